@@ -1,0 +1,184 @@
+#include "astra-core/apps/command_line.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <iterator>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
+#include "boost/program_options.hpp"
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr OptionSpec kCommonOptions[] = {
+    {"help", "h", "", "Common", "print this text and stop"},
+    {"version", "", "", "Common", "print the version and stop"},
+};
+
+std::vector<std::string_view> Split(std::string_view words) {
+  std::vector<std::string_view> parts;
+  while (!words.empty()) {
+    const size_t end = std::min(words.find(' '), words.size());
+    parts.push_back(words.substr(0, end));
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return parts;
+}
+
+// Every spelling of every option, with hyphens, mapped to its long name.
+using Spellings = std::map<std::string_view, std::string_view>;
+
+Spellings AllSpellings(absl::Span<const OptionSpec> options) {
+  Spellings spellings;
+  for (const OptionSpec& option : options) {
+    spellings.emplace(option.name, option.name);
+    for (const std::string_view alias : Split(option.aliases)) {
+      spellings.emplace(alias, option.name);
+    }
+  }
+  return spellings;
+}
+
+// "-5" and "-0.5" are values, "-g" and "--gpu" are options.
+bool LooksLikeOption(std::string_view argument) {
+  return argument.size() > 1 && argument[0] == '-' && argument[1] != '.' &&
+         std::isdigit(static_cast<unsigned char>(argument[1])) == 0;
+}
+
+// Takes the option that stands first in `arguments`, if one does, and gives it
+// its long name; Boost then sees to its value. An unknown name stays as it is.
+std::vector<po::option> TakeOption(const Spellings& spellings,
+                                   std::vector<std::string>& arguments) {
+  const std::string argument = arguments.front();
+  if (!LooksLikeOption(argument)) return {};
+  const size_t equals = argument.find('=');
+  std::string name = argument.substr(0, equals);
+  name.erase(0, name.find_first_not_of('-'));
+  std::replace(name.begin(), name.end(), '_', '-');
+  const auto known = spellings.find(name);
+  if (known == spellings.end()) throw po::unknown_option(argument);
+
+  po::option option;
+  option.string_key = std::string(known->second);
+  option.original_tokens.push_back(argument);
+  if (equals != std::string::npos) {
+    option.value.push_back(argument.substr(equals + 1));
+  }
+  arguments.erase(arguments.begin());
+  return {option};
+}
+
+std::string UnknownOption(const std::string& argument,
+                          const Spellings& spellings) {
+  std::string name = argument.substr(0, argument.find('='));
+  name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
+  std::replace(name.begin(), name.end(), '_', '-');
+  std::vector<std::string_view> names;
+  for (const auto& [spelling, _] : spellings) names.push_back(spelling);
+  const std::string_view nearest = NearestName(name, names);
+  return fmt::format("unknown option {}; did you mean {}{}? (--help lists all)",
+                     Quoted(argument), nearest.size() == 1 ? "-" : "--",
+                     nearest);
+}
+
+}  // namespace
+
+absl::StatusOr<CommandLine> CommandLine::Parse(
+    absl::Span<const OptionSpec> options, int argc, const char* const* argv) {
+  std::vector<OptionSpec> all(options.begin(), options.end());
+  all.insert(all.end(), std::begin(kCommonOptions), std::end(kCommonOptions));
+  const Spellings spellings = AllSpellings(all);
+  po::options_description description;
+  for (const OptionSpec& option : all) {
+    const std::string name(option.name);
+    if (option.value.empty()) {
+      description.add_options()(name.c_str(), "");
+    } else {
+      description.add_options()(name.c_str(), po::value<std::string>(), "");
+    }
+  }
+
+  CommandLine command_line;
+  try {
+    const po::parsed_options parsed =
+        po::command_line_parser(argc, argv)
+            .options(description)
+            .style(po::command_line_style::allow_long |
+                   po::command_line_style::long_allow_next)
+            .extra_style_parser([&](std::vector<std::string>& arguments) {
+              return TakeOption(spellings, arguments);
+            })
+            .run();
+    for (const po::option& option : parsed.options) {
+      if (option.position_key != -1) {
+        return absl::InvalidArgumentError(
+            fmt::format("unexpected argument {}: every value follows an option",
+                        Quoted(option.value.front())));
+      }
+      const std::string value =
+          option.value.empty() ? "" : option.value.front();
+      if (!command_line.values_.emplace(option.string_key, value).second) {
+        return absl::InvalidArgumentError(
+            fmt::format("--{} is given twice", option.string_key));
+      }
+    }
+  } catch (const po::unknown_option& error) {
+    return absl::InvalidArgumentError(
+        UnknownOption(error.get_option_name(), spellings));
+  } catch (const po::error& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+  return command_line;
+}
+
+std::optional<std::string> CommandLine::value(std::string_view name) const {
+  const auto found = values_.find(name);
+  if (found == values_.end()) return std::nullopt;
+  return found->second;
+}
+
+absl::StatusOr<int64_t> CommandLine::integer(std::string_view name,
+                                             int64_t otherwise, int64_t min,
+                                             int64_t max) const {
+  const std::optional<std::string> text = value(name);
+  if (!text) return otherwise;
+  return ParseInteger(fmt::format("--{}", name), *text, min, max);
+}
+
+absl::StatusOr<double> CommandLine::number(std::string_view name,
+                                           double otherwise, double max) const {
+  const std::optional<std::string> text = value(name);
+  if (!text) return otherwise;
+  return ParseNumber(fmt::format("--{}", name), *text, 0, max);
+}
+
+std::string HelpText(std::string_view usage,
+                     absl::Span<const OptionSpec> options) {
+  std::string text(usage);
+  const auto out = std::back_inserter(text);
+  std::vector<OptionSpec> all(options.begin(), options.end());
+  all.insert(all.end(), std::begin(kCommonOptions), std::end(kCommonOptions));
+  std::string_view group;
+  for (const OptionSpec& option : all) {
+    if (option.group != group) {
+      group = option.group;
+      fmt::format_to(out, "\n{}:\n", group);
+    }
+    std::string names = fmt::format("--{}", option.name);
+    for (const std::string_view alias : Split(option.aliases)) {
+      names += fmt::format(", -{}", alias);
+    }
+    if (!option.value.empty()) names += fmt::format(" {}", option.value);
+    fmt::format_to(out, "  {:<38} {}\n", names, option.help);
+  }
+  return text;
+}
+
+}  // namespace astra

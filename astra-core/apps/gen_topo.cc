@@ -1,0 +1,60 @@
+// gen_topo: writes the topology file of a GPU cluster.
+
+#include <string>
+
+#include "astra-core/apps/command_line.h"
+#include "astra-core/apps/gen_topo_options.h"
+#include "astra-core/apps/main_support.h"
+#include "astra-core/apps/version.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/log.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+#include "topology/cluster.h"
+#include "topology/describe.h"
+#include "topology/topology_file.h"
+
+namespace astra {
+namespace {
+
+// Prints what SimAI's generator prints, and the description if asked for.
+void PrintSummary(const GenTopoOptions& options, const Topology& topology) {
+  fmt::print("asw_switch_num: {}\npsw_switch_num: {}\n",
+             options.counts.num_asws, options.counts.num_psws);
+  if (options.counts.num_cores > 0) {
+    fmt::print("core_switch_num: {}\n", options.counts.num_cores);
+  }
+  fmt::print("Creating Topology of totally {} segment(s), totally {} pod(s).\n",
+             options.counts.num_segments, options.cluster.num_pods);
+  if (options.describe) fmt::print("{}", DescribeTopology(topology));
+  fmt::print("{}\n", options.output);
+}
+
+absl::Status Run(int argc, const char* const* argv, const Log& log) {
+  ASTRA_ASSIGN_OR_RETURN(const CommandLine flags,
+                         CommandLine::Parse(GenTopoOptionSpecs(), argc, argv));
+  if (flags.has("help")) {
+    fmt::print("{}", GenTopoHelp());
+    return FlushStdout();
+  }
+  if (flags.has("version")) {
+    fmt::print("gen_topo {}\n", Version());
+    return FlushStdout();
+  }
+  ASTRA_ASSIGN_OR_RETURN(const GenTopoOptions options,
+                         ReadGenTopoOptions(flags));
+  log.Report(options.warnings);
+  ASTRA_ASSIGN_OR_RETURN(const Topology topology,
+                         BuildCluster(options.cluster));
+  ASTRA_RETURN_IF_ERROR(WriteFile(options.output, FormatTopology(topology)));
+  PrintSummary(options, topology);
+  return FlushStdout();
+}
+
+}  // namespace
+}  // namespace astra
+
+int main(int argc, char** argv) {
+  const astra::Log log("gen_topo");
+  return astra::ExitCode(astra::Run(argc, argv, log), log);
+}

@@ -1,0 +1,187 @@
+#include "astra-core/apps/gen_topo_options.h"
+
+#include <optional>
+#include <utility>
+
+#include "astra-core/base/parse.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+#include "topology/templates/registry.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: gen_topo [-topo NAME] [options]\n"
+    "\n"
+    "Writes the topology file of a GPU cluster, in SimAI's format.\n"
+    "Without -o the file gets SimAI's name, in the current folder.\n";
+
+constexpr OptionSpec kOptions[] = {
+    {"topology", "topo", "NAME", "Design",
+     "Spectrum-X, AlibabaHPN, DCN+, NVL or custom (the default)"},
+    {"ro", "", "", "Design", "rail-optimised"},
+    {"dt", "", "", "Design", "dual ToR"},
+    {"dp", "", "", "Design", "dual plane"},
+    {"gpu", "g", "N", "Size", "GPUs in all"},
+    {"gpu-per-server", "gps", "N", "Size", "GPUs of a server"},
+    {"nv-switch-per-server", "nsps", "N", "Size", "NVSwitches of a server"},
+    {"nics-per-aswitch", "npa", "N", "Size", "NIC ports of an ASW"},
+    {"psw-switch-num", "psn", "N", "Size", "PSWs of a pod"},
+    {"asw-per-psw", "app", "N", "Size", "ASW ports of a PSW: limits a pod"},
+    {"asw-switch-num", "asn", "N", "Size",
+     "no effect: computed; a different number is a warning"},
+    {"pods", "", "N", "Size", "pods, joined by core switches (default 1)"},
+    {"core-switch-num", "csn", "N", "Size",
+     "core switches (default: as much rate above the PSWs as below)"},
+    {"bandwidth", "bw", "RATE", "Links", "NIC to ASW"},
+    {"nvlink-bw", "nvbw", "RATE", "Links", "GPU to NVSwitch"},
+    {"ap-bandwidth", "apbw", "RATE", "Links", "ASW to PSW"},
+    {"pc-bandwidth", "pcbw", "RATE", "Links",
+     "PSW to core (default: that of ASW to PSW)"},
+    {"latency", "l", "TIME", "Links", "of every link but NVLink"},
+    {"nv-latency", "nl", "TIME", "Links", "of NVLink"},
+    {"error-rate", "er", "P", "Links", "probability that a packet is lost"},
+    {"gpu-type", "gt", "NAME", "Links", "type of the GPUs, such as H100"},
+    {"output", "o", "FILE", "Output", "the file to write"},
+    {"describe", "", "", "Output", "print tiers, counts, oversubscription"},
+};
+
+constexpr int64_t kMaxCount = Topology::kMaxNodes;
+
+// Overwrites the parameter with what the user gave, if anything.
+absl::Status Override(const CommandLine& flags, std::string_view name,
+                      int64_t min, int64_t* parameter) {
+  ASTRA_ASSIGN_OR_RETURN(*parameter,
+                         flags.integer(name, *parameter, min, kMaxCount));
+  return absl::OkStatus();
+}
+
+absl::Status OverrideCounts(const CommandLine& flags, ClusterParameters& p) {
+  const std::pair<std::string_view, int64_t*> counts[] = {
+      {"gpu-per-server", &p.gpus_per_server},
+      {"nv-switch-per-server", &p.nv_switches_per_server},
+      {"nics-per-aswitch", &p.nics_per_asw},
+      {"asw-per-psw", &p.asws_per_psw},
+      {"pods", &p.num_pods},
+      {"core-switch-num", &p.num_cores},
+  };
+  for (const auto& [name, parameter] : counts) {
+    const bool may_be_zero = name == "nv-switch-per-server";
+    ASTRA_RETURN_IF_ERROR(
+        Override(flags, name, may_be_zero ? 0 : 1, parameter));
+  }
+  ASTRA_RETURN_IF_ERROR(Override(flags, "psw-switch-num", 0, &p.num_psws));
+  p.num_gpus *= p.num_pods;  // A template's number is that of one pod.
+  return Override(flags, "gpu", 1, &p.num_gpus);
+}
+
+// Rates, times and names are copied into the file as they are spelt, so they
+// are only checked here.
+absl::Status OverrideTexts(const CommandLine& flags, ClusterParameters& p) {
+  p.asw_psw_bandwidth =
+      flags.value("ap-bandwidth").value_or(p.asw_psw_bandwidth);
+  p.psw_core_bandwidth = p.asw_psw_bandwidth;
+  const std::pair<std::string_view, std::string*> texts[] = {
+      {"bandwidth", &p.bandwidth},
+      {"nvlink-bw", &p.nvlink_bandwidth},
+      {"ap-bandwidth", &p.asw_psw_bandwidth},
+      {"pc-bandwidth", &p.psw_core_bandwidth},
+      {"latency", &p.latency},
+      {"nv-latency", &p.nvlink_latency},
+      {"error-rate", &p.error_rate},
+      {"gpu-type", &p.gpu_type},
+  };
+  for (const auto& [name, parameter] : texts) {
+    *parameter = flags.value(name).value_or(*parameter);
+    absl::Status status;
+    if (name == "error-rate") {
+      status = ParseNumber("--error-rate", *parameter, 0, 1).status();
+    } else if (name == "latency" || name == "nv-latency") {
+      status = ParseTime(*parameter).status();
+    } else if (name != "gpu-type") {
+      status = ParseBandwidth(*parameter).status();
+    } else if (parameter->empty() ||
+               parameter->find_first_of(" \t\r\n/") != std::string::npos) {
+      status = absl::InvalidArgumentError("expected one word without \"/\"");
+    }
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(
+          fmt::format("--{}: {}", name, std::string(status.message())));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCoreOptions(const CommandLine& flags,
+                              const ClusterParameters& p) {
+  for (const std::string_view name : {"core-switch-num", "pc-bandwidth"}) {
+    if (flags.has(name) && p.num_pods == 1) {
+      return absl::InvalidArgumentError(fmt::format(
+          "--{} has no effect: one pod has no core switches; see --pods",
+          name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> OutputFile(const CommandLine& flags,
+                                       const TopologyTemplate& chosen,
+                                       const ClusterParameters& p) {
+  if (flags.has("output")) return *flags.value("output");
+  std::string name = chosen.file_name(p);
+  if (p.num_pods > 1) name += fmt::format("_{}pods", p.num_pods);
+  if (name.find('/') != std::string::npos) {
+    return absl::InvalidArgumentError(fmt::format(
+        "the rate \"{}\" cannot be part of a file name; use -o FILE",
+        p.bandwidth));
+  }
+  return name;
+}
+
+absl::Status CheckAswCount(const CommandLine& flags, GenTopoOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(
+      const int64_t wanted,
+      flags.integer("asw-switch-num", options.counts.num_asws, 0, kMaxCount));
+  if (wanted != options.counts.num_asws) {
+    options.warnings.push_back(
+        fmt::format("--asw-switch-num {} has no effect: the other options make "
+                    "{} ASWs",
+                    wanted, options.counts.num_asws));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const OptionSpec> GenTopoOptionSpecs() { return kOptions; }
+
+std::string GenTopoHelp() { return HelpText(kUsage, kOptions); }
+
+absl::StatusOr<GenTopoOptions> ReadGenTopoOptions(const CommandLine& flags) {
+  ASTRA_ASSIGN_OR_RETURN(
+      const TopologyTemplate chosen,
+      FindTopologyTemplate(flags.value("topology").value_or("custom")));
+  TemplateChoice choice;
+  choice.rail_optimised = flags.has("ro");
+  choice.dual_tor = flags.has("dt");
+  choice.dual_plane = flags.has("dp");
+  if (flags.has("gpu-per-server")) {
+    ASTRA_ASSIGN_OR_RETURN(choice.gpus_per_server,
+                           flags.integer("gpu-per-server", 0, 1, kMaxCount));
+  }
+
+  GenTopoOptions options;
+  ASTRA_ASSIGN_OR_RETURN(options.cluster, chosen.defaults(choice));
+  ASTRA_RETURN_IF_ERROR(OverrideCounts(flags, options.cluster));
+  ASTRA_RETURN_IF_ERROR(OverrideTexts(flags, options.cluster));
+  ASTRA_RETURN_IF_ERROR(CheckCoreOptions(flags, options.cluster));
+  ASTRA_ASSIGN_OR_RETURN(options.counts, CountCluster(options.cluster));
+  ASTRA_RETURN_IF_ERROR(CheckAswCount(flags, options));
+  ASTRA_ASSIGN_OR_RETURN(options.output,
+                         OutputFile(flags, chosen, options.cluster));
+  options.describe = flags.has("describe");
+  return options;
+}
+
+}  // namespace astra

@@ -1,0 +1,28 @@
+#include "astra-core/apps/main_support.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "fmt/format.h"
+
+namespace astra {
+
+int ExitCode(const absl::Status& status, const Log& log) {
+  if (status.ok()) return 0;
+  log.Error(std::string(status.message()));
+  const bool is_failed_run = status.code() == absl::StatusCode::kInternal ||
+                             status.code() == absl::StatusCode::kAborted;
+  return is_failed_run ? 1 : 2;
+}
+
+absl::Status FlushStdout() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
+    return absl::OkStatus();
+  }
+  return absl::PermissionDeniedError(
+      fmt::format("stdout: cannot be written: {}", std::strerror(errno)));
+}
+
+}  // namespace astra

@@ -1,0 +1,25 @@
+// What every main does around its work: options that only print, errors in one
+// line, exit codes.
+
+#ifndef ASTRA_CORE_APPS_MAIN_SUPPORT_H_
+#define ASTRA_CORE_APPS_MAIN_SUPPORT_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "astra-core/base/log.h"
+
+namespace astra {
+
+// 0 if `status` is ok. Else logs its message and returns 2 for what the user
+// can mend (bad input), 1 for a run that failed.
+int ExitCode(const absl::Status& status, const Log& log);
+
+// Makes sure that what was printed has reached stdout.
+//
+// Errors: PermissionDenied if it has not, as on a full disk.
+absl::Status FlushStdout();
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_MAIN_SUPPORT_H_

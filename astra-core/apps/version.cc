@@ -1,0 +1,7 @@
+#include "astra-core/apps/version.h"
+
+namespace astra {
+
+std::string_view Version() { return SIMAI_CPP_VERSION; }
+
+}  // namespace astra

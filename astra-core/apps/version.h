@@ -1,0 +1,15 @@
+// The version of the programs, as CMakeLists.txt states it.
+
+#ifndef ASTRA_CORE_APPS_VERSION_H_
+#define ASTRA_CORE_APPS_VERSION_H_
+
+#include <string_view>
+
+namespace astra {
+
+// Such as "0.1.0".
+std::string_view Version();
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_VERSION_H_

@@ -1,0 +1,67 @@
+// The collective operations a workload can ask for, under their MPI and NCCL
+// names, and the factor that turns their algorithm bandwidth into bus
+// bandwidth.
+
+#ifndef ASTRA_CORE_BASE_COLLECTIVE_KIND_H_
+#define ASTRA_CORE_BASE_COLLECTIVE_KIND_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "astra-core/base/check.h"
+
+namespace astra {
+
+enum class CollectiveKind : uint8_t {
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,
+  kSendRecv,
+};
+
+constexpr CollectiveKind kCollectiveKinds[] = {
+    CollectiveKind::kAllReduce,     CollectiveKind::kAllGather,
+    CollectiveKind::kReduceScatter, CollectiveKind::kAllToAll,
+    CollectiveKind::kSendRecv,
+};
+
+// The name used in results and messages, such as "all-reduce".
+constexpr std::string_view Name(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllReduce:
+      return "all-reduce";
+    case CollectiveKind::kAllGather:
+      return "all-gather";
+    case CollectiveKind::kReduceScatter:
+      return "reduce-scatter";
+    case CollectiveKind::kAllToAll:
+      return "all-to-all";
+    case CollectiveKind::kSendRecv:
+      return "send-recv";
+  }
+  ASTRA_CHECK(false, "collective kind {}", static_cast<int>(kind));
+}
+
+// The share of the buffer that crosses a rank's port for each byte of it: bus
+// bandwidth is algorithm bandwidth (buffer size over time) times this factor.
+//
+// Source: nccl-tests, doc/PERFORMANCE.md.
+constexpr double BusBandwidthFactor(CollectiveKind kind, uint32_t num_ranks) {
+  const double n = num_ranks;
+  switch (kind) {
+    case CollectiveKind::kAllReduce:
+      return 2 * (n - 1) / n;
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kReduceScatter:
+    case CollectiveKind::kAllToAll:
+      return (n - 1) / n;
+    case CollectiveKind::kSendRecv:
+      return 1;
+  }
+  ASTRA_CHECK(false, "collective kind {}", static_cast<int>(kind));
+}
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_BASE_COLLECTIVE_KIND_H_

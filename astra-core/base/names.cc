@@ -1,0 +1,75 @@
+#include "astra-core/base/names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <vector>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace astra {
+namespace {
+
+constexpr size_t kMaxQuotedLength = 60;
+
+char Lower(char c) {
+  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+}
+
+// Optimal string alignment distance, by dynamic programming over prefixes.
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> cost(a.size() + 1,
+                                        std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
+  for (size_t j = 0; j <= b.size(); ++j) cost[0][j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const bool same = Lower(a[i - 1]) == Lower(b[j - 1]);
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1,
+                             cost[i - 1][j - 1] + (same ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 &&
+                           Lower(a[i - 1]) == Lower(b[j - 2]) &&
+                           Lower(a[i - 2]) == Lower(b[j - 1]);
+      if (swapped) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text.substr(0, kMaxQuotedLength)) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (std::isprint(static_cast<unsigned char>(c)) != 0) {
+      quoted += c;
+    } else {
+      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+  }
+  quoted += text.size() > kMaxQuotedLength ? "...\"" : "\"";
+  return quoted;
+}
+
+std::string_view NearestName(std::string_view text,
+                             absl::Span<const std::string_view> names) {
+  text = text.substr(0, kMaxQuotedLength);
+  const auto nearest = std::min_element(
+      names.begin(), names.end(), [&](std::string_view a, std::string_view b) {
+        return EditDistance(text, a) < EditDistance(text, b);
+      });
+  return nearest == names.end() ? std::string_view() : *nearest;
+}
+
+std::string UnknownName(std::string_view what, std::string_view text,
+                        absl::Span<const std::string_view> names) {
+  return fmt::format("unknown {} {}; did you mean \"{}\"? (known: {})", what,
+                     Quoted(text), NearestName(text, names),
+                     fmt::join(names, ", "));
+}
+
+}  // namespace astra

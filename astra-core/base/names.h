@@ -1,0 +1,29 @@
+// Messages for a name that is not known: they offer the nearest one that is.
+
+#ifndef ASTRA_CORE_BASE_NAMES_H_
+#define ASTRA_CORE_BASE_NAMES_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/types/span.h"
+
+namespace astra {
+
+// `text` in double quotes, with what cannot be printed escaped, and cut short
+// where it is long: safe to put into a one-line message.
+std::string Quoted(std::string_view text);
+
+// The name with the fewest edits (insert, delete, replace, swap neighbours) to
+// `text`, letters compared without case; the first of equals. Empty where
+// `names` is.
+std::string_view NearestName(std::string_view text,
+                             absl::Span<const std::string_view> names);
+
+// Returns: unknown WHAT "TEXT"; did you mean "NEAREST"? (known: A, B, C)
+std::string UnknownName(std::string_view what, std::string_view text,
+                        absl::Span<const std::string_view> names);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_BASE_NAMES_H_

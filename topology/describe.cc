@@ -1,0 +1,76 @@
+#include "topology/describe.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+// The switches of one kind and tier.
+struct Tier {
+  int64_t num_switches = 0;
+  int64_t num_ports = 0;
+  double down_gbps = 0;
+  double up_gbps = 0;
+};
+
+std::string_view TierName(int tier) {
+  constexpr std::string_view kNames[] = {"NVSwitch", "tier 1 (ASW)",
+                                         "tier 2 (PSW)", "tier 3 (core)"};
+  return tier < 4 ? kNames[tier] : "tier 4 and above";
+}
+
+std::string Line(std::string_view name, const Tier& tier) {
+  std::string line =
+      fmt::format("  {:<17}{} switches, {} links, {:g} Gbps down", name,
+                  tier.num_switches, tier.num_ports, tier.down_gbps);
+  if (tier.up_gbps > 0) {
+    line += fmt::format(", {:g} Gbps up, oversubscription {:.3g}:1",
+                        tier.up_gbps, tier.down_gbps / tier.up_gbps);
+  }
+  return line + '\n';
+}
+
+}  // namespace
+
+std::string DescribeTopology(const Topology& topology) {
+  std::vector<Tier> tiers(5);  // NVSwitches, tiers 1 to 3, all above.
+  for (uint32_t i = topology.num_gpus(); i < topology.num_nodes(); ++i) {
+    const NodeId node(i);
+    const int own = topology.tier(node);
+    Tier& tier = tiers[static_cast<size_t>(std::min(own, 4))];
+    ++tier.num_switches;
+    for (const LinkId link : topology.links_from(node)) {
+      ++tier.num_ports;
+      const bool up = topology.tier(topology.link(link).target) > own;
+      const double gbps = ToGbps(topology.type(link).bandwidth);
+      (up ? tier.up_gbps : tier.down_gbps) += gbps;
+    }
+  }
+
+  std::string text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "  {:<17}{} {} in {} servers of {}\n", "GPUs",
+                 topology.num_gpus(), topology.gpu_type(),
+                 topology.num_servers(), topology.gpus_per_server());
+  for (size_t i = 0; i < tiers.size(); ++i) {
+    if (tiers[i].num_switches == 0) continue;
+    text += Line(TierName(static_cast<int>(i)), tiers[i]);
+  }
+  fmt::format_to(out, "  {:<17}{} nodes, {} links\n", "in all",
+                 topology.num_nodes(), topology.links().size() / 2);
+  for (const LinkType& type : topology.link_types()) {
+    fmt::format_to(out, "  {:<17}{} Gbps, {} ns, error rate {}\n", "link make",
+                   ToGbps(type.bandwidth),
+                   static_cast<double>(type.latency.count()) * 1e-3,
+                   type.error_rate);
+  }
+  return text;
+}
+
+}  // namespace astra

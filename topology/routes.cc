@@ -1,0 +1,327 @@
+#include "topology/routes.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "astra-core/base/check.h"
+#include "boost/graph/breadth_first_search.hpp"
+#include "boost/graph/compressed_sparse_row_graph.hpp"
+#include "boost/graph/strong_components.hpp"
+#include "boost/graph/two_bit_color_map.hpp"
+#include "boost/pending/queue.hpp"
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+constexpr uint32_t kUnreached = std::numeric_limits<uint32_t>::max();
+
+using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
+using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
+
+// Thrown through Boost's search to end it; this is the way Boost documents.
+struct SourcesReached {};
+
+// Notes how far each vertex is and ends the search at the last source.
+class HopCounter : public boost::bfs_visitor<> {
+ public:
+  HopCounter(std::vector<uint32_t>& hops, const std::vector<bool>& is_source,
+             size_t& num_missing)
+      : hops_(hops), is_source_(is_source), num_missing_(num_missing) {}
+
+  void discover_vertex(Vertex vertex, const Graph&) {
+    if (is_source_[vertex] && --num_missing_ == 0) throw SourcesReached();
+  }
+  void tree_edge(const boost::graph_traits<Graph>::edge_descriptor& edge,
+                 const Graph& graph) {
+    hops_[boost::target(edge, graph)] = hops_[boost::source(edge, graph)] + 1;
+  }
+
+ private:
+  std::vector<uint32_t>& hops_;
+  const std::vector<bool>& is_source_;
+  size_t& num_missing_;
+};
+
+}  // namespace
+
+// The switches as a Boost graph: vertex v is node num_gpus + v.
+class Routes::FabricGraph {
+ public:
+  explicit FabricGraph(const Topology& topology)
+      : num_gpus_(topology.num_gpus()),
+        num_vertices_(topology.num_nodes() - num_gpus_) {
+    std::vector<std::pair<Vertex, Vertex>> edges;
+    for (const Link& link : topology.links()) {
+      if (link.source.index() < num_gpus_ || link.target.index() < num_gpus_) {
+        continue;
+      }
+      edges.emplace_back(link.source.index() - num_gpus_,
+                         link.target.index() - num_gpus_);
+    }
+    graph_ = Graph(boost::edges_are_unsorted_multi_pass, edges.begin(),
+                   edges.end(), num_vertices_);
+    // Links go both ways, so what is connected is strongly connected.
+    components_.resize(num_vertices_);
+    const auto index = get(boost::vertex_index, graph_);
+    boost::strong_components(
+        graph_, boost::make_iterator_property_map(components_.begin(), index));
+  }
+
+  size_t VertexOf(NodeId node) const { return node.index() - num_gpus_; }
+  uint32_t component(NodeId node) const { return components_[VertexOf(node)]; }
+
+  // The links from each switch to the nearest of `targets`, by vertex; right
+  // for all that are no further away than the furthest of `sources`.
+  std::vector<uint32_t> HopsTo(const std::vector<NodeId>& targets,
+                               const std::vector<NodeId>& sources) const {
+    std::vector<uint32_t> hops(num_vertices_, kUnreached);
+    std::vector<bool> is_source(num_vertices_);
+    for (const NodeId node : sources) is_source[VertexOf(node)] = true;
+    std::vector<Vertex> roots;
+    for (const NodeId node : targets) {
+      roots.push_back(VertexOf(node));
+      hops[VertexOf(node)] = 0;
+    }
+    size_t num_missing = sources.size();
+    boost::queue<Vertex> queue;
+    try {
+      boost::breadth_first_visit(
+          graph_, roots.begin(), roots.end(), queue,
+          HopCounter(hops, is_source, num_missing),
+          boost::make_two_bit_color_map(num_vertices_,
+                                        get(boost::vertex_index, graph_)));
+    } catch (const SourcesReached&) {
+    }
+    return hops;
+  }
+
+ private:
+  uint32_t num_gpus_;
+  size_t num_vertices_;
+  Graph graph_;
+  std::vector<uint32_t> components_;
+};
+
+Routes::Routes(const Topology& topology)
+    : topology_(topology), graph_(std::make_unique<FabricGraph>(topology)) {
+  FindAttachments();
+}
+
+Routes::~Routes() = default;
+
+void Routes::FindAttachments() {
+  std::map<std::vector<NodeId>, SwitchSetId> set_ids;
+  std::map<uint32_t, std::vector<NodeId>> by_component;
+  for (uint32_t gpu = 0; gpu < topology_.num_gpus(); ++gpu) {
+    first_attachment_.push_back(static_cast<uint32_t>(attachments_.size()));
+    by_component.clear();
+    for (const LinkId link : topology_.links_from(NodeId(gpu))) {
+      const NodeId next = topology_.link(link).target;
+      if (topology_.kind(next) == NodeKind::kGpu) continue;
+      by_component[graph_->component(next)].push_back(next);
+    }
+    for (auto& [component, switches] : by_component) {
+      const auto next_id = static_cast<SwitchSetId>(switch_sets_.size());
+      const auto [entry, is_new] = set_ids.try_emplace(switches, next_id);
+      if (is_new) switch_sets_.push_back(std::move(switches));
+      attachments_.push_back({component, entry->second});
+    }
+  }
+  first_attachment_.push_back(static_cast<uint32_t>(attachments_.size()));
+}
+
+absl::Span<const Routes::Attachment> Routes::attachments(RankId rank) const {
+  const uint32_t begin = first_attachment_[rank.index()];
+  const uint32_t end = first_attachment_[rank.index() + 1];
+  return absl::MakeConstSpan(attachments_).subspan(begin, end - begin);
+}
+
+// Few links leave a GPU.
+LinkId Routes::LinkBetween(NodeId source, NodeId target) const {
+  for (const LinkId link : topology_.links_from(source)) {
+    if (topology_.link(link).target == target) return link;
+  }
+  ASTRA_CHECK(false, "no link from {} to {}", source, target);
+}
+
+absl::StatusOr<Route> Routes::Find(RankId source, RankId target) {
+  const NodeId from = Topology::NodeOf(source);
+  const NodeId to = Topology::NodeOf(target);
+  Route route;
+  for (const LinkId link : topology_.links_from(from)) {
+    if (topology_.link(link).target == to) {
+      route.first.push_back({link, 1});
+      route.num_hops = 1;
+      route.latency = topology_.type(link).latency;
+      return route;
+    }
+  }
+
+  // The fabrics that lead there in the fewest hops; both lists are sorted.
+  uint32_t num_hops = kUnreached;
+  bool through_nv_switch = false;
+  std::vector<FabricRouteId> nearest;
+  size_t num_entries = 0;
+  const absl::Span<const Attachment> theirs = attachments(target);
+  size_t j = 0;
+  for (const Attachment& ours : attachments(source)) {
+    while (j < theirs.size() && theirs[j].component < ours.component) ++j;
+    if (j == theirs.size()) break;
+    if (theirs[j].component != ours.component) continue;
+    const FabricRouteId id =
+        FabricRouteBetween(ours.switches, theirs[j].switches);
+    const FabricRoute& fabric = fabric_route(id);
+    const bool is_nv =
+        topology_.kind(fabric.entries.front()) == NodeKind::kNvSwitch;
+    const bool is_better =
+        fabric.num_hops < num_hops ||
+        (fabric.num_hops == num_hops && is_nv && !through_nv_switch);
+    const bool is_equal =
+        fabric.num_hops == num_hops && is_nv == through_nv_switch;
+    if (!is_better && !is_equal) continue;
+    if (is_better) {
+      nearest.clear();
+      num_entries = 0;
+      num_hops = fabric.num_hops;
+      through_nv_switch = is_nv;
+    }
+    nearest.push_back(id);
+    num_entries += fabric.entries.size();
+  }
+  if (nearest.empty()) {
+    return absl::FailedPreconditionError(fmt::format(
+        "no path leads from GPU {} to GPU {} without passing through another "
+        "GPU",
+        from, to));
+  }
+
+  TimePs slowest_first, slowest_fabric, slowest_last;
+  for (const FabricRouteId id : nearest) {
+    const FabricRoute& fabric = fabric_route(id);
+    const double share = static_cast<double>(fabric.entries.size()) /
+                         static_cast<double>(num_entries);
+    route.parts.push_back({id, share});
+    slowest_fabric = std::max(slowest_fabric, fabric.latency);
+    for (const NodeId entry : fabric.entries) {
+      const LinkId link = LinkBetween(from, entry);
+      route.first.push_back({link, 1 / static_cast<double>(num_entries)});
+      slowest_first = std::max(slowest_first, topology_.type(link).latency);
+    }
+    for (const FabricRoute::Exit& exit : fabric.exits) {
+      const LinkId up = LinkBetween(to, exit.node);
+      const LinkId link(up.index() ^ 1);  // The other direction.
+      route.last.push_back({link, share * exit.share});
+      slowest_last = std::max(slowest_last, topology_.type(link).latency);
+    }
+  }
+  route.num_hops = num_hops + 2;
+  route.latency = slowest_first + slowest_fabric + slowest_last;
+  return route;
+}
+
+FabricRouteId Routes::FabricRouteBetween(SwitchSetId sources,
+                                         SwitchSetId targets) {
+  const uint64_t key = uint64_t{sources} << 32 | targets;
+  const auto known = fabric_route_ids_.find(key);
+  if (known != fabric_route_ids_.end()) return known->second;
+
+  const FabricRouteId id(static_cast<uint32_t>(fabric_routes_.size()));
+  fabric_routes_.push_back(Trace(sources, targets));
+  fabric_route_ids_.emplace(key, id);
+  return id;
+}
+
+// Both sets are of one component, so there is a way. Finds how far each switch
+// is from the targets, then walks there from the nearest sources, one hop of
+// all paths at a time.
+FabricRoute Routes::Trace(SwitchSetId sources, SwitchSetId targets) {
+  const std::vector<NodeId>& source_nodes = switch_sets_[sources];
+  const std::vector<NodeId>& target_nodes = switch_sets_[targets];
+  FabricRoute route;
+  if (source_nodes.size() == 1 && source_nodes == target_nodes) {
+    route.entries = source_nodes;
+    route.exits.push_back({source_nodes.front(), 1});
+    return route;
+  }
+
+  const std::vector<uint32_t> hops = graph_->HopsTo(target_nodes, source_nodes);
+  const auto hops_from = [&](NodeId node) {
+    return hops[graph_->VertexOf(node)];
+  };
+  route.num_hops = kUnreached;
+  for (const NodeId node : source_nodes) {
+    route.num_hops = std::min(route.num_hops, hops_from(node));
+  }
+
+  struct Stop {
+    NodeId node;
+    double share;
+    TimePs latency;  // Of the slowest path so far.
+  };
+  std::vector<Stop> stops;
+  for (const NodeId node : source_nodes) {
+    if (hops_from(node) == route.num_hops) route.entries.push_back(node);
+  }
+  for (const NodeId node : route.entries) {
+    stops.push_back(
+        {node, 1 / static_cast<double>(route.entries.size()), TimePs(0)});
+  }
+
+  std::vector<uint32_t> slot_of(topology_.num_nodes() - topology_.num_gpus());
+  std::vector<LinkId> nearer;
+  for (uint32_t left = route.num_hops; left > 0; --left) {
+    std::vector<Stop> next_stops;
+    for (const Stop& stop : stops) {
+      nearer.clear();
+      for (const LinkId link : topology_.links_from(stop.node)) {
+        const NodeId next = topology_.link(link).target;
+        if (topology_.kind(next) == NodeKind::kGpu) continue;
+        if (hops_from(next) == left - 1) nearer.push_back(link);
+      }
+      for (const LinkId link : nearer) {
+        const NodeId next = topology_.link(link).target;
+        const double share = stop.share / static_cast<double>(nearer.size());
+        route.links.push_back({link, share});
+        uint32_t& slot = slot_of[graph_->VertexOf(next)];
+        if (slot >= next_stops.size() || next_stops[slot].node != next) {
+          slot = static_cast<uint32_t>(next_stops.size());
+          next_stops.push_back({next, 0, TimePs(0)});
+        }
+        Stop& there = next_stops[slot];
+        there.share += share;
+        there.latency = std::max(there.latency,
+                                 stop.latency + topology_.type(link).latency);
+      }
+    }
+    stops = std::move(next_stops);
+  }
+  for (const Stop& stop : stops) {
+    route.exits.push_back({stop.node, stop.share});
+    route.latency = std::max(route.latency, stop.latency);
+  }
+  return route;
+}
+
+Bandwidth Routes::BottleneckBandwidth(const Route& route) const {
+  double rate = std::numeric_limits<double>::max();
+  const auto pass = [&](absl::Span<const LinkShare> links, double share) {
+    for (const LinkShare& part : links) {
+      const auto full =
+          static_cast<double>(topology_.type(part.link).bandwidth.count());
+      rate = std::min(rate, full / (share * part.share));
+    }
+  };
+  pass(route.first, 1);
+  for (const Route::Part& part : route.parts) {
+    pass(fabric_route(part.fabric).links, part.share);
+  }
+  pass(route.last, 1);
+  return Bandwidth(static_cast<int64_t>(rate + 0.5));
+}
+
+}  // namespace astra

@@ -1,0 +1,117 @@
+// Which links carry what one GPU sends to another.
+//
+// Messages take the paths with the fewest links. GPUs never forward. Where
+// several next hops are equally near, each carries the same share, as ECMP does
+// on average; but a GPU that has a way through an NVSwitch among them uses
+// NVSwitches only.
+//
+// The paths from one set of switches to another are the same for all the GPUs
+// below them. They are found once, by a breadth-first search that stops where
+// the sources are reached, and kept.
+
+#ifndef TOPOLOGY_ROUTES_H_
+#define TOPOLOGY_ROUTES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "topology/topology.h"
+
+namespace astra {
+
+// A link and the share of a message that it carries, above 0 and at most 1.
+struct LinkShare {
+  LinkId link;
+  double share = 0;
+};
+
+using FabricRouteId = Id<struct FabricRouteTag>;
+
+// The way between switches, for one unit that enters at the sources nearest to
+// the targets, the same amount at each.
+struct FabricRoute {
+  struct Exit {
+    NodeId node;
+    double share;
+  };
+  std::vector<NodeId> entries;   // None if the targets cannot be reached.
+  std::vector<LinkShare> links;  // None where entries are exits.
+  std::vector<Exit> exits;       // The shares add up to 1.
+  uint32_t num_hops = 0;         // Links passed.
+  TimePs latency;                // Of the slowest of the paths.
+};
+
+// The way from one GPU to another: some first links, fabric routes, last links.
+struct Route {
+  struct Part {
+    FabricRouteId fabric;
+    double share;
+  };
+  std::vector<LinkShare> first;
+  std::vector<Part> parts;      // None between linked GPUs.
+  std::vector<LinkShare> last;  // None between linked GPUs.
+  uint32_t num_hops = 0;
+  TimePs latency;  // Propagation delay of the slowest of the paths.
+};
+
+class Routes {
+ public:
+  // `topology` must outlive the routes.
+  explicit Routes(const Topology& topology);
+  ~Routes();
+  Routes(const Routes&) = delete;
+  Routes& operator=(const Routes&) = delete;
+
+  const Topology& topology() const { return topology_; }
+
+  // Requires two different ranks of the topology.
+  //
+  // Errors: FailedPrecondition if no path leads there without passing through
+  // another GPU.
+  absl::StatusOr<Route> Find(RankId source, RankId target);
+
+  const FabricRoute& fabric_route(FabricRouteId id) const {
+    return fabric_routes_[id.index()];
+  }
+  size_t num_fabric_routes() const { return fabric_routes_.size(); }
+
+  // The rate at which one message moves along `route` with nothing beside it:
+  // the smallest, over its links, of rate divided by share.
+  Bandwidth BottleneckBandwidth(const Route& route) const;
+
+ private:
+  // Several GPUs linked to the same switches share one set of them.
+  using SwitchSetId = uint32_t;
+
+  // The switches next to a GPU that are connected with one another, directly
+  // or through other switches.
+  struct Attachment {
+    uint32_t component;
+    SwitchSetId switches;
+  };
+  class FabricGraph;
+
+  void FindAttachments();
+  absl::Span<const Attachment> attachments(RankId rank) const;
+  FabricRouteId FabricRouteBetween(SwitchSetId sources, SwitchSetId targets);
+  FabricRoute Trace(SwitchSetId sources, SwitchSetId targets);
+  LinkId LinkBetween(NodeId source, NodeId target) const;
+
+  const Topology& topology_;
+  std::unique_ptr<FabricGraph> graph_;  // Of the switches alone.
+  std::vector<std::vector<NodeId>> switch_sets_;
+  std::vector<Attachment> attachments_;     // Grouped by GPU.
+  std::vector<uint32_t> first_attachment_;  // One per GPU, and the end.
+  std::deque<FabricRoute> fabric_routes_;
+  absl::flat_hash_map<uint64_t, FabricRouteId> fabric_route_ids_;
+};
+
+}  // namespace astra
+
+#endif  // TOPOLOGY_ROUTES_H_
