@@ -172,11 +172,12 @@ class CheckExamplesTest(unittest.TestCase):
             "$ false\n"
             "\n"
             "````markdown\n```console\n$ false\n```\n````\n"
-            "```text\n$ false\n```console\n$ false\n```\n"
+            "```text\n$ false\n```\n"
             "```console``` is inline\n"
             "- in a list\n\n"
             "  ```console\n  $ printf 'a\\n  b\\n'\n  a\n    b\n  ```\n"
-            "~~~console\n$ echo '```'\n```\n~~~\n",
+            "~~~console\n$ echo '```'\n```\n~~~\n"
+            "```text\n```console\n$ false\n```\n",
         )
         status, said = self.run_main(page)
         self.assertEqual(status, 0, said)

@@ -1,0 +1,447 @@
+#include "workload/workload_file.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/base/text_reader.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace astra {
+namespace {
+
+// Limits that keep nanoseconds within 2^63 picoseconds, and sums of sizes
+// within 64 bits.
+constexpr int64_t kMaxNanoseconds = 1'000'000'000'000'000;
+constexpr int64_t kMaxBytes = int64_t{1} << 50;
+constexpr int64_t kMaxSize = int64_t{1} << 24;
+
+constexpr Policy kExecutedPolicies[] = {Policy::kHybridTransformer,
+                                        Policy::kHybridTransformerFwdInBckwd};
+constexpr std::string_view kOtherPolicies[] = {
+    "DATA",        "DISTRIBUTED_INFERENCE", "HYBRID_CUSTOMIZED",
+    "HYBRID_DATA_MODEL", "HYBRID_DLRM",     "HYBRID_DLRM_ENHANCED",
+    "HYBRID_MODEL_DATA", "MICRO",           "MODEL",
+};
+
+struct TypeName {
+  std::string_view text;
+  CollectiveKind kind;
+};
+constexpr TypeName kTypes[] = {
+    {"ALLREDUCE", CollectiveKind::kAllReduce},
+    {"ALLGATHER", CollectiveKind::kAllGather},
+    {"REDUCESCATTER", CollectiveKind::kReduceScatter},
+    {"ALLTOALL", CollectiveKind::kAllToAll},
+};
+constexpr std::string_view kNoType = "NONE";
+
+// What may follow the type. Without one, weight gradients are over DP and the
+// other phases over TP.
+struct GroupSuffix {
+  std::string_view text;
+  ParallelDimension dimension;
+};
+constexpr GroupSuffix kSuffixes[] = {
+    {"_EP", ParallelDimension::kExpert},
+    {"_DP_EP", ParallelDimension::kDataExpert},
+};
+
+ParallelDimension DefaultDimension(Phase phase) {
+  return phase == Phase::kWeightGradient ? ParallelDimension::kData
+                                         : ParallelDimension::kTensor;
+}
+
+std::vector<std::string> AllTypeNames() {
+  std::vector<std::string> names = {std::string(kNoType)};
+  for (const TypeName& type : kTypes) {
+    names.emplace_back(type.text);
+    for (const GroupSuffix& suffix : kSuffixes) {
+      names.push_back(fmt::format("{}{}", type.text, suffix.text));
+    }
+  }
+  return names;
+}
+
+// "ALLREDUCE_EP" in a phase; none if it is no type.
+std::optional<Communication> FindType(std::string_view text, Phase phase) {
+  for (const TypeName& type : kTypes) {
+    if (text.substr(0, type.text.size()) != type.text) continue;
+    const std::string_view rest = text.substr(type.text.size());
+    if (rest.empty()) return {{type.kind, DefaultDimension(phase), Bytes(0)}};
+    for (const GroupSuffix& suffix : kSuffixes) {
+      if (rest == suffix.text) return {{type.kind, suffix.dimension, Bytes(0)}};
+    }
+  }
+  return std::nullopt;
+}
+
+class Parser {
+ public:
+  Parser(std::string_view file, std::string_view contents)
+      : file_(file), reader_(file, contents) {}
+
+  absl::StatusOr<Workload> Parse() {
+    ASTRA_RETURN_IF_ERROR(ReadHeader());
+    ASTRA_ASSIGN_OR_RETURN(const int64_t num_layers, ReadLayerCount());
+    for (int64_t i = 0; i < num_layers; ++i) {
+      if (!reader_.NextLine()) {
+        return reader_.ErrorAtEnd(fmt::format(
+            "{} layers, but line 2 says {}", i, num_layers));
+      }
+      ASTRA_RETURN_IF_ERROR(ReadLayer());
+    }
+    ASTRA_RETURN_IF_ERROR(ExpectEnd(num_layers));
+    absl::StatusOr<Workload> workload = Workload::Create(std::move(parts_));
+    if (!workload.ok()) {
+      return absl::InvalidArgumentError(fmt::format(
+          "{}: {}", file_, std::string(workload.status().message())));
+    }
+    return workload;
+  }
+
+  // What was read without effect: a line for each sort, in order of sort.
+  void Report(Warnings* warnings) const {
+    for (const auto& [text, seen] : oddities_) {
+      std::string line =
+          fmt::format("{}:{}:{}: {}", file_, seen.line, seen.column, text);
+      if (seen.count > 1) line += fmt::format(" ({} times)", seen.count);
+      warnings->push_back(std::move(line));
+    }
+  }
+
+ private:
+  struct Oddity {
+    uint32_t line;
+    uint32_t column;
+    int64_t count;
+  };
+
+  void Note(const Token& token, std::string text) {
+    const auto [seen, _] = oddities_.try_emplace(
+        std::move(text), Oddity{token.line, token.column, 0});
+    ++seen->second.count;
+  }
+
+  absl::StatusOr<int64_t> Integer(std::string_view what, const Token& token,
+                                  int64_t min, int64_t max) const {
+    absl::StatusOr<int64_t> value = ParseInteger(what, token.text, min, max);
+    if (value.ok()) return value;
+    return reader_.Error(token, std::string(value.status().message()));
+  }
+
+  absl::Status ReadHeader() {
+    if (!reader_.NextLine() || reader_.tokens().empty()) {
+      return reader_.ErrorAtEnd("expected a policy, such as HYBRID_TRANSFORMER");
+    }
+    ASTRA_RETURN_IF_ERROR(ReadPolicy(reader_.tokens()[0]));
+    std::map<std::string_view, bool> given;
+    for (size_t next = 1; next < reader_.tokens().size();) {
+      const Token& key = reader_.tokens()[next];
+      if (!given.emplace(key.text, true).second) {
+        return reader_.Error(key,
+                             fmt::format("{} is given twice", Quoted(key.text)));
+      }
+      ASTRA_RETURN_IF_ERROR(ReadKey(key, &next));
+    }
+    return CheckKeys(given);
+  }
+
+  absl::Status ReadPolicy(const Token& token) {
+    std::vector<std::string_view> known(std::begin(kOtherPolicies),
+                                        std::end(kOtherPolicies));
+    for (const Policy policy : kExecutedPolicies) {
+      if (token.text == Name(policy)) {
+        parts_.policy = policy;
+        return absl::OkStatus();
+      }
+      known.push_back(Name(policy));
+    }
+    const bool is_other =
+        std::find(std::begin(kOtherPolicies), std::end(kOtherPolicies),
+                  token.text) != std::end(kOtherPolicies);
+    if (!is_other) {
+      return reader_.Error(token, UnknownName("policy", token.text, known));
+    }
+    const absl::Status error = reader_.Error(
+        token, fmt::format("policy {} is not executed yet; executed are {} and "
+                           "{}",
+                           token.text, Name(kExecutedPolicies[0]),
+                           Name(kExecutedPolicies[1])));
+    return absl::UnimplementedError(error.message());
+  }
+
+  // Reads a key and what belongs to it; moves `next` behind that.
+  absl::Status ReadKey(const Token& key, size_t* next) {
+    const std::pair<std::string_view, int64_t*> sizes[] = {
+        {"model_parallel_NPU_group:", &parts_.sizes.tensor},
+        {"ep:", &parts_.sizes.expert},
+        {"pp:", &parts_.sizes.pipeline},
+        {"vpp:", &parts_.sizes.virtual_stages},
+        {"ga:", &parts_.sizes.micro_batches},
+        {"all_gpus:", &parts_.sizes.num_ranks},
+    };
+    ++*next;
+    for (const auto& [name, size] : sizes) {
+      if (key.text != name) continue;
+      ASTRA_ASSIGN_OR_RETURN(const Token value, ValueOf(key, next));
+      ASTRA_ASSIGN_OR_RETURN(*size, Integer(name, value, 1, kMaxSize));
+      return absl::OkStatus();
+    }
+    if (key.text == "checkpoints:") {
+      return ReadLayerList(key, next, parts_.checkpoints);
+    }
+    if (key.text == "checkpoint_initiates:") {
+      return ReadLayerList(key, next, parts_.recompute_starts);
+    }
+    if (key.text == "pp_comm:" || key.text == "pp_comm") {
+      return ReadPipelineMessage(key, next);
+    }
+    Note(key, fmt::format("{} is not known and has no effect",
+                          Quoted(key.text)));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Token> ValueOf(const Token& key, size_t* next) const {
+    if (*next >= reader_.tokens().size()) {
+      return reader_.ErrorAtEnd(
+          fmt::format("expected a value after \"{}\"", key.text));
+    }
+    return reader_.tokens()[(*next)++];
+  }
+
+  absl::Status ReadLayerList(const Token& key, size_t* next,
+                             std::vector<LayerId>& layers) {
+    ASTRA_ASSIGN_OR_RETURN(const Token count_token, ValueOf(key, next));
+    ASTRA_ASSIGN_OR_RETURN(
+        const int64_t count,
+        Integer(key.text, count_token, 0, Workload::kMaxLayers));
+    for (int64_t i = 0; i < count; ++i) {
+      ASTRA_ASSIGN_OR_RETURN(const Token token, ValueOf(key, next));
+      ASTRA_ASSIGN_OR_RETURN(
+          const int64_t layer,
+          Integer("the number of a layer", token, 0, Workload::kMaxLayers));
+      layers.push_back(LayerId(static_cast<uint32_t>(layer)));
+    }
+    if (parts_.policy == Policy::kHybridTransformer && count > 0) {
+      Note(key, fmt::format("\"{}\" has no effect with policy {}", key.text,
+                            Name(parts_.policy)));
+      layers.clear();
+    }
+    std::sort(layers.begin(), layers.end());
+    return absl::OkStatus();
+  }
+
+  // AICB writes some of these sizes as "10485760.0".
+  absl::Status ReadPipelineMessage(const Token& key, size_t* next) {
+    ASTRA_ASSIGN_OR_RETURN(Token value, ValueOf(key, next));
+    constexpr std::string_view kZeroDecimals = ".0";
+    const size_t point = value.text.find(kZeroDecimals);
+    if (point != std::string_view::npos &&
+        point + kZeroDecimals.size() == value.text.size()) {
+      value.text = value.text.substr(0, point);
+    }
+    ASTRA_ASSIGN_OR_RETURN(const int64_t bytes,
+                           Integer(key.text, value, 0, kMaxBytes));
+    parts_.pipeline_message = Bytes(bytes);
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckKeys(const std::map<std::string_view, bool>& given) {
+    for (const std::string_view key : {"model_parallel_NPU_group:",
+                                       "all_gpus:"}) {
+      if (given.count(key) == 0) {
+        return reader_.ErrorAtEnd(fmt::format("\"{}\" is missing", key));
+      }
+    }
+    const Token& policy = reader_.tokens()[0];
+    for (const std::string_view key : {"ep:", "pp:", "vpp:", "ga:"}) {
+      if (given.count(key) == 0) {
+        Note(policy, fmt::format("\"{}\" is missing and taken to be 1", key));
+      }
+    }
+    const bool has_message = parts_.pipeline_message > Bytes(0);
+    const int64_t stages = parts_.sizes.pipeline;
+    if (stages == 1 && has_message) {
+      Note(policy, "\"pp_comm:\" has no effect with one pipeline stage");
+    }
+    if (stages > 1 && !has_message) {
+      Note(policy, fmt::format("{} pipeline stages exchange messages of 0 "
+                               "bytes: \"pp_comm:\" is 0 or missing",
+                               stages));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<int64_t> ReadLayerCount() {
+    if (!reader_.NextLine() || reader_.tokens().empty()) {
+      return reader_.ErrorAtEnd("expected the number of layers");
+    }
+    if (reader_.tokens().size() > 1) {
+      return reader_.Error(reader_.tokens()[1],
+                           fmt::format("unexpected {} after the number of "
+                                       "layers",
+                                       Quoted(reader_.tokens()[1].text)));
+    }
+    return Integer("the number of layers", reader_.tokens()[0], 1,
+                   Workload::kMaxLayers);
+  }
+
+  absl::StatusOr<TimePs> Time(std::string_view what,
+                              const Token& token) const {
+    ASTRA_ASSIGN_OR_RETURN(const int64_t ns,
+                           Integer(what, token, 0, kMaxNanoseconds));
+    return Nanoseconds(ns);
+  }
+
+  absl::Status ReadLayer() {
+    constexpr size_t kNumColumns = 12;
+    const absl::Span<const Token> columns = reader_.tokens();
+    if (columns.size() < kNumColumns) {
+      return reader_.ErrorAtEnd(fmt::format("{} columns, expected {}",
+                                            columns.size(), kNumColumns));
+    }
+    if (columns.size() > kNumColumns) {
+      return reader_.Error(
+          columns[kNumColumns],
+          fmt::format("unexpected {} after the {} columns of a layer",
+                      Quoted(columns[kNumColumns].text), kNumColumns));
+    }
+    Layer layer;
+    layer.name = columns[0].text;
+    if (columns[1].text != "-1") {
+      ASTRA_RETURN_IF_ERROR(
+          Integer("the dependency", columns[1], -1, Workload::kMaxLayers)
+              .status());
+      Note(columns[1], "a dependency other than -1 has no effect");
+    }
+    for (const Phase phase : kPhases) {
+      ASTRA_RETURN_IF_ERROR(
+          ReadPhase(columns.subspan(2 + 3 * IndexOf(phase), 3), phase,
+                    layer.phases[IndexOf(phase)]));
+    }
+    ASTRA_ASSIGN_OR_RETURN(layer.update, Time("the update time", columns[11]));
+    parts_.layers.push_back(std::move(layer));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadPhase(absl::Span<const Token> columns, Phase phase,
+                         LayerPhase& result) {
+    ASTRA_ASSIGN_OR_RETURN(result.compute,
+                           Time("the compute time in ns", columns[0]));
+    ASTRA_ASSIGN_OR_RETURN(const int64_t bytes,
+                           Integer("the size in bytes", columns[2], 0,
+                                   kMaxBytes));
+    if (columns[1].text == kNoType) {
+      if (bytes != 0) Note(columns[2], "a size beside NONE has no effect");
+      return absl::OkStatus();
+    }
+    result.communication = FindType(columns[1].text, phase);
+    if (!result.communication) {
+      const std::vector<std::string> names = AllTypeNames();
+      const std::vector<std::string_view> known(names.begin(), names.end());
+      return reader_.Error(
+          columns[1], UnknownName("communication", columns[1].text, known));
+    }
+    result.communication->bytes = Bytes(bytes);
+    if (bytes == 0) {
+      Note(columns[1],
+           fmt::format("{} of 0 bytes does nothing", columns[1].text));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ExpectEnd(int64_t num_layers) {
+    while (reader_.NextLine()) {
+      if (!reader_.tokens().empty()) {
+        return reader_.Error(
+            reader_.tokens()[0],
+            fmt::format("more layers than the {} that line 2 says",
+                        num_layers));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  std::string_view file_;
+  TextReader reader_;
+  WorkloadParts parts_;
+  std::map<std::string, Oddity> oddities_;  // By what is odd.
+};
+
+std::string FormatLayers(absl::Span<const LayerId> layers) {
+  std::string text = fmt::format("{}", layers.size());
+  for (const LayerId layer : layers) text += fmt::format(" {}", layer);
+  return text;
+}
+
+std::string FormatType(const Communication& communication, Phase phase) {
+  std::string text;
+  for (const TypeName& type : kTypes) {
+    if (type.kind == communication.kind) text = type.text;
+  }
+  if (communication.dimension == DefaultDimension(phase)) return text;
+  for (const GroupSuffix& suffix : kSuffixes) {
+    if (suffix.dimension == communication.dimension) text += suffix.text;
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<Workload> ParseWorkload(std::string_view file,
+                                       std::string_view contents,
+                                       Warnings* warnings) {
+  Parser parser(file, contents);
+  absl::StatusOr<Workload> workload = parser.Parse();
+  if (workload.ok()) parser.Report(warnings);
+  return workload;
+}
+
+absl::StatusOr<Workload> ReadWorkload(const std::string& path,
+                                      Warnings* warnings) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+  return ParseWorkload(path, contents, warnings);
+}
+
+std::string FormatWorkload(const Workload& workload) {
+  const ParallelSizes& sizes = workload.sizes();
+  std::string text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out,
+                 "{} model_parallel_NPU_group: {} ep: {} pp: {} vpp: {} ga: {} "
+                 "all_gpus: {} checkpoints: {} checkpoint_initiates: {} "
+                 "pp_comm: {}\n{}\n",
+                 Name(workload.policy()), sizes.tensor, sizes.expert,
+                 sizes.pipeline, sizes.virtual_stages, sizes.micro_batches,
+                 sizes.num_ranks, FormatLayers(workload.checkpoints()),
+                 FormatLayers(workload.recompute_starts()),
+                 workload.pipeline_message().count(),
+                 workload.layers().size());
+  constexpr int64_t kPsPerNs = 1000;
+  for (const Layer& layer : workload.layers()) {
+    fmt::format_to(out, "{}\t-1", layer.name);
+    for (const Phase phase : kPhases) {
+      const auto& [compute, communication] = layer.phase(phase);
+      fmt::format_to(out, "\t{}\t{}\t{}", compute.count() / kPsPerNs,
+                     communication ? FormatType(*communication, phase)
+                                   : std::string(kNoType),
+                     communication ? communication->bytes.count() : 0);
+    }
+    fmt::format_to(out, "\t{}\n", layer.update.count() / kPsPerNs);
+  }
+  return text;
+}
+
+}  // namespace astra

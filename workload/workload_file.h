@@ -1,0 +1,45 @@
+// SimAI's text format for workloads, the one that AICB writes.
+//
+//   POLICY key: value key: value ...
+//   number_of_layers
+//   name dependency fwd_ns TYPE bytes ig_ns TYPE bytes wg_ns TYPE bytes update_ns
+//
+// docs/formats.md has the grammar. All policies of SimAI are recognised; those
+// that are not executed yet are refused by name.
+//
+// Source: the reader of SimAI 1.6 and the output of AICB.
+
+#ifndef WORKLOAD_WORKLOAD_FILE_H_
+#define WORKLOAD_WORKLOAD_FILE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/log.h"
+#include "workload/workload.h"
+
+namespace astra {
+
+// The workload that `contents` describes; `file` is its name in messages. What
+// the file says without effect (keys that are not known, sizes beside NONE,
+// collectives of 0 bytes, dependencies) is added to `warnings`, a line for each
+// sort of it with its first place.
+//
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ...", Unimplemented for a policy
+// that is not executed yet, and those of Workload::Create as "FILE: ...".
+absl::StatusOr<Workload> ParseWorkload(std::string_view file,
+                                       std::string_view contents,
+                                       Warnings* warnings);
+
+// ParseWorkload of the file `path`. Errors: also those of ReadFile.
+absl::StatusOr<Workload> ReadWorkload(const std::string& path,
+                                      Warnings* warnings);
+
+// The same format, as AICB writes it: one tab between columns. Times are whole
+// nanoseconds. Requires that they are in `workload`, as in what was read.
+std::string FormatWorkload(const Workload& workload);
+
+}  // namespace astra
+
+#endif  // WORKLOAD_WORKLOAD_FILE_H_
