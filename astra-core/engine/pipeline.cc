@@ -1,0 +1,84 @@
+#include "astra-core/engine/pipeline.h"
+
+#include <cmath>
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "astra-core/base/status_macros.h"
+#include "collectives/bus_bandwidth_file.h"
+#include "collectives/registry.h"
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+// Each rank but those of the last stage, with its neighbour in the next.
+std::vector<std::vector<RankId>> NeighbouringStages(const ParallelPlan& plan) {
+  const uint32_t stride = plan.GroupStride(ParallelDimension::kPipeline);
+  std::vector<std::vector<RankId>> pairs;
+  for (uint32_t rank = 0; rank + stride < plan.num_ranks(); ++rank) {
+    pairs.push_back({RankId(rank), RankId(rank + stride)});
+  }
+  return pairs;
+}
+
+}  // namespace
+
+TimePs ShareOf(double share, TimePs time) {
+  return TimePs(std::llround(share * static_cast<double>(time.count())));
+}
+
+absl::StatusOr<PipelineResult> AddPipeline(
+    const Workload& workload, const ParallelPlan& plan, TimePs micro_batch_time,
+    double overlap, std::optional<double> measured_gb_per_s, Routes& routes,
+    std::vector<double>& link_bytes) {
+  const ParallelSizes& sizes = workload.sizes();
+  PipelineResult result;
+  if (sizes.pipeline == 1) return result;
+  const int64_t chunks = sizes.micro_batches * sizes.virtual_stages;
+  result.bubble = ShareOf(static_cast<double>(sizes.pipeline - 1) /
+                              static_cast<double>(chunks),
+                          micro_batch_time);
+  if (workload.pipeline_message() == Bytes(0)) return result;
+
+  ASTRA_ASSIGN_OR_RETURN(
+      ClosedForms forms,
+      LayOnLinks(DefaultCollectiveAlgorithm(CollectiveKind::kSendRecv),
+                 NeighbouringStages(plan), routes));
+  for (const ClosedForms::Group& pair : forms.groups) {
+    const TimePs time = pair.form.TimeOf(workload.pipeline_message());
+    if (time <= result.message_time) continue;
+    result.message_time = time;
+    result.bottleneck = pair.bottleneck;
+  }
+  if (measured_gb_per_s) {
+    result.is_measured = true;
+    result.message_time =
+        AtBusBandwidth(CollectiveKind::kSendRecv, 2, *measured_gb_per_s)
+            .TimeOf(workload.pipeline_message());
+  }
+  result.num_messages = 2 * chunks;
+  const double exposed_ps = (1 - overlap) *
+                            static_cast<double>(result.num_messages) *
+                            static_cast<double>(result.message_time.count());
+  if (exposed_ps > static_cast<double>(kMaxCollectiveTime.count())) {
+    return absl::ResourceExhaustedError(
+        fmt::format("{} pipeline messages of {} take longer than the limit of "
+                    "26 days",
+                    result.num_messages, workload.pipeline_message()));
+  }
+  result.exposed = TimePs(std::llround(exposed_ps));
+
+  // Gradients go back over the other direction of the same links.
+  const double one_way =
+      static_cast<double>(chunks) *
+      static_cast<double>(workload.pipeline_message().count());
+  for (size_t link = 0; link < link_bytes.size(); ++link) {
+    const double bytes = one_way * forms.link_bytes_per_byte[link];
+    link_bytes[link] += bytes;
+    link_bytes[link ^ 1] += bytes;
+  }
+  return result;
+}
+
+}  // namespace astra

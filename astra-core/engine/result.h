@@ -1,0 +1,68 @@
+// What a simulation found out. All times are from the start of the iteration.
+
+#ifndef ASTRA_CORE_ENGINE_RESULT_H_
+#define ASTRA_CORE_ENGINE_RESULT_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "astra-core/base/ids.h"
+#include "astra-core/base/parallel_dimension.h"
+#include "astra-core/base/units.h"
+#include "astra-core/engine/pipeline.h"
+#include "workload/workload.h"
+
+namespace astra {
+
+// One phase of one layer, as the reported rank saw it. A recomputation counts
+// with the forward phase.
+struct PhaseResult {
+  TimePs compute;
+  TimePs exposed;  // Waiting for the collective.
+  TimePs network;  // The collective's time on the network, exposed or not.
+};
+
+// One collective of one communicator.
+struct CollectiveRecord {
+  LayerId layer;
+  Phase phase = Phase::kForward;
+  Communication communication;
+  std::string_view algorithm;
+  RankId lowest_rank;          // Of the group.
+  uint32_t num_ranks = 0;      // In the group.
+  uint32_t num_groups = 0;     // Groups that do the same at the same time.
+  TimePs start;                // When the last rank had joined.
+  TimePs time;                 // Until the last rank had its result.
+  bool is_measured = false;    // The user's bus bandwidth decides the time.
+  bool is_latency_bound = false;  // The latency is most of the time.
+  LinkId bottleneck;
+};
+
+struct SimulationResult {
+  // The rank that finishes last, the lowest of equals: the layers are its.
+  RankId reported_rank;
+  std::vector<std::array<PhaseResult, kNumPhases>> layers;
+  // Waiting of that rank, by dimension; the pipeline's is in `pipeline`.
+  std::array<TimePs, kNumParallelDimensions> exposed{};
+  TimePs compute;
+  TimePs stage_time;  // compute + all of exposed: one pipeline stage alone.
+  PipelineResult pipeline;
+
+  std::vector<CollectiveRecord> collectives;  // By start, group, issue.
+  std::vector<double> link_bytes;             // By link of the topology.
+
+  uint32_t num_rank_classes = 0;
+  int64_t num_events = 0;
+  int64_t num_idle_collectives = 0;  // Over groups of one rank: no effect.
+
+  TimePs total() const {
+    return stage_time + pipeline.bubble + pipeline.exposed;
+  }
+};
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_ENGINE_RESULT_H_

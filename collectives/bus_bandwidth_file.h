@@ -1,0 +1,64 @@
+// Bus bandwidths that a user has measured, which then take the place of what
+// the topology says.
+//
+// The format is that of SimAI's busbw.yaml: a name in the first line, then for
+// each dimension a line with the keys below it, in GB/s (10^9 bytes per second).
+//
+//   test
+//   TP:
+//     allreduce,: 300
+//     alltoall,: null
+//   PP:
+//     busbw: 47.5
+//
+// The comma of the keys may be left out; "null" leaves the value to the
+// topology; "#" begins a comment. (It is not quite YAML: the name is no key.)
+
+#ifndef COLLECTIVES_BUS_BANDWIDTH_FILE_H_
+#define COLLECTIVES_BUS_BANDWIDTH_FILE_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/collective_kind.h"
+#include "astra-core/base/parallel_dimension.h"
+#include "collectives/closed_form.h"
+
+namespace astra {
+
+class BusBandwidths {
+ public:
+  // GB/s, or none where the topology decides.
+  std::optional<double> Find(ParallelDimension dimension,
+                             CollectiveKind kind) const;
+
+  void Set(ParallelDimension dimension, CollectiveKind kind, double gb_per_s) {
+    gb_per_s_[{dimension, kind}] = gb_per_s;
+  }
+
+  bool empty() const { return gb_per_s_.empty(); }
+
+ private:
+  std::map<std::pair<ParallelDimension, CollectiveKind>, double> gb_per_s_;
+};
+
+// The time of a collective that runs at `gb_per_s` of bus bandwidth, whatever
+// its size.
+ClosedForm AtBusBandwidth(CollectiveKind kind, uint32_t num_ranks,
+                          double gb_per_s);
+
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for an unknown dimension or
+// key, one that is given twice, or a value that is neither null nor above 0.
+absl::StatusOr<BusBandwidths> ParseBusBandwidths(std::string_view file,
+                                                 std::string_view contents);
+
+// ParseBusBandwidths of the file `path`. Errors: also those of ReadFile.
+absl::StatusOr<BusBandwidths> ReadBusBandwidths(const std::string& path);
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_BUS_BANDWIDTH_FILE_H_

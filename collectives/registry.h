@@ -1,0 +1,41 @@
+// Every collective algorithm there is, by the name that results use.
+//
+// To add one: write collectives/NAME.{h,cc}, add its lines to the table in
+// registry.cc, and write tests/collectives/NAME_test.cc for what is particular
+// to it. The contract that holds for all of them is tested by
+// tests/collectives/contract_test.cc, which reads the table.
+
+#ifndef COLLECTIVES_REGISTRY_H_
+#define COLLECTIVES_REGISTRY_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "collectives/collective_request.h"
+#include "collectives/flow_graph.h"
+#include "collectives/step_schedule.h"
+
+namespace astra {
+
+struct CollectiveAlgorithm {
+  CollectiveKind kind;
+  std::string_view name;
+  absl::StatusOr<FlowGraph> (*lower)(const CollectiveRequest& request);
+  StepSchedule (*steps)(CollectiveKind kind, const GroupShape& shape);
+};
+
+// In a fixed order, sorted by kind.
+absl::Span<const CollectiveAlgorithm> CollectiveAlgorithms();
+
+// Errors: NotFound, with the names there are, if `kind` has no algorithm
+// `name`.
+absl::StatusOr<CollectiveAlgorithm> FindCollectiveAlgorithm(
+    CollectiveKind kind, std::string_view name);
+
+// The algorithm that is used where none is asked for.
+const CollectiveAlgorithm& DefaultCollectiveAlgorithm(CollectiveKind kind);
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_REGISTRY_H_

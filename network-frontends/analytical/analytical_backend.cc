@@ -1,0 +1,66 @@
+#include "network-frontends/analytical/analytical_backend.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "astra-core/base/check.h"
+
+namespace astra {
+
+const AnalyticalBackend::Path& AnalyticalBackend::PathBetween(RankId source,
+                                                              RankId target) {
+  const uint64_t key = uint64_t{source.index()} << 32 | target.index();
+  std::unique_ptr<Path>& path = paths_[key];
+  if (path != nullptr) return *path;
+
+  absl::StatusOr<Route> route = routes_.Find(source, target);
+  ASTRA_CHECK(route.ok(), "{}", route.status().ToString());
+  path = std::make_unique<Path>();
+  path->bottleneck = routes_.BottleneckBandwidth(*route);
+  path->port = route->first.front().link;
+  Route first_links;
+  first_links.first = route->first;
+  path->port_bandwidth = routes_.BottleneckBandwidth(first_links);
+  path->route = *std::move(route);
+  return *path;
+}
+
+void AnalyticalBackend::CountBytes(const Route& route, Bytes bytes) {
+  const auto volume = static_cast<double>(bytes.count());
+  const auto add = [&](absl::Span<const LinkShare> links, double share) {
+    for (const LinkShare& part : links) {
+      link_bytes_[part.link.index()] += volume * share * part.share;
+    }
+  };
+  add(route.first, 1);
+  for (const Route::Part& part : route.parts) {
+    add(routes_.fabric_route(part.fabric).links, part.share);
+  }
+  add(route.last, 1);
+}
+
+void AnalyticalBackend::Send(const Message& message) {
+  const Path& path = PathBetween(message.source, message.target);
+  CountBytes(path.route, message.bytes);
+  TimePs& port_free = port_free_[path.port.index()];
+  const TimePs start = std::max(now_, port_free);
+  port_free = start + TransferTime(message.bytes, path.port_bandwidth);
+  arrivals_.Push({.time = start + path.route.latency +
+                          TransferTime(message.bytes, path.bottleneck),
+                  .index = message.id.index()});
+}
+
+void AnalyticalBackend::AdvanceTo(TimePs limit,
+                                  std::vector<MessageId>* arrived) {
+  ASTRA_CHECK(limit >= now_, "{} is before {}", limit, now_);
+  if (arrivals_.empty() || arrivals_.next().time > limit) {
+    now_ = limit;
+    return;
+  }
+  now_ = arrivals_.next().time;
+  while (!arrivals_.empty() && arrivals_.next().time == now_) {
+    arrived->push_back(MessageId(arrivals_.Pop().index));
+  }
+}
+
+}  // namespace astra

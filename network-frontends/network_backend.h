@@ -1,0 +1,50 @@
+// The one seam between what is run and the network that carries it.
+//
+// The engine pulls: it sends messages, then asks the backend to simulate up to
+// an instant of the engine's choice. There are no callbacks, hence no
+// re-entrance, and a backend is swapped by constructing another one.
+
+#ifndef NETWORK_FRONTENDS_NETWORK_BACKEND_H_
+#define NETWORK_FRONTENDS_NETWORK_BACKEND_H_
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "astra-core/base/ids.h"
+#include "astra-core/base/units.h"
+
+namespace astra {
+
+struct Message {
+  MessageId id;
+  RankId source;
+  RankId target;
+  Bytes bytes;
+};
+
+// A model of the network between the ranks. Deterministic: the same calls give
+// the same arrivals, to the picosecond.
+class NetworkBackend {
+ public:
+  virtual ~NetworkBackend() = default;
+
+  // The instant up to which the network has been simulated.
+  virtual TimePs now() const = 0;
+
+  // Starts `message` at now(). Requires that no message in flight has its id.
+  virtual void Send(const Message& message) = 0;
+
+  // Simulates to the first instant at which a message arrives in full, but not
+  // beyond `limit`. Appends the messages that arrive at that instant, by
+  // increasing id; appends none if none arrives by `limit`, which is then
+  // now().
+  virtual void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) = 0;
+
+  // The bytes that each link of the topology has carried for the messages sent
+  // so far, by link id.
+  virtual absl::Span<const double> link_bytes() const = 0;
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_NETWORK_BACKEND_H_
