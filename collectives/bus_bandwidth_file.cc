@@ -44,8 +44,9 @@ class Parser {
       ASTRA_RETURN_IF_ERROR(ReadLine(words));
     }
     if (seen_.empty()) {
-      return reader_.ErrorAtEnd("no bus bandwidth: expected a dimension, such "
-                                "as \"TP:\", and keys below it");
+      return reader_.ErrorAtEnd(
+          "no bus bandwidth: expected a dimension, such "
+          "as \"TP:\", and keys below it");
     }
     return result_;
   }
@@ -65,13 +66,13 @@ class Parser {
       return absl::OkStatus();
     }
     if (words[0].text.back() != ':') {
-      return reader_.Error(words[0], fmt::format("{} lacks a \":\"",
-                                                 Quoted(words[0].text)));
+      return reader_.Error(
+          words[0], fmt::format("{} lacks a \":\"", Quoted(words[0].text)));
     }
     if (words.size() == 1) return ReadDimension(words[0]);
     if (words.size() > 2) {
-      return reader_.Error(words[2], fmt::format("unexpected {}",
-                                                 Quoted(words[2].text)));
+      return reader_.Error(words[2],
+                           fmt::format("unexpected {}", Quoted(words[2].text)));
     }
     return ReadValue(words[0], words[1]);
   }
@@ -95,9 +96,9 @@ class Parser {
     }
     ASTRA_ASSIGN_OR_RETURN(const CollectiveKind kind, KindOf(key));
     if (!seen_.insert({*dimension_, kind}).second) {
-      return reader_.Error(key, fmt::format("{} of {} is given twice",
-                                            Quoted(key.text),
-                                            Name(*dimension_)));
+      return reader_.Error(
+          key, fmt::format("{} of {} is given twice", Quoted(key.text),
+                           Name(*dimension_)));
     }
     if (value.text == "null") return absl::OkStatus();
     const absl::StatusOr<double> gb_per_s =
@@ -124,8 +125,8 @@ class Parser {
       names.push_back(known.text);
     }
     return reader_.Error(
-        key, UnknownName(fmt::format("key of {}", Name(*dimension_)), text,
-                         names));
+        key,
+        UnknownName(fmt::format("key of {}", Name(*dimension_)), text, names));
   }
 
   static constexpr double kMinGbPerS = 1e-6;
@@ -150,8 +151,8 @@ ClosedForm AtBusBandwidth(CollectiveKind kind, uint32_t num_ranks,
                           double gb_per_s) {
   constexpr double kPsPerByteAtOneGbPerS = 1e3;
   ClosedForm form;
-  form.ps_per_byte = kPsPerByteAtOneGbPerS *
-                     BusBandwidthFactor(kind, num_ranks) / gb_per_s;
+  form.ps_per_byte =
+      kPsPerByteAtOneGbPerS * BusBandwidthFactor(kind, num_ranks) / gb_per_s;
   return form;
 }
 

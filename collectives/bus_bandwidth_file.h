@@ -2,7 +2,8 @@
 // the topology says.
 //
 // The format is that of SimAI's busbw.yaml: a name in the first line, then for
-// each dimension a line with the keys below it, in GB/s (10^9 bytes per second).
+// each dimension a line with the keys below it, in GB/s (10^9 bytes per
+// second).
 //
 //   test
 //   TP:

@@ -60,8 +60,7 @@ class StepLoad {
       Add(routes_.fabric_route(FabricRouteId(i)).links, fabric_bytes_[i]);
     }
     for (uint32_t i = 0; i < fabric_bytes_.size(); ++i) {
-      busiest_.push_back(
-          Busiest(routes_.fabric_route(FabricRouteId(i)).links));
+      busiest_.push_back(Busiest(routes_.fabric_route(FabricRouteId(i)).links));
     }
   }
 
@@ -107,8 +106,8 @@ class StepLoad {
     for (const LinkShare& part : links) {
       const auto rate = static_cast<double>(
           routes_.topology().type(part.link).bandwidth.count());
-      busiest = Worse(
-          busiest, {8 * link_bytes_[part.link.index()] / rate, part.link});
+      busiest = Worse(busiest,
+                      {8 * link_bytes_[part.link.index()] / rate, part.link});
     }
     return busiest;
   }
@@ -148,8 +147,8 @@ TimePs ClosedForm::TimeOf(Bytes bytes) const {
   if (ps >= static_cast<double>(kMaxCollectiveTime.count())) {
     return kMaxCollectiveTime;
   }
-  return latency + TimePs(std::llround(
-                       ps_per_byte * static_cast<double>(bytes.count())));
+  return latency +
+         TimePs(std::llround(ps_per_byte * static_cast<double>(bytes.count())));
 }
 
 // Adds the steps of all cohorts to one another: the s-th of each happen at the
@@ -185,8 +184,7 @@ absl::StatusOr<ClosedForms> LayOnLinks(
                                load.CostOf(step, groups[member]));
         ClosedForms::Group& total = result.groups[member];
         total.form.latency += repeat * cost.form.latency;
-        const double part =
-            static_cast<double>(repeat) * cost.form.ps_per_byte;
+        const double part = static_cast<double>(repeat) * cost.form.ps_per_byte;
         total.form.ps_per_byte += part;
         if (part > slowest[member]) {
           slowest[member] = part;

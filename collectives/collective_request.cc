@@ -6,8 +6,9 @@
 
 namespace astra {
 
-absl::StatusOr<CollectiveRequest> CollectiveRequest::Create(
-    CollectiveKind kind, Bytes bytes, GroupShape shape) {
+absl::StatusOr<CollectiveRequest> CollectiveRequest::Create(CollectiveKind kind,
+                                                            Bytes bytes,
+                                                            GroupShape shape) {
   ASTRA_CHECK(shape.ranks_per_server > 0 &&
                   shape.num_ranks % shape.ranks_per_server == 0,
               "{} ranks, {} per server", shape.num_ranks,
@@ -16,8 +17,7 @@ absl::StatusOr<CollectiveRequest> CollectiveRequest::Create(
     return absl::InvalidArgumentError(fmt::format(
         "{} of {}: the buffer must hold at least 1B", Name(kind), bytes));
   }
-  const uint32_t max_ranks =
-      kind == CollectiveKind::kSendRecv ? 2 : kMaxRanks;
+  const uint32_t max_ranks = kind == CollectiveKind::kSendRecv ? 2 : kMaxRanks;
   if (shape.num_ranks < 2 || shape.num_ranks > max_ranks) {
     return absl::InvalidArgumentError(
         fmt::format("{} over {} rank(s): the group must have 2 to {}",

@@ -4,8 +4,9 @@
 //   all-to-all   rank i sends the j-th of n parts of its buffer to rank j
 //   send-recv    rank 0 sends its buffer to rank 1
 //
-// Source: NCCL's point-to-point collectives, ncclSend and ncclRecv in one group;
-// as there, rank i begins with rank i + 1, so that not all begin with one.
+// Source: NCCL's point-to-point collectives, ncclSend and ncclRecv in one
+// group; as there, rank i begins with rank i + 1, so that not all begin with
+// one.
 
 #ifndef COLLECTIVES_DIRECT_H_
 #define COLLECTIVES_DIRECT_H_

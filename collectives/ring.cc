@@ -49,9 +49,9 @@ std::vector<GroupRank> RingOrder(const GroupShape& shape, uint32_t channel) {
   order.reserve(shape.num_ranks);
   for (uint32_t server = 0; server < shape.num_servers(); ++server) {
     for (uint32_t i = 0; i < local_ranks; ++i) {
-      const uint32_t local = server % 2 == 0
-                                 ? (channel + i) % local_ranks
-                                 : (channel + local_ranks - 1 - i) % local_ranks;
+      const uint32_t local =
+          server % 2 == 0 ? (channel + i) % local_ranks
+                          : (channel + local_ranks - 1 - i) % local_ranks;
       order.push_back(GroupRank(server * local_ranks + local));
     }
   }
@@ -108,8 +108,7 @@ StepSchedule RingSteps(CollectiveKind kind, const GroupShape& shape) {
   for (uint32_t channel = 0; channel < num_channels; ++channel) {
     const std::vector<GroupRank> order = RingOrder(shape, channel);
     for (uint32_t p = 0; p < shape.num_ranks; ++p) {
-      step.flows.push_back(
-          {order[p], order[(p + 1) % shape.num_ranks], share});
+      step.flows.push_back({order[p], order[(p + 1) % shape.num_ranks], share});
     }
   }
   return {std::move(step)};

@@ -1,14 +1,14 @@
 // Ring collectives: every rank sends only to its successor, so every link of
 // the ring carries the same load and its bandwidth is used in full.
 //
-// The buffer of S bytes is cut into C n chunks whose sizes differ by at most one
-// byte; no byte is lost where C n does not divide S. There are C rings, called
-// channels, and n chunks on each. An all-reduce takes 2 (n - 1) steps. In step
-// s, the rank at position p of a ring sends the chunk of the rank at position
-// p - s - 1 to the rank at position p + 1, as soon as that chunk has arrived
-// from position p - 1. The first n - 1 steps reduce, and end with each chunk
-// complete at its rank: alone, they are the reduce-scatter. The other n - 1
-// copy: alone, they are the all-gather.
+// The buffer of S bytes is cut into C n chunks whose sizes differ by at most
+// one byte; no byte is lost where C n does not divide S. There are C rings,
+// called channels, and n chunks on each. An all-reduce takes 2 (n - 1) steps.
+// In step s, the rank at position p of a ring sends the chunk of the rank at
+// position p - s - 1 to the rank at position p + 1, as soon as that chunk has
+// arrived from position p - 1. The first n - 1 steps reduce, and end with each
+// chunk complete at its rank: alone, they are the reduce-scatter. The other n -
+// 1 copy: alone, they are the all-gather.
 //
 //                   steps       bytes sent per rank   time with idle links
 //   reduce-scatter  n - 1       S (n - 1)/n           (n - 1) (a + S/(n B))

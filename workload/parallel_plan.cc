@@ -16,12 +16,9 @@ constexpr int64_t kMaxRanks = int64_t{1} << 24;
 
 absl::StatusOr<ParallelPlan> ParallelPlan::Create(const ParallelSizes& sizes) {
   const std::pair<std::string_view, int64_t> named[] = {
-      {"all_gpus", sizes.num_ranks},
-      {"TP", sizes.tensor},
-      {"EP", sizes.expert},
-      {"PP", sizes.pipeline},
-      {"VPP", sizes.virtual_stages},
-      {"GA", sizes.micro_batches},
+      {"all_gpus", sizes.num_ranks}, {"TP", sizes.tensor},
+      {"EP", sizes.expert},          {"PP", sizes.pipeline},
+      {"VPP", sizes.virtual_stages}, {"GA", sizes.micro_batches},
   };
   for (const auto& [name, size] : named) {
     if (size < 1 || size > kMaxRanks) {
@@ -37,10 +34,9 @@ absl::StatusOr<ParallelPlan> ParallelPlan::Create(const ParallelSizes& sizes) {
   }
   const int64_t data = sizes.num_ranks / model;
   if (data % sizes.expert != 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("EP {} does not divide DP {} = {} GPUs / (TP {} x PP {})",
-                    sizes.expert, data, sizes.num_ranks, sizes.tensor,
-                    sizes.pipeline));
+    return absl::InvalidArgumentError(fmt::format(
+        "EP {} does not divide DP {} = {} GPUs / (TP {} x PP {})", sizes.expert,
+        data, sizes.num_ranks, sizes.tensor, sizes.pipeline));
   }
   return ParallelPlan(static_cast<uint32_t>(sizes.num_ranks),
                       static_cast<uint32_t>(sizes.tensor),
@@ -80,8 +76,7 @@ uint32_t ParallelPlan::GroupStride(ParallelDimension dimension) const {
 }
 
 // The ranks of stride * size consecutive ones form `stride` groups.
-uint32_t ParallelPlan::GroupOf(ParallelDimension dimension,
-                               RankId rank) const {
+uint32_t ParallelPlan::GroupOf(ParallelDimension dimension, RankId rank) const {
   const uint32_t stride = GroupStride(dimension);
   const uint32_t block = stride * GroupSize(dimension);
   return rank.index() / block * stride + rank.index() % stride;

@@ -92,11 +92,11 @@ absl::StatusOr<Workload> Workload::Create(WorkloadParts parts) {
 
 bool IsOncePerIteration(std::string_view layer_name) {
   constexpr std::string_view kNames[] = {
-      "grad_norm",       "grad_gather",    "grad_param_comm",
-      "layernorm",       "embedding_grads", "grad_param_compute",
-      "moe_grad_norm1",  "moe_grad_norm2",  "cross_entropy1",
-      "cross_entropy2",  "cross_entropy3",  "optimizer1",
-      "optimizer2",      "optimizer3",      "optimizer4",
+      "grad_norm",      "grad_gather",     "grad_param_comm",
+      "layernorm",      "embedding_grads", "grad_param_compute",
+      "moe_grad_norm1", "moe_grad_norm2",  "cross_entropy1",
+      "cross_entropy2", "cross_entropy3",  "optimizer1",
+      "optimizer2",     "optimizer3",      "optimizer4",
   };
   return std::find(std::begin(kNames), std::end(kNames), layer_name) !=
          std::end(kNames);

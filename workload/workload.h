@@ -51,8 +51,7 @@ struct Communication {
   ParallelDimension dimension;
   Bytes bytes;  // The buffer, as nccl-tests counts it; 0 does nothing.
 
-  friend bool operator==(const Communication&,
-                         const Communication&) = default;
+  friend bool operator==(const Communication&, const Communication&) = default;
 };
 
 struct LayerPhase {

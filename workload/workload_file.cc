@@ -30,9 +30,15 @@ constexpr int64_t kMaxSize = int64_t{1} << 24;
 constexpr Policy kExecutedPolicies[] = {Policy::kHybridTransformer,
                                         Policy::kHybridTransformerFwdInBckwd};
 constexpr std::string_view kOtherPolicies[] = {
-    "DATA",        "DISTRIBUTED_INFERENCE", "HYBRID_CUSTOMIZED",
-    "HYBRID_DATA_MODEL", "HYBRID_DLRM",     "HYBRID_DLRM_ENHANCED",
-    "HYBRID_MODEL_DATA", "MICRO",           "MODEL",
+    "DATA",
+    "DISTRIBUTED_INFERENCE",
+    "HYBRID_CUSTOMIZED",
+    "HYBRID_DATA_MODEL",
+    "HYBRID_DLRM",
+    "HYBRID_DLRM_ENHANCED",
+    "HYBRID_MODEL_DATA",
+    "MICRO",
+    "MODEL",
 };
 
 struct TypeName {
@@ -97,8 +103,8 @@ class Parser {
     ASTRA_ASSIGN_OR_RETURN(const int64_t num_layers, ReadLayerCount());
     for (int64_t i = 0; i < num_layers; ++i) {
       if (!reader_.NextLine()) {
-        return reader_.ErrorAtEnd(fmt::format(
-            "{} layers, but line 2 says {}", i, num_layers));
+        return reader_.ErrorAtEnd(
+            fmt::format("{} layers, but line 2 says {}", i, num_layers));
       }
       ASTRA_RETURN_IF_ERROR(ReadLayer());
     }
@@ -143,15 +149,16 @@ class Parser {
 
   absl::Status ReadHeader() {
     if (!reader_.NextLine() || reader_.tokens().empty()) {
-      return reader_.ErrorAtEnd("expected a policy, such as HYBRID_TRANSFORMER");
+      return reader_.ErrorAtEnd(
+          "expected a policy, such as HYBRID_TRANSFORMER");
     }
     ASTRA_RETURN_IF_ERROR(ReadPolicy(reader_.tokens()[0]));
     std::map<std::string_view, bool> given;
     for (size_t next = 1; next < reader_.tokens().size();) {
       const Token& key = reader_.tokens()[next];
       if (!given.emplace(key.text, true).second) {
-        return reader_.Error(key,
-                             fmt::format("{} is given twice", Quoted(key.text)));
+        return reader_.Error(
+            key, fmt::format("{} is given twice", Quoted(key.text)));
       }
       ASTRA_RETURN_IF_ERROR(ReadKey(key, &next));
     }
@@ -208,8 +215,8 @@ class Parser {
     if (key.text == "pp_comm:" || key.text == "pp_comm") {
       return ReadPipelineMessage(key, next);
     }
-    Note(key, fmt::format("{} is not known and has no effect",
-                          Quoted(key.text)));
+    Note(key,
+         fmt::format("{} is not known and has no effect", Quoted(key.text)));
     return absl::OkStatus();
   }
 
@@ -259,8 +266,8 @@ class Parser {
   }
 
   absl::Status CheckKeys(const std::map<std::string_view, bool>& given) {
-    for (const std::string_view key : {"model_parallel_NPU_group:",
-                                       "all_gpus:"}) {
+    for (const std::string_view key :
+         {"model_parallel_NPU_group:", "all_gpus:"}) {
       if (given.count(key) == 0) {
         return reader_.ErrorAtEnd(fmt::format("\"{}\" is missing", key));
       }
@@ -298,8 +305,7 @@ class Parser {
                    Workload::kMaxLayers);
   }
 
-  absl::StatusOr<TimePs> Time(std::string_view what,
-                              const Token& token) const {
+  absl::StatusOr<TimePs> Time(std::string_view what, const Token& token) const {
     ASTRA_ASSIGN_OR_RETURN(const int64_t ns,
                            Integer(what, token, 0, kMaxNanoseconds));
     return Nanoseconds(ns);
@@ -309,8 +315,8 @@ class Parser {
     constexpr size_t kNumColumns = 12;
     const absl::Span<const Token> columns = reader_.tokens();
     if (columns.size() < kNumColumns) {
-      return reader_.ErrorAtEnd(fmt::format("{} columns, expected {}",
-                                            columns.size(), kNumColumns));
+      return reader_.ErrorAtEnd(
+          fmt::format("{} columns, expected {}", columns.size(), kNumColumns));
     }
     if (columns.size() > kNumColumns) {
       return reader_.Error(
@@ -340,9 +346,9 @@ class Parser {
                          LayerPhase& result) {
     ASTRA_ASSIGN_OR_RETURN(result.compute,
                            Time("the compute time in ns", columns[0]));
-    ASTRA_ASSIGN_OR_RETURN(const int64_t bytes,
-                           Integer("the size in bytes", columns[2], 0,
-                                   kMaxBytes));
+    ASTRA_ASSIGN_OR_RETURN(
+        const int64_t bytes,
+        Integer("the size in bytes", columns[2], 0, kMaxBytes));
     if (columns[1].text == kNoType) {
       if (bytes != 0) Note(columns[2], "a size beside NONE has no effect");
       return absl::OkStatus();
@@ -427,8 +433,7 @@ std::string FormatWorkload(const Workload& workload) {
                  sizes.pipeline, sizes.virtual_stages, sizes.micro_batches,
                  sizes.num_ranks, FormatLayers(workload.checkpoints()),
                  FormatLayers(workload.recompute_starts()),
-                 workload.pipeline_message().count(),
-                 workload.layers().size());
+                 workload.pipeline_message().count(), workload.layers().size());
   constexpr int64_t kPsPerNs = 1000;
   for (const Layer& layer : workload.layers()) {
     fmt::format_to(out, "{}\t-1", layer.name);

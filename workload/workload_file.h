@@ -2,7 +2,8 @@
 //
 //   POLICY key: value key: value ...
 //   number_of_layers
-//   name dependency fwd_ns TYPE bytes ig_ns TYPE bytes wg_ns TYPE bytes update_ns
+//   name dependency fwd_ns TYPE bytes ig_ns TYPE bytes wg_ns TYPE bytes
+//   update_ns
 //
 // docs/formats.md has the grammar. All policies of SimAI are recognised; those
 // that are not executed yet are refused by name.

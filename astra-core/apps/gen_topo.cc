@@ -5,7 +5,6 @@
 #include "astra-core/apps/command_line.h"
 #include "astra-core/apps/gen_topo_options.h"
 #include "astra-core/apps/main_support.h"
-#include "astra-core/apps/version.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
@@ -33,14 +32,7 @@ void PrintSummary(const GenTopoOptions& options, const Topology& topology) {
 absl::Status Run(int argc, const char* const* argv, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const CommandLine flags,
                          CommandLine::Parse(GenTopoOptionSpecs(), argc, argv));
-  if (flags.has("help")) {
-    fmt::print("{}", GenTopoHelp());
-    return FlushStdout();
-  }
-  if (flags.has("version")) {
-    fmt::print("gen_topo {}\n", Version());
-    return FlushStdout();
-  }
+  if (PrintedInstead(flags, "gen_topo", GenTopoHelp())) return FlushStdout();
   ASTRA_ASSIGN_OR_RETURN(const GenTopoOptions options,
                          ReadGenTopoOptions(flags));
   log.Report(options.warnings);

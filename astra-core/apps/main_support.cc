@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "astra-core/apps/version.h"
 #include "fmt/format.h"
 
 namespace astra {
@@ -15,6 +16,19 @@ int ExitCode(const absl::Status& status, const Log& log) {
   const bool is_failed_run = status.code() == absl::StatusCode::kInternal ||
                              status.code() == absl::StatusCode::kAborted;
   return is_failed_run ? 1 : 2;
+}
+
+bool PrintedInstead(const CommandLine& flags, std::string_view program,
+                    std::string_view help) {
+  if (flags.has("help")) {
+    fmt::print("{}", help);
+    return true;
+  }
+  if (flags.has("version")) {
+    fmt::print("{} {}\n", program, Version());
+    return true;
+  }
+  return false;
 }
 
 absl::Status FlushStdout() {

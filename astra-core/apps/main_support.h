@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/command_line.h"
 #include "astra-core/base/log.h"
 
 namespace astra {
@@ -14,6 +15,11 @@ namespace astra {
 // 0 if `status` is ok. Else logs its message and returns 2 for what the user
 // can mend (bad input), 1 for a run that failed.
 int ExitCode(const absl::Status& status, const Log& log);
+
+// Prints the help text or the version, if `flags` asks for one; else returns
+// false.
+bool PrintedInstead(const CommandLine& flags, std::string_view program,
+                    std::string_view help);
 
 // Makes sure that what was printed has reached stdout.
 //

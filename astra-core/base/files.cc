@@ -42,6 +42,26 @@ absl::Status WriteAndClose(FilePtr file, const std::string& path,
   return absl::OkStatus();
 }
 
+std::string TemporaryName(std::string_view path) {
+  return fmt::format("{}.{}.tmp", path, getpid());
+}
+
+// Errors name `path`, the file that is meant.
+absl::Status WriteTemporary(const std::string& temporary,
+                            const std::string& path,
+                            std::string_view contents) {
+  FilePtr file(std::fopen(temporary.c_str(), "wb"));
+  if (file == nullptr) return CannotWrite(path, LastSystemError());
+  return WriteAndClose(std::move(file), path, contents);
+}
+
+absl::Status Rename(const std::string& temporary, const std::string& path) {
+  if (std::rename(temporary.c_str(), path.c_str()) == 0) {
+    return absl::OkStatus();
+  }
+  return CannotWrite(path, LastSystemError());
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
@@ -68,34 +88,52 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 absl::Status WriteFile(const std::string& path, std::string_view contents) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  FilePtr file(std::fopen(temporary.c_str(), "wb"));
-  if (file == nullptr) return CannotWrite(path, LastSystemError());
-
-  absl::Status status = WriteAndClose(std::move(file), path, contents);
-  if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) {
-    status = CannotWrite(path, LastSystemError());
-  }
+  const std::string temporary = TemporaryName(path);
+  absl::Status status = WriteTemporary(temporary, path, contents);
+  if (status.ok()) status = Rename(temporary, path);
   if (!status.ok()) std::remove(temporary.c_str());
   return status;
 }
 
 absl::StatusOr<OutputFolder> OutputFolder::Create(std::string path) {
+  namespace fs = std::filesystem;
+  OutputFolder folder(std::move(path));
+  std::vector<std::string> missing;  // The innermost first.
   std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return CannotWrite(path, error.message());
-
-  const std::string probe = fmt::format("{}/.{}.tmp", path, getpid());
-  FilePtr file(std::fopen(probe.c_str(), "wb"));
-  if (file == nullptr) return CannotWrite(path, LastSystemError());
-  file.reset();
+  for (fs::path p = fs::path(folder.path_); !p.empty() && !fs::exists(p, error);
+       p = p.parent_path()) {
+    missing.push_back(p.string());
+    if (p == p.parent_path()) break;
+  }
+  for (auto p = missing.rbegin(); p != missing.rend(); ++p) {
+    const bool made = fs::create_directory(*p, error);
+    if (error) return CannotWrite(folder.path_, error.message());
+    if (made) folder.made_.push_back(*p);
+  }
+  const std::string probe = TemporaryName(folder.path_ + "/");
+  ASTRA_RETURN_IF_ERROR(WriteTemporary(probe, folder.path_, ""));
   std::remove(probe.c_str());
-  return OutputFolder(std::move(path));
+  return folder;
 }
 
-absl::Status OutputFolder::Write(std::string_view name,
-                                 std::string_view contents) const {
-  return WriteFile(fmt::format("{}/{}", path_, name), contents);
+// Removing a folder with something in it fails, as it should.
+OutputFolder::~OutputFolder() {
+  for (auto p = made_.rbegin(); p != made_.rend(); ++p) rmdir(p->c_str());
+}
+
+absl::Status OutputFolder::Write(const std::vector<NamedFile>& files) const {
+  absl::Status status;
+  for (const NamedFile& file : files) {
+    const std::string path = fmt::format("{}/{}", path_, file.name);
+    status = WriteTemporary(TemporaryName(path), path, file.contents);
+    if (!status.ok()) break;
+  }
+  for (const NamedFile& file : files) {
+    const std::string path = fmt::format("{}/{}", path_, file.name);
+    if (status.ok()) status = Rename(TemporaryName(path), path);
+    if (!status.ok()) std::remove(TemporaryName(path).c_str());
+  }
+  return status;
 }
 
 }  // namespace astra

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,7 +29,13 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // Errors: PermissionDenied "PATH: reason"; nothing is left behind.
 absl::Status WriteFile(const std::string& path, std::string_view contents);
 
-// A folder that results go to.
+struct NamedFile {
+  std::string name;
+  std::string contents;
+};
+
+// A folder that results go to. What a run that failed leaves behind is what was
+// there before.
 class OutputFolder {
  public:
   // Makes the folder, and those above it, where it does not exist, and makes
@@ -36,15 +44,24 @@ class OutputFolder {
   // Errors: PermissionDenied "PATH: reason".
   static absl::StatusOr<OutputFolder> Create(std::string path);
 
-  const std::string& path() const { return path_; }
+  // Removes the folders that Create() made, if nothing was written to them.
+  ~OutputFolder();
+  OutputFolder(OutputFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})),
+        made_(std::exchange(other.made_, {})) {}
+  OutputFolder& operator=(OutputFolder&&) = delete;
 
-  // WriteFile to the file `name` of the folder.
-  absl::Status Write(std::string_view name, std::string_view contents) const;
+  // Writes all files to the folder, or none: each goes to a temporary file, and
+  // all get their names at the end.
+  //
+  // Errors: PermissionDenied "PATH: reason".
+  absl::Status Write(const std::vector<NamedFile>& files) const;
 
  private:
   explicit OutputFolder(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
+  std::vector<std::string> made_;  // By Create(), the innermost last.
 };
 
 }  // namespace astra

@@ -11,6 +11,7 @@
 #ifndef ASTRA_CORE_BASE_UNITS_H_
 #define ASTRA_CORE_BASE_UNITS_H_
 
+#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <string_view>
@@ -83,6 +84,11 @@ constexpr double GigabytesPerSecond(Bytes volume, TimePs time) {
   if (time.count() == 0) return 0;
   return 1e3 * static_cast<double>(volume.count()) /
          static_cast<double>(time.count());
+}
+
+// `share` of `time`, rounded to the nearest picosecond. Requires 0 <= share.
+inline TimePs ShareOf(double share, TimePs time) {
+  return TimePs(std::llround(share * static_cast<double>(time.count())));
 }
 
 // The time to serialise `volume` onto a link of `rate`, rounded up to a whole

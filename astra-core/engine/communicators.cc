@@ -61,9 +61,9 @@ absl::StatusOr<CollectiveCosts> FindCosts(const Workload& workload,
   }
   for (auto& [key, cost] : costs) {
     const auto [dimension, kind] = key;
-    ASTRA_ASSIGN_OR_RETURN(
-        cost.forms, LayOnLinks(DefaultCollectiveAlgorithm(kind),
-                               AllGroups(plan, dimension), routes));
+    ASTRA_ASSIGN_OR_RETURN(cost.forms,
+                           LayOnLinks(DefaultCollectiveAlgorithm(kind),
+                                      AllGroups(plan, dimension), routes));
     const std::optional<double> gb_per_s = measured.Find(dimension, kind);
     if (!gb_per_s) continue;
     cost.is_measured = true;

@@ -58,8 +58,7 @@ struct Communicators {
   RankClasses classes;
   std::vector<Communicator> list;
   // By class and dimension: the communicator of its ranks, if there is one.
-  std::vector<std::array<std::optional<CommunicatorId>,
-                         kNumParallelDimensions>>
+  std::vector<std::array<std::optional<CommunicatorId>, kNumParallelDimensions>>
       of_class;
 };
 

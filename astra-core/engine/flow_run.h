@@ -1,8 +1,8 @@
 // A collective that runs as messages on a network.
 //
-// A flow leaves once the flows it waits for have arrived and both its ranks have
-// joined the collective: NCCL's receiver posts its buffer when its kernel runs.
-// So a collective begins and ends rank by rank.
+// A flow leaves once the flows it waits for have arrived and both its ranks
+// have joined the collective: NCCL's receiver posts its buffer when its kernel
+// runs. So a collective begins and ends rank by rank.
 
 #ifndef ASTRA_CORE_ENGINE_FLOW_RUN_H_
 #define ASTRA_CORE_ENGINE_FLOW_RUN_H_

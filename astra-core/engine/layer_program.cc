@@ -24,9 +24,8 @@ LayerProgram::LayerProgram(const Workload& workload)
   num_ops_ = int64_t{num_layers_} *
              (kForwardOps + static_cast<int64_t>(std::size(kBackwardOps)));
   for (const LayerId start : workload.recompute_starts()) {
-    const auto after =
-        std::upper_bound(workload.checkpoints().begin(),
-                         workload.checkpoints().end(), start);
+    const auto after = std::upper_bound(workload.checkpoints().begin(),
+                                        workload.checkpoints().end(), start);
     recompute_from_[start.index()] = std::prev(after)->index();
   }
   for (uint32_t layer = 0; layer < num_layers_; ++layer) {
@@ -52,9 +51,8 @@ Op LayerProgram::Next(Cursor& cursor) const {
     return op;
   }
 
-  const Op op = {
-      cursor.part_ == 0 ? OpKind::kCompute : OpKind::kCommunicate,
-      Phase::kForward, LayerId(layer)};
+  const Op op = {cursor.part_ == 0 ? OpKind::kCompute : OpKind::kCommunicate,
+                 Phase::kForward, LayerId(layer)};
   if (++cursor.part_ == kForwardOps) {
     cursor.part_ = 0;
     ++cursor.layer_;

@@ -48,7 +48,7 @@ class LayerProgram {
     enum class Pass : uint8_t { kForward, kRecompute, kBackward, kEnd };
 
     Pass pass_ = Pass::kForward;
-    uint8_t part_ = 0;      // Of the layer's operations in this pass.
+    uint8_t part_ = 0;  // Of the layer's operations in this pass.
     uint32_t layer_ = 0;
     uint32_t resume_at_ = 0;  // The layer that the recomputation ends at.
   };

@@ -22,11 +22,32 @@ std::vector<std::vector<RankId>> NeighbouringStages(const ParallelPlan& plan) {
   return pairs;
 }
 
-}  // namespace
-
-TimePs ShareOf(double share, TimePs time) {
-  return TimePs(std::llround(share * static_cast<double>(time.count())));
+// The message between the slowest pair, as a record for the report.
+CollectiveRecord SlowestMessage(const std::vector<std::vector<RankId>>& pairs,
+                                const ClosedForms& forms, Bytes bytes,
+                                std::optional<double> measured_gb_per_s) {
+  constexpr CollectiveKind kKind = CollectiveKind::kSendRecv;
+  CollectiveRecord message;
+  message.communication = {kKind, ParallelDimension::kPipeline, bytes};
+  message.algorithm = DefaultCollectiveAlgorithm(kKind).name;
+  message.num_ranks = 2;
+  message.num_groups = static_cast<uint32_t>(pairs.size());
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const ClosedForm& form = forms.groups[i].form;
+    if (i > 0 && form.TimeOf(bytes) <= message.time) continue;
+    message.time = form.TimeOf(bytes);
+    message.lowest_rank = pairs[i].front();
+    message.bottleneck = forms.groups[i].bottleneck;
+    message.is_latency_bound = form.latency + form.latency > message.time;
+  }
+  if (measured_gb_per_s) {
+    message.is_measured = true;
+    message.time = AtBusBandwidth(kKind, 2, *measured_gb_per_s).TimeOf(bytes);
+  }
+  return message;
 }
+
+}  // namespace
 
 absl::StatusOr<PipelineResult> AddPipeline(
     const Workload& workload, const ParallelPlan& plan, TimePs micro_batch_time,
@@ -36,31 +57,22 @@ absl::StatusOr<PipelineResult> AddPipeline(
   PipelineResult result;
   if (sizes.pipeline == 1) return result;
   const int64_t chunks = sizes.micro_batches * sizes.virtual_stages;
-  result.bubble = ShareOf(static_cast<double>(sizes.pipeline - 1) /
-                              static_cast<double>(chunks),
-                          micro_batch_time);
+  result.bubble = ShareOf(
+      static_cast<double>(sizes.pipeline - 1) / static_cast<double>(chunks),
+      micro_batch_time);
   if (workload.pipeline_message() == Bytes(0)) return result;
 
+  const std::vector<std::vector<RankId>> pairs = NeighbouringStages(plan);
   ASTRA_ASSIGN_OR_RETURN(
-      ClosedForms forms,
-      LayOnLinks(DefaultCollectiveAlgorithm(CollectiveKind::kSendRecv),
-                 NeighbouringStages(plan), routes));
-  for (const ClosedForms::Group& pair : forms.groups) {
-    const TimePs time = pair.form.TimeOf(workload.pipeline_message());
-    if (time <= result.message_time) continue;
-    result.message_time = time;
-    result.bottleneck = pair.bottleneck;
-  }
-  if (measured_gb_per_s) {
-    result.is_measured = true;
-    result.message_time =
-        AtBusBandwidth(CollectiveKind::kSendRecv, 2, *measured_gb_per_s)
-            .TimeOf(workload.pipeline_message());
-  }
+      const ClosedForms forms,
+      LayOnLinks(DefaultCollectiveAlgorithm(CollectiveKind::kSendRecv), pairs,
+                 routes));
+  result.message = SlowestMessage(pairs, forms, workload.pipeline_message(),
+                                  measured_gb_per_s);
   result.num_messages = 2 * chunks;
   const double exposed_ps = (1 - overlap) *
                             static_cast<double>(result.num_messages) *
-                            static_cast<double>(result.message_time.count());
+                            static_cast<double>(result.message.time.count());
   if (exposed_ps > static_cast<double>(kMaxCollectiveTime.count())) {
     return absl::ResourceExhaustedError(
         fmt::format("{} pipeline messages of {} take longer than the limit of "

@@ -41,9 +41,8 @@ std::vector<uint32_t> ClassifyGroups(const ParallelPlan& plan,
   Numbering numbering;
   std::vector<uint32_t> classes;
   for (uint32_t g = 0; g < groups.cost_class.size(); ++g) {
-    classes.push_back(numbering.Of(
-        GroupSignature(groups.cost_class[g], plan.Ranks(groups.dimension, g),
-                       class_of_rank)));
+    classes.push_back(numbering.Of(GroupSignature(
+        groups.cost_class[g], plan.Ranks(groups.dimension, g), class_of_rank)));
   }
   return classes;
 }

@@ -12,7 +12,6 @@
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
-#include "astra-core/engine/pipeline.h"
 #include "workload/workload.h"
 
 namespace astra {
@@ -23,6 +22,7 @@ struct PhaseResult {
   TimePs compute;
   TimePs exposed;  // Waiting for the collective.
   TimePs network;  // The collective's time on the network, exposed or not.
+  Bytes bytes;     // Of the collective's buffer, for each time it ran.
 };
 
 // One collective of one communicator.
@@ -31,14 +31,22 @@ struct CollectiveRecord {
   Phase phase = Phase::kForward;
   Communication communication;
   std::string_view algorithm;
-  RankId lowest_rank;          // Of the group.
-  uint32_t num_ranks = 0;      // In the group.
-  uint32_t num_groups = 0;     // Groups that do the same at the same time.
-  TimePs start;                // When the last rank had joined.
-  TimePs time;                 // Until the last rank had its result.
-  bool is_measured = false;    // The user's bus bandwidth decides the time.
+  RankId lowest_rank;             // Of the group.
+  uint32_t num_ranks = 0;         // In the group.
+  uint32_t num_groups = 0;        // Groups that do the same at the same time.
+  TimePs start;                   // When the last rank had joined.
+  TimePs time;                    // Until the last rank had its result.
+  bool is_measured = false;       // The user's bus bandwidth decides the time.
   bool is_latency_bound = false;  // The latency is most of the time.
   LinkId bottleneck;
+};
+
+// What pipeline parallelism adds; see pipeline.h.
+struct PipelineResult {
+  int64_t num_messages = 0;  // That a stage exchanges with a neighbour.
+  CollectiveRecord message;  // One of them, between the slowest pair of ranks.
+  TimePs exposed;            // All messages, less what is hidden.
+  TimePs bubble;
 };
 
 struct SimulationResult {
@@ -56,7 +64,6 @@ struct SimulationResult {
 
   uint32_t num_rank_classes = 0;
   int64_t num_events = 0;
-  int64_t num_idle_collectives = 0;  // Over groups of one rank: no effect.
 
   TimePs total() const {
     return stage_time + pipeline.bubble + pipeline.exposed;

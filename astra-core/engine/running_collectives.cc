@@ -5,7 +5,6 @@
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/engine/pipeline.h"
 #include "collectives/registry.h"
 #include "fmt/format.h"
 
@@ -46,11 +45,11 @@ absl::Status RunningCollectives::Join(uint32_t member, const Call& call) {
     if (run.joined.size() == group.members.size()) StartClosedForm(run);
     return absl::OkStatus();
   }
-  const auto place = std::lower_bound(group.ranks.begin(), group.ranks.end(),
-                                      RankId(member));
+  const auto place =
+      std::lower_bound(group.ranks.begin(), group.ranks.end(), RankId(member));
   ready_.clear();
-  run.flows->Join(
-      GroupRank(static_cast<uint32_t>(place - group.ranks.begin())), &ready_);
+  run.flows->Join(GroupRank(static_cast<uint32_t>(place - group.ranks.begin())),
+                  &ready_);
   SendReady(run);
   return absl::OkStatus();
 }

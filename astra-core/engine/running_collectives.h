@@ -62,11 +62,10 @@ class RunningCollectives {
  public:
   // `overlap`, by dimension, is the share of a closed form that costs its
   // members nothing. All but `lowering` and `overlap` must outlive the object.
-  RunningCollectives(
-      const CollectiveCosts& costs, const Communicators& communicators,
-      Lowering lowering,
-      const std::array<double, kNumParallelDimensions>& overlap,
-      NetworkBackend& network, EventQueue& timers);
+  RunningCollectives(const CollectiveCosts& costs,
+                     const Communicators& communicators, Lowering lowering,
+                     const std::array<double, kNumParallelDimensions>& overlap,
+                     NetworkBackend& network, EventQueue& timers);
 
   // Errors: those of the algorithm, such as ResourceExhausted.
   absl::Status Join(uint32_t member, const Call& call);
@@ -91,7 +90,7 @@ class RunningCollectives {
  private:
   struct Run {
     Call call;
-    std::vector<uint32_t> joined;    // Members.
+    std::vector<uint32_t> joined;  // Members.
     uint32_t num_ended = 0;
     size_t record = 0;
     std::unique_ptr<FlowRun> flows;  // None for closed forms.
@@ -124,7 +123,7 @@ class RunningCollectives {
   std::vector<uint32_t> first_run_;    // The number of the first of each.
   std::vector<InFlight> in_flight_;    // By message.
   std::vector<uint32_t> free_messages_;
-  std::vector<Call> updates_;          // By slot; of member update_members_.
+  std::vector<Call> updates_;  // By slot; of member update_members_.
   std::vector<uint32_t> update_members_;
   // Shared by groups of one shape, and kept only while one of them runs.
   std::map<std::tuple<CollectiveKind, Bytes, GroupShape>,

@@ -131,7 +131,8 @@ absl::Status Engine::Step() {
     return Silence();
   } else {
     return absl::AbortedError(fmt::format(
-        "stopped at {:.3f} us of simulated time, with {:.1f} % of the work done",
+        "stopped at {:.3f} us of simulated time, with {:.1f} % of the work "
+        "done",
         ToMicroseconds(options_.stop_at),
         100 * static_cast<double>(num_ops_) /
             static_cast<double>(program_.num_ops() *
@@ -208,15 +209,15 @@ absl::Status Engine::EndCall(const Ended& ended) {
   const Call call = lane.calls.front();
   lane.calls.pop_front();
   if (!lane.calls.empty()) {
-    ASTRA_RETURN_IF_ERROR(
-        collectives_.Join(ended.member, lane.calls.front()));
+    ASTRA_RETURN_IF_ERROR(collectives_.Join(ended.member, lane.calls.front()));
   }
 
   PhaseResult& phase = actor.layers[call.layer.index()][IndexOf(call.phase)];
   phase.network += ended.network;
-  const bool waits = actor.state == Actor::State::kFinishing ||
-                     (actor.state == Actor::State::kWaiting &&
-                      actor.awaited == dimension);
+  phase.bytes += call.communication.bytes;
+  const bool waits =
+      actor.state == Actor::State::kFinishing ||
+      (actor.state == Actor::State::kWaiting && actor.awaited == dimension);
   if (!waits) return absl::OkStatus();
   const TimePs waited = network_.now() - actor.wait_began;
   phase.exposed += waited;
@@ -263,9 +264,8 @@ absl::Status Engine::Silence() const {
   if (num_waiting > kMaxNamed) {
     who += fmt::format("; and {} more", num_waiting - kMaxNamed);
   }
-  return absl::InternalError(
-      fmt::format("nothing is left to happen, but {} rank(s) wait{}",
-                  num_waiting, who));
+  return absl::InternalError(fmt::format(
+      "nothing is left to happen, but {} rank(s) wait{}", num_waiting, who));
 }
 
 SimulationResult Engine::TakeResult() {
@@ -313,7 +313,8 @@ absl::Status CheckOptions(const Workload& workload,
   }
   if (!options.bus_bandwidths.empty()) {
     return absl::InvalidArgumentError(
-        "bus bandwidths have no effect on messages: only closed forms use them");
+        "bus bandwidths have no effect on messages: only closed forms use "
+        "them");
   }
   return absl::OkStatus();
 }
@@ -340,19 +341,6 @@ std::vector<double> LinkBytes(const LayerProgram& program,
     }
   }
   return link_bytes;
-}
-
-int64_t CountIdleCollectives(const Workload& workload,
-                             const ParallelPlan& plan) {
-  int64_t count = 0;
-  for (const Layer& layer : workload.layers()) {
-    for (const LayerPhase& phase : layer.phases) {
-      const auto& what = phase.communication;
-      count += what && what->bytes > Bytes(0) &&
-               plan.GroupSize(what->dimension) == 1;
-    }
-  }
-  return count;
 }
 
 // The time that a stage works on its micro-batches: what the bubble is a
@@ -392,7 +380,6 @@ absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
   Engine engine(workload, options, costs, communicators, network);
   ASTRA_RETURN_IF_ERROR(engine.Run());
   SimulationResult result = engine.TakeResult();
-  result.num_idle_collectives = CountIdleCollectives(workload, plan);
   if (each_rank) {
     result.link_bytes.assign(network.link_bytes().begin(),
                              network.link_bytes().end());

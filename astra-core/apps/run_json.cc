@@ -1,0 +1,87 @@
+#include "astra-core/apps/run_json.h"
+
+#include "astra-core/apps/version.h"
+#include "nlohmann/json.hpp"
+
+namespace astra {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json WorkloadJson(const SimaiAnalyticalOptions& options,
+                  const Workload& workload) {
+  const ParallelSizes& sizes = workload.sizes();
+  return {{"file", options.workload_file},
+          {"policy", Name(workload.policy())},
+          {"layers", workload.layers().size()},
+          {"gpus", sizes.num_ranks},
+          {"tp", sizes.tensor},
+          {"ep", sizes.expert},
+          {"pp", sizes.pipeline},
+          {"vpp", sizes.virtual_stages},
+          {"ga", sizes.micro_batches},
+          {"pp_comm_bytes", workload.pipeline_message().count()},
+          {"checkpoints", workload.checkpoints().size()},
+          {"checkpoint_initiates", workload.recompute_starts().size()}};
+}
+
+Json TopologyJson(const SimaiAnalyticalOptions& options,
+                  const Topology& topology) {
+  Json json = {{"file", options.topology_file.value_or("")},
+               {"gpus", topology.num_gpus()},
+               {"gpu_type", topology.gpu_type()},
+               {"gpus_per_server", topology.gpus_per_server()},
+               {"nodes", topology.num_nodes()},
+               {"links", topology.links().size() / 2}};
+  for (const LinkType& type : topology.link_types()) {
+    json["link_makes"].push_back(type.text);
+  }
+  return json;
+}
+
+Json ModelJson(const SimaiAnalyticalOptions& options) {
+  const bool messages = options.simulation.lowering == Lowering::kFlowGraph;
+  Json json = {{"lowering", messages ? "flow-graph" : "closed-form"},
+               {"busbw_file", options.bus_bandwidth_file.value_or("")}};
+  for (const ParallelDimension dimension : kParallelDimensions) {
+    json["overlap"][std::string(Name(dimension))] =
+        options.simulation.overlap[IndexOf(dimension)];
+  }
+  return json;
+}
+
+Json ResultJson(const SimulationResult& result) {
+  Json json = {{"iteration_ps", result.total().count()},
+               {"compute_ps", result.compute.count()}};
+  for (const ParallelDimension dimension : kParallelDimensions) {
+    const bool is_pipeline = dimension == ParallelDimension::kPipeline;
+    json["exposed_ps"][std::string(Name(dimension))] =
+        (is_pipeline ? result.pipeline.exposed
+                     : result.exposed[IndexOf(dimension)])
+            .count();
+  }
+  json["bubble_ps"] = result.pipeline.bubble.count();
+  json["reported_rank"] = result.reported_rank.index();
+  json["rank_programs"] = result.num_rank_classes;
+  json["events"] = result.num_events;
+  return json;
+}
+
+}  // namespace
+
+std::string RunJson(const SimaiAnalyticalOptions& options,
+                    const Workload& workload, const Topology& topology,
+                    const Warnings& warnings, const SimulationResult& result) {
+  const Json json = {{"program", "simai_analytical"},
+                     {"version", Version()},
+                     {"name", options.name},
+                     {"workload", WorkloadJson(options, workload)},
+                     {"topology", TopologyJson(options, topology)},
+                     {"model", ModelJson(options)},
+                     {"warnings", warnings},
+                     {"result", ResultJson(result)}};
+  // A name in an input file need not be UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace astra

@@ -1,0 +1,23 @@
+// run.json: the inputs of a run as they were understood, and the totals.
+
+#ifndef ASTRA_CORE_APPS_RUN_JSON_H_
+#define ASTRA_CORE_APPS_RUN_JSON_H_
+
+#include <string>
+
+#include "astra-core/apps/simai_analytical_options.h"
+#include "astra-core/base/log.h"
+#include "astra-core/engine/result.h"
+#include "topology/topology.h"
+#include "workload/workload.h"
+
+namespace astra {
+
+// The same for equal inputs: it says nothing of when, where, or how long.
+std::string RunJson(const SimaiAnalyticalOptions& options,
+                    const Workload& workload, const Topology& topology,
+                    const Warnings& warnings, const SimulationResult& result);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_RUN_JSON_H_

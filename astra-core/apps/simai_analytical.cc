@@ -1,0 +1,80 @@
+// simai_analytical: how long one iteration takes on a cluster, and why.
+
+#include <string>
+
+#include "astra-core/apps/command_line.h"
+#include "astra-core/apps/main_support.h"
+#include "astra-core/apps/run_json.h"
+#include "astra-core/apps/simai_analytical_inputs.h"
+#include "astra-core/apps/simai_analytical_options.h"
+#include "astra-core/apps/version.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/log.h"
+#include "astra-core/base/progress.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/engine/report.h"
+#include "astra-core/engine/simulation.h"
+#include "astra-core/engine/summary.h"
+#include "fmt/format.h"
+#include "network-frontends/analytical/analytical_backend.h"
+#include "topology/routes.h"
+
+namespace astra {
+namespace {
+
+absl::StatusOr<SimulationResult> RunOn(const SimaiAnalyticalInputs& inputs,
+                                       SimulationOptions options) {
+  Routes routes(inputs.topology);
+  AnalyticalBackend network(routes);
+  ProgressLine progress;
+  options.bus_bandwidths = inputs.bus_bandwidths;
+  options.on_progress = [&](double fraction, TimePs simulated) {
+    progress.Update(fraction, simulated);
+  };
+  return Simulate(inputs.workload, options, routes, network);
+}
+
+absl::Status Run(int argc, const char* const* argv, const Log& log) {
+  ASTRA_ASSIGN_OR_RETURN(
+      const CommandLine flags,
+      CommandLine::Parse(SimaiAnalyticalOptionSpecs(), argc, argv));
+  if (PrintedInstead(flags, "simai_analytical", SimaiAnalyticalHelp())) {
+    return FlushStdout();
+  }
+  if (flags.has("columns")) {
+    fmt::print("{}", DescribeColumns());
+    return FlushStdout();
+  }
+  ASTRA_ASSIGN_OR_RETURN(const SimaiAnalyticalOptions options,
+                         ReadSimaiAnalyticalOptions(flags));
+  ASTRA_ASSIGN_OR_RETURN(const SimaiAnalyticalInputs inputs,
+                         ReadInputs(options));
+  log.Report(inputs.warnings);
+  ASTRA_ASSIGN_OR_RETURN(OutputFolder folder,
+                         OutputFolder::Create(options.output));
+  ASTRA_ASSIGN_OR_RETURN(const SimulationResult result,
+                         RunOn(inputs, options.simulation));
+  ASTRA_RETURN_IF_ERROR(folder.Write({
+      {"EndToEnd.csv", EndToEndCsv(options.name, inputs.workload, result)},
+      {"collectives.csv",
+       CollectivesCsv(inputs.workload, inputs.topology, result)},
+      {"links.csv", LinksCsv(inputs.topology, result)},
+      {"run.json", RunJson(options, inputs.workload, inputs.topology,
+                           inputs.warnings, result)},
+  }));
+  fmt::print(
+      "{}{}results    {}: EndToEnd.csv collectives.csv links.csv "
+      "run.json\nfinished   {}: {:.6f} ms\n",
+      DescribeRun(inputs.workload, inputs.topology, result),
+      DescribeTime(inputs.topology, result), options.output, options.name,
+      ToMicroseconds(result.total()) * 1e-3);
+  return FlushStdout();
+}
+
+}  // namespace
+}  // namespace astra
+
+int main(int argc, char** argv) {
+  const astra::Log log("simai_analytical");
+  return astra::ExitCode(astra::Run(argc, argv, log), log);
+}

@@ -1,0 +1,116 @@
+#include "astra-core/apps/simai_analytical_inputs.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+#include "topology/topology_file.h"
+#include "topology/two_level_cluster.h"
+#include "workload/parallel_plan.h"
+#include "workload/workload_file.h"
+
+namespace astra {
+namespace {
+
+absl::Status CheckGpus(const SimaiAnalyticalOptions& options,
+                       const Workload& workload, const Topology& topology) {
+  const int64_t in_workload = workload.sizes().num_ranks;
+  const std::string cluster =
+      options.topology_file ? *options.topology_file : "-g";
+  if (in_workload != topology.num_gpus()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} is for {} GPUs (all_gpus), {} has {}", options.workload_file,
+        in_workload, cluster, topology.num_gpus()));
+  }
+  if (options.num_gpus && *options.num_gpus != in_workload) {
+    return absl::InvalidArgumentError(
+        fmt::format("--gpus is {}, but {} and {} have {}", *options.num_gpus,
+                    options.workload_file, cluster, in_workload));
+  }
+  if (options.topology_file && options.gpu_type &&
+      *options.gpu_type != topology.gpu_type()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--gpu-type is {}, but {} has {}", Quoted(*options.gpu_type), cluster,
+        Quoted(topology.gpu_type())));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPipelineOptions(const SimaiAnalyticalOptions& options,
+                                  const Workload& workload) {
+  const double overlap =
+      options.simulation.overlap[IndexOf(ParallelDimension::kPipeline)];
+  if (overlap > 0 && workload.sizes().pipeline == 1) {
+    return absl::InvalidArgumentError(
+        fmt::format("--pp-overlap has no effect: {} has one pipeline stage",
+                    options.workload_file));
+  }
+  return absl::OkStatus();
+}
+
+// AICB writes the layers of a stage where the number of its model chunks
+// belongs, which makes the pipeline bubble tiny.
+void WarnOfLayersAsChunks(const SimaiAnalyticalOptions& options,
+                          const Workload& workload, Warnings& warnings) {
+  const ParallelSizes& sizes = workload.sizes();
+  if (sizes.pipeline == 1 || sizes.virtual_stages == 1) return;
+  int64_t num_attentions = 0;
+  for (const Layer& layer : workload.layers()) {
+    num_attentions +=
+        layer.name == "attention_column" || layer.name == "attention_layer";
+  }
+  if (num_attentions != sizes.virtual_stages * sizes.micro_batches) return;
+  warnings.push_back(fmt::format(
+      "{}: vpp: {} is the number of transformer layers of a stage, as AICB "
+      "writes it; it is taken as the number of model chunks, by which the "
+      "pipeline bubble is divided",
+      options.workload_file, sizes.virtual_stages));
+}
+
+void WarnOfIdleCollectives(const SimaiAnalyticalOptions& options,
+                           const Workload& workload, const ParallelPlan& plan,
+                           Warnings& warnings) {
+  int64_t count = 0;
+  for (const Layer& layer : workload.layers()) {
+    for (const LayerPhase& phase : layer.phases) {
+      const auto& what = phase.communication;
+      count += what && what->bytes > Bytes(0) &&
+               plan.GroupSize(what->dimension) == 1;
+    }
+  }
+  if (count == 0) return;
+  warnings.push_back(
+      fmt::format("{}: {} collective(s) over groups of one rank do nothing",
+                  options.workload_file, count));
+}
+
+}  // namespace
+
+absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
+    const SimaiAnalyticalOptions& options) {
+  Warnings warnings;
+  ASTRA_ASSIGN_OR_RETURN(Workload workload,
+                         ReadWorkload(options.workload_file, &warnings));
+  ASTRA_ASSIGN_OR_RETURN(Topology topology,
+                         options.topology_file
+                             ? ReadTopology(*options.topology_file)
+                             : BuildTwoLevelCluster(options.cluster));
+  BusBandwidths bus_bandwidths;
+  if (options.bus_bandwidth_file) {
+    ASTRA_ASSIGN_OR_RETURN(bus_bandwidths,
+                           ReadBusBandwidths(*options.bus_bandwidth_file));
+  }
+  ASTRA_RETURN_IF_ERROR(CheckGpus(options, workload, topology));
+  ASTRA_RETURN_IF_ERROR(CheckPipelineOptions(options, workload));
+  ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
+                         ParallelPlan::Create(workload.sizes()));
+  WarnOfIdleCollectives(options, workload, plan, warnings);
+  WarnOfLayersAsChunks(options, workload, warnings);
+  return SimaiAnalyticalInputs{std::move(workload), std::move(topology),
+                               std::move(bus_bandwidths), std::move(warnings)};
+}
+
+}  // namespace astra

@@ -1,0 +1,30 @@
+// The files that a run of simai_analytical reads, checked against one another.
+
+#ifndef ASTRA_CORE_APPS_SIMAI_ANALYTICAL_INPUTS_H_
+#define ASTRA_CORE_APPS_SIMAI_ANALYTICAL_INPUTS_H_
+
+#include "absl/status/statusor.h"
+#include "astra-core/apps/simai_analytical_options.h"
+#include "astra-core/base/log.h"
+#include "collectives/bus_bandwidth_file.h"
+#include "topology/topology.h"
+#include "workload/workload.h"
+
+namespace astra {
+
+struct SimaiAnalyticalInputs {
+  Workload workload;
+  Topology topology;
+  BusBandwidths bus_bandwidths;
+  Warnings warnings;
+};
+
+// Errors: those of the readers; InvalidArgument if the files and the command
+// line disagree on the number or the type of the GPUs, or give something that
+// has no effect.
+absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
+    const SimaiAnalyticalOptions& options);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_SIMAI_ANALYTICAL_INPUTS_H_

@@ -1,0 +1,231 @@
+#include "astra-core/apps/simai_analytical_options.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: simai_analytical -w FILE (-n FILE | -g N -g_p_s N -nv X -nic X)\n"
+    "\n"
+    "Says how long one iteration of a workload takes on a cluster, and why.\n";
+
+constexpr OptionSpec kOptions[] = {
+    {"workload", "w", "FILE", "Input", "workload in SimAI's format"},
+    {"topology", "n network-topo", "FILE", "Input",
+     "topology in SimAI's format, as gen_topo writes it"},
+    {"busbw", "", "FILE", "Input",
+     "bus bandwidths that take the place of the topology's"},
+    {"gpus", "g", "N", "Input",
+     "GPUs; checked against both files, required without -n"},
+    {"gpu-type", "g-type", "NAME", "Input",
+     "H100, H20, H800, A100 or A800; checked against -n"},
+    {"gpus-per-server", "g-p-s", "N", "Cluster without -n", "GPUs of a server"},
+    {"nic-per-server", "n-p-s", "N", "Cluster without -n",
+     "NICs of a server (default: as many as GPUs)"},
+    {"nvlink", "nv", "GBps", "Cluster without -n",
+     "GB/s of a GPU's NVLinks (default: that of --gpu-type)"},
+    {"nic-busbw", "nic", "GBps", "Cluster without -n",
+     "GB/s of a NIC (default: that of --nic-type)"},
+    {"nic-type", "nic-t", "NAME", "Cluster without -n",
+     "cx6, cx7 (default) or bf3"},
+    {"dp-overlap", "dp-o dp-overlap-ratio", "X", "Model",
+     "share of DP and DP_EP communication that is hidden, 0 (default) to 1"},
+    {"tp-overlap", "tp-o tp-overlap-ratio", "X", "Model", "the same for TP"},
+    {"ep-overlap", "ep-o ep-overlap-ratio", "X", "Model", "the same for EP"},
+    {"pp-overlap", "pp-o pp-overlap-ratio", "X", "Model",
+     "the same for pipeline messages"},
+    {"lowering", "", "NAME", "Model",
+     "closed-form (default), or flow-graph: every message of every rank"},
+    {"stop-at", "", "TIME", "Model",
+     "give up beyond this simulated time, such as 10s"},
+    {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
+    {"result", "r", "NAME", "Output",
+     "name of the run (default: that of the workload file)"},
+    {"columns", "", "", "Output",
+     "print what the result columns mean and stop"},
+};
+
+// Rates of SimAI's options, in GB/s.
+//
+// Source: the constants of SimAI 1.6's analytical mode: NVLink links of a GPU
+// times the rate of one; the rate that a NIC reaches.
+struct NamedRate {
+  std::string_view name;
+  double gb_per_s;
+};
+constexpr NamedRate kNvlinkRates[] = {{"A100", 240},
+                                      {"A800", 160},
+                                      {"H100", 370.8},
+                                      {"H20", 370.8},
+                                      {"H800", 164.8}};
+constexpr NamedRate kNicRates[] = {{"cx6", 23.5}, {"cx7", 48.5}, {"bf3", 48.5}};
+
+constexpr double kMaxRate = 1e6;  // GB/s.
+
+absl::StatusOr<double> RateOf(std::string_view option, std::string_view text,
+                              absl::Span<const NamedRate> rates) {
+  std::vector<std::string_view> names;
+  for (const NamedRate& rate : rates) {
+    const bool same =
+        std::equal(text.begin(), text.end(), rate.name.begin(), rate.name.end(),
+                   [](unsigned char a, unsigned char b) {
+                     return std::tolower(a) == std::tolower(b);
+                   });
+    if (same) return rate.gb_per_s;
+    names.push_back(rate.name);
+  }
+  return absl::InvalidArgumentError(UnknownName(option, text, names));
+}
+
+// The rate that option `name` gives, or that of the type it stands for.
+absl::StatusOr<double> Rate(const CommandLine& flags, std::string_view name,
+                            std::string_view type_option,
+                            const std::optional<std::string>& type,
+                            absl::Span<const NamedRate> rates) {
+  if (flags.has(name)) {
+    ASTRA_ASSIGN_OR_RETURN(const double rate, flags.number(name, 0, kMaxRate));
+    if (rate > 0) return rate;
+    return absl::InvalidArgumentError(
+        fmt::format("--{} is 0: expected GB/s above 0", name));
+  }
+  if (type) return RateOf(fmt::format("--{}", type_option), *type, rates);
+  return absl::InvalidArgumentError(fmt::format(
+      "--{} or --{} is missing: without -n a cluster is built from them", name,
+      type_option));
+}
+
+absl::Status RefuseClusterOptions(const CommandLine& flags) {
+  for (const OptionSpec& option : kOptions) {
+    if (option.group == "Cluster without -n" && flags.has(option.name)) {
+      return absl::InvalidArgumentError(fmt::format(
+          "--{} has no effect: -n says what the cluster is", option.name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TwoLevelParameters> ReadCluster(const CommandLine& flags) {
+  for (const std::string_view name : {"gpus", "gpus-per-server"}) {
+    if (!flags.has(name)) {
+      return absl::InvalidArgumentError(fmt::format(
+          "--{} is missing: give a topology with -n, or -g, -g_p_s, -nv and "
+          "-nic",
+          name));
+    }
+  }
+  constexpr int64_t kMax = Topology::kMaxNodes;
+  TwoLevelParameters p;
+  ASTRA_ASSIGN_OR_RETURN(p.num_gpus, flags.integer("gpus", 0, 1, kMax));
+  ASTRA_ASSIGN_OR_RETURN(p.gpus_per_server,
+                         flags.integer("gpus-per-server", 0, 1, kMax));
+  ASTRA_ASSIGN_OR_RETURN(
+      p.nics_per_server,
+      flags.integer("nic-per-server", p.gpus_per_server, 1, kMax));
+  const std::optional<std::string> gpu_type = flags.value("gpu-type");
+  p.gpu_type = gpu_type.value_or("GPU");
+  ASTRA_ASSIGN_OR_RETURN(p.nvlink_gb_per_s, Rate(flags, "nvlink", "gpu-type",
+                                                 gpu_type, kNvlinkRates));
+  if (flags.has("nic-busbw") && flags.has("nic-type")) {
+    return absl::InvalidArgumentError(
+        "--nic-type has no effect beside --nic-busbw");
+  }
+  ASTRA_ASSIGN_OR_RETURN(
+      p.nic_gb_per_s, Rate(flags, "nic-busbw", "nic-type",
+                           flags.value("nic-type").value_or("cx7"), kNicRates));
+  return p;
+}
+
+absl::Status ReadModel(const CommandLine& flags, SimulationOptions& options) {
+  constexpr std::pair<std::string_view, ParallelDimension> kOverlaps[] = {
+      {"tp-overlap", ParallelDimension::kTensor},
+      {"dp-overlap", ParallelDimension::kData},
+      {"dp-overlap", ParallelDimension::kDataExpert},
+      {"ep-overlap", ParallelDimension::kExpert},
+      {"pp-overlap", ParallelDimension::kPipeline},
+  };
+  for (const auto& [name, dimension] : kOverlaps) {
+    ASTRA_ASSIGN_OR_RETURN(options.overlap[IndexOf(dimension)],
+                           flags.number(name, 0, 1));
+  }
+  const std::string lowering = flags.value("lowering").value_or("closed-form");
+  constexpr std::string_view kLowerings[] = {"closed-form", "flow-graph"};
+  if (lowering == kLowerings[1]) {
+    options.lowering = Lowering::kFlowGraph;
+  } else if (lowering != kLowerings[0]) {
+    return absl::InvalidArgumentError(
+        UnknownName("--lowering", lowering, kLowerings));
+  }
+  if (flags.has("stop-at")) {
+    const absl::StatusOr<TimePs> stop_at = ParseTime(*flags.value("stop-at"));
+    if (!stop_at.ok() || *stop_at > kMaxCollectiveTime) {
+      return absl::InvalidArgumentError(fmt::format(
+          "--stop-at: {} is not a time of at most 26 days, such as 10s",
+          Quoted(*flags.value("stop-at"))));
+    }
+    options.stop_at = *stop_at;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadOutput(const CommandLine& flags,
+                        SimaiAnalyticalOptions& options) {
+  const std::string stem =
+      std::filesystem::path(options.workload_file).stem().string();
+  options.name = flags.value("result").value_or(stem);
+  if (options.name.empty() || options.name.find('/') != std::string::npos ||
+      options.name == "." || options.name == "..") {
+    return absl::InvalidArgumentError(
+        fmt::format("--result is {}: expected a name without \"/\"; see -o",
+                    Quoted(options.name)));
+  }
+  options.output =
+      flags.value("output").value_or(fmt::format("results/{}", options.name));
+  if (options.output.empty()) {
+    return absl::InvalidArgumentError("--output is empty: expected a folder");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const OptionSpec> SimaiAnalyticalOptionSpecs() { return kOptions; }
+
+std::string SimaiAnalyticalHelp() { return HelpText(kUsage, kOptions); }
+
+absl::StatusOr<SimaiAnalyticalOptions> ReadSimaiAnalyticalOptions(
+    const CommandLine& flags) {
+  if (!flags.has("workload")) {
+    return absl::InvalidArgumentError(
+        "--workload is missing: give a workload file with -w");
+  }
+  SimaiAnalyticalOptions options;
+  options.workload_file = *flags.value("workload");
+  options.topology_file = flags.value("topology");
+  options.bus_bandwidth_file = flags.value("busbw");
+  options.gpu_type = flags.value("gpu-type");
+  if (flags.has("gpus")) {
+    ASTRA_ASSIGN_OR_RETURN(options.num_gpus,
+                           flags.integer("gpus", 0, 1, Topology::kMaxNodes));
+  }
+  if (options.topology_file) {
+    ASTRA_RETURN_IF_ERROR(RefuseClusterOptions(flags));
+  } else {
+    ASTRA_ASSIGN_OR_RETURN(options.cluster, ReadCluster(flags));
+  }
+  ASTRA_RETURN_IF_ERROR(ReadModel(flags, options.simulation));
+  ASTRA_RETURN_IF_ERROR(ReadOutput(flags, options));
+  return options;
+}
+
+}  // namespace astra

@@ -1,0 +1,278 @@
+#include "astra-core/engine/report.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+#include "astra-core/base/check.h"
+#include "astra-core/base/csv.h"
+#include "fmt/compile.h"
+#include "fmt/format.h"
+#include "workload/parallel_plan.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kEndToEnd = "EndToEnd.csv";
+constexpr std::string_view kCollectives = "collectives.csv";
+constexpr std::string_view kLinks = "links.csv";
+
+constexpr ColumnSpec kColumns[] = {
+    {kEndToEnd, "File name", "", "name of the run"},
+    {kEndToEnd, "Expose DP comm", "us (share of the total)",
+     "time the reported rank waits for DP collectives"},
+    {kEndToEnd, "Expose DP_EP comm", "us (share of the total)",
+     "the same for DP_EP"},
+    {kEndToEnd, "Expose TP comm", "us (share of the total)", "the same for TP"},
+    {kEndToEnd, "Expose_EP_comm", "us (share of the total)", "the same for EP"},
+    {kEndToEnd, "Expose_PP_comm", "us (share of the total)",
+     "pipeline messages, less the share that is hidden"},
+    {kEndToEnd, "bubble time", "us (share of the total)",
+     "(PP - 1) / (GA x VPP) x time of the micro-batches"},
+    {kEndToEnd, "total comp", "us (share of the total)",
+     "computation of the reported rank"},
+    {kEndToEnd, "total exposed comm", "us (share of the total)",
+     "DP + DP_EP + TP + EP above"},
+    {kEndToEnd, "Total time", "us",
+     "total comp + total exposed comm + bubble time + Expose_PP_comm"},
+    {kEndToEnd, "layer_name", "", "layer of the workload, in file order"},
+    {kEndToEnd, "Analytical_test", "", "always Analytical_test, as in SimAI"},
+    {kEndToEnd, "fwd compute", "us", "forward computation, recomputed too"},
+    {kEndToEnd, "wg compute", "us", "weight-gradient computation"},
+    {kEndToEnd, "ig compute", "us", "input-gradient computation"},
+    {kEndToEnd, "fwd exposed comm", "us",
+     "time the reported rank waits for the forward collective"},
+    {kEndToEnd, "wg exposed comm", "us", "the same, weight gradient"},
+    {kEndToEnd, "ig exposed comm", "us", "the same, input gradient"},
+    {kEndToEnd, "fwd total comm", "us",
+     "time of the forward collective, waited for or not"},
+    {kEndToEnd, "algbw", "GB/s", "bytes / time of the collective left of it"},
+    {kEndToEnd, "busbw", "GB/s", "bus bandwidth, as nccl-tests defines it"},
+    {kEndToEnd, "wg total comm", "us", "as fwd total comm, weight gradient"},
+    {kEndToEnd, "ig total comm", "us", "as fwd total comm, input gradient"},
+    {kCollectives, "layer", "",
+     "layer of the workload, or \"(pipeline)\" for messages between stages"},
+    {kCollectives, "phase", "", "fwd, ig or wg"},
+    {kCollectives, "collective", "",
+     "all-reduce, all-gather, reduce-scatter, all-to-all or send-recv"},
+    {kCollectives, "group", "", "TP, DP, EP, DP_EP or PP"},
+    {kCollectives, "first_rank", "", "lowest rank of the group"},
+    {kCollectives, "ranks", "", "ranks of the group"},
+    {kCollectives, "groups", "",
+     "groups that run the same collective at the same time"},
+    {kCollectives, "count", "", "how many times it runs in an iteration"},
+    {kCollectives, "algorithm", "", "ring or direct"},
+    {kCollectives, "bytes", "B",
+     "buffer size as nccl-tests counts it: all-gather: output; others: input"},
+    {kCollectives, "start_us", "us", "when the last rank had joined"},
+    {kCollectives, "time_us", "us", "from then to the last rank's result"},
+    {kCollectives, "algbw_GBps", "GB/s (10^9 B/s)", "bytes / time"},
+    {kCollectives, "busbw_GBps", "GB/s (10^9 B/s)",
+     "algbw x 2(n-1)/n for all-reduce, x 1 for send-recv, else x (n-1)/n"},
+    {kCollectives, "bound_by", "",
+     "bandwidth or latency, whichever is most of the time, or busbw file"},
+    {kCollectives, "bottleneck_link", "",
+     "the busiest link that the group uses"},
+    {kLinks, "link", "",
+     "2 i and 2 i + 1 are the two directions of the i-th link of the file"},
+    {kLinks, "source", "", "node that sends"},
+    {kLinks, "source_kind", "", "gpu, nvswitch, or tierN of a switch"},
+    {kLinks, "target", "", "node that receives"},
+    {kLinks, "target_kind", "", "as source_kind"},
+    {kLinks, "rate_Gbps", "Gbps (10^9 bit/s)", "rate of this direction"},
+    {kLinks, "bytes", "B",
+     "carried in the iteration; equal-cost paths share evenly"},
+    {kLinks, "utilisation", "0 to 1", "bytes / (rate x total time)"},
+};
+
+// Never prints a value that is not a number, or below zero.
+double Checked(double value, std::string_view what) {
+  ASTRA_CHECK(std::isfinite(value) && value >= 0, "{} is {}", what, value);
+  return value;
+}
+
+double CheckedUs(TimePs time, std::string_view what) {
+  return Checked(ToMicroseconds(time), what);
+}
+
+// "12.5 (3.20%)".
+std::string WithShare(TimePs part, TimePs total) {
+  const double share = total == TimePs(0)
+                           ? 0
+                           : 100 * static_cast<double>(part.count()) /
+                                 static_cast<double>(total.count());
+  return fmt::format("{:.6f} ({:.2f}%)", CheckedUs(part, "a part"),
+                     Checked(share, "a share"));
+}
+
+TimePs ExposedOfStage(const SimulationResult& result) {
+  TimePs sum;
+  for (const TimePs exposed : result.exposed) sum += exposed;
+  return sum;
+}
+
+std::string SummaryRow(std::string_view name, const SimulationResult& result) {
+  const auto exposed = [&](ParallelDimension dimension) {
+    return result.exposed[IndexOf(dimension)];
+  };
+  const TimePs parts[] = {
+      exposed(ParallelDimension::kData),
+      exposed(ParallelDimension::kDataExpert),
+      exposed(ParallelDimension::kTensor),
+      exposed(ParallelDimension::kExpert),
+      result.pipeline.exposed,
+      result.pipeline.bubble,
+      result.compute,
+      ExposedOfStage(result),
+  };
+  std::string row = CsvField(name);
+  for (const TimePs part : parts) {
+    row += ", " + WithShare(part, result.total());
+  }
+  return row +
+         fmt::format(", {:.6f}\n", CheckedUs(result.total(), "the total"));
+}
+
+// ",time,algbw,busbw" of a phase; zeros where it has no collective.
+std::string CommunicationFields(const LayerPhase& phase,
+                                const PhaseResult& result,
+                                const ParallelPlan& plan) {
+  const double algbw = GigabytesPerSecond(result.bytes, result.network);
+  double busbw = 0;
+  if (phase.communication) {
+    busbw = algbw *
+            BusBandwidthFactor(phase.communication->kind,
+                               plan.GroupSize(phase.communication->dimension));
+  }
+  return fmt::format(",{:.6f},{:.2f},{:.2f}",
+                     CheckedUs(result.network, "a collective"),
+                     Checked(algbw, "algbw"), Checked(busbw, "busbw"));
+}
+
+std::string NodeKindName(const Topology& topology, NodeId node) {
+  switch (topology.kind(node)) {
+    case NodeKind::kGpu:
+      return "gpu";
+    case NodeKind::kNvSwitch:
+      return "nvswitch";
+    case NodeKind::kSwitch:
+      return fmt::format("tier{}", topology.tier(node));
+  }
+  ASTRA_CHECK(false, "node {}", node);
+}
+
+void AppendCollective(const CollectiveRecord& record, std::string_view layer,
+                      int64_t count, const Topology& topology,
+                      std::string& text) {
+  const auto& [kind, dimension, bytes] = record.communication;
+  const double algbw = GigabytesPerSecond(bytes, record.time);
+  const double busbw = algbw * BusBandwidthFactor(kind, record.num_ranks);
+  const std::string_view bound = record.is_measured        ? "busbw file"
+                                 : record.is_latency_bound ? "latency"
+                                                           : "bandwidth";
+  fmt::format_to(
+      std::back_inserter(text),
+      "{},{},{},{},{},{},{},{},{},{},{:.6f},{:.6f},{:.3f},{:.3f},{},{}\n",
+      CsvField(layer), Name(record.phase), Name(kind), Name(dimension),
+      record.lowest_rank, record.num_ranks, record.num_groups, count,
+      record.algorithm, bytes.count(), CheckedUs(record.start, "start"),
+      CheckedUs(record.time, "time"), Checked(algbw, "algbw"),
+      Checked(busbw, "busbw"), bound, topology.LinkName(record.bottleneck));
+}
+
+}  // namespace
+
+absl::Span<const ColumnSpec> ResultColumns() { return kColumns; }
+
+std::string DescribeColumns() {
+  std::string text;
+  for (const ColumnSpec& column : kColumns) {
+    fmt::format_to(std::back_inserter(text), "{:<16}{:<20}{:<24}{}\n",
+                   column.file, column.name, column.unit, column.meaning);
+  }
+  return text;
+}
+
+std::string EndToEndCsv(std::string_view name, const Workload& workload,
+                        const SimulationResult& result) {
+  const absl::StatusOr<ParallelPlan> plan =
+      ParallelPlan::Create(workload.sizes());
+  ASTRA_CHECK(plan.ok(), "{}", plan.status().ToString());
+  std::string text = fmt::format(
+      "# times in us; algbw and busbw in GB/s (1 GB = 10^9 B; SimAI: GiB/s); "
+      "one iteration, as rank {} saw it\n"
+      "File name, Expose DP comm, Expose DP_EP comm, Expose TP comm, "
+      "Expose_EP_comm, Expose_PP_comm, bubble time, total comp, total exposed "
+      "comm, Total time\n",
+      result.reported_rank);
+  text += SummaryRow(name, result);
+  text +=
+      "layer_name,Analytical_test,fwd compute,wg compute,ig compute,"
+      "fwd exposed comm,wg exposed comm,ig exposed comm,"
+      "fwd total comm,algbw,busbw,wg total comm,algbw,busbw,"
+      "ig total comm,algbw,busbw\n";
+  constexpr Phase kOrder[] = {Phase::kForward, Phase::kWeightGradient,
+                              Phase::kInputGradient};
+  for (size_t i = 0; i < result.layers.size(); ++i) {
+    const Layer& layer = workload.layers()[i];
+    text += CsvField(layer.name) + ",Analytical_test";
+    for (const Phase phase : kOrder) {
+      text += fmt::format(
+          ",{:.6f}",
+          CheckedUs(result.layers[i][IndexOf(phase)].compute, layer.name));
+    }
+    for (const Phase phase : kOrder) {
+      text += fmt::format(
+          ",{:.6f}",
+          CheckedUs(result.layers[i][IndexOf(phase)].exposed, layer.name));
+    }
+    for (const Phase phase : kOrder) {
+      text += CommunicationFields(layer.phase(phase),
+                                  result.layers[i][IndexOf(phase)], *plan);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string CollectivesCsv(const Workload& workload, const Topology& topology,
+                           const SimulationResult& result) {
+  std::string text =
+      "layer,phase,collective,group,first_rank,ranks,groups,count,algorithm,"
+      "bytes,start_us,time_us,algbw_GBps,busbw_GBps,bound_by,"
+      "bottleneck_link\n";
+  for (const CollectiveRecord& record : result.collectives) {
+    AppendCollective(record, workload.layer(record.layer).name, 1, topology,
+                     text);
+  }
+  if (result.pipeline.num_messages > 0) {
+    AppendCollective(result.pipeline.message, "(pipeline)",
+                     result.pipeline.num_messages, topology, text);
+  }
+  return text;
+}
+
+std::string LinksCsv(const Topology& topology, const SimulationResult& result) {
+  std::string text =
+      "link,source,source_kind,target,target_kind,rate_Gbps,bytes,"
+      "utilisation\n";
+  const double total_s = ToMicroseconds(result.total()) * 1e-6;
+  for (uint32_t i = 0; i < topology.links().size(); ++i) {
+    const Link& link = topology.link(LinkId(i));
+    const Bandwidth rate = topology.type(LinkId(i)).bandwidth;
+    const double bytes = Checked(result.link_bytes[i], "link bytes");
+    const double utilisation =
+        total_s == 0
+            ? 0
+            : 8 * bytes / (static_cast<double>(rate.count()) * total_s);
+    fmt::format_to(std::back_inserter(text),
+                   FMT_COMPILE("{},{},{},{},{},{},{:.0f},{:.6f}\n"), i,
+                   link.source, NodeKindName(topology, link.source),
+                   link.target, NodeKindName(topology, link.target),
+                   ToGbps(rate), bytes, Checked(utilisation, "utilisation"));
+  }
+  return text;
+}
+
+}  // namespace astra

@@ -1,0 +1,148 @@
+#include "astra-core/engine/summary.h"
+
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "astra-core/base/check.h"
+#include "fmt/format.h"
+#include "workload/parallel_plan.h"
+
+namespace astra {
+namespace {
+
+// The collectives of one kind over one dimension that the reported rank's
+// groups ran; for others the times may differ.
+struct Volume {
+  int64_t count = 0;
+  Bytes bytes;
+  TimePs time;
+  const CollectiveRecord* longest = nullptr;
+};
+using Volumes = std::map<std::pair<ParallelDimension, CollectiveKind>, Volume>;
+
+// Sums over the groups that hold the lowest rank, so that each collective
+// counts once.
+Volumes SumByKind(const SimulationResult& result) {
+  Volumes volumes;
+  for (const CollectiveRecord& record : result.collectives) {
+    const auto& [kind, dimension, bytes] = record.communication;
+    Volume& volume = volumes[{dimension, kind}];
+    if (volume.longest != nullptr &&
+        record.lowest_rank != volume.longest->lowest_rank) {
+      if (record.lowest_rank > volume.longest->lowest_rank) continue;
+      volume = Volume();
+    }
+    ++volume.count;
+    volume.bytes += bytes;
+    volume.time += record.time;
+    if (volume.longest == nullptr || record.time > volume.longest->time) {
+      volume.longest = &record;
+    }
+  }
+  return volumes;
+}
+
+std::string Milliseconds(TimePs time) {
+  return fmt::format("{:.6f} ms", ToMicroseconds(time) * 1e-3);
+}
+
+std::string TimeLine(std::string_view what, TimePs part, TimePs total) {
+  const double percent = total == TimePs(0)
+                             ? 0
+                             : 100 * static_cast<double>(part.count()) /
+                                   static_cast<double>(total.count());
+  return fmt::format("  {:<22}{:>18}  {:6.2f} %\n", what, Milliseconds(part),
+                     percent);
+}
+
+std::string BoundLine(const CollectiveRecord& longest,
+                      const Topology& topology) {
+  if (longest.is_measured) return "the busbw file";
+  if (longest.is_latency_bound) {
+    return fmt::format("latency; busiest link: {}",
+                       topology.LinkName(longest.bottleneck));
+  }
+  return topology.LinkName(longest.bottleneck);
+}
+
+std::string VolumeLine(CollectiveKind kind, const Volume& volume,
+                       const Topology& topology) {
+  const CollectiveRecord& longest = *volume.longest;
+  const double algbw = GigabytesPerSecond(volume.bytes, volume.time);
+  return fmt::format(
+      "    {:<16}{} x {} over {} ranks, {:.3f} GB, {}, busbw {:.1f} GB/s\n"
+      "    {:<16}bound by {}\n",
+      Name(kind), volume.count, longest.algorithm, longest.num_ranks,
+      static_cast<double>(volume.bytes.count()) * 1e-9,
+      Milliseconds(volume.time),
+      algbw * BusBandwidthFactor(kind, longest.num_ranks), "",
+      BoundLine(longest, topology));
+}
+
+}  // namespace
+
+std::string DescribeRun(const Workload& workload, const Topology& topology,
+                        const SimulationResult& result) {
+  const ParallelSizes& sizes = workload.sizes();
+  const absl::StatusOr<ParallelPlan> plan = ParallelPlan::Create(sizes);
+  ASTRA_CHECK(plan.ok(), "{}", plan.status().ToString());
+  std::string text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "workload   {}, {} layers\n", Name(workload.policy()),
+                 workload.layers().size());
+  fmt::format_to(
+      out,
+      "layout     TP {} x DP {} x PP {} = {} GPUs; EP {}, DP_EP {}; VPP {}"
+      ", {} micro-batches\n",
+      sizes.tensor, plan->GroupSize(ParallelDimension::kData), sizes.pipeline,
+      sizes.num_ranks, sizes.expert,
+      plan->GroupSize(ParallelDimension::kDataExpert), sizes.virtual_stages,
+      sizes.micro_batches);
+  fmt::format_to(
+      out, "cluster    {} {} in {} servers of {}, {} switches, {} links\n",
+      topology.num_gpus(), topology.gpu_type(), topology.num_servers(),
+      topology.gpus_per_server(), topology.num_nodes() - topology.num_gpus(),
+      topology.links().size() / 2);
+  fmt::format_to(out,
+                 "simulated  {} distinct rank program(s), {} events; times are "
+                 "those of rank {}, which finishes last\n",
+                 result.num_rank_classes, result.num_events,
+                 result.reported_rank);
+  return text;
+}
+
+std::string DescribeTime(const Topology& topology,
+                         const SimulationResult& result) {
+  const TimePs total = result.total();
+  const Volumes volumes = SumByKind(result);
+  std::string text = TimeLine("iteration", total, total);
+  text += TimeLine("compute", result.compute, total);
+  for (const ParallelDimension dimension : kParallelDimensions) {
+    if (dimension == ParallelDimension::kPipeline) continue;
+    bool is_used = false;
+    for (const auto& [key, _] : volumes) is_used |= key.first == dimension;
+    if (!is_used) continue;
+    text += TimeLine(fmt::format("exposed {}", Name(dimension)),
+                     result.exposed[IndexOf(dimension)], total);
+    for (const auto& [key, volume] : volumes) {
+      if (key.first == dimension) {
+        text += VolumeLine(key.second, volume, topology);
+      }
+    }
+  }
+  const PipelineResult& pipeline = result.pipeline;
+  text += TimeLine("pipeline bubble", pipeline.bubble, total);
+  if (pipeline.num_messages > 0) {
+    text += TimeLine("exposed PP", pipeline.exposed, total);
+    text +=
+        fmt::format("    {:<16}{} messages of {}, bound by {}\n", "send-recv",
+                    pipeline.num_messages, Milliseconds(pipeline.message.time),
+                    BoundLine(pipeline.message, topology));
+  }
+  return text;
+}
+
+}  // namespace astra
