@@ -102,7 +102,8 @@ absl::StatusOr<FlowGraph> LowerRing(const CollectiveRequest& request) {
 StepSchedule RingSteps(CollectiveKind kind, const GroupShape& shape) {
   const StepRange steps = StepsOf(kind, shape.num_ranks);
   const uint32_t num_channels = NumRingChannels(shape);
-  Step step;
+  StepSchedule schedule(1);
+  Step& step = schedule.front();
   step.repeat = steps.end - steps.begin;
   const double share = 1 / (double{1} * shape.num_ranks * num_channels);
   for (uint32_t channel = 0; channel < num_channels; ++channel) {
@@ -111,7 +112,7 @@ StepSchedule RingSteps(CollectiveKind kind, const GroupShape& shape) {
       step.flows.push_back({order[p], order[(p + 1) % shape.num_ranks], share});
     }
   }
-  return {std::move(step)};
+  return schedule;
 }
 
 }  // namespace astra

@@ -1,0 +1,137 @@
+#include "astra-core/engine/report.h"
+
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "astra-core/engine/simulation.h"
+#include "astra-core/engine/summary.h"
+#include "network-frontends/analytical/analytical_backend.h"
+#include "tests/testing/matchers.h"
+#include "tests/testing/small_clusters.h"
+#include "workload/workload_file.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::ValueOrDie;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSubsetOf;
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> Fields(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream in(line);
+  for (std::string field; std::getline(in, field, ',');) {
+    fields.push_back(field.substr(field.find_first_not_of(' ')));
+  }
+  return fields;
+}
+
+// Two servers of two GPUs; TP in a server, DP between them; two stages.
+class ReportTest : public ::testing::Test {
+ protected:
+  ReportTest() {
+    AnalyticalBackend network(routes_);
+    result_ = ValueOrDie(Simulate(workload_, {}, routes_, network));
+  }
+
+  static Workload MakeWorkload() {
+    Warnings warnings;
+    return ValueOrDie(ParseWorkload(
+        "w",
+        "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 1 pp: 1 vpp: 1 "
+        "ga: 1 all_gpus: 4\n1\n"
+        "a,b -1 1000 ALLREDUCE 1000000 0 NONE 0 500 ALLREDUCE 1000000 0\n",
+        &warnings));
+  }
+
+  Topology topology_ = testing::Star(2, 2);
+  Routes routes_{topology_};
+  Workload workload_ = MakeWorkload();
+  SimulationResult result_;
+};
+
+TEST_F(ReportTest, EndToEndHasSimAisLayout) {
+  const std::vector<std::string> lines =
+      Lines(EndToEndCsv("run", workload_, result_));
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_THAT(lines[0], HasSubstr("# times in us"));
+  EXPECT_EQ(lines[1],
+            "File name, Expose DP comm, Expose DP_EP comm, Expose TP comm, "
+            "Expose_EP_comm, Expose_PP_comm, bubble time, total comp, total "
+            "exposed comm, Total time");
+  // TP: 1 MB at 100 GB/s; DP: at the NICs' 50 GB/s.
+  EXPECT_EQ(lines[2],
+            "run, 20.000000 (63.49%), 0.000000 (0.00%), 10.000000 (31.75%), "
+            "0.000000 (0.00%), 0.000000 (0.00%), 0.000000 (0.00%), 1.500000 "
+            "(4.76%), 30.000000 (95.24%), 31.500000");
+  EXPECT_EQ(lines[4],
+            "\"a,b\",Analytical_test,1.000000,0.500000,0.000000,10.000000,"
+            "20.000000,0.000000,10.000000,100.00,100.00,20.000000,50.00,50.00,"
+            "0.000000,0.00,0.00");
+}
+
+TEST_F(ReportTest, CollectivesSayWhatBoundsThem) {
+  EXPECT_THAT(
+      Lines(CollectivesCsv(workload_, topology_, result_)),
+      ElementsAre(
+          "layer,phase,collective,group,first_rank,ranks,groups,count,"
+          "algorithm,bytes,start_us,time_us,algbw_GBps,busbw_GBps,bound_by,"
+          "bottleneck_link",
+          "\"a,b\",fwd,all-reduce,TP,0,2,2,1,ring,1000000,1.000000,10.000000,"
+          "100.000,100.000,bandwidth,GPU 0 -> NVSwitch 4 at 800 Gbps",
+          "\"a,b\",wg,all-reduce,DP,0,2,2,1,ring,1000000,11.500000,20.000000,"
+          "50.000,50.000,bandwidth,GPU 0 -> switch 6 (tier 1) at 400 Gbps"));
+}
+
+TEST_F(ReportTest, LinksCarryBytesAndSayHowBusyTheyAre) {
+  const std::vector<std::string> lines = Lines(LinksCsv(topology_, result_));
+  ASSERT_EQ(lines.size(), 1 + topology_.links().size());
+  // 1 MB each way at 800 Gbps is 10 us of 31.5.
+  EXPECT_EQ(lines[1], "0,0,gpu,4,nvswitch,800,1000000,0.317460");
+  EXPECT_EQ(lines[3], "2,0,gpu,6,tier1,400,1000000,0.634921");
+}
+
+// The dictionary and the files name the same columns in the same order.
+TEST_F(ReportTest, TheDictionaryHoldsEveryColumn) {
+  std::map<std::string, std::vector<std::string>> dictionary;
+  for (const ColumnSpec& column : ResultColumns()) {
+    dictionary[std::string(column.file)].emplace_back(column.name);
+  }
+  EXPECT_EQ(dictionary["collectives.csv"],
+            Fields(Lines(CollectivesCsv(workload_, topology_, result_))[0]));
+  EXPECT_EQ(dictionary["links.csv"],
+            Fields(Lines(LinksCsv(topology_, result_))[0]));
+  const std::vector<std::string> end_to_end =
+      Lines(EndToEndCsv("run", workload_, result_));
+  std::set<std::string> names;
+  for (const size_t header : {1, 3}) {
+    for (const std::string& name : Fields(end_to_end[header])) {
+      names.insert(name);
+    }
+  }
+  const std::vector<std::string>& known = dictionary["EndToEnd.csv"];
+  EXPECT_EQ(names, std::set<std::string>(known.begin(), known.end()));
+}
+
+TEST_F(ReportTest, TheSummaryNamesTotalsAndBounds) {
+  const std::string text = DescribeTime(topology_, result_);
+  EXPECT_THAT(text, HasSubstr("iteration                    0.031500 ms"));
+  EXPECT_THAT(text,
+              HasSubstr("exposed DP                   0.020000 ms   63.49 %"));
+  EXPECT_THAT(text, HasSubstr("bound by GPU 0 -> NVSwitch 4 at 800 Gbps"));
+  EXPECT_THAT(DescribeRun(workload_, topology_, result_),
+              HasSubstr("TP 2 x DP 2 x PP 1 = 4 GPUs"));
+}
+
+}  // namespace
+}  // namespace astra

@@ -1,0 +1,131 @@
+// The contract of NetworkBackend, for every backend there is.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "network-frontends/analytical/analytical_backend.h"
+#include "network-frontends/network_backend.h"
+#include "tests/testing/matchers.h"
+#include "tests/testing/small_clusters.h"
+
+namespace astra {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Backend {
+  std::string_view name;
+  std::unique_ptr<NetworkBackend> (*make)(Routes& routes);
+};
+
+std::unique_ptr<NetworkBackend> MakeAnalytical(Routes& routes) {
+  return std::make_unique<AnalyticalBackend>(routes);
+}
+
+constexpr Backend kBackends[] = {{"analytical", &MakeAnalytical}};
+
+// Ranks 0 .. 3, each linked to each by 400 Gbps and 500 ns.
+class BackendContractTest : public ::testing::TestWithParam<Backend> {
+ protected:
+  void Send(uint32_t id, uint32_t source, uint32_t target, Bytes bytes) {
+    network_->Send({MessageId(id), RankId(source), RankId(target), bytes});
+  }
+
+  std::vector<MessageId> AdvanceTo(TimePs limit) {
+    std::vector<MessageId> arrived;
+    network_->AdvanceTo(limit, &arrived);
+    return arrived;
+  }
+
+  Topology topology_ = testing::FullMesh(4, "400Gbps", "500ns");
+  Routes routes_{topology_};
+  std::unique_ptr<NetworkBackend> network_ = GetParam().make(routes_);
+};
+
+TEST_P(BackendContractTest, DeliversNoEarlierThanPhysicsAllows) {
+  const TimePs earliest = Nanoseconds(500) + TransferTime(KiB(64), Gbps(400));
+  Send(7, 0, 1, KiB(64));
+
+  EXPECT_THAT(AdvanceTo(earliest - TimePs(1)), IsEmpty());
+  EXPECT_EQ(network_->now(), earliest - TimePs(1));
+  EXPECT_THAT(AdvanceTo(Microseconds(100)), ElementsAre(MessageId(7)));
+  EXPECT_GE(network_->now(), earliest);
+}
+
+TEST_P(BackendContractTest, StopsAtTheFirstArrival) {
+  Send(1, 0, 1, KiB(64));
+  Send(2, 2, 3, KiB(1));
+
+  EXPECT_THAT(AdvanceTo(Microseconds(100)), ElementsAre(MessageId(2)));
+  EXPECT_THAT(AdvanceTo(Microseconds(100)), ElementsAre(MessageId(1)));
+}
+
+TEST_P(BackendContractTest, GivesTheArrivalsOfOneInstantTogetherById) {
+  Send(9, 0, 1, KiB(64));
+  Send(4, 2, 3, KiB(64));
+
+  EXPECT_THAT(AdvanceTo(Microseconds(100)),
+              ElementsAre(MessageId(4), MessageId(9)));
+}
+
+TEST_P(BackendContractTest, StandsAtTheLimitWhereNothingArrives) {
+  EXPECT_THAT(AdvanceTo(Microseconds(3)), IsEmpty());
+  EXPECT_EQ(network_->now(), Microseconds(3));
+}
+
+TEST_P(BackendContractTest, AMessageMayBeEmpty) {
+  Send(3, 0, 1, Bytes(0));
+  EXPECT_THAT(AdvanceTo(Microseconds(100)), ElementsAre(MessageId(3)));
+  EXPECT_GE(network_->now(), Nanoseconds(500));
+}
+
+TEST_P(BackendContractTest, OnePortSendsNoFasterThanItsRate) {
+  Send(1, 0, 1, KiB(64));
+  Send(2, 0, 1, KiB(64));
+
+  while (!AdvanceTo(Microseconds(100)).empty()) {
+  }
+  Send(3, 0, 1, KiB(64));
+  const TimePs begin = network_->now();
+  Send(4, 0, 1, KiB(64));
+  TimePs last = begin;
+  while (!AdvanceTo(begin + Microseconds(100)).empty()) last = network_->now();
+  EXPECT_GE(last - begin, TransferTime(KiB(128), Gbps(400)) + Nanoseconds(500));
+}
+
+TEST_P(BackendContractTest, CountsTheBytesOfEachLink) {
+  Send(1, 0, 1, KiB(64));
+  Send(2, 1, 0, KiB(1));
+  while (!AdvanceTo(Microseconds(100)).empty()) {
+  }
+  double total = 0;
+  for (const double bytes : network_->link_bytes()) total += bytes;
+  EXPECT_EQ(network_->link_bytes()[0], 65536);  // The first cable, as listed.
+  EXPECT_EQ(network_->link_bytes()[1], 1024);   // The other way.
+  EXPECT_EQ(total, 65536 + 1024);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BackendContractTest,
+                         ::testing::ValuesIn(kBackends), [](const auto& test) {
+                           return std::string(test.param.name);
+                         });
+
+// What is particular to the analytical backend: no contention beyond the port.
+TEST(AnalyticalBackendTest, LinksBeyondThePortCarryAnyNumberOfMessages) {
+  const Topology topology = testing::OneServer(3, "400Gbps", "0ns");
+  Routes routes(topology);
+  AnalyticalBackend network(routes);
+  network.Send({MessageId(0), RankId(0), RankId(2), KiB(64)});
+  network.Send({MessageId(1), RankId(1), RankId(2), KiB(64)});
+  std::vector<MessageId> arrived;
+  network.AdvanceTo(Microseconds(100), &arrived);
+  EXPECT_THAT(arrived, ElementsAre(MessageId(0), MessageId(1)));
+  EXPECT_EQ(network.now(), TransferTime(KiB(64), Gbps(400)));
+}
+
+}  // namespace
+}  // namespace astra

@@ -1,0 +1,26 @@
+#include "tests/testing/programs.h"
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "astra-core/base/check.h"
+#include "tests/testing/files.h"
+
+namespace astra::testing {
+
+ProgramResult RunProgram(const std::string& program,
+                         const std::string& arguments,
+                         const std::string& folder) {
+  const TemporaryFolder output;
+  const std::string command = fmt::format(
+      "cd '{}' && '{}/{}' {} >'{}' 2>'{}'", folder, ASTRA_BIN_DIR, program,
+      arguments, output.PathOf("out"), output.PathOf("error"));
+  const int status = std::system(command.c_str());
+  ASTRA_CHECK(WIFEXITED(status), "{} ended with status {}", command, status);
+  return {.exit_code = WEXITSTATUS(status),
+          .out = ReadText(output.PathOf("out")),
+          .error = ReadText(output.PathOf("error"))};
+}
+
+}  // namespace astra::testing

@@ -1,0 +1,154 @@
+// Small topologies for tests, and checks of routes.
+
+#ifndef TESTS_TESTING_TOPOLOGIES_H_
+#define TESTS_TESTING_TOPOLOGIES_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/testing/matchers.h"
+#include "topology/routes.h"
+#include "topology/topology_builder.h"
+
+namespace astra::testing {
+
+// Draws topologies with few words: the ends of each cable, and its make.
+class Drawing {
+ public:
+  // `num_gpus` GPUs, then `num_nv_switches`, then `num_switches`.
+  Drawing(uint32_t num_gpus, uint32_t gpus_per_server, uint32_t num_nv_switches,
+          uint32_t num_switches)
+      : builder_(num_gpus, gpus_per_server, "H100") {
+    for (uint32_t i = 0; i < num_nv_switches; ++i) {
+      builder_.AddSwitch(NodeKind::kNvSwitch);
+    }
+    for (uint32_t i = 0; i < num_switches; ++i) {
+      builder_.AddSwitch(NodeKind::kSwitch);
+    }
+  }
+
+  Drawing& Cable(uint32_t a, uint32_t b, const std::string& rate = "400Gbps",
+                 const std::string& latency = "500ns") {
+    const LinkTypeId type = ValueOrDie(builder_.AddLinkType(rate, latency, "0"));
+    const absl::Status status = builder_.AddCable(NodeId(a), NodeId(b), type);
+    ASTRA_CHECK(status.ok(), "{}", status.ToString());
+    return *this;
+  }
+  Drawing& Cables(const std::vector<std::pair<uint32_t, uint32_t>>& cables) {
+    for (const auto& [a, b] : cables) Cable(a, b);
+    return *this;
+  }
+
+  Topology Build() { return ValueOrDie(std::move(builder_).Build()); }
+
+ private:
+  TopologyBuilder builder_;
+};
+
+// What each link carries of one unit sent along `route`.
+inline std::map<LinkId, double> SharesOf(const Routes& routes,
+                                         const Route& route) {
+  std::map<LinkId, double> shares;
+  for (const LinkShare& part : route.first) shares[part.link] += part.share;
+  for (const Route::Part& part : route.parts) {
+    for (const LinkShare& link : routes.fabric_route(part.fabric).links) {
+      shares[link.link] += part.share * link.share;
+    }
+  }
+  for (const LinkShare& part : route.last) shares[part.link] += part.share;
+  return shares;
+}
+
+// The same from first principles: a breadth-first search from the target that
+// does not go on from GPUs gives distances; then what is at a node is split
+// evenly over the links to nodes one nearer. A GPU that has NVSwitches among
+// those uses only them. None if there is no path.
+inline std::map<LinkId, double> SharesBySearch(const Topology& topology,
+                                               RankId source, RankId target) {
+  constexpr uint32_t kFar = std::numeric_limits<uint32_t>::max();
+  const NodeId from = Topology::NodeOf(source);
+  const NodeId to = Topology::NodeOf(target);
+  std::vector<uint32_t> distance(topology.num_nodes(), kFar);
+  distance[to.index()] = 0;
+  std::vector<NodeId> order = {to};
+  for (size_t i = 0; i < order.size(); ++i) {
+    const NodeId node = order[i];
+    if (topology.kind(node) == NodeKind::kGpu && node != to) continue;
+    for (const LinkId link : topology.links_from(node)) {
+      const NodeId next = topology.link(link).target;
+      if (distance[next.index()] != kFar) continue;
+      distance[next.index()] = distance[node.index()] + 1;
+      order.push_back(next);
+    }
+  }
+  if (distance[from.index()] == kFar) return {};
+
+  std::map<LinkId, double> shares;
+  std::vector<double> held(topology.num_nodes());
+  held[from.index()] = 1;
+  std::reverse(order.begin(), order.end());  // The furthest first.
+  for (const NodeId node : order) {
+    if (held[node.index()] == 0 || node == to) continue;
+    std::vector<LinkId> nearer;
+    bool has_nv_switch = false;
+    for (const LinkId link : topology.links_from(node)) {
+      const NodeId next = topology.link(link).target;
+      // GPUs other than the target do not forward.
+      if (topology.kind(next) == NodeKind::kGpu && next != to) continue;
+      if (distance[next.index()] + 1 != distance[node.index()]) continue;
+      nearer.push_back(link);
+      has_nv_switch |= topology.kind(next) == NodeKind::kNvSwitch;
+    }
+    if (node == from && has_nv_switch) {
+      std::erase_if(nearer, [&](LinkId link) {
+        return topology.kind(topology.link(link).target) != NodeKind::kNvSwitch;
+      });
+    }
+    for (const LinkId link : nearer) {
+      const double share =
+          held[node.index()] / static_cast<double>(nearer.size());
+      shares[link] += share;
+      held[topology.link(link).target.index()] += share;
+    }
+  }
+  return shares;
+}
+
+// Expects that one unit leaves `source`, one reaches `target`, no other GPU is
+// passed, each switch sends on what it receives, and each unit passes
+// `route.num_hops` links.
+inline void ExpectConservesFlow(const Routes& routes, const Route& route,
+                                RankId source, RankId target) {
+  const Topology& topology = routes.topology();
+  std::map<NodeId, double> sent, received;
+  double hops = 0;
+  for (const auto& [link, share] : SharesOf(routes, route)) {
+    EXPECT_GT(share, 0) << topology.LinkName(link);
+    EXPECT_LE(share, 1 + 1e-12) << topology.LinkName(link);
+    sent[topology.link(link).source] += share;
+    received[topology.link(link).target] += share;
+    hops += share;
+  }
+  EXPECT_NEAR(hops, route.num_hops, 1e-9);
+  EXPECT_NEAR(sent[Topology::NodeOf(source)], 1, 1e-12);
+  EXPECT_NEAR(received[Topology::NodeOf(target)], 1, 1e-12);
+  for (uint32_t i = 0; i < topology.num_nodes(); ++i) {
+    const NodeId node(i);
+    if (topology.kind(node) == NodeKind::kGpu) {
+      const bool is_end = i == source.index() || i == target.index();
+      EXPECT_TRUE(is_end || sent.count(node) + received.count(node) == 0)
+          << "GPU " << i << " forwards";
+    } else if (sent.count(node) + received.count(node) > 0) {
+      EXPECT_NEAR(sent[node], received[node], 1e-12) << topology.NodeName(node);
+    }
+  }
+}
+
+}  // namespace astra::testing
+
+#endif  // TESTS_TESTING_TOPOLOGIES_H_
