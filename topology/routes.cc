@@ -152,21 +152,30 @@ LinkId Routes::LinkBetween(NodeId source, NodeId target) const {
 absl::StatusOr<Route> Routes::Find(RankId source, RankId target) {
   const NodeId from = Topology::NodeOf(source);
   const NodeId to = Topology::NodeOf(target);
-  Route route;
   for (const LinkId link : topology_.links_from(from)) {
-    if (topology_.link(link).target == to) {
-      route.first.push_back({link, 1});
-      route.num_hops = 1;
-      route.latency = topology_.type(link).latency;
-      return route;
-    }
+    if (topology_.link(link).target != to) continue;
+    Route route;
+    route.first.push_back({link, 1});
+    route.num_hops = 1;
+    route.latency = topology_.type(link).latency;
+    return route;
   }
+  const std::vector<FabricRouteId> fabrics = NearestFabrics(source, target);
+  if (fabrics.empty()) {
+    return absl::FailedPreconditionError(fmt::format(
+        "no path leads from GPU {} to GPU {} without passing through another "
+        "GPU",
+        from, to));
+  }
+  return Join(from, fabrics, to);
+}
 
-  // The fabrics that lead there in the fewest hops; both lists are sorted.
-  uint32_t num_hops = kUnreached;
-  bool through_nv_switch = false;
+// Walks the attachments of both, which are sorted by component, side by side.
+std::vector<FabricRouteId> Routes::NearestFabrics(RankId source,
+                                                  RankId target) {
+  // Fewer hops are better, and at equal hops an NVSwitch is.
+  std::pair<uint32_t, bool> best = {kUnreached, true};
   std::vector<FabricRouteId> nearest;
-  size_t num_entries = 0;
   const absl::Span<const Attachment> theirs = attachments(target);
   size_t j = 0;
   for (const Attachment& ours : attachments(source)) {
@@ -176,50 +185,47 @@ absl::StatusOr<Route> Routes::Find(RankId source, RankId target) {
     const FabricRouteId id =
         FabricRouteBetween(ours.switches, theirs[j].switches);
     const FabricRoute& fabric = fabric_route(id);
-    const bool is_nv =
-        topology_.kind(fabric.entries.front()) == NodeKind::kNvSwitch;
-    const bool is_better =
-        fabric.num_hops < num_hops ||
-        (fabric.num_hops == num_hops && is_nv && !through_nv_switch);
-    const bool is_equal =
-        fabric.num_hops == num_hops && is_nv == through_nv_switch;
-    if (!is_better && !is_equal) continue;
-    if (is_better) {
-      nearest.clear();
-      num_entries = 0;
-      num_hops = fabric.num_hops;
-      through_nv_switch = is_nv;
-    }
+    const bool is_plain =
+        topology_.kind(fabric.entries.front()) != NodeKind::kNvSwitch;
+    const std::pair<uint32_t, bool> rank = {fabric.num_hops, is_plain};
+    if (rank > best) continue;
+    if (rank < best) nearest.clear();
+    best = rank;
     nearest.push_back(id);
-    num_entries += fabric.entries.size();
   }
-  if (nearest.empty()) {
-    return absl::FailedPreconditionError(fmt::format(
-        "no path leads from GPU {} to GPU {} without passing through another "
-        "GPU",
-        from, to));
-  }
+  return nearest;
+}
 
+// All fabrics have the same number of hops. Each carries a share that goes by
+// the number of its entries.
+Route Routes::Join(NodeId source, const std::vector<FabricRouteId>& fabrics,
+                   NodeId target) const {
+  size_t num_entries = 0;
+  for (const FabricRouteId id : fabrics) {
+    num_entries += fabric_route(id).entries.size();
+  }
+  const double entry_share = 1 / static_cast<double>(num_entries);
+  Route route;
   TimePs slowest_first, slowest_fabric, slowest_last;
-  for (const FabricRouteId id : nearest) {
+  for (const FabricRouteId id : fabrics) {
     const FabricRoute& fabric = fabric_route(id);
-    const double share = static_cast<double>(fabric.entries.size()) /
-                         static_cast<double>(num_entries);
+    const double share =
+        static_cast<double>(fabric.entries.size()) * entry_share;
+    route.num_hops = fabric.num_hops + 2;
     route.parts.push_back({id, share});
     slowest_fabric = std::max(slowest_fabric, fabric.latency);
     for (const NodeId entry : fabric.entries) {
-      const LinkId link = LinkBetween(from, entry);
-      route.first.push_back({link, 1 / static_cast<double>(num_entries)});
+      const LinkId link = LinkBetween(source, entry);
+      route.first.push_back({link, entry_share});
       slowest_first = std::max(slowest_first, topology_.type(link).latency);
     }
     for (const FabricRoute::Exit& exit : fabric.exits) {
-      const LinkId up = LinkBetween(to, exit.node);
+      const LinkId up = LinkBetween(target, exit.node);
       const LinkId link(up.index() ^ 1);  // The other direction.
       route.last.push_back({link, share * exit.share});
       slowest_last = std::max(slowest_last, topology_.type(link).latency);
     }
   }
-  route.num_hops = num_hops + 2;
   route.latency = slowest_first + slowest_fabric + slowest_last;
   return route;
 }
@@ -236,10 +242,9 @@ FabricRouteId Routes::FabricRouteBetween(SwitchSetId sources,
   return id;
 }
 
-// Both sets are of one component, so there is a way. Finds how far each switch
-// is from the targets, then walks there from the nearest sources, one hop of
-// all paths at a time.
-FabricRoute Routes::Trace(SwitchSetId sources, SwitchSetId targets) {
+// Both sets are of one component, so there is a way: from the sources that are
+// nearest to the targets, always to switches that are one hop nearer.
+FabricRoute Routes::Trace(SwitchSetId sources, SwitchSetId targets) const {
   const std::vector<NodeId>& source_nodes = switch_sets_[sources];
   const std::vector<NodeId>& target_nodes = switch_sets_[targets];
   FabricRoute route;
@@ -257,54 +262,52 @@ FabricRoute Routes::Trace(SwitchSetId sources, SwitchSetId targets) {
   for (const NodeId node : source_nodes) {
     route.num_hops = std::min(route.num_hops, hops_from(node));
   }
-
-  struct Stop {
-    NodeId node;
-    double share;
-    TimePs latency;  // Of the slowest path so far.
-  };
   std::vector<Stop> stops;
   for (const NodeId node : source_nodes) {
     if (hops_from(node) == route.num_hops) route.entries.push_back(node);
   }
   for (const NodeId node : route.entries) {
-    stops.push_back(
-        {node, 1 / static_cast<double>(route.entries.size()), TimePs(0)});
+    stops.push_back({node, 1 / static_cast<double>(route.entries.size())});
   }
-
-  std::vector<uint32_t> slot_of(topology_.num_nodes() - topology_.num_gpus());
-  std::vector<LinkId> nearer;
   for (uint32_t left = route.num_hops; left > 0; --left) {
-    std::vector<Stop> next_stops;
-    for (const Stop& stop : stops) {
-      nearer.clear();
-      for (const LinkId link : topology_.links_from(stop.node)) {
-        const NodeId next = topology_.link(link).target;
-        if (topology_.kind(next) == NodeKind::kGpu) continue;
-        if (hops_from(next) == left - 1) nearer.push_back(link);
-      }
-      for (const LinkId link : nearer) {
-        const NodeId next = topology_.link(link).target;
-        const double share = stop.share / static_cast<double>(nearer.size());
-        route.links.push_back({link, share});
-        uint32_t& slot = slot_of[graph_->VertexOf(next)];
-        if (slot >= next_stops.size() || next_stops[slot].node != next) {
-          slot = static_cast<uint32_t>(next_stops.size());
-          next_stops.push_back({next, 0, TimePs(0)});
-        }
-        Stop& there = next_stops[slot];
-        there.share += share;
-        there.latency = std::max(there.latency,
-                                 stop.latency + topology_.type(link).latency);
-      }
-    }
-    stops = std::move(next_stops);
+    stops = NextStops(stops, left - 1, hops, route.links);
   }
   for (const Stop& stop : stops) {
     route.exits.push_back({stop.node, stop.share});
     route.latency = std::max(route.latency, stop.latency);
   }
   return route;
+}
+
+// Splits what is at each of `stops` evenly over the links to switches that are
+// `hops_left` from the targets, and notes the links.
+std::vector<Routes::Stop> Routes::NextStops(
+    const std::vector<Stop>& stops, uint32_t hops_left,
+    const std::vector<uint32_t>& hops, std::vector<LinkShare>& links) const {
+  std::vector<Stop> next_stops;
+  absl::flat_hash_map<uint32_t, size_t> place_of;  // In next_stops, by node.
+  std::vector<LinkId> nearer;
+  for (const Stop& stop : stops) {
+    nearer.clear();
+    for (const LinkId link : topology_.links_from(stop.node)) {
+      const NodeId next = topology_.link(link).target;
+      if (topology_.kind(next) == NodeKind::kGpu) continue;
+      if (hops[graph_->VertexOf(next)] == hops_left) nearer.push_back(link);
+    }
+    const double share = stop.share / static_cast<double>(nearer.size());
+    for (const LinkId link : nearer) {
+      const NodeId next = topology_.link(link).target;
+      links.push_back({link, share});
+      const auto [place, is_new] =
+          place_of.try_emplace(next.index(), next_stops.size());
+      if (is_new) next_stops.push_back({next});
+      Stop& there = next_stops[place->second];
+      there.share += share;
+      there.latency =
+          std::max(there.latency, stop.latency + topology_.type(link).latency);
+    }
+  }
+  return next_stops;
 }
 
 Bandwidth Routes::BottleneckBandwidth(const Route& route) const {

@@ -95,12 +95,25 @@ class Routes {
     uint32_t component;
     SwitchSetId switches;
   };
+  // A switch on the way through a fabric.
+  struct Stop {
+    NodeId node;
+    double share = 0;
+    TimePs latency{};  // Of the slowest path so far.
+  };
   class FabricGraph;
 
   void FindAttachments();
   absl::Span<const Attachment> attachments(RankId rank) const;
   FabricRouteId FabricRouteBetween(SwitchSetId sources, SwitchSetId targets);
-  FabricRoute Trace(SwitchSetId sources, SwitchSetId targets);
+  std::vector<FabricRouteId> NearestFabrics(RankId source, RankId target);
+  Route Join(NodeId source, const std::vector<FabricRouteId>& fabrics,
+             NodeId target) const;
+  FabricRoute Trace(SwitchSetId sources, SwitchSetId targets) const;
+  std::vector<Stop> NextStops(const std::vector<Stop>& stops,
+                              uint32_t hops_left,
+                              const std::vector<uint32_t>& hops,
+                              std::vector<LinkShare>& links) const;
   LinkId LinkBetween(NodeId source, NodeId target) const;
 
   const Topology& topology_;

@@ -45,6 +45,13 @@ Volumes SumByKind(const SimulationResult& result) {
   return volumes;
 }
 
+std::string FormatBytes(Bytes bytes) {
+  const auto volume = static_cast<double>(bytes.count());
+  return volume < 1e6   ? fmt::format("{} B", bytes.count())
+         : volume < 1e9 ? fmt::format("{:.3f} MB", volume * 1e-6)
+                        : fmt::format("{:.3f} GB", volume * 1e-9);
+}
+
 std::string Milliseconds(TimePs time) {
   return fmt::format("{:.6f} ms", ToMicroseconds(time) * 1e-3);
 }
@@ -73,11 +80,10 @@ std::string VolumeLine(CollectiveKind kind, const Volume& volume,
   const CollectiveRecord& longest = *volume.longest;
   const double algbw = GigabytesPerSecond(volume.bytes, volume.time);
   return fmt::format(
-      "    {:<16}{} x {} over {} ranks, {:.3f} GB, {}, busbw {:.1f} GB/s\n"
+      "    {:<16}{} x {} over {} ranks, {}, {}, busbw {:.1f} GB/s\n"
       "    {:<16}bound by {}\n",
       Name(kind), volume.count, longest.algorithm, longest.num_ranks,
-      static_cast<double>(volume.bytes.count()) * 1e-9,
-      Milliseconds(volume.time),
+      FormatBytes(volume.bytes), Milliseconds(volume.time),
       algbw * BusBandwidthFactor(kind, longest.num_ranks), "",
       BoundLine(longest, topology));
 }
