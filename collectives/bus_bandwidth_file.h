@@ -43,8 +43,13 @@ class BusBandwidths {
 
   bool empty() const { return gb_per_s_.empty(); }
 
+  // All that were set, in GB/s.
+  using Entries =
+      std::map<std::pair<ParallelDimension, CollectiveKind>, double>;
+  const Entries& entries() const { return gb_per_s_; }
+
  private:
-  std::map<std::pair<ParallelDimension, CollectiveKind>, double> gb_per_s_;
+  Entries gb_per_s_;
 };
 
 // The time of a collective that runs at `gb_per_s` of bus bandwidth, whatever
@@ -53,7 +58,8 @@ ClosedForm AtBusBandwidth(CollectiveKind kind, uint32_t num_ranks,
                           double gb_per_s);
 
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for an unknown dimension or
-// key, one that is given twice, or a value that is neither null nor above 0.
+// key, one that is given twice, or a value that is neither null nor at least
+// 1e-6.
 absl::StatusOr<BusBandwidths> ParseBusBandwidths(std::string_view file,
                                                  std::string_view contents);
 

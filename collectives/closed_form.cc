@@ -135,6 +135,7 @@ std::vector<Cohort> FormCohorts(const CollectiveAlgorithm& algorithm,
     cohort.members.push_back(i);
   }
   std::vector<Cohort> list;
+  list.reserve(cohorts.size());
   for (auto& [_, cohort] : cohorts) list.push_back(std::move(cohort));
   return list;
 }

@@ -18,8 +18,8 @@ import tempfile
 INPUTS = pathlib.Path(__file__).resolve().parent.parent / "inputs"
 
 # A100: 312 TFLOP/s dense BF16 (NVIDIA A100 data sheet, 2020), of which matrix
-# products of this size reach about half (D. Narayanan et al., SC 2021, table 1:
-# 44 to 52 % of peak, communication included).
+# products reach a bit more than the 44 to 52 % that whole iterations reach,
+# communication included (D. Narayanan et al., SC 2021, table 1).
 A100_FLOPS = 312e12
 GEMM_SHARE = 0.55
 

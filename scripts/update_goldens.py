@@ -25,7 +25,7 @@ COMMANDS = {
     "collectives_8gpu_busbw":
         "simai_analytical -w inputs/workloads/collectives_8gpu.txt "
         "-n inputs/topologies/one_server_8_h100.txt "
-        "-busbw inputs/busbw/measured_h100.yaml -o {out}",
+        "-busbw inputs/busbw/example.yaml -o {out}",
     "pipeline_16gpu":
         "simai_analytical -w tests/golden/inputs/pipeline_16gpu.txt "
         "-g 16 -g_p_s 8 -nv 360 -nic 48.5 -n_p_s 4 -pp_o 0.5 -dp_o 0.25 "

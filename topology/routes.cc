@@ -1,6 +1,7 @@
 #include "topology/routes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -324,7 +325,7 @@ Bandwidth Routes::BottleneckBandwidth(const Route& route) const {
     pass(fabric_route(part.fabric).links, part.share);
   }
   pass(route.last, 1);
-  return Bandwidth(static_cast<int64_t>(rate + 0.5));
+  return Bandwidth(std::llround(rate));
 }
 
 }  // namespace astra

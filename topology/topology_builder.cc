@@ -162,15 +162,15 @@ absl::Status TopologyBuilder::CheckConnections() const {
   return absl::OkStatus();
 }
 
-// Walks from the GPUs up, one tier at a time.
+// Walks from the GPUs up, one link at a time.
 void TopologyBuilder::FindTiers() {
   constexpr uint8_t kUnknown = std::numeric_limits<uint8_t>::max();
   std::vector<uint8_t>& tiers = topology_.tiers_;
   tiers.assign(topology_.num_nodes(), kUnknown);
+  std::fill_n(tiers.begin(), topology_.num_gpus(), uint8_t{0});
   std::vector<NodeId> frontier;
-  for (uint32_t i = 0; i < topology_.num_nodes(); ++i) {
-    if (topology_.kinds_[i] != NodeKind::kSwitch) tiers[i] = 0;
-    if (topology_.kinds_[i] == NodeKind::kGpu) frontier.push_back(NodeId(i));
+  for (uint32_t i = 0; i < topology_.num_gpus(); ++i) {
+    frontier.push_back(NodeId(i));
   }
   for (uint8_t tier = 1; !frontier.empty() && tier < kUnknown; ++tier) {
     std::vector<NodeId> next;
@@ -183,6 +183,9 @@ void TopologyBuilder::FindTiers() {
       }
     }
     frontier = std::move(next);
+  }
+  for (uint32_t i = topology_.num_gpus(); i < topology_.num_nodes(); ++i) {
+    if (topology_.kinds_[i] == NodeKind::kNvSwitch) tiers[i] = 0;
   }
 }
 

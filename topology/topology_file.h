@@ -1,8 +1,11 @@
 // SimAI's text format for topologies.
 //
 //   nodes gpus_per_server nv_switches other_switches links gpu_type
-//   id id id ...                               (the NVSwitches, then the
-//   others) source target rate latency error_rate      (one line per cable)
+//   id id id ...
+//   source target rate latency error_rate
+//
+// The second line lists the NVSwitches, then the other switches. A line for
+// each cable follows.
 //
 // The nodes not listed in the second line are the GPUs; their ids must be the
 // lowest. docs/formats.md has the grammar.

@@ -17,8 +17,8 @@ constexpr std::string_view kNetworkLatency = "500ns";
 
 absl::Status Check(const TwoLevelParameters& p) {
   const bool all_positive = p.num_gpus > 0 && p.gpus_per_server > 0 &&
-                            p.nics_per_server > 0 && p.nvlink_gb_per_s > 0 &&
-                            p.nic_gb_per_s > 0;
+                            p.nics_per_server > 0 && p.nic_gb_per_s > 0 &&
+                            (p.gpus_per_server == 1 || p.nvlink_gb_per_s > 0);
   if (!all_positive || p.num_gpus > Topology::kMaxNodes) {
     return absl::InvalidArgumentError(
         fmt::format("the numbers of GPUs, of GPUs and NICs per server, and the "
@@ -59,14 +59,14 @@ absl::StatusOr<Topology> BuildTwoLevelCluster(const TwoLevelParameters& p) {
 
   TopologyBuilder builder(num_gpus, per_server, p.gpu_type);
   ASTRA_ASSIGN_OR_RETURN(
-      const LinkTypeId nvlink,
-      builder.AddLinkType(RateText(p.nvlink_gb_per_s), kNvlinkLatency, "0"));
-  ASTRA_ASSIGN_OR_RETURN(
       const LinkTypeId nic,
       builder.AddLinkType(
           RateText(p.nic_gb_per_s * static_cast<double>(nics_per_gpu)),
           kNetworkLatency, "0"));
   for (uint32_t server = 0; per_server > 1 && server < num_servers; ++server) {
+    ASTRA_ASSIGN_OR_RETURN(
+        const LinkTypeId nvlink,
+        builder.AddLinkType(RateText(p.nvlink_gb_per_s), kNvlinkLatency, "0"));
     const NodeId nv_switch = builder.AddSwitch(NodeKind::kNvSwitch);
     for (uint32_t i = 0; i < per_server; ++i) {
       ASTRA_RETURN_IF_ERROR(

@@ -21,8 +21,9 @@ struct TwoLevelParameters {
   int64_t num_gpus = 0;
   int64_t gpus_per_server = 0;
   int64_t nics_per_server = 0;
-  double nvlink_gb_per_s = 0;  // Of a GPU, each way.
-  double nic_gb_per_s = 0;     // Of a NIC, each way.
+  double nvlink_gb_per_s =
+      0;                    // Of a GPU, each way; unused with one per server.
+  double nic_gb_per_s = 0;  // Of a NIC, each way.
   std::string gpu_type;
 };
 

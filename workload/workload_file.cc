@@ -217,7 +217,15 @@ class Parser {
     }
     Note(key,
          fmt::format("{} is not known and has no effect", Quoted(key.text)));
+    while (*next < reader_.tokens().size() &&
+           !IsKey(reader_.tokens()[*next].text)) {
+      ++*next;  // Its values.
+    }
     return absl::OkStatus();
+  }
+
+  static bool IsKey(std::string_view text) {
+    return text.back() == ':' || text == "pp_comm";
   }
 
   absl::StatusOr<Token> ValueOf(const Token& key, size_t* next) const {

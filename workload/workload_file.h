@@ -2,8 +2,10 @@
 //
 //   POLICY key: value key: value ...
 //   number_of_layers
-//   name dependency fwd_ns TYPE bytes ig_ns TYPE bytes wg_ns TYPE bytes
-//   update_ns
+//   name -1 ns TYPE bytes ns TYPE bytes ns TYPE bytes update_ns
+//
+// with a time, a collective and its size for each of the three phases: forward,
+// input gradient, weight gradient.
 //
 // docs/formats.md has the grammar. All policies of SimAI are recognised; those
 // that are not executed yet are refused by name.

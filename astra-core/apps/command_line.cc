@@ -33,14 +33,24 @@ std::vector<std::string_view> Split(std::string_view words) {
 }
 
 // Every spelling of every option, with hyphens, mapped to its long name.
-using Spellings = std::map<std::string_view, std::string_view>;
+using Spellings = std::map<std::string, std::string_view>;
+
+// What is typed after the dashes, with hyphens: "--g_p_s=8" is "g-p-s".
+std::string NameOf(std::string_view argument) {
+  argument = argument.substr(0, argument.find('='));
+  argument.remove_prefix(
+      std::min(argument.find_first_not_of('-'), argument.size()));
+  std::string name(argument);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
 
 Spellings AllSpellings(absl::Span<const OptionSpec> options) {
   Spellings spellings;
   for (const OptionSpec& option : options) {
-    spellings.emplace(option.name, option.name);
+    spellings.emplace(std::string(option.name), option.name);
     for (const std::string_view alias : Split(option.aliases)) {
-      spellings.emplace(alias, option.name);
+      spellings.emplace(NameOf(alias), option.name);
     }
   }
   return spellings;
@@ -58,17 +68,13 @@ std::vector<po::option> TakeOption(const Spellings& spellings,
                                    std::vector<std::string>& arguments) {
   const std::string argument = arguments.front();
   if (!LooksLikeOption(argument)) return {};
-  const size_t equals = argument.find('=');
-  std::string name = argument.substr(0, equals);
-  name.erase(0, name.find_first_not_of('-'));
-  std::replace(name.begin(), name.end(), '_', '-');
-  const auto known = spellings.find(name);
+  const auto known = spellings.find(NameOf(argument));
   if (known == spellings.end()) throw po::unknown_option(argument);
 
   po::option option;
   option.string_key = std::string(known->second);
   option.original_tokens.push_back(argument);
-  if (equals != std::string::npos) {
+  if (const size_t equals = argument.find('='); equals != std::string::npos) {
     option.value.push_back(argument.substr(equals + 1));
   }
   arguments.erase(arguments.begin());
@@ -77,12 +83,9 @@ std::vector<po::option> TakeOption(const Spellings& spellings,
 
 std::string UnknownOption(const std::string& argument,
                           const Spellings& spellings) {
-  std::string name = argument.substr(0, argument.find('='));
-  name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
-  std::replace(name.begin(), name.end(), '_', '-');
   std::vector<std::string_view> names;
   for (const auto& [spelling, _] : spellings) names.push_back(spelling);
-  const std::string_view nearest = NearestName(name, names);
+  const std::string_view nearest = NearestName(NameOf(argument), names);
   return fmt::format("unknown option {}; did you mean {}{}? (--help lists all)",
                      Quoted(argument), nearest.size() == 1 ? "-" : "--",
                      nearest);

@@ -20,7 +20,7 @@ namespace astra {
 // What a program accepts; a program has a table of them.
 struct OptionSpec {
   std::string_view name;     // Our long name, with hyphens: "nics-per-asw".
-  std::string_view aliases;  // Other names, separated by spaces: "npa".
+  std::string_view aliases;  // Other names, as in --help: "g_p_s n_p_s".
   std::string_view value;    // What --help calls the value; empty for a flag.
   std::string_view group;    // The heading in --help, the same for neighbours.
   std::string_view help;     // One line.

@@ -19,7 +19,7 @@ constexpr std::string_view kUsage =
 
 constexpr OptionSpec kOptions[] = {
     {"topology", "topo", "NAME", "Design",
-     "Spectrum-X, AlibabaHPN, DCN+, NVL or custom (the default)"},
+     "a named design, see below (default: custom)"},
     {"ro", "", "", "Design", "rail-optimised"},
     {"dt", "", "", "Design", "dual ToR"},
     {"dp", "", "", "Design", "dual plane"},
@@ -76,6 +76,13 @@ absl::Status OverrideCounts(const CommandLine& flags, ClusterParameters& p) {
   return Override(flags, "gpu", 1, &p.num_gpus);
 }
 
+absl::Status CheckErrorRate(std::string_view text) {
+  ASTRA_ASSIGN_OR_RETURN(const double rate,
+                         ParseNumber("the probability", text, 0, 1));
+  if (rate < 1) return absl::OkStatus();
+  return absl::InvalidArgumentError("a link that loses all delivers nothing");
+}
+
 // Rates, times and names are copied into the file as they are spelt, so they
 // are only checked here.
 absl::Status OverrideTexts(const CommandLine& flags, ClusterParameters& p) {
@@ -96,7 +103,7 @@ absl::Status OverrideTexts(const CommandLine& flags, ClusterParameters& p) {
     *parameter = flags.value(name).value_or(*parameter);
     absl::Status status;
     if (name == "error-rate") {
-      status = ParseNumber("--error-rate", *parameter, 0, 1).status();
+      status = CheckErrorRate(*parameter);
     } else if (name == "latency" || name == "nv-latency") {
       status = ParseTime(*parameter).status();
     } else if (name != "gpu-type") {
@@ -113,13 +120,25 @@ absl::Status OverrideTexts(const CommandLine& flags, ClusterParameters& p) {
   return absl::OkStatus();
 }
 
-absl::Status CheckCoreOptions(const CommandLine& flags,
-                              const ClusterParameters& p) {
-  for (const std::string_view name : {"core-switch-num", "pc-bandwidth"}) {
-    if (flags.has(name) && p.num_pods == 1) {
-      return absl::InvalidArgumentError(fmt::format(
-          "--{} has no effect: one pod has no core switches; see --pods",
-          name));
+// Refuses options for things of which there are none.
+absl::Status CheckEffects(const CommandLine& flags,
+                          const ClusterParameters& p) {
+  struct Rule {
+    std::string_view option;
+    bool has_effect;
+    std::string_view why;
+  };
+  const Rule rules[] = {
+      {"core-switch-num", p.num_pods > 1, "one pod has no core switches"},
+      {"pc-bandwidth", p.num_pods > 1, "one pod has no core switches"},
+      {"nvlink-bw", p.nv_switches_per_server > 0, "there are no NVSwitches"},
+      {"nv-latency", p.nv_switches_per_server > 0, "there are no NVSwitches"},
+      {"ap-bandwidth", p.num_psws > 0, "there are no PSWs"},
+  };
+  for (const Rule& rule : rules) {
+    if (flags.has(rule.option) && !rule.has_effect) {
+      return absl::InvalidArgumentError(
+          fmt::format("--{} has no effect: {}", rule.option, rule.why));
     }
   }
   return absl::OkStatus();
@@ -156,7 +175,14 @@ absl::Status CheckAswCount(const CommandLine& flags, GenTopoOptions& options) {
 
 absl::Span<const OptionSpec> GenTopoOptionSpecs() { return kOptions; }
 
-std::string GenTopoHelp() { return HelpText(kUsage, kOptions); }
+std::string GenTopoHelp() {
+  std::string text = HelpText(kUsage, kOptions);
+  text += "\nDesigns for -topo:\n";
+  for (const TopologyTemplate& design : TopologyTemplates()) {
+    text += fmt::format("  {:<38} {}\n", design.name, design.description);
+  }
+  return text;
+}
 
 absl::StatusOr<GenTopoOptions> ReadGenTopoOptions(const CommandLine& flags) {
   ASTRA_ASSIGN_OR_RETURN(
@@ -175,7 +201,7 @@ absl::StatusOr<GenTopoOptions> ReadGenTopoOptions(const CommandLine& flags) {
   ASTRA_ASSIGN_OR_RETURN(options.cluster, chosen.defaults(choice));
   ASTRA_RETURN_IF_ERROR(OverrideCounts(flags, options.cluster));
   ASTRA_RETURN_IF_ERROR(OverrideTexts(flags, options.cluster));
-  ASTRA_RETURN_IF_ERROR(CheckCoreOptions(flags, options.cluster));
+  ASTRA_RETURN_IF_ERROR(CheckEffects(flags, options.cluster));
   ASTRA_ASSIGN_OR_RETURN(options.counts, CountCluster(options.cluster));
   ASTRA_RETURN_IF_ERROR(CheckAswCount(flags, options));
   ASTRA_ASSIGN_OR_RETURN(options.output,

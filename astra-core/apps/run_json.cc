@@ -39,13 +39,22 @@ Json TopologyJson(const SimaiAnalyticalOptions& options,
   return json;
 }
 
-Json ModelJson(const SimaiAnalyticalOptions& options) {
-  const bool messages = options.simulation.lowering == Lowering::kFlowGraph;
+Json ModelJson(const SimaiAnalyticalOptions& options,
+               const BusBandwidths& bus_bandwidths) {
+  const SimulationOptions& simulation = options.simulation;
+  const bool messages = simulation.lowering == Lowering::kFlowGraph;
   Json json = {{"lowering", messages ? "flow-graph" : "closed-form"},
-               {"busbw_file", options.bus_bandwidth_file.value_or("")}};
+               {"stop_at_ps", simulation.stop_at.count()},
+               {"overlap", Json::object()},
+               {"busbw_file", options.bus_bandwidth_file.value_or("")},
+               {"busbw_GBps", Json::object()}};
   for (const ParallelDimension dimension : kParallelDimensions) {
     json["overlap"][std::string(Name(dimension))] =
-        options.simulation.overlap[IndexOf(dimension)];
+        simulation.overlap[IndexOf(dimension)];
+  }
+  for (const auto& [key, gb_per_s] : bus_bandwidths.entries()) {
+    json["busbw_GBps"][std::string(Name(key.first))]
+        [std::string(Name(key.second))] = gb_per_s;
   }
   return json;
 }
@@ -70,15 +79,15 @@ Json ResultJson(const SimulationResult& result) {
 }  // namespace
 
 std::string RunJson(const SimaiAnalyticalOptions& options,
-                    const Workload& workload, const Topology& topology,
-                    const Warnings& warnings, const SimulationResult& result) {
+                    const SimaiAnalyticalInputs& inputs,
+                    const SimulationResult& result) {
   const Json json = {{"program", "simai_analytical"},
                      {"version", Version()},
                      {"name", options.name},
-                     {"workload", WorkloadJson(options, workload)},
-                     {"topology", TopologyJson(options, topology)},
-                     {"model", ModelJson(options)},
-                     {"warnings", warnings},
+                     {"workload", WorkloadJson(options, inputs.workload)},
+                     {"topology", TopologyJson(options, inputs.topology)},
+                     {"model", ModelJson(options, inputs.bus_bandwidths)},
+                     {"warnings", inputs.warnings},
                      {"result", ResultJson(result)}};
   // A name in an input file need not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -5,18 +5,16 @@
 
 #include <string>
 
+#include "astra-core/apps/simai_analytical_inputs.h"
 #include "astra-core/apps/simai_analytical_options.h"
-#include "astra-core/base/log.h"
 #include "astra-core/engine/result.h"
-#include "topology/topology.h"
-#include "workload/workload.h"
 
 namespace astra {
 
 // The same for equal inputs: it says nothing of when, where, or how long.
 std::string RunJson(const SimaiAnalyticalOptions& options,
-                    const Workload& workload, const Topology& topology,
-                    const Warnings& warnings, const SimulationResult& result);
+                    const SimaiAnalyticalInputs& inputs,
+                    const SimulationResult& result);
 
 }  // namespace astra
 

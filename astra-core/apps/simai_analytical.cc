@@ -59,8 +59,7 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
       {"collectives.csv",
        CollectivesCsv(inputs.workload, inputs.topology, result)},
       {"links.csv", LinksCsv(inputs.topology, result)},
-      {"run.json", RunJson(options, inputs.workload, inputs.topology,
-                           inputs.warnings, result)},
+      {"run.json", RunJson(options, inputs, result)},
   }));
   fmt::print(
       "{}{}results    {}: EndToEnd.csv collectives.csv links.csv "

@@ -1,12 +1,18 @@
 #include "astra-core/apps/simai_analytical_inputs.h"
 
+#include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/engine/communicators.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "topology/topology_file.h"
 #include "topology/two_level_cluster.h"
 #include "workload/parallel_plan.h"
@@ -39,16 +45,64 @@ absl::Status CheckGpus(const SimaiAnalyticalOptions& options,
   return absl::OkStatus();
 }
 
-absl::Status CheckPipelineOptions(const SimaiAnalyticalOptions& options,
-                                  const Workload& workload) {
-  const double overlap =
-      options.simulation.overlap[IndexOf(ParallelDimension::kPipeline)];
-  if (overlap > 0 && workload.sizes().pipeline == 1) {
-    return absl::InvalidArgumentError(
-        fmt::format("--pp-overlap has no effect: {} has one pipeline stage",
-                    options.workload_file));
+bool IsUsed(const std::set<CostKey>& used, ParallelDimension dimension) {
+  return std::any_of(used.begin(), used.end(), [&](const CostKey& key) {
+    return key.first == dimension;
+  });
+}
+
+// An overlap ratio must have something to overlap. --dp-overlap is for DP and
+// DP_EP.
+absl::Status CheckOverlaps(const SimaiAnalyticalOptions& options,
+                           const std::set<CostKey>& used) {
+  using D = ParallelDimension;
+  struct Rule {
+    std::string_view option;
+    D dimension;
+    bool has_effect;
+  };
+  const Rule rules[] = {
+      {"tp-overlap", D::kTensor, IsUsed(used, D::kTensor)},
+      {"dp-overlap", D::kData,
+       IsUsed(used, D::kData) || IsUsed(used, D::kDataExpert)},
+      {"ep-overlap", D::kExpert, IsUsed(used, D::kExpert)},
+      {"pp-overlap", D::kPipeline, IsUsed(used, D::kPipeline)},
+  };
+  for (const Rule& rule : rules) {
+    if (options.simulation.overlap[IndexOf(rule.dimension)] > 0 &&
+        !rule.has_effect) {
+      return absl::InvalidArgumentError(fmt::format(
+          "--{} has no effect: {} has no {} communication", rule.option,
+          options.workload_file, Name(rule.dimension)));
+    }
   }
   return absl::OkStatus();
+}
+
+void WarnOfUnusedBusBandwidths(const SimaiAnalyticalOptions& options,
+                               const BusBandwidths& bus_bandwidths,
+                               const std::set<CostKey>& used,
+                               Warnings& warnings) {
+  std::vector<std::string> unused;
+  for (const auto& [key, _] : bus_bandwidths.entries()) {
+    if (used.count(key) > 0) continue;
+    unused.push_back(fmt::format("{} {}", Name(key.first), Name(key.second)));
+  }
+  if (unused.empty()) return;
+  warnings.push_back(fmt::format(
+      "{}: no effect, since {} has none: {}", *options.bus_bandwidth_file,
+      options.workload_file, fmt::join(unused, ", ")));
+}
+
+void WarnOfErrorRates(const SimaiAnalyticalOptions& options,
+                      const Topology& topology, Warnings& warnings) {
+  const bool has_errors =
+      std::any_of(topology.link_types().begin(), topology.link_types().end(),
+                  [](const LinkType& type) { return type.error_rate > 0; });
+  if (!has_errors) return;
+  warnings.push_back(
+      fmt::format("{}: error rates of links have no effect on analytical times",
+                  *options.topology_file));
 }
 
 // AICB writes the layers of a stage where the number of its model chunks
@@ -104,9 +158,12 @@ absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
                            ReadBusBandwidths(*options.bus_bandwidth_file));
   }
   ASTRA_RETURN_IF_ERROR(CheckGpus(options, workload, topology));
-  ASTRA_RETURN_IF_ERROR(CheckPipelineOptions(options, workload));
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
                          ParallelPlan::Create(workload.sizes()));
+  const std::set<CostKey> used = UsedCollectives(workload, plan);
+  ASTRA_RETURN_IF_ERROR(CheckOverlaps(options, used));
+  WarnOfErrorRates(options, topology, warnings);
+  WarnOfUnusedBusBandwidths(options, bus_bandwidths, used, warnings);
   WarnOfIdleCollectives(options, workload, plan, warnings);
   WarnOfLayersAsChunks(options, workload, warnings);
   return SimaiAnalyticalInputs{std::move(workload), std::move(topology),

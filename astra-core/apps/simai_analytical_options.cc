@@ -22,28 +22,28 @@ constexpr std::string_view kUsage =
 
 constexpr OptionSpec kOptions[] = {
     {"workload", "w", "FILE", "Input", "workload in SimAI's format"},
-    {"topology", "n network-topo", "FILE", "Input",
+    {"topology", "n network_topo", "FILE", "Input",
      "topology in SimAI's format, as gen_topo writes it"},
     {"busbw", "", "FILE", "Input",
      "bus bandwidths that take the place of the topology's"},
     {"gpus", "g", "N", "Input",
      "GPUs; checked against both files, required without -n"},
-    {"gpu-type", "g-type", "NAME", "Input",
-     "H100, H20, H800, A100 or A800; checked against -n"},
-    {"gpus-per-server", "g-p-s", "N", "Cluster without -n", "GPUs of a server"},
-    {"nic-per-server", "n-p-s", "N", "Cluster without -n",
+    {"gpu-type", "g_type", "NAME", "Input",
+     "checked against -n; without, H100 H20 H800 A100 A800 have rates"},
+    {"gpus-per-server", "g_p_s", "N", "Cluster without -n", "GPUs of a server"},
+    {"nic-per-server", "n_p_s", "N", "Cluster without -n",
      "NICs of a server (default: as many as GPUs)"},
     {"nvlink", "nv", "GBps", "Cluster without -n",
      "GB/s of a GPU's NVLinks (default: that of --gpu-type)"},
     {"nic-busbw", "nic", "GBps", "Cluster without -n",
      "GB/s of a NIC (default: that of --nic-type)"},
-    {"nic-type", "nic-t", "NAME", "Cluster without -n",
+    {"nic-type", "nic_t", "NAME", "Cluster without -n",
      "cx6, cx7 (default) or bf3"},
-    {"dp-overlap", "dp-o dp-overlap-ratio", "X", "Model",
+    {"dp-overlap", "dp_o dp_overlap_ratio", "X", "Model",
      "share of DP and DP_EP communication that is hidden, 0 (default) to 1"},
-    {"tp-overlap", "tp-o tp-overlap-ratio", "X", "Model", "the same for TP"},
-    {"ep-overlap", "ep-o ep-overlap-ratio", "X", "Model", "the same for EP"},
-    {"pp-overlap", "pp-o pp-overlap-ratio", "X", "Model",
+    {"tp-overlap", "tp_o tp_overlap_ratio", "X", "Model", "the same for TP"},
+    {"ep-overlap", "ep_o ep_overlap_ratio", "X", "Model", "the same for EP"},
+    {"pp-overlap", "pp_o pp_overlap_ratio", "X", "Model",
      "the same for pipeline messages"},
     {"lowering", "", "NAME", "Model",
      "closed-form (default), or flow-graph: every message of every rank"},
@@ -134,8 +134,13 @@ absl::StatusOr<TwoLevelParameters> ReadCluster(const CommandLine& flags) {
       flags.integer("nic-per-server", p.gpus_per_server, 1, kMax));
   const std::optional<std::string> gpu_type = flags.value("gpu-type");
   p.gpu_type = gpu_type.value_or("GPU");
-  ASTRA_ASSIGN_OR_RETURN(p.nvlink_gb_per_s, Rate(flags, "nvlink", "gpu-type",
-                                                 gpu_type, kNvlinkRates));
+  if (p.gpus_per_server > 1) {
+    ASTRA_ASSIGN_OR_RETURN(p.nvlink_gb_per_s, Rate(flags, "nvlink", "gpu-type",
+                                                   gpu_type, kNvlinkRates));
+  } else if (flags.has("nvlink")) {
+    return absl::InvalidArgumentError(
+        "--nvlink has no effect: servers of one GPU have no NVLink");
+  }
   if (flags.has("nic-busbw") && flags.has("nic-type")) {
     return absl::InvalidArgumentError(
         "--nic-type has no effect beside --nic-busbw");

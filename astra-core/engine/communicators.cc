@@ -32,6 +32,7 @@ std::vector<GroupCosts> ClassifyCosts(const ParallelPlan& plan,
     if (used.empty()) continue;
     for (uint32_t g = 0; g < plan.NumGroups(dimension); ++g) {
       std::vector<ClosedForm> forms;
+      forms.reserve(used.size());
       for (const CollectiveCost* cost : used) {
         forms.push_back(cost->forms.groups[g].form);
       }
@@ -46,18 +47,32 @@ std::vector<GroupCosts> ClassifyCosts(const ParallelPlan& plan,
 
 }  // namespace
 
+std::set<CostKey> UsedCollectives(const Workload& workload,
+                                  const ParallelPlan& plan) {
+  std::set<CostKey> used;
+  for (const Layer& layer : workload.layers()) {
+    for (const LayerPhase& phase : layer.phases) {
+      const auto& what = phase.communication;
+      if (!what || what->bytes == Bytes(0)) continue;
+      if (plan.GroupSize(what->dimension) > 1) {
+        used.insert({what->dimension, what->kind});
+      }
+    }
+  }
+  if (plan.GroupSize(ParallelDimension::kPipeline) > 1 &&
+      workload.pipeline_message() > Bytes(0)) {
+    used.insert({ParallelDimension::kPipeline, CollectiveKind::kSendRecv});
+  }
+  return used;
+}
+
 absl::StatusOr<CollectiveCosts> FindCosts(const Workload& workload,
                                           const ParallelPlan& plan,
                                           const BusBandwidths& measured,
                                           Routes& routes) {
   CollectiveCosts costs;
-  for (const Layer& layer : workload.layers()) {
-    for (const Phase phase : kPhases) {
-      const auto& communication = layer.phase(phase).communication;
-      if (!communication || communication->bytes == Bytes(0)) continue;
-      const auto [kind, dimension, _] = *communication;
-      if (plan.GroupSize(dimension) > 1) costs[{dimension, kind}];
-    }
+  for (const CostKey& key : UsedCollectives(workload, plan)) {
+    if (key.first != ParallelDimension::kPipeline) costs[key];
   }
   for (auto& [key, cost] : costs) {
     const auto [dimension, kind] = key;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -33,8 +33,12 @@ struct CollectiveCost {
 using CostKey = std::pair<ParallelDimension, CollectiveKind>;
 using CollectiveCosts = std::map<CostKey, CollectiveCost>;
 
-// The costs of every collective of `workload` that moves bytes between two
-// ranks or more.
+// The collectives of `workload` that move bytes between two ranks or more,
+// pipeline messages among them.
+std::set<CostKey> UsedCollectives(const Workload& workload,
+                                  const ParallelPlan& plan);
+
+// The costs of the used collectives, without pipeline messages.
 //
 // Errors: those of LayOnLinks.
 absl::StatusOr<CollectiveCosts> FindCosts(const Workload& workload,

@@ -53,7 +53,7 @@ constexpr ColumnSpec kColumns[] = {
     {kEndToEnd, "ig total comm", "us", "as fwd total comm, input gradient"},
     {kCollectives, "layer", "",
      "layer of the workload, or \"(pipeline)\" for messages between stages"},
-    {kCollectives, "phase", "", "fwd, ig or wg"},
+    {kCollectives, "phase", "", "fwd, ig or wg; fwd+ig for (pipeline)"},
     {kCollectives, "collective", "",
      "all-reduce, all-gather, reduce-scatter, all-to-all or send-recv"},
     {kCollectives, "group", "", "TP, DP, EP, DP_EP or PP"},
@@ -65,7 +65,8 @@ constexpr ColumnSpec kColumns[] = {
     {kCollectives, "algorithm", "", "ring or direct"},
     {kCollectives, "bytes", "B",
      "buffer size as nccl-tests counts it: all-gather: output; others: input"},
-    {kCollectives, "start_us", "us", "when the last rank had joined"},
+    {kCollectives, "start_us", "us",
+     "when the last rank had joined; 0 for (pipeline)"},
     {kCollectives, "time_us", "us", "from then to the last rank's result"},
     {kCollectives, "algbw_GBps", "GB/s (10^9 B/s)", "bytes / time"},
     {kCollectives, "busbw_GBps", "GB/s (10^9 B/s)",
@@ -73,7 +74,7 @@ constexpr ColumnSpec kColumns[] = {
     {kCollectives, "bound_by", "",
      "bandwidth or latency, whichever is most of the time, or busbw file"},
     {kCollectives, "bottleneck_link", "",
-     "the busiest link that the group uses"},
+     "the busiest link that the group uses; - with the busbw file"},
     {kLinks, "link", "",
      "2 i and 2 i + 1 are the two directions of the i-th link of the file"},
     {kLinks, "source", "", "node that sends"},
@@ -163,8 +164,8 @@ std::string NodeKindName(const Topology& topology, NodeId node) {
 }
 
 void AppendCollective(const CollectiveRecord& record, std::string_view layer,
-                      int64_t count, const Topology& topology,
-                      std::string& text) {
+                      std::string_view phase, int64_t count,
+                      const Topology& topology, std::string& text) {
   const auto& [kind, dimension, bytes] = record.communication;
   const double algbw = GigabytesPerSecond(bytes, record.time);
   const double busbw = algbw * BusBandwidthFactor(kind, record.num_ranks);
@@ -174,11 +175,12 @@ void AppendCollective(const CollectiveRecord& record, std::string_view layer,
   fmt::format_to(
       std::back_inserter(text),
       "{},{},{},{},{},{},{},{},{},{},{:.6f},{:.6f},{:.3f},{:.3f},{},{}\n",
-      CsvField(layer), Name(record.phase), Name(kind), Name(dimension),
-      record.lowest_rank, record.num_ranks, record.num_groups, count,
-      record.algorithm, bytes.count(), CheckedUs(record.start, "start"),
+      CsvField(layer), phase, Name(kind), Name(dimension), record.lowest_rank,
+      record.num_ranks, record.num_groups, count, record.algorithm,
+      bytes.count(), CheckedUs(record.start, "start"),
       CheckedUs(record.time, "time"), Checked(algbw, "algbw"),
-      Checked(busbw, "busbw"), bound, topology.LinkName(record.bottleneck));
+      Checked(busbw, "busbw"), bound,
+      record.is_measured ? "-" : topology.LinkName(record.bottleneck));
 }
 
 }  // namespace
@@ -243,11 +245,11 @@ std::string CollectivesCsv(const Workload& workload, const Topology& topology,
       "bytes,start_us,time_us,algbw_GBps,busbw_GBps,bound_by,"
       "bottleneck_link\n";
   for (const CollectiveRecord& record : result.collectives) {
-    AppendCollective(record, workload.layer(record.layer).name, 1, topology,
-                     text);
+    AppendCollective(record, workload.layer(record.layer).name,
+                     Name(record.phase), 1, topology, text);
   }
   if (result.pipeline.num_messages > 0) {
-    AppendCollective(result.pipeline.message, "(pipeline)",
+    AppendCollective(result.pipeline.message, "(pipeline)", "fwd+ig",
                      result.pipeline.num_messages, topology, text);
   }
   return text;

@@ -42,8 +42,8 @@ absl::Status RunningCollectives::Join(uint32_t member, const Call& call) {
 
   const Communicator& group = communicator(call.communicator);
   if (lowering_ == Lowering::kClosedForm) {
-    if (run.joined.size() == group.members.size()) StartClosedForm(run);
-    return absl::OkStatus();
+    return run.joined.size() == group.members.size() ? StartClosedForm(run)
+                                                     : absl::OkStatus();
   }
   const auto place =
       std::lower_bound(group.ranks.begin(), group.ranks.end(), RankId(member));
@@ -102,17 +102,23 @@ absl::StatusOr<std::shared_ptr<const FlowGraph>> RunningCollectives::GraphFor(
   return shared;
 }
 
-void RunningCollectives::StartClosedForm(Run& run) {
+absl::Status RunningCollectives::StartClosedForm(Run& run) {
   const Call& call = run.call;
   const auto& [kind, dimension, bytes] = call.communication;
   const uint32_t group = communicator(call.communicator).group;
   const TimePs time =
       costs_.at({dimension, kind}).forms.groups[group].form.TimeOf(bytes);
+  if (time == kMaxCollectiveTime) {
+    return absl::ResourceExhaustedError(fmt::format(
+        "the {} of {} over {} would take longer than the limit of 26 days",
+        Name(kind), bytes, Name(dimension)));
+  }
   records_[run.record].time = time;
   const TimePs hidden = ShareOf(overlap_[IndexOf(dimension)], time);
   timers_.Push({.time = network_.now() + (time - hidden) + call.update,
                 .kind = kCollectiveDone,
                 .index = call.communicator.index()});
+  return absl::OkStatus();
 }
 
 void RunningCollectives::OnTimer(const Event& event) {

@@ -67,7 +67,8 @@ class RunningCollectives {
                      const std::array<double, kNumParallelDimensions>& overlap,
                      NetworkBackend& network, EventQueue& timers);
 
-  // Errors: those of the algorithm, such as ResourceExhausted.
+  // Errors: those of the algorithm, such as ResourceExhausted, which is also
+  // that of a collective that would take kMaxCollectiveTime.
   absl::Status Join(uint32_t member, const Call& call);
 
   // For events of the kinds kCollectiveDone and kUpdateDone, and for messages.
@@ -108,7 +109,7 @@ class RunningCollectives {
   absl::Status Open(const Call& call, Run& run);
   CollectiveRecord NewRecord(const Call& call) const;
   absl::StatusOr<std::shared_ptr<const FlowGraph>> GraphFor(const Call& call);
-  void StartClosedForm(Run& run);
+  absl::Status StartClosedForm(Run& run);
   void SendReady(const Run& run);
   void End(uint32_t member, Run& run);
 

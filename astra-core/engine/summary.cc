@@ -88,6 +88,16 @@ std::string VolumeLine(CollectiveKind kind, const Volume& volume,
       BoundLine(longest, topology));
 }
 
+// "1 server", "2 servers".
+std::string Count(size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string CountSwitches(const Topology& topology) {
+  const size_t count = topology.num_nodes() - topology.num_gpus();
+  return fmt::format("{} switch{}", count, count == 1 ? "" : "es");
+}
+
 }  // namespace
 
 std::string DescribeRun(const Workload& workload, const Topology& topology,
@@ -97,25 +107,29 @@ std::string DescribeRun(const Workload& workload, const Topology& topology,
   ASTRA_CHECK(plan.ok(), "{}", plan.status().ToString());
   std::string text;
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "workload   {}, {} layers\n", Name(workload.policy()),
-                 workload.layers().size());
+  fmt::format_to(out, "workload   {}, {}\n", Name(workload.policy()),
+                 Count(workload.layers().size(), "layer"));
   fmt::format_to(
       out,
       "layout     TP {} x DP {} x PP {} = {} GPUs; EP {}, DP_EP {}; VPP {}"
-      ", {} micro-batches\n",
+      ", GA {}\n",
       sizes.tensor, plan->GroupSize(ParallelDimension::kData), sizes.pipeline,
       sizes.num_ranks, sizes.expert,
       plan->GroupSize(ParallelDimension::kDataExpert), sizes.virtual_stages,
       sizes.micro_batches);
-  fmt::format_to(
-      out, "cluster    {} {} in {} servers of {}, {} switches, {} links\n",
-      topology.num_gpus(), topology.gpu_type(), topology.num_servers(),
-      topology.gpus_per_server(), topology.num_nodes() - topology.num_gpus(),
-      topology.links().size() / 2);
+  fmt::format_to(out, "cluster    {} {} in {} of {}, {}, {}\n",
+                 topology.num_gpus(), topology.gpu_type(),
+                 Count(topology.num_servers(), "server"),
+                 topology.gpus_per_server(), CountSwitches(topology),
+                 Count(topology.links().size() / 2, "link"));
   fmt::format_to(out,
-                 "simulated  {} distinct rank program(s), {} events; times are "
-                 "those of rank {}, which finishes last\n",
-                 result.num_rank_classes, result.num_events,
+                 "simulated  {} of {} ranks, {}; {}; the times are those of "
+                 "rank {}, which finishes last\n",
+                 result.num_rank_classes, sizes.num_ranks,
+                 result.num_rank_classes < sizes.num_ranks
+                     ? "each for all that do the same"
+                     : "each by itself",
+                 Count(static_cast<size_t>(result.num_events), "event"),
                  result.reported_rank);
   return text;
 }

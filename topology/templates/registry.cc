@@ -8,11 +8,11 @@
 namespace astra {
 
 absl::Span<const TopologyTemplate> TopologyTemplates() {
-  static const TopologyTemplate kTemplates[] = {
+  static const TopologyTemplate templates[] = {
       AlibabaHpnTemplate(), DcnPlusTemplate(), NvlTemplate(),
       SpectrumXTemplate(),  CustomTemplate(),
   };
-  return kTemplates;
+  return templates;
 }
 
 absl::StatusOr<TopologyTemplate> FindTopologyTemplate(std::string_view name) {

@@ -20,7 +20,7 @@ TopologyTemplate DcnPlusTemplate();
 TopologyTemplate NvlTemplate();
 TopologyTemplate SpectrumXTemplate();
 
-// In the order of --help.
+// In a fixed order.
 absl::Span<const TopologyTemplate> TopologyTemplates();
 
 // Errors: NotFound, with the names there are.

@@ -1,0 +1,172 @@
+// simai_analytical as a user runs it.
+
+#include <string>
+#include <vector>
+
+#include "tests/testing/files.h"
+#include "tests/testing/matchers.h"
+#include "tests/testing/programs.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::ProgramResult;
+using ::astra::testing::ReadText;
+using ::astra::testing::RunProgram;
+using ::astra::testing::TemporaryFolder;
+using ::astra::testing::WriteText;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kWorkload =
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1 "
+    "vpp: 1 ga: 1 all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0 pp_comm: "
+    "0\n1\n"
+    "l -1 1000 ALLREDUCE 16777216 0 NONE 0 0 NONE 0 0\n";
+
+class SimaiAnalyticalTest : public ::testing::Test {
+ protected:
+  SimaiAnalyticalTest() {
+    WriteText(folder_.PathOf("w.txt"), kWorkload);
+    EXPECT_EQ(
+        RunProgram("gen_topo", "-topo Spectrum-X -g 8 -psn 1 -nl 0ns -o t.txt",
+                   folder_.path())
+            .exit_code,
+        0);
+  }
+
+  ProgramResult Analyse(const std::string& arguments) {
+    return RunProgram("simai_analytical", arguments, folder_.path());
+  }
+
+  // Expects exit code 2, one line on stderr, and no results.
+  void ExpectRefused(const std::string& arguments, const std::string& message) {
+    SCOPED_TRACE(arguments);
+    const std::vector<std::string> before = folder_.Names();
+    const ProgramResult result = Analyse(arguments);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.error, "simai_analytical: error: " + message + "\n");
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(folder_.Names(), before);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(SimaiAnalyticalTest, TimesARingAllReduceExactly) {
+  const ProgramResult result = Analyse("-w w.txt -n t.txt");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.error, "");
+  EXPECT_THAT(result.out, EndsWith("finished   w: 0.082556 ms\n"));
+  EXPECT_THAT(ReadText(folder_.PathOf("results/w/collectives.csv")),
+              HasSubstr(",1.000000,81.555911,"));
+}
+
+TEST_F(SimaiAnalyticalTest, WritesTheSameBytesAgain) {
+  ASSERT_EQ(Analyse("-w w.txt -n t.txt -o a").exit_code, 0);
+  ASSERT_EQ(Analyse("-w w.txt -n t.txt -o deep/b").exit_code, 0);
+  for (const std::string name :
+       {"EndToEnd.csv", "collectives.csv", "links.csv", "run.json"}) {
+    EXPECT_EQ(ReadText(folder_.PathOf("a/" + name)),
+              ReadText(folder_.PathOf("deep/b/" + name)));
+  }
+}
+
+TEST_F(SimaiAnalyticalTest, WritesNothingBesideItsFolder) {
+  ASSERT_EQ(Analyse("-w w.txt -n t.txt -r name").exit_code, 0);
+  EXPECT_THAT(folder_.Names(), ElementsAre("results", "t.txt", "w.txt"));
+}
+
+TEST_F(SimaiAnalyticalTest, TakesSimAisSpellings) {
+  EXPECT_EQ(Analyse("-w w.txt -g 8 -g_p_s 8 -n_p_s 8 -nv 360 -nic 48.5 -g_type "
+                    "H100 -dp_o 0.5 -tp_o=0.1 --ep_o 1 -r micro-")
+                .exit_code,
+            0);
+  EXPECT_EQ(Analyse("--workload w.txt --gpus 8 --gpus-per-server 8 "
+                    "--nic_per_server 8 --gpu_type h100 --nic_type CX7")
+                .exit_code,
+            0);
+}
+
+TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
+  ExpectRefused("", "--workload is missing: give a workload file with -w");
+  ExpectRefused("-w w.txt -n t.txt --topolgy x",
+                "unknown option \"--topolgy\"; did you mean --topology? "
+                "(--help lists all)");
+  ExpectRefused("-w w.txt -n none.txt",
+                "none.txt: cannot be read: No such file or directory");
+  ExpectRefused("-w none.txt -n t.txt",
+                "none.txt: cannot be read: No such file or directory");
+  ExpectRefused("-w w.txt -n t.txt -g 16",
+                "--gpus is 16, but w.txt and t.txt have 8");
+  ExpectRefused("-w w.txt -n t.txt -g_type A100",
+                "--gpu-type is \"A100\", but t.txt has \"H100\"");
+  ExpectRefused("-w w.txt -n t.txt -nv 360",
+                "--nvlink has no effect: -n says what the cluster is");
+  ExpectRefused("-w w.txt -n t.txt -pp_o 0.5",
+                "--pp-overlap has no effect: w.txt has one pipeline stage");
+  ExpectRefused("-w w.txt -n t.txt -dp_o 1.5",
+                "--dp-overlap is \"1.5\": expected a number from 0 to 1");
+  ExpectRefused("-w w.txt -n t.txt --lowering flow",
+                "unknown --lowering \"flow\"; did you mean \"flow-graph\"? "
+                "(known: closed-form, flow-graph)");
+  ExpectRefused("-w w.txt -g 8 -g_p_s 8 -nv 360 -nic_t cx9",
+                "unknown --nic-type \"cx9\"; did you mean \"cx6\"? (known: "
+                "cx6, cx7, bf3)");
+  ExpectRefused("-w w.txt -g 8",
+                "--gpus-per-server is missing: give a topology with -n, or -g, "
+                "-g_p_s, -nv and -nic");
+  ExpectRefused("-w w.txt -g 8 -g_p_s 8",
+                "--nvlink or --gpu-type is missing: without -n a cluster is "
+                "built from them");
+  ExpectRefused("-w w.txt -g 16 -g_p_s 8 -nv 360",
+                "w.txt is for 8 GPUs (all_gpus), -g has 16");
+  ExpectRefused("-w w.txt -n t.txt -r a/b",
+                "--result is \"a/b\": expected a name without \"/\"; see -o");
+  ExpectRefused("-w w.txt -n t.txt --stop-at 5",
+                "--stop-at: \"5\" is not a time of at most 26 days, such as "
+                "10s");
+  ExpectRefused("-w t.txt -n w.txt",
+                "t.txt:1:1: unknown policy \"18\"; did you mean \"DATA\"? "
+                "(known: DATA, DISTRIBUTED_INFERENCE, HYBRID_CUSTOMIZED, "
+                "HYBRID_DATA_MODEL, HYBRID_DLRM, HYBRID_DLRM_ENHANCED, "
+                "HYBRID_MODEL_DATA, MICRO, MODEL, HYBRID_TRANSFORMER, "
+                "HYBRID_TRANSFORMER_FWD_IN_BCKWD)");
+}
+
+TEST_F(SimaiAnalyticalTest, RefusesFilesForDifferentNumbersOfGpus) {
+  ASSERT_EQ(RunProgram("gen_topo", "-topo Spectrum-X -g 16 -o t16.txt",
+                       folder_.path())
+                .exit_code,
+            0);
+  ExpectRefused("-w w.txt -n t16.txt",
+                "w.txt is for 8 GPUs (all_gpus), t16.txt has 16");
+}
+
+TEST_F(SimaiAnalyticalTest, RefusesAFolderItCannotWriteTo) {
+  // Below a file no folder can be, not even for root.
+  ExpectRefused("-w w.txt -n t.txt -o w.txt/out",
+                "w.txt/out: cannot be written: Not a directory");
+  ExpectRefused("-w w.txt -n t.txt -o w.txt",
+                "w.txt: cannot be written: Not a directory");
+}
+
+TEST_F(SimaiAnalyticalTest, AStoppedRunLeavesNothingBehind) {
+  const ProgramResult result =
+      Analyse("-w w.txt -n t.txt --stop-at 5us -o new/o");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.error,
+            "simai_analytical: error: stopped at 5.000 us of simulated time, "
+            "with 33.3 % of the work done\n");
+  EXPECT_THAT(folder_.Names(), ElementsAre("t.txt", "w.txt"));
+}
+
+TEST_F(SimaiAnalyticalTest, PrintsHelpVersionAndColumns) {
+  EXPECT_THAT(Analyse("--help").out, HasSubstr("usage: simai_analytical"));
+  EXPECT_EQ(Analyse("--version").out, "simai_analytical 0.1.0\n");
+  EXPECT_THAT(Analyse("--columns").out, HasSubstr("busbw_GBps"));
+}
+
+}  // namespace
+}  // namespace astra
