@@ -88,10 +88,9 @@ absl::StatusOr<Header> ReadHeader(TextReader& reader) {
   return header;
 }
 
-// Reads the line that lists the switches: the NVSwitches first.
-absl::Status ReadSwitches(TextReader& reader, const Header& header,
+// Reads the present line, which lists the switches: the NVSwitches first.
+absl::Status ReadSwitches(const TextReader& reader, const Header& header,
                           TopologyBuilder& builder) {
-  reader.NextLine();
   const auto count = static_cast<int64_t>(reader.tokens().size());
   if (count != header.num_switches()) {
     return reader.ErrorAtEnd(
@@ -149,10 +148,11 @@ absl::Status ReadCable(const TextReader& reader, const Header& header,
   return absl::OkStatus();
 }
 
+// Reads the cables, the first of which may be the present line.
 absl::Status ReadCables(TextReader& reader, const Header& header,
-                        TopologyBuilder& builder) {
+                        bool begins_here, TopologyBuilder& builder) {
   for (int64_t i = 0; i < header.num_cables; ++i) {
-    if (!reader.NextLine()) {
+    if (!(begins_here && i == 0) && !reader.NextLine()) {
       return reader.ErrorAtEnd(fmt::format("{} links, but the header says {}",
                                            i, header.num_cables));
     }
@@ -186,8 +186,14 @@ absl::StatusOr<Topology> ParseTopology(std::string_view file,
   TopologyBuilder builder(static_cast<uint32_t>(header.num_gpus()),
                           static_cast<uint32_t>(header.gpus_per_server),
                           header.gpu_type);
-  ASTRA_RETURN_IF_ERROR(ReadSwitches(reader, header, builder));
-  ASTRA_RETURN_IF_ERROR(ReadCables(reader, header, builder));
+  // Without switches their line is empty, or not there at all.
+  reader.NextLine();
+  const bool has_switch_line =
+      header.num_switches() > 0 || reader.tokens().empty();
+  if (has_switch_line) {
+    ASTRA_RETURN_IF_ERROR(ReadSwitches(reader, header, builder));
+  }
+  ASTRA_RETURN_IF_ERROR(ReadCables(reader, header, !has_switch_line, builder));
   absl::StatusOr<Topology> topology = std::move(builder).Build();
   if (!topology.ok()) {
     return absl::InvalidArgumentError(

@@ -34,7 +34,8 @@ class Drawing {
 
   Drawing& Cable(uint32_t a, uint32_t b, const std::string& rate = "400Gbps",
                  const std::string& latency = "500ns") {
-    const LinkTypeId type = ValueOrDie(builder_.AddLinkType(rate, latency, "0"));
+    const LinkTypeId type =
+        ValueOrDie(builder_.AddLinkType(rate, latency, "0"));
     const absl::Status status = builder_.AddCable(NodeId(a), NodeId(b), type);
     ASTRA_CHECK(status.ok(), "{}", status.ToString());
     return *this;

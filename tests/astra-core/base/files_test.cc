@@ -1,0 +1,175 @@
+#include "astra-core/base/files.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/testing/files.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::ReadText;
+using ::astra::testing::StatusIs;
+using ::astra::testing::TemporaryFolder;
+using ::astra::testing::ValueOrDie;
+using ::astra::testing::WriteText;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(ReadFileTest, GivesEveryByte) {
+  const TemporaryFolder folder;
+  std::string contents("\0\r\n\xff", 4);
+  contents.append(200'000, 'x');  // More than one buffer.
+  contents += "end";
+  WriteText(folder.PathOf("file"), contents);
+
+  EXPECT_EQ(ValueOrDie(ReadFile(folder.PathOf("file"))), contents);
+}
+
+TEST(ReadFileTest, SaysWhichFileCannotBeReadAndWhy) {
+  const TemporaryFolder folder;
+  const std::string missing = folder.PathOf("missing");
+  EXPECT_THAT(
+      ReadFile(missing),
+      StatusIs(absl::StatusCode::kNotFound,
+               missing + ": cannot be read: No such file or directory"));
+  EXPECT_THAT(ReadFile(folder.path()),
+              StatusIs(absl::StatusCode::kNotFound,
+                       folder.path() + ": cannot be read: Is a directory"));
+}
+
+TEST(WriteFileTest, ReplacesTheContentsAndLeavesNothingElse) {
+  const TemporaryFolder folder;
+  const std::string path = folder.PathOf("file");
+  ASSERT_TRUE(WriteFile(path, "a longer text").ok());
+  ASSERT_TRUE(WriteFile(path, std::string("a\0b", 3)).ok());
+
+  EXPECT_EQ(ReadText(path), std::string("a\0b", 3));
+  EXPECT_THAT(folder.Names(), ElementsAre("file"));
+}
+
+// Root may write anywhere, but not below a file.
+TEST(WriteFileTest, SaysWhichFileCannotBeWrittenAndWhy) {
+  const TemporaryFolder folder;
+  WriteText(folder.PathOf("file"), "");
+  const std::string path = folder.PathOf("file/below");
+
+  EXPECT_THAT(WriteFile(path, "text"),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       path + ": cannot be written: Not a directory"));
+}
+
+TEST(WriteFileTest, LeavesNothingBehindWhereItFailsAtTheEnd) {
+  const TemporaryFolder folder;
+  const std::string path = folder.PathOf("taken");
+  std::filesystem::create_directory(path);  // Cannot be replaced by a file.
+
+  EXPECT_THAT(WriteFile(path, "text"),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       path + ": cannot be written: Is a directory"));
+  EXPECT_THAT(folder.Names(), ElementsAre("taken"));
+}
+
+TEST(WriteFileTest, SaysWhenTheDiskIsFull) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
+  const TemporaryFolder folder;
+  const std::string path = folder.PathOf("file");
+  WriteText(path, "before");
+  // Where it writes first, as files.h says: a name that we can foresee.
+  std::filesystem::create_symlink(
+      "/dev/full", folder.PathOf(fmt::format("file.{}.tmp", getpid())));
+
+  EXPECT_THAT(WriteFile(path, "after"),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       path + ": cannot be written: No space left on device"));
+  EXPECT_EQ(ReadText(path), "before");
+  EXPECT_THAT(folder.Names(), ElementsAre("file"));
+}
+
+TEST(OutputFolderTest, MakesFoldersThatAreMissing) {
+  const TemporaryFolder folder;
+  {
+    const OutputFolder output =
+        ValueOrDie(OutputFolder::Create(folder.PathOf("a/b")));
+    EXPECT_TRUE(std::filesystem::is_empty(folder.PathOf("a/b")));
+    ASSERT_TRUE(output.Write({{"x.csv", "1,2\n"}, {"y.csv", ""}}).ok());
+  }
+  EXPECT_EQ(ReadText(folder.PathOf("a/b/x.csv")), "1,2\n");
+  EXPECT_EQ(ReadText(folder.PathOf("a/b/y.csv")), "");
+}
+
+TEST(OutputFolderTest, RemovesWhatItMadeWhereNothingIsWritten) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.PathOf("old"));
+  ValueOrDie(OutputFolder::Create(folder.PathOf("a/b/")));
+  ValueOrDie(OutputFolder::Create(folder.PathOf("old/new")));
+  ValueOrDie(OutputFolder::Create(folder.PathOf("old")));
+  EXPECT_THAT(folder.Names(), ElementsAre("old"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.PathOf("old")));
+}
+
+TEST(OutputFolderTest, RemovesWhatItMadeWhereItCannotMakeTheRest) {
+  const TemporaryFolder folder;
+  const std::string path = folder.PathOf("a/" + std::string(300, 'x'));
+  EXPECT_THAT(OutputFolder::Create(path),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       path + ": cannot be written: File name too long"));
+  EXPECT_THAT(folder.Names(), IsEmpty());
+}
+
+TEST(OutputFolderTest, WritesAllFilesOrNone) {
+  const TemporaryFolder folder;
+  WriteText(folder.PathOf("a"), "old");
+  const OutputFolder output = ValueOrDie(OutputFolder::Create(folder.path()));
+  const std::string missing = folder.PathOf("no/b");
+  EXPECT_THAT(
+      output.Write({{"a", "new"}, {"no/b", "new"}}),
+      StatusIs(absl::StatusCode::kPermissionDenied,
+               missing + ": cannot be written: No such file or directory"));
+  EXPECT_EQ(ReadText(folder.PathOf("a")), "old");
+  EXPECT_THAT(folder.Names(), ElementsAre("a"));
+}
+
+// A folder that bears the name of a result shows only when files get names.
+TEST(OutputFolderTest, WritesAllFilesOrNoneWhereANameIsTaken) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.PathOf("b"));
+  const OutputFolder output = ValueOrDie(OutputFolder::Create(folder.path()));
+  EXPECT_THAT(
+      output.Write({{"a", "new"}, {"b", "new"}, {"c", "new"}}),
+      StatusIs(absl::StatusCode::kPermissionDenied,
+               folder.PathOf("b") + ": cannot be written: Is a directory"));
+  EXPECT_THAT(folder.Names(), ElementsAre("b"));
+}
+
+TEST(OutputFolderTest, KeepsWhatIsThere) {
+  const TemporaryFolder folder;
+  WriteText(folder.PathOf("old"), "kept");
+  ASSERT_TRUE(OutputFolder::Create(folder.path()).ok());
+  EXPECT_EQ(ReadText(folder.PathOf("old")), "kept");
+  EXPECT_THAT(folder.Names(), ElementsAre("old"));
+}
+
+TEST(OutputFolderTest, IsRefusedBeforeTheRunWhereNothingCanBeWritten) {
+  const TemporaryFolder folder;
+  WriteText(folder.PathOf("file"), "");
+  for (const char* name : {"file", "file/below", "file/a/b"}) {
+    const std::string path = folder.PathOf(name);
+    EXPECT_THAT(OutputFolder::Create(path),
+                StatusIs(absl::StatusCode::kPermissionDenied,
+                         path + ": cannot be written: Not a directory"));
+  }
+  // A folder that exists, but takes no file, even from root.
+  if (std::filesystem::exists("/proc/self")) {
+    EXPECT_THAT(OutputFolder::Create("/proc/self"),
+                StatusIs(absl::StatusCode::kPermissionDenied,
+                         "/proc/self: cannot be written: No such file or "
+                         "directory"));
+  }
+}
+
+}  // namespace
+}  // namespace astra

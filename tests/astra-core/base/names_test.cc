@@ -1,0 +1,50 @@
+#include "astra-core/base/names.h"
+
+#include <string_view>
+
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+TEST(QuotedTest, KeepsAMessageOnOneLine) {
+  EXPECT_EQ(Quoted("400Gbps"), "\"400Gbps\"");
+  EXPECT_EQ(Quoted("a\"b\\c"), R"("a\"b\\c")");
+  EXPECT_EQ(Quoted(std::string_view("\n\0\x7f\xff", 4)),
+            R"("\x0a\x00\x7f\xff")");
+}
+
+TEST(QuotedTest, CutsWhatIsLongerThan60Characters) {
+  EXPECT_EQ(Quoted(std::string(60, 'x')), '"' + std::string(60, 'x') + '"');
+  EXPECT_EQ(Quoted(std::string(61, 'x')), '"' + std::string(60, 'x') + "...\"");
+}
+
+TEST(NearestNameTest, CountsEachKindOfEditOnce) {
+  EXPECT_EQ(NearestName("rng", {"tree", "ring"}), "ring");    // Insert.
+  EXPECT_EQ(NearestName("riing", {"tree", "ring"}), "ring");  // Delete.
+  EXPECT_EQ(NearestName("ding", {"tree", "ring"}), "ring");   // Replace.
+  // A swap is one edit, so nearer than a name at two.
+  EXPECT_EQ(NearestName("rnig", {"rnXX", "ring"}), "ring");
+}
+
+TEST(NearestNameTest, ComparesWithoutCase) {
+  EXPECT_EQ(NearestName("SPECTRUM-x", {"Spectra", "Spectrum-X"}), "Spectrum-X");
+}
+
+TEST(NearestNameTest, GivesTheFirstOfEquals) {
+  EXPECT_EQ(NearestName("ac", {"ab", "ad"}), "ab");
+  EXPECT_EQ(NearestName("ac", {}), "");
+}
+
+TEST(NearestNameTest, EndsOnVeryLongText) {
+  EXPECT_EQ(NearestName(std::string(1 << 20, 'x'), {"ring", "xxxx"}), "xxxx");
+}
+
+TEST(UnknownNameTest, OffersTheNearestAndAll) {
+  EXPECT_EQ(UnknownName("algorithm", "rnig", {"tree", "ring"}),
+            "unknown algorithm \"rnig\"; did you mean \"ring\"? (known: tree, "
+            "ring)");
+}
+
+}  // namespace
+}  // namespace astra

@@ -1,0 +1,82 @@
+#include "astra-core/base/progress.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include "tests/testing/files.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using ::testing::StartsWith;
+
+TEST(ProgressTextTest, SaysShareSimulatedTimeAndWhatIsLeft) {
+  // A quarter took 5 s, so three quarters take 15 s.
+  EXPECT_EQ(ProgressText(0.25, Microseconds(1250), 5),
+            "  25 %  simulated 1.250 ms  15 s left");
+  EXPECT_EQ(ProgressText(1, Microseconds(2'000'000), 60),
+            " 100 %  simulated 2000.000 ms  0 s left");
+}
+
+TEST(ProgressTextTest, ForeseesNothingBeforeItHasBegun) {
+  EXPECT_EQ(ProgressText(0, TimePs(0), 1.5), "   0 %  simulated 0.000 ms");
+}
+
+// A terminal of our own, and what it has been sent.
+class Terminal {
+ public:
+  Terminal() : screen_(posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK)) {
+    ASTRA_CHECK(grantpt(screen_) == 0 && unlockpt(screen_) == 0, "no pty");
+    file_ = std::fopen(ptsname(screen_), "w");
+    ASTRA_CHECK(file_ != nullptr, "no pty");
+  }
+  ~Terminal() {
+    std::fclose(file_);
+    close(screen_);
+  }
+
+  std::FILE* file() { return file_; }
+  std::string TakeText() {
+    std::fflush(file_);
+    char text[4096];
+    const ssize_t count = read(screen_, text, sizeof text);
+    return count > 0 ? std::string(text, static_cast<size_t>(count)) : "";
+  }
+
+ private:
+  int screen_;
+  std::FILE* file_ = nullptr;
+};
+
+TEST(ProgressLineTest, IsForTerminalsAndRunsOfOverASecond) {
+  Terminal terminal;
+  const testing::TemporaryFolder folder;
+  std::FILE* const file = std::fopen(folder.PathOf("log").c_str(), "w");
+  {
+    ProgressLine on_terminal(terminal.file());
+    ProgressLine in_file(file);
+    on_terminal.Update(0.1, Microseconds(100));
+    EXPECT_EQ(terminal.TakeText(), "");
+
+    std::this_thread::sleep_for(std::chrono::milliseconds(1010));
+    on_terminal.Update(0.5, Microseconds(500));
+    EXPECT_THAT(terminal.TakeText(),
+                StartsWith("\r\x1b[K  50 %  simulated 0.500 ms  1 s left"));
+    on_terminal.Update(0.6, Microseconds(600));
+    EXPECT_EQ(terminal.TakeText(), "") << "twice within 200 ms";
+    in_file.Update(0.5, Microseconds(500));
+  }
+  EXPECT_EQ(terminal.TakeText(), "\r\x1b[K");  // Clean for what follows.
+  std::fclose(file);
+  EXPECT_EQ(testing::ReadText(folder.PathOf("log")), "");
+}
+
+}  // namespace
+}  // namespace astra
