@@ -25,9 +25,9 @@ void Check(std::string_view contents) {
       meter.peak() <= kMaxBytesForAny + kMaxBytesPerByte * contents.size(),
       "{} bytes of memory for a file of {}", meter.peak(), contents.size());
   if (!topology.ok()) {
-    ASTRA_CHECK(topology.status().message().find('\n') ==
-                    absl::string_view::npos,
-                "a message of several lines");
+    ASTRA_CHECK(
+        topology.status().message().find('\n') == absl::string_view::npos,
+        "a message of several lines");
     return;
   }
   const std::string text = FormatTopology(*topology);

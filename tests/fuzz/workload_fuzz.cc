@@ -27,14 +27,13 @@ void Check(std::string_view contents) {
       meter.peak() <= kMaxBytesForAny + kMaxBytesPerByte * contents.size(),
       "{} bytes of memory for a file of {}", meter.peak(), contents.size());
   if (!workload.ok()) {
-    ASTRA_CHECK(workload.status().message().find('\n') ==
-                    absl::string_view::npos,
-                "a message of several lines");
+    ASTRA_CHECK(
+        workload.status().message().find('\n') == absl::string_view::npos,
+        "a message of several lines");
     return;
   }
   const std::string text = FormatWorkload(*workload);
-  const absl::StatusOr<Workload> again =
-      ParseWorkload("file", text, &warnings);
+  const absl::StatusOr<Workload> again = ParseWorkload("file", text, &warnings);
   ASTRA_CHECK(again.ok(), "{}", again.status().ToString());
   ASTRA_CHECK(*again == *workload, "read back as another");
   ASTRA_CHECK(FormatWorkload(*again) == text, "written in two ways");
