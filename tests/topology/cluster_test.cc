@@ -149,6 +149,21 @@ TEST(ClusterTest, CoresJoinTheSamePswOfEachPod) {
               ElementsAre(14, 15, 21));
 }
 
+// A PSW of one plane is linked to half of the 4 ASWs of its pod, so it has 2
+// ports down and 2 up.
+TEST(ClusterTest, CoresKeepTheRateOfAPlane) {
+  ClusterParameters p;
+  p.num_gpus = 8;
+  p.gpus_per_server = 2;
+  p.rail_optimised = true;
+  p.dual_tor = true;
+  p.dual_plane = true;
+  p.num_psws = 2;
+  p.num_pods = 2;
+  EXPECT_EQ(ValueOrDie(CountCluster(p)).asws_per_pod, 4);
+  EXPECT_EQ(ValueOrDie(CountCluster(p)).num_cores, 4);
+}
+
 TEST(ClusterTest, SpreadsTheGpusOfARackOverFewerRails) {
   ClusterParameters p;
   p.num_gpus = 6;

@@ -101,6 +101,17 @@ TEST(RoutesTest, TheBottleneckCountsWhatEachLinkCarries) {
             Gbps(400));
 }
 
+// Two planes with a PSW of 75 Gbps ports each: half of a message crosses each.
+TEST(RoutesTest, TheBottleneckCountsWhatEachPlaneCarries) {
+  ClusterParameters p = TwoRails();
+  p.dual_tor = true;
+  p.dual_plane = true;
+  p.asw_psw_bandwidth = "75Gbps";
+  const Topology topology = ValueOrDie(BuildCluster(p));
+  Routes routes(topology);
+  EXPECT_EQ(routes.BottleneckBandwidth(Find(routes, 0, 2)), Gbps(150));
+}
+
 // GPUs 0 and 1 are two links apart by NVSwitch 2 and by switch 3 alike.
 TEST(RoutesTest, PreferTheNvSwitchOfTwoEqualWays) {
   const Topology topology =

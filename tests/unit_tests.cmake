@@ -1,0 +1,128 @@
+# The tests in C++: one executable for each folder, which mirrors a folder of the
+# sources and links only what it tests.
+
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# What all tests share. Its precompiled header, which costs more than most
+# tests, is theirs too.
+add_library(astra_testing STATIC
+  testing/files.cc
+  testing/programs.cc
+  testing/sha256.cc)
+target_link_libraries(astra_testing PUBLIC
+  astra_flags absl::status absl::statusor astra::base fmt::fmt GTest::gmock
+  GTest::gtest_main)
+target_include_directories(astra_testing PUBLIC ${PROJECT_SOURCE_DIR})
+target_compile_definitions(astra_testing PUBLIC
+  ASTRA_TESTS_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
+  ASTRA_BIN_DIR="${PROJECT_BINARY_DIR}/bin")
+# Tests name only the fields that matter to them.
+target_compile_options(astra_testing PUBLIC -Wno-missing-field-initializers)
+target_precompile_headers(astra_testing PRIVATE
+  <gmock/gmock.h> <gtest/gtest.h>
+  <fmt/format.h> <fmt/ranges.h>
+  <absl/status/statusor.h>
+  <map> <string> <string_view> <vector>)
+
+# astra_test(<name> SOURCES <file>... DEPS <target>... [PROGRAMS <target>...])
+#
+# The executable <name> of one folder's tests; ctest names them FOLDER.TEST.
+# PROGRAMS are those that the tests run, by the names of their targets.
+function(astra_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PROGRAMS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} astra_testing)
+  target_precompile_headers(${name} REUSE_FROM astra_testing)
+  if(ARG_PROGRAMS)
+    add_dependencies(${name} ${ARG_PROGRAMS})
+  endif()
+  string(REGEX REPLACE "_test$" "" folder ${name})
+  gtest_discover_tests(${name} TEST_PREFIX ${folder}. NO_PRETTY_VALUES
+                       DISCOVERY_TIMEOUT 60)
+endfunction()
+
+astra_test(base_test
+  SOURCES
+    astra-core/base/collective_kind_test.cc
+    astra-core/base/csv_test.cc
+    astra-core/base/event_queue_test.cc
+    astra-core/base/files_test.cc
+    astra-core/base/log_test.cc
+    astra-core/base/names_test.cc
+    astra-core/base/parse_test.cc
+    astra-core/base/progress_test.cc
+    astra-core/base/text_reader_test.cc
+    astra-core/base/units_test.cc
+  DEPS astra::base)
+
+astra_test(topology_test
+  SOURCES
+    topology/cluster_test.cc
+    topology/describe_test.cc
+    topology/routes_test.cc
+    topology/templates/alibaba_hpn_test.cc
+    topology/templates/contract_test.cc
+    topology/templates/custom_test.cc
+    topology/templates/dcn_plus_test.cc
+    topology/templates/nvl_test.cc
+    topology/templates/registry_test.cc
+    topology/templates/spectrum_x_test.cc
+    topology/topology_builder_test.cc
+    topology/topology_file_test.cc
+    topology/topology_test.cc
+    topology/two_level_cluster_test.cc
+  DEPS astra::topology)
+
+astra_test(workload_test
+  SOURCES
+    workload/parallel_plan_test.cc
+    workload/workload_file_test.cc
+    workload/workload_test.cc
+  DEPS astra::workload)
+
+astra_test(collectives_test
+  SOURCES
+    collectives/bus_bandwidth_file_test.cc
+    collectives/closed_form_test.cc
+    collectives/collective_request_test.cc
+    collectives/contract_test.cc
+    collectives/group_shape_test.cc
+    collectives/registry_test.cc
+    collectives/ring_test.cc
+  DEPS astra::collectives)
+
+astra_test(network_test
+  SOURCES network-frontends/backend_contract_test.cc
+  DEPS astra::backend_analytical)
+
+astra_test(engine_test
+  SOURCES
+    astra-core/engine/flow_run_test.cc
+    astra-core/engine/layer_program_test.cc
+    astra-core/engine/rank_classes_test.cc
+    astra-core/engine/report_test.cc
+    astra-core/engine/simulation_test.cc
+  DEPS astra::backend_analytical astra::engine)
+
+# Files that a reader must refuse, each with its exact message.
+astra_test(bad_inputs_test
+  SOURCES
+    bad_inputs/topology_test.cc
+    bad_inputs/workload_test.cc
+  DEPS astra::topology astra::workload)
+
+astra_test(apps_test
+  SOURCES
+    astra-core/apps/command_line_test.cc
+    astra-core/apps/gen_topo_options_test.cc
+    astra-core/apps/gen_topo_test.cc
+    astra-core/apps/main_support_test.cc
+    astra-core/apps/simai_analytical_test.cc
+  DEPS astra::apps
+  PROGRAMS gen_topo simai_analytical)
+
+# The fixtures' own tests.
+astra_test(testing_test
+  SOURCES testing/sha256_test.cc
+  DEPS astra::base)
