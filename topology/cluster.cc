@@ -21,6 +21,13 @@ int64_t NumRails(const ClusterParameters& p) {
 int64_t NumPlanes(const ClusterParameters& p) { return p.dual_tor ? 2 : 1; }
 
 absl::Status CheckDivisions(const ClusterParameters& p) {
+  const int64_t smallest =
+      std::min({p.num_gpus, p.gpus_per_server, p.nics_per_asw, p.num_pods});
+  if (smallest < 1 || p.nv_switches_per_server < 0 || p.num_psws < 0) {
+    return absl::InvalidArgumentError(
+        "the GPUs, GPUs per server, NICs per ASW and pods must be at least 1, "
+        "the NVSwitches and PSWs at least 0");
+  }
   if (p.num_gpus % p.gpus_per_server != 0) {
     return absl::InvalidArgumentError(fmt::format(
         "{} GPUs do not divide into servers of {}; the next number that does "

@@ -27,11 +27,11 @@ std::string_view TierName(int tier) {
 
 std::string Line(std::string_view name, const Tier& tier) {
   std::string line =
-      fmt::format("  {:<17}{} switches, {} links, {:g} Gbps down", name,
+      fmt::format("  {:<17}{} switches, {} links, {} Gbps down", name,
                   tier.num_switches, tier.num_ports, tier.down_gbps);
   if (tier.up_gbps > 0) {
-    line += fmt::format(", {:g} Gbps up, oversubscription {:.3g}:1",
-                        tier.up_gbps, tier.down_gbps / tier.up_gbps);
+    line += fmt::format(", {} Gbps up, oversubscription {:.3g}:1", tier.up_gbps,
+                        tier.down_gbps / tier.up_gbps);
   }
   return line + '\n';
 }

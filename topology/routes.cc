@@ -19,6 +19,9 @@
 namespace astra {
 namespace {
 
+// Keeps the rate of many links together within 63 bits.
+constexpr double kMaxBandwidth = 9e18;
+
 constexpr uint32_t kUnreached = std::numeric_limits<uint32_t>::max();
 
 using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
@@ -207,14 +210,13 @@ Route Routes::Join(NodeId source, const std::vector<FabricRouteId>& fabrics,
   }
   const double entry_share = 1 / static_cast<double>(num_entries);
   Route route;
-  TimePs slowest_first, slowest_fabric, slowest_last;
   for (const FabricRouteId id : fabrics) {
     const FabricRoute& fabric = fabric_route(id);
+    TimePs slowest_first, slowest_last;
     const double share =
         static_cast<double>(fabric.entries.size()) * entry_share;
     route.num_hops = fabric.num_hops + 2;
     route.parts.push_back({id, share});
-    slowest_fabric = std::max(slowest_fabric, fabric.latency);
     for (const NodeId entry : fabric.entries) {
       const LinkId link = LinkBetween(source, entry);
       route.first.push_back({link, entry_share});
@@ -226,8 +228,9 @@ Route Routes::Join(NodeId source, const std::vector<FabricRouteId>& fabrics,
       route.last.push_back({link, share * exit.share});
       slowest_last = std::max(slowest_last, topology_.type(link).latency);
     }
+    route.latency =
+        std::max(route.latency, slowest_first + fabric.latency + slowest_last);
   }
-  route.latency = slowest_first + slowest_fabric + slowest_last;
   return route;
 }
 
@@ -263,10 +266,17 @@ FabricRoute Routes::Trace(SwitchSetId sources, SwitchSetId targets) const {
   for (const NodeId node : source_nodes) {
     route.num_hops = std::min(route.num_hops, hops_from(node));
   }
-  std::vector<Stop> stops;
   for (const NodeId node : source_nodes) {
     if (hops_from(node) == route.num_hops) route.entries.push_back(node);
   }
+  const auto is_nv_switch = [&](NodeId node) {
+    return topology_.kind(node) == NodeKind::kNvSwitch;
+  };
+  if (std::any_of(route.entries.begin(), route.entries.end(), is_nv_switch)) {
+    std::erase_if(route.entries,
+                  [&](NodeId node) { return !is_nv_switch(node); });
+  }
+  std::vector<Stop> stops;
   for (const NodeId node : route.entries) {
     stops.push_back({node, 1 / static_cast<double>(route.entries.size())});
   }
@@ -312,7 +322,7 @@ std::vector<Routes::Stop> Routes::NextStops(
 }
 
 Bandwidth Routes::BottleneckBandwidth(const Route& route) const {
-  double rate = std::numeric_limits<double>::max();
+  double rate = kMaxBandwidth;
   const auto pass = [&](absl::Span<const LinkShare> links, double share) {
     for (const LinkShare& part : links) {
       const auto full =

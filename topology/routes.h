@@ -57,7 +57,10 @@ struct Route {
   std::vector<Part> parts;      // None between linked GPUs.
   std::vector<LinkShare> last;  // None between linked GPUs.
   uint32_t num_hops = 0;
-  TimePs latency;  // Propagation delay of the slowest of the paths.
+  // Propagation delay of the slowest path. Where the switches next to a GPU are
+  // connected with one another, that of the slowest first link, way between,
+  // and last link, which need not be of one path.
+  TimePs latency;
 };
 
 class Routes {

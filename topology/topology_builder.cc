@@ -15,6 +15,13 @@
 #include "fmt/format.h"
 
 namespace astra {
+namespace {
+
+// Far beyond any link; sums of a path's stay within 63 bits.
+constexpr Bandwidth kMaxLinkBandwidth = Gbps(1'000'000);
+constexpr TimePs kMaxLinkLatency(1'000'000'000'000'000);
+
+}  // namespace
 
 TopologyBuilder::TopologyBuilder(uint32_t num_gpus, uint32_t gpus_per_server,
                                  std::string gpu_type) {
@@ -43,6 +50,12 @@ absl::StatusOr<LinkTypeId> TopologyBuilder::AddLinkType(
   ASTRA_ASSIGN_OR_RETURN(type.latency, ParseTime(latency));
   ASTRA_ASSIGN_OR_RETURN(type.error_rate,
                          ParseNumber("error rate", error_rate, 0, 1));
+  if (type.bandwidth > kMaxLinkBandwidth || type.latency > kMaxLinkLatency) {
+    return absl::InvalidArgumentError(fmt::format(
+        "a link of {} {} is beyond the limits of 1000 Tbps and 1000 "
+        "s",
+        bandwidth, latency));
+  }
   if (type.error_rate == 1) {
     return absl::InvalidArgumentError(
         fmt::format("error rate is {}: such a link delivers nothing; expected "

@@ -25,6 +25,11 @@ absl::Status Check(const TwoLevelParameters& p) {
                     "rates must be above 0, and the GPUs at most {}",
                     Topology::kMaxNodes));
   }
+  constexpr double kMaxGbPerS = 1e5;
+  if (p.nvlink_gb_per_s > kMaxGbPerS || p.nic_gb_per_s > kMaxGbPerS) {
+    return absl::InvalidArgumentError(
+        fmt::format("the rates must be at most {} GB/s", kMaxGbPerS));
+  }
   const int64_t more = std::max(p.gpus_per_server, p.nics_per_server);
   const int64_t fewer = std::min(p.gpus_per_server, p.nics_per_server);
   if (more % fewer != 0) {

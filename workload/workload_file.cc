@@ -156,7 +156,10 @@ class Parser {
     std::map<std::string_view, bool> given;
     for (size_t next = 1; next < reader_.tokens().size();) {
       const Token& key = reader_.tokens()[next];
-      if (!given.emplace(key.text, true).second) {
+      // Both spellings are one key.
+      const std::string_view name =
+          key.text == "pp_comm" ? std::string_view("pp_comm:") : key.text;
+      if (!given.emplace(name, true).second) {
         return reader_.Error(
             key, fmt::format("{} is given twice", Quoted(key.text)));
       }

@@ -40,7 +40,9 @@ absl::StatusOr<Workload> ReadWorkload(const std::string& path,
                                       Warnings* warnings);
 
 // The same format, as AICB writes it: one tab between columns. Times are whole
-// nanoseconds. Requires that they are in `workload`, as in what was read.
+// nanoseconds. Requires a workload that the format can express, as any that was
+// read: whole nanoseconds, and no collective over TP in the weight-gradient
+// phase, over DP in the others, over PP, or send-recv.
 std::string FormatWorkload(const Workload& workload);
 
 }  // namespace astra

@@ -127,6 +127,14 @@ absl::StatusOr<CommandLine> CommandLine::Parse(
       }
       const std::string value =
           option.value.empty() ? "" : option.value.front();
+      const bool is_next_word =
+          option.original_tokens.front().find('=') == std::string::npos;
+      if (is_next_word && LooksLikeOption(value) &&
+          spellings.count(NameOf(value)) > 0) {
+        return absl::InvalidArgumentError(
+            fmt::format("the required argument for option '--{}' is missing",
+                        option.string_key));
+      }
       if (!command_line.values_.emplace(option.string_key, value).second) {
         return absl::InvalidArgumentError(
             fmt::format("--{} is given twice", option.string_key));

@@ -71,7 +71,7 @@ constexpr NamedRate kNvlinkRates[] = {{"A100", 240},
                                       {"H800", 164.8}};
 constexpr NamedRate kNicRates[] = {{"cx6", 23.5}, {"cx7", 48.5}, {"bf3", 48.5}};
 
-constexpr double kMaxRate = 1e6;  // GB/s.
+constexpr double kMaxRate = 1e5;  // GB/s.
 
 absl::StatusOr<double> RateOf(std::string_view option, std::string_view text,
                               absl::Span<const NamedRate> rates) {

@@ -125,7 +125,10 @@ absl::Status OutputFolder::Write(const std::vector<NamedFile>& files) const {
   absl::Status status;
   for (const NamedFile& file : files) {
     const std::string path = fmt::format("{}/{}", path_, file.name);
-    status = WriteTemporary(TemporaryName(path), path, file.contents);
+    // A file can take the place of a file, not of a folder.
+    status = std::filesystem::is_directory(path)
+                 ? CannotWrite(path, std::strerror(EISDIR))
+                 : WriteTemporary(TemporaryName(path), path, file.contents);
     if (!status.ok()) break;
   }
   for (const NamedFile& file : files) {

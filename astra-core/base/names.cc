@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "fmt/format.h"
@@ -58,11 +59,15 @@ std::string Quoted(std::string_view text) {
 std::string_view NearestName(std::string_view text,
                              absl::Span<const std::string_view> names) {
   text = text.substr(0, kMaxQuotedLength);
-  const auto nearest = std::min_element(
-      names.begin(), names.end(), [&](std::string_view a, std::string_view b) {
-        return EditDistance(text, a) < EditDistance(text, b);
-      });
-  return nearest == names.end() ? std::string_view() : *nearest;
+  std::string_view nearest;
+  size_t fewest = std::numeric_limits<size_t>::max();
+  for (const std::string_view name : names) {
+    const size_t edits = EditDistance(text, name);
+    if (edits >= fewest) continue;
+    fewest = edits;
+    nearest = name;
+  }
+  return nearest;
 }
 
 std::string UnknownName(std::string_view what, std::string_view text,

@@ -11,8 +11,12 @@ constexpr std::string_view kWhiteSpace = " \t\r";
 
 bool TextReader::NextLine() {
   tokens_.clear();
+  if (rest_.empty()) {
+    if (!at_end_) ++line_;
+    at_end_ = true;
+    return false;
+  }
   ++line_;
-  if (rest_.empty()) return false;
 
   const size_t end = rest_.find('\n');
   const std::string_view text = rest_.substr(0, end);

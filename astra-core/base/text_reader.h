@@ -55,6 +55,7 @@ class TextReader {
   std::string_view file_;
   std::string_view rest_;  // What follows the present line.
   uint32_t line_ = 0;
+  bool at_end_ = false;
   std::vector<Token> tokens_;
 };
 

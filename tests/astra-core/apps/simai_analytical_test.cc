@@ -80,7 +80,7 @@ TEST_F(SimaiAnalyticalTest, WritesNothingBesideItsFolder) {
 
 TEST_F(SimaiAnalyticalTest, TakesSimAisSpellings) {
   EXPECT_EQ(Analyse("-w w.txt -g 8 -g_p_s 8 -n_p_s 8 -nv 360 -nic 48.5 -g_type "
-                    "H100 -dp_o 0.5 -tp_o=0.1 --ep_o 1 -r micro-")
+                    "H100 -tp_o=0.1 -r micro-")
                 .exit_code,
             0);
   EXPECT_EQ(Analyse("--workload w.txt --gpus 8 --gpus-per-server 8 "
@@ -105,7 +105,7 @@ TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
   ExpectRefused("-w w.txt -n t.txt -nv 360",
                 "--nvlink has no effect: -n says what the cluster is");
   ExpectRefused("-w w.txt -n t.txt -pp_o 0.5",
-                "--pp-overlap has no effect: w.txt has one pipeline stage");
+                "--pp-overlap has no effect: w.txt has no PP communication");
   ExpectRefused("-w w.txt -n t.txt -dp_o 1.5",
                 "--dp-overlap is \"1.5\": expected a number from 0 to 1");
   ExpectRefused("-w w.txt -n t.txt --lowering flow",
