@@ -101,16 +101,10 @@ class Parser {
                            Name(*dimension_)));
     }
     if (value.text == "null") return absl::OkStatus();
-    const absl::StatusOr<double> gb_per_s =
-        ParseNumber("the bus bandwidth in GB/s", value.text);
+    const absl::StatusOr<double> gb_per_s = ParseNumber(
+        "the bus bandwidth in GB/s", value.text, kMinGbPerS, kMaxGbPerS);
     if (!gb_per_s.ok()) {
       return reader_.Error(value, std::string(gb_per_s.status().message()));
-    }
-    if (*gb_per_s < kMinGbPerS) {
-      return reader_.Error(
-          value, fmt::format("the bus bandwidth in GB/s is {}: expected at "
-                             "least {}, or null",
-                             Quoted(value.text), kMinGbPerS));
     }
     result_.Set(*dimension_, kind, *gb_per_s);
     return absl::OkStatus();
@@ -130,6 +124,7 @@ class Parser {
   }
 
   static constexpr double kMinGbPerS = 1e-6;
+  static constexpr double kMaxGbPerS = 1e6;
 
   TextReader reader_;
   bool named_ = false;

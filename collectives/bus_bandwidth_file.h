@@ -58,8 +58,8 @@ ClosedForm AtBusBandwidth(CollectiveKind kind, uint32_t num_ranks,
                           double gb_per_s);
 
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for an unknown dimension or
-// key, one that is given twice, or a value that is neither null nor at least
-// 1e-6.
+// key, one that is given twice, or a value that is neither null nor a number
+// from 1e-6 to 1e6.
 absl::StatusOr<BusBandwidths> ParseBusBandwidths(std::string_view file,
                                                  std::string_view contents);
 

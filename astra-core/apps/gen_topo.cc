@@ -18,15 +18,16 @@ namespace {
 
 // Prints what SimAI's generator prints, and the description if asked for.
 void PrintSummary(const GenTopoOptions& options, const Topology& topology) {
-  fmt::print("asw_switch_num: {}\npsw_switch_num: {}\n",
-             options.counts.num_asws, options.counts.num_psws);
+  Print(fmt::format("asw_switch_num: {}\npsw_switch_num: {}\n",
+                    options.counts.num_asws, options.counts.num_psws));
   if (options.counts.num_cores > 0) {
-    fmt::print("core_switch_num: {}\n", options.counts.num_cores);
+    Print(fmt::format("core_switch_num: {}\n", options.counts.num_cores));
   }
-  fmt::print("Creating Topology of totally {} segment(s), totally {} pod(s).\n",
-             options.counts.num_segments, options.cluster.num_pods);
-  if (options.describe) fmt::print("{}", DescribeTopology(topology));
-  fmt::print("{}\n", options.output);
+  Print(fmt::format(
+      "Creating Topology of totally {} segment(s), totally {} pod(s).\n",
+      options.counts.num_segments, options.cluster.num_pods));
+  if (options.describe) Print(DescribeTopology(topology));
+  Print(options.output + "\n");
 }
 
 absl::Status Run(int argc, const char* const* argv, const Log& log) {

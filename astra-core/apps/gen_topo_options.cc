@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/format.h"
@@ -108,7 +109,7 @@ absl::Status OverrideTexts(const CommandLine& flags, ClusterParameters& p) {
       status = ParseTime(*parameter).status();
     } else if (name != "gpu-type") {
       status = ParseBandwidth(*parameter).status();
-    } else if (parameter->empty() ||
+    } else if (parameter->empty() || !IsPlain(*parameter) ||
                parameter->find_first_of(" \t\r\n/") != std::string::npos) {
       status = absl::InvalidArgumentError("expected one word without \"/\"");
     }
@@ -147,7 +148,10 @@ absl::Status CheckEffects(const CommandLine& flags,
 absl::StatusOr<std::string> OutputFile(const CommandLine& flags,
                                        const TopologyTemplate& chosen,
                                        const ClusterParameters& p) {
-  if (flags.has("output")) return *flags.value("output");
+  if (flags.has("output")) {
+    if (!flags.value("output")->empty()) return *flags.value("output");
+    return absl::InvalidArgumentError("--output is empty: expected a file");
+  }
   std::string name = chosen.file_name(p);
   if (p.num_pods > 1) name += fmt::format("_{}pods", p.num_pods);
   if (name.find('/') != std::string::npos) {

@@ -21,14 +21,19 @@ int ExitCode(const absl::Status& status, const Log& log) {
 bool PrintedInstead(const CommandLine& flags, std::string_view program,
                     std::string_view help) {
   if (flags.has("help")) {
-    fmt::print("{}", help);
+    Print(help);
     return true;
   }
   if (flags.has("version")) {
-    fmt::print("{} {}\n", program, Version());
+    Print(fmt::format("{} {}\n", program, Version()));
     return true;
   }
   return false;
+}
+
+// Not fmt::print, which throws where it cannot write.
+void Print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 absl::Status FlushStdout() {

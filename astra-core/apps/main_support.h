@@ -21,6 +21,9 @@ int ExitCode(const absl::Status& status, const Log& log);
 bool PrintedInstead(const CommandLine& flags, std::string_view program,
                     std::string_view help);
 
+// Prints to stdout; FlushStdout() says whether that worked.
+void Print(std::string_view text);
+
 // Makes sure that what was printed has reached stdout.
 //
 // Errors: PermissionDenied if it has not, as on a full disk.

@@ -23,7 +23,8 @@ namespace astra {
 namespace {
 
 absl::StatusOr<SimulationResult> RunOn(const SimaiAnalyticalInputs& inputs,
-                                       SimulationOptions options) {
+                                       SimulationOptions options,
+                                       const std::string& topology_file) {
   Routes routes(inputs.topology);
   AnalyticalBackend network(routes);
   ProgressLine progress;
@@ -31,7 +32,13 @@ absl::StatusOr<SimulationResult> RunOn(const SimaiAnalyticalInputs& inputs,
   options.on_progress = [&](double fraction, TimePs simulated) {
     progress.Update(fraction, simulated);
   };
-  return Simulate(inputs.workload, options, routes, network);
+  absl::StatusOr<SimulationResult> result =
+      Simulate(inputs.workload, options, routes, network);
+  if (result.status().code() == absl::StatusCode::kFailedPrecondition) {
+    return absl::FailedPreconditionError(fmt::format(
+        "{}: {}", topology_file, std::string(result.status().message())));
+  }
+  return result;
 }
 
 absl::Status Run(int argc, const char* const* argv, const Log& log) {
@@ -42,7 +49,7 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
     return FlushStdout();
   }
   if (flags.has("columns")) {
-    fmt::print("{}", DescribeColumns());
+    Print(DescribeColumns());
     return FlushStdout();
   }
   ASTRA_ASSIGN_OR_RETURN(const SimaiAnalyticalOptions options,
@@ -52,8 +59,9 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   log.Report(inputs.warnings);
   ASTRA_ASSIGN_OR_RETURN(OutputFolder folder,
                          OutputFolder::Create(options.output));
-  ASTRA_ASSIGN_OR_RETURN(const SimulationResult result,
-                         RunOn(inputs, options.simulation));
+  ASTRA_ASSIGN_OR_RETURN(
+      const SimulationResult result,
+      RunOn(inputs, options.simulation, options.topology_file.value_or("-g")));
   ASTRA_RETURN_IF_ERROR(folder.Write({
       {"EndToEnd.csv", EndToEndCsv(options.name, inputs.workload, result)},
       {"collectives.csv",
@@ -61,12 +69,12 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
       {"links.csv", LinksCsv(inputs.topology, result)},
       {"run.json", RunJson(options, inputs, result)},
   }));
-  fmt::print(
-      "{}{}results    {}: EndToEnd.csv collectives.csv links.csv "
-      "run.json\nfinished   {}: {:.6f} ms\n",
-      DescribeRun(inputs.workload, inputs.topology, result),
-      DescribeTime(inputs.topology, result), options.output, options.name,
-      ToMicroseconds(result.total()) * 1e-3);
+  Print(DescribeRun(inputs.workload, inputs.topology, result));
+  Print(DescribeTime(inputs.topology, result));
+  Print(fmt::format(
+      "results    {}: EndToEnd.csv collectives.csv links.csv run.json\n"
+      "finished   {}: {:.6f} ms\n",
+      options.output, options.name, ToMicroseconds(result.total()) * 1e-3));
   return FlushStdout();
 }
 

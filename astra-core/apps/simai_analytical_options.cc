@@ -71,7 +71,9 @@ constexpr NamedRate kNvlinkRates[] = {{"A100", 240},
                                       {"H800", 164.8}};
 constexpr NamedRate kNicRates[] = {{"cx6", 23.5}, {"cx7", 48.5}, {"bf3", 48.5}};
 
-constexpr double kMaxRate = 1e5;  // GB/s.
+// In GB/s.
+constexpr double kMinRate = 1e-6;
+constexpr double kMaxRate = 1e5;
 
 absl::StatusOr<double> RateOf(std::string_view option, std::string_view text,
                               absl::Span<const NamedRate> rates) {
@@ -95,9 +97,9 @@ absl::StatusOr<double> Rate(const CommandLine& flags, std::string_view name,
                             absl::Span<const NamedRate> rates) {
   if (flags.has(name)) {
     ASTRA_ASSIGN_OR_RETURN(const double rate, flags.number(name, 0, kMaxRate));
-    if (rate > 0) return rate;
-    return absl::InvalidArgumentError(
-        fmt::format("--{} is 0: expected GB/s above 0", name));
+    if (rate >= kMinRate) return rate;
+    return absl::InvalidArgumentError(fmt::format(
+        "--{} is {}: expected at least {} GB/s", name, rate, kMinRate));
   }
   if (type) return RateOf(fmt::format("--{}", type_option), *type, rates);
   return absl::InvalidArgumentError(fmt::format(
@@ -189,9 +191,10 @@ absl::Status ReadOutput(const CommandLine& flags,
       std::filesystem::path(options.workload_file).stem().string();
   options.name = flags.value("result").value_or(stem);
   if (options.name.empty() || options.name.find('/') != std::string::npos ||
-      options.name == "." || options.name == "..") {
+      options.name == "." || options.name == ".." || !IsPlain(options.name)) {
     return absl::InvalidArgumentError(
-        fmt::format("--result is {}: expected a name without \"/\"; see -o",
+        fmt::format("--result is {}: expected a name without \"/\" and control "
+                    "characters; see -o",
                     Quoted(options.name)));
   }
   options.output =
@@ -229,6 +232,11 @@ absl::StatusOr<SimaiAnalyticalOptions> ReadSimaiAnalyticalOptions(
     ASTRA_ASSIGN_OR_RETURN(options.cluster, ReadCluster(flags));
   }
   ASTRA_RETURN_IF_ERROR(ReadModel(flags, options.simulation));
+  if (options.bus_bandwidth_file &&
+      options.simulation.lowering == Lowering::kFlowGraph) {
+    return absl::InvalidArgumentError(
+        "--busbw has no effect with --lowering flow-graph");
+  }
   ASTRA_RETURN_IF_ERROR(ReadOutput(flags, options));
   return options;
 }

@@ -88,6 +88,16 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 absl::Status WriteFile(const std::string& path, std::string_view contents) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status target = fs::status(path, error);
+  if (fs::is_directory(target)) return CannotWrite(path, std::strerror(EISDIR));
+  if (fs::exists(target) && !fs::is_regular_file(target)) {
+    return WriteTemporary(path, path, contents);
+  }
+  if (fs::is_symlink(fs::symlink_status(path, error)) && fs::exists(target)) {
+    return WriteFile(fs::canonical(path, error).string(), contents);
+  }
   const std::string temporary = TemporaryName(path);
   absl::Status status = WriteTemporary(temporary, path, contents);
   if (status.ok()) status = Rename(temporary, path);

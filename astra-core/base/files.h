@@ -24,7 +24,8 @@ constexpr int64_t kMaxInputFileBytes = int64_t{4} << 30;
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 // Writes `contents` to a temporary file beside `path`, then gives it that name:
-// `path` holds either what it held before or all of `contents`.
+// `path` holds either what it held before or all of `contents`. What a symbolic
+// link leads to is written, not the link; a device or pipe is written into.
 //
 // Errors: PermissionDenied "PATH: reason"; nothing is left behind.
 absl::Status WriteFile(const std::string& path, std::string_view contents);

@@ -56,6 +56,11 @@ std::string Quoted(std::string_view text) {
   return quoted;
 }
 
+bool IsPlain(std::string_view text) {
+  return std::none_of(text.begin(), text.end(),
+                      [](unsigned char c) { return std::iscntrl(c) != 0; });
+}
+
 std::string_view NearestName(std::string_view text,
                              absl::Span<const std::string_view> names) {
   text = text.substr(0, kMaxQuotedLength);

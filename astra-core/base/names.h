@@ -14,6 +14,9 @@ namespace astra {
 // where it is long: safe to put into a one-line message.
 std::string Quoted(std::string_view text);
 
+// Whether `text` is without control characters.
+bool IsPlain(std::string_view text);
+
 // The name with the fewest edits (insert, delete, replace, swap neighbours) to
 // `text`, letters compared without case; the first of equals. Empty where
 // `names` is.

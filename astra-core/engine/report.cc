@@ -84,7 +84,8 @@ constexpr ColumnSpec kColumns[] = {
     {kLinks, "rate_Gbps", "Gbps (10^9 bit/s)", "rate of this direction"},
     {kLinks, "bytes", "B",
      "carried in the iteration; equal-cost paths share evenly"},
-    {kLinks, "utilisation", "0 to 1", "bytes / (rate x total time)"},
+    {kLinks, "utilisation", "",
+     "bytes / (rate x total time); above 1 where groups overlap on a link"},
 };
 
 // Never prints a value that is not a number, or below zero.
@@ -196,6 +197,26 @@ std::string DescribeColumns() {
   return text;
 }
 
+double UtilisationOf(LinkId link, const Topology& topology,
+                     const SimulationResult& result) {
+  const double total_s = ToMicroseconds(result.total()) * 1e-6;
+  if (total_s == 0) return 0;
+  const auto rate = static_cast<double>(topology.type(link).bandwidth.count());
+  return 8 * result.link_bytes[link.index()] / (rate * total_s);
+}
+
+LinkId BusiestLink(const Topology& topology, const SimulationResult& result) {
+  LinkId busiest;
+  double highest = 0;
+  for (uint32_t i = 0; i < topology.links().size(); ++i) {
+    const double utilisation = UtilisationOf(LinkId(i), topology, result);
+    if (utilisation <= highest) continue;
+    highest = utilisation;
+    busiest = LinkId(i);
+  }
+  return busiest;
+}
+
 std::string EndToEndCsv(std::string_view name, const Workload& workload,
                         const SimulationResult& result) {
   const absl::StatusOr<ParallelPlan> plan =
@@ -259,15 +280,11 @@ std::string LinksCsv(const Topology& topology, const SimulationResult& result) {
   std::string text =
       "link,source,source_kind,target,target_kind,rate_Gbps,bytes,"
       "utilisation\n";
-  const double total_s = ToMicroseconds(result.total()) * 1e-6;
   for (uint32_t i = 0; i < topology.links().size(); ++i) {
     const Link& link = topology.link(LinkId(i));
     const Bandwidth rate = topology.type(LinkId(i)).bandwidth;
     const double bytes = Checked(result.link_bytes[i], "link bytes");
-    const double utilisation =
-        total_s == 0
-            ? 0
-            : 8 * bytes / (static_cast<double>(rate.count()) * total_s);
+    const double utilisation = UtilisationOf(LinkId(i), topology, result);
     fmt::format_to(std::back_inserter(text),
                    FMT_COMPILE("{},{},{},{},{},{},{:.0f},{:.6f}\n"), i,
                    link.source, NodeKindName(topology, link.source),

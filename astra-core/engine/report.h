@@ -26,6 +26,15 @@ absl::Span<const ColumnSpec> ResultColumns();
 // The dictionary as text, a line for each column.
 std::string DescribeColumns();
 
+// The bytes that `link` carried over those it could have carried in the total
+// time; 0 for a run without time. Above 1 where collectives of different groups
+// overlap on the link: the model slows neither.
+double UtilisationOf(LinkId link, const Topology& topology,
+                     const SimulationResult& result);
+
+// The link with the highest utilisation, the lowest of equals.
+LinkId BusiestLink(const Topology& topology, const SimulationResult& result);
+
 // EndToEnd.csv: SimAI's layout, after a comment that states the units. `name`
 // is the name of the run.
 std::string EndToEndCsv(std::string_view name, const Workload& workload,

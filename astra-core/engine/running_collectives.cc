@@ -76,6 +76,7 @@ CollectiveRecord RunningCollectives::NewRecord(const Call& call) const {
   record.phase = call.phase;
   record.communication = call.communication;
   record.algorithm = DefaultCollectiveAlgorithm(kind).name;
+  record.communicator = call.communicator.index();
   record.lowest_rank = group.ranks.front();
   record.num_ranks = static_cast<uint32_t>(group.ranks.size());
   record.num_groups = group.num_groups;

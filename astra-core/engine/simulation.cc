@@ -129,6 +129,9 @@ absl::Status Engine::Step() {
     collectives_.OnTimer(event);
   } else if (timers_.empty() && options_.stop_at == kMaxCollectiveTime) {
     return Silence();
+  } else if (options_.stop_at == kMaxCollectiveTime) {
+    return absl::ResourceExhaustedError(
+        "the iteration would take longer than the limit of 26 days");
   } else {
     return absl::AbortedError(fmt::format(
         "stopped at {:.3f} us of simulated time, with {:.1f} % of the work "
@@ -272,10 +275,9 @@ SimulationResult Engine::TakeResult() {
   const auto last = std::max_element(
       actors_.begin(), actors_.end(),
       [](const Actor& a, const Actor& b) { return a.finish < b.finish; });
+  const auto reported = static_cast<size_t>(last - actors_.begin());
   SimulationResult result;
-  result.reported_rank =
-      communicators_.classes
-          .lowest_rank[static_cast<size_t>(last - actors_.begin())];
+  result.reported_rank = communicators_.classes.lowest_rank[reported];
   result.stage_time = last->finish;
   result.layers = std::move(last->layers);
   result.exposed = last->exposed;
@@ -283,6 +285,11 @@ SimulationResult Engine::TakeResult() {
     for (const PhaseResult& phase : layer) result.compute += phase.compute;
   }
   result.collectives = collectives_.TakeRecords();
+  for (CollectiveRecord& record : result.collectives) {
+    const size_t dimension = IndexOf(record.communication.dimension);
+    record.is_of_reported_rank = communicators_.of_class[reported][dimension] ==
+                                 CommunicatorId(record.communicator);
+  }
   std::stable_sort(result.collectives.begin(), result.collectives.end(),
                    [](const CollectiveRecord& a, const CollectiveRecord& b) {
                      return std::pair(a.start, a.lowest_rank) <

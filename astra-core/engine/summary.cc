@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "astra-core/base/check.h"
+#include "astra-core/engine/report.h"
 #include "fmt/format.h"
 #include "workload/parallel_plan.h"
 
 namespace astra {
 namespace {
 
-// The collectives of one kind over one dimension that the reported rank's
-// groups ran; for others the times may differ.
+// The collectives of one kind over one dimension that the reported rank ran.
 struct Volume {
   int64_t count = 0;
   Bytes bytes;
@@ -23,18 +23,12 @@ struct Volume {
 };
 using Volumes = std::map<std::pair<ParallelDimension, CollectiveKind>, Volume>;
 
-// Sums over the groups that hold the lowest rank, so that each collective
-// counts once.
 Volumes SumByKind(const SimulationResult& result) {
   Volumes volumes;
   for (const CollectiveRecord& record : result.collectives) {
+    if (!record.is_of_reported_rank) continue;
     const auto& [kind, dimension, bytes] = record.communication;
     Volume& volume = volumes[{dimension, kind}];
-    if (volume.longest != nullptr &&
-        record.lowest_rank != volume.longest->lowest_rank) {
-      if (record.lowest_rank > volume.longest->lowest_rank) continue;
-      volume = Volume();
-    }
     ++volume.count;
     volume.bytes += bytes;
     volume.time += record.time;
@@ -147,10 +141,17 @@ std::string DescribeTime(const Topology& topology,
     if (!is_used) continue;
     text += TimeLine(fmt::format("exposed {}", Name(dimension)),
                      result.exposed[IndexOf(dimension)], total);
+    TimePs on_network;
     for (const auto& [key, volume] : volumes) {
-      if (key.first == dimension) {
-        text += VolumeLine(key.second, volume, topology);
-      }
+      if (key.first != dimension) continue;
+      text += VolumeLine(key.second, volume, topology);
+      on_network += volume.time;
+    }
+    const TimePs waiting = result.exposed[IndexOf(dimension)] - on_network;
+    if (waiting > TimePs(0)) {
+      text += fmt::format(
+          "    {:<16}{} more, for ranks that came later and update times\n",
+          "waiting", Milliseconds(waiting));
     }
   }
   const PipelineResult& pipeline = result.pipeline;
@@ -161,6 +162,15 @@ std::string DescribeTime(const Topology& topology,
         fmt::format("    {:<16}{} messages of {}, bound by {}\n", "send-recv",
                     pipeline.num_messages, Milliseconds(pipeline.message.time),
                     BoundLine(pipeline.message, topology));
+  }
+  const LinkId busiest = BusiestLink(topology, result);
+  const double utilisation = UtilisationOf(busiest, topology, result);
+  text += fmt::format("  busiest link          {:.1f} % used: {}\n",
+                      100 * utilisation, topology.LinkName(busiest));
+  if (utilisation > 1) {
+    text +=
+        "  above 100 %: collectives of different groups overlap on it, which "
+        "slows\n  none of them here, so the iteration would take longer\n";
   }
   return text;
 }

@@ -79,16 +79,19 @@ INSTANTIATE_TEST_SUITE_P(
                 "b:3:3: \"allreduce,:\" of TP is given twice"},
         BadFile{"TP:\n  allreduce: 3GB\n",
                 "b:2:14: the bus bandwidth in GB/s is \"3GB\": expected a "
-                "number of at least 0"},
+                "number from 1e-06 to 1000000"},
         BadFile{"TP:\n  allreduce: nan\n",
                 "b:2:14: the bus bandwidth in GB/s is \"nan\": expected a "
-                "number of at least 0"},
+                "number from 1e-06 to 1000000"},
         BadFile{"TP:\n  allreduce: 0\n",
-                "b:2:14: the bus bandwidth in GB/s is \"0\": expected at least "
-                "1e-06, or null"},
+                "b:2:14: the bus bandwidth in GB/s is \"0\": expected a "
+                "number from 1e-06 to 1000000"},
         BadFile{"TP:\n  allreduce: -1\n",
                 "b:2:14: the bus bandwidth in GB/s is \"-1\": expected a "
-                "number of at least 0"},
+                "number from 1e-06 to 1000000"},
+        BadFile{"TP:\n  allreduce: 1e308\n",
+                "b:2:14: the bus bandwidth in GB/s is \"1e308\": expected a "
+                "number from 1e-06 to 1000000"},
         BadFile{"TP:\n  allreduce: 3 4\n", "b:2:16: unexpected \"4\""}));
 
 }  // namespace

@@ -123,7 +123,15 @@ TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
   ExpectRefused("-w w.txt -g 16 -g_p_s 8 -nv 360",
                 "w.txt is for 8 GPUs (all_gpus), -g has 16");
   ExpectRefused("-w w.txt -n t.txt -r a/b",
-                "--result is \"a/b\": expected a name without \"/\"; see -o");
+                "--result is \"a/b\": expected a name without \"/\" and "
+                "control characters; see -o");
+  ExpectRefused("-w w.txt -n t.txt -r $'a\\nb'",
+                "--result is \"a\\x0ab\": expected a name without \"/\" and "
+                "control characters; see -o");
+  ExpectRefused("-w w.txt -n t.txt -busbw t.txt --lowering flow-graph",
+                "--busbw has no effect with --lowering flow-graph");
+  ExpectRefused("-w w.txt -g 8 -g_p_s 8 -nv 1e-300",
+                "--nvlink is 1e-300: expected at least 1e-06 GB/s");
   ExpectRefused("-w w.txt -n t.txt --stop-at 5",
                 "--stop-at: \"5\" is not a time of at most 26 days, such as "
                 "10s");
@@ -160,6 +168,14 @@ TEST_F(SimaiAnalyticalTest, AStoppedRunLeavesNothingBehind) {
             "simai_analytical: error: stopped at 5.000 us of simulated time, "
             "with 33.3 % of the work done\n");
   EXPECT_THAT(folder_.Names(), ElementsAre("t.txt", "w.txt"));
+}
+
+TEST_F(SimaiAnalyticalTest, SaysInOneLineThatStdoutIsFull) {
+  const ProgramResult result = Analyse("--columns > /dev/full");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.error,
+            "simai_analytical: error: stdout: cannot be written: No space left "
+            "on device\n");
 }
 
 TEST_F(SimaiAnalyticalTest, PrintsHelpVersionAndColumns) {

@@ -145,6 +145,22 @@ TEST(OutputFolderTest, WritesAllFilesOrNoneWhereANameIsTaken) {
   EXPECT_THAT(folder.Names(), ElementsAre("b"));
 }
 
+TEST(WriteFileTest, WritesWhatALinkLeadsTo) {
+  const TemporaryFolder folder;
+  WriteText(folder.PathOf("target"), "old");
+  std::filesystem::create_symlink("target", folder.PathOf("link"));
+  ASSERT_TRUE(WriteFile(folder.PathOf("link"), "new").ok());
+  EXPECT_EQ(ReadText(folder.PathOf("target")), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.PathOf("link")));
+}
+
+TEST(WriteFileTest, RefusesAFolder) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(WriteFile(folder.path(), "new"),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       folder.path() + ": cannot be written: Is a directory"));
+}
+
 TEST(OutputFolderTest, KeepsWhatIsThere) {
   const TemporaryFolder folder;
   WriteText(folder.PathOf("old"), "kept");

@@ -33,15 +33,16 @@ TEST(ProgressTextTest, ForeseesNothingBeforeItHasBegun) {
 class Terminal {
  public:
   Terminal() : screen_(posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK)) {
-    ASTRA_CHECK(grantpt(screen_) == 0 && unlockpt(screen_) == 0, "no pty");
-    file_ = std::fopen(ptsname(screen_), "w");
-    ASTRA_CHECK(file_ != nullptr, "no pty");
+    if (grantpt(screen_) == 0 && unlockpt(screen_) == 0) {
+      file_ = std::fopen(ptsname(screen_), "w");
+    }
   }
   ~Terminal() {
-    std::fclose(file_);
+    if (file_ != nullptr) std::fclose(file_);
     close(screen_);
   }
 
+  // None where the system has no pseudo-terminals, as in a bare chroot.
   std::FILE* file() { return file_; }
   std::string TakeText() {
     std::fflush(file_);
@@ -57,6 +58,7 @@ class Terminal {
 
 TEST(ProgressLineTest, IsForTerminalsAndRunsOfOverASecond) {
   Terminal terminal;
+  if (terminal.file() == nullptr) GTEST_SKIP() << "no pseudo-terminal here";
   const testing::TemporaryFolder folder;
   std::FILE* const file = std::fopen(folder.PathOf("log").c_str(), "w");
   {
