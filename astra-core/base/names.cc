@@ -77,6 +77,9 @@ std::string_view NearestName(std::string_view text,
 
 std::string UnknownName(std::string_view what, std::string_view text,
                         absl::Span<const std::string_view> names) {
+  if (names.empty()) {
+    return fmt::format("unknown {} {}: none is expected", what, Quoted(text));
+  }
   return fmt::format("unknown {} {}; did you mean \"{}\"? (known: {})", what,
                      Quoted(text), NearestName(text, names),
                      fmt::join(names, ", "));

@@ -24,6 +24,7 @@ std::string_view NearestName(std::string_view text,
                              absl::Span<const std::string_view> names);
 
 // Returns: unknown WHAT "TEXT"; did you mean "NEAREST"? (known: A, B, C)
+// or, where `names` is empty: unknown WHAT "TEXT": none is expected
 std::string UnknownName(std::string_view what, std::string_view text,
                         absl::Span<const std::string_view> names);
 

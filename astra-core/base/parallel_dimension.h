@@ -13,17 +13,20 @@
 namespace astra {
 
 enum class ParallelDimension : uint8_t {
-  kTensor,      // TP: the ranks that share each matrix.
-  kData,        // DP: the ranks that hold the same weights.
-  kExpert,      // EP: the ranks over which the experts are spread.
-  kDataExpert,  // DP_EP: the ranks that hold the same experts.
-  kPipeline,    // PP: the stages.
+  kTensor,        // TP: the ranks that share each matrix.
+  kData,          // DP: the ranks that hold the same weights.
+  kExpert,        // EP: the ranks over which the experts are spread.
+  kDataExpert,    // DP_EP: the ranks that hold the same experts.
+  kPipeline,      // PP: the stages.
+  kContext,       // CP: the ranks that share each sequence.
+  kExpertTensor,  // ETP: the ranks that share the matrices of each expert.
 };
 
 constexpr ParallelDimension kParallelDimensions[] = {
-    ParallelDimension::kTensor,   ParallelDimension::kData,
-    ParallelDimension::kExpert,   ParallelDimension::kDataExpert,
-    ParallelDimension::kPipeline,
+    ParallelDimension::kTensor,       ParallelDimension::kData,
+    ParallelDimension::kExpert,       ParallelDimension::kDataExpert,
+    ParallelDimension::kPipeline,     ParallelDimension::kContext,
+    ParallelDimension::kExpertTensor,
 };
 constexpr size_t kNumParallelDimensions = std::size(kParallelDimensions);
 
@@ -44,6 +47,10 @@ constexpr std::string_view Name(ParallelDimension dimension) {
       return "DP_EP";
     case ParallelDimension::kPipeline:
       return "PP";
+    case ParallelDimension::kContext:
+      return "CP";
+    case ParallelDimension::kExpertTensor:
+      return "ETP";
   }
   ASTRA_CHECK(false, "dimension {}", static_cast<int>(dimension));
 }
