@@ -38,7 +38,7 @@ class StepLoad {
       : routes_(routes), link_bytes_(routes.topology().links().size()) {}
 
   // Adds what one group sends in `step`.
-  absl::Status Add(const Step& step, absl::Span<const RankId> group) {
+  absl::Status Add(const ScheduleStep& step, absl::Span<const RankId> group) {
     for (const StepFlow& flow : step.flows) {
       ASTRA_ASSIGN_OR_RETURN(const Route route, RouteOf(flow, group));
       Add(route.first, flow.share);
@@ -66,7 +66,7 @@ class StepLoad {
 
   // The cost of one step to one group. After Spread().
   absl::StatusOr<ClosedForms::Group> CostOf(
-      const Step& step, absl::Span<const RankId> group) const {
+      const ScheduleStep& step, absl::Span<const RankId> group) const {
     TimePs latency;
     Load worst;
     for (const StepFlow& flow : step.flows) {
@@ -179,7 +179,7 @@ absl::StatusOr<ClosedForms> LayOnLinks(
     }
     load.Spread();
     for (const Cohort& cohort : cohorts) {
-      const Step& step = cohort.schedule[s];
+      const ScheduleStep& step = cohort.schedule[s];
       for (const size_t member : cohort.members) {
         ASTRA_ASSIGN_OR_RETURN(const ClosedForms::Group cost,
                                load.CostOf(step, groups[member]));

@@ -58,7 +58,7 @@ absl::StatusOr<FlowGraph> LowerDirect(const CollectiveRequest& request) {
 StepSchedule DirectSteps(CollectiveKind kind, const GroupShape& shape) {
   const double share = 1 / static_cast<double>(NumParts(kind, shape.num_ranks));
   StepSchedule schedule(1);
-  Step& step = schedule.front();
+  ScheduleStep& step = schedule.front();
   for (const auto& [source, target] : Pairs(kind, shape.num_ranks)) {
     step.flows.push_back({GroupRank(source), GroupRank(target), share});
   }

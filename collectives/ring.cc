@@ -103,7 +103,7 @@ StepSchedule RingSteps(CollectiveKind kind, const GroupShape& shape) {
   const StepRange steps = StepsOf(kind, shape.num_ranks);
   const uint32_t num_channels = NumRingChannels(shape);
   StepSchedule schedule(1);
-  Step& step = schedule.front();
+  ScheduleStep& step = schedule.front();
   step.repeat = steps.end - steps.begin;
   const double share = 1 / (double{1} * shape.num_ranks * num_channels);
   for (uint32_t channel = 0; channel < num_channels; ++channel) {

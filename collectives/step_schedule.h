@@ -17,12 +17,12 @@ struct StepFlow {
   double share = 0;  // Of the bytes of the request.
 };
 
-struct Step {
+struct ScheduleStep {
   int64_t repeat = 1;  // How many times it happens, one after the other.
   std::vector<StepFlow> flows;
 };
 
-using StepSchedule = std::vector<Step>;
+using StepSchedule = std::vector<ScheduleStep>;
 
 }  // namespace astra
 

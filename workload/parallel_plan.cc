@@ -4,20 +4,16 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "astra-core/base/check.h"
 #include "fmt/format.h"
 
 namespace astra {
-namespace {
-
-constexpr int64_t kMaxRanks = int64_t{1} << 24;
-
-}  // namespace
 
 absl::StatusOr<ParallelPlan> ParallelPlan::Create(const ParallelSizes& sizes) {
+  const int64_t expert_tensor = sizes.expert_tensor.value_or(sizes.tensor);
   const std::pair<std::string_view, int64_t> named[] = {
       {"all_gpus", sizes.num_ranks}, {"TP", sizes.tensor},
-      {"EP", sizes.expert},          {"PP", sizes.pipeline},
+      {"CP", sizes.context},         {"EP", sizes.expert},
+      {"ETP", expert_tensor},        {"PP", sizes.pipeline},
       {"VPP", sizes.virtual_stages}, {"GA", sizes.micro_batches},
   };
   for (const auto& [name, size] : named) {
@@ -26,53 +22,46 @@ absl::StatusOr<ParallelPlan> ParallelPlan::Create(const ParallelSizes& sizes) {
           "{} is {}: expected a number from 1 to {}", name, size, kMaxRanks));
     }
   }
-  const int64_t model = sizes.tensor * sizes.pipeline;
-  if (sizes.num_ranks % model != 0) {
+  // The sizes are below 2^24, so that a product of two cannot overflow.
+  const int64_t pipelines = sizes.tensor * sizes.pipeline;
+  if (sizes.num_ranks % pipelines != 0) {
     return absl::InvalidArgumentError(fmt::format(
         "TP {} x PP {} does not divide the {} GPUs: there is no whole DP",
         sizes.tensor, sizes.pipeline, sizes.num_ranks));
   }
-  const int64_t data = sizes.num_ranks / model;
-  if (data % sizes.expert != 0) {
+  const int64_t data = sizes.num_ranks / pipelines;
+  if (data % sizes.context != 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "CP {} does not divide {} = {} GPUs / (TP {} x PP {}): there is no "
+        "whole DP",
+        sizes.context, data, sizes.num_ranks, sizes.tensor, sizes.pipeline));
+  }
+  const int64_t stage = sizes.tensor * data;
+  if (stage % (expert_tensor * sizes.expert) != 0) {
+    if (expert_tensor != sizes.tensor) {
+      return absl::InvalidArgumentError(
+          fmt::format("ETP {} x EP {} does not divide the {} GPUs of a stage",
+                      expert_tensor, sizes.expert, stage));
+    }
     return absl::InvalidArgumentError(fmt::format(
         "EP {} does not divide DP {} = {} GPUs / (TP {} x PP {})", sizes.expert,
         data, sizes.num_ranks, sizes.tensor, sizes.pipeline));
   }
-  return ParallelPlan(static_cast<uint32_t>(sizes.num_ranks),
-                      static_cast<uint32_t>(sizes.tensor),
-                      static_cast<uint32_t>(sizes.expert),
-                      static_cast<uint32_t>(data));
-}
 
-uint32_t ParallelPlan::GroupSize(ParallelDimension dimension) const {
-  switch (dimension) {
-    case ParallelDimension::kTensor:
-      return tensor_;
-    case ParallelDimension::kData:
-      return data_;
-    case ParallelDimension::kExpert:
-      return expert_;
-    case ParallelDimension::kDataExpert:
-      return data_ / expert_;
-    case ParallelDimension::kPipeline:
-      return num_ranks_ / (tensor_ * data_);
-  }
-  ASTRA_CHECK(false, "dimension {}", static_cast<int>(dimension));
-}
-
-uint32_t ParallelPlan::GroupStride(ParallelDimension dimension) const {
-  switch (dimension) {
-    case ParallelDimension::kTensor:
-      return 1;
-    case ParallelDimension::kData:
-    case ParallelDimension::kExpert:
-      return tensor_;
-    case ParallelDimension::kDataExpert:
-      return tensor_ * expert_;
-    case ParallelDimension::kPipeline:
-      return tensor_ * data_;
-  }
-  ASTRA_CHECK(false, "dimension {}", static_cast<int>(dimension));
+  using Dimension = ParallelDimension;
+  const auto shape = [](int64_t size, int64_t stride) {
+    return Shape{static_cast<uint32_t>(size), static_cast<uint32_t>(stride)};
+  };
+  const int64_t experts = expert_tensor * sizes.expert;
+  ParallelPlan plan(static_cast<uint32_t>(sizes.num_ranks));
+  plan.of(Dimension::kTensor) = shape(sizes.tensor, 1);
+  plan.of(Dimension::kContext) = shape(sizes.context, sizes.tensor);
+  plan.of(Dimension::kData) = shape(data, sizes.tensor);
+  plan.of(Dimension::kExpertTensor) = shape(expert_tensor, 1);
+  plan.of(Dimension::kExpert) = shape(sizes.expert, expert_tensor);
+  plan.of(Dimension::kDataExpert) = shape(stage / experts, experts);
+  plan.of(Dimension::kPipeline) = shape(sizes.pipeline, stage);
+  return plan;
 }
 
 // The ranks of stride * size consecutive ones form `stride` groups.

@@ -1,18 +1,24 @@
 // Which ranks form the groups of each dimension.
 //
-// A rank is counted tensor first, then data (or expert), then pipeline, as in
-// Megatron-LM's order "tp-cp-ep-dp-pp":
+// A rank is counted tensor first, then context, data and pipeline. The ranks of
+// a stage are counted a second time for the experts: expert-tensor first, then
+// expert, then what is left. Both as in Megatron-LM's order "tp-cp-ep-dp-pp":
 //
-//   rank = tp + TP * (dp + DP * pp),   dp = ep + EP * dp_ep
+//   rank = tp + TP * (cp + CP * dp) + S * pp,   S = TP * CP * DP
+//        = etp + ETP * (ep + EP * dp_ep) + S * pp
 //
-//   dimension   size        ranks of a group, for i = 0 .. size - 1
-//   TP          TP          first + i
-//   DP          DP          first + i * TP
-//   EP          EP          first + i * TP
-//   DP_EP       DP / EP     first + i * TP * EP
-//   PP          PP          first + i * TP * DP
+//   dimension   size               ranks of a group, for i = 0 .. size - 1
+//   TP          TP                 first + i
+//   CP          CP                 first + i * TP
+//   DP          CP * DP            first + i * TP
+//   ETP         ETP, default TP    first + i
+//   EP          EP                 first + i * ETP
+//   DP_EP       S / (ETP * EP)     first + i * ETP * EP
+//   PP          PP                 first + i * S
 //
-// EP groups exist at TP = 1 too.
+// DP are the ranks that hold the same weights outside of experts, over which
+// gradients are summed; the ranks of a CP group do too. EP groups exist at
+// TP = 1 too.
 //
 // Source: Megatron-LM, parallel_state.py (the order of ranks); the names DP_EP
 // and EP are SimAI's.
@@ -20,6 +26,7 @@
 #ifndef WORKLOAD_PARALLEL_PLAN_H_
 #define WORKLOAD_PARALLEL_PLAN_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -32,15 +39,21 @@ namespace astra {
 
 class ParallelPlan {
  public:
+  static constexpr int64_t kMaxRanks = int64_t{1} << 24;
+
   // Errors: InvalidArgument, naming the rule, unless all sizes are at least 1,
-  // TP * PP divides the ranks and EP divides DP = ranks / (TP * PP).
+  // TP * CP * PP divides the ranks and ETP * EP divides those of a stage.
   static absl::StatusOr<ParallelPlan> Create(const ParallelSizes& sizes);
 
   uint32_t num_ranks() const { return num_ranks_; }
 
   // How many ranks a group of `dimension` has, and how far apart they are.
-  uint32_t GroupSize(ParallelDimension dimension) const;
-  uint32_t GroupStride(ParallelDimension dimension) const;
+  uint32_t GroupSize(ParallelDimension dimension) const {
+    return of(dimension).size;
+  }
+  uint32_t GroupStride(ParallelDimension dimension) const {
+    return of(dimension).stride;
+  }
 
   uint32_t NumGroups(ParallelDimension dimension) const {
     return num_ranks_ / GroupSize(dimension);
@@ -53,14 +66,21 @@ class ParallelPlan {
   std::vector<RankId> Ranks(ParallelDimension dimension, uint32_t group) const;
 
  private:
-  ParallelPlan(uint32_t num_ranks, uint32_t tensor, uint32_t expert,
-               uint32_t data)
-      : num_ranks_(num_ranks), tensor_(tensor), expert_(expert), data_(data) {}
+  // By IndexOf(ParallelDimension).
+  struct Shape {
+    uint32_t size = 1;
+    uint32_t stride = 1;
+  };
+
+  explicit ParallelPlan(uint32_t num_ranks) : num_ranks_(num_ranks) {}
+
+  Shape& of(ParallelDimension dimension) { return shapes_[IndexOf(dimension)]; }
+  const Shape& of(ParallelDimension dimension) const {
+    return shapes_[IndexOf(dimension)];
+  }
 
   uint32_t num_ranks_;
-  uint32_t tensor_;
-  uint32_t expert_;
-  uint32_t data_;
+  std::array<Shape, kNumParallelDimensions> shapes_;
 };
 
 }  // namespace astra

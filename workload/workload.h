@@ -75,7 +75,9 @@ struct Layer {
 struct ParallelSizes {
   int64_t num_ranks = 1;
   int64_t tensor = 1;
+  int64_t context = 1;
   int64_t expert = 1;
+  std::optional<int64_t> expert_tensor;  // ETP; none: the same as `tensor`.
   int64_t pipeline = 1;
   int64_t virtual_stages = 1;  // Model chunks of a stage (vpp).
   int64_t micro_batches = 1;   // Gradient accumulation steps (ga).

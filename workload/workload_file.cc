@@ -17,6 +17,7 @@
 #include "astra-core/base/text_reader.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "workload/parallel_plan.h"
 
 namespace astra {
 namespace {
@@ -209,6 +210,12 @@ class Parser {
       ASTRA_ASSIGN_OR_RETURN(*size, Integer(name, value, 1, kMaxSize));
       return absl::OkStatus();
     }
+    if (key.text == "etp:") {
+      ASTRA_ASSIGN_OR_RETURN(const Token value, ValueOf(key, next));
+      ASTRA_ASSIGN_OR_RETURN(parts_.sizes.expert_tensor,
+                             Integer(key.text, value, 1, kMaxSize));
+      return absl::OkStatus();
+    }
     if (key.text == "checkpoints:") {
       return ReadLayerList(key, next, parts_.checkpoints);
     }
@@ -289,6 +296,7 @@ class Parser {
         Note(policy, fmt::format("\"{}\" is missing and taken to be 1", key));
       }
     }
+    SpreadExperts();
     const bool has_message = parts_.pipeline_message > Bytes(0);
     const int64_t stages = parts_.sizes.pipeline;
     if (stages == 1 && has_message) {
@@ -300,6 +308,21 @@ class Parser {
                                stages));
     }
     return absl::OkStatus();
+  }
+
+  // AICB's inference files have more expert-parallel ranks than data-parallel
+  // ones: their experts are not split over TP, but spread over it.
+  void SpreadExperts() {
+    ParallelSizes& sizes = parts_.sizes;
+    if (sizes.expert_tensor || ParallelPlan::Create(sizes).ok()) return;
+    ParallelSizes spread = sizes;
+    spread.expert_tensor = 1;
+    if (!ParallelPlan::Create(spread).ok()) return;
+    sizes = spread;
+    Note(reader_.tokens()[0],
+         fmt::format("EP {} does not divide DP: the experts are taken to be "
+                     "spread over TP as well (\"etp: 1\")",
+                     sizes.expert));
   }
 
   absl::StatusOr<int64_t> ReadLayerCount() {
@@ -436,15 +459,17 @@ std::string FormatWorkload(const Workload& workload) {
   const ParallelSizes& sizes = workload.sizes();
   std::string text;
   const auto out = std::back_inserter(text);
-  fmt::format_to(out,
-                 "{} model_parallel_NPU_group: {} ep: {} pp: {} vpp: {} ga: {} "
-                 "all_gpus: {} checkpoints: {} checkpoint_initiates: {} "
-                 "pp_comm: {}\n{}\n",
-                 Name(workload.policy()), sizes.tensor, sizes.expert,
-                 sizes.pipeline, sizes.virtual_stages, sizes.micro_batches,
-                 sizes.num_ranks, FormatLayers(workload.checkpoints()),
-                 FormatLayers(workload.recompute_starts()),
-                 workload.pipeline_message().count(), workload.layers().size());
+  fmt::format_to(
+      out,
+      "{} model_parallel_NPU_group: {} ep: {}{} pp: {} vpp: {} ga: "
+      "{} all_gpus: {} checkpoints: {} checkpoint_initiates: {} "
+      "pp_comm: {}\n{}\n",
+      Name(workload.policy()), sizes.tensor, sizes.expert,
+      sizes.expert_tensor ? fmt::format(" etp: {}", *sizes.expert_tensor) : "",
+      sizes.pipeline, sizes.virtual_stages, sizes.micro_batches,
+      sizes.num_ranks, FormatLayers(workload.checkpoints()),
+      FormatLayers(workload.recompute_starts()),
+      workload.pipeline_message().count(), workload.layers().size());
   constexpr int64_t kPsPerNs = 1000;
   for (const Layer& layer : workload.layers()) {
     fmt::format_to(out, "{}\t-1", layer.name);

@@ -1,5 +1,7 @@
 #include "astra-core/apps/run_json.h"
 
+#include <variant>
+
 #include "astra-core/apps/version.h"
 #include "nlohmann/json.hpp"
 
@@ -12,6 +14,7 @@ Json WorkloadJson(const SimaiAnalyticalOptions& options,
                   const Workload& workload) {
   const ParallelSizes& sizes = workload.sizes();
   return {{"file", options.workload_file},
+          {"form", "SimAI"},
           {"policy", Name(workload.policy())},
           {"layers", workload.layers().size()},
           {"gpus", sizes.num_ranks},
@@ -23,6 +26,25 @@ Json WorkloadJson(const SimaiAnalyticalOptions& options,
           {"pp_comm_bytes", workload.pipeline_message().count()},
           {"checkpoints", workload.checkpoints().size()},
           {"checkpoint_initiates", workload.recompute_starts().size()}};
+}
+
+Json WorkloadJson(const SimaiAnalyticalOptions& options,
+                  const Program& program) {
+  const ParallelSizes& sizes = program.sizes();
+  return {{"file", options.workload_file},
+          {"form", "program"},
+          {"phase", program.forward_only() ? "inference" : "training"},
+          {"modules", program.modules().size()},
+          {"gpus", sizes.num_ranks},
+          {"tp", sizes.tensor},
+          {"cp", sizes.context},
+          {"pp", sizes.pipeline},
+          {"ep", sizes.expert},
+          {"etp", sizes.expert_tensor.value_or(sizes.tensor)},
+          {"vpp", sizes.virtual_stages},
+          {"micro_batches", sizes.micro_batches},
+          {"pipeline_message", program.pipeline_message().count()},
+          {"unroll", options.simulation.unroll}};
 }
 
 Json TopologyJson(const SimaiAnalyticalOptions& options,
@@ -81,10 +103,13 @@ Json ResultJson(const SimulationResult& result) {
 std::string RunJson(const SimaiAnalyticalOptions& options,
                     const SimaiAnalyticalInputs& inputs,
                     const SimulationResult& result) {
+  const Json workload =
+      std::visit([&](const auto& form) { return WorkloadJson(options, form); },
+                 inputs.workload);
   const Json json = {{"program", "simai_analytical"},
                      {"version", Version()},
                      {"name", options.name},
-                     {"workload", WorkloadJson(options, inputs.workload)},
+                     {"workload", workload},
                      {"topology", TopologyJson(options, inputs.topology)},
                      {"model", ModelJson(options, inputs.bus_bandwidths)},
                      {"warnings", inputs.warnings},

@@ -1,6 +1,8 @@
 // simai_analytical: how long one iteration takes on a cluster, and why.
 
+#include <memory>
 #include <string>
+#include <variant>
 
 #include "astra-core/apps/command_line.h"
 #include "astra-core/apps/main_support.h"
@@ -26,14 +28,19 @@ absl::StatusOr<SimulationResult> RunOn(const SimaiAnalyticalInputs& inputs,
                                        SimulationOptions options,
                                        const std::string& topology_file) {
   Routes routes(inputs.topology);
-  AnalyticalBackend network(routes);
+  const NetworkFactory new_network = [&] {
+    return std::make_unique<AnalyticalBackend>(routes);
+  };
   ProgressLine progress;
   options.bus_bandwidths = inputs.bus_bandwidths;
   options.on_progress = [&](double fraction, TimePs simulated) {
     progress.Update(fraction, simulated);
   };
-  absl::StatusOr<SimulationResult> result =
-      Simulate(inputs.workload, options, routes, network);
+  absl::StatusOr<SimulationResult> result = std::visit(
+      [&](const auto& workload) {
+        return Simulate(workload, options, routes, new_network);
+      },
+      inputs.workload);
   if (result.status().code() == absl::StatusCode::kFailedPrecondition) {
     return absl::FailedPreconditionError(fmt::format(
         "{}: {}", topology_file, std::string(result.status().message())));
@@ -63,13 +70,16 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
       const SimulationResult result,
       RunOn(inputs, options.simulation, options.topology_file.value_or("-g")));
   ASTRA_RETURN_IF_ERROR(folder.Write({
-      {"EndToEnd.csv", EndToEndCsv(options.name, inputs.workload, result)},
-      {"collectives.csv",
-       CollectivesCsv(inputs.workload, inputs.topology, result)},
+      {"EndToEnd.csv", EndToEndCsv(options.name, result)},
+      {"collectives.csv", CollectivesCsv(inputs.topology, result)},
       {"links.csv", LinksCsv(inputs.topology, result)},
       {"run.json", RunJson(options, inputs, result)},
   }));
-  Print(DescribeRun(inputs.workload, inputs.topology, result));
+  Print(std::visit(
+      [&](const auto& workload) {
+        return DescribeRun(workload, inputs.topology, result);
+      },
+      inputs.workload));
   Print(DescribeTime(inputs.topology, result));
   Print(fmt::format(
       "results    {}: EndToEnd.csv collectives.csv links.csv run.json\n"

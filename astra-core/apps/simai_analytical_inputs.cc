@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/communicators.h"
@@ -16,20 +17,37 @@
 #include "topology/topology_file.h"
 #include "topology/two_level_cluster.h"
 #include "workload/parallel_plan.h"
+#include "workload/program_file.h"
 #include "workload/workload_file.h"
 
 namespace astra {
 namespace {
 
+// The form is known by the content.
+absl::StatusOr<AnyWorkload> ReadAnyWorkload(const std::string& path,
+                                            Warnings* warnings) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+  if (IsProgram(contents)) return ParseProgram(path, contents);
+  return ParseWorkload(path, contents, warnings);
+}
+
+const ParallelSizes& SizesOf(const AnyWorkload& workload) {
+  return std::visit(
+      [](const auto& form) -> const ParallelSizes& { return form.sizes(); },
+      workload);
+}
+
 absl::Status CheckGpus(const SimaiAnalyticalOptions& options,
-                       const Workload& workload, const Topology& topology) {
-  const int64_t in_workload = workload.sizes().num_ranks;
+                       const AnyWorkload& workload, const Topology& topology) {
+  const int64_t in_workload = SizesOf(workload).num_ranks;
+  const std::string_view key =
+      std::holds_alternative<Program>(workload) ? "gpus" : "all_gpus";
   const std::string cluster =
       options.topology_file ? *options.topology_file : "-g";
   if (in_workload != topology.num_gpus()) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{} is for {} GPUs (all_gpus), {} has {}", options.workload_file,
-        in_workload, cluster, topology.num_gpus()));
+    return absl::InvalidArgumentError(
+        fmt::format("{} is for {} GPUs ({}), {} has {}", options.workload_file,
+                    in_workload, key, cluster, topology.num_gpus()));
   }
   if (options.num_gpus && *options.num_gpus != in_workload) {
     return absl::InvalidArgumentError(
@@ -108,7 +126,9 @@ void WarnOfErrorRates(const SimaiAnalyticalOptions& options,
 // AICB writes the layers of a stage where the number of its model chunks
 // belongs, which makes the pipeline bubble tiny.
 void WarnOfLayersAsChunks(const SimaiAnalyticalOptions& options,
-                          const Workload& workload, Warnings& warnings) {
+                          const AnyWorkload& any, Warnings& warnings) {
+  if (std::holds_alternative<Program>(any)) return;
+  const Workload& workload = std::get<Workload>(any);
   const ParallelSizes& sizes = workload.sizes();
   if (sizes.pipeline == 1 || sizes.virtual_stages == 1) return;
   int64_t num_attentions = 0;
@@ -124,17 +144,35 @@ void WarnOfLayersAsChunks(const SimaiAnalyticalOptions& options,
       options.workload_file, sizes.virtual_stages));
 }
 
-void WarnOfIdleCollectives(const SimaiAnalyticalOptions& options,
-                           const Workload& workload, const ParallelPlan& plan,
-                           Warnings& warnings) {
+bool IsIdle(const Communication& what, const ParallelPlan& plan) {
+  return what.bytes > Bytes(0) && plan.GroupSize(what.dimension) == 1;
+}
+
+int64_t CountIdle(const Workload& workload, const ParallelPlan& plan) {
   int64_t count = 0;
   for (const Layer& layer : workload.layers()) {
     for (const LayerPhase& phase : layer.phases) {
-      const auto& what = phase.communication;
-      count += what && what->bytes > Bytes(0) &&
-               plan.GroupSize(what->dimension) == 1;
+      count += phase.communication && IsIdle(*phase.communication, plan);
     }
   }
+  return count;
+}
+
+int64_t CountIdle(const Program& program, const ParallelPlan& plan) {
+  int64_t count = 0;
+  for (const ProgramModule& module : program.modules()) {
+    for (const std::vector<Step>& steps : module.passes) {
+      for (const Step& step : steps) count += IsIdle(step.communication, plan);
+    }
+  }
+  return count;
+}
+
+void WarnOfIdleCollectives(const SimaiAnalyticalOptions& options,
+                           const AnyWorkload& workload,
+                           const ParallelPlan& plan, Warnings& warnings) {
+  const int64_t count = std::visit(
+      [&](const auto& form) { return CountIdle(form, plan); }, workload);
   if (count == 0) return;
   warnings.push_back(
       fmt::format("{}: {} collective(s) over groups of one rank do nothing",
@@ -146,8 +184,12 @@ void WarnOfIdleCollectives(const SimaiAnalyticalOptions& options,
 absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
     const SimaiAnalyticalOptions& options) {
   Warnings warnings;
-  ASTRA_ASSIGN_OR_RETURN(Workload workload,
-                         ReadWorkload(options.workload_file, &warnings));
+  ASTRA_ASSIGN_OR_RETURN(AnyWorkload workload,
+                         ReadAnyWorkload(options.workload_file, &warnings));
+  if (options.simulation.unroll && !std::holds_alternative<Program>(workload)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--unroll has no effect: {} is no program", options.workload_file));
+  }
   ASTRA_ASSIGN_OR_RETURN(Topology topology,
                          options.topology_file
                              ? ReadTopology(*options.topology_file)
@@ -159,8 +201,9 @@ absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
   }
   ASTRA_RETURN_IF_ERROR(CheckGpus(options, workload, topology));
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
-                         ParallelPlan::Create(workload.sizes()));
-  const std::set<CostKey> used = UsedCollectives(workload, plan);
+                         ParallelPlan::Create(SizesOf(workload)));
+  const std::set<CostKey> used = std::visit(
+      [&](const auto& form) { return UsedCollectives(form, plan); }, workload);
   ASTRA_RETURN_IF_ERROR(CheckOverlaps(options, used));
   WarnOfErrorRates(options, topology, warnings);
   WarnOfUnusedBusBandwidths(options, bus_bandwidths, used, warnings);

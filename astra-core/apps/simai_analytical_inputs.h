@@ -3,17 +3,23 @@
 #ifndef ASTRA_CORE_APPS_SIMAI_ANALYTICAL_INPUTS_H_
 #define ASTRA_CORE_APPS_SIMAI_ANALYTICAL_INPUTS_H_
 
+#include <variant>
+
 #include "absl/status/statusor.h"
 #include "astra-core/apps/simai_analytical_options.h"
 #include "astra-core/base/log.h"
 #include "collectives/bus_bandwidth_file.h"
 #include "topology/topology.h"
+#include "workload/program.h"
 #include "workload/workload.h"
 
 namespace astra {
 
+// The two forms that -w takes: SimAI's text, and programs.
+using AnyWorkload = std::variant<Workload, Program>;
+
 struct SimaiAnalyticalInputs {
-  Workload workload;
+  AnyWorkload workload;
   Topology topology;
   BusBandwidths bus_bandwidths;
   Warnings warnings;

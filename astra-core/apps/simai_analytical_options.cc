@@ -21,7 +21,8 @@ constexpr std::string_view kUsage =
     "Says how long one iteration of a workload takes on a cluster, and why.\n";
 
 constexpr OptionSpec kOptions[] = {
-    {"workload", "w", "FILE", "Input", "workload in SimAI's format"},
+    {"workload", "w", "FILE", "Input",
+     "workload in SimAI's format, or a program"},
     {"topology", "n network_topo", "FILE", "Input",
      "topology in SimAI's format, as gen_topo writes it"},
     {"busbw", "", "FILE", "Input",
@@ -49,6 +50,8 @@ constexpr OptionSpec kOptions[] = {
      "closed-form (default), or flow-graph: every message of every rank"},
     {"stop-at", "", "TIME", "Model",
      "give up beyond this simulated time, such as 10s"},
+    {"unroll", "", "", "Model",
+     "run every micro-batch of a program; the results are the same"},
     {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "r", "NAME", "Output",
      "name of the run (default: that of the workload file)"},
@@ -173,6 +176,7 @@ absl::Status ReadModel(const CommandLine& flags, SimulationOptions& options) {
     return absl::InvalidArgumentError(
         UnknownName("--lowering", lowering, kLowerings));
   }
+  options.unroll = flags.has("unroll");
   if (flags.has("stop-at")) {
     const absl::StatusOr<TimePs> stop_at = ParseTime(*flags.value("stop-at"));
     if (!stop_at.ok() || *stop_at > kMaxCollectiveTime) {

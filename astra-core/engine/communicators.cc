@@ -45,33 +45,51 @@ std::vector<GroupCosts> ClassifyCosts(const ParallelPlan& plan,
   return result;
 }
 
+void AddIfUsed(const Communication& what, const ParallelPlan& plan,
+               std::set<CostKey>& used) {
+  if (what.bytes > Bytes(0) && plan.GroupSize(what.dimension) > 1) {
+    used.insert({what.dimension, what.kind});
+  }
+}
+
+void AddPipelineMessage(Bytes message, const ParallelPlan& plan,
+                        std::set<CostKey>& used) {
+  AddIfUsed({CollectiveKind::kSendRecv, ParallelDimension::kPipeline, message},
+            plan, used);
+}
+
 }  // namespace
 
 std::set<CostKey> UsedCollectives(const Workload& workload,
                                   const ParallelPlan& plan) {
   std::set<CostKey> used;
+  AddPipelineMessage(workload.pipeline_message(), plan, used);
   for (const Layer& layer : workload.layers()) {
     for (const LayerPhase& phase : layer.phases) {
-      const auto& what = phase.communication;
-      if (!what || what->bytes == Bytes(0)) continue;
-      if (plan.GroupSize(what->dimension) > 1) {
-        used.insert({what->dimension, what->kind});
-      }
+      if (phase.communication) AddIfUsed(*phase.communication, plan, used);
     }
-  }
-  if (plan.GroupSize(ParallelDimension::kPipeline) > 1 &&
-      workload.pipeline_message() > Bytes(0)) {
-    used.insert({ParallelDimension::kPipeline, CollectiveKind::kSendRecv});
   }
   return used;
 }
 
-absl::StatusOr<CollectiveCosts> FindCosts(const Workload& workload,
+std::set<CostKey> UsedCollectives(const Program& program,
+                                  const ParallelPlan& plan) {
+  std::set<CostKey> used;
+  AddPipelineMessage(program.pipeline_message(), plan, used);
+  for (const ProgramModule& module : program.modules()) {
+    for (const std::vector<Step>& steps : module.passes) {
+      for (const Step& step : steps) AddIfUsed(step.communication, plan, used);
+    }
+  }
+  return used;
+}
+
+absl::StatusOr<CollectiveCosts> FindCosts(const std::set<CostKey>& used,
                                           const ParallelPlan& plan,
                                           const BusBandwidths& measured,
                                           Routes& routes) {
   CollectiveCosts costs;
-  for (const CostKey& key : UsedCollectives(workload, plan)) {
+  for (const CostKey& key : used) {
     if (key.first != ParallelDimension::kPipeline) costs[key];
   }
   for (auto& [key, cost] : costs) {

@@ -20,6 +20,7 @@
 #include "collectives/group_shape.h"
 #include "topology/routes.h"
 #include "workload/parallel_plan.h"
+#include "workload/program.h"
 #include "workload/workload.h"
 
 namespace astra {
@@ -33,15 +34,17 @@ struct CollectiveCost {
 using CostKey = std::pair<ParallelDimension, CollectiveKind>;
 using CollectiveCosts = std::map<CostKey, CollectiveCost>;
 
-// The collectives of `workload` that move bytes between two ranks or more,
-// pipeline messages among them.
+// The collectives that move bytes between two ranks or more, pipeline messages
+// among them.
 std::set<CostKey> UsedCollectives(const Workload& workload,
+                                  const ParallelPlan& plan);
+std::set<CostKey> UsedCollectives(const Program& program,
                                   const ParallelPlan& plan);
 
 // The costs of the used collectives, without pipeline messages.
 //
 // Errors: those of LayOnLinks.
-absl::StatusOr<CollectiveCosts> FindCosts(const Workload& workload,
+absl::StatusOr<CollectiveCosts> FindCosts(const std::set<CostKey>& used,
                                           const ParallelPlan& plan,
                                           const BusBandwidths& measured,
                                           Routes& routes);

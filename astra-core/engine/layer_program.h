@@ -19,52 +19,36 @@
 #include <cstdint>
 #include <vector>
 
-#include "astra-core/base/ids.h"
+#include "astra-core/engine/rank_program.h"
 #include "workload/workload.h"
 
 namespace astra {
 
-enum class OpKind : uint8_t {
-  kCompute,      // Takes the compute time of the layer's phase.
-  kCommunicate,  // Runs the phase's collective, if any, and waits for it.
-  kLaunch,       // Starts the phase's collective, if any, and goes on.
-  kFinish,       // Waits for everything launched. The last one.
-};
-
-struct Op {
-  OpKind kind = OpKind::kFinish;
-  Phase phase = Phase::kForward;
-  LayerId layer;
-
-  friend bool operator==(const Op&, const Op&) = default;
-};
-
-class LayerProgram {
+class LayerProgram final : public RankProgram {
  public:
-  // Where a rank stands; begins at the first operation.
-  class Cursor {
-   private:
-    friend class LayerProgram;
-    enum class Pass : uint8_t { kForward, kRecompute, kBackward, kEnd };
-
-    Pass pass_ = Pass::kForward;
-    uint8_t part_ = 0;  // Of the layer's operations in this pass.
-    uint32_t layer_ = 0;
-    uint32_t resume_at_ = 0;  // The layer that the recomputation ends at.
-  };
-
   // `workload` must outlive the program.
   explicit LayerProgram(const Workload& workload);
 
-  // Returns the operation at `cursor` and moves it on; kFinish for ever once
-  // all others were returned.
-  Op Next(Cursor& cursor) const;
-
-  // How many operations there are before kFinish.
-  int64_t num_ops() const { return num_ops_; }
+  OpStream Begin() const override;
+  int64_t num_ops() const override { return num_ops_; }
 
  private:
+  enum class Pass : uint8_t { kForward, kRecompute, kBackward, kWaitAll, kEnd };
+
+  // Where a rank stands; begins at the first operation.
+  struct Cursor {
+    Pass pass = Pass::kForward;
+    uint8_t part = 0;  // Of the layer's operations in this pass.
+    uint32_t layer = 0;
+    uint32_t resume_at = 0;  // The layer that the recomputation ends at.
+  };
+
+  // Returns the operation at `cursor` and moves it on.
+  Op Next(Cursor& cursor) const;
+  Op OpOf(OpKind kind, Phase phase, uint32_t layer) const;
   void EnterBackward(uint32_t layer, Cursor& cursor) const;
+
+  const Workload& workload_;
 
   uint32_t num_layers_;
   std::vector<uint32_t> recompute_from_;  // By layer; itself: none.

@@ -50,26 +50,25 @@ CollectiveRecord SlowestMessage(const std::vector<std::vector<RankId>>& pairs,
 }  // namespace
 
 absl::StatusOr<PipelineResult> AddPipeline(
-    const Workload& workload, const ParallelPlan& plan, TimePs micro_batch_time,
+    const PipelineMessages& messages, const ParallelPlan& plan, TimePs bubble,
     double overlap, std::optional<double> measured_gb_per_s, Routes& routes,
     std::vector<double>& link_bytes) {
-  const ParallelSizes& sizes = workload.sizes();
   PipelineResult result;
-  if (sizes.pipeline == 1) return result;
-  const int64_t chunks = sizes.micro_batches * sizes.virtual_stages;
-  result.bubble = ShareOf(
-      static_cast<double>(sizes.pipeline - 1) / static_cast<double>(chunks),
-      micro_batch_time);
-  if (workload.pipeline_message() == Bytes(0)) return result;
+  if (plan.GroupSize(ParallelDimension::kPipeline) == 1) return result;
+  result.bubble = bubble;
+  result.forward_only = messages.forward_only;
+  if (messages.bytes == Bytes(0)) return result;
 
   const std::vector<std::vector<RankId>> pairs = NeighbouringStages(plan);
   ASTRA_ASSIGN_OR_RETURN(
       const ClosedForms forms,
       LayOnLinks(DefaultCollectiveAlgorithm(CollectiveKind::kSendRecv), pairs,
                  routes));
-  result.message = SlowestMessage(pairs, forms, workload.pipeline_message(),
-                                  measured_gb_per_s);
-  result.num_messages = 2 * chunks;
+  result.message =
+      SlowestMessage(pairs, forms, messages.bytes, measured_gb_per_s);
+  const int64_t one_way = messages.micro_batches * messages.virtual_stages;
+  result.num_messages = messages.forward_only ? one_way : 2 * one_way;
+  result.message.count = result.num_messages;
   const double exposed_ps = (1 - overlap) *
                             static_cast<double>(result.num_messages) *
                             static_cast<double>(result.message.time.count());
@@ -77,18 +76,17 @@ absl::StatusOr<PipelineResult> AddPipeline(
     return absl::ResourceExhaustedError(
         fmt::format("{} pipeline messages of {} take longer than the limit of "
                     "26 days",
-                    result.num_messages, workload.pipeline_message()));
+                    result.num_messages, messages.bytes));
   }
   result.exposed = TimePs(std::llround(exposed_ps));
 
   // Gradients go back over the other direction of the same links.
-  const double one_way =
-      static_cast<double>(chunks) *
-      static_cast<double>(workload.pipeline_message().count());
+  const double bytes = static_cast<double>(one_way) *
+                       static_cast<double>(messages.bytes.count());
   for (size_t link = 0; link < link_bytes.size(); ++link) {
-    const double bytes = one_way * forms.link_bytes_per_byte[link];
-    link_bytes[link] += bytes;
-    link_bytes[link ^ 1] += bytes;
+    const double forward = bytes * forms.link_bytes_per_byte[link];
+    link_bytes[link] += forward;
+    if (!messages.forward_only) link_bytes[link ^ 1] += forward;
   }
   return result;
 }

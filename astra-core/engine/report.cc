@@ -9,7 +9,6 @@
 #include "astra-core/base/csv.h"
 #include "fmt/compile.h"
 #include "fmt/format.h"
-#include "workload/parallel_plan.h"
 
 namespace astra {
 namespace {
@@ -29,14 +28,16 @@ constexpr ColumnSpec kColumns[] = {
     {kEndToEnd, "Expose_PP_comm", "us (share of the total)",
      "pipeline messages, less the share that is hidden"},
     {kEndToEnd, "bubble time", "us (share of the total)",
-     "(PP - 1) / (GA x VPP) x time of the micro-batches"},
+     "(PP - 1) / (GA x VPP) x time of the micro-batches; of programs: one "
+     "micro-batch of each other stage / VPP"},
     {kEndToEnd, "total comp", "us (share of the total)",
      "computation of the reported rank"},
     {kEndToEnd, "total exposed comm", "us (share of the total)",
-     "DP + DP_EP + TP + EP above"},
+     "DP + DP_EP + TP + EP above, and CP and ETP of programs"},
     {kEndToEnd, "Total time", "us",
      "total comp + total exposed comm + bubble time + Expose_PP_comm"},
-    {kEndToEnd, "layer_name", "", "layer of the workload, in file order"},
+    {kEndToEnd, "layer_name", "",
+     "layer of the workload, or module of the program, in file order"},
     {kEndToEnd, "Analytical_test", "", "always Analytical_test, as in SimAI"},
     {kEndToEnd, "fwd compute", "us", "forward computation, recomputed too"},
     {kEndToEnd, "wg compute", "us", "weight-gradient computation"},
@@ -52,11 +53,12 @@ constexpr ColumnSpec kColumns[] = {
     {kEndToEnd, "wg total comm", "us", "as fwd total comm, weight gradient"},
     {kEndToEnd, "ig total comm", "us", "as fwd total comm, input gradient"},
     {kCollectives, "layer", "",
-     "layer of the workload, or \"(pipeline)\" for messages between stages"},
-    {kCollectives, "phase", "", "fwd, ig or wg; fwd+ig for (pipeline)"},
+     "layer or module, or \"(pipeline)\" for messages between stages"},
+    {kCollectives, "phase", "",
+     "fwd, ig or wg; fwd+ig for (pipeline), fwd if it only goes forward"},
     {kCollectives, "collective", "",
      "all-reduce, all-gather, reduce-scatter, all-to-all or send-recv"},
-    {kCollectives, "group", "", "TP, DP, EP, DP_EP or PP"},
+    {kCollectives, "group", "", "TP, DP, EP, DP_EP, PP, CP or ETP"},
     {kCollectives, "first_rank", "", "lowest rank of the group"},
     {kCollectives, "ranks", "", "ranks of the group"},
     {kCollectives, "groups", "",
@@ -66,7 +68,7 @@ constexpr ColumnSpec kColumns[] = {
     {kCollectives, "bytes", "B",
      "buffer size as nccl-tests counts it: all-gather: output; others: input"},
     {kCollectives, "start_us", "us",
-     "when the last rank had joined; 0 for (pipeline)"},
+     "when the last rank had joined, the first time; 0 for (pipeline)"},
     {kCollectives, "time_us", "us", "from then to the last rank's result"},
     {kCollectives, "algbw_GBps", "GB/s (10^9 B/s)", "bytes / time"},
     {kCollectives, "busbw_GBps", "GB/s (10^9 B/s)",
@@ -137,16 +139,13 @@ std::string SummaryRow(std::string_view name, const SimulationResult& result) {
 }
 
 // ",time,algbw,busbw" of a phase; zeros where it has no collective.
-std::string CommunicationFields(const LayerPhase& phase,
-                                const PhaseResult& result,
-                                const ParallelPlan& plan) {
+std::string CommunicationFields(const PhaseResult& result) {
+  constexpr double kPsPerByteAtOneGbPerS = 1e3;
   const double algbw = GigabytesPerSecond(result.bytes, result.network);
-  double busbw = 0;
-  if (phase.communication) {
-    busbw = algbw *
-            BusBandwidthFactor(phase.communication->kind,
-                               plan.GroupSize(phase.communication->dimension));
-  }
+  const double busbw = result.network == TimePs(0)
+                           ? 0
+                           : kPsPerByteAtOneGbPerS * result.bus_bytes /
+                                 static_cast<double>(result.network.count());
   return fmt::format(",{:.6f},{:.2f},{:.2f}",
                      CheckedUs(result.network, "a collective"),
                      Checked(algbw, "algbw"), Checked(busbw, "busbw"));
@@ -165,8 +164,8 @@ std::string NodeKindName(const Topology& topology, NodeId node) {
 }
 
 void AppendCollective(const CollectiveRecord& record, std::string_view layer,
-                      std::string_view phase, int64_t count,
-                      const Topology& topology, std::string& text) {
+                      std::string_view phase, const Topology& topology,
+                      std::string& text) {
   const auto& [kind, dimension, bytes] = record.communication;
   const double algbw = GigabytesPerSecond(bytes, record.time);
   const double busbw = algbw * BusBandwidthFactor(kind, record.num_ranks);
@@ -177,7 +176,7 @@ void AppendCollective(const CollectiveRecord& record, std::string_view layer,
       std::back_inserter(text),
       "{},{},{},{},{},{},{},{},{},{},{:.6f},{:.6f},{:.3f},{:.3f},{},{}\n",
       CsvField(layer), phase, Name(kind), Name(dimension), record.lowest_rank,
-      record.num_ranks, record.num_groups, count, record.algorithm,
+      record.num_ranks, record.num_groups, record.count, record.algorithm,
       bytes.count(), CheckedUs(record.start, "start"),
       CheckedUs(record.time, "time"), Checked(algbw, "algbw"),
       Checked(busbw, "busbw"), bound,
@@ -217,11 +216,7 @@ LinkId BusiestLink(const Topology& topology, const SimulationResult& result) {
   return busiest;
 }
 
-std::string EndToEndCsv(std::string_view name, const Workload& workload,
-                        const SimulationResult& result) {
-  const absl::StatusOr<ParallelPlan> plan =
-      ParallelPlan::Create(workload.sizes());
-  ASTRA_CHECK(plan.ok(), "{}", plan.status().ToString());
+std::string EndToEndCsv(std::string_view name, const SimulationResult& result) {
   std::string text = fmt::format(
       "# times in us; algbw and busbw in GB/s (1 GB = 10^9 B; SimAI: GiB/s); "
       "one iteration, as rank {} saw it\n"
@@ -238,40 +233,40 @@ std::string EndToEndCsv(std::string_view name, const Workload& workload,
   constexpr Phase kOrder[] = {Phase::kForward, Phase::kWeightGradient,
                               Phase::kInputGradient};
   for (size_t i = 0; i < result.layers.size(); ++i) {
-    const Layer& layer = workload.layers()[i];
-    text += CsvField(layer.name) + ",Analytical_test";
+    const std::string& layer = result.layer_names[i];
+    text += CsvField(layer) + ",Analytical_test";
     for (const Phase phase : kOrder) {
       text += fmt::format(
           ",{:.6f}",
-          CheckedUs(result.layers[i][IndexOf(phase)].compute, layer.name));
+          CheckedUs(result.layers[i][IndexOf(phase)].compute, layer));
     }
     for (const Phase phase : kOrder) {
       text += fmt::format(
           ",{:.6f}",
-          CheckedUs(result.layers[i][IndexOf(phase)].exposed, layer.name));
+          CheckedUs(result.layers[i][IndexOf(phase)].exposed, layer));
     }
     for (const Phase phase : kOrder) {
-      text += CommunicationFields(layer.phase(phase),
-                                  result.layers[i][IndexOf(phase)], *plan);
+      text += CommunicationFields(result.layers[i][IndexOf(phase)]);
     }
     text += '\n';
   }
   return text;
 }
 
-std::string CollectivesCsv(const Workload& workload, const Topology& topology,
+std::string CollectivesCsv(const Topology& topology,
                            const SimulationResult& result) {
   std::string text =
       "layer,phase,collective,group,first_rank,ranks,groups,count,algorithm,"
       "bytes,start_us,time_us,algbw_GBps,busbw_GBps,bound_by,"
       "bottleneck_link\n";
   for (const CollectiveRecord& record : result.collectives) {
-    AppendCollective(record, workload.layer(record.layer).name,
-                     Name(record.phase), 1, topology, text);
+    AppendCollective(record, result.layer_names[record.layer.index()],
+                     Name(record.phase), topology, text);
   }
   if (result.pipeline.num_messages > 0) {
-    AppendCollective(result.pipeline.message, "(pipeline)", "fwd+ig",
-                     result.pipeline.num_messages, topology, text);
+    AppendCollective(result.pipeline.message, "(pipeline)",
+                     result.pipeline.forward_only ? "fwd" : "fwd+ig", topology,
+                     text);
   }
   return text;
 }

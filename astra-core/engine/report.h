@@ -9,7 +9,6 @@
 #include "absl/types/span.h"
 #include "astra-core/engine/result.h"
 #include "topology/topology.h"
-#include "workload/workload.h"
 
 namespace astra {
 
@@ -37,11 +36,10 @@ LinkId BusiestLink(const Topology& topology, const SimulationResult& result);
 
 // EndToEnd.csv: SimAI's layout, after a comment that states the units. `name`
 // is the name of the run.
-std::string EndToEndCsv(std::string_view name, const Workload& workload,
-                        const SimulationResult& result);
+std::string EndToEndCsv(std::string_view name, const SimulationResult& result);
 
 // collectives.csv: a line for each collective and class of groups.
-std::string CollectivesCsv(const Workload& workload, const Topology& topology,
+std::string CollectivesCsv(const Topology& topology,
                            const SimulationResult& result);
 
 // links.csv: a line for each direction of each link.

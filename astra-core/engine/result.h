@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,26 +17,28 @@
 
 namespace astra {
 
-// One phase of one layer, as the reported rank saw it. A recomputation counts
-// with the forward phase.
+// One phase of one layer, or of all occurrences of one module, as the reported
+// rank saw it. A recomputation counts with the forward phase.
 struct PhaseResult {
   TimePs compute;
-  TimePs exposed;  // Waiting for the collective.
-  TimePs network;  // The collective's time on the network, exposed or not.
-  Bytes bytes;     // Of the collective's buffer, for each time it ran.
+  TimePs exposed;        // Waiting for its collectives.
+  TimePs network;        // Their time on the network, exposed or not.
+  Bytes bytes;           // Of their buffers, for each time they ran.
+  double bus_bytes = 0;  // The same, times its factor of bus bandwidth.
 };
 
 // One collective of one communicator.
 struct CollectiveRecord {
-  LayerId layer;
+  LayerId layer;  // Or that of the module.
   Phase phase = Phase::kForward;
-  Communication communication;
+  Communication communication{};
   std::string_view algorithm;
   uint32_t communicator = 0;  // Of the engine; see communicators.h.
   bool is_of_reported_rank = false;
   RankId lowest_rank;             // Of the group.
   uint32_t num_ranks = 0;         // In the group.
   uint32_t num_groups = 0;        // Groups that do the same at the same time.
+  int64_t count = 1;              // How often it runs, alike.
   TimePs start;                   // When the last rank had joined.
   TimePs time;                    // Until the last rank had its result.
   bool is_measured = false;       // The user's bus bandwidth decides the time.
@@ -45,20 +48,24 @@ struct CollectiveRecord {
 
 // What pipeline parallelism adds; see pipeline.h.
 struct PipelineResult {
-  int64_t num_messages = 0;  // That a stage exchanges with a neighbour.
-  CollectiveRecord message;  // One of them, between the slowest pair of ranks.
-  TimePs exposed;            // All messages, less what is hidden.
+  int64_t num_messages = 0;   // That a stage exchanges with a neighbour.
+  bool forward_only = false;  // No gradients go back.
+  CollectiveRecord message;   // One of them, between the slowest pair of ranks.
+  TimePs exposed;             // All messages, less what is hidden.
   TimePs bubble;
 };
 
 struct SimulationResult {
   // The rank that finishes last, the lowest of equals: the layers are its.
   RankId reported_rank;
+  std::vector<std::string> layer_names;  // Of layers or modules.
   std::vector<std::array<PhaseResult, kNumPhases>> layers;
   // Waiting of that rank, by dimension; the pipeline's is in `pipeline`.
   std::array<TimePs, kNumParallelDimensions> exposed{};
   TimePs compute;
   TimePs stage_time;  // compute + all of exposed: one pipeline stage alone.
+  // Of programs: one micro-batch of those that are alike and most.
+  TimePs micro_batch;
   PipelineResult pipeline;
 
   std::vector<CollectiveRecord> collectives;  // By start, group, issue.

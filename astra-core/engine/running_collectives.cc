@@ -134,6 +134,14 @@ void RunningCollectives::OnTimer(const Event& event) {
   for (const uint32_t member : members) End(member, run);
 }
 
+void RunningCollectives::OnArrivals(absl::Span<const MessageId> messages) {
+  arrived_.assign(messages.begin(), messages.end());
+  std::sort(arrived_.begin(), arrived_.end(), [this](MessageId a, MessageId b) {
+    return in_flight_[a.index()] < in_flight_[b.index()];
+  });
+  for (const MessageId message : arrived_) OnArrival(message);
+}
+
 void RunningCollectives::OnArrival(MessageId message) {
   const InFlight arrived = in_flight_[message.index()];
   free_messages_.push_back(message.index());
@@ -182,7 +190,12 @@ void RunningCollectives::SendReady(const Run& run) {
 // The last member to end takes the run away with it.
 void RunningCollectives::End(uint32_t member, Run& run) {
   const CommunicatorId id = run.call.communicator;
-  ended_.push_back({member, id, records_[run.record].time});
+  // Of messages, the record's time is that of the last member to end.
+  const CollectiveRecord& record = records_[run.record];
+  const TimePs network = run.flows == nullptr
+                             ? record.time
+                             : network_.now() - record.start - run.call.update;
+  ended_.push_back({member, id, run.record, network});
   if (++run.num_ended < communicator(id).members.size()) return;
   std::deque<Run>& runs = runs_[id.index()];
   while (!runs.empty() &&

@@ -8,6 +8,7 @@
 #ifndef ASTRA_CORE_ENGINE_RUNNING_COLLECTIVES_H_
 #define ASTRA_CORE_ENGINE_RUNNING_COLLECTIVES_H_
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "astra-core/base/event_queue.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/flow_run.h"
@@ -47,7 +49,7 @@ struct Call {
   uint32_t number = 0;  // Of this communicator, from 0.
   LayerId layer;
   Phase phase = Phase::kForward;
-  Communication communication;
+  Communication communication{};
   TimePs update;  // Passes before a member has its result.
 };
 
@@ -55,7 +57,8 @@ struct Call {
 struct Ended {
   uint32_t member = 0;
   CommunicatorId communicator;
-  TimePs network;  // The time of the collective on the network.
+  size_t record = 0;  // Of TakeRecords().
+  TimePs network;     // From the last member's joining to this one's result.
 };
 
 class RunningCollectives {
@@ -71,9 +74,13 @@ class RunningCollectives {
   // that of a collective that would take kMaxCollectiveTime.
   absl::Status Join(uint32_t member, const Call& call);
 
-  // For events of the kinds kCollectiveDone and kUpdateDone, and for messages.
+  // For events of the kinds kCollectiveDone and kUpdateDone.
   void OnTimer(const Event& event);
-  void OnArrival(MessageId message);
+
+  // For the messages that arrive at one instant. They are taken by communicator
+  // and flow: ids are used again and again, and what follows must not depend on
+  // what came long before.
+  void OnArrivals(absl::Span<const MessageId> messages);
 
   // Moves out who has ended since the last time.
   std::vector<Ended> TakeEnded();
@@ -100,6 +107,8 @@ class RunningCollectives {
     CommunicatorId communicator;
     uint32_t number = 0;
     FlowId flow;
+
+    friend auto operator<=>(const InFlight&, const InFlight&) = default;
   };
 
   const Communicator& communicator(CommunicatorId id) const {
@@ -110,6 +119,7 @@ class RunningCollectives {
   CollectiveRecord NewRecord(const Call& call) const;
   absl::StatusOr<std::shared_ptr<const FlowGraph>> GraphFor(const Call& call);
   absl::Status StartClosedForm(Run& run);
+  void OnArrival(MessageId message);
   void SendReady(const Run& run);
   void End(uint32_t member, Run& run);
 
@@ -132,6 +142,7 @@ class RunningCollectives {
       graphs_;
   std::vector<Ended> ended_;
   std::vector<CollectiveRecord> records_;
+  std::vector<MessageId> arrived_;   // Scratch.
   std::vector<FlowId> ready_;        // Scratch.
   std::vector<GroupRank> finished_;  // Scratch.
 };

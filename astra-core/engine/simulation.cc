@@ -1,312 +1,33 @@
 #include "astra-core/engine/simulation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <deque>
-#include <limits>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "astra-core/base/check.h"
-#include "astra-core/base/event_queue.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/communicators.h"
+#include "astra-core/engine/engine.h"
 #include "astra-core/engine/layer_program.h"
 #include "astra-core/engine/pipeline.h"
+#include "astra-core/engine/stage_program.h"
 #include "fmt/format.h"
 
 namespace astra {
 namespace {
 
-constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
-
-// What a rank has called on one communicator and has no result of yet: the
-// first call is joined, the others wait for their turn.
-struct Lane {
-  uint32_t num_calls = 0;
-  std::deque<Call> calls;
-};
-
-// A rank, which stands for those of its class.
-struct Actor {
-  enum class State : uint8_t {
-    kRunning,
-    kWaiting,    // For the calls on the lane `awaited`.
-    kFinishing,  // For all calls.
-    kDone,
-  };
-  State state = State::kRunning;
-  LayerProgram::Cursor cursor;
-  std::array<Lane, kNumParallelDimensions> lanes;
-  size_t awaited = 0;
-  TimePs wait_began;
-  TimePs finish;
-  std::vector<std::array<PhaseResult, kNumPhases>> layers;
-  std::array<TimePs, kNumParallelDimensions> exposed{};
-
-  bool has_calls() const {
-    return std::any_of(lanes.begin(), lanes.end(),
-                       [](const Lane& lane) { return !lane.calls.empty(); });
-  }
-};
-
-class Engine {
- public:
-  Engine(const Workload& workload, const SimulationOptions& options,
-         const CollectiveCosts& costs, const Communicators& communicators,
-         NetworkBackend& network)
-      : workload_(workload),
-        options_(options),
-        communicators_(communicators),
-        program_(workload),
-        network_(network),
-        collectives_(costs, communicators, options.lowering, options.overlap,
-                     network, timers_),
-        actors_(communicators.classes.lowest_rank.size()) {
-    for (Actor& actor : actors_) {
-      actor.layers.resize(workload.layers().size());
-    }
-  }
-
-  absl::Status Run();
-
-  // After Run().
-  SimulationResult TakeResult();
-
- private:
-  absl::Status Step();
-  absl::Status Resume(uint32_t id);
-  absl::Status CallCollective(uint32_t id, const Op& op);
-  absl::Status EndCall(const Ended& ended);
-  void Finish(Actor& actor);
-  void ReportProgress() const;
-  absl::Status Silence() const;
-
-  const Workload& workload_;
-  const SimulationOptions& options_;
-  const Communicators& communicators_;
-  const LayerProgram program_;
-  NetworkBackend& network_;
-  EventQueue timers_;
-  RunningCollectives collectives_;
-
-  std::vector<Actor> actors_;  // By class of ranks.
-  size_t num_done_ = 0;
-  int64_t num_ops_ = 0;
-  int64_t num_events_ = 0;
-  std::vector<MessageId> arrived_;  // Scratch.
-};
-
-absl::Status Engine::Run() {
-  for (uint32_t id = 0; id < actors_.size(); ++id) {
-    ASTRA_RETURN_IF_ERROR(Resume(id));
-  }
-  constexpr int64_t kEventsPerReport = 1 << 12;
-  while (num_done_ < actors_.size()) {
-    ASTRA_RETURN_IF_ERROR(Step());
-    if (++num_events_ % kEventsPerReport == 0) ReportProgress();
-  }
-  return absl::OkStatus();
-}
-
-// Goes to the next instant at which something happens. Arrivals come before
-// timers.
-absl::Status Engine::Step() {
-  if (timers_.empty() && collectives_.num_messages_in_flight() == 0) {
-    return Silence();
-  }
-  const TimePs next_timer = timers_.empty() ? kNever : timers_.next().time;
-  const TimePs limit = std::min(next_timer, options_.stop_at);
-  arrived_.clear();
-  network_.AdvanceTo(limit, &arrived_);
-  if (!arrived_.empty()) {
-    for (const MessageId message : arrived_) collectives_.OnArrival(message);
-  } else if (next_timer == limit) {
-    const Event event = timers_.Pop();
-    if (event.kind == kComputeDone) return Resume(event.index);
-    collectives_.OnTimer(event);
-  } else if (timers_.empty() && options_.stop_at == kMaxCollectiveTime) {
-    return Silence();
-  } else if (options_.stop_at == kMaxCollectiveTime) {
-    return absl::ResourceExhaustedError(
-        "the iteration would take longer than the limit of 26 days");
-  } else {
-    return absl::AbortedError(fmt::format(
-        "stopped at {:.3f} us of simulated time, with {:.1f} % of the work "
-        "done",
-        ToMicroseconds(options_.stop_at),
-        100 * static_cast<double>(num_ops_) /
-            static_cast<double>(program_.num_ops() *
-                                static_cast<int64_t>(actors_.size()))));
-  }
-  for (const Ended& ended : collectives_.TakeEnded()) {
-    ASTRA_RETURN_IF_ERROR(EndCall(ended));
-  }
-  return absl::OkStatus();
-}
-
-// The rank goes on through its program until it has to wait.
-absl::Status Engine::Resume(uint32_t id) {
-  Actor& actor = actors_[id];
-  actor.state = Actor::State::kRunning;
-  while (actor.state == Actor::State::kRunning) {
-    const Op op = program_.Next(actor.cursor);
-    if (op.kind == OpKind::kFinish) {
-      actor.state = Actor::State::kFinishing;
-      actor.wait_began = network_.now();
-      if (!actor.has_calls()) Finish(actor);
-      break;
-    }
-    ++num_ops_;
-    if (op.kind != OpKind::kCompute) {
-      ASTRA_RETURN_IF_ERROR(CallCollective(id, op));
-      continue;
-    }
-    const TimePs compute = workload_.layer(op.layer).phase(op.phase).compute;
-    if (compute == TimePs(0)) continue;
-    actor.layers[op.layer.index()][IndexOf(op.phase)].compute += compute;
-    timers_.Push(
-        {.time = network_.now() + compute, .kind = kComputeDone, .index = id});
-    break;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Engine::CallCollective(uint32_t id, const Op& op) {
-  Actor& actor = actors_[id];
-  const Layer& layer = workload_.layer(op.layer);
-  const auto& communication = layer.phase(op.phase).communication;
-  if (!communication || communication->bytes == Bytes(0)) {
-    return absl::OkStatus();
-  }
-  const size_t dimension = IndexOf(communication->dimension);
-  const auto& communicator = communicators_.of_class[id][dimension];
-  if (!communicator) return absl::OkStatus();  // A group of one rank.
-
-  Lane& lane = actor.lanes[dimension];
-  const Call call = {.communicator = *communicator,
-                     .number = lane.num_calls++,
-                     .layer = op.layer,
-                     .phase = op.phase,
-                     .communication = *communication,
-                     .update = layer.update};
-  lane.calls.push_back(call);
-  if (op.kind == OpKind::kCommunicate) {
-    actor.state = Actor::State::kWaiting;
-    actor.awaited = dimension;
-    actor.wait_began = network_.now();
-  }
-  if (lane.calls.size() > 1) return absl::OkStatus();
-  return collectives_.Join(id, call);
-}
-
-// Waiting counts for the call that ends it.
-absl::Status Engine::EndCall(const Ended& ended) {
-  Actor& actor = actors_[ended.member];
-  const Communicator& communicator =
-      communicators_.list[ended.communicator.index()];
-  const size_t dimension = IndexOf(communicator.dimension);
-  Lane& lane = actor.lanes[dimension];
-  const Call call = lane.calls.front();
-  lane.calls.pop_front();
-  if (!lane.calls.empty()) {
-    ASTRA_RETURN_IF_ERROR(collectives_.Join(ended.member, lane.calls.front()));
-  }
-
-  PhaseResult& phase = actor.layers[call.layer.index()][IndexOf(call.phase)];
-  phase.network += ended.network;
-  phase.bytes += call.communication.bytes;
-  const bool waits =
-      actor.state == Actor::State::kFinishing ||
-      (actor.state == Actor::State::kWaiting && actor.awaited == dimension);
-  if (!waits) return absl::OkStatus();
-  const TimePs waited = network_.now() - actor.wait_began;
-  phase.exposed += waited;
-  actor.exposed[dimension] += waited;
-  actor.wait_began = network_.now();
-  if (actor.state == Actor::State::kFinishing) {
-    if (!actor.has_calls()) Finish(actor);
-    return absl::OkStatus();
-  }
-  return lane.calls.empty() ? Resume(ended.member) : absl::OkStatus();
-}
-
-void Engine::Finish(Actor& actor) {
-  actor.state = Actor::State::kDone;
-  actor.finish = network_.now();
-  ++num_done_;
-}
-
-void Engine::ReportProgress() const {
-  if (!options_.on_progress) return;
-  const auto all = static_cast<double>(program_.num_ops() *
-                                       static_cast<int64_t>(actors_.size()));
-  options_.on_progress(static_cast<double>(num_ops_) / all, network_.now());
-}
-
-// Nothing is left to happen, but ranks wait: says who, for what.
-absl::Status Engine::Silence() const {
-  constexpr size_t kMaxNamed = 4;
-  std::string who;
-  size_t num_waiting = 0;
-  for (uint32_t id = 0; id < actors_.size(); ++id) {
-    for (const Lane& lane : actors_[id].lanes) {
-      if (lane.calls.empty()) continue;
-      if (++num_waiting > kMaxNamed) continue;
-      const Call& call = lane.calls.front();
-      who += fmt::format(
-          "; rank {} waits in layer {} ({}) for the {} over {}, which lacks {}",
-          communicators_.classes.lowest_rank[id],
-          workload_.layer(call.layer).name, Name(call.phase),
-          Name(call.communication.kind), Name(call.communication.dimension),
-          collectives_.WhatIsMissing(call.communicator));
-    }
-  }
-  if (num_waiting > kMaxNamed) {
-    who += fmt::format("; and {} more", num_waiting - kMaxNamed);
-  }
-  return absl::InternalError(fmt::format(
-      "nothing is left to happen, but {} rank(s) wait{}", num_waiting, who));
-}
-
-SimulationResult Engine::TakeResult() {
-  const auto last = std::max_element(
-      actors_.begin(), actors_.end(),
-      [](const Actor& a, const Actor& b) { return a.finish < b.finish; });
-  const auto reported = static_cast<size_t>(last - actors_.begin());
-  SimulationResult result;
-  result.reported_rank = communicators_.classes.lowest_rank[reported];
-  result.stage_time = last->finish;
-  result.layers = std::move(last->layers);
-  result.exposed = last->exposed;
-  for (const auto& layer : result.layers) {
-    for (const PhaseResult& phase : layer) result.compute += phase.compute;
-  }
-  result.collectives = collectives_.TakeRecords();
-  for (CollectiveRecord& record : result.collectives) {
-    const size_t dimension = IndexOf(record.communication.dimension);
-    record.is_of_reported_rank = communicators_.of_class[reported][dimension] ==
-                                 CommunicatorId(record.communicator);
-  }
-  std::stable_sort(result.collectives.begin(), result.collectives.end(),
-                   [](const CollectiveRecord& a, const CollectiveRecord& b) {
-                     return std::pair(a.start, a.lowest_rank) <
-                            std::pair(b.start, b.lowest_rank);
-                   });
-  result.num_rank_classes = static_cast<uint32_t>(actors_.size());
-  result.num_events = num_events_;
-  return result;
-}
-
-absl::Status CheckOptions(const Workload& workload,
+absl::Status CheckOptions(const ParallelSizes& sizes,
                           const SimulationOptions& options,
                           const Topology& topology) {
-  if (workload.sizes().num_ranks != topology.num_gpus()) {
+  if (sizes.num_ranks != topology.num_gpus()) {
     return absl::InvalidArgumentError(
         fmt::format("the workload is for {} GPUs, the topology has {}",
-                    workload.sizes().num_ranks, topology.num_gpus()));
+                    sizes.num_ranks, topology.num_gpus()));
   }
   if (options.lowering == Lowering::kClosedForm) return absl::OkStatus();
   for (const ParallelDimension dimension : kParallelDimensions) {
@@ -326,19 +47,16 @@ absl::Status CheckOptions(const Workload& workload,
   return absl::OkStatus();
 }
 
-// What each collective of the workload puts on links, in closed form.
-std::vector<double> LinkBytes(const LayerProgram& program,
-                              const Workload& workload,
+// What each collective of `program` puts on links, in closed form.
+std::vector<double> LinkBytes(const RankProgram& program,
                               const CollectiveCosts& costs, size_t num_links) {
   std::map<CostKey, double> volume;
-  LayerProgram::Cursor cursor;
-  for (Op op = program.Next(cursor); op.kind != OpKind::kFinish;
-       op = program.Next(cursor)) {
-    if (op.kind == OpKind::kCompute) continue;
-    const auto& what = workload.layer(op.layer).phase(op.phase).communication;
-    if (!what) continue;
-    volume[{what->dimension, what->kind}] +=
-        static_cast<double>(what->bytes.count());
+  const OpStream next = program.Begin();
+  for (Op op = next(); op.kind != OpKind::kFinish; op = next()) {
+    if (op.kind != OpKind::kBlocking && op.kind != OpKind::kLaunch) continue;
+    const auto& [kind, dimension, bytes] = op.communication;
+    volume[{dimension, kind}] +=
+        static_cast<double>(op.repeats) * static_cast<double>(bytes.count());
   }
   std::vector<double> link_bytes(num_links);
   for (const auto& [key, cost] : costs) {
@@ -348,6 +66,150 @@ std::vector<double> LinkBytes(const LayerProgram& program,
     }
   }
   return link_bytes;
+}
+
+std::vector<std::string> LayerNames(const Workload& workload) {
+  std::vector<std::string> names;
+  names.reserve(workload.layers().size());
+  for (const Layer& layer : workload.layers()) names.push_back(layer.name);
+  return names;
+}
+
+std::vector<std::string> LayerNames(const Program& program) {
+  std::vector<std::string> names;
+  for (const ProgramModule& module : program.modules()) {
+    names.push_back(module.name);
+  }
+  return names;
+}
+
+// What all runs of one simulation share.
+struct Setting {
+  SimulationOptions options;
+  Routes& routes;
+  const NetworkFactory& new_network;
+  ParallelPlan plan;
+  CollectiveCosts costs;
+  Communicators communicators;
+  std::vector<std::string> layer_names;
+
+  bool is_closed_form() const {
+    return options.lowering == Lowering::kClosedForm;
+  }
+};
+
+// `Form` is Workload or Program.
+template <class Form>
+absl::StatusOr<Setting> Prepare(const Form& form,
+                                const SimulationOptions& options,
+                                Routes& routes,
+                                const NetworkFactory& new_network) {
+  const Topology& topology = routes.topology();
+  ASTRA_RETURN_IF_ERROR(CheckOptions(form.sizes(), options, topology));
+  ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
+                         ParallelPlan::Create(form.sizes()));
+  ASTRA_ASSIGN_OR_RETURN(CollectiveCosts costs,
+                         FindCosts(UsedCollectives(form, plan), plan,
+                                   options.bus_bandwidths, routes));
+  const bool each_rank = options.lowering == Lowering::kFlowGraph;
+  Communicators communicators =
+      FormCommunicators(plan, costs, each_rank, topology);
+  return Setting{options,          routes,
+                 new_network,      plan,
+                 std::move(costs), std::move(communicators),
+                 LayerNames(form)};
+}
+
+// A program on a network of its own.
+struct Run {
+  Run(const RankProgram& program, const Setting& setting)
+      : network(setting.new_network()),
+        engine(program, setting.layer_names, setting.options, setting.costs,
+               setting.communicators, *network) {}
+
+  std::vector<double> link_bytes() const {
+    return {network->link_bytes().begin(), network->link_bytes().end()};
+  }
+
+  std::unique_ptr<NetworkBackend> network;
+  Engine engine;
+};
+
+// Whether all ranks went through repetition `last` as through the one before
+// it, and all took the same time for it. What a rank does and when depends on
+// nothing else, so the next ones would go alike, too.
+bool AreAlike(const Engine& engine, size_t last) {
+  const TimePs duration = engine.repetitions(0)[last].duration;
+  for (size_t rank = 0; rank < engine.num_ranks(); ++rank) {
+    const absl::Span<const Repetition> all = engine.repetitions(rank);
+    if (all[last] != all[last - 1] || all[last].duration != duration) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// What the messages of `program`, run to its end in `run` with at most `limit`
+// repetitions, would put on links without that limit. Every repetition sends
+// the same messages, so a run with one of them says how many bytes each adds.
+absl::StatusOr<std::vector<double>> MessageBytes(StageProgram program,
+                                                 const Setting& setting,
+                                                 const Run& run,
+                                                 int64_t limit) {
+  std::vector<double> bytes = run.link_bytes();
+  const int64_t num_skipped = program.skip().num_skipped;
+  if (num_skipped == 0) return bytes;
+  program.LimitRepetitions(1);
+  Run once(program, setting);
+  ASTRA_RETURN_IF_ERROR(once.engine.Run());
+  const std::vector<double> least = once.link_bytes();
+  const double scale =
+      static_cast<double>(num_skipped) / static_cast<double>(limit - 1);
+  for (size_t link = 0; link < bytes.size(); ++link) {
+    bytes[link] += scale * (bytes[link] - least[link]);
+  }
+  return bytes;
+}
+
+// Runs as many micro-batches as it takes until they are alike.
+absl::StatusOr<SimulationResult> RunStage(StageProgram program,
+                                          const Setting& setting) {
+  constexpr int64_t kFirstLimit = 4;
+  constexpr int64_t kGrowth = 4;
+  int64_t limit =
+      setting.options.unroll ? StageProgram::kUnlimited : kFirstLimit;
+  while (true) {
+    program.LimitRepetitions(limit);
+    const auto [stand_in, num_skipped] = program.skip();
+    Run run(program, setting);
+    ASTRA_RETURN_IF_ERROR(run.engine.Run());
+    if (num_skipped > 0 && !AreAlike(run.engine, stand_in)) {
+      limit *= kGrowth;
+      continue;
+    }
+    ASTRA_ASSIGN_OR_RETURN(SimulationResult result,
+                           run.engine.TakeResult(stand_in, num_skipped));
+    if (setting.is_closed_form()) {
+      result.link_bytes = LinkBytes(program, setting.costs,
+                                    setting.routes.topology().links().size());
+    } else {
+      ASTRA_ASSIGN_OR_RETURN(result.link_bytes,
+                             MessageBytes(program, setting, run, limit));
+    }
+    return result;
+  }
+}
+
+absl::StatusOr<PipelineResult> AddPipeline(const PipelineMessages& messages,
+                                           TimePs bubble,
+                                           const Setting& setting,
+                                           std::vector<double>& link_bytes) {
+  const SimulationOptions& options = setting.options;
+  return AddPipeline(messages, setting.plan, bubble,
+                     options.overlap[IndexOf(ParallelDimension::kPipeline)],
+                     options.bus_bandwidths.Find(ParallelDimension::kPipeline,
+                                                 CollectiveKind::kSendRecv),
+                     setting.routes, link_bytes);
 }
 
 // The time that a stage works on its micro-batches: what the bubble is a
@@ -367,41 +229,87 @@ TimePs MicroBatchTime(const Workload& workload,
   return time;
 }
 
+// The bubble of a stage whose neighbours together take `others` for one
+// micro-batch each.
+absl::StatusOr<TimePs> BubbleOf(double others_ps, int64_t virtual_stages) {
+  const double bubble_ps = others_ps / static_cast<double>(virtual_stages);
+  if (bubble_ps > static_cast<double>(kMaxCollectiveTime.count())) {
+    return absl::ResourceExhaustedError(
+        "the pipeline bubble is longer than the limit of 26 days");
+  }
+  return TimePs(std::llround(bubble_ps));
+}
+
 }  // namespace
 
 absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
                                           const SimulationOptions& options,
                                           Routes& routes,
-                                          NetworkBackend& network) {
-  const Topology& topology = routes.topology();
-  ASTRA_RETURN_IF_ERROR(CheckOptions(workload, options, topology));
-  ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
-                         ParallelPlan::Create(workload.sizes()));
-  ASTRA_ASSIGN_OR_RETURN(
-      const CollectiveCosts costs,
-      FindCosts(workload, plan, options.bus_bandwidths, routes));
-  const bool each_rank = options.lowering == Lowering::kFlowGraph;
-  const Communicators communicators =
-      FormCommunicators(plan, costs, each_rank, topology);
-
-  Engine engine(workload, options, costs, communicators, network);
-  ASTRA_RETURN_IF_ERROR(engine.Run());
-  SimulationResult result = engine.TakeResult();
-  if (each_rank) {
-    result.link_bytes.assign(network.link_bytes().begin(),
-                             network.link_bytes().end());
-  } else {
-    result.link_bytes = LinkBytes(LayerProgram(workload), workload, costs,
-                                  topology.links().size());
-  }
-  ASTRA_ASSIGN_OR_RETURN(
-      result.pipeline,
-      AddPipeline(workload, plan, MicroBatchTime(workload, result),
-                  options.overlap[IndexOf(ParallelDimension::kPipeline)],
-                  options.bus_bandwidths.Find(ParallelDimension::kPipeline,
-                                              CollectiveKind::kSendRecv),
-                  routes, result.link_bytes));
+                                          const NetworkFactory& new_network) {
+  ASTRA_ASSIGN_OR_RETURN(Setting setting,
+                         Prepare(workload, options, routes, new_network));
+  const LayerProgram program(workload);
+  Run run(program, setting);
+  ASTRA_RETURN_IF_ERROR(run.engine.Run());
+  ASTRA_ASSIGN_OR_RETURN(SimulationResult result, run.engine.TakeResult(0, 0));
+  result.link_bytes =
+      setting.is_closed_form()
+          ? LinkBytes(program, setting.costs, routes.topology().links().size())
+          : run.link_bytes();
+  const ParallelSizes& sizes = workload.sizes();
+  const TimePs bubble = ShareOf(
+      static_cast<double>(sizes.pipeline - 1) /
+          static_cast<double>(sizes.micro_batches * sizes.virtual_stages),
+      MicroBatchTime(workload, result));
+  ASTRA_ASSIGN_OR_RETURN(result.pipeline,
+                         AddPipeline({.bytes = workload.pipeline_message(),
+                                      .micro_batches = sizes.micro_batches,
+                                      .virtual_stages = sizes.virtual_stages},
+                                     bubble, setting, result.link_bytes));
+  result.layer_names = std::move(setting.layer_names);
   return result;
+}
+
+absl::StatusOr<SimulationResult> Simulate(const Program& program,
+                                          const SimulationOptions& options,
+                                          Routes& routes,
+                                          const NetworkFactory& new_network) {
+  ASTRA_ASSIGN_OR_RETURN(Setting setting,
+                         Prepare(program, options, routes, new_network));
+  const auto num_entries = static_cast<double>(program.stages().size());
+  SimulationResult slowest;
+  double micro_batches_ps = 0;  // One of each stage.
+  double done = 0;
+  for (size_t i = 0; i < program.stages().size(); ++i) {
+    if (options.on_progress) {
+      // A stage that is run again does not count back.
+      setting.options.on_progress = [&, i](double share, TimePs now) {
+        done = std::max(done, (static_cast<double>(i) + share) / num_entries);
+        options.on_progress(done, now);
+      };
+    }
+    const ProgramStage& stage = program.stages()[i];
+    ASTRA_ASSIGN_OR_RETURN(SimulationResult result,
+                           RunStage(StageProgram(program, stage), setting));
+    micro_batches_ps += static_cast<double>(stage.count) *
+                        static_cast<double>(result.micro_batch.count());
+    const bool is_slower = result.stage_time > slowest.stage_time;
+    if (i == 0 || is_slower) slowest = std::move(result);
+  }
+  const ParallelSizes& sizes = program.sizes();
+  ASTRA_ASSIGN_OR_RETURN(
+      const TimePs bubble,
+      BubbleOf(
+          micro_batches_ps - static_cast<double>(slowest.micro_batch.count()),
+          sizes.virtual_stages));
+  ASTRA_ASSIGN_OR_RETURN(slowest.pipeline,
+                         AddPipeline({.bytes = program.pipeline_message(),
+                                      .micro_batches = sizes.micro_batches,
+                                      .virtual_stages = sizes.virtual_stages,
+                                      .forward_only = program.forward_only()},
+                                     bubble, setting, slowest.link_bytes));
+  slowest.layer_names = std::move(setting.layer_names);
+  return slowest;
 }
 
 }  // namespace astra

@@ -29,9 +29,9 @@ Volumes SumByKind(const SimulationResult& result) {
     if (!record.is_of_reported_rank) continue;
     const auto& [kind, dimension, bytes] = record.communication;
     Volume& volume = volumes[{dimension, kind}];
-    ++volume.count;
-    volume.bytes += bytes;
-    volume.time += record.time;
+    volume.count += record.count;
+    volume.bytes += record.count * bytes;
+    volume.time += record.count * record.time;
     if (volume.longest == nullptr || record.time > volume.longest->time) {
       volume.longest = &record;
     }
@@ -82,14 +82,51 @@ std::string VolumeLine(CollectiveKind kind, const Volume& volume,
       BoundLine(longest, topology));
 }
 
-// "1 server", "2 servers".
+// "1 server", "2 servers", "2 switches".
 std::string Count(size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  const std::string_view plural =
+      what.substr(what.size() - 2) == "ch" ? "es" : "s";
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : plural);
 }
 
 std::string CountSwitches(const Topology& topology) {
-  const size_t count = topology.num_nodes() - topology.num_gpus();
-  return fmt::format("{} switch{}", count, count == 1 ? "" : "es");
+  return Count(topology.num_nodes() - topology.num_gpus(), "switch");
+}
+
+std::string DescribeLayout(const ParallelSizes& sizes) {
+  const absl::StatusOr<ParallelPlan> plan = ParallelPlan::Create(sizes);
+  ASTRA_CHECK(plan.ok(), "{}", plan.status().ToString());
+  const std::string context =
+      sizes.context == 1 ? "" : fmt::format(" (with CP {})", sizes.context);
+  const std::string expert_tensor =
+      sizes.expert_tensor.value_or(sizes.tensor) == sizes.tensor
+          ? ""
+          : fmt::format(", ETP {}", *sizes.expert_tensor);
+  return fmt::format(
+      "layout     TP {} x DP {}{} x PP {} = {} GPUs; EP {}{}, DP_EP {}; VPP {}"
+      ", GA {}\n",
+      sizes.tensor, plan->GroupSize(ParallelDimension::kData), context,
+      sizes.pipeline, sizes.num_ranks, sizes.expert, expert_tensor,
+      plan->GroupSize(ParallelDimension::kDataExpert), sizes.virtual_stages,
+      sizes.micro_batches);
+}
+
+std::string DescribeCluster(const Topology& topology, int64_t num_ranks,
+                            const SimulationResult& result) {
+  return fmt::format("cluster    {} {} in {} of {}, {}, {}\n",
+                     topology.num_gpus(), topology.gpu_type(),
+                     Count(topology.num_servers(), "server"),
+                     topology.gpus_per_server(), CountSwitches(topology),
+                     Count(topology.links().size() / 2, "link")) +
+         fmt::format(
+             "simulated  {} of {} ranks, {}; {}; the times are those of "
+             "rank {}, which finishes last\n",
+             result.num_rank_classes, num_ranks,
+             result.num_rank_classes < num_ranks
+                 ? "each for all that do the same"
+                 : "each by itself",
+             Count(static_cast<size_t>(result.num_events), "event"),
+             result.reported_rank);
 }
 
 }  // namespace
@@ -97,35 +134,28 @@ std::string CountSwitches(const Topology& topology) {
 std::string DescribeRun(const Workload& workload, const Topology& topology,
                         const SimulationResult& result) {
   const ParallelSizes& sizes = workload.sizes();
-  const absl::StatusOr<ParallelPlan> plan = ParallelPlan::Create(sizes);
-  ASTRA_CHECK(plan.ok(), "{}", plan.status().ToString());
-  std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "workload   {}, {}\n", Name(workload.policy()),
-                 Count(workload.layers().size(), "layer"));
-  fmt::format_to(
-      out,
-      "layout     TP {} x DP {} x PP {} = {} GPUs; EP {}, DP_EP {}; VPP {}"
-      ", GA {}\n",
-      sizes.tensor, plan->GroupSize(ParallelDimension::kData), sizes.pipeline,
-      sizes.num_ranks, sizes.expert,
-      plan->GroupSize(ParallelDimension::kDataExpert), sizes.virtual_stages,
-      sizes.micro_batches);
-  fmt::format_to(out, "cluster    {} {} in {} of {}, {}, {}\n",
-                 topology.num_gpus(), topology.gpu_type(),
-                 Count(topology.num_servers(), "server"),
-                 topology.gpus_per_server(), CountSwitches(topology),
-                 Count(topology.links().size() / 2, "link"));
-  fmt::format_to(out,
-                 "simulated  {} of {} ranks, {}; {}; the times are those of "
-                 "rank {}, which finishes last\n",
-                 result.num_rank_classes, sizes.num_ranks,
-                 result.num_rank_classes < sizes.num_ranks
-                     ? "each for all that do the same"
-                     : "each by itself",
-                 Count(static_cast<size_t>(result.num_events), "event"),
-                 result.reported_rank);
-  return text;
+  return fmt::format("workload   {}, {}\n", Name(workload.policy()),
+                     Count(workload.layers().size(), "layer")) +
+         DescribeLayout(sizes) +
+         DescribeCluster(topology, sizes.num_ranks, result);
+}
+
+std::string DescribeRun(const Program& program, const Topology& topology,
+                        const SimulationResult& result) {
+  const ParallelSizes& sizes = program.sizes();
+  const std::string kinds =
+      sizes.pipeline == 1 ? ""
+      : program.stages().size() == 1
+          ? ", all alike"
+          : fmt::format(" of {} kinds", program.stages().size());
+  return fmt::format(
+             "program    {}: {}, {}{}, {}\n",
+             program.forward_only() ? "inference" : "training",
+             Count(program.modules().size(), "module"),
+             Count(static_cast<size_t>(sizes.pipeline), "stage"), kinds,
+             Count(static_cast<size_t>(sizes.micro_batches), "micro-batch")) +
+         DescribeLayout(sizes) +
+         DescribeCluster(topology, sizes.num_ranks, result);
 }
 
 std::string DescribeTime(const Topology& topology,

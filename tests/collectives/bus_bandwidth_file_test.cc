@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"test\nTP\n", "b:2:1: \"TP\" lacks a \":\""},
         BadFile{"TPP:\n allreduce: 1\n",
                 "b:1:1: unknown dimension \"TPP\"; did you mean \"TP\"? "
-                "(known: TP, DP, EP, DP_EP, PP)"},
+                "(known: TP, DP, EP, DP_EP, PP, CP, ETP)"},
         BadFile{"allreduce: 3\n",
                 "b:1:1: expected a dimension, such as \"TP:\", first"},
         BadFile{"TP:\n  allreduc: 3\n",

@@ -175,7 +175,7 @@ TEST_P(CollectiveContractTest, TheStepsMoveTheSameBytes) {
     in_graph[{flow.source.index(), flow.target.index()}] +=
         static_cast<double>(flow.bytes.count());
   }
-  for (const Step& step : algorithm_.steps(algorithm_.kind, shape_)) {
+  for (const ScheduleStep& step : algorithm_.steps(algorithm_.kind, shape_)) {
     for (const StepFlow& flow : step.flows) {
       in_steps[{flow.source.index(), flow.target.index()}] +=
           static_cast<double>(step.repeat) * flow.share *

@@ -69,12 +69,61 @@ TEST(ParallelPlanTest, StagesAreTheOutermostDimension) {
               ElementsAre("0 1", "2 3", "4 5", "6 7", "8 9", "10 11"));
 }
 
+// By hand: rank = tp + 2 (cp + 2 dp).
+TEST(ParallelPlanTest, ContextIsBetweenTensorAndDataAndPartOfData) {
+  const ParallelPlan plan = ValueOrDie(ParallelPlan::Create(
+      {.num_ranks = 16, .tensor = 2, .context = 2, .pipeline = 2}));
+  EXPECT_THAT(Groups(plan, ParallelDimension::kContext),
+              ElementsAre("0 2", "1 3", "4 6", "5 7", "8 10", "9 11", "12 14",
+                          "13 15"));
+  EXPECT_THAT(Groups(plan, ParallelDimension::kData),
+              ElementsAre("0 2 4 6", "1 3 5 7", "8 10 12 14", "9 11 13 15"));
+}
+
+// By hand: rank = etp + ETP (ep + EP dp_ep) within a stage of 8.
+TEST(ParallelPlanTest, ExpertsAreSplitApartFromTheRest) {
+  const ParallelPlan plan = ValueOrDie(ParallelPlan::Create({.num_ranks = 16,
+                                                             .tensor = 4,
+                                                             .expert = 4,
+                                                             .expert_tensor = 1,
+                                                             .pipeline = 2}));
+  EXPECT_THAT(Groups(plan, ParallelDimension::kTensor),
+              ElementsAre("0 1 2 3", "4 5 6 7", "8 9 10 11", "12 13 14 15"));
+  EXPECT_THAT(Groups(plan, ParallelDimension::kExpert),
+              ElementsAre("0 1 2 3", "4 5 6 7", "8 9 10 11", "12 13 14 15"));
+  EXPECT_THAT(Groups(plan, ParallelDimension::kDataExpert),
+              ElementsAre("0 4", "1 5", "2 6", "3 7", "8 12", "9 13", "10 14",
+                          "11 15"));
+  EXPECT_EQ(plan.GroupSize(ParallelDimension::kExpertTensor), 1u);
+
+  const ParallelPlan two = ValueOrDie(ParallelPlan::Create(
+      {.num_ranks = 8, .tensor = 4, .expert = 2, .expert_tensor = 2}));
+  EXPECT_THAT(Groups(two, ParallelDimension::kExpertTensor),
+              ElementsAre("0 1", "2 3", "4 5", "6 7"));
+  EXPECT_THAT(Groups(two, ParallelDimension::kExpert),
+              ElementsAre("0 2", "1 3", "4 6", "5 7"));
+  EXPECT_THAT(Groups(two, ParallelDimension::kDataExpert),
+              ElementsAre("0 4", "1 5", "2 6", "3 7"));
+}
+
+TEST(ParallelPlanTest, ExpertTensorIsTensorUnlessGiven) {
+  const ParallelPlan plan =
+      ValueOrDie(ParallelPlan::Create({.num_ranks = 8, .tensor = 4}));
+  EXPECT_EQ(Groups(plan, ParallelDimension::kExpertTensor),
+            Groups(plan, ParallelDimension::kTensor));
+}
+
 TEST(ParallelPlanTest, EveryRankIsInOneGroupOfEachDimension) {
   for (const ParallelSizes& sizes :
        {ParallelSizes{.num_ranks = 1}, ParallelSizes{.num_ranks = 7},
         ParallelSizes{.num_ranks = 24, .tensor = 2, .expert = 2, .pipeline = 3},
-        ParallelSizes{
-            .num_ranks = 64, .tensor = 4, .expert = 4, .pipeline = 2}}) {
+        ParallelSizes{.num_ranks = 64, .tensor = 4, .expert = 4, .pipeline = 2},
+        ParallelSizes{.num_ranks = 96,
+        .tensor = 2,
+        .context = 3,
+        .expert = 4,
+        .expert_tensor = 3,
+        .pipeline = 2}}) {
     const ParallelPlan plan = ValueOrDie(ParallelPlan::Create(sizes));
     for (const ParallelDimension dimension : kParallelDimensions) {
       SCOPED_TRACE(fmt::format("{} of {}", Name(dimension), plan.num_ranks()));
@@ -110,6 +159,16 @@ TEST(ParallelPlanTest, RefusesSizesThatDoNotDivide) {
   EXPECT_THAT(ParallelPlan::Create(
                   {.num_ranks = 16, .tensor = 2, .expert = 8, .pipeline = 2}),
               says("EP 8 does not divide DP 4 = 16 GPUs / (TP 2 x PP 2)"));
+  EXPECT_THAT(
+      ParallelPlan::Create({.num_ranks = 16, .tensor = 4, .context = 3}),
+      says("CP 3 does not divide 4 = 16 GPUs / (TP 4 x PP 1): there is no "
+           "whole DP"));
+  EXPECT_THAT(ParallelPlan::Create({.num_ranks = 16,
+                                    .tensor = 4,
+                                    .expert = 4,
+                                    .expert_tensor = 2,
+                                    .pipeline = 4}),
+              says("ETP 2 x EP 4 does not divide the 4 GPUs of a stage"));
 }
 
 TEST(ParallelPlanTest, RefusesSizesThatAreNone) {
@@ -120,6 +179,10 @@ TEST(ParallelPlanTest, RefusesSizesThatAreNone) {
               says("all_gpus is 0: expected a number from 1 to 16777216"));
   EXPECT_THAT(ParallelPlan::Create({.tensor = -1}),
               says("TP is -1: expected a number from 1 to 16777216"));
+  EXPECT_THAT(ParallelPlan::Create({.context = 0}),
+              says("CP is 0: expected a number from 1 to 16777216"));
+  EXPECT_THAT(ParallelPlan::Create({.expert_tensor = 0}),
+              says("ETP is 0: expected a number from 1 to 16777216"));
   EXPECT_THAT(ParallelPlan::Create({.expert = 0}),
               says("EP is 0: expected a number from 1 to 16777216"));
   // Their product would not fit into 64 bits.

@@ -265,5 +265,27 @@ TEST(WorkloadFileTest, ReadsFromAFileAndSaysItsName) {
                            ": cannot be read: No such file or directory"));
 }
 
+// As in AICB's inference files: TP 2 x DP 4 ranks of a stage, EP 8.
+TEST(WorkloadFileTest, SpreadsExpertsThatAreMoreThanDataParallelRanks) {
+  const std::string text =
+      "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 8 pp: 1 vpp: 1 ga: 1 "
+      "all_gpus: 8\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 0\n";
+  EXPECT_EQ(Parse(text).sizes().expert_tensor, 1);
+  EXPECT_THAT(WarningsOf(text),
+              ElementsAre("file:1:1: EP 8 does not divide DP: the experts are "
+                          "taken to be spread over TP as well (\"etp: 1\")"));
+}
+
+TEST(WorkloadFileTest, ReadsAndWritesExpertTensorParallelism) {
+  const std::string text =
+      "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 2 etp: 1 pp: 1 vpp: "
+      "1 ga: 1 all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0\n"
+      "1\na\t-1\t1\tNONE\t0\t1\tNONE\t0\t1\tNONE\t0\t0\n";
+  const Workload workload = Parse(text);
+  EXPECT_EQ(workload.sizes().expert_tensor, 1);
+  EXPECT_EQ(FormatWorkload(workload), text);
+  EXPECT_THAT(WarningsOf(text), IsEmpty());
+}
+
 }  // namespace
 }  // namespace astra

@@ -23,16 +23,35 @@ Workload MakeWorkload(uint32_t num_layers, std::vector<LayerId> checkpoints,
 // "C0f": compute (C), communicate (B, blocking) or launch (L) layer 0, fwd.
 std::vector<std::string> Trace(const Workload& workload) {
   const LayerProgram program(workload);
-  LayerProgram::Cursor cursor;
+  const OpStream next = program.Begin();
   std::vector<std::string> trace;
-  for (Op op = program.Next(cursor); op.kind != OpKind::kFinish;
-       op = program.Next(cursor)) {
+  for (Op op = next(); op.kind != OpKind::kWaitAll; op = next()) {
     trace.push_back(fmt::format("{}{}{}", "CBL"[static_cast<int>(op.kind)],
                                 op.layer, Name(op.phase).front()));
   }
-  EXPECT_EQ(program.Next(cursor), Op());  // And for ever.
+  EXPECT_EQ(next(), Op());  // Finish,
+  EXPECT_EQ(next(), Op());  // for ever.
   EXPECT_EQ(program.num_ops(), static_cast<int64_t>(trace.size()));
   return trace;
+}
+
+TEST(LayerProgramTest, AnOperationHasWhatItsPhaseHas) {
+  WorkloadParts parts;
+  parts.layers.resize(1);
+  parts.layers[0].update = Nanoseconds(7);
+  LayerPhase& phase = parts.layers[0].phases[IndexOf(Phase::kForward)];
+  phase.compute = Microseconds(3);
+  phase.communication = {CollectiveKind::kAllToAll, ParallelDimension::kExpert,
+                         Bytes(5)};
+  const Workload workload = ValueOrDie(Workload::Create(std::move(parts)));
+  const LayerProgram program(workload);
+  const OpStream next = program.Begin();
+  EXPECT_EQ(next(), (Op{.kind = OpKind::kCompute, .compute = Microseconds(3)}));
+  EXPECT_EQ(next(),
+            (Op{.kind = OpKind::kBlocking,
+                .communication =
+                    *workload.layers()[0].phase(Phase::kForward).communication,
+                .update = Nanoseconds(7)}));
 }
 
 TEST(LayerProgramTest, GoesForwardThenBackward) {

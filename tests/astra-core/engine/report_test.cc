@@ -1,5 +1,6 @@
 #include "astra-core/engine/report.h"
 
+#include <memory>
 #include <set>
 #include <sstream>
 #include <string>
@@ -40,8 +41,9 @@ std::vector<std::string> Fields(const std::string& line) {
 class ReportTest : public ::testing::Test {
  protected:
   ReportTest() {
-    AnalyticalBackend network(routes_);
-    result_ = ValueOrDie(Simulate(workload_, {}, routes_, network));
+    result_ = ValueOrDie(Simulate(workload_, {}, routes_, [this] {
+      return std::make_unique<AnalyticalBackend>(routes_);
+    }));
   }
 
   static Workload MakeWorkload() {
@@ -61,8 +63,7 @@ class ReportTest : public ::testing::Test {
 };
 
 TEST_F(ReportTest, EndToEndHasSimAisLayout) {
-  const std::vector<std::string> lines =
-      Lines(EndToEndCsv("run", workload_, result_));
+  const std::vector<std::string> lines = Lines(EndToEndCsv("run", result_));
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_THAT(lines[0], HasSubstr("# times in us"));
   EXPECT_EQ(lines[1],
@@ -82,7 +83,7 @@ TEST_F(ReportTest, EndToEndHasSimAisLayout) {
 
 TEST_F(ReportTest, CollectivesSayWhatBoundsThem) {
   EXPECT_THAT(
-      Lines(CollectivesCsv(workload_, topology_, result_)),
+      Lines(CollectivesCsv(topology_, result_)),
       ElementsAre(
           "layer,phase,collective,group,first_rank,ranks,groups,count,"
           "algorithm,bytes,start_us,time_us,algbw_GBps,busbw_GBps,bound_by,"
@@ -108,11 +109,11 @@ TEST_F(ReportTest, TheDictionaryHoldsEveryColumn) {
     dictionary[std::string(column.file)].emplace_back(column.name);
   }
   EXPECT_EQ(dictionary["collectives.csv"],
-            Fields(Lines(CollectivesCsv(workload_, topology_, result_))[0]));
+            Fields(Lines(CollectivesCsv(topology_, result_))[0]));
   EXPECT_EQ(dictionary["links.csv"],
             Fields(Lines(LinksCsv(topology_, result_))[0]));
   const std::vector<std::string> end_to_end =
-      Lines(EndToEndCsv("run", workload_, result_));
+      Lines(EndToEndCsv("run", result_));
   std::set<std::string> names;
   for (const size_t header : {1, 3}) {
     for (const std::string& name : Fields(end_to_end[header])) {
@@ -131,6 +132,35 @@ TEST_F(ReportTest, TheSummaryNamesTotalsAndBounds) {
   EXPECT_THAT(text, HasSubstr("bound by GPU 0 -> NVSwitch 4 at 800 Gbps"));
   EXPECT_THAT(DescribeRun(workload_, topology_, result_),
               HasSubstr("TP 2 x DP 2 x PP 1 = 4 GPUs"));
+}
+
+// A module with two collectives in one phase; two micro-batches of it.
+TEST_F(ReportTest, ModulesOfProgramsHaveSums) {
+  ProgramParts parts;
+  parts.sizes = {.num_ranks = 4, .tensor = 2, .micro_batches = 2};
+  parts.forward_only = true;
+  const auto blocking = [](CollectiveKind kind) {
+    return Step{
+        .kind = StepKind::kBlocking,
+        .communication = {kind, ParallelDimension::kTensor, Bytes(1'000'000)}};
+  };
+  parts.modules = {{.name = "mlp",
+                    .passes = {{{blocking(CollectiveKind::kAllReduce),
+                                 blocking(CollectiveKind::kAllGather)}}}}};
+  parts.stages = {{.runs = {{.modules = {ModuleId(0)}}}}};
+  const Program program = ValueOrDie(Program::Create(std::move(parts)));
+  const SimulationResult result =
+      ValueOrDie(Simulate(program, {}, routes_, [this] {
+        return std::make_unique<AnalyticalBackend>(routes_);
+      }));
+  // 10 us and 5 us of 1 MB each, at a bus bandwidth of 100 GB/s.
+  EXPECT_EQ(Lines(EndToEndCsv("run", result))[4],
+            "mlp,Analytical_test,0.000000,0.000000,0.000000,30.000000,0.000000,"
+            "0.000000,30.000000,133.33,100.00,0.000000,0.00,0.00,0.000000,0.00,"
+            "0.00");
+  EXPECT_THAT(DescribeRun(program, topology_, result),
+              HasSubstr("program    inference: 1 module, 1 stage, 2 "
+                        "micro-batches\n"));
 }
 
 }  // namespace

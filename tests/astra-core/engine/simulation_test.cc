@@ -1,5 +1,6 @@
 #include "astra-core/engine/simulation.h"
 
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -37,8 +38,8 @@ absl::StatusOr<SimulationResult> TryRun(const Workload& workload,
                                         const Topology& topology,
                                         const SimulationOptions& options = {}) {
   Routes routes(topology);
-  AnalyticalBackend network(routes);
-  return Simulate(workload, options, routes, network);
+  return Simulate(workload, options, routes,
+                  [&] { return std::make_unique<AnalyticalBackend>(routes); });
 }
 
 SimulationResult RunOrDie(const Workload& workload, const Topology& topology,
@@ -376,11 +377,11 @@ TEST(SimulationTest, ARunThatDrainsSaysWhoWaitsForWhat) {
             {"0 ALLREDUCE 1000 0 NONE 0 0 NONE 0 0"});
   const Topology topology = OneServer(2, "800Gbps", "0ns");
   Routes routes(topology);
-  SilentBackend network;
   SimulationOptions options;
   options.lowering = Lowering::kFlowGraph;
   EXPECT_THAT(
-      Simulate(workload, options, routes, network),
+      Simulate(workload, options, routes,
+               [] { return std::make_unique<SilentBackend>(); }),
       StatusIs(absl::StatusCode::kInternal,
                "nothing is left to happen, but 2 rank(s) wait; rank 0 waits in "
                "layer layer0 (fwd) for the all-reduce over TP, which lacks 4 "

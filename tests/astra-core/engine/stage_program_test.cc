@@ -1,0 +1,146 @@
+#include "astra-core/engine/stage_program.h"
+
+#include <string>
+#include <vector>
+
+#include "tests/testing/matchers.h"
+#include "workload/program_file.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::ValueOrDie;
+using ::testing::ElementsAre;
+
+Program Parse(int micro_batches, std::string_view rest) {
+  return ValueOrDie(
+      ParseProgram("p", fmt::format("simai_program: 1\n"
+                                    "sizes: {{gpus: 1, micro_batches: {}}}\n{}",
+                                    micro_batches, rest)));
+}
+
+// "C0f": compute (C), block (B), launch (L), wait (W) or wait for all (A), in
+// module 0, fwd; behind a wait how many calls may be left, behind "R", the end
+// of a repetition, how many it counts for.
+std::vector<std::string> Trace(const Program& program, int64_t limit) {
+  StageProgram stage(program, program.stages()[0]);
+  stage.LimitRepetitions(limit);
+  const OpStream next = stage.Begin();
+  std::vector<std::string> trace;
+  int64_t num_ops = 0;
+  for (Op op = next(); op.kind != OpKind::kFinish; op = next()) {
+    num_ops += op.kind <= OpKind::kLaunch;
+    const char kind = "CBLWAR"[static_cast<int>(op.kind)];
+    trace.push_back(kind == 'A'   ? "A"
+                    : kind == 'R' ? fmt::format("R{}", op.repeats)
+                                  : fmt::format("{}{}{}", kind, op.layer,
+                                                Name(op.phase).front()));
+    if (kind == 'W') trace.back() += fmt::format("{}", op.outstanding);
+  }
+  EXPECT_EQ(next(), Op());  // For ever.
+  EXPECT_EQ(stage.num_ops(), num_ops);
+  return trace;
+}
+
+TEST(StageProgramTest, GoesForwardThenBackwardThenToWhatIsAfter) {
+  const Program program = Parse(1, R"(
+modules:
+  - name: a
+    forward: [{compute: 1us}]
+    recompute: [{compute: 2us}]
+    input_gradient: [{compute: 3us}]
+    weight_gradient: [{compute: 4us}]
+  - name: b
+    forward: [{compute: 5us}, {compute: 0us}]
+    weight_gradient: [{launch: all-reduce, over: DP, bytes: 1}]
+  - name: c
+    forward: [{compute: 6us}]
+stages: [{run: [{modules: a}, {times: 2, modules: b}], after: c}]
+)");
+  EXPECT_THAT(Trace(program, StageProgram::kUnlimited),
+              ElementsAre("C0f", "C1f", "C1f",        //
+                          "L1w", "L1w",               //
+                          "C0f", "C0i", "C0w", "R1",  //
+                          "A", "C2f", "A"));
+}
+
+TEST(StageProgramTest, StepsRunInTheirMicroBatches) {
+  const std::string_view rest = R"(
+phase: inference
+modules:
+  - name: a
+    forward:
+      - {blocking: all-gather, over: DP, bytes: 1, when: first}
+      - {compute: 1us}
+      - {launch: all-reduce, over: DP, bytes: 1, when: last}
+stages: [{run: [{modules: a}]}]
+)";
+  EXPECT_THAT(Trace(Parse(1, rest), 4),
+              ElementsAre("B0f", "C0f", "L0f", "R1", "A"));
+  EXPECT_THAT(Trace(Parse(2, rest), 4),
+              ElementsAre("B0f", "C0f", "R1", "C0f", "L0f", "R1", "A"));
+  EXPECT_THAT(Trace(Parse(4, rest), 4),
+              ElementsAre("B0f", "C0f", "R1", "C0f", "R1", "C0f", "R1", "C0f",
+                          "L0f", "R1", "A"));
+  EXPECT_THAT(Trace(Parse(9, rest), 2),
+              ElementsAre("B0f", "C0f", "R1", "C0f", "R1", "C0f", "R6", "C0f",
+                          "L0f", "R1", "A"));
+}
+
+TEST(StageProgramTest, TheLastRepetitionRunStandsForTheOthers) {
+  const Program program = Parse(9, R"(
+modules: [{name: a, forward: [{compute: 1us}]},
+          {name: b, weight_gradient: [{launch: all-reduce, over: DP, bytes: 1,
+                                       when: last}]}]
+stages: [{run: [{modules: [a, b]}]}]
+)");
+  EXPECT_THAT(Trace(program, 3), ElementsAre("C0f", "R1", "C0f", "R1", "C0f",
+                                             "R6", "C0f", "L1w", "R1", "A"));
+  StageProgram stage(program, program.stages()[0]);
+  EXPECT_EQ(stage.skip().num_skipped, 0);
+  EXPECT_EQ(stage.skip().stand_in, 7u);
+  stage.LimitRepetitions(3);
+  EXPECT_EQ(stage.skip().num_skipped, 5);
+  EXPECT_EQ(stage.skip().stand_in, 2u);
+}
+
+// Each prefetch starts before the first computation of the module before it.
+TEST(StageProgramTest, APrefetchStartsOneModuleEarlier) {
+  const Program program = Parse(1, R"(
+modules:
+  - name: a
+    forward: [{prefetch: all-gather, over: DP, bytes: 1}, {compute: 1us}]
+    input_gradient: [{prefetch: all-gather, over: DP, bytes: 1}, {compute: 1us}]
+    weight_gradient: [{launch: reduce-scatter, over: DP, bytes: 1}]
+  - name: plain
+    forward: [{compute: 1us}, {launch: all-reduce, over: DP, bytes: 1}]
+stages: [{run: [{modules: [a, plain, a]}]}]
+)");
+  EXPECT_THAT(Trace(program, 4),
+              ElementsAre("B0f", "L0f", "C0f",   // Starts the second,
+                          "C1f", "L1f",          //
+                          "W0f1", "L0i", "C0f",  // which starts the third.
+                          "W0i0", "L0i", "C0i", "L0w",  //
+                          "W0i1", "C0i", "L0w", "R1", "A"));
+}
+
+TEST(StageProgramTest, PrefetchesOfSeveralDimensionsStartTogether) {
+  const Program program = Parse(1, R"(
+phase: inference
+modules:
+  - name: a
+    forward:
+      - {prefetch: all-gather, over: DP, bytes: 1}
+      - {prefetch: all-gather, over: DP_EP, bytes: 1}
+      - {prefetch: all-gather, over: EP, bytes: 0}
+      - {compute: 1us}
+      - {prefetch: all-gather, over: DP, bytes: 2}
+stages: [{run: [{times: 2, modules: a}]}]
+)");
+  EXPECT_THAT(Trace(program, 4),
+              ElementsAre("B0f", "B0f", "L0f", "L0f", "L0f", "C0f", "B0f",  //
+                          "W0f2", "W0f0", "C0f", "W0f1", "R1", "A"));
+}
+
+}  // namespace
+}  // namespace astra

@@ -1,0 +1,277 @@
+#include "workload/program.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/numeric/int128.h"
+#include "absl/status/status.h"
+#include "astra-core/base/check.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+#include "workload/parallel_plan.h"
+
+namespace astra {
+namespace {
+
+// Without what has no meaning for the kind of a step.
+Step Normalised(const Step& step) {
+  Step result;
+  result.kind = step.kind;
+  result.when = step.when;
+  if (step.kind == StepKind::kCompute) {
+    result.compute = step.compute;
+  } else if (step.kind == StepKind::kWait) {
+    result.communication.dimension = step.communication.dimension;
+  } else {
+    result.communication = step.communication;
+  }
+  return result;
+}
+
+// What stands before a mistake: "module "mlp", forward step 2".
+std::string Place(const ProgramModule& module, ModulePass pass, size_t step) {
+  return fmt::format("module {}, {} step {}", Quoted(module.name), Name(pass),
+                     step + 1);
+}
+
+// What is wrong with `step`; empty if nothing is.
+std::string MistakeOf(const Step& step) {
+  if (step.kind == StepKind::kCompute) {
+    if (step.compute < TimePs(0) || step.compute > Program::kMaxCompute) {
+      return fmt::format("the time is {}, expected 0 to {}", step.compute,
+                         Program::kMaxCompute);
+    }
+    return "";
+  }
+  const auto& [kind, dimension, bytes] = step.communication;
+  if (dimension == ParallelDimension::kPipeline) {
+    return "over PP, where there is nothing but the pipeline message";
+  }
+  if (step.kind == StepKind::kWait) return "";
+  if (kind == CollectiveKind::kSendRecv) {
+    return "send-recv, which is for the pipeline message only";
+  }
+  if (bytes < Bytes(0) || bytes > Program::kMaxBytes) {
+    return fmt::format("the size is {}, expected 0 to {}", bytes,
+                       Program::kMaxBytes);
+  }
+  return "";
+}
+
+bool HasBackward(const ProgramModule& module) {
+  return std::any_of(std::begin(kModulePasses), std::end(kModulePasses),
+                     [&](ModulePass pass) {
+                       return pass != ModulePass::kForward &&
+                              !module.passes[IndexOf(pass)].empty();
+                     });
+}
+
+absl::Status CheckModules(const ProgramParts& parts) {
+  std::set<std::string_view> names;
+  for (const ProgramModule& module : parts.modules) {
+    if (module.name.empty() || !IsPlain(module.name)) {
+      return absl::InvalidArgumentError(
+          fmt::format("module {}: expected a name without control characters",
+                      Quoted(module.name)));
+    }
+    if (!names.insert(module.name).second) {
+      return absl::InvalidArgumentError(
+          fmt::format("module {} is there twice", Quoted(module.name)));
+    }
+    for (const ModulePass pass : kModulePasses) {
+      const std::vector<Step>& steps = module.passes[IndexOf(pass)];
+      for (size_t i = 0; i < steps.size(); ++i) {
+        const std::string mistake = MistakeOf(steps[i]);
+        if (mistake.empty()) continue;
+        return absl::InvalidArgumentError(
+            fmt::format("{}: {}", Place(module, pass, i), mistake));
+      }
+    }
+    if (parts.forward_only && HasBackward(module)) {
+      return absl::InvalidArgumentError(
+          fmt::format("module {} has a backward pass, but inference has none",
+                      Quoted(module.name)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What a stage, or a part of it, runs in the iteration. Numbers of 128 bits, so
+// that no product of two of 64 overflows.
+struct Load {
+  absl::int128 occurrences = 0;
+  absl::int128 steps = 0;
+  absl::int128 compute_ps = 0;
+  absl::int128 bytes = 0;
+
+  void Add(int64_t times, const Load& load) {
+    occurrences += times * load.occurrences;
+    steps += times * load.steps;
+    compute_ps += times * load.compute_ps;
+    bytes += times * load.bytes;
+  }
+};
+
+Load LoadOf(const ProgramModule& module) {
+  Load load;
+  load.occurrences = 1;
+  for (const std::vector<Step>& steps : module.passes) {
+    load.steps += steps.size();
+    for (const Step& step : steps) {
+      const bool computes = step.kind == StepKind::kCompute;
+      const bool moves = !computes && step.kind != StepKind::kWait;
+      load.compute_ps += computes ? step.compute.count() : 0;
+      load.bytes += moves ? step.communication.bytes.count() : 0;
+    }
+  }
+  return load;
+}
+
+// Checks the stages, one by one; knows which modules they run.
+class StageChecker {
+ public:
+  explicit StageChecker(const ProgramParts& parts)
+      : parts_(parts), is_run_(parts.modules.size()) {
+    for (const ProgramModule& module : parts.modules) {
+      loads_.push_back(LoadOf(module));
+    }
+  }
+
+  absl::Status Check(const ProgramStage& stage) {
+    ++number_;
+    if (stage.count < 1) {
+      return Error(
+          fmt::format("the count is {}, expected at least 1", stage.count));
+    }
+    num_stages_ += stage.count;
+    Load load;
+    for (const ModuleRun& run : stage.runs) {
+      if (run.times < 1 || run.times > Program::kMaxOccurrences) {
+        return Error(fmt::format("{} times, expected 1 to {}", run.times,
+                                 Program::kMaxOccurrences));
+      }
+      ASTRA_RETURN_IF_ERROR(AddModules(run.modules, run.times, load));
+    }
+    if (load.occurrences == 0) return Error("it runs no module");
+    for (const ModuleId id : stage.after) {
+      if (id.index() >= loads_.size() || !HasBackward(module(id))) continue;
+      return Error(fmt::format(
+          "module {} of \"after\" has a backward pass, which would never run",
+          Quoted(module(id).name)));
+    }
+    Load iteration;
+    ASTRA_RETURN_IF_ERROR(AddModules(stage.after, 1, iteration));
+    Load once = load;
+    once.Add(1, iteration);
+    iteration.Add(parts_.sizes.micro_batches, load);
+    return CheckLoads(once, iteration);
+  }
+
+  absl::Status CheckAll() const {
+    if (num_stages_ != parts_.sizes.pipeline) {
+      return absl::InvalidArgumentError(fmt::format(
+          "the counts of the stages add up to {}, but PP is {}",
+          static_cast<int64_t>(num_stages_), parts_.sizes.pipeline));
+    }
+    const auto idle = std::find(is_run_.begin(), is_run_.end(), false);
+    if (idle == is_run_.end()) return absl::OkStatus();
+    const auto index = static_cast<size_t>(idle - is_run_.begin());
+    return absl::InvalidArgumentError(fmt::format(
+        "module {} is run by no stage", Quoted(parts_.modules[index].name)));
+  }
+
+ private:
+  const ProgramModule& module(ModuleId id) const {
+    return parts_.modules[id.index()];
+  }
+
+  absl::Status Error(std::string_view message) const {
+    return absl::InvalidArgumentError(
+        fmt::format("stage entry {}: {}", number_, message));
+  }
+
+  absl::Status AddModules(absl::Span<const ModuleId> ids, int64_t times,
+                          Load& load) {
+    for (const ModuleId id : ids) {
+      if (id.index() >= loads_.size()) {
+        return Error(fmt::format("module {} does not exist: there are {}", id,
+                                 loads_.size()));
+      }
+      is_run_[id.index()] = true;
+      load.Add(times, loads_[id.index()]);
+    }
+    return absl::OkStatus();
+  }
+
+  // `once` is the load of one micro-batch and `after`, `iteration` that of all
+  // micro-batches and `after`.
+  absl::Status CheckLoads(const Load& once, const Load& iteration) const {
+    if (once.occurrences > Program::kMaxOccurrences) {
+      return Error(fmt::format("it runs more than {} modules",
+                               Program::kMaxOccurrences));
+    }
+    if (once.steps > Program::kMaxSteps) {
+      return Error(
+          fmt::format("it runs more than {} steps", Program::kMaxSteps));
+    }
+    if (iteration.compute_ps > Program::kMaxCompute.count()) {
+      return Error(
+          fmt::format("it computes for more than {}", Program::kMaxCompute));
+    }
+    if (iteration.bytes > Program::kMaxBytes.count()) {
+      return Error(fmt::format("its collectives are of more than {} in all",
+                               Program::kMaxBytes));
+    }
+    return absl::OkStatus();
+  }
+
+  const ProgramParts& parts_;
+  std::vector<Load> loads_;  // By module.
+  std::vector<bool> is_run_;
+  size_t number_ = 0;
+  absl::int128 num_stages_ = 0;
+};
+
+}  // namespace
+
+std::string_view Name(StepKind kind) {
+  constexpr std::string_view kNames[] = {"compute", "blocking", "launch",
+                                         "prefetch", "wait"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::string_view Name(StepWhen when) {
+  constexpr std::string_view kNames[] = {"each", "first", "last"};
+  return kNames[static_cast<size_t>(when)];
+}
+
+std::string_view Name(ModulePass pass) {
+  constexpr std::string_view kNames[] = {"forward", "recompute",
+                                         "input_gradient", "weight_gradient"};
+  return kNames[IndexOf(pass)];
+}
+
+absl::StatusOr<Program> Program::Create(ProgramParts parts) {
+  ASTRA_RETURN_IF_ERROR(ParallelPlan::Create(parts.sizes).status());
+  if (!parts.sizes.expert_tensor) {
+    parts.sizes.expert_tensor = parts.sizes.tensor;
+  }
+  for (ProgramModule& module : parts.modules) {
+    for (std::vector<Step>& steps : module.passes) {
+      std::transform(steps.begin(), steps.end(), steps.begin(), Normalised);
+    }
+  }
+  if (parts.pipeline_message < Bytes(0)) {
+    return absl::InvalidArgumentError("the pipeline message is negative");
+  }
+  ASTRA_RETURN_IF_ERROR(CheckModules(parts));
+  StageChecker stages(parts);
+  for (const ProgramStage& stage : parts.stages) {
+    ASTRA_RETURN_IF_ERROR(stages.Check(stage));
+  }
+  ASTRA_RETURN_IF_ERROR(stages.CheckAll());
+  return Program(std::move(parts));
+}
+
+}  // namespace astra

@@ -1,0 +1,303 @@
+#include "workload/program_file.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <map>
+
+#include "astra-core/base/files.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/base/yaml_reader.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "workload/parallel_plan.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kMark = "simai_program";
+constexpr int64_t kVersion = 1;
+constexpr std::string_view kPhaseNames[] = {"training", "inference"};
+constexpr StepKind kStepKinds[] = {StepKind::kCompute, StepKind::kBlocking,
+                                   StepKind::kLaunch, StepKind::kPrefetch,
+                                   StepKind::kWait};
+constexpr StepWhen kStepWhens[] = {StepWhen::kEach, StepWhen::kFirst,
+                                   StepWhen::kLast};
+
+template <class T, size_t n>
+std::vector<std::string_view> NamesOf(const T (&values)[n]) {
+  std::vector<std::string_view> names;
+  for (const T value : values) names.push_back(Name(value));
+  return names;
+}
+
+class Parser {
+ public:
+  Parser(std::string_view file, std::string_view contents)
+      : file_(file), document_(file, contents) {}
+
+  absl::StatusOr<Program> Parse() {
+    YamlFields root = document_.Root("a program");
+    root.Integer(kMark, kVersion, kVersion);
+    ReadSizes(root);
+    parts_.forward_only = root.ChoiceOr("phase", 0, kPhaseNames) == 1;
+    parts_.pipeline_message = Bytes(root.IntegerOr("pipeline_message", 0));
+    for (YamlFields& fields : root.Maps("modules", "a module")) {
+      ReadModule(fields);
+    }
+    for (YamlFields& fields : root.Maps("stages", "a stage")) {
+      ReadStage(fields);
+    }
+    root.Close();
+    ASTRA_RETURN_IF_ERROR(document_.status());
+    absl::StatusOr<Program> program = Program::Create(std::move(parts_));
+    if (program.ok()) return program;
+    return absl::InvalidArgumentError(
+        fmt::format("{}: {}", file_, std::string(program.status().message())));
+  }
+
+ private:
+  void ReadSizes(YamlFields& root) {
+    if (!root.has("sizes")) root.Error("sizes", "a program has no \"sizes\"");
+    YamlFields fields = root.Map("sizes", "sizes");
+    constexpr int64_t kMax = ParallelPlan::kMaxRanks;
+    ParallelSizes& sizes = parts_.sizes;
+    sizes.num_ranks = fields.Integer("gpus", 1, kMax);
+    sizes.tensor = fields.IntegerOr("tp", 1, 1, kMax);
+    sizes.context = fields.IntegerOr("cp", 1, 1, kMax);
+    sizes.pipeline = fields.IntegerOr("pp", 1, 1, kMax);
+    sizes.expert = fields.IntegerOr("ep", 1, 1, kMax);
+    sizes.expert_tensor = fields.IntegerOr("etp", sizes.tensor, 1, kMax);
+    sizes.virtual_stages = fields.IntegerOr("vpp", 1, 1, kMax);
+    sizes.micro_batches = fields.IntegerOr("micro_batches", 1, 1, kMax);
+    fields.Close();
+  }
+
+  void ReadModule(YamlFields& fields) {
+    ProgramModule module;
+    module.name = fields.Text("name");
+    for (const ModulePass pass : kModulePasses) {
+      for (YamlFields& step : fields.Maps(Name(pass), "a step")) {
+        module.passes[IndexOf(pass)].push_back(ReadStep(step));
+      }
+    }
+    fields.Close();
+    const auto id = static_cast<uint32_t>(parts_.modules.size());
+    if (!ids_.try_emplace(module.name, id).second) {
+      fields.Error(
+          "name", fmt::format("module {} is there twice", Quoted(module.name)));
+    }
+    parts_.modules.push_back(std::move(module));
+  }
+
+  Step ReadStep(YamlFields& fields) {
+    Step step;
+    const std::vector<std::string_view> kinds = NamesOf(kStepKinds);
+    const auto kind =
+        std::find_if(kinds.begin(), kinds.end(),
+                     [&](std::string_view name) { return fields.has(name); });
+    if (kind == kinds.end()) {
+      fields.Error("", fmt::format("a step has none of the fields {}",
+                                   fmt::join(kinds, ", ")));
+      return step;
+    }
+    step.kind = kStepKinds[kind - kinds.begin()];
+    if (step.kind == StepKind::kCompute) {
+      step.compute = ReadTime(fields, *kind);
+    } else if (step.kind == StepKind::kWait) {
+      step.communication.dimension = ReadDimension(fields, *kind);
+    } else {
+      step.communication.kind =
+          kCollectiveKinds[fields.Choice(*kind, NamesOf(kCollectiveKinds))];
+      step.communication.dimension = ReadDimension(fields, "over");
+      step.communication.bytes = Bytes(fields.Integer("bytes"));
+    }
+    step.when = kStepWhens[fields.ChoiceOr("when", 0, NamesOf(kStepWhens))];
+    fields.Close();
+    return step;
+  }
+
+  ParallelDimension ReadDimension(YamlFields& fields, std::string_view key) {
+    return kParallelDimensions[fields.Choice(key,
+                                             NamesOf(kParallelDimensions))];
+  }
+
+  TimePs ReadTime(YamlFields& fields, std::string_view key) {
+    const absl::StatusOr<TimePs> time = ParseTime(fields.Text(key));
+    if (time.ok()) return *time;
+    fields.Error(key, std::string(time.status().message()));
+    return TimePs(0);
+  }
+
+  void ReadStage(YamlFields& fields) {
+    constexpr int64_t kMaxTimes = Program::kMaxOccurrences;
+    ProgramStage stage;
+    stage.count = fields.IntegerOr("count", 1, 1, ParallelPlan::kMaxRanks);
+    for (YamlFields& run : fields.Maps("run", "a run of modules")) {
+      const int64_t times = run.IntegerOr("times", 1, 1, kMaxTimes);
+      stage.runs.push_back({times, ReadModuleIds(run, "modules")});
+      run.Close();
+    }
+    stage.after = ReadModuleIds(fields, "after");
+    fields.Close();
+    parts_.stages.push_back(std::move(stage));
+  }
+
+  std::vector<ModuleId> ReadModuleIds(YamlFields& fields,
+                                      std::string_view key) {
+    std::vector<ModuleId> ids;
+    for (const std::string& name : fields.Texts(key)) {
+      const auto found = ids_.find(name);
+      if (found != ids_.end()) {
+        ids.push_back(ModuleId(found->second));
+        continue;
+      }
+      std::vector<std::string_view> names;
+      for (const auto& [known, _] : ids_) names.push_back(known);
+      fields.Error(key, UnknownName("module", name, names));
+      break;
+    }
+    return ids;
+  }
+
+  std::string_view file_;
+  YamlDocument document_;
+  ProgramParts parts_;
+  std::map<std::string, uint32_t, std::less<>> ids_;  // Of modules, by name.
+};
+
+// In microseconds, exactly: "812.113us", "0.000001us".
+std::string FormatTime(TimePs time) {
+  constexpr int64_t kPsPerUs = 1'000'000;
+  std::string text =
+      fmt::format("{}.{:06}", time.count() / kPsPerUs, time.count() % kPsPerUs);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + "us";
+}
+
+// Bare where that cannot be mistaken for anything else, as most names are.
+std::string FormatName(std::string_view name) {
+  const bool is_bare = std::all_of(
+      name.begin(), name.end(),
+      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  std::string lower(name);
+  for (char& c : lower) c = static_cast<char>(std::tolower(c));
+  if (is_bare && lower != "null") return std::string(name);
+  std::string quoted = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string FormatStep(const Step& step) {
+  const std::string when = step.when == StepWhen::kEach
+                               ? ""
+                               : fmt::format(", when: {}", Name(step.when));
+  const auto& [kind, dimension, bytes] = step.communication;
+  switch (step.kind) {
+    case StepKind::kCompute:
+      return fmt::format("{{compute: {}{}}}", FormatTime(step.compute), when);
+    case StepKind::kWait:
+      return fmt::format("{{wait: {}{}}}", Name(dimension), when);
+    default:
+      return fmt::format("{{{}: {}, over: {}, bytes: {}{}}}", Name(step.kind),
+                         Name(kind), Name(dimension), bytes.count(), when);
+  }
+}
+
+std::string FormatModule(const ProgramModule& module) {
+  std::string text = fmt::format("  - name: {}\n", FormatName(module.name));
+  for (const ModulePass pass : kModulePasses) {
+    const std::vector<Step>& steps = module.passes[IndexOf(pass)];
+    if (steps.empty()) continue;
+    text += fmt::format("    {}:\n", Name(pass));
+    for (const Step& step : steps) {
+      text += fmt::format("      - {}\n", FormatStep(step));
+    }
+  }
+  return text;
+}
+
+std::string FormatNames(const Program& program,
+                        absl::Span<const ModuleId> ids) {
+  std::vector<std::string> names;
+  for (const ModuleId id : ids) {
+    names.push_back(FormatName(program.module(id).name));
+  }
+  return fmt::format("[{}]", fmt::join(names, ", "));
+}
+
+std::string FormatSizes(const ParallelSizes& sizes) {
+  return fmt::format(
+      "sizes: {{gpus: {}, tp: {}, cp: {}, pp: {}, ep: {}, etp: {}, vpp: {}, "
+      "micro_batches: {}}}\n",
+      sizes.num_ranks, sizes.tensor, sizes.context, sizes.pipeline,
+      sizes.expert, sizes.expert_tensor.value_or(sizes.tensor),
+      sizes.virtual_stages, sizes.micro_batches);
+}
+
+}  // namespace
+
+bool IsProgram(std::string_view contents) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  while (true) {
+    const size_t start = contents.find_first_not_of(kBlank);
+    if (start == std::string_view::npos) return false;
+    contents.remove_prefix(start);
+    if (contents.front() != '#') break;
+    contents.remove_prefix(std::min(contents.find('\n'), contents.size()));
+  }
+  if (contents.substr(0, kMark.size()) != kMark) return false;
+  const size_t next = contents.find_first_not_of(kBlank, kMark.size());
+  return next != std::string_view::npos && contents[next] == ':';
+}
+
+absl::StatusOr<Program> ParseProgram(std::string_view file,
+                                     std::string_view contents) {
+  return Parser(file, contents).Parse();
+}
+
+absl::StatusOr<Program> ReadProgram(const std::string& path) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+  return ParseProgram(path, contents);
+}
+
+std::string FormatProgram(const Program& program) {
+  std::string text = fmt::format("{}: {}\n", kMark, kVersion);
+  const auto out = std::back_inserter(text);
+  text += FormatSizes(program.sizes());
+  fmt::format_to(out, "phase: {}\n",
+                 kPhaseNames[program.forward_only() ? 1 : 0]);
+  if (program.pipeline_message() > Bytes(0)) {
+    fmt::format_to(out, "pipeline_message: {}\n",
+                   program.pipeline_message().count());
+  }
+  text += "modules:\n";
+  for (const ProgramModule& module : program.modules()) {
+    text += FormatModule(module);
+  }
+  text += "stages:\n";
+  for (const ProgramStage& stage : program.stages()) {
+    const auto names = [&](absl::Span<const ModuleId> ids) {
+      return FormatNames(program, ids);
+    };
+    fmt::format_to(out, "  - count: {}\n    run:\n", stage.count);
+    for (const ModuleRun& run : stage.runs) {
+      const std::string times =
+          run.times == 1 ? "" : fmt::format("times: {}, ", run.times);
+      fmt::format_to(out, "      - {{{}modules: {}}}\n", times,
+                     names(run.modules));
+    }
+    if (!stage.after.empty()) {
+      fmt::format_to(out, "    after: {}\n", names(stage.after));
+    }
+  }
+  return text;
+}
+
+}  // namespace astra
