@@ -1,0 +1,84 @@
+#include "workload/models/model_library.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "astra-core/base/check.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/status_macros.h"
+#include "workload/models/hugging_face_config.h"
+#include "workload/models/model_file.h"
+
+namespace astra {
+namespace {
+
+std::vector<ModelSpec> AllModels() {
+  std::vector<ModelSpec> models;
+  for (const EmbeddedFile& file : BundledModels()) {
+    absl::StatusOr<ModelSpec> model = ParseModel(file.name, file.contents);
+    ASTRA_CHECK(model.ok(), "{}", model.status().ToString());
+    models.push_back(*std::move(model));
+  }
+  return models;
+}
+
+bool SameCharacter(char a, char b) {
+  const auto canonical = [](char c) {
+    return c == '_' ? '-' : std::tolower(static_cast<unsigned char>(c));
+  };
+  return canonical(a) == canonical(b);
+}
+
+bool SameName(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameCharacter);
+}
+
+bool IsNamed(const ModelSpec& model, std::string_view name) {
+  return SameName(model.name, name) ||
+         std::any_of(
+             model.aliases.begin(), model.aliases.end(),
+             [&](const std::string& alias) { return SameName(alias, name); });
+}
+
+bool IsPath(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
+         text.ends_with(".yml") || text.ends_with(".json");
+}
+
+}  // namespace
+
+std::vector<std::string> ModelNames() {
+  std::vector<std::string> names;
+  for (const ModelSpec& model : AllModels()) names.push_back(model.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+absl::StatusOr<ModelSpec> ReadModel(const std::string& path,
+                                    Warnings* warnings) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+  const size_t first = contents.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && contents[first] == '{') {
+    return ParseHuggingFaceConfig(path, contents, warnings);
+  }
+  return ParseModel(path, contents);
+}
+
+absl::StatusOr<ModelSpec> FindModel(std::string_view name_or_path,
+                                    Warnings* warnings) {
+  if (IsPath(name_or_path)) {
+    return ReadModel(std::string(name_or_path), warnings);
+  }
+  for (const ModelSpec& model : AllModels()) {
+    if (IsNamed(model, name_or_path)) return model;
+  }
+  const std::vector<std::string> names = ModelNames();
+  return absl::NotFoundError(
+      UnknownName("model", name_or_path,
+                  std::vector<std::string_view>(names.begin(), names.end())));
+}
+
+}  // namespace astra
