@@ -1,0 +1,159 @@
+#include "workload/operators/gpu_file.h"
+
+#include <string>
+
+#include "tests/testing/files.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::StatusIs;
+using ::astra::testing::ValueOrDie;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+constexpr char kFile[] = R"(name: toy
+aliases: [Toy-1, Toy-2]
+source:
+  - a datasheet
+architecture: None
+sms: 10
+clock_MHz: 1000
+peak_TFLOPS:
+  fp32: 50
+  bf16: 100
+  fp8: 200
+vector_TFLOPS: 5
+memory_GB: 16
+memory_GBps: 800
+l2_cache_MB: 4
+nvlink_GBps: 0
+pcie_GBps: 32
+calibration:
+  origin: made up
+  error: 0.25
+  gemm: {bf16: 0.8, fp8: 0.7, fp32: 0.6}
+  grouped_gemm: 0.9
+  attention_forward: 0.5
+  attention_backward: 0.4
+  linear_attention: 0.1
+  memory: 0.75
+  memory_of:
+    layer_norm: 0.5
+    adam: 0.6
+  kernel_us: 3
+  tile_fill_k: 100
+)";
+
+// The file with `text`, which is there, in another form.
+std::string With(std::string_view text, std::string_view other) {
+  std::string changed = kFile;
+  const size_t at = changed.find(text);
+  ASTRA_CHECK(at != std::string::npos, "no {}", text);
+  return changed.replace(at, text.size(), other);
+}
+
+TEST(GpuFileTest, ReadsWhatItSays) {
+  const GpuSpec gpu = ValueOrDie(ParseGpu("g", kFile));
+  EXPECT_EQ(gpu.name, "toy");
+  EXPECT_THAT(gpu.aliases, ElementsAre("Toy-1", "Toy-2"));
+  EXPECT_THAT(gpu.sources, ElementsAre("a datasheet"));
+  EXPECT_EQ(gpu.architecture, "None");
+  EXPECT_EQ(gpu.num_sms, 10);
+  EXPECT_EQ(gpu.clock_mhz, 1000);
+  EXPECT_THAT(gpu.peak_tflops, ElementsAre(50, 100, 200));
+  EXPECT_EQ(gpu.vector_tflops, 5);
+  EXPECT_EQ(gpu.memory_gb, 16);
+  EXPECT_EQ(gpu.memory_gb_per_s, 800);
+  EXPECT_EQ(gpu.l2_cache_mb, 4);
+  EXPECT_EQ(gpu.nvlink_gb_per_s, 0);
+  EXPECT_EQ(gpu.pcie_gb_per_s, 32);
+}
+
+TEST(GpuFileTest, ReadsTheCalibration) {
+  const Calibration c = ValueOrDie(ParseGpu("g", kFile)).calibration;
+  EXPECT_EQ(c.origin, "made up");
+  EXPECT_EQ(c.error, 0.25);
+  EXPECT_THAT(c.gemm, ElementsAre(0.6, 0.8, 0.7));
+  EXPECT_EQ(c.grouped_gemm, 0.9);
+  EXPECT_EQ(c.attention_forward, 0.5);
+  EXPECT_EQ(c.attention_backward, 0.4);
+  EXPECT_EQ(c.linear_attention, 0.1);
+  EXPECT_EQ(c.memory, 0.75);
+  EXPECT_THAT(c.memory_of,
+              ElementsAre(Pair("adam", 0.6), Pair("layer_norm", 0.5)));
+  EXPECT_EQ(c.kernel_us, 3);
+  EXPECT_EQ(c.tile_fill_k, 100);
+}
+
+TEST(GpuFileTest, Fp8AndNamedSharesMayBeAbsent) {
+  std::string file = With("  fp8: 200\n", "");
+  file.replace(file.find("fp8: 0.7, "), 10, "");
+  file.replace(file.find("  memory_of:"),
+               file.find("  kernel_us") - file.find("  memory_of:"), "");
+  const GpuSpec gpu = ValueOrDie(ParseGpu("g", file));
+  EXPECT_EQ(gpu.peak_tflops[IndexOf(Precision::kFp8)], 0);
+  EXPECT_EQ(gpu.calibration.gemm[IndexOf(Precision::kFp8)], 0);
+  EXPECT_TRUE(gpu.calibration.memory_of.empty());
+}
+
+TEST(GpuFileTest, ReadsAFile) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.PathOf("toy.yaml");
+  testing::WriteText(path, kFile);
+  EXPECT_EQ(ValueOrDie(ReadGpu(path)).name, "toy");
+  EXPECT_THAT(ReadGpu(folder.PathOf("none.yaml")),
+              StatusIs(absl::StatusCode::kNotFound, ::testing::_));
+}
+
+struct BadFile {
+  std::string contents;
+  std::string message;
+};
+
+class BadGpuFileTest : public ::testing::TestWithParam<BadFile> {};
+
+TEST_P(BadGpuFileTest, SaysWhatAndWhere) {
+  EXPECT_THAT(ParseGpu("g", GetParam().contents),
+              StatusIs(absl::StatusCode::kInvalidArgument, GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadGpuFileTest,
+    ::testing::Values(
+        BadFile{"", "g:1:1: a GPU is nothing, expected a mapping"},
+        BadFile{With("name: toy\n", ""), "g:1:1: a GPU has no \"name\""},
+        BadFile{With("sms: 10", "sms: 0"),
+                "g:6:6: sms is \"0\": expected a whole number from 1 to "
+                "100000"},
+        BadFile{With("clock_MHz: 1000", "clock_MHz: fast"),
+                "g:7:12: clock_MHz is \"fast\": expected a number from 0.001 "
+                "to 1000000"},
+        BadFile{With("  bf16: 100\n", ""),
+                "g:9:3: peak_TFLOPS has no \"bf16\""},
+        BadFile{With("  fp8: 200", "  fp4: 200"),
+                "g:11:8: unknown field of peak_TFLOPS \"fp4\"; did you mean "
+                "\"fp8\"? (known: bf16, fp32, fp8)"},
+        BadFile{With("memory_GBps: 800", "memory_GBps: nan"),
+                "g:14:14: memory_GBps is \"nan\": expected a number from 0.001 "
+                "to 1000000"},
+        BadFile{With("  memory: 0.75", "  memory: 75"),
+                "g:26:11: memory is \"75\": expected a number from 0.001 to 1"},
+        BadFile{With("    adam: 0.6", "    adam: 0"),
+                "g:29:11: adam is \"0\": expected a number from 0.001 to 1"},
+        BadFile{With("  error: 0.25", "  error: -1"),
+                "g:20:10: error is \"-1\": expected a number from 0 to 10"},
+        BadFile{With("  kernel_us: 3", "  kernel_ms: 3"),
+                "g:19:3: calibration has no \"kernel_us\""},
+        BadFile{With("architecture: None", "arch: None"),
+                "g:1:1: a GPU has no \"architecture\""},
+        BadFile{std::string(kFile) + "price: 1\n",
+                "g:32:8: unknown field of a GPU \"price\"; did you mean "
+                "\"name\"? (known: aliases, architecture, calibration, "
+                "clock_MHz, l2_cache_MB, memory_GB, memory_GBps, name, "
+                "nvlink_GBps, pcie_GBps, peak_TFLOPS, sms, source, "
+                "vector_TFLOPS)"}));
+
+}  // namespace
+}  // namespace astra

@@ -1,0 +1,76 @@
+#include "workload/operators/gpu_library.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "astra-core/base/check.h"
+#include "astra-core/base/embedded_file.h"
+#include "astra-core/base/names.h"
+#include "workload/operators/gpu_file.h"
+
+namespace astra {
+
+absl::Span<const EmbeddedFile> EmbeddedGpus();
+
+namespace {
+
+// What names are compared by.
+std::string Folded(std::string_view name) {
+  std::string folded(name);
+  for (char& c : folded) {
+    if (c == '_') c = '-';
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return folded;
+}
+
+bool IsCalled(const GpuSpec& gpu, std::string_view folded) {
+  if (Folded(gpu.name) == folded) return true;
+  return std::any_of(
+      gpu.aliases.begin(), gpu.aliases.end(),
+      [&](const std::string& alias) { return Folded(alias) == folded; });
+}
+
+bool IsPath(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
+         text.ends_with(".yml");
+}
+
+std::vector<GpuSpec> ParseBundled() {
+  std::vector<GpuSpec> gpus;
+  for (const EmbeddedFile& file : EmbeddedGpus()) {
+    absl::StatusOr<GpuSpec> gpu = ParseGpu(file.name, file.contents);
+    ASTRA_CHECK(gpu.ok(), "{}", gpu.status().ToString());
+    gpus.push_back(*std::move(gpu));
+  }
+  std::sort(gpus.begin(), gpus.end(),
+            [](const GpuSpec& a, const GpuSpec& b) { return a.name < b.name; });
+  return gpus;
+}
+
+}  // namespace
+
+const std::vector<GpuSpec>& BundledGpus() {
+  static const auto& gpus = *new std::vector<GpuSpec>(ParseBundled());
+  return gpus;
+}
+
+absl::StatusOr<GpuSpec> FindGpu(std::string_view name_or_path) {
+  if (IsPath(name_or_path)) return ReadGpu(std::string(name_or_path));
+  const std::string folded = Folded(name_or_path);
+  std::vector<std::string_view> names;
+  for (const GpuSpec& gpu : BundledGpus()) {
+    if (IsCalled(gpu, folded)) return gpu;
+    names.push_back(gpu.name);
+  }
+  return absl::NotFoundError(UnknownName("GPU", name_or_path, names));
+}
+
+std::vector<std::string> GpuNames() {
+  std::vector<std::string> names;
+  for (const GpuSpec& gpu : BundledGpus()) names.push_back(gpu.name);
+  return names;
+}
+
+}  // namespace astra

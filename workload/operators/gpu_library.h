@@ -1,0 +1,31 @@
+// The GPUs that are known by name: the files of inputs/gpus, compiled in.
+
+#ifndef WORKLOAD_OPERATORS_GPU_LIBRARY_H_
+#define WORKLOAD_OPERATORS_GPU_LIBRARY_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "workload/operators/gpu_spec.h"
+
+namespace astra {
+
+// The GPU of that name or alias, where upper and lower case, and "_" and "-",
+// are the same. Text with a "/", or that ends in .yaml or .yml, is the path of
+// a file instead.
+//
+// Errors: those of ReadGpu; NotFound `unknown GPU "TEXT"; did you mean ...` for
+// another name.
+absl::StatusOr<GpuSpec> FindGpu(std::string_view name_or_path);
+
+// The names, without the aliases, sorted.
+std::vector<std::string> GpuNames();
+
+// All of them, by name.
+const std::vector<GpuSpec>& BundledGpus();
+
+}  // namespace astra
+
+#endif  // WORKLOAD_OPERATORS_GPU_LIBRARY_H_

@@ -1,0 +1,120 @@
+#include "workload/operators/operator.h"
+
+#include <algorithm>
+
+namespace astra {
+namespace {
+
+// Positions that one step of the chunked delta rule takes.
+//
+// Source: S. Yang et al., "Gated Delta Networks", arXiv 2412.06464.
+constexpr double kDeltaChunk = 64;
+
+// Gradients by both operands, and the states computed again.
+constexpr double kDeltaBackward = 3;
+
+// Source: see Attention.
+constexpr double kAttentionBackward = 2.5;
+
+// Where the query `index` stands among the keys; the last stands at the last.
+int64_t FirstPosition(const Attention& a) { return a.keys - a.queries; }
+
+// How many keys of the first to the query's own are in the window, summed over
+// the queries at the positions from `first` to keys - 1.
+double KeysLookedBackAt(const Attention& a, int64_t first) {
+  const int64_t window = a.window > 0 ? std::min(a.window, a.keys) : a.keys;
+  // Up to here, a query sees all before it: 1 + 2 + ... + window.
+  const auto whole = static_cast<double>(std::max(first, window));
+  const auto begin = static_cast<double>(first);
+  const double before = (whole - begin) * (whole + begin + 1) / 2;
+  return before +
+         (static_cast<double>(a.keys) - whole) * static_cast<double>(window);
+}
+
+// The pairs of a query and a key that the mask leaves, of one head.
+double Pairs(const Attention& a) {
+  const int64_t first = std::max<int64_t>(FirstPosition(a), 0);
+  double pairs = KeysLookedBackAt(a, first);
+  if (a.causal) return pairs;
+  const auto inside = static_cast<double>(a.keys - first);
+  pairs += inside * (inside - 1) / 2;  // What comes after the query.
+  const auto outside = static_cast<double>(
+      std::max<int64_t>(-FirstPosition(a), 0));  // More queries than keys.
+  return pairs + outside * static_cast<double>(a.keys);
+}
+
+double FlopsOf(const Gemm& g) {
+  return 2.0 * static_cast<double>(g.groups) * static_cast<double>(g.m) *
+         static_cast<double>(g.n) * static_cast<double>(g.k);
+}
+
+double FlopsOf(const Attention& a) {
+  const double forward = 2.0 * static_cast<double>(a.batch) *
+                         static_cast<double>(a.heads) * Pairs(a) *
+                         static_cast<double>(a.qk_dim + a.v_dim);
+  return a.backward ? kAttentionBackward * forward : forward;
+}
+
+// Per position and head: three products with the state (what it predicts, what
+// it learns, what it answers), and five within the chunk, of C x C by dim.
+double FlopsOf(const DeltaRule& d) {
+  const auto key = static_cast<double>(d.key_dim);
+  const auto value = static_cast<double>(d.value_dim);
+  const double of_one =
+      6 * key * value + 2 * kDeltaChunk * (3 * key + 2 * value);
+  const double forward = of_one * static_cast<double>(d.batch) *
+                         static_cast<double>(d.positions) *
+                         static_cast<double>(d.heads);
+  return d.backward ? kDeltaBackward * forward : forward;
+}
+
+double FlopsOf(const Stream&) { return 0; }
+
+double BytesOfShape(const Gemm& g, Precision precision) {
+  const auto operand = static_cast<double>(BytesOf(precision));
+  const double result = std::max(operand, 2.0);  // FP8 gives BF16.
+  const auto m = static_cast<double>(g.m);
+  const auto n = static_cast<double>(g.n);
+  const auto k = static_cast<double>(g.k);
+  return static_cast<double>(g.groups) *
+         (operand * (m * k + k * n) + result * m * n);
+}
+
+// Forward: queries, keys, values and results. Backward: their gradients too.
+double BytesOfShape(const Attention& a, Precision precision) {
+  const int64_t seen =
+      a.window > 0 ? std::min(a.keys, a.window + a.queries - 1) : a.keys;
+  const double of_one =
+      static_cast<double>(a.qk_dim + a.v_dim) *
+      (static_cast<double>(a.heads) * static_cast<double>(a.queries) +
+       static_cast<double>(a.kv_heads) * static_cast<double>(seen));
+  const double forward = static_cast<double>(a.batch) * of_one *
+                         static_cast<double>(BytesOf(precision));
+  return a.backward ? 2 * forward : forward;
+}
+
+double BytesOfShape(const DeltaRule& d, Precision precision) {
+  const double forward =
+      2.0 * static_cast<double>(d.key_dim + d.value_dim) *
+      static_cast<double>(d.batch) * static_cast<double>(d.positions) *
+      static_cast<double>(d.heads) * static_cast<double>(BytesOf(precision));
+  return d.backward ? 2 * forward : forward;
+}
+
+double BytesOfShape(const Stream& s, Precision) {
+  return static_cast<double>(s.bytes);
+}
+
+}  // namespace
+
+double Flops(const Operator& op) {
+  return std::visit([](const auto& shape) { return FlopsOf(shape); }, op.shape);
+}
+
+double BytesMoved(const Operator& op) {
+  return std::visit(
+      [&](const auto& shape) { return BytesOfShape(shape, op.precision); },
+      op.shape);
+}
+
+}  // namespace astra
