@@ -1,0 +1,61 @@
+// gen_workload: writes what a model computes and communicates.
+
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "astra-core/apps/command_line.h"
+#include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/gen_workload_output.h"
+#include "astra-core/apps/gen_workload_times.h"
+#include "astra-core/apps/main_support.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/log.h"
+#include "astra-core/base/status_macros.h"
+
+namespace astra {
+namespace {
+
+absl::StatusOr<Blueprint> MakeBlueprint(const GenWorkloadOptions& options) {
+  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
+    return TrainingBlueprint(options.model, *setup);
+  }
+  return InferenceBlueprint(options.model,
+                            std::get<InferenceSetup>(options.setup));
+}
+
+absl::Status Run(int argc, const char* const* argv, const Log& log) {
+  ASTRA_ASSIGN_OR_RETURN(
+      const CommandLine flags,
+      CommandLine::Parse(GenWorkloadOptionSpecs(), argc, argv));
+  if (PrintedInstead(flags, "gen_workload", GenWorkloadHelp()) ||
+      PrintedList(flags)) {
+    return FlushStdout();
+  }
+  ASTRA_ASSIGN_OR_RETURN(GenWorkloadOptions options,
+                         ReadGenWorkloadOptions(flags));
+  ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint, MakeBlueprint(options));
+  ASTRA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<GpuTimes> gpu_times,
+      GpuTimes::Create(options.gpu, options.operator_tables, options.table_gpu,
+                       &options.warnings));
+  ASTRA_ASSIGN_OR_RETURN(
+      const ModuleTimes times,
+      TimesOf(options, blueprint, gpu_times->model(), &options.warnings));
+  ASTRA_ASSIGN_OR_RETURN(
+      const std::string text,
+      FormatWorkloadAs(options, blueprint, times, &options.warnings));
+  log.Report(options.warnings);
+  ASTRA_RETURN_IF_ERROR(WriteFile(options.output, text));
+  if (options.explain) Print(Explanation(options, blueprint, times));
+  Print(options.output + "\n");
+  return FlushStdout();
+}
+
+}  // namespace
+}  // namespace astra
+
+int main(int argc, char** argv) {
+  const astra::Log log("gen_workload");
+  return astra::ExitCode(astra::Run(argc, argv, log), log);
+}

@@ -1,0 +1,124 @@
+#include <string_view>
+
+#include "astra-core/apps/gen_workload_options.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: gen_workload --model NAME|FILE --world-size N --global-batch N\n"
+    "                    --seq-length N [options]\n"
+    "       gen_workload --model NAME|FILE --phase prefill|decode [options]\n"
+    "\n"
+    "Writes what one training iteration, or one inference step, of a model\n"
+    "computes and communicates. AICB's names of the options work too.\n";
+
+constexpr OptionSpec kOptions[] = {
+    {"model", "m", "NAME|FILE", "Model",
+     "a bundled model (--list-models), a YAML file, or a config.json"},
+    {"list-models", "", "", "Model", "print the bundled models and stop"},
+    {"model-name", "model_name", "NAME", "Model", "call it so"},
+    {"num-layers", "num_layers", "N", "Model", "change the number of blocks"},
+    {"hidden-size", "hidden_size", "N", "Model", "change the hidden size"},
+    {"num-attention-heads", "num_attention_heads", "N", "Model",
+     "change the heads, hidden size / N wide"},
+    {"num-query-groups", "", "N", "Model", "change the key-value heads"},
+    {"ffn-hidden-size", "ffn_hidden_size", "N", "Model",
+     "change the width of the feed-forward part"},
+    {"swiglu", "gated_linear_unit", "", "Model", "a gated feed-forward part"},
+    {"add-bias-linear", "", "", "Model", "biases on all linear layers"},
+    {"vocab-size", "vocab_size", "N", "Model", "change the vocabulary"},
+    {"max-position-embeddings", "", "N", "Model",
+     "change the longest sequence"},
+    {"moe-enable", "", "", "Model", "with experts (AICB)"},
+    {"num-experts", "experts", "N", "Model", "change the experts"},
+    {"moe-router-topk", "topk", "N", "Model", "change the experts of a token"},
+    {"moe-ffn-hidden-size", "", "N", "Model", "change the width of an expert"},
+    {"n-shared-expert", "n_shared_expert", "N", "Model",
+     "change the shared experts"},
+    {"n-dense-layers", "n_dense_layer", "N", "Model",
+     "change the first blocks without experts"},
+
+    {"world-size", "world_size", "N", "Layout", "GPUs in all"},
+    {"tp", "tensor_model_parallel_size", "N", "Layout",
+     "tensor parallelism (default 1)"},
+    {"cp", "context_parallel_size", "N", "Layout", "context parallelism"},
+    {"pp", "pipeline_model_parallel", "N", "Layout", "pipeline stages"},
+    {"vpp", "", "N", "Layout", "model chunks of each stage"},
+    {"dp", "", "N", "Layout", "data parallelism; only checked: it follows"},
+    {"ep", "expert_model_parallel_size", "N", "Layout", "expert parallelism"},
+    {"etp", "expert_tensor_parallel_size", "N", "Layout",
+     "tensor parallelism of experts (default: TP; inference: 1)"},
+    {"stage-layers", "", "N,N,...", "Layout", "the blocks of each stage"},
+    {"sp", "enable_sequence_parallel sp_enable", "", "Layout",
+     "sequence parallelism"},
+    {"cp-method", "", "NAME", "Layout",
+     "ring (default), all-gather, all-to-all"},
+
+    {"micro-batch", "micro_batch", "N", "Batch",
+     "sequences of a micro-batch (default 1)"},
+    {"global-batch", "global_batch", "N", "Batch", "sequences of an iteration"},
+    {"seq-length", "seq_length seq_len", "N", "Batch",
+     "positions of a sequence, or of the context of a decode step"},
+    {"phase", "", "NAME", "Batch", "training (default), prefill or decode"},
+    {"batch", "", "N", "Batch",
+     "sequences of a replica's inference step (default: micro-batch)"},
+    {"cached", "", "N", "Batch", "positions in the KV cache before a prefill"},
+
+    {"framework", "frame", "NAME", "Training",
+     "megatron (default), deepspeed or fsdp"},
+    {"zero", "stage", "N", "Training",
+     "ZeRO stage (default: megatron 1, deepspeed and fsdp 3)"},
+    {"use-distributed-optimizer", "", "", "Training",
+     "ZeRO 1, the default of megatron"},
+    {"recompute", "", "NAME", "Training", "none (default), selective or full"},
+    {"recompute-activations", "", "", "Training", "--recompute selective"},
+    {"dtype", "", "NAME", "Training", "bfloat16 (default), float16 or fp8"},
+    {"grad-dtype", "", "NAME", "Training",
+     "of reduced gradients: fp32 (megatron's) or bf16 (the others')"},
+    {"overlap-grad-reduce", "", "", "Training",
+     "reduce gradients behind the last backward pass"},
+    {"overlap-param-gather", "", "", "Training",
+     "gather parameters behind the first forward pass"},
+    {"use-flash-attn", "flash_attn", "", "Training", "the default"},
+    {"no-flash-attn", "", "", "Training", "keep the scores of attention"},
+    {"moe-skew", "", "X", "Training",
+     "the busiest expert rank has 1 + X times the mean load"},
+    {"moe-capacity", "", "X", "Training",
+     "each expert is padded, or cut, to X times the mean load"},
+    {"fp8-dispatch", "", "", "Training", "tokens go to experts in FP8"},
+    {"make-vocab-size-divisible-by", "", "N", "Training",
+     "pad the vocabulary to N x TP (default: megatron 128, else 0: no)"},
+
+    {"gpu", "gpu_type", "NAME|FILE", "Times", "the GPU (--list-gpus)"},
+    {"list-gpus", "", "", "Times", "print the known GPUs and stop"},
+    {"operator-table", "", "FILE,...", "Times", "measured operators, CSV"},
+    {"table-gpu", "", "NAME", "Times",
+     "the GPU of tables that do not say (default: --gpu)"},
+    {"load", "", "X", "Times",
+     "speed of products and attention; 1: as each alone (default: GPU's)"},
+    {"comp-filepath", "comp_filepath", "FILE", "Times",
+     "times of whole modules that AICB measured (AIOB)"},
+    {"aiob-enable", "aiob_enable aiob", "", "Times", "needs --comp-filepath"},
+
+    {"format", "", "NAME", "Output",
+     "simai (default), program (compact YAML) or vidur"},
+    {"pp-rank", "", "N", "Output",
+     "the stage that SimAI's text is of (default: the slowest)"},
+    {"output", "o", "FILE", "Output",
+     "the file to write (default: named after the setup)"},
+    {"explain", "", "", "Output", "print what it is made of"},
+
+    {"epoch-num", "", "N", "Without effect", "one iteration is written"},
+    {"workload-only", "", "", "Without effect", ""},
+    {"computation-enable", "", "", "Without effect", ""},
+    {"moe-grouped-gemm", "grouped_gemm", "", "Without effect", ""},
+};
+
+}  // namespace
+
+absl::Span<const OptionSpec> GenWorkloadOptionSpecs() { return kOptions; }
+
+std::string GenWorkloadHelp() { return HelpText(kUsage, kOptions); }
+
+}  // namespace astra

@@ -1,0 +1,138 @@
+#include "astra-core/apps/gen_workload_output.h"
+
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "astra-core/apps/main_support.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "workload/generator/explain.h"
+#include "workload/generator/simai_workload.h"
+#include "workload/generator/timed_program.h"
+#include "workload/generator/vidur_workload.h"
+#include "workload/models/model_library.h"
+#include "workload/operators/aiob_file.h"
+#include "workload/operators/gpu_library.h"
+#include "workload/program_file.h"
+#include "workload/workload_file.h"
+
+namespace astra {
+namespace {
+
+// SimAI reads these into 32-bit integers.
+void WarnOfSimaiLimits(const Workload& workload, Warnings* warnings) {
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+  if (workload.pipeline_message().count() > kMax) {
+    warnings->push_back(fmt::format(
+        "SimAI itself stops at a pipeline message of {} B: it is above 2^31",
+        workload.pipeline_message().count()));
+  }
+  for (const Layer& layer : workload.layers()) {
+    for (const LayerPhase& phase : layer.phases) {
+      if (phase.compute > Nanoseconds(kMax)) {
+        warnings->push_back(fmt::format(
+            "SimAI itself loses the computation of {}, which takes over 2^31 "
+            "ns",
+            layer.name));
+        return;
+      }
+    }
+  }
+}
+
+// Which of `blueprint.stages` describes pipeline stage `rank`.
+absl::StatusOr<size_t> FindStage(const Blueprint& blueprint, int64_t rank) {
+  int64_t end = 0;
+  for (size_t i = 0; i < blueprint.stages.size(); ++i) {
+    end += blueprint.stages[i].count;
+    if (rank < end) return i;
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("--pp-rank is {}: the last of the stages is {}", rank,
+                  blueprint.sizes.pipeline - 1));
+}
+
+absl::StatusOr<std::string> SimaiText(const GenWorkloadOptions& options,
+                                      const Blueprint& blueprint,
+                                      const ModuleTimes& times,
+                                      Warnings* warnings) {
+  size_t stage = SlowestStage(blueprint, times);
+  if (options.stage) {
+    ASTRA_ASSIGN_OR_RETURN(stage, FindStage(blueprint, *options.stage));
+  }
+  ASTRA_ASSIGN_OR_RETURN(const Workload workload,
+                         SimaiWorkload(blueprint, stage, times));
+  WarnOfSimaiLimits(workload, warnings);
+  return FormatWorkload(workload);
+}
+
+}  // namespace
+
+bool PrintedList(const CommandLine& flags) {
+  if (flags.has("list-models")) {
+    Print(fmt::format("{}\n", fmt::join(ModelNames(), "\n")));
+    return true;
+  }
+  if (flags.has("list-gpus")) {
+    Print(fmt::format("{}\n", fmt::join(GpuNames(), "\n")));
+    return true;
+  }
+  return false;
+}
+
+absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
+                                    const Blueprint& blueprint,
+                                    const ComputeModel& model,
+                                    Warnings* warnings) {
+  if (!options.aiob_file) return ModuleTimes(model, options.load);
+  ASTRA_ASSIGN_OR_RETURN(const AiobFile file, ReadAiob(*options.aiob_file));
+  return ModuleTimes(model, options.load, ModulesOf(file, blueprint, warnings));
+}
+
+absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
+                                             const Blueprint& blueprint,
+                                             const ModuleTimes& times,
+                                             Warnings* warnings) {
+  const Precision precision = std::visit(
+      [](const auto& setup) { return setup.precision; }, options.setup);
+  if (options.gpu.peak_tflops[IndexOf(precision)] == 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("--dtype {}: {} has no products of that precision",
+                    Name(precision), options.gpu.name));
+  }
+  switch (options.format) {
+    case WorkloadFormat::kSimai:
+      return SimaiText(options, blueprint, times, warnings);
+    case WorkloadFormat::kProgram: {
+      ASTRA_ASSIGN_OR_RETURN(const Program program,
+                             TimeProgram(blueprint, times));
+      return FormatProgram(program);
+    }
+    case WorkloadFormat::kVidur:
+      return FormatVidurWorkload(blueprint, times);
+  }
+  ASTRA_CHECK(false, "format {}", static_cast<int>(options.format));
+}
+
+std::string Explanation(const GenWorkloadOptions& options,
+                        const Blueprint& blueprint, const ModuleTimes& times) {
+  int64_t sequences = 0;
+  int64_t positions = 0;
+  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
+    sequences = setup->global_batch;
+    positions = setup->positions;
+  } else {
+    const auto& inference = std::get<InferenceSetup>(options.setup);
+    const int64_t replicas =
+        inference.world_size / (inference.tensor * inference.pipeline);
+    sequences = inference.batch * replicas;
+    positions =
+        inference.phase == InferencePhase::kDecode ? 1 : inference.positions;
+  }
+  return ExplainBlueprint(options.model, options.gpu, blueprint, sequences,
+                          positions, times);
+}
+
+}  // namespace astra

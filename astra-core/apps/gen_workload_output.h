@@ -1,0 +1,45 @@
+// What gen_workload prints and writes.
+
+#ifndef ASTRA_CORE_APPS_GEN_WORKLOAD_OUTPUT_H_
+#define ASTRA_CORE_APPS_GEN_WORKLOAD_OUTPUT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "astra-core/apps/command_line.h"
+#include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/base/log.h"
+#include "workload/generator/blueprint.h"
+#include "workload/generator/module_times.h"
+#include "workload/generator/training.h"  // IWYU pragma: export
+
+namespace astra {
+
+// Prints the bundled models or GPUs, if `flags` asks for them; else returns
+// false.
+bool PrintedList(const CommandLine& flags);
+
+// The times of `model`, or those of the AIOB file in front of them.
+//
+// Errors: those of ReadAiob.
+absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
+                                    const Blueprint& blueprint,
+                                    const ComputeModel& model,
+                                    Warnings* warnings);
+
+// The workload in the format that the options ask for. Warns of what SimAI
+// itself cannot read, and of products in a precision that the GPU lacks.
+//
+// Errors: those of the formats; InvalidArgument for a stage that is not there.
+absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
+                                             const Blueprint& blueprint,
+                                             const ModuleTimes& times,
+                                             Warnings* warnings);
+
+// The text of --explain.
+std::string Explanation(const GenWorkloadOptions& options,
+                        const Blueprint& blueprint, const ModuleTimes& times);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_GEN_WORKLOAD_OUTPUT_H_

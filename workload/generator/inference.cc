@@ -1,0 +1,126 @@
+#include "workload/generator/inference.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+#include "workload/generator/training.h"
+#include "workload/generator/training_setup.h"
+#include "workload/modules/embedding.h"
+#include "workload/modules/logits.h"
+#include "workload/parallel_plan.h"
+
+namespace astra {
+namespace {
+
+ModuleContext ContextOf(const InferenceSetup& setup) {
+  const bool decodes = setup.phase == InferencePhase::kDecode;
+  return {.tensor = setup.tensor,
+          .expert = setup.expert,
+          .expert_tensor = setup.expert_tensor,
+          .sequences = setup.batch,
+          .positions = decodes ? 1 : setup.positions,
+          .past = decodes ? setup.positions : setup.cached,
+          .training = false,
+          .precision = setup.precision,
+          .expert_load = setup.expert_load,
+          .fp8_dispatch = setup.fp8_dispatch};
+}
+
+// The layout in the terms of training, whose rules are the same.
+TrainingSetup LayoutOf(const InferenceSetup& setup) {
+  TrainingSetup layout;
+  layout.world_size = setup.world_size;
+  layout.tensor = setup.tensor;
+  layout.pipeline = setup.pipeline;
+  layout.expert = setup.expert;
+  layout.expert_tensor = setup.expert_tensor;
+  return layout;
+}
+
+absl::Status CheckInference(const ModelSpec& model,
+                            const InferenceSetup& setup) {
+  const TrainingSetup layout = LayoutOf(setup);
+  const ParallelSizes sizes = {.num_ranks = setup.world_size,
+                               .tensor = setup.tensor,
+                               .expert = setup.expert,
+                               .expert_tensor = setup.expert_tensor,
+                               .pipeline = setup.pipeline};
+  ASTRA_RETURN_IF_ERROR(ParallelPlan::Create(sizes).status());
+  ASTRA_RETURN_IF_ERROR(
+      CheckSplits(model, setup.tensor, setup.expert, setup.expert_tensor));
+  if (setup.pipeline > model.layers) {
+    return absl::InvalidArgumentError(fmt::format(
+        "PP {} is more than the {} layers", setup.pipeline, model.layers));
+  }
+  if (setup.batch < 1 || setup.positions < 1) {
+    return absl::InvalidArgumentError(
+        "an inference step needs at least one sequence of one position");
+  }
+  const int64_t longest = setup.positions + setup.cached;
+  if (model.positions == Positions::kLearned && longest > model.max_positions) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} positions are beyond the {} learned ones", longest,
+                    model.max_positions));
+  }
+  return absl::OkStatus();
+}
+
+// Shared experts run while the router's tokens are not yet under way.
+std::vector<MockModule> InferredBlock(const ModelSpec& model, int64_t layer,
+                                      const ModuleContext& context) {
+  std::vector<MockModule> modules = BlockModules(model, layer, context);
+  const auto is_shared = [](const MockModule& module) {
+    return module.name.rfind("shared_", 0) == 0;
+  };
+  const auto router = std::find_if(
+      modules.begin(), modules.end(),
+      [](const MockModule& module) { return module.name == "moe_router"; });
+  std::stable_partition(router, modules.end(), is_shared);
+  return modules;
+}
+
+}  // namespace
+
+absl::StatusOr<Blueprint> InferenceBlueprint(const ModelSpec& model,
+                                             const InferenceSetup& setup) {
+  ASTRA_RETURN_IF_ERROR(CheckModel(model));
+  ASTRA_RETURN_IF_ERROR(CheckInference(model, setup));
+  const ModuleContext context = ContextOf(setup);
+  Blueprint empty;
+  empty.forward_only = true;
+  empty.sizes = {.num_ranks = setup.world_size,
+                 .tensor = setup.tensor,
+                 .expert = setup.expert,
+                 .expert_tensor = setup.expert_tensor,
+                 .pipeline = setup.pipeline};
+  if (setup.pipeline > 1) {
+    empty.pipeline_message = Bytes(2 * context.tokens() * model.hidden);
+  }
+  BlueprintBuilder builder(std::move(empty));
+  const int64_t vocabulary =
+      PaddedVocabulary(model.vocabulary, setup.tensor, /*divisor=*/1);
+  const std::vector<int64_t> layers = StageLayers(model, LayoutOf(setup));
+  int64_t layer = 0;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    ProgramStage stage;
+    if (i == 0) {
+      AppendRun({builder.Add(Embedding(model, vocabulary, context))},
+                stage.runs);
+    }
+    for (int64_t end = layer + layers[i]; layer < end; ++layer) {
+      AppendRun(builder.AddAll(InferredBlock(model, layer, context)),
+                stage.runs);
+    }
+    if (i + 1 == layers.size()) {
+      AppendRun({builder.Add(Logits(model, vocabulary, context))}, stage.runs);
+    }
+    builder.AddStage(std::move(stage));
+  }
+  return builder.Take();
+}
+
+}  // namespace astra

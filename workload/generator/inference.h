@@ -1,0 +1,46 @@
+// One step of inference: the prefill of prompts, or a decode step.
+
+#ifndef WORKLOAD_GENERATOR_INFERENCE_H_
+#define WORKLOAD_GENERATOR_INFERENCE_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "workload/generator/blueprint.h"
+#include "workload/models/model_spec.h"
+#include "workload/operators/gpu_spec.h"
+
+namespace astra {
+
+enum class InferencePhase : uint8_t {
+  kPrefill,  // All positions of the prompts.
+  kDecode,   // One position of each sequence.
+};
+
+struct InferenceSetup {
+  InferencePhase phase = InferencePhase::kPrefill;
+  int64_t world_size = 1;
+  int64_t tensor = 1;
+  int64_t pipeline = 1;
+  int64_t expert = 1;
+  int64_t expert_tensor = 1;  // Experts are not split by TP, but spread.
+  int64_t batch = 1;          // Sequences of a replica's step.
+  int64_t positions = 1;      // Of the prompt; of decode, already in the cache.
+  int64_t cached = 0;         // Prefill: positions in the cache before it.
+  Precision precision = Precision::kBf16;
+  double expert_load = 1;
+  bool fp8_dispatch = false;
+};
+
+// A forward pass of every stage, in one micro-batch.
+//
+// Errors: InvalidArgument, naming the rule, for a layout that is not legal or a
+// batch that has no position.
+absl::StatusOr<Blueprint> InferenceBlueprint(const ModelSpec& model,
+                                             const InferenceSetup& setup);
+
+}  // namespace astra
+
+#endif  // WORKLOAD_GENERATOR_INFERENCE_H_

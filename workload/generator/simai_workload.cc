@@ -1,0 +1,374 @@
+#include "workload/generator/simai_workload.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+using Dimension = ParallelDimension;
+
+// SimAI's name of a module, and whether it is one layer with its successor.
+struct LayerName {
+  std::string_view module;  // A prefix.
+  std::string_view training;
+  std::string_view inference;
+};
+
+constexpr LayerName kLayerNames[] = {
+    {"attention_gdn_", "", "attention_gdn"},
+    {"attention_", "", "attention_layer"},
+    {"mlp_", "", "dense_mlp"},
+    {"shared_column", "mlp_column", "shared_experts"},
+    {"shared_row", "mlp_row", "shared_experts"},
+    {"moe_router", "mlp_moelayer", "moe_route"},
+    {"moe_dispatch", "mlp_moelayer", "moe_route"},
+    {"moe_", "mlp_moelayer", "moe_expert"},
+};
+
+// Without the number that tells modules of one name apart.
+std::string_view WithoutSuffix(std::string_view name) {
+  const size_t end = name.find_last_not_of("0123456789");
+  const bool has_suffix = end + 1 < name.size() && name[end] == '_';
+  return has_suffix ? name.substr(0, end) : name;
+}
+
+std::string LayerNameOf(std::string_view module, const Blueprint& blueprint) {
+  const std::string_view plain = WithoutSuffix(module);
+  for (const LayerName& name : kLayerNames) {
+    if (plain.rfind(name.module, 0) != 0) continue;
+    if (blueprint.forward_only) return std::string(name.inference);
+    if (!name.training.empty()) return std::string(name.training);
+    break;
+  }
+  const bool is_split = blueprint.sequence_parallel || blueprint.forward_only;
+  if (!is_split) {
+    if (plain == "attention_column" || plain == "attention_row") {
+      return "attention_layer";
+    }
+    if (plain == "mlp_column" || plain == "mlp_row") return "mlp_layer";
+  }
+  return std::string(plain);
+}
+
+// Whether the layers of `earlier` and `later`, of the same name, are one.
+bool IsOneLayer(const MockModule& earlier, const MockModule& later,
+                const Blueprint& blueprint) {
+  const std::string name = LayerNameOf(later.name, blueprint);
+  if (LayerNameOf(earlier.name, blueprint) != name) return false;
+  if (blueprint.forward_only) {
+    // Attention begins a block.
+    constexpr std::string_view kBegins[] = {
+        "attention_column", "attention_linear_q_lora", "attention_gdn_column"};
+    return std::find(std::begin(kBegins), std::end(kBegins),
+                     WithoutSuffix(later.name)) == std::end(kBegins);
+  }
+  return name == "attention_layer"
+             ? later.name.rfind("attention_row", 0) == 0
+             : name == "mlp_layer" && later.name.rfind("mlp_row", 0) == 0;
+}
+
+// What a module says in one phase of the format.
+struct PhaseParts {
+  TimePs compute;
+  std::vector<Communication> communications;
+};
+
+using Phases = std::array<PhaseParts, kNumPhases>;
+
+void AddTo(Phases& sum, const Phases& more) {
+  for (size_t i = 0; i < kNumPhases; ++i) {
+    sum[i].compute += more[i].compute;
+    sum[i].communications.insert(sum[i].communications.end(),
+                                 more[i].communications.begin(),
+                                 more[i].communications.end());
+  }
+}
+
+TimePs WholeNanoseconds(TimePs time) {
+  return Nanoseconds((time.count() + 500) / 1000);
+}
+
+// Appends what one module, or two as one layer, says. The simulators run
+// backward passes from the last layer to the first, so that the layers of a
+// module carry its backward collectives in reverse.
+void Append(std::string_view name, const Phases& phases,
+            std::vector<Layer>& layers) {
+  size_t count = 1;
+  for (const PhaseParts& parts : phases) {
+    count = std::max(count, parts.communications.size());
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Layer layer;
+    layer.name =
+        count == 1 ? std::string(name) : fmt::format("{}{}", name, i + 1);
+    for (const Phase phase : kPhases) {
+      const PhaseParts& parts = phases[IndexOf(phase)];
+      LayerPhase& to = layer.phases[IndexOf(phase)];
+      const size_t place = phase == Phase::kForward ? i : count - 1 - i;
+      if (place == 0) to.compute = WholeNanoseconds(parts.compute);
+      if (place < parts.communications.size()) {
+        to.communication = parts.communications[place];
+      }
+    }
+    layers.push_back(std::move(layer));
+  }
+}
+
+class Writer {
+ public:
+  Writer(const Blueprint& blueprint, const ModuleTimes& times)
+      : blueprint_(blueprint), times_(times) {}
+
+  absl::StatusOr<std::vector<Layer>> Layers(const ProgramStage& stage) const;
+
+ private:
+  // What is done once an iteration, and where AICB puts it.
+  struct Once {
+    std::vector<Layer> first;
+    std::vector<Layer> last;
+  };
+
+  absl::StatusOr<Communication> Expressed(const Communication& communication,
+                                          Phase phase) const;
+  absl::Status AddPass(const MockModule& module, ModulePass pass, Phase phase,
+                       bool is_outer, Phases& phases) const;
+  absl::StatusOr<Phases> PhasesOf(const MockModule& module,
+                                  bool is_outer) const;
+  absl::StatusOr<std::vector<Layer>> MicroBatch(const ProgramStage& stage,
+                                                bool is_outer) const;
+  Once OnceLayers(const ProgramStage& stage) const;
+
+  const Blueprint& blueprint_;
+  const ModuleTimes& times_;
+};
+
+absl::Status Unexpressed(std::string_view what) {
+  return absl::UnimplementedError(fmt::format(
+      "SimAI's text format has no {}; write a program (--format program)",
+      what));
+}
+
+absl::StatusOr<Communication> Writer::Expressed(
+    const Communication& communication, Phase phase) const {
+  const ParallelSizes& sizes = blueprint_.sizes;
+  const int64_t expert_tensor = sizes.expert_tensor.value_or(sizes.tensor);
+  Communication expressed = communication;
+  switch (communication.dimension) {
+    case Dimension::kContext:
+    case Dimension::kPipeline:
+      return Unexpressed("collectives over CP");
+    case Dimension::kExpertTensor:
+      if (expert_tensor != sizes.tensor) {
+        return Unexpressed("collectives over ETP other than TP");
+      }
+      expressed.dimension = Dimension::kTensor;
+      break;
+    case Dimension::kData:
+      // Only the weight gradient has DP; DP_EP is the same without experts.
+      if (phase == Phase::kWeightGradient) break;
+      if (sizes.expert != 1 || expert_tensor != sizes.tensor) {
+        return Unexpressed("parameters gathered over DP beside experts");
+      }
+      expressed.dimension = Dimension::kDataExpert;
+      break;
+    case Dimension::kTensor:
+      if (phase == Phase::kWeightGradient) {
+        return Unexpressed("collectives over TP in the weight gradient");
+      }
+      break;
+    case Dimension::kExpert:
+    case Dimension::kDataExpert:
+      break;
+  }
+  return expressed;
+}
+
+absl::Status Writer::AddPass(const MockModule& module, ModulePass pass,
+                             Phase phase, bool is_outer, Phases& phases) const {
+  PhaseParts& parts = phases[IndexOf(phase)];
+  parts.compute += times_.Total(module, pass);
+  // Recomputed collectives are those of the forward pass, in its order.
+  size_t repeated = 0;
+  for (const ModuleStep& step : module.pass(pass)) {
+    const bool runs = step.when == StepWhen::kEach || is_outer;
+    if (step.kind == StepKind::kCompute || step.kind == StepKind::kWait ||
+        step.is_hidden || !runs) {
+      continue;
+    }
+    ASTRA_ASSIGN_OR_RETURN(const Communication communication,
+                           Expressed(step.communication, phase));
+    if (pass == ModulePass::kRecompute) {
+      phases[IndexOf(Phase::kForward)].communications[repeated++].bytes +=
+          communication.bytes;
+    } else {
+      parts.communications.push_back(communication);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Phases> Writer::PhasesOf(const MockModule& module,
+                                        bool is_outer) const {
+  constexpr std::pair<ModulePass, Phase> kPasses[] = {
+      {ModulePass::kForward, Phase::kForward},
+      {ModulePass::kRecompute, Phase::kInputGradient},
+      {ModulePass::kInputGradient, Phase::kInputGradient},
+      {ModulePass::kWeightGradient, Phase::kWeightGradient},
+  };
+  Phases phases;
+  for (const auto& [pass, phase] : kPasses) {
+    ASTRA_RETURN_IF_ERROR(AddPass(module, pass, phase, is_outer, phases));
+  }
+  return phases;
+}
+
+// `is_outer`: the first of the file. Its forward pass is the first one, and its
+// backward pass the last one, which completes the gradients.
+absl::StatusOr<std::vector<Layer>> Writer::MicroBatch(const ProgramStage& stage,
+                                                      bool is_outer) const {
+  std::vector<std::optional<Phases>> known(blueprint_.modules.size());
+  std::vector<Layer> layers;
+  const MockModule* before = nullptr;
+  Phases phases;
+  const auto flush = [&] {
+    if (before == nullptr) return;
+    Append(LayerNameOf(before->name, blueprint_), phases, layers);
+  };
+  for (const ModuleRun& run : stage.runs) {
+    for (int64_t time = 0; time < run.times; ++time) {
+      for (const ModuleId id : run.modules) {
+        const MockModule& module = blueprint_.modules[id.index()];
+        std::optional<Phases>& own = known[id.index()];
+        if (!own) {
+          ASTRA_ASSIGN_OR_RETURN(own, PhasesOf(module, is_outer));
+        }
+        if (before != nullptr && IsOneLayer(*before, module, blueprint_)) {
+          AddTo(phases, *own);
+        } else {
+          flush();
+          phases = *own;
+        }
+        before = &module;
+      }
+    }
+  }
+  flush();
+  return layers;
+}
+
+// AICB writes the collectives of gradients and parameters first: what they do
+// comes last in the backward pass.
+Writer::Once Writer::OnceLayers(const ProgramStage& stage) const {
+  constexpr std::string_view kOrder[] = {
+      "grad_gather", "grad_param_comm", "grad_param_compute",
+      "layernorm",   "moe_grad_norm1",  "moe_grad_norm2"};
+  std::array<std::vector<Layer>, std::size(kOrder)> first;
+  Once once;
+  const auto add = [&](size_t place, Phase phase, const LayerPhase& what) {
+    Layer layer;
+    layer.name = kOrder[place];
+    layer.phases[IndexOf(phase)] = what;
+    first[place].push_back(std::move(layer));
+  };
+  for (const ModuleId id : stage.after) {
+    const MockModule& module = blueprint_.modules[id.index()];
+    const std::string_view name = WithoutSuffix(module.name);
+    const TimePs compute = times_.Total(module, ModulePass::kForward);
+    if (compute > TimePs(0)) {
+      add(2, Phase::kInputGradient, {WholeNanoseconds(compute), std::nullopt});
+    }
+    for (const ModuleStep& step : module.pass(ModulePass::kForward)) {
+      if (step.kind == StepKind::kCompute) continue;
+      const Communication& what = step.communication;
+      const bool is_expert = what.dimension == Dimension::kDataExpert;
+      if (name == "param_gather") {
+        add(is_expert ? 4 : 0, Phase::kWeightGradient, {TimePs(0), what});
+      } else if (name == "grad_reduce") {
+        add(is_expert ? 5 : 1, Phase::kWeightGradient, {TimePs(0), what});
+      } else if (name == "layernorm") {
+        add(3, Phase::kInputGradient, {TimePs(0), what});
+      } else {
+        Layer layer;
+        layer.name = fmt::format("{}{}", name, once.last.size() + 1);
+        layer.phases[IndexOf(Phase::kForward)].communication = what;
+        once.last.push_back(std::move(layer));
+      }
+    }
+  }
+  for (std::vector<Layer>& layers : first) {
+    std::move(layers.begin(), layers.end(), std::back_inserter(once.first));
+  }
+  return once;
+}
+
+absl::StatusOr<std::vector<Layer>> Writer::Layers(
+    const ProgramStage& stage) const {
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<Layer> outer,
+                         MicroBatch(stage, /*is_outer=*/true));
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<Layer> inner,
+                         MicroBatch(stage, /*is_outer=*/false));
+  const int64_t count = blueprint_.sizes.micro_batches;
+  const auto each = static_cast<int64_t>(outer.size());
+  if (count > kMaxSimaiLayers / each) {
+    return absl::ResourceExhaustedError(fmt::format(
+        "{} micro-batches of {} layers each are too many for SimAI's text "
+        "format (at most {} layers); write a program (--format program)",
+        count, each, kMaxSimaiLayers));
+  }
+  const Once once = OnceLayers(stage);
+  std::vector<Layer> layers = once.first;
+  const auto append = [&layers](const std::vector<Layer>& more) {
+    layers.insert(layers.end(), more.begin(), more.end());
+  };
+  append(outer);
+  for (int64_t i = 1; i < count; ++i) append(inner);
+  append(once.last);
+  return layers;
+}
+
+}  // namespace
+
+size_t SlowestStage(const Blueprint& blueprint, const ModuleTimes& times) {
+  size_t slowest = 0;
+  TimePs longest(-1);
+  for (size_t i = 0; i < blueprint.stages.size(); ++i) {
+    TimePs sum;
+    for (const ModuleRun& run : blueprint.stages[i].runs) {
+      for (const ModuleId id : run.modules) {
+        for (const ModulePass pass : kModulePasses) {
+          sum += run.times * times.Total(blueprint.modules[id.index()], pass);
+        }
+      }
+    }
+    if (sum > longest) {
+      longest = sum;
+      slowest = i;
+    }
+  }
+  return slowest;
+}
+
+absl::StatusOr<Workload> SimaiWorkload(const Blueprint& blueprint, size_t stage,
+                                       const ModuleTimes& times) {
+  const ParallelSizes& sizes = blueprint.sizes;
+  if (sizes.context > 1) return Unexpressed("context parallelism");
+  Writer writer(blueprint, times);
+  WorkloadParts parts;
+  parts.sizes = sizes;
+  if (sizes.expert_tensor == sizes.tensor) parts.sizes.expert_tensor.reset();
+  parts.pipeline_message = blueprint.pipeline_message;
+  ASTRA_ASSIGN_OR_RETURN(parts.layers, writer.Layers(blueprint.stages[stage]));
+  return Workload::Create(std::move(parts));
+}
+
+}  // namespace astra

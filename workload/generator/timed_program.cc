@@ -1,0 +1,51 @@
+#include "workload/generator/timed_program.h"
+
+#include <utility>
+
+namespace astra {
+namespace {
+
+std::vector<Step> TimedSteps(const MockModule& module, ModulePass pass,
+                             const ModuleTimes& times) {
+  const std::vector<TimePs> step_times = times.StepTimes(module, pass);
+  const std::vector<ModuleStep>& steps = module.pass(pass);
+  std::vector<Step> timed;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const bool continues = steps[i].kind == StepKind::kCompute &&
+                           !timed.empty() &&
+                           timed.back().kind == StepKind::kCompute;
+    if (continues) {
+      timed.back().compute += step_times[i];
+      continue;
+    }
+    Step step;
+    step.kind = steps[i].kind;
+    step.when = steps[i].when;
+    step.compute = step_times[i];
+    step.communication = steps[i].communication;
+    timed.push_back(step);
+  }
+  return timed;
+}
+
+}  // namespace
+
+absl::StatusOr<Program> TimeProgram(const Blueprint& blueprint,
+                                    const ModuleTimes& times) {
+  ProgramParts parts;
+  parts.sizes = blueprint.sizes;
+  parts.forward_only = blueprint.forward_only;
+  parts.pipeline_message = blueprint.pipeline_message;
+  parts.stages = blueprint.stages;
+  for (const MockModule& module : blueprint.modules) {
+    ProgramModule timed;
+    timed.name = module.name;
+    for (const ModulePass pass : kModulePasses) {
+      timed.passes[IndexOf(pass)] = TimedSteps(module, pass, times);
+    }
+    parts.modules.push_back(std::move(timed));
+  }
+  return Program::Create(std::move(parts));
+}
+
+}  // namespace astra

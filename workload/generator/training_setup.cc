@@ -1,0 +1,224 @@
+#include "workload/generator/training_setup.h"
+
+#include <numeric>
+#include <string>
+
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "workload/modules/embedding.h"
+#include "workload/parallel_plan.h"
+
+namespace astra {
+namespace {
+
+absl::Status MustDivide(std::string_view divisor_name, int64_t divisor,
+                        int64_t number, std::string_view what) {
+  if (number % divisor == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "{} {} does not divide the {} {}", divisor_name, divisor, number, what));
+}
+
+absl::Status CheckAttention(const ModelSpec& model,
+                            const TrainingSetup& setup) {
+  if (setup.context == 1) return absl::OkStatus();
+  const int64_t heads = model.full_attention ? model.full_attention->heads
+                                             : model.latent_attention->heads;
+  if (setup.context_method == ContextMethod::kAllToAll) {
+    return MustDivide("CP", setup.context, heads / setup.tensor,
+                      "attention heads of a TP rank, which all-to-all context "
+                      "parallelism splits");
+  }
+  return MustDivide("twice CP", 2 * setup.context, setup.positions,
+                    "positions of a sequence (each rank has an early and a "
+                    "late part)");
+}
+
+absl::Status CheckBatch(const TrainingSetup& setup) {
+  const int64_t pass = setup.data() * setup.micro_batch;
+  if (setup.global_batch % pass != 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "the global batch {} is no multiple of DP {} x micro-batch {}",
+        setup.global_batch, setup.data(), setup.micro_batch));
+  }
+  if (setup.virtual_stages > 1 && setup.micro_batches() % setup.pipeline != 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} micro-batches are no multiple of PP {}, as virtual stages need",
+        setup.micro_batches(), setup.pipeline));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckStages(const ModelSpec& model, const TrainingSetup& setup) {
+  if (setup.pipeline > model.layers) {
+    return absl::InvalidArgumentError(fmt::format(
+        "PP {} is more than the {} layers", setup.pipeline, model.layers));
+  }
+  if (setup.virtual_stages > 1 && setup.pipeline == 1) {
+    return absl::InvalidArgumentError(fmt::format(
+        "VPP {} without pipeline stages: PP is 1", setup.virtual_stages));
+  }
+  const std::vector<int64_t> layers = StageLayers(model, setup);
+  const int64_t sum = std::accumulate(layers.begin(), layers.end(), int64_t{0});
+  if (static_cast<int64_t>(layers.size()) != setup.pipeline ||
+      sum != model.layers) {
+    return absl::InvalidArgumentError(fmt::format(
+        "the stages have {} layers: expected PP {} numbers that add up to {}",
+        fmt::join(layers, ","), setup.pipeline, model.layers));
+  }
+  for (const int64_t count : layers) {
+    if (count < 1) {
+      return absl::InvalidArgumentError("a pipeline stage has no layer");
+    }
+  }
+  // The embedding or the logits may stand in for a block of the first and of
+  // the last stage.
+  for (size_t i = 0; setup.virtual_stages > 1 && setup.stage_layers.empty() &&
+                     i < layers.size();
+       ++i) {
+    const bool is_end = i == 0 || i + 1 == layers.size();
+    if (is_end && (layers[i] + 1) % setup.virtual_stages == 0) continue;
+    ASTRA_RETURN_IF_ERROR(MustDivide("VPP", setup.virtual_stages, layers[i],
+                                     "layers of a pipeline stage"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFramework(const ModelSpec& model,
+                            const TrainingSetup& setup) {
+  if (setup.zero >= Zero::kGradients && setup.pipeline > 1) {
+    return absl::InvalidArgumentError(fmt::format(
+        "ZeRO {} needs PP 1, not {}: gradients are reduced in every "
+        "micro-batch",
+        static_cast<int>(setup.zero), setup.pipeline));
+  }
+  if (model.experts && setup.tensor > 1 && !setup.sequence_parallel) {
+    return absl::InvalidArgumentError(fmt::format(
+        "experts with TP {} need sequence parallelism", setup.tensor));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ParallelSizes TrainingSetup::sizes() const {
+  return {.num_ranks = world_size,
+          .tensor = tensor,
+          .context = context,
+          .expert = expert,
+          .expert_tensor = expert_tensor,
+          .pipeline = pipeline,
+          .virtual_stages = virtual_stages,
+          .micro_batches = micro_batches()};
+}
+
+ModuleContext TrainingSetup::module_context() const {
+  return {.tensor = tensor,
+          .context = context,
+          .expert = expert,
+          .expert_tensor = expert_tensor.value_or(tensor),
+          .sequence_parallel = sequence_parallel,
+          .context_method = context_method,
+          .sequences = micro_batch,
+          .positions = positions,
+          .past = 0,
+          .training = true,
+          .precision = precision,
+          .flash_attention = flash_attention,
+          .expert_load = expert_load,
+          .fp8_dispatch = fp8_dispatch};
+}
+
+absl::Status CheckSplits(const ModelSpec& model, int64_t tensor, int64_t expert,
+                         int64_t expert_tensor) {
+  if (model.full_attention) {
+    const FullAttention& attention = *model.full_attention;
+    ASTRA_RETURN_IF_ERROR(
+        MustDivide("TP", tensor, attention.heads, "attention heads"));
+    if (tensor % attention.kv_heads != 0) {
+      ASTRA_RETURN_IF_ERROR(
+          MustDivide("TP", tensor, attention.kv_heads, "key-value heads"));
+    }
+  } else {
+    ASTRA_RETURN_IF_ERROR(MustDivide(
+        "TP", tensor, model.latent_attention->heads, "attention heads"));
+  }
+  if (model.linear_attention) {
+    ASTRA_RETURN_IF_ERROR(MustDivide("TP", tensor,
+                                     model.linear_attention->key_heads,
+                                     "heads of linear attention"));
+  }
+  if (model.feed_forward.ffn > 0) {
+    ASTRA_RETURN_IF_ERROR(MustDivide("TP", tensor, model.feed_forward.ffn,
+                                     "columns of the feed-forward part"));
+  }
+  if (!model.experts) {
+    if (expert == 1) return absl::OkStatus();
+    return absl::InvalidArgumentError(fmt::format(
+        "EP {} has no effect: {} has no experts", expert, model.name));
+  }
+  ASTRA_RETURN_IF_ERROR(
+      MustDivide("EP", expert, model.experts->experts, "experts"));
+  ASTRA_RETURN_IF_ERROR(MustDivide("ETP", expert_tensor, model.experts->ffn,
+                                   "columns of an expert"));
+  return MustDivide("TP", tensor, model.experts->shared_ffn,
+                    "columns of the shared experts");
+}
+
+absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup) {
+  // The layout by itself first: data() divides by it.
+  const ParallelSizes sizes = {.num_ranks = setup.world_size,
+                               .tensor = setup.tensor,
+                               .context = setup.context,
+                               .expert = setup.expert,
+                               .expert_tensor = setup.expert_tensor,
+                               .pipeline = setup.pipeline,
+                               .virtual_stages = setup.virtual_stages};
+  ASTRA_RETURN_IF_ERROR(ParallelPlan::Create(sizes).status());
+  ASTRA_RETURN_IF_ERROR(
+      CheckSplits(model, setup.tensor, setup.expert,
+                  setup.expert_tensor.value_or(setup.tensor)));
+  if (setup.sequence_parallel) {
+    ASTRA_RETURN_IF_ERROR(MustDivide(
+        "TP x CP", setup.tensor * setup.context,
+        setup.positions * setup.micro_batch,
+        "positions of a micro-batch, as sequence parallelism needs"));
+  }
+  ASTRA_RETURN_IF_ERROR(MustDivide("CP", setup.context, setup.positions,
+                                   "positions of a sequence"));
+  if (model.positions == Positions::kLearned &&
+      setup.positions > model.max_positions) {
+    return absl::InvalidArgumentError(
+        fmt::format("sequence length {} is beyond the {} learned positions",
+                    setup.positions, model.max_positions));
+  }
+  ASTRA_RETURN_IF_ERROR(
+      MustDivide("TP", setup.tensor,
+                 PaddedVocabulary(model.vocabulary, setup.tensor,
+                                  setup.vocabulary_divisor),
+                 "words of the vocabulary"));
+  ASTRA_RETURN_IF_ERROR(CheckAttention(model, setup));
+  ASTRA_RETURN_IF_ERROR(CheckStages(model, setup));
+  ASTRA_RETURN_IF_ERROR(CheckFramework(model, setup));
+  ASTRA_RETURN_IF_ERROR(CheckBatch(setup));
+  return ParallelPlan::Create(setup.sizes()).status();
+}
+
+std::vector<int64_t> StageLayers(const ModelSpec& model,
+                                 const TrainingSetup& setup) {
+  if (!setup.stage_layers.empty()) return setup.stage_layers;
+  const auto stages = static_cast<size_t>(setup.pipeline);
+  const int64_t left = model.layers % setup.pipeline;
+  std::vector<int64_t> layers(stages, model.layers / setup.pipeline);
+  if (left == 0) return layers;
+  if ((model.layers + 2) % setup.pipeline == 0) {
+    layers.assign(stages, (model.layers + 2) / setup.pipeline);
+    --layers.front();
+    --layers.back();
+    return layers;
+  }
+  for (size_t i = 1; i <= static_cast<size_t>(left); ++i) ++layers[i];
+  return layers;
+}
+
+}  // namespace astra

@@ -1,0 +1,100 @@
+// How a model is trained: the layout over GPUs, the batch, and what the
+// framework was told.
+//
+//   world = TP x CP x DP x PP
+//   global batch = DP x micro-batches x micro-batch
+//
+// and the experts' own view of the ranks of a stage: TP x CP x DP = ETP x EP x
+// (replicas of each expert).
+
+#ifndef WORKLOAD_GENERATOR_TRAINING_SETUP_H_
+#define WORKLOAD_GENERATOR_TRAINING_SETUP_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "workload/models/model_spec.h"
+#include "workload/modules/module.h"
+#include "workload/workload.h"
+
+namespace astra {
+
+// What is run once more in the backward pass instead of being kept.
+enum class Recompute : uint8_t {
+  kNone,
+  kSelective,  // The scores of attention.
+  kFull,       // Every block; only its input is kept.
+};
+constexpr std::string_view kRecomputeNames[] = {"none", "selective", "full"};
+
+// What is split over the ranks with the same weights.
+//
+// Source: Rajbhandari et al., "ZeRO", arXiv 1910.02054.
+enum class Zero : uint8_t {
+  kNone,       // Nothing: gradients are all-reduced.
+  kOptimizer,  // 1: optimizer states; Megatron's distributed optimizer.
+  kGradients,  // 2: also gradients, reduced in every micro-batch.
+  kParameters  // 3: also parameters, gathered block by block; FSDP.
+};
+
+struct TrainingSetup {
+  int64_t world_size = 1;
+  int64_t tensor = 1;
+  int64_t context = 1;
+  int64_t pipeline = 1;
+  int64_t virtual_stages = 1;
+  int64_t expert = 1;
+  std::optional<int64_t> expert_tensor;  // None: as `tensor`.
+
+  int64_t micro_batch = 1;
+  int64_t global_batch = 1;
+  int64_t positions = 1;  // The sequence length.
+
+  // The blocks of each stage; empty: see StageLayers().
+  std::vector<int64_t> stage_layers;
+
+  bool sequence_parallel = false;
+  ContextMethod context_method = ContextMethod::kRing;
+  Precision precision = Precision::kBf16;
+  bool flash_attention = true;
+  Recompute recompute = Recompute::kNone;
+  Zero zero = Zero::kOptimizer;
+  int64_t gradient_bytes = 4;       // Of an accumulated and reduced gradient.
+  bool overlap_gradients = false;   // Reduced behind the last backward pass.
+  bool overlap_parameters = false;  // Gathered behind the first forward pass.
+  double expert_load = 1;           // See ModuleContext.
+  bool fp8_dispatch = false;
+  int64_t vocabulary_divisor = 128;  // See PaddedVocabulary; 0: not padded.
+
+  int64_t data() const { return world_size / (tensor * context * pipeline); }
+  int64_t micro_batches() const {
+    return global_batch / (data() * micro_batch);
+  }
+  ParallelSizes sizes() const;
+  ModuleContext module_context() const;
+};
+
+// Errors: InvalidArgument that names the first rule that does not hold, with
+// the numbers in it, such as "TP 3 does not divide the 32 attention heads".
+absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup);
+
+// The blocks of each stage. Where PP does not divide the blocks, the first and
+// the last stage, which also have the embedding and the logits, get one less if
+// that comes out even; else the blocks that are over go to the stages behind
+// the first.
+//
+// Source: Llama 3, arXiv 2407.21783, section 3.3.2 (126 blocks over 16 stages).
+std::vector<int64_t> StageLayers(const ModelSpec& model,
+                                 const TrainingSetup& setup);
+
+// What TP and EP must divide, in training and in inference.
+absl::Status CheckSplits(const ModelSpec& model, int64_t tensor, int64_t expert,
+                         int64_t expert_tensor);
+
+}  // namespace astra
+
+#endif  // WORKLOAD_GENERATOR_TRAINING_SETUP_H_

@@ -1,0 +1,117 @@
+#include "workload/modules/core_attention.h"
+
+namespace astra {
+namespace {
+
+constexpr ParallelDimension kContext = ParallelDimension::kContext;
+constexpr int64_t kElementBytes = 2;
+
+// The operator that one rank runs.
+Operator AttentionOf(const CoreAttention& part, const ModuleContext& context,
+                     bool backward) {
+  const bool by_heads = context.context_method == ContextMethod::kAllToAll;
+  const int64_t queries =
+      by_heads ? context.positions : context.positions / context.context;
+  // A rank has as much of the causal triangle as if its queries were the last
+  // of (positions + queries) / 2.
+  const int64_t keys = context.past + (context.positions + queries) / 2;
+  return {
+      "attention",
+      Attention{.batch = context.sequences,
+                .queries = queries,
+                .keys = keys,
+                .heads = by_heads ? part.heads / context.context : part.heads,
+                .kv_heads = part.kv_heads,
+                .qk_dim = part.qk_dim,
+                .v_dim = part.v_dim,
+                .causal = true,
+                .window = part.window,
+                .has_bias = part.has_bias,
+                .backward = backward},
+      Precision::kBf16};
+}
+
+// Both products and the softmax between them, with the scores in memory.
+void AddUnfused(const CoreAttention& part, ModuleBuilder& builder) {
+  const ModuleContext& context = builder.context();
+  const int64_t queries = context.positions / context.context;
+  const int64_t keys = context.past + context.positions;
+  const int64_t heads = context.sequences * part.heads;
+  const auto product = [&](int64_t m, int64_t n, int64_t k) {
+    return Operator{"attention_product", Gemm{heads, m, n, k},
+                    Precision::kBf16};
+  };
+  const int64_t scores = heads * queries * keys;
+  builder.Forward(product(queries, keys, part.qk_dim));
+  builder.Backward(product(keys, part.qk_dim, queries));
+  builder.Backward(product(queries, part.qk_dim, keys));
+  // The scores, the probabilities, and those that dropout left.
+  builder.Stream({.op = "softmax",
+                  .elements = scores,
+                  .forward = 4,
+                  .backward = 5,
+                  .saved_bytes = (2 * kElementBytes + 1) * scores});
+  builder.Forward(product(queries, part.v_dim, keys));
+  builder.Backward(product(keys, part.v_dim, queries));
+  builder.Backward(product(queries, keys, part.v_dim));
+}
+
+void AddFlash(const CoreAttention& part, ModuleBuilder& builder) {
+  const ModuleContext& context = builder.context();
+  const Operator forward = AttentionOf(part, context, /*backward=*/false);
+  const Operator backward = AttentionOf(part, context, /*backward=*/true);
+  const int64_t tokens = context.tokens();
+  const int64_t keys_values =
+      kElementBytes * part.kv_heads * (part.qk_dim + part.v_dim);
+  // Of the whole sequence, as a gather of all ranks' parts.
+  const int64_t gathered = keys_values * tokens * context.context;
+  switch (context.context_method) {
+    case ContextMethod::kRing:
+      builder.ForwardBehind(CollectiveKind::kAllGather, kContext, gathered,
+                            forward);
+      builder.BackwardBehind(CollectiveKind::kAllGather, kContext, 2 * gathered,
+                             backward);
+      break;
+    case ContextMethod::kAllGather:
+      // The keys and values are gathered again for the backward pass, and
+      // their gradients summed after it.
+      builder.ForwardCollective(CollectiveKind::kAllGather, kContext, gathered);
+      builder.BackwardCollective(CollectiveKind::kReduceScatter, kContext,
+                                 gathered);
+      builder.Forward(forward);
+      builder.Backward(backward);
+      builder.BackwardCollective(CollectiveKind::kAllGather, kContext,
+                                 gathered);
+      break;
+    case ContextMethod::kAllToAll: {
+      const int64_t queries = kElementBytes * part.heads * part.qk_dim;
+      const int64_t inputs = tokens * (queries + keys_values);
+      const int64_t outputs = tokens * kElementBytes * part.heads * part.v_dim;
+      builder.ForwardCollective(CollectiveKind::kAllToAll, kContext, inputs);
+      builder.BackwardCollective(CollectiveKind::kAllToAll, kContext, inputs);
+      builder.Forward(forward);
+      builder.Backward(backward);
+      builder.ForwardCollective(CollectiveKind::kAllToAll, kContext, outputs);
+      builder.BackwardCollective(CollectiveKind::kAllToAll, kContext, outputs);
+      break;
+    }
+  }
+  constexpr int64_t kFloatBytes = 4;
+  builder.Saved(tokens * part.heads * kFloatBytes);
+}
+
+}  // namespace
+
+void AddCoreAttention(const CoreAttention& attention, ModuleBuilder& builder) {
+  const ModuleContext& context = builder.context();
+  builder.Saved(context.tokens() * kElementBytes *
+                (attention.heads * attention.qk_dim +
+                 attention.kv_heads * (attention.qk_dim + attention.v_dim)));
+  if (context.flash_attention || !context.training) {
+    AddFlash(attention, builder);
+  } else {
+    AddUnfused(attention, builder);
+  }
+}
+
+}  // namespace astra

@@ -1,0 +1,149 @@
+#include "workload/modules/experts.h"
+
+#include <cmath>
+
+#include "workload/modules/module_builder.h"
+#include "workload/modules/norm.h"
+
+namespace astra {
+namespace {
+
+constexpr ParallelDimension kExpert = ParallelDimension::kExpert;
+constexpr ParallelDimension kExpertTensor = ParallelDimension::kExpertTensor;
+constexpr int64_t kElementBytes = 2;
+
+// The copies of tokens that the busiest rank receives.
+int64_t RoutedTokens(const ModelSpec& model, const ModuleContext& context) {
+  const auto mean =
+      static_cast<double>(context.routed_tokens() * model.experts->top_k);
+  return std::llround(mean * context.expert_load);
+}
+
+MockModule Router(const ModelSpec& model, const ModuleContext& context) {
+  const Experts& experts = *model.experts;
+  ModuleBuilder builder("moe_router", context);
+  AddNorm(model, builder);
+  builder.Linear({.op = "router",
+                  .tokens = context.split_tokens(),
+                  .inputs = model.hidden,
+                  .outputs = experts.experts});
+  builder.ReplicatedParameters(model.hidden * experts.experts);
+  if (experts.router_bias) builder.ReplicatedParameters(experts.experts);
+  builder.Stream({.op = "softmax_topk",
+                  .elements = context.split_tokens() * experts.experts,
+                  .forward = 6,
+                  .backward = 6,
+                  .saved_bytes = 4 * context.split_tokens() * experts.experts});
+  constexpr int64_t kCountBytes = 8;
+  if (context.training && context.expert > 1) {
+    builder.ForwardCollective(
+        CollectiveKind::kAllGather, kExpert,
+        kCountBytes * experts.experts * context.expert * context.expert_tensor);
+  }
+  return builder.Take();
+}
+
+// The way to the experts.
+MockModule Dispatch(const ModelSpec& model, const ModuleContext& context) {
+  const int64_t elements = RoutedTokens(model, context) * model.hidden;
+  constexpr int64_t kScaleBlock = 128;
+  constexpr int64_t kScaleBytes = 4;
+  const int64_t bytes = context.fp8_dispatch
+                            ? elements + elements / kScaleBlock * kScaleBytes
+                            : kElementBytes * elements;
+  ModuleBuilder builder("moe_dispatch", context);
+  builder.Stream(
+      {.op = "permute", .elements = elements, .forward = 2, .backward = 3});
+  builder.ForwardCollective(CollectiveKind::kAllToAll, kExpert, bytes);
+  builder.BackwardCollective(CollectiveKind::kAllToAll, kExpert,
+                             kElementBytes * elements);
+  return builder.Take();
+}
+
+// The bytes of all tokens that an ETP group works on.
+int64_t GatheredBytes(const ModelSpec& model, const ModuleContext& context) {
+  return kElementBytes * RoutedTokens(model, context) * model.hidden *
+         context.expert_tensor;
+}
+
+MockModule Gather(const ModelSpec& model, const ModuleContext& context) {
+  ModuleBuilder builder("moe_gather", context);
+  const int64_t bytes = GatheredBytes(model, context);
+  builder.ForwardCollective(CollectiveKind::kAllGather, kExpertTensor, bytes);
+  builder.BackwardCollective(CollectiveKind::kReduceScatter, kExpertTensor,
+                             bytes);
+  // Sorted by expert; each rank had one run of tokens for each.
+  builder.Stream({.op = "permute",
+                  .elements = bytes / kElementBytes,
+                  .forward = 2,
+                  .backward = 2});
+  return builder.Take();
+}
+
+MockModule Products(const ModelSpec& model, const ModuleContext& context) {
+  const Experts& experts = *model.experts;
+  const int64_t held = experts.experts / context.expert;
+  const int64_t width = experts.ffn / context.expert_tensor;
+  const int64_t tokens = RoutedTokens(model, context) * context.expert_tensor;
+  const int64_t each = (tokens + held - 1) / held;
+
+  ModuleBuilder builder("moe_experts", context);
+  builder.Linear({.op = "experts_up",
+                  .groups = held,
+                  .tokens = each,
+                  .inputs = model.hidden,
+                  .outputs = 2 * width,
+                  .saved_tokens = tokens});
+  builder.Stream({.op = "swiglu",
+                  .elements = tokens * width,
+                  .forward = 3,
+                  .backward = 5,
+                  .saved_bytes = 4 * tokens * width});
+  builder.Linear({.op = "experts_down",
+                  .groups = held,
+                  .tokens = each,
+                  .inputs = width,
+                  .outputs = model.hidden,
+                  .saved_tokens = tokens});
+  builder.ExpertParameters(held * 3 * model.hidden * width);
+  if (experts.expert_bias) {
+    builder.ExpertParameters(held * (2 * width + model.hidden));
+  }
+  const int64_t bytes = GatheredBytes(model, context);
+  builder.ForwardCollective(CollectiveKind::kReduceScatter, kExpertTensor,
+                            bytes);
+  builder.BackwardCollective(CollectiveKind::kAllGather, kExpertTensor, bytes);
+  return builder.Take();
+}
+
+MockModule Combine(const ModelSpec& model, const ModuleContext& context) {
+  const int64_t elements = RoutedTokens(model, context) * model.hidden;
+  ModuleBuilder builder("moe_combine", context);
+  builder.ForwardCollective(CollectiveKind::kAllToAll, kExpert,
+                            kElementBytes * elements);
+  builder.BackwardCollective(CollectiveKind::kAllToAll, kExpert,
+                             kElementBytes * elements);
+  builder.Stream({.op = "unpermute",
+                  .elements = elements,
+                  .forward = 2,
+                  .backward = 3,
+                  .saved_bytes = kElementBytes * elements});
+  if (!context.training) {
+    builder.ForwardCollective(CollectiveKind::kAllGather,
+                              ParallelDimension::kTensor,
+                              kElementBytes * context.tokens() * model.hidden);
+  }
+  AddResidual(model, builder);
+  return builder.Take();
+}
+
+}  // namespace
+
+std::vector<MockModule> ExpertModules(const ModelSpec& model,
+                                      const ModuleContext& context) {
+  return {Router(model, context), Dispatch(model, context),
+          Gather(model, context), Products(model, context),
+          Combine(model, context)};
+}
+
+}  // namespace astra

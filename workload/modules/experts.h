@@ -1,0 +1,32 @@
+// A mixture of experts: where tokens go, their way there and back, and the
+// experts themselves.
+
+#ifndef WORKLOAD_MODULES_EXPERTS_H_
+#define WORKLOAD_MODULES_EXPERTS_H_
+
+#include <vector>
+
+#include "workload/models/model_spec.h"
+#include "workload/modules/module.h"
+
+namespace astra {
+
+// In order: "moe_router" (the norm, the scores, and an all-gather of how many
+// tokens go where), "moe_dispatch" (an all-to-all over EP), "moe_gather" (an
+// all-gather over ETP), "moe_experts" (the products, and a reduce-scatter over
+// ETP) and "moe_combine" (the all-to-all back, and the residual).
+//
+// Each of the tokens that a rank has after sequence parallelism goes to top_k
+// experts; a rank holds experts / EP of them, of which it computes 1 / ETP. The
+// busiest rank has expert_load times the mean, and all wait for it. With
+// dispatch in FP8 a token is a byte for each element and a scale of 4 bytes for
+// each 128.
+//
+// Sources: Megatron-LM, the all-to-all token dispatcher; DeepSeek-V3, arXiv
+// 2412.19437, section 3.3.
+std::vector<MockModule> ExpertModules(const ModelSpec& model,
+                                      const ModuleContext& context);
+
+}  // namespace astra
+
+#endif  // WORKLOAD_MODULES_EXPERTS_H_

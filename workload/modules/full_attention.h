@@ -1,0 +1,25 @@
+// Attention in which every head sees all earlier positions (MHA, GQA, MQA).
+
+#ifndef WORKLOAD_MODULES_FULL_ATTENTION_H_
+#define WORKLOAD_MODULES_FULL_ATTENTION_H_
+
+#include <vector>
+
+#include "workload/models/model_spec.h"
+#include "workload/modules/module.h"
+
+namespace astra {
+
+// "attention_column": the norm, the projection to queries, keys and values, and
+// their rotation. "attention_row": the scores, the output projection and the
+// residual. A TP rank has heads / TP query heads, and at least one key head.
+//
+// Requires full_attention, heads that TP divides, and for all-to-all context
+// parallelism heads / TP that CP divides.
+std::vector<MockModule> FullAttentionModules(const ModelSpec& model,
+                                             bool has_window,
+                                             const ModuleContext& context);
+
+}  // namespace astra
+
+#endif  // WORKLOAD_MODULES_FULL_ATTENTION_H_

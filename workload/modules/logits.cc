@@ -1,0 +1,52 @@
+#include "workload/modules/logits.h"
+
+#include "workload/modules/module_builder.h"
+#include "workload/modules/norm.h"
+
+namespace astra {
+
+MockModule Logits(const ModelSpec& model, int64_t vocabulary,
+                  const ModuleContext& context) {
+  ModuleBuilder builder("final_column", context);
+  AddNorm(model, builder);
+  const int64_t tokens =
+      context.training ? context.tokens() : context.sequences;
+  const int64_t outputs = vocabulary / context.tensor;
+  if (context.training) builder.BeginRegion(model.hidden);
+  builder.Linear({.op = "logits",
+                  .tokens = tokens,
+                  .inputs = model.hidden,
+                  .outputs = outputs,
+                  .saved_tokens = context.split_tokens()});
+  if (!model.tied_embeddings) builder.Parameters(outputs * model.hidden);
+  if (!context.training) {
+    builder.ForwardCollective(CollectiveKind::kAllGather,
+                              ParallelDimension::kTensor,
+                              2 * tokens * vocabulary);
+    builder.Stream(
+        {.op = "sample", .elements = tokens * vocabulary, .forward = 2});
+  }
+  return builder.Take();
+}
+
+MockModule CrossEntropy(int64_t vocabulary, const ModuleContext& context) {
+  constexpr int64_t kFloatBytes = 4;
+  ModuleBuilder builder("cross_entropy", context);
+  const int64_t elements = context.tokens() * (vocabulary / context.tensor);
+  // In FP32: converted; the maximum; the difference, in place; the exponential,
+  // in place; its sum; the quotient, in place: 38 bytes for each logit. The
+  // backward pass scales the quotient and converts it back: 12.
+  builder.Stream({.op = "cross_entropy",
+                  .elements = elements,
+                  .forward = 19,
+                  .backward = 6,
+                  .saved_bytes = kFloatBytes * elements});
+  for (int i = 0; i < 3; ++i) {
+    builder.ForwardCollective(CollectiveKind::kAllReduce,
+                              ParallelDimension::kTensor,
+                              kFloatBytes * context.tokens());
+  }
+  return builder.Take();
+}
+
+}  // namespace astra
