@@ -306,8 +306,11 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
   } else {
     options.table_gpu = options.gpu.name;
   }
-  const bool trains = std::holds_alternative<TrainingSetup>(options.setup);
-  options.load = trains ? options.gpu.calibration.training_load : 1;
+  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
+    const Calibration& calibration = options.gpu.calibration;
+    options.load = setup->zero >= Zero::kGradients ? calibration.sharded_load
+                                                   : calibration.training_load;
+  }
   if (flags.has("load")) {
     ASTRA_ASSIGN_OR_RETURN(options.load, flags.number("load", 1, 1));
     constexpr double kLeastLoad = 0.01;

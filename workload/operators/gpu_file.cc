@@ -60,6 +60,8 @@ Calibration ReadCalibration(YamlFields fields) {
   calibration.tile_fill_k = fields.Number("tile_fill_k", 0, kMostRate);
   calibration.training_load =
       fields.NumberOr("training_load", 1, kLeastShare, 1);
+  calibration.sharded_load = fields.NumberOr(
+      "sharded_load", calibration.training_load, kLeastShare, 1);
   fields.Close();
   return calibration;
 }

@@ -39,9 +39,11 @@ struct Calibration {
   double kernel_us = 0;    // Of any kernel beside its work: start and end.
   double tile_fill_k = 0;  // A product of this depth runs at half rate.
   // What training keeps up of the rate of products and attention that run by
-  // themselves: clocks fall under the power limit, and collectives beside them
-  // take SMs and memory bandwidth. 1: not known.
+  // themselves, since clocks fall under the power limit; and the same where
+  // parameters or gradients are sharded (ZeRO 2 and 3), so that collectives run
+  // beside all computation and take SMs and memory bandwidth. 1: not known.
   double training_load = 1;
+  double sharded_load = 1;
   std::string origin;  // What it was fitted to, or taken over from.
   double error = 0;    // Of one operator: the median of the fit.
 };

@@ -87,6 +87,24 @@ TEST(GpuFileTest, ReadsTheCalibration) {
   EXPECT_EQ(c.tile_fill_k, 100);
 }
 
+TEST(GpuFileTest, TheLoadOfShardedTrainingIsThatOfTraining) {
+  const Calibration none = ValueOrDie(ParseGpu("g", kFile)).calibration;
+  EXPECT_EQ(none.attention_bias, 1);
+  EXPECT_EQ(none.training_load, 1);
+  EXPECT_EQ(none.sharded_load, 1);
+  const std::string one =
+      With("  tile_fill_k: 100", "  tile_fill_k: 100\n  training_load: 0.8");
+  EXPECT_EQ(ValueOrDie(ParseGpu("g", one)).calibration.sharded_load, 0.8);
+  const std::string all =
+      With("  tile_fill_k: 100",
+           "  tile_fill_k: 100\n  training_load: 0.8\n  sharded_load: 0.7\n  "
+           "attention_bias: 0.6");
+  const Calibration c = ValueOrDie(ParseGpu("g", all)).calibration;
+  EXPECT_EQ(c.training_load, 0.8);
+  EXPECT_EQ(c.sharded_load, 0.7);
+  EXPECT_EQ(c.attention_bias, 0.6);
+}
+
 TEST(GpuFileTest, Fp8AndNamedSharesMayBeAbsent) {
   std::string file = With("  fp8: 200\n", "");
   file.replace(file.find("fp8: 0.7, "), 10, "");
