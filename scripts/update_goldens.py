@@ -36,6 +36,22 @@ COMMANDS = {
     "moe_12gpu_flows":
         "simai_analytical -w tests/golden/inputs/moe_12gpu.txt "
         "-g 12 -g_p_s 4 -nv 100 -nic 50 --lowering flow-graph -o {out}",
+    "workload_moe_16gpu":
+        "gen_workload -m tests/golden/inputs/small_moe.yaml --world-size 16 "
+        "--tp 2 --sp --ep 4 --etp 2 --micro-batch 2 --global-batch 32 "
+        "--seq-length 512 --gpu tests/golden/inputs/small_gpu.yaml "
+        "-o {out}/workload.txt",
+    "workload_program_16gpu":
+        "gen_workload -m tests/golden/inputs/small_gpt.yaml --world-size 16 "
+        "--tp 2 --sp --cp 2 --pp 2 --recompute selective "
+        "--overlap-grad-reduce --overlap-param-gather --global-batch 64 "
+        "--seq-length 1024 --gpu tests/golden/inputs/small_gpu.yaml "
+        "--format program -o {out}/program.yaml",
+    "workload_explained_8gpu":
+        "gen_workload -m tests/golden/inputs/small_moe.yaml --phase decode "
+        "--world-size 8 --tp 2 --ep 8 --batch 16 --seq-length 1024 "
+        "--gpu tests/golden/inputs/small_gpu.yaml --explain "
+        "-o {out}/workload.txt",
 }
 
 

@@ -45,6 +45,7 @@ endfunction()
 astra_test(base_test
   SOURCES
     astra-core/base/collective_kind_test.cc
+    astra-core/base/csv_reader_test.cc
     astra-core/base/csv_test.cc
     astra-core/base/event_queue_test.cc
     astra-core/base/files_test.cc
@@ -54,6 +55,7 @@ astra_test(base_test
     astra-core/base/progress_test.cc
     astra-core/base/text_reader_test.cc
     astra-core/base/units_test.cc
+    astra-core/base/yaml_reader_test.cc
   DEPS astra::base)
 
 astra_test(topology_test
@@ -77,9 +79,64 @@ astra_test(topology_test
 astra_test(workload_test
   SOURCES
     workload/parallel_plan_test.cc
+    workload/program_file_test.cc
+    workload/program_test.cc
     workload/workload_file_test.cc
     workload/workload_test.cc
   DEPS astra::workload)
+
+astra_test(operators_test
+  SOURCES
+    workload/operators/gpu_file_test.cc
+    workload/operators/gpu_library_test.cc
+    workload/operators/operator_test.cc
+    workload/operators/roofline_test.cc
+  DEPS astra::operators)
+
+astra_test(models_test
+  SOURCES
+    workload/models/hugging_face_config_test.cc
+    workload/models/model_file_test.cc
+    workload/models/model_library_test.cc
+    workload/models/model_spec_test.cc
+  DEPS astra::models)
+
+astra_test(modules_test
+  SOURCES
+    workload/modules/experts_test.cc
+    workload/modules/feed_forward_test.cc
+    workload/modules/full_attention_test.cc
+    workload/modules/latent_attention_test.cc
+    workload/modules/linear_attention_test.cc
+    workload/modules/logits_test.cc
+    workload/modules/module_builder_test.cc
+  DEPS astra::modules)
+
+astra_test(generator_test
+  SOURCES
+    workload/generator/aicb_log_test.cc
+    workload/generator/blueprint_test.cc
+    workload/generator/explain_test.cc
+    workload/generator/inference_test.cc
+    workload/generator/module_times_test.cc
+    workload/generator/simai_inference_test.cc
+    workload/generator/simai_workload_test.cc
+    workload/generator/timed_program_test.cc
+    workload/generator/training_cost_test.cc
+    workload/generator/training_parameters_test.cc
+    workload/generator/training_setup_test.cc
+    workload/generator/training_test.cc
+  DEPS astra::generator)
+
+astra_test(measured_operators_test
+  SOURCES
+    workload/operators/aiob_file_test.cc
+    workload/operators/estimator_table_test.cc
+    workload/operators/measured_model_test.cc
+    workload/operators/measured_operators_test.cc
+    workload/operators/operator_table_test.cc
+    workload/operators/vidur_table_test.cc
+  DEPS astra::operators)
 
 astra_test(collectives_test
   SOURCES
@@ -100,9 +157,11 @@ astra_test(engine_test
   SOURCES
     astra-core/engine/flow_run_test.cc
     astra-core/engine/layer_program_test.cc
+    astra-core/engine/program_simulation_test.cc
     astra-core/engine/rank_classes_test.cc
     astra-core/engine/report_test.cc
     astra-core/engine/simulation_test.cc
+    astra-core/engine/stage_program_test.cc
   DEPS astra::backend_analytical astra::engine)
 
 # Files that a reader must refuse, each with its exact message.
@@ -117,10 +176,14 @@ astra_test(apps_test
     astra-core/apps/command_line_test.cc
     astra-core/apps/gen_topo_options_test.cc
     astra-core/apps/gen_topo_test.cc
+    astra-core/apps/gen_workload_model_test.cc
+    astra-core/apps/gen_workload_options_test.cc
+    astra-core/apps/gen_workload_simulation_test.cc
+    astra-core/apps/gen_workload_test.cc
     astra-core/apps/main_support_test.cc
     astra-core/apps/simai_analytical_test.cc
   DEPS astra::apps
-  PROGRAMS gen_topo simai_analytical)
+  PROGRAMS gen_topo gen_workload simai_analytical)
 
 # The fixtures' own tests.
 astra_test(testing_test

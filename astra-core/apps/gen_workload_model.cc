@@ -73,17 +73,21 @@ absl::Status OverrideAttention(const CommandLine& flags, ModelSpec& model) {
                     "{}",
                     attention.heads, model.hidden));
   }
-  attention.head_dim = model.hidden / attention.heads;
+  if (flags.has("num-attention-heads") || flags.has("hidden-size")) {
+    attention.head_dim = model.hidden / attention.heads;
+  }
   return absl::OkStatus();
 }
 
 absl::Status OverrideFeedForward(const CommandLine& flags, bool is_aicb,
                                  ModelSpec& model) {
   FeedForward& part = model.feed_forward;
-  part.gated |= flags.has("swiglu");
-  if (is_aicb) {
-    // AICB's default width, with a third matrix 2/3 of it.
-    part.ffn = part.gated ? 8 * model.hidden / 3 / 64 * 64 : 4 * model.hidden;
+  // Megatron-LM's default width; with a third matrix it is 2/3 of that.
+  const int64_t usual = 4 * model.hidden;
+  if (is_aicb) part.ffn = usual;
+  if (flags.has("swiglu") && !part.gated) {
+    part.gated = true;
+    if (part.ffn == usual) part.ffn = usual * 2 / 3 / 64 * 64;
   }
   if (flags.has("add-bias-linear")) {
     part.bias = true;
@@ -100,16 +104,22 @@ absl::Status OverrideExperts(const CommandLine& flags, bool is_aicb,
   constexpr std::string_view kNeedExperts[] = {
       "num-experts", "moe-router-topk", "moe-ffn-hidden-size",
       "n-shared-expert", "n-dense-layers"};
-  const bool wanted = flags.has("num-experts") || flags.has("moe-enable");
+  // One expert, AICB's default, is none.
+  const auto is_one = [&flags](std::string_view name) {
+    return flags.value(name) == "1" && !flags.has("moe-enable");
+  };
+  const bool wanted = (flags.has("num-experts") && !is_one("num-experts")) ||
+                      flags.has("moe-enable");
   if (is_aicb && wanted) {
-    // Every block, each expert as wide as the feed-forward part was.
+    // Every block, each expert as wide as the feed-forward part was, and gated
+    // as Mixtral's.
     model.experts = Experts{.experts = 1, .top_k = 1};
     model.experts->ffn = model.feed_forward.ffn;
-    model.feed_forward = FeedForward();
+    model.feed_forward = FeedForward{.gated = true};
   }
   if (!model.experts) {
     for (const std::string_view name : kNeedExperts) {
-      if (!flags.has(name)) continue;
+      if (!flags.has(name) || is_one(name)) continue;
       return absl::InvalidArgumentError(fmt::format(
           "--{} has no effect: {} has no experts", name, model.name));
     }

@@ -72,7 +72,7 @@ absl::StatusOr<Precision> ReadPrecision(const CommandLine& flags) {
 absl::StatusOr<double> ReadExpertLoad(const CommandLine& flags,
                                       const ModelSpec& model) {
   constexpr std::string_view kNames[] = {"moe-skew", "moe-capacity",
-                                         "fp8-dispatch"};
+                                         "fp8-dispatch", "etp"};
   if (!model.experts) {
     ASTRA_RETURN_IF_ERROR(
         Refuse(flags, kNames, fmt::format("{} has no experts", model.name)));
@@ -130,13 +130,16 @@ absl::Status ReadLayout(const CommandLine& flags, TrainingSetup& setup) {
   if (flags.has("dp")) {
     ASTRA_ASSIGN_OR_RETURN(const int64_t data,
                            flags.integer("dp", 1, 1, kMaxRanks));
-    const int64_t product =
-        setup.tensor * setup.context * setup.pipeline * data;
-    if (product != setup.world_size) {
+    // Divided, since the product may be beyond all numbers.
+    int64_t left = setup.world_size;
+    for (const int64_t size :
+         {setup.tensor, setup.context, setup.pipeline, data}) {
+      left = left % size == 0 ? left / size : 0;
+    }
+    if (left != 1) {
       return absl::InvalidArgumentError(fmt::format(
-          "TP {} x CP {} x PP {} x DP {} = {} is not the world size {}",
-          setup.tensor, setup.context, setup.pipeline, data, product,
-          setup.world_size));
+          "TP {} x CP {} x PP {} x DP {} is not the world size {}",
+          setup.tensor, setup.context, setup.pipeline, data, setup.world_size));
     }
   }
   setup.sequence_parallel = flags.has("sp");
@@ -289,9 +292,15 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
     ASTRA_ASSIGN_OR_RETURN(options.gpu, FindGpu(*flags.value("gpu")));
   }
   std::string tables = flags.value("operator-table").value_or("");
-  for (size_t begin = 0; begin < tables.size();) {
+  for (size_t begin = 0; flags.has("operator-table");) {
     const size_t end = std::min(tables.find(',', begin), tables.size());
     options.operator_tables.push_back(tables.substr(begin, end - begin));
+    if (options.operator_tables.back().empty()) {
+      return absl::InvalidArgumentError(fmt::format(
+          "--operator-table is {}: expected names of files with commas between",
+          Quoted(tables)));
+    }
+    if (end == tables.size()) break;
     begin = end + 1;
   }
   if (flags.has("table-gpu")) {
@@ -330,7 +339,7 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
 
 // AICB's name of the file, in the current folder.
 std::string DefaultOutput(const GenWorkloadOptions& options) {
-  constexpr std::string_view kExtensions[] = {"txt", "yaml", "csv"};
+  constexpr std::string_view kExtensions[] = {"txt", "yaml", "csv", "csv"};
   const std::string_view extension =
       kExtensions[static_cast<size_t>(options.format)];
   if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
@@ -349,20 +358,28 @@ std::string DefaultOutput(const GenWorkloadOptions& options) {
 }
 
 absl::Status ReadOutput(const CommandLine& flags, GenWorkloadOptions& options) {
-  constexpr std::string_view kFormats[] = {"simai", "program", "vidur"};
+  constexpr std::string_view kFormats[] = {"simai", "program", "vidur",
+                                           "aicb-log"};
   ASTRA_ASSIGN_OR_RETURN(const size_t format,
                          Choice(flags, "format", 0, kFormats));
   options.format = static_cast<WorkloadFormat>(format);
-  if (flags.has("pp-rank")) {
+  // -1 is AICB's default, and means none.
+  if (flags.has("pp-rank") && flags.value("pp-rank") != "-1") {
     constexpr std::string_view kNames[] = {"pp-rank"};
-    if (options.format != WorkloadFormat::kSimai) {
-      ASTRA_RETURN_IF_ERROR(
-          Refuse(flags, kNames, "only SimAI's text is of one stage"));
+    if (options.format != WorkloadFormat::kSimai &&
+        options.format != WorkloadFormat::kAicbLog) {
+      ASTRA_RETURN_IF_ERROR(Refuse(
+          flags, kNames, "only SimAI's text and AICB's log are of one stage"));
     }
     ASTRA_ASSIGN_OR_RETURN(options.stage,
                            flags.integer("pp-rank", 0, 0, kMaxRanks));
   }
   options.output = flags.value("output").value_or(DefaultOutput(options));
+  options.with_products = flags.has("computation-enable");
+  if (options.with_products && options.format != WorkloadFormat::kAicbLog) {
+    options.warnings.push_back(
+        "--computation-enable has no effect: it is of --format aicb-log");
+  }
   options.explain = flags.has("explain");
   return absl::OkStatus();
 }

@@ -20,7 +20,7 @@
 
 namespace astra {
 
-enum class WorkloadFormat : uint8_t { kSimai, kProgram, kVidur };
+enum class WorkloadFormat : uint8_t { kSimai, kProgram, kVidur, kAicbLog };
 
 struct GenWorkloadOptions {
   ModelSpec model;
@@ -33,8 +33,9 @@ struct GenWorkloadOptions {
   double load = 1;  // See ModuleTimes.
 
   WorkloadFormat format = WorkloadFormat::kSimai;
-  std::optional<int64_t> stage;  // Of the pipeline, for SimAI's text.
+  std::optional<int64_t> stage;  // Of the pipeline, for SimAI and AICB.
   std::string output;            // The file to write.
+  bool with_products = false;    // See AicbLogOptions.
   bool explain = false;
   Warnings warnings;  // Options without effect, defaults that matter.
 };

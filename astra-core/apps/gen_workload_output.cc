@@ -8,6 +8,7 @@
 #include "astra-core/base/status_macros.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "workload/generator/aicb_log.h"
 #include "workload/generator/explain.h"
 #include "workload/generator/simai_workload.h"
 #include "workload/generator/timed_program.h"
@@ -110,6 +111,10 @@ absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
                              TimeProgram(blueprint, times));
       return FormatProgram(program);
     }
+    case WorkloadFormat::kAicbLog:
+      return FormatAicbLog(blueprint,
+                           {.pipeline_rank = options.stage.value_or(0),
+                            .with_products = options.with_products});
     case WorkloadFormat::kVidur:
       return FormatVidurWorkload(blueprint, times);
   }

@@ -76,12 +76,15 @@ std::string_view NearestName(std::string_view text,
 }
 
 std::string UnknownName(std::string_view what, std::string_view text,
-                        absl::Span<const std::string_view> names) {
+                        absl::Span<const std::string_view> names,
+                        absl::Span<const std::string_view> aliases) {
   if (names.empty()) {
     return fmt::format("unknown {} {}: none is expected", what, Quoted(text));
   }
+  std::vector<std::string_view> all(names.begin(), names.end());
+  all.insert(all.end(), aliases.begin(), aliases.end());
   return fmt::format("unknown {} {}; did you mean \"{}\"? (known: {})", what,
-                     Quoted(text), NearestName(text, names),
+                     Quoted(text), NearestName(text, all),
                      fmt::join(names, ", "));
 }
 

@@ -25,8 +25,10 @@ std::string_view NearestName(std::string_view text,
 
 // Returns: unknown WHAT "TEXT"; did you mean "NEAREST"? (known: A, B, C)
 // or, where `names` is empty: unknown WHAT "TEXT": none is expected
+// The nearest may also be one of `aliases`, which are not listed.
 std::string UnknownName(std::string_view what, std::string_view text,
-                        absl::Span<const std::string_view> names);
+                        absl::Span<const std::string_view> names,
+                        absl::Span<const std::string_view> aliases = {});
 
 }  // namespace astra
 

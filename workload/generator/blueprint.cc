@@ -8,6 +8,12 @@
 
 namespace astra {
 
+std::string_view PlainName(std::string_view module) {
+  const size_t end = module.find_last_not_of("0123456789");
+  const bool has_number = end + 1 < module.size() && module[end] == '_';
+  return has_number ? module.substr(0, end) : module;
+}
+
 StageTotals Sum(const Blueprint& blueprint, const ProgramStage& stage) {
   StageTotals totals;
   for (const ModuleRun& run : stage.runs) {

@@ -5,6 +5,8 @@
 #define WORKLOAD_GENERATOR_BLUEPRINT_H_
 
 #include <cstdint>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "astra-core/base/units.h"
@@ -12,6 +14,10 @@
 #include "workload/program.h"
 
 namespace astra {
+
+// The name of a module without the number that tells it from others of that
+// name; see BlueprintBuilder::Add.
+std::string_view PlainName(std::string_view module);
 
 struct Blueprint {
   ParallelSizes sizes;

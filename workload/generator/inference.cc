@@ -56,9 +56,9 @@ absl::Status CheckInference(const ModelSpec& model,
     return absl::InvalidArgumentError(fmt::format(
         "PP {} is more than the {} layers", setup.pipeline, model.layers));
   }
-  if (setup.batch < 1 || setup.positions < 1) {
-    return absl::InvalidArgumentError(
-        "an inference step needs at least one sequence of one position");
+  ASTRA_RETURN_IF_ERROR(CheckTokens(setup.batch, setup.positions));
+  if (setup.cached != 0) {
+    ASTRA_RETURN_IF_ERROR(CheckTokens(setup.batch, setup.cached));
   }
   const int64_t longest = setup.positions + setup.cached;
   if (model.positions == Positions::kLearned && longest > model.max_positions) {

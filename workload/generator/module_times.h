@@ -18,7 +18,7 @@
 namespace astra {
 
 // Times that were measured for whole modules: they stand for what `model` says.
-// By the name of the module; none for a pass that was not measured.
+// By the PlainName of the module; none for a pass that was not measured.
 using MeasuredModules =
     std::map<std::string,
              std::array<std::optional<TimePs>, std::size(kModulePasses)>>;

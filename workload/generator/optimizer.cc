@@ -142,12 +142,12 @@ std::vector<MockModule> OptimizerModules(const BlueprintBuilder& builder,
                                          const ProgramStage& stage,
                                          const TrainingSetup& setup) {
   Counts counts;
-  int64_t replicated = 0;
+  int64_t summed = 0;
   for (const ModuleRun& run : stage.runs) {
     for (const ModuleId id : run.modules) {
       counts.dense += run.times * builder.module(id).parameters;
       counts.expert += run.times * builder.module(id).expert_parameters;
-      replicated += run.times * builder.module(id).replicated_parameters;
+      summed += run.times * builder.module(id).summed_parameters;
     }
   }
   std::vector<MockModule> modules;
@@ -163,7 +163,7 @@ std::vector<MockModule> OptimizerModules(const BlueprintBuilder& builder,
     ModuleStep sum;
     sum.kind = StepKind::kBlocking;
     sum.communication = {CollectiveKind::kAllReduce, ParallelDimension::kTensor,
-                         Bytes(replicated * setup.gradient_bytes)};
+                         Bytes(summed * setup.gradient_bytes)};
     modules.push_back(AfterModule("layernorm", {sum}));
   }
   modules.push_back(Optimizer(counts, setup));

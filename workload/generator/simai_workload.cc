@@ -35,15 +35,8 @@ constexpr LayerName kLayerNames[] = {
     {"moe_", "mlp_moelayer", "moe_expert"},
 };
 
-// Without the number that tells modules of one name apart.
-std::string_view WithoutSuffix(std::string_view name) {
-  const size_t end = name.find_last_not_of("0123456789");
-  const bool has_suffix = end + 1 < name.size() && name[end] == '_';
-  return has_suffix ? name.substr(0, end) : name;
-}
-
 std::string LayerNameOf(std::string_view module, const Blueprint& blueprint) {
-  const std::string_view plain = WithoutSuffix(module);
+  const std::string_view plain = PlainName(module);
   for (const LayerName& name : kLayerNames) {
     if (plain.rfind(name.module, 0) != 0) continue;
     if (blueprint.forward_only) return std::string(name.inference);
@@ -65,13 +58,7 @@ bool IsOneLayer(const MockModule& earlier, const MockModule& later,
                 const Blueprint& blueprint) {
   const std::string name = LayerNameOf(later.name, blueprint);
   if (LayerNameOf(earlier.name, blueprint) != name) return false;
-  if (blueprint.forward_only) {
-    // Attention begins a block.
-    constexpr std::string_view kBegins[] = {
-        "attention_column", "attention_linear_q_lora", "attention_gdn_column"};
-    return std::find(std::begin(kBegins), std::end(kBegins),
-                     WithoutSuffix(later.name)) == std::end(kBegins);
-  }
+  if (blueprint.forward_only) return true;
   return name == "attention_layer"
              ? later.name.rfind("attention_row", 0) == 0
              : name == "mlp_layer" && later.name.rfind("mlp_row", 0) == 0;
@@ -282,7 +269,7 @@ Writer::Once Writer::OnceLayers(const ProgramStage& stage) const {
   };
   for (const ModuleId id : stage.after) {
     const MockModule& module = blueprint_.modules[id.index()];
-    const std::string_view name = WithoutSuffix(module.name);
+    const std::string_view name = PlainName(module.name);
     const TimePs compute = times_.Total(module, ModulePass::kForward);
     if (compute > TimePs(0)) {
       add(2, Phase::kInputGradient, {WholeNanoseconds(compute), std::nullopt});

@@ -38,6 +38,7 @@ void SetRecompute(Recompute recompute, MockModule& module) {
       module.saved_bytes = 0;
       return;
     case Recompute::kSelective:
+      module.saved_bytes -= module.score_bytes;
       std::copy_if(forward.begin(), forward.end(), std::back_inserter(again),
                    [](const ModuleStep& step) {
                      return step.kind == StepKind::kCompute &&
@@ -168,11 +169,14 @@ int64_t CountParameters(const ModelSpec& model) {
 
 int64_t CountActiveParameters(const ModelSpec& model) {
   if (!model.experts) return CountParameters(model);
+  // Routers score all experts.
+  const Experts& experts = *model.experts;
+  const int64_t routers = (model.layers - experts.dense_layers) *
+                          (model.hidden * (experts.experts - experts.top_k) +
+                           (experts.router_bias ? experts.experts : 0));
   ModelSpec active = model;
-  const int64_t routers = (model.layers - model.experts->dense_layers) *
-                          model.hidden *
-                          (model.experts->experts - model.experts->top_k);
-  active.experts->experts = model.experts->top_k;
+  active.experts->experts = experts.top_k;
+  active.experts->router_bias = false;
   return CountParameters(active) + routers;
 }
 

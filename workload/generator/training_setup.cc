@@ -22,6 +22,16 @@ absl::Status MustDivide(std::string_view divisor_name, int64_t divisor,
 absl::Status CheckAttention(const ModelSpec& model,
                             const TrainingSetup& setup) {
   if (setup.context == 1) return absl::OkStatus();
+  if (!setup.flash_attention) {
+    return absl::InvalidArgumentError(
+        fmt::format("CP {} needs flash attention", setup.context));
+  }
+  if (model.linear_attention) {
+    return absl::InvalidArgumentError(
+        fmt::format("CP {} with linear attention is not modelled: its states "
+                    "would go from rank to rank",
+                    setup.context));
+  }
   const int64_t heads = model.full_attention ? model.full_attention->heads
                                              : model.latent_attention->heads;
   if (setup.context_method == ContextMethod::kAllToAll) {
@@ -35,6 +45,9 @@ absl::Status CheckAttention(const ModelSpec& model,
 }
 
 absl::Status CheckBatch(const TrainingSetup& setup) {
+  if (setup.global_batch < 1) {
+    return absl::InvalidArgumentError("the global batch has no sequence");
+  }
   const int64_t pass = setup.data() * setup.micro_batch;
   if (setup.global_batch % pass != 0) {
     return absl::InvalidArgumentError(fmt::format(
@@ -66,20 +79,24 @@ absl::Status CheckStages(const ModelSpec& model, const TrainingSetup& setup) {
         "the stages have {} layers: expected PP {} numbers that add up to {}",
         fmt::join(layers, ","), setup.pipeline, model.layers));
   }
-  for (const int64_t count : layers) {
-    if (count < 1) {
+  const int64_t chunks = setup.virtual_stages;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (layers[i] < 1) {
       return absl::InvalidArgumentError("a pipeline stage has no layer");
     }
-  }
-  // The embedding or the logits may stand in for a block of the first and of
-  // the last stage.
-  for (size_t i = 0; setup.virtual_stages > 1 && setup.stage_layers.empty() &&
-                     i < layers.size();
-       ++i) {
+    // The embedding or the logits may stand in for a block of the first and of
+    // the last stage.
     const bool is_end = i == 0 || i + 1 == layers.size();
-    if (is_end && (layers[i] + 1) % setup.virtual_stages == 0) continue;
-    ASTRA_RETURN_IF_ERROR(MustDivide("VPP", setup.virtual_stages, layers[i],
-                                     "layers of a pipeline stage"));
+    const int64_t count = layers[i] + (is_end ? 1 : 0);
+    if (chunks == 1 || count % chunks == 0) continue;
+    if (setup.stage_layers.empty()) {
+      ASTRA_RETURN_IF_ERROR(
+          MustDivide("VPP", chunks, layers[i], "layers of a pipeline stage"));
+    } else if (count < chunks) {
+      return absl::InvalidArgumentError(
+          fmt::format("a pipeline stage has {} layers, fewer than VPP {}",
+                      layers[i], chunks));
+    }
   }
   return absl::OkStatus();
 }
@@ -165,6 +182,17 @@ absl::Status CheckSplits(const ModelSpec& model, int64_t tensor, int64_t expert,
                     "columns of the shared experts");
 }
 
+absl::Status CheckTokens(int64_t sequences, int64_t positions) {
+  if (positions >= 1 && sequences >= 1 && positions <= kMaxPositions &&
+      sequences <= kMaxTokens / positions) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "{} sequences of {} positions at once: expected 1 to {} positions of a "
+      "sequence and 1 to {} in all",
+      sequences, positions, kMaxPositions, kMaxTokens));
+}
+
 absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup) {
   // The layout by itself first: data() divides by it.
   const ParallelSizes sizes = {.num_ranks = setup.world_size,
@@ -175,6 +203,7 @@ absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup) {
                                .pipeline = setup.pipeline,
                                .virtual_stages = setup.virtual_stages};
   ASTRA_RETURN_IF_ERROR(ParallelPlan::Create(sizes).status());
+  ASTRA_RETURN_IF_ERROR(CheckTokens(setup.micro_batch, setup.positions));
   ASTRA_RETURN_IF_ERROR(
       CheckSplits(model, setup.tensor, setup.expert,
                   setup.expert_tensor.value_or(setup.tensor)));

@@ -91,6 +91,12 @@ absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup);
 std::vector<int64_t> StageLayers(const ModelSpec& model,
                                  const TrainingSetup& setup);
 
+// How much can be worked on at once, in training and in inference: far more
+// than any GPU holds, and few enough for all that is derived to be counted.
+constexpr int64_t kMaxPositions = int64_t{1} << 24;
+constexpr int64_t kMaxTokens = int64_t{1} << 30;
+absl::Status CheckTokens(int64_t sequences, int64_t positions);
+
 // What TP and EP must divide, in training and in inference.
 absl::Status CheckSplits(const ModelSpec& model, int64_t tensor, int64_t expert,
                          int64_t expert_tensor);

@@ -1,5 +1,7 @@
 #include "workload/modules/core_attention.h"
 
+#include <algorithm>
+
 namespace astra {
 namespace {
 
@@ -21,12 +23,15 @@ Operator AttentionOf(const CoreAttention& part, const ModuleContext& context,
                 .queries = queries,
                 .keys = keys,
                 .heads = by_heads ? part.heads / context.context : part.heads,
-                .kv_heads = part.kv_heads,
+                .kv_heads = by_heads ? std::max<int64_t>(
+                                           1, part.kv_heads / context.context)
+                                     : part.kv_heads,
                 .qk_dim = part.qk_dim,
                 .v_dim = part.v_dim,
                 .causal = true,
                 .window = part.window,
                 .has_bias = part.has_bias,
+                .values_in_keys = part.values_in_keys,
                 .backward = backward},
       Precision::kBf16};
 }
@@ -45,12 +50,11 @@ void AddUnfused(const CoreAttention& part, ModuleBuilder& builder) {
   builder.Forward(product(queries, keys, part.qk_dim));
   builder.Backward(product(keys, part.qk_dim, queries));
   builder.Backward(product(queries, part.qk_dim, keys));
-  // The scores, the probabilities, and those that dropout left.
-  builder.Stream({.op = "softmax",
-                  .elements = scores,
-                  .forward = 4,
-                  .backward = 5,
-                  .saved_bytes = (2 * kElementBytes + 1) * scores});
+  // The probabilities are kept, and with dropout its mask and what it left.
+  builder.Stream(
+      {.op = "softmax", .elements = scores, .forward = 4, .backward = 5});
+  const int64_t kept = part.has_dropout ? 2 * kElementBytes + 1 : kElementBytes;
+  builder.SavedScores(kept * scores);
   builder.Forward(product(queries, part.v_dim, keys));
   builder.Backward(product(keys, part.v_dim, queries));
   builder.Backward(product(queries, keys, part.v_dim));
@@ -97,7 +101,7 @@ void AddFlash(const CoreAttention& part, ModuleBuilder& builder) {
     }
   }
   constexpr int64_t kFloatBytes = 4;
-  builder.Saved(tokens * part.heads * kFloatBytes);
+  builder.SavedScores(tokens * part.heads * kFloatBytes);
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ struct CoreAttention {
   int64_t v_dim = 0;
   int64_t window = 0;
   bool has_bias = false;
+  bool has_dropout = false;  // Of the probabilities, without flash attention.
+  bool values_in_keys = false;  // As in the latent cache.
 };
 
 // Adds both passes, the collectives over CP, and what is kept: queries, keys,

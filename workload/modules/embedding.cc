@@ -18,12 +18,25 @@ MockModule Embedding(const ModelSpec& model, int64_t vocabulary,
   // The gradient is added into rows of the table, in FP32.
   builder.Stream(
       {.op = "embedding", .elements = elements, .forward = 2, .backward = 5});
-  builder.EndRegion(model.hidden);
   const int64_t split = context.split_tokens() * model.hidden;
   if (model.positions == Positions::kLearned) {
-    builder.ReplicatedParameters(model.max_positions * model.hidden);
-    builder.Stream(
-        {.op = "residual_add", .elements = split, .forward = 3, .backward = 1});
+    // Added to the whole sum, which sequence parallelism then splits, so that
+    // every rank sees all of their gradient.
+    constexpr ParallelDimension kTensor = ParallelDimension::kTensor;
+    builder.ForwardCollective(CollectiveKind::kAllReduce, kTensor,
+                              2 * elements);
+    builder.ReplicatedParameters(model.max_positions * model.hidden,
+                                 /*is_summed=*/false);
+    builder.Stream({.op = "residual_add",
+                    .elements = elements,
+                    .forward = 3,
+                    .backward = 1});
+    if (context.sequence_parallel) {
+      builder.BackwardCollective(CollectiveKind::kAllGather, kTensor,
+                                 2 * elements);
+    }
+  } else {
+    builder.EndRegion(model.hidden);
   }
   if (model.dropout) {
     builder.Stream({.op = "dropout_add",

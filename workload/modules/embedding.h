@@ -14,7 +14,11 @@ namespace astra {
 int64_t PaddedVocabulary(int64_t vocabulary, int64_t tensor, int64_t divisor);
 
 // "embedding_layer". Each rank of a TP group looks up the words it has; the sum
-// ends the region. `vocabulary` is the padded one.
+// ends the region. Learned positions are added to the sum of all tokens, which
+// sequence parallelism splits only then, so that the sum is an all-reduce.
+// `vocabulary` is the padded one.
+//
+// Source: Megatron-LM, LanguageModelEmbedding.
 MockModule Embedding(const ModelSpec& model, int64_t vocabulary,
                      const ModuleContext& context);
 

@@ -1,5 +1,6 @@
 #include "workload/modules/experts.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "workload/modules/module_builder.h"
@@ -26,7 +27,8 @@ MockModule Router(const ModelSpec& model, const ModuleContext& context) {
   builder.Linear({.op = "router",
                   .tokens = context.split_tokens(),
                   .inputs = model.hidden,
-                  .outputs = experts.experts});
+                  .outputs = experts.experts,
+                  .is_exact = true});
   builder.ReplicatedParameters(model.hidden * experts.experts);
   if (experts.router_bias) builder.ReplicatedParameters(experts.experts);
   builder.Stream({.op = "softmax_topk",
@@ -85,29 +87,32 @@ MockModule Products(const ModelSpec& model, const ModuleContext& context) {
   const int64_t held = experts.experts / context.expert;
   const int64_t width = experts.ffn / context.expert_tensor;
   const int64_t tokens = RoutedTokens(model, context) * context.expert_tensor;
-  const int64_t each = (tokens + held - 1) / held;
+  // Few tokens, as in a decode step, go to as many experts at most.
+  const int64_t busy = std::min(held, tokens);
+  const int64_t each = (tokens + busy - 1) / busy;
+  const int64_t inputs = model.feed_forward.gated ? 2 : 1;
 
   ModuleBuilder builder("moe_experts", context);
   builder.Linear({.op = "experts_up",
-                  .groups = held,
+                  .groups = busy,
                   .tokens = each,
                   .inputs = model.hidden,
-                  .outputs = 2 * width,
+                  .outputs = inputs * width,
                   .saved_tokens = tokens});
-  builder.Stream({.op = "swiglu",
+  builder.Stream({.op = model.feed_forward.gated ? "swiglu" : "gelu",
                   .elements = tokens * width,
-                  .forward = 3,
-                  .backward = 5,
-                  .saved_bytes = 4 * tokens * width});
+                  .forward = inputs + 1,
+                  .backward = 2 * inputs + 1,
+                  .saved_bytes = 2 * inputs * tokens * width});
   builder.Linear({.op = "experts_down",
-                  .groups = held,
+                  .groups = busy,
                   .tokens = each,
                   .inputs = width,
                   .outputs = model.hidden,
                   .saved_tokens = tokens});
-  builder.ExpertParameters(held * 3 * model.hidden * width);
+  builder.ExpertParameters(held * (inputs + 1) * model.hidden * width);
   if (experts.expert_bias) {
-    builder.ExpertParameters(held * (2 * width + model.hidden));
+    builder.ExpertParameters(held * (inputs * width + model.hidden));
   }
   const int64_t bytes = GatheredBytes(model, context);
   builder.ForwardCollective(CollectiveKind::kReduceScatter, kExpertTensor,

@@ -16,8 +16,9 @@ void AddActivation(bool gated, int64_t elements, ModuleBuilder& builder) {
                   .saved_bytes = 2 * inputs * elements});
 }
 
+// `keeps_input`: no other layer keeps it for the backward pass.
 void AddUp(std::string_view op, int64_t hidden, int64_t width, bool gated,
-           ModuleBuilder& builder) {
+           bool keeps_input, ModuleBuilder& builder) {
   const ModuleContext& context = builder.context();
   const int64_t outputs = gated ? 2 * width : width;
   builder.BeginRegion(hidden);
@@ -25,7 +26,7 @@ void AddUp(std::string_view op, int64_t hidden, int64_t width, bool gated,
                   .tokens = context.tokens(),
                   .inputs = hidden,
                   .outputs = outputs,
-                  .saved_tokens = context.split_tokens()});
+                  .saved_tokens = keeps_input ? context.split_tokens() : 0});
   builder.Parameters(hidden * outputs);
   AddActivation(gated, context.tokens() * width, builder);
 }
@@ -48,7 +49,7 @@ std::vector<MockModule> FeedForwardModules(const ModelSpec& model,
   const int64_t width = part.ffn / context.tensor;
   ModuleBuilder up("mlp_column", context);
   AddNorm(model, up);
-  AddUp("ffn_up", model.hidden, width, part.gated, up);
+  AddUp("ffn_up", model.hidden, width, part.gated, /*keeps_input=*/true, up);
   if (part.bias) up.Parameters(part.gated ? 2 * width : width);
 
   ModuleBuilder down("mlp_row", context);
@@ -63,7 +64,8 @@ std::vector<MockModule> SharedExpertModules(const ModelSpec& model,
   const Experts& experts = *model.experts;
   const int64_t width = experts.shared_ffn / context.tensor;
   ModuleBuilder up("shared_column", context);
-  AddUp("shared_up", model.hidden, width, /*gated=*/true, up);
+  AddUp("shared_up", model.hidden, width, model.feed_forward.gated,
+        /*keeps_input=*/false, up);
 
   ModuleBuilder down("shared_row", context);
   AddDown("shared_down", model.hidden, width, down);

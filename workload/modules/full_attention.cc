@@ -73,7 +73,8 @@ MockModule Row(const ModelSpec& model, bool has_window,
                     .qk_dim = attention.head_dim,
                     .v_dim = attention.head_dim,
                     .window = has_window ? attention.window : 0,
-                    .has_bias = model.positions == Positions::kAlibi},
+                    .has_bias = model.positions == Positions::kAlibi,
+                    .has_dropout = model.dropout},
                    builder);
   if (attention.sinks) builder.Parameters(queries);
   if (attention.output_gate) {

@@ -28,9 +28,11 @@ MockModule Down(std::string_view name, std::string_view op, int64_t rank,
 }
 
 // What heads need, made from the latent vector `rank` wide, with its norm.
-// `extra` more elements of it, which are not projected, are gathered too.
+// `extra` more elements of it, which are not projected, are gathered too. A
+// later part of a prompt projects the `tokens` of the cache once more.
 MockModule Up(std::string_view name, std::string_view op, int64_t rank,
-              int64_t extra, int64_t outputs, const ModuleContext& context) {
+              int64_t extra, int64_t outputs, int64_t tokens,
+              const ModuleContext& context) {
   ModuleBuilder builder(name, context);
   const int64_t split = context.split_tokens();
   builder.Stream({.op = "rms_norm",
@@ -41,7 +43,7 @@ MockModule Up(std::string_view name, std::string_view op, int64_t rank,
   builder.ReplicatedParameters(rank);
   builder.BeginRegion(rank + extra);
   builder.Linear({.op = op,
-                  .tokens = context.tokens(),
+                  .tokens = tokens,
                   .inputs = rank,
                   .outputs = outputs,
                   .saved_tokens = split});
@@ -104,7 +106,8 @@ MockModule Row(const ModelSpec& model, int64_t heads,
     AddCoreAttention({.heads = heads,
                       .kv_heads = 1,
                       .qk_dim = latent.kv_lora_rank + rope,
-                      .v_dim = latent.kv_lora_rank},
+                      .v_dim = latent.kv_lora_rank,
+                      .values_in_keys = true},
                      builder);
     builder.Linear({.op = "kv_up",
                     .groups = heads,
@@ -142,7 +145,8 @@ std::vector<MockModule> LatentAttentionModules(const ModelSpec& model,
                            latent.q_lora_rank, /*has_norm=*/true, model,
                            context));
     modules.push_back(Up("attention_q_column", "q_up", latent.q_lora_rank,
-                         /*extra=*/0, query_outputs, context));
+                         /*extra=*/0, query_outputs, context.tokens(),
+                         context));
   } else {
     modules.push_back(Queries(model, query_outputs, context));
   }
@@ -155,6 +159,7 @@ std::vector<MockModule> LatentAttentionModules(const ModelSpec& model,
     modules.push_back(Up("attention_kv_column", "kv_up", latent.kv_lora_rank,
                          latent.rope_head_dim,
                          heads * (latent.nope_head_dim + latent.v_head_dim),
+                         context.tokens() + context.sequences * context.past,
                          context));
   }
   modules.push_back(Row(model, heads, context));

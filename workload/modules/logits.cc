@@ -17,7 +17,8 @@ MockModule Logits(const ModelSpec& model, int64_t vocabulary,
                   .tokens = tokens,
                   .inputs = model.hidden,
                   .outputs = outputs,
-                  .saved_tokens = context.split_tokens()});
+                  .saved_tokens = context.split_tokens(),
+                  .is_exact = true});
   if (!model.tied_embeddings) builder.Parameters(outputs * model.hidden);
   if (!context.training) {
     builder.ForwardCollective(CollectiveKind::kAllGather,

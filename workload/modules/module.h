@@ -83,10 +83,15 @@ struct MockModule {
   // Elements that this rank holds.
   int64_t parameters = 0;  // Outside of experts.
   int64_t expert_parameters = 0;
-  // Of `parameters`, those that every rank of a TP group holds a copy of.
+  // Of `parameters`, those that every rank of a TP group holds a copy of; and
+  // of these, those that see only the rank's own tokens with sequence
+  // parallelism, so that their gradients are summed over TP.
   int64_t replicated_parameters = 0;
+  int64_t summed_parameters = 0;
   // Bytes kept from the forward to the backward pass of one micro-batch.
+  // Of these, what recomputing the scores of attention saves.
   int64_t saved_bytes = 0;
+  int64_t score_bytes = 0;
   int64_t kv_cache_bytes = 0;  // Read and written by the micro-batch.
   std::array<std::vector<ModuleStep>, std::size(kModulePasses)> passes;
 

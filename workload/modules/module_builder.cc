@@ -36,8 +36,8 @@ ModuleBuilder::ModuleBuilder(std::string_view name,
 }
 
 void ModuleBuilder::Linear(const Product& product) {
-  const auto& [op, groups, m, k, n, saved_tokens] = product;
-  const Precision precision = context_.precision;
+  const auto& [op, groups, m, k, n, saved_tokens, is_exact] = product;
+  const Precision precision = is_exact ? Precision::kBf16 : context_.precision;
   Forward({op, Gemm{groups, m, n, k}, precision});
   Backward({op, Gemm{groups, m, k, n}, precision});
   if (!context_.training) return;
@@ -137,13 +137,19 @@ void ModuleBuilder::BackwardBehind(CollectiveKind kind,
                    Compute(op), Wait(dimension)});
 }
 
-void ModuleBuilder::ReplicatedParameters(int64_t count) {
+void ModuleBuilder::ReplicatedParameters(int64_t count, bool is_summed) {
   module_.parameters += count;
   module_.replicated_parameters += count;
+  if (is_summed) module_.summed_parameters += count;
 }
 
 void ModuleBuilder::Saved(int64_t bytes) {
   if (context_.training) module_.saved_bytes += bytes;
+}
+
+void ModuleBuilder::SavedScores(int64_t bytes) {
+  Saved(bytes);
+  if (context_.training) module_.score_bytes += bytes;
 }
 
 MockModule ModuleBuilder::Take() {

@@ -29,6 +29,7 @@ class ModuleBuilder {
     int64_t inputs = 0;
     int64_t outputs = 0;
     int64_t saved_tokens = -1;  // Of all groups.
+    bool is_exact = false;      // In BF16, also where others are in FP8.
   };
   void Linear(const Product& product);
 
@@ -71,9 +72,12 @@ class ModuleBuilder {
                       int64_t bytes, const Operator& op);
 
   void Parameters(int64_t count) { module_.parameters += count; }
-  void ReplicatedParameters(int64_t count);
+  // Held by every rank of a TP group; see MockModule::summed_parameters.
+  void ReplicatedParameters(int64_t count, bool is_summed = true);
   void ExpertParameters(int64_t count) { module_.expert_parameters += count; }
   void Saved(int64_t bytes);
+  // The same, of the scores of attention: see MockModule::score_bytes.
+  void SavedScores(int64_t bytes);
   void KvCache(int64_t bytes) { module_.kv_cache_bytes += bytes; }
 
   MockModule Take();

@@ -28,6 +28,9 @@
 //     memory_of: {layer_norm: 0.6}            # By operator; may be absent.
 //     kernel_us: 4
 //     tile_fill_k: 100
+//     attention_bias: 0.9                     # These may be absent.
+//     training_load: 0.9
+//     sharded_load: 0.8
 
 #ifndef WORKLOAD_OPERATORS_GPU_FILE_H_
 #define WORKLOAD_OPERATORS_GPU_FILE_H_

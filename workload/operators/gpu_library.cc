@@ -60,11 +60,13 @@ absl::StatusOr<GpuSpec> FindGpu(std::string_view name_or_path) {
   if (IsPath(name_or_path)) return ReadGpu(std::string(name_or_path));
   const std::string folded = Folded(name_or_path);
   std::vector<std::string_view> names;
+  std::vector<std::string_view> aliases;
   for (const GpuSpec& gpu : BundledGpus()) {
     if (IsCalled(gpu, folded)) return gpu;
     names.push_back(gpu.name);
+    aliases.insert(aliases.end(), gpu.aliases.begin(), gpu.aliases.end());
   }
-  return absl::NotFoundError(UnknownName("GPU", name_or_path, names));
+  return absl::NotFoundError(UnknownName("GPU", name_or_path, names, aliases));
 }
 
 std::vector<std::string> GpuNames() {

@@ -84,10 +84,12 @@ double BytesOfShape(const Gemm& g, Precision precision) {
 double BytesOfShape(const Attention& a, Precision precision) {
   const int64_t seen =
       a.window > 0 ? std::min(a.keys, a.window + a.queries - 1) : a.keys;
+  const int64_t both = a.qk_dim + a.v_dim;
   const double of_one =
-      static_cast<double>(a.qk_dim + a.v_dim) *
-      (static_cast<double>(a.heads) * static_cast<double>(a.queries) +
-       static_cast<double>(a.kv_heads) * static_cast<double>(seen));
+      static_cast<double>(both) * static_cast<double>(a.heads) *
+          static_cast<double>(a.queries) +
+      static_cast<double>(a.values_in_keys ? a.qk_dim : both) *
+          static_cast<double>(a.kv_heads) * static_cast<double>(seen);
   const double forward = static_cast<double>(a.batch) * of_one *
                          static_cast<double>(BytesOf(precision));
   return a.backward ? 2 * forward : forward;

@@ -38,6 +38,7 @@ struct Attention {
   bool causal = true;
   int64_t window = 0;     // Looks back at most this far; 0: to the first.
   bool has_bias = false;  // Added to the scores, as ALiBi is: other kernels.
+  bool values_in_keys = false;  // A part of the keys, read once: MLA's cache.
   bool backward = false;
 
   friend bool operator==(const Attention&, const Attention&) = default;

@@ -160,6 +160,64 @@ TEST_F(SimaiAnalyticalTest, RefusesAFolderItCannotWriteTo) {
                 "w.txt: cannot be written: Not a directory");
 }
 
+// Of one 8-GPU server; 5 micro-batches of 10 us and a ring all-reduce.
+constexpr std::string_view kProgram =
+    "# a comment\n"
+    "simai_program: 1\n"
+    "sizes: {gpus: 8, tp: 8, micro_batches: 5}\n"
+    "phase: inference\n"
+    "modules:\n"
+    "  - name: mlp\n"
+    "    forward:\n"
+    "      - {compute: 10us}\n"
+    "      - {blocking: all-reduce, over: TP, bytes: 16777216}\n"
+    "stages:\n"
+    "  - run: [{modules: mlp}]\n";
+
+TEST_F(SimaiAnalyticalTest, RunsPrograms) {
+  WriteText(folder_.PathOf("p.yaml"), kProgram);
+  const ProgramResult result = Analyse("-w p.yaml -n t.txt -o a");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.error, "");
+  EXPECT_THAT(result.out,
+              HasSubstr("program    inference: 1 module, 1 stage, 5 "
+                        "micro-batches\n"));
+  // 5 x (10 + 81.555911) us.
+  EXPECT_THAT(result.out, EndsWith("finished   p: 0.457780 ms\n"));
+  EXPECT_THAT(
+      ReadText(folder_.PathOf("a/collectives.csv")),
+      HasSubstr("\nmlp,fwd,all-reduce,TP,0,8,1,2,ring,16777216,284.667733,"));
+  EXPECT_THAT(ReadText(folder_.PathOf("a/run.json")),
+              HasSubstr("\"form\": \"program\""));
+
+  ASSERT_EQ(Analyse("-w p.yaml -n t.txt -o b --unroll").exit_code, 0);
+  for (const std::string name : {"EndToEnd.csv", "links.csv"}) {
+    EXPECT_EQ(ReadText(folder_.PathOf("a/" + name)),
+              ReadText(folder_.PathOf("b/" + name)));
+  }
+}
+
+TEST_F(SimaiAnalyticalTest, WarnsOfProgramsThatDoNothing) {
+  std::string text(kProgram);
+  text.replace(text.find("tp: 8"), 5, "tp: 1");
+  WriteText(folder_.PathOf("p.yaml"), text);
+  EXPECT_EQ(Analyse("-w p.yaml -n t.txt").error,
+            "simai_analytical: warning: p.yaml: 1 collective(s) over groups of "
+            "one rank do nothing\n");
+}
+
+TEST_F(SimaiAnalyticalTest, RefusesProgramsItCannotUse) {
+  ExpectRefused("-w w.txt -n t.txt --unroll",
+                "--unroll has no effect: w.txt is no program");
+  WriteText(folder_.PathOf("p.yaml"), "simai_program: 1\nsize: {}\n");
+  ExpectRefused("-w p.yaml -n t.txt", "p.yaml:1:1: a program has no \"sizes\"");
+  std::string text(kProgram);
+  text.replace(text.find("gpus: 8"), 7, "gpus: 16");
+  WriteText(folder_.PathOf("p.yaml"), text);
+  ExpectRefused("-w p.yaml -n t.txt",
+                "p.yaml is for 16 GPUs (gpus), t.txt has 8");
+}
+
 TEST_F(SimaiAnalyticalTest, AStoppedRunLeavesNothingBehind) {
   const ProgramResult result =
       Analyse("-w w.txt -n t.txt --stop-at 5us -o new/o");

@@ -1,0 +1,140 @@
+// The model that gen_workload's command line describes.
+
+#include <string>
+#include <utility>
+
+#include "astra-core/apps/gen_workload_options.h"
+#include "tests/testing/command_lines.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::ParseArguments;
+using ::astra::testing::StatusIs;
+using ::astra::testing::ValueOrDie;
+
+absl::StatusOr<ModelSpec> TryModel(const std::string& arguments) {
+  Warnings warnings;
+  return ReadModelOptions(
+      ValueOrDie(ParseArguments(GenWorkloadOptionSpecs(), arguments)),
+      &warnings);
+}
+ModelSpec ModelOf(const std::string& arguments) {
+  return ValueOrDie(TryModel(arguments));
+}
+
+auto Says(const std::string& message) {
+  return StatusIs(absl::StatusCode::kInvalidArgument, message);
+}
+
+TEST(GenWorkloadModelTest, KnowsAicbsModels) {
+  for (const auto& [aicb, name] :
+       {std::pair{"7", "gpt-7b"}, std::pair{"13", "gpt-13b"},
+        std::pair{"22", "gpt-22b"}, std::pair{"65", "llama-65b"},
+        std::pair{"175", "gpt-175b"}, std::pair{"405", "llama3-405b"},
+        std::pair{"moe", "mixtral-8x7b"},
+        std::pair{"deepseek16", "deepseek-v2-lite"},
+        std::pair{"deepseek236", "deepseek-v2"},
+        std::pair{"deepseek671", "deepseek-v3"}}) {
+    EXPECT_EQ(ModelOf(fmt::format("-m {}", aicb)).name, name);
+  }
+}
+
+// What AICB takes where nothing is said.
+TEST(GenWorkloadModelTest, MakesAicbsGptFromItsSizes) {
+  const std::string sizes =
+      "--num_layers 36 --hidden_size 4096 --num_attention_heads 32";
+  const ModelSpec model = ModelOf(sizes);
+  EXPECT_EQ(model.layers, 36);
+  EXPECT_EQ(model.hidden, 4096);
+  EXPECT_EQ(model.vocabulary, 32'000);
+  EXPECT_EQ(model.positions, Positions::kLearned);
+  EXPECT_EQ(model.max_positions, 4096);
+  ASSERT_TRUE(model.full_attention);
+  EXPECT_EQ(model.full_attention->heads, 32);
+  EXPECT_EQ(model.full_attention->kv_heads, 32);
+  EXPECT_EQ(model.full_attention->head_dim, 128);
+  EXPECT_FALSE(model.full_attention->qkv_bias);
+  EXPECT_EQ(model.feed_forward.ffn, 16'384);
+  EXPECT_FALSE(model.feed_forward.gated);
+  EXPECT_FALSE(model.experts);
+
+  // 2/3 of 4 x 4096, down to a multiple of 64: 10922.7 -> 10880.
+  for (const char* flag : {"--swiglu", "--gated_linear_unit"}) {
+    const ModelSpec gated = ModelOf(fmt::format("{} {}", sizes, flag));
+    EXPECT_TRUE(gated.feed_forward.gated);
+    EXPECT_EQ(gated.feed_forward.ffn, 10'880);
+  }
+  EXPECT_EQ(ModelOf(sizes + " --swiglu --ffn_hidden_size 100").feed_forward.ffn,
+            100);
+  EXPECT_TRUE(ModelOf(sizes + " --add_bias_linear").feed_forward.bias);
+  EXPECT_TRUE(
+      ModelOf(sizes + " --add_bias_linear").full_attention->output_bias);
+
+  const ModelSpec moe =
+      ModelOf(sizes + " --moe_enable --num_experts 8 --moe_router_topk 2");
+  ASSERT_TRUE(moe.experts);
+  EXPECT_EQ(moe.experts->experts, 8);
+  EXPECT_EQ(moe.experts->top_k, 2);
+  EXPECT_EQ(moe.experts->ffn, 16'384);
+  EXPECT_EQ(moe.feed_forward.ffn, 0);
+}
+
+TEST(GenWorkloadModelTest, ChangesABundledModel) {
+  const ModelSpec model = ModelOf(
+      "-m llama3-8b --num-layers 3 --hidden-size 2048 --num-attention-heads 16 "
+      "--num-query-groups 4 --ffn-hidden-size 5000 --vocab-size 999 "
+      "--max-position-embeddings 77 --model-name mine");
+  EXPECT_EQ(model.name, "mine");
+  EXPECT_EQ(model.layers, 3);
+  EXPECT_EQ(model.full_attention->head_dim, 128);
+  EXPECT_EQ(model.full_attention->kv_heads, 4);
+  EXPECT_EQ(model.feed_forward.ffn, 5000);
+  EXPECT_EQ(model.vocabulary, 999);
+  EXPECT_EQ(model.max_positions, 77);
+  // Nobody has published this one.
+  EXPECT_FALSE(model.published_parameters);
+  EXPECT_TRUE(ModelOf("-m llama3-8b --num-layers 32").published_parameters);
+
+  const ModelSpec moe = ModelOf(
+      "-m deepseek-v3 --num-experts 64 --topk 4 --moe-ffn-hidden-size 1000 "
+      "--n_shared_expert 2 --n_dense_layer 0");
+  EXPECT_EQ(moe.experts->experts, 64);
+  EXPECT_EQ(moe.experts->top_k, 4);
+  EXPECT_EQ(moe.experts->ffn, 1000);
+  EXPECT_EQ(moe.experts->shared_ffn, 2000);
+  EXPECT_EQ(moe.experts->dense_layers, 0);
+}
+
+// Heads of Qwen3-32B are 128 wide, not 5120 / 64.
+TEST(GenWorkloadModelTest, OtherKeyHeadsDoNotChangeTheirWidth) {
+  EXPECT_EQ(
+      ModelOf("-m qwen3-32b --num-query-groups 4").full_attention->head_dim,
+      128);
+}
+
+TEST(GenWorkloadModelTest, RefusesModelsThatCannotBe) {
+  for (const auto& [arguments, message] :
+       {std::pair{"--num-layers 2 --hidden-size 64",
+                  "--model is missing: give a name or a file, or --num-layers, "
+                  "--hidden-size and --num-attention-heads"},
+        std::pair{"-m llama3-8b --num-attention-heads 3",
+                  "--num-attention-heads 3 does not divide the hidden size "
+                  "4096"},
+        std::pair{"-m deepseek-v3 --num-attention-heads 64",
+                  "--hidden-size, --num-attention-heads and --num-query-groups "
+                  "do not describe the attention of deepseek-v3: write a model "
+                  "file"},
+        std::pair{"-m llama3-8b --num-experts 8",
+                  "--num-experts has no effect: llama3-8b has no experts"},
+        std::pair{"-m llama3-8b --topk 2",
+                  "--moe-router-topk has no effect: llama3-8b has no experts"},
+        std::pair{"-m llama3-8b --moe-enable",
+                  "--moe-enable: llama3-8b has no experts"}}) {
+    EXPECT_THAT(TryModel(arguments), Says(message));
+  }
+}
+
+}  // namespace
+}  // namespace astra

@@ -1,0 +1,194 @@
+#include "workload/modules/module_builder.h"
+
+#include <string>
+#include <vector>
+
+#include "tests/testing/matchers.h"
+#include "tests/testing/small_models.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::StepTexts;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+constexpr ModulePass kForward = ModulePass::kForward;
+constexpr ModulePass kInput = ModulePass::kInputGradient;
+constexpr ModulePass kWeight = ModulePass::kWeightGradient;
+
+// Two sequences of 32 positions: 64 tokens.
+ModuleContext SmallContext() {
+  ModuleContext context;
+  context.sequences = 2;
+  context.positions = 32;
+  return context;
+}
+
+// Two linear layers in a tensor-parallel region for states 8 wide, of which all
+// tokens are 64 x 8 x 2 B = 1024 B.
+MockModule Region(const ModuleContext& context) {
+  ModuleBuilder builder("region", context);
+  builder.BeginRegion(8);
+  builder.Linear(
+      {.op = "up", .tokens = context.tokens(), .inputs = 8, .outputs = 16});
+  builder.Linear(
+      {.op = "down", .tokens = context.tokens(), .inputs = 16, .outputs = 8});
+  builder.EndRegion(8);
+  return builder.Take();
+}
+
+TEST(ModuleBuilderTest, OneRankNeedsNoCollective) {
+  const MockModule module = Region(SmallContext());
+  EXPECT_EQ(module.name, "region");
+  EXPECT_THAT(StepTexts(module, kForward), ElementsAre("up", "down"));
+  EXPECT_THAT(StepTexts(module, ModulePass::kRecompute), IsEmpty());
+  EXPECT_THAT(StepTexts(module, kInput), ElementsAre("down", "up"));
+  EXPECT_THAT(StepTexts(module, kWeight), UnorderedElementsAre("up", "down"));
+}
+
+// Megatron-LM, arXiv 1909.08053, section 3: f and g, an all-reduce each.
+TEST(ModuleBuilderTest, TensorParallelRegionsAllReduceOnceEachWay) {
+  ModuleContext context = SmallContext();
+  context.tensor = 2;
+  const MockModule module = Region(context);
+  EXPECT_THAT(StepTexts(module, kForward),
+              ElementsAre("up", "down", "all-reduce TP 1024 B"));
+  // That of the gradient runs behind the weight gradient.
+  EXPECT_THAT(StepTexts(module, kInput),
+              ElementsAre("down", "up", "launch all-reduce TP 1024 B"));
+  EXPECT_THAT(StepTexts(module, kWeight),
+              UnorderedElementsAre("up", "down", "wait TP"));
+  EXPECT_EQ(StepTexts(module, kWeight).back(), "wait TP");
+}
+
+TEST(ModuleBuilderTest, SequenceParallelRegionsGatherAndScatter) {
+  ModuleContext context = SmallContext();
+  context.tensor = 2;
+  context.sequence_parallel = true;
+  const MockModule module = Region(context);
+  EXPECT_THAT(StepTexts(module, kForward),
+              ElementsAre("all-gather TP 1024 B", "up", "down",
+                          "reduce-scatter TP 1024 B"));
+  // The inputs of the weight gradient are gathered once more first.
+  EXPECT_THAT(
+      StepTexts(module, kInput),
+      ElementsAre("launch all-gather TP 1024 B, hidden", "all-gather TP 1024 B",
+                  "down", "up", "wait TP", "launch reduce-scatter TP 1024 B"));
+  EXPECT_EQ(StepTexts(module, kWeight).back(), "wait TP");
+}
+
+TEST(ModuleBuilderTest, InferenceHasNoBackwardPass) {
+  ModuleContext context = SmallContext();
+  context.tensor = 2;
+  context.training = false;
+  const MockModule module = Region(context);
+  EXPECT_THAT(StepTexts(module, kForward),
+              ElementsAre("up", "down", "all-reduce TP 1024 B"));
+  EXPECT_THAT(StepTexts(module, kInput), IsEmpty());
+  EXPECT_THAT(StepTexts(module, kWeight), IsEmpty());
+  EXPECT_EQ(module.saved_bytes, 0);
+}
+
+// y = x w with x of 6 x 8 and w of 8 x 16, three times over; dx is 6 x 8 from
+// products 16 deep, dw is 8 x 16 from products 6 deep.
+TEST(ModuleBuilderTest, ALinearLayerIsThreeProducts) {
+  ModuleBuilder builder("linear", SmallContext());
+  builder.Linear(
+      {.op = "up", .groups = 3, .tokens = 6, .inputs = 8, .outputs = 16});
+  const MockModule module = builder.Take();
+  const auto only = [&](ModulePass pass) { return module.pass(pass).at(0).op; };
+  EXPECT_EQ(only(kForward), (Operator{"up", Gemm{3, 6, 16, 8}}));
+  EXPECT_EQ(only(kInput), (Operator{"up", Gemm{3, 6, 8, 16}}));
+  EXPECT_EQ(only(kWeight), (Operator{"up", Gemm{3, 8, 16, 6}}));
+  EXPECT_EQ(module.saved_bytes, 3 * 6 * 8 * 2);
+  EXPECT_EQ(Flops(module, kForward), 2 * 3 * 6 * 16 * 8);
+  EXPECT_EQ(Flops(module, kWeight), Flops(module, kForward));
+  // 3 x (48 + 128 + 96) elements of 2 bytes.
+  EXPECT_EQ(BytesMoved(module, kForward), 1632);
+}
+
+TEST(ModuleBuilderTest, KeepsInputsInTheirPrecision) {
+  ModuleContext context = SmallContext();
+  context.precision = Precision::kFp8;
+  ModuleBuilder builder("linear", context);
+  builder.Linear(
+      {.op = "up", .tokens = 6, .inputs = 8, .outputs = 16, .saved_tokens = 3});
+  const MockModule module = builder.Take();
+  EXPECT_EQ(module.saved_bytes, 3 * 8 * 1);
+  EXPECT_EQ(module.pass(kForward).at(0).op.precision, Precision::kFp8);
+}
+
+TEST(ModuleBuilderTest, StreamsCountEachReadAndWrite) {
+  ModuleBuilder builder("stream", SmallContext());
+  builder.Stream({.op = "norm",
+                  .elements = 10,
+                  .forward = 2,
+                  .backward = 3,
+                  .saved_bytes = 7});
+  builder.Stream({.op = "look-up", .elements = 10, .forward = 1});
+  const MockModule module = builder.Take();
+  EXPECT_THAT(StepTexts(module, kForward), ElementsAre("norm", "look-up"));
+  EXPECT_THAT(StepTexts(module, kInput), ElementsAre("norm"));
+  EXPECT_EQ(BytesMoved(module, kForward), 2 * 10 * (2 + 1));
+  EXPECT_EQ(BytesMoved(module, kInput), 2 * 10 * 3);
+  EXPECT_EQ(module.saved_bytes, 7);
+}
+
+MockModule Behind(int64_t context_parallel) {
+  ModuleContext context = SmallContext();
+  context.context = context_parallel;
+  ModuleBuilder builder("ring", context);
+  const Operator op = {"attention", Stream{8}};
+  builder.ForwardBehind(CollectiveKind::kAllGather, ParallelDimension::kContext,
+                        32, op);
+  builder.BackwardBehind(CollectiveKind::kAllGather,
+                         ParallelDimension::kContext, 64, op);
+  builder.Forward({"after", Stream{8}});
+  builder.Backward({"after", Stream{8}});
+  return builder.Take();
+}
+
+TEST(ModuleBuilderTest, HidesCollectivesBehindAnOperator) {
+  const MockModule alone = Behind(1);
+  EXPECT_THAT(StepTexts(alone, kForward), ElementsAre("attention", "after"));
+  EXPECT_THAT(StepTexts(alone, kInput), ElementsAre("after", "attention"));
+  const MockModule ring = Behind(2);
+  EXPECT_THAT(StepTexts(ring, kForward),
+              ElementsAre("launch all-gather CP 32 B", "attention", "wait CP",
+                          "after"));
+  EXPECT_THAT(StepTexts(ring, kInput),
+              ElementsAre("after", "launch all-gather CP 64 B", "attention",
+                          "wait CP"));
+}
+
+TEST(ModuleBuilderTest, CollectivesOfNothingAreLeftOut) {
+  ModuleContext context = SmallContext();
+  context.expert = 2;
+  ModuleBuilder builder("none", context);
+  builder.ForwardCollective(CollectiveKind::kAllToAll,
+                            ParallelDimension::kExpert, 0);
+  builder.ForwardCollective(CollectiveKind::kAllToAll,
+                            ParallelDimension::kExpertTensor, 8);
+  EXPECT_THAT(StepTexts(builder.Take(), kForward), IsEmpty());
+}
+
+TEST(ModuleContextTest, CountsTokens) {
+  ModuleContext context = SmallContext();
+  context.tensor = 4;
+  context.context = 2;
+  EXPECT_EQ(context.tokens(), 2 * 16);
+  EXPECT_EQ(context.split_tokens(), 32);
+  EXPECT_EQ(context.routed_tokens(), 32);
+  context.sequence_parallel = true;
+  EXPECT_EQ(context.split_tokens(), 8);
+  EXPECT_EQ(context.routed_tokens(), 8);
+  // In inference all have all of them, and route a share: 5 by 4, rounded up.
+  context = {.tensor = 4, .sequences = 5, .training = false};
+  EXPECT_EQ(context.split_tokens(), 5);
+  EXPECT_EQ(context.routed_tokens(), 2);
+}
+
+}  // namespace
+}  // namespace astra
