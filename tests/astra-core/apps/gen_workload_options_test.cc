@@ -322,7 +322,8 @@ TEST(GenWorkloadOptionsTest, RefusesOptionsThatContradictOneAnother) {
         std::pair{"--table-gpu A100",
                   "--table-gpu has no effect: there is no --operator-table"},
         std::pair{"--format program --pp-rank 0",
-                  "--pp-rank has no effect: only SimAI's text and AICB's log are of one stage"},
+                  "--pp-rank has no effect: only SimAI's text and AICB's log "
+                  "are of one stage"},
         std::pair{"--fp8-dispatch",
                   "--fp8-dispatch has no effect: llama3-8b has no experts"},
         std::pair{"--moe-skew 1",
