@@ -245,6 +245,12 @@ std::string FormatSizes(const ParallelSizes& sizes) {
 
 bool IsProgram(std::string_view contents) {
   constexpr std::string_view kBlank = " \t\r\n";
+  // What may stand in front of YAML, and never does of a name of a policy.
+  constexpr std::string_view kStarts[] = {"\xef\xbb\xbf", "---", "%YAML", "{",
+                                          "\"simai_program\""};
+  for (const std::string_view start : kStarts) {
+    if (contents.substr(0, start.size()) == start) return true;
+  }
   while (true) {
     const size_t start = contents.find_first_not_of(kBlank);
     if (start == std::string_view::npos) return false;

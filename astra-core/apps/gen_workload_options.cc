@@ -1,8 +1,10 @@
 #include "astra-core/apps/gen_workload_options.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "astra-core/base/names.h"
@@ -70,7 +72,7 @@ absl::StatusOr<Precision> ReadPrecision(const CommandLine& flags) {
 
 // The load of the busiest expert rank.
 absl::StatusOr<double> ReadExpertLoad(const CommandLine& flags,
-                                      const ModelSpec& model) {
+                                      const ModelSpec& model, int64_t expert) {
   constexpr std::string_view kNames[] = {"moe-skew", "moe-capacity",
                                          "fp8-dispatch", "etp"};
   if (!model.experts) {
@@ -85,6 +87,12 @@ absl::StatusOr<double> ReadExpertLoad(const CommandLine& flags,
   constexpr double kMaxLoad = 1e3;
   ASTRA_ASSIGN_OR_RETURN(const double skew,
                          flags.number("moe-skew", 0, kMaxLoad));
+  if (flags.has("moe-skew") && skew > static_cast<double>(expert - 1)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--moe-skew is {}: the busiest of EP {} ranks has at most {} times the "
+        "mean, which is a skew of {}",
+        skew, expert, expert, expert - 1));
+  }
   if (!flags.has("moe-capacity")) return 1 + skew;
   ASTRA_ASSIGN_OR_RETURN(const double capacity,
                          flags.number("moe-capacity", 1, kMaxLoad));
@@ -227,7 +235,8 @@ absl::StatusOr<TrainingSetup> ReadTraining(const CommandLine& flags,
   ASTRA_RETURN_IF_ERROR(ReadFramework(flags, setup));
   ASTRA_RETURN_IF_ERROR(ReadRecompute(flags, setup));
   ASTRA_ASSIGN_OR_RETURN(setup.precision, ReadPrecision(flags));
-  ASTRA_ASSIGN_OR_RETURN(setup.expert_load, ReadExpertLoad(flags, model));
+  ASTRA_ASSIGN_OR_RETURN(setup.expert_load,
+                         ReadExpertLoad(flags, model, setup.expert));
   return setup;
 }
 
@@ -278,7 +287,8 @@ absl::StatusOr<InferenceSetup> ReadInference(const CommandLine& flags,
   ASTRA_ASSIGN_OR_RETURN(setup.cached,
                          flags.integer("cached", 0, 0, kMaxBatch));
   ASTRA_ASSIGN_OR_RETURN(setup.precision, ReadPrecision(flags));
-  ASTRA_ASSIGN_OR_RETURN(setup.expert_load, ReadExpertLoad(flags, model));
+  ASTRA_ASSIGN_OR_RETURN(setup.expert_load,
+                         ReadExpertLoad(flags, model, setup.expert));
   setup.fp8_dispatch = flags.has("fp8-dispatch");
   return setup;
 }
@@ -337,24 +347,57 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
   return absl::OkStatus();
 }
 
+// Learned positions end; others were only never trained further.
+void WarnOfLength(GenWorkloadOptions& options) {
+  const int64_t positions = std::visit(
+      [](const auto& setup) { return setup.positions; }, options.setup);
+  const int64_t longest = options.model.max_positions;
+  if (longest == 0 || positions <= longest) return;
+  options.warnings.push_back(
+      fmt::format("{} positions are more than the {} that {} is made for",
+                  positions, longest, options.model.name));
+}
+
+// A name without what would make it a folder.
+std::string FileName(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '-');
+  return name;
+}
+
 // AICB's name of the file, in the current folder.
 std::string DefaultOutput(const GenWorkloadOptions& options) {
+  const std::string gpu = FileName(options.gpu.name);
+  const std::string model = FileName(options.model.name);
   constexpr std::string_view kExtensions[] = {"txt", "yaml", "csv", "csv"};
   const std::string_view extension =
       kExtensions[static_cast<size_t>(options.format)];
   if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
     return fmt::format("{}-{}-world_size{}-tp{}-pp{}-ep{}-gbs{}-mbs{}-seq{}.{}",
-                       options.gpu.name, options.model.name, setup->world_size,
-                       setup->tensor, setup->pipeline, setup->expert,
-                       setup->global_batch, setup->micro_batch,
-                       setup->positions, extension);
+                       gpu, model, setup->world_size, setup->tensor,
+                       setup->pipeline, setup->expert, setup->global_batch,
+                       setup->micro_batch, setup->positions, extension);
   }
   const auto& setup = std::get<InferenceSetup>(options.setup);
   return fmt::format(
-      "{}-{}-world_size{}-tp{}-pp{}-ep{}-bs{}-seq{}-{}.{}", options.gpu.name,
-      options.model.name, setup.world_size, setup.tensor, setup.pipeline,
-      setup.expert, setup.batch, setup.positions,
+      "{}-{}-world_size{}-tp{}-pp{}-ep{}-bs{}-seq{}-{}.{}", gpu, model,
+      setup.world_size, setup.tensor, setup.pipeline, setup.expert, setup.batch,
+      setup.positions,
       setup.phase == InferencePhase::kDecode ? "decode" : "prefill", extension);
+}
+
+absl::Status CheckNoInputIsLost(const CommandLine& flags,
+                                const GenWorkloadOptions& options) {
+  std::vector<std::string> inputs = options.operator_tables;
+  for (const std::string_view name : {"model", "gpu", "comp-filepath"}) {
+    if (flags.has(name)) inputs.push_back(*flags.value(name));
+  }
+  for (const std::string& input : inputs) {
+    std::error_code none;  // Of what is no file.
+    if (!std::filesystem::equivalent(input, options.output, none)) continue;
+    return absl::InvalidArgumentError(fmt::format(
+        "--output is {}: that is an input", Quoted(options.output)));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ReadOutput(const CommandLine& flags, GenWorkloadOptions& options) {
@@ -375,6 +418,7 @@ absl::Status ReadOutput(const CommandLine& flags, GenWorkloadOptions& options) {
                            flags.integer("pp-rank", 0, 0, kMaxRanks));
   }
   options.output = flags.value("output").value_or(DefaultOutput(options));
+  ASTRA_RETURN_IF_ERROR(CheckNoInputIsLost(flags, options));
   options.with_products = flags.has("computation-enable");
   if (options.with_products && options.format != WorkloadFormat::kAicbLog) {
     options.warnings.push_back(
@@ -408,6 +452,7 @@ absl::StatusOr<GenWorkloadOptions> ReadGenWorkloadOptions(
     ASTRA_ASSIGN_OR_RETURN(options.setup,
                            ReadInference(flags, which, options.model));
   }
+  WarnOfLength(options);
   ASTRA_RETURN_IF_ERROR(ReadTimes(flags, options));
   ASTRA_RETURN_IF_ERROR(ReadOutput(flags, options));
   return options;

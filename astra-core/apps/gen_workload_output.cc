@@ -22,6 +22,26 @@
 namespace astra {
 namespace {
 
+// What the text makes of what it has no words for.
+void WarnOfText(const Blueprint& blueprint, Warnings* warnings) {
+  for (const MockModule& module : blueprint.modules) {
+    for (const std::vector<ModuleStep>& steps : module.passes) {
+      for (const ModuleStep& step : steps) {
+        if (step.kind != StepKind::kPrefetch) continue;
+        warnings->push_back(
+            "SimAI's text cannot say that parameters are gathered ahead: they "
+            "are waited for; --format program can");
+        return;
+      }
+    }
+  }
+  if (blueprint.forward_only && blueprint.sizes.pipeline > 1) {
+    warnings->push_back(
+        "SimAI's text counts a message each way between stages, inference "
+        "sends one; --format program can say so");
+  }
+}
+
 // SimAI reads these into 32-bit integers.
 void WarnOfSimaiLimits(const Workload& workload, Warnings* warnings) {
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
@@ -65,6 +85,7 @@ absl::StatusOr<std::string> SimaiText(const GenWorkloadOptions& options,
   }
   ASTRA_ASSIGN_OR_RETURN(const Workload workload,
                          SimaiWorkload(blueprint, stage, times));
+  WarnOfText(blueprint, warnings);
   WarnOfSimaiLimits(workload, warnings);
   return FormatWorkload(workload);
 }

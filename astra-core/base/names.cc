@@ -83,9 +83,15 @@ std::string UnknownName(std::string_view what, std::string_view text,
   }
   std::vector<std::string_view> all(names.begin(), names.end());
   all.insert(all.end(), aliases.begin(), aliases.end());
-  return fmt::format("unknown {} {}; did you mean \"{}\"? (known: {})", what,
-                     Quoted(text), NearestName(text, all),
-                     fmt::join(names, ", "));
+  std::vector<std::string> known;
+  known.reserve(names.size());
+  for (const std::string_view name : names) {
+    // Names may come from a file.
+    known.push_back(IsPlain(name) ? std::string(name) : Quoted(name));
+  }
+  return fmt::format("unknown {} {}; did you mean {}? (known: {})", what,
+                     Quoted(text), Quoted(NearestName(text, all)),
+                     fmt::join(known, ", "));
 }
 
 }  // namespace astra

@@ -78,7 +78,12 @@ YamlDocument::YamlDocument(std::string_view file, std::string_view contents)
     : file_(file) {
   size_t num_nodes = 0;
   try {
-    root_ = Convert(YAML::Load(std::string(contents)), num_nodes);
+    const std::vector<YAML::Node> documents =
+        YAML::LoadAll(std::string(contents));
+    if (documents.size() > 1) {
+      throw Refused{documents[1].Mark(), "a second document in the file"};
+    }
+    root_ = Convert(documents.empty() ? YAML::Node() : documents[0], num_nodes);
   } catch (const YAML::Exception& exception) {
     root_ = YamlValue();
     root_.line = static_cast<uint32_t>(std::max(exception.mark.line, 0)) + 1;

@@ -205,7 +205,9 @@ absl::StatusOr<std::string> Writer::Write(const ProgramStage& stage) && {
   const int64_t ahead =
       std::min(count, blueprint_.sizes.pipeline - options_.pipeline_rank - 1);
   for (int64_t i = 0; i < count + ahead; ++i) {
-    if (text_.size() > kMaxAicbLogBytes) {
+    // All are about as long as the first one.
+    const auto rest = static_cast<size_t>(count + ahead - i);
+    if (i == 1 && text_.size() > kMaxAicbLogBytes / rest) {
       return absl::ResourceExhaustedError(fmt::format(
           "AICB's log of {} micro-batches is above 1 GiB; write a program "
           "(--format program)",

@@ -55,6 +55,7 @@ ModuleId BlueprintBuilder::Add(MockModule module) {
 std::vector<ModuleId> BlueprintBuilder::AddAll(
     std::vector<MockModule> modules) {
   std::vector<ModuleId> ids;
+  ids.reserve(modules.size());
   for (MockModule& module : modules) ids.push_back(Add(std::move(module)));
   return ids;
 }

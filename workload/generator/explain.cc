@@ -73,19 +73,6 @@ std::string ExplainLayout(const Blueprint& blueprint) {
       sizes.micro_batches);
 }
 
-TimePs StageTime(const Blueprint& blueprint, const ProgramStage& stage,
-                 const ModuleTimes& times) {
-  TimePs sum;
-  for (const ModuleRun& run : stage.runs) {
-    for (const ModuleId id : run.modules) {
-      for (const ModulePass pass : kModulePasses) {
-        sum += run.times * times.Total(blueprint.modules[id.index()], pass);
-      }
-    }
-  }
-  return sum;
-}
-
 std::string ExplainStages(const Blueprint& blueprint,
                           const ModuleTimes& times) {
   std::string text = "stages     (of one GPU; of one micro-batch)\n";
@@ -109,7 +96,7 @@ std::string ExplainStages(const Blueprint& blueprint,
         "compute {:.3f} us\n",
         totals.forward_flops * 1e-12, totals.backward_flops * 1e-12,
         totals.recompute_flops * 1e-12,
-        ToMicroseconds(StageTime(blueprint, stage, times)));
+        ToMicroseconds(times.OfStage(blueprint, stage)));
     first += stage.count;
   }
   return text;
@@ -126,9 +113,9 @@ std::string ExplainWork(const ModelSpec& model, const GpuSpec& gpu,
              (totals.forward_flops + totals.backward_flops);
   }
   const ParallelSizes& sizes = blueprint.sizes;
-  const auto ranks_of_stage =
-      static_cast<double>(sizes.num_ranks / sizes.pipeline);
-  flops *= ranks_of_stage * static_cast<double>(sizes.micro_batches);
+  const int64_t ranks_of_stage = sizes.num_ranks / sizes.pipeline;
+  flops *= static_cast<double>(ranks_of_stage) *
+           static_cast<double>(sizes.micro_batches);
   const auto tokens = static_cast<double>(sequences * positions);
   std::string text = fmt::format(
       "work       {} sequences of {} positions = {} tokens; {:.6g} TFLOP in "

@@ -60,7 +60,8 @@ absl::Status CheckInference(const ModelSpec& model,
   if (setup.cached != 0) {
     ASTRA_RETURN_IF_ERROR(CheckTokens(setup.batch, setup.cached));
   }
-  const int64_t longest = setup.positions + setup.cached;
+  const int64_t next = setup.phase == InferencePhase::kDecode ? 1 : 0;
+  const int64_t longest = setup.positions + setup.cached + next;
   if (model.positions == Positions::kLearned && longest > model.max_positions) {
     return absl::InvalidArgumentError(
         fmt::format("{} positions are beyond the {} learned ones", longest,

@@ -83,6 +83,19 @@ TimePs ModuleTimes::Total(const MockModule& module, ModulePass pass) const {
   return sum;
 }
 
+TimePs ModuleTimes::OfStage(const Blueprint& blueprint,
+                            const ProgramStage& stage) const {
+  TimePs sum;
+  for (const ModuleRun& run : stage.runs) {
+    for (const ModuleId id : run.modules) {
+      for (const ModulePass pass : kModulePasses) {
+        sum += run.times * Total(blueprint.modules[id.index()], pass);
+      }
+    }
+  }
+  return sum;
+}
+
 std::optional<TimePs> ModuleTimes::Measured(const MockModule& module,
                                             ModulePass pass) const {
   // All of the forward pass once more takes as long.

@@ -45,6 +45,9 @@ class ModuleTimes {
 
   TimePs Total(const MockModule& module, ModulePass pass) const;
 
+  // All computation of one micro-batch of `stage`, which is of `blueprint`.
+  TimePs OfStage(const Blueprint& blueprint, const ProgramStage& stage) const;
+
   // Whether the pass was measured as a whole.
   bool IsMeasured(const MockModule& module, ModulePass pass) const {
     return Measured(module, pass).has_value();

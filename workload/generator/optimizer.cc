@@ -71,7 +71,9 @@ MockModule Optimizer(const Counts& counts, const TrainingSetup& setup) {
   const bool sharded = setup.zero != Zero::kNone;
   const int64_t share = sharded ? counts.dense / dense + counts.expert / expert
                                 : counts.dense + counts.expert;
-  constexpr int64_t kAdamBytes = 3 * (4 + 4) + kParameterBytes;
+  constexpr int64_t kStates = 3;      // A weight and two moments in FP32,
+  constexpr int64_t kStateBytes = 8;  // which are read and written.
+  constexpr int64_t kAdamBytes = kStates * kStateBytes + kParameterBytes;
   std::vector<ModuleStep> steps;
   steps.push_back(StreamStep("gradient_norm", share * setup.gradient_bytes));
   for (int i = 0; setup.tensor > 1 && i < 4; ++i) {

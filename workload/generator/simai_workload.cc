@@ -292,6 +292,14 @@ Writer::Once Writer::OnceLayers(const ProgramStage& stage) const {
       }
     }
   }
+  // The optimizer must not run beside the reduction of experts' gradients: it
+  // computes in the layer that runs before them.
+  std::vector<Layer>& expert_layers = first[5].empty() ? first[4] : first[5];
+  for (size_t i = 0; !expert_layers.empty() && i < first[2].size(); ++i) {
+    const size_t phase = IndexOf(Phase::kInputGradient);
+    expert_layers.back().phases[phase].compute +=
+        std::exchange(first[2][i].phases[phase].compute, TimePs(0));
+  }
   for (std::vector<Layer>& layers : first) {
     std::move(layers.begin(), layers.end(), std::back_inserter(once.first));
   }
@@ -329,14 +337,7 @@ size_t SlowestStage(const Blueprint& blueprint, const ModuleTimes& times) {
   size_t slowest = 0;
   TimePs longest(-1);
   for (size_t i = 0; i < blueprint.stages.size(); ++i) {
-    TimePs sum;
-    for (const ModuleRun& run : blueprint.stages[i].runs) {
-      for (const ModuleId id : run.modules) {
-        for (const ModulePass pass : kModulePasses) {
-          sum += run.times * times.Total(blueprint.modules[id.index()], pass);
-        }
-      }
-    }
+    const TimePs sum = times.OfStage(blueprint, blueprint.stages[i]);
     if (sum > longest) {
       longest = sum;
       slowest = i;

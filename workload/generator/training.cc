@@ -41,8 +41,10 @@ void SetRecompute(Recompute recompute, MockModule& module) {
       module.saved_bytes -= module.score_bytes;
       std::copy_if(forward.begin(), forward.end(), std::back_inserter(again),
                    [](const ModuleStep& step) {
-                     return step.kind == StepKind::kCompute &&
-                            IsCoreAttention(step.op);
+                     return step.kind == StepKind::kCompute
+                                ? IsCoreAttention(step.op)
+                                : step.communication.dimension ==
+                                      ParallelDimension::kContext;
                    });
   }
 }

@@ -13,11 +13,15 @@ constexpr ParallelDimension kExpert = ParallelDimension::kExpert;
 constexpr ParallelDimension kExpertTensor = ParallelDimension::kExpertTensor;
 constexpr int64_t kElementBytes = 2;
 
-// The copies of tokens that the busiest rank receives.
-int64_t RoutedTokens(const ModelSpec& model, const ModuleContext& context) {
-  const auto mean =
-      static_cast<double>(context.routed_tokens() * model.experts->top_k);
-  return std::llround(mean * context.expert_load);
+// The copies of tokens that the busiest ranks receive, `ranks` of them
+// together; at least one.
+int64_t RoutedTokens(const ModelSpec& model, const ModuleContext& context,
+                     int64_t ranks = 1) {
+  const int64_t split = context.routing_ranks();
+  const int64_t copies = context.tokens() * model.experts->top_k * ranks;
+  const int64_t mean = (copies + split - 1) / split;
+  return std::max<int64_t>(
+      1, std::llround(static_cast<double>(mean) * context.expert_load));
 }
 
 MockModule Router(const ModelSpec& model, const ModuleContext& context) {
@@ -64,8 +68,8 @@ MockModule Dispatch(const ModelSpec& model, const ModuleContext& context) {
 
 // The bytes of all tokens that an ETP group works on.
 int64_t GatheredBytes(const ModelSpec& model, const ModuleContext& context) {
-  return kElementBytes * RoutedTokens(model, context) * model.hidden *
-         context.expert_tensor;
+  return kElementBytes * model.hidden *
+         RoutedTokens(model, context, context.expert_tensor);
 }
 
 MockModule Gather(const ModelSpec& model, const ModuleContext& context) {
@@ -86,7 +90,7 @@ MockModule Products(const ModelSpec& model, const ModuleContext& context) {
   const Experts& experts = *model.experts;
   const int64_t held = experts.experts / context.expert;
   const int64_t width = experts.ffn / context.expert_tensor;
-  const int64_t tokens = RoutedTokens(model, context) * context.expert_tensor;
+  const int64_t tokens = RoutedTokens(model, context, context.expert_tensor);
   // Few tokens, as in a decode step, go to as many experts at most.
   const int64_t busy = std::min(held, tokens);
   const int64_t each = (tokens + busy - 1) / busy;

@@ -20,7 +20,8 @@ Heads HeadsOf(const FullAttention& attention, const ModuleContext& context) {
           std::max<int64_t>(1, attention.kv_heads / context.tensor)};
 }
 
-MockModule Column(const ModelSpec& model, const ModuleContext& context) {
+MockModule Column(const ModelSpec& model, bool has_window,
+                  const ModuleContext& context) {
   const FullAttention& attention = *model.full_attention;
   const auto [queries, keys] = HeadsOf(attention, context);
   const int64_t dim = attention.head_dim;
@@ -55,8 +56,9 @@ MockModule Column(const ModelSpec& model, const ModuleContext& context) {
     builder.Stream({.op = "kv_cache_write",
                     .elements = context.tokens() * cached,
                     .forward = 2});
+    const int64_t all = context.past + context.positions;
     builder.KvCache(2 * cached * context.sequences *
-                    (context.past + context.positions));
+                    (has_window ? std::min(all, attention.window) : all));
   }
   return builder.Take();
 }
@@ -100,7 +102,7 @@ MockModule Row(const ModelSpec& model, bool has_window,
 std::vector<MockModule> FullAttentionModules(const ModelSpec& model,
                                              bool has_window,
                                              const ModuleContext& context) {
-  return {Column(model, context), Row(model, has_window, context)};
+  return {Column(model, has_window, context), Row(model, has_window, context)};
 }
 
 }  // namespace astra

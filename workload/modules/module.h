@@ -57,11 +57,10 @@ struct ModuleContext {
   int64_t split_tokens() const {
     return sequence_parallel ? tokens() / tensor : tokens();
   }
-  // Those that a rank sends to their experts: in inference, each rank of a TP
-  // group takes its part of what all of them have.
-  int64_t routed_tokens() const {
-    const bool is_split = sequence_parallel || !training;
-    return is_split ? (tokens() + tensor - 1) / tensor : tokens();
+  // How many ranks share the sending of tokens to their experts: in inference,
+  // each rank of a TP group takes its part of what all of them have.
+  int64_t routing_ranks() const {
+    return sequence_parallel || !training ? tensor : 1;
   }
 };
 

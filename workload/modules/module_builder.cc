@@ -83,14 +83,13 @@ void ModuleBuilder::EndRegion(int64_t width) {
 }
 
 void ModuleBuilder::Stream(const Streaming& streaming) {
-  const auto& [op, elements, forward, backward, saved_bytes] = streaming;
-  const auto of = [&](int64_t accesses) {
-    return Operator{op, astra::Stream{elements * accesses * kElementBytes},
-                    Precision::kBf16};
+  const auto of = [&streaming](int64_t accesses) {
+    const int64_t bytes = streaming.elements * accesses * kElementBytes;
+    return Operator{streaming.op, astra::Stream{bytes}, Precision::kBf16};
   };
-  if (forward > 0) Forward(of(forward));
-  if (backward > 0) Backward(of(backward));
-  Saved(saved_bytes);
+  if (streaming.forward > 0) Forward(of(streaming.forward));
+  if (streaming.backward > 0) Backward(of(streaming.backward));
+  Saved(streaming.saved_bytes);
 }
 
 void ModuleBuilder::Forward(const Operator& op) {

@@ -100,7 +100,7 @@ TEST(GenWorkloadOptionsTest, EveryOptionOfTrainingSetsItsField) {
     EXPECT_EQ(Training(fmt::format("--dtype {}", dtype)).precision,
               Precision::kBf16);
   }
-  EXPECT_EQ(Training("--moe-skew 0.5", kMoe).expert_load, 1.5);
+  EXPECT_EQ(Training("--ep 2 --moe-skew 0.5", kMoe).expert_load, 1.5);
   EXPECT_EQ(Training("--moe-capacity 1.25", kMoe).expert_load, 1.25);
   EXPECT_TRUE(Training("--fp8-dispatch", kMoe).fp8_dispatch);
 }
@@ -404,6 +404,9 @@ TEST(GenWorkloadOptionsTest, RefusesNumbersThatAreNone) {
   EXPECT_THAT(TryAdd(kTraining, "--pp-rank -2"),
               Says("--pp-rank is \"-2\": expected a whole number from 0 to "
                    "16777216"));
+  EXPECT_THAT(TryAdd(kMoe, "--ep 2 --moe-skew 1.5"),
+              Says("--moe-skew is 1.5: the busiest of EP 2 ranks has at most 2 "
+                   "times the mean, which is a skew of 1"));
   EXPECT_THAT(TryAdd(kMoe, "--moe-skew -1"),
               Says("--moe-skew is \"-1\": expected a number from 0 to 1000"));
 }

@@ -153,8 +153,11 @@ TEST(SimaiWorkloadTest, WritesExperts) {
               Contains("grad_param_comm, 0, 0, 0 reduce-scatter DP 154368"));
   EXPECT_THAT(texts,
               Contains("moe_grad_norm1, 0, 0, 0 all-gather DP_EP 49152"));
+  // The optimizer computes here, where no collective runs beside it: backward
+  // passes run from the last layer to the first.
   EXPECT_THAT(texts,
-              Contains("moe_grad_norm2, 0, 0, 0 reduce-scatter DP_EP 98304"));
+              Contains("moe_grad_norm2, 0, 3, 0 reduce-scatter DP_EP 98304"));
+  EXPECT_THAT(texts, Contains("grad_param_compute, 0, 0, 0"));
   EXPECT_THAT(
       Named("mlp_moelayer", texts),
       ElementsAre(

@@ -175,5 +175,14 @@ TEST(ExpertsTest, AStepOfFewTokensReadsFewExperts) {
   EXPECT_EQ(UpOf(ModulesFor(SmallMoe(), context)), (Gemm{2, 1, 64, 64}));
 }
 
+// One token goes to 2 experts: 2 copies over 4 TP ranks is one for each, and
+// never less, however small a capacity is.
+TEST(ExpertsTest, RoutesAtLeastOneToken) {
+  ModuleContext context = {.tensor = 4, .training = false};
+  EXPECT_EQ(UpOf(ModulesFor(SmallMoe(), context)).groups, 1);
+  context.expert_load = 1e-9;
+  EXPECT_EQ(UpOf(ModulesFor(SmallMoe(), context)).groups, 1);
+}
+
 }  // namespace
 }  // namespace astra

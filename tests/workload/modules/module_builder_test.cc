@@ -180,14 +180,14 @@ TEST(ModuleContextTest, CountsTokens) {
   context.context = 2;
   EXPECT_EQ(context.tokens(), 2 * 16);
   EXPECT_EQ(context.split_tokens(), 32);
-  EXPECT_EQ(context.routed_tokens(), 32);
+  EXPECT_EQ(context.routing_ranks(), 1);
   context.sequence_parallel = true;
   EXPECT_EQ(context.split_tokens(), 8);
-  EXPECT_EQ(context.routed_tokens(), 8);
-  // In inference all have all of them, and route a share: 5 by 4, rounded up.
+  EXPECT_EQ(context.routing_ranks(), 4);
+  // In inference all have all of them, and route a share.
   context = {.tensor = 4, .sequences = 5, .training = false};
   EXPECT_EQ(context.split_tokens(), 5);
-  EXPECT_EQ(context.routed_tokens(), 2);
+  EXPECT_EQ(context.routing_ranks(), 4);
 }
 
 }  // namespace
