@@ -52,7 +52,7 @@ TEST(GenTopoTest, WritesTheExampleOfEightGpus) {
   EXPECT_EQ(FileOf("-topo Spectrum-X -g 8 -psn 1"), expected);
 }
 
-// The hashes of what SimAI's generator writes; from our issue 2.
+// The hashes of what SimAI's generator writes.
 TEST(GenTopoTest, WritesTheBytesOfSimAI) {
   EXPECT_EQ(Sha256(FileOf("-topo Spectrum-X -g 128 -gt A100 -bw 100Gbps -nvbw "
                           "2400Gbps")),
