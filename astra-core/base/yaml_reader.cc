@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
+#include "astra-core/base/text_reader.h"
 #include "fmt/format.h"
 #include "yaml-cpp/yaml.h"
 
@@ -66,6 +67,30 @@ YamlValue Convert(const YAML::Node& node, size_t& num_nodes) {
   return value;
 }
 
+// The line, from 1, at which a second document begins; 0: there is none. Only
+// the first is loaded: YAML::LoadAll of yaml-cpp 0.7 does not end for some
+// files that are not YAML.
+uint32_t SecondDocumentLine(std::string_view contents) {
+  TextReader reader("", contents);
+  bool has_content = false;
+  bool has_ended = false;
+  while (reader.NextLine()) {
+    const absl::Span<const Token> tokens = reader.tokens();
+    if (tokens.empty() || tokens[0].text.front() == '#') continue;
+    const bool is_at_start = tokens[0].column == 1;
+    if (is_at_start && tokens[0].text == "...") {
+      has_ended = has_content;
+      continue;
+    }
+    const bool is_directive = tokens[0].text.front() == '%' && !has_content;
+    if (is_at_start && is_directive) continue;
+    const bool is_begin = is_at_start && tokens[0].text == "---";
+    if (has_ended || (is_begin && has_content)) return tokens[0].line;
+    has_content |= !is_begin || tokens.size() > 1;
+  }
+  return 0;
+}
+
 std::string_view KindName(YamlValue::Kind kind) {
   constexpr std::string_view kNames[] = {"nothing", "a value", "a list",
                                          "a mapping"};
@@ -78,12 +103,7 @@ YamlDocument::YamlDocument(std::string_view file, std::string_view contents)
     : file_(file) {
   size_t num_nodes = 0;
   try {
-    const std::vector<YAML::Node> documents =
-        YAML::LoadAll(std::string(contents));
-    if (documents.size() > 1) {
-      throw Refused{documents[1].Mark(), "a second document in the file"};
-    }
-    root_ = Convert(documents.empty() ? YAML::Node() : documents[0], num_nodes);
+    root_ = Convert(YAML::Load(std::string(contents)), num_nodes);
   } catch (const YAML::Exception& exception) {
     root_ = YamlValue();
     root_.line = static_cast<uint32_t>(std::max(exception.mark.line, 0)) + 1;
@@ -97,6 +117,12 @@ YamlDocument::YamlDocument(std::string_view file, std::string_view contents)
     root_.line = static_cast<uint32_t>(std::max(refused.mark.line, 0)) + 1;
     root_.column = static_cast<uint32_t>(std::max(refused.mark.column, 0)) + 1;
     Error(root_, refused.message);
+  }
+  if (const uint32_t line = SecondDocumentLine(contents); line > 0) {
+    YamlValue place;
+    place.line = line;
+    place.column = 1;
+    Error(place, "a second document in the file");
   }
 }
 

@@ -128,6 +128,10 @@ constexpr BadCase kBadCases[] = {
      "f:2:6: the map is a value, expected a mapping"},
     {"FieldInTheMap", "text: a\nmap: {x: 1}\n",
      "f:2:10: unknown field of the map \"x\": none is expected"},
+    {"SecondDocument", "# x\n%YAML 1.2\n---\ntext: a\n---\ntext: b\n",
+     "f:5:1: a second document in the file"},
+    {"TextBehindTheEnd", "text: a\n...\n\nb\n",
+     "f:4:1: a second document in the file"},
     {"MapsIsAMap", "text: a\nmaps: {x: 1}\n",
      "f:2:7: maps is a mapping, expected a list"},
 };
