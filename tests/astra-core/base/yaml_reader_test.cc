@@ -137,8 +137,8 @@ constexpr BadCase kBadCases[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(All, BadYamlTest, ::testing::ValuesIn(kBadCases),
-                         [](const auto& info) {
-                           return std::string(info.param.name);
+                         [](const auto& bad) {
+                           return std::string(bad.param.name);
                          });
 
 // Each alias is twice the one before it: 2^40 values in all.
