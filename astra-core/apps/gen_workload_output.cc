@@ -1,6 +1,7 @@
 #include "astra-core/apps/gen_workload_output.h"
 
 #include <limits>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -63,25 +64,19 @@ void WarnOfSimaiLimits(const Workload& workload, Warnings* warnings) {
   }
 }
 
-// Which of `blueprint.stages` describes pipeline stage `rank`.
-absl::StatusOr<size_t> FindStage(const Blueprint& blueprint, int64_t rank) {
-  int64_t end = 0;
-  for (size_t i = 0; i < blueprint.stages.size(); ++i) {
-    end += blueprint.stages[i].count;
-    if (rank < end) return i;
-  }
-  return absl::InvalidArgumentError(
-      fmt::format("--pp-rank is {}: the last of the stages is {}", rank,
-                  blueprint.sizes.pipeline - 1));
-}
-
 absl::StatusOr<std::string> SimaiText(const GenWorkloadOptions& options,
                                       const Blueprint& blueprint,
                                       const ModuleTimes& times,
                                       Warnings* warnings) {
   size_t stage = SlowestStage(blueprint, times);
   if (options.stage) {
-    ASTRA_ASSIGN_OR_RETURN(stage, FindStage(blueprint, *options.stage));
+    const std::optional<size_t> chosen = StageOf(blueprint, *options.stage);
+    if (!chosen) {
+      return absl::InvalidArgumentError(
+          fmt::format("--pp-rank is {}: the last of the stages is {}",
+                      *options.stage, blueprint.sizes.pipeline - 1));
+    }
+    stage = *chosen;
   }
   ASTRA_ASSIGN_OR_RETURN(const Workload workload,
                          SimaiWorkload(blueprint, stage, times));

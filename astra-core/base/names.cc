@@ -75,6 +75,17 @@ std::string_view NearestName(std::string_view text,
   return nearest;
 }
 
+bool IsNamed(std::string_view text, std::string_view name,
+             absl::Span<const std::string> aliases) {
+  const auto canonical = [](char c) { return c == '_' ? '-' : Lower(c); };
+  const auto is_text = [&](std::string_view other) {
+    return std::equal(
+        text.begin(), text.end(), other.begin(), other.end(),
+        [&](char a, char b) { return canonical(a) == canonical(b); });
+  };
+  return is_text(name) || std::any_of(aliases.begin(), aliases.end(), is_text);
+}
+
 std::string UnknownName(std::string_view what, std::string_view text,
                         absl::Span<const std::string_view> names,
                         absl::Span<const std::string_view> aliases) {

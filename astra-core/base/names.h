@@ -17,6 +17,11 @@ std::string Quoted(std::string_view text);
 // Whether `text` is without control characters.
 bool IsPlain(std::string_view text);
 
+// Whether `text` is `name` or one of `aliases`, as users type them: letters
+// compared without case, '_' and '-' as one.
+bool IsNamed(std::string_view text, std::string_view name,
+             absl::Span<const std::string> aliases);
+
 // The name with the fewest edits (insert, delete, replace, swap neighbours) to
 // `text`, letters compared without case; the first of equals. Empty where
 // `names` is.

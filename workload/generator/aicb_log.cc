@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -59,18 +60,6 @@ absl::StatusOr<std::string_view> GroupName(Dimension dimension,
       return absl::UnimplementedError("AICB's log has no group for CP");
   }
   ASTRA_CHECK(false, "dimension {}", static_cast<int>(dimension));
-}
-
-absl::StatusOr<const ProgramStage*> FindStage(const Blueprint& blueprint,
-                                              int64_t rank) {
-  int64_t end = 0;
-  for (const ProgramStage& stage : blueprint.stages) {
-    end += stage.count;
-    if (rank < end) return &stage;
-  }
-  return absl::InvalidArgumentError(
-      fmt::format("the pipeline rank is {}: the last of the stages is {}", rank,
-                  blueprint.sizes.pipeline - 1));
 }
 
 // Rows x columns of both operands of a product, as AICB writes them.
@@ -232,11 +221,15 @@ absl::StatusOr<std::string> FormatAicbLog(const Blueprint& blueprint,
     return absl::UnimplementedError(
         "AICB's log has no virtual stages; write a program");
   }
-  ASTRA_ASSIGN_OR_RETURN(const ProgramStage* stage,
-                         FindStage(blueprint, options.pipeline_rank));
+  const std::optional<size_t> stage = StageOf(blueprint, options.pipeline_rank);
+  if (!stage) {
+    return absl::InvalidArgumentError(
+        fmt::format("the pipeline rank is {}: the last of the stages is {}",
+                    options.pipeline_rank, blueprint.sizes.pipeline - 1));
+  }
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
                          ParallelPlan::Create(blueprint.sizes));
-  return Writer(blueprint, plan, options).Write(*stage);
+  return Writer(blueprint, plan, options).Write(blueprint.stages[*stage]);
 }
 
 }  // namespace astra

@@ -23,6 +23,7 @@ StageTotals Sum(const Blueprint& blueprint, const ProgramStage& stage) {
       totals.parameters += run.times * module.parameters;
       totals.expert_parameters += run.times * module.expert_parameters;
       totals.replicated_parameters += run.times * module.replicated_parameters;
+      totals.summed_parameters += run.times * module.summed_parameters;
       totals.saved_bytes += run.times * module.saved_bytes;
       totals.kv_cache_bytes += run.times * module.kv_cache_bytes;
       totals.forward_flops += times * Flops(module, ModulePass::kForward);
@@ -33,6 +34,15 @@ StageTotals Sum(const Blueprint& blueprint, const ProgramStage& stage) {
     }
   }
   return totals;
+}
+
+std::optional<size_t> StageOf(const Blueprint& blueprint, int64_t rank) {
+  int64_t end = 0;
+  for (size_t i = 0; i < blueprint.stages.size(); ++i) {
+    end += blueprint.stages[i].count;
+    if (rank < end) return i;
+  }
+  return std::nullopt;
 }
 
 ModuleId BlueprintBuilder::Add(MockModule module) {

@@ -4,7 +4,9 @@
 #ifndef WORKLOAD_GENERATOR_BLUEPRINT_H_
 #define WORKLOAD_GENERATOR_BLUEPRINT_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -34,6 +36,7 @@ struct StageTotals {
   int64_t parameters = 0;  // Outside of experts.
   int64_t expert_parameters = 0;
   int64_t replicated_parameters = 0;
+  int64_t summed_parameters = 0;
   int64_t saved_bytes = 0;
   int64_t kv_cache_bytes = 0;
   double forward_flops = 0;
@@ -41,6 +44,9 @@ struct StageTotals {
   double recompute_flops = 0;
 };
 StageTotals Sum(const Blueprint& blueprint, const ProgramStage& stage);
+
+// Which of `blueprint.stages` pipeline stage `rank` is; none beyond the last.
+std::optional<size_t> StageOf(const Blueprint& blueprint, int64_t rank);
 
 // Puts a blueprint together.
 class BlueprintBuilder {
@@ -53,9 +59,8 @@ class BlueprintBuilder {
   ModuleId Add(MockModule module);
   std::vector<ModuleId> AddAll(std::vector<MockModule> modules);
 
-  const MockModule& module(ModuleId id) const {
-    return blueprint_.modules[id.index()];
-  }
+  // What there is so far.
+  const Blueprint& blueprint() const { return blueprint_; }
 
   // Appends a stage, or counts the last one once more if it is the same.
   void AddStage(ProgramStage stage);

@@ -140,18 +140,11 @@ std::vector<MockModule> WithSharding(std::vector<MockModule> modules,
   return modules;
 }
 
-std::vector<MockModule> OptimizerModules(const BlueprintBuilder& builder,
+std::vector<MockModule> OptimizerModules(const Blueprint& blueprint,
                                          const ProgramStage& stage,
                                          const TrainingSetup& setup) {
-  Counts counts;
-  int64_t summed = 0;
-  for (const ModuleRun& run : stage.runs) {
-    for (const ModuleId id : run.modules) {
-      counts.dense += run.times * builder.module(id).parameters;
-      counts.expert += run.times * builder.module(id).expert_parameters;
-      summed += run.times * builder.module(id).summed_parameters;
-    }
-  }
+  const StageTotals totals = Sum(blueprint, stage);
+  const Counts counts = {totals.parameters, totals.expert_parameters};
   std::vector<MockModule> modules;
   std::vector<ModuleStep> steps;
   if (setup.zero < Zero::kGradients && !setup.overlap_gradients) {
@@ -164,8 +157,9 @@ std::vector<MockModule> OptimizerModules(const BlueprintBuilder& builder,
   if (setup.sequence_parallel && setup.tensor > 1) {
     ModuleStep sum;
     sum.kind = StepKind::kBlocking;
-    sum.communication = {CollectiveKind::kAllReduce, ParallelDimension::kTensor,
-                         Bytes(summed * setup.gradient_bytes)};
+    sum.communication = {
+        CollectiveKind::kAllReduce, ParallelDimension::kTensor,
+        Bytes(totals.summed_parameters * setup.gradient_bytes)};
     modules.push_back(AfterModule("layernorm", {sum}));
   }
   modules.push_back(Optimizer(counts, setup));

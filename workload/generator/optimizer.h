@@ -21,15 +21,15 @@ std::vector<MockModule> WithSharding(std::vector<MockModule> modules,
                                      std::string_view unit,
                                      const TrainingSetup& setup);
 
-// What `stage` runs after the last micro-batch: "grad_reduce" (of what was not
-// reduced before), "layernorm" (with sequence parallelism, the sum over TP of
-// the gradients of what is replicated), "optimizer" (the norm of the gradients,
-// four all-reduces of a number, and Adam on this rank's share) and
-// "param_gather".
+// What `stage`, of modules of `blueprint`, runs after the last micro-batch:
+// "grad_reduce" (of what was not reduced before), "layernorm" (with sequence
+// parallelism, the sum over TP of the gradients of what is replicated),
+// "optimizer" (the norm of the gradients, four all-reduces of a number, and
+// Adam on this rank's share) and "param_gather".
 //
 // Adam in mixed precision reads a gradient, reads and writes a weight and two
 // moments in FP32, and writes the BF16 weight.
-std::vector<MockModule> OptimizerModules(const BlueprintBuilder& builder,
+std::vector<MockModule> OptimizerModules(const Blueprint& blueprint,
                                          const ProgramStage& stage,
                                          const TrainingSetup& setup);
 

@@ -17,7 +17,7 @@ namespace {
 
 using Dimension = ParallelDimension;
 
-// SimAI's name of a module, and whether it is one layer with its successor.
+// SimAI's name of a module; none: its own.
 struct LayerName {
   std::string_view module;  // A prefix.
   std::string_view training;

@@ -9,7 +9,8 @@
 //   - the names are AICB's, and without sequence parallelism the two layers of
 //     attention, and of the feed-forward part, are one;
 //   - collectives of the parameters and gradients of all modules come first, as
-//     AICB has them, with the computations of the optimizer;
+//     AICB has them, with the computations of the optimizer, which with experts
+//     stand in the last of these layers, where no collective runs beside them;
 //   - collectives that are hidden behind products are left out, and those that
 //     are recomputed are added to the sizes of the forward pass.
 //

@@ -133,7 +133,8 @@ absl::StatusOr<Blueprint> TrainingBlueprint(const ModelSpec& model,
     if (i + 1 == layers.size()) {
       AddModules(LastModules(model, vocabulary, setup), builder, stage);
     }
-    stage.after = builder.AddAll(OptimizerModules(builder, stage, setup));
+    stage.after =
+        builder.AddAll(OptimizerModules(builder.blueprint(), stage, setup));
     builder.AddStage(std::move(stage));
   }
   return builder.Take();

@@ -18,9 +18,8 @@ namespace astra {
 //   0     all-reduced, after the last mb    -
 //   1     reduce-scattered, the same        all-gathered
 //   2     the same, in every micro-batch    all-gathered
-//   3     the same                          gathered before each block runs,
-//   one
-//                                           block ahead, forward and backward
+//   3     the same                          gathered one block ahead, forward
+//                                           and backward
 //
 // Without overlap, what happens once an iteration is in the modules of `after`.
 //

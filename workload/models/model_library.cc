@@ -25,24 +25,6 @@ std::vector<ModelSpec> AllModels() {
   return models;
 }
 
-bool SameCharacter(char a, char b) {
-  const auto canonical = [](char c) {
-    return c == '_' ? '-' : std::tolower(static_cast<unsigned char>(c));
-  };
-  return canonical(a) == canonical(b);
-}
-
-bool SameName(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameCharacter);
-}
-
-bool IsNamed(const ModelSpec& model, std::string_view name) {
-  return SameName(model.name, name) ||
-         std::any_of(
-             model.aliases.begin(), model.aliases.end(),
-             [&](const std::string& alias) { return SameName(alias, name); });
-}
-
 bool IsPath(std::string_view text) {
   return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
          text.ends_with(".yml") || text.ends_with(".json");
@@ -73,7 +55,7 @@ absl::StatusOr<ModelSpec> FindModel(std::string_view name_or_path,
     return ReadModel(std::string(name_or_path), warnings);
   }
   for (const ModelSpec& model : AllModels()) {
-    if (IsNamed(model, name_or_path)) return model;
+    if (IsNamed(name_or_path, model.name, model.aliases)) return model;
   }
   const std::vector<std::string> names = ModelNames();
   return absl::NotFoundError(

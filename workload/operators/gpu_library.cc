@@ -15,23 +15,6 @@ absl::Span<const EmbeddedFile> EmbeddedGpus();
 
 namespace {
 
-// What names are compared by.
-std::string Folded(std::string_view name) {
-  std::string folded(name);
-  for (char& c : folded) {
-    if (c == '_') c = '-';
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return folded;
-}
-
-bool IsCalled(const GpuSpec& gpu, std::string_view folded) {
-  if (Folded(gpu.name) == folded) return true;
-  return std::any_of(
-      gpu.aliases.begin(), gpu.aliases.end(),
-      [&](const std::string& alias) { return Folded(alias) == folded; });
-}
-
 bool IsPath(std::string_view text) {
   return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
          text.ends_with(".yml");
@@ -58,11 +41,10 @@ const std::vector<GpuSpec>& BundledGpus() {
 
 absl::StatusOr<GpuSpec> FindGpu(std::string_view name_or_path) {
   if (IsPath(name_or_path)) return ReadGpu(std::string(name_or_path));
-  const std::string folded = Folded(name_or_path);
   std::vector<std::string_view> names;
   std::vector<std::string_view> aliases;
   for (const GpuSpec& gpu : BundledGpus()) {
-    if (IsCalled(gpu, folded)) return gpu;
+    if (IsNamed(name_or_path, gpu.name, gpu.aliases)) return gpu;
     names.push_back(gpu.name);
     aliases.insert(aliases.end(), gpu.aliases.begin(), gpu.aliases.end());
   }

@@ -28,9 +28,9 @@ TEST(BlueprintBuilderTest, NumbersDifferentModulesOfOneName) {
                               Named("a", 2), Named("a", 1)}),
               ElementsAre(ModuleId(0), ModuleId(1), ModuleId(2), ModuleId(1),
                           ModuleId(0)));
-  EXPECT_EQ(builder.module(ModuleId(0)).name, "a");
-  EXPECT_EQ(builder.module(ModuleId(1)).name, "a_2");
-  EXPECT_EQ(builder.module(ModuleId(2)).name, "a_3");
+  EXPECT_EQ(builder.blueprint().modules[0].name, "a");
+  EXPECT_EQ(builder.blueprint().modules[1].name, "a_2");
+  EXPECT_EQ(builder.blueprint().modules[2].name, "a_3");
   EXPECT_EQ(builder.Take().modules.size(), 3);
 }
 
