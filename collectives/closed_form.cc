@@ -4,12 +4,15 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
-#include "collectives/group_shape.h"
+#include "collectives/collective_request.h"
+#include "collectives/group_layout.h"
+#include "collectives/reduction_tree.h"
 
 namespace astra {
 namespace {
@@ -25,64 +28,149 @@ double Rounded(double value) {
                     exponent - kSignificantBits);
 }
 
-// The groups that share a schedule.
-struct Cohort {
-  StepSchedule schedule;
-  std::vector<size_t> members;  // Positions in the list of groups.
+// The flows of steps that happen at once, each as often as it repeats; the
+// phase as a whole happens `repeat` times, one after the other.
+struct Phase {
+  int64_t repeat = 1;
+  std::vector<ScheduleStep> steps;
 };
 
-// The load of one step, for a buffer of one byte.
-class StepLoad {
+std::vector<Phase> PhasesOf(StepSchedule schedule) {
+  if (schedule.is_pipelined) return {{1, std::move(schedule.steps)}};
+  std::vector<Phase> phases;
+  for (ScheduleStep& step : schedule.steps) {
+    phases.push_back({std::exchange(step.repeat, 1), {}});
+    phases.back().steps.push_back(std::move(step));
+  }
+  return phases;
+}
+
+// The groups that share a schedule.
+struct Cohort {
+  struct Member {
+    size_t group;               // Its position in the list of groups.
+    std::vector<NodeId> nodes;  // By member of the group.
+  };
+  std::vector<Phase> phases;
+  std::vector<Member> members;
+};
+
+absl::StatusOr<std::vector<Cohort>> FormCohorts(
+    const CollectiveAlgorithm& algorithm,
+    absl::Span<const std::vector<RankId>> groups, const Topology& topology) {
+  // Large, so that bytes which do not divide evenly do not count.
+  constexpr Bytes kBytes(int64_t{1} << 38);
+  std::map<GroupLayout, size_t> place_of;
+  std::vector<Cohort> cohorts;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    ASTRA_ASSIGN_OR_RETURN(PlacedGroup group,
+                           PlaceGroup(algorithm, groups[i], topology));
+    const auto layout =
+        std::make_shared<const GroupLayout>(std::move(group.layout));
+    const auto [place, is_new] = place_of.try_emplace(*layout, cohorts.size());
+    if (is_new) {
+      ASTRA_ASSIGN_OR_RETURN(
+          const CollectiveRequest request,
+          CollectiveRequest::Create(algorithm.kind, kBytes, layout));
+      ASTRA_ASSIGN_OR_RETURN(StepSchedule schedule, algorithm.steps(request));
+      cohorts.push_back({PhasesOf(std::move(schedule)), {}});
+    }
+    cohorts[place->second].members.push_back({i, std::move(group.nodes)});
+  }
+  return cohorts;
+}
+
+absl::StatusOr<Route> RouteOf(const StepFlow& flow,
+                              absl::Span<const NodeId> nodes, Routes& routes) {
+  return routes.FindNodes(nodes[flow.source.index()],
+                          nodes[flow.target.index()]);
+}
+
+// What phases put on the links, for a buffer of one byte.
+class LinkLoad {
  public:
-  explicit StepLoad(Routes& routes)
+  explicit LinkLoad(Routes& routes)
       : routes_(routes), link_bytes_(routes.topology().links().size()) {}
 
-  // Adds what one group sends in `step`.
-  absl::Status Add(const ScheduleStep& step, absl::Span<const RankId> group) {
-    for (const StepFlow& flow : step.flows) {
-      ASTRA_ASSIGN_OR_RETURN(const Route route, RouteOf(flow, group));
-      Add(route.first, flow.share);
-      for (const Route::Part& part : route.parts) {
-        if (fabric_bytes_.size() <= part.fabric.index()) {
-          fabric_bytes_.resize(routes_.num_fabric_routes());
-        }
-        fabric_bytes_[part.fabric.index()] += flow.share * part.share;
+  // Adds what one group, of `nodes`, sends in `phase`.
+  absl::Status Add(const Phase& phase, absl::Span<const NodeId> nodes) {
+    for (const ScheduleStep& step : phase.steps) {
+      for (const StepFlow& flow : step.flows) {
+        ASTRA_ASSIGN_OR_RETURN(const Route route,
+                               RouteOf(flow, nodes, routes_));
+        AddRoute(route, static_cast<double>(step.repeat) * flow.share);
       }
-      Add(route.last, flow.share);
     }
     return absl::OkStatus();
   }
 
-  // Spreads what crosses the fabric over its links. After all Add().
-  void Spread() {
+  // By link. After all Add(): spreads what crosses the fabric over its links.
+  const std::vector<double>& Spread() {
     for (uint32_t i = 0; i < fabric_bytes_.size(); ++i) {
       if (fabric_bytes_[i] == 0) continue;
-      Add(routes_.fabric_route(FabricRouteId(i)).links, fabric_bytes_[i]);
+      AddLinks(routes_.fabric_route(FabricRouteId(i)).links, fabric_bytes_[i]);
     }
-    for (uint32_t i = 0; i < fabric_bytes_.size(); ++i) {
+    fabric_bytes_.clear();
+    return link_bytes_;
+  }
+
+ private:
+  void AddRoute(const Route& route, double bytes) {
+    AddLinks(route.first, bytes);
+    for (const Route::Part& part : route.parts) {
+      if (fabric_bytes_.size() <= part.fabric.index()) {
+        fabric_bytes_.resize(routes_.num_fabric_routes());
+      }
+      fabric_bytes_[part.fabric.index()] += bytes * part.share;
+    }
+    AddLinks(route.last, bytes);
+  }
+
+  void AddLinks(absl::Span<const LinkShare> links, double bytes) {
+    for (const LinkShare& part : links) {
+      link_bytes_[part.link.index()] += bytes * part.share;
+    }
+  }
+
+  Routes& routes_;
+  std::vector<double> link_bytes_;
+  std::vector<double> fabric_bytes_;  // By fabric route.
+};
+
+// What a phase costs a group where the links carry that much.
+class PhaseCosts {
+ public:
+  PhaseCosts(Routes& routes, absl::Span<const double> link_bytes,
+             absl::Span<const double> link_efficiency)
+      : routes_(routes),
+        link_bytes_(link_bytes),
+        link_efficiency_(link_efficiency) {
+    for (uint32_t i = 0; i < routes_.num_fabric_routes(); ++i) {
       busiest_.push_back(Busiest(routes_.fabric_route(FabricRouteId(i)).links));
     }
   }
 
-  // The cost of one step to one group. After Spread().
   absl::StatusOr<ClosedForms::Group> CostOf(
-      const ScheduleStep& step, absl::Span<const RankId> group) const {
+      const Phase& phase, absl::Span<const NodeId> nodes) const {
     TimePs latency;
     Load worst;
-    for (const StepFlow& flow : step.flows) {
-      ASTRA_ASSIGN_OR_RETURN(const Route route, RouteOf(flow, group));
-      latency = std::max(latency, route.latency);
-      worst = Worse(worst, Busiest(route.first));
-      for (const Route::Part& part : route.parts) {
-        worst = Worse(worst, busiest_[part.fabric.index()]);
+    for (const ScheduleStep& step : phase.steps) {
+      TimePs longest;
+      for (const StepFlow& flow : step.flows) {
+        ASTRA_ASSIGN_OR_RETURN(const Route route,
+                               RouteOf(flow, nodes, routes_));
+        longest = std::max(longest, route.latency);
+        worst = Worse(worst, Busiest(route.first));
+        for (const Route::Part& part : route.parts) {
+          worst = Worse(worst, busiest_[part.fabric.index()]);
+        }
+        worst = Worse(worst, Busiest(route.last));
       }
-      worst = Worse(worst, Busiest(route.last));
+      latency += step.repeat * longest;
     }
     const double ps_per_byte = Rounded(worst.seconds_per_byte * kPsPerSecond);
     return ClosedForms::Group{{latency, ps_per_byte}, worst.link};
   }
-
-  const std::vector<double>& link_bytes() const { return link_bytes_; }
 
  private:
   struct Load {
@@ -90,24 +178,16 @@ class StepLoad {
     LinkId link;
   };
 
-  absl::StatusOr<Route> RouteOf(const StepFlow& flow,
-                                absl::Span<const RankId> group) const {
-    return routes_.Find(group[flow.source.index()], group[flow.target.index()]);
-  }
-
-  void Add(absl::Span<const LinkShare> links, double bytes) {
-    for (const LinkShare& part : links) {
-      link_bytes_[part.link.index()] += bytes * part.share;
-    }
-  }
-
   Load Busiest(absl::Span<const LinkShare> links) const {
     Load busiest;
     for (const LinkShare& part : links) {
+      const size_t link = part.link.index();
       const auto rate = static_cast<double>(
           routes_.topology().type(part.link).bandwidth.count());
+      const double efficiency =
+          link_efficiency_.empty() ? 1 : link_efficiency_[link];
       busiest = Worse(busiest,
-                      {8 * link_bytes_[part.link.index()] / rate, part.link});
+                      {8 * link_bytes_[link] / (efficiency * rate), part.link});
     }
     return busiest;
   }
@@ -117,27 +197,61 @@ class StepLoad {
   }
 
   Routes& routes_;
-  std::vector<double> link_bytes_;
-  std::vector<double> fabric_bytes_;  // By fabric route.
-  std::vector<Load> busiest_;         // By fabric route.
+  absl::Span<const double> link_bytes_;
+  absl::Span<const double> link_efficiency_;
+  std::vector<Load> busiest_;  // By fabric route.
 };
 
-std::vector<Cohort> FormCohorts(const CollectiveAlgorithm& algorithm,
-                                absl::Span<const std::vector<RankId>> groups,
-                                const Topology& topology) {
-  std::map<GroupShape, Cohort> cohorts;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const GroupShape shape = ShapeOf(groups[i], topology);
-    Cohort& cohort = cohorts[shape];
-    if (cohort.members.empty()) {
-      cohort.schedule = algorithm.steps(algorithm.kind, shape);
+// What all cohorts put on the links in their phase `p`, by how often it repeats
+// there; a cohort may have fewer phases than others.
+absl::StatusOr<std::map<int64_t, LinkLoad>> LoadsOf(
+    absl::Span<const Cohort> cohorts, size_t p, Routes& routes) {
+  std::map<int64_t, LinkLoad> loads;
+  for (const Cohort& cohort : cohorts) {
+    if (p >= cohort.phases.size()) continue;
+    const Phase& phase = cohort.phases[p];
+    LinkLoad& load = loads.try_emplace(phase.repeat, routes).first->second;
+    for (const Cohort::Member& member : cohort.members) {
+      ASTRA_RETURN_IF_ERROR(load.Add(phase, member.nodes));
     }
-    cohort.members.push_back(i);
   }
-  std::vector<Cohort> list;
-  list.reserve(cohorts.size());
-  for (auto& [_, cohort] : cohorts) list.push_back(std::move(cohort));
-  return list;
+  return loads;
+}
+
+// Adds phase `p` of all cohorts, which happens at the same time, to `result`.
+// `slowest`, by group, is the cost of its slowest phase so far.
+absl::Status AddPhase(absl::Span<const Cohort> cohorts, size_t p,
+                      absl::Span<const double> link_efficiency, Routes& routes,
+                      std::vector<double>& slowest, ClosedForms& result) {
+  ASTRA_ASSIGN_OR_RETURN(auto loads, LoadsOf(cohorts, p, routes));
+  std::vector<double> at_once(result.link_bytes_per_byte.size());
+  for (auto& [repeat, load] : loads) {
+    const std::vector<double>& link_bytes = load.Spread();
+    for (size_t link = 0; link < link_bytes.size(); ++link) {
+      at_once[link] += link_bytes[link];
+      result.link_bytes_per_byte[link] +=
+          static_cast<double>(repeat) * link_bytes[link];
+    }
+  }
+  const PhaseCosts costs(routes, at_once, link_efficiency);
+  for (const Cohort& cohort : cohorts) {
+    if (p >= cohort.phases.size()) continue;
+    const Phase& phase = cohort.phases[p];
+    for (const auto& [group, nodes] : cohort.members) {
+      ASTRA_ASSIGN_OR_RETURN(const ClosedForms::Group cost,
+                             costs.CostOf(phase, nodes));
+      ClosedForms::Group& total = result.groups[group];
+      total.form.latency += phase.repeat * cost.form.latency;
+      const double part =
+          static_cast<double>(phase.repeat) * cost.form.ps_per_byte;
+      total.form.ps_per_byte += part;
+      if (part > slowest[group]) {
+        slowest[group] = part;
+        total.bottleneck = cost.bottleneck;
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -152,51 +266,27 @@ TimePs ClosedForm::TimeOf(Bytes bytes) const {
          TimePs(std::llround(ps_per_byte * static_cast<double>(bytes.count())));
 }
 
-// Adds the steps of all cohorts to one another: the s-th of each happen at the
-// same time.
 absl::StatusOr<ClosedForms> LayOnLinks(
     const CollectiveAlgorithm& algorithm,
-    absl::Span<const std::vector<RankId>> groups, Routes& routes) {
-  const std::vector<Cohort> cohorts =
-      FormCohorts(algorithm, groups, routes.topology());
+    absl::Span<const std::vector<RankId>> groups, Routes& routes,
+    absl::Span<const double> link_efficiency) {
+  const size_t num_links = routes.topology().links().size();
+  ASTRA_CHECK(link_efficiency.empty() || link_efficiency.size() == num_links,
+              "{} efficiencies for {} links", link_efficiency.size(),
+              num_links);
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<Cohort> cohorts,
+                         FormCohorts(algorithm, groups, routes.topology()));
+  size_t num_phases = 0;
+  for (const Cohort& cohort : cohorts) {
+    num_phases = std::max(num_phases, cohort.phases.size());
+  }
   ClosedForms result;
   result.groups.resize(groups.size());
-  result.link_bytes_per_byte.resize(routes.topology().links().size());
-
-  if (cohorts.empty()) return result;
-  const size_t num_steps = cohorts.front().schedule.size();
+  result.link_bytes_per_byte.resize(num_links);
   std::vector<double> slowest(groups.size(), -1);
-  for (size_t s = 0; s < num_steps; ++s) {
-    StepLoad load(routes);
-    const int64_t repeat = cohorts.front().schedule[s].repeat;
-    for (const Cohort& cohort : cohorts) {
-      ASTRA_CHECK(cohort.schedule.size() == num_steps &&
-                      cohort.schedule[s].repeat == repeat,
-                  "groups of one size have the same steps");
-      for (const size_t member : cohort.members) {
-        ASTRA_RETURN_IF_ERROR(load.Add(cohort.schedule[s], groups[member]));
-      }
-    }
-    load.Spread();
-    for (const Cohort& cohort : cohorts) {
-      const ScheduleStep& step = cohort.schedule[s];
-      for (const size_t member : cohort.members) {
-        ASTRA_ASSIGN_OR_RETURN(const ClosedForms::Group cost,
-                               load.CostOf(step, groups[member]));
-        ClosedForms::Group& total = result.groups[member];
-        total.form.latency += repeat * cost.form.latency;
-        const double part = static_cast<double>(repeat) * cost.form.ps_per_byte;
-        total.form.ps_per_byte += part;
-        if (part > slowest[member]) {
-          slowest[member] = part;
-          total.bottleneck = cost.bottleneck;
-        }
-      }
-    }
-    for (size_t link = 0; link < load.link_bytes().size(); ++link) {
-      result.link_bytes_per_byte[link] +=
-          static_cast<double>(repeat) * load.link_bytes()[link];
-    }
+  for (size_t p = 0; p < num_phases; ++p) {
+    ASTRA_RETURN_IF_ERROR(
+        AddPhase(cohorts, p, link_efficiency, routes, slowest, result));
   }
   return result;
 }

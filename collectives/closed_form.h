@@ -8,10 +8,12 @@
 //
 // for a buffer of S bytes, where a is the propagation delay of its longest path
 // and b the largest, over the links it uses, of (bytes that all groups put on
-// the link) / (S x rate of the link). The steps follow one another.
+// the link) / (S x rate of the link). The steps follow one another; but those
+// of a pipelined schedule work at once, so what all of them put on a link adds
+// up before the busiest is taken, and only their delays follow one another.
 //
-// What it leaves out: pipelining between steps, queues, and other collectives
-// that run at the same time.
+// What it leaves out: pipelining between the steps of other schedules, queues,
+// and other collectives that run at the same time.
 //
 // Source: the bandwidth and latency terms are those of R. Thakur et al.,
 // "Optimization of Collective Communication Operations in MPICH", 2005; the
@@ -58,16 +60,20 @@ struct ClosedForms {
   std::vector<double> link_bytes_per_byte;
 };
 
-// Lays `algorithm` over `groups`, each a list of ranks in group order, all of
-// the same number of ranks, two or more. Costs are rounded to 44 significant
-// bits, so that equal groups have equal costs, whatever the order in which
-// shares were added up.
+// Lays `algorithm` over `groups`, each a list of ranks in group order, two or
+// more. Costs are rounded to 44 significant bits, so that equal groups have
+// equal costs, whatever the order in which shares were added up.
 //
-// Errors: FailedPrecondition if two ranks that exchange data cannot reach one
-// another.
+// A link carries `link_efficiency` times its rate, above 0 and at most 1, by
+// link; none is 1 for all.
+//
+// Errors: those of the algorithm; those of FindReductionTree if it needs
+// reducers; FailedPrecondition if two members that exchange data cannot reach
+// one another.
 absl::StatusOr<ClosedForms> LayOnLinks(
     const CollectiveAlgorithm& algorithm,
-    absl::Span<const std::vector<RankId>> groups, Routes& routes);
+    absl::Span<const std::vector<RankId>> groups, Routes& routes,
+    absl::Span<const double> link_efficiency = {});
 
 }  // namespace astra
 

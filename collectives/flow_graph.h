@@ -1,10 +1,28 @@
 // The messages of one collective, and which must arrive before which is sent.
+//
+// A graph answers questions about single flows, so that it need not hold them
+// all: the ring of a large group computes its flows from their numbers, and
+// memory follows what is in flight. Graphs of little regularity are stored; see
+// FlowGraph::Builder.
+//
+// The members of a graph are the ranks of its group, then the switches that
+// reduce or multicast for it, in the order of GroupLayout.
+//
+// The buffer of a collective is a range of bytes, cut into chunks:
+//
+//   all-reduce, broadcast, reduce   the buffer that every rank has
+//   all-gather, reduce-scatter,     the larger buffer, part r of which belongs
+//   gather, scatter                 to rank r; see CollectiveRequest::Part
+//   all-to-all, send-recv           the parts that all ranks send, ordered by
+//                                   sender, then receiver
 
 #ifndef COLLECTIVES_FLOW_GRAPH_H_
 #define COLLECTIVES_FLOW_GRAPH_H_
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -14,83 +32,118 @@
 
 namespace astra {
 
-// What the receiver does with the chunk that arrives.
+// What the receiver does with the chunks that arrive.
 enum class FlowOp : uint8_t { kCopy, kReduce };
 
-// A message: `bytes` of `chunk`, from `source` to `target`. It may carry 0
-// bytes; it then still costs the latency of a message, as in NCCL.
+// A message: `num_chunks` chunks, from `first_chunk` on, from `source` to
+// `target`. It may carry 0 bytes; it then still costs the latency of a message,
+// as in NCCL.
 struct Flow {
   GroupRank source;
   GroupRank target;
-  ChunkId chunk;
-  FlowOp op;
-  Bytes bytes;
+  ChunkId first_chunk;
+  uint32_t num_chunks = 1;
+  Bytes bytes;  // Of the chunks together.
+  uint16_t channel = 0;
+  FlowOp op = FlowOp::kCopy;
 };
-static_assert(sizeof(Flow) == 24, "a graph may hold 10^8 of them");
+static_assert(sizeof(Flow) == 32, "a graph may hold 10^8 of them");
 
-// An immutable directed acyclic graph of flows. Ranks are positions in the
-// group, so all groups of one size share one graph. Memory: 40 B per flow and
-// 4 B per edge.
+// A range of bytes of the buffer.
+struct ByteRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  int64_t size() const { return end - begin; }
+
+  friend auto operator<=>(const ByteRange&, const ByteRange&) = default;
+};
+
+// An immutable directed acyclic graph of flows. A flow that waits for another
+// leaves from a member that the other one leaves from or goes to.
 class FlowGraph {
  public:
   class Builder;
 
-  // The most flows that a graph may hold: 4 GiB of them.
-  static constexpr int64_t kMaxFlows = int64_t{1} << 27;
+  // The most flows that a graph may have, and that one may store.
+  static constexpr uint64_t kMaxFlows = uint64_t{1} << 40;
+  static constexpr uint64_t kMaxStoredFlows = uint64_t{1} << 27;
+
+  virtual ~FlowGraph() = default;
+  FlowGraph(const FlowGraph&) = delete;
+  FlowGraph& operator=(const FlowGraph&) = delete;
 
   uint32_t num_ranks() const { return num_ranks_; }
-  size_t num_flows() const { return flows_.size(); }
-  const Flow& flow(FlowId id) const { return flows_[id.index()]; }
+  uint32_t num_members() const { return num_members_; }
+  uint64_t num_flows() const { return num_flows_; }
+  uint32_t num_chunks() const { return num_chunks_; }
+
+  virtual Flow flow(FlowId id) const = 0;
+
+  // Where `chunk` lies in the buffer. Chunks do not overlap and cover it.
+  virtual ByteRange chunk(ChunkId chunk) const = 0;
 
   // How many flows must be delivered before `id` may be sent.
-  uint32_t num_dependencies(FlowId id) const {
-    return num_dependencies_[id.index()];
-  }
+  virtual uint32_t num_dependencies(FlowId id) const = 0;
 
-  // The flows that wait for `id`, in increasing order.
-  absl::Span<const FlowId> dependents(FlowId id) const {
-    const uint32_t begin = first_dependent_[id.index()];
-    const uint32_t end = first_dependent_[id.index() + 1];
-    return absl::MakeConstSpan(dependents_).subspan(begin, end - begin);
-  }
+  // Appends the flows that wait for `id`, in increasing order.
+  virtual void AppendDependents(FlowId id, std::vector<FlowId>* out) const = 0;
 
-  // The flows that `rank` sends or receives, in increasing order.
-  absl::Span<const FlowId> flows_of(GroupRank rank) const {
-    const uint32_t begin = first_flow_[rank.index()];
-    const uint32_t end = first_flow_[rank.index() + 1];
-    return absl::MakeConstSpan(flows_of_).subspan(begin, end - begin);
-  }
+  // Appends the flows from `source` that wait for none, in increasing order.
+  virtual void AppendFirstFlows(GroupRank source,
+                                std::vector<FlowId>* out) const = 0;
+
+  // How many flows `member` sends or receives.
+  virtual uint64_t num_flows_of(GroupRank member) const = 0;
+
+ protected:
+  struct Size {
+    uint32_t num_ranks = 0;
+    uint32_t num_members = 0;
+    uint64_t num_flows = 0;
+    uint32_t num_chunks = 0;
+  };
+  explicit FlowGraph(const Size& size)
+      : num_ranks_(size.num_ranks),
+        num_members_(size.num_members),
+        num_flows_(size.num_flows),
+        num_chunks_(size.num_chunks) {}
 
  private:
-  FlowGraph() = default;
-
-  uint32_t num_ranks_ = 0;
-  std::vector<Flow> flows_;
-  std::vector<uint32_t> num_dependencies_;  // One per flow.
-  std::vector<uint32_t> first_dependent_;   // One per flow, and the end.
-  std::vector<FlowId> dependents_;          // Grouped by the flow waited for.
-  std::vector<uint32_t> first_flow_;        // One per rank, and the end.
-  std::vector<FlowId> flows_of_;            // Grouped by rank.
+  uint32_t num_ranks_;
+  uint32_t num_members_;
+  uint64_t num_flows_;
+  uint32_t num_chunks_;
 };
 
+// Builds a graph that is stored: 36 B per flow, 4 B per edge, 16 B per chunk.
 class FlowGraph::Builder {
  public:
-  // Begins the graph of a group of `num_ranks`.
-  explicit Builder(uint32_t num_ranks) : num_ranks_(num_ranks) {}
+  // Begins the graph of a group of `num_ranks` and `num_switches`.
+  explicit Builder(uint32_t num_ranks, uint32_t num_switches = 0)
+      : num_ranks_(num_ranks), num_members_(num_ranks + num_switches) {}
 
-  // Appends a flow between two different ranks of the group.
-  FlowId Add(const Flow& flow);
+  // Appends a chunk.
+  ChunkId AddChunk(ByteRange range);
+
+  // Appends a flow of chunks that were added, between two different members;
+  // its `bytes` are computed from the chunks. At most kMaxStoredFlows.
+  FlowId Add(Flow flow);
 
   // Makes `later` wait until `earlier` is delivered. Requires that `earlier`
   // was added first, which makes every graph acyclic.
   void AddDependency(FlowId earlier, FlowId later);
 
-  FlowGraph Build() &&;
+  uint64_t num_flows() const { return flows_.size(); }
+
+  std::unique_ptr<const FlowGraph> Build() &&;
 
  private:
   uint32_t num_ranks_;
+  uint32_t num_members_;
+  std::vector<ByteRange> chunks_;
   std::vector<Flow> flows_;
-  std::vector<std::pair<FlowId, FlowId>> edges_;  // (waited for, waiting).
+  std::vector<std::pair<uint32_t, uint32_t>> edges_;  // (waited for, waiting).
 };
 
 }  // namespace astra

@@ -5,19 +5,70 @@
 #include "absl/status/status.h"
 #include "astra-core/base/check.h"
 #include "astra-core/base/names.h"
-#include "collectives/direct.h"
-#include "collectives/ring.h"
+#include "collectives/algorithms/chain.h"
+#include "collectives/algorithms/collnet.h"
+#include "collectives/algorithms/direct.h"
+#include "collectives/algorithms/halving_doubling.h"
+#include "collectives/algorithms/nvls.h"
+#include "collectives/algorithms/nvls_tree.h"
+#include "collectives/algorithms/pat.h"
+#include "collectives/algorithms/pipelined.h"
+#include "collectives/algorithms/pxn.h"
+#include "collectives/algorithms/ring.h"
+#include "collectives/algorithms/simai.h"
+#include "collectives/algorithms/torus.h"
+#include "collectives/algorithms/tree.h"
 #include "fmt/format.h"
 
 namespace astra {
 namespace {
 
+using enum CollectiveKind;
+
+// An algorithm that is given as a pattern.
+template <const PatternAlgorithm& kAlgorithm>
+constexpr CollectiveAlgorithm Of(CollectiveKind kind,
+                                 bool needs_reducers = false) {
+  return {kind, kAlgorithm.name, &Lower<kAlgorithm>, &Steps<kAlgorithm>,
+          needs_reducers};
+}
+
+// The first of a kind is its default.
 constexpr CollectiveAlgorithm kAlgorithms[] = {
-    {CollectiveKind::kAllReduce, "ring", &LowerRing, &RingSteps},
-    {CollectiveKind::kAllGather, "ring", &LowerRing, &RingSteps},
-    {CollectiveKind::kReduceScatter, "ring", &LowerRing, &RingSteps},
-    {CollectiveKind::kAllToAll, "direct", &LowerDirect, &DirectSteps},
-    {CollectiveKind::kSendRecv, "direct", &LowerDirect, &DirectSteps},
+    {kAllReduce, "ring", &LowerRing, &RingSteps},
+    Of<kTreeAlgorithm>(kAllReduce),
+    Of<kNvlsAlgorithm>(kAllReduce),
+    Of<kNvlsTreeAlgorithm>(kAllReduce),
+    Of<kCollnetDirectAlgorithm>(kAllReduce, /*needs_reducers=*/true),
+    Of<kCollnetChainAlgorithm>(kAllReduce, /*needs_reducers=*/true),
+    Of<kHalvingDoublingAlgorithm>(kAllReduce),
+    Of<kTorus2dAlgorithm>(kAllReduce),
+    Of<kTorus3dAlgorithm>(kAllReduce),
+    {kAllReduce, "simai_ring", &LowerSimaiRing, &SimaiRingSteps},
+    {kAllReduce, "simai_nvls", &LowerSimaiNvls, &SimaiNvlsSteps},
+
+    {kAllGather, "ring", &LowerRing, &RingSteps},
+    Of<kNvlsAlgorithm>(kAllGather),
+    Of<kPatAlgorithm>(kAllGather),
+    Of<kHalvingDoublingAlgorithm>(kAllGather),
+    {kAllGather, "simai_ring", &LowerSimaiRing, &SimaiRingSteps},
+
+    {kReduceScatter, "ring", &LowerRing, &RingSteps},
+    Of<kNvlsAlgorithm>(kReduceScatter),
+    Of<kPatAlgorithm>(kReduceScatter),
+    Of<kHalvingDoublingAlgorithm>(kReduceScatter),
+    {kReduceScatter, "simai_ring", &LowerSimaiRing, &SimaiRingSteps},
+
+    {kAllToAll, "direct", &LowerDirect, &DirectSteps},
+    Of<kPxnAlgorithm>(kAllToAll),
+
+    {kSendRecv, "direct", &LowerDirect, &DirectSteps},
+
+    Of<kChainAlgorithm>(kBroadcast),
+    Of<kChainAlgorithm>(kReduce),
+
+    {kGather, "direct", &LowerDirect, &DirectSteps},
+    {kScatter, "direct", &LowerDirect, &DirectSteps},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A collective as steps that follow one another, for closed forms: who sends to
-// whom in each, and which part of the buffer.
+// A collective as steps, for closed forms: who sends to whom in each, and which
+// part of the buffer.
 
 #ifndef COLLECTIVES_STEP_SCHEDULE_H_
 #define COLLECTIVES_STEP_SCHEDULE_H_
@@ -12,7 +12,7 @@
 namespace astra {
 
 struct StepFlow {
-  GroupRank source;
+  GroupRank source;  // A member: a rank or a switch.
   GroupRank target;
   double share = 0;  // Of the bytes of the request.
 };
@@ -22,7 +22,14 @@ struct ScheduleStep {
   std::vector<StepFlow> flows;
 };
 
-using StepSchedule = std::vector<ScheduleStep>;
+struct StepSchedule {
+  std::vector<ScheduleStep> steps;
+
+  // Whether all steps work at once on different chunks, as in a tree: then what
+  // they put on a link adds up, and the busiest link sets the pace. Otherwise
+  // steps follow one another, and each has its own busiest link.
+  bool is_pipelined = false;
+};
 
 }  // namespace astra
 

@@ -15,14 +15,16 @@
 
 namespace astra {
 
+// From one node of the topology to another: ranks, which are GPUs, send to one
+// another and to switches that reduce or multicast for them.
 struct Message {
   MessageId id;
-  RankId source;
-  RankId target;
+  NodeId source;
+  NodeId target;
   Bytes bytes;
 };
 
-// A model of the network between the ranks. Deterministic: the same calls give
+// A model of the network between the nodes. Deterministic: the same calls give
 // the same arrivals, to the picosecond.
 class NetworkBackend {
  public:

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -119,7 +117,6 @@ Routes::Routes(const Topology& topology)
 Routes::~Routes() = default;
 
 void Routes::FindAttachments() {
-  std::map<std::vector<NodeId>, SwitchSetId> set_ids;
   std::map<uint32_t, std::vector<NodeId>> by_component;
   for (uint32_t gpu = 0; gpu < topology_.num_gpus(); ++gpu) {
     first_attachment_.push_back(static_cast<uint32_t>(attachments_.size()));
@@ -130,59 +127,91 @@ void Routes::FindAttachments() {
       by_component[graph_->component(next)].push_back(next);
     }
     for (auto& [component, switches] : by_component) {
-      const auto next_id = static_cast<SwitchSetId>(switch_sets_.size());
-      const auto [entry, is_new] = set_ids.try_emplace(switches, next_id);
-      if (is_new) switch_sets_.push_back(std::move(switches));
-      attachments_.push_back({component, entry->second});
+      attachments_.push_back({component, SetOf(std::move(switches))});
     }
   }
   first_attachment_.push_back(static_cast<uint32_t>(attachments_.size()));
 }
 
-absl::Span<const Routes::Attachment> Routes::attachments(RankId rank) const {
-  const uint32_t begin = first_attachment_[rank.index()];
-  const uint32_t end = first_attachment_[rank.index() + 1];
+Routes::SwitchSetId Routes::SetOf(std::vector<NodeId> switches) {
+  const auto next_id = static_cast<SwitchSetId>(switch_sets_.size());
+  const auto [entry, is_new] = switch_set_ids_.try_emplace(switches, next_id);
+  if (is_new) switch_sets_.push_back(std::move(switches));
+  return entry->second;
+}
+
+// That of a switch is put into `own`.
+absl::Span<const Routes::Attachment> Routes::AttachmentsOf(NodeId node,
+                                                           Attachment* own) {
+  if (!IsGpu(node)) {
+    *own = {graph_->component(node), SetOf({node})};
+    return absl::MakeConstSpan(own, 1);
+  }
+  const uint32_t begin = first_attachment_[node.index()];
+  const uint32_t end = first_attachment_[node.index() + 1];
   return absl::MakeConstSpan(attachments_).subspan(begin, end - begin);
 }
 
-// Few links leave a GPU.
-LinkId Routes::LinkBetween(NodeId source, NodeId target) const {
-  for (const LinkId link : topology_.links_from(source)) {
-    if (topology_.link(link).target == target) return link;
-  }
-  ASTRA_CHECK(false, "no link from {} to {}", source, target);
-}
-
-absl::StatusOr<Route> Routes::Find(RankId source, RankId target) {
-  const NodeId from = Topology::NodeOf(source);
-  const NodeId to = Topology::NodeOf(target);
+// Searches the links of the end that has fewer: a GPU has few.
+std::optional<LinkId> Routes::FindLink(NodeId source, NodeId target) const {
+  const bool is_forward = topology_.links_from(source).size() <=
+                          topology_.links_from(target).size();
+  const NodeId from = is_forward ? source : target;
+  const NodeId to = is_forward ? target : source;
   for (const LinkId link : topology_.links_from(from)) {
     if (topology_.link(link).target != to) continue;
+    return is_forward ? link : LinkId(link.index() ^ 1);
+  }
+  return std::nullopt;
+}
+
+LinkId Routes::LinkBetween(NodeId source, NodeId target) const {
+  const std::optional<LinkId> link = FindLink(source, target);
+  ASTRA_CHECK(link, "no link from {} to {}", source, target);
+  return *link;
+}
+
+absl::StatusOr<Route> Routes::FindNodes(NodeId source, NodeId target) {
+  if (const std::optional<LinkId> link = FindLink(source, target)) {
     Route route;
-    route.first.push_back({link, 1});
+    route.first.push_back({*link, 1});
     route.num_hops = 1;
-    route.latency = topology_.type(link).latency;
+    route.latency = topology_.type(*link).latency;
     return route;
   }
   const std::vector<FabricRouteId> fabrics = NearestFabrics(source, target);
   if (fabrics.empty()) {
     return absl::FailedPreconditionError(fmt::format(
-        "no path leads from GPU {} to GPU {} without passing through another "
-        "GPU",
-        from, to));
+        "no path leads from {} to {} without passing through another GPU",
+        topology_.NodeName(source), topology_.NodeName(target)));
   }
-  return Join(from, fabrics, to);
+  return Join(source, fabrics, target);
+}
+
+// What leaves a switch does so on the first links of one fabric route.
+absl::Span<const LinkShare> Routes::FirstLinks(const Route& route) const {
+  if (!route.first.empty()) return route.first;
+  const FabricRoute& fabric = fabric_route(route.parts.front().fabric);
+  const NodeId source = fabric.entries.front();
+  size_t count = 0;
+  while (count < fabric.links.size() &&
+         topology_.link(fabric.links[count].link).source == source) {
+    ++count;
+  }
+  return absl::MakeConstSpan(fabric.links).subspan(0, count);
 }
 
 // Walks the attachments of both, which are sorted by component, side by side.
-std::vector<FabricRouteId> Routes::NearestFabrics(RankId source,
-                                                  RankId target) {
+std::vector<FabricRouteId> Routes::NearestFabrics(NodeId source,
+                                                  NodeId target) {
   // Fewer hops are better, and at equal hops an NVSwitch is.
   std::pair<uint32_t, bool> best = {kUnreached, true};
   std::vector<FabricRouteId> nearest;
-  const absl::Span<const Attachment> theirs = attachments(target);
+  Attachment own_of_source, own_of_target;
+  const absl::Span<const Attachment> theirs =
+      AttachmentsOf(target, &own_of_target);
   size_t j = 0;
-  for (const Attachment& ours : attachments(source)) {
+  for (const Attachment& ours : AttachmentsOf(source, &own_of_source)) {
     while (j < theirs.size() && theirs[j].component < ours.component) ++j;
     if (j == theirs.size()) break;
     if (theirs[j].component != ours.component) continue;
@@ -215,16 +244,17 @@ Route Routes::Join(NodeId source, const std::vector<FabricRouteId>& fabrics,
     TimePs slowest_first, slowest_last;
     const double share =
         static_cast<double>(fabric.entries.size()) * entry_share;
-    route.num_hops = fabric.num_hops + 2;
+    route.num_hops = fabric.num_hops + IsGpu(source) + IsGpu(target);
     route.parts.push_back({id, share});
     for (const NodeId entry : fabric.entries) {
+      if (!IsGpu(source)) break;
       const LinkId link = LinkBetween(source, entry);
       route.first.push_back({link, entry_share});
       slowest_first = std::max(slowest_first, topology_.type(link).latency);
     }
     for (const FabricRoute::Exit& exit : fabric.exits) {
-      const LinkId up = LinkBetween(target, exit.node);
-      const LinkId link(up.index() ^ 1);  // The other direction.
+      if (!IsGpu(target)) break;
+      const LinkId link = LinkBetween(exit.node, target);
       route.last.push_back({link, share * exit.share});
       slowest_last = std::max(slowest_last, topology_.type(link).latency);
     }

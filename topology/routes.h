@@ -1,4 +1,4 @@
-// Which links carry what one GPU sends to another.
+// Which links carry what one GPU or switch sends to another.
 //
 // Messages take the paths with the fewest links. GPUs never forward. Where
 // several next hops are equally near, each carries the same share, as ECMP does
@@ -15,7 +15,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -47,15 +49,16 @@ struct FabricRoute {
   TimePs latency;                // Of the slowest of the paths.
 };
 
-// The way from one GPU to another: some first links, fabric routes, last links.
+// The way from one node to another: some first links, fabric routes, last
+// links. Between linked nodes it is one first link and nothing else.
 struct Route {
   struct Part {
     FabricRouteId fabric;
     double share;
   };
-  std::vector<LinkShare> first;
-  std::vector<Part> parts;      // None between linked GPUs.
-  std::vector<LinkShare> last;  // None between linked GPUs.
+  std::vector<LinkShare> first;  // None from a switch that is further away.
+  std::vector<Part> parts;
+  std::vector<LinkShare> last;  // None to a switch.
   uint32_t num_hops = 0;
   // Propagation delay of the slowest path. Where the switches next to a GPU are
   // connected with one another, that of the slowest first link, way between,
@@ -77,7 +80,16 @@ class Routes {
   //
   // Errors: FailedPrecondition if no path leads there without passing through
   // another GPU.
-  absl::StatusOr<Route> Find(RankId source, RankId target);
+  absl::StatusOr<Route> Find(RankId source, RankId target) {
+    return FindNodes(Topology::NodeOf(source), Topology::NodeOf(target));
+  }
+
+  // The same between two different nodes, of which either may be a switch: what
+  // is sent to a switch ends there.
+  absl::StatusOr<Route> FindNodes(NodeId source, NodeId target);
+
+  // The links on which what takes `route` leaves its source.
+  absl::Span<const LinkShare> FirstLinks(const Route& route) const;
 
   const FabricRoute& fabric_route(FabricRouteId id) const {
     return fabric_routes_[id.index()];
@@ -93,7 +105,7 @@ class Routes {
   using SwitchSetId = uint32_t;
 
   // The switches next to a GPU that are connected with one another, directly
-  // or through other switches.
+  // or through other switches; or one switch for itself.
   struct Attachment {
     uint32_t component;
     SwitchSetId switches;
@@ -107,9 +119,11 @@ class Routes {
   class FabricGraph;
 
   void FindAttachments();
-  absl::Span<const Attachment> attachments(RankId rank) const;
+  SwitchSetId SetOf(std::vector<NodeId> switches);
+  bool IsGpu(NodeId node) const { return node.index() < topology_.num_gpus(); }
+  absl::Span<const Attachment> AttachmentsOf(NodeId node, Attachment* own);
   FabricRouteId FabricRouteBetween(SwitchSetId sources, SwitchSetId targets);
-  std::vector<FabricRouteId> NearestFabrics(RankId source, RankId target);
+  std::vector<FabricRouteId> NearestFabrics(NodeId source, NodeId target);
   Route Join(NodeId source, const std::vector<FabricRouteId>& fabrics,
              NodeId target) const;
   FabricRoute Trace(SwitchSetId sources, SwitchSetId targets) const;
@@ -117,11 +131,13 @@ class Routes {
                               uint32_t hops_left,
                               const std::vector<uint32_t>& hops,
                               std::vector<LinkShare>& links) const;
+  std::optional<LinkId> FindLink(NodeId source, NodeId target) const;
   LinkId LinkBetween(NodeId source, NodeId target) const;
 
   const Topology& topology_;
   std::unique_ptr<FabricGraph> graph_;  // Of the switches alone.
   std::vector<std::vector<NodeId>> switch_sets_;
+  std::map<std::vector<NodeId>, SwitchSetId> switch_set_ids_;
   std::vector<Attachment> attachments_;     // Grouped by GPU.
   std::vector<uint32_t> first_attachment_;  // One per GPU, and the end.
   std::deque<FabricRoute> fabric_routes_;

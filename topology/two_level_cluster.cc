@@ -12,9 +12,6 @@
 namespace astra {
 namespace {
 
-constexpr std::string_view kNvlinkLatency = "25ns";
-constexpr std::string_view kNetworkLatency = "500ns";
-
 absl::Status Check(const TwoLevelParameters& p) {
   const bool all_positive = p.num_gpus > 0 && p.gpus_per_server > 0 &&
                             p.nics_per_server > 0 && p.nic_gb_per_s > 0 &&
@@ -67,11 +64,11 @@ absl::StatusOr<Topology> BuildTwoLevelCluster(const TwoLevelParameters& p) {
       const LinkTypeId nic,
       builder.AddLinkType(
           RateText(p.nic_gb_per_s * static_cast<double>(nics_per_gpu)),
-          kNetworkLatency, "0"));
+          p.network_latency, "0"));
   for (uint32_t server = 0; per_server > 1 && server < num_servers; ++server) {
-    ASTRA_ASSIGN_OR_RETURN(
-        const LinkTypeId nvlink,
-        builder.AddLinkType(RateText(p.nvlink_gb_per_s), kNvlinkLatency, "0"));
+    ASTRA_ASSIGN_OR_RETURN(const LinkTypeId nvlink,
+                           builder.AddLinkType(RateText(p.nvlink_gb_per_s),
+                                               p.nvlink_latency, "0"));
     const NodeId nv_switch = builder.AddSwitch(NodeKind::kNvSwitch);
     for (uint32_t i = 0; i < per_server; ++i) {
       ASTRA_RETURN_IF_ERROR(

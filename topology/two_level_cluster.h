@@ -4,7 +4,7 @@
 //   NIC switches  only where GPUs share NICs: one for each NIC
 //   GPU           linked to the NVSwitch of its server, and by its NICs upwards
 //
-// Delays are gen_topo's defaults: 25 ns of NVLink, 500 ns of the other links.
+// Delays are gen_topo's defaults unless given.
 
 #ifndef TOPOLOGY_TWO_LEVEL_CLUSTER_H_
 #define TOPOLOGY_TWO_LEVEL_CLUSTER_H_
@@ -25,6 +25,8 @@ struct TwoLevelParameters {
       0;                    // Of a GPU, each way; unused with one per server.
   double nic_gb_per_s = 0;  // Of a NIC, each way.
   std::string gpu_type;
+  std::string nvlink_latency = "25ns";
+  std::string network_latency = "500ns";
 };
 
 // With more NICs than GPUs in a server, a GPU has the rate of several NICs.

@@ -18,12 +18,18 @@ enum class CollectiveKind : uint8_t {
   kReduceScatter,
   kAllToAll,
   kSendRecv,
+  kBroadcast,
+  kReduce,
+  kGather,
+  kScatter,
 };
 
 constexpr CollectiveKind kCollectiveKinds[] = {
     CollectiveKind::kAllReduce,     CollectiveKind::kAllGather,
     CollectiveKind::kReduceScatter, CollectiveKind::kAllToAll,
-    CollectiveKind::kSendRecv,
+    CollectiveKind::kSendRecv,      CollectiveKind::kBroadcast,
+    CollectiveKind::kReduce,        CollectiveKind::kGather,
+    CollectiveKind::kScatter,
 };
 
 // The name used in results and messages, such as "all-reduce".
@@ -39,6 +45,14 @@ constexpr std::string_view Name(CollectiveKind kind) {
       return "all-to-all";
     case CollectiveKind::kSendRecv:
       return "send-recv";
+    case CollectiveKind::kBroadcast:
+      return "broadcast";
+    case CollectiveKind::kReduce:
+      return "reduce";
+    case CollectiveKind::kGather:
+      return "gather";
+    case CollectiveKind::kScatter:
+      return "scatter";
   }
   ASTRA_CHECK(false, "collective kind {}", static_cast<int>(kind));
 }
@@ -55,8 +69,12 @@ constexpr double BusBandwidthFactor(CollectiveKind kind, uint32_t num_ranks) {
     case CollectiveKind::kAllGather:
     case CollectiveKind::kReduceScatter:
     case CollectiveKind::kAllToAll:
+    case CollectiveKind::kGather:
+    case CollectiveKind::kScatter:
       return (n - 1) / n;
     case CollectiveKind::kSendRecv:
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kReduce:
       return 1;
   }
   ASTRA_CHECK(false, "collective kind {}", static_cast<int>(kind));

@@ -11,35 +11,35 @@
 
 namespace astra {
 
-template <class Tag>
+template <class Tag, class Index = uint32_t>
 class Id {
  public:
   constexpr Id() = default;
-  constexpr explicit Id(uint32_t index) : index_(index) {}
+  constexpr explicit Id(Index index) : index_(index) {}
 
-  constexpr uint32_t index() const { return index_; }
+  constexpr Index index() const { return index_; }
 
   friend constexpr auto operator<=>(Id, Id) = default;
 
  private:
-  uint32_t index_ = 0;
+  Index index_ = 0;
 };
 
 using NodeId = Id<struct NodeTag>;        // A GPU or switch of a topology.
 using LinkId = Id<struct LinkTag>;        // One direction of a cable.
 using RankId = Id<struct RankTag>;        // A GPU of the whole job.
-using GroupRank = Id<struct GroupTag>;    // A GPU's position in its group.
+using GroupRank = Id<struct GroupTag>;    // A member's position in its group.
 using ChunkId = Id<struct ChunkTag>;      // A piece of a collective's buffer.
-using FlowId = Id<struct FlowTag>;        // A message of a FlowGraph.
+using FlowId = Id<struct FlowTag, uint64_t>;  // A message of a FlowGraph.
 using MessageId = Id<struct MessageTag>;  // A message in a network.
 
 }  // namespace astra
 
-template <class Tag>
-struct fmt::formatter<astra::Id<Tag>> : fmt::formatter<uint32_t> {
+template <class Tag, class Index>
+struct fmt::formatter<astra::Id<Tag, Index>> : fmt::formatter<Index> {
   template <class Context>
-  auto format(astra::Id<Tag> id, Context& context) const {
-    return fmt::formatter<uint32_t>::format(id.index(), context);
+  auto format(astra::Id<Tag, Index> id, Context& context) const {
+    return fmt::formatter<Index>::format(id.index(), context);
   }
 };
 

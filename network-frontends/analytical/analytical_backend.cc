@@ -7,19 +7,20 @@
 
 namespace astra {
 
-const AnalyticalBackend::Path& AnalyticalBackend::PathBetween(RankId source,
-                                                              RankId target) {
+const AnalyticalBackend::Path& AnalyticalBackend::PathBetween(NodeId source,
+                                                              NodeId target) {
   const uint64_t key = uint64_t{source.index()} << 32 | target.index();
   std::unique_ptr<Path>& path = paths_[key];
   if (path != nullptr) return *path;
 
-  absl::StatusOr<Route> route = routes_.Find(source, target);
+  absl::StatusOr<Route> route = routes_.FindNodes(source, target);
   ASTRA_CHECK(route.ok(), "{}", route.status().ToString());
   path = std::make_unique<Path>();
   path->bottleneck = routes_.BottleneckBandwidth(*route);
-  path->port = route->first.front().link;
+  const absl::Span<const LinkShare> first = routes_.FirstLinks(*route);
+  path->port = first.front().link;
   Route first_links;
-  first_links.first = route->first;
+  first_links.first.assign(first.begin(), first.end());
   path->port_bandwidth = routes_.BottleneckBandwidth(first_links);
   path->route = *std::move(route);
   return *path;

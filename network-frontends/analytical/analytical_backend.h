@@ -1,12 +1,12 @@
-// The network without contention between ranks: a message of S bytes takes
+// The network without contention between nodes: a message of S bytes takes
 // a + S/B along its route, once its sender has put it on the wire.
 //
 //   a   the propagation delay of the route
 //   B   the smallest rate along it, where equal-cost paths share evenly
 //
 // A rank's port sends one message after the other, in the order of Send(), each
-// at the full rate of the port. Links further on carry any number of messages
-// at once, each as if it were alone.
+// at the full rate of the port; so does each port of a switch that sends. Links
+// further on carry any number of messages at once, each as if it were alone.
 //
 // Source: R. Hockney, "The communication challenge for MPP", Parallel Computing
 // 20(3), 1994 (a + S/B); the serial port is the gap G of A. Alexandrov et al.,
@@ -37,7 +37,7 @@ class AnalyticalBackend final : public NetworkBackend {
 
   TimePs now() const override { return now_; }
 
-  // Requires that a route leads from source to target; see Routes::Find.
+  // Requires that a route leads from source to target; see Routes::FindNodes.
   void Send(const Message& message) override;
 
   void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) override;
@@ -45,7 +45,7 @@ class AnalyticalBackend final : public NetworkBackend {
   absl::Span<const double> link_bytes() const override { return link_bytes_; }
 
  private:
-  // What is known of the way between two ranks.
+  // What is known of the way between two nodes.
   struct Path {
     Route route;
     LinkId port;               // The first link; stands for all first links.
@@ -53,7 +53,7 @@ class AnalyticalBackend final : public NetworkBackend {
     Bandwidth bottleneck;
   };
 
-  const Path& PathBetween(RankId source, RankId target);
+  const Path& PathBetween(NodeId source, NodeId target);
   void CountBytes(const Route& route, Bytes bytes);
 
   Routes& routes_;

@@ -136,6 +136,106 @@ TEST(ClosedFormTest, RanksThatCannotMeetAreAnError) {
                "another GPU"));
 }
 
+// The steps of a made-up all-reduce: `Steps` makes them.
+template <StepSchedule (*Steps)(const CollectiveRequest&)>
+CollectiveAlgorithm Drawn() {
+  return {.kind = CollectiveKind::kAllReduce,
+          .name = "drawn",
+          .lower = nullptr,
+          .steps = [](const CollectiveRequest& request)
+              -> absl::StatusOr<StepSchedule> { return Steps(request); }};
+}
+
+// Rank 0 sends half of the buffer to rank 1, three times, then all of it.
+StepSchedule Sends(const CollectiveRequest&) {
+  const GroupRank from(0), to(1);
+  return {.steps = {{.repeat = 3, .flows = {{from, to, 0.5}}},
+                    {.repeat = 1, .flows = {{from, to, 1}}}}};
+}
+
+StepSchedule PipelinedSends(const CollectiveRequest& request) {
+  StepSchedule schedule = Sends(request);
+  schedule.steps[1].flows[0] = {GroupRank(1), GroupRank(0), 1};
+  schedule.is_pipelined = true;
+  return schedule;
+}
+
+ClosedForms LayDrawn(const CollectiveAlgorithm& algorithm, const Groups& groups,
+                     const Topology& topology,
+                     const std::vector<double>& efficiency = {}) {
+  Routes routes(topology);
+  return ValueOrDie(LayOnLinks(algorithm, groups, routes, efficiency));
+}
+
+// 1 kB at 1 GB/s takes 1 us: 1.5 us there, and 1 us there or back.
+TEST(ClosedFormTest, PipelinedStepsAddUpOnTheLinksThatTheyShare) {
+  const Topology topology = FullMesh(2, "8Gbps", "3ns");
+  const Groups groups = {Ranks(0, 2, 1)};
+  const ClosedForms sends = LayDrawn(Drawn<&Sends>(), groups, topology);
+  const ClosedForms pipelined =
+      LayDrawn(Drawn<&PipelinedSends>(), groups, topology);
+  const TimePs latency = 4 * Nanoseconds(3);
+  EXPECT_EQ(sends.groups[0].form.TimeOf(Bytes(1000)),
+            Nanoseconds(2500) + latency);
+  EXPECT_EQ(pipelined.groups[0].form.TimeOf(Bytes(1000)),
+            Nanoseconds(1500) + latency);
+  EXPECT_EQ(pipelined.link_bytes_per_byte, std::vector<double>({1.5, 1}));
+}
+
+TEST(ClosedFormTest, ALinkMayBeSlowerThanItsRate) {
+  const Topology topology = FullMesh(2, "8Gbps", "0ns");
+  const ClosedForms forms =
+      LayDrawn(Drawn<&PipelinedSends>(), {Ranks(0, 2, 1)}, topology, {1, 0.5});
+  EXPECT_EQ(forms.groups[0].form.TimeOf(Bytes(1000)), Microseconds(2));
+  EXPECT_EQ(forms.groups[0].bottleneck, LinkId(1));
+}
+
+// All send their buffer to the NVSwitch, which sends it to all.
+StepSchedule InTheSwitch(const CollectiveRequest& request) {
+  const GroupLayout& layout = request.layout();
+  ScheduleStep up, down;
+  for (uint32_t rank = 0; rank < layout.num_ranks(); ++rank) {
+    const GroupRank nv_switch =
+        layout.nv_switch(layout.server_of(GroupRank(rank)), 0);
+    up.flows.push_back({GroupRank(rank), nv_switch, 1});
+    down.flows.push_back({nv_switch, GroupRank(rank), 1});
+  }
+  return {.steps = {up, down}, .is_pipelined = true};
+}
+
+TEST(ClosedFormTest, StepsMayEndAtSwitches) {
+  const ClosedForms forms =
+      LayDrawn(Drawn<&InTheSwitch>(), {Ranks(0, 4, 1), Ranks(4, 2, 1)},
+               OneServer(8, "8Gbps", "10ns"));
+  for (const ClosedForms::Group& group : forms.groups) {
+    EXPECT_EQ(group.form.TimeOf(Bytes(1000)),
+              Microseconds(1) + 2 * Nanoseconds(10));
+  }
+}
+
+// As many steps of a whole buffer as there are ranks, each to the next rank.
+StepSchedule AStepPerRank(const CollectiveRequest& request) {
+  StepSchedule schedule;
+  for (uint32_t i = 0; i < request.num_ranks(); ++i) {
+    const GroupRank next((i + 1) % request.num_ranks());
+    schedule.steps.push_back(
+        {.repeat = 1 + i, .flows = {{GroupRank(i), next, 1}}});
+  }
+  return schedule;
+}
+
+// Groups of 2 and of 3 ranks on links of their own: 1 + 2 and 1 + 2 + 3 us.
+TEST(ClosedFormTest, GroupsOfSeveralSizesMayHaveDifferentSteps) {
+  const Topology topology = FullMesh(5, "8Gbps", "0ns");
+  const ClosedForms forms = LayDrawn(
+      Drawn<&AStepPerRank>(), {Ranks(0, 2, 1), Ranks(2, 3, 1)}, topology);
+  EXPECT_EQ(forms.groups[0].form.TimeOf(Bytes(1000)), Microseconds(3));
+  EXPECT_EQ(forms.groups[1].form.TimeOf(Bytes(1000)), Microseconds(6));
+  double carried = 0;
+  for (const double bytes : forms.link_bytes_per_byte) carried += bytes;
+  EXPECT_DOUBLE_EQ(carried, 3 + 6);
+}
+
 TEST(ClosedFormTest, AHugeTimeIsCappedNotWrapped) {
   const ClosedForm form = {.latency = TimePs(0), .ps_per_byte = 8e12};
   EXPECT_EQ(form.TimeOf(Bytes(int64_t{1} << 50)), kMaxCollectiveTime);

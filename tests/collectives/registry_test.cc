@@ -1,5 +1,8 @@
 #include "collectives/registry.h"
 
+#include <algorithm>
+
+#include "collectives/nccl_algorithm.h"
 #include "tests/testing/matchers.h"
 
 namespace astra {
@@ -17,15 +20,32 @@ TEST(RegistryTest, FindsAnAlgorithmByKindAndName) {
 
 TEST(RegistryTest, NamesTheChoicesWhereThereIsNoSuchName) {
   EXPECT_THAT(
-      FindCollectiveAlgorithm(CollectiveKind::kAllReduce, "rnig"),
+      FindCollectiveAlgorithm(CollectiveKind::kAllToAll, "pnx"),
       StatusIs(absl::StatusCode::kNotFound,
-               "unknown all-reduce algorithm \"rnig\"; did you mean \"ring\"? "
-               "(known: ring)"));
+               "unknown all-to-all algorithm \"pnx\"; did you mean \"pxn\"? "
+               "(known: direct, pxn)"));
 }
 
 TEST(RegistryTest, EveryKindHasADefault) {
   for (const CollectiveKind kind : kCollectiveKinds) {
-    EXPECT_EQ(DefaultCollectiveAlgorithm(kind).kind, kind);
+    const CollectiveAlgorithm& algorithm = DefaultCollectiveAlgorithm(kind);
+    EXPECT_EQ(algorithm.kind, kind);
+    EXPECT_TRUE(algorithm.name == "ring" || algorithm.name == "direct");
+  }
+}
+
+TEST(RegistryTest, IsSortedByKind) {
+  EXPECT_TRUE(std::is_sorted(
+      CollectiveAlgorithms().begin(), CollectiveAlgorithms().end(),
+      [](const auto& a, const auto& b) { return a.kind < b.kind; }));
+}
+
+TEST(RegistryTest, HasWhatNcclChoosesAmong) {
+  for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
+    const CollectiveKind kind = algorithm == NcclAlgorithm::kPat
+                                    ? CollectiveKind::kAllGather
+                                    : CollectiveKind::kAllReduce;
+    EXPECT_TRUE(FindCollectiveAlgorithm(kind, RegistryName(algorithm)).ok());
   }
 }
 

@@ -10,6 +10,7 @@
 #include "network-frontends/network_backend.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
+#include "tests/testing/topologies.h"
 
 namespace astra {
 namespace {
@@ -32,7 +33,7 @@ constexpr Backend kBackends[] = {{"analytical", &MakeAnalytical}};
 class BackendContractTest : public ::testing::TestWithParam<Backend> {
  protected:
   void Send(uint32_t id, uint32_t source, uint32_t target, Bytes bytes) {
-    network_->Send({MessageId(id), RankId(source), RankId(target), bytes});
+    network_->Send({MessageId(id), NodeId(source), NodeId(target), bytes});
   }
 
   std::vector<MessageId> AdvanceTo(TimePs limit) {
@@ -109,6 +110,26 @@ TEST_P(BackendContractTest, CountsTheBytesOfEachLink) {
   EXPECT_EQ(total, 65536 + 1024);
 }
 
+// GPUs 0 to 2 below NVSwitch 3: one reduces and multicasts in it.
+TEST_P(BackendContractTest, SwitchesReceiveAndSendOnEachPort) {
+  const Topology topology = testing::OneServer(3, "400Gbps", "500ns");
+  Routes routes(topology);
+  const std::unique_ptr<NetworkBackend> network = GetParam().make(routes);
+  const TimePs alone = Nanoseconds(500) + TransferTime(KiB(64), Gbps(400));
+  const auto arrivals = [&] {
+    std::vector<MessageId> arrived;
+    network->AdvanceTo(Microseconds(100), &arrived);
+    return arrived;
+  };
+  network->Send({MessageId(0), NodeId(1), NodeId(3), KiB(64)});
+  EXPECT_THAT(arrivals(), ElementsAre(MessageId(0)));
+  EXPECT_EQ(network->now(), alone);
+  network->Send({MessageId(0), NodeId(3), NodeId(0), KiB(64)});
+  network->Send({MessageId(1), NodeId(3), NodeId(2), KiB(64)});
+  EXPECT_THAT(arrivals(), ElementsAre(MessageId(0), MessageId(1)));
+  EXPECT_EQ(network->now(), alone + alone);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, BackendContractTest,
                          ::testing::ValuesIn(kBackends), [](const auto& test) {
                            return std::string(test.param.name);
@@ -119,12 +140,30 @@ TEST(AnalyticalBackendTest, LinksBeyondThePortCarryAnyNumberOfMessages) {
   const Topology topology = testing::OneServer(3, "400Gbps", "0ns");
   Routes routes(topology);
   AnalyticalBackend network(routes);
-  network.Send({MessageId(0), RankId(0), RankId(2), KiB(64)});
-  network.Send({MessageId(1), RankId(1), RankId(2), KiB(64)});
+  network.Send({MessageId(0), NodeId(0), NodeId(2), KiB(64)});
+  network.Send({MessageId(1), NodeId(1), NodeId(2), KiB(64)});
   std::vector<MessageId> arrived;
   network.AdvanceTo(Microseconds(100), &arrived);
   EXPECT_THAT(arrived, ElementsAre(MessageId(0), MessageId(1)));
   EXPECT_EQ(network.now(), TransferTime(KiB(64), Gbps(400)));
+}
+
+// From switch 2 by switch 3 or 4 to switch 5: both ways, one after the other.
+TEST(AnalyticalBackendTest, WhatLeavesASwitchTakesTurnsOnItsPorts) {
+  const Topology topology =
+      testing::Drawing(2, 1, 0, 4)
+          .Cables({{0, 2}, {2, 3}, {2, 4}, {3, 5}, {4, 5}, {5, 1}})
+          .Build();
+  Routes routes(topology);
+  AnalyticalBackend network(routes);
+  network.Send({MessageId(0), NodeId(2), NodeId(5), KiB(64)});
+  network.Send({MessageId(1), NodeId(2), NodeId(5), KiB(64)});
+  std::vector<MessageId> arrived;
+  const TimePs transfer = TransferTime(KiB(64), Gbps(800));
+  network.AdvanceTo(Microseconds(100), &arrived);
+  EXPECT_EQ(network.now(), transfer + Microseconds(1));
+  network.AdvanceTo(Microseconds(100), &arrived);
+  EXPECT_EQ(network.now(), transfer + transfer + Microseconds(1));
 }
 
 }  // namespace

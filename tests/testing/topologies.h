@@ -70,10 +70,8 @@ inline std::map<LinkId, double> SharesOf(const Routes& routes,
 // evenly over the links to nodes one nearer. A GPU that has NVSwitches among
 // those uses only them. None if there is no path.
 inline std::map<LinkId, double> SharesBySearch(const Topology& topology,
-                                               RankId source, RankId target) {
+                                               NodeId from, NodeId to) {
   constexpr uint32_t kFar = std::numeric_limits<uint32_t>::max();
-  const NodeId from = Topology::NodeOf(source);
-  const NodeId to = Topology::NodeOf(target);
   std::vector<uint32_t> distance(topology.num_nodes(), kFar);
   distance[to.index()] = 0;
   std::vector<NodeId> order = {to};
@@ -105,7 +103,8 @@ inline std::map<LinkId, double> SharesBySearch(const Topology& topology,
       nearer.push_back(link);
       has_nv_switch |= topology.kind(next) == NodeKind::kNvSwitch;
     }
-    if (node == from && has_nv_switch) {
+    if (node == from && topology.kind(node) == NodeKind::kGpu &&
+        has_nv_switch) {
       std::erase_if(nearer, [&](LinkId link) {
         return topology.kind(topology.link(link).target) != NodeKind::kNvSwitch;
       });
@@ -124,7 +123,7 @@ inline std::map<LinkId, double> SharesBySearch(const Topology& topology,
 // passed, each switch sends on what it receives, and each unit passes
 // `route.num_hops` links.
 inline void ExpectConservesFlow(const Routes& routes, const Route& route,
-                                RankId source, RankId target) {
+                                NodeId source, NodeId target) {
   const Topology& topology = routes.topology();
   std::map<NodeId, double> sent, received;
   double hops = 0;
@@ -136,18 +135,24 @@ inline void ExpectConservesFlow(const Routes& routes, const Route& route,
     hops += share;
   }
   EXPECT_NEAR(hops, route.num_hops, 1e-9);
-  EXPECT_NEAR(sent[Topology::NodeOf(source)], 1, 1e-12);
-  EXPECT_NEAR(received[Topology::NodeOf(target)], 1, 1e-12);
+  EXPECT_NEAR(sent[source], 1, 1e-12);
+  EXPECT_NEAR(received[target], 1, 1e-12);
   for (uint32_t i = 0; i < topology.num_nodes(); ++i) {
     const NodeId node(i);
+    if (node == source || node == target) continue;
     if (topology.kind(node) == NodeKind::kGpu) {
-      const bool is_end = i == source.index() || i == target.index();
-      EXPECT_TRUE(is_end || sent.count(node) + received.count(node) == 0)
+      EXPECT_EQ(sent.count(node) + received.count(node), 0u)
           << "GPU " << i << " forwards";
     } else if (sent.count(node) + received.count(node) > 0) {
       EXPECT_NEAR(sent[node], received[node], 1e-12) << topology.NodeName(node);
     }
   }
+}
+
+inline void ExpectConservesFlow(const Routes& routes, const Route& route,
+                                RankId source, RankId target) {
+  ExpectConservesFlow(routes, route, Topology::NodeOf(source),
+                      Topology::NodeOf(target));
 }
 
 }  // namespace astra::testing

@@ -27,14 +27,11 @@ Route Find(Routes& routes, uint32_t source, uint32_t target) {
   return ValueOrDie(routes.Find(RankId(source), RankId(target)));
 }
 
-// What one unit from `source` to `target` puts on each link, as "from>to
-// share", by the ids of nodes.
-std::vector<std::string> Links(Routes& routes, uint32_t source,
-                               uint32_t target) {
+// What one unit puts on each link, as "from>to share", by the ids of nodes.
+std::vector<std::string> LinksOf(const Routes& routes, const Route& route) {
   std::map<std::pair<uint32_t, uint32_t>, double> by_ends;
   const Topology& topology = routes.topology();
-  for (const auto& [link, share] :
-       SharesOf(routes, Find(routes, source, target))) {
+  for (const auto& [link, share] : SharesOf(routes, route)) {
     by_ends[{topology.link(link).source.index(),
              topology.link(link).target.index()}] = share;
   }
@@ -43,6 +40,11 @@ std::vector<std::string> Links(Routes& routes, uint32_t source,
     text.push_back(fmt::format("{}>{} {:g}", ends.first, ends.second, share));
   }
   return text;
+}
+
+std::vector<std::string> Links(Routes& routes, uint32_t source,
+                               uint32_t target) {
+  return LinksOf(routes, Find(routes, source, target));
 }
 
 // Two servers of two GPUs on two rails, a segment each, and two PSWs:
@@ -334,6 +336,37 @@ TEST(RoutesTest, CrossTheCoresBetweenPods) {
   EXPECT_EQ(routes.BottleneckBandwidth(route), Gbps(400));
 }
 
+// What goes to or comes from a switch takes the same shortest ways.
+//
+//   GPUs 0 1 | 2 3   NVSwitches 4 | 5   ASWs 6 7 | 8 9   PSWs 10 11
+TEST(RoutesTest, LeadToSwitchesAndFromThem) {
+  const Topology topology = ValueOrDie(BuildCluster(TwoRails()));
+  Routes routes(topology);
+  const auto links = [&](uint32_t source, uint32_t target) {
+    const Route route =
+        ValueOrDie(routes.FindNodes(NodeId(source), NodeId(target)));
+    return LinksOf(routes, route);
+  };
+  EXPECT_THAT(links(0, 4), ElementsAre("0>4 1"));
+  EXPECT_THAT(links(4, 1), ElementsAre("4>1 1"));
+  EXPECT_THAT(links(6, 10), ElementsAre("6>10 1"));
+  EXPECT_THAT(links(0, 10), ElementsAre("0>6 1", "6>10 1"));
+  EXPECT_THAT(links(11, 3), ElementsAre("9>3 1", "11>9 1"));
+  EXPECT_THAT(links(6, 8),
+              ElementsAre("6>10 0.5", "6>11 0.5", "10>8 0.5", "11>8 0.5"));
+
+  const Route across = ValueOrDie(routes.FindNodes(NodeId(6), NodeId(3)));
+  EXPECT_EQ(across.num_hops, 3u);
+  EXPECT_EQ(across.latency, Nanoseconds(3 * 500));
+  EXPECT_EQ(routes.FirstLinks(across).size(), 2u);  // To both PSWs.
+  EXPECT_EQ(routes.BottleneckBandwidth(across), Gbps(400));
+
+  EXPECT_THAT(routes.FindNodes(NodeId(4), NodeId(2)),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "no path leads from NVSwitch 4 to GPU 2 without "
+                       "passing through another GPU"));
+}
+
 // A random graph of up to 8 GPUs, 4 NVSwitches and 6 switches, or none where
 // its parts are not connected. NVSwitches are linked to GPUs only.
 std::optional<Topology> RandomTopology(std::mt19937_64& random) {
@@ -385,13 +418,14 @@ TEST(RoutesTest, AreThoseOfASearchFromFirstPrinciples) {
     if (!topology) continue;
     SCOPED_TRACE(fmt::format("topology {}", num_topologies++));
     Routes routes(*topology);
-    for (uint32_t i = 0; i < topology->num_gpus(); ++i) {
-      for (uint32_t j = 0; j < topology->num_gpus(); ++j) {
+    for (uint32_t i = 0; i < topology->num_nodes(); ++i) {
+      for (uint32_t j = 0; j < topology->num_nodes(); ++j) {
         if (i == j) continue;
         SCOPED_TRACE(fmt::format("from {} to {}", i, j));
         const std::map<LinkId, double> expected =
-            SharesBySearch(*topology, RankId(i), RankId(j));
-        const absl::StatusOr<Route> route = routes.Find(RankId(i), RankId(j));
+            SharesBySearch(*topology, NodeId(i), NodeId(j));
+        const absl::StatusOr<Route> route =
+            routes.FindNodes(NodeId(i), NodeId(j));
         if (expected.empty()) {
           ASSERT_FALSE(route.ok());
           ++num_errors;
@@ -406,7 +440,7 @@ TEST(RoutesTest, AreThoseOfASearchFromFirstPrinciples) {
           ASSERT_NEAR(shares.at(link), share, 1e-12)
               << topology->LinkName(link);
         }
-        ExpectConservesFlow(routes, *route, RankId(i), RankId(j));
+        ExpectConservesFlow(routes, *route, NodeId(i), NodeId(j));
         EXPECT_EQ(route->latency, route->num_hops * Nanoseconds(500));
         if (HasFailure()) return;
       }

@@ -210,7 +210,8 @@ INSTANTIATE_TEST_SUITE_P(
              "      - {blocking: allgather, over: TP, bytes: 1}",
              "p:8:20: unknown blocking \"allgather\"; did you mean "
              "\"all-gather\"? (known: all-reduce, all-gather, "
-             "reduce-scatter, all-to-all, send-recv)"),
+             "reduce-scatter, all-to-all, send-recv, broadcast, reduce, "
+             "gather, scatter)"),
         Line("Dimension", 8,
              "      - {blocking: all-gather, over: DPEP, bytes: 1}",
              "p:8:38: unknown over \"DPEP\"; did you mean \"DP_EP\"? (known: "

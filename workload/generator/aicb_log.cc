@@ -32,6 +32,10 @@ std::string_view TypeName(CollectiveKind kind) {
     case CollectiveKind::kAllToAll:
       return "all_to_all";
     case CollectiveKind::kSendRecv:
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kReduce:
+    case CollectiveKind::kGather:
+    case CollectiveKind::kScatter:
       break;
   }
   ASTRA_CHECK(false, "no module has a {}", Name(kind));

@@ -1,0 +1,51 @@
+// Collectives decomposed as SimAI does it, for comparisons with its results.
+//
+//   simai_ring  All-reduce, all-gather and reduce-scatter on rings, one for
+//               each rank of a server, on a single server too. Ring c goes
+//               through every server in the same order, from local rank c up to
+//               c - 1; so it leaves a server on one rail and enters the next on
+//               the rail after it. One message for each step, rank and ring.
+//   simai_nvls  All-reduce on one server, in 4 chunks: every rank sends a chunk
+//               to the NVSwitch, which sends the sum to every rank. A rank
+//               sends a chunk when the one before has been delivered.
+//
+//                steps of a chunk   bytes sent per rank
+//   all-reduce   2 (n - 1)          2 S (n - 1)/n
+//   the others   n - 1              S (n - 1)/n
+//   simai_nvls   2                  S
+//
+// Bytes that do not divide are not lost, as they are in SimAI. The request's
+// chunking means nothing here.
+//
+// Source: SimAI v1.6, astra-sim/system/MockNcclGroup.cc: genringchannels,
+// genAllReduceRingFlowModels, genAllreduceNVLSFlowModels.
+
+#ifndef COLLECTIVES_ALGORITHMS_SIMAI_H_
+#define COLLECTIVES_ALGORITHMS_SIMAI_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "collectives/collective_request.h"
+#include "collectives/flow_graph.h"
+#include "collectives/step_schedule.h"
+
+namespace astra {
+
+// Flows and chunks are numbered as in LowerRing.
+//
+// Errors: FailedPrecondition if servers have different numbers of the group's
+// ranks; ResourceExhausted if there are more than FlowGraph::kMaxFlows.
+absl::StatusOr<std::unique_ptr<const FlowGraph>> LowerSimaiRing(
+    const CollectiveRequest& request);
+absl::StatusOr<StepSchedule> SimaiRingSteps(const CollectiveRequest& request);
+
+// Errors: FailedPrecondition unless the group is on one server with an NVSwitch
+// that all of its ranks are linked to.
+absl::StatusOr<std::unique_ptr<const FlowGraph>> LowerSimaiNvls(
+    const CollectiveRequest& request);
+absl::StatusOr<StepSchedule> SimaiNvlsSteps(const CollectiveRequest& request);
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_ALGORITHMS_SIMAI_H_

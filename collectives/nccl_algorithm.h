@@ -1,0 +1,57 @@
+// The algorithms and protocols that NCCL chooses among, under its names.
+//
+// Source: NCCL, NCCL_ALGO and NCCL_PROTO in the user guide.
+
+#ifndef COLLECTIVES_NCCL_ALGORITHM_H_
+#define COLLECTIVES_NCCL_ALGORITHM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+namespace astra {
+
+// In the order in which NCCL considers them: of equals, the first wins.
+enum class NcclAlgorithm : uint8_t {
+  kTree,
+  kRing,
+  kCollnetDirect,
+  kCollnetChain,
+  kNvls,
+  kNvlsTree,
+  kPat,
+};
+inline constexpr NcclAlgorithm kNcclAlgorithms[] = {
+    NcclAlgorithm::kTree,          NcclAlgorithm::kRing,
+    NcclAlgorithm::kCollnetDirect, NcclAlgorithm::kCollnetChain,
+    NcclAlgorithm::kNvls,          NcclAlgorithm::kNvlsTree,
+    NcclAlgorithm::kPat,
+};
+inline constexpr size_t kNumNcclAlgorithms = std::size(kNcclAlgorithms);
+constexpr size_t IndexOf(NcclAlgorithm algorithm) {
+  return static_cast<size_t>(algorithm);
+}
+
+// How data is handed over in memory:
+//   LL      4 B of data with a 4 B flag: lowest latency, half the bandwidth
+//   LL128   120 B of data with an 8 B flag
+//   Simple  data, then a flag for a whole slice: full bandwidth
+enum class NcclProtocol : uint8_t { kLl, kLl128, kSimple };
+inline constexpr NcclProtocol kNcclProtocols[] = {
+    NcclProtocol::kLl, NcclProtocol::kLl128, NcclProtocol::kSimple};
+inline constexpr size_t kNumNcclProtocols = std::size(kNcclProtocols);
+constexpr size_t IndexOf(NcclProtocol protocol) {
+  return static_cast<size_t>(protocol);
+}
+
+// "Tree", "CollNetDirect", "LL128", as NCCL prints them.
+std::string_view Name(NcclAlgorithm algorithm);
+std::string_view Name(NcclProtocol protocol);
+
+// What the registry of algorithms calls it: "tree", "collnet_direct".
+std::string_view RegistryName(NcclAlgorithm algorithm);
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_NCCL_ALGORITHM_H_
