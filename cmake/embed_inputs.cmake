@@ -22,7 +22,7 @@ function(astra_embed_inputs library folder symbol)
     string(APPEND entries "    {\"${name}\", R\"yaml(${contents})yaml\"},\n")
   endforeach()
 
-  set(source ${CMAKE_CURRENT_BINARY_DIR}/${library}_inputs.cc)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc)
   file(WRITE ${source}.new "\
 // The files of ${folder}, by astra_embed_inputs() of embed_inputs.cmake.
 

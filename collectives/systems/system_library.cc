@@ -1,0 +1,89 @@
+#include "collectives/systems/system_library.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "astra-core/base/check.h"
+#include "astra-core/base/embedded_file.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/status_macros.h"
+
+namespace astra {
+
+absl::Span<const EmbeddedFile> EmbeddedSystems();
+absl::Span<const EmbeddedFile> EmbeddedInterconnects();
+absl::Span<const EmbeddedFile> EmbeddedTransports();
+
+namespace {
+
+bool IsPath(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
+         text.ends_with(".yml");
+}
+
+// What `parse`(name, contents) makes of each of `files`, sorted by name.
+template <class T, class Parse>
+std::vector<T> ParseBundled(absl::Span<const EmbeddedFile> files, Parse parse) {
+  std::vector<T> all;
+  for (const EmbeddedFile& file : files) {
+    absl::StatusOr<T> one = parse(file.name, file.contents);
+    ASTRA_CHECK(one.ok(), "{}", one.status().ToString());
+    all.push_back(*std::move(one));
+  }
+  std::sort(all.begin(), all.end(),
+            [](const T& a, const T& b) { return a.name < b.name; });
+  return all;
+}
+
+}  // namespace
+
+const SystemParts& BundledParts() {
+  static const auto& parts = *new SystemParts{
+      ParseBundled<Interconnect>(EmbeddedInterconnects(), ParseInterconnect),
+      ParseBundled<Transport>(EmbeddedTransports(), ParseTransport)};
+  return parts;
+}
+
+const std::vector<SystemSpec>& BundledSystems() {
+  static const auto& systems =
+      *new std::vector<SystemSpec>(ParseBundled<SystemSpec>(
+          EmbeddedSystems(),
+          [](std::string_view file, std::string_view contents) {
+            return ParseSystem(file, contents, BundledParts());
+          }));
+  return systems;
+}
+
+std::vector<std::string> SystemNames() {
+  std::vector<std::string> names;
+  for (const SystemSpec& system : BundledSystems()) {
+    names.push_back(system.name);
+  }
+  return names;
+}
+
+absl::StatusOr<SystemSpec> FindSystem(std::string_view name) {
+  std::vector<std::string_view> names;
+  std::vector<std::string_view> aliases;
+  for (const SystemSpec& system : BundledSystems()) {
+    if (IsNamed(name, system.name, system.aliases)) return system;
+    names.push_back(system.name);
+    aliases.insert(aliases.end(), system.aliases.begin(), system.aliases.end());
+  }
+  return absl::NotFoundError(UnknownName("system", name, names, aliases));
+}
+
+absl::StatusOr<SystemSpec> LoadSystem(std::string_view name_or_path) {
+  if (!IsPath(name_or_path)) return FindSystem(name_or_path);
+  const std::string path(name_or_path);
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+  return ParseSystem(path, contents, BundledParts());
+}
+
+std::string WriteSystem(const SystemSpec& system) {
+  return FormatSystem(system, BundledParts());
+}
+
+}  // namespace astra
