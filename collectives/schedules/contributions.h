@@ -1,0 +1,58 @@
+// Sets of ranks: whose contributions are in a piece of data.
+
+#ifndef COLLECTIVES_SCHEDULES_CONTRIBUTIONS_H_
+#define COLLECTIVES_SCHEDULES_CONTRIBUTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "astra-core/base/ids.h"
+
+namespace astra {
+
+// A set that a ContributionSets holds.
+using ContributionsId = Id<struct ContributionsTag>;
+
+// Holds sets; each is a bit per rank.
+class ContributionSets {
+ public:
+  explicit ContributionSets(uint32_t num_ranks);
+
+  // No rank; all of them; one of them.
+  ContributionsId none() const { return ContributionsId(num_ranks_); }
+  ContributionsId all() const { return ContributionsId(num_ranks_ + 1); }
+  ContributionsId only(uint32_t rank) const { return ContributionsId(rank); }
+
+  // The ranks of both, which are held from now on.
+  ContributionsId Sum(ContributionsId a, ContributionsId b);
+
+  // The first rank that is in both.
+  std::optional<uint32_t> FirstOfBoth(ContributionsId a,
+                                      ContributionsId b) const;
+
+  // The first rank that is in `a` and not in `b`.
+  std::optional<uint32_t> FirstOnlyOf(ContributionsId a,
+                                      ContributionsId b) const;
+
+  bool AreEqual(ContributionsId a, ContributionsId b) const {
+    return !FirstOnlyOf(a, b) && !FirstOnlyOf(b, a);
+  }
+
+ private:
+  const uint64_t* words(ContributionsId id) const {
+    return &words_[id.index() * words_per_set_];
+  }
+  template <class Combine>
+  std::optional<uint32_t> FirstOf(ContributionsId a, ContributionsId b,
+                                  const Combine& combine) const;
+
+  uint32_t num_ranks_;
+  size_t words_per_set_;
+  std::vector<uint64_t> words_;  // By set.
+};
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_SCHEDULES_CONTRIBUTIONS_H_

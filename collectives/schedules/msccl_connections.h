@@ -1,0 +1,43 @@
+// Which thread block of MSCCL receives what which other one sends.
+
+#ifndef COLLECTIVES_SCHEDULES_MSCCL_CONNECTIONS_H_
+#define COLLECTIVES_SCHEDULES_MSCCL_CONNECTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collectives/schedules/msccl_algorithm.h"
+
+namespace astra {
+
+// Thread blocks are numbered through all GPUs.
+struct MscclConnections {
+  // A connection goes from one GPU to another on one channel. Has both blocks
+  // if anything is sent.
+  struct Ends {
+    std::optional<size_t> sender;
+    std::optional<size_t> receiver;
+  };
+  std::vector<Ends> ends;
+
+  // Positions in `ends`, by block.
+  std::vector<std::optional<size_t>> sends_to;
+  std::vector<std::optional<size_t>> receives_from;
+};
+
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." if two blocks are at the same
+// end of a connection, or one end sends other messages than the other receives.
+absl::StatusOr<MscclConnections> ConnectMsccl(std::string_view file,
+                                              const MscclAlgorithm& algorithm);
+
+// "thread block 3 of gpu 1"
+std::string NameOfBlock(uint32_t gpu, const MscclBlock& block);
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_SCHEDULES_MSCCL_CONNECTIONS_H_

@@ -1,0 +1,55 @@
+// Algorithms of MSCCL (github.com/microsoft/msccl) as the XML files that
+// msccl-tools writes:
+//
+//   <algo name="pair" proto="Simple" nchannels="1" nchunksperloop="2" ngpus="2"
+//         coll="allgather" inplace="1">
+//     <gpu id="0" i_chunks="1" o_chunks="2" s_chunks="0">
+//       <tb id="0" send="1" recv="1" chan="0">
+//         <step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0"
+//               cnt="1" depid="-1" deps="-1" hasdep="0"/>
+//         <step s="1" type="r" .../>
+//
+// coll: allreduce, allgather, reduce_scatter, alltoall, broadcast, reduce; the
+// root is GPU 0. nchunksperloop: the chunks of the larger of a GPU's input and
+// output. inplace: 1 if the smaller lies in the larger.
+//
+// send, recv: the peers of a thread block, or -1. type: see MscclOp. srcbuf,
+// dstbuf: i, o, s (input, output, scratch), with offsets in chunks. depid,
+// deps: thread block and step of this GPU to wait for, or -1.
+//
+// proto, hasdep, outofplace, minBytes, maxBytes, nthreads, nthreadblocks and
+// maxcount are known and have no effect: a file does not choose how fast a
+// protocol is, nor for which sizes it is used.
+//
+// Source: microsoft/msccl, src/graph/topo.cc; microsoft/msccl-tools,
+// msccl/language/ir.py.
+
+#ifndef COLLECTIVES_SCHEDULES_MSCCL_FILE_H_
+#define COLLECTIVES_SCHEDULES_MSCCL_FILE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/log.h"
+#include "collectives/schedules/custom_schedule.h"
+
+namespace astra {
+
+// Other tools write these files, so what is not known is no error: each
+// attribute or element that is not is in `warnings` once, where it first is.
+//
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is not XML, an
+// attribute that is missing or not as above, more than there may be; also those
+// of RunMsccl.
+absl::StatusOr<CustomSchedule> ParseMsccl(std::string_view file,
+                                          std::string_view contents,
+                                          Warnings* warnings);
+
+// ParseMsccl of the file `path`. Errors: also those of ReadFile.
+absl::StatusOr<CustomSchedule> ReadMsccl(const std::string& path,
+                                         Warnings* warnings);
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_SCHEDULES_MSCCL_FILE_H_

@@ -1,0 +1,88 @@
+// Reads XML files into typed attributes, with "FILE:LINE:COLUMN: ..." errors at
+// the element they stand in. The first error sticks; what is read after it are
+// the least values allowed.
+
+#ifndef COLLECTIVES_SCHEDULES_XML_READER_H_
+#define COLLECTIVES_SCHEDULES_XML_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "astra-core/base/log.h"
+#include "collectives/schedules/msccl_algorithm.h"
+#include "pugixml.hpp"
+
+namespace astra {
+
+class XmlReader {
+ public:
+  static constexpr size_t kMaxFileBytes = size_t{256} << 20;
+  static constexpr size_t kMaxWarnings = 100;  // What is beyond goes unsaid.
+
+  // `file` is its name in messages. What is read and not known goes to
+  // `warnings`, each element and attribute once. All must outlive the reader.
+  XmlReader(std::string_view file, std::string_view contents,
+            Warnings* warnings)
+      : file_(file), contents_(contents), warnings_(warnings) {}
+
+  // The element that the file is, which must be a `name`; null on an error.
+  pugi::xml_node Root(const char* name);
+
+  // The elements `name` of `parent`, with a warning of others.
+  std::vector<pugi::xml_node> Children(pugi::xml_node parent, const char* name);
+
+  // An attribute that must be there.
+  std::string Text(pugi::xml_node node, const char* key,
+                   std::string_view expected);
+  int64_t Integer(pugi::xml_node node, const char* key, int64_t min,
+                  int64_t max);
+  uint32_t Count(pugi::xml_node node, const char* key, uint32_t min,
+                 uint32_t max);
+  // None for -1.
+  std::optional<uint32_t> Optional(pugi::xml_node node, const char* key,
+                                   uint32_t max);
+  // Its position in `names`.
+  size_t Choice(pugi::xml_node node, const char* key,
+                absl::Span<const std::string_view> names);
+
+  // Fails if an attribute is there twice, warns of those not in `known`.
+  void CheckAttributes(pugi::xml_node node,
+                       absl::Span<const std::string_view> known);
+
+  // Where the "<" of an element stands.
+  MscclPlace PlaceOf(pugi::xml_node node) {
+    return PlaceAt(node.offset_debug() - 1);
+  }
+
+  // Records an error, unless there is one.
+  void Fail(MscclPlace place, std::string_view message);
+
+  const absl::Status& status() const { return status_; }
+
+ private:
+  void Warn(pugi::xml_node node, const std::string& what);
+  MscclPlace PlaceAt(ptrdiff_t offset);
+
+  std::string_view file_;
+  std::string_view contents_;
+  Warnings* warnings_;
+  pugi::xml_document document_;
+  std::set<std::string> warned_;
+  absl::Status status_;
+
+  // Lines are counted up to here.
+  size_t counted_ = 0;
+  size_t line_begin_ = 0;
+  uint32_t line_ = 1;
+};
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_SCHEDULES_XML_READER_H_
