@@ -1,0 +1,367 @@
+#include "collectives/nccl/calibrate.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "astra-core/base/check.h"
+#include "astra-core/base/status_macros.h"
+#include "collectives/nccl/calibrated_constants.h"
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+using Vector = std::vector<double>;
+
+constexpr double kHuber = 0.1;
+constexpr double kProbe = 0.09531018;   // log(1.1)
+constexpr double kEffect = 0.00995033;  // log(1.01)
+
+double HuberLoss(double error) {
+  const double size = std::abs(error);
+  return size <= kHuber ? size * size / 2 : kHuber * (size - kHuber / 2);
+}
+
+// What makes a squared error pull as its Huber loss does.
+double HuberWeight(double error) {
+  return std::min(1.0, kHuber / std::max(std::abs(error), kHuber));
+}
+
+double MedianError(const std::vector<Prediction>& predictions) {
+  Vector sizes;
+  for (const Prediction& p : predictions)
+    sizes.push_back(std::abs(p.log_error));
+  const auto middle = sizes.begin() + static_cast<ptrdiff_t>(sizes.size() / 2);
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  return *middle;
+}
+
+// The solution of `a` x = `b`, for a symmetric positive definite `a`, by
+// Gaussian elimination.
+Vector Solve(std::vector<Vector> a, Vector b) {
+  const size_t n = b.size();
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t row = i + 1; row < n; ++row) {
+      const double factor = a[row][i] / a[i][i];
+      for (size_t k = i; k < n; ++k) a[row][k] -= factor * a[i][k];
+      b[row] -= factor * b[i];
+    }
+  }
+  for (size_t i = n; i-- > 0;) {
+    for (size_t k = i + 1; k < n; ++k) b[i] -= a[i][k] * b[k];
+    b[i] /= a[i][i];
+  }
+  return b;
+}
+
+// How the errors change with a constant.
+struct Column {
+  size_t constant;
+  double effect;  // The largest change of an error.
+  Vector slopes;  // By observation.
+};
+
+class Search {
+ public:
+  Search(const SystemSpec& system, Predictor& predictor)
+      : start_(system), predictor_(predictor) {
+    for (const CalibratedConstant& c : CalibratedConstantsOf(start_)) {
+      point_.x.push_back(c.coordinate(*c.value));
+      goes_with_previous_.push_back(c.goes_with_previous);
+    }
+    prior_ = point_.x;
+    matters_.resize(prior_.size());
+  }
+
+  absl::Status Run();
+
+  // The system at the point that was found, its fitted constants rounded.
+  SystemSpec Found() const;
+
+ private:
+  struct Point {
+    Vector x;  // Coordinates of the constants.
+    std::vector<Prediction> predictions;
+  };
+
+  SystemSpec SystemAt(const Vector& x) const;
+  absl::Status Evaluate(Point* point);
+  double LossOf(const Point& point) const;
+  absl::StatusOr<Column> Probe(const SystemSpec& system, size_t j,
+                               double probe);
+  absl::StatusOr<std::vector<Column>> Columns();
+  double GradientOf(const Column& column) const;
+  Vector StepOf(const std::vector<Column>& columns) const;
+  absl::StatusOr<bool> Improve();
+
+  SystemSpec start_;
+  Predictor& predictor_;
+  Vector prior_;
+  Point point_;
+  std::vector<bool> goes_with_previous_;  // By constant.
+  std::vector<bool> matters_;             // By constant.
+  double noise_ = 0;                      // The median size of the errors.
+  double damping_ = 1e-3;
+};
+
+// Constants at which the search has not moved keep their very value.
+SystemSpec Search::SystemAt(const Vector& x) const {
+  SystemSpec system = start_;
+  const std::vector<CalibratedConstant> constants =
+      CalibratedConstantsOf(system);
+  for (size_t i = 0; i < constants.size(); ++i) {
+    const CalibratedConstant& c = constants[i];
+    if (x[i] == prior_[i]) continue;
+    *c.value = c.ValueAt(x[i]);
+  }
+  return system;
+}
+
+absl::Status Search::Evaluate(Point* point) {
+  ASTRA_ASSIGN_OR_RETURN(point->predictions,
+                         predictor_.Predict(SystemAt(point->x)));
+  return absl::OkStatus();
+}
+
+double Search::LossOf(const Point& point) const {
+  double loss = 0;
+  for (const Prediction& p : point.predictions) loss += HuberLoss(p.log_error);
+  for (size_t i = 0; i < prior_.size(); ++i) {
+    const double pull = noise_ * (point.x[i] - prior_[i]);
+    loss += pull * pull / 2;
+  }
+  return loss;
+}
+
+// How a change of `c` by `probe`, of a coordinate, changes the errors.
+absl::StatusOr<Column> Search::Probe(const SystemSpec& system, size_t j,
+                                     double probe) {
+  SystemSpec changed = system;
+  const CalibratedConstant c = CalibratedConstantsOf(changed)[j];
+  *c.value = c.ValueAt(c.coordinate(*c.value) + probe);
+  std::vector<Prediction> predictions = point_.predictions;
+  ASTRA_RETURN_IF_ERROR(predictor_.PredictAgain(changed, c, &predictions));
+  Column column{j, 0, {}};
+  for (size_t i = 0; i < predictions.size(); ++i) {
+    const double change =
+        predictions[i].log_error - point_.predictions[i].log_error;
+    column.effect = std::max(column.effect, std::abs(change));
+    column.slopes.push_back(change / probe);
+  }
+  return column;
+}
+
+// Of the constants that matter, or have: halfway is no place to leave one.
+absl::StatusOr<std::vector<Column>> Search::Columns() {
+  const SystemSpec system = SystemAt(point_.x);
+  std::vector<Column> columns;
+  for (size_t j = 0; j < prior_.size(); ++j) {
+    ASTRA_ASSIGN_OR_RETURN(Column column, Probe(system, j, kProbe));
+    if (column.effect <= kEffect) {
+      // What is not the slowest part may become it in the other direction.
+      ASTRA_ASSIGN_OR_RETURN(column, Probe(system, j, -kProbe));
+    }
+    matters_[j] = matters_[j] || column.effect > kEffect ||
+                  (goes_with_previous_[j] && matters_[j - 1]);
+    if (matters_[j]) columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+double Search::GradientOf(const Column& column) const {
+  const size_t j = column.constant;
+  double gradient = noise_ * noise_ * (point_.x[j] - prior_[j]);
+  for (size_t i = 0; i < column.slopes.size(); ++i) {
+    const double error = point_.predictions[i].log_error;
+    gradient += HuberWeight(error) * error * column.slopes[i];
+  }
+  return gradient;
+}
+
+// The damped Gauss-Newton step, by column.
+Vector Search::StepOf(const std::vector<Column>& columns) const {
+  std::vector<Vector> a(columns.size(), Vector(columns.size()));
+  Vector b;
+  for (size_t j = 0; j < columns.size(); ++j) {
+    for (size_t k = 0; k < columns.size(); ++k) {
+      for (size_t i = 0; i < point_.predictions.size(); ++i) {
+        a[j][k] += HuberWeight(point_.predictions[i].log_error) *
+                   columns[j].slopes[i] * columns[k].slopes[i];
+      }
+    }
+    a[j][j] += noise_ * noise_;
+    a[j][j] *= 1 + damping_;
+    b.push_back(-GradientOf(columns[j]));
+  }
+  return Solve(std::move(a), std::move(b));
+}
+
+// Takes a step; false where none is an improvement worth a further round.
+absl::StatusOr<bool> Search::Improve() {
+  constexpr double kMaxDamping = 1e6;
+  constexpr double kFactor = 10;
+  constexpr double kWorthwhile = 1e-7;
+  SystemSpec system = SystemAt(point_.x);
+  const std::vector<CalibratedConstant> constants =
+      CalibratedConstantsOf(system);
+  ASTRA_ASSIGN_OR_RETURN(std::vector<Column> columns, Columns());
+  // A constant at its bound that would go beyond stays there.
+  columns.erase(
+      std::remove_if(columns.begin(), columns.end(),
+                     [&](const Column& column) {
+                       const CalibratedConstant& c = constants[column.constant];
+                       return GradientOf(column) > 0 ? *c.value <= c.min
+                                                     : *c.value >= c.max;
+                     }),
+      columns.end());
+  const double loss = LossOf(point_);
+  for (; damping_ <= kMaxDamping; damping_ *= kFactor) {
+    const Vector step = StepOf(columns);
+    Point next;
+    next.x = point_.x;
+    for (size_t j = 0; j < columns.size(); ++j) {
+      const CalibratedConstant& c = constants[columns[j].constant];
+      double& x = next.x[columns[j].constant];
+      x = std::clamp(x + step[j], c.coordinate(c.min), c.coordinate(c.max));
+    }
+    ASTRA_RETURN_IF_ERROR(Evaluate(&next));
+    const double next_loss = LossOf(next);
+    if (next_loss >= loss) continue;
+    const bool is_worthwhile = next_loss < loss * (1 - kWorthwhile);
+    point_ = std::move(next);
+    damping_ /= kFactor;
+    return is_worthwhile;
+  }
+  return false;
+}
+
+absl::Status Search::Run() {
+  constexpr int kMaxRounds = 60;
+  ASTRA_RETURN_IF_ERROR(Evaluate(&point_));
+  for (int round = 0; round < kMaxRounds; ++round) {
+    noise_ = MedianError(point_.predictions);
+    ASTRA_ASSIGN_OR_RETURN(const bool has_improved, Improve());
+    if (!has_improved) break;
+  }
+  return absl::OkStatus();
+}
+
+// To four significant digits: no measurement tells more.
+double Rounded(double value) {
+  const std::string text = fmt::format("{:.4g}", value);
+  double rounded = value;
+  const auto end =
+      std::from_chars(text.data(), text.data() + text.size(), rounded);
+  ASTRA_CHECK(end.ec == std::errc(), "{}", text);
+  return rounded;
+}
+
+SystemSpec Search::Found() const {
+  SystemSpec system = SystemAt(point_.x);
+  const std::vector<CalibratedConstant> constants =
+      CalibratedConstantsOf(system);
+  for (size_t i = 0; i < constants.size(); ++i) {
+    if (point_.x[i] != prior_[i]) {
+      *constants[i].value = Rounded(*constants[i].value);
+    }
+  }
+  return system;
+}
+
+// A ramp of 0 has no size that means something: the search starts from one that
+// ramps have, from where it finds its way if there is one.
+SystemSpec WithRampSizes(SystemSpec system) {
+  constexpr double kUsualMiB = 32;
+  for (Pace* pace : PacesOf(system)) {
+    if (pace->ramp_us == 0) pace->ramp_MiB = kUsualMiB;
+  }
+  return system;
+}
+
+// Takes that back where there is still no ramp.
+void RestoreRampSizes(SystemSpec old, SystemSpec* system) {
+  const std::vector<Pace*> old_paces = PacesOf(old);
+  const std::vector<Pace*> paces = PacesOf(*system);
+  for (size_t i = 0; i < paces.size(); ++i) {
+    if (paces[i]->ramp_us == 0) paces[i]->ramp_MiB = old_paces[i]->ramp_MiB;
+  }
+}
+
+absl::StatusOr<Residuals> ResidualsOf(Predictor& predictor,
+                                      const SystemSpec& system) {
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<Prediction> predictions,
+                         predictor.Predict(system));
+  constexpr double kPercent = 100;
+  Residuals residuals;
+  for (const Prediction& prediction : predictions) {
+    residuals.errors.push_back(kPercent * std::expm1(prediction.log_error));
+  }
+  residuals.summary = SummarizeErrors(residuals.errors);
+  return residuals;
+}
+
+// Names the constants in which the systems differ, and states their origin.
+void StateChanges(const SystemSpec& before, Calibration* calibration) {
+  SystemSpec old = before;
+  SystemSpec& system = calibration->system;
+  const std::vector<CalibratedConstant> olds = CalibratedConstantsOf(old);
+  const std::vector<CalibratedConstant> news = CalibratedConstantsOf(system);
+  const std::string origin = fmt::format("fitted to {} measurements",
+                                         calibration->after.errors.size());
+  for (size_t i = 0; i < olds.size(); ++i) {
+    if (*olds[i].value == *news[i].value) continue;
+    calibration->constants.push_back(
+        {olds[i].name, *olds[i].value, *news[i].value});
+    (olds[i].of_transport ? system.transport.origin
+                          : system.interconnect.origin) = origin;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Calibration> Calibrate(
+    const SystemSpec& system, absl::Span<const Observation> observations) {
+  if (observations.empty()) {
+    return absl::InvalidArgumentError("no observations to calibrate with");
+  }
+  ASTRA_ASSIGN_OR_RETURN(Predictor predictor,
+                         Predictor::Create(system, observations));
+  Calibration calibration;
+  ASTRA_ASSIGN_OR_RETURN(calibration.before, ResidualsOf(predictor, system));
+  Search search(WithRampSizes(system), predictor);
+  ASTRA_RETURN_IF_ERROR(search.Run());
+  calibration.system = search.Found();
+  RestoreRampSizes(system, &calibration.system);
+  ASTRA_ASSIGN_OR_RETURN(calibration.after,
+                         ResidualsOf(predictor, calibration.system));
+  StateChanges(system, &calibration);
+  return calibration;
+}
+
+std::string CalibrationText(const Calibration& calibration) {
+  std::string text = fmt::format("{} constants fitted to {} measurements\n\n",
+                                 calibration.constants.size(),
+                                 calibration.after.errors.size());
+  text += fmt::format("{:<32} {:>10} {:>10}\n", "error", "before", "after");
+  const ErrorSummary& before = calibration.before.summary;
+  const ErrorSummary& after = calibration.after.summary;
+  const auto add = [&text](std::string_view name, double old, double now) {
+    text += fmt::format("{:<32} {:>8.1f} % {:>8.1f} %\n", name, old, now);
+  };
+  add("median", before.median_abs, after.median_abs);
+  add("90th percentile", before.p90_abs, after.p90_abs);
+  if (calibration.constants.empty()) return text;
+  text +=
+      fmt::format("\n{:<32} {:>10} {:>10}\n", "constant", "before", "after");
+  for (const FittedConstant& constant : calibration.constants) {
+    text += fmt::format("{:<32} {:>10.4g} {:>10.4g}\n", constant.name,
+                        constant.before, constant.after);
+  }
+  return text;
+}
+
+}  // namespace astra

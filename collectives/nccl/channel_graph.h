@@ -1,0 +1,64 @@
+// How many channels NCCL lays over a group, and at which rate each: what its
+// search of the server's topology comes to on servers whose GPUs are all alike.
+//
+// A channel is a path through all ranks with its own share of the buffer. The
+// search tries rates from a fixed list, the highest first, and takes the first
+// at which channels use up the NVLinks inside a server and, over several
+// servers, one NIC each. Slow channels are few and fast ones are split in two.
+//
+// Source: NCCL, src/graph/search.cc (the lists of rates and the splitting);
+// src/graph/connect.cc (every channel found is used twice).
+
+#ifndef COLLECTIVES_NCCL_CHANNEL_GRAPH_H_
+#define COLLECTIVES_NCCL_CHANNEL_GRAPH_H_
+
+#include <array>
+#include <compare>
+#include <cstdint>
+
+#include "collectives/nccl/nccl_options.h"
+#include "collectives/nccl_algorithm.h"
+#include "collectives/systems/system_spec.h"
+
+namespace astra {
+
+// What NCCL sees of the hardware of a group.
+struct GroupHardware {
+  GpuArchitecture architecture = GpuArchitecture::kHopper;
+  CpuVendor cpu = CpuVendor::kIntel;
+  InterconnectKind interconnect = InterconnectKind::kNvlink;
+  uint32_t num_ranks = 1;
+  uint32_t num_servers = 1;
+  uint32_t ranks_per_server = 1;  // The most of any server.
+  double gpu_GBps = 0;           // Of a GPU's NVLinks or PCIe, as NCCL reckons.
+  uint32_t nics_per_server = 0;  // That the ranks of a server use.
+  double nic_GBps = 0;           // Of one.
+  bool has_nvls = false;         // NVSwitches that reduce.
+  bool has_sharp = false;        // A fabric that reduces.
+  double net_latency_us = 0;     // NCCL's latencyInter, of a hop.
+
+  friend auto operator<=>(const GroupHardware&, const GroupHardware&) = default;
+};
+
+// The channels of one algorithm; none if it is not possible.
+struct ChannelGraph {
+  uint32_t num_channels = 0;
+  double intra_GBps = 0;  // Of a channel within a server.
+  double inter_GBps = 0;  // Of a channel between servers.
+};
+
+using ChannelGraphs = std::array<ChannelGraph, kNumNcclAlgorithms>;
+
+// The graph of each algorithm over a group with `hardware`.
+ChannelGraphs SearchChannels(const GroupHardware& hardware,
+                             const NcclOptions& options);
+
+// The channels (CTAs) that a kernel of `algorithm` uses for large buffers,
+// within NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS.
+uint32_t NumKernelChannels(NcclAlgorithm algorithm, const ChannelGraph& graph,
+                           const GroupHardware& hardware,
+                           const NcclOptions& options);
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_NCCL_CHANNEL_GRAPH_H_

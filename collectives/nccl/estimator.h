@@ -1,0 +1,89 @@
+// How long collectives take on a system: one call for tools and schedulers.
+//
+//   ASTRA_ASSIGN_OR_RETURN(CollectiveEstimator estimator,
+//                          CollectiveEstimator::Create("dgx-h100", 16, 8, {}));
+//   ASTRA_ASSIGN_OR_RETURN(CollectiveEstimate all_reduce,
+//                          estimator.Estimate(CollectiveKind::kAllReduce,
+//                                             Bytes(1 << 30)));
+//   all_reduce.time_us
+
+#ifndef COLLECTIVES_NCCL_ESTIMATOR_H_
+#define COLLECTIVES_NCCL_ESTIMATOR_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/collective_kind.h"
+#include "astra-core/base/ids.h"
+#include "astra-core/base/units.h"
+#include "collectives/nccl/collective_time.h"
+#include "collectives/nccl/nccl_options.h"
+#include "collectives/systems/system_spec.h"
+#include "topology/routes.h"
+#include "topology/topology.h"
+
+namespace astra {
+
+struct CollectiveEstimate {
+  double time_us = 0;
+  double algbw_GBps = 0;  // Buffer size over time.
+  double busbw_GBps = 0;  // As nccl-tests defines it.
+  std::string algorithm;  // "Ring", or "P2P" of sends and receives.
+  std::string protocol;
+  uint32_t channels = 0;
+  bool is_latency_bound = false;
+  std::string bottleneck;  // The link that sets the pace.
+};
+
+class CollectiveEstimator {
+ public:
+  // All of `num_gpus` GPUs of the system of that name, alias or file, in
+  // servers of `gpus_per_server` (0: as many as the system has).
+  //
+  // Errors: those of LoadSystem and BuildSystemTopology; InvalidArgument for
+  // fewer than 2 GPUs.
+  static absl::StatusOr<CollectiveEstimator> Create(std::string_view system,
+                                                    uint32_t num_gpus,
+                                                    uint32_t gpus_per_server,
+                                                    const NcclOptions& options);
+
+  // A group of `ranks`, in group order, on a topology. No ranks: all.
+  //
+  // Errors: InvalidArgument for fewer than 2 ranks, one that `topology` lacks,
+  // or one that is named twice.
+  static absl::StatusOr<CollectiveEstimator> Create(const SystemSpec& system,
+                                                    Topology topology,
+                                                    std::vector<RankId> ranks,
+                                                    const NcclOptions& options);
+
+  // A send-recv goes around: each rank sends `bytes` to the next one, as in
+  // nccl-tests.
+  //
+  // Errors: those of CollectiveTimes; InvalidArgument for fewer than 1 byte;
+  // ResourceExhausted beyond kMaxCollectiveTime.
+  absl::StatusOr<CollectiveEstimate> Estimate(CollectiveKind kind, Bytes bytes);
+
+  // What NCCL chooses among for `bytes`, as text; see TuningText.
+  absl::StatusOr<std::string> Tuning(CollectiveKind kind, Bytes bytes);
+
+  const Topology& topology() const;
+  const std::vector<RankId>& ranks() const;
+  const SystemSpec& system() const;
+
+ private:
+  struct State;  // At a fixed place: its parts point at one another.
+  explicit CollectiveEstimator(std::shared_ptr<State> state)
+      : state_(std::move(state)) {}
+  absl::StatusOr<CollectiveTimes*> TimesOf(CollectiveKind kind);
+
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_NCCL_ESTIMATOR_H_

@@ -1,0 +1,140 @@
+#include "collectives/nccl/group_hardware.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+double GBpsOf(const Topology& topology, LinkId link) {
+  constexpr double kBitsPerGigabyte = 8e9;
+  return static_cast<double>(topology.type(link).bandwidth.count()) /
+         kBitsPerGigabyte;
+}
+
+// What a GPU can send to others of its server.
+double WithinServer(const Topology& topology, NodeId gpu) {
+  double rate = 0;
+  for (const LinkId link : topology.links_from(gpu)) {
+    const NodeId target = topology.link(link).target;
+    if (topology.kind(target) != NodeKind::kSwitch) {
+      rate += GBpsOf(topology, link);
+    }
+  }
+  return rate;
+}
+
+// Whether `node` stands for a NIC: a switch whose GPUs are all of `server`, and
+// which leads on by one cable that is no faster than that of a GPU.
+bool IsSharedNic(const Topology& topology, NodeId node, uint32_t server) {
+  uint32_t num_uplinks = 0;
+  double uplink_rate = 0;
+  double gpu_rate = 0;
+  for (const LinkId link : topology.links_from(node)) {
+    const NodeId target = topology.link(link).target;
+    if (topology.kind(target) != NodeKind::kGpu) {
+      ++num_uplinks;
+      uplink_rate = GBpsOf(topology, link);
+    } else if (topology.ServerOf(RankId(target.index())) != server) {
+      return false;
+    } else {
+      gpu_rate = GBpsOf(topology, link);
+    }
+  }
+  return num_uplinks == 1 && uplink_rate <= gpu_rate;
+}
+
+// The rates of the NICs of a server that some of its GPUs use.
+struct Nics {
+  uint32_t count = 0;
+  double GBps = 0;  // Of all.
+};
+
+Nics NicsOf(const Topology& topology, uint32_t server,
+            absl::Span<const RankId> ranks) {
+  Nics nics;
+  std::set<NodeId> shared;
+  for (const RankId rank : ranks) {
+    double own_rate = 0;
+    for (const LinkId link : topology.links_from(Topology::NodeOf(rank))) {
+      const NodeId target = topology.link(link).target;
+      if (topology.kind(target) != NodeKind::kSwitch) continue;
+      if (!IsSharedNic(topology, target, server)) {
+        own_rate += GBpsOf(topology, link);
+      } else if (shared.insert(target).second) {
+        ++nics.count;
+        for (const LinkId up : topology.links_from(target)) {
+          if (topology.kind(topology.link(up).target) != NodeKind::kGpu) {
+            nics.GBps += GBpsOf(topology, up);
+          }
+        }
+      }
+    }
+    if (own_rate > 0) ++nics.count;
+    nics.GBps += own_rate;
+  }
+  return nics;
+}
+
+}  // namespace
+
+absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
+                                         const SystemSpec& system,
+                                         const Topology& topology) {
+  std::map<uint32_t, std::vector<RankId>> servers;
+  for (const RankId rank : ranks) {
+    servers[topology.ServerOf(rank)].push_back(rank);
+  }
+  GroupHardware hardware;
+  hardware.architecture = system.architecture;
+  hardware.cpu = system.cpu;
+  hardware.interconnect = system.interconnect.kind;
+  hardware.num_ranks = static_cast<uint32_t>(ranks.size());
+  hardware.num_servers = static_cast<uint32_t>(servers.size());
+  hardware.has_nvls = system.interconnect.has_nvls;
+  hardware.has_sharp = system.sharp;
+  hardware.net_latency_us = system.transport.latency_us;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double gpu_rate = kInfinity;
+  double server_rate = kInfinity;
+  for (const auto& [server, local] : servers) {
+    const auto count = static_cast<uint32_t>(local.size());
+    hardware.ranks_per_server = std::max(hardware.ranks_per_server, count);
+    for (const RankId rank : local) {
+      if (count == 1) break;
+      gpu_rate =
+          std::min(gpu_rate, WithinServer(topology, Topology::NodeOf(rank)));
+    }
+    if (servers.size() == 1) break;
+    const Nics nics = NicsOf(topology, server, local);
+    if (nics.count == 0) {
+      return absl::FailedPreconditionError(
+          fmt::format("rank {} has no NIC: its group spans {} servers",
+                      local.front(), servers.size()));
+    }
+    if (nics.GBps < server_rate) {
+      server_rate = nics.GBps;
+      hardware.nics_per_server = nics.count;
+      hardware.nic_GBps = nics.GBps / nics.count;
+    }
+  }
+  if (gpu_rate == kInfinity) {
+    gpu_rate = system.interconnect.GBps;  // Nobody shares a server.
+  } else if (gpu_rate == 0) {
+    // GPUs without links of their own reach one another by their NICs.
+    return absl::FailedPreconditionError(
+        "GPUs of a server have no links within it, NVLink or PCIe");
+  }
+  hardware.gpu_GBps =
+      gpu_rate * system.interconnect.nccl_GBps / system.interconnect.GBps;
+  return hardware;
+}
+
+}  // namespace astra

@@ -1,0 +1,219 @@
+#include "collectives/nccl/measured_setup.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "astra-core/base/status_macros.h"
+#include "collectives/systems/system_library.h"
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+constexpr double kBitsPerByte = 8;
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return lower;
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  return Lower(text).find(part) != std::string::npos;
+}
+
+// The bundled transport of the NICs that a row names; none for one server.
+std::string TransportOf(const MeasuredRow& row) {
+  const std::string& word = row.nics.transport;
+  if (word == "EFA") return row.gpu_model == "A100" ? "efa-v1" : "efa";
+  if (word == "TCPX") return "tcpx";
+  if (word == "TCPXO") return "tcpxo";
+  if (word == "Slingshot") return "slingshot";
+  if (word == "RoCE") {
+    if (Contains(row.source, "google") || Contains(row.source, "gcp")) {
+      return "gcp-roce";
+    }
+    if (Contains(row.source, "oracle") || Contains(row.source, "oci")) {
+      return "oci-roce";
+    }
+    return "roce";
+  }
+  return "infiniband";
+}
+
+bool IsPcie(const MeasuredRow& row) {
+  return Contains(row.gpu, "pcie") && !row.nvlink.generation;
+}
+
+// "h100-sxm" is an H100, "gh200" is none.
+bool IsOfModel(const SystemSpec& system, const MeasuredRow& row) {
+  const std::string model = Lower(row.gpu_model);
+  const std::string_view gpu = system.gpu;
+  return gpu.substr(0, model.size()) == model &&
+         (gpu.size() == model.size() || gpu[model.size()] == '-');
+}
+
+double ServerGbps(const SystemSpec& system) {
+  return system.nics_per_server * system.nic_GBps * kBitsPerByte;
+}
+
+// How little a system has in common with a row; less is nearer.
+double DistanceOf(const SystemSpec& system, const MeasuredRow& row) {
+  constexpr double kOtherInterconnect = 1000;
+  constexpr double kOtherTransport = 100;
+  constexpr double kOtherUnusedTransport = 1;
+  constexpr double kOtherServer = 10;
+  double distance = 0;
+  const bool is_one_server = row.num_nodes == 1;
+  const bool is_pcie = system.interconnect.kind == InterconnectKind::kPcie;
+  if (is_pcie != IsPcie(row)) distance += kOtherInterconnect;
+  if (system.transport.name != TransportOf(row)) {
+    distance += is_one_server ? kOtherUnusedTransport : kOtherTransport;
+  }
+  if (is_one_server ? system.gpus_per_server < row.num_gpus
+                    : system.gpus_per_server % row.num_gpus_per_node() != 0) {
+    distance += kOtherServer;
+  }
+  if (!is_one_server && row.nics.count && row.nics.gbps) {
+    const double stated = *row.nics.count * *row.nics.gbps *
+                          (row.nics.per_gpu ? system.gpus_per_server : 1);
+    distance += std::abs(std::log2(ServerGbps(system) / stated));
+  }
+  return distance;
+}
+
+absl::StatusOr<SystemSpec> NearestSystem(const MeasuredRow& row) {
+  const SystemSpec* nearest = nullptr;
+  for (const SystemSpec& system : BundledSystems()) {
+    if (!IsOfModel(system, row)) continue;
+    if (nearest == nullptr ||
+        DistanceOf(system, row) < DistanceOf(*nearest, row)) {
+      nearest = &system;
+    }
+  }
+  if (nearest != nullptr) return *nearest;
+  return absl::InvalidArgumentError(
+      fmt::format("no system has the GPU \"{}\"", row.gpu_model));
+}
+
+// What the row states of its NICs in place of the system's. An NVLink domain
+// may be several of the row's nodes.
+void ApplyNics(const MeasuredRow& row, uint32_t domain, SystemSpec* system) {
+  const MeasuredNics& nics = row.nics;
+  const uint32_t per_node = row.num_gpus_per_node();
+  if (nics.per_gpu && nics.gbps) {
+    system->nics_per_server = nics.count.value_or(1) * system->gpus_per_server;
+  } else if (nics.count && domain > per_node) {
+    const bool is_of_domain = *nics.count >= domain;
+    system->nics_per_server =
+        is_of_domain ? *nics.count : *nics.count * domain / per_node;
+    system->gpus_per_server = domain;
+  } else if (nics.count) {
+    // A virtual machine with some of the GPUs has as many of the NICs.
+    const bool is_part = per_node < system->gpus_per_server &&
+                         *nics.count < system->nics_per_server;
+    if (is_part) system->gpus_per_server = per_node;
+    system->nics_per_server = *nics.count;
+  }
+  if (nics.gbps) system->nic_GBps = *nics.gbps / kBitsPerByte;
+}
+
+absl::Status ApplyTransport(const MeasuredRow& row, uint32_t domain,
+                            SystemSpec* system) {
+  const std::string name = TransportOf(row);
+  if (row.nics.none) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} nodes without NICs", row.num_nodes));
+  }
+  if (row.nics.transport == "TCP") {
+    return absl::InvalidArgumentError("the transport TCP has no description");
+  }
+  const std::vector<Transport>& transports = BundledParts().transports;
+  const auto found =
+      std::find_if(transports.begin(), transports.end(),
+                   [&](const Transport& t) { return t.name == name; });
+  if (found == transports.end()) {
+    return absl::InvalidArgumentError(
+        fmt::format("the transport {} has no description", name));
+  }
+  if (system->transport.name != name) system->transport = *found;
+  ApplyNics(row, domain, system);
+  system->max_servers = std::max(system->max_servers, row.num_nodes);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<NcclOptions> OptionsOf(const MeasuredRow& row,
+                                      SystemSpec* system) {
+  NcclOptions options;
+  if (row.nccl_version) {
+    const std::string version =
+        fmt::format("{}.{}", row.nccl_version->major, row.nccl_version->minor);
+    const absl::StatusOr<NcclVersion> parsed = ParseNcclVersion(version);
+    if (parsed.ok()) options.version = *parsed;
+  }
+  for (const auto& [key, value] : row.environment.settings) {
+    // What we do not know is where data goes or what is printed.
+    if (!IsNcclVariable(key)) continue;
+    ASTRA_RETURN_IF_ERROR(
+        ApplyNcclOption(fmt::format("{}={}", key, value), &options));
+    if (key == "NCCL_ALGO" && Contains(value, "collnet")) {
+      options.collnet = true;
+    }
+  }
+  const std::optional<NcclAlgorithm> seen = row.environment.algorithm;
+  if (row.environment.is_asked) {
+    NcclChoices& choices = options.choices[row.collective];
+    choices.algorithms = 1U << IndexOf(*seen);
+    if (seen == NcclAlgorithm::kNvls) {
+      choices.algorithms |= 1U << IndexOf(NcclAlgorithm::kNvlsTree);
+    }
+    const std::optional<NcclProtocol> protocol = row.environment.protocol;
+    if (protocol) choices.protocols = 1U << IndexOf(*protocol);
+  }
+  if (seen == NcclAlgorithm::kCollnetChain ||
+      seen == NcclAlgorithm::kCollnetDirect) {
+    options.collnet = true;
+  }
+  system->sharp = options.collnet;
+  options.cuda_graph = row.environment.uses_cuda_graph;
+  options.symmetric = row.environment.symmetric;
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<MeasuredSetup> SetupOf(const MeasuredRow& row) {
+  if (!row.problem.empty()) return absl::InvalidArgumentError(row.problem);
+  MeasuredSetup setup;
+  ASTRA_ASSIGN_OR_RETURN(setup.system, NearestSystem(row));
+  setup.kind = row.collective;
+  setup.bytes = row.size;
+  setup.num_gpus = row.num_gpus;
+  SystemSpec& system = setup.system;
+  const uint32_t domain = row.nvlink.nvlink_domain.value_or(
+      row.nics.nvlink_domain.value_or(system.gpus_per_server));
+  constexpr uint32_t kLargestServer = 16;
+  const bool is_rack = domain > kLargestServer;
+  setup.gpus_per_server =
+      is_rack ? std::min(domain, row.num_gpus) : row.num_gpus_per_node();
+  system.gpus_per_server =
+      std::max(system.gpus_per_server, setup.gpus_per_server);
+  if (setup.num_gpus > setup.gpus_per_server) {
+    if (setup.num_gpus % setup.gpus_per_server != 0) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} GPUs do not fill NVLink domains of {}",
+                      setup.num_gpus, setup.gpus_per_server));
+    }
+    ASTRA_RETURN_IF_ERROR(ApplyTransport(row, setup.gpus_per_server, &system));
+  }
+  ASTRA_ASSIGN_OR_RETURN(setup.options, OptionsOf(row, &system));
+  return setup;
+}
+
+}  // namespace astra

@@ -1,0 +1,35 @@
+// What a measured collective ran on, as far as its row says.
+
+#ifndef COLLECTIVES_NCCL_MEASURED_SETUP_H_
+#define COLLECTIVES_NCCL_MEASURED_SETUP_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/collective_kind.h"
+#include "astra-core/base/units.h"
+#include "collectives/measurements/measured_table.h"
+#include "collectives/nccl/nccl_options.h"
+#include "collectives/systems/system_spec.h"
+
+namespace astra {
+
+struct MeasuredSetup {
+  SystemSpec system;
+  uint32_t num_gpus = 2;
+  uint32_t gpus_per_server = 1;  // GPUs that reach one another by NVLink.
+  NcclOptions options;
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  Bytes bytes;
+};
+
+// The bundled interconnect of the row's GPU and the bundled transport of its
+// NICs, put together with the numbers of the row; what it does not state is as
+// in the bundled system that is nearest.
+//
+// Errors: InvalidArgument with the reason why the row cannot be predicted.
+absl::StatusOr<MeasuredSetup> SetupOf(const MeasuredRow& row);
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_NCCL_MEASURED_SETUP_H_

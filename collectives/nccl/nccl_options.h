@@ -1,0 +1,93 @@
+// What a user tells NCCL through its variables: NCCL_ALGO=Ring and the like.
+// They are given as a list or a file; the environment is never read.
+//
+// Source: NCCL user guide, "Environment Variables".
+
+#ifndef COLLECTIVES_NCCL_NCCL_OPTIONS_H_
+#define COLLECTIVES_NCCL_NCCL_OPTIONS_H_
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "astra-core/base/collective_kind.h"
+#include "collectives/nccl_algorithm.h"
+
+namespace astra {
+
+struct NcclVersion {
+  int32_t major = 2;
+  int32_t minor = 30;
+
+  friend auto operator<=>(const NcclVersion&, const NcclVersion&) = default;
+};
+
+// "2.27", "2.27.7": the parts behind the second do not matter.
+absl::StatusOr<NcclVersion> ParseNcclVersion(std::string_view text);
+
+// Which algorithms and protocols a collective may use.
+struct NcclChoices {
+  uint32_t algorithms = ~0U;  // Bit IndexOf(algorithm).
+  uint32_t protocols = ~0U;
+
+  bool allows(NcclAlgorithm algorithm) const {
+    return (algorithms >> IndexOf(algorithm) & 1) != 0;
+  }
+  bool allows(NcclProtocol protocol) const {
+    return (protocols >> IndexOf(protocol) & 1) != 0;
+  }
+};
+
+struct NcclOptions {
+  NcclVersion version;
+  std::map<CollectiveKind, NcclChoices> choices;  // Where restricted.
+  uint32_t min_channels = 0;                      // 0: NCCL's own.
+  uint32_t max_channels = 0;
+  bool nvls = true;          // NCCL_NVLS_ENABLE
+  bool pxn = true;           // NCCL_PXN_DISABLE=0
+  bool collnet = false;      // NCCL_COLLNET_ENABLE; needs a fabric with SHARP
+  bool pat = true;           // NCCL_PAT_ENABLE
+  uint32_t cross_nic = 2;    // NCCL_CROSS_NIC
+  uint32_t queue_pairs = 1;  // NCCL_IB_QPS_PER_CONNECTION
+  bool cuda_graph = false;   // Not a variable: launched from a CUDA graph.
+  bool symmetric = false;    // Not a variable: buffers in symmetric windows.
+
+  NcclChoices choices_of(CollectiveKind kind) const {
+    const auto found = choices.find(kind);
+    return found == choices.end() ? NcclChoices{} : found->second;
+  }
+};
+
+// Applies "KEY=VALUE" to `options`. NCCL_VERSION is a key of ours.
+//
+// Errors: InvalidArgument for a text without "=", an unknown or unsupported key
+// (with the nearest one that is known), or a value that NCCL would not take.
+absl::Status ApplyNcclOption(std::string_view text, NcclOptions* options);
+
+// Whether NCCL has a variable of this name that says where data goes or what is
+// printed, but not how long it takes: NCCL_DEBUG, NCCL_IB_HCA, ...
+// ApplyNcclOption refuses them as having no effect; whoever replays a
+// measurement skips them.
+bool IsNeutralNcclVariable(std::string_view key);
+
+// Whether ApplyNcclOption knows the variable `key`.
+bool IsNcclVariable(std::string_view key);
+
+// ApplyNcclOption of each entry: of a list such as
+// "NCCL_ALGO=Ring,NCCL_PROTO=Simple" (commas before a "NCCL_" separate), or of
+// the lines of a file, where "#" begins a comment.
+//
+// Errors: as above, behind "FILE:LINE: " for a file.
+absl::Status ApplyNcclOptionList(std::string_view list, NcclOptions* options);
+absl::Status ApplyNcclOptionFile(const std::string& path, NcclOptions* options);
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_NCCL_NCCL_OPTIONS_H_

@@ -1,0 +1,89 @@
+// Collectives that were timed, beside what is predicted for them.
+
+#ifndef COLLECTIVES_NCCL_OBSERVATIONS_H_
+#define COLLECTIVES_NCCL_OBSERVATIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "astra-core/base/collective_kind.h"
+#include "astra-core/base/units.h"
+#include "collectives/nccl/calibrated_constants.h"
+#include "collectives/nccl/nccl_options.h"
+#include "collectives/systems/system_spec.h"
+
+namespace astra {
+
+// A collective of all of `num_gpus` GPUs that was timed.
+struct Observation {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  uint32_t num_gpus = 2;
+  uint32_t gpus_per_server = 1;
+  NcclOptions options;
+  Bytes bytes;
+  double time_us = 0;
+};
+
+struct Prediction {
+  double log_error = 0;      // log(predicted / measured).
+  std::string_view pattern;  // Of the algorithm, as of a CalibratedConstant.
+};
+
+// Predicts observations on systems that differ only in their constants: lays
+// out each cluster once, and each algorithm once for all sizes.
+class Predictor {
+ public:
+  // `observations` must outlive the object.
+  //
+  // Errors: InvalidArgument "observation N: ..." (from 1) for one with fewer
+  // than 2 GPUs, less than 1 byte, or a time that is not above 0, and with the
+  // errors of BuildSystemTopology.
+  static absl::StatusOr<Predictor> Create(
+      const SystemSpec& system, absl::Span<const Observation> observations);
+  ~Predictor();
+  Predictor(Predictor&&) noexcept;
+  Predictor& operator=(Predictor&&) = delete;
+
+  // By observation.
+  //
+  // Errors: "observation N: ..." with the errors of CollectiveTimes.
+  absl::StatusOr<std::vector<Prediction>> Predict(const SystemSpec& system);
+
+  // Predicts anew those that the value of `constant` can matter to.
+  absl::Status PredictAgain(const SystemSpec& system,
+                            const CalibratedConstant& constant,
+                            std::vector<Prediction>* predictions);
+
+ private:
+  struct Cluster;
+  // Observations that differ in size and time alone.
+  struct Sweep {
+    Cluster* cluster;
+    std::vector<size_t> members;
+  };
+
+  explicit Predictor(absl::Span<const Observation> observations);
+  absl::StatusOr<Cluster*> ClusterOf(const SystemSpec& system,
+                                     const Observation& observation);
+  bool CanMatter(const CalibratedConstant& constant, size_t i,
+                 const Prediction& prediction) const;
+  absl::Status PredictMembers(const SystemSpec& system, const Sweep& sweep,
+                              const std::vector<size_t>& members,
+                              std::vector<Prediction>* predictions);
+
+  absl::Span<const Observation> observations_;
+  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Cluster>> clusters_;
+  std::vector<Sweep> sweeps_;
+};
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_NCCL_OBSERVATIONS_H_

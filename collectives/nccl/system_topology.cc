@@ -1,0 +1,73 @@
+#include "collectives/nccl/system_topology.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "absl/status/status.h"
+#include "fmt/format.h"
+#include "topology/two_level_cluster.h"
+
+namespace astra {
+namespace {
+
+// The NICs of `gpus` GPUs of a server, and the rate of one. More NICs than GPUs
+// count as one for each GPU.
+struct Nics {
+  uint32_t count = 1;
+  double GBps = 0;
+};
+
+Nics NicsOf(const SystemSpec& system, uint32_t gpus) {
+  const double all = system.nics_per_server * system.nic_GBps;
+  const double per_gpu = all / system.gpus_per_server;
+  const uint32_t sharing =
+      system.gpus_per_server / std::max(1U, system.nics_per_server);
+  const bool is_even =
+      sharing * system.nics_per_server == system.gpus_per_server;
+  if (sharing < 2 || !is_even) return {gpus, per_gpu};
+  if (gpus % sharing == 0) return {gpus / sharing, system.nic_GBps};
+  if (gpus < sharing) return {1, system.nic_GBps};
+  return {gpus, per_gpu};
+}
+
+std::string NsText(double ns) {
+  constexpr double kPsPerNs = 1000;
+  return fmt::format("{}ps", std::llround(ns * kPsPerNs));
+}
+
+}  // namespace
+
+absl::StatusOr<Topology> BuildSystemTopology(const SystemSpec& system,
+                                             uint32_t num_gpus,
+                                             uint32_t gpus_per_server) {
+  if (gpus_per_server < 1 || gpus_per_server > system.gpus_per_server) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} GPUs of a server: {} has {}", gpus_per_server,
+                    system.name, system.gpus_per_server));
+  }
+  if (num_gpus < 1 || num_gpus % gpus_per_server != 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} GPUs do not divide into servers of {}", num_gpus, gpus_per_server));
+  }
+  const uint32_t num_servers = num_gpus / gpus_per_server;
+  if (num_servers > system.max_servers) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} servers: {} has at most {}", num_servers, system.name,
+                    system.max_servers));
+  }
+  constexpr double kUnusedGBps = 1;  // One server sends nothing to others.
+  const Nics nics = num_servers == 1 ? Nics{gpus_per_server, kUnusedGBps}
+                                     : NicsOf(system, gpus_per_server);
+  return BuildTwoLevelCluster(
+      {.num_gpus = num_gpus,
+       .gpus_per_server = gpus_per_server,
+       .nics_per_server = nics.count,
+       .nvlink_gb_per_s = system.interconnect.GBps,
+       .nic_gb_per_s = nics.GBps,
+       .gpu_type = system.gpu,
+       .nvlink_latency = NsText(system.interconnect.latency_ns),
+       .network_latency = NsText(system.transport.fabric_latency_ns)});
+}
+
+}  // namespace astra

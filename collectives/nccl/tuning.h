@@ -1,0 +1,77 @@
+// NCCL's own reckoning of how long each algorithm and protocol would take, by
+// which it chooses. It ranks candidates and is no clock: see collective_time.h
+// for what the chosen one takes.
+//
+//   time = latency + bytes / bandwidth
+//
+// with a latency that adds up constants along the longest path and a bandwidth
+// that starts from the channels found and takes off what protocols and
+// algorithms are known to lose.
+//
+// Left out, since no algorithm of ours carries them: NVLS over several servers
+// and CollNetDirect for all-gather and reduce-scatter, which both need SHARP.
+//
+// Source: NCCL 2.30, src/graph/tuning.cc (formulas and constants); for NVLS
+// before 2.28, the same file of NCCL 2.25 to 2.27.
+
+#ifndef COLLECTIVES_NCCL_TUNING_H_
+#define COLLECTIVES_NCCL_TUNING_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/collective_kind.h"
+#include "astra-core/base/units.h"
+#include "collectives/nccl/channel_graph.h"
+#include "collectives/nccl/nccl_options.h"
+#include "collectives/nccl_algorithm.h"
+
+namespace astra {
+
+struct TuningCandidate {
+  NcclAlgorithm algorithm = NcclAlgorithm::kRing;
+  NcclProtocol protocol = NcclProtocol::kSimple;
+  uint32_t channels = 0;  // Of the kernel.
+  double latency_us = 0;
+  double GBps = 0;         // Algorithm bandwidth: buffer size over time.
+  bool is_allowed = true;  // By NCCL_ALGO, NCCL_PROTO and the like.
+};
+
+// How many times the longest path of `algorithm` crosses between servers.
+double NumCrossings(NcclAlgorithm algorithm, CollectiveKind kind,
+                    const GroupHardware& hardware);
+
+// The most that one channel moves, in GB/s of bus bandwidth.
+double ChannelGBps(GpuArchitecture architecture);
+
+// What NCCL considers for one kind of collective of one group, in its order.
+struct TuningTable {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  GroupHardware hardware;
+  std::vector<TuningCandidate> candidates;
+};
+
+// The candidates of `kind` over a group. Kinds that NCCL makes of sends and
+// receives (all-to-all, send-recv, gather, scatter) have none.
+TuningTable Tune(CollectiveKind kind, const GroupHardware& hardware,
+                 const NcclOptions& options);
+
+// NCCL's prediction for `candidate` of `table`, in microseconds.
+double PredictedUs(const TuningTable& table, const TuningCandidate& candidate,
+                   Bytes bytes);
+
+// The position of the allowed candidate with the smallest prediction, the first
+// of equals.
+//
+// Errors: FailedPrecondition if none is allowed, with what there is.
+absl::StatusOr<size_t> Choose(const TuningTable& table, Bytes bytes);
+
+// The candidates for `bytes` as text, as NCCL_DEBUG_SUBSYS=TUNING prints them:
+// latency/bandwidth and predicted time of each, and which one wins.
+std::string TuningText(const TuningTable& table, Bytes bytes);
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_NCCL_TUNING_H_

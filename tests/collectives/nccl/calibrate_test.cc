@@ -1,0 +1,262 @@
+#include "collectives/nccl/calibrate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "collectives/nccl/calibrated_constants.h"
+#include "collectives/nccl/estimator.h"
+#include "collectives/nccl/system_topology.h"
+#include "collectives/systems/system_library.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::StatusIs;
+using ::astra::testing::ValueOrDie;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr int64_t kKiB = 1024;
+constexpr int64_t kGiB = kKiB * kKiB * kKiB;
+
+// Collectives of one kind and one cluster, from `first` bytes on, each 8 times
+// as large as the one before.
+struct Sweep {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  uint32_t num_gpus = 8;
+  std::string nccl_options;
+  int64_t first = kKiB;
+  int64_t last = 8 * kGiB;
+};
+
+// What `truth` says that the sweeps take.
+std::vector<Observation> Observe(const SystemSpec& truth,
+                                 const std::vector<Sweep>& sweeps) {
+  std::vector<Observation> observations;
+  for (const Sweep& sweep : sweeps) {
+    Observation observation = {.kind = sweep.kind, .num_gpus = sweep.num_gpus};
+    observation.gpus_per_server = std::min(8U, sweep.num_gpus);
+    if (!sweep.nccl_options.empty()) {
+      EXPECT_TRUE(
+          ApplyNcclOptionList(sweep.nccl_options, &observation.options).ok());
+    }
+    CollectiveEstimator estimator = ValueOrDie(CollectiveEstimator::Create(
+        truth,
+        ValueOrDie(BuildSystemTopology(truth, sweep.num_gpus,
+                                       observation.gpus_per_server)),
+        {}, observation.options));
+    for (int64_t size = sweep.first; size <= sweep.last; size *= 8) {
+      observation.bytes = Bytes(size);
+      observation.time_us =
+          ValueOrDie(estimator.Estimate(sweep.kind, Bytes(size))).time_us;
+      observations.push_back(observation);
+    }
+  }
+  return observations;
+}
+
+// The fit starts here.
+SystemSpec Base() {
+  SystemSpec system = ValueOrDie(LoadSystem("dgx-h100"));
+  for (const CalibratedConstant& constant : CalibratedConstantsOf(system)) {
+    if (constant.name.ends_with("efficiency")) *constant.value = 0.9;
+    if (constant.name.ends_with("ramp_us")) *constant.value = 80;
+    if (constant.name.ends_with("ramp_MiB")) *constant.value = 20;
+  }
+  system.interconnect.launch_us = 24;
+  system.transport.launch_us = 30;
+  system.transport.latency_us = 2;
+  return system;
+}
+
+// The constants that are more than 2 % from those of `truth`.
+std::vector<std::string> Missed(const Calibration& calibration,
+                                SystemSpec truth) {
+  SystemSpec fitted = calibration.system;
+  const std::vector<CalibratedConstant> got = CalibratedConstantsOf(fitted);
+  const std::vector<CalibratedConstant> wanted = CalibratedConstantsOf(truth);
+  std::vector<std::string> missed;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double difference = std::abs(*got[i].value - *wanted[i].value);
+    if (difference <= 0.02 * *wanted[i].value) continue;
+    missed.push_back(fmt::format("{}: {}, not {}", got[i].name, *got[i].value,
+                                 *wanted[i].value));
+  }
+  return missed;
+}
+
+std::vector<std::string> NamesOf(const Calibration& calibration) {
+  std::vector<std::string> names;
+  for (const FittedConstant& constant : calibration.constants) {
+    names.push_back(constant.name);
+  }
+  return names;
+}
+
+TEST(CalibrateTest, RecoversTheConstantsOfOneServer) {
+  SystemSpec truth = Base();
+  truth.interconnect.launch_us = 14;
+  Paces& paces = truth.interconnect.paces;
+  paces.algorithms[IndexOf(NcclAlgorithm::kRing)] = {0.7, 120, 50};
+  paces.algorithms[IndexOf(NcclAlgorithm::kNvls)] = {0.8, 60, 30};
+  paces.direct = {0.6, 40, 10};
+  const Calibration calibration = ValueOrDie(
+      Calibrate(Base(), Observe(truth, {{CollectiveKind::kAllReduce, 8},
+                                        {CollectiveKind::kAllReduce, 8,
+                                         "NCCL_ALGO=Ring,NCCL_PROTO=Simple"},
+                                        {CollectiveKind::kAllToAll, 8}})));
+  EXPECT_THAT(Missed(calibration, truth), IsEmpty())
+      << CalibrationText(calibration);
+  EXPECT_THAT(
+      NamesOf(calibration),
+      ElementsAre(
+          "interconnect launch_us", "interconnect ring efficiency",
+          "interconnect ring ramp_us", "interconnect ring ramp_MiB",
+          "interconnect nvls efficiency", "interconnect nvls ramp_us",
+          "interconnect nvls ramp_MiB", "interconnect direct efficiency",
+          "interconnect direct ramp_us", "interconnect direct ramp_MiB"));
+  EXPECT_GT(calibration.before.summary.p90_abs, 20);
+  EXPECT_LT(calibration.after.summary.p90_abs, 0.5);
+}
+
+TEST(CalibrateTest, RecoversTheConstantsBetweenServers) {
+  SystemSpec truth = Base();
+  truth.transport.launch_us = 40;
+  truth.transport.latency_us = 4;
+  Paces& paces = truth.transport.paces;
+  paces.algorithms[IndexOf(NcclAlgorithm::kRing)] = {0.8, 300, 60};
+  paces.algorithms[IndexOf(NcclAlgorithm::kTree)] = {0.75, 100, 30};
+  paces.direct = {0.65, 200, 20};
+  const Calibration calibration = ValueOrDie(Calibrate(
+      Base(),
+      Observe(truth, {{CollectiveKind::kAllGather, 32, "NCCL_ALGO=Ring"},
+                      {CollectiveKind::kAllReduce, 64, "NCCL_ALGO=Tree"},
+                      {CollectiveKind::kAllReduce, 64, "NCCL_ALGO=Ring"},
+                      {CollectiveKind::kAllToAll, 16},
+                      {CollectiveKind::kSendRecv, 16}})));
+  EXPECT_THAT(Missed(calibration, truth), IsEmpty())
+      << CalibrationText(calibration);
+}
+
+// Where there is no ramp, the size at which half of it is there tells nothing.
+TEST(CalibrateTest, ARampMayGrowFromNone) {
+  SystemSpec start = Base();
+  Pace& ring = start.transport.paces.algorithms[IndexOf(NcclAlgorithm::kRing)];
+  ring = {0.98, 0, 1};
+  SystemSpec truth = start;
+  truth.transport.paces.algorithms[IndexOf(NcclAlgorithm::kRing)] = {0.8, 300,
+                                                                     60};
+  const Calibration calibration = ValueOrDie(Calibrate(
+      start,
+      Observe(truth, {{CollectiveKind::kAllGather, 32, "NCCL_ALGO=Ring"},
+                      {CollectiveKind::kAllReduce, 64, "NCCL_ALGO=Ring"}})));
+  EXPECT_THAT(Missed(calibration, truth), IsEmpty())
+      << CalibrationText(calibration);
+}
+
+TEST(CalibrateTest, OneServerLeavesTheTransportAlone) {
+  SystemSpec truth = Base();
+  truth.interconnect.launch_us = 30;
+  const Calibration calibration =
+      ValueOrDie(Calibrate(Base(), Observe(truth, {{}})));
+  for (const std::string& name : NamesOf(calibration)) {
+    EXPECT_THAT(name, ::testing::StartsWith("interconnect "));
+  }
+  EXPECT_EQ(calibration.system.transport.origin, Base().transport.origin);
+  EXPECT_EQ(calibration.system.interconnect.origin, "fitted to 8 measurements");
+}
+
+TEST(CalibrateTest, SmallSizesLeaveEfficienciesAlone) {
+  SystemSpec truth = Base();
+  truth.interconnect.launch_us = 30;
+  const Calibration calibration =
+      ValueOrDie(Calibrate(Base(), Observe(truth, {{.last = 64 * kKiB}})));
+  EXPECT_THAT(NamesOf(calibration), ElementsAre("interconnect launch_us"));
+}
+
+TEST(CalibrateTest, WhatFitsStaysAsItWas) {
+  const Calibration calibration =
+      ValueOrDie(Calibrate(Base(), Observe(Base(), {{}, {.num_gpus = 16}})));
+  EXPECT_THAT(calibration.constants, IsEmpty());
+  EXPECT_EQ(WriteSystem(calibration.system), WriteSystem(Base()));
+}
+
+TEST(CalibrateTest, GivesTheSameEachTime) {
+  SystemSpec truth = Base();
+  truth.interconnect.paces.direct = {0.6, 40, 10};
+  const std::vector<Observation> observations = Observe(
+      truth, {{CollectiveKind::kAllToAll}, {CollectiveKind::kAllToAll, 16}});
+  const Calibration first = ValueOrDie(Calibrate(Base(), observations));
+  const Calibration second = ValueOrDie(Calibrate(Base(), observations));
+  EXPECT_EQ(WriteSystem(first.system), WriteSystem(second.system));
+  EXPECT_EQ(CalibrationText(first), CalibrationText(second));
+}
+
+// One measurement in seven that is three times too long.
+TEST(CalibrateTest, OutliersHardlyMatter) {
+  SystemSpec truth = Base();
+  truth.interconnect.paces.direct.efficiency = 0.6;
+  std::vector<Observation> observations =
+      Observe(truth, {{.kind = CollectiveKind::kAllToAll, .first = 64 * kKiB},
+                      {.kind = CollectiveKind::kAllToAll,
+                       .num_gpus = 4,
+                       .first = 128 * kKiB}});
+  for (size_t i = 0; i < observations.size(); i += 7) {
+    observations[i].time_us *= 3;
+  }
+  const Calibration calibration = ValueOrDie(Calibrate(Base(), observations));
+  EXPECT_NEAR(calibration.system.interconnect.paces.direct.efficiency, 0.6,
+              0.03);
+  EXPECT_LT(calibration.after.summary.median_abs, 3);
+}
+
+TEST(CalibrateTest, RefusesWhatCannotBeFitted) {
+  const auto error_of = [](const std::vector<Observation>& observations) {
+    return Calibrate(Base(), observations).status();
+  };
+  const auto is = [](const std::string& message) {
+    return StatusIs(absl::StatusCode::kInvalidArgument, message);
+  };
+  const Observation good = {
+      .num_gpus = 8, .gpus_per_server = 8, .bytes = Bytes(kKiB), .time_us = 30};
+  Observation bad = good;
+  EXPECT_THAT(error_of({}), is("no observations to calibrate with"));
+  bad.num_gpus = 1;
+  EXPECT_THAT(
+      error_of({good, bad}),
+      is("observation 2: a collective of 1 GPU(s): expected 2 or more"));
+  bad = good;
+  bad.bytes = Bytes(0);
+  EXPECT_THAT(error_of({bad}),
+              is("observation 1: a collective of 0B: expected 1 byte or more"));
+  bad = good;
+  bad.time_us = 0;
+  EXPECT_THAT(error_of({bad}),
+              is("observation 1: a time of 0 us: expected one above 0"));
+  bad.time_us = NAN;
+  EXPECT_THAT(error_of({bad}),
+              is("observation 1: a time of nan us: expected one above 0"));
+  bad = good;
+  bad.num_gpus = 12;
+  EXPECT_THAT(error_of({bad}),
+              is("observation 1: 12 GPUs do not divide into servers of 8"));
+}
+
+TEST(CalibrateTest, TheReportNamesWhatChanged) {
+  Calibration calibration;
+  calibration.constants = {{"interconnect launch_us", 24, 14.5}};
+  calibration.before.summary = {.median_abs = 20.25, .p90_abs = 101};
+  calibration.after.errors = {1, -2};
+  calibration.after.summary = {.median_abs = 1, .p90_abs = 2};
+  EXPECT_EQ(CalibrationText(calibration),
+            "1 constants fitted to 2 measurements\n\n"
+            "error                                before      after\n"
+            "median                               20.2 %      1.0 %\n"
+            "90th percentile                     101.0 %      2.0 %\n\n"
+            "constant                             before      after\n"
+            "interconnect launch_us                   24       14.5\n");
+}
+
+}  // namespace
+}  // namespace astra

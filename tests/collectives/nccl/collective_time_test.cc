@@ -1,0 +1,248 @@
+#include "collectives/nccl/collective_time.h"
+
+#include "collectives/nccl/system_topology.h"
+#include "collectives/systems/system_library.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using enum CollectiveKind;
+using ::astra::testing::StatusIs;
+using ::astra::testing::ValueOrDie;
+
+// DGX H100 with round constants: of NVLink's 450 GB/s 360 are reached, of a
+// NIC's 50 45; a hop between servers takes 2 us more.
+SystemSpec RoundSystem() {
+  SystemSpec system = ValueOrDie(FindSystem("dgx-h100"));
+  const auto set = [](Paces* paces, double efficiency) {
+    const Pace pace = {efficiency, 0, 1};
+    paces->algorithms.fill(pace);
+    paces->direct = pace;
+    paces->symmetric = pace;
+  };
+  set(&system.interconnect.paces, 0.8);
+  set(&system.transport.paces, 0.9);
+  system.interconnect.launch_us = 20;
+  system.interconnect.graph_launch_us = 10;
+  system.interconnect.ll_GBps = 1e9;
+  system.interconnect.copy_GBps = 1e9;
+  system.transport.launch_us = 30;
+  system.transport.latency_us = 2;
+  system.transport.one_queue_pair = 1;
+  return system;
+}
+
+NcclOptions Options(const std::string& list) {
+  NcclOptions options;
+  const absl::Status status = ApplyNcclOptionList(list, &options);
+  ASTRA_CHECK(status.ok(), "{}", status.ToString());
+  return options;
+}
+
+std::vector<RankId> Ranks(const std::vector<uint32_t>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+// Groups on servers of a system, and what they are timed with.
+class Cluster {
+ public:
+  Cluster(const SystemSpec& system, uint32_t num_servers,
+          const NcclOptions& options)
+      : system_(system),
+        options_(options),
+        topology_(ValueOrDie(
+            BuildSystemTopology(system, num_servers * system.gpus_per_server,
+                                system.gpus_per_server))),
+        routes_(topology_) {}
+
+  CollectiveTimes TimesOf(CollectiveKind kind,
+                          std::vector<std::vector<RankId>> groups) {
+    return ValueOrDie(CollectiveTimes::Create(kind, std::move(groups), system_,
+                                              options_, routes_));
+  }
+
+  std::vector<RankId> All() const {
+    std::vector<RankId> ranks;
+    for (uint32_t i = 0; i < topology_.num_gpus(); ++i) ranks.emplace_back(i);
+    return ranks;
+  }
+
+  double UsOfAll(CollectiveKind kind, Bytes bytes) {
+    CollectiveTimes times = TimesOf(kind, {All()});
+    return Us(ValueOrDie(times.Time(0, bytes)));
+  }
+
+  static double Us(const TimedCollective& timed) {
+    return static_cast<double>(timed.time.count()) / 1e6;
+  }
+
+  const Topology& topology() const { return topology_; }
+
+ private:
+  SystemSpec system_;
+  NcclOptions options_;
+  Topology topology_;
+  Routes routes_;
+};
+
+double RingUs(uint32_t num_servers, CollectiveKind kind, int64_t bytes,
+              const std::string& protocol, const SystemSpec& system) {
+  return Cluster(system, num_servers,
+                 Options("NCCL_ALGO=Ring,NCCL_PROTO=" + protocol))
+      .UsOfAll(kind, Bytes(bytes));
+}
+
+constexpr int64_t kGB = 1'000'000'000;
+
+TEST(SizedTimeTest, IsLatencyBytesAndRampButAtLeastTheLaunch) {
+  const SizedTime time = {.launch_us = 12,
+                          .latency_us = 10,
+                          .ps_per_byte = 2,
+                          .ramp_us = 8,
+                          .ramp_bytes = 1e6};
+  EXPECT_EQ(time.TimeOf(Bytes(1)), TimePs(12'000'000));
+  // 10 + 2 + 8 / 2 us.
+  EXPECT_EQ(time.TimeOf(Bytes(1'000'000)), TimePs(16'000'000));
+}
+
+TEST(SizedTimeTest, EndsAtTheLimit) {
+  SizedTime time;
+  time.ps_per_byte = 1e9;
+  EXPECT_EQ(time.TimeOf(Bytes(int64_t{1} << 60)), kMaxCollectiveTime);
+}
+
+TEST(CollectiveTimeTest, RingInAServerFollowsTheFormula) {
+  // 14 steps of 3.4 us; 14/8 x 3.6 GB at 360 GB/s.
+  EXPECT_NEAR(RingUs(1, kAllReduce, 3.6 * kGB, "Simple", RoundSystem()),
+              8.4 + 14 * 3.4 + 17500, 1e-2);
+  // Half of it is flags.
+  EXPECT_NEAR(RingUs(1, kAllReduce, 3.6 * kGB, "LL", RoundSystem()),
+              6.6 + 14 * 0.6 + 2 * 17500, 1e-2);
+  // 7 steps; 7/8.
+  EXPECT_NEAR(RingUs(1, kAllGather, 3.6 * kGB, "Simple", RoundSystem()),
+              8.4 + 7 * 3.4 + 8750, 1e-2);
+}
+
+TEST(CollectiveTimeTest, RingOverServersIsBoundByItsNics) {
+  // 28 steps within and 2 between servers; 30/16 of 3.6 GB over 8 NICs.
+  EXPECT_NEAR(RingUs(2, kAllReduce, 3.6 * kGB, "Simple", RoundSystem()),
+              8.4 + 28 * 3.4 + 2 * (14 + 2 * 2) + 18750, 1e-2);
+  EXPECT_NEAR(RingUs(2, kReduceScatter, 3.6 * kGB, "Simple", RoundSystem()),
+              8.4 + 14 * 3.4 + 14 + 2 * 2 + 9375, 1e-2);
+}
+
+TEST(CollectiveTimeTest, BroadcastPassesAllRanksOnce) {
+  EXPECT_NEAR(RingUs(1, kBroadcast, 3.6 * kGB, "Simple", RoundSystem()),
+              8.4 + 7 * 3.4 + 10000, 1e-2);
+}
+
+TEST(CollectiveTimeTest, AllToAllIsBoundByWhatLeavesTheServer) {
+  // 8 of 16 blocks of a GPU's buffer, over its NIC; 8 messages are posted.
+  Cluster cluster(RoundSystem(), 2, Options("NCCL_PXN_DISABLE=1"));
+  EXPECT_NEAR(cluster.UsOfAll(kAllToAll, Bytes(3'600'000'000)),
+              8.4 + 14 + 2 * 2 + 8 + 40000, 1e-2);
+}
+
+TEST(CollectiveTimeTest, RingsAreLimitedByLlAndByTheirChannels) {
+  SystemSpec system = RoundSystem();
+  system.interconnect.ll_GBps = 100;
+  EXPECT_NEAR(RingUs(1, kAllReduce, 3.6 * kGB, "LL", system),
+              6.6 + 14 * 0.6 + 63000, 1e-2);
+  // A channel of Hopper carries 36.7 GB/s.
+  Cluster narrow(RoundSystem(), 1,
+                 Options("NCCL_ALGO=Ring,NCCL_PROTO=Simple,"
+                         "NCCL_MAX_NCHANNELS=2"));
+  EXPECT_NEAR(narrow.UsOfAll(kAllReduce, Bytes(3'670'000'000)),
+              8.4 + 14 * 3.4 + 1.75 * 50000, 1e-2);
+}
+
+TEST(CollectiveTimeTest, HalfOfTheRampIsThereAtItsSize) {
+  SystemSpec system = RoundSystem();
+  system.interconnect.paces.algorithms[IndexOf(NcclAlgorithm::kRing)] = {
+      0.8, 100, 1};
+  EXPECT_NEAR(RingUs(1, kAllReduce, 1 << 20, "Simple", system) -
+                  RingUs(1, kAllReduce, 1 << 20, "Simple", RoundSystem()),
+              50, 1e-5);
+}
+
+TEST(CollectiveTimeTest, NothingIsFasterThanALaunch) {
+  EXPECT_EQ(Cluster(RoundSystem(), 1, {}).UsOfAll(kAllReduce, Bytes(8)), 20);
+  NcclOptions graph;
+  graph.cuda_graph = true;
+  // 6.6 + 14 x 0.6.
+  EXPECT_NEAR(Cluster(RoundSystem(), 1, graph).UsOfAll(kAllReduce, Bytes(8)),
+              15, 1e-3);
+  EXPECT_EQ(Cluster(RoundSystem(), 2, {}).UsOfAll(kAllGather, Bytes(8)), 30);
+}
+
+TEST(CollectiveTimeTest, GroupsThatShareANicSlowOneAnotherDown) {
+  // In an instance of p4d GPUs 0 and 1 have one NIC, 2 and 3 another.
+  SystemSpec system = ValueOrDie(FindSystem("aws-p4d"));
+  Cluster cluster(system, 2, Options("NCCL_ALGO=Ring,NCCL_PROTO=Simple"));
+  const auto us = [&](const std::vector<std::vector<RankId>>& groups) {
+    CollectiveTimes times = cluster.TimesOf(kAllReduce, groups);
+    return Cluster::Us(ValueOrDie(times.Time(0, Bytes(kGB))));
+  };
+  const double alone = us({Ranks({0, 8})});
+  EXPECT_EQ(us({Ranks({0, 8}), Ranks({2, 10})}), alone);
+  EXPECT_GT(us({Ranks({0, 8}), Ranks({1, 9})}), 1.8 * alone);
+}
+
+TEST(CollectiveTimeTest, GroupsAlikeTakeTheSameTime) {
+  Cluster cluster(RoundSystem(), 4, {});
+  std::vector<std::vector<RankId>> groups;
+  for (uint32_t rail = 0; rail < 8; ++rail) {
+    groups.push_back(Ranks({rail, rail + 8, rail + 16, rail + 24}));
+  }
+  CollectiveTimes times = cluster.TimesOf(kAllReduce, groups);
+  const TimedCollective first = ValueOrDie(times.Time(0, MiB(64)));
+  for (size_t group = 1; group < groups.size(); ++group) {
+    EXPECT_EQ(ValueOrDie(times.Time(group, MiB(64))).time, first.time);
+    EXPECT_EQ(&times.tuning(group), &times.tuning(0));
+  }
+}
+
+TEST(CollectiveTimeTest, TellsWhatEachLinkCarries) {
+  Cluster cluster(RoundSystem(), 1, Options("NCCL_ALGO=Ring"));
+  CollectiveTimes times = cluster.TimesOf(kAllReduce, {cluster.All()});
+  const absl::Span<const double> bytes =
+      ValueOrDie(times.LinkBytesPerByte(MiB(1)));
+  const Topology& topology = cluster.topology();
+  ASSERT_EQ(bytes.size(), topology.links().size());
+  for (uint32_t i = 0; i < bytes.size(); ++i) {
+    const Link& link = topology.links()[i];
+    const bool is_nvlink = topology.kind(link.source) != NodeKind::kSwitch &&
+                           topology.kind(link.target) != NodeKind::kSwitch;
+    EXPECT_NEAR(bytes[i], is_nvlink ? 1.75 : 0, 1e-9);
+  }
+}
+
+TEST(CollectiveTimeTest, TellsWhatSetsThePace) {
+  Cluster cluster(RoundSystem(), 2, Options("NCCL_ALGO=Ring"));
+  CollectiveTimes times = cluster.TimesOf(kAllReduce, {cluster.All()});
+  const TimedCollective small = ValueOrDie(times.Time(0, KiB(1)));
+  EXPECT_TRUE(small.is_latency_bound);
+  const TimedCollective large = ValueOrDie(times.Time(0, MiB(1024)));
+  EXPECT_FALSE(large.is_latency_bound);
+  EXPECT_EQ(large.algorithm, "Ring");
+  EXPECT_EQ(large.protocol, "Simple");
+  EXPECT_EQ(large.registry_name, "ring");
+  const Link& link = cluster.topology().link(large.bottleneck);
+  EXPECT_TRUE(cluster.topology().kind(link.source) == NodeKind::kSwitch ||
+              cluster.topology().kind(link.target) == NodeKind::kSwitch);
+}
+
+TEST(CollectiveTimeTest, AnAlgorithmThatTheGroupLacksIsAnError) {
+  Cluster cluster(RoundSystem(), 2, Options("NCCL_ALGO=NVLS"));
+  CollectiveTimes times = cluster.TimesOf(kAllReduce, {Ranks({0, 8})});
+  EXPECT_THAT(
+      times.Time(0, MiB(1)),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               "no algorithm is left for all-reduce: NCCL_ALGO, NCCL_PROTO and "
+               "the like exclude all that this group has (Tree/LL, Tree/LL128, "
+               "Tree/Simple, Ring/LL, Ring/LL128, Ring/Simple)"));
+}
+
+}  // namespace
+}  // namespace astra

@@ -1,0 +1,228 @@
+#include "collectives/nccl/measured_setup.h"
+
+#include "collectives/nccl/estimator.h"
+#include "collectives/nccl/system_topology.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::StatusIs;
+using ::astra::testing::ValueOrDie;
+using ::testing::HasSubstr;
+
+// What a table says of a run. The numbers of GPUs are "servers x GPUs of each".
+struct MeasuredRun {
+  std::string gpu = "H100-SXM5-80GB";
+  uint32_t nodes = 1;
+  uint32_t gpus = 8;
+  std::string nics = "none";
+  std::string nvlink = "NVLink4 NVSwitch3 (18 links, 450 GB/s/dir)";
+  std::string env = "default";
+  std::string version = "not stated";
+  std::string source = "somebody";
+};
+
+absl::StatusOr<MeasuredSetup> Of(const MeasuredRun& run) {
+  const MeasuredTable table = ValueOrDie(ParseMeasuredTable(
+      "t", fmt::format("source_url,gpu,nodes,gpus_total,nic_gbps,nvlink_gen,"
+                       "collective,bytes,time_us,nccl_version,env,notes\n"
+                       "{},{},{},{},{},\"{}\",all_reduce,1048576,100,{},{},\n",
+                       run.source, run.gpu, run.nodes, run.gpus, run.nics,
+                       run.nvlink, run.version, run.env)));
+  return SetupOf(table.rows.at(0));
+}
+
+// "16 h100-sxm, 8 a server, infiniband, 8 x 400"; without a fabric for one
+// server. It must be possible to time the row.
+std::string Text(const MeasuredRun& run) {
+  const MeasuredSetup setup = ValueOrDie(Of(run));
+  const SystemSpec& system = setup.system;
+  CollectiveEstimator estimator = ValueOrDie(CollectiveEstimator::Create(
+      system,
+      ValueOrDie(
+          BuildSystemTopology(system, setup.num_gpus, setup.gpus_per_server)),
+      {}, setup.options));
+  EXPECT_GT(ValueOrDie(estimator.Estimate(setup.kind, setup.bytes)).time_us, 0);
+  std::string text = fmt::format("{} {}, {} a server", setup.num_gpus,
+                                 system.gpu, setup.gpus_per_server);
+  if (setup.num_gpus == setup.gpus_per_server) return text;
+  return fmt::format("{}, {}, {} x {}", text, system.transport.name,
+                     system.nics_per_server, system.nic_GBps * 8);
+}
+
+NcclOptions OptionsOf(const std::string& env, const std::string& version = "") {
+  return ValueOrDie(Of({.env = env, .version = version})).options;
+}
+
+TEST(MeasuredSetupTest, OneServerHasTheInterconnectOfItsGpu) {
+  EXPECT_EQ(Text({}), "8 h100-sxm, 8 a server");
+  EXPECT_EQ(Text({.gpus = 2}), "2 h100-sxm, 2 a server");
+  EXPECT_EQ(Text({.gpus = 5}), "5 h100-sxm, 5 a server");
+  EXPECT_EQ(Text({.gpu = "H200-SXM", .nics = "8x400 IB"}),
+            "8 h200, 8 a server");
+  EXPECT_EQ(Text({.gpu = "B200"}), "8 b200, 8 a server");
+  const auto interconnect = [](const MeasuredRun& run) {
+    return ValueOrDie(Of(run)).system.interconnect.name;
+  };
+  EXPECT_EQ(interconnect({.gpu = "A100-SXM4-40GB"}), "nvlink3");
+  EXPECT_EQ(interconnect({.gpu = "A100-PCIE-40GB", .nvlink = ""}), "pcie4");
+  EXPECT_EQ(interconnect({.gpu = "V100-SXM2-32GB", .gpus = 16}), "nvlink2");
+  EXPECT_EQ(interconnect({.gpu = "B200"}), "nvlink5");
+}
+
+TEST(MeasuredSetupTest, ServersHaveTheTransportOfTheirNics) {
+  const auto text = [](const std::string& gpu, const std::string& nics,
+                       const std::string& source = "somebody") {
+    return Text(
+        {.gpu = gpu, .nodes = 2, .gpus = 16, .nics = nics, .source = source});
+  };
+  const std::string h100 = "H100-SXM5-80GB";
+  EXPECT_EQ(text(h100, "8x400 IB"),
+            "16 h100-sxm, 8 a server, infiniband, 8 x 400");
+  EXPECT_EQ(text(h100, "32x100 EFA"), "16 h100-sxm, 8 a server, efa, 32 x 100");
+  EXPECT_EQ(text(h100, "8x200 TCPXO"),
+            "16 h100-sxm, 8 a server, tcpxo, 8 x 200");
+  EXPECT_EQ(text(h100, "4x200 TCPX"), "16 h100-sxm, 8 a server, tcpx, 4 x 200");
+  EXPECT_EQ(text(h100, "8x400 RoCE"), "16 h100-sxm, 8 a server, roce, 8 x 400");
+  EXPECT_EQ(text("H200", "8x400 RoCE", "cloud.google.com"),
+            "16 h200, 8 a server, gcp-roce, 8 x 400");
+  EXPECT_EQ(text(h100, "16x200 RoCE", "docs.oracle.com"),
+            "16 h100-sxm, 8 a server, oci-roce, 16 x 200");
+  EXPECT_EQ(text("B300", "8x800 IB"),
+            "16 b300, 8 a server, infiniband, 8 x 800");
+}
+
+TEST(MeasuredSetupTest, EfaOfA100IsTheFirstGeneration) {
+  // 100 Gbps cards that pairs of GPUs share.
+  EXPECT_EQ(Text({.gpu = "A100-SXM4-80GB",
+                  .nodes = 2,
+                  .gpus = 16,
+                  .nics = "4x100 EFA",
+                  .nvlink = "NVLink3 NVSwitch2 (12 links, 300 GB/s/dir)"}),
+            "16 a100-sxm-40gb, 8 a server, efa-v1, 4 x 100");
+}
+
+TEST(MeasuredSetupTest, VirtualMachinesHaveTheirOwnNicsOnly) {
+  EXPECT_EQ(Text({.gpu = "H20-3e",
+                  .nodes = 2,
+                  .gpus = 4,
+                  .nics = "2 bonded RoCE per VM (1 per GPU)"}),
+            "4 h20, 2 a server, roce, 2 x 400");
+  EXPECT_EQ(Text({.nodes = 2, .gpus = 4, .nics = "2x400 IB"}),
+            "4 h100-sxm, 2 a server, infiniband, 2 x 400");
+}
+
+TEST(MeasuredSetupTest, PartOfAServerKeepsTheNicsOfTheServer) {
+  EXPECT_EQ(Text({.nodes = 16, .gpus = 16, .nics = "8x400 IB"}),
+            "16 h100-sxm, 1 a server, infiniband, 8 x 400");
+  EXPECT_EQ(Text({.nodes = 2, .gpus = 6, .nics = "1x400 per GPU"}),
+            "6 h100-sxm, 3 a server, infiniband, 8 x 400");
+}
+
+TEST(MeasuredSetupTest, HostsOfARackAreOneServer) {
+  const auto text = [](const std::string& gpu, uint32_t nodes, uint32_t gpus,
+                       const std::string& nics) {
+    return Text({.gpu = gpu,
+                 .nodes = nodes,
+                 .gpus = gpus,
+                 .nics = nics,
+                 .nvlink = "NVLink5 NVL72 (18 links, 900 GB/s/dir)"});
+  };
+  EXPECT_EQ(text("GB200 NVL72", 18, 72, "4x400 IB"), "72 gb200, 72 a server");
+  EXPECT_EQ(text("GB200", 2, 8, "4x400 IB"), "8 gb200, 8 a server");
+  EXPECT_EQ(text("GB300 NVL72", 16, 64, "4x800 IB"), "64 gb300, 64 a server");
+  EXPECT_EQ(text("GB200 NVL72", 2, 144, "72x400 IB"),
+            "144 gb200, 72 a server, infiniband, 72 x 400");
+}
+
+TEST(MeasuredSetupTest, SuperchipsAloneHaveNoNeighbours) {
+  EXPECT_EQ(Text({.gpu = "GH200",
+                  .nodes = 4,
+                  .gpus = 4,
+                  .nics = "1x400 IB",
+                  .nvlink = ""}),
+            "4 gh200, 1 a server, infiniband, 1 x 400");
+  EXPECT_EQ(Text({.gpu = "GH200",
+                  .nodes = 4,
+                  .gpus = 16,
+                  .nics = "4x200 Slingshot",
+                  .nvlink = ""}),
+            "16 gh200, 4 a server, slingshot, 4 x 200");
+}
+
+TEST(MeasuredSetupTest, SettingsAreNcclsVariables) {
+  const NcclOptions options = OptionsOf(
+      "NCCL_ALGO=Ring NCCL_MIN_CTAS=24 NCCL_IB_QPS_PER_CONNECTION=2", "2.27.7");
+  EXPECT_EQ(options.version, (NcclVersion{2, 27}));
+  EXPECT_EQ(options.min_channels, 24U);
+  EXPECT_EQ(options.queue_pairs, 2U);
+  const NcclChoices choices = options.choices_of(CollectiveKind::kAllReduce);
+  EXPECT_TRUE(choices.allows(NcclAlgorithm::kRing));
+  EXPECT_FALSE(choices.allows(NcclAlgorithm::kNvls));
+  EXPECT_FALSE(OptionsOf("NCCL_NVLS_ENABLE=0 (Ring)").nvls);
+}
+
+TEST(MeasuredSetupTest, StatementsAreNotSettings) {
+  for (const std::string env :
+       {"default", "default; NCCL picked NVLS", "NCCL_NVLS_ENABLE=1 (NVLS)",
+        "AWS ofi tuner",
+        "NCCL_DEBUG=INFO NCCL_IB_HCA=mlx5_0..7 NCCL_P2P_LEVEL=NVL"}) {
+    const NcclOptions options = OptionsOf(env);
+    EXPECT_TRUE(options.choices.empty()) << env;
+    EXPECT_TRUE(options.nvls) << env;
+    EXPECT_FALSE(options.collnet) << env;
+  }
+}
+
+TEST(MeasuredSetupTest, AnAlgorithmAloneWasAskedFor) {
+  const auto choices = [](const std::string& env) {
+    return OptionsOf(env).choices_of(CollectiveKind::kAllReduce);
+  };
+  EXPECT_TRUE(choices("NVLS").allows(NcclAlgorithm::kNvls));
+  EXPECT_TRUE(choices("NVLS").allows(NcclAlgorithm::kNvlsTree));
+  EXPECT_FALSE(choices("NVLS").allows(NcclAlgorithm::kRing));
+  EXPECT_TRUE(choices("Ring").allows(NcclAlgorithm::kRing));
+  EXPECT_FALSE(choices("Ring").allows(NcclAlgorithm::kTree));
+}
+
+TEST(MeasuredSetupTest, TheWayOfLaunchingIsKept) {
+  const NcclOptions options =
+      OptionsOf("CUDA graph (-G 1) symmetric registration (-R 2)");
+  EXPECT_TRUE(options.cuda_graph);
+  EXPECT_TRUE(options.symmetric);
+  EXPECT_FALSE(OptionsOf("default").cuda_graph);
+  EXPECT_FALSE(OptionsOf("CUDA graph (-G 1) no registration").symmetric);
+}
+
+TEST(MeasuredSetupTest, AnUnknownVersionIsTheNewest) {
+  const NcclVersion newest = NcclOptions{}.version;
+  EXPECT_EQ(OptionsOf("default", "not stated").version, newest);
+  EXPECT_EQ(OptionsOf("default", "2.4.8").version, newest);
+  EXPECT_EQ(OptionsOf("default", "2.26.2+cuda12.8").version,
+            (NcclVersion{2, 26}));
+}
+
+TEST(MeasuredSetupTest, WhatIsNotDescribedIsAnErrorThatSaysWhat) {
+  const auto error = [](const std::string& message) {
+    return StatusIs(absl::StatusCode::kInvalidArgument, message);
+  };
+  EXPECT_THAT(Of({.gpu = "MI300X"}), error("no system has the GPU \"MI300X\""));
+  EXPECT_THAT(Of({.nodes = 2, .gpus = 16}), error("2 nodes without NICs"));
+  EXPECT_THAT(Of({.nodes = 2, .gpus = 16, .nics = "1x100 TCP"}),
+              error("the transport TCP has no description"));
+  EXPECT_THAT(Of({.gpu = "GB200",
+                  .nodes = 25,
+                  .gpus = 100,
+                  .nics = "4x400 IB",
+                  .nvlink = "NVL72"}),
+              error("100 GPUs do not fill NVLink domains of 72"));
+  EXPECT_THAT(Of({.env = "NCCL_NVLS_ENABLE=on"}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("NCCL_NVLS_ENABLE")));
+  // What is wrong with the row itself.
+  EXPECT_THAT(Of({.nodes = 3}), error("8 GPUs do not divide by 3 nodes"));
+}
+
+}  // namespace
+}  // namespace astra

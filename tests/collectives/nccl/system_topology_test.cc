@@ -1,0 +1,93 @@
+#include "collectives/nccl/system_topology.h"
+
+#include "collectives/systems/system_library.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::StatusIs;
+using ::astra::testing::ValueOrDie;
+using ::testing::ElementsAre;
+
+Topology Build(const std::string& name, uint32_t num_gpus,
+               uint32_t per_server) {
+  return ValueOrDie(
+      BuildSystemTopology(ValueOrDie(FindSystem(name)), num_gpus, per_server));
+}
+
+// The links that leave GPU 0: their Gbps, and what they lead to.
+std::vector<std::string> LinksOfGpu0(const Topology& topology) {
+  std::vector<std::string> names;
+  for (const LinkId link : topology.links_from(NodeId(0))) {
+    constexpr int64_t kBpsPerGbps = 1'000'000'000;
+    names.push_back(fmt::format(
+        "{} {}", topology.type(link).bandwidth.count() / kBpsPerGbps,
+        topology.kind(topology.link(link).target) == NodeKind::kNvSwitch
+            ? "NVSwitch"
+            : "switch"));
+  }
+  return names;
+}
+
+TEST(SystemTopologyTest, AGpuHasItsNvlinksAndItsNic) {
+  const Topology topology = Build("dgx-h100", 16, 8);
+  EXPECT_EQ(topology.num_servers(), 2U);
+  EXPECT_EQ(topology.gpu_type(), "h100-sxm");
+  EXPECT_THAT(LinksOfGpu0(topology),
+              ElementsAre("3600 NVSwitch", "400 switch"));
+}
+
+TEST(SystemTopologyTest, SeveralNicsOfAGpuAreOneFaster) {
+  EXPECT_THAT(LinksOfGpu0(Build("aws-p5", 16, 8)),
+              ElementsAre("3600 NVSwitch", "400 switch"));
+}
+
+TEST(SystemTopologyTest, NeighboursShareANic) {
+  // 16 GPUs, 2 NVSwitches, 8 NICs and the fabric.
+  const Topology topology = Build("aws-p4d", 16, 8);
+  EXPECT_EQ(topology.num_nodes(), 16U + 2 + 8 + 1);
+  EXPECT_THAT(LinksOfGpu0(topology),
+              ElementsAre("2400 NVSwitch", "100 switch"));
+}
+
+TEST(SystemTopologyTest, PartOfAServerHasItsPartOfTheNics) {
+  EXPECT_THAT(LinksOfGpu0(Build("dgx-h100", 4, 2)),
+              ElementsAre("3600 NVSwitch", "400 switch"));
+  EXPECT_EQ(Build("aws-p4d", 8, 4).num_nodes(), 8U + 2 + 4 + 1);
+  // One GPU of each server does not share its NIC.
+  EXPECT_EQ(Build("aws-p4d", 2, 1).num_nodes(), 2U + 1);
+}
+
+TEST(SystemTopologyTest, AllSystemsCanBeBuilt) {
+  for (const SystemSpec& system : BundledSystems()) {
+    const uint32_t servers = std::min(system.max_servers, 4U);
+    const uint32_t num_gpus = servers * system.gpus_per_server;
+    const Topology topology = ValueOrDie(
+        BuildSystemTopology(system, num_gpus, system.gpus_per_server));
+    EXPECT_EQ(topology.num_gpus(), num_gpus) << system.name;
+    EXPECT_EQ(topology.num_servers(), servers) << system.name;
+  }
+}
+
+TEST(SystemTopologyTest, NumbersThatDoNotFitAreErrors) {
+  const SystemSpec system = ValueOrDie(FindSystem("dgx-h100"));
+  const auto error = [&](uint32_t num_gpus, uint32_t per_server) {
+    return BuildSystemTopology(system, num_gpus, per_server);
+  };
+  EXPECT_THAT(error(16, 16), StatusIs(absl::StatusCode::kInvalidArgument,
+                                      "16 GPUs of a server: dgx-h100 has 8"));
+  EXPECT_THAT(error(16, 0), StatusIs(absl::StatusCode::kInvalidArgument,
+                                     "0 GPUs of a server: dgx-h100 has 8"));
+  EXPECT_THAT(error(12, 8),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "12 GPUs do not divide into servers of 8"));
+  EXPECT_THAT(error(0, 8), StatusIs(absl::StatusCode::kInvalidArgument,
+                                    "0 GPUs do not divide into servers of 8"));
+  EXPECT_THAT(error(16392, 8),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "2049 servers: dgx-h100 has at most 2048"));
+}
+
+}  // namespace
+}  // namespace astra
