@@ -140,14 +140,65 @@ astra_test(measured_operators_test
 
 astra_test(collectives_test
   SOURCES
+    collectives/algorithms/bytes_sent_test.cc
+    collectives/algorithms/direct_test.cc
+    collectives/algorithms/patterns_test.cc
+    collectives/algorithms/pipelined_test.cc
+    collectives/algorithms/refusals_test.cc
+    collectives/algorithms/ring_test.cc
+    collectives/algorithms/server_tree_test.cc
     collectives/bus_bandwidth_file_test.cc
     collectives/closed_form_test.cc
     collectives/collective_request_test.cc
     collectives/contract_test.cc
-    collectives/group_shape_test.cc
+    collectives/flow_graph_test.cc
+    collectives/group_layout_test.cc
+    collectives/reduction_tree_test.cc
     collectives/registry_test.cc
-    collectives/ring_test.cc
   DEPS astra::collectives)
+
+astra_test(systems_test
+  SOURCES
+    collectives/systems/system_file_test.cc
+    collectives/systems/system_library_test.cc
+  DEPS astra::operators astra::systems)
+
+astra_test(measurements_test
+  SOURCES
+    collectives/measurements/comparison_plot_test.cc
+    collectives/measurements/comparison_test.cc
+    collectives/measurements/error_summary_test.cc
+    collectives/measurements/measured_environment_test.cc
+    collectives/measurements/measured_table_test.cc
+    collectives/measurements/measured_terms_test.cc
+    collectives/measurements/nccl_tests_log_test.cc
+    collectives/measurements/svg_plot_test.cc
+  DEPS astra::measurements)
+
+astra_test(schedules_test
+  SOURCES
+    collectives/schedules/custom_schedule_test.cc
+    collectives/schedules/msccl_file_test.cc
+    collectives/schedules/schedule_file_test.cc
+  DEPS astra::schedules)
+
+astra_test(nccl_test
+  SOURCES
+    collectives/nccl/calibrate_test.cc
+    collectives/nccl/channel_graph_test.cc
+    collectives/nccl/collective_time_test.cc
+    collectives/nccl/collnet_time_test.cc
+    collectives/nccl/estimator_test.cc
+    collectives/nccl/group_hardware_test.cc
+    collectives/nccl/measured_setup_test.cc
+    collectives/nccl/nccl_options_test.cc
+    collectives/nccl/system_topology_test.cc
+    collectives/nccl/tuning_test.cc
+  DEPS astra::nccl)
+
+astra_test(api_test
+  SOURCES collectives/api/simai_collectives_test.cc
+  DEPS astra::collectives_api)
 
 astra_test(network_test
   SOURCES network-frontends/backend_contract_test.cc
@@ -181,9 +232,12 @@ astra_test(apps_test
     astra-core/apps/gen_workload_simulation_test.cc
     astra-core/apps/gen_workload_test.cc
     astra-core/apps/main_support_test.cc
+    astra-core/apps/nccl_tests_sizes_test.cc
     astra-core/apps/simai_analytical_test.cc
+    astra-core/apps/simai_collective_options_test.cc
+    astra-core/apps/simai_collective_test.cc
   DEPS astra::apps
-  PROGRAMS gen_topo gen_workload simai_analytical)
+  PROGRAMS gen_topo gen_workload simai_analytical simai_collective)
 
 # The fixtures' own tests.
 astra_test(testing_test

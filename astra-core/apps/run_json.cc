@@ -1,8 +1,10 @@
 #include "astra-core/apps/run_json.h"
 
+#include <string>
 #include <variant>
 
 #include "astra-core/apps/version.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace astra {
@@ -61,11 +63,20 @@ Json TopologyJson(const SimaiAnalyticalOptions& options,
   return json;
 }
 
+std::string VersionText(const SimaiAnalyticalOptions& options) {
+  if (!options.system) return "";
+  const NcclVersion& version = options.nccl.version;
+  return fmt::format("{}.{}", version.major, version.minor);
+}
+
 Json ModelJson(const SimaiAnalyticalOptions& options,
                const BusBandwidths& bus_bandwidths) {
   const SimulationOptions& simulation = options.simulation;
   const bool messages = simulation.lowering == Lowering::kFlowGraph;
   Json json = {{"lowering", messages ? "flow-graph" : "closed-form"},
+               {"system", options.system.value_or("")},
+               {"nccl_version", VersionText(options)},
+               {"nccl", options.nccl_variables},
                {"stop_at_ps", simulation.stop_at.count()},
                {"overlap", Json::object()},
                {"busbw_file", options.bus_bandwidth_file.value_or("")},

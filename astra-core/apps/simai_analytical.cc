@@ -33,6 +33,7 @@ absl::StatusOr<SimulationResult> RunOn(const SimaiAnalyticalInputs& inputs,
   };
   ProgressLine progress;
   options.bus_bandwidths = inputs.bus_bandwidths;
+  options.nccl = inputs.nccl;
   options.on_progress = [&](double fraction, TimePs simulated) {
     progress.Update(fraction, simulated);
   };

@@ -1,7 +1,8 @@
 #include "astra-core/apps/simai_analytical_inputs.h"
 
 #include <algorithm>
-#include <set>
+#include <cctype>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/communicators.h"
+#include "collectives/systems/system_library.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "topology/topology_file.h"
@@ -63,16 +65,16 @@ absl::Status CheckGpus(const SimaiAnalyticalOptions& options,
   return absl::OkStatus();
 }
 
-bool IsUsed(const std::set<CostKey>& used, ParallelDimension dimension) {
-  return std::any_of(used.begin(), used.end(), [&](const CostKey& key) {
-    return key.first == dimension;
+bool IsUsed(const CollectiveSizes& used, ParallelDimension dimension) {
+  return std::any_of(used.begin(), used.end(), [&](const auto& entry) {
+    return entry.first.first == dimension;
   });
 }
 
 // An overlap ratio must have something to overlap. --dp-overlap is for DP and
 // DP_EP.
 absl::Status CheckOverlaps(const SimaiAnalyticalOptions& options,
-                           const std::set<CostKey>& used) {
+                           const CollectiveSizes& used) {
   using D = ParallelDimension;
   struct Rule {
     std::string_view option;
@@ -99,7 +101,7 @@ absl::Status CheckOverlaps(const SimaiAnalyticalOptions& options,
 
 void WarnOfUnusedBusBandwidths(const SimaiAnalyticalOptions& options,
                                const BusBandwidths& bus_bandwidths,
-                               const std::set<CostKey>& used,
+                               const CollectiveSizes& used,
                                Warnings& warnings) {
   std::vector<std::string> unused;
   for (const auto& [key, _] : bus_bandwidths.entries()) {
@@ -179,6 +181,26 @@ void WarnOfIdleCollectives(const SimaiAnalyticalOptions& options,
                   options.workload_file, count));
 }
 
+// The system that collectives run on; it must have the GPUs of the topology,
+// where that names them.
+absl::StatusOr<std::optional<NcclSystem>> ReadSystem(
+    const SimaiAnalyticalOptions& options, const Topology& topology) {
+  if (!options.system) return std::nullopt;
+  ASTRA_ASSIGN_OR_RETURN(SystemSpec system, LoadSystem(*options.system));
+  const std::string& type = topology.gpu_type();
+  std::string lower = type;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  constexpr std::string_view kUnnamed = "gpu";
+  const std::string family = system.gpu.substr(0, system.gpu.find('-'));
+  if (lower != kUnnamed && lower != family && lower != system.gpu) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--system {} has the GPU {}, but {} has {}", *options.system,
+        system.gpu, options.topology_file.value_or("-g"), Quoted(type)));
+  }
+  return NcclSystem{std::move(system), options.nccl};
+}
+
 }  // namespace
 
 absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
@@ -200,9 +222,11 @@ absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
                            ReadBusBandwidths(*options.bus_bandwidth_file));
   }
   ASTRA_RETURN_IF_ERROR(CheckGpus(options, workload, topology));
+  ASTRA_ASSIGN_OR_RETURN(std::optional<NcclSystem> nccl,
+                         ReadSystem(options, topology));
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
                          ParallelPlan::Create(SizesOf(workload)));
-  const std::set<CostKey> used = std::visit(
+  const CollectiveSizes used = std::visit(
       [&](const auto& form) { return UsedCollectives(form, plan); }, workload);
   ASTRA_RETURN_IF_ERROR(CheckOverlaps(options, used));
   WarnOfErrorRates(options, topology, warnings);
@@ -210,7 +234,8 @@ absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
   WarnOfIdleCollectives(options, workload, plan, warnings);
   WarnOfLayersAsChunks(options, workload, warnings);
   return SimaiAnalyticalInputs{std::move(workload), std::move(topology),
-                               std::move(bus_bandwidths), std::move(warnings)};
+                               std::move(bus_bandwidths), std::move(nccl),
+                               std::move(warnings)};
 }
 
 }  // namespace astra

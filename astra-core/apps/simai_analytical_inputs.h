@@ -3,11 +3,13 @@
 #ifndef ASTRA_CORE_APPS_SIMAI_ANALYTICAL_INPUTS_H_
 #define ASTRA_CORE_APPS_SIMAI_ANALYTICAL_INPUTS_H_
 
+#include <optional>
 #include <variant>
 
 #include "absl/status/statusor.h"
 #include "astra-core/apps/simai_analytical_options.h"
 #include "astra-core/base/log.h"
+#include "astra-core/engine/communicators.h"
 #include "collectives/bus_bandwidth_file.h"
 #include "topology/topology.h"
 #include "workload/program.h"
@@ -22,6 +24,7 @@ struct SimaiAnalyticalInputs {
   AnyWorkload workload;
   Topology topology;
   BusBandwidths bus_bandwidths;
+  std::optional<NcclSystem> nccl;
   Warnings warnings;
 };
 

@@ -27,6 +27,10 @@ constexpr OptionSpec kOptions[] = {
      "topology in SimAI's format, as gen_topo writes it"},
     {"busbw", "", "FILE", "Input",
      "bus bandwidths that take the place of the topology's"},
+    {"system", "", "NAME", "Input",
+     "collectives as NCCL runs them on this system (dgx-h100, a file, ...)"},
+    {"nccl", "", "KEY=VALUE", "Input",
+     "NCCL's variables, such as NCCL_ALGO=Ring,NCCL_PROTO=Simple"},
     {"gpus", "g", "N", "Input",
      "GPUs; checked against both files, required without -n"},
     {"gpu-type", "g_type", "NAME", "Input",
@@ -189,6 +193,22 @@ absl::Status ReadModel(const CommandLine& flags, SimulationOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status ReadNccl(const CommandLine& flags,
+                      SimaiAnalyticalOptions& options) {
+  options.system = flags.value("system");
+  if (options.system && options.simulation.lowering == Lowering::kFlowGraph) {
+    return absl::InvalidArgumentError(
+        "--system has no effect with --lowering flow-graph");
+  }
+  const std::optional<std::string> variables = flags.value("nccl");
+  if (!variables) return absl::OkStatus();
+  if (!options.system) {
+    return absl::InvalidArgumentError("--nccl has no effect without --system");
+  }
+  options.nccl_variables = *variables;
+  return ApplyNcclOptionList(*variables, &options.nccl);
+}
+
 absl::Status ReadOutput(const CommandLine& flags,
                         SimaiAnalyticalOptions& options) {
   const std::string stem =
@@ -236,6 +256,7 @@ absl::StatusOr<SimaiAnalyticalOptions> ReadSimaiAnalyticalOptions(
     ASTRA_ASSIGN_OR_RETURN(options.cluster, ReadCluster(flags));
   }
   ASTRA_RETURN_IF_ERROR(ReadModel(flags, options.simulation));
+  ASTRA_RETURN_IF_ERROR(ReadNccl(flags, options));
   if (options.bus_bandwidth_file &&
       options.simulation.lowering == Lowering::kFlowGraph) {
     return absl::InvalidArgumentError(

@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "astra-core/apps/command_line.h"
 #include "astra-core/engine/simulation.h"
+#include "collectives/nccl/nccl_options.h"
 #include "topology/two_level_cluster.h"
 
 namespace astra {
@@ -20,6 +21,9 @@ struct SimaiAnalyticalOptions {
   std::optional<std::string> topology_file;  // Else `cluster` is meant.
   TwoLevelParameters cluster;
   std::optional<std::string> bus_bandwidth_file;
+  std::optional<std::string> system;    // Name or file; see system_library.h.
+  std::string nccl_variables;           // As given.
+  NcclOptions nccl;                     // Of the system.
   std::optional<int64_t> num_gpus;      // Checked against the inputs.
   std::optional<std::string> gpu_type;  // Checked against the topology file.
   std::string name;                     // Of the run.

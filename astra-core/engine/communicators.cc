@@ -23,7 +23,8 @@ std::vector<GroupCosts> ClassifyCosts(const ParallelPlan& plan,
                                       const CollectiveCosts& costs) {
   std::vector<GroupCosts> result;
   for (const ParallelDimension dimension : kParallelDimensions) {
-    std::map<std::vector<ClosedForm>, uint32_t> ids;
+    using Key = std::pair<std::vector<ClosedForm>, std::vector<uint32_t>>;
+    std::map<Key, uint32_t> ids;
     GroupCosts groups = {.dimension = dimension, .cost_class = {}};
     std::vector<const CollectiveCost*> used;
     for (const auto& [key, cost] : costs) {
@@ -31,14 +32,14 @@ std::vector<GroupCosts> ClassifyCosts(const ParallelPlan& plan,
     }
     if (used.empty()) continue;
     for (uint32_t g = 0; g < plan.NumGroups(dimension); ++g) {
-      std::vector<ClosedForm> forms;
-      forms.reserve(used.size());
+      Key key;
       for (const CollectiveCost* cost : used) {
-        forms.push_back(cost->forms.groups[g].form);
+        key.first.push_back(cost->forms.groups[g].form);
+        if (!cost->sized.empty()) key.second.push_back(cost->class_of_group[g]);
       }
       const auto next = static_cast<uint32_t>(ids.size());
       groups.cost_class.push_back(
-          ids.try_emplace(std::move(forms), next).first->second);
+          ids.try_emplace(std::move(key), next).first->second);
     }
     result.push_back(std::move(groups));
   }
@@ -46,23 +47,94 @@ std::vector<GroupCosts> ClassifyCosts(const ParallelPlan& plan,
 }
 
 void AddIfUsed(const Communication& what, const ParallelPlan& plan,
-               std::set<CostKey>& used) {
+               CollectiveSizes& used) {
   if (what.bytes > Bytes(0) && plan.GroupSize(what.dimension) > 1) {
-    used.insert({what.dimension, what.kind});
+    used[{what.dimension, what.kind}].insert(what.bytes);
   }
 }
 
 void AddPipelineMessage(Bytes message, const ParallelPlan& plan,
-                        std::set<CostKey>& used) {
+                        CollectiveSizes& used) {
   AddIfUsed({CollectiveKind::kSendRecv, ParallelDimension::kPipeline, message},
             plan, used);
 }
 
+// One object for each layout, so that pointers tell them apart.
+class SharedLayouts {
+ public:
+  std::shared_ptr<const GroupLayout> Share(GroupLayout layout) {
+    return *layouts_
+                .insert(std::make_shared<const GroupLayout>(std::move(layout)))
+                .first;
+  }
+
+ private:
+  struct Less {
+    bool operator()(const std::shared_ptr<const GroupLayout>& a,
+                    const std::shared_ptr<const GroupLayout>& b) const {
+      return *a < *b;
+    }
+  };
+  std::set<std::shared_ptr<const GroupLayout>, Less> layouts_;
+};
+
+// Fills in what NCCL would do with each of `sizes`.
+absl::Status AddNccl(CollectiveKind kind, const std::set<Bytes>& sizes,
+                     std::vector<std::vector<RankId>> groups,
+                     const NcclSystem& nccl, Routes& routes,
+                     CollectiveCost* cost) {
+  const std::vector<Bytes> list(sizes.begin(), sizes.end());
+  ASTRA_ASSIGN_OR_RETURN(
+      CollectiveTimes times,
+      CollectiveTimes::Create(kind, std::move(groups), nccl.system,
+                              nccl.options, routes));
+  ASTRA_ASSIGN_OR_RETURN(cost->class_of_group, times.Classify(list));
+  std::vector<size_t> first_group;  // By class: they are numbered in order.
+  for (size_t group = 0; group < cost->class_of_group.size(); ++group) {
+    if (cost->class_of_group[group] == first_group.size()) {
+      first_group.push_back(group);
+    }
+  }
+  for (const Bytes bytes : list) {
+    std::vector<TimedCollective>& timed = cost->sized[bytes];
+    for (const size_t group : first_group) {
+      ASTRA_ASSIGN_OR_RETURN(timed.emplace_back(), times.Time(group, bytes));
+    }
+    std::vector<double>& link_bytes =
+        cost->link_bytes_per_byte[timed.front().registry_name];
+    if (!link_bytes.empty()) continue;
+    ASTRA_ASSIGN_OR_RETURN(const absl::Span<const double> laid,
+                           times.LinkBytesPerByte(bytes));
+    link_bytes.assign(laid.begin(), laid.end());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-std::set<CostKey> UsedCollectives(const Workload& workload,
-                                  const ParallelPlan& plan) {
-  std::set<CostKey> used;
+TimedCollective CollectiveCost::Time(uint32_t group, CollectiveKind kind,
+                                     Bytes bytes) const {
+  if (!sized.empty()) return sized.at(bytes)[class_of_group[group]];
+  const ClosedForms::Group& form = forms.groups[group];
+  TimedCollective timed;
+  timed.algorithm = DefaultCollectiveAlgorithm(kind).name;
+  timed.registry_name = timed.algorithm;
+  timed.protocol = "-";
+  timed.time = form.form.TimeOf(bytes);
+  timed.is_latency_bound = form.form.latency + form.form.latency > timed.time;
+  timed.bottleneck = form.bottleneck;
+  return timed;
+}
+
+absl::Span<const double> CollectiveCost::LinkBytesPerByte(
+    std::string_view algorithm) const {
+  return sized.empty() ? forms.link_bytes_per_byte
+                       : link_bytes_per_byte.at(algorithm);
+}
+
+CollectiveSizes UsedCollectives(const Workload& workload,
+                                const ParallelPlan& plan) {
+  CollectiveSizes used;
   AddPipelineMessage(workload.pipeline_message(), plan, used);
   for (const Layer& layer : workload.layers()) {
     for (const LayerPhase& phase : layer.phases) {
@@ -72,9 +144,9 @@ std::set<CostKey> UsedCollectives(const Workload& workload,
   return used;
 }
 
-std::set<CostKey> UsedCollectives(const Program& program,
-                                  const ParallelPlan& plan) {
-  std::set<CostKey> used;
+CollectiveSizes UsedCollectives(const Program& program,
+                                const ParallelPlan& plan) {
+  CollectiveSizes used;
   AddPipelineMessage(program.pipeline_message(), plan, used);
   for (const ProgramModule& module : program.modules()) {
     for (const std::vector<Step>& steps : module.passes) {
@@ -84,12 +156,13 @@ std::set<CostKey> UsedCollectives(const Program& program,
   return used;
 }
 
-absl::StatusOr<CollectiveCosts> FindCosts(const std::set<CostKey>& used,
+absl::StatusOr<CollectiveCosts> FindCosts(const CollectiveSizes& used,
                                           const ParallelPlan& plan,
                                           const BusBandwidths& measured,
+                                          const std::optional<NcclSystem>& nccl,
                                           Routes& routes) {
   CollectiveCosts costs;
-  for (const CostKey& key : used) {
+  for (const auto& [key, _] : used) {
     if (key.first != ParallelDimension::kPipeline) costs[key];
   }
   for (auto& [key, cost] : costs) {
@@ -98,6 +171,11 @@ absl::StatusOr<CollectiveCosts> FindCosts(const std::set<CostKey>& used,
                            LayOnLinks(DefaultCollectiveAlgorithm(kind),
                                       AllGroups(plan, dimension), routes));
     const std::optional<double> gb_per_s = measured.Find(dimension, kind);
+    if (!gb_per_s && nccl) {
+      ASTRA_RETURN_IF_ERROR(AddNccl(kind, used.at(key),
+                                    AllGroups(plan, dimension), *nccl, routes,
+                                    &cost));
+    }
     if (!gb_per_s) continue;
     cost.is_measured = true;
     for (ClosedForms::Group& group : cost.forms.groups) {
@@ -111,6 +189,7 @@ Communicators FormCommunicators(const ParallelPlan& plan,
                                 const CollectiveCosts& costs, bool each_rank,
                                 const Topology& topology) {
   const std::vector<GroupCosts> dimensions = ClassifyCosts(plan, costs);
+  SharedLayouts layouts;
   Communicators result;
   result.classes = each_rank ? EachRankAlone(plan, dimensions)
                              : ClassifyRanks(plan, dimensions);
@@ -130,8 +209,12 @@ Communicators FormCommunicators(const ParallelPlan& plan,
                                    .num_groups = 1,
                                    .ranks = plan.Ranks(dimension, g),
                                    .members = {},
-                                   .shape = {}};
-      communicator.shape = ShapeOf(communicator.ranks, topology);
+                                   .layout = {},
+                                   .nodes = {}};
+      communicator.layout =
+          layouts.Share(GroupLayout::Of(communicator.ranks, topology));
+      communicator.nodes =
+          MemberNodes(communicator.ranks, *communicator.layout, topology);
       std::vector<uint32_t>& members = communicator.members;
       for (const RankId rank : communicator.ranks) {
         members.push_back(classes.class_of_rank[rank.index()]);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,7 +18,10 @@
 #include "astra-core/engine/rank_classes.h"
 #include "collectives/bus_bandwidth_file.h"
 #include "collectives/closed_form.h"
-#include "collectives/group_shape.h"
+#include "collectives/group_layout.h"
+#include "collectives/nccl/collective_time.h"
+#include "collectives/nccl/nccl_options.h"
+#include "collectives/systems/system_spec.h"
 #include "topology/routes.h"
 #include "workload/parallel_plan.h"
 #include "workload/program.h"
@@ -27,26 +31,48 @@ namespace astra {
 
 // One kind of collective over all the groups of one dimension.
 struct CollectiveCost {
-  ClosedForms forms;         // By group.
+  ClosedForms forms;         // By group; ring and direct messages.
   bool is_measured = false;  // The user's bus bandwidth decides the time.
+  // As NCCL runs each size, by class of groups; none unless the system is known
+  // and no bus bandwidth decides.
+  std::map<Bytes, std::vector<TimedCollective>> sized;
+  std::vector<uint32_t> class_of_group;  // For `sized`.
+  // By name of the algorithm in registry.h, by link; for `sized`.
+  std::map<std::string_view, std::vector<double>> link_bytes_per_byte;
+
+  // What a collective of `bytes` takes and is. Requires that it is used.
+  TimedCollective Time(uint32_t group, CollectiveKind kind, Bytes bytes) const;
+
+  // By link: the bytes for each byte of the buffer. `algorithm` is the
+  // registry_name that Time() of the first group gives.
+  absl::Span<const double> LinkBytesPerByte(std::string_view algorithm) const;
 };
 
 using CostKey = std::pair<ParallelDimension, CollectiveKind>;
 using CollectiveCosts = std::map<CostKey, CollectiveCost>;
+using CollectiveSizes = std::map<CostKey, std::set<Bytes>>;
 
-// The collectives that move bytes between two ranks or more, pipeline messages
-// among them.
-std::set<CostKey> UsedCollectives(const Workload& workload,
-                                  const ParallelPlan& plan);
-std::set<CostKey> UsedCollectives(const Program& program,
-                                  const ParallelPlan& plan);
+// The sizes of the collectives that move bytes between two ranks or more,
+// pipeline messages among them.
+CollectiveSizes UsedCollectives(const Workload& workload,
+                                const ParallelPlan& plan);
+CollectiveSizes UsedCollectives(const Program& program,
+                                const ParallelPlan& plan);
 
-// The costs of the used collectives, without pipeline messages.
+// The system that collectives run on, and how NCCL is set.
+struct NcclSystem {
+  SystemSpec system;
+  NcclOptions options;
+};
+
+// The costs of the used collectives, without pipeline messages; with `nccl` as
+// it would choose and run them.
 //
-// Errors: those of LayOnLinks.
-absl::StatusOr<CollectiveCosts> FindCosts(const std::set<CostKey>& used,
+// Errors: those of LayOnLinks and CollectiveTimes.
+absl::StatusOr<CollectiveCosts> FindCosts(const CollectiveSizes& used,
                                           const ParallelPlan& plan,
                                           const BusBandwidths& measured,
+                                          const std::optional<NcclSystem>& nccl,
                                           Routes& routes);
 
 using CommunicatorId = Id<struct CommunicatorTag>;
@@ -58,7 +84,9 @@ struct Communicator {
   uint32_t num_groups = 1;        // Groups in the class.
   std::vector<RankId> ranks;      // Of `group`, in group order.
   std::vector<uint32_t> members;  // Classes of those ranks; each once, sorted.
-  GroupShape shape;
+  // Groups that lie alike share one object.
+  std::shared_ptr<const GroupLayout> layout;
+  std::vector<NodeId> nodes;  // By member of the layout.
 };
 
 struct Communicators {

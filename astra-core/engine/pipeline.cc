@@ -22,23 +22,48 @@ std::vector<std::vector<RankId>> NeighbouringStages(const ParallelPlan& plan) {
   return pairs;
 }
 
+constexpr CollectiveKind kKind = CollectiveKind::kSendRecv;
+
+// What a message of `bytes` takes between each pair.
+absl::StatusOr<std::vector<TimedCollective>> TimesOf(
+    const std::vector<std::vector<RankId>>& pairs, const ClosedForms& forms,
+    Bytes bytes, const std::optional<NcclSystem>& nccl, Routes& routes) {
+  std::vector<TimedCollective> times;
+  times.reserve(pairs.size());
+  if (!nccl) {
+    CollectiveCost cost;
+    cost.forms = forms;
+    for (uint32_t pair = 0; pair < pairs.size(); ++pair) {
+      times.push_back(cost.Time(pair, kKind, bytes));
+    }
+    return times;
+  }
+  ASTRA_ASSIGN_OR_RETURN(CollectiveTimes by_nccl,
+                         CollectiveTimes::Create(kKind, pairs, nccl->system,
+                                                 nccl->options, routes));
+  for (size_t pair = 0; pair < pairs.size(); ++pair) {
+    ASTRA_ASSIGN_OR_RETURN(times.emplace_back(), by_nccl.Time(pair, bytes));
+  }
+  return times;
+}
+
 // The message between the slowest pair, as a record for the report.
 CollectiveRecord SlowestMessage(const std::vector<std::vector<RankId>>& pairs,
-                                const ClosedForms& forms, Bytes bytes,
+                                const std::vector<TimedCollective>& times,
+                                Bytes bytes,
                                 std::optional<double> measured_gb_per_s) {
-  constexpr CollectiveKind kKind = CollectiveKind::kSendRecv;
   CollectiveRecord message;
   message.communication = {kKind, ParallelDimension::kPipeline, bytes};
-  message.algorithm = DefaultCollectiveAlgorithm(kKind).name;
   message.num_ranks = 2;
   message.num_groups = static_cast<uint32_t>(pairs.size());
   for (size_t i = 0; i < pairs.size(); ++i) {
-    const ClosedForm& form = forms.groups[i].form;
-    if (i > 0 && form.TimeOf(bytes) <= message.time) continue;
-    message.time = form.TimeOf(bytes);
+    if (i > 0 && times[i].time <= message.time) continue;
+    message.time = times[i].time;
+    message.algorithm = times[i].algorithm;
+    message.protocol = times[i].protocol;
     message.lowest_rank = pairs[i].front();
-    message.bottleneck = forms.groups[i].bottleneck;
-    message.is_latency_bound = form.latency + form.latency > message.time;
+    message.bottleneck = times[i].bottleneck;
+    message.is_latency_bound = times[i].is_latency_bound;
   }
   if (measured_gb_per_s) {
     message.is_measured = true;
@@ -51,7 +76,8 @@ CollectiveRecord SlowestMessage(const std::vector<std::vector<RankId>>& pairs,
 
 absl::StatusOr<PipelineResult> AddPipeline(
     const PipelineMessages& messages, const ParallelPlan& plan, TimePs bubble,
-    double overlap, std::optional<double> measured_gb_per_s, Routes& routes,
+    double overlap, const std::optional<NcclSystem>& nccl,
+    std::optional<double> measured_gb_per_s, Routes& routes,
     std::vector<double>& link_bytes) {
   PipelineResult result;
   if (plan.GroupSize(ParallelDimension::kPipeline) == 1) return result;
@@ -64,8 +90,10 @@ absl::StatusOr<PipelineResult> AddPipeline(
       const ClosedForms forms,
       LayOnLinks(DefaultCollectiveAlgorithm(CollectiveKind::kSendRecv), pairs,
                  routes));
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<TimedCollective> times,
+                         TimesOf(pairs, forms, messages.bytes, nccl, routes));
   result.message =
-      SlowestMessage(pairs, forms, messages.bytes, measured_gb_per_s);
+      SlowestMessage(pairs, times, messages.bytes, measured_gb_per_s);
   const int64_t one_way = messages.micro_batches * messages.virtual_stages;
   result.num_messages = messages.forward_only ? one_way : 2 * one_way;
   result.message.count = result.num_messages;

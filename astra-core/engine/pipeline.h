@@ -22,6 +22,7 @@
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/units.h"
+#include "astra-core/engine/communicators.h"
 #include "astra-core/engine/result.h"
 #include "topology/routes.h"
 #include "workload/parallel_plan.h"
@@ -35,13 +36,16 @@ struct PipelineMessages {
   bool forward_only = false;  // m v messages, none of them backward.
 };
 
-// `overlap`, 0 to 1, is the share of the messages that is hidden. Adds what the
-// messages put on links to `link_bytes`. Nothing but zeros for one stage.
+// `overlap`, 0 to 1, is the share of the messages that is hidden. With `nccl`,
+// messages take as long as its sends and receives. Adds what the messages put
+// on links to `link_bytes`. Nothing but zeros for one stage.
 //
-// Errors: those of LayOnLinks; ResourceExhausted if the messages take too long.
+// Errors: those of LayOnLinks and CollectiveTimes; ResourceExhausted if the
+// messages take too long.
 absl::StatusOr<PipelineResult> AddPipeline(
     const PipelineMessages& messages, const ParallelPlan& plan, TimePs bubble,
-    double overlap, std::optional<double> measured_gb_per_s, Routes& routes,
+    double overlap, const std::optional<NcclSystem>& nccl,
+    std::optional<double> measured_gb_per_s, Routes& routes,
     std::vector<double>& link_bytes);
 
 }  // namespace astra

@@ -64,7 +64,10 @@ constexpr ColumnSpec kColumns[] = {
     {kCollectives, "groups", "",
      "groups that run the same collective at the same time"},
     {kCollectives, "count", "", "how many times it runs in an iteration"},
-    {kCollectives, "algorithm", "", "ring or direct"},
+    {kCollectives, "algorithm", "",
+     "ring or direct; with --system NCCL's choice, P2P for sends and receives"},
+    {kCollectives, "protocol", "",
+     "with --system: LL, LL128 or Simple; else -"},
     {kCollectives, "bytes", "B",
      "buffer size as nccl-tests counts it: all-gather: output; others: input"},
     {kCollectives, "start_us", "us",
@@ -174,10 +177,10 @@ void AppendCollective(const CollectiveRecord& record, std::string_view layer,
                                                            : "bandwidth";
   fmt::format_to(
       std::back_inserter(text),
-      "{},{},{},{},{},{},{},{},{},{},{:.6f},{:.6f},{:.3f},{:.3f},{},{}\n",
+      "{},{},{},{},{},{},{},{},{},{},{},{:.6f},{:.6f},{:.3f},{:.3f},{},{}\n",
       CsvField(layer), phase, Name(kind), Name(dimension), record.lowest_rank,
       record.num_ranks, record.num_groups, record.count, record.algorithm,
-      bytes.count(), CheckedUs(record.start, "start"),
+      record.protocol, bytes.count(), CheckedUs(record.start, "start"),
       CheckedUs(record.time, "time"), Checked(algbw, "algbw"),
       Checked(busbw, "busbw"), bound,
       record.is_measured ? "-" : topology.LinkName(record.bottleneck));
@@ -257,7 +260,7 @@ std::string CollectivesCsv(const Topology& topology,
                            const SimulationResult& result) {
   std::string text =
       "layer,phase,collective,group,first_rank,ranks,groups,count,algorithm,"
-      "bytes,start_us,time_us,algbw_GBps,busbw_GBps,bound_by,"
+      "protocol,bytes,start_us,time_us,algbw_GBps,busbw_GBps,bound_by,"
       "bottleneck_link\n";
   for (const CollectiveRecord& record : result.collectives) {
     AppendCollective(record, result.layer_names[record.layer.index()],

@@ -33,7 +33,8 @@ struct CollectiveRecord {
   Phase phase = Phase::kForward;
   Communication communication{};
   std::string_view algorithm;
-  uint32_t communicator = 0;  // Of the engine; see communicators.h.
+  std::string_view protocol = "-";  // Of NCCL.
+  uint32_t communicator = 0;        // Of the engine; see communicators.h.
   bool is_of_reported_rank = false;
   RankId lowest_rank;             // Of the group.
   uint32_t num_ranks = 0;         // In the group.

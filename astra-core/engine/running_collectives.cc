@@ -47,10 +47,11 @@ absl::Status RunningCollectives::Join(uint32_t member, const Call& call) {
   }
   const auto place =
       std::lower_bound(group.ranks.begin(), group.ranks.end(), RankId(member));
+  const GroupRank rank(static_cast<uint32_t>(place - group.ranks.begin()));
   ready_.clear();
-  run.flows->Join(GroupRank(static_cast<uint32_t>(place - group.ranks.begin())),
-                  &ready_);
+  run.flows->Join(rank, &ready_);
   SendReady(run);
+  if (run.flows->is_finished(rank)) EndByTimer(rank, run);
   return absl::OkStatus();
 }
 
@@ -70,37 +71,36 @@ CollectiveRecord RunningCollectives::NewRecord(const Call& call) const {
   const Communicator& group = communicator(call.communicator);
   const auto& [kind, dimension, bytes] = call.communication;
   const CollectiveCost& cost = costs_.at({dimension, kind});
-  const ClosedForms::Group& form = cost.forms.groups[group.group];
+  const TimedCollective timed = cost.Time(group.group, kind, bytes);
   CollectiveRecord record;
   record.layer = call.layer;
   record.phase = call.phase;
   record.communication = call.communication;
-  record.algorithm = DefaultCollectiveAlgorithm(kind).name;
+  record.algorithm = timed.algorithm;
+  record.protocol = timed.protocol;
   record.communicator = call.communicator.index();
   record.lowest_rank = group.ranks.front();
   record.num_ranks = static_cast<uint32_t>(group.ranks.size());
   record.num_groups = group.num_groups;
   record.is_measured = cost.is_measured;
-  record.is_latency_bound =
-      form.form.latency + form.form.latency > form.form.TimeOf(bytes);
-  record.bottleneck = form.bottleneck;
+  record.is_latency_bound = timed.is_latency_bound;
+  record.bottleneck = timed.bottleneck;
   return record;
 }
 
 absl::StatusOr<std::shared_ptr<const FlowGraph>> RunningCollectives::GraphFor(
     const Call& call) {
   const auto& [kind, _, bytes] = call.communication;
-  const GroupShape& shape = communicator(call.communicator).shape;
-  std::weak_ptr<const FlowGraph>& kept = graphs_[{kind, bytes, shape}];
+  const auto& layout = communicator(call.communicator).layout;
+  std::weak_ptr<const FlowGraph>& kept = graphs_[{kind, bytes, layout.get()}];
   if (std::shared_ptr<const FlowGraph> graph = kept.lock()) return graph;
 
   ASTRA_ASSIGN_OR_RETURN(const CollectiveRequest request,
-                         CollectiveRequest::Create(kind, bytes, shape));
-  ASTRA_ASSIGN_OR_RETURN(FlowGraph graph,
+                         CollectiveRequest::Create(kind, bytes, layout));
+  ASTRA_ASSIGN_OR_RETURN(std::shared_ptr<const FlowGraph> graph,
                          DefaultCollectiveAlgorithm(kind).lower(request));
-  auto shared = std::make_shared<const FlowGraph>(std::move(graph));
-  kept = shared;
-  return shared;
+  kept = graph;
+  return graph;
 }
 
 absl::Status RunningCollectives::StartClosedForm(Run& run) {
@@ -108,7 +108,7 @@ absl::Status RunningCollectives::StartClosedForm(Run& run) {
   const auto& [kind, dimension, bytes] = call.communication;
   const uint32_t group = communicator(call.communicator).group;
   const TimePs time =
-      costs_.at({dimension, kind}).forms.groups[group].form.TimeOf(bytes);
+      costs_.at({dimension, kind}).Time(group, kind, bytes).time;
   if (time == kMaxCollectiveTime) {
     return absl::ResourceExhaustedError(fmt::format(
         "the {} of {} over {} would take longer than the limit of 26 days",
@@ -154,19 +154,25 @@ void RunningCollectives::OnArrival(MessageId message) {
     CollectiveRecord& record = records_[run.record];
     record.time = network_.now() - record.start;
   }
-  for (const GroupRank rank : finished_) {
-    const uint32_t member =
-        communicator(arrived.communicator).ranks[rank.index()].index();
-    if (run.call.update == TimePs(0)) {
-      End(member, run);
-      continue;
-    }
-    timers_.Push({.time = network_.now() + run.call.update,
-                  .kind = kUpdateDone,
-                  .index = static_cast<uint32_t>(updates_.size())});
-    updates_.push_back(run.call);
-    update_members_.push_back(member);
+  for (const GroupRank rank : finished_) Finish(rank, run);
+}
+
+// `rank` has sent and received all that is its.
+void RunningCollectives::Finish(GroupRank rank, Run& run) {
+  if (run.call.update == TimePs(0)) {
+    End(communicator(run.call.communicator).ranks[rank.index()].index(), run);
+  } else {
+    EndByTimer(rank, run);
   }
+}
+
+void RunningCollectives::EndByTimer(GroupRank rank, const Run& run) {
+  timers_.Push({.time = network_.now() + run.call.update,
+                .kind = kUpdateDone,
+                .index = static_cast<uint32_t>(updates_.size())});
+  updates_.push_back(run.call);
+  update_members_.push_back(
+      communicator(run.call.communicator).ranks[rank.index()].index());
 }
 
 void RunningCollectives::SendReady(const Run& run) {
@@ -179,10 +185,10 @@ void RunningCollectives::SendReady(const Run& run) {
     const MessageId message(free_messages_.back());
     free_messages_.pop_back();
     in_flight_[message.index()] = {run.call.communicator, run.call.number, id};
-    const Flow& flow = run.flows->graph().flow(id);
+    const Flow flow = run.flows->graph().flow(id);
     network_.Send({.id = message,
-                   .source = group.ranks[flow.source.index()],
-                   .target = group.ranks[flow.target.index()],
+                   .source = group.nodes[flow.source.index()],
+                   .target = group.nodes[flow.target.index()],
                    .bytes = flow.bytes});
   }
 }

@@ -121,6 +121,8 @@ class RunningCollectives {
   absl::Status StartClosedForm(Run& run);
   void OnArrival(MessageId message);
   void SendReady(const Run& run);
+  void Finish(GroupRank rank, Run& run);
+  void EndByTimer(GroupRank rank, const Run& run);
   void End(uint32_t member, Run& run);
 
   const CollectiveCosts& costs_;
@@ -136,8 +138,8 @@ class RunningCollectives {
   std::vector<uint32_t> free_messages_;
   std::vector<Call> updates_;  // By slot; of member update_members_.
   std::vector<uint32_t> update_members_;
-  // Shared by groups of one shape, and kept only while one of them runs.
-  std::map<std::tuple<CollectiveKind, Bytes, GroupShape>,
+  // Shared by groups of one layout, and kept only while one of them runs.
+  std::map<std::tuple<CollectiveKind, Bytes, const GroupLayout*>,
            std::weak_ptr<const FlowGraph>>
       graphs_;
   std::vector<Ended> ended_;

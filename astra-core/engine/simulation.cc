@@ -39,6 +39,10 @@ absl::Status CheckOptions(const ParallelSizes& sizes,
           Name(dimension)));
     }
   }
+  if (options.nccl) {
+    return absl::InvalidArgumentError(
+        "the system has no effect on messages: only closed forms use it");
+  }
   if (!options.bus_bandwidths.empty()) {
     return absl::InvalidArgumentError(
         "bus bandwidths have no effect on messages: only closed forms use "
@@ -50,19 +54,24 @@ absl::Status CheckOptions(const ParallelSizes& sizes,
 // What each collective of `program` puts on links, in closed form.
 std::vector<double> LinkBytes(const RankProgram& program,
                               const CollectiveCosts& costs, size_t num_links) {
-  std::map<CostKey, double> volume;
+  // By algorithm: what it puts on links grows with the bytes.
+  std::map<std::pair<CostKey, std::string_view>, double> volumes;
   const OpStream next = program.Begin();
   for (Op op = next(); op.kind != OpKind::kFinish; op = next()) {
     if (op.kind != OpKind::kBlocking && op.kind != OpKind::kLaunch) continue;
     const auto& [kind, dimension, bytes] = op.communication;
-    volume[{dimension, kind}] +=
+    const CostKey key = {dimension, kind};
+    const auto cost = costs.find(key);
+    if (cost == costs.end() || bytes == Bytes(0)) continue;
+    volumes[{key, cost->second.Time(0, kind, bytes).registry_name}] +=
         static_cast<double>(op.repeats) * static_cast<double>(bytes.count());
   }
   std::vector<double> link_bytes(num_links);
-  for (const auto& [key, cost] : costs) {
-    const double bytes = volume[key];
+  for (const auto& [laid, bytes] : volumes) {
+    const absl::Span<const double> per_byte =
+        costs.at(laid.first).LinkBytesPerByte(laid.second);
     for (size_t link = 0; link < num_links; ++link) {
-      link_bytes[link] += bytes * cost.forms.link_bytes_per_byte[link];
+      link_bytes[link] += bytes * per_byte[link];
     }
   }
   return link_bytes;
@@ -108,9 +117,10 @@ absl::StatusOr<Setting> Prepare(const Form& form,
   ASTRA_RETURN_IF_ERROR(CheckOptions(form.sizes(), options, topology));
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
                          ParallelPlan::Create(form.sizes()));
-  ASTRA_ASSIGN_OR_RETURN(CollectiveCosts costs,
-                         FindCosts(UsedCollectives(form, plan), plan,
-                                   options.bus_bandwidths, routes));
+  ASTRA_ASSIGN_OR_RETURN(
+      CollectiveCosts costs,
+      FindCosts(UsedCollectives(form, plan), plan, options.bus_bandwidths,
+                options.nccl, routes));
   const bool each_rank = options.lowering == Lowering::kFlowGraph;
   Communicators communicators =
       FormCommunicators(plan, costs, each_rank, topology);
@@ -207,6 +217,7 @@ absl::StatusOr<PipelineResult> AddPipeline(const PipelineMessages& messages,
   const SimulationOptions& options = setting.options;
   return AddPipeline(messages, setting.plan, bubble,
                      options.overlap[IndexOf(ParallelDimension::kPipeline)],
+                     options.nccl,
                      options.bus_bandwidths.Find(ParallelDimension::kPipeline,
                                                  CollectiveKind::kSendRecv),
                      setting.routes, link_bytes);

@@ -38,6 +38,11 @@ struct SimulationOptions {
   // Closed forms only.
   BusBandwidths bus_bandwidths;
 
+  // Closed forms only: collectives take the time that NCCL's choices take on
+  // this system. None: rings and direct messages on the links, without anything
+  // that software adds.
+  std::optional<NcclSystem> nccl;
+
   // The run ends with an error once it would go beyond.
   TimePs stop_at = kMaxCollectiveTime;
 

@@ -69,6 +69,12 @@ std::string BoundLine(const CollectiveRecord& longest,
   return topology.LinkName(longest.bottleneck);
 }
 
+// "ring", or "Ring LL128" of NCCL.
+std::string AlgorithmName(const CollectiveRecord& record) {
+  if (record.protocol == "-") return std::string(record.algorithm);
+  return fmt::format("{} {}", record.algorithm, record.protocol);
+}
+
 std::string VolumeLine(CollectiveKind kind, const Volume& volume,
                        const Topology& topology) {
   const CollectiveRecord& longest = *volume.longest;
@@ -76,7 +82,7 @@ std::string VolumeLine(CollectiveKind kind, const Volume& volume,
   return fmt::format(
       "    {:<16}{} x {} over {} ranks, {}, {}, busbw {:.1f} GB/s\n"
       "    {:<16}bound by {}\n",
-      Name(kind), volume.count, longest.algorithm, longest.num_ranks,
+      Name(kind), volume.count, AlgorithmName(longest), longest.num_ranks,
       FormatBytes(volume.bytes), Milliseconds(volume.time),
       algbw * BusBandwidthFactor(kind, longest.num_ranks), "",
       BoundLine(longest, topology));

@@ -186,7 +186,7 @@ TEST_F(SimaiAnalyticalTest, RunsPrograms) {
   EXPECT_THAT(result.out, EndsWith("finished   p: 0.457780 ms\n"));
   EXPECT_THAT(
       ReadText(folder_.PathOf("a/collectives.csv")),
-      HasSubstr("\nmlp,fwd,all-reduce,TP,0,8,1,2,ring,16777216,284.667733,"));
+      HasSubstr("\nmlp,fwd,all-reduce,TP,0,8,1,2,ring,-,16777216,284.667733,"));
   EXPECT_THAT(ReadText(folder_.PathOf("a/run.json")),
               HasSubstr("\"form\": \"program\""));
 

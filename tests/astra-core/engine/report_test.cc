@@ -86,11 +86,12 @@ TEST_F(ReportTest, CollectivesSayWhatBoundsThem) {
       Lines(CollectivesCsv(topology_, result_)),
       ElementsAre(
           "layer,phase,collective,group,first_rank,ranks,groups,count,"
-          "algorithm,bytes,start_us,time_us,algbw_GBps,busbw_GBps,bound_by,"
+          "algorithm,protocol,bytes,start_us,time_us,algbw_GBps,busbw_GBps,"
+          "bound_by,"
           "bottleneck_link",
-          "\"a,b\",fwd,all-reduce,TP,0,2,2,1,ring,1000000,1.000000,10.000000,"
+          "\"a,b\",fwd,all-reduce,TP,0,2,2,1,ring,-,1000000,1.000000,10.000000,"
           "100.000,100.000,bandwidth,GPU 0 -> NVSwitch 4 at 800 Gbps",
-          "\"a,b\",wg,all-reduce,DP,0,2,2,1,ring,1000000,11.500000,20.000000,"
+          "\"a,b\",wg,all-reduce,DP,0,2,2,1,ring,-,1000000,11.500000,20.000000,"
           "50.000,50.000,bandwidth,GPU 0 -> switch 6 (tier 1) at 400 Gbps"));
 }
 

@@ -1,0 +1,84 @@
+// The option table of simai_collective, and its --help.
+
+#include "astra-core/apps/simai_collective_options.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: simai_collective --system NAME [--op NAME] [-b SIZE] [-e SIZE]\n"
+    "\n"
+    "Says how long collectives take on a system, as nccl-tests would measure\n"
+    "it. Sizes are rounded down as nccl-tests does: to whole elements and, "
+    "where\n"
+    "each rank has a part of the buffer, to parts of a multiple of 16 bytes.\n";
+
+constexpr OptionSpec kOptions[] = {
+    {"op", "", "NAME", "Collective",
+     "all_reduce (default), all_gather, reduce_scatter, alltoall, sendrecv, "
+     "broadcast, reduce, gather or scatter"},
+    {"min-bytes", "b minbytes", "SIZE", "Collective",
+     "smallest size, such as 1024, 1K, 8M, 1G (default 1K)"},
+    {"max-bytes", "e maxbytes", "SIZE", "Collective",
+     "largest size (default 8G)"},
+    {"step-factor", "f stepfactor", "N", "Collective",
+     "each size is N times the one before (default 2)"},
+    {"step-bytes", "i stepbytes", "SIZE", "Collective",
+     "each size is that much above the one before"},
+    {"datatype", "d", "NAME", "Collective",
+     "int8 uint8 int32 uint32 int64 uint64 half float (default) double "
+     "bfloat16 f8e4m3 f8e5m2"},
+    {"redop", "", "NAME", "Collective",
+     "sum (default), prod, min, max or avg; NVSwitches do not add up all"},
+    {"root", "r", "RANK", "Collective",
+     "of broadcast, reduce, gather, scatter (default 0)"},
+
+    {"system", "", "NAME|FILE", "Cluster",
+     "a name of --list-systems, or a YAML file"},
+    {"nodes", "", "N", "Cluster", "servers, or NVLink domains (default 1)"},
+    {"gpus-per-node", "g gpus_per_server", "N", "Cluster",
+     "GPUs used of each (default all)"},
+    {"gpus", "", "N", "Cluster", "all GPUs, in place of --nodes"},
+    {"topology", "n network_topo", "FILE", "Cluster",
+     "in SimAI's format, in place of the three above"},
+    {"ranks", "", "LIST", "Cluster",
+     "the group, in its order, such as 0-7 or 0,8,16 (default all GPUs)"},
+    {"list-systems", "", "", "Cluster", "print the systems known and stop"},
+
+    {"nccl", "", "LIST", "NCCL",
+     "its variables, such as NCCL_ALGO=Ring,NCCL_PROTO=LL or "
+     "NCCL_VERSION=2.27"},
+    {"nccl-file", "", "FILE", "NCCL", "the same, one on each line"},
+    {"cuda-graph", "", "", "NCCL", "launched from a CUDA graph"},
+    {"symmetric", "", "", "NCCL", "buffers in symmetric memory"},
+    {"tuning", "", "", "NCCL",
+     "print what NCCL chooses among, and what it predicts for each"},
+
+    {"backend", "", "NAME", "Algorithm", "analytical (default)"},
+    {"algorithm", "", "NAME", "Algorithm",
+     "run every message of this one, in place of what NCCL chooses"},
+    {"schedule", "", "FILE", "Algorithm",
+     "the same of an algorithm of your own: MSCCL's .xml, or .yaml"},
+    {"flows", "", "FILE", "Algorithm",
+     "write every message of one size as CSV, with what it waits for"},
+
+    {"compare", "", "LOG", "Measurements",
+     "set a log of nccl-tests against the prediction"},
+    {"compare-table", "", "FILE", "Measurements",
+     "the same of a CSV table; its rows say what they ran on"},
+    {"calibrate", "", "LOG", "Measurements",
+     "fit the constants of --system to a log, write it as a system"},
+    {"in-place", "", "", "Measurements", "take the in-place times of a log"},
+
+    {"output", "o out", "DIR", "Output", "folder (default ./results/NAME)"},
+    {"result", "", "NAME", "Output",
+     "name of the run (default that of --op, or of the file compared with)"},
+};
+
+}  // namespace
+
+absl::Span<const OptionSpec> SimaiCollectiveOptionSpecs() { return kOptions; }
+
+std::string SimaiCollectiveHelp() { return HelpText(kUsage, kOptions); }
+
+}  // namespace astra

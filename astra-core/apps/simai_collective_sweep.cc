@@ -1,0 +1,148 @@
+#include "astra-core/apps/simai_collective_sweep.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "astra-core/apps/simai_collective_cluster.h"
+#include "astra-core/apps/simai_collective_flows.h"
+#include "astra-core/apps/simai_collective_graphs.h"
+#include "astra-core/base/status_macros.h"
+#include "collectives/measurements/measured_terms.h"
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+absl::StatusOr<NcclOptions> NcclOf(const SimaiCollectiveOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(NcclOptions nccl, ApplyNcclSettings(options.nccl));
+  if (HasRedop(*options.kind) &&
+      !NvSwitchesDo(options.redop, options.type.name)) {
+    nccl.nvls = false;
+  }
+  return nccl;
+}
+
+absl::Status CheckRoot(const SimaiCollectiveOptions& options,
+                       const CollectiveEstimator& cluster) {
+  if (options.root < cluster.ranks().size()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("--root is {}: the group has {} ranks", options.root,
+                  cluster.ranks().size()));
+}
+
+// The sizes of which each rank has something.
+absl::StatusOr<std::vector<SweepRow>> RowsOf(
+    const SimaiCollectiveOptions& options, uint32_t num_ranks,
+    Warnings* warnings) {
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<Bytes> sizes,
+                         SizesOf(options.sizes));
+  std::vector<SweepRow> rows;
+  Bytes largest_left_out;
+  for (const Bytes size : sizes) {
+    SweepRow row;
+    row.buffer = BufferOf(*options.kind, size, options.type, num_ranks);
+    if (row.buffer.count == 0) {
+      largest_left_out = size;
+    } else {
+      rows.push_back(std::move(row));
+    }
+  }
+  const std::string_view op = NcclTestsName(*options.kind);
+  if (rows.empty()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--max-bytes is {}: too little for {} of {} over {} ranks",
+        options.sizes.max.count(), op, options.type.name, num_ranks));
+  }
+  if (largest_left_out > Bytes(0)) {
+    warnings->push_back(fmt::format(
+        "sizes up to {} B are left out: too little for {} of {} over {} ranks",
+        largest_left_out.count(), op, options.type.name, num_ranks));
+  }
+  return rows;
+}
+
+absl::Status EstimateRow(const SimaiCollectiveOptions& options, Sweep* sweep,
+                         SweepRow* row) {
+  const CollectiveKind kind = *options.kind;
+  ASTRA_ASSIGN_OR_RETURN(row->estimate,
+                         sweep->cluster.Estimate(kind, row->buffer.bytes));
+  if (!options.tuning) return absl::OkStatus();
+  if (row->estimate.algorithm == "P2P") {
+    return absl::InvalidArgumentError(
+        fmt::format("--tuning has no effect: NCCL makes {} of sends and "
+                    "receives",
+                    NcclTestsName(kind)));
+  }
+  ASTRA_ASSIGN_OR_RETURN(row->tuning,
+                         sweep->cluster.Tuning(kind, row->buffer.bytes));
+  return absl::OkStatus();
+}
+
+absl::Status WriteFlowsOf(const SimaiCollectiveOptions& options,
+                          const Sweep& sweep, const ChosenAlgorithm& chosen) {
+  ASTRA_ASSIGN_OR_RETURN(
+      const LoweredCollective collective,
+      LowerOn(sweep.cluster, chosen, *options.kind,
+              sweep.rows.front().buffer.bytes, options.root));
+  return WriteFlows(*options.flows, *collective.graph,
+                    collective.request.layout(), sweep.cluster.ranks());
+}
+
+absl::Status TimeByMessages(const SimaiCollectiveOptions& options,
+                            const ChosenAlgorithm& chosen, Sweep* sweep) {
+  ASTRA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<FlowGraphTimes> times,
+      FlowGraphTimes::Create(sweep->cluster, *options.kind, chosen.name,
+                             sweep->nccl.cuda_graph));
+  for (SweepRow& row : sweep->rows) {
+    ASTRA_ASSIGN_OR_RETURN(const LoweredCollective collective,
+                           LowerOn(sweep->cluster, chosen, *options.kind,
+                                   row.buffer.bytes, options.root));
+    ASTRA_ASSIGN_OR_RETURN(row.estimate, times->Time(collective));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool NvSwitchesDo(std::string_view redop, std::string_view type) {
+  const bool is_8_bit =
+      type == "int8" || type == "uint8" || type == "f8e4m3" || type == "f8e5m2";
+  if (is_8_bit) return false;
+  if (redop == "sum") return true;
+  const bool is_wide = type == "float" || type == "double";
+  return (redop == "min" || redop == "max") && !is_wide;
+}
+
+absl::StatusOr<Sweep> RunSweep(const SimaiCollectiveOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(const NcclOptions nccl, NcclOf(options));
+  ASTRA_ASSIGN_OR_RETURN(CollectiveEstimator cluster,
+                         BuildEstimator(options.cluster, nccl));
+  ASTRA_RETURN_IF_ERROR(CheckRoot(options, cluster));
+  Sweep sweep = {std::move(cluster), nccl, {}, {}};
+  const auto num_ranks = static_cast<uint32_t>(sweep.cluster.ranks().size());
+  ASTRA_ASSIGN_OR_RETURN(sweep.rows,
+                         RowsOf(options, num_ranks, &sweep.warnings));
+  std::optional<ChosenAlgorithm> chosen;
+  if (options.algorithm || options.schedule) {
+    ASTRA_ASSIGN_OR_RETURN(chosen,
+                           FindChosenAlgorithm(options, &sweep.warnings));
+    ASTRA_RETURN_IF_ERROR(TimeByMessages(options, *chosen, &sweep));
+  } else {
+    for (SweepRow& row : sweep.rows) {
+      ASTRA_RETURN_IF_ERROR(EstimateRow(options, &sweep, &row));
+    }
+  }
+  if (!options.flows) return sweep;
+  if (!chosen) {
+    ASTRA_ASSIGN_OR_RETURN(chosen,
+                           FindNcclChoice(sweep.cluster, nccl, *options.kind,
+                                          sweep.rows.front().buffer.bytes));
+  }
+  ASTRA_RETURN_IF_ERROR(WriteFlowsOf(options, sweep, *chosen));
+  return sweep;
+}
+
+}  // namespace astra
