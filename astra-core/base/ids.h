@@ -25,13 +25,13 @@ class Id {
   Index index_ = 0;
 };
 
-using NodeId = Id<struct NodeTag>;        // A GPU or switch of a topology.
-using LinkId = Id<struct LinkTag>;        // One direction of a cable.
-using RankId = Id<struct RankTag>;        // A GPU of the whole job.
-using GroupRank = Id<struct GroupTag>;    // A member's position in its group.
-using ChunkId = Id<struct ChunkTag>;      // A piece of a collective's buffer.
+using NodeId = Id<struct NodeTag>;      // A GPU or switch of a topology.
+using LinkId = Id<struct LinkTag>;      // One direction of a cable.
+using RankId = Id<struct RankTag>;      // A GPU of the whole job.
+using GroupRank = Id<struct GroupTag>;  // A member's position in its group.
+using ChunkId = Id<struct ChunkTag>;    // A piece of a collective's buffer.
 using FlowId = Id<struct FlowTag, uint64_t>;  // A message of a FlowGraph.
-using MessageId = Id<struct MessageTag>;  // A message in a network.
+using MessageId = Id<struct MessageTag>;      // A message in a network.
 
 }  // namespace astra
 

@@ -69,7 +69,9 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
 }
 
 std::string_view Trimmed(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
+  const auto is_space = [](char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+  };
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
@@ -250,13 +252,17 @@ bool IsNcclVariable(std::string_view key) {
 }
 
 absl::Status ApplyNcclOptionList(std::string_view list, NcclOptions* options) {
+  list = Trimmed(list);
   while (true) {
     // Values contain commas, too: NCCL_ALGO=Ring,Tree.
-    const size_t end = list.find(",NCCL_");
+    const size_t next = list.find("NCCL_", 1);
+    const size_t end =
+        next == std::string_view::npos ? next : list.rfind(',', next);
     ASTRA_RETURN_IF_ERROR(
         ApplyNcclOption(Trimmed(list.substr(0, end)), options));
     if (end == std::string_view::npos) return absl::OkStatus();
     list.remove_prefix(end + 1);
+    list = Trimmed(list);
   }
 }
 
@@ -267,7 +273,6 @@ absl::Status ApplyNcclOptionFile(const std::string& path,
   for (std::string_view line : Split(contents, '\n')) {
     ++line_number;
     line = Trimmed(line.substr(0, line.find('#')));
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line.empty()) continue;
     const absl::Status status = ApplyNcclOption(line, options);
     if (!status.ok()) {

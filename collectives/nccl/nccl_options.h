@@ -43,6 +43,8 @@ struct NcclChoices {
   bool allows(NcclProtocol protocol) const {
     return (protocols >> IndexOf(protocol) & 1) != 0;
   }
+
+  friend auto operator<=>(const NcclChoices&, const NcclChoices&) = default;
 };
 
 struct NcclOptions {
@@ -63,6 +65,8 @@ struct NcclOptions {
     const auto found = choices.find(kind);
     return found == choices.end() ? NcclChoices{} : found->second;
   }
+
+  friend auto operator<=>(const NcclOptions&, const NcclOptions&) = default;
 };
 
 // Applies "KEY=VALUE" to `options`. NCCL_VERSION is a key of ours.
@@ -81,8 +85,9 @@ bool IsNeutralNcclVariable(std::string_view key);
 bool IsNcclVariable(std::string_view key);
 
 // ApplyNcclOption of each entry: of a list such as
-// "NCCL_ALGO=Ring,NCCL_PROTO=Simple" (commas before a "NCCL_" separate), or of
-// the lines of a file, where "#" begins a comment.
+// "NCCL_ALGO=Ring,NCCL_PROTO=Simple" (commas before a "NCCL_" separate; blanks
+// around them do not matter), or of the lines of a file, where "#" begins a
+// comment.
 //
 // Errors: as above, behind "FILE:LINE: " for a file.
 absl::Status ApplyNcclOptionList(std::string_view list, NcclOptions* options);

@@ -59,21 +59,10 @@ std::vector<RankId> GroupOf(const Observation& observation) {
   return ranks;
 }
 
-// What observations of a sweep have in common. The names of all fields, so that
-// a new one does not compile until it is here.
+// What observations of a sweep have in common.
 auto SweepKeyOf(const Observation& observation) {
-  const auto& [version, choices, min_channels, max_channels, nvls, pxn, collnet,
-               pat, cross_nic, queue_pairs, cuda_graph, symmetric] =
-      observation.options;
-  std::vector<std::tuple<CollectiveKind, uint32_t, uint32_t>> masks;
-  for (const auto& [kind, choice] : choices) {
-    const auto& [algorithms, protocols] = choice;
-    masks.emplace_back(kind, algorithms, protocols);
-  }
   return std::tuple(observation.kind, observation.num_gpus,
-                    observation.gpus_per_server, version, std::move(masks),
-                    min_channels, max_channels, nvls, pxn, collnet, pat,
-                    cross_nic, queue_pairs, cuda_graph, symmetric);
+                    observation.gpus_per_server, observation.options);
 }
 
 }  // namespace

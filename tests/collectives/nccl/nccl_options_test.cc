@@ -227,5 +227,10 @@ TEST(NcclOptionsTest, AnErrorOfAFileNamesTheLine) {
                        ::testing::StartsWith(folder.PathOf("none") + ": ")));
 }
 
+TEST(NcclOptionListTest, BlanksAroundCommasDoNotMatter) {
+  EXPECT_EQ(OptionsOf("NCCL_ALGO=Ring,Tree , NCCL_PROTO=Simple"),
+            OptionsOf("NCCL_ALGO=Ring,Tree,NCCL_PROTO=Simple"));
+}
+
 }  // namespace
 }  // namespace astra
