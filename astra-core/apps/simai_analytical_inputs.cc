@@ -1,7 +1,6 @@
 #include "astra-core/apps/simai_analytical_inputs.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/communicators.h"
+#include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -187,17 +187,8 @@ absl::StatusOr<std::optional<NcclSystem>> ReadSystem(
     const SimaiAnalyticalOptions& options, const Topology& topology) {
   if (!options.system) return std::nullopt;
   ASTRA_ASSIGN_OR_RETURN(SystemSpec system, LoadSystem(*options.system));
-  const std::string& type = topology.gpu_type();
-  std::string lower = type;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  constexpr std::string_view kUnnamed = "gpu";
-  const std::string family = system.gpu.substr(0, system.gpu.find('-'));
-  if (lower != kUnnamed && lower != family && lower != system.gpu) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--system {} has the GPU {}, but {} has {}", *options.system,
-        system.gpu, options.topology_file.value_or("-g"), Quoted(type)));
-  }
+  ASTRA_RETURN_IF_ERROR(
+      CheckGpus(system, topology, options.topology_file.value_or("-g")));
   return NcclSystem{std::move(system), options.nccl};
 }
 

@@ -74,6 +74,9 @@ absl::StatusOr<CollectiveEstimator> BuildEstimator(
     const ClusterOptions& cluster, const NcclOptions& nccl) {
   ASTRA_ASSIGN_OR_RETURN(const SystemSpec system, LoadSystem(cluster.system));
   ASTRA_ASSIGN_OR_RETURN(Topology topology, BuildTopology(cluster, system));
+  if (cluster.topology_file) {
+    ASTRA_RETURN_IF_ERROR(CheckGpus(system, topology, *cluster.topology_file));
+  }
   return CollectiveEstimator::Create(system, std::move(topology), cluster.ranks,
                                      nccl);
 }

@@ -28,6 +28,12 @@ uint32_t NumChannels(const CollectiveRequest& request) {
   return layout.num_servers() == 1 ? 1 : layout.min_ranks_per_server();
 }
 
+uint32_t NumNvlsChannels(const CollectiveRequest& request, uint32_t least) {
+  const uint32_t asked = request.chunking().num_channels;
+  const uint32_t switches = request.layout().nv_switches_per_server();
+  return asked > 0 ? asked : least * std::max(1U, switches);
+}
+
 bool IsAllToAllV(const CollectiveRequest& request) {
   // Parts of equal sizes include the one that a rank keeps.
   return request.kind() == CollectiveKind::kAllToAll &&

@@ -25,6 +25,10 @@ uint64_t NumPieces(Bytes bytes, Bytes max_piece);
 // must pass.
 uint32_t NumChannels(const CollectiveRequest& request);
 
+// The same for algorithms by NVSwitches: by default `least` for each NVSwitch
+// of a server, which take turns.
+uint32_t NumNvlsChannels(const CollectiveRequest& request, uint32_t least);
+
 // Whether the sizes of an all-to-all's parts were given pair by pair.
 bool IsAllToAllV(const CollectiveRequest& request);
 

@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<const FlowGraph>> NvlsPattern(
   const bool reduces = request.kind() != CollectiveKind::kAllGather;
   const bool gathers = request.kind() != CollectiveKind::kReduceScatter;
   const uint32_t n = layout.num_ranks();
-  const uint32_t num_channels = NumChannels(request);
+  const uint32_t num_channels = NumNvlsChannels(request, 1);
   ASTRA_RETURN_IF_ERROR(CheckSize(kNvlsAlgorithm.name, request,
                                   {2 * uint64_t{n} * (n + 1), n}, num_channels,
                                   FlowGraph::kMaxStoredFlows));

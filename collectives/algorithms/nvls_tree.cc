@@ -65,8 +65,7 @@ absl::StatusOr<std::unique_ptr<const FlowGraph>> NvlsTreePattern(
     const CollectiveRequest& request, Bytes bytes) {
   const GroupLayout& layout = request.layout();
   ASTRA_RETURN_IF_ERROR(CheckLayout(layout));
-  const uint32_t asked = request.chunking().num_channels;
-  const uint32_t num_channels = asked > 0 ? asked : 2;
+  const uint32_t num_channels = NumNvlsChannels(request, 2);
   const uint32_t num_heads = layout.min_ranks_per_server();
   const uint64_t most_flows =
       2 * (uint64_t{layout.num_ranks()} + uint64_t{2} * layout.num_servers());

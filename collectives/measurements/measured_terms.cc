@@ -64,7 +64,8 @@ struct RateWord {
   std::string_view word;
   double gbps;
 };
-constexpr RateWord kRates[] = {{"hdr", 200}, {"ndr", 400}, {"xdr", 800}};
+constexpr RateWord kRates[] = {
+    {"fdr", 56}, {"edr", 100}, {"hdr", 200}, {"ndr", 400}, {"xdr", 800}};
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)); }
@@ -141,7 +142,7 @@ class NicReader {
     if (!nics_.nvlink_domain) nics_.nvlink_domain = NvlinkDomainOf(bare);
     // "x400", behind a number by itself.
     if (bare.size() > 1 && bare[0] == 'x' && IsDigit(bare[1])) {
-      ReadRate(std::string_view(word).substr(1));
+      ReadRate(std::string_view(word).substr(1), next);
     }
     ReadTransport(bare);
   }
@@ -155,17 +156,28 @@ class NicReader {
     if (count && (times || StartsWith(rest, "x") || StartsWith(rest, "*"))) {
       if (!nics_.count) nics_.count = count;
       rest.remove_prefix(times ? 2 : 1);
-      return ReadRate(rest);
+      return ReadRate(rest, next);
     }
     const std::string unit = rest.empty() ? Bare(next) : Bare(rest);
-    const bool is_rate = StartsWith(unit, "g") && !StartsWith(unit, "gpu");
-    if (is_rate) return ReadRate(word);
+    const bool is_rate = StartsWith(unit, "tb") ||
+                         (StartsWith(unit, "g") && !StartsWith(unit, "gpu"));
+    if (is_rate) return ReadRate(word, next);
     if (count && rest.empty() && !nics_.count) nics_.count = count;
   }
 
-  void ReadRate(std::string_view text) {
-    const std::optional<double> gbps = TakeNumber<double>(&text);
-    if (gbps && *gbps > 0 && !nics_.gbps) nics_.gbps = gbps;
+  // "400G", "50GB/s", "1.6Tbps"; `next` may be the unit.
+  void ReadRate(std::string_view text, std::string_view next) {
+    constexpr double kBitsPerByte = 8;
+    constexpr double kGigabitsPerTerabit = 1000;
+    const std::optional<double> number = TakeNumber<double>(&text);
+    if (!number || *number <= 0 || nics_.gbps) return;
+    const std::string_view unit = text.empty() ? next : text;
+    constexpr double kFastestNic = 800;  // "400GB" means bits.
+    const bool is_tera = StartsWith(unit, "Tb") || StartsWith(unit, "TB");
+    const bool is_bytes =
+        StartsWith(unit, "GB") && *number * kBitsPerByte <= kFastestNic;
+    nics_.gbps = *number * (is_tera ? kGigabitsPerTerabit : 1) *
+                 (is_bytes ? kBitsPerByte : 1);
   }
 
   void ReadTransport(const std::string& bare) {

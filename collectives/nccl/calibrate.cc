@@ -243,7 +243,9 @@ absl::Status Search::Run() {
   constexpr int kMaxRounds = 60;
   ASTRA_RETURN_IF_ERROR(Evaluate(&point_));
   for (int round = 0; round < kMaxRounds; ++round) {
-    noise_ = MedianError(point_.predictions);
+    // An error of 0, as of half of few observations, tells nothing.
+    constexpr double kLeastNoise = 1e-3;
+    noise_ = std::max(kLeastNoise, MedianError(point_.predictions));
     ASTRA_ASSIGN_OR_RETURN(const bool has_improved, Improve());
     if (!has_improved) break;
   }

@@ -104,13 +104,28 @@ ChannelGraph AcrossServers(const GroupHardware& hardware, bool is_tree) {
   return Split(graph, hardware.architecture);
 }
 
+// The highest rate there is, or less where NVLinks are fewer than those of the
+// GPUs that the rates were made for.
+double HeadRate(const GroupHardware& hardware) {
+  constexpr double kHopperGBps = 370.8;
+  constexpr double kBlackwellGBps = 721.8;
+  constexpr double kAbout = 0.95;
+  const absl::Span<const double> rates = IntraRates(hardware.architecture);
+  const double full = hardware.architecture == GpuArchitecture::kBlackwell
+                          ? kBlackwellGBps
+                          : kHopperGBps;
+  const double share = hardware.gpu_GBps / full;
+  return share >= kAbout ? rates.front()
+                         : RateWithin(rates, rates.front() * share);
+}
+
 // Each rank of a server is the head of a channel.
 ChannelGraph OfNvls(const GroupHardware& hardware) {
-  if (!hardware.has_nvls || hardware.ranks_per_server < 2) return {};
+  if (!hardware.has_nvls || hardware.fewest_ranks_per_server < 2) return {};
   constexpr uint32_t kMaxHeads = 32;
-  const double rate = IntraRates(hardware.architecture).front();
+  const double rate = HeadRate(hardware);
   const bool is_one_server = hardware.num_servers == 1;
-  const uint32_t heads = std::min(kMaxHeads, hardware.ranks_per_server);
+  const uint32_t heads = std::min(kMaxHeads, hardware.fewest_ranks_per_server);
   const double nic_rate = hardware.nic_GBps * hardware.nics_per_server / heads;
   return {heads, rate,
           is_one_server

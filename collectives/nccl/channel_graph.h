@@ -30,6 +30,8 @@ struct GroupHardware {
   uint32_t num_ranks = 1;
   uint32_t num_servers = 1;
   uint32_t ranks_per_server = 1;  // The most of any server.
+  uint32_t fewest_ranks_per_server = 1;
+  double link_GBps = 0;          // Of a GPU's NVLinks or PCIe.
   double gpu_GBps = 0;           // Of a GPU's NVLinks or PCIe, as NCCL reckons.
   uint32_t nics_per_server = 0;  // That the ranks of a server use.
   double nic_GBps = 0;           // Of one.

@@ -83,17 +83,19 @@ TimePs SizedTime::TimeOf(Bytes bytes) const {
 
 CollectiveTimes::CollectiveTimes(CollectiveKind kind,
                                  std::vector<std::vector<RankId>> groups,
-                                 const SystemSpec& system,
-                                 const NcclOptions& options, Routes& routes)
+                                 const SystemSpec& system, NcclOptions options,
+                                 Routes& routes)
     : kind_(kind),
       groups_(std::move(groups)),
       system_(system),
-      options_(options),
+      options_(std::move(options)),
       routes_(routes) {}
 
 absl::StatusOr<CollectiveTimes> CollectiveTimes::Create(
     CollectiveKind kind, std::vector<std::vector<RankId>> groups,
-    const SystemSpec& system, const NcclOptions& options, Routes& routes) {
+    const SystemSpec& system, const NcclOptions& asked, Routes& routes) {
+  ASTRA_ASSIGN_OR_RETURN(const NcclOptions options,
+                         WithDefaults(asked, system.transport.nccl));
   ASTRA_RETURN_IF_ERROR(Check(options, system));
   CollectiveTimes times(kind, std::move(groups), system, options, routes);
   std::map<GroupHardware, uint32_t> ids;
@@ -170,6 +172,13 @@ bool CollectiveTimes::IsSymmetric() const {
                                 kind_ == CollectiveKind::kReduceScatter);
 }
 
+double CollectiveTimes::EfficiencyWithin(const Pace& pace) const {
+  const double rate = tables_.front().hardware.link_GBps;
+  const double sheet = system_.interconnect.GBps;
+  return rate < sheet ? std::min(1.0, pace.efficiency * sheet / rate)
+                      : pace.efficiency;
+}
+
 uint32_t CollectiveTimes::NumServers() const {
   uint32_t num_servers = 1;
   for (const TuningTable& table : tables_) {
@@ -232,9 +241,8 @@ absl::StatusOr<const ClosedForms*> CollectiveTimes::FormsOf(
   ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
                          FindCollectiveAlgorithm(kind_, chosen.registry_name));
   const Topology& topology = routes_.topology();
-  const double within =
-      PaceOf(system_.interconnect.paces, chosen.algorithm, IsSymmetric())
-          .efficiency;
+  const double within = EfficiencyWithin(
+      PaceOf(system_.interconnect.paces, chosen.algorithm, IsSymmetric()));
   const double between =
       PaceOf(system_.transport.paces, chosen.algorithm, false).efficiency *
       QueuePairShare();

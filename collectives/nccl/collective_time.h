@@ -70,14 +70,15 @@ struct TimedCollective {
 // One kind of collective over all the groups of a dimension, which run at once.
 class CollectiveTimes {
  public:
-  // All but `kind` must outlive the object. Groups are lists of ranks in group
-  // order, of the same number of ranks, two or more.
+  // `system` and `routes` must outlive the object. Groups are lists of ranks in
+  // group order, of the same number of ranks, two or more; at least one. What
+  // `asked` leaves open is as the transport says; see Transport::nccl.
   //
   // Errors: those of HardwareOf; InvalidArgument for options that contradict
   // one another or have no effect on the system.
   static absl::StatusOr<CollectiveTimes> Create(
       CollectiveKind kind, std::vector<std::vector<RankId>> groups,
-      const SystemSpec& system, const NcclOptions& options, Routes& routes);
+      const SystemSpec& system, const NcclOptions& asked, Routes& routes);
 
   // Errors: those of Choose and LayOnLinks; FailedPrecondition if NCCL_ALGO
   // asks for an algorithm that the group cannot run.
@@ -98,7 +99,7 @@ class CollectiveTimes {
 
  private:
   CollectiveTimes(CollectiveKind kind, std::vector<std::vector<RankId>> groups,
-                  const SystemSpec& system, const NcclOptions& options,
+                  const SystemSpec& system, NcclOptions options,
                   Routes& routes);
 
   absl::Status AddDetours();
@@ -123,6 +124,8 @@ class CollectiveTimes {
                        SizedTime* time) const;
   double LaunchUs(const GroupHardware& hardware) const;
   double QueuePairShare() const;
+  // Of the links of the topology, which may be slower than the data sheet's.
+  double EfficiencyWithin(const Pace& pace) const;
   uint32_t NumServers() const;  // The most that a group spans.
   // Kernels on symmetric memory are for reductions and copies in one server.
   bool IsSymmetric() const;
@@ -131,7 +134,7 @@ class CollectiveTimes {
   CollectiveKind kind_;
   std::vector<std::vector<RankId>> groups_;
   const SystemSpec& system_;
-  const NcclOptions& options_;
+  NcclOptions options_;
   Routes& routes_;
   std::vector<TuningTable> tables_;  // Of groups with different hardware.
   std::vector<uint32_t> table_of_group_;

@@ -104,9 +104,11 @@ absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double gpu_rate = kInfinity;
   double server_rate = kInfinity;
+  uint32_t fewest = hardware.num_ranks;
   for (const auto& [server, local] : servers) {
     const auto count = static_cast<uint32_t>(local.size());
     hardware.ranks_per_server = std::max(hardware.ranks_per_server, count);
+    fewest = std::min(fewest, count);
     for (const RankId rank : local) {
       if (count == 1) break;
       gpu_rate =
@@ -132,8 +134,13 @@ absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
     return absl::FailedPreconditionError(
         "GPUs of a server have no links within it, NVLink or PCIe");
   }
+  hardware.fewest_ranks_per_server = fewest;
+  hardware.link_GBps = gpu_rate;
+  const Interconnect& interconnect = system.interconnect;
   hardware.gpu_GBps =
-      gpu_rate * system.interconnect.nccl_GBps / system.interconnect.GBps;
+      gpu_rate < interconnect.GBps
+          ? std::min(gpu_rate, interconnect.nccl_GBps)
+          : gpu_rate * interconnect.nccl_GBps / interconnect.GBps;
   return hardware;
 }
 

@@ -14,7 +14,9 @@ namespace astra {
 
 // The hardware of the group of `ranks`. Rates are those of the links of
 // `topology`, the slowest of any rank or server; `system` says of what kind
-// they are, and how NCCL reckons with them. A GPU with several NICs counts as
+// they are, and how NCCL reckons with them. A rate below that of the data
+// sheet, as SimAI's topologies have, is taken as what is reached, since
+// protocols have taken their share already. A GPU with several NICs counts as
 // having one of their rates together, as network plug-ins present them; a NIC
 // that GPUs of one server share is a switch that only they are linked to.
 //

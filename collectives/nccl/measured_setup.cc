@@ -44,7 +44,8 @@ std::string TransportOf(const MeasuredRow& row) {
     }
     return "roce";
   }
-  return "infiniband";
+  return row.gpu_model == "A100" || row.gpu_model == "A800" ? "infiniband-hdr"
+                                                            : "infiniband";
 }
 
 bool IsPcie(const MeasuredRow& row) {
@@ -121,7 +122,14 @@ void ApplyNics(const MeasuredRow& row, uint32_t domain, SystemSpec* system) {
     if (is_part) system->gpus_per_server = per_node;
     system->nics_per_server = *nics.count;
   }
-  if (nics.gbps) system->nic_GBps = *nics.gbps / kBitsPerByte;
+  // No NIC has more than this: what is stated is the sum.
+  constexpr double kFastestNic = 800;
+  const bool is_sum =
+      nics.gbps && !nics.count && !nics.per_gpu && *nics.gbps > kFastestNic;
+  if (nics.gbps) {
+    system->nic_GBps =
+        *nics.gbps / kBitsPerByte / (is_sum ? system->nics_per_server : 1);
+  }
 }
 
 absl::Status ApplyTransport(const MeasuredRow& row, uint32_t domain,

@@ -240,6 +240,24 @@ absl::Status ApplyNcclOption(std::string_view text, NcclOptions* options) {
   return absl::InvalidArgumentError(UnknownName("NCCL variable", key, known));
 }
 
+absl::StatusOr<NcclOptions> WithDefaults(
+    NcclOptions asked, absl::Span<const std::string> defaults) {
+  NcclOptions others;
+  for (const std::string& text : defaults) {
+    ASTRA_RETURN_IF_ERROR(ApplyNcclOption(text, &others));
+  }
+  constexpr uint32_t kOpen = ~0U;
+  for (const auto& [kind, choices] : others.choices) {
+    NcclChoices& mine = asked.choices[kind];
+    if (mine.algorithms == kOpen) mine.algorithms = choices.algorithms;
+    if (mine.protocols == kOpen) mine.protocols = choices.protocols;
+  }
+  asked.nvls = asked.nvls && others.nvls;
+  if (asked.min_channels == 0) asked.min_channels = others.min_channels;
+  if (asked.max_channels == 0) asked.max_channels = others.max_channels;
+  return asked;
+}
+
 bool IsNeutralNcclVariable(std::string_view key) {
   return std::find(std::begin(kNeutral), std::end(kNeutral), key) !=
          std::end(kNeutral);

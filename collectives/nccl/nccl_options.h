@@ -69,6 +69,13 @@ struct NcclOptions {
   friend auto operator<=>(const NcclOptions&, const NcclOptions&) = default;
 };
 
+// `asked`, and where it leaves a choice open, what `defaults`, texts such as
+// "NCCL_ALGO=Ring,Tree", say. What they switch off stays off.
+//
+// Errors: those of ApplyNcclOption.
+absl::StatusOr<NcclOptions> WithDefaults(
+    NcclOptions asked, absl::Span<const std::string> defaults);
+
 // Applies "KEY=VALUE" to `options`. NCCL_VERSION is a key of ours.
 //
 // Errors: InvalidArgument for a text without "=", an unknown or unsupported key

@@ -1,10 +1,12 @@
 #include "collectives/nccl/system_topology.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <string>
 
 #include "absl/status/status.h"
+#include "astra-core/base/names.h"
 #include "fmt/format.h"
 #include "topology/two_level_cluster.h"
 
@@ -68,6 +70,21 @@ absl::StatusOr<Topology> BuildSystemTopology(const SystemSpec& system,
        .gpu_type = system.gpu,
        .nvlink_latency = NsText(system.interconnect.latency_ns),
        .network_latency = NsText(system.transport.fabric_latency_ns)});
+}
+
+absl::Status CheckGpus(const SystemSpec& system, const Topology& topology,
+                       std::string_view file) {
+  std::string type = topology.gpu_type();
+  std::transform(type.begin(), type.end(), type.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  constexpr std::string_view kUnnamed = "gpu";
+  const std::string family = system.gpu.substr(0, system.gpu.find('-'));
+  if (type == kUnnamed || type == family || type == system.gpu) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("--system {} has the GPU {}, but {} has {}", system.name,
+                  system.gpu, file, Quoted(topology.gpu_type())));
 }
 
 }  // namespace astra

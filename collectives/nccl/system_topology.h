@@ -4,7 +4,9 @@
 #define COLLECTIVES_NCCL_SYSTEM_TOPOLOGY_H_
 
 #include <cstdint>
+#include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "collectives/systems/system_spec.h"
 #include "topology/topology.h"
@@ -20,6 +22,13 @@ namespace astra {
 absl::StatusOr<Topology> BuildSystemTopology(const SystemSpec& system,
                                              uint32_t num_gpus,
                                              uint32_t gpus_per_server);
+
+// Whether `topology`, read from `file`, may be one of `system`: where it names
+// its GPUs, they are those of the system, as in "H100" and "h100-sxm".
+//
+// Errors: InvalidArgument that names both.
+absl::Status CheckGpus(const SystemSpec& system, const Topology& topology,
+                       std::string_view file);
 
 }  // namespace astra
 

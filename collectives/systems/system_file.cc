@@ -263,6 +263,7 @@ absl::StatusOr<Transport> ParseTransport(std::string_view file,
   transport.sources = fields.Texts("source");
   transport.fabric_latency_ns =
       fields.Number("fabric_latency_ns", 0, kMostTime);
+  transport.nccl = fields.Texts("nccl");
   ReadCalibration(fields.Map("calibration", "calibration"), transport);
   fields.Close();
   ASTRA_RETURN_IF_ERROR(document.status());

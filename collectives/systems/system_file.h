@@ -43,9 +43,10 @@
 //                                     # collnet_direct, collnet_chain, pat,
 //                                     # direct and symmetric.
 //
-// A transport has name, source, fabric_latency_ns, and a calibration with
-// origin, latency_us, launch_us, one_queue_pair and the patterns. What the keys
-// mean is in system_spec.h, and what they may be in inputs/systems/README.md.
+// A transport has name, source, fabric_latency_ns, nccl (NCCL's variables as
+// its guide sets them; may be absent), and a calibration with origin,
+// latency_us, launch_us, one_queue_pair and the patterns. What the keys mean is
+// in system_spec.h, and what they may be in inputs/systems/README.md.
 
 #ifndef COLLECTIVES_SYSTEMS_SYSTEM_FILE_H_
 #define COLLECTIVES_SYSTEMS_SYSTEM_FILE_H_

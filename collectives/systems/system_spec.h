@@ -74,6 +74,8 @@ struct Transport {
   std::string name;
   std::vector<std::string> sources;
   double fabric_latency_ns = 0;  // Propagation of one link of the fabric.
+  // How its guide sets NCCL, such as "NCCL_ALGO=Ring,Tree".
+  std::vector<std::string> nccl;
 
   // Calibrated; `origin` says on what.
   std::string origin;

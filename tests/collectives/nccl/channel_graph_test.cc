@@ -15,6 +15,7 @@ GroupHardware OneServer(GpuArchitecture architecture, double gpu_GBps) {
   hardware.architecture = architecture;
   hardware.num_ranks = 8;
   hardware.ranks_per_server = 8;
+  hardware.fewest_ranks_per_server = 8;
   hardware.gpu_GBps = gpu_GBps;
   return hardware;
 }
@@ -101,10 +102,23 @@ TEST(ChannelGraphTest, EachRankOfAServerHeadsAChannelOfNvls) {
   for (const uint32_t ranks : {2U, 5U, 8U, 32U}) {
     GroupHardware hardware = OneServer(GpuArchitecture::kHopper, 370.8);
     hardware.ranks_per_server = ranks;
+    hardware.fewest_ranks_per_server = ranks;
     hardware.has_nvls = true;
     EXPECT_EQ(Text(GraphOf(kNvls, hardware)), fmt::format("{} x 60", ranks));
   }
   EXPECT_EQ(Text(GraphOf(kNvlsTree, H100Servers(4))), "8 x 60 / 48");
+
+  // The server with the fewest ranks has a head for each channel, or none.
+  GroupHardware uneven = H100Servers(2);
+  uneven.fewest_ranks_per_server = 3;
+  EXPECT_EQ(Text(GraphOf(kNvlsTree, uneven)), "3 x 60 / 48");
+  uneven.fewest_ranks_per_server = 1;
+  EXPECT_EQ(Text(GraphOf(kNvlsTree, uneven)), "none");
+
+  // 8 of 18 links: 60 x 8 / 18 is 26.7.
+  GroupHardware h800 = OneServer(GpuArchitecture::kHopper, 164.8);
+  h800.has_nvls = true;
+  EXPECT_EQ(Text(GraphOf(kNvls, h800)), "8 x 24");
 }
 
 TEST(ChannelGraphTest, AlgorithmsNeedWhatTheyRunOn) {
@@ -120,6 +134,7 @@ TEST(ChannelGraphTest, AlgorithmsNeedWhatTheyRunOn) {
   without_switch.has_nvls = false;
   GroupHardware lone = two;
   lone.ranks_per_server = 1;
+  lone.fewest_ranks_per_server = 1;
   const NcclOptions all = {.collnet = true};
 
   EXPECT_TRUE(has(kNvls, one));

@@ -87,7 +87,9 @@ TEST(GroupHardwareTest, TheSlowestGpuCounts) {
   drawing.Cable(0, 3, "3600Gbps").Cable(1, 3, "1800Gbps");
   drawing.Cable(2, 3, "3600Gbps");
   const Topology topology = drawing.Build();
-  EXPECT_NEAR(Of({0, 1, 2}, topology).gpu_GBps, 185.4, 1e-9);
+  // Less than the data sheet's 450 GB/s is taken as it is.
+  EXPECT_NEAR(Of({0, 1, 2}, topology).gpu_GBps, 225, 1e-9);
+  EXPECT_NEAR(Of({0, 1, 2}, topology).link_GBps, 225, 1e-9);
   EXPECT_NEAR(Of({0, 2}, topology).gpu_GBps, 370.8, 1e-9);
 }
 

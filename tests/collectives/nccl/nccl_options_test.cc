@@ -232,5 +232,16 @@ TEST(NcclOptionListTest, BlanksAroundCommasDoNotMatter) {
             OptionsOf("NCCL_ALGO=Ring,Tree,NCCL_PROTO=Simple"));
 }
 
+TEST(WithDefaultsTest, WhatIsAskedGoesBefore) {
+  const std::vector<std::string> defaults = {"NCCL_ALGO=Ring,Tree",
+                                             "NCCL_PROTO=Simple"};
+  const NcclOptions options =
+      ValueOrDie(WithDefaults(OptionsOf("NCCL_PROTO=LL"), defaults));
+  EXPECT_EQ(AlgorithmsOf(options, CollectiveKind::kAllReduce),
+            Names({"Tree", "Ring"}));
+  EXPECT_EQ(ProtocolsOf(options, CollectiveKind::kAllReduce), Names({"LL"}));
+  EXPECT_EQ(ValueOrDie(WithDefaults(options, {})), options);
+}
+
 }  // namespace
 }  // namespace astra

@@ -20,6 +20,7 @@ GroupHardware H100(uint32_t per_server, uint32_t num_servers = 1) {
   hardware.num_ranks = per_server * num_servers;
   hardware.num_servers = num_servers;
   hardware.ranks_per_server = per_server;
+  hardware.fewest_ranks_per_server = per_server;
   hardware.gpu_GBps = 370.8;
   hardware.nics_per_server = per_server;
   hardware.nic_GBps = 50;
