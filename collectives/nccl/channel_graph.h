@@ -2,9 +2,10 @@
 // search of the server's topology comes to on servers whose GPUs are all alike.
 //
 // A channel is a path through all ranks with its own share of the buffer. The
-// search tries rates from a fixed list, the highest first, and takes the first
-// at which channels use up the NVLinks inside a server and, over several
-// servers, one NIC each. Slow channels are few and fast ones are split in two.
+// search tries rates from a fixed list. Inside a server it takes the one at
+// which channels use most of the NVLinks, down to half of the highest; over
+// several servers the highest at which each has a NIC. Fast channels are then
+// split in two.
 //
 // Source: NCCL, src/graph/search.cc (the lists of rates and the splitting);
 // src/graph/connect.cc (every channel found is used twice).
