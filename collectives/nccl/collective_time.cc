@@ -251,9 +251,15 @@ absl::StatusOr<const ClosedForms*> CollectiveTimes::FormsOf(
   for (const Link& link : topology.links()) {
     efficiency.push_back(IsWithinServer(topology, link) ? within : between);
   }
-  ASTRA_ASSIGN_OR_RETURN(ClosedForms forms,
-                         LayOnLinks(algorithm, groups_, routes_, efficiency));
-  return &forms_.emplace(chosen.registry_name, std::move(forms)).first->second;
+  absl::StatusOr<ClosedForms> forms =
+      LayOnLinks(algorithm, groups_, routes_, efficiency);
+  if (forms.status().code() == absl::StatusCode::kResourceExhausted) {
+    return absl::ResourceExhaustedError(fmt::format(
+        "an {} over {} ranks has more pairs of ranks than can be laid on links",
+        Name(kind_), groups_.front().size()));
+  }
+  ASTRA_RETURN_IF_ERROR(forms.status());
+  return &forms_.emplace(chosen.registry_name, *std::move(forms)).first->second;
 }
 
 void CollectiveTimes::AddKernelLimits(const Chosen& chosen,
