@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "astra-core/apps/run_output.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
@@ -213,19 +214,9 @@ absl::Status ReadOutput(const CommandLine& flags,
                         SimaiAnalyticalOptions& options) {
   const std::string stem =
       std::filesystem::path(options.workload_file).stem().string();
-  options.name = flags.value("result").value_or(stem);
-  if (options.name.empty() || options.name.find('/') != std::string::npos ||
-      options.name == "." || options.name == ".." || !IsPlain(options.name)) {
-    return absl::InvalidArgumentError(
-        fmt::format("--result is {}: expected a name without \"/\" and control "
-                    "characters; see -o",
-                    Quoted(options.name)));
-  }
-  options.output =
-      flags.value("output").value_or(fmt::format("results/{}", options.name));
-  if (options.output.empty()) {
-    return absl::InvalidArgumentError("--output is empty: expected a folder");
-  }
+  ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, stem));
+  options.name = std::move(output.name);
+  options.output = std::move(output.folder);
   return absl::OkStatus();
 }
 

@@ -9,6 +9,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/flow_run.h"
 #include "collectives/nccl/collective_time.h"
+#include "collectives/nccl/tuning.h"
 #include "collectives/reduction_tree.h"
 #include "collectives/schedules/msccl_file.h"
 #include "collectives/schedules/schedule_file.h"
@@ -34,19 +35,6 @@ struct StepCosts {
   double within_efficiency;
   double between_efficiency;
 };
-
-// Whether NCCL makes the kind of sends and receives.
-bool IsSendsAndReceives(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllToAll:
-    case CollectiveKind::kSendRecv:
-    case CollectiveKind::kGather:
-    case CollectiveKind::kScatter:
-      return true;
-    default:
-      return false;
-  }
-}
 
 Pace PaceOf(const Paces& paces, CollectiveKind kind, const std::string& name) {
   for (const NcclAlgorithm algorithm : kNcclAlgorithms) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/run_output.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
@@ -241,19 +242,9 @@ absl::Status ReadAlgorithm(const CommandLine& flags,
 
 absl::Status ReadOutput(const CommandLine& flags, std::string_view otherwise,
                         SimaiCollectiveOptions& options) {
-  options.name = flags.value("result").value_or(std::string(otherwise));
-  if (options.name.empty() || options.name.find('/') != std::string::npos ||
-      options.name == "." || options.name == ".." || !IsPlain(options.name)) {
-    return absl::InvalidArgumentError(
-        fmt::format("--result is {}: expected a name without \"/\" and control "
-                    "characters; see -o",
-                    Quoted(options.name)));
-  }
-  options.output =
-      flags.value("output").value_or(fmt::format("results/{}", options.name));
-  if (options.output.empty()) {
-    return absl::InvalidArgumentError("--output is empty: expected a folder");
-  }
+  ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, otherwise));
+  options.name = std::move(output.name);
+  options.output = std::move(output.folder);
   return absl::OkStatus();
 }
 

@@ -17,18 +17,6 @@ namespace {
 constexpr double kPsPerUs = 1e6;
 constexpr double kBytesPerMiB = 1024 * 1024;
 
-bool IsSendsAndReceives(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllToAll:
-    case CollectiveKind::kSendRecv:
-    case CollectiveKind::kGather:
-    case CollectiveKind::kScatter:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Bytes on the wire for each byte of the buffer.
 double WireShare(NcclProtocol protocol) {
   switch (protocol) {

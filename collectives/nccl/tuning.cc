@@ -298,6 +298,18 @@ bool IsCorrected(NcclAlgorithm algorithm, const GroupHardware& hardware) {
 
 }  // namespace
 
+bool IsSendsAndReceives(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllToAll:
+    case CollectiveKind::kSendRecv:
+    case CollectiveKind::kGather:
+    case CollectiveKind::kScatter:
+      return true;
+    default:
+      return false;
+  }
+}
+
 double NumCrossings(NcclAlgorithm algorithm, CollectiveKind kind,
                     const GroupHardware& hardware) {
   if (hardware.num_servers == 1) return 0;

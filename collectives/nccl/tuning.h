@@ -39,6 +39,10 @@ struct TuningCandidate {
   bool is_allowed = true;  // By NCCL_ALGO, NCCL_PROTO and the like.
 };
 
+// Whether NCCL makes the collective of sends and receives, and so does not
+// choose.
+bool IsSendsAndReceives(CollectiveKind kind);
+
 // How many times the longest path of `algorithm` crosses between servers.
 double NumCrossings(NcclAlgorithm algorithm, CollectiveKind kind,
                     const GroupHardware& hardware);

@@ -12,6 +12,7 @@
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/yaml_reader.h"
+#include "astra-core/base/yaml_text.h"
 #include "collectives/schedules/schedule_check.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -190,15 +191,6 @@ class Parser {
   DataDependencies data_;
 };
 
-std::string InQuotes(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
 std::string FormatFlow(const ScheduleFlow& flow, const DataDependencies& data) {
   std::string text = fmt::format("  - {{send: {}, to: {}, chunk: {}",
                                  flow.source, flow.target, flow.first_chunk);
@@ -229,7 +221,7 @@ absl::StatusOr<std::string> WriteSchedule(const CustomSchedule& schedule) {
     return absl::FailedPreconditionError(
         fmt::format("schedule {} has more than one copy of a chunk on a rank, "
                     "or else is wrong: {}",
-                    InQuotes(schedule.name()), fault->message));
+                    YamlQuoted(schedule.name()), fault->message));
   }
   const ChunkedCollective& collective = schedule.collective();
   uint16_t last_channel = 0;
@@ -238,7 +230,7 @@ absl::StatusOr<std::string> WriteSchedule(const CustomSchedule& schedule) {
   }
   std::string text = fmt::format(
       "name: {}\nkind: {}\nranks: {}\nchunks: {}\nchannels: {}\n",
-      InQuotes(schedule.name()), Name(collective.kind), collective.num_ranks,
+      YamlQuoted(schedule.name()), Name(collective.kind), collective.num_ranks,
       collective.num_chunks, last_channel + 1);
   if (collective.is_rooted()) {
     fmt::format_to(std::back_inserter(text), "root: {}\n", collective.root);

@@ -9,6 +9,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/yaml_reader.h"
+#include "astra-core/base/yaml_text.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -165,28 +166,6 @@ void RefuseFabric(YamlFields& fields, SystemSpec& system) {
   system.nics_per_server = 0;
 }
 
-// `text` as YAML reads it back.
-std::string InQuotes(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < ' ' || byte == 0x7f) {
-      quoted += fmt::format("\\x{:02x}", byte);
-      continue;
-    }
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
-std::string InBrackets(const std::vector<std::string>& texts) {
-  std::vector<std::string> quoted;
-  quoted.reserve(texts.size());
-  for (const std::string& text : texts) quoted.push_back(InQuotes(text));
-  return fmt::format("[{}]", fmt::join(quoted, ", "));
-}
-
 // The fields "key: value" of those in which `constants` differ from `base`,
 // which is as long.
 std::vector<std::string> Differences(absl::Span<const Constant> constants,
@@ -218,7 +197,7 @@ std::string FormatCalibration(std::string_view key, Part part, Part base) {
   }
   if (fields.empty() && part.origin == base.origin) return "";
   fields.insert(fields.begin(),
-                fmt::format("origin: {}", InQuotes(part.origin)));
+                fmt::format("origin: {}", YamlQuoted(part.origin)));
   return fmt::format("{}:\n  {}\n", key, fmt::join(fields, "\n  "));
 }
 
@@ -229,7 +208,7 @@ std::string FormatPart(std::string_view key, const Part& part,
   const Part* base = FindPart(part.name, parts);
   ASTRA_CHECK(base != nullptr, "no {} {}", key, part.name);
   return fmt::format(
-      "{}: {}\n{}", key, InQuotes(part.name),
+      "{}: {}\n{}", key, YamlQuoted(part.name),
       FormatCalibration(fmt::format("{}_calibration", key), part, *base));
 }
 
@@ -299,17 +278,17 @@ absl::StatusOr<SystemSpec> ParseSystem(std::string_view file,
 }
 
 std::string FormatSystem(const SystemSpec& system, const SystemParts& parts) {
-  std::string text = fmt::format("name: {}\n", InQuotes(system.name));
+  std::string text = fmt::format("name: {}\n", YamlQuoted(system.name));
   if (!system.aliases.empty()) {
-    text += fmt::format("aliases: {}\n", InBrackets(system.aliases));
+    text += fmt::format("aliases: {}\n", YamlList(system.aliases));
   }
   if (!system.sources.empty()) {
-    text += fmt::format("source: {}\n", InBrackets(system.sources));
+    text += fmt::format("source: {}\n", YamlList(system.sources));
   }
   text += fmt::format(
       "gpu: {}\narchitecture: {}\ncpu: {}\ngpus_per_server: {}\n"
       "nv_switches_per_server: {}\n",
-      InQuotes(system.gpu),
+      YamlQuoted(system.gpu),
       kArchitectures[static_cast<size_t>(system.architecture)],
       kCpus[static_cast<size_t>(system.cpu)], system.gpus_per_server,
       system.nv_switches_per_server);

@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/yaml_reader.h"
+#include "astra-core/base/yaml_text.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -194,23 +195,6 @@ void ReportWhereItStands(YamlFields& root, std::string_view message) {
   }
 }
 
-// `text` as YAML, which is without control characters.
-std::string InQuotes(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
-std::string InBrackets(const std::vector<std::string>& texts) {
-  std::vector<std::string> quoted;
-  quoted.reserve(texts.size());
-  for (const std::string& text : texts) quoted.push_back(InQuotes(text));
-  return fmt::format("[{}]", fmt::join(quoted, ", "));
-}
-
 template <class Part>
 void WritePart(Writer& root, std::string_view key, Part part,
                Writer writer = {}) {
@@ -261,9 +245,9 @@ absl::StatusOr<ModelSpec> ParseModel(std::string_view file,
 
 std::string FormatModel(const ModelSpec& model) {
   Writer root;
-  root.Text("name", InQuotes(model.name));
-  if (!model.aliases.empty()) root.Text("aliases", InBrackets(model.aliases));
-  if (!model.sources.empty()) root.Text("source", InBrackets(model.sources));
+  root.Text("name", YamlQuoted(model.name));
+  if (!model.aliases.empty()) root.Text("aliases", YamlList(model.aliases));
+  if (!model.sources.empty()) root.Text("source", YamlList(model.sources));
   if (model.published_parameters) {
     root.Size("published_parameters", *model.published_parameters);
   }
