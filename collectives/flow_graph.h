@@ -116,7 +116,7 @@ class FlowGraph {
   uint32_t num_chunks_;
 };
 
-// Builds a graph that is stored: 36 B per flow, 4 B per edge, 16 B per chunk.
+// Builds a graph that is stored: 40 B per flow, 4 B per edge, 16 B per chunk.
 class FlowGraph::Builder {
  public:
   // Begins the graph of a group of `num_ranks` and `num_switches`.

@@ -28,7 +28,7 @@ bool Contains(std::string_view text, std::string_view part) {
   return Lower(text).find(part) != std::string::npos;
 }
 
-// The bundled transport of the NICs that a row names; none for one server.
+// The bundled transport of the NICs that a row names, or InfiniBand.
 std::string TransportOf(const MeasuredRow& row) {
   const std::string& word = row.nics.transport;
   if (word == "EFA") return row.gpu_model == "A100" ? "efa-v1" : "efa";
