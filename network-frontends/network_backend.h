@@ -7,11 +7,13 @@
 #ifndef NETWORK_FRONTENDS_NETWORK_BACKEND_H_
 #define NETWORK_FRONTENDS_NETWORK_BACKEND_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
+#include "network-frontends/network_statistics.h"
 
 namespace astra {
 
@@ -22,6 +24,9 @@ struct Message {
   NodeId source;
   NodeId target;
   Bytes bytes;
+  // Messages of one source, target and channel may share a queue pair, and so
+  // a path and a rate.
+  uint32_t channel = 0;
 };
 
 // A model of the network between the nodes. Deterministic: the same calls give
@@ -45,6 +50,14 @@ class NetworkBackend {
   // The bytes that each link of the topology has carried for the messages sent
   // so far, by link id.
   virtual absl::Span<const double> link_bytes() const = 0;
+
+  // What the backend knows of its links, flows and packets, up to now(). May
+  // take a while: for the end of a run, and now and then.
+  virtual const NetworkStatistics& statistics() = 0;
+
+  // What messages wait for, in words, where the network has fallen silent with
+  // messages in flight: "link ... is down". Empty if it cannot tell.
+  virtual std::string WhyStuck() const { return {}; }
 };
 
 }  // namespace astra

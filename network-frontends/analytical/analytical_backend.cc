@@ -64,4 +64,12 @@ void AnalyticalBackend::AdvanceTo(TimePs limit,
   }
 }
 
+const NetworkStatistics& AnalyticalBackend::statistics() {
+  statistics_.links.resize(link_bytes_.size());
+  for (size_t i = 0; i < link_bytes_.size(); ++i) {
+    statistics_.links[i].bytes = link_bytes_[i];
+  }
+  return statistics_;
+}
+
 }  // namespace astra

@@ -44,6 +44,9 @@ class AnalyticalBackend final : public NetworkBackend {
 
   absl::Span<const double> link_bytes() const override { return link_bytes_; }
 
+  // The bytes of links, and no more.
+  const NetworkStatistics& statistics() override;
+
  private:
   // What is known of the way between two nodes.
   struct Path {
@@ -61,6 +64,7 @@ class AnalyticalBackend final : public NetworkBackend {
   EventQueue arrivals_;  // The index of an event is that of its message.
   std::vector<TimePs> port_free_;  // By link: when its port is free again.
   std::vector<double> link_bytes_;
+  NetworkStatistics statistics_;
   absl::flat_hash_map<uint64_t, std::unique_ptr<Path>> paths_;
 };
 

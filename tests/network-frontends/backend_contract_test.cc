@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "network-frontends/analytical/analytical_backend.h"
+#include "network-frontends/flow/flow_backend.h"
 #include "network-frontends/network_backend.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
@@ -27,7 +28,14 @@ std::unique_ptr<NetworkBackend> MakeAnalytical(Routes& routes) {
   return std::make_unique<AnalyticalBackend>(routes);
 }
 
-constexpr Backend kBackends[] = {{"analytical", &MakeAnalytical}};
+// Without headers, which links would carry too.
+std::unique_ptr<NetworkBackend> MakeFlow(Routes& routes) {
+  return std::make_unique<FlowBackend>(routes.topology(),
+                                       FlowOptions{.header = Bytes(0)});
+}
+
+constexpr Backend kBackends[] = {{"analytical", &MakeAnalytical},
+                                 {"flow", &MakeFlow}};
 
 // Ranks 0 .. 3, each linked to each by 400 Gbps and 500 ns.
 class BackendContractTest : public ::testing::TestWithParam<Backend> {

@@ -1,0 +1,266 @@
+#include "network-frontends/config/network_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/base/text_reader.h"
+#include "astra-core/base/yaml_reader.h"
+#include "fmt/format.h"
+#include "network-frontends/config/amounts.h"
+#include "network-frontends/config/network_fields.h"
+#include "network-frontends/config/simai_conf.h"
+#include "network-frontends/packet/congestion/registry.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kMark = "simai_network";
+constexpr int64_t kVersion = 1;
+
+constexpr TimePs kMostTime = Microseconds(1'000'000'000);
+constexpr Bandwidth kMostRate = Gbps(1'000'000);
+constexpr int64_t kMostSize = int64_t{1} << 40;
+
+// Replaces the values that a mapping of the file names.
+class Reader {
+ public:
+  explicit Reader(YamlFields fields) : fields_(std::move(fields)) {}
+
+  void Time(std::string_view key, TimePs& value) {
+    Amount(key, &ParseTime, TimePs(0), kMostTime, "at most 1000s", value);
+  }
+  void OptionalTime(std::string_view key, std::optional<TimePs>& value) {
+    if (!fields_.has(key)) return;
+    Amount(key, &ParseTime, TimePs(1), kMostTime, "1ps to 1000s",
+           value.emplace());
+  }
+  void Rate(std::string_view key, Bandwidth& value) {
+    if (value == Bandwidth(0)) fields_.Text(key);  // Has no default.
+    Amount(key, &ParseBandwidth, Bandwidth(1), kMostRate, "at most 1000Tbps",
+           value);
+  }
+  void Size(std::string_view key, Bytes& value, int64_t min,
+            int64_t max = kMostSize) {
+    Amount(key, &ParseSize, Bytes(min), Bytes(max),
+           fmt::format("{} to {}", SizeText(Bytes(min)), SizeText(Bytes(max))),
+           value);
+  }
+  void Number(std::string_view key, double& value, double min, double max) {
+    value = fields_.NumberOr(key, value, min, max);
+  }
+  template <class Integer_>
+  void Integer(std::string_view key, Integer_& value, int64_t min,
+               int64_t max) {
+    value = static_cast<Integer_>(
+        fields_.IntegerOr(key, static_cast<int64_t>(value), min, max));
+  }
+  void Bool(std::string_view key, bool& value) {
+    value = fields_.BoolOr(key, value);
+  }
+  template <class Id_>
+  void Id(std::string_view key, Id_& value) {
+    constexpr int64_t kMax = std::numeric_limits<uint32_t>::max();
+    value = Id_(static_cast<uint32_t>(fields_.Integer(key, 0, kMax)));
+  }
+  template <class Id_>
+  void OptionalId(std::string_view key, std::optional<Id_>& value) {
+    if (!fields_.has(key)) return;
+    Id(key, value.emplace());
+  }
+  template <class Enum, size_t size>
+  void Choice(std::string_view key, Enum& value,
+              const std::array<std::string_view, size>& names) {
+    value = static_cast<Enum>(
+        fields_.ChoiceOr(key, static_cast<size_t>(value), names));
+  }
+  void CongestionControl(std::string_view key, std::string& value) {
+    value = fields_.TextOr(key, value);
+    const absl::Status status = FindCongestionControl(value).status();
+    if (!status.ok()) fields_.Error(key, std::string(status.message()));
+  }
+  template <class Part>
+  void Map(std::string_view key, Part& value) {
+    Reader part(fields_.Map(key, key));
+    Visit(value, part);
+    part.Close();
+  }
+  template <class Item>
+  void List(std::string_view key, std::vector<Item>& value) {
+    if (fields_.Value(key) == nullptr) return;
+    value.clear();
+    for (const YamlFields& item : fields_.Maps(key, key)) {
+      Reader fields(item);
+      Visit(value.emplace_back(), fields);
+      fields.Close();
+    }
+  }
+  void Close() { fields_.Close(); }
+
+  // What is said of `from` holds for `to`; it keeps its own PFC and ECN.
+  static void Inherit(const SwitchOptions& from, SwitchOptions& to) {
+    const bool pfc = to.pfc;
+    const bool ecn = to.ecn;
+    to = from;
+    to.pfc = pfc;
+    to.ecn = ecn;
+  }
+
+ private:
+  // `range` says what is allowed, from `min` to `max`.
+  template <class Value>
+  void Amount(std::string_view key,
+              absl::StatusOr<Value> (*parse)(std::string_view), Value min,
+              Value max, std::string_view range, Value& value) {
+    if (fields_.Value(key) == nullptr) return;
+    const std::string text = fields_.Text(key);
+    const absl::StatusOr<Value> parsed = parse(text);
+    if (!parsed.ok()) {
+      fields_.Error(key, fmt::format("{}: {}", key,
+                                     std::string(parsed.status().message())));
+    } else if (*parsed < min || *parsed > max) {
+      fields_.Error(
+          key, fmt::format("{} is {}: expected {}", key, Quoted(text), range));
+    } else {
+      value = *parsed;
+    }
+  }
+
+  YamlFields fields_;
+};
+
+// Collects the lines of a mapping.
+class Writer {
+ public:
+  void Time(std::string_view key, TimePs value) { Add(key, TimeText(value)); }
+  void OptionalTime(std::string_view key, const std::optional<TimePs>& value) {
+    if (value) Time(key, *value);
+  }
+  void Rate(std::string_view key, Bandwidth value) {
+    Add(key, RateText(value));
+  }
+  void Size(std::string_view key, Bytes value, int64_t /*min*/,
+            int64_t /*max*/ = 0) {
+    Add(key, SizeText(value));
+  }
+  void Number(std::string_view key, double value, double /*min*/,
+              double /*max*/) {
+    Add(key, value);
+  }
+  void Integer(std::string_view key, uint64_t value, int64_t /*min*/,
+               int64_t /*max*/) {
+    Add(key, value);
+  }
+  void Bool(std::string_view key, bool value) { Add(key, value); }
+  template <class Id_>
+  void Id(std::string_view key, Id_ value) {
+    Add(key, value.index());
+  }
+  template <class Id_>
+  void OptionalId(std::string_view key, const std::optional<Id_>& value) {
+    if (value) Id(key, *value);
+  }
+  template <class Enum, size_t size>
+  void Choice(std::string_view key, Enum value,
+              const std::array<std::string_view, size>& names) {
+    Add(key, names[static_cast<size_t>(value)]);
+  }
+  void CongestionControl(std::string_view key, const std::string& value) {
+    Add(key, value);
+  }
+  template <class Part>
+  void Map(std::string_view key, Part& value) {
+    Writer part;
+    Visit(value, part);
+    lines_.push_back(fmt::format("{}:", key));
+    for (const std::string& line : part.lines_) lines_.push_back("  " + line);
+  }
+  template <class Item>
+  void List(std::string_view key, std::vector<Item>& value) {
+    lines_.push_back(fmt::format("{}:{}", key, value.empty() ? " []" : ""));
+    for (Item& item : value) {
+      Writer fields;
+      Visit(item, fields);
+      std::string line;
+      for (const std::string& field : fields.lines_) {
+        line += (line.empty() ? "  - {" : ", ") + field;
+      }
+      lines_.push_back(line + '}');
+    }
+  }
+  void Inherit(const SwitchOptions& /*from*/, const SwitchOptions& /*to*/) {}
+
+  std::string text() const {
+    std::string text;
+    for (const std::string& line : lines_) text += line + '\n';
+    return text;
+  }
+
+ private:
+  template <class Value>
+  void Add(std::string_view key, const Value& value) {
+    lines_.push_back(fmt::format("{}: {}", key, value));
+  }
+
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+PacketOptions DefaultNetwork() {
+  PacketOptions options;
+  options.record.flows = true;
+  options.record.pfc = true;
+  options.record.cnp = true;
+  return options;
+}
+
+bool IsNetworkFile(std::string_view contents) {
+  TextReader reader("", contents);
+  while (reader.NextLine()) {
+    if (reader.tokens().empty()) continue;
+    const std::string_view first = reader.tokens().front().text;
+    if (first.front() == '#' || first == "---") continue;
+    return first.substr(0, kMark.size()) == kMark || first.front() == '{';
+  }
+  return false;
+}
+
+absl::StatusOr<PacketOptions> ParseNetworkFile(std::string_view file,
+                                               std::string_view contents) {
+  YamlDocument document(file, contents);
+  YamlFields fields = document.Root("a network");
+  fields.Integer(kMark, kVersion, kVersion);
+  PacketOptions options = DefaultNetwork();
+  Reader reader(std::move(fields));
+  Visit(options, reader);
+  reader.Close();
+  ASTRA_RETURN_IF_ERROR(document.status());
+  return options;
+}
+
+std::string WriteNetworkFile(const PacketOptions& options) {
+  PacketOptions copy = options;  // Fields are visited as what may change.
+  Writer writer;
+  Visit(copy, writer);
+  return fmt::format("{}: {}\n{}", kMark, kVersion, writer.text());
+}
+
+absl::StatusOr<PacketOptions> ReadNetwork(const std::string& path,
+                                          Warnings* warnings) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+  if (IsNetworkFile(contents)) return ParseNetworkFile(path, contents);
+  return ParseSimaiConf(path, contents, warnings);
+}
+
+}  // namespace astra

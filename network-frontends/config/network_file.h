@@ -1,0 +1,56 @@
+// The file format of networks of packets: YAML.
+//
+//   simai_network: 1
+//   nic: {payload: 4KiB, window: path}
+//   fabric:
+//     latency: 600ns
+//     ecn_thresholds:
+//       - {rate: 400Gbps, min_queue: 800kB, max_queue: 3200kB,
+//          max_probability: 0.2}
+//   congestion:
+//     name: dcqcn
+//     dcqcn: {gain: 0.00390625}
+//
+// Keys are the names of the fields of PacketOptions; docs/formats.md lists
+// them. What a file does not say has its default.
+
+#ifndef NETWORK_FRONTENDS_CONFIG_NETWORK_FILE_H_
+#define NETWORK_FRONTENDS_CONFIG_NETWORK_FILE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/log.h"
+#include "network-frontends/packet/packet_options.h"
+
+namespace astra {
+
+// What holds where no file says otherwise: the defaults of PacketOptions, and
+// messages, pauses and congestion notifications are written down.
+PacketOptions DefaultNetwork();
+
+// Whether `contents` begins, after comments and blank lines, with the key
+// "simai_network", which marks this format; SimAI.conf has no such key.
+bool IsNetworkFile(std::string_view contents);
+
+// The network that `contents` describes; `file` is its name in messages. What
+// the file says of `fabric` holds for `nv_switch` too, where that says nothing
+// else, but not whether there are PFC and ECN.
+//
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ...".
+absl::StatusOr<PacketOptions> ParseNetworkFile(std::string_view file,
+                                               std::string_view contents);
+
+// All values as a file that ParseNetworkFile reads back as they were.
+std::string WriteNetworkFile(const PacketOptions& options);
+
+// The network of the file `path`, of this format or SimAI.conf.
+//
+// Errors: those of ReadFile and of the parsers.
+absl::StatusOr<PacketOptions> ReadNetwork(const std::string& path,
+                                          Warnings* warnings);
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_CONFIG_NETWORK_FILE_H_

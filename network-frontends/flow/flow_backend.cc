@@ -1,0 +1,327 @@
+#include "network-frontends/flow/flow_backend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "astra-core/base/check.h"
+#include "astra-core/base/random.h"
+
+namespace astra {
+namespace {
+
+constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+constexpr double kBitPicosecondsPerByteSecond = 8e12;
+
+// Picoseconds that a message may be short of having left.
+constexpr double kRounding = 1e-3;
+
+// Later than any instant to which a network is simulated; a deadline that lies
+// further away is moved closer before its time comes.
+constexpr double kLatest = 4e18;
+
+// Where so many bytes have been served, they are counted from 0 again: 2^40 of
+// them are known to 2^-12, a fraction of a picosecond.
+constexpr double kMostServed = 0x1p40;
+
+uint64_t KeyOf(NodeId source, NodeId target) {
+  return uint64_t{source.index()} << 32 | target.index();
+}
+
+std::vector<double> Capacities(const Topology& topology, double efficiency) {
+  ASTRA_CHECK(efficiency > 0 && efficiency <= 1, "efficiency {}", efficiency);
+  std::vector<double> capacities;
+  for (uint32_t i = 0; i < topology.links().size(); ++i) {
+    const Bandwidth rate = topology.type(LinkId(i)).bandwidth;
+    capacities.push_back(static_cast<double>(rate.count()) * efficiency);
+  }
+  return capacities;
+}
+
+}  // namespace
+
+FlowBackend::FlowBackend(const Topology& topology, const FlowOptions& options)
+    : topology_(topology),
+      options_(options),
+      next_hops_(topology),
+      fair_rates_(Capacities(topology, options.efficiency)),
+      link_bytes_(topology.links().size()) {
+  ASTRA_CHECK(options.payload > Bytes(0), "payload {}", options.payload);
+  ASTRA_CHECK(options.header >= Bytes(0), "header {}", options.header);
+  statistics_.links.resize(topology.links().size());
+}
+
+int64_t FlowBackend::NumPackets(Bytes bytes) const {
+  const int64_t payload = options_.payload.count();
+  return (bytes.count() + payload - 1) / payload;
+}
+
+Bytes FlowBackend::WireBytes(Bytes bytes) const {
+  return bytes + NumPackets(bytes) * options_.header;
+}
+
+// Of a packet of `packet` bytes on the wire.
+TimePs FlowBackend::PacketLatency(const FlowClass& c, Bytes packet) const {
+  TimePs latency;
+  for (const LinkId link : PathOf(c)) {
+    latency += TransferTime(packet, topology_.type(link).bandwidth);
+  }
+  return latency - TransferTime(packet, c.slowest);
+}
+
+// From when the last of `bytes` has left until it arrives.
+TimePs FlowBackend::Latency(const FlowClass& c, Bytes bytes) const {
+  if (bytes >= options_.payload) return c.latency + c.packet_latency;
+  return c.latency + PacketLatency(c, WireBytes(bytes));
+}
+
+uint32_t FlowBackend::ClassOf(const Message& message) {
+  const std::pair key(KeyOf(message.source, message.target), message.channel);
+  const auto [known, is_new] = class_of_.try_emplace(key, kNone);
+  if (is_new) {
+    path_.clear();
+    const uint64_t hash = HashOf(options_.seed, message.source.index(),
+                                 message.target.index(), message.channel);
+    ASTRA_CHECK(
+        next_hops_.AppendEcmpPath(message.source, message.target, hash, &path_),
+        "no path from {} to {}", message.source, message.target);
+    known->second = ClassOfPath(message.source, message.target, path_);
+  }
+  return known->second;
+}
+
+uint32_t FlowBackend::ClassOfPath(NodeId source, NodeId target,
+                                  absl::Span<const LinkId> path) {
+  uint32_t& first =
+      first_class_of_.try_emplace(KeyOf(source, target), kNone).first->second;
+  for (uint32_t id = first; id != kNone; id = classes_[id].next) {
+    if (PathOf(classes_[id]) == path) return id;
+  }
+  AddClass(source, target, path);
+  classes_.back().next = first;
+  return first = static_cast<uint32_t>(classes_.size() - 1);
+}
+
+void FlowBackend::AddClass(NodeId source, NodeId target,
+                           absl::Span<const LinkId> path) {
+  FlowClass& c = classes_.emplace_back();
+  c.source = source;
+  c.target = target;
+  c.first_link = static_cast<uint32_t>(paths_.size());
+  c.num_links = static_cast<uint32_t>(path.size());
+  paths_.insert(paths_.end(), path.begin(), path.end());
+  c.slowest = topology_.type(path.front()).bandwidth;
+  c.latency = options_.message_latency +
+              int64_t{c.num_links - 1} * options_.switch_latency;
+  std::vector<uint32_t> links;
+  for (const LinkId link : path) {
+    c.slowest = std::min(c.slowest, topology_.type(link).bandwidth);
+    c.latency += topology_.type(link).latency;
+    links.push_back(link.index());
+  }
+  c.packet_latency = PacketLatency(c, options_.payload + options_.header);
+  const uint32_t rates = fair_rates_.AddClass(links);
+  ASTRA_DCHECK(rates + 1 == classes_.size(), "rates {}", rates);
+}
+
+void FlowBackend::Send(const Message& message) {
+  const uint32_t id = ClassOf(message);
+  FlowClass& c = classes_[id];
+  uint32_t place = static_cast<uint32_t>(messages_.size());
+  if (unused_messages_.empty()) {
+    messages_.emplace_back();
+  } else {
+    place = unused_messages_.back();
+    unused_messages_.pop_back();
+  }
+  messages_[place] = {message.id, id, message.channel, message.bytes, now_};
+  if (message.bytes == Bytes(0)) {
+    arrivals_.Push({now_ + c.latency, message.id.index(), place});
+    return;
+  }
+  const auto wire = static_cast<double>(WireBytes(message.bytes).count());
+  const auto num_packets = static_cast<uint64_t>(NumPackets(message.bytes));
+  for (const LinkId link : PathOf(c)) {
+    link_bytes_[link.index()] += wire;
+    statistics_.links[link.index()].packets += num_packets;
+  }
+  statistics_.num_data_packets += num_packets;
+  statistics_.num_packet_hops += num_packets * c.num_links;
+  Serve(c);
+  c.leaving.push_back({c.served + wire, place});
+  std::push_heap(c.leaving.begin(), c.leaving.end(), std::greater<>());
+  has_begun_ = true;
+  fair_rates_.AddFlows(id, 1);
+  touched_.push_back(id);
+}
+
+// What each of the flows of `c` has been served up to now.
+double FlowBackend::ServedBy(const FlowClass& c) const {
+  const auto time = static_cast<double>((now_ - c.updated).count());
+  return c.served + c.rate * time / kBitPicosecondsPerByteSecond;
+}
+
+void FlowBackend::Serve(FlowClass& c) const {
+  c.served = c.leaving.empty() ? 0 : ServedBy(c);
+  c.updated = now_;
+  if (c.served < kMostServed) return;
+  for (Leaving& flow : c.leaving) flow.end -= c.served;
+  c.served = 0;
+}
+
+TimePs FlowBackend::TimeToServe(const FlowClass& c, double bytes) {
+  const double time = bytes * kBitPicosecondsPerByteSecond / c.rate;
+  return TimePs(static_cast<int64_t>(
+      std::clamp(std::ceil(time - kRounding), 0.0, kLatest)));
+}
+
+bool FlowBackend::MustSolve() const {
+  return !fair_rates_.is_solved() && (has_begun_ || now_ >= solve_at_);
+}
+
+// All that has begun or ended since is solved for at once.
+void FlowBackend::Solve() {
+  has_begun_ = false;
+  changed_.clear();
+  fair_rates_.Solve(&changed_);
+  for (const uint32_t id : changed_) {
+    Serve(classes_[id]);
+    classes_[id].rate = fair_rates_.rate(id);
+    SetDeadline(id);
+  }
+  for (const uint32_t id : touched_) {
+    if (classes_[id].leaving.empty()) {
+      classes_[id].rate = 0;
+      deadlines_.Remove(id);
+    } else {
+      SetDeadline(id);
+    }
+  }
+  touched_.clear();
+}
+
+// Never at this instant: what has left by now has been taken out.
+void FlowBackend::SetDeadline(uint32_t flow_class) {
+  const FlowClass& c = classes_[flow_class];
+  const TimePs time = TimeToServe(c, c.leaving.front().end - c.served);
+  const TimePs least = now_ - c.updated + TimePs(1);
+  deadlines_.Set(flow_class, c.updated + std::max(time, least));
+}
+
+// Takes out the messages of the class that have left by now, one at least.
+void FlowBackend::EndFlows(uint32_t flow_class) {
+  FlowClass& c = classes_[flow_class];
+  Serve(c);
+  int64_t count = 0;
+  do {
+    std::pop_heap(c.leaving.begin(), c.leaving.end(), std::greater<>());
+    const uint32_t place = c.leaving.back().message;
+    c.leaving.pop_back();
+    ++count;
+    const InFlight& message = messages_[place];
+    arrivals_.Push(
+        {now_ + Latency(c, message.bytes), message.id.index(), place});
+  } while (!c.leaving.empty() &&
+           TimeToServe(c, c.leaving.front().end - c.served) == TimePs(0));
+  if (fair_rates_.is_solved()) solve_at_ = now_ + options_.end_batching;
+  fair_rates_.AddFlows(flow_class, -count);
+  touched_.push_back(flow_class);
+  if (c.leaving.empty()) {
+    deadlines_.Remove(flow_class);
+  } else {
+    SetDeadline(flow_class);
+  }
+  statistics_.num_events += static_cast<uint64_t>(count);
+}
+
+std::optional<TimePs> FlowBackend::NextInstant() const {
+  std::optional<TimePs> next;
+  const auto consider = [&next](TimePs time) {
+    if (!next || time < *next) next = time;
+  };
+  if (!fair_rates_.is_solved()) consider(solve_at_);
+  if (!deadlines_.empty()) consider(deadlines_.next().time);
+  if (!arrivals_.empty()) consider(arrivals_.next().time);
+  return next;
+}
+
+void FlowBackend::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
+  ASTRA_CHECK(limit >= now_, "{} is before {}", limit, now_);
+  const size_t num_before = arrived->size();
+  while (arrived->size() == num_before) {
+    if (MustSolve()) Solve();
+    const std::optional<TimePs> next = NextInstant();
+    if (!next || *next > limit) {
+      now_ = limit;
+      return;
+    }
+    now_ = *next;
+    while (!deadlines_.empty() && deadlines_.next().time == now_) {
+      EndFlows(deadlines_.next().index);
+    }
+    while (!arrivals_.empty() && arrivals_.next().time == now_) {
+      const Event arrival = arrivals_.Pop();
+      arrived->push_back(MessageId(arrival.kind));
+      Arrive(arrival.index);
+    }
+  }
+}
+
+void FlowBackend::Arrive(uint32_t message) {
+  ++statistics_.num_events;
+  if (options_.record.flows) Record(messages_[message]);
+  unused_messages_.push_back(message);
+}
+
+void FlowBackend::Record(const InFlight& message) {
+  if (statistics_.flows.size() >= options_.record.max_records) {
+    ++statistics_.num_lost_records;
+    return;
+  }
+  FlowClass& c = classes_[message.flow_class];
+  if (c.record == 0) {
+    c.record = statistics_.paths.size() + 1;
+    const absl::Span<const LinkId> path = PathOf(c);
+    statistics_.paths.insert(statistics_.paths.end(), path.begin(), path.end());
+  }
+  FlowRecord& record = statistics_.flows.emplace_back();
+  record.message = message.id;
+  record.source = c.source;
+  record.target = c.target;
+  record.channel = message.channel;
+  record.num_links = c.num_links;
+  record.path = c.record - 1;
+  record.bytes = message.bytes;
+  record.start = message.start;
+  record.finish = now_;
+  FlowClass alone;
+  alone.rate = static_cast<double>(c.slowest.count()) * options_.efficiency;
+  const auto wire = static_cast<double>(WireBytes(message.bytes).count());
+  record.ideal =
+      std::max(TimePs(1), TimeToServe(alone, wire) + Latency(c, message.bytes));
+}
+
+const NetworkStatistics& FlowBackend::statistics() {
+  for (size_t i = 0; i < link_bytes_.size(); ++i) {
+    statistics_.links[i].bytes = link_bytes_[i];
+  }
+  for (const FlowClass& c : classes_) {
+    double waiting = 0;
+    for (const Leaving& flow : c.leaving) {
+      waiting += std::max(0.0, flow.end - ServedBy(c));
+    }
+    for (const LinkId link : PathOf(c)) {
+      statistics_.links[link.index()].bytes -= waiting;
+    }
+  }
+  for (uint32_t i = 0; i < link_bytes_.size(); ++i) {
+    LinkRecord& link = statistics_.links[i];
+    const Bandwidth rate = topology_.type(LinkId(i)).bandwidth;
+    link.busy = TimePs(std::llround(link.bytes * kBitPicosecondsPerByteSecond /
+                                    static_cast<double>(rate.count())));
+  }
+  return statistics_;
+}
+
+}  // namespace astra

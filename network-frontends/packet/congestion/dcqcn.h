@@ -1,0 +1,94 @@
+// DCQCN: a sender cuts its rate where receivers report marked packets, and
+// wins it back by timers. It starts at line rate.
+//
+// A report (CNP) is an acknowledgement of a packet that was marked. The first
+// one begins the clocks of a queue pair and sets alpha, which estimates how
+// congested the path is, to 1. From then on:
+//
+//   every alpha_interval (A):     alpha <- (1 - g) alpha + g [a report came]
+//   every decrease_interval (D):  if a report came since the last check,
+//       target <- rate            unless none of the steps below was taken
+//                                 since the last cut and clamp_target_rate is
+//                                 false
+//       rate <- max(min_rate, rate (1 - alpha/2))
+//   every increase_interval (T) since the last cut, step i = 0, 1, ...:
+//       i < F:   rate <- (rate + target)/2                  fast recovery
+//       i = F:   target += additive_increase, then as above
+//       i > F:   target += hyper_increase, then as above
+//
+// with g the gain and F fast_recovery_steps. Neither exceeds line rate. The
+// checks come 1 ns after the multiples of D, hence after an alpha of the same
+// instant; an increase at the instant of a check comes before it.
+//
+// This is the timer structure of NVIDIA's NICs, which cut at most once every D
+// rather than at every report, and which ns-3 models of RDMA follow, SimAI's
+// included; increases by a counter of bytes, which the paper has besides, are
+// not modelled. Its parameters there: A dce_tcp_rtt, g (1024 - dce_tcp_g)/1024,
+// D rate_reduce_monitor_period, T rpg_time_reset, F rpg_threshold, then
+// rpg_ai_rate, rpg_hai_rate and rpg_min_rate. Defaults are the paper's, but for
+// D, which is NVIDIA's, and hyper_increase, ten times additive_increase.
+//
+// There is no event for alpha: k intervals of which only the first had a report
+// are alpha <- ((1 - g) alpha + g) (1 - g)^(k - 1). A check without a report
+// does nothing and is not called for; a rate within 1 bit per second of its
+// target reaches it, and at line rate there is nothing to increase. So a queue
+// pair has one timer, and none before the first report and after recovery.
+//
+// Losses change nothing, and neither does the window.
+//
+// Sources: Y. Zhu et al., "Congestion control for large-scale RDMA
+// deployments", SIGCOMM 2015; NVIDIA, "DCQCN CC parameters" (DOCA
+// documentation); rdma-hw.cc of the ns-3 simulator of Y. Li et al., "HPCC",
+// SIGCOMM 2019, which SimAI's is derived from.
+
+#ifndef NETWORK_FRONTENDS_PACKET_CONGESTION_DCQCN_H_
+#define NETWORK_FRONTENDS_PACKET_CONGESTION_DCQCN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "network-frontends/packet/congestion/congestion_control.h"
+#include "network-frontends/packet/congestion/congestion_options.h"
+
+namespace astra {
+
+class Dcqcn final : public CongestionControl {
+ public:
+  // Requires intervals > 0 and 0 <= gain <= 1.
+  explicit Dcqcn(const DcqcnOptions& options);
+
+  void Open(QueuePairId qp, const PathProperties& path, TimePs now,
+            SendingLimits* limits) override;
+  void OnAck(QueuePairId qp, const Acknowledgement& ack,
+             SendingLimits* limits) override;
+  void OnTimer(QueuePairId qp, TimePs now, SendingLimits* limits) override;
+
+ private:
+  struct State {
+    double rate = 0;  // In bits per second, as the next two.
+    double target = 0;
+    double line_rate = 0;
+    double alpha = 1;
+    TimePs next_alpha = kNoTimer;  // kNoTimer: there was no report yet.
+    TimePs next_check;
+    TimePs next_increase = kNoTimer;
+    uint32_t step = 0;  // Increases since the last cut.
+    bool alpha_reported = false;
+    bool check_reported = false;
+  };
+  static_assert(sizeof(State) == 64);
+
+  // Does all that was due until `now`.
+  void CatchUp(TimePs now, State& state) const;
+  void UpdateAlpha(TimePs now, State& state) const;
+  void Decrease(State& state) const;
+  void Increase(State& state) const;
+  static void SetLimits(const State& state, SendingLimits* limits);
+
+  DcqcnOptions options_;
+  std::vector<State> states_;  // By queue pair.
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_CONGESTION_DCQCN_H_

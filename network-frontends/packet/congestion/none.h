@@ -1,0 +1,22 @@
+// No congestion control: senders send at the rate of their port, whatever the
+// network says. What limits them is the window that the NIC sets for the path,
+// the pauses of PFC, and loss.
+
+#ifndef NETWORK_FRONTENDS_PACKET_CONGESTION_NONE_H_
+#define NETWORK_FRONTENDS_PACKET_CONGESTION_NONE_H_
+
+#include "network-frontends/packet/congestion/congestion_control.h"
+
+namespace astra {
+
+class NoCongestionControl final : public CongestionControl {
+ public:
+  void Open(QueuePairId qp, const PathProperties& path, TimePs now,
+            SendingLimits* limits) override;
+  void OnAck(QueuePairId qp, const Acknowledgement& ack,
+             SendingLimits* limits) override;
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_CONGESTION_NONE_H_

@@ -1,0 +1,89 @@
+// Swift: a sender keeps its round-trip time at a target, by a window that may
+// be less than a packet. It starts with the bandwidth-delay product.
+//
+// With w the window in packets, for an acknowledgement of n packets:
+//
+//   RTT < target:  w += a n/w            (w += a n where w < 1)
+//   otherwise:     w *= max(1 - beta (RTT - target)/RTT, 1 - max_decrease)
+//                  but no more than once per RTT
+//
+//   target = base RTT + base_target + hops per_hop + scaling(w)
+//   scaling(w) = min(max(A/sqrt(w) + B, 0), range)
+//       A = range / (1/sqrt(min_window) - 1/sqrt(max_window))
+//       B = -A/sqrt(max_window)
+//
+// with a the additive_increase, beta the decrease_factor and range =
+// flow_scaling_range base_target: flows with small windows, which are many,
+// aim for a longer queue, and small windows grow towards large ones. A window
+// below one packet is a pause of RTT/w from packet to packet: the window is one
+// packet then and the rate w packets per RTT.
+//
+// A loss cuts by max_decrease, no more than once per RTT; the fifth timeout in
+// a row leaves the smallest window, which is min_rate over the base RTT. The
+// largest is what line rate sends in the target without scaling: alone, a
+// sender would never reach its target by more.
+//
+// Not modelled: the second window, for what the receiving host delays. The
+// base RTT is known here, not part of a target in microseconds, hence the
+// smaller base_target; other defaults are the paper's (beta 0.8, max_decrease
+// 0.5, a 1) or of the order it shows.
+//
+// Source: G. Kumar et al., "Swift: delay is simple and effective for congestion
+// control in the datacenter", SIGCOMM 2020, algorithm 1 and section 3.5.
+
+#ifndef NETWORK_FRONTENDS_PACKET_CONGESTION_SWIFT_H_
+#define NETWORK_FRONTENDS_PACKET_CONGESTION_SWIFT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "network-frontends/packet/congestion/congestion_control.h"
+#include "network-frontends/packet/congestion/congestion_options.h"
+
+namespace astra {
+
+class Swift final : public CongestionControl {
+ public:
+  // Requires 0 < min_window < max_window.
+  explicit Swift(const SwiftOptions& options);
+
+  Telemetry telemetry() const override { return Telemetry::kSendTime; }
+  // A time stamp of 8 B.
+  int64_t header_bytes(uint32_t num_hops) const override;
+  void Open(QueuePairId qp, const PathProperties& path, TimePs now,
+            SendingLimits* limits) override;
+  void OnAck(QueuePairId qp, const Acknowledgement& ack,
+             SendingLimits* limits) override;
+  void OnLoss(QueuePairId qp, TimePs now, bool is_timeout,
+              SendingLimits* limits) override;
+
+ private:
+  struct State {
+    double window = 0;  // In packets, as the next two.
+    double min_window = 0;
+    double max_window = 0;
+    double target = 0;  // In picoseconds, without flow scaling.
+    TimePs last_rtt;
+    TimePs last_decrease;
+    Bandwidth line_rate;
+    uint32_t packet_bytes = 0;
+    uint32_t num_timeouts = 0;  // In a row.
+  };
+  static_assert(sizeof(State) == 64);
+
+  // In picoseconds.
+  double FlowScaling(double window) const;
+  // Multiplies the window, if it was not within the last round trip.
+  static void Decrease(double factor, TimePs now, State& state);
+  void SetLimits(State& state, SendingLimits* limits) const;
+
+  SwiftOptions options_;
+  double scaling_range_;       // In picoseconds, as the next two.
+  double scaling_slope_;       // A
+  double scaling_offset_;      // B
+  std::vector<State> states_;  // By queue pair.
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_CONGESTION_SWIFT_H_

@@ -1,0 +1,112 @@
+// Ultra Ethernet's network-signalled congestion control, NSCC: a window that
+// follows two signals. Switches mark a packet by the queue that it leaves
+// behind, so a mark tells what comes; delay tells what was. It starts with the
+// largest window.
+//
+//                 delay < target            delay >= target
+//   not marked    proportional increase     fair increase
+//   marked        no operation              multiplicative decrease
+//
+// delay is the RTT beyond the base RTT of the queue pair, and the target a
+// share of the round trip R of an idle network (PathProperties::network_rtt).
+// With w the window and for n bytes acknowledged,
+//
+//   proportional:    w += alpha a b packet (1 - delay/target) n/w
+//   fair:            w += fi a packet n/w
+//   multiplicative:  w *= max(1 - gamma (avg - target)/avg, 1 - max_decrease),
+//                    no more than once per base RTT, if avg > target
+//   every R besides: w += eta a packet
+//
+// where a = line rate R / 150 kB and b = target / 12 us scale the constants to
+// the network, and avg is the delay averaged over about a round trip: each
+// acknowledgement weighs n/w. Increases are added up and applied after each
+// adjust_packets packets or R.
+//
+// Once a whole window came back without delay, which is less than an eighth of
+// the target, and until there is some, fast increase takes the place of
+// proportional increase: w += fi_scale a n.
+//
+// Quick adapt: where packets were lost, or a delay exceeds quick_adapt_delay
+// targets, and less than quick_adapt_below of the largest window was delivered
+// in the last period (base RTT and target), the window becomes what was
+// delivered, once per period. Until what is under way by then has come back,
+// marked packets change nothing. A loss that does not lead to this takes a
+// packet from the window.
+//
+// The window stays within [a packet, max_window_share line rate base RTT].
+// There is no pacing: acknowledgements clock the packets.
+//
+// Not modelled: trimmed packets, which would be lost packets known early; the
+// receiver's penalty; credits of the receiver (RCCC). A timeout is a loss.
+//
+// The base RTT is known here rather than the least that was measured. How delay
+// is averaged, and how much still counts as none, is left to implementations;
+// what is above is ours.
+//
+// Source: Ultra Ethernet Consortium, "Ultra Ethernet specification" 1.0, 2025,
+// section 3.6.13, and the defaults that its tables of parameters give for
+// networks without trimming.
+
+#ifndef NETWORK_FRONTENDS_PACKET_CONGESTION_UEC_H_
+#define NETWORK_FRONTENDS_PACKET_CONGESTION_UEC_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "network-frontends/packet/congestion/congestion_control.h"
+#include "network-frontends/packet/congestion/congestion_options.h"
+
+namespace astra {
+
+class Uec final : public CongestionControl {
+ public:
+  // Requires max_window_share > 0 and target_delay_share > 0.
+  explicit Uec(const UecOptions& options);
+
+  Telemetry telemetry() const override { return Telemetry::kSendTime; }
+  void Open(QueuePairId qp, const PathProperties& path, TimePs now,
+            SendingLimits* limits) override;
+  void OnAck(QueuePairId qp, const Acknowledgement& ack,
+             SendingLimits* limits) override;
+  void OnLoss(QueuePairId qp, TimePs now, bool is_timeout,
+              SendingLimits* limits) override;
+
+ private:
+  struct State {
+    double window = 0;  // In bytes, as the next two.
+    double max_window = 0;
+    double increase = 0;       // Times the window, to be applied.
+    double average_delay = 0;  // In picoseconds, as the next.
+    double target_delay = 0;   // target_delay_share R
+    double scale = 0;          // a
+    TimePs base_rtt;
+    TimePs last_adjust;
+    TimePs last_decrease;
+    TimePs period_end = kNoTimer;  // Of quick adapt; kNoTimer: not begun.
+    int64_t delivered_bytes = 0;   // In this period.
+    int64_t received_bytes = 0;    // Since the last adjustment.
+    int64_t undelayed_bytes = 0;   // In a row.
+    int64_t unacked_bytes = 0;     // As last heard.
+    int64_t ignored_bytes = 0;     // Still to be ignored where marked.
+    uint32_t packet_bytes = 0;
+    bool lost = false;  // Since the last quick adapt.
+    bool is_fast = false;
+  };
+  static_assert(sizeof(State) == 128);
+
+  // Whether the window is what was delivered now, or was not long ago.
+  bool QuickAdapt(TimePs now, bool is_marked, double delay, State& state) const;
+  void IncreaseProportionally(double bytes, double delay, State& state) const;
+  void Decrease(TimePs now, State& state) const;
+  // Whether R has passed since the last periodic increase.
+  bool IsRoundTripOver(TimePs now, const State& state) const;
+  void Adjust(TimePs now, State& state) const;
+  static void SetLimits(State& state, SendingLimits* limits);
+
+  UecOptions options_;
+  std::vector<State> states_;  // By queue pair.
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_CONGESTION_UEC_H_

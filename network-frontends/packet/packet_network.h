@@ -1,0 +1,273 @@
+// The packets of a simulation: ports, switches, queue pairs, and what happens
+// to them. See packet_backend.h for what it models.
+//
+// Hot state lies in flat arrays by index: ports by link, switches, queue pairs,
+// NICs. Transmit puts a packet in a port, Advance decides what has left a port,
+// OnLink takes it from the wire, and Arrive says where it goes. Each source
+// file is one concern:
+//
+//   packet_network.cc     set-up, the loop, ports
+//   packet_forwarding.cc  switches: paths, buffers, PFC, ECN, telemetry
+//   packet_sender.cc      queue pairs: sending, acknowledgements, timers
+//   packet_receiver.cc    queue pairs: data that arrives
+//   packet_faults.cc      links that change, traffic of others
+//   packet_records.cc     statistics
+
+#ifndef NETWORK_FRONTENDS_PACKET_PACKET_NETWORK_H_
+#define NETWORK_FRONTENDS_PACKET_PACKET_NETWORK_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "network-frontends/network_backend.h"
+#include "network-frontends/packet/agenda.h"
+#include "network-frontends/packet/congestion/congestion_control.h"
+#include "network-frontends/packet/packet.h"
+#include "network-frontends/packet/packet_options.h"
+#include "network-frontends/packet/port.h"
+#include "network-frontends/packet/queue_pair.h"
+#include "network-frontends/packet/round_robin.h"
+#include "network-frontends/packet/shared_buffer.h"
+#include "topology/next_hops.h"
+#include "topology/topology.h"
+
+namespace astra {
+
+class PacketNetwork {
+ public:
+  // `topology` must outlive the network. Requires CheckPacketOptions.
+  PacketNetwork(const Topology& topology, const PacketOptions& options);
+  ~PacketNetwork();
+
+  // As in NetworkBackend.
+  TimePs now() const { return TimePs(now_ps_); }
+  void Send(const Message& message);
+  void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived);
+  absl::Span<const double> link_bytes();
+  const NetworkStatistics& statistics();
+  std::string WhyStuck() const;
+
+ private:
+  static constexpr int64_t kNever = Port::kNever;
+  static constexpr uint32_t kNone = Port::kNone;
+  static constexpr uint32_t kEndOfPath = kNone;
+  static constexpr uint32_t kBackgroundChannel = kNone;
+
+  // What may be pending; at one instant in this order.
+  enum class EventKind : uint32_t {
+    kLinkChange,  // Index: an event of the options.
+    kLink,        // A link.
+    kTimer,       // A queue pair: congestion control.
+    kTimeout,     // A queue pair: retransmission.
+    kBackground,  // A flow of the options.
+  };
+  static constexpr uint32_t kIndexBits = 28;
+  static constexpr uint32_t kIndexMask = (uint32_t{1} << kIndexBits) - 1;
+
+  // What a switch must have of a packet before it cuts through.
+  static constexpr uint32_t kCutThroughBytes = 64;
+  static constexpr uint16_t kPauseBytes = 84;  // 64, preamble and gap.
+
+  // A switch, or NVSwitch.
+  struct Switch {
+    SharedBuffer buffer;
+    uint32_t node = 0;
+  };
+
+  // The queue pairs that send on one link: those that may take turns, and those
+  // whose rate makes them wait.
+  struct Nic {
+    RoundRobin turns;
+    std::vector<std::pair<int64_t, uint32_t>> paced;  // A heap, earliest first.
+  };
+
+  // EcnThresholds for the rate of a link.
+  struct MarkingProfile {
+    int64_t min_bytes = 0;
+    int64_t max_bytes = 0;
+    double max_probability = 0;
+  };
+
+  // Where the packets of a queue pair have gone last from a switch.
+  struct FlowletState {
+    uint32_t link = kNone;
+    int64_t last_ps = 0;
+  };
+
+  // What a packet brings home; its acknowledgement takes it back.
+  struct TelemetrySlot {
+    static constexpr uint32_t kMaxHops = 8;
+    int64_t sent_ps = 0;
+    uint32_t arrived = kNone;  // Of an acknowledgement: the packet it answers.
+    uint32_t num_hops = 0;
+    std::array<HopTelemetry, kMaxHops> hops;
+  };
+
+  // packet_network.cc
+  void SetUpPorts();
+  double ErrorRateOf(uint32_t link) const;
+  void SetUpSwitches();
+  void SetUpMarking();
+  void SetUpWindow();
+  void Push(int64_t time_ps, EventKind kind, uint32_t index);
+  void Handle(uint32_t key);
+  void Prefetch();
+  static void PrefetchPort(const Port& port);
+  void FinishEvent();
+  void OnLink(uint32_t link);
+  void Arrive(uint32_t link, Packet& packet);
+  void Advance(uint32_t link);
+  void Start(uint32_t link, Port& port, Lane& lane, int64_t start_ps);
+  void Arm(uint32_t link);
+  int64_t NextStart(const Port& port) const;
+  void Transmit(uint32_t link, TrafficClass traffic_class,
+                const Packet& packet);
+  void Discard(const Packet& packet);
+
+  // packet_forwarding.cc
+  void Forward(uint32_t ingress, uint32_t egress, Packet& packet);
+  uint32_t NextLink(uint32_t node, Packet& packet);
+  uint32_t Balance(uint32_t link, const Packet& packet);
+  uint32_t ShortestQueue(absl::Span<const LinkId> links, size_t first);
+  uint32_t Flowlet(uint32_t link, absl::Span<const LinkId> links,
+                   const Packet& packet, uint64_t draw);
+  bool TakeBuffer(Port& port, Packet& packet);
+  void Settle(const Switch& at);
+  void ReleaseBuffer(Port& port, const Packet& packet);
+  void TellToPause(uint32_t ingress, bool is_pause);
+  void Watch(const Switch& at, bool is_watched);
+  void OnPause(uint32_t link, bool is_pause);
+  void Mark(uint32_t link, const Port& port, Packet& packet);
+  void AddHop(const Port& port, const Packet& packet, int64_t start_ps);
+  uint32_t NewTelemetry();
+
+  // packet_sender.cc
+  uint32_t ConnectionOf(const Message& message);
+  uint32_t OpenQueuePair(uint32_t source, uint32_t target, uint32_t channel,
+                         uint64_t key);
+  void StartControl(uint32_t id);
+  void Enqueue(uint32_t id, MessageState message);
+  void FindPaths(uint32_t id);
+  bool SetPath(uint32_t id, bool is_back, uint32_t from, uint32_t to,
+               uint64_t key);
+  void Restride(uint32_t stride);
+  PathProperties PropertiesOf(uint32_t id);
+  int64_t WindowCapOf(const PathProperties& path) const;
+  int64_t WindowOf(const QueuePair& qp) const;
+  bool HasToSend(QueuePair& qp) const;
+  void MakeReady(uint32_t id);
+  void TakeTurn(uint32_t id);
+  void LeaveNic(QueuePair& qp);
+  bool StartFromNic(uint32_t link, Port& port);
+  void SendPacket(uint32_t id, uint32_t link, Port& port);
+  uint32_t MessageOf(const QueuePair& qp, uint32_t packet) const;
+  uint32_t PayloadOf(const QueuePair& qp, uint32_t packet) const;
+  int64_t PatienceOf(const QueuePair& qp) const;
+  void ArmTimeout(uint32_t id);
+  void OnAck(const Packet& packet);
+  int64_t AckUpTo(uint32_t id, uint32_t packet);
+  int64_t AckSelectively(QueuePair& qp, uint32_t packet);
+  void GoBack(QueuePair& qp);
+  void LoseAll(QueuePair& qp);
+  bool FindLost(QueuePair& qp);
+  void AfterControl(uint32_t id);
+  void OnTimer(uint32_t id);
+  void OnTimeout(uint32_t id);
+  void CompleteMessage(uint32_t id, uint32_t message);
+  void MaybeClose(uint32_t id);
+
+  // packet_receiver.cc
+  void OnData(Packet& packet);
+  void OnDataInOrder(uint32_t id, Packet& packet);
+  void OnDataInAnyOrder(uint32_t id, Packet& packet);
+  bool DeliverMessages(uint32_t id);
+  void Reply(uint32_t id, PacketKind kind, Packet& to);
+
+  // packet_faults.cc
+  void OnLinkChange(uint32_t index);
+  void SetRate(uint32_t link, double factor);
+  void OnBackground(uint32_t index);
+
+  // packet_records.cc
+  TimePs IdealOf(uint32_t qp, const MessageState& message);
+  void RecordFlow(uint32_t qp, const MessageState& message, int64_t finish_ps);
+  void RecordCapture(const Packet& packet, int64_t start_ps);
+  template <class Record>
+  void Append(std::vector<Record>& list, const Record& record) {
+    if (list.size() < options_.record.max_records) {
+      list.push_back(record);
+    } else {
+      ++statistics_.num_lost_records;
+    }
+  }
+  void TakeSamples(int64_t up_to_ps);
+
+  uint32_t* PathOf(uint32_t qp, bool is_back) {
+    return &paths_[(size_t{qp} * 2 + (is_back ? 1 : 0)) * stride_];
+  }
+  // The link on which `packet` goes on. Requires that it has a queue pair.
+  const uint32_t* NextOnPath(const Packet& packet) {
+    return PathOf(packet.queue_pair, packet.kind != PacketKind::kData) +
+           packet.hop;
+  }
+  TrafficClass AckClass() const {
+    return options_.nic.ack_has_priority ? TrafficClass::kControl
+                                         : TrafficClass::kData;
+  }
+
+  const Topology& topology_;
+  const PacketOptions options_;
+  NextHops next_hops_;
+  std::unique_ptr<CongestionControl> control_;
+  bool has_telemetry_ = false;
+  bool has_hops_ = false;  // In telemetry.
+  uint32_t header_bytes_ = 0;
+  uint32_t ack_bytes_ = 0;
+  uint32_t payload_bytes_ = 0;
+  int64_t network_rtt_ps_ = 0;
+  int64_t network_window_bytes_ = 0;
+
+  int64_t now_ps_ = 0;
+  Agenda agenda_;
+  uint64_t num_prefetched_ = 0;         // Buckets.
+  std::vector<Port> ports_;             // By link.
+  std::vector<IngressBuffer> ingress_;  // By link, at its target.
+  std::vector<Switch> switches_;
+  std::vector<MarkingProfile> profiles_;
+  std::vector<uint32_t> link_profile_;  // By link.
+  // Look-up only: by queue pair and switch.
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, FlowletState> flowlets_;
+  std::vector<Nic> nics_;
+  std::vector<QueuePair> queue_pairs_;
+  std::vector<uint32_t> free_queue_pairs_;
+  std::vector<uint32_t> paths_;  // Of queue pairs: there and back.
+  uint32_t stride_ = 8;          // Links of a path, and its end.
+  std::vector<MessageState> messages_;
+  std::vector<uint32_t> free_messages_;
+  std::vector<TelemetrySlot> telemetry_;
+  std::vector<uint32_t> free_telemetry_;
+  // Look-up only: by source and target, by channel.
+  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> connections_;
+  uint64_t num_connections_ = 0;
+  uint64_t num_in_flight_ = 0;  // Messages, but for those of others.
+  std::vector<MessageId> arrived_;
+  std::vector<LinkId> scratch_path_;
+  // Incoming links to be paused or resumed at the end of the event, since ports
+  // are not to be changed by one another.
+  std::vector<std::pair<uint32_t, bool>> pauses_;
+
+  NetworkStatistics statistics_;
+  std::vector<double> link_bytes_;
+  int64_t next_sample_ps_ = kNever;
+  std::vector<int64_t> paused_since_ps_;  // By link; kNever: it is not.
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_PACKET_NETWORK_H_

@@ -1,0 +1,129 @@
+#include "network-frontends/packet/packet_options.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+#include "network-frontends/packet/congestion/registry.h"
+
+namespace astra {
+namespace {
+
+absl::Status Wrong(std::string_view what) {
+  return absl::InvalidArgumentError(std::string(what));
+}
+
+absl::Status CheckNode(std::string_view key, NodeId node,
+                       const Topology& topology) {
+  if (node.index() < topology.num_nodes()) return absl::OkStatus();
+  return Wrong(fmt::format("{} is node {}: the topology has 0 to {}", key, node,
+                           topology.num_nodes() - 1));
+}
+
+absl::Status CheckNic(const NicOptions& nic) {
+  // A packet keeps its size in 16 bits; telemetry needs up to 512 bytes.
+  constexpr int64_t kMostBytes = std::numeric_limits<uint16_t>::max() - 512;
+  if (nic.payload < Bytes(1) || nic.header < Bytes(0) || nic.ack < Bytes(1)) {
+    return Wrong("nic: payload and ack must be 1B or more, header 0B or more");
+  }
+  if ((nic.payload + nic.header).count() > kMostBytes ||
+      nic.ack.count() > kMostBytes) {
+    return Wrong(fmt::format(
+        "nic: payload and header are {} B, ack {} B: expected up to {}",
+        (nic.payload + nic.header).count(), nic.ack.count(), kMostBytes));
+  }
+  if (nic.packets_per_ack < 1) {
+    return Wrong("nic: packets_per_ack is 0: expected 1 or more");
+  }
+  if (nic.retransmission_timeout < TimePs(1)) {
+    return Wrong("nic: retransmission_timeout must be longer than 0s");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSwitch(std::string_view key, const SwitchOptions& options) {
+  if (options.buffer_share <= 0) {
+    return Wrong(fmt::format("{}: buffer_share must be above 0", key));
+  }
+  for (const EcnThresholds& thresholds : options.ecn_thresholds) {
+    if (thresholds.rate <= Bandwidth(0)) {
+      return Wrong(
+          fmt::format("{}: ecn_thresholds: rate must be above 0", key));
+    }
+    if (thresholds.min_queue > thresholds.max_queue) {
+      return Wrong(
+          fmt::format("{}: ecn_thresholds: min_queue {} is above max_queue {}",
+                      key, thresholds.min_queue, thresholds.max_queue));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLinkEvent(const LinkEvent& event, const Topology& topology) {
+  ASTRA_RETURN_IF_ERROR(CheckNode("link_events: a", event.a, topology));
+  ASTRA_RETURN_IF_ERROR(CheckNode("link_events: b", event.b, topology));
+  if (event.rate_factor < 0) {
+    return Wrong("link_events: rate_factor must be 0 or more");
+  }
+  const absl::Span<const LinkId> links = topology.links_from(event.a);
+  const bool is_linked = std::any_of(
+      links.begin(), links.end(),
+      [&](LinkId link) { return topology.link(link).target == event.b; });
+  if (is_linked) return absl::OkStatus();
+  return Wrong(fmt::format("link_events: no cable connects {} and {}",
+                           topology.NodeName(event.a),
+                           topology.NodeName(event.b)));
+}
+
+absl::Status CheckBackground(const BackgroundTraffic& traffic,
+                             const Topology& topology) {
+  ASTRA_RETURN_IF_ERROR(
+      CheckNode("background: source", traffic.source, topology));
+  ASTRA_RETURN_IF_ERROR(
+      CheckNode("background: target", traffic.target, topology));
+  if (traffic.source == traffic.target) {
+    return Wrong(fmt::format("background: source and target are both node {}",
+                             traffic.source));
+  }
+  if (traffic.interval < TimePs(1)) {
+    return Wrong("background: interval must be longer than 0s");
+  }
+  if (traffic.stop <= traffic.start) {
+    return Wrong("background: stop must be after start");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckPacketOptions(const PacketOptions& options,
+                                const Topology& topology) {
+  ASTRA_RETURN_IF_ERROR(CheckNic(options.nic));
+  if (options.time_resolution < TimePs(1)) {
+    return Wrong("time_resolution must be 1ps or more");
+  }
+  ASTRA_RETURN_IF_ERROR(CheckSwitch("fabric", options.fabric));
+  ASTRA_RETURN_IF_ERROR(CheckSwitch("nv_switch", options.nv_switch));
+  ASTRA_RETURN_IF_ERROR(
+      FindCongestionControl(options.congestion.name).status());
+  const bool overtakes = options.load_balancing == LoadBalancing::kSpray ||
+                         options.load_balancing == LoadBalancing::kAdaptive;
+  if (overtakes &&
+      options.nic.loss_recovery != LossRecovery::kSelectiveRepeat) {
+    return Wrong(
+        "load_balancing lets packets overtake one another, which go-back-n "
+        "takes for loss: set nic: loss_recovery: selective-repeat");
+  }
+  for (const LinkEvent& event : options.link_events) {
+    ASTRA_RETURN_IF_ERROR(CheckLinkEvent(event, topology));
+  }
+  for (const BackgroundTraffic& traffic : options.background) {
+    ASTRA_RETURN_IF_ERROR(CheckBackground(traffic, topology));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace astra

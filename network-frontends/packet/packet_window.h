@@ -1,0 +1,112 @@
+// What selective repeat remembers of single packets, at either end.
+
+#ifndef NETWORK_FRONTENDS_PACKET_PACKET_WINDOW_H_
+#define NETWORK_FRONTENDS_PACKET_PACKET_WINDOW_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace astra {
+
+// One byte for each packet from `begin` on; those beyond what was ever set hold
+// `T{}`. A ring that grows.
+template <class T>
+class PacketRing {
+ public:
+  uint32_t begin() const { return begin_; }
+
+  T Get(uint32_t packet) const {
+    if (packet < begin_ || packet - begin_ >= ring_.size()) return T{};
+    return ring_[packet & (ring_.size() - 1)];
+  }
+
+  // Requires packet >= begin().
+  void Set(uint32_t packet, T value) {
+    if (packet - begin_ >= ring_.size()) Grow(packet);
+    ring_[packet & (ring_.size() - 1)] = value;
+  }
+
+  // Forgets begin().
+  void PopFront() {
+    if (!ring_.empty()) ring_[begin_ & (ring_.size() - 1)] = T{};
+    ++begin_;
+  }
+
+ private:
+  void Grow(uint32_t packet) {
+    size_t size = std::max<size_t>(ring_.size(), 64);
+    while (packet - begin_ >= size) size *= 2;
+    std::vector<T> ring(size);
+    for (size_t i = 0; i < ring_.size(); ++i) {
+      const auto old = begin_ + static_cast<uint32_t>(i);
+      ring[old & (size - 1)] = ring_[old & (ring_.size() - 1)];
+    }
+    ring_ = std::move(ring);
+  }
+
+  uint32_t begin_ = 0;
+  std::vector<T> ring_;  // A power of two.
+};
+
+// Packets that have arrived before one that is missing.
+class ReceiveWindow {
+ public:
+  // Packet `packet` is there. Returns the first packet that is missing, at
+  // least `expected`, the one that was so far.
+  uint32_t Insert(uint32_t packet, uint32_t expected) {
+    while (arrived_.begin() < expected) arrived_.PopFront();
+    if (packet >= expected) arrived_.Set(packet, 1);
+    while (arrived_.Get(expected) != 0) {
+      arrived_.PopFront();
+      ++expected;
+    }
+    return expected;
+  }
+
+  bool Has(uint32_t packet) const { return arrived_.Get(packet) != 0; }
+
+ private:
+  PacketRing<uint8_t> arrived_;
+};
+
+// What became of packets that are not acknowledged up to the first missing one.
+class SendWindow {
+ public:
+  enum class State : uint8_t { kNotSent, kFlying, kArrived, kLost };
+
+  State Get(uint32_t packet) const { return states_.Get(packet); }
+  void Set(uint32_t packet, State state) { states_.Set(packet, state); }
+
+  uint32_t begin() const { return states_.begin(); }
+  void PopFront() { states_.PopFront(); }
+
+  // `packet` is lost and waits to be sent again.
+  void Lose(uint32_t packet) {
+    states_.Set(packet, State::kLost);
+    lost_.push_back(packet);
+  }
+
+  // The first of the lost packets that still are; false if there is none.
+  bool PeekLost(uint32_t* packet) {
+    while (!lost_.empty() && Get(lost_.front()) != State::kLost) {
+      lost_.pop_front();
+    }
+    if (lost_.empty()) return false;
+    *packet = lost_.front();
+    return true;
+  }
+
+  // Packets before `scanned` have been looked at for loss.
+  uint32_t scanned = 0;
+  uint32_t highest_arrived = 0;
+
+ private:
+  PacketRing<State> states_;
+  std::deque<uint32_t> lost_;
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_PACKET_WINDOW_H_

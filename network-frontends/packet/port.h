@@ -1,0 +1,148 @@
+// A port and the link behind it: what waits, what is on the wire.
+//
+// A packet lies in one ring from when it comes to the port until it is at the
+// far end of the link; leaving the queue moves a boundary and no packet. There
+// is a ring for each traffic class, and the classes share the wire.
+//
+// When packets leave is worked out late: only once something else happens at
+// the port, or the next packet arrives at the far end. Nothing can have changed
+// what left before. So a packet costs one event for each link, and a port has
+// one pending event, whatever waits or is under way.
+
+#ifndef NETWORK_FRONTENDS_PACKET_PORT_H_
+#define NETWORK_FRONTENDS_PACKET_PORT_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "astra-core/base/units.h"
+#include "network-frontends/packet/packet.h"
+
+namespace astra {
+
+// Packets of a class above leave first, but none is interrupted.
+enum class TrafficClass : uint8_t { kControl, kData };
+inline constexpr size_t kNumTrafficClasses = 2;
+
+// A ring of packets: those on the wire, then those that wait.
+class Lane {
+ public:
+  bool has_queued() const { return split_ != tail_; }
+  bool has_wire() const { return head_ != split_; }
+  uint32_t num_queued() const { return tail_ - split_; }
+  uint32_t num_packets() const { return tail_ - head_; }
+
+  Packet& first_queued() { return packets_[split_ & mask_]; }
+  const Packet& first_queued() const { return packets_[split_ & mask_]; }
+  Packet& first_on_wire() { return packets_[head_ & mask_]; }
+  const Packet& first_on_wire() const { return packets_[head_ & mask_]; }
+
+  void Prefetch() const {
+    if (head_ == tail_) return;
+    __builtin_prefetch(&packets_[head_ & mask_]);
+    __builtin_prefetch(&packets_[split_ & mask_]);
+  }
+
+  // The i-th of all.
+  Packet& at(uint32_t i) { return packets_[(head_ + i) & mask_]; }
+
+  void Push(const Packet& packet) {
+    if (tail_ - head_ == capacity_) Grow();
+    packets_[tail_++ & mask_] = packet;
+  }
+  void PutOnWire() { ++split_; }   // The first that waits.
+  void PopFromWire() { ++head_; }  // The first there.
+  void DropQueued() { tail_ = split_; }
+
+ private:
+  void Grow() {
+    const uint32_t larger = std::max(capacity_ * 2, 4U);
+    auto packets = std::make_unique<Packet[]>(larger);
+    for (uint32_t i = head_; i != tail_; ++i) {
+      packets[i & (larger - 1)] = packets_[i & mask_];
+    }
+    packets_ = std::move(packets);
+    capacity_ = larger;
+    mask_ = larger - 1;
+  }
+
+  std::unique_ptr<Packet[]> packets_;
+  uint32_t capacity_ = 0;
+  uint32_t mask_ = 0;
+  uint32_t head_ = 0;
+  uint32_t split_ = 0;
+  uint32_t tail_ = 0;
+};
+
+// In the order of use: the first line and the second are touched for each
+// packet, the third for each that leaves.
+struct alignas(64) Port {
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+
+  int64_t busy_until_ps = 0;  // All that leaves before is decided.
+  int64_t event_ps = kNever;  // What is pending of the port.
+  uint32_t target = 0;        // Node.
+  uint32_t source = 0;
+  uint32_t nic = kNone;           // Of queue pairs that send here.
+  uint32_t switch_index = kNone;  // Of the source, if it is one.
+  int64_t queued_bytes = 0;       // Data that waits.
+  bool is_event_of_wire = false;  // Else of something that may leave.
+  bool is_paused = false;         // Of data, by PFC.
+  bool is_watched = false;        // Each departure is an event.
+  bool marks = false;             // With ECN.
+  bool has_errors = false;
+  bool cuts_through = false;  // The far end may forward before the end.
+  bool is_down = false;
+  int64_t propagation_ps = 0;  // With the latency of a switch at the far end.
+
+  std::array<Lane, kNumTrafficClasses> lanes;
+
+  // Serialisation is a division; packets have few sizes.
+  uint32_t known_bytes = 0;
+  uint32_t known_ack_bytes = 0;
+  int64_t known_ps = 0;
+  int64_t known_ack_ps = 0;
+  int64_t busy_ps = 0;
+  uint64_t sent_bytes = 0;
+  uint64_t sent_packets = 0;
+  uint64_t sent_data_bytes = 0;
+  uint64_t sent_data_packets = 0;
+
+  int64_t max_queued_bytes = 0;
+  int64_t rate_bps = 0;     // 0: the link is down.
+  int64_t nominal_bps = 0;  // Of the topology.
+  int64_t resolution_ps = 1;
+
+  Lane& lane(TrafficClass c) { return lanes[static_cast<size_t>(c)]; }
+
+  // How long `bytes` take, rounded up to a picosecond, or down to a multiple of
+  // the resolution if that is coarser. Requires that the link is up.
+  int64_t SerialisationPs(uint32_t bytes) const {
+    if (bytes == known_bytes) return known_ps;
+    if (bytes == known_ack_bytes) return known_ack_ps;
+    return Divide(bytes);
+  }
+  int64_t Divide(uint64_t bytes) const {
+    // Up to 2 MB the product fits 64 bits, whose division is faster.
+    constexpr uint64_t kBitPsPerByteSecond = 8'000'000'000'000;
+    const auto rate = static_cast<uint64_t>(rate_bps);
+    const int64_t exact_ps =
+        bytes > 2'000'000
+            ? TransferTime(Bytes(static_cast<int64_t>(bytes)),
+                           Bandwidth(rate_bps))
+                  .count()
+            : static_cast<int64_t>((bytes * kBitPsPerByteSecond + rate - 1) /
+                                   rate);
+    return resolution_ps == 1 ? exact_ps : exact_ps - exact_ps % resolution_ps;
+  }
+};
+static_assert(sizeof(Port) == 256, "there are 10^5 of them");
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_PORT_H_

@@ -1,0 +1,97 @@
+// Whose turn it is among the queue pairs of a port, as a NIC has it: in the
+// order of its table, on from the one that was served last. New entries come at
+// the end of the table.
+
+#ifndef NETWORK_FRONTENDS_PACKET_ROUND_ROBIN_H_
+#define NETWORK_FRONTENDS_PACKET_ROUND_ROBIN_H_
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace astra {
+
+class RoundRobin {
+ public:
+  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+
+  bool has_ready() const { return num_ready_ > 0; }
+
+  // Appends an entry, which is not ready, and returns its slot. Where most
+  // slots are free, entries move up first: moved(entry, slot) is told.
+  template <class Moved>
+  uint32_t Add(uint32_t entry, const Moved& moved) {
+    constexpr size_t kFewSlots = 64;
+    if (slots_.size() >= kFewSlots && num_free_ > slots_.size() / 2) {
+      Compact(moved);
+    }
+    slots_.push_back(entry);
+    if (ready_.size() * 64 < slots_.size()) ready_.push_back(0);
+    return static_cast<uint32_t>(slots_.size() - 1);
+  }
+
+  void Remove(uint32_t slot) {
+    SetReady(slot, false);
+    slots_[slot] = kNone;
+    ++num_free_;
+  }
+
+  void SetReady(uint32_t slot, bool is_ready) {
+    const uint64_t bit = uint64_t{1} << (slot % 64);
+    uint64_t& word = ready_[slot / 64];
+    if (((word & bit) != 0) == is_ready) return;
+    word ^= bit;
+    num_ready_ += is_ready ? 1U : ~0U;
+  }
+
+  // The entry whose turn it is, which is now the one that was served last.
+  // Requires has_ready().
+  uint32_t Next() {
+    const size_t begin = last_ + 1 < slots_.size() ? last_ + 1 : 0;
+    size_t word = begin / 64;
+    uint64_t bits = ready_[word] & (~uint64_t{0} << (begin % 64));
+    while (bits == 0) {
+      word = word + 1 < ready_.size() ? word + 1 : 0;
+      bits = ready_[word];
+    }
+    last_ = word * 64 + static_cast<size_t>(std::countr_zero(bits));
+    return slots_[last_];
+  }
+
+ private:
+  template <class Moved>
+  void Compact(const Moved& moved) {
+    std::vector<uint32_t> slots;
+    std::vector<uint64_t> ready(ready_.size());
+    size_t last = kBeforeAll;
+    for (size_t old = 0; old < slots_.size(); ++old) {
+      if (slots_[old] != kNone) {
+        const size_t slot = slots.size();
+        const uint64_t is_ready = ready_[old / 64] >> (old % 64) & 1;
+        ready[slot / 64] |= is_ready << (slot % 64);
+        moved(slots_[old], static_cast<uint32_t>(slot));
+        slots.push_back(slots_[old]);
+      }
+      if (old == last_) last = slots.size() - 1;
+    }
+    slots_ = std::move(slots);
+    ready.resize(slots_.size() / 64 + 1);
+    ready_ = std::move(ready);
+    last_ = last;
+    num_free_ = 0;
+  }
+
+  static constexpr size_t kBeforeAll = std::numeric_limits<size_t>::max();
+
+  std::vector<uint32_t> slots_;  // Entries; kNone: free.
+  std::vector<uint64_t> ready_;  // A bit for each slot.
+  size_t last_ = kBeforeAll;     // That was served.
+  uint32_t num_ready_ = 0;
+  uint32_t num_free_ = 0;
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_ROUND_ROBIN_H_

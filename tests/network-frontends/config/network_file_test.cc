@@ -1,0 +1,125 @@
+#include "network-frontends/config/network_file.h"
+
+#include <string>
+
+#include "tests/testing/bad_input.h"
+#include "tests/testing/files.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::BadInput;
+using ::astra::testing::ReadText;
+using ::astra::testing::StatusIs;
+using ::astra::testing::ValueOrDie;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Every field, none with its default.
+const std::string kAll =
+    ReadText(ASTRA_TESTS_DIR "/fuzz/corpus/network_file/all.yaml");
+
+TEST(NetworkFileTest, EveryFieldIsReadAndWritten) {
+  EXPECT_EQ(WriteNetworkFile(ValueOrDie(ParseNetworkFile("n", kAll))), kAll);
+}
+
+TEST(NetworkFileTest, SaysWithUnitsWhatItMeans) {
+  const PacketOptions o = ValueOrDie(ParseNetworkFile(
+      "n",
+      "simai_network: 1\n"
+      "nic: {payload: 9000B, window: network, completion: acknowledged}\n"
+      "fabric:\n"
+      "  latency: 0.6us\n"
+      "  ecn_thresholds:\n"
+      "    - {rate: 400Gbps, min_queue: 800kB, max_queue: 3200kB,\n"
+      "       max_probability: 0.2}\n"
+      "congestion: {name: swift, swift: {per_hop: 500ns}}\n"
+      "link_events: [{time: 1ms, a: 3, b: 12, rate_factor: 0.5}]\n"));
+  EXPECT_EQ(o.nic.payload, Bytes(9000));
+  EXPECT_EQ(o.nic.window, WindowScope::kNetwork);
+  EXPECT_EQ(o.nic.completion, Completion::kAcknowledged);
+  EXPECT_EQ(o.fabric.latency, Nanoseconds(600));
+  ASSERT_THAT(o.fabric.ecn_thresholds, SizeIs(1));
+  EXPECT_EQ(o.fabric.ecn_thresholds[0].min_queue, Bytes(800'000));
+  EXPECT_EQ(o.congestion.name, "swift");
+  EXPECT_EQ(o.congestion.swift.per_hop, Nanoseconds(500));
+  ASSERT_THAT(o.link_events, SizeIs(1));
+  EXPECT_EQ(o.link_events[0].b, NodeId(12));
+  EXPECT_EQ(o.link_events[0].rate_factor, 0.5);
+  EXPECT_TRUE(o.record.flows);
+}
+
+TEST(NetworkFileTest, NvSwitchesAreAsTheFabricExceptForPfcAndEcn) {
+  const PacketOptions o = ValueOrDie(
+      ParseNetworkFile("n",
+                       "simai_network: 1\n"
+                       "nv_switch: {buffer: 1MiB}\n"
+                       "fabric: {latency: 1us, buffer: 2MiB, pfc: false}\n"));
+  EXPECT_EQ(o.nv_switch.latency, Microseconds(1));
+  EXPECT_EQ(o.nv_switch.buffer, MiB(1));
+  EXPECT_TRUE(o.nv_switch.pfc);
+  EXPECT_FALSE(o.nv_switch.ecn);
+}
+
+TEST(NetworkFileTest, TheProjectsFileSaysTheDefaults) {
+  Warnings warnings;
+  const PacketOptions options = ValueOrDie(
+      ReadNetwork(ASTRA_TESTS_DIR "/../inputs/networks/roce.yaml", &warnings));
+  EXPECT_THAT(warnings, IsEmpty());
+  EXPECT_EQ(WriteNetworkFile(options), WriteNetworkFile(DefaultNetwork()));
+}
+
+TEST(NetworkFileTest, IsKnownByItsFirstKey) {
+  EXPECT_TRUE(IsNetworkFile("# a comment\n\nsimai_network: 1\n"));
+  EXPECT_TRUE(IsNetworkFile("---\nsimai_network: 1\n"));
+  EXPECT_TRUE(IsNetworkFile("{simai_network: 1}"));
+  EXPECT_FALSE(IsNetworkFile("# a comment\nCC_MODE 1\n"));
+  EXPECT_FALSE(IsNetworkFile(""));
+}
+
+class NetworkFileRefusesTest : public ::testing::TestWithParam<BadInput> {};
+
+TEST_P(NetworkFileRefusesTest, SaysWhatIsWrongAndWhere) {
+  EXPECT_THAT(ParseNetworkFile("n", "simai_network: 1\n" + GetParam().contents),
+              StatusIs(absl::StatusCode::kInvalidArgument, GetParam().message));
+}
+
+const BadInput kBadInputs[] = {
+    {"UnknownPart", "nics: {}",
+     "n:2:7: unknown field of a network \"nics\"; did you mean \"nic\"? "
+     "(known: background, congestion, error_rate, fabric, flowlet_gap, "
+     "link_events, load_balancing, nic, nv_switch, record, seed, "
+     "simai_network, time_resolution)"},
+    {"UnknownField", "flowlet_gap: 1us\nlink_events: [{tim: 1us, a: 0, b: 1}]",
+     "n:3:21: unknown field of link_events \"tim\"; did you mean \"time\"? "
+     "(known: a, b, rate_factor, time)"},
+    {"UnknownChoice", "nic: {window: paths}",
+     "n:2:15: unknown window \"paths\"; did you mean \"path\"? (known: none, "
+     "path, network)"},
+    {"NoUnit", "fabric: {latency: 5}",
+     "n:2:19: latency: \"5\" is not a time: expected a number and a unit of s, "
+     "ms, us, ns or ps, such as 500ns"},
+    {"NoSize", "fabric: {buffer: 5}",
+     "n:2:18: buffer: \"5\" is not a size: expected a whole number and a unit "
+     "of B, kB, MB, GB, KiB, MiB or GiB, such as 64MiB"},
+    {"TooLong", "flowlet_gap: 1001s",
+     "n:2:14: flowlet_gap is \"1001s\": expected at most 1000s"},
+    {"EmptyPacket", "nic: {payload: 0B}",
+     "n:2:16: payload is \"0B\": expected 1B to 64KiB"},
+    {"NoShare", "error_rate: 2",
+     "n:2:13: error_rate is \"2\": expected a number from 0 to 1"},
+    {"NoEnds", "link_events: [{time: 1us}]",
+     "n:2:15: link_events has no \"a\""},
+    {"NoRate", "fabric: {ecn_thresholds: [{min_queue: 1kB}]}",
+     "n:2:27: ecn_thresholds has no \"rate\""},
+    {"NoSampling", "record: {sample_interval: 0us}",
+     "n:2:27: sample_interval is \"0us\": expected 1ps to 1000s"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Bad, NetworkFileRefusesTest,
+                         ::testing::ValuesIn(kBadInputs),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace astra
