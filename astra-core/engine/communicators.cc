@@ -81,7 +81,7 @@ class SharedLayouts {
 // Fills in what NCCL would do with each of `sizes`.
 absl::Status AddNccl(CollectiveKind kind, const std::set<Bytes>& sizes,
                      std::vector<std::vector<RankId>> groups,
-                     const NcclSystem& nccl, Routes& routes,
+                     const NcclSystem& nccl, bool with_messages, Routes& routes,
                      CollectiveCost* cost) {
   const std::vector<Bytes> list(sizes.begin(), sizes.end());
   ASTRA_ASSIGN_OR_RETURN(
@@ -99,6 +99,9 @@ absl::Status AddNccl(CollectiveKind kind, const std::set<Bytes>& sizes,
     std::vector<TimedCollective>& timed = cost->sized[bytes];
     for (const size_t group : first_group) {
       ASTRA_ASSIGN_OR_RETURN(timed.emplace_back(), times.Time(group, bytes));
+      if (!with_messages) continue;
+      ASTRA_ASSIGN_OR_RETURN(cost->messages[bytes].emplace_back(),
+                             times.Messages(group, bytes));
     }
     std::vector<double>& link_bytes =
         cost->link_bytes_per_byte[timed.front().registry_name];
@@ -160,7 +163,7 @@ absl::StatusOr<CollectiveCosts> FindCosts(const CollectiveSizes& used,
                                           const ParallelPlan& plan,
                                           const BusBandwidths& measured,
                                           const std::optional<NcclSystem>& nccl,
-                                          Routes& routes) {
+                                          bool with_messages, Routes& routes) {
   CollectiveCosts costs;
   for (const auto& [key, _] : used) {
     if (key.first != ParallelDimension::kPipeline) costs[key];
@@ -173,8 +176,8 @@ absl::StatusOr<CollectiveCosts> FindCosts(const CollectiveSizes& used,
     const std::optional<double> gb_per_s = measured.Find(dimension, kind);
     if (!gb_per_s && nccl) {
       ASTRA_RETURN_IF_ERROR(AddNccl(kind, used.at(key),
-                                    AllGroups(plan, dimension), *nccl, routes,
-                                    &cost));
+                                    AllGroups(plan, dimension), *nccl,
+                                    with_messages, routes, &cost));
     }
     if (!gb_per_s) continue;
     cost.is_measured = true;

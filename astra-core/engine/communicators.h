@@ -37,6 +37,8 @@ struct CollectiveCost {
   // and no bus bandwidth decides.
   std::map<Bytes, std::vector<TimedCollective>> sized;
   std::vector<uint32_t> class_of_group;  // For `sized`.
+  // The same as messages, where they were asked for.
+  std::map<Bytes, std::vector<NcclMessages>> messages;
   // By name of the algorithm in registry.h, by link; for `sized`.
   std::map<std::string_view, std::vector<double>> link_bytes_per_byte;
 
@@ -66,14 +68,14 @@ struct NcclSystem {
 };
 
 // The costs of the used collectives, without pipeline messages; with `nccl` as
-// it would choose and run them.
+// it would choose and run them, and what its messages are if `with_messages`.
 //
 // Errors: those of LayOnLinks and CollectiveTimes.
 absl::StatusOr<CollectiveCosts> FindCosts(const CollectiveSizes& used,
                                           const ParallelPlan& plan,
                                           const BusBandwidths& measured,
                                           const std::optional<NcclSystem>& nccl,
-                                          Routes& routes);
+                                          bool with_messages, Routes& routes);
 
 using CommunicatorId = Id<struct CommunicatorTag>;
 

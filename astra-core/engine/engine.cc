@@ -44,15 +44,15 @@ void Mix(int64_t value, uint64_t& hash) {
 Engine::Engine(const RankProgram& program,
                absl::Span<const std::string> layer_names,
                const SimulationOptions& options, const CollectiveCosts& costs,
-               const Communicators& communicators, NetworkBackend& network)
+               const Communicators& communicators, CollectiveLowering& lowering,
+               NetworkBackend& network)
     : layer_names_(layer_names),
       options_(options),
       communicators_(communicators),
       network_(network),
       num_ops_(program.num_ops() *
                static_cast<int64_t>(communicators.classes.lowest_rank.size())),
-      collectives_(costs, communicators, options.lowering, options.overlap,
-                   network, timers_),
+      collectives_(options, costs, communicators, lowering, network, timers_),
       actors_(communicators.classes.lowest_rank.size()) {
   for (Actor& actor : actors_) {
     actor.program = program.Begin();
@@ -81,24 +81,25 @@ double Engine::ShareDone() const {
 // Goes to the next instant at which something happens. Arrivals come before
 // timers.
 absl::Status Engine::Step() {
-  if (timers_.empty() && collectives_.num_messages_in_flight() == 0) {
+  if (timers_.empty() && collectives_.num_flows_under_way() == 0) {
     return Silence();
   }
   const TimePs next_timer = timers_.empty() ? kNever : timers_.next().time;
   const TimePs limit = std::min(next_timer, options_.stop_at);
-  arrived_.clear();
-  network_.AdvanceTo(limit, &arrived_);
-  if (!arrived_.empty()) {
-    collectives_.OnArrivals(arrived_);
-  } else if (next_timer == limit) {
+  if (!collectives_.AdvanceTo(limit)) {
+    if (next_timer > limit) {
+      const bool is_silent =
+          timers_.empty() && options_.stop_at == kMaxCollectiveTime;
+      if (is_silent) return Silence();
+      last_event_ = options_.stop_at;
+      return TooLong(options_.stop_at, ShareDone());
+    }
     const Event event = timers_.Pop();
+    last_event_ = network_.now();
     if (event.kind == kComputeDone) return Resume(event.index);
     collectives_.OnTimer(event);
-  } else {
-    const bool is_silent =
-        timers_.empty() && options_.stop_at == kMaxCollectiveTime;
-    return is_silent ? Silence() : TooLong(options_.stop_at, ShareDone());
   }
+  last_event_ = network_.now();
   for (const Ended& ended : collectives_.TakeEnded()) {
     ASTRA_RETURN_IF_ERROR(EndCall(ended));
   }
@@ -255,21 +256,58 @@ absl::Status Engine::Silence() const {
   for (uint32_t id = 0; id < actors_.size(); ++id) {
     for (const Lane& lane : actors_[id].lanes) {
       if (lane.calls.empty()) continue;
-      if (++num_waiting > kMaxNamed) continue;
-      const Call& call = lane.calls.front();
-      who += fmt::format(
-          "; rank {} waits in layer {} ({}) for the {} over {}, which lacks {}",
-          communicators_.classes.lowest_rank[id],
-          layer_names_[call.layer.index()], Name(call.phase),
-          Name(call.communication.kind), Name(call.communication.dimension),
-          collectives_.WhatIsMissing(call.communicator));
+      if (++num_waiting <= kMaxNamed) who += "; " + WhoWaits(id, lane);
     }
   }
   if (num_waiting > kMaxNamed) {
     who += fmt::format("; and {} more", num_waiting - kMaxNamed);
   }
+  const std::string why = network_.WhyStuck();
   return absl::InternalError(fmt::format(
-      "nothing is left to happen, but {} rank(s) wait{}", num_waiting, who));
+      "nothing is left to happen after {:.3f} us, but {} rank(s) wait{}{}{}",
+      ToMicroseconds(last_event_), num_waiting, who,
+      why.empty() ? "" : "; the network says: ", why));
+}
+
+std::string Engine::WhoWaits(uint32_t id, const Lane& lane) const {
+  const Call& call = lane.calls.front();
+  const Communicator& group = communicators_.list[call.communicator.index()];
+  return fmt::format(
+      "rank {} waits since {:.3f} us in layer {} ({}) for the {} of {} over "
+      "{}, "
+      "{} ranks from rank {}, which lacks {}",
+      communicators_.classes.lowest_rank[id], ToMicroseconds(lane.joined),
+      layer_names_[call.layer.index()], Name(call.phase),
+      Name(call.communication.kind), call.communication.bytes,
+      Name(call.communication.dimension), group.ranks.size(),
+      group.ranks.front(), collectives_.WhatIsMissing(call.communicator));
+}
+
+SimulationResult Engine::ResultOf(Actor& reported) {
+  SimulationResult result;
+  const auto id = static_cast<size_t>(&reported - actors_.data());
+  const RankClasses& classes = communicators_.classes;
+  result.reported_rank = classes.lowest_rank[id];
+  result.stage_time = reported.finish;
+  for (size_t i = 0; i < actors_.size(); ++i) {
+    RankResult& rank = result.ranks.emplace_back();
+    rank.rank = classes.lowest_rank[i];
+    rank.count = 0;
+    rank.finish = actors_[i].finish;
+    for (const auto& layer : actors_[i].layers) {
+      for (const PhaseResult& phase : layer) rank.compute += phase.compute;
+    }
+    for (const TimePs exposed : actors_[i].exposed) rank.exposed += exposed;
+  }
+  for (const uint32_t of_rank : classes.class_of_rank) {
+    ++result.ranks[of_rank].count;
+  }
+  result.compute = result.ranks[id].compute;
+  result.layers = std::move(reported.layers);
+  result.exposed = reported.exposed;
+  result.num_rank_classes = static_cast<uint32_t>(actors_.size());
+  result.num_events = num_events_;
+  return result;
 }
 
 absl::StatusOr<SimulationResult> Engine::TakeResult(size_t stand_in,
@@ -277,46 +315,69 @@ absl::StatusOr<SimulationResult> Engine::TakeResult(size_t stand_in,
   const auto last = std::max_element(
       actors_.begin(), actors_.end(),
       [](const Actor& a, const Actor& b) { return a.finish < b.finish; });
-  const auto reported = static_cast<size_t>(last - actors_.begin());
-  SimulationResult result;
-  result.reported_rank = communicators_.classes.lowest_rank[reported];
+  TimePs micro_batch;
   if (stand_in < last->repetitions.size()) {
-    result.micro_batch = last->repetitions[stand_in].duration;
+    micro_batch = last->repetitions[stand_in].duration;
   }
   TimePs skipped;
-  Add(num_skipped, result.micro_batch, skipped);
-  result.stage_time = last->finish;
-  Add(1, skipped, result.stage_time);
-  if (result.stage_time > options_.stop_at ||
-      result.stage_time == kMaxCollectiveTime) {
+  Add(num_skipped, micro_batch, skipped);
+  TimePs stage_time = last->finish;
+  Add(1, skipped, stage_time);
+  if (stage_time > options_.stop_at || stage_time == kMaxCollectiveTime) {
     return TooLong(options_.stop_at,
                    static_cast<double>(options_.stop_at.count()) /
-                       static_cast<double>(result.stage_time.count()));
+                       static_cast<double>(stage_time.count()));
   }
-  result.layers = std::move(last->layers);
-  result.exposed = last->exposed;
-  for (const auto& layer : result.layers) {
-    for (const PhaseResult& phase : layer) result.compute += phase.compute;
-  }
+  SimulationResult result = ResultOf(*last);
+  result.micro_batch = micro_batch;
+  result.stage_time = stage_time;
+  for (RankResult& rank : result.ranks) rank.finish += skipped;
   TakeRecords(stand_in, num_skipped, skipped, result);
-  for (CollectiveRecord& record : result.collectives) {
-    const size_t dimension = IndexOf(record.communication.dimension);
-    record.is_of_reported_rank = communicators_.of_class[reported][dimension] ==
-                                 CommunicatorId(record.communicator);
-  }
-  result.num_rank_classes = static_cast<uint32_t>(actors_.size());
-  result.num_events = num_events_;
   return result;
 }
 
-// The records, by start, group and issue.
+SimulationResult Engine::TakePartialResult() {
+  for (Actor& actor : actors_) {
+    if (actor.state == Actor::State::kDone) continue;
+    actor.finish = last_event_;
+    if (actor.state == Actor::State::kRunning) continue;
+    const auto lane =
+        std::find_if(actor.lanes.begin(), actor.lanes.end(),
+                     [](const Lane& each) { return !each.calls.empty(); });
+    const auto first = static_cast<size_t>(lane - actor.lanes.begin());
+    const size_t dimension = actor.awaited.dimension.value_or(first);
+    const Call& call = actor.lanes[dimension].calls.front();
+    const TimePs waited = last_event_ - actor.wait_began;
+    actor.layers[call.layer.index()][IndexOf(call.phase)].exposed += waited;
+    actor.exposed[dimension] += waited;
+  }
+  const auto last = std::find_if(
+      actors_.begin(), actors_.end(),
+      [](const Actor& actor) { return actor.state != Actor::State::kDone; });
+  SimulationResult result =
+      ResultOf(last == actors_.end() ? actors_.front() : *last);
+  TakeRecords(0, 0, TimePs(0), result);
+  return result;
+}
+
+// The records of what has ended, by start, group and issue.
 void Engine::TakeRecords(size_t stand_in, int64_t num_skipped, TimePs skipped,
                          SimulationResult& result) {
-  result.collectives = collectives_.TakeRecords();
-  for (size_t i = 0; i < result.collectives.size(); ++i) {
-    CollectiveRecord& record = result.collectives[i];
+  const RankClasses& classes = communicators_.classes;
+  const uint32_t reported = classes.class_of_rank[result.reported_rank.index()];
+  std::vector<CollectiveRecord> records = collectives_.TakeRecords();
+  for (size_t i = 0; i < records.size(); ++i) {
+    if (!collectives_.HasEnded(i)) continue;
+    CollectiveRecord& record = records[i];
     if (ended_in_[i] == stand_in) record.count += num_skipped;
-    if (ended_in_[i] > stand_in) record.start += skipped;
+    if (ended_in_[i] > stand_in) {
+      record.first_start += skipped;
+      record.start += skipped;
+    }
+    const size_t dimension = IndexOf(record.communication.dimension);
+    record.is_of_reported_rank = communicators_.of_class[reported][dimension] ==
+                                 CommunicatorId(record.communicator);
+    result.collectives.push_back(record);
   }
   std::stable_sort(result.collectives.begin(), result.collectives.end(),
                    [](const CollectiveRecord& a, const CollectiveRecord& b) {

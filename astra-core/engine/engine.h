@@ -38,7 +38,8 @@ class Engine {
   // All must outlive the engine. `network` stands at time 0.
   Engine(const RankProgram& program, absl::Span<const std::string> layer_names,
          const SimulationOptions& options, const CollectiveCosts& costs,
-         const Communicators& communicators, NetworkBackend& network);
+         const Communicators& communicators, CollectiveLowering& lowering,
+         NetworkBackend& network);
 
   // Errors: those of Simulate().
   absl::Status Run();
@@ -57,6 +58,9 @@ class Engine {
   // Errors: Aborted or ResourceExhausted if that takes too long.
   absl::StatusOr<SimulationResult> TakeResult(size_t stand_in,
                                               int64_t num_skipped);
+
+  // After a Run() that ended with an error: what there is, as Simulate() says.
+  SimulationResult TakePartialResult();
 
  private:
   // What a rank has called on one communicator and has no result of yet: the
@@ -101,10 +105,13 @@ class Engine {
   static bool IsOver(const Actor& actor, const Awaited& awaited);
   void EndRepetition(Actor& actor);
   void MixTime(Actor& actor) const;
+  // The results of `reported`, and those of all ranks.
+  SimulationResult ResultOf(Actor& reported);
   void TakeRecords(size_t stand_in, int64_t num_skipped, TimePs skipped,
                    SimulationResult& result);
   double ShareDone() const;
   absl::Status Silence() const;
+  std::string WhoWaits(uint32_t id, const Lane& lane) const;
 
   const absl::Span<const std::string> layer_names_;
   const SimulationOptions& options_;
@@ -120,7 +127,7 @@ class Engine {
   int64_t num_events_ = 0;
   // By record: in which repetition of the lowest of its ranks it ended.
   std::vector<size_t> ended_in_;
-  std::vector<MessageId> arrived_;  // Scratch.
+  TimePs last_event_;  // When something happened.
 };
 
 }  // namespace astra

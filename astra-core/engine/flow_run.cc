@@ -1,145 +1,86 @@
 #include "astra-core/engine/flow_run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "astra-core/base/check.h"
-#include "astra-core/base/event_queue.h"
+#include "astra-core/engine/flow_carrier.h"
 #include "fmt/format.h"
 
 namespace astra {
 namespace {
 
-// One graph on a network of its own. What happens at one instant does so in the
-// order of flows: slots are used again and again, and mean nothing.
+// One graph on a network of its own.
 class LoneRun {
  public:
   LoneRun(std::shared_ptr<const FlowGraph> graph,
           absl::Span<const NodeId> members, NetworkBackend& network,
-          const MessageCosts& costs)
+          const MessageCosts& costs, const GroupLayout* layout)
       : run_(std::move(graph)),
         members_(members),
         network_(network),
-        costs_(costs) {}
+        costs_(costs),
+        layout_(layout),
+        carrier_(network) {}
 
   absl::StatusOr<TimePs> Run() {
     const TimePs start = network_.now();
+    std::vector<CarriedFlow> done;
+    if (costs_.start > TimePs(0)) {
+      carrier_.AdvanceTo(start + costs_.start, &done);
+    }
     for (uint32_t rank = 0; rank < run_.graph().num_ranks(); ++rank) {
       run_.Join(GroupRank(rank), &ready_);
     }
     while (true) {
       for (const FlowId flow : ready_) Leave(flow);
       ready_.clear();
-      if (run_.is_done()) return network_.now() - start;
-      if (!Advance()) {
-        return absl::InternalError(fmt::format(
-            "the network fell silent with {} of {} messages missing",
-            run_.num_missing(), run_.graph().num_flows()));
+      if (run_.is_done()) {
+        return std::max(costs_.least, network_.now() - start);
       }
+      done.clear();
+      carrier_.AdvanceTo(kNever, &done);
+      if (done.empty()) return Silence();
+      for (const CarriedFlow& arrived : done) {
+        run_.Arrive(arrived.flow, &ready_, &finished_);
+      }
+      finished_.clear();
     }
   }
 
  private:
-  // Delays that end at one instant do so in this order.
-  enum DelayKind : uint32_t { kTargetDone, kMessageReady };
+  static constexpr TimePs kNever{std::numeric_limits<int64_t>::max()};
 
-  struct InFlight {
-    FlowId id;
-    Flow flow;
-  };
-
-  // `flow` may leave.
-  void Leave(FlowId flow) {
-    const uint32_t slot = TakeSlot(flow);
-    if (costs_.per_message == TimePs(0)) {
-      Send(slot);
-    } else {
-      Delay(costs_.per_message, kMessageReady, slot);
-    }
+  void Leave(FlowId id) {
+    const Flow flow = run_.graph().flow(id);
+    carrier_.Leave({.flow = id},
+                   {.id = {},
+                    .source = members_[flow.source.index()],
+                    .target = members_[flow.target.index()],
+                    .bytes = costs_.OnWire(flow, layout_),
+                    .channel = flow.channel},
+                   costs_.BeforeSending(flow, layout_),
+                   costs_.AtTarget(flow, run_.graph().num_ranks()));
   }
 
-  void Send(uint32_t slot) {
-    const Flow& flow = in_flight_[slot].flow;
-    network_.Send({.id = MessageId(slot),
-                   .source = members_[flow.source.index()],
-                   .target = members_[flow.target.index()],
-                   .bytes = costs_.OnWire(flow.bytes)});
-  }
-
-  // Goes on to the next instant at which something happens; returns false if
-  // there is none.
-  bool Advance() {
-    constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
-    arrived_.clear();
-    network_.AdvanceTo(delays_.empty() ? kNever : delays_.next().time,
-                       &arrived_);
-    if (arrived_.empty() && delays_.empty()) return false;
-    for (const MessageId message : arrived_) Arrive(message.index());
-    while (!delays_.empty() && delays_.next().time == network_.now()) {
-      const Event delay = delays_.Pop();
-      (delay.kind == kTargetDone ? done_ : leaving_).push_back(delay.index);
-    }
-    SortByFlow(&done_);
-    for (const uint32_t slot : done_) {
-      run_.Arrive(in_flight_[slot].id, &ready_, &finished_);
-      free_slots_.push_back(slot);
-    }
-    SortByFlow(&leaving_);
-    for (const uint32_t slot : leaving_) Send(slot);
-    done_.clear();
-    leaving_.clear();
-    finished_.clear();
-    return true;
-  }
-
-  // The message in `slot` has reached its target.
-  void Arrive(uint32_t slot) {
-    const TimePs spent =
-        costs_.AtTarget(in_flight_[slot].flow, run_.graph().num_ranks());
-    if (spent == TimePs(0)) {
-      done_.push_back(slot);
-    } else {
-      Delay(spent, kTargetDone, slot);
-    }
-  }
-
-  void Delay(TimePs time, DelayKind kind, uint32_t slot) {
-    delays_.Push({.time = network_.now() + time, .kind = kind, .index = slot});
-  }
-
-  uint32_t TakeSlot(FlowId flow) {
-    if (free_slots_.empty()) {
-      ASTRA_CHECK(in_flight_.size() < std::numeric_limits<uint32_t>::max(),
-                  "{} messages in flight", in_flight_.size());
-      free_slots_.push_back(static_cast<uint32_t>(in_flight_.size()));
-      in_flight_.emplace_back();
-    }
-    const uint32_t slot = free_slots_.back();
-    free_slots_.pop_back();
-    in_flight_[slot] = {flow, run_.graph().flow(flow)};
-    return slot;
-  }
-
-  void SortByFlow(std::vector<uint32_t>* slots) const {
-    std::sort(slots->begin(), slots->end(), [this](uint32_t a, uint32_t b) {
-      return in_flight_[a].id < in_flight_[b].id;
-    });
+  absl::Status Silence() const {
+    const std::string why = network_.WhyStuck();
+    return absl::InternalError(fmt::format(
+        "the network fell silent with {} of {} messages missing{}{}",
+        run_.num_missing(), run_.graph().num_flows(), why.empty() ? "" : "; ",
+        why));
   }
 
   FlowRun run_;
   absl::Span<const NodeId> members_;
   NetworkBackend& network_;
   const MessageCosts& costs_;
-  std::vector<InFlight> in_flight_;  // By slot, which is the message's id.
-  std::vector<uint32_t> free_slots_;
-  EventQueue delays_;                // The index of an event is a slot.
+  const GroupLayout* layout_;
+  FlowCarrier carrier_;
   std::vector<FlowId> ready_;        // Flows that may leave.
-  std::vector<MessageId> arrived_;   // Scratch.
-  std::vector<uint32_t> done_;       // Scratch.
-  std::vector<uint32_t> leaving_;    // Scratch.
   std::vector<GroupRank> finished_;  // Scratch.
 };
 
@@ -217,27 +158,14 @@ bool FlowRun::IsReleased(FlowId flow) {
   return true;
 }
 
-TimePs MessageCosts::AtTarget(const Flow& flow, uint32_t num_ranks) const {
-  if (flow.target.index() >= num_ranks) return TimePs(0);
-  const double ps_per_byte =
-      flow.op == FlowOp::kReduce ? reduce_ps_per_byte : copy_ps_per_byte;
-  return TimePs(
-      std::llround(ps_per_byte * static_cast<double>(flow.bytes.count())));
-}
-
-Bytes MessageCosts::OnWire(Bytes bytes) const {
-  if (wire_bytes_per_byte == 1) return bytes;
-  return Bytes(static_cast<int64_t>(
-      std::ceil(wire_bytes_per_byte * static_cast<double>(bytes.count()))));
-}
-
 absl::StatusOr<TimePs> RunFlowGraph(std::shared_ptr<const FlowGraph> graph,
                                     absl::Span<const NodeId> members,
                                     NetworkBackend& network,
-                                    const MessageCosts& costs) {
+                                    const MessageCosts& costs,
+                                    const GroupLayout* layout) {
   ASTRA_CHECK(members.size() == graph->num_members(), "{} nodes for {} members",
               members.size(), graph->num_members());
-  return LoneRun(std::move(graph), members, network, costs).Run();
+  return LoneRun(std::move(graph), members, network, costs, layout).Run();
 }
 
 }  // namespace astra

@@ -16,7 +16,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "astra-core/engine/message_costs.h"
 #include "collectives/flow_graph.h"
+#include "collectives/group_layout.h"
 #include "network-frontends/network_backend.h"
 
 namespace astra {
@@ -67,37 +69,17 @@ class FlowRun {
   std::vector<FlowId> released_;  // Scratch.
 };
 
-// What a message costs its two ends, beside the network.
-struct MessageCosts {
-  // Passes from when a flow may leave to when its message does.
-  TimePs per_message;
-
-  // What the rank that receives a flow spends on each byte, to reduce or to
-  // copy it, before what waits for it may leave. Switches spend nothing: they
-  // work at the rate of their links.
-  double reduce_ps_per_byte = 0;
-  double copy_ps_per_byte = 0;
-
-  // The network carries that many bytes for each byte of a flow: 2 where flags
-  // are as large as the data (LL), 128/120 with LL128.
-  double wire_bytes_per_byte = 1;
-
-  // What the target of `flow` spends on it, rounded to the nearest picosecond.
-  TimePs AtTarget(const Flow& flow, uint32_t num_ranks) const;
-
-  // What the network carries for `bytes`, rounded up.
-  Bytes OnWire(Bytes bytes) const;
-};
-
 // Runs `graph` between `members`, the nodes of its members, all of which join
 // at once, on a network that carries nothing else, and returns how long that
-// took.
+// took: at least `costs.least`. `layout` is that of the group, for costs by
+// servers.
 //
 // Errors: Internal if the network stops delivering while flows are in flight.
 absl::StatusOr<TimePs> RunFlowGraph(std::shared_ptr<const FlowGraph> graph,
                                     absl::Span<const NodeId> members,
                                     NetworkBackend& network,
-                                    const MessageCosts& costs = {});
+                                    const MessageCosts& costs = {},
+                                    const GroupLayout* layout = nullptr);
 
 }  // namespace astra
 

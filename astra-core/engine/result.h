@@ -40,8 +40,10 @@ struct CollectiveRecord {
   uint32_t num_ranks = 0;         // In the group.
   uint32_t num_groups = 0;        // Groups that do the same at the same time.
   int64_t count = 1;              // How often it runs, alike.
+  TimePs first_start;             // When the first rank joined.
   TimePs start;                   // When the last rank had joined.
   TimePs time;                    // Until the last rank had its result.
+  TimePs lowest_rank_time;        // From its joining until its result.
   bool is_measured = false;       // The user's bus bandwidth decides the time.
   bool is_latency_bound = false;  // The latency is most of the time.
   LinkId bottleneck;
@@ -54,6 +56,15 @@ struct PipelineResult {
   CollectiveRecord message;   // One of them, between the slowest pair of ranks.
   TimePs exposed;             // All messages, less what is hidden.
   TimePs bubble;
+};
+
+// What one rank did, or all ranks of one class.
+struct RankResult {
+  RankId rank;         // The lowest of its class.
+  uint32_t count = 1;  // Ranks in the class.
+  TimePs compute;
+  TimePs exposed;  // Waiting for collectives, of all dimensions.
+  TimePs finish;
 };
 
 struct SimulationResult {
@@ -72,6 +83,7 @@ struct SimulationResult {
   std::vector<CollectiveRecord> collectives;  // By start, group, issue.
   std::vector<double> link_bytes;             // By link of the topology.
 
+  std::vector<RankResult> ranks;  // Of the stage, by rank.
   uint32_t num_rank_classes = 0;
   int64_t num_events = 0;
 

@@ -5,24 +5,52 @@
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
-#include "collectives/registry.h"
 #include "fmt/format.h"
 
 namespace astra {
+namespace {
 
-RunningCollectives::RunningCollectives(
-    const CollectiveCosts& costs, const Communicators& communicators,
-    Lowering lowering,
-    const std::array<double, kNumParallelDimensions>& overlap,
-    NetworkBackend& network, EventQueue& timers)
-    : costs_(costs),
+constexpr size_t kMaxNamed = 8;
+
+std::string AndMore(size_t count) {
+  return count > kMaxNamed ? fmt::format(" and {} more", count - kMaxNamed)
+                           : "";
+}
+
+}  // namespace
+
+RunningCollectives::RunningCollectives(const SimulationOptions& options,
+                                       const CollectiveCosts& costs,
+                                       const Communicators& communicators,
+                                       CollectiveLowering& lowering,
+                                       NetworkBackend& network,
+                                       EventQueue& timers)
+    : options_(options),
+      costs_(costs),
       communicators_(communicators),
       lowering_(lowering),
-      overlap_(overlap),
-      network_(network),
       timers_(timers),
+      network_(network),
+      carrier_(network),
       runs_(communicators.list.size()),
-      first_run_(communicators.list.size()) {}
+      first_run_(communicators.list.size()),
+      lanes_(communicators.of_class.size() * kNumParallelDimensions) {}
+
+uint32_t RunningCollectives::LaneOf(uint32_t member,
+                                    CommunicatorId communicator_id) const {
+  const size_t dimension = IndexOf(communicator(communicator_id).dimension);
+  return static_cast<uint32_t>(member * kNumParallelDimensions + dimension);
+}
+
+uint32_t RunningCollectives::MemberOf(uint32_t lane) {
+  return lane / static_cast<uint32_t>(kNumParallelDimensions);
+}
+
+RunningCollectives::Run& RunningCollectives::RunOfLane(uint32_t lane) {
+  const uint32_t member = MemberOf(lane);
+  return RunOf(*communicators_.of_class[member][lane % kNumParallelDimensions],
+               lanes_[lane].number);
+}
 
 RunningCollectives::Run& RunningCollectives::RunOf(CommunicatorId communicator,
                                                    uint32_t number) {
@@ -34,40 +62,56 @@ RunningCollectives::Run& RunningCollectives::RunOf(CommunicatorId communicator,
   return runs[position];
 }
 
+// Of messages, each rank is run, and is the member of its own number.
+GroupRank RunningCollectives::RankOf(uint32_t member, const Run& run) const {
+  const std::vector<RankId>& ranks = communicator(run.call.communicator).ranks;
+  const auto place =
+      std::lower_bound(ranks.begin(), ranks.end(), RankId(member));
+  return GroupRank(static_cast<uint32_t>(place - ranks.begin()));
+}
+
 absl::Status RunningCollectives::Join(uint32_t member, const Call& call) {
   Run& run = RunOf(call.communicator, call.number);
   if (run.joined.empty()) ASTRA_RETURN_IF_ERROR(Open(call, run));
   run.joined.push_back(member);
   records_[run.record].start = network_.now();
+  const uint32_t lane = LaneOf(member, call.communicator);
+  lanes_[lane] = {call.number, network_.now()};
 
-  const Communicator& group = communicator(call.communicator);
-  if (lowering_ == Lowering::kClosedForm) {
-    return run.joined.size() == group.members.size() ? StartClosedForm(run)
-                                                     : absl::OkStatus();
+  if (run.flows == nullptr) {
+    const size_t num_members = communicator(call.communicator).members.size();
+    return run.joined.size() == num_members ? StartClosedForm(run)
+                                            : absl::OkStatus();
   }
-  const auto place =
-      std::lower_bound(group.ranks.begin(), group.ranks.end(), RankId(member));
-  const GroupRank rank(static_cast<uint32_t>(place - group.ranks.begin()));
-  ready_.clear();
-  run.flows->Join(rank, &ready_);
-  SendReady(run);
-  if (run.flows->is_finished(rank)) EndByTimer(rank, run);
+  if (run.messages.costs.start == TimePs(0)) {
+    StartKernel(member, run);
+  } else {
+    timers_.Push({.time = network_.now() + run.messages.costs.start,
+                  .kind = kKernelStarted,
+                  .index = lane});
+  }
   return absl::OkStatus();
 }
 
 absl::Status RunningCollectives::Open(const Call& call, Run& run) {
   run.call = call;
-  run.record = records_.size();
-  records_.push_back(NewRecord(call));
-  if (lowering_ == Lowering::kFlowGraph) {
-    ASTRA_ASSIGN_OR_RETURN(std::shared_ptr<const FlowGraph> graph,
-                           GraphFor(call));
-    run.flows = std::make_unique<FlowRun>(std::move(graph));
+  if (options_.lowering == Lowering::kFlowGraph) {
+    const auto& [kind, dimension, _] = call.communication;
+    ASTRA_ASSIGN_OR_RETURN(
+        run.messages,
+        lowering_.Lower(call.communicator.index(),
+                        communicator(call.communicator), call.communication,
+                        costs_.at({dimension, kind})));
+    run.flows = std::make_unique<FlowRun>(run.messages.graph);
   }
+  run.record = records_.size();
+  records_.push_back(NewRecord(call, run));
+  has_ended_.push_back(false);
   return absl::OkStatus();
 }
 
-CollectiveRecord RunningCollectives::NewRecord(const Call& call) const {
+CollectiveRecord RunningCollectives::NewRecord(const Call& call,
+                                               const Run& run) const {
   const Communicator& group = communicator(call.communicator);
   const auto& [kind, dimension, bytes] = call.communication;
   const CollectiveCost& cost = costs_.at({dimension, kind});
@@ -78,29 +122,19 @@ CollectiveRecord RunningCollectives::NewRecord(const Call& call) const {
   record.communication = call.communication;
   record.algorithm = timed.algorithm;
   record.protocol = timed.protocol;
+  if (run.flows != nullptr) {
+    record.algorithm = run.messages.algorithm;
+    record.protocol = run.messages.protocol;
+  }
   record.communicator = call.communicator.index();
   record.lowest_rank = group.ranks.front();
   record.num_ranks = static_cast<uint32_t>(group.ranks.size());
   record.num_groups = group.num_groups;
+  record.first_start = network_.now();
   record.is_measured = cost.is_measured;
   record.is_latency_bound = timed.is_latency_bound;
   record.bottleneck = timed.bottleneck;
   return record;
-}
-
-absl::StatusOr<std::shared_ptr<const FlowGraph>> RunningCollectives::GraphFor(
-    const Call& call) {
-  const auto& [kind, _, bytes] = call.communication;
-  const auto& layout = communicator(call.communicator).layout;
-  std::weak_ptr<const FlowGraph>& kept = graphs_[{kind, bytes, layout.get()}];
-  if (std::shared_ptr<const FlowGraph> graph = kept.lock()) return graph;
-
-  ASTRA_ASSIGN_OR_RETURN(const CollectiveRequest request,
-                         CollectiveRequest::Create(kind, bytes, layout));
-  ASTRA_ASSIGN_OR_RETURN(std::shared_ptr<const FlowGraph> graph,
-                         DefaultCollectiveAlgorithm(kind).lower(request));
-  kept = graph;
-  return graph;
 }
 
 absl::Status RunningCollectives::StartClosedForm(Run& run) {
@@ -115,94 +149,102 @@ absl::Status RunningCollectives::StartClosedForm(Run& run) {
         Name(kind), bytes, Name(dimension)));
   }
   records_[run.record].time = time;
-  const TimePs hidden = ShareOf(overlap_[IndexOf(dimension)], time);
+  const TimePs hidden = ShareOf(options_.overlap[IndexOf(dimension)], time);
   timers_.Push({.time = network_.now() + (time - hidden) + call.update,
                 .kind = kCollectiveDone,
                 .index = call.communicator.index()});
   return absl::OkStatus();
 }
 
-void RunningCollectives::OnTimer(const Event& event) {
-  if (event.kind == kUpdateDone) {
-    const Call& call = updates_[event.index];
-    End(update_members_[event.index], RunOf(call.communicator, call.number));
-    return;
+// The messages of `member` may leave, and those to it.
+void RunningCollectives::StartKernel(uint32_t member, Run& run) {
+  const GroupRank rank = RankOf(member, run);
+  ready_.clear();
+  run.flows->Join(rank, &ready_);
+  SendReady(run);
+  if (run.flows->is_finished(rank)) {
+    timers_.Push({.time = ResultTime(member, run),
+                  .kind = kResultThere,
+                  .index = LaneOf(member, run.call.communicator)});
   }
-  const CommunicatorId id(event.index);
-  Run& run = runs_[id.index()].front();
-  const std::vector<uint32_t> members = run.joined;
-  for (const uint32_t member : members) End(member, run);
 }
 
-void RunningCollectives::OnArrivals(absl::Span<const MessageId> messages) {
-  arrived_.assign(messages.begin(), messages.end());
-  std::sort(arrived_.begin(), arrived_.end(), [this](MessageId a, MessageId b) {
-    return in_flight_[a.index()] < in_flight_[b.index()];
-  });
-  for (const MessageId message : arrived_) OnArrival(message);
+void RunningCollectives::OnTimer(const Event& event) {
+  if (event.kind == kResultThere) {
+    End(MemberOf(event.index), RunOfLane(event.index));
+  } else if (event.kind == kKernelStarted) {
+    StartKernel(MemberOf(event.index), RunOfLane(event.index));
+  } else {
+    Run& run = runs_[event.index].front();
+    const std::vector<uint32_t> members = run.joined;
+    for (const uint32_t member : members) End(member, run);
+  }
 }
 
-void RunningCollectives::OnArrival(MessageId message) {
-  const InFlight arrived = in_flight_[message.index()];
-  free_messages_.push_back(message.index());
-  Run& run = RunOf(arrived.communicator, arrived.number);
+bool RunningCollectives::AdvanceTo(TimePs limit) {
+  done_.clear();
+  carrier_.AdvanceTo(limit, &done_);
+  for (const CarriedFlow& done : done_) OnFlow(done);
+  return !done_.empty();
+}
+
+void RunningCollectives::OnFlow(const CarriedFlow& done) {
+  Run& run = RunOf(CommunicatorId(done.communicator), done.number);
+  const std::vector<RankId>& ranks = communicator(run.call.communicator).ranks;
   ready_.clear();
   finished_.clear();
-  run.flows->Arrive(arrived.flow, &ready_, &finished_);
+  run.flows->Arrive(done.flow, &ready_, &finished_);
   SendReady(run);
-  if (run.flows->is_done()) {
-    CollectiveRecord& record = records_[run.record];
-    record.time = network_.now() - record.start;
+  for (const GroupRank rank : finished_) {
+    Finish(ranks[rank.index()].index(), run);
   }
-  for (const GroupRank rank : finished_) Finish(rank, run);
 }
 
-// `rank` has sent and received all that is its.
-void RunningCollectives::Finish(GroupRank rank, Run& run) {
-  if (run.call.update == TimePs(0)) {
-    End(communicator(run.call.communicator).ranks[rank.index()].index(), run);
+// When `member`, which has sent and received all that is its, has its result.
+TimePs RunningCollectives::ResultTime(uint32_t member, const Run& run) const {
+  const TimePs joined = lanes_[LaneOf(member, run.call.communicator)].joined;
+  return std::max(network_.now(), joined + run.messages.costs.least) +
+         run.call.update;
+}
+
+void RunningCollectives::Finish(uint32_t member, Run& run) {
+  const TimePs result = ResultTime(member, run);
+  if (result == network_.now()) {
+    End(member, run);
   } else {
-    EndByTimer(rank, run);
+    timers_.Push({.time = result,
+                  .kind = kResultThere,
+                  .index = LaneOf(member, run.call.communicator)});
   }
-}
-
-void RunningCollectives::EndByTimer(GroupRank rank, const Run& run) {
-  timers_.Push({.time = network_.now() + run.call.update,
-                .kind = kUpdateDone,
-                .index = static_cast<uint32_t>(updates_.size())});
-  updates_.push_back(run.call);
-  update_members_.push_back(
-      communicator(run.call.communicator).ranks[rank.index()].index());
 }
 
 void RunningCollectives::SendReady(const Run& run) {
-  const Communicator& group = communicator(run.call.communicator);
+  const auto& [algorithm, protocol, graph, layout, nodes, costs] = run.messages;
+  const uint32_t communicator_index = run.call.communicator.index();
   for (const FlowId id : ready_) {
-    if (free_messages_.empty()) {
-      free_messages_.push_back(static_cast<uint32_t>(in_flight_.size()));
-      in_flight_.emplace_back();
-    }
-    const MessageId message(free_messages_.back());
-    free_messages_.pop_back();
-    in_flight_[message.index()] = {run.call.communicator, run.call.number, id};
-    const Flow flow = run.flows->graph().flow(id);
-    network_.Send({.id = message,
-                   .source = group.nodes[flow.source.index()],
-                   .target = group.nodes[flow.target.index()],
-                   .bytes = flow.bytes});
+    const Flow flow = graph->flow(id);
+    carrier_.Leave({communicator_index, run.call.number, id},
+                   {.id = {},
+                    .source = (*nodes)[flow.source.index()],
+                    .target = (*nodes)[flow.target.index()],
+                    .bytes = costs.OnWire(flow, layout),
+                    .channel = communicator_index * kChannelsPerCommunicator +
+                               flow.channel % kChannelsPerCommunicator},
+                   costs.BeforeSending(flow, layout),
+                   costs.AtTarget(flow, graph->num_ranks()));
   }
 }
 
 // The last member to end takes the run away with it.
 void RunningCollectives::End(uint32_t member, Run& run) {
   const CommunicatorId id = run.call.communicator;
-  // Of messages, the record's time is that of the last member to end.
+  const TimePs result = network_.now() - run.call.update;
   const CollectiveRecord& record = records_[run.record];
-  const TimePs network = run.flows == nullptr
-                             ? record.time
-                             : network_.now() - record.start - run.call.update;
+  const TimePs network =
+      run.flows == nullptr ? record.time : result - record.start;
   ended_.push_back({member, id, run.record, network});
-  if (++run.num_ended < communicator(id).members.size()) return;
+  ++run.num_ended;
+  Record(member, run, result);
   std::deque<Run>& runs = runs_[id.index()];
   while (!runs.empty() &&
          runs.front().num_ended == communicator(id).members.size()) {
@@ -211,13 +253,29 @@ void RunningCollectives::End(uint32_t member, Run& run) {
   }
 }
 
+// A record is complete with the last member, which may have joined last.
+void RunningCollectives::Record(uint32_t member, const Run& run,
+                                TimePs result) {
+  const CommunicatorId id = run.call.communicator;
+  const Communicator& group = communicator(id);
+  CollectiveRecord& record = records_[run.record];
+  const uint32_t lowest =
+      communicators_.classes.class_of_rank[group.ranks.front().index()];
+  if (member == lowest) {
+    record.lowest_rank_time = result - lanes_[LaneOf(member, id)].joined;
+  }
+  if (run.num_ended < group.members.size()) return;
+  if (run.flows != nullptr) record.time = result - record.start;
+  has_ended_[run.record] = true;
+  if (options_.on_collective) options_.on_collective(record);
+}
+
 std::vector<Ended> RunningCollectives::TakeEnded() {
   return std::exchange(ended_, {});
 }
 
 std::string RunningCollectives::WhatIsMissing(
     CommunicatorId communicator_id) const {
-  constexpr size_t kMaxNamed = 8;
   const Communicator& group = communicator(communicator_id);
   const Run& run = runs_[communicator_id.index()].front();
   std::string missing;
@@ -231,13 +289,33 @@ std::string RunningCollectives::WhatIsMissing(
     missing += fmt::format("{}rank {}", missing.empty() ? "" : ", ",
                            communicators_.classes.lowest_rank[member]);
   }
-  if (num_absent > kMaxNamed) {
-    missing += fmt::format(" and {} more", num_absent - kMaxNamed);
-  }
-  if (num_absent > 0) return missing + " to join";
+  if (num_absent > 0) return missing + AndMore(num_absent) + " to join";
   if (run.flows == nullptr) return "its end";
-  return fmt::format("{} of {} messages", run.flows->num_missing(),
-                     run.flows->graph().num_flows());
+  return MissingFlows(communicator_id, run);
+}
+
+// "4 of 12 messages: rank 0 to rank 1, rank 3 to node 8 have not arrived".
+std::string RunningCollectives::MissingFlows(CommunicatorId communicator_id,
+                                             const Run& run) const {
+  const std::vector<RankId>& ranks = communicator(communicator_id).ranks;
+  const auto name = [&](GroupRank member) {
+    return member.index() < ranks.size()
+               ? fmt::format("rank {}", ranks[member.index()])
+               : fmt::format("switch {}",
+                             (*run.messages.nodes)[member.index()]);
+  };
+  const std::vector<CarriedFlow> under_way =
+      carrier_.UnderWay(communicator_id.index(), run.call.number);
+  std::string flows;
+  for (size_t i = 0; i < std::min(kMaxNamed, under_way.size()); ++i) {
+    const Flow flow = run.messages.graph->flow(under_way[i].flow);
+    flows += fmt::format("{}{} to {}", i == 0 ? ": " : ", ", name(flow.source),
+                         name(flow.target));
+  }
+  return fmt::format("{} of {} messages{}{}{}", run.flows->num_missing(),
+                     run.flows->graph().num_flows(), flows,
+                     AndMore(under_way.size()),
+                     under_way.empty() ? "" : " are under way");
 }
 
 }  // namespace astra

@@ -8,40 +8,39 @@
 #ifndef ASTRA_CORE_ENGINE_RUNNING_COLLECTIVES_H_
 #define ASTRA_CORE_ENGINE_RUNNING_COLLECTIVES_H_
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/types/span.h"
 #include "astra-core/base/event_queue.h"
+#include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/communicators.h"
+#include "astra-core/engine/flow_carrier.h"
 #include "astra-core/engine/flow_run.h"
 #include "astra-core/engine/result.h"
+#include "astra-core/engine/simulation.h"
 #include "network-frontends/network_backend.h"
 #include "workload/workload.h"
 
 namespace astra {
 
-// How collectives turn into time.
-enum class Lowering : uint8_t {
-  kClosedForm,  // A collective is one delay; one rank of each class is run.
-  kFlowGraph,   // A collective is messages on the network; every rank is run.
-};
-
 // What may be pending in the queue of a simulation. At one instant computations
-// end first.
+// end first. A lane is what one member does on one communicator.
 enum EventKind : uint32_t {
   kComputeDone,     // Index: a rank class.
   kCollectiveDone,  // Index: a communicator.
-  kUpdateDone,      // Index: a slot of RunningCollectives.
+  kResultThere,     // Index: a lane of RunningCollectives.
+  kKernelStarted,   // As above.
 };
+
+// Messages of one communicator use channels from this times its index on, so
+// that those of different communicators share no queue pair. Channels beyond
+// these would share those of lower ones.
+inline constexpr uint32_t kChannelsPerCommunicator = 4096;
 
 // A collective that a member has come to in its program.
 struct Call {
@@ -63,34 +62,36 @@ struct Ended {
 
 class RunningCollectives {
  public:
-  // `overlap`, by dimension, is the share of a closed form that costs its
-  // members nothing. All but `lowering` and `overlap` must outlive the object.
-  RunningCollectives(const CollectiveCosts& costs,
-                     const Communicators& communicators, Lowering lowering,
-                     const std::array<double, kNumParallelDimensions>& overlap,
-                     NetworkBackend& network, EventQueue& timers);
+  // All must outlive the object. `lowering` is read with flow graphs only.
+  RunningCollectives(const SimulationOptions& options,
+                     const CollectiveCosts& costs,
+                     const Communicators& communicators,
+                     CollectiveLowering& lowering, NetworkBackend& network,
+                     EventQueue& timers);
 
-  // Errors: those of the algorithm, such as ResourceExhausted, which is also
-  // that of a collective that would take kMaxCollectiveTime.
+  // Errors: those of CollectiveLowering; ResourceExhausted for a collective
+  // that would take kMaxCollectiveTime.
   absl::Status Join(uint32_t member, const Call& call);
 
-  // For events of the kinds kCollectiveDone and kUpdateDone.
+  // For events of the other kinds than kComputeDone.
   void OnTimer(const Event& event);
 
-  // For the messages that arrive at one instant. They are taken by communicator
-  // and flow: ids are used again and again, and what follows must not depend on
-  // what came long before.
-  void OnArrivals(absl::Span<const MessageId> messages);
+  // Takes the network to the first instant at which flows are done, but not
+  // beyond `limit`; returns whether there is one. They are taken by
+  // communicator and flow: what follows must not depend on what came long
+  // before.
+  bool AdvanceTo(TimePs limit);
 
   // Moves out who has ended since the last time.
   std::vector<Ended> TakeEnded();
 
-  size_t num_messages_in_flight() const {
-    return in_flight_.size() - free_messages_.size();
-  }
+  size_t num_flows_under_way() const { return carrier_.num_under_way(); }
 
   // What the running collective of `communicator` still lacks; for messages.
   std::string WhatIsMissing(CommunicatorId communicator) const;
+
+  // Whether the collective has ended, by position in TakeRecords().
+  bool HasEnded(size_t record) const { return has_ended_[record]; }
 
   // In order of joining.
   std::vector<CollectiveRecord> TakeRecords() { return std::move(records_); }
@@ -101,50 +102,52 @@ class RunningCollectives {
     std::vector<uint32_t> joined;  // Members.
     uint32_t num_ended = 0;
     size_t record = 0;
+    // Of flow graphs.
+    CollectiveMessages messages;
     std::unique_ptr<FlowRun> flows;  // None for closed forms.
   };
-  struct InFlight {
-    CommunicatorId communicator;
+  // What a member does on the communicator of one dimension: the call that it
+  // has joined.
+  struct Lane {
     uint32_t number = 0;
-    FlowId flow;
-
-    friend auto operator<=>(const InFlight&, const InFlight&) = default;
+    TimePs joined;
   };
 
   const Communicator& communicator(CommunicatorId id) const {
     return communicators_.list[id.index()];
   }
   Run& RunOf(CommunicatorId communicator, uint32_t number);
+  uint32_t LaneOf(uint32_t member, CommunicatorId communicator) const;
+  static uint32_t MemberOf(uint32_t lane);
+  Run& RunOfLane(uint32_t lane);
+  GroupRank RankOf(uint32_t member, const Run& run) const;
   absl::Status Open(const Call& call, Run& run);
-  CollectiveRecord NewRecord(const Call& call) const;
-  absl::StatusOr<std::shared_ptr<const FlowGraph>> GraphFor(const Call& call);
+  CollectiveRecord NewRecord(const Call& call, const Run& run) const;
   absl::Status StartClosedForm(Run& run);
-  void OnArrival(MessageId message);
+  void StartKernel(uint32_t member, Run& run);
+  void OnFlow(const CarriedFlow& done);
   void SendReady(const Run& run);
-  void Finish(GroupRank rank, Run& run);
-  void EndByTimer(GroupRank rank, const Run& run);
+  TimePs ResultTime(uint32_t member, const Run& run) const;
+  void Finish(uint32_t member, Run& run);
   void End(uint32_t member, Run& run);
+  void Record(uint32_t member, const Run& run, TimePs result);
+  std::string MissingFlows(CommunicatorId communicator, const Run& run) const;
 
+  const SimulationOptions& options_;
   const CollectiveCosts& costs_;
   const Communicators& communicators_;
-  Lowering lowering_;
-  std::array<double, kNumParallelDimensions> overlap_;
-  NetworkBackend& network_;
+  CollectiveLowering& lowering_;
   EventQueue& timers_;
+  NetworkBackend& network_;
+  FlowCarrier carrier_;
 
   std::vector<std::deque<Run>> runs_;  // By communicator, by number.
   std::vector<uint32_t> first_run_;    // The number of the first of each.
-  std::vector<InFlight> in_flight_;    // By message.
-  std::vector<uint32_t> free_messages_;
-  std::vector<Call> updates_;  // By slot; of member update_members_.
-  std::vector<uint32_t> update_members_;
-  // Shared by groups of one layout, and kept only while one of them runs.
-  std::map<std::tuple<CollectiveKind, Bytes, const GroupLayout*>,
-           std::weak_ptr<const FlowGraph>>
-      graphs_;
+  std::vector<Lane> lanes_;
   std::vector<Ended> ended_;
   std::vector<CollectiveRecord> records_;
-  std::vector<MessageId> arrived_;   // Scratch.
+  std::vector<bool> has_ended_;      // By record.
+  std::vector<CarriedFlow> done_;    // Scratch.
   std::vector<FlowId> ready_;        // Scratch.
   std::vector<GroupRank> finished_;  // Scratch.
 };

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/engine.h"
 #include "astra-core/engine/layer_program.h"
@@ -21,15 +22,21 @@
 namespace astra {
 namespace {
 
-absl::Status CheckOptions(const ParallelSizes& sizes,
-                          const SimulationOptions& options,
-                          const Topology& topology) {
-  if (sizes.num_ranks != topology.num_gpus()) {
+absl::Status CheckClosedForm(const SimulationOptions& options) {
+  if (options.collectives != CollectiveFamily::kDefault) {
     return absl::InvalidArgumentError(
-        fmt::format("the workload is for {} GPUs, the topology has {}",
-                    sizes.num_ranks, topology.num_gpus()));
+        "the family of collectives has no effect on closed forms: only flow "
+        "graphs have one");
   }
-  if (options.lowering == Lowering::kClosedForm) return absl::OkStatus();
+  if (options.message_costs != MessageCosts()) {
+    return absl::InvalidArgumentError(
+        "the costs of messages have no effect on closed forms: only flow "
+        "graphs have messages");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFlowGraph(const SimulationOptions& options) {
   for (const ParallelDimension dimension : kParallelDimensions) {
     if (dimension != ParallelDimension::kPipeline &&
         options.overlap[IndexOf(dimension)] != 0) {
@@ -39,9 +46,15 @@ absl::Status CheckOptions(const ParallelSizes& sizes,
           Name(dimension)));
     }
   }
-  if (options.nccl) {
+  const bool is_nccl = options.collectives == CollectiveFamily::kNccl;
+  if (is_nccl && !options.nccl) {
     return absl::InvalidArgumentError(
-        "the system has no effect on messages: only closed forms use it");
+        "NCCL's collectives need the system that they run on: give --system");
+  }
+  if (!is_nccl && options.nccl) {
+    return absl::InvalidArgumentError(
+        "the system has no effect on messages: only closed forms and NCCL's "
+        "collectives use it");
   }
   if (!options.bus_bandwidths.empty()) {
     return absl::InvalidArgumentError(
@@ -49,6 +62,18 @@ absl::Status CheckOptions(const ParallelSizes& sizes,
         "them");
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckOptions(const ParallelSizes& sizes,
+                          const SimulationOptions& options,
+                          const Topology& topology) {
+  if (sizes.num_ranks != topology.num_gpus()) {
+    return absl::InvalidArgumentError(
+        fmt::format("the workload is for {} GPUs, the topology has {}",
+                    sizes.num_ranks, topology.num_gpus()));
+  }
+  return options.lowering == Lowering::kClosedForm ? CheckClosedForm(options)
+                                                   : CheckFlowGraph(options);
 }
 
 // What each collective of `program` puts on links, in closed form.
@@ -100,6 +125,7 @@ struct Setting {
   ParallelPlan plan;
   CollectiveCosts costs;
   Communicators communicators;
+  std::unique_ptr<CollectiveLowering> lowering;
   std::vector<std::string> layer_names;
 
   bool is_closed_form() const {
@@ -120,29 +146,73 @@ absl::StatusOr<Setting> Prepare(const Form& form,
   ASTRA_ASSIGN_OR_RETURN(
       CollectiveCosts costs,
       FindCosts(UsedCollectives(form, plan), plan, options.bus_bandwidths,
-                options.nccl, routes));
+                options.nccl, options.collectives == CollectiveFamily::kNccl,
+                routes));
   const bool each_rank = options.lowering == Lowering::kFlowGraph;
   Communicators communicators =
       FormCommunicators(plan, costs, each_rank, topology);
-  return Setting{options,          routes,
-                 new_network,      plan,
-                 std::move(costs), std::move(communicators),
-                 LayerNames(form)};
+  return Setting{
+      options,
+      routes,
+      new_network,
+      plan,
+      std::move(costs),
+      std::move(communicators),
+      std::make_unique<CollectiveLowering>(options.collectives, options.simai,
+                                           options.message_costs, topology),
+      LayerNames(form)};
 }
 
 // A program on a network of its own.
-struct Run {
-  Run(const RankProgram& program, const Setting& setting)
-      : network(setting.new_network()),
-        engine(program, setting.layer_names, setting.options, setting.costs,
-               setting.communicators, *network) {}
+class Run {
+ public:
+  // `options` are those of `setting`, but perhaps others are told.
+  Run(const RankProgram& program, const Setting& setting,
+      const SimulationOptions& options)
+      : setting_(setting),
+        options_(options),
+        network_(setting.new_network()),
+        engine_(program, setting.layer_names, options, setting.costs,
+                setting.communicators, *setting.lowering, *network_) {}
 
-  std::vector<double> link_bytes() const {
-    return {network->link_bytes().begin(), network->link_bytes().end()};
+  // Errors of both: those of Simulate(), which also says what `partial` is
+  // then.
+  absl::Status ToTheEnd(SimulationResult* partial) {
+    const absl::Status status = engine_.Run();
+    if (options_.on_network_end) options_.on_network_end(*network_);
+    return Fill(partial, status);
+  }
+  absl::StatusOr<SimulationResult> TakeResult(size_t stand_in,
+                                              int64_t num_skipped,
+                                              SimulationResult* partial) {
+    absl::StatusOr<SimulationResult> result =
+        engine_.TakeResult(stand_in, num_skipped);
+    if (!result.ok()) return Fill(partial, result.status());
+    return result;
   }
 
-  std::unique_ptr<NetworkBackend> network;
-  Engine engine;
+  std::vector<double> link_bytes() const {
+    return {network_->link_bytes().begin(), network_->link_bytes().end()};
+  }
+
+  const Engine& engine() const { return engine_; }
+
+ private:
+  absl::Status Fill(SimulationResult* partial, const absl::Status& status) {
+    const bool has_begun = status.code() == absl::StatusCode::kAborted ||
+                           status.code() == absl::StatusCode::kInternal;
+    if (partial != nullptr && has_begun) {
+      *partial = engine_.TakePartialResult();
+      partial->link_bytes = link_bytes();
+      partial->layer_names = setting_.layer_names;
+    }
+    return status;
+  }
+
+  const Setting& setting_;
+  const SimulationOptions& options_;
+  std::unique_ptr<NetworkBackend> network_;
+  Engine engine_;
 };
 
 // Whether all ranks went through repetition `last` as through the one before
@@ -170,8 +240,11 @@ absl::StatusOr<std::vector<double>> MessageBytes(StageProgram program,
   const int64_t num_skipped = program.skip().num_skipped;
   if (num_skipped == 0) return bytes;
   program.LimitRepetitions(1);
-  Run once(program, setting);
-  ASTRA_RETURN_IF_ERROR(once.engine.Run());
+  SimulationOptions options = setting.options;
+  options.on_collective = nullptr;
+  options.on_network_end = nullptr;
+  Run once(program, setting, options);
+  ASTRA_RETURN_IF_ERROR(once.ToTheEnd(nullptr));
   const std::vector<double> least = once.link_bytes();
   const double scale =
       static_cast<double>(num_skipped) / static_cast<double>(limit - 1);
@@ -183,7 +256,8 @@ absl::StatusOr<std::vector<double>> MessageBytes(StageProgram program,
 
 // Runs as many micro-batches as it takes until they are alike.
 absl::StatusOr<SimulationResult> RunStage(StageProgram program,
-                                          const Setting& setting) {
+                                          const Setting& setting,
+                                          SimulationResult* partial) {
   constexpr int64_t kFirstLimit = 4;
   constexpr int64_t kGrowth = 4;
   int64_t limit =
@@ -191,14 +265,14 @@ absl::StatusOr<SimulationResult> RunStage(StageProgram program,
   while (true) {
     program.LimitRepetitions(limit);
     const auto [stand_in, num_skipped] = program.skip();
-    Run run(program, setting);
-    ASTRA_RETURN_IF_ERROR(run.engine.Run());
-    if (num_skipped > 0 && !AreAlike(run.engine, stand_in)) {
+    Run run(program, setting, setting.options);
+    ASTRA_RETURN_IF_ERROR(run.ToTheEnd(partial));
+    if (num_skipped > 0 && !AreAlike(run.engine(), stand_in)) {
       limit *= kGrowth;
       continue;
     }
     ASTRA_ASSIGN_OR_RETURN(SimulationResult result,
-                           run.engine.TakeResult(stand_in, num_skipped));
+                           run.TakeResult(stand_in, num_skipped, partial));
     if (setting.is_closed_form()) {
       result.link_bytes = LinkBytes(program, setting.costs,
                                     setting.routes.topology().links().size());
@@ -256,13 +330,15 @@ absl::StatusOr<TimePs> BubbleOf(double others_ps, int64_t virtual_stages) {
 absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
                                           const SimulationOptions& options,
                                           Routes& routes,
-                                          const NetworkFactory& new_network) {
+                                          const NetworkFactory& new_network,
+                                          SimulationResult* partial) {
   ASTRA_ASSIGN_OR_RETURN(Setting setting,
                          Prepare(workload, options, routes, new_network));
   const LayerProgram program(workload);
-  Run run(program, setting);
-  ASTRA_RETURN_IF_ERROR(run.engine.Run());
-  ASTRA_ASSIGN_OR_RETURN(SimulationResult result, run.engine.TakeResult(0, 0));
+  Run run(program, setting, setting.options);
+  ASTRA_RETURN_IF_ERROR(run.ToTheEnd(partial));
+  ASTRA_ASSIGN_OR_RETURN(SimulationResult result,
+                         run.TakeResult(0, 0, partial));
   result.link_bytes =
       setting.is_closed_form()
           ? LinkBytes(program, setting.costs, routes.topology().links().size())
@@ -284,7 +360,8 @@ absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
 absl::StatusOr<SimulationResult> Simulate(const Program& program,
                                           const SimulationOptions& options,
                                           Routes& routes,
-                                          const NetworkFactory& new_network) {
+                                          const NetworkFactory& new_network,
+                                          SimulationResult* partial) {
   ASTRA_ASSIGN_OR_RETURN(Setting setting,
                          Prepare(program, options, routes, new_network));
   const auto num_entries = static_cast<double>(program.stages().size());
@@ -300,8 +377,9 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
       };
     }
     const ProgramStage& stage = program.stages()[i];
-    ASTRA_ASSIGN_OR_RETURN(SimulationResult result,
-                           RunStage(StageProgram(program, stage), setting));
+    ASTRA_ASSIGN_OR_RETURN(
+        SimulationResult result,
+        RunStage(StageProgram(program, stage), setting, partial));
     micro_batches_ps += static_cast<double>(stage.count) *
                         static_cast<double>(result.micro_batch.count());
     const bool is_slower = result.stage_time > slowest.stage_time;

@@ -14,19 +14,29 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
+#include "astra-core/engine/collective_lowering.h"
+#include "astra-core/engine/communicators.h"
+#include "astra-core/engine/message_costs.h"
 #include "astra-core/engine/result.h"
-#include "astra-core/engine/running_collectives.h"
 #include "collectives/bus_bandwidth_file.h"
+#include "collectives/nccl/nccl_options.h"
 #include "network-frontends/network_backend.h"
 #include "topology/routes.h"
 #include "workload/program.h"
 #include "workload/workload.h"
 
 namespace astra {
+
+// How collectives turn into time.
+enum class Lowering : uint8_t {
+  kClosedForm,  // A collective is one delay; one rank of each class is run.
+  kFlowGraph,   // A collective is messages on the network; every rank is run.
+};
 
 struct SimulationOptions {
   Lowering lowering = Lowering::kClosedForm;
@@ -38,10 +48,30 @@ struct SimulationOptions {
   // Closed forms only.
   BusBandwidths bus_bandwidths;
 
-  // Closed forms only: collectives take the time that NCCL's choices take on
-  // this system. None: rings and direct messages on the links, without anything
-  // that software adds.
+  // The system, and how NCCL is set: collectives are those that it would
+  // choose, and take the time that they take there. None: rings and direct
+  // messages on the links, without anything that software adds. Of flow graphs,
+  // kNccl needs it, and the others do not use it.
   std::optional<NcclSystem> nccl;
+
+  // Flow graphs only: which algorithms make them.
+  CollectiveFamily collectives = CollectiveFamily::kDefault;
+
+  // kSimai only: NCCL_ALGO, which asks for NVLS; the rest has no effect.
+  NcclOptions simai;
+
+  // Flow graphs only: of every message, beside what the family adds.
+  MessageCosts message_costs;
+
+  // Called with each collective when its last rank has its result, in that
+  // order. What results say of skipped repetitions and the reported rank is not
+  // known then. Where a stage of a program is run several times, see
+  // Simulate(), so is this.
+  std::function<void(const CollectiveRecord&)> on_collective;
+
+  // Called with each network before it is destroyed, for its statistics; of
+  // programs, with that of each run, even if the run ends with an error.
+  std::function<void(NetworkBackend&)> on_network_end;
 
   // The run ends with an error once it would go beyond.
   TimePs stop_at = kMaxCollectiveTime;
@@ -62,12 +92,21 @@ using NetworkFactory = std::function<std::unique_ptr<NetworkBackend>()>;
 //
 // Errors: InvalidArgument if the workload is for another number of GPUs, or an
 // option has no effect with the lowering; FailedPrecondition if ranks cannot
-// reach one another; ResourceExhausted if a flow graph is too large; Aborted at
-// `stop_at`; Internal, with who waits for what, if the network falls silent.
+// reach one another; Unimplemented if the family lacks a collective;
+// ResourceExhausted if a flow graph is too large; Aborted at `stop_at`;
+// Internal, with who waits for what, if the network falls silent.
+//
+// If the run is aborted or the network falls silent, and `partial` is given, it
+// becomes what there was until then: the time that has passed, as stage_time
+// and as the finish of ranks that have not finished; of collectives, those that
+// have ended; of programs, the stage that was being run, nothing of which is
+// counted for repetitions that were to be skipped. It has no pipeline, and no
+// bytes of links in closed form.
 absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
                                           const SimulationOptions& options,
                                           Routes& routes,
-                                          const NetworkFactory& new_network);
+                                          const NetworkFactory& new_network,
+                                          SimulationResult* partial = nullptr);
 
 // Runs each entry of the program's stages by itself, as if all ranks ran it.
 // The result is that of the one that takes longest, the first of equals, with
@@ -79,7 +118,8 @@ absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
 absl::StatusOr<SimulationResult> Simulate(const Program& program,
                                           const SimulationOptions& options,
                                           Routes& routes,
-                                          const NetworkFactory& new_network);
+                                          const NetworkFactory& new_network,
+                                          SimulationResult* partial = nullptr);
 
 }  // namespace astra
 

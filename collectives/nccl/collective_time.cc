@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/nccl/group_hardware.h"
+#include "collectives/nccl/nccl_chunking.h"
 #include "collectives/registry.h"
 #include "fmt/format.h"
 
@@ -15,6 +16,8 @@ namespace astra {
 namespace {
 
 constexpr double kPsPerUs = 1e6;
+constexpr double kUsPerNs = 1e-3;
+constexpr double kPsPerByteAndGBps = 1000;
 constexpr double kBytesPerMiB = 1024 * 1024;
 
 // Bytes on the wire for each byte of the buffer.
@@ -108,7 +111,6 @@ absl::StatusOr<CollectiveTimes> CollectiveTimes::Create(
 // Measures from the first rank of a group to the next server, and to the last
 // rank, which often is the farthest.
 absl::Status CollectiveTimes::AddDetours() {
-  constexpr double kUsPerNs = 1e-3;
   const Topology& topology = routes_.topology();
   const double one_switch_us =
       2 * kUsPerNs * system_.transport.fabric_latency_ns;
@@ -132,17 +134,25 @@ absl::Status CollectiveTimes::AddDetours() {
   return absl::OkStatus();
 }
 
-// One message and the posting of those to ranks of other servers.
-double CollectiveTimes::PointToPointUs(const GroupHardware& hardware) const {
+// Of one message of sends and receives, and the posting of those to ranks of
+// other servers.
+LatencyParts CollectiveTimes::PointToPoint(
+    const GroupHardware& hardware) const {
   constexpr double kBaseUs = 8.4;
   constexpr double kNvlinkUs = 3.4;
   constexpr double kNetUs = 14;
-  if (hardware.num_servers == 1) return kBaseUs + kNvlinkUs;
   const double post_us = hardware.cpu == CpuVendor::kAmd ? 2 : 1;
   const double peers = kind_ == CollectiveKind::kAllToAll
                            ? hardware.num_ranks - hardware.ranks_per_server
                            : 1;
-  return kBaseUs + kNetUs + 2 * hardware.net_latency_us + peers * post_us;
+  return {kBaseUs, kNvlinkUs,
+          kNetUs + 2 * hardware.net_latency_us + peers * post_us};
+}
+
+double CollectiveTimes::PointToPointUs(const GroupHardware& hardware) const {
+  const LatencyParts parts = PointToPoint(hardware);
+  return parts.start_us +
+         (hardware.num_servers == 1 ? parts.within_us : parts.between_us);
 }
 
 double CollectiveTimes::LaunchUs(const GroupHardware& hardware) const {
@@ -250,10 +260,14 @@ absl::StatusOr<const ClosedForms*> CollectiveTimes::FormsOf(
   return &forms_.emplace(chosen.registry_name, *std::move(forms)).first->second;
 }
 
+double CollectiveTimes::CopyPsPerByte(const GroupHardware& hardware) const {
+  return kPsPerByteAndGBps / hardware.num_ranks /
+         system_.interconnect.copy_GBps;
+}
+
 void CollectiveTimes::AddKernelLimits(const Chosen& chosen,
                                       const GroupHardware& hardware,
                                       SizedTime* time) const {
-  constexpr double kPsPerByteAndGBps = 1000;
   const bool is_ring = chosen.algorithm == NcclAlgorithm::kRing;
   double bus_rate = chosen.channels * ChannelGBps(hardware.architecture);
   if (is_ring && chosen.protocol == NcclProtocol::kLl &&
@@ -265,8 +279,7 @@ void CollectiveTimes::AddKernelLimits(const Chosen& chosen,
                kPsPerByteAndGBps *
                    BusBandwidthFactor(kind_, hardware.num_ranks) / bus_rate);
   if (!is_ring) return;
-  time->ps_per_byte +=
-      kPsPerByteAndGBps / hardware.num_ranks / system_.interconnect.copy_GBps;
+  time->ps_per_byte += CopyPsPerByte(hardware);
 }
 
 SizedTime CollectiveTimes::SizedTimeOf(const Chosen& chosen, size_t group,
@@ -317,6 +330,58 @@ absl::StatusOr<TimedCollective> CollectiveTimes::Time(size_t group,
   result.bottleneck = form.bottleneck;
   result.registry_name = chosen.registry_name;
   return result;
+}
+
+NcclMessages::Hop CollectiveTimes::HopWithin(const Chosen& chosen,
+                                             double latency_us) const {
+  const double propagation_us = 2 * kUsPerNs * system_.interconnect.latency_ns;
+  return {std::max(0.0, latency_us - propagation_us),
+          WireShare(chosen.protocol) /
+              EfficiencyWithin(
+                  PaceOf(system_.interconnect.paces, chosen.algorithm, false))};
+}
+
+NcclMessages::Hop CollectiveTimes::HopBetween(const Chosen& chosen,
+                                              double latency_us) const {
+  const double propagation_us =
+      2 * kUsPerNs * system_.transport.fabric_latency_ns;
+  return {
+      std::max(0.0, latency_us - propagation_us),
+      WireShare(chosen.protocol) /
+          PaceOf(system_.transport.paces, chosen.algorithm, false).efficiency};
+}
+
+absl::StatusOr<NcclMessages> CollectiveTimes::Messages(size_t group,
+                                                       Bytes bytes) const {
+  if (IsSymmetric()) {
+    return absl::FailedPreconditionError(fmt::format(
+        "the {} on symmetric buffers is no set of messages: only closed forms "
+        "know its kernels",
+        Name(kind_)));
+  }
+  ASTRA_ASSIGN_OR_RETURN(const Chosen chosen, ChooseFor(group, bytes));
+  const GroupHardware& hardware = tuning(group).hardware;
+  const LatencyParts parts =
+      chosen.algorithm
+          ? LatencyPartsOf(*chosen.algorithm, chosen.protocol, kind_, hardware)
+          : PointToPoint(hardware);
+  NcclMessages messages = {
+      .registry_name = chosen.registry_name,
+      .chunking = {},
+      .start_us = parts.start_us,
+      .least_us = LaunchUs(hardware),
+      .within = HopWithin(chosen, parts.within_us),
+      .between = HopBetween(chosen, parts.between_us),
+  };
+  if (chosen.algorithm) {
+    messages.chunking = NcclChunking(*chosen.algorithm, chosen.protocol, kind_,
+                                     bytes, chosen.channels, hardware);
+  }
+  if (chosen.algorithm == NcclAlgorithm::kRing) {
+    messages.start_us +=
+        CopyPsPerByte(hardware) / kPsPerUs * static_cast<double>(bytes.count());
+  }
+  return messages;
 }
 
 absl::StatusOr<std::vector<uint32_t>> CollectiveTimes::Classify(

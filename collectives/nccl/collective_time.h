@@ -35,6 +35,7 @@
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 #include "collectives/closed_form.h"
+#include "collectives/collective_request.h"
 #include "collectives/nccl/nccl_options.h"
 #include "collectives/nccl/tuning.h"
 #include "collectives/systems/system_spec.h"
@@ -67,6 +68,33 @@ struct TimedCollective {
   std::string_view registry_name;  // Of the algorithm in registry.h.
 };
 
+// A collective as messages, for whoever runs each of them: which algorithm of
+// registry.h, how it cuts the buffer, and what takes time beside the links.
+// Pipelines fill and messages of other collectives get in the way as they are
+// run, so neither the ramp nor collisions of queue pairs are in it; nor is the
+// limit of a channel's rate, which is above that of the links unless
+// NCCL_MAX_NCHANNELS is low.
+//
+// NCCL's latencies contain the propagation through the NVSwitch or one switch
+// of the fabric, which the links of a topology have, too: it is taken off.
+struct NcclMessages {
+  std::string_view registry_name;
+  Chunking chunking;
+
+  double start_us = 0;  // Of a rank, from its call to its first message.
+  double least_us = 0;  // Of a rank, from its call to its result, at least.
+
+  // A message between two ranks of one server, or of two. The latency is half
+  // of that where one end is a switch. The wire carries so many bytes for each:
+  // those of the protocol, over the share of the rate that it reaches.
+  struct Hop {
+    double latency_us = 0;
+    double wire_bytes_per_byte = 1;
+  };
+  Hop within;
+  Hop between;
+};
+
 // One kind of collective over all the groups of a dimension, which run at once.
 class CollectiveTimes {
  public:
@@ -83,6 +111,10 @@ class CollectiveTimes {
   // Errors: those of Choose and LayOnLinks; FailedPrecondition if NCCL_ALGO
   // asks for an algorithm that the group cannot run.
   absl::StatusOr<TimedCollective> Time(size_t group, Bytes bytes);
+
+  // The same as messages. Errors: those of Choose; FailedPrecondition for
+  // symmetric buffers, whose kernels are known as a formula only.
+  absl::StatusOr<NcclMessages> Messages(size_t group, Bytes bytes) const;
 
   // What was chosen among, for the group; no candidates for sends and receives.
   const TuningTable& tuning(size_t group) const {
@@ -117,6 +149,8 @@ class CollectiveTimes {
   absl::StatusOr<const ClosedForms*> FormsOf(const Chosen& chosen);
   SizedTime SizedTimeOf(const Chosen& chosen, size_t group,
                         const ClosedForm& form) const;
+  NcclMessages::Hop HopWithin(const Chosen& chosen, double latency_us) const;
+  NcclMessages::Hop HopBetween(const Chosen& chosen, double latency_us) const;
   // A kernel goes no faster than its channels, a ring with LL no faster than
   // that protocol; and each rank of a ring copies its own share from input to
   // output.
@@ -129,7 +163,10 @@ class CollectiveTimes {
   uint32_t NumServers() const;  // The most that a group spans.
   // Kernels on symmetric memory are for reductions and copies in one server.
   bool IsSymmetric() const;
+  LatencyParts PointToPoint(const GroupHardware& hardware) const;
   double PointToPointUs(const GroupHardware& hardware) const;
+  // Of the rank's own share, from input to output.
+  double CopyPsPerByte(const GroupHardware& hardware) const;
 
   CollectiveKind kind_;
   std::vector<std::vector<RankId>> groups_;

@@ -4,9 +4,11 @@
 #include <cctype>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
+#include "collectives/systems/system_library.h"
 #include "fmt/format.h"
 #include "topology/two_level_cluster.h"
 
@@ -36,6 +38,22 @@ Nics NicsOf(const SystemSpec& system, uint32_t gpus) {
 std::string NsText(double ns) {
   constexpr double kPsPerNs = 1000;
   return fmt::format("{}ps", std::llround(ns * kPsPerNs));
+}
+
+// What a topology calls GPUs that it does not name.
+constexpr std::string_view kUnnamedGpu = "gpu";
+
+std::string LowerCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+// Whether `type`, in lower case, means the GPUs of `system`, as "h100" and
+// "h100-sxm" do.
+bool HasGpu(const SystemSpec& system, std::string_view type) {
+  return type == system.gpu ||
+         type == system.gpu.substr(0, system.gpu.find('-'));
 }
 
 }  // namespace
@@ -74,17 +92,38 @@ absl::StatusOr<Topology> BuildSystemTopology(const SystemSpec& system,
 
 absl::Status CheckGpus(const SystemSpec& system, const Topology& topology,
                        std::string_view file) {
-  std::string type = topology.gpu_type();
-  std::transform(type.begin(), type.end(), type.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  constexpr std::string_view kUnnamed = "gpu";
-  const std::string family = system.gpu.substr(0, system.gpu.find('-'));
-  if (type == kUnnamed || type == family || type == system.gpu) {
-    return absl::OkStatus();
-  }
+  const std::string type = LowerCase(topology.gpu_type());
+  if (type == kUnnamedGpu || HasGpu(system, type)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       fmt::format("--system {} has the GPU {}, but {} has {}", system.name,
                   system.gpu, file, Quoted(topology.gpu_type())));
+}
+
+absl::StatusOr<SystemSpec> DeriveSystem(const Topology& topology) {
+  const std::string type = LowerCase(topology.gpu_type());
+  if (type == kUnnamedGpu) {
+    return absl::InvalidArgumentError(
+        "the topology does not name its GPUs: give --system");
+  }
+  const std::string family = type.substr(0, type.find('-'));
+  std::vector<const SystemSpec*> with_gpu;
+  std::string names;
+  for (const SystemSpec& system : BundledSystems()) {
+    if (!HasGpu(system, type)) continue;
+    with_gpu.push_back(&system);
+    names += (names.empty() ? "" : ", ") + system.name;
+  }
+  if (with_gpu.size() == 1) return *with_gpu.front();
+  for (const std::string& name :
+       {"dgx-" + family, "hgx-" + family, family, family + "-nvl72"}) {
+    for (const SystemSpec* system : with_gpu) {
+      if (system->name == name) return *system;
+    }
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "{} system with the GPU {} is known: give --system{}",
+      names.empty() ? "no" : "more than one", Quoted(topology.gpu_type()),
+      names.empty() ? "" : fmt::format(", such as {}", names)));
 }
 
 }  // namespace astra

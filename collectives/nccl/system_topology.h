@@ -30,6 +30,14 @@ absl::StatusOr<Topology> BuildSystemTopology(const SystemSpec& system,
 absl::Status CheckGpus(const SystemSpec& system, const Topology& topology,
                        std::string_view file);
 
+// The system that `topology` most likely is one of, for whoever was given none:
+// the only one of the library with its GPUs, or else the one that NVIDIA
+// builds, which is named after them: dgx-h100, hgx-h20, h800.
+//
+// Errors: InvalidArgument, with what to give, if there is none, or several and
+// none of that name.
+absl::StatusOr<SystemSpec> DeriveSystem(const Topology& topology);
+
 }  // namespace astra
 
 #endif  // COLLECTIVES_NCCL_SYSTEM_TOPOLOGY_H_

@@ -234,15 +234,42 @@ double AlgorithmGBps(NcclAlgorithm algorithm, NcclProtocol protocol,
   return is_reduction_or_copy ? bus : 0.5 * bus;
 }
 
-double RingLatencyUs(double base, double intra, double inter,
-                     CollectiveKind kind, NcclProtocol protocol,
-                     const GroupHardware& hardware) {
-  const double post_us = hardware.cpu == CpuVendor::kAmd ? 2 : 1;
-  constexpr double kPostsOfSimple = 3;
-  if (hardware.num_servers > 1) {
-    const bool is_simple = protocol == NcclProtocol::kSimple;
-    intra = std::max(intra, post_us * (is_simple ? kPostsOfSimple : 1));
+// NCCL's constants for a candidate, in microseconds.
+struct Latencies {
+  double base;
+  double intra;
+  double inter;
+};
+
+Latencies LatenciesOf(NcclAlgorithm algorithm, NcclProtocol protocol,
+                      const GroupHardware& hardware) {
+  const auto of = [&](const PerProtocol* table, NcclAlgorithm row) {
+    return table[IndexOf(row)][IndexOf(protocol)];
+  };
+  const bool is_alone = hardware.ranks_per_server == 1;
+  const bool is_simple = protocol == NcclProtocol::kSimple;
+  // Simple flushes what the NIC wrote: another hop.
+  const double hops = is_simple ? 2 : 1;
+  Latencies latencies = {
+      .base = of(kBaseLatency, algorithm),
+      .intra =
+          of(hardware.interconnect == InterconnectKind::kNvlink ? kNvlinkLatency
+                                                                : kPcieLatency,
+             algorithm),
+      .inter = of(kNetLatency, is_alone ? NcclAlgorithm::kTree : algorithm) +
+               hops * hardware.net_latency_us};
+  if (algorithm == NcclAlgorithm::kRing && hardware.num_servers > 1) {
+    const double post_us = hardware.cpu == CpuVendor::kAmd ? 2 : 1;
+    constexpr double kPostsOfSimple = 3;
+    latencies.intra =
+        std::max(latencies.intra, post_us * (is_simple ? kPostsOfSimple : 1));
   }
+  return latencies;
+}
+
+double RingLatencyUs(const Latencies& latencies, CollectiveKind kind,
+                     const GroupHardware& hardware) {
+  const auto& [base, intra, inter] = latencies;
   if (kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce) {
     return base + (hardware.num_servers > 1 ? inter : intra);
   }
@@ -250,29 +277,22 @@ double RingLatencyUs(double base, double intra, double inter,
   return base + (steps.all - steps.between) * intra + steps.between * inter;
 }
 
+// The levels of a tree over the servers.
+double LevelsOf(const GroupHardware& hardware) {
+  return std::bit_width(hardware.num_servers) - 1;
+}
+
 double LatencyUs(NcclAlgorithm algorithm, NcclProtocol protocol,
                  CollectiveKind kind, const GroupHardware& hardware) {
-  const auto of = [&](const PerProtocol* table, NcclAlgorithm row) {
-    return table[IndexOf(row)][IndexOf(protocol)];
-  };
-  const bool is_alone = hardware.ranks_per_server == 1;
-  const double base = of(kBaseLatency, algorithm);
-  const double intra =
-      of(hardware.interconnect == InterconnectKind::kNvlink ? kNvlinkLatency
-                                                            : kPcieLatency,
-         algorithm);
-  // Simple flushes what the NIC wrote: another hop.
-  const double hops = protocol == NcclProtocol::kSimple ? 2 : 1;
-  const double inter =
-      of(kNetLatency, is_alone ? NcclAlgorithm::kTree : algorithm) +
-      hops * hardware.net_latency_us;
-  const double levels = std::bit_width(hardware.num_servers) - 1;
+  const Latencies latencies = LatenciesOf(algorithm, protocol, hardware);
+  const auto& [base, intra, inter] = latencies;
+  const double levels = LevelsOf(hardware);
   const double neighbours = hardware.ranks_per_server - 1;
   switch (algorithm) {
     case NcclAlgorithm::kTree:
       return base + 2 * (neighbours * intra + levels * inter);
     case NcclAlgorithm::kRing:
-      return RingLatencyUs(base, intra, inter, kind, protocol, hardware);
+      return RingLatencyUs(latencies, kind, hardware);
     case NcclAlgorithm::kCollnetDirect:
       return base + 2 * (std::min(1.0, neighbours) * intra + 0.4 * neighbours) +
              inter;
@@ -308,6 +328,31 @@ bool IsSendsAndReceives(CollectiveKind kind) {
     default:
       return false;
   }
+}
+
+LatencyParts LatencyPartsOf(NcclAlgorithm algorithm, NcclProtocol protocol,
+                            CollectiveKind kind,
+                            const GroupHardware& hardware) {
+  const auto [base, intra, inter] = LatenciesOf(algorithm, protocol, hardware);
+  switch (algorithm) {
+    case NcclAlgorithm::kTree:
+    case NcclAlgorithm::kRing:
+    case NcclAlgorithm::kCollnetChain:
+      return {base, intra, inter};
+    case NcclAlgorithm::kCollnetDirect:
+      return {base, intra + 0.4 * (hardware.ranks_per_server - 1), inter};
+    case NcclAlgorithm::kNvls:
+      // Up and down, and an all-reduce does so twice.
+      return {base, kind == CollectiveKind::kAllReduce ? intra / 2 : intra,
+              inter};
+    case NcclAlgorithm::kNvlsTree:
+      return {base, intra / 2, inter};
+    case NcclAlgorithm::kPat:
+      return {base, intra,
+              inter / 3.5 +
+                  2.8 * hardware.num_ranks / std::max(1.0, LevelsOf(hardware))};
+  }
+  ASTRA_CHECK(false, "NCCL algorithm {}", static_cast<int>(algorithm));
 }
 
 double NumCrossings(NcclAlgorithm algorithm, CollectiveKind kind,

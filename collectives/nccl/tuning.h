@@ -43,6 +43,18 @@ struct TuningCandidate {
 // choose.
 bool IsSendsAndReceives(CollectiveKind kind);
 
+// What a candidate's latency is made of, in microseconds, so that it comes to
+// the same where each message pays for itself: what a kernel starts with, and a
+// message between two ranks, of one server or of two. A message to or from a
+// switch takes half of that.
+struct LatencyParts {
+  double start_us = 0;
+  double within_us = 0;
+  double between_us = 0;
+};
+LatencyParts LatencyPartsOf(NcclAlgorithm algorithm, NcclProtocol protocol,
+                            CollectiveKind kind, const GroupHardware& hardware);
+
 // How many times the longest path of `algorithm` crosses between servers.
 double NumCrossings(NcclAlgorithm algorithm, CollectiveKind kind,
                     const GroupHardware& hardware);

@@ -94,15 +94,6 @@ TEST(RunFlowGraphTest, MessagesCostTimeAtBothEnds) {
             free + TimePs(14 + 250) + Nanoseconds(3) + Microseconds(2));
 }
 
-TEST(RunFlowGraphTest, WhatTheNetworkCarriesIsRoundedUp) {
-  const MessageCosts ll128 = {.wire_bytes_per_byte = 128.0 / 120};
-  EXPECT_EQ(ll128.OnWire(Bytes(1200)), Bytes(1280));
-  EXPECT_EQ(ll128.OnWire(Bytes(1)), Bytes(2));
-  EXPECT_EQ(ll128.OnWire(Bytes(0)), Bytes(0));
-  const Bytes large((int64_t{1} << 62) + 1);
-  EXPECT_EQ(MessageCosts().OnWire(large), large);
-}
-
 // Ranks 0 and 1 send to switch 2, which reduces and sends the sum to both.
 std::shared_ptr<const FlowGraph> InASwitch() {
   FlowGraph::Builder builder(2, 1);
@@ -327,6 +318,9 @@ class WatchingBackend final : public NetworkBackend {
   absl::Span<const double> link_bytes() const override {
     return network_.link_bytes();
   }
+  const NetworkStatistics& statistics() override {
+    return network_.statistics();
+  }
   MessageId largest() const { return largest_; }
 
  private:
@@ -351,6 +345,10 @@ class SilentBackend final : public NetworkBackend {
   void Send(const Message&) override {}
   void AdvanceTo(TimePs, std::vector<MessageId>*) override {}
   absl::Span<const double> link_bytes() const override { return {}; }
+  const NetworkStatistics& statistics() override { return statistics_; }
+
+ private:
+  NetworkStatistics statistics_;
 };
 
 TEST(RunFlowGraphTest, ReportsANetworkThatStopsDelivering) {

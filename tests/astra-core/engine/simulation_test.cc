@@ -366,9 +366,12 @@ class SilentBackend final : public NetworkBackend {
     now_ = limit;
   }
   absl::Span<const double> link_bytes() const override { return {}; }
+  const NetworkStatistics& statistics() override { return statistics_; }
+  std::string WhyStuck() const override { return "link 7 is down"; }
 
  private:
   TimePs now_;
+  NetworkStatistics statistics_;
 };
 
 TEST(SimulationTest, ARunThatDrainsSaysWhoWaitsForWhat) {
@@ -383,10 +386,14 @@ TEST(SimulationTest, ARunThatDrainsSaysWhoWaitsForWhat) {
       Simulate(workload, options, routes,
                [] { return std::make_unique<SilentBackend>(); }),
       StatusIs(absl::StatusCode::kInternal,
-               "nothing is left to happen, but 2 rank(s) wait; rank 0 waits in "
-               "layer layer0 (fwd) for the all-reduce over TP, which lacks 4 "
-               "of 4 messages; rank 1 waits in layer layer0 (fwd) for the "
-               "all-reduce over TP, which lacks 4 of 4 messages"));
+               "nothing is left to happen after 0.000 us, but 2 rank(s) wait; "
+               "rank 0 waits since 0.000 us in layer layer0 (fwd) for the "
+               "all-reduce of 1000B over TP, 2 ranks from rank 0, which lacks "
+               "4 of 4 messages: rank 0 to rank 1, rank 1 to rank 0 are under "
+               "way; rank 1 waits since 0.000 us in layer layer0 (fwd) for the "
+               "all-reduce of 1000B over TP, 2 ranks from rank 0, which lacks "
+               "4 of 4 messages: rank 0 to rank 1, rank 1 to rank 0 are under "
+               "way; the network says: link 7 is down"));
 }
 
 TEST(SimulationTest, TwoRunsInOneProcessAreTheSame) {

@@ -2,6 +2,7 @@
 
 #include "collectives/systems/system_library.h"
 #include "tests/testing/matchers.h"
+#include "topology/two_level_cluster.h"
 
 namespace astra {
 namespace {
@@ -87,6 +88,31 @@ TEST(SystemTopologyTest, NumbersThatDoNotFitAreErrors) {
   EXPECT_THAT(error(16392, 8),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "2049 servers: dgx-h100 has at most 2048"));
+}
+
+TEST(DeriveSystemTest, TakesTheServersOfTheMakerOfTheGpu) {
+  const auto derived = [](std::string_view gpu_type) {
+    return DeriveSystem(
+        ValueOrDie(BuildTwoLevelCluster({.num_gpus = 8,
+                                         .gpus_per_server = 8,
+                                         .nics_per_server = 8,
+                                         .nvlink_gb_per_s = 100,
+                                         .nic_gb_per_s = 10,
+                                         .gpu_type = std::string(gpu_type)})));
+  };
+  for (const auto& [gpu, system] :
+       {std::pair("H100", "dgx-h100"), std::pair("h100-sxm", "dgx-h100"),
+        std::pair("A100", "dgx-a100"), std::pair("H800", "h800"),
+        std::pair("H20", "hgx-h20"), std::pair("GB200", "gb200-nvl72")}) {
+    EXPECT_EQ(ValueOrDie(derived(gpu)).name, system) << gpu;
+  }
+  EXPECT_THAT(derived("TPU"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "no system with the GPU \"TPU\" is known: give "
+                       "--system"));
+  EXPECT_THAT(derived("GPU"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the topology does not name its GPUs: give --system"));
 }
 
 }  // namespace

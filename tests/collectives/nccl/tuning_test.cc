@@ -385,5 +385,29 @@ TEST(TuningTest, TheTextMarksWhatWinsAndWhatIsExcluded) {
             "        14.7  (excluded)\n");
 }
 
+// Along the longest path they come to the latency that NCCL reckons with: 4
+// servers of 8 have rings of 62 steps, 6 of them between servers, and trees of
+// 7 ranks and 2 levels.
+TEST(TuningTest, TheLatencyIsThatOfItsParts) {
+  const GroupHardware hardware = H100(8, 4);
+  const TuningTable table = Tune(CollectiveKind::kAllReduce, hardware, {});
+  for (const TuningCandidate& candidate : table.candidates) {
+    const auto [start, within, between] =
+        LatencyPartsOf(candidate.algorithm, candidate.protocol,
+                       CollectiveKind::kAllReduce, hardware);
+    double sum = start;
+    if (candidate.algorithm == NcclAlgorithm::kRing) {
+      sum += 56 * within + 6 * between;
+    } else if (candidate.algorithm == NcclAlgorithm::kTree) {
+      sum += 2 * (7 * within + 2 * between);
+    } else {
+      ASSERT_EQ(candidate.algorithm, NcclAlgorithm::kNvlsTree);
+      // To the switch, to the head, and the same way back: 4 halves.
+      sum += 4 * within / 2 + 2 * 2 * between;
+    }
+    EXPECT_NEAR(sum, candidate.latency_us, 1e-9) << Name(candidate.algorithm);
+  }
+}
+
 }  // namespace
 }  // namespace astra

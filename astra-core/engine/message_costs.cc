@@ -1,0 +1,74 @@
+#include "astra-core/engine/message_costs.h"
+
+#include <cmath>
+#include <optional>
+
+#include "astra-core/base/check.h"
+
+namespace astra {
+namespace {
+
+TimePs FromUs(double us) {
+  constexpr double kPsPerUs = 1e6;
+  return TimePs(std::llround(us * kPsPerUs));
+}
+
+// The server of a rank or an NVSwitch; none of a switch of the fabric.
+std::optional<uint32_t> ServerOf(GroupRank member, const GroupLayout& layout) {
+  if (member.index() < layout.num_ranks()) return layout.server_of(member);
+  const uint32_t place = member.index() - layout.num_ranks();
+  const uint32_t per_server = layout.nv_switches_per_server();
+  if (place >= per_server * layout.num_servers()) return std::nullopt;
+  return place / per_server;
+}
+
+const HopCosts& HopOf(const MessageCosts& costs, const Flow& flow,
+                      const GroupLayout* layout) {
+  if (costs.within == costs.between) return costs.within;
+  ASTRA_CHECK(layout != nullptr, "costs by servers, but no layout");
+  const std::optional<uint32_t> source = ServerOf(flow.source, *layout);
+  return source && source == ServerOf(flow.target, *layout) ? costs.within
+                                                            : costs.between;
+}
+
+}  // namespace
+
+TimePs MessageCosts::BeforeSending(const Flow& flow,
+                                   const GroupLayout* layout) const {
+  const TimePs latency = HopOf(*this, flow, layout).latency;
+  if (latency == TimePs(0)) return per_message;
+  ASTRA_CHECK(layout != nullptr, "a latency of hops, but no layout");
+  const int num_ranks = (flow.source.index() < layout->num_ranks()) +
+                        (flow.target.index() < layout->num_ranks());
+  return per_message + TimePs(latency.count() * num_ranks / 2);
+}
+
+Bytes MessageCosts::OnWire(const Flow& flow, const GroupLayout* layout) const {
+  const double share =
+      wire_bytes_per_byte * HopOf(*this, flow, layout).wire_bytes_per_byte;
+  if (share == 1) return flow.bytes;
+  return Bytes(static_cast<int64_t>(
+      std::ceil(share * static_cast<double>(flow.bytes.count()))));
+}
+
+TimePs MessageCosts::AtTarget(const Flow& flow, uint32_t num_ranks) const {
+  if (flow.target.index() >= num_ranks) return TimePs(0);
+  const double ps_per_byte =
+      flow.op == FlowOp::kReduce ? reduce_ps_per_byte : copy_ps_per_byte;
+  return TimePs(
+      std::llround(ps_per_byte * static_cast<double>(flow.bytes.count())));
+}
+
+MessageCosts CostsOf(const NcclMessages& nccl, MessageCosts of_all) {
+  const auto add = [](const NcclMessages::Hop& hop, HopCosts& costs) {
+    costs.latency += FromUs(hop.latency_us);
+    costs.wire_bytes_per_byte *= hop.wire_bytes_per_byte;
+  };
+  add(nccl.within, of_all.within);
+  add(nccl.between, of_all.between);
+  of_all.start += FromUs(nccl.start_us);
+  of_all.least = std::max(of_all.least, FromUs(nccl.least_us));
+  return of_all;
+}
+
+}  // namespace astra

@@ -1,0 +1,86 @@
+#include "astra-core/engine/message_costs.h"
+
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+// Two servers of two ranks and one NVSwitch: members 0 to 3, 4 and 5; then a
+// switch of the fabric, 6.
+GroupLayout TwoServers() {
+  GroupLayout layout = GroupLayout::Even(2, 2, 1);
+  layout.SetReducers({{}}, {0, 0, 0, 0});
+  return layout;
+}
+
+Flow FlowBetween(uint32_t source, uint32_t target) {
+  return {.source = GroupRank(source),
+          .target = GroupRank(target),
+          .first_chunk = ChunkId(0),
+          .bytes = Bytes(100)};
+}
+
+TEST(MessageCostsTest, DependOnWhereAMessageGoes) {
+  const GroupLayout layout = TwoServers();
+  const MessageCosts costs = {
+      .per_message = TimePs(1),
+      .wire_bytes_per_byte = 2,
+      .within = {.latency = TimePs(20), .wire_bytes_per_byte = 1.5},
+      .between = {.latency = TimePs(400), .wire_bytes_per_byte = 1.25}};
+  struct Case {
+    uint32_t source;
+    uint32_t target;
+    TimePs before;
+    Bytes on_wire;
+  };
+  for (const Case& c : {
+           Case{0, 1, TimePs(21), Bytes(300)},   // Within a server.
+           Case{1, 2, TimePs(401), Bytes(250)},  // Between servers.
+           Case{0, 4, TimePs(11), Bytes(300)},   // One end is a rank.
+           Case{5, 3, TimePs(11), Bytes(300)},
+           Case{3, 6, TimePs(201), Bytes(250)},
+           Case{4, 6, TimePs(1), Bytes(250)},  // None is.
+       }) {
+    const Flow flow = FlowBetween(c.source, c.target);
+    EXPECT_EQ(costs.BeforeSending(flow, &layout), c.before)
+        << c.source << " to " << c.target;
+    EXPECT_EQ(costs.OnWire(flow, &layout), c.on_wire)
+        << c.source << " to " << c.target;
+  }
+}
+
+TEST(MessageCostsTest, WhatTheNetworkCarriesIsRoundedUp) {
+  const MessageCosts ll128 = {.wire_bytes_per_byte = 128.0 / 120};
+  Flow flow = FlowBetween(0, 1);
+  const auto carried = [&](const MessageCosts& costs, int64_t bytes) {
+    flow.bytes = Bytes(bytes);
+    return costs.OnWire(flow, nullptr);
+  };
+  EXPECT_EQ(carried(ll128, 1200), Bytes(1280));
+  EXPECT_EQ(carried(ll128, 1), Bytes(2));
+  EXPECT_EQ(carried(ll128, 0), Bytes(0));
+  const int64_t large = (int64_t{1} << 62) + 1;
+  EXPECT_EQ(carried({}, large), Bytes(large));
+}
+
+TEST(MessageCostsTest, ThoseOfNcclComeToThoseOfAllMessages) {
+  NcclMessages nccl;
+  nccl.start_us = 8.4;
+  nccl.least_us = 26;
+  nccl.within = {3.4, 2};
+  nccl.between = {14, 1.5};
+  const MessageCosts costs =
+      CostsOf(nccl, {.per_message = TimePs(7),
+                     .between = {.latency = Microseconds(1)},
+                     .start = Microseconds(2)});
+  EXPECT_EQ(costs.per_message, TimePs(7));
+  EXPECT_EQ(costs.within,
+            (HopCosts{.latency = TimePs(3'400'000), .wire_bytes_per_byte = 2}));
+  EXPECT_EQ(costs.between, (HopCosts{.latency = Microseconds(15),
+                                     .wire_bytes_per_byte = 1.5}));
+  EXPECT_EQ(costs.start, TimePs(10'400'000));
+  EXPECT_EQ(costs.least, Microseconds(26));
+}
+
+}  // namespace
+}  // namespace astra
