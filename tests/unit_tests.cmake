@@ -62,6 +62,7 @@ astra_test(topology_test
   SOURCES
     topology/cluster_test.cc
     topology/describe_test.cc
+    topology/next_hops_test.cc
     topology/routes_test.cc
     topology/templates/alibaba_hpn_test.cc
     topology/templates/contract_test.cc
@@ -195,6 +196,7 @@ astra_test(nccl_test
     collectives/nccl/estimator_test.cc
     collectives/nccl/group_hardware_test.cc
     collectives/nccl/measured_setup_test.cc
+    collectives/nccl/nccl_chunking_test.cc
     collectives/nccl/nccl_options_test.cc
     collectives/nccl/system_topology_test.cc
     collectives/nccl/tuning_test.cc
@@ -206,12 +208,43 @@ astra_test(api_test
 
 astra_test(network_test
   SOURCES network-frontends/backend_contract_test.cc
-  DEPS astra::backend_analytical)
+  DEPS astra::backend_analytical astra::backend_flow)
+
+astra_test(backend_flow_test
+  SOURCES
+    network-frontends/flow/deadline_queue_test.cc
+    network-frontends/flow/fair_rates_test.cc
+    network-frontends/flow/flow_backend_test.cc
+    network-frontends/flow/max_min_test.cc
+  DEPS astra::backend_flow)
+
+astra_test(congestion_test
+  SOURCES
+    network-frontends/packet/congestion/contract_test.cc
+    network-frontends/packet/congestion/dcqcn_test.cc
+    network-frontends/packet/congestion/dctcp_test.cc
+    network-frontends/packet/congestion/hpcc_pint_test.cc
+    network-frontends/packet/congestion/hpcc_test.cc
+    network-frontends/packet/congestion/registry_test.cc
+    network-frontends/packet/congestion/swift_test.cc
+    network-frontends/packet/congestion/timely_test.cc
+    network-frontends/packet/congestion/uec_test.cc
+  DEPS astra::congestion)
+
+astra_test(network_config_test
+  SOURCES
+    network-frontends/config/amounts_test.cc
+    network-frontends/config/network_file_test.cc
+    network-frontends/config/simai_conf_test.cc
+  DEPS astra::network_config)
 
 astra_test(engine_test
   SOURCES
+    astra-core/engine/flow_carrier_test.cc
     astra-core/engine/flow_run_test.cc
     astra-core/engine/layer_program_test.cc
+    astra-core/engine/message_costs_test.cc
+    astra-core/engine/message_simulation_test.cc
     astra-core/engine/program_simulation_test.cc
     astra-core/engine/rank_classes_test.cc
     astra-core/engine/report_test.cc
@@ -237,11 +270,15 @@ astra_test(apps_test
     astra-core/apps/gen_workload_test.cc
     astra-core/apps/main_support_test.cc
     astra-core/apps/nccl_tests_sizes_test.cc
+    astra-core/apps/packet_capture_test.cc
+    astra-core/apps/simai_network_files_test.cc
     astra-core/apps/simai_analytical_test.cc
     astra-core/apps/simai_collective_options_test.cc
     astra-core/apps/simai_collective_test.cc
+    astra-core/apps/simai_simulator_test.cc
   DEPS astra::apps
-  PROGRAMS gen_topo gen_workload simai_analytical simai_collective)
+  PROGRAMS gen_topo gen_workload simai_analytical simai_collective
+    simai_simulator)
 
 # The fixtures' own tests.
 astra_test(testing_test

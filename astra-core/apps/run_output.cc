@@ -2,6 +2,8 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
+#include "collectives/closed_form.h"
 #include "fmt/format.h"
 
 namespace astra {
@@ -23,6 +25,16 @@ absl::StatusOr<RunOutput> ReadRunOutput(const CommandLine& flags,
     return absl::InvalidArgumentError("--output is empty: expected a folder");
   }
   return output;
+}
+
+absl::StatusOr<TimePs> ReadStopAt(const CommandLine& flags) {
+  const std::optional<std::string> text = flags.value("stop-at");
+  if (!text) return kMaxCollectiveTime;
+  absl::StatusOr<TimePs> stop_at = ParseTime(*text);
+  if (stop_at.ok() && *stop_at <= kMaxCollectiveTime) return stop_at;
+  return absl::InvalidArgumentError(
+      fmt::format("--stop-at: {} is not a time of at most 26 days, such as 10s",
+                  Quoted(*text)));
 }
 
 }  // namespace astra

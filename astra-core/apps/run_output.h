@@ -1,4 +1,4 @@
-// Where a run writes, as its command line says.
+// Where a run writes and when it stops, as its command line says.
 
 #ifndef ASTRA_CORE_APPS_RUN_OUTPUT_H_
 #define ASTRA_CORE_APPS_RUN_OUTPUT_H_
@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "astra-core/apps/command_line.h"
+#include "astra-core/base/units.h"
 
 namespace astra {
 
@@ -22,6 +23,11 @@ struct RunOutput {
 // folder.
 absl::StatusOr<RunOutput> ReadRunOutput(const CommandLine& flags,
                                         std::string_view otherwise);
+
+// What --stop-at says; kMaxCollectiveTime if it is not given.
+//
+// Errors: InvalidArgument for what is no time, or is longer.
+absl::StatusOr<TimePs> ReadStopAt(const CommandLine& flags);
 
 }  // namespace astra
 

@@ -8,49 +8,25 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/communicators.h"
-#include "collectives/nccl/system_topology.h"
-#include "collectives/systems/system_library.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "topology/topology_file.h"
 #include "topology/two_level_cluster.h"
 #include "workload/parallel_plan.h"
-#include "workload/program_file.h"
-#include "workload/workload_file.h"
 
 namespace astra {
 namespace {
 
-// The form is known by the content.
-absl::StatusOr<AnyWorkload> ReadAnyWorkload(const std::string& path,
-                                            Warnings* warnings) {
-  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
-  if (IsProgram(contents)) return ParseProgram(path, contents);
-  return ParseWorkload(path, contents, warnings);
-}
-
-const ParallelSizes& SizesOf(const AnyWorkload& workload) {
-  return std::visit(
-      [](const auto& form) -> const ParallelSizes& { return form.sizes(); },
-      workload);
-}
-
 absl::Status CheckGpus(const SimaiAnalyticalOptions& options,
                        const AnyWorkload& workload, const Topology& topology) {
   const int64_t in_workload = SizesOf(workload).num_ranks;
-  const std::string_view key =
-      std::holds_alternative<Program>(workload) ? "gpus" : "all_gpus";
   const std::string cluster =
       options.topology_file ? *options.topology_file : "-g";
-  if (in_workload != topology.num_gpus()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} is for {} GPUs ({}), {} has {}", options.workload_file,
-                    in_workload, key, cluster, topology.num_gpus()));
-  }
+  ASTRA_RETURN_IF_ERROR(
+      CheckSameGpus(options.workload_file, workload, cluster, topology));
   if (options.num_gpus && *options.num_gpus != in_workload) {
     return absl::InvalidArgumentError(
         fmt::format("--gpus is {}, but {} and {} have {}", *options.num_gpus,
@@ -114,84 +90,6 @@ void WarnOfUnusedBusBandwidths(const SimaiAnalyticalOptions& options,
       options.workload_file, fmt::join(unused, ", ")));
 }
 
-void WarnOfErrorRates(const SimaiAnalyticalOptions& options,
-                      const Topology& topology, Warnings& warnings) {
-  const bool has_errors =
-      std::any_of(topology.link_types().begin(), topology.link_types().end(),
-                  [](const LinkType& type) { return type.error_rate > 0; });
-  if (!has_errors) return;
-  warnings.push_back(
-      fmt::format("{}: error rates of links have no effect on analytical times",
-                  *options.topology_file));
-}
-
-// AICB writes the layers of a stage where the number of its model chunks
-// belongs, which makes the pipeline bubble tiny.
-void WarnOfLayersAsChunks(const SimaiAnalyticalOptions& options,
-                          const AnyWorkload& any, Warnings& warnings) {
-  if (std::holds_alternative<Program>(any)) return;
-  const Workload& workload = std::get<Workload>(any);
-  const ParallelSizes& sizes = workload.sizes();
-  if (sizes.pipeline == 1 || sizes.virtual_stages == 1) return;
-  int64_t num_attentions = 0;
-  for (const Layer& layer : workload.layers()) {
-    num_attentions +=
-        layer.name == "attention_column" || layer.name == "attention_layer";
-  }
-  if (num_attentions != sizes.virtual_stages * sizes.micro_batches) return;
-  warnings.push_back(fmt::format(
-      "{}: vpp: {} is the number of transformer layers of a stage, as AICB "
-      "writes it; it is taken as the number of model chunks, by which the "
-      "pipeline bubble is divided",
-      options.workload_file, sizes.virtual_stages));
-}
-
-bool IsIdle(const Communication& what, const ParallelPlan& plan) {
-  return what.bytes > Bytes(0) && plan.GroupSize(what.dimension) == 1;
-}
-
-int64_t CountIdle(const Workload& workload, const ParallelPlan& plan) {
-  int64_t count = 0;
-  for (const Layer& layer : workload.layers()) {
-    for (const LayerPhase& phase : layer.phases) {
-      count += phase.communication && IsIdle(*phase.communication, plan);
-    }
-  }
-  return count;
-}
-
-int64_t CountIdle(const Program& program, const ParallelPlan& plan) {
-  int64_t count = 0;
-  for (const ProgramModule& module : program.modules()) {
-    for (const std::vector<Step>& steps : module.passes) {
-      for (const Step& step : steps) count += IsIdle(step.communication, plan);
-    }
-  }
-  return count;
-}
-
-void WarnOfIdleCollectives(const SimaiAnalyticalOptions& options,
-                           const AnyWorkload& workload,
-                           const ParallelPlan& plan, Warnings& warnings) {
-  const int64_t count = std::visit(
-      [&](const auto& form) { return CountIdle(form, plan); }, workload);
-  if (count == 0) return;
-  warnings.push_back(
-      fmt::format("{}: {} collective(s) over groups of one rank do nothing",
-                  options.workload_file, count));
-}
-
-// The system that collectives run on; it must have the GPUs of the topology,
-// where that names them.
-absl::StatusOr<std::optional<NcclSystem>> ReadSystem(
-    const SimaiAnalyticalOptions& options, const Topology& topology) {
-  if (!options.system) return std::nullopt;
-  ASTRA_ASSIGN_OR_RETURN(SystemSpec system, LoadSystem(*options.system));
-  ASTRA_RETURN_IF_ERROR(
-      CheckGpus(system, topology, options.topology_file.value_or("-g")));
-  return NcclSystem{std::move(system), options.nccl};
-}
-
 }  // namespace
 
 absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
@@ -213,17 +111,21 @@ absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
                            ReadBusBandwidths(*options.bus_bandwidth_file));
   }
   ASTRA_RETURN_IF_ERROR(CheckGpus(options, workload, topology));
-  ASTRA_ASSIGN_OR_RETURN(std::optional<NcclSystem> nccl,
-                         ReadSystem(options, topology));
+  std::optional<NcclSystem> nccl;
+  if (options.system) {
+    ASTRA_ASSIGN_OR_RETURN(
+        nccl, ReadNcclSystem(*options.system, options.nccl, topology,
+                             options.topology_file.value_or("-g")));
+  }
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
                          ParallelPlan::Create(SizesOf(workload)));
   const CollectiveSizes used = std::visit(
       [&](const auto& form) { return UsedCollectives(form, plan); }, workload);
   ASTRA_RETURN_IF_ERROR(CheckOverlaps(options, used));
-  WarnOfErrorRates(options, topology, warnings);
+  WarnOfErrorRates(options.topology_file.value_or("-g"), topology,
+                   "analytical times", warnings);
   WarnOfUnusedBusBandwidths(options, bus_bandwidths, used, warnings);
-  WarnOfIdleCollectives(options, workload, plan, warnings);
-  WarnOfLayersAsChunks(options, workload, warnings);
+  WarnOfWorkload(options.workload_file, workload, plan, warnings);
   return SimaiAnalyticalInputs{std::move(workload), std::move(topology),
                                std::move(bus_bandwidths), std::move(nccl),
                                std::move(warnings)};

@@ -4,21 +4,16 @@
 #define ASTRA_CORE_APPS_SIMAI_ANALYTICAL_INPUTS_H_
 
 #include <optional>
-#include <variant>
 
 #include "absl/status/statusor.h"
+#include "astra-core/apps/run_inputs.h"
 #include "astra-core/apps/simai_analytical_options.h"
 #include "astra-core/base/log.h"
 #include "astra-core/engine/communicators.h"
 #include "collectives/bus_bandwidth_file.h"
 #include "topology/topology.h"
-#include "workload/program.h"
-#include "workload/workload.h"
 
 namespace astra {
-
-// The two forms that -w takes: SimAI's text, and programs.
-using AnyWorkload = std::variant<Workload, Program>;
 
 struct SimaiAnalyticalInputs {
   AnyWorkload workload;

@@ -182,15 +182,7 @@ absl::Status ReadModel(const CommandLine& flags, SimulationOptions& options) {
         UnknownName("--lowering", lowering, kLowerings));
   }
   options.unroll = flags.has("unroll");
-  if (flags.has("stop-at")) {
-    const absl::StatusOr<TimePs> stop_at = ParseTime(*flags.value("stop-at"));
-    if (!stop_at.ok() || *stop_at > kMaxCollectiveTime) {
-      return absl::InvalidArgumentError(fmt::format(
-          "--stop-at: {} is not a time of at most 26 days, such as 10s",
-          Quoted(*flags.value("stop-at"))));
-    }
-    options.stop_at = *stop_at;
-  }
+  ASTRA_ASSIGN_OR_RETURN(options.stop_at, ReadStopAt(flags));
   return absl::OkStatus();
 }
 

@@ -14,8 +14,6 @@
 #include "collectives/schedules/msccl_file.h"
 #include "collectives/schedules/schedule_file.h"
 #include "fmt/format.h"
-#include "network-frontends/analytical/analytical_backend.h"
-#include "topology/topology_builder.h"
 
 namespace astra {
 namespace {
@@ -28,13 +26,7 @@ constexpr double kNvlinkStepUs = 3.4;
 constexpr double kPcieStepUs = 5.7;
 constexpr double kNetStepUs = 14;
 
-// What a message costs beyond the network of the topology.
-struct StepCosts {
-  double within_us;   // Of a step within a server.
-  double between_us;  // Of one between servers.
-  double within_efficiency;
-  double between_efficiency;
-};
+TimePs FromUs(double us) { return TimePs(std::llround(us * kPsPerUs)); }
 
 Pace PaceOf(const Paces& paces, CollectiveKind kind, const std::string& name) {
   for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
@@ -44,64 +36,37 @@ Pace PaceOf(const Paces& paces, CollectiveKind kind, const std::string& name) {
                                   : paces.of(NcclAlgorithm::kRing);
 }
 
-StepCosts StepCostsOf(const SystemSpec& system, CollectiveKind kind,
-                      const std::string& name) {
-  constexpr double kHopsOfSimple = 2;  // It flushes what the NIC wrote.
-  const bool is_pcie = system.interconnect.kind == InterconnectKind::kPcie;
-  return {
-      .within_us = is_pcie ? kPcieStepUs : kNvlinkStepUs,
-      .between_us = kNetStepUs + kHopsOfSimple * system.transport.latency_us,
-      .within_efficiency =
-          PaceOf(system.interconnect.paces, kind, name).efficiency,
-      .between_efficiency =
-          PaceOf(system.transport.paces, kind, name).efficiency,
-  };
-}
-
-// `type`, as a message finds it on a cable with those ends. A path has two
-// cables that end at a GPU, or one that does so twice.
-absl::StatusOr<LinkTypeId> AddCostlyType(const LinkType& type, NodeKind a,
-                                         NodeKind b, const StepCosts& costs,
-                                         TopologyBuilder& builder) {
-  const bool is_within = a != NodeKind::kSwitch && b != NodeKind::kSwitch;
-  const double ends =
-      (a == NodeKind::kGpu ? 0.5 : 0) + (b == NodeKind::kGpu ? 0.5 : 0);
-  const double step_us = is_within ? costs.within_us : costs.between_us;
-  const double efficiency =
-      is_within ? costs.within_efficiency : costs.between_efficiency;
-  const auto rate = static_cast<double>(type.bandwidth.count());
-  return builder.AddLinkType(
-      fmt::format("{}bps", std::llround(rate * efficiency)),
-      fmt::format("{}ps", type.latency.count() +
-                              std::llround(ends * step_us * kPsPerUs)),
-      "0");
-}
-
-// `topology` with what messages cost put on its links.
-absl::StatusOr<Topology> WithCosts(const Topology& topology,
-                                   const StepCosts& costs) {
-  TopologyBuilder builder(topology.num_gpus(), topology.gpus_per_server(),
-                          topology.gpu_type());
-  for (uint32_t i = topology.num_gpus(); i < topology.num_nodes(); ++i) {
-    builder.AddSwitch(topology.kind(NodeId(i)));
-  }
-  for (uint32_t i = 0; i < topology.links().size(); i += 2) {
-    const Link& link = topology.link(LinkId(i));
-    ASTRA_ASSIGN_OR_RETURN(
-        const LinkTypeId type,
-        AddCostlyType(topology.type(LinkId(i)), topology.kind(link.source),
-                      topology.kind(link.target), costs, builder));
-    ASTRA_RETURN_IF_ERROR(builder.AddCable(link.source, link.target, type));
-  }
-  return std::move(builder).Build();
-}
-
 bool IsOneServer(const CollectiveEstimator& cluster) {
   const Topology& topology = cluster.topology();
   const std::vector<RankId>& ranks = cluster.ranks();
   return std::all_of(ranks.begin(), ranks.end(), [&](RankId rank) {
     return topology.ServerOf(rank) == topology.ServerOf(ranks[0]);
   });
+}
+
+// What a message costs beyond the network of the topology, and a kernel.
+MessageCosts CostsOfSimple(const CollectiveEstimator& cluster,
+                           CollectiveKind kind, const std::string& name,
+                           bool cuda_graph) {
+  constexpr double kHopsOfSimple = 2;  // It flushes what the NIC wrote.
+  const SystemSpec& system = cluster.system();
+  const bool is_pcie = system.interconnect.kind == InterconnectKind::kPcie;
+  double launch_us = cuda_graph ? system.interconnect.graph_launch_us
+                                : system.interconnect.launch_us;
+  if (!IsOneServer(cluster)) {
+    launch_us = std::max(launch_us, system.transport.launch_us);
+  }
+  MessageCosts costs;
+  costs.within.latency = FromUs(is_pcie ? kPcieStepUs : kNvlinkStepUs);
+  costs.within.wire_bytes_per_byte =
+      1 / PaceOf(system.interconnect.paces, kind, name).efficiency;
+  costs.between.latency =
+      FromUs(kNetStepUs + kHopsOfSimple * system.transport.latency_us);
+  costs.between.wire_bytes_per_byte =
+      1 / PaceOf(system.transport.paces, kind, name).efficiency;
+  costs.start = FromUs(kBaseUs);
+  costs.least = FromUs(launch_us);
+  return costs;
 }
 
 struct Busiest {
@@ -150,48 +115,79 @@ absl::StatusOr<PlacedGroup> Place(const CollectiveEstimator& cluster,
 }  // namespace
 
 absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
-    const SimaiCollectiveOptions& options, Warnings* warnings) {
+    const SimaiCollectiveOptions& options, const CollectiveEstimator& cluster,
+    Warnings* warnings) {
+  ChosenAlgorithm chosen;
   if (options.algorithm) {
     ASTRA_ASSIGN_OR_RETURN(
         const CollectiveAlgorithm algorithm,
         FindCollectiveAlgorithm(*options.kind, *options.algorithm));
-    Chunking chunking;
+    chosen.name = algorithm.name;
+    chosen.registered = algorithm;
+    chosen.lower = algorithm.lower;
     if (!IsSendsAndReceives(*options.kind)) {
-      chunking.max_chunk = MiB(2);
-      chunking.slices_per_chunk = 2;
+      chosen.chunking.max_chunk = MiB(2);
+      chosen.chunking.slices_per_chunk = 2;
     }
-    return ChosenAlgorithm{std::string(algorithm.name), algorithm, chunking,
-                           algorithm.lower};
+  } else {
+    const std::string& path = *options.schedule;
+    ASTRA_ASSIGN_OR_RETURN(CustomSchedule schedule,
+                           EndsWith(path, ".xml") ? ReadMsccl(path, warnings)
+                                                  : ReadSchedule(path));
+    chosen.name = schedule.name();
+    chosen.lower = [schedule =
+                        std::move(schedule)](const CollectiveRequest& request) {
+      return schedule.Lower(request);
+    };
   }
-  const std::string& path = *options.schedule;
-  ASTRA_ASSIGN_OR_RETURN(
-      CustomSchedule schedule,
-      EndsWith(path, ".xml") ? ReadMsccl(path, warnings) : ReadSchedule(path));
-  std::string name = schedule.name();
-  return ChosenAlgorithm{
-      std::move(name), std::nullopt, Chunking{},
-      [schedule = std::move(schedule)](const CollectiveRequest& request) {
-        return schedule.Lower(request);
-      }};
+  chosen.costs = CostsOfSimple(cluster, *options.kind, chosen.name,
+                               options.nccl.cuda_graph);
+  return chosen;
 }
 
-absl::StatusOr<ChosenAlgorithm> FindNcclChoice(
-    const CollectiveEstimator& cluster, const NcclOptions& nccl,
-    CollectiveKind kind, Bytes bytes) {
+absl::StatusOr<ChosenAlgorithm> FindNcclRun(const CollectiveEstimator& cluster,
+                                            const NcclOptions& nccl,
+                                            CollectiveKind kind, Bytes bytes) {
+  constexpr size_t kTheGroup = 0;
   Routes routes(cluster.topology());
   ASTRA_ASSIGN_OR_RETURN(
       CollectiveTimes times,
       CollectiveTimes::Create(kind, {cluster.ranks()}, cluster.system(), nccl,
                               routes));
+  ASTRA_ASSIGN_OR_RETURN(const TimedCollective timed,
+                         times.Time(kTheGroup, bytes));
+  ASTRA_ASSIGN_OR_RETURN(const NcclMessages messages,
+                         times.Messages(kTheGroup, bytes));
+  ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
+                         FindCollectiveAlgorithm(kind, timed.registry_name));
+  return ChosenAlgorithm{.name = std::string(timed.algorithm),
+                         .protocol = std::string(timed.protocol),
+                         .channels = timed.channels,
+                         .costs = CostsOf(messages, {}),
+                         .registered = algorithm,
+                         .chunking = messages.chunking,
+                         .lower = algorithm.lower};
+}
+
+absl::StatusOr<ChosenAlgorithm> FindNcclChoice(
+    const CollectiveEstimator& cluster, const NcclOptions& nccl,
+    CollectiveKind kind, Bytes bytes) {
   constexpr size_t kTheGroup = 0;
+  Routes routes(cluster.topology());
+  ASTRA_ASSIGN_OR_RETURN(
+      CollectiveTimes times,
+      CollectiveTimes::Create(kind, {cluster.ranks()}, cluster.system(), nccl,
+                              routes));
   ASTRA_ASSIGN_OR_RETURN(const TimedCollective timed,
                          times.Time(kTheGroup, bytes));
   ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
                          FindCollectiveAlgorithm(kind, timed.registry_name));
-  Chunking chunking;
-  if (!IsSendsAndReceives(kind)) chunking.num_channels = timed.channels;
-  return ChosenAlgorithm{std::string(algorithm.name), algorithm, chunking,
-                         algorithm.lower};
+  ChosenAlgorithm chosen;
+  chosen.name = algorithm.name;
+  chosen.registered = algorithm;
+  chosen.lower = algorithm.lower;
+  if (!IsSendsAndReceives(kind)) chosen.chunking.num_channels = timed.channels;
+  return chosen;
 }
 
 absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
@@ -217,52 +213,31 @@ absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
                            std::move(graph)};
 }
 
-FlowGraphTimes::FlowGraphTimes(const CollectiveEstimator& cluster,
-                               std::string algorithm, double launch_us,
-                               Topology topology)
-    : cluster_(cluster),
-      algorithm_(std::move(algorithm)),
-      launch_us_(launch_us),
-      topology_(std::move(topology)),
-      routes_(topology_) {}
-
-absl::StatusOr<std::unique_ptr<FlowGraphTimes>> FlowGraphTimes::Create(
-    const CollectiveEstimator& cluster, CollectiveKind kind,
-    const std::string& algorithm, bool cuda_graph) {
-  const SystemSpec& system = cluster.system();
-  ASTRA_ASSIGN_OR_RETURN(
-      Topology topology,
-      WithCosts(cluster.topology(), StepCostsOf(system, kind, algorithm)));
-  double launch_us = cuda_graph ? system.interconnect.graph_launch_us
-                                : system.interconnect.launch_us;
-  if (!IsOneServer(cluster)) {
-    launch_us = std::max(launch_us, system.transport.launch_us);
-  }
-  return std::unique_ptr<FlowGraphTimes>(
-      new FlowGraphTimes(cluster, algorithm, launch_us, std::move(topology)));
-}
-
-absl::StatusOr<CollectiveEstimate> FlowGraphTimes::Time(
-    const LoweredCollective& collective) {
+absl::StatusOr<CollectiveEstimate> TimeOnNetwork(
+    const CollectiveEstimator& cluster, const ChosenAlgorithm& algorithm,
+    const LoweredCollective& collective, Routes& routes,
+    const ClusterNetwork& new_network) {
   const auto& [request, nodes, graph] = collective;
   // Graphs that leave the switches alone do not have them.
   const auto members = absl::MakeConstSpan(nodes).first(graph->num_members());
-  AnalyticalBackend network(routes_);
-  ASTRA_ASSIGN_OR_RETURN(const TimePs run,
-                         RunFlowGraph(graph, members, network));
-  const Busiest busiest = BusiestOf(topology_, network.link_bytes());
+  const std::unique_ptr<NetworkBackend> network = new_network(routes);
+  ASTRA_ASSIGN_OR_RETURN(const TimePs time,
+                         RunFlowGraph(graph, members, *network, algorithm.costs,
+                                      &request.layout()));
+  const Busiest busiest = BusiestOf(cluster.topology(), network->link_bytes());
   constexpr double kBytesPerUsAndGBps = 1000;
   CollectiveEstimate estimate;
-  estimate.time_us = std::max(launch_us_, kBaseUs + ToMicroseconds(run));
+  estimate.time_us = ToMicroseconds(time);
   estimate.algbw_GBps = static_cast<double>(request.bytes().count()) /
                         (kBytesPerUsAndGBps * estimate.time_us);
   estimate.busbw_GBps = estimate.algbw_GBps *
                         BusBandwidthFactor(request.kind(), request.num_ranks());
-  estimate.algorithm = algorithm_;
-  estimate.protocol = Name(NcclProtocol::kSimple);
-  estimate.channels = NumChannels(*graph);
+  estimate.algorithm = algorithm.name;
+  estimate.protocol = algorithm.protocol;
+  estimate.channels =
+      algorithm.channels > 0 ? algorithm.channels : NumChannels(*graph);
   estimate.is_latency_bound = 2 * busiest.us < estimate.time_us;
-  estimate.bottleneck = cluster_.topology().LinkName(busiest.link);
+  estimate.bottleneck = cluster.topology().LinkName(busiest.link);
   return estimate;
 }
 

@@ -15,11 +15,13 @@
 #include "astra-core/apps/simai_collective_options.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/units.h"
+#include "astra-core/engine/message_costs.h"
 #include "collectives/collective_request.h"
 #include "collectives/flow_graph.h"
 #include "collectives/nccl/estimator.h"
 #include "collectives/nccl/nccl_options.h"
 #include "collectives/registry.h"
+#include "network-frontends/network_backend.h"
 #include "topology/routes.h"
 #include "topology/topology.h"
 
@@ -31,6 +33,9 @@ constexpr uint64_t kMaxGraphFlows = 50'000'000;
 // What carries out a collective: an algorithm of the registry, or a schedule.
 struct ChosenAlgorithm {
   std::string name;
+  std::string protocol = "Simple";
+  uint32_t channels = 0;  // 0: those of its messages.
+  MessageCosts costs;
   std::optional<CollectiveAlgorithm> registered;  // None: a schedule.
   Chunking chunking;
   std::function<absl::StatusOr<std::unique_ptr<const FlowGraph>>(
@@ -43,16 +48,33 @@ struct ChosenAlgorithm {
 // Simple protocol: chunks of 2 MiB, half of a FIFO, in two slices. Sends and
 // receives are whole messages.
 //
+// A kernel starts in 8.4 us, what NCCL reckons with the Simple protocol, and
+// takes no less than the time between two collectives. A message costs what
+// NCCL reckons for a step of a ring with that protocol, within a server or
+// between two, and links yield the share of their rate that the algorithm
+// reaches: NCCL's algorithm of that name, or else its ring; for those that NCCL
+// makes of sends and receives, these.
+//
 // Errors: those of FindCollectiveAlgorithm and of the readers of schedules.
 //
-// Source: NCCL 2.30, src/include/collectives.h (chunks and slices).
+// Source: NCCL 2.30, src/include/collectives.h (chunks and slices),
+// src/graph/tuning.cc (the latencies).
 absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
-    const SimaiCollectiveOptions& options, Warnings* warnings);
+    const SimaiCollectiveOptions& options, const CollectiveEstimator& cluster,
+    Warnings* warnings);
 
-// What NCCL chooses for `bytes`, with as many channels, in one loop. Sends and
-// receives are whole messages.
+// What NCCL chooses for `bytes`, as it runs it: with its channels, chunks and
+// costs; see NcclMessages.
 //
 // Errors: those of CollectiveTimes and FindCollectiveAlgorithm.
+absl::StatusOr<ChosenAlgorithm> FindNcclRun(const CollectiveEstimator& cluster,
+                                            const NcclOptions& nccl,
+                                            CollectiveKind kind, Bytes bytes);
+
+// The same with as many channels, in one loop. Sends and receives are whole
+// messages.
+//
+// Errors: as above.
 absl::StatusOr<ChosenAlgorithm> FindNcclChoice(
     const CollectiveEstimator& cluster, const NcclOptions& nccl,
     CollectiveKind kind, Bytes bytes);
@@ -71,42 +93,18 @@ absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
                                           CollectiveKind kind, Bytes bytes,
                                           uint32_t root);
 
-// Times of algorithms that are not NCCL's, by running every message on the
-// analytical backend:
-//
-//   max(launch, base + run)
-//
-//   launch  the least time between two collectives, as of NCCL's
-//   base    8.4 us, what NCCL reckons for a kernel of the Simple protocol
-//   run     until the last message has arrived. A message costs what NCCL
-//           reckons for a step of a ring with that protocol, within a server or
-//           between two, and links yield the share of their rate that the
-//           algorithm reaches: NCCL's algorithm of that name, or else its ring;
-//           for those that NCCL makes of sends and receives, these.
-//
-// Source: NCCL 2.30, src/graph/tuning.cc (the latencies).
-class FlowGraphTimes {
- public:
-  // `cluster` must outlive the object; `algorithm` is the name.
-  //
-  // Errors: those of TopologyBuilder.
-  static absl::StatusOr<std::unique_ptr<FlowGraphTimes>> Create(
-      const CollectiveEstimator& cluster, CollectiveKind kind,
-      const std::string& algorithm, bool cuda_graph);
+// A network of the topology of a cluster, at time 0.
+using ClusterNetwork =
+    std::function<std::unique_ptr<NetworkBackend>(Routes& routes)>;
 
-  // Errors: those of RunFlowGraph.
-  absl::StatusOr<CollectiveEstimate> Time(const LoweredCollective& collective);
-
- private:
-  FlowGraphTimes(const CollectiveEstimator& cluster, std::string algorithm,
-                 double launch_us, Topology topology);
-
-  const CollectiveEstimator& cluster_;
-  std::string algorithm_;
-  double launch_us_;
-  Topology topology_;  // With what messages cost.
-  Routes routes_;
-};
+// The time of a collective, by running every message on a network that carries
+// nothing else.
+//
+// Errors: those of RunFlowGraph.
+absl::StatusOr<CollectiveEstimate> TimeOnNetwork(
+    const CollectiveEstimator& cluster, const ChosenAlgorithm& algorithm,
+    const LoweredCollective& collective, Routes& routes,
+    const ClusterNetwork& new_network);
 
 }  // namespace astra
 

@@ -54,7 +54,11 @@ constexpr OptionSpec kOptions[] = {
     {"tuning", "", "", "NCCL",
      "print what NCCL chooses among, and what it predicts for each"},
 
-    {"backend", "", "NAME", "Algorithm", "analytical (default)"},
+    {"network", "c network_conf", "FILE", "Algorithm",
+     "of --backend flow or packet: SimAI.conf, or YAML (default: built in)"},
+    {"backend", "", "NAME", "Algorithm",
+     "analytical (default), flow or packet: run every message on such a "
+     "network; analytical does so with the next two only"},
     {"algorithm", "", "NAME", "Algorithm",
      "run every message of this one, in place of what NCCL chooses"},
     {"schedule", "", "FILE", "Algorithm",

@@ -208,12 +208,13 @@ absl::Status ReadElements(const CommandLine& flags,
 
 absl::Status ReadAlgorithm(const CommandLine& flags,
                            SimaiCollectiveOptions& options) {
-  constexpr std::string_view kBackends[] = {"analytical"};
-  const std::string backend =
-      flags.value("backend").value_or(std::string(kBackends[0]));
-  if (!Contains(kBackends, backend)) {
-    return absl::InvalidArgumentError(
-        UnknownName("--backend", backend, kBackends));
+  ASTRA_ASSIGN_OR_RETURN(
+      options.backend,
+      FindBackend(flags.value("backend").value_or("analytical")));
+  options.network_file = flags.value("network");
+  if (options.network_file && !options.backend->has_options) {
+    return HasNoEffect(
+        "network", fmt::format(" with --backend {}", options.backend->name));
   }
   options.algorithm = flags.value("algorithm");
   options.schedule = flags.value("schedule");
@@ -232,6 +233,10 @@ absl::Status ReadAlgorithm(const CommandLine& flags,
             option, fmt::format(" with --{}: NCCL chooses nothing", chosen));
       }
     }
+  }
+  if (options.tuning && options.RunsMessages()) {
+    return HasNoEffect(
+        "tuning", fmt::format(" with --backend {}", options.backend->name));
   }
   if (options.flows && options.sizes.min != options.sizes.max) {
     return absl::InvalidArgumentError(

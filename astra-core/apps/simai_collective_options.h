@@ -14,6 +14,7 @@
 #include "astra-core/apps/nccl_tests_sizes.h"
 #include "astra-core/base/collective_kind.h"
 #include "astra-core/base/ids.h"
+#include "network-frontends/registry/registry.h"
 
 namespace astra {
 
@@ -54,9 +55,11 @@ struct SimaiCollectiveOptions {
   ElementType type = {"float", 4};
   std::string redop = "sum";
   uint32_t root = 0;
-  std::optional<std::string> algorithm;  // Of the registry of collectives.
-  std::optional<std::string> schedule;   // A file.
-  std::optional<std::string> flows;      // A file.
+  const BackendEntry* backend = nullptr;    // Always there in a sweep.
+  std::optional<std::string> network_file;  // Of the backend.
+  std::optional<std::string> algorithm;     // Of the registry of collectives.
+  std::optional<std::string> schedule;      // A file.
+  std::optional<std::string> flows;         // A file.
   bool tuning = false;
 
   // Of a comparison and a calibration.
@@ -65,6 +68,12 @@ struct SimaiCollectiveOptions {
 
   std::string name;    // Of the run.
   std::string output;  // The folder for the results.
+
+  // Whether times come from running every message, and not from NCCL's choices
+  // as formulas.
+  bool RunsMessages() const {
+    return algorithm || schedule || backend->name != "analytical";
+  }
 };
 
 absl::Span<const OptionSpec> SimaiCollectiveOptionSpecs();

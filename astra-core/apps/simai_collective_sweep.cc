@@ -11,6 +11,8 @@
 #include "astra-core/base/status_macros.h"
 #include "collectives/measurements/measured_terms.h"
 #include "fmt/format.h"
+#include "network-frontends/config/network_file.h"
+#include "network-frontends/registry/registry.h"
 
 namespace astra {
 namespace {
@@ -90,17 +92,47 @@ absl::Status WriteFlowsOf(const SimaiCollectiveOptions& options,
                     collective.request.layout(), sweep.cluster.ranks());
 }
 
+// The network of --backend, with what --network says of it.
+absl::StatusOr<ClusterNetwork> NetworkOf(const SimaiCollectiveOptions& options,
+                                         const Topology& topology,
+                                         Warnings* warnings) {
+  NetworkOptions network;
+  network.packet = DefaultNetwork();
+  if (options.network_file) {
+    ASTRA_ASSIGN_OR_RETURN(network.packet,
+                           ReadNetwork(*options.network_file, warnings));
+  }
+  network.packet.record = {};
+  if (options.backend->has_options) {
+    ASTRA_RETURN_IF_ERROR(CheckPacketOptions(network.packet, topology));
+  }
+  network.flow = FlowOptionsOf(network.packet);
+  return [network, make = options.backend->make](Routes& routes) {
+    return make(network, routes);
+  };
+}
+
+// `chosen` for all sizes; none: what NCCL chooses for each.
 absl::Status TimeByMessages(const SimaiCollectiveOptions& options,
-                            const ChosenAlgorithm& chosen, Sweep* sweep) {
+                            const std::optional<ChosenAlgorithm>& chosen,
+                            Sweep* sweep) {
+  const CollectiveKind kind = *options.kind;
   ASTRA_ASSIGN_OR_RETURN(
-      const std::unique_ptr<FlowGraphTimes> times,
-      FlowGraphTimes::Create(sweep->cluster, *options.kind, chosen.name,
-                             sweep->nccl.cuda_graph));
+      const ClusterNetwork new_network,
+      NetworkOf(options, sweep->cluster.topology(), &sweep->warnings));
+  Routes routes(sweep->cluster.topology());
   for (SweepRow& row : sweep->rows) {
+    std::optional<ChosenAlgorithm> algorithm = chosen;
+    if (!algorithm) {
+      ASTRA_ASSIGN_OR_RETURN(algorithm, FindNcclRun(sweep->cluster, sweep->nccl,
+                                                    kind, row.buffer.bytes));
+    }
     ASTRA_ASSIGN_OR_RETURN(const LoweredCollective collective,
-                           LowerOn(sweep->cluster, chosen, *options.kind,
+                           LowerOn(sweep->cluster, *algorithm, kind,
                                    row.buffer.bytes, options.root));
-    ASTRA_ASSIGN_OR_RETURN(row.estimate, times->Time(collective));
+    ASTRA_ASSIGN_OR_RETURN(row.estimate,
+                           TimeOnNetwork(sweep->cluster, *algorithm, collective,
+                                         routes, new_network));
   }
   return absl::OkStatus();
 }
@@ -127,9 +159,11 @@ absl::StatusOr<Sweep> RunSweep(const SimaiCollectiveOptions& options) {
                          RowsOf(options, num_ranks, &sweep.warnings));
   std::optional<ChosenAlgorithm> chosen;
   if (options.algorithm || options.schedule) {
-    ASTRA_ASSIGN_OR_RETURN(chosen,
-                           FindChosenAlgorithm(options, &sweep.warnings));
-    ASTRA_RETURN_IF_ERROR(TimeByMessages(options, *chosen, &sweep));
+    ASTRA_ASSIGN_OR_RETURN(
+        chosen, FindChosenAlgorithm(options, sweep.cluster, &sweep.warnings));
+  }
+  if (options.RunsMessages()) {
+    ASTRA_RETURN_IF_ERROR(TimeByMessages(options, chosen, &sweep));
   } else {
     for (SweepRow& row : sweep.rows) {
       ASTRA_RETURN_IF_ERROR(EstimateRow(options, &sweep, &row));

@@ -114,8 +114,12 @@ TEST(SimaiCollectiveOptionsTest, WrongValuesAreRefused) {
                 "unknown --redop \"add\"; did you mean \"avg\"? (known: sum, "
                 "prod, min, max, avg)");
   ExpectRefused(s + "--backend ns3",
-                "unknown --backend \"ns3\"; did you mean \"analytical\"? "
-                "(known: analytical)");
+                "unknown backend \"ns3\"; did you mean \"flow\"? (known: "
+                "analytical, flow, packet)");
+  ExpectRefused(s + "-c n.yaml",
+                "--network has no effect with --backend analytical");
+  ExpectRefused(s + "--backend flow --tuning",
+                "--tuning has no effect with --backend flow");
   ExpectRefused(s + "--flows f.csv",
                 "--flows writes one size: give -b and -e the same");
   ExpectRefused(s + "--result a/b",

@@ -1,0 +1,31 @@
+// A run as a timeline, for Perfetto or chrome://tracing.
+
+#ifndef ASTRA_CORE_APPS_CHROME_TRACE_H_
+#define ASTRA_CORE_APPS_CHROME_TRACE_H_
+
+#include <string>
+
+#include "astra-core/engine/result.h"
+#include "network-frontends/network_statistics.h"
+#include "topology/topology.h"
+#include "workload/parallel_plan.h"
+
+namespace astra {
+
+// At most kMaxTraceSlices slices: a browser shows no more.
+inline constexpr int64_t kMaxTraceSlices = 1'000'000;
+
+// Three groups of tracks, in the trace event format's JSON:
+//
+//   ranks        what collectives each takes part in, from the joining of the
+//                first of its group to the result of the last
+//   collectives  a track for each group
+//   links        Gbps of the links that carry most, where flows were recorded:
+//                each message evenly over its time
+std::string ChromeTrace(const Topology& topology, const ParallelPlan& plan,
+                        const SimulationResult& result,
+                        const NetworkStatistics& network);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_CHROME_TRACE_H_

@@ -1,0 +1,86 @@
+#include "astra-core/apps/json_parts.h"
+
+namespace astra {
+namespace {
+
+Json FormJson(const std::string& file, const Workload& workload) {
+  const ParallelSizes& sizes = workload.sizes();
+  return {{"file", file},
+          {"form", "SimAI"},
+          {"policy", Name(workload.policy())},
+          {"layers", workload.layers().size()},
+          {"gpus", sizes.num_ranks},
+          {"tp", sizes.tensor},
+          {"ep", sizes.expert},
+          {"pp", sizes.pipeline},
+          {"vpp", sizes.virtual_stages},
+          {"ga", sizes.micro_batches},
+          {"pp_comm_bytes", workload.pipeline_message().count()},
+          {"checkpoints", workload.checkpoints().size()},
+          {"checkpoint_initiates", workload.recompute_starts().size()}};
+}
+
+Json FormJson(const std::string& file, const Program& program, bool unroll) {
+  const ParallelSizes& sizes = program.sizes();
+  return {{"file", file},
+          {"form", "program"},
+          {"phase", program.forward_only() ? "inference" : "training"},
+          {"modules", program.modules().size()},
+          {"gpus", sizes.num_ranks},
+          {"tp", sizes.tensor},
+          {"cp", sizes.context},
+          {"pp", sizes.pipeline},
+          {"ep", sizes.expert},
+          {"etp", sizes.expert_tensor.value_or(sizes.tensor)},
+          {"vpp", sizes.virtual_stages},
+          {"micro_batches", sizes.micro_batches},
+          {"pipeline_message", program.pipeline_message().count()},
+          {"unroll", unroll}};
+}
+
+}  // namespace
+
+Json WorkloadJson(const std::string& file, const AnyWorkload& workload,
+                  bool unroll) {
+  if (const auto* program = std::get_if<Program>(&workload)) {
+    return FormJson(file, *program, unroll);
+  }
+  return FormJson(file, std::get<Workload>(workload));
+}
+
+Json TopologyJson(const std::string& file, const Topology& topology) {
+  Json json = {{"file", file},
+               {"gpus", topology.num_gpus()},
+               {"gpu_type", topology.gpu_type()},
+               {"gpus_per_server", topology.gpus_per_server()},
+               {"nodes", topology.num_nodes()},
+               {"links", topology.links().size() / 2}};
+  for (const LinkType& type : topology.link_types()) {
+    json["link_makes"].push_back(type.text);
+  }
+  return json;
+}
+
+Json ResultJson(const SimulationResult& result) {
+  Json json = {{"iteration_ps", result.total().count()},
+               {"compute_ps", result.compute.count()}};
+  for (const ParallelDimension dimension : kParallelDimensions) {
+    const bool is_pipeline = dimension == ParallelDimension::kPipeline;
+    json["exposed_ps"][std::string(Name(dimension))] =
+        (is_pipeline ? result.pipeline.exposed
+                     : result.exposed[IndexOf(dimension)])
+            .count();
+  }
+  json["bubble_ps"] = result.pipeline.bubble.count();
+  json["reported_rank"] = result.reported_rank.index();
+  json["rank_programs"] = result.num_rank_classes;
+  json["events"] = result.num_events;
+  return json;
+}
+
+std::string JsonText(const Json& json) {
+  // A name in an input file need not be UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace astra

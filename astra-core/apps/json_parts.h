@@ -1,0 +1,31 @@
+// What the run.json of several programs have in common.
+
+#ifndef ASTRA_CORE_APPS_JSON_PARTS_H_
+#define ASTRA_CORE_APPS_JSON_PARTS_H_
+
+#include <string>
+
+#include "astra-core/apps/run_inputs.h"
+#include "astra-core/engine/result.h"
+#include "nlohmann/json.hpp"
+#include "topology/topology.h"
+
+namespace astra {
+
+using Json = nlohmann::ordered_json;
+
+// `unroll` is said of programs only.
+Json WorkloadJson(const std::string& file, const AnyWorkload& workload,
+                  bool unroll);
+
+Json TopologyJson(const std::string& file, const Topology& topology);
+
+// The totals.
+Json ResultJson(const SimulationResult& result);
+
+// What a file of it holds.
+std::string JsonText(const Json& json);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_JSON_PARTS_H_

@@ -1,0 +1,144 @@
+#include "astra-core/apps/run_inputs.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "astra-core/base/files.h"
+#include "astra-core/base/status_macros.h"
+#include "collectives/nccl/system_topology.h"
+#include "collectives/systems/system_library.h"
+#include "fmt/format.h"
+#include "workload/program_file.h"
+#include "workload/workload_file.h"
+
+namespace astra {
+namespace {
+
+// AICB writes the layers of a stage where the number of its model chunks
+// belongs, which makes the pipeline bubble tiny.
+void WarnOfLayersAsChunks(const std::string& workload_file,
+                          const AnyWorkload& any, Warnings& warnings) {
+  if (std::holds_alternative<Program>(any)) return;
+  const Workload& workload = std::get<Workload>(any);
+  const ParallelSizes& sizes = workload.sizes();
+  if (sizes.pipeline == 1 || sizes.virtual_stages == 1) return;
+  int64_t num_attentions = 0;
+  for (const Layer& layer : workload.layers()) {
+    num_attentions +=
+        layer.name == "attention_column" || layer.name == "attention_layer";
+  }
+  if (num_attentions != sizes.virtual_stages * sizes.micro_batches) return;
+  warnings.push_back(fmt::format(
+      "{}: vpp: {} is the number of transformer layers of a stage, as AICB "
+      "writes it; it is taken as the number of model chunks, by which the "
+      "pipeline bubble is divided",
+      workload_file, sizes.virtual_stages));
+}
+
+bool IsIdle(const Communication& what, const ParallelPlan& plan) {
+  return what.bytes > Bytes(0) && plan.GroupSize(what.dimension) == 1;
+}
+
+int64_t CountIdle(const Workload& workload, const ParallelPlan& plan) {
+  int64_t count = 0;
+  for (const Layer& layer : workload.layers()) {
+    for (const LayerPhase& phase : layer.phases) {
+      count += phase.communication && IsIdle(*phase.communication, plan);
+    }
+  }
+  return count;
+}
+
+int64_t CountIdle(const Program& program, const ParallelPlan& plan) {
+  int64_t count = 0;
+  for (const ProgramModule& module : program.modules()) {
+    for (const std::vector<Step>& steps : module.passes) {
+      for (const Step& step : steps) count += IsIdle(step.communication, plan);
+    }
+  }
+  return count;
+}
+
+void WarnOfIdleCollectives(const std::string& workload_file,
+                           const AnyWorkload& workload,
+                           const ParallelPlan& plan, Warnings& warnings) {
+  const int64_t count = std::visit(
+      [&](const auto& form) { return CountIdle(form, plan); }, workload);
+  if (count == 0) return;
+  warnings.push_back(
+      fmt::format("{}: {} collective(s) over groups of one rank do nothing",
+                  workload_file, count));
+}
+
+}  // namespace
+
+absl::StatusOr<AnyWorkload> ReadAnyWorkload(const std::string& path,
+                                            Warnings* warnings) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+  if (IsProgram(contents)) return ParseProgram(path, contents);
+  return ParseWorkload(path, contents, warnings);
+}
+
+const ParallelSizes& SizesOf(const AnyWorkload& workload) {
+  return std::visit(
+      [](const auto& form) -> const ParallelSizes& { return form.sizes(); },
+      workload);
+}
+
+std::vector<std::string> LayerNamesOf(const AnyWorkload& workload) {
+  std::vector<std::string> names;
+  if (const auto* program = std::get_if<Program>(&workload)) {
+    for (const ProgramModule& module : program->modules()) {
+      names.push_back(module.name);
+    }
+    return names;
+  }
+  for (const Layer& layer : std::get<Workload>(workload).layers()) {
+    names.push_back(layer.name);
+  }
+  return names;
+}
+
+absl::Status CheckSameGpus(const std::string& workload_file,
+                           const AnyWorkload& workload,
+                           const std::string& cluster,
+                           const Topology& topology) {
+  const int64_t in_workload = SizesOf(workload).num_ranks;
+  if (in_workload == topology.num_gpus()) return absl::OkStatus();
+  const std::string_view key =
+      std::holds_alternative<Program>(workload) ? "gpus" : "all_gpus";
+  return absl::InvalidArgumentError(
+      fmt::format("{} is for {} GPUs ({}), {} has {}", workload_file,
+                  in_workload, key, cluster, topology.num_gpus()));
+}
+
+void WarnOfWorkload(const std::string& workload_file,
+                    const AnyWorkload& workload, const ParallelPlan& plan,
+                    Warnings& warnings) {
+  WarnOfIdleCollectives(workload_file, workload, plan, warnings);
+  WarnOfLayersAsChunks(workload_file, workload, warnings);
+}
+
+void WarnOfErrorRates(const std::string& topology_file,
+                      const Topology& topology, std::string_view what,
+                      Warnings& warnings) {
+  const bool has_errors =
+      std::any_of(topology.link_types().begin(), topology.link_types().end(),
+                  [](const LinkType& type) { return type.error_rate > 0; });
+  if (!has_errors) return;
+  warnings.push_back(fmt::format(
+      "{}: error rates of links have no effect on {}", topology_file, what));
+}
+
+absl::StatusOr<NcclSystem> ReadNcclSystem(const std::string& name,
+                                          const NcclOptions& nccl,
+                                          const Topology& topology,
+                                          const std::string& cluster) {
+  ASTRA_ASSIGN_OR_RETURN(SystemSpec system, LoadSystem(name));
+  ASTRA_RETURN_IF_ERROR(CheckGpus(system, topology, cluster));
+  return NcclSystem{std::move(system), nccl};
+}
+
+}  // namespace astra

@@ -1,0 +1,66 @@
+// What the programs that run a workload read, and what all of them find odd in
+// it.
+
+#ifndef ASTRA_CORE_APPS_RUN_INPUTS_H_
+#define ASTRA_CORE_APPS_RUN_INPUTS_H_
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "astra-core/base/log.h"
+#include "astra-core/engine/communicators.h"
+#include "collectives/nccl/nccl_options.h"
+#include "topology/topology.h"
+#include "workload/parallel_plan.h"
+#include "workload/program.h"
+#include "workload/workload.h"
+
+namespace astra {
+
+// The two forms that -w takes: SimAI's text, and programs.
+using AnyWorkload = std::variant<Workload, Program>;
+
+// The form is known by the content.
+//
+// Errors: those of the readers.
+absl::StatusOr<AnyWorkload> ReadAnyWorkload(const std::string& path,
+                                            Warnings* warnings);
+
+const ParallelSizes& SizesOf(const AnyWorkload& workload);
+
+// Of the layers or modules, in order.
+std::vector<std::string> LayerNamesOf(const AnyWorkload& workload);
+
+// Errors: InvalidArgument, naming the files, if the numbers of GPUs differ.
+absl::Status CheckSameGpus(const std::string& workload_file,
+                           const AnyWorkload& workload,
+                           const std::string& cluster,
+                           const Topology& topology);
+
+// Collectives over groups of one rank, and numbers of layers where AICB means
+// model chunks.
+void WarnOfWorkload(const std::string& workload_file,
+                    const AnyWorkload& workload, const ParallelPlan& plan,
+                    Warnings& warnings);
+
+// That links lose packets, where that has no effect on `what`.
+void WarnOfErrorRates(const std::string& topology_file,
+                      const Topology& topology, std::string_view what,
+                      Warnings& warnings);
+
+// The system `name`; it must have the GPUs of the topology, where that names
+// them. `cluster` is where the topology comes from, for messages.
+//
+// Errors: those of LoadSystem and CheckGpus.
+absl::StatusOr<NcclSystem> ReadNcclSystem(const std::string& name,
+                                          const NcclOptions& nccl,
+                                          const Topology& topology,
+                                          const std::string& cluster);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_RUN_INPUTS_H_

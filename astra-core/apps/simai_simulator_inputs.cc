@@ -1,0 +1,109 @@
+#include "astra-core/apps/simai_simulator_inputs.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+#include "network-frontends/config/network_file.h"
+#include "topology/topology_file.h"
+
+namespace astra {
+namespace {
+
+absl::StatusOr<LinkId> FindLink(const Topology& topology, NodeId source,
+                                NodeId target) {
+  if (source.index() < topology.num_nodes()) {
+    for (const LinkId link : topology.links_from(source)) {
+      if (topology.link(link).target == target) return link;
+    }
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "--capture is \"{}-{}\": no cable connects these nodes", source, target));
+}
+
+// The network of the file, or the defaults, and what the command line adds.
+absl::StatusOr<NetworkOptions> ReadNetworkOptions(
+    const SimaiSimulatorOptions& options, const Topology& topology,
+    Warnings& warnings) {
+  NetworkOptions network;
+  PacketOptions& packet = network.packet;
+  packet = DefaultNetwork();
+  if (options.network_file) {
+    ASTRA_ASSIGN_OR_RETURN(packet,
+                           ReadNetwork(*options.network_file, &warnings));
+  }
+  if (options.seed) packet.seed = *options.seed;
+  if (options.sample_interval) {
+    packet.record.sample_interval = options.sample_interval;
+  }
+  if (options.capture) {
+    ASTRA_ASSIGN_OR_RETURN(
+        packet.record.captured_link,
+        FindLink(topology, options.capture->first, options.capture->second));
+  }
+  if (const absl::Status status = CheckPacketOptions(packet, topology);
+      !status.ok()) {
+    return absl::Status(
+        status.code(),
+        fmt::format("{}: {}", options.network_file.value_or("-c"),
+                    std::string(status.message())));
+  }
+  network.flow = FlowOptionsOf(packet);
+  return network;
+}
+
+absl::StatusOr<SimulationOptions> SimulationOf(
+    const SimaiSimulatorOptions& options, const Topology& topology) {
+  SimulationOptions simulation;
+  simulation.lowering = Lowering::kFlowGraph;
+  simulation.message_costs.per_message = options.send_latency;
+  simulation.stop_at = options.stop_at;
+  simulation.unroll = options.unroll;
+  if (options.simai_collectives) {
+    simulation.collectives = CollectiveFamily::kSimai;
+    simulation.simai = options.nccl;
+  } else if (options.system) {
+    simulation.collectives = CollectiveFamily::kNccl;
+    ASTRA_ASSIGN_OR_RETURN(
+        simulation.nccl, ReadNcclSystem(*options.system, options.nccl, topology,
+                                        options.topology_file));
+  }
+  return simulation;
+}
+
+}  // namespace
+
+absl::StatusOr<SimaiSimulatorInputs> ReadInputs(
+    const SimaiSimulatorOptions& options) {
+  Warnings warnings;
+  ASTRA_ASSIGN_OR_RETURN(AnyWorkload workload,
+                         ReadAnyWorkload(options.workload_file, &warnings));
+  if (options.unroll && !std::holds_alternative<Program>(workload)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--unroll has no effect: {} is no program", options.workload_file));
+  }
+  ASTRA_ASSIGN_OR_RETURN(Topology topology,
+                         ReadTopology(options.topology_file));
+  ASTRA_RETURN_IF_ERROR(CheckSameGpus(options.workload_file, workload,
+                                      options.topology_file, topology));
+  ASTRA_ASSIGN_OR_RETURN(NetworkOptions network,
+                         ReadNetworkOptions(options, topology, warnings));
+  ASTRA_ASSIGN_OR_RETURN(SimulationOptions simulation,
+                         SimulationOf(options, topology));
+  ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
+                         ParallelPlan::Create(SizesOf(workload)));
+  if (!options.backend->records_packets) {
+    WarnOfErrorRates(options.topology_file, topology,
+                     fmt::format("--backend {}", options.backend->name),
+                     warnings);
+  }
+  WarnOfWorkload(options.workload_file, workload, plan, warnings);
+  return SimaiSimulatorInputs{std::move(workload),   plan,
+                              std::move(topology),   std::move(network),
+                              std::move(simulation), std::move(warnings)};
+}
+
+}  // namespace astra

@@ -1,0 +1,164 @@
+#include "astra-core/apps/simulator_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "astra-core/base/status_macros.h"
+#include "astra-core/engine/collective_lowering.h"
+#include "astra-core/engine/communicators.h"
+#include "fmt/format.h"
+#include "network-frontends/network_statistics.h"
+#include "topology/routes.h"
+
+namespace astra {
+namespace {
+
+// What one collective sends.
+struct Load {
+  double flows = 0;
+  double bytes = 0;
+  double packets = 0;
+  double packet_hops = 0;
+};
+
+absl::StatusOr<SimulationResult> InClosedForm(
+    const SimaiSimulatorInputs& inputs, Routes& routes) {
+  SimulationOptions options;
+  options.nccl = inputs.simulation.nccl;
+  const NetworkFactory new_network = [&] {
+    return Backends().front().make(inputs.network, routes);
+  };
+  return std::visit(
+      [&](const auto& workload) {
+        return Simulate(workload, options, routes, new_network);
+      },
+      inputs.workload);
+}
+
+// From a sample of the flows: every n-th.
+absl::StatusOr<Load> LoadOf(const CollectiveMessages& messages,
+                            const NicOptions& nic, Routes& routes) {
+  const FlowGraph& graph = *messages.graph;
+  const uint64_t step =
+      std::max<uint64_t>(1, graph.num_flows() / kSampledFlows);
+  const double weight = static_cast<double>(step);
+  const auto payload = static_cast<double>(nic.payload.count());
+  Load load;
+  for (uint64_t i = 0; i < graph.num_flows(); i += step) {
+    const Flow flow = graph.flow(FlowId(i));
+    const auto bytes = static_cast<double>(
+        messages.costs.OnWire(flow, messages.layout).count());
+    ASTRA_ASSIGN_OR_RETURN(
+        const Route route,
+        routes.FindNodes((*messages.nodes)[flow.source.index()],
+                         (*messages.nodes)[flow.target.index()]));
+    const double packets = std::max(1.0, std::ceil(bytes / payload));
+    const double acks = std::ceil(packets / nic.packets_per_ack);
+    load.bytes += weight * bytes;
+    load.packets += weight * packets;
+    load.packet_hops += weight * (packets + acks) * route.num_hops;
+  }
+  load.flows = static_cast<double>(graph.num_flows());
+  return load;
+}
+
+struct Setting {
+  CollectiveCosts costs;
+  Communicators communicators;
+};
+
+absl::StatusOr<Setting> Prepare(const SimaiSimulatorInputs& inputs,
+                                Routes& routes) {
+  const CollectiveSizes used = std::visit(
+      [&](const auto& form) { return UsedCollectives(form, inputs.plan); },
+      inputs.workload);
+  const bool with_messages =
+      inputs.simulation.collectives == CollectiveFamily::kNccl;
+  ASTRA_ASSIGN_OR_RETURN(
+      CollectiveCosts costs,
+      FindCosts(used, inputs.plan, {}, inputs.simulation.nccl, with_messages,
+                routes));
+  Communicators communicators = FormCommunicators(
+      inputs.plan, costs, /*each_rank=*/true, inputs.topology);
+  return Setting{std::move(costs), std::move(communicators)};
+}
+
+void Add(const Load& load, double times, SimulatorEstimate& estimate) {
+  estimate.collectives += times;
+  estimate.flows += times * load.flows;
+  estimate.bytes += times * load.bytes;
+  estimate.packets += times * load.packets;
+  estimate.packet_hops += times * load.packet_hops;
+}
+
+}  // namespace
+
+absl::StatusOr<SimulatorEstimate> EstimateRun(
+    const SimaiSimulatorInputs& inputs) {
+  Routes routes(inputs.topology);
+  ASTRA_ASSIGN_OR_RETURN(const SimulationResult result,
+                         InClosedForm(inputs, routes));
+  ASTRA_ASSIGN_OR_RETURN(const Setting setting, Prepare(inputs, routes));
+  std::map<std::pair<ParallelDimension, RankId>, uint32_t> group_of;
+  const std::vector<Communicator>& groups = setting.communicators.list;
+  for (uint32_t i = 0; i < groups.size(); ++i) {
+    group_of[{groups[i].dimension, groups[i].ranks.front()}] = i;
+  }
+  CollectiveLowering lowering(inputs.simulation.collectives,
+                              inputs.simulation.simai,
+                              inputs.simulation.message_costs, inputs.topology);
+  std::map<std::tuple<uint32_t, CollectiveKind, Bytes>, Load> loads;
+  SimulatorEstimate estimate;
+  for (const CollectiveRecord& record : result.collectives) {
+    const Communication& what = record.communication;
+    const uint32_t id = group_of.at({what.dimension, record.lowest_rank});
+    const auto [load, is_new] =
+        loads.try_emplace({id, what.kind, what.bytes}, Load());
+    if (is_new) {
+      const CollectiveCost& cost =
+          setting.costs.at({what.dimension, what.kind});
+      ASTRA_ASSIGN_OR_RETURN(const CollectiveMessages messages,
+                             lowering.Lower(id, groups[id], what, cost));
+      ASTRA_ASSIGN_OR_RETURN(
+          load->second, LoadOf(messages, inputs.network.packet.nic, routes));
+    }
+    Add(load->second, static_cast<double>(record.count) * record.num_groups,
+        estimate);
+  }
+  // A record of each flow with its path, and the ports.
+  constexpr double kBytesPerLink = 512;
+  const double hops =
+      estimate.packets > 0 ? estimate.packet_hops / estimate.packets / 2 : 0;
+  const double bytes_per_flow =
+      sizeof(FlowRecord) + hops * static_cast<double>(sizeof(LinkId));
+  estimate.memory_bytes =
+      estimate.flows * bytes_per_flow +
+      kBytesPerLink * static_cast<double>(inputs.topology.links().size());
+  estimate.seconds = estimate.packet_hops / kPacketHopsPerSecond;
+  estimate.iteration = result.total();
+  return estimate;
+}
+
+std::string DescribeEstimate(const SimulatorEstimate& estimate) {
+  return fmt::format(
+      "collectives  {:.6g}, of all groups\n"
+      "flows        {:.6g} messages, {:.6g} bytes\n"
+      "packets      {:.6g}; {:.6g} over links, with acknowledgements\n"
+      "memory       {:.0f} MiB for the records of flows and the ports\n"
+      "time         {:.3g} s of the packet backend, at {:.0f} million packets "
+      "over links a second\n"
+      "iteration    {:.6f} ms in closed form, without congestion\n",
+      estimate.collectives, estimate.flows, estimate.bytes, estimate.packets,
+      estimate.packet_hops, std::ceil(estimate.memory_bytes / (1 << 20)),
+      estimate.seconds, kPacketHopsPerSecond * 1e-6,
+      ToMicroseconds(estimate.iteration) * 1e-3);
+}
+
+}  // namespace astra

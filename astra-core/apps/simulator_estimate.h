@@ -1,0 +1,46 @@
+// How much a run of simai_simulator has to do, found without running it.
+
+#ifndef ASTRA_CORE_APPS_SIMULATOR_ESTIMATE_H_
+#define ASTRA_CORE_APPS_SIMULATOR_ESTIMATE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "astra-core/apps/simai_simulator_inputs.h"
+#include "astra-core/apps/simai_simulator_options.h"
+#include "astra-core/base/units.h"
+
+namespace astra {
+
+// Packets that the packet backend moves over one link in a second, on one core:
+// what it did on 64 GPUs below two tiers of switches, on a server of 2023; half
+// to twice as many elsewhere.
+inline constexpr double kPacketHopsPerSecond = 8e6;
+
+struct SimulatorEstimate {
+  double collectives = 0;
+  double flows = 0;
+  double bytes = 0;  // Of payload.
+  double packets = 0;
+  double packet_hops = 0;  // With acknowledgements.
+  double memory_bytes = 0;
+  double seconds = 0;  // Of the packet backend.
+  TimePs iteration;    // In closed form, without congestion.
+};
+
+// The flows of a graph that are looked at; they stand for all.
+inline constexpr uint64_t kSampledFlows = 4096;
+
+// Counts the collectives of each class of groups in closed form, and makes the
+// flow graph of one of each kind.
+//
+// Errors: those of Simulate().
+absl::StatusOr<SimulatorEstimate> EstimateRun(
+    const SimaiSimulatorInputs& inputs);
+
+// As lines of text.
+std::string DescribeEstimate(const SimulatorEstimate& estimate);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_SIMULATOR_ESTIMATE_H_

@@ -1,0 +1,140 @@
+#include "astra-core/apps/simulator_json.h"
+
+#include <sys/resource.h>
+
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "astra-core/apps/json_parts.h"
+#include "astra-core/apps/version.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/yaml_reader.h"
+#include "fmt/format.h"
+#include "network-frontends/config/network_file.h"
+
+namespace astra {
+namespace {
+
+Json ScalarJson(const std::string& text) {
+  if (text == "true" || text == "false") return text == "true";
+  if (const auto integer = ParseInteger("", text); integer.ok()) {
+    return *integer;
+  }
+  if (const auto number = ParseNumber("", text); number.ok()) return *number;
+  return text;
+}
+
+Json ValueJson(const YamlValue& value) {
+  if (value.kind == YamlValue::Kind::kScalar) return ScalarJson(value.text);
+  const bool is_map = value.kind == YamlValue::Kind::kMap;
+  Json json = is_map ? Json::object() : Json::array();
+  for (const auto& [key, child] : value.children) {
+    if (is_map) {
+      json[key] = ValueJson(child);
+    } else {
+      json.push_back(ValueJson(child));
+    }
+  }
+  return json;
+}
+
+// The network as its file would have it.
+Json PacketJson(const PacketOptions& options) {
+  YamlDocument document("network", WriteNetworkFile(options));
+  YamlFields fields = document.Root("a network");
+  Json json;
+  for (const std::string& key : fields.keys()) {
+    if (key != "simai_network") json[key] = ValueJson(*fields.Value(key));
+  }
+  return json;
+}
+
+Json FlowJson(const FlowOptions& options) {
+  return {{"payload_bytes", options.payload.count()},
+          {"header_bytes", options.header.count()},
+          {"switch_latency_ps", options.switch_latency.count()},
+          {"message_latency_ps", options.message_latency.count()},
+          {"seed", options.seed},
+          {"efficiency", options.efficiency}};
+}
+
+Json ModelJson(const SimaiSimulatorOptions& options) {
+  const NcclVersion& version = options.nccl.version;
+  return {{"backend", options.backend->name},
+          {"collectives", options.simai_collectives ? "simai" : "nccl"},
+          {"system", options.system.value_or("")},
+          {"nccl_version",
+           options.system ? fmt::format("{}.{}", version.major, version.minor)
+                          : ""},
+          {"nccl", options.nccl_variables},
+          {"send_latency_ps", options.send_latency.count()},
+          {"stop_at_ps", options.stop_at.count()}};
+}
+
+Json NetworkJson(const SimaiSimulatorOptions& options,
+                 const SimaiSimulatorInputs& inputs) {
+  Json json = {{"file", options.network_file.value_or("")}};
+  if (options.backend->records_packets) {
+    json["packet"] = PacketJson(inputs.network.packet);
+  } else if (options.backend->has_options) {
+    json["flow"] = FlowJson(inputs.network.flow);
+  }
+  return json;
+}
+
+Json SimulatedJson(const SimulatorRun& run) {
+  const NetworkStatistics& network = run.network;
+  return {{"network_ps", run.network_time.count()},
+          {"events", network.num_events},
+          {"flows", network.flows.size()},
+          {"data_packets", network.num_data_packets},
+          {"packet_hops", network.num_packet_hops},
+          {"drops", network.num_drops},
+          {"losses", network.num_losses},
+          {"retransmissions", network.num_retransmissions},
+          {"records_left_out", network.num_lost_records}};
+}
+
+}  // namespace
+
+std::string SimulatorRunJson(const SimaiSimulatorOptions& options,
+                             const SimaiSimulatorInputs& inputs,
+                             const SimulatorRun& run) {
+  return JsonText(
+      {{"program", "simai_simulator"},
+       {"version", Version()},
+       {"name", options.name},
+       {"finished", run.status.ok()},
+       {"reason", std::string(run.status.message())},
+       {"workload",
+        WorkloadJson(options.workload_file, inputs.workload, options.unroll)},
+       {"topology", TopologyJson(options.topology_file, inputs.topology)},
+       {"model", ModelJson(options)},
+       {"network", NetworkJson(options, inputs)},
+       {"warnings", inputs.warnings},
+       {"result", ResultJson(run.result)},
+       {"simulated", SimulatedJson(run)}});
+}
+
+std::string CostJson(const SimaiSimulatorOptions& options,
+                     const SimulatorRun& run, double wall_s) {
+  constexpr double kMicro = 1e-6;
+  constexpr double kKibPerMib = 1024;
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [&](const timeval& time) {
+    return static_cast<double>(time.tv_sec) +
+           kMicro * static_cast<double>(time.tv_usec);
+  };
+  const auto hops = static_cast<double>(run.network.num_packet_hops);
+  return JsonText(
+      {{"wall_s", wall_s},
+       {"cpu_s", seconds(usage.ru_utime) + seconds(usage.ru_stime)},
+       {"peak_memory_MiB", static_cast<double>(usage.ru_maxrss) / kKibPerMib},
+       {"packet_hops_per_s", wall_s > 0 ? hops / wall_s : 0},
+       {"threads", options.num_threads}});
+}
+
+}  // namespace astra

@@ -1,0 +1,292 @@
+// simai_simulator as a user runs it.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/testing/bad_input.h"
+#include "tests/testing/files.h"
+#include "tests/testing/matchers.h"
+#include "tests/testing/programs.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::ProgramResult;
+using ::astra::testing::ReadText;
+using ::astra::testing::RunProgram;
+using ::astra::testing::TemporaryFolder;
+using ::astra::testing::WriteText;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr std::string_view kWorkload =
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1 "
+    "vpp: 1 ga: 1 all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0 pp_comm: "
+    "0\n2\n"
+    "reduce -1 1000 ALLREDUCE 1048576 0 NONE 0 0 NONE 0 0\n"
+    "exchange -1 1000 ALLTOALL 1048576 0 NONE 0 0 NONE 0 0\n";
+
+class SimaiSimulatorTest : public ::testing::Test {
+ protected:
+  SimaiSimulatorTest() {
+    WriteText(folder_.PathOf("w.txt"), kWorkload);
+    EXPECT_EQ(
+        RunProgram("gen_topo", "-topo Spectrum-X -g 8 -psn 1 -nl 0ns -o t.txt",
+                   folder_.path())
+            .exit_code,
+        0);
+  }
+
+  ProgramResult Simulate(const std::string& arguments) {
+    return RunProgram("simai_simulator", arguments, folder_.path());
+  }
+
+  // Expects exit code 2, one line on stderr, and no results.
+  void ExpectRefused(const std::string& arguments, const std::string& message) {
+    SCOPED_TRACE(arguments);
+    const std::vector<std::string> before = folder_.Names();
+    const ProgramResult result = Simulate(arguments);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.error, "simai_simulator: error: " + message + "\n");
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(folder_.Names(), before);
+  }
+
+  std::string Result(const std::string& path) {
+    return ReadText(folder_.PathOf(path));
+  }
+
+  TemporaryFolder folder_;
+};
+
+// The line of `text` that begins with `start`, without its end.
+std::string LineOf(const std::string& text, const std::string& start) {
+  const size_t begin = ("\n" + text).find("\n" + start);
+  if (begin == std::string::npos) return "none";
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+TEST_F(SimaiSimulatorTest, TimesARingAllReduceExactlyWithoutPackets) {
+  const ProgramResult result =
+      Simulate("-w w.txt -n t.txt --backend analytical -o a");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.error, "");
+  EXPECT_THAT(result.out, HasSubstr("finished   w: 0.009"));
+  // 14 steps of 131072 B at 360 GB/s, each rounded up: 14 x 364.089 ns.
+  EXPECT_THAT(Result("a/collectives.csv"),
+              StartsWith("name,op,group,ranks,bytes,algorithm,start_us,"
+                         "finish_us,time_us,rank0_time_us,busbw_GBps,"));
+  EXPECT_THAT(LineOf(Result("a/collectives.csv"), "reduce,"),
+              StartsWith("reduce,all-reduce,TP,8,1048576,ring,1.000000,"
+                         "6.097246,5.097246,5.097246,360.000,"));
+}
+
+TEST_F(SimaiSimulatorTest, EveryBackendWritesWhatItKnows) {
+  const std::string few[] = {"EndToEnd.csv", "collectives.csv", "cost.json",
+                             "links.csv", "run.json"};
+  for (const std::string backend : {"analytical", "flow", "packet"}) {
+    SCOPED_TRACE(backend);
+    const ProgramResult result =
+        Simulate("-w w.txt -n t.txt --backend " + backend + " -o " + backend);
+    EXPECT_EQ(result.exit_code, 0) << result.error;
+    for (const std::string& file : few) {
+      EXPECT_THAT(result.out, HasSubstr(" " + file));
+      EXPECT_NE(Result(backend + "/" + file), "") << file;
+    }
+    const bool has_flows = result.out.find(" flows.csv") != std::string::npos;
+    EXPECT_EQ(has_flows, backend != "analytical");
+    const bool has_pfc = result.out.find(" pfc.csv") != std::string::npos;
+    EXPECT_EQ(has_pfc, backend == "packet");
+  }
+}
+
+TEST_F(SimaiSimulatorTest, WritesEveryFileThatIsAskedFor) {
+  const ProgramResult result = Simulate(
+      "-w w.txt -n t.txt -o a --sample 1us --capture 0-8 --trace "
+      "--simai-files");
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  EXPECT_THAT(Result("a/flows.csv"),
+              StartsWith("collective,source,target,channel,bytes,start_us,"
+                         "finish_us,fct_us,ideal_us,slowdown,retransmissions,"
+                         "path\n"));
+  // A message of the ring from GPU 0 over the NVSwitch, node 8.
+  EXPECT_THAT(LineOf(Result("a/flows.csv"), "reduce,0,1,"),
+              EndsWith(",0,0>8>1"));
+  EXPECT_THAT(LineOf(Result("a/flows.csv"), "exchange,0,1,"),
+              EndsWith(",0,0>8>1"));
+  EXPECT_THAT(Result("a/rates.csv"), StartsWith("time_us,source,target,"));
+  EXPECT_THAT(Result("a/queues.csv"), StartsWith("time_us,link,source,"));
+  EXPECT_THAT(Result("a/pfc.csv"), StartsWith("time_us,node,sender,link,"));
+  EXPECT_THAT(Result("a/cnp.csv"), StartsWith("time_us,source,target,"));
+  EXPECT_THAT(Result("a/fct.txt"),
+              HasSubstr("0b000001 0b000101 10000 100 131072 1000 "));
+  EXPECT_EQ(Result("a/pfc.txt"), "");
+  EXPECT_THAT(Result("a/trace.json"), HasSubstr("\"name\":\"reduce\""));
+  // The section header and the first frame: to GPU 1, from GPU 0.
+  const std::string capture = Result("a/capture.pcapng");
+  EXPECT_THAT(capture, StartsWith("\x0a\x0d\x0d\x0a\x1c"));
+  EXPECT_THAT(capture, HasSubstr(std::string("\x02\0\0\0\0\x01\x02\0\0\0\0\0"
+                                             "\x08\0\x45",
+                                             15)));
+}
+
+TEST_F(SimaiSimulatorTest, WritesTheSameBytesAgainOnAnyNumberOfThreads) {
+  const std::string arguments =
+      "-w w.txt -n t.txt --sample 1us --capture 0-8 --trace --simai-files";
+  ASSERT_EQ(Simulate(arguments + " -o a").exit_code, 0);
+  ASSERT_EQ(Simulate(arguments + " -o b -t 1").exit_code, 0);
+  ASSERT_EQ(Simulate(arguments + " -o deep/c -t 4").exit_code, 0);
+  for (const std::string file :
+       {"EndToEnd.csv", "capture.pcapng", "cnp.csv", "collectives.csv",
+        "fct.txt", "flows.csv", "links.csv", "pfc.csv", "pfc.txt", "queues.csv",
+        "rates.csv", "run.json", "trace.json"}) {
+    EXPECT_EQ(Result("a/" + file), Result("b/" + file)) << file;
+    EXPECT_EQ(Result("a/" + file), Result("deep/c/" + file)) << file;
+  }
+}
+
+TEST_F(SimaiSimulatorTest, SaysWhatItUnderstood) {
+  WriteText(folder_.PathOf("c.yaml"),
+            "simai_network: 1\nnic: {payload: 9000B}\nseed: 5\n");
+  ASSERT_EQ(Simulate("-w w.txt -n t.txt -c c.yaml --seed 7 --send-latency 6us "
+                     "-o a")
+                .exit_code,
+            0);
+  const std::string run = Result("a/run.json");
+  EXPECT_THAT(run, HasSubstr("\"payload\": \"9kB\""));
+  EXPECT_THAT(run, HasSubstr("\"seed\": 7"));
+  EXPECT_THAT(run, HasSubstr("\"send_latency_ps\": 6000000"));
+  EXPECT_THAT(run, HasSubstr("\"finished\": true"));
+}
+
+TEST_F(SimaiSimulatorTest, TakesSimAIsConfiguration) {
+  WriteText(folder_.PathOf("SimAI.conf"),
+            "CC_MODE 8\nFLOW_FILE /etc/flow.txt\n");
+  const ProgramResult result =
+      Simulate("-w w.txt -n t.txt -c SimAI.conf --collectives simai -o a");
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  EXPECT_EQ(result.error,
+            "simai_simulator: warning: SimAI.conf: no effect: FLOW_FILE\n");
+  EXPECT_THAT(Result("a/run.json"), HasSubstr("\"name\": \"dctcp\""));
+}
+
+TEST_F(SimaiSimulatorTest, AStoppedRunSaysSoAndKeepsWhatThereIs) {
+  const ProgramResult result =
+      Simulate("-w w.txt -n t.txt --backend analytical --stop-at 7us -o a");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.error, StartsWith("simai_simulator: error: stopped at "
+                                       "7.000 us of simulated time, with "));
+  EXPECT_THAT(result.out,
+              HasSubstr("\nnot finished w: stopped at 7.000 us of simulated "
+                        "time, with "));
+  EXPECT_THAT(Result("a/collectives.csv"), HasSubstr("\nreduce,"));
+  EXPECT_THAT(Result("a/collectives.csv"), Not(HasSubstr("\nexchange,")));
+  EXPECT_THAT(Result("a/run.json"), HasSubstr("\"finished\": false"));
+}
+
+TEST_F(SimaiSimulatorTest, AStuckRunSaysWhy) {
+  WriteText(folder_.PathOf("c.yaml"),
+            "simai_network: 1\n"
+            "link_events:\n"
+            "  - {time: 1us, a: 0, b: 8, rate_factor: 0}\n"
+            "  - {time: 1us, a: 0, b: 9, rate_factor: 0}\n");
+  const ProgramResult result = Simulate("-w w.txt -n t.txt -c c.yaml -o a");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("\nnot finished w: nothing is left to "));
+  EXPECT_THAT(result.out, HasSubstr("lead from GPU 0 to GPU 1"));
+  EXPECT_THAT(Result("a/run.json"), HasSubstr("\"finished\": false"));
+}
+
+TEST_F(SimaiSimulatorTest, EstimatesWithoutRunning) {
+  const ProgramResult result = Simulate("-w w.txt -n t.txt --estimate");
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  // 14 steps of 8 messages, and 7 messages from each of 8 ranks, of 131072 B,
+  // which is 32 packets of 4096 B, over 2 links each way.
+  EXPECT_THAT(result.out,
+              StartsWith("collectives  2, of all groups\n"
+                         "flows        168 messages, 2.20201e+07 bytes\n"
+                         "packets      5376; 21504 over links, with "
+                         "acknowledgements\n"));
+  EXPECT_THAT(folder_.Names(), ElementsAre("t.txt", "w.txt"));
+}
+
+TEST_F(SimaiSimulatorTest, RefusesWhatItCannotUse) {
+  ExpectRefused("", "--workload is missing: give a workload file with -w");
+  ExpectRefused("-w w.txt",
+                "--topology is missing: give a topology file with "
+                "-n");
+  ExpectRefused("-w w.txt -n t.txt -t 0",
+                "--threads is \"0\": expected a whole number from 1 to 1024");
+  ExpectRefused("-w w.txt -n t.txt --backend ns3",
+                "unknown backend \"ns3\"; did you mean \"flow\"? (known: "
+                "analytical, flow, packet)");
+  ExpectRefused("-w w.txt -n t.txt --collectives mpi",
+                "unknown --collectives \"mpi\"; did you mean \"simai\"? "
+                "(known: nccl, simai)");
+  ExpectRefused("-w w.txt -n t.txt --send-latency 6",
+                "--send-latency: \"6\" is not a time of at most 1000 s, such "
+                "as 10us");
+  ExpectRefused("-w w.txt -n t.txt --sample 0us",
+                "--sample: \"0us\" is not a time above 0 of at most 1000 s, "
+                "such as 10us");
+  ExpectRefused("-w w.txt -n t.txt --capture 0",
+                "--capture is \"0\": expected two nodes, such as 0-8");
+  ExpectRefused("-w w.txt -n t.txt --capture 0-1",
+                "--capture is \"0-1\": no cable connects these nodes");
+  ExpectRefused("-w w.txt -n t.txt --capture 99-1",
+                "--capture is \"99-1\": no cable connects these nodes");
+  ExpectRefused("-w w.txt -n t.txt --unroll",
+                "--unroll has no effect: w.txt is no program");
+  ExpectRefused("-w w.txt -n t.txt -c none.txt",
+                "none.txt: cannot be read: No such file or directory");
+}
+
+TEST_F(SimaiSimulatorTest, RefusesWhatHasNoEffect) {
+  ExpectRefused("-w w.txt -n t.txt --backend analytical -c c.yaml",
+                "--network has no effect with --backend analytical");
+  ExpectRefused("-w w.txt -n t.txt --backend analytical --seed 2",
+                "--seed has no effect with --backend analytical");
+  ExpectRefused("-w w.txt -n t.txt --backend flow --sample 1us",
+                "--sample has no effect with --backend flow");
+  ExpectRefused("-w w.txt -n t.txt --backend flow --capture 0-8",
+                "--capture has no effect with --backend flow");
+  ExpectRefused("-w w.txt -n t.txt --nccl NCCL_ALGO=Ring",
+                "--nccl has no effect without --system or --collectives simai");
+  ExpectRefused("-w w.txt -n t.txt --collectives simai --system dgx-h100",
+                "--system has no effect with --collectives simai");
+  ExpectRefused("-w w.txt -n t.txt --estimate --trace",
+                "--trace has no effect with --estimate");
+}
+
+TEST_F(SimaiSimulatorTest, PrintsHelpVersionAndColumns) {
+  EXPECT_THAT(Simulate("--help").out, HasSubstr("usage: simai_simulator"));
+  EXPECT_EQ(Simulate("--version").out, "simai_simulator 0.1.0\n");
+  EXPECT_THAT(Simulate("--columns").out, HasSubstr("rank0_time_us"));
+}
+
+// The dictionary and the files name the same columns.
+TEST_F(SimaiSimulatorTest, DocumentsEveryColumn) {
+  ASSERT_EQ(Simulate("-w w.txt -n t.txt -o a --sample 1us").exit_code, 0);
+  const std::string dictionary = Simulate("--columns").out;
+  for (const std::string file :
+       {"collectives.csv", "cnp.csv", "flows.csv", "links.csv", "pfc.csv",
+        "queues.csv", "rates.csv"}) {
+    std::string header = LineOf(Result("a/" + file), "");
+    std::replace(header.begin(), header.end(), ',', ' ');
+    std::string documented;
+    for (const std::string_view line : testing::SplitLines(dictionary)) {
+      if (line.substr(0, file.size()) != file) continue;
+      const std::string_view name = line.substr(16);
+      if (!documented.empty()) documented += ' ';
+      documented += name.substr(0, name.find(' '));
+    }
+    EXPECT_EQ(documented, header) << file;
+  }
+}
+
+}  // namespace
+}  // namespace astra
