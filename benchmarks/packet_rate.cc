@@ -1,9 +1,10 @@
 // How many packet-hops a second the packet network does, and what memory it
-// needs. A packet-hop is a packet, data or acknowledgement, that crosses a link.
+// needs. A packet-hop is a packet, data or acknowledgement, that crosses a
+// link.
 //
 // The network is a three-tier fat tree of k-port switches at 400 Gbps and 1 us
-// a link, one GPU a server; every packet is acknowledged; DCQCN, ECN and PFC are
-// on. Patterns, each GPU with one message to
+// a link, one GPU a server; every packet is acknowledged; DCQCN, ECN and PFC
+// are on. Patterns, each GPU with one message to
 //
 //   ring         the next one
 //   permutation  another one, at random: ECMP makes queues
@@ -118,9 +119,8 @@ absl::Status Run(const Case& what) {
     if (known.num_gpus == what.num_gpus) shape = &known;
   }
   if (shape == nullptr) {
-    return absl::InvalidArgumentError(
-        fmt::format("GPUS is {}: expected 16, 128, 1024 or 4096",
-                    what.num_gpus));
+    return absl::InvalidArgumentError(fmt::format(
+        "GPUS is {}: expected 16, 128, 1024 or 4096", what.num_gpus));
   }
   ASTRA_ASSIGN_OR_RETURN(const Topology topology, FatTree(*shape));
   PacketOptions options;
@@ -151,9 +151,9 @@ absl::Status Run(const Case& what) {
       "{:<12}{:>6} GPUs  {:<9}{:>12} hops  {:>5.2f} events/hop  {:>6.1f} ns/hop"
       "  {:>6.2f} Mhop/s  simulated {:>9.3f} us  {:>5} MiB\n",
       what.pattern, what.num_gpus, what.control, statistics.num_packet_hops,
-      static_cast<double>(statistics.num_events) / hops,
-      took_s * 1e9 / hops, hops / took_s * 1e-6,
-      ToMicroseconds(network.now()), usage.ru_maxrss / 1024);
+      static_cast<double>(statistics.num_events) / hops, took_s * 1e9 / hops,
+      hops / took_s * 1e-6, ToMicroseconds(network.now()),
+      usage.ru_maxrss / 1024);
   return absl::OkStatus();
 }
 
@@ -165,8 +165,8 @@ std::vector<Case> AllCases() {
     cases.push_back({"ring", shape.num_gpus, large});
     cases.push_back({"permutation", shape.num_gpus, large});
     if (shape.num_gpus <= 1024) {
-      cases.push_back({"all-to-all", shape.num_gpus,
-                       std::max(small, Bytes(8192))});
+      cases.push_back(
+          {"all-to-all", shape.num_gpus, std::max(small, Bytes(8192))});
     }
     cases.push_back({"incast", shape.num_gpus, Bytes(65'536)});
   }
@@ -195,9 +195,8 @@ absl::Status RunAll(int argc, char** argv) {
   ASTRA_ASSIGN_OR_RETURN(const int64_t num_gpus, ParseInteger("GPUS", argv[2]));
   Case what{argv[1], static_cast<uint32_t>(num_gpus), Bytes(2'000'000)};
   if (argc > 3) {
-    ASTRA_ASSIGN_OR_RETURN(
-        const int64_t bytes,
-        ParseInteger("BYTES", argv[3], 1, int64_t{1} << 40));
+    ASTRA_ASSIGN_OR_RETURN(const int64_t bytes,
+                           ParseInteger("BYTES", argv[3], 1, int64_t{1} << 40));
     what.bytes = Bytes(bytes);
   }
   if (argc > 4) what.control = argv[4];

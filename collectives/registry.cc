@@ -61,6 +61,7 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
 
     {kAllToAll, "direct", &LowerDirect, &DirectSteps},
     Of<kPxnAlgorithm>(kAllToAll),
+    {kAllToAll, "simai_direct", &LowerSimaiDirect, &DirectSteps},
 
     {kSendRecv, "direct", &LowerDirect, &DirectSteps},
 

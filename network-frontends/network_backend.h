@@ -24,8 +24,8 @@ struct Message {
   NodeId source;
   NodeId target;
   Bytes bytes;
-  // Messages of one source, target and channel may share a queue pair, and so
-  // a path and a rate.
+  // Messages of one source, target and channel may share a queue pair: a path,
+  // a rate, and their order.
   uint32_t channel = 0;
 };
 

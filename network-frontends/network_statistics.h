@@ -50,12 +50,12 @@ struct LinkRecord {
   double bytes = 0;      // On the wire, headers included.
   uint64_t packets = 0;  // Data, acknowledgements and all others.
   TimePs busy;
-  TimePs paused;             // By PFC, of data.
-  Bytes max_queue;           // Before the link, at its source.
-  uint64_t marked = 0;       // With ECN.
-  uint64_t dropped = 0;      // For want of buffer, before the link.
-  uint64_t lost = 0;         // On the wire: errors, or the link went down.
-  uint64_t pauses = 0;       // That the source of the link was told.
+  TimePs paused;         // By PFC, of data.
+  Bytes max_queue;       // Before the link, at its source.
+  uint64_t marked = 0;   // With ECN.
+  uint64_t dropped = 0;  // For want of buffer, before the link.
+  uint64_t lost = 0;     // On the wire: errors, or the link went down.
+  uint64_t pauses = 0;   // That the source of the link was told.
 };
 
 struct PfcRecord {

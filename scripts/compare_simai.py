@@ -14,8 +14,9 @@ draw of many: there the median over the seeds counts. Without the data it says
 so and ends.
 
 ns-3 counts in nanoseconds and cuts off what is left: a packet of 9052 B takes
-25 ns at 2880 Gbps and not 25.144 ns, an acknowledgement no time at all. The
-column "1 ns" has that (time_resolution), the column "exact" not.
+25 ns at 2880 Gbps and not 25.144 ns, an acknowledgement no time at all. So does
+the network of simai.conf. The columns "exact" are the same network without it
+(time_resolution: 1ps).
 """
 
 import argparse
@@ -164,17 +165,17 @@ def run(command):
                  f"{done.stderr.strip() or done.stdout.strip()}")
 
 
-def rounded_network(arguments):
-    """simai.conf as it is understood, in nanoseconds."""
-    path = arguments.out / "rounded.json"
+def exact_network(arguments):
+    """simai.conf as it is understood, in picoseconds."""
+    path = arguments.out / "exact.json"
     if not path.exists():
-        case = Case("rounded", cluster(8), 8, [("ALLREDUCE", 1 << 20, 0)], 0)
+        case = Case("exact", cluster(8), 8, [("ALLREDUCE", 1 << 20, 0)], 0)
         prepare(arguments, case)
         simulate(arguments, case, 1, CONF)
         results = results_of(arguments, case, 1, CONF)
         network = json.loads((results / "run.json").read_text())["network"]
         network = {"simai_network": 1, **network["packet"]}
-        network["time_resolution"] = "1ns"
+        network["time_resolution"] = "1ps"
         del network["record"]
         path.write_text(json.dumps(network))
     return path
@@ -225,8 +226,8 @@ def percent(ours, theirs):
 
 def compare(arguments, case):
     prepare(arguments, case)
-    exact = over_seeds(arguments, case, CONF)
-    rounded = over_seeds(arguments, case, rounded_network(arguments))
+    exact = over_seeds(arguments, case, exact_network(arguments))
+    rounded = over_seeds(arguments, case, CONF)
     rows = []
     for i, (operation, size, us) in enumerate(case.collectives):
         in_ns = [times[i] for times in rounded]

@@ -4,6 +4,15 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+# After astra_flags, which would take them back.
+add_library(astra_test_flags INTERFACE)
+# Tests name only the fields that matter to them.
+target_compile_options(astra_test_flags INTERFACE -Wno-missing-field-initializers)
+# Most run for no time: to optimise them would take longer than it saved.
+if(ASTRA_SANITIZERS)
+  target_compile_options(astra_test_flags INTERFACE -O0)
+endif()
+
 # What all tests share. Its precompiled header, which costs more than most
 # tests, is theirs too.
 add_library(astra_testing STATIC
@@ -11,14 +20,12 @@ add_library(astra_testing STATIC
   testing/programs.cc
   testing/sha256.cc)
 target_link_libraries(astra_testing PUBLIC
-  astra_flags absl::status absl::statusor astra::base fmt::fmt GTest::gmock
-  GTest::gtest_main)
+  astra_flags astra_test_flags absl::status absl::statusor astra::base fmt::fmt
+  GTest::gmock GTest::gtest_main)
 target_include_directories(astra_testing PUBLIC ${PROJECT_SOURCE_DIR})
 target_compile_definitions(astra_testing PUBLIC
   ASTRA_TESTS_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
   ASTRA_BIN_DIR="${PROJECT_BINARY_DIR}/bin")
-# Tests name only the fields that matter to them.
-target_compile_options(astra_testing PUBLIC -Wno-missing-field-initializers)
 target_precompile_headers(astra_testing PRIVATE
   <gmock/gmock.h> <gtest/gtest.h>
   <fmt/format.h> <fmt/ranges.h>
@@ -207,8 +214,25 @@ astra_test(api_test
   DEPS astra::collectives_api)
 
 astra_test(network_test
-  SOURCES network-frontends/backend_contract_test.cc
-  DEPS astra::backend_analytical astra::backend_flow)
+  SOURCES
+    network-frontends/backend_agreement_test.cc
+    network-frontends/backend_contract_test.cc
+  DEPS astra::backends astra::engine)
+
+astra_test(backend_packet_test
+  SOURCES
+    network-frontends/packet/agenda_test.cc
+    network-frontends/packet/packet_backend_test.cc
+    network-frontends/packet/packet_congestion_test.cc
+    network-frontends/packet/packet_faults_test.cc
+    network-frontends/packet/packet_forwarding_test.cc
+    network-frontends/packet/packet_records_test.cc
+    network-frontends/packet/packet_sender_test.cc
+    network-frontends/packet/packet_window_test.cc
+    network-frontends/packet/random_network.cc
+    network-frontends/packet/random_network_test.cc
+    network-frontends/packet/shared_buffer_test.cc
+  DEPS astra::backend_packet)
 
 astra_test(backend_flow_test
   SOURCES

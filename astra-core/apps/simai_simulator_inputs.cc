@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
+#include "collectives/nccl/system_topology.h"
 #include "fmt/format.h"
 #include "network-frontends/config/network_file.h"
 #include "topology/topology_file.h"
@@ -55,22 +56,43 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(
   return network;
 }
 
+// The system whose NCCL runs the collectives; none, with a warning, if nothing
+// says which it is.
+absl::StatusOr<std::optional<NcclSystem>> FindSystem(
+    const SimaiSimulatorOptions& options, const Topology& topology,
+    Warnings& warnings) {
+  if (options.system) {
+    return ReadNcclSystem(*options.system, options.nccl, topology,
+                          options.topology_file);
+  }
+  absl::StatusOr<SystemSpec> derived = DeriveSystem(topology);
+  if (derived.ok()) return NcclSystem{*std::move(derived), options.nccl};
+  const std::string why = fmt::format("{}: {}", options.topology_file,
+                                      std::string(derived.status().message()));
+  if (!options.nccl_variables.empty()) {
+    return absl::InvalidArgumentError("--nccl has no effect: " + why);
+  }
+  warnings.push_back(
+      why +
+      "; until then collectives are rings and direct messages, without "
+      "NCCL's latencies");
+  return std::nullopt;
+}
+
 absl::StatusOr<SimulationOptions> SimulationOf(
-    const SimaiSimulatorOptions& options, const Topology& topology) {
+    const SimaiSimulatorOptions& options, const Topology& topology,
+    Warnings& warnings) {
   SimulationOptions simulation;
   simulation.lowering = Lowering::kFlowGraph;
   simulation.message_costs.per_message = options.send_latency;
   simulation.stop_at = options.stop_at;
   simulation.unroll = options.unroll;
-  if (options.simai_collectives) {
-    simulation.collectives = CollectiveFamily::kSimai;
-    simulation.simai = options.nccl;
-  } else if (options.system) {
-    simulation.collectives = CollectiveFamily::kNccl;
-    ASTRA_ASSIGN_OR_RETURN(
-        simulation.nccl, ReadNcclSystem(*options.system, options.nccl, topology,
-                                        options.topology_file));
-  }
+  simulation.collectives = options.collectives;
+  simulation.simai = options.nccl;
+  if (options.collectives != CollectiveFamily::kNccl) return simulation;
+  ASTRA_ASSIGN_OR_RETURN(simulation.nccl,
+                         FindSystem(options, topology, warnings));
+  if (!simulation.nccl) simulation.collectives = CollectiveFamily::kDefault;
   return simulation;
 }
 
@@ -92,7 +114,7 @@ absl::StatusOr<SimaiSimulatorInputs> ReadInputs(
   ASTRA_ASSIGN_OR_RETURN(NetworkOptions network,
                          ReadNetworkOptions(options, topology, warnings));
   ASTRA_ASSIGN_OR_RETURN(SimulationOptions simulation,
-                         SimulationOf(options, topology));
+                         SimulationOf(options, topology, warnings));
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
                          ParallelPlan::Create(SizesOf(workload)));
   if (!options.backend->records_packets) {

@@ -1,7 +1,9 @@
 #include "astra-core/apps/simai_simulator_options.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <string_view>
 
@@ -36,10 +38,10 @@ constexpr OptionSpec kOptions[] = {
      "size of packets and the latency of switches; analytical: each message "
      "alone"},
     {"collectives", "", "NAME", "Model",
-     "nccl (default): what NCCL chooses on --system, without one rings and "
-     "direct messages; simai: SimAI's"},
+     "nccl (default): what NCCL chooses on --system, with its latencies and "
+     "protocols; simai: SimAI's; plain: rings and direct messages"},
     {"system", "", "NAME", "Model",
-     "NCCL's choices, latencies and protocols on it (dgx-h100, a file, ...)"},
+     "for nccl: dgx-h100, a file, ... (default: that of the topology's GPUs)"},
     {"nccl", "", "KEY=VALUE", "Model",
      "NCCL's variables, such as NCCL_ALGO=Ring,NCCL_PROTO=Simple"},
     {"send-latency", "", "TIME", "Model",
@@ -137,24 +139,27 @@ absl::Status CheckEstimate(const CommandLine& flags) {
 
 absl::Status ReadCollectives(const CommandLine& flags,
                              SimaiSimulatorOptions& options) {
-  constexpr std::string_view kFamilies[] = {"nccl", "simai"};
-  const std::string family =
-      flags.value("collectives").value_or(std::string(kFamilies[0]));
-  options.simai_collectives = family == kFamilies[1];
-  if (!options.simai_collectives && family != kFamilies[0]) {
+  // In the order of CollectiveFamily.
+  constexpr std::string_view kFamilies[] = {"plain", "nccl", "simai"};
+  const std::string family = flags.value("collectives").value_or("nccl");
+  const auto* found =
+      std::find(std::begin(kFamilies), std::end(kFamilies), family);
+  if (found == std::end(kFamilies)) {
     return absl::InvalidArgumentError(
         UnknownName("--collectives", family, kFamilies));
   }
+  options.collectives =
+      static_cast<CollectiveFamily>(found - std::begin(kFamilies));
   options.system = flags.value("system");
-  if (options.system && options.simai_collectives) {
+  if (options.system && options.collectives != CollectiveFamily::kNccl) {
     return absl::InvalidArgumentError(
-        "--system has no effect with --collectives simai");
+        fmt::format("--system has no effect with --collectives {}", family));
   }
   const std::optional<std::string> variables = flags.value("nccl");
   if (!variables) return absl::OkStatus();
-  if (!options.system && !options.simai_collectives) {
+  if (options.collectives == CollectiveFamily::kDefault) {
     return absl::InvalidArgumentError(
-        "--nccl has no effect without --system or --collectives simai");
+        "--nccl has no effect with --collectives plain");
   }
   options.nccl_variables = *variables;
   return ApplyNcclOptionList(*variables, &options.nccl);

@@ -13,6 +13,7 @@
 #include "astra-core/apps/command_line.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
+#include "astra-core/engine/collective_lowering.h"
 #include "collectives/nccl/nccl_options.h"
 #include "network-frontends/registry/registry.h"
 
@@ -23,7 +24,7 @@ struct SimaiSimulatorOptions {
   std::string topology_file;
   std::optional<std::string> network_file;
   const BackendEntry* backend = nullptr;
-  bool simai_collectives = false;     // Else NCCL's.
+  CollectiveFamily collectives = CollectiveFamily::kNccl;
   std::optional<std::string> system;  // Name or file; see system_library.h.
   std::string nccl_variables;         // As given.
   NcclOptions nccl;

@@ -3,12 +3,14 @@
 #include <sys/resource.h>
 
 #include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/version.h"
+#include "astra-core/base/check.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/yaml_reader.h"
 #include "fmt/format.h"
@@ -60,14 +62,27 @@ Json FlowJson(const FlowOptions& options) {
           {"efficiency", options.efficiency}};
 }
 
-Json ModelJson(const SimaiSimulatorOptions& options) {
+std::string_view NameOf(CollectiveFamily family) {
+  switch (family) {
+    case CollectiveFamily::kDefault:
+      return "plain";
+    case CollectiveFamily::kNccl:
+      return "nccl";
+    case CollectiveFamily::kSimai:
+      return "simai";
+  }
+  ASTRA_CHECK(false, "family {}", static_cast<int>(family));
+}
+
+Json ModelJson(const SimaiSimulatorOptions& options,
+               const SimulationOptions& simulation) {
   const NcclVersion& version = options.nccl.version;
+  const std::optional<NcclSystem>& nccl = simulation.nccl;
   return {{"backend", options.backend->name},
-          {"collectives", options.simai_collectives ? "simai" : "nccl"},
-          {"system", options.system.value_or("")},
+          {"collectives", NameOf(simulation.collectives)},
+          {"system", nccl ? nccl->system.name : ""},
           {"nccl_version",
-           options.system ? fmt::format("{}.{}", version.major, version.minor)
-                          : ""},
+           nccl ? fmt::format("{}.{}", version.major, version.minor) : ""},
           {"nccl", options.nccl_variables},
           {"send_latency_ps", options.send_latency.count()},
           {"stop_at_ps", options.stop_at.count()}};
@@ -111,7 +126,7 @@ std::string SimulatorRunJson(const SimaiSimulatorOptions& options,
        {"workload",
         WorkloadJson(options.workload_file, inputs.workload, options.unroll)},
        {"topology", TopologyJson(options.topology_file, inputs.topology)},
-       {"model", ModelJson(options)},
+       {"model", ModelJson(options, inputs.simulation)},
        {"network", NetworkJson(options, inputs)},
        {"warnings", inputs.warnings},
        {"result", ResultJson(run.result)},

@@ -61,6 +61,12 @@ bool IsPlain(std::string_view text) {
                       [](unsigned char c) { return std::iscntrl(c) != 0; });
 }
 
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
+  return lower;
+}
+
 std::string_view NearestName(std::string_view text,
                              absl::Span<const std::string_view> names) {
   text = text.substr(0, kMaxQuotedLength);

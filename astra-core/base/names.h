@@ -1,4 +1,5 @@
-// Messages for a name that is not known: they offer the nearest one that is.
+// Names as users type them, and messages for one that is not known: they offer
+// the nearest one that is.
 
 #ifndef ASTRA_CORE_BASE_NAMES_H_
 #define ASTRA_CORE_BASE_NAMES_H_
@@ -16,6 +17,9 @@ std::string Quoted(std::string_view text);
 
 // Whether `text` is without control characters.
 bool IsPlain(std::string_view text);
+
+// `text` with small letters for the capital ones of ASCII.
+std::string LowerCase(std::string_view text);
 
 // Whether `text` is `name` or one of `aliases`, as users type them: letters
 // compared without case, '_' and '-' as one.

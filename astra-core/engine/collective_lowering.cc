@@ -103,7 +103,7 @@ absl::StatusOr<CollectiveAlgorithm> CollectiveLowering::SimaiAlgorithm(
     case CollectiveKind::kReduceScatter:
       return FindCollectiveAlgorithm(what.kind, "simai_ring");
     case CollectiveKind::kAllToAll:
-      return FindCollectiveAlgorithm(what.kind, "direct");
+      return FindCollectiveAlgorithm(what.kind, "simai_direct");
     default:
       return absl::UnimplementedError(
           "SimAI has only all-reduce, all-gather, reduce-scatter and "

@@ -51,6 +51,28 @@ absl::StatusOr<StepSchedule> SimaiRingSteps(const CollectiveRequest& request) {
   return RingsSteps(request, rings);
 }
 
+absl::StatusOr<std::unique_ptr<const FlowGraph>> LowerSimaiDirect(
+    const CollectiveRequest& request) {
+  const uint32_t n = request.num_ranks();
+  const uint64_t num_chunks = uint64_t{n} * n;
+  ASTRA_RETURN_IF_ERROR(CheckSize("simai_direct", request,
+                                  {num_chunks - n, num_chunks}, 1,
+                                  FlowGraph::kMaxStoredFlows));
+  FlowGraph::Builder builder(n);
+  for (uint32_t source = 0; source < n; ++source) {
+    for (uint32_t target = 0; target < n; ++target) {
+      const ChunkId chunk = builder.AddChunk(
+          request.PairPart(GroupRank(source), GroupRank(target)));
+      if (source == target) continue;
+      builder.Add({.source = GroupRank(source),
+                   .target = GroupRank(target),
+                   .first_chunk = chunk,
+                   .bytes = {}});
+    }
+  }
+  return std::move(builder).Build();
+}
+
 absl::StatusOr<std::unique_ptr<const FlowGraph>> LowerSimaiNvls(
     const CollectiveRequest& request) {
   const GroupLayout& layout = request.layout();

@@ -5,6 +5,8 @@
 //               through every server in the same order, from local rank c up to
 //               c - 1; so it leaves a server on one rail and enters the next on
 //               the rail after it. One message for each step, rank and ring.
+//   simai_direct  All-to-all: every rank sends to all others at once, in the
+//               order of their ranks, so that all begin with rank 0.
 //   simai_nvls  All-reduce on one server, in 4 chunks: every rank sends a chunk
 //               to the NVSwitch, which sends the sum to every rank. A rank
 //               sends a chunk when the one before has been delivered.
@@ -13,12 +15,14 @@
 //   all-reduce   2 (n - 1)          2 S (n - 1)/n
 //   the others   n - 1              S (n - 1)/n
 //   simai_nvls   2                  S
+//   simai_direct 1                 S (n - 1)/n
 //
 // Bytes that do not divide are not lost, as they are in SimAI. The request's
 // chunking means nothing here.
 //
 // Source: SimAI v1.6, astra-sim/system/MockNcclGroup.cc: genringchannels,
-// genAllReduceRingFlowModels, genAllreduceNVLSFlowModels.
+// genAllReduceRingFlowModels, genAllreduceNVLSFlowModels,
+// genAllToAllFlowModels.
 
 #ifndef COLLECTIVES_ALGORITHMS_SIMAI_H_
 #define COLLECTIVES_ALGORITHMS_SIMAI_H_
@@ -39,6 +43,10 @@ namespace astra {
 absl::StatusOr<std::unique_ptr<const FlowGraph>> LowerSimaiRing(
     const CollectiveRequest& request);
 absl::StatusOr<StepSchedule> SimaiRingSteps(const CollectiveRequest& request);
+
+// Errors: ResourceExhausted if there are more than FlowGraph::kMaxStoredFlows.
+absl::StatusOr<std::unique_ptr<const FlowGraph>> LowerSimaiDirect(
+    const CollectiveRequest& request);
 
 // Errors: FailedPrecondition unless the group is on one server with an NVSwitch
 // that all of its ranks are linked to.

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "astra-core/base/names.h"
+
 namespace astra {
 namespace {
 
@@ -33,17 +35,9 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return lower;
-}
-
 // Small letters, without '_' and '-'.
 std::string Plain(std::string_view text) {
-  std::string plain = Lower(text);
+  std::string plain = LowerCase(text);
   plain.erase(std::remove_if(plain.begin(), plain.end(),
                              [](char c) { return c == '_' || c == '-'; }),
               plain.end());
@@ -178,7 +172,9 @@ class Statement {
  public:
   Statement(const Clause& clause, int64_t size, int64_t num_gpus)
       : clause_(clause), size_(size), num_gpus_(num_gpus) {
-    while (next_ < clause_.size() && understood_) Read(Lower(clause_[next_++]));
+    while (next_ < clause_.size() && understood_) {
+      Read(LowerCase(clause_[next_++]));
+    }
   }
 
   // Whether the clause states just one algorithm, and for this case.
@@ -211,7 +207,7 @@ class Statement {
     std::string text(word.substr(or_equal ? 2 : 1));
     if (text.empty()) text = Next();
     if (WholeNumber(text) && next_ < clause_.size() &&
-        ShiftOf(Lower(clause_[next_]))) {
+        ShiftOf(LowerCase(clause_[next_]))) {
       text += Next();
     }
     const std::optional<int64_t> limit = SizeOf(text);
@@ -229,7 +225,7 @@ class Statement {
     bool any = false;
     bool matches = false;
     for (; next_ < clause_.size(); ++next_) {
-      const std::string word = Lower(clause_[next_]);
+      const std::string word = LowerCase(clause_[next_]);
       if (word == "and" || word == "or" || StartsWith(word, "gpu") ||
           StartsWith(word, "rank")) {
         continue;
@@ -249,7 +245,7 @@ class Statement {
   }
 
   std::string Next() {
-    return next_ < clause_.size() ? Lower(clause_[next_++]) : std::string();
+    return next_ < clause_.size() ? LowerCase(clause_[next_++]) : std::string();
   }
 
   const Clause& clause_;
@@ -283,7 +279,7 @@ bool Says(const std::vector<Clause>& clauses, std::string_view begin) {
     bool says = false;
     bool denies = false;
     for (const std::string& word : clause) {
-      const std::string lower = Lower(word);
+      const std::string lower = LowerCase(word);
       says = says || StartsWith(lower, begin);
       denies = denies || lower == "no" || lower == "not" || lower == "without";
     }
@@ -297,7 +293,7 @@ bool Says(const std::vector<Clause>& clauses, std::string_view begin) {
 std::optional<NcclAlgorithm> AlgorithmNamed(std::string_view text) {
   const std::string plain = Plain(text);
   for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
-    if (plain == Lower(Name(algorithm))) return algorithm;
+    if (plain == LowerCase(Name(algorithm))) return algorithm;
   }
   return std::nullopt;
 }
@@ -305,7 +301,7 @@ std::optional<NcclAlgorithm> AlgorithmNamed(std::string_view text) {
 std::optional<NcclProtocol> ProtocolNamed(std::string_view text) {
   const std::string plain = Plain(text);
   for (const NcclProtocol protocol : kNcclProtocols) {
-    if (plain == Lower(Name(protocol))) return protocol;
+    if (plain == LowerCase(Name(protocol))) return protocol;
   }
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 #include "collectives/nccl/measured_setup.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/format.h"
@@ -17,15 +20,24 @@ namespace {
 
 constexpr double kBitsPerByte = 8;
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return lower;
+bool Contains(std::string_view text, std::string_view part) {
+  return LowerCase(text).find(part) != std::string::npos;
 }
 
-bool Contains(std::string_view text, std::string_view part) {
-  return Lower(text).find(part) != std::string::npos;
+// Whether one of `words` stands in `text`: between what are no letters or
+// digits, whatever the case.
+bool HasWord(std::string_view text, absl::Span<const std::string_view> words) {
+  const std::string lower = LowerCase(text);
+  const auto is_of_word = [](unsigned char c) { return std::isalnum(c) != 0; };
+  auto begin = lower.begin();
+  while (true) {
+    begin = std::find_if(begin, lower.end(), is_of_word);
+    if (begin == lower.end()) return false;
+    const auto end = std::find_if_not(begin, lower.end(), is_of_word);
+    const std::string word(begin, end);
+    if (std::find(words.begin(), words.end(), word) != words.end()) return true;
+    begin = end;
+  }
 }
 
 // The bundled transport of the NICs that a row names, or InfiniBand.
@@ -36,12 +48,11 @@ std::string TransportOf(const MeasuredRow& row) {
   if (word == "TCPXO") return "tcpxo";
   if (word == "Slingshot") return "slingshot";
   if (word == "RoCE") {
-    if (Contains(row.source, "google") || Contains(row.source, "gcp")) {
+    // Whole words: "oci" is in "associate", too.
+    if (HasWord(row.source, {"gcp", "google", "googlecloudplatform"})) {
       return "gcp-roce";
     }
-    if (Contains(row.source, "oracle") || Contains(row.source, "oci")) {
-      return "oci-roce";
-    }
+    if (HasWord(row.source, {"oci", "oracle"})) return "oci-roce";
     return "roce";
   }
   return row.gpu_model == "A100" || row.gpu_model == "A800" ? "infiniband-hdr"
@@ -54,7 +65,7 @@ bool IsPcie(const MeasuredRow& row) {
 
 // "h100-sxm" is an H100, "gh200" is none.
 bool IsOfModel(const SystemSpec& system, const MeasuredRow& row) {
-  const std::string model = Lower(row.gpu_model);
+  const std::string model = LowerCase(row.gpu_model);
   const std::string_view gpu = system.gpu;
   return gpu.substr(0, model.size()) == model &&
          (gpu.size() == model.size() || gpu[model.size()] == '-');

@@ -29,9 +29,10 @@ namespace astra {
 // How `algorithm` cuts `bytes`, on at most `channels` channels.
 //
 // A FIFO of 8 steps holds more than the two chunks that pipelined.h has under
-// way between a pair. They leave it one after the other, and two are enough to
-// hide a latency; more would be a fiction that a network which shares links
-// between messages fairly makes slow.
+// way between a pair. They leave it one after the other, so two are enough to
+// hide a latency: with eight, trees take as long. NVLS would take up to 1.4
+// times as long, since what a rank multicasts would wait for all that it has
+// already given to be reduced; on the GPU, other warps send that.
 Chunking NcclChunking(NcclAlgorithm algorithm, NcclProtocol protocol,
                       CollectiveKind kind, Bytes bytes, uint32_t channels,
                       const GroupHardware& hardware);

@@ -1,7 +1,6 @@
 #include "collectives/nccl/nccl_options.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 
 #include "astra-core/base/files.h"
@@ -51,13 +50,6 @@ constexpr std::string_view kNeutral[] = {
     "NCCL_TUNER_PLUGIN",
 };
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return lower;
-}
-
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (true) {
@@ -88,7 +80,7 @@ absl::StatusOr<uint32_t> ParseSet(std::string_view key, std::string_view text,
     uint32_t bit = 0;
     std::vector<std::string_view> known;
     for (const Value value : values) {
-      if (Lower(Name(value)) == Lower(part)) bit = 1U << IndexOf(value);
+      if (LowerCase(Name(value)) == LowerCase(part)) bit = 1U << IndexOf(value);
       known.push_back(Name(value));
     }
     if (bit == 0) {
@@ -102,9 +94,9 @@ absl::StatusOr<uint32_t> ParseSet(std::string_view key, std::string_view text,
 absl::Status ParseFunctions(std::string_view text,
                             std::vector<CollectiveKind>* kinds) {
   for (const std::string_view part : Split(text, ',')) {
-    const auto found =
-        std::find_if(std::begin(kFunctions), std::end(kFunctions),
-                     [&](const Function& f) { return f.name == Lower(part); });
+    const auto found = std::find_if(
+        std::begin(kFunctions), std::end(kFunctions),
+        [&](const Function& f) { return f.name == LowerCase(part); });
     if (found == std::end(kFunctions)) {
       std::vector<std::string_view> known;
       for (const Function& f : kFunctions) known.push_back(f.name);

@@ -1,7 +1,6 @@
 #include "collectives/nccl/system_topology.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -42,12 +41,6 @@ std::string NsText(double ns) {
 
 // What a topology calls GPUs that it does not name.
 constexpr std::string_view kUnnamedGpu = "gpu";
-
-std::string LowerCase(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 // Whether `type`, in lower case, means the GPUs of `system`, as "h100" and
 // "h100-sxm" do.

@@ -94,14 +94,22 @@ void Visit(SwiftOptions& o, Visitor& v) {
   v.Number("flow_scaling_range", o.flow_scaling_range, 0, kMostTimes);
   v.Number("min_window", o.min_window, 0, kMostTimes);
   v.Number("max_window", o.max_window, 0, kMostTimes);
+  v.Rate("min_rate", o.min_rate);
 }
 
 template <class Visitor>
 void Visit(UecOptions& o, Visitor& v) {
+  v.Number("max_window_share", o.max_window_share, 0, kMostTimes);
   v.Number("target_delay_share", o.target_delay_share, 0, kMostTimes);
   v.Number("proportional_gain", o.proportional_gain, 0, kMostTimes);
   v.Number("fair_increase", o.fair_increase, 0, kMostTimes);
+  v.Number("fast_increase", o.fast_increase, 0, kMostTimes);
+  v.Number("periodic_increase", o.periodic_increase, 0, kMostTimes);
+  v.Number("decrease_gain", o.decrease_gain, 0, 1);
   v.Number("max_decrease", o.max_decrease, 0, 1);
+  v.Integer("adjust_packets", o.adjust_packets, 1, kMostPackets);
+  v.Number("quick_adapt_delay", o.quick_adapt_delay, 0, kMostTimes);
+  v.Number("quick_adapt_below", o.quick_adapt_below, 0, 1);
   v.Number("quick_adapt_share", o.quick_adapt_share, 0, 1);
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/random.h"
@@ -76,17 +77,21 @@ TimePs FlowBackend::Latency(const FlowClass& c, Bytes bytes) const {
   return c.latency + PacketLatency(c, WireBytes(bytes));
 }
 
-uint32_t FlowBackend::ClassOf(const Message& message) {
-  const std::pair key(KeyOf(message.source, message.target), message.channel);
-  const auto [known, is_new] = class_of_.try_emplace(key, kNone);
+uint32_t FlowBackend::ConnectionOf(const Message& message) {
+  const uint64_t ends = KeyOf(message.source, message.target);
+  const auto [known, is_new] = connection_of_.try_emplace(
+      {ends, message.channel}, static_cast<uint32_t>(connections_.size()));
   if (is_new) {
     path_.clear();
-    const uint64_t hash = HashOf(options_.seed, message.source.index(),
-                                 message.target.index(), message.channel);
+    const uint64_t hash = HashOf(options_.seed, ends, message.channel);
     ASTRA_CHECK(
         next_hops_.AppendEcmpPath(message.source, message.target, hash, &path_),
         "no path from {} to {}", message.source, message.target);
-    known->second = ClassOfPath(message.source, message.target, path_);
+    connections_.push_back(
+        {.flow_class = ClassOfPath(message.source, message.target, path_),
+         .channel = message.channel,
+         .last = kNone,
+         .arrived = {}});
   }
   return known->second;
 }
@@ -125,35 +130,67 @@ void FlowBackend::AddClass(NodeId source, NodeId target,
   ASTRA_DCHECK(rates + 1 == classes_.size(), "rates {}", rates);
 }
 
-void FlowBackend::Send(const Message& message) {
-  const uint32_t id = ClassOf(message);
-  FlowClass& c = classes_[id];
-  uint32_t place = static_cast<uint32_t>(messages_.size());
+uint32_t FlowBackend::TakePlace() {
   if (unused_messages_.empty()) {
     messages_.emplace_back();
-  } else {
-    place = unused_messages_.back();
-    unused_messages_.pop_back();
+    return static_cast<uint32_t>(messages_.size() - 1);
   }
-  messages_[place] = {message.id, id, message.channel, message.bytes, now_};
-  if (message.bytes == Bytes(0)) {
-    arrivals_.Push({now_ + c.latency, message.id.index(), place});
-    return;
-  }
-  const auto wire = static_cast<double>(WireBytes(message.bytes).count());
-  const auto num_packets = static_cast<uint64_t>(NumPackets(message.bytes));
+  const uint32_t place = unused_messages_.back();
+  unused_messages_.pop_back();
+  return place;
+}
+
+void FlowBackend::CountBytes(const FlowClass& c, Bytes bytes) {
+  const auto wire = static_cast<double>(WireBytes(bytes).count());
+  const auto num_packets = static_cast<uint64_t>(NumPackets(bytes));
   for (const LinkId link : PathOf(c)) {
     link_bytes_[link.index()] += wire;
     statistics_.links[link.index()].packets += num_packets;
   }
   statistics_.num_data_packets += num_packets;
   statistics_.num_packet_hops += num_packets * c.num_links;
-  Serve(c);
-  c.leaving.push_back({c.served + wire, place});
+}
+
+void FlowBackend::Send(const Message& message) {
+  const uint32_t id = ConnectionOf(message);
+  Connection& connection = connections_[id];
+  FlowClass& c = classes_[connection.flow_class];
+  const uint32_t place = TakePlace();
+  messages_[place] = {message.id, id, kNone, message.bytes, now_};
+  CountBytes(c, message.bytes);
+  const uint32_t before = std::exchange(connection.last, place);
+  if (before != kNone) {
+    messages_[before].next = place;
+  } else if (message.bytes == Bytes(0)) {
+    EndLeaving(place);
+  } else {
+    Serve(c);
+    BeginLeaving(place, c.served);
+    has_begun_ = true;
+    fair_rates_.AddFlows(connection.flow_class, 1);
+    touched_.push_back(connection.flow_class);
+  }
+}
+
+// The message leaves from when its class has been served `after` bytes.
+void FlowBackend::BeginLeaving(uint32_t message, double after) {
+  const InFlight& m = messages_[message];
+  FlowClass& c = classes_[connections_[m.connection].flow_class];
+  const auto wire = static_cast<double>(WireBytes(m.bytes).count());
+  c.leaving.push_back({after + wire, message});
   std::push_heap(c.leaving.begin(), c.leaving.end(), std::greater<>());
-  has_begun_ = true;
-  fair_rates_.AddFlows(id, 1);
-  touched_.push_back(id);
+}
+
+// The message has left by now; returns the next of its connection, or kNone. A
+// short one passes the links faster, but overtakes nothing.
+uint32_t FlowBackend::EndLeaving(uint32_t message) {
+  const InFlight& m = messages_[message];
+  Connection& connection = connections_[m.connection];
+  const FlowClass& c = classes_[connection.flow_class];
+  connection.arrived = std::max(connection.arrived, now_ + Latency(c, m.bytes));
+  arrivals_.Push({connection.arrived, m.id.index(), message});
+  if (m.next == kNone) connection.last = kNone;
+  return m.next;
 }
 
 // What each of the flows of `c` has been served up to now.
@@ -209,30 +246,35 @@ void FlowBackend::SetDeadline(uint32_t flow_class) {
   deadlines_.Set(flow_class, c.updated + std::max(time, least));
 }
 
-// Takes out the messages of the class that have left by now, one at least.
+// Takes out the messages of the class that have left by now, one at least. What
+// waits behind them leaves in their place: no rate changes.
 void FlowBackend::EndFlows(uint32_t flow_class) {
   FlowClass& c = classes_[flow_class];
   Serve(c);
-  int64_t count = 0;
+  int64_t num_ended = 0;
   do {
     std::pop_heap(c.leaving.begin(), c.leaving.end(), std::greater<>());
-    const uint32_t place = c.leaving.back().message;
+    const Leaving left = c.leaving.back();
     c.leaving.pop_back();
-    ++count;
-    const InFlight& message = messages_[place];
-    arrivals_.Push(
-        {now_ + Latency(c, message.bytes), message.id.index(), place});
+    ++statistics_.num_events;
+    const uint32_t next = EndLeaving(left.message);
+    if (next == kNone) {
+      ++num_ended;
+    } else {
+      BeginLeaving(next, left.end);
+    }
   } while (!c.leaving.empty() &&
            TimeToServe(c, c.leaving.front().end - c.served) == TimePs(0));
-  if (fair_rates_.is_solved()) solve_at_ = now_ + options_.end_batching;
-  fair_rates_.AddFlows(flow_class, -count);
-  touched_.push_back(flow_class);
+  if (num_ended > 0) {
+    if (fair_rates_.is_solved()) solve_at_ = now_ + options_.end_batching;
+    fair_rates_.AddFlows(flow_class, -num_ended);
+    touched_.push_back(flow_class);
+  }
   if (c.leaving.empty()) {
     deadlines_.Remove(flow_class);
   } else {
     SetDeadline(flow_class);
   }
-  statistics_.num_events += static_cast<uint64_t>(count);
 }
 
 std::optional<TimePs> FlowBackend::NextInstant() const {
@@ -279,7 +321,8 @@ void FlowBackend::Record(const InFlight& message) {
     ++statistics_.num_lost_records;
     return;
   }
-  FlowClass& c = classes_[message.flow_class];
+  const Connection& connection = connections_[message.connection];
+  FlowClass& c = classes_[connection.flow_class];
   if (c.record == 0) {
     c.record = statistics_.paths.size() + 1;
     const absl::Span<const LinkId> path = PathOf(c);
@@ -289,7 +332,7 @@ void FlowBackend::Record(const InFlight& message) {
   record.message = message.id;
   record.source = c.source;
   record.target = c.target;
-  record.channel = message.channel;
+  record.channel = connection.channel;
   record.num_links = c.num_links;
   record.path = c.record - 1;
   record.bytes = message.bytes;
@@ -302,6 +345,15 @@ void FlowBackend::Record(const InFlight& message) {
       std::max(TimePs(1), TimeToServe(alone, wire) + Latency(c, message.bytes));
 }
 
+// Of what waits until `message` has left.
+double FlowBackend::WireBytesBehind(uint32_t message) const {
+  Bytes bytes;
+  while ((message = messages_[message].next) != kNone) {
+    bytes += WireBytes(messages_[message].bytes);
+  }
+  return static_cast<double>(bytes.count());
+}
+
 const NetworkStatistics& FlowBackend::statistics() {
   for (size_t i = 0; i < link_bytes_.size(); ++i) {
     statistics_.links[i].bytes = link_bytes_[i];
@@ -309,7 +361,8 @@ const NetworkStatistics& FlowBackend::statistics() {
   for (const FlowClass& c : classes_) {
     double waiting = 0;
     for (const Leaving& flow : c.leaving) {
-      waiting += std::max(0.0, flow.end - ServedBy(c));
+      waiting +=
+          std::max(0.0, flow.end - ServedBy(c)) + WireBytesBehind(flow.message);
     }
     for (const LinkId link : PathOf(c)) {
       statistics_.links[link.index()].bytes -= waiting;

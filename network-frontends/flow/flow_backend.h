@@ -1,11 +1,15 @@
 // The network as flows that share links: a message moves at a rate that changes
 // whenever another one begins or ends, and packets are not looked at.
 //
-// A message takes one of the equal-cost paths, as ECMP would choose it for its
-// queue pair (see NextHops). All messages share the links max-min fairly (see
+// Messages of one source, target and channel are those of a queue pair: they
+// leave one after the other, in the order of Send(), and arrive in it. They
+// take one of the equal-cost paths, as ECMP would choose it for the queue pair
+// (see NextHops); with the same seed, that of the network of packets. Queue
+// pairs that have something to send share the links max-min fairly (see
 // max_min.h). A message of S bytes, W on the wire, arrives
 //
-//   the time in which W bytes leave at the changing rates
+//   the time until those before it have left
+//   + the time in which W bytes leave at the changing rates
 //   + the propagation delay of the path and the latency of its switches
 //   + the time of one packet on each link but the slowest of its path
 //   + the latency of a message
@@ -84,14 +88,22 @@ class FlowBackend final : public NetworkBackend {
   // A message until it has arrived. Free ones are reused.
   struct InFlight {
     MessageId id;
-    uint32_t flow_class;
-    uint32_t channel;
+    uint32_t connection;
+    uint32_t next;  // That leaves when this one has left, or kNone.
     Bytes bytes;
     TimePs start;
   };
   static_assert(sizeof(InFlight) == 32, "there may be 10^6 of them");
-  // A message that is leaving: it has left when each flow of its class has been
-  // served `end` bytes.
+  // The messages of one source, target and channel.
+  struct Connection {
+    uint32_t flow_class;
+    uint32_t channel;
+    uint32_t last;   // Of those that have not left, or kNone.
+    TimePs arrived;  // When the last that has left arrives.
+  };
+  static_assert(sizeof(Connection) == 24, "there may be 10^6 of them");
+  // The message of a connection that is leaving: it has left when each flow of
+  // its class has been served `end` bytes.
   struct Leaving {
     double end;
     uint32_t message;  // In messages_.
@@ -100,7 +112,8 @@ class FlowBackend final : public NetworkBackend {
       return std::pair(a.end, a.message) > std::pair(b.end, b.message);
     }
   };
-  // The messages that take one path; its number is that of its rate.
+  // The connections that take one path; its number is that of its rate. Each
+  // that has a message is a flow.
   struct FlowClass {
     NodeId source;
     NodeId target;
@@ -118,7 +131,7 @@ class FlowBackend final : public NetworkBackend {
   };
   static_assert(sizeof(FlowClass) <= 112, "there may be 10^6 of them");
 
-  uint32_t ClassOf(const Message& message);
+  uint32_t ConnectionOf(const Message& message);
   uint32_t ClassOfPath(NodeId source, NodeId target,
                        absl::Span<const LinkId> path);
   void AddClass(NodeId source, NodeId target, absl::Span<const LinkId> path);
@@ -133,10 +146,15 @@ class FlowBackend final : public NetworkBackend {
   double ServedBy(const FlowClass& c) const;
   void Serve(FlowClass& c) const;
   static TimePs TimeToServe(const FlowClass& c, double bytes);
+  double WireBytesBehind(uint32_t message) const;
   bool MustSolve() const;
   void Solve();
   std::optional<TimePs> NextInstant() const;
   void SetDeadline(uint32_t flow_class);
+  uint32_t TakePlace();
+  void CountBytes(const FlowClass& c, Bytes bytes);
+  void BeginLeaving(uint32_t message, double after);
+  uint32_t EndLeaving(uint32_t message);
   void EndFlows(uint32_t flow_class);
   void Arrive(uint32_t message);
   void Record(const InFlight& message);
@@ -149,8 +167,9 @@ class FlowBackend final : public NetworkBackend {
 
   std::vector<FlowClass> classes_;
   std::vector<LinkId> paths_;
+  std::vector<Connection> connections_;
   // By ends and channel; the first class by ends.
-  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> class_of_;
+  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> connection_of_;
   absl::flat_hash_map<uint64_t, uint32_t> first_class_of_;
 
   std::vector<InFlight> messages_;

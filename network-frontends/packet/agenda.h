@@ -16,6 +16,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "astra-core/base/check.h"
@@ -45,13 +46,14 @@ class Agenda {
       Link(bucket, {time_ps, key});
     } else {
       far_.push({time_ps, key});
+      far_next_ = far_.top();
     }
   }
 
   // The earliest entry. Requires !empty().
   const Entry& next() {
     if (open_next_ == open_.size()) OpenNext();
-    if (is_far_next()) return far_.top();
+    if (is_far_next()) return far_next_;
     return open_[open_next_];
   }
 
@@ -80,6 +82,7 @@ class Agenda {
     --size_;
     if (is_far_next()) {
       far_.pop();
+      far_next_ = far_.empty() ? kNever : far_.top();
     } else {
       ++open_next_;
     }
@@ -100,8 +103,7 @@ class Agenda {
   };
 
   bool is_far_next() const {
-    return !far_.empty() &&
-           (open_next_ == open_.size() || far_.top() < open_[open_next_]);
+    return open_next_ == open_.size() || far_next_ < open_[open_next_];
   }
 
   void InsertOpen(const Entry& entry);
@@ -123,6 +125,8 @@ class Agenda {
   std::vector<Node> nodes_;
   uint32_t free_ = kNone;
 
+  static constexpr Entry kNever{std::numeric_limits<int64_t>::max(), kNone};
+  Entry far_next_ = kNever;  // The first of far_.
   boost::heap::d_ary_heap<Entry, boost::heap::arity<4>,
                           boost::heap::compare<Later>>
       far_;

@@ -14,10 +14,11 @@ struct Packet {
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
   enum Flag : uint8_t {
-    kMarked = 1,    // ECN: congestion experienced; of an ACK: of its packet.
-    kLost = 2,      // It does not reach the end of the link that it is on.
-    kBuffered = 4,  // It counts in the buffer of the switch that it is at.
-    kOwnWay = 8,    // It has left the path of its queue pair.
+    kMarked = 1,     // ECN: congestion experienced; of an ACK: of its packet.
+    kLost = 2,       // It does not reach the end of the link that it is on.
+    kBuffered = 4,   // It counts in the buffer of the switch that it is at.
+    kOwnWay = 8,     // It has left the path of its queue pair.
+    kWantsAck = 16,  // Its sender may send no more until one comes.
   };
 
   // In a queue: from when it may leave. On a wire: when it is at the far end.

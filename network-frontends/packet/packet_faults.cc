@@ -19,6 +19,10 @@ void PacketNetwork::OnLinkChange(uint32_t index) {
   for (uint32_t id = 0; id < queue_pairs_.size(); ++id) {
     if (!queue_pairs_[id].is_open) continue;
     const bool had_path = queue_pairs_[id].link != kNone;
+    if (had_path) {
+      Advance(queue_pairs_[id].link);  // By the path that it had so far.
+      Arm(queue_pairs_[id].link);
+    }
     FindPaths(id);
     QueuePair& qp = queue_pairs_[id];
     if (qp.link == kNone) continue;

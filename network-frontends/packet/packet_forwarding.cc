@@ -17,15 +17,6 @@ void PacketNetwork::Forward(uint32_t ingress, uint32_t egress, Packet& packet) {
   Advance(egress);
   ++packet.hop;
   packet.time_ps = now_ps_;
-  const Port& from = ports_[ingress];
-  if (from.cuts_through && port.rate_bps > from.rate_bps && from.rate_bps > 0) {
-    // A faster link would run dry: the end of the packet must be there in time.
-    const int64_t rest_ps =
-        from.Divide(packet.bytes) -
-        from.Divide(std::min<uint32_t>(packet.bytes, kCutThroughBytes));
-    packet.time_ps +=
-        std::max<int64_t>(0, rest_ps - port.SerialisationPs(packet.bytes));
-  }
   const bool is_control =
       packet.kind != PacketKind::kData && options_.nic.ack_has_priority;
   if (port.rate_bps == 0) {

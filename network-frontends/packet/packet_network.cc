@@ -45,6 +45,9 @@ PacketNetwork::~PacketNetwork() = default;
 void PacketNetwork::SetUpPorts() {
   const size_t num_links = topology_.links().size();
   ASTRA_CHECK(num_links < (uint64_t{1} << kIndexBits), "{} links", num_links);
+  // Ports of a network below that fit the second-level cache.
+  constexpr size_t kManyLinks = 1024;
+  is_large_ = num_links >= kManyLinks;
   ports_ = std::vector<Port>(num_links);
   ingress_.resize(num_links);
   paused_since_ps_.assign(num_links, kNever);
@@ -93,18 +96,28 @@ void PacketNetwork::SetUpSwitches() {
       port.marks = options.ecn;
       if (!options.pfc) continue;
       const uint32_t in = out.index() ^ 1;
-      const LinkType& type = topology_.type(LinkId(in));
-      const double delay_bytes = static_cast<double>(type.bandwidth.count()) *
-                                 ToMicroseconds(type.latency) * 1e-6 / 8;
-      ingress_[in].headroom_bytes =
-          std::llround(options.headroom_factor * delay_bytes) +
-          options.headroom_extra.count();
+      ingress_[in].headroom_bytes = HeadroomOf(in, options);
       buffer.shared_bytes -= ingress_[in].headroom_bytes + buffer.reserve_bytes;
     }
     // A buffer that is all headroom: each port has its packets and no more.
     buffer.shared_bytes = std::max<int64_t>(buffer.shared_bytes, 0);
     switches_.push_back(made);
   }
+}
+
+// What may still come on a link after its target has told the source to pause:
+// what is on the way while the frame is, a packet that has begun, and one that
+// the frame waits for.
+int64_t PacketNetwork::HeadroomOf(uint32_t link,
+                                  const SwitchOptions& options) const {
+  const double both_ways_ps = static_cast<double>(
+      ports_[link].propagation_ps + ports_[link ^ 1].propagation_ps);
+  const double bytes_per_ps =
+      static_cast<double>(ports_[link].nominal_bps) / 8e12;
+  return std::llround(options.headroom_factor / 2 * both_ways_ps *
+                      bytes_per_ps) +
+         2 * (int64_t{payload_bytes_} + header_bytes_) +
+         options.headroom_extra.count();
 }
 
 // Thresholds are those given for the nearest rate, scaled.
@@ -186,13 +199,13 @@ void PacketNetwork::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
     const Agenda::Entry entry = agenda_.next();
     if (entry.time_ps > limit.count()) break;
     if (entry.time_ps > now_ps_ && !arrived_.empty()) break;
-    Prefetch();
+    if (is_large_) Prefetch();
     agenda_.Pop();
     if (entry.time_ps > next_sample_ps_) TakeSamples(entry.time_ps);
     now_ps_ = entry.time_ps;
     ++statistics_.num_events;
     Handle(entry.key);
-    FinishEvent();
+    if (!pauses_.empty()) FinishEvent();
   }
   if (arrived_.empty()) {
     now_ps_ = limit.count();
@@ -283,21 +296,20 @@ void PacketNetwork::FinishEvent() {
   }
 }
 
-// A packet is at the far end, or something may leave.
+// Packets are at the far end, or something may leave.
 void PacketNetwork::OnLink(uint32_t link) {
   Port& port = ports_[link];
   if (port.event_ps != now_ps_) return;  // It was arranged differently since.
   port.event_ps = kNever;
   port.is_event_of_wire = false;
-  for (Lane& lane : port.lanes) {
-    if (!lane.has_wire() || lane.first_on_wire().time_ps > now_ps_) continue;
-    Packet packet = lane.first_on_wire();
-    lane.PopFromWire();
-    Advance(link);
-    Arm(link);
-    return Arrive(link, packet);
-  }
   Advance(link);
+  for (Lane& lane : port.lanes) {
+    while (lane.has_wire() && lane.first_on_wire().time_ps <= now_ps_) {
+      Packet packet = lane.first_on_wire();
+      lane.PopFromWire();
+      Arrive(link, packet);
+    }
+  }
   Arm(link);
 }
 
@@ -334,9 +346,8 @@ void PacketNetwork::Arrive(uint32_t link, Packet& packet) {
   Forward(link, own, packet);
 }
 
-// Decides what leaves the port up to now. Nothing that could change this has
-// happened since the last time.
-void PacketNetwork::Advance(uint32_t link) {
+// Advance, where the port may not be busy.
+void PacketNetwork::AdvanceIdle(uint32_t link) {
   Port& port = ports_[link];
   while (port.busy_until_ps <= now_ps_ && !port.is_down) {
     Lane& control = port.lane(TrafficClass::kControl);
@@ -414,20 +425,43 @@ void PacketNetwork::Start(uint32_t link, Port& port, Lane& lane,
   if (options_.record.captured_link == LinkId(link)) {
     RecordCapture(packet, start_ps);
   }
-  const int64_t until_forwarded_ps =
-      port.cuts_through && bytes > kCutThroughBytes
-          ? port.Divide(kCutThroughBytes)
-          : serialisation_ps;
-  packet.time_ps = start_ps + until_forwarded_ps + port.propagation_ps;
+  packet.time_ps =
+      start_ps + port.propagation_ps +
+      (port.cuts_through ? UntilForwarded(port, packet, serialisation_ps)
+                         : serialisation_ps);
   lane.PutOnWire();
 }
 
-// Makes sure that the port has an event when the first packet on the wire is at
-// the far end, or else when something may leave.
-void PacketNetwork::Arm(uint32_t link) {
+// How much of a packet must have left before the switch at the far end may pass
+// it on: its head, or more if the next link is faster and would run dry; all,
+// if it goes no further.
+int64_t PacketNetwork::UntilForwarded(const Port& port, const Packet& packet,
+                                      int64_t serialisation_ps) {
+  if (packet.queue_pair == kNone || packet.bytes <= kCutThroughBytes ||
+      (packet.flags & Packet::kOwnWay) != 0) {
+    return serialisation_ps;
+  }
+  const uint32_t next = *NextOnPath(packet);
+  if (next == kEndOfPath || ports_[next].source != port.target) {
+    return serialisation_ps;
+  }
+  int64_t next_ps = ports_[next].is_down
+                        ? serialisation_ps
+                        : ports_[next].SerialisationPs(packet.bytes);
+  if (options_.load_balancing != LoadBalancing::kEcmp) {
+    const uint32_t target = queue_pairs_[packet.queue_pair].target;
+    for (const LinkId link :
+         next_hops_.Find(NodeId(port.target), NodeId(target))) {
+      next_ps =
+          std::min(next_ps, ports_[link.index()].SerialisationPs(packet.bytes));
+    }
+  }
+  return std::max(port.Divide(kCutThroughBytes), serialisation_ps - next_ps);
+}
+
+// Arm, where there may be no event, or a later one.
+void PacketNetwork::ArmAnew(uint32_t link) {
   Port& port = ports_[link];
-  // What comes onto the wire later also arrives later.
-  if (port.is_event_of_wire && !port.is_watched) return;
   int64_t next = kNever;
   for (const Lane& lane : port.lanes) {
     if (lane.has_wire()) next = std::min(next, lane.first_on_wire().time_ps);

@@ -112,6 +112,7 @@ class PacketNetwork {
   // packet_network.cc
   void SetUpPorts();
   double ErrorRateOf(uint32_t link) const;
+  int64_t HeadroomOf(uint32_t link, const SwitchOptions& options) const;
   void SetUpSwitches();
   void SetUpMarking();
   void SetUpWindow();
@@ -122,10 +123,24 @@ class PacketNetwork {
   void FinishEvent();
   void OnLink(uint32_t link);
   void Arrive(uint32_t link, Packet& packet);
-  void Advance(uint32_t link);
+  // Decides what leaves the port up to now. Nothing that could change this has
+  // happened since the last time.
+  void Advance(uint32_t link) {
+    if (ports_[link].busy_until_ps <= now_ps_) AdvanceIdle(link);
+  }
+  void AdvanceIdle(uint32_t link);
   void Start(uint32_t link, Port& port, Lane& lane, int64_t start_ps);
-  void Arm(uint32_t link);
+  // Makes sure that the port has an event when the first packet on the wire is
+  // at the far end, or else when something may leave. What comes onto the wire
+  // later also arrives later.
+  void Arm(uint32_t link) {
+    const Port& port = ports_[link];
+    if (!port.is_event_of_wire || port.is_watched) ArmAnew(link);
+  }
+  void ArmAnew(uint32_t link);
   int64_t NextStart(const Port& port) const;
+  int64_t UntilForwarded(const Port& port, const Packet& packet,
+                         int64_t serialisation_ps);
   void Transmit(uint32_t link, TrafficClass traffic_class,
                 const Packet& packet);
   void Discard(const Packet& packet);
@@ -179,7 +194,8 @@ class PacketNetwork {
   void AfterControl(uint32_t id);
   void OnTimer(uint32_t id);
   void OnTimeout(uint32_t id);
-  void CompleteMessage(uint32_t id, uint32_t message);
+  void CompleteMessage(uint32_t id, uint32_t slot);
+  void Finish(uint32_t id, const MessageState& message);
   void MaybeClose(uint32_t id);
 
   // packet_receiver.cc
@@ -196,7 +212,7 @@ class PacketNetwork {
 
   // packet_records.cc
   TimePs IdealOf(uint32_t qp, const MessageState& message);
-  void RecordFlow(uint32_t qp, const MessageState& message, int64_t finish_ps);
+  void RecordFlow(uint32_t id, const MessageState& message);
   void RecordCapture(const Packet& packet, int64_t start_ps);
   template <class Record>
   void Append(std::vector<Record>& list, const Record& record) {
@@ -207,6 +223,7 @@ class PacketNetwork {
     }
   }
   void TakeSamples(int64_t up_to_ps);
+  void AdvanceAll();
 
   uint32_t* PathOf(uint32_t qp, bool is_back) {
     return &paths_[(size_t{qp} * 2 + (is_back ? 1 : 0)) * stride_];
@@ -235,8 +252,9 @@ class PacketNetwork {
 
   int64_t now_ps_ = 0;
   Agenda agenda_;
-  uint64_t num_prefetched_ = 0;         // Buckets.
-  std::vector<Port> ports_;             // By link.
+  uint64_t num_prefetched_ = 0;  // Buckets.
+  bool is_large_ = false;        // Its state does not fit the nearest caches.
+  std::vector<Port> ports_;      // By link.
   std::vector<IngressBuffer> ingress_;  // By link, at its target.
   std::vector<Switch> switches_;
   std::vector<MarkingProfile> profiles_;

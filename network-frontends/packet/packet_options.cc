@@ -62,6 +62,42 @@ absl::Status CheckSwitch(std::string_view key, const SwitchOptions& options) {
   return absl::OkStatus();
 }
 
+// What the controls need in order to work at all; see congestion/NAME.h.
+absl::Status CheckCongestion(const CongestionOptions& options) {
+  ASTRA_RETURN_IF_ERROR(FindCongestionControl(options.name).status());
+  const auto& [name, dcqcn, hpcc, pint, timely, dctcp, swift, uec] = options;
+  const struct {
+    std::string_view key;
+    bool is_above_0;
+  } rules[] = {
+      {"dcqcn: alpha_interval", dcqcn.alpha_interval > TimePs(0)},
+      {"dcqcn: decrease_interval", dcqcn.decrease_interval > TimePs(0)},
+      {"dcqcn: increase_interval", dcqcn.increase_interval > TimePs(0)},
+      {"dcqcn: min_rate", dcqcn.min_rate > Bandwidth(0)},
+      {"hpcc: target_utilization", hpcc.target_utilization > 0},
+      {"hpcc: min_rate", hpcc.min_rate > Bandwidth(0)},
+      {"hpcc_pint: target_utilization", pint.hpcc.target_utilization > 0},
+      {"hpcc_pint: min_rate", pint.hpcc.min_rate > Bandwidth(0)},
+      {"timely: min_rate", timely.min_rate > Bandwidth(0)},
+      {"dctcp: min_rate", dctcp.min_rate > Bandwidth(0)},
+      {"swift: min_window", swift.min_window > 0},
+      {"swift: min_rate", swift.min_rate > Bandwidth(0)},
+      {"uec: max_window_share", uec.max_window_share > 0},
+      {"uec: target_delay_share", uec.target_delay_share > 0},
+  };
+  for (const auto& rule : rules) {
+    if (rule.is_above_0) continue;
+    return Wrong(fmt::format("congestion: {} must be above 0", rule.key));
+  }
+  if (pint.log_base <= 1) {
+    return Wrong("congestion: hpcc_pint: log_base must be above 1");
+  }
+  if (swift.min_window >= swift.max_window) {
+    return Wrong("congestion: swift: min_window must be below max_window");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckLinkEvent(const LinkEvent& event, const Topology& topology) {
   ASTRA_RETURN_IF_ERROR(CheckNode("link_events: a", event.a, topology));
   ASTRA_RETURN_IF_ERROR(CheckNode("link_events: b", event.b, topology));
@@ -107,8 +143,7 @@ absl::Status CheckPacketOptions(const PacketOptions& options,
   }
   ASTRA_RETURN_IF_ERROR(CheckSwitch("fabric", options.fabric));
   ASTRA_RETURN_IF_ERROR(CheckSwitch("nv_switch", options.nv_switch));
-  ASTRA_RETURN_IF_ERROR(
-      FindCongestionControl(options.congestion.name).status());
+  ASTRA_RETURN_IF_ERROR(CheckCongestion(options.congestion));
   const bool overtakes = options.load_balancing == LoadBalancing::kSpray ||
                          options.load_balancing == LoadBalancing::kAdaptive;
   if (overtakes &&

@@ -35,7 +35,9 @@ void PacketNetwork::OnDataInOrder(uint32_t id, Packet& packet) {
   }
   ++qp.expected;
   const bool is_last = DeliverMessages(id);
-  if (++qp.num_unacked >= options_.nic.packets_per_ack || is_last) {
+  const bool is_wanted = (packet.flags & Packet::kWantsAck) != 0;
+  if (++qp.num_unacked >= options_.nic.packets_per_ack || is_last ||
+      is_wanted) {
     Reply(id, PacketKind::kAck, packet);
   }
 }
@@ -47,8 +49,9 @@ void PacketNetwork::OnDataInAnyOrder(uint32_t id, Packet& packet) {
   qp.expected = qp.receive_window->Insert(packet.sequence, before);
   const bool is_last = qp.expected != before && DeliverMessages(id);
   const bool is_in_order = qp.expected == before + 1;
+  const bool is_wanted = (packet.flags & Packet::kWantsAck) != 0;
   if (is_in_order && ++qp.num_unacked < options_.nic.packets_per_ack &&
-      !is_last) {
+      !is_last && !is_wanted) {
     return;
   }
   if (packet.sequence >= qp.expected) {
@@ -64,11 +67,9 @@ bool PacketNetwork::DeliverMessages(uint32_t id) {
   bool has_any = false;
   while (qp.receiving != kNone &&
          messages_[qp.receiving].end() <= qp.expected) {
-    MessageState& message = messages_[qp.receiving];
-    message.delivered_ps = now_ps_;
-    if (!message.is_background &&
-        options_.nic.completion == Completion::kDelivered) {
-      arrived_.push_back(message.id);
+    const MessageState& message = messages_[qp.receiving];
+    if (options_.nic.completion == Completion::kDelivered) {
+      Finish(id, message);
     }
     qp.receiving = message.next;
     has_any = true;

@@ -42,8 +42,7 @@ TimePs PacketNetwork::IdealOf(uint32_t qp, const MessageState& message) {
   return TimePs(std::max<int64_t>(1, ideal_ps));
 }
 
-void PacketNetwork::RecordFlow(uint32_t id, const MessageState& message,
-                               int64_t finish_ps) {
+void PacketNetwork::RecordFlow(uint32_t id, const MessageState& message) {
   const QueuePair& qp = queue_pairs_[id];
   FlowRecord record{.message = message.id,
                     .source = NodeId(qp.source),
@@ -53,7 +52,7 @@ void PacketNetwork::RecordFlow(uint32_t id, const MessageState& message,
                     .path = statistics_.paths.size(),
                     .bytes = Bytes(message.bytes),
                     .start = TimePs(message.start_ps),
-                    .finish = TimePs(finish_ps),
+                    .finish = now(),
                     .ideal = IdealOf(id, message)};
   if (statistics_.flows.size() < options_.record.max_records) {
     for (const uint32_t* link = PathOf(id, false); *link != kEndOfPath;
@@ -103,7 +102,7 @@ void PacketNetwork::TakeSamples(int64_t up_to_ps) {
     }
     for (const QueuePair& qp : queue_pairs_) {
       if (!qp.is_open || qp.acked == qp.end || qp.link == kNone) continue;
-      const int64_t window = WindowOf(qp);
+      const int64_t window = qp.window_bytes;
       Append(statistics_.rates,
              RateSample{time, NodeId(qp.source), NodeId(qp.target), qp.channel,
                         qp.limits.rate, Bytes(window == kNever ? 0 : window)});
@@ -112,7 +111,17 @@ void PacketNetwork::TakeSamples(int64_t up_to_ps) {
   }
 }
 
+// Decides for all ports what has left them up to now.
+void PacketNetwork::AdvanceAll() {
+  for (uint32_t link = 0; link < ports_.size(); ++link) {
+    Advance(link);
+    Arm(link);
+  }
+  FinishEvent();
+}
+
 absl::Span<const double> PacketNetwork::link_bytes() {
+  AdvanceAll();
   link_bytes_.resize(ports_.size());
   for (size_t i = 0; i < ports_.size(); ++i) {
     const Port& port = ports_[i];
@@ -123,12 +132,14 @@ absl::Span<const double> PacketNetwork::link_bytes() {
 }
 
 const NetworkStatistics& PacketNetwork::statistics() {
+  AdvanceAll();
   for (size_t i = 0; i < ports_.size(); ++i) {
     const Port& port = ports_[i];
     LinkRecord& record = statistics_.links[i];
     record.bytes = static_cast<double>(port.sent_bytes);
     record.packets = port.sent_packets;
-    record.busy = TimePs(port.busy_ps);
+    record.busy = TimePs(port.busy_ps -
+                         std::max<int64_t>(0, port.busy_until_ps - now_ps_));
     record.max_queue = Bytes(port.max_queued_bytes);
   }
   return statistics_;

@@ -194,6 +194,7 @@ int64_t PacketNetwork::WindowOf(const QueuePair& qp) const {
 
 void PacketNetwork::Enqueue(uint32_t id, MessageState message) {
   QueuePair& qp = queue_pairs_[id];
+  if (qp.link != kNone) Advance(qp.link);  // Without the message.
   const int64_t payload = payload_bytes_;
   const int64_t num_packets =
       std::max<int64_t>(1, (message.bytes + payload - 1) / payload);
@@ -302,17 +303,22 @@ void PacketNetwork::SendPacket(uint32_t id, uint32_t link, Port& port) {
     ++messages_[MessageOf(qp, number)].retransmissions;
   }
   qp.highest = std::max(qp.highest, number + 1);
+  const int64_t start_ps = port.busy_until_ps;
+  // Before, there was nothing to wait for.
+  if (qp.flying_bytes == 0) {
+    qp.progress_ps = std::max(qp.progress_ps, start_ps);
+  }
   qp.flying_bytes += payload;
   qp.sent_bytes += payload;
   ++qp.in_network;
   ++statistics_.num_data_packets;
 
-  const int64_t start_ps = port.busy_until_ps;
   Packet packet{.time_ps = start_ps,
                 .queue_pair = id,
                 .sequence = number,
                 .bytes = static_cast<uint16_t>(payload + header_bytes_),
                 .hop = 1};
+  if (qp.flying_bytes >= qp.window_bytes) packet.flags = Packet::kWantsAck;
   if (has_telemetry_) {
     packet.telemetry = NewTelemetry();
     telemetry_[packet.telemetry].sent_ps = start_ps;
@@ -329,10 +335,7 @@ void PacketNetwork::SendPacket(uint32_t id, uint32_t link, Port& port) {
     qp.next_send_ps =
         start_ps + TransferTime(Bytes(packet.bytes), Bandwidth(rate)).count();
   }
-  if (qp.timeout_ps == kNever) {
-    qp.progress_ps = std::max(qp.progress_ps, start_ps);
-    ArmTimeout(id);
-  }
+  if (qp.timeout_ps == kNever) ArmTimeout(id);
   if (HasToSend(qp)) return TakeTurn(id);
   qp.turn = QueuePair::Turn::kNone;
   nics_[port.nic].turns.SetReady(qp.nic_slot, false);
@@ -522,9 +525,15 @@ bool PacketNetwork::FindLost(QueuePair& qp) {
   return has_lost;
 }
 
-// Congestion control may have set its timer.
+// Congestion control may have set its limits and its timer.
 void PacketNetwork::AfterControl(uint32_t id) {
   QueuePair& qp = queue_pairs_[id];
+  if (qp.link != kNone && (qp.limits.rate != qp.window_rate ||
+                           qp.limits.window_bytes != qp.control_window_bytes)) {
+    qp.window_rate = qp.limits.rate;
+    qp.control_window_bytes = qp.limits.window_bytes;
+    qp.window_bytes = WindowOf(qp);
+  }
   const int64_t timer_ps = qp.limits.timer.count();
   if (timer_ps == qp.timer_ps) return;
   qp.timer_ps = timer_ps;
@@ -544,17 +553,19 @@ void PacketNetwork::OnTimer(uint32_t id) {
   MakeReady(id);
 }
 
+// The last packet of the message is acknowledged.
 void PacketNetwork::CompleteMessage(uint32_t id, uint32_t slot) {
-  const MessageState& message = messages_[slot];
-  const bool is_acknowledged =
-      options_.nic.completion == Completion::kAcknowledged;
-  if (!message.is_background && is_acknowledged) {
-    arrived_.push_back(message.id);
-  }
-  if (options_.record.flows && !message.is_background) {
-    RecordFlow(id, message, is_acknowledged ? now_ps_ : message.delivered_ps);
+  if (options_.nic.completion == Completion::kAcknowledged) {
+    Finish(id, messages_[slot]);
   }
   free_messages_.push_back(slot);
+}
+
+// The message has arrived, as the options define that.
+void PacketNetwork::Finish(uint32_t id, const MessageState& message) {
+  if (message.is_background) return;
+  arrived_.push_back(message.id);
+  if (options_.record.flows) RecordFlow(id, message);
 }
 
 // A queue pair of one message is gone with the last of its packets.

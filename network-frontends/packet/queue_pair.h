@@ -32,7 +32,6 @@ struct MessageState {
   bool is_background = false;
   int64_t bytes = 0;
   int64_t start_ps = 0;
-  int64_t delivered_ps = 0;
 
   uint32_t end() const { return first + num_packets; }
 };
@@ -46,7 +45,8 @@ struct QueuePair {
 
   // The sender.
   SendingLimits limits;
-  int64_t window_cap_bytes = 0;  // Whatever congestion control says.
+  int64_t window_bytes = 0;      // What may fly, ...
+  int64_t window_cap_bytes = 0;  // ... at most, whatever the limits say.
   int64_t flying_bytes = 0;      // Payload that was sent and not acknowledged.
   uint32_t next = 0;             // Packet to send.
   uint32_t acked = 0;            // Packets before are.
@@ -79,7 +79,9 @@ struct QueuePair {
   int64_t timer_ps = kNever;    // Of congestion control, that is pending.
   int64_t timeout_ps = kNever;  // That is pending.
   int64_t progress_ps = 0;      // The last acknowledgement that was news.
-  uint64_t sent_bytes = 0;      // Payload, again or not.
+  Bandwidth window_rate;        // The limits of which window_bytes is.
+  int64_t control_window_bytes = 0;
+  uint64_t sent_bytes = 0;  // Payload, again or not.
   uint64_t acked_bytes = 0;
   uint64_t key = 0;  // Of its path.
   uint32_t channel = 0;

@@ -99,8 +99,8 @@ struct SharedBuffer {
     const int64_t free_bytes = shared_bytes - shared_used_bytes - bytes;
     const int64_t wanted = is_lossless ? link.held_bytes : queued_bytes;
     return link.headroom_used_bytes == 0 && free_bytes > 0 &&
-           static_cast<double>(wanted + bytes) <
-               share * static_cast<double>(free_bytes);
+           wanted + bytes <
+               static_cast<int64_t>(share * static_cast<double>(free_bytes));
   }
 
   bool ShouldPause(const IngressBuffer& link) const {

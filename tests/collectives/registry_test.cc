@@ -23,7 +23,7 @@ TEST(RegistryTest, NamesTheChoicesWhereThereIsNoSuchName) {
       FindCollectiveAlgorithm(CollectiveKind::kAllToAll, "pnx"),
       StatusIs(absl::StatusCode::kNotFound,
                "unknown all-to-all algorithm \"pnx\"; did you mean \"pxn\"? "
-               "(known: direct, pxn)"));
+               "(known: direct, pxn, simai_direct)"));
 }
 
 TEST(RegistryTest, EveryKindHasADefault) {

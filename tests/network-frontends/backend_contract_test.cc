@@ -9,6 +9,7 @@
 #include "network-frontends/analytical/analytical_backend.h"
 #include "network-frontends/flow/flow_backend.h"
 #include "network-frontends/network_backend.h"
+#include "network-frontends/packet/packet_backend.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
 #include "tests/testing/topologies.h"
@@ -34,8 +35,16 @@ std::unique_ptr<NetworkBackend> MakeFlow(Routes& routes) {
                                        FlowOptions{.header = Bytes(0)});
 }
 
+std::unique_ptr<NetworkBackend> MakePacket(Routes& routes) {
+  PacketOptions options;
+  options.nic.header = Bytes(0);
+  options.congestion.name = "none";
+  return std::make_unique<PacketBackend>(routes.topology(), options);
+}
+
 constexpr Backend kBackends[] = {{"analytical", &MakeAnalytical},
-                                 {"flow", &MakeFlow}};
+                                 {"flow", &MakeFlow},
+                                 {"packet", &MakePacket}};
 
 // Ranks 0 .. 3, each linked to each by 400 Gbps and 500 ns.
 class BackendContractTest : public ::testing::TestWithParam<Backend> {

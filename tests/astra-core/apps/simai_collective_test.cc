@@ -307,7 +307,7 @@ TEST_F(SimaiCollectiveTest, RefusesWhatItCannotUse) {
                 "NCCL_ALGO=Ring");
   ExpectRefused("--system dgx-h100 --op alltoall --algorithm rung",
                 "unknown all-to-all algorithm \"rung\"; did you mean "
-                "\"pxn\"? (known: direct, pxn)");
+                "\"pxn\"? (known: direct, pxn, simai_direct)");
   ExpectRefused("--system dgx-h100 --gpus 12",
                 "12 GPUs do not divide into servers of 8");
   ExpectRefused("--system dgx-h100 --op reduce --root 8",

@@ -71,8 +71,8 @@ std::string LineOf(const std::string& text, const std::string& start) {
 }
 
 TEST_F(SimaiSimulatorTest, TimesARingAllReduceExactlyWithoutPackets) {
-  const ProgramResult result =
-      Simulate("-w w.txt -n t.txt --backend analytical -o a");
+  const ProgramResult result = Simulate(
+      "-w w.txt -n t.txt --collectives plain --backend analytical -o a");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.error, "");
   EXPECT_THAT(result.out, HasSubstr("finished   w: 0.009"));
@@ -91,7 +91,8 @@ TEST_F(SimaiSimulatorTest, EveryBackendWritesWhatItKnows) {
   for (const std::string backend : {"analytical", "flow", "packet"}) {
     SCOPED_TRACE(backend);
     const ProgramResult result =
-        Simulate("-w w.txt -n t.txt --backend " + backend + " -o " + backend);
+        Simulate("-w w.txt -n t.txt --collectives plain --backend " + backend +
+                 " -o " + backend);
     EXPECT_EQ(result.exit_code, 0) << result.error;
     for (const std::string& file : few) {
       EXPECT_THAT(result.out, HasSubstr(" " + file));
@@ -106,7 +107,8 @@ TEST_F(SimaiSimulatorTest, EveryBackendWritesWhatItKnows) {
 
 TEST_F(SimaiSimulatorTest, WritesEveryFileThatIsAskedFor) {
   const ProgramResult result = Simulate(
-      "-w w.txt -n t.txt -o a --sample 1us --capture 0-8 --trace "
+      "-w w.txt -n t.txt --collectives plain -o a --sample 1us --capture 0-8 "
+      "--trace "
       "--simai-files");
   EXPECT_EQ(result.exit_code, 0) << result.error;
   EXPECT_THAT(Result("a/flows.csv"),
@@ -152,7 +154,8 @@ TEST_F(SimaiSimulatorTest, WritesTheSameBytesAgainOnAnyNumberOfThreads) {
 TEST_F(SimaiSimulatorTest, SaysWhatItUnderstood) {
   WriteText(folder_.PathOf("c.yaml"),
             "simai_network: 1\nnic: {payload: 9000B}\nseed: 5\n");
-  ASSERT_EQ(Simulate("-w w.txt -n t.txt -c c.yaml --seed 7 --send-latency 6us "
+  ASSERT_EQ(Simulate("-w w.txt -n t.txt --collectives plain -c c.yaml --seed 7 "
+                     "--send-latency 6us "
                      "-o a")
                 .exit_code,
             0);
@@ -175,8 +178,9 @@ TEST_F(SimaiSimulatorTest, TakesSimAIsConfiguration) {
 }
 
 TEST_F(SimaiSimulatorTest, AStoppedRunSaysSoAndKeepsWhatThereIs) {
-  const ProgramResult result =
-      Simulate("-w w.txt -n t.txt --backend analytical --stop-at 7us -o a");
+  const ProgramResult result = Simulate(
+      "-w w.txt -n t.txt --collectives plain --backend analytical --stop-at "
+      "7us -o a");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.error, StartsWith("simai_simulator: error: stopped at "
                                        "7.000 us of simulated time, with "));
@@ -194,7 +198,8 @@ TEST_F(SimaiSimulatorTest, AStuckRunSaysWhy) {
             "link_events:\n"
             "  - {time: 1us, a: 0, b: 8, rate_factor: 0}\n"
             "  - {time: 1us, a: 0, b: 9, rate_factor: 0}\n");
-  const ProgramResult result = Simulate("-w w.txt -n t.txt -c c.yaml -o a");
+  const ProgramResult result =
+      Simulate("-w w.txt -n t.txt --collectives plain -c c.yaml -o a");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.out, HasSubstr("\nnot finished w: nothing is left to "));
   EXPECT_THAT(result.out, HasSubstr("lead from GPU 0 to GPU 1"));
@@ -202,7 +207,8 @@ TEST_F(SimaiSimulatorTest, AStuckRunSaysWhy) {
 }
 
 TEST_F(SimaiSimulatorTest, EstimatesWithoutRunning) {
-  const ProgramResult result = Simulate("-w w.txt -n t.txt --estimate");
+  const ProgramResult result =
+      Simulate("-w w.txt -n t.txt --collectives plain --estimate");
   EXPECT_EQ(result.exit_code, 0) << result.error;
   // 14 steps of 8 messages, and 7 messages from each of 8 ranks, of 131072 B,
   // which is 32 packets of 4096 B, over 2 links each way.
@@ -226,7 +232,7 @@ TEST_F(SimaiSimulatorTest, RefusesWhatItCannotUse) {
                 "analytical, flow, packet)");
   ExpectRefused("-w w.txt -n t.txt --collectives mpi",
                 "unknown --collectives \"mpi\"; did you mean \"simai\"? "
-                "(known: nccl, simai)");
+                "(known: plain, nccl, simai)");
   ExpectRefused("-w w.txt -n t.txt --send-latency 6",
                 "--send-latency: \"6\" is not a time of at most 1000 s, such "
                 "as 10us");
@@ -254,8 +260,8 @@ TEST_F(SimaiSimulatorTest, RefusesWhatHasNoEffect) {
                 "--sample has no effect with --backend flow");
   ExpectRefused("-w w.txt -n t.txt --backend flow --capture 0-8",
                 "--capture has no effect with --backend flow");
-  ExpectRefused("-w w.txt -n t.txt --nccl NCCL_ALGO=Ring",
-                "--nccl has no effect without --system or --collectives simai");
+  ExpectRefused("-w w.txt -n t.txt --collectives plain --nccl NCCL_ALGO=Ring",
+                "--nccl has no effect with --collectives plain");
   ExpectRefused("-w w.txt -n t.txt --collectives simai --system dgx-h100",
                 "--system has no effect with --collectives simai");
   ExpectRefused("-w w.txt -n t.txt --estimate --trace",
@@ -270,7 +276,9 @@ TEST_F(SimaiSimulatorTest, PrintsHelpVersionAndColumns) {
 
 // The dictionary and the files name the same columns.
 TEST_F(SimaiSimulatorTest, DocumentsEveryColumn) {
-  ASSERT_EQ(Simulate("-w w.txt -n t.txt -o a --sample 1us").exit_code, 0);
+  ASSERT_EQ(Simulate("-w w.txt -n t.txt --collectives plain -o a --sample 1us")
+                .exit_code,
+            0);
   const std::string dictionary = Simulate("--columns").out;
   for (const std::string file :
        {"collectives.csv", "cnp.csv", "flows.csv", "links.csv", "pfc.csv",

@@ -19,6 +19,13 @@ TEST(QuotedTest, CutsWhatIsLongerThan60Characters) {
   EXPECT_EQ(Quoted(std::string(61, 'x')), '"' + std::string(60, 'x') + "...\"");
 }
 
+TEST(LowerCaseTest, ChangesCapitalLettersAlone) {
+  EXPECT_EQ(LowerCase("H100-SXM5_80gb [@{`"), "h100-sxm5_80gb [@{`");
+  EXPECT_EQ(LowerCase("\xc3\x84"), "\xc3\x84");  // A letter, but not of ASCII.
+  EXPECT_EQ(LowerCase(std::string_view("A\0B", 3)), std::string("a\0b", 3));
+  EXPECT_EQ(LowerCase(""), "");
+}
+
 TEST(NearestNameTest, CountsEachKindOfEditOnce) {
   EXPECT_EQ(NearestName("rng", {"tree", "ring"}), "ring");    // Insert.
   EXPECT_EQ(NearestName("riing", {"tree", "ring"}), "ring");  // Delete.

@@ -135,7 +135,7 @@ TEST(MessageSimulationTest, SimaiUsesNvlsForLargeTensorGroupsOnly) {
   EXPECT_EQ(algorithm(One("ALLREDUCE", 4, KiB(4)), 4), "simai_ring");
   EXPECT_EQ(algorithm(Parse(1, 8, {"0 NONE 0 0 NONE 0 0 ALLREDUCE 4096 0"}), 8),
             "simai_ring");
-  EXPECT_EQ(algorithm(One("ALLTOALL", 8, KiB(4)), 8), "direct");
+  EXPECT_EQ(algorithm(One("ALLTOALL", 8, KiB(4)), 8), "simai_direct");
   options.simai = Nccl("NCCL_ALGO=Tree");
   EXPECT_THAT(
       TryRun(eight, OneServer(8, "8Gbps", "0ns"), options),

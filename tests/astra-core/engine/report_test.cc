@@ -116,7 +116,7 @@ TEST_F(ReportTest, TheDictionaryHoldsEveryColumn) {
   const std::vector<std::string> end_to_end =
       Lines(EndToEndCsv("run", result_));
   std::set<std::string> names;
-  for (const size_t header : {1, 3}) {
+  for (const size_t header : {size_t{1}, size_t{3}}) {
     for (const std::string& name : Fields(end_to_end[header])) {
       names.insert(name);
     }

@@ -93,7 +93,7 @@ double RingUs(uint32_t num_servers, CollectiveKind kind, int64_t bytes,
       .UsOfAll(kind, Bytes(bytes));
 }
 
-constexpr int64_t kGB = 1'000'000'000;
+constexpr int64_t kMB = 1'000'000;
 
 TEST(SizedTimeTest, IsLatencyBytesAndRampButAtLeastTheLaunch) {
   const SizedTime time = {.launch_us = 12,
@@ -114,26 +114,26 @@ TEST(SizedTimeTest, EndsAtTheLimit) {
 
 TEST(CollectiveTimeTest, RingInAServerFollowsTheFormula) {
   // 14 steps of 3.4 us; 14/8 x 3.6 GB at 360 GB/s.
-  EXPECT_NEAR(RingUs(1, kAllReduce, 3.6 * kGB, "Simple", RoundSystem()),
+  EXPECT_NEAR(RingUs(1, kAllReduce, 3600 * kMB, "Simple", RoundSystem()),
               8.4 + 14 * 3.4 + 17500, 1e-2);
   // Half of it is flags.
-  EXPECT_NEAR(RingUs(1, kAllReduce, 3.6 * kGB, "LL", RoundSystem()),
+  EXPECT_NEAR(RingUs(1, kAllReduce, 3600 * kMB, "LL", RoundSystem()),
               6.6 + 14 * 0.6 + 2 * 17500, 1e-2);
   // 7 steps; 7/8.
-  EXPECT_NEAR(RingUs(1, kAllGather, 3.6 * kGB, "Simple", RoundSystem()),
+  EXPECT_NEAR(RingUs(1, kAllGather, 3600 * kMB, "Simple", RoundSystem()),
               8.4 + 7 * 3.4 + 8750, 1e-2);
 }
 
 TEST(CollectiveTimeTest, RingOverServersIsBoundByItsNics) {
   // 28 steps within and 2 between servers; 30/16 of 3.6 GB over 8 NICs.
-  EXPECT_NEAR(RingUs(2, kAllReduce, 3.6 * kGB, "Simple", RoundSystem()),
+  EXPECT_NEAR(RingUs(2, kAllReduce, 3600 * kMB, "Simple", RoundSystem()),
               8.4 + 28 * 3.4 + 2 * (14 + 2 * 2) + 18750, 1e-2);
-  EXPECT_NEAR(RingUs(2, kReduceScatter, 3.6 * kGB, "Simple", RoundSystem()),
+  EXPECT_NEAR(RingUs(2, kReduceScatter, 3600 * kMB, "Simple", RoundSystem()),
               8.4 + 14 * 3.4 + 14 + 2 * 2 + 9375, 1e-2);
 }
 
 TEST(CollectiveTimeTest, BroadcastPassesAllRanksOnce) {
-  EXPECT_NEAR(RingUs(1, kBroadcast, 3.6 * kGB, "Simple", RoundSystem()),
+  EXPECT_NEAR(RingUs(1, kBroadcast, 3600 * kMB, "Simple", RoundSystem()),
               8.4 + 7 * 3.4 + 10000, 1e-2);
 }
 
@@ -147,7 +147,7 @@ TEST(CollectiveTimeTest, AllToAllIsBoundByWhatLeavesTheServer) {
 TEST(CollectiveTimeTest, RingsAreLimitedByLlAndByTheirChannels) {
   SystemSpec system = RoundSystem();
   system.interconnect.ll_GBps = 100;
-  EXPECT_NEAR(RingUs(1, kAllReduce, 3.6 * kGB, "LL", system),
+  EXPECT_NEAR(RingUs(1, kAllReduce, 3600 * kMB, "LL", system),
               6.6 + 14 * 0.6 + 63000, 1e-2);
   // A channel of Hopper carries 36.7 GB/s.
   Cluster narrow(RoundSystem(), 1,
@@ -182,7 +182,7 @@ TEST(CollectiveTimeTest, GroupsThatShareANicSlowOneAnotherDown) {
   Cluster cluster(system, 2, Options("NCCL_ALGO=Ring,NCCL_PROTO=Simple"));
   const auto us = [&](const std::vector<std::vector<RankId>>& groups) {
     CollectiveTimes times = cluster.TimesOf(kAllReduce, groups);
-    return Cluster::Us(ValueOrDie(times.Time(0, Bytes(kGB))));
+    return Cluster::Us(ValueOrDie(times.Time(0, Bytes(1000 * kMB))));
   };
   const double alone = us({Ranks({0, 8})});
   EXPECT_EQ(us({Ranks({0, 8}), Ranks({2, 10})}), alone);

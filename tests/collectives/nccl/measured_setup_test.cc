@@ -93,6 +93,23 @@ TEST(MeasuredSetupTest, ServersHaveTheTransportOfTheirNics) {
             "16 b300, 8 a server, infiniband, 8 x 800");
 }
 
+TEST(MeasuredSetupTest, RoceIsOfTheCloudThatTheSourceNamesInAWord) {
+  const auto transport = [](const std::string& source) {
+    return ValueOrDie(Of({.nodes = 2,
+                          .gpus = 16,
+                          .nics = "8x400 RoCE",
+                          .source = source}))
+        .system.transport.name;
+  };
+  EXPECT_EQ(transport("https://cloud.google.com/a3"), "gcp-roce");
+  EXPECT_EQ(transport("github.com/GoogleCloudPlatform/x"), "gcp-roce");
+  EXPECT_EQ(transport("GCP"), "gcp-roce");
+  EXPECT_EQ(transport("github.com/oracle-quickstart/oci-hpc"), "oci-roce");
+  EXPECT_EQ(transport("our (OCI) cluster"), "oci-roce");
+  EXPECT_EQ(transport("an associate of ours"), "roce");
+  EXPECT_EQ(transport("github.com/oci2/coracles"), "roce");
+}
+
 TEST(MeasuredSetupTest, EfaOfA100IsTheFirstGeneration) {
   // 100 Gbps cards that pairs of GPUs share.
   EXPECT_EQ(Text({.gpu = "A100-SXM4-80GB",

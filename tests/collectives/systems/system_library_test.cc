@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "astra-core/base/names.h"
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
 #include "workload/operators/gpu_library.h"
@@ -85,9 +86,9 @@ TEST(SystemLibraryTest, NoNameIsGivenTwice) {
   for (const SystemSpec& system : BundledSystems()) {
     std::vector<std::string> names = system.aliases;
     names.push_back(system.name);
-    for (std::string name : names) {
+    for (const std::string& given : names) {
+      std::string name = LowerCase(given);
       std::replace(name.begin(), name.end(), '_', '-');
-      std::transform(name.begin(), name.end(), name.begin(), ::tolower);
       EXPECT_TRUE(owners.emplace(name, system.name).second)
           << name << " is " << owners[name] << " and " << system.name;
     }
@@ -117,9 +118,7 @@ TEST(SystemLibraryTest, TheInterconnectIsThatOfTheGpu) {
     const GpuSpec gpu = ValueOrDie(FindGpu(system.gpu));
     // "Blackwell Ultra" is a Blackwell; NCCL takes Ada for Ampere.
     std::string architecture =
-        gpu.architecture.substr(0, gpu.architecture.find(' '));
-    std::transform(architecture.begin(), architecture.end(),
-                   architecture.begin(), ::tolower);
+        LowerCase(gpu.architecture.substr(0, gpu.architecture.find(' ')));
     if (architecture == "ada") architecture = "ampere";
     EXPECT_THAT(WriteSystem(system),
                 HasSubstr("architecture: " + architecture + "\n"));

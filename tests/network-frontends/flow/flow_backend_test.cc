@@ -76,8 +76,76 @@ TEST_F(IncastTest, AnEmptyMessageTakesTheLatency) {
   const Topology topology = Draw(1);
   FlowBackend network(topology, {.message_latency = Nanoseconds(3)});
   network.Send(From(0, 0, 1, MiB(1)));
-  network.Send(From(1, 0, 1, Bytes(0)));
+  network.Send(From(1, 0, 1, Bytes(0), 1));
   EXPECT_EQ(Arrivals(network).at(1), kLatency + Nanoseconds(3));
+}
+
+// Two messages back to back take the time of one of double size; the first
+// takes what it takes alone.
+TEST_F(IncastTest, MessagesOfOneConnectionLeaveOneAfterTheOther) {
+  const Topology topology = Draw(1);
+  FlowBackend network(topology, Plain());
+  network.Send(From(7, 0, 1, MiB(1)));
+  network.Send(From(3, 0, 1, MiB(1)));
+  const TimePs rest = kLatency + Time(Bytes(4096));
+  const auto times = Arrivals(network);
+  EXPECT_EQ(times.at(7), Time(MiB(1)) + rest);
+  EXPECT_EQ(times.at(3), Time(MiB(2)) + rest);
+}
+
+// Two of one connection and one of another: the connections share until the
+// latter has sent its 1 MiB, and as much of the former has left; what remains
+// has the link to itself.
+TEST_F(IncastTest, ConnectionsShareHoweverManyMessagesWait) {
+  const Topology topology = Draw(1);
+  FlowBackend network(topology, Plain());
+  network.Send(From(0, 0, 1, KiB(512)));
+  network.Send(From(1, 0, 1, MiB(2)));
+  network.Send(From(2, 0, 1, MiB(1), 1));
+  const TimePs rest = kLatency + Time(Bytes(4096));
+  const auto times = Arrivals(network);
+  EXPECT_EQ(times.at(0), Time(MiB(1)) + rest);
+  EXPECT_EQ(times.at(2), Time(MiB(2)) + rest);
+  EXPECT_EQ(times.at(1), Time(KiB(3584)) + rest);
+}
+
+// A full packet takes as long on the second link as on the first; what comes
+// after it takes less, and waits for it. An empty message waits its turn.
+TEST_F(IncastTest, MessagesOfOneConnectionArriveInOrder) {
+  const Topology topology = Draw(1);
+  FlowBackend network(topology, Plain());
+  network.Send(From(2, 0, 1, MiB(1)));
+  network.Send(From(1, 0, 1, Bytes(100)));
+  network.Send(From(0, 0, 1, Bytes(0)));
+  const TimePs end = Time(MiB(1)) + Time(Bytes(4096)) + kLatency;
+  std::vector<MessageId> arrived;
+  network.AdvanceTo(end - TimePs(1), &arrived);
+  EXPECT_THAT(arrived, SizeIs(0));
+  for (const auto& [id, time] : Arrivals(network)) EXPECT_EQ(time, end) << id;
+}
+
+// Rates change when connections begin or end, not with each message.
+TEST_F(IncastTest, TheNextOfAConnectionIsNotSolvedFor) {
+  const Topology topology = Draw(2);
+  FlowOptions options = Plain();
+  options.end_batching = Microseconds(1000);  // An end would be felt for long.
+  FlowBackend network(topology, options);
+  for (uint32_t i = 0; i < 100; ++i) network.Send(From(i, 0, 2, KiB(64)));
+  network.Send(From(100, 1, 2, KiB(6400)));
+  const TimePs end = Time(KiB(12800)) + kLatency + Time(Bytes(4096));
+  const auto times = Arrivals(network);
+  EXPECT_EQ(times.at(99), end);
+  EXPECT_EQ(times.at(100), end);
+}
+
+TEST_F(IncastTest, WhatWaitsHasNotLeft) {
+  const Topology topology = Draw(1);
+  FlowBackend network(topology, Plain());
+  network.Send(From(0, 0, 1, MiB(1)));
+  network.Send(From(1, 0, 1, MiB(1)));
+  std::vector<MessageId> arrived;
+  network.AdvanceTo(Time(KiB(512)), &arrived);
+  EXPECT_NEAR(network.statistics().links[0].bytes, 512 << 10, 1e-3);
 }
 
 TEST_F(IncastTest, MessagesCanUseAShareOfTheLinks) {

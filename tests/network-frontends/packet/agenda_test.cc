@@ -1,6 +1,7 @@
 #include "network-frontends/packet/agenda.h"
 
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <vector>
 
@@ -57,8 +58,8 @@ TEST(AgendaTest, WhatComesBeforeTheEntryThatWasLookedAtIsNext) {
     agenda.Push(5 * kBucketPs / 2, 1);
     agenda.Push(far + kWheelPs - 1, 1);
     agenda.Push(1, 1);
-    EXPECT_THAT(PopAll(agenda), ElementsAre(1, 5 * kBucketPs / 2, far,
-                                            far + kWheelPs - 1));
+    EXPECT_THAT(PopAll(agenda),
+                ElementsAre(1, 5 * kBucketPs / 2, far, far + kWheelPs - 1));
   }
 }
 
@@ -70,8 +71,8 @@ TEST(AgendaTest, FarEntriesComeBetweenNearOnes) {
   agenda.Pop();
   agenda.Push(kWheelPs + 299, 1);  // Near now, in the same bucket.
   agenda.Push(kWheelPs + 301, 1);
-  EXPECT_THAT(PopAll(agenda), ElementsAre(kWheelPs + 299, kWheelPs + 300,
-                                          kWheelPs + 301));
+  EXPECT_THAT(PopAll(agenda),
+              ElementsAre(kWheelPs + 299, kWheelPs + 300, kWheelPs + 301));
 }
 
 TEST(AgendaTest, TheWheelTurnsAnyNumberOfTimes) {
@@ -90,8 +91,8 @@ TEST(AgendaTest, TheWheelTurnsAnyNumberOfTimes) {
 // The same as a sorted multiset, whatever the distances: of the same instant,
 // the same bucket, the wheel, and far beyond.
 TEST(AgendaTest, IsASortedMultiset) {
-  constexpr int64_t kDistances[] = {1, kBucketPs, 20'000, kWheelPs,
-                                    3 * kWheelPs, 1'000'000'000};
+  constexpr int64_t kDistances[] = {1,        kBucketPs,    20'000,
+                                    kWheelPs, 3 * kWheelPs, 1'000'000'000};
   Agenda agenda;
   std::multiset<Agenda::Entry> expected;
   uint64_t draw = 0;

@@ -35,7 +35,8 @@ inline std::map<uint32_t, TimePs> Arrivals(NetworkBackend& network,
     network.AdvanceTo(kEndless, &arrived);
     if (arrived.empty()) break;
     for (const MessageId id : arrived) {
-      EXPECT_TRUE(times.emplace(id.index(), network.now()).second) << id.index();
+      EXPECT_TRUE(times.emplace(id.index(), network.now()).second)
+          << id.index();
     }
   }
   return times;

@@ -1,5 +1,6 @@
 #include "network-frontends/packet/packet_window.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -43,8 +44,7 @@ TEST(PacketRingTest, IsAMapFromItsBeginOn) {
       ring.Set(packet, static_cast<uint8_t>(draw >> 56));
       expected[packet] = static_cast<uint8_t>(draw >> 56);
     }
-    const auto asked =
-        ring.begin() + static_cast<uint32_t>(Mix64(draw) % 1000);
+    const auto asked = ring.begin() + static_cast<uint32_t>(Mix64(draw) % 1000);
     const auto found = expected.find(asked);
     ASSERT_EQ(ring.Get(asked), found == expected.end() ? 0 : found->second);
   }

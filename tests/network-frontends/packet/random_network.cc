@@ -1,7 +1,7 @@
 #include "tests/network-frontends/packet/random_network.h"
 
 #include <algorithm>
-#include <initializer_list>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -34,12 +34,12 @@ class Cabling {
   void Lay(NodeId a, NodeId b) {
     const auto rate =
         is_even_ ? 400
-                 : choices_.Of<uint64_t>({1, 10, 100, 200, 400, 800, 2880,
-                                          3200, choices_.Below(3200) + 1});
+                 : choices_.Of<uint64_t>({1, 10, 100, 200, 400, 800, 2880, 3200,
+                                          choices_.Below(3200) + 1});
     const uint64_t latency_ns = is_even_ ? 500 : choices_.Below(2001);
-    const auto type = builder_.AddLinkType(fmt::format("{}Gbps", rate),
-                                           fmt::format("{}ns", latency_ns),
-                                           error_rate_);
+    const auto type =
+        builder_.AddLinkType(fmt::format("{}Gbps", rate),
+                             fmt::format("{}ns", latency_ns), error_rate_);
     ASTRA_CHECK(type.ok(), "{}", type.status().ToString());
     const absl::Status status = builder_.AddCable(a, b, *type);
     ASTRA_CHECK(status.ok(), "{}", status.ToString());
@@ -131,16 +131,9 @@ Topology DrawServers(Choices& choices) {
 }
 
 Topology DrawTopology(Choices& choices) {
-  switch (choices.Below(4)) {
-    case 0:
-      return DrawMesh(choices);
-    case 1:
-      return DrawTree(choices);
-    case 2:
-      return DrawServers(choices);
-    default:
-      return DrawLeavesAndSpines(choices);
-  }
+  const auto draw =
+      choices.Of({&DrawMesh, &DrawTree, &DrawServers, &DrawLeavesAndSpines});
+  return draw(choices);
 }
 
 NicOptions DrawNic(Choices& choices) {
@@ -160,8 +153,7 @@ NicOptions DrawNic(Choices& choices) {
       choices.Of({Completion::kDelivered, Completion::kAcknowledged});
   nic.loss_recovery =
       choices.Of({LossRecovery::kGoBackN, LossRecovery::kSelectiveRepeat});
-  nic.retransmission_timeout =
-      Microseconds(choices.Of<int64_t>({500, 2000}));
+  nic.retransmission_timeout = Microseconds(choices.Of<int64_t>({500, 2000}));
   nic.nack_interval = Microseconds(choices.Of<int64_t>({5, 1, 50}));
   nic.reorder_packets = choices.Of({128U, 8U, 1U});
   return nic;
@@ -185,8 +177,7 @@ SwitchOptions DrawSwitch(Choices& choices) {
   options.reserve = KiB(choices.Of<int64_t>({4, 0, 16}));
   options.resume_offset = KiB(choices.Of<int64_t>({3, 0, 100}));
   if (choices.OneIn(2)) {
-    options.ecn_thresholds = {
-        {Gbps(400), Bytes(10'000), Bytes(100'000), 0.5}};
+    options.ecn_thresholds = {{Gbps(400), Bytes(10'000), Bytes(100'000), 0.5}};
   }
   return options;
 }
@@ -198,8 +189,7 @@ std::vector<LinkEvent> DrawLinkEvents(const Topology& topology,
   if (!choices.OneIn(4)) return events;
   const uint64_t count = 1 + choices.Below(3);
   for (uint64_t i = 0; i < count; ++i) {
-    const Link& link =
-        topology.links()[choices.Below(topology.links().size())];
+    const Link& link = topology.links()[choices.Below(topology.links().size())];
     const auto at = Nanoseconds(Signed(choices.Below(30'000)));
     events.push_back(
         {at, link.source, link.target, choices.Of({0.0, 0.0, 0.1, 0.5})});
@@ -245,18 +235,18 @@ PacketOptions DrawOptions(const Topology& topology, Choices& choices) {
 
 // One in eight is between a switch and what it is linked to.
 Message DrawMessage(const Topology& topology, uint32_t id, Choices& choices) {
-  Message message{.id = MessageId(id)};
+  Message message;
+  message.id = MessageId(id);
   if (choices.OneIn(8)) {
-    const Link& link =
-        topology.links()[choices.Below(topology.links().size())];
+    const Link& link = topology.links()[choices.Below(topology.links().size())];
     message.source = link.source;
     message.target = link.target;
   } else {
     const uint32_t num_gpus = topology.num_gpus();
     const auto source = Small(choices.Below(num_gpus));
     message.source = NodeId(source);
-    message.target = NodeId(
-        (source + 1 + Small(choices.Below(num_gpus - 1))) % num_gpus);
+    message.target =
+        NodeId((source + 1 + Small(choices.Below(num_gpus - 1))) % num_gpus);
   }
   message.bytes = Bytes(Signed(choices.Of<uint64_t>(
       {4096, 0, 1, 4097, choices.Below(10'000), choices.Below(200'000)})));
@@ -270,6 +260,7 @@ struct Outcome {
   NetworkStatistics statistics;
   std::vector<double> link_bytes;
   std::string why_stuck;
+  TimePs end;
   bool is_over = false;
 
   bool operator==(const Outcome& other) const {
@@ -279,8 +270,8 @@ struct Outcome {
   }
 };
 
-absl::Status Wrong(std::string what) {
-  return absl::InternalError(std::move(what));
+absl::Status Wrong(const std::string& what) {
+  return absl::InternalError(what);
 }
 
 // Simulates up to `limit`, and no further than the last of all messages.
@@ -326,6 +317,7 @@ absl::StatusOr<Outcome> RunOnce(const RandomNetwork& network) {
       return Wrong(fmt::format("message {} arrives again", late.front()));
     }
   }
+  outcome.end = backend.now();
   outcome.statistics = backend.statistics();
   const auto bytes = backend.link_bytes();
   outcome.link_bytes.assign(bytes.begin(), bytes.end());
@@ -345,8 +337,8 @@ absl::Status CheckArrivals(const RandomNetwork& network,
     TimePs least = kForever;
     for (const LinkId link : topology.links_from(message.source)) {
       const LinkType& type = topology.type(link);
-      least = std::min(least, type.latency + TransferTime(message.bytes,
-                                                          type.bandwidth));
+      least = std::min(
+          least, type.latency + TransferTime(message.bytes, type.bandwidth));
     }
     if (time < start + least) {
       return Wrong(fmt::format("message {} arrives after {}, less than {}", id,
@@ -363,10 +355,9 @@ absl::Status CheckArrivals(const RandomNetwork& network,
   }
   std::map<std::pair<NodeId, NodeId>, double> factors;
   std::vector<LinkEvent> events = network.options.link_events;
-  std::stable_sort(events.begin(), events.end(),
-                   [](const LinkEvent& a, const LinkEvent& b) {
-                     return a.time < b.time;
-                   });
+  std::stable_sort(
+      events.begin(), events.end(),
+      [](const LinkEvent& a, const LinkEvent& b) { return a.time < b.time; });
   for (const LinkEvent& event : events) {
     factors[std::minmax(event.a, event.b)] = event.rate_factor;
   }
@@ -374,25 +365,28 @@ absl::Status CheckArrivals(const RandomNetwork& network,
       std::any_of(factors.begin(), factors.end(),
                   [](const auto& entry) { return entry.second == 0; });
   if (has_down && !outcome.why_stuck.empty()) return absl::OkStatus();
+  // Timers that run out together, burst after burst, into a small buffer, or
+  // sooner than a long queue moves on.
+  const NetworkStatistics& statistics = outcome.statistics;
+  if (statistics.num_drops + statistics.num_losses > 0 &&
+      outcome.why_stuck.find("given up") != std::string::npos) {
+    return absl::OkStatus();
+  }
   return Wrong(fmt::format("{} of {} messages arrive: '{}'",
                            outcome.arrivals.size(), network.messages.size(),
                            outcome.why_stuck));
 }
 
-bool NeverDrops(const SwitchOptions& options) { return options.pfc; }
-
 absl::Status CheckBytes(const RandomNetwork& network, const Outcome& outcome) {
   const Topology& topology = network.topology;
   const NetworkStatistics& statistics = outcome.statistics;
-  const bool is_whole =
-      statistics.num_drops == 0 && statistics.num_losses == 0;
+  const bool is_whole = statistics.num_drops == 0 && statistics.num_losses == 0;
   if (network.options.link_events.empty() && statistics.num_drops > 0 &&
-      NeverDrops(network.options.fabric) &&
-      NeverDrops(network.options.nv_switch)) {
+      network.options.fabric.pfc && network.options.nv_switch.pfc) {
     return Wrong(fmt::format("{} packets are dropped in spite of PFC",
                              statistics.num_drops));
   }
-  std::vector<double> in(topology.num_nodes());   // On links, and ...
+  std::vector<double> in(topology.num_nodes());  // On links, and ...
   std::vector<double> out(topology.num_nodes());
   std::vector<double> taken(topology.num_nodes());  // ... by messages.
   std::vector<double> given(topology.num_nodes());
@@ -439,13 +433,15 @@ absl::Status CheckRecords(const RandomNetwork& network,
   }
   for (uint32_t i = 0; i < statistics.links.size(); ++i) {
     const LinkRecord& record = statistics.links[i];
+    const Bandwidth rate = network.topology.type(LinkId(i)).bandwidth;
     const TimePs wire =
-        TransferTime(Bytes(static_cast<int64_t>(record.bytes)),
-                     network.topology.type(LinkId(i)).bandwidth);
-    if (record.busy < wire) {
-      return Wrong(fmt::format("{} is busy for {}, less than {}",
+        TransferTime(Bytes(static_cast<int64_t>(record.bytes)), rate);
+    // A packet may be on its way.
+    if (record.busy > outcome.end ||
+        record.busy + TransferTime(KiB(10), rate) < wire) {
+      return Wrong(fmt::format("{} is busy for {} of {} with {} of packets",
                                network.topology.LinkName(LinkId(i)),
-                               record.busy, wire));
+                               record.busy, outcome.end, wire));
     }
   }
   // Packets that it takes without loss, each over up to 10 links and back,
@@ -453,8 +449,8 @@ absl::Status CheckRecords(const RandomNetwork& network,
   const uint64_t num_sent =
       statistics.num_data_packets + network.messages.size();
   if (statistics.num_events > 100'000 + 100 * num_sent) {
-    return Wrong(fmt::format("{} events for {} packets",
-                             statistics.num_events, num_sent));
+    return Wrong(fmt::format("{} events for {} packets", statistics.num_events,
+                             num_sent));
   }
   return absl::OkStatus();
 }

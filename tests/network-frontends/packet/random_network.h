@@ -1,10 +1,11 @@
-// Small packet networks of all sorts, and what must hold of each: for tests, for
-// fuzzing and for benchmarks/packet_stress.cc.
+// Small packet networks of all sorts, and what must hold of each: for tests,
+// for fuzzing and for benchmarks/packet_stress.cc.
 
 #ifndef TESTS_NETWORK_FRONTENDS_PACKET_RANDOM_NETWORK_H_
 #define TESTS_NETWORK_FRONTENDS_PACKET_RANDOM_NETWORK_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -60,7 +61,8 @@ RandomNetwork DrawNetwork(Choices& choices);
 //
 // Errors: Internal, with what does not hold, unless
 //   - each message arrives once and no sooner than light and its link allow, or
-//     a link stays down and WhyStuck says something;
+//     a link stays down, or a sender has given up what was lost again and
+//     again, and WhyStuck says something;
 //   - time never goes back, here and in the records;
 //   - switches send what they receive, less what was dropped or lost; nothing
 //     is dropped with PFC, as long as links stay up;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "astra-core/base/names.h"
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
 
@@ -64,9 +65,9 @@ TEST(GpuLibraryTest, NoNameIsGivenTwice) {
   for (const GpuSpec& gpu : BundledGpus()) {
     std::vector<std::string> names = gpu.aliases;
     names.push_back(gpu.name);
-    for (std::string name : names) {
+    for (const std::string& given : names) {
+      std::string name = LowerCase(given);
       std::replace(name.begin(), name.end(), '_', '-');
-      std::transform(name.begin(), name.end(), name.begin(), ::tolower);
       EXPECT_TRUE(owners.emplace(name, gpu.name).second)
           << name << " is " << owners[name] << " and " << gpu.name;
     }
