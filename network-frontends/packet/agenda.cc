@@ -48,19 +48,20 @@ int64_t Agenda::NextBucket() const {
   ASTRA_CHECK(false, "{} entries and no bucket", num_linked_);
 }
 
+// Nothing is left before `bucket`: what is pushed from now on comes there or
+// later.
+void Agenda::PassTo(int64_t bucket) {
+  if (open_next_ < open_.size() || bucket <= cursor_) return;
+  if (num_linked_ == 0 || NextBucket() > bucket) cursor_ = bucket;
+}
+
 // Opens the next bucket unless what is far away comes first.
 void Agenda::OpenNext() {
   open_.clear();
   open_next_ = 0;
-  if (num_linked_ == 0) {
-    if (!far_.empty()) cursor_ = far_.top().time_ps >> kBucketBits;
-    return;
-  }
+  if (num_linked_ == 0) return;
   const int64_t bucket = NextBucket();
-  if (!far_.empty() && far_.top().time_ps >> kBucketBits < bucket) {
-    cursor_ = far_.top().time_ps >> kBucketBits;
-    return;
-  }
+  if (far_next_.time_ps >> kBucketBits < bucket) return;
   cursor_ = bucket;
   ++num_opened_;
   const auto slot = static_cast<size_t>(bucket) % kNumBuckets;

@@ -50,6 +50,13 @@ class Agenda {
     }
   }
 
+  // Whether next() may be at `limit_ps` or before; if not, nothing is opened
+  // that lies later. Requires !empty().
+  bool HasUntil(int64_t limit_ps) const {
+    if (open_next_ < open_.size() || far_next_.time_ps <= limit_ps) return true;
+    return num_linked_ > 0 && NextBucket() << kBucketBits <= limit_ps;
+  }
+
   // The earliest entry. Requires !empty().
   const Entry& next() {
     if (open_next_ == open_.size()) OpenNext();
@@ -81,6 +88,7 @@ class Agenda {
   void Pop() {
     --size_;
     if (is_far_next()) {
+      PassTo(far_next_.time_ps >> kBucketBits);
       far_.pop();
       far_next_ = far_.empty() ? kNever : far_.top();
     } else {
@@ -109,6 +117,7 @@ class Agenda {
   void InsertOpen(const Entry& entry);
   void Link(int64_t bucket, const Entry& entry);
   void OpenNext();
+  void PassTo(int64_t bucket);
   int64_t NextBucket() const;
 
   size_t size_ = 0;

@@ -1,5 +1,6 @@
 // What happens to links, and what others send meanwhile.
 
+#include <algorithm>
 #include <cmath>
 
 #include "network-frontends/packet/packet_network.h"
@@ -58,7 +59,8 @@ void PacketNetwork::SetRate(uint32_t link, double factor) {
         packet.flags &= static_cast<uint8_t>(~Packet::kBuffered);
         ReleaseBuffer(port, packet);
       }
-      packet.time_ps = now_ps_ + port.propagation_ps;
+      packet.time_ps =
+          std::max(port.busy_until_ps, now_ps_) + port.propagation_ps;
       lane.PutOnWire();
     }
     for (uint32_t i = 0; i < lane.num_packets(); ++i) {

@@ -167,7 +167,9 @@ void PacketNetwork::TellToPause(uint32_t ingress, bool is_pause) {
 void PacketNetwork::Watch(const Switch& at, bool is_watched) {
   for (const LinkId link : topology_.links_from(NodeId(at.node))) {
     ports_[link.index()].is_watched = is_watched;
-    if (is_watched) Arm(link.index());
+    if (!is_watched) continue;
+    Advance(link.index());
+    Arm(link.index());
   }
 }
 

@@ -196,8 +196,11 @@ void PacketNetwork::Push(int64_t time_ps, EventKind kind, uint32_t index) {
 void PacketNetwork::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
   const bool is_endless = limit.count() == kNever;
   while (!agenda_.empty() && !(is_endless && num_in_flight_ == 0)) {
+    if (!agenda_.HasUntil(limit.count())) break;
     const Agenda::Entry entry = agenda_.next();
     if (entry.time_ps > limit.count()) break;
+    ASTRA_CHECK(entry.time_ps >= now_ps_, "time goes from {} to {} ps", now_ps_,
+                entry.time_ps);
     if (entry.time_ps > now_ps_ && !arrived_.empty()) break;
     if (is_large_) Prefetch();
     agenda_.Pop();
@@ -265,10 +268,10 @@ void PacketNetwork::Prefetch() {
     return nullptr;
   };
   if (const Packet* packet = packet_at(3)) {
-    __builtin_prefetch(NextOnPath(*packet));
+    __builtin_prefetch(PathOf(*packet) + packet->hop);
   }
   if (const Packet* packet = packet_at(1)) {
-    const uint32_t next = *NextOnPath(*packet);
+    const uint32_t next = NextOnPath(*packet);
     if (next != kEndOfPath) return PrefetchPort(ports_[next]);
     const char* qp =
         reinterpret_cast<const char*>(&queue_pairs_[packet->queue_pair]);
@@ -325,9 +328,8 @@ void PacketNetwork::Arrive(uint32_t link, Packet& packet) {
     return OnPause(link ^ 1, packet.kind == PacketKind::kPause);
   }
   const uint32_t node = ports_[link].target;
-  const uint32_t next = *NextOnPath(packet);
-  if (next != kEndOfPath && (packet.flags & Packet::kOwnWay) == 0 &&
-      ports_[next].source == node) {
+  const uint32_t next = NextOnPath(packet);
+  if (next != kEndOfPath && ports_[next].source == node) {
     return Forward(link, next, packet);
   }
   const QueuePair& qp = queue_pairs_[packet.queue_pair];
@@ -437,11 +439,10 @@ void PacketNetwork::Start(uint32_t link, Port& port, Lane& lane,
 // if it goes no further.
 int64_t PacketNetwork::UntilForwarded(const Port& port, const Packet& packet,
                                       int64_t serialisation_ps) {
-  if (packet.queue_pair == kNone || packet.bytes <= kCutThroughBytes ||
-      (packet.flags & Packet::kOwnWay) != 0) {
+  if (packet.queue_pair == kNone || packet.bytes <= kCutThroughBytes) {
     return serialisation_ps;
   }
-  const uint32_t next = *NextOnPath(packet);
+  const uint32_t next = NextOnPath(packet);
   if (next == kEndOfPath || ports_[next].source != port.target) {
     return serialisation_ps;
   }

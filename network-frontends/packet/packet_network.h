@@ -188,6 +188,7 @@ class PacketNetwork {
   void OnAck(const Packet& packet);
   int64_t AckUpTo(uint32_t id, uint32_t packet);
   int64_t AckSelectively(QueuePair& qp, uint32_t packet);
+  bool HasGoneBack(const QueuePair& qp) const;
   void GoBack(QueuePair& qp);
   void LoseAll(QueuePair& qp);
   bool FindLost(QueuePair& qp);
@@ -228,10 +229,16 @@ class PacketNetwork {
   uint32_t* PathOf(uint32_t qp, bool is_back) {
     return &paths_[(size_t{qp} * 2 + (is_back ? 1 : 0)) * stride_];
   }
-  // The link on which `packet` goes on. Requires that it has a queue pair.
-  const uint32_t* NextOnPath(const Packet& packet) {
-    return PathOf(packet.queue_pair, packet.kind != PacketKind::kData) +
-           packet.hop;
+  const uint32_t* PathOf(const Packet& packet) {
+    return PathOf(packet.queue_pair, packet.kind != PacketKind::kData);
+  }
+  // The link on which `packet` goes on, if it is on the path of its queue pair,
+  // which it must have; kEndOfPath at the end of that, and off it.
+  uint32_t NextOnPath(const Packet& packet) {
+    if ((packet.flags & Packet::kOwnWay) != 0 || packet.hop >= stride_) {
+      return kEndOfPath;
+    }
+    return PathOf(packet)[packet.hop];
   }
   TrafficClass AckClass() const {
     return options_.nic.ack_has_priority ? TrafficClass::kControl

@@ -322,7 +322,10 @@ void PacketNetwork::SendPacket(uint32_t id, uint32_t link, Port& port) {
   if (has_telemetry_) {
     packet.telemetry = NewTelemetry();
     telemetry_[packet.telemetry].sent_ps = start_ps;
-    if (has_hops_) AddHop(port, packet, start_ps);
+    // A switch does so as the packet leaves.
+    if (has_hops_ && port.switch_index == kNone) {
+      AddHop(port, packet, start_ps);
+    }
   }
   Lane& lane = port.lane(TrafficClass::kData);
   port.queued_bytes += packet.bytes;
@@ -396,8 +399,17 @@ void PacketNetwork::OnTimeout(uint32_t id) {
   MakeReady(id);
 }
 
+// Whether the gap was reported before, and what was sent again for that may not
+// have come there yet.
+bool PacketNetwork::HasGoneBack(const QueuePair& qp) const {
+  return qp.went_back_to == qp.acked &&
+         now_ps_ - qp.went_back_ps < network_rtt_ps_;
+}
+
 // All that was sent and not acknowledged is to be sent again.
 void PacketNetwork::GoBack(QueuePair& qp) {
+  qp.went_back_to = qp.acked;
+  qp.went_back_ps = now_ps_;
   qp.next = qp.acked;
   qp.flying_bytes = 0;
   qp.sending = qp.oldest;
@@ -442,7 +454,7 @@ void PacketNetwork::OnAck(const Packet& packet) {
     Append(statistics_.cnps,
            CnpRecord{now(), NodeId(qp.source), NodeId(qp.target), qp.channel});
   }
-  if (is_nack && qp.acked < qp.next) {
+  if (is_nack && qp.acked < qp.next && !HasGoneBack(qp)) {
     GoBack(qp);
     control_->OnLoss(QueuePairId(id), now(), false, &qp.limits);
   } else if (qp.send_window != nullptr && FindLost(qp)) {

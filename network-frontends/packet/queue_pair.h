@@ -68,6 +68,9 @@ struct QueuePair {
   uint8_t num_timeouts = 0;  // In a row.
   std::unique_ptr<SendWindow> send_window;  // Selective repeat.
 
+  uint32_t went_back_to = kNone;  // Go-back-N: last to this packet, ...
+  int64_t went_back_ps = 0;       // ... then.
+
   // The receiver.
   uint32_t expected = 0;       // Packets before have arrived.
   uint32_t receiving = kNone;  // The message of that packet.
