@@ -89,6 +89,13 @@ void PacketNetwork::RecordCapture(const Packet& packet, int64_t start_ps) {
 // Samples at each instant that is due before `up_to_ps`.
 void PacketNetwork::TakeSamples(int64_t up_to_ps) {
   const int64_t interval_ps = options_.record.sample_interval->count();
+  if (num_in_flight_ == 0 && options_.background.empty()) {
+    // Nothing to see, for as long as ranks only compute.
+    const int64_t num_due =
+        (up_to_ps - next_sample_ps_ + interval_ps - 1) / interval_ps;
+    next_sample_ps_ += std::max<int64_t>(0, num_due) * interval_ps;
+    return;
+  }
   while (next_sample_ps_ < up_to_ps) {
     const TimePs time(next_sample_ps_);
     now_ps_ = next_sample_ps_;

@@ -4,6 +4,7 @@
 #define NETWORK_FRONTENDS_PACKET_PACKET_WINDOW_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <vector>

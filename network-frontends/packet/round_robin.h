@@ -6,6 +6,7 @@
 #define NETWORK_FRONTENDS_PACKET_ROUND_ROBIN_H_
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
