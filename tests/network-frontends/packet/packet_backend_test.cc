@@ -258,7 +258,7 @@ TEST(PacketBackendTest, ASwitchSendsBesideWhatItForwards) {
 TEST(PacketBackendTest, OtherSeedsMayTakeOtherPaths) {
   const Topology topology = TwoSpines(4);
   std::vector<std::vector<double>> seen;
-  for (const uint64_t seed : {1, 1, 2, 3}) {
+  for (const uint64_t seed : {1U, 1U, 2U, 3U}) {
     PacketOptions options = Plain();
     options.seed = seed;
     PacketBackend network(topology, options);
