@@ -475,7 +475,7 @@ void PacketNetwork::ArmAnew(uint32_t link) {
   Push(next, EventKind::kLink, link);
 }
 
-// `packet` comes to the port at its time_ps, now or a little later.
+// `packet` comes to the port now, which is its time_ps.
 void PacketNetwork::Transmit(uint32_t link, TrafficClass traffic_class,
                              const Packet& packet) {
   Port& port = ports_[link];
