@@ -93,6 +93,18 @@ astra_test(workload_test
     workload/workload_test.cc
   DEPS astra::workload)
 
+astra_test(pipeline_test
+  SOURCES
+    workload/pipeline/dualpipe_test.cc
+    workload/pipeline/gpipe_test.cc
+    workload/pipeline/interleaved_test.cc
+    workload/pipeline/one_f_one_b_test.cc
+    workload/pipeline/pipeline_evaluation.cc
+    workload/pipeline/schedule_test.cc
+    workload/pipeline/zb_h1_test.cc
+    workload/pipeline/zb_v_test.cc
+  DEPS astra::pipeline)
+
 astra_test(operators_test
   SOURCES
     workload/operators/gpu_file_test.cc

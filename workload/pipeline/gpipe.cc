@@ -1,0 +1,37 @@
+// GPipe: all forwards, then all backwards.
+//
+// Source: Y. Huang et al., "GPipe: Efficient Training of Giant Neural Networks
+// using Pipeline Parallelism", NeurIPS 2019, arXiv 1811.06965. There the
+// backward goes through the micro-batches in the opposite order. Here it is the
+// same order as of the forward, as in every other schedule: the time and the
+// memory are the same, and messages are never overtaken.
+
+#include "workload/pipeline/schedule_rules.h"
+#include "workload/pipeline/stage_slots.h"
+
+namespace astra {
+namespace {
+
+std::vector<Slot> Slots(const PipelineShape& shape, int64_t /*stage*/) {
+  StageSlots slots({0}, shape.micro_batches);
+  for (int64_t i = 0; i < shape.micro_batches; ++i) slots.Forward(0);
+  for (int64_t i = 0; i < shape.micro_batches; ++i) slots.Backward(0);
+  return slots.Take();
+}
+
+}  // namespace
+
+ScheduleRules GPipeRules() {
+  return {
+      .schedule = PipelineSchedule::kGPipe,
+      .name = "gpipe",
+      .check = &CheckOneChunk,
+      .slots = &Slots,
+      .first = &FirstStage,
+      .next = &NextStage,
+      .repetition = &OneMicroBatch,
+      .steady_from = &OneMicroBatch,
+  };
+}
+
+}  // namespace astra

@@ -1,0 +1,86 @@
+// Interleaved 1F1B: a stage holds several chunks, so that a micro-batch passes
+// all stages once for each of them. The bubble is that of 1F1B in times of a
+// chunk, which are shorter.
+//
+// Micro-batches go in groups of p, the number of stages: a group passes chunk
+// 0, then chunk 1, and so on; backward the chunks come in the opposite order.
+// Stage s runs 2 (p - s - 1) + (v - 1) p forwards ahead. With one group there
+// is nothing but forwards and then backwards.
+//
+// Source: D. Narayanan et al., "Efficient Large-Scale Language Model Training
+// on GPU Clusters Using Megatron-LM", SC 2021, section 2.2.2; Megatron-LM,
+// pipeline_parallel/schedules.py, with its default size of a group.
+
+#include <algorithm>
+
+#include "fmt/format.h"
+#include "workload/pipeline/schedule_rules.h"
+#include "workload/pipeline/stage_slots.h"
+
+namespace astra {
+namespace {
+
+absl::Status Check(const PipelineShape& shape) {
+  if (shape.stages < 2) {
+    return WrongNumber("stages", shape.stages, "2 or more");
+  }
+  if (shape.chunks < 2) {
+    return WrongNumber("chunks per stage", shape.chunks, "2 or more");
+  }
+  if (shape.micro_batches % shape.stages != 0) {
+    return WrongNumber(
+        "micro-batches", shape.micro_batches,
+        fmt::format("a multiple of {}, the number of stages", shape.stages));
+  }
+  return absl::OkStatus();
+}
+
+// The chunk of the i-th forward.
+int64_t ChunkOf(const PipelineShape& shape, int64_t i) {
+  return i / shape.stages % shape.chunks;
+}
+
+std::vector<Slot> Slots(const PipelineShape& shape, int64_t stage) {
+  const int64_t total = shape.chunks * shape.micro_batches;
+  const int64_t ahead =
+      shape.micro_batches == shape.stages
+          ? total
+          : 2 * (shape.stages - 1 - stage) + (shape.chunks - 1) * shape.stages;
+  StageSlots slots(std::vector<int64_t>(static_cast<size_t>(shape.chunks)),
+                   shape.micro_batches);
+  for (int64_t i = 0; i < total + ahead; ++i) {
+    if (i < total) slots.Forward(ChunkOf(shape, i));
+    if (i >= ahead) {
+      slots.Backward(shape.chunks - 1 - ChunkOf(shape, i - ahead));
+    }
+  }
+  return slots.Take();
+}
+
+std::optional<Place> Next(const PipelineShape& shape, Place place) {
+  if (place.stage + 1 < shape.stages) return NextStage(shape, place);
+  if (place.chunk + 1 == shape.chunks) return std::nullopt;
+  return Place{.stage = 0, .chunk = place.chunk + 1};
+}
+
+int64_t Repetition(const PipelineShape& shape) { return shape.stages; }
+
+// One group differs from more.
+int64_t SteadyFrom(const PipelineShape& shape) { return 2 * shape.stages; }
+
+}  // namespace
+
+ScheduleRules InterleavedRules() {
+  return {
+      .schedule = PipelineSchedule::kInterleaved,
+      .name = "interleaved",
+      .check = &Check,
+      .slots = &Slots,
+      .first = &FirstStage,
+      .next = &Next,
+      .repetition = &Repetition,
+      .steady_from = &SteadyFrom,
+  };
+}
+
+}  // namespace astra

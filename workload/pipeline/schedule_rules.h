@@ -1,0 +1,59 @@
+// What a pipeline schedule consists of. Each is in the file of its name;
+// registry.cc has the table.
+
+#ifndef WORKLOAD_PIPELINE_SCHEDULE_RULES_H_
+#define WORKLOAD_PIPELINE_SCHEDULE_RULES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "workload/pipeline/schedule.h"
+
+namespace astra {
+
+// See the functions of schedule.h, which call these with what they require.
+struct ScheduleRules {
+  PipelineSchedule schedule;
+  std::string_view name;
+  // All sizes are from 1 to kMaxPipelineSize. What is wrong, without the name.
+  absl::Status (*check)(const PipelineShape& shape);
+  std::vector<Slot> (*slots)(const PipelineShape& shape, int64_t stage);
+  Place (*first)(const PipelineShape& shape, int64_t micro_batch);
+  std::optional<Place> (*next)(const PipelineShape& shape, Place place);
+  int64_t (*repetition)(const PipelineShape& shape);
+  int64_t (*steady_from)(const PipelineShape& shape);
+};
+
+ScheduleRules GPipeRules();
+ScheduleRules OneFOneBRules();
+ScheduleRules InterleavedRules();
+ScheduleRules ZbH1Rules();
+ScheduleRules ZbVRules();
+ScheduleRules DualPipeRules();
+
+// What several schedules share.
+
+// Returns InvalidArgument: the number of WHAT is NUMBER: expected EXPECTED
+absl::Status WrongNumber(std::string_view what, int64_t number,
+                         std::string_view expected);
+
+// Errors: InvalidArgument unless a stage has `chunks` chunks.
+absl::Status CheckChunks(const PipelineShape& shape, int64_t chunks);
+absl::Status CheckOneChunk(const PipelineShape& shape);
+absl::Status CheckTwoChunks(const PipelineShape& shape);
+
+// Stage 0, chunk 0.
+Place FirstStage(const PipelineShape& shape, int64_t micro_batch);
+
+// The next stage, in the same chunk; none after the last.
+std::optional<Place> NextStage(const PipelineShape& shape, Place place);
+
+// 1, whatever the shape.
+int64_t OneMicroBatch(const PipelineShape& shape);
+
+}  // namespace astra
+
+#endif  // WORKLOAD_PIPELINE_SCHEDULE_RULES_H_

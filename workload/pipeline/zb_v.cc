@@ -1,0 +1,99 @@
+// ZB-V: a stage holds two chunks that lie as a V, the first and the last of the
+// model on stage 0, so that a stage has the gradient of its chunk 1 soon after
+// that chunk's forward. If a forward, an input gradient and a weight gradient
+// take the same time and there are 2 p - 1 micro-batches or more, no stage
+// ever waits between its first slot and its last: m micro-batches take
+// 6 m + p - 1 such times. No stage holds more than 2 p chunks of activations,
+// which is what 1F1B holds of chunks of twice the size.
+//
+// The order is the one for equal times. For others the authors search one by
+// measured times, which is not done here. With fewer micro-batches than 2 p - 1
+// it is the same order without those that are missing.
+//
+// Source: P. Qi et al., "Zero Bubble Pipeline Parallelism", ICLR 2024, arXiv
+// 2401.10241, section 6; "Pipeline Parallelism with Controllable Memory", arXiv
+// 2405.15362. The same order as ScheduleZBVZeroBubble in PyTorch,
+// torch/distributed/pipelining/schedules.py.
+
+#include <algorithm>
+
+#include "workload/pipeline/schedule_rules.h"
+#include "workload/pipeline/stage_slots.h"
+
+namespace astra {
+namespace {
+
+void Gradients(StageSlots& slots, int64_t chunk) {
+  slots.InputGradient(chunk);
+  slots.WeightGradient(chunk);
+}
+
+// Until both chunks have their first gradient: 2 (p - s) - 1 forwards of chunk
+// 0 while the first micro-batch goes down and returns, s more with those of
+// chunk 1, and p - s times all of chunk 1.
+void FillUp(int64_t stages, int64_t stage, StageSlots& slots) {
+  for (int64_t i = 0; i < 2 * (stages - stage) - 1; ++i) slots.Forward(0);
+  for (int64_t i = 0; i < stage; ++i) {
+    slots.Forward(1);
+    slots.Forward(0);
+  }
+  for (int64_t i = 0; i < stages - stage; ++i) {
+    slots.Forward(1);
+    Gradients(slots, 1);
+  }
+}
+
+// Input gradients of both chunks, of which the weight gradients fill the end.
+void Drain(int64_t stages, int64_t stage, StageSlots& slots) {
+  for (int64_t i = 0; i < stage; ++i) {
+    slots.InputGradient(0);
+    slots.InputGradient(1);
+  }
+  for (int64_t i = 0; i < stages - stage; ++i) Gradients(slots, 0);
+  for (int64_t i = 0; i < stage; ++i) slots.WeightGradient(1);
+  for (int64_t i = 0; i < stage; ++i) slots.WeightGradient(0);
+}
+
+int64_t SteadyFrom(const PipelineShape& shape) { return 2 * shape.stages - 1; }
+
+std::vector<Slot> Slots(const PipelineShape& shape, int64_t stage) {
+  const int64_t planned = std::max(shape.micro_batches, SteadyFrom(shape));
+  StageSlots slots({0, 0}, shape.micro_batches);
+  FillUp(shape.stages, stage, slots);
+  // The forwards of chunk 0 are over before those of chunk 1.
+  int64_t forwards_left = planned - (2 * shape.stages - 1 - stage);
+  for (int64_t i = 0; i < planned - shape.stages; ++i) {
+    if (forwards_left-- > 0) slots.Forward(0);
+    Gradients(slots, 0);
+    slots.Forward(1);
+    Gradients(slots, 1);
+  }
+  Drain(shape.stages, stage, slots);
+  return slots.Take();
+}
+
+std::optional<Place> Next(const PipelineShape& shape, Place place) {
+  if (place.chunk == 0) {
+    if (place.stage + 1 < shape.stages) return NextStage(shape, place);
+    return Place{.stage = place.stage, .chunk = 1};
+  }
+  if (place.stage == 0) return std::nullopt;
+  return Place{.stage = place.stage - 1, .chunk = 1};
+}
+
+}  // namespace
+
+ScheduleRules ZbVRules() {
+  return {
+      .schedule = PipelineSchedule::kZbV,
+      .name = "zb-v",
+      .check = &CheckTwoChunks,
+      .slots = &Slots,
+      .first = &FirstStage,
+      .next = &Next,
+      .repetition = &OneMicroBatch,
+      .steady_from = &SteadyFrom,
+  };
+}
+
+}  // namespace astra
