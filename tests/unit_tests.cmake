@@ -86,6 +86,7 @@ astra_test(topology_test
 
 astra_test(workload_test
   SOURCES
+    workload/memory_timeline_test.cc
     workload/parallel_plan_test.cc
     workload/program_file_test.cc
     workload/program_test.cc
@@ -138,7 +139,10 @@ astra_test(generator_test
     workload/generator/blueprint_test.cc
     workload/generator/explain_test.cc
     workload/generator/inference_test.cc
+    workload/generator/model_parts_test.cc
+    workload/generator/module_memory_test.cc
     workload/generator/module_times_test.cc
+    workload/generator/optimizer_test.cc
     workload/generator/simai_inference_test.cc
     workload/generator/simai_workload_test.cc
     workload/generator/timed_program_test.cc
@@ -276,17 +280,21 @@ astra_test(network_config_test
 
 astra_test(engine_test
   SOURCES
+    astra-core/engine/breakdown_test.cc
+    astra-core/engine/critical_path_test.cc
     astra-core/engine/flow_carrier_test.cc
     astra-core/engine/flow_run_test.cc
+    astra-core/engine/iteration_test.cc
     astra-core/engine/layer_program_test.cc
     astra-core/engine/message_costs_test.cc
     astra-core/engine/message_simulation_test.cc
     astra-core/engine/program_simulation_test.cc
+    astra-core/engine/program_summary_test.cc
     astra-core/engine/rank_classes_test.cc
     astra-core/engine/report_test.cc
     astra-core/engine/simulation_test.cc
-    astra-core/engine/stage_program_test.cc
-  DEPS astra::backend_analytical astra::engine)
+    astra-core/engine/pipeline_program_test.cc
+  DEPS astra::backend_analytical astra::backend_flow astra::engine)
 
 # Files that a reader must refuse, each with its exact message.
 astra_test(bad_inputs_test
@@ -304,6 +312,7 @@ astra_test(apps_test
     astra-core/apps/gen_workload_options_test.cc
     astra-core/apps/gen_workload_simulation_test.cc
     astra-core/apps/gen_workload_test.cc
+    astra-core/apps/iteration_trace_test.cc
     astra-core/apps/main_support_test.cc
     astra-core/apps/nccl_tests_sizes_test.cc
     astra-core/apps/packet_capture_test.cc

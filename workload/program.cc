@@ -67,6 +67,17 @@ bool HasBackward(const ProgramModule& module) {
                      });
 }
 
+// What is wrong with `memory`; empty if nothing is.
+std::string MistakeOf(const ModuleMemory& memory) {
+  const auto& [weights, gradients, optimizer, saved, workspace] = memory;
+  for (const Bytes bytes : {weights, gradients, optimizer, saved, workspace}) {
+    if (bytes >= Bytes(0) && bytes <= Program::kMaxMemory) continue;
+    return fmt::format("memory of {}, expected 0 to {}", bytes,
+                       Program::kMaxMemory);
+  }
+  return "";
+}
+
 absl::Status CheckModules(const ProgramParts& parts) {
   std::set<std::string_view> names;
   for (const ProgramModule& module : parts.modules) {
@@ -88,6 +99,11 @@ absl::Status CheckModules(const ProgramParts& parts) {
             fmt::format("{}: {}", Place(module, pass, i), mistake));
       }
     }
+    const std::string mistake = MistakeOf(module.memory);
+    if (!mistake.empty()) {
+      return absl::InvalidArgumentError(
+          fmt::format("module {}: {}", Quoted(module.name), mistake));
+    }
     if (parts.forward_only && HasBackward(module)) {
       return absl::InvalidArgumentError(
           fmt::format("module {} has a backward pass, but inference has none",
@@ -97,6 +113,25 @@ absl::Status CheckModules(const ProgramParts& parts) {
   return absl::OkStatus();
 }
 
+absl::Status CheckSchedule(const ProgramParts& parts) {
+  const ParallelSizes& sizes = parts.sizes;
+  if (parts.forward_only && sizes.virtual_stages > 1) {
+    return absl::InvalidArgumentError(
+        fmt::format("vpp is {}, but inference has one chunk for each stage",
+                    sizes.virtual_stages));
+  }
+  const ProgramGpu& gpu = parts.gpu;
+  if (!(gpu.communication_slowdown >= 0 && gpu.communication_slowdown < 1)) {
+    return absl::InvalidArgumentError(
+        fmt::format("the slowdown by communication is {}, expected 0 or more "
+                    "and less than 1",
+                    gpu.communication_slowdown));
+  }
+  return CheckShape(parts.schedule, {.stages = sizes.pipeline,
+                                     .chunks = sizes.virtual_stages,
+                                     .micro_batches = sizes.micro_batches});
+}
+
 // What a stage, or a part of it, runs in the iteration. Numbers of 128 bits, so
 // that no product of two of 64 overflows.
 struct Load {
@@ -104,18 +139,25 @@ struct Load {
   absl::int128 steps = 0;
   absl::int128 compute_ps = 0;
   absl::int128 bytes = 0;
+  absl::int128 memory = 0;  // Of all kinds but the next.
+  absl::int128 saved = 0;
 
   void Add(int64_t times, const Load& load) {
     occurrences += times * load.occurrences;
     steps += times * load.steps;
     compute_ps += times * load.compute_ps;
     bytes += times * load.bytes;
+    memory += times * load.memory;
+    saved += times * load.saved;
   }
 };
 
 Load LoadOf(const ProgramModule& module) {
   Load load;
   load.occurrences = 1;
+  const auto& [weights, gradients, optimizer, saved, workspace] = module.memory;
+  load.memory = (weights + gradients + optimizer + workspace).count();
+  load.saved = saved.count();
   for (const std::vector<Step>& steps : module.passes) {
     load.steps += steps.size();
     for (const Step& step : steps) {
@@ -145,6 +187,7 @@ class StageChecker {
           fmt::format("the count is {}, expected at least 1", stage.count));
     }
     num_stages_ += stage.count;
+    ASTRA_RETURN_IF_ERROR(CheckChunks(stage));
     Load load;
     for (const ModuleRun& run : stage.runs) {
       if (run.times < 1 || run.times > Program::kMaxOccurrences) {
@@ -191,6 +234,26 @@ class StageChecker {
         fmt::format("stage entry {}: {}", number_, message));
   }
 
+  absl::Status CheckChunks(const ProgramStage& stage) const {
+    const int64_t num_chunks = parts_.sizes.virtual_stages;
+    int64_t chunk = 0;
+    for (const ModuleRun& run : stage.runs) {
+      if (run.chunk < 0 || run.chunk >= num_chunks) {
+        return Error(fmt::format("a run is of chunk {}, but vpp is {}",
+                                 run.chunk, num_chunks));
+      }
+      if (run.chunk != chunk && run.chunk != chunk + 1) {
+        return Error(fmt::format(
+            "a run of chunk {} follows one of chunk {}, expected {} or {}",
+            run.chunk, chunk, chunk, chunk + 1));
+      }
+      chunk = run.chunk;
+    }
+    if (stage.runs.empty() || chunk + 1 == num_chunks) return absl::OkStatus();
+    return Error(fmt::format("chunk {} runs no module, but vpp is {}",
+                             chunk + 1, num_chunks));
+  }
+
   absl::Status AddModules(absl::Span<const ModuleId> ids, int64_t times,
                           Load& load) {
     for (const ModuleId id : ids) {
@@ -218,6 +281,11 @@ class StageChecker {
     if (iteration.compute_ps > Program::kMaxCompute.count()) {
       return Error(
           fmt::format("it computes for more than {}", Program::kMaxCompute));
+    }
+    if (once.memory > Program::kMaxBytes.count() ||
+        iteration.saved > Program::kMaxBytes.count()) {
+      return Error(fmt::format("its modules keep more than {} in all",
+                               Program::kMaxBytes));
     }
     if (iteration.bytes > Program::kMaxBytes.count()) {
       return Error(fmt::format("its collectives are of more than {} in all",
@@ -252,6 +320,15 @@ std::string_view Name(ModulePass pass) {
   return kNames[IndexOf(pass)];
 }
 
+const ProgramStage& Program::stage(int64_t stage) const {
+  int64_t end = 0;
+  for (const ProgramStage& each : parts_.stages) {
+    end += each.count;
+    if (stage < end) return each;
+  }
+  ASTRA_CHECK(false, "stage {} of {}", stage, end);
+}
+
 absl::StatusOr<Program> Program::Create(ProgramParts parts) {
   ASTRA_RETURN_IF_ERROR(ParallelPlan::Create(parts.sizes).status());
   if (!parts.sizes.expert_tensor) {
@@ -262,9 +339,13 @@ absl::StatusOr<Program> Program::Create(ProgramParts parts) {
       std::transform(steps.begin(), steps.end(), steps.begin(), Normalised);
     }
   }
-  if (parts.pipeline_message < Bytes(0)) {
-    return absl::InvalidArgumentError("the pipeline message is negative");
+  if (parts.pipeline_message < Bytes(0) ||
+      parts.pipeline_message > Program::kMaxBytes) {
+    return absl::InvalidArgumentError(
+        fmt::format("the pipeline message is {}, expected 0 to {}",
+                    parts.pipeline_message, Program::kMaxBytes));
   }
+  ASTRA_RETURN_IF_ERROR(CheckSchedule(parts));
   ASTRA_RETURN_IF_ERROR(CheckModules(parts));
   StageChecker stages(parts);
   for (const ProgramStage& stage : parts.stages) {

@@ -2,10 +2,12 @@
 // which stage runs which of them how often, and how many micro-batches there
 // are. Nothing is unrolled, so a file is kilobytes whatever the batch.
 //
-// A stage runs, for each micro-batch, its modules forward in order and then
-// backward in reverse order, each with its recomputation, input gradient and
-// weight gradient; after the last micro-batch it waits for all that it launched
-// and runs the modules of `after`, once, forward.
+// For each micro-batch a stage runs the modules of each of its chunks forward
+// in order, and later backward in reverse order, each with its recomputation,
+// input gradient and weight gradient. In which order chunks and micro-batches
+// follow one another is what the schedule says; see
+// workload/pipeline/schedule.h. After the last micro-batch a stage waits for
+// all that it launched and runs the modules of `after`, once, forward.
 //
 // A rank has one stream of computation and one stream of communication for each
 // dimension; collectives of one dimension run in the order of their starts.
@@ -34,6 +36,7 @@
 #include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
+#include "workload/pipeline/schedule.h"
 #include "workload/workload.h"
 
 namespace astra {
@@ -76,9 +79,21 @@ std::string_view Name(ModulePass pass);  // "forward", "recompute", ...
 
 using ModuleId = Id<struct ModuleTag>;
 
+// What a module keeps in the memory of a rank.
+struct ModuleMemory {
+  Bytes weights;    // With what else is there all the time.
+  Bytes gradients;  // As they are accumulated.
+  Bytes optimizer;  // This rank's share of the states.
+  Bytes saved;  // Of one micro-batch, from its forward to its backward pass.
+  Bytes workspace;  // While the module runs.
+
+  friend bool operator==(const ModuleMemory&, const ModuleMemory&) = default;
+};
+
 struct ProgramModule {
   std::string name;
   std::array<std::vector<Step>, std::size(kModulePasses)> passes;
+  ModuleMemory memory;
 
   friend bool operator==(const ProgramModule&, const ProgramModule&) = default;
 };
@@ -87,24 +102,49 @@ struct ProgramModule {
 struct ModuleRun {
   int64_t times = 1;
   std::vector<ModuleId> modules;
+  int64_t chunk = 0;  // Which of the stage's model chunks they belong to.
 
   friend bool operator==(const ModuleRun&, const ModuleRun&) = default;
 };
 
-// What each of `count` successive pipeline stages runs. With virtual stages,
-// all model chunks of the stage together.
+// What each of `count` successive pipeline stages runs.
 struct ProgramStage {
   int64_t count = 1;
-  std::vector<ModuleRun> runs;
+  std::vector<ModuleRun> runs;  // Those of one chunk after those of another.
   std::vector<ModuleId> after;
 
   friend bool operator==(const ProgramStage&, const ProgramStage&) = default;
 };
 
+// The GPU that the times are of. 0 of anything: not known.
+struct ProgramGpu {
+  Bytes memory;
+  double peak_tflops = 0;  // Of the precision of the products.
+  // The share of its speed, below 1, that computation loses while a collective
+  // runs beside it and takes SMs and memory bandwidth.
+  double communication_slowdown = 0;
+
+  friend bool operator==(const ProgramGpu&, const ProgramGpu&) = default;
+};
+
+// What one iteration achieves, over all GPUs. 0: not known.
+struct ProgramWork {
+  int64_t tokens = 0;
+  // Of the products of the model and of attention with its mask, forward and
+  // backward, without what is recomputed.
+  double model_flops = 0;
+
+  friend bool operator==(const ProgramWork&, const ProgramWork&) = default;
+};
+
 struct ProgramParts {
-  ParallelSizes sizes;        // sizes.pipeline stages in all.
+  // sizes.pipeline stages in all, of sizes.virtual_stages chunks each.
+  ParallelSizes sizes;
   bool forward_only = false;  // Inference: no backward pass.
-  Bytes pipeline_message;     // Sent to the next stage for each micro-batch.
+  PipelineSchedule schedule = PipelineSchedule::k1F1B;
+  Bytes pipeline_message;  // Sent to the next stage for each micro-batch.
+  ProgramGpu gpu;
+  ProgramWork work;
   std::vector<ProgramModule> modules;
   std::vector<ProgramStage> stages;
 
@@ -118,28 +158,42 @@ class Program {
   static constexpr int64_t kMaxOccurrences = int64_t{1} << 20;  // Of modules.
   static constexpr int64_t kMaxSteps = int64_t{1} << 22;
 
-  // Of one step; and of all that one stage runs in the iteration.
+  // Of one step; and of all that one stage runs in the iteration; also of all
+  // that its modules keep, with what is saved of all micro-batches.
   static constexpr TimePs kMaxCompute{1'000'000'000'000'000'000};
   static constexpr Bytes kMaxBytes{int64_t{1} << 60};
+  // Of one module.
+  static constexpr Bytes kMaxMemory{int64_t{1} << 44};
 
   // A size of ETP that is not given becomes that of TP.
   //
   // Errors: InvalidArgument if the sizes are refused by ParallelPlan::Create,
   // the counts of the stages do not add up to the pipeline stages, a stage runs
-  // nothing or too much, a module does not exist, has no name or that of
-  // another or is run by no stage, a time or size is negative, a collective is
-  // over the pipeline or a send-recv, a program that is forward only has
-  // backward steps, or a module of `after` has.
+  // nothing or too much, a chunk of a stage runs nothing or out of order, the
+  // schedule does not suit the sizes, a module does not exist, has no name or
+  // that of another or is run by no stage, a time or size is negative, a
+  // collective is over the pipeline or a send-recv, a program that is forward
+  // only has backward steps, or a module of `after` has.
   static absl::StatusOr<Program> Create(ProgramParts parts);
 
   const ParallelSizes& sizes() const { return parts_.sizes; }
   bool forward_only() const { return parts_.forward_only; }
+  PipelineSchedule schedule() const { return parts_.schedule; }
+  PipelineShape shape() const {
+    return {.stages = parts_.sizes.pipeline,
+            .chunks = parts_.sizes.virtual_stages,
+            .micro_batches = parts_.sizes.micro_batches};
+  }
   Bytes pipeline_message() const { return parts_.pipeline_message; }
+  const ProgramGpu& gpu() const { return parts_.gpu; }
+  const ProgramWork& work() const { return parts_.work; }
   absl::Span<const ProgramModule> modules() const { return parts_.modules; }
   const ProgramModule& module(ModuleId id) const {
     return parts_.modules[id.index()];
   }
   absl::Span<const ProgramStage> stages() const { return parts_.stages; }
+  // The entry of stages() that pipeline stage `stage` is.
+  const ProgramStage& stage(int64_t stage) const;
 
   friend bool operator==(const Program&, const Program&) = default;
 

@@ -43,7 +43,10 @@ class Parser {
     root.Integer(kMark, kVersion, kVersion);
     ReadSizes(root);
     parts_.forward_only = root.ChoiceOr("phase", 0, kPhaseNames) == 1;
+    ReadSchedule(root);
     parts_.pipeline_message = Bytes(root.IntegerOr("pipeline_message", 0));
+    ReadGpu(root);
+    ReadWork(root);
     for (YamlFields& fields : root.Maps("modules", "a module")) {
       ReadModule(fields);
     }
@@ -75,9 +78,56 @@ class Parser {
     fields.Close();
   }
 
+  // Without a schedule, 1F1B, interleaved where a stage has several chunks.
+  void ReadSchedule(YamlFields& root) {
+    const bool has_chunks = parts_.sizes.virtual_stages > 1;
+    parts_.schedule =
+        has_chunks ? PipelineSchedule::kInterleaved : PipelineSchedule::k1F1B;
+    if (!root.has("schedule")) return;
+    const absl::StatusOr<PipelineSchedule> schedule =
+        FindSchedule(root.Text("schedule"));
+    if (schedule.ok()) {
+      parts_.schedule = *schedule;
+    } else {
+      root.Error("schedule", std::string(schedule.status().message()));
+    }
+  }
+
+  void ReadGpu(YamlFields& root) {
+    YamlFields fields = root.Map("gpu", "the GPU");
+    parts_.gpu.memory = Bytes(fields.IntegerOr("memory", 0));
+    parts_.gpu.peak_tflops = fields.NumberOr("peak_tflops", 0);
+    parts_.gpu.communication_slowdown =
+        fields.NumberOr("communication_slowdown", 0);
+    fields.Close();
+  }
+
+  void ReadWork(YamlFields& root) {
+    YamlFields fields = root.Map("work", "the work of an iteration");
+    parts_.work.tokens = fields.IntegerOr("tokens", 0);
+    parts_.work.model_flops = fields.NumberOr("model_flops", 0);
+    fields.Close();
+  }
+
+  static ModuleMemory ReadMemory(YamlFields& module) {
+    YamlFields fields = module.Map("memory", "the memory of a module");
+    const auto read = [&](std::string_view key) {
+      return Bytes(fields.IntegerOr(key, 0, 0, Program::kMaxMemory.count()));
+    };
+    ModuleMemory memory;
+    memory.weights = read("weights");
+    memory.gradients = read("gradients");
+    memory.optimizer = read("optimizer");
+    memory.saved = read("saved");
+    memory.workspace = read("workspace");
+    fields.Close();
+    return memory;
+  }
+
   void ReadModule(YamlFields& fields) {
     ProgramModule module;
     module.name = fields.Text("name");
+    module.memory = ReadMemory(fields);
     for (const ModulePass pass : kModulePasses) {
       for (YamlFields& step : fields.Maps(Name(pass), "a step")) {
         module.passes[IndexOf(pass)].push_back(ReadStep(step));
@@ -137,7 +187,8 @@ class Parser {
     stage.count = fields.IntegerOr("count", 1, 1, ParallelPlan::kMaxRanks);
     for (YamlFields& run : fields.Maps("run", "a run of modules")) {
       const int64_t times = run.IntegerOr("times", 1, 1, kMaxTimes);
-      stage.runs.push_back({times, ReadModuleIds(run, "modules")});
+      const int64_t chunk = run.IntegerOr("chunk", 0, 0, kMaxTimes);
+      stage.runs.push_back({times, ReadModuleIds(run, "modules"), chunk});
       run.Close();
     }
     stage.after = ReadModuleIds(fields, "after");
@@ -210,8 +261,27 @@ std::string FormatStep(const Step& step) {
   }
 }
 
+// "{weights: 1024, saved: 512}", without what is 0.
+std::string FormatMemory(const ModuleMemory& memory) {
+  const auto& [weights, gradients, optimizer, saved, workspace] = memory;
+  const std::pair<std::string_view, Bytes> parts[] = {{"weights", weights},
+                                                      {"gradients", gradients},
+                                                      {"optimizer", optimizer},
+                                                      {"saved", saved},
+                                                      {"workspace", workspace}};
+  std::vector<std::string> texts;
+  for (const auto& [name, bytes] : parts) {
+    if (bytes == Bytes(0)) continue;
+    texts.push_back(fmt::format("{}: {}", name, bytes.count()));
+  }
+  return fmt::format("{{{}}}", fmt::join(texts, ", "));
+}
+
 std::string FormatModule(const ProgramModule& module) {
   std::string text = fmt::format("  - name: {}\n", FormatName(module.name));
+  if (module.memory != ModuleMemory()) {
+    text += fmt::format("    memory: {}\n", FormatMemory(module.memory));
+  }
   for (const ModulePass pass : kModulePasses) {
     const std::vector<Step>& steps = module.passes[IndexOf(pass)];
     if (steps.empty()) continue;
@@ -279,6 +349,20 @@ std::string FormatProgram(const Program& program) {
   text += FormatSizes(program.sizes());
   fmt::format_to(out, "phase: {}\n",
                  kPhaseNames[program.forward_only() ? 1 : 0]);
+  if (program.sizes().pipeline > 1) {
+    fmt::format_to(out, "schedule: {}\n", Name(program.schedule()));
+  }
+  if (program.gpu() != ProgramGpu()) {
+    const auto& [memory, peak_tflops, slowdown] = program.gpu();
+    fmt::format_to(out,
+                   "gpu: {{memory: {}, peak_tflops: {}, "
+                   "communication_slowdown: {}}}\n",
+                   memory.count(), peak_tflops, slowdown);
+  }
+  if (program.work() != ProgramWork()) {
+    fmt::format_to(out, "work: {{tokens: {}, model_flops: {}}}\n",
+                   program.work().tokens, program.work().model_flops);
+  }
   if (program.pipeline_message() > Bytes(0)) {
     fmt::format_to(out, "pipeline_message: {}\n",
                    program.pipeline_message().count());
@@ -296,7 +380,9 @@ std::string FormatProgram(const Program& program) {
     for (const ModuleRun& run : stage.runs) {
       const std::string times =
           run.times == 1 ? "" : fmt::format("times: {}, ", run.times);
-      fmt::format_to(out, "      - {{{}modules: {}}}\n", times,
+      const std::string chunk =
+          run.chunk == 0 ? "" : fmt::format("chunk: {}, ", run.chunk);
+      fmt::format_to(out, "      - {{{}{}modules: {}}}\n", times, chunk,
                      names(run.modules));
     }
     if (!stage.after.empty()) {

@@ -3,108 +3,81 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "astra-core/apps/iteration_trace.h"
+#include "astra-core/apps/trace_events.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
 
-enum Process : int { kRanks = 1, kCollectives = 2, kLinks = 3 };
+enum Process : uint64_t {
+  kRanks = 1,
+  kCollectives = 2,
+  kLinks = 3,
+  kFirstOfIteration = 4,
+};
 
 constexpr size_t kNumLinks = 16;  // That are shown.
 constexpr size_t kNumBins = 256;  // Of time.
 
-std::string JsonString(std::string_view text) {
-  using Json = nlohmann::json;
-  return Json(std::string(text))
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// Appends events to a list.
-class EventList {
+// Slices of collectives, as many as there may be.
+class CollectiveSlices {
  public:
-  void Name(Process process, std::string_view name) {
-    Begin();
-    fmt::format_to(Out(),
-                   R"({{"ph":"M","name":"process_name","pid":{},"args":{{)"
-                   R"("name":{}}}}})",
-                   static_cast<int>(process), JsonString(name));
-  }
-  void NameTrack(Process process, uint64_t track, std::string_view name) {
-    Begin();
-    fmt::format_to(Out(),
-                   R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},)"
-                   R"("args":{{"name":{}}}}})",
-                   static_cast<int>(process), track, JsonString(name));
-  }
-  void Slice(Process process, uint64_t track, std::string_view name,
-             const CollectiveRecord& record) {
+  explicit CollectiveSlices(TraceEvents& events) : events_(events) {}
+
+  void Add(const TraceTrack& track, std::string_view name,
+           const CollectiveRecord& record) {
     if (++num_slices_ > kMaxTraceSlices) return;
-    Begin();
-    fmt::format_to(
-        Out(),
-        R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{:.6f},"dur":{:.6f},)"
-        R"("args":{{"op":"{}","bytes":{},"ranks":{},"algorithm":"{}"}}}})",
-        JsonString(name), static_cast<int>(process), track,
-        ToMicroseconds(record.first_start),
-        ToMicroseconds(record.start + record.time - record.first_start),
-        astra::Name(record.communication.kind),
-        record.communication.bytes.count(), record.num_ranks, record.algorithm);
-  }
-  void Counter(std::string_view name, double us, double gbps) {
-    Begin();
-    fmt::format_to(Out(),
-                   R"({{"ph":"C","name":{},"pid":{},"ts":{:.6f},)"
-                   R"("args":{{"Gbps":{:.3f}}}}})",
-                   JsonString(name), static_cast<int>(kLinks), us, gbps);
+    events_.Slice(track, name, record.first_start, record.start + record.time,
+                  {{"op", Name(record.communication.kind)},
+                   {"bytes", record.communication.bytes.count()},
+                   {"ranks", record.num_ranks},
+                   {"algorithm", record.algorithm}});
   }
 
-  std::string Text() && {
-    const int64_t lost = std::max<int64_t>(0, num_slices_ - kMaxTraceSlices);
-    return fmt::format(
-        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"slices left out\":{}}},"
-        "\"traceEvents\":[\n{}\n]}}\n",
-        lost, text_);
+  int64_t num_left_out() const {
+    return std::max<int64_t>(0, num_slices_ - kMaxTraceSlices);
   }
 
  private:
-  std::back_insert_iterator<std::string> Out() {
-    return std::back_inserter(text_);
-  }
-  void Begin() {
-    if (!text_.empty()) text_ += ",\n";
-  }
-
-  std::string text_;
+  TraceEvents& events_;
   int64_t num_slices_ = 0;
 };
 
-void AddCollectives(const ParallelPlan& plan, const SimulationResult& result,
-                    EventList& events) {
+// Returns how many slices were left out.
+int64_t AddCollectives(const ParallelPlan& plan, const SimulationResult& result,
+                       TraceEvents& events) {
+  events.NameProcess(kRanks, "ranks");
+  events.NameProcess(kCollectives, "collectives");
+  for (uint32_t rank = 0; rank < plan.num_ranks(); ++rank) {
+    events.NameThread({kRanks, rank}, fmt::format("rank {}", rank));
+  }
+  CollectiveSlices slices(events);
   std::map<std::pair<ParallelDimension, RankId>, uint64_t> track_of_group;
   for (const CollectiveRecord& record : result.collectives) {
     const ParallelDimension dimension = record.communication.dimension;
     const auto [track, is_new] = track_of_group.try_emplace(
         {dimension, record.lowest_rank}, track_of_group.size());
     if (is_new) {
-      events.NameTrack(kCollectives, track->second,
-                       fmt::format("{} of rank {}", Name(dimension),
-                                   record.lowest_rank.index()));
+      events.NameThread({kCollectives, track->second},
+                        fmt::format("{} of rank {}", Name(dimension),
+                                    record.lowest_rank.index()));
     }
     const std::string& name = result.layer_names[record.layer.index()];
-    events.Slice(kCollectives, track->second, name, record);
+    slices.Add({kCollectives, track->second}, name, record);
     const uint32_t group = plan.GroupOf(dimension, record.lowest_rank);
     for (const RankId rank : plan.Ranks(dimension, group)) {
-      events.Slice(kRanks, rank.index(), name, record);
+      slices.Add({kRanks, rank.index()}, name, record);
     }
   }
+  return slices.num_left_out();
 }
 
 // The links that carry most, the lowest of equals first.
@@ -135,8 +108,9 @@ void Spread(double bytes, double begin, double end, double* bins) {
 }
 
 void AddLinks(const Topology& topology, const NetworkStatistics& network,
-              EventList& events) {
+              TraceEvents& events) {
   if (network.flows.empty()) return;
+  events.NameProcess(kLinks, "links");
   const std::vector<LinkId> links = BusyLinks(network);
   std::map<LinkId, size_t> row_of;
   for (const LinkId link : links) row_of.emplace(link, row_of.size());
@@ -158,9 +132,8 @@ void AddLinks(const Topology& topology, const NetworkStatistics& network,
   for (size_t row = 0; row < links.size(); ++row) {
     const std::string name = topology.LinkName(links[row]);
     for (size_t bin = 0; bin < kNumBins; ++bin) {
-      events.Counter(
-          name, static_cast<double>(bin) * width_us,
-          kGbpsPerBytePerUs * bytes[row * kNumBins + bin] / width_us);
+      events.Rate(kLinks, name, static_cast<double>(bin) * width_us,
+                  kGbpsPerBytePerUs * bytes[row * kNumBins + bin] / width_us);
     }
   }
 }
@@ -170,16 +143,15 @@ void AddLinks(const Topology& topology, const NetworkStatistics& network,
 std::string ChromeTrace(const Topology& topology, const ParallelPlan& plan,
                         const SimulationResult& result,
                         const NetworkStatistics& network) {
-  EventList events;
-  events.Name(kRanks, "ranks");
-  events.Name(kCollectives, "collectives");
-  events.Name(kLinks, "links");
-  for (uint32_t rank = 0; rank < plan.num_ranks(); ++rank) {
-    events.NameTrack(kRanks, rank, fmt::format("rank {}", rank));
+  TraceEvents events;
+  TraceEvents::Arguments remarks;
+  if (result.timeline.empty()) {
+    remarks["slices left out"] = AddCollectives(plan, result, events);
+  } else {
+    remarks = AddIteration(result, {}, kFirstOfIteration, events);
   }
-  AddCollectives(plan, result, events);
   AddLinks(topology, network, events);
-  return std::move(events).Text();
+  return std::move(events).Text(remarks);
 }
 
 }  // namespace astra

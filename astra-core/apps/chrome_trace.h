@@ -12,14 +12,16 @@
 
 namespace astra {
 
-// At most kMaxTraceSlices slices: a browser shows no more.
+// At most so many slices of collectives: a browser shows no more.
 inline constexpr int64_t kMaxTraceSlices = 1'000'000;
 
-// Three groups of tracks, in the trace event format's JSON:
+// Groups of tracks, in the trace event format's JSON:
 //
-//   ranks        what collectives each takes part in, from the joining of the
-//                first of its group to the result of the last
-//   collectives  a track for each group
+//   each rank    what it did and waited for, of a result with a timeline; see
+//                iteration_trace.h
+//   ranks        without: what collectives each takes part in, from the joining
+//                of the first of its group to the result of the last
+//   collectives  the same, a track for each group
 //   links        Gbps of the links that carry most, where flows were recorded:
 //                each message evenly over its time
 std::string ChromeTrace(const Topology& topology, const ParallelPlan& plan,

@@ -51,6 +51,13 @@ std::string GenWorkloadHelp();
 absl::StatusOr<GenWorkloadOptions> ReadGenWorkloadOptions(
     const CommandLine& flags);
 
+// How it is trained, or what one inference step of it is. Errors as above.
+absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,
+                                                  const ModelSpec& model);
+absl::StatusOr<InferenceSetup> ReadInferenceOptions(const CommandLine& flags,
+                                                    InferencePhase phase,
+                                                    const ModelSpec& model);
+
 // The model that --model names, or a GPT of the shape that AICB's options
 // describe, with what the options change in it. AICB's names of models, such as
 // 7, 22, moe or deepseek671, are understood.

@@ -1,5 +1,6 @@
 #include "astra-core/apps/gen_workload_output.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -23,18 +24,60 @@
 namespace astra {
 namespace {
 
+// What an iteration, or a step of inference, computes, of all replicas.
+struct Batch {
+  int64_t sequences;
+  int64_t positions;  // Of each.
+};
+
+Batch BatchOf(const GenWorkloadOptions& options) {
+  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
+    return {setup->global_batch, setup->positions};
+  }
+  const auto& setup = std::get<InferenceSetup>(options.setup);
+  const int64_t replicas = setup.world_size / (setup.tensor * setup.pipeline);
+  const bool decodes = setup.phase == InferencePhase::kDecode;
+  return {setup.batch * replicas, decodes ? 1 : setup.positions};
+}
+
+ProgramWork WorkOf(const GenWorkloadOptions& options) {
+  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
+    return TrainingWork(options.model, *setup);
+  }
+  const auto [sequences, positions] = BatchOf(options);
+  return {.tokens = sequences * positions};
+}
+
+bool HasForward(const Blueprint& blueprint, StepKind kind) {
+  return std::any_of(blueprint.modules.begin(), blueprint.modules.end(),
+                     [kind](const MockModule& module) {
+                       const auto& steps = module.pass(ModulePass::kForward);
+                       return std::any_of(steps.begin(), steps.end(),
+                                          [kind](const ModuleStep& step) {
+                                            return step.kind == kind;
+                                          });
+                     });
+}
+
 // What the text makes of what it has no words for.
 void WarnOfText(const Blueprint& blueprint, Warnings* warnings) {
-  for (const MockModule& module : blueprint.modules) {
-    for (const std::vector<ModuleStep>& steps : module.passes) {
-      for (const ModuleStep& step : steps) {
-        if (step.kind != StepKind::kPrefetch) continue;
-        warnings->push_back(
-            "SimAI's text cannot say that parameters are gathered ahead: they "
-            "are waited for; --format program can");
-        return;
-      }
-    }
+  if (HasForward(blueprint, StepKind::kPrefetch)) {
+    warnings->push_back(
+        "SimAI's text cannot say that parameters are gathered ahead: they are "
+        "waited for; --format program can");
+  }
+  if (HasForward(blueprint, StepKind::kLaunch)) {
+    warnings->push_back(
+        "SimAI's text cannot say that collectives run beside products: they "
+        "are waited for; --format program can");
+  }
+  const PipelineSchedule schedule = blueprint.schedule;
+  if (schedule != PipelineSchedule::k1F1B &&
+      schedule != PipelineSchedule::kInterleaved) {
+    warnings->push_back(
+        fmt::format("SimAI's text cannot say that the schedule is {}; --format "
+                    "program can",
+                    Name(schedule)));
   }
   if (blueprint.forward_only && blueprint.sizes.pipeline > 1) {
     warnings->push_back(
@@ -123,8 +166,10 @@ absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
     case WorkloadFormat::kSimai:
       return SimaiText(options, blueprint, times, warnings);
     case WorkloadFormat::kProgram: {
-      ASTRA_ASSIGN_OR_RETURN(const Program program,
-                             TimeProgram(blueprint, times));
+      ASTRA_ASSIGN_OR_RETURN(
+          const Program program,
+          TimeProgram(blueprint, times, ProgramGpuOf(options.gpu, precision),
+                      WorkOf(options)));
       return FormatProgram(program);
     }
     case WorkloadFormat::kAicbLog:
@@ -139,19 +184,7 @@ absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
 
 std::string Explanation(const GenWorkloadOptions& options,
                         const Blueprint& blueprint, const ModuleTimes& times) {
-  int64_t sequences = 0;
-  int64_t positions = 0;
-  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
-    sequences = setup->global_batch;
-    positions = setup->positions;
-  } else {
-    const auto& inference = std::get<InferenceSetup>(options.setup);
-    const int64_t replicas =
-        inference.world_size / (inference.tensor * inference.pipeline);
-    sequences = inference.batch * replicas;
-    positions =
-        inference.phase == InferencePhase::kDecode ? 1 : inference.positions;
-  }
+  const auto [sequences, positions] = BatchOf(options);
   return ExplainBlueprint(options.model, options.gpu, blueprint, sequences,
                           positions, times);
 }

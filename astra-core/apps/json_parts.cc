@@ -63,7 +63,8 @@ Json TopologyJson(const std::string& file, const Topology& topology) {
 
 Json ResultJson(const SimulationResult& result) {
   Json json = {{"iteration_ps", result.total().count()},
-               {"compute_ps", result.compute.count()}};
+               {"compute_ps", result.compute.count()},
+               {"slowed_ps", result.slowed.count()}};
   for (const ParallelDimension dimension : kParallelDimensions) {
     const bool is_pipeline = dimension == ParallelDimension::kPipeline;
     json["exposed_ps"][std::string(Name(dimension))] =

@@ -7,6 +7,7 @@
 
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/engine/simulation.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/format.h"
@@ -88,17 +89,8 @@ const ParallelSizes& SizesOf(const AnyWorkload& workload) {
 }
 
 std::vector<std::string> LayerNamesOf(const AnyWorkload& workload) {
-  std::vector<std::string> names;
-  if (const auto* program = std::get_if<Program>(&workload)) {
-    for (const ProgramModule& module : program->modules()) {
-      names.push_back(module.name);
-    }
-    return names;
-  }
-  for (const Layer& layer : std::get<Workload>(workload).layers()) {
-    names.push_back(layer.name);
-  }
-  return names;
+  return std::visit([](const auto& form) { return LayerNames(form); },
+                    workload);
 }
 
 absl::Status CheckSameGpus(const std::string& workload_file,

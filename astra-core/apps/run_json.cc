@@ -24,9 +24,14 @@ Json ModelJson(const SimaiAnalyticalOptions& options,
                {"nccl_version", VersionText(options)},
                {"nccl", options.nccl_variables},
                {"stop_at_ps", simulation.stop_at.count()},
+               {"jitter", simulation.jitter},
+               {"seed", simulation.seed},
                {"overlap", Json::object()},
                {"busbw_file", options.bus_bandwidth_file.value_or("")},
                {"busbw_GBps", Json::object()}};
+  if (simulation.communication_slowdown) {
+    json["contention"] = *simulation.communication_slowdown;
+  }
   for (const ParallelDimension dimension : kParallelDimensions) {
     json["overlap"][std::string(Name(dimension))] =
         simulation.overlap[IndexOf(dimension)];
@@ -42,18 +47,22 @@ Json ModelJson(const SimaiAnalyticalOptions& options,
 
 std::string RunJson(const SimaiAnalyticalOptions& options,
                     const SimaiAnalyticalInputs& inputs,
-                    const SimulationResult& result) {
-  const Json json = {
-      {"program", "simai_analytical"},
-      {"version", Version()},
-      {"name", options.name},
-      {"workload", WorkloadJson(options.workload_file, inputs.workload,
-                                options.simulation.unroll)},
-      {"topology",
-       TopologyJson(options.topology_file.value_or(""), inputs.topology)},
-      {"model", ModelJson(options, inputs.bus_bandwidths)},
-      {"warnings", inputs.warnings},
-      {"result", ResultJson(result)}};
+                    const SimulationResult& result,
+                    const std::optional<Explanation>& explanation) {
+  Json json = {{"program", "simai_analytical"},
+               {"version", Version()},
+               {"name", options.name},
+               {"workload", WorkloadJson(options.workload_file, inputs.workload,
+                                         options.simulation.unroll)},
+               {"topology", TopologyJson(options.topology_file.value_or(""),
+                                         inputs.topology)},
+               {"model", ModelJson(options, inputs.bus_bandwidths)},
+               {"warnings", inputs.warnings},
+               {"result", ResultJson(result)}};
+  if (explanation) {
+    json["iteration"] = IterationJson(inputs.workload, result, *explanation);
+    if (!explanation->memory.empty()) json["memory"] = MemoryJson(*explanation);
+  }
   return JsonText(json);
 }
 

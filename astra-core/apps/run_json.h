@@ -3,8 +3,10 @@
 #ifndef ASTRA_CORE_APPS_RUN_JSON_H_
 #define ASTRA_CORE_APPS_RUN_JSON_H_
 
+#include <optional>
 #include <string>
 
+#include "astra-core/apps/explanation.h"
 #include "astra-core/apps/simai_analytical_inputs.h"
 #include "astra-core/apps/simai_analytical_options.h"
 #include "astra-core/engine/result.h"
@@ -14,7 +16,8 @@ namespace astra {
 // The same for equal inputs: it says nothing of when, where, or how long.
 std::string RunJson(const SimaiAnalyticalOptions& options,
                     const SimaiAnalyticalInputs& inputs,
-                    const SimulationResult& result);
+                    const SimulationResult& result,
+                    const std::optional<Explanation>& explanation);
 
 }  // namespace astra
 

@@ -1,8 +1,11 @@
 #include "astra-core/apps/run_output.h"
 
+#include <limits>
+
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
+#include "astra-core/base/status_macros.h"
 #include "collectives/closed_form.h"
 #include "fmt/format.h"
 
@@ -25,6 +28,27 @@ absl::StatusOr<RunOutput> ReadRunOutput(const CommandLine& flags,
     return absl::InvalidArgumentError("--output is empty: expected a folder");
   }
   return output;
+}
+
+absl::StatusOr<Disturbances> ReadDisturbances(const CommandLine& flags) {
+  constexpr double kMaxContention = 0.99;
+  constexpr double kMaxJitter = 10;
+  Disturbances disturbances;
+  if (flags.has("contention")) {
+    ASTRA_ASSIGN_OR_RETURN(disturbances.contention,
+                           flags.number("contention", 0, kMaxContention));
+  }
+  ASTRA_ASSIGN_OR_RETURN(disturbances.jitter,
+                         flags.number("jitter", 0, kMaxJitter));
+  return disturbances;
+}
+
+absl::StatusOr<std::optional<uint64_t>> ReadSeed(const CommandLine& flags) {
+  if (!flags.has("seed")) return std::nullopt;
+  ASTRA_ASSIGN_OR_RETURN(
+      const int64_t seed,
+      flags.integer("seed", 1, 0, std::numeric_limits<int64_t>::max()));
+  return static_cast<uint64_t>(seed);
 }
 
 absl::StatusOr<TimePs> ReadStopAt(const CommandLine& flags) {

@@ -1,8 +1,11 @@
-// Where a run writes and when it stops, as its command line says.
+// What the command lines of all programs that run a workload say: where they
+// write, when they stop, what they add at random.
 
 #ifndef ASTRA_CORE_APPS_RUN_OUTPUT_H_
 #define ASTRA_CORE_APPS_RUN_OUTPUT_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +26,22 @@ struct RunOutput {
 // folder.
 absl::StatusOr<RunOutput> ReadRunOutput(const CommandLine& flags,
                                         std::string_view otherwise);
+
+// What makes computation slower than its times say.
+struct Disturbances {
+  std::optional<double> contention;  // See communication_slowdown.
+  double jitter = 0;
+};
+
+// What --contention and --jitter say.
+//
+// Errors: InvalidArgument for what is no share.
+absl::StatusOr<Disturbances> ReadDisturbances(const CommandLine& flags);
+
+// What --seed says; none if it is not given.
+//
+// Errors: InvalidArgument for what is no whole number.
+absl::StatusOr<std::optional<uint64_t>> ReadSeed(const CommandLine& flags);
 
 // What --stop-at says; kMaxCollectiveTime if it is not given.
 //

@@ -1,10 +1,15 @@
 // simai_analytical: how long one iteration takes on a cluster, and why.
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "astra-core/apps/command_line.h"
+#include "astra-core/apps/explanation.h"
+#include "astra-core/apps/iteration_trace.h"
 #include "astra-core/apps/main_support.h"
 #include "astra-core/apps/run_json.h"
 #include "astra-core/apps/simai_analytical_inputs.h"
@@ -24,10 +29,17 @@
 namespace astra {
 namespace {
 
-absl::StatusOr<SimulationResult> RunOn(const SimaiAnalyticalInputs& inputs,
-                                       SimulationOptions options,
-                                       const std::string& topology_file) {
+// A result and, of programs, why it is so.
+struct AnalyticalRun {
+  SimulationResult result;
+  std::optional<Explanation> explanation;
+};
+
+absl::StatusOr<AnalyticalRun> RunOn(const SimaiAnalyticalInputs& inputs,
+                                    SimulationOptions options, bool trace,
+                                    const std::string& topology_file) {
   Routes routes(inputs.topology);
+  KeepTimeline(inputs.workload, trace, options);
   const NetworkFactory new_network = [&] {
     return std::make_unique<AnalyticalBackend>(routes);
   };
@@ -46,7 +58,32 @@ absl::StatusOr<SimulationResult> RunOn(const SimaiAnalyticalInputs& inputs,
     return absl::FailedPreconditionError(fmt::format(
         "{}: {}", topology_file, std::string(result.status().message())));
   }
-  return result;
+  ASTRA_RETURN_IF_ERROR(result.status());
+  ASTRA_ASSIGN_OR_RETURN(std::optional<Explanation> explanation,
+                         Explain(inputs.workload, options, routes, *result));
+  return AnalyticalRun{*std::move(result), std::move(explanation)};
+}
+
+std::vector<NamedFile> ResultFiles(const SimaiAnalyticalOptions& options,
+                                   const SimaiAnalyticalInputs& inputs,
+                                   const AnalyticalRun& run) {
+  const auto& [result, explanation] = run;
+  std::vector<NamedFile> files = {
+      {"EndToEnd.csv", EndToEndCsv(options.name, result)},
+      {"collectives.csv", CollectivesCsv(inputs.topology, result)},
+      {"links.csv", LinksCsv(inputs.topology, result)},
+      {"run.json", RunJson(options, inputs, result, explanation)},
+  };
+  if (explanation) {
+    for (NamedFile& file :
+         ExplanationFiles(inputs.workload, *explanation, result)) {
+      files.push_back(std::move(file));
+    }
+  }
+  if (options.trace && !result.timeline.empty()) {
+    files.push_back({"trace.json", IterationTrace(result)});
+  }
+  return files;
 }
 
 absl::Status Run(int argc, const char* const* argv, const Log& log) {
@@ -67,25 +104,24 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   log.Report(inputs.warnings);
   ASTRA_ASSIGN_OR_RETURN(OutputFolder folder,
                          OutputFolder::Create(options.output));
-  ASTRA_ASSIGN_OR_RETURN(
-      const SimulationResult result,
-      RunOn(inputs, options.simulation, options.topology_file.value_or("-g")));
-  ASTRA_RETURN_IF_ERROR(folder.Write({
-      {"EndToEnd.csv", EndToEndCsv(options.name, result)},
-      {"collectives.csv", CollectivesCsv(inputs.topology, result)},
-      {"links.csv", LinksCsv(inputs.topology, result)},
-      {"run.json", RunJson(options, inputs, result)},
-  }));
+  ASTRA_ASSIGN_OR_RETURN(const AnalyticalRun run,
+                         RunOn(inputs, options.simulation, options.trace,
+                               options.topology_file.value_or("-g")));
+  const SimulationResult& result = run.result;
+  const std::vector<NamedFile> files = ResultFiles(options, inputs, run);
+  ASTRA_RETURN_IF_ERROR(folder.Write(files));
   Print(std::visit(
       [&](const auto& workload) {
         return DescribeRun(workload, inputs.topology, result);
       },
       inputs.workload));
-  Print(DescribeTime(inputs.topology, result));
-  Print(fmt::format(
-      "results    {}: EndToEnd.csv collectives.csv links.csv run.json\n"
-      "finished   {}: {:.6f} ms\n",
-      options.output, options.name, ToMicroseconds(result.total()) * 1e-3));
+  Print(DescribeTimeOf(inputs.workload, inputs.topology, result,
+                       run.explanation));
+  std::string names;
+  for (const NamedFile& file : files) names += " " + file.name;
+  Print(fmt::format("results    {}:{}\nfinished   {}: {:.6f} ms\n",
+                    options.output, names, options.name,
+                    ToMicroseconds(result.total()) * 1e-3));
   return FlushStdout();
 }
 

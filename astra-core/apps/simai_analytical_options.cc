@@ -57,9 +57,17 @@ constexpr OptionSpec kOptions[] = {
      "give up beyond this simulated time, such as 10s"},
     {"unroll", "", "", "Model",
      "run every micro-batch of a program; the results are the same"},
+    {"contention", "", "X", "Model",
+     "share of its speed that computation loses beside a collective (default: "
+     "what the program says, or 0)"},
+    {"jitter", "", "X", "Model",
+     "computations take longer at random, by this share on average"},
+    {"seed", "", "N", "Model", "of --jitter (default 1)"},
     {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "r", "NAME", "Output",
      "name of the run (default: that of the workload file)"},
+    {"trace", "", "", "Output",
+     "write trace.json for Perfetto or chrome://tracing"},
     {"columns", "", "", "Output",
      "print what the result columns mean and stop"},
 };
@@ -182,6 +190,16 @@ absl::Status ReadModel(const CommandLine& flags, SimulationOptions& options) {
         UnknownName("--lowering", lowering, kLowerings));
   }
   options.unroll = flags.has("unroll");
+  ASTRA_ASSIGN_OR_RETURN(const Disturbances disturbances,
+                         ReadDisturbances(flags));
+  options.communication_slowdown = disturbances.contention;
+  options.jitter = disturbances.jitter;
+  ASTRA_ASSIGN_OR_RETURN(const std::optional<uint64_t> seed, ReadSeed(flags));
+  if (seed && options.jitter == 0) {
+    return absl::InvalidArgumentError(
+        "--seed has no effect: without --jitter nothing is random");
+  }
+  options.seed = seed.value_or(1);
   ASTRA_ASSIGN_OR_RETURN(options.stop_at, ReadStopAt(flags));
   return absl::OkStatus();
 }
@@ -209,6 +227,7 @@ absl::Status ReadOutput(const CommandLine& flags,
   ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, stem));
   options.name = std::move(output.name);
   options.output = std::move(output.folder);
+  options.trace = flags.has("trace");
   return absl::OkStatus();
 }
 

@@ -26,9 +26,10 @@ struct SimaiAnalyticalOptions {
   NcclOptions nccl;                     // Of the system.
   std::optional<int64_t> num_gpus;      // Checked against the inputs.
   std::optional<std::string> gpu_type;  // Checked against the topology file.
-  std::string name;                     // Of the run.
-  std::string output;                   // The folder for the results.
-  SimulationOptions simulation;         // All but the bus bandwidths.
+  bool trace = false;
+  std::string name;              // Of the run.
+  std::string output;            // The folder for the results.
+  SimulationOptions simulation;  // All but the bus bandwidths.
 };
 
 absl::Span<const OptionSpec> SimaiAnalyticalOptionSpecs();

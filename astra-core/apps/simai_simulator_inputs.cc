@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/explanation.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/nccl/system_topology.h"
 #include "fmt/format.h"
@@ -87,6 +88,9 @@ absl::StatusOr<SimulationOptions> SimulationOf(
   simulation.message_costs.per_message = options.send_latency;
   simulation.stop_at = options.stop_at;
   simulation.unroll = options.unroll;
+  simulation.communication_slowdown = options.disturbances.contention;
+  simulation.jitter = options.disturbances.jitter;
+  simulation.symmetric = options.symmetry;
   simulation.collectives = options.collectives;
   simulation.simai = options.nccl;
   if (options.collectives != CollectiveFamily::kNccl) return simulation;
@@ -107,6 +111,14 @@ absl::StatusOr<SimaiSimulatorInputs> ReadInputs(
     return absl::InvalidArgumentError(fmt::format(
         "--unroll has no effect: {} is no program", options.workload_file));
   }
+  if (options.symmetry && !std::holds_alternative<Program>(workload)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--symmetry has no effect: {} is no program", options.workload_file));
+  }
+  if (options.symmetry && options.backend->name != "flow") {
+    return absl::InvalidArgumentError(fmt::format(
+        "--symmetry is for --backend flow, not {}", options.backend->name));
+  }
   ASTRA_ASSIGN_OR_RETURN(Topology topology,
                          ReadTopology(options.topology_file));
   ASTRA_RETURN_IF_ERROR(CheckSameGpus(options.workload_file, workload,
@@ -115,6 +127,8 @@ absl::StatusOr<SimaiSimulatorInputs> ReadInputs(
                          ReadNetworkOptions(options, topology, warnings));
   ASTRA_ASSIGN_OR_RETURN(SimulationOptions simulation,
                          SimulationOf(options, topology, warnings));
+  simulation.seed = network.packet.seed;
+  KeepTimeline(workload, options.trace, simulation);
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
                          ParallelPlan::Create(SizesOf(workload)));
   if (!options.backend->records_packets) {

@@ -46,12 +46,21 @@ constexpr OptionSpec kOptions[] = {
      "NCCL's variables, such as NCCL_ALGO=Ring,NCCL_PROTO=Simple"},
     {"send-latency", "", "TIME", "Model",
      "passes before each message leaves, such as 6us (default 0)"},
+    {"contention", "", "X", "Model",
+     "share of its speed that computation loses beside a collective (default: "
+     "what the program says, or 0)"},
+    {"jitter", "", "X", "Model",
+     "computations take longer at random, by this share on average"},
     {"seed", "", "N", "Model",
-     "of paths, marks and losses (default: that of -c, or 1)"},
+     "of paths, marks, losses and --jitter (default: that of -c, or 1)"},
     {"stop-at", "", "TIME", "Model",
      "end the run at this simulated time, such as 10ms"},
     {"unroll", "", "", "Model",
      "run every micro-batch of a program, not only until they are alike"},
+    {"symmetry", "", "", "Model",
+     "with --backend flow and a program: run one of the ranks that do the "
+     "same; "
+     "collectives of different dimensions then share no links"},
 
     {"threads", "t", "N", "Run",
      "1 (default) to 1024; the results are the same, and so is the time"},
@@ -114,7 +123,7 @@ absl::Status CheckBackend(const CommandLine& flags,
     bool has_effect;
   };
   const Rule rules[] = {{"network", backend.has_options},
-                        {"seed", backend.has_options},
+                        {"seed", backend.has_options || flags.has("jitter")},
                         {"simai-files", backend.records_flows},
                         {"sample", backend.records_packets},
                         {"capture", backend.records_packets}};
@@ -174,16 +183,13 @@ absl::Status ReadModel(const CommandLine& flags,
   ASTRA_ASSIGN_OR_RETURN(const std::optional<TimePs> send_latency,
                          ReadTime(flags, "send-latency", TimePs(0)));
   options.send_latency = send_latency.value_or(TimePs(0));
-  if (flags.has("seed")) {
-    ASTRA_ASSIGN_OR_RETURN(
-        const int64_t seed,
-        flags.integer("seed", 1, 0, std::numeric_limits<int64_t>::max()));
-    options.seed = static_cast<uint64_t>(seed);
-  }
+  ASTRA_ASSIGN_OR_RETURN(options.seed, ReadSeed(flags));
   ASTRA_ASSIGN_OR_RETURN(options.num_threads,
                          flags.integer("threads", 1, 1, kMaxThreads));
   ASTRA_ASSIGN_OR_RETURN(options.stop_at, ReadStopAt(flags));
   options.unroll = flags.has("unroll");
+  options.symmetry = flags.has("symmetry");
+  ASTRA_ASSIGN_OR_RETURN(options.disturbances, ReadDisturbances(flags));
   return absl::OkStatus();
 }
 

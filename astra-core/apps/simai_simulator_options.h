@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/apps/command_line.h"
+#include "astra-core/apps/run_output.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/collective_lowering.h"
@@ -28,11 +29,13 @@ struct SimaiSimulatorOptions {
   std::optional<std::string> system;  // Name or file; see system_library.h.
   std::string nccl_variables;         // As given.
   NcclOptions nccl;
-  TimePs send_latency;           // Of each message.
+  TimePs send_latency;  // Of each message.
+  Disturbances disturbances;
   std::optional<uint64_t> seed;  // Else that of the network file.
   int64_t num_threads = 1;       // Changes no result.
   TimePs stop_at;
   bool unroll = false;
+  bool symmetry = false;
   bool estimate = false;
   std::optional<TimePs> sample_interval;
   std::optional<std::pair<NodeId, NodeId>> capture;  // Source and target.

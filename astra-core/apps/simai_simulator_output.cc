@@ -67,6 +67,12 @@ std::vector<NamedFile> ResultFiles(const SimaiSimulatorOptions& options,
                         : LinksCsv(inputs.topology, run.result)},
       {"run.json", SimulatorRunJson(options, inputs, run)},
   };
+  if (run.explanation) {
+    for (NamedFile& file :
+         ExplanationFiles(inputs.workload, *run.explanation, run.result)) {
+      files.push_back(std::move(file));
+    }
+  }
   AddNetworkFiles(options, inputs, run, files);
   if (options.trace) {
     files.push_back({"trace.json", ChromeTrace(inputs.topology, inputs.plan,
@@ -86,7 +92,8 @@ std::string DescribeResults(const SimaiSimulatorOptions& options,
           return DescribeRun(workload, inputs.topology, run.result);
         },
         inputs.workload);
-    text += DescribeTime(inputs.topology, run.result);
+    text += DescribeTimeOf(inputs.workload, inputs.topology, run.result,
+                           run.explanation);
   }
   text += DescribeNetwork(run);
   text += fmt::format("results    {}:", options.output);

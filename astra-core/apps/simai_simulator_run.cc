@@ -100,6 +100,11 @@ absl::StatusOr<SimulatorRun> RunSimulator(const SimaiSimulatorOptions& options,
   }
   run.status = result.status();
   run.result = result.ok() ? *std::move(result) : std::move(partial);
+  if (run.status.ok()) {
+    ASTRA_ASSIGN_OR_RETURN(
+        run.explanation,
+        Explain(inputs.workload, inputs.simulation, routes, run.result));
+  }
   return run;
 }
 

@@ -3,10 +3,11 @@
 #ifndef ASTRA_CORE_APPS_SIMAI_SIMULATOR_RUN_H_
 #define ASTRA_CORE_APPS_SIMAI_SIMULATOR_RUN_H_
 
-#include <vector>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "astra-core/apps/explanation.h"
 #include "astra-core/apps/simai_simulator_inputs.h"
 #include "astra-core/apps/simai_simulator_options.h"
 #include "astra-core/engine/result.h"
@@ -19,6 +20,7 @@ struct SimulatorRun {
   // all below is then what there was until then.
   absl::Status status;
   SimulationResult result;
+  std::optional<Explanation> explanation;  // Of programs that have finished.
   // Of the network that went on longest, the first of equals: there is one for
   // each run of a stage of a program.
   NetworkStatistics network;

@@ -17,6 +17,8 @@ constexpr std::string_view kQueues = "queues.csv";
 constexpr std::string_view kRates = "rates.csv";
 constexpr std::string_view kPfc = "pfc.csv";
 constexpr std::string_view kCnp = "cnp.csv";
+constexpr std::string_view kBreakdown = "breakdown.csv";
+constexpr std::string_view kPath = "critical_path.csv";
 
 constexpr ColumnSpec kRanks[] = {
     {kEndToEnd, "which", "", "slowest, median or fastest of all ranks"},
@@ -100,7 +102,7 @@ constexpr ColumnSpec kOfNetwork[] = {
 };
 
 void Append(const ColumnSpec& column, std::string& text) {
-  fmt::format_to(std::back_inserter(text), "{:<16}{:<20}{:<24}{}\n",
+  fmt::format_to(std::back_inserter(text), "{:<18}{:<20}{:<24}{}\n",
                  column.file, column.name, column.unit, column.meaning);
 }
 
@@ -119,6 +121,8 @@ std::string DescribeSimulatorColumns() {
   for (const ColumnSpec& column : kOfCollectives) Append(column, text);
   AppendEngine(kLinks, text);
   for (const ColumnSpec& column : kOfNetwork) Append(column, text);
+  AppendEngine(kBreakdown, text);
+  AppendEngine(kPath, text);
   return text;
 }
 

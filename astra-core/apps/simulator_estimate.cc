@@ -79,14 +79,17 @@ absl::StatusOr<Setting> Prepare(const SimaiSimulatorInputs& inputs,
   const CollectiveSizes used = std::visit(
       [&](const auto& form) { return UsedCollectives(form, inputs.plan); },
       inputs.workload);
+  const PipelineWiring wiring =
+      std::visit([&](const auto& form) { return WiringOf(form, inputs.plan); },
+                 inputs.workload);
   const bool with_messages =
       inputs.simulation.collectives == CollectiveFamily::kNccl;
   ASTRA_ASSIGN_OR_RETURN(
       CollectiveCosts costs,
-      FindCosts(used, inputs.plan, {}, inputs.simulation.nccl, with_messages,
-                routes));
+      FindCosts(used, inputs.plan, wiring.pairs, {}, inputs.simulation.nccl,
+                with_messages, routes));
   Communicators communicators = FormCommunicators(
-      inputs.plan, costs, /*each_rank=*/true, inputs.topology);
+      inputs.plan, wiring, costs, /*each_rank=*/true, inputs.topology);
   return Setting{std::move(costs), std::move(communicators)};
 }
 

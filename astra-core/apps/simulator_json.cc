@@ -78,14 +78,19 @@ Json ModelJson(const SimaiSimulatorOptions& options,
                const SimulationOptions& simulation) {
   const NcclVersion& version = options.nccl.version;
   const std::optional<NcclSystem>& nccl = simulation.nccl;
-  return {{"backend", options.backend->name},
-          {"collectives", NameOf(simulation.collectives)},
-          {"system", nccl ? nccl->system.name : ""},
-          {"nccl_version",
-           nccl ? fmt::format("{}.{}", version.major, version.minor) : ""},
-          {"nccl", options.nccl_variables},
-          {"send_latency_ps", options.send_latency.count()},
-          {"stop_at_ps", options.stop_at.count()}};
+  Json json = {{"backend", options.backend->name},
+               {"collectives", NameOf(simulation.collectives)},
+               {"system", nccl ? nccl->system.name : ""},
+               {"nccl_version",
+                nccl ? fmt::format("{}.{}", version.major, version.minor) : ""},
+               {"nccl", options.nccl_variables},
+               {"send_latency_ps", options.send_latency.count()},
+               {"jitter", simulation.jitter},
+               {"stop_at_ps", options.stop_at.count()}};
+  if (simulation.communication_slowdown) {
+    json["contention"] = *simulation.communication_slowdown;
+  }
+  return json;
 }
 
 Json NetworkJson(const SimaiSimulatorOptions& options,
@@ -117,20 +122,28 @@ Json SimulatedJson(const SimulatorRun& run) {
 std::string SimulatorRunJson(const SimaiSimulatorOptions& options,
                              const SimaiSimulatorInputs& inputs,
                              const SimulatorRun& run) {
-  return JsonText(
-      {{"program", "simai_simulator"},
-       {"version", Version()},
-       {"name", options.name},
-       {"finished", run.status.ok()},
-       {"reason", std::string(run.status.message())},
-       {"workload",
-        WorkloadJson(options.workload_file, inputs.workload, options.unroll)},
-       {"topology", TopologyJson(options.topology_file, inputs.topology)},
-       {"model", ModelJson(options, inputs.simulation)},
-       {"network", NetworkJson(options, inputs)},
-       {"warnings", inputs.warnings},
-       {"result", ResultJson(run.result)},
-       {"simulated", SimulatedJson(run)}});
+  Json json = {
+      {"program", "simai_simulator"},
+      {"version", Version()},
+      {"name", options.name},
+      {"finished", run.status.ok()},
+      {"reason", std::string(run.status.message())},
+      {"workload",
+       WorkloadJson(options.workload_file, inputs.workload, options.unroll)},
+      {"topology", TopologyJson(options.topology_file, inputs.topology)},
+      {"model", ModelJson(options, inputs.simulation)},
+      {"network", NetworkJson(options, inputs)},
+      {"warnings", inputs.warnings},
+      {"result", ResultJson(run.result)},
+      {"simulated", SimulatedJson(run)}};
+  if (run.explanation) {
+    json["iteration"] =
+        IterationJson(inputs.workload, run.result, *run.explanation);
+    if (!run.explanation->memory.empty()) {
+      json["memory"] = MemoryJson(*run.explanation);
+    }
+  }
+  return JsonText(json);
 }
 
 std::string CostJson(const SimaiSimulatorOptions& options,

@@ -104,6 +104,8 @@ absl::StatusOr<CollectiveAlgorithm> CollectiveLowering::SimaiAlgorithm(
       return FindCollectiveAlgorithm(what.kind, "simai_ring");
     case CollectiveKind::kAllToAll:
       return FindCollectiveAlgorithm(what.kind, "simai_direct");
+    case CollectiveKind::kSendRecv:
+      return DefaultCollectiveAlgorithm(what.kind);  // One message.
     default:
       return absl::UnimplementedError(
           "SimAI has only all-reduce, all-gather, reduce-scatter and "

@@ -18,13 +18,47 @@ std::vector<std::vector<RankId>> AllGroups(const ParallelPlan& plan,
   return groups;
 }
 
+// What decides the times of a group.
+using GroupKey = std::pair<std::vector<ClosedForm>, std::vector<uint32_t>>;
+
+void AddToKey(const CollectiveCost& cost, uint32_t group, GroupKey& key) {
+  key.first.push_back(cost.forms.groups[group].form);
+  if (!cost.sized.empty()) key.second.push_back(cost.class_of_group[group]);
+}
+
+// Equal numbers for the ranks behind one another in the pipeline whose messages
+// all cost the same.
+GroupCosts ClassifyPipelines(const ParallelPlan& plan,
+                             const PipelinePairs& pairs,
+                             const CollectiveCost& cost) {
+  const std::set<uint32_t> first_pairs(pairs.first_pair.begin(),
+                                       pairs.first_pair.end());
+  GroupCosts groups = {.dimension = ParallelDimension::kPipeline,
+                       .cost_class = {}};
+  std::map<GroupKey, uint32_t> ids;
+  for (uint32_t g = 0; g < plan.NumGroups(groups.dimension); ++g) {
+    GroupKey key;
+    for (const uint32_t first : first_pairs) AddToKey(cost, first + g, key);
+    const auto next = static_cast<uint32_t>(ids.size());
+    groups.cost_class.push_back(
+        ids.try_emplace(std::move(key), next).first->second);
+  }
+  return groups;
+}
+
 // Equal numbers for groups whose collectives all cost the same.
 std::vector<GroupCosts> ClassifyCosts(const ParallelPlan& plan,
+                                      const PipelinePairs& pairs,
                                       const CollectiveCosts& costs) {
   std::vector<GroupCosts> result;
   for (const ParallelDimension dimension : kParallelDimensions) {
-    using Key = std::pair<std::vector<ClosedForm>, std::vector<uint32_t>>;
-    std::map<Key, uint32_t> ids;
+    if (dimension == ParallelDimension::kPipeline) {
+      const auto cost = costs.find({dimension, CollectiveKind::kSendRecv});
+      if (cost == costs.end()) continue;
+      result.push_back(ClassifyPipelines(plan, pairs, cost->second));
+      continue;
+    }
+    std::map<GroupKey, uint32_t> ids;
     GroupCosts groups = {.dimension = dimension, .cost_class = {}};
     std::vector<const CollectiveCost*> used;
     for (const auto& [key, cost] : costs) {
@@ -32,11 +66,8 @@ std::vector<GroupCosts> ClassifyCosts(const ParallelPlan& plan,
     }
     if (used.empty()) continue;
     for (uint32_t g = 0; g < plan.NumGroups(dimension); ++g) {
-      Key key;
-      for (const CollectiveCost* cost : used) {
-        key.first.push_back(cost->forms.groups[g].form);
-        if (!cost->sized.empty()) key.second.push_back(cost->class_of_group[g]);
-      }
+      GroupKey key;
+      for (const CollectiveCost* cost : used) AddToKey(*cost, g, key);
       const auto next = static_cast<uint32_t>(ids.size());
       groups.cost_class.push_back(
           ids.try_emplace(std::move(key), next).first->second);
@@ -150,7 +181,7 @@ CollectiveSizes UsedCollectives(const Workload& workload,
 CollectiveSizes UsedCollectives(const Program& program,
                                 const ParallelPlan& plan) {
   CollectiveSizes used;
-  AddPipelineMessage(program.pipeline_message(), plan, used);
+  AddPipelineMessage(StageMessageBytes(program), plan, used);
   for (const ProgramModule& module : program.modules()) {
     for (const std::vector<Step>& steps : module.passes) {
       for (const Step& step : steps) AddIfUsed(step.communication, plan, used);
@@ -159,78 +190,269 @@ CollectiveSizes UsedCollectives(const Program& program,
   return used;
 }
 
+namespace {
+
+// What all of FindCosts needs.
+struct CostQuestion {
+  const BusBandwidths& measured;
+  const std::optional<NcclSystem>& nccl;
+  bool with_messages;
+  Routes& routes;
+};
+
+// The cost over `groups`, all of which run the collective at once.
+absl::StatusOr<CollectiveCost> CostOf(
+    const CostKey& key, const std::set<Bytes>& sizes,
+    const std::vector<std::vector<RankId>>& groups,
+    const CostQuestion& question) {
+  const auto [dimension, kind] = key;
+  CollectiveCost cost;
+  ASTRA_ASSIGN_OR_RETURN(
+      cost.forms,
+      LayOnLinks(DefaultCollectiveAlgorithm(kind), groups, question.routes));
+  const std::optional<double> gb_per_s =
+      question.measured.Find(dimension, kind);
+  if (!gb_per_s && question.nccl) {
+    ASTRA_RETURN_IF_ERROR(AddNccl(kind, sizes, groups, *question.nccl,
+                                  question.with_messages, question.routes,
+                                  &cost));
+  }
+  if (!gb_per_s) return cost;
+  cost.is_measured = true;
+  const auto size = static_cast<uint32_t>(groups.front().size());
+  for (ClosedForms::Group& group : cost.forms.groups) {
+    group.form = AtBusBandwidth(kind, size, *gb_per_s);
+  }
+  return cost;
+}
+
+void AddTo(std::vector<double>& sums, absl::Span<const double> values) {
+  sums.resize(std::max(sums.size(), values.size()));
+  for (size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
+}
+
+// Adds `more`, the cost over the groups with the numbers `numbers`.
+void Merge(CollectiveCost more, absl::Span<const uint32_t> numbers,
+           CollectiveCost& cost) {
+  cost.is_measured = more.is_measured;
+  const auto first_class = static_cast<uint32_t>(
+      cost.sized.empty() ? 0 : cost.sized.begin()->second.size());
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    cost.forms.groups[numbers[i]] = more.forms.groups[i];
+    if (more.sized.empty()) continue;
+    cost.class_of_group.resize(cost.forms.groups.size());
+    cost.class_of_group[numbers[i]] = first_class + more.class_of_group[i];
+  }
+  AddTo(cost.forms.link_bytes_per_byte, more.forms.link_bytes_per_byte);
+  for (auto& [bytes, timed] : more.sized) {
+    std::move(timed.begin(), timed.end(),
+              std::back_inserter(cost.sized[bytes]));
+  }
+  for (auto& [bytes, messages] : more.messages) {
+    std::move(messages.begin(), messages.end(),
+              std::back_inserter(cost.messages[bytes]));
+  }
+  for (const auto& [algorithm, per_byte] : more.link_bytes_per_byte) {
+    AddTo(cost.link_bytes_per_byte[algorithm], per_byte);
+  }
+}
+
+// Which pairs send at once: no rank sends two messages or receives two.
+std::vector<std::vector<uint32_t>> Waves(const PipelinePairs& pairs) {
+  struct Wave {
+    std::set<RankId> senders;
+    std::set<RankId> receivers;
+    std::vector<uint32_t> numbers;
+  };
+  std::vector<Wave> waves;
+  for (uint32_t i = 0; i < pairs.pairs.size(); ++i) {
+    const RankId sender = pairs.pairs[i].front();
+    const RankId receiver = pairs.pairs[i].back();
+    auto wave = std::find_if(waves.begin(), waves.end(), [&](const Wave& each) {
+      return !each.senders.contains(sender) &&
+             !each.receivers.contains(receiver);
+    });
+    if (wave == waves.end()) wave = waves.emplace(wave);
+    wave->senders.insert(sender);
+    wave->receivers.insert(receiver);
+    wave->numbers.push_back(i);
+  }
+  std::vector<std::vector<uint32_t>> numbers;
+  for (Wave& wave : waves) numbers.push_back(std::move(wave.numbers));
+  return numbers;
+}
+
+absl::StatusOr<CollectiveCost> CostOfPipeline(const std::set<Bytes>& sizes,
+                                              const PipelinePairs& pairs,
+                                              const CostQuestion& question) {
+  CollectiveCost cost;
+  cost.forms.groups.resize(pairs.pairs.size());
+  for (const std::vector<uint32_t>& wave : Waves(pairs)) {
+    std::vector<std::vector<RankId>> groups;
+    groups.reserve(wave.size());
+    for (const uint32_t number : wave) groups.push_back(pairs.pairs[number]);
+    ASTRA_ASSIGN_OR_RETURN(
+        CollectiveCost more,
+        CostOf({ParallelDimension::kPipeline, CollectiveKind::kSendRecv}, sizes,
+               groups, question));
+    Merge(std::move(more), wave, cost);
+  }
+  return cost;
+}
+
+}  // namespace
+
 absl::StatusOr<CollectiveCosts> FindCosts(const CollectiveSizes& used,
                                           const ParallelPlan& plan,
+                                          const PipelinePairs& pairs,
                                           const BusBandwidths& measured,
                                           const std::optional<NcclSystem>& nccl,
                                           bool with_messages, Routes& routes) {
+  const CostQuestion question = {measured, nccl, with_messages, routes};
   CollectiveCosts costs;
-  for (const auto& [key, _] : used) {
-    if (key.first != ParallelDimension::kPipeline) costs[key];
-  }
-  for (auto& [key, cost] : costs) {
-    const auto [dimension, kind] = key;
-    ASTRA_ASSIGN_OR_RETURN(cost.forms,
-                           LayOnLinks(DefaultCollectiveAlgorithm(kind),
-                                      AllGroups(plan, dimension), routes));
-    const std::optional<double> gb_per_s = measured.Find(dimension, kind);
-    if (!gb_per_s && nccl) {
-      ASTRA_RETURN_IF_ERROR(AddNccl(kind, used.at(key),
-                                    AllGroups(plan, dimension), *nccl,
-                                    with_messages, routes, &cost));
-    }
-    if (!gb_per_s) continue;
-    cost.is_measured = true;
-    for (ClosedForms::Group& group : cost.forms.groups) {
-      group.form = AtBusBandwidth(kind, plan.GroupSize(dimension), *gb_per_s);
+  for (const auto& [key, sizes] : used) {
+    if (key.first != ParallelDimension::kPipeline) {
+      ASTRA_ASSIGN_OR_RETURN(
+          costs[key], CostOf(key, sizes, AllGroups(plan, key.first), question));
+    } else if (!pairs.pairs.empty()) {
+      ASTRA_ASSIGN_OR_RETURN(costs[key],
+                             CostOfPipeline(sizes, pairs, question));
     }
   }
   return costs;
 }
 
-Communicators FormCommunicators(const ParallelPlan& plan,
-                                const CollectiveCosts& costs, bool each_rank,
-                                const Topology& topology) {
-  const std::vector<GroupCosts> dimensions = ClassifyCosts(plan, costs);
-  SharedLayouts layouts;
-  Communicators result;
-  result.classes = each_rank ? EachRankAlone(plan, dimensions)
-                             : ClassifyRanks(plan, dimensions);
-  const RankClasses& classes = result.classes;
-  result.of_class.resize(classes.lowest_rank.size());
-  for (size_t d = 0; d < dimensions.size(); ++d) {
-    const ParallelDimension dimension = dimensions[d].dimension;
-    const auto first = static_cast<uint32_t>(result.list.size());
-    for (uint32_t g = 0; g < classes.class_of_group[d].size(); ++g) {
-      const uint32_t id = first + classes.class_of_group[d][g];
-      if (id < result.list.size()) {
-        ++result.list[id].num_groups;
+namespace {
+
+// Puts the communicators of a plan together.
+class CommunicatorFormer {
+ public:
+  CommunicatorFormer(const ParallelPlan& plan, const Topology& topology,
+                     RankClasses classes, uint32_t num_lanes)
+      : plan_(plan), topology_(topology) {
+    result_.num_lanes = num_lanes;
+    result_.of_class.assign(
+        classes.lowest_rank.size(),
+        std::vector<std::optional<CommunicatorId>>(num_lanes));
+    result_.classes = std::move(classes);
+  }
+
+  // Those of one dimension; `class_of_group` is that of the classes.
+  void AddGroups(ParallelDimension dimension,
+                 absl::Span<const uint32_t> class_of_group) {
+    const auto first = static_cast<uint32_t>(result_.list.size());
+    for (uint32_t g = 0; g < class_of_group.size(); ++g) {
+      const uint32_t id = first + class_of_group[g];
+      if (id < result_.list.size()) {
+        ++result_.list[id].num_groups;
         continue;
       }
-      Communicator communicator = {.dimension = dimension,
-                                   .group = g,
-                                   .num_groups = 1,
-                                   .ranks = plan.Ranks(dimension, g),
-                                   .members = {},
-                                   .layout = {},
-                                   .nodes = {}};
-      communicator.layout =
-          layouts.Share(GroupLayout::Of(communicator.ranks, topology));
-      communicator.nodes =
-          MemberNodes(communicator.ranks, *communicator.layout, topology);
-      std::vector<uint32_t>& members = communicator.members;
-      for (const RankId rank : communicator.ranks) {
-        members.push_back(classes.class_of_rank[rank.index()]);
-      }
+      std::vector<RankId> ranks = plan_.Ranks(dimension, g);
+      std::vector<uint32_t> members;
+      for (const RankId rank : ranks) members.push_back(ClassOf(rank));
       std::sort(members.begin(), members.end());
       members.erase(std::unique(members.begin(), members.end()), members.end());
-      for (const uint32_t member : members) {
-        result.of_class[member][IndexOf(dimension)] = CommunicatorId(id);
-      }
-      result.list.push_back(std::move(communicator));
+      std::vector<LaneId> lanes(members.size(), LaneOf(dimension));
+      Add(dimension, g, std::move(ranks), std::move(members), std::move(lanes));
     }
   }
-  return result;
+
+  // Those of one link: one for each class of senders.
+  void AddLink(const PipelineLink& link, uint32_t first_pair) {
+    const uint32_t stage_size = plan_.GroupStride(ParallelDimension::kPipeline);
+    const RankId begin(link.from * stage_size);
+    std::map<uint32_t, uint32_t> of_sender;  // Position in the list.
+    for (uint32_t i = 0; i < stage_size; ++i) {
+      const RankId sender(begin.index() + i);
+      const RankId receiver(link.to * stage_size + i);
+      const auto next = static_cast<uint32_t>(result_.list.size());
+      const auto [known, is_new] = of_sender.try_emplace(ClassOf(sender), next);
+      if (!is_new) {
+        ++result_.list[known->second].num_groups;
+        continue;
+      }
+      Add(ParallelDimension::kPipeline, first_pair + i, {sender, receiver},
+          {ClassOf(sender), ClassOf(receiver)},
+          {link.send_lane, link.receive_lane});
+    }
+  }
+
+  Communicators Take() { return std::move(result_); }
+
+ private:
+  uint32_t ClassOf(RankId rank) const {
+    return result_.classes.class_of_rank[rank.index()];
+  }
+
+  void Add(ParallelDimension dimension, uint32_t group,
+           std::vector<RankId> ranks, std::vector<uint32_t> members,
+           std::vector<LaneId> lanes) {
+    const CommunicatorId id(static_cast<uint32_t>(result_.list.size()));
+    for (size_t i = 0; i < members.size(); ++i) {
+      result_.of_class[members[i]][lanes[i].index()] = id;
+    }
+    Communicator made = {.dimension = dimension,
+                         .group = group,
+                         .num_groups = 1,
+                         .ranks = std::move(ranks),
+                         .members = std::move(members),
+                         .lanes = std::move(lanes),
+                         .layout = {},
+                         .nodes = {}};
+    made.layout = layouts_.Share(GroupLayout::Of(made.ranks, topology_));
+    made.nodes = MemberNodes(made.ranks, *made.layout, topology_);
+    result_.list.push_back(std::move(made));
+  }
+
+  const ParallelPlan& plan_;
+  const Topology& topology_;
+  SharedLayouts layouts_;
+  Communicators result_;
+};
+
+}  // namespace
+
+// A workload's layers are those of every stage; what joins the stages is a
+// formula.
+PipelineWiring WiringOf(const Workload& /*workload*/,
+                        const ParallelPlan& /*plan*/) {
+  return {};
+}
+
+PipelineWiring WiringOf(const Program& program, const ParallelPlan& plan) {
+  PipelineWiring wiring;
+  wiring.num_stages = static_cast<uint32_t>(program.sizes().pipeline);
+  wiring.num_lanes =
+      LaneOf(StageMessage::kSendActivation,
+             static_cast<uint32_t>(program.sizes().virtual_stages))
+          .index();
+  wiring.links = PipelineLinks(program);
+  wiring.pairs =
+      PairsOf(wiring.links, plan.GroupStride(ParallelDimension::kPipeline));
+  return wiring;
+}
+
+Communicators FormCommunicators(const ParallelPlan& plan,
+                                const PipelineWiring& pipeline,
+                                const CollectiveCosts& costs, bool each_rank,
+                                const Topology& topology) {
+  const std::vector<GroupCosts> dimensions =
+      ClassifyCosts(plan, pipeline.pairs, costs);
+  RankClasses classes =
+      each_rank ? EachRankAlone(plan, dimensions)
+                : ClassifyRanks(plan, dimensions, pipeline.num_stages);
+  const std::vector<std::vector<uint32_t>> class_of_group =
+      classes.class_of_group;
+  CommunicatorFormer former(plan, topology, std::move(classes),
+                            pipeline.num_lanes);
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    if (dimensions[d].dimension == ParallelDimension::kPipeline) continue;
+    former.AddGroups(dimensions[d].dimension, class_of_group[d]);
+  }
+  for (size_t i = 0; i < pipeline.links.size(); ++i) {
+    former.AddLink(pipeline.links[i], pipeline.pairs.first_pair[i]);
+  }
+  return former.Take();
 }
 
 }  // namespace astra

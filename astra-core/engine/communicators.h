@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
+#include "astra-core/engine/pipeline_links.h"
 #include "astra-core/engine/rank_classes.h"
 #include "collectives/bus_bandwidth_file.h"
 #include "collectives/closed_form.h"
@@ -67,25 +68,40 @@ struct NcclSystem {
   NcclOptions options;
 };
 
-// The costs of the used collectives, without pipeline messages; with `nccl` as
-// it would choose and run them, and what its messages are if `with_messages`.
+// What the ranks of a pipeline are joined by.
+struct PipelineWiring {
+  uint32_t num_stages = 1;
+  uint32_t num_lanes = static_cast<uint32_t>(kNumParallelDimensions);
+  std::vector<PipelineLink> links;
+  PipelinePairs pairs;
+};
+PipelineWiring WiringOf(const Workload& workload, const ParallelPlan& plan);
+PipelineWiring WiringOf(const Program& program, const ParallelPlan& plan);
+
+// The costs of the used collectives; with `nccl` as it would choose and run
+// them, and what its messages are if `with_messages`. The groups of what is
+// sent over the pipeline are `pairs`, without which it is left out.
 //
 // Errors: those of LayOnLinks and CollectiveTimes.
 absl::StatusOr<CollectiveCosts> FindCosts(const CollectiveSizes& used,
                                           const ParallelPlan& plan,
+                                          const PipelinePairs& pairs,
                                           const BusBandwidths& measured,
                                           const std::optional<NcclSystem>& nccl,
                                           bool with_messages, Routes& routes);
 
 using CommunicatorId = Id<struct CommunicatorTag>;
 
-// One group, which stands for all groups of its class.
+// One group, which stands for all groups of its class. Of the pipeline, the two
+// ends of a link.
 struct Communicator {
   ParallelDimension dimension;
-  uint32_t group = 0;             // Of the plan; the lowest of the class.
+  uint32_t group = 0;             // Of its costs; the lowest of the class.
   uint32_t num_groups = 1;        // Groups in the class.
   std::vector<RankId> ranks;      // Of `group`, in group order.
-  std::vector<uint32_t> members;  // Classes of those ranks; each once, sorted.
+  std::vector<uint32_t> members;  // Classes of those ranks; each once, sorted,
+                                  // but the sender before the receiver.
+  std::vector<LaneId> lanes;      // By member.
   // Groups that lie alike share one object.
   std::shared_ptr<const GroupLayout> layout;
   std::vector<NodeId> nodes;  // By member of the layout.
@@ -94,14 +110,15 @@ struct Communicator {
 struct Communicators {
   RankClasses classes;
   std::vector<Communicator> list;
-  // By class and dimension: the communicator of its ranks, if there is one.
-  std::vector<std::array<std::optional<CommunicatorId>, kNumParallelDimensions>>
-      of_class;
+  // By class and lane: the communicator of its ranks, if there is one.
+  std::vector<std::vector<std::optional<CommunicatorId>>> of_class;
+  uint32_t num_lanes = 0;  // Of a class.
 };
 
 // Forms the classes of ranks and groups: the coarsest possible, or each rank
 // alone if `each_rank`.
 Communicators FormCommunicators(const ParallelPlan& plan,
+                                const PipelineWiring& pipeline,
                                 const CollectiveCosts& costs, bool each_rank,
                                 const Topology& topology);
 

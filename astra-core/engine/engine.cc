@@ -1,36 +1,19 @@
 #include "astra-core/engine/engine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
-#include "absl/numeric/int128.h"
+#include "astra-core/base/random.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/engine/time_limit.h"
 #include "fmt/format.h"
 
 namespace astra {
 namespace {
 
 constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
-
-// The end of a run that goes beyond its limit of time.
-absl::Status TooLong(TimePs limit, double share_done) {
-  if (limit == kMaxCollectiveTime) {
-    return absl::ResourceExhaustedError(
-        "the iteration would take longer than the limit of 26 days");
-  }
-  return absl::AbortedError(fmt::format(
-      "stopped at {:.3f} us of simulated time, with {:.1f} % of the work done",
-      ToMicroseconds(limit), 100 * share_done));
-}
-
-// Adds `time`, `repeats` times. No sum goes beyond the limit, where the run
-// ends with an error.
-void Add(int64_t repeats, TimePs time, TimePs& sum) {
-  const absl::int128 exact = absl::int128(repeats) * time.count() + sum.count();
-  sum = TimePs(static_cast<int64_t>(
-      std::min<absl::int128>(exact, kMaxCollectiveTime.count())));
-}
 
 // Source: the 64-bit FNV-1a hash, here on whole words.
 void Mix(int64_t value, uint64_t& hash) {
@@ -45,18 +28,29 @@ Engine::Engine(const RankProgram& program,
                absl::Span<const std::string> layer_names,
                const SimulationOptions& options, const CollectiveCosts& costs,
                const Communicators& communicators, CollectiveLowering& lowering,
-               NetworkBackend& network)
+               SymmetricTimes* symmetric, NetworkBackend& network)
     : layer_names_(layer_names),
       options_(options),
       communicators_(communicators),
       network_(network),
-      num_ops_(program.num_ops() *
-               static_cast<int64_t>(communicators.classes.lowest_rank.size())),
-      collectives_(options, costs, communicators, lowering, network, timers_),
+      slowdown_(options.communication_slowdown.value_or(0)),
+      collectives_(options, costs, communicators, lowering, symmetric, network,
+                   timers_),
       actors_(communicators.classes.lowest_rank.size()) {
-  for (Actor& actor : actors_) {
-    actor.program = program.Begin();
+  const size_t num_ranks = communicators.classes.class_of_rank.size();
+  const size_t stage_size = num_ranks / program.num_stages();
+  std::vector<int64_t> num_ops(program.num_stages());
+  for (uint32_t stage = 0; stage < program.num_stages(); ++stage) {
+    num_ops[stage] = program.num_ops(stage);
+  }
+  for (size_t id = 0; id < actors_.size(); ++id) {
+    Actor& actor = actors_[id];
+    const RankId lowest = communicators.classes.lowest_rank[id];
+    actor.stage = static_cast<uint32_t>(lowest.index() / stage_size);
+    actor.program = program.Begin(actor.stage);
+    actor.lanes.resize(communicators.num_lanes);
     actor.layers.resize(layer_names.size());
+    num_ops_ += num_ops[actor.stage];
   }
 }
 
@@ -96,7 +90,10 @@ absl::Status Engine::Step() {
     }
     const Event event = timers_.Pop();
     last_event_ = network_.now();
-    if (event.kind == kComputeDone) return Resume(event.index);
+    if (event.kind == kComputeDone) {
+      EndComputation(event.index);
+      return Resume(event.index);
+    }
     collectives_.OnTimer(event);
   }
   last_event_ = network_.now();
@@ -116,20 +113,16 @@ absl::Status Engine::Resume(uint32_t id) {
     switch (op.kind) {
       case OpKind::kCompute:
         ++num_ops_begun_;
-        if (op.compute == TimePs(0)) break;
-        Add(op.repeats, op.compute,
-            actor.layers[op.layer.index()][IndexOf(op.phase)].compute);
-        timers_.Push({.time = network_.now() + op.compute,
-                      .kind = kComputeDone,
-                      .index = id});
-        return absl::OkStatus();
+        Compute(id, op);
+        if (actor.computation) return absl::OkStatus();
+        break;
       case OpKind::kBlocking:
       case OpKind::kLaunch:
         ++num_ops_begun_;
         ASTRA_RETURN_IF_ERROR(CallCollective(id, op));
         break;
       case OpKind::kWait:
-        Wait(actor, {IndexOf(op.communication.dimension), op.outstanding});
+        Wait(actor, {op.lane, op.outstanding});
         break;
       case OpKind::kWaitAll:
         Wait(actor, {});
@@ -147,22 +140,117 @@ absl::Status Engine::Resume(uint32_t id) {
   return absl::OkStatus();
 }
 
+// Starts a computation, unless it takes no time.
+void Engine::Compute(uint32_t id, const Op& op) {
+  Actor& actor = actors_[id];
+  const TimePs work = WorkOf(id, op);
+  ++actor.num_computations;
+  if (work == TimePs(0)) return;
+  const TimePs now = network_.now();
+  Add(op.repeats, work,
+      actor.layers[op.layer.index()][IndexOf(op.phase)].compute);
+  actor.computation = {.op = op,
+                       .began = now,
+                       .work = work,
+                       .left = work,
+                       .since = now,
+                       .ends = {},
+                       .is_slowed = IsSlowed(actor)};
+  SetTimer(id);
+}
+
+// What `op` takes at full speed. With jitter it is longer by a share that is
+// drawn for the rank and the operation: exponentially distributed, so that most
+// take little longer and some much.
+TimePs Engine::WorkOf(uint32_t id, const Op& op) const {
+  if (options_.ideal_compute) return TimePs(0);
+  if (options_.jitter == 0) return op.compute;
+  const uint64_t draw =
+      HashOf(options_.seed, communicators_.classes.lowest_rank[id].index(),
+             actors_[id].num_computations);
+  const double share = -options_.jitter * std::log1p(-UnitInterval(draw));
+  return op.compute + ShareOf(share, op.compute);
+}
+
+// Whether a collective runs beside its computation. Messages between stages
+// need few SMs and do not count.
+bool Engine::IsSlowed(const Actor& actor) const {
+  if (slowdown_ == 0) return false;
+  const auto first = actor.lanes.begin();
+  return std::any_of(first, first + kNumParallelDimensions,
+                     [](const Lane& lane) { return !lane.calls.empty(); });
+}
+
+// When the computation ends if nothing changes.
+void Engine::SetTimer(uint32_t id) {
+  Computation& computation = *actors_[id].computation;
+  TimePs time = computation.left;
+  if (computation.is_slowed) {
+    time = TimePs(
+        std::llround(static_cast<double>(time.count()) / (1 - slowdown_)));
+  }
+  computation.ends = network_.now() + time;
+  timers_.Push({.time = computation.ends, .kind = kComputeDone, .index = id});
+}
+
+// The rank's collectives have changed.
+void Engine::ChangeSpeed(uint32_t id) {
+  Actor& actor = actors_[id];
+  if (!actor.computation) return;
+  Computation& computation = *actor.computation;
+  const bool is_slowed = IsSlowed(actor);
+  const TimePs now = network_.now();
+  if (is_slowed == computation.is_slowed || computation.ends == now) return;
+  timers_.Cancel({.time = computation.ends, .kind = kComputeDone, .index = id});
+  TimePs done = now - computation.since;
+  if (computation.is_slowed) {
+    done = ShareOf(1 - slowdown_, done);
+  }
+  computation.left = std::max(TimePs(0), computation.left - done);
+  computation.since = now;
+  computation.is_slowed = is_slowed;
+  SetTimer(id);
+}
+
+void Engine::EndComputation(uint32_t id) {
+  Actor& actor = actors_[id];
+  const Computation& computation = *actor.computation;
+  const TimePs now = network_.now();
+  const TimePs slowed = now - computation.began - computation.work;
+  Add(computation.op.repeats, slowed, actor.slowed);
+  if (RecordsTimeline()) {
+    const Op& op = computation.op;
+    actor.timeline.spans.push_back({.begin = computation.began,
+                                    .end = now,
+                                    .layer = op.layer,
+                                    .phase = op.phase,
+                                    .chunk = op.chunk,
+                                    .micro_batch = op.micro_batch,
+                                    .call = Span::kNoCall,
+                                    .slowed = slowed});
+  }
+  actor.computation.reset();
+}
+
 absl::Status Engine::CallCollective(uint32_t id, const Op& op) {
   if (op.communication.bytes == Bytes(0)) return absl::OkStatus();
   Actor& actor = actors_[id];
-  const size_t dimension = IndexOf(op.communication.dimension);
-  const auto& communicator = communicators_.of_class[id][dimension];
+  const auto& communicator = communicators_.of_class[id][op.lane.index()];
   if (!communicator) return absl::OkStatus();  // A group of one rank.
 
   MixTime(actor);
-  Lane& lane = actor.lanes[dimension];
+  Lane& lane = actor.lanes[op.lane.index()];
   lane.calls.push_back({.communicator = *communicator,
+                        .lane = op.lane,
                         .number = lane.num_calls++,
                         .layer = op.layer,
                         .phase = op.phase,
                         .communication = op.communication,
-                        .update = op.update});
-  if (op.kind == OpKind::kBlocking) Wait(actor, {dimension, 0});
+                        .update = op.update,
+                        .issued = network_.now(),
+                        .chunk = op.chunk,
+                        .micro_batch = op.micro_batch});
+  if (op.kind == OpKind::kBlocking) Wait(actor, {op.lane, 0});
   return lane.calls.size() == 1 ? JoinNext(id, lane) : absl::OkStatus();
 }
 
@@ -172,8 +260,9 @@ absl::Status Engine::JoinNext(uint32_t id, Lane& lane) {
 }
 
 bool Engine::IsOver(const Actor& actor, const Awaited& awaited) {
-  if (awaited.dimension) {
-    return actor.lanes[*awaited.dimension].calls.size() <= awaited.outstanding;
+  if (awaited.lane) {
+    return actor.lanes[awaited.lane->index()].calls.size() <=
+           awaited.outstanding;
   }
   return std::all_of(actor.lanes.begin(), actor.lanes.end(),
                      [](const Lane& lane) { return lane.calls.empty(); });
@@ -192,22 +281,47 @@ absl::Status Engine::EndCall(const Ended& ended) {
       communicators_.list[ended.communicator.index()];
   if (ended.member == communicator.members.front()) {
     ended_in_.resize(std::max(ended_in_.size(), ended.record + 1));
-    ended_in_[ended.record] = actor.repetitions.size();
+    ended_in_[ended.record] = {ended.member, actor.repetitions.size()};
   }
-  Lane& lane = actor.lanes[IndexOf(communicator.dimension)];
+  const auto member = std::find(communicator.members.begin(),
+                                communicator.members.end(), ended.member);
+  const LaneId lane_id =
+      communicator.lanes[member - communicator.members.begin()];
+  Lane& lane = actor.lanes[lane_id.index()];
   const Call call = lane.calls.front();
+  const TimePs joined = lane.joined;
   lane.calls.pop_front();
   if (!lane.calls.empty()) {
     ASTRA_RETURN_IF_ERROR(JoinNext(ended.member, lane));
   }
+  if (RecordsTimeline()) RecordCall(actor, call, joined, ended);
   Account(actor, call, ended);
+  ChangeSpeed(ended.member);
   if (actor.state == Actor::State::kWaiting && IsOver(actor, actor.awaited)) {
     return Resume(ended.member);
   }
   return absl::OkStatus();
 }
 
-// Waiting counts for the call that ends it.
+void Engine::RecordCall(Actor& actor, const Call& call, TimePs joined,
+                        const Ended& ended) const {
+  Lane& lane = actor.lanes[call.lane.index()];
+  std::vector<CallSpan>& calls = actor.timeline.calls;
+  calls.push_back({.record = ended.record,
+                   .lane = call.lane,
+                   .chunk = call.chunk,
+                   .micro_batch = call.micro_batch,
+                   .issued = call.issued,
+                   .joined = joined,
+                   .start = ended.start,
+                   .result = network_.now(),
+                   .last_member = ended.last_member,
+                   .previous = lane.last});
+  lane.last = static_cast<uint32_t>(calls.size() - 1);
+}
+
+// Waiting counts for the call that ends it; what of it was before the last
+// member had joined is due to others that were late.
 void Engine::Account(Actor& actor, const Call& call, const Ended& ended) {
   const auto& [kind, dimension, bytes] = call.communication;
   const Communicator& communicator =
@@ -221,15 +335,41 @@ void Engine::Account(Actor& actor, const Call& call, const Ended& ended) {
       BusBandwidthFactor(kind, num_ranks) * static_cast<double>(all.count());
 
   MixTime(actor);
-  Mix(static_cast<int64_t>(IndexOf(dimension)), actor.hash);
+  Mix(static_cast<int64_t>(call.lane.index()), actor.hash);
   const bool waits = actor.state == Actor::State::kWaiting &&
-                     actor.awaited.dimension.value_or(IndexOf(dimension)) ==
-                         IndexOf(dimension);
+                     actor.awaited.lane.value_or(call.lane) == call.lane;
   if (!waits) return;
-  const TimePs waited = network_.now() - actor.wait_began;
+  const TimePs now = network_.now();
+  const TimePs waited = now - actor.wait_began;
+  const TimePs late =
+      std::clamp(ended.start - actor.wait_began, TimePs(0), waited);
+  Expose(actor, call, waited, late);
+  if (RecordsTimeline() && waited > TimePs(0)) {
+    actor.timeline.spans.push_back(
+        {.begin = actor.wait_began,
+         .end = now,
+         .layer = call.layer,
+         .phase = call.phase,
+         .chunk = call.chunk,
+         .micro_batch = call.micro_batch,
+         .call = static_cast<uint32_t>(actor.timeline.calls.size() - 1),
+         .slowed = {}});
+  }
+  actor.wait_began = now;
+}
+
+void Engine::Expose(Actor& actor, const Call& call, TimePs waited,
+                    TimePs late) {
+  const auto& [kind, dimension, _] = call.communication;
+  PhaseResult& phase = actor.layers[call.layer.index()][IndexOf(call.phase)];
   Add(actor.repeats, waited, phase.exposed);
+  Add(actor.repeats, late, phase.late);
   Add(actor.repeats, waited, actor.exposed[IndexOf(dimension)]);
-  actor.wait_began = network_.now();
+  Add(actor.repeats, late, actor.late[IndexOf(dimension)]);
+  Exposure& exposure =
+      actor.exposures[{call.layer, call.phase, dimension, kind}];
+  Add(actor.repeats, waited, exposure.exposed);
+  Add(actor.repeats, late, exposure.late);
 }
 
 void Engine::MixTime(Actor& actor) const {
@@ -281,109 +421,6 @@ std::string Engine::WhoWaits(uint32_t id, const Lane& lane) const {
       Name(call.communication.kind), call.communication.bytes,
       Name(call.communication.dimension), group.ranks.size(),
       group.ranks.front(), collectives_.WhatIsMissing(call.communicator));
-}
-
-SimulationResult Engine::ResultOf(Actor& reported) {
-  SimulationResult result;
-  const auto id = static_cast<size_t>(&reported - actors_.data());
-  const RankClasses& classes = communicators_.classes;
-  result.reported_rank = classes.lowest_rank[id];
-  result.stage_time = reported.finish;
-  for (size_t i = 0; i < actors_.size(); ++i) {
-    RankResult& rank = result.ranks.emplace_back();
-    rank.rank = classes.lowest_rank[i];
-    rank.count = 0;
-    rank.finish = actors_[i].finish;
-    for (const auto& layer : actors_[i].layers) {
-      for (const PhaseResult& phase : layer) rank.compute += phase.compute;
-    }
-    for (const TimePs exposed : actors_[i].exposed) rank.exposed += exposed;
-  }
-  for (const uint32_t of_rank : classes.class_of_rank) {
-    ++result.ranks[of_rank].count;
-  }
-  result.compute = result.ranks[id].compute;
-  result.layers = std::move(reported.layers);
-  result.exposed = reported.exposed;
-  result.num_rank_classes = static_cast<uint32_t>(actors_.size());
-  result.num_events = num_events_;
-  return result;
-}
-
-absl::StatusOr<SimulationResult> Engine::TakeResult(size_t stand_in,
-                                                    int64_t num_skipped) {
-  const auto last = std::max_element(
-      actors_.begin(), actors_.end(),
-      [](const Actor& a, const Actor& b) { return a.finish < b.finish; });
-  TimePs micro_batch;
-  if (stand_in < last->repetitions.size()) {
-    micro_batch = last->repetitions[stand_in].duration;
-  }
-  TimePs skipped;
-  Add(num_skipped, micro_batch, skipped);
-  TimePs stage_time = last->finish;
-  Add(1, skipped, stage_time);
-  if (stage_time > options_.stop_at || stage_time == kMaxCollectiveTime) {
-    return TooLong(options_.stop_at,
-                   static_cast<double>(options_.stop_at.count()) /
-                       static_cast<double>(stage_time.count()));
-  }
-  SimulationResult result = ResultOf(*last);
-  result.micro_batch = micro_batch;
-  result.stage_time = stage_time;
-  for (RankResult& rank : result.ranks) rank.finish += skipped;
-  TakeRecords(stand_in, num_skipped, skipped, result);
-  return result;
-}
-
-SimulationResult Engine::TakePartialResult() {
-  for (Actor& actor : actors_) {
-    if (actor.state == Actor::State::kDone) continue;
-    actor.finish = last_event_;
-    if (actor.state == Actor::State::kRunning) continue;
-    const auto lane =
-        std::find_if(actor.lanes.begin(), actor.lanes.end(),
-                     [](const Lane& each) { return !each.calls.empty(); });
-    const auto first = static_cast<size_t>(lane - actor.lanes.begin());
-    const size_t dimension = actor.awaited.dimension.value_or(first);
-    const Call& call = actor.lanes[dimension].calls.front();
-    const TimePs waited = last_event_ - actor.wait_began;
-    actor.layers[call.layer.index()][IndexOf(call.phase)].exposed += waited;
-    actor.exposed[dimension] += waited;
-  }
-  const auto last = std::find_if(
-      actors_.begin(), actors_.end(),
-      [](const Actor& actor) { return actor.state != Actor::State::kDone; });
-  SimulationResult result =
-      ResultOf(last == actors_.end() ? actors_.front() : *last);
-  TakeRecords(0, 0, TimePs(0), result);
-  return result;
-}
-
-// The records of what has ended, by start, group and issue.
-void Engine::TakeRecords(size_t stand_in, int64_t num_skipped, TimePs skipped,
-                         SimulationResult& result) {
-  const RankClasses& classes = communicators_.classes;
-  const uint32_t reported = classes.class_of_rank[result.reported_rank.index()];
-  std::vector<CollectiveRecord> records = collectives_.TakeRecords();
-  for (size_t i = 0; i < records.size(); ++i) {
-    if (!collectives_.HasEnded(i)) continue;
-    CollectiveRecord& record = records[i];
-    if (ended_in_[i] == stand_in) record.count += num_skipped;
-    if (ended_in_[i] > stand_in) {
-      record.first_start += skipped;
-      record.start += skipped;
-    }
-    const size_t dimension = IndexOf(record.communication.dimension);
-    record.is_of_reported_rank = communicators_.of_class[reported][dimension] ==
-                                 CommunicatorId(record.communicator);
-    result.collectives.push_back(record);
-  }
-  std::stable_sort(result.collectives.begin(), result.collectives.end(),
-                   [](const CollectiveRecord& a, const CollectiveRecord& b) {
-                     return std::pair(a.start, a.lowest_rank) <
-                            std::pair(b.start, b.lowest_rank);
-                   });
 }
 
 }  // namespace astra

@@ -1,4 +1,4 @@
-// Runs one program on all ranks.
+// Runs a program on all ranks.
 
 #ifndef ASTRA_CORE_ENGINE_ENGINE_H_
 #define ASTRA_CORE_ENGINE_ENGINE_H_
@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,6 +21,7 @@
 #include "astra-core/engine/result.h"
 #include "astra-core/engine/running_collectives.h"
 #include "astra-core/engine/simulation.h"
+#include "astra-core/engine/timeline.h"
 #include "network-frontends/network_backend.h"
 
 namespace astra {
@@ -33,31 +36,39 @@ struct Repetition {
   friend bool operator==(const Repetition&, const Repetition&) = default;
 };
 
+// Repetitions that count more often than they were run.
+struct StandIn {
+  std::vector<size_t> last;  // By stage: the last of them.
+  size_t count = 1;          // How many there are.
+  int64_t times = 0;         // How much more often each counts.
+};
+
 class Engine {
  public:
-  // All must outlive the engine. `network` stands at time 0.
+  // All must outlive the engine. `network` stands at time 0. `symmetric` may be
+  // null; see RunningCollectives.
   Engine(const RankProgram& program, absl::Span<const std::string> layer_names,
          const SimulationOptions& options, const CollectiveCosts& costs,
          const Communicators& communicators, CollectiveLowering& lowering,
-         NetworkBackend& network);
+         SymmetricTimes* symmetric, NetworkBackend& network);
 
   // Errors: those of Simulate().
   absl::Status Run();
 
   // After Run().
   size_t num_ranks() const { return actors_.size(); }  // That were run.
+  uint32_t stage(size_t rank) const { return actors_[rank].stage; }
   absl::Span<const Repetition> repetitions(size_t rank) const {
     return actors_[rank].repetitions;
   }
 
   // After Run(): all but the names, the pipeline and the bytes of links.
-  // Collectives that ended in repetition `stand_in` of the lowest of their
-  // ranks count `num_skipped` times more, and what comes later comes so many
-  // durations of that repetition later.
+  // Collectives that ended in the repetitions that stand in, as their lowest
+  // rank has them, count so much more often, and what comes later comes later
+  // by all that was left out.
   //
   // Errors: Aborted or ResourceExhausted if that takes too long.
-  absl::StatusOr<SimulationResult> TakeResult(size_t stand_in,
-                                              int64_t num_skipped);
+  absl::StatusOr<SimulationResult> TakeResult(const StandIn& stand_in);
 
   // After a Run() that ended with an error: what there is, as Simulate() says.
   SimulationResult TakePartialResult();
@@ -68,23 +79,42 @@ class Engine {
   struct Lane {
     uint32_t num_calls = 0;
     std::deque<Call> calls;
-    TimePs joined;  // The first of `calls`.
+    TimePs joined;                    // The first of `calls`.
+    uint32_t last = CallSpan::kNone;  // The call that ended last.
   };
 
   // What a rank waits for.
   struct Awaited {
-    std::optional<size_t> dimension;  // None: all.
-    size_t outstanding = 0;           // Calls that may be left.
+    std::optional<LaneId> lane;  // None: all.
+    size_t outstanding = 0;      // Calls that may be left.
   };
+
+  // A computation that is under way.
+  struct Computation {
+    Op op;
+    TimePs began;
+    TimePs work;  // At full speed.
+    TimePs left;  // Of it, at `since`.
+    TimePs since;
+    TimePs ends;
+    bool is_slowed = false;
+  };
+
+  // What `Exposure`s are told apart by.
+  using ExposureKey =
+      std::tuple<LayerId, Phase, ParallelDimension, CollectiveKind>;
 
   // A rank, which stands for those of its class.
   struct Actor {
     enum class State : uint8_t { kRunning, kWaiting, kDone };
 
     State state = State::kRunning;
+    uint32_t stage = 0;
     OpStream program;
-    std::array<Lane, kNumParallelDimensions> lanes;
+    std::vector<Lane> lanes;
     Awaited awaited;
+    std::optional<Computation> computation;
+    uint64_t num_computations = 0;
     TimePs wait_began;
     TimePs finish;
     int64_t repeats = 1;  // How many times what happens now counts.
@@ -93,22 +123,40 @@ class Engine {
     std::vector<Repetition> repetitions;
     std::vector<std::array<PhaseResult, kNumPhases>> layers;
     std::array<TimePs, kNumParallelDimensions> exposed{};
+    std::array<TimePs, kNumParallelDimensions> late{};
+    std::map<ExposureKey, Exposure> exposures;
+    TimePs slowed;
+    RankTimeline timeline;
   };
 
   absl::Status Step();
   absl::Status Resume(uint32_t id);
+  void Compute(uint32_t id, const Op& op);
+  TimePs WorkOf(uint32_t id, const Op& op) const;
+  void ChangeSpeed(uint32_t id);
+  void SetTimer(uint32_t id);
+  void EndComputation(uint32_t id);
   absl::Status CallCollective(uint32_t id, const Op& op);
   absl::Status JoinNext(uint32_t id, Lane& lane);
   absl::Status EndCall(const Ended& ended);
+  void RecordCall(Actor& actor, const Call& call, TimePs joined,
+                  const Ended& ended) const;
   void Account(Actor& actor, const Call& call, const Ended& ended);
+  static void Expose(Actor& actor, const Call& call, TimePs waited,
+                     TimePs late);
   void Wait(Actor& actor, const Awaited& awaited);
   static bool IsOver(const Actor& actor, const Awaited& awaited);
   void EndRepetition(Actor& actor);
   void MixTime(Actor& actor) const;
   // The results of `reported`, and those of all ranks.
   SimulationResult ResultOf(Actor& reported);
-  void TakeRecords(size_t stand_in, int64_t num_skipped, TimePs skipped,
+  void TakeRecords(const StandIn& stand_in, TimePs skipped,
                    SimulationResult& result);
+  void TakeTimeline(const StandIn& stand_in, SimulationResult& result);
+  bool IsSlowed(const Actor& actor) const;
+  bool RecordsTimeline() const {
+    return options_.record_timeline && num_ops_ <= options_.max_timeline_ops;
+  }
   double ShareDone() const;
   absl::Status Silence() const;
   std::string WhoWaits(uint32_t id, const Lane& lane) const;
@@ -117,7 +165,8 @@ class Engine {
   const SimulationOptions& options_;
   const Communicators& communicators_;
   NetworkBackend& network_;
-  const int64_t num_ops_;  // Of all ranks.
+  const double slowdown_;
+  int64_t num_ops_ = 0;  // Of all ranks.
   EventQueue timers_;
   RunningCollectives collectives_;
 
@@ -125,8 +174,13 @@ class Engine {
   size_t num_done_ = 0;
   int64_t num_ops_begun_ = 0;
   int64_t num_events_ = 0;
-  // By record: in which repetition of the lowest of its ranks it ended.
-  std::vector<size_t> ended_in_;
+  // By record: the lowest of its ranks, and in which of its repetitions it
+  // ended.
+  struct EndedIn {
+    uint32_t id = 0;
+    size_t repetition = 0;
+  };
+  std::vector<EndedIn> ended_in_;
   TimePs last_event_;  // When something happened.
 };
 

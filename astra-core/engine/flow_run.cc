@@ -13,75 +13,95 @@
 namespace astra {
 namespace {
 
-// One graph on a network of its own.
-class LoneRun {
+// Messages of one graph use channels from this times its number on, so that
+// those of different graphs share no queue pair.
+constexpr uint32_t kChannelsPerGraph = 4096;
+
+// Graphs on a network of their own, all of which begin at once.
+class LoneRuns {
  public:
-  LoneRun(std::shared_ptr<const FlowGraph> graph,
-          absl::Span<const NodeId> members, NetworkBackend& network,
-          const MessageCosts& costs, const GroupLayout* layout)
-      : run_(std::move(graph)),
-        members_(members),
-        network_(network),
-        costs_(costs),
-        layout_(layout),
-        carrier_(network) {}
+  LoneRuns(absl::Span<const PlacedFlowGraph> graphs, NetworkBackend& network)
+      : graphs_(graphs), network_(network), carrier_(network) {
+    for (const PlacedFlowGraph& placed : graphs) {
+      ASTRA_CHECK(placed.members.size() >= placed.graph->num_members(),
+                  "{} nodes for {} members", placed.members.size(),
+                  placed.graph->num_members());
+      runs_.emplace_back(placed.graph);
+      num_running_ += runs_.back().is_done() ? 0 : 1;
+    }
+  }
 
   absl::StatusOr<TimePs> Run() {
     const TimePs start = network_.now();
-    std::vector<CarriedFlow> done;
-    if (costs_.start > TimePs(0)) {
-      carrier_.AdvanceTo(start + costs_.start, &done);
+    TimePs least;
+    for (const PlacedFlowGraph& placed : graphs_) {
+      least = std::max(least, placed.costs.least);
     }
-    for (uint32_t rank = 0; rank < run_.graph().num_ranks(); ++rank) {
-      run_.Join(GroupRank(rank), &ready_);
-    }
-    while (true) {
-      for (const FlowId flow : ready_) Leave(flow);
-      ready_.clear();
-      if (run_.is_done()) {
-        return std::max(costs_.least, network_.now() - start);
+    const TimePs kernels = graphs_.front().costs.start;
+    if (kernels > TimePs(0)) carrier_.AdvanceTo(start + kernels, &done_);
+    for (uint32_t i = 0; i < runs_.size(); ++i) {
+      for (uint32_t rank = 0; rank < runs_[i].graph().num_ranks(); ++rank) {
+        runs_[i].Join(GroupRank(rank), &ready_);
       }
-      done.clear();
-      carrier_.AdvanceTo(kNever, &done);
-      if (done.empty()) return Silence();
-      for (const CarriedFlow& arrived : done) {
-        run_.Arrive(arrived.flow, &ready_, &finished_);
-      }
-      finished_.clear();
+      LeaveReady(i);
     }
+    while (num_running_ > 0) {
+      done_.clear();
+      carrier_.AdvanceTo(kNever, &done_);
+      if (done_.empty()) return Silence();
+      for (const CarriedFlow& arrived : done_) Arrive(arrived);
+    }
+    return std::max(least, network_.now() - start);
   }
 
  private:
   static constexpr TimePs kNever{std::numeric_limits<int64_t>::max()};
 
-  void Leave(FlowId id) {
-    const Flow flow = run_.graph().flow(id);
-    carrier_.Leave({.flow = id},
-                   {.id = {},
-                    .source = members_[flow.source.index()],
-                    .target = members_[flow.target.index()],
-                    .bytes = costs_.OnWire(flow, layout_),
-                    .channel = flow.channel},
-                   costs_.BeforeSending(flow, layout_),
-                   costs_.AtTarget(flow, run_.graph().num_ranks()));
+  void Arrive(const CarriedFlow& arrived) {
+    FlowRun& run = runs_[arrived.communicator];
+    run.Arrive(arrived.flow, &ready_, &finished_);
+    finished_.clear();
+    LeaveReady(arrived.communicator);
+    if (run.is_done()) --num_running_;
+  }
+
+  void LeaveReady(uint32_t graph) {
+    const auto& [flows, members, costs, layout] = graphs_[graph];
+    for (const FlowId id : ready_) {
+      const Flow flow = flows->flow(id);
+      carrier_.Leave({.communicator = graph, .flow = id},
+                     {.id = {},
+                      .source = members[flow.source.index()],
+                      .target = members[flow.target.index()],
+                      .bytes = costs.OnWire(flow, layout),
+                      .channel = graph * kChannelsPerGraph + flow.channel},
+                     costs.BeforeSending(flow, layout),
+                     costs.AtTarget(flow, flows->num_ranks()));
+    }
+    ready_.clear();
   }
 
   absl::Status Silence() const {
+    uint64_t num_missing = 0;
+    uint64_t num_flows = 0;
+    for (const FlowRun& run : runs_) {
+      num_missing += run.num_missing();
+      num_flows += run.graph().num_flows();
+    }
     const std::string why = network_.WhyStuck();
     return absl::InternalError(fmt::format(
         "the network fell silent with {} of {} messages missing{}{}",
-        run_.num_missing(), run_.graph().num_flows(), why.empty() ? "" : "; ",
-        why));
+        num_missing, num_flows, why.empty() ? "" : "; ", why));
   }
 
-  FlowRun run_;
-  absl::Span<const NodeId> members_;
+  absl::Span<const PlacedFlowGraph> graphs_;
   NetworkBackend& network_;
-  const MessageCosts& costs_;
-  const GroupLayout* layout_;
   FlowCarrier carrier_;
-  std::vector<FlowId> ready_;        // Flows that may leave.
+  std::vector<FlowRun> runs_;
+  size_t num_running_ = 0;
+  std::vector<FlowId> ready_;        // Flows that may leave, of one graph.
   std::vector<GroupRank> finished_;  // Scratch.
+  std::vector<CarriedFlow> done_;    // Scratch.
 };
 
 }  // namespace
@@ -163,9 +183,13 @@ absl::StatusOr<TimePs> RunFlowGraph(std::shared_ptr<const FlowGraph> graph,
                                     NetworkBackend& network,
                                     const MessageCosts& costs,
                                     const GroupLayout* layout) {
-  ASTRA_CHECK(members.size() == graph->num_members(), "{} nodes for {} members",
-              members.size(), graph->num_members());
-  return LoneRun(std::move(graph), members, network, costs, layout).Run();
+  const PlacedFlowGraph placed[] = {{std::move(graph), members, costs, layout}};
+  return RunFlowGraphs(placed, network);
+}
+
+absl::StatusOr<TimePs> RunFlowGraphs(absl::Span<const PlacedFlowGraph> graphs,
+                                     NetworkBackend& network) {
+  return LoneRuns(graphs, network).Run();
 }
 
 }  // namespace astra

@@ -81,6 +81,19 @@ absl::StatusOr<TimePs> RunFlowGraph(std::shared_ptr<const FlowGraph> graph,
                                     const MessageCosts& costs = {},
                                     const GroupLayout* layout = nullptr);
 
+// A graph between the nodes of its members, behind which others may follow.
+struct PlacedFlowGraph {
+  std::shared_ptr<const FlowGraph> graph;
+  absl::Span<const NodeId> members;
+  MessageCosts costs;
+  const GroupLayout* layout = nullptr;
+};
+
+// As RunFlowGraph, for several graphs that begin at once. Returns when the last
+// one is done.
+absl::StatusOr<TimePs> RunFlowGraphs(absl::Span<const PlacedFlowGraph> graphs,
+                                     NetworkBackend& network);
+
 }  // namespace astra
 
 #endif  // ASTRA_CORE_ENGINE_FLOW_RUN_H_

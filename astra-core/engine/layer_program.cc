@@ -35,7 +35,7 @@ LayerProgram::LayerProgram(const Workload& workload)
   }
 }
 
-OpStream LayerProgram::Begin() const {
+OpStream LayerProgram::Begin(uint32_t /*stage*/) const {
   return [this, cursor = Cursor()]() mutable { return Next(cursor); };
 }
 
@@ -47,6 +47,7 @@ Op LayerProgram::OpOf(OpKind kind, Phase phase, uint32_t layer) const {
     op.compute = part.compute;
   } else if (part.communication) {
     op.communication = *part.communication;
+    op.lane = LaneOf(part.communication->dimension);
     op.update = of.update;
   }
   return op;

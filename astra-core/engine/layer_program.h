@@ -29,8 +29,8 @@ class LayerProgram final : public RankProgram {
   // `workload` must outlive the program.
   explicit LayerProgram(const Workload& workload);
 
-  OpStream Begin() const override;
-  int64_t num_ops() const override { return num_ops_; }
+  OpStream Begin(uint32_t stage) const override;
+  int64_t num_ops(uint32_t /*stage*/) const override { return num_ops_; }
 
  private:
   enum class Pass : uint8_t { kForward, kRecompute, kBackward, kWaitAll, kEnd };

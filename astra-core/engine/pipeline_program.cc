@@ -1,276 +1,449 @@
-#include "astra-core/engine/stage_program.h"
+#include "astra-core/engine/pipeline_program.h"
 
 #include <algorithm>
-#include <array>
-#include <deque>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "absl/types/span.h"
 #include "astra-core/base/check.h"
+#include "astra-core/engine/pipeline_links.h"
+#include "workload/pipeline/schedule.h"
 
 namespace astra {
 namespace {
-
-// What a rank runs of one module without turning to another.
-struct Occurrence {
-  ModuleId module;
-  absl::Span<const ModulePass> passes;
-};
 
 constexpr ModulePass kForwardPasses[] = {ModulePass::kForward};
 constexpr ModulePass kBackwardPasses[] = {ModulePass::kRecompute,
                                           ModulePass::kInputGradient,
                                           ModulePass::kWeightGradient};
+constexpr absl::Span<const ModulePass> kBackward(kBackwardPasses);
 
-// A recomputation counts with the forward phase.
-Phase PhaseOf(ModulePass pass) {
-  switch (pass) {
-    case ModulePass::kForward:
-    case ModulePass::kRecompute:
-      return Phase::kForward;
-    case ModulePass::kInputGradient:
-      return Phase::kInputGradient;
-    case ModulePass::kWeightGradient:
-      return Phase::kWeightGradient;
+// What a slot runs of each module.
+absl::Span<const ModulePass> PassesOf(SlotKind kind) {
+  switch (kind) {
+    case SlotKind::kForward:
+      return kForwardPasses;
+    case SlotKind::kBackward:
+      return kBackward;
+    case SlotKind::kInputGradient:
+      return kBackward.first(2);
+    case SlotKind::kWeightGradient:
+      return kBackward.last(1);
   }
-  ASTRA_CHECK(false, "pass {}", static_cast<int>(pass));
+  ASTRA_CHECK(false, "slot kind {}", static_cast<int>(kind));
 }
 
-// Which micro-batch this is; it decides which steps run.
-struct MicroBatch {
-  bool is_first = true;
-  bool is_last = true;
-
-  bool Runs(const Step& step) const {
-    return step.when == StepWhen::kEach ||
-           (step.when == StepWhen::kFirst && is_first) ||
-           (step.when == StepWhen::kLast && is_last);
-  }
-};
-
-bool DoesNothing(const Step& step) {
-  if (step.kind == StepKind::kWait) return false;
-  return step.kind == StepKind::kCompute ? step.compute == TimePs(0)
-                                         : step.communication.bytes == Bytes(0);
+bool IsBackward(SlotKind kind) {
+  return kind == SlotKind::kBackward || kind == SlotKind::kInputGradient;
 }
 
-// Turns occurrences into operations.
-//
-// A prefetch starts in the occurrence with prefetches before its own, behind
-// the prefetches that this one begins with. A lane is first in, first out: a
-// call is done once no more calls are left on its lane than were made after it.
-class OpWriter {
- public:
-  OpWriter(const Program& program, MicroBatch micro_batch)
-      : program_(program), micro_batch_(micro_batch) {}
-
-  std::vector<Op> Write(absl::Span<const Occurrence> occurrences) {
-    for (size_t i = 0; i < occurrences.size(); ++i) {
-      WriteOne(occurrences[i], occurrences.subspan(i + 1));
-    }
-    return std::move(ops_);
-  }
-
- private:
-  // A step where it stands; `op` lacks its kind.
-  struct Placed {
-    StepKind kind;
-    Op op;
-  };
-  // A prefetch that was started and not waited for.
-  struct Started {
-    size_t dimension = 0;
-    uint32_t number = 0;  // How many calls of its lane came before it.
-  };
-
-  std::vector<Placed> StepsOf(const Occurrence& occurrence) const {
-    std::vector<Placed> steps;
-    const ProgramModule& module = program_.module(occurrence.module);
-    for (const ModulePass pass : occurrence.passes) {
-      for (const Step& step : module.passes[IndexOf(pass)]) {
-        if (!micro_batch_.Runs(step) || DoesNothing(step)) continue;
-        steps.push_back({step.kind,
-                         {.phase = PhaseOf(pass),
-                          .layer = LayerId(occurrence.module.index()),
-                          .compute = step.compute,
-                          .communication = step.communication}});
-      }
-    }
-    return steps;
-  }
-
-  void WriteOne(const Occurrence& occurrence,
-                absl::Span<const Occurrence> later) {
-    const bool is_started = !started_.empty();
-    bool has_fetched = false;
-    bool is_next_started = false;
-    for (const Placed& step : StepsOf(occurrence)) {
-      if (step.kind == StepKind::kPrefetch) {
-        has_fetched = true;
-        if (is_started) {
-          WaitForPrefetch(step.op);
-        } else {
-          Append(OpKind::kBlocking, step.op);
-        }
-        continue;
-      }
-      if (has_fetched && !is_next_started) {
-        StartNext(later);
-        is_next_started = true;
-      }
-      Append(OpKindOf(step.kind), step.op);
-    }
-    if (has_fetched && !is_next_started) StartNext(later);
-  }
-
-  static OpKind OpKindOf(StepKind kind) {
-    switch (kind) {
-      case StepKind::kCompute:
-        return OpKind::kCompute;
-      case StepKind::kBlocking:
-        return OpKind::kBlocking;
-      case StepKind::kLaunch:
-        return OpKind::kLaunch;
-      case StepKind::kWait:
-        return OpKind::kWait;
-      case StepKind::kPrefetch:
-        break;
-    }
-    ASTRA_CHECK(false, "step kind {}", static_cast<int>(kind));
-  }
-
-  // Starts the prefetches of the first of `later` that has any.
-  void StartNext(absl::Span<const Occurrence> later) {
-    for (const Occurrence& occurrence : later) {
-      for (const Placed& step : StepsOf(occurrence)) {
-        if (step.kind != StepKind::kPrefetch) continue;
-        const size_t dimension = IndexOf(step.op.communication.dimension);
-        started_.push_back({dimension, num_calls_[dimension]});
-        Append(OpKind::kLaunch, step.op);
-      }
-      if (!started_.empty()) return;
-    }
-  }
-
-  void WaitForPrefetch(Op op) {
-    const Started first = started_.front();
-    started_.pop_front();
-    op.outstanding = num_calls_[first.dimension] - first.number - 1;
-    Append(OpKind::kWait, op);
-  }
-
-  void Append(OpKind kind, Op op) {
-    op.kind = kind;
-    if (kind == OpKind::kBlocking || kind == OpKind::kLaunch) {
-      ++num_calls_[IndexOf(op.communication.dimension)];
-    }
-    ops_.push_back(op);
-  }
-
-  const Program& program_;
-  MicroBatch micro_batch_;
-  std::vector<Op> ops_;
-  std::deque<Started> started_;
-  std::array<uint32_t, kNumParallelDimensions> num_calls_{};  // By lane.
-};
-
-std::vector<Occurrence> OccurrencesOf(const Program& program,
-                                      const ProgramStage& stage) {
-  std::vector<Occurrence> occurrences;
+// Appends what `chunk` of `stage` runs in a slot of this kind.
+void AppendOccurrences(const ProgramStage& stage, int32_t chunk, SlotKind kind,
+                       std::vector<Occurrence>& occurrences) {
+  const size_t first = occurrences.size();
   for (const ModuleRun& run : stage.runs) {
+    if (run.chunk != chunk) continue;
     for (int64_t i = 0; i < run.times; ++i) {
       for (const ModuleId id : run.modules) {
-        occurrences.push_back({id, kForwardPasses});
+        occurrences.push_back({id, PassesOf(kind)});
       }
     }
   }
-  if (program.forward_only()) return occurrences;
-  for (size_t i = occurrences.size(); i-- > 0;) {
-    occurrences.push_back({occurrences[i].module, kBackwardPasses});
+  if (kind != SlotKind::kForward) {
+    std::reverse(occurrences.begin() + static_cast<ptrdiff_t>(first),
+                 occurrences.end());
   }
-  return occurrences;
+}
+
+std::vector<Op> EndOf(const Program& program, const ProgramStage& stage) {
+  std::vector<Occurrence> after;
+  for (const ModuleId id : stage.after) after.push_back({id, kForwardPasses});
+  std::vector<Op> ops = WriteOps(program, MicroBatchEnds(), after);
+  if (!ops.empty()) ops.insert(ops.begin(), {.kind = OpKind::kWaitAll});
+  ops.push_back({.kind = OpKind::kWaitAll});
+  return ops;
+}
+
+// What a stage runs; inference has forward slots only.
+std::vector<Slot> SlotsOf(const Program& program, const PipelineShape& shape,
+                          int64_t stage) {
+  if (!program.forward_only()) {
+    return SlotsOf(program.schedule(), shape, stage);
+  }
+  std::vector<Slot> slots;
+  for (int32_t i = 0; i < shape.micro_batches; ++i) {
+    slots.push_back({SlotKind::kForward, 0, i});
+  }
+  return slots;
+}
+
+// On which lanes a place sends and receives.
+struct PlaceLanes {
+  std::optional<LaneId> receives_activation;
+  std::optional<LaneId> sends_activation;
+  std::optional<LaneId> receives_gradient;
+  std::optional<LaneId> sends_gradient;
+  bool is_end = false;  // Of the model.
+};
+
+// By stage and chunk.
+std::vector<std::vector<PlaceLanes>> LanesOf(const Program& program,
+                                             const PipelineShape& shape) {
+  std::vector<std::vector<PlaceLanes>> lanes(
+      shape.stages, std::vector<PlaceLanes>(shape.chunks));
+  for (int64_t stage = 0; stage < shape.stages; ++stage) {
+    for (int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
+      PlaceLanes& here = lanes[stage][chunk];
+      const std::optional<Place> next =
+          NextPlace(program.schedule(), shape, {stage, chunk});
+      here.is_end = !next;
+      if (!next || next->stage == stage) continue;
+      PlaceLanes& there = lanes[next->stage][next->chunk];
+      const auto at_here = static_cast<uint32_t>(chunk);
+      const auto at_there = static_cast<uint32_t>(next->chunk);
+      here.sends_activation = LaneOf(StageMessage::kSendActivation, at_here);
+      there.receives_activation =
+          LaneOf(StageMessage::kReceiveActivation, at_there);
+      there.sends_gradient = LaneOf(StageMessage::kSendGradient, at_there);
+      here.receives_gradient = LaneOf(StageMessage::kReceiveGradient, at_here);
+    }
+  }
+  return lanes;
 }
 
 }  // namespace
 
-StageProgram::StageProgram(const Program& program, const ProgramStage& stage) {
-  const std::vector<Occurrence> occurrences = OccurrencesOf(program, stage);
-  const int64_t count = program.sizes().micro_batches;
-  const auto add = [&](MicroBatch micro_batch, int64_t repetitions) {
-    if (repetitions < 1) return;
-    std::vector<Op> ops = OpWriter(program, micro_batch).Write(occurrences);
-    if (!sections_.empty() && sections_.back().ops == ops) {
-      sections_.back().repetitions += repetitions;
-    } else {
-      sections_.push_back({std::move(ops), repetitions});
+int64_t UnitOf(const Program& program) {
+  return program.forward_only()
+             ? 1
+             : RepetitionMicroBatches(program.schedule(), program.shape());
+}
+
+// Builds what one stage after the other runs.
+class StageBuilder {
+ public:
+  StageBuilder(const PipelineShape& shape, PipelineProgram& built)
+      : shape_(shape), built_(built), lanes_(LanesOf(built.program_, shape)) {}
+
+  void Build(int64_t stage) {
+    stage_ = stage;
+    slots_ = SlotsOf(built_.program_, shape_, stage);
+    FindEnds();
+    num_marks_ = 0;
+    const auto all = std::count_if(slots_.begin(), slots_.end(),
+                                   [&](const Slot& s) { return IsMark(s); });
+    marks_per_repetition_ =
+        all * UnitOf(built_.program_) / shape_.micro_batches;
+    PipelineProgram::Stage& made = built_.stages_.emplace_back();
+    made.begin = Prefetches();
+    size_t num_fused = 0;
+    for (size_t i = 0; i < slots_.size(); i += 1 + num_fused) {
+      num_fused = IsFused(i) ? 1 : 0;
+      made.pieces.push_back(PieceOf(i, num_fused));
     }
+    MarkLastReceives(made);
+    MarkRepetitions(made);
+    made.end = EndOf(built_.program_, built_.program_.stage(stage));
+  }
+
+ private:
+  using Piece = PipelineProgram::Piece;
+  // What decides the operations of a block.
+  using BlockKey =
+      std::tuple<const ProgramStage*, SlotKind, bool, int32_t, MicroBatchEnds>;
+
+  // The first and last micro-batch of each chunk.
+  void FindEnds() {
+    first_.assign(static_cast<size_t>(shape_.chunks), slots_.size());
+    last_.assign(static_cast<size_t>(shape_.chunks), 0);
+    for (const Slot& slot : slots_) {
+      const auto number = static_cast<size_t>(slot.micro_batch);
+      first_[slot.chunk] = std::min(first_[slot.chunk], number);
+      last_[slot.chunk] = std::max(last_[slot.chunk], number);
+    }
+  }
+
+  // What each chunk begins with is gathered from the start on, one chunk after
+  // another.
+  std::vector<Op> Prefetches() {
+    std::vector<Op> all;
+    behind_.assign(static_cast<size_t>(shape_.chunks), CallCounts());
+    CallCounts count{};
+    for (auto chunk = static_cast<int32_t>(shape_.chunks); chunk-- > 0;) {
+      behind_[chunk] = count;
+      std::vector<Occurrence> occurrences;
+      AppendOccurrences(built_.program_.stage(stage_), chunk,
+                        SlotKind::kForward, occurrences);
+      const MicroBatchEnds ends = {true, first_[chunk] == last_[chunk]};
+      const std::vector<Op> ops =
+          FirstPrefetches(built_.program_, ends, occurrences);
+      for (const Op& op : ops) ++count[op.lane.index()];
+      all.insert(all.begin(), ops.begin(), ops.end());
+      for (size_t i = 0; i < ops.size(); ++i) {
+        all[i].chunk = chunk;
+        all[i].micro_batch = static_cast<int32_t>(first_[chunk]);
+      }
+    }
+    return all;
+  }
+
+  // Whether the backward slot behind slot `i` follows it at the end of the
+  // model.
+  bool IsFused(size_t i) const {
+    if (i + 1 == slots_.size()) return false;
+    const Slot& slot = slots_[i];
+    const Slot& next = slots_[i + 1];
+    return slot.kind == SlotKind::kForward && IsBackward(next.kind) &&
+           slot.chunk == next.chunk && slot.micro_batch == next.micro_batch &&
+           lanes_[stage_][slot.chunk].is_end;
+  }
+
+  Piece PieceOf(size_t i, size_t num_fused) {
+    const Slot& slot = slots_[i];
+    const Slot& last = slots_[i + num_fused];
+    const PlaceLanes& lanes = lanes_[stage_][slot.chunk];
+    Piece piece;
+    piece.num_slots = 1 + num_fused;
+    piece.chunk = slot.chunk;
+    piece.micro_batch = slot.micro_batch;
+    if (slot.kind == SlotKind::kForward) {
+      piece.receive = lanes.receives_activation;
+    } else if (IsBackward(slot.kind)) {
+      piece.receive = lanes.receives_gradient;
+    }
+    if (last.kind == SlotKind::kForward) {
+      piece.send = lanes.sends_activation;
+    } else if (IsBackward(last.kind)) {
+      piece.send = lanes.sends_gradient;
+    }
+    piece.block = BlockOf(slot, num_fused > 0 ? &last : nullptr);
+    piece.ends_repetition =
+        IsMark(last) && ++num_marks_ % marks_per_repetition_ == 0;
+    return piece;
+  }
+
+  // A repetition ends with the last backward slot of its micro-batches.
+  bool IsMark(const Slot& slot) const {
+    return built_.program_.forward_only() || IsBackward(slot.kind);
+  }
+
+  uint32_t BlockOf(const Slot& slot, const Slot* fused) {
+    const ProgramStage& stage = built_.program_.stage(stage_);
+    const auto number = static_cast<size_t>(slot.micro_batch);
+    const MicroBatchEnds ends = {number == first_[slot.chunk],
+                                 number == last_[slot.chunk]};
+    const SlotKind last = fused == nullptr ? slot.kind : fused->kind;
+    const BlockKey key = {&stage, last, fused != nullptr, slot.chunk, ends};
+    const auto [found, is_new] = block_.try_emplace(key, 0);
+    if (is_new) {
+      std::vector<Occurrence> occurrences;
+      AppendOccurrences(stage, slot.chunk, slot.kind, occurrences);
+      if (fused != nullptr) {
+        AppendOccurrences(stage, slot.chunk, fused->kind, occurrences);
+      }
+      const bool is_first = slot.kind == SlotKind::kForward && ends.is_first;
+      std::vector<Op> ops =
+          is_first ? WriteOpsBehindPrefetches(built_.program_, ends,
+                                              occurrences, behind_[slot.chunk])
+                   : WriteOps(built_.program_, ends, occurrences);
+      // Mostly the first and last micro-batches do nothing of their own.
+      const auto same =
+          std::find(built_.blocks_.begin(), built_.blocks_.end(), ops);
+      found->second = static_cast<uint32_t>(same - built_.blocks_.begin());
+      if (same == built_.blocks_.end()) {
+        built_.blocks_.push_back(std::move(ops));
+      }
+    }
+    return found->second;
+  }
+
+  static void MarkLastReceives(PipelineProgram::Stage& stage) {
+    std::map<LaneId, int32_t> next_received;
+    for (size_t i = stage.pieces.size(); i-- > 0;) {
+      Piece& piece = stage.pieces[i];
+      if (!piece.receive) continue;
+      const auto [next, is_last] =
+          next_received.try_emplace(*piece.receive, piece.micro_batch);
+      piece.receives_more = !is_last;
+      piece.next_received = std::exchange(next->second, piece.micro_batch);
+      if (is_last) stage.receives.push_back(*piece.receive);
+    }
+    std::sort(stage.receives.begin(), stage.receives.end());
+  }
+
+  // Finds the longest row of equal repetitions, the last of equals. What only
+  // fills or drains the pipeline may look like one, but does less.
+  void MarkRepetitions(PipelineProgram::Stage& stage) const {
+    struct Range {
+      size_t begin = 0;
+      size_t end = 0;
+      size_t num_slots = 0;
+    };
+    std::vector<Range> repetitions;
+    Range range;
+    for (const Piece& piece : stage.pieces) {
+      ++range.end;
+      range.num_slots += piece.num_slots;
+      if (!piece.ends_repetition) continue;
+      repetitions.push_back(range);
+      range = {range.end, range.end, 0};
+    }
+    const auto is_alike = [&](const Range& a, const Range& b) {
+      return std::equal(
+          stage.pieces.begin() + a.begin, stage.pieces.begin() + a.end,
+          stage.pieces.begin() + b.begin, stage.pieces.begin() + b.end,
+          [](const Piece& one, const Piece& other) {
+            return one.DoesTheSame(other);
+          });
+    };
+    const auto full = slots_.size() *
+                      static_cast<size_t>(UnitOf(built_.program_)) /
+                      static_cast<size_t>(shape_.micro_batches);
+    size_t count = 0;
+    for (size_t i = 0; i < repetitions.size(); ++i) {
+      if (repetitions[i].num_slots != full) {
+        count = 0;
+        continue;
+      }
+      const bool goes_on =
+          count > 0 && is_alike(repetitions[i - 1], repetitions[i]);
+      count = goes_on ? count + 1 : 1;
+      if (count < stage.steady.count) continue;
+      stage.steady = {i, count};
+    }
+  }
+
+  const PipelineShape shape_;
+  PipelineProgram& built_;
+  const std::vector<std::vector<PlaceLanes>> lanes_;
+  std::map<BlockKey, uint32_t> block_;
+  int64_t stage_ = 0;
+  int64_t num_marks_ = 0;
+  int64_t marks_per_repetition_ = 1;
+  std::vector<Slot> slots_;
+  std::vector<size_t> first_;
+  std::vector<size_t> last_;
+  std::vector<CallCounts> behind_;  // By chunk; see Prefetches().
+};
+
+bool PipelineProgram::Piece::DoesTheSame(const Piece& other) const {
+  return block == other.block && receive == other.receive &&
+         receives_more == other.receives_more && send == other.send;
+}
+
+PipelineProgram::PipelineProgram(const Program& program, int64_t micro_batches,
+                                 size_t window)
+    : program_(program), window_(window) {
+  PipelineShape shape = program.shape();
+  const int64_t unit = UnitOf(program);
+  const int64_t all = shape.micro_batches;
+  num_skipped_ = (all - micro_batches) / unit;
+  repeats_evenly_ = (all - micro_batches) % unit == 0;
+  shape.micro_batches = micro_batches;
+  StageBuilder builder(shape, *this);
+  for (int64_t stage = 0; stage < shape.stages; ++stage) builder.Build(stage);
+}
+
+bool PipelineProgram::CanSkip() const {
+  return repeats_evenly_ && num_skipped_ % static_cast<int64_t>(window_) == 0 &&
+         std::all_of(stages_.begin(), stages_.end(), [&](const Stage& stage) {
+           return stage.steady.count >= 2 * window_;
+         });
+}
+
+uint32_t PipelineProgram::num_lanes() const {
+  const auto num_chunks =
+      static_cast<uint32_t>(program_.sizes().virtual_stages);
+  return LaneOf(StageMessage::kSendActivation, num_chunks).index();
+}
+
+OpStream PipelineProgram::Begin(uint32_t stage) const {
+  Cursor first;
+  const Stage& made = stages_[stage];
+  first.ops = made.begin;
+  for (const LaneId lane : made.receives) {
+    const auto piece =
+        std::find_if(made.pieces.begin(), made.pieces.end(),
+                     [&](const Piece& each) { return each.receive == lane; });
+    first.ops.push_back(MessageOp(OpKind::kLaunch, lane, *piece));
+  }
+  return [this, stage, cursor = std::move(first)]() mutable {
+    return Next(stages_[stage], cursor);
   };
-  add({.is_first = true, .is_last = count == 1}, 1);
-  add({.is_first = false, .is_last = false}, count - 2);
-  add({.is_first = false, .is_last = true}, count > 1 ? 1 : 0);
-
-  std::vector<Occurrence> after;
-  for (const ModuleId id : stage.after) after.push_back({id, kForwardPasses});
-  end_ = OpWriter(program, MicroBatch()).Write(after);
-  if (!end_.empty()) end_.insert(end_.begin(), {.kind = OpKind::kWaitAll});
-  end_.push_back({.kind = OpKind::kWaitAll});
 }
 
-int64_t StageProgram::NumRun(const Section& section) const {
-  return std::min(section.repetitions, limit_);
-}
-
-StageProgram::Skip StageProgram::skip() const {
-  Skip skip;
-  int64_t most = 0;
-  int64_t num_run = 0;
-  for (const Section& section : sections_) {
-    num_run += NumRun(section);
-    if (section.repetitions <= most) continue;
-    most = section.repetitions;
-    skip.stand_in = static_cast<size_t>(num_run - 1);
-    skip.num_skipped = section.repetitions - NumRun(section);
-  }
-  return skip;
-}
-
-OpStream StageProgram::Begin() const {
-  return [this, cursor = Cursor()]() mutable { return Next(cursor); };
-}
-
-Op StageProgram::Next(Cursor& cursor) const {
-  if (cursor.section == sections_.size()) {
-    return cursor.op < end_.size() ? end_[cursor.op++] : Op();
-  }
-  const Section& section = sections_[cursor.section];
-  const int64_t num_run = NumRun(section);
-  Op op = {.kind = OpKind::kRepetition};
-  if (cursor.op < section.ops.size()) op = section.ops[cursor.op];
-  if (cursor.repetition + 1 == num_run) {
-    op.repeats = section.repetitions - num_run + 1;
-  }
-  if (cursor.op++ == section.ops.size()) {
-    cursor.op = 0;
-    if (++cursor.repetition == num_run) {
-      cursor.repetition = 0;
-      ++cursor.section;
-    }
-  }
+Op PipelineProgram::MessageOp(OpKind kind, LaneId lane,
+                              const Piece& piece) const {
+  const auto message = static_cast<StageMessage>(
+      (lane.index() - kNumParallelDimensions) % kNumStageMessages);
+  const bool is_gradient = message == StageMessage::kSendGradient ||
+                           message == StageMessage::kReceiveGradient;
+  Op op;
+  op.kind = kind;
+  op.phase = is_gradient ? Phase::kInputGradient : Phase::kForward;
+  op.layer = LayerId(static_cast<uint32_t>(program_.modules().size()));
+  op.lane = lane;
+  op.communication = {CollectiveKind::kSendRecv, ParallelDimension::kPipeline,
+                      StageMessageBytes(program_)};
+  op.chunk = piece.chunk;
+  op.micro_batch = piece.micro_batch;
   return op;
 }
 
-int64_t StageProgram::num_ops() const {
-  const auto count = [](const std::vector<Op>& ops) {
-    return std::count_if(ops.begin(), ops.end(), [](const Op& op) {
-      return op.kind == OpKind::kCompute || op.kind == OpKind::kBlocking ||
-             op.kind == OpKind::kLaunch;
-    });
-  };
-  int64_t sum = count(end_);
-  for (const Section& section : sections_) {
-    sum += NumRun(section) * count(section.ops);
+std::vector<Op> PipelineProgram::OpsOf(const Piece& piece) const {
+  std::vector<Op> ops;
+  if (piece.receive) {
+    // The next message may come while this one is worked on.
+    if (piece.receives_more) {
+      ops.push_back(MessageOp(OpKind::kLaunch, *piece.receive, piece));
+      ops.back().micro_batch = piece.next_received;
+    }
+    ops.push_back(MessageOp(OpKind::kWait, *piece.receive, piece));
+    ops.back().outstanding = piece.receives_more ? 1 : 0;
   }
-  return sum;
+  for (Op op : blocks_[piece.block]) {
+    op.chunk = piece.chunk;
+    op.micro_batch = piece.micro_batch;
+    ops.push_back(op);
+  }
+  if (piece.send) {
+    ops.push_back(MessageOp(OpKind::kLaunch, *piece.send, piece));
+  }
+  if (piece.ends_repetition) ops.push_back({.kind = OpKind::kRepetition});
+  return ops;
+}
+
+Op PipelineProgram::Next(const Stage& stage, Cursor& cursor) const {
+  while (cursor.op == cursor.ops.size()) {
+    if (cursor.has_ended) return Op();
+    cursor.op = 0;
+    if (cursor.piece == stage.pieces.size()) {
+      cursor.ops = stage.end;
+      cursor.has_ended = true;
+      break;
+    }
+    cursor.ops = OpsOf(stage.pieces[cursor.piece++]);
+  }
+  Op op = cursor.ops[cursor.op++];
+  const size_t last = stage.steady.last;
+  const bool stands_in = !cursor.has_ended && cursor.repetition <= last &&
+                         cursor.repetition + window_ > last;
+  if (stands_in && num_skipped_ > 0) {
+    op.repeats += num_skipped_ / static_cast<int64_t>(window_);
+  }
+  if (op.kind == OpKind::kRepetition) ++cursor.repetition;
+  return op;
+}
+
+int64_t PipelineProgram::num_ops(uint32_t stage) const {
+  int64_t count = 0;
+  OpStream next = Begin(stage);
+  for (Op op = next(); op.kind != OpKind::kFinish; op = next()) {
+    count += op.kind == OpKind::kCompute || op.kind == OpKind::kBlocking ||
+             op.kind == OpKind::kLaunch;
+  }
+  return count;
 }
 
 }  // namespace astra

@@ -1,72 +1,114 @@
-// The order in which a rank goes through one stage of a Program.
+// The order in which ranks go through a Program.
 //
-//   each micro-batch
-//     forward    for each module: its forward steps
-//     backward   for each module, last first: its steps of recompute,
-//                input gradient and weight gradient
+//   each stage   the slots of its schedule: a chunk forward, backward, or only
+//                one of the two gradients, for one micro-batch
+//     forward    waits for the activations of the stage before; each module:
+//                its forward steps; sends on
+//     backward   waits for the gradients of the stage behind; each module, last
+//                first: recompute, input gradient, weight gradient; sends back
+//   begin        starts to gather what its chunks begin with
 //   end          wait for all that was launched; the modules of `after`,
 //                forward; wait again
 //
-// Micro-batches that do the same follow one another as repetitions of one
-// section. Only the first few repetitions of a section are run. The last one
-// that is run stands for the others, which is exact once repetitions are alike;
-// Simulate() sees to that.
+// Messages between stages run on lanes of their own. A stage is always ready to
+// receive the next one, and goes on as soon as it has handed one over, as
+// Megatron-LM does with overlap_p2p_comm.
+//
+// A schedule repeats itself in its steady part. So an iteration of few
+// micro-batches can stand for one of many: its last repetitions of the steady
+// part count more often, which is exact once repetitions are alike. Simulate()
+// sees to that.
 
-#ifndef ASTRA_CORE_ENGINE_STAGE_PROGRAM_H_
-#define ASTRA_CORE_ENGINE_STAGE_PROGRAM_H_
+#ifndef ASTRA_CORE_ENGINE_PIPELINE_PROGRAM_H_
+#define ASTRA_CORE_ENGINE_PIPELINE_PROGRAM_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <vector>
 
+#include "astra-core/engine/op_writer.h"
 #include "astra-core/engine/rank_program.h"
 #include "workload/program.h"
 
 namespace astra {
 
-class StageProgram final : public RankProgram {
- public:
-  static constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
+// How many micro-batches a repetition has.
+int64_t UnitOf(const Program& program);
 
-  // What a limit leaves out.
-  struct Skip {
-    // The last repetition that is run of the section with the most, the first
-    // of equals; counted over all sections. It stands for those left out.
-    size_t stand_in = 0;
-    int64_t num_skipped = 0;
+class PipelineProgram final : public RankProgram {
+ public:
+  // Successive repetitions of a stage that do the same, counted from 0.
+  struct Steady {
+    size_t last = 0;
+    size_t count = 0;
   };
 
-  // Neither `program` nor `stage` is needed afterwards.
-  StageProgram(const Program& program, const ProgramStage& stage);
+  // Runs `micro_batches`, of which the last `window` repetitions of the steady
+  // part stand for those that are left out: an equal number each. `program`
+  // must outlive the object. Requires that the schedule allows as many.
+  PipelineProgram(const Program& program, int64_t micro_batches, size_t window);
 
-  // Runs at most so many repetitions of each section; at first all.
-  void LimitRepetitions(int64_t limit) { limit_ = limit; }
-  Skip skip() const;
+  // How many repetitions are left out.
+  int64_t num_skipped() const { return num_skipped_; }
+  size_t window() const { return window_; }
+  const Steady& steady(uint32_t stage) const { return stages_[stage].steady; }
 
-  OpStream Begin() const override;
-  int64_t num_ops() const override;
+  // Whether a stage has a steady part that repetitions could be left out of
+  // and, if some are, they are a multiple of `window`.
+  bool CanSkip() const;
+
+  uint32_t num_stages() const override {
+    return static_cast<uint32_t>(stages_.size());
+  }
+  uint32_t num_lanes() const override;
+  OpStream Begin(uint32_t stage) const override;
+  int64_t num_ops(uint32_t stage) const override;
 
  private:
-  // Successive micro-batches of the same operations. No more than one section
-  // has several.
-  struct Section {
-    std::vector<Op> ops;
-    int64_t repetitions = 1;
+  // A slot; or a forward one at the end of the model and the backward one that
+  // follows it at once, so that what these prefetch is known.
+  struct Piece {
+    uint32_t block = 0;
+    size_t num_slots = 1;
+    int32_t chunk = 0;
+    std::optional<LaneId> receive;  // Before it.
+    bool receives_more = false;     // On that lane, later.
+    int32_t next_received = 0;      // Of which micro-batch that is.
+    std::optional<LaneId> send;     // Behind it.
+    bool ends_repetition = false;
+    int32_t micro_batch = 0;
+
+    bool DoesTheSame(const Piece& other) const;
+  };
+  struct Stage {
+    std::vector<Op> begin;  // What is started before anything else.
+    std::vector<LaneId> receives;
+    std::vector<Piece> pieces;
+    std::vector<Op> end;  // What follows the micro-batches.
+    Steady steady;
   };
   struct Cursor {
-    size_t section = 0;  // One beyond the last: `end_`.
-    int64_t repetition = 0;
+    size_t piece = 0;  // That comes next.
+    size_t repetition = 0;
+    std::vector<Op> ops;  // Of the piece before it.
     size_t op = 0;
+    bool has_ended = false;
   };
-  Op Next(Cursor& cursor) const;
-  int64_t NumRun(const Section& section) const;
 
-  std::vector<Section> sections_;
-  std::vector<Op> end_;  // What follows the micro-batches.
-  int64_t limit_ = kUnlimited;
+  friend class StageBuilder;
+  Op Next(const Stage& stage, Cursor& cursor) const;
+  std::vector<Op> OpsOf(const Piece& piece) const;
+  Op MessageOp(OpKind kind, LaneId lane, const Piece& piece) const;
+
+  const Program& program_;
+  const size_t window_;
+  int64_t num_skipped_ = 0;
+  bool repeats_evenly_ = true;
+  std::vector<std::vector<Op>> blocks_;
+  std::vector<Stage> stages_;
 };
 
 }  // namespace astra
 
-#endif  // ASTRA_CORE_ENGINE_STAGE_PROGRAM_H_
+#endif  // ASTRA_CORE_ENGINE_PIPELINE_PROGRAM_H_

@@ -58,10 +58,13 @@ std::vector<RankId> LowestRanks(absl::Span<const uint32_t> class_of_rank) {
 }  // namespace
 
 RankClasses ClassifyRanks(const ParallelPlan& plan,
-                          absl::Span<const GroupCosts> dimensions) {
+                          absl::Span<const GroupCosts> dimensions,
+                          uint32_t num_stages) {
   RankClasses result;
-  result.class_of_rank.assign(plan.num_ranks(), 0);
-  for (uint32_t num_classes = 1;;) {
+  for (uint32_t rank = 0; rank < plan.num_ranks(); ++rank) {
+    result.class_of_rank.push_back(rank / (plan.num_ranks() / num_stages));
+  }
+  for (uint32_t num_classes = num_stages;;) {
     result.class_of_group.clear();
     for (const GroupCosts& groups : dimensions) {
       result.class_of_group.push_back(

@@ -1,11 +1,11 @@
 // Which ranks do the same, so that one stands for all of them.
 //
-// All ranks run one program. Two of them may still see different times, where
-// their groups lie differently on the network. Ranks are of one class if their
-// groups of each dimension cost the same and are made up of the same classes.
-// Simulating one rank of each class then gives the times of all: a group of the
-// quotient starts when the last of its classes arrives, and so does each group
-// that it stands for.
+// All ranks of a stage run one program. Two of them may still see different
+// times, where their groups lie differently on the network. Ranks are of one
+// class if their groups of each dimension cost the same and are made up of the
+// same classes. Simulating one rank of each class then gives the times of all:
+// a group of the quotient starts when the last of its classes arrives, and so
+// does each group that it stands for.
 //
 // Source: colour refinement (1-dimensional Weisfeiler-Leman), here on ranks and
 // groups.
@@ -37,9 +37,11 @@ struct RankClasses {
   std::vector<std::vector<uint32_t>> class_of_group;
 };
 
-// The coarsest classes that hold what is said above.
+// The coarsest classes that hold what is said above, none of them of several
+// of `num_stages` successive stages of equal size.
 RankClasses ClassifyRanks(const ParallelPlan& plan,
-                          absl::Span<const GroupCosts> dimensions);
+                          absl::Span<const GroupCosts> dimensions,
+                          uint32_t num_stages = 1);
 
 // Each rank and each group is a class of its own.
 RankClasses EachRankAlone(const ParallelPlan& plan,

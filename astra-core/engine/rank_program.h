@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "astra-core/base/ids.h"
+#include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
 #include "workload/workload.h"
 
@@ -15,21 +17,45 @@ enum class OpKind : uint8_t {
   kCompute,     // Takes `compute`.
   kBlocking,    // Starts `communication` and waits for it.
   kLaunch,      // Starts `communication` and goes on.
-  kWait,        // Waits until `outstanding` calls over a dimension are left.
+  kWait,        // Waits until `outstanding` calls on its lane are left.
   kWaitAll,     // Waits for all that was started.
   kRepetition,  // Ends a repetition of a section; takes no time.
   kFinish,      // The last one, with nothing left to wait for.
 };
 
+// The communication streams of a rank. On each, calls run one after another:
+// there is one for each dimension, and behind these, for each model chunk, one
+// for each sort of message between stages.
+using LaneId = Id<struct LaneTag>;
+constexpr LaneId LaneOf(ParallelDimension dimension) {
+  return LaneId(static_cast<uint32_t>(IndexOf(dimension)));
+}
+
+// What lies before and behind a chunk: what it sends on and what it receives.
+enum class StageMessage : uint8_t {
+  kSendActivation,
+  kReceiveActivation,
+  kSendGradient,
+  kReceiveGradient,
+};
+constexpr uint32_t kNumStageMessages = 4;
+constexpr LaneId LaneOf(StageMessage message, uint32_t chunk) {
+  return LaneId(static_cast<uint32_t>(kNumParallelDimensions) +
+                chunk * kNumStageMessages + static_cast<uint32_t>(message));
+}
+
 struct Op {
   OpKind kind = OpKind::kFinish;
   Phase phase = Phase::kForward;
   LayerId layer{};
+  LaneId lane{};  // Of what communicates.
   TimePs compute{};
   Communication communication{};  // Of 0 bytes: none.
   TimePs update{};  // Passes before a rank has the collective's result.
   uint32_t outstanding = 0;  // Of kWait.
   int64_t repeats = 1;       // What happens here counts this many times.
+  int32_t chunk = -1;        // Of the stage; -1: no micro-batch.
+  int32_t micro_batch = -1;
 
   friend bool operator==(const Op&, const Op&) = default;
 };
@@ -41,11 +67,20 @@ class RankProgram {
  public:
   virtual ~RankProgram() = default;
 
-  // The operations from the first one on. The program must outlive the stream.
-  virtual OpStream Begin() const = 0;
+  // Ranks are dealt to them in order, as many to each.
+  virtual uint32_t num_stages() const { return 1; }
+
+  // How many lanes a rank has.
+  virtual uint32_t num_lanes() const {
+    return static_cast<uint32_t>(kNumParallelDimensions);
+  }
+
+  // The operations of `stage` from the first one on. The program must outlive
+  // the stream.
+  virtual OpStream Begin(uint32_t stage) const = 0;
 
   // How many of them compute or start a collective.
-  virtual int64_t num_ops() const = 0;
+  virtual int64_t num_ops(uint32_t stage) const = 0;
 };
 
 }  // namespace astra

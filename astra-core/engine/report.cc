@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kEndToEnd = "EndToEnd.csv";
 constexpr std::string_view kCollectives = "collectives.csv";
 constexpr std::string_view kLinks = "links.csv";
+constexpr std::string_view kBreakdown = "breakdown.csv";
+constexpr std::string_view kPath = "critical_path.csv";
 
 constexpr ColumnSpec kColumns[] = {
     {kEndToEnd, "File name", "", "name of the run"},
@@ -26,10 +28,11 @@ constexpr ColumnSpec kColumns[] = {
     {kEndToEnd, "Expose TP comm", "us (share of the total)", "the same for TP"},
     {kEndToEnd, "Expose_EP_comm", "us (share of the total)", "the same for EP"},
     {kEndToEnd, "Expose_PP_comm", "us (share of the total)",
-     "pipeline messages, less the share that is hidden"},
+     "pipeline messages, less the share that is hidden; of programs: waiting "
+     "for those on their way"},
     {kEndToEnd, "bubble time", "us (share of the total)",
-     "(PP - 1) / (GA x VPP) x time of the micro-batches; of programs: one "
-     "micro-batch of each other stage / VPP"},
+     "(PP - 1) / (GA x VPP) x time of the micro-batches; of programs: waiting "
+     "for messages that were not sent yet"},
     {kEndToEnd, "total comp", "us (share of the total)",
      "computation of the reported rank"},
     {kEndToEnd, "total exposed comm", "us (share of the total)",
@@ -91,6 +94,34 @@ constexpr ColumnSpec kColumns[] = {
      "carried in the iteration; equal-cost paths share evenly"},
     {kLinks, "utilisation", "",
      "bytes / (rate x total time); above 1 where groups overlap on a link"},
+    {kBreakdown, "stage", "", "of the pipeline"},
+    {kBreakdown, "rank", "", "lowest of the ranks that do the same"},
+    {kBreakdown, "ranks", "", "how many they are"},
+    {kBreakdown, "category", "",
+     "compute; slowed by collectives; network, late: waiting for a collective, "
+     "until its last rank had joined: late; transfer, bubble: the same of "
+     "messages; idle at the end"},
+    {kBreakdown, "group", "", "of what is waited for: TP, DP, ... PP"},
+    {kBreakdown, "collective", "", "of what is waited for"},
+    {kBreakdown, "name", "", "module, or pipeline for messages"},
+    {kBreakdown, "phase", "", "fwd, ig or wg"},
+    {kBreakdown, "time_us", "us",
+     "all lines of one rank add up to the iteration"},
+    {kBreakdown, "share", "", "of the iteration"},
+    {kPath, "start_us", "us", "in the iteration, the first time"},
+    {kPath, "time_us", "us",
+     "once; all lines x repeats add up to the iteration"},
+    {kPath, "repeats", "", "how often the line counts"},
+    {kPath, "stage", "", "of the pipeline"},
+    {kPath, "rank", "", "lowest of the ranks that do the same"},
+    {kPath, "kind", "", "compute, collective or message"},
+    {kPath, "name", "", "module, or pipeline for messages"},
+    {kPath, "phase", "", "fwd, ig or wg"},
+    {kPath, "chunk", "", "of the stage; empty outside of micro-batches"},
+    {kPath, "micro_batch", "", "of those that were run, from 0"},
+    {kPath, "group", "", "TP, DP, ... or PP; empty for computations"},
+    {kPath, "collective", "", "empty for computations"},
+    {kPath, "bytes", "B", "as in collectives.csv"},
 };
 
 // Never prints a value that is not a number, or below zero.
@@ -193,7 +224,7 @@ absl::Span<const ColumnSpec> ResultColumns() { return kColumns; }
 std::string DescribeColumns() {
   std::string text;
   for (const ColumnSpec& column : kColumns) {
-    fmt::format_to(std::back_inserter(text), "{:<16}{:<20}{:<24}{}\n",
+    fmt::format_to(std::back_inserter(text), "{:<18}{:<20}{:<24}{}\n",
                    column.file, column.name, column.unit, column.meaning);
   }
   return text;
@@ -266,7 +297,10 @@ std::string CollectivesCsv(const Topology& topology,
     AppendCollective(record, result.layer_names[record.layer.index()],
                      Name(record.phase), topology, text);
   }
-  if (result.pipeline.num_messages > 0) {
+  // Of a program, each message was listed.
+  const bool is_formula =
+      result.pipeline.num_messages > 0 && !result.pipeline.is_simulated;
+  if (is_formula) {
     AppendCollective(result.pipeline.message, "(pipeline)",
                      result.pipeline.forward_only ? "fwd" : "fwd+ig", topology,
                      text);

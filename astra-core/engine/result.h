@@ -13,6 +13,7 @@
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
+#include "astra-core/engine/timeline.h"
 #include "workload/workload.h"
 
 namespace astra {
@@ -22,6 +23,7 @@ namespace astra {
 struct PhaseResult {
   TimePs compute;
   TimePs exposed;        // Waiting for its collectives.
+  TimePs late;           // Of `exposed`, until the last member had joined.
   TimePs network;        // Their time on the network, exposed or not.
   Bytes bytes;           // Of their buffers, for each time they ran.
   double bus_bytes = 0;  // The same, times its factor of bus bandwidth.
@@ -53,18 +55,39 @@ struct CollectiveRecord {
 struct PipelineResult {
   int64_t num_messages = 0;   // That a stage exchanges with a neighbour.
   bool forward_only = false;  // No gradients go back.
+  bool is_simulated = false;  // Else a formula; see pipeline.h.
   CollectiveRecord message;   // One of them, between the slowest pair of ranks.
   TimePs exposed;             // All messages, less what is hidden.
   TimePs bubble;
 };
 
+// How long a rank waited for the collectives of one sort.
+struct Exposure {
+  LayerId layer;  // Or the module.
+  Phase phase = Phase::kForward;
+  ParallelDimension dimension{};
+  CollectiveKind kind{};
+  TimePs exposed;
+  TimePs late;  // Of `exposed`, until the last member had joined.
+};
+
 // What one rank did, or all ranks of one class.
 struct RankResult {
   RankId rank;         // The lowest of its class.
+  uint32_t stage = 0;  // Of the pipeline.
   uint32_t count = 1;  // Ranks in the class.
   TimePs compute;
+  TimePs slowed;   // What collectives beside the computation cost it.
   TimePs exposed;  // Waiting for collectives, of all dimensions.
-  TimePs finish;
+  TimePs finish;   // compute + slowed + exposed.
+  std::vector<std::array<PhaseResult, kNumPhases>> layers;
+  // By dimension; that of the pipeline is waiting for messages of other stages.
+  std::array<TimePs, kNumParallelDimensions> exposed_in{};
+  // Of `exposed_in`, until the last member had joined; of the pipeline, until
+  // the message was sent: the bubble.
+  std::array<TimePs, kNumParallelDimensions> late_in{};
+  // What `exposed` consists of, by layer, phase, dimension and kind.
+  std::vector<Exposure> exposures;
 };
 
 struct SimulationResult {
@@ -74,16 +97,18 @@ struct SimulationResult {
   std::vector<std::array<PhaseResult, kNumPhases>> layers;
   // Waiting of that rank, by dimension; the pipeline's is in `pipeline`.
   std::array<TimePs, kNumParallelDimensions> exposed{};
+  // Of `exposed`, until the last member of the group had joined.
+  std::array<TimePs, kNumParallelDimensions> late{};
   TimePs compute;
-  TimePs stage_time;  // compute + all of exposed: one pipeline stage alone.
-  // Of programs: one micro-batch of those that are alike and most.
-  TimePs micro_batch;
+  TimePs slowed;      // What collectives beside the computation cost it.
+  TimePs stage_time;  // compute + slowed + all of exposed.
   PipelineResult pipeline;
 
   std::vector<CollectiveRecord> collectives;  // By start, group, issue.
   std::vector<double> link_bytes;             // By link of the topology.
 
-  std::vector<RankResult> ranks;  // Of the stage, by rank.
+  std::vector<RankResult> ranks;  // By rank.
+  Timeline timeline;              // Empty unless it was asked for.
   uint32_t num_rank_classes = 0;
   int64_t num_events = 0;
 

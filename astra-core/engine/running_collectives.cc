@@ -19,37 +19,43 @@ std::string AndMore(size_t count) {
 
 }  // namespace
 
-RunningCollectives::RunningCollectives(const SimulationOptions& options,
-                                       const CollectiveCosts& costs,
-                                       const Communicators& communicators,
-                                       CollectiveLowering& lowering,
-                                       NetworkBackend& network,
-                                       EventQueue& timers)
+RunningCollectives::RunningCollectives(
+    const SimulationOptions& options, const CollectiveCosts& costs,
+    const Communicators& communicators, CollectiveLowering& lowering,
+    SymmetricTimes* symmetric, NetworkBackend& network, EventQueue& timers)
     : options_(options),
       costs_(costs),
       communicators_(communicators),
       lowering_(lowering),
+      symmetric_(symmetric),
       timers_(timers),
       network_(network),
       carrier_(network),
       runs_(communicators.list.size()),
       first_run_(communicators.list.size()),
-      lanes_(communicators.of_class.size() * kNumParallelDimensions) {}
+      lanes_(communicators.of_class.size() * communicators.num_lanes) {}
 
-uint32_t RunningCollectives::LaneOf(uint32_t member,
-                                    CommunicatorId communicator_id) const {
-  const size_t dimension = IndexOf(communicator(communicator_id).dimension);
-  return static_cast<uint32_t>(member * kNumParallelDimensions + dimension);
+// Of the first of its lanes there: a rank does not send to itself.
+uint32_t RunningCollectives::LaneIndex(uint32_t member,
+                                       CommunicatorId id) const {
+  const Communicator& group = communicator(id);
+  const auto found =
+      group.dimension == ParallelDimension::kPipeline
+          ? std::find(group.members.begin(), group.members.end(), member)
+          : group.members.begin();
+  const LaneId lane = group.lanes[found - group.members.begin()];
+  return member * communicators_.num_lanes + lane.index();
 }
 
-uint32_t RunningCollectives::MemberOf(uint32_t lane) {
-  return lane / static_cast<uint32_t>(kNumParallelDimensions);
+uint32_t RunningCollectives::MemberOf(uint32_t lane) const {
+  return lane / communicators_.num_lanes;
 }
 
 RunningCollectives::Run& RunningCollectives::RunOfLane(uint32_t lane) {
   const uint32_t member = MemberOf(lane);
-  return RunOf(*communicators_.of_class[member][lane % kNumParallelDimensions],
-               lanes_[lane].number);
+  return RunOf(
+      *communicators_.of_class[member][lane % communicators_.num_lanes],
+      lanes_[lane].number);
 }
 
 RunningCollectives::Run& RunningCollectives::RunOf(CommunicatorId communicator,
@@ -66,7 +72,9 @@ RunningCollectives::Run& RunningCollectives::RunOf(CommunicatorId communicator,
 GroupRank RunningCollectives::RankOf(uint32_t member, const Run& run) const {
   const std::vector<RankId>& ranks = communicator(run.call.communicator).ranks;
   const auto place =
-      std::lower_bound(ranks.begin(), ranks.end(), RankId(member));
+      run.call.communication.dimension == ParallelDimension::kPipeline
+          ? std::find(ranks.begin(), ranks.end(), RankId(member))
+          : std::lower_bound(ranks.begin(), ranks.end(), RankId(member));
   return GroupRank(static_cast<uint32_t>(place - ranks.begin()));
 }
 
@@ -75,7 +83,7 @@ absl::Status RunningCollectives::Join(uint32_t member, const Call& call) {
   if (run.joined.empty()) ASTRA_RETURN_IF_ERROR(Open(call, run));
   run.joined.push_back(member);
   records_[run.record].start = network_.now();
-  const uint32_t lane = LaneOf(member, call.communicator);
+  const uint32_t lane = LaneIndex(member, call.communicator);
   lanes_[lane] = {call.number, network_.now()};
 
   if (run.flows == nullptr) {
@@ -137,12 +145,20 @@ CollectiveRecord RunningCollectives::NewRecord(const Call& call,
   return record;
 }
 
+absl::StatusOr<TimePs> RunningCollectives::TimeOf(const Call& call) const {
+  if (options_.ideal_network) return TimePs(0);
+  if (symmetric_ != nullptr) {
+    return symmetric_->TimeOf(call.communicator, call.communication);
+  }
+  const auto& [kind, dimension, bytes] = call.communication;
+  const uint32_t group = communicator(call.communicator).group;
+  return costs_.at({dimension, kind}).Time(group, kind, bytes).time;
+}
+
 absl::Status RunningCollectives::StartClosedForm(Run& run) {
   const Call& call = run.call;
   const auto& [kind, dimension, bytes] = call.communication;
-  const uint32_t group = communicator(call.communicator).group;
-  const TimePs time =
-      costs_.at({dimension, kind}).Time(group, kind, bytes).time;
+  ASTRA_ASSIGN_OR_RETURN(const TimePs time, TimeOf(call));
   if (time == kMaxCollectiveTime) {
     return absl::ResourceExhaustedError(fmt::format(
         "the {} of {} over {} would take longer than the limit of 26 days",
@@ -165,7 +181,7 @@ void RunningCollectives::StartKernel(uint32_t member, Run& run) {
   if (run.flows->is_finished(rank)) {
     timers_.Push({.time = ResultTime(member, run),
                   .kind = kResultThere,
-                  .index = LaneOf(member, run.call.communicator)});
+                  .index = LaneIndex(member, run.call.communicator)});
   }
 }
 
@@ -202,7 +218,7 @@ void RunningCollectives::OnFlow(const CarriedFlow& done) {
 
 // When `member`, which has sent and received all that is its, has its result.
 TimePs RunningCollectives::ResultTime(uint32_t member, const Run& run) const {
-  const TimePs joined = lanes_[LaneOf(member, run.call.communicator)].joined;
+  const TimePs joined = lanes_[LaneIndex(member, run.call.communicator)].joined;
   return std::max(network_.now(), joined + run.messages.costs.least) +
          run.call.update;
 }
@@ -214,7 +230,7 @@ void RunningCollectives::Finish(uint32_t member, Run& run) {
   } else {
     timers_.Push({.time = result,
                   .kind = kResultThere,
-                  .index = LaneOf(member, run.call.communicator)});
+                  .index = LaneIndex(member, run.call.communicator)});
   }
 }
 
@@ -242,7 +258,8 @@ void RunningCollectives::End(uint32_t member, Run& run) {
   const CollectiveRecord& record = records_[run.record];
   const TimePs network =
       run.flows == nullptr ? record.time : result - record.start;
-  ended_.push_back({member, id, run.record, network});
+  ended_.push_back(
+      {member, id, run.record, network, record.start, run.joined.back()});
   ++run.num_ended;
   Record(member, run, result);
   std::deque<Run>& runs = runs_[id.index()];
@@ -262,7 +279,7 @@ void RunningCollectives::Record(uint32_t member, const Run& run,
   const uint32_t lowest =
       communicators_.classes.class_of_rank[group.ranks.front().index()];
   if (member == lowest) {
-    record.lowest_rank_time = result - lanes_[LaneOf(member, id)].joined;
+    record.lowest_rank_time = result - lanes_[LaneIndex(member, id)].joined;
   }
   if (run.num_ended < group.members.size()) return;
   if (run.flows != nullptr) record.time = result - record.start;

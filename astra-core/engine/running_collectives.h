@@ -23,6 +23,7 @@
 #include "astra-core/engine/flow_run.h"
 #include "astra-core/engine/result.h"
 #include "astra-core/engine/simulation.h"
+#include "astra-core/engine/symmetric_times.h"
 #include "network-frontends/network_backend.h"
 #include "workload/workload.h"
 
@@ -45,11 +46,15 @@ inline constexpr uint32_t kChannelsPerCommunicator = 4096;
 // A collective that a member has come to in its program.
 struct Call {
   CommunicatorId communicator;
+  LaneId lane;          // Of the member.
   uint32_t number = 0;  // Of this communicator, from 0.
   LayerId layer;
   Phase phase = Phase::kForward;
   Communication communication{};
   TimePs update;  // Passes before a member has its result.
+  TimePs issued;  // When the member's program came to it.
+  int32_t chunk = -1;
+  int32_t micro_batch = -1;
 };
 
 // A member has the result of the call it had joined on this communicator.
@@ -58,16 +63,19 @@ struct Ended {
   CommunicatorId communicator;
   size_t record = 0;  // Of TakeRecords().
   TimePs network;     // From the last member's joining to this one's result.
+  TimePs start;       // When the last member had joined.
+  uint32_t last_member = 0;  // That one.
 };
 
 class RunningCollectives {
  public:
   // All must outlive the object. `lowering` is read with flow graphs only.
+  // With `symmetric`, which may be null, closed forms take its times.
   RunningCollectives(const SimulationOptions& options,
                      const CollectiveCosts& costs,
                      const Communicators& communicators,
-                     CollectiveLowering& lowering, NetworkBackend& network,
-                     EventQueue& timers);
+                     CollectiveLowering& lowering, SymmetricTimes* symmetric,
+                     NetworkBackend& network, EventQueue& timers);
 
   // Errors: those of CollectiveLowering; ResourceExhausted for a collective
   // that would take kMaxCollectiveTime.
@@ -106,8 +114,7 @@ class RunningCollectives {
     CollectiveMessages messages;
     std::unique_ptr<FlowRun> flows;  // None for closed forms.
   };
-  // What a member does on the communicator of one dimension: the call that it
-  // has joined.
+  // What a member does on one of its lanes: the call that it has joined.
   struct Lane {
     uint32_t number = 0;
     TimePs joined;
@@ -117,13 +124,14 @@ class RunningCollectives {
     return communicators_.list[id.index()];
   }
   Run& RunOf(CommunicatorId communicator, uint32_t number);
-  uint32_t LaneOf(uint32_t member, CommunicatorId communicator) const;
-  static uint32_t MemberOf(uint32_t lane);
+  uint32_t LaneIndex(uint32_t member, CommunicatorId communicator) const;
+  uint32_t MemberOf(uint32_t lane) const;
   Run& RunOfLane(uint32_t lane);
   GroupRank RankOf(uint32_t member, const Run& run) const;
   absl::Status Open(const Call& call, Run& run);
   CollectiveRecord NewRecord(const Call& call, const Run& run) const;
   absl::Status StartClosedForm(Run& run);
+  absl::StatusOr<TimePs> TimeOf(const Call& call) const;
   void StartKernel(uint32_t member, Run& run);
   void OnFlow(const CarriedFlow& done);
   void SendReady(const Run& run);
@@ -137,6 +145,7 @@ class RunningCollectives {
   const CollectiveCosts& costs_;
   const Communicators& communicators_;
   CollectiveLowering& lowering_;
+  SymmetricTimes* symmetric_;
   EventQueue& timers_;
   NetworkBackend& network_;
   FlowCarrier carrier_;

@@ -15,14 +15,21 @@
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/engine.h"
 #include "astra-core/engine/layer_program.h"
+#include "astra-core/engine/link_bytes.h"
 #include "astra-core/engine/pipeline.h"
-#include "astra-core/engine/stage_program.h"
+#include "astra-core/engine/pipeline_links.h"
+#include "astra-core/engine/pipeline_program.h"
+#include "astra-core/engine/shorter_iterations.h"
 #include "fmt/format.h"
 
 namespace astra {
 namespace {
 
 absl::Status CheckClosedForm(const SimulationOptions& options) {
+  if (options.symmetric) {
+    return absl::InvalidArgumentError(
+        "closed forms need no network for ranks that do the same");
+  }
   if (options.collectives != CollectiveFamily::kDefault) {
     return absl::InvalidArgumentError(
         "the family of collectives has no effect on closed forms: only flow "
@@ -36,10 +43,16 @@ absl::Status CheckClosedForm(const SimulationOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status CheckFlowGraph(const SimulationOptions& options) {
+absl::Status CheckFlowGraph(const SimulationOptions& options,
+                            bool has_real_pipeline) {
+  if (options.ideal_network) {
+    return absl::InvalidArgumentError(
+        "an ideal network has no messages: it needs closed forms");
+  }
   for (const ParallelDimension dimension : kParallelDimensions) {
-    if (dimension != ParallelDimension::kPipeline &&
-        options.overlap[IndexOf(dimension)] != 0) {
+    const bool is_formula =
+        dimension == ParallelDimension::kPipeline && !has_real_pipeline;
+    if (!is_formula && options.overlap[IndexOf(dimension)] != 0) {
       return absl::InvalidArgumentError(fmt::format(
           "the overlap of {} has no effect on messages: only closed forms have "
           "overlap ratios",
@@ -66,55 +79,15 @@ absl::Status CheckFlowGraph(const SimulationOptions& options) {
 
 absl::Status CheckOptions(const ParallelSizes& sizes,
                           const SimulationOptions& options,
-                          const Topology& topology) {
+                          bool has_real_pipeline, const Topology& topology) {
   if (sizes.num_ranks != topology.num_gpus()) {
     return absl::InvalidArgumentError(
         fmt::format("the workload is for {} GPUs, the topology has {}",
                     sizes.num_ranks, topology.num_gpus()));
   }
-  return options.lowering == Lowering::kClosedForm ? CheckClosedForm(options)
-                                                   : CheckFlowGraph(options);
-}
-
-// What each collective of `program` puts on links, in closed form.
-std::vector<double> LinkBytes(const RankProgram& program,
-                              const CollectiveCosts& costs, size_t num_links) {
-  // By algorithm: what it puts on links grows with the bytes.
-  std::map<std::pair<CostKey, std::string_view>, double> volumes;
-  const OpStream next = program.Begin();
-  for (Op op = next(); op.kind != OpKind::kFinish; op = next()) {
-    if (op.kind != OpKind::kBlocking && op.kind != OpKind::kLaunch) continue;
-    const auto& [kind, dimension, bytes] = op.communication;
-    const CostKey key = {dimension, kind};
-    const auto cost = costs.find(key);
-    if (cost == costs.end() || bytes == Bytes(0)) continue;
-    volumes[{key, cost->second.Time(0, kind, bytes).registry_name}] +=
-        static_cast<double>(op.repeats) * static_cast<double>(bytes.count());
-  }
-  std::vector<double> link_bytes(num_links);
-  for (const auto& [laid, bytes] : volumes) {
-    const absl::Span<const double> per_byte =
-        costs.at(laid.first).LinkBytesPerByte(laid.second);
-    for (size_t link = 0; link < num_links; ++link) {
-      link_bytes[link] += bytes * per_byte[link];
-    }
-  }
-  return link_bytes;
-}
-
-std::vector<std::string> LayerNames(const Workload& workload) {
-  std::vector<std::string> names;
-  names.reserve(workload.layers().size());
-  for (const Layer& layer : workload.layers()) names.push_back(layer.name);
-  return names;
-}
-
-std::vector<std::string> LayerNames(const Program& program) {
-  std::vector<std::string> names;
-  for (const ProgramModule& module : program.modules()) {
-    names.push_back(module.name);
-  }
-  return names;
+  return options.lowering == Lowering::kClosedForm
+             ? CheckClosedForm(options)
+             : CheckFlowGraph(options, has_real_pipeline);
 }
 
 // What all runs of one simulation share.
@@ -123,10 +96,12 @@ struct Setting {
   Routes& routes;
   const NetworkFactory& new_network;
   ParallelPlan plan;
+  PipelineWiring wiring;
   CollectiveCosts costs;
   Communicators communicators;
   std::unique_ptr<CollectiveLowering> lowering;
   std::vector<std::string> layer_names;
+  std::unique_ptr<SymmetricTimes> symmetric = nullptr;
 
   bool is_closed_form() const {
     return options.lowering == Lowering::kClosedForm;
@@ -140,27 +115,39 @@ absl::StatusOr<Setting> Prepare(const Form& form,
                                 Routes& routes,
                                 const NetworkFactory& new_network) {
   const Topology& topology = routes.topology();
-  ASTRA_RETURN_IF_ERROR(CheckOptions(form.sizes(), options, topology));
+  constexpr bool kIsProgram = std::is_same_v<Form, Program>;
+  ASTRA_RETURN_IF_ERROR(
+      CheckOptions(form.sizes(), options, kIsProgram, topology));
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
                          ParallelPlan::Create(form.sizes()));
+  PipelineWiring wiring = WiringOf(form, plan);
   ASTRA_ASSIGN_OR_RETURN(
       CollectiveCosts costs,
-      FindCosts(UsedCollectives(form, plan), plan, options.bus_bandwidths,
-                options.nccl, options.collectives == CollectiveFamily::kNccl,
-                routes));
-  const bool each_rank = options.lowering == Lowering::kFlowGraph;
+      FindCosts(UsedCollectives(form, plan), plan, wiring.pairs,
+                options.bus_bandwidths, options.nccl,
+                options.collectives == CollectiveFamily::kNccl, routes));
+  const bool each_rank =
+      (options.lowering == Lowering::kFlowGraph && !options.symmetric) ||
+      options.jitter > 0;
   Communicators communicators =
-      FormCommunicators(plan, costs, each_rank, topology);
+      FormCommunicators(plan, wiring, costs, each_rank, topology);
   return Setting{
       options,
       routes,
       new_network,
       plan,
+      std::move(wiring),
       std::move(costs),
       std::move(communicators),
       std::make_unique<CollectiveLowering>(options.collectives, options.simai,
                                            options.message_costs, topology),
       LayerNames(form)};
+}
+
+absl::StatusOr<std::vector<double>> LinkBytesOf(const RankProgram& program,
+                                                const Setting& setting) {
+  return LinkBytes(program, setting.plan, setting.wiring, setting.costs,
+                   setting.options.nccl, setting.routes);
 }
 
 // A program on a network of its own.
@@ -173,7 +160,8 @@ class Run {
         options_(options),
         network_(setting.new_network()),
         engine_(program, setting.layer_names, options, setting.costs,
-                setting.communicators, *setting.lowering, *network_) {}
+                setting.communicators, *setting.lowering,
+                setting.symmetric.get(), *network_) {}
 
   // Errors of both: those of Simulate(), which also says what `partial` is
   // then.
@@ -182,11 +170,9 @@ class Run {
     if (options_.on_network_end) options_.on_network_end(*network_);
     return Fill(partial, status);
   }
-  absl::StatusOr<SimulationResult> TakeResult(size_t stand_in,
-                                              int64_t num_skipped,
+  absl::StatusOr<SimulationResult> TakeResult(const StandIn& stand_in,
                                               SimulationResult* partial) {
-    absl::StatusOr<SimulationResult> result =
-        engine_.TakeResult(stand_in, num_skipped);
+    absl::StatusOr<SimulationResult> result = engine_.TakeResult(stand_in);
     if (!result.ok()) return Fill(partial, result.status());
     return result;
   }
@@ -215,73 +201,56 @@ class Run {
   Engine engine_;
 };
 
-// Whether all ranks went through repetition `last` as through the one before
-// it, and all took the same time for it. What a rank does and when depends on
-// nothing else, so the next ones would go alike, too.
-bool AreAlike(const Engine& engine, size_t last) {
-  const TimePs duration = engine.repetitions(0)[last].duration;
-  for (size_t rank = 0; rank < engine.num_ranks(); ++rank) {
-    const absl::Span<const Repetition> all = engine.repetitions(rank);
-    if (all[last] != all[last - 1] || all[last].duration != duration) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// What the messages of `program`, run to its end in `run` with at most `limit`
-// repetitions, would put on links without that limit. Every repetition sends
-// the same messages, so a run with one of them says how many bytes each adds.
-absl::StatusOr<std::vector<double>> MessageBytes(StageProgram program,
+// What the messages of a run of `program`, some of whose repetitions stand in
+// for others, would put on links if all were run. Every repetition sends the
+// same messages, so a run with fewer of them says how many bytes each adds.
+absl::StatusOr<std::vector<double>> MessageBytes(const Program& program,
+                                                 int64_t micro_batches,
                                                  const Setting& setting,
-                                                 const Run& run,
-                                                 int64_t limit) {
+                                                 const Run& run) {
   std::vector<double> bytes = run.link_bytes();
-  const int64_t num_skipped = program.skip().num_skipped;
-  if (num_skipped == 0) return bytes;
-  program.LimitRepetitions(1);
+  const int64_t all = program.sizes().micro_batches;
+  if (micro_batches == all) return bytes;
+  const int64_t fewer = micro_batches - UnitOf(program);
   SimulationOptions options = setting.options;
   options.on_collective = nullptr;
   options.on_network_end = nullptr;
-  Run once(program, setting, options);
+  options.record_timeline = false;
+  const PipelineProgram less(program, fewer, 1);
+  Run once(less, setting, options);
   ASTRA_RETURN_IF_ERROR(once.ToTheEnd(nullptr));
   const std::vector<double> least = once.link_bytes();
-  const double scale =
-      static_cast<double>(num_skipped) / static_cast<double>(limit - 1);
+  const double scale = static_cast<double>(all - micro_batches) /
+                       static_cast<double>(micro_batches - fewer);
   for (size_t link = 0; link < bytes.size(); ++link) {
     bytes[link] += scale * (bytes[link] - least[link]);
   }
   return bytes;
 }
 
-// Runs as many micro-batches as it takes until they are alike.
-absl::StatusOr<SimulationResult> RunStage(StageProgram program,
-                                          const Setting& setting,
-                                          SimulationResult* partial) {
-  constexpr int64_t kFirstLimit = 4;
-  constexpr int64_t kGrowth = 4;
-  int64_t limit =
-      setting.options.unroll ? StageProgram::kUnlimited : kFirstLimit;
-  while (true) {
-    program.LimitRepetitions(limit);
-    const auto [stand_in, num_skipped] = program.skip();
-    Run run(program, setting, setting.options);
-    ASTRA_RETURN_IF_ERROR(run.ToTheEnd(partial));
-    if (num_skipped > 0 && !AreAlike(run.engine(), stand_in)) {
-      limit *= kGrowth;
+// Waiting for messages of other stages is not that of a collective.
+void MovePipeline(const Program& program, const Setting& setting,
+                  SimulationResult& result) {
+  constexpr size_t kPipeline = IndexOf(ParallelDimension::kPipeline);
+  PipelineResult& pipeline = result.pipeline;
+  pipeline.forward_only = program.forward_only();
+  pipeline.is_simulated = true;
+  pipeline.bubble = result.late[kPipeline];
+  pipeline.exposed = result.exposed[kPipeline] - pipeline.bubble;
+  result.stage_time -= result.exposed[kPipeline];
+  result.exposed[kPipeline] = TimePs(0);
+  result.late[kPipeline] = TimePs(0);
+  if (setting.wiring.links.empty()) return;
+  const CollectiveRecord* slowest = nullptr;
+  for (const CollectiveRecord& record : result.collectives) {
+    if (record.communication.dimension != ParallelDimension::kPipeline) {
       continue;
     }
-    ASTRA_ASSIGN_OR_RETURN(SimulationResult result,
-                           run.TakeResult(stand_in, num_skipped, partial));
-    if (setting.is_closed_form()) {
-      result.link_bytes = LinkBytes(program, setting.costs,
-                                    setting.routes.topology().links().size());
-    } else {
-      ASTRA_ASSIGN_OR_RETURN(result.link_bytes,
-                             MessageBytes(program, setting, run, limit));
-    }
-    return result;
+    if (record.is_of_reported_rank) pipeline.num_messages += record.count;
+    if (slowest == nullptr || record.time > slowest->time) slowest = &record;
   }
+  if (slowest != nullptr) pipeline.message = *slowest;
+  pipeline.message.count = pipeline.num_messages;
 }
 
 absl::StatusOr<PipelineResult> AddPipeline(const PipelineMessages& messages,
@@ -314,18 +283,24 @@ TimePs MicroBatchTime(const Workload& workload,
   return time;
 }
 
-// The bubble of a stage whose neighbours together take `others` for one
-// micro-batch each.
-absl::StatusOr<TimePs> BubbleOf(double others_ps, int64_t virtual_stages) {
-  const double bubble_ps = others_ps / static_cast<double>(virtual_stages);
-  if (bubble_ps > static_cast<double>(kMaxCollectiveTime.count())) {
-    return absl::ResourceExhaustedError(
-        "the pipeline bubble is longer than the limit of 26 days");
-  }
-  return TimePs(std::llround(bubble_ps));
+}  // namespace
+
+std::vector<std::string> LayerNames(const Workload& workload) {
+  std::vector<std::string> names;
+  names.reserve(workload.layers().size());
+  for (const Layer& layer : workload.layers()) names.push_back(layer.name);
+  return names;
 }
 
-}  // namespace
+std::vector<std::string> LayerNames(const Program& program) {
+  std::vector<std::string> names;
+  for (const ProgramModule& module : program.modules()) {
+    names.push_back(module.name);
+  }
+  // Messages between stages count as a module of their own.
+  names.push_back("pipeline");
+  return names;
+}
 
 absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
                                           const SimulationOptions& options,
@@ -338,11 +313,12 @@ absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
   Run run(program, setting, setting.options);
   ASTRA_RETURN_IF_ERROR(run.ToTheEnd(partial));
   ASTRA_ASSIGN_OR_RETURN(SimulationResult result,
-                         run.TakeResult(0, 0, partial));
-  result.link_bytes =
-      setting.is_closed_form()
-          ? LinkBytes(program, setting.costs, routes.topology().links().size())
-          : run.link_bytes();
+                         run.TakeResult(StandIn(), partial));
+  if (setting.is_closed_form()) {
+    ASTRA_ASSIGN_OR_RETURN(result.link_bytes, LinkBytesOf(program, setting));
+  } else {
+    result.link_bytes = run.link_bytes();
+  }
   const ParallelSizes& sizes = workload.sizes();
   const TimePs bubble = ShareOf(
       static_cast<double>(sizes.pipeline - 1) /
@@ -357,48 +333,110 @@ absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
   return result;
 }
 
+namespace {
+
+// Runs as short an iteration as stands for the whole. What a result says of
+// links and of the pipeline is left to the caller.
+struct IterationRun {
+  SimulationResult result;
+  std::unique_ptr<PipelineProgram> program;
+  std::unique_ptr<Run> run;
+  int64_t micro_batches = 0;
+};
+
+absl::StatusOr<IterationRun> RunIteration(const Program& program,
+                                          const Setting& setting,
+                                          SimulationResult* partial) {
+  ShorterIterations iterations(program);
+  if (setting.options.unroll || setting.options.jitter > 0) iterations.TryAll();
+  while (true) {
+    IterationRun made;
+    made.micro_batches = iterations.micro_batches();
+    made.program = std::make_unique<PipelineProgram>(
+        program, iterations.micro_batches(), iterations.period());
+    if (!iterations.is_whole() && !made.program->CanSkip()) {
+      iterations.TryAll();
+      continue;
+    }
+    made.run = std::make_unique<Run>(*made.program, setting, setting.options);
+    ASTRA_RETURN_IF_ERROR(made.run->ToTheEnd(partial));
+    if (!iterations.is_whole()) {
+      constexpr size_t kLongestPeriod = 64;
+      const size_t period =
+          PeriodOf(made.run->engine(), *made.program, kLongestPeriod);
+      if (period == 0) {
+        iterations.TryMore();
+        continue;
+      }
+      if (iterations.period() % period != 0) {
+        iterations.TryPeriod(period);
+        continue;
+      }
+    }
+    ASTRA_ASSIGN_OR_RETURN(
+        made.result, made.run->TakeResult(StandInOf(*made.program), partial));
+    return made;
+  }
+}
+
+absl::StatusOr<Setting> PrepareProgram(const Program& program,
+                                       const SimulationOptions& options,
+                                       Routes& routes,
+                                       const NetworkFactory& new_network) {
+  ASTRA_ASSIGN_OR_RETURN(Setting setting,
+                         Prepare(program, options, routes, new_network));
+  if (!setting.options.communication_slowdown) {
+    setting.options.communication_slowdown =
+        program.gpu().communication_slowdown;
+  }
+  return setting;
+}
+
+}  // namespace
+
 absl::StatusOr<SimulationResult> Simulate(const Program& program,
                                           const SimulationOptions& options,
                                           Routes& routes,
                                           const NetworkFactory& new_network,
                                           SimulationResult* partial) {
   ASTRA_ASSIGN_OR_RETURN(Setting setting,
-                         Prepare(program, options, routes, new_network));
-  const auto num_entries = static_cast<double>(program.stages().size());
-  SimulationResult slowest;
-  double micro_batches_ps = 0;  // One of each stage.
-  double done = 0;
-  for (size_t i = 0; i < program.stages().size(); ++i) {
-    if (options.on_progress) {
-      // A stage that is run again does not count back.
-      setting.options.on_progress = [&, i](double share, TimePs now) {
-        done = std::max(done, (static_cast<double>(i) + share) / num_entries);
-        options.on_progress(done, now);
-      };
-    }
-    const ProgramStage& stage = program.stages()[i];
-    ASTRA_ASSIGN_OR_RETURN(
-        SimulationResult result,
-        RunStage(StageProgram(program, stage), setting, partial));
-    micro_batches_ps += static_cast<double>(stage.count) *
-                        static_cast<double>(result.micro_batch.count());
-    const bool is_slower = result.stage_time > slowest.stage_time;
-    if (i == 0 || is_slower) slowest = std::move(result);
+                         PrepareProgram(program, options, routes, new_network));
+  if (options.symmetric) {
+    setting.symmetric = std::make_unique<SymmetricTimes>(
+        setting.plan, setting.wiring, setting.costs, setting.communicators,
+        *setting.lowering, routes, new_network);
+    setting.options.lowering = Lowering::kClosedForm;
   }
-  const ParallelSizes& sizes = program.sizes();
-  ASTRA_ASSIGN_OR_RETURN(
-      const TimePs bubble,
-      BubbleOf(
-          micro_batches_ps - static_cast<double>(slowest.micro_batch.count()),
-          sizes.virtual_stages));
-  ASTRA_ASSIGN_OR_RETURN(slowest.pipeline,
-                         AddPipeline({.bytes = program.pipeline_message(),
-                                      .micro_batches = sizes.micro_batches,
-                                      .virtual_stages = sizes.virtual_stages,
-                                      .forward_only = program.forward_only()},
-                                     bubble, setting, slowest.link_bytes));
-  slowest.layer_names = std::move(setting.layer_names);
-  return slowest;
+  ASTRA_ASSIGN_OR_RETURN(IterationRun made,
+                         RunIteration(program, setting, partial));
+  if (setting.is_closed_form()) {
+    ASTRA_ASSIGN_OR_RETURN(made.result.link_bytes,
+                           LinkBytesOf(*made.program, setting));
+  } else {
+    ASTRA_ASSIGN_OR_RETURN(
+        made.result.link_bytes,
+        MessageBytes(program, made.micro_batches, setting, *made.run));
+  }
+  MovePipeline(program, setting, made.result);
+  made.result.layer_names = std::move(setting.layer_names);
+  return std::move(made.result);
+}
+
+absl::StatusOr<std::vector<TimePs>> IdealTimes(
+    const Program& program, const SimulationOptions& options,
+    absl::Span<const Ideal> ideals, Routes& routes,
+    const NetworkFactory& new_network) {
+  ASTRA_ASSIGN_OR_RETURN(Setting setting,
+                         PrepareProgram(program, options, routes, new_network));
+  std::vector<TimePs> times;
+  for (const Ideal ideal : ideals) {
+    setting.options.ideal_network = ideal == Ideal::kNetwork;
+    setting.options.ideal_compute = ideal == Ideal::kCompute;
+    ASTRA_ASSIGN_OR_RETURN(const IterationRun made,
+                           RunIteration(program, setting, nullptr));
+    times.push_back(made.result.stage_time);
+  }
+  return times;
 }
 
 }  // namespace astra

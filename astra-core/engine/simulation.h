@@ -1,7 +1,8 @@
 // Runs one iteration on a cluster.
 //
-// All ranks go through the same operations: those of a workload's layers, see
-// layer_program.h, or those of one stage of a program, see stage_program.h.
+// Ranks go through operations: all through those of a workload's layers, see
+// layer_program.h, or each through those of its stage of a program, see
+// pipeline_program.h.
 // Collectives of one group run one after the other, in the order of the
 // program; those of different dimensions overlap, and both overlap with
 // computation unless the program waits. What a collective costs is either a
@@ -13,10 +14,14 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/collective_lowering.h"
@@ -54,6 +59,12 @@ struct SimulationOptions {
   // kNccl needs it, and the others do not use it.
   std::optional<NcclSystem> nccl;
 
+  // Flow graphs of programs only: of ranks that do the same one is run. A
+  // collective takes what its messages take on a network of their own, with
+  // those of all groups that do the same, but not with other collectives; see
+  // symmetric_times.h.
+  bool symmetric = false;
+
   // Flow graphs only: which algorithms make them.
   CollectiveFamily collectives = CollectiveFamily::kDefault;
 
@@ -80,10 +91,36 @@ struct SimulationOptions {
   // same.
   bool unroll = false;
 
+  // Of programs: the share of its speed, 0 or more and below 1, that
+  // computation loses while a collective runs beside it. None: what the program
+  // says of its GPU.
+  std::optional<double> communication_slowdown;
+
+  // Computations take longer by a random share, exponentially distributed with
+  // this mean, of `seed`, the rank and the operation. Every rank and
+  // micro-batch is run then.
+  double jitter = 0;
+  uint64_t seed = 1;
+
+  // Bounds: collectives and messages, or computations, take no time. Closed
+  // forms only.
+  bool ideal_network = false;
+  bool ideal_compute = false;
+
+  // Keeps what each rank did and when, unless the ranks that are run have more
+  // operations than this: each takes about 100 B.
+  bool record_timeline = false;
+  int64_t max_timeline_ops = std::numeric_limits<int64_t>::max();
+
   // Called now and then with the share of the work that is done, 0 to 1, and
   // the simulated time.
   std::function<void(double, TimePs)> on_progress;
 };
+
+// What results call the layers; of a program, its modules, and behind them
+// "pipeline" for the messages between stages.
+std::vector<std::string> LayerNames(const Workload& workload);
+std::vector<std::string> LayerNames(const Program& program);
 
 // Returns a network at time 0.
 using NetworkFactory = std::function<std::unique_ptr<NetworkBackend>()>;
@@ -108,18 +145,29 @@ absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
                                           const NetworkFactory& new_network,
                                           SimulationResult* partial = nullptr);
 
-// Runs each entry of the program's stages by itself, as if all ranks ran it.
-// The result is that of the one that takes longest, the first of equals, with
-// the bubble that the others leave in it; `link_bytes` are its own.
+// Runs `program` with its pipeline schedule: each stage its own modules, and
+// messages between stages. The result is that of the rank that finishes last,
+// the lowest of equals; in `pipeline` is how long it waited for messages of
+// other stages.
 //
-// Of micro-batches that are alike, few are run. If two in a row went alike on
-// all ranks, so would those that follow, and they are counted; else more are
-// run. Errors: as above.
+// Of many micro-batches, few are run. If repetitions of the schedule's steady
+// part went alike on all ranks, so would those that follow, and they are
+// counted; else more are run. Errors: as above.
 absl::StatusOr<SimulationResult> Simulate(const Program& program,
                                           const SimulationOptions& options,
                                           Routes& routes,
                                           const NetworkFactory& new_network,
                                           SimulationResult* partial = nullptr);
+
+// What takes no time, to see what the rest would take.
+enum class Ideal : uint8_t { kNetwork, kCompute };
+
+// How long an iteration of `program` would take, in closed form, with each of
+// `ideals` alone. Costs are found once. Errors: as above.
+absl::StatusOr<std::vector<TimePs>> IdealTimes(
+    const Program& program, const SimulationOptions& options,
+    absl::Span<const Ideal> ideals, Routes& routes,
+    const NetworkFactory& new_network);
 
 }  // namespace astra
 

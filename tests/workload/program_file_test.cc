@@ -1,6 +1,7 @@
 #include "workload/program_file.h"
 
 #include <string>
+#include <vector>
 
 #include "tests/testing/bad_input.h"
 #include "tests/testing/files.h"
@@ -20,6 +21,7 @@ constexpr std::string_view kFile =
     "sizes: {gpus: 64, tp: 8, cp: 1, pp: 2, ep: 1, etp: 8, vpp: 1, "
     "micro_batches: 16}\n"
     "phase: training\n"
+    "schedule: 1f1b\n"
     "pipeline_message: 16777216\n"
     "modules:\n"
     "  - name: column\n"
@@ -82,6 +84,51 @@ TEST(ProgramFileTest, ReadsWhatItSays) {
 
 TEST(ProgramFileTest, WritesWhatItReads) {
   EXPECT_EQ(FormatProgram(ValueOrDie(ParseProgram("p", kFile))), kFile);
+}
+
+// Two chunks of each stage, and what else is known. As FormatProgram writes it.
+constexpr std::string_view kChunkedFile =
+    "simai_program: 1\n"
+    "sizes: {gpus: 4, tp: 1, cp: 1, pp: 2, ep: 1, etp: 1, vpp: 2, "
+    "micro_batches: 4}\n"
+    "phase: training\n"
+    "schedule: zb-v\n"
+    "gpu: {memory: 80000000000, peak_tflops: 989.4, communication_slowdown: "
+    "0.125}\n"
+    "work: {tokens: 4096, model_flops: 1.5e+18}\n"
+    "modules:\n"
+    "  - name: block\n"
+    "    memory: {weights: 1, gradients: 2, optimizer: 3, saved: 4, workspace: "
+    "5}\n"
+    "stages:\n"
+    "  - count: 2\n"
+    "    run:\n"
+    "      - {times: 3, modules: [block]}\n"
+    "      - {times: 2, chunk: 1, modules: [block]}\n";
+
+TEST(ProgramFileTest, ReadsChunksMemoryGpuAndWork) {
+  const Program program = ValueOrDie(ParseProgram("p", kChunkedFile));
+  EXPECT_EQ(program.schedule(), PipelineSchedule::kZbV);
+  EXPECT_EQ(program.sizes().virtual_stages, 2);
+  EXPECT_EQ(program.gpu(), (ProgramGpu{.memory = Bytes(80'000'000'000),
+                                       .peak_tflops = 989.4,
+                                       .communication_slowdown = 0.125}));
+  EXPECT_EQ(program.work(),
+            (ProgramWork{.tokens = 4096, .model_flops = 1.5e18}));
+  EXPECT_EQ(program.module(ModuleId(0)).memory,
+            (ModuleMemory{Bytes(1), Bytes(2), Bytes(3), Bytes(4), Bytes(5)}));
+  const ModuleRun first = {.times = 3, .modules = {ModuleId(0)}};
+  const ModuleRun second = {.times = 2, .modules = {ModuleId(0)}, .chunk = 1};
+  EXPECT_EQ(program.stage(1).runs, (std::vector<ModuleRun>{first, second}));
+  EXPECT_EQ(FormatProgram(program), kChunkedFile);
+}
+
+// Chunks without a schedule are interleaved.
+TEST(ProgramFileTest, TheScheduleFollowsFromTheChunks) {
+  std::string contents(kChunkedFile);
+  contents.erase(contents.find("schedule"), 15);
+  const Program program = ValueOrDie(ParseProgram("p", contents));
+  EXPECT_EQ(program.schedule(), PipelineSchedule::kInterleaved);
 }
 
 TEST(ProgramFileTest, MostMayBeLeftOut) {
@@ -159,6 +206,12 @@ BadInput Line(std::string name, size_t number, std::string_view line,
   return {std::move(name), WithLine(kFile, number, line), std::move(message)};
 }
 
+BadInput Chunked(std::string name, size_t number, std::string_view line,
+                 std::string message) {
+  return {std::move(name), WithLine(kChunkedFile, number, line),
+          std::move(message)};
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, BadProgramFileTest,
     ::testing::Values(
@@ -188,65 +241,89 @@ INSTANTIATE_TEST_SUITE_P(
         Line("Inference", 3, "phase: inference",
              "p: module \"column\" has a backward pass, but inference has "
              "none"),
-        Line("Message", 4, "pipeline_message: 16MiB",
-             "p:4:19: pipeline_message is \"16MiB\": expected a whole number "
+        Line("Schedule", 4, "schedule: 1f1",
+             "p:4:11: unknown pipeline schedule \"1f1\"; did you mean "
+             "\"1f1b\"? (known: gpipe, 1f1b, interleaved, zb-h1, zb-v, "
+             "dualpipe)"),
+        Line("ScheduleOfChunks", 4, "schedule: zb-v",
+             "p: schedule zb-v: the number of chunks per stage is 1: expected "
+             "2"),
+        Chunked("Slowdown", 5, "gpu: {communication_slowdown: 1}",
+                "p: the slowdown by communication is 1, expected 0 or more and "
+                "less than 1"),
+        Chunked("Gpu", 5, "gpu: {memori: 1}",
+                "p:5:15: unknown field of the GPU \"memori\"; did you mean "
+                "\"memory\"? (known: communication_slowdown, memory, "
+                "peak_tflops)"),
+        Chunked("Work", 6, "work: {flops: 1}",
+                "p:6:15: unknown field of the work of an iteration \"flops\"; "
+                "did you mean \"tokens\"? (known: model_flops, tokens)"),
+        Chunked("Memory", 9, "    memory: {weights: 17592186044417}",
+                "p:9:23: weights is \"17592186044417\": expected a whole "
+                "number from 0 to 17592186044416"),
+        Chunked("Chunk", 14, "      - {chunk: 2, modules: [block]}",
+                "p: stage entry 1: a run is of chunk 2, but vpp is 2"),
+        Chunked("NoChunk", 14, "      - {modules: [block]}",
+                "p: stage entry 1: chunk 1 runs no module, but vpp is 2"),
+        Line("Message", 5, "pipeline_message: 16MiB",
+             "p:5:19: pipeline_message is \"16MiB\": expected a whole number "
              "of at least 0"),
-        Line("Modules", 5, "modules: {}\nmodule:",
-             "p:5:10: modules is a mapping, expected a list"),
-        Line("NoName", 6, "  - nam: column", "p:6:5: a module has no \"name\""),
-        Line("Pass", 7, "    forwards:",
-             "p:8:7: unknown field of a module \"forwards\"; did you mean "
-             "\"forward\"? (known: forward, input_gradient, name, recompute, "
-             "weight_gradient)"),
-        Line("SameName", 17, "  - name: column",
-             "p:17:11: module \"column\" is there twice"),
-        Line("StepKind", 8, "      - {block: all-gather}",
-             "p:8:9: a step has none of the fields compute, blocking, launch, "
+        Line("Modules", 6, "modules: {}\nmodule:",
+             "p:6:10: modules is a mapping, expected a list"),
+        Line("NoName", 7, "  - nam: column", "p:7:5: a module has no \"name\""),
+        Line("Pass", 8, "    forwards:",
+             "p:9:7: unknown field of a module \"forwards\"; did you mean "
+             "\"forward\"? (known: forward, input_gradient, memory, name, "
+             "recompute, weight_gradient)"),
+        Line("SameName", 18, "  - name: column",
+             "p:18:11: module \"column\" is there twice"),
+        Line("StepKind", 9, "      - {block: all-gather}",
+             "p:9:9: a step has none of the fields compute, blocking, launch, "
              "prefetch, wait"),
-        Line("TwoKinds", 9, "      - {compute: 1us, wait: TP}",
-             "p:9:30: unknown field of a step \"wait\"; did you mean "
+        Line("TwoKinds", 10, "      - {compute: 1us, wait: TP}",
+             "p:10:30: unknown field of a step \"wait\"; did you mean "
              "\"when\"? (known: compute, when)"),
-        Line("Collective", 8,
+        Line("Collective", 9,
              "      - {blocking: allgather, over: TP, bytes: 1}",
-             "p:8:20: unknown blocking \"allgather\"; did you mean "
+             "p:9:20: unknown blocking \"allgather\"; did you mean "
              "\"all-gather\"? (known: all-reduce, all-gather, "
              "reduce-scatter, all-to-all, send-recv, broadcast, reduce, "
              "gather, scatter)"),
-        Line("Dimension", 8,
+        Line("Dimension", 9,
              "      - {blocking: all-gather, over: DPEP, bytes: 1}",
-             "p:8:38: unknown over \"DPEP\"; did you mean \"DP_EP\"? (known: "
+             "p:9:38: unknown over \"DPEP\"; did you mean \"DP_EP\"? (known: "
              "TP, DP, EP, DP_EP, PP, CP, ETP)"),
-        Line("Pipeline", 8,
+        Line("Pipeline", 9,
              "      - {blocking: all-gather, over: PP, bytes: 1}",
              "p: module \"column\", forward step 1: over PP, where there is "
              "nothing but the pipeline message"),
-        Line("NoBytes", 8, "      - {blocking: all-gather, over: TP}",
-             "p:8:9: a step has no \"bytes\""),
-        Line("Time", 9, "      - {compute: 812}",
-             "p:9:19: \"812\" is not a time: expected a number and a unit of "
+        Line("NoBytes", 9, "      - {blocking: all-gather, over: TP}",
+             "p:9:9: a step has no \"bytes\""),
+        Line("Time", 10, "      - {compute: 812}",
+             "p:10:19: \"812\" is not a time: expected a number and a unit of "
              "s, ms, us, ns or ps, such as 500ns"),
-        Line("When", 16, "      - {wait: CP, when: never}",
-             "p:16:26: unknown when \"never\"; did you mean \"each\"? (known: "
+        Line("When", 17, "      - {wait: CP, when: never}",
+             "p:17:26: unknown when \"never\"; did you mean \"each\"? (known: "
              "each, first, last)"),
-        Line("WaitForNothing", 16, "      - {wait: XP}",
-             "p:16:16: unknown wait \"XP\"; did you mean \"TP\"? (known: TP, "
+        Line("WaitForNothing", 17, "      - {wait: XP}",
+             "p:17:16: unknown wait \"XP\"; did you mean \"TP\"? (known: TP, "
              "DP, EP, DP_EP, PP, CP, ETP)"),
-        Line("Count", 19, "  - count: 0",
-             "p:19:12: count is \"0\": expected a whole number from 1 to "
+        Line("Count", 20, "  - count: 0",
+             "p:20:12: count is \"0\": expected a whole number from 1 to "
              "16777216"),
-        Line("Counts", 19, "  - count: 2",
+        Line("Counts", 20, "  - count: 2",
              "p: the counts of the stages add up to 3, but PP is 2"),
-        Line("Times", 22, "      - {times: 0, modules: [column]}",
-             "p:22:17: times is \"0\": expected a whole number from 1 to "
+        Line("Times", 23, "      - {times: 0, modules: [column]}",
+             "p:23:17: times is \"0\": expected a whole number from 1 to "
              "1048576"),
-        Line("Module", 21, "      - {modules: [colum]}",
-             "p:21:19: unknown module \"colum\"; did you mean \"column\"? "
+        Line("Module", 22, "      - {modules: [colum]}",
+             "p:22:19: unknown module \"colum\"; did you mean \"column\"? "
              "(known: a \"b\": c, column)"),
-        Line("NoModules", 26, "      - {}",
+        Line("NoModules", 27, "      - {}",
              "p: stage entry 2: it runs no "
              "module"),
-        Line("NotYaml", 21, "      - {modules: [column}",
-             "p:21:26: not YAML: illegal flow end")),
+        Line("NotYaml", 22, "      - {modules: [column}",
+             "p:22:26: not YAML: illegal flow end")),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

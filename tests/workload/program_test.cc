@@ -155,6 +155,28 @@ TEST(ProgramTest, RefusesTooMuch) {
                 "1152921504606846976B in all");
 }
 
+// What a rank keeps is summed over its modules, and what is saved also over the
+// micro-batches; see MemoryOf().
+TEST(ProgramTest, RefusesMoreMemoryThanCanBeCounted) {
+  ProgramParts parts = SmallParts();
+  parts.sizes.micro_batches = 2;
+  parts.modules[0].memory.saved = Program::kMaxMemory;
+  parts.stages[0].runs[0].times = 1 << 15;
+  EXPECT_EQ(Program::Create(parts).status(), absl::OkStatus());
+  parts.sizes.micro_batches = 3;
+  ExpectRefused(parts,
+                "stage entry 1: its modules keep more than "
+                "1152921504606846976B in all");
+  parts = SmallParts();
+  parts.modules[0].memory.weights = Program::kMaxMemory;
+  parts.stages[0].runs[0].times = 1 << 16;
+  EXPECT_EQ(Program::Create(parts).status(), absl::OkStatus());
+  parts.modules[0].memory.workspace = Bytes(1);
+  ExpectRefused(parts,
+                "stage entry 1: its modules keep more than "
+                "1152921504606846976B in all");
+}
+
 TEST(ProgramTest, RefusesBadSizes) {
   ProgramParts parts = SmallParts();
   parts.sizes.tensor = 2;
@@ -162,7 +184,9 @@ TEST(ProgramTest, RefusesBadSizes) {
                 "TP 2 x PP 1 does not divide the 1 GPUs: there is no whole DP");
   parts = SmallParts();
   parts.pipeline_message = Bytes(-1);
-  ExpectRefused(parts, "the pipeline message is negative");
+  ExpectRefused(parts,
+                "the pipeline message is -1B, expected 0 to "
+                "1152921504606846976B");
 }
 
 }  // namespace

@@ -225,6 +225,11 @@ absl::StatusOr<std::string> FormatAicbLog(const Blueprint& blueprint,
     return absl::UnimplementedError(
         "AICB's log has no virtual stages; write a program");
   }
+  if (blueprint.schedule != PipelineSchedule::k1F1B) {
+    return absl::UnimplementedError(
+        fmt::format("AICB's log has no schedule {}; write a program",
+                    Name(blueprint.schedule)));
+  }
   const std::optional<size_t> stage = StageOf(blueprint, options.pipeline_rank);
   if (!stage) {
     return absl::InvalidArgumentError(

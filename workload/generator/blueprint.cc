@@ -81,13 +81,15 @@ void BlueprintBuilder::AddStage(ProgramStage stage) {
   blueprint_.stages.push_back(std::move(stage));
 }
 
-void AppendRun(std::vector<ModuleId> modules, std::vector<ModuleRun>& runs) {
+void AppendRun(std::vector<ModuleId> modules, std::vector<ModuleRun>& runs,
+               int64_t chunk) {
   if (modules.empty()) return;
-  if (!runs.empty() && runs.back().modules == modules) {
+  if (!runs.empty() && runs.back().modules == modules &&
+      runs.back().chunk == chunk) {
     ++runs.back().times;
     return;
   }
-  runs.push_back({.times = 1, .modules = std::move(modules)});
+  runs.push_back({.times = 1, .modules = std::move(modules), .chunk = chunk});
 }
 
 }  // namespace astra

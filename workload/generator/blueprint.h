@@ -25,6 +25,7 @@ struct Blueprint {
   ParallelSizes sizes;
   bool forward_only = false;
   bool sequence_parallel = false;
+  PipelineSchedule schedule = PipelineSchedule::k1F1B;
   Bytes pipeline_message;
   std::vector<MockModule> modules;   // No two of one name.
   std::vector<ProgramStage> stages;  // Of `modules`.
@@ -71,8 +72,10 @@ class BlueprintBuilder {
   Blueprint blueprint_;
 };
 
-// Appends to `runs`, which then counts successive equal runs together.
-void AppendRun(std::vector<ModuleId> modules, std::vector<ModuleRun>& runs);
+// Appends to `runs` what a stage runs next, in `chunk`; successive equal runs
+// of a chunk are then counted together.
+void AppendRun(std::vector<ModuleId> modules, std::vector<ModuleRun>& runs,
+               int64_t chunk = 0);
 
 }  // namespace astra
 

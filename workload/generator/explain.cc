@@ -22,9 +22,9 @@ struct ShapeWriter {
     return gemm.groups == 1 ? one : fmt::format("{} of {}", gemm.groups, one);
   }
   std::string operator()(const Attention& a) const {
-    return fmt::format("{} x {} queries, {} keys, {}/{} heads of {}/{}{}{}",
+    return fmt::format("{} x {} queries, {} keys, {}/{} heads of {}/{}{}{}{}",
                        a.batch, a.queries, a.keys, a.heads, a.kv_heads,
-                       a.qk_dim, a.v_dim,
+                       a.qk_dim, a.v_dim, a.causal ? "" : ", all seen",
                        a.window > 0 ? fmt::format(", window {}", a.window) : "",
                        a.backward ? ", backward" : "");
   }
@@ -58,6 +58,10 @@ std::string ExplainModel(const ModelSpec& model) {
   return text;
 }
 
+bool IsDualPipe(const Blueprint& blueprint) {
+  return blueprint.schedule == PipelineSchedule::kDualPipe;
+}
+
 std::string ExplainLayout(const Blueprint& blueprint) {
   const ParallelSizes& sizes = blueprint.sizes;
   const absl::StatusOr<ParallelPlan> plan = ParallelPlan::Create(sizes);
@@ -73,9 +77,22 @@ std::string ExplainLayout(const Blueprint& blueprint) {
       sizes.micro_batches);
 }
 
+std::string ExplainSchedule(const Blueprint& blueprint) {
+  if (blueprint.sizes.pipeline == 1) return {};
+  std::string text = fmt::format("schedule   {}\n", Name(blueprint.schedule));
+  if (IsDualPipe(blueprint)) {
+    text +=
+        "  weights  each part of the model is on two stages; that the "
+        "gradients of the two are summed is left out\n";
+  }
+  return text;
+}
+
 std::string ExplainStages(const Blueprint& blueprint,
                           const ModuleTimes& times) {
-  std::string text = "stages     (of one GPU; of one micro-batch)\n";
+  std::string text =
+      fmt::format("stages     (of one GPU; of one micro-batch{})\n",
+                  IsDualPipe(blueprint) ? " in each direction" : "");
   int64_t first = 0;
   for (const ProgramStage& stage : blueprint.stages) {
     const StageTotals totals = Sum(blueprint, stage);
@@ -112,6 +129,8 @@ std::string ExplainWork(const ModelSpec& model, const GpuSpec& gpu,
     flops += static_cast<double>(stage.count) *
              (totals.forward_flops + totals.backward_flops);
   }
+  // A micro-batch runs one of the two chunks of each stage.
+  if (IsDualPipe(blueprint)) flops /= 2;
   const ParallelSizes& sizes = blueprint.sizes;
   const int64_t ranks_of_stage = sizes.num_ranks / sizes.pipeline;
   flops *= static_cast<double>(ranks_of_stage) *
@@ -135,6 +154,21 @@ std::string ExplainWork(const ModelSpec& model, const GpuSpec& gpu,
   return text;
 }
 
+std::string ExplainCollective(const ModuleStep& step) {
+  const std::string_view when = step.when == StepWhen::kEach ? ""
+                                : step.when == StepWhen::kFirst
+                                    ? ", first micro-batch only"
+                                    : ", last micro-batch only";
+  if (step.kind == StepKind::kWait) {
+    return fmt::format("      wait for {}\n",
+                       Name(step.communication.dimension));
+  }
+  return fmt::format("      {} {} over {}, {} B{}\n", Name(step.kind),
+                     Name(step.communication.kind),
+                     Name(step.communication.dimension),
+                     step.communication.bytes.count(), when);
+}
+
 void ExplainPass(const MockModule& module, ModulePass pass,
                  const ModuleTimes& times, std::string& text) {
   const std::vector<ModuleStep>& steps = module.pass(pass);
@@ -142,30 +176,27 @@ void ExplainPass(const MockModule& module, ModulePass pass,
   if (!steps.empty()) text += fmt::format("    {}\n", Name(pass));
   for (size_t i = 0; i < steps.size(); ++i) {
     const ModuleStep& step = steps[i];
-    const std::string_view when = step.when == StepWhen::kEach ? ""
-                                  : step.when == StepWhen::kFirst
-                                      ? ", first micro-batch only"
-                                      : ", last micro-batch only";
-    if (step.kind == StepKind::kWait) {
-      text += fmt::format("      wait for {}\n",
-                          Name(step.communication.dimension));
-    } else if (step.kind != StepKind::kCompute) {
-      text += fmt::format("      {} {} over {}, {} B{}\n", Name(step.kind),
-                          Name(step.communication.kind),
-                          Name(step.communication.dimension),
-                          step.communication.bytes.count(), when);
-    } else {
-      const OperatorTime time = times.TimeOf(step.op);
-      const bool whole = times.IsMeasured(module, pass);
-      text += fmt::format(
-          "      {:<18}{} {}: {:.6g} GFLOP, {:.6g} MB, {:.3f} us, {}\n",
-          step.op.name, Name(step.op.precision), FormatShape(step.op),
-          Flops(step.op) * 1e-9, BytesMoved(step.op) * 1e-6,
-          ToMicroseconds(step_times[i]),
-          whole ? "measured as a share of the module"
-                : fmt::format("{} (bound by {}, +-{:.0f} %)", Name(time.source),
-                              time.bound, 100 * time.error));
+    if (step.kind != StepKind::kCompute) {
+      text += ExplainCollective(step);
+      continue;
     }
+    // Parts of one product, or steps of a ring, are said once.
+    size_t count = 1;
+    while (i + 1 < steps.size() && steps[i + 1] == step) {
+      ++count;
+      ++i;
+    }
+    const OperatorTime time = times.TimeOf(step.op);
+    const bool whole = times.IsMeasured(module, pass);
+    text += fmt::format(
+        "      {:<18}{} {}{}: {:.6g} GFLOP, {:.6g} MB, {:.3f} us, {}\n",
+        step.op.name, Name(step.op.precision),
+        count == 1 ? "" : fmt::format("{} times ", count), FormatShape(step.op),
+        Flops(step.op) * 1e-9, BytesMoved(step.op) * 1e-6,
+        ToMicroseconds(step_times[i]),
+        whole ? "measured as a share of the module"
+              : fmt::format("{} (bound by {}, +-{:.0f} %)", Name(time.source),
+                            time.bound, 100 * time.error));
   }
 }
 
@@ -211,11 +242,19 @@ double TrainingFlopsPerToken(const ModelSpec& model, int64_t positions) {
          6 * 0.5 * static_cast<double>(width) * static_cast<double>(positions);
 }
 
+ProgramWork TrainingWork(const ModelSpec& model, const TrainingSetup& setup) {
+  const int64_t tokens = setup.global_batch * setup.positions;
+  return {.tokens = tokens,
+          .model_flops = TrainingFlopsPerToken(model, setup.positions) *
+                         static_cast<double>(tokens)};
+}
+
 std::string ExplainBlueprint(const ModelSpec& model, const GpuSpec& gpu,
                              const Blueprint& blueprint, int64_t sequences,
                              int64_t positions, const ModuleTimes& times) {
   std::string text = ExplainModel(model);
   text += ExplainLayout(blueprint);
+  text += ExplainSchedule(blueprint);
   text += ExplainStages(blueprint, times);
   text +=
       ExplainWork(model, gpu, blueprint, sequences, positions, times.load());

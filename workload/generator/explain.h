@@ -9,6 +9,7 @@
 
 #include "workload/generator/blueprint.h"
 #include "workload/generator/module_times.h"
+#include "workload/generator/training_setup.h"
 #include "workload/models/model_spec.h"
 #include "workload/operators/gpu_spec.h"
 
@@ -29,6 +30,11 @@ std::string ExplainBlueprint(const ModelSpec& model, const GpuSpec& gpu,
 //
 // Source: Korthikanti et al., arXiv 2205.05198, appendix A, with a causal mask.
 double TrainingFlopsPerToken(const ModelSpec& model, int64_t positions);
+
+// What an iteration of `setup` achieves: its tokens, and the FLOPs of them all.
+//
+// Requires: CheckTraining is ok.
+ProgramWork TrainingWork(const ModelSpec& model, const TrainingSetup& setup);
 
 // The shape of an operator, such as "4096 x 28672 x 8192" for a product of
 // m x n x k.

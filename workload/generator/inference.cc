@@ -7,6 +7,7 @@
 
 #include "astra-core/base/status_macros.h"
 #include "fmt/format.h"
+#include "workload/generator/model_parts.h"
 #include "workload/generator/training.h"
 #include "workload/generator/training_setup.h"
 #include "workload/modules/embedding.h"
@@ -104,7 +105,8 @@ absl::StatusOr<Blueprint> InferenceBlueprint(const ModelSpec& model,
   BlueprintBuilder builder(std::move(empty));
   const int64_t vocabulary =
       PaddedVocabulary(model.vocabulary, setup.tensor, /*divisor=*/1);
-  const std::vector<int64_t> layers = StageLayers(model, LayoutOf(setup));
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<int64_t> layers,
+                         PartLayers(model, LayoutOf(setup)));
   int64_t layer = 0;
   for (size_t i = 0; i < layers.size(); ++i) {
     ProgramStage stage;

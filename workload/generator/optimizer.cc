@@ -1,5 +1,7 @@
 #include "workload/generator/optimizer.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "fmt/format.h"
@@ -22,6 +24,14 @@ Replicas ReplicasOf(const TrainingSetup& setup) {
   const int64_t stage = setup.world_size / setup.pipeline;
   const int64_t tensor = setup.expert_tensor.value_or(setup.tensor);
   return {stage / setup.tensor, stage / (tensor * setup.expert)};
+}
+
+// How many of them share the states of the optimizer.
+Replicas SharersOf(const TrainingSetup& setup) {
+  const Replicas all = ReplicasOf(setup);
+  if (setup.zero == Zero::kNone) return {1, 1};
+  const int64_t most = setup.zero_group.value_or(all.dense);
+  return {std::min(all.dense, most), std::min(all.expert, most)};
 }
 
 struct Counts {
@@ -49,8 +59,9 @@ void AddCollectives(StepKind step, StepWhen when, CollectiveKind kind,
 }
 
 CollectiveKind Reduction(const TrainingSetup& setup) {
-  return setup.zero == Zero::kNone ? CollectiveKind::kAllReduce
-                                   : CollectiveKind::kReduceScatter;
+  const bool keeps_all = setup.zero == Zero::kNone || setup.zero_group;
+  return keeps_all ? CollectiveKind::kAllReduce
+                   : CollectiveKind::kReduceScatter;
 }
 
 ModuleStep StreamStep(std::string_view op, int64_t bytes) {
@@ -67,10 +78,8 @@ MockModule AfterModule(std::string_view name, std::vector<ModuleStep> steps) {
 }
 
 MockModule Optimizer(const Counts& counts, const TrainingSetup& setup) {
-  const auto [dense, expert] = ReplicasOf(setup);
-  const bool sharded = setup.zero != Zero::kNone;
-  const int64_t share = sharded ? counts.dense / dense + counts.expert / expert
-                                : counts.dense + counts.expert;
+  const auto [dense, expert] = SharersOf(setup);
+  const int64_t share = counts.dense / dense + counts.expert / expert;
   constexpr int64_t kStates = 3;      // A weight and two moments in FP32,
   constexpr int64_t kStateBytes = 8;  // which are read and written.
   constexpr int64_t kAdamBytes = kStates * kStateBytes + kParameterBytes;
@@ -91,16 +100,9 @@ MockModule Optimizer(const Counts& counts, const TrainingSetup& setup) {
   return AfterModule("optimizer", std::move(steps));
 }
 
-}  // namespace
-
-std::vector<MockModule> WithSharding(std::vector<MockModule> modules,
-                                     std::string_view unit,
-                                     const TrainingSetup& setup) {
-  Counts counts;
-  for (const MockModule& module : modules) {
-    counts.dense += module.parameters;
-    counts.expert += module.expert_parameters;
-  }
+// The collectives of a unit that begins with those of `counts` parameters.
+void AddCollectivesAround(const Counts& counts, const TrainingSetup& setup,
+                          TrainedUnit& unit) {
   MockModule begin;
   MockModule end;
   const auto pass = [](MockModule & module, ModulePass which) -> auto& {
@@ -114,7 +116,7 @@ std::vector<MockModule> WithSharding(std::vector<MockModule> modules,
     };
     gather(pass(begin, ModulePass::kForward));
     // The embedding needs no parameters for its gradient.
-    if (unit != "embedding") gather(pass(end, ModulePass::kInputGradient));
+    if (unit.name != "embedding") gather(pass(end, ModulePass::kInputGradient));
   } else if (setup.overlap_parameters) {
     AddCollectives(StepKind::kPrefetch, StepWhen::kFirst,
                    CollectiveKind::kAllGather, counts, kParameterBytes, setup,
@@ -127,17 +129,46 @@ std::vector<MockModule> WithSharding(std::vector<MockModule> modules,
                    setup.gradient_bytes, setup,
                    pass(begin, ModulePass::kWeightGradient));
   }
-  begin.name = fmt::format("{}_begin", unit);
-  end.name = fmt::format("{}_end", unit);
+  begin.name = fmt::format("{}_begin", unit.name);
+  end.name = fmt::format("{}_end", unit.name);
   const auto is_empty = [](const MockModule& module) {
     for (const auto& steps : module.passes) {
       if (!steps.empty()) return false;
     }
     return true;
   };
+  std::vector<MockModule>& modules = unit.modules;
   if (!is_empty(begin)) modules.insert(modules.begin(), std::move(begin));
   if (!is_empty(end)) modules.push_back(std::move(end));
-  return modules;
+}
+
+}  // namespace
+
+void AddSharding(const TrainingSetup& setup, int64_t bucket,
+                 std::vector<TrainedUnit>& units) {
+  if (setup.zero >= Zero::kGradients) bucket = 0;
+  Counts open;  // Of what is in no bucket yet.
+  for (size_t i = units.size(); i-- > 0;) {
+    for (const MockModule& module : units[i].modules) {
+      open.dense += module.parameters;
+      open.expert += module.expert_parameters;
+    }
+    Counts full;
+    if (i == 0 || open.dense >= bucket) {
+      full.dense = std::exchange(open.dense, 0);
+    }
+    if (i == 0 || open.expert >= bucket) {
+      full.expert = std::exchange(open.expert, 0);
+    }
+    AddCollectivesAround(full, setup, units[i]);
+  }
+}
+
+int64_t BucketOf(const TrainingSetup& setup, int64_t stage, int64_t chunk) {
+  if (stage > 0 || chunk > 0) return std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMillion = 1'000'000;
+  return setup.bucket_size.value_or(
+      std::max(40 * kMillion, kMillion * ReplicasOf(setup).dense));
 }
 
 std::vector<MockModule> OptimizerModules(const Blueprint& blueprint,

@@ -350,6 +350,9 @@ absl::StatusOr<Workload> SimaiWorkload(const Blueprint& blueprint, size_t stage,
                                        const ModuleTimes& times) {
   const ParallelSizes& sizes = blueprint.sizes;
   if (sizes.context > 1) return Unexpressed("context parallelism");
+  if (blueprint.schedule == PipelineSchedule::kDualPipe) {
+    return Unexpressed("micro-batches that run one chunk of a stage only");
+  }
   Writer writer(blueprint, times);
   WorkloadParts parts;
   parts.sizes = sizes;

@@ -1,5 +1,6 @@
 #include "workload/generator/timed_program.h"
 
+#include <cmath>
 #include <utility>
 
 namespace astra {
@@ -30,16 +31,32 @@ std::vector<Step> TimedSteps(const MockModule& module, ModulePass pass,
 
 }  // namespace
 
+ProgramGpu ProgramGpuOf(const GpuSpec& gpu, Precision precision) {
+  // HBM comes in stacks of powers of two: the "80 GB" of a data sheet are GiB.
+  constexpr double kGiB = 0x1p30;
+  return {
+      .memory = Bytes(std::llround(gpu.memory_gb * kGiB)),
+      .peak_tflops = gpu.peak_tflops[IndexOf(precision)],
+      .communication_slowdown = gpu.calibration.communication_slowdown,
+  };
+}
+
 absl::StatusOr<Program> TimeProgram(const Blueprint& blueprint,
-                                    const ModuleTimes& times) {
+                                    const ModuleTimes& times,
+                                    const ProgramGpu& gpu,
+                                    const ProgramWork& work) {
   ProgramParts parts;
   parts.sizes = blueprint.sizes;
   parts.forward_only = blueprint.forward_only;
+  parts.schedule = blueprint.schedule;
+  parts.gpu = gpu;
+  parts.work = work;
   parts.pipeline_message = blueprint.pipeline_message;
   parts.stages = blueprint.stages;
   for (const MockModule& module : blueprint.modules) {
     ProgramModule timed;
     timed.name = module.name;
+    timed.memory = module.memory;
     for (const ModulePass pass : kModulePasses) {
       timed.passes[IndexOf(pass)] = TimedSteps(module, pass, times);
     }

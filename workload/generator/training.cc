@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "astra-core/base/status_macros.h"
+#include "workload/generator/model_parts.h"
+#include "workload/generator/module_memory.h"
 #include "workload/generator/optimizer.h"
 #include "workload/modules/embedding.h"
 #include "workload/modules/experts.h"
@@ -35,10 +37,11 @@ void SetRecompute(Recompute recompute, MockModule& module) {
       return;
     case Recompute::kFull:
       again = forward;
-      module.saved_bytes = 0;
+      module.recomputed_bytes = std::exchange(module.saved_bytes, 0);
       return;
     case Recompute::kSelective:
       module.saved_bytes -= module.score_bytes;
+      module.recomputed_bytes = module.score_bytes;
       std::copy_if(forward.begin(), forward.end(), std::back_inserter(again),
                    [](const ModuleStep& step) {
                      return step.kind == StepKind::kCompute
@@ -58,37 +61,18 @@ std::vector<MockModule> AttentionModules(const ModelSpec& model, int64_t layer,
   return FullAttentionModules(model, model.HasWindow(layer), context);
 }
 
-// A block, with what it recomputes and, for ZeRO 2 and 3, its collectives.
+// A block, with what it recomputes.
 std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
                                      const TrainingSetup& setup) {
   const ModuleContext context = setup.module_context();
   std::vector<MockModule> modules = BlockModules(model, layer, context);
   for (MockModule& module : modules) SetRecompute(setup.recompute, module);
   if (setup.recompute == Recompute::kFull) {
-    modules.front().saved_bytes =
-        2 * context.split_tokens() * model.hidden;  // The input of the block.
+    // The input of the block, which is also that of its first norm.
+    MockModule& first = modules.front();
+    first.saved_bytes = 2 * context.split_tokens() * model.hidden;
+    first.recomputed_bytes -= first.saved_bytes;
   }
-  return WithSharding(std::move(modules), "block", setup);
-}
-
-// The embedding or the logits, and what trains them.
-std::vector<MockModule> TrainedEnd(MockModule module, std::string_view unit,
-                                   const TrainingSetup& setup) {
-  std::vector<MockModule> modules;
-  modules.push_back(std::move(module));
-  return WithSharding(std::move(modules), unit, setup);
-}
-
-std::vector<MockModule> LastModules(const ModelSpec& model, int64_t vocabulary,
-                                    const TrainingSetup& setup) {
-  const ModuleContext context = setup.module_context();
-  MockModule logits = Logits(model, vocabulary, context);
-  if (model.tied_embeddings && setup.pipeline > 1) {
-    logits.parameters += vocabulary / setup.tensor * model.hidden;  // A copy.
-  }
-  std::vector<MockModule> modules =
-      TrainedEnd(std::move(logits), "logits", setup);
-  modules.push_back(CrossEntropy(vocabulary, context));
   return modules;
 }
 
@@ -98,10 +82,68 @@ Bytes PipelineMessage(const ModelSpec& model, const TrainingSetup& setup) {
   return Bytes(2 * setup.module_context().split_tokens() * model.hidden);
 }
 
-void AddModules(std::vector<MockModule> modules, BlueprintBuilder& builder,
-                ProgramStage& stage) {
-  AppendRun(builder.AddAll(std::move(modules)), stage.runs);
-}
+// What the chunks of the stages are made of.
+class StageMaker {
+ public:
+  StageMaker(const ModelSpec& model, const TrainingSetup& setup,
+             BlueprintBuilder* builder)
+      : model_(model),
+        setup_(setup),
+        vocabulary_(PaddedVocabulary(model.vocabulary, setup.tensor,
+                                     setup.vocabulary_divisor)),
+        builder_(builder) {}
+
+  // Stage `number`, which holds `parts`, one in each chunk.
+  ProgramStage Make(int64_t number, const std::vector<ModelPart>& parts) const {
+    const bool has_embedding =
+        std::any_of(parts.begin(), parts.end(),
+                    [](const ModelPart& part) { return part.has_embedding; });
+    ProgramStage stage;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const auto chunk = static_cast<int64_t>(i);
+      std::vector<TrainedUnit> units = UnitsOf(parts[i], has_embedding);
+      AddSharding(setup_, BucketOf(setup_, number, chunk), units);
+      if (parts[i].has_logits) {
+        units.back().modules.push_back(
+            CrossEntropy(vocabulary_, setup_.module_context()));
+      }
+      for (TrainedUnit& unit : units) {
+        AppendRun(builder_->AddAll(std::move(unit.modules)), stage.runs, chunk);
+      }
+    }
+    stage.after = builder_->AddAll(
+        OptimizerModules(builder_->blueprint(), stage, setup_));
+    return stage;
+  }
+
+ private:
+  // `has_embedding`: the stage does, of which this part may be another chunk.
+  std::vector<TrainedUnit> UnitsOf(const ModelPart& part,
+                                   bool has_embedding) const {
+    const ModuleContext context = setup_.module_context();
+    std::vector<TrainedUnit> units;
+    if (part.has_embedding) {
+      units.push_back({"embedding", {Embedding(model_, vocabulary_, context)}});
+    }
+    for (int64_t i = part.first_layer; i < part.end_layer; ++i) {
+      units.push_back({"block", TrainedBlock(model_, i, setup_)});
+    }
+    if (part.has_logits) {
+      MockModule logits = Logits(model_, vocabulary_, context);
+      if (model_.tied_embeddings && !has_embedding) {
+        logits.parameters +=
+            vocabulary_ / setup_.tensor * model_.hidden;  // A copy.
+      }
+      units.push_back({"logits", {std::move(logits)}});
+    }
+    return units;
+  }
+
+  const ModelSpec& model_;
+  const TrainingSetup& setup_;
+  const int64_t vocabulary_;
+  BlueprintBuilder* const builder_;
+};
 
 }  // namespace
 
@@ -112,32 +154,17 @@ absl::StatusOr<Blueprint> TrainingBlueprint(const ModelSpec& model,
   Blueprint empty;
   empty.sizes = setup.sizes();
   empty.sequence_parallel = setup.sequence_parallel;
+  empty.schedule = setup.pipeline_schedule();
   empty.pipeline_message = PipelineMessage(model, setup);
   BlueprintBuilder builder(std::move(empty));
-
-  const int64_t vocabulary = PaddedVocabulary(model.vocabulary, setup.tensor,
-                                              setup.vocabulary_divisor);
-  const std::vector<int64_t> layers = StageLayers(model, setup);
-  int64_t layer = 0;
-  for (size_t i = 0; i < layers.size(); ++i) {
-    ProgramStage stage;
-    if (i == 0) {
-      AddModules(
-          TrainedEnd(Embedding(model, vocabulary, setup.module_context()),
-                     "embedding", setup),
-          builder, stage);
-    }
-    for (int64_t end = layer + layers[i]; layer < end; ++layer) {
-      AddModules(TrainedBlock(model, layer, setup), builder, stage);
-    }
-    if (i + 1 == layers.size()) {
-      AddModules(LastModules(model, vocabulary, setup), builder, stage);
-    }
-    stage.after =
-        builder.AddAll(OptimizerModules(builder.blueprint(), stage, setup));
-    builder.AddStage(std::move(stage));
+  const StageMaker maker(model, setup, &builder);
+  int64_t number = 0;
+  for (const std::vector<ModelPart>& parts : PartsOfStages(model, setup)) {
+    builder.AddStage(maker.Make(number++, parts));
   }
-  return builder.Take();
+  Blueprint blueprint = builder.Take();
+  SetMemory(setup, blueprint);
+  return blueprint;
 }
 
 std::vector<MockModule> BlockModules(const ModelSpec& model, int64_t layer,
@@ -151,9 +178,14 @@ std::vector<MockModule> BlockModules(const ModelSpec& model, int64_t layer,
     return modules;
   }
   append(ExpertModules(model, context));
-  if (model.experts->shared_ffn > 0) {
-    append(SharedExpertModules(model, context));
-  }
+  if (model.experts->shared_ffn == 0) return modules;
+  append(SharedExpertModules(model, context));
+  if (!context.shared_expert_overlap) return modules;
+  // From "... dispatch gather experts combine column row" to "... dispatch
+  // column gather experts row combine".
+  const auto end = modules.end();
+  std::rotate(end - 5, end - 2, end - 1);
+  std::rotate(end - 2, end - 1, end);
   return modules;
 }
 

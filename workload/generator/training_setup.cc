@@ -1,11 +1,10 @@
 #include "workload/generator/training_setup.h"
 
-#include <numeric>
 #include <string>
 
 #include "astra-core/base/status_macros.h"
 #include "fmt/format.h"
-#include "fmt/ranges.h"
+#include "workload/generator/model_parts.h"
 #include "workload/modules/embedding.h"
 #include "workload/parallel_plan.h"
 
@@ -54,7 +53,8 @@ absl::Status CheckBatch(const TrainingSetup& setup) {
         "the global batch {} is no multiple of DP {} x micro-batch {}",
         setup.global_batch, setup.data(), setup.micro_batch));
   }
-  if (setup.virtual_stages > 1 && setup.micro_batches() % setup.pipeline != 0) {
+  if (setup.pipeline_schedule() == PipelineSchedule::kInterleaved &&
+      setup.micro_batches() % setup.pipeline != 0) {
     return absl::InvalidArgumentError(fmt::format(
         "{} micro-batches are no multiple of PP {}, as virtual stages need",
         setup.micro_batches(), setup.pipeline));
@@ -63,46 +63,61 @@ absl::Status CheckBatch(const TrainingSetup& setup) {
 }
 
 absl::Status CheckStages(const ModelSpec& model, const TrainingSetup& setup) {
-  if (setup.pipeline > model.layers) {
+  const int64_t ends =
+      (setup.account_for_embedding ? 1 : 0) + (setup.account_for_loss ? 1 : 0);
+  if (setup.pipeline > model.layers + ends) {
     return absl::InvalidArgumentError(fmt::format(
         "PP {} is more than the {} layers", setup.pipeline, model.layers));
   }
-  if (setup.virtual_stages > 1 && setup.pipeline == 1) {
-    return absl::InvalidArgumentError(fmt::format(
-        "VPP {} without pipeline stages: PP is 1", setup.virtual_stages));
+  if (setup.chunks() > 1 && setup.pipeline == 1) {
+    return absl::InvalidArgumentError(
+        fmt::format("VPP {} without pipeline stages: PP is 1", setup.chunks()));
   }
-  const std::vector<int64_t> layers = StageLayers(model, setup);
-  const int64_t sum = std::accumulate(layers.begin(), layers.end(), int64_t{0});
-  if (static_cast<int64_t>(layers.size()) != setup.pipeline ||
-      sum != model.layers) {
-    return absl::InvalidArgumentError(fmt::format(
-        "the stages have {} layers: expected PP {} numbers that add up to {}",
-        fmt::join(layers, ","), setup.pipeline, model.layers));
+  ASTRA_RETURN_IF_ERROR(CheckShape(setup.pipeline_schedule(),
+                                   {.stages = setup.pipeline,
+                                    .chunks = setup.chunks(),
+                                    .micro_batches = setup.micro_batches()}));
+  return PartLayers(model, setup).status();
+}
+
+absl::Status CheckOverlap(const ModelSpec& model, const TrainingSetup& setup) {
+  if (setup.tensor_overlap && setup.tensor == 1) {
+    return absl::InvalidArgumentError(
+        "the overlap of tensor-parallel collectives has no effect: TP is 1");
   }
-  const int64_t chunks = setup.virtual_stages;
-  for (size_t i = 0; i < layers.size(); ++i) {
-    if (layers[i] < 1) {
-      return absl::InvalidArgumentError("a pipeline stage has no layer");
-    }
-    // The embedding or the logits may stand in for a block of the first and of
-    // the last stage.
-    const bool is_end = i == 0 || i + 1 == layers.size();
-    const int64_t count = layers[i] + (is_end ? 1 : 0);
-    if (chunks == 1 || count % chunks == 0) continue;
-    if (setup.stage_layers.empty()) {
-      ASTRA_RETURN_IF_ERROR(
-          MustDivide("VPP", chunks, layers[i], "layers of a pipeline stage"));
-    } else if (count < chunks) {
-      return absl::InvalidArgumentError(
-          fmt::format("a pipeline stage has {} layers, fewer than VPP {}",
-                      layers[i], chunks));
-    }
+  if (setup.tensor_overlap && !setup.sequence_parallel) {
+    return absl::InvalidArgumentError(
+        "the overlap of tensor-parallel collectives needs sequence "
+        "parallelism");
+  }
+  if (!setup.shared_expert_overlap) return absl::OkStatus();
+  if (!model.experts || model.experts->shared_ffn == 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("the overlap of shared experts has no effect: {} has none",
+                    model.name));
+  }
+  if (setup.expert == 1) {
+    return absl::InvalidArgumentError(
+        "the overlap of shared experts has no effect: EP is 1");
   }
   return absl::OkStatus();
 }
 
+absl::Status CheckZeroGroup(const TrainingSetup& setup) {
+  if (!setup.zero_group) return absl::OkStatus();
+  if (setup.zero != Zero::kOptimizer) {
+    return absl::InvalidArgumentError(
+        fmt::format("a ZeRO group has no effect with ZeRO {}: it is of ZeRO 1",
+                    static_cast<int>(setup.zero)));
+  }
+  return MustDivide("the ZeRO group", *setup.zero_group,
+                    setup.data() * setup.context,
+                    "ranks with the same parameters");
+}
+
 absl::Status CheckFramework(const ModelSpec& model,
                             const TrainingSetup& setup) {
+  ASTRA_RETURN_IF_ERROR(CheckZeroGroup(setup));
   if (setup.zero >= Zero::kGradients && setup.pipeline > 1) {
     return absl::InvalidArgumentError(fmt::format(
         "ZeRO {} needs PP 1, not {}: gradients are reduced in every "
@@ -113,7 +128,7 @@ absl::Status CheckFramework(const ModelSpec& model,
     return absl::InvalidArgumentError(fmt::format(
         "experts with TP {} need sequence parallelism", setup.tensor));
   }
-  return absl::OkStatus();
+  return CheckOverlap(model, setup);
 }
 
 }  // namespace
@@ -125,8 +140,19 @@ ParallelSizes TrainingSetup::sizes() const {
           .expert = expert,
           .expert_tensor = expert_tensor,
           .pipeline = pipeline,
-          .virtual_stages = virtual_stages,
+          .virtual_stages = chunks(),
           .micro_batches = micro_batches()};
+}
+
+PipelineSchedule TrainingSetup::pipeline_schedule() const {
+  return schedule.value_or(virtual_stages > 1 ? PipelineSchedule::kInterleaved
+                                              : PipelineSchedule::k1F1B);
+}
+
+int64_t TrainingSetup::chunks() const {
+  const bool needs_two = schedule == PipelineSchedule::kZbV ||
+                         schedule == PipelineSchedule::kDualPipe;
+  return virtual_stages == 1 && needs_two ? 2 : virtual_stages;
 }
 
 ModuleContext TrainingSetup::module_context() const {
@@ -135,6 +161,7 @@ ModuleContext TrainingSetup::module_context() const {
           .expert = expert,
           .expert_tensor = expert_tensor.value_or(tensor),
           .sequence_parallel = sequence_parallel,
+          .tensor_overlap = tensor_overlap,
           .context_method = context_method,
           .sequences = micro_batch,
           .positions = positions,
@@ -142,8 +169,11 @@ ModuleContext TrainingSetup::module_context() const {
           .training = true,
           .precision = precision,
           .flash_attention = flash_attention,
+          .fused_loss = fused_loss,
+          .gradient_bytes = gradient_bytes,
           .expert_load = expert_load,
-          .fp8_dispatch = fp8_dispatch};
+          .fp8_dispatch = fp8_dispatch,
+          .shared_expert_overlap = shared_expert_overlap};
 }
 
 absl::Status CheckSplits(const ModelSpec& model, int64_t tensor, int64_t expert,
@@ -201,7 +231,7 @@ absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup) {
                                .expert = setup.expert,
                                .expert_tensor = setup.expert_tensor,
                                .pipeline = setup.pipeline,
-                               .virtual_stages = setup.virtual_stages};
+                               .virtual_stages = setup.chunks()};
   ASTRA_RETURN_IF_ERROR(ParallelPlan::Create(sizes).status());
   ASTRA_RETURN_IF_ERROR(CheckTokens(setup.micro_batch, setup.positions));
   ASTRA_RETURN_IF_ERROR(
@@ -227,27 +257,10 @@ absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup) {
                                   setup.vocabulary_divisor),
                  "words of the vocabulary"));
   ASTRA_RETURN_IF_ERROR(CheckAttention(model, setup));
-  ASTRA_RETURN_IF_ERROR(CheckStages(model, setup));
   ASTRA_RETURN_IF_ERROR(CheckFramework(model, setup));
   ASTRA_RETURN_IF_ERROR(CheckBatch(setup));
+  ASTRA_RETURN_IF_ERROR(CheckStages(model, setup));
   return ParallelPlan::Create(setup.sizes()).status();
-}
-
-std::vector<int64_t> StageLayers(const ModelSpec& model,
-                                 const TrainingSetup& setup) {
-  if (!setup.stage_layers.empty()) return setup.stage_layers;
-  const auto stages = static_cast<size_t>(setup.pipeline);
-  const int64_t left = model.layers % setup.pipeline;
-  std::vector<int64_t> layers(stages, model.layers / setup.pipeline);
-  if (left == 0) return layers;
-  if ((model.layers + 2) % setup.pipeline == 0) {
-    layers.assign(stages, (model.layers + 2) / setup.pipeline);
-    --layers.front();
-    --layers.back();
-    return layers;
-  }
-  for (size_t i = 1; i <= static_cast<size_t>(left); ++i) ++layers[i];
-  return layers;
 }
 
 }  // namespace astra

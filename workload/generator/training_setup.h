@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "workload/models/model_spec.h"
 #include "workload/modules/module.h"
+#include "workload/pipeline/schedule.h"
 #include "workload/workload.h"
 
 namespace astra {
@@ -46,7 +47,7 @@ struct TrainingSetup {
   int64_t tensor = 1;
   int64_t context = 1;
   int64_t pipeline = 1;
-  int64_t virtual_stages = 1;
+  int64_t virtual_stages = 1;  // See chunks().
   int64_t expert = 1;
   std::optional<int64_t> expert_tensor;  // None: as `tensor`.
 
@@ -54,23 +55,46 @@ struct TrainingSetup {
   int64_t global_batch = 1;
   int64_t positions = 1;  // The sequence length.
 
-  // The blocks of each stage; empty: see StageLayers().
-  std::vector<int64_t> stage_layers;
+  // None: 1F1B, interleaved where there are virtual stages.
+  std::optional<PipelineSchedule> schedule;
+
+  // How blocks are spread over stages; see PartLayers().
+  std::vector<int64_t> stage_layers;  // Of each stage, or of each part.
+  std::optional<int64_t> first_stage_layers;
+  std::optional<int64_t> last_stage_layers;
+  bool account_for_embedding = false;  // It counts as a block.
+  bool account_for_loss = false;       // It and the logits do.
 
   bool sequence_parallel = false;
   ContextMethod context_method = ContextMethod::kRing;
   Precision precision = Precision::kBf16;
   bool flash_attention = true;
+  bool fused_loss = false;  // See CrossEntropy.
   Recompute recompute = Recompute::kNone;
   Zero zero = Zero::kOptimizer;
   int64_t gradient_bytes = 4;       // Of an accumulated and reduced gradient.
   bool overlap_gradients = false;   // Reduced behind the last backward pass.
   bool overlap_parameters = false;  // Gathered behind the first forward pass.
-  double expert_load = 1;           // See ModuleContext.
+  std::optional<int64_t> bucket_size;  // Of both, in parameters; see BucketOf.
+  // With ZeRO 1: how many of the ranks with the same parameters share the
+  // states of the optimizer; none: all of them. Gradients are then all-reduced.
+  std::optional<int64_t> zero_group;
+  // Bytes that the optimizer needs while it runs, for each parameter of this
+  // rank's share. 0: one kernel updates all in place, as FusedAdam of Apex and
+  // Transformer Engine does. 8: PyTorch's AdamW makes the root of the second
+  // moment and then the denominator.
+  int64_t optimizer_workspace = 0;
+  bool tensor_overlap = false;         // See ModuleContext.
+  bool shared_expert_overlap = false;  // The same.
+  double expert_load = 1;              // See ModuleContext.
   bool fp8_dispatch = false;
   int64_t vocabulary_divisor = 128;  // See PaddedVocabulary; 0: not padded.
 
   int64_t data() const { return world_size / (tensor * context * pipeline); }
+  PipelineSchedule pipeline_schedule() const;
+  // The model chunks of each stage: virtual_stages, but two where the schedule
+  // needs two.
+  int64_t chunks() const;
   int64_t micro_batches() const {
     return global_batch / (data() * micro_batch);
   }
@@ -81,15 +105,6 @@ struct TrainingSetup {
 // Errors: InvalidArgument that names the first rule that does not hold, with
 // the numbers in it, such as "TP 3 does not divide the 32 attention heads".
 absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup);
-
-// The blocks of each stage. Where PP does not divide the blocks, the first and
-// the last stage, which also have the embedding and the logits, get one less if
-// that comes out even; else the blocks that are over go to the stages behind
-// the first.
-//
-// Source: Llama 3, arXiv 2407.21783, section 3.3.2 (126 blocks over 16 stages).
-std::vector<int64_t> StageLayers(const ModelSpec& model,
-                                 const TrainingSetup& setup);
 
 // How much can be worked on at once, in training and in inference: far more
 // than any GPU holds, and few enough for all that is derived to be counted.

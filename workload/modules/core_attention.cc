@@ -1,12 +1,16 @@
 #include "workload/modules/core_attention.h"
 
 #include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace astra {
 namespace {
 
 constexpr ParallelDimension kContext = ParallelDimension::kContext;
 constexpr int64_t kElementBytes = 2;
+constexpr int64_t kFloatBytes = 4;
 
 // The operator that one rank runs.
 Operator AttentionOf(const CoreAttention& part, const ModuleContext& context,
@@ -36,6 +40,46 @@ Operator AttentionOf(const CoreAttention& part, const ModuleContext& context,
       Precision::kBf16};
 }
 
+// What one rank runs, as the steps of a ring: of its own keys first, under the
+// causal mask, then of those of each other rank, of which its early queries see
+// the early half and its late queries both. Each step has as many pairs, but
+// with a window, which is one step.
+std::vector<Operator> RingSteps(const CoreAttention& part,
+                                const ModuleContext& context, bool backward) {
+  Operator all = AttentionOf(part, context, backward);
+  if (context.context == 1 || part.window > 0) return {all};
+  Operator own = all;
+  auto& keys = std::get<Attention>(own.shape);
+  keys.keys = keys.queries;
+  Operator other = own;
+  auto& half = std::get<Attention>(other.shape);
+  half.keys /= 2;
+  half.causal = false;
+  std::vector<Operator> steps(static_cast<size_t>(context.context), other);
+  steps.front() = own;
+  return steps;
+}
+
+// `steps` beside the exchange of keys and values, but the last, which needs all
+// that was exchanged.
+void AddRing(std::vector<Operator> forward, std::vector<Operator> backward,
+             int64_t bytes, ModuleBuilder& builder) {
+  const bool has_steps = forward.size() > 1;
+  const Operator last = forward.back();
+  const Operator last_back = backward.back();
+  if (has_steps) {
+    forward.pop_back();
+    backward.pop_back();
+  }
+  builder.ForwardBehind(CollectiveKind::kAllGather, kContext, bytes, forward);
+  if (has_steps) {
+    builder.Forward(last);
+    builder.Backward(last_back);
+  }
+  builder.BackwardBehind(CollectiveKind::kAllGather, kContext, 2 * bytes,
+                         backward);
+}
+
 // Both products and the softmax between them, with the scores in memory.
 void AddUnfused(const CoreAttention& part, ModuleBuilder& builder) {
   const ModuleContext& context = builder.context();
@@ -60,6 +104,21 @@ void AddUnfused(const CoreAttention& part, ModuleBuilder& builder) {
   builder.Backward(product(queries, keys, part.v_dim));
 }
 
+// Of the backward pass: gradients of the output, of the queries (also summed in
+// FP32), and of keys and values; with those of all ranks if they are gathered.
+int64_t FlashWorkspace(const CoreAttention& part,
+                       const ModuleContext& context) {
+  const int64_t of_queries =
+      part.heads *
+      (kElementBytes * (part.v_dim + part.qk_dim) + kFloatBytes * part.qk_dim);
+  const int64_t of_keys =
+      kElementBytes * part.kv_heads * (part.qk_dim + part.v_dim);
+  const bool gathers = context.context > 1 &&
+                       context.context_method == ContextMethod::kAllGather;
+  return context.tokens() *
+         (of_queries + of_keys * (gathers ? 2 * context.context : 1));
+}
+
 void AddFlash(const CoreAttention& part, ModuleBuilder& builder) {
   const ModuleContext& context = builder.context();
   const Operator forward = AttentionOf(part, context, /*backward=*/false);
@@ -71,10 +130,8 @@ void AddFlash(const CoreAttention& part, ModuleBuilder& builder) {
   const int64_t gathered = keys_values * tokens * context.context;
   switch (context.context_method) {
     case ContextMethod::kRing:
-      builder.ForwardBehind(CollectiveKind::kAllGather, kContext, gathered,
-                            forward);
-      builder.BackwardBehind(CollectiveKind::kAllGather, kContext, 2 * gathered,
-                             backward);
+      AddRing(RingSteps(part, context, /*backward=*/false),
+              RingSteps(part, context, /*backward=*/true), gathered, builder);
       break;
     case ContextMethod::kAllGather:
       // The keys and values are gathered again for the backward pass, and
@@ -100,8 +157,8 @@ void AddFlash(const CoreAttention& part, ModuleBuilder& builder) {
       break;
     }
   }
-  constexpr int64_t kFloatBytes = 4;
   builder.SavedScores(tokens * part.heads * kFloatBytes);
+  builder.Workspace(FlashWorkspace(part, context));
 }
 
 }  // namespace

@@ -27,8 +27,9 @@ struct CoreAttention {
 // scores as well without.
 //
 // Context parallelism gives each rank as many early as late positions, so that
-// each has 1 / CP of the causal triangle. In a ring, keys and values (and their
-// gradients) travel behind the attention of what has arrived.
+// each has 1 / CP of the causal triangle. In a ring of CP steps, keys and
+// values (and their gradients) travel behind the attention of what has arrived;
+// the last step runs behind the last arrival.
 //
 // Sources: Liu et al., "Ring Attention", arXiv 2310.01889; Jacobs et al.,
 // "DeepSpeed Ulysses", arXiv 2309.14509; Llama 3, arXiv 2407.21783, 3.3.2.

@@ -49,6 +49,12 @@ MockModule Router(const ModelSpec& model, const ModuleContext& context) {
   return builder.Take();
 }
 
+// The bytes of all copies of tokens on their way from the experts, or of their
+// gradients either way.
+int64_t ReturnedBytes(const ModelSpec& model, const ModuleContext& context) {
+  return kElementBytes * RoutedTokens(model, context) * model.hidden;
+}
+
 // The way to the experts.
 MockModule Dispatch(const ModelSpec& model, const ModuleContext& context) {
   const int64_t elements = RoutedTokens(model, context) * model.hidden;
@@ -58,11 +64,21 @@ MockModule Dispatch(const ModelSpec& model, const ModuleContext& context) {
                             ? elements + elements / kScaleBlock * kScaleBytes
                             : kElementBytes * elements;
   ModuleBuilder builder("moe_dispatch", context);
+  if (context.training) {
+    const Operator routing = {"routing", astra::Stream{0}};
+    builder.Forward(routing);
+    builder.Backward(routing);
+  }
   builder.Stream(
       {.op = "permute", .elements = elements, .forward = 2, .backward = 3});
-  builder.ForwardCollective(CollectiveKind::kAllToAll, kExpert, bytes);
-  builder.BackwardCollective(CollectiveKind::kAllToAll, kExpert,
-                             kElementBytes * elements);
+  if (context.shared_expert_overlap) {
+    builder.ForwardLaunch(CollectiveKind::kAllToAll, kExpert, bytes);
+    builder.BackwardWait(kExpert);
+  } else {
+    builder.ForwardCollective(CollectiveKind::kAllToAll, kExpert, bytes);
+    builder.BackwardCollective(CollectiveKind::kAllToAll, kExpert,
+                               ReturnedBytes(model, context));
+  }
   return builder.Take();
 }
 
@@ -74,6 +90,11 @@ int64_t GatheredBytes(const ModelSpec& model, const ModuleContext& context) {
 
 MockModule Gather(const ModelSpec& model, const ModuleContext& context) {
   ModuleBuilder builder("moe_gather", context);
+  if (context.shared_expert_overlap) {
+    builder.ForwardWait(kExpert);
+    builder.BackwardLaunch(CollectiveKind::kAllToAll, kExpert,
+                           ReturnedBytes(model, context));
+  }
   const int64_t bytes = GatheredBytes(model, context);
   builder.ForwardCollective(CollectiveKind::kAllGather, kExpertTensor, bytes);
   builder.BackwardCollective(CollectiveKind::kReduceScatter, kExpertTensor,
@@ -102,12 +123,15 @@ MockModule Products(const ModelSpec& model, const ModuleContext& context) {
                   .tokens = each,
                   .inputs = model.hidden,
                   .outputs = inputs * width,
-                  .saved_tokens = tokens});
+                  .saved_tokens = tokens,
+                  .casts_inputs = true,
+                  .casts_gradients = false});
   builder.Stream({.op = model.feed_forward.gated ? "swiglu" : "gelu",
                   .elements = tokens * width,
                   .forward = inputs + 1,
                   .backward = 2 * inputs + 1,
-                  .saved_bytes = 2 * inputs * tokens * width});
+                  .saved_bytes = 2 * inputs * tokens * width,
+                  .workspace_bytes = 2 * (inputs + 1) * tokens * width});
   builder.Linear({.op = "experts_down",
                   .groups = busy,
                   .tokens = each,
@@ -122,21 +146,30 @@ MockModule Products(const ModelSpec& model, const ModuleContext& context) {
   builder.ForwardCollective(CollectiveKind::kReduceScatter, kExpertTensor,
                             bytes);
   builder.BackwardCollective(CollectiveKind::kAllGather, kExpertTensor, bytes);
+  if (context.shared_expert_overlap) {
+    builder.ForwardLaunch(CollectiveKind::kAllToAll, kExpert,
+                          ReturnedBytes(model, context));
+    builder.BackwardWait(kExpert);
+  }
   return builder.Take();
 }
 
 MockModule Combine(const ModelSpec& model, const ModuleContext& context) {
   const int64_t elements = RoutedTokens(model, context) * model.hidden;
+  const int64_t bytes = ReturnedBytes(model, context);
   ModuleBuilder builder("moe_combine", context);
-  builder.ForwardCollective(CollectiveKind::kAllToAll, kExpert,
-                            kElementBytes * elements);
-  builder.BackwardCollective(CollectiveKind::kAllToAll, kExpert,
-                             kElementBytes * elements);
+  if (context.shared_expert_overlap) {
+    builder.ForwardWait(kExpert);
+    builder.BackwardLaunch(CollectiveKind::kAllToAll, kExpert, bytes);
+  } else {
+    builder.ForwardCollective(CollectiveKind::kAllToAll, kExpert, bytes);
+    builder.BackwardCollective(CollectiveKind::kAllToAll, kExpert, bytes);
+  }
   builder.Stream({.op = "unpermute",
                   .elements = elements,
                   .forward = 2,
                   .backward = 3,
-                  .saved_bytes = kElementBytes * elements});
+                  .saved_bytes = bytes});
   if (!context.training) {
     builder.ForwardCollective(CollectiveKind::kAllGather,
                               ParallelDimension::kTensor,

@@ -22,8 +22,18 @@ namespace astra {
 // dispatch in FP8 a token is a byte for each element and a scale of 4 bytes for
 // each 128.
 //
-// Sources: Megatron-LM, the all-to-all token dispatcher; DeepSeek-V3, arXiv
-// 2412.19437, section 3.3.
+// In training, "routing" of "moe_dispatch" stands for what a layer of experts
+// takes beside its work: many small kernels, and the host, which waits for the
+// numbers of tokens.
+//
+// With shared_expert_overlap, the all-to-alls are launched at the end of
+// "moe_dispatch" and of "moe_experts", and waited for at the begin of
+// "moe_gather" and of "moe_combine"; backward, the other way round. What runs
+// between two of them is hidden behind, or hides, one: the first and the second
+// half of the shared experts.
+//
+// Sources: Megatron-LM, the all-to-all token dispatcher, and shared_experts.py;
+// DeepSeek-V3, arXiv 2412.19437, section 3.3.
 std::vector<MockModule> ExpertModules(const ModelSpec& model,
                                       const ModuleContext& context);
 

@@ -6,14 +6,16 @@
 namespace astra {
 namespace {
 
-// The activation of `tokens` x `width`, of which the inputs are kept.
+// The activation of `tokens` x `width`, of which the inputs are kept. It goes
+// back from the gradient of one output to those of all inputs.
 void AddActivation(bool gated, int64_t elements, ModuleBuilder& builder) {
   const int64_t inputs = gated ? 2 : 1;
   builder.Stream({.op = gated ? "swiglu" : "gelu",
                   .elements = elements,
                   .forward = inputs + 1,
                   .backward = 2 * inputs + 1,
-                  .saved_bytes = 2 * inputs * elements});
+                  .saved_bytes = 2 * inputs * elements,
+                  .workspace_bytes = 2 * (inputs + 1) * elements});
 }
 
 // `keeps_input`: no other layer keeps it for the backward pass.
@@ -26,7 +28,8 @@ void AddUp(std::string_view op, int64_t hidden, int64_t width, bool gated,
                   .tokens = context.tokens(),
                   .inputs = hidden,
                   .outputs = outputs,
-                  .saved_tokens = keeps_input ? context.split_tokens() : 0});
+                  .saved_tokens = keeps_input ? context.split_tokens() : 0,
+                  .casts_gradients = false});
   builder.Parameters(hidden * outputs);
   AddActivation(gated, context.tokens() * width, builder);
 }

@@ -89,7 +89,8 @@ MockModule Row(const ModelSpec& model, bool has_window,
   builder.Linear({.op = "output_linear",
                   .tokens = context.tokens(),
                   .inputs = width,
-                  .outputs = model.hidden});
+                  .outputs = model.hidden,
+                  .casts_inputs = true});
   builder.Parameters(width * model.hidden);
   builder.EndRegion(model.hidden);
   if (attention.output_bias) builder.ReplicatedParameters(model.hidden);

@@ -124,7 +124,8 @@ MockModule Row(const ModelSpec& model, int64_t heads,
   builder.Linear({.op = "output_linear",
                   .tokens = context.tokens(),
                   .inputs = width,
-                  .outputs = model.hidden});
+                  .outputs = model.hidden,
+                  .casts_inputs = true});
   builder.Parameters(width * model.hidden);
   builder.EndRegion(model.hidden);
   AddResidual(model, builder);

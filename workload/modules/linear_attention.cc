@@ -74,7 +74,8 @@ MockModule Row(const ModelSpec& model, const ModuleContext& context) {
   builder.Linear({.op = "output_linear",
                   .tokens = context.tokens(),
                   .inputs = width.values,
-                  .outputs = model.hidden});
+                  .outputs = model.hidden,
+                  .casts_inputs = true});
   builder.Parameters(width.values * model.hidden);
   builder.EndRegion(model.hidden);
   AddResidual(model, builder);

@@ -36,12 +36,18 @@ MockModule CrossEntropy(int64_t vocabulary, const ModuleContext& context) {
   const int64_t elements = context.tokens() * (vocabulary / context.tensor);
   // In FP32: converted; the maximum; the difference, in place; the exponential,
   // in place; its sum; the quotient, in place: 38 bytes for each logit. The
-  // backward pass scales the quotient and converts it back: 12.
-  builder.Stream({.op = "cross_entropy",
-                  .elements = elements,
-                  .forward = 19,
-                  .backward = 6,
-                  .saved_bytes = kFloatBytes * elements});
+  // backward pass scales the quotient and converts it back: 12. Beside those in
+  // FP32, which are kept, there are only the logits, or later their gradient,
+  // in BF16.
+  constexpr int64_t kLogitBytes = 2;
+  const bool is_fused = context.fused_loss;
+  builder.Stream(
+      {.op = "cross_entropy",
+       .elements = elements,
+       .forward = is_fused ? 3 : 19,
+       .backward = is_fused ? 2 : 6,
+       .saved_bytes = (is_fused ? kLogitBytes : kFloatBytes) * elements,
+       .workspace_bytes = is_fused ? 0 : kLogitBytes * elements});
   for (int i = 0; i < 3; ++i) {
     builder.ForwardCollective(CollectiveKind::kAllReduce,
                               ParallelDimension::kTensor,

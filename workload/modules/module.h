@@ -37,6 +37,8 @@ struct ModuleContext {
 
   // Hidden states outside of tensor-parallel regions are split over TP.
   bool sequence_parallel = false;
+  // With that, collectives run beside products; see ModuleBuilder::Linear.
+  bool tensor_overlap = false;
   ContextMethod context_method = ContextMethod::kRing;
 
   int64_t sequences = 1;  // In the micro-batch.
@@ -46,10 +48,14 @@ struct ModuleContext {
 
   Precision precision = Precision::kBf16;  // Of matrix products with weights.
   bool flash_attention = true;             // Otherwise the scores are stored.
+  bool fused_loss = false;                 // See CrossEntropy.
+  int64_t gradient_bytes = 4;  // Of a weight's gradient as it is accumulated.
 
   // The tokens of the busiest expert-parallel rank, over the mean.
   double expert_load = 1;
   bool fp8_dispatch = false;  // Tokens go to their experts as 8 bits.
+  // Shared experts run while tokens are on their way; see ExpertModules.
+  bool shared_expert_overlap = false;
 
   // The positions that a rank computes, before TP splits them.
   int64_t tokens() const { return sequences * (positions / context); }
@@ -91,6 +97,13 @@ struct MockModule {
   // Of these, what recomputing the scores of attention saves.
   int64_t saved_bytes = 0;
   int64_t score_bytes = 0;
+  // Of what was saved, what is not but comes back when it is recomputed.
+  int64_t recomputed_bytes = 0;
+  // The most that is there only while an operator runs, in training: gradients
+  // of its inputs and outputs, what was gathered for it.
+  int64_t workspace_bytes = 0;
+  // What follows from these and the setup; see generator/module_memory.h.
+  ModuleMemory memory;
   int64_t kv_cache_bytes = 0;  // Read and written by the micro-batch.
   std::array<std::vector<ModuleStep>, std::size(kModulePasses)> passes;
 

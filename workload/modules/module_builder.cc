@@ -1,6 +1,8 @@
 #include "workload/modules/module_builder.h"
 
+#include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "astra-core/base/check.h"
 
@@ -23,8 +25,44 @@ ModuleStep Collective(StepKind kind, CollectiveKind collective,
   return step;
 }
 
+void Append(const std::vector<ModuleStep>& more,
+            std::vector<ModuleStep>& steps) {
+  steps.insert(steps.end(), more.begin(), more.end());
+}
+
 ModuleStep Wait(ParallelDimension dimension) {
   return Collective(StepKind::kWait, CollectiveKind::kAllReduce, dimension, 0);
+}
+
+bool IsProduct(const ModuleStep& step) {
+  return step.kind == StepKind::kCompute &&
+         std::holds_alternative<Gemm>(step.op.shape);
+}
+
+// A share of the rows of a product.
+ModuleStep Slice(const ModuleStep& product, int64_t of) {
+  ModuleStep slice = product;
+  std::get<Gemm>(slice.op.shape).m /= of;
+  return slice;
+}
+
+// A product of rows that `gather` brings: the slice of those that come last
+// runs behind it, the `of` - 1 others beside it.
+std::vector<ModuleStep> BesideGather(const ModuleStep& gather,
+                                     const ModuleStep& product, int64_t of) {
+  std::vector<ModuleStep> steps(static_cast<size_t>(of), Slice(product, of));
+  steps.insert(steps.end() - 1, Wait(gather.communication.dimension));
+  steps.insert(steps.begin(), gather)->kind = StepKind::kLaunch;
+  return steps;
+}
+
+// A product of rows that `scatter` sums: the first slice runs in front of it.
+std::vector<ModuleStep> BesideScatter(const ModuleStep& scatter,
+                                      const ModuleStep& product, int64_t of) {
+  std::vector<ModuleStep> steps(static_cast<size_t>(of), Slice(product, of));
+  steps.push_back(Wait(scatter.communication.dimension));
+  steps.insert(steps.begin() + 1, scatter)->kind = StepKind::kLaunch;
+  return steps;
 }
 
 }  // namespace
@@ -36,15 +74,56 @@ ModuleBuilder::ModuleBuilder(std::string_view name,
 }
 
 void ModuleBuilder::Linear(const Product& product) {
-  const auto& [op, groups, m, k, n, saved_tokens, is_exact] = product;
+  const auto& [op, groups, m, k, n, saved_tokens, is_exact, casts_inputs,
+               casts_gradients] = product;
   const Precision precision = is_exact ? Precision::kBf16 : context_.precision;
-  Forward({op, Gemm{groups, m, n, k}, precision});
-  Backward({op, Gemm{groups, m, k, n}, precision});
+  Gemm gemm = {.groups = groups, .m = m, .n = n, .k = k};
+  gemm.starts_each_group = context_.training && groups > 1;
+  const bool is_cast = precision == Precision::kFp8;
+  ForwardProduct({op, gemm, precision}, is_cast && casts_inputs,
+                 Overlaps() && !is_exact);
   if (!context_.training) return;
-  pass(ModulePass::kWeightGradient)
-      .push_back(Compute({op, Gemm{groups, k, n, m}, precision}));
+  std::swap(gemm.n, gemm.k);
+  Backward({op, gemm, precision});
+  if (is_cast && casts_gradients) Backward(Cast(groups * m * n));
+  std::vector<ModuleStep>& weight_gradient = pass(ModulePass::kWeightGradient);
+  if (is_cast && !casts_inputs) {
+    weight_gradient.push_back(
+        Compute({"fp8_transpose", astra::Stream{2 * groups * m * k}}));
+  }
+  gemm = {.groups = groups, .m = k, .n = n, .k = m};
+  if (groups > 1) {
+    gemm.sum_bytes = context_.gradient_bytes;
+    gemm.starts_each_group = true;
+  }
+  weight_gradient.push_back(Compute({op, gemm, precision}));
   const int64_t kept = saved_tokens >= 0 ? saved_tokens : groups * m;
   Saved(kept * k * BytesOf(precision));
+  Workspace(groups * m * (k + n) * kElementBytes);
+}
+
+Operator ModuleBuilder::Cast(int64_t elements) const {
+  const int64_t written = context_.training ? 2 : 1;
+  return {"fp8_cast", astra::Stream{elements * (kElementBytes + written)}};
+}
+
+void ModuleBuilder::ForwardProduct(const Operator& product, bool is_cast,
+                                   bool overlaps) {
+  std::vector<ModuleStep>& steps = pass(ModulePass::kForward);
+  const auto& gemm = std::get<Gemm>(product.shape);
+  const Operator cast = Cast(gemm.groups * gemm.m * gemm.k);
+  const bool begins =
+      !steps.empty() && steps.back().kind == StepKind::kBlocking &&
+      steps.back().communication.dimension == ParallelDimension::kTensor;
+  if (!overlaps || !begins) {
+    if (is_cast) Forward(cast);
+    Forward(product);
+    return;
+  }
+  const ModuleStep gather = steps.back();
+  steps.pop_back();
+  if (is_cast) Forward(cast);
+  Append(BesideGather(gather, Compute(product), context_.tensor), steps);
 }
 
 void ModuleBuilder::BeginRegion(int64_t width) {
@@ -57,6 +136,7 @@ void ModuleBuilder::BeginRegion(int64_t width) {
   if (!context_.training) return;
   if (context_.sequence_parallel) {
     // The inputs again, for the weight gradient, behind the input gradient.
+    gathered_bytes_ += bytes;
     ModuleStep again = Collective(StepKind::kLaunch, CollectiveKind::kAllGather,
                                   kTensor, bytes);
     again.is_hidden = true;
@@ -78,8 +158,28 @@ void ModuleBuilder::EndRegion(int64_t width) {
     ForwardCollective(CollectiveKind::kAllReduce, kTensor, bytes);
     return;
   }
-  ForwardCollective(CollectiveKind::kReduceScatter, kTensor, bytes);
-  BackwardCollective(CollectiveKind::kAllGather, kTensor, bytes);
+  std::vector<ModuleStep>& steps = pass(ModulePass::kForward);
+  if (!Overlaps() || steps.empty() || !IsProduct(steps.back())) {
+    ForwardCollective(CollectiveKind::kReduceScatter, kTensor, bytes);
+    BackwardCollective(CollectiveKind::kAllGather, kTensor, bytes);
+    return;
+  }
+  const auto collective = [&](CollectiveKind kind) {
+    return Collective(StepKind::kLaunch, kind, kTensor, bytes);
+  };
+  const ModuleStep product = steps.back();
+  steps.pop_back();
+  Append(BesideScatter(collective(CollectiveKind::kReduceScatter), product,
+                       context_.tensor),
+         steps);
+  std::vector<ModuleStep>& back = pass(ModulePass::kInputGradient);
+  const auto gradient = std::find_if(back.begin(), back.end(), IsProduct);
+  const std::vector<ModuleStep> casts(back.begin(), gradient);
+  const std::vector<ModuleStep> beside = BesideGather(
+      collective(CollectiveKind::kAllGather), *gradient, context_.tensor);
+  back.erase(back.begin(), gradient + 1);
+  PrependBackward(beside);
+  PrependBackward(casts);
 }
 
 void ModuleBuilder::Stream(const Streaming& streaming) {
@@ -90,6 +190,9 @@ void ModuleBuilder::Stream(const Streaming& streaming) {
   if (streaming.forward > 0) Forward(of(streaming.forward));
   if (streaming.backward > 0) Backward(of(streaming.backward));
   Saved(streaming.saved_bytes);
+  Workspace(streaming.workspace_bytes >= 0
+                ? streaming.workspace_bytes
+                : 2 * streaming.elements * kElementBytes);
 }
 
 void ModuleBuilder::Forward(const Operator& op) {
@@ -117,23 +220,41 @@ void ModuleBuilder::BackwardCollective(CollectiveKind kind,
 
 void ModuleBuilder::ForwardBehind(CollectiveKind kind,
                                   ParallelDimension dimension, int64_t bytes,
-                                  const Operator& op) {
-  std::vector<ModuleStep>& forward = pass(ModulePass::kForward);
-  const bool needed = IsNeeded(dimension, bytes);
-  if (needed) {
-    forward.push_back(Collective(StepKind::kLaunch, kind, dimension, bytes));
-  }
-  forward.push_back(Compute(op));
-  if (needed) forward.push_back(Wait(dimension));
+                                  const std::vector<Operator>& ops) {
+  ForwardLaunch(kind, dimension, bytes);
+  for (const Operator& op : ops) Forward(op);
+  if (bytes > 0) ForwardWait(dimension);
 }
 
 void ModuleBuilder::BackwardBehind(CollectiveKind kind,
                                    ParallelDimension dimension, int64_t bytes,
-                                   const Operator& op) {
-  if (!context_.training) return;
-  if (!IsNeeded(dimension, bytes)) return Backward(op);
-  PrependBackward({Collective(StepKind::kLaunch, kind, dimension, bytes),
-                   Compute(op), Wait(dimension)});
+                                   const std::vector<Operator>& ops) {
+  if (bytes > 0) BackwardWait(dimension);
+  for (size_t i = ops.size(); i-- > 0;) Backward(ops[i]);
+  BackwardLaunch(kind, dimension, bytes);
+}
+
+void ModuleBuilder::ForwardLaunch(CollectiveKind kind,
+                                  ParallelDimension dimension, int64_t bytes) {
+  if (!IsNeeded(dimension, bytes)) return;
+  pass(ModulePass::kForward)
+      .push_back(Collective(StepKind::kLaunch, kind, dimension, bytes));
+}
+
+void ModuleBuilder::ForwardWait(ParallelDimension dimension) {
+  if (!IsNeeded(dimension, 1)) return;
+  pass(ModulePass::kForward).push_back(Wait(dimension));
+}
+
+void ModuleBuilder::BackwardLaunch(CollectiveKind kind,
+                                   ParallelDimension dimension, int64_t bytes) {
+  if (!context_.training || !IsNeeded(dimension, bytes)) return;
+  PrependBackward({Collective(StepKind::kLaunch, kind, dimension, bytes)});
+}
+
+void ModuleBuilder::BackwardWait(ParallelDimension dimension) {
+  if (!context_.training || !IsNeeded(dimension, 1)) return;
+  PrependBackward({Wait(dimension)});
 }
 
 void ModuleBuilder::ReplicatedParameters(int64_t count, bool is_summed) {
@@ -151,14 +272,20 @@ void ModuleBuilder::SavedScores(int64_t bytes) {
   if (context_.training) module_.score_bytes += bytes;
 }
 
+void ModuleBuilder::Workspace(int64_t bytes) {
+  if (!context_.training) return;
+  module_.workspace_bytes = std::max(module_.workspace_bytes, bytes);
+}
+
 MockModule ModuleBuilder::Take() {
   const auto append = [this](ModulePass to, std::vector<ModuleStep>& steps) {
-    pass(to).insert(pass(to).end(), steps.begin(), steps.end());
+    Append(steps, pass(to));
     steps.clear();
   };
   PrependBackward(input_gradient_begin_);
   append(ModulePass::kInputGradient, input_gradient_end_);
   append(ModulePass::kWeightGradient, weight_gradient_end_);
+  module_.workspace_bytes += gathered_bytes_;
   return std::move(module_);
 }
 

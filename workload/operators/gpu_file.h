@@ -27,10 +27,12 @@
 //     memory: 0.88
 //     memory_of: {layer_norm: 0.6}            # By operator; may be absent.
 //     kernel_us: 4
+//     kernel_us_of: {routing: 450}            # By operator; may be absent.
 //     tile_fill_k: 100
 //     attention_bias: 0.9                     # These may be absent.
 //     training_load: 0.9
 //     sharded_load: 0.8
+//     communication_slowdown: 0.1             # From 0 to 0.999.
 
 #ifndef WORKLOAD_OPERATORS_GPU_FILE_H_
 #define WORKLOAD_OPERATORS_GPU_FILE_H_

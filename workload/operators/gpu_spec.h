@@ -36,7 +36,10 @@ struct Calibration {
   double linear_attention = 0;  // Chunked delta rule, of the BF16 peak.
   double memory = 0;            // Kernels bound by memory, unless named:
   std::map<std::string, double> memory_of;  // By name of the operator.
-  double kernel_us = 0;    // Of any kernel beside its work: start and end.
+  // Of any kernel beside its work: start and end. The same by name of the
+  // operator, also of what the host does at that point ("routing").
+  double kernel_us = 0;
+  std::map<std::string, double> kernel_us_of;
   double tile_fill_k = 0;  // A product of this depth runs at half rate.
   // What training keeps up of the rate of products and attention that run by
   // themselves, since clocks fall under the power limit; and the same where
@@ -44,6 +47,9 @@ struct Calibration {
   // beside all computation and take SMs and memory bandwidth. 1: not known.
   double training_load = 1;
   double sharded_load = 1;
+  // The share of its speed that computation loses just while a collective runs
+  // beside it, for the same reason; 0: not known.
+  double communication_slowdown = 0;
   std::string origin;  // What it was fitted to, or taken over from.
   double error = 0;    // Of one operator: the median of the fit.
 };

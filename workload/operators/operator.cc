@@ -72,7 +72,9 @@ double FlopsOf(const Stream&) { return 0; }
 
 double BytesOfShape(const Gemm& g, Precision precision) {
   const auto operand = static_cast<double>(BytesOf(precision));
-  const double result = std::max(operand, 2.0);  // FP8 gives BF16.
+  const double result = g.sum_bytes > 0
+                            ? 2.0 * static_cast<double>(g.sum_bytes)
+                            : std::max(operand, 2.0);  // FP8 gives BF16.
   const auto m = static_cast<double>(g.m);
   const auto n = static_cast<double>(g.n);
   const auto k = static_cast<double>(g.k);

@@ -18,6 +18,9 @@ struct Gemm {
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;
+  // Of a sum that the result is added to; 0: the result is only written.
+  int64_t sum_bytes = 0;
+  bool starts_each_group = false;  // Each group is a kernel of its own.
 
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };

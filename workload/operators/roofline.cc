@@ -25,7 +25,7 @@ OperatorTime Roofline::TimeOf(const Operator& op) const {
       [&](const auto& shape) { return ComputeTime(shape, op.precision); },
       op.shape);
   const double memory = MemoryTime(op);
-  const double kernel = gpu_.calibration.kernel_us * 1e-6;
+  const double kernel = KernelTime(op);
   const double work = std::max(compute, memory);
   OperatorTime result;
   result.time = FromSeconds(work + kernel);
@@ -36,6 +36,17 @@ OperatorTime Roofline::TimeOf(const Operator& op) const {
     result.bound = compute >= memory ? "compute" : "memory";
   }
   return result;
+}
+
+double Roofline::KernelTime(const Operator& op) const {
+  const Calibration& calibration = gpu_.calibration;
+  const auto named = calibration.kernel_us_of.find(std::string(op.name));
+  const double us = named == calibration.kernel_us_of.end()
+                        ? calibration.kernel_us
+                        : named->second;
+  const Gemm* gemm = std::get_if<Gemm>(&op.shape);
+  const bool is_several = gemm != nullptr && gemm->starts_each_group;
+  return us * 1e-6 * (is_several ? static_cast<double>(gemm->groups) : 1);
 }
 
 double Roofline::MemoryTime(const Operator& op) const {

@@ -11,7 +11,8 @@
 
 namespace astra {
 
-// time = max(compute, memory) + kernel_us, rounded up to a picosecond.
+// time = max(compute, memory) + kernels x kernel_us, rounded up to a
+// picosecond.
 //
 //   memory     BytesMoved() at the memory bandwidth, by the share that is
 //              calibrated for the operator's name, or for all
@@ -22,7 +23,8 @@ namespace astra {
 //              queries more, because the SMs do not end together. Fewer queries
 //              than that are cut along the keys instead.
 //              Of the delta rule: its FLOPs at the calibrated share.
-//   kernel_us  the start and the end of any kernel
+//   kernel_us  the start and the end of any kernel, by the operator's name or
+//              for all; of several kernels where each group is one
 class Roofline : public ComputeModel {
  public:
   // The FLOPs of the softmax of one pair, as dimensions of the two products.
@@ -40,6 +42,7 @@ class Roofline : public ComputeModel {
 
  private:
   // Seconds.
+  double KernelTime(const Operator& op) const;
   double MemoryTime(const Operator& op) const;
   double ComputeTime(const Gemm& gemm, Precision precision) const;
   double ComputeTime(const Attention& attention, Precision precision) const;

@@ -1,5 +1,6 @@
 #include "astra-core/apps/gen_workload_options.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,6 +87,45 @@ TEST(GenWorkloadOptionsTest, EveryOptionOfTheLayoutSetsItsField) {
   EXPECT_EQ(moe.expert_tensor, 8);
 }
 
+TEST(GenWorkloadOptionsTest, EveryOptionOfThePipelineSetsItsField) {
+  const TrainingSetup plain = Training("--pp 4");
+  EXPECT_EQ(plain.schedule, std::nullopt);
+  EXPECT_EQ(plain.first_stage_layers, std::nullopt);
+  EXPECT_FALSE(plain.account_for_embedding);
+  for (const PipelineSchedule schedule : kPipelineSchedules) {
+    EXPECT_EQ(
+        Training(fmt::format("--pp 4 --schedule {}", Name(schedule))).schedule,
+        schedule);
+  }
+  for (const char* names : {"--first-stage-layers 3 --last-stage-layers 5",
+                            "--decoder-first-pipeline-num-layers 3 "
+                            "--decoder-last-pipeline-num-layers 5"}) {
+    const TrainingSetup setup = Training(names);
+    EXPECT_EQ(setup.first_stage_layers, 3);
+    EXPECT_EQ(setup.last_stage_layers, 5);
+  }
+  EXPECT_TRUE(Training("--account-for-embedding").account_for_embedding);
+  EXPECT_TRUE(Training("--account-for-embedding-in-pipeline-split")
+                  .account_for_embedding);
+  EXPECT_TRUE(Training("--account-for-loss").account_for_loss);
+  EXPECT_TRUE(
+      Training("--account-for-loss-in-pipeline-split").account_for_loss);
+}
+
+TEST(GenWorkloadOptionsTest, EveryOptionOfOverlapSetsItsField) {
+  const TrainingSetup plain = Training("");
+  EXPECT_EQ(plain.bucket_size, std::nullopt);
+  EXPECT_FALSE(plain.tensor_overlap);
+  EXPECT_FALSE(plain.shared_expert_overlap);
+  EXPECT_EQ(Training("--overlap-grad-reduce --bucket-size 7").bucket_size, 7);
+  EXPECT_EQ(Training("--overlap-param-gather --ddp-bucket-size 7").bucket_size,
+            7);
+  EXPECT_TRUE(Training("--tp-overlap").tensor_overlap);
+  EXPECT_TRUE(Training("--tp-comm-overlap").tensor_overlap);
+  EXPECT_TRUE(Training("--shared-expert-overlap").shared_expert_overlap);
+  EXPECT_TRUE(Training("--moe-shared-expert-overlap").shared_expert_overlap);
+}
+
 TEST(GenWorkloadOptionsTest, EveryOptionOfTrainingSetsItsField) {
   EXPECT_EQ(Text(Training("--dtype fp8 --no-flash-attn --recompute full "
                           "--zero 1 --grad-dtype bf16 --overlap-grad-reduce "
@@ -103,6 +143,14 @@ TEST(GenWorkloadOptionsTest, EveryOptionOfTrainingSetsItsField) {
   EXPECT_EQ(Training("--ep 2 --moe-skew 0.5", kMoe).expert_load, 1.5);
   EXPECT_EQ(Training("--moe-capacity 1.25", kMoe).expert_load, 1.25);
   EXPECT_TRUE(Training("--fp8-dispatch", kMoe).fp8_dispatch);
+  EXPECT_EQ(Training("").zero_group, std::nullopt);
+  EXPECT_EQ(Training("").optimizer_workspace, 0);
+  EXPECT_FALSE(Training("").fused_loss);
+  const TrainingSetup setup =
+      Training("--zero-group 2 --optimizer-workspace 8 --fused-loss");
+  EXPECT_EQ(setup.zero_group, 2);
+  EXPECT_EQ(setup.optimizer_workspace, 8);
+  EXPECT_TRUE(setup.fused_loss);
 }
 
 TEST(GenWorkloadOptionsTest, FrameworksHaveTheirDefaults) {
@@ -216,6 +264,10 @@ TEST(GenWorkloadOptionsTest, NamesTheNearestName) {
         std::pair{"--cp 2 --cp-method rings",
                   "unknown --cp-method \"rings\"; did you mean \"ring\"? "
                   "(known: ring, all-gather, all-to-all)"},
+        std::pair{"--pp 2 --schedule zb-x",
+                  "unknown pipeline schedule \"zb-x\"; did you mean "
+                  "\"zb-v\"? (known: gpipe, 1f1b, interleaved, zb-h1, zb-v, "
+                  "dualpipe)"},
         std::pair{"--recompute ful",
                   "unknown --recompute \"ful\"; did you mean \"full\"? (known: "
                   "none, selective, full)"},
@@ -299,6 +351,13 @@ TEST(GenWorkloadOptionsTest, OptionsOfTimesSetTheirFields) {
   EXPECT_TRUE(options.explain);
   const GenWorkloadOptions plain = Read(std::string(kTraining));
   EXPECT_EQ(plain.load, plain.gpu.calibration.training_load);
+  const Calibration half =
+      ValueOrDie(TryAdd(kTraining, "--attention-speed 0.5")).gpu.calibration;
+  const Calibration& whole = plain.gpu.calibration;
+  EXPECT_EQ(half.attention_forward, whole.attention_forward / 2);
+  EXPECT_EQ(half.attention_backward, whole.attention_backward / 2);
+  EXPECT_THAT(TryAdd(kTraining, "--attention-speed 0"),
+              Says("--attention-speed is 0: expected 0.01 to 10"));
   EXPECT_EQ(plain.table_gpu, "h100-sxm");
 }
 
@@ -307,6 +366,19 @@ TEST(GenWorkloadOptionsTest, RefusesOptionsThatContradictOneAnother) {
        {std::pair{"--tp 2 --dp 2",
                   "TP 2 x CP 1 x PP 1 x DP 2 is not the world size 8"},
         std::pair{"--cp-method ring", "--cp-method has no effect: CP is 1"},
+        std::pair{"--schedule zb-v", "--schedule has no effect: PP is 1"},
+        std::pair{"--stage-layers 32 --first-stage-layers 2",
+                  "--first-stage-layers has no effect: --stage-layers says "
+                  "them all"},
+        std::pair{"--stage-layers 32 --account-for-loss",
+                  "--account-for-loss has no effect: --stage-layers says them "
+                  "all"},
+        std::pair{"--last-stage-layers 2 --account-for-embedding",
+                  "--account-for-embedding has no effect: --last-stage-layers "
+                  "is given"},
+        std::pair{"--bucket-size 3",
+                  "--bucket-size has no effect: there is no "
+                  "--overlap-grad-reduce or --overlap-param-gather"},
         std::pair{"--framework fsdp --zero 1",
                   "--zero is 1: FSDP shards parameters, which is 3"},
         std::pair{"--zero 2 --overlap-grad-reduce",
@@ -348,13 +420,33 @@ TEST(GenWorkloadOptionsTest, RefusesOptionsThatContradictOneAnother) {
 }
 
 TEST(GenWorkloadOptionsTest, RefusesTheOtherPhasesOptions) {
-  for (const char* option :
-       {"--cp 2", "--cp-method ring", "--vpp 2", "--stage-layers 32", "--sp",
-        "--global-batch 8", "--framework fsdp", "--zero 1",
-        "--use-distributed-optimizer", "--recompute full",
-        "--recompute-activations", "--grad-dtype bf16", "--overlap-grad-reduce",
-        "--overlap-param-gather", "--no-flash-attn",
-        "--make-vocab-size-divisible-by 3"}) {
+  for (const char* option : {"--cp 2",
+                             "--cp-method ring",
+                             "--vpp 2",
+                             "--schedule gpipe",
+                             "--stage-layers 32",
+                             "--first-stage-layers 2",
+                             "--last-stage-layers 2",
+                             "--account-for-embedding",
+                             "--account-for-loss",
+                             "--bucket-size 3",
+                             "--tp-overlap",
+                             "--shared-expert-overlap",
+                             "--sp",
+                             "--global-batch 8",
+                             "--framework fsdp",
+                             "--zero 1",
+                             "--use-distributed-optimizer",
+                             "--zero-group 2",
+                             "--optimizer-workspace 8",
+                             "--fused-loss",
+                             "--recompute full",
+                             "--recompute-activations",
+                             "--grad-dtype bf16",
+                             "--overlap-grad-reduce",
+                             "--overlap-param-gather",
+                             "--no-flash-attn",
+                             "--make-vocab-size-divisible-by 3"}) {
     const std::string text = option;
     EXPECT_THAT(TryAdd(kPrefill, text),
                 Says(fmt::format("{} has no effect: it is of training",
@@ -390,10 +482,10 @@ TEST(GenWorkloadOptionsTest, RefusesNumbersThatAreNone) {
                                    name, value)));
     }
   }
-  for (const char* value : {",", "1,,2", "1,x", "0", "32,-1"}) {
+  for (const char* value : {",", "1,,2", "1,x", "32,-1"}) {
     EXPECT_THAT(TryAdd(kTraining, fmt::format("--stage-layers {}", value)),
                 StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr("expected a whole number from 1 to")));
+                         HasSubstr("expected a whole number from 0 to")));
   }
   EXPECT_THAT(TryAdd(kTraining, "--zero 4"),
               Says("--zero is \"4\": expected a whole number from 0 to 3"));

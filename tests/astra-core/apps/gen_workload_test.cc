@@ -104,6 +104,30 @@ TEST_F(GenWorkloadTest, WritesTheSameBytesAgain) {
   }
 }
 
+// 4 sequences of 128 positions; an H100 has 80 GB.
+TEST_F(GenWorkloadTest, AProgramSaysScheduleGpuAndWork) {
+  const std::string text = FileOf(
+      "-m tiny.yaml --world-size 2 --pp 2 --schedule gpipe "
+      "--global-batch 4 --seq-length 128 --gpu H100 --format program");
+  EXPECT_THAT(text, HasSubstr("\nschedule: gpipe\n"
+                              "gpu: {memory: 85899345920, peak_tflops: 989.4, "
+                              "communication_slowdown: 0}\n"
+                              "work: {tokens: 512, model_flops: "));
+  EXPECT_THAT(FileOf("-m tiny.yaml --phase decode --world-size 4 --tp 2 "
+                     "--batch 8 --seq-length 128 --gpu H100 --format program"),
+              HasSubstr("\nwork: {tokens: 16, model_flops: 0}\n"));
+}
+
+TEST_F(GenWorkloadTest, WarnsOfWhatSimaisTextCannotSay) {
+  const ProgramResult result = RunTiny("--pp 2 --schedule zb-h1 --tp-overlap");
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  EXPECT_EQ(result.error,
+            "gen_workload: warning: SimAI's text cannot say that collectives "
+            "run beside products: they are waited for; --format program can\n"
+            "gen_workload: warning: SimAI's text cannot say that the schedule "
+            "is zb-h1; --format program can\n");
+}
+
 TEST_F(GenWorkloadTest, AicbsSpellingsWriteTheSameFile) {
   const std::string ours = FileOf(
       "--model gpt-7b --world-size 4096 --tp 2 --pp 1 --global-batch 8192 "
@@ -151,6 +175,14 @@ TEST_F(GenWorkloadTest, RefusesLayoutsThatCannotBe) {
                   "need"},
         std::pair{"-m gpt-22b --world-size 8 --global-batch 8 --pp 2 --vpp 7",
                   "VPP 7 does not divide the 24 layers of a pipeline stage"},
+        std::pair{"-m gpt-22b --world-size 8 --global-batch 12 --pp 4 "
+                  "--schedule dualpipe",
+                  "schedule dualpipe: the number of micro-batches is 6: "
+                  "expected 8 or more, two for each stage"},
+        std::pair{"-m gpt-22b --world-size 8 --global-batch 8 --pp 8 "
+                  "--account-for-embedding",
+                  "48 layers and 1 that the embedding and the loss count for "
+                  "are no multiple of the 8 parts of the pipeline"},
         std::pair{"-m gpt-22b --world-size 8 --global-batch 9",
                   "the global batch 9 is no multiple of DP 8 x micro-batch 1"},
         std::pair{"-m llama3-8b --world-size 8 --global-batch 8 --pp 2 "
@@ -215,6 +247,14 @@ TEST_F(GenWorkloadTest, RefusesWhatTheFormatLacks) {
   ExpectRefusesLayout(
       "-m llama3-8b --world-size 1 --global-batch 1 --format vidur",
       "Vidur's format is for inference: give --phase prefill or decode");
+  ExpectRefusesLayout(
+      "-m llama3-8b --world-size 2 --global-batch 4 --pp 2 --schedule dualpipe",
+      "SimAI's text format has no micro-batches that run one chunk of a stage "
+      "only; write a program (--format program)");
+  ExpectRefusesLayout(
+      "-m llama3-8b --world-size 2 --global-batch 4 --pp 2 --schedule gpipe "
+      "--format aicb-log",
+      "AICB's log has no schedule gpipe; write a program");
   ExpectRefusesLayout(
       "-m llama3-8b --world-size 8 --global-batch 8 --pp 2 --pp-rank 2",
       "--pp-rank is 2: the last of the stages is 1");

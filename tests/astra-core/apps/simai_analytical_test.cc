@@ -106,6 +106,10 @@ TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
                 "--nvlink has no effect: -n says what the cluster is");
   ExpectRefused("-w w.txt -n t.txt -pp_o 0.5",
                 "--pp-overlap has no effect: w.txt has no PP communication");
+  ExpectRefused("-w w.txt -n t.txt --seed 3",
+                "--seed has no effect: without --jitter nothing is random");
+  ExpectRefused("-w w.txt -n t.txt --contention 1",
+                "--contention is \"1\": expected a number from 0 to 0.99");
   ExpectRefused("-w w.txt -n t.txt -dp_o 1.5",
                 "--dp-overlap is \"1.5\": expected a number from 0 to 1");
   ExpectRefused("-w w.txt -n t.txt --lowering flow",
@@ -160,11 +164,11 @@ TEST_F(SimaiAnalyticalTest, RefusesAFolderItCannotWriteTo) {
                 "w.txt: cannot be written: Not a directory");
 }
 
-// Of one 8-GPU server; 5 micro-batches of 10 us and a ring all-reduce.
+// Of one 8-GPU server; 40 micro-batches of 10 us and a ring all-reduce.
 constexpr std::string_view kProgram =
     "# a comment\n"
     "simai_program: 1\n"
-    "sizes: {gpus: 8, tp: 8, micro_batches: 5}\n"
+    "sizes: {gpus: 8, tp: 8, micro_batches: 40}\n"
     "phase: inference\n"
     "modules:\n"
     "  - name: mlp\n"
@@ -180,13 +184,14 @@ TEST_F(SimaiAnalyticalTest, RunsPrograms) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.error, "");
   EXPECT_THAT(result.out,
-              HasSubstr("program    inference: 1 module, 1 stage, 5 "
+              HasSubstr("program    inference: 1 module, 1 stage, 40 "
                         "micro-batches\n"));
-  // 5 x (10 + 81.555911) us.
-  EXPECT_THAT(result.out, EndsWith("finished   p: 0.457780 ms\n"));
+  // 40 x (10 + 81.555911) us; the sixth stands for the last 35.
+  EXPECT_THAT(result.out, EndsWith("finished   p: 3.662236 ms\n"));
   EXPECT_THAT(
       ReadText(folder_.PathOf("a/collectives.csv")),
-      HasSubstr("\nmlp,fwd,all-reduce,TP,0,8,1,2,ring,-,16777216,284.667733,"));
+      HasSubstr(
+          "\nmlp,fwd,all-reduce,TP,0,8,1,35,ring,-,16777216,467.779555,"));
   EXPECT_THAT(ReadText(folder_.PathOf("a/run.json")),
               HasSubstr("\"form\": \"program\""));
 
@@ -195,6 +200,40 @@ TEST_F(SimaiAnalyticalTest, RunsPrograms) {
     EXPECT_EQ(ReadText(folder_.PathOf("a/" + name)),
               ReadText(folder_.PathOf("b/" + name)));
   }
+}
+
+TEST_F(SimaiAnalyticalTest, ExplainsPrograms) {
+  WriteText(folder_.PathOf("p.yaml"), kProgram);
+  const ProgramResult result = Analyse("-w p.yaml -n t.txt -o a --trace");
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  // 40 x 10 us of computation, 40 x 81.555911 us of collectives.
+  EXPECT_THAT(result.out, HasSubstr("critical path         compute 10.92 %, TP "
+                                    "89.08 %\n"));
+  EXPECT_THAT(result.out,
+              HasSubstr("with an ideal network        0.400000 ms"));
+  EXPECT_THAT(result.out, HasSubstr("links.csv run.json breakdown.csv "
+                                    "critical_path.csv trace.json\n"));
+  EXPECT_THAT(ReadText(folder_.PathOf("a/breakdown.csv")),
+              EndsWith("0,0,8,compute,,,mlp,fwd,400.000000,0.109223\n"
+                       "0,0,8,network,TP,all-reduce,mlp,fwd,3262.236440,"
+                       "0.890777\n"));
+  EXPECT_THAT(ReadText(folder_.PathOf("a/run.json")),
+              HasSubstr("\"critical_path_ps\": {\n"
+                        "      \"TP\": 3262236440,\n"
+                        "      \"compute\": 400000000\n"));
+  EXPECT_THAT(ReadText(folder_.PathOf("a/trace.json")),
+              HasSubstr("stage 0 rank 0 and 7 alike"));
+}
+
+TEST_F(SimaiAnalyticalTest, JitterIsThatOfItsSeed) {
+  WriteText(folder_.PathOf("p.yaml"), kProgram);
+  const auto run = [&](const std::string& arguments) {
+    EXPECT_EQ(Analyse("-w p.yaml -n t.txt -o a " + arguments).exit_code, 0);
+    return ReadText(folder_.PathOf("a/EndToEnd.csv"));
+  };
+  const std::string first = run("--jitter 0.1 --seed 1");
+  EXPECT_EQ(first, run("--jitter 0.1"));
+  EXPECT_NE(first, run("--jitter 0.1 --seed 2"));
 }
 
 TEST_F(SimaiAnalyticalTest, WarnsOfProgramsThatDoNothing) {

@@ -268,6 +268,31 @@ TEST_F(SimaiSimulatorTest, RefusesWhatHasNoEffect) {
                 "--trace has no effect with --estimate");
 }
 
+TEST_F(SimaiSimulatorTest, ExplainsProgramsThatHaveFinished) {
+  WriteText(folder_.PathOf("p.yaml"), R"(simai_program: 1
+sizes: {gpus: 8, tp: 4, pp: 2, micro_batches: 2}
+pipeline_message: 100000
+modules:
+  - name: mlp
+    forward: [{compute: 5us}, {blocking: all-reduce, over: TP, bytes: 100000}]
+    input_gradient: [{compute: 5us}]
+stages: [{count: 2, run: [{modules: mlp}]}]
+)");
+  const std::string arguments =
+      "-w p.yaml -n t.txt --collectives plain --trace ";
+  ASSERT_EQ(Simulate(arguments + "-o a").exit_code, 0);
+  EXPECT_THAT(Result("a/breakdown.csv"), HasSubstr("\n1,7,1,compute,,,mlp,"));
+  EXPECT_THAT(Result("a/critical_path.csv"),
+              HasSubstr("\n0.000000,5.000000,1,0,"));
+  EXPECT_THAT(Result("a/run.json"), HasSubstr("\"iteration\": {\n"));
+  EXPECT_THAT(Result("a/trace.json"), HasSubstr("\"ph\":\"f\""));
+
+  EXPECT_EQ(Simulate(arguments + "-o b --stop-at 10us").exit_code, 1);
+  EXPECT_THAT(Result("b/trace.json"), HasSubstr("\"TP of rank 0\""));
+  EXPECT_THAT(Result("b/run.json"),
+              ::testing::Not(HasSubstr("\"iteration\": {")));
+}
+
 TEST_F(SimaiSimulatorTest, PrintsHelpVersionAndColumns) {
   EXPECT_THAT(Simulate("--help").out, HasSubstr("usage: simai_simulator"));
   EXPECT_EQ(Simulate("--version").out, "simai_simulator 0.1.0\n");
@@ -288,7 +313,7 @@ TEST_F(SimaiSimulatorTest, DocumentsEveryColumn) {
     std::string documented;
     for (const std::string_view line : testing::SplitLines(dictionary)) {
       if (line.substr(0, file.size()) != file) continue;
-      const std::string_view name = line.substr(16);
+      const std::string_view name = line.substr(18);
       if (!documented.empty()) documented += ' ';
       documented += name.substr(0, name.find(' '));
     }

@@ -23,7 +23,7 @@ Workload MakeWorkload(uint32_t num_layers, std::vector<LayerId> checkpoints,
 // "C0f": compute (C), communicate (B, blocking) or launch (L) layer 0, fwd.
 std::vector<std::string> Trace(const Workload& workload) {
   const LayerProgram program(workload);
-  const OpStream next = program.Begin();
+  const OpStream next = program.Begin(0);
   std::vector<std::string> trace;
   for (Op op = next(); op.kind != OpKind::kWaitAll; op = next()) {
     trace.push_back(fmt::format("{}{}{}", "CBL"[static_cast<int>(op.kind)],
@@ -31,7 +31,7 @@ std::vector<std::string> Trace(const Workload& workload) {
   }
   EXPECT_EQ(next(), Op());  // Finish,
   EXPECT_EQ(next(), Op());  // for ever.
-  EXPECT_EQ(program.num_ops(), static_cast<int64_t>(trace.size()));
+  EXPECT_EQ(program.num_ops(0), static_cast<int64_t>(trace.size()));
   return trace;
 }
 
@@ -45,10 +45,11 @@ TEST(LayerProgramTest, AnOperationHasWhatItsPhaseHas) {
                          Bytes(5)};
   const Workload workload = ValueOrDie(Workload::Create(std::move(parts)));
   const LayerProgram program(workload);
-  const OpStream next = program.Begin();
+  const OpStream next = program.Begin(0);
   EXPECT_EQ(next(), (Op{.kind = OpKind::kCompute, .compute = Microseconds(3)}));
   EXPECT_EQ(next(),
             (Op{.kind = OpKind::kBlocking,
+                .lane = LaneOf(ParallelDimension::kExpert),
                 .communication =
                     *workload.layers()[0].phase(Phase::kForward).communication,
                 .update = Nanoseconds(7)}));

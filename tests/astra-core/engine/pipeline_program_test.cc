@@ -1,4 +1,4 @@
-#include "astra-core/engine/stage_program.h"
+#include "astra-core/engine/pipeline_program.h"
 
 #include <string>
 #include <vector>
@@ -22,10 +22,10 @@ Program Parse(int micro_batches, std::string_view rest) {
 // "C0f": compute (C), block (B), launch (L), wait (W) or wait for all (A), in
 // module 0, fwd; behind a wait how many calls may be left, behind "R", the end
 // of a repetition, how many it counts for.
-std::vector<std::string> Trace(const Program& program, int64_t limit) {
-  StageProgram stage(program, program.stages()[0]);
-  stage.LimitRepetitions(limit);
-  const OpStream next = stage.Begin();
+std::vector<std::string> Trace(const Program& program, int64_t micro_batches,
+                               uint32_t stage = 0) {
+  const PipelineProgram run(program, micro_batches, 1);
+  const OpStream next = run.Begin(stage);
   std::vector<std::string> trace;
   int64_t num_ops = 0;
   for (Op op = next(); op.kind != OpKind::kFinish; op = next()) {
@@ -38,11 +38,11 @@ std::vector<std::string> Trace(const Program& program, int64_t limit) {
     if (kind == 'W') trace.back() += fmt::format("{}", op.outstanding);
   }
   EXPECT_EQ(next(), Op());  // For ever.
-  EXPECT_EQ(stage.num_ops(), num_ops);
+  EXPECT_EQ(run.num_ops(stage), num_ops);
   return trace;
 }
 
-TEST(StageProgramTest, GoesForwardThenBackwardThenToWhatIsAfter) {
+TEST(PipelineProgramTest, GoesForwardThenBackwardThenToWhatIsAfter) {
   const Program program = Parse(1, R"(
 modules:
   - name: a
@@ -57,14 +57,13 @@ modules:
     forward: [{compute: 6us}]
 stages: [{run: [{modules: a}, {times: 2, modules: b}], after: c}]
 )");
-  EXPECT_THAT(Trace(program, StageProgram::kUnlimited),
-              ElementsAre("C0f", "C1f", "C1f",        //
-                          "L1w", "L1w",               //
-                          "C0f", "C0i", "C0w", "R1",  //
-                          "A", "C2f", "A"));
+  EXPECT_THAT(Trace(program, 1), ElementsAre("C0f", "C1f", "C1f",        //
+                                             "L1w", "L1w",               //
+                                             "C0f", "C0i", "C0w", "R1",  //
+                                             "A", "C2f", "A"));
 }
 
-TEST(StageProgramTest, StepsRunInTheirMicroBatches) {
+TEST(PipelineProgramTest, StepsRunInTheirMicroBatches) {
   const std::string_view rest = R"(
 phase: inference
 modules:
@@ -75,37 +74,39 @@ modules:
       - {launch: all-reduce, over: DP, bytes: 1, when: last}
 stages: [{run: [{modules: a}]}]
 )";
-  EXPECT_THAT(Trace(Parse(1, rest), 4),
+  EXPECT_THAT(Trace(Parse(1, rest), 1),
               ElementsAre("B0f", "C0f", "L0f", "R1", "A"));
-  EXPECT_THAT(Trace(Parse(2, rest), 4),
+  EXPECT_THAT(Trace(Parse(2, rest), 2),
               ElementsAre("B0f", "C0f", "R1", "C0f", "L0f", "R1", "A"));
   EXPECT_THAT(Trace(Parse(4, rest), 4),
               ElementsAre("B0f", "C0f", "R1", "C0f", "R1", "C0f", "R1", "C0f",
                           "L0f", "R1", "A"));
-  EXPECT_THAT(Trace(Parse(9, rest), 2),
+  EXPECT_THAT(Trace(Parse(9, rest), 4),
               ElementsAre("B0f", "C0f", "R1", "C0f", "R1", "C0f", "R6", "C0f",
                           "L0f", "R1", "A"));
 }
 
-TEST(StageProgramTest, TheLastRepetitionRunStandsForTheOthers) {
+TEST(PipelineProgramTest, TheLastRepetitionRunStandsForTheOthers) {
   const Program program = Parse(9, R"(
 modules: [{name: a, forward: [{compute: 1us}]},
           {name: b, weight_gradient: [{launch: all-reduce, over: DP, bytes: 1,
                                        when: last}]}]
 stages: [{run: [{modules: [a, b]}]}]
 )");
-  EXPECT_THAT(Trace(program, 3), ElementsAre("C0f", "R1", "C0f", "R1", "C0f",
+  EXPECT_THAT(Trace(program, 4), ElementsAre("C0f", "R1", "C0f", "R1", "C0f",
                                              "R6", "C0f", "L1w", "R1", "A"));
-  StageProgram stage(program, program.stages()[0]);
-  EXPECT_EQ(stage.skip().num_skipped, 0);
-  EXPECT_EQ(stage.skip().stand_in, 7u);
-  stage.LimitRepetitions(3);
-  EXPECT_EQ(stage.skip().num_skipped, 5);
-  EXPECT_EQ(stage.skip().stand_in, 2u);
+  const PipelineProgram all(program, 9, 1);
+  EXPECT_EQ(all.num_skipped(), 0);
+  EXPECT_EQ(all.steady(0).last, 7u);
+  const PipelineProgram few(program, 4, 1);
+  EXPECT_EQ(few.num_skipped(), 5);
+  EXPECT_EQ(few.steady(0).last, 2u);
+  EXPECT_TRUE(few.CanSkip());
 }
 
-// Each prefetch starts before the first computation of the module before it.
-TEST(StageProgramTest, APrefetchStartsOneModuleEarlier) {
+// Each prefetch starts before the first computation of the module before it,
+// and the first one at once.
+TEST(PipelineProgramTest, APrefetchStartsOneModuleEarlier) {
   const Program program = Parse(1, R"(
 modules:
   - name: a
@@ -116,15 +117,16 @@ modules:
     forward: [{compute: 1us}, {launch: all-reduce, over: DP, bytes: 1}]
 stages: [{run: [{modules: [a, plain, a]}]}]
 )");
-  EXPECT_THAT(Trace(program, 4),
-              ElementsAre("B0f", "L0f", "C0f",   // Starts the second,
+  EXPECT_THAT(Trace(program, 1),
+              ElementsAre("L0f",                 // The first; then
+                          "W0f0", "L0f", "C0f",  // it starts the second,
                           "C1f", "L1f",          //
                           "W0f1", "L0i", "C0f",  // which starts the third.
                           "W0i0", "L0i", "C0i", "L0w",  //
                           "W0i1", "C0i", "L0w", "R1", "A"));
 }
 
-TEST(StageProgramTest, PrefetchesOfSeveralDimensionsStartTogether) {
+TEST(PipelineProgramTest, PrefetchesOfSeveralDimensionsStartTogether) {
   const Program program = Parse(1, R"(
 phase: inference
 modules:
@@ -137,9 +139,10 @@ modules:
       - {prefetch: all-gather, over: DP, bytes: 2}
 stages: [{run: [{times: 2, modules: a}]}]
 )");
-  EXPECT_THAT(Trace(program, 4),
-              ElementsAre("B0f", "B0f", "L0f", "L0f", "L0f", "C0f", "B0f",  //
-                          "W0f2", "W0f0", "C0f", "W0f1", "R1", "A"));
+  EXPECT_THAT(Trace(program, 1),
+              ElementsAre("L0f", "L0f", "L0f", "W0f1", "W0f0",  //
+                          "L0f", "L0f", "L0f", "C0f", "W0f2",   //
+                          "W0f1", "W0f0", "C0f", "W0f0", "R1", "A"));
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "astra-core/engine/breakdown.h"
+#include "astra-core/engine/critical_path.h"
 #include "astra-core/engine/simulation.h"
 #include "astra-core/engine/summary.h"
 #include "network-frontends/analytical/analytical_backend.h"
@@ -113,6 +115,10 @@ TEST_F(ReportTest, TheDictionaryHoldsEveryColumn) {
             Fields(Lines(CollectivesCsv(topology_, result_))[0]));
   EXPECT_EQ(dictionary["links.csv"],
             Fields(Lines(LinksCsv(topology_, result_))[0]));
+  EXPECT_EQ(dictionary["breakdown.csv"],
+            Fields(Lines(BreakdownCsv(result_))[0]));
+  EXPECT_EQ(dictionary["critical_path.csv"],
+            Fields(Lines(CriticalPathCsv({}, result_))[0]));
   const std::vector<std::string> end_to_end =
       Lines(EndToEndCsv("run", result_));
   std::set<std::string> names;

@@ -48,9 +48,11 @@ TEST(BlueprintBuilderTest, CountsEqualRunsAndStagesTogether) {
   AppendRun({}, stage.runs);
   AppendRun({ModuleId(1)}, stage.runs);
   AppendRun(block, stage.runs);
+  AppendRun(block, stage.runs, /*chunk=*/1);
+  AppendRun(block, stage.runs, /*chunk=*/1);
   EXPECT_THAT(stage.runs,
               ElementsAre(ModuleRun{2, block}, ModuleRun{1, {ModuleId(1)}},
-                          ModuleRun{1, block}));
+                          ModuleRun{1, block}, ModuleRun{2, block, 1}));
 
   BlueprintBuilder builder{Blueprint()};
   builder.AddStage(stage);

@@ -76,6 +76,48 @@ TEST(TrainingFlopsPerTokenTest, CountsSmallLlama) {
             6 * (254528 - 32768) + 6 * 4 * 64 * 32);
 }
 
+// 4 sequences of 32 positions.
+TEST(TrainingWorkTest, IsThatOfTheGlobalBatch) {
+  const ProgramWork work = TrainingWork(SmallLlama(), SmallSetup());
+  EXPECT_EQ(work.tokens, 128);
+  EXPECT_EQ(work.model_flops, 128.0 * (6 * (254528 - 32768) + 6 * 4 * 64 * 32));
+}
+
+TEST(ExplainTest, NamesTheScheduleOfAPipeline) {
+  TrainingSetup setup = SmallSetup();
+  setup.tensor = 1;
+  setup.pipeline = 2;
+  EXPECT_THAT(Explain(SmallLlama(), setup),
+              HasSubstr("VPP 1, 2 micro-batches\nschedule   1f1b\nstages     "
+                        "(of one GPU; of one micro-batch)\n"));
+  setup.global_batch = 8;
+  const auto work = [](const std::string& text) {
+    const size_t begin = text.find("\nwork");
+    return text.substr(begin, text.find('\n', begin + 1) - begin);
+  };
+  const std::string one_way = Explain(SmallLlama(), setup);
+  setup.schedule = PipelineSchedule::kDualPipe;
+  const std::string both_ways = Explain(SmallLlama(), setup);
+  EXPECT_THAT(
+      both_ways,
+      HasSubstr("schedule   dualpipe\n  weights  each part of the model "
+                "is on two stages; that the gradients of the two are "
+                "summed is left out\nstages     (of one GPU; of one "
+                "micro-batch in each direction)\n"));
+  EXPECT_EQ(work(both_ways), work(one_way));
+}
+
+TEST(ExplainTest, SaysPartsOfAProductOnce) {
+  TrainingSetup setup = SmallSetup();
+  setup.sequence_parallel = true;
+  setup.tensor_overlap = true;
+  setup.tensor = 4;
+  const std::string text = Explain(SmallLlama(), setup);
+  EXPECT_THAT(text, HasSubstr("      launch all-gather over TP, 4096 B\n"
+                              "      qkv_linear        bf16 3 times 8 x 32 x "
+                              "64: "));
+}
+
 // Forward and backward: 6 x (4 x 47,104 + 32,768) weights of products for each
 // of 128 tokens, and 3.5 x 4 x 4 sequences x 8 heads x 528 pairs x 32 FLOPs for
 // the scores: 169.869312 + 7.569408 MFLOP.
@@ -90,6 +132,7 @@ TEST(ExplainTest, SaysWhatAnIterationComputes) {
 TEST(ExplainTest, ListsOperatorsAndCollectives) {
   TrainingSetup setup = SmallSetup();
   setup.overlap_gradients = true;
+  setup.bucket_size = 1;
   const std::string text = Explain(SmallLlama(), setup);
   EXPECT_THAT(text, HasSubstr("\n  attention_column, 4 times: 3136 parameters, "
                               "8192 B kept\n"));
@@ -136,6 +179,15 @@ TEST(FormatShapeTest, NamesSizes) {
                                         .window = 4,
                                         .backward = true}}),
             "2 x 16 queries, 24 keys, 8/2 heads of 12/8, window 4, backward");
+  EXPECT_EQ(FormatShape({"a", Attention{.batch = 2,
+                                        .queries = 16,
+                                        .keys = 8,
+                                        .heads = 8,
+                                        .kv_heads = 2,
+                                        .qk_dim = 12,
+                                        .v_dim = 8,
+                                        .causal = false}}),
+            "2 x 16 queries, 8 keys, 8/2 heads of 12/8, all seen");
   EXPECT_EQ(FormatShape({"a", DeltaRule{.batch = 2,
                                         .positions = 32,
                                         .heads = 4,

@@ -162,7 +162,7 @@ TEST(SimaiWorkloadTest, WritesExperts) {
       Named("mlp_moelayer", texts),
       ElementsAre(
           "mlp_moelayer, 3 all-gather EP 128, 3, 1",
-          "mlp_moelayer, 1 all-to-all EP 4096, 1 all-to-all EP 4096, 0",
+          "mlp_moelayer, 2 all-to-all EP 4096, 2 all-to-all EP 4096, 0",
           "mlp_moelayer, 1, 1, 0", "mlp_moelayer, 3, 3, 2",
           "mlp_moelayer, 2 all-to-all EP 4096, 2 all-to-all EP 4096, 0"));
 }
@@ -214,6 +214,7 @@ TEST(SimaiWorkloadTest, TheFirstMicroBatchOfTheFileHasWhatRunsOnce) {
   setup.global_batch = 12;
   setup.overlap_gradients = true;
   setup.overlap_parameters = true;
+  setup.bucket_size = 1;
   const std::vector<std::string> texts =
       LayerTexts(ValueOrDie(Write(OneBlock(), setup)));
   // 47,232 parameters; in the forward pass the format has DP_EP alone.
@@ -279,6 +280,57 @@ TEST(SimaiWorkloadTest, RefusesToWriteOutTooMuch) {
                        "600000 micro-batches of 5 layers each are too many for "
                        "SimAI's text format (at most 2097152 layers); write a "
                        "program (--format program)"));
+}
+
+// Without times, which differ.
+std::vector<std::string> Communications(const Workload& workload) {
+  std::vector<std::string> texts;
+  for (Layer layer : workload.layers()) {
+    std::string text = layer.name;
+    for (const Phase phase : kPhases) {
+      layer.phases[IndexOf(phase)].compute = TimePs(0);
+      text += fmt::format(", {}", PhaseText(layer.phase(phase)));
+    }
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+TEST(SimaiWorkloadTest, OverlappedCollectivesAreWaitedFor) {
+  TrainingSetup setup = SmallSetup();
+  setup.sequence_parallel = true;
+  const std::vector<std::string> blocking =
+      Communications(ValueOrDie(Write(OneBlock(), setup)));
+  setup.tensor_overlap = true;
+  EXPECT_EQ(Communications(ValueOrDie(Write(OneBlock(), setup))), blocking);
+}
+
+// The embedding, blocks 0 and 3, and the logits.
+TEST(SimaiWorkloadTest, AStageIsAllOfItsChunks) {
+  TrainingSetup setup = SmallSetup();
+  setup.tensor = 1;
+  setup.world_size = 2;
+  setup.pipeline = 2;
+  setup.schedule = PipelineSchedule::kZbV;
+  setup.global_batch = 1;
+  EXPECT_THAT(Names(ValueOrDie(Write(SmallLlama(), setup, 0))),
+              ElementsAre("grad_param_compute", "embedding_layer",
+                          "attention_layer", "mlp_layer", "attention_layer",
+                          "mlp_layer", "final_column", "cross_entropy"));
+}
+
+TEST(SimaiWorkloadTest, MicroBatchesOfDualPipeRunOneChunkOfAStage) {
+  TrainingSetup setup = SmallSetup();
+  setup.tensor = 1;
+  setup.world_size = 2;
+  setup.pipeline = 2;
+  setup.schedule = PipelineSchedule::kDualPipe;
+  setup.global_batch = 4;
+  EXPECT_THAT(Write(SmallLlama(), setup),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       "SimAI's text format has no micro-batches that run one "
+                       "chunk of a stage only; write a program (--format "
+                       "program)"));
 }
 
 TEST(SlowestStageTest, IsTheFirstOfThose) {

@@ -2,6 +2,7 @@
 
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_models.h"
+#include "workload/generator/explain.h"
 #include "workload/generator/inference.h"
 #include "workload/generator/training.h"
 
@@ -85,6 +86,29 @@ TEST(TimedProgramTest, KeepsStagesAndSizes) {
       program.module(ModuleId(0)).passes[IndexOf(ModulePass::kWeightGradient)];
   ASSERT_EQ(reduced.size(), 1);
   EXPECT_EQ(reduced[0].when, StepWhen::kLast);
+}
+
+TEST(TimedProgramTest, SaysScheduleGpuAndWork) {
+  const FixedTime time;
+  TrainingSetup setup = SmallSetup();
+  setup.tensor = 1;
+  setup.pipeline = 2;
+  setup.schedule = PipelineSchedule::kZbV;
+  GpuSpec gpu;
+  gpu.memory_gb = 80;
+  gpu.peak_tflops = {60, 989.4, 1979};
+  gpu.calibration.communication_slowdown = 0.125;
+  const Program program = ValueOrDie(TimeProgram(
+      ValueOrDie(TrainingBlueprint(SmallLlama(), setup)), ModuleTimes(time),
+      ProgramGpuOf(gpu, Precision::kBf16), TrainingWork(SmallLlama(), setup)));
+  EXPECT_EQ(program.schedule(), PipelineSchedule::kZbV);
+  EXPECT_EQ(program.sizes().virtual_stages, 2);
+  EXPECT_EQ(program.stage(0).runs.back().chunk, 1);
+  EXPECT_EQ(program.gpu(), (ProgramGpu{.memory = Bytes(85'899'345'920),
+                                       .peak_tflops = 989.4,
+                                       .communication_slowdown = 0.125}));
+  EXPECT_EQ(program.work().tokens, 8 * 32);
+  EXPECT_GT(program.work().model_flops, 0);
 }
 
 TEST(TimedProgramTest, InferenceIsForwardOnly) {

@@ -16,7 +16,6 @@ using ::astra::testing::SmallGpt;
 using ::astra::testing::SmallLlama;
 using ::astra::testing::SmallMoe;
 using ::astra::testing::StatusIs;
-using ::testing::ElementsAre;
 
 // TP 2 x CP 2 x DP 2 x PP 2, in 4 micro-batches of 2 sequences.
 TrainingSetup SmallSetup() {
@@ -76,38 +75,22 @@ TEST(TrainingSetupTest, TheEndsOfVirtualStagesMayLackABlock) {
                        "stage"));
 }
 
-std::vector<int64_t> LayersOf(int64_t layers, int64_t stages) {
-  ModelSpec model = SmallLlama();
-  model.layers = layers;
-  TrainingSetup setup;
-  setup.pipeline = stages;
-  return StageLayers(model, setup);
-}
-
-TEST(StageLayersTest, AreEqualWhereTheyCanBe) {
-  EXPECT_THAT(LayersOf(8, 4), ElementsAre(2, 2, 2, 2));
-  EXPECT_THAT(LayersOf(3, 1), ElementsAre(3));
-}
-
-// Llama 3 405B: 126 + 2 = 16 x 8.
-TEST(StageLayersTest, TheEndsHaveOneLessWhereThatComesOut) {
-  EXPECT_THAT(LayersOf(126, 16),
-              ElementsAre(7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7));
-  EXPECT_THAT(LayersOf(4, 3), ElementsAre(1, 2, 1));
-}
-
-// 61 = 16 x 3 + 13.
-TEST(StageLayersTest, TheRestGoesBehindTheFirst) {
-  EXPECT_THAT(LayersOf(61, 16),
-              ElementsAre(3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 3, 3));
-  EXPECT_THAT(LayersOf(5, 2), ElementsAre(2, 3));
-}
-
-TEST(StageLayersTest, MayBeGiven) {
+TEST(TrainingSetupTest, TheScheduleFollowsFromTheChunks) {
   TrainingSetup setup = SmallSetup();
-  setup.stage_layers = {1, 3};
-  EXPECT_THAT(StageLayers(SmallLlama(), setup), ElementsAre(1, 3));
-  EXPECT_EQ(CheckTraining(SmallLlama(), setup), absl::OkStatus());
+  EXPECT_EQ(setup.pipeline_schedule(), PipelineSchedule::k1F1B);
+  EXPECT_EQ(setup.chunks(), 1);
+  setup.virtual_stages = 2;
+  EXPECT_EQ(setup.pipeline_schedule(), PipelineSchedule::kInterleaved);
+  EXPECT_EQ(setup.chunks(), 2);
+  // And the chunks from the schedule.
+  setup.virtual_stages = 1;
+  for (const PipelineSchedule schedule :
+       {PipelineSchedule::kZbV, PipelineSchedule::kDualPipe}) {
+    setup.schedule = schedule;
+    EXPECT_EQ(setup.chunks(), 2);
+    EXPECT_EQ(setup.sizes().virtual_stages, 2);
+    EXPECT_EQ(CheckTraining(SmallLlama(), setup), absl::OkStatus());
+  }
 }
 
 struct BadSetup {
@@ -228,7 +211,18 @@ INSTANTIATE_TEST_SUITE_P(
                    s.global_batch = 12;
                  },
                  "3 micro-batches are no multiple of PP 2, as virtual stages "
-                 "need"}),
+                 "need"},
+        BadSetup{
+            "Chunks", SmallLlama(),
+            [](TrainingSetup& s) {
+              s.virtual_stages = 2;
+              s.schedule = PipelineSchedule::kZbH1;
+            },
+            "schedule zb-h1: the number of chunks per stage is 2: expected 1"},
+        BadSetup{"CountedEnds", SmallLlama(),
+                 [](TrainingSetup& s) { s.account_for_loss = true; },
+                 "4 layers and 1 that the embedding and the loss count for are "
+                 "no multiple of the 2 parts of the pipeline"}),
     NameOf);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -281,6 +275,16 @@ INSTANTIATE_TEST_SUITE_P(
         BadSetup{"Words", OddWords(),
                  [](TrainingSetup& s) { s.vocabulary_divisor = 0; },
                  "TP 2 does not divide the 511 words of the vocabulary"},
+        BadSetup{"ZeroGroup", SmallLlama(),
+                 [](TrainingSetup& s) { s.zero_group = 3; },
+                 "the ZeRO group 3 does not divide the 4 ranks with the same "
+                 "parameters"},
+        BadSetup{"ZeroGroupOfStage0", SmallLlama(),
+                 [](TrainingSetup& s) {
+                   s.zero = Zero::kNone;
+                   s.zero_group = 2;
+                 },
+                 "a ZeRO group has no effect with ZeRO 0: it is of ZeRO 1"},
         BadSetup{"LearnedPositions", SmallGpt(),
                  [](TrainingSetup& s) { s.positions = 256; },
                  "sequence length 256 is beyond the 128 learned positions"}),
@@ -341,6 +345,31 @@ INSTANTIATE_TEST_SUITE_P(
                  [](TrainingSetup& s) { s.zero = Zero::kGradients; },
                  "ZeRO 2 needs PP 1, not 2: gradients are reduced in every "
                  "micro-batch"},
+        BadSetup{"OverlapAlone", SmallLlama(),
+                 [](TrainingSetup& s) { s.tensor_overlap = true; },
+                 "the overlap of tensor-parallel collectives needs sequence "
+                 "parallelism"},
+        BadSetup{"OverlapOfOne", SmallLlama(),
+                 [](TrainingSetup& s) {
+                   s.tensor_overlap = true;
+                   s.sequence_parallel = true;
+                   s.tensor = 1;
+                 },
+                 "the overlap of tensor-parallel collectives has no effect: TP "
+                 "is 1"},
+        BadSetup{"NoSharedExperts", SmallMoe(),
+                 [](TrainingSetup& s) {
+                   s.sequence_parallel = true;
+                   s.shared_expert_overlap = true;
+                 },
+                 "the overlap of shared experts has no effect: small-moe has "
+                 "none"},
+        BadSetup{"SharedExpertsAlone", SmallDeepSeek(),
+                 [](TrainingSetup& s) {
+                   s.sequence_parallel = true;
+                   s.shared_expert_overlap = true;
+                 },
+                 "the overlap of shared experts has no effect: EP is 1"},
         BadSetup{"ExpertsAlone", SmallMoe(), [](TrainingSetup&) {},
                  "experts with TP 2 need sequence parallelism"}),
     NameOf);

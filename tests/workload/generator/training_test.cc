@@ -9,21 +9,14 @@
 namespace astra {
 namespace {
 
-using ::astra::testing::CollectiveTexts;
 using ::astra::testing::ModuleOf;
 using ::astra::testing::RunTexts;
 using ::astra::testing::SmallDeepSeek;
 using ::astra::testing::SmallGpt;
 using ::astra::testing::SmallLlama;
-using ::astra::testing::SmallMoe;
 using ::astra::testing::StatusIs;
 using ::astra::testing::ValueOrDie;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-
-constexpr ModulePass kForward = ModulePass::kForward;
-constexpr ModulePass kInput = ModulePass::kInputGradient;
-constexpr ModulePass kWeight = ModulePass::kWeightGradient;
 
 // DP 4. Two sequences of 32 positions in a micro-batch.
 TrainingSetup SmallSetup() {
@@ -37,22 +30,6 @@ TrainingSetup SmallSetup() {
 
 Blueprint Train(const ModelSpec& model, const TrainingSetup& setup) {
   return ValueOrDie(TrainingBlueprint(model, setup));
-}
-
-// The names of what runs after the last micro-batch.
-std::vector<std::string> AfterTexts(const Blueprint& blueprint,
-                                    size_t stage = 0) {
-  std::vector<std::string> names;
-  for (const ModuleId id : blueprint.stages.at(stage).after) {
-    names.push_back(blueprint.modules[id.index()].name);
-  }
-  return names;
-}
-
-std::vector<std::string> CollectivesOf(const Blueprint& blueprint,
-                                       std::string_view module,
-                                       ModulePass pass = kForward) {
-  return CollectiveTexts(ModuleOf(blueprint.modules, module), pass);
 }
 
 // SmallLlama: 32,768 in the embedding, 47,232 in each of 4 blocks, 32,832 in
@@ -127,203 +104,82 @@ TEST(TrainingTest, SendsHiddenStatesBetweenStages) {
   EXPECT_EQ(Train(SmallLlama(), setup).pipeline_message, Bytes(4096));
 }
 
-// ZeRO, arXiv 1910.02054: an all-reduce is a reduce-scatter and an all-gather.
-TEST(ZeroTest, WithoutItGradientsAreAllReduced) {
-  TrainingSetup setup = SmallSetup();
-  setup.zero = Zero::kNone;
-  const Blueprint blueprint = Train(SmallLlama(), setup);
-  EXPECT_THAT(AfterTexts(blueprint), ElementsAre("grad_reduce", "optimizer"));
-  EXPECT_THAT(CollectivesOf(blueprint, "grad_reduce"),
-              ElementsAre("all-reduce DP 1018112 B"));  // 254,528 x 4.
+// The runs of a stage, with their chunks: "0: 1 x embedding_layer".
+std::vector<std::string> ChunkTexts(const Blueprint& blueprint, size_t stage) {
+  std::vector<std::string> texts =
+      RunTexts(blueprint, blueprint.stages.at(stage));
+  for (size_t i = 0; i < texts.size(); ++i) {
+    texts[i] =
+        fmt::format("{}: {}", blueprint.stages[stage].runs[i].chunk, texts[i]);
+  }
+  return texts;
 }
 
-TEST(ZeroTest, Stage1ShardsTheOptimizer) {
-  TrainingSetup setup = SmallSetup();
-  setup.zero = Zero::kOptimizer;
-  Blueprint blueprint = Train(SmallLlama(), setup);
-  EXPECT_THAT(AfterTexts(blueprint),
-              ElementsAre("grad_reduce", "optimizer", "param_gather"));
-  EXPECT_THAT(CollectivesOf(blueprint, "grad_reduce"),
-              ElementsAre("reduce-scatter DP 1018112 B"));
-  EXPECT_THAT(CollectivesOf(blueprint, "param_gather"),
-              ElementsAre("all-gather DP 509056 B"));  // 254,528 x 2.
-  setup.gradient_bytes = 2;
-  blueprint = Train(SmallLlama(), setup);
-  EXPECT_THAT(CollectivesOf(blueprint, "grad_reduce"),
-              ElementsAre("reduce-scatter DP 509056 B"));
-}
+constexpr char kBlocks[] = "attention_column attention_row mlp_column mlp_row";
 
-TEST(ZeroTest, Stage2ReducesInEveryMicroBatch) {
+TEST(ChunkTest, EqualRunsOfTwoChunksStayApart) {
   TrainingSetup setup = SmallSetup();
-  setup.zero = Zero::kGradients;
+  setup.pipeline = 2;
+  setup.virtual_stages = 2;
   const Blueprint blueprint = Train(SmallLlama(), setup);
-  EXPECT_THAT(AfterTexts(blueprint), ElementsAre("optimizer", "param_gather"));
-  EXPECT_EQ(RunTexts(blueprint, blueprint.stages[0]).at(1),
-            "4 x block_begin attention_column attention_row mlp_column "
-            "mlp_row");
-  // 47,232, 32,768 and 32,832, by 4 B.
-  EXPECT_THAT(CollectivesOf(blueprint, "block_begin", kWeight),
-              ElementsAre("launch reduce-scatter DP 188928 B"));
-  EXPECT_THAT(CollectivesOf(blueprint, "embedding_begin", kWeight),
-              ElementsAre("launch reduce-scatter DP 131072 B"));
-  EXPECT_THAT(CollectivesOf(blueprint, "logits_begin", kWeight),
-              ElementsAre("launch reduce-scatter DP 131328 B"));
-}
-
-// FSDP, arXiv 2304.11277, section 3: parameters are gathered before a unit runs
-// forward, and again before it runs backward.
-TEST(ZeroTest, Stage3GathersBlockByBlock) {
-  TrainingSetup setup = SmallSetup();
-  setup.zero = Zero::kParameters;
-  const Blueprint blueprint = Train(SmallLlama(), setup);
-  EXPECT_THAT(AfterTexts(blueprint), ElementsAre("optimizer"));
+  EXPECT_EQ(blueprint.schedule, PipelineSchedule::kInterleaved);
+  ASSERT_EQ(blueprint.stages.size(), 2);
   EXPECT_THAT(
-      RunTexts(blueprint, blueprint.stages[0]),
-      ElementsAre("1 x embedding_begin embedding_layer",
-                  "4 x block_begin attention_column attention_row mlp_column "
-                  "mlp_row block_end",
-                  "1 x logits_begin final_column logits_end cross_entropy"));
-  EXPECT_THAT(CollectivesOf(blueprint, "block_begin", kForward),
-              ElementsAre("prefetch all-gather DP 94464 B"));  // 47,232 x 2.
-  EXPECT_THAT(CollectivesOf(blueprint, "block_end", kForward), IsEmpty());
-  EXPECT_THAT(CollectivesOf(blueprint, "block_end", kInput),
-              ElementsAre("prefetch all-gather DP 94464 B"));
-  EXPECT_THAT(CollectivesOf(blueprint, "block_begin", kWeight),
-              ElementsAre("launch reduce-scatter DP 188928 B"));
-  EXPECT_THAT(CollectivesOf(blueprint, "logits_end", kInput),
-              ElementsAre("prefetch all-gather DP 65664 B"));
+      ChunkTexts(blueprint, 0),
+      ElementsAre("0: 1 x embedding_layer", fmt::format("0: 1 x {}", kBlocks),
+                  fmt::format("1: 1 x {}", kBlocks)));
+  EXPECT_THAT(ChunkTexts(blueprint, 1),
+              ElementsAre(fmt::format("0: 1 x {}", kBlocks),
+                          fmt::format("1: 1 x {}", kBlocks),
+                          "1: 1 x final_column cross_entropy"));
 }
 
-TEST(ZeroTest, OneReplicaNeedsNothing) {
-  for (const Zero zero :
-       {Zero::kNone, Zero::kOptimizer, Zero::kGradients, Zero::kParameters}) {
-    TrainingSetup setup = SmallSetup();
-    setup.world_size = 1;
-    setup.zero = zero;
-    const Blueprint blueprint = Train(SmallLlama(), setup);
-    EXPECT_THAT(AfterTexts(blueprint), ElementsAre("optimizer"));
-    EXPECT_EQ(RunTexts(blueprint, blueprint.stages[0]).at(1),
-              "4 x attention_column attention_row mlp_column mlp_row");
+TEST(ChunkTest, BothEndsOfAVAreOnTheFirstStage) {
+  TrainingSetup setup = SmallSetup();
+  setup.pipeline = 2;
+  setup.schedule = PipelineSchedule::kZbV;
+  const Blueprint blueprint = Train(SmallLlama(), setup);
+  EXPECT_EQ(blueprint.sizes.virtual_stages, 2);
+  EXPECT_THAT(
+      ChunkTexts(blueprint, 0),
+      ElementsAre("0: 1 x embedding_layer", fmt::format("0: 1 x {}", kBlocks),
+                  fmt::format("1: 1 x {}", kBlocks),
+                  "1: 1 x final_column cross_entropy"));
+  EXPECT_THAT(ChunkTexts(blueprint, 1),
+              ElementsAre(fmt::format("0: 1 x {}", kBlocks),
+                          fmt::format("1: 1 x {}", kBlocks)));
+}
+
+// Both copies of a part are reduced over DP: 2 x (2 x 47,232) and both ends.
+TEST(ChunkTest, DualPipeHoldsTheModelTwice) {
+  TrainingSetup setup = SmallSetup();
+  setup.pipeline = 2;
+  setup.schedule = PipelineSchedule::kDualPipe;
+  const Blueprint blueprint = Train(SmallLlama(), setup);
+  ASSERT_EQ(blueprint.stages.size(), 2);
+  EXPECT_THAT(
+      ChunkTexts(blueprint, 0),
+      ElementsAre("0: 1 x embedding_layer", fmt::format("0: 2 x {}", kBlocks),
+                  fmt::format("1: 2 x {}", kBlocks),
+                  "1: 1 x final_column cross_entropy"));
+  for (const ProgramStage& stage : blueprint.stages) {
+    EXPECT_EQ(Sum(blueprint, stage).parameters, 254'528);
   }
 }
 
-TEST(OverlapTest, ReducesBehindTheLastBackwardPass) {
+// A table that words are looked up in and scored by is a copy on another stage
+// alone.
+TEST(ChunkTest, TiedTablesOfOneStageAreOne) {
   TrainingSetup setup = SmallSetup();
-  setup.overlap_gradients = true;
-  Blueprint blueprint = Train(SmallLlama(), setup);
-  EXPECT_THAT(AfterTexts(blueprint), ElementsAre("optimizer", "param_gather"));
-  EXPECT_THAT(CollectivesOf(blueprint, "block_begin", kWeight),
-              ElementsAre("launch reduce-scatter DP 188928 B, last"));
-  setup.zero = Zero::kNone;
-  blueprint = Train(SmallLlama(), setup);
-  EXPECT_THAT(AfterTexts(blueprint), ElementsAre("optimizer"));
-  EXPECT_THAT(CollectivesOf(blueprint, "block_begin", kWeight),
-              ElementsAre("launch all-reduce DP 188928 B, last"));
-}
-
-TEST(OverlapTest, GathersBehindTheFirstForwardPass) {
-  TrainingSetup setup = SmallSetup();
-  setup.overlap_parameters = true;
-  const Blueprint blueprint = Train(SmallLlama(), setup);
-  EXPECT_THAT(AfterTexts(blueprint), ElementsAre("grad_reduce", "optimizer"));
-  EXPECT_THAT(CollectivesOf(blueprint, "block_begin", kForward),
-              ElementsAre("prefetch all-gather DP 94464 B, first"));
-  EXPECT_THAT(CollectivesOf(blueprint, "embedding_begin", kForward),
-              ElementsAre("prefetch all-gather DP 65536 B, first"));
-}
-
-TEST(OptimizerTest, ContextParallelRanksAreReplicas) {
-  TrainingSetup setup = SmallSetup();
-  setup.context = 4;
-  EXPECT_THAT(CollectivesOf(Train(SmallLlama(), setup), "grad_reduce"),
-              ElementsAre("reduce-scatter DP 1018112 B"));
-}
-
-// SmallMoe has 65,600 outside of its blocks, and in each block 10,880 beside
-// 8 experts of 6144.
-TEST(OptimizerTest, ExpertsHaveTheirOwnReplicas) {
-  TrainingSetup setup = SmallSetup();
-  setup.expert = 2;  // Two replicas of each half of the experts.
-  const Blueprint two = Train(SmallMoe(), setup);
-  // (65,600 + 4 x 10,880) x 4 B, 4 x 4 x 6144 x 4 B.
-  EXPECT_THAT(CollectivesOf(two, "grad_reduce"),
-              ElementsAre("reduce-scatter DP 436480 B",
-                          "reduce-scatter DP_EP 393216 B"));
-  EXPECT_THAT(
-      CollectivesOf(two, "param_gather"),
-      ElementsAre("all-gather DP 218240 B", "all-gather DP_EP 196608 B"));
-  setup.expert = 4;  // One of each quarter.
-  EXPECT_THAT(CollectivesOf(Train(SmallMoe(), setup), "grad_reduce"),
-              ElementsAre("reduce-scatter DP 436480 B"));
-  setup.expert =
-      2;  // One of each quarter, too: of a half, half of the columns.
-  setup.expert_tensor = 2;
-  EXPECT_THAT(CollectivesOf(Train(SmallMoe(), setup), "grad_reduce"),
-              ElementsAre("reduce-scatter DP 436480 B"));
-}
-
-// Norms work on split tokens, so that each rank has a part of their gradient:
-// (4 x 2 + 1) x 64 x 4 B.
-TEST(OptimizerTest, SumsReplicatedGradientsWithSequenceParallelism) {
-  TrainingSetup setup = SmallSetup();
-  setup.tensor = 2;
-  EXPECT_THAT(AfterTexts(Train(SmallLlama(), setup)),
-              ElementsAre("grad_reduce", "optimizer", "param_gather"));
-  setup.sequence_parallel = true;
-  const Blueprint blueprint = Train(SmallLlama(), setup);
-  EXPECT_THAT(AfterTexts(blueprint), ElementsAre("grad_reduce", "layernorm",
-                                                 "optimizer", "param_gather"));
-  EXPECT_THAT(CollectivesOf(blueprint, "layernorm"),
-              ElementsAre("all-reduce TP 2304 B"));
-  // Of each block norms of 4 x 64 and biases of 2 x 64, and 2 x 64 at the end;
-  // learned positions are looked up for all tokens on every rank.
-  EXPECT_THAT(CollectivesOf(Train(SmallGpt(), setup), "layernorm"),
-              ElementsAre("all-reduce TP 6656 B"));
-}
-
-std::vector<double> OptimizerBytes(const ModelSpec& model,
-                                   const TrainingSetup& setup) {
-  const Blueprint blueprint = Train(model, setup);
-  std::vector<double> bytes;
-  for (const ModuleStep& step :
-       ModuleOf(blueprint.modules, "optimizer").pass(kForward)) {
-    if (step.kind == StepKind::kCompute) bytes.push_back(BytesMoved(step.op));
-  }
-  return bytes;
-}
-
-// The norm reads gradients of 4 B. Adam reads them, reads and writes a weight
-// and two moments in FP32, and writes a weight in BF16: 4 + 24 + 2 = 30 B. Then
-// gradients are set to zero.
-TEST(OptimizerTest, MovesTheStatesOfItsShare) {
-  TrainingSetup setup = SmallSetup();
-  setup.zero = Zero::kNone;
-  EXPECT_THAT(OptimizerBytes(SmallLlama(), setup),
-              ElementsAre(254528 * 4, 254528 * 30, 254528 * 4));
-  setup.zero = Zero::kOptimizer;  // A quarter: 63,632.
-  EXPECT_THAT(OptimizerBytes(SmallLlama(), setup),
-              ElementsAre(63632 * 4, 63632 * 30, 254528 * 4));
-  setup.zero = Zero::kGradients;
-  EXPECT_THAT(OptimizerBytes(SmallLlama(), setup),
-              ElementsAre(63632 * 4, 63632 * 30, 63632 * 4));
-}
-
-// A quarter of 109,120 parameters, and half of the 98,304 of 4 experts.
-TEST(OptimizerTest, ExpertsAreSharedByTheirReplicas) {
-  TrainingSetup setup = SmallSetup();
-  setup.expert = 2;
-  EXPECT_THAT(OptimizerBytes(SmallMoe(), setup),
-              ElementsAre(76432 * 4, 76432 * 30, 207424 * 4));
-}
-
-TEST(OptimizerTest, AgreesOnTheNormOverTensorParallelRanks) {
-  TrainingSetup setup = SmallSetup();
-  EXPECT_THAT(CollectivesOf(Train(SmallLlama(), setup), "optimizer"),
-              IsEmpty());
-  setup.tensor = 2;
-  EXPECT_THAT(CollectivesOf(Train(SmallLlama(), setup), "optimizer"),
-              ElementsAre("all-reduce TP 4 B", "all-reduce TP 4 B",
-                          "all-reduce TP 4 B", "all-reduce TP 4 B"));
+  const auto logits = [&] {
+    return ModuleOf(Train(SmallGpt(), setup).modules, "final_column")
+        .parameters;
+  };
+  EXPECT_EQ(logits(), 128);
+  setup.pipeline = 2;
+  EXPECT_EQ(logits(), 128 + 512 * 64);
+  setup.schedule = PipelineSchedule::kZbV;
+  EXPECT_EQ(logits(), 128);
 }
 
 TEST(TrainingTest, RefusesBadModelsAndSetups) {

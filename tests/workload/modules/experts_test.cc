@@ -47,6 +47,12 @@ Gemm UpOf(const Modules& modules) {
   return std::get<Gemm>(op.shape);
 }
 
+// In training each group is a kernel.
+Gemm Trained(Gemm gemm) {
+  gemm.starts_each_group = true;
+  return gemm;
+}
+
 TEST(ExpertsTest, HasFiveModules) {
   const Modules modules = ModulesFor(SmallMoe(), SmallContext());
   EXPECT_EQ(modules.router.name, "moe_router");
@@ -60,9 +66,9 @@ TEST(ExpertsTest, TokensGoToTheirExpertsAndBack) {
   const Modules modules = ModulesFor(SmallMoe(), SmallContext());
   // 2 b s h top_k / TP = 2 x 2 x 32 x 64 x 2 / 2.
   EXPECT_THAT(StepTexts(modules.dispatch, kForward),
-              ElementsAre("permute", "all-to-all EP 8192 B"));
+              ElementsAre("routing", "permute", "all-to-all EP 8192 B"));
   EXPECT_THAT(StepTexts(modules.dispatch, kInput),
-              ElementsAre("all-to-all EP 8192 B", "permute"));
+              ElementsAre("all-to-all EP 8192 B", "permute", "routing"));
   EXPECT_THAT(StepTexts(modules.combine, kForward),
               ElementsAre("all-to-all EP 8192 B", "unpermute", "residual_add"));
   EXPECT_THAT(StepTexts(modules.combine, kInput),
@@ -79,7 +85,8 @@ TEST(ExpertsTest, OneRankOfExpertsNeedsNoAllToAll) {
   const Modules modules = ModulesFor(SmallMoe(), context);
   EXPECT_THAT(StepTexts(modules.router, kForward),
               ElementsAre("rms_norm", "router", "softmax_topk"));
-  EXPECT_THAT(StepTexts(modules.dispatch, kForward), ElementsAre("permute"));
+  EXPECT_THAT(StepTexts(modules.dispatch, kForward),
+              ElementsAre("routing", "permute"));
   EXPECT_THAT(StepTexts(modules.gather, kForward), ElementsAre("permute"));
 }
 
@@ -90,9 +97,9 @@ TEST(ExpertsTest, DispatchInFp8HasAScaleForEach128) {
   // 64 copies of 64 elements, 1 + 4 / 128 = 1.03125 B each; the gradient and
   // the way back are in BF16.
   EXPECT_THAT(StepTexts(modules.dispatch, kForward),
-              ElementsAre("permute", "all-to-all EP 4224 B"));
+              ElementsAre("routing", "permute", "all-to-all EP 4224 B"));
   EXPECT_THAT(StepTexts(modules.dispatch, kInput),
-              ElementsAre("all-to-all EP 8192 B", "permute"));
+              ElementsAre("all-to-all EP 8192 B", "permute", "routing"));
   EXPECT_EQ(StepTexts(modules.combine, kForward).front(),
             "all-to-all EP 8192 B");
 }
@@ -102,16 +109,16 @@ TEST(ExpertsTest, TheBusiestRankSetsThePace) {
   context.expert_load = 1.5;
   const Modules modules = ModulesFor(SmallMoe(), context);
   EXPECT_THAT(StepTexts(modules.dispatch, kForward),
-              ElementsAre("permute", "all-to-all EP 12288 B"));
+              ElementsAre("routing", "permute", "all-to-all EP 12288 B"));
   // 96 copies to 2 experts.
-  EXPECT_EQ(UpOf(modules), (Gemm{2, 48, 64, 64}));
+  EXPECT_EQ(UpOf(modules), Trained({2, 48, 64, 64}));
 }
 
 TEST(ExpertsTest, ARankComputesItsExperts) {
   const Modules modules = ModulesFor(SmallMoe(), SmallContext());
-  EXPECT_EQ(UpOf(modules), (Gemm{2, 32, 64, 64}));
+  EXPECT_EQ(UpOf(modules), Trained({2, 32, 64, 64}));
   const Operator& down = OperatorOf(modules.experts, kForward, "experts_down");
-  EXPECT_EQ(std::get<Gemm>(down.shape), (Gemm{2, 32, 64, 32}));
+  EXPECT_EQ(std::get<Gemm>(down.shape), Trained({2, 32, 64, 32}));
   EXPECT_THAT(StepTexts(modules.experts, kForward),
               ElementsAre("experts_up", "swiglu", "experts_down"));
   EXPECT_EQ(modules.experts.expert_parameters, 2 * 3 * 64 * 32);
@@ -123,12 +130,22 @@ TEST(ExpertsTest, ARankComputesItsExperts) {
   EXPECT_EQ(modules.combine.saved_bytes, 64 * 2 * 64);
 }
 
+TEST(ExpertsTest, WeightGradientsAreAddedToTheirSums) {
+  ModuleContext context = SmallContext();
+  context.gradient_bytes = 4;
+  const Modules modules = ModulesFor(SmallMoe(), context);
+  const Operator& up =
+      OperatorOf(modules.experts, ModulePass::kWeightGradient, "experts_up");
+  EXPECT_EQ(std::get<Gemm>(up.shape),
+            (Gemm{2, 64, 64, 32, /*sum_bytes=*/4, /*starts_each_group=*/true}));
+}
+
 TEST(ExpertsTest, ExpertTensorParallelismSplitsEachExpert) {
   ModuleContext context = SmallContext();
   context.expert_tensor = 2;
   const Modules modules = ModulesFor(SmallMoe(), context);
   // Both ranks work on the tokens of both: 128 copies, half of the columns.
-  EXPECT_EQ(UpOf(modules), (Gemm{2, 64, 32, 64}));
+  EXPECT_EQ(UpOf(modules), Trained({2, 64, 32, 64}));
   EXPECT_EQ(modules.experts.expert_parameters, 2 * 3 * 64 * 16);
   EXPECT_THAT(StepTexts(modules.gather, kForward),
               ElementsAre("all-gather ETP 16384 B", "permute"));

@@ -1,6 +1,8 @@
 #include "workload/modules/full_attention.h"
 
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_models.h"
@@ -142,29 +144,69 @@ ModuleContext Split(ContextMethod method) {
   return context;
 }
 
+double AttentionFlops(const MockModule& module, ModulePass pass) {
+  double flops = 0;
+  for (const ModuleStep& step : module.pass(pass)) {
+    if (step.kind != StepKind::kCompute || step.op.name != "attention")
+      continue;
+    flops += Flops(step.op);
+  }
+  return flops;
+}
+
 // A share of 1 / CP of the causal triangle each.
-void ExpectHalfOfTheScores(const MockModule& row) {
+void ExpectItsShareOfTheScores(const MockModule& row, int64_t context) {
   const MockModule whole = Row(SmallLlama(), SmallContext());
   for (const ModulePass pass : {kForward, kInput}) {
-    EXPECT_EQ(2 * Flops(OperatorOf(row, pass, "attention")),
-              Flops(OperatorOf(whole, pass, "attention")));
+    EXPECT_EQ(static_cast<double>(context) * AttentionFlops(row, pass),
+              AttentionFlops(whole, pass));
   }
 }
 
-// Ring attention, arXiv 2310.01889: gradients travel with keys and values.
-TEST(ContextParallelismTest, ARingHidesKeysAndValues) {
-  const MockModule row = Row(SmallLlama(), Split(ContextMethod::kRing));
+// Ring attention, arXiv 2310.01889: gradients travel with keys and values. The
+// last step needs what came last.
+TEST(ContextParallelismTest, ARingHidesKeysAndValuesButOfItsLastStep) {
+  ModuleContext context = Split(ContextMethod::kRing);
+  context.context = 4;
+  const MockModule row = Row(SmallLlama(), context);
+  EXPECT_THAT(StepTexts(row, kForward),
+              ElementsAre("launch all-gather CP 4096 B", "attention",
+                          "attention", "attention", "wait CP", "attention",
+                          "output_linear", "residual_add"));
+  EXPECT_THAT(StepTexts(row, kInput),
+              ElementsAre("residual_add", "output_linear",
+                          "launch all-gather CP 8192 B", "attention",
+                          "attention", "attention", "wait CP", "attention"));
+  ExpectItsShareOfTheScores(row, 4);
+}
+
+// Of its own 8 queries the causal half; of others', the early 4 keys of all or,
+// which is as much, the late queries all 8.
+TEST(ContextParallelismTest, AllStepsOfARingHaveAsManyPairs) {
+  ModuleContext context = Split(ContextMethod::kRing);
+  context.context = 4;
+  const MockModule row = Row(SmallLlama(), context);
+  std::vector<std::string> shapes;
+  for (const ModuleStep& step : row.pass(kForward)) {
+    const auto* attention = std::get_if<Attention>(&step.op.shape);
+    if (attention == nullptr) continue;
+    shapes.push_back(fmt::format("{} x {}{}", attention->queries,
+                                 attention->keys,
+                                 attention->causal ? " causal" : ""));
+  }
+  EXPECT_THAT(shapes, ElementsAre("8 x 8 causal", "8 x 4", "8 x 4", "8 x 4"));
+}
+
+TEST(ContextParallelismTest, ARingWithAWindowIsOneStep) {
+  ModelSpec model = SmallLlama();
+  model.full_attention->window = 4;
+  model.full_attention->window_every = 1;
+  const MockModule row = FullAttentionModules(model, /*has_window=*/true,
+                                              Split(ContextMethod::kRing))
+                             .at(1);
   EXPECT_THAT(StepTexts(row, kForward),
               ElementsAre("launch all-gather CP 4096 B", "attention", "wait CP",
                           "output_linear", "residual_add"));
-  EXPECT_THAT(
-      StepTexts(row, kInput),
-      ElementsAre("residual_add", "output_linear",
-                  "launch all-gather CP 8192 B", "attention", "wait CP"));
-  // An early and a late part of 8: as if the 16 queries saw 9 to 24 keys.
-  EXPECT_EQ(CoreOf(row).queries, 16);
-  EXPECT_EQ(CoreOf(row).keys, 24);
-  ExpectHalfOfTheScores(row);
 }
 
 // Llama 3, arXiv 2407.21783, section 3.3.2.
@@ -177,7 +219,7 @@ TEST(ContextParallelismTest, AllGatherWaitsForKeysAndValues) {
       StepTexts(row, kInput),
       ElementsAre("residual_add", "output_linear", "all-gather CP 4096 B",
                   "attention", "reduce-scatter CP 4096 B"));
-  ExpectHalfOfTheScores(row);
+  ExpectItsShareOfTheScores(row, 2);
 }
 
 // Ulysses, arXiv 2309.14509: 32 tokens with all heads become 64 tokens with
@@ -196,7 +238,7 @@ TEST(ContextParallelismTest, AllToAllTradesPositionsForHeads) {
   EXPECT_EQ(CoreOf(row).queries, 32);
   EXPECT_EQ(CoreOf(row).keys, 32);
   EXPECT_EQ(CoreOf(row).heads, 4);
-  ExpectHalfOfTheScores(row);
+  ExpectItsShareOfTheScores(row, 2);
 }
 
 TEST(ContextParallelismTest, KeepsItsOwnPositions) {

@@ -109,6 +109,20 @@ TEST(CrossEntropyTest, ReducesThreeNumbersForEachToken) {
               ElementsAre("cross_entropy"));
 }
 
+// 64 tokens of 256 logits of 2 B on this rank: read twice and written once, and
+// then read and written once more.
+TEST(CrossEntropyTest, FusedKeepsTheGradientInPlaceOfTheLogits) {
+  ModuleContext context = SmallContext();
+  context.fused_loss = true;
+  const MockModule module = CrossEntropy(512, context);
+  EXPECT_EQ(BytesMoved(module, kForward), 3 * 2 * 64 * 256);
+  EXPECT_EQ(BytesMoved(module, kInput), 2 * 2 * 64 * 256);
+  EXPECT_EQ(module.saved_bytes, 2 * 64 * 256);
+  EXPECT_EQ(module.workspace_bytes, 0);
+  EXPECT_EQ(StepTexts(module, kForward),
+            StepTexts(CrossEntropy(512, SmallContext()), kForward));
+}
+
 TEST(LogitsTest, InferenceNeedsTheLastPositionOnly) {
   ModuleContext context = SmallContext();
   context.training = false;

@@ -79,6 +79,104 @@ TEST(ModuleBuilderTest, SequenceParallelRegionsGatherAndScatter) {
   EXPECT_EQ(StepTexts(module, kWeight).back(), "wait TP");
 }
 
+// Of TP products of a share of the tokens each, one is not beside a collective.
+TEST(ModuleBuilderTest, ProductsRunBesideCollectivesInParts) {
+  ModuleContext context = SmallContext();
+  context.tensor = 4;
+  context.sequence_parallel = true;
+  const MockModule whole = Region(context);
+  context.tensor_overlap = true;
+  const MockModule module = Region(context);
+  EXPECT_THAT(
+      StepTexts(module, kForward),
+      ElementsAre("launch all-gather TP 1024 B", "up", "up", "up", "wait TP",
+                  "up", "down", "launch reduce-scatter TP 1024 B", "down",
+                  "down", "down", "wait TP"));
+  EXPECT_THAT(StepTexts(module, kInput),
+              ElementsAre("launch all-gather TP 1024 B, hidden",
+                          "launch all-gather TP 1024 B", "down", "down", "down",
+                          "wait TP", "down", "up", "wait TP",
+                          "launch reduce-scatter TP 1024 B"));
+  EXPECT_EQ(StepTexts(module, kWeight), StepTexts(whole, kWeight));
+  EXPECT_EQ(module.pass(kForward).at(1).op,
+            (Operator{"up", Gemm{1, 16, 16, 8}}));
+  for (const ModulePass pass : kModulePasses) {
+    EXPECT_EQ(Flops(module, pass), Flops(whole, pass));
+  }
+  EXPECT_EQ(module.saved_bytes, whole.saved_bytes);
+}
+
+// 64 tokens, 8 elements in and 16 out: 2 B are read, and 1 B written twice.
+TEST(ModuleBuilderTest, ProductsInFp8HaveCasts) {
+  ModuleContext context = SmallContext();
+  context.precision = Precision::kFp8;
+  ModuleBuilder::Product product = {
+      .op = "up", .tokens = 64, .inputs = 8, .outputs = 16};
+  const auto build = [&] {
+    ModuleBuilder builder("linear", context);
+    builder.Linear(product);
+    return builder.Take();
+  };
+  // By the norm in front, but for the transposed inputs.
+  MockModule module = build();
+  EXPECT_THAT(StepTexts(module, kForward), ElementsAre("up"));
+  EXPECT_THAT(StepTexts(module, kInput), ElementsAre("fp8_cast", "up"));
+  EXPECT_THAT(StepTexts(module, kWeight), ElementsAre("fp8_transpose", "up"));
+  EXPECT_EQ(module.pass(kInput).front().op,
+            (Operator{"fp8_cast", Stream{64 * 16 * 4}}));
+  EXPECT_EQ(module.pass(kWeight).front().op,
+            (Operator{"fp8_transpose", Stream{64 * 8 * 2}}));
+  // By themselves, in front of an activation.
+  product.casts_inputs = true;
+  product.casts_gradients = false;
+  module = build();
+  EXPECT_THAT(StepTexts(module, kForward), ElementsAre("fp8_cast", "up"));
+  EXPECT_THAT(StepTexts(module, kInput), ElementsAre("up"));
+  EXPECT_THAT(StepTexts(module, kWeight), ElementsAre("up"));
+  EXPECT_EQ(module.pass(kForward).front().op,
+            (Operator{"fp8_cast", Stream{64 * 8 * 4}}));
+  // Without a backward pass nothing is transposed.
+  context.training = false;
+  EXPECT_EQ(build().pass(kForward).front().op,
+            (Operator{"fp8_cast", Stream{64 * 8 * 3}}));
+  product.is_exact = true;
+  EXPECT_THAT(StepTexts(build(), kForward), ElementsAre("up"));
+}
+
+TEST(ModuleBuilderTest, CastsAreInFrontOfWhatOverlaps) {
+  ModuleContext context = SmallContext();
+  context.precision = Precision::kFp8;
+  context.tensor = 2;
+  context.sequence_parallel = true;
+  context.tensor_overlap = true;
+  const MockModule module = Region(context);
+  EXPECT_THAT(
+      StepTexts(module, kForward),
+      ElementsAre("launch all-gather TP 1024 B", "up", "wait TP", "up", "down",
+                  "launch reduce-scatter TP 1024 B", "down", "wait TP"));
+  EXPECT_THAT(StepTexts(module, kInput),
+              ElementsAre("launch all-gather TP 1024 B, hidden", "fp8_cast",
+                          "launch all-gather TP 1024 B", "down", "wait TP",
+                          "down", "fp8_cast", "up", "wait TP",
+                          "launch reduce-scatter TP 1024 B"));
+}
+
+TEST(ModuleBuilderTest, ExactProductsWaitForTheirInputs) {
+  ModuleContext context = SmallContext();
+  context.tensor = 2;
+  context.sequence_parallel = true;
+  context.tensor_overlap = true;
+  ModuleBuilder builder("logits", context);
+  builder.BeginRegion(8);
+  builder.Linear({.op = "logits",
+                  .tokens = 64,
+                  .inputs = 8,
+                  .outputs = 16,
+                  .is_exact = true});
+  EXPECT_THAT(StepTexts(builder.Take(), kForward),
+              ElementsAre("all-gather TP 1024 B", "logits"));
+}
+
 TEST(ModuleBuilderTest, InferenceHasNoBackwardPass) {
   ModuleContext context = SmallContext();
   context.tensor = 2;
@@ -99,9 +197,10 @@ TEST(ModuleBuilderTest, ALinearLayerIsThreeProducts) {
       {.op = "up", .groups = 3, .tokens = 6, .inputs = 8, .outputs = 16});
   const MockModule module = builder.Take();
   const auto only = [&](ModulePass pass) { return module.pass(pass).at(0).op; };
-  EXPECT_EQ(only(kForward), (Operator{"up", Gemm{3, 6, 16, 8}}));
-  EXPECT_EQ(only(kInput), (Operator{"up", Gemm{3, 6, 8, 16}}));
-  EXPECT_EQ(only(kWeight), (Operator{"up", Gemm{3, 8, 16, 6}}));
+  // Each group is a kernel; weight gradients are added to sums in FP32.
+  EXPECT_EQ(only(kForward), (Operator{"up", Gemm{3, 6, 16, 8, 0, true}}));
+  EXPECT_EQ(only(kInput), (Operator{"up", Gemm{3, 6, 8, 16, 0, true}}));
+  EXPECT_EQ(only(kWeight), (Operator{"up", Gemm{3, 8, 16, 6, 4, true}}));
   EXPECT_EQ(module.saved_bytes, 3 * 6 * 8 * 2);
   EXPECT_EQ(Flops(module, kForward), 2 * 3 * 6 * 16 * 8);
   EXPECT_EQ(Flops(module, kWeight), Flops(module, kForward));
@@ -142,9 +241,9 @@ MockModule Behind(int64_t context_parallel) {
   ModuleBuilder builder("ring", context);
   const Operator op = {"attention", Stream{8}};
   builder.ForwardBehind(CollectiveKind::kAllGather, ParallelDimension::kContext,
-                        32, op);
+                        32, {op, op});
   builder.BackwardBehind(CollectiveKind::kAllGather,
-                         ParallelDimension::kContext, 64, op);
+                         ParallelDimension::kContext, 64, {op, op});
   builder.Forward({"after", Stream{8}});
   builder.Backward({"after", Stream{8}});
   return builder.Take();
@@ -152,15 +251,17 @@ MockModule Behind(int64_t context_parallel) {
 
 TEST(ModuleBuilderTest, HidesCollectivesBehindAnOperator) {
   const MockModule alone = Behind(1);
-  EXPECT_THAT(StepTexts(alone, kForward), ElementsAre("attention", "after"));
-  EXPECT_THAT(StepTexts(alone, kInput), ElementsAre("after", "attention"));
+  EXPECT_THAT(StepTexts(alone, kForward),
+              ElementsAre("attention", "attention", "after"));
+  EXPECT_THAT(StepTexts(alone, kInput),
+              ElementsAre("after", "attention", "attention"));
   const MockModule ring = Behind(2);
   EXPECT_THAT(StepTexts(ring, kForward),
-              ElementsAre("launch all-gather CP 32 B", "attention", "wait CP",
-                          "after"));
+              ElementsAre("launch all-gather CP 32 B", "attention", "attention",
+                          "wait CP", "after"));
   EXPECT_THAT(StepTexts(ring, kInput),
               ElementsAre("after", "launch all-gather CP 64 B", "attention",
-                          "wait CP"));
+                          "attention", "wait CP"));
 }
 
 TEST(ModuleBuilderTest, CollectivesOfNothingAreLeftOut) {

@@ -105,6 +105,31 @@ TEST(GpuFileTest, TheLoadOfShardedTrainingIsThatOfTraining) {
   EXPECT_EQ(c.attention_bias, 0.6);
 }
 
+TEST(GpuFileTest, KernelsMayHaveTimesOfTheirOwn) {
+  EXPECT_TRUE(
+      ValueOrDie(ParseGpu("g", kFile)).calibration.kernel_us_of.empty());
+  const std::string file =
+      With("  kernel_us: 3", "  kernel_us: 3\n  kernel_us_of: {routing: 450}");
+  EXPECT_THAT(ValueOrDie(ParseGpu("g", file)).calibration.kernel_us_of,
+              ElementsAre(Pair("routing", 450)));
+}
+
+TEST(GpuFileTest, CollectivesSlowComputationDown) {
+  EXPECT_EQ(ValueOrDie(ParseGpu("g", kFile)).calibration.communication_slowdown,
+            0);
+  const auto with = [](std::string_view share) {
+    return ParseGpu("g", With("  tile_fill_k: 100",
+                              fmt::format("  tile_fill_k: 100\n  "
+                                          "communication_slowdown: {}",
+                                          share)));
+  };
+  EXPECT_EQ(ValueOrDie(with("0.1")).calibration.communication_slowdown, 0.1);
+  EXPECT_THAT(with("1"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "g:32:27: communication_slowdown is \"1\": expected a "
+                       "number from 0 to 0.999"));
+}
+
 TEST(GpuFileTest, Fp8AndNamedSharesMayBeAbsent) {
   std::string file = With("  fp8: 200\n", "");
   file.replace(file.find("fp8: 0.7, "), 10, "");

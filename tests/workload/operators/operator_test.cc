@@ -120,5 +120,14 @@ TEST(OperatorTest, AStreamOnlyMovesBytes) {
   EXPECT_EQ(BytesMoved(op), 1000);
 }
 
+// A result of 3 x 4 is written in BF16; a sum in FP32 is read and written.
+TEST(OperatorTest, ASumIsReadAndWritten) {
+  Gemm gemm = {.groups = 2, .m = 3, .n = 4, .k = 5};
+  EXPECT_EQ(BytesMoved({"x", gemm}), 2 * (2 * (15 + 20) + 2 * 12));
+  gemm.sum_bytes = 4;
+  EXPECT_EQ(BytesMoved({"x", gemm}), 2 * (2 * (15 + 20) + 8 * 12));
+  EXPECT_EQ(Flops({"x", gemm}), 2 * 2 * 3 * 4 * 5);
+}
+
 }  // namespace
 }  // namespace astra

@@ -159,6 +159,22 @@ TEST(RooflineTest, AStreamRunsAtTheShareOfItsName) {
   EXPECT_EQ(TimeOf({"gelu", Stream{2'000'000}}).bound, "memory");
 }
 
+TEST(RooflineTest, AKernelMayHaveATimeOfItsOwn) {
+  GpuSpec gpu = TestGpu();
+  gpu.calibration.kernel_us_of = {{"routing", 450}};
+  EXPECT_EQ(Roofline(gpu).TimeOf({"routing", Stream{0}}).time,
+            Microseconds(450));
+  EXPECT_EQ(Roofline(gpu).TimeOf({"permute", Stream{0}}).time, Microseconds(2));
+}
+
+// Beside the first of 8 kernels of 2 us, 7 more.
+TEST(RooflineTest, GroupsMayBeKernelsOfTheirOwn) {
+  Gemm gemm = {.groups = 8, .m = 512, .n = 512, .k = 512};
+  const TimePs one = TimeOf({"experts_up", gemm}).time;
+  gemm.starts_each_group = true;
+  EXPECT_EQ(TimeOf({"experts_up", gemm}).time, one + Microseconds(7 * 2));
+}
+
 TEST(RooflineTest, NothingIsFasterThanItsKernel) {
   const OperatorTime time = TimeOf({"gelu", Stream{0}});
   EXPECT_EQ(time.time, Microseconds(2));

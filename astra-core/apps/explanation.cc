@@ -1,0 +1,150 @@
+#include "astra-core/apps/explanation.h"
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "astra-core/base/status_macros.h"
+#include "astra-core/engine/breakdown.h"
+#include "astra-core/engine/program_summary.h"
+#include "astra-core/engine/summary.h"
+#include "astra-core/engine/work_rates.h"
+#include "fmt/format.h"
+#include "network-frontends/analytical/analytical_backend.h"
+
+namespace astra {
+namespace {
+
+// About 200 MB of timeline, and 2 GB where it is asked for.
+constexpr int64_t kMaxOps = int64_t{1} << 21;
+constexpr int64_t kMaxTracedOps = int64_t{1} << 24;
+
+Json TimesByDimension(const std::array<TimePs, kNumParallelDimensions>& times) {
+  Json json = Json::object();
+  for (const ParallelDimension dimension : kParallelDimensions) {
+    if (dimension == ParallelDimension::kPipeline) continue;
+    json[std::string(Name(dimension))] = times[IndexOf(dimension)].count();
+  }
+  return json;
+}
+
+// By what it is made of: "compute", a dimension, or "messages".
+Json PathJson(const Explanation& explanation, const SimulationResult& result) {
+  Json json = Json::object();
+  for (const PathPart& part : PartsOf(explanation.path, result)) {
+    const std::string_view name = part.kind == PathKind::kCollective
+                                      ? Name(part.communication.dimension)
+                                  : part.kind == PathKind::kMessage ? "messages"
+                                                                    : "compute";
+    Json& sum = json[std::string(name)];
+    sum = sum.is_null() ? part.time.count()
+                        : sum.get<int64_t>() + part.time.count();
+  }
+  return json;
+}
+
+}  // namespace
+
+void KeepTimeline(const AnyWorkload& workload, bool trace,
+                  SimulationOptions& options) {
+  options.record_timeline = trace || std::holds_alternative<Program>(workload);
+  options.max_timeline_ops = trace ? kMaxTracedOps : kMaxOps;
+}
+
+absl::StatusOr<std::optional<Explanation>> Explain(
+    const AnyWorkload& workload, const SimulationOptions& options,
+    Routes& routes, const SimulationResult& result) {
+  const auto* program = std::get_if<Program>(&workload);
+  if (program == nullptr) return std::nullopt;
+  Explanation explanation;
+  explanation.path = CriticalPath(result);
+  ASTRA_ASSIGN_OR_RETURN(explanation.bounds,
+                         BoundsOf(*program, options, routes, [&] {
+                           return std::make_unique<AnalyticalBackend>(routes);
+                         }));
+  const bool has_memory =
+      std::any_of(program->modules().begin(), program->modules().end(),
+                  [](const ProgramModule& module) {
+                    return module.memory != ModuleMemory();
+                  });
+  if (has_memory) explanation.memory = MemoryOf(*program);
+  return explanation;
+}
+
+std::vector<NamedFile> ExplanationFiles(const AnyWorkload& workload,
+                                        const Explanation& explanation,
+                                        const SimulationResult& result) {
+  std::vector<NamedFile> files = {{"breakdown.csv", BreakdownCsv(result)}};
+  if (!explanation.path.empty()) {
+    files.push_back(
+        {"critical_path.csv", CriticalPathCsv(explanation.path, result)});
+  }
+  if (!explanation.memory.empty()) {
+    files.push_back({"memory.csv", MemoryCsv(std::get<Program>(workload),
+                                             explanation.memory)});
+  }
+  return files;
+}
+
+std::string DescribeTimeOf(const AnyWorkload& workload,
+                           const Topology& topology,
+                           const SimulationResult& result,
+                           const std::optional<Explanation>& explanation) {
+  const auto* program = std::get_if<Program>(&workload);
+  if (program == nullptr || !explanation) return DescribeTime(topology, result);
+  std::string text = DescribeTime(*program, topology, result, explanation->path,
+                                  explanation->bounds);
+  if (!explanation->memory.empty()) {
+    text += DescribeMemory(*program, explanation->memory);
+  }
+  return text;
+}
+
+Json IterationJson(const AnyWorkload& workload, const SimulationResult& result,
+                   const Explanation& explanation) {
+  const auto& program = std::get<Program>(workload);
+  const WorkRates rates = RatesOf(program, result.total());
+  return {{"total_ps", result.total().count()},
+          {"compute_ps", result.compute.count()},
+          {"slowed_ps", result.slowed.count()},
+          {"exposed_ps", TimesByDimension(result.exposed)},
+          {"late_ps", TimesByDimension(result.late)},
+          {"transfer_ps", result.pipeline.exposed.count()},
+          {"bubble_ps", result.pipeline.bubble.count()},
+          {"bubble_of_work", BubbleShare(result)},
+          {"ideal_bubble_of_work", IdealBubbleShare(program)},
+          {"critical_path_ps", PathJson(explanation, result)},
+          {"ideal_network_ps", explanation.bounds.ideal_network.count()},
+          {"ideal_compute_ps", explanation.bounds.ideal_compute.count()},
+          {"model_tflops_per_gpu", rates.tflops_per_gpu},
+          {"mfu", rates.utilisation},
+          {"tokens_per_s", rates.tokens_per_second},
+          {"tokens_per_s_per_gpu", rates.tokens_per_second_per_gpu}};
+}
+
+Json MemoryJson(const Explanation& explanation) {
+  const auto gib = [](Bytes bytes) {
+    return static_cast<double>(bytes.count()) / 0x1p30;
+  };
+  const StageMemory& most =
+      *std::max_element(explanation.memory.begin(), explanation.memory.end(),
+                        [](const StageMemory& a, const StageMemory& b) {
+                          return a.peak() < b.peak();
+                        });
+  Bytes reserved;
+  for (const StageMemory& stage : explanation.memory) {
+    reserved = std::max(reserved, ReservedMemory(stage));
+  }
+  return {{"stage", most.stage},
+          {"peak_memory_gib", gib(most.peak())},
+          {"reserved_memory_gib", gib(reserved)},
+          {"weights_gib", gib(most.weights)},
+          {"gradients_gib", gib(most.gradients)},
+          {"optimizer_gib", gib(most.optimizer)},
+          {"saved_gib", gib(most.saved)},
+          {"workspace_gib", gib(most.workspace)}};
+}
+
+}  // namespace astra

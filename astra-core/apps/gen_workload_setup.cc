@@ -1,0 +1,325 @@
+#include <string_view>
+#include <utility>
+
+#include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/option_reading.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+#include "topology/topology.h"
+
+namespace astra {
+namespace {
+
+constexpr int64_t kMaxRanks = Topology::kMaxNodes;
+constexpr int64_t kMaxBatch = int64_t{1} << 32;
+
+absl::StatusOr<Precision> ReadPrecision(const CommandLine& flags) {
+  constexpr std::string_view kNames[] = {"bfloat16", "bf16", "float16", "fp16",
+                                         "fp8"};
+  ASTRA_ASSIGN_OR_RETURN(const size_t choice,
+                         Choice(flags, "dtype", 0, kNames));
+  return choice == 4 ? Precision::kFp8 : Precision::kBf16;
+}
+
+// The load of the busiest expert rank.
+absl::StatusOr<double> ReadExpertLoad(const CommandLine& flags,
+                                      const ModelSpec& model, int64_t expert) {
+  constexpr std::string_view kNames[] = {"moe-skew", "moe-capacity",
+                                         "fp8-dispatch", "etp"};
+  if (!model.experts) {
+    ASTRA_RETURN_IF_ERROR(
+        Refuse(flags, kNames, fmt::format("{} has no experts", model.name)));
+  }
+  if (flags.has("moe-skew") && flags.has("moe-capacity")) {
+    return absl::InvalidArgumentError(
+        "--moe-skew has no effect beside --moe-capacity: every expert has the "
+        "same load");
+  }
+  constexpr double kMaxLoad = 1e3;
+  ASTRA_ASSIGN_OR_RETURN(const double skew,
+                         flags.number("moe-skew", 0, kMaxLoad));
+  if (flags.has("moe-skew") && skew > static_cast<double>(expert - 1)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--moe-skew is {}: the busiest of EP {} ranks has at most {} times the "
+        "mean, which is a skew of {}",
+        skew, expert, expert, expert - 1));
+  }
+  if (!flags.has("moe-capacity")) return 1 + skew;
+  ASTRA_ASSIGN_OR_RETURN(const double capacity,
+                         flags.number("moe-capacity", 1, kMaxLoad));
+  if (capacity > 0) return capacity;
+  return absl::InvalidArgumentError("--moe-capacity is 0: no token is routed");
+}
+
+// Numbers with commas between.
+absl::Status ReadLayerList(const CommandLine& flags, TrainingSetup& setup) {
+  std::string_view rest;
+  const std::string text = *flags.value("stage-layers");
+  for (rest = text;;) {
+    const size_t comma = rest.find(',');
+    ASTRA_ASSIGN_OR_RETURN(
+        const int64_t layers,
+        ParseInteger("--stage-layers", rest.substr(0, comma), 0, kMaxRanks));
+    setup.stage_layers.push_back(layers);
+    if (comma == std::string_view::npos) return absl::OkStatus();
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+absl::Status ReadStageLayers(const CommandLine& flags, TrainingSetup& setup) {
+  constexpr std::string_view kAccounts[] = {"account-for-embedding",
+                                            "account-for-loss"};
+  if (flags.has("stage-layers")) {
+    constexpr std::string_view kEnds[] = {"first-stage-layers",
+                                          "last-stage-layers"};
+    constexpr std::string_view kWhy = "--stage-layers says them all";
+    ASTRA_RETURN_IF_ERROR(Refuse(flags, kEnds, kWhy));
+    ASTRA_RETURN_IF_ERROR(Refuse(flags, kAccounts, kWhy));
+    return ReadLayerList(flags, setup);
+  }
+  for (const auto& [name, value] :
+       {std::pair{"first-stage-layers", &setup.first_stage_layers},
+        std::pair{"last-stage-layers", &setup.last_stage_layers}}) {
+    if (!flags.has(name)) continue;
+    ASTRA_RETURN_IF_ERROR(
+        Refuse(flags, kAccounts, fmt::format("--{} is given", name)));
+    ASTRA_ASSIGN_OR_RETURN(*value, flags.integer(name, 1, 1, kMaxRanks));
+  }
+  setup.account_for_embedding = flags.has("account-for-embedding");
+  setup.account_for_loss = flags.has("account-for-loss");
+  return absl::OkStatus();
+}
+
+absl::Status ReadPipeline(const CommandLine& flags, TrainingSetup& setup) {
+  if (flags.has("schedule")) {
+    if (setup.pipeline == 1) {
+      constexpr std::string_view kNames[] = {"schedule"};
+      ASTRA_RETURN_IF_ERROR(Refuse(flags, kNames, "PP is 1"));
+    }
+    ASTRA_ASSIGN_OR_RETURN(setup.schedule,
+                           FindSchedule(*flags.value("schedule")));
+  }
+  return ReadStageLayers(flags, setup);
+}
+
+absl::Status ReadLayout(const CommandLine& flags, TrainingSetup& setup) {
+  ASTRA_RETURN_IF_ERROR(Require(flags, "world-size"));
+  ASTRA_RETURN_IF_ERROR(Require(flags, "global-batch"));
+  ASTRA_RETURN_IF_ERROR(Require(flags, "seq-length"));
+  const IntegerOption integers[] = {
+      {"world-size", &setup.world_size, kMaxRanks},
+      {"tp", &setup.tensor, kMaxRanks},
+      {"cp", &setup.context, kMaxRanks},
+      {"pp", &setup.pipeline, kMaxRanks},
+      {"vpp", &setup.virtual_stages, kMaxRanks},
+      {"ep", &setup.expert, kMaxRanks},
+      {"micro-batch", &setup.micro_batch, kMaxBatch},
+      {"global-batch", &setup.global_batch, kMaxBatch},
+      {"seq-length", &setup.positions, kMaxBatch},
+  };
+  ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, integers));
+  if (flags.has("etp")) {
+    ASTRA_ASSIGN_OR_RETURN(setup.expert_tensor,
+                           flags.integer("etp", 1, 1, kMaxRanks));
+  }
+  if (flags.has("dp")) {
+    ASTRA_ASSIGN_OR_RETURN(const int64_t data,
+                           flags.integer("dp", 1, 1, kMaxRanks));
+    // Divided, since the product may be beyond all numbers.
+    int64_t left = setup.world_size;
+    for (const int64_t size :
+         {setup.tensor, setup.context, setup.pipeline, data}) {
+      left = left % size == 0 ? left / size : 0;
+    }
+    if (left != 1) {
+      return absl::InvalidArgumentError(fmt::format(
+          "TP {} x CP {} x PP {} x DP {} is not the world size {}",
+          setup.tensor, setup.context, setup.pipeline, data, setup.world_size));
+    }
+  }
+  setup.sequence_parallel = flags.has("sp");
+  constexpr std::string_view kMethods[] = {"ring", "all-gather", "all-to-all"};
+  ASTRA_ASSIGN_OR_RETURN(const size_t method,
+                         Choice(flags, "cp-method", 0, kMethods));
+  setup.context_method = static_cast<ContextMethod>(method);
+  if (setup.context == 1) {
+    constexpr std::string_view kNames[] = {"cp-method"};
+    ASTRA_RETURN_IF_ERROR(Refuse(flags, kNames, "CP is 1"));
+  }
+  return ReadPipeline(flags, setup);
+}
+
+// Collectives behind computations; after ZeRO.
+absl::Status ReadOverlap(const CommandLine& flags, TrainingSetup& setup) {
+  setup.overlap_gradients = flags.has("overlap-grad-reduce");
+  setup.overlap_parameters = flags.has("overlap-param-gather");
+  if (setup.zero >= Zero::kGradients && setup.overlap_gradients) {
+    return absl::InvalidArgumentError(
+        "--overlap-grad-reduce has no effect: ZeRO 2 and 3 always overlap");
+  }
+  if (setup.overlap_parameters && setup.zero != Zero::kOptimizer) {
+    return absl::InvalidArgumentError(
+        "--overlap-param-gather has no effect: it is of ZeRO 1");
+  }
+  if (flags.has("bucket-size")) {
+    if (!setup.overlap_gradients && !setup.overlap_parameters) {
+      constexpr std::string_view kNames[] = {"bucket-size"};
+      ASTRA_RETURN_IF_ERROR(Refuse(
+          flags, kNames,
+          "there is no --overlap-grad-reduce or --overlap-param-gather"));
+    }
+    constexpr int64_t kMaxParameters = int64_t{1} << 40;
+    ASTRA_ASSIGN_OR_RETURN(setup.bucket_size,
+                           flags.integer("bucket-size", 1, 1, kMaxParameters));
+  }
+  setup.tensor_overlap = flags.has("tp-overlap");
+  setup.shared_expert_overlap = flags.has("shared-expert-overlap");
+  return absl::OkStatus();
+}
+
+absl::Status ReadFramework(const CommandLine& flags, TrainingSetup& setup) {
+  // AICB spells them with capitals; its DeepSeek is Megatron with FP8 dispatch.
+  constexpr std::string_view kNames[] = {"megatron", "deepspeed", "fsdp",
+                                         "Megatron", "DeepSpeed", "DeepSeek"};
+  ASTRA_ASSIGN_OR_RETURN(const size_t name,
+                         Choice(flags, "framework", 0, kNames));
+  const bool is_fsdp = name == 2;
+  const bool is_megatron = name == 0 || name == 3 || name == 5;
+  setup.fp8_dispatch = flags.has("fp8-dispatch") || name == 5;
+  constexpr int64_t kMaxZero = 3;
+  ASTRA_ASSIGN_OR_RETURN(
+      const int64_t zero,
+      flags.integer("zero", is_megatron ? 1 : kMaxZero, 0, kMaxZero));
+  setup.zero = static_cast<Zero>(zero);
+  if (is_fsdp && zero != kMaxZero) {
+    return absl::InvalidArgumentError(
+        fmt::format("--zero is {}: FSDP shards parameters, which is 3", zero));
+  }
+  if (flags.has("use-distributed-optimizer") &&
+      setup.zero != Zero::kOptimizer) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--use-distributed-optimizer contradicts ZeRO {}: it is 1", zero));
+  }
+  if (flags.has("zero-group")) {
+    ASTRA_ASSIGN_OR_RETURN(setup.zero_group,
+                           flags.integer("zero-group", 1, 1, kMaxRanks));
+  }
+  constexpr int64_t kMaxWorkspace = 64;
+  ASTRA_ASSIGN_OR_RETURN(
+      setup.optimizer_workspace,
+      flags.integer("optimizer-workspace", 0, 0, kMaxWorkspace));
+  constexpr std::string_view kGradients[] = {"fp32", "bf16"};
+  ASTRA_ASSIGN_OR_RETURN(
+      const size_t gradients,
+      Choice(flags, "grad-dtype", is_megatron ? 0 : 1, kGradients));
+  setup.gradient_bytes = gradients == 0 ? 4 : 2;
+  ASTRA_RETURN_IF_ERROR(ReadOverlap(flags, setup));
+  ASTRA_ASSIGN_OR_RETURN(setup.vocabulary_divisor,
+                         flags.integer("make-vocab-size-divisible-by",
+                                       is_megatron ? 128 : 0, 0, kMaxRanks));
+  return absl::OkStatus();
+}
+
+absl::Status ReadRecompute(const CommandLine& flags, TrainingSetup& setup) {
+  const size_t otherwise = flags.has("recompute-activations") ? 1 : 0;
+  ASTRA_ASSIGN_OR_RETURN(
+      const size_t recompute,
+      Choice(flags, "recompute", otherwise, kRecomputeNames));
+  setup.recompute = static_cast<Recompute>(recompute);
+  if (flags.has("recompute-activations") &&
+      setup.recompute != Recompute::kSelective) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--recompute-activations contradicts --recompute {}: it is selective",
+        kRecomputeNames[recompute]));
+  }
+  if (flags.has("no-flash-attn") && flags.has("use-flash-attn")) {
+    return absl::InvalidArgumentError(
+        "--use-flash-attn contradicts --no-flash-attn");
+  }
+  setup.flash_attention = !flags.has("no-flash-attn");
+  setup.fused_loss = flags.has("fused-loss");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,
+                                                  const ModelSpec& model) {
+  constexpr std::string_view kInference[] = {"batch", "cached"};
+  ASTRA_RETURN_IF_ERROR(Refuse(flags, kInference, "it is of inference"));
+  TrainingSetup setup;
+  ASTRA_RETURN_IF_ERROR(ReadLayout(flags, setup));
+  ASTRA_RETURN_IF_ERROR(ReadFramework(flags, setup));
+  ASTRA_RETURN_IF_ERROR(ReadRecompute(flags, setup));
+  ASTRA_ASSIGN_OR_RETURN(setup.precision, ReadPrecision(flags));
+  ASTRA_ASSIGN_OR_RETURN(setup.expert_load,
+                         ReadExpertLoad(flags, model, setup.expert));
+  return setup;
+}
+
+absl::StatusOr<InferenceSetup> ReadInferenceOptions(const CommandLine& flags,
+                                                    InferencePhase phase,
+                                                    const ModelSpec& model) {
+  constexpr std::string_view kTraining[] = {"cp",
+                                            "cp-method",
+                                            "vpp",
+                                            "schedule",
+                                            "stage-layers",
+                                            "first-stage-layers",
+                                            "last-stage-layers",
+                                            "account-for-embedding",
+                                            "account-for-loss",
+                                            "sp",
+                                            "global-batch",
+                                            "framework",
+                                            "zero",
+                                            "use-distributed-optimizer",
+                                            "zero-group",
+                                            "optimizer-workspace",
+                                            "fused-loss",
+                                            "recompute",
+                                            "recompute-activations",
+                                            "grad-dtype",
+                                            "overlap-grad-reduce",
+                                            "overlap-param-gather",
+                                            "bucket-size",
+                                            "tp-overlap",
+                                            "shared-expert-overlap",
+                                            "no-flash-attn",
+                                            "make-vocab-size-divisible-by"};
+  ASTRA_RETURN_IF_ERROR(Refuse(flags, kTraining, "it is of training"));
+  if (phase == InferencePhase::kDecode) {
+    constexpr std::string_view kPrefill[] = {"cached"};
+    ASTRA_RETURN_IF_ERROR(
+        Refuse(flags, kPrefill, "a decode step's context is --seq-length"));
+  }
+  ASTRA_RETURN_IF_ERROR(Require(flags, "world-size"));
+  ASTRA_RETURN_IF_ERROR(Require(flags, "seq-length"));
+  InferenceSetup setup;
+  setup.phase = phase;
+  const IntegerOption integers[] = {
+      {"world-size", &setup.world_size, kMaxRanks},
+      {"tp", &setup.tensor, kMaxRanks},
+      {"pp", &setup.pipeline, kMaxRanks},
+      {"ep", &setup.expert, kMaxRanks},
+      {"etp", &setup.expert_tensor, kMaxRanks},
+      {"micro-batch", &setup.batch, kMaxBatch},
+      {"batch", &setup.batch, kMaxBatch},
+      {"seq-length", &setup.positions, kMaxBatch},
+  };
+  ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, integers));
+  if (flags.has("batch") && flags.has("micro-batch")) {
+    return absl::InvalidArgumentError(
+        "--micro-batch has no effect beside --batch");
+  }
+  ASTRA_ASSIGN_OR_RETURN(setup.cached,
+                         flags.integer("cached", 0, 0, kMaxBatch));
+  ASTRA_ASSIGN_OR_RETURN(setup.precision, ReadPrecision(flags));
+  ASTRA_ASSIGN_OR_RETURN(setup.expert_load,
+                         ReadExpertLoad(flags, model, setup.expert));
+  setup.fp8_dispatch = flags.has("fp8-dispatch");
+  return setup;
+}
+
+}  // namespace astra

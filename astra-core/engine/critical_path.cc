@@ -1,0 +1,314 @@
+#include "astra-core/engine/critical_path.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "astra-core/base/check.h"
+#include "astra-core/base/csv.h"
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+// Goes back from the end of a rank.
+class PathWalker {
+ public:
+  explicit PathWalker(const SimulationResult& result)
+      : result_(result), call_of_record_(result.timeline.ranks.size()) {}
+
+  // The pieces, the last one first.
+  std::vector<PathPiece> Walk(uint32_t rank) {
+    rank_ = rank;
+    const std::vector<Span>& spans = OfRank().spans;
+    now_ = spans.empty() ? TimePs(0) : spans.back().end;
+    while (now_ > TimePs(0)) {
+      const Span& span = SpanThatEnded();
+      if (span.is_wait()) {
+        GoThroughCalls(span.call);
+      } else {
+        Add({.begin = span.begin,
+             .end = span.end,
+             .rank = rank_,
+             .kind = PathKind::kCompute,
+             .phase = span.phase,
+             .layer = span.layer,
+             .chunk = span.chunk,
+             .micro_batch = span.micro_batch});
+      }
+    }
+    return std::move(pieces_);
+  }
+
+ private:
+  const RankTimeline& OfRank() const { return result_.timeline.ranks[rank_]; }
+
+  // Of the present rank, now.
+  const Span& SpanThatEnded() const {
+    const std::vector<Span>& spans = OfRank().spans;
+    const auto span = std::lower_bound(
+        spans.begin(), spans.end(), now_,
+        [](const Span& each, TimePs time) { return each.end < time; });
+    ASTRA_CHECK(span != spans.end() && span->end == now_,
+                "nothing of rank class {} ends at {}", rank_, now_);
+    return *span;
+  }
+
+  // From the end of a call of the present rank to where its last member came to
+  // it in its program.
+  void GoThroughCalls(uint32_t number) {
+    while (true) {
+      const CallSpan& call = OfRank().calls[number];
+      const CollectiveRecord& record = result_.collectives[call.record];
+      const bool is_message =
+          record.communication.dimension == ParallelDimension::kPipeline;
+      Add({.begin = call.start,
+           .end = call.result,
+           .rank = rank_,
+           .kind = is_message ? PathKind::kMessage : PathKind::kCollective,
+           .phase = record.phase,
+           .layer = record.layer,
+           .chunk = call.chunk,
+           .micro_batch = call.micro_batch,
+           .record = call.record});
+      rank_ = call.last_member;
+      const CallSpan& last = OfRank().calls[CallOf(call.record)];
+      if (last.joined == last.issued) return;
+      number = last.previous;
+    }
+  }
+
+  // Which call of the present rank `record` is.
+  uint32_t CallOf(size_t record) {
+    std::vector<std::pair<size_t, uint32_t>>& calls = call_of_record_[rank_];
+    if (calls.empty()) {
+      for (uint32_t i = 0; i < OfRank().calls.size(); ++i) {
+        calls.emplace_back(OfRank().calls[i].record, i);
+      }
+      std::sort(calls.begin(), calls.end());
+    }
+    const auto found =
+        std::lower_bound(calls.begin(), calls.end(), std::pair(record, 0U));
+    ASTRA_CHECK(found != calls.end() && found->first == record,
+                "rank class {} has not joined collective {}", rank_, record);
+    return found->second;
+  }
+
+  void Add(const PathPiece& piece) {
+    ASTRA_CHECK(piece.end == now_, "a piece ends at {}, not at {}", piece.end,
+                now_);
+    if (piece.begin < piece.end) pieces_.push_back(piece);
+    now_ = piece.begin;
+  }
+
+  const SimulationResult& result_;
+  // By rank, sorted; made when it is first needed.
+  std::vector<std::vector<std::pair<size_t, uint32_t>>> call_of_record_;
+  std::vector<PathPiece> pieces_;
+  uint32_t rank_ = 0;
+  TimePs now_;
+};
+
+// Cuts the piece that goes on beyond `time`.
+void CutAt(TimePs time, std::vector<PathPiece>& path) {
+  const auto piece = std::lower_bound(
+      path.begin(), path.end(), time,
+      [](const PathPiece& each, TimePs t) { return each.end <= t; });
+  if (piece == path.end() || piece->begin >= time) return;
+  PathPiece rest = *piece;
+  rest.begin = time;
+  piece->end = time;
+  piece->is_cut = true;
+  path.insert(piece + 1, rest);
+}
+
+// Whether the path is at the same place with two pieces.
+bool IsSamePlace(const PathPiece& a, const PathPiece& b,
+                 const SimulationResult& result) {
+  const auto place = [](const PathPiece& piece) {
+    return std::tuple(piece.rank, piece.kind, piece.layer, piece.phase,
+                      piece.chunk, piece.end - piece.begin);
+  };
+  if (place(a) != place(b)) return false;
+  return a.record == PathPiece::kNoRecord ||
+         result.collectives[a.record].communication ==
+             result.collectives[b.record].communication;
+}
+
+// A stretch of the path that could come again and again.
+struct Circuit {
+  TimePs end;
+  int64_t length = 1;  // In repetitions.
+};
+
+// The last one that ends no later than `latest`; none if there is none.
+std::optional<Circuit> FindCircuit(absl::Span<const PathPiece> path,
+                                   TimePs latest, TimePs repetition,
+                                   const SimulationResult& result) {
+  const auto begins_before = [](const PathPiece& piece, TimePs time) {
+    return piece.begin < time;
+  };
+  const auto from =
+      std::lower_bound(path.begin(), path.end(), latest, begins_before);
+  for (auto end = from; end != path.begin(); --end) {
+    if (end == path.end() || end->begin > latest) continue;
+    TimePs begin = end->begin - repetition;
+    for (int64_t i = 1; begin >= TimePs(0); ++i, begin -= repetition) {
+      const auto piece =
+          std::lower_bound(path.begin(), end, begin, begins_before);
+      if (piece->begin == begin && IsSamePlace(*piece, *end, result)) {
+        return Circuit{end->begin, i};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// Lets the pieces from `begin` to `end` count `times` more.
+void CountMore(TimePs begin, TimePs end, int64_t times,
+               std::vector<PathPiece>& path) {
+  if (times == 0) return;
+  CutAt(begin, path);
+  CutAt(end, path);
+  for (PathPiece& piece : path) {
+    if (piece.begin >= begin && piece.end <= end) piece.repeats += times;
+  }
+}
+
+// Adds what was left out, which takes `skipped.times` repetitions: whole
+// circuits, and of one as much as is missing.
+void Repeat(const SkippedPart& skipped, uint32_t reported,
+            const SimulationResult& result, std::vector<PathPiece>& path) {
+  const TimePs repetition = skipped.end[reported] - skipped.begin[reported];
+  if (repetition == TimePs(0)) return;
+  const Circuit circuit =
+      FindCircuit(path, skipped.end[reported], repetition, result)
+          .value_or(Circuit{skipped.end[reported], 1});
+  const int64_t rest = skipped.times % circuit.length;
+  CountMore(circuit.end - circuit.length * repetition, circuit.end,
+            skipped.times / circuit.length, path);
+  CountMore(circuit.end - rest * repetition, circuit.end, rest > 0 ? 1 : 0,
+            path);
+}
+
+uint32_t ReportedRank(const SimulationResult& result) {
+  const auto found = std::find_if(result.ranks.begin(), result.ranks.end(),
+                                  [&](const RankResult& rank) {
+                                    return rank.rank == result.reported_rank;
+                                  });
+  return static_cast<uint32_t>(found - result.ranks.begin());
+}
+
+// Whether two pieces, one behind the other, make up one line of the file.
+bool IsOneLine(const PathPiece& a, const PathPiece& b) {
+  const auto what = [](const PathPiece& piece) {
+    return std::tuple(piece.rank, piece.kind, piece.layer, piece.phase,
+                      piece.chunk, piece.micro_batch, piece.record,
+                      piece.repeats);
+  };
+  return what(a) == what(b);
+}
+
+std::string NumberOrNothing(int32_t number) {
+  return number < 0 ? "" : fmt::format("{}", number);
+}
+
+// `start` is that of the iteration.
+std::string CsvLine(const PathPiece& piece, TimePs start,
+                    const SimulationResult& result) {
+  std::string communication = ",,";
+  if (piece.record != PathPiece::kNoRecord) {
+    const auto& [kind, dimension, bytes] =
+        result.collectives[piece.record].communication;
+    communication =
+        fmt::format("{},{},{}", Name(dimension), Name(kind), bytes.count());
+  }
+  const RankResult& rank = result.ranks[piece.rank];
+  return fmt::format("{:.6f},{:.6f},{},{},{},{},{},{},{},{},{}\n",
+                     ToMicroseconds(start),
+                     ToMicroseconds(piece.end - piece.begin), piece.repeats,
+                     rank.stage, rank.rank, Name(piece.kind),
+                     CsvField(result.layer_names[piece.layer.index()]),
+                     Name(piece.phase), NumberOrNothing(piece.chunk),
+                     NumberOrNothing(piece.micro_batch), communication);
+}
+
+}  // namespace
+
+std::string_view Name(PathKind kind) {
+  switch (kind) {
+    case PathKind::kCompute:
+      return "compute";
+    case PathKind::kCollective:
+      return "collective";
+    case PathKind::kMessage:
+      return "message";
+  }
+  ASTRA_CHECK(false, "path kind {}", static_cast<int>(kind));
+}
+
+std::vector<PathPiece> CriticalPath(const SimulationResult& result) {
+  if (result.timeline.empty()) return {};
+  const uint32_t reported = ReportedRank(result);
+  std::vector<PathPiece> path = PathWalker(result).Walk(reported);
+  std::reverse(path.begin(), path.end());
+  if (result.timeline.skipped) {
+    Repeat(*result.timeline.skipped, reported, result, path);
+  }
+  return path;
+}
+
+std::vector<PathPart> PartsOf(absl::Span<const PathPiece> path,
+                              const SimulationResult& result) {
+  using Key = std::tuple<PathKind, LayerId, Phase, ParallelDimension,
+                         CollectiveKind, Bytes>;
+  std::vector<PathPart> parts;
+  std::map<Key, size_t> part_of;
+  for (const PathPiece& piece : path) {
+    Communication communication{};
+    if (piece.record != PathPiece::kNoRecord) {
+      communication = result.collectives[piece.record].communication;
+    }
+    const auto& [collective, dimension, bytes] = communication;
+    const uint32_t stage = result.ranks[piece.rank].stage;
+    const auto [found, is_new] = part_of.try_emplace(
+        {piece.kind, piece.layer, piece.phase, dimension, collective, bytes},
+        parts.size());
+    if (is_new) {
+      parts.push_back({stage, stage, piece.kind, piece.layer, piece.phase,
+                       communication, 0, TimePs(0)});
+    }
+    PathPart& part = parts[found->second];
+    part.first_stage = std::min(part.first_stage, stage);
+    part.last_stage = std::max(part.last_stage, stage);
+    if (!piece.is_cut) part.count += piece.repeats;
+    part.time += piece.time();
+  }
+  std::stable_sort(
+      parts.begin(), parts.end(),
+      [](const PathPart& a, const PathPart& b) { return a.time > b.time; });
+  return parts;
+}
+
+std::string CriticalPathCsv(absl::Span<const PathPiece> path,
+                            const SimulationResult& result) {
+  std::string text =
+      "start_us,time_us,repeats,stage,rank,kind,name,phase,chunk,micro_batch,"
+      "group,collective,bytes\n";
+  TimePs left_out;  // Before the present piece.
+  for (size_t i = 0; i < path.size();) {
+    PathPiece line = path[i];
+    const TimePs start = line.begin + left_out;
+    for (; i < path.size() && IsOneLine(line, path[i]); ++i) {
+      line.end = path[i].end;
+      left_out += path[i].time() - (path[i].end - path[i].begin);
+    }
+    text += CsvLine(line, start, result);
+  }
+  return text;
+}
+
+}  // namespace astra

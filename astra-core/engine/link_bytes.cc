@@ -1,0 +1,182 @@
+#include "astra-core/engine/link_bytes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "absl/types/span.h"
+#include "astra-core/base/status_macros.h"
+#include "collectives/nccl/collective_time.h"
+#include "collectives/registry.h"
+
+namespace astra {
+namespace {
+
+// The groups of a dimension come in blocks that communicate alike: those of one
+// stage; of the pipeline, the pairs between two stages.
+struct Volume {
+  Bytes bytes;                          // Of one of the collectives.
+  std::map<uint32_t, double> of_block;  // Sums of bytes.
+};
+
+// By how it is laid on links.
+using Volumes = std::map<std::pair<CostKey, std::string_view>, Volume>;
+
+class VolumeCounter {
+ public:
+  VolumeCounter(const RankProgram& program, const PipelineWiring& wiring,
+                const CollectiveCosts& costs)
+      : program_(program), wiring_(wiring), costs_(costs) {}
+
+  Volumes Count() {
+    for (uint32_t stage = 0; stage < program_.num_stages(); ++stage) {
+      const OpStream next = program_.Begin(stage);
+      for (Op op = next(); op.kind != OpKind::kFinish; op = next()) {
+        const bool starts =
+            op.kind == OpKind::kBlocking || op.kind == OpKind::kLaunch;
+        if (starts) Add(stage, op);
+      }
+    }
+    return std::move(volumes_);
+  }
+
+ private:
+  void Add(uint32_t stage, const Op& op) {
+    const auto& [kind, dimension, bytes] = op.communication;
+    const CostKey key = {dimension, kind};
+    const auto cost = costs_.find(key);
+    if (cost == costs_.end() || bytes == Bytes(0)) return;
+    uint32_t block = stage;
+    if (dimension == ParallelDimension::kPipeline) {
+      const auto link =
+          std::find_if(wiring_.links.begin(), wiring_.links.end(),
+                       [&](const PipelineLink& each) {
+                         return each.from == stage && each.send_lane == op.lane;
+                       });
+      if (link == wiring_.links.end()) return;  // The receiving end.
+      block = wiring_.pairs.first_pair[link - wiring_.links.begin()];
+    }
+    Volume& volume =
+        volumes_[{key, cost->second.Time(0, kind, bytes).registry_name}];
+    volume.bytes = bytes;
+    volume.of_block[block] +=
+        static_cast<double>(op.repeats) * static_cast<double>(bytes.count());
+  }
+
+  const RankProgram& program_;
+  const PipelineWiring& wiring_;
+  const CollectiveCosts& costs_;
+  Volumes volumes_;
+};
+
+class BlockLayer {
+ public:
+  BlockLayer(const ParallelPlan& plan, const PipelineWiring& wiring,
+             const CollectiveCosts& costs,
+             const std::optional<NcclSystem>& nccl, Routes& routes)
+      : plan_(plan),
+        wiring_(wiring),
+        costs_(costs),
+        nccl_(nccl),
+        routes_(routes),
+        link_bytes_(routes.topology().links().size()) {}
+
+  // Adds what the groups of each block put on links.
+  absl::Status Add(const CostKey& key, std::string_view algorithm,
+                   const Volume& volume) {
+    std::map<double, std::vector<uint32_t>> blocks_of;
+    for (const auto& [block, bytes] : volume.of_block) {
+      blocks_of[bytes].push_back(block);
+    }
+    const CollectiveCost& cost = costs_.at(key);
+    const bool is_alike =
+        blocks_of.size() == 1 && volume.of_block.size() == NumBlocks(key.first);
+    if (is_alike) {
+      Add(blocks_of.begin()->first, cost.LinkBytesPerByte(algorithm));
+      return absl::OkStatus();
+    }
+    for (const auto& [bytes, blocks] : blocks_of) {
+      std::vector<std::vector<RankId>> groups;
+      for (const uint32_t block : blocks) AppendGroups(key, block, groups);
+      ASTRA_RETURN_IF_ERROR(Lay(key, cost, volume.bytes, groups, bytes));
+    }
+    return absl::OkStatus();
+  }
+
+  std::vector<double> Take() { return std::move(link_bytes_); }
+
+ private:
+  void Add(double bytes, absl::Span<const double> per_byte) {
+    for (size_t link = 0; link < link_bytes_.size(); ++link) {
+      link_bytes_[link] += bytes * per_byte[link];
+    }
+  }
+
+  uint32_t stage_size() const {
+    return plan_.GroupStride(ParallelDimension::kPipeline);
+  }
+
+  size_t NumBlocks(ParallelDimension dimension) const {
+    return dimension == ParallelDimension::kPipeline
+               ? wiring_.pairs.pairs.size() / stage_size()
+               : wiring_.num_stages;
+  }
+
+  void AppendGroups(const CostKey& key, uint32_t block,
+                    std::vector<std::vector<RankId>>& groups) const {
+    if (key.first == ParallelDimension::kPipeline) {
+      const auto first = wiring_.pairs.pairs.begin() + block;
+      groups.insert(groups.end(), first, first + stage_size());
+      return;
+    }
+    const uint32_t per_stage = plan_.NumGroups(key.first) / wiring_.num_stages;
+    for (uint32_t i = 0; i < per_stage; ++i) {
+      groups.push_back(plan_.Ranks(key.first, block * per_stage + i));
+    }
+  }
+
+  absl::Status Lay(const CostKey& key, const CollectiveCost& cost, Bytes size,
+                   const std::vector<std::vector<RankId>>& groups,
+                   double bytes) {
+    const CollectiveKind kind = key.second;
+    if (cost.sized.empty()) {
+      ASTRA_ASSIGN_OR_RETURN(
+          const ClosedForms laid,
+          LayOnLinks(DefaultCollectiveAlgorithm(kind), groups, routes_));
+      Add(bytes, laid.link_bytes_per_byte);
+      return absl::OkStatus();
+    }
+    ASTRA_ASSIGN_OR_RETURN(CollectiveTimes times,
+                           CollectiveTimes::Create(kind, groups, nccl_->system,
+                                                   nccl_->options, routes_));
+    ASTRA_ASSIGN_OR_RETURN(const absl::Span<const double> laid,
+                           times.LinkBytesPerByte(size));
+    Add(bytes, laid);
+    return absl::OkStatus();
+  }
+
+  const ParallelPlan& plan_;
+  const PipelineWiring& wiring_;
+  const CollectiveCosts& costs_;
+  const std::optional<NcclSystem>& nccl_;
+  Routes& routes_;
+  std::vector<double> link_bytes_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<double>> LinkBytes(
+    const RankProgram& program, const ParallelPlan& plan,
+    const PipelineWiring& wiring, const CollectiveCosts& costs,
+    const std::optional<NcclSystem>& nccl, Routes& routes) {
+  const Volumes volumes = VolumeCounter(program, wiring, costs).Count();
+  BlockLayer layer(plan, wiring, costs, nccl, routes);
+  for (const auto& [laid, volume] : volumes) {
+    ASTRA_RETURN_IF_ERROR(layer.Add(laid.first, laid.second, volume));
+  }
+  return layer.Take();
+}
+
+}  // namespace astra

@@ -1,0 +1,231 @@
+#include "workload/generator/model_parts.h"
+
+#include <cstddef>
+#include <numeric>
+#include <optional>
+
+#include "astra-core/base/check.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "workload/pipeline/schedule.h"
+
+namespace astra {
+namespace {
+
+using Layers = std::vector<int64_t>;
+
+bool IsDualPipe(const TrainingSetup& setup) {
+  return setup.pipeline_schedule() == PipelineSchedule::kDualPipe;
+}
+
+int64_t NumParts(const TrainingSetup& setup) {
+  return IsDualPipe(setup) ? setup.pipeline : setup.pipeline * setup.chunks();
+}
+
+// The number of the part that stage s, chunk c holds, at [s][c]: where the
+// micro-batches pass, from both ends in dualpipe.
+std::vector<Layers> PartNumbers(const TrainingSetup& setup) {
+  const PipelineSchedule schedule = setup.pipeline_schedule();
+  // As many micro-batches as any schedule needs; their number does not matter.
+  const PipelineShape shape = {.stages = setup.pipeline,
+                               .chunks = setup.chunks(),
+                               .micro_batches = 2 * setup.pipeline};
+  std::vector<Layers> numbers(static_cast<size_t>(shape.stages),
+                              Layers(static_cast<size_t>(shape.chunks)));
+  for (const int64_t micro_batch : {int64_t{0}, shape.micro_batches - 1}) {
+    std::optional<Place> place = FirstPlace(schedule, shape, micro_batch);
+    for (int64_t part = 0; place; ++part) {
+      numbers[static_cast<size_t>(place->stage)]
+             [static_cast<size_t>(place->chunk)] = part;
+      place = NextPlace(schedule, shape, *place);
+    }
+  }
+  return numbers;
+}
+
+// `layers` over `count` places, as PartLayers says. `less`: how many of the
+// first and the last place may have one less.
+Layers Spread(int64_t layers, int64_t count, bool first_less, bool last_less) {
+  Layers spread(static_cast<size_t>(count), layers / count);
+  const int64_t left = layers % count;
+  if (left == 0) return spread;
+  const int64_t less = (first_less ? 1 : 0) + (last_less ? 1 : 0);
+  if (less > 0 && (layers + less) % count == 0) {
+    spread.assign(spread.size(), (layers + less) / count);
+    spread.front() -= first_less ? 1 : 0;
+    spread.back() -= last_less ? 1 : 0;
+    return spread;
+  }
+  for (size_t i = 1; i <= static_cast<size_t>(left); ++i) ++spread[i];
+  return spread;
+}
+
+// `is_even`: the chunks of a stage must be equal, but for one less where the
+// embedding or the logits stand in for a block.
+absl::Status CheckSplit(const Layers& stages, bool is_even,
+                        const TrainingSetup& setup) {
+  const int64_t chunks = setup.chunks();
+  for (size_t s = 0; s < stages.size(); ++s) {
+    const bool is_end = s == 0 || s + 1 == stages.size();
+    const int64_t count = stages[s] + (is_end ? 1 : 0);
+    if (is_even && stages[s] % chunks != 0 && count % chunks != 0) {
+      return absl::InvalidArgumentError(
+          fmt::format("VPP {} does not divide the {} layers of a pipeline "
+                      "stage",
+                      chunks, stages[s]));
+    }
+    if (count < chunks) {
+      return absl::InvalidArgumentError(
+          fmt::format("a pipeline stage has {} layers, fewer than VPP {}",
+                      stages[s], chunks));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The layers of stages as those of parts.
+absl::StatusOr<Layers> SplitStages(const Layers& stages, bool is_even,
+                                   const TrainingSetup& setup) {
+  const int64_t chunks = setup.chunks();
+  if (chunks == 1 || IsDualPipe(setup)) return stages;
+  ASTRA_RETURN_IF_ERROR(CheckSplit(stages, is_even, setup));
+  const std::vector<Layers> numbers = PartNumbers(setup);
+  const auto last = static_cast<size_t>(NumParts(setup) - 1);
+  Layers parts(last + 1);
+  for (size_t s = 0; s < stages.size(); ++s) {
+    const Layers& of_stage = numbers[s];
+    const Layers spread = Spread(stages[s], chunks, of_stage.front() == 0,
+                                 of_stage.back() == static_cast<int64_t>(last));
+    for (size_t c = 0; c < of_stage.size(); ++c) {
+      parts[static_cast<size_t>(of_stage[c])] = spread[c];
+    }
+  }
+  return parts;
+}
+
+// Those of the wrong number as they are: see CheckLayers.
+absl::StatusOr<Layers> GivenLayers(const TrainingSetup& setup) {
+  const auto count = static_cast<int64_t>(setup.stage_layers.size());
+  if (count != setup.pipeline) return setup.stage_layers;
+  return SplitStages(setup.stage_layers, /*is_even=*/false, setup);
+}
+
+// As many on each stage between the first and the last as come out.
+absl::StatusOr<Layers> LayersBetween(const ModelSpec& model,
+                                     const TrainingSetup& setup) {
+  const int64_t first = setup.first_stage_layers.value_or(0);
+  const int64_t last = setup.last_stage_layers.value_or(0);
+  const int64_t others = setup.pipeline - (setup.first_stage_layers ? 1 : 0) -
+                         (setup.last_stage_layers ? 1 : 0);
+  const int64_t left = model.layers - first - last;
+  if (others < 0 || left < others || (others == 0 && left > 0) ||
+      (others > 0 && left % others != 0)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} of {} layers are left for the {} other pipeline stages of PP {}: "
+        "expected as many on each",
+        left, model.layers, others, setup.pipeline));
+  }
+  Layers stages(static_cast<size_t>(setup.pipeline),
+                others > 0 ? left / others : 0);
+  if (setup.first_stage_layers) stages.front() = first;
+  if (setup.last_stage_layers) stages.back() = last;
+  return SplitStages(stages, /*is_even=*/true, setup);
+}
+
+// Where the embedding or the logits count as a block.
+absl::StatusOr<Layers> AccountedLayers(const ModelSpec& model,
+                                       const TrainingSetup& setup) {
+  const int64_t first = setup.account_for_embedding ? 1 : 0;
+  const int64_t last = setup.account_for_loss ? 1 : 0;
+  const int64_t blocks = model.layers + first + last;
+  const int64_t parts = NumParts(setup);
+  if (blocks % parts != 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} layers and {} that the embedding and the loss count "
+                    "for are no multiple of the {} parts of the pipeline",
+                    model.layers, first + last, parts));
+  }
+  Layers layers(static_cast<size_t>(parts), blocks / parts);
+  layers.front() -= first;
+  layers.back() -= last;
+  return layers;
+}
+
+absl::StatusOr<Layers> UncheckedLayers(const ModelSpec& model,
+                                       const TrainingSetup& setup) {
+  if (!setup.stage_layers.empty()) return GivenLayers(setup);
+  if (setup.first_stage_layers || setup.last_stage_layers) {
+    return LayersBetween(model, setup);
+  }
+  if (setup.account_for_embedding || setup.account_for_loss) {
+    return AccountedLayers(model, setup);
+  }
+  const bool by_stage =
+      setup.pipeline_schedule() == PipelineSchedule::kInterleaved;
+  const Layers layers =
+      Spread(model.layers, by_stage ? setup.pipeline : NumParts(setup),
+             /*first_less=*/true, /*last_less=*/true);
+  if (!by_stage) return layers;
+  return SplitStages(layers, /*is_even=*/true, setup);
+}
+
+absl::Status CheckLayers(const Layers& layers, const ModelSpec& model,
+                         const TrainingSetup& setup) {
+  const int64_t parts = NumParts(setup);
+  const int64_t sum = std::accumulate(layers.begin(), layers.end(), int64_t{0});
+  if (static_cast<int64_t>(layers.size()) != parts || sum != model.layers) {
+    const std::string or_parts =
+        parts == setup.pipeline ? "" : fmt::format(", or PP x VPP {},", parts);
+    return absl::InvalidArgumentError(fmt::format(
+        "the stages have {} layers: expected PP {}{} numbers that add up to {}",
+        fmt::join(setup.stage_layers.empty() ? layers : setup.stage_layers,
+                  ","),
+        setup.pipeline, or_parts, model.layers));
+  }
+  const bool has_lone_ends = setup.chunks() > 1 ||
+                             setup.account_for_embedding ||
+                             setup.account_for_loss;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const bool is_end = i == 0 || i + 1 == layers.size();
+    if (layers[i] > 0 || (layers[i] == 0 && is_end && has_lone_ends)) continue;
+    return absl::InvalidArgumentError(
+        setup.chunks() == 1 ? "a pipeline stage has no layer"
+                            : "a chunk of a pipeline stage has no layer");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<int64_t>> PartLayers(const ModelSpec& model,
+                                                const TrainingSetup& setup) {
+  ASTRA_ASSIGN_OR_RETURN(Layers layers, UncheckedLayers(model, setup));
+  ASTRA_RETURN_IF_ERROR(CheckLayers(layers, model, setup));
+  return layers;
+}
+
+std::vector<std::vector<ModelPart>> PartsOfStages(const ModelSpec& model,
+                                                  const TrainingSetup& setup) {
+  const absl::StatusOr<Layers> layers = PartLayers(model, setup);
+  ASTRA_CHECK(layers.ok(), "{}", layers.status().ToString());
+  std::vector<ModelPart> parts(layers->size());
+  int64_t layer = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    parts[i] = {.first_layer = layer,
+                .end_layer = layer + (*layers)[i],
+                .has_embedding = i == 0,
+                .has_logits = i + 1 == parts.size()};
+    layer = parts[i].end_layer;
+  }
+  std::vector<std::vector<ModelPart>> stages;
+  for (const Layers& numbers : PartNumbers(setup)) {
+    std::vector<ModelPart>& stage = stages.emplace_back();
+    for (const int64_t number : numbers) {
+      stage.push_back(parts[static_cast<size_t>(number)]);
+    }
+  }
+  return stages;
+}
+
+}  // namespace astra

@@ -1,0 +1,136 @@
+#include "workload/generator/module_memory.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <variant>
+#include <vector>
+
+namespace astra {
+namespace {
+
+constexpr int64_t kWeightBytes = 2;  // BF16, also when products are in FP8.
+constexpr int64_t kStateBytes = 12;
+constexpr int64_t kFloatBytes = 4;
+
+struct Counts {
+  int64_t dense = 0;
+  int64_t expert = 0;
+
+  int64_t sum() const { return dense + expert; }
+};
+
+Counts CountsOf(const MockModule& module) {
+  return {module.parameters, module.expert_parameters};
+}
+
+// This rank's part of what the holders of the same parameters share.
+Counts ShareOf(const Counts& counts, const TrainingSetup& setup) {
+  const int64_t stage = setup.world_size / setup.pipeline;
+  const int64_t expert_ranks =
+      setup.expert_tensor.value_or(setup.tensor) * setup.expert;
+  const auto share = [](int64_t count, int64_t ranks) {
+    return (count + ranks - 1) / ranks;
+  };
+  const int64_t most = setup.zero_group.value_or(stage);
+  return {share(counts.dense, std::min(stage / setup.tensor, most)),
+          share(counts.expert, std::min(stage / expert_ranks, most))};
+}
+
+// Of the weights of products in FP8, both copies.
+int64_t Fp8CopyBytes(const MockModule& module) {
+  constexpr int64_t kCopies = 2;
+  int64_t bytes = 0;
+  for (const ModuleStep& step : module.pass(ModulePass::kWeightGradient)) {
+    const Gemm* product = std::get_if<Gemm>(&step.op.shape);
+    if (product == nullptr || step.op.precision != Precision::kFp8) continue;
+    bytes += kCopies * product->groups * product->m * product->n;
+  }
+  return bytes;
+}
+
+ModuleMemory OwnMemory(const MockModule& module, const TrainingSetup& setup) {
+  const int64_t all = CountsOf(module).sum();
+  const int64_t share = ShareOf(CountsOf(module), setup).sum();
+  const auto held = [&](Zero from) { return setup.zero >= from ? share : all; };
+  ModuleMemory memory;
+  memory.weights = Bytes(kWeightBytes * held(Zero::kParameters));
+  // ZeRO 3 has no whole weight to keep a copy of.
+  if (setup.zero < Zero::kParameters) {
+    memory.weights += Bytes(Fp8CopyBytes(module));
+  }
+  memory.gradients = Bytes(setup.gradient_bytes * held(Zero::kGradients));
+  memory.optimizer = Bytes(kStateBytes * held(Zero::kOptimizer));
+  memory.saved = Bytes(module.saved_bytes);
+  memory.workspace = Bytes(module.workspace_bytes);
+  return memory;
+}
+
+int64_t ParametersOf(const ModuleRun& run, const Blueprint& blueprint) {
+  int64_t count = 0;
+  for (const ModuleId id : run.modules) {
+    count += CountsOf(blueprint.modules[id.index()]).sum();
+  }
+  return count;
+}
+
+// What is there of the unit that is runs[i], and of the next, which in the
+// backward pass is the one before, while its modules run.
+int64_t UnitBytes(const std::vector<ModuleRun>& runs, size_t i,
+                  const Blueprint& blueprint, const TrainingSetup& setup) {
+  if (setup.zero < Zero::kGradients) return 0;
+  const int64_t unit = ParametersOf(runs[i], blueprint);
+  const int64_t gradients = setup.gradient_bytes * unit;
+  if (setup.zero < Zero::kParameters) return gradients;
+  int64_t next = runs[i].times > 1 ? unit : 0;
+  if (i > 0) next = std::max(next, ParametersOf(runs[i - 1], blueprint));
+  if (i + 1 < runs.size()) {
+    next = std::max(next, ParametersOf(runs[i + 1], blueprint));
+  }
+  return gradients + kWeightBytes * (unit + next);
+}
+
+void SetWorkspaces(const ProgramStage& stage, const TrainingSetup& setup,
+                   Blueprint& blueprint) {
+  for (size_t i = 0; i < stage.runs.size(); ++i) {
+    const int64_t unit = UnitBytes(stage.runs, i, blueprint, setup);
+    int64_t recomputed = 0;
+    for (const ModuleId id : stage.runs[i].modules) {
+      MockModule& module = blueprint.modules[id.index()];
+      // A whole block is recomputed before its last module goes back.
+      recomputed = module.recomputed_bytes +
+                   (setup.recompute == Recompute::kFull ? recomputed : 0);
+      module.memory.workspace =
+          std::max(module.memory.workspace,
+                   Bytes(module.workspace_bytes + recomputed + unit));
+    }
+  }
+}
+
+// Of the optimizer of `stage`.
+Bytes OptimizerWorkspace(const Blueprint& blueprint, const ProgramStage& stage,
+                         const TrainingSetup& setup) {
+  const StageTotals totals = Sum(blueprint, stage);
+  const Counts all = {totals.parameters, totals.expert_parameters};
+  const Counts held = setup.zero == Zero::kNone ? all : ShareOf(all, setup);
+  const int64_t copied = setup.gradient_bytes < kFloatBytes ? kFloatBytes : 0;
+  return Bytes((setup.optimizer_workspace + copied) * held.sum());
+}
+
+}  // namespace
+
+void SetMemory(const TrainingSetup& setup, Blueprint& blueprint) {
+  for (MockModule& module : blueprint.modules) {
+    module.memory = OwnMemory(module, setup);
+  }
+  for (const ProgramStage& stage : blueprint.stages) {
+    SetWorkspaces(stage, setup, blueprint);
+    for (const ModuleId id : stage.after) {
+      MockModule& module = blueprint.modules[id.index()];
+      if (PlainName(module.name) != "optimizer") continue;
+      module.memory.workspace = std::max(
+          module.memory.workspace, OptimizerWorkspace(blueprint, stage, setup));
+    }
+  }
+}
+
+}  // namespace astra

@@ -1,0 +1,328 @@
+#include "workload/memory_timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+
+#include "fmt/format.h"
+#include "workload/pipeline/schedule.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kFile = "memory.csv";
+constexpr MemoryColumn kColumns[] = {
+    {kFile, "stage", "", "pipeline stage; its ranks are alike"},
+    {kFile, "slot", "", "place in the order of what the stage runs"},
+    {kFile, "pass", "",
+     "forward, backward, input_gradient or weight_gradient; after: what runs "
+     "once after the last micro-batch"},
+    {kFile, "chunk", "", "which of the stage's chunks; - for after"},
+    {kFile, "micro_batch", "", "- for after"},
+    {kFile, "in_flight", "",
+     "micro-batches that went forward through a chunk and not back yet"},
+    {kFile, "peak_bytes", "B", "highest sum of allocated tensors in the slot"},
+};
+
+std::string_view Name(SlotKind kind) {
+  constexpr std::string_view kNames[] = {"forward", "backward",
+                                         "input_gradient", "weight_gradient"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+// What is there at the highest, beside what is there all the time and what
+// other micro-batches keep.
+struct Level {
+  ModuleId module{0};
+  Bytes saved;
+  Bytes workspace;
+
+  Bytes sum() const { return saved + workspace; }
+};
+
+void Raise(const Level& level, std::optional<Level>& highest) {
+  if (!highest || level.sum() > highest->sum()) highest = level;
+}
+
+// One micro-batch in a chunk. It has the same level at a module on its way
+// forward and on its way back: what the modules up to that one keep.
+struct ChunkLevels {
+  Bytes saved;
+  std::optional<Level> passing;
+  // Where nothing is released on the way back.
+  std::optional<Level> keeping_all;
+};
+
+// What a stage has all the time.
+struct Fixed {
+  Bytes weights;
+  Bytes gradients;
+  Bytes optimizer;
+  Bytes messages;
+};
+
+class Timeline {
+ public:
+  Timeline(const Program& program, const ProgramStage& stage)
+      : program_(program), stage_(stage) {
+    const auto num_chunks = static_cast<size_t>(program.shape().chunks);
+    chunks_.resize(num_chunks);
+    for (const ModuleRun& run : stage.runs) AddRun(run);
+    for (const ModuleRun& run : stage.runs) AddKeepingAll(run);
+    for (const ModuleId id : stage.after) {
+      AddFixed(id, 1);
+      Raise({id, Bytes(0), program.module(id).memory.workspace}, after_);
+    }
+    if (program.sizes().pipeline > 1) {
+      fixed_.messages = 2 * program.pipeline_message();
+    }
+  }
+
+  // What the stage at `stage` of the pipeline needs.
+  StageMemory Of(int64_t stage) const {
+    StageMemory memory;
+    memory.stage = stage;
+    memory.weights = fixed_.weights;
+    memory.gradients = fixed_.gradients;
+    memory.optimizer = fixed_.optimizer;
+    memory.messages = fixed_.messages;
+    Bytes saved;
+    int64_t in_flight = 0;
+    for (const Slot& slot : Slots(stage)) {
+      const ChunkLevels& chunk = chunks_[static_cast<size_t>(slot.chunk)];
+      if (slot.kind == SlotKind::kForward) {
+        saved += chunk.saved;
+        ++in_flight;
+      }
+      Note(slot, in_flight, saved, memory);
+      const bool releases = slot.kind == SlotKind::kBackward ||
+                            slot.kind == SlotKind::kWeightGradient;
+      if (!releases && !program_.forward_only()) continue;
+      saved -= chunk.saved;
+      --in_flight;
+    }
+    if (!after_) return memory;
+    memory.after = memory.fixed() + after_->workspace;
+    if (memory.after > memory.peak()) {
+      memory.slot.reset();
+      memory.module = after_->module;
+      memory.in_flight = 0;
+      memory.saved = Bytes(0);
+      memory.workspace = after_->workspace;
+    }
+    return memory;
+  }
+
+ private:
+  void AddFixed(ModuleId id, int64_t times) {
+    const ModuleMemory& memory = program_.module(id).memory;
+    fixed_.weights += times * memory.weights;
+    fixed_.gradients += times * memory.gradients;
+    fixed_.optimizer += times * memory.optimizer;
+  }
+
+  // Of several times, the last one is on top of the others.
+  void AddRun(const ModuleRun& run) {
+    ChunkLevels& chunk = chunks_[static_cast<size_t>(run.chunk)];
+    Bytes once;
+    for (const ModuleId id : run.modules) {
+      AddFixed(id, run.times);
+      once += program_.module(id).memory.saved;
+    }
+    chunk.saved += (run.times - 1) * once;
+    for (const ModuleId id : run.modules) {
+      const ModuleMemory& memory = program_.module(id).memory;
+      chunk.saved += memory.saved;
+      Raise({id, chunk.saved, memory.workspace}, chunk.passing);
+    }
+  }
+
+  void AddKeepingAll(const ModuleRun& run) {
+    ChunkLevels& chunk = chunks_[static_cast<size_t>(run.chunk)];
+    for (const ModuleId id : run.modules) {
+      Raise({id, chunk.saved, program_.module(id).memory.workspace},
+            chunk.keeping_all);
+    }
+  }
+
+  // Of as few micro-batches as show all that happens in the steady state.
+  std::vector<Slot> Slots(int64_t stage) const {
+    PipelineShape shape = program_.shape();
+    const PipelineSchedule schedule = program_.schedule();
+    if (program_.forward_only()) return {{SlotKind::kForward, 0, 0}};
+    if (schedule != PipelineSchedule::kGPipe) {
+      const int64_t step = RepetitionMicroBatches(schedule, shape);
+      const int64_t enough = SteadyFrom(schedule, shape) + step;
+      if (shape.micro_batches > enough) {
+        shape.micro_batches = enough + (shape.micro_batches - enough) % step;
+      }
+    }
+    return SlotsOf(schedule, shape, stage);
+  }
+
+  // `saved` is what all micro-batches in flight keep, that of the slot too. Of
+  // equal levels, the first one on the way back counts.
+  void Note(const Slot& slot, int64_t in_flight, Bytes saved,
+            StageMemory& memory) const {
+    const ChunkLevels& chunk = chunks_[static_cast<size_t>(slot.chunk)];
+    const std::optional<Level>& level = slot.kind == SlotKind::kInputGradient
+                                            ? chunk.keeping_all
+                                            : chunk.passing;
+    if (!level) return;  // A chunk without modules.
+    const Bytes others = saved - chunk.saved;
+    const Bytes bytes = memory.fixed() + others + level->sum();
+    memory.points.push_back({slot, in_flight, bytes});
+    const bool turns_back = memory.slot &&
+                            memory.slot->kind == SlotKind::kForward &&
+                            slot.kind != SlotKind::kForward;
+    const bool is_highest = !memory.slot || bytes > memory.peak() ||
+                            (bytes == memory.peak() && turns_back);
+    if (!is_highest) return;
+    memory.slot = slot;
+    memory.module = level->module;
+    memory.in_flight = in_flight;
+    memory.saved = others + level->saved;
+    memory.workspace = level->workspace;
+  }
+
+  const Program& program_;
+  const ProgramStage& stage_;
+  Fixed fixed_;
+  std::vector<ChunkLevels> chunks_;
+  std::optional<Level> after_;
+};
+
+double ToGiB(Bytes bytes) {
+  return static_cast<double>(bytes.count()) / (1 << 30);
+}
+
+// "backward of micro-batch 3, chunk 1".
+std::string Moment(const Program& program, const StageMemory& memory) {
+  if (!memory.slot) return "after the last micro-batch";
+  std::string text =
+      fmt::format("{} of micro-batch {}", Name(memory.slot->kind),
+                  memory.slot->micro_batch);
+  if (program.shape().chunks > 1) {
+    text += fmt::format(", chunk {}", memory.slot->chunk);
+  }
+  return text;
+}
+
+// "3", or "3-5".
+std::string StageRange(absl::Span<const StageMemory> memories) {
+  const int64_t first = memories.front().stage;
+  const int64_t last = memories.back().stage;
+  return first == last ? fmt::format("{}", first)
+                       : fmt::format("{}-{}", first, last);
+}
+
+// What DescribeMemory says of a stage behind its number.
+std::string LineOf(const Program& program, const StageMemory& memory) {
+  return fmt::format(
+      " {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f} {:>9.2f} {:>8.2f} {:>8.2f}  {}, "
+      "{}, {} in flight",
+      ToGiB(memory.weights), ToGiB(memory.gradients), ToGiB(memory.optimizer),
+      ToGiB(memory.saved), ToGiB(memory.workspace + memory.messages),
+      ToGiB(memory.peak()), ToGiB(ReservedMemory(memory)),
+      Moment(program, memory), program.module(memory.module).name,
+      memory.in_flight);
+}
+
+// Of the stages that need more than the GPU has; empty if none does.
+std::string Warning(const Program& program,
+                    absl::Span<const StageMemory> memories) {
+  const Bytes available = program.gpu().memory;
+  if (available == Bytes(0)) return "";
+  size_t num_over = 0;
+  const StageMemory* most = nullptr;
+  for (const StageMemory& memory : memories) {
+    if (memory.peak() <= available) continue;
+    ++num_over;
+    if (most == nullptr || memory.peak() > most->peak()) most = &memory;
+  }
+  if (most == nullptr) return "";
+  const std::string others =
+      num_over == 1 ? ""
+                    : fmt::format("; {} of {} stages need more than it has",
+                                  num_over, memories.size());
+  return fmt::format(
+      "warning: stage {} needs {:.1f} GiB, more than the GPU's {:.1f} GiB{}\n",
+      most->stage, ToGiB(most->peak()), ToGiB(available), others);
+}
+
+}  // namespace
+
+std::vector<StageMemory> MemoryOf(const Program& program) {
+  std::vector<StageMemory> memories;
+  int64_t stage = 0;
+  for (const ProgramStage& each : program.stages()) {
+    const Timeline timeline(program, each);
+    for (const int64_t end = stage + each.count; stage < end; ++stage) {
+      memories.push_back(timeline.Of(stage));
+    }
+  }
+  return memories;
+}
+
+Bytes ReservedMemory(const StageMemory& memory) {
+  constexpr double kUsedShare = 0.94;
+  Bytes highest = memory.fixed();
+  for (const MemoryPoint& point : memory.points) {
+    highest = std::max(highest, point.bytes);
+  }
+  const Bytes after = std::max(memory.after, memory.fixed()) - memory.fixed();
+  return after +
+         Bytes(std::llround(static_cast<double>(highest.count()) / kUsedShare));
+}
+
+std::string DescribeMemory(const Program& program,
+                           absl::Span<const StageMemory> memories) {
+  std::string text =
+      "memory of a rank in GiB, as allocated; reserved: what PyTorch takes for "
+      "it\n";
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "{:>7} {:>8} {:>9} {:>9} {:>8} {:>9} {:>8} {:>8}  {}\n",
+                 "stage", "weights", "gradients", "optimizer", "saved",
+                 "workspace", "peak", "reserved", "at the peak");
+  // Successive stages that are alike share a line.
+  for (size_t i = 0; i < memories.size();) {
+    const std::string line = LineOf(program, memories[i]);
+    size_t end = i + 1;
+    while (end < memories.size() && LineOf(program, memories[end]) == line) {
+      ++end;
+    }
+    fmt::format_to(out, "{:>7}{}\n", StageRange(memories.subspan(i, end - i)),
+                   line);
+    i = end;
+  }
+  return text + Warning(program, memories);
+}
+
+std::string MemoryCsv(const Program& program,
+                      absl::Span<const StageMemory> memories) {
+  std::string text = fmt::format(
+      "# bytes of each rank of a stage, as allocated; {} micro-batches\n",
+      program.shape().micro_batches);
+  const auto out = std::back_inserter(text);
+  for (const MemoryColumn& column : kColumns) {
+    text += fmt::format("{}{}", &column == kColumns ? "" : ",", column.name);
+  }
+  text += '\n';
+  for (const StageMemory& memory : memories) {
+    for (size_t i = 0; i < memory.points.size(); ++i) {
+      const auto& [slot, in_flight, bytes] = memory.points[i];
+      fmt::format_to(out, "{},{},{},{},{},{},{}\n", memory.stage, i,
+                     Name(slot.kind), slot.chunk, slot.micro_batch, in_flight,
+                     bytes.count());
+    }
+    if (memory.after == Bytes(0)) continue;
+    fmt::format_to(out, "{},{},after,-,-,0,{}\n", memory.stage,
+                   memory.points.size(), memory.after.count());
+  }
+  return text;
+}
+
+absl::Span<const MemoryColumn> MemoryColumns() { return kColumns; }
+
+}  // namespace astra
