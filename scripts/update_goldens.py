@@ -47,6 +47,9 @@ COMMANDS = {
         "--overlap-grad-reduce --overlap-param-gather --global-batch 64 "
         "--seq-length 1024 --gpu tests/golden/inputs/small_gpu.yaml "
         "--format program -o {out}/program.yaml",
+    "iteration_16gpu":
+        "simai_analytical -w tests/golden/workload_program_16gpu/program.yaml "
+        "-g 16 -g_p_s 8 -nv 360 -nic 48.5 -n_p_s 8 -o {out}",
     "workload_explained_8gpu":
         "gen_workload -m tests/golden/inputs/small_moe.yaml --phase decode "
         "--world-size 8 --tp 2 --ep 8 --batch 16 --seq-length 1024 "
