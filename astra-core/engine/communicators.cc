@@ -278,6 +278,7 @@ std::vector<std::vector<uint32_t>> Waves(const PipelinePairs& pairs) {
     wave->numbers.push_back(i);
   }
   std::vector<std::vector<uint32_t>> numbers;
+  numbers.reserve(waves.size());
   for (Wave& wave : waves) numbers.push_back(std::move(wave.numbers));
   return numbers;
 }
@@ -349,6 +350,7 @@ class CommunicatorFormer {
       }
       std::vector<RankId> ranks = plan_.Ranks(dimension, g);
       std::vector<uint32_t> members;
+      members.reserve(ranks.size());
       for (const RankId rank : ranks) members.push_back(ClassOf(rank));
       std::sort(members.begin(), members.end());
       members.erase(std::unique(members.begin(), members.end()), members.end());

@@ -102,6 +102,13 @@ struct Communicator {
   std::vector<uint32_t> members;  // Classes of those ranks; each once, sorted,
                                   // but the sender before the receiver.
   std::vector<LaneId> lanes;      // By member.
+  LaneId LaneOfMember(uint32_t member) const {
+    const bool is_first = members.front() == member;
+    // Those of a dimension are all the same; of a link there are two.
+    return dimension == ParallelDimension::kPipeline && !is_first
+               ? lanes.back()
+               : lanes.front();
+  }
   // Groups that lie alike share one object.
   std::shared_ptr<const GroupLayout> layout;
   std::vector<NodeId> nodes;  // By member of the layout.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
 
-// Source: the 64-bit FNV-1a hash, here on whole words.
+// Source: the 64-bit FNV-1a hash, here on whole words; it starts at kHashBasis.
 void Mix(int64_t value, uint64_t& hash) {
   constexpr uint64_t kPrime = 0x100000001b3;
   hash = (hash ^ static_cast<uint64_t>(value)) * kPrime;
@@ -122,7 +122,7 @@ absl::Status Engine::Resume(uint32_t id) {
         ASTRA_RETURN_IF_ERROR(CallCollective(id, op));
         break;
       case OpKind::kWait:
-        Wait(actor, {op.lane, op.outstanding});
+        Wait(actor, {op.lane, op.outstanding, op.ended});
         break;
       case OpKind::kWaitAll:
         Wait(actor, {});
@@ -261,8 +261,11 @@ absl::Status Engine::JoinNext(uint32_t id, Lane& lane) {
 
 bool Engine::IsOver(const Actor& actor, const Awaited& awaited) {
   if (awaited.lane) {
-    return actor.lanes[awaited.lane->index()].calls.size() <=
-           awaited.outstanding;
+    const Lane& lane = actor.lanes[awaited.lane->index()];
+    if (lane.calls.empty()) return true;  // Also of a group of one rank.
+    return awaited.ended > 0
+               ? lane.num_calls - lane.calls.size() >= awaited.ended
+               : lane.calls.size() <= awaited.outstanding;
   }
   return std::all_of(actor.lanes.begin(), actor.lanes.end(),
                      [](const Lane& lane) { return lane.calls.empty(); });
@@ -283,10 +286,7 @@ absl::Status Engine::EndCall(const Ended& ended) {
     ended_in_.resize(std::max(ended_in_.size(), ended.record + 1));
     ended_in_[ended.record] = {ended.member, actor.repetitions.size()};
   }
-  const auto member = std::find(communicator.members.begin(),
-                                communicator.members.end(), ended.member);
-  const LaneId lane_id =
-      communicator.lanes[member - communicator.members.begin()];
+  const LaneId lane_id = communicator.LaneOfMember(ended.member);
   Lane& lane = actor.lanes[lane_id.index()];
   const Call call = lane.calls.front();
   const TimePs joined = lane.joined;
@@ -382,10 +382,16 @@ void Engine::EndRepetition(Actor& actor) {
     Mix(static_cast<int64_t>(lane.calls.size()), actor.hash);
     if (lane.calls.empty()) continue;
     Mix((now - lane.joined).count(), actor.hash);
+    // What is left over must be the same, and not only as much.
+    for (const Call& call : lane.calls) {
+      Mix(static_cast<int64_t>(call.communication.kind), actor.hash);
+      Mix(call.communication.bytes.count(), actor.hash);
+      Mix(call.update.count(), actor.hash);
+    }
   }
   actor.repetitions.push_back({now - actor.repetition_began, actor.hash});
   actor.repetition_began = now;
-  actor.hash = 0;
+  actor.hash = kHashBasis;
 }
 
 // Nothing is left to happen, but ranks wait: says who, for what.

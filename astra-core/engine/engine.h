@@ -74,6 +74,8 @@ class Engine {
   SimulationResult TakePartialResult();
 
  private:
+  static constexpr uint64_t kHashBasis = 0xcbf29ce484222325;
+
   // What a rank has called on one communicator and has no result of yet: the
   // first call is joined, the others wait for their turn.
   struct Lane {
@@ -87,6 +89,7 @@ class Engine {
   struct Awaited {
     std::optional<LaneId> lane;  // None: all.
     size_t outstanding = 0;      // Calls that may be left.
+    size_t ended = 0;  // If not 0, calls that must have ended instead.
   };
 
   // A computation that is under way.
@@ -119,7 +122,7 @@ class Engine {
     TimePs finish;
     int64_t repeats = 1;  // How many times what happens now counts.
     TimePs repetition_began;
-    uint64_t hash = 0;  // Of the present repetition.
+    uint64_t hash = kHashBasis;  // Of the present repetition.
     std::vector<Repetition> repetitions;
     std::vector<std::array<PhaseResult, kNumPhases>> layers;
     std::array<TimePs, kNumParallelDimensions> exposed{};

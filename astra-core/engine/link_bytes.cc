@@ -56,7 +56,9 @@ class VolumeCounter {
                          return each.from == stage && each.send_lane == op.lane;
                        });
       if (link == wiring_.links.end()) return;  // The receiving end.
-      block = wiring_.pairs.first_pair[link - wiring_.links.begin()];
+      block =
+          wiring_.pairs
+              .first_pair[static_cast<size_t>(link - wiring_.links.begin())];
     }
     Volume& volume =
         volumes_[{key, cost->second.Time(0, kind, bytes).registry_name}];

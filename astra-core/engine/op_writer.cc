@@ -45,15 +45,12 @@ class OpWriter {
   OpWriter(const Program& program, MicroBatchEnds ends)
       : program_(program), ends_(ends) {}
 
-  // The first prefetches of `occurrences` were started before, and then so many
-  // others on each lane.
-  void StartEarly(absl::Span<const Occurrence> occurrences,
-                  const CallCounts& behind) {
-    for (const Op& op : FirstPrefetches(occurrences)) {
+  // `early` were the first calls of their lanes, behind `before` others.
+  void StartEarly(absl::Span<const Op> early, CallCounts before) {
+    for (const Op& op : early) {
       const size_t dimension = op.lane.index();
-      started_.push_back({dimension, num_calls_[dimension]++});
+      started_.push_back({dimension, before[dimension]++, true});
     }
-    for (size_t i = 0; i < behind.size(); ++i) num_calls_[i] += behind[i];
   }
 
   // Those of the first of `occurrences` that has any.
@@ -87,7 +84,8 @@ class OpWriter {
   // A prefetch that was started and not waited for.
   struct Started {
     size_t dimension = 0;
-    uint32_t number = 0;  // How many calls of its lane came before it.
+    uint32_t number = 0;    // How many calls of its lane came before it;
+    bool is_early = false;  // of all, or of those that are written here.
   };
 
   std::vector<Placed> StepsOf(const Occurrence& occurrence) const {
@@ -150,7 +148,7 @@ class OpWriter {
   void StartNext(absl::Span<const Occurrence> later) {
     for (const Op& op : FirstPrefetches(later)) {
       const size_t dimension = op.lane.index();
-      started_.push_back({dimension, num_calls_[dimension]});
+      started_.push_back({dimension, num_calls_[dimension], false});
       Append(OpKind::kLaunch, op);
     }
   }
@@ -158,7 +156,11 @@ class OpWriter {
   void WaitForPrefetch(Op op) {
     const Started first = started_.front();
     started_.pop_front();
-    op.outstanding = num_calls_[first.dimension] - first.number - 1;
+    if (first.is_early) {
+      op.ended = first.number + 1;
+    } else {
+      op.outstanding = num_calls_[first.dimension] - first.number - 1;
+    }
     Append(OpKind::kWait, op);
   }
 
@@ -191,9 +193,10 @@ std::vector<Op> FirstPrefetches(const Program& program, MicroBatchEnds ends,
 
 std::vector<Op> WriteOpsBehindPrefetches(
     const Program& program, MicroBatchEnds ends,
-    absl::Span<const Occurrence> occurrences, const CallCounts& behind) {
+    absl::Span<const Occurrence> occurrences, absl::Span<const Op> early,
+    const CallCounts& before) {
   OpWriter writer(program, ends);
-  writer.StartEarly(occurrences, behind);
+  writer.StartEarly(early, before);
   return writer.Write(occurrences);
 }
 

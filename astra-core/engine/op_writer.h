@@ -41,11 +41,12 @@ using CallCounts = std::array<uint32_t, kNumParallelDimensions>;
 std::vector<Op> FirstPrefetches(const Program& program, MicroBatchEnds ends,
                                 absl::Span<const Occurrence> occurrences);
 
-// As WriteOps, where the FirstPrefetches were launched before, and after them
-// `behind` other calls on their lanes, of which none may have ended.
+// As WriteOps, where `early`, the FirstPrefetches of what `occurrences` begin
+// with, were the first calls of their lanes, behind `before` others.
 std::vector<Op> WriteOpsBehindPrefetches(
     const Program& program, MicroBatchEnds ends,
-    absl::Span<const Occurrence> occurrences, const CallCounts& behind);
+    absl::Span<const Occurrence> occurrences, absl::Span<const Op> early,
+    const CallCounts& before);
 
 }  // namespace astra
 

@@ -19,6 +19,9 @@ constexpr ModulePass kBackwardPasses[] = {ModulePass::kRecompute,
                                           ModulePass::kWeightGradient};
 constexpr absl::Span<const ModulePass> kBackward(kBackwardPasses);
 
+// Stages, chunks and micro-batches as positions.
+constexpr size_t Index(int64_t number) { return static_cast<size_t>(number); }
+
 // What a slot runs of each module.
 absl::Span<const ModulePass> PassesOf(SlotKind kind) {
   switch (kind) {
@@ -58,6 +61,7 @@ void AppendOccurrences(const ProgramStage& stage, int32_t chunk, SlotKind kind,
 
 std::vector<Op> EndOf(const Program& program, const ProgramStage& stage) {
   std::vector<Occurrence> after;
+  after.reserve(stage.after.size());
   for (const ModuleId id : stage.after) after.push_back({id, kForwardPasses});
   std::vector<Op> ops = WriteOps(program, MicroBatchEnds(), after);
   if (!ops.empty()) ops.insert(ops.begin(), {.kind = OpKind::kWaitAll});
@@ -72,6 +76,7 @@ std::vector<Slot> SlotsOf(const Program& program, const PipelineShape& shape,
     return SlotsOf(program.schedule(), shape, stage);
   }
   std::vector<Slot> slots;
+  slots.reserve(Index(shape.micro_batches));
   for (int32_t i = 0; i < shape.micro_batches; ++i) {
     slots.push_back({SlotKind::kForward, 0, i});
   }
@@ -91,15 +96,15 @@ struct PlaceLanes {
 std::vector<std::vector<PlaceLanes>> LanesOf(const Program& program,
                                              const PipelineShape& shape) {
   std::vector<std::vector<PlaceLanes>> lanes(
-      shape.stages, std::vector<PlaceLanes>(shape.chunks));
+      Index(shape.stages), std::vector<PlaceLanes>(Index(shape.chunks)));
   for (int64_t stage = 0; stage < shape.stages; ++stage) {
     for (int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
-      PlaceLanes& here = lanes[stage][chunk];
+      PlaceLanes& here = lanes[Index(stage)][Index(chunk)];
       const std::optional<Place> next =
           NextPlace(program.schedule(), shape, {stage, chunk});
       here.is_end = !next;
       if (!next || next->stage == stage) continue;
-      PlaceLanes& there = lanes[next->stage][next->chunk];
+      PlaceLanes& there = lanes[Index(next->stage)][Index(next->chunk)];
       const auto at_here = static_cast<uint32_t>(chunk);
       const auto at_there = static_cast<uint32_t>(next->chunk);
       here.sends_activation = LaneOf(StageMessage::kSendActivation, at_here);
@@ -155,12 +160,12 @@ class StageBuilder {
 
   // The first and last micro-batch of each chunk.
   void FindEnds() {
-    first_.assign(static_cast<size_t>(shape_.chunks), slots_.size());
-    last_.assign(static_cast<size_t>(shape_.chunks), 0);
+    first_.assign(Index(shape_.chunks), slots_.size());
+    last_.assign(Index(shape_.chunks), 0);
     for (const Slot& slot : slots_) {
       const auto number = static_cast<size_t>(slot.micro_batch);
-      first_[slot.chunk] = std::min(first_[slot.chunk], number);
-      last_[slot.chunk] = std::max(last_[slot.chunk], number);
+      first_[Index(slot.chunk)] = std::min(first_[Index(slot.chunk)], number);
+      last_[Index(slot.chunk)] = std::max(last_[Index(slot.chunk)], number);
     }
   }
 
@@ -168,22 +173,24 @@ class StageBuilder {
   // another.
   std::vector<Op> Prefetches() {
     std::vector<Op> all;
-    behind_.assign(static_cast<size_t>(shape_.chunks), CallCounts());
+    early_.clear();
+    before_.clear();
     CallCounts count{};
-    for (auto chunk = static_cast<int32_t>(shape_.chunks); chunk-- > 0;) {
-      behind_[chunk] = count;
+    for (int32_t chunk = 0; chunk < shape_.chunks; ++chunk) {
       std::vector<Occurrence> occurrences;
       AppendOccurrences(built_.program_.stage(stage_), chunk,
                         SlotKind::kForward, occurrences);
-      const MicroBatchEnds ends = {true, first_[chunk] == last_[chunk]};
-      const std::vector<Op> ops =
-          FirstPrefetches(built_.program_, ends, occurrences);
-      for (const Op& op : ops) ++count[op.lane.index()];
-      all.insert(all.begin(), ops.begin(), ops.end());
-      for (size_t i = 0; i < ops.size(); ++i) {
-        all[i].chunk = chunk;
-        all[i].micro_batch = static_cast<int32_t>(first_[chunk]);
+      const size_t first = first_[Index(chunk)];
+      const MicroBatchEnds ends = {true, first == last_[Index(chunk)]};
+      std::vector<Op> ops = FirstPrefetches(built_.program_, ends, occurrences);
+      before_.push_back(count);
+      for (Op& op : ops) {
+        ++count[op.lane.index()];
+        op.chunk = chunk;
+        op.micro_batch = static_cast<int32_t>(first);
       }
+      all.insert(all.end(), ops.begin(), ops.end());
+      early_.push_back(std::move(ops));
     }
     return all;
   }
@@ -196,13 +203,13 @@ class StageBuilder {
     const Slot& next = slots_[i + 1];
     return slot.kind == SlotKind::kForward && IsBackward(next.kind) &&
            slot.chunk == next.chunk && slot.micro_batch == next.micro_batch &&
-           lanes_[stage_][slot.chunk].is_end;
+           lanes_[Index(stage_)][Index(slot.chunk)].is_end;
   }
 
   Piece PieceOf(size_t i, size_t num_fused) {
     const Slot& slot = slots_[i];
     const Slot& last = slots_[i + num_fused];
-    const PlaceLanes& lanes = lanes_[stage_][slot.chunk];
+    const PlaceLanes& lanes = lanes_[Index(stage_)][Index(slot.chunk)];
     Piece piece;
     piece.num_slots = 1 + num_fused;
     piece.chunk = slot.chunk;
@@ -231,8 +238,8 @@ class StageBuilder {
   uint32_t BlockOf(const Slot& slot, const Slot* fused) {
     const ProgramStage& stage = built_.program_.stage(stage_);
     const auto number = static_cast<size_t>(slot.micro_batch);
-    const MicroBatchEnds ends = {number == first_[slot.chunk],
-                                 number == last_[slot.chunk]};
+    const MicroBatchEnds ends = {number == first_[Index(slot.chunk)],
+                                 number == last_[Index(slot.chunk)]};
     const SlotKind last = fused == nullptr ? slot.kind : fused->kind;
     const BlockKey key = {&stage, last, fused != nullptr, slot.chunk, ends};
     const auto [found, is_new] = block_.try_emplace(key, 0);
@@ -244,8 +251,9 @@ class StageBuilder {
       }
       const bool is_first = slot.kind == SlotKind::kForward && ends.is_first;
       std::vector<Op> ops =
-          is_first ? WriteOpsBehindPrefetches(built_.program_, ends,
-                                              occurrences, behind_[slot.chunk])
+          is_first ? WriteOpsBehindPrefetches(
+                         built_.program_, ends, occurrences,
+                         early_[Index(slot.chunk)], before_[Index(slot.chunk)])
                    : WriteOps(built_.program_, ends, occurrences);
       // Mostly the first and last micro-batches do nothing of their own.
       const auto same =
@@ -289,13 +297,14 @@ class StageBuilder {
       repetitions.push_back(range);
       range = {range.end, range.end, 0};
     }
+    const absl::Span<const Piece> pieces(stage.pieces);
     const auto is_alike = [&](const Range& a, const Range& b) {
-      return std::equal(
-          stage.pieces.begin() + a.begin, stage.pieces.begin() + a.end,
-          stage.pieces.begin() + b.begin, stage.pieces.begin() + b.end,
-          [](const Piece& one, const Piece& other) {
-            return one.DoesTheSame(other);
-          });
+      const auto one = pieces.subspan(a.begin, a.end - a.begin);
+      const auto other = pieces.subspan(b.begin, b.end - b.begin);
+      return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                        [](const Piece& left, const Piece& right) {
+                          return left.DoesTheSame(right);
+                        });
     };
     const auto full = slots_.size() *
                       static_cast<size_t>(UnitOf(built_.program_)) /
@@ -324,7 +333,10 @@ class StageBuilder {
   std::vector<Slot> slots_;
   std::vector<size_t> first_;
   std::vector<size_t> last_;
-  std::vector<CallCounts> behind_;  // By chunk; see Prefetches().
+  // By chunk: what it begins with, which is started early, and how many such
+  // calls there are of the chunks before it.
+  std::vector<std::vector<Op>> early_;
+  std::vector<CallCounts> before_;
 };
 
 bool PipelineProgram::Piece::DoesTheSame(const Piece& other) const {

@@ -17,7 +17,8 @@ enum class OpKind : uint8_t {
   kCompute,     // Takes `compute`.
   kBlocking,    // Starts `communication` and waits for it.
   kLaunch,      // Starts `communication` and goes on.
-  kWait,        // Waits until `outstanding` calls on its lane are left.
+  kWait,        // Waits until `outstanding` calls on its lane are left, or, if
+                // `ended` is not 0, until so many of all have ended.
   kWaitAll,     // Waits for all that was started.
   kRepetition,  // Ends a repetition of a section; takes no time.
   kFinish,      // The last one, with nothing left to wait for.
@@ -53,6 +54,7 @@ struct Op {
   Communication communication{};  // Of 0 bytes: none.
   TimePs update{};  // Passes before a rank has the collective's result.
   uint32_t outstanding = 0;  // Of kWait.
+  uint32_t ended = 0;        // The same.
   int64_t repeats = 1;       // What happens here counts this many times.
   int32_t chunk = -1;        // Of the stage; -1: no micro-batch.
   int32_t micro_batch = -1;

@@ -35,15 +35,9 @@ RunningCollectives::RunningCollectives(
       first_run_(communicators.list.size()),
       lanes_(communicators.of_class.size() * communicators.num_lanes) {}
 
-// Of the first of its lanes there: a rank does not send to itself.
 uint32_t RunningCollectives::LaneIndex(uint32_t member,
                                        CommunicatorId id) const {
-  const Communicator& group = communicator(id);
-  const auto found =
-      group.dimension == ParallelDimension::kPipeline
-          ? std::find(group.members.begin(), group.members.end(), member)
-          : group.members.begin();
-  const LaneId lane = group.lanes[found - group.members.begin()];
+  const LaneId lane = communicator(id).LaneOfMember(member);
   return member * communicators_.num_lanes + lane.index();
 }
 

@@ -49,6 +49,7 @@ absl::StatusOr<TimePs> SymmetricTimes::Simulate(CommunicatorId id,
                         costs_.at({what.dimension, what.kind})));
   }
   std::vector<PlacedFlowGraph> placed;
+  placed.reserve(messages.size());
   for (const CollectiveMessages& each : messages) {
     placed.push_back({each.graph, *each.nodes, each.costs, each.layout});
   }

@@ -216,6 +216,57 @@ stages: [{count: 2, run: [{modules: a}], after: reduce}]
   EXPECT_EQ(one.pipeline.bubble, all.pipeline.bubble);
 }
 
+// 2 MB over 2 ranks take 10 us. Nothing of the forward pass is prefetched, so
+// the gather of the backward one is started, and waited for, where it stands.
+TEST(IterationTest, APrefetchOfTheBackwardPassAloneIsNotLost) {
+  const SimulationResult result = ValueOrDie(TryRun(Parse("gpus: 2", R"(
+modules:
+  - name: a
+    forward: [{compute: 1us}]
+    input_gradient: [{prefetch: all-gather, over: DP, bytes: 2000000},
+                     {compute: 1us}]
+stages: [{run: [{modules: a}]}]
+)"),
+                                                    Gpus(2)));
+  EXPECT_EQ(result.total(), Microseconds(12));
+  EXPECT_EQ(result.collectives.size(), 1u);
+}
+
+// Calls that the first micro-batch leaves over end as fast as others follow, so
+// that as many are always left; but the later ones take longer.
+TEST(IterationTest, WhatIsLeftOverMustBeTheSame) {
+  const Program program = Parse("gpus: 2, micro_batches: 256", R"(
+modules:
+  - name: g
+    forward: [{launch: all-gather, over: DP, bytes: 200000, when: first}]
+  - name: a
+    forward: [{compute: 1us}]
+    weight_gradient: [{launch: all-gather, over: DP, bytes: 600000}]
+stages: [{run: [{times: 20, modules: g}, {modules: a}]}]
+)");
+  // 20 of 1 us, then 256 of 3 us.
+  EXPECT_EQ(ValueOrDie(TryRun(program, Gpus(2))).total(),
+            Microseconds(20 + 256 * 3));
+}
+
+// The gather of chunk 1 has ended long before; what chunk 0 launches goes on
+// beside its computation.
+TEST(IterationTest, AChunkWaitsForItsOwnPrefetchOnly) {
+  const SimulationResult result = ValueOrDie(TryRun(Parse("gpus: 2, vpp: 2", R"(
+schedule: zb-v
+modules:
+  - name: a
+    forward: [{compute: 20us}, {launch: reduce-scatter, over: DP,
+                                bytes: 2000000}]
+  - name: b
+    forward: [{prefetch: all-gather, over: DP, bytes: 2000000},
+              {compute: 50us}]
+stages: [{run: [{chunk: 0, modules: a}, {chunk: 1, modules: b}]}]
+)"),
+                                                    Gpus(2)));
+  EXPECT_EQ(result.total(), Microseconds(70));
+}
+
 // Two servers of 2 GPUs whose ways to each other go over one link of 400 Gbps.
 Topology SharedUplink() {
   testing::Drawing drawing(4, 2, 2, 2);

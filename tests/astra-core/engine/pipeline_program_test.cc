@@ -20,8 +20,8 @@ Program Parse(int micro_batches, std::string_view rest) {
 }
 
 // "C0f": compute (C), block (B), launch (L), wait (W) or wait for all (A), in
-// module 0, fwd; behind a wait how many calls may be left, behind "R", the end
-// of a repetition, how many it counts for.
+// module 0, fwd; behind a wait how many calls may be left or, behind "e", must
+// have ended; behind "R", the end of a repetition, how many it counts for.
 std::vector<std::string> Trace(const Program& program, int64_t micro_batches,
                                uint32_t stage = 0) {
   const PipelineProgram run(program, micro_batches, 1);
@@ -35,7 +35,10 @@ std::vector<std::string> Trace(const Program& program, int64_t micro_batches,
                     : kind == 'R' ? fmt::format("R{}", op.repeats)
                                   : fmt::format("{}{}{}", kind, op.layer,
                                                 Name(op.phase).front()));
-    if (kind == 'W') trace.back() += fmt::format("{}", op.outstanding);
+    if (kind == 'W') {
+      trace.back() += op.ended > 0 ? fmt::format("e{}", op.ended)
+                                   : fmt::format("{}", op.outstanding);
+    }
   }
   EXPECT_EQ(next(), Op());  // For ever.
   EXPECT_EQ(run.num_ops(stage), num_ops);
@@ -118,10 +121,10 @@ modules:
 stages: [{run: [{modules: [a, plain, a]}]}]
 )");
   EXPECT_THAT(Trace(program, 1),
-              ElementsAre("L0f",                 // The first; then
-                          "W0f0", "L0f", "C0f",  // it starts the second,
-                          "C1f", "L1f",          //
-                          "W0f1", "L0i", "C0f",  // which starts the third.
+              ElementsAre("L0f",                  // The first; then
+                          "W0fe1", "L0f", "C0f",  // it starts the second,
+                          "C1f", "L1f",           //
+                          "W0f1", "L0i", "C0f",   // which starts the third.
                           "W0i0", "L0i", "C0i", "L0w",  //
                           "W0i1", "C0i", "L0w", "R1", "A"));
 }
@@ -140,8 +143,8 @@ modules:
 stages: [{run: [{times: 2, modules: a}]}]
 )");
   EXPECT_THAT(Trace(program, 1),
-              ElementsAre("L0f", "L0f", "L0f", "W0f1", "W0f0",  //
-                          "L0f", "L0f", "L0f", "C0f", "W0f2",   //
+              ElementsAre("L0f", "L0f", "L0f", "W0fe1", "W0fe1",  //
+                          "L0f", "L0f", "L0f", "C0f", "W0fe2",    //
                           "W0f1", "W0f0", "C0f", "W0f0", "R1", "A"));
 }
 
