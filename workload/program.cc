@@ -121,11 +121,23 @@ absl::Status CheckSchedule(const ProgramParts& parts) {
                     sizes.virtual_stages));
   }
   const ProgramGpu& gpu = parts.gpu;
-  if (!(gpu.communication_slowdown >= 0 && gpu.communication_slowdown < 1)) {
+  constexpr double kMost = 0.999;
+  if (!(gpu.communication_slowdown >= 0 &&
+        gpu.communication_slowdown <= kMost)) {
     return absl::InvalidArgumentError(
-        fmt::format("the slowdown by communication is {}, expected 0 or more "
-                    "and less than 1",
-                    gpu.communication_slowdown));
+        fmt::format("the slowdown by communication is {}, expected 0 to {}",
+                    gpu.communication_slowdown, kMost));
+  }
+  const bool is_plausible = gpu.peak_tflops >= 0 &&
+                            gpu.peak_tflops <= Program::kMaxTflops &&
+                            parts.work.model_flops >= 0 &&
+                            parts.work.model_flops <= Program::kMaxFlops;
+  if (!is_plausible) {
+    return absl::InvalidArgumentError(fmt::format(
+        "a peak of {} TFLOP/s and {} FLOPs of the model, expected 0 to {} and "
+        "0 to {}",
+        gpu.peak_tflops, parts.work.model_flops, Program::kMaxTflops,
+        Program::kMaxFlops));
   }
   return CheckShape(parts.schedule, {.stages = sizes.pipeline,
                                      .chunks = sizes.virtual_stages,

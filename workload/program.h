@@ -162,6 +162,8 @@ class Program {
   // that its modules keep, with what is saved of all micro-batches.
   static constexpr TimePs kMaxCompute{1'000'000'000'000'000'000};
   static constexpr Bytes kMaxBytes{int64_t{1} << 60};
+  static constexpr double kMaxTflops = 1e9;
+  static constexpr double kMaxFlops = 1e36;
   // Of one module.
   static constexpr Bytes kMaxMemory{int64_t{1} << 44};
 

@@ -170,6 +170,18 @@ absl::Status ReadOutput(const CommandLine& flags, GenWorkloadOptions& options) {
   return absl::OkStatus();
 }
 
+// What the times of a schedule leave out.
+void WarnOfSchedule(GenWorkloadOptions& options) {
+  const auto* training = std::get_if<TrainingSetup>(&options.setup);
+  if (training == nullptr ||
+      training->pipeline_schedule() != PipelineSchedule::kDualPipe) {
+    return;
+  }
+  options.warnings.push_back(
+      "dualpipe: all-to-alls are not hidden behind the other half of a pair, "
+      "and the gradients of the two copies of each part are not summed");
+}
+
 }  // namespace
 
 absl::StatusOr<GenWorkloadOptions> ReadGenWorkloadOptions(
@@ -196,6 +208,7 @@ absl::StatusOr<GenWorkloadOptions> ReadGenWorkloadOptions(
                            ReadInferenceOptions(flags, which, options.model));
   }
   WarnOfLength(options);
+  WarnOfSchedule(options);
   ASTRA_RETURN_IF_ERROR(ReadTimes(flags, options));
   ASTRA_RETURN_IF_ERROR(ReadOutput(flags, options));
   return options;

@@ -15,6 +15,15 @@
 
 namespace astra {
 
+// What simai_analytical and simai_simulator may write: of what an earlier run
+// left in the folder, nothing must be taken for this run's.
+constexpr std::string_view kResultFiles[] = {
+    "EndToEnd.csv",  "collectives.csv",   "links.csv",  "run.json",
+    "breakdown.csv", "critical_path.csv", "memory.csv", "trace.json",
+    "flows.csv",     "queues.csv",        "rates.csv",  "pfc.csv",
+    "cnp.csv",       "capture.pcapng",    "cost.json",  "fct.txt",
+    "pfc.txt"};
+
 struct RunOutput {
   std::string name;    // Of the run.
   std::string folder;  // For the results.

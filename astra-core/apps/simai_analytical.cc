@@ -12,6 +12,7 @@
 #include "astra-core/apps/iteration_trace.h"
 #include "astra-core/apps/main_support.h"
 #include "astra-core/apps/run_json.h"
+#include "astra-core/apps/run_output.h"
 #include "astra-core/apps/simai_analytical_inputs.h"
 #include "astra-core/apps/simai_analytical_options.h"
 #include "astra-core/apps/version.h"
@@ -109,7 +110,7 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
                                options.topology_file.value_or("-g")));
   const SimulationResult& result = run.result;
   const std::vector<NamedFile> files = ResultFiles(options, inputs, run);
-  ASTRA_RETURN_IF_ERROR(folder.Write(files));
+  ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
   Print(std::visit(
       [&](const auto& workload) {
         return DescribeRun(workload, inputs.topology, result);

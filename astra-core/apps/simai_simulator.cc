@@ -6,6 +6,7 @@
 
 #include "astra-core/apps/command_line.h"
 #include "astra-core/apps/main_support.h"
+#include "astra-core/apps/run_output.h"
 #include "astra-core/apps/simai_simulator_inputs.h"
 #include "astra-core/apps/simai_simulator_options.h"
 #include "astra-core/apps/simai_simulator_output.h"
@@ -36,7 +37,7 @@ absl::Status Simulate(const SimaiSimulatorOptions& options,
   const std::chrono::duration<double> wall = Clock::now() - begin;
   std::vector<NamedFile> files = ResultFiles(options, inputs, run);
   files.push_back({"cost.json", CostJson(options, run, wall.count())});
-  ASTRA_RETURN_IF_ERROR(folder.Write(files));
+  ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
   Print(DescribeResults(options, inputs, run, files));
   ASTRA_RETURN_IF_ERROR(FlushStdout());
   return run.status;

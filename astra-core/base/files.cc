@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -131,7 +132,9 @@ OutputFolder::~OutputFolder() {
   for (auto p = made_.rbegin(); p != made_.rend(); ++p) rmdir(p->c_str());
 }
 
-absl::Status OutputFolder::Write(const std::vector<NamedFile>& files) const {
+absl::Status OutputFolder::Write(
+    const std::vector<NamedFile>& files,
+    absl::Span<const std::string_view> stale) const {
   absl::Status status;
   for (const NamedFile& file : files) {
     const std::string path = fmt::format("{}/{}", path_, file.name);
@@ -145,6 +148,13 @@ absl::Status OutputFolder::Write(const std::vector<NamedFile>& files) const {
     const std::string path = fmt::format("{}/{}", path_, file.name);
     if (status.ok()) status = Rename(TemporaryName(path), path);
     if (!status.ok()) std::remove(TemporaryName(path).c_str());
+  }
+  if (!status.ok()) return status;
+  for (const std::string_view name : stale) {
+    const bool is_new =
+        std::any_of(files.begin(), files.end(),
+                    [&](const NamedFile& file) { return file.name == name; });
+    if (!is_new) std::remove(fmt::format("{}/{}", path_, name).c_str());
   }
   return status;
 }

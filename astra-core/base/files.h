@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 
 namespace astra {
 
@@ -53,10 +54,12 @@ class OutputFolder {
   OutputFolder& operator=(OutputFolder&&) = delete;
 
   // Writes all files to the folder, or none: each goes to a temporary file, and
-  // all get their names at the end.
+  // all get their names at the end. Then removes those of `stale` that are not
+  // among them: an earlier run may have left them.
   //
   // Errors: PermissionDenied "PATH: reason".
-  absl::Status Write(const std::vector<NamedFile>& files) const;
+  absl::Status Write(const std::vector<NamedFile>& files,
+                     absl::Span<const std::string_view> stale = {}) const;
 
  private:
   explicit OutputFolder(std::string path) : path_(std::move(path)) {}

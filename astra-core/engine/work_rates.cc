@@ -33,6 +33,12 @@ std::string DescribeRates(const WorkRates& rates) {
     text +=
         "\n                        causal attention counts half, recomputation "
         "not at all\n";
+    if (rates.utilisation > 1) {
+      text +=
+          "warning: more than the GPU's peak: the program's work, peak or "
+          "times "
+          "cannot be right\n";
+    }
   }
   if (rates.tokens_per_second > 0) {
     text += fmt::format(

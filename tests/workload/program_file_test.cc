@@ -249,8 +249,7 @@ INSTANTIATE_TEST_SUITE_P(
              "p: schedule zb-v: the number of chunks per stage is 1: expected "
              "2"),
         Chunked("Slowdown", 5, "gpu: {communication_slowdown: 1}",
-                "p: the slowdown by communication is 1, expected 0 or more and "
-                "less than 1"),
+                "p: the slowdown by communication is 1, expected 0 to 0.999"),
         Chunked("Gpu", 5, "gpu: {memori: 1}",
                 "p:5:15: unknown field of the GPU \"memori\"; did you mean "
                 "\"memory\"? (known: communication_slowdown, memory, "

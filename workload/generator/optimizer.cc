@@ -59,7 +59,10 @@ void AddCollectives(StepKind step, StepWhen when, CollectiveKind kind,
 }
 
 CollectiveKind Reduction(const TrainingSetup& setup) {
-  const bool keeps_all = setup.zero == Zero::kNone || setup.zero_group;
+  // A group of all ranks is none.
+  const bool keeps_all = setup.zero == Zero::kNone ||
+                         setup.zero_group.value_or(ReplicasOf(setup).dense) <
+                             ReplicasOf(setup).dense;
   return keeps_all ? CollectiveKind::kAllReduce
                    : CollectiveKind::kReduceScatter;
 }
