@@ -65,7 +65,7 @@ struct Fixed {
 class Timeline {
  public:
   Timeline(const Program& program, const ProgramStage& stage)
-      : program_(program), stage_(stage) {
+      : program_(program) {
     const auto num_chunks = static_cast<size_t>(program.shape().chunks);
     chunks_.resize(num_chunks);
     for (const ModuleRun& run : stage.runs) AddRun(run);
@@ -187,7 +187,6 @@ class Timeline {
   }
 
   const Program& program_;
-  const ProgramStage& stage_;
   Fixed fixed_;
   std::vector<ChunkLevels> chunks_;
   std::optional<Level> after_;
