@@ -103,7 +103,8 @@ TEST(MemoryTimelineTest, InZbH1AStageKeepsAsManyAsThereAreStages) {
 TEST(MemoryTimelineTest, TheInputGradientKeepsAll) {
   ProgramParts parts = PipelineOf(2, 4, PipelineSchedule::kZbH1);
   parts.modules[0].memory.workspace = Bytes(13);
-  for (const MemoryPoint& point : MemoryOfParts(parts).at(1).points) {
+  const auto memories = MemoryOfParts(parts);
+  for (const MemoryPoint& point : memories.at(1).points) {
     const int64_t others = (point.in_flight - 1) * 25;
     const bool is_split = point.slot.kind == SlotKind::kInputGradient;
     EXPECT_EQ(point.bytes, Bytes(kFixed + others + (is_split ? 25 : 20) + 13));
