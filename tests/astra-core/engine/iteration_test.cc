@@ -41,7 +41,7 @@ absl::StatusOr<SimulationResult> TryRun(const Program& program,
 
 // 100 GB/s each way, no delay: a ring all-reduce of 1 MB over 2 ranks and a
 // message of 1 MB take 10 us.
-Topology Gpus(int count) { return OneServer(count, "800Gbps", "0ns"); }
+Topology Gpus(uint32_t count) { return OneServer(count, "800Gbps", "0ns"); }
 
 constexpr std::string_view kTwoStages = R"(
 pipeline_message: 1000000
@@ -149,7 +149,7 @@ TEST(IterationTest, CountingIsTheSameAsUnrollingForAnySchedule) {
                                  stages, micro_batches));
         const Program program = RandomPipeline(one.schedule, one.num_chunks,
                                                stages, micro_batches, random);
-        const Topology topology = Star(stages, 4);
+        const Topology topology = Star(static_cast<uint32_t>(stages), 4);
         ExpectSameUnrolled(program, topology, Lowering::kClosedForm);
         if (micro_batches == 100) {
           ExpectSameUnrolled(program, topology, Lowering::kFlowGraph);
