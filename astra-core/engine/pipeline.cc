@@ -82,7 +82,6 @@ absl::StatusOr<PipelineResult> AddPipeline(
   PipelineResult result;
   if (plan.GroupSize(ParallelDimension::kPipeline) == 1) return result;
   result.bubble = bubble;
-  result.forward_only = messages.forward_only;
   if (messages.bytes == Bytes(0)) return result;
 
   const std::vector<std::vector<RankId>> pairs = NeighbouringStages(plan);
@@ -95,7 +94,7 @@ absl::StatusOr<PipelineResult> AddPipeline(
   result.message =
       SlowestMessage(pairs, times, messages.bytes, measured_gb_per_s);
   const int64_t one_way = messages.micro_batches * messages.virtual_stages;
-  result.num_messages = messages.forward_only ? one_way : 2 * one_way;
+  result.num_messages = 2 * one_way;
   result.message.count = result.num_messages;
   const double exposed_ps = (1 - overlap) *
                             static_cast<double>(result.num_messages) *
@@ -114,7 +113,7 @@ absl::StatusOr<PipelineResult> AddPipeline(
   for (size_t link = 0; link < link_bytes.size(); ++link) {
     const double forward = bytes * forms.link_bytes_per_byte[link];
     link_bytes[link] += forward;
-    if (!messages.forward_only) link_bytes[link ^ 1] += forward;
+    link_bytes[link ^ 1] += forward;
   }
   return result;
 }

@@ -33,7 +33,6 @@ struct PipelineMessages {
   Bytes bytes;  // Of each.
   int64_t micro_batches = 1;
   int64_t virtual_stages = 1;
-  bool forward_only = false;  // m v messages, none of them backward.
 };
 
 // `overlap`, 0 to 1, is the share of the messages that is hidden. With `nccl`,

@@ -57,8 +57,7 @@ constexpr ColumnSpec kColumns[] = {
     {kEndToEnd, "ig total comm", "us", "as fwd total comm, input gradient"},
     {kCollectives, "layer", "",
      "layer or module, or \"(pipeline)\" for messages between stages"},
-    {kCollectives, "phase", "",
-     "fwd, ig or wg; fwd+ig for (pipeline), fwd if it only goes forward"},
+    {kCollectives, "phase", "", "fwd, ig or wg; fwd+ig for (pipeline)"},
     {kCollectives, "collective", "",
      "all-reduce, all-gather, reduce-scatter, all-to-all or send-recv"},
     {kCollectives, "group", "", "TP, DP, EP, DP_EP, PP, CP or ETP"},
@@ -301,8 +300,7 @@ std::string CollectivesCsv(const Topology& topology,
   const bool is_formula =
       result.pipeline.num_messages > 0 && !result.pipeline.is_simulated;
   if (is_formula) {
-    AppendCollective(result.pipeline.message, "(pipeline)",
-                     result.pipeline.forward_only ? "fwd" : "fwd+ig", topology,
+    AppendCollective(result.pipeline.message, "(pipeline)", "fwd+ig", topology,
                      text);
   }
   return text;

@@ -54,7 +54,6 @@ struct CollectiveRecord {
 // What pipeline parallelism adds; see pipeline.h.
 struct PipelineResult {
   int64_t num_messages = 0;   // That a stage exchanges with a neighbour.
-  bool forward_only = false;  // No gradients go back.
   bool is_simulated = false;  // Else a formula; see pipeline.h.
   CollectiveRecord message;   // One of them, between the slowest pair of ranks.
   TimePs exposed;             // All messages, less what is hidden.

@@ -229,11 +229,9 @@ absl::StatusOr<std::vector<double>> MessageBytes(const Program& program,
 }
 
 // Waiting for messages of other stages is not that of a collective.
-void MovePipeline(const Program& program, const Setting& setting,
-                  SimulationResult& result) {
+void MovePipeline(const Setting& setting, SimulationResult& result) {
   constexpr size_t kPipeline = IndexOf(ParallelDimension::kPipeline);
   PipelineResult& pipeline = result.pipeline;
-  pipeline.forward_only = program.forward_only();
   pipeline.is_simulated = true;
   pipeline.bubble = result.late[kPipeline];
   pipeline.exposed = result.exposed[kPipeline] - pipeline.bubble;
@@ -417,7 +415,7 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
         made.result.link_bytes,
         MessageBytes(program, made.micro_batches, setting, *made.run));
   }
-  MovePipeline(program, setting, made.result);
+  MovePipeline(setting, made.result);
   made.result.layer_names = std::move(setting.layer_names);
   return std::move(made.result);
 }
