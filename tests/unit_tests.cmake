@@ -17,8 +17,7 @@ endif()
 # tests, is theirs too.
 add_library(astra_testing STATIC
   testing/files.cc
-  testing/programs.cc
-  testing/sha256.cc)
+  testing/programs.cc)
 target_link_libraries(astra_testing PUBLIC
   astra_flags astra_test_flags absl::status absl::statusor astra::base fmt::fmt
   GTest::gmock GTest::gtest_main)
@@ -60,6 +59,7 @@ astra_test(base_test
     astra-core/base/names_test.cc
     astra-core/base/parse_test.cc
     astra-core/base/progress_test.cc
+    astra-core/base/sha256_test.cc
     astra-core/base/text_reader_test.cc
     astra-core/base/units_test.cc
     astra-core/base/yaml_reader_test.cc
@@ -303,9 +303,14 @@ astra_test(bad_inputs_test
     bad_inputs/workload_test.cc
   DEPS astra::topology astra::workload)
 
+astra_test(command_line_test
+  SOURCES
+    astra-core/command_line/command_line_test.cc
+    astra-core/command_line/main_support_test.cc
+  DEPS astra::command_line)
+
 astra_test(apps_test
   SOURCES
-    astra-core/apps/command_line_test.cc
     astra-core/apps/gen_topo_options_test.cc
     astra-core/apps/gen_topo_test.cc
     astra-core/apps/gen_workload_model_test.cc
@@ -313,7 +318,6 @@ astra_test(apps_test
     astra-core/apps/gen_workload_simulation_test.cc
     astra-core/apps/gen_workload_test.cc
     astra-core/apps/iteration_trace_test.cc
-    astra-core/apps/main_support_test.cc
     astra-core/apps/nccl_tests_sizes_test.cc
     astra-core/apps/packet_capture_test.cc
     astra-core/apps/simai_network_files_test.cc
@@ -324,8 +328,3 @@ astra_test(apps_test
   DEPS astra::apps
   PROGRAMS gen_topo gen_workload simai_analytical simai_collective
     simai_simulator)
-
-# The fixtures' own tests.
-astra_test(testing_test
-  SOURCES testing/sha256_test.cc
-  DEPS astra::base)

@@ -2,12 +2,12 @@
 
 #include <string>
 
-#include "astra-core/apps/command_line.h"
 #include "astra-core/apps/gen_topo_options.h"
-#include "astra-core/apps/main_support.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/command_line.h"
+#include "astra-core/command_line/main_support.h"
 #include "fmt/format.h"
 #include "topology/cluster.h"
 #include "topology/describe.h"

@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "astra-core/apps/command_line.h"
 #include "astra-core/base/log.h"
+#include "astra-core/command_line/command_line.h"
 #include "topology/cluster.h"
 
 namespace astra {

@@ -4,14 +4,14 @@
 #include <string>
 #include <variant>
 
-#include "astra-core/apps/command_line.h"
 #include "astra-core/apps/gen_workload_options.h"
 #include "astra-core/apps/gen_workload_output.h"
 #include "astra-core/apps/gen_workload_times.h"
-#include "astra-core/apps/main_support.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/command_line.h"
+#include "astra-core/command_line/main_support.h"
 
 namespace astra {
 namespace {

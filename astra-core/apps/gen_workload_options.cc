@@ -7,9 +7,9 @@
 #include <system_error>
 #include <utility>
 
-#include "astra-core/apps/option_reading.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
 #include "fmt/format.h"
 #include "topology/topology.h"
 #include "workload/operators/gpu_library.h"

@@ -11,8 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "astra-core/apps/command_line.h"
 #include "astra-core/base/log.h"
+#include "astra-core/command_line/command_line.h"
 #include "workload/generator/inference.h"
 #include "workload/generator/training_setup.h"
 #include "workload/models/model_spec.h"

@@ -6,8 +6,8 @@
 #include <utility>
 #include <variant>
 
-#include "astra-core/apps/main_support.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/main_support.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "workload/generator/aicb_log.h"

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "astra-core/apps/command_line.h"
 #include "astra-core/apps/gen_workload_options.h"
 #include "astra-core/base/log.h"
+#include "astra-core/command_line/command_line.h"
 #include "workload/generator/blueprint.h"
 #include "workload/generator/module_times.h"
 #include "workload/generator/training.h"  // IWYU pragma: export

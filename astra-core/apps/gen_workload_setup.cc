@@ -2,9 +2,9 @@
 #include <utility>
 
 #include "astra-core/apps/gen_workload_options.h"
-#include "astra-core/apps/option_reading.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
 #include "fmt/format.h"
 #include "topology/topology.h"
 

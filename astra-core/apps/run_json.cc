@@ -3,7 +3,7 @@
 #include <string>
 
 #include "astra-core/apps/json_parts.h"
-#include "astra-core/apps/version.h"
+#include "astra-core/command_line/version.h"
 #include "fmt/format.h"
 
 namespace astra {

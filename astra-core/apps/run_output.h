@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "astra-core/apps/command_line.h"
 #include "astra-core/base/units.h"
+#include "astra-core/command_line/command_line.h"
 
 namespace astra {
 

@@ -7,19 +7,19 @@
 #include <variant>
 #include <vector>
 
-#include "astra-core/apps/command_line.h"
 #include "astra-core/apps/explanation.h"
 #include "astra-core/apps/iteration_trace.h"
-#include "astra-core/apps/main_support.h"
 #include "astra-core/apps/run_json.h"
 #include "astra-core/apps/run_output.h"
 #include "astra-core/apps/simai_analytical_inputs.h"
 #include "astra-core/apps/simai_analytical_options.h"
-#include "astra-core/apps/version.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/progress.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/command_line.h"
+#include "astra-core/command_line/main_support.h"
+#include "astra-core/command_line/version.h"
 #include "astra-core/engine/report.h"
 #include "astra-core/engine/simulation.h"
 #include "astra-core/engine/summary.h"

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "astra-core/apps/command_line.h"
+#include "astra-core/command_line/command_line.h"
 #include "astra-core/engine/simulation.h"
 #include "collectives/nccl/nccl_options.h"
 #include "topology/two_level_cluster.h"

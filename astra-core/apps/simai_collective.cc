@@ -2,8 +2,6 @@
 
 #include <string>
 
-#include "astra-core/apps/command_line.h"
-#include "astra-core/apps/main_support.h"
 #include "astra-core/apps/simai_collective_cluster.h"
 #include "astra-core/apps/simai_collective_compare.h"
 #include "astra-core/apps/simai_collective_options.h"
@@ -12,6 +10,8 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/command_line.h"
+#include "astra-core/command_line/main_support.h"
 #include "fmt/format.h"
 
 namespace astra {

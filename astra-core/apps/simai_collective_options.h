@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "astra-core/apps/command_line.h"
 #include "astra-core/apps/nccl_tests_sizes.h"
 #include "astra-core/base/collective_kind.h"
 #include "astra-core/base/ids.h"
+#include "astra-core/command_line/command_line.h"
 #include "network-frontends/registry/registry.h"
 
 namespace astra {

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "astra-core/apps/simai_collective_cluster.h"
-#include "astra-core/apps/version.h"
 #include "astra-core/base/csv.h"
+#include "astra-core/command_line/version.h"
 #include "collectives/measurements/measured_terms.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"

@@ -4,8 +4,6 @@
 #include <chrono>
 #include <vector>
 
-#include "astra-core/apps/command_line.h"
-#include "astra-core/apps/main_support.h"
 #include "astra-core/apps/run_output.h"
 #include "astra-core/apps/simai_simulator_inputs.h"
 #include "astra-core/apps/simai_simulator_options.h"
@@ -17,6 +15,8 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/command_line.h"
+#include "astra-core/command_line/main_support.h"
 
 namespace astra {
 namespace {

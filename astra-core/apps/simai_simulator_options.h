@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "astra-core/apps/command_line.h"
 #include "astra-core/apps/run_output.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
+#include "astra-core/command_line/command_line.h"
 #include "astra-core/engine/collective_lowering.h"
 #include "collectives/nccl/nccl_options.h"
 #include "network-frontends/registry/registry.h"

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "astra-core/apps/json_parts.h"
-#include "astra-core/apps/version.h"
 #include "astra-core/base/check.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/yaml_reader.h"
+#include "astra-core/command_line/version.h"
 #include "fmt/format.h"
 #include "network-frontends/config/network_file.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "astra-core/apps/command_line.h"
+#include "astra-core/command_line/command_line.h"
 
 namespace astra::testing {
 

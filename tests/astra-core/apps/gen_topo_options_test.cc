@@ -7,16 +7,15 @@
 #include <string_view>
 #include <utility>
 
+#include "astra-core/base/sha256.h"
 #include "tests/testing/command_lines.h"
 #include "tests/testing/matchers.h"
-#include "tests/testing/sha256.h"
 #include "topology/topology_file.h"
 
 namespace astra {
 namespace {
 
 using ::astra::testing::ParseArguments;
-using ::astra::testing::Sha256;
 using ::astra::testing::StatusIs;
 using ::astra::testing::ValueOrDie;
 using ::testing::ElementsAre;

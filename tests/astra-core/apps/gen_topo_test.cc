@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "astra-core/base/sha256.h"
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/programs.h"
-#include "tests/testing/sha256.h"
 
 namespace astra {
 namespace {
@@ -17,7 +17,6 @@ namespace {
 using ::astra::testing::ProgramResult;
 using ::astra::testing::ReadText;
 using ::astra::testing::RunProgram;
-using ::astra::testing::Sha256;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -1,4 +1,4 @@
-#include "astra-core/apps/main_support.h"
+#include "astra-core/command_line/main_support.h"
 
 #include <cstdio>
 #include <string>

@@ -1,14 +1,14 @@
 // What every main does around its work: options that only print, errors in one
 // line, exit codes.
 
-#ifndef ASTRA_CORE_APPS_MAIN_SUPPORT_H_
-#define ASTRA_CORE_APPS_MAIN_SUPPORT_H_
+#ifndef ASTRA_CORE_COMMAND_LINE_MAIN_SUPPORT_H_
+#define ASTRA_CORE_COMMAND_LINE_MAIN_SUPPORT_H_
 
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "astra-core/apps/command_line.h"
 #include "astra-core/base/log.h"
+#include "astra-core/command_line/command_line.h"
 
 namespace astra {
 
@@ -31,4 +31,4 @@ absl::Status FlushStdout();
 
 }  // namespace astra
 
-#endif  // ASTRA_CORE_APPS_MAIN_SUPPORT_H_
+#endif  // ASTRA_CORE_COMMAND_LINE_MAIN_SUPPORT_H_

@@ -1,4 +1,4 @@
-#include "tests/testing/sha256.h"
+#include "astra-core/base/sha256.h"
 
 #include <array>
 #include <bit>
@@ -7,7 +7,7 @@
 
 #include "fmt/format.h"
 
-namespace astra::testing {
+namespace astra {
 namespace {
 
 constexpr uint32_t kRounds[64] = {
@@ -77,4 +77,4 @@ std::string Sha256(std::string_view text) {
   return hash;
 }
 
-}  // namespace astra::testing
+}  // namespace astra

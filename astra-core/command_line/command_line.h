@@ -4,8 +4,8 @@
 //
 //   gen_topo -topo Spectrum-X --gpu=128 -nsps 1 --asw_switch_num 16
 
-#ifndef ASTRA_CORE_APPS_COMMAND_LINE_H_
-#define ASTRA_CORE_APPS_COMMAND_LINE_H_
+#ifndef ASTRA_CORE_COMMAND_LINE_COMMAND_LINE_H_
+#define ASTRA_CORE_COMMAND_LINE_COMMAND_LINE_H_
 
 #include <map>
 #include <optional>
@@ -64,4 +64,4 @@ std::string HelpText(std::string_view usage,
 
 }  // namespace astra
 
-#endif  // ASTRA_CORE_APPS_COMMAND_LINE_H_
+#endif  // ASTRA_CORE_COMMAND_LINE_COMMAND_LINE_H_

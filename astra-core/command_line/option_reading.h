@@ -1,7 +1,7 @@
 // What options of command lines have in common beside their values.
 
-#ifndef ASTRA_CORE_APPS_OPTION_READING_H_
-#define ASTRA_CORE_APPS_OPTION_READING_H_
+#ifndef ASTRA_CORE_COMMAND_LINE_OPTION_READING_H_
+#define ASTRA_CORE_COMMAND_LINE_OPTION_READING_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "astra-core/apps/command_line.h"
+#include "astra-core/command_line/command_line.h"
 
 namespace astra {
 
@@ -40,4 +40,4 @@ absl::Status Refuse(const CommandLine& flags,
 
 }  // namespace astra
 
-#endif  // ASTRA_CORE_APPS_OPTION_READING_H_
+#endif  // ASTRA_CORE_COMMAND_LINE_OPTION_READING_H_

@@ -1,11 +1,11 @@
-#include "astra-core/apps/main_support.h"
+#include "astra-core/command_line/main_support.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
-#include "astra-core/apps/version.h"
+#include "astra-core/command_line/version.h"
 #include "fmt/format.h"
 
 namespace astra {

@@ -1,4 +1,4 @@
-#include "astra-core/apps/version.h"
+#include "astra-core/command_line/version.h"
 
 namespace astra {
 

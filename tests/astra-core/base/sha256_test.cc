@@ -1,8 +1,8 @@
-#include "tests/testing/sha256.h"
+#include "astra-core/base/sha256.h"
 
 #include "tests/testing/matchers.h"
 
-namespace astra::testing {
+namespace astra {
 namespace {
 
 // The examples of FIPS 180-2, appendix B, and that of no text.
@@ -18,4 +18,4 @@ TEST(Sha256Test, GivesTheHashesOfTheStandard) {
 }
 
 }  // namespace
-}  // namespace astra::testing
+}  // namespace astra

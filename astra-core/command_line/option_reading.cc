@@ -1,4 +1,4 @@
-#include "astra-core/apps/option_reading.h"
+#include "astra-core/command_line/option_reading.h"
 
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"

@@ -1,7 +1,7 @@
 // The version of the programs, as CMakeLists.txt states it.
 
-#ifndef ASTRA_CORE_APPS_VERSION_H_
-#define ASTRA_CORE_APPS_VERSION_H_
+#ifndef ASTRA_CORE_COMMAND_LINE_VERSION_H_
+#define ASTRA_CORE_COMMAND_LINE_VERSION_H_
 
 #include <string_view>
 
@@ -12,4 +12,4 @@ std::string_view Version();
 
 }  // namespace astra
 
-#endif  // ASTRA_CORE_APPS_VERSION_H_
+#endif  // ASTRA_CORE_COMMAND_LINE_VERSION_H_

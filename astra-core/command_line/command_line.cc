@@ -1,4 +1,4 @@
-#include "astra-core/apps/command_line.h"
+#include "astra-core/command_line/command_line.h"
 
 #include <algorithm>
 #include <cctype>

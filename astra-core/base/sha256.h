@@ -2,17 +2,17 @@
 //
 // Source: NIST, FIPS 180-4, "Secure Hash Standard", 2015.
 
-#ifndef TESTS_TESTING_SHA256_H_
-#define TESTS_TESTING_SHA256_H_
+#ifndef ASTRA_CORE_BASE_SHA256_H_
+#define ASTRA_CORE_BASE_SHA256_H_
 
 #include <string>
 #include <string_view>
 
-namespace astra::testing {
+namespace astra {
 
 // The hash of `text` in lower-case hexadecimal, as sha256sum prints it.
 std::string Sha256(std::string_view text);
 
-}  // namespace astra::testing
+}  // namespace astra
 
-#endif  // TESTS_TESTING_SHA256_H_
+#endif  // ASTRA_CORE_BASE_SHA256_H_
