@@ -15,8 +15,7 @@ absl::StatusOr<RunOutput> ReadRunOutput(const CommandLine& flags,
                                         std::string_view otherwise) {
   RunOutput output;
   output.name = flags.value("result").value_or(std::string(otherwise));
-  if (output.name.empty() || output.name.find('/') != std::string::npos ||
-      output.name == "." || output.name == ".." || !IsPlain(output.name)) {
+  if (!IsFileName(output.name)) {
     return absl::InvalidArgumentError(
         fmt::format("--result is {}: expected a name without \"/\" and control "
                     "characters; see -o",

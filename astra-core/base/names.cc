@@ -61,6 +61,11 @@ bool IsPlain(std::string_view text) {
                       [](unsigned char c) { return std::iscntrl(c) != 0; });
 }
 
+bool IsFileName(std::string_view text) {
+  return !text.empty() && text.find('/') == text.npos && text != "." &&
+         text != ".." && IsPlain(text);
+}
+
 std::string LowerCase(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(), Lower);

@@ -18,6 +18,10 @@ std::string Quoted(std::string_view text);
 // Whether `text` is without control characters.
 bool IsPlain(std::string_view text);
 
+// Whether `text` can name a file or folder within another: it is not empty, no
+// path, not "." or "..", and without control characters.
+bool IsFileName(std::string_view text);
+
 // `text` with small letters for the capital ones of ASCII.
 std::string LowerCase(std::string_view text);
 

@@ -6,14 +6,20 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "astra-core/base/units.h"
 
 namespace astra {
 
-// "  42 %  simulated 1.250 ms  3 s left", for a run that has taken `elapsed`
-// seconds for the share `fraction` of its work. Requires 0 <= fraction <= 1.
-std::string ProgressText(double fraction, TimePs simulated, double elapsed_s);
+// "  42 %  simulated 1.250 ms  3 s left", for a run that has taken `elapsed_s`
+// for the share `fraction` of its work, which `done` describes. Requires
+// 0 <= fraction <= 1.
+std::string ProgressText(double fraction, std::string_view done,
+                         double elapsed_s);
+
+// "simulated 1.250 ms".
+std::string SimulatedText(TimePs simulated);
 
 // Keeps one line of a terminal up to date, at most five times a second and
 // only once the run has lasted a second. Prints nothing into a pipe or file.
@@ -24,7 +30,15 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void Update(double fraction, TimePs simulated);
+  // Whether Update() would show something, for texts that cost.
+  bool IsDue() const { return is_terminal_ && Clock::now() >= next_; }
+  void Update(double fraction, std::string_view done);
+  void Update(double fraction, TimePs simulated) {
+    if (IsDue()) Update(fraction, SimulatedText(simulated));
+  }
+
+  // Takes the line away, so that another can be printed there.
+  void Clear();
 
  private:
   using Clock = std::chrono::steady_clock;

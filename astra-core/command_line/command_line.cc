@@ -94,7 +94,8 @@ std::string UnknownOption(const std::string& argument,
 }  // namespace
 
 absl::StatusOr<CommandLine> CommandLine::Parse(
-    absl::Span<const OptionSpec> options, int argc, const char* const* argv) {
+    absl::Span<const OptionSpec> options, int argc, const char* const* argv,
+    size_t max_operands) {
   std::vector<OptionSpec> all(options.begin(), options.end());
   all.insert(all.end(), std::begin(kCommonOptions), std::end(kCommonOptions));
   const Spellings spellings = AllSpellings(all);
@@ -121,9 +122,18 @@ absl::StatusOr<CommandLine> CommandLine::Parse(
             .run();
     for (const po::option& option : parsed.options) {
       if (option.position_key != -1) {
+        const std::string& operand = option.value.front();
+        if (command_line.operands_.size() < max_operands) {
+          command_line.operands_.push_back(operand);
+          continue;
+        }
+        if (max_operands > 0) {
+          return absl::InvalidArgumentError(
+              fmt::format("unexpected argument {}", Quoted(operand)));
+        }
         return absl::InvalidArgumentError(
             fmt::format("unexpected argument {}: every value follows an option",
-                        Quoted(option.value.front())));
+                        Quoted(operand)));
       }
       const std::string value =
           option.value.empty() ? "" : option.value.front();

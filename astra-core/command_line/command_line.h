@@ -7,10 +7,12 @@
 #ifndef ASTRA_CORE_COMMAND_LINE_COMMAND_LINE_H_
 #define ASTRA_CORE_COMMAND_LINE_COMMAND_LINE_H_
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -33,9 +35,13 @@ class CommandLine {
   //
   // Errors: InvalidArgument for an unknown option (with the nearest name), a
   // missing or unexpected value, an option given twice, or an argument that is
-  // no option.
+  // no option, beyond the first `max_operands`.
   static absl::StatusOr<CommandLine> Parse(absl::Span<const OptionSpec> options,
-                                           int argc, const char* const* argv);
+                                           int argc, const char* const* argv,
+                                           size_t max_operands = 0);
+
+  // The arguments that are neither options nor their values.
+  const std::vector<std::string>& operands() const { return operands_; }
 
   bool has(std::string_view name) const { return values_.count(name) != 0; }
 
@@ -56,6 +62,7 @@ class CommandLine {
   CommandLine() = default;
 
   std::map<std::string, std::string, std::less<>> values_;  // By long name.
+  std::vector<std::string> operands_;
 };
 
 // The text of --help: `usage`, then the options under their headings.

@@ -19,14 +19,14 @@ using ::testing::StartsWith;
 
 TEST(ProgressTextTest, SaysShareSimulatedTimeAndWhatIsLeft) {
   // A quarter took 5 s, so three quarters take 15 s.
-  EXPECT_EQ(ProgressText(0.25, Microseconds(1250), 5),
+  EXPECT_EQ(ProgressText(0.25, SimulatedText(Microseconds(1250)), 5),
             "  25 %  simulated 1.250 ms  15 s left");
-  EXPECT_EQ(ProgressText(1, Microseconds(2'000'000), 60),
+  EXPECT_EQ(ProgressText(1, SimulatedText(Microseconds(2'000'000)), 60),
             " 100 %  simulated 2000.000 ms  0 s left");
 }
 
 TEST(ProgressTextTest, ForeseesNothingBeforeItHasBegun) {
-  EXPECT_EQ(ProgressText(0, TimePs(0), 1.5), "   0 %  simulated 0.000 ms");
+  EXPECT_EQ(ProgressText(0, "none", 1.5), "   0 %  none");
 }
 
 // A terminal of our own, and what it has been sent.

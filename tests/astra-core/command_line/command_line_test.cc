@@ -14,6 +14,7 @@ using ::astra::testing::ParseArguments;
 using ::astra::testing::ParseWords;
 using ::astra::testing::StatusIs;
 using ::astra::testing::ValueOrDie;
+using ::testing::ElementsAre;
 using ::testing::Optional;
 
 constexpr OptionSpec kOptions[] = {
@@ -117,6 +118,14 @@ TEST(CommandLineTest, RefusesWhatIsNoOption) {
                     word)));
   }
   EXPECT_FALSE(ParseWords(kOptions, {"--"}).ok());
+}
+
+TEST(CommandLineTest, TakesAsManyOperandsAsItIsTold) {
+  const char* const argv[] = {"program", "a", "--output", "b", "c", "--ro"};
+  EXPECT_THAT(ValueOrDie(CommandLine::Parse(kOptions, 6, argv, 2)).operands(),
+              ElementsAre("a", "c"));
+  EXPECT_THAT(CommandLine::Parse(kOptions, 6, argv, 1),
+              Says("unexpected argument \"c\""));
 }
 
 TEST(CommandLineTest, ReadsNumbers) {

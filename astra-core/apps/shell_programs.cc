@@ -1,0 +1,325 @@
+#include "astra-core/apps/shell_programs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/types/span.h"
+#include "astra-core/apps/gen_topo_options.h"
+#include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/run_output.h"
+#include "astra-core/apps/simai_analytical_options.h"
+#include "astra-core/apps/simai_collective_options.h"
+#include "astra-core/apps/simai_simulator_options.h"
+#include "astra-core/apps/simai_sweep_options.h"
+#include "astra-core/base/check.h"
+#include "collectives/measurements/measured_terms.h"
+#include "collectives/registry.h"
+#include "collectives/systems/system_library.h"
+#include "network-frontends/registry/registry.h"
+#include "topology/templates/registry.h"
+#include "workload/generator/training_setup.h"
+#include "workload/models/model_library.h"
+#include "workload/operators/gpu_library.h"
+#include "workload/pipeline/schedule.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kPrograms[] = {
+    "gen_topo",         "gen_workload",    "simai_analytical",
+    "simai_collective", "simai_simulator", "simai_sweep"};
+
+template <class Names>
+ShellValues Values(std::string_view option, const Names& names) {
+  ShellValues values{option, {}};
+  for (const auto& name : names) {
+    values.values.push_back({std::string(name), ""});
+  }
+  return values;
+}
+
+// Of options whose names are local to what reads them. A test compares each
+// with what the program itself lists for a name that it does not know.
+ShellValues Words(std::string_view option,
+                  std::initializer_list<std::string_view> names) {
+  return Values(option, names);
+}
+
+ShellValues Designs() {
+  ShellValues values{"topology", {}};
+  for (const TopologyTemplate& design : TopologyTemplates()) {
+    values.values.push_back(
+        {std::string(design.name), std::string(design.description)});
+  }
+  return values;
+}
+
+ShellValues BackendValues() {
+  ShellValues values{"backend", {}};
+  for (const BackendEntry& backend : Backends()) {
+    values.values.push_back(
+        {std::string(backend.name), std::string(backend.description)});
+  }
+  return values;
+}
+
+// By which topologies and measurements call them too.
+ShellValues GpuTypes() {
+  ShellValues values{"gpu-type", {}};
+  for (const GpuSpec& gpu : BundledGpus()) {
+    values.values.push_back({gpu.name, ""});
+    for (const std::string& alias : gpu.aliases) {
+      values.values.push_back({alias, ""});
+    }
+  }
+  return values;
+}
+
+ShellValues PipelineSchedules() {
+  ShellValues values{"schedule", {}};
+  for (const PipelineSchedule schedule : kPipelineSchedules) {
+    values.values.push_back({std::string(Name(schedule)), ""});
+  }
+  return values;
+}
+
+// Of any kind of collective.
+ShellValues Algorithms() {
+  std::vector<std::string_view> names;
+  for (const CollectiveAlgorithm& algorithm : CollectiveAlgorithms()) {
+    if (std::find(names.begin(), names.end(), algorithm.name) == names.end()) {
+      names.push_back(algorithm.name);
+    }
+  }
+  return Values("algorithm", names);
+}
+
+ShellValues SchedulerValues() {
+  ShellValues values{"scheduler", {}};
+  for (const SchedulerEntry& entry : Schedulers()) {
+    values.values.push_back({std::string(entry.name), ""});
+  }
+  return values;
+}
+
+std::vector<ShellTerm> ExitCodes() {
+  return {{"0", "All went well."},
+          {"1", "A run failed."},
+          {"2", "Bad input, which the user can mend. No file is written."}};
+}
+
+// As in README.md. Of `names`, in this order.
+std::vector<ShellTerm> ResultFiles(absl::Span<const std::string_view> names) {
+  constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
+      {"EndToEnd.csv", "The totals, then a line for each layer."},
+      {"collectives.csv",
+       "Each collective: group, algorithm, bytes, start, time, bandwidths, "
+       "what bounds it."},
+      {"links.csv",
+       "Each direction of each link: rate, bytes carried, utilisation."},
+      {"run.json",
+       "The inputs as they were understood, warnings, totals in picoseconds."},
+      {"breakdown.csv", "Of programs: what each stage did with the iteration."},
+      {"critical_path.csv",
+       "Of programs: the chain of computations and transfers that is as long "
+       "as the iteration."},
+      {"memory.csv", "Of programs: the memory of a rank of each stage."},
+      {"trace.json", "Of --trace: what each rank did and waited for."},
+      {"flows.csv",
+       "Each message with its path, its time, and its time alone."},
+      {"queues.csv", "Of --sample: queues over time."},
+      {"rates.csv", "Of --sample: the rates of senders over time."},
+      {"pfc.csv", "Of the packet network: pauses of links."},
+      {"cnp.csv", "Of the packet network: congestion notifications."},
+      {"capture.pcapng", "Of --capture: the packets of a link."},
+      {"cost.json",
+       "What the run itself cost: time, memory. The only file that differs "
+       "from run to run."},
+      {"fct.txt", "Of --simai-files: messages as SimAI writes them."},
+      {"pfc.txt", "Of --simai-files: pauses as SimAI writes them."},
+  };
+  std::vector<ShellTerm> files;
+  files.reserve(names.size());
+  for (const std::string_view name : names) {
+    const auto* file =
+        std::find_if(std::begin(kFiles), std::end(kFiles),
+                     [name](const auto& entry) { return entry.first == name; });
+    ASTRA_CHECK(file != std::end(kFiles), "{} is not described", name);
+    files.push_back({"results/NAME/" + std::string(name), ""});
+    files.back().help = file->second;
+  }
+  return files;
+}
+
+ShellProgram GenTopo() {
+  return {
+      .name = "gen_topo",
+      .help = GenTopoHelp(),
+      .options = GenTopoOptionSpecs(),
+      .values = {Designs(), GpuTypes()},
+      .exit_codes = ExitCodes(),
+      .examples =
+          {{"gen_topo -topo Spectrum-X -g 128 -gt A100 -bw 100Gbps -nvbw "
+            "2400Gbps --describe",
+            "SimAI's Spectrum-X with 128 GPUs, and what it is made of:"},
+           {"gen_topo -topo Spectrum-X -g 8192 --pods 2 -o two_pods.txt",
+            "Two pods below core switches:"}},
+  };
+}
+
+ShellProgram GenWorkload() {
+  return {
+      .name = "gen_workload",
+      .help = GenWorkloadHelp(),
+      .options = GenWorkloadOptionSpecs(),
+      .values = {Values("model", ModelNames()), Values("gpu", GpuNames()),
+                 Values("table-gpu", GpuNames()), PipelineSchedules(),
+                 Words("cp-method", {"ring", "all-gather", "all-to-all"}),
+                 Words("phase", {"training", "prefill", "decode"}),
+                 Words("framework", {"megatron", "deepspeed", "fsdp"}),
+                 Values("recompute", kRecomputeNames),
+                 Words("dtype", {"bfloat16", "float16", "fp8"}),
+                 Words("grad-dtype", {"fp32", "bf16"}),
+                 Words("format", {"simai", "program", "vidur", "aicb-log"})},
+      .exit_codes = ExitCodes(),
+      .examples =
+          {{"gen_workload -m llama3-405b --gpu H100 --world-size 16384 --tp 8 "
+            "--pp 16 --vpp 8 --sp \\\n"
+            "  --seq-length 8192 --global-batch 2048 --overlap-grad-reduce "
+            "--overlap-param-gather \\\n"
+            "  --format program -o llama3.yaml",
+            "An iteration of Llama 3 405B on 16,384 GPUs, in the layout of its "
+            "paper:"},
+           {"gen_workload -m llama3-70b --gpu H100 --phase decode --world-size "
+            "8 --tp 8 \\\n"
+            "  --batch 64 --seq-length 4096 --format program -o decode.yaml",
+            "A decode step of 64 sequences on one server:"}},
+  };
+}
+
+ShellProgram SimaiAnalytical() {
+  return {
+      .name = "simai_analytical",
+      .help = SimaiAnalyticalHelp(),
+      .options = SimaiAnalyticalOptionSpecs(),
+      .values = {Values("system", SystemNames()),
+                 Words("gpu-type", {"A100", "A800", "H100", "H20", "H800"}),
+                 Words("nic-type", {"cx6", "cx7", "bf3"}),
+                 Words("lowering", {"closed-form", "flow-graph"})},
+      .exit_codes = ExitCodes(),
+      .files = ResultFiles({"EndToEnd.csv", "collectives.csv", "links.csv",
+                            "run.json", "breakdown.csv", "critical_path.csv",
+                            "memory.csv", "trace.json"}),
+      .examples =
+          {{"simai_analytical -w llama3.yaml -n hpn_16384.txt",
+            "How long an iteration takes on a topology, and why:"},
+           {"simai_analytical -w inputs/workloads/collectives_8gpu.txt -g 8 "
+            "-g_p_s 8 -nv 360 -nic 48.5 -r two_level",
+            "On a cluster that a few rates describe:"}},
+  };
+}
+
+ShellProgram SimaiCollective() {
+  return {
+      .name = "simai_collective",
+      .help = SimaiCollectiveHelp(),
+      .options = SimaiCollectiveOptionSpecs(),
+      .values = {Values("op", NcclTestsNames()),
+                 Words("datatype", {"int8", "uint8", "int32", "uint32", "int64",
+                                    "uint64", "half", "float", "double",
+                                    "bfloat16", "f8e4m3", "f8e5m2"}),
+                 Words("redop", {"sum", "prod", "min", "max", "avg"}),
+                 Values("system", SystemNames()), BackendValues(),
+                 Algorithms()},
+      .exit_codes = ExitCodes(),
+      .files = {{"results/NAME/collective.csv",
+                 "Each size: time, bandwidths, algorithm, protocol, channels, "
+                 "what bounds it."},
+                {"results/NAME/run.json",
+                 "The inputs as they were understood, and what NCCL chose."},
+                {"results/NAME/comparison.csv",
+                 "Of --compare and --compare-table: the measurements with "
+                 "predictions."},
+                {"results/NAME/comparison.svg", "The same as a plot."},
+                {"results/NAME/summary.txt", "The errors."},
+                {"results/NAME/SYSTEM.yaml",
+                 "Of --calibrate: the system with the constants that were "
+                 "fitted."}},
+      .examples =
+          {{"simai_collective --system dgx-h100 --nodes 4 --op all_reduce -b "
+            "1M -e 1G -f 32",
+            "All-reduces among the 32 GPUs of four servers:"},
+           {"simai_collective --compare two_gpus.log --system dgx-h100",
+            "A log of nccl-tests beside the prediction:"}},
+  };
+}
+
+ShellProgram SimaiSimulator() {
+  return {
+      .name = "simai_simulator",
+      .help = SimaiSimulatorHelp(),
+      .options = SimaiSimulatorOptionSpecs(),
+      .values = {BackendValues(),
+                 Words("collectives", {"nccl", "simai", "plain"}),
+                 Values("system", SystemNames())},
+      .exit_codes = ExitCodes(),
+      .files = ResultFiles(kResultFiles),
+      .examples =
+          {{"simai_simulator -w zb-h1.yaml -n h100_16.txt --backend flow",
+            "Messages that share links:"},
+           {"simai_simulator -w exchange.txt -n hpn_32.txt --estimate",
+            "How much there is to simulate:"}},
+  };
+}
+
+ShellProgram SimaiSweep() {
+  ShellProgram program = {
+      .name = "simai_sweep",
+      .help = SimaiSweepHelp(),
+      .values = {SchedulerValues()},
+      .exit_codes = {{"0", "All points have run."},
+                     {"1", "A point failed."},
+                     {"2", "Bad input, which the user can mend."},
+                     {"130", "Stopped by SIGINT; resume goes on."},
+                     {"143", "Stopped by SIGTERM; resume goes on."}},
+      .files = {{"results/NAME/sweep.db",
+                 "What was planned and what came of it, for SQLite."},
+                {"results/NAME/sweep.yaml",
+                 "The sweep file, as it was run last."},
+                {"results/NAME/report.html", "The comparison."},
+                {"results/NAME/inputs/", "Topologies and workloads."},
+                {"results/NAME/points/",
+                 "The results of each run, and its log."},
+                {"results/NAME/slurm/", "The jobs of --scheduler slurm."}},
+      .examples = {{"simai_sweep run sweep.yaml --dry-run",
+                    "The points of a sweep, and what they may take:"},
+                   {"simai_sweep resume results/sweep",
+                    "Goes on where it was stopped:"},
+                   {"simai_sweep compare results/sweep --top 5",
+                    "The best five points:"}},
+  };
+  for (const SweepCommand& command : SweepCommands()) {
+    program.commands.push_back(
+        {command.name, command.operands, command.help, command.options});
+  }
+  return program;
+}
+
+}  // namespace
+
+std::vector<ShellProgram> ShellPrograms() {
+  std::vector<ShellProgram> programs = {GenTopo(),         GenWorkload(),
+                                        SimaiAnalytical(), SimaiCollective(),
+                                        SimaiSimulator(),  SimaiSweep()};
+  for (ShellProgram& program : programs) {
+    for (const std::string_view name : kPrograms) {
+      if (name != program.name) program.related.push_back(name);
+    }
+  }
+  return programs;
+}
+
+}  // namespace astra

@@ -1,0 +1,209 @@
+#include "astra-core/apps/simai_sweep_plan.h"
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "astra-core/apps/simai_sweep_programs.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/version.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace astra {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string FolderOf(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error);
+  return (error ? std::filesystem::path(path) : whole).parent_path().string();
+}
+
+bool IsFolder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+// "0.1.0 (simai_analytical 3f2a91bc)": what is built from one version may
+// differ.
+absl::StatusOr<std::string> ProgramVersion(const Sweep& sweep,
+                                           const std::string& folder,
+                                           FileHashes& hashes) {
+  const std::string_view program = sweep.run_program().name;
+  ASTRA_ASSIGN_OR_RETURN(const std::string hash,
+                         hashes.Of(fmt::format("{}/{}", folder, program)));
+  return fmt::format("{} ({} {})", Version(), program, hash.substr(0, 8));
+}
+
+absl::StatusOr<PlannedSweep> Plan(const std::string& file,
+                                  const std::string& text,
+                                  const std::string& origin,
+                                  const std::optional<std::string>& name,
+                                  const std::optional<std::string>& folder,
+                                  const std::string& program_folder) {
+  ASTRA_ASSIGN_OR_RETURN(Sweep sweep,
+                         ReadSweep(file, text, origin, SweptPrograms()));
+  if (name) sweep.name = *name;
+  ASTRA_ASSIGN_OR_RETURN(SweepPoints points, ExpandSweep(sweep));
+  FileHashes hashes;
+  ASTRA_ASSIGN_OR_RETURN(std::vector<PreparedPoint> prepared,
+                         PreparePoints(sweep, points, program_folder));
+  ASTRA_ASSIGN_OR_RETURN(std::string version,
+                         ProgramVersion(sweep, program_folder, hashes));
+  SweepFolder place(folder.value_or("results/" + sweep.name));
+  return PlannedSweep{file,
+                      std::move(sweep),
+                      std::move(points),
+                      std::move(prepared),
+                      std::move(place),
+                      std::move(version)};
+}
+
+absl::Status NoSweepFolder(const std::string& path, std::string_view why) {
+  return absl::InvalidArgumentError(fmt::format(
+      "{}: {}; expected the folder of a sweep that was run, such as "
+      "results/NAME",
+      path, why));
+}
+
+}  // namespace
+
+absl::StatusOr<PlannedSweep> PlanSweepFile(const std::string& operand,
+                                           const SweepRunOptions& options) {
+  if (IsFolder(operand)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: is a folder; expected a sweep file (simai_sweep resume goes on "
+        "with a folder)",
+        operand));
+  }
+  ASTRA_ASSIGN_OR_RETURN(const std::string text, ReadFile(operand));
+  std::error_code error;
+  const std::string origin =
+      options.relative_to
+          ? std::filesystem::absolute(*options.relative_to, error).string()
+          : FolderOf(operand);
+  if (!IsFolder(origin)) {
+    return absl::InvalidArgumentError(
+        fmt::format("--relative-to is {}: no such folder", Quoted(origin)));
+  }
+  if (options.name && !IsFileName(*options.name)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--name is {}: expected a name for a folder", Quoted(*options.name)));
+  }
+  return Plan(operand, text, origin, options.name, options.folder,
+              options.program_folder);
+}
+
+absl::StatusOr<PlannedSweep> PlanSweepFolder(const std::string& operand,
+                                             const SweepRunOptions& options) {
+  if (!IsFolder(operand)) {
+    std::error_code error;
+    return NoSweepFolder(operand, std::filesystem::exists(operand, error)
+                                      ? "is no folder"
+                                      : "no such folder");
+  }
+  const SweepFolder folder(operand);
+  const absl::StatusOr<std::string> origin = ReadFile(folder.origin_file());
+  const absl::StatusOr<std::string> text = ReadFile(folder.sweep_file());
+  if (!origin.ok() || !text.ok()) {
+    return NoSweepFolder(operand, "holds no sweep.json and sweep.yaml");
+  }
+  const Json json = Json::parse(*origin, nullptr, false);
+  const auto is_text = [&json](const char* key) {
+    return json.is_object() && json.contains(key) && json[key].is_string();
+  };
+  if (!is_text("relative_to") || !is_text("name")) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: is not as simai_sweep wrote it", folder.origin_file()));
+  }
+  return Plan(folder.sweep_file(), *text, json["relative_to"],
+              json["name"].get<std::string>(), folder.path(),
+              options.program_folder);
+}
+
+absl::Status KeepSweepFile(const PlannedSweep& plan) {
+  Json origin;
+  origin["file"] = plan.file;
+  origin["name"] = plan.sweep.name;
+  origin["relative_to"] = plan.sweep.folder;
+  ASTRA_RETURN_IF_ERROR(WriteFile(plan.folder.sweep_file(), plan.sweep.text));
+  return WriteFile(plan.folder.origin_file(), origin.dump(2) + "\n");
+}
+
+std::vector<const PreparedPoint*> PointsWithKeys(
+    const PlannedSweep& plan, const std::set<std::string>& keys) {
+  std::set<std::string> left = keys;
+  std::vector<const PreparedPoint*> points;
+  points.reserve(left.size());
+  for (const PreparedPoint& point : plan.prepared) {
+    if (left.erase(point.key()) > 0) points.push_back(&point);
+  }
+  return points;
+}
+
+absl::StatusOr<std::vector<const PreparedPoint*>> PointsWithNumbers(
+    const PlannedSweep& plan, absl::Span<const uint32_t> numbers) {
+  std::set<std::string> keys;
+  for (const uint32_t number : numbers) {
+    if (number > plan.prepared.size()) {
+      return absl::InvalidArgumentError(
+          fmt::format("--point {}: the sweep has points 1 to {}", number,
+                      plan.prepared.size()));
+    }
+    keys.insert(plan.prepared[number - 1].key());
+  }
+  return PointsWithKeys(plan, keys);
+}
+
+SweepRun RunOf(const PlannedSweep& plan, const SweepRunOptions& options,
+               absl::Span<const PreparedPoint* const> points) {
+  std::error_code error;
+  return SweepRun{
+      .folder = plan.folder,
+      .name = plan.sweep.name,
+      .sweep_text = plan.sweep.text,
+      .origin = plan.sweep.folder,
+      .program_folder =
+          std::filesystem::absolute(options.program_folder, error).string(),
+      .sweep_program =
+          std::filesystem::read_symlink("/proc/self/exe", error).string(),
+      .version = plan.version,
+      .keep_bytes = options.keep_bytes,
+      .points = points,
+  };
+}
+
+absl::Status CollectRecords(const SweepFolder& folder, SweepStore& store) {
+  ASTRA_ASSIGN_OR_RETURN(const std::set<std::string> keys, store.PendingKeys());
+  std::vector<PointRecord> records;
+  for (const std::string& key : keys) {
+    ASTRA_ASSIGN_OR_RETURN(std::optional<PointRecord> record,
+                           ReadPointRecord(folder, key));
+    if (record) records.push_back(*std::move(record));
+  }
+  return store.Add(records);
+}
+
+absl::StatusOr<SweepStore> OpenCollected(const SweepFolder& folder) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder.database(), error)) {
+    return NoSweepFolder(folder.path(), "holds no sweep.db");
+  }
+  std::string holder;
+  const absl::StatusOr<std::optional<SweepLock>> lock =
+      SweepLock::Take(folder, &holder);
+  // Held by a process that collects by itself, or not ours to write.
+  if (!lock.ok() || !lock->has_value()) {
+    return SweepStore::OpenToRead(folder.database());
+  }
+  ASTRA_ASSIGN_OR_RETURN(SweepStore store, SweepStore::Open(folder.database()));
+  ASTRA_RETURN_IF_ERROR(CollectRecords(folder, store));
+  return store;
+}
+
+}  // namespace astra

@@ -1,0 +1,75 @@
+// A sweep with its points and its folder, from a sweep file or from the folder
+// of an earlier run.
+
+#ifndef ASTRA_CORE_APPS_SIMAI_SWEEP_PLAN_H_
+#define ASTRA_CORE_APPS_SIMAI_SWEEP_PLAN_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "astra-core/apps/simai_sweep_options.h"
+#include "astra-core/sweep/execution/scheduler.h"
+#include "astra-core/sweep/execution/sweep_folder.h"
+#include "astra-core/sweep/point_commands.h"
+#include "astra-core/sweep/results/sweep_store.h"
+#include "astra-core/sweep/sweep_file.h"
+#include "astra-core/sweep/sweep_points.h"
+
+namespace astra {
+
+struct PlannedSweep {
+  std::string file;  // The sweep file.
+  Sweep sweep;
+  SweepPoints points;
+  std::vector<PreparedPoint> prepared;  // One for each of points.points.
+  SweepFolder folder;
+  std::string version;  // Of the programs.
+};
+
+// Plans what `operand`, a sweep file, describes.
+//
+// Errors: those of ReadFile, ReadSweep, ExpandSweep and PreparePoints.
+absl::StatusOr<PlannedSweep> PlanSweepFile(const std::string& operand,
+                                           const SweepRunOptions& options);
+
+// Plans what the sweep file in the folder `operand` describes, as
+// KeepSweepFile() left it.
+//
+// Errors: those above; InvalidArgument for what is no such folder.
+absl::StatusOr<PlannedSweep> PlanSweepFolder(const std::string& operand,
+                                             const SweepRunOptions& options);
+
+// Keeps the sweep file, and where it was, in the folder.
+//
+// Errors: those of WriteFile.
+absl::Status KeepSweepFile(const PlannedSweep& plan);
+
+// The points to run, each key once, in the order of their numbers: those whose
+// keys are in `keys`, or whose numbers are in `numbers`.
+std::vector<const PreparedPoint*> PointsWithKeys(
+    const PlannedSweep& plan, const std::set<std::string>& keys);
+absl::StatusOr<std::vector<const PreparedPoint*>> PointsWithNumbers(
+    const PlannedSweep& plan, absl::Span<const uint32_t> numbers);
+
+// What a scheduler is told. The plan must outlive it.
+SweepRun RunOf(const PlannedSweep& plan, const SweepRunOptions& options,
+               absl::Span<const PreparedPoint* const> points);
+
+// Moves what tasks have recorded of the store's pending points into it.
+//
+// Errors: those of ReadPointRecord and of the store.
+absl::Status CollectRecords(const SweepFolder& folder, SweepStore& store);
+
+// Opens the store of the sweep in `folder`, after collecting what tasks have
+// recorded, where no other process has the folder.
+//
+// Errors: InvalidArgument for what is no folder of a sweep; those above.
+absl::StatusOr<SweepStore> OpenCollected(const SweepFolder& folder);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_SIMAI_SWEEP_PLAN_H_

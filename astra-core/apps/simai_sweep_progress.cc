@@ -1,0 +1,120 @@
+#include "astra-core/apps/simai_sweep_progress.h"
+
+#include "astra-core/apps/json_parts.h"
+#include "astra-core/command_line/main_support.h"
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+void PrintJson(const Json& json) {
+  // What is no UTF-8 must not end the run.
+  Print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Json VariablesJson(const SweepPoints& points, const SweepPoint& point) {
+  Json json = Json::object();
+  for (const std::string& name : points.variables) {
+    json[name] = point.variables.find(name)->second;
+  }
+  return json;
+}
+
+}  // namespace
+
+SweepProgress::SweepProgress(const PlannedSweep& plan,
+                             const std::vector<const PreparedPoint*>& points,
+                             SweepOutput output)
+    : plan_(plan), output_(output) {
+  for (const PreparedPoint* point : points) {
+    points_.emplace(point->key(), point);
+  }
+}
+
+void SweepProgress::Begin() const {
+  const size_t num_points = plan_.points.points.size();
+  if (output_ == SweepOutput::kText) {
+    Print(fmt::format(
+        "sweep      {}: {} point{}, {} left out by rules\n"
+        "folder     {}\n"
+        "to run     {}\n",
+        plan_.sweep.name, num_points, num_points == 1 ? "" : "s",
+        plan_.points.skipped.size(), plan_.folder.path(), points_.size()));
+  } else if (output_ == SweepOutput::kJsonLines) {
+    PrintJson({{"event", "begin"},
+               {"sweep", plan_.sweep.name},
+               {"folder", plan_.folder.path()},
+               {"points", num_points},
+               {"left_out", plan_.points.skipped.size()},
+               {"to_run", points_.size()}});
+  }
+}
+
+void SweepProgress::OnRecord(const PointRecord& record) {
+  ++num_done_;
+  if (!record.finished) ++num_failed_;
+  const auto found = points_.find(record.key);
+  if (found == points_.end()) return;
+  const SweepPoint& point = found->second->point;
+  if (output_ == SweepOutput::kJsonLines) {
+    Json metrics = Json::object();
+    for (const Metric& metric : record.metrics) {
+      metrics[metric.name] = metric.value;
+    }
+    PrintJson({{"event", "point"},
+               {"point", point.number},
+               {"state", record.finished ? "finished" : "failed"},
+               {"reason", record.reason},
+               {"variables", VariablesJson(plan_.points, point)},
+               {"metrics", std::move(metrics)},
+               {"wall_s", record.cost.wall_s}});
+  } else if (output_ == SweepOutput::kText && !record.finished) {
+    line_.Clear();
+    Print(fmt::format(
+        "failed     point {} ({}): {}\n", point.number,
+        DescribeVariables(plan_.points.axis_variables, point.variables),
+        record.reason));
+  }
+}
+
+void SweepProgress::OnRunning(int64_t running) {
+  if (output_ != SweepOutput::kText || !line_.IsDue()) return;
+  std::string done = fmt::format("{} of {} points, {} running", num_done_,
+                                 points_.size(), running);
+  if (num_failed_ > 0) done += fmt::format(", {} failed", num_failed_);
+  line_.Update(
+      static_cast<double>(num_done_) / static_cast<double>(points_.size()),
+      done);
+}
+
+void SweepProgress::OnNote(std::string_view note) {
+  if (output_ == SweepOutput::kJsonLines) {
+    PrintJson({{"event", "note"}, {"text", note}});
+  } else if (output_ == SweepOutput::kText) {
+    line_.Clear();
+    Print(fmt::format("{}\n", note));
+  }
+}
+
+void SweepProgress::End(const absl::Status& status, size_t num_finished,
+                        size_t num_failed, size_t num_pending) {
+  line_.Clear();
+  const std::chrono::duration<double> wall = Clock::now() - begin_;
+  if (output_ == SweepOutput::kJsonLines) {
+    PrintJson({{"event", "end"},
+               {"finished", num_finished},
+               {"failed", num_failed},
+               {"not_run", num_pending},
+               {"run_now", num_done_},
+               {"wall_s", wall.count()},
+               {"stopped", std::string(status.message())}});
+  } else if (output_ == SweepOutput::kText) {
+    Print(fmt::format(
+        "{:<10} {}: {} finished, {} failed, {} not run; {} run now, in {:.1f} "
+        "s\n",
+        status.ok() ? "finished" : "stopped", plan_.sweep.name, num_finished,
+        num_failed, num_pending, num_done_, wall.count()));
+  }
+}
+
+}  // namespace astra

@@ -1,0 +1,257 @@
+#include "astra-core/apps/simai_sweep_run.h"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "astra-core/apps/simai_sweep_estimate.h"
+#include "astra-core/apps/simai_sweep_options.h"
+#include "astra-core/apps/simai_sweep_plan.h"
+#include "astra-core/apps/simai_sweep_progress.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/main_support.h"
+#include "astra-core/sweep/execution/stop_signals.h"
+#include "astra-core/sweep/results/html_report.h"
+#include "astra-core/sweep/results/ranking.h"
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+constexpr size_t kTopRows = 5;  // That a run shows at its end.
+
+// Keeps records for a moment, so that many points share a transaction. Those
+// that are lost with the process are on disk all the same.
+class RecordWriter {
+ public:
+  explicit RecordWriter(SweepStore& store) : store_(store) {}
+
+  absl::Status Add(const PointRecord& record) {
+    kept_.push_back(record);
+    const Clock::time_point now = Clock::now();
+    if (now < next_) return absl::OkStatus();
+    next_ = now + std::chrono::milliseconds(500);
+    return Write();
+  }
+
+  absl::Status Write() {
+    const std::vector<PointRecord> records = std::exchange(kept_, {});
+    return store_.Add(records);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  SweepStore& store_;
+  std::vector<PointRecord> kept_;
+  Clock::time_point next_{};
+};
+
+absl::Status RunScheduler(const SweepRun& run, const SweepRunOptions& options,
+                          const SweepEvents& events) {
+  for (const SchedulerEntry& entry : Schedulers()) {
+    if (entry.name == options.scheduler) {
+      return entry.run(run, options.options, events);
+    }
+  }
+  return absl::InternalError("no such scheduler");
+}
+
+SweepEvents EventsOf(SweepProgress& progress,
+                     std::function<absl::Status(const PointRecord&)> keep) {
+  return SweepEvents{
+      .on_record =
+          [&progress, keep = std::move(keep)](const PointRecord& record) {
+            progress.OnRecord(record);
+            return keep(record);
+          },
+      .on_running = [&progress](int64_t n) { progress.OnRunning(n); },
+      .on_note = [&progress](std::string_view note) { progress.OnNote(note); },
+  };
+}
+
+// 130 and 143 are what shells report of a program that the signal ended.
+int StoppedExitCode(const absl::Status& status) {
+  return status.message().find("SIGINT") != std::string_view::npos ? 130 : 143;
+}
+
+// Takes the folder's lock, once whoever else runs this sweep is done.
+absl::StatusOr<SweepLock> WaitForLock(const SweepFolder& folder, bool quiet) {
+  std::optional<StopSignals> signals;
+  while (true) {
+    std::string holder;
+    ASTRA_ASSIGN_OR_RETURN(std::optional<SweepLock> lock,
+                           SweepLock::Take(folder, &holder));
+    if (lock) return *std::move(lock);
+    if (!signals) {
+      signals.emplace();
+      if (!quiet) {
+        Print(fmt::format("waiting    for process {}, which runs this sweep\n",
+                          holder));
+        ASTRA_RETURN_IF_ERROR(FlushStdout());
+      }
+    }
+    if (const char* signal = signals->Wait(std::chrono::milliseconds(200))) {
+      return absl::CancelledError(fmt::format("stopped by {}", signal));
+    }
+  }
+}
+
+// Makes points that failed pending again; also those whose record nobody has
+// collected yet.
+absl::Status ForgetFailed(const PlannedSweep& plan, SweepStore& store) {
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<std::string> keys,
+                         store.ForgetFailed());
+  for (const std::string& key : keys) {
+    std::error_code error;
+    std::filesystem::remove(plan.folder.RecordFile(key), error);
+    if (error) {
+      return absl::PermissionDeniedError(
+          fmt::format("{}: {}", plan.folder.RecordFile(key), error.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+size_t CountRows(const SweepTable& table, PointState state) {
+  size_t count = 0;
+  for (const SweepRow& row : table.rows) count += row.state == state ? 1 : 0;
+  return count;
+}
+
+// Writes the report and says how the sweep ended.
+absl::StatusOr<int> Conclude(const PlannedSweep& plan, const SweepStore& store,
+                             const absl::Status& status, SweepOutput output,
+                             SweepProgress& progress) {
+  ASTRA_ASSIGN_OR_RETURN(const SweepTable table, store.Table());
+  ASTRA_RETURN_IF_ERROR(WriteFile(plan.folder.report(), HtmlReport(table)));
+  const size_t finished = CountRows(table, PointState::kFinished);
+  if (output == SweepOutput::kText && finished > 0) {
+    Print(DescribeComparison(table, kTopRows));
+    Print(fmt::format("report     {}\n", plan.folder.report()));
+  }
+  progress.End(status, finished, CountRows(table, PointState::kFailed),
+               CountRows(table, PointState::kPending));
+  ASTRA_RETURN_IF_ERROR(FlushStdout());
+  if (absl::IsCancelled(status)) return StoppedExitCode(status);
+  return finished == table.rows.size() ? 0 : 1;
+}
+
+// Runs what has not run, as the process that collects.
+absl::StatusOr<int> RunPlan(const PlannedSweep& plan,
+                            const SweepRunOptions& options, bool retry) {
+  ASTRA_RETURN_IF_ERROR(plan.folder.Create());
+  const bool quiet = options.output != SweepOutput::kText;
+  ASTRA_ASSIGN_OR_RETURN(const SweepLock lock, WaitForLock(plan.folder, quiet));
+  ASTRA_ASSIGN_OR_RETURN(SweepStore store,
+                         SweepStore::Open(plan.folder.database()));
+  ASTRA_RETURN_IF_ERROR(store.SetPlan(plan.sweep, plan.points, plan.prepared));
+  ASTRA_RETURN_IF_ERROR(KeepSweepFile(plan));
+  ASTRA_RETURN_IF_ERROR(CollectRecords(plan.folder, store));
+  if (retry) ASTRA_RETURN_IF_ERROR(ForgetFailed(plan, store));
+  ASTRA_ASSIGN_OR_RETURN(const std::set<std::string> keys, store.PendingKeys());
+  const std::vector<const PreparedPoint*> points = PointsWithKeys(plan, keys);
+
+  SweepProgress progress(plan, points, options.output);
+  progress.Begin();
+  RecordWriter writer(store);
+  absl::Status status;
+  if (!points.empty()) {
+    const SweepEvents events = EventsOf(
+        progress,
+        [&writer](const PointRecord& record) { return writer.Add(record); });
+    status = RunScheduler(RunOf(plan, options, points), options, events);
+  }
+  ASTRA_RETURN_IF_ERROR(writer.Write());
+  if (!status.ok() && !absl::IsCancelled(status)) return status;
+  return Conclude(plan, store, status, options.output, progress);
+}
+
+// Runs a few points for whoever drives the sweep from outside: what comes of
+// them is on disk, for resume, status or run to collect.
+absl::StatusOr<int> RunPoints(const PlannedSweep& plan,
+                              const SweepRunOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<const PreparedPoint*> all,
+                         PointsWithNumbers(plan, options.points));
+  ASTRA_RETURN_IF_ERROR(plan.folder.Create());
+  std::error_code error;
+  if (!std::filesystem::exists(plan.folder.origin_file(), error)) {
+    ASTRA_RETURN_IF_ERROR(KeepSweepFile(plan));
+  }
+  std::vector<const PreparedPoint*> points;
+  size_t num_finished = 0;
+  size_t num_failed = 0;
+  for (const PreparedPoint* point : all) {
+    ASTRA_ASSIGN_OR_RETURN(const std::optional<PointRecord> record,
+                           ReadPointRecord(plan.folder, point->key()));
+    if (!record) points.push_back(point);
+    if (record) ++(record->finished ? num_finished : num_failed);
+  }
+  SweepProgress progress(plan, points, options.output);
+  progress.Begin();
+  absl::Status status;
+  if (!points.empty()) {
+    const SweepEvents events =
+        EventsOf(progress, [&](const PointRecord& record) {
+          ++(record.finished ? num_finished : num_failed);
+          return absl::OkStatus();
+        });
+    status = RunScheduler(RunOf(plan, options, points), options, events);
+  }
+  if (!status.ok() && !absl::IsCancelled(status)) return status;
+  progress.End(status, num_finished, num_failed,
+               all.size() - num_finished - num_failed);
+  ASTRA_RETURN_IF_ERROR(FlushStdout());
+  if (absl::IsCancelled(status)) return StoppedExitCode(status);
+  return num_finished == all.size() ? 0 : 1;
+}
+
+// Being told to stop while waiting for another process is no error either.
+absl::StatusOr<int> OrStopped(absl::StatusOr<int> result) {
+  if (!absl::IsCancelled(result.status())) return result;
+  Print(fmt::format("stopped    {}\n", std::string(result.status().message())));
+  ASTRA_RETURN_IF_ERROR(FlushStdout());
+  return StoppedExitCode(result.status());
+}
+
+absl::StatusOr<int> GoOn(const CommandLine& flags, bool retry) {
+  const StopSignals from_now_on;  // Those that wait for signals see them.
+  ASTRA_ASSIGN_OR_RETURN(const SweepRunOptions options,
+                         ReadSweepRunOptions(flags));
+  ASTRA_ASSIGN_OR_RETURN(const PlannedSweep plan,
+                         PlanSweepFolder(flags.operands().front(), options));
+  return OrStopped(RunPlan(plan, options, retry));
+}
+
+}  // namespace
+
+absl::StatusOr<int> SweepRunCommand(const CommandLine& flags) {
+  const StopSignals from_now_on;
+  ASTRA_ASSIGN_OR_RETURN(const SweepRunOptions options,
+                         ReadSweepRunOptions(flags));
+  ASTRA_ASSIGN_OR_RETURN(const PlannedSweep plan,
+                         PlanSweepFile(flags.operands().front(), options));
+  if (options.count) {
+    Print(fmt::format("{}\n", plan.prepared.size()));
+    ASTRA_RETURN_IF_ERROR(FlushStdout());
+    return 0;
+  }
+  if (options.dry_run) return DryRun(plan, options);
+  if (!options.points.empty()) return OrStopped(RunPoints(plan, options));
+  return OrStopped(RunPlan(plan, options, false));
+}
+
+absl::StatusOr<int> SweepResumeCommand(const CommandLine& flags) {
+  return GoOn(flags, false);
+}
+
+absl::StatusOr<int> SweepRetryCommand(const CommandLine& flags) {
+  return GoOn(flags, true);
+}
+
+}  // namespace astra

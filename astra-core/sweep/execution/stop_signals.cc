@@ -1,0 +1,37 @@
+#include "astra-core/sweep/execution/stop_signals.h"
+
+#include <ctime>
+
+namespace astra {
+
+StopSignals::StopSignals() {
+  sigemptyset(&waited_);
+  sigaddset(&waited_, SIGCHLD);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    // A shell ignores SIGINT for what it starts in the background.
+    struct sigaction action {};
+    sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&waited_, signal);
+  }
+  sigprocmask(SIG_BLOCK, &waited_, &before_);
+}
+
+StopSignals::~StopSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+const char* StopSignals::Wait(std::chrono::milliseconds longest) const {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(longest);
+  timespec time{};
+  time.tv_sec = static_cast<time_t>(seconds.count());
+  time.tv_nsec = static_cast<decltype(time.tv_nsec)>(
+      std::chrono::nanoseconds(longest - seconds).count());
+  switch (sigtimedwait(&waited_, nullptr, &time)) {
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace astra

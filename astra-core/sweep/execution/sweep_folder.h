@@ -1,0 +1,76 @@
+// Where a sweep keeps its files:
+//
+//   sweep.db       what was planned and what came of it (SweepStore)
+//   sweep.yaml     the sweep file as last run, and sweep.json: where it was
+//   sweep.lock     held by the process that collects
+//   report.html    the comparison
+//   inputs/        topologies and workloads, by the key of the step
+//   points/KEY/    a run: its result files, log.txt, record.json
+//   slurm/N/       the N-th job array: sweep.yaml, tasks, job.sh, logs
+
+#ifndef ASTRA_CORE_SWEEP_EXECUTION_SWEEP_FOLDER_H_
+#define ASTRA_CORE_SWEEP_EXECUTION_SWEEP_FOLDER_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "astra-core/sweep/point_commands.h"
+
+namespace astra {
+
+class SweepFolder {
+ public:
+  // `path` as given; made absolute, so that tasks elsewhere find it.
+  explicit SweepFolder(const std::string& path);
+
+  // Makes the folder and those in it, where they do not exist.
+  //
+  // Errors: PermissionDenied "PATH: reason".
+  absl::Status Create() const;
+
+  const std::string& path() const { return path_; }
+  std::string database() const { return path_ + "/sweep.db"; }
+  std::string sweep_file() const { return path_ + "/sweep.yaml"; }
+  std::string origin_file() const { return path_ + "/sweep.json"; }
+  std::string lock_file() const { return path_ + "/sweep.lock"; }
+  std::string report() const { return path_ + "/report.html"; }
+  // What a step that is no run writes.
+  std::string InputFile(const PointStep& step) const;
+  std::string PointFolder(std::string_view key) const;
+  std::string RecordFile(std::string_view key) const;
+
+ private:
+  std::string path_;
+};
+
+// Holds a sweep's folder for one process at a time, on a shared file system
+// too (POSIX record locks). The lock goes with the process, however it ends.
+class SweepLock {
+ public:
+  // Takes the lock, or returns none where another process has it; `holder` is
+  // then "PID on HOST".
+  //
+  // Errors: PermissionDenied "PATH: reason".
+  static absl::StatusOr<std::optional<SweepLock>> Take(
+      const SweepFolder& folder, std::string* holder);
+
+  ~SweepLock();
+  SweepLock(SweepLock&& other) noexcept
+      : file_(std::exchange(other.file_, -1)) {}
+  SweepLock& operator=(SweepLock&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+
+ private:
+  explicit SweepLock(int file) : file_(file) {}
+
+  int file_;
+};
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_SWEEP_EXECUTION_SWEEP_FOLDER_H_

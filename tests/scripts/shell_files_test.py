@@ -1,0 +1,472 @@
+#!/usr/bin/env python3
+"""Tests what bash completes by, and the man pages, beside the programs.
+
+Usage: shell_files_test.py [--bin DIR] [--share DIR]
+"""
+
+import argparse
+import os
+import pathlib
+import pty
+import re
+import select
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BIN = ROOT / "build" / "release" / "bin"
+SHARE = ROOT / "build" / "release" / "share"
+
+TOPOLOGY = ROOT / "inputs" / "topologies" / "one_server_8_h100.txt"
+WORKLOAD = ROOT / "inputs" / "workloads" / "collectives_8gpu.txt"
+MODEL = ("-m llama3-8b --world-size 8 --tp 4 --pp 2 --global-batch 8 "
+         "--seq-length 1024").split()
+RUN = ["-w", WORKLOAD, "-n", TOPOLOGY]
+OPTION = re.compile(r"^  --[\w-]+.*", re.M)
+TIME_LIMIT = 20  # Seconds for bash to answer.
+
+# The line up to the cursor, and the values that may follow. Words as bash takes
+# them apart.
+ASK = """
+ask() {
+  COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS=("${@:2}") COMP_CWORD=$(($# - 2))
+  "_$2"
+  printf '%s\\n' "${COMPREPLY[@]}"
+  printf '\\0'
+}
+"""
+
+# A line for each option with values, which are behind it.
+LIST_VALUES = """
+source "$1"
+_PROGRAM_table "$2" ''
+for name in "${names[@]}"; do
+  _PROGRAM_table "$2" "${name%% *}"
+  if ((${#words[@]} > 0)); then echo "${name%% *} ${words[*]}"; fi
+done
+"""
+
+# Where the program refuses a value that it does not know, it lists those that
+# it does. Here: the command lines that make it do so, by program and option;
+# else that of the program alone. Several: what is known is all of it.
+REFUSALS = {
+    "gen_topo": [[]],
+    "gen_workload": [MODEL],
+    "gen_workload --model": [MODEL[2:]],
+    "gen_workload --table-gpu": [[*MODEL, "--operator-table", "none.csv"]],
+    "simai_analytical": [RUN],
+    "simai_analytical --gpu-type": [
+        "-w w -g 8 -g_p_s 8 -nic 50".split()],  # fmt: skip
+    "simai_analytical --nic-type": ["-w w -g 8 -g_p_s 8 -nv 400".split()],
+    "simai_collective": [["--system", "dgx-h100"]],
+    "simai_collective --system": [[]],
+    "simai_collective --algorithm": [
+        ["--system", "dgx-h100", "--op", op]
+        for op in ("all_reduce", "all_gather", "reduce_scatter", "alltoall",
+                   "sendrecv", "broadcast", "reduce", "gather", "scatter")
+    ],
+    "simai_simulator": [RUN],
+    "simai_sweep": [["run", "none.yaml"]],
+}
+# Other spellings, which are known too and not offered.
+SPELLINGS = {
+    "gen_workload --framework": {"Megatron", "DeepSpeed", "DeepSeek"},
+    "gen_workload --dtype": {"bf16", "fp16"},
+}
+# The escapes of roff that there are.
+ESCAPES = {
+    "\\(aq": "'", "\\(ga": "`", "\\(ha": "^", "\\(ti": "~", "\\(dq": '"',
+    "\\fB": "", "\\fI": "", "\\fP": "", "\\&": "", "\\-": "-", "\\e": "\\",
+}  # fmt: skip
+SWEEP_COMMANDS = [[name] for name in (
+    "run", "resume", "retry", "status", "export", "compare")]  # fmt: skip
+# Takes any text. What is offered are GPUs.
+ANY_TEXT = {"gen_topo --gpu-type": ["gen_workload", *MODEL, "--gpu"]}
+
+
+def programs():
+    return sorted(os.listdir(SHARE / "bash-completion" / "completions"))
+
+
+def run(*command, cwd):
+    return subprocess.run([BIN / command[0], *command[1:]], cwd=cwd,
+                          capture_output=True, text=True, check=False)
+
+
+def pieces(line):
+    """Returns the words of a line as bash has them in COMP_WORDS."""
+    words = re.findall(r"[=:]+|(?:\\.|\"[^\"]*\"?|'[^']*'?|[^=:\s])+", line)
+    if line.endswith(" "):
+        words.append("")
+    return words
+
+
+class ShellTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="a b ")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name).resolve()
+
+    def touch(self, *names):
+        for name in names:
+            self.folder.joinpath(name).touch()
+
+    def completions(self, *lines):
+        """Returns for each line what may replace its last piece, in order."""
+        program = lines[0].split()[0]
+        source = SHARE / "bash-completion" / "completions" / program
+        script = [f"source {shlex.quote(str(source))}", ASK]
+        script += (shlex.join(["ask", line, *pieces(line)]) for line in lines)
+        done = subprocess.run(
+            ["bash", "--norc", "--noprofile", "-c", "\n".join(script)],
+            cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        answers = done.stdout.split("\0")[:-1]
+        return [answer.strip("\n").split("\n") if answer.strip("\n") else []
+                for answer in answers]
+
+    def assert_offers(self, line, *expected):
+        self.assertEqual(self.completions(line), [list(expected)], line)
+
+
+class CompletionTest(ShellTest):
+    def test_offers_long_options_and_short_ones_with_their_dashes(self):
+        self.assert_offers("gen_topo -to", "-topo")
+        self.assert_offers("gen_topo --to", "--topology")
+        self.assert_offers("gen_topo -nvb", "-nvbw")
+        self.assert_offers("gen_topo --nv_sw", "--nv-switch-per-server")
+        self.assertEqual(
+            self.completions("gen_topo ")[0][:3],
+            ["--topology", "-topo", "--ro"])
+
+    def test_offers_no_option_twice(self):
+        self.assert_offers("gen_topo -topo NVL --d", "--dt", "--dp",
+                           "--describe")
+        self.assert_offers("gen_topo -dt -topo NVL --d", "--dp", "--describe")
+        self.assert_offers("gen_topo --topology=NVL -to")
+        # A value is not an option.
+        self.assert_offers("gen_topo --output --dt --d", "--dt", "--dp",
+                           "--describe")
+
+    def test_offers_the_values_of_an_option_by_any_of_its_names(self):
+        self.assert_offers("gen_topo --topology D", "DCN+")
+        self.assert_offers("gen_topo -topo D", "DCN+")
+        self.assert_offers("gen_topo -topology Spec", "Spectrum-X")
+        backends = ["analytical", "flow", "packet"]
+        self.assert_offers("simai_simulator --backend ", *backends)
+        self.assert_offers("simai_simulator --backend=", *backends)
+        self.assert_offers("simai_simulator --backend=f", "flow")
+        self.assert_offers("gen_workload --grad_dtype f", "fp32")
+
+    def test_offers_a_value_whose_case_is_another(self):
+        self.assert_offers("gen_workload --gpu=L4", "l40s")
+        self.assert_offers("simai_collective --op ALL_R", "all_reduce")
+        self.assert_offers("simai_collective --op all-r", "all_reduce")
+
+    def test_offers_nothing_where_nothing_is_known(self):
+        self.assert_offers("gen_topo -g ")
+        self.assert_offers("gen_topo --no-such ", *self.completions(
+            "gen_topo ")[0])
+        self.assert_offers("gen_topo --no-such=")
+        self.assert_offers("gen_topo --ro=")
+        self.assert_offers("gen_topo --topology X")
+        self.assert_offers("simai_sweep no-such ")
+        self.assert_offers("simai_sweep no-such --")
+
+    def test_offers_files_whatever_their_names(self):
+        self.touch("my file.txt", "my-file.txt", "c=d:e.txt")
+        self.folder.joinpath("my folder").mkdir()
+        mine = ["my file.txt", "my folder", "my-file.txt"]
+        for line in ("simai_analytical -w m", "simai_analytical -w=m",
+                     "simai_analytical --workload=m"):
+            self.assertEqual(sorted(self.completions(line)[0]), mine, line)
+        self.assert_offers("simai_analytical -w my\\ fi", "my file.txt")
+        self.assert_offers('simai_analytical -w "my fi', "my file.txt")
+        self.assert_offers("simai_analytical --workload='my fi", "my file.txt")
+        # Only what stands behind the last "=" or ":" is replaced.
+        self.assert_offers("simai_analytical -w c=d:", "e.txt")
+        self.assert_offers("simai_analytical -w c=", "d:e.txt")
+        self.assert_offers("simai_analytical -o m", "my folder")
+        self.assert_offers("simai_collective --compare my-", "my-file.txt")
+
+    def test_offers_files_beside_names(self):
+        self.touch("llama3-mine.yaml")
+        self.assert_offers("gen_workload -m llama3-", "llama3-405b",
+                           "llama3-70b", "llama3-8b", "llama3-mine.yaml")
+        self.assert_offers("gen_workload -m LLAMA2-1", "llama2-13b")
+        self.touch("LLAMA2-mine.yaml")
+        self.assert_offers("gen_workload -m LLAMA2-", "LLAMA2-mine.yaml")
+
+    def test_offers_files_behind_a_comma(self):
+        self.touch("a.csv", "b.csv")
+        self.assert_offers("gen_workload --operator-table a.csv,b",
+                           "a.csv,b.csv")
+        self.assert_offers("gen_workload --operator-table=a.csv,",
+                           "a.csv,a.csv", "a.csv,b.csv")
+
+    def test_offers_commands_then_their_operands_and_options(self):
+        self.touch("a.yaml", "b.yml", "c.txt")
+        self.folder.joinpath("d").mkdir()
+        self.assert_offers("simai_sweep ", "run", "resume", "retry", "status",
+                           "export", "compare")
+        self.assert_offers("simai_sweep re", "resume", "retry")
+        self.assert_offers("simai_sweep --v", "--version")
+        self.assert_offers("simai_sweep run ", "d", "a.yaml", "b.yml")
+        self.assert_offers("simai_sweep run --jobs 4 a", "a.yaml")
+        self.assert_offers("simai_sweep run a.yaml --sch", "--scheduler")
+        self.assert_offers("simai_sweep run --scheduler=s", "slurm")
+        self.assert_offers("simai_sweep status ", "d")
+        self.assert_offers("simai_sweep status --po", "--points")
+        self.assert_offers("simai_sweep compare d ", "d")
+        self.assertEqual(self.completions("simai_sweep compare d d ")[0][0],
+                         "--top")
+
+
+class ValuesTest(ShellTest):
+    def offered(self):
+        """Returns the values offered, by "PROGRAM --OPTION"."""
+        offered = {}
+        for program in programs():
+            command = "run" if program == "simai_sweep" else ""
+            source = SHARE / "bash-completion" / "completions" / program
+            script = LIST_VALUES.replace("PROGRAM", program)
+            done = subprocess.run(
+                ["bash", "--norc", "-c", script, "bash", source, command],
+                capture_output=True, text=True, check=True)  # fmt: skip
+            for line in done.stdout.splitlines():
+                option, *values = line.split()
+                offered[f"{program} {option}"] = values
+        return offered
+
+    def known(self, option, arguments):
+        """Returns the values that a program lists where it knows one not."""
+        program, flag = option.split()
+        value = "no-such-value"
+        done = run(program, *arguments, flag, value, cwd=self.folder)
+        match = re.search(f'unknown .*"{value}".* \\(known: (.*)\\)',
+                          done.stderr)
+        self.assertTrue(match, f"{option}: {done.stderr}")
+        return match.group(1).split(", ")
+
+    def test_offers_what_the_programs_know(self):
+        offered = self.offered()
+        for option, values in offered.items():
+            if option in ANY_TEXT:
+                continue
+            cases = REFUSALS.get(option) or REFUSALS[option.split()[0]]
+            known = set()
+            for arguments in cases:
+                known.update(self.known(option, arguments))
+            known -= SPELLINGS.get(option, set())
+            self.assertEqual(set(values), known, option)
+        for option in [*REFUSALS, *SPELLINGS, *ANY_TEXT]:
+            if "--" in option:
+                self.assertIn(option, offered)
+        self.assertIn("simai_simulator --collectives", offered)
+        self.assertIn("simai_sweep --scheduler", offered)
+
+    def test_offers_names_where_any_is_accepted(self):
+        offered = self.offered()
+        for option, check in ANY_TEXT.items():
+            for value in offered[option]:
+                done = run(*check, value, "-o", "out", cwd=self.folder)
+                self.assertEqual((done.returncode, value), (0, value))
+
+
+class ManPageTest(ShellTest):
+    def page(self, program):
+        return (SHARE / "man" / "man1" / f"{program}.1").read_text("ascii")
+
+    def plain(self, program):
+        """Returns the page without what tells roff how to print it."""
+        text = self.page(program)
+        for escape, character in ESCAPES.items():
+            text = text.replace(escape, character)
+        return text
+
+    def commands(self, program):
+        return SWEEP_COMMANDS if program == "simai_sweep" else [[]]
+
+    def test_holds_every_option_and_what_help_says_of_it(self):
+        for program in programs():
+            page = " ".join(self.plain(program).split())
+            for command in self.commands(program):
+                done = run(program, *command, "--help", cwd=self.folder)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                options = list(OPTION.finditer(done.stdout))
+                self.assertGreater(len(options), 4)
+                for match in options:
+                    line = " ".join(match.group().split())
+                    self.assertIn(f".TP {line} ", page, program)
+
+    def test_is_of_known_requests_and_escapes(self):
+        request = re.compile(
+            r"\.(TH .*|S[HS] .*|TP|PP|RS( 4)?|RE|nf|fi|br|I \".*\"|"
+            r"BR \w+ \(1\),?)$")
+        for program in programs():
+            text = self.page(program)
+            for line in text.splitlines():
+                self.assertEqual(line, line.rstrip(), program)
+                if line.startswith("."):
+                    self.assertRegex(line, request, program)
+                else:
+                    self.assertRegex(line, r"^[^']", program)
+            for escape in ESCAPES:
+                text = text.replace(escape, "")
+            self.assertNotIn("\\", text, program)
+
+    @unittest.skipUnless(shutil.which("groff"), "there is no groff")
+    def test_is_printed_without_a_warning(self):
+        for program in programs():
+            done = subprocess.run(
+                ["groff", "-man", "-ww", "-Tutf8", "-P-cbou"],
+                input=self.page(program), capture_output=True, text=True,
+                check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), program)
+            self.assertIn("EXIT STATUS", done.stdout)
+
+    def test_names_every_file_that_a_run_writes(self):
+        """But for those that some option alone asks for, with all of these."""
+        model = [*MODEL, "--gpu", "H100", "--format", "program"]
+        for command in (
+            ["gen_workload", *model, "-o", "w"],
+            ["simai_analytical", "-w", "w", "-n", TOPOLOGY, "--trace", "-o",
+             "simai_analytical"],
+            ["simai_simulator", "-w", "w", "-n", TOPOLOGY, "--trace",
+             "--simai-files", "--sample", "1s", "--capture", "0-8",
+             "--stop-at", "1us", "-o", "simai_simulator"],
+            ["simai_collective", "--system", "dgx-h100", "-e", "1K", "-o",
+             "simai_collective"],
+        ):  # fmt: skip
+            done = run(*command, cwd=self.folder)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            for path in self.folder.glob(f"{command[0]}/*"):
+                self.assertIn(f"results/NAME/{path.name}\n",
+                              self.plain(command[0]))
+
+    def test_gives_examples_that_are_tested(self):
+        """Those of README.md are; those of simai_sweep lack only a file."""
+        readme = ROOT.joinpath("README.md").read_text("utf-8")
+        readme = " ".join(readme.replace("\\\n>", "").split())
+        for program in programs():
+            section = self.plain(program).split("\n.SH EXAMPLES\n")[1]
+            examples = re.findall(r"^\.nf\n(.*?)^\.fi$", section,
+                                  re.M | re.S)
+            self.assertGreater(len(examples), 1)
+            for example in examples:
+                example = " ".join(example.replace("\\\n", "").split())
+                self.assertTrue(example.startswith(program), example)
+                if program == "simai_sweep":
+                    done = run(*example.split(), cwd=self.folder)
+                    self.assertEqual(done.returncode, 2, example)
+                    self.assertRegex(done.stderr, "(?i)no such|holds no",
+                                     example)
+                else:
+                    self.assertIn(f" $ {example} ", readme)
+
+
+class Terminal:
+    """Bash at a terminal, where programs only say what they were given."""
+
+    def __init__(self, folder):
+        self.result = folder / ".arguments"
+        start = folder / ".bashrc"
+        lines = []
+        for name in programs():
+            completion = SHARE / "bash-completion" / "completions" / name
+            lines.append(f"source {shlex.quote(str(completion))}")
+            lines.append(f"{name}() {{ printf '%s\\0' \"$@\" >~/.new; "
+                         "mv ~/.new ~/.arguments; }")
+        start.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self.controller, terminal = pty.openpty()
+        environment = {
+            "PATH": os.environ["PATH"], "HOME": str(folder), "TERM": "dumb",
+            "INPUTRC": "/dev/null", "HISTFILE": "/dev/null",
+        }  # fmt: skip
+        self.bash = subprocess.Popen(
+            ["bash", "--noprofile", "--rcfile", start, "-i"], cwd=folder,
+            env=environment, stdin=terminal, stdout=terminal, stderr=terminal,
+            start_new_session=True)
+        os.close(terminal)
+
+    def close(self):
+        self.bash.kill()
+        self.bash.wait()
+        os.close(self.controller)
+
+    def type(self, keys):
+        """Returns the arguments of the program that is called by `keys`."""
+        self.result.unlink(missing_ok=True)
+        os.write(self.controller, keys.encode() + b"\n")
+        shown = b""
+        end = time.monotonic() + TIME_LIMIT
+        while not self.result.exists():
+            if select.select([self.controller], [], [], 0.05)[0]:
+                shown += os.read(self.controller, 4096)
+            if time.monotonic() > end:
+                raise AssertionError(f"no answer to {keys!r}: {shown!r}")
+        text = self.result.read_text(encoding="utf-8")
+        return text.split("\0")[:-1]
+
+
+class TerminalTest(ShellTest):
+    def setUp(self):
+        super().setUp()
+        self.touch("my file.txt", "c=d:e.txt", "a.csv", "b.csv", "s.yaml")
+        self.folder.joinpath("results").mkdir()
+        self.terminal = Terminal(self.folder)
+        self.addCleanup(self.terminal.close)
+
+    def test_the_key_tab_completes(self):
+        for keys, arguments in {
+            "gen_topo -to\tD\t": ["-topo", "DCN+"],
+            "gen_topo --topology=D\t--des\t": ["--topology=DCN+",
+                                               "--describe"],
+            "simai_simulator --backend=f\t": ["--backend=flow"],
+            "simai_simulator --backend f\t": ["--backend", "flow"],
+            "simai_simulator -w my\t-n c\t": ["-w", "my file.txt", "-n",
+                                              "c=d:e.txt"],
+            "simai_simulator -w my\\ f\t": ["-w", "my file.txt"],
+            "simai_simulator -w \"my f\t": ["-w", "my file.txt"],
+            "simai_simulator --workload='my f\t": ["--workload=my file.txt"],
+            "simai_simulator --workload=my\t": ["--workload=my file.txt"],
+            "simai_simulator -w c=d:\t": ["-w", "c=d:e.txt"],
+            "simai_simulator -o r\t": ["-o", "results/"],
+            "simai_simulator -w ~/my\t": ["-w", f"{self.folder}/my file.txt"],
+            # The cursor is behind the p.
+            "gen_topo -top -g 8\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D\t":
+                ["-topo", "-g", "8"],
+            "gen_workload --gpu L4\t": ["--gpu", "l40s"],
+            "gen_workload --operator-table a.csv,b\t": ["--operator-table",
+                                                       "a.csv,b.csv"],
+            "simai_sweep ru\ts\t--sch\ts\t": ["run", "s.yaml", "--scheduler",
+                                              "slurm"],
+        }.items():  # fmt: skip
+            self.assertEqual(self.terminal.type(keys), arguments, keys)
+
+    def test_the_key_tab_completes_where_words_are_not_taken_apart(self):
+        self.terminal.type("COMP_WORDBREAKS=' '; gen_topo")
+        self.assertEqual(self.terminal.type("simai_simulator --backend=f\t"),
+                         ["--backend=flow"])
+
+    def test_the_key_tab_completes_files_behind_a_redirection(self):
+        for keys in ("gen_topo -topo NVL --describe > N\t",
+                     "simai_sweep run s.yaml 2>N\t --count"):
+            self.touch("New file")
+            self.terminal.type(keys)
+            self.assertFalse(self.folder.joinpath("N").exists(), keys)
+        self.assert_offers("gen_topo -topo NVL > N", "New file")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN)
+    parser.add_argument("--share", type=pathlib.Path, default=SHARE)
+    options, rest = parser.parse_known_args()
+    BIN, SHARE = options.bin.resolve(), options.share.resolve()
+    unittest.main(argv=[sys.argv[0], *rest])

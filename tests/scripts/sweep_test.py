@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""Tests of simai_sweep as users run it: killed, twice at once, from scripts."""
+
+import argparse
+import csv
+import io
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+EXAMPLES = ROOT / "scripts" / "examples"
+BIN = ROOT / "build" / "release" / "bin"
+LIMIT = 300  # Seconds for one command; more is a hang.
+
+# 4 x 10 x 5 = 200 points of some milliseconds.
+MANY = """\
+simai_sweep: 1
+axes:
+  gpus: [8, 16, 32, 64]
+  rate: {from: 100, to: 1000, step: 100}
+  layers: [1, 2, 3, 4, 5]
+gen_topo: {topo: Spectrum-X, g: "${gpus}", gt: H100, bw: "${rate}Gbps"}
+gen_workload:
+  model: gpt-7b
+  num_layers: ${layers}
+  gpu: H100
+  world_size: ${gpus}
+  tp: 8
+  global_batch: ${gpus}
+  seq_length: 1024
+  format: program
+simai_analytical: {}
+"""
+
+# The second point fails: 3 does not divide the GPUs.
+FEW = """\
+simai_sweep: 1
+axes:
+  tp: [1, 3, 4]
+gen_topo: {topo: Spectrum-X, g: 8, gt: H100}
+gen_workload: {model: gpt-7b, num_layers: 1, gpu: H100, world_size: 8,
+  tp: "${tp}", global_batch: 8, seq_length: 512}
+simai_analytical: {}
+"""
+
+
+class SweepTest(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory(prefix="sweep test ")
+        self.addCleanup(self.temporary.cleanup)
+        self.folder = pathlib.Path(self.temporary.name)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen(
+            [BIN / "simai_sweep", *arguments], cwd=self.folder,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            **options)
+
+    def sweep(self, *arguments, expect=0):
+        """Returns what simai_sweep prints."""
+        process = self.start(*arguments)
+        out, error = process.communicate(timeout=LIMIT)
+        self.assertEqual(process.returncode, expect, out + error)
+        return out + error
+
+    def rows(self, folder, query):
+        path = self.folder / folder / "sweep.db"
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+            return database.execute(query).fetchall()
+
+    def csv(self, folder):
+        return list(csv.DictReader(io.StringIO(
+            self.sweep("export", folder, "--csv"))))
+
+    def test_killed_twenty_times_every_point_is_there_once(self):
+        self.write("many.yaml", MANY)
+        begin = time.monotonic()
+        self.sweep("run", "many.yaml", "-o", "whole", "--quiet")
+        whole = time.monotonic() - begin
+        random.seed(7)
+        kills = 0
+        while kills < 20:
+            process = self.start("run", "many.yaml", "-o", "killed", "--quiet")
+            try:
+                # Less than a twentieth, for some to be left at the end.
+                process.wait(random.uniform(0, whole / 25))
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                kills += 1
+        self.assertEqual(kills, 20)
+        before = len(list(self.folder.glob("killed/points/*/record.json")))
+        self.assertLess(before, 200, "it was through before the last kill")
+        self.sweep("resume" if before else "run",
+                   "killed" if before else "many.yaml",
+                   *([] if before else ["-o", "killed"]), "--quiet")
+        self.assertEqual(self.rows("killed", "PRAGMA integrity_check"),
+                         [("ok",)])
+        self.assertEqual(
+            self.rows("killed", "SELECT count(*), min(number), max(number),"
+                      " count(DISTINCT key) FROM results WHERE"
+                      " state = 'finished'"), [(200, 1, 200, 200)])
+        # Each was recorded once: none ran again after it was over.
+        self.assertEqual(
+            self.rows("killed", "SELECT count(*), sum(attempts) FROM runs"),
+            [(200, 200)])
+        self.assertEqual(self.sweep("export", "killed"),
+                         self.sweep("export", "whole"))
+
+    def test_what_a_killed_sweep_ran_is_killed_with_it(self):
+        self.write("slow.yaml", FEW.replace("tp: [1, 3, 4]", "tp: [1]")
+                   .replace("g: 8", "g: 1024")
+                   .replace("world_size: 8", "world_size: 1024")
+                   .replace("global_batch: 8", "global_batch: 1024")
+                   .replace("simai_analytical: {}",
+                            "simai_analytical: {lowering: flow-graph}"))
+        process = self.start("run", "slow.yaml")
+        log = None
+        while log is None or "$ simai_analytical" not in log.read_text():
+            self.assertIsNone(process.poll(), "it ended too soon")
+            log = next(self.folder.glob("results/slow/points/*/log.txt"), None)
+        process.kill()
+        process.communicate()
+        deadline = time.monotonic() + 10
+        while self.processes_in_folder():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
+    def processes_in_folder(self):
+        found = []
+        for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if os.fsencode(self.folder) in path.read_bytes():
+                    found.append(path)
+            except OSError:
+                pass  # It ended meanwhile.
+        return found
+
+    def test_sweeps_at_once_in_one_folder_do_not_disturb_each_other(self):
+        small = MANY.replace("[1, 2, 3, 4, 5]", "[1]")
+        self.write("a.yaml", small)
+        self.write("b.yaml", small.replace("H100", "A100"))
+        names = ("a", "b", "a", "b")
+        started = [self.start("run", f"{name}.yaml") for name in names]
+        said = [process.communicate(timeout=LIMIT) for process in started]
+        for process, (out, error) in zip(started, said):
+            self.assertEqual(process.returncode, 0, out + error)
+        # Of the two of one sweep, one ran all and the other none.
+        for name in "ab":
+            ends = sorted(out.splitlines()[-1].split("; ")[1].split(",")[0]
+                          for it, (out, _) in zip(names, said) if it == name)
+            self.assertEqual(ends, ["0 run now", "40 run now"])
+        self.assertEqual(
+            [self.rows(f"results/{name}", "SELECT count(*), sum(attempts)"
+                       " FROM runs WHERE state = 'finished'")
+             for name in "ab"], [[(40, 40)], [(40, 40)]])
+        self.assertNotEqual(self.csv("results/a"), self.csv("results/b"))
+
+    def test_tells_what_failed_and_runs_it_again(self):
+        self.write("few.yaml", FEW)
+        said = self.sweep("run", "few.yaml", expect=1)
+        self.assertIn("failed     point 2 (tp=3): gen_workload: ", said)
+        self.assertIn("finished   few: 2 finished, 1 failed, 0 not run; "
+                      "3 run now", said)
+        self.assertIn("0 run now",
+                      self.sweep("resume", "results/few", expect=1))
+        self.assertIn("1 run now",
+                      self.sweep("retry", "results/few", expect=1))
+        self.assertEqual(
+            self.rows("results/few", "SELECT attempts FROM runs ORDER BY 1"),
+            [(1,), (1,), (2,)])
+        status = self.sweep("status", "results/few", expect=1)
+        self.assertIn("2 finished, 1 failed, 0 not run", status)
+        self.assertIn("failed     point 2: gen_workload: ", status)
+
+    def test_an_edited_sweep_keeps_what_it_has_run(self):
+        self.write("few.yaml", FEW.replace("[1, 3, 4]", "[1, 4]"))
+        self.sweep("run", "few.yaml")
+        self.write("few.yaml", FEW.replace("[1, 3, 4]", "[2, 4, 1]"))
+        self.assertIn("1 run now", self.sweep("run", "few.yaml"))
+        self.assertEqual([row["tp"] for row in self.csv("results/few")],
+                         ["2", "4", "1"])
+
+    def test_a_changed_input_file_runs_its_points_again(self):
+        self.write("few.yaml", """\
+simai_sweep: 1
+axes: {tp: [1, 2]}
+gen_topo: {topo: Spectrum-X, g: 8, gt: H100}
+gen_workload: {model: model.yaml, gpu: H100, world_size: 8, tp: "${tp}",
+  global_batch: 8, seq_length: 512}
+simai_analytical: {}
+""")
+        model = (ROOT / "inputs/models/gpt-7b.yaml").read_text()
+        self.write("model.yaml", model)
+        self.sweep("run", "few.yaml")
+        self.assertIn("0 run now", self.sweep("run", "few.yaml"))
+        self.write("model.yaml", model + "\n# A comment.\n")
+        self.assertIn("2 run now", self.sweep("run", "few.yaml"))
+
+    def test_stops_when_told_to_and_says_so(self):
+        self.write("many.yaml", MANY)
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            process = self.start("run", "many.yaml", "-o", f"{code}")
+            while not list(self.folder.glob(f"{code}/points/*/record.json")):
+                time.sleep(0.01)
+            process.send_signal(number)
+            out, error = process.communicate(timeout=LIMIT)
+            self.assertEqual(process.returncode, code, out + error)
+            self.assertRegex(out.splitlines()[-1], r"^stopped    many: ")
+        self.assertEqual(self.processes_in_folder(), [])
+
+    def test_a_point_that_takes_too_long_fails(self):
+        self.write("few.yaml", FEW.replace("[1, 3, 4]", "[1]"))
+        said = self.sweep("run", "few.yaml", "--timeout", "1ms", expect=1)
+        self.assertIn("took longer than --timeout 0.001 s", said)
+
+    def test_a_dry_run_lists_all_and_writes_nothing(self):
+        self.write("few.yaml", FEW.replace(
+            "gen_topo", "exclude: [tp == 3]\ngen_topo", 1))
+        said = self.sweep("run", "few.yaml", "--dry-run")
+        self.assertIn("point      1      to run    tp=1\n", said)
+        self.assertIn("left out   tp=3: excluded by tp == 3\n", said)
+        self.assertIn("from 2 points that were tried", said)
+        self.assertEqual(os.listdir(self.folder), ["few.yaml"])
+        self.assertEqual(self.sweep("run", "few.yaml", "--count"), "2\n")
+
+    def test_json_lines_are_json(self):
+        self.write("few.yaml", FEW)
+        events = [json.loads(line) for line in
+                  self.sweep("run", "few.yaml", "--json",
+                             expect=1).splitlines()]
+        self.assertEqual(sorted(event["event"] for event in events),
+                         ["begin", "end", "point", "point", "point"])
+        points = [json.loads(line) for line in
+                  self.sweep("export", "results/few",
+                             "--json").splitlines()]
+        self.assertEqual([point["state"] for point in points],
+                         ["finished", "failed", "finished"])
+        best = self.sweep("compare", "results/few", "--json").splitlines()
+        self.assertEqual(len(best), 2)
+        status = json.loads(self.sweep("status", "results/few", "--json",
+                                       expect=1))
+        self.assertEqual(status["failed"], 1)
+        self.assertEqual(self.sweep("status", "results/few", "--quiet",
+                                    expect=1), "")
+
+    def test_two_sweeps_are_compared(self):
+        self.write("a.yaml", FEW.replace("[1, 3, 4]", "[1, 4]"))
+        self.write("b.yaml", FEW.replace("[1, 3, 4]", "[1, 4]").replace(
+            "gt: H100", "gt: H100, bw: 100Gbps"))
+        self.sweep("run", "a.yaml", "-q")
+        self.sweep("run", "b.yaml", "-q")
+        said = self.sweep("compare", "results/a", "results/b")
+        self.assertIn("iteration_ms", said)
+
+    def run_example(self, name, *arguments):
+        """Runs a script of scripts/examples with the programs on PATH."""
+        environment = dict(os.environ)
+        environment["PATH"] = f"{BIN}:{environment['PATH']}"
+        result = subprocess.run(
+            ["bash", EXAMPLES / name, *arguments], cwd=self.folder,
+            env=environment, timeout=LIMIT, text=True, capture_output=True,
+            check=False)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return result.stdout
+
+    def test_the_bash_loop_runs(self):
+        said = self.run_example("bash_loop.sh")
+        self.assertEqual(said.count("finished"), 4)
+        self.assertEqual(
+            len(list(self.folder.glob("results/*/EndToEnd.csv"))), 4)
+
+    @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is missing")
+    def test_gnu_parallel_runs_a_sweep(self):
+        self.write("few.yaml", FEW.replace("[1, 3, 4]", "[1, 2, 4, 8]"))
+        said = self.run_example("gnu_parallel.sh", "few.yaml")
+        self.assertIn("few: 4 finished, 0 failed, 0 not run; 0 run now", said)
+        self.assertEqual(
+            self.rows("results/few", "SELECT count(*), sum(attempts)"
+                      " FROM runs"), [(4, 4)])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN,
+                        help="folder of the programs")
+    options, rest = parser.parse_known_args()
+    BIN = options.bin.resolve()
+    unittest.main(argv=[sys.argv[0], *rest])
