@@ -29,15 +29,15 @@ bool IsFolder(const std::string& path) {
   return std::filesystem::is_directory(path, error);
 }
 
-// "0.1.0 (simai_analytical 3f2a91bc)": what is built from one version may
-// differ.
+// "0.1.0 (3f2a91bc)", of the program that runs: what is built from one version
+// may differ.
 absl::StatusOr<std::string> ProgramVersion(const Sweep& sweep,
                                            const std::string& folder,
                                            FileHashes& hashes) {
   const std::string_view program = sweep.run_program().name;
   ASTRA_ASSIGN_OR_RETURN(const std::string hash,
                          hashes.Of(fmt::format("{}/{}", folder, program)));
-  return fmt::format("{} ({} {})", Version(), program, hash.substr(0, 8));
+  return fmt::format("{} ({})", Version(), hash.substr(0, 8));
 }
 
 absl::StatusOr<PlannedSweep> Plan(const std::string& file,

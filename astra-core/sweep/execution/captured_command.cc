@@ -21,7 +21,7 @@ std::vector<char*> Environment(std::string_view hidden) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
     if (!hidden.empty() && text.substr(0, hidden.size()) == hidden) continue;
-    variables.push_back(*variable);  // NOLINT(performance-*): how many, unknown
+    variables.push_back(*variable);
   }
   variables.push_back(nullptr);
   return variables;

@@ -19,6 +19,7 @@ using testing::WriteText;
 // "iteration_ms=8094.014984701", ...
 std::vector<std::string> Texts(const std::vector<Metric>& metrics) {
   std::vector<std::string> texts;
+  texts.reserve(metrics.size());
   for (const Metric& metric : metrics) {
     texts.push_back(fmt::format("{}={}", metric.name, metric.value));
   }

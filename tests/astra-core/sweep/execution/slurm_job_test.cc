@@ -1,7 +1,6 @@
 #include "astra-core/sweep/execution/slurm_job.h"
 
 #include <cstdlib>
-#include <numeric>
 
 #include "astra-core/sweep/execution/captured_command.h"
 #include "tests/astra-core/sweep/execution/fake_programs.h"
@@ -15,7 +14,6 @@ using ::astra::testing::StatusIs;
 using ::astra::testing::ValueOrDie;
 using ::astra::testing::WriteText;
 using ::testing::ElementsAre;
-using ::testing::ElementsAreArray;
 
 // Of points 1 to `num_points`.
 std::vector<std::vector<uint32_t>> Tasks(uint32_t num_points,
@@ -25,6 +23,7 @@ std::vector<std::vector<uint32_t>> Tasks(uint32_t num_points,
     points.push_back(FakeSweep::Point(number));
   }
   std::vector<const PreparedPoint*> pointers;
+  pointers.reserve(points.size());
   for (const PreparedPoint& point : points) pointers.push_back(&point);
   return TasksOf(pointers, points_per_task);
 }

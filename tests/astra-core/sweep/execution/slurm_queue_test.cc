@@ -12,6 +12,7 @@ using ::testing::IsEmpty;
 
 std::vector<std::string> Texts(const std::vector<SlurmTask>& tasks) {
   std::vector<std::string> texts;
+  texts.reserve(tasks.size());
   for (const SlurmTask& task : tasks) {
     texts.push_back(fmt::format("{} {} {} <{}>", task.job, task.index,
                                 task.state, task.reason));
