@@ -71,6 +71,14 @@ absl::Status NoSweepFolder(const std::string& path, std::string_view why) {
       path, why));
 }
 
+absl::Status CheckFolder(const std::string& path) {
+  if (IsFolder(path)) return absl::OkStatus();
+  std::error_code error;
+  return NoSweepFolder(path, std::filesystem::exists(path, error)
+                                 ? "is no folder"
+                                 : "no such folder");
+}
+
 }  // namespace
 
 absl::StatusOr<PlannedSweep> PlanSweepFile(const std::string& operand,
@@ -101,12 +109,7 @@ absl::StatusOr<PlannedSweep> PlanSweepFile(const std::string& operand,
 
 absl::StatusOr<PlannedSweep> PlanSweepFolder(const std::string& operand,
                                              const SweepRunOptions& options) {
-  if (!IsFolder(operand)) {
-    std::error_code error;
-    return NoSweepFolder(operand, std::filesystem::exists(operand, error)
-                                      ? "is no folder"
-                                      : "no such folder");
-  }
+  ASTRA_RETURN_IF_ERROR(CheckFolder(operand));
   const SweepFolder folder(operand);
   const absl::StatusOr<std::string> origin = ReadFile(folder.origin_file());
   const absl::StatusOr<std::string> text = ReadFile(folder.sweep_file());
@@ -189,10 +192,12 @@ absl::Status CollectRecords(const SweepFolder& folder, SweepStore& store) {
   return store.Add(records);
 }
 
-absl::StatusOr<SweepStore> OpenCollected(const SweepFolder& folder) {
+absl::StatusOr<SweepStore> OpenCollected(const std::string& operand) {
+  ASTRA_RETURN_IF_ERROR(CheckFolder(operand));
+  const SweepFolder folder(operand);
   std::error_code error;
   if (!std::filesystem::exists(folder.database(), error)) {
-    return NoSweepFolder(folder.path(), "holds no sweep.db");
+    return NoSweepFolder(operand, "holds no sweep.db");
   }
   std::string holder;
   const absl::StatusOr<std::optional<SweepLock>> lock =

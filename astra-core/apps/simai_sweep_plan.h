@@ -64,11 +64,11 @@ SweepRun RunOf(const PlannedSweep& plan, const SweepRunOptions& options,
 // Errors: those of ReadPointRecord and of the store.
 absl::Status CollectRecords(const SweepFolder& folder, SweepStore& store);
 
-// Opens the store of the sweep in `folder`, after collecting what tasks have
-// recorded, where no other process has the folder.
+// Opens the store of the sweep in the folder `operand`, after collecting what
+// tasks have recorded, where no other process has the folder.
 //
 // Errors: InvalidArgument for what is no folder of a sweep; those above.
-absl::StatusOr<SweepStore> OpenCollected(const SweepFolder& folder);
+absl::StatusOr<SweepStore> OpenCollected(const std::string& operand);
 
 }  // namespace astra
 

@@ -96,8 +96,9 @@ void SweepProgress::OnNote(std::string_view note) {
   }
 }
 
-void SweepProgress::End(const absl::Status& status, size_t num_finished,
-                        size_t num_failed, size_t num_pending) {
+void SweepProgress::End(std::string_view how, const absl::Status& status,
+                        size_t num_finished, size_t num_failed,
+                        size_t num_pending) {
   line_.Clear();
   const std::chrono::duration<double> wall = Clock::now() - begin_;
   if (output_ == SweepOutput::kJsonLines) {
@@ -107,13 +108,14 @@ void SweepProgress::End(const absl::Status& status, size_t num_finished,
                {"not_run", num_pending},
                {"run_now", num_done_},
                {"wall_s", wall.count()},
-               {"stopped", std::string(status.message())}});
+               {"how", how},
+               {"why", std::string(status.message())}});
   } else if (output_ == SweepOutput::kText) {
     Print(fmt::format(
         "{:<10} {}: {} finished, {} failed, {} not run; {} run now, in {:.1f} "
         "s\n",
-        status.ok() ? "finished" : "stopped", plan_.sweep.name, num_finished,
-        num_failed, num_pending, num_done_, wall.count()));
+        how, plan_.sweep.name, num_finished, num_failed, num_pending, num_done_,
+        wall.count()));
   }
 }
 

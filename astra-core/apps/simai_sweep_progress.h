@@ -39,9 +39,9 @@ class SweepProgress {
   // Something that a person may want to know.
   void OnNote(std::string_view note);
 
-  // The last line: how it ended.
-  void End(const absl::Status& status, size_t num_finished, size_t num_failed,
-           size_t num_pending);
+  // The last line: how it ended ("finished"), and why if `status` is an error.
+  void End(std::string_view how, const absl::Status& status,
+           size_t num_finished, size_t num_failed, size_t num_pending);
 
  private:
   using Clock = std::chrono::steady_clock;

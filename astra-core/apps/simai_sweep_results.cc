@@ -24,8 +24,7 @@ namespace astra {
 namespace {
 
 absl::StatusOr<SweepTable> TableOf(const std::string& folder) {
-  ASTRA_ASSIGN_OR_RETURN(const SweepStore store,
-                         OpenCollected(SweepFolder(folder)));
+  ASTRA_ASSIGN_OR_RETURN(const SweepStore store, OpenCollected(folder));
   return store.Table();
 }
 
@@ -176,7 +175,8 @@ SweepTable Ranked(const SweepTable& table, size_t top) {
 
 absl::StatusOr<int> CompareOne(const CommandLine& flags, size_t top) {
   const SweepFolder folder(flags.operands().front());
-  ASTRA_ASSIGN_OR_RETURN(const SweepTable table, TableOf(folder.path()));
+  ASTRA_ASSIGN_OR_RETURN(const SweepTable table,
+                         TableOf(flags.operands().front()));
   const std::string report = flags.value("html").value_or(folder.report());
   ASTRA_RETURN_IF_ERROR(WriteFile(report, HtmlReport(table)));
   if (flags.has("json")) {
@@ -209,7 +209,8 @@ absl::StatusOr<int> CompareTwo(const CommandLine& flags, size_t top) {
 absl::StatusOr<int> SweepStatusCommand(const CommandLine& flags) {
   ASTRA_ASSIGN_OR_RETURN(const SweepOutput output, ReadSweepOutput(flags));
   const SweepFolder folder(flags.operands().front());
-  ASTRA_ASSIGN_OR_RETURN(const SweepTable table, TableOf(folder.path()));
+  ASTRA_ASSIGN_OR_RETURN(const SweepTable table,
+                         TableOf(flags.operands().front()));
   const std::string holder = HolderOf(folder);
   const Progress progress = ProgressOf(table);
   if (output == SweepOutput::kText) {

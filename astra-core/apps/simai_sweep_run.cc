@@ -15,6 +15,7 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
+#include "astra-core/sweep/execution/slurm_scheduler.h"
 #include "astra-core/sweep/execution/stop_signals.h"
 #include "astra-core/sweep/results/html_report.h"
 #include "astra-core/sweep/results/ranking.h"
@@ -126,20 +127,27 @@ size_t CountRows(const SweepTable& table, PointState state) {
 
 // Writes the report and says how the sweep ended.
 absl::StatusOr<int> Conclude(const PlannedSweep& plan, const SweepStore& store,
-                             const absl::Status& status, SweepOutput output,
+                             const absl::Status& status,
+                             const SweepRunOptions& options,
                              SweepProgress& progress) {
   ASTRA_ASSIGN_OR_RETURN(const SweepTable table, store.Table());
   ASTRA_RETURN_IF_ERROR(WriteFile(plan.folder.report(), HtmlReport(table)));
   const size_t finished = CountRows(table, PointState::kFinished);
-  if (output == SweepOutput::kText && finished > 0) {
+  const size_t failed = CountRows(table, PointState::kFailed);
+  const size_t pending = CountRows(table, PointState::kPending);
+  const bool is_submitted =
+      status.ok() && pending > 0 && !options.options.slurm.wait;
+  if (options.output == SweepOutput::kText && finished > 0) {
     Print(DescribeComparison(table, kTopRows));
     Print(fmt::format("report     {}\n", plan.folder.report()));
   }
-  progress.End(status, finished, CountRows(table, PointState::kFailed),
-               CountRows(table, PointState::kPending));
+  const std::string_view how = is_submitted  ? "submitted"
+                               : status.ok() ? "finished"
+                                             : "stopped";
+  progress.End(how, status, finished, failed, pending);
   ASTRA_RETURN_IF_ERROR(FlushStdout());
   if (absl::IsCancelled(status)) return StoppedExitCode(status);
-  return finished == table.rows.size() ? 0 : 1;
+  return failed == 0 && (pending == 0 || is_submitted) ? 0 : 1;
 }
 
 // Runs what has not run, as the process that collects.
@@ -157,6 +165,10 @@ absl::StatusOr<int> RunPlan(const PlannedSweep& plan,
   ASTRA_ASSIGN_OR_RETURN(const std::set<std::string> keys, store.PendingKeys());
   const std::vector<const PreparedPoint*> points = PointsWithKeys(plan, keys);
 
+  if (!points.empty() && options.scheduler == "local") {
+    ASTRA_RETURN_IF_ERROR(CheckNoArrayIsQueued(plan.folder));
+  }
+
   SweepProgress progress(plan, points, options.output);
   progress.Begin();
   RecordWriter writer(store);
@@ -169,7 +181,7 @@ absl::StatusOr<int> RunPlan(const PlannedSweep& plan,
   }
   ASTRA_RETURN_IF_ERROR(writer.Write());
   if (!status.ok() && !absl::IsCancelled(status)) return status;
-  return Conclude(plan, store, status, options.output, progress);
+  return Conclude(plan, store, status, options, progress);
 }
 
 // Runs a few points for whoever drives the sweep from outside: what comes of
@@ -204,8 +216,8 @@ absl::StatusOr<int> RunPoints(const PlannedSweep& plan,
     status = RunScheduler(RunOf(plan, options, points), options, events);
   }
   if (!status.ok() && !absl::IsCancelled(status)) return status;
-  progress.End(status, num_finished, num_failed,
-               all.size() - num_finished - num_failed);
+  progress.End(status.ok() ? "finished" : "stopped", status, num_finished,
+               num_failed, all.size() - num_finished - num_failed);
   ASTRA_RETURN_IF_ERROR(FlushStdout());
   if (absl::IsCancelled(status)) return StoppedExitCode(status);
   return num_finished == all.size() ? 0 : 1;

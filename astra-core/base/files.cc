@@ -44,7 +44,10 @@ absl::Status WriteAndClose(FilePtr file, const std::string& path,
 }
 
 std::string TemporaryName(std::string_view path) {
-  return fmt::format("{}.{}.tmp", path, getpid());
+  // Another host, on a shared file system, may have a process of this number.
+  char host[65] = "";
+  gethostname(host, sizeof(host) - 1);
+  return fmt::format("{}.{}.{}.tmp", path, host, getpid());
 }
 
 // Errors name `path`, the file that is meant.

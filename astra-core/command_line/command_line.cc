@@ -85,7 +85,14 @@ std::string UnknownOption(const std::string& argument,
                           const Spellings& spellings) {
   std::vector<std::string_view> names;
   for (const auto& [spelling, _] : spellings) names.push_back(spelling);
-  const std::string_view nearest = NearestName(NameOf(argument), names);
+  const std::string name = NameOf(argument);
+  if (spellings.count(name) > 0) {  // Boost took what follows for an option.
+    return fmt::format(
+        "--{} needs a value; one that begins with a dash is "
+        "given as --{}=VALUE",
+        name, name);
+  }
+  const std::string_view nearest = NearestName(name, names);
   return fmt::format("unknown option {}; did you mean {}{}? (--help lists all)",
                      Quoted(argument), nearest.size() == 1 ? "-" : "--",
                      nearest);

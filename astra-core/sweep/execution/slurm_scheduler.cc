@@ -394,6 +394,25 @@ absl::Status RunOnSlurmTimed(const SweepRun& run,
   return SlurmRun(run, options, events, timing).RunAll();
 }
 
+absl::Status CheckNoArrayIsQueued(const SweepFolder& folder) {
+  std::vector<SlurmJob> jobs;
+  for (const SlurmSubmission& submission : ReadSubmissions(folder)) {
+    jobs.push_back(submission.job);
+  }
+  if (jobs.empty()) return absl::OkStatus();
+  absl::StatusOr<CapturedCommand> squeue =
+      CapturedCommand::Start(QueueCommand(jobs), kQueueVariables);
+  if (!squeue.ok()) return absl::OkStatus();
+  const absl::StatusOr<std::vector<SlurmTask>> queue =
+      ParseSlurmTasks(squeue->Wait());
+  if (!queue.ok() || queue->empty()) return absl::OkStatus();
+  const std::string& job = queue->front().job;
+  return absl::FailedPreconditionError(fmt::format(
+      "Slurm job {} still holds points of this sweep: go on with --scheduler "
+      "slurm, or end it with scancel {}",
+      job, job));
+}
+
 absl::Status RunOnSlurm(const SweepRun& run, const SchedulerOptions& options,
                         const SweepEvents& events) {
   return RunOnSlurmTimed(run, options, events, SlurmTiming());

@@ -30,6 +30,13 @@ namespace astra {
 absl::Status RunOnSlurm(const SweepRun& run, const SchedulerOptions& options,
                         const SweepEvents& events);
 
+// Points that a job array still holds must not run elsewhere too.
+//
+// Errors: FailedPrecondition where one of `folder` is in the queue. Where
+// squeue is not there or does not answer there is none: another host may have
+// Slurm.
+absl::Status CheckNoArrayIsQueued(const SweepFolder& folder);
+
 struct SlurmTiming {
   // Records are read so often, or less often where it takes long.
   std::chrono::milliseconds poll{500};

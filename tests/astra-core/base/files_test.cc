@@ -78,9 +78,12 @@ TEST(WriteFileTest, SaysWhenTheDiskIsFull) {
   const TemporaryFolder folder;
   const std::string path = folder.PathOf("file");
   WriteText(path, "before");
-  // Where it writes first, as files.h says: a name that we can foresee.
+  // Where it writes first: a name that we can foresee.
+  char host[65] = "";
+  gethostname(host, sizeof(host) - 1);
   std::filesystem::create_symlink(
-      "/dev/full", folder.PathOf(fmt::format("file.{}.tmp", getpid())));
+      "/dev/full",
+      folder.PathOf(fmt::format("file.{}.{}.tmp", host, getpid())));
 
   EXPECT_THAT(WriteFile(path, "after"),
               StatusIs(absl::StatusCode::kPermissionDenied,

@@ -1,0 +1,113 @@
+// SQLite with errors as values and statements that end by themselves.
+//
+//   ASTRA_ASSIGN_OR_RETURN(Statement insert, database.Prepare("INSERT ..."));
+//   insert.Bind(1, key);
+//   ASTRA_RETURN_IF_ERROR(insert.Run());
+
+#ifndef ASTRA_CORE_SWEEP_RESULTS_DATABASE_H_
+#define ASTRA_CORE_SWEEP_RESULTS_DATABASE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace astra {
+
+class Statement {
+ public:
+  // Values by position, from 1.
+  void Bind(int position, std::string_view text);
+  void Bind(int position, int64_t number);
+  void Bind(int position, double number);
+
+  // Moves to the next row; false after the last.
+  absl::StatusOr<bool> Step();
+
+  // Runs a statement that has no rows, and makes it ready to run again.
+  absl::Status Run();
+
+  // The values of the row moved to, by position from 0.
+  std::string Text(int position) const;
+  int64_t Integer(int position) const;
+  double Number(int position) const;
+  bool IsNull(int position) const;
+
+ private:
+  friend class Database;
+
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+
+  Statement(std::string path, sqlite3* database, sqlite3_stmt* statement)
+      : path_(std::move(path)), database_(database), statement_(statement) {}
+
+  std::string path_;
+  sqlite3* database_;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+class Database {
+ public:
+  enum class Access : uint8_t { kRead, kWrite };
+
+  // A database of results, which its application id tells from others; one
+  // that is to be written is made where there is none, and is in WAL mode: a
+  // commit is on the disk, and does not disturb those who read.
+  //
+  // Errors, "PATH: reason": NotFound for one to be read that is not there;
+  // InvalidArgument for what is no such database, is damaged, or has a format
+  // of later than kFormat; PermissionDenied where the system refuses; Internal
+  // else. Statements have these errors too.
+  static absl::StatusOr<Database> Open(const std::string& path, Access access);
+
+  static constexpr int64_t kFormat = 1;
+
+  absl::StatusOr<Statement> Prepare(std::string_view sql) const;
+
+  // Runs statements without values or rows, separated by semicolons.
+  absl::Status Run(const std::string& sql) const;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+  };
+
+  explicit Database(std::string path) : path_(std::move(path)) {}
+
+  static absl::StatusOr<Database> OpenUri(const std::string& path,
+                                          const std::string& uri);
+
+  std::string path_;
+  std::unique_ptr<sqlite3, Close> database_;
+};
+
+// BEGIN IMMEDIATE, and ROLLBACK at its end unless committed.
+class Transaction {
+ public:
+  static absl::StatusOr<Transaction> Begin(const Database& database);
+  ~Transaction();
+  Transaction(Transaction&& other) noexcept;
+  Transaction& operator=(Transaction&&) = delete;
+
+  absl::Status Commit();
+
+ private:
+  explicit Transaction(const Database& database) : database_(&database) {}
+
+  const Database* database_;  // Null once it is over.
+};
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_SWEEP_RESULTS_DATABASE_H_

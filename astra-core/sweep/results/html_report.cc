@@ -1,0 +1,191 @@
+#include "astra-core/sweep/results/html_report.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "astra-core/base/check.h"
+#include "astra-core/sweep/results/ranking.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace astra {
+
+// The files report.html and report_*.js.
+std::string_view ReportPage();
+std::string_view ReportSweepScript();
+std::string_view ReportBestScript();
+std::string_view ReportTableScript();
+std::string_view ReportPlotsScript();
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMaxPlainRows = 20;
+
+// What stands for `c` in HTML, and within the quotes of an attribute.
+std::string_view HtmlOf(const char& c) {
+  switch (c) {
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '&':
+      return "&amp;";
+    case '"':
+      return "&quot;";
+    case '\'':
+      return "&#39;";
+    default:
+      return {&c, 1};
+  }
+}
+
+// JSON between <script> and </script>: ASCII without any character that HTML
+// gives a meaning, so that no value can end the script. All of these stand
+// within strings. Bytes that are no UTF-8 become U+FFFD.
+std::string ScriptJson(const Json& json) {
+  const std::string text = json.dump(-1, ' ', /*ensure_ascii=*/true,
+                                     nlohmann::json::error_handler_t::replace);
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (const char& c : text) {
+    if (c == '<' || c == '>' || c == '&') {
+      escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+// The same as HTML; bytes that are no UTF-8 are replaced as above.
+std::string HtmlText(std::string_view text) {
+  const std::string quoted =
+      Json(text).dump(-1, ' ', /*ensure_ascii=*/false,
+                      nlohmann::json::error_handler_t::replace);
+  const std::string valid = Json::parse(quoted).get<std::string>();
+  std::string escaped;
+  escaped.reserve(valid.size());
+  for (const char& c : valid) escaped += HtmlOf(c);
+  return escaped;
+}
+
+Json RowJson(const SweepRow& row) {
+  Json metrics = Json::array();
+  for (const std::optional<double>& metric : row.metrics) {
+    // NaN and infinity become null as well.
+    metrics.push_back(metric ? Json(*metric) : Json());
+  }
+  return {{"number", row.number}, {"state", PointStateName(row.state)},
+          {"reason", row.reason}, {"values", row.values},
+          {"metrics", metrics},   {"commands", row.commands}};
+}
+
+Json TableJson(const SweepTable& table, bool repeats) {
+  Json objectives = Json::array();
+  for (const SweepObjective& objective : table.objectives) {
+    objectives.push_back(
+        {{"metric", objective.metric}, {"maximize", objective.maximize}});
+  }
+  Json rows = Json::array();
+  for (const SweepRow& row : table.rows) rows.push_back(RowJson(row));
+  return {{"program", table.program},
+          {"version", table.version},
+          {"variables", table.variables},
+          {"num_axes", table.num_axes},
+          {"axis_values", table.axis_values},
+          {"repeats", repeats},
+          {"metrics", table.metrics},
+          {"objectives", objectives},
+          {"rows", rows}};
+}
+
+std::string TableLine(std::string_view tag,
+                      absl::Span<const std::string> cells) {
+  std::string line = "<tr>";
+  for (const std::string& cell : cells) {
+    line += fmt::format("<{0}>{1}</{0}>", tag, HtmlText(cell));
+  }
+  return line + "</tr>\n";
+}
+
+std::vector<std::string> PlainHeader(const SweepTable& table) {
+  std::vector<std::string> cells = {"point"};
+  cells.insert(
+      cells.end(), table.variables.begin(),
+      table.variables.begin() + static_cast<ptrdiff_t>(table.num_axes));
+  for (const SweepObjective& objective : table.objectives) {
+    cells.push_back(objective.metric);
+  }
+  return cells;
+}
+
+std::vector<std::string> PlainCells(const SweepTable& table,
+                                    const SweepRow& row) {
+  std::vector<std::string> cells = {fmt::format("{}", row.number)};
+  cells.insert(cells.end(), row.values.begin(),
+               row.values.begin() + static_cast<ptrdiff_t>(table.num_axes));
+  for (const SweepObjective& objective : table.objectives) {
+    const std::optional<size_t> metric = FindMetric(table, objective.metric);
+    const bool has_value = metric && row.metrics[*metric];
+    cells.push_back(has_value ? fmt::format("{:.6g}", *row.metrics[*metric])
+                              : "");
+  }
+  return cells;
+}
+
+// What browsers show that run no scripts.
+std::string PlainTable(const SweepTable& table) {
+  const std::vector<size_t> ranked = RankedRows(table);
+  const size_t shown = std::min(ranked.size(), kMaxPlainRows);
+  std::string text = fmt::format(
+      "<p>The best {} of {} points that have {}, of {}. The whole report needs "
+      "JavaScript.</p>\n<table>\n",
+      shown, ranked.size(), HtmlText(table.objectives.front().metric),
+      table.rows.size());
+  text += TableLine("th", PlainHeader(table));
+  for (size_t i = 0; i < shown; ++i) {
+    text += TableLine("td", PlainCells(table, table.rows[ranked[i]]));
+  }
+  return text + "</table>";
+}
+
+// `page` with each of `places`, in this order, replaced by its text.
+std::string Fill(
+    std::string_view page,
+    absl::Span<const std::pair<std::string_view, std::string>> places) {
+  std::string filled;
+  for (const auto& [place, text] : places) {
+    const size_t at = page.find(place);
+    ASTRA_CHECK(at != std::string_view::npos, "no {} in report.html", place);
+    filled += page.substr(0, at);
+    filled += text;
+    page.remove_prefix(at + place.size());
+  }
+  return filled += page;
+}
+
+}  // namespace
+
+std::string HtmlReport(const SweepTable& table) {
+  const SweepTable merged = MergeRepeats(table);
+  const std::string name = HtmlText(table.name);
+  // What all share is the first.
+  const std::string script =
+      fmt::format("{}\n{}\n{}\n{}", ReportSweepScript(), ReportBestScript(),
+                  ReportTableScript(), ReportPlotsScript());
+  return Fill(ReportPage(),
+              {{"@name@", name},
+               {"@name@", name},
+               {"@best_rows@", PlainTable(merged)},
+               {"@sweep@", ScriptJson(TableJson(merged, table.has_repeats))},
+               {"@script@", script}});
+}
+
+}  // namespace astra

@@ -1,0 +1,39 @@
+// What the texts about a sweep say of its rows.
+
+#ifndef ASTRA_CORE_SWEEP_RESULTS_ROW_TEXT_H_
+#define ASTRA_CORE_SWEEP_RESULTS_ROW_TEXT_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "astra-core/sweep/results/sweep_table.h"
+
+namespace astra {
+
+std::optional<double> MetricOf(const SweepTable& table, const SweepRow& row,
+                               std::string_view metric);
+
+// The same as text; "-" where there is none.
+std::string MetricText(const SweepTable& table, const SweepRow& row,
+                       std::string_view metric);
+
+// "minimize iteration_ms".
+std::string ObjectiveText(const SweepObjective& objective);
+
+// "point 7: tp=8 pp=4, iteration_ms 8094.01, mfu 0.41": the axes, then the
+// objectives.
+std::string PointText(const SweepTable& table, const SweepRow& row);
+
+size_t CountRows(const SweepTable& table, PointState state);
+
+// "1 point", "2 points".
+std::string Counted(size_t count, std::string_view what);
+
+// A line that says how many are not shown; none where all are.
+std::string MoreText(size_t total, size_t shown);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_SWEEP_RESULTS_ROW_TEXT_H_

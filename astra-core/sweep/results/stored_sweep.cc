@@ -1,0 +1,202 @@
+#include "astra-core/sweep/results/stored_sweep.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "astra-core/base/status_macros.h"
+#include "astra-core/sweep/results/flat_json.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace astra {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A value need not be UTF-8.
+std::string JsonLine(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::Status PutValue(const Database& database, std::string_view name,
+                      std::string_view value) {
+  ASTRA_ASSIGN_OR_RETURN(
+      Statement put,
+      database.Prepare("INSERT OR REPLACE INTO sweep VALUES (?, ?)"));
+  put.Bind(1, name);
+  put.Bind(2, value);
+  return put.Run();
+}
+
+absl::StatusOr<std::string> GetValue(const Database& database,
+                                     std::string_view name) {
+  ASTRA_ASSIGN_OR_RETURN(std::optional<std::string> value,
+                         FindStoredValue(database, name));
+  if (value) return *std::move(value);
+  return absl::InvalidArgumentError(
+      fmt::format("{}: holds no sweep yet: there is no \"{}\" in its table "
+                  "\"sweep\"",
+                  database.path(), name));
+}
+
+absl::StatusOr<FlatJson> GetFlatJson(const Database& database,
+                                     std::string_view name) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string text, GetValue(database, name));
+  FlatJson json;
+  if (json.Read(text)) return json;
+  return DamagedStore(database, fmt::format("\"{}\" of its sweep", name));
+}
+
+bool IsNumber(const SweepPoint& point, const std::string& variable) {
+  const auto found = point.variables.find(variable);
+  if (found == point.variables.end()) return false;
+  const SweepValue value = ValueOf(found->second);
+  return std::holds_alternative<int64_t>(value) ||
+         std::holds_alternative<double>(value);
+}
+
+Json NumberVariables(const SweepPoints& points) {
+  Json names = Json::array();
+  for (const std::string& name : points.variables) {
+    const bool are_numbers =
+        std::all_of(points.points.begin(), points.points.end(),
+                    [&](const SweepPoint& p) { return IsNumber(p, name); });
+    if (are_numbers) names.push_back(name);
+  }
+  return names;
+}
+
+// What each axis is called at its steps, each once, in the order of the file.
+Json AxesJson(const Sweep& sweep) {
+  Json axes = Json::object();
+  for (const SweepAxis& axis : sweep.axes) {
+    const auto own =
+        std::find(axis.variables.begin(), axis.variables.end(), axis.name) -
+        axis.variables.begin();
+    Json values = Json::array();
+    std::set<std::string_view> seen;
+    for (const std::vector<std::string>& step : axis.steps) {
+      const std::string& value = step[static_cast<size_t>(own)];
+      if (seen.insert(value).second) values.push_back(value);
+    }
+    axes[axis.name] = std::move(values);
+  }
+  return axes;
+}
+
+absl::Status GetAxes(const Database& database, SweepTable& table) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string text, GetValue(database, "axes"));
+  const Json axes = Json::parse(text, nullptr, false);
+  bool is_right = axes.is_object() && axes.size() <= table.variables.size();
+  for (const Json& axis : axes) {
+    std::vector<std::string>& values = table.axis_values.emplace_back();
+    is_right = is_right && axis.is_array();
+    for (const Json& value : axis) {
+      is_right = is_right && value.is_string();
+      if (is_right) values.push_back(value.get<std::string>());
+    }
+  }
+  table.num_axes = table.axis_values.size();
+  return is_right ? absl::OkStatus()
+                  : DamagedStore(database, "\"axes\" of its sweep");
+}
+
+absl::StatusOr<std::vector<ComputedMetric>> GetComputed(
+    const Database& database) {
+  ASTRA_ASSIGN_OR_RETURN(const FlatJson json,
+                         GetFlatJson(database, "computed_metrics"));
+  std::vector<ComputedMetric> computed;
+  computed.reserve(json.texts.size());
+  for (const auto& [name, text] : json.texts) {
+    absl::StatusOr<Expression> expression = Expression::Parse(text);
+    if (!expression.ok()) {
+      return DamagedStore(database, "\"computed_metrics\" of its sweep");
+    }
+    computed.emplace_back(name, *std::move(expression));
+  }
+  return computed;
+}
+
+}  // namespace
+
+absl::Status DamagedStore(const Database& database, std::string_view what) {
+  return absl::InvalidArgumentError(
+      fmt::format("{}: is damaged: {}", database.path(), what));
+}
+
+absl::StatusOr<std::optional<std::string>> FindStoredValue(
+    const Database& database, std::string_view name) {
+  ASTRA_ASSIGN_OR_RETURN(
+      Statement get,
+      database.Prepare("SELECT value FROM sweep WHERE name = ?"));
+  get.Bind(1, name);
+  ASTRA_ASSIGN_OR_RETURN(const bool has_row, get.Step());
+  return has_row ? std::optional<std::string>(get.Text(0)) : std::nullopt;
+}
+
+absl::StatusOr<std::vector<std::string>> GetStoredTexts(
+    const Database& database, std::string_view name) {
+  ASTRA_ASSIGN_OR_RETURN(const FlatJson json, GetFlatJson(database, name));
+  return json.Texts();
+}
+
+absl::Status PutStoredTexts(const Database& database, std::string_view name,
+                            absl::Span<const std::string> texts) {
+  Json json = Json::array();
+  for (const std::string& text : texts) json.push_back(text);
+  return PutValue(database, name, JsonLine(json));
+}
+
+absl::Status PutStoredSweep(const Database& database, const Sweep& sweep,
+                            const SweepPoints& points) {
+  Json computed = Json::object();
+  for (const SweepMetric& metric : sweep.metrics) {
+    computed[metric.name] = metric.expression.text();
+  }
+  Json objectives = Json::object();
+  for (const SweepObjective& objective : sweep.objectives) {
+    objectives[objective.metric] = objective.maximize ? "maximize" : "minimize";
+  }
+  const std::pair<std::string_view, std::string> values[] = {
+      {"name", sweep.name},
+      {"program", std::string(sweep.run_program().name)},
+      {"axes", JsonLine(AxesJson(sweep))},
+      {"has_repeats", sweep.has_repeats ? "true" : "false"},
+      {"variables", JsonLine(points.variables)},
+      {"number_variables", JsonLine(NumberVariables(points))},
+      {"computed_metrics", JsonLine(computed)},
+      {"objectives", JsonLine(objectives)},
+  };
+  for (const auto& [name, value] : values) {
+    ASTRA_RETURN_IF_ERROR(PutValue(database, name, value));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StoredSweep> GetStoredSweep(const Database& database) {
+  StoredSweep stored;
+  SweepTable& table = stored.table;
+  ASTRA_ASSIGN_OR_RETURN(table.name, GetValue(database, "name"));
+  ASTRA_ASSIGN_OR_RETURN(table.program, GetValue(database, "program"));
+  ASTRA_ASSIGN_OR_RETURN(table.variables,
+                         GetStoredTexts(database, "variables"));
+  ASTRA_RETURN_IF_ERROR(GetAxes(database, table));
+  ASTRA_ASSIGN_OR_RETURN(const std::string has_repeats,
+                         GetValue(database, "has_repeats"));
+  table.has_repeats = has_repeats == "true";
+  ASTRA_ASSIGN_OR_RETURN(const FlatJson objectives,
+                         GetFlatJson(database, "objectives"));
+  for (const auto& [metric, direction] : objectives.texts) {
+    table.objectives.push_back({metric, direction == "maximize"});
+  }
+  ASTRA_ASSIGN_OR_RETURN(stored.computed, GetComputed(database));
+  const bool is_right =
+      !table.objectives.empty() && (!table.has_repeats || table.num_axes > 0);
+  if (!is_right) return DamagedStore(database, "its table \"sweep\"");
+  return stored;
+}
+
+}  // namespace astra

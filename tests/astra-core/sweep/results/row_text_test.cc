@@ -1,0 +1,39 @@
+#include "astra-core/sweep/results/row_text.h"
+
+#include "tests/astra-core/sweep/results/made_up_table.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using testing::FinishedRow;
+using testing::Numbered;
+
+TEST(RowTextTest, NamesThePointItsAxesAndItsObjectives) {
+  SweepTable table;
+  table.variables = {"tp", "net", "follows"};
+  table.num_axes = 2;
+  table.metrics = {"time", "mfu"};
+  table.objectives = {{"time", false}, {"none", true}, {"mfu", true}};
+  table.rows =
+      Numbered({FinishedRow({"8", "a\tb", "x"}, {8094.014984701, {}})});
+  EXPECT_EQ(PointText(table, table.rows[0]),
+            "point 1: tp=8 net=\"a\\x09b\", time 8094.01, none -, mfu -");
+  table.rows[0].values[0] = "pp=4 dp=2";  // Variables that move together.
+  EXPECT_EQ(PointText(table, table.rows[0]),
+            "point 1: tp=\"pp=4 dp=2\" net=\"a\\x09b\", time 8094.01, none -, "
+            "mfu -");
+  table.num_axes = 0;
+  table.objectives.resize(1);
+  EXPECT_EQ(PointText(table, table.rows[0]), "point 1: time 8094.01");
+}
+
+TEST(RowTextTest, CountsInWords) {
+  EXPECT_EQ(Counted(1, "point"), "1 point");
+  EXPECT_EQ(Counted(0, "point"), "0 points");
+  EXPECT_EQ(MoreText(7, 5), "  and 2 more\n");
+  EXPECT_EQ(MoreText(5, 5), "");
+}
+
+}  // namespace
+}  // namespace astra
