@@ -353,7 +353,9 @@ astra_test(sweep_results_test
     astra-core/sweep/results/flat_json_test.cc
     astra-core/sweep/results/html_report_test.cc
     astra-core/sweep/results/ranking_test.cc
+    astra-core/sweep/results/requirements_test.cc
     astra-core/sweep/results/results_view_test.cc
+    astra-core/sweep/results/row_expression_test.cc
     astra-core/sweep/results/row_text_test.cc
     astra-core/sweep/results/sweep_store_test.cc
     astra-core/sweep/results/sweep_table_test.cc

@@ -79,6 +79,10 @@ Json ResultJson(const SimulationResult& result) {
   return json;
 }
 
+std::string JsonLine(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 std::string JsonText(const Json& json) {
   // A name in an input file need not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

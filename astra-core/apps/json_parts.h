@@ -23,6 +23,9 @@ Json TopologyJson(const std::string& file, const Topology& topology);
 // The totals.
 Json ResultJson(const SimulationResult& result);
 
+// What a line of JSON lines holds, with its end; what is no UTF-8 is replaced.
+std::string JsonLine(const Json& json);
+
 // What a file of it holds.
 std::string JsonText(const Json& json);
 

@@ -28,7 +28,7 @@ constexpr OptionSpec kOptions[] = {
      "topology in SimAI's format, as gen_topo writes it"},
     {"busbw", "", "FILE", "Input",
      "bus bandwidths that take the place of the topology's"},
-    {"system", "", "NAME", "Input",
+    {"system", "", "NAME|FILE", "Input",
      "collectives as NCCL runs them on this system (dgx-h100, a file, ...)"},
     {"nccl", "", "KEY=VALUE", "Input",
      "NCCL's variables, such as NCCL_ALGO=Ring,NCCL_PROTO=Simple"},

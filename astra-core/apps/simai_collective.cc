@@ -22,7 +22,8 @@ absl::StatusOr<CollectiveReport> RunTask(const SimaiCollectiveOptions& options,
   if (options.task != CollectiveTask::kSweep) {
     return ReportMeasurements(options);
   }
-  ASTRA_ASSIGN_OR_RETURN(const Sweep sweep, RunSweep(options));
+  ASTRA_ASSIGN_OR_RETURN(const CollectiveSweep sweep,
+                         RunCollectiveSweep(options));
   log.Report(sweep.warnings);
   return ReportSweep(options, sweep);
 }

@@ -176,7 +176,7 @@ absl::StatusOr<MeasuredComparison> CompareLog(
   return comparison;
 }
 
-absl::StatusOr<Calibration> CalibrateToLog(
+absl::StatusOr<SystemCalibration> CalibrateToLog(
     const SimaiCollectiveOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(const LoggedRun run, ReadLoggedRun(options));
   std::vector<Observation> observations;
@@ -247,7 +247,8 @@ std::string LogComparisonText(const MeasuredComparison& comparison) {
 absl::StatusOr<CollectiveReport> ReportMeasurements(
     const SimaiCollectiveOptions& options) {
   if (options.task == CollectiveTask::kCalibrate) {
-    ASTRA_ASSIGN_OR_RETURN(const Calibration fit, CalibrateToLog(options));
+    ASTRA_ASSIGN_OR_RETURN(const SystemCalibration fit,
+                           CalibrateToLog(options));
     return CollectiveReport{
         .page = CalibrationText(fit),
         .files = {{fit.system.name + ".yaml", WriteSystem(fit.system)}},

@@ -25,22 +25,23 @@ std::string RootOf(const SimaiCollectiveOptions& options) {
   return HasRoot(*options.kind) ? fmt::format("{}", options.root) : "-1";
 }
 
-double AverageBusBandwidth(const Sweep& sweep) {
+double AverageBusBandwidth(const CollectiveSweep& sweep) {
   double sum = 0;
-  for (const SweepRow& row : sweep.rows) sum += row.estimate.busbw_GBps;
+  for (const CollectiveSweepRow& row : sweep.rows)
+    sum += row.estimate.busbw_GBps;
   return sum / static_cast<double>(sweep.rows.size());
 }
 
-size_t AlgorithmWidth(const Sweep& sweep) {
+size_t AlgorithmWidth(const CollectiveSweep& sweep) {
   size_t width = std::string_view("algorithm").size();
-  for (const SweepRow& row : sweep.rows) {
+  for (const CollectiveSweepRow& row : sweep.rows) {
     width = std::max(width, row.estimate.algorithm.size());
   }
   return width;
 }
 
-std::string RowText(const SimaiCollectiveOptions& options, const SweepRow& row,
-                    size_t algorithm_width) {
+std::string RowText(const SimaiCollectiveOptions& options,
+                    const CollectiveSweepRow& row, size_t algorithm_width) {
   const CollectiveEstimate& e = row.estimate;
   return fmt::format(
       "{:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {}  {}  {}  {:<{}}  {:<8}  {:>8}  "
@@ -52,9 +53,9 @@ std::string RowText(const SimaiCollectiveOptions& options, const SweepRow& row,
       e.is_latency_bound ? "latency" : e.bottleneck);
 }
 
-std::string TuningTexts(const Sweep& sweep) {
+std::string TuningTexts(const CollectiveSweep& sweep) {
   std::string text;
-  for (const SweepRow& row : sweep.rows) {
+  for (const CollectiveSweepRow& row : sweep.rows) {
     if (row.tuning.empty()) continue;
     text += fmt::format("# what NCCL predicts for {} B\n{}#\n",
                         row.buffer.bytes.count(), row.tuning);
@@ -63,11 +64,11 @@ std::string TuningTexts(const Sweep& sweep) {
 }
 
 std::string SweepCsv(const SimaiCollectiveOptions& options,
-                     const Sweep& sweep) {
+                     const CollectiveSweep& sweep) {
   std::string text =
       "bytes,count,type,redop,root,time_us,algbw_GBps,busbw_GBps,algorithm,"
       "protocol,channels,bound_by,bottleneck_link\n";
-  for (const SweepRow& row : sweep.rows) {
+  for (const CollectiveSweepRow& row : sweep.rows) {
     const CollectiveEstimate& e = row.estimate;
     text += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.buffer.bytes.count(),
@@ -79,7 +80,8 @@ std::string SweepCsv(const SimaiCollectiveOptions& options,
   return text;
 }
 
-Json ClusterJson(const SimaiCollectiveOptions& options, const Sweep& sweep) {
+Json ClusterJson(const SimaiCollectiveOptions& options,
+                 const CollectiveSweep& sweep) {
   const SystemSpec& system = sweep.cluster.system();
   const Topology& topology = sweep.cluster.topology();
   Json json = {{"system", system.name},
@@ -110,7 +112,8 @@ Json NcclJson(const SimaiCollectiveOptions& options, const NcclOptions& nccl) {
       {"symmetric", nccl.symmetric}};
 }
 
-std::string RunJson(const SimaiCollectiveOptions& options, const Sweep& sweep) {
+std::string RunJson(const SimaiCollectiveOptions& options,
+                    const CollectiveSweep& sweep) {
   const SizeSweep& sizes = options.sizes;
   const Json json = {
       {"program", "simai_collective"},
@@ -141,7 +144,7 @@ std::string RunJson(const SimaiCollectiveOptions& options, const Sweep& sweep) {
 }
 
 std::string SweepText(const SimaiCollectiveOptions& options,
-                      const Sweep& sweep) {
+                      const CollectiveSweep& sweep) {
   const size_t algorithm_width = AlgorithmWidth(sweep);
   std::string text = fmt::format("# simai_collective {}: {}\n", Version(),
                                  NcclTestsName(*options.kind));
@@ -155,7 +158,7 @@ std::string SweepText(const SimaiCollectiveOptions& options,
   text +=
       fmt::format("#{:>11}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}\n",
                   "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)");
-  for (const SweepRow& row : sweep.rows) {
+  for (const CollectiveSweepRow& row : sweep.rows) {
     text += RowText(options, row, algorithm_width);
   }
   return text + fmt::format("# Avg bus bandwidth    : {:g}\n",
@@ -174,7 +177,7 @@ std::string NcclTestsNumber(double value, int width) {
 }
 
 CollectiveReport ReportSweep(const SimaiCollectiveOptions& options,
-                             const Sweep& sweep) {
+                             const CollectiveSweep& sweep) {
   return {.page = SweepText(options, sweep),
           .files = {{"collective.csv", SweepCsv(options, sweep)},
                     {"run.json", RunJson(options, sweep)}},

@@ -27,7 +27,7 @@ std::string NcclTestsNumber(double value, int width);
 // A page in the columns of nccl-tests; collective.csv, a line for each size;
 // and run.json, the inputs as they were understood.
 CollectiveReport ReportSweep(const SimaiCollectiveOptions& options,
-                             const Sweep& sweep);
+                             const CollectiveSweep& sweep);
 
 }  // namespace astra
 

@@ -35,15 +35,15 @@ absl::Status CheckRoot(const SimaiCollectiveOptions& options,
 }
 
 // The sizes of which each rank has something.
-absl::StatusOr<std::vector<SweepRow>> RowsOf(
+absl::StatusOr<std::vector<CollectiveSweepRow>> RowsOf(
     const SimaiCollectiveOptions& options, uint32_t num_ranks,
     Warnings* warnings) {
   ASTRA_ASSIGN_OR_RETURN(const std::vector<Bytes> sizes,
                          SizesOf(options.sizes));
-  std::vector<SweepRow> rows;
+  std::vector<CollectiveSweepRow> rows;
   Bytes largest_left_out;
   for (const Bytes size : sizes) {
-    SweepRow row;
+    CollectiveSweepRow row;
     row.buffer = BufferOf(*options.kind, size, options.type, num_ranks);
     if (row.buffer.count == 0) {
       largest_left_out = size;
@@ -65,8 +65,8 @@ absl::StatusOr<std::vector<SweepRow>> RowsOf(
   return rows;
 }
 
-absl::Status EstimateRow(const SimaiCollectiveOptions& options, Sweep* sweep,
-                         SweepRow* row) {
+absl::Status EstimateRow(const SimaiCollectiveOptions& options,
+                         CollectiveSweep* sweep, CollectiveSweepRow* row) {
   const CollectiveKind kind = *options.kind;
   ASTRA_ASSIGN_OR_RETURN(row->estimate,
                          sweep->cluster.Estimate(kind, row->buffer.bytes));
@@ -83,7 +83,8 @@ absl::Status EstimateRow(const SimaiCollectiveOptions& options, Sweep* sweep,
 }
 
 absl::Status WriteFlowsOf(const SimaiCollectiveOptions& options,
-                          const Sweep& sweep, const ChosenAlgorithm& chosen) {
+                          const CollectiveSweep& sweep,
+                          const ChosenAlgorithm& chosen) {
   ASTRA_ASSIGN_OR_RETURN(
       const LoweredCollective collective,
       LowerOn(sweep.cluster, chosen, *options.kind,
@@ -115,13 +116,13 @@ absl::StatusOr<ClusterNetwork> NetworkOf(const SimaiCollectiveOptions& options,
 // `chosen` for all sizes; none: what NCCL chooses for each.
 absl::Status TimeByMessages(const SimaiCollectiveOptions& options,
                             const std::optional<ChosenAlgorithm>& chosen,
-                            Sweep* sweep) {
+                            CollectiveSweep* sweep) {
   const CollectiveKind kind = *options.kind;
   ASTRA_ASSIGN_OR_RETURN(
       const ClusterNetwork new_network,
       NetworkOf(options, sweep->cluster.topology(), &sweep->warnings));
   Routes routes(sweep->cluster.topology());
-  for (SweepRow& row : sweep->rows) {
+  for (CollectiveSweepRow& row : sweep->rows) {
     std::optional<ChosenAlgorithm> algorithm = chosen;
     if (!algorithm) {
       ASTRA_ASSIGN_OR_RETURN(algorithm, FindNcclRun(sweep->cluster, sweep->nccl,
@@ -148,12 +149,13 @@ bool NvSwitchesDo(std::string_view redop, std::string_view type) {
   return (redop == "min" || redop == "max") && !is_wide;
 }
 
-absl::StatusOr<Sweep> RunSweep(const SimaiCollectiveOptions& options) {
+absl::StatusOr<CollectiveSweep> RunCollectiveSweep(
+    const SimaiCollectiveOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(const NcclOptions nccl, NcclOf(options));
   ASTRA_ASSIGN_OR_RETURN(CollectiveEstimator cluster,
                          BuildEstimator(options.cluster, nccl));
   ASTRA_RETURN_IF_ERROR(CheckRoot(options, cluster));
-  Sweep sweep = {std::move(cluster), nccl, {}, {}};
+  CollectiveSweep sweep = {std::move(cluster), nccl, {}, {}};
   const auto num_ranks = static_cast<uint32_t>(sweep.cluster.ranks().size());
   ASTRA_ASSIGN_OR_RETURN(sweep.rows,
                          RowsOf(options, num_ranks, &sweep.warnings));
@@ -165,7 +167,7 @@ absl::StatusOr<Sweep> RunSweep(const SimaiCollectiveOptions& options) {
   if (options.RunsMessages()) {
     ASTRA_RETURN_IF_ERROR(TimeByMessages(options, chosen, &sweep));
   } else {
-    for (SweepRow& row : sweep.rows) {
+    for (CollectiveSweepRow& row : sweep.rows) {
       ASTRA_RETURN_IF_ERROR(EstimateRow(options, &sweep, &row));
     }
   }

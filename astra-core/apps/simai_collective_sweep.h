@@ -16,16 +16,16 @@
 
 namespace astra {
 
-struct SweepRow {
+struct CollectiveSweepRow {
   NcclTestsBuffer buffer;
   CollectiveEstimate estimate;
   std::string tuning;  // The text of --tuning; empty without.
 };
 
-struct Sweep {
+struct CollectiveSweep {
   CollectiveEstimator cluster;
   NcclOptions nccl;
-  std::vector<SweepRow> rows;  // At least one.
+  std::vector<CollectiveSweepRow> rows;  // At least one.
   Warnings warnings;
 };
 
@@ -35,7 +35,8 @@ struct Sweep {
 // Errors: those of the readers and of the estimators; InvalidArgument for a
 // root that is no rank, sizes that are all too small, and --tuning of what NCCL
 // makes of sends and receives.
-absl::StatusOr<Sweep> RunSweep(const SimaiCollectiveOptions& options);
+absl::StatusOr<CollectiveSweep> RunCollectiveSweep(
+    const SimaiCollectiveOptions& options);
 
 // Whether NVSwitches can do the operation of --redop on elements of the type,
 // so that NVLS is a candidate.

@@ -40,7 +40,7 @@ constexpr OptionSpec kOptions[] = {
     {"collectives", "", "NAME", "Model",
      "nccl (default): what NCCL chooses on --system, with its latencies and "
      "protocols; simai: SimAI's; plain: rings and direct messages"},
-    {"system", "", "NAME", "Model",
+    {"system", "", "NAME|FILE", "Model",
      "for nccl: dgx-h100, a file, ... (default: that of the topology's GPUs)"},
     {"nccl", "", "KEY=VALUE", "Model",
      "NCCL's variables, such as NCCL_ALGO=Ring,NCCL_PROTO=Simple"},

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "astra-core/apps/json_parts.h"
+#include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/sweep/execution/local_scheduler.h"
@@ -70,6 +71,8 @@ std::vector<const PreparedPoint*> PointsToRun(const PlannedSweep& plan,
 struct Estimate {
   size_t num_seen = 0;  // Points that it is from.
   size_t num_late = 0;  // Of them, those that were given up.
+  // The trial points that failed, or have no number that an objective needs.
+  std::vector<std::string> faults;
   double mean_wall_s = 0;
   double peak_memory_mib = 0;
 };
@@ -80,6 +83,37 @@ void Add(const PointRecord& record, Estimate& estimate) {
                           static_cast<double>(estimate.num_seen);
   estimate.peak_memory_mib =
       std::max(estimate.peak_memory_mib, record.cost.peak_memory_mib);
+}
+
+// "point 3 (tp=8): gen_workload: ..." of a trial that failed, or that lacks
+// what the objectives are about; empty of one that did neither.
+std::string FaultOf(const PlannedSweep& plan,
+                    const std::vector<const PreparedPoint*>& probes,
+                    const PointRecord& record) {
+  const auto probe = std::find_if(
+      probes.begin(), probes.end(),
+      [&](const PreparedPoint* it) { return it->key() == record.key; });
+  const SweepPoint& point = (*probe)->point;
+  std::string what = record.reason;
+  std::vector<std::string_view> known;
+  known.reserve(record.metrics.size() + plan.sweep.metrics.size());
+  for (const Metric& metric : record.metrics) known.push_back(metric.name);
+  for (const SweepMetric& metric : plan.sweep.metrics) {
+    known.push_back(metric.name);
+  }
+  for (const SweepObjective& objective : plan.sweep.objectives) {
+    const bool is_known =
+        std::find(known.begin(), known.end(), objective.metric) != known.end();
+    if (record.finished && !is_known) {
+      what = UnknownName("metric", objective.metric, known);
+    }
+  }
+  return what.empty()
+             ? ""
+             : fmt::format("point {} ({}): {}", point.number,
+                           DescribeVariables(plan.points.axis_variables,
+                                             point.variables),
+                           what);
 }
 
 // Runs some of `points` to see what they take.
@@ -106,8 +140,15 @@ absl::StatusOr<Estimate> Probe(
   const SweepEvents events{
       .on_record =
           [&](const PointRecord& record) {
-            Add(record, estimate);
-            if (record.exit_code == 128 + SIGKILL) ++estimate.num_late;
+            if (record.exit_code == 128 + SIGKILL) {
+              ++estimate.num_late;
+            } else if (std::string fault = FaultOf(plan, probes, record);
+                       !fault.empty()) {
+              estimate.faults.push_back(std::move(fault));
+            }
+            if (record.finished || record.exit_code == 128 + SIGKILL) {
+              Add(record, estimate);
+            }
             return absl::OkStatus();
           },
       .on_running = [](int64_t) {},
@@ -129,6 +170,9 @@ std::string DescribeTime(double seconds) {
 std::string DescribeEstimate(const Estimate& estimate, size_t to_run,
                              int64_t jobs, bool probed) {
   if (to_run == 0) return "estimate   nothing is left to run\n";
+  if (estimate.num_seen == 0) {
+    return "estimate   none: no point that was tried got through\n";
+  }
   const double total = estimate.mean_wall_s * static_cast<double>(to_run) /
                        static_cast<double>(jobs);
   std::string text = fmt::format(
@@ -138,7 +182,9 @@ std::string DescribeEstimate(const Estimate& estimate, size_t to_run,
       jobs == 1 ? "" : "s", DescribeTime(estimate.mean_wall_s),
       estimate.peak_memory_mib, estimate.num_seen,
       estimate.num_seen == 1 ? "" : "s",
-      probed ? "were tried in a temporary folder" : "have run");
+      !probed                  ? "ran before"
+      : estimate.num_seen == 1 ? "was tried in a temporary folder"
+                               : "were tried in a temporary folder");
   if (estimate.num_late > 0) {
     text += fmt::format("           {} of them were given up after {} s\n",
                         estimate.num_late, kProbeSeconds);
@@ -154,8 +200,9 @@ std::string_view StateOf(const Records& records, const PreparedPoint& point) {
 
 void PrintPoints(const PlannedSweep& plan, const Records& records) {
   const SweepPoints& points = plan.points;
-  Print(fmt::format("sweep      {}: {} points, {} left out by rules\n",
+  Print(fmt::format("sweep      {}: {} point{}, {} left out by rules\n",
                     plan.sweep.name, points.points.size(),
+                    points.points.size() == 1 ? "" : "s",
                     points.skipped.size()));
   for (const PreparedPoint& point : plan.prepared) {
     Print(fmt::format(
@@ -196,7 +243,7 @@ void PrintJson(const PlannedSweep& plan, const Records& records,
         {"point", point.point.number},
         {"state", StateOf(records, point)},
         {"variables", VariablesJson(plan.points, point.point.variables)}};
-    Print(json.dump() + "\n");
+    Print(JsonLine(json));
   }
   for (const SkippedPoint& skipped : plan.points.skipped) {
     const SweepRule& rule = plan.sweep.rules[skipped.rule];
@@ -207,15 +254,16 @@ void PrintJson(const PlannedSweep& plan, const Records& records,
                        AxisVariablesOf(plan.sweep, skipped.combination))},
         {"rule", rule.expression.text()},
         {"where", rule.where}};
-    Print(json.dump() + "\n");
+    Print(JsonLine(json));
   }
   const Json json = {{"event", "estimate"},
                      {"to_run", to_run},
                      {"mean_wall_s", estimate.mean_wall_s},
                      {"peak_memory_mib", estimate.peak_memory_mib},
                      {"from_points", estimate.num_seen},
-                     {"given_up", estimate.num_late}};
-  Print(json.dump() + "\n");
+                     {"given_up", estimate.num_late},
+                     {"faults", estimate.faults}};
+  Print(JsonLine(json));
 }
 
 }  // namespace
@@ -238,10 +286,13 @@ absl::StatusOr<int> DryRun(const PlannedSweep& plan,
     PrintJson(plan, records, estimate, points.size());
   } else if (options.output == SweepOutput::kText) {
     PrintPoints(plan, records);
+    for (const std::string& fault : estimate.faults) {
+      Print(fmt::format("failed     {}\n", fault));
+    }
     Print(DescribeEstimate(estimate, points.size(), jobs, probed));
   }
   ASTRA_RETURN_IF_ERROR(FlushStdout());
-  return 0;
+  return estimate.faults.empty() ? 0 : 1;
 }
 
 }  // namespace astra

@@ -16,7 +16,7 @@ namespace astra {
 // the rule, and an estimate of the cost: from the points that have run, if any;
 // else from kProbes of them, spread over the sweep, that are run in a temporary
 // folder for at most kProbeSeconds each. Writes nothing else. Returns the exit
-// code, 0.
+// code: 1 where one of these failed or has no number for an objective, else 0.
 //
 // Errors: those of the store and of running points.
 absl::StatusOr<int> DryRun(const PlannedSweep& plan,

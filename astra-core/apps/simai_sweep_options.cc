@@ -10,6 +10,7 @@
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
+#include "astra-core/sweep/execution/slurm_queue.h"
 #include "astra-core/sweep/sweep_points.h"
 #include "fmt/format.h"
 #include "network-frontends/config/amounts.h"
@@ -22,7 +23,14 @@ constexpr std::string_view kUsage =
     "\n"
     "Runs every point of a sweep that a file describes, here or on a Slurm\n"
     "cluster, keeps what came of them, and tells which are best. Where it was\n"
-    "stopped, it goes on. A FOLDER is that of a sweep that was run.\n"
+    "stopped, it goes on. A FOLDER is that of a sweep that was run. A SWEEP is "
+    "a\n"
+    "YAML file, as docs/formats.md describes; the shortest:\n"
+    "\n"
+    "  simai_sweep: 1\n"
+    "  axes: {size: [1M, 64M, 1G]}\n"
+    "  simai_collective: {system: dgx-h100, min-bytes: \"${size}\", "
+    "max-bytes: \"${size}\"}\n"
     "\n"
     "Commands:\n";
 
@@ -99,7 +107,7 @@ constexpr OptionSpec kCompareOptions[] = {
      "print a JSON object on a line for each point, best first"},
 };
 
-const SweepCommand kCommands[] = {
+constexpr SweepCommand kCommands[] = {
     {"run", "SWEEP", "run the points that have not run", kRunOptions, 1, 1},
     {"resume", "FOLDER", "go on with a sweep, as its file was when it was run",
      kExecutionOptions, 1, 1},
@@ -145,6 +153,23 @@ absl::Status ReadLocal(const CommandLine& flags, SweepRunOptions& options) {
   return absl::OkStatus();
 }
 
+// What simai_sweep gives itself.
+absl::Status CheckSbatch(std::string_view options) {
+  for (const std::string_view part : PartsOf(options, ' ')) {
+    const std::string_view name = part.substr(0, part.find('='));
+    for (const std::string_view own :
+         {"--array", "-a", "--output", "-o", "--chdir", "-D", "--parsable",
+          "--wait", "-W", "--test-only", "--wrap"}) {
+      if (name != own) continue;
+      return absl::InvalidArgumentError(
+          fmt::format("--sbatch has {}: simai_sweep gives it itself, or could "
+                      "not follow the array",
+                      Quoted(part)));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadSlurm(const CommandLine& flags, SlurmOptions& slurm) {
   const std::pair<std::string_view, std::string*> texts[] = {
       {"partition", &slurm.partition}, {"account", &slurm.account},
@@ -158,6 +183,7 @@ absl::Status ReadSlurm(const CommandLine& flags, SlurmOptions& slurm) {
           "--{} is {}: expected a value for sbatch", name, Quoted(*text)));
     }
   }
+  ASTRA_RETURN_IF_ERROR(CheckSbatch(slurm.sbatch));
   const IntegerOption integers[] = {
       {"throttle", &slurm.throttle, 1'000'000},
       {"points-per-task", &slurm.points_per_task, kMaxPoints},
@@ -267,6 +293,8 @@ absl::StatusOr<SweepRunOptions> ReadSweepRunOptions(const CommandLine& flags) {
   options.folder = flags.value("output");
   options.relative_to = flags.value("relative-to");
   options.name = flags.value("name");
+  options.programs_given = flags.has("programs");
+  options.keep_given = flags.has("keep");
   ASTRA_ASSIGN_OR_RETURN(options.keep_bytes,
                          ReadBytes(flags, "keep", options.keep_bytes, 0));
   options.program_folder = flags.value("programs").value_or(OwnFolder());

@@ -47,6 +47,8 @@ struct SweepRunOptions {
   std::optional<std::string> folder;       // --output
   std::optional<std::string> relative_to;  // Paths in the sweep file are.
   std::string program_folder;
+  bool programs_given = false;  // Else resume takes those of before.
+  bool keep_given = false;
   std::string scheduler = "local";
   SchedulerOptions options;
   std::optional<std::string> name;  // Of the sweep.

@@ -5,18 +5,17 @@
 #include <system_error>
 #include <utility>
 
+#include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/simai_sweep_programs.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/version.h"
+#include "astra-core/sweep/execution/shell_word.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string FolderOf(const std::string& path) {
   std::error_code error;
@@ -71,6 +70,39 @@ absl::Status NoSweepFolder(const std::string& path, std::string_view why) {
       path, why));
 }
 
+// What KeepSweepFile() keeps beside the file.
+struct Origin {
+  std::string name;
+  std::string relative_to;
+  std::string programs;
+  int64_t keep_bytes = 0;
+  int64_t timeout_ms = 0;  // 0: none.
+};
+
+// None where the folder has no such file.
+absl::StatusOr<std::optional<Origin>> ReadOrigin(const SweepFolder& folder) {
+  const absl::StatusOr<std::string> text = ReadFile(folder.origin_file());
+  if (!text.ok()) return std::optional<Origin>();
+  const Json json = Json::parse(*text, nullptr, false);
+  bool is_right = json.is_object();
+  const auto read = [&](const char* key, auto* value, auto is_kind) {
+    is_right = is_right && json.contains(key) && (json[key].*is_kind)();
+    if (is_right) json[key].get_to(*value);
+  };
+  Origin origin;
+  for (const auto& [key, value] :
+       {std::pair("name", &origin.name),
+        std::pair("relative_to", &origin.relative_to),
+        std::pair("programs", &origin.programs)}) {
+    read(key, value, &Json::is_string);
+  }
+  read("keep_bytes", &origin.keep_bytes, &Json::is_number_integer);
+  read("timeout_ms", &origin.timeout_ms, &Json::is_number_integer);
+  if (is_right) return std::optional<Origin>(std::move(origin));
+  return absl::InvalidArgumentError(
+      fmt::format("{}: is not as simai_sweep wrote it", folder.origin_file()));
+}
+
 absl::Status CheckFolder(const std::string& path) {
   if (IsFolder(path)) return absl::OkStatus();
   std::error_code error;
@@ -108,34 +140,47 @@ absl::StatusOr<PlannedSweep> PlanSweepFile(const std::string& operand,
 }
 
 absl::StatusOr<PlannedSweep> PlanSweepFolder(const std::string& operand,
-                                             const SweepRunOptions& options) {
+                                             SweepRunOptions* options) {
   ASTRA_RETURN_IF_ERROR(CheckFolder(operand));
   const SweepFolder folder(operand);
-  const absl::StatusOr<std::string> origin = ReadFile(folder.origin_file());
   const absl::StatusOr<std::string> text = ReadFile(folder.sweep_file());
-  if (!origin.ok() || !text.ok()) {
+  ASTRA_ASSIGN_OR_RETURN(const std::optional<Origin> origin,
+                         ReadOrigin(folder));
+  if (!origin || !text.ok()) {
     return NoSweepFolder(operand, "holds no sweep.json and sweep.yaml");
   }
-  const Json json = Json::parse(*origin, nullptr, false);
-  const auto is_text = [&json](const char* key) {
-    return json.is_object() && json.contains(key) && json[key].is_string();
-  };
-  if (!is_text("relative_to") || !is_text("name")) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: is not as simai_sweep wrote it", folder.origin_file()));
+  if (!options->programs_given) options->program_folder = origin->programs;
+  if (!options->keep_given) options->keep_bytes = origin->keep_bytes;
+  if (!options->options.timeout && origin->timeout_ms > 0) {
+    options->options.timeout = std::chrono::milliseconds(origin->timeout_ms);
   }
-  return Plan(folder.sweep_file(), *text, json["relative_to"],
-              json["name"].get<std::string>(), folder.path(),
-              options.program_folder);
+  return Plan(folder.sweep_file(), *text, origin->relative_to, origin->name,
+              folder.path(), options->program_folder);
 }
 
-absl::Status KeepSweepFile(const PlannedSweep& plan) {
+absl::Status KeepSweepFile(const PlannedSweep& plan,
+                           const SweepRunOptions& options) {
+  std::error_code error;
   Json origin;
   origin["file"] = plan.file;
   origin["name"] = plan.sweep.name;
   origin["relative_to"] = plan.sweep.folder;
+  origin["programs"] =
+      std::filesystem::absolute(options.program_folder, error).string();
+  origin["keep_bytes"] = options.keep_bytes;
+  origin["timeout_ms"] =
+      options.options.timeout ? options.options.timeout->count() : 0;
   ASTRA_RETURN_IF_ERROR(WriteFile(plan.folder.sweep_file(), plan.sweep.text));
-  return WriteFile(plan.folder.origin_file(), origin.dump(2) + "\n");
+  return WriteFile(plan.folder.origin_file(), JsonText(origin));
+}
+
+absl::Status CheckSweepOfFolder(const PlannedSweep& plan) {
+  ASTRA_ASSIGN_OR_RETURN(const std::optional<Origin> origin,
+                         ReadOrigin(plan.folder));
+  if (!origin || origin->name == plan.sweep.name) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "{}: holds the sweep {}, not {}; give another --output",
+      plan.folder.path(), Quoted(origin->name), Quoted(plan.sweep.name)));
 }
 
 std::vector<const PreparedPoint*> PointsWithKeys(
@@ -185,8 +230,14 @@ absl::Status CollectRecords(const SweepFolder& folder, SweepStore& store) {
   ASTRA_ASSIGN_OR_RETURN(const std::set<std::string> keys, store.PendingKeys());
   std::vector<PointRecord> records;
   for (const std::string& key : keys) {
-    ASTRA_ASSIGN_OR_RETURN(std::optional<PointRecord> record,
-                           ReadPointRecord(folder, key));
+    absl::StatusOr<std::optional<PointRecord>> read =
+        ReadPointRecord(folder, key);
+    if (!read.ok()) {
+      return absl::InvalidArgumentError(
+          fmt::format("{}; delete it, and its point runs again",
+                      std::string(read.status().message())));
+    }
+    std::optional<PointRecord>& record = *read;
     if (record) records.push_back(*std::move(record));
   }
   return store.Add(records);
@@ -197,7 +248,13 @@ absl::StatusOr<SweepStore> OpenCollected(const std::string& operand) {
   const SweepFolder folder(operand);
   std::error_code error;
   if (!std::filesystem::exists(folder.database(), error)) {
-    return NoSweepFolder(operand, "holds no sweep.db");
+    if (!std::filesystem::exists(folder.origin_file(), error)) {
+      return NoSweepFolder(operand, "holds no sweep.db");
+    }
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: holds points that are not collected yet: simai_sweep resume {} "
+        "does so",
+        operand, ShellWord(operand)));
   }
   std::string holder;
   const absl::StatusOr<std::optional<SweepLock>> lock =

@@ -37,16 +37,21 @@ absl::StatusOr<PlannedSweep> PlanSweepFile(const std::string& operand,
                                            const SweepRunOptions& options);
 
 // Plans what the sweep file in the folder `operand` describes, as
-// KeepSweepFile() left it.
+// KeepSweepFile() left it; what it was run with is put into `options`, where
+// these do not say otherwise.
 //
 // Errors: those above; InvalidArgument for what is no such folder.
 absl::StatusOr<PlannedSweep> PlanSweepFolder(const std::string& operand,
-                                             const SweepRunOptions& options);
+                                             SweepRunOptions* options);
 
-// Keeps the sweep file, and where it was, in the folder.
+// Keeps the sweep file, where it was and what it is run with in the folder.
 //
 // Errors: those of WriteFile.
-absl::Status KeepSweepFile(const PlannedSweep& plan);
+absl::Status KeepSweepFile(const PlannedSweep& plan,
+                           const SweepRunOptions& options);
+
+// Errors: InvalidArgument where the folder holds a sweep of another name.
+absl::Status CheckSweepOfFolder(const PlannedSweep& plan);
 
 // The points to run, each key once, in the order of their numbers: those whose
 // keys are in `keys`, or whose numbers are in `numbers`.

@@ -1,15 +1,18 @@
 #include "astra-core/apps/simai_sweep_progress.h"
 
+#include <cstdio>
+
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/command_line/main_support.h"
+#include "astra-core/sweep/execution/shell_word.h"
 #include "fmt/format.h"
 
 namespace astra {
 namespace {
 
 void PrintJson(const Json& json) {
-  // What is no UTF-8 must not end the run.
-  Print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  Print(JsonLine(json));
+  std::fflush(stdout);  // Who reads it may wait for it.
 }
 
 Json VariablesJson(const SweepPoints& points, const SweepPoint& point) {
@@ -22,6 +25,14 @@ Json VariablesJson(const SweepPoints& points, const SweepPoint& point) {
 
 }  // namespace
 
+void PrintNote(std::string_view note, SweepOutput output) {
+  if (output == SweepOutput::kJsonLines) {
+    PrintJson({{"event", "note"}, {"text", note}});
+  } else if (output == SweepOutput::kText) {
+    Print(fmt::format("{}\n", note));
+  }
+}
+
 SweepProgress::SweepProgress(const PlannedSweep& plan,
                              const std::vector<const PreparedPoint*>& points,
                              SweepOutput output)
@@ -31,7 +42,7 @@ SweepProgress::SweepProgress(const PlannedSweep& plan,
   }
 }
 
-void SweepProgress::Begin() const {
+void SweepProgress::Begin(size_t num_failed) const {
   const size_t num_points = plan_.points.points.size();
   if (output_ == SweepOutput::kText) {
     Print(fmt::format(
@@ -40,13 +51,19 @@ void SweepProgress::Begin() const {
         "to run     {}\n",
         plan_.sweep.name, num_points, num_points == 1 ? "" : "s",
         plan_.points.skipped.size(), plan_.folder.path(), points_.size()));
+    if (num_failed > 0) {
+      Print(fmt::format(
+          "failed     {} before; simai_sweep retry {} runs them again\n",
+          num_failed, ShellWord(plan_.folder.path())));
+    }
   } else if (output_ == SweepOutput::kJsonLines) {
     PrintJson({{"event", "begin"},
                {"sweep", plan_.sweep.name},
                {"folder", plan_.folder.path()},
                {"points", num_points},
                {"left_out", plan_.points.skipped.size()},
-               {"to_run", points_.size()}});
+               {"to_run", points_.size()},
+               {"failed_before", num_failed}});
   }
 }
 
@@ -88,17 +105,13 @@ void SweepProgress::OnRunning(int64_t running) {
 }
 
 void SweepProgress::OnNote(std::string_view note) {
-  if (output_ == SweepOutput::kJsonLines) {
-    PrintJson({{"event", "note"}, {"text", note}});
-  } else if (output_ == SweepOutput::kText) {
-    line_.Clear();
-    Print(fmt::format("{}\n", note));
-  }
+  line_.Clear();
+  PrintNote(note, output_);
 }
 
 void SweepProgress::End(std::string_view how, const absl::Status& status,
                         size_t num_finished, size_t num_failed,
-                        size_t num_pending) {
+                        size_t num_pending, std::string_view infeasible) {
   line_.Clear();
   const std::chrono::duration<double> wall = Clock::now() - begin_;
   if (output_ == SweepOutput::kJsonLines) {
@@ -111,11 +124,17 @@ void SweepProgress::End(std::string_view how, const absl::Status& status,
                {"how", how},
                {"why", std::string(status.message())}});
   } else if (output_ == SweepOutput::kText) {
-    Print(fmt::format(
-        "{:<10} {}: {} finished, {} failed, {} not run; {} run now, in {:.1f} "
-        "s\n",
-        how, plan_.sweep.name, num_finished, num_failed, num_pending, num_done_,
-        wall.count()));
+    const std::string why =
+        status.ok() ? ""
+                    : fmt::format("; {}; simai_sweep resume {} goes on",
+                                  std::string(status.message()),
+                                  ShellWord(plan_.folder.path()));
+    Print(
+        fmt::format("{:<10} {}: {} finished{}, {} failed, {} not run; {} run "
+                    "now, in {:.1f} "
+                    "s{}\n",
+                    how, plan_.sweep.name, num_finished, infeasible, num_failed,
+                    num_pending, num_done_, wall.count(), why));
   }
 }
 

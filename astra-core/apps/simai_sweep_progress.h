@@ -20,6 +20,9 @@
 
 namespace astra {
 
+// Something that a person may want to know: a line, or a JSON object.
+void PrintNote(std::string_view note, SweepOutput output);
+
 class SweepProgress {
  public:
   // `plan` must outlive it. `points` are those that will run.
@@ -27,8 +30,8 @@ class SweepProgress {
                 const std::vector<const PreparedPoint*>& points,
                 SweepOutput output);
 
-  // What there is to do.
-  void Begin() const;
+  // What there is to do; so many points failed before.
+  void Begin(size_t num_failed) const;
 
   // A point is over: a line where it failed.
   void OnRecord(const PointRecord& record);
@@ -40,8 +43,10 @@ class SweepProgress {
   void OnNote(std::string_view note);
 
   // The last line: how it ended ("finished"), and why if `status` is an error.
+  // `infeasible` says more of those that finished: " (3 infeasible)".
   void End(std::string_view how, const absl::Status& status,
-           size_t num_finished, size_t num_failed, size_t num_pending);
+           size_t num_finished, size_t num_failed, size_t num_pending,
+           std::string_view infeasible);
 
  private:
   using Clock = std::chrono::steady_clock;

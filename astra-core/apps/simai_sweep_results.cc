@@ -17,6 +17,7 @@
 #include "astra-core/sweep/execution/slurm_scheduler.h"
 #include "astra-core/sweep/results/html_report.h"
 #include "astra-core/sweep/results/ranking.h"
+#include "astra-core/sweep/results/row_text.h"
 #include "astra-core/sweep/results/table_text.h"
 #include "fmt/format.h"
 
@@ -26,12 +27,6 @@ namespace {
 absl::StatusOr<SweepTable> TableOf(const std::string& folder) {
   ASTRA_ASSIGN_OR_RETURN(const SweepStore store, OpenCollected(folder));
   return store.Table();
-}
-
-size_t CountRows(const SweepTable& table, PointState state) {
-  return static_cast<size_t>(
-      std::count_if(table.rows.begin(), table.rows.end(),
-                    [&](const SweepRow& row) { return row.state == state; }));
 }
 
 // How much of the work is done, and how long the rest may take.
@@ -44,7 +39,7 @@ struct Progress {
 
 Progress ProgressOf(const SweepTable& table) {
   Progress progress;
-  progress.finished = CountRows(table, PointState::kFinished);
+  progress.finished = CountFinished(table);
   progress.failed = CountRows(table, PointState::kFailed);
   progress.pending = CountRows(table, PointState::kPending);
   double wall_s = 0;
@@ -109,14 +104,15 @@ std::string DescribeStatus(const SweepTable& table, const Progress& progress,
   const double fraction =
       total == 0 ? 1 : static_cast<double>(over) / static_cast<double>(total);
   std::string text = fmt::format(
-      "sweep      {}: {} with {}\n"
-      "progress   {} {} of {}: {} finished, {} failed, {} not run\n",
-      table.name, table.program, table.version, Bar(fraction), over, total,
-      progress.finished, progress.failed, progress.pending);
+      "sweep      {}: {}{}{}\n"
+      "progress   {} {} of {}: {} finished{}, {} failed, {} not run\n",
+      table.name, table.program, table.version.empty() ? "" : " ",
+      table.version, Bar(fraction), over, total, progress.finished,
+      InfeasibleText(table), progress.failed, progress.pending);
   if (progress.pending > 0) {
     text += holder.empty()
                 ? "run by     nobody now; simai_sweep resume goes on\n"
-                : fmt::format("run by     process {}\n", holder);
+                : fmt::format("run by     {}\n", holder);
     if (over > 0) {
       text += fmt::format(
           "left       {:.0f} s of one core, at {:.3g} s a point\n",
@@ -125,6 +121,11 @@ std::string DescribeStatus(const SweepTable& table, const Progress& progress,
     }
   }
   text += DescribeFailures(table);
+  if (progress.failed > 0) {
+    text +=
+        "           log.txt in points/KEY has more (--points lists them); "
+        "simai_sweep retry runs them again\n";
+  }
   if (points) text += DescribePoints(table);
   return text;
 }
@@ -147,11 +148,14 @@ Json StatusJson(const SweepTable& table, const Progress& progress,
           {"failures", std::move(failures)}};
 }
 
-// "PID on HOST" of the process that runs the sweep; empty where none does.
+// "process PID on HOST" or "Slurm job ID", whatever runs the sweep; empty where
+// nothing does.
 std::string HolderOf(const SweepFolder& folder) {
   std::string holder;
   const auto lock = SweepLock::Take(folder, &holder);
-  return lock.ok() && !lock->has_value() ? holder : "";
+  if (lock.ok() && !lock->has_value()) return "process " + holder;
+  const std::string job = QueuedJob(folder);
+  return job.empty() ? "" : "Slurm job " + job;
 }
 
 // Prints to stdout or, if `file` is given, writes it.
@@ -178,15 +182,13 @@ absl::StatusOr<int> CompareOne(const CommandLine& flags, size_t top) {
   ASTRA_ASSIGN_OR_RETURN(const SweepTable table,
                          TableOf(flags.operands().front()));
   const std::string report = flags.value("html").value_or(folder.report());
-  ASTRA_RETURN_IF_ERROR(WriteFile(report, HtmlReport(table)));
-  if (flags.has("json")) {
-    Print(TableJsonLines(Ranked(table, top)));
-  } else {
-    Print(DescribeComparison(table, top));
-    Print(fmt::format("report     {}\n", report));
-  }
+  Print(flags.has("json") ? TableJsonLines(Ranked(table, top))
+                          : DescribeComparison(table, top));
   ASTRA_RETURN_IF_ERROR(FlushStdout());
-  return CountRows(table, PointState::kFinished) > 0 ? 0 : 1;
+  ASTRA_RETURN_IF_ERROR(WriteFile(report, HtmlReport(table)));
+  if (!flags.has("json")) Print(fmt::format("\nreport     {}\n", report));
+  ASTRA_RETURN_IF_ERROR(FlushStdout());
+  return CountFinished(table) > 0 ? 0 : 1;
 }
 
 absl::StatusOr<int> CompareTwo(const CommandLine& flags, size_t top) {
@@ -211,13 +213,13 @@ absl::StatusOr<int> SweepStatusCommand(const CommandLine& flags) {
   const SweepFolder folder(flags.operands().front());
   ASTRA_ASSIGN_OR_RETURN(const SweepTable table,
                          TableOf(flags.operands().front()));
-  const std::string holder = HolderOf(folder);
   const Progress progress = ProgressOf(table);
+  const std::string holder = progress.pending > 0 ? HolderOf(folder) : "";
   if (output == SweepOutput::kText) {
     Print(DescribeStatus(table, progress, holder, flags.has("points")));
   } else if (output == SweepOutput::kJsonLines) {
     if (flags.has("points")) Print(TableJsonLines(table));
-    Print(StatusJson(table, progress, holder).dump() + "\n");
+    Print(JsonLine(StatusJson(table, progress, holder)));
   }
   ASTRA_RETURN_IF_ERROR(FlushStdout());
   return progress.finished == table.rows.size() ? 0 : 1;

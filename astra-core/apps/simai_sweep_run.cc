@@ -19,6 +19,7 @@
 #include "astra-core/sweep/execution/stop_signals.h"
 #include "astra-core/sweep/results/html_report.h"
 #include "astra-core/sweep/results/ranking.h"
+#include "astra-core/sweep/results/row_text.h"
 #include "fmt/format.h"
 
 namespace astra {
@@ -76,13 +77,15 @@ SweepEvents EventsOf(SweepProgress& progress,
   };
 }
 
-// 130 and 143 are what shells report of a program that the signal ended.
+// Of "stopped by SIGINT".
 int StoppedExitCode(const absl::Status& status) {
-  return status.message().find("SIGINT") != std::string_view::npos ? 130 : 143;
+  const std::string message(status.message());
+  return StopCode(message.substr(message.rfind(' ') + 1));
 }
 
 // Takes the folder's lock, once whoever else runs this sweep is done.
-absl::StatusOr<SweepLock> WaitForLock(const SweepFolder& folder, bool quiet) {
+absl::StatusOr<SweepLock> WaitForLock(const SweepFolder& folder,
+                                      SweepOutput output) {
   std::optional<StopSignals> signals;
   while (true) {
     std::string holder;
@@ -91,11 +94,11 @@ absl::StatusOr<SweepLock> WaitForLock(const SweepFolder& folder, bool quiet) {
     if (lock) return *std::move(lock);
     if (!signals) {
       signals.emplace();
-      if (!quiet) {
-        Print(fmt::format("waiting    for process {}, which runs this sweep\n",
-                          holder));
-        ASTRA_RETURN_IF_ERROR(FlushStdout());
-      }
+      PrintNote(
+          fmt::format("waiting    for {}, which runs this sweep",
+                      holder.empty() ? "another process" : "process " + holder),
+          output);
+      ASTRA_RETURN_IF_ERROR(FlushStdout());
     }
     if (const char* signal = signals->Wait(std::chrono::milliseconds(200))) {
       return absl::CancelledError(fmt::format("stopped by {}", signal));
@@ -119,12 +122,6 @@ absl::Status ForgetFailed(const PlannedSweep& plan, SweepStore& store) {
   return absl::OkStatus();
 }
 
-size_t CountRows(const SweepTable& table, PointState state) {
-  size_t count = 0;
-  for (const SweepRow& row : table.rows) count += row.state == state ? 1 : 0;
-  return count;
-}
-
 // Writes the report and says how the sweep ended.
 absl::StatusOr<int> Conclude(const PlannedSweep& plan, const SweepStore& store,
                              const absl::Status& status,
@@ -132,19 +129,19 @@ absl::StatusOr<int> Conclude(const PlannedSweep& plan, const SweepStore& store,
                              SweepProgress& progress) {
   ASTRA_ASSIGN_OR_RETURN(const SweepTable table, store.Table());
   ASTRA_RETURN_IF_ERROR(WriteFile(plan.folder.report(), HtmlReport(table)));
-  const size_t finished = CountRows(table, PointState::kFinished);
+  const size_t finished = CountFinished(table);
   const size_t failed = CountRows(table, PointState::kFailed);
   const size_t pending = CountRows(table, PointState::kPending);
   const bool is_submitted =
       status.ok() && pending > 0 && !options.options.slurm.wait;
   if (options.output == SweepOutput::kText && finished > 0) {
     Print(DescribeComparison(table, kTopRows));
-    Print(fmt::format("report     {}\n", plan.folder.report()));
+    Print(fmt::format("\nreport     {}\n", plan.folder.report()));
   }
   const std::string_view how = is_submitted  ? "submitted"
                                : status.ok() ? "finished"
                                              : "stopped";
-  progress.End(how, status, finished, failed, pending);
+  progress.End(how, status, finished, failed, pending, InfeasibleText(table));
   ASTRA_RETURN_IF_ERROR(FlushStdout());
   if (absl::IsCancelled(status)) return StoppedExitCode(status);
   return failed == 0 && (pending == 0 || is_submitted) ? 0 : 1;
@@ -154,23 +151,29 @@ absl::StatusOr<int> Conclude(const PlannedSweep& plan, const SweepStore& store,
 absl::StatusOr<int> RunPlan(const PlannedSweep& plan,
                             const SweepRunOptions& options, bool retry) {
   ASTRA_RETURN_IF_ERROR(plan.folder.Create());
-  const bool quiet = options.output != SweepOutput::kText;
-  ASTRA_ASSIGN_OR_RETURN(const SweepLock lock, WaitForLock(plan.folder, quiet));
+  ASTRA_ASSIGN_OR_RETURN(const SweepLock lock,
+                         WaitForLock(plan.folder, options.output));
   ASTRA_ASSIGN_OR_RETURN(SweepStore store,
                          SweepStore::Open(plan.folder.database()));
   ASTRA_RETURN_IF_ERROR(store.SetPlan(plan.sweep, plan.points, plan.prepared));
-  ASTRA_RETURN_IF_ERROR(KeepSweepFile(plan));
+  ASTRA_RETURN_IF_ERROR(KeepSweepFile(plan, options));
   ASTRA_RETURN_IF_ERROR(CollectRecords(plan.folder, store));
   if (retry) ASTRA_RETURN_IF_ERROR(ForgetFailed(plan, store));
   ASTRA_ASSIGN_OR_RETURN(const std::set<std::string> keys, store.PendingKeys());
   const std::vector<const PreparedPoint*> points = PointsWithKeys(plan, keys);
 
   if (!points.empty() && options.scheduler == "local") {
-    ASTRA_RETURN_IF_ERROR(CheckNoArrayIsQueued(plan.folder));
+    if (const std::string job = QueuedJob(plan.folder); !job.empty()) {
+      return absl::FailedPreconditionError(fmt::format(
+          "Slurm job {} still holds points of this sweep: go on with "
+          "--scheduler slurm, or end it with scancel {}",
+          job, job));
+    }
   }
 
   SweepProgress progress(plan, points, options.output);
-  progress.Begin();
+  ASTRA_ASSIGN_OR_RETURN(const SweepTable before, store.Table());
+  progress.Begin(CountRows(before, PointState::kFailed));
   RecordWriter writer(store);
   absl::Status status;
   if (!points.empty()) {
@@ -192,8 +195,9 @@ absl::StatusOr<int> RunPoints(const PlannedSweep& plan,
                          PointsWithNumbers(plan, options.points));
   ASTRA_RETURN_IF_ERROR(plan.folder.Create());
   std::error_code error;
+  ASTRA_RETURN_IF_ERROR(CheckSweepOfFolder(plan));
   if (!std::filesystem::exists(plan.folder.origin_file(), error)) {
-    ASTRA_RETURN_IF_ERROR(KeepSweepFile(plan));
+    ASTRA_RETURN_IF_ERROR(KeepSweepFile(plan, options));
   }
   std::vector<const PreparedPoint*> points;
   size_t num_finished = 0;
@@ -205,7 +209,7 @@ absl::StatusOr<int> RunPoints(const PlannedSweep& plan,
     if (record) ++(record->finished ? num_finished : num_failed);
   }
   SweepProgress progress(plan, points, options.output);
-  progress.Begin();
+  progress.Begin(num_failed);
   absl::Status status;
   if (!points.empty()) {
     const SweepEvents events =
@@ -217,33 +221,33 @@ absl::StatusOr<int> RunPoints(const PlannedSweep& plan,
   }
   if (!status.ok() && !absl::IsCancelled(status)) return status;
   progress.End(status.ok() ? "finished" : "stopped", status, num_finished,
-               num_failed, all.size() - num_finished - num_failed);
+               num_failed, all.size() - num_finished - num_failed, "");
   ASTRA_RETURN_IF_ERROR(FlushStdout());
   if (absl::IsCancelled(status)) return StoppedExitCode(status);
   return num_finished == all.size() ? 0 : 1;
 }
 
 // Being told to stop while waiting for another process is no error either.
-absl::StatusOr<int> OrStopped(absl::StatusOr<int> result) {
+absl::StatusOr<int> OrStopped(absl::StatusOr<int> result, SweepOutput output) {
   if (!absl::IsCancelled(result.status())) return result;
-  Print(fmt::format("stopped    {}\n", std::string(result.status().message())));
+  PrintNote(
+      fmt::format("stopped    {}", std::string(result.status().message())),
+      output);
   ASTRA_RETURN_IF_ERROR(FlushStdout());
   return StoppedExitCode(result.status());
 }
 
 absl::StatusOr<int> GoOn(const CommandLine& flags, bool retry) {
-  const StopSignals from_now_on;  // Those that wait for signals see them.
-  ASTRA_ASSIGN_OR_RETURN(const SweepRunOptions options,
-                         ReadSweepRunOptions(flags));
+  ASTRA_ASSIGN_OR_RETURN(SweepRunOptions options, ReadSweepRunOptions(flags));
   ASTRA_ASSIGN_OR_RETURN(const PlannedSweep plan,
-                         PlanSweepFolder(flags.operands().front(), options));
-  return OrStopped(RunPlan(plan, options, retry));
+                         PlanSweepFolder(flags.operands().front(), &options));
+  const StopSignals from_now_on;  // Those that wait for signals see them.
+  return OrStopped(RunPlan(plan, options, retry), options.output);
 }
 
 }  // namespace
 
 absl::StatusOr<int> SweepRunCommand(const CommandLine& flags) {
-  const StopSignals from_now_on;
   ASTRA_ASSIGN_OR_RETURN(const SweepRunOptions options,
                          ReadSweepRunOptions(flags));
   ASTRA_ASSIGN_OR_RETURN(const PlannedSweep plan,
@@ -253,9 +257,11 @@ absl::StatusOr<int> SweepRunCommand(const CommandLine& flags) {
     ASTRA_RETURN_IF_ERROR(FlushStdout());
     return 0;
   }
+  const StopSignals from_now_on;
   if (options.dry_run) return DryRun(plan, options);
-  if (!options.points.empty()) return OrStopped(RunPoints(plan, options));
-  return OrStopped(RunPlan(plan, options, false));
+  if (!options.points.empty())
+    return OrStopped(RunPoints(plan, options), options.output);
+  return OrStopped(RunPlan(plan, options, false), options.output);
 }
 
 absl::StatusOr<int> SweepResumeCommand(const CommandLine& flags) {

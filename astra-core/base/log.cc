@@ -5,7 +5,10 @@
 namespace astra {
 
 void Log::Print(std::string_view level, std::string_view message) const {
-  fmt::print(out_, "{}: {}: {}\n", program_, level, message);
+  // Not fmt::print, which throws where it cannot write.
+  const std::string line =
+      fmt::format("{}: {}: {}\n", program_, level, message);
+  std::fwrite(line.data(), 1, line.size(), out_);
 }
 
 }  // namespace astra

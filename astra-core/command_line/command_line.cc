@@ -100,11 +100,17 @@ std::string UnknownOption(const std::string& argument,
 
 }  // namespace
 
+std::vector<OptionSpec> WithCommonOptions(
+    absl::Span<const OptionSpec> options) {
+  std::vector<OptionSpec> all(options.begin(), options.end());
+  all.insert(all.end(), std::begin(kCommonOptions), std::end(kCommonOptions));
+  return all;
+}
+
 absl::StatusOr<CommandLine> CommandLine::Parse(
     absl::Span<const OptionSpec> options, int argc, const char* const* argv,
     size_t max_operands) {
-  std::vector<OptionSpec> all(options.begin(), options.end());
-  all.insert(all.end(), std::begin(kCommonOptions), std::end(kCommonOptions));
+  const std::vector<OptionSpec> all = WithCommonOptions(options);
   const Spellings spellings = AllSpellings(all);
   po::options_description description;
   for (const OptionSpec& option : all) {
@@ -191,8 +197,7 @@ std::string HelpText(std::string_view usage,
                      absl::Span<const OptionSpec> options) {
   std::string text(usage);
   const auto out = std::back_inserter(text);
-  std::vector<OptionSpec> all(options.begin(), options.end());
-  all.insert(all.end(), std::begin(kCommonOptions), std::end(kCommonOptions));
+  const std::vector<OptionSpec> all = WithCommonOptions(options);
   std::string_view group;
   for (const OptionSpec& option : all) {
     if (option.group != group) {

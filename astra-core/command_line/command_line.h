@@ -28,6 +28,9 @@ struct OptionSpec {
   std::string_view help;     // One line.
 };
 
+// The options of a program and those that all programs have.
+std::vector<OptionSpec> WithCommonOptions(absl::Span<const OptionSpec> options);
+
 class CommandLine {
  public:
   // Reads the arguments behind the program's name. Every name of `options`, and

@@ -15,19 +15,6 @@ std::string_view CompletionFunctions();  // completion.bash
 
 namespace {
 
-// What CommandLine adds to the options of each program.
-constexpr OptionSpec kCommonOptions[] = {
-    {"help", "h", "", "Common", "print this text and stop"},
-    {"version", "", "", "Common", "print the version and stop"},
-};
-
-std::vector<OptionSpec> WithCommonOptions(
-    absl::Span<const OptionSpec> options) {
-  std::vector<OptionSpec> all(options.begin(), options.end());
-  all.insert(all.end(), std::begin(kCommonOptions), std::end(kCommonOptions));
-  return all;
-}
-
 std::string Replaced(std::string_view text, std::string_view what,
                      std::string_view with) {
   std::string result;

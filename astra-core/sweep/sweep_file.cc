@@ -55,6 +55,7 @@ class SweepReader {
     ReadRules(root, "constraints", /*is_exclusion=*/false);
     ReadRules(root, "exclude", /*is_exclusion=*/true);
     ReadMetrics(root);
+    ReadRequirements(root);
     ReadObjectives(root);
     ASTRA_RETURN_IF_ERROR(document_.status());
     sweep_.sections = ReadSections(file_, document_, root, programs);
@@ -88,6 +89,7 @@ class SweepReader {
     }
     for (const SweptProgram& program : programs) root.Value(program.name);
     root.Value("metrics");
+    root.Value("require");
     root.Value("objectives");
     root.Close();
   }
@@ -231,6 +233,16 @@ class SweepReader {
     }
   }
 
+  void ReadRequirements(YamlFields& root) {
+    for (const YamlValue* value : ReadEntries(root, "require")) {
+      std::optional<Expression> expression =
+          ReadExpression("a rule of \"require\"", *value);
+      if (!expression) return;
+      sweep_.requirements.push_back({.expression = *std::move(expression),
+                                     .where = PlaceOf(file_, *value)});
+    }
+  }
+
   void ReadObjectives(YamlFields& root) {
     for (const YamlValue* value : ReadEntries(root, "objectives")) {
       ReadObjective(*value);
@@ -283,7 +295,9 @@ class NameChecker {
   absl::Status Check() {
     ASTRA_RETURN_IF_ERROR(CheckDefinitions());
     for (const SweepRule& rule : sweep_.rules) {
-      ASTRA_RETURN_IF_ERROR(Use(rule.where, rule.expression.names()));
+      ASTRA_RETURN_IF_ERROR(
+          Use(rule.where, rule.expression.names(),
+              "; what a run gives is known only after it: see \"require\""));
     }
     for (const SweepSection& section : sweep_.sections) {
       for (const SweepOption& option : section.options) {
@@ -291,6 +305,11 @@ class NameChecker {
       }
     }
     ASTRA_RETURN_IF_ERROR(CheckMetrics());
+    // What is no variable may be a metric of the run.
+    for (const SweepRequirement& requirement : sweep_.requirements) {
+      const std::vector<std::string>& names = requirement.expression.names();
+      used_.insert(names.begin(), names.end());
+    }
     if (sweep_.has_repeats) ASTRA_RETURN_IF_ERROR(GiveSeed());
     return CheckAllUsed();
   }
@@ -300,14 +319,18 @@ class NameChecker {
     return absl::InvalidArgumentError(fmt::format("{}: {}", where, message));
   }
 
+  // `advice` ends the message.
   absl::Status Use(std::string_view where,
-                   const std::vector<std::string>& names) {
+                   const std::vector<std::string>& names,
+                   std::string_view advice = "") {
     for (const std::string& name : names) {
       if (places_.count(name) == 0) {
         std::vector<std::string_view> known;
         known.reserve(places_.size());
         for (const auto& [variable, _] : places_) known.push_back(variable);
-        return Wrong(where, UnknownName("variable", name, known));
+        return Wrong(
+            where,
+            fmt::format("{}{}", UnknownName("variable", name, known), advice));
       }
       used_.insert(name);
     }

@@ -18,6 +18,7 @@
 //   simai_analytical: {}
 //   metrics:
 //     cost: ${gpus * iteration_ms}
+//   require: [reserved_memory_gib <= 74.5]
 //   objectives: [minimize: iteration_ms, minimize: cost]
 
 #ifndef ASTRA_CORE_SWEEP_SWEEP_FILE_H_
@@ -81,6 +82,12 @@ struct SweepMetric {
   std::string where;
 };
 
+// What a run must come to, or its point is infeasible.
+struct SweepRequirement {
+  Expression expression;  // Over variables, metrics of a run and SweepMetrics.
+  std::string where;
+};
+
 struct SweepObjective {
   std::string metric;
   bool maximize;
@@ -97,7 +104,8 @@ struct Sweep {
   std::vector<SweepRule> rules;
   std::vector<SweepSection> sections;  // In the order in which they run.
   std::vector<SweepMetric> metrics;
-  std::vector<SweepObjective> objectives;  // At least one, the first ranks.
+  std::vector<SweepRequirement> requirements;  // In the order of the file.
+  std::vector<SweepObjective> objectives;      // At least one, the first ranks.
 
   const SweptProgram& run_program() const { return *sections.back().program; }
 };
@@ -118,7 +126,7 @@ absl::StatusOr<Sweep> ReadSweep(std::string_view file,
 
 constexpr size_t kMaxAxisSteps = 100'000;
 constexpr size_t kMaxVariables = 256;     // Of axes and definitions.
-constexpr size_t kMaxListEntries = 1000;  // Of rules, metrics, objectives.
+constexpr size_t kMaxListEntries = 1000;  // Of rules, metrics, ...
 
 }  // namespace astra
 

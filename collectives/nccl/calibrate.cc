@@ -307,7 +307,7 @@ absl::StatusOr<Residuals> ResidualsOf(Predictor& predictor,
 }
 
 // Names the constants in which the systems differ, and states their origin.
-void StateChanges(const SystemSpec& before, Calibration* calibration) {
+void StateChanges(const SystemSpec& before, SystemCalibration* calibration) {
   SystemSpec old = before;
   SystemSpec& system = calibration->system;
   const std::vector<CalibratedConstant> olds = CalibratedConstantsOf(old);
@@ -325,14 +325,14 @@ void StateChanges(const SystemSpec& before, Calibration* calibration) {
 
 }  // namespace
 
-absl::StatusOr<Calibration> Calibrate(
+absl::StatusOr<SystemCalibration> Calibrate(
     const SystemSpec& system, absl::Span<const Observation> observations) {
   if (observations.empty()) {
     return absl::InvalidArgumentError("no observations to calibrate with");
   }
   ASTRA_ASSIGN_OR_RETURN(Predictor predictor,
                          Predictor::Create(system, observations));
-  Calibration calibration;
+  SystemCalibration calibration;
   ASTRA_ASSIGN_OR_RETURN(calibration.before, ResidualsOf(predictor, system));
   Search search(WithRampSizes(system), predictor);
   ASTRA_RETURN_IF_ERROR(search.Run());
@@ -344,7 +344,7 @@ absl::StatusOr<Calibration> Calibrate(
   return calibration;
 }
 
-std::string CalibrationText(const Calibration& calibration) {
+std::string CalibrationText(const SystemCalibration& calibration) {
   std::string text = fmt::format("{} constants fitted to {} measurements\n\n",
                                  calibration.constants.size(),
                                  calibration.after.errors.size());

@@ -53,7 +53,7 @@ struct Residuals {
   ErrorSummary summary;
 };
 
-struct Calibration {
+struct SystemCalibration {
   // Fitted constants have four significant digits. The `origin` of a part that
   // has some says so.
   SystemSpec system;
@@ -67,11 +67,11 @@ struct Calibration {
 // Errors: InvalidArgument for no observations; "observation N: ..." (from 1)
 // for one with fewer than 2 GPUs, less than 1 byte, or a time that is not above
 // 0, and with the errors of BuildSystemTopology and CollectiveTimes.
-absl::StatusOr<Calibration> Calibrate(
+absl::StatusOr<SystemCalibration> Calibrate(
     const SystemSpec& system, absl::Span<const Observation> observations);
 
 // The errors before and after, and a line for each constant that was fitted.
-std::string CalibrationText(const Calibration& calibration);
+std::string CalibrationText(const SystemCalibration& calibration);
 
 }  // namespace astra
 

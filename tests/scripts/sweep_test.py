@@ -220,7 +220,10 @@ simai_analytical: {}
             process.send_signal(number)
             out, error = process.communicate(timeout=LIMIT)
             self.assertEqual(process.returncode, code, out + error)
-            self.assertRegex(out.splitlines()[-1], r"^stopped    many: ")
+            self.assertRegex(
+                out.splitlines()[-1],
+                f"^stopped    many: .*; stopped by {number.name}; "
+                "simai_sweep resume .* goes on$")
         self.assertEqual(self.processes_in_folder(), [])
 
     def test_a_point_that_takes_too_long_fails(self):
@@ -237,6 +240,36 @@ simai_analytical: {}
         self.assertIn("from 2 points that were tried", said)
         self.assertEqual(os.listdir(self.folder), ["few.yaml"])
         self.assertEqual(self.sweep("run", "few.yaml", "--count"), "2\n")
+
+    def test_a_dry_run_tells_what_would_fail(self):
+        self.write("few.yaml", FEW)
+        said = self.sweep("run", "few.yaml", "--dry-run", expect=1)
+        self.assertIn("failed     point 2 (tp=3): gen_workload: ", said)
+        self.write("few.yaml", FEW.replace("[1, 3, 4]", "[1]")
+                   + "objectives: {minimize: iteration_mss}\n")
+        said = self.sweep("run", "few.yaml", "--dry-run", expect=1)
+        self.assertIn('did you mean "iteration_ms"?', said)
+
+    def test_recorded_commands_run_when_pasted_elsewhere(self):
+        self.write("few.yaml", FEW.replace("[1, 3, 4]", "[1]"))
+        self.sweep("run", "few.yaml", "-q")
+        record = next(self.folder.glob("results/few/points/*/record.json"))
+        script = "\n".join(json.loads(record.read_text())["commands"])
+        environment = dict(os.environ, PATH=f"{BIN}:{os.environ['PATH']}")
+        subprocess.run(["bash", "-ec", script], cwd="/", env=environment,
+                       check=True, capture_output=True)
+
+    def test_points_run_from_outside_are_collected(self):
+        self.write("few.yaml", FEW)
+        self.sweep("run", "few.yaml", "--point", "1,3", "-q")
+        said = self.sweep("status", "results/few", expect=2)
+        self.assertIn("simai_sweep resume results/few", said)
+        self.assertIn("1 run now",
+                      self.sweep("resume", "results/few", expect=1))
+        self.write("more.yaml", FEW)
+        said = self.sweep("run", "more.yaml", "--point", "1", "-o",
+                          "results/few", expect=2)
+        self.assertIn('holds the sweep "few", not "more"', said)
 
     def test_json_lines_are_json(self):
         self.write("few.yaml", FEW)

@@ -227,8 +227,12 @@ class SweepTest(unittest.TestCase):
 
     def test_an_array_that_nobody_waits_for_is_collected(self):
         (self.folder / "slow.yaml").write_text(SLOW)
-        said = self.slurm("run", "slow.yaml", "--no-wait", expect=1)
+        said = self.slurm("run", "slow.yaml", "--no-wait")
         self.assertIn("0 finished, 0 failed, 4 not run", said)
+        said = self.sweep("resume", "results/slow", expect=2)
+        self.assertIn("still holds points of this sweep", said)
+        self.assertIn("run by     Slurm job",
+                      self.sweep("status", "results/slow", expect=1))
         said = self.slurm("resume", "results/slow")
         self.assertRegex(said, r"\nqueued     4 points in job \d+ already, ")
         self.assertIn("4 finished, 0 failed, 0 not run; 4 run now", said)

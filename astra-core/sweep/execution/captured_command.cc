@@ -104,6 +104,16 @@ std::optional<CommandResult> CapturedCommand::Poll() { return Reap(WNOHANG); }
 
 CommandResult CapturedCommand::Wait() { return *Reap(0); }
 
+absl::StatusOr<CommandResult> CapturedCommand::Wait(
+    const StopSignals& signals) {
+  while (true) {
+    if (std::optional<CommandResult> result = Poll()) return *std::move(result);
+    if (const char* signal = signals.Wait(std::chrono::milliseconds(200))) {
+      return absl::CancelledError(fmt::format("stopped by {}", signal));
+    }
+  }
+}
+
 CapturedCommand::~CapturedCommand() {
   if (pid_ > 0) {
     kill(pid_, SIGKILL);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "astra-core/sweep/execution/stop_signals.h"
 
 namespace astra {
 
@@ -37,6 +38,11 @@ class CapturedCommand {
 
   // The same, when it has ended.
   CommandResult Wait();
+
+  // The same, unless told to stop before.
+  //
+  // Errors: Cancelled "stopped by SIGINT".
+  absl::StatusOr<CommandResult> Wait(const StopSignals& signals);
 
   // Kills what still runs.
   ~CapturedCommand();

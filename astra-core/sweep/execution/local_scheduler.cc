@@ -70,8 +70,12 @@ class LocalRun {
 
   absl::Status StartSome() {
     while (!waiting_.empty() && HasRoom()) {
-      ASTRA_RETURN_IF_ERROR(Start(*waiting_.front()));
+      const PreparedPoint& point = *waiting_.front();
       waiting_.pop_front();
+      // Another process may have run it meanwhile, by --point.
+      ASTRA_ASSIGN_OR_RETURN(const std::optional<PointRecord> record,
+                             ReadPointRecord(run_.folder, point.key()));
+      ASTRA_RETURN_IF_ERROR(record ? events_.on_record(*record) : Start(point));
     }
     if (running_.empty() && !alone_.empty()) {
       is_alone_ = true;

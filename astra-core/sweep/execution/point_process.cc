@@ -81,7 +81,10 @@ absl::StatusOr<pid_t> Spawn(const std::string& program,
   }
   const int error = errno;
   close(file);
-  if (child > 0) return child;
+  if (child > 0) {
+    setpgid(child, child);  // The child does so too: whoever is first.
+    return child;
+  }
   return absl::InternalError(
       fmt::format("{}: cannot be started: {}", program, std::strerror(error)));
 }
@@ -93,7 +96,7 @@ std::string LastWords(const std::string& log) {
   std::string_view rest = *text;
   std::string last;
   while (!rest.empty()) {
-    const size_t end = rest.find_last_not_of("\n");
+    const size_t end = rest.find_last_not_of('\n');
     if (end == rest.npos) break;
     rest = rest.substr(0, end + 1);
     const size_t begin = rest.rfind('\n') + 1;  // 0 where there is none.
@@ -197,11 +200,11 @@ absl::Status PointProcess::StartNextStep() {
 void PointProcess::Kill(std::string reason) {
   if (was_told_to_end()) return;
   kill_reason_ = std::move(reason);
-  kill(pid_, SIGKILL);
+  kill(-pid_, SIGKILL);
 }
 
 void PointProcess::Abandon() {
-  kill(pid_, SIGKILL);
+  kill(-pid_, SIGKILL);
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
@@ -266,6 +269,7 @@ absl::StatusOr<PointRecord> PointProcess::Finish(int exit_code,
   record.exit_code = exit_code;
   record.reason = std::move(reason);
   record.version = run_->version;
+  record.commands.push_back(ShellCommand({"cd", run_->origin}));
   for (size_t step = 0; step < point_->steps.size(); ++step) {
     record.commands.push_back(ShellCommand(StepCommand(*run_, *point_, step)));
   }

@@ -38,7 +38,9 @@ struct PointRecord {
   int exit_code = 0;      // Of the step that failed; 128 + signal as in shells.
   std::string reason;     // One line, empty where it finished.
   std::string version;    // Of the program that ran.
-  std::vector<std::string> commands;  // As typed into a shell, a step each.
+  // As typed into a shell: to the folder that paths are relative to, then a
+  // step each.
+  std::vector<std::string> commands;
   std::vector<PointInput> inputs;
   std::vector<Metric> metrics;  // In the order of the result file.
   PointCost cost;

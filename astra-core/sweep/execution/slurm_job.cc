@@ -81,7 +81,8 @@ absl::StatusOr<SlurmSubmission> SubmitFolder(const SweepRun& run,
   ASTRA_ASSIGN_OR_RETURN(
       CapturedCommand sbatch,
       CapturedCommand::Start(SubmitCommand(run, options, folder), ""));
-  const CommandResult result = sbatch.Wait();
+  const StopSignals signals;  // It may wait long for a controller.
+  ASTRA_ASSIGN_OR_RETURN(const CommandResult result, sbatch.Wait(signals));
   if (result.exit_code != 0) {
     return absl::FailedPreconditionError(WhatItSays("sbatch", result));
   }

@@ -66,7 +66,7 @@ class SlurmRun {
     const StopSignals signals;
     left_.assign(run_.points.begin(), run_.points.end());
     while (!left_.empty()) {
-      ASTRA_RETURN_IF_ERROR(FindHeld());
+      ASTRA_RETURN_IF_ERROR(FindHeld(signals));
       if (!left_.empty()) ASTRA_RETURN_IF_ERROR(SubmitLeft());
       if (!options_.slurm.wait) return NoteHowToCollect();
       ASTRA_RETURN_IF_ERROR(Wait(signals));
@@ -87,7 +87,7 @@ class SlurmRun {
   using TaskId = std::pair<std::string, uint32_t>;  // The job's and its own.
 
   // Moves what tasks of earlier arrays hold from left_ to held_.
-  absl::Status FindHeld() {
+  absl::Status FindHeld(const StopSignals& signals) {
     arrays_.clear();
     gone_.clear();
     const std::vector<SlurmSubmission> submissions =
@@ -97,8 +97,8 @@ class SlurmRun {
       arrays_.push_back({submission, false});
     }
     ASTRA_ASSIGN_OR_RETURN(CapturedCommand squeue, StartQuery());
-    const absl::StatusOr<std::vector<SlurmTask>> queue =
-        ParseSlurmTasks(squeue.Wait());
+    ASTRA_ASSIGN_OR_RETURN(const CommandResult said, squeue.Wait(signals));
+    const absl::StatusOr<std::vector<SlurmTask>> queue = ParseSlurmTasks(said);
     if (!queue.ok()) {
       return absl::AbortedError(queue.status().message());
     }
@@ -394,23 +394,18 @@ absl::Status RunOnSlurmTimed(const SweepRun& run,
   return SlurmRun(run, options, events, timing).RunAll();
 }
 
-absl::Status CheckNoArrayIsQueued(const SweepFolder& folder) {
+std::string QueuedJob(const SweepFolder& folder) {
   std::vector<SlurmJob> jobs;
   for (const SlurmSubmission& submission : ReadSubmissions(folder)) {
     jobs.push_back(submission.job);
   }
-  if (jobs.empty()) return absl::OkStatus();
+  if (jobs.empty()) return "";
   absl::StatusOr<CapturedCommand> squeue =
       CapturedCommand::Start(QueueCommand(jobs), kQueueVariables);
-  if (!squeue.ok()) return absl::OkStatus();
+  if (!squeue.ok()) return "";
   const absl::StatusOr<std::vector<SlurmTask>> queue =
       ParseSlurmTasks(squeue->Wait());
-  if (!queue.ok() || queue->empty()) return absl::OkStatus();
-  const std::string& job = queue->front().job;
-  return absl::FailedPreconditionError(fmt::format(
-      "Slurm job {} still holds points of this sweep: go on with --scheduler "
-      "slurm, or end it with scancel {}",
-      job, job));
+  return queue.ok() && !queue->empty() ? queue->front().job : "";
 }
 
 absl::Status RunOnSlurm(const SweepRun& run, const SchedulerOptions& options,

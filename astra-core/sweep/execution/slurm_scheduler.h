@@ -30,12 +30,10 @@ namespace astra {
 absl::Status RunOnSlurm(const SweepRun& run, const SchedulerOptions& options,
                         const SweepEvents& events);
 
-// Points that a job array still holds must not run elsewhere too.
-//
-// Errors: FailedPrecondition where one of `folder` is in the queue. Where
-// squeue is not there or does not answer there is none: another host may have
-// Slurm.
-absl::Status CheckNoArrayIsQueued(const SweepFolder& folder);
+// The number of a job array of `folder` that is in the queue: its points must
+// not run elsewhere too. Empty where there is none, and where squeue is not
+// there or does not answer: another host may have Slurm.
+std::string QueuedJob(const SweepFolder& folder);
 
 struct SlurmTiming {
   // Records are read so often, or less often where it takes long.

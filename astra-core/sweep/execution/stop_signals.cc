@@ -7,7 +7,7 @@ namespace astra {
 StopSignals::StopSignals() {
   sigemptyset(&waited_);
   sigaddset(&waited_, SIGCHLD);
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     // A shell ignores SIGINT for what it starts in the background.
     struct sigaction action {};
     sigaction(signal, nullptr, &action);
@@ -16,7 +16,12 @@ StopSignals::StopSignals() {
   sigprocmask(SIG_BLOCK, &waited_, &before_);
 }
 
-StopSignals::~StopSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+StopSignals::~StopSignals() {
+  const bool is_outermost = sigismember(&before_, SIGCHLD) == 0;
+  while (is_outermost && Wait(std::chrono::milliseconds(0)) != nullptr) {
+  }
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
 
 const char* StopSignals::Wait(std::chrono::milliseconds longest) const {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(longest);
@@ -29,9 +34,16 @@ const char* StopSignals::Wait(std::chrono::milliseconds longest) const {
       return "SIGINT";
     case SIGTERM:
       return "SIGTERM";
+    case SIGHUP:
+      return "SIGHUP";
     default:
       return nullptr;
   }
+}
+
+int StopCode(std::string_view signal) {
+  if (signal == "SIGINT") return 128 + SIGINT;
+  return 128 + (signal == "SIGHUP" ? SIGHUP : SIGTERM);
 }
 
 }  // namespace astra

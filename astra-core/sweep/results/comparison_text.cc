@@ -30,6 +30,49 @@ constexpr size_t kMaxReasons = 5;
 constexpr size_t kMaxPointsOfReason = 8;
 constexpr std::string_view kTotal = "iteration_ms";
 
+using Reason = std::pair<std::string, std::vector<uint32_t>>;
+
+// The reasons of rows of `state` and their points, the most frequent first.
+std::vector<Reason> ReasonsOf(const SweepTable& all, PointState state) {
+  std::map<std::string, std::vector<uint32_t>> by_reason;
+  for (const SweepRow& row : all.rows) {
+    if (row.state == state) by_reason[row.reason].push_back(row.number);
+  }
+  std::vector<Reason> reasons(by_reason.begin(), by_reason.end());
+  std::sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) {
+    return a.second.size() != b.second.size()
+               ? a.second.size() > b.second.size()
+               : a.second.front() < b.second.front();
+  });
+  return reasons;
+}
+
+// A line for each of the first reasons.
+std::string InfeasibleReasonsText(const SweepTable& all) {
+  const std::vector<Reason> reasons = ReasonsOf(all, PointState::kInfeasible);
+  std::string text;
+  size_t num_others = 0;
+  for (size_t i = 0; i < reasons.size(); ++i) {
+    const auto& [reason, numbers] = reasons[i];
+    if (i < kMaxReasons) {
+      text +=
+          fmt::format("infeasible {}: {}\n", numbers.size(), PlainText(reason));
+    } else {
+      num_others += numbers.size();
+    }
+  }
+  if (num_others == 0) return text;
+  return text + fmt::format("infeasible {}: for other reasons\n", num_others);
+}
+
+std::string WarningsText(const SweepTable& table) {
+  std::string text;
+  for (const std::string& warning : table.warnings) {
+    text += fmt::format("warning    {}\n", PlainText(warning));
+  }
+  return text;
+}
+
 // `all` has the repeats one by one.
 std::string HeaderText(const SweepTable& all) {
   std::vector<std::string> objectives;
@@ -39,25 +82,27 @@ std::string HeaderText(const SweepTable& all) {
   }
   std::string text = fmt::format(
       "sweep      {}: {}{}{}\n"
-      "points     {}: {} finished, {} failed, {} not run\n"
+      "points     {}: {} finished{}, {} failed, {} not run\n"
       "objective  {}\n",
       PlainText(all.name), all.program, all.version.empty() ? "" : " ",
-      PlainText(all.version), all.rows.size(),
-      CountRows(all, PointState::kFinished),
-      CountRows(all, PointState::kFailed), CountRows(all, PointState::kPending),
-      fmt::join(objectives, ", "));
+      PlainText(all.version), all.rows.size(), CountFinished(all),
+      InfeasibleText(all), CountRows(all, PointState::kFailed),
+      CountRows(all, PointState::kPending), fmt::join(objectives, ", "));
   if (all.has_repeats) {
     text += fmt::format(
         "repeats    {} of each; metrics are means of those that finished\n",
         all.axis_values[all.num_axes - 1].size());
   }
-  return text;
+  return text + InfeasibleReasonsText(all);
 }
 
 // What keeps rows that finished from being ranked.
 std::string MissingText(const SweepTable& table) {
-  const size_t finished = CountRows(table, PointState::kFinished);
+  const size_t finished = CountFinished(table);
   if (finished == 0) return "best       none: no point has finished\n";
+  if (CountRows(table, PointState::kFinished) == 0) {
+    return "best       none: no point that finished is feasible\n";
+  }
   std::string text;
   std::vector<std::string_view> known(table.metrics.begin(),
                                       table.metrics.end());
@@ -70,7 +115,7 @@ std::string MissingText(const SweepTable& table) {
     }
     const auto lacking = std::count_if(
         table.rows.begin(), table.rows.end(), [&](const SweepRow& row) {
-          return row.state == PointState::kFinished && !row.metrics[*metric];
+          return HasFinished(row.state) && !row.metrics[*metric];
         });
     if (lacking == 0) continue;
     text += fmt::format("warning    {} of {} that finished: no {}\n", lacking,
@@ -281,22 +326,9 @@ std::string NumbersText(const std::vector<uint32_t>& numbers) {
       shown < numbers.size() ? ", ..." : "");
 }
 
-// The reasons, the most frequent first.
 std::string FailuresText(const SweepTable& all) {
-  std::map<std::string, std::vector<uint32_t>> by_reason;
-  for (const SweepRow& row : all.rows) {
-    if (row.state == PointState::kFailed) {
-      by_reason[row.reason].push_back(row.number);
-    }
-  }
-  if (by_reason.empty()) return "";
-  std::vector<std::pair<std::string, std::vector<uint32_t>>> reasons(
-      by_reason.begin(), by_reason.end());
-  std::sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) {
-    return a.second.size() != b.second.size()
-               ? a.second.size() > b.second.size()
-               : a.second.front() < b.second.front();
-  });
+  const std::vector<Reason> reasons = ReasonsOf(all, PointState::kFailed);
+  if (reasons.empty()) return "";
   const size_t shown = std::min(reasons.size(), kMaxReasons);
   std::string text = "\nfailed\n";
   size_t num_others = 0;
@@ -324,7 +356,8 @@ std::string DescribeComparison(const SweepTable& table, size_t top) {
   if (table.has_repeats) without_repeats = MergeRepeats(table);
   const SweepTable& merged = without_repeats ? *without_repeats : table;
   const std::vector<size_t> ranked = RankedRows(merged);
-  std::string text = HeaderText(table) + MissingText(merged);
+  std::string text =
+      HeaderText(table) + WarningsText(table) + MissingText(merged);
   if (!ranked.empty()) {
     const SweepRow& row = merged.rows[ranked.front()];
     const double best =

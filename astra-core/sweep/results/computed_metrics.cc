@@ -1,13 +1,18 @@
 #include "astra-core/sweep/results/computed_metrics.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <variant>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "astra-core/sweep/results/row_expression.h"
+#include "fmt/format.h"
 
 namespace astra {
 namespace {
@@ -15,57 +20,52 @@ namespace {
 // Positions by name.
 using Positions = std::map<std::string, size_t, std::less<>>;
 
-// A variable of an expression, and where its value stands in a row.
-struct Operand {
-  std::string name;
-  bool is_metric;
-  size_t position;
-};
-
-std::vector<Operand> OperandsOf(const Expression& expression,
-                                const SweepTable& table,
-                                const Positions& metrics) {
-  std::vector<Operand> operands;
-  for (const std::string& name : expression.names()) {
-    const auto variable =
-        std::find(table.variables.begin(), table.variables.end(), name);
-    const auto metric = metrics.find(name);
-    if (variable != table.variables.end()) {
-      operands.push_back(
-          {name, false,
-           static_cast<size_t>(variable - table.variables.begin())});
-    } else if (metric != metrics.end()) {
-      operands.push_back({name, true, metric->second});
-    }
-  }
-  return operands;
-}
-
-std::optional<double> NumberOf(const SweepValue& value) {
+absl::StatusOr<double> NumberOf(const SweepValue& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
   if (const auto* whole = std::get_if<int64_t>(&value)) {
     return static_cast<double>(*whole);
   }
   const auto* number = std::get_if<double>(&value);
-  if (number == nullptr || !std::isfinite(*number)) return std::nullopt;
-  return *number;
+  if (number != nullptr && std::isfinite(*number)) return *number;
+  return absl::InvalidArgumentError(
+      fmt::format("it is {}: {}", number == nullptr ? "a text" : "no number",
+                  DescribeValue(value)));
 }
 
-std::optional<double> Compute(const Expression& expression,
-                              const std::vector<Operand>& operands,
-                              const SweepRow& row) {
-  SweepVariables variables;
-  for (const auto& [name, is_metric, position] : operands) {
-    if (!is_metric) {
-      variables.emplace(name, row.values[position]);
-    } else if (row.metrics[position]) {
-      // A metric is a number with decimals though it may be whole, lest one
-      // that is large overflows 64 bits.
-      variables.emplace(name, TextOf(SweepValue(*row.metrics[position])));
+absl::StatusOr<double> Compute(const RowExpression& of_rows,
+                               const SweepRow& row) {
+  const absl::StatusOr<SweepValue> value = of_rows.Evaluate(row);
+  if (!value.ok()) return value.status();
+  return NumberOf(*value);
+}
+
+// Adds a column; says why it is not in all rows that finished.
+void AddMetric(const std::string& name, const RowExpression& of_rows,
+               SweepTable& table) {
+  size_t num_finished = 0;
+  size_t num_absent = 0;
+  std::string why;  // Of the first.
+  for (SweepRow& row : table.rows) {
+    std::optional<double>& metric = row.metrics.emplace_back();
+    if (!HasFinished(row.state)) continue;
+    ++num_finished;
+    const absl::StatusOr<double> value = Compute(of_rows, row);
+    if (value.ok()) {
+      metric = *value;
+      continue;
     }
+    if (num_absent == 0) {
+      why = fmt::format("{} (point {})", std::string(value.status().message()),
+                        row.number);
+    }
+    ++num_absent;
   }
-  const absl::StatusOr<SweepValue> value = expression.Evaluate(variables);
-  return value.ok() ? NumberOf(*value) : std::nullopt;
+  table.metrics.push_back(name);
+  if (num_absent == 0) return;
+  table.warnings.push_back(
+      fmt::format("metric {}: absent in {} of {} points: "
+                  "{}",
+                  name, num_absent, num_finished, why));
 }
 
 void RemoveMetrics(const std::set<size_t>& positions, SweepTable& table) {
@@ -89,17 +89,10 @@ void AddComputedMetrics(absl::Span<const ComputedMetric> computed,
   }
   std::set<size_t> replaced;
   for (const auto& [name, expression] : computed) {
-    const std::vector<Operand> operands =
-        OperandsOf(expression, table, metrics);
-    for (SweepRow& row : table.rows) {
-      const bool finished = row.state == PointState::kFinished;
-      row.metrics.push_back(finished ? Compute(expression, operands, row)
-                                     : std::nullopt);
-    }
     const auto [found, is_new] = metrics.emplace(name, table.metrics.size());
     if (!is_new) replaced.insert(found->second);
     found->second = table.metrics.size();
-    table.metrics.push_back(name);
+    AddMetric(name, RowExpression(expression, table), table);
   }
   RemoveMetrics(replaced, table);
 }

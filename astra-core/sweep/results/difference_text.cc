@@ -112,10 +112,10 @@ std::vector<Pair> FindPairs(const Side& a, const Side& b, size_t* only_in_a,
 std::string SideText(std::string_view name, const Side& side) {
   const SweepTable& table = side.table;
   return fmt::format(
-      "{}          {}: {}, {} of {} points finished\n"
+      "{}          {}: {}, {} of {} points finished{}\n"
       "best of {}  {}\n",
-      name, PlainText(table.name), table.program,
-      CountRows(table, PointState::kFinished), table.rows.size(), name,
+      name, PlainText(table.name), table.program, CountFinished(table),
+      table.rows.size(), InfeasibleText(table), name,
       side.ranked.empty() ? "none"
                           : PointText(table, table.rows[side.ranked.front()]));
 }

@@ -95,15 +95,11 @@ Json TableJson(const SweepTable& table, bool repeats) {
   }
   Json rows = Json::array();
   for (const SweepRow& row : table.rows) rows.push_back(RowJson(row));
-  return {{"program", table.program},
-          {"version", table.version},
-          {"variables", table.variables},
-          {"num_axes", table.num_axes},
-          {"axis_values", table.axis_values},
-          {"repeats", repeats},
-          {"metrics", table.metrics},
-          {"objectives", objectives},
-          {"rows", rows}};
+  return {{"program", table.program},         {"version", table.version},
+          {"variables", table.variables},     {"num_axes", table.num_axes},
+          {"axis_values", table.axis_values}, {"repeats", repeats},
+          {"metrics", table.metrics},         {"objectives", objectives},
+          {"warnings", table.warnings},       {"rows", rows}};
 }
 
 std::string TableLine(std::string_view tag,

@@ -14,9 +14,10 @@ namespace astra {
 // a table of all rows that sorts by any column and filters by the values of
 // each axis and by state; a heat map of any metric over any two axes (the best
 // of the rows of a cell); the Pareto front of any two metrics. What the filters
-// leave out is left out of all of these. Failed points are listed with their
-// reasons. Repeats are merged. Without JavaScript the best rows are a table.
-// The same table gives the same bytes; costs are not in it.
+// leave out is left out of all of these. Infeasible points are only in the
+// table. Failed points are listed with their reasons. Repeats are merged.
+// Without JavaScript the best rows are a table. The same table gives the same
+// bytes; costs are not in it.
 std::string HtmlReport(const SweepTable& table);
 
 }  // namespace astra

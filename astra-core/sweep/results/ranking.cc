@@ -16,7 +16,8 @@ struct Candidate {
   size_t row;
 };
 
-// The rows that finished and have the metrics of the first `num_objectives`.
+// The feasible rows that finished and have the metrics of the first
+// `num_objectives`.
 std::vector<Candidate> FindCandidates(const SweepTable& table,
                                       size_t num_objectives) {
   std::vector<size_t> metrics;

@@ -12,13 +12,13 @@
 
 namespace astra {
 
-// The rows that finished and have the first objective's metric, best first;
-// equals by number.
+// The rows that finished, are feasible and have the first objective's metric,
+// best first; equals by number.
 std::vector<size_t> RankedRows(const SweepTable& table);
 
-// Of the rows that finished and have the metrics of all objectives, those that
-// no other is at least as good as in all and better in one. By number. With one
-// objective: the best, all of equals.
+// Of the rows that finished, are feasible and have the metrics of all
+// objectives, those that no other is at least as good as in all and better in
+// one. By number. With one objective: the best, all of equals.
 std::vector<size_t> ParetoRows(const SweepTable& table);
 
 // `value` as a multiple of `base`: 1 where they are equal, infinite where only
@@ -40,7 +40,8 @@ std::vector<std::vector<AxisStepBest>> BestByAxis(const SweepTable& table);
 // What `compare` prints of one sweep: the best `top` rows with their
 // objectives, the best of each step of each axis, the Pareto front where there
 // is more than one objective, and the best row's breakdown of time and its
-// commands. Says how many points failed or have not run.
+// commands. Says how many points are infeasible, failed or have not run, and
+// the table's warnings.
 std::string DescribeComparison(const SweepTable& table, size_t top);
 
 // What `compare A B` prints: the best of each, and of the points whose axes

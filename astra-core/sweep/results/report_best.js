@@ -170,10 +170,11 @@ function commandsOf(row) {
 function showBest(rows) {
   const box = find("#best > div");
   const best = bestPoint(rows);
+  const feasible = states.includes("infeasible") ? "feasible " : "";
   find("#best > div:last-child").replaceChildren(
     ...(best === null ? [] : commandsOf(best)));
   if (best === null) {
-    box.replaceChildren(make("p", null, "No point that finished" +
+    box.replaceChildren(make("p", null, `No ${feasible}point that finished` +
       (rows.length < sweep.rows.length ? " under the filters" : "") +
       ` has ${goal.metric}.`));
     return;
@@ -182,7 +183,8 @@ function showBest(rows) {
     metricOf(row, goal.metric) === metricOf(best, goal.metric)).length - 1;
   box.replaceChildren(
     make("p", null, `Point ${best.number}, the best in ${goal.metric} of ` +
-      plural(having(rows, goal.metric).length, "point") + " with a result" +
+      plural(having(rows, goal.metric).length, `${feasible}point`) +
+      " with a result" +
       (equals > 0 ? `; ${plural(equals, "other point")} equal it.` : ".")),
     make("div", {class: "columns"}, variableFacts(best),
       objectiveTable(best, rows)));

@@ -90,7 +90,10 @@ const directions =
   new Map(sweep.objectives.map((goal) => [goal.metric, goal.maximize]));
 const goal = sweep.objectives[0];
 const stateNames =
-  {finished: "finished", failed: "failed", pending: "not run"};
+  {finished: "finished", infeasible: "infeasible", failed: "failed",
+    pending: "not run"};
+const hasFinished = (row) =>
+  row.state === "finished" || row.state === "infeasible";
 
 const variables = sweep.variables.map((name, at) => {
   const values = [...new Set([...(sweep.axis_values[at] || []),
@@ -102,10 +105,15 @@ const variables = sweep.variables.map((name, at) => {
 const axes = variables.slice(0, sweep.num_axes)
   .filter((v) => v.values.length > 1);
 
-function metricOf(row, name) {
+// What is shown of a row, also of one that is infeasible.
+function shownOf(row, name) {
   const value = row.metrics[metricAt.get(name)];
-  return row.state !== "finished" || value === undefined ? null : value;
+  return !hasFinished(row) || value === undefined ? null : value;
 }
+
+// What rows are compared by.
+const metricOf = (row, name) =>
+  row.state === "finished" ? shownOf(row, name) : null;
 
 const having = (rows, name) =>
   rows.filter((row) => metricOf(row, name) !== null);
@@ -164,18 +172,18 @@ function write(name, value) {
   if (!formats.has(name)) {
     // Objectives rank: more of them is told apart.
     formats.set(name, numberFormat(
-      having(sweep.rows, name).map((row) => metricOf(row, name)),
+      sweep.rows.map((row) => shownOf(row, name)).filter((v) => v !== null),
       directions.has(name) ? 5 : 4));
   }
   return formats.get(name)(value);
 }
 
-const metricText = (row, name) => write(name, metricOf(row, name));
+const metricText = (row, name) => write(name, shownOf(row, name));
 
 // Of an objective that was measured with several seeds.
 function spreadText(row, name) {
-  const low = metricOf(row, name + "_min");
-  const high = metricOf(row, name + "_max");
+  const low = shownOf(row, name + "_min");
+  const high = shownOf(row, name + "_max");
   if (!sweep.repeats || !directions.has(name) || low === null ||
       high === null || low === high) {
     return "";
@@ -213,7 +221,7 @@ const objectiveNames = sweep.objectives.map((o) => o.metric);
 
 const filters = axes.map(({name, at, values}) =>
   ({name, at, values, of: (row) => row.values[at], pressed: new Set()}));
-const states = ["finished", "failed", "pending"].filter((state) =>
+const states = Object.keys(stateNames).filter((state) =>
   sweep.rows.some((row) => row.state === state));
 if (states.length > 1) {
   filters.push({name: "state", values: states, of: (row) => row.state,

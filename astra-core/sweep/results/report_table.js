@@ -22,7 +22,7 @@ function variableColumn(variable) {
 function metricColumn(name, shown) {
   return {title: name, number: true, metric: true, shown,
     descending: largerIsBetter(name),
-    key: (row) => metricOf(row, name),
+    key: (row) => shownOf(row, name),
     cell: (row) => {
       const spread = spreadText(row, name);
       return make("td", {class: "number"}, metricText(row, name),
@@ -50,8 +50,9 @@ function makeColumns() {
     ...variables.map(variableColumn),
     {title: "state", shown: states.length > 1, fixed: true,
       key: (row) => states.indexOf(row.state),
-      cell: (row) => make("td", {class: row.state === "failed" ? "bad" : null},
-        stateNames[row.state])},
+      cell: (row) => make("td", {title: row.reason || null,
+        class: /^(failed|infeasible)$/.test(row.state) ? "bad" : null},
+      stateNames[row.state])},
     ...[...objectives, ...others].map((name) =>
       metricColumn(name, shown.has(name)))];
   table.sort = table.columns.find((column) => column.title === goal.metric &&
@@ -102,11 +103,14 @@ function markSorted() {
   }
 }
 
-// Rows without a value come last, either way.
+// Rows without a value come last, either way; before them, where it is one of
+// metrics, those that are infeasible.
 function sorted(rows) {
   const sign = table.descending ? -1 : 1;
+  const isLate = (row) => table.sort.metric && row.state === "infeasible";
   return rows.map((row) => ({row, key: table.sort.key(row)}))
     .sort((a, b) => (a.key === null) - (b.key === null) ||
+      isLate(a.row) - isLate(b.row) ||
       sign * (a.key - b.key) || a.row.number - b.row.number)
     .map((entry) => entry.row);
 }
@@ -119,13 +123,14 @@ function toggleDetail(button, row) {
     line.nextSibling.remove();
     return;
   }
-  const metrics = sweep.metrics.filter((name) => metricOf(row, name) !== null);
+  const metrics = sweep.metrics.filter((name) => shownOf(row, name) !== null);
   line.after(make("tr", {class: "detail"},
     make("td", {colspan: line.parentNode.dataset.width},
       make("div", {class: "columns"}, variableFacts(row),
-        facts(row.state === "finished" ?
-          metrics.map((name) => [name, metricText(row, name)]) :
-          [[stateNames[row.state], row.reason]])),
+        facts([
+          ...(row.state === "finished" ? [] :
+            [[stateNames[row.state], row.reason]]),
+          ...metrics.map((name) => [name, metricText(row, name)])])),
       ...commandsOf(row))));
 }
 
@@ -134,11 +139,11 @@ function lineOf(row, columns, best) {
   const line = make("tr", {class: row === best ? "best" : null});
   const metrics = columns.filter((column) => column.metric).length;
   for (const column of columns) {
-    if (!column.metric || row.state === "finished") {
+    if (!column.metric || hasFinished(row)) {
       line.append(column.cell(row));
     }
   }
-  if (row.state !== "finished" && metrics > 0) {
+  if (!hasFinished(row) && metrics > 0) {
     line.append(make("td", {colspan: metrics, class: "reason"}, row.reason));
   }
   return line;

@@ -48,6 +48,16 @@ size_t CountRows(const SweepTable& table, PointState state) {
                     [&](const SweepRow& row) { return row.state == state; }));
 }
 
+size_t CountFinished(const SweepTable& table) {
+  return CountRows(table, PointState::kFinished) +
+         CountRows(table, PointState::kInfeasible);
+}
+
+std::string InfeasibleText(const SweepTable& table) {
+  const size_t count = CountRows(table, PointState::kInfeasible);
+  return count == 0 ? "" : fmt::format(" ({} infeasible)", count);
+}
+
 std::string Counted(size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }

@@ -28,6 +28,13 @@ std::string PointText(const SweepTable& table, const SweepRow& row);
 
 size_t CountRows(const SweepTable& table, PointState state);
 
+// Those that finished, feasible or not.
+size_t CountFinished(const SweepTable& table);
+
+// " (45 infeasible)", to follow the number of those that finished; empty where
+// there are none.
+std::string InfeasibleText(const SweepTable& table);
+
 // "1 point", "2 points".
 std::string Counted(size_t count, std::string_view what);
 

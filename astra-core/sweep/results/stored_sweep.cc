@@ -120,6 +120,26 @@ absl::StatusOr<std::vector<ComputedMetric>> GetComputed(
   return computed;
 }
 
+// Sweeps of before there were any have none.
+absl::StatusOr<std::vector<Expression>> GetRequirements(
+    const Database& database) {
+  std::vector<Expression> requirements;
+  ASTRA_ASSIGN_OR_RETURN(const std::optional<std::string> stored,
+                         FindStoredValue(database, "requirements"));
+  if (!stored) return requirements;
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<std::string> texts,
+                         GetStoredTexts(database, "requirements"));
+  requirements.reserve(texts.size());
+  for (const std::string& text : texts) {
+    absl::StatusOr<Expression> expression = Expression::Parse(text);
+    if (!expression.ok()) {
+      return DamagedStore(database, "\"requirements\" of its sweep");
+    }
+    requirements.push_back(*std::move(expression));
+  }
+  return requirements;
+}
+
 }  // namespace
 
 absl::Status DamagedStore(const Database& database, std::string_view what) {
@@ -156,6 +176,10 @@ absl::Status PutStoredSweep(const Database& database, const Sweep& sweep,
   for (const SweepMetric& metric : sweep.metrics) {
     computed[metric.name] = metric.expression.text();
   }
+  Json requirements = Json::array();
+  for (const SweepRequirement& requirement : sweep.requirements) {
+    requirements.push_back(requirement.expression.text());
+  }
   Json objectives = Json::object();
   for (const SweepObjective& objective : sweep.objectives) {
     objectives[objective.metric] = objective.maximize ? "maximize" : "minimize";
@@ -168,6 +192,7 @@ absl::Status PutStoredSweep(const Database& database, const Sweep& sweep,
       {"variables", JsonLine(points.variables)},
       {"number_variables", JsonLine(NumberVariables(points))},
       {"computed_metrics", JsonLine(computed)},
+      {"requirements", JsonLine(requirements)},
       {"objectives", JsonLine(objectives)},
   };
   for (const auto& [name, value] : values) {
@@ -193,6 +218,7 @@ absl::StatusOr<StoredSweep> GetStoredSweep(const Database& database) {
     table.objectives.push_back({metric, direction == "maximize"});
   }
   ASTRA_ASSIGN_OR_RETURN(stored.computed, GetComputed(database));
+  ASTRA_ASSIGN_OR_RETURN(stored.requirements, GetRequirements(database));
   const bool is_right =
       !table.objectives.empty() && (!table.has_repeats || table.num_axes > 0);
   if (!is_right) return DamagedStore(database, "its table \"sweep\"");

@@ -6,6 +6,7 @@
 //   variables         ["tp", ...]: as SweepPoints::variables
 //   number_variables  ["tp", ...]: those that are numbers in all points
 //   computed_metrics  {"cost": "gpus * iteration_ms", ...}
+//   requirements      ["reserved_memory_gib <= 74.5", ...]; may be missing
 //   objectives        {"iteration_ms": "minimize", ...}, the first ranks
 //   metrics           ["iteration_ms", ...]: those of the view "results"
 
@@ -51,6 +52,7 @@ absl::Status PutStoredSweep(const Database& database, const Sweep& sweep,
 struct StoredSweep {
   SweepTable table;  // Without rows and metrics.
   std::vector<ComputedMetric> computed;
+  std::vector<Expression> requirements;
 };
 
 // Errors: InvalidArgument where none is stored, or the store is damaged.

@@ -11,6 +11,7 @@
 #include "astra-core/sweep/results/computed_metrics.h"
 #include "astra-core/sweep/results/database.h"
 #include "astra-core/sweep/results/flat_json.h"
+#include "astra-core/sweep/results/requirements.h"
 #include "astra-core/sweep/results/results_view.h"
 #include "astra-core/sweep/results/stored_sweep.h"
 #include "fmt/format.h"
@@ -340,6 +341,7 @@ absl::StatusOr<SweepTable> SweepStore::Table() const {
   RowReader reader(database, &stored.table);
   ASTRA_RETURN_IF_ERROR(reader.ReadAll());
   AddComputedMetrics(stored.computed, stored.table);
+  ApplyRequirements(stored.requirements, stored.table);
   return std::move(stored.table);
 }
 

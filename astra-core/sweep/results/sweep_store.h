@@ -65,7 +65,8 @@ class SweepStore {
   absl::StatusOr<std::set<std::string>> PendingKeys() const;
 
   // The plan with what came of it. Metrics of the sweep file are computed here,
-  // after those of the runs; one that cannot be computed is absent.
+  // after those of the runs; one that cannot be computed is absent, with a
+  // warning. What it requires is applied here, too.
   absl::StatusOr<SweepTable> Table() const;
 
  private:

@@ -18,7 +18,7 @@ class RepeatSet {
 
   void Add(const SweepRow& run) {
     runs_.push_back(&run);
-    if (run.state != PointState::kFinished) return;
+    if (!HasFinished(run.state)) return;
     for (size_t i = 0; i < metrics_.size(); ++i) {
       if (!run.metrics[i]) continue;
       const double value = *run.metrics[i];
@@ -76,20 +76,31 @@ class RepeatSet {
   }
 
   PointState MergedState() const {
+    if (Count(PointState::kInfeasible) > 0) return PointState::kInfeasible;
     if (Count(PointState::kFinished) > 0) return PointState::kFinished;
     return Count(PointState::kFailed) > 0 ? PointState::kFailed
                                           : PointState::kPending;
   }
 
   std::string MergedReason() const {
-    const auto failed = std::find_if(
-        runs_.begin(), runs_.end(),
-        [](const SweepRow* run) { return run->state == PointState::kFailed; });
-    if (failed == runs_.end()) return "";
-    const size_t count = Count(PointState::kFailed);
-    if (count == runs_.size()) return (*failed)->reason;
-    return fmt::format("{} of {} repeats failed: {}", count, runs_.size(),
-                       (*failed)->reason);
+    const std::string infeasible =
+        ReasonOf(PointState::kInfeasible, "are infeasible");
+    const std::string failed = ReasonOf(PointState::kFailed, "failed");
+    return fmt::format("{}{}{}", infeasible,
+                       infeasible.empty() || failed.empty() ? "" : "; ",
+                       failed);
+  }
+
+  // The first reason of those of `state`, and how many they are if not all.
+  std::string ReasonOf(PointState state, std::string_view what) const {
+    const auto first =
+        std::find_if(runs_.begin(), runs_.end(),
+                     [&](const SweepRow* run) { return run->state == state; });
+    if (first == runs_.end()) return "";
+    const size_t count = Count(state);
+    if (count == runs_.size()) return (*first)->reason;
+    return fmt::format("{} of {} repeats {}: {}", count, runs_.size(), what,
+                       (*first)->reason);
   }
 
   static void AddCost(const PointCost& cost, std::optional<PointCost>& sum) {
@@ -151,10 +162,16 @@ std::string_view PointStateName(PointState state) {
       return "pending";
     case PointState::kFinished:
       return "finished";
+    case PointState::kInfeasible:
+      return "infeasible";
     case PointState::kFailed:
       return "failed";
   }
   return "";
+}
+
+bool HasFinished(PointState state) {
+  return state == PointState::kFinished || state == PointState::kInfeasible;
 }
 
 std::optional<size_t> FindMetric(const SweepTable& table,

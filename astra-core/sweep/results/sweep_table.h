@@ -16,16 +16,25 @@
 
 namespace astra {
 
-enum class PointState : uint8_t { kPending, kFinished, kFailed };
+enum class PointState : uint8_t {
+  kPending,
+  kFinished,
+  kInfeasible,  // Finished, but not what the sweep requires.
+  kFailed,
+};
 
-// "pending", "finished", "failed".
+// "pending", "finished", "infeasible", "failed".
 std::string_view PointStateName(PointState state);
+
+// Whether the run finished, and so has metrics: feasible or not.
+bool HasFinished(PointState state);
 
 struct SweepRow {
   uint32_t number = 0;  // Of the point; of repeats, the first.
   std::string key;
   PointState state = PointState::kPending;
-  // Why it failed; of repeats also where only some of them did.
+  // Why it failed or is infeasible; of repeats also where only some of them
+  // failed or are.
   std::string reason;
   std::vector<std::string> values;  // Of SweepTable::variables.
   // Of SweepTable::metrics; none where the run has no such number.
@@ -47,6 +56,8 @@ struct SweepTable {
   std::vector<std::string> metrics;
   std::vector<SweepObjective> objectives;  // At least one.
   std::vector<SweepRow> rows;              // By number.
+  // Why computed metrics are absent, in one line each.
+  std::vector<std::string> warnings;
 };
 
 // The position of a metric; none if no run has it.
@@ -56,9 +67,9 @@ std::optional<size_t> FindMetric(const SweepTable& table,
 // The table with one row for each set of repeats: metrics are their mean over
 // the runs that finished; the axis of the seed is gone. For each metric of an
 // objective, METRIC_min and METRIC_max follow at the end. Without repeats, the
-// table itself. A set has finished where one of its runs has; its cost is what
-// all took together, the commands and the values of the other variables are
-// those of the first.
+// table itself. A set has finished where one of its runs has; it is infeasible
+// where one of them is. Its cost is what all took together, the commands and
+// the values of the other variables are those of the first.
 SweepTable MergeRepeats(const SweepTable& table);
 
 struct ColumnNames {

@@ -29,6 +29,7 @@ constexpr std::string_view kEveryPart =
     "simulate: {n: \"t${tp}.txt\"}\n"
     "make_work: {operator_table: \"${dp}\"}\n"
     "metrics: {cost: \"${dp * iteration_ms}\", twice: cost * 2}\n"
+    "require: [memory_gib < 80, \"${twice > seed}\"]\n"
     "objectives: [minimize: cost, {maximize: mfu}]\n";
 
 TEST(ReadSweepTest, ReadsAxesDefinitionsAndRules) {
@@ -72,6 +73,10 @@ TEST(ReadSweepTest, ReadsSectionsMetricsAndObjectives) {
   ASSERT_EQ(sweep.metrics.size(), 2);
   EXPECT_EQ(sweep.metrics[0].name, "cost");
   EXPECT_EQ(sweep.metrics[0].expression.text(), "dp * iteration_ms");
+  ASSERT_EQ(sweep.requirements.size(), 2);
+  EXPECT_EQ(sweep.requirements[0].expression.text(), "memory_gib < 80");
+  EXPECT_EQ(sweep.requirements[1].expression.text(), "twice > seed");
+  EXPECT_EQ(sweep.requirements[1].where, "a/s.yaml:13:28");
   ASSERT_EQ(sweep.objectives.size(), 2);
   EXPECT_EQ(sweep.objectives[0].metric, "cost");
   EXPECT_FALSE(sweep.objectives[0].maximize);
@@ -116,8 +121,8 @@ TEST(ReadSweepTest, RefusesWhatIsNoSweep) {
   EXPECT_EQ(ErrorOf("axis: {a: [1]}\nrun: {}\n"),
             "2:7: unknown field of a sweep \"axis\"; did you mean \"axes\"? "
             "(known: axes, collective, constraints, exclude, let, make_topo, "
-            "make_work, metrics, name, objectives, repeats, run, simai_sweep, "
-            "simulate)");
+            "make_work, metrics, name, objectives, repeats, require, run, "
+            "simai_sweep, simulate)");
   EXPECT_EQ(ErrorOf("name: a/b\nrun: {}\n"),
             "2:7: name is \"a/b\": expected a \"name\" of at most 64 letters, "
             "digits, '_', '-' and '.'");
@@ -165,7 +170,9 @@ TEST(ReadSweepTest, RefusesVariablesThatAreNotKnown) {
   EXPECT_EQ(ErrorOf("axes: {tp: [1]}\nrun: {w: \"${tpp}\"}\n"),
             fmt::format("3:10: unknown variable \"tpp\"{}", known));
   EXPECT_EQ(ErrorOf("axes: {tp: [1]}\nexclude: [t == 1]\nrun: {}\n"),
-            fmt::format("3:11: unknown variable \"t\"{}", known));
+            fmt::format("3:11: unknown variable \"t\"{}; what a run gives is "
+                        "known only after it: see \"require\"",
+                        known));
 }
 
 TEST(ReadSweepTest, RefusesVariablesWithoutEffect) {
@@ -180,8 +187,8 @@ TEST(ReadSweepTest, RefusesVariablesWithoutEffect) {
             "2:11: \"b\" has no effect: no option, rule, definition or "
             "metric uses it; write \"${b}\" where it goes");
   for (const std::string_view use :
-       {"exclude: a == 2", "metrics: {m: a * 2}", "make_topo: {g: \"${a}\"}",
-        "let: {b: \"${a}\"}\nexclude: b == 2"}) {
+       {"exclude: a == 2", "require: a * mfu > 2", "metrics: {m: a * 2}",
+        "make_topo: {g: \"${a}\"}", "let: {b: \"${a}\"}\nexclude: b == 2"}) {
     EXPECT_EQ(ErrorOf(fmt::format("axes: {{a: [1]}}\n{}\nrun: {{}}\n", use)),
               "no error")
         << use;
@@ -195,6 +202,12 @@ TEST(ReadSweepTest, RefusesRulesThatAreNone) {
   EXPECT_EQ(ErrorOf("constraints: 1 +\nrun: {}\n"),
             "2:14: at character 4 of \"1 +\": found the end, expected a "
             "value, such as a variable, a number or a text in quotes");
+  EXPECT_EQ(ErrorOf("require: [1 <]\nrun: {}\n"),
+            "2:11: at character 4 of \"1 <\": found the end, expected a "
+            "value, such as a variable, a number or a text in quotes");
+  EXPECT_EQ(ErrorOf("require: {a: 1}\nrun: {}\n"),
+            "2:10: a rule of \"require\" is a mapping: expected an "
+            "expression, in quotes where it begins with one or holds a \": \"");
   std::string many = "exclude: [";
   for (int i = 0; i < 1001; ++i) many += "1 > 2, ";
   EXPECT_EQ(ErrorOf(many + "]\nrun: {}\n"),

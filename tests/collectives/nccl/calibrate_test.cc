@@ -71,7 +71,7 @@ SystemSpec Base() {
 }
 
 // The constants that are more than 2 % from those of `truth`.
-std::vector<std::string> Missed(const Calibration& calibration,
+std::vector<std::string> Missed(const SystemCalibration& calibration,
                                 SystemSpec truth) {
   SystemSpec fitted = calibration.system;
   const std::vector<CalibratedConstant> got = CalibratedConstantsOf(fitted);
@@ -86,7 +86,7 @@ std::vector<std::string> Missed(const Calibration& calibration,
   return missed;
 }
 
-std::vector<std::string> NamesOf(const Calibration& calibration) {
+std::vector<std::string> NamesOf(const SystemCalibration& calibration) {
   std::vector<std::string> names;
   for (const FittedConstant& constant : calibration.constants) {
     names.push_back(constant.name);
@@ -101,7 +101,7 @@ TEST(CalibrateTest, RecoversTheConstantsOfOneServer) {
   paces.algorithms[IndexOf(NcclAlgorithm::kRing)] = {0.7, 120, 50};
   paces.algorithms[IndexOf(NcclAlgorithm::kNvls)] = {0.8, 60, 30};
   paces.direct = {0.6, 40, 10};
-  const Calibration calibration = ValueOrDie(
+  const SystemCalibration calibration = ValueOrDie(
       Calibrate(Base(), Observe(truth, {{CollectiveKind::kAllReduce, 8},
                                         {CollectiveKind::kAllReduce, 8,
                                          "NCCL_ALGO=Ring,NCCL_PROTO=Simple"},
@@ -128,7 +128,7 @@ TEST(CalibrateTest, RecoversTheConstantsBetweenServers) {
   paces.algorithms[IndexOf(NcclAlgorithm::kRing)] = {0.8, 300, 60};
   paces.algorithms[IndexOf(NcclAlgorithm::kTree)] = {0.75, 100, 30};
   paces.direct = {0.65, 200, 20};
-  const Calibration calibration = ValueOrDie(Calibrate(
+  const SystemCalibration calibration = ValueOrDie(Calibrate(
       Base(),
       Observe(truth, {{CollectiveKind::kAllGather, 32, "NCCL_ALGO=Ring"},
                       {CollectiveKind::kAllReduce, 64, "NCCL_ALGO=Tree"},
@@ -147,7 +147,7 @@ TEST(CalibrateTest, ARampMayGrowFromNone) {
   SystemSpec truth = start;
   truth.transport.paces.algorithms[IndexOf(NcclAlgorithm::kRing)] = {0.8, 300,
                                                                      60};
-  const Calibration calibration = ValueOrDie(Calibrate(
+  const SystemCalibration calibration = ValueOrDie(Calibrate(
       start,
       Observe(truth, {{CollectiveKind::kAllGather, 32, "NCCL_ALGO=Ring"},
                       {CollectiveKind::kAllReduce, 64, "NCCL_ALGO=Ring"}})));
@@ -158,7 +158,7 @@ TEST(CalibrateTest, ARampMayGrowFromNone) {
 TEST(CalibrateTest, OneServerLeavesTheTransportAlone) {
   SystemSpec truth = Base();
   truth.interconnect.launch_us = 30;
-  const Calibration calibration =
+  const SystemCalibration calibration =
       ValueOrDie(Calibrate(Base(), Observe(truth, {{}})));
   for (const std::string& name : NamesOf(calibration)) {
     EXPECT_THAT(name, ::testing::StartsWith("interconnect "));
@@ -170,13 +170,13 @@ TEST(CalibrateTest, OneServerLeavesTheTransportAlone) {
 TEST(CalibrateTest, SmallSizesLeaveEfficienciesAlone) {
   SystemSpec truth = Base();
   truth.interconnect.launch_us = 30;
-  const Calibration calibration =
+  const SystemCalibration calibration =
       ValueOrDie(Calibrate(Base(), Observe(truth, {{.last = 64 * kKiB}})));
   EXPECT_THAT(NamesOf(calibration), ElementsAre("interconnect launch_us"));
 }
 
 TEST(CalibrateTest, WhatFitsStaysAsItWas) {
-  const Calibration calibration =
+  const SystemCalibration calibration =
       ValueOrDie(Calibrate(Base(), Observe(Base(), {{}, {.num_gpus = 16}})));
   EXPECT_THAT(calibration.constants, IsEmpty());
   EXPECT_EQ(WriteSystem(calibration.system), WriteSystem(Base()));
@@ -187,8 +187,8 @@ TEST(CalibrateTest, GivesTheSameEachTime) {
   truth.interconnect.paces.direct = {0.6, 40, 10};
   const std::vector<Observation> observations = Observe(
       truth, {{CollectiveKind::kAllToAll}, {CollectiveKind::kAllToAll, 16}});
-  const Calibration first = ValueOrDie(Calibrate(Base(), observations));
-  const Calibration second = ValueOrDie(Calibrate(Base(), observations));
+  const SystemCalibration first = ValueOrDie(Calibrate(Base(), observations));
+  const SystemCalibration second = ValueOrDie(Calibrate(Base(), observations));
   EXPECT_EQ(WriteSystem(first.system), WriteSystem(second.system));
   EXPECT_EQ(CalibrationText(first), CalibrationText(second));
 }
@@ -205,7 +205,8 @@ TEST(CalibrateTest, OutliersHardlyMatter) {
   for (size_t i = 0; i < observations.size(); i += 7) {
     observations[i].time_us *= 3;
   }
-  const Calibration calibration = ValueOrDie(Calibrate(Base(), observations));
+  const SystemCalibration calibration =
+      ValueOrDie(Calibrate(Base(), observations));
   EXPECT_NEAR(calibration.system.interconnect.paces.direct.efficiency, 0.6,
               0.03);
   EXPECT_LT(calibration.after.summary.median_abs, 3);
@@ -244,7 +245,7 @@ TEST(CalibrateTest, RefusesWhatCannotBeFitted) {
 }
 
 TEST(CalibrateTest, TheReportNamesWhatChanged) {
-  Calibration calibration;
+  SystemCalibration calibration;
   calibration.constants = {{"interconnect launch_us", 24, 14.5}};
   calibration.before.summary = {.median_abs = 20.25, .p90_abs = 101};
   calibration.after.errors = {1, -2};

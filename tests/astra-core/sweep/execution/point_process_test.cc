@@ -61,9 +61,11 @@ TEST_F(PointProcessTest, RecordsMetricsCostsAndCommands) {
   EXPECT_GT(record.cost.peak_memory_mib, 0);
   EXPECT_NE(record.cost.host, "");
   // The folder's name holds a blank.
-  EXPECT_THAT(record.commands, ElementsAre("fake_run --x 3 --output '" +
-                                           sweep_.folder().PointFolder("key3") +
-                                           "' --result fake"));
+  EXPECT_THAT(
+      record.commands,
+      ElementsAre("cd '" + sweep_.Run({}).origin + "'",
+                  "fake_run --x 3 --output '" +
+                      sweep_.folder().PointFolder("key3") + "' --result fake"));
   const auto read = ReadPointRecord(sweep_.folder(), "key3").value();
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(FormatPointRecord(*read), FormatPointRecord(record));

@@ -147,6 +147,48 @@ TEST(DescribeComparisonTest, OffersTheMetricThatMayBeMeant) {
             "  point 4: out of memory\n");
 }
 
+TEST(DescribeComparisonTest, LeavesOutWhatIsInfeasible) {
+  SweepTable table = Example();
+  table.objectives.resize(1);
+  table.warnings = {"metric cost: absent"};
+  for (const size_t row : {0, 1, 2}) {
+    table.rows[row].state = PointState::kInfeasible;
+    table.rows[row].reason = row == 1 ? "misses a" : "misses b";
+  }
+  EXPECT_THAT(
+      DescribeComparison(table, 3),
+      HasSubstr("points     6: 4 finished (3 infeasible), 1 failed, 1 not run\n"
+                "objective  minimize iteration_ms\n"
+                "infeasible 2: misses b\n"
+                "infeasible 1: misses a\n"
+                "warning    metric cost: absent\n"
+                "best       point 5: topology=DCN+ tp=4, iteration_ms 450\n"));
+  table.rows[4].state = PointState::kInfeasible;
+  for (const size_t row : {0, 1, 2, 4}) {
+    table.rows[row].reason = fmt::format("misses {}", row);
+  }
+  for (const std::string reason : {"x", "y"}) {
+    table.rows.push_back(table.rows[4]);
+    table.rows.back().reason = reason;
+  }
+  table.rows = Numbered(table.rows);
+  EXPECT_EQ(DescribeComparison(table, 3),
+            "sweep      gpt: simai_analytical 0.1.0\n"
+            "points     8: 6 finished (6 infeasible), 1 failed, 1 not run\n"
+            "objective  minimize iteration_ms\n"
+            "infeasible 1: misses 0\n"
+            "infeasible 1: misses 1\n"
+            "infeasible 1: misses 2\n"
+            "infeasible 1: misses 4\n"
+            "infeasible 1: x\n"
+            "infeasible 1: for other reasons\n"
+            "warning    metric cost: absent\n"
+            "best       none: no point that finished is feasible\n"
+            "\n"
+            "failed\n"
+            "  point 4: out of memory\n");
+}
+
 TEST(DescribeComparisonTest, GroupsFailuresByReasonTheMostFrequentFirst) {
   SweepTable table = Example();
   table.rows.clear();

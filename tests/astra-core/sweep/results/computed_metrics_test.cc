@@ -80,6 +80,23 @@ TEST(ComputedMetricsTest, IsANumberOrAbsent) {
   EXPECT_THAT(Of("unknown"), ElementsAreArray(absent));
 }
 
+TEST(ComputedMetricsTest, SaysWhyItIsAbsent) {
+  const SweepTable table = With({{"fine", "gpus"},
+                                 {"typo", "tme * 2"},
+                                 {"some", "time * 2"},
+                                 {"name", "'a'"},
+                                 {"next", "typo + 1"}});
+  EXPECT_THAT(table.warnings,
+              ElementsAre("metric typo: absent in 2 of 2 points: unknown "
+                          "variable \"tme\"; did you mean \"time\"? (point 1)",
+                          "metric some: absent in 1 of 2 points: the point has "
+                          "no \"time\" (point 2)",
+                          "metric name: absent in 2 of 2 points: it is a text: "
+                          "\"a\" (point 1)",
+                          "metric next: absent in 2 of 2 points: the point has "
+                          "no \"typo\" (point 1)"));
+}
+
 TEST(ComputedMetricsTest, DoesNotOverflowWithLargeMetrics) {
   EXPECT_THAT(Of("big * big"),
               ElementsAre(6.4e19, 6.4e19, std::nullopt, std::nullopt));

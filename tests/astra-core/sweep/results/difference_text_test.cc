@@ -107,6 +107,16 @@ TEST(DescribeDifferenceTest, ComparesMeansOfRepeats) {
                         "  x          1        1  70  35  x 0.500\n"));
 }
 
+TEST(DescribeDifferenceTest, CountsWhatIsInfeasibleAsFinishedOnly) {
+  SweepTable table = SweepA();
+  for (SweepRow& row : table.rows) {
+    if (row.state == PointState::kFinished) row.state = PointState::kInfeasible;
+  }
+  EXPECT_THAT(ValueOrDie(DescribeDifference(table, SweepA(), 9)),
+              HasSubstr("5 of 6 points finished (5 infeasible)\n"
+                        "best of A  none\n"));
+}
+
 TEST(DescribeDifferenceTest, HasNoMeanOfWhatHasNoRatio) {
   SweepTable other = SweepA();
   SweepTable table = SweepA();

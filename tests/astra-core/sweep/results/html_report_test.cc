@@ -73,6 +73,9 @@ size_t CountOf(std::string_view text, std::string_view part) {
 TEST(HtmlReportTest, HoldsTheTableAsJson) {
   SweepTable table = SmallTable();
   table.rows[2].metrics[0] = std::numeric_limits<double>::quiet_NaN();
+  table.rows[2].state = PointState::kInfeasible;
+  table.rows[2].reason = "misses mfu > 0.5";
+  table.warnings = {"metric cost: absent"};
 
   EXPECT_EQ(DataOf(HtmlReport(table)), Json::parse(R"({
     "program": "simai_analytical", "version": "0.1.0",
@@ -80,6 +83,7 @@ TEST(HtmlReportTest, HoldsTheTableAsJson) {
     "axis_values": [["Spectrum-X", "DCN+"], ["4", "8"]], "repeats": false,
     "metrics": ["iteration_ms", "mfu"],
     "objectives": [{"metric": "iteration_ms", "maximize": false}],
+    "warnings": ["metric cost: absent"],
     "rows": [
       {"number": 1, "state": "finished", "reason": "",
        "values": ["Spectrum-X", "4", "64"], "metrics": [12.5, 0.375],
@@ -87,7 +91,7 @@ TEST(HtmlReportTest, HoldsTheTableAsJson) {
       {"number": 2, "state": "finished", "reason": "",
        "values": ["Spectrum-X", "8", "64"], "metrics": [10.25, null],
        "commands": []},
-      {"number": 3, "state": "finished", "reason": "",
+      {"number": 3, "state": "infeasible", "reason": "misses mfu > 0.5",
        "values": ["DCN+", "4", "64"], "metrics": [null, 0.5],
        "commands": []},
       {"number": 4, "state": "failed", "reason": "killed by signal 9",

@@ -44,7 +44,7 @@ TEST(RankedRowsTest, HasTheBestFirstAndEqualsByNumber) {
                               {-1, 0, 0},
                               {0, 0, 0}});
   table.rows[5].state = PointState::kFailed;
-  table.rows[6].state = PointState::kPending;
+  table.rows[6].state = PointState::kInfeasible;
   EXPECT_THAT(RankedRows(table), ElementsAre(1, 4, 0, 3));
   table.objectives = {{"a", true}};
   EXPECT_THAT(RankedRows(table), ElementsAre(0, 3, 4, 1));

@@ -28,6 +28,18 @@ TEST(RowTextTest, NamesThePointItsAxesAndItsObjectives) {
   EXPECT_EQ(PointText(table, table.rows[0]), "point 1: time 8094.01");
 }
 
+TEST(RowTextTest, CountsWhatIsInfeasibleAsFinished) {
+  SweepTable table;
+  table.rows.resize(5);
+  table.rows[1].state = PointState::kFinished;
+  EXPECT_EQ(CountFinished(table), 1);
+  EXPECT_EQ(InfeasibleText(table), "");
+  table.rows[2].state = table.rows[3].state = PointState::kInfeasible;
+  table.rows[4].state = PointState::kFailed;
+  EXPECT_EQ(CountFinished(table), 3);
+  EXPECT_EQ(InfeasibleText(table), " (2 infeasible)");
+}
+
 TEST(RowTextTest, CountsInWords) {
   EXPECT_EQ(Counted(1, "point"), "1 point");
   EXPECT_EQ(Counted(0, "point"), "0 points");

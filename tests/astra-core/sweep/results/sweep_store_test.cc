@@ -223,6 +223,34 @@ TEST_F(SweepStoreTest, ComputesTheMetricsOfTheFile) {
               ElementsAre(std::nullopt, 0.5, std::nullopt, std::nullopt));
 }
 
+TEST_F(SweepStoreTest, AppliesWhatTheFileRequires) {
+  MadeUpSweep made = MakeSweep({"1", "2", "3"}, {"x"});
+  made.sweep.metrics.push_back(
+      {"cost", ValueOrDie(Expression::Parse("gpus * time")), ""});
+  made.sweep.requirements.push_back(
+      {ValueOrDie(Expression::Parse("cost <= 30")), ""});
+  ASSERT_TRUE(Plan(made).ok());
+  ASSERT_TRUE(Add({FinishedRecord("1x", {{"time", 3}}),
+                   FinishedRecord("2x", {{"time", 2}}),
+                   FinishedRecord("3x", {{"mfu", 1}})})
+                  .ok());
+  EXPECT_THAT(States(),
+              ElementsAre("1 finished", "2 infeasible: misses cost <= 30",
+                          "3 infeasible: cannot tell whether cost <= 30: the "
+                          "point has no \"cost\""));
+  EXPECT_THAT(Table().rows[1].metrics, ElementsAre(2, std::nullopt, 40));
+  EXPECT_THAT(Table().warnings,
+              ElementsAre("metric cost: absent in 1 of 3 points: the point has "
+                          "no \"time\" (point 3)"));
+  EXPECT_THAT(ValueOrDie(store_.PendingKeys()), IsEmpty());
+}
+
+TEST_F(SweepStoreTest, ReadsSweepsThatKnowNoRequirements) {
+  ASSERT_TRUE(PlanOf({"1"}).ok());
+  RunSql("DELETE FROM sweep WHERE name = 'requirements'");
+  EXPECT_THAT(States(), ElementsAre("1 pending"));
+}
+
 TEST_F(SweepStoreTest, IsOfOneSweep) {
   ASSERT_TRUE(PlanOf({"1"}).ok());
   MadeUpSweep other = MakeSweep({"1", "2"}, {"x"});
@@ -288,6 +316,9 @@ TEST_F(SweepStoreTest, SaysWhatIsDamaged) {
       {"UPDATE sweep SET value = '{\"a\": \"1 +\"}' WHERE name = "
        "'computed_metrics'",
        "\"computed_metrics\" of its sweep"},
+      {"UPDATE sweep SET value = '{}' WHERE name = 'computed_metrics'; "
+       "UPDATE sweep SET value = '[\"1 +\"]' WHERE name = 'requirements'",
+       "\"requirements\" of its sweep"},
       {"UPDATE sweep SET value = '' WHERE name = 'objectives'",
        "\"objectives\" of its sweep"},
       {"UPDATE sweep SET value = '[\"tp\"]' WHERE name = 'axes'",

@@ -92,6 +92,21 @@ TEST(MergeRepeatsTest, SaysWhatBecameOfAllRuns) {
   EXPECT_EQ(MergeRepeats(table).rows[1].state, PointState::kPending);
 }
 
+TEST(MergeRepeatsTest, IsInfeasibleWhereOneIs) {
+  SweepTable table = Repeated();
+  table.rows[1].state = table.rows[5].state = PointState::kInfeasible;
+  table.rows[1].reason = table.rows[5].reason = "misses a";
+  const SweepTable merged = MergeRepeats(table);
+  EXPECT_EQ(merged.rows[0].state, PointState::kInfeasible);
+  EXPECT_EQ(merged.rows[0].reason, "1 of 3 repeats are infeasible: misses a");
+  EXPECT_EQ(merged.rows[0].metrics[0], 10);  // (10 + 13 + 7) / 3.
+  EXPECT_EQ(merged.rows[1].state, PointState::kInfeasible);
+  EXPECT_EQ(merged.rows[1].reason,
+            "1 of 3 repeats are infeasible: misses a; 1 of 3 repeats failed: "
+            "no memory");
+  EXPECT_EQ(merged.rows[1].metrics[0], 5);
+}
+
 TEST(MergeRepeatsTest, KeepsMeansWithinTheirRange) {
   SweepTable table = Repeated();
   // 0.1 + 0.1 + 0.1 is more than 0.3.
