@@ -64,13 +64,15 @@ Decimal WithoutZeros(Decimal decimal) {
 
 std::string TextOf(const Decimal& decimal) {
   const auto [digits, decimals] = WithoutZeros(decimal);
-  std::string text =
+  const std::string all =
       fmt::format("{:0{}}", static_cast<int64_t>(digits < 0 ? -digits : digits),
                   decimals + 1);
-  if (decimals > 0) {
-    text.insert(text.size() - static_cast<size_t>(decimals), ".");
-  }
-  return digits < 0 ? fmt::format("-{}", text) : text;
+  const std::string_view sign = digits < 0 ? "-" : "";
+  if (decimals == 0) return fmt::format("{}{}", sign, all);
+  const size_t whole = all.size() - static_cast<size_t>(decimals);
+  const std::string_view text = all;
+  return fmt::format("{}{}.{}", sign, text.substr(0, whole),
+                     text.substr(whole));
 }
 
 absl::Status TooMany(size_t max_count) {
