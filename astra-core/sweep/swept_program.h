@@ -25,13 +25,13 @@ struct SweptProgram {
   absl::Span<const OptionSpec> options;
   // Of a kRun: the options that take the files of the other two; empty where
   // it has none.
-  std::string_view topology_option;
-  std::string_view workload_option;
+  std::string_view topology_option = {};
+  std::string_view workload_option = {};
   // Options that a sweep may not set, separated by spaces: those that print
   // something in place of the work, and those that the sweep gives.
-  std::string_view refused;
+  std::string_view refused = {};
   // Of a kRun: the metric that a sweep minimises unless it says otherwise.
-  std::string_view objective;
+  std::string_view objective = {};
 };
 
 // The option that `name` spells, as a command line does: any alias, '_' for
