@@ -151,7 +151,7 @@ TEST(DescribeComparisonTest, LeavesOutWhatIsInfeasible) {
   SweepTable table = Example();
   table.objectives.resize(1);
   table.warnings = {"metric cost: absent"};
-  for (const size_t row : {0, 1, 2}) {
+  for (const size_t row : {size_t{0}, size_t{1}, size_t{2}}) {
     table.rows[row].state = PointState::kInfeasible;
     table.rows[row].reason = row == 1 ? "misses a" : "misses b";
   }
@@ -164,7 +164,7 @@ TEST(DescribeComparisonTest, LeavesOutWhatIsInfeasible) {
                 "warning    metric cost: absent\n"
                 "best       point 5: topology=DCN+ tp=4, iteration_ms 450\n"));
   table.rows[4].state = PointState::kInfeasible;
-  for (const size_t row : {0, 1, 2, 4}) {
+  for (const size_t row : {size_t{0}, size_t{1}, size_t{2}, size_t{4}}) {
     table.rows[row].reason = fmt::format("misses {}", row);
   }
   for (const std::string reason : {"x", "y"}) {
