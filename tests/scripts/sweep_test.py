@@ -95,7 +95,7 @@ class SweepTest(unittest.TestCase):
         while kills < 20:
             process = self.start("run", "many.yaml", "-o", "killed", "--quiet")
             try:
-                # So little that some is left at the end, on a faster machine too.
+                # Some must be left at the end, on a faster machine too.
                 process.wait(random.uniform(0, whole / 40))
                 break
             except subprocess.TimeoutExpired:
