@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "astra-core/base/host_name.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -45,9 +46,7 @@ absl::Status WriteAndClose(FilePtr file, const std::string& path,
 
 std::string TemporaryName(std::string_view path) {
   // Another host, on a shared file system, may have a process of this number.
-  char host[65] = "";
-  gethostname(host, sizeof(host) - 1);
-  return fmt::format("{}.{}.{}.tmp", path, host, getpid());
+  return fmt::format("{}.{}.{}.tmp", path, HostName(), getpid());
 }
 
 // Errors name `path`, the file that is meant.

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "astra-core/base/files.h"
+#include "astra-core/base/host_name.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/sweep/execution/run_metrics.h"
 #include "astra-core/sweep/execution/shell_word.h"
@@ -119,12 +120,6 @@ std::string UtcNow() {
   const size_t size =
       std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return std::string(text, size);
-}
-
-std::string HostName() {
-  char host[256] = "";
-  gethostname(host, sizeof(host) - 1);
-  return host;
 }
 
 double Seconds(const timeval& time) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "astra-core/base/host_name.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -30,11 +31,7 @@ absl::Status MakeFolder(const std::string& path) {
 }
 
 // "PID on HOST", what the holder of a lock writes into its file.
-std::string Self() {
-  char host[256] = "";
-  gethostname(host, sizeof(host) - 1);
-  return fmt::format("{} on {}", getpid(), host);
-}
+std::string Self() { return fmt::format("{} on {}", getpid(), HostName()); }
 
 std::string ReadHolder(int file) {
   char text[300];

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "astra-core/base/host_name.h"
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
 
@@ -79,11 +80,9 @@ TEST(WriteFileTest, SaysWhenTheDiskIsFull) {
   const std::string path = folder.PathOf("file");
   WriteText(path, "before");
   // Where it writes first: a name that we can foresee.
-  char host[65] = "";
-  gethostname(host, sizeof(host) - 1);
   std::filesystem::create_symlink(
       "/dev/full",
-      folder.PathOf(fmt::format("file.{}.{}.tmp", host, getpid())));
+      folder.PathOf(fmt::format("file.{}.{}.tmp", HostName(), getpid())));
 
   EXPECT_THAT(WriteFile(path, "after"),
               StatusIs(absl::StatusCode::kPermissionDenied,
