@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "workload/generator/sharding.h"
+
 namespace astra {
 namespace {
 
@@ -12,28 +14,8 @@ constexpr int64_t kWeightBytes = 2;  // BF16, also when products are in FP8.
 constexpr int64_t kStateBytes = 12;
 constexpr int64_t kFloatBytes = 4;
 
-struct Counts {
-  int64_t dense = 0;
-  int64_t expert = 0;
-
-  int64_t sum() const { return dense + expert; }
-};
-
-Counts CountsOf(const MockModule& module) {
+DenseAndExpert CountsOf(const MockModule& module) {
   return {module.parameters, module.expert_parameters};
-}
-
-// This rank's part of what the holders of the same parameters share.
-Counts ShareOf(const Counts& counts, const TrainingSetup& setup) {
-  const int64_t stage = setup.world_size / setup.pipeline;
-  const int64_t expert_ranks =
-      setup.expert_tensor.value_or(setup.tensor) * setup.expert;
-  const auto share = [](int64_t count, int64_t ranks) {
-    return (count + ranks - 1) / ranks;
-  };
-  const int64_t most = setup.zero_group.value_or(stage);
-  return {share(counts.dense, std::min(stage / setup.tensor, most)),
-          share(counts.expert, std::min(stage / expert_ranks, most))};
 }
 
 // Of the weights of products in FP8, both copies.
@@ -110,10 +92,10 @@ void SetWorkspaces(const ProgramStage& stage, const TrainingSetup& setup,
 Bytes OptimizerWorkspace(const Blueprint& blueprint, const ProgramStage& stage,
                          const TrainingSetup& setup) {
   const StageTotals totals = Sum(blueprint, stage);
-  const Counts all = {totals.parameters, totals.expert_parameters};
-  const Counts held = setup.zero == Zero::kNone ? all : ShareOf(all, setup);
+  const DenseAndExpert all = {totals.parameters, totals.expert_parameters};
   const int64_t copied = setup.gradient_bytes < kFloatBytes ? kFloatBytes : 0;
-  return Bytes((setup.optimizer_workspace + copied) * held.sum());
+  return Bytes((setup.optimizer_workspace + copied) *
+               ShareOf(all, setup).sum());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "workload/generator/sharding.h"
 #include "workload/parallel_plan.h"
 
 namespace astra {
@@ -14,34 +15,9 @@ constexpr int64_t kParameterBytes = 2;  // BF16, also when products are in FP8.
 constexpr ParallelDimension kData = ParallelDimension::kData;
 constexpr ParallelDimension kDataExpert = ParallelDimension::kDataExpert;
 
-// How many ranks hold the same parameters.
-struct Replicas {
-  int64_t dense;
-  int64_t expert;
-};
-
-Replicas ReplicasOf(const TrainingSetup& setup) {
-  const int64_t stage = setup.world_size / setup.pipeline;
-  const int64_t tensor = setup.expert_tensor.value_or(setup.tensor);
-  return {stage / setup.tensor, stage / (tensor * setup.expert)};
-}
-
-// How many of them share the states of the optimizer.
-Replicas SharersOf(const TrainingSetup& setup) {
-  const Replicas all = ReplicasOf(setup);
-  if (setup.zero == Zero::kNone) return {1, 1};
-  const int64_t most = setup.zero_group.value_or(all.dense);
-  return {std::min(all.dense, most), std::min(all.expert, most)};
-}
-
-struct Counts {
-  int64_t dense = 0;
-  int64_t expert = 0;
-};
-
 // Adds collectives of `bytes` for each parameter, over DP and over DP_EP.
 void AddCollectives(StepKind step, StepWhen when, CollectiveKind kind,
-                    const Counts& counts, int64_t bytes,
+                    const DenseAndExpert& counts, int64_t bytes,
                     const TrainingSetup& setup,
                     std::vector<ModuleStep>& steps) {
   const auto [dense, expert] = ReplicasOf(setup);
@@ -80,9 +56,8 @@ MockModule AfterModule(std::string_view name, std::vector<ModuleStep> steps) {
   return module;
 }
 
-MockModule Optimizer(const Counts& counts, const TrainingSetup& setup) {
-  const auto [dense, expert] = SharersOf(setup);
-  const int64_t share = counts.dense / dense + counts.expert / expert;
+MockModule Optimizer(const DenseAndExpert& counts, const TrainingSetup& setup) {
+  const int64_t share = ShareOf(counts, setup).sum();
   constexpr int64_t kStates = 3;      // A weight and two moments in FP32,
   constexpr int64_t kStateBytes = 8;  // which are read and written.
   constexpr int64_t kAdamBytes = kStates * kStateBytes + kParameterBytes;
@@ -97,15 +72,14 @@ MockModule Optimizer(const Counts& counts, const TrainingSetup& setup) {
   }
   steps.push_back(
       StreamStep("adam", share * (setup.gradient_bytes + kAdamBytes)));
-  const int64_t zeroed =
-      setup.zero >= Zero::kGradients ? share : counts.dense + counts.expert;
+  const int64_t zeroed = setup.zero >= Zero::kGradients ? share : counts.sum();
   steps.push_back(StreamStep("gradient_zero", zeroed * setup.gradient_bytes));
   return AfterModule("optimizer", std::move(steps));
 }
 
 // The collectives of a unit that begins with those of `counts` parameters.
-void AddCollectivesAround(const Counts& counts, const TrainingSetup& setup,
-                          TrainedUnit& unit) {
+void AddCollectivesAround(const DenseAndExpert& counts,
+                          const TrainingSetup& setup, TrainedUnit& unit) {
   MockModule begin;
   MockModule end;
   const auto pass = [](MockModule & module, ModulePass which) -> auto& {
@@ -150,13 +124,13 @@ void AddCollectivesAround(const Counts& counts, const TrainingSetup& setup,
 void AddSharding(const TrainingSetup& setup, int64_t bucket,
                  std::vector<TrainedUnit>& units) {
   if (setup.zero >= Zero::kGradients) bucket = 0;
-  Counts open;  // Of what is in no bucket yet.
+  DenseAndExpert open;  // Of what is in no bucket yet.
   for (size_t i = units.size(); i-- > 0;) {
     for (const MockModule& module : units[i].modules) {
       open.dense += module.parameters;
       open.expert += module.expert_parameters;
     }
-    Counts full;
+    DenseAndExpert full;
     if (i == 0 || open.dense >= bucket) {
       full.dense = std::exchange(open.dense, 0);
     }
@@ -178,7 +152,7 @@ std::vector<MockModule> OptimizerModules(const Blueprint& blueprint,
                                          const ProgramStage& stage,
                                          const TrainingSetup& setup) {
   const StageTotals totals = Sum(blueprint, stage);
-  const Counts counts = {totals.parameters, totals.expert_parameters};
+  const DenseAndExpert counts = {totals.parameters, totals.expert_parameters};
   std::vector<MockModule> modules;
   std::vector<ModuleStep> steps;
   if (setup.zero < Zero::kGradients && !setup.overlap_gradients) {

@@ -423,6 +423,33 @@ TEST(OptimizerTest, ExpertsAreSharedByTheirReplicas) {
               ElementsAre(76432 * 4, 76432 * 30, 207424 * 4));
 }
 
+// Experts that TP does not split have more replicas than the rest: 4 ranks
+// share the 196,608 parameters of 32 experts. Adam moves 30 B for each
+// parameter whose states, of 12 B, are in the memory of the rank.
+TEST(OptimizerTest, TimeAndMemoryAreOfTheSameShare) {
+  TrainingSetup setup = SmallSetup();
+  setup.tensor = 4;
+  setup.expert_tensor = 1;
+  setup.sequence_parallel = true;
+  double whole = 0;
+  for (const Zero zero :
+       {Zero::kNone, Zero::kOptimizer, Zero::kGradients, Zero::kParameters}) {
+    setup.zero = zero;
+    const Blueprint blueprint = Train(SmallMoe(), setup);
+    int64_t states = 0;
+    for (const ModuleRun& run : blueprint.stages[0].runs) {
+      for (const ModuleId id : run.modules) {
+        states +=
+            run.times * blueprint.modules[id.index()].memory.optimizer.count();
+      }
+    }
+    const double adam = OptimizerBytes(SmallMoe(), setup)[1];
+    EXPECT_EQ(adam / 30, static_cast<double>(states) / 12);
+    if (zero == Zero::kNone) whole = adam;
+    EXPECT_EQ(whole - adam, zero == Zero::kNone ? 0 : 30.0 * 196608 * 3 / 4);
+  }
+}
+
 TEST(OptimizerTest, AgreesOnTheNormOverTensorParallelRanks) {
   TrainingSetup setup = SmallSetup();
   EXPECT_THAT(CollectivesOf(Train(SmallLlama(), setup), "optimizer"),
