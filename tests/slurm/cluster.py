@@ -30,6 +30,8 @@ import time
 DAEMONS = ("munged", "slurmctld", "slurmd")
 CLIENTS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue")
 
+CGROUPS = "/sys/fs/cgroup"
+
 TIME_LIMIT = 30  # Seconds for all of the start, and for one client.
 KILL_WAIT = 2  # Seconds from asking a job or a daemon to end to SIGKILL.
 POLL = 0.05
@@ -107,6 +109,13 @@ def missing_programs():
     return [p for p in DAEMONS + CLIENTS if find_program(p) is None]
 
 
+def obstacle():
+    """Returns why no cluster can start on this host, or None."""
+    if not os.path.ismount(CGROUPS):
+        return f"{CGROUPS} is not mounted, and slurmd does not start without it"
+    return None
+
+
 def free_ports(count):
     """Returns ports of 127.0.0.1 that nobody listens on."""
     sockets = [socket.socket() for _ in range(count)]
@@ -146,6 +155,8 @@ class SlurmCluster:
         missing = missing_programs()
         if missing:
             raise SlurmError("not installed: " + ", ".join(missing))
+        if said := obstacle():
+            raise SlurmError(said)
         self._keeper = start_keeper()
         try:
             self.folder = pathlib.Path(self._keeper.stdout.readline().strip())

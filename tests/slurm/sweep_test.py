@@ -3,8 +3,9 @@
 
 Usage: sweep_test.py [--bin DIR] [--if-installed] [TEST...]
 
-The cluster is real and of this host alone: see cluster.py. With --if-installed
-the test passes where Slurm's programs are not there.
+The cluster is real and of this host alone: see cluster.py. The test passes, and
+says why, where the host cannot run one; with --if-installed also where Slurm's
+programs are not there.
 """
 
 import argparse
@@ -21,33 +22,20 @@ import unittest
 
 sys.dont_write_bytecode = True  # The source folder stays as it is.
 
-from cluster import SlurmCluster, missing_programs  # noqa: E402
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT))
+
+from cluster import SlurmCluster, missing_programs, obstacle  # noqa: E402
+from tests.testing.many_points import many_points  # noqa: E402
+
 BIN = ROOT / "build" / "release" / "bin"
 LIMIT = 120  # Seconds for one command or one thing to happen.
 POLL = 0.02
 
-# 4 x 10 x 5 = 200 points, the slowest first. One of 64 GPUs takes a tenth of a
-# second or two, for every message of every GPU is simulated.
-MANY = """\
-simai_sweep: 1
-axes:
-  gpus: [64, 32, 16, 8]
-  rate: {from: 100, to: 1000, step: 100}
-  layers: [5, 4, 3, 2, 1]
-gen_topo: {topo: Spectrum-X, g: "${gpus}", gt: H100, bw: "${rate}Gbps"}
-gen_workload:
-  model: gpt-7b
-  num_layers: ${layers}
-  gpu: H100
-  world_size: ${gpus}
-  tp: 8
-  global_batch: ${gpus}
-  seq_length: 1024
-  format: program
-simai_analytical: {lowering: flow-graph}
-"""
+# The slowest first. One of 64 GPUs takes a tenth of a second or two, for every
+# message of every GPU is simulated.
+MANY = many_points("[64, 32, 16, 8]", "[5, 4, 3, 2, 1]",
+                   "{lowering: flow-graph}")
 
 # 4 points of half a second and more.
 SLOW = MANY.replace("[64, 32, 16, 8]", "[128]").replace(
@@ -307,6 +295,9 @@ if __name__ == "__main__":
         said = "not installed: " + ", ".join(missing)
         if not options.if_installed:
             sys.exit(said)
+        print("skipped: " + said)
+        sys.exit(0)
+    if said := obstacle():
         print("skipped: " + said)
         sys.exit(0)
     unittest.main(argv=[sys.argv[0], *rest])
