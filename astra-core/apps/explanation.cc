@@ -70,6 +70,7 @@ absl::StatusOr<std::optional<Explanation>> Explain(
                     return module.memory != ModuleMemory();
                   });
   if (has_memory) explanation.memory = MemoryOf(*program);
+  explanation.gpu_memory = program->gpu().memory;
   return explanation;
 }
 
@@ -137,14 +138,19 @@ Json MemoryJson(const Explanation& explanation) {
   for (const StageMemory& stage : explanation.memory) {
     reserved = std::max(reserved, ReservedMemory(stage));
   }
-  return {{"stage", most.stage},
-          {"peak_memory_gib", gib(most.peak())},
-          {"reserved_memory_gib", gib(reserved)},
-          {"weights_gib", gib(most.weights)},
-          {"gradients_gib", gib(most.gradients)},
-          {"optimizer_gib", gib(most.optimizer)},
-          {"saved_gib", gib(most.saved)},
-          {"workspace_gib", gib(most.workspace)}};
+  Json json = {{"stage", most.stage},
+               {"peak_memory_gib", gib(most.peak())},
+               {"reserved_memory_gib", gib(reserved)},
+               {"weights_gib", gib(most.weights)},
+               {"gradients_gib", gib(most.gradients)},
+               {"optimizer_gib", gib(most.optimizer)},
+               {"saved_gib", gib(most.saved)},
+               {"workspace_gib", gib(most.workspace)}};
+  if (explanation.gpu_memory != Bytes(0)) {
+    json["gpu_memory_gib"] = gib(explanation.gpu_memory);
+    json["fits"] = most.peak() <= explanation.gpu_memory;
+  }
+  return json;
 }
 
 }  // namespace astra

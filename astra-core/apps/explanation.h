@@ -25,6 +25,7 @@ struct Explanation {
   std::vector<PathPiece> path;  // None without a timeline.
   Bounds bounds;
   std::vector<StageMemory> memory;  // None where the program says nothing.
+  Bytes gpu_memory;                 // 0 where it is not known.
 };
 
 // Has a run of `workload` keep what an explanation needs, or a trace, unless

@@ -12,9 +12,17 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/command_line/main_support.h"
+#include "fmt/format.h"
 
 namespace astra {
 namespace {
+
+// Says of an illegal layout that it is one.
+absl::Status Marked(const absl::Status& status) {
+  if (!absl::IsFailedPrecondition(status)) return status;
+  return absl::InvalidArgumentError(
+      fmt::format("{}{}", kIllegalLayout, std::string(status.message())));
+}
 
 absl::StatusOr<Blueprint> MakeBlueprint(const GenWorkloadOptions& options) {
   if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
@@ -57,5 +65,5 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
 
 int main(int argc, char** argv) {
   const astra::Log log("gen_workload");
-  return astra::ExitCode(astra::Run(argc, argv, log), log);
+  return astra::ExitCode(astra::Marked(astra::Run(argc, argv, log)), log);
 }

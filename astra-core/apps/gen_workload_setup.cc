@@ -133,7 +133,7 @@ absl::Status ReadLayout(const CommandLine& flags, TrainingSetup& setup) {
       left = left % size == 0 ? left / size : 0;
     }
     if (left != 1) {
-      return absl::InvalidArgumentError(fmt::format(
+      return absl::FailedPreconditionError(fmt::format(
           "TP {} x CP {} x PP {} x DP {} is not the world size {}",
           setup.tensor, setup.context, setup.pipeline, data, setup.world_size));
     }

@@ -48,11 +48,11 @@ class TemporaryFolder {
   std::string path_;
 };
 
-absl::StatusOr<Records> KnownRecords(const PlannedSweep& plan) {
+Records KnownRecords(const PlannedSweep& plan) {
   Records records;
   for (const PreparedPoint& point : plan.prepared) {
-    ASTRA_ASSIGN_OR_RETURN(std::optional<PointRecord> record,
-                           ReadPointRecord(plan.folder, point.key()));
+    std::optional<PointRecord> record =
+        ReadRecordOrWarn(plan.folder, point.key());
     if (record) records.emplace(point.key(), *std::move(record));
   }
   return records;
@@ -73,6 +73,7 @@ struct Estimate {
   size_t num_late = 0;  // Of them, those that were given up.
   // The trial points that failed, or have no number that an objective needs.
   std::vector<std::string> faults;
+  std::vector<std::string> illegal;  // The trial points with such a layout.
   double mean_wall_s = 0;
   double peak_memory_mib = 0;
 };
@@ -85,8 +86,8 @@ void Add(const PointRecord& record, Estimate& estimate) {
       std::max(estimate.peak_memory_mib, record.cost.peak_memory_mib);
 }
 
-// "point 3 (tp=8): gen_workload: ..." of a trial that failed, or that lacks
-// what the objectives are about; empty of one that did neither.
+// "point 3 (tp=8): gen_workload: ..." of a trial that failed or is illegal, or
+// that lacks what the objectives are about; else empty.
 std::string FaultOf(const PlannedSweep& plan,
                     const std::vector<const PreparedPoint*>& probes,
                     const PointRecord& record) {
@@ -144,7 +145,8 @@ absl::StatusOr<Estimate> Probe(
               ++estimate.num_late;
             } else if (std::string fault = FaultOf(plan, probes, record);
                        !fault.empty()) {
-              estimate.faults.push_back(std::move(fault));
+              (record.illegal ? estimate.illegal : estimate.faults)
+                  .push_back(std::move(fault));
             }
             if (record.finished || record.exit_code == 128 + SIGKILL) {
               Add(record, estimate);
@@ -192,10 +194,11 @@ std::string DescribeEstimate(const Estimate& estimate, size_t to_run,
   return text;
 }
 
-std::string_view StateOf(const Records& records, const PreparedPoint& point) {
+std::string_view StateNameOf(const Records& records,
+                             const PreparedPoint& point) {
   const auto found = records.find(point.key());
   if (found == records.end()) return "to run";
-  return found->second.finished ? "finished" : "failed";
+  return PointStateName(StateOf(found->second));
 }
 
 void PrintPoints(const PlannedSweep& plan, const Records& records) {
@@ -207,7 +210,7 @@ void PrintPoints(const PlannedSweep& plan, const Records& records) {
   for (const PreparedPoint& point : plan.prepared) {
     Print(fmt::format(
         "point      {:<6} {:<9} {}\n", point.point.number,
-        StateOf(records, point),
+        StateNameOf(records, point),
         DescribeVariables(points.axis_variables, point.point.variables)));
   }
   for (size_t i = 0; i < points.skipped.size(); ++i) {
@@ -241,7 +244,7 @@ void PrintJson(const PlannedSweep& plan, const Records& records,
     const Json json = {
         {"event", "point"},
         {"point", point.point.number},
-        {"state", StateOf(records, point)},
+        {"state", StateNameOf(records, point)},
         {"variables", VariablesJson(plan.points, point.point.variables)}};
     Print(JsonLine(json));
   }
@@ -262,6 +265,7 @@ void PrintJson(const PlannedSweep& plan, const Records& records,
                      {"peak_memory_mib", estimate.peak_memory_mib},
                      {"from_points", estimate.num_seen},
                      {"given_up", estimate.num_late},
+                     {"illegal", estimate.illegal},
                      {"faults", estimate.faults}};
   Print(JsonLine(json));
 }
@@ -270,7 +274,7 @@ void PrintJson(const PlannedSweep& plan, const Records& records,
 
 absl::StatusOr<int> DryRun(const PlannedSweep& plan,
                            const SweepRunOptions& options) {
-  ASTRA_ASSIGN_OR_RETURN(const Records records, KnownRecords(plan));
+  const Records records = KnownRecords(plan);
   const std::vector<const PreparedPoint*> points = PointsToRun(plan, records);
   Estimate estimate;
   for (const auto& [_, record] : records) Add(record, estimate);
@@ -286,6 +290,9 @@ absl::StatusOr<int> DryRun(const PlannedSweep& plan,
     PrintJson(plan, records, estimate, points.size());
   } else if (options.output == SweepOutput::kText) {
     PrintPoints(plan, records);
+    for (const std::string& illegal : estimate.illegal) {
+      Print(fmt::format("left out   {}\n", illegal));
+    }
     for (const std::string& fault : estimate.faults) {
       Print(fmt::format("failed     {}\n", fault));
     }

@@ -8,6 +8,7 @@
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/simai_sweep_programs.h"
 #include "astra-core/base/files.h"
+#include "astra-core/base/log.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/version.h"
@@ -51,7 +52,7 @@ absl::StatusOr<PlannedSweep> Plan(const std::string& file,
   ASTRA_ASSIGN_OR_RETURN(SweepPoints points, ExpandSweep(sweep));
   FileHashes hashes;
   ASTRA_ASSIGN_OR_RETURN(std::vector<PreparedPoint> prepared,
-                         PreparePoints(sweep, points, program_folder));
+                         PreparePoints(sweep, points, program_folder, hashes));
   ASTRA_ASSIGN_OR_RETURN(std::string version,
                          ProgramVersion(sweep, program_folder, hashes));
   SweepFolder place(folder.value_or("results/" + sweep.name));
@@ -100,7 +101,9 @@ absl::StatusOr<std::optional<Origin>> ReadOrigin(const SweepFolder& folder) {
   read("timeout_ms", &origin.timeout_ms, &Json::is_number_integer);
   if (is_right) return std::optional<Origin>(std::move(origin));
   return absl::InvalidArgumentError(
-      fmt::format("{}: is not as simai_sweep wrote it", folder.origin_file()));
+      fmt::format("{}: is not as simai_sweep wrote it; simai_sweep run SWEEP "
+                  "--output {} writes it anew",
+                  folder.origin_file(), ShellWord(folder.path())));
 }
 
 absl::Status CheckFolder(const std::string& path) {
@@ -226,18 +229,19 @@ SweepRun RunOf(const PlannedSweep& plan, const SweepRunOptions& options,
   };
 }
 
+std::optional<PointRecord> ReadRecordOrWarn(const SweepFolder& folder,
+                                            std::string_view key) {
+  std::string fault;
+  std::optional<PointRecord> record = ReadPointRecord(folder, key, &fault);
+  if (!fault.empty()) Log("simai_sweep").Warning(fault);
+  return record;
+}
+
 absl::Status CollectRecords(const SweepFolder& folder, SweepStore& store) {
   ASTRA_ASSIGN_OR_RETURN(const std::set<std::string> keys, store.PendingKeys());
   std::vector<PointRecord> records;
   for (const std::string& key : keys) {
-    absl::StatusOr<std::optional<PointRecord>> read =
-        ReadPointRecord(folder, key);
-    if (!read.ok()) {
-      return absl::InvalidArgumentError(
-          fmt::format("{}; delete it, and its point runs again",
-                      std::string(read.status().message())));
-    }
-    std::optional<PointRecord>& record = *read;
+    std::optional<PointRecord> record = ReadRecordOrWarn(folder, key);
     if (record) records.push_back(*std::move(record));
   }
   return store.Add(records);

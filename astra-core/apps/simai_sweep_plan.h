@@ -4,8 +4,10 @@
 #ifndef ASTRA_CORE_APPS_SIMAI_SWEEP_PLAN_H_
 #define ASTRA_CORE_APPS_SIMAI_SWEEP_PLAN_H_
 
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -64,9 +66,14 @@ absl::StatusOr<std::vector<const PreparedPoint*>> PointsWithNumbers(
 SweepRun RunOf(const PlannedSweep& plan, const SweepRunOptions& options,
                absl::Span<const PreparedPoint* const> points);
 
+// The record of a run, if it is over. A record that is not right is none, and a
+// line on stderr names it.
+std::optional<PointRecord> ReadRecordOrWarn(const SweepFolder& folder,
+                                            std::string_view key);
+
 // Moves what tasks have recorded of the store's pending points into it.
 //
-// Errors: those of ReadPointRecord and of the store.
+// Errors: those of the store.
 absl::Status CollectRecords(const SweepFolder& folder, SweepStore& store);
 
 // Opens the store of the sweep in the folder `operand`, after collecting what

@@ -5,6 +5,7 @@
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/sweep/execution/shell_word.h"
+#include "astra-core/sweep/results/sweep_table.h"
 #include "fmt/format.h"
 
 namespace astra {
@@ -69,7 +70,8 @@ void SweepProgress::Begin(size_t num_failed) const {
 
 void SweepProgress::OnRecord(const PointRecord& record) {
   ++num_done_;
-  if (!record.finished) ++num_failed_;
+  const PointState state = StateOf(record);
+  if (state == PointState::kFailed) ++num_failed_;
   const auto found = points_.find(record.key);
   if (found == points_.end()) return;
   const SweepPoint& point = found->second->point;
@@ -80,12 +82,12 @@ void SweepProgress::OnRecord(const PointRecord& record) {
     }
     PrintJson({{"event", "point"},
                {"point", point.number},
-               {"state", record.finished ? "finished" : "failed"},
+               {"state", PointStateName(state)},
                {"reason", record.reason},
                {"variables", VariablesJson(plan_.points, point)},
                {"metrics", std::move(metrics)},
                {"wall_s", record.cost.wall_s}});
-  } else if (output_ == SweepOutput::kText && !record.finished) {
+  } else if (output_ == SweepOutput::kText && state == PointState::kFailed) {
     line_.Clear();
     Print(fmt::format(
         "failed     point {} ({}): {}\n", point.number,
@@ -109,32 +111,34 @@ void SweepProgress::OnNote(std::string_view note) {
   PrintNote(note, output_);
 }
 
-void SweepProgress::End(std::string_view how, const absl::Status& status,
-                        size_t num_finished, size_t num_failed,
-                        size_t num_pending, std::string_view infeasible) {
+void SweepProgress::End(const SweepEnd& end) {
   line_.Clear();
   const std::chrono::duration<double> wall = Clock::now() - begin_;
+  const std::string why(end.status.message());
   if (output_ == SweepOutput::kJsonLines) {
     PrintJson({{"event", "end"},
-               {"finished", num_finished},
-               {"failed", num_failed},
-               {"not_run", num_pending},
+               {"finished", end.num_finished},
+               {"illegal", end.num_illegal},
+               {"failed", end.num_failed},
+               {"not_run", end.num_pending},
                {"run_now", num_done_},
                {"wall_s", wall.count()},
-               {"how", how},
-               {"why", std::string(status.message())}});
+               {"how", end.how},
+               {"why", why}});
   } else if (output_ == SweepOutput::kText) {
-    const std::string why =
-        status.ok() ? ""
-                    : fmt::format("; {}; simai_sweep resume {} goes on",
-                                  std::string(status.message()),
-                                  ShellWord(plan_.folder.path()));
-    Print(
-        fmt::format("{:<10} {}: {} finished{}, {} failed, {} not run; {} run "
-                    "now, in {:.1f} "
-                    "s{}\n",
-                    how, plan_.sweep.name, num_finished, infeasible, num_failed,
-                    num_pending, num_done_, wall.count(), why));
+    const std::string illegal =
+        end.num_illegal == 0
+            ? ""
+            : fmt::format(", {} left out as illegal", end.num_illegal);
+    const std::string more =
+        end.status.ok() ? ""
+                        : fmt::format("; {}; simai_sweep resume {} goes on",
+                                      why, ShellWord(plan_.folder.path()));
+    Print(fmt::format(
+        "{:<10} {}: {} finished{}{}, {} failed, {} not run; {} run now, in "
+        "{:.1f} s{}\n",
+        end.how, plan_.sweep.name, end.num_finished, end.infeasible, illegal,
+        end.num_failed, end.num_pending, num_done_, wall.count(), more));
   }
 }
 

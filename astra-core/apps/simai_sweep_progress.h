@@ -23,6 +23,17 @@ namespace astra {
 // Something that a person may want to know: a line, or a JSON object.
 void PrintNote(std::string_view note, SweepOutput output);
 
+// How a run ended.
+struct SweepEnd {
+  std::string_view how;  // "finished".
+  absl::Status status;   // Why, if it is an error.
+  size_t num_finished = 0;
+  size_t num_illegal = 0;
+  size_t num_failed = 0;
+  size_t num_pending = 0;
+  std::string infeasible;  // More of those that finished: " (3 infeasible)".
+};
+
 class SweepProgress {
  public:
   // `plan` must outlive it. `points` are those that will run.
@@ -42,11 +53,8 @@ class SweepProgress {
   // Something that a person may want to know.
   void OnNote(std::string_view note);
 
-  // The last line: how it ended ("finished"), and why if `status` is an error.
-  // `infeasible` says more of those that finished: " (3 infeasible)".
-  void End(std::string_view how, const absl::Status& status,
-           size_t num_finished, size_t num_failed, size_t num_pending,
-           std::string_view infeasible);
+  // The last line.
+  void End(const SweepEnd& end);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -32,6 +32,7 @@ absl::StatusOr<SweepTable> TableOf(const std::string& folder) {
 // How much of the work is done, and how long the rest may take.
 struct Progress {
   size_t finished = 0;
+  size_t illegal = 0;
   size_t failed = 0;
   size_t pending = 0;
   double mean_wall_s = 0;  // Of the points that have run; 0 where none has.
@@ -40,6 +41,7 @@ struct Progress {
 Progress ProgressOf(const SweepTable& table) {
   Progress progress;
   progress.finished = CountFinished(table);
+  progress.illegal = CountRows(table, PointState::kIllegal);
   progress.failed = CountRows(table, PointState::kFailed);
   progress.pending = CountRows(table, PointState::kPending);
   double wall_s = 0;
@@ -100,15 +102,16 @@ std::string DescribePoints(const SweepTable& table) {
 std::string DescribeStatus(const SweepTable& table, const Progress& progress,
                            const std::string& holder, bool points) {
   const size_t total = table.rows.size();
-  const size_t over = progress.finished + progress.failed;
+  const size_t over = progress.finished + progress.illegal + progress.failed;
   const double fraction =
       total == 0 ? 1 : static_cast<double>(over) / static_cast<double>(total);
   std::string text = fmt::format(
       "sweep      {}: {}{}{}\n"
-      "progress   {} {} of {}: {} finished{}, {} failed, {} not run\n",
+      "progress   {} {} of {}: {} finished{}{}, {} failed, {} not run\n",
       table.name, table.program, table.version.empty() ? "" : " ",
       table.version, Bar(fraction), over, total, progress.finished,
-      InfeasibleText(table), progress.failed, progress.pending);
+      InfeasibleText(table), IllegalText(table), progress.failed,
+      progress.pending);
   if (progress.pending > 0) {
     text += holder.empty()
                 ? "run by     nobody now; simai_sweep resume goes on\n"
@@ -120,7 +123,7 @@ std::string DescribeStatus(const SweepTable& table, const Progress& progress,
           progress.mean_wall_s);
     }
   }
-  text += DescribeFailures(table);
+  text += IllegalReasonsText(table) + DescribeFailures(table);
   if (progress.failed > 0) {
     text +=
         "           log.txt in points/KEY has more (--points lists them); "
@@ -141,6 +144,7 @@ Json StatusJson(const SweepTable& table, const Progress& progress,
   return {{"sweep", table.name},
           {"points", table.rows.size()},
           {"finished", progress.finished},
+          {"illegal", progress.illegal},
           {"failed", progress.failed},
           {"not_run", progress.pending},
           {"mean_wall_s", progress.mean_wall_s},
@@ -222,7 +226,8 @@ absl::StatusOr<int> SweepStatusCommand(const CommandLine& flags) {
     Print(JsonLine(StatusJson(table, progress, holder)));
   }
   ASTRA_RETURN_IF_ERROR(FlushStdout());
-  return progress.finished == table.rows.size() ? 0 : 1;
+  const bool is_over = progress.failed == 0 && progress.pending == 0;
+  return is_over && progress.finished > 0 ? 0 : 1;
 }
 
 absl::StatusOr<int> SweepExportCommand(const CommandLine& flags) {

@@ -8,7 +8,8 @@
 
 namespace astra {
 
-// How far a sweep is. Exit code 0 if all points finished, 1 if not.
+// How far a sweep is. Exit code 0 if all points finished but those with an
+// illegal layout, and some did; 1 if not.
 //
 // Errors: InvalidArgument for what is no folder of a sweep; those of the store.
 absl::StatusOr<int> SweepStatusCommand(const CommandLine& flags);

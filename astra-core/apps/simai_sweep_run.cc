@@ -13,6 +13,7 @@
 #include "astra-core/apps/simai_sweep_plan.h"
 #include "astra-core/apps/simai_sweep_progress.h"
 #include "astra-core/base/files.h"
+#include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/sweep/execution/slurm_scheduler.h"
@@ -94,10 +95,14 @@ absl::StatusOr<SweepLock> WaitForLock(const SweepFolder& folder,
     if (lock) return *std::move(lock);
     if (!signals) {
       signals.emplace();
-      PrintNote(
-          fmt::format("waiting    for {}, which runs this sweep",
-                      holder.empty() ? "another process" : "process " + holder),
-          output);
+      const std::string text =
+          fmt::format("for {}, which runs this sweep",
+                      holder.empty() ? "another process" : "process " + holder);
+      // A wait without end must not go unseen.
+      if (output == SweepOutput::kQuiet) {
+        Log("simai_sweep").Warning("waiting " + text);
+      }
+      PrintNote("waiting    " + text, output);
       ASTRA_RETURN_IF_ERROR(FlushStdout());
     }
     if (const char* signal = signals->Wait(std::chrono::milliseconds(200))) {
@@ -122,6 +127,15 @@ absl::Status ForgetFailed(const PlannedSweep& plan, SweepStore& store) {
   return absl::OkStatus();
 }
 
+// A sweep whose rules leave nothing to compare is most likely a mistake.
+absl::Status CheckSomeIsLegal(const SweepTable& table) {
+  const size_t illegal = CountRows(table, PointState::kIllegal);
+  if (illegal == 0 || illegal < table.rows.size()) return absl::OkStatus();
+  return absl::AbortedError(
+      fmt::format("no point of the sweep has a legal layout; point {}: {}",
+                  table.rows.front().number, table.rows.front().reason));
+}
+
 // Writes the report and says how the sweep ended.
 absl::StatusOr<int> Conclude(const PlannedSweep& plan, const SweepStore& store,
                              const absl::Status& status,
@@ -129,22 +143,25 @@ absl::StatusOr<int> Conclude(const PlannedSweep& plan, const SweepStore& store,
                              SweepProgress& progress) {
   ASTRA_ASSIGN_OR_RETURN(const SweepTable table, store.Table());
   ASTRA_RETURN_IF_ERROR(WriteFile(plan.folder.report(), HtmlReport(table)));
-  const size_t finished = CountFinished(table);
-  const size_t failed = CountRows(table, PointState::kFailed);
-  const size_t pending = CountRows(table, PointState::kPending);
+  SweepEnd end;
+  end.status = status;
+  end.num_finished = CountFinished(table);
+  end.num_illegal = CountRows(table, PointState::kIllegal);
+  end.num_failed = CountRows(table, PointState::kFailed);
+  end.num_pending = CountRows(table, PointState::kPending);
+  end.infeasible = InfeasibleText(table);
   const bool is_submitted =
-      status.ok() && pending > 0 && !options.options.slurm.wait;
-  if (options.output == SweepOutput::kText && finished > 0) {
+      status.ok() && end.num_pending > 0 && !options.options.slurm.wait;
+  if (options.output == SweepOutput::kText && end.num_finished > 0) {
     Print(DescribeComparison(table, kTopRows));
     Print(fmt::format("\nreport     {}\n", plan.folder.report()));
   }
-  const std::string_view how = is_submitted  ? "submitted"
-                               : status.ok() ? "finished"
-                                             : "stopped";
-  progress.End(how, status, finished, failed, pending, InfeasibleText(table));
+  end.how = is_submitted ? "submitted" : status.ok() ? "finished" : "stopped";
+  progress.End(end);
   ASTRA_RETURN_IF_ERROR(FlushStdout());
   if (absl::IsCancelled(status)) return StoppedExitCode(status);
-  return failed == 0 && (pending == 0 || is_submitted) ? 0 : 1;
+  ASTRA_RETURN_IF_ERROR(CheckSomeIsLegal(table));
+  return end.num_failed == 0 && (end.num_pending == 0 || is_submitted) ? 0 : 1;
 }
 
 // Runs what has not run, as the process that collects.
@@ -153,6 +170,8 @@ absl::StatusOr<int> RunPlan(const PlannedSweep& plan,
   ASTRA_RETURN_IF_ERROR(plan.folder.Create());
   ASTRA_ASSIGN_OR_RETURN(const SweepLock lock,
                          WaitForLock(plan.folder, options.output));
+  RemoveLeftTemporaries(plan.folder.path());
+  RemoveLeftTemporaries(plan.folder.path() + "/inputs");
   ASTRA_ASSIGN_OR_RETURN(SweepStore store,
                          SweepStore::Open(plan.folder.database()));
   ASTRA_RETURN_IF_ERROR(store.SetPlan(plan.sweep, plan.points, plan.prepared));
@@ -172,8 +191,8 @@ absl::StatusOr<int> RunPlan(const PlannedSweep& plan,
   }
 
   SweepProgress progress(plan, points, options.output);
-  ASTRA_ASSIGN_OR_RETURN(const SweepTable before, store.Table());
-  progress.Begin(CountRows(before, PointState::kFailed));
+  ASTRA_ASSIGN_OR_RETURN(const size_t num_failed, store.CountFailed());
+  progress.Begin(num_failed);
   RecordWriter writer(store);
   absl::Status status;
   if (!points.empty()) {
@@ -200,31 +219,34 @@ absl::StatusOr<int> RunPoints(const PlannedSweep& plan,
     ASTRA_RETURN_IF_ERROR(KeepSweepFile(plan, options));
   }
   std::vector<const PreparedPoint*> points;
-  size_t num_finished = 0;
-  size_t num_failed = 0;
+  SweepEnd end;
+  const auto count = [&end](const PointRecord& record) {
+    const PointState state = StateOf(record);
+    ++(state == PointState::kFinished  ? end.num_finished
+       : state == PointState::kIllegal ? end.num_illegal
+                                       : end.num_failed);
+    return absl::OkStatus();
+  };
   for (const PreparedPoint* point : all) {
-    ASTRA_ASSIGN_OR_RETURN(const std::optional<PointRecord> record,
-                           ReadPointRecord(plan.folder, point->key()));
+    const std::optional<PointRecord> record =
+        ReadRecordOrWarn(plan.folder, point->key());
     if (!record) points.push_back(point);
-    if (record) ++(record->finished ? num_finished : num_failed);
+    if (record) ASTRA_RETURN_IF_ERROR(count(*record));
   }
   SweepProgress progress(plan, points, options.output);
-  progress.Begin(num_failed);
-  absl::Status status;
+  progress.Begin(end.num_failed);
   if (!points.empty()) {
-    const SweepEvents events =
-        EventsOf(progress, [&](const PointRecord& record) {
-          ++(record.finished ? num_finished : num_failed);
-          return absl::OkStatus();
-        });
-    status = RunScheduler(RunOf(plan, options, points), options, events);
+    end.status = RunScheduler(RunOf(plan, options, points), options,
+                              EventsOf(progress, count));
   }
-  if (!status.ok() && !absl::IsCancelled(status)) return status;
-  progress.End(status.ok() ? "finished" : "stopped", status, num_finished,
-               num_failed, all.size() - num_finished - num_failed, "");
+  if (!end.status.ok() && !absl::IsCancelled(end.status)) return end.status;
+  end.how = end.status.ok() ? "finished" : "stopped";
+  const size_t num_good = end.num_finished + end.num_illegal;
+  end.num_pending = all.size() - num_good - end.num_failed;
+  progress.End(end);
   ASTRA_RETURN_IF_ERROR(FlushStdout());
-  if (absl::IsCancelled(status)) return StoppedExitCode(status);
-  return num_finished == all.size() ? 0 : 1;
+  if (absl::IsCancelled(end.status)) return StoppedExitCode(end.status);
+  return num_good == all.size() ? 0 : 1;
 }
 
 // Being told to stop while waiting for another process is no error either.

@@ -8,10 +8,12 @@
 
 namespace astra {
 
-// Each returns the exit code: 0 if all points of the sweep finished, 1 if some
-// failed or were left, 130 or 143 if stopped by SIGINT or SIGTERM.
+// Each returns the exit code: 0 if all points of the sweep finished or have an
+// illegal layout, 1 if some failed or were left, 130 or 143 if stopped by
+// SIGINT or SIGTERM.
 //
-// Errors: those of planning, of the store and of the scheduler.
+// Errors: those of planning, of the store and of the scheduler; Aborted where
+// the layouts of all points are illegal.
 absl::StatusOr<int> SweepRunCommand(const CommandLine& flags);
 absl::StatusOr<int> SweepResumeCommand(const CommandLine& flags);
 absl::StatusOr<int> SweepRetryCommand(const CommandLine& flags);

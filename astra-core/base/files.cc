@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -22,6 +25,8 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 using FilePtr = std::unique_ptr<std::FILE, CloseFile>;
+
+constexpr std::string_view kTemporaryEnd = ".tmp";
 
 std::string LastSystemError() { return std::strerror(errno); }
 
@@ -46,7 +51,26 @@ absl::Status WriteAndClose(FilePtr file, const std::string& path,
 
 std::string TemporaryName(std::string_view path) {
   // Another host, on a shared file system, may have a process of this number.
-  return fmt::format("{}.{}.{}.tmp", path, HostName(), getpid());
+  return fmt::format("{}.{}.{}{}", path, HostName(), getpid(), kTemporaryEnd);
+}
+
+// Whether `name` is one of TemporaryName() of a process of this host that is no
+// more.
+bool IsOfDeadProcess(std::string_view name) {
+  name.remove_suffix(kTemporaryEnd.size());
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  const std::string_view digits = name.substr(dot + 1);
+  const std::string host = "." + HostName();
+  name = name.substr(0, dot);
+  pid_t process = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), process);
+  const bool is_number =
+      error == std::errc() && end == digits.data() + digits.size();
+  return is_number && process > 0 && name.size() > host.size() &&
+         name.substr(name.size() - host.size()) == host &&
+         kill(process, 0) != 0 && errno == ESRCH;
 }
 
 // Errors name `path`, the file that is meant.
@@ -106,6 +130,25 @@ absl::Status WriteFile(const std::string& path, std::string_view contents) {
   if (status.ok()) status = Rename(temporary, path);
   if (!status.ok()) std::remove(temporary.c_str());
   return status;
+}
+
+void RemoveLeftTemporaries(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::vector<fs::path> left;
+  const auto now = fs::file_time_type::clock::now();
+  for (fs::directory_iterator it(folder, error);
+       !error && it != fs::directory_iterator(); it.increment(error)) {
+    if (it->path().extension() != kTemporaryEnd) continue;
+    std::error_code gone;  // Its writer may give it its name just now.
+    const auto written = it->last_write_time(gone);
+    const bool is_old =
+        !gone && now - written > std::chrono::seconds(kLeftTemporarySeconds);
+    if (is_old || IsOfDeadProcess(it->path().filename().string())) {
+      left.push_back(it->path());
+    }
+  }
+  for (const fs::path& path : left) fs::remove(path, error);
 }
 
 absl::StatusOr<OutputFolder> OutputFolder::Create(std::string path) {

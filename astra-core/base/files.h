@@ -31,6 +31,13 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // Errors: PermissionDenied "PATH: reason"; nothing is left behind.
 absl::Status WriteFile(const std::string& path, std::string_view contents);
 
+// Removes the temporary files that writers which were killed left in `folder`:
+// those of processes of this host that are no more, and those that nobody has
+// written to for kLeftTemporarySeconds.
+void RemoveLeftTemporaries(const std::string& folder);
+
+constexpr int64_t kLeftTemporarySeconds = 3600;
+
 struct NamedFile {
   std::string name;
   std::string contents;

@@ -12,6 +12,11 @@
 
 namespace astra {
 
+// What the message of an error begins with where the layout of a workload is
+// not legal ("illegal layout: TP 3 does not divide the 32 attention heads").
+// The exit code is 2, as of all bad input. A sweep leaves such points out.
+constexpr std::string_view kIllegalLayout = "illegal layout: ";
+
 // 0 if `status` is ok. Else logs its message and returns 2 for what the user
 // can mend (bad input), 1 for a run that failed.
 int ExitCode(const absl::Status& status, const Log& log);

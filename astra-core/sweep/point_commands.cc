@@ -190,8 +190,7 @@ absl::StatusOr<PreparedPoint> PreparePoint(const Sweep& sweep,
 
 absl::StatusOr<std::vector<PreparedPoint>> PreparePoints(
     const Sweep& sweep, const SweepPoints& points,
-    const std::string& program_folder) {
-  FileHashes hashes;
+    const std::string& program_folder, FileHashes& hashes) {
   std::vector<PreparedPoint> prepared;
   prepared.reserve(points.points.size());
   for (const SweepPoint& point : points.points) {

@@ -68,7 +68,7 @@ absl::StatusOr<PreparedPoint> PreparePoint(const Sweep& sweep,
 // are computed from, have the same key and are run once.
 absl::StatusOr<std::vector<PreparedPoint>> PreparePoints(
     const Sweep& sweep, const SweepPoints& points,
-    const std::string& program_folder);
+    const std::string& program_folder, FileHashes& hashes);
 
 }  // namespace astra
 

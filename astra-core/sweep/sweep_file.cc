@@ -20,6 +20,7 @@ namespace {
 constexpr std::string_view kMark = "simai_sweep";
 constexpr size_t kMaxNameBytes = 64;
 constexpr std::string_view kSeed = "seed";
+constexpr std::string_view kMisfits = "does-not-fit";
 
 bool IsFolderName(std::string_view name) {
   constexpr std::string_view kAllowed =
@@ -56,6 +57,7 @@ class SweepReader {
     ReadRules(root, "exclude", /*is_exclusion=*/true);
     ReadMetrics(root);
     ReadRequirements(root);
+    ReadAllowed(root);
     ReadObjectives(root);
     ASTRA_RETURN_IF_ERROR(document_.status());
     sweep_.sections = ReadSections(file_, document_, root, programs);
@@ -90,6 +92,7 @@ class SweepReader {
     for (const SweptProgram& program : programs) root.Value(program.name);
     root.Value("metrics");
     root.Value("require");
+    root.Value("allow");
     root.Value("objectives");
     root.Close();
   }
@@ -241,6 +244,14 @@ class SweepReader {
       sweep_.requirements.push_back({.expression = *std::move(expression),
                                      .where = PlaceOf(file_, *value)});
     }
+  }
+
+  void ReadAllowed(YamlFields& root) {
+    const std::string allowed = root.TextOr("allow", "");
+    sweep_.allows_misfits = allowed == kMisfits;
+    if (!root.has("allow") || sweep_.allows_misfits) return;
+    root.Error("allow", fmt::format("allow is {}: expected {}", Quoted(allowed),
+                                    kMisfits));
   }
 
   void ReadObjectives(YamlFields& root) {

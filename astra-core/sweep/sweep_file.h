@@ -19,6 +19,7 @@
 //   metrics:
 //     cost: ${gpus * iteration_ms}
 //   require: [reserved_memory_gib <= 74.5]
+//   allow: does-not-fit             # in the memory of the GPU
 //   objectives: [minimize: iteration_ms, minimize: cost]
 
 #ifndef ASTRA_CORE_SWEEP_SWEEP_FILE_H_
@@ -105,7 +106,9 @@ struct Sweep {
   std::vector<SweepSection> sections;  // In the order in which they run.
   std::vector<SweepMetric> metrics;
   std::vector<SweepRequirement> requirements;  // In the order of the file.
-  std::vector<SweepObjective> objectives;      // At least one, the first ranks.
+  // Whether points that need more memory than their GPU has may win.
+  bool allows_misfits = false;
+  std::vector<SweepObjective> objectives;  // At least one, the first ranks.
 
   const SweptProgram& run_program() const { return *sections.back().program; }
 };

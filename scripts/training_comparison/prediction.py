@@ -97,7 +97,8 @@ def run(command):
         raise LeftOut(f"no result within {TIME_LIMIT} s") from None
     if done.returncode != 0:
         errors = [line for line in done.stderr.splitlines() if "error:" in line]
-        raise LeftOut((errors or ["failed"])[-1].split("error: ")[-1])
+        raise LeftOut((errors or ["failed"])[-1].split("error: ")[-1]
+                      .removeprefix("illegal layout: "))
 
 
 def part_layers(row):

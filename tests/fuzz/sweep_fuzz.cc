@@ -61,8 +61,9 @@ void CheckSweep(std::string_view contents) {
                 "a variable is lost");
   }
   // The programs are not there, so no point can be prepared to its end.
+  FileHashes hashes;
   const absl::StatusOr<std::vector<PreparedPoint>> prepared =
-      PreparePoints(*sweep, *points, "/nowhere");
+      PreparePoints(*sweep, *points, "/nowhere", hashes);
   ASTRA_CHECK(!prepared.ok(), "prepared without programs");
   CheckMessage(prepared.status());
 }

@@ -3,6 +3,7 @@
 
 import argparse
 import csv
+import fcntl
 import io
 import json
 import os
@@ -17,36 +18,23 @@ import tempfile
 import time
 import unittest
 
+sys.dont_write_bytecode = True  # The source folder stays as it is.
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.testing.many_points import many_points  # noqa: E402
+
 EXAMPLES = ROOT / "scripts" / "examples"
 BIN = ROOT / "build" / "release" / "bin"
 LIMIT = 300  # Seconds for one command; more is a hang.
 
-# 4 x 10 x 5 = 200 points of some milliseconds.
-MANY = """\
-simai_sweep: 1
-axes:
-  gpus: [8, 16, 32, 64]
-  rate: {from: 100, to: 1000, step: 100}
-  layers: [1, 2, 3, 4, 5]
-gen_topo: {topo: Spectrum-X, g: "${gpus}", gt: H100, bw: "${rate}Gbps"}
-gen_workload:
-  model: gpt-7b
-  num_layers: ${layers}
-  gpu: H100
-  world_size: ${gpus}
-  tp: 8
-  global_batch: ${gpus}
-  seq_length: 1024
-  format: program
-simai_analytical: {}
-"""
+MANY = many_points()
 
-# The second point fails: 3 does not divide the GPUs.
+# The second point fails: there is no TP of 0.
 FEW = """\
 simai_sweep: 1
 axes:
-  tp: [1, 3, 4]
+  tp: [1, 0, 4]
 gen_topo: {topo: Spectrum-X, g: 8, gt: H100}
 gen_workload: {model: gpt-7b, num_layers: 1, gpu: H100, world_size: 8,
   tp: "${tp}", global_batch: 8, seq_length: 512}
@@ -122,7 +110,7 @@ class SweepTest(unittest.TestCase):
                          self.sweep("export", "whole"))
 
     def test_what_a_killed_sweep_ran_is_killed_with_it(self):
-        self.write("slow.yaml", FEW.replace("tp: [1, 3, 4]", "tp: [1]")
+        self.write("slow.yaml", FEW.replace("tp: [1, 0, 4]", "tp: [1]")
                    .replace("g: 8", "g: 1024")
                    .replace("world_size: 8", "world_size: 1024")
                    .replace("global_batch: 8", "global_batch: 1024")
@@ -173,7 +161,7 @@ class SweepTest(unittest.TestCase):
     def test_tells_what_failed_and_runs_it_again(self):
         self.write("few.yaml", FEW)
         said = self.sweep("run", "few.yaml", expect=1)
-        self.assertIn("failed     point 2 (tp=3): gen_workload: ", said)
+        self.assertIn("failed     point 2 (tp=0): gen_workload: ", said)
         self.assertIn("finished   few: 2 finished, 1 failed, 0 not run; "
                       "3 run now", said)
         self.assertIn("0 run now",
@@ -187,10 +175,126 @@ class SweepTest(unittest.TestCase):
         self.assertIn("2 finished, 1 failed, 0 not run", status)
         self.assertIn("failed     point 2: gen_workload: ", status)
 
+    def test_an_illegal_layout_is_left_out_with_its_rule(self):
+        self.write("few.yaml", FEW.replace("[1, 0, 4]", "[1, 3, 4, 5, 16]"))
+        said = self.sweep("run", "few.yaml")
+        self.assertIn(
+            "points     5: 2 finished, 3 left out as illegal, 0 failed", said)
+        self.assertIn("left out   3: TP 3 x PP 1 does not divide the 8 GPUs: "
+                      "there is no whole DP (or with other numbers)\n", said)
+        self.assertIn("finished   few: 2 finished, 3 left out as illegal, "
+                      "0 failed, 0 not run; 5 run now", said)
+        status = self.sweep("status", "results/few")
+        self.assertIn("left out   3: TP 3 x PP 1 does not divide", status)
+        self.assertIn("0 run now", self.sweep("retry", "results/few"))
+        self.assertEqual([row["state"] for row in self.csv("results/few")],
+                         ["finished", "illegal", "finished", "illegal",
+                          "illegal"])
+        self.assertIn("does not divide",
+                      (self.folder / "results/few/report.html").read_text())
+        said = self.sweep("run", "few.yaml", "-n", "-o", "dry")
+        self.assertIn("left out   point 2 (tp=3): TP 3 x PP 1 does not", said)
+
+    def test_a_sweep_without_a_legal_layout_says_so(self):
+        self.write("few.yaml", FEW.replace("[1, 0, 4]", "[3, 5]"))
+        for quiet in ((), ("-q",), ("--json",)):
+            said = self.sweep("run", "few.yaml", *quiet, expect=1)
+            self.assertIn(
+                "simai_sweep: error: no point of the sweep has a legal layout; "
+                "point 1: TP 3 x PP 1 does not divide the 8 GPUs", said)
+        self.assertIn("left out   2: TP 3",
+                      self.sweep("status", "results/few", expect=1))
+
+    # TP 1 communicates least, but a GPU of 80 GB does not hold it.
+    def test_what_does_not_fit_wins_only_where_it_is_allowed(self):
+        text = """\
+simai_sweep: 1
+name: memory
+axes: {tp: [1, 8]}
+gen_topo: {topo: Spectrum-X, g: 8, gt: H100}
+gen_workload: {model: llama3-70b, num_layers: 8, gpu: H100, world_size: 8,
+  tp: "${tp}", sp: true, micro_batch: 2, global_batch: 16, seq_length: 8192,
+  format: program}
+simai_analytical: {}
+"""
+        self.write("memory.yaml", text)
+        said = self.sweep("run", "memory.yaml")
+        self.assertIn("points     2: 2 finished (1 infeasible), ", said)
+        self.assertIn("infeasible 1: does not fit: peak_memory_gib is above "
+                      "gpu_memory_gib", said)
+        self.assertIn("best       point 2: tp=8", said)
+        self.assertIn("does not fit",
+                      (self.folder / "results/memory/report.html").read_text())
+        rows = self.csv("results/memory")
+        self.assertEqual([row["fits"] for row in rows], ["0", "1"])
+        self.assertGreater(float(rows[0]["peak_memory_gib"]),
+                           float(rows[0]["gpu_memory_gib"]))
+        self.assertLess(float(rows[0]["iteration_ms"]),
+                        float(rows[1]["iteration_ms"]))
+        self.write("memory.yaml", text + "allow: does-not-fit\n")
+        said = self.sweep("run", "memory.yaml")
+        self.assertIn("best       point 1: tp=1", said)
+        self.assertIn("warning    1 point does not fit into the memory of its "
+                      "GPU", said)
+
+    def test_a_damaged_record_is_named_and_its_point_runs_again(self):
+        self.write("few.yaml", FEW.replace("[1, 0, 4]", "[1, 2, 4]"))
+        self.sweep("run", "few.yaml", "-q")
+        record = next(self.folder.glob("results/few/points/*/record.json"))
+        record.write_text("{")
+        os.remove(self.folder / "results/few/sweep.db")
+        said = self.sweep("resume", "results/few")
+        self.assertIn(f"simai_sweep: warning: {record}: is no record of a run",
+                      said)
+        self.assertIn("its point counts as not run", said)
+        self.assertIn("few: 3 finished, 0 failed, 0 not run; 1 run now", said)
+        json.loads(record.read_text())
+
+    def test_a_damaged_database_may_be_deleted(self):
+        self.write("few.yaml", FEW.replace("[1, 0, 4]", "[1, 2, 4]"))
+        self.sweep("run", "few.yaml", "-q")
+        before = self.sweep("export", "results/few")
+        database = self.folder / "results/few/sweep.db"
+        database.write_bytes(b"x" * 5000)
+        for command in ("resume", "status", "compare"):
+            said = self.sweep(command, "results/few", expect=2)
+            self.assertIn("sweep.db: is damaged: it is no database; it is safe "
+                          "to delete it: simai_sweep resume makes it again",
+                          said)
+        database.unlink()
+        self.assertIn("; 0 run now", self.sweep("resume", "results/few"))
+        self.assertEqual(self.sweep("export", "results/few"), before)
+
+    def test_what_killed_writers_left_is_removed(self):
+        self.write("few.yaml", FEW.replace("[1, 0, 4]", "[1]"))
+        self.sweep("run", "few.yaml", "-q")
+        for place in ("", "inputs/"):
+            self.write(f"results/few/{place}a.{os.uname().nodename}"
+                       ".999999999.tmp", "")
+        self.sweep("resume", "results/few", "-q")
+        self.assertEqual(list(self.folder.rglob("*.tmp")), [])
+
+    def test_a_wait_for_another_process_is_told_also_when_quiet(self):
+        self.write("few.yaml", FEW.replace("[1, 0, 4]", "[1]"))
+        self.sweep("run", "few.yaml", "-q")
+        with open(self.folder / "results/few/sweep.lock", "r+",
+                  encoding="utf-8") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            lock.truncate(0)
+            lock.write("77 on node5")
+            lock.flush()
+            process = self.start("resume", "results/few", "-q")
+            self.assertEqual(
+                process.stderr.readline(),
+                "simai_sweep: warning: waiting for process 77 on node5, which "
+                "runs this sweep\n")
+        out, error = process.communicate(timeout=LIMIT)
+        self.assertEqual((process.returncode, out, error), (0, "", ""))
+
     def test_an_edited_sweep_keeps_what_it_has_run(self):
-        self.write("few.yaml", FEW.replace("[1, 3, 4]", "[1, 4]"))
+        self.write("few.yaml", FEW.replace("[1, 0, 4]", "[1, 4]"))
         self.sweep("run", "few.yaml")
-        self.write("few.yaml", FEW.replace("[1, 3, 4]", "[2, 4, 1]"))
+        self.write("few.yaml", FEW.replace("[1, 0, 4]", "[2, 4, 1]"))
         self.assertIn("1 run now", self.sweep("run", "few.yaml"))
         self.assertEqual([row["tp"] for row in self.csv("results/few")],
                          ["2", "4", "1"])
@@ -227,16 +331,16 @@ simai_analytical: {}
         self.assertEqual(self.processes_in_folder(), [])
 
     def test_a_point_that_takes_too_long_fails(self):
-        self.write("few.yaml", FEW.replace("[1, 3, 4]", "[1]"))
+        self.write("few.yaml", FEW.replace("[1, 0, 4]", "[1]"))
         said = self.sweep("run", "few.yaml", "--timeout", "1ms", expect=1)
         self.assertIn("took longer than --timeout 0.001 s", said)
 
     def test_a_dry_run_lists_all_and_writes_nothing(self):
         self.write("few.yaml", FEW.replace(
-            "gen_topo", "exclude: [tp == 3]\ngen_topo", 1))
+            "gen_topo", "exclude: [tp == 0]\ngen_topo", 1))
         said = self.sweep("run", "few.yaml", "--dry-run")
         self.assertIn("point      1      to run    tp=1\n", said)
-        self.assertIn("left out   tp=3: excluded by tp == 3\n", said)
+        self.assertIn("left out   tp=0: excluded by tp == 0\n", said)
         self.assertIn("from 2 points that were tried", said)
         self.assertEqual(os.listdir(self.folder), ["few.yaml"])
         self.assertEqual(self.sweep("run", "few.yaml", "--count"), "2\n")
@@ -244,14 +348,14 @@ simai_analytical: {}
     def test_a_dry_run_tells_what_would_fail(self):
         self.write("few.yaml", FEW)
         said = self.sweep("run", "few.yaml", "--dry-run", expect=1)
-        self.assertIn("failed     point 2 (tp=3): gen_workload: ", said)
-        self.write("few.yaml", FEW.replace("[1, 3, 4]", "[1]")
+        self.assertIn("failed     point 2 (tp=0): gen_workload: ", said)
+        self.write("few.yaml", FEW.replace("[1, 0, 4]", "[1]")
                    + "objectives: {minimize: iteration_mss}\n")
         said = self.sweep("run", "few.yaml", "--dry-run", expect=1)
         self.assertIn('did you mean "iteration_ms"?', said)
 
     def test_recorded_commands_run_when_pasted_elsewhere(self):
-        self.write("few.yaml", FEW.replace("[1, 3, 4]", "[1]"))
+        self.write("few.yaml", FEW.replace("[1, 0, 4]", "[1]"))
         self.sweep("run", "few.yaml", "-q")
         record = next(self.folder.glob("results/few/points/*/record.json"))
         script = "\n".join(json.loads(record.read_text())["commands"])
@@ -292,8 +396,8 @@ simai_analytical: {}
                                     expect=1), "")
 
     def test_two_sweeps_are_compared(self):
-        self.write("a.yaml", FEW.replace("[1, 3, 4]", "[1, 4]"))
-        self.write("b.yaml", FEW.replace("[1, 3, 4]", "[1, 4]").replace(
+        self.write("a.yaml", FEW.replace("[1, 0, 4]", "[1, 4]"))
+        self.write("b.yaml", FEW.replace("[1, 0, 4]", "[1, 4]").replace(
             "gt: H100", "gt: H100, bw: 100Gbps"))
         self.sweep("run", "a.yaml", "-q")
         self.sweep("run", "b.yaml", "-q")
@@ -319,7 +423,7 @@ simai_analytical: {}
 
     @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is missing")
     def test_gnu_parallel_runs_a_sweep(self):
-        self.write("few.yaml", FEW.replace("[1, 3, 4]", "[1, 2, 4, 8]"))
+        self.write("few.yaml", FEW.replace("[1, 0, 4]", "[1, 2, 4, 8]"))
         said = self.run_example("gnu_parallel.sh", "few.yaml")
         self.assertIn("few: 4 finished, 0 failed, 0 not run; 0 run now", said)
         self.assertEqual(

@@ -90,7 +90,7 @@ std::vector<MockModule> InferredBlock(const ModelSpec& model, int64_t layer,
 absl::StatusOr<Blueprint> InferenceBlueprint(const ModelSpec& model,
                                              const InferenceSetup& setup) {
   ASTRA_RETURN_IF_ERROR(CheckModel(model));
-  ASTRA_RETURN_IF_ERROR(CheckInference(model, setup));
+  ASTRA_RETURN_IF_ERROR(AsIllegalLayout(CheckInference(model, setup)));
   const ModuleContext context = ContextOf(setup);
   Blueprint empty;
   empty.forward_only = true;

@@ -223,7 +223,9 @@ absl::Status CheckTokens(int64_t sequences, int64_t positions) {
       sequences, positions, kMaxPositions, kMaxTokens));
 }
 
-absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup) {
+namespace {
+
+absl::Status CheckRules(const ModelSpec& model, const TrainingSetup& setup) {
   // The layout by itself first: data() divides by it.
   const ParallelSizes sizes = {.num_ranks = setup.world_size,
                                .tensor = setup.tensor,
@@ -261,6 +263,16 @@ absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup) {
   ASTRA_RETURN_IF_ERROR(CheckBatch(setup));
   ASTRA_RETURN_IF_ERROR(CheckStages(model, setup));
   return ParallelPlan::Create(setup.sizes()).status();
+}
+
+}  // namespace
+
+absl::Status AsIllegalLayout(const absl::Status& status) {
+  return status.ok() ? status : absl::FailedPreconditionError(status.message());
+}
+
+absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup) {
+  return AsIllegalLayout(CheckRules(model, setup));
 }
 
 }  // namespace astra

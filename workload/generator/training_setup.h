@@ -102,9 +102,14 @@ struct TrainingSetup {
   ModuleContext module_context() const;
 };
 
-// Errors: InvalidArgument that names the first rule that does not hold, with
-// the numbers in it, such as "TP 3 does not divide the 32 attention heads".
+// Errors: FailedPrecondition that names the first rule that does not hold, with
+// the numbers in it, such as "TP 3 does not divide the 32 attention heads". No
+// other check of the generator has this code, so a program can tell a layout
+// that is not legal from other bad input.
 absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup);
+
+// Gives the error of a rule the code of an illegal layout.
+absl::Status AsIllegalLayout(const absl::Status& status);
 
 // How much can be worked on at once, in training and in inference: far more
 // than any GPU holds, and few enough for all that is derived to be counted.

@@ -73,8 +73,9 @@ class LocalRun {
       const PreparedPoint& point = *waiting_.front();
       waiting_.pop_front();
       // Another process may have run it meanwhile, by --point.
-      ASTRA_ASSIGN_OR_RETURN(const std::optional<PointRecord> record,
-                             ReadPointRecord(run_.folder, point.key()));
+      std::string fault;  // The point runs again, which writes a new record.
+      const std::optional<PointRecord> record =
+          ReadPointRecord(run_.folder, point.key(), &fault);
       ASTRA_RETURN_IF_ERROR(record ? events_.on_record(*record) : Start(point));
     }
     if (running_.empty() && !alone_.empty()) {

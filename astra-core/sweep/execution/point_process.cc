@@ -18,12 +18,15 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/host_name.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/main_support.h"
 #include "astra-core/sweep/execution/run_metrics.h"
 #include "astra-core/sweep/execution/shell_word.h"
 #include "fmt/format.h"
 
 namespace astra {
 namespace {
+
+constexpr int kBadInput = 2;  // The exit code of the programs for it.
 
 bool IsRun(const PointStep& step) {
   return step.program->role == ProgramRole::kRun;
@@ -170,6 +173,7 @@ absl::StatusOr<PointProcess> PointProcess::Start(const SweepRun& run,
   }
   Remove(run.folder.RecordFile(point.key()));
   Remove(LogFile(run, point));
+  RemoveLeftTemporaries(folder);
   PointProcess process(run, point);
   ASTRA_RETURN_IF_ERROR(process.StartNextStep());
   return process;
@@ -217,7 +221,7 @@ absl::StatusOr<std::optional<PointRecord>> PointProcess::Ended(
                              : fmt::format("{} was killed by signal {} ({})",
                                            program, signal, strsignal(signal));
     ASTRA_ASSIGN_OR_RETURN(PointRecord record,
-                           Finish(128 + signal, std::move(reason)));
+                           Finish(128 + signal, std::move(reason), false));
     return std::optional<PointRecord>(std::move(record));
   }
   const int exit_code = WEXITSTATUS(wait_status);
@@ -226,13 +230,18 @@ absl::StatusOr<std::optional<PointRecord>> PointProcess::Ended(
     return std::optional<PointRecord>();
   }
   std::string reason;
+  bool illegal = false;
   if (exit_code != 0) {
     const std::string words = LastWords(LogFile(*run_, *point_));
-    reason = words.empty() ? fmt::format("{}: exit code {}", program, exit_code)
-                           : fmt::format("{}: {}", program, words);
+    illegal = exit_code == kBadInput &&
+              words.compare(0, kIllegalLayout.size(), kIllegalLayout) == 0;
+    reason = illegal ? words.substr(kIllegalLayout.size())
+             : words.empty()
+                 ? fmt::format("{}: exit code {}", program, exit_code)
+                 : fmt::format("{}: {}", program, words);
   }
   ASTRA_ASSIGN_OR_RETURN(PointRecord record,
-                         Finish(exit_code, std::move(reason)));
+                         Finish(exit_code, std::move(reason), illegal));
   return std::optional<PointRecord>(std::move(record));
 }
 
@@ -258,9 +267,11 @@ void PointProcess::RemoveLargeFiles() const {
 }
 
 absl::StatusOr<PointRecord> PointProcess::Finish(int exit_code,
-                                                 std::string reason) {
+                                                 std::string reason,
+                                                 bool illegal) {
   PointRecord record;
   record.key = point_->key();
+  record.illegal = illegal;
   record.exit_code = exit_code;
   record.reason = std::move(reason);
   record.version = run_->version;

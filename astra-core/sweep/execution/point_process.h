@@ -57,7 +57,8 @@ class PointProcess {
 
   absl::Status StartNextStep();
   void RemoveLargeFiles() const;
-  absl::StatusOr<PointRecord> Finish(int exit_code, std::string reason);
+  absl::StatusOr<PointRecord> Finish(int exit_code, std::string reason,
+                                     bool illegal);
 
   const SweepRun* run_;
   const PreparedPoint* point_;

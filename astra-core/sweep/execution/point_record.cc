@@ -154,6 +154,7 @@ absl::Status ReadCost(std::string_view file, const Json& object,
 std::string FormatPointRecord(const PointRecord& record) {
   Json json = {{"key", record.key},
                {"finished", record.finished},
+               {"illegal", record.illegal},
                {"exit_code", record.exit_code},
                {"reason", record.reason},
                {"version", record.version},
@@ -191,6 +192,8 @@ absl::StatusOr<PointRecord> ParsePointRecord(std::string_view file,
   PointRecord record;
   record.key = fields.Text("key");
   record.finished = fields.Flag("finished");
+  // Records of before there was one have none.
+  record.illegal = json.contains("illegal") && fields.Flag("illegal");
   record.exit_code = static_cast<int>(
       fields.Integer("exit_code", 0, std::numeric_limits<int>::max()));
   record.reason = fields.Text("reason");
@@ -210,18 +213,25 @@ absl::StatusOr<PointRecord> ParsePointRecord(std::string_view file,
   return record;
 }
 
-absl::StatusOr<std::optional<PointRecord>> ReadPointRecord(
-    const SweepFolder& folder, std::string_view key) {
+std::optional<PointRecord> ReadPointRecord(const SweepFolder& folder,
+                                           std::string_view key,
+                                           std::string* fault) {
+  fault->clear();
   const std::string file = folder.RecordFile(key);
   std::error_code error;
-  // What is there but cannot be read is an error, no run that is not over.
-  if (!std::filesystem::exists(file, error) && !error) {
-    return std::optional<PointRecord>();
+  if (!std::filesystem::exists(file, error) && !error) return std::nullopt;
+  absl::Status status;
+  if (const absl::StatusOr<std::string> contents = ReadFile(file);
+      contents.ok()) {
+    absl::StatusOr<PointRecord> record = ParsePointRecord(file, *contents, key);
+    if (record.ok()) return *std::move(record);
+    status = record.status();
+  } else {
+    status = contents.status();
   }
-  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(file));
-  ASTRA_ASSIGN_OR_RETURN(PointRecord record,
-                         ParsePointRecord(file, contents, key));
-  return std::optional<PointRecord>(std::move(record));
+  *fault = fmt::format("{}; its point counts as not run",
+                       std::string(status.message()));
+  return std::nullopt;
 }
 
 }  // namespace astra

@@ -34,7 +34,8 @@ struct PointCost {
 
 struct PointRecord {
   std::string key;
-  bool finished = false;  // Else it failed.
+  bool finished = false;  // Else it failed, or is illegal.
+  bool illegal = false;   // A program refused its layout; `reason` is the rule.
   int exit_code = 0;      // Of the step that failed; 128 + signal as in shells.
   std::string reason;     // One line, empty where it finished.
   std::string version;    // Of the program that ran.
@@ -53,11 +54,12 @@ absl::StatusOr<PointRecord> ParsePointRecord(std::string_view file,
                                              std::string_view contents,
                                              std::string_view key);
 
-// The record of a run, if it is over.
-//
-// Errors: those of ReadFile, but for NotFound, and of ParsePointRecord.
-absl::StatusOr<std::optional<PointRecord>> ReadPointRecord(
-    const SweepFolder& folder, std::string_view key);
+// The record of a run, if it is over. A record that cannot be read, or is not
+// as ParsePointRecord() expects it, is none: its point has not run. `fault`
+// then says what is wrong in one line that names the file; else it is empty.
+std::optional<PointRecord> ReadPointRecord(const SweepFolder& folder,
+                                           std::string_view key,
+                                           std::string* fault);
 
 }  // namespace astra
 

@@ -66,6 +66,8 @@ class MetricList {
     for (const auto& [key, value] : object.items()) {
       if (value.is_number()) {
         AddNumber(prefix, key, unit, value.get<double>());
+      } else if (value.is_boolean()) {
+        AddNumber(prefix, key, unit, value.get<bool>() ? 1 : 0);
       } else if (value.is_object() && depth < kMaxDepth) {
         const std::string_view own = UnitOf(key);
         AddAll(value,

@@ -13,7 +13,8 @@
 namespace astra {
 
 // The metrics in a run.json: every number in its sections "result",
-// "iteration", "memory" and "simulated", in that order, of one name the first.
+// "iteration", "memory" and "simulated", in that order, of one name the first;
+// true and false are 1 and 0.
 // A number within another mapping has the names of both, its unit last: TP of
 // exposed_ps is exposed_TP_ms. Times in ps are in ms here. Left out: what
 // identifies or counts the simulator's own work (ranks, stages, events).

@@ -243,8 +243,9 @@ class SlurmRun {
   }
 
   absl::StatusOr<bool> ReadRecord(const PreparedPoint& point) {
-    ASTRA_ASSIGN_OR_RETURN(const std::optional<PointRecord> record,
-                           ReadPointRecord(run_.folder, point.key()));
+    std::string fault;  // The task may still replace such a record.
+    const std::optional<PointRecord> record =
+        ReadPointRecord(run_.folder, point.key(), &fault);
     if (!record) return false;
     last_news_ = Clock::now();
     ASTRA_RETURN_IF_ERROR(events_.on_record(*record));

@@ -25,8 +25,8 @@ namespace astra {
 //
 // Errors: FailedPrecondition where sbatch or squeue are not there or sbatch
 // refuses, and Aborted where the queue does not answer, for
-// SlurmTiming::patience in the end, each with what they say; those of Submit,
-// ReadPointRecord and of the events.
+// SlurmTiming::patience in the end, each with what they say; those of Submit
+// and of the events.
 absl::Status RunOnSlurm(const SweepRun& run, const SchedulerOptions& options,
                         const SweepEvents& events);
 

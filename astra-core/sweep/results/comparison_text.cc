@@ -82,18 +82,19 @@ std::string HeaderText(const SweepTable& all) {
   }
   std::string text = fmt::format(
       "sweep      {}: {}{}{}\n"
-      "points     {}: {} finished{}, {} failed, {} not run\n"
+      "points     {}: {} finished{}{}, {} failed, {} not run\n"
       "objective  {}\n",
       PlainText(all.name), all.program, all.version.empty() ? "" : " ",
       PlainText(all.version), all.rows.size(), CountFinished(all),
-      InfeasibleText(all), CountRows(all, PointState::kFailed),
-      CountRows(all, PointState::kPending), fmt::join(objectives, ", "));
+      InfeasibleText(all), IllegalText(all),
+      CountRows(all, PointState::kFailed), CountRows(all, PointState::kPending),
+      fmt::join(objectives, ", "));
   if (all.has_repeats) {
     text += fmt::format(
         "repeats    {} of each; metrics are means of those that finished\n",
         all.axis_values[all.num_axes - 1].size());
   }
-  return text + InfeasibleReasonsText(all);
+  return text + InfeasibleReasonsText(all) + IllegalReasonsText(all);
 }
 
 // What keeps rows that finished from being ranked.

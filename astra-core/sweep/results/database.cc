@@ -21,11 +21,9 @@ absl::Status ErrorOf(const std::string& path, int code,
                      std::string_view reason) {
   switch (code & 0xff) {  // Without the extension of the code.
     case SQLITE_NOTADB:
-      return absl::InvalidArgumentError(fmt::format(
-          "{}: is no database: expected one with results of a sweep", path));
+      return DamagedDatabase(path, "it is no database");
     case SQLITE_CORRUPT:
-      return absl::InvalidArgumentError(
-          fmt::format("{}: is damaged: {}", path, reason));
+      return DamagedDatabase(path, reason);
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_READONLY:
@@ -140,6 +138,13 @@ bool HasLog(const std::string& path) {
 }
 
 }  // namespace
+
+absl::Status DamagedDatabase(std::string_view path, std::string_view what) {
+  return absl::InvalidArgumentError(
+      fmt::format("{}: is damaged: {}; it is safe to delete it: simai_sweep "
+                  "resume makes it again from the records of the points",
+                  path, what));
+}
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);

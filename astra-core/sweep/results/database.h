@@ -21,6 +21,10 @@ struct sqlite3_stmt;
 
 namespace astra {
 
+// InvalidArgument "PATH: is damaged: WHAT; ...", which also says that nothing
+// is lost with the file.
+absl::Status DamagedDatabase(std::string_view path, std::string_view what);
+
 class Statement {
  public:
   // Values by position, from 1.

@@ -73,7 +73,7 @@ function strengthOf(values, larger) {
 }
 
 function emptyCell(rows) {
-  const state = ["infeasible", "failed", "pending"].find((name) =>
+  const state = ["infeasible", "failed", "illegal", "pending"].find((name) =>
     rows.some((row) => row.state === name));
   return tipped(make("td", {class: "none"}, stateNames[state] || "\u2013"),
     () => [plural(rows.length, "point") +

@@ -90,8 +90,8 @@ const directions =
   new Map(sweep.objectives.map((goal) => [goal.metric, goal.maximize]));
 const goal = sweep.objectives[0];
 const stateNames =
-  {finished: "finished", infeasible: "infeasible", failed: "failed",
-    pending: "not run"};
+  {finished: "finished", infeasible: "infeasible",
+    illegal: "left out as illegal", failed: "failed", pending: "not run"};
 const hasFinished = (row) =>
   row.state === "finished" || row.state === "infeasible";
 

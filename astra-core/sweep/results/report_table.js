@@ -51,7 +51,7 @@ function makeColumns() {
     {title: "state", shown: states.length > 1, fixed: true,
       key: (row) => states.indexOf(row.state),
       cell: (row) => make("td", {title: row.reason || null,
-        class: /^(failed|infeasible)$/.test(row.state) ? "bad" : null},
+        class: /^(failed|infeasible|illegal)$/.test(row.state) ? "bad" : null},
       stateNames[row.state])},
     ...[...objectives, ...others].map((name) =>
       metricColumn(name, shown.has(name)))];
@@ -164,22 +164,36 @@ function showTable(rows) {
   find("#table > p > button").hidden = shown.length >= rows.length;
 }
 
-// ---- Failed
+// ---- Not ranked
+
+// Reasons of illegal layouts that differ in their numbers are of one rule.
+function groupOf(row) {
+  const reason = row.state === "illegal" ?
+    row.reason.replace(/[0-9]+/g, "#") : row.reason;
+  return `${row.state} ${reason}`;
+}
 
 function showFailed(rows) {
   const groups = new Map();
-  for (const row of rows.filter((r) => r.state === "failed")) {
-    if (!groups.has(row.reason)) groups.set(row.reason, []);
-    groups.get(row.reason).push(row);
+  for (const row of rows) {
+    if (!/^(failed|infeasible|illegal)$/.test(row.state)) continue;
+    const group = groupOf(row);
+    if (!groups.has(group)) groups.set(group, []);
+    groups.get(group).push(row);
   }
   find("#failed").hidden = groups.size === 0;
   const sized = [...groups].sort((a, b) => b[1].length - a[1].length);
-  find("#failed > div").replaceChildren(...sized.map(([reason, some]) => {
+  find("#failed > div").replaceChildren(...sized.map(([, some]) => {
+    const {state, reason} = some[0];
+    const others = some.some((row) => row.reason !== reason) ?
+      " (or with other numbers)" : "";
     const more = some.length > 50 ?
       [make("p", {class: "note"}, `and ${some.length - 50} more`)] : [];
     return make("details", {open: ""},
-      make("summary", null, `${plural(some.length, "point")}: `,
-        make("span", {class: "bad"}, reason || "no reason was recorded")),
+      make("summary", null,
+        `${plural(some.length, "point")} ${stateNames[state]}: `,
+        make("span", {class: "bad"},
+          (reason || "no reason was recorded") + others)),
       plainTable([{text: "point", number: true},
         ...axes.map((axis) => ({text: axis.name, number: axis.numeric}))],
       some.slice(0, 50).map((row) => [String(row.number),

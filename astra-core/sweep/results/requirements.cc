@@ -1,5 +1,7 @@
 #include "astra-core/sweep/results/requirements.h"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,6 +24,29 @@ std::string ReasonOf(const Expression& requirement,
 }
 
 }  // namespace
+
+void ApplyMemory(bool allows_misfits, SweepTable& table) {
+  const std::optional<size_t> fits = FindMetric(table, "fits");
+  if (!fits) return;
+  size_t num_misfits = 0;
+  for (SweepRow& row : table.rows) {
+    const bool is_misfit = row.state == PointState::kFinished &&
+                           row.metrics[*fits].value_or(1) == 0;
+    if (!is_misfit) continue;
+    ++num_misfits;
+    if (allows_misfits) continue;
+    row.state = PointState::kInfeasible;
+    row.reason =
+        "does not fit: peak_memory_gib is above gpu_memory_gib (\"allow: "
+        "does-not-fit\" ranks it)";
+  }
+  if (!allows_misfits || num_misfits == 0) return;
+  table.warnings.push_back(fmt::format(
+      "{} point{} not fit into the memory of {} GPU, which the sweep allows: "
+      "fits is 0",
+      num_misfits, num_misfits == 1 ? " does" : "s do",
+      num_misfits == 1 ? "its" : "their"));
+}
 
 void ApplyRequirements(absl::Span<const Expression> requirements,
                        SweepTable& table) {

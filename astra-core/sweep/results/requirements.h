@@ -9,6 +9,11 @@
 
 namespace astra {
 
+// Makes those rows of `table` infeasible that finished and whose metric "fits"
+// is 0: they need more memory than their GPU has. Where `allows_misfits`, only
+// warns of them. Runs that do not know their memory have no such metric.
+void ApplyMemory(bool allows_misfits, SweepTable& table);
+
 // Makes those rows of `table` infeasible that finished and do not satisfy all
 // of `requirements`, which are over the variables and the metrics, also those
 // computed. The reason is the first that is against the row: "misses

@@ -1,11 +1,30 @@
 #include "astra-core/sweep/results/row_text.h"
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "astra-core/sweep/results/text_columns.h"
 #include "fmt/format.h"
 
 namespace astra {
+namespace {
+
+// `text` with each run of digits as one '#'.
+std::string WithoutNumbers(std::string_view text) {
+  std::string pattern;
+  for (const char c : text) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit) {
+      pattern += c;
+    } else if (pattern.empty() || pattern.back() != '#') {
+      pattern += '#';
+    }
+  }
+  return pattern;
+}
+
+}  // namespace
 
 std::optional<double> MetricOf(const SweepTable& table, const SweepRow& row,
                                std::string_view metric) {
@@ -56,6 +75,41 @@ size_t CountFinished(const SweepTable& table) {
 std::string InfeasibleText(const SweepTable& table) {
   const size_t count = CountRows(table, PointState::kInfeasible);
   return count == 0 ? "" : fmt::format(" ({} infeasible)", count);
+}
+
+std::string IllegalText(const SweepTable& table) {
+  const size_t count = CountRows(table, PointState::kIllegal);
+  return count == 0 ? "" : fmt::format(", {} left out as illegal", count);
+}
+
+std::string IllegalReasonsText(const SweepTable& table) {
+  struct Rule {
+    const SweepRow* first;
+    size_t count = 0;
+    bool has_others = false;  // With other numbers than those of `first`.
+  };
+  std::map<std::string, Rule> by_rule;
+  for (const SweepRow& row : table.rows) {
+    if (row.state != PointState::kIllegal) continue;
+    Rule& rule = by_rule.try_emplace(WithoutNumbers(row.reason), Rule{&row})
+                     .first->second;
+    ++rule.count;
+    rule.has_others |= row.reason != rule.first->reason;
+  }
+  std::vector<Rule> rules;
+  rules.reserve(by_rule.size());
+  for (const auto& [_, rule] : by_rule) rules.push_back(rule);
+  std::sort(rules.begin(), rules.end(), [](const Rule& a, const Rule& b) {
+    return a.count != b.count ? a.count > b.count
+                              : a.first->number < b.first->number;
+  });
+  std::string text;
+  for (const Rule& rule : rules) {
+    text += fmt::format("left out   {}: {}{}\n", rule.count,
+                        PlainText(rule.first->reason),
+                        rule.has_others ? " (or with other numbers)" : "");
+  }
+  return text;
 }
 
 std::string Counted(size_t count, std::string_view what) {

@@ -35,6 +35,14 @@ size_t CountFinished(const SweepTable& table);
 // there are none.
 std::string InfeasibleText(const SweepTable& table);
 
+// ", 90 left out as illegal", to follow that; empty where there are none.
+std::string IllegalText(const SweepTable& table);
+
+// A line "left out   60: REASON" for each rule of layouts that left out points,
+// the most frequent first. Reasons that differ in their numbers are of one
+// rule.
+std::string IllegalReasonsText(const SweepTable& table);
+
 // "1 point", "2 points".
 std::string Counted(size_t count, std::string_view what);
 

@@ -143,8 +143,7 @@ absl::StatusOr<std::vector<Expression>> GetRequirements(
 }  // namespace
 
 absl::Status DamagedStore(const Database& database, std::string_view what) {
-  return absl::InvalidArgumentError(
-      fmt::format("{}: is damaged: {}", database.path(), what));
+  return DamagedDatabase(database.path(), what);
 }
 
 absl::StatusOr<std::optional<std::string>> FindStoredValue(
@@ -193,6 +192,7 @@ absl::Status PutStoredSweep(const Database& database, const Sweep& sweep,
       {"number_variables", JsonLine(NumberVariables(points))},
       {"computed_metrics", JsonLine(computed)},
       {"requirements", JsonLine(requirements)},
+      {"allows_misfits", sweep.allows_misfits ? "true" : "false"},
       {"objectives", JsonLine(objectives)},
   };
   for (const auto& [name, value] : values) {
@@ -219,6 +219,9 @@ absl::StatusOr<StoredSweep> GetStoredSweep(const Database& database) {
   }
   ASTRA_ASSIGN_OR_RETURN(stored.computed, GetComputed(database));
   ASTRA_ASSIGN_OR_RETURN(stored.requirements, GetRequirements(database));
+  ASTRA_ASSIGN_OR_RETURN(const std::optional<std::string> allows_misfits,
+                         FindStoredValue(database, "allows_misfits"));
+  stored.allows_misfits = allows_misfits == "true";
   const bool is_right =
       !table.objectives.empty() && (!table.has_repeats || table.num_axes > 0);
   if (!is_right) return DamagedStore(database, "its table \"sweep\"");

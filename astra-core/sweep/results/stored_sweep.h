@@ -7,6 +7,7 @@
 //   number_variables  ["tp", ...]: those that are numbers in all points
 //   computed_metrics  {"cost": "gpus * iteration_ms", ...}
 //   requirements      ["reserved_memory_gib <= 74.5", ...]; may be missing
+//   allows_misfits    true or false; may be missing: false
 //   objectives        {"iteration_ms": "minimize", ...}, the first ranks
 //   metrics           ["iteration_ms", ...]: those of the view "results"
 
@@ -29,7 +30,7 @@
 
 namespace astra {
 
-// InvalidArgument "PATH: is damaged: WHAT".
+// DamagedDatabase() of the file of `database`.
 absl::Status DamagedStore(const Database& database, std::string_view what);
 
 // The value of `name`, if it is there.
@@ -53,6 +54,7 @@ struct StoredSweep {
   SweepTable table;  // Without rows and metrics.
   std::vector<ComputedMetric> computed;
   std::vector<Expression> requirements;
+  bool allows_misfits = false;
 };
 
 // Errors: InvalidArgument where none is stored, or the store is damaged.

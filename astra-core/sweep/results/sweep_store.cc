@@ -122,8 +122,7 @@ absl::Status PutRun(const PointRecord& record, Statement& put) {
     if (std::isfinite(metric.value)) metrics[metric.name] = metric.value;
   }
   put.Bind(1, record.key);
-  put.Bind(2, PointStateName(record.finished ? PointState::kFinished
-                                             : PointState::kFailed));
+  put.Bind(2, PointStateName(StateOf(record)));
   put.Bind(3, int64_t{record.exit_code});
   put.Bind(4, record.reason);
   put.Bind(5, record.version);
@@ -207,9 +206,12 @@ class RowReader {
 
   absl::Status ReadRun(const Statement& statement) {
     SweepRow& row = table_->rows.back();
-    row.state = statement.Text(3) == PointStateName(PointState::kFinished)
-                    ? PointState::kFinished
-                    : PointState::kFailed;
+    const std::string state = statement.Text(3);
+    row.state = PointState::kFailed;
+    for (const PointState known :
+         {PointState::kFinished, PointState::kIllegal}) {
+      if (state == PointStateName(known)) row.state = known;
+    }
     row.reason = statement.Text(4);
     if (table_->version.empty()) table_->version = statement.Text(5);
     if (!json_.Read(statement.Text(6))) {
@@ -314,14 +316,14 @@ absl::StatusOr<std::vector<std::string>> SweepStore::ForgetFailed() {
   return keys;
 }
 
-absl::StatusOr<std::set<std::string>> SweepStore::DoneKeys() const {
+absl::StatusOr<size_t> SweepStore::CountFailed() const {
   ASTRA_ASSIGN_OR_RETURN(
-      const std::vector<std::string> keys,
-      ReadTexts(connection_->database(),
-                "SELECT DISTINCT key FROM points WHERE key IN "
-                "(SELECT key FROM runs WHERE state <> 'pending') "
-                "ORDER BY key"));
-  return std::set<std::string>(keys.begin(), keys.end());
+      Statement count,
+      connection_->database().Prepare(
+          "SELECT count(*) FROM points JOIN runs ON runs.key = points.key "
+          "AND runs.state = 'failed'"));
+  ASTRA_RETURN_IF_ERROR(count.Step().status());
+  return static_cast<size_t>(count.Integer(0));
 }
 
 absl::StatusOr<std::set<std::string>> SweepStore::PendingKeys() const {
@@ -340,6 +342,7 @@ absl::StatusOr<SweepTable> SweepStore::Table() const {
   ASTRA_ASSIGN_OR_RETURN(StoredSweep stored, GetStoredSweep(database));
   RowReader reader(database, &stored.table);
   ASTRA_RETURN_IF_ERROR(reader.ReadAll());
+  ApplyMemory(stored.allows_misfits, stored.table);
   AddComputedMetrics(stored.computed, stored.table);
   ApplyRequirements(stored.requirements, stored.table);
   return std::move(stored.table);

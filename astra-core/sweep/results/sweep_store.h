@@ -1,11 +1,12 @@
 // The results store: one SQLite database for each sweep, written by one process
 // at a time, the one that holds the folder's lock.
 //
-//   sweep(name, value)             what the sweep is called, its objectives,
-//   ... points(number, key, variables) the plan, a row for each point runs(key,
-//   state, ...)          what came of each key, of earlier plans too results a
-//   view of both, a column for each variable
-//                                  and metric, for whoever asks in SQL
+// clang-format off
+//   sweep(name, value)              what the sweep is called, its objectives, ...
+//   points(number, key, variables)  the plan, a row for each point
+//   runs(key, state, ...)           what came of each key, of earlier plans too
+//   results                         a view of both: a column for each variable and metric
+// clang-format on
 //
 // It is in WAL mode: others read while one writes, on the same machine. Every
 // change is a transaction, synced, so that a kill at any moment leaves what was
@@ -14,6 +15,7 @@
 #ifndef ASTRA_CORE_SWEEP_RESULTS_SWEEP_STORE_H_
 #define ASTRA_CORE_SWEEP_RESULTS_SWEEP_STORE_H_
 
+#include <cstddef>
 #include <memory>
 #include <set>
 #include <string>
@@ -60,9 +62,11 @@ class SweepStore {
   // their attempts stay counted.
   absl::StatusOr<std::vector<std::string>> ForgetFailed();
 
-  // The keys of the plan that have run, and those that have not, each sorted.
-  absl::StatusOr<std::set<std::string>> DoneKeys() const;
+  // The keys of the plan that have not run.
   absl::StatusOr<std::set<std::string>> PendingKeys() const;
+
+  // How many points of the plan failed.
+  absl::StatusOr<size_t> CountFailed() const;
 
   // The plan with what came of it. Metrics of the sweep file are computed here,
   // after those of the runs; one that cannot be computed is absent, with a

@@ -78,17 +78,22 @@ class RepeatSet {
   PointState MergedState() const {
     if (Count(PointState::kInfeasible) > 0) return PointState::kInfeasible;
     if (Count(PointState::kFinished) > 0) return PointState::kFinished;
-    return Count(PointState::kFailed) > 0 ? PointState::kFailed
-                                          : PointState::kPending;
+    if (Count(PointState::kFailed) > 0) return PointState::kFailed;
+    return Count(PointState::kIllegal) > 0 ? PointState::kIllegal
+                                           : PointState::kPending;
   }
 
   std::string MergedReason() const {
-    const std::string infeasible =
-        ReasonOf(PointState::kInfeasible, "are infeasible");
-    const std::string failed = ReasonOf(PointState::kFailed, "failed");
-    return fmt::format("{}{}{}", infeasible,
-                       infeasible.empty() || failed.empty() ? "" : "; ",
-                       failed);
+    std::string reason;
+    for (const auto& [state, what] :
+         {std::pair(PointState::kInfeasible, "are infeasible"),
+          std::pair(PointState::kIllegal, "are illegal"),
+          std::pair(PointState::kFailed, "failed")}) {
+      const std::string one = ReasonOf(state, what);
+      if (!reason.empty() && !one.empty()) reason += "; ";
+      reason += one;
+    }
+    return reason;
   }
 
   // The first reason of those of `state`, and how many they are if not all.
@@ -164,10 +169,17 @@ std::string_view PointStateName(PointState state) {
       return "finished";
     case PointState::kInfeasible:
       return "infeasible";
+    case PointState::kIllegal:
+      return "illegal";
     case PointState::kFailed:
       return "failed";
   }
   return "";
+}
+
+PointState StateOf(const PointRecord& record) {
+  if (record.finished) return PointState::kFinished;
+  return record.illegal ? PointState::kIllegal : PointState::kFailed;
 }
 
 bool HasFinished(PointState state) {

@@ -20,11 +20,15 @@ enum class PointState : uint8_t {
   kPending,
   kFinished,
   kInfeasible,  // Finished, but not what the sweep requires.
+  kIllegal,     // Left out: its layout is not legal.
   kFailed,
 };
 
-// "pending", "finished", "infeasible", "failed".
+// "pending", "finished", "infeasible", "illegal", "failed".
 std::string_view PointStateName(PointState state);
+
+// What came of the run that `record` is of.
+PointState StateOf(const PointRecord& record);
 
 // Whether the run finished, and so has metrics: feasible or not.
 bool HasFinished(PointState state);
@@ -33,8 +37,8 @@ struct SweepRow {
   uint32_t number = 0;  // Of the point; of repeats, the first.
   std::string key;
   PointState state = PointState::kPending;
-  // Why it failed or is infeasible; of repeats also where only some of them
-  // failed or are.
+  // Why it failed, or is infeasible or illegal; of repeats also where only some
+  // of them failed or are.
   std::string reason;
   std::vector<std::string> values;  // Of SweepTable::variables.
   // Of SweepTable::metrics; none where the run has no such number.

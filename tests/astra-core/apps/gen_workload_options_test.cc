@@ -362,10 +362,12 @@ TEST(GenWorkloadOptionsTest, OptionsOfTimesSetTheirFields) {
 }
 
 TEST(GenWorkloadOptionsTest, RefusesOptionsThatContradictOneAnother) {
+  // A layout that is not legal has a status of its own.
+  EXPECT_THAT(TryAdd(kTraining, "--tp 2 --dp 2"),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "TP 2 x CP 1 x PP 1 x DP 2 is not the world size 8"));
   for (const auto& [arguments, message] :
-       {std::pair{"--tp 2 --dp 2",
-                  "TP 2 x CP 1 x PP 1 x DP 2 is not the world size 8"},
-        std::pair{"--cp-method ring", "--cp-method has no effect: CP is 1"},
+       {std::pair{"--cp-method ring", "--cp-method has no effect: CP is 1"},
         std::pair{"--schedule zb-v", "--schedule has no effect: PP is 1"},
         std::pair{"--stage-layers 32 --first-stage-layers 2",
                   "--first-stage-layers has no effect: --stage-layers says "

@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 
 #include "astra-core/base/host_name.h"
+#include "fmt/format.h"
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
 
@@ -19,6 +21,7 @@ using ::astra::testing::ValueOrDie;
 using ::astra::testing::WriteText;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 TEST(ReadFileTest, GivesEveryByte) {
   const TemporaryFolder folder;
@@ -89,6 +92,28 @@ TEST(WriteFileTest, SaysWhenTheDiskIsFull) {
                        path + ": cannot be written: No space left on device"));
   EXPECT_EQ(ReadText(path), "before");
   EXPECT_THAT(folder.Names(), ElementsAre("file"));
+}
+
+TEST(RemoveLeftTemporariesTest, RemovesThoseOfWritersThatAreNoMore) {
+  const TemporaryFolder folder;
+  const std::string host = HostName();
+  const std::string alive = fmt::format("a.{}.{}.tmp", host, getpid());
+  const std::string elsewhere = "a.another-host.999999999.tmp";
+  for (const std::string& name :
+       {alive, elsewhere, fmt::format("a.b.{}.999999999.tmp", host),
+        std::string("old.tmp"), std::string("young.tmp"),
+        fmt::format("c.{}.999999999", host)}) {
+    WriteText(folder.PathOf(name), "x");
+  }
+  std::filesystem::last_write_time(
+      folder.PathOf("old.tmp"),
+      std::filesystem::file_time_type::clock::now() -
+          std::chrono::seconds(kLeftTemporarySeconds + 60));
+  RemoveLeftTemporaries(folder.path());
+  EXPECT_THAT(folder.Names(),
+              UnorderedElementsAre(alive, elsewhere, "young.tmp",
+                                   fmt::format("c.{}.999999999", host)));
+  RemoveLeftTemporaries(folder.PathOf("none"));
 }
 
 TEST(OutputFolderTest, MakesFoldersThatAreMissing) {

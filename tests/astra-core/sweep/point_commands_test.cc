@@ -31,8 +31,9 @@ class PointCommandsTest : public ::testing::Test {
     sweep_ =
         ValueOrDie(ReadSweep("s.yaml", fmt::format("simai_sweep: 1\n{}", parts),
                              inputs_.path(), testing::kMadePrograms));
+    FileHashes hashes;
     return PreparePoints(sweep_, ValueOrDie(ExpandSweep(sweep_)),
-                         programs_.path());
+                         programs_.path(), hashes);
   }
 
   std::vector<PreparedPoint> Prepare(std::string_view parts) {
@@ -210,8 +211,10 @@ TEST_F(PointCommandsTest, RefusesAProgramThatIsNotThere) {
   const TemporaryFolder empty;
   sweep_ = ValueOrDie(ReadSweep("s.yaml", "simai_sweep: 1\nrun: {}\n", "",
                                 testing::kMadePrograms));
+  FileHashes hashes;
   EXPECT_THAT(
-      PreparePoints(sweep_, ValueOrDie(ExpandSweep(sweep_)), empty.path()),
+      PreparePoints(sweep_, ValueOrDie(ExpandSweep(sweep_)), empty.path(),
+                    hashes),
       StatusIs(absl::StatusCode::kNotFound,
                fmt::format("{}: cannot be read: No such file or directory",
                            empty.PathOf("run"))));

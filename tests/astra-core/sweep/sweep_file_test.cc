@@ -101,6 +101,15 @@ TEST(ReadSweepTest, TakesOneObjectiveWithoutAList) {
   EXPECT_TRUE(sweep.objectives[0].maximize);
 }
 
+TEST(ReadSweepTest, AllowsWhatDoesNotFitWhereItSaysSo) {
+  EXPECT_FALSE(Read("run: {}\n").allows_misfits);
+  EXPECT_TRUE(Read("run: {}\nallow: does-not-fit\n").allows_misfits);
+  EXPECT_EQ(ErrorOf("allow: all\nrun: {}\n"),
+            "2:8: allow is \"all\": expected does-not-fit");
+  EXPECT_EQ(ErrorOf("allow:\nrun: {}\n"),
+            "2:7: allow is \"\": expected does-not-fit");
+}
+
 TEST(ReadSweepTest, RefusesWhatIsNoSweep) {
   const auto error = [](std::string_view contents) {
     return std::string(ReadSweep("s.yaml", contents, "", testing::kMadePrograms)
@@ -118,11 +127,12 @@ TEST(ReadSweepTest, RefusesWhatIsNoSweep) {
             "2:11: not YAML: end of map flow not found; between { } and [ ], "
             "\"${...}\" stands in quotes");
   EXPECT_EQ(ErrorOf("run: {w: a}}\n"), "2:12: not YAML: illegal flow end");
-  EXPECT_EQ(ErrorOf("axis: {a: [1]}\nrun: {}\n"),
-            "2:7: unknown field of a sweep \"axis\"; did you mean \"axes\"? "
-            "(known: axes, collective, constraints, exclude, let, make_topo, "
-            "make_work, metrics, name, objectives, repeats, require, run, "
-            "simai_sweep, simulate)");
+  EXPECT_EQ(
+      ErrorOf("axis: {a: [1]}\nrun: {}\n"),
+      "2:7: unknown field of a sweep \"axis\"; did you mean \"axes\"? "
+      "(known: allow, axes, collective, constraints, exclude, let, make_topo, "
+      "make_work, metrics, name, objectives, repeats, require, run, "
+      "simai_sweep, simulate)");
   EXPECT_EQ(ErrorOf("name: a/b\nrun: {}\n"),
             "2:7: name is \"a/b\": expected a \"name\" of at most 64 letters, "
             "digits, '_', '-' and '.'");

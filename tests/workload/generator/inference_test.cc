@@ -158,8 +158,9 @@ class BadInferenceTest : public ::testing::TestWithParam<BadSetup> {};
 TEST_P(BadInferenceTest, IsRefused) {
   InferenceSetup setup = SmallSetup();
   GetParam().spoil(setup);
-  EXPECT_THAT(InferenceBlueprint(GetParam().model, setup),
-              StatusIs(absl::StatusCode::kInvalidArgument, GetParam().message));
+  EXPECT_THAT(
+      InferenceBlueprint(GetParam().model, setup),
+      StatusIs(absl::StatusCode::kFailedPrecondition, GetParam().message));
 }
 
 INSTANTIATE_TEST_SUITE_P(

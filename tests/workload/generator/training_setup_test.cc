@@ -70,7 +70,7 @@ TEST(TrainingSetupTest, TheEndsOfVirtualStagesMayLackABlock) {
   EXPECT_EQ(CheckTraining(model, setup), absl::OkStatus());
   setup.virtual_stages = 3;
   EXPECT_THAT(CheckTraining(model, setup),
-              StatusIs(absl::StatusCode::kInvalidArgument,
+              StatusIs(absl::StatusCode::kFailedPrecondition,
                        "VPP 3 does not divide the 4 layers of a pipeline "
                        "stage"));
 }
@@ -111,8 +111,9 @@ class BadTrainingSetupTest : public ::testing::TestWithParam<BadSetup> {};
 TEST_P(BadTrainingSetupTest, IsRefused) {
   TrainingSetup setup = SmallSetup();
   GetParam().spoil(setup);
-  EXPECT_THAT(CheckTraining(GetParam().model, setup),
-              StatusIs(absl::StatusCode::kInvalidArgument, GetParam().message));
+  EXPECT_THAT(
+      CheckTraining(GetParam().model, setup),
+      StatusIs(absl::StatusCode::kFailedPrecondition, GetParam().message));
 }
 
 ModelSpec Narrow() {

@@ -192,7 +192,7 @@ TEST(TrainingTest, RefusesBadModelsAndSetups) {
   setup.global_batch = 15;
   EXPECT_THAT(
       TrainingBlueprint(SmallGpt(), setup),
-      StatusIs(absl::StatusCode::kInvalidArgument,
+      StatusIs(absl::StatusCode::kFailedPrecondition,
                "the global batch 15 is no multiple of DP 4 x micro-batch 2"));
 }
 

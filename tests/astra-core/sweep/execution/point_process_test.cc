@@ -3,7 +3,10 @@
 #include <sys/wait.h>
 
 #include <filesystem>
+#include <string>
 
+#include "astra-core/base/host_name.h"
+#include "fmt/format.h"
 #include "tests/astra-core/sweep/execution/fake_programs.h"
 #include "tests/testing/matchers.h"
 
@@ -66,7 +69,8 @@ TEST_F(PointProcessTest, RecordsMetricsCostsAndCommands) {
       ElementsAre("cd '" + sweep_.Run({}).origin + "'",
                   "fake_run --x 3 --output '" +
                       sweep_.folder().PointFolder("key3") + "' --result fake"));
-  const auto read = ReadPointRecord(sweep_.folder(), "key3").value();
+  std::string fault;
+  const auto read = ReadPointRecord(sweep_.folder(), "key3", &fault);
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(FormatPointRecord(*read), FormatPointRecord(record));
 }
@@ -87,6 +91,36 @@ TEST_F(PointProcessTest, GivesTheErrorOfTheStepThatFailed) {
   EXPECT_EQ(record.exit_code, 2);
   EXPECT_EQ(record.reason, "fake_topo: no GPUs");
   EXPECT_THAT(Log(point), HasSubstr("\nfine\nfake_topo: error: no GPUs\n"));
+}
+
+TEST_F(PointProcessTest, TellsAnIllegalLayoutFromOtherBadInput) {
+  const std::string script =
+      "echo 'fake_run: error: illegal layout: TP 3 does not divide 8' >&2\n";
+  sweep_.WriteScript("fake_run", script + "exit 2\n");
+  PointRecord record = Run(FakeSweep::Point(1));
+  EXPECT_TRUE(record.illegal);
+  EXPECT_FALSE(record.finished);
+  EXPECT_EQ(record.exit_code, 2);
+  EXPECT_EQ(record.reason, "TP 3 does not divide 8");
+
+  sweep_.WriteScript("fake_run", script + "exit 1\n");
+  EXPECT_FALSE(Run(FakeSweep::Point(1)).illegal);
+  sweep_.WriteScript("fake_run",
+                     "echo 'fake_run: error: a.yaml: illegal layout: x' >&2\n"
+                     "exit 2\n");
+  record = Run(FakeSweep::Point(1));
+  EXPECT_FALSE(record.illegal);
+  EXPECT_EQ(record.reason, "fake_run: a.yaml: illegal layout: x");
+}
+
+TEST_F(PointProcessTest, RemovesWhatAKilledRunLeft) {
+  const std::string left =
+      fmt::format("{}/run.json.{}.999999999.tmp",
+                  sweep_.folder().PointFolder("key1"), HostName());
+  std::filesystem::create_directories(sweep_.folder().PointFolder("key1"));
+  testing::WriteText(left, "{");
+  EXPECT_TRUE(Run(FakeSweep::Point(1)).finished);
+  EXPECT_FALSE(std::filesystem::exists(left));
 }
 
 TEST_F(PointProcessTest, GivesTheLastLineWhereThereIsNoError) {

@@ -189,6 +189,21 @@ TEST(DescribeComparisonTest, LeavesOutWhatIsInfeasible) {
             "  point 4: out of memory\n");
 }
 
+TEST(DescribeComparisonTest, SaysWhichRulesLeftPointsOut) {
+  SweepTable table = Example();
+  table.objectives.resize(1);
+  table.rows[3].state = PointState::kIllegal;
+  table.rows[3].reason = "TP 2 does not divide the 3 heads";
+  const std::string text = DescribeComparison(table, 3);
+  EXPECT_THAT(text,
+              HasSubstr("points     6: 4 finished, 1 left out as illegal, "
+                        "0 failed, 1 not run\n"
+                        "objective  minimize iteration_ms\n"
+                        "left out   1: TP 2 does not divide the 3 heads\n"
+                        "best       point 2: "));
+  EXPECT_THAT(text, Not(HasSubstr("\nfailed\n")));
+}
+
 TEST(DescribeComparisonTest, GroupsFailuresByReasonTheMostFrequentFirst) {
   SweepTable table = Example();
   table.rows.clear();

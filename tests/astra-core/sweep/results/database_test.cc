@@ -228,8 +228,8 @@ TEST(DatabaseTest, RefusesAFileThatIsNone) {
   for (const Database::Access access : {kRead, kWrite}) {
     EXPECT_THAT(
         Database::Open(path, access),
-        StatusIs(kInvalid, path + ": is no database: expected one with results "
-                                  "of a sweep"));
+        StatusIs(kInvalid, HasSubstr(path + ": is damaged: it is no database; "
+                                            "it is safe to delete it")));
   }
   EXPECT_EQ(ReadText(path), text);
 }
@@ -298,8 +298,10 @@ TEST(DatabaseTest, SaysThatItIsDamaged) {
   const Database database = ValueOrDie(Database::Open(path, kRead));
   Statement select = ValueOrDie(database.Prepare(kSum));
   EXPECT_THAT(select.Step(),
-              StatusIs(kInvalid, path + ": is damaged: database disk image is "
-                                        "malformed"));
+              StatusIs(kInvalid,
+                       path + ": is damaged: database disk image is malformed; "
+                              "it is safe to delete it: simai_sweep resume "
+                              "makes it again from the records of the points"));
 
   WriteText(path, bytes.substr(0, 3000));
   EXPECT_THAT(Database::Open(path, kWrite),

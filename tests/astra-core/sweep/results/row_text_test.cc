@@ -1,5 +1,7 @@
 #include "astra-core/sweep/results/row_text.h"
 
+#include <string>
+
 #include "tests/astra-core/sweep/results/made_up_table.h"
 #include "tests/testing/matchers.h"
 
@@ -38,6 +40,27 @@ TEST(RowTextTest, CountsWhatIsInfeasibleAsFinished) {
   table.rows[4].state = PointState::kFailed;
   EXPECT_EQ(CountFinished(table), 3);
   EXPECT_EQ(InfeasibleText(table), " (2 infeasible)");
+}
+
+TEST(RowTextTest, GroupsIllegalLayoutsByTheirRule) {
+  SweepTable table;
+  for (const std::string reason :
+       {"EP 2 does not divide DP 3", "TP 3 does not divide the 32 heads",
+        "TP 12 does not divide the 32 heads",
+        "TP 3 does not divide the 16 "
+        "heads"}) {
+    table.rows.push_back(testing::FailedRow({}, reason, 0));
+    table.rows.back().state = PointState::kIllegal;
+  }
+  table.rows.push_back(testing::FailedRow({}, "killed", 0));
+  table.rows = Numbered(table.rows);
+  EXPECT_EQ(IllegalText(table), ", 4 left out as illegal");
+  EXPECT_EQ(IllegalReasonsText(table),
+            "left out   3: TP 3 does not divide the 32 heads (or with other "
+            "numbers)\n"
+            "left out   1: EP 2 does not divide DP 3\n");
+  table.rows.clear();
+  EXPECT_EQ(IllegalText(table) + IllegalReasonsText(table), "");
 }
 
 TEST(RowTextTest, CountsInWords) {

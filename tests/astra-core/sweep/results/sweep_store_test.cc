@@ -24,6 +24,9 @@ using testing::TemporaryFolder;
 using testing::ValueOrDie;
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+constexpr const char* kSafe =
+    "; it is safe to delete it: simai_sweep resume makes it again from the "
+    "records of the points";
 
 class SweepStoreTest : public ::testing::Test {
  protected:
@@ -90,7 +93,6 @@ TEST_F(SweepStoreTest, HasAPlanBeforeAnythingRuns) {
   EXPECT_EQ(table.rows[1].state, PointState::kPending);
   EXPECT_THAT(table.rows[1].values, ElementsAre("2", "y", "20"));
   EXPECT_FALSE(table.rows[1].cost.has_value());
-  EXPECT_THAT(ValueOrDie(store_.DoneKeys()), IsEmpty());
   EXPECT_THAT(ValueOrDie(store_.PendingKeys()),
               ElementsAre("1x", "1y", "2x", "2y"));
 }
@@ -128,7 +130,7 @@ TEST_F(SweepStoreTest, KeepsWhatCameOfRuns) {
   EXPECT_EQ(table.rows[1].cost->host, "node7");
   EXPECT_EQ(table.rows[1].cost->ended, "2026-01-31T12:00:00Z");
   EXPECT_EQ(table.rows[1].cost->attempts, 1);
-  EXPECT_THAT(ValueOrDie(store_.DoneKeys()), ElementsAre("2x", "3x"));
+  EXPECT_EQ(ValueOrDie(store_.CountFailed()), 1);
   EXPECT_THAT(ValueOrDie(store_.PendingKeys()), ElementsAre("1x"));
 }
 
@@ -174,7 +176,7 @@ TEST_F(SweepStoreTest, KeepsRunsOfEarlierPlans) {
   EXPECT_THAT(States(), ElementsAre("1 pending", "2 finished"));
   EXPECT_THAT(Table().metrics, ElementsAre("time"));
   EXPECT_THAT(Table().axis_values[0], ElementsAre("3", "1"));
-  EXPECT_THAT(ValueOrDie(store_.DoneKeys()), ElementsAre("1x"));
+  EXPECT_THAT(ValueOrDie(store_.PendingKeys()), ElementsAre("3x"));
   ASSERT_TRUE(PlanOf({"2"}).ok());
   EXPECT_THAT(States(), ElementsAre("1 finished"));
   EXPECT_THAT(Table().rows[0].metrics, ElementsAre(2, 3));
@@ -285,7 +287,7 @@ TEST_F(SweepStoreTest, OpensWhatItClosed) {
   ASSERT_TRUE(PlanOf({"1"}).ok());
   ASSERT_TRUE(Add({FinishedRecord("1x", {{"time", 1}})}).ok());
   SweepStore again = ValueOrDie(SweepStore::Open(path_));
-  EXPECT_THAT(ValueOrDie(again.DoneKeys()), ElementsAre("1x"));
+  EXPECT_THAT(ValueOrDie(again.PendingKeys()), IsEmpty());
   EXPECT_THAT(ValueOrDie(again.Table()).rows[0].metrics, ElementsAre(1));
 }
 
@@ -293,13 +295,63 @@ TEST_F(SweepStoreTest, RefusesFilesThatAreNone) {
   const std::string text = folder_.PathOf("sweep.yaml");
   testing::WriteText(text, "simai_sweep: 1\n");
   for (const auto& open : {SweepStore::Open, SweepStore::OpenToRead}) {
-    EXPECT_THAT(open(text),
-                StatusIs(kInvalid, text + ": is no database: expected one with "
-                                          "results of a sweep"));
+    EXPECT_THAT(
+        open(text),
+        StatusIs(kInvalid, text + ": is damaged: it is no database" + kSafe));
   }
   EXPECT_THAT(SweepStore::OpenToRead(folder_.PathOf("none")),
               StatusIs(absl::StatusCode::kNotFound,
                        folder_.PathOf("none") + ": no such file"));
+}
+
+// SQLite leaves files beside a database whose process was killed.
+TEST_F(SweepStoreTest, IsMadeAgainWhereOnlyTheDamagedFileIsDeleted) {
+  ASSERT_TRUE(PlanOf({"1"}).ok());
+  ASSERT_TRUE(Add({FinishedRecord("1x", {{"time", 1}})}).ok());
+  const std::string log = testing::ReadText(path_ + "-wal");
+  ASSERT_NE(log, "");
+  const std::string again = folder_.PathOf("again.db");
+  testing::WriteText(again + "-wal", log);
+  SweepStore store = ValueOrDie(SweepStore::Open(again));
+  const MadeUpSweep made = MakeSweep({"1"}, {"x"});
+  ASSERT_TRUE(store.SetPlan(made.sweep, made.points, made.prepared).ok());
+  EXPECT_THAT(ValueOrDie(store.PendingKeys()), ElementsAre("1x"));
+}
+
+TEST_F(SweepStoreTest, KeepsIllegalLayoutsAndDoesNotRunThemAgain) {
+  ASSERT_TRUE(PlanOf({"1", "2"}).ok());
+  PointRecord record = FailedRecord("1x", "TP 1 does not divide 7");
+  record.illegal = true;
+  ASSERT_TRUE(Add({record, FailedRecord("2x", "killed")}).ok());
+  EXPECT_THAT(States(), ElementsAre("1 illegal: TP 1 does not divide 7",
+                                    "2 failed: killed"));
+  EXPECT_EQ(ValueOrDie(store_.CountFailed()), 1);
+  EXPECT_THAT(ValueOrDie(store_.ForgetFailed()), ElementsAre("2x"));
+  EXPECT_THAT(ValueOrDie(store_.PendingKeys()), ElementsAre("2x"));
+}
+
+TEST_F(SweepStoreTest, LetsNoPointWinThatDoesNotFitUnlessAllowed) {
+  MadeUpSweep made = MakeSweep({"1", "2", "3"}, {"x"});
+  ASSERT_TRUE(Plan(made).ok());
+  ASSERT_TRUE(Add({FinishedRecord("1x", {{"time", 1}, {"fits", 0}}),
+                   FinishedRecord("2x", {{"time", 2}, {"fits", 1}}),
+                   FinishedRecord("3x", {{"time", 3}})})
+                  .ok());
+  const std::string misfit =
+      "1 infeasible: does not fit: peak_memory_gib is above gpu_memory_gib "
+      "(\"allow: does-not-fit\" ranks it)";
+  EXPECT_THAT(States(), ElementsAre(misfit, "2 finished", "3 finished"));
+  EXPECT_THAT(Table().warnings, IsEmpty());
+
+  made.sweep.allows_misfits = true;
+  ASSERT_TRUE(Plan(made).ok());
+  EXPECT_THAT(States(), ElementsAre("1 finished", "2 finished", "3 finished"));
+  EXPECT_THAT(Table().warnings,
+              ElementsAre("1 point does not fit into the memory of its GPU, "
+                          "which the sweep allows: fits is 0"));
+  // Sweeps of before there was the key allow nothing.
+  RunSql("DELETE FROM sweep WHERE name = 'allows_misfits'");
+  EXPECT_THAT(States(), ElementsAre(misfit, "2 finished", "3 finished"));
 }
 
 TEST_F(SweepStoreTest, SaysWhatIsDamaged) {
@@ -327,7 +379,7 @@ TEST_F(SweepStoreTest, SaysWhatIsDamaged) {
   for (const auto& [sql, what] : cases) {
     RunSql(sql);
     EXPECT_THAT(store_.Table(),
-                StatusIs(kInvalid, path_ + ": is damaged: " + what));
+                StatusIs(kInvalid, path_ + ": is damaged: " + what + kSafe));
   }
   RunSql("DELETE FROM sweep WHERE name = 'program'");
   EXPECT_THAT(store_.Table(),

@@ -107,6 +107,21 @@ TEST(MergeRepeatsTest, IsInfeasibleWhereOneIs) {
   EXPECT_EQ(merged.rows[1].metrics[0], 5);
 }
 
+TEST(MergeRepeatsTest, IsIllegalWhereNothingElseCameOfIt) {
+  SweepTable table = Repeated();
+  for (const size_t row : {size_t{3}, size_t{4}, size_t{5}}) {
+    table.rows[row].state = PointState::kIllegal;
+    table.rows[row].reason = "a rule";
+  }
+  EXPECT_EQ(MergeRepeats(table).rows[1].state, PointState::kIllegal);
+  EXPECT_EQ(MergeRepeats(table).rows[1].reason, "a rule");
+  table.rows[5].state = PointState::kFailed;
+  EXPECT_EQ(MergeRepeats(table).rows[1].state, PointState::kFailed);
+  EXPECT_EQ(MergeRepeats(table).rows[1].reason,
+            "2 of 3 repeats are illegal: a rule; 1 of 3 repeats failed: a "
+            "rule");
+}
+
 TEST(MergeRepeatsTest, KeepsMeansWithinTheirRange) {
   SweepTable table = Repeated();
   // 0.1 + 0.1 + 0.1 is more than 0.3.
