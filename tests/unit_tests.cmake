@@ -333,6 +333,7 @@ astra_test(sweep_test
 astra_test(sweep_execution_test
   SOURCES
     astra-core/sweep/execution/captured_command_test.cc
+    astra-core/sweep/execution/json_writer_test.cc
     astra-core/sweep/execution/local_scheduler_test.cc
     astra-core/sweep/execution/point_process_test.cc
     astra-core/sweep/execution/point_record_test.cc

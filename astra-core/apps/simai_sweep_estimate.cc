@@ -13,11 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "astra-core/apps/json_parts.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
+#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/execution/local_scheduler.h"
+#include "astra-core/sweep/results/sweep_table.h"
 #include "fmt/format.h"
 
 namespace astra {
@@ -230,44 +231,47 @@ void PrintPoints(const PlannedSweep& plan, const Records& records) {
   }
 }
 
-Json VariablesJson(const SweepPoints& points, const SweepVariables& values) {
-  Json json = Json::object();
+// The field "variables".
+void AddVariables(const SweepPoints& points, const SweepVariables& values,
+                  JsonWriter& json) {
+  json.Key("variables").BeginObject();
   for (const std::string& name : points.axis_variables) {
-    json[name] = values.find(name)->second;
+    json.Field(name, values.find(name)->second);
   }
-  return json;
+  json.EndObject();
 }
 
 void PrintJson(const PlannedSweep& plan, const Records& records,
                const Estimate& estimate, size_t to_run) {
   for (const PreparedPoint& point : plan.prepared) {
-    const Json json = {
-        {"event", "point"},
-        {"point", point.point.number},
-        {"state", StateNameOf(records, point)},
-        {"variables", VariablesJson(plan.points, point.point.variables)}};
-    Print(JsonLine(json));
+    JsonWriter json;
+    json.BeginObject()
+        .Field("event", "point")
+        .Field("point", point.point.number)
+        .Field("state", StateNameOf(records, point));
+    AddVariables(plan.points, point.point.variables, json);
+    Print(json.EndObject().text() + "\n");
   }
   for (const SkippedPoint& skipped : plan.points.skipped) {
     const SweepRule& rule = plan.sweep.rules[skipped.rule];
-    const Json json = {
-        {"event", "left_out"},
-        {"variables",
-         VariablesJson(plan.points,
-                       AxisVariablesOf(plan.sweep, skipped.combination))},
-        {"rule", rule.expression.text()},
-        {"where", rule.where}};
-    Print(JsonLine(json));
+    JsonWriter json;
+    json.BeginObject().Field("event", "left_out");
+    AddVariables(plan.points, AxisVariablesOf(plan.sweep, skipped.combination),
+                 json);
+    json.Field("rule", rule.expression.text()).Field("where", rule.where);
+    Print(json.EndObject().text() + "\n");
   }
-  const Json json = {{"event", "estimate"},
-                     {"to_run", to_run},
-                     {"mean_wall_s", estimate.mean_wall_s},
-                     {"peak_memory_mib", estimate.peak_memory_mib},
-                     {"from_points", estimate.num_seen},
-                     {"given_up", estimate.num_late},
-                     {"illegal", estimate.illegal},
-                     {"faults", estimate.faults}};
-  Print(JsonLine(json));
+  JsonWriter json;
+  json.BeginObject()
+      .Field("event", "estimate")
+      .Field("to_run", to_run)
+      .Field("mean_wall_s", estimate.mean_wall_s)
+      .Field("peak_memory_mib", estimate.peak_memory_mib)
+      .Field("from_points", estimate.num_seen)
+      .Field("given_up", estimate.num_late);
+  json.Key("illegal").Texts(estimate.illegal);
+  json.Key("faults").Texts(estimate.faults);
+  Print(json.EndObject().text() + "\n");
 }
 
 }  // namespace

@@ -1,18 +1,20 @@
 #include "astra-core/apps/simai_sweep_plan.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
 
-#include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/simai_sweep_programs.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/version.h"
+#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/execution/shell_word.h"
+#include "astra-core/sweep/results/flat_json.h"
 #include "fmt/format.h"
 
 namespace astra {
@@ -84,21 +86,29 @@ struct Origin {
 absl::StatusOr<std::optional<Origin>> ReadOrigin(const SweepFolder& folder) {
   const absl::StatusOr<std::string> text = ReadFile(folder.origin_file());
   if (!text.ok()) return std::optional<Origin>();
-  const Json json = Json::parse(*text, nullptr, false);
-  bool is_right = json.is_object();
-  const auto read = [&](const char* key, auto* value, auto is_kind) {
-    is_right = is_right && json.contains(key) && (json[key].*is_kind)();
-    if (is_right) json[key].get_to(*value);
-  };
+  FlatJson json;
+  bool is_right = json.Read(*text);
   Origin origin;
   for (const auto& [key, value] :
        {std::pair("name", &origin.name),
         std::pair("relative_to", &origin.relative_to),
         std::pair("programs", &origin.programs)}) {
-    read(key, value, &Json::is_string);
+    const auto found =
+        std::find_if(json.texts.begin(), json.texts.end(),
+                     [&](const auto& field) { return field.first == key; });
+    is_right = is_right && found != json.texts.end();
+    if (is_right) *value = found->second;
   }
-  read("keep_bytes", &origin.keep_bytes, &Json::is_number_integer);
-  read("timeout_ms", &origin.timeout_ms, &Json::is_number_integer);
+  for (const auto& [key, value] :
+       {std::pair("keep_bytes", &origin.keep_bytes),
+        std::pair("timeout_ms", &origin.timeout_ms)}) {
+    const auto found =
+        std::find_if(json.numbers.begin(), json.numbers.end(),
+                     [&](const Metric& field) { return field.name == key; });
+    is_right = is_right && found != json.numbers.end() && found->value >= 0 &&
+               found->value < 0x1p63;
+    if (is_right) *value = static_cast<int64_t>(found->value);
+  }
   if (is_right) return std::optional<Origin>(std::move(origin));
   return absl::InvalidArgumentError(
       fmt::format("{}: is not as simai_sweep wrote it; simai_sweep run SWEEP "
@@ -164,17 +174,19 @@ absl::StatusOr<PlannedSweep> PlanSweepFolder(const std::string& operand,
 absl::Status KeepSweepFile(const PlannedSweep& plan,
                            const SweepRunOptions& options) {
   std::error_code error;
-  Json origin;
-  origin["file"] = plan.file;
-  origin["name"] = plan.sweep.name;
-  origin["relative_to"] = plan.sweep.folder;
-  origin["programs"] =
-      std::filesystem::absolute(options.program_folder, error).string();
-  origin["keep_bytes"] = options.keep_bytes;
-  origin["timeout_ms"] =
-      options.options.timeout ? options.options.timeout->count() : 0;
+  JsonWriter origin;
+  origin.BeginObject()
+      .Field("file", plan.file)
+      .Field("name", plan.sweep.name)
+      .Field("relative_to", plan.sweep.folder)
+      .Field("programs",
+             std::filesystem::absolute(options.program_folder, error).string())
+      .Field("keep_bytes", options.keep_bytes)
+      .Field("timeout_ms",
+             options.options.timeout ? options.options.timeout->count() : 0)
+      .EndObject();
   ASTRA_RETURN_IF_ERROR(WriteFile(plan.folder.sweep_file(), plan.sweep.text));
-  return WriteFile(plan.folder.origin_file(), JsonText(origin));
+  return WriteFile(plan.folder.origin_file(), origin.text() + "\n");
 }
 
 absl::Status CheckSweepOfFolder(const PlannedSweep& plan) {

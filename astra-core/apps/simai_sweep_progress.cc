@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "astra-core/apps/json_parts.h"
 #include "astra-core/command_line/main_support.h"
+#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/execution/shell_word.h"
 #include "astra-core/sweep/results/sweep_table.h"
 #include "fmt/format.h"
@@ -11,24 +11,21 @@
 namespace astra {
 namespace {
 
-void PrintJson(const Json& json) {
-  Print(JsonLine(json));
+// Prints what `json` holds as a line.
+void PrintLine(const JsonWriter& json) {
+  Print(json.text() + "\n");
   std::fflush(stdout);  // Who reads it may wait for it.
-}
-
-Json VariablesJson(const SweepPoints& points, const SweepPoint& point) {
-  Json json = Json::object();
-  for (const std::string& name : points.variables) {
-    json[name] = point.variables.find(name)->second;
-  }
-  return json;
 }
 
 }  // namespace
 
 void PrintNote(std::string_view note, SweepOutput output) {
   if (output == SweepOutput::kJsonLines) {
-    PrintJson({{"event", "note"}, {"text", note}});
+    PrintLine(JsonWriter()
+                  .BeginObject()
+                  .Field("event", "note")
+                  .Field("text", note)
+                  .EndObject());
   } else if (output == SweepOutput::kText) {
     Print(fmt::format("{}\n", note));
   }
@@ -58,13 +55,16 @@ void SweepProgress::Begin(size_t num_failed) const {
           num_failed, ShellWord(plan_.folder.path())));
     }
   } else if (output_ == SweepOutput::kJsonLines) {
-    PrintJson({{"event", "begin"},
-               {"sweep", plan_.sweep.name},
-               {"folder", plan_.folder.path()},
-               {"points", num_points},
-               {"left_out", plan_.points.skipped.size()},
-               {"to_run", points_.size()},
-               {"failed_before", num_failed}});
+    PrintLine(JsonWriter()
+                  .BeginObject()
+                  .Field("event", "begin")
+                  .Field("sweep", plan_.sweep.name)
+                  .Field("folder", plan_.folder.path())
+                  .Field("points", num_points)
+                  .Field("left_out", plan_.points.skipped.size())
+                  .Field("to_run", points_.size())
+                  .Field("failed_before", num_failed)
+                  .EndObject());
   }
 }
 
@@ -76,17 +76,22 @@ void SweepProgress::OnRecord(const PointRecord& record) {
   if (found == points_.end()) return;
   const SweepPoint& point = found->second->point;
   if (output_ == SweepOutput::kJsonLines) {
-    Json metrics = Json::object();
-    for (const Metric& metric : record.metrics) {
-      metrics[metric.name] = metric.value;
+    JsonWriter json;
+    json.BeginObject()
+        .Field("event", "point")
+        .Field("point", point.number)
+        .Field("state", PointStateName(state))
+        .Field("reason", record.reason);
+    json.Key("variables").BeginObject();
+    for (const std::string& name : plan_.points.variables) {
+      json.Field(name, point.variables.find(name)->second);
     }
-    PrintJson({{"event", "point"},
-               {"point", point.number},
-               {"state", PointStateName(state)},
-               {"reason", record.reason},
-               {"variables", VariablesJson(plan_.points, point)},
-               {"metrics", std::move(metrics)},
-               {"wall_s", record.cost.wall_s}});
+    json.EndObject().Key("metrics").BeginObject();
+    for (const Metric& metric : record.metrics) {
+      json.Field(metric.name, metric.value);
+    }
+    json.EndObject().Field("wall_s", record.cost.wall_s).EndObject();
+    PrintLine(json);
   } else if (output_ == SweepOutput::kText && state == PointState::kFailed) {
     line_.Clear();
     Print(fmt::format(
@@ -116,15 +121,18 @@ void SweepProgress::End(const SweepEnd& end) {
   const std::chrono::duration<double> wall = Clock::now() - begin_;
   const std::string why(end.status.message());
   if (output_ == SweepOutput::kJsonLines) {
-    PrintJson({{"event", "end"},
-               {"finished", end.num_finished},
-               {"illegal", end.num_illegal},
-               {"failed", end.num_failed},
-               {"not_run", end.num_pending},
-               {"run_now", num_done_},
-               {"wall_s", wall.count()},
-               {"how", end.how},
-               {"why", why}});
+    PrintLine(JsonWriter()
+                  .BeginObject()
+                  .Field("event", "end")
+                  .Field("finished", end.num_finished)
+                  .Field("illegal", end.num_illegal)
+                  .Field("failed", end.num_failed)
+                  .Field("not_run", end.num_pending)
+                  .Field("run_now", num_done_)
+                  .Field("wall_s", wall.count())
+                  .Field("how", end.how)
+                  .Field("why", why)
+                  .EndObject());
   } else if (output_ == SweepOutput::kText) {
     const std::string illegal =
         end.num_illegal == 0

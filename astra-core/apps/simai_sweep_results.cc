@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/simai_sweep_options.h"
 #include "astra-core/apps/simai_sweep_plan.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
+#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/execution/slurm_scheduler.h"
 #include "astra-core/sweep/results/html_report.h"
 #include "astra-core/sweep/results/ranking.h"
@@ -133,23 +133,28 @@ std::string DescribeStatus(const SweepTable& table, const Progress& progress,
   return text;
 }
 
-Json StatusJson(const SweepTable& table, const Progress& progress,
-                const std::string& holder) {
-  Json failures = Json::array();
+// A line with a JSON object.
+std::string StatusLine(const SweepTable& table, const Progress& progress,
+                       const std::string& holder) {
+  JsonWriter json;
+  json.BeginObject()
+      .Field("sweep", table.name)
+      .Field("points", table.rows.size())
+      .Field("finished", progress.finished)
+      .Field("illegal", progress.illegal)
+      .Field("failed", progress.failed)
+      .Field("not_run", progress.pending)
+      .Field("mean_wall_s", progress.mean_wall_s)
+      .Field("run_by", holder);
+  json.Key("failures").BeginArray();
   for (const SweepRow& row : table.rows) {
-    if (row.state == PointState::kFailed) {
-      failures.push_back({{"point", row.number}, {"reason", row.reason}});
-    }
+    if (row.state != PointState::kFailed) continue;
+    json.BeginObject()
+        .Field("point", row.number)
+        .Field("reason", row.reason)
+        .EndObject();
   }
-  return {{"sweep", table.name},
-          {"points", table.rows.size()},
-          {"finished", progress.finished},
-          {"illegal", progress.illegal},
-          {"failed", progress.failed},
-          {"not_run", progress.pending},
-          {"mean_wall_s", progress.mean_wall_s},
-          {"run_by", holder},
-          {"failures", std::move(failures)}};
+  return json.EndArray().EndObject().text() + "\n";
 }
 
 // "process PID on HOST" or "Slurm job ID", whatever runs the sweep; empty where
@@ -223,7 +228,7 @@ absl::StatusOr<int> SweepStatusCommand(const CommandLine& flags) {
     Print(DescribeStatus(table, progress, holder, flags.has("points")));
   } else if (output == SweepOutput::kJsonLines) {
     if (flags.has("points")) Print(TableJsonLines(table));
-    Print(JsonLine(StatusJson(table, progress, holder)));
+    Print(StatusLine(table, progress, holder));
   }
   ASTRA_RETURN_IF_ERROR(FlushStdout());
   const bool is_over = progress.failed == 0 && progress.pending == 0;

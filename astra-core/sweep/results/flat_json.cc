@@ -124,6 +124,52 @@ class FlatJsonReader : public nlohmann::json_sax<Json> {
   std::string name_;
 };
 
+// The texts of the arrays in an object.
+class TextListsReader : public nlohmann::json_sax<Json> {
+ public:
+  explicit TextListsReader(std::vector<std::vector<std::string>>* lists)
+      : lists_(lists) {}
+
+  bool null() override { return false; }
+  bool boolean(bool /*value*/) override { return false; }
+  bool number_integer(number_integer_t /*value*/) override { return false; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return false; }
+  bool number_float(number_float_t /*value*/,
+                    const string_t& /*text*/) override {
+    return false;
+  }
+  bool string(string_t& value) override {
+    if (depth_ != 2) return false;
+    lists_->back().push_back(std::move(value));
+    return true;
+  }
+  bool binary(binary_t& /*value*/) override { return false; }
+  bool start_object(size_t /*size*/) override { return ++depth_ == 1; }
+  bool key(string_t& /*value*/) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(size_t /*size*/) override {
+    lists_->emplace_back();
+    return ++depth_ == 2;
+  }
+  bool end_array() override {
+    --depth_;
+    return true;
+  }
+  bool parse_error(size_t /*position*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    return false;
+  }
+
+ private:
+  std::vector<std::vector<std::string>>* lists_;
+  int depth_ = 0;
+};
+
+// The parser is compiled once for both readers.
+bool Parse(std::string_view text, nlohmann::json_sax<Json>* reader) {
+  return Json::sax_parse(text, reader);
+}
+
 }  // namespace
 
 bool FlatJson::Read(std::string_view text) {
@@ -131,7 +177,7 @@ bool FlatJson::Read(std::string_view text) {
   if (NumbersReader(text, &numbers).Read()) return true;
   numbers.clear();
   FlatJsonReader reader(this);
-  return Json::sax_parse(text, &reader);
+  return Parse(text, &reader);
 }
 
 std::vector<std::string> FlatJson::Texts() const {
@@ -139,6 +185,13 @@ std::vector<std::string> FlatJson::Texts() const {
   values.reserve(texts.size());
   for (const auto& [name, text] : texts) values.push_back(text);
   return values;
+}
+
+bool ReadTextLists(std::string_view text,
+                   std::vector<std::vector<std::string>>* lists) {
+  lists->clear();
+  TextListsReader reader(lists);
+  return Parse(text, &reader);
 }
 
 }  // namespace astra

@@ -26,6 +26,11 @@ struct FlatJson {
   std::vector<std::string> Texts() const;
 };
 
+// Reads the texts of each array in the JSON object `text`, in its order. False
+// where `text` is anything else.
+bool ReadTextLists(std::string_view text,
+                   std::vector<std::vector<std::string>>* lists);
+
 }  // namespace astra
 
 #endif  // ASTRA_CORE_SWEEP_RESULTS_FLAT_JSON_H_

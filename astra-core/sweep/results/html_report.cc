@@ -9,9 +9,9 @@
 
 #include "absl/types/span.h"
 #include "astra-core/base/check.h"
+#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/results/ranking.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace astra {
 
@@ -23,8 +23,6 @@ std::string_view ReportTableScript();
 std::string_view ReportPlotsScript();
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxPlainRows = 20;
 
@@ -49,9 +47,8 @@ std::string_view HtmlOf(const char& c) {
 // JSON between <script> and </script>: ASCII without any character that HTML
 // gives a meaning, so that no value can end the script. All of these stand
 // within strings. Bytes that are no UTF-8 become U+FFFD.
-std::string ScriptJson(const Json& json) {
-  const std::string text = json.dump(-1, ' ', /*ensure_ascii=*/true,
-                                     nlohmann::json::error_handler_t::replace);
+std::string ScriptJson(const JsonWriter& json) {
+  const std::string& text = json.text();
   std::string escaped;
   escaped.reserve(text.size());
   for (const char& c : text) {
@@ -66,40 +63,53 @@ std::string ScriptJson(const Json& json) {
 
 // The same as HTML; bytes that are no UTF-8 are replaced as above.
 std::string HtmlText(std::string_view text) {
-  const std::string quoted =
-      Json(text).dump(-1, ' ', /*ensure_ascii=*/false,
-                      nlohmann::json::error_handler_t::replace);
-  const std::string valid = Json::parse(quoted).get<std::string>();
+  const std::string valid = ValidUtf8(text);
   std::string escaped;
   escaped.reserve(valid.size());
   for (const char& c : valid) escaped += HtmlOf(c);
   return escaped;
 }
 
-Json RowJson(const SweepRow& row) {
-  Json metrics = Json::array();
+void AddRow(const SweepRow& row, JsonWriter& json) {
+  json.BeginObject()
+      .Field("number", row.number)
+      .Field("state", PointStateName(row.state))
+      .Field("reason", row.reason);
+  json.Key("values").Texts(row.values);
+  json.Key("metrics").BeginArray();
   for (const std::optional<double>& metric : row.metrics) {
-    // NaN and infinity become null as well.
-    metrics.push_back(metric ? Json(*metric) : Json());
+    metric ? json.Number(*metric) : json.Null();
   }
-  return {{"number", row.number}, {"state", PointStateName(row.state)},
-          {"reason", row.reason}, {"values", row.values},
-          {"metrics", metrics},   {"commands", row.commands}};
+  json.EndArray();
+  json.Key("commands").Texts(row.commands);
+  json.EndObject();
 }
 
-Json TableJson(const SweepTable& table, bool repeats) {
-  Json objectives = Json::array();
+JsonWriter TableJson(const SweepTable& table, bool repeats) {
+  JsonWriter json(JsonCharacters::kAscii);
+  json.BeginObject()
+      .Field("program", table.program)
+      .Field("version", table.version);
+  json.Key("variables").Texts(table.variables);
+  json.Field("num_axes", table.num_axes);
+  json.Key("axis_values").BeginArray();
+  for (const auto& values : table.axis_values) json.Texts(values);
+  json.EndArray();
+  json.Flag("repeats", repeats);
+  json.Key("metrics").Texts(table.metrics);
+  json.Key("objectives").BeginArray();
   for (const SweepObjective& objective : table.objectives) {
-    objectives.push_back(
-        {{"metric", objective.metric}, {"maximize", objective.maximize}});
+    json.BeginObject()
+        .Field("metric", objective.metric)
+        .Flag("maximize", objective.maximize)
+        .EndObject();
   }
-  Json rows = Json::array();
-  for (const SweepRow& row : table.rows) rows.push_back(RowJson(row));
-  return {{"program", table.program},         {"version", table.version},
-          {"variables", table.variables},     {"num_axes", table.num_axes},
-          {"axis_values", table.axis_values}, {"repeats", repeats},
-          {"metrics", table.metrics},         {"objectives", objectives},
-          {"warnings", table.warnings},       {"rows", rows}};
+  json.EndArray();
+  json.Key("warnings").Texts(table.warnings);
+  json.Key("rows").BeginArray();
+  for (const SweepRow& row : table.rows) AddRow(row, json);
+  json.EndArray().EndObject();
+  return json;
 }
 
 std::string TableLine(std::string_view tag,

@@ -86,18 +86,17 @@ std::string ViewSql(const std::vector<std::string>& variables,
       "DROP VIEW IF EXISTS results; CREATE VIEW results AS SELECT "
       "points.number AS number, points.key AS key, coalesce(runs.state, "
       "'pending') AS state, coalesce(runs.reason, '') AS reason";
-  const auto out = std::back_inserter(sql);
   for (size_t i = 0; i < variables.size(); ++i) {
     const std::string value = ValueSql("points.variables", variables[i]);
     const bool is_number = number_variables.count(variables[i]) != 0;
-    fmt::format_to(
-        out, ", {} AS {}",
+    sql += fmt::format(
+        ", {} AS {}",
         is_number ? fmt::format("CAST({} AS NUMERIC)", value) : value,
         SqlQuoted(columns.variables[i], '"'));
   }
   for (size_t i = 0; i < metrics.size(); ++i) {
-    fmt::format_to(out, ", {} AS {}", ValueSql("runs.metrics", metrics[i]),
-                   SqlQuoted(columns.metrics[i], '"'));
+    sql += fmt::format(", {} AS {}", ValueSql("runs.metrics", metrics[i]),
+                       SqlQuoted(columns.metrics[i], '"'));
   }
   return sql +
          ", exit_code, wall_s, cpu_s, peak_memory_mib, host, ended, attempts "

@@ -7,18 +7,16 @@
 #include <variant>
 
 #include "astra-core/base/status_macros.h"
+#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/results/flat_json.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// A value need not be UTF-8.
-std::string JsonLine(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+// The JSON array of `texts`.
+std::string ArrayOf(absl::Span<const std::string> texts) {
+  return JsonWriter().Texts(texts).text();
 }
 
 absl::Status PutValue(const Database& database, std::string_view name,
@@ -58,8 +56,8 @@ bool IsNumber(const SweepPoint& point, const std::string& variable) {
          std::holds_alternative<double>(value);
 }
 
-Json NumberVariables(const SweepPoints& points) {
-  Json names = Json::array();
+std::vector<std::string> NumberVariables(const SweepPoints& points) {
+  std::vector<std::string> names;
   for (const std::string& name : points.variables) {
     const bool are_numbers =
         std::all_of(points.points.begin(), points.points.end(),
@@ -70,35 +68,28 @@ Json NumberVariables(const SweepPoints& points) {
 }
 
 // What each axis is called at its steps, each once, in the order of the file.
-Json AxesJson(const Sweep& sweep) {
-  Json axes = Json::object();
+std::string AxesJson(const Sweep& sweep) {
+  JsonWriter json;
+  json.BeginObject();
   for (const SweepAxis& axis : sweep.axes) {
     const auto own =
         std::find(axis.variables.begin(), axis.variables.end(), axis.name) -
         axis.variables.begin();
-    Json values = Json::array();
+    json.Key(axis.name).BeginArray();
     std::set<std::string_view> seen;
     for (const std::vector<std::string>& step : axis.steps) {
       const std::string& value = step[static_cast<size_t>(own)];
-      if (seen.insert(value).second) values.push_back(value);
+      if (seen.insert(value).second) json.Text(value);
     }
-    axes[axis.name] = std::move(values);
+    json.EndArray();
   }
-  return axes;
+  return json.EndObject().text();
 }
 
 absl::Status GetAxes(const Database& database, SweepTable& table) {
   ASTRA_ASSIGN_OR_RETURN(const std::string text, GetValue(database, "axes"));
-  const Json axes = Json::parse(text, nullptr, false);
-  bool is_right = axes.is_object() && axes.size() <= table.variables.size();
-  for (const Json& axis : axes) {
-    std::vector<std::string>& values = table.axis_values.emplace_back();
-    is_right = is_right && axis.is_array();
-    for (const Json& value : axis) {
-      is_right = is_right && value.is_string();
-      if (is_right) values.push_back(value.get<std::string>());
-    }
-  }
+  const bool is_right = ReadTextLists(text, &table.axis_values) &&
+                        table.axis_values.size() <= table.variables.size();
   table.num_axes = table.axis_values.size();
   return is_right ? absl::OkStatus()
                   : DamagedStore(database, "\"axes\" of its sweep");
@@ -164,36 +155,38 @@ absl::StatusOr<std::vector<std::string>> GetStoredTexts(
 
 absl::Status PutStoredTexts(const Database& database, std::string_view name,
                             absl::Span<const std::string> texts) {
-  Json json = Json::array();
-  for (const std::string& text : texts) json.push_back(text);
-  return PutValue(database, name, JsonLine(json));
+  return PutValue(database, name, ArrayOf(texts));
 }
 
 absl::Status PutStoredSweep(const Database& database, const Sweep& sweep,
                             const SweepPoints& points) {
-  Json computed = Json::object();
+  JsonWriter computed;
+  computed.BeginObject();
   for (const SweepMetric& metric : sweep.metrics) {
-    computed[metric.name] = metric.expression.text();
+    computed.Field(metric.name, metric.expression.text());
   }
-  Json requirements = Json::array();
+  JsonWriter requirements;
+  requirements.BeginArray();
   for (const SweepRequirement& requirement : sweep.requirements) {
-    requirements.push_back(requirement.expression.text());
+    requirements.Text(requirement.expression.text());
   }
-  Json objectives = Json::object();
+  JsonWriter objectives;
+  objectives.BeginObject();
   for (const SweepObjective& objective : sweep.objectives) {
-    objectives[objective.metric] = objective.maximize ? "maximize" : "minimize";
+    objectives.Field(objective.metric,
+                     objective.maximize ? "maximize" : "minimize");
   }
   const std::pair<std::string_view, std::string> values[] = {
       {"name", sweep.name},
       {"program", std::string(sweep.run_program().name)},
-      {"axes", JsonLine(AxesJson(sweep))},
+      {"axes", AxesJson(sweep)},
       {"has_repeats", sweep.has_repeats ? "true" : "false"},
-      {"variables", JsonLine(points.variables)},
-      {"number_variables", JsonLine(NumberVariables(points))},
-      {"computed_metrics", JsonLine(computed)},
-      {"requirements", JsonLine(requirements)},
+      {"variables", ArrayOf(points.variables)},
+      {"number_variables", ArrayOf(NumberVariables(points))},
+      {"computed_metrics", computed.EndObject().text()},
+      {"requirements", requirements.EndArray().text()},
       {"allows_misfits", sweep.allows_misfits ? "true" : "false"},
-      {"objectives", JsonLine(objectives)},
+      {"objectives", objectives.EndObject().text()},
   };
   for (const auto& [name, value] : values) {
     ASTRA_RETURN_IF_ERROR(PutValue(database, name, value));

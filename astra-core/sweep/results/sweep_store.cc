@@ -8,6 +8,7 @@
 
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/results/computed_metrics.h"
 #include "astra-core/sweep/results/database.h"
 #include "astra-core/sweep/results/flat_json.h"
@@ -15,12 +16,9 @@
 #include "astra-core/sweep/results/results_view.h"
 #include "astra-core/sweep/results/stored_sweep.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr char kSchema[] = R"(
 CREATE TABLE IF NOT EXISTS sweep (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -77,11 +75,6 @@ class Snapshot {
   const Database* database_;
 };
 
-// A value need not be UTF-8.
-std::string JsonLine(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 absl::Status CheckName(const Database& database, const std::string& name) {
   ASTRA_ASSIGN_OR_RETURN(const std::optional<std::string> stored,
                          FindStoredValue(database, "name"));
@@ -98,37 +91,45 @@ absl::Status PutPoints(const Database& database,
   ASTRA_ASSIGN_OR_RETURN(
       Statement put, database.Prepare("INSERT INTO points VALUES (?, ?, ?)"));
   for (const PreparedPoint& point : prepared) {
-    Json values = Json::object();
+    JsonWriter values;
+    values.BeginObject();
     for (const std::string& name : variables) {
       const auto found = point.point.variables.find(name);
-      if (found != point.point.variables.end()) values[name] = found->second;
+      if (found != point.point.variables.end()) {
+        values.Field(name, found->second);
+      }
     }
     put.Bind(1, int64_t{point.point.number});
     put.Bind(2, point.key());
-    put.Bind(3, JsonLine(values));
+    put.Bind(3, values.EndObject().text());
     ASTRA_RETURN_IF_ERROR(put.Run());
   }
   return absl::OkStatus();
 }
 
 absl::Status PutRun(const PointRecord& record, Statement& put) {
-  Json inputs = Json::array();
+  JsonWriter inputs;
+  inputs.BeginArray();
   for (const PointInput& input : record.inputs) {
-    inputs.push_back({{"path", input.path}, {"sha256", input.sha256}});
+    inputs.BeginObject()
+        .Field("path", input.path)
+        .Field("sha256", input.sha256)
+        .EndObject();
   }
-  Json metrics = Json::object();
+  JsonWriter metrics;
+  metrics.BeginObject();
   for (const Metric& metric : record.metrics) {
     // JSON has neither infinity nor "not a number".
-    if (std::isfinite(metric.value)) metrics[metric.name] = metric.value;
+    if (std::isfinite(metric.value)) metrics.Field(metric.name, metric.value);
   }
   put.Bind(1, record.key);
   put.Bind(2, PointStateName(StateOf(record)));
   put.Bind(3, int64_t{record.exit_code});
   put.Bind(4, record.reason);
   put.Bind(5, record.version);
-  put.Bind(6, JsonLine(record.commands));
-  put.Bind(7, JsonLine(inputs));
-  put.Bind(8, JsonLine(metrics));
+  put.Bind(6, JsonWriter().Texts(record.commands).text());
+  put.Bind(7, inputs.EndArray().text());
+  put.Bind(8, metrics.EndObject().text());
   put.Bind(9, record.cost.wall_s);
   put.Bind(10, record.cost.cpu_s);
   put.Bind(11, record.cost.peak_memory_mib);

@@ -1,42 +1,34 @@
 #include "astra-core/sweep/results/table_text.h"
 
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "astra-core/base/csv.h"
+#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/sweep_value.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::string_view kFixedColumns[] = {
     "point",           "state", "reason", "wall_s",  "cpu_s",
     "peak_memory_mib", "host",  "ended",  "attempts"};
 
-// `text` in quotes; a value or a reason need not be UTF-8.
-std::string JsonText(std::string_view text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // What `text` stands for in an expression: a number, true, false, or a text.
 std::string ValueJson(const std::string& text) {
   const SweepValue value = ValueOf(text);
   const bool is_text = std::holds_alternative<std::string>(value);
-  return is_text ? JsonText(text) : TextOf(value);
+  return is_text ? JsonQuoted(text) : TextOf(value);
 }
 
 std::vector<std::string> JsonTexts(const std::vector<std::string>& texts) {
   std::vector<std::string> quoted;
   quoted.reserve(texts.size());
-  for (const std::string& text : texts) quoted.push_back(JsonText(text));
+  for (const std::string& text : texts) quoted.push_back(JsonQuoted(text));
   return quoted;
 }
 
@@ -44,8 +36,8 @@ std::string CostJson(const PointCost& cost) {
   return fmt::format(
       R"({{"wall_s":{},"cpu_s":{},"peak_memory_mib":{},"host":{},"ended":{},)"
       R"("attempts":{}}})",
-      cost.wall_s, cost.cpu_s, cost.peak_memory_mib, JsonText(cost.host),
-      JsonText(cost.ended), cost.attempts);
+      cost.wall_s, cost.cpu_s, cost.peak_memory_mib, JsonQuoted(cost.host),
+      JsonQuoted(cost.ended), cost.attempts);
 }
 
 void AppendCost(const std::optional<PointCost>& cost, std::string& text) {
@@ -53,9 +45,9 @@ void AppendCost(const std::optional<PointCost>& cost, std::string& text) {
     text += ",,,,,,";
     return;
   }
-  fmt::format_to(std::back_inserter(text), ",{},{},{},{},{},{}", cost->wall_s,
-                 cost->cpu_s, cost->peak_memory_mib, CsvField(cost->host),
-                 CsvField(cost->ended), cost->attempts);
+  text += fmt::format(",{},{},{},{},{},{}", cost->wall_s, cost->cpu_s,
+                      cost->peak_memory_mib, CsvField(cost->host),
+                      CsvField(cost->ended), cost->attempts);
 }
 
 std::string HeaderLine(const SweepTable& table, bool cost) {
@@ -73,15 +65,14 @@ std::string HeaderLine(const SweepTable& table, bool cost) {
 
 std::string TableCsv(const SweepTable& table, bool cost) {
   std::string text = HeaderLine(table, cost);
-  const auto out = std::back_inserter(text);
   for (const SweepRow& row : table.rows) {
-    fmt::format_to(out, "{}", row.number);
+    text += fmt::format("{}", row.number);
     for (const std::string& value : row.values) text += ',' + CsvField(value);
-    fmt::format_to(out, ",{},{}", PointStateName(row.state),
-                   CsvField(row.reason));
+    text +=
+        fmt::format(",{},{}", PointStateName(row.state), CsvField(row.reason));
     for (const std::optional<double>& metric : row.metrics) {
       text += ',';
-      if (metric) fmt::format_to(out, "{}", *metric);
+      if (metric) text += fmt::format("{}", *metric);
     }
     if (cost) AppendCost(row.cost, text);
     text += '\n';
@@ -93,26 +84,25 @@ std::string TableJsonLines(const SweepTable& table) {
   const std::vector<std::string> variables = JsonTexts(table.variables);
   const std::vector<std::string> metrics = JsonTexts(table.metrics);
   std::string text;
-  const auto out = std::back_inserter(text);
   for (const SweepRow& row : table.rows) {
-    fmt::format_to(out,
-                   R"({{"point":{},"state":"{}","reason":{},"variables":{{)",
-                   row.number, PointStateName(row.state), JsonText(row.reason));
+    text += fmt::format(
+        R"({{"point":{},"state":"{}","reason":{},"variables":{{)", row.number,
+        PointStateName(row.state), JsonQuoted(row.reason));
     std::string_view separator;
     for (size_t i = 0; i < variables.size(); ++i) {
-      fmt::format_to(out, "{}{}:{}", separator, variables[i],
-                     ValueJson(row.values[i]));
+      text += fmt::format("{}{}:{}", separator, variables[i],
+                          ValueJson(row.values[i]));
       separator = ",";
     }
     text += R"(},"metrics":{)";
     separator = "";
     for (size_t i = 0; i < metrics.size(); ++i) {
       if (!row.metrics[i]) continue;
-      fmt::format_to(out, "{}{}:{}", separator, metrics[i], *row.metrics[i]);
+      text += fmt::format("{}{}:{}", separator, metrics[i], *row.metrics[i]);
       separator = ",";
     }
-    fmt::format_to(out, R"(}},"key":{})", JsonText(row.key));
-    if (row.cost) fmt::format_to(out, R"(,"cost":{})", CostJson(*row.cost));
+    text += fmt::format(R"(}},"key":{})", JsonQuoted(row.key));
+    if (row.cost) text += fmt::format(R"(,"cost":{})", CostJson(*row.cost));
     text += "}\n";
   }
   return text;

@@ -1,6 +1,7 @@
 #include "astra-core/sweep/results/flat_json.h"
 
 #include <string>
+#include <vector>
 
 #include "tests/testing/matchers.h"
 
@@ -80,6 +81,16 @@ TEST(FlatJsonTest, RefusesWhatIsNotFlat) {
                                  "[\"\xff\"]",
                                  "{\"\xff\":1}"}) {
     EXPECT_FALSE(json.Read(text)) << text;
+  }
+}
+
+TEST(ReadTextListsTest, ReadsObjectsOfArraysOfTexts) {
+  std::vector<std::vector<std::string>> lists = {{"old"}};
+  EXPECT_TRUE(ReadTextLists(R"({"b": ["2", "1"], "a": []})", &lists));
+  EXPECT_THAT(lists, ElementsAre(ElementsAre("2", "1"), ElementsAre()));
+  for (const std::string text :
+       {"", "[]", "{", R"({"a": "b"})", R"({"a": [1]})", R"({"a": [[]]})"}) {
+    EXPECT_FALSE(ReadTextLists(text, &lists)) << text;
   }
 }
 
