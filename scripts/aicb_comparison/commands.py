@@ -270,8 +270,8 @@ def model_file(f):
         f"attention: {{kind: latent, heads: {heads}, {queries}"
         f"kv_lora_rank: {f.kv_lora_rank}, nope_head_dim: {f.qk_nope_dim}, "
         f"rope_head_dim: {f.qk_rope_dim}, v_head_dim: {f.v_head_dim}}}",
-        f"feed_forward: {{ffn: {f.ffn_hidden_size}, "
-        f"gated: {str(bool(f.swiglu)).lower()}}}",
+        # AICB's DeepSeek has three matrices in an expert, --swiglu or not.
+        f"feed_forward: {{ffn: {f.ffn_hidden_size}, gated: true}}",
         f"experts: {{experts: {f.num_experts}, top_k: {f.moe_router_topk}, "
         f"ffn: {f.ffn_hidden_size}, shared_ffn: {shared}, "
         f"dense_layers: {f.n_dense_layers}}}",

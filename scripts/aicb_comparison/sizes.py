@@ -150,7 +150,7 @@ class Sizes:
         """Parameters outside of experts on the first stage."""
         f, h = self.flags, self.flags.hidden_size
         replicated = self.our_replicated()
-        gated = 3 if f.swiglu else 2
+        gated = 3 if f.swiglu or self.deepseek else 2
         width = f.ffn_hidden_size // self.tp
         dense = self.layers - self.moe_layers
         biases = replicated.get("biases", 0)

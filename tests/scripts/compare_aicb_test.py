@@ -226,6 +226,20 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(command.flags.hidden_size, 4096)
         self.assertEqual(command.forced, ("tensor_model_parallel_size",))
 
+    def test_experts_of_deepseek_are_gated_without_swiglu(self):
+        command = commands.parse(
+            "python3 -m workload_generator.SimAI_training_workload_generator "
+            "--frame=DeepSeek --num_layers=2 --hidden_size=8 "
+            "--num_attention_heads=2 --ffn_hidden_size=4 --num_experts=4 "
+            "--n_dense_layers=1 --n_shared_expert=1"
+        )
+        self.assertIn(
+            "feed_forward: {ffn: 4, gated: true}",
+            commands.model_file(command.flags),
+        )
+        # One dense block: three matrices of 8 x 4.
+        self.assertEqual(Sizes(command).our_parts()["mlp"], 3 * 8 * 4)
+
     def test_finds_the_model_of_inference(self):
         command = commands.parse(
             "python3 -m workload_generator.SimAI_inference_workload_generator "
