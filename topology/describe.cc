@@ -36,10 +36,9 @@ std::string Line(std::string_view name, const Tier& tier) {
   return line + '\n';
 }
 
-}  // namespace
-
-std::string DescribeTopology(const Topology& topology) {
-  std::vector<Tier> tiers(5);  // NVSwitches, tiers 1 to 3, all above.
+// NVSwitches, tiers 1 to 3, all above.
+std::vector<Tier> TiersOf(const Topology& topology) {
+  std::vector<Tier> tiers(5);
   for (uint32_t i = topology.num_gpus(); i < topology.num_nodes(); ++i) {
     const NodeId node(i);
     const int own = topology.tier(node);
@@ -52,7 +51,13 @@ std::string DescribeTopology(const Topology& topology) {
       (up ? tier.up_gbps : tier.down_gbps) += gbps;
     }
   }
+  return tiers;
+}
 
+}  // namespace
+
+std::string DescribeTopology(const Topology& topology) {
+  const std::vector<Tier> tiers = TiersOf(topology);
   std::string text;
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "  {:<17}{} {} in {} servers of {}\n", "GPUs",
@@ -71,6 +76,21 @@ std::string DescribeTopology(const Topology& topology) {
                    type.error_rate);
   }
   return text;
+}
+
+std::vector<std::string> Oversubscriptions(const Topology& topology) {
+  // Rates of links that add up to the same differ by less.
+  constexpr double kRounding = 1e-9;
+  std::vector<std::string> texts;
+  const std::vector<Tier> tiers = TiersOf(topology);
+  for (size_t i = 1; i < tiers.size(); ++i) {
+    const auto& [num_switches, num_ports, down, up] = tiers[i];
+    if (up == 0 || down <= up * (1 + kRounding)) continue;
+    texts.push_back(
+        fmt::format("{} is oversubscribed {:.3g}:1: {} Gbps down, {} Gbps up",
+                    TierName(static_cast<int>(i)), down / up, down, up));
+  }
+  return texts;
 }
 
 }  // namespace astra

@@ -4,6 +4,7 @@
 #define TOPOLOGY_DESCRIBE_H_
 
 #include <string>
+#include <vector>
 
 #include "topology/topology.h"
 
@@ -13,6 +14,11 @@ namespace astra {
 // up, and the oversubscription: bandwidth down over bandwidth up. One line
 // each, the last one with its line feed.
 std::string DescribeTopology(const Topology& topology);
+
+// Lists the tiers of fabric switches that have less bandwidth up than down, one
+// text each, such as "tier 1 (ASW) is oversubscribed 2:1: 800 Gbps down, 400
+// Gbps up".
+std::vector<std::string> Oversubscriptions(const Topology& topology);
 
 }  // namespace astra
 

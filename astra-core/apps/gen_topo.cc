@@ -30,6 +30,18 @@ void PrintSummary(const GenTopoOptions& options, const Topology& topology) {
   Print(options.output + "\n");
 }
 
+// SimAI's designs keep the rate of uplinks whatever that of NICs is.
+Warnings Oversubscribed(const GenTopoOptions& options,
+                        const Topology& topology) {
+  Warnings warnings = Oversubscriptions(topology);
+  if (!warnings.empty() && options.keeps_uplinks) {
+    warnings.front() += fmt::format(
+        "; --bandwidth {} leaves the uplinks at {}, --ap-bandwidth sets them",
+        options.cluster.bandwidth, options.cluster.asw_psw_bandwidth);
+  }
+  return warnings;
+}
+
 absl::Status Run(int argc, const char* const* argv, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const CommandLine flags,
                          CommandLine::Parse(GenTopoOptionSpecs(), argc, argv));
@@ -41,6 +53,7 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
                          BuildCluster(options.cluster));
   ASTRA_RETURN_IF_ERROR(WriteFile(options.output, FormatTopology(topology)));
   PrintSummary(options, topology);
+  if (!options.describe) log.Report(Oversubscribed(options, topology));
   return FlushStdout();
 }
 

@@ -211,6 +211,9 @@ absl::StatusOr<GenTopoOptions> ReadGenTopoOptions(const CommandLine& flags) {
   ASTRA_ASSIGN_OR_RETURN(options.output,
                          OutputFile(flags, chosen, options.cluster));
   options.describe = flags.has("describe");
+  options.keeps_uplinks =
+      flags.has("bandwidth") && !flags.has("ap-bandwidth") &&
+      options.cluster.bandwidth != options.cluster.asw_psw_bandwidth;
   return options;
 }
 

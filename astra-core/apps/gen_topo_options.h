@@ -18,6 +18,9 @@ struct GenTopoOptions {
   ClusterCounts counts;
   std::string output;  // The file to write.
   bool describe = false;
+  // --bandwidth is another rate than that of the uplinks, of which nothing was
+  // said.
+  bool keeps_uplinks = false;
   Warnings warnings;  // Options that had no effect, each by name.
 };
 

@@ -9,7 +9,9 @@ namespace {
 
 using ::astra::testing::Drawing;
 using ::astra::testing::ValueOrDie;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Two servers of 2 GPUs on two rails: 4 NICs of 100 Gbps to 2 ASWs, each with
 // 2 ports down and 3 x 50 Gbps up to 3 PSWs.
@@ -38,6 +40,11 @@ TEST(DescribeTest, SaysCountsRatesAndOversubscriptionOfEachTier) {
             "  link make        800 Gbps, 25 ns, error rate 0.001\n"
             "  link make        100 Gbps, 500 ns, error rate 0.001\n"
             "  link make        50 Gbps, 500 ns, error rate 0.001\n");
+  EXPECT_THAT(Oversubscriptions(ValueOrDie(BuildCluster(p))),
+              ElementsAre("tier 1 (ASW) is oversubscribed 1.33:1: 400 Gbps "
+                          "down, 300 Gbps up"));
+  p.num_psws = 4;  // 1:1.
+  EXPECT_THAT(Oversubscriptions(ValueOrDie(BuildCluster(p))), IsEmpty());
 }
 
 TEST(DescribeTest, SaysNothingOfTiersThatAreNotThere) {

@@ -69,6 +69,23 @@ TEST_F(GenTopoProgramTest, WarnsAndGoesOn) {
   EXPECT_THAT(folder_.Names(), ElementsAre("file"));
 }
 
+TEST_F(GenTopoProgramTest, SaysWhatUplinksTheRateOfNicsLeavesBehind) {
+  // 512 GPUs of Spectrum-X: each of 8 ASWs has 64 NICs and 64 uplinks.
+  const std::string run = "-topo Spectrum-X -g 512 -o file ";
+  EXPECT_EQ(Run(run).error, "");
+  const ProgramResult result = Run(run + "-bw 800Gbps");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.error,
+            "gen_topo: warning: tier 1 (ASW) is oversubscribed 2:1: 409600 "
+            "Gbps down, 204800 Gbps up; --bandwidth 800Gbps leaves the uplinks "
+            "at 400Gbps, --ap-bandwidth sets them\n");
+  EXPECT_EQ(Run(run + "-bw 800Gbps -apbw 800Gbps").error, "");
+  EXPECT_EQ(Run(run + "-bw 200Gbps").error, "");
+  EXPECT_EQ(Run("-topo DCN+ -g 512 -o file").error,
+            "gen_topo: warning: tier 1 (ASW) is oversubscribed 8:1: 204800 "
+            "Gbps down, 25600 Gbps up\n");
+}
+
 TEST_F(GenTopoProgramTest, EndsWith2AndOneLineAndNoFileOnBadOptions) {
   for (const auto& [arguments, message] :
        {std::pair{"-topo Spectrum-X -g 12",
