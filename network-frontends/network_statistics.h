@@ -15,9 +15,11 @@ namespace astra {
 
 // What to write down as the simulation goes.
 struct RecordOptions {
-  bool flows = false;  // Of each message, when it has arrived.
-  bool pfc = false;    // Of each pause and resume.
-  bool cnp = false;    // Of each congestion notification to a sender.
+  // Messages are kept when they have arrived. None: as long as there are at
+  // most kMostUnaskedFlows; if there are more, none is kept.
+  std::optional<bool> flows = false;
+  bool pfc = false;  // Of each pause and resume.
+  bool cnp = false;  // Of each congestion notification to a sender.
   // How often queues and rates are sampled; none: never. Samples are taken only
   // of queues and senders that have something.
   std::optional<TimePs> sample_interval;
@@ -29,6 +31,10 @@ struct RecordOptions {
   uint64_t max_records = uint64_t{1} << 24;
 
   TimePs sample_start;  // No samples before.
+
+  static constexpr uint64_t kMostUnaskedFlows = uint64_t{1} << 18;
+
+  bool keeps_flows() const { return flows.value_or(true); }
 };
 
 // A message that has arrived.
@@ -110,6 +116,9 @@ struct NetworkStatistics {
   std::vector<CnpRecord> cnps;
   std::vector<CapturedPacket> captured;
   uint64_t num_lost_records = 0;
+  // Messages that arrived and are not in `flows`, since nobody asked for them
+  // and they were many.
+  uint64_t num_unasked_flows = 0;
 
   uint64_t num_events = 0;
   uint64_t num_data_packets = 0;  // That sources have sent, again or not.
@@ -117,6 +126,20 @@ struct NetworkStatistics {
   uint64_t num_drops = 0;         // Packets, for want of buffer.
   uint64_t num_losses = 0;        // Packets, on the wire.
   uint64_t num_retransmissions = 0;
+
+  // Says whether a message that arrives is to be kept. Drops all flows when
+  // `options` no longer keeps them.
+  bool KeepsNextFlow(const RecordOptions& options) {
+    if (!options.keeps_flows()) return false;
+    if (options.flows) return true;
+    if (flows.size() + num_unasked_flows < RecordOptions::kMostUnaskedFlows) {
+      return true;
+    }
+    num_unasked_flows += 1 + flows.size();
+    flows = {};
+    paths = {};
+    return false;
+  }
 };
 
 }  // namespace astra

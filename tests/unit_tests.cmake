@@ -374,6 +374,7 @@ astra_test(apps_test
     astra-core/apps/gen_workload_test.cc
     astra-core/apps/iteration_trace_test.cc
     astra-core/apps/nccl_tests_sizes_test.cc
+    astra-core/apps/network_summary_test.cc
     astra-core/apps/packet_capture_test.cc
     astra-core/apps/simai_network_files_test.cc
     astra-core/apps/simai_analytical_test.cc

@@ -274,4 +274,20 @@ std::string IterationTrace(const SimulationResult& result,
   return std::move(events).Text(remarks);
 }
 
+std::string DescribeSkipped(const SimulationResult& result) {
+  if (!result.timeline.skipped) return "";
+  const SkippedPart& skipped = *result.timeline.skipped;
+  TimePs end;
+  for (const RankTimeline& rank : result.timeline.ranks) {
+    if (!rank.spans.empty()) end = std::max(end, rank.spans.back().end);
+  }
+  constexpr double kMsPerUs = 1e-3;
+  return fmt::format(
+      "trace      ends at {:.3f} of {:.3f} ms: {} repetitions of {:.3f} ms are "
+      "left out; --unroll has them\n",
+      ToMicroseconds(end) * kMsPerUs, ToMicroseconds(result.total()) * kMsPerUs,
+      skipped.times,
+      ToMicroseconds(skipped.end[0] - skipped.begin[0]) * kMsPerUs);
+}
+
 }  // namespace astra

@@ -38,6 +38,10 @@ TraceEvents::Arguments AddIteration(const SimulationResult& result,
 std::string IterationTrace(const SimulationResult& result,
                            const TraceLimits& limits = {});
 
+// A line of the summary that says where a trace of `result` ends if repetitions
+// are left out of it; empty if none are.
+std::string DescribeSkipped(const SimulationResult& result);
+
 }  // namespace astra
 
 #endif  // ASTRA_CORE_APPS_ITERATION_TRACE_H_

@@ -22,7 +22,7 @@ constexpr std::string_view kResultFiles[] = {
     "breakdown.csv", "critical_path.csv", "memory.csv", "trace.json",
     "flows.csv",     "queues.csv",        "rates.csv",  "pfc.csv",
     "cnp.csv",       "capture.pcapng",    "cost.json",  "fct.txt",
-    "pfc.txt"};
+    "pfc.txt",       "chart.html"};
 
 struct RunOutput {
   std::string name;    // Of the run.

@@ -11,11 +11,12 @@
 #include "astra-core/apps/iteration_trace.h"
 #include "astra-core/apps/run_json.h"
 #include "astra-core/apps/run_output.h"
+#include "astra-core/apps/run_watch.h"
 #include "astra-core/apps/simai_analytical_inputs.h"
 #include "astra-core/apps/simai_analytical_options.h"
+#include "astra-core/apps/time_chart.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
-#include "astra-core/base/progress.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/command_line/main_support.h"
@@ -44,11 +45,11 @@ absl::StatusOr<AnalyticalRun> RunOn(const SimaiAnalyticalInputs& inputs,
   const NetworkFactory new_network = [&] {
     return std::make_unique<AnalyticalBackend>(routes);
   };
-  ProgressLine progress;
+  RunWatch watch;
   options.bus_bandwidths = inputs.bus_bandwidths;
   options.nccl = inputs.nccl;
   options.on_progress = [&](double fraction, TimePs simulated) {
-    progress.Update(fraction, simulated);
+    return watch.Update(fraction, simulated);
   };
   absl::StatusOr<SimulationResult> result = std::visit(
       [&](const auto& workload) {
@@ -80,6 +81,10 @@ std::vector<NamedFile> ResultFiles(const SimaiAnalyticalOptions& options,
          ExplanationFiles(inputs.workload, *explanation, result)) {
       files.push_back(std::move(file));
     }
+  }
+  if (options.chart) {
+    files.push_back(
+        {"chart.html", TimeChart(options.name, result, options.language)});
   }
   if (options.trace && !result.timeline.empty()) {
     files.push_back({"trace.json", IterationTrace(result)});
@@ -118,6 +123,7 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
       inputs.workload));
   Print(DescribeTimeOf(inputs.workload, inputs.topology, result,
                        run.explanation));
+  if (options.trace) Print(DescribeSkipped(result));
   std::string names;
   for (const NamedFile& file : files) names += " " + file.name;
   Print(fmt::format("results    {}:{}\nfinished   {}: {:.6f} ms\n",

@@ -94,7 +94,7 @@ void WarnOfUnusedBusBandwidths(const SimaiAnalyticalOptions& options,
 
 absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
     const SimaiAnalyticalOptions& options) {
-  Warnings warnings;
+  Warnings warnings = options.warnings;
   ASTRA_ASSIGN_OR_RETURN(AnyWorkload workload,
                          ReadAnyWorkload(options.workload_file, &warnings));
   if (options.simulation.unroll && !std::holds_alternative<Program>(workload)) {

@@ -11,6 +11,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
 #include "fmt/format.h"
 
 namespace astra {
@@ -66,6 +67,10 @@ constexpr OptionSpec kOptions[] = {
     {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "r", "NAME", "Output",
      "name of the run (default: that of the workload file)"},
+    {"result-folder", "r_f", "NAME", "Output", "folder ./results/NAME/RESULT"},
+    {"visual", "v", "[0|1]", "Output",
+     "write chart.html, a pie of where the time goes"},
+    {"lang", "l", "en|ja", "Output", "language of chart.html (default en)"},
     {"trace", "", "", "Output",
      "write trace.json for Perfetto or chrome://tracing"},
     {"columns", "", "", "Output",
@@ -220,15 +225,53 @@ absl::Status ReadNccl(const CommandLine& flags,
   return ApplyNcclOptionList(*variables, &options.nccl);
 }
 
+absl::Status ReadChart(const CommandLine& flags,
+                       SimaiAnalyticalOptions& options) {
+  const std::string visual = flags.value("visual").value_or("0");
+  constexpr std::string_view kVisuals[] = {"0", "1"};
+  if (visual != kVisuals[0] && visual != kVisuals[1]) {
+    return absl::InvalidArgumentError(
+        fmt::format("--visual is {}: expected 0 or 1", Quoted(visual)));
+  }
+  options.chart = visual == kVisuals[1];
+  constexpr std::string_view kLanguages[] = {"en", "ja"};  // ChartLanguage.
+  ASTRA_ASSIGN_OR_RETURN(const size_t language,
+                         Choice(flags, "lang", 0, kLanguages));
+  options.language = static_cast<ChartLanguage>(language);
+  if (flags.has("lang") && !options.chart) {
+    options.warnings.push_back(
+        "--lang has no effect without -v, which writes chart.html");
+  }
+  return absl::OkStatus();
+}
+
+// results/FOLDER/NAME.
+absl::StatusOr<std::string> ResultFolder(const CommandLine& flags,
+                                         std::string_view name) {
+  if (flags.has("output")) {
+    return absl::InvalidArgumentError(
+        "--result-folder has no effect beside --output");
+  }
+  const std::string folder = *flags.value("result-folder");
+  if (IsFileName(folder)) return fmt::format("results/{}/{}", folder, name);
+  return absl::InvalidArgumentError(
+      fmt::format("--result-folder is {}: expected a name without \"/\" and "
+                  "control characters; see -o",
+                  Quoted(folder)));
+}
+
 absl::Status ReadOutput(const CommandLine& flags,
                         SimaiAnalyticalOptions& options) {
   const std::string stem =
       std::filesystem::path(options.workload_file).stem().string();
   ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, stem));
+  if (flags.has("result-folder")) {
+    ASTRA_ASSIGN_OR_RETURN(output.folder, ResultFolder(flags, output.name));
+  }
   options.name = std::move(output.name);
   options.output = std::move(output.folder);
   options.trace = flags.has("trace");
-  return absl::OkStatus();
+  return ReadChart(flags, options);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "astra-core/apps/time_chart.h"
+#include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/engine/simulation.h"
 #include "collectives/nccl/nccl_options.h"
@@ -27,6 +29,9 @@ struct SimaiAnalyticalOptions {
   std::optional<int64_t> num_gpus;      // Checked against the inputs.
   std::optional<std::string> gpu_type;  // Checked against the topology file.
   bool trace = false;
+  bool chart = false;
+  ChartLanguage language = ChartLanguage::kEnglish;  // Of the chart.
+  Warnings warnings;             // Options that have no effect.
   std::string name;              // Of the run.
   std::string output;            // The folder for the results.
   SimulationOptions simulation;  // All but the bus bandwidths.

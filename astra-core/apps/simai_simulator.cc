@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "astra-core/apps/run_output.h"
+#include "astra-core/apps/simai_environment.h"
 #include "astra-core/apps/simai_simulator_inputs.h"
 #include "astra-core/apps/simai_simulator_options.h"
 #include "astra-core/apps/simai_simulator_output.h"
@@ -21,9 +22,11 @@
 namespace astra {
 namespace {
 
-absl::Status Estimate(const SimaiSimulatorInputs& inputs) {
-  ASTRA_ASSIGN_OR_RETURN(const SimulatorEstimate estimate, EstimateRun(inputs));
-  Print(DescribeEstimate(estimate));
+absl::Status Estimate(const SimaiSimulatorOptions& options,
+                      const SimaiSimulatorInputs& inputs) {
+  ASTRA_ASSIGN_OR_RETURN(const SimulatorEstimate estimate,
+                         EstimateRun(inputs, *options.backend));
+  Print(DescribeEstimate(estimate, *options.backend));
   return FlushStdout();
 }
 
@@ -54,12 +57,16 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
     Print(DescribeSimulatorColumns());
     return FlushStdout();
   }
-  ASTRA_ASSIGN_OR_RETURN(const SimaiSimulatorOptions options,
-                         ReadSimaiSimulatorOptions(flags));
+  ASTRA_ASSIGN_OR_RETURN(
+      const SimaiSimulatorOptions options,
+      ReadSimaiSimulatorOptions(flags, SimaiVariablesOfProcess()));
   ASTRA_ASSIGN_OR_RETURN(const SimaiSimulatorInputs inputs,
                          ReadInputs(options));
-  log.Report(inputs.warnings);
-  return options.estimate ? Estimate(inputs) : Simulate(options, inputs);
+  if (options.environment.log_level != LogLevel::kError) {
+    log.Report(inputs.warnings);
+  }
+  return options.estimate ? Estimate(options, inputs)
+                          : Simulate(options, inputs);
 }
 
 }  // namespace

@@ -38,6 +38,10 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(
                            ReadNetwork(*options.network_file, &warnings));
   }
   if (options.seed) packet.seed = *options.seed;
+  // Files of messages that were asked for have all of them.
+  if ((options.simai_files || options.trace) && !packet.record.flows) {
+    packet.record.flows = true;
+  }
   if (options.sample_interval) {
     packet.record.sample_interval = options.sample_interval;
   }
@@ -77,6 +81,10 @@ absl::StatusOr<std::optional<NcclSystem>> FindSystem(
       why +
       "; until then collectives are rings and direct messages, without "
       "NCCL's latencies");
+  if (options.environment.has_nccl) {
+    warnings.push_back(
+        "AS_NVLS_ENABLE and AS_PXN_ENABLE have no effect on them");
+  }
   return std::nullopt;
 }
 
@@ -104,7 +112,7 @@ absl::StatusOr<SimulationOptions> SimulationOf(
 
 absl::StatusOr<SimaiSimulatorInputs> ReadInputs(
     const SimaiSimulatorOptions& options) {
-  Warnings warnings;
+  Warnings warnings = options.environment.warnings;
   ASTRA_ASSIGN_OR_RETURN(AnyWorkload workload,
                          ReadAnyWorkload(options.workload_file, &warnings));
   if (options.unroll && !std::holds_alternative<Program>(workload)) {

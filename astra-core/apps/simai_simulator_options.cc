@@ -45,7 +45,8 @@ constexpr OptionSpec kOptions[] = {
     {"nccl", "", "KEY=VALUE", "Model",
      "NCCL's variables, such as NCCL_ALGO=Ring,NCCL_PROTO=Simple"},
     {"send-latency", "", "TIME", "Model",
-     "passes before each message leaves, such as 6us (default 0)"},
+     "passes before each message leaves, such as 6us (default 0, or "
+     "AS_SEND_LAT)"},
     {"contention", "", "X", "Model",
      "share of its speed that computation loses beside a collective (default: "
      "what the program says, or 0)"},
@@ -164,25 +165,41 @@ absl::Status ReadCollectives(const CommandLine& flags,
     return absl::InvalidArgumentError(
         fmt::format("--system has no effect with --collectives {}", family));
   }
-  const std::optional<std::string> variables = flags.value("nccl");
-  if (!variables) return absl::OkStatus();
+  if (!flags.has("nccl")) return absl::OkStatus();
   if (options.collectives == CollectiveFamily::kDefault) {
     return absl::InvalidArgumentError(
         "--nccl has no effect with --collectives plain");
   }
-  options.nccl_variables = *variables;
-  return ApplyNcclOptionList(*variables, &options.nccl);
+  options.nccl_variables = *flags.value("nccl");
+  return absl::OkStatus();
+}
+
+// Options go before variables of the environment.
+absl::Status ReadSettings(const CommandLine& flags,
+                          const SimaiVariables& variables,
+                          SimaiSimulatorOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(
+      options.environment,
+      ReadSimaiVariables(variables,
+                         {.send_latency = flags.has("send-latency"),
+                          .nccl = options.nccl_variables},
+                         options.collectives, options.nccl));
+  ASTRA_ASSIGN_OR_RETURN(const std::optional<TimePs> send_latency,
+                         ReadTime(flags, "send-latency", TimePs(0)));
+  options.send_latency = send_latency.value_or(
+      options.environment.send_latency.value_or(TimePs()));
+  if (options.nccl_variables.empty()) return absl::OkStatus();
+  return ApplyNcclOptionList(options.nccl_variables, &options.nccl);
 }
 
 absl::Status ReadModel(const CommandLine& flags,
+                       const SimaiVariables& variables,
                        SimaiSimulatorOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(
       options.backend, FindBackend(flags.value("backend").value_or("packet")));
   ASTRA_RETURN_IF_ERROR(CheckBackend(flags, *options.backend));
   ASTRA_RETURN_IF_ERROR(ReadCollectives(flags, options));
-  ASTRA_ASSIGN_OR_RETURN(const std::optional<TimePs> send_latency,
-                         ReadTime(flags, "send-latency", TimePs(0)));
-  options.send_latency = send_latency.value_or(TimePs(0));
+  ASTRA_RETURN_IF_ERROR(ReadSettings(flags, variables, options));
   ASTRA_ASSIGN_OR_RETURN(options.seed, ReadSeed(flags));
   ASTRA_ASSIGN_OR_RETURN(options.num_threads,
                          flags.integer("threads", 1, 1, kMaxThreads));
@@ -219,7 +236,7 @@ absl::Span<const OptionSpec> SimaiSimulatorOptionSpecs() { return kOptions; }
 std::string SimaiSimulatorHelp() { return HelpText(kUsage, kOptions); }
 
 absl::StatusOr<SimaiSimulatorOptions> ReadSimaiSimulatorOptions(
-    const CommandLine& flags) {
+    const CommandLine& flags, const SimaiVariables& variables) {
   if (!flags.has("workload")) {
     return absl::InvalidArgumentError(
         "--workload is missing: give a workload file with -w");
@@ -232,7 +249,7 @@ absl::StatusOr<SimaiSimulatorOptions> ReadSimaiSimulatorOptions(
   options.workload_file = *flags.value("workload");
   options.topology_file = *flags.value("topology");
   options.network_file = flags.value("network");
-  ASTRA_RETURN_IF_ERROR(ReadModel(flags, options));
+  ASTRA_RETURN_IF_ERROR(ReadModel(flags, variables, options));
   ASTRA_RETURN_IF_ERROR(ReadOutput(flags, options));
   return options;
 }

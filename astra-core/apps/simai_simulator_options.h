@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/apps/run_output.h"
+#include "astra-core/apps/simai_environment.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 #include "astra-core/command_line/command_line.h"
@@ -30,6 +31,7 @@ struct SimaiSimulatorOptions {
   std::string nccl_variables;         // As given.
   NcclOptions nccl;
   TimePs send_latency;  // Of each message.
+  SimaiSettings environment;
   Disturbances disturbances;
   std::optional<uint64_t> seed;  // Else that of the network file.
   int64_t num_threads = 1;       // Changes no result.
@@ -50,10 +52,12 @@ absl::Span<const OptionSpec> SimaiSimulatorOptionSpecs();
 // The text of --help.
 std::string SimaiSimulatorHelp();
 
-// Errors: InvalidArgument for a missing or wrong option, and for one that has
-// no effect beside the others.
+// `variables` are those of the environment; options go before them.
+//
+// Errors: InvalidArgument for a missing or wrong option or variable, and for an
+// option that has no effect beside the others.
 absl::StatusOr<SimaiSimulatorOptions> ReadSimaiSimulatorOptions(
-    const CommandLine& flags);
+    const CommandLine& flags, const SimaiVariables& variables);
 
 }  // namespace astra
 

@@ -4,6 +4,8 @@
 #include <variant>
 
 #include "astra-core/apps/chrome_trace.h"
+#include "astra-core/apps/iteration_trace.h"
+#include "astra-core/apps/network_summary.h"
 #include "astra-core/apps/network_tables.h"
 #include "astra-core/apps/packet_capture.h"
 #include "astra-core/apps/simai_network_files.h"
@@ -21,7 +23,8 @@ void AddNetworkFiles(const SimaiSimulatorOptions& options,
                      const SimulatorRun& run, std::vector<NamedFile>& files) {
   const Topology& topology = inputs.topology;
   const RecordOptions& record = inputs.network.packet.record;
-  if (options.backend->records_flows && record.flows) {
+  if (options.backend->records_flows && record.keeps_flows() &&
+      run.network.num_unasked_flows == 0) {
     files.push_back({"flows.csv",
                      FlowsCsv(topology, inputs.plan, run.result, run.network)});
   }
@@ -43,14 +46,27 @@ void AddNetworkFiles(const SimaiSimulatorOptions& options,
   }
 }
 
-std::string DescribeNetwork(const SimulatorRun& run) {
+std::string DescribeNetwork(const SimaiSimulatorOptions& options,
+                            const SimaiSimulatorInputs& inputs,
+                            const SimulatorRun& run) {
   const NetworkStatistics& network = run.network;
-  if (network.num_packet_hops == 0) return "";
-  return fmt::format(
-      "network    {} packets, {} over links; {} dropped, {} lost, {} sent "
-      "again\n",
-      network.num_data_packets, network.num_packet_hops, network.num_drops,
-      network.num_losses, network.num_retransmissions);
+  // Symmetric collectives had networks of their own, which are gone.
+  if (!options.backend->records_flows || inputs.simulation.symmetric ||
+      network.links.empty()) {
+    return "";
+  }
+  std::string text = DescribeNetworkUse(
+      inputs.topology, network, run.network_time,
+      options.backend->records_packets ? inputs.network.packet.congestion.name
+                                       : std::string_view());
+  if (network.num_unasked_flows > 0) {
+    text += fmt::format(
+        "messages   {}, more than {}: flows.csv is left out; \"record: "
+        "{{flows: "
+        "true}}\" in the file of -c asks for it\n",
+        network.num_unasked_flows, RecordOptions::kMostUnaskedFlows);
+  }
+  return text;
 }
 
 }  // namespace
@@ -95,7 +111,11 @@ std::string DescribeResults(const SimaiSimulatorOptions& options,
     text += DescribeTimeOf(inputs.workload, inputs.topology, run.result,
                            run.explanation);
   }
-  text += DescribeNetwork(run);
+  text += DescribeNetwork(options, inputs, run);
+  if (options.trace) text += DescribeSkipped(run.result);
+  for (const std::string& source : options.environment.sources) {
+    text += fmt::format("from       {}\n", source);
+  }
   text += fmt::format("results    {}:", options.output);
   for (const NamedFile& file : files) text += " " + file.name;
   if (!run.status.ok()) {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "astra-core/apps/run_watch.h"
 #include "astra-core/apps/simulator_tables.h"
-#include "astra-core/base/progress.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/format.h"
 #include "topology/routes.h"
@@ -64,12 +64,12 @@ absl::StatusOr<SimulatorRun> RunSimulator(const SimaiSimulatorOptions& options,
   Routes routes(inputs.topology);
   GrowingFile collectives(fmt::format("{}/collectives.csv", options.output),
                           LayerNamesOf(inputs.workload));
-  ProgressLine progress;
+  RunWatch watch(options.environment.log_level == LogLevel::kInfo);
   SimulatorRun run;
   bool has_network = false;
   SimulationOptions simulation = inputs.simulation;
   simulation.on_progress = [&](double fraction, TimePs simulated) {
-    progress.Update(fraction, simulated);
+    return watch.Update(fraction, simulated);
   };
   simulation.on_collective = [&](const CollectiveRecord& record) {
     collectives.Add(record);

@@ -1,10 +1,13 @@
 #include "astra-core/apps/simulator_estimate.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -101,10 +104,53 @@ void Add(const Load& load, double times, SimulatorEstimate& estimate) {
   estimate.packet_hops += times * load.packet_hops;
 }
 
+// What the time of a backend grows with, and how fast it does that.
+struct Speed {
+  bool is_of_packets = false;  // Else of messages.
+  double per_second = 0;
+  std::string_view what;
+
+  double Seconds(const SimulatorEstimate& estimate) const {
+    return (is_of_packets ? estimate.packet_hops : estimate.flows) / per_second;
+  }
+};
+
+Speed SpeedOf(const BackendEntry& backend) {
+  if (backend.records_packets) {
+    return {true, kPacketHopsPerSecond, "packets over links"};
+  }
+  return {false,
+          backend.records_flows ? kFlowMessagesPerSecond
+                                : kAnalyticalMessagesPerSecond,
+          "messages"};
+}
+
+// `most_flows` are under way at a time, or wait for one another.
+double MemoryOf(const SimaiSimulatorInputs& inputs, const BackendEntry& backend,
+                const SimulatorEstimate& estimate, double most_flows) {
+  // Measured: see docs/performance.md.
+  constexpr double kBytesPerLink = 512;
+  constexpr double kBytesPerFlow = 200;
+  constexpr double kBytesPerLine = 110;  // Of flows.csv.
+  const RecordOptions& record = inputs.network.packet.record;
+  const double most_kept =
+      record.flows ? static_cast<double>(record.max_records)
+                   : static_cast<double>(RecordOptions::kMostUnaskedFlows);
+  const double num_kept = backend.records_flows && record.keeps_flows()
+                              ? std::min(estimate.flows, most_kept)
+                              : 0;
+  const double hops =
+      estimate.packets > 0 ? estimate.packet_hops / estimate.packets / 2 : 0;
+  return kBytesPerFlow * most_flows +
+         (sizeof(FlowRecord) + hops * sizeof(LinkId) + kBytesPerLine) *
+             num_kept +
+         kBytesPerLink * static_cast<double>(inputs.topology.links().size());
+}
+
 }  // namespace
 
 absl::StatusOr<SimulatorEstimate> EstimateRun(
-    const SimaiSimulatorInputs& inputs) {
+    const SimaiSimulatorInputs& inputs, const BackendEntry& backend) {
   Routes routes(inputs.topology);
   ASTRA_ASSIGN_OR_RETURN(const SimulationResult result,
                          InClosedForm(inputs, routes));
@@ -119,6 +165,7 @@ absl::StatusOr<SimulatorEstimate> EstimateRun(
                               inputs.simulation.message_costs, inputs.topology);
   std::map<std::tuple<uint32_t, CollectiveKind, Bytes>, Load> loads;
   SimulatorEstimate estimate;
+  std::array<double, kNumParallelDimensions> most_flows{};  // At a time.
   for (const CollectiveRecord& record : result.collectives) {
     const Communication& what = record.communication;
     const uint32_t id = group_of.at({what.dimension, record.lowest_rank});
@@ -134,33 +181,30 @@ absl::StatusOr<SimulatorEstimate> EstimateRun(
     }
     Add(load->second, static_cast<double>(record.count) * record.num_groups,
         estimate);
+    double& most = most_flows[IndexOf(what.dimension)];
+    most = std::max(most, load->second.flows * record.num_groups);
   }
-  // A record of each flow with its path, and the ports.
-  constexpr double kBytesPerLink = 512;
-  const double hops =
-      estimate.packets > 0 ? estimate.packet_hops / estimate.packets / 2 : 0;
-  const double bytes_per_flow =
-      sizeof(FlowRecord) + hops * static_cast<double>(sizeof(LinkId));
   estimate.memory_bytes =
-      estimate.flows * bytes_per_flow +
-      kBytesPerLink * static_cast<double>(inputs.topology.links().size());
-  estimate.seconds = estimate.packet_hops / kPacketHopsPerSecond;
+      MemoryOf(inputs, backend, estimate,
+               std::accumulate(most_flows.begin(), most_flows.end(), 0.0));
+  estimate.seconds = SpeedOf(backend).Seconds(estimate);
   estimate.iteration = result.total();
   return estimate;
 }
 
-std::string DescribeEstimate(const SimulatorEstimate& estimate) {
+std::string DescribeEstimate(const SimulatorEstimate& estimate,
+                             const BackendEntry& backend) {
+  const Speed speed = SpeedOf(backend);
   return fmt::format(
       "collectives  {:.6g}, of all groups\n"
       "flows        {:.6g} messages, {:.6g} bytes\n"
       "packets      {:.6g}; {:.6g} over links, with acknowledgements\n"
-      "memory       {:.0f} MiB for the records of flows and the ports\n"
-      "time         {:.3g} s of the packet backend, at {:.0f} million packets "
-      "over links a second\n"
+      "memory       {:.0f} MiB for messages under way, records and ports\n"
+      "time         {:.3g} s of the {} backend, at {} million {} a second\n"
       "iteration    {:.6f} ms in closed form, without congestion\n",
       estimate.collectives, estimate.flows, estimate.bytes, estimate.packets,
       estimate.packet_hops, std::ceil(estimate.memory_bytes / (1 << 20)),
-      estimate.seconds, kPacketHopsPerSecond * 1e-6,
+      estimate.seconds, backend.name, speed.per_second * 1e-6, speed.what,
       ToMicroseconds(estimate.iteration) * 1e-3);
 }
 

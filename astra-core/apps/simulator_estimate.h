@@ -9,13 +9,15 @@
 #include "astra-core/apps/simai_simulator_inputs.h"
 #include "astra-core/apps/simai_simulator_options.h"
 #include "astra-core/base/units.h"
+#include "network-frontends/registry/registry.h"
 
 namespace astra {
 
-// Packets that the packet backend moves over one link in a second, on one core:
-// what it did on 64 GPUs below two tiers of switches, on a server of 2023; half
-// to twice as many elsewhere.
-inline constexpr double kPacketHopsPerSecond = 8e6;
+// What backends do in a second, on one core of a server of 2023; half to twice
+// as much elsewhere. docs/performance.md says from which runs.
+inline constexpr double kPacketHopsPerSecond = 8e6;          // packet
+inline constexpr double kFlowMessagesPerSecond = 5e5;        // flow
+inline constexpr double kAnalyticalMessagesPerSecond = 1e6;  // analytical
 
 struct SimulatorEstimate {
   double collectives = 0;
@@ -24,7 +26,7 @@ struct SimulatorEstimate {
   double packets = 0;
   double packet_hops = 0;  // With acknowledgements.
   double memory_bytes = 0;
-  double seconds = 0;  // Of the packet backend.
+  double seconds = 0;  // Of the backend.
   TimePs iteration;    // In closed form, without congestion.
 };
 
@@ -36,10 +38,11 @@ inline constexpr uint64_t kSampledFlows = 4096;
 //
 // Errors: those of Simulate().
 absl::StatusOr<SimulatorEstimate> EstimateRun(
-    const SimaiSimulatorInputs& inputs);
+    const SimaiSimulatorInputs& inputs, const BackendEntry& backend);
 
 // As lines of text.
-std::string DescribeEstimate(const SimulatorEstimate& estimate);
+std::string DescribeEstimate(const SimulatorEstimate& estimate,
+                             const BackendEntry& backend);
 
 }  // namespace astra
 

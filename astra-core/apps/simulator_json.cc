@@ -87,6 +87,9 @@ Json ModelJson(const SimaiSimulatorOptions& options,
                {"send_latency_ps", options.send_latency.count()},
                {"jitter", simulation.jitter},
                {"stop_at_ps", options.stop_at.count()}};
+  if (!options.environment.sources.empty()) {
+    json["environment"] = options.environment.sources;
+  }
   if (simulation.communication_slowdown) {
     json["contention"] = *simulation.communication_slowdown;
   }
@@ -108,7 +111,7 @@ Json SimulatedJson(const SimulatorRun& run) {
   const NetworkStatistics& network = run.network;
   return {{"network_ps", run.network_time.count()},
           {"events", network.num_events},
-          {"flows", network.flows.size()},
+          {"flows", network.flows.size() + network.num_unasked_flows},
           {"data_packets", network.num_data_packets},
           {"packet_hops", network.num_packet_hops},
           {"drops", network.num_drops},

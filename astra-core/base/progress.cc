@@ -19,8 +19,13 @@ std::string SimulatedText(TimePs simulated) {
   return fmt::format("simulated {:.3f} ms", ToMicroseconds(simulated) * 1e-3);
 }
 
-ProgressLine::ProgressLine(std::FILE* out)
-    : out_(out), is_terminal_(isatty(fileno(out)) != 0) {}
+ProgressLine::ProgressLine(std::FILE* out,
+                           std::chrono::milliseconds between_lines)
+    : out_(out), is_terminal_(isatty(fileno(out)) != 0) {
+  between_updates_ =
+      is_terminal_ ? std::chrono::milliseconds(200) : between_lines;
+  next_ = begin_ + (is_terminal_ ? std::chrono::seconds(1) : between_updates_);
+}
 
 ProgressLine::~ProgressLine() { Clear(); }
 
@@ -32,10 +37,15 @@ void ProgressLine::Clear() {
 void ProgressLine::Update(double fraction, std::string_view done) {
   if (!IsDue()) return;
   const Clock::time_point now = Clock::now();
-  next_ = now + std::chrono::milliseconds(200);
-  is_shown_ = true;
+  next_ = now + between_updates_;
   const std::chrono::duration<double> elapsed = now - begin_;
-  fmt::print(out_, "\r\x1b[K{}", ProgressText(fraction, done, elapsed.count()));
+  const std::string text = ProgressText(fraction, done, elapsed.count());
+  if (is_terminal_) {
+    is_shown_ = true;
+    fmt::print(out_, "\r\x1b[K{}", text);
+  } else {
+    fmt::print(out_, "{}\n", text);
+  }
   std::fflush(out_);
 }
 

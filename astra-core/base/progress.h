@@ -21,23 +21,26 @@ std::string ProgressText(double fraction, std::string_view done,
 // "simulated 1.250 ms".
 std::string SimulatedText(TimePs simulated);
 
-// Keeps one line of a terminal up to date, at most five times a second and
-// only once the run has lasted a second. Prints nothing into a pipe or file.
+// Shows how far a run is. On a terminal it keeps one line up to date, at most
+// five times a second and only once the run has lasted a second. Into a pipe or
+// file it writes a line each time that `between_lines` has passed.
 class ProgressLine {
  public:
-  explicit ProgressLine(std::FILE* out = stderr);
+  explicit ProgressLine(
+      std::FILE* out = stderr,
+      std::chrono::milliseconds between_lines = std::chrono::seconds(10));
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   // Whether Update() would show something, for texts that cost.
-  bool IsDue() const { return is_terminal_ && Clock::now() >= next_; }
+  bool IsDue() const { return Clock::now() >= next_; }
   void Update(double fraction, std::string_view done);
   void Update(double fraction, TimePs simulated) {
     if (IsDue()) Update(fraction, SimulatedText(simulated));
   }
 
-  // Takes the line away, so that another can be printed there.
+  // Takes the line of a terminal away, so that another can be printed there.
   void Clear();
 
  private:
@@ -46,8 +49,9 @@ class ProgressLine {
   std::FILE* out_;
   bool is_terminal_;
   bool is_shown_ = false;
+  Clock::duration between_updates_;
   Clock::time_point begin_ = Clock::now();
-  Clock::time_point next_ = begin_ + std::chrono::seconds(1);
+  Clock::time_point next_;  // Of the next update.
 };
 
 }  // namespace astra

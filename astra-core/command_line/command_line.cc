@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <functional>
 #include <iterator>
+#include <set>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -63,9 +65,12 @@ bool LooksLikeOption(std::string_view argument) {
 }
 
 // Takes the option that stands first in `arguments`, if one does, and gives it
-// its long name; Boost then sees to its value. An unknown name stays as it is.
-std::vector<po::option> TakeOption(const Spellings& spellings,
-                                   std::vector<std::string>& arguments) {
+// its long name; Boost then sees to its value, unless the option is one of
+// `lacking`, which may have none. An unknown name stays as it is.
+std::vector<po::option> TakeOption(
+    const Spellings& spellings,
+    const std::set<std::string, std::less<>>& lacking,
+    std::vector<std::string>& arguments) {
   const std::string argument = arguments.front();
   if (!LooksLikeOption(argument)) return {};
   const auto known = spellings.find(NameOf(argument));
@@ -78,6 +83,11 @@ std::vector<po::option> TakeOption(const Spellings& spellings,
     option.value.push_back(argument.substr(equals + 1));
   }
   arguments.erase(arguments.begin());
+  if (option.value.empty() && lacking.count(option.string_key) > 0 &&
+      !arguments.empty() && !LooksLikeOption(arguments.front())) {
+    option.value.push_back(arguments.front());
+    arguments.erase(arguments.begin());
+  }
   return {option};
 }
 
@@ -112,11 +122,16 @@ absl::StatusOr<CommandLine> CommandLine::Parse(
     size_t max_operands) {
   const std::vector<OptionSpec> all = WithCommonOptions(options);
   const Spellings spellings = AllSpellings(all);
+  std::set<std::string, std::less<>> lacking;
   po::options_description description;
   for (const OptionSpec& option : all) {
     const std::string name(option.name);
     if (option.value.empty()) {
       description.add_options()(name.c_str(), "");
+    } else if (option.value.front() == '[') {
+      lacking.insert(name);
+      description.add_options()(
+          name.c_str(), po::value<std::string>()->implicit_value("1"), "");
     } else {
       description.add_options()(name.c_str(), po::value<std::string>(), "");
     }
@@ -130,7 +145,7 @@ absl::StatusOr<CommandLine> CommandLine::Parse(
             .style(po::command_line_style::allow_long |
                    po::command_line_style::long_allow_next)
             .extra_style_parser([&](std::vector<std::string>& arguments) {
-              return TakeOption(spellings, arguments);
+              return TakeOption(spellings, lacking, arguments);
             })
             .run();
     for (const po::option& option : parsed.options) {
@@ -148,8 +163,11 @@ absl::StatusOr<CommandLine> CommandLine::Parse(
             fmt::format("unexpected argument {}: every value follows an option",
                         Quoted(operand)));
       }
-      const std::string value =
-          option.value.empty() ? "" : option.value.front();
+      const bool is_lacking =
+          option.value.empty() && lacking.count(option.string_key) > 0;
+      const std::string value = is_lacking             ? "1"
+                                : option.value.empty() ? ""
+                                                       : option.value.front();
       const bool is_next_word =
           option.original_tokens.front().find('=') == std::string::npos;
       if (is_next_word && LooksLikeOption(value) &&

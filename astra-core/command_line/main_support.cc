@@ -5,17 +5,32 @@
 #include <cstring>
 #include <string>
 
+#include "absl/strings/cord.h"
 #include "astra-core/command_line/version.h"
 #include "fmt/format.h"
 
 namespace astra {
+namespace {
+
+// The key under which a status holds its exit code.
+constexpr char kExitCode[] = "exit code";
+
+}  // namespace
 
 int ExitCode(const absl::Status& status, const Log& log) {
   if (status.ok()) return 0;
   log.Error(std::string(status.message()));
+  if (const auto code = status.GetPayload(kExitCode)) {
+    return std::stoi(std::string(*code));
+  }
   const bool is_failed_run = status.code() == absl::StatusCode::kInternal ||
                              status.code() == absl::StatusCode::kAborted;
   return is_failed_run ? 1 : 2;
+}
+
+absl::Status WithExitCode(absl::Status status, int code) {
+  status.SetPayload(kExitCode, absl::Cord(std::to_string(code)));
+  return status;
 }
 
 bool PrintedInstead(const CommandLine& flags, std::string_view program,

@@ -17,9 +17,13 @@ namespace astra {
 // The exit code is 2, as of all bad input. A sweep leaves such points out.
 constexpr std::string_view kIllegalLayout = "illegal layout: ";
 
-// 0 if `status` is ok. Else logs its message and returns 2 for what the user
-// can mend (bad input), 1 for a run that failed.
+// 0 if `status` is ok. Else logs its message and returns the code that
+// WithExitCode() gave it, or 2 for what the user can mend (bad input) and 1 for
+// a run that failed.
 int ExitCode(const absl::Status& status, const Log& log);
+
+// `status` with the exit code that ExitCode() is to return for it.
+absl::Status WithExitCode(absl::Status status, int code);
 
 // Prints the help text or the version, if `flags` asks for one; else returns
 // false.

@@ -7,6 +7,7 @@
 
 #include "astra-core/base/random.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/wall_pace.h"
 #include "astra-core/engine/time_limit.h"
 #include "fmt/format.h"
 
@@ -55,17 +56,36 @@ Engine::Engine(const RankProgram& program,
 }
 
 absl::Status Engine::Run() {
+  ASTRA_RETURN_IF_ERROR(ReportProgress());
   for (uint32_t id = 0; id < actors_.size(); ++id) {
     ASTRA_RETURN_IF_ERROR(Resume(id));
   }
-  constexpr int64_t kEventsPerReport = 1 << 12;
+  WallPace pace;
   while (num_done_ < actors_.size()) {
     ASTRA_RETURN_IF_ERROR(Step());
-    if (++num_events_ % kEventsPerReport == 0 && options_.on_progress) {
-      options_.on_progress(ShareDone(), network_.now());
-    }
+    if (pace.IsDue()) ASTRA_RETURN_IF_ERROR(ReportProgress());
   }
   return absl::OkStatus();
+}
+
+// A slice takes some milliseconds, so that a signal ends the run soon.
+void Engine::AdaptSlice() {
+  constexpr TimePs kShortest = Microseconds(1);
+  const auto now = std::chrono::steady_clock::now();
+  const auto passed = now - slice_ended_;
+  slice_ended_ = now;
+  if (passed < std::chrono::milliseconds(5)) {
+    slice_ = std::min(kMaxCollectiveTime, slice_ + slice_);
+  } else if (passed > std::chrono::milliseconds(50)) {
+    slice_ = std::max(kShortest, TimePs(slice_.count() / 2));
+  }
+}
+
+absl::Status Engine::ReportProgress() {
+  if (!options_.on_progress) return absl::OkStatus();
+  absl::Status status = options_.on_progress(ShareDone(), network_.now());
+  if (!status.ok()) last_event_ = network_.now();
+  return status;
 }
 
 double Engine::ShareDone() const {
@@ -79,8 +99,13 @@ absl::Status Engine::Step() {
     return Silence();
   }
   const TimePs next_timer = timers_.empty() ? kNever : timers_.next().time;
-  const TimePs limit = std::min(next_timer, options_.stop_at);
+  const TimePs limit =
+      std::min({next_timer, options_.stop_at, network_.now() + slice_});
   if (!collectives_.AdvanceTo(limit)) {
+    if (limit < std::min(next_timer, options_.stop_at)) {
+      AdaptSlice();
+      return ReportProgress();
+    }
     if (next_timer > limit) {
       const bool is_silent =
           timers_.empty() && options_.stop_at == kMaxCollectiveTime;
@@ -90,13 +115,16 @@ absl::Status Engine::Step() {
     }
     const Event event = timers_.Pop();
     last_event_ = network_.now();
+    ++num_events_;
     if (event.kind == kComputeDone) {
       EndComputation(event.index);
       return Resume(event.index);
     }
     collectives_.OnTimer(event);
+  } else {
+    last_event_ = network_.now();
+    ++num_events_;
   }
-  last_event_ = network_.now();
   for (const Ended& ended : collectives_.TakeEnded()) {
     ASTRA_RETURN_IF_ERROR(EndCall(ended));
   }

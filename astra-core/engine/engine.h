@@ -4,6 +4,7 @@
 #define ASTRA_CORE_ENGINE_ENGINE_H_
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -161,6 +162,8 @@ class Engine {
     return options_.record_timeline && num_ops_ <= options_.max_timeline_ops;
   }
   double ShareDone() const;
+  absl::Status ReportProgress();
+  void AdaptSlice();
   absl::Status Silence() const;
   std::string WhoWaits(uint32_t id, const Lane& lane) const;
 
@@ -185,6 +188,11 @@ class Engine {
   };
   std::vector<EndedIn> ended_in_;
   TimePs last_event_;  // When something happened.
+
+  // How far the network is simulated before progress is reported, should no
+  // message arrive before. It follows the wall clock, and changes no result.
+  TimePs slice_ = Microseconds(10);
+  std::chrono::steady_clock::time_point slice_ended_;
 };
 
 }  // namespace astra

@@ -411,9 +411,17 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
     ASTRA_ASSIGN_OR_RETURN(made.result.link_bytes,
                            LinkBytesOf(*made.program, setting));
   } else {
-    ASTRA_ASSIGN_OR_RETURN(
-        made.result.link_bytes,
-        MessageBytes(program, made.micro_batches, setting, *made.run));
+    absl::StatusOr<std::vector<double>> bytes =
+        MessageBytes(program, made.micro_batches, setting, *made.run);
+    if (!bytes.ok()) {
+      if (partial != nullptr) {
+        *partial = std::move(made.result);
+        partial->link_bytes = made.run->link_bytes();
+        partial->layer_names = std::move(setting.layer_names);
+      }
+      return bytes.status();
+    }
+    made.result.link_bytes = *std::move(bytes);
   }
   MovePipeline(setting, made.result);
   made.result.layer_names = std::move(setting.layer_names);

@@ -112,9 +112,10 @@ struct SimulationOptions {
   bool record_timeline = false;
   int64_t max_timeline_ops = std::numeric_limits<int64_t>::max();
 
-  // Called now and then with the share of the work that is done, 0 to 1, and
-  // the simulated time.
-  std::function<void(double, TimePs)> on_progress;
+  // Called at the start of each run, and then many times a second, with the
+  // share of the work that is done, 0 to 1, and the simulated time. An error
+  // that it returns ends the run and is that of Simulate().
+  std::function<absl::Status(double, TimePs)> on_progress;
 };
 
 // What results call the layers; of a program, its modules, and behind them
@@ -131,14 +132,15 @@ using NetworkFactory = std::function<std::unique_ptr<NetworkBackend>()>;
 // option has no effect with the lowering; FailedPrecondition if ranks cannot
 // reach one another; Unimplemented if the family lacks a collective;
 // ResourceExhausted if a flow graph is too large; Aborted at `stop_at`;
-// Internal, with who waits for what, if the network falls silent.
+// Internal, with who waits for what, if the network falls silent; what
+// on_progress returns.
 //
 // If the run is aborted or the network falls silent, and `partial` is given, it
 // becomes what there was until then: the time that has passed, as stage_time
 // and as the finish of ranks that have not finished; of collectives, those that
 // have ended; of programs, the stage that was being run, nothing of which is
 // counted for repetitions that were to be skipped. It has no pipeline, and no
-// bytes of links in closed form.
+// bytes of links in closed form. The same holds if on_progress returns Aborted.
 absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
                                           const SimulationOptions& options,
                                           Routes& routes,

@@ -187,7 +187,7 @@ void Visit(BackgroundTraffic& o, Visitor& v) {
 
 template <class Visitor>
 void Visit(RecordOptions& o, Visitor& v) {
-  v.Bool("flows", o.flows);
+  v.OptionalBool("flows", o.flows);
   v.Bool("pfc", o.pfc);
   v.Bool("cnp", o.cnp);
   v.OptionalTime("sample_interval", o.sample_interval);

@@ -68,6 +68,9 @@ class Reader {
   void Bool(std::string_view key, bool& value) {
     value = fields_.BoolOr(key, value);
   }
+  void OptionalBool(std::string_view key, std::optional<bool>& value) {
+    if (fields_.has(key)) value = fields_.BoolOr(key, true);
+  }
   template <class Id_>
   void Id(std::string_view key, Id_& value) {
     constexpr int64_t kMax = std::numeric_limits<uint32_t>::max();
@@ -162,6 +165,9 @@ class Writer {
     Add(key, value);
   }
   void Bool(std::string_view key, bool value) { Add(key, value); }
+  void OptionalBool(std::string_view key, std::optional<bool> value) {
+    if (value) Add(key, *value);
+  }
   template <class Id_>
   void Id(std::string_view key, Id_ value) {
     Add(key, value.index());
@@ -219,7 +225,7 @@ class Writer {
 
 PacketOptions DefaultNetwork() {
   PacketOptions options;
-  options.record.flows = true;
+  options.record.flows = std::nullopt;
   options.record.pfc = true;
   options.record.cnp = true;
   return options;

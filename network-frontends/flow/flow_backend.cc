@@ -312,7 +312,7 @@ void FlowBackend::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
 
 void FlowBackend::Arrive(uint32_t message) {
   ++statistics_.num_events;
-  if (options_.record.flows) Record(messages_[message]);
+  if (statistics_.KeepsNextFlow(options_.record)) Record(messages_[message]);
   unused_messages_.push_back(message);
 }
 

@@ -577,7 +577,7 @@ void PacketNetwork::CompleteMessage(uint32_t id, uint32_t slot) {
 void PacketNetwork::Finish(uint32_t id, const MessageState& message) {
   if (message.is_background) return;
   arrived_.push_back(message.id);
-  if (options_.record.flows) RecordFlow(id, message);
+  if (statistics_.KeepsNextFlow(options_.record)) RecordFlow(id, message);
 }
 
 // A queue pair of one message is gone with the last of its packets.

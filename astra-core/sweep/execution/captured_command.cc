@@ -15,18 +15,6 @@
 namespace astra {
 namespace {
 
-// The environment but for what begins with `hidden`.
-std::vector<char*> Environment(std::string_view hidden) {
-  std::vector<char*> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    if (!hidden.empty() && text.substr(0, hidden.size()) == hidden) continue;
-    variables.push_back(*variable);
-  }
-  variables.push_back(nullptr);
-  return variables;
-}
-
 // posix_spawnp() with signals as in a new shell; returns its error.
 int Spawn(std::vector<std::string>& words, std::string_view hidden, int out,
           int error, pid_t* pid) {
@@ -50,7 +38,7 @@ int Spawn(std::vector<std::string>& words, std::string_view hidden, int out,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   const int failure =
       posix_spawnp(pid, words.front().c_str(), &files, &attributes,
-                   arguments.data(), Environment(hidden).data());
+                   arguments.data(), EnvironmentWithout(hidden).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   return failure;
@@ -68,6 +56,17 @@ std::string Contents(int file) {
 }
 
 }  // namespace
+
+std::vector<char*> EnvironmentWithout(std::string_view hidden) {
+  std::vector<char*> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (!hidden.empty() && text.substr(0, hidden.size()) == hidden) continue;
+    variables.push_back(*variable);
+  }
+  variables.push_back(nullptr);
+  return variables;
+}
 
 absl::StatusOr<CapturedCommand> CapturedCommand::Start(
     std::vector<std::string> words, std::string_view hidden) {

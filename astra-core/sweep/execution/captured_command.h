@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "astra-core/sweep/execution/stop_signals.h"
+#include "astra-core/base/stop_signals.h"
 
 namespace astra {
 
@@ -21,6 +21,10 @@ struct CommandResult {
   std::string out;    // What it printed to stdout
   std::string error;  // and to stderr.
 };
+
+// The environment of this process, for exec(), without the variables whose
+// names begin with `hidden`, if that is not empty.
+std::vector<char*> EnvironmentWithout(std::string_view hidden);
 
 // Not through a shell: words are what the program gets. Its stdin is empty, and
 // Ctrl-C does not reach it.

@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/stop_signals.h"
 #include "astra-core/sweep/execution/free_memory.h"
 #include "astra-core/sweep/execution/point_process.h"
-#include "astra-core/sweep/execution/stop_signals.h"
 #include "fmt/format.h"
 
 namespace astra {

@@ -19,6 +19,7 @@
 #include "astra-core/base/host_name.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
+#include "astra-core/sweep/execution/captured_command.h"
 #include "astra-core/sweep/execution/run_metrics.h"
 #include "astra-core/sweep/execution/shell_word.h"
 #include "fmt/format.h"
@@ -27,6 +28,10 @@ namespace astra {
 namespace {
 
 constexpr int kBadInput = 2;  // The exit code of the programs for it.
+
+// Variables that simai_simulator reads are hidden from it: only the sweep file
+// says what a point is.
+constexpr std::string_view kSimaiPrefix = "AS_";
 
 bool IsRun(const PointStep& step) {
   return step.program->role == ProgramRole::kRun;
@@ -40,7 +45,8 @@ std::string LogFile(const SweepRun& run, const PreparedPoint& point) {
 // calls only: stdin is empty, stdout and stderr are `log`, all signals are as
 // in a new shell, and it dies with its parent.
 [[noreturn]] void BecomeProgram(const char* program, char* const* arguments,
-                                const char* folder, int log, pid_t parent) {
+                                char* const* environment, const char* folder,
+                                int log, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // It died before that.
   setpgid(0, 0);
@@ -51,7 +57,7 @@ std::string LogFile(const SweepRun& run, const PreparedPoint& point) {
   if (nothing >= 0) dup2(nothing, STDIN_FILENO);
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
-  if (chdir(folder) == 0) execv(program, arguments);
+  if (chdir(folder) == 0) execve(program, arguments, environment);
   const char* reason = std::strerror(errno);
   const auto say = [](const char* text) {
     return write(STDERR_FILENO, text, std::strlen(text)) >= 0;
@@ -77,11 +83,12 @@ absl::StatusOr<pid_t> Spawn(const std::string& program,
   const std::string line = fmt::format("$ {}\n", ShellCommand(words));
   const bool is_written = write(file, line.data(), line.size()) ==
                           static_cast<ssize_t>(line.size());
+  const std::vector<char*> environment = EnvironmentWithout(kSimaiPrefix);
   const pid_t parent = getpid();
   const pid_t child = is_written ? fork() : -1;
   if (child == 0) {
-    BecomeProgram(program.c_str(), arguments.data(), folder.c_str(), file,
-                  parent);
+    BecomeProgram(program.c_str(), arguments.data(), environment.data(),
+                  folder.c_str(), file, parent);
   }
   const int error = errno;
   close(file);

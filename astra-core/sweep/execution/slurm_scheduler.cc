@@ -12,9 +12,9 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/stop_signals.h"
 #include "astra-core/sweep/execution/point_process.h"
 #include "astra-core/sweep/execution/shell_word.h"
-#include "astra-core/sweep/execution/stop_signals.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 

@@ -87,6 +87,21 @@ TEST(IterationTraceTest, MarksWhatWasCountedAndNotRun) {
       trace.at("otherData").at("repetitions left out").get<std::string>(),
       ::testing::StartsWith(
           fmt::format("{} more of ", result.timeline.skipped->times)));
+
+  // What is shown and what is left out make the whole.
+  const std::string line = DescribeSkipped(result);
+  double end = 0, total = 0, period = 0;
+  int64_t times = 0;
+  ASSERT_EQ(std::sscanf(line.c_str(),
+                        "trace ends at %lf of %lf ms: %ld repetitions of %lf "
+                        "ms are left out; --unroll has them",
+                        &end, &total, &times, &period),
+            4)
+      << line;
+  EXPECT_NEAR(total, ToMicroseconds(result.total()) * 1e-3, 1e-3);
+  EXPECT_NEAR(end + static_cast<double>(times) * period, total,
+              1e-3 * static_cast<double>(times));
+  EXPECT_EQ(DescribeSkipped(RunStages(3, 4)), "");
 }
 
 TEST(IterationTraceTest, ShowsSomeRanksOfAllStagesUntilTheSameTime) {

@@ -54,6 +54,32 @@ class SimaiAnalyticalTest : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
+TEST_F(SimaiAnalyticalTest, TakesSimAIsCommandsLiterally) {
+  const std::string command =
+      "-w w.txt -g 8 -nv 360 -nic 48.5 -n_p_s 8 -g_p_s 8 -r example- ";
+  // As the code of SimAI has -v, and as its documents have it.
+  for (const std::string chart : {"-v 1", "-v"}) {
+    const ProgramResult result = Analyse(command + "-r_f folder " + chart);
+    EXPECT_EQ(result.exit_code, 0) << result.error;
+    EXPECT_THAT(result.out, HasSubstr("\nresults    results/folder/example-:"));
+    EXPECT_THAT(result.out, HasSubstr(" chart.html"));
+  }
+  // 2 * 7/8 * 16 MiB at 360 GB/s and 14 steps of 50 ns; 1 us of computation.
+  const std::string path = folder_.PathOf("results/folder/example-/chart.html");
+  EXPECT_THAT(ReadText(path),
+              HasSubstr("<td>exposed TP</td><td>0.082256 ms</td>"));
+  EXPECT_THAT(ReadText(path), HasSubstr("<td>computation</td><td>0.001000 ms"));
+
+  EXPECT_EQ(Analyse(command + "-v -l ja -o a").exit_code, 0);
+  EXPECT_THAT(ReadText(folder_.PathOf("a/chart.html")), HasSubstr("計算"));
+  EXPECT_EQ(Analyse(command + "-l en -o b").error,
+            "simai_analytical: warning: --lang has no effect without -v, which "
+            "writes chart.html\n");
+  ExpectRefused(command + "-r_f c -o d",
+                "--result-folder has no effect beside --output");
+  ExpectRefused(command + "-v 2", "--visual is \"2\": expected 0 or 1");
+}
+
 TEST_F(SimaiAnalyticalTest, TimesARingAllReduceExactly) {
   const ProgramResult result = Analyse("-w w.txt -n t.txt");
   EXPECT_EQ(result.exit_code, 0);

@@ -1,5 +1,7 @@
 // simai_simulator as a user runs it.
 
+#include <stdlib.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -192,6 +194,112 @@ TEST_F(SimaiSimulatorTest, AStoppedRunSaysSoAndKeepsWhatThereIs) {
   EXPECT_THAT(Result("a/run.json"), HasSubstr("\"finished\": false"));
 }
 
+TEST_F(SimaiSimulatorTest, ASignalLeavesWhatThereIsAndALastLine) {
+  WriteText(folder_.PathOf("long.txt"),
+            "HYBRID_TRANSFORMER model_parallel_NPU_group: 8 all_gpus: 8 ep: 1 "
+            "pp: 1 vpp: 1 ga: 1\n2\n"
+            "reduce -1 1000 ALLREDUCE 1048576 0 NONE 0 0 NONE 0 0\n"
+            "exchange -1 1000 ALLTOALL 64000000000 0 NONE 0 0 NONE 0 0\n");
+  const ProgramResult result = Simulate(
+      "-w long.txt -n t.txt --collectives plain -o a >out.txt "
+      "2>error.txt & pid=$!; sleep 1; kill -TERM $pid; wait $pid");
+  EXPECT_EQ(result.exit_code, 143);
+  EXPECT_THAT(Result("error.txt"),
+              StartsWith("simai_simulator: error: stopped by SIGTERM at "));
+  EXPECT_THAT(Result("out.txt"),
+              HasSubstr("\nnot finished long: stopped by SIGTERM at "));
+  EXPECT_THAT(Result("a/collectives.csv"), HasSubstr("\nreduce,"));
+  EXPECT_THAT(Result("a/collectives.csv"), Not(HasSubstr("\nexchange,")));
+  EXPECT_THAT(Result("a/run.json"), HasSubstr("\"finished\": false"));
+  EXPECT_NE(Result("a/links.csv"), "");
+}
+
+// A variable of the environment, for the programs that the test runs.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const char* value) : name_(name) {
+    setenv(name, value, /*overwrite=*/1);
+  }
+  ~ScopedVariable() { unsetenv(name_); }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+TEST_F(SimaiSimulatorTest, TakesSimAIsVariablesAsItsOptions) {
+  const std::string run = "-w w.txt -n t.txt --collectives simai ";
+  EXPECT_EQ(Simulate(run + "-o none").exit_code, 0);
+  EXPECT_EQ(
+      Simulate(run + "--send-latency 3us --nccl NCCL_ALGO=NVLS -o options")
+          .exit_code,
+      0);
+  const ScopedVariable latency("AS_SEND_LAT", "3");
+  const ScopedVariable nvls("AS_NVLS_ENABLE", "1");
+  const ProgramResult result = Simulate(run + "-o variables");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.error, "");
+  EXPECT_THAT(result.out,
+              HasSubstr("\nfrom       AS_NVLS_ENABLE=1: --nccl NCCL_ALGO=NVLS\n"
+                        "from       AS_SEND_LAT=3: --send-latency 3us\n"));
+  for (const std::string file :
+       {"EndToEnd.csv", "collectives.csv", "links.csv", "flows.csv"}) {
+    EXPECT_EQ(Result("variables/" + file), Result("options/" + file)) << file;
+    EXPECT_NE(Result("variables/" + file), Result("none/" + file)) << file;
+  }
+
+  const ProgramResult options =
+      Simulate(run + "--send-latency 0us --nccl NCCL_ALGO=Ring -o overridden");
+  EXPECT_THAT(options.out,
+              HasSubstr("\nfrom       AS_NVLS_ENABLE=1: --nccl goes before it\n"
+                        "from       AS_SEND_LAT=3: --send-latency goes before "
+                        "it\n"));
+  EXPECT_EQ(Result("overridden/collectives.csv"),
+            Result("none/collectives.csv"));
+}
+
+TEST_F(SimaiSimulatorTest, NvlsOfNcclIsSwitchedByItsVariable) {
+  const std::string run = "-w w.txt -n t.txt ";
+  EXPECT_EQ(Simulate(run + "--nccl NCCL_NVLS_ENABLE=0 -o option").exit_code, 0);
+  EXPECT_EQ(Simulate(run + "-o none").exit_code, 0);
+  {
+    const ScopedVariable nvls("AS_NVLS_ENABLE", "1");
+    EXPECT_EQ(Simulate(run + "-o on").exit_code, 0);
+  }
+  const ScopedVariable nvls("AS_NVLS_ENABLE", "0");
+  EXPECT_EQ(Simulate(run + "-o off").exit_code, 0);
+  EXPECT_EQ(Result("off/collectives.csv"), Result("option/collectives.csv"));
+  EXPECT_EQ(Result("on/collectives.csv"), Result("none/collectives.csv"));
+}
+
+TEST_F(SimaiSimulatorTest, WarnsOfVariablesThatItDoesNotRead) {
+  const ScopedVariable other("AS_NVLSTREE_ENABLE", "1");
+  const ScopedVariable pxn("AS_PXN_ENABLE", "1");
+  const std::string run = "-w w.txt -n t.txt --collectives simai -o a";
+  EXPECT_EQ(Simulate(run).error,
+            "simai_simulator: warning: \"AS_NVLSTREE_ENABLE\" is not read from "
+            "the environment, only AS_SEND_LAT, AS_NVLS_ENABLE, AS_PXN_ENABLE "
+            "and AS_LOG_LEVEL are\n"
+            "simai_simulator: warning: AS_PXN_ENABLE=1 in the environment has "
+            "no effect with --collectives simai\n");
+  const ScopedVariable level("AS_LOG_LEVEL", "ERROR");
+  EXPECT_EQ(Simulate(run).error, "");
+}
+
+TEST_F(SimaiSimulatorTest, RefusesVariablesWithWrongValues) {
+  {
+    const ScopedVariable latency("AS_SEND_LAT", "3us");
+    ExpectRefused("-w w.txt -n t.txt",
+                  "AS_SEND_LAT is \"3us\" in the environment: expected a whole "
+                  "number of microseconds, such as 6");
+  }
+  const ScopedVariable nvls("AS_NVLS_ENABLE", "yes");
+  ExpectRefused("-w w.txt -n t.txt",
+                "AS_NVLS_ENABLE is \"yes\" in the environment: expected 0 or "
+                "1");
+}
+
 TEST_F(SimaiSimulatorTest, AStuckRunSaysWhy) {
   WriteText(folder_.PathOf("c.yaml"),
             "simai_network: 1\n"
@@ -217,6 +325,19 @@ TEST_F(SimaiSimulatorTest, EstimatesWithoutRunning) {
                          "flows        168 messages, 2.20201e+07 bytes\n"
                          "packets      5376; 21504 over links, with "
                          "acknowledgements\n"));
+  EXPECT_THAT(result.out, HasSubstr("s of the packet backend, at 8 million "
+                                    "packets over links a second\n"));
+  // Of flows and of messages alone the time is that of messages.
+  EXPECT_THAT(Simulate("-w w.txt -n t.txt --collectives plain --estimate "
+                       "--backend flow")
+                  .out,
+              HasSubstr("\ntime         0.000336 s of the flow backend, at 0.5 "
+                        "million messages a second\n"));
+  EXPECT_THAT(Simulate("-w w.txt -n t.txt --collectives plain --estimate "
+                       "--backend analytical")
+                  .out,
+              HasSubstr("\ntime         0.000168 s of the analytical backend, "
+                        "at 1 million messages a second\n"));
   EXPECT_THAT(folder_.Names(), ElementsAre("t.txt", "w.txt"));
 }
 

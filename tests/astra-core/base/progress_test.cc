@@ -56,14 +56,11 @@ class Terminal {
   std::FILE* file_ = nullptr;
 };
 
-TEST(ProgressLineTest, IsForTerminalsAndRunsOfOverASecond) {
+TEST(ProgressLineTest, OnATerminalIsForRunsOfOverASecond) {
   Terminal terminal;
   if (terminal.file() == nullptr) GTEST_SKIP() << "no pseudo-terminal here";
-  const testing::TemporaryFolder folder;
-  std::FILE* const file = std::fopen(folder.PathOf("log").c_str(), "w");
   {
     ProgressLine on_terminal(terminal.file());
-    ProgressLine in_file(file);
     on_terminal.Update(0.1, Microseconds(100));
     EXPECT_EQ(terminal.TakeText(), "");
 
@@ -73,11 +70,24 @@ TEST(ProgressLineTest, IsForTerminalsAndRunsOfOverASecond) {
                 StartsWith("\r\x1b[K  50 %  simulated 0.500 ms  1 s left"));
     on_terminal.Update(0.6, Microseconds(600));
     EXPECT_EQ(terminal.TakeText(), "") << "twice within 200 ms";
-    in_file.Update(0.5, Microseconds(500));
   }
   EXPECT_EQ(terminal.TakeText(), "\r\x1b[K");  // Clean for what follows.
+}
+
+TEST(ProgressLineTest, InAFileIsALineAtATimeWithoutControlCharacters) {
+  const testing::TemporaryFolder folder;
+  std::FILE* const file = std::fopen(folder.PathOf("log").c_str(), "w");
+  {
+    ProgressLine progress(file, std::chrono::milliseconds(300));
+    progress.Update(0.1, Microseconds(100));  // Too early.
+    std::this_thread::sleep_for(std::chrono::milliseconds(310));
+    progress.Update(0.5, Microseconds(500));
+    progress.Update(0.6, Microseconds(600));  // Too soon after the other.
+    progress.Clear();
+  }
   std::fclose(file);
-  EXPECT_EQ(testing::ReadText(folder.PathOf("log")), "");
+  EXPECT_EQ(testing::ReadText(folder.PathOf("log")),
+            "  50 %  simulated 0.500 ms  0 s left\n");
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ constexpr OptionSpec kOptions[] = {
     {"overlap", "o tp-o", "RATIO", "Size", "how much is hidden"},
     {"output", "", "FILE", "Output", "the file to write"},
     {"ro", "", "", "Output", "rail-optimised"},
+    {"visual", "v", "[0|1]", "Output", "may lack a value"},
 };
 
 CommandLine Parse(const std::string& arguments) {
@@ -45,6 +46,18 @@ TEST(CommandLineTest, TakesEverySpelling) {
     EXPECT_THAT(Parse(arguments).value("overlap"), Optional(std::string("0.5")))
         << arguments;
   }
+}
+
+TEST(CommandLineTest, AValueInBracketsMayBeLeftOut) {
+  for (const char* arguments :
+       {"-v", "-v 1", "-v=1", "--visual", "-v -npa 64", "-npa 64 -v"}) {
+    EXPECT_THAT(Parse(arguments).value("visual"), Optional(std::string("1")))
+        << arguments;
+  }
+  EXPECT_THAT(Parse("-v 0 -npa 64").value("visual"),
+              Optional(std::string("0")));
+  EXPECT_THAT(Parse("-v -npa 64").value("nics-per-aswitch"),
+              Optional(std::string("64")));
 }
 
 TEST(CommandLineTest, KnowsWhatWasNotGiven) {
@@ -153,6 +166,7 @@ TEST(HelpTextTest, ListsTheOptionsUnderTheirHeadings) {
       "Output:\n"
       "  --output FILE                          the file to write\n"
       "  --ro                                   rail-optimised\n"
+      "  --visual, -v [0|1]                     may lack a value\n"
       "\n"
       "Common:\n"
       "  --help, -h                             print this text and stop\n"

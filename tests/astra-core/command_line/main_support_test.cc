@@ -21,10 +21,11 @@ TEST(ExitCodeTest, Is2ForWhatTheUserCanMendAnd1ForAFailedRun) {
   EXPECT_EQ(ExitCode(absl::FailedPreconditionError("e"), log), 2);
   EXPECT_EQ(ExitCode(absl::InternalError("f"), log), 1);
   EXPECT_EQ(ExitCode(absl::AbortedError("g"), log), 1);
+  EXPECT_EQ(ExitCode(WithExitCode(absl::AbortedError("h"), 143), log), 143);
   std::fclose(file);
 
   std::string expected;
-  for (const char message : std::string("abcdefg")) {
+  for (const char message : std::string("abcdefgh")) {
     expected += fmt::format("program: error: {}\n", message);
   }
   EXPECT_EQ(testing::ReadText(folder.PathOf("log")), expected);

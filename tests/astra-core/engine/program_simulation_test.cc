@@ -509,16 +509,19 @@ TEST(ProgramSimulationTest, ReportsProgressOverAllStages) {
   std::vector<double> fractions;
   options.on_progress = [&](double fraction, TimePs) {
     fractions.push_back(fraction);
+    return absl::OkStatus();
   };
   const Program program = Parse("gpus: 4, pp: 2", R"(
 modules: [{name: a, forward: [{compute: 1us}]}]
 stages: [{run: [{times: 9000, modules: a}]}, {run: [{times: 9999, modules: a}]}]
 )");
   ValueOrDie(TryRun(program, FourGpus(), options));
-  ASSERT_EQ(fractions.size(), 4u);
   EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
-  EXPECT_NEAR(fractions[0], 0.22, 0.01);
-  EXPECT_NEAR(fractions[3], 0.86, 0.01);
+  ASSERT_GT(fractions.size(), 4u);
+  EXPECT_EQ(fractions.front(), 0);
+  // Of 18,999 operations, one report is due in 1,024 at least.
+  EXPECT_GT(fractions.back(), 0.94);
+  EXPECT_LE(fractions.back(), 1);
 }
 
 }  // namespace

@@ -349,12 +349,32 @@ TEST(SimulationTest, ReportsProgressUpToTheEnd) {
   std::vector<double> fractions;
   options.on_progress = [&](double fraction, TimePs) {
     fractions.push_back(fraction);
+    return absl::OkStatus();
   };
   RunOrDie(Parse(kTp2Dp2, layers), FourGpus(), options);
-  ASSERT_FALSE(fractions.empty());
+  ASSERT_GT(fractions.size(), 2u);
   EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
   EXPECT_LE(fractions.back(), 1);
-  EXPECT_GT(fractions.front(), 0);
+  EXPECT_EQ(fractions.front(), 0);
+}
+
+TEST(SimulationTest, EndsWhenProgressReturnsAnErrorAndTellsWhatThereWas) {
+  std::vector<std::string> layers(2000, "1 NONE 0 1 NONE 0 1 NONE 0 0");
+  SimulationOptions options;
+  options.on_progress = [&](double fraction, TimePs) {
+    return fraction < 0.1 ? absl::OkStatus() : absl::AbortedError("enough");
+  };
+  const Topology topology = FourGpus();
+  Routes routes(topology);
+  SimulationResult partial;
+  EXPECT_THAT(Simulate(
+                  Parse(kTp2Dp2, layers), options, routes,
+                  [&] { return std::make_unique<AnalyticalBackend>(routes); },
+                  &partial),
+              StatusIs(absl::StatusCode::kAborted, "enough"));
+  // Each of the 2,000 layers computes three times for 1 ns.
+  EXPECT_GT(partial.stage_time, TimePs(500'000));
+  EXPECT_LT(partial.stage_time, TimePs(5'999'000));
 }
 
 // A network that loses everything.

@@ -47,7 +47,7 @@ TEST(NetworkFileTest, SaysWithUnitsWhatItMeans) {
   ASSERT_THAT(o.link_events, SizeIs(1));
   EXPECT_EQ(o.link_events[0].b, NodeId(12));
   EXPECT_EQ(o.link_events[0].rate_factor, 0.5);
-  EXPECT_TRUE(o.record.flows);
+  EXPECT_EQ(o.record.flows, std::nullopt);
 }
 
 TEST(NetworkFileTest, NvSwitchesAreAsTheFabricExceptForPfcAndEcn) {

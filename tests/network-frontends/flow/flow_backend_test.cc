@@ -308,6 +308,20 @@ TEST(FlowBackendTest, RecordsFlowsByFinish) {
   EXPECT_EQ(record.finish, TransferTime(769 * Bytes(4178), Gbps(800)));
 }
 
+TEST(FlowBackendTest, DropsFlowsThatNobodyAskedForWhenTheyAreMany) {
+  NetworkStatistics statistics;
+  const RecordOptions unasked = {.flows = std::nullopt};
+  statistics.flows.resize(RecordOptions::kMostUnaskedFlows - 1);
+  EXPECT_TRUE(statistics.KeepsNextFlow(unasked));
+  statistics.flows.emplace_back();
+  EXPECT_TRUE(statistics.KeepsNextFlow({.flows = true}));
+  EXPECT_FALSE(statistics.KeepsNextFlow({.flows = false}));
+  EXPECT_FALSE(statistics.KeepsNextFlow(unasked));
+  EXPECT_THAT(statistics.flows, SizeIs(0));
+  EXPECT_FALSE(statistics.KeepsNextFlow(unasked));
+  EXPECT_EQ(statistics.num_unasked_flows, RecordOptions::kMostUnaskedFlows + 2);
+}
+
 // Four spines: the path is that of the queue pair, whatever the seed makes it.
 TEST(FlowBackendTest, AQueuePairKeepsItsPath) {
   Drawing drawing(2, 1, 0, 6);

@@ -1,5 +1,6 @@
 #include "astra-core/sweep/execution/point_process.h"
 
+#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <filesystem>
@@ -73,6 +74,16 @@ TEST_F(PointProcessTest, RecordsMetricsCostsAndCommands) {
   const auto read = ReadPointRecord(sweep_.folder(), "key3", &fault);
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(FormatPointRecord(*read), FormatPointRecord(record));
+}
+
+TEST_F(PointProcessTest, HidesSimAIsVariablesFromItsPrograms) {
+  setenv("AS_SEND_LAT", "3", 1);
+  setenv("OF_A_TEST", "seen", 1);
+  sweep_.WriteScript("fake_run",
+                     "echo \"<$AS_SEND_LAT> $OF_A_TEST\"; exit 1\n");
+  EXPECT_EQ(Run(FakeSweep::Point(1)).reason, "fake_run: <> seen");
+  unsetenv("AS_SEND_LAT");
+  unsetenv("OF_A_TEST");
 }
 
 TEST_F(PointProcessTest, MakesAnInputOnceForAllPoints) {

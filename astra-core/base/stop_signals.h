@@ -1,7 +1,7 @@
 // Signals as something to wait for, in place of handlers.
 
-#ifndef ASTRA_CORE_SWEEP_EXECUTION_STOP_SIGNALS_H_
-#define ASTRA_CORE_SWEEP_EXECUTION_STOP_SIGNALS_H_
+#ifndef ASTRA_CORE_BASE_STOP_SIGNALS_H_
+#define ASTRA_CORE_BASE_STOP_SIGNALS_H_
 
 #include <chrono>
 #include <csignal>
@@ -33,4 +33,4 @@ int StopCode(std::string_view signal);
 
 }  // namespace astra
 
-#endif  // ASTRA_CORE_SWEEP_EXECUTION_STOP_SIGNALS_H_
+#endif  // ASTRA_CORE_BASE_STOP_SIGNALS_H_

@@ -1,4 +1,4 @@
-#include "astra-core/sweep/execution/stop_signals.h"
+#include "astra-core/base/stop_signals.h"
 
 #include <ctime>
 

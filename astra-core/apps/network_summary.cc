@@ -1,0 +1,187 @@
+#include "astra-core/apps/network_summary.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace astra {
+namespace {
+
+// NVSwitches are below the tiers of the fabric.
+enum class LinkTier : uint8_t { kNvlink, kFabric };
+
+// Both directions of the links between two levels.
+using TierKey = std::tuple<LinkTier, uint8_t, uint8_t>;
+
+struct TierUse {
+  double bytes = 0;
+  LinkId busiest;
+  TimePs busy;  // Of the busiest link.
+};
+
+TierKey KeyOf(const Topology& topology, const Link& link) {
+  const bool is_nvlink = topology.kind(link.source) == NodeKind::kNvSwitch ||
+                         topology.kind(link.target) == NodeKind::kNvSwitch;
+  if (is_nvlink) return {LinkTier::kNvlink, 0, 0};
+  const auto [low, high] =
+      std::minmax({topology.tier(link.source), topology.tier(link.target)});
+  return {LinkTier::kFabric, low, high};
+}
+
+std::string NameOf(const TierKey& key) {
+  const auto [tier, low, high] = key;
+  if (tier == LinkTier::kNvlink) return "NVLink";
+  if (high == 0) return "GPU to GPU";
+  if (low == 0) return fmt::format("GPU to tier {}", high);
+  return fmt::format("tier {} to {}", low, high);
+}
+
+std::string SizeText(double bytes) {
+  constexpr std::pair<double, std::string_view> kUnits[] = {
+      {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}};
+  for (const auto& [size, unit] : kUnits) {
+    if (bytes >= size) return fmt::format("{:.3f} {}", bytes / size, unit);
+  }
+  return fmt::format("{:.0f} B", bytes);
+}
+
+double PercentOf(TimePs part, TimePs whole) {
+  if (whole == TimePs(0)) return 0;
+  return 100 * static_cast<double>(part.count()) /
+         static_cast<double>(whole.count());
+}
+
+std::string DescribeTiers(const Topology& topology,
+                          const NetworkStatistics& network, TimePs end) {
+  std::map<TierKey, TierUse> tiers;
+  for (uint32_t i = 0; i < topology.links().size(); ++i) {
+    const LinkRecord& link = network.links[i];
+    TierUse& tier = tiers[KeyOf(topology, topology.links()[i])];
+    tier.bytes += link.bytes;
+    if (link.busy > tier.busy) {
+      tier.busy = link.busy;
+      tier.busiest = LinkId(i);
+    }
+  }
+  std::string text;
+  for (const auto& [key, use] : tiers) {
+    text += fmt::format("  {:<15}", NameOf(key));
+    text += use.bytes == 0
+                ? "carried nothing\n"
+                : fmt::format("{:>11}, busiest {:5.1f} % used: {}\n",
+                              SizeText(use.bytes), PercentOf(use.busy, end),
+                              topology.LinkName(use.busiest));
+  }
+  return text;
+}
+
+// Links between which a path is chosen: those of one make from a node to
+// switches of one tier above it, and the same downwards.
+struct Peers {
+  double bytes = 0;
+  uint32_t number = 0;
+  LinkId busiest;
+  double most = 0;  // Bytes of the busiest link.
+
+  double factor() const { return most * number / bytes; }
+};
+
+// The peers whose busiest link carried the most beyond their mean; none if
+// there is no choice of links anywhere, or none of them carried anything.
+std::optional<Peers> MostUneven(const Topology& topology,
+                                const NetworkStatistics& network) {
+  // The node below, whether the links lead up from it, their upper tier, make.
+  std::map<std::tuple<uint32_t, bool, uint8_t, uint32_t>, Peers> all;
+  for (uint32_t i = 0; i < topology.links().size(); ++i) {
+    const Link& link = topology.links()[i];
+    const uint8_t from = topology.tier(link.source);
+    const uint8_t to = topology.tier(link.target);
+    if (from == to) continue;
+    const bool is_up = to > from;
+    const NodeId below = is_up ? link.source : link.target;
+    Peers& peers =
+        all[{below.index(), is_up, std::max(from, to), link.type.index()}];
+    ++peers.number;
+    const double bytes = network.links[i].bytes;
+    peers.bytes += bytes;
+    if (bytes > peers.most) {
+      peers.most = bytes;
+      peers.busiest = LinkId(i);
+    }
+  }
+  std::optional<Peers> worst;
+  for (const auto& [key, peers] : all) {
+    if (peers.number < 2 || peers.bytes == 0) continue;
+    const auto excess = [](const Peers& p) {
+      return p.most - p.bytes / p.number;
+    };
+    if (!worst || excess(peers) > excess(*worst)) worst = peers;
+  }
+  return worst;
+}
+
+std::string DescribePaths(const Topology& topology,
+                          const NetworkStatistics& network, TimePs end) {
+  constexpr double kEven = 1.05;
+  const std::optional<Peers> worst = MostUneven(topology, network);
+  if (!worst) return "";
+  if (worst->factor() < kEven) {
+    return "  equal-cost links carried the same, to within 5 %\n";
+  }
+  const TimePs busy = network.links[worst->busiest.index()].busy;
+  return fmt::format(
+      "  uneven paths: {} carried {:.2f} times the mean of {} equal-cost "
+      "links, {:.1f} % used\n",
+      topology.LinkName(worst->busiest), worst->factor(), worst->number,
+      PercentOf(busy, end));
+}
+
+std::string DescribeCongestion(const NetworkStatistics& network,
+                               std::string_view control) {
+  uint64_t marked = 0;
+  uint64_t pauses = 0;
+  TimePs longest;
+  for (const LinkRecord& link : network.links) {
+    marked += link.marked;
+    pauses += link.pauses;
+    longest = std::max(longest, link.paused);
+  }
+  if (marked == 0 && pauses == 0 && network.num_drops == 0) {
+    return fmt::format(
+        "  congestion: no packet was marked, paused or dropped; {} was not "
+        "told of any by a switch\n",
+        control);
+  }
+  return fmt::format(
+      "  congestion: {} packets marked for {}, {} pauses, at most {:.3f} us of "
+      "one link\n",
+      marked, control, pauses, ToMicroseconds(longest));
+}
+
+}  // namespace
+
+std::string DescribeNetworkUse(const Topology& topology,
+                               const NetworkStatistics& network, TimePs end,
+                               std::string_view congestion_control) {
+  std::string text;
+  if (network.num_packet_hops > 0) {
+    text = fmt::format(
+        "network    {} packets, {} over links; {} dropped, {} lost, {} sent "
+        "again\n",
+        network.num_data_packets, network.num_packet_hops, network.num_drops,
+        network.num_losses, network.num_retransmissions);
+  }
+  text += DescribeTiers(topology, network, end);
+  text += DescribePaths(topology, network, end);
+  if (!congestion_control.empty()) {
+    text += DescribeCongestion(network, congestion_control);
+  }
+  return text;
+}
+
+}  // namespace astra

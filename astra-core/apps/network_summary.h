@@ -1,0 +1,25 @@
+// What a simulated network says about itself in the summary of a run: what each
+// tier of links carried, whether equal-cost links were used evenly, and whether
+// packets met congestion.
+
+#ifndef ASTRA_CORE_APPS_NETWORK_SUMMARY_H_
+#define ASTRA_CORE_APPS_NETWORK_SUMMARY_H_
+
+#include <string>
+#include <string_view>
+
+#include "astra-core/base/units.h"
+#include "network-frontends/network_statistics.h"
+#include "topology/topology.h"
+
+namespace astra {
+
+// Lines of text, each with its line feed. `network` was simulated until `end`.
+// `congestion_control` is empty for a network without packets.
+std::string DescribeNetworkUse(const Topology& topology,
+                               const NetworkStatistics& network, TimePs end,
+                               std::string_view congestion_control);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_NETWORK_SUMMARY_H_
