@@ -42,9 +42,7 @@ TrainingSetup LayoutOf(const InferenceSetup& setup) {
   return layout;
 }
 
-absl::Status CheckInference(const ModelSpec& model,
-                            const InferenceSetup& setup) {
-  const TrainingSetup layout = LayoutOf(setup);
+absl::Status CheckLayout(const ModelSpec& model, const InferenceSetup& setup) {
   const ParallelSizes sizes = {.num_ranks = setup.world_size,
                                .tensor = setup.tensor,
                                .expert = setup.expert,
@@ -57,6 +55,12 @@ absl::Status CheckInference(const ModelSpec& model,
     return absl::InvalidArgumentError(fmt::format(
         "PP {} is more than the {} layers", setup.pipeline, model.layers));
   }
+  return absl::OkStatus();
+}
+
+absl::Status CheckInference(const ModelSpec& model,
+                            const InferenceSetup& setup) {
+  ASTRA_RETURN_IF_ERROR(AsIllegalLayout(CheckLayout(model, setup)));
   ASTRA_RETURN_IF_ERROR(CheckTokens(setup.batch, setup.positions));
   if (setup.cached != 0) {
     ASTRA_RETURN_IF_ERROR(CheckTokens(setup.batch, setup.cached));
@@ -90,7 +94,7 @@ std::vector<MockModule> InferredBlock(const ModelSpec& model, int64_t layer,
 absl::StatusOr<Blueprint> InferenceBlueprint(const ModelSpec& model,
                                              const InferenceSetup& setup) {
   ASTRA_RETURN_IF_ERROR(CheckModel(model));
-  ASTRA_RETURN_IF_ERROR(AsIllegalLayout(CheckInference(model, setup)));
+  ASTRA_RETURN_IF_ERROR(CheckInference(model, setup));
   const ModuleContext context = ContextOf(setup);
   Blueprint empty;
   empty.forward_only = true;

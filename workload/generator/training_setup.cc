@@ -235,7 +235,6 @@ absl::Status CheckRules(const ModelSpec& model, const TrainingSetup& setup) {
                                .pipeline = setup.pipeline,
                                .virtual_stages = setup.chunks()};
   ASTRA_RETURN_IF_ERROR(ParallelPlan::Create(sizes).status());
-  ASTRA_RETURN_IF_ERROR(CheckTokens(setup.micro_batch, setup.positions));
   ASTRA_RETURN_IF_ERROR(
       CheckSplits(model, setup.tensor, setup.expert,
                   setup.expert_tensor.value_or(setup.tensor)));
@@ -247,12 +246,6 @@ absl::Status CheckRules(const ModelSpec& model, const TrainingSetup& setup) {
   }
   ASTRA_RETURN_IF_ERROR(MustDivide("CP", setup.context, setup.positions,
                                    "positions of a sequence"));
-  if (model.positions == Positions::kLearned &&
-      setup.positions > model.max_positions) {
-    return absl::InvalidArgumentError(
-        fmt::format("sequence length {} is beyond the {} learned positions",
-                    setup.positions, model.max_positions));
-  }
   ASTRA_RETURN_IF_ERROR(
       MustDivide("TP", setup.tensor,
                  PaddedVocabulary(model.vocabulary, setup.tensor,
@@ -272,6 +265,13 @@ absl::Status AsIllegalLayout(const absl::Status& status) {
 }
 
 absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup) {
+  ASTRA_RETURN_IF_ERROR(CheckTokens(setup.micro_batch, setup.positions));
+  if (model.positions == Positions::kLearned &&
+      setup.positions > model.max_positions) {
+    return absl::InvalidArgumentError(
+        fmt::format("sequence length {} is beyond the {} learned positions",
+                    setup.positions, model.max_positions));
+  }
   return AsIllegalLayout(CheckRules(model, setup));
 }
 

@@ -73,6 +73,10 @@ class GenWorkloadTest : public ::testing::Test {
     ExpectRefused(fmt::format("--seq-length 128 --gpu H100 {}", layout),
                   message);
   }
+  // The same where the error says that the layout is not legal.
+  void ExpectIllegal(std::string_view layout, const std::string& message) {
+    ExpectRefusesLayout(layout, "illegal layout: " + message);
+  }
 
   TemporaryFolder folder_;
 };
@@ -195,7 +199,7 @@ TEST_F(GenWorkloadTest, RefusesLayoutsThatCannotBe) {
                   "micro-batch"},
         std::pair{"-m llama3-8b --world-size 8 --global-batch 8 --ep 2",
                   "EP 2 has no effect: llama3-8b has no experts"}}) {
-    ExpectRefusesLayout(layout, message);
+    ExpectIllegal(layout, message);
   }
 }
 
@@ -211,7 +215,7 @@ TEST_F(GenWorkloadTest, RefusesLayoutsOfExpertsThatCannotBe) {
                   "ETP 3 does not divide the 14336 columns of an expert"},
         std::pair{"--world-size 8 --global-batch 8 --tp 2",
                   "experts with TP 2 need sequence parallelism"}}) {
-    ExpectRefusesLayout(fmt::format("-m mixtral-8x7b {}", layout), message);
+    ExpectIllegal(fmt::format("-m mixtral-8x7b {}", layout), message);
   }
 }
 

@@ -158,9 +158,14 @@ class BadInferenceTest : public ::testing::TestWithParam<BadSetup> {};
 TEST_P(BadInferenceTest, IsRefused) {
   InferenceSetup setup = SmallSetup();
   GetParam().spoil(setup);
-  EXPECT_THAT(
-      InferenceBlueprint(GetParam().model, setup),
-      StatusIs(absl::StatusCode::kFailedPrecondition, GetParam().message));
+  const std::string& message = GetParam().message;
+  // Too many tokens are no matter of the layout.
+  const bool is_layout = message.find("at once") == std::string::npos &&
+                         message.find("learned") == std::string::npos;
+  EXPECT_THAT(InferenceBlueprint(GetParam().model, setup),
+              StatusIs(is_layout ? absl::StatusCode::kFailedPrecondition
+                                 : absl::StatusCode::kInvalidArgument,
+                       message));
 }
 
 INSTANTIATE_TEST_SUITE_P(

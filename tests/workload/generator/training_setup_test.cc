@@ -111,9 +111,14 @@ class BadTrainingSetupTest : public ::testing::TestWithParam<BadSetup> {};
 TEST_P(BadTrainingSetupTest, IsRefused) {
   TrainingSetup setup = SmallSetup();
   GetParam().spoil(setup);
-  EXPECT_THAT(
-      CheckTraining(GetParam().model, setup),
-      StatusIs(absl::StatusCode::kFailedPrecondition, GetParam().message));
+  const std::string& message = GetParam().message;
+  // Too many tokens are no matter of the layout.
+  const bool is_layout = message.find("at once") == std::string::npos &&
+                         message.find("learned") == std::string::npos;
+  EXPECT_THAT(CheckTraining(GetParam().model, setup),
+              StatusIs(is_layout ? absl::StatusCode::kFailedPrecondition
+                                 : absl::StatusCode::kInvalidArgument,
+                       message));
 }
 
 ModelSpec Narrow() {
