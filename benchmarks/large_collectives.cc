@@ -28,7 +28,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/flow_run.h"
 #include "collectives/registry.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "network-frontends/network_backend.h"
 
 namespace astra {

@@ -34,7 +34,7 @@
 #include "astra-core/base/parse.h"
 #include "astra-core/base/random.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "network-frontends/packet/packet_backend.h"
 #include "topology/topology_builder.h"
 

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "tests/network-frontends/packet/random_network.h"
 
 namespace astra {

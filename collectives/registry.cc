@@ -18,7 +18,7 @@
 #include "collectives/algorithms/simai.h"
 #include "collectives/algorithms/torus.h"
 #include "collectives/algorithms/tree.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -7,7 +7,8 @@ include(GoogleTest)
 # After astra_flags, which would take them back.
 add_library(astra_test_flags INTERFACE)
 # Tests name only the fields that matter to them.
-target_compile_options(astra_test_flags INTERFACE -Wno-missing-field-initializers)
+target_compile_options(astra_test_flags INTERFACE
+  -Wno-missing-field-initializers ${ASTRA_NO_FALSE_WARNINGS})
 # Most run for no time: to optimise them would take longer than it saved.
 if(ASTRA_SANITIZERS)
   target_compile_options(astra_test_flags INTERFACE -O0)
@@ -22,8 +23,11 @@ target_link_libraries(astra_testing PUBLIC
   astra_flags astra_test_flags absl::status absl::statusor astra::base fmt::fmt
   GTest::gmock GTest::gtest_main)
 target_include_directories(astra_testing PUBLIC ${PROJECT_SOURCE_DIR})
-target_compile_definitions(astra_testing PUBLIC
-  ASTRA_TESTS_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
+# Only these two sources know absolute paths, so that a compiler cache finds all
+# others again in another folder.
+set_property(SOURCE testing/files.cc PROPERTY COMPILE_DEFINITIONS
+  ASTRA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+set_property(SOURCE testing/programs.cc PROPERTY COMPILE_DEFINITIONS
   ASTRA_BIN_DIR="${PROJECT_BINARY_DIR}/bin")
 target_precompile_headers(astra_testing PRIVATE
   <gmock/gmock.h> <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "topology/topology_builder.h"
 
 namespace astra {

@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fmt/format.h"
+#include "astra-core/base/append_format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {
@@ -59,21 +60,20 @@ std::vector<Tier> TiersOf(const Topology& topology) {
 std::string DescribeTopology(const Topology& topology) {
   const std::vector<Tier> tiers = TiersOf(topology);
   std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "  {:<17}{} {} in {} servers of {}\n", "GPUs",
-                 topology.num_gpus(), topology.gpu_type(),
-                 topology.num_servers(), topology.gpus_per_server());
+  AppendFormat(&text, "  {:<17}{} {} in {} servers of {}\n", "GPUs",
+               topology.num_gpus(), topology.gpu_type(), topology.num_servers(),
+               topology.gpus_per_server());
   for (size_t i = 0; i < tiers.size(); ++i) {
     if (tiers[i].num_switches == 0) continue;
     text += Line(TierName(static_cast<int>(i)), tiers[i]);
   }
-  fmt::format_to(out, "  {:<17}{} nodes, {} links\n", "in all",
-                 topology.num_nodes(), topology.links().size() / 2);
+  AppendFormat(&text, "  {:<17}{} nodes, {} links\n", "in all",
+               topology.num_nodes(), topology.links().size() / 2);
   for (const LinkType& type : topology.link_types()) {
-    fmt::format_to(out, "  {:<17}{} Gbps, {} ns, error rate {}\n", "link make",
-                   ToGbps(type.bandwidth),
-                   static_cast<double>(type.latency.count()) * 1e-3,
-                   type.error_rate);
+    AppendFormat(&text, "  {:<17}{} Gbps, {} ns, error rate {}\n", "link make",
+                 ToGbps(type.bandwidth),
+                 static_cast<double>(type.latency.count()) * 1e-3,
+                 type.error_rate);
   }
   return text;
 }

@@ -12,7 +12,7 @@
 #include "boost/graph/strong_components.hpp"
 #include "boost/graph/two_bit_color_map.hpp"
 #include "boost/pending/queue.hpp"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

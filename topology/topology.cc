@@ -1,7 +1,7 @@
 #include "topology/topology.h"
 
 #include "astra-core/base/check.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 

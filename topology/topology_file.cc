@@ -6,12 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
+#include "astra-core/base/append_format.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/text_reader.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "topology/topology_builder.h"
 
 namespace astra {
@@ -216,18 +218,17 @@ std::string FormatTopology(const Topology& topology) {
   }
 
   std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{} {} {} {} {} {}\n", topology.num_nodes(),
-                 topology.gpus_per_server(), nv_switches.size(),
-                 other_switches.size(), topology.links().size() / 2,
-                 topology.gpu_type());
-  for (const NodeId node : nv_switches) fmt::format_to(out, "{} ", node);
-  for (const NodeId node : other_switches) fmt::format_to(out, "{} ", node);
+  AppendFormat(&text, "{} {} {} {} {} {}\n", topology.num_nodes(),
+               topology.gpus_per_server(), nv_switches.size(),
+               other_switches.size(), topology.links().size() / 2,
+               topology.gpu_type());
+  for (const NodeId node : nv_switches) AppendFormat(&text, "{} ", node);
+  for (const NodeId node : other_switches) AppendFormat(&text, "{} ", node);
   text += '\n';
   for (size_t i = 0; i < topology.links().size(); i += 2) {
     const LinkId link(static_cast<uint32_t>(i));
-    fmt::format_to(out, "{} {} {}\n", topology.link(link).source,
-                   topology.link(link).target, topology.type(link).text);
+    AppendFormat(&text, "{} {} {}\n", topology.link(link).source,
+                 topology.link(link).target, topology.type(link).text);
   }
   return text;
 }

@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <iterator>
 
-#include "fmt/format.h"
+#include "astra-core/base/append_format.h"
+#include "fmt/core.h"
 #include "workload/pipeline/schedule.h"
 
 namespace astra {
@@ -280,10 +281,9 @@ std::string DescribeMemory(const Program& program,
   std::string text =
       "memory of a rank in GiB, as allocated; reserved: what PyTorch takes for "
       "it\n";
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{:>7} {:>8} {:>9} {:>9} {:>8} {:>9} {:>8} {:>8}  {}\n",
-                 "stage", "weights", "gradients", "optimizer", "saved",
-                 "workspace", "peak", "reserved", "at the peak");
+  AppendFormat(&text, "{:>7} {:>8} {:>9} {:>9} {:>8} {:>9} {:>8} {:>8}  {}\n",
+               "stage", "weights", "gradients", "optimizer", "saved",
+               "workspace", "peak", "reserved", "at the peak");
   // Successive stages that are alike share a line.
   for (size_t i = 0; i < memories.size();) {
     const std::string line = LineOf(program, memories[i]);
@@ -291,8 +291,8 @@ std::string DescribeMemory(const Program& program,
     while (end < memories.size() && LineOf(program, memories[end]) == line) {
       ++end;
     }
-    fmt::format_to(out, "{:>7}{}\n", StageRange(memories.subspan(i, end - i)),
-                   line);
+    AppendFormat(&text, "{:>7}{}\n", StageRange(memories.subspan(i, end - i)),
+                 line);
     i = end;
   }
   return text + Warning(program, memories);
@@ -303,7 +303,6 @@ std::string MemoryCsv(const Program& program,
   std::string text = fmt::format(
       "# bytes of each rank of a stage, as allocated; {} micro-batches\n",
       program.shape().micro_batches);
-  const auto out = std::back_inserter(text);
   for (const MemoryColumn& column : kColumns) {
     text += fmt::format("{}{}", &column == kColumns ? "" : ",", column.name);
   }
@@ -311,13 +310,13 @@ std::string MemoryCsv(const Program& program,
   for (const StageMemory& memory : memories) {
     for (size_t i = 0; i < memory.points.size(); ++i) {
       const auto& [slot, in_flight, bytes] = memory.points[i];
-      fmt::format_to(out, "{},{},{},{},{},{},{}\n", memory.stage, i,
-                     Name(slot.kind), slot.chunk, slot.micro_batch, in_flight,
-                     bytes.count());
+      AppendFormat(&text, "{},{},{},{},{},{},{}\n", memory.stage, i,
+                   Name(slot.kind), slot.chunk, slot.micro_batch, in_flight,
+                   bytes.count());
     }
     if (memory.after == Bytes(0)) continue;
-    fmt::format_to(out, "{},{},after,-,-,0,{}\n", memory.stage,
-                   memory.points.size(), memory.after.count());
+    AppendFormat(&text, "{},{},after,-,-,0,{}\n", memory.stage,
+                 memory.points.size(), memory.after.count());
   }
   return text;
 }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 

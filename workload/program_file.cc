@@ -4,7 +4,10 @@
 #include <cctype>
 #include <iterator>
 #include <map>
+#include <vector>
 
+#include "absl/types/span.h"
+#include "astra-core/base/append_format.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
@@ -345,27 +348,26 @@ absl::StatusOr<Program> ReadProgram(const std::string& path) {
 
 std::string FormatProgram(const Program& program) {
   std::string text = fmt::format("{}: {}\n", kMark, kVersion);
-  const auto out = std::back_inserter(text);
   text += FormatSizes(program.sizes());
-  fmt::format_to(out, "phase: {}\n",
-                 kPhaseNames[program.forward_only() ? 1 : 0]);
+  AppendFormat(&text, "phase: {}\n",
+               kPhaseNames[program.forward_only() ? 1 : 0]);
   if (program.sizes().pipeline > 1) {
-    fmt::format_to(out, "schedule: {}\n", Name(program.schedule()));
+    AppendFormat(&text, "schedule: {}\n", Name(program.schedule()));
   }
   if (program.gpu() != ProgramGpu()) {
     const auto& [memory, peak_tflops, slowdown] = program.gpu();
-    fmt::format_to(out,
-                   "gpu: {{memory: {}, peak_tflops: {}, "
-                   "communication_slowdown: {}}}\n",
-                   memory.count(), peak_tflops, slowdown);
+    AppendFormat(&text,
+                 "gpu: {{memory: {}, peak_tflops: {}, "
+                 "communication_slowdown: {}}}\n",
+                 memory.count(), peak_tflops, slowdown);
   }
   if (program.work() != ProgramWork()) {
-    fmt::format_to(out, "work: {{tokens: {}, model_flops: {}}}\n",
-                   program.work().tokens, program.work().model_flops);
+    AppendFormat(&text, "work: {{tokens: {}, model_flops: {}}}\n",
+                 program.work().tokens, program.work().model_flops);
   }
   if (program.pipeline_message() > Bytes(0)) {
-    fmt::format_to(out, "pipeline_message: {}\n",
-                   program.pipeline_message().count());
+    AppendFormat(&text, "pipeline_message: {}\n",
+                 program.pipeline_message().count());
   }
   text += "modules:\n";
   for (const ProgramModule& module : program.modules()) {
@@ -376,17 +378,17 @@ std::string FormatProgram(const Program& program) {
     const auto names = [&](absl::Span<const ModuleId> ids) {
       return FormatNames(program, ids);
     };
-    fmt::format_to(out, "  - count: {}\n    run:\n", stage.count);
+    AppendFormat(&text, "  - count: {}\n    run:\n", stage.count);
     for (const ModuleRun& run : stage.runs) {
       const std::string times =
           run.times == 1 ? "" : fmt::format("times: {}, ", run.times);
       const std::string chunk =
           run.chunk == 0 ? "" : fmt::format("chunk: {}, ", run.chunk);
-      fmt::format_to(out, "      - {{{}{}modules: {}}}\n", times, chunk,
-                     names(run.modules));
+      AppendFormat(&text, "      - {{{}{}modules: {}}}\n", times, chunk,
+                   names(run.modules));
     }
     if (!stage.after.empty()) {
-      fmt::format_to(out, "    after: {}\n", names(stage.after));
+      AppendFormat(&text, "    after: {}\n", names(stage.after));
     }
   }
   return text;

@@ -7,7 +7,7 @@
 #include "astra-core/base/check.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/parallel_plan.h"
 
 namespace astra {

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "astra-core/base/append_format.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/text_reader.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "fmt/ranges.h"
 #include "workload/parallel_plan.h"
 
@@ -458,9 +460,8 @@ absl::StatusOr<Workload> ReadWorkload(const std::string& path,
 std::string FormatWorkload(const Workload& workload) {
   const ParallelSizes& sizes = workload.sizes();
   std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(
-      out,
+  AppendFormat(
+      &text,
       "{} model_parallel_NPU_group: {} ep: {}{} pp: {} vpp: {} ga: "
       "{} all_gpus: {} checkpoints: {} checkpoint_initiates: {} "
       "pp_comm: {}\n{}\n",
@@ -472,15 +473,15 @@ std::string FormatWorkload(const Workload& workload) {
       workload.pipeline_message().count(), workload.layers().size());
   constexpr int64_t kPsPerNs = 1000;
   for (const Layer& layer : workload.layers()) {
-    fmt::format_to(out, "{}\t-1", layer.name);
+    AppendFormat(&text, "{}\t-1", layer.name);
     for (const Phase phase : kPhases) {
       const auto& [compute, communication] = layer.phase(phase);
-      fmt::format_to(out, "\t{}\t{}\t{}", compute.count() / kPsPerNs,
-                     communication ? FormatType(*communication, phase)
-                                   : std::string(kNoType),
-                     communication ? communication->bytes.count() : 0);
+      AppendFormat(&text, "\t{}\t{}\t{}", compute.count() / kPsPerNs,
+                   communication ? FormatType(*communication, phase)
+                                 : std::string(kNoType),
+                   communication ? communication->bytes.count() : 0);
     }
-    fmt::format_to(out, "\t{}\n", layer.update.count() / kPsPerNs);
+    AppendFormat(&text, "\t{}\n", layer.update.count() / kPsPerNs);
   }
   return text;
 }

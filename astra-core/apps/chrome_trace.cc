@@ -12,7 +12,8 @@
 
 #include "astra-core/apps/iteration_trace.h"
 #include "astra-core/apps/trace_events.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
+#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {

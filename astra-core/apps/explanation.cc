@@ -11,8 +11,8 @@
 #include "astra-core/engine/program_summary.h"
 #include "astra-core/engine/summary.h"
 #include "astra-core/engine/work_rates.h"
-#include "fmt/format.h"
 #include "network-frontends/analytical/analytical_backend.h"
+#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {

@@ -8,7 +8,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/command_line/main_support.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "topology/cluster.h"
 #include "topology/describe.h"
 #include "topology/topology_file.h"

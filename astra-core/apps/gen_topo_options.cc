@@ -1,12 +1,13 @@
 #include "astra-core/apps/gen_topo_options.h"
 
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "topology/templates/registry.h"
 
 namespace astra {

@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "astra-core/apps/gen_workload_options.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/models/model_library.h"
 
 namespace astra {

@@ -1,5 +1,7 @@
+#include <string>
 #include <string_view>
 
+#include "absl/types/span.h"
 #include "astra-core/apps/gen_workload_options.h"
 
 namespace astra {

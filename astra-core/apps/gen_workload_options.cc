@@ -10,7 +10,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "topology/topology.h"
 #include "workload/operators/gpu_library.h"
 

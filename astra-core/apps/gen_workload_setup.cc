@@ -1,3 +1,4 @@
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -5,7 +6,7 @@
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "topology/topology.h"
 
 namespace astra {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/operators/gpu_library.h"
 #include "workload/operators/operator_table.h"
 

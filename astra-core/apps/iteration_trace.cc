@@ -11,7 +11,8 @@
 
 #include "astra-core/base/check.h"
 #include "astra-core/engine/rank_program.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
+#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {

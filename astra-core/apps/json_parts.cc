@@ -1,5 +1,7 @@
 #include "astra-core/apps/json_parts.h"
 
+#include "nlohmann/json.hpp"
+
 namespace astra {
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "astra-core/apps/run_inputs.h"
 #include "astra-core/engine/result.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 #include "topology/topology.h"
 
 namespace astra {

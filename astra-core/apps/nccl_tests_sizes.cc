@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

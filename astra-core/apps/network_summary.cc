@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

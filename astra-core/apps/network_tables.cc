@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/base/append_format.h"
 #include "astra-core/base/csv.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "fmt/compile.h"
@@ -136,10 +137,9 @@ std::string QueuesCsv(const Topology& topology,
   std::string text = "time_us,link,source,target,queue_bytes\n";
   for (const QueueSample& sample : network.queues) {
     const Link& link = topology.link(sample.link);
-    fmt::format_to(
-        std::back_inserter(text), FMT_COMPILE("{:.6f},{},{},{},{}\n"),
-        ToMicroseconds(sample.time), sample.link.index(), link.source.index(),
-        link.target.index(), sample.queue.count());
+    AppendFormat(&text, "{:.6f},{},{},{},{}\n", ToMicroseconds(sample.time),
+                 sample.link.index(), link.source.index(), link.target.index(),
+                 sample.queue.count());
   }
   return text;
 }
@@ -147,11 +147,9 @@ std::string QueuesCsv(const Topology& topology,
 std::string RatesCsv(const NetworkStatistics& network) {
   std::string text = "time_us,source,target,channel,rate_Gbps,window_bytes\n";
   for (const RateSample& sample : network.rates) {
-    fmt::format_to(std::back_inserter(text),
-                   FMT_COMPILE("{:.6f},{},{},{},{},{}\n"),
-                   ToMicroseconds(sample.time), sample.source.index(),
-                   sample.target.index(), sample.channel, ToGbps(sample.rate),
-                   sample.window.count());
+    AppendFormat(&text, "{:.6f},{},{},{},{},{}\n", ToMicroseconds(sample.time),
+                 sample.source.index(), sample.target.index(), sample.channel,
+                 ToGbps(sample.rate), sample.window.count());
   }
   return text;
 }
@@ -160,10 +158,9 @@ std::string PfcCsv(const Topology& topology, const NetworkStatistics& network) {
   std::string text = "time_us,node,sender,link,event\n";
   for (const PfcRecord& record : network.pfc) {
     const Link& link = topology.link(record.link);
-    fmt::format_to(
-        std::back_inserter(text), FMT_COMPILE("{:.6f},{},{},{},{}\n"),
-        ToMicroseconds(record.time), link.source.index(), link.target.index(),
-        record.link.index(), record.is_pause ? "pause" : "resume");
+    AppendFormat(&text, "{:.6f},{},{},{},{}\n", ToMicroseconds(record.time),
+                 link.source.index(), link.target.index(), record.link.index(),
+                 record.is_pause ? "pause" : "resume");
   }
   return text;
 }
@@ -171,9 +168,8 @@ std::string PfcCsv(const Topology& topology, const NetworkStatistics& network) {
 std::string CnpCsv(const NetworkStatistics& network) {
   std::string text = "time_us,source,target,channel\n";
   for (const CnpRecord& record : network.cnps) {
-    fmt::format_to(std::back_inserter(text), FMT_COMPILE("{:.6f},{},{},{}\n"),
-                   ToMicroseconds(record.time), record.source.index(),
-                   record.target.index(), record.channel);
+    AppendFormat(&text, "{:.6f},{},{},{}\n", ToMicroseconds(record.time),
+                 record.source.index(), record.target.index(), record.channel);
   }
   return text;
 }

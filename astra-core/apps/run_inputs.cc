@@ -10,7 +10,7 @@
 #include "astra-core/engine/simulation.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/program_file.h"
 #include "workload/workload_file.h"
 

@@ -4,7 +4,8 @@
 
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/command_line/version.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
+#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {

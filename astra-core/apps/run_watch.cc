@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "astra-core/command_line/main_support.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 

@@ -24,7 +24,7 @@
 #include "astra-core/engine/report.h"
 #include "astra-core/engine/simulation.h"
 #include "astra-core/engine/summary.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "network-frontends/analytical/analytical_backend.h"
 #include "topology/routes.h"
 

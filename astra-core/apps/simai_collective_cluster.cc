@@ -8,7 +8,7 @@
 #include "astra-core/base/status_macros.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "topology/topology_file.h"
 
 namespace astra {

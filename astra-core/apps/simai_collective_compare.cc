@@ -19,7 +19,7 @@
 #include "collectives/nccl/measured_setup.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "astra-core/base/append_format.h"
 #include "astra-core/base/check.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -48,9 +49,9 @@ class FlowLines {
       waiting_[later.index()].push_back(id.index());
     }
     const Flow flow = graph_.flow(id);
-    fmt::format_to(std::back_inserter(*out), "{},{},{},{},{},{},{}\n", id,
-                   NameOf(flow.source), NameOf(flow.target), flow.bytes.count(),
-                   flow.channel, flow.first_chunk, fmt::join(earlier, " "));
+    AppendFormat(out, "{},{},{},{},{},{},{}\n", id, NameOf(flow.source),
+                 NameOf(flow.target), flow.bytes.count(), flow.channel,
+                 flow.first_chunk, fmt::join(earlier, " "));
   }
 
  private:

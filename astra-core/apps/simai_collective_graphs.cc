@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/flow_run.h"
 #include "collectives/nccl/collective_time.h"
@@ -13,7 +15,7 @@
 #include "collectives/reduction_tree.h"
 #include "collectives/schedules/msccl_file.h"
 #include "collectives/schedules/schedule_file.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -1,5 +1,9 @@
 // The option table of simai_collective, and its --help.
 
+#include <string>
+#include <string_view>
+
+#include "absl/types/span.h"
 #include "astra-core/apps/simai_collective_options.h"
 
 namespace astra {

@@ -12,7 +12,7 @@
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/measurements/measured_terms.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "topology/topology.h"
 
 namespace astra {

@@ -7,7 +7,7 @@
 #include "astra-core/base/csv.h"
 #include "astra-core/command_line/version.h"
 #include "collectives/measurements/measured_terms.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "nlohmann/json.hpp"
 
 namespace astra {

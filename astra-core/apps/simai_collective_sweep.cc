@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -10,7 +11,7 @@
 #include "astra-core/apps/simai_collective_graphs.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/measurements/measured_terms.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "network-frontends/config/network_file.h"
 #include "network-frontends/registry/registry.h"
 

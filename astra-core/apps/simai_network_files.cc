@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "fmt/compile.h"
-#include "fmt/format.h"
+#include "astra-core/base/append_format.h"
 
 namespace astra {
 namespace {
@@ -61,11 +60,10 @@ std::string SimaiFctText(const NetworkStatistics& network) {
   std::string text;
   for (size_t i = 0; i < network.flows.size(); ++i) {
     const FlowRecord& flow = network.flows[i];
-    fmt::format_to(std::back_inserter(text),
-                   FMT_COMPILE("{:08x} {:08x} {} {} {} {} {} {}\n"),
-                   AddressOf(flow.source), AddressOf(flow.target), ports[i],
-                   kTargetPort, flow.bytes.count(), Ns(flow.start),
-                   Ns(flow.finish - flow.start), Ns(flow.ideal));
+    AppendFormat(&text, "{:08x} {:08x} {} {} {} {} {} {}\n",
+                 AddressOf(flow.source), AddressOf(flow.target), ports[i],
+                 kTargetPort, flow.bytes.count(), Ns(flow.start),
+                 Ns(flow.finish - flow.start), Ns(flow.ideal));
   }
   return text;
 }
@@ -77,10 +75,10 @@ std::string SimaiPfcText(const Topology& topology,
     const NodeId node = topology.link(record.link).source;
     const absl::Span<const LinkId> links = topology.links_from(node);
     const auto port = std::find(links.begin(), links.end(), record.link);
-    fmt::format_to(std::back_inserter(text), FMT_COMPILE("{} {} {} {} {}\n"),
-                   Ns(record.time), node.index(), TypeOf(topology.kind(node)),
-                   std::distance(links.begin(), port) + 1,
-                   record.is_pause ? 1 : 0);
+    AppendFormat(&text, "{} {} {} {} {}\n", Ns(record.time), node.index(),
+                 TypeOf(topology.kind(node)),
+                 std::distance(links.begin(), port) + 1,
+                 record.is_pause ? 1 : 0);
   }
   return text;
 }

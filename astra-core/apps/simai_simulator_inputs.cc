@@ -8,7 +8,7 @@
 #include "astra-core/apps/explanation.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/nccl/system_topology.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "network-frontends/config/network_file.h"
 #include "topology/topology_file.h"
 

@@ -1,5 +1,6 @@
 #include "astra-core/apps/simai_simulator_output.h"
 
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -13,7 +14,7 @@
 #include "astra-core/apps/simulator_tables.h"
 #include "astra-core/engine/report.h"
 #include "astra-core/engine/summary.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

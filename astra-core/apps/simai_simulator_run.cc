@@ -3,13 +3,15 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "astra-core/apps/run_watch.h"
 #include "astra-core/apps/simulator_tables.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "topology/routes.h"
 
 namespace astra {

@@ -7,7 +7,9 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -19,7 +21,7 @@
 #include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/execution/local_scheduler.h"
 #include "astra-core/sweep/results/sweep_table.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -12,7 +12,7 @@
 #include "astra-core/command_line/option_reading.h"
 #include "astra-core/sweep/execution/slurm_queue.h"
 #include "astra-core/sweep/sweep_points.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "network-frontends/config/amounts.h"
 
 namespace astra {

@@ -15,7 +15,7 @@
 #include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/execution/shell_word.h"
 #include "astra-core/sweep/results/flat_json.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,7 +21,8 @@
 #include "astra-core/sweep/results/ranking.h"
 #include "astra-core/sweep/results/row_text.h"
 #include "astra-core/sweep/results/table_text.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
+#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,7 @@
 #include "astra-core/sweep/results/html_report.h"
 #include "astra-core/sweep/results/ranking.h"
 #include "astra-core/sweep/results/row_text.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -3,8 +3,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "astra-core/base/append_format.h"
 #include "astra-core/engine/report.h"
-#include "fmt/format.h"
 
 namespace astra {
 namespace {
@@ -102,8 +102,8 @@ constexpr ColumnSpec kOfNetwork[] = {
 };
 
 void Append(const ColumnSpec& column, std::string& text) {
-  fmt::format_to(std::back_inserter(text), "{:<18}{:<20}{:<24}{}\n",
-                 column.file, column.name, column.unit, column.meaning);
+  AppendFormat(&text, "{:<18}{:<20}{:<24}{}\n", column.file, column.name,
+               column.unit, column.meaning);
 }
 
 void AppendEngine(std::string_view file, std::string& text) {

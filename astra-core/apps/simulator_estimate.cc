@@ -16,7 +16,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/communicators.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "network-frontends/network_statistics.h"
 #include "topology/routes.h"
 

@@ -13,8 +13,9 @@
 #include "astra-core/base/parse.h"
 #include "astra-core/base/yaml_reader.h"
 #include "astra-core/command_line/version.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "network-frontends/config/network_file.h"
+#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {

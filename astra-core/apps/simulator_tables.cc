@@ -6,9 +6,9 @@
 #include <iterator>
 #include <vector>
 
+#include "astra-core/base/append_format.h"
 #include "astra-core/base/csv.h"
-#include "fmt/compile.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {
@@ -110,12 +110,11 @@ std::string SimulatedLinksCsv(const Topology& topology,
       continue;
     }
     const LinkRecord& record = network.links[line - 1];
-    fmt::format_to(std::back_inserter(text),
-                   FMT_COMPILE(",{:.0f},{},{:.6f},{},{},{},{},{},{:.6f}\n"),
-                   record.bytes, record.packets,
-                   ShareOfTime(record.busy, network_time),
-                   record.max_queue.count(), record.marked, record.dropped,
-                   record.lost, record.pauses, ToMicroseconds(record.paused));
+    AppendFormat(&text, ",{:.0f},{},{:.6f},{},{},{},{},{},{:.6f}\n",
+                 record.bytes, record.packets,
+                 ShareOfTime(record.busy, network_time),
+                 record.max_queue.count(), record.marked, record.dropped,
+                 record.lost, record.pauses, ToMicroseconds(record.paused));
   }
   return text;
 }

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "astra-core/base/parallel_dimension.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

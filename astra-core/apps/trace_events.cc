@@ -1,7 +1,8 @@
 #include "astra-core/apps/trace_events.h"
 
-#include "fmt/compile.h"
-#include "fmt/format.h"
+#include "astra-core/base/append_format.h"
+#include "fmt/core.h"
+#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
@@ -18,13 +19,13 @@ std::string JsonString(std::string_view text) {
 
 }  // namespace
 
-std::back_insert_iterator<std::string> TraceEvents::Begin() {
+std::string* TraceEvents::Begin() {
   if (!text_.empty()) text_ += ",\n";
-  return std::back_inserter(text_);
+  return &text_;
 }
 
 void TraceEvents::NameProcess(uint64_t process, std::string_view name) {
-  fmt::format_to(
+  AppendFormat(
       Begin(),
       R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}},)"
       "\n"
@@ -34,31 +35,30 @@ void TraceEvents::NameProcess(uint64_t process, std::string_view name) {
 }
 
 void TraceEvents::NameThread(const TraceTrack& track, std::string_view name) {
-  fmt::format_to(Begin(),
-                 R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},)"
-                 R"("args":{{"name":{}}}}},)"
-                 "\n"
-                 R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},)"
-                 R"("args":{{"sort_index":{}}}}})",
-                 track.process, track.thread, JsonString(name), track.process,
-                 track.thread, track.thread);
+  AppendFormat(Begin(),
+               R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},)"
+               R"("args":{{"name":{}}}}},)"
+               "\n"
+               R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},)"
+               R"("args":{{"sort_index":{}}}}})",
+               track.process, track.thread, JsonString(name), track.process,
+               track.thread, track.thread);
 }
 
 void TraceEvents::Slice(const TraceTrack& track, std::string_view name,
                         TimePs begin, TimePs end, const Arguments& arguments,
                         bool is_wait) {
-  fmt::format_to(
-      Begin(),
-      FMT_COMPILE(R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{:.6f},)"
-                  R"("dur":{:.6f},{}"args":{}}})"),
-      JsonString(name), track.process, track.thread, ToMicroseconds(begin),
-      ToMicroseconds(end - begin), is_wait ? R"("cname":"grey",)" : "",
-      JsonText(arguments));
+  AppendFormat(Begin(),
+               R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{:.6f},)"
+               R"("dur":{:.6f},{}"args":{}}})",
+               JsonString(name), track.process, track.thread,
+               ToMicroseconds(begin), ToMicroseconds(end - begin),
+               is_wait ? R"("cname":"grey",)" : "", JsonText(arguments));
 }
 
 void TraceEvents::Mark(const TraceTrack& track, std::string_view name,
                        TimePs time) {
-  fmt::format_to(
+  AppendFormat(
       Begin(),
       R"({{"ph":"i","s":"p","name":{},"pid":{},"tid":{},"ts":{:.6f}}})",
       JsonString(name), track.process, track.thread, ToMicroseconds(time));
@@ -66,7 +66,7 @@ void TraceEvents::Mark(const TraceTrack& track, std::string_view name,
 
 void TraceEvents::Arrow(uint64_t id, const TraceTrack& from, TimePs begin,
                         const TraceTrack& to, TimePs end) {
-  fmt::format_to(
+  AppendFormat(
       Begin(),
       R"({{"ph":"s","cat":"message","name":"message","id":{},"pid":{},)"
       R"("tid":{},"ts":{:.6f}}},)"
@@ -79,10 +79,10 @@ void TraceEvents::Arrow(uint64_t id, const TraceTrack& from, TimePs begin,
 
 void TraceEvents::Rate(uint64_t process, std::string_view name, double us,
                        double gbps) {
-  fmt::format_to(Begin(),
-                 R"({{"ph":"C","name":{},"pid":{},"ts":{:.6f},)"
-                 R"("args":{{"Gbps":{:.3f}}}}})",
-                 JsonString(name), process, us, gbps);
+  AppendFormat(Begin(),
+               R"({{"ph":"C","name":{},"pid":{},"ts":{:.6f},)"
+               R"("args":{{"Gbps":{:.3f}}}}})",
+               JsonString(name), process, us, gbps);
 }
 
 std::string TraceEvents::Text(const Arguments& remarks) && {

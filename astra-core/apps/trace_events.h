@@ -9,12 +9,11 @@
 #define ASTRA_CORE_APPS_TRACE_EVENTS_H_
 
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <string_view>
 
 #include "astra-core/base/units.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace astra {
 
@@ -50,7 +49,7 @@ class TraceEvents {
   std::string Text(const Arguments& remarks) &&;
 
  private:
-  std::back_insert_iterator<std::string> Begin();
+  std::string* Begin();
 
   std::string text_;
 };

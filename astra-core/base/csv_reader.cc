@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

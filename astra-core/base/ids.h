@@ -7,7 +7,7 @@
 #include <compare>
 #include <cstdint>
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 
@@ -33,13 +33,23 @@ using ChunkId = Id<struct ChunkTag>;    // A piece of a collective's buffer.
 using FlowId = Id<struct FlowTag, uint64_t>;  // A message of a FlowGraph.
 using MessageId = Id<struct MessageTag>;      // A message in a network.
 
+namespace internal {
+
+// Writes an index in decimal. It is compiled once, so that a source which
+// prints an identifier does not compile the formatting of integers again.
+fmt::format_context::iterator FormatIndex(uint64_t index,
+                                          fmt::format_context& context);
+
+}  // namespace internal
 }  // namespace astra
 
 template <class Tag, class Index>
-struct fmt::formatter<astra::Id<Tag, Index>> : fmt::formatter<Index> {
-  template <class Context>
-  auto format(astra::Id<Tag, Index> id, Context& context) const {
-    return fmt::formatter<Index>::format(id.index(), context);
+struct fmt::formatter<astra::Id<Tag, Index>> {
+  constexpr auto parse(format_parse_context& context) {
+    return context.begin();
+  }
+  auto format(astra::Id<Tag, Index> id, format_context& context) const {
+    return astra::internal::FormatIndex(id.index(), context);
   }
 };
 

@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -1,6 +1,6 @@
 #include "astra-core/base/text_reader.h"
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "absl/numeric/int128.h"
 #include "astra-core/base/check.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 
@@ -105,15 +105,26 @@ inline TimePs TransferTime(Bytes volume, Bandwidth rate) {
   return TimePs(static_cast<int64_t>(time_ps));
 }
 
+namespace internal {
+
+// Writes "COUNTsuffix". It is compiled once, so that a source which prints a
+// quantity does not compile the formatting of integers again.
+fmt::format_context::iterator FormatQuantity(int64_t count,
+                                             std::string_view suffix,
+                                             fmt::format_context& context);
+
+}  // namespace internal
 }  // namespace astra
 
 // Prints "1500ps", "64B", "400000000000bps".
 template <class Unit>
-struct fmt::formatter<astra::Quantity<Unit>> : fmt::formatter<int64_t> {
-  template <class Context>
-  auto format(astra::Quantity<Unit> quantity, Context& context) const {
-    auto out = fmt::formatter<int64_t>::format(quantity.count(), context);
-    return fmt::format_to(out, "{}", Unit::kSuffix);
+struct fmt::formatter<astra::Quantity<Unit>> {
+  constexpr auto parse(format_parse_context& context) {
+    return context.begin();
+  }
+  auto format(astra::Quantity<Unit> quantity, format_context& context) const {
+    return astra::internal::FormatQuantity(quantity.count(), Unit::kSuffix,
+                                           context);
   }
 };
 

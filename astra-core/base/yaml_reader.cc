@@ -8,7 +8,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/text_reader.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "yaml-cpp/yaml.h"
 
 namespace astra {

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/base/append_format.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "boost/program_options.hpp"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {
@@ -214,20 +215,19 @@ absl::StatusOr<double> CommandLine::number(std::string_view name,
 std::string HelpText(std::string_view usage,
                      absl::Span<const OptionSpec> options) {
   std::string text(usage);
-  const auto out = std::back_inserter(text);
   const std::vector<OptionSpec> all = WithCommonOptions(options);
   std::string_view group;
   for (const OptionSpec& option : all) {
     if (option.group != group) {
       group = option.group;
-      fmt::format_to(out, "\n{}:\n", group);
+      AppendFormat(&text, "\n{}:\n", group);
     }
     std::string names = fmt::format("--{}", option.name);
     for (const std::string_view alias : Split(option.aliases)) {
       names += fmt::format(", -{}", alias);
     }
     if (!option.value.empty()) names += fmt::format(" {}", option.value);
-    fmt::format_to(out, "  {:<38} {}\n", names, option.help);
+    AppendFormat(&text, "  {:<38} {}\n", names, option.help);
   }
   return text;
 }

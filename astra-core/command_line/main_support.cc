@@ -7,7 +7,7 @@
 
 #include "absl/strings/cord.h"
 #include "astra-core/command_line/version.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -1,8 +1,10 @@
 #include "astra-core/command_line/option_reading.h"
 
+#include <string>
+
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 

@@ -1,7 +1,9 @@
 #include "astra-core/engine/communicators.h"
 
 #include <algorithm>
+#include <string_view>
 
+#include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/registry.h"
 

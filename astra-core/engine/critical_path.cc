@@ -9,7 +9,7 @@
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/csv.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

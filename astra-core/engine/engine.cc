@@ -9,7 +9,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/wall_pace.h"
 #include "astra-core/engine/time_limit.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/base/event_queue.h"
 #include "astra-core/engine/communicators.h"

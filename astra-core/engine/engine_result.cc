@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "absl/status/statusor.h"
 #include "astra-core/engine/engine.h"
 #include "astra-core/engine/time_limit.h"
 

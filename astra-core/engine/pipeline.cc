@@ -7,7 +7,7 @@
 #include "astra-core/base/status_macros.h"
 #include "collectives/bus_bandwidth_file.h"
 #include "collectives/registry.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -9,7 +9,7 @@
 #include "astra-core/base/check.h"
 #include "astra-core/engine/summary_lines.h"
 #include "astra-core/engine/work_rates.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <iterator>
 
+#include "astra-core/base/append_format.h"
 #include "astra-core/base/check.h"
 #include "astra-core/base/csv.h"
-#include "fmt/compile.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {
@@ -205,8 +205,8 @@ void AppendCollective(const CollectiveRecord& record, std::string_view layer,
   const std::string_view bound = record.is_measured        ? "busbw file"
                                  : record.is_latency_bound ? "latency"
                                                            : "bandwidth";
-  fmt::format_to(
-      std::back_inserter(text),
+  AppendFormat(
+      &text,
       "{},{},{},{},{},{},{},{},{},{},{},{:.6f},{:.6f},{:.3f},{:.3f},{},{}\n",
       CsvField(layer), phase, Name(kind), Name(dimension), record.lowest_rank,
       record.num_ranks, record.num_groups, record.count, record.algorithm,
@@ -223,8 +223,8 @@ absl::Span<const ColumnSpec> ResultColumns() { return kColumns; }
 std::string DescribeColumns() {
   std::string text;
   for (const ColumnSpec& column : kColumns) {
-    fmt::format_to(std::back_inserter(text), "{:<18}{:<20}{:<24}{}\n",
-                   column.file, column.name, column.unit, column.meaning);
+    AppendFormat(&text, "{:<18}{:<20}{:<24}{}\n", column.file, column.name,
+                 column.unit, column.meaning);
   }
   return text;
 }
@@ -315,11 +315,10 @@ std::string LinksCsv(const Topology& topology, const SimulationResult& result) {
     const Bandwidth rate = topology.type(LinkId(i)).bandwidth;
     const double bytes = Checked(result.link_bytes[i], "link bytes");
     const double utilisation = UtilisationOf(LinkId(i), topology, result);
-    fmt::format_to(std::back_inserter(text),
-                   FMT_COMPILE("{},{},{},{},{},{},{:.0f},{:.6f}\n"), i,
-                   link.source, NodeKindName(topology, link.source),
-                   link.target, NodeKindName(topology, link.target),
-                   ToGbps(rate), bytes, Checked(utilisation, "utilisation"));
+    AppendFormat(&text, "{},{},{},{},{},{},{:.0f},{:.6f}\n", i, link.source,
+                 NodeKindName(topology, link.source), link.target,
+                 NodeKindName(topology, link.target), ToGbps(rate), bytes,
+                 Checked(utilisation, "utilisation"));
   }
   return text;
 }

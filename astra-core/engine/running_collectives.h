@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "astra-core/base/event_queue.h"
 #include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/communicators.h"

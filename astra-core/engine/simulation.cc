@@ -20,7 +20,7 @@
 #include "astra-core/engine/pipeline_links.h"
 #include "astra-core/engine/pipeline_program.h"
 #include "astra-core/engine/shorter_iterations.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -3,9 +3,10 @@
 #include <cstddef>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "astra-core/base/check.h"
 #include "astra-core/engine/summary_lines.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/parallel_plan.h"
 
 namespace astra {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "astra-core/engine/report.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/numeric/int128.h"
 #include "collectives/closed_form.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 

@@ -1,6 +1,6 @@
 #include "astra-core/engine/work_rates.h"
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -11,7 +12,7 @@
 #include "astra-core/base/sha256.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/sweep/sweep_sections.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -5,12 +5,13 @@
 #include <limits>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/sweep/number_range.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -12,7 +12,7 @@
 #include "astra-core/base/yaml_reader.h"
 #include "astra-core/sweep/sweep_axes.h"
 #include "astra-core/sweep/sweep_sections.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -1,12 +1,13 @@
 #include "astra-core/sweep/sweep_points.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/base/yaml_reader.h"
 #include "astra-core/sweep/sweep_file.h"

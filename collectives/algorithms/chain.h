@@ -17,6 +17,7 @@
 #ifndef COLLECTIVES_ALGORITHMS_CHAIN_H_
 #define COLLECTIVES_ALGORITHMS_CHAIN_H_
 
+#include "absl/status/statusor.h"
 #include "collectives/algorithms/pipelined.h"
 
 namespace astra {

@@ -10,7 +10,7 @@
 #include "collectives/algorithms/causal_builder.h"
 #include "collectives/algorithms/chunks.h"
 #include "collectives/algorithms/server_tree.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

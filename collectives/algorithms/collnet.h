@@ -30,6 +30,7 @@
 #ifndef COLLECTIVES_ALGORITHMS_COLLNET_H_
 #define COLLECTIVES_ALGORITHMS_COLLNET_H_
 
+#include "absl/status/statusor.h"
 #include "collectives/algorithms/pipelined.h"
 
 namespace astra {

@@ -27,6 +27,7 @@
 #ifndef COLLECTIVES_ALGORITHMS_HALVING_DOUBLING_H_
 #define COLLECTIVES_ALGORITHMS_HALVING_DOUBLING_H_
 
+#include "absl/status/statusor.h"
 #include "collectives/algorithms/pipelined.h"
 
 namespace astra {

@@ -1,6 +1,7 @@
 #include "collectives/algorithms/nvls.h"
 
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -8,7 +9,7 @@
 #include "astra-core/base/status_macros.h"
 #include "collectives/algorithms/causal_builder.h"
 #include "collectives/algorithms/chunks.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 

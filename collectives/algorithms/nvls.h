@@ -27,6 +27,9 @@
 #ifndef COLLECTIVES_ALGORITHMS_NVLS_H_
 #define COLLECTIVES_ALGORITHMS_NVLS_H_
 
+#include <string_view>
+
+#include "absl/status/statusor.h"
 #include "collectives/algorithms/pipelined.h"
 
 namespace astra {

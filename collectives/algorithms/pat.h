@@ -23,6 +23,7 @@
 #ifndef COLLECTIVES_ALGORITHMS_PAT_H_
 #define COLLECTIVES_ALGORITHMS_PAT_H_
 
+#include "absl/status/statusor.h"
 #include "collectives/algorithms/pipelined.h"
 
 namespace astra {

@@ -26,6 +26,7 @@
 #ifndef COLLECTIVES_ALGORITHMS_PXN_H_
 #define COLLECTIVES_ALGORITHMS_PXN_H_
 
+#include "absl/status/statusor.h"
 #include "collectives/algorithms/pipelined.h"
 
 namespace astra {

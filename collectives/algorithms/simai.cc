@@ -9,7 +9,7 @@
 #include "collectives/algorithms/chunks.h"
 #include "collectives/algorithms/nvls.h"
 #include "collectives/algorithms/ring.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

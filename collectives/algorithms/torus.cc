@@ -8,7 +8,7 @@
 #include "astra-core/base/status_macros.h"
 #include "collectives/algorithms/causal_builder.h"
 #include "collectives/algorithms/chunks.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

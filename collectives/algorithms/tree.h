@@ -22,6 +22,7 @@
 #ifndef COLLECTIVES_ALGORITHMS_TREE_H_
 #define COLLECTIVES_ALGORITHMS_TREE_H_
 
+#include "absl/status/statusor.h"
 #include "collectives/algorithms/pipelined.h"
 
 namespace astra {

@@ -15,7 +15,7 @@
 #include "collectives/measurements/measured_terms.h"
 #include "collectives/nccl/estimator.h"
 #include "collectives/nccl/nccl_options.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 // Estimates fill caches, so threads take turns.
 struct simai_estimator {

@@ -9,7 +9,7 @@
 
 #include "astra-core/base/check.h"
 #include "collectives/measurements/svg_plot.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -15,7 +15,7 @@
 #include "astra-core/base/text_reader.h"
 #include "collectives/measurements/measured_environment.h"
 #include "collectives/measurements/measured_terms.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

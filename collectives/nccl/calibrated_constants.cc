@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "collectives/nccl_algorithm.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

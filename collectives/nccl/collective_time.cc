@@ -10,7 +10,7 @@
 #include "collectives/nccl/group_hardware.h"
 #include "collectives/nccl/nccl_chunking.h"
 #include "collectives/registry.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -13,7 +13,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/systems/system_library.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -8,7 +8,7 @@
 #include "astra-core/base/status_macros.h"
 #include "collectives/nccl/collective_time.h"
 #include "collectives/nccl/system_topology.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "topology/routes.h"
 #include "topology/topology.h"
 

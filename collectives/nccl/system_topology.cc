@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
 #include "collectives/systems/system_library.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "topology/two_level_cluster.h"
 
 namespace astra {

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/check.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -13,7 +13,7 @@
 #include "collectives/schedules/msccl_algorithm.h"
 #include "collectives/schedules/msccl_run.h"
 #include "collectives/schedules/xml_reader.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "pugixml.hpp"
 
 namespace astra {

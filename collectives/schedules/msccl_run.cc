@@ -12,7 +12,7 @@
 #include "astra-core/base/status_macros.h"
 #include "collectives/schedules/contributions.h"
 #include "collectives/schedules/msccl_connections.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

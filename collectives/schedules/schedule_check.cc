@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "collectives/schedules/contributions.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

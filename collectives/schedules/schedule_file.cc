@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "astra-core/base/append_format.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
@@ -194,12 +195,11 @@ class Parser {
 std::string FormatFlow(const ScheduleFlow& flow, const DataDependencies& data) {
   std::string text = fmt::format("  - {{send: {}, to: {}, chunk: {}",
                                  flow.source, flow.target, flow.first_chunk);
-  auto out = std::back_inserter(text);
-  if (flow.num_chunks > 1) fmt::format_to(out, ", count: {}", flow.num_chunks);
+  if (flow.num_chunks > 1) AppendFormat(&text, ", count: {}", flow.num_chunks);
   if (flow.op == FlowOp::kReduce) text += ", reduce: true";
-  if (flow.channel > 0) fmt::format_to(out, ", channel: {}", flow.channel);
+  if (flow.channel > 0) AppendFormat(&text, ", channel: {}", flow.channel);
   if (flow.after != data.Of(flow)) {
-    fmt::format_to(out, ", after: [{}]", fmt::join(flow.after, ", "));
+    AppendFormat(&text, ", after: [{}]", fmt::join(flow.after, ", "));
   }
   return text + "}\n";
 }
@@ -233,7 +233,7 @@ absl::StatusOr<std::string> WriteSchedule(const CustomSchedule& schedule) {
       YamlQuoted(schedule.name()), Name(collective.kind), collective.num_ranks,
       collective.num_chunks, last_channel + 1);
   if (collective.is_rooted()) {
-    fmt::format_to(std::back_inserter(text), "root: {}\n", collective.root);
+    AppendFormat(&text, "root: {}\n", collective.root);
   }
   text += schedule.flows().empty() ? "steps: []\n" : "steps:\n";
   DataDependencies data;

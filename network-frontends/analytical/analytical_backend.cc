@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "astra-core/base/check.h"
 
 namespace astra {

@@ -21,6 +21,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "astra-core/base/event_queue.h"
 #include "network-frontends/network_backend.h"
 #include "topology/routes.h"

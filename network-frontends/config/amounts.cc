@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -16,7 +16,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/text_reader.h"
 #include "astra-core/base/yaml_reader.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "network-frontends/config/amounts.h"
 #include "network-frontends/config/network_fields.h"
 #include "network-frontends/config/simai_conf.h"

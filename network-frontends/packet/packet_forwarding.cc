@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/types/span.h"
 #include "astra-core/base/random.h"
 #include "network-frontends/packet/packet_network.h"
 

@@ -5,8 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "network-frontends/packet/congestion/registry.h"
 
 namespace astra {

@@ -1,8 +1,10 @@
 // What is written down of what happens.
 
 #include <algorithm>
+#include <string>
 
-#include "fmt/format.h"
+#include "absl/types/span.h"
+#include "fmt/core.h"
 #include "network-frontends/packet/packet_network.h"
 
 namespace astra {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra::testing {
 

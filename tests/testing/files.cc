@@ -34,6 +34,10 @@ std::vector<std::string> TemporaryFolder::Names() const {
   return names;
 }
 
+std::string SourcePath(std::string_view path) {
+  return fmt::format("{}/{}", ASTRA_SOURCE_DIR, path);
+}
+
 void WriteText(const std::string& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary);
   file << text << std::flush;

@@ -30,6 +30,10 @@ class TemporaryFolder {
 
 void WriteText(const std::string& path, std::string_view text);
 
+// The path of a file that lies at `path` in the source folder, such as
+// "inputs/networks/roce.yaml".
+std::string SourcePath(std::string_view path);
+
 // The contents of a file that must exist.
 std::string ReadText(const std::string& path);
 

@@ -9,12 +9,16 @@
 
 namespace astra::testing {
 
+std::string ProgramPath(const std::string& program) {
+  return fmt::format("{}/{}", ASTRA_BIN_DIR, program);
+}
+
 ProgramResult RunProgram(const std::string& program,
                          const std::string& arguments,
                          const std::string& folder) {
   const TemporaryFolder output;
   const std::string command = fmt::format(
-      "cd '{}' && '{}/{}' {} >'{}' 2>'{}'", folder, ASTRA_BIN_DIR, program,
+      "cd '{}' && '{}' {} >'{}' 2>'{}'", folder, ProgramPath(program),
       arguments, output.PathOf("out"), output.PathOf("error"));
   const int status = std::system(command.c_str());
   ASTRA_CHECK(WIFEXITED(status), "{} ended with status {}", command, status);

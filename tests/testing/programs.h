@@ -13,6 +13,9 @@ struct ProgramResult {
   std::string error;
 };
 
+// The path of `program` in the bin/ folder of the build.
+std::string ProgramPath(const std::string& program);
+
 // Runs `program`, of the build's bin/, in `folder` with arguments as a shell
 // reads them. stdout and stderr go to files beside the folder, not into it.
 ProgramResult RunProgram(const std::string& program,

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "astra-core/base/check.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/generator/blueprint.h"
 #include "workload/models/model_spec.h"
 #include "workload/modules/module.h"

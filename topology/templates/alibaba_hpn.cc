@@ -5,7 +5,10 @@
 // et al., "Alibaba HPN: A Data Center Network for Large Language Model
 // Training", SIGCOMM 2024.
 
-#include "fmt/format.h"
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "fmt/core.h"
 #include "topology/templates/registry.h"
 
 namespace astra {

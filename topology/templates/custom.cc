@@ -2,7 +2,10 @@
 //
 // Source: the behaviour of SimAI 1.6 without a template.
 
-#include "fmt/format.h"
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "fmt/core.h"
 #include "topology/templates/registry.h"
 
 namespace astra {

@@ -2,7 +2,10 @@
 //
 // Source: the template of that name in SimAI 1.6.
 
-#include "fmt/format.h"
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "fmt/core.h"
 #include "topology/templates/registry.h"
 
 namespace astra {

@@ -17,7 +17,10 @@
 //       oversubscription, on 128-port 400 Gbps switches (NVIDIA Spectrum-4
 //       SN5600, 64 x 800 Gbps or 128 x 400 Gbps), whose ports also limit a PSW.
 
-#include "fmt/format.h"
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "fmt/core.h"
 #include "topology/templates/registry.h"
 
 namespace astra {

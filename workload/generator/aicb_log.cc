@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/base/append_format.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/parallel_plan.h"
 
 namespace astra {
@@ -116,32 +117,31 @@ class Writer {
 };
 
 absl::Status Writer::Add(const ModuleStep& step, const std::string& stage) {
-  const auto out = std::back_inserter(text_);
   constexpr std::string_view kRest = "None,None,,None,None,None,1";
   if (step.kind == StepKind::kWait) return absl::OkStatus();
   if (step.kind == StepKind::kCompute) {
     const Gemm* gemm = std::get_if<Gemm>(&step.op.shape);
     if (gemm == nullptr || !options_.with_products) return absl::OkStatus();
-    fmt::format_to(out, "CommType.computation,None,None,{},{}.{},{}\n",
-                   ShapesOf(*gemm), stage, step.op.name, kRest);
+    AppendFormat(&text_, "CommType.computation,None,None,{},{}.{},{}\n",
+                 ShapesOf(*gemm), stage, step.op.name, kRest);
     return absl::OkStatus();
   }
   const Communication& what = step.communication;
   ASTRA_ASSIGN_OR_RETURN(const std::string_view group,
                          GroupName(what.dimension, blueprint_.sizes));
-  fmt::format_to(out, "CommType.{},CommGroup.{},{},{},{},{}\n",
-                 TypeName(what.kind), group, plan_.GroupSize(what.dimension),
-                 what.bytes.count(), stage, kRest);
+  AppendFormat(&text_, "CommType.{},CommGroup.{},{},{},{},{}\n",
+               TypeName(what.kind), group, plan_.GroupSize(what.dimension),
+               what.bytes.count(), stage, kRest);
   return absl::OkStatus();
 }
 
 void Writer::Message(std::string_view type, std::string_view stage,
                      std::string_view neighbour) {
-  fmt::format_to(std::back_inserter(text_),
-                 "CommType.{},CommGroup.pp_group,{},{},{}_step,None,None,{},"
-                 "None,None,None,1\n",
-                 type, blueprint_.sizes.pipeline,
-                 blueprint_.pipeline_message.count(), stage, neighbour);
+  AppendFormat(&text_,
+               "CommType.{},CommGroup.pp_group,{},{},{}_step,None,None,{},"
+               "None,None,None,1\n",
+               type, blueprint_.sizes.pipeline,
+               blueprint_.pipeline_message.count(), stage, neighbour);
 }
 
 absl::Status Writer::Pass(const MockModule& module, ModulePass pass,

@@ -4,8 +4,10 @@
 #include <iterator>
 #include <string_view>
 #include <variant>
+#include <vector>
 
-#include "fmt/format.h"
+#include "absl/status/statusor.h"
+#include "fmt/core.h"
 #include "workload/generator/training.h"
 #include "workload/parallel_plan.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/generator/model_parts.h"
 #include "workload/generator/training.h"
 #include "workload/generator/training_setup.h"

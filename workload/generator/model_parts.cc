@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
+#include <string>
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "astra-core/base/names.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

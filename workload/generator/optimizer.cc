@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/generator/sharding.h"
 #include "workload/parallel_plan.h"
 

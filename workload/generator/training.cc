@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "astra-core/base/status_macros.h"
 #include "workload/generator/model_parts.h"

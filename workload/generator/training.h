@@ -3,6 +3,8 @@
 #ifndef WORKLOAD_GENERATOR_TRAINING_H_
 #define WORKLOAD_GENERATOR_TRAINING_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "workload/generator/blueprint.h"
 #include "workload/generator/training_setup.h"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/generator/model_parts.h"
 #include "workload/modules/embedding.h"
 #include "workload/parallel_plan.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "fmt/format.h"
+#include "astra-core/base/append_format.h"
 
 namespace astra {
 namespace {
@@ -33,9 +33,8 @@ struct Line {
 
 void Write(const Line& line, std::string& text) {
   if (line.part.empty()) return;
-  fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\t{}\n", line.layer,
-                 line.part, (line.compute.count() + 500) / 1000,
-                 line.communicated.count());
+  AppendFormat(&text, "{}\t{}\t{}\t{}\n", line.layer, line.part,
+               (line.compute.count() + 500) / 1000, line.communicated.count());
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/yaml_reader.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -1,5 +1,7 @@
 #include "workload/modules/feed_forward.h"
 
+#include <string_view>
+
 #include "workload/modules/module_builder.h"
 #include "workload/modules/norm.h"
 

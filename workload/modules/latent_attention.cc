@@ -1,5 +1,7 @@
 #include "workload/modules/latent_attention.h"
 
+#include <string_view>
+
 #include "workload/modules/core_attention.h"
 #include "workload/modules/module_builder.h"
 #include "workload/modules/norm.h"

@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "absl/types/span.h"
+#include "astra-core/base/append_format.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/text_reader.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/operators/microseconds.h"
 
 namespace astra {
@@ -171,10 +172,10 @@ absl::StatusOr<AiobFile> ReadAiob(const std::string& path) {
 std::string FormatAiob(const AiobFile& file) {
   std::string text = fmt::format("train_iter:{}\n", file.train_iter);
   for (const AiobSection& section : file.sections) {
-    fmt::format_to(std::back_inserter(text), "{}:\n", section.name);
+    AppendFormat(&text, "{}:\n", section.name);
     for (const Key& key : kKeys) {
-      fmt::format_to(std::back_inserter(text), "    {}: {}\n", key.name,
-                     MicrosecondsText(section.*key.time));
+      AppendFormat(&text, "    {}: {}\n", key.name,
+                   MicrosecondsText(section.*key.time));
     }
   }
   return text;

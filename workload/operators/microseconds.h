@@ -8,7 +8,7 @@
 #include <string>
 
 #include "astra-core/base/units.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/operators/microseconds.h"
 
 namespace astra {

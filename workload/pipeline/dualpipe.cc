@@ -17,8 +17,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
+#include <vector>
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/pipeline/schedule_rules.h"
 #include "workload/pipeline/stage_slots.h"
 

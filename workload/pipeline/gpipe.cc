@@ -6,6 +6,8 @@
 // same order as of the forward, as in every other schedule: the time and the
 // memory are the same, and messages are never overtaken.
 
+#include <vector>
+
 #include "workload/pipeline/schedule_rules.h"
 #include "workload/pipeline/stage_slots.h"
 

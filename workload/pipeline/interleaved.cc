@@ -12,8 +12,10 @@
 // pipeline_parallel/schedules.py, with its default size of a group.
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/pipeline/schedule_rules.h"
 #include "workload/pipeline/stage_slots.h"
 

@@ -8,6 +8,7 @@
 // pipeline_parallel/schedules.py.
 
 #include <algorithm>
+#include <vector>
 
 #include "workload/pipeline/schedule_rules.h"
 #include "workload/pipeline/stage_slots.h"

@@ -1,12 +1,14 @@
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "astra-core/base/check.h"
 #include "astra-core/base/names.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "workload/pipeline/schedule.h"
 #include "workload/pipeline/schedule_rules.h"
 

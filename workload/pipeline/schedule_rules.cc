@@ -1,6 +1,6 @@
 #include "workload/pipeline/schedule_rules.h"
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 

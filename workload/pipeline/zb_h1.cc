@@ -12,6 +12,7 @@
 // 2401.10241, section 2.
 
 #include <algorithm>
+#include <vector>
 
 #include "workload/pipeline/schedule_rules.h"
 #include "workload/pipeline/stage_slots.h"

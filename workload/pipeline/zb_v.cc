@@ -16,6 +16,8 @@
 // torch/distributed/pipelining/schedules.py.
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "workload/pipeline/schedule_rules.h"
 #include "workload/pipeline/stage_slots.h"

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

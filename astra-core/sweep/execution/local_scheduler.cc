@@ -9,13 +9,14 @@
 #include <deque>
 #include <list>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/stop_signals.h"
 #include "astra-core/sweep/execution/free_memory.h"
 #include "astra-core/sweep/execution/point_process.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

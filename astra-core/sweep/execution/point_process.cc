@@ -22,7 +22,7 @@
 #include "astra-core/sweep/execution/captured_command.h"
 #include "astra-core/sweep/execution/run_metrics.h"
 #include "astra-core/sweep/execution/shell_word.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

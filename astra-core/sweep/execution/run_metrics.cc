@@ -11,7 +11,7 @@
 #include "astra-core/base/csv_reader.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "nlohmann/json.hpp"
 
 namespace astra {

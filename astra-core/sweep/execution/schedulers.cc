@@ -1,3 +1,4 @@
+#include "absl/types/span.h"
 #include "astra-core/sweep/execution/local_scheduler.h"
 #include "astra-core/sweep/execution/scheduler.h"
 #include "astra-core/sweep/execution/slurm_scheduler.h"

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <string_view>
 #include <system_error>
 
 #include "astra-core/base/files.h"
@@ -14,7 +15,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/sweep/execution/captured_command.h"
 #include "astra-core/sweep/execution/shell_word.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "fmt/ranges.h"
 
 namespace astra {

@@ -6,8 +6,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"

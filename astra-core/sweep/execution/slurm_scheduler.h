@@ -7,6 +7,7 @@
 #define ASTRA_CORE_SWEEP_EXECUTION_SLURM_SCHEDULER_H_
 
 #include <chrono>
+#include <string>
 
 #include "absl/status/status.h"
 #include "astra-core/sweep/execution/scheduler.h"

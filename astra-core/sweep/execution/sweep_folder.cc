@@ -10,7 +10,7 @@
 
 #include "astra-core/base/host_name.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -11,7 +11,7 @@
 #include "astra-core/base/check.h"
 #include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/results/ranking.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "astra-core/sweep/results/row_expression.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

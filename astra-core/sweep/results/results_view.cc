@@ -10,7 +10,7 @@
 #include "astra-core/sweep/results/flat_json.h"
 #include "astra-core/sweep/results/stored_sweep.h"
 #include "astra-core/sweep/results/sweep_table.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "astra-core/sweep/results/text_columns.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -9,7 +9,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/results/flat_json.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -15,7 +15,7 @@
 #include "astra-core/sweep/results/requirements.h"
 #include "astra-core/sweep/results/results_view.h"
 #include "astra-core/sweep/results/stored_sweep.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -9,7 +9,7 @@
 #include "astra-core/base/csv.h"
 #include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/sweep_value.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

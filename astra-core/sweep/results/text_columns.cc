@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "astra-core/base/names.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {

@@ -128,8 +128,8 @@ TEST_F(GenTopoProgramTest, EndsWith2WhereTheFileCannotBeWritten) {
 
 TEST_F(GenTopoProgramTest, EndsWith2WhereNobodyHearsIt) {
   const std::string command =
-      fmt::format("cd '{}' && '{}/gen_topo' -g 8 -o file >/dev/full 2>error",
-                  folder_.path(), ASTRA_BIN_DIR);
+      fmt::format("cd '{}' && '{}' -g 8 -o file >/dev/full 2>error",
+                  folder_.path(), ProgramPath("gen_topo"));
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
   EXPECT_EQ(ReadText(folder_.PathOf("error")),
             "gen_topo: error: stdout: cannot be written: No space left on "

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "astra-core/base/sha256.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "tests/astra-core/sweep/made_up_programs.h"
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"

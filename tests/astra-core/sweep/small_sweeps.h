@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "astra-core/sweep/sweep_file.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "tests/astra-core/sweep/made_up_programs.h"
 #include "tests/testing/matchers.h"
 

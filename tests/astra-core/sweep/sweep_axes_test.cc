@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "tests/astra-core/sweep/small_sweeps.h"
 #include "tests/testing/matchers.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "tests/astra-core/sweep/small_sweeps.h"
 #include "tests/testing/matchers.h"
 

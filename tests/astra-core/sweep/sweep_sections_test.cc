@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "tests/astra-core/sweep/small_sweeps.h"
 #include "tests/testing/matchers.h"
 

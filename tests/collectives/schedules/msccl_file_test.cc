@@ -5,6 +5,7 @@
 
 #include "collectives/schedules/schedule_file.h"
 #include "tests/testing/bad_input.h"
+#include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
 
 namespace astra {
@@ -18,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 const std::string kRing =
-    std::string(ASTRA_TESTS_DIR) + "/../inputs/schedules/ring_4.xml";
+    ::astra::testing::SourcePath("inputs/schedules/ring_4.xml");
 
 // "i0" stands for chunk 0 of the input; "tb.step" for what to wait for.
 std::string Step(int s, std::string_view type, std::string_view source,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/testing/bad_input.h"
+#include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
 
 namespace astra {
@@ -17,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 const std::string kAllPairs =
-    std::string(ASTRA_TESTS_DIR) + "/../inputs/schedules/all_pairs_8.yaml";
+    ::astra::testing::SourcePath("inputs/schedules/all_pairs_8.yaml");
 
 // As WriteSchedule writes it.
 constexpr std::string_view kFile =

@@ -17,8 +17,8 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 // Every field, none with its default.
-const std::string kAll =
-    ReadText(ASTRA_TESTS_DIR "/fuzz/corpus/network_file/all.yaml");
+const std::string kAll = ReadText(
+    ::astra::testing::SourcePath("tests/fuzz/corpus/network_file/all.yaml"));
 
 TEST(NetworkFileTest, EveryFieldIsReadAndWritten) {
   EXPECT_EQ(WriteNetworkFile(ValueOrDie(ParseNetworkFile("n", kAll))), kAll);
@@ -64,8 +64,8 @@ TEST(NetworkFileTest, NvSwitchesAreAsTheFabricExceptForPfcAndEcn) {
 
 TEST(NetworkFileTest, TheProjectsFileSaysTheDefaults) {
   Warnings warnings;
-  const PacketOptions options = ValueOrDie(
-      ReadNetwork(ASTRA_TESTS_DIR "/../inputs/networks/roce.yaml", &warnings));
+  const PacketOptions options = ValueOrDie(ReadNetwork(
+      ::astra::testing::SourcePath("inputs/networks/roce.yaml"), &warnings));
   EXPECT_THAT(warnings, IsEmpty());
   EXPECT_EQ(WriteNetworkFile(options), WriteNetworkFile(DefaultNetwork()));
 }

@@ -25,8 +25,8 @@ PacketOptions Parsed(std::string_view contents) {
 
 TEST(SimaiConfTest, TheFileOfTheProjectIsSimAIsNetwork) {
   Warnings warnings;
-  const PacketOptions o = ValueOrDie(
-      ReadNetwork(ASTRA_TESTS_DIR "/../inputs/networks/simai.conf", &warnings));
+  const PacketOptions o = ValueOrDie(ReadNetwork(
+      ::astra::testing::SourcePath("inputs/networks/simai.conf"), &warnings));
   EXPECT_THAT(warnings, IsEmpty());
   EXPECT_EQ(o.nic.payload, Bytes(9000));
   EXPECT_EQ(o.nic.header, Bytes(52));

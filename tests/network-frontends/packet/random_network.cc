@@ -9,7 +9,7 @@
 #include "astra-core/base/check.h"
 #include "astra-core/base/random.h"
 #include "astra-core/base/status_macros.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "network-frontends/packet/congestion/registry.h"
 #include "network-frontends/packet/packet_backend.h"
 #include "topology/topology_builder.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "tests/testing/matchers.h"
 
 namespace astra {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "astra-core/base/host_name.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "tests/astra-core/sweep/execution/fake_programs.h"
 #include "tests/testing/matchers.h"
 

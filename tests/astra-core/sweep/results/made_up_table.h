@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "astra-core/sweep/results/sweep_table.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 
 namespace astra::testing {
 

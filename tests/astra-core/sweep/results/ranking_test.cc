@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "tests/astra-core/sweep/results/made_up_table.h"
 #include "tests/testing/matchers.h"
 

@@ -6,7 +6,7 @@
 
 #include "absl/types/span.h"
 #include "astra-core/sweep/results/sweep_store.h"
-#include "fmt/format.h"
+#include "fmt/core.h"
 #include "fmt/ranges.h"
 #include "tests/astra-core/sweep/results/made_up_sweep.h"
 #include "tests/testing/files.h"
