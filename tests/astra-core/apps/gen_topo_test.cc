@@ -14,6 +14,7 @@
 namespace astra {
 namespace {
 
+using ::astra::testing::ProgramPath;
 using ::astra::testing::ProgramResult;
 using ::astra::testing::ReadText;
 using ::astra::testing::RunProgram;
