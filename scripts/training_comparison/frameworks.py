@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-from .rows import LeftOut, integer, read_zero
+from .rows import LeftOut, integer, read_dtype, read_recompute, read_zero
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +22,11 @@ class Framework:
     pads_vocabulary: bool = True
     fills_last_stages: bool = False  # With the layers that are over.
     has_deep_ep: bool = False  # Where no token is dropped: hides EP, takes SMs.
+    own_selective: bool = False  # "selective" is not that of Megatron.
+    # Its published memory: what PyTorch reserves, in GB of 10^9 B. Otherwise
+    # what is allocated, in GiB.
+    reserved: bool = False
+    decimal_gb: bool = False
 
 
 # SimuMax: Megatron-LM with all overlap off; the loss fused on B200, and not on
@@ -31,6 +36,8 @@ class Framework:
 # InternEvo: configs/7B_sft.py and its manual, which installs FlashAttention
 # 1.0.5, half as fast as the second (T. Dao, arXiv 2307.08691), and its loss;
 # its optimizer is PyTorch's AdamW, and its partition_uniform() cuts stages.
+# TorchTitan: torchtitan/components/metrics.py (max_reserved, GiB) and
+# activation_checkpoint.py (every second product is run again).
 FRAMEWORKS = (
     Framework("SimuMax.*B200", fuses_loss=True),
     Framework("SimuMax"),
@@ -41,15 +48,17 @@ FRAMEWORKS = (
               hides_parameters=True, overlaps_tp=True, has_own_fsdp=True),
     Framework("InternEvo", hides_gradients=True, attention_speed=0.5,
               gradients="bf16", fuses_loss=True, optimizer_workspace=8,
-              pads_vocabulary=False, fills_last_stages=True),
-    Framework(""),
+              pads_vocabulary=False, fills_last_stages=True, reserved=True,
+              decimal_gb=True),
+    Framework("TorchTitan", own_selective=True, reserved=True),
+    Framework("Megatron|MosaicML|Korthikanti|MLPerf"),
 )
 
 
 def find_framework(row):
     told = f"{row.get('source') or ''} {row.get('gpu_type') or ''}"
-    return next(framework for framework in FRAMEWORKS
-                if re.search(framework.pattern, told))
+    return next((framework for framework in FRAMEWORKS
+                 if re.search(framework.pattern, told)), None)
 
 
 def uses_deep_ep(row, framework):
@@ -59,11 +68,17 @@ def uses_deep_ep(row, framework):
 
 def sharding_options(row, framework):
     stage, is_fsdp, group = read_zero(row)
+    ranks = integer(row, "gpus") // (integer(row, "tp") * integer(row, "pp"))
+    if stage != 1 and group and group != ranks:
+        raise LeftOut(f"zero {row['zero']!r}: no model of shards over {group} "
+                      f"of {ranks} ranks")
     if is_fsdp and not framework.has_own_fsdp:
-        return ["--framework", "fsdp"]
+        if stage == 3:
+            return ["--framework", "fsdp"]
+        # SHARD_GRAD_OP: parameters stay whole from one step to the next.
+        return ["--zero", "2", "--grad-dtype", "bf16",
+                "--make-vocab-size-divisible-by", "0"]
     options = ["--zero", str(stage), "--grad-dtype", framework.gradients]
-    ranks = integer(row, "gpus") // (integer(row, "tp", 1)
-                                     * integer(row, "pp", 1))
     if stage == 1 and group and group < ranks:
         options += ["--zero-group", str(group)]
     if stage < 2 and framework.hides_gradients:
@@ -78,16 +93,13 @@ def framework_options(row, framework, assumed):
     options = sharding_options(row, framework)
     if "--overlap-grad-reduce" in options:
         assumed.append("overlapped data parallelism")
-    recompute = (row.get("recompute") or "").strip()
-    if recompute not in ("none", "selective", "full"):
-        assumed.append("no recomputation")
-        recompute = "none"
-    options += ["--recompute", recompute]
-    dtype = (row.get("dtype") or "").lower()
-    if "fp4" in dtype:
-        raise LeftOut("no model of FP4 products")
-    options += ["--dtype", "fp8" if "fp8" in dtype else "bfloat16"]
-    if integer(row, "flash_attn", 1) == 0:
+    recompute = read_recompute(row, assumed)
+    if recompute == "selective" and framework.own_selective:
+        raise LeftOut("recompute 'selective' of this framework is not that of "
+                      "Megatron")
+    options += ["--recompute", recompute,
+                "--dtype", read_dtype(row, assumed)]
+    if integer(row, "flash_attn") == 0:
         options.append("--no-flash-attn")
     return (options + kernel_options(row, framework)
             + stage_options(row, framework))
@@ -104,15 +116,15 @@ def kernel_options(row, framework):
         options += ["--optimizer-workspace", str(framework.optimizer_workspace)]
     if not framework.pads_vocabulary:
         options += ["--make-vocab-size-divisible-by", "0"]
-    if (framework.overlaps_tp and integer(row, "tp", 1) > 1
-            and integer(row, "sp", 0)):
+    if (framework.overlaps_tp and integer(row, "tp") > 1
+            and integer(row, "sp")):
         options.append("--tp-overlap")
     return options
 
 
 def stage_options(row, framework):
-    """How layers are spread over stages, where it is not as gen_workload does."""
-    stages = integer(row, "pp", 1)
+    """How layers are spread over stages, where gen_workload has another way."""
+    stages = integer(row, "pp")
     each, left = divmod(integer(row, "layers"), stages)
     if not framework.fills_last_stages or not left:
         return []

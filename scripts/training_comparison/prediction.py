@@ -1,74 +1,31 @@
 """From a row to a prediction."""
 
+import dataclasses
 import json
-import re
 import subprocess
 
-from .frameworks import find_framework, framework_options, overlap_options
+from .frameworks import Framework, find_framework, framework_options
+from .frameworks import overlap_options
 from .gpus import gpu_options
-from .rows import LeftOut, integer, read_experts
+from .models import model_yaml
+from .rows import LeftOut, integer, read_zero, with_layout
 from .systems import find_system, network_options
 
 TIME_LIMIT = 120  # Seconds for one program.
 
-UNGATED = re.compile(r"gpt|mpt|megatron|turing|nemotron|opt|bloom|neox|llemma",
-                     re.I)
-# MLA is told by the model, not by the columns.
-LATENT = re.compile(r"deepseek[-_ ]?v[23]|deepseekv[23]|deepseek-r1", re.I)
 
+@dataclasses.dataclass(frozen=True)
+class Prediction:
+    """Of an iteration, and of the fullest GPU."""
 
-def attention_lines(row, model):
-    heads = integer(row, "heads")
-    if LATENT.search(model):
-        q_rank = 1536 if integer(row, "hidden") > 4096 else 0
-        return ("attention: {kind: latent, heads: %d, q_lora_rank: %d, "
-                "kv_lora_rank: 512, nope_head_dim: 128, rope_head_dim: 64, "
-                "v_head_dim: 128}" % (heads, q_rank))
-    head_dim = integer(row, "hidden") // heads
-    if re.search(r"qwen3", model, re.I):
-        head_dim = 128
-    return ("attention: {kind: full, heads: %d, kv_heads: %d, head_dim: %d}"
-            % (heads, integer(row, "kv_heads", heads), head_dim))
-
-
-def is_gated(row, model):
-    """By its name; and four times the hidden size is the width of a GPT."""
-    text = (row.get("ffn") or "").strip()
-    is_gpt = text.isdigit() and int(text) == 4 * integer(row, "hidden")
-    return not is_gpt and not UNGATED.search(model)
-
-
-def model_yaml(row):
-    """The model file of a row: what its columns say, and its family's rest."""
-    model = row.get("model") or "model"
-    gated = is_gated(row, model)
-    positions = "alibi" if "mpt" in model.lower() else "learned"
-    experts = read_experts(row.get("ffn") or "")
-    lines = [f"name: {json.dumps(model)}", "source: [measured row]",
-             "no_published_count: a measured row",
-             f"layers: {integer(row, 'layers')}",
-             f"hidden: {integer(row, 'hidden')}",
-             f"vocabulary: {integer(row, 'vocab', 51200)}",
-             f"max_positions: {integer(row, 'seq')}",
-             f"positions: {'rotary' if gated else positions}",
-             f"tied_embeddings: {'false' if gated else 'true'}",
-             f"norm: {'rms' if gated else 'layer'}",
-             attention_lines(row, model)]
-    yes = str(bool(gated)).lower()
-    if experts:
-        dense = experts.pop("dense_ffn")
-        lines += ["feed_forward: {ffn: %d, gated: true}" % dense,
-                  "experts: {%s}" % ", ".join(
-                      f"{key}: {value}" for key, value in experts.items())]
-    else:
-        lines.append("feed_forward: {ffn: %d, gated: %s}"
-                     % (integer(row, "ffn"), yes))
-    return "\n".join(lines) + "\n"
+    seconds: float
+    allocated_gib: float | None
+    reserved_gib: float | None
 
 
 def layout_options(row):
     gpus = integer(row, "gpus")
-    sizes = {name: integer(row, name, 1) for name in ("tp", "pp", "cp", "ep")}
+    sizes = {name: integer(row, name) for name in ("tp", "pp", "cp", "ep")}
     options = ["--world-size", str(gpus)]
     for name, size in sizes.items():
         options += [f"--{name}", str(size)]
@@ -76,10 +33,10 @@ def layout_options(row):
         options += ["--etp", "1"]
     if sizes["cp"] > 1 and "SimuMax" in (row.get("source") or ""):
         options += ["--cp-method", "all-to-all"]  # The only one it models.
-    vpp = integer(row, "vpp", 1)
+    vpp = integer(row, "vpp")
     if vpp > 1 and sizes["pp"] > 1:
         options += ["--vpp", str(vpp)]
-    if sizes["tp"] > 1 and (integer(row, "sp", 0) or sizes["ep"] > 1):
+    if sizes["tp"] > 1 and (integer(row, "sp") or sizes["ep"] > 1):
         options.append("--sp")
     for name, column in (("--micro-batch", "micro_batch"),
                          ("--global-batch", "global_batch"),
@@ -125,11 +82,12 @@ def generate(row, options, program, bin_dir, assumed):
 
 
 def predict(row, folder, bin_dir, assumed):
-    """Seconds of an iteration, and GiB, or None."""
-    if not (row.get("micro_batch") or "").strip():
-        assumed.append("a micro-batch of 1")
-        row = dict(row, micro_batch="1")
+    row = with_layout(row, assumed)
+    read_zero(row, assumed)
     system, framework = find_system(row), find_framework(row)
+    if framework is None:
+        assumed.append("a framework that hides nothing")
+        framework = Framework("")
     folder.mkdir(parents=True, exist_ok=True)
     model, program = folder / "model.yaml", folder / "program.yaml"
     model.write_text(model_yaml(row), encoding="utf-8")
@@ -140,5 +98,7 @@ def predict(row, folder, bin_dir, assumed):
         + network_options(row, system, folder)
         + overlap_options(row, framework))
     result = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    return (result["result"]["iteration_ps"] * 1e-12,
-            result.get("memory", {}).get("reserved_memory_gib"))
+    memory = result.get("memory", {})
+    return Prediction(result["result"]["iteration_ps"] * 1e-12,
+                      memory.get("peak_memory_gib"),
+                      memory.get("reserved_memory_gib"))

@@ -4,7 +4,7 @@ import dataclasses
 import math
 import re
 
-from .rows import LeftOut, integer, read_zero
+from .rows import LeftOut, integer, read_zero, take
 
 # What a NIC loses to its neighbours with each doubling of the servers; that of
 # RoCE was fitted, see docs/accuracy.md.
@@ -57,14 +57,46 @@ SYSTEMS = (
 )
 
 
+# What gpu_type may say beside the GPU.
+WORDS = (
+    r"\b(?:a100|a800|gh200|h100|h200|gb300|gb200|b300|b200)\b",
+    r"\b(?:dgx|hgx|selene|nvidia|nvl72)\b", r"\bsxm\d?\b", r"nvlink pairs/",
+    r"\bpcie\b", r"\b(?P<count>\d+) ?x ?(?P<each>\d+) ?gb?(?:/s|ps|it/s)?",
+    r"\b(?P<sum>\d+) ?gb(?:/s|ps|it/s)", r"\b\d+ ?gb\b", r"\bhbm3e?\b",
+    r"\b(?:ib|infiniband|hdr|ndr|roce)\b", r"\bbetween nodes\b",
+    r"\bper gpu\b", r"\b\d+ ?(?:/|per )node\b", r"\b1 node\b",
+)
+NIC_EFFICIENCY = 0.93
+
+
 def find_system(row):
     gpu = row.get("gpu_type") or ""
     if "not stated" in gpu:
         raise LeftOut("the GPU is not stated")
-    for system in SYSTEMS:
-        if re.search(system.pattern, gpu):
-            return system
-    raise LeftOut(f"no description of the GPU {gpu!r}")
+    system = next((system for system in SYSTEMS
+                   if re.search(system.pattern, gpu)), None)
+    is_pcie = "pcie" in gpu.lower()
+    if system is None or is_pcie != ("pcie" in system.gpu):
+        raise LeftOut(f"no description of the GPU {gpu!r}")
+    return with_stated_nics(system, gpu, take(WORDS, row, "gpu_type"))
+
+
+def with_stated_nics(system, gpu, found):
+    """The system with the rate of NICs of the row, where it states another."""
+    if "count" in found:
+        per_gpu = int(found["count"]) * int(found["each"]) / system.server
+    elif "sum" in found:
+        per_gpu = int(found["sum"])
+        if "per gpu" not in gpu.lower():
+            per_gpu /= system.server
+    else:
+        return system
+    rate = NIC_EFFICIENCY * per_gpu / 8
+    if abs(rate / system.nic_GBps - 1) < 0.01:  # Those of SYSTEMS are rounded.
+        return system
+    congestion = (ROCE_CONGESTION if "roce" in gpu.lower()
+                  else INFINIBAND_CONGESTION)
+    return dataclasses.replace(system, nic_GBps=rate, congestion=congestion)
 
 
 def rate_of(group, rates):
@@ -83,13 +115,13 @@ def servers_of(row, system):
 
 def bus_bandwidths(row, system, server):
     """By dimension and collective, where they are not those of the cluster."""
-    tp = integer(row, "tp", 1)
+    tp = integer(row, "tp")
     if system.by_size:
-        data = integer(row, "gpus") // (tp * integer(row, "pp", 1))
+        data = integer(row, "gpus") // (tp * integer(row, "pp"))
         rates = {"TP": rate_of(tp, system.by_size),
                  "DP": rate_of(data,
                                system.apart if tp > 1 else system.by_size),
-                 "EP": rate_of(integer(row, "ep", 1), system.by_size)}
+                 "EP": rate_of(integer(row, "ep"), system.by_size)}
         kinds = ("allreduce", "allgather", "reducescatter", "alltoall")
         return {dimension: dict.fromkeys(kinds, rate)
                 for dimension, rate in rates.items()}
@@ -100,8 +132,8 @@ def bus_bandwidths(row, system, server):
         # Parameters are gathered within the server.
         rates["DP"] = {"allgather": system.node_GBps}
     if system.all_to_all_GBps:
-        for dimension, size in (("EP", integer(row, "ep", 1)),
-                                ("CP", tp * integer(row, "cp", 1))):
+        for dimension, size in (("EP", integer(row, "ep")),
+                                ("CP", tp * integer(row, "cp"))):
             if size <= server:
                 rates[dimension] = {"alltoall": system.all_to_all_GBps}
     return rates
