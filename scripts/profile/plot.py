@@ -60,7 +60,8 @@ def collective_panels(path):
         series = {}
         for cells in lines:
             where = f"{path}:{lines.line_num}"
-            name = f"{cells['gpu']} {cells['op']} {cells['ranks']} ranks"
+            name = (f"{cells['gpu']} {cells['collective']} "
+                    f"{cells['gpus_total']} ranks")
             size, bandwidth = (read_positive(key, cells[key] or "", where)
                                for key in ("bytes", "busbw_GBps"))
             series.setdefault(name, []).append((size / 1e6, bandwidth))

@@ -22,8 +22,10 @@ import gpu_timing  # noqa: E402
 from model_shapes import positive  # noqa: E402
 from operator_table import ProfileError, open_text  # noqa: E402
 
-COLUMNS = ("gpu", "op", "ranks", "nodes", "bytes", "time_us", "algbw_GBps",
-           "busbw_GBps")
+# Those of collectives/measurements/measured_table.h, which
+# `simai_collective --compare-table` reads.
+COLUMNS = ("gpu", "nodes", "gpus_total", "nic_gbps", "collective", "bytes",
+           "time_us", "algbw_GBps", "busbw_GBps")
 ELEMENT_BYTES = 2  # BF16.
 
 # Bytes on the wire of a rank for each byte of the algorithm, over n ranks.
@@ -42,11 +44,11 @@ GUESSED_START_US = 20.0
 GUESSED_GB_PER_S = {"node": 360.0, "nodes": 45.0}
 
 
-def row_of(gpu, op, ranks, nodes, size, time_us):
+def row_of(gpu, nics, op, ranks, nodes, size, time_us):
     algorithm = size / (time_us * 1e3)
     bus = algorithm * BUS_FACTORS[op](ranks)
-    return (gpu, op, ranks, nodes, size, f"{time_us:.3f}", f"{algorithm:.3f}",
-            f"{bus:.3f}")
+    return (gpu, nodes, ranks, nics, op, size, f"{time_us:.3f}",
+            f"{algorithm:.3f}", f"{bus:.3f}")
 
 
 def sizes_of(options, ranks):
@@ -79,7 +81,7 @@ def dry_run(options):
     def guess(write):
         for op in options.ops:
             for size in sizes_of(options, ranks):
-                write(row_of(gpu, op, ranks, nodes, size,
+                write(row_of(gpu, options.nics, op, ranks, nodes, size,
                              guessed_us(op, ranks, nodes, size)))
 
     write_to(options, guess)
@@ -146,7 +148,7 @@ def measure(torch, options, write):
     for op in options.ops:
         for size in sizes_of(options, ranks):
             run = make(torch, op, ranks, rank, size)
-            write(row_of(gpu, op, ranks, nodes, size,
+            write(row_of(gpu, options.nics, op, ranks, nodes, size,
                          time_us(torch, run, options)))
 
 
@@ -206,6 +208,8 @@ def parse(arguments):
                         help="between sizes (default 2)")
     parser.add_argument("--gpu", metavar="NAME",
                         help="for the table (default: as the driver says)")
+    parser.add_argument("--nics", metavar="TEXT", default="not stated",
+                        help="of a node, for the table, such as '8x400 IB'")
     parser.add_argument("--out", metavar="FILE",
                         help="table to write; one that exists is replaced")
     parser.add_argument("--dry-run", action="store_true",
