@@ -22,5 +22,10 @@ if(ASTRA_CCACHE AND ASTRA_CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     add_compile_options(-fpch-preprocess)
   elseif(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+    # CMake hides the paths of precompiled headers behind -Xclang, where ccache
+    # does not make them relative.
+    set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include-pch <PCH_FILE>)
+    set(CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH
+      -Xclang -emit-pch -include <PCH_HEADER> -x c++-header)
   endif()
 endif()
