@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Sets the four ways to time a collective against one another.
+
+Usage: differential_test.py --bin DIR [--cases N] [--seed N] [--only PROPERTY]
+                            [--keep DIR]
+
+The closed form (simai_analytical), every message by itself (simai_simulator
+--backend analytical), flows that share links, and packets take the same random
+small case: a collective of 1 KiB to 64 MiB over 2 to 32 GPUs, or a small
+program. The bounds stand beside each check, with what they are made of. The
+options are those of properties_test.py; a case checks one of the properties.
+"""
+
+import sys
+
+import setups
+import suite
+import topologies
+from runs import Refused
+
+KINDS = ("ALLREDUCE", "ALLGATHER", "REDUCESCATTER", "ALLTOALL")
+SIZES = [1024 * 4**i for i in range(9)]
+PAYLOAD, HEADER, ACK = 4096, 82, 86  # Bytes of packets, as by default.
+FLOW_WIRE = (PAYLOAD + HEADER) / PAYLOAD
+PACKET_WIRE = (PAYLOAD + HEADER + ACK) / PAYLOAD
+
+
+class Collective:
+    """A collective over groups of `ranks` neighbours, and where it runs."""
+
+    def __init__(self, case, drawn):
+        self.case = case
+        self.topology = drawn
+        rng = case.rng
+        self.ranks = rng.choice(
+            [d for d in topologies.divisors(drawn.num_gpus) if d > 1])
+        self.kind = rng.choice(KINDS)
+        self.bytes = rng.choice(SIZES)
+        self.where = setups.network(case, drawn)
+        case.write("w.txt",
+                   f"HYBRID_TRANSFORMER model_parallel_NPU_group: {self.ranks} "
+                   f"all_gpus: {drawn.num_gpus} ep: 1 pp: 1 vpp: 1 ga: 1\n1\n"
+                   f"layer -1 0 {self.kind} {self.bytes} 0 NONE 0 0 NONE 0 0\n")
+
+    @property
+    def steps(self):
+        return (self.ranks - 1) * (2 if self.kind == "ALLREDUCE" else 1)
+
+    @property
+    def wire(self):
+        """The bytes that a rank sends."""
+        return self.steps * self.bytes / self.ranks
+
+    @property
+    def in_a_server(self):
+        return self.topology.gpus_per_server % self.ranks == 0
+
+    def packet_time(self):
+        """Of the slowest cable, in picoseconds."""
+        rate = min(cable[2] for cable in self.topology.cables)
+        return (PAYLOAD + HEADER) * 8e12 / rate
+
+    def delay(self, hops):
+        """Of all steps, each over so many of the longest cables."""
+        longest = max(cable[3] for cable in self.topology.cables)
+        return self.steps * hops * longest
+
+    def closed(self, *options):
+        return self.case.analytical("w.txt", self.where, *options).time
+
+    def backend(self, name, *options):
+        return self.case.simulate("simai_simulator", "w.txt", self.where,
+                                  "--backend", name, *options).time
+
+    def expect(self, low, value, high, what):
+        self.case.expect(
+            low <= value <= high,
+            f"{self.kind} of {self.bytes} B over {self.ranks} of "
+            f"{self.topology.num_gpus} GPUs: {what} {value} ps, expected "
+            f"{low:.0f} to {high:.0f}")
+
+
+PLAIN = ("--collectives", "plain")
+
+
+def _draw_two_level(case):
+    rng = case.rng
+    gpus = rng.choice([2, 4, 8, 16, 32])
+    return topologies.two_level(
+        gpus, setups.per_server(rng, gpus), "H100",
+        rng.choice(topologies.NVLINK_GBPS), rng.choice(topologies.NIC_GBPS),
+        rng.choice(topologies.DELAYS_NS), rng.choice(topologies.DELAYS_NS))
+
+
+def _plain(run):
+    """The four times of a collective without software, and rounding."""
+    return (run.closed(), run.backend("analytical", *PLAIN),
+            run.backend("flow", *PLAIN), run.backend("packet", *PLAIN),
+            2 * run.steps + 2)
+
+
+def _expect_packets(run, flow, packet, others):
+    """Packets take as long as flows, with acknowledgements on the wire.
+
+    A step may wait for 10 packets in queues. Beyond a server the steps of a
+    rank overlap; where `others` send over the same cables, too, queues fill,
+    and DCQCN slows senders down by more than their share, most of all in
+    all-to-alls, which are many to one.
+    """
+    wire = PACKET_WIRE / FLOW_WIRE
+    if not run.in_a_server:
+        wire = 2.5 if run.kind == "ALLTOALL" else 1.4 if others else 1.25
+    run.expect(0.9 * flow, packet,
+               wire * flow + 10 * run.steps * run.packet_time(), "packets")
+
+
+def nothing_shared(case):
+    """One switch connects all servers, so no two groups or rings share a link.
+
+    The closed form takes for each step the delay of the slowest path; a
+    message that of its own. Flows carry headers of 82 B for 4096 B, and a step
+    waits until the last switch has forwarded a packet. Two steps of a rank in
+    flight share its port, which delays the first: by at most 15 % in all, and
+    6 packets a step.
+    """
+    run = Collective(case, _draw_two_level(case))
+    closed, messages, flow, packet, rounding = _plain(run)
+    graph = run.closed("--lowering", "flow-graph")
+    case.expect(graph == messages, f"{graph} ps by simai_analytical --lowering "
+                f"flow-graph, {messages} by simai_simulator")
+    run.expect(closed - run.delay(2) - rounding, messages, closed + rounding,
+               "messages")
+    most = FLOW_WIRE if run.in_a_server else 1.15 * FLOW_WIRE
+    run.expect(messages, flow,
+               most * messages + 6 * run.steps * run.packet_time(), "flows")
+    _expect_packets(run, flow, packet, others=False)
+
+
+def by_hand(case):
+    """In a server the closed form is a + b S to the picosecond of a step."""
+    run = Collective(case, _draw_two_level(case))
+    if not run.in_a_server:
+        return
+    nvlink = run.topology.egress(0)[0]
+    delay = 2 * run.topology.cables[0][3]
+    steps = 1 if run.kind == "ALLTOALL" else run.steps
+    expected = steps * delay + run.wire * 8e12 / nvlink
+    run.expect(expected - run.steps - 1, run.closed(), expected + run.steps + 1,
+               "closed form")
+
+
+def one_path(case):
+    """Rings and groups share links, and each pair has one path only.
+
+    The closed form knows what the busiest link carries, and flows share it; a
+    message by itself knows nothing of others and is never slower than either.
+    """
+    rng = case.rng
+    gpus = rng.choice([4, 8, 16, 32])
+    run = Collective(case, topologies.rails(
+        rng, gpus, setups.per_server(rng, gpus), "H100", spines=1))
+    closed, messages, flow, packet, rounding = _plain(run)
+    run.expect(0, messages, closed + rounding, "messages")
+    run.expect(max(messages, closed - run.delay(4) - rounding), flow,
+               FLOW_WIRE * closed + 2 * run.steps * run.packet_time(), "flows")
+    _expect_packets(run, flow, packet, others=True)
+
+
+def many_paths(case):
+    """Paths of equal cost: a hash puts flows on one link where others are free.
+
+    The closed form spreads them evenly; collisions cost at most a factor of 4
+    in clusters of this size. Flows and packets take the same paths.
+    """
+    rng = case.rng
+    gpus = rng.choice([8, 16, 32])
+    run = Collective(case, topologies.from_template(
+        case, gpus, setups.per_server(rng, gpus), "H100"))
+    closed, messages, flow, packet, rounding = _plain(run)
+    run.expect(0, messages, closed + rounding, "messages")
+    run.expect(messages, flow,
+               4 * closed + 2 * run.steps * run.packet_time(), "flows")
+    _expect_packets(run, flow, packet, others=True)
+
+
+def nccl(case):
+    """NCCL's choice on servers of 8 H100, each GPU with a NIC of 400 Gbps.
+
+    Up to 256 KiB they differ by a quarter at most: all are the launch and
+    NCCL's latencies. Above, the closed form has what a pipeline loses until it
+    is full, which messages do not have, and flows have collisions.
+    """
+    rng = case.rng
+    gpus = rng.choice([8, 16, 32])
+    case.run("gen_topo", "-topo", rng.choice(["Spectrum-X", "AlibabaHPN"]),
+             "-g", gpus, "-gps", 8, "-gt", "H100", "-nvbw", "3600Gbps", "-bw",
+             "400Gbps", "-o", "drawn.txt")
+    run = Collective(case, topologies.Topology.parse(
+        case.path("drawn.txt").read_text()))
+    closed = run.closed("--system", "dgx-h100")
+    messages, flow, packet = (
+        run.backend(name, "--system", "dgx-h100")
+        for name in ("analytical", "flow", "packet"))
+    small = run.bytes <= 256 * 1024
+    low, high = (0.75, 1.15) if small else (0.6, 1.5)
+    run.expect(low * closed, messages, high * closed, "messages")
+    run.expect(messages, flow, (1.15 if small else 2) * messages, "flows")
+    run.expect(0.95 * flow, packet, 1.08 * flow, "packets")
+
+
+def small_program(case):
+    """An iteration with overlap and pipelines, where nothing is shared but the
+    ports of a rank, by its own dimensions.
+
+    The closed form charges the delay of the slowest path for each step, which
+    may be a quarter of a short iteration. It lets collectives that overlap pass
+    one another; flows share the port, and messages wait in it until those
+    before them are sent: up to 1.7 times as long.
+    """
+    rng = case.rng
+    options = setups.training(case, lambda drawn: (
+        2 <= drawn["world-size"] <= 16 and drawn["seq-length"] <= 1024 and
+        drawn["global-batch"] <= 8 * drawn["micro-batch"]))
+    gpus = options["world-size"]
+    where = setups.network(case, topologies.two_level(
+        gpus, setups.per_server(rng, gpus), setups.GPUS[options["gpu"]],
+        rng.choice(topologies.NVLINK_GBPS), rng.choice(topologies.NIC_GBPS)))
+    closed = case.analytical("program.yaml", where)
+    least = closed.iteration["ideal_network_ps"]
+    for backend in ("analytical", "flow"):
+        run = case.simulate("simai_simulator", "program.yaml", where,
+                            "--backend", backend, *PLAIN)
+        case.expect(max(least, 0.7 * closed.time) <= run.time <=
+                    1.7 * closed.time,
+                    f"{run.time} ps with --backend {backend}, {closed.time} in "
+                    f"closed form, {least} without communication")
+
+
+PROPERTIES = {
+    "by-hand": by_hand,
+    "nothing-shared": nothing_shared,
+    "one-path": one_path,
+    "many-paths": many_paths,
+    "nccl": nccl,
+    "small-program": small_program,
+}
+
+if __name__ == "__main__":
+    sys.exit(suite.run(__doc__, PROPERTIES, cases=300))
