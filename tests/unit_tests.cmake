@@ -388,6 +388,7 @@ astra_test(apps_test
     astra-core/apps/simai_collective_test.cc
     astra-core/apps/simai_simulator_test.cc
     astra-core/apps/simai_sweep_options_test.cc
+    astra-core/apps/work_budget_test.cc
   DEPS astra::apps
   PROGRAMS gen_topo gen_workload simai_analytical simai_collective
     simai_simulator)

@@ -7,6 +7,7 @@
 #include "astra-core/apps/gen_workload_options.h"
 #include "astra-core/apps/gen_workload_output.h"
 #include "astra-core/apps/gen_workload_times.h"
+#include "astra-core/apps/work_budget.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
@@ -50,6 +51,8 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(
       const ModuleTimes times,
       TimesOf(options, blueprint, gpu_times->model(), &options.warnings));
+  ASTRA_RETURN_IF_ERROR(
+      AnnounceWork(BudgetOf(options, blueprint, times), options.force));
   ASTRA_ASSIGN_OR_RETURN(
       const std::string text,
       FormatWorkloadAs(options, blueprint, times, &options.warnings));

@@ -136,6 +136,8 @@ constexpr OptionSpec kOptions[] = {
     {"computation-enable", "", "", "Output",
      "with matrix products, in an aicb-log"},
     {"explain", "", "", "Output", "print what it is made of"},
+    {"force", "", "", "Output",
+     "write it even if the estimate of the memory is above what is free"},
 
     {"epoch-num", "", "N", "Without effect", "one iteration is written"},
     {"workload-only", "", "", "Without effect", "a warning"},

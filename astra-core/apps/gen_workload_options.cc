@@ -167,6 +167,7 @@ absl::Status ReadOutput(const CommandLine& flags, GenWorkloadOptions& options) {
         "--computation-enable has no effect: it is of --format aicb-log");
   }
   options.explain = flags.has("explain");
+  options.force = flags.has("force");
   return absl::OkStatus();
 }
 

@@ -37,7 +37,8 @@ struct GenWorkloadOptions {
   std::string output;            // The file to write.
   bool with_products = false;    // See AicbLogOptions.
   bool explain = false;
-  Warnings warnings;  // Options without effect, defaults that matter.
+  bool force = false;  // Write it even if the memory is not there.
+  Warnings warnings;   // Options without effect, defaults that matter.
 };
 
 absl::Span<const OptionSpec> GenWorkloadOptionSpecs();

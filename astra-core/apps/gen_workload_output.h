@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/work_budget.h"
 #include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
 #include "workload/generator/blueprint.h"
@@ -26,6 +27,11 @@ absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
                                     const Blueprint& blueprint,
                                     const ComputeModel& model,
                                     Warnings* warnings);
+
+// What FormatWorkloadAs() takes, from the lengths of the texts of few
+// micro-batches; nothing if it would fail or refuse so long a text.
+WorkBudget BudgetOf(const GenWorkloadOptions& options,
+                    const Blueprint& blueprint, const ModuleTimes& times);
 
 // The workload in the format that the options ask for. Warns of what SimAI
 // itself cannot read, and of products in a precision that the GPU lacks.

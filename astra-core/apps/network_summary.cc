@@ -152,15 +152,16 @@ std::string DescribeCongestion(const NetworkStatistics& network,
     longest = std::max(longest, link.paused);
   }
   if (marked == 0 && pauses == 0 && network.num_drops == 0) {
+    // These two act on marks alone; the others also on times or telemetry.
+    const bool acts_on_marks = control == "dcqcn" || control == "dctcp";
     return fmt::format(
-        "  congestion: no packet was marked, paused or dropped; {} was not "
-        "told of any by a switch\n",
-        control);
+        "  congestion: no packet was marked, paused or dropped{}\n",
+        acts_on_marks ? fmt::format("; {} never acted", control) : "");
   }
   return fmt::format(
-      "  congestion: {} packets marked for {}, {} pauses, at most {:.3f} us of "
-      "one link\n",
-      marked, control, pauses, ToMicroseconds(longest));
+      "  congestion: {} packets marked and {} notifications for {}; {} pauses, "
+      "at most {:.3f} us of one link\n",
+      marked, network.cnps.size(), control, pauses, ToMicroseconds(longest));
 }
 
 }  // namespace

@@ -13,11 +13,13 @@
 #include "astra-core/apps/simulator_columns.h"
 #include "astra-core/apps/simulator_estimate.h"
 #include "astra-core/apps/simulator_json.h"
+#include "astra-core/apps/work_budget.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/command_line/main_support.h"
+#include "collectives/closed_form.h"
 
 namespace astra {
 namespace {
@@ -30,9 +32,23 @@ absl::Status Estimate(const SimaiSimulatorOptions& options,
   return FlushStdout();
 }
 
+// Says what the run will take, and refuses what does not fit. How far a run
+// gets until --stop-at is not known.
+absl::Status CheckBudget(const SimaiSimulatorOptions& options,
+                         const SimaiSimulatorInputs& inputs) {
+  if (options.stop_at != kMaxCollectiveTime) return absl::OkStatus();
+  const absl::StatusOr<SimulatorEstimate> estimate =
+      EstimateRun(inputs, *options.backend);
+  // The run itself says what is wrong.
+  if (!estimate.ok()) return absl::OkStatus();
+  return AnnounceWork({estimate->seconds, estimate->memory_bytes},
+                      options.force);
+}
+
 absl::Status Simulate(const SimaiSimulatorOptions& options,
                       const SimaiSimulatorInputs& inputs) {
   using Clock = std::chrono::steady_clock;
+  ASTRA_RETURN_IF_ERROR(CheckBudget(options, inputs));
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
   const Clock::time_point begin = Clock::now();

@@ -68,6 +68,9 @@ constexpr OptionSpec kOptions[] = {
     {"estimate", "", "", "Run",
      "print how much there is to simulate, and how long it may take, and stop"},
 
+    {"force", "", "", "Run",
+     "run even if the estimate of the memory is above what is free"},
+
     {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "r name", "NAME", "Output",
      "name of the run (default: that of the workload file)"},
@@ -138,8 +141,9 @@ absl::Status CheckBackend(const CommandLine& flags,
 
 absl::Status CheckEstimate(const CommandLine& flags) {
   if (!flags.has("estimate")) return absl::OkStatus();
-  for (const std::string_view option : {"output", "result", "sample", "capture",
-                                        "trace", "simai-files", "stop-at"}) {
+  for (const std::string_view option :
+       {"output", "result", "sample", "capture", "trace", "simai-files",
+        "stop-at", "force"}) {
     if (!flags.has(option)) continue;
     return absl::InvalidArgumentError(
         fmt::format("--{} has no effect with --estimate", option));
@@ -219,6 +223,7 @@ absl::Status ReadOutput(const CommandLine& flags,
     ASTRA_RETURN_IF_ERROR(ReadCapture(*flags.value("capture"), options));
   }
   options.estimate = flags.has("estimate");
+  options.force = flags.has("force");
   options.trace = flags.has("trace");
   options.simai_files = flags.has("simai-files");
   const std::string stem =

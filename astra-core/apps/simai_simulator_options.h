@@ -39,6 +39,7 @@ struct SimaiSimulatorOptions {
   bool unroll = false;
   bool symmetry = false;
   bool estimate = false;
+  bool force = false;  // Run even if the memory is not there.
   std::optional<TimePs> sample_interval;
   std::optional<std::pair<NodeId, NodeId>> capture;  // Source and target.
   bool simai_files = false;

@@ -179,8 +179,11 @@ absl::StatusOr<SimulatorEstimate> EstimateRun(
       ASTRA_ASSIGN_OR_RETURN(
           load->second, LoadOf(messages, inputs.network.packet.nic, routes));
     }
-    Add(load->second, static_cast<double>(record.count) * record.num_groups,
-        estimate);
+    // Of symmetric collectives that are alike, one is run, in all its groups.
+    const double times = !inputs.simulation.symmetric
+                             ? static_cast<double>(record.count)
+                             : (is_new ? 1.0 : 0.0);
+    Add(load->second, times * record.num_groups, estimate);
     double& most = most_flows[IndexOf(what.dimension)];
     most = std::max(most, load->second.flows * record.num_groups);
   }

@@ -7,6 +7,7 @@ namespace astra {
 namespace {
 
 using ::astra::testing::Drawing;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 // GPUs 0 and 1 below switches 2 and 3 of tier 1, switches 4 and 5 above these.
@@ -55,8 +56,9 @@ TEST_F(NetworkSummaryTest, SaysWhatEachTierCarriedAndWherePathsCollide) {
 TEST_F(NetworkSummaryTest, SaysThatPathsAreEvenAndThatATierIsIdle) {
   Send(1000, 4);
   Send(1000, 5);
-  EXPECT_THAT(Describe(),
-              HasSubstr("  equal-cost links carried the same, to within 5 %\n"));
+  EXPECT_THAT(
+      Describe(),
+      HasSubstr("  equal-cost links carried the same, to within 5 %\n"));
   for (LinkRecord& link : network_.links) link = {};
   network_.links[0].bytes = 5;
   EXPECT_THAT(Describe(), HasSubstr("  tier 1 to 2    carried nothing\n"));
@@ -64,13 +66,16 @@ TEST_F(NetworkSummaryTest, SaysThatPathsAreEvenAndThatATierIsIdle) {
 
 TEST_F(NetworkSummaryTest, SaysWhetherPacketsMetCongestion) {
   EXPECT_THAT(Describe("dcqcn"),
-              HasSubstr("  congestion: no packet was marked, paused or "));
+              HasSubstr("  congestion: no packet was marked, paused or "
+                        "dropped; dcqcn never acted\n"));
+  EXPECT_THAT(Describe("hpcc"), EndsWith("paused or dropped\n"));
   network_.links[4].marked = 7;
   network_.links[0].pauses = 2;
   network_.links[0].paused = Microseconds(3);
+  network_.cnps.resize(5);
   EXPECT_THAT(Describe("dcqcn"),
-              HasSubstr("  congestion: 7 packets marked for dcqcn, 2 pauses, "
-                        "at most 3.000 us of one link\n"));
+              HasSubstr("  congestion: 7 packets marked and 5 notifications "
+                        "for dcqcn; 2 pauses, at most 3.000 us of one link\n"));
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// The budget of a program: what its work will take, estimated from counts, said
+// before it begins, and refused where the memory is not there.
+//
+//   ASTRA_RETURN_IF_ERROR(AnnounceWork({.seconds = 45, .memory_bytes = 2e9},
+//                                      flags.has("force")));
+
+#ifndef ASTRA_CORE_APPS_WORK_BUDGET_H_
+#define ASTRA_CORE_APPS_WORK_BUDGET_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace astra {
+
+struct WorkBudget {
+  double seconds = 0;
+  double memory_bytes = 0;
+};
+
+// A line that says what the work takes; empty below 10 s and 1 GiB, of which
+// nobody needs to know.
+std::string DescribeWork(const WorkBudget& work);
+
+// Errors: ResourceExhausted, with both figures, if the work takes more memory
+// than `free_bytes`.
+absl::Status CheckWork(const WorkBudget& work, double free_bytes);
+
+// Prints DescribeWork() to stdout at once. Unless `is_forced`, errors are those
+// of CheckWork() for the memory that is free now.
+absl::Status AnnounceWork(const WorkBudget& work, bool is_forced);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_WORK_BUDGET_H_
