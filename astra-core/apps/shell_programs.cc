@@ -111,6 +111,15 @@ std::vector<ShellTerm> ExitCodes() {
           {"2", "Bad input, which the user can mend. No file is written."}};
 }
 
+// Those of programs that run a workload, which signals stop.
+std::vector<ShellTerm> RunExitCodes() {
+  std::vector<ShellTerm> codes = ExitCodes();
+  codes.push_back({"129", "Stopped by SIGHUP."});
+  codes.push_back({"130", "Stopped by SIGINT."});
+  codes.push_back({"143", "Stopped by SIGTERM."});
+  return codes;
+}
+
 // As in README.md. Of `names`, in this order.
 std::vector<ShellTerm> ResultFiles(absl::Span<const std::string_view> names) {
   constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
@@ -128,6 +137,7 @@ std::vector<ShellTerm> ResultFiles(absl::Span<const std::string_view> names) {
        "as the iteration."},
       {"memory.csv", "Of programs: the memory of a rank of each stage."},
       {"trace.json", "Of --trace: what each rank did and waited for."},
+      {"chart.html", "Of -v: a pie of where the time goes."},
       {"flows.csv",
        "Each message with its path, its time, and its time alone."},
       {"queues.csv", "Of --sample: queues over time."},
@@ -208,11 +218,12 @@ ShellProgram SimaiAnalytical() {
       .values = {Values("system", SystemNames()),
                  Words("gpu-type", {"A100", "A800", "H100", "H20", "H800"}),
                  Words("nic-type", {"cx6", "cx7", "bf3"}),
-                 Words("lowering", {"closed-form", "flow-graph"})},
-      .exit_codes = ExitCodes(),
+                 Words("lowering", {"closed-form", "flow-graph"}),
+                 Words("visual", {"0", "1"}), Words("lang", {"en", "ja"})},
+      .exit_codes = RunExitCodes(),
       .files = ResultFiles({"EndToEnd.csv", "collectives.csv", "links.csv",
                             "run.json", "breakdown.csv", "critical_path.csv",
-                            "memory.csv", "trace.json"}),
+                            "memory.csv", "trace.json", "chart.html"}),
       .examples =
           {{"simai_analytical -w llama3.yaml -n hpn_16384.txt",
             "How long an iteration takes on a topology, and why:"},
@@ -258,6 +269,9 @@ ShellProgram SimaiCollective() {
 }
 
 ShellProgram SimaiSimulator() {
+  std::vector<std::string_view> files(std::begin(kResultFiles),
+                                      std::end(kResultFiles));
+  std::erase(files, "chart.html");  // Of simai_analytical.
   return {
       .name = "simai_simulator",
       .help = SimaiSimulatorHelp(),
@@ -265,8 +279,8 @@ ShellProgram SimaiSimulator() {
       .values = {BackendValues(),
                  Words("collectives", {"nccl", "simai", "plain"}),
                  Values("system", SystemNames())},
-      .exit_codes = ExitCodes(),
-      .files = ResultFiles(kResultFiles),
+      .exit_codes = RunExitCodes(),
+      .files = ResultFiles(files),
       .examples =
           {{"simai_simulator -w zb-h1.yaml -n h100_16.txt --backend flow",
             "Messages that share links:"},
