@@ -28,11 +28,11 @@ std::string_view TierName(int tier) {
 
 std::string Line(std::string_view name, const Tier& tier) {
   std::string line =
-      fmt::format("  {:<17}{} switches, {} links, {} Gbps down", name,
+      fmt::format("  {:<17}{} switches, {} links, {:.12g} Gbps down", name,
                   tier.num_switches, tier.num_ports, tier.down_gbps);
   if (tier.up_gbps > 0) {
-    line += fmt::format(", {} Gbps up, oversubscription {:.3g}:1", tier.up_gbps,
-                        tier.down_gbps / tier.up_gbps);
+    line += fmt::format(", {:.12g} Gbps up, oversubscription {:.3g}:1",
+                        tier.up_gbps, tier.down_gbps / tier.up_gbps);
   }
   return line + '\n';
 }
@@ -60,8 +60,9 @@ std::vector<Tier> TiersOf(const Topology& topology) {
 std::string DescribeTopology(const Topology& topology) {
   const std::vector<Tier> tiers = TiersOf(topology);
   std::string text;
-  AppendFormat(&text, "  {:<17}{} {} in {} servers of {}\n", "GPUs",
+  AppendFormat(&text, "  {:<17}{} {} in {} server{} of {}\n", "GPUs",
                topology.num_gpus(), topology.gpu_type(), topology.num_servers(),
+               topology.num_servers() == 1 ? "" : "s",
                topology.gpus_per_server());
   for (size_t i = 0; i < tiers.size(); ++i) {
     if (tiers[i].num_switches == 0) continue;
@@ -70,8 +71,8 @@ std::string DescribeTopology(const Topology& topology) {
   AppendFormat(&text, "  {:<17}{} nodes, {} links\n", "in all",
                topology.num_nodes(), topology.links().size() / 2);
   for (const LinkType& type : topology.link_types()) {
-    AppendFormat(&text, "  {:<17}{} Gbps, {} ns, error rate {}\n", "link make",
-                 ToGbps(type.bandwidth),
+    AppendFormat(&text, "  {:<17}{:.12g} Gbps, {:.12g} ns, error rate {}\n",
+                 "link make", ToGbps(type.bandwidth),
                  static_cast<double>(type.latency.count()) * 1e-3,
                  type.error_rate);
   }

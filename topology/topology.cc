@@ -18,7 +18,7 @@ std::string Topology::NodeName(NodeId node) const {
 }
 
 std::string Topology::LinkName(LinkId id) const {
-  return fmt::format("{} -> {} at {} Gbps", NodeName(link(id).source),
+  return fmt::format("{} -> {} at {:.12g} Gbps", NodeName(link(id).source),
                      NodeName(link(id).target), ToGbps(type(id).bandwidth));
 }
 

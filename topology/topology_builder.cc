@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "astra-core/base/check.h"
+#include "astra-core/base/field_error.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
@@ -118,7 +119,8 @@ absl::Status TopologyBuilder::CheckServers() const {
 
   constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
   std::vector<uint32_t> gpu_of_switch(topology_.num_nodes(), kNone);
-  for (const Link& link : topology_.links_) {
+  for (size_t i = 0; i < topology_.links_.size(); ++i) {
+    const Link& link = topology_.links_[i];
     if (topology_.kind(link.source) != NodeKind::kGpu ||
         topology_.kind(link.target) != NodeKind::kNvSwitch) {
       continue;
@@ -127,12 +129,15 @@ absl::Status TopologyBuilder::CheckServers() const {
     uint32_t& first = gpu_of_switch[link.target.index()];
     if (first == kNone) first = gpu;
     if (gpu / per_server != first / per_server) {
-      return absl::InvalidArgumentError(fmt::format(
-          "NVSwitch {} is linked to GPU {} of server {} and to GPU {} of "
-          "server {}: an NVSwitch belongs to one server, and servers have {} "
-          "GPUs",
-          link.target, first, first / per_server, gpu, gpu / per_server,
-          per_server));
+      return FieldError(
+          fmt::format("links.{}", i / 2),
+          fmt::format(
+              "NVSwitch {} is linked to GPU {} of server {} and to GPU {} of "
+              "server {}: an NVSwitch belongs to one server, and servers have "
+              "{} "
+              "GPUs",
+              link.target, first, first / per_server, gpu, gpu / per_server,
+              per_server));
     }
   }
   return absl::OkStatus();
@@ -168,8 +173,10 @@ absl::Status TopologyBuilder::CheckConnections() const {
           fmt::format("{} {} has no link", is_gpu ? "GPU" : "switch", node));
     }
     if (components.find_set(i) != components.find_set(0u)) {
-      return absl::InvalidArgumentError(fmt::format(
-          "{} {} is not connected to GPU 0", is_gpu ? "GPU" : "switch", node));
+      const uint32_t link = topology_.links_from(node).front().index();
+      return FieldError(fmt::format("links.{}", link / 2),
+                        fmt::format("{} {} is not connected to GPU 0",
+                                    is_gpu ? "GPU" : "switch", node));
     }
   }
   return absl::OkStatus();

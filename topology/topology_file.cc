@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "astra-core/base/append_format.h"
+#include "astra-core/base/field_error.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
@@ -150,9 +151,12 @@ absl::Status ReadCable(const TextReader& reader, const Header& header,
   return absl::OkStatus();
 }
 
-// Reads the cables, the first of which may be the present line.
+// Reads the cables, the first of which may be the present line; `first_line` is
+// the line of the first.
 absl::Status ReadCables(TextReader& reader, const Header& header,
-                        bool begins_here, TopologyBuilder& builder) {
+                        bool begins_here, TopologyBuilder& builder,
+                        uint32_t& first_line) {
+  first_line = reader.line() + (begins_here ? 0 : 1);
   for (int64_t i = 0; i < header.num_cables; ++i) {
     if (!(begins_here && i == 0) && !reader.NextLine()) {
       return reader.ErrorAtEnd(fmt::format("{} links, but the header says {}",
@@ -195,11 +199,21 @@ absl::StatusOr<Topology> ParseTopology(std::string_view file,
   if (has_switch_line) {
     ASTRA_RETURN_IF_ERROR(ReadSwitches(reader, header, builder));
   }
-  ASTRA_RETURN_IF_ERROR(ReadCables(reader, header, !has_switch_line, builder));
+  uint32_t first_line = 0;
+  ASTRA_RETURN_IF_ERROR(
+      ReadCables(reader, header, !has_switch_line, builder, first_line));
   absl::StatusOr<Topology> topology = std::move(builder).Build();
   if (!topology.ok()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: {}", file, std::string(topology.status().message())));
+    // Each cable has a line. What is about no cable is about the header.
+    constexpr std::string_view kLinks = "links.";
+    const std::string field = FieldOf(topology.status());
+    Token place = {.text = "", .line = 1, .column = 1};
+    if (field.starts_with(kLinks)) {
+      const auto cable =
+          ParseInteger("", std::string_view(field).substr(kLinks.size()));
+      place.line = first_line + static_cast<uint32_t>(cable.value_or(0));
+    }
+    return reader.Error(place, std::string(topology.status().message()));
   }
   return topology;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "astra-core/base/field_error.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -25,27 +26,35 @@ absl::StatusOr<ParallelPlan> ParallelPlan::Create(const ParallelSizes& sizes) {
   // The sizes are below 2^24, so that a product of two cannot overflow.
   const int64_t pipelines = sizes.tensor * sizes.pipeline;
   if (sizes.num_ranks % pipelines != 0) {
-    return absl::InvalidArgumentError(fmt::format(
-        "TP {} x PP {} does not divide the {} GPUs: there is no whole DP",
-        sizes.tensor, sizes.pipeline, sizes.num_ranks));
+    return FieldError(
+        "sizes.gpus",
+        fmt::format(
+            "TP {} x PP {} does not divide the {} GPUs: there is no whole DP",
+            sizes.tensor, sizes.pipeline, sizes.num_ranks));
   }
   const int64_t data = sizes.num_ranks / pipelines;
   if (data % sizes.context != 0) {
-    return absl::InvalidArgumentError(fmt::format(
-        "CP {} does not divide {} = {} GPUs / (TP {} x PP {}): there is no "
-        "whole DP",
-        sizes.context, data, sizes.num_ranks, sizes.tensor, sizes.pipeline));
+    return FieldError(
+        "sizes.cp",
+        fmt::format(
+            "CP {} does not divide {} = {} GPUs / (TP {} x PP {}): there is no "
+            "whole DP",
+            sizes.context, data, sizes.num_ranks, sizes.tensor,
+            sizes.pipeline));
   }
   const int64_t stage = sizes.tensor * data;
   if (stage % (expert_tensor * sizes.expert) != 0) {
     if (expert_tensor != sizes.tensor) {
-      return absl::InvalidArgumentError(
+      return FieldError(
+          "sizes.etp",
           fmt::format("ETP {} x EP {} does not divide the {} GPUs of a stage",
                       expert_tensor, sizes.expert, stage));
     }
-    return absl::InvalidArgumentError(fmt::format(
-        "EP {} does not divide DP {} = {} GPUs / (TP {} x PP {})", sizes.expert,
-        data, sizes.num_ranks, sizes.tensor, sizes.pipeline));
+    return FieldError(
+        "sizes.ep",
+        fmt::format("EP {} does not divide DP {} = {} GPUs / (TP {} x PP {})",
+                    sizes.expert, data, sizes.num_ranks, sizes.tensor,
+                    sizes.pipeline));
   }
 
   using Dimension = ParallelDimension;

@@ -6,6 +6,7 @@
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "astra-core/base/check.h"
+#include "astra-core/base/field_error.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
@@ -80,32 +81,38 @@ std::string MistakeOf(const ModuleMemory& memory) {
 
 absl::Status CheckModules(const ProgramParts& parts) {
   std::set<std::string_view> names;
-  for (const ProgramModule& module : parts.modules) {
+  for (size_t m = 0; m < parts.modules.size(); ++m) {
+    const ProgramModule& module = parts.modules[m];
+    const std::string path = fmt::format("modules.{}", m);
     if (module.name.empty() || !IsPlain(module.name)) {
-      return absl::InvalidArgumentError(
+      return FieldError(
+          path + ".name",
           fmt::format("module {}: expected a name without control characters",
                       Quoted(module.name)));
     }
     if (!names.insert(module.name).second) {
-      return absl::InvalidArgumentError(
-          fmt::format("module {} is there twice", Quoted(module.name)));
+      return FieldError(path + ".name", fmt::format("module {} is there twice",
+                                                    Quoted(module.name)));
     }
     for (const ModulePass pass : kModulePasses) {
       const std::vector<Step>& steps = module.passes[IndexOf(pass)];
       for (size_t i = 0; i < steps.size(); ++i) {
         const std::string mistake = MistakeOf(steps[i]);
         if (mistake.empty()) continue;
-        return absl::InvalidArgumentError(
+        return FieldError(
+            fmt::format("{}.{}.{}", path, Name(pass), i),
             fmt::format("{}: {}", Place(module, pass, i), mistake));
       }
     }
     const std::string mistake = MistakeOf(module.memory);
     if (!mistake.empty()) {
-      return absl::InvalidArgumentError(
+      return FieldError(
+          path + ".memory",
           fmt::format("module {}: {}", Quoted(module.name), mistake));
     }
     if (parts.forward_only && HasBackward(module)) {
-      return absl::InvalidArgumentError(
+      return FieldError(
+          path,
           fmt::format("module {} has a backward pass, but inference has none",
                       Quoted(module.name)));
     }
@@ -116,7 +123,8 @@ absl::Status CheckModules(const ProgramParts& parts) {
 absl::Status CheckSchedule(const ProgramParts& parts) {
   const ParallelSizes& sizes = parts.sizes;
   if (parts.forward_only && sizes.virtual_stages > 1) {
-    return absl::InvalidArgumentError(
+    return FieldError(
+        "sizes.vpp",
         fmt::format("vpp is {}, but inference has one chunk for each stage",
                     sizes.virtual_stages));
   }
@@ -124,7 +132,8 @@ absl::Status CheckSchedule(const ProgramParts& parts) {
   constexpr double kMost = 0.999;
   if (!(gpu.communication_slowdown >= 0 &&
         gpu.communication_slowdown <= kMost)) {
-    return absl::InvalidArgumentError(
+    return FieldError(
+        "gpu.communication_slowdown",
         fmt::format("the slowdown by communication is {}, expected 0 to {}",
                     gpu.communication_slowdown, kMost));
   }
@@ -133,15 +142,20 @@ absl::Status CheckSchedule(const ProgramParts& parts) {
                             parts.work.model_flops >= 0 &&
                             parts.work.model_flops <= Program::kMaxFlops;
   if (!is_plausible) {
-    return absl::InvalidArgumentError(fmt::format(
-        "a peak of {} TFLOP/s and {} FLOPs of the model, expected 0 to {} and "
-        "0 to {}",
-        gpu.peak_tflops, parts.work.model_flops, Program::kMaxTflops,
-        Program::kMaxFlops));
+    const bool is_peak = gpu.peak_tflops > Program::kMaxTflops;
+    return FieldError(is_peak ? "gpu.peak_tflops" : "work.model_flops",
+                      fmt::format("a peak of {} TFLOP/s and {} FLOPs of the "
+                                  "model, expected 0 to {} and "
+                                  "0 to {}",
+                                  gpu.peak_tflops, parts.work.model_flops,
+                                  Program::kMaxTflops, Program::kMaxFlops));
   }
-  return CheckShape(parts.schedule, {.stages = sizes.pipeline,
-                                     .chunks = sizes.virtual_stages,
-                                     .micro_batches = sizes.micro_batches});
+  const absl::Status shape =
+      CheckShape(parts.schedule, {.stages = sizes.pipeline,
+                                  .chunks = sizes.virtual_stages,
+                                  .micro_batches = sizes.micro_batches});
+  if (shape.ok()) return shape;
+  return FieldError("schedule", std::string(shape.message()));
 }
 
 // What a stage, or a part of it, runs in the iteration. Numbers of 128 bits, so
@@ -225,15 +239,18 @@ class StageChecker {
 
   absl::Status CheckAll() const {
     if (num_stages_ != parts_.sizes.pipeline) {
-      return absl::InvalidArgumentError(fmt::format(
-          "the counts of the stages add up to {}, but PP is {}",
-          static_cast<int64_t>(num_stages_), parts_.sizes.pipeline));
+      return FieldError(
+          "stages",
+          fmt::format("the counts of the stages add up to {}, but PP is {}",
+                      static_cast<int64_t>(num_stages_),
+                      parts_.sizes.pipeline));
     }
     const auto idle = std::find(is_run_.begin(), is_run_.end(), false);
     if (idle == is_run_.end()) return absl::OkStatus();
     const auto index = static_cast<size_t>(idle - is_run_.begin());
-    return absl::InvalidArgumentError(fmt::format(
-        "module {} is run by no stage", Quoted(parts_.modules[index].name)));
+    return FieldError(fmt::format("modules.{}", index),
+                      fmt::format("module {} is run by no stage",
+                                  Quoted(parts_.modules[index].name)));
   }
 
  private:
@@ -242,8 +259,8 @@ class StageChecker {
   }
 
   absl::Status Error(std::string_view message) const {
-    return absl::InvalidArgumentError(
-        fmt::format("stage entry {}: {}", number_, message));
+    return FieldError(fmt::format("stages.{}", number_ - 1),
+                      fmt::format("stage entry {}: {}", number_, message));
   }
 
   absl::Status CheckChunks(const ProgramStage& stage) const {
@@ -353,7 +370,8 @@ absl::StatusOr<Program> Program::Create(ProgramParts parts) {
   }
   if (parts.pipeline_message < Bytes(0) ||
       parts.pipeline_message > Program::kMaxBytes) {
-    return absl::InvalidArgumentError(
+    return FieldError(
+        "pipeline_message",
         fmt::format("the pipeline message is {}, expected 0 to {}",
                     parts.pipeline_message, Program::kMaxBytes));
   }

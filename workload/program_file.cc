@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "astra-core/base/append_format.h"
+#include "astra-core/base/field_error.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
@@ -39,7 +40,7 @@ std::vector<std::string_view> NamesOf(const T (&values)[n]) {
 class Parser {
  public:
   Parser(std::string_view file, std::string_view contents)
-      : file_(file), document_(file, contents) {}
+      : document_(file, contents) {}
 
   absl::StatusOr<Program> Parse() {
     YamlFields root = document_.Root("a program");
@@ -60,8 +61,9 @@ class Parser {
     ASTRA_RETURN_IF_ERROR(document_.status());
     absl::StatusOr<Program> program = Program::Create(std::move(parts_));
     if (program.ok()) return program;
-    return absl::InvalidArgumentError(
-        fmt::format("{}: {}", file_, std::string(program.status().message())));
+    document_.ErrorAt(FieldOf(program.status()),
+                      std::string(program.status().message()));
+    return document_.status();
   }
 
  private:
@@ -216,7 +218,6 @@ class Parser {
     return ids;
   }
 
-  std::string_view file_;
   YamlDocument document_;
   ProgramParts parts_;
   std::map<std::string, uint32_t, std::less<>> ids_;  // Of modules, by name.
@@ -319,7 +320,7 @@ std::string FormatSizes(const ParallelSizes& sizes) {
 bool IsProgram(std::string_view contents) {
   constexpr std::string_view kBlank = " \t\r\n";
   // What may stand in front of YAML, and never does of a name of a policy.
-  constexpr std::string_view kStarts[] = {"\xef\xbb\xbf", "---", "%YAML", "{",
+  constexpr std::string_view kStarts[] = {"---", "%YAML", "{",
                                           "\"simai_program\""};
   for (const std::string_view start : kStarts) {
     if (contents.substr(0, start.size()) == start) return true;

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/check.h"
+#include "astra-core/base/field_error.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
@@ -32,9 +33,9 @@ absl::Status CheckRecomputation(const WorkloadParts& parts) {
         std::pair{"checkpoint_initiate", &parts.recompute_starts}}) {
     for (const LayerId id : *ids) {
       if (id.index() >= parts.layers.size()) {
-        return absl::InvalidArgumentError(
-            fmt::format("{} {} is no layer: the last one is {}", what, id,
-                        parts.layers.size() - 1));
+        return FieldError(fmt::format("{}s", what),
+                          fmt::format("{} {} is no layer: the last one is {}",
+                                      what, id, parts.layers.size() - 1));
       }
     }
     if (!std::is_sorted(ids->begin(), ids->end())) {
@@ -45,8 +46,10 @@ absl::Status CheckRecomputation(const WorkloadParts& parts) {
   if (parts.recompute_starts.empty()) return absl::OkStatus();
   const LayerId first = parts.recompute_starts.front();
   if (parts.checkpoints.empty() || parts.checkpoints.front() > first) {
-    return absl::InvalidArgumentError(fmt::format(
-        "checkpoint_initiate {} has no checkpoint at or before it", first));
+    return FieldError(
+        "checkpoint_initiates",
+        fmt::format("checkpoint_initiate {} has no checkpoint at or before it",
+                    first));
   }
   return absl::OkStatus();
 }

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "astra-core/base/append_format.h"
+#include "astra-core/base/field_error.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
@@ -114,8 +115,8 @@ class Parser {
     ASTRA_RETURN_IF_ERROR(ExpectEnd(num_layers));
     absl::StatusOr<Workload> workload = Workload::Create(std::move(parts_));
     if (!workload.ok()) {
-      return absl::InvalidArgumentError(fmt::format(
-          "{}: {}", file_, std::string(workload.status().message())));
+      return reader_.Error(PlaceOf(FieldOf(workload.status())),
+                           std::string(workload.status().message()));
     }
     return workload;
   }
@@ -143,6 +144,16 @@ class Parser {
     ++seen->second.count;
   }
 
+  // The key of the header that is called `field` elsewhere; the policy, where
+  // there is no such key.
+  Token PlaceOf(std::string_view field) const {
+    std::string key(field.substr(field.find('.') + 1));
+    key = key == "gpus" ? "all_gpus:" : key + ':';
+    const auto found = keys_.find(key);
+    if (found != keys_.end()) return found->second;
+    return {.text = "", .line = 1, .column = 1};
+  }
+
   absl::StatusOr<int64_t> Integer(std::string_view what, const Token& token,
                                   int64_t min, int64_t max) const {
     absl::StatusOr<int64_t> value = ParseInteger(what, token.text, min, max);
@@ -156,19 +167,18 @@ class Parser {
           "expected a policy, such as HYBRID_TRANSFORMER");
     }
     ASTRA_RETURN_IF_ERROR(ReadPolicy(reader_.tokens()[0]));
-    std::map<std::string_view, bool> given;
     for (size_t next = 1; next < reader_.tokens().size();) {
       const Token& key = reader_.tokens()[next];
       // Both spellings are one key.
       const std::string_view name =
           key.text == "pp_comm" ? std::string_view("pp_comm:") : key.text;
-      if (!given.emplace(name, true).second) {
+      if (!keys_.emplace(name, key).second) {
         return reader_.Error(
             key, fmt::format("{} is given twice", Quoted(key.text)));
       }
       ASTRA_RETURN_IF_ERROR(ReadKey(key, &next));
     }
-    return CheckKeys(given);
+    return CheckKeys();
   }
 
   absl::Status ReadPolicy(const Token& token) {
@@ -285,16 +295,16 @@ class Parser {
     return absl::OkStatus();
   }
 
-  absl::Status CheckKeys(const std::map<std::string_view, bool>& given) {
+  absl::Status CheckKeys() {
     for (const std::string_view key :
          {"model_parallel_NPU_group:", "all_gpus:"}) {
-      if (given.count(key) == 0) {
+      if (keys_.count(key) == 0) {
         return reader_.ErrorAtEnd(fmt::format("\"{}\" is missing", key));
       }
     }
     const Token& policy = reader_.tokens()[0];
     for (const std::string_view key : {"ep:", "pp:", "vpp:", "ga:"}) {
-      if (given.count(key) == 0) {
+      if (keys_.count(key) == 0) {
         Note(policy, fmt::format("\"{}\" is missing and taken to be 1", key));
       }
     }
@@ -419,6 +429,7 @@ class Parser {
   std::string_view file_;
   TextReader reader_;
   WorkloadParts parts_;
+  std::map<std::string_view, Token> keys_;  // Of the header, by name.
   std::map<std::string, Oddity> oddities_;  // By what is odd.
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "astra-core/base/files.h"
+#include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/simulation.h"
 #include "collectives/nccl/system_topology.h"
@@ -129,7 +130,14 @@ absl::StatusOr<NcclSystem> ReadNcclSystem(const std::string& name,
                                           const Topology& topology,
                                           const std::string& cluster) {
   ASTRA_ASSIGN_OR_RETURN(SystemSpec system, LoadSystem(name));
-  ASTRA_RETURN_IF_ERROR(CheckGpus(system, topology, cluster));
+  if (const absl::Status status = CheckGpus(system, topology, cluster);
+      !status.ok()) {
+    return IsNamed(name, system.name, system.aliases)
+               ? status
+               : absl::Status(status.code(),
+                              fmt::format("{}: {}", name,
+                                          std::string(status.message())));
+  }
   return NcclSystem{std::move(system), nccl};
 }
 

@@ -137,5 +137,6 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
 
 int main(int argc, char** argv) {
   const astra::Log log("simai_analytical");
-  return astra::ExitCode(astra::Run(argc, argv, log), log);
+  return astra::WithinMemory(
+      log, [&] { return astra::ExitCode(astra::Run(argc, argv, log), log); });
 }

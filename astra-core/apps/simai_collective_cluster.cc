@@ -47,7 +47,7 @@ std::string GroupText(const CollectiveEstimator& cluster) {
 
 std::string NicsText(const SystemSpec& system) {
   if (system.transport.name.empty()) return "no network";
-  return fmt::format("{}, {} x {} Gbps per server", system.transport.name,
+  return fmt::format("{}, {} x {:.12g} Gbps per server", system.transport.name,
                      system.nics_per_server, system.nic_GBps * kBitsPerByte);
 }
 
@@ -112,7 +112,7 @@ std::string ListSystems() {
         "{:<20} {:<16} {:>15} {:<12} {:<12} {}\n", system.name, system.gpu,
         system.gpus_per_server, system.interconnect.name,
         has_fabric ? system.transport.name : "-",
-        has_fabric ? fmt::format("{} x {} Gbps", system.nics_per_server,
+        has_fabric ? fmt::format("{} x {:.12g} Gbps", system.nics_per_server,
                                  system.nic_GBps * kBitsPerByte)
                    : "-");
   }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/container/flat_hash_map.h"
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/check.h"
@@ -104,12 +105,12 @@ absl::Status WriteFlows(const std::string& path, const FlowGraph& graph,
                         const GroupLayout& layout,
                         absl::Span<const RankId> ranks) {
   const std::string temporary = path + ".tmp";
+  const absl::Cleanup remove = [&] { std::remove(temporary.c_str()); };
   FlowLines lines(graph, layout, ranks);
   absl::Status status = WriteLines(temporary, path, graph, lines);
   if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) {
     status = CannotWrite(path);
   }
-  if (!status.ok()) std::remove(temporary.c_str());
   return status;
 }
 

@@ -137,9 +137,16 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
                            EndsWith(path, ".xml") ? ReadMsccl(path, warnings)
                                                   : ReadSchedule(path));
     chosen.name = schedule.name();
-    chosen.lower = [schedule =
-                        std::move(schedule)](const CollectiveRequest& request) {
-      return schedule.Lower(request);
+    chosen.lower = [path, schedule = std::move(schedule)](
+                       const CollectiveRequest& request) {
+      auto graph = schedule.Lower(request);
+      if (!graph.ok()) {  // It is for another collective than that of --op.
+        graph =
+            absl::Status(graph.status().code(),
+                         fmt::format("{}:1:1: {}", path,
+                                     std::string(graph.status().message())));
+      }
+      return graph;
     };
   }
   chosen.costs = CostsOfSimple(cluster, *options.kind, chosen.name,

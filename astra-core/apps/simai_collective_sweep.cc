@@ -106,7 +106,13 @@ absl::StatusOr<ClusterNetwork> NetworkOf(const SimaiCollectiveOptions& options,
   }
   network.packet.record = {};
   if (options.backend->has_options) {
-    ASTRA_RETURN_IF_ERROR(CheckPacketOptions(network.packet, topology));
+    if (const absl::Status status =
+            CheckPacketOptions(network.packet, topology);
+        !status.ok()) {
+      return options.network_file
+                 ? AtNetworkField(*options.network_file, status)
+                 : status;
+    }
   }
   network.flow = FlowOptionsOf(network.packet);
   return [network, make = options.backend->make](Routes& routes) {

@@ -52,10 +52,8 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(
   }
   if (const absl::Status status = CheckPacketOptions(packet, topology);
       !status.ok()) {
-    return absl::Status(
-        status.code(),
-        fmt::format("{}: {}", options.network_file.value_or("-c"),
-                    std::string(status.message())));
+    return options.network_file ? AtNetworkField(*options.network_file, status)
+                                : status;
   }
   network.flow = FlowOptionsOf(packet);
   return network;

@@ -1,6 +1,7 @@
 #include "astra-core/apps/simai_simulator_run.h"
 
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ class GrowingFile {
   GrowingFile(std::string path, std::vector<std::string> layer_names)
       : path_(std::move(path)), layer_names_(std::move(layer_names)) {}
   ~GrowingFile() {
+    if (std::uncaught_exceptions() > 0) Remove();  // Memory has run out.
     if (file_ != nullptr) std::fclose(file_);
   }
   GrowingFile(const GrowingFile&) = delete;

@@ -71,6 +71,8 @@ absl::StatusOr<int> Run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   const astra::Log log("simai_sweep");
-  const absl::StatusOr<int> code = astra::Run(argc, argv);
-  return code.ok() ? *code : astra::ExitCode(code.status(), log);
+  return astra::WithinMemory(log, [&] {
+    const absl::StatusOr<int> code = astra::Run(argc, argv);
+    return code.ok() ? *code : astra::ExitCode(code.status(), log);
+  });
 }

@@ -44,5 +44,6 @@ absl::Status Run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   const astra::Log log("write_shell_files");
-  return astra::ExitCode(astra::Run(argc, argv), log);
+  return astra::WithinMemory(
+      log, [&] { return astra::ExitCode(astra::Run(argc, argv), log); });
 }

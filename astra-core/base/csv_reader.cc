@@ -13,9 +13,6 @@ namespace {
 
 constexpr size_t kMaxColumns = 4096;
 
-// Spreadsheets begin a file in UTF-8 with it.
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
 bool IsIn(absl::Span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -24,9 +21,6 @@ bool IsIn(absl::Span<const std::string_view> names, std::string_view name) {
 
 CsvReader::CsvReader(std::string_view file, std::string_view contents)
     : file_(file), text_(contents) {
-  if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
-    text_.remove_prefix(kByteOrderMark.size());
-  }
   if (!ReadRow(&header_)) {
     Fail({.text = "", .line = line_, .column = 1},
          "no line: expected the names of the columns");

@@ -1,5 +1,8 @@
 #include "astra-core/base/files.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,6 +52,67 @@ absl::Status WriteAndClose(FilePtr file, const std::string& path,
   return absl::OkStatus();
 }
 
+absl::Status CannotRead(std::string_view path, std::string_view reason) {
+  return absl::NotFoundError(
+      fmt::format("{}: cannot be read: {}", path, reason));
+}
+
+absl::Status TooLarge(std::string_view path, int64_t limit) {
+  return absl::InvalidArgumentError(
+      fmt::format("{}: larger than the limit of {} bytes", path, limit));
+}
+
+// A file that is open.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// Waits until there is something to read or the other end has gone, and returns
+// whether that came to be within `timeout_ms`; waits for ever if it is
+// negative.
+bool AwaitInput(int file, int timeout_ms) {
+  struct pollfd wait = {.fd = file, .events = POLLIN, .revents = 0};
+  return poll(&wait, 1, timeout_ms) > 0;
+}
+
+// A pipe that no program has open for writing reads as empty: it is given some
+// seconds in which one may open it.
+absl::Status ReadAll(int file, const std::string& path, bool is_pipe,
+                     int64_t limit, std::string& contents) {
+  constexpr int kPatienceMs = 5'000;
+  bool has_writer = !is_pipe || AwaitInput(file, kPatienceMs);
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t count = read(file, buffer, sizeof buffer);
+    if (count == 0) {
+      return has_writer ? absl::OkStatus()
+                        : CannotRead(path, "no program writes to this pipe");
+    }
+    has_writer = true;
+    if (count > 0) {
+      contents.append(buffer, static_cast<size_t>(count));
+      if (static_cast<int64_t>(contents.size()) > limit) {
+        return TooLarge(path, limit);
+      }
+    } else if (errno == EAGAIN) {
+      AwaitInput(file, -1);
+    } else if (errno != EINTR) {
+      return CannotRead(path, LastSystemError());
+    }
+  }
+}
+
 std::string TemporaryName(std::string_view path) {
   // Another host, on a shared file system, may have a process of this number.
   return fmt::format("{}.{}.{}{}", path, HostName(), getpid(), kTemporaryEnd);
@@ -82,34 +146,61 @@ absl::Status WriteTemporary(const std::string& temporary,
   return WriteAndClose(std::move(file), path, contents);
 }
 
-absl::Status Rename(const std::string& temporary, const std::string& path) {
-  if (std::rename(temporary.c_str(), path.c_str()) == 0) {
+// A temporary file beside `path`. It is removed unless it gets that name, also
+// where an exception, as of memory that runs out, passes by.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string path)
+      : path_(std::move(path)), name_(TemporaryName(path_)) {}
+  ~TemporaryFile() {
+    if (!name_.empty()) std::remove(name_.c_str());
+  }
+  TemporaryFile(TemporaryFile&& other) noexcept
+      : path_(std::exchange(other.path_, {})),
+        name_(std::exchange(other.name_, {})) {}
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+
+  absl::Status Write(std::string_view contents) const {
+    return WriteTemporary(name_, path_, contents);
+  }
+
+  absl::Status Rename() {
+    if (std::rename(name_.c_str(), path_.c_str()) != 0) {
+      return CannotWrite(path_, LastSystemError());
+    }
+    name_.clear();
     return absl::OkStatus();
   }
-  return CannotWrite(path, LastSystemError());
-}
+
+ private:
+  std::string path_;
+  std::string name_;
+};
 
 }  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  const FilePtr file(std::fopen(path.c_str(), "rb"));
-  if (file == nullptr) {
-    return absl::NotFoundError(
-        fmt::format("{}: cannot be read: {}", path, LastSystemError()));
+  const Descriptor file(
+      open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  struct stat about = {};
+  if (file.number() < 0 || fstat(file.number(), &about) != 0) {
+    return CannotRead(path, LastSystemError());
   }
+  if (S_ISBLK(about.st_mode) ||
+      (S_ISCHR(about.st_mode) && isatty(file.number()) == 0)) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: is a device: expected a file or a pipe", path));
+  }
+  const bool is_file = S_ISREG(about.st_mode);
+  const int64_t limit = is_file ? kMaxInputFileBytes : kMaxInputStreamBytes;
+  if (is_file && about.st_size > limit) return TooLarge(path, limit);
   std::string contents;
-  char buffer[1 << 16];
-  while (const size_t count =
-             std::fread(buffer, 1, sizeof buffer, file.get())) {
-    contents.append(buffer, count);
-    if (static_cast<int64_t>(contents.size()) > kMaxInputFileBytes) {
-      return absl::InvalidArgumentError(fmt::format(
-          "{}: larger than the limit of {} bytes", path, kMaxInputFileBytes));
-    }
-  }
-  if (std::ferror(file.get()) != 0) {
-    return absl::NotFoundError(
-        fmt::format("{}: cannot be read: {}", path, LastSystemError()));
+  if (is_file) contents.reserve(static_cast<size_t>(about.st_size));
+  ASTRA_RETURN_IF_ERROR(
+      ReadAll(file.number(), path, S_ISFIFO(about.st_mode), limit, contents));
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (contents.starts_with(kByteOrderMark)) {
+    contents.erase(0, kByteOrderMark.size());
   }
   return contents;
 }
@@ -125,11 +216,9 @@ absl::Status WriteFile(const std::string& path, std::string_view contents) {
   if (fs::is_symlink(fs::symlink_status(path, error)) && fs::exists(target)) {
     return WriteFile(fs::canonical(path, error).string(), contents);
   }
-  const std::string temporary = TemporaryName(path);
-  absl::Status status = WriteTemporary(temporary, path, contents);
-  if (status.ok()) status = Rename(temporary, path);
-  if (!status.ok()) std::remove(temporary.c_str());
-  return status;
+  TemporaryFile file(path);
+  ASTRA_RETURN_IF_ERROR(file.Write(contents));
+  return file.Rename();
 }
 
 void RemoveLeftTemporaries(const std::string& folder) {
@@ -180,28 +269,23 @@ OutputFolder::~OutputFolder() {
 absl::Status OutputFolder::Write(
     const std::vector<NamedFile>& files,
     absl::Span<const std::string_view> stale) const {
-  absl::Status status;
+  std::vector<TemporaryFile> temporaries;
   for (const NamedFile& file : files) {
     const std::string path = fmt::format("{}/{}", path_, file.name);
     // A file can take the place of a file, not of a folder.
-    status = std::filesystem::is_directory(path)
-                 ? CannotWrite(path, std::strerror(EISDIR))
-                 : WriteTemporary(TemporaryName(path), path, file.contents);
-    if (!status.ok()) break;
+    if (std::filesystem::is_directory(path)) {
+      return CannotWrite(path, std::strerror(EISDIR));
+    }
+    ASTRA_RETURN_IF_ERROR(temporaries.emplace_back(path).Write(file.contents));
   }
-  for (const NamedFile& file : files) {
-    const std::string path = fmt::format("{}/{}", path_, file.name);
-    if (status.ok()) status = Rename(TemporaryName(path), path);
-    if (!status.ok()) std::remove(TemporaryName(path).c_str());
-  }
-  if (!status.ok()) return status;
+  for (TemporaryFile& file : temporaries) ASTRA_RETURN_IF_ERROR(file.Rename());
   for (const std::string_view name : stale) {
     const bool is_new =
         std::any_of(files.begin(), files.end(),
                     [&](const NamedFile& file) { return file.name == name; });
     if (!is_new) std::remove(fmt::format("{}/{}", path_, name).c_str());
   }
-  return status;
+  return absl::OkStatus();
 }
 
 }  // namespace astra

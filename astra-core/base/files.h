@@ -19,9 +19,16 @@ namespace astra {
 // The largest input file; more is a mistake rather than an input.
 constexpr int64_t kMaxInputFileBytes = int64_t{4} << 30;
 
-// The contents of the file `path`.
+// The largest input from a pipe or terminal, which cannot say how much it will
+// be and may have no end.
+constexpr int64_t kMaxInputStreamBytes = int64_t{1} << 30;
+
+// The contents of the file `path`, without a byte order mark at its beginning.
+// It may be a pipe, such as bash's <(COMMAND) or /dev/stdin, that a program
+// writes to or opens for that within five seconds.
 //
-// Errors: NotFound, PermissionDenied or InvalidArgument "PATH: reason".
+// Errors: NotFound or InvalidArgument "PATH: reason", also for a device, which
+// may have no end, and for what is larger than the limits.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 // Writes `contents` to a temporary file beside `path`, then gives it that name:

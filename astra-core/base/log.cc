@@ -1,5 +1,6 @@
 #include "astra-core/base/log.h"
 
+#include "astra-core/base/names.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -7,7 +8,7 @@ namespace astra {
 void Log::Print(std::string_view level, std::string_view message) const {
   // Not fmt::print, which throws where it cannot write.
   const std::string line =
-      fmt::format("{}: {}: {}\n", program_, level, message);
+      fmt::format("{}: {}: {}\n", program_, level, Printable(message));
   std::fwrite(line.data(), 1, line.size(), out_);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
-#include <limits>
+#include <tuple>
 #include <vector>
 
 #include "fmt/format.h"
@@ -14,9 +14,15 @@ namespace {
 
 constexpr size_t kMaxQuotedLength = 60;
 
+// One letter is no part of a name that anybody would mean.
+constexpr size_t kShortestPart = 2;
+
 char Lower(char c) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
+
+// Users mix capital and small letters, and '_' and '-'.
+char Canonical(char c) { return c == '_' ? '-' : Lower(c); }
 
 // Optimal string alignment distance, by dynamic programming over prefixes.
 size_t EditDistance(std::string_view a, std::string_view b) {
@@ -26,16 +32,73 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   for (size_t j = 0; j <= b.size(); ++j) cost[0][j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
     for (size_t j = 1; j <= b.size(); ++j) {
-      const bool same = Lower(a[i - 1]) == Lower(b[j - 1]);
+      const bool same = Canonical(a[i - 1]) == Canonical(b[j - 1]);
       cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1,
                              cost[i - 1][j - 1] + (same ? 0 : 1)});
       const bool swapped = i > 1 && j > 1 &&
-                           Lower(a[i - 1]) == Lower(b[j - 2]) &&
-                           Lower(a[i - 2]) == Lower(b[j - 1]);
+                           Canonical(a[i - 1]) == Canonical(b[j - 2]) &&
+                           Canonical(a[i - 2]) == Canonical(b[j - 1]);
       if (swapped) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
     }
   }
   return cost[a.size()][b.size()];
+}
+
+size_t CommonPrefix(std::string_view a, std::string_view b) {
+  size_t length = 0;
+  while (length < std::min(a.size(), b.size()) &&
+         Canonical(a[length]) == Canonical(b[length])) {
+    ++length;
+  }
+  return length;
+}
+
+// Whether `text` is one or several whole words of `name`: "h100" of "dgx-h100".
+bool IsWordsOf(std::string_view text, std::string_view name) {
+  const auto is_letter = [&](size_t i) {
+    return i < name.size() &&
+           std::isalnum(static_cast<unsigned char>(name[i])) != 0;
+  };
+  if (text.size() < kShortestPart) return false;
+  for (size_t i = 0; i + text.size() <= name.size(); ++i) {
+    const bool is_here = CommonPrefix(text, name.substr(i)) == text.size();
+    const bool is_inside =
+        (i > 0 && is_letter(i - 1)) || is_letter(i + text.size());
+    if (is_here && !is_inside) return true;
+  }
+  return false;
+}
+
+// How `text` resembles a name; what comes first is nearer.
+enum Resemblance { kOneLetterMore, kWords, kFewEdits, kBeginning, kFar };
+
+struct Nearness {
+  Resemblance resemblance;
+  size_t edits = 0;
+  size_t prefix = 0;  // Letters that both begin with.
+
+  friend bool operator<(const Nearness& a, const Nearness& b) {
+    return std::tie(a.resemblance, a.edits, b.prefix) <
+           std::tie(b.resemblance, b.edits, a.prefix);
+  }
+};
+
+Nearness NearnessOf(std::string_view text, std::string_view name) {
+  const size_t edits = EditDistance(text, name);
+  const size_t prefix = CommonPrefix(text, name);
+  const size_t shorter = std::min(text.size(), name.size());
+  const size_t longer = std::max(text.size(), name.size());
+  Resemblance resemblance = kFar;
+  if (edits == 0 || (edits == 1 && prefix == shorter)) {
+    resemblance = kOneLetterMore;
+  } else if (IsWordsOf(text, name)) {
+    resemblance = kWords;
+  } else if (edits <= (longer + 1) / 3) {
+    resemblance = kFewEdits;
+  } else if (prefix == shorter && shorter >= kShortestPart) {
+    resemblance = kBeginning;
+  }
+  return {resemblance, edits, prefix};
 }
 
 }  // namespace
@@ -54,6 +117,26 @@ std::string Quoted(std::string_view text) {
   }
   quoted += text.size() > kMaxQuotedLength ? "...\"" : "\"";
   return quoted;
+}
+
+std::string Printable(std::string_view text, std::string_view kept) {
+  std::string printable;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next =
+        static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    // In UTF-8, U+0080 to U+009F, which are controls as well.
+    const bool is_two = byte == 0xc2 && 0x80 <= next && next <= 0x9f;
+    if (is_two || (std::iscntrl(byte) != 0 &&
+                   kept.find(text[i]) == std::string_view::npos)) {
+      printable += fmt::format("\\x{:02x}", byte);
+      if (is_two) printable += fmt::format("\\x{:02x}", next);
+      i += is_two ? 1 : 0;
+    } else {
+      printable += text[i];
+    }
+  }
+  return printable;
 }
 
 bool IsPlain(std::string_view text) {
@@ -76,11 +159,11 @@ std::string_view NearestName(std::string_view text,
                              absl::Span<const std::string_view> names) {
   text = text.substr(0, kMaxQuotedLength);
   std::string_view nearest;
-  size_t fewest = std::numeric_limits<size_t>::max();
+  Nearness best{kFar};
   for (const std::string_view name : names) {
-    const size_t edits = EditDistance(text, name);
-    if (edits >= fewest) continue;
-    fewest = edits;
+    const Nearness nearness = NearnessOf(text, name);
+    if (!(nearness < best)) continue;
+    best = nearness;
     nearest = name;
   }
   return nearest;
@@ -88,13 +171,19 @@ std::string_view NearestName(std::string_view text,
 
 bool IsNamed(std::string_view text, std::string_view name,
              absl::Span<const std::string> aliases) {
-  const auto canonical = [](char c) { return c == '_' ? '-' : Lower(c); };
   const auto is_text = [&](std::string_view other) {
     return std::equal(
         text.begin(), text.end(), other.begin(), other.end(),
-        [&](char a, char b) { return canonical(a) == canonical(b); });
+        [&](char a, char b) { return Canonical(a) == Canonical(b); });
   };
   return is_text(name) || std::any_of(aliases.begin(), aliases.end(), is_text);
+}
+
+std::string DidYouMean(std::string_view text,
+                       absl::Span<const std::string_view> names) {
+  const std::string_view nearest = NearestName(text, names);
+  return nearest.empty() ? ""
+                         : fmt::format("; did you mean {}?", Quoted(nearest));
 }
 
 std::string UnknownName(std::string_view what, std::string_view text,
@@ -111,9 +200,8 @@ std::string UnknownName(std::string_view what, std::string_view text,
     // Names may come from a file.
     known.push_back(IsPlain(name) ? std::string(name) : Quoted(name));
   }
-  return fmt::format("unknown {} {}; did you mean {}? (known: {})", what,
-                     Quoted(text), Quoted(NearestName(text, all)),
-                     fmt::join(known, ", "));
+  return fmt::format("unknown {} {}{} (known: {})", what, Quoted(text),
+                     DidYouMean(text, all), fmt::join(known, ", "));
 }
 
 }  // namespace astra

@@ -1,15 +1,20 @@
 #include "astra-core/base/yaml_reader.h"
 
 #include <algorithm>
-#include <iterator>
+#include <map>
+#include <optional>
 #include <set>
+#include <sstream>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/text_reader.h"
 #include "fmt/core.h"
-#include "yaml-cpp/yaml.h"
+#include "yaml-cpp/eventhandler.h"
+#include "yaml-cpp/exceptions.h"
+#include "yaml-cpp/parser.h"
 
 namespace astra {
 namespace {
@@ -20,51 +25,164 @@ struct Refused {
   std::string message;
 };
 
-YamlValue Convert(const YAML::Node& node, size_t& num_nodes) {
-  if (++num_nodes > YamlDocument::kMaxNodes) {
-    throw Refused{node.Mark(),
-                  fmt::format("more than {} values", YamlDocument::kMaxNodes)};
+// Builds the values of a file from the events of the parser. Everything that
+// is read as YAML or JSON passes through here, so here are the limits that keep
+// a small file from taking the stack or the memory: of depth, of values and of
+// text, each counted as often as an alias repeats it. A value that contains
+// itself cannot be built, since only a finished value can be repeated.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  // An empty file stands for nothing, at its beginning.
+  TreeBuilder() { root_.line = root_.column = 1; }
+
+  YamlValue TakeRoot() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Begin(mark, YamlValue::Kind::kNull, anchor);
+    End();
   }
-  YamlValue value;
-  // Marks are counted from 0; an empty file has none.
-  value.line = static_cast<uint32_t>(std::max(node.Mark().line, 0)) + 1;
-  value.column = static_cast<uint32_t>(std::max(node.Mark().column, 0)) + 1;
-  switch (node.Type()) {
-    case YAML::NodeType::Undefined:
-    case YAML::NodeType::Null:
-      break;
-    case YAML::NodeType::Scalar:
-      value.kind = YamlValue::Kind::kScalar;
-      value.text = node.Scalar();
-      break;
-    case YAML::NodeType::Sequence:
-      value.kind = YamlValue::Kind::kList;
-      for (const YAML::Node& item : node) {
-        value.children.push_back({std::string(), Convert(item, num_nodes)});
+  void OnScalar(const YAML::Mark& mark, const std::string& /*tag*/,
+                YAML::anchor_t anchor, const std::string& text) override {
+    Begin(mark, YamlValue::Kind::kScalar, anchor);
+    Count(mark, {.values = 0, .text_bytes = text.size()});
+    open_.back().value.text = text;
+    End();
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchored_.find(anchor);
+    if (found == anchored_.end()) {
+      throw Refused{mark, "an alias to a value that it is a part of"};
+    }
+    const auto& [value, size, height] = found->second;
+    CheckDepth(mark, height);
+    Count(mark, size);
+    Add(mark, value, height);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/,
+                       YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value /*style*/) override {
+    Begin(mark, YamlValue::Kind::kList, anchor);
+  }
+  void OnSequenceEnd() override { End(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/,
+                  YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value /*style*/) override {
+    Begin(mark, YamlValue::Kind::kMap, anchor);
+  }
+  void OnMapEnd() override {
+    const Open& map = open_.back();
+    std::set<std::string_view> seen;
+    for (size_t i = 0; i < map.value.children.size(); ++i) {
+      const std::string_view key = map.value.children[i].key;
+      if (seen.insert(key).second) continue;
+      throw Refused{map.keys[i], fmt::format("{} is there twice", Quoted(key))};
+    }
+    End();
+  }
+
+ private:
+  struct Size {
+    size_t values = 0;
+    size_t text_bytes = 0;
+  };
+
+  // A value of which not all has been read.
+  struct Open {
+    YamlValue value;
+    YAML::Mark mark;
+    YAML::anchor_t anchor = YAML::NullAnchor;
+    Size before;                     // Everything read before this value.
+    size_t height = 1;               // Levels of values, this one included.
+    std::optional<std::string> key;  // Of a mapping: waits for its value.
+    std::vector<YAML::Mark> keys;    // Of a mapping: where its keys stand.
+  };
+
+  struct Anchored {
+    YamlValue value;
+    Size size;
+    size_t height;
+  };
+
+  void Begin(const YAML::Mark& mark, YamlValue::Kind kind,
+             YAML::anchor_t anchor) {
+    CheckDepth(mark, 1);
+    Open& open = open_.emplace_back();
+    open.before = total_;
+    open.mark = mark;
+    open.anchor = anchor;
+    open.value.kind = kind;
+    // Marks are counted from 0.
+    open.value.line = static_cast<uint32_t>(std::max(mark.line, 0)) + 1;
+    open.value.column = static_cast<uint32_t>(std::max(mark.column, 0)) + 1;
+    Count(mark, {.values = 1, .text_bytes = 0});
+  }
+
+  void End() {
+    Open open = std::move(open_.back());
+    open_.pop_back();
+    if (open.anchor != YAML::NullAnchor) {
+      const Size size = {total_.values - open.before.values,
+                         total_.text_bytes - open.before.text_bytes};
+      Count(open.mark, size);  // The copy that is kept takes memory, too.
+      anchored_[open.anchor] = {open.value, size, open.height};
+    }
+    Add(open.mark, std::move(open.value), open.height);
+  }
+
+  // Adds a finished value to the innermost open one.
+  void Add(const YAML::Mark& mark, YamlValue value, size_t height) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return;
+    }
+    Open& parent = open_.back();
+    parent.height = std::max(parent.height, height + 1);
+    if (parent.value.kind == YamlValue::Kind::kMap && !parent.key) {
+      if (value.kind != YamlValue::Kind::kScalar) {
+        throw Refused{mark, "expected a name as the key"};
       }
-      break;
-    case YAML::NodeType::Map: {
-      value.kind = YamlValue::Kind::kMap;
-      std::set<std::string_view> seen;
-      for (const auto& field : node) {
-        if (!field.first.IsScalar()) {
-          throw Refused{field.first.Mark(), "expected a name as the key"};
-        }
-        value.children.push_back(
-            {field.first.Scalar(), Convert(field.second, num_nodes)});
-      }
-      size_t i = 0;
-      for (const auto& field : node) {
-        if (!seen.insert(value.children[i++].key).second) {
-          throw Refused{
-              field.first.Mark(),
-              fmt::format("{} is there twice", Quoted(field.first.Scalar()))};
-        }
-      }
-      break;
+      parent.keys.push_back(mark);
+      parent.key = std::move(value.text);
+      return;
+    }
+    parent.value.children.push_back(
+        {parent.key.value_or(""), std::move(value)});
+    parent.key.reset();
+  }
+
+  void CheckDepth(const YAML::Mark& mark, size_t height) const {
+    if (open_.size() + height <= YamlDocument::kMaxDepth) return;
+    throw Refused{mark, fmt::format("more than {} levels of lists and mappings",
+                                    YamlDocument::kMaxDepth)};
+  }
+
+  void Count(const YAML::Mark& mark, const Size& size) {
+    total_.values += size.values;
+    total_.text_bytes += size.text_bytes;
+    if (total_.values > YamlDocument::kMaxNodes) {
+      throw Refused{
+          mark, fmt::format("more than {} values", YamlDocument::kMaxNodes)};
+    }
+    if (total_.text_bytes > YamlDocument::kMaxTextBytes) {
+      throw Refused{mark, fmt::format("more than {} bytes of text",
+                                      YamlDocument::kMaxTextBytes)};
     }
   }
-  return value;
+
+  std::vector<Open> open_;  // From the root to the innermost.
+  std::map<YAML::anchor_t, Anchored> anchored_;
+  Size total_;
+  YamlValue root_;
+};
+
+YamlValue ReadTree(std::string_view contents) {
+  std::istringstream stream{std::string(contents)};
+  YAML::Parser parser(stream);
+  TreeBuilder builder;
+  parser.HandleNextDocument(builder);
+  return builder.TakeRoot();
 }
 
 // The line, from 1, at which a second document begins; 0: there is none. Only
@@ -101,9 +219,8 @@ std::string_view KindName(YamlValue::Kind kind) {
 
 YamlDocument::YamlDocument(std::string_view file, std::string_view contents)
     : file_(file) {
-  size_t num_nodes = 0;
   try {
-    root_ = Convert(YAML::Load(std::string(contents)), num_nodes);
+    root_ = ReadTree(contents);
   } catch (const YAML::Exception& exception) {
     root_ = YamlValue();
     root_.line = static_cast<uint32_t>(std::max(exception.mark.line, 0)) + 1;
@@ -141,6 +258,27 @@ void YamlDocument::Error(const YamlValue& value, std::string_view message) {
   if (!status_.ok()) return;
   status_ = absl::InvalidArgumentError(
       fmt::format("{}:{}:{}: {}", file_, value.line, value.column, message));
+}
+
+void YamlDocument::ErrorAt(std::string_view path, std::string_view message) {
+  const YamlValue* place = &root_;
+  while (!path.empty()) {
+    const std::string_view part = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(part.size() + 1, path.size()));
+    const std::vector<YamlField>& children = place->children;
+    auto next = children.end();
+    if (place->kind == YamlValue::Kind::kMap) {
+      next = std::find_if(
+          children.begin(), children.end(),
+          [&](const YamlField& field) { return field.key == part; });
+    } else if (const auto i = ParseInteger("", part);
+               i.ok() && *i < static_cast<int64_t>(children.size())) {
+      next = children.begin() + *i;
+    }
+    if (next == children.end()) break;
+    place = &next->value;
+  }
+  Error(*place, message);
 }
 
 const YamlValue* YamlFields::Find(std::string_view key) const {

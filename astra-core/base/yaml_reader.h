@@ -117,8 +117,15 @@ class YamlFields {
 // A whole file.
 class YamlDocument {
  public:
-  // A file may hold this many nodes, aliases counted each time they are used.
+  // The most values that a file may hold. What an alias repeats is counted each
+  // time, and what has an anchor once more.
   static constexpr size_t kMaxNodes = 1'000'000;
+
+  // The most bytes that the texts and keys of a file may have, counted alike.
+  static constexpr size_t kMaxTextBytes = size_t{256} << 20;
+
+  // The most levels of lists and mappings within each other.
+  static constexpr size_t kMaxDepth = 64;
 
   // `file` is its name in messages. A syntax error is in status().
   YamlDocument(std::string_view file, std::string_view contents);
@@ -138,6 +145,10 @@ class YamlDocument {
 
   // Records an error at `value`.
   void Error(const YamlValue& value, std::string_view message);
+
+  // Records an error at the field that `path` leads to from the root, as
+  // FieldError() has it, or at the last part of the path that is there.
+  void ErrorAt(std::string_view path, std::string_view message);
 
  private:
   std::string file_;

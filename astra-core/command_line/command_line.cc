@@ -92,8 +92,11 @@ std::vector<po::option> TakeOption(
   return {option};
 }
 
+// The value is said beside the nearest option: --gpu may take a name where the
+// user thought of a number.
 std::string UnknownOption(const std::string& argument,
-                          const Spellings& spellings) {
+                          const Spellings& spellings,
+                          absl::Span<const OptionSpec> options) {
   std::vector<std::string_view> names;
   for (const auto& [spelling, _] : spellings) names.push_back(spelling);
   const std::string name = NameOf(argument);
@@ -104,9 +107,18 @@ std::string UnknownOption(const std::string& argument,
         name, name);
   }
   const std::string_view nearest = NearestName(name, names);
-  return fmt::format("unknown option {}; did you mean {}{}? (--help lists all)",
-                     Quoted(argument), nearest.size() == 1 ? "-" : "--",
-                     nearest);
+  if (nearest.empty()) {
+    return fmt::format("unknown option {} (--help lists all)",
+                       Quoted(argument));
+  }
+  const auto option =
+      std::find_if(options.begin(), options.end(), [&](const OptionSpec& spec) {
+        return spec.name == spellings.find(std::string(nearest))->second;
+      });
+  return fmt::format(
+      "unknown option {}; did you mean {}{}{}{}? (--help lists all)",
+      Quoted(argument), nearest.size() == 1 ? "-" : "--", nearest,
+      option->value.empty() ? "" : " ", option->value);
 }
 
 }  // namespace
@@ -184,7 +196,7 @@ absl::StatusOr<CommandLine> CommandLine::Parse(
     }
   } catch (const po::unknown_option& error) {
     return absl::InvalidArgumentError(
-        UnknownOption(error.get_option_name(), spellings));
+        UnknownOption(error.get_option_name(), spellings, all));
   } catch (const po::error& error) {
     return absl::InvalidArgumentError(error.what());
   }

@@ -3,9 +3,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
+#include <stdexcept>
 #include <string>
 
 #include "absl/strings/cord.h"
+#include "astra-core/base/names.h"
 #include "astra-core/command_line/version.h"
 #include "fmt/core.h"
 
@@ -33,6 +36,19 @@ absl::Status WithExitCode(absl::Status status, int code) {
   return status;
 }
 
+int WithinMemory(const Log& log, absl::FunctionRef<int()> run) {
+  // A container that is asked for more than there can be throws the second.
+  try {
+    return run();
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  log.Error(
+      "out of memory: more is needed than is free here or allowed (ulimit -v); "
+      "a smaller cluster, workload or file needs less");
+  return 2;
+}
+
 bool PrintedInstead(const CommandLine& flags, std::string_view program,
                     std::string_view help) {
   if (flags.has("help")) {
@@ -48,7 +64,8 @@ bool PrintedInstead(const CommandLine& flags, std::string_view program,
 
 // Not fmt::print, which throws where it cannot write.
 void Print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  const std::string printable = Printable(text, "\t\n");
+  std::fwrite(printable.data(), 1, printable.size(), stdout);
 }
 
 absl::Status FlushStdout() {

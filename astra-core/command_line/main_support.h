@@ -6,6 +6,7 @@
 
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
@@ -25,12 +26,19 @@ int ExitCode(const absl::Status& status, const Log& log);
 // `status` with the exit code that ExitCode() is to return for it.
 absl::Status WithExitCode(absl::Status status, int code);
 
+// Returns what `run` returns, the exit code of the program. Where memory runs
+// out, `run` is left with everything that it held given back and its temporary
+// files removed; then this logs one line and returns 2.
+int WithinMemory(const Log& log, absl::FunctionRef<int()> run);
+
 // Prints the help text or the version, if `flags` asks for one; else returns
 // false.
 bool PrintedInstead(const CommandLine& flags, std::string_view program,
                     std::string_view help);
 
-// Prints to stdout; FlushStdout() says whether that worked.
+// Prints to stdout, with control characters other than tabs and line ends
+// escaped, since names from files are among the text. FlushStdout() says
+// whether that worked.
 void Print(std::string_view text);
 
 // Makes sure that what was printed has reached stdout.

@@ -280,14 +280,15 @@ absl::Status ApplyNcclOptionFile(const std::string& path,
                                  NcclOptions* options) {
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
   int line_number = 0;
-  for (std::string_view line : Split(contents, '\n')) {
+  for (const std::string_view line : Split(contents, '\n')) {
     ++line_number;
-    line = Trimmed(line.substr(0, line.find('#')));
-    if (line.empty()) continue;
-    const absl::Status status = ApplyNcclOption(line, options);
+    const std::string_view option = Trimmed(line.substr(0, line.find('#')));
+    if (option.empty()) continue;
+    const absl::Status status = ApplyNcclOption(option, options);
     if (!status.ok()) {
       return absl::Status(status.code(),
-                          fmt::format("{}:{}: {}", path, line_number,
+                          fmt::format("{}:{}:{}: {}", path, line_number,
+                                      option.data() - line.data() + 1,
                                       std::string(status.message())));
     }
   }

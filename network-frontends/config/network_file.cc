@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/base/field_error.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
@@ -267,6 +268,20 @@ absl::StatusOr<PacketOptions> ReadNetwork(const std::string& path,
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
   if (IsNetworkFile(contents)) return ParseNetworkFile(path, contents);
   return ParseSimaiConf(path, contents, warnings);
+}
+
+absl::Status AtNetworkField(const std::string& path,
+                            const absl::Status& error) {
+  const absl::StatusOr<std::string> contents = ReadFile(path);
+  const std::string field = FieldOf(error);
+  const std::string message(error.message());
+  if (error.ok() || !contents.ok() || field.empty()) return error;
+  if (!IsNetworkFile(*contents)) {
+    return AtSimaiConfKey(path, *contents, field, message);
+  }
+  YamlDocument document(path, *contents);
+  document.ErrorAt(field, message);
+  return document.status();
 }
 
 }  // namespace astra

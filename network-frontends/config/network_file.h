@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "astra-core/base/log.h"
 #include "network-frontends/packet/packet_options.h"
@@ -50,6 +51,10 @@ std::string WriteNetworkFile(const PacketOptions& options);
 // Errors: those of ReadFile and of the parsers.
 absl::StatusOr<PacketOptions> ReadNetwork(const std::string& path,
                                           Warnings* warnings);
+
+// `error` of CheckPacketOptions, with the place in the file `path` of the field
+// that it is about.
+absl::Status AtNetworkField(const std::string& path, const absl::Status& error);
 
 }  // namespace astra
 

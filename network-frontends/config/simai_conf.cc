@@ -368,9 +368,8 @@ absl::Status UnknownKey(const TextReader& reader, const Token& token) {
   std::vector<std::string_view> names(std::begin(kWithoutEffect),
                                       std::end(kWithoutEffect));
   for (const Key& key : kKeys) names.push_back(key.name);
-  return reader.Error(
-      token, fmt::format("unknown key {}; did you mean {}?", Quoted(token.text),
-                         Quoted(NearestName(token.text, names))));
+  return reader.Error(token, fmt::format("unknown key {}{}", Quoted(token.text),
+                                         DidYouMean(token.text, names)));
 }
 
 // The tokens of a line, up to a comment.
@@ -415,6 +414,32 @@ absl::StatusOr<PacketOptions> ParseSimaiConf(std::string_view file,
                                     fmt::join(without_effect, ", ")));
   }
   return PutTogether(file, conf);
+}
+
+absl::Status AtSimaiConfKey(std::string_view file, std::string_view contents,
+                            std::string_view field, std::string_view message) {
+  // What the name of a field of a network file ends with or, of a list, has.
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"link_events", "LINK_DOWN"},
+      {"ecn_thresholds", "KMIN_MAP"},
+      {"alpha_interval", "ALPHA_RESUME_INTERVAL"},
+      {"decrease_interval", "RATE_DECREASE_INTERVAL"},
+      {"increase_interval", "RP_TIMER"},
+      {"target_utilization", "U_TARGET"},
+      {"min_rate", "MIN_RATE"},
+      {"log_base", "PINT_LOG_BASE"},
+      {"payload", "PACKET_PAYLOAD_SIZE"},
+  };
+  TextReader reader(file, contents);
+  while (reader.NextLine()) {
+    for (const auto& [part, key] : kNames) {
+      if (!reader.tokens().empty() && reader.tokens().front().text == key &&
+          field.find(part) != field.npos) {
+        return reader.Error(reader.tokens().front(), message);
+      }
+    }
+  }
+  return reader.Error({.text = "", .line = 1, .column = 1}, message);
 }
 
 }  // namespace astra

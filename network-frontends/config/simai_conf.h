@@ -15,6 +15,7 @@
 
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "astra-core/base/log.h"
 #include "network-frontends/packet/packet_options.h"
@@ -33,6 +34,12 @@ namespace astra {
 absl::StatusOr<PacketOptions> ParseSimaiConf(std::string_view file,
                                              std::string_view contents,
                                              Warnings* warnings);
+
+// InvalidArgument "FILE:LINE:COLUMN: MESSAGE" about the key that `field` of a
+// network file, as FieldError() has it, is called in SimAI.conf; at the
+// beginning of the file where `contents` has no such key.
+absl::Status AtSimaiConfKey(std::string_view file, std::string_view contents,
+                            std::string_view field, std::string_view message);
 
 }  // namespace astra
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/types/span.h"
+#include "astra-core/base/field_error.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
 #include "network-frontends/packet/congestion/registry.h"
@@ -13,8 +14,28 @@
 namespace astra {
 namespace {
 
+// An error that begins with the field that it is about: "nic: payload ...".
 absl::Status Wrong(std::string_view what) {
-  return absl::InvalidArgumentError(std::string(what));
+  std::string path;
+  std::string_view rest = what;
+  for (size_t end = rest.find_first_of(" :"); end < rest.size();
+       end = rest.find_first_of(" :")) {
+    const bool is_last = rest[end] == ' ';
+    path += path.empty() ? "" : ".";
+    path += rest.substr(0, end);
+    if (is_last) break;
+    rest.remove_prefix(std::min(end + 2, rest.size()));
+  }
+  return FieldError(path, what);
+}
+
+// The same of an item of the list that it begins with.
+absl::Status WrongItem(size_t item, const absl::Status& error) {
+  if (error.ok()) return error;
+  std::string path = FieldOf(error);
+  const size_t end = std::min(path.find('.'), path.size());
+  path.insert(end, fmt::format(".{}", item));
+  return FieldError(path, std::string(error.message()));
 }
 
 absl::Status CheckNode(std::string_view key, NodeId node,
@@ -49,13 +70,19 @@ absl::Status CheckSwitch(std::string_view key, const SwitchOptions& options) {
   if (options.buffer_share <= 0) {
     return Wrong(fmt::format("{}: buffer_share must be above 0", key));
   }
-  for (const EcnThresholds& thresholds : options.ecn_thresholds) {
+  for (size_t i = 0; i < options.ecn_thresholds.size(); ++i) {
+    const EcnThresholds& thresholds = options.ecn_thresholds[i];
+    const auto path = [&](std::string_view field) {
+      return fmt::format("{}.ecn_thresholds.{}.{}", key, i, field);
+    };
     if (thresholds.rate <= Bandwidth(0)) {
-      return Wrong(
+      return FieldError(
+          path("rate"),
           fmt::format("{}: ecn_thresholds: rate must be above 0", key));
     }
     if (thresholds.min_queue > thresholds.max_queue) {
-      return Wrong(
+      return FieldError(
+          path("min_queue"),
           fmt::format("{}: ecn_thresholds: min_queue {} is above max_queue {}",
                       key, thresholds.min_queue, thresholds.max_queue));
     }
@@ -153,11 +180,13 @@ absl::Status CheckPacketOptions(const PacketOptions& options,
         "load_balancing lets packets overtake one another, which go-back-n "
         "takes for loss: set nic: loss_recovery: selective-repeat");
   }
-  for (const LinkEvent& event : options.link_events) {
-    ASTRA_RETURN_IF_ERROR(CheckLinkEvent(event, topology));
+  for (size_t i = 0; i < options.link_events.size(); ++i) {
+    ASTRA_RETURN_IF_ERROR(
+        WrongItem(i, CheckLinkEvent(options.link_events[i], topology)));
   }
-  for (const BackgroundTraffic& traffic : options.background) {
-    ASTRA_RETURN_IF_ERROR(CheckBackground(traffic, topology));
+  for (size_t i = 0; i < options.background.size(); ++i) {
+    ASTRA_RETURN_IF_ERROR(
+        WrongItem(i, CheckBackground(options.background[i], topology)));
   }
   return absl::OkStatus();
 }

@@ -191,27 +191,28 @@ std::vector<BadInput> BadLinks() {
 std::vector<BadInput> BadGraphs() {
   return {
       {"GpusThatAreNoWholeServers", Line(1, "4 3 1 1 4 H100"),
-       "t: 2 GPUs do not divide into servers of 3"},
+       "t:1:1: 2 GPUs do not divide into servers of 3"},
       {"GpuWithoutALink",
        "3 1 0 1 1 H100\n"
        "2\n"
        "0 2 400Gbps 500ns 0\n",
-       "t: GPU 1 has no link"},
+       "t:1:1: GPU 1 has no link"},
       {"SwitchWithoutALink",
        "4 1 0 2 2 H100\n"
        "2 3\n"
        "0 2 400Gbps 500ns 0\n"
        "1 2 400Gbps 500ns 0\n",
-       "t: switch 3 has no link"},
-      {"OneGpuAlone", "1 1 0 0 0 H100\n", "t: GPU 0 has no link"},
+       "t:1:1: switch 3 has no link"},
+      {"OneGpuAlone", "1 1 0 0 0 H100\n", "t:1:1: GPU 0 has no link"},
       {"ServersThatNothingConnects",
        "4 1 0 2 2 H100\n"
        "2 3\n"
        "0 2 400Gbps 500ns 0\n"
        "1 3 400Gbps 500ns 0\n",
-       "t: GPU 1 is not connected to GPU 0"},
+       "t:4:1: GPU 1 is not connected to GPU 0"},
       {"NvSwitchOfTwoServers", Line(1, "4 1 1 1 4 H100"),
-       "t: NVSwitch 2 is linked to GPU 0 of server 0 and to GPU 1 of server 1: "
+       "t:5:1: NVSwitch 2 is linked to GPU 0 of server 0 and to GPU 1 of "
+       "server 1: "
        "an NVSwitch belongs to one server, and servers have 1 GPUs"},
   };
 }

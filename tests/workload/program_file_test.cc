@@ -232,9 +232,10 @@ INSTANTIATE_TEST_SUITE_P(
         Line("SizeKey", 2, "sizes: {gpus: 8, dp: 3}",
              "p:2:22: unknown field of sizes \"dp\"; did you mean \"cp\"? "
              "(known: cp, ep, etp, gpus, micro_batches, pp, tp, vpp)"),
-        Line("SizesThatDoNotDivide", 2, "sizes: {gpus: 9, pp: 2}",
-             "p: TP 1 x PP 2 does not divide the 9 GPUs: there is no whole "
-             "DP"),
+        Line(
+            "SizesThatDoNotDivide", 2, "sizes: {gpus: 9, pp: 2}",
+            "p:2:15: TP 1 x PP 2 does not divide the 9 GPUs: there is no whole "
+            "DP"),
         Line("Phase", 3, "phase: trainin",
              "p:3:8: unknown phase \"trainin\"; did you mean \"training\"? "
              "(known: training, inference)"),
@@ -246,10 +247,12 @@ INSTANTIATE_TEST_SUITE_P(
              "\"1f1b\"? (known: gpipe, 1f1b, interleaved, zb-h1, zb-v, "
              "dualpipe)"),
         Line("ScheduleOfChunks", 4, "schedule: zb-v",
-             "p: schedule zb-v: the number of chunks per stage is 1: expected "
+             "p:4:11: schedule zb-v: the number of chunks per stage is 1: "
+             "expected "
              "2"),
-        Chunked("Slowdown", 5, "gpu: {communication_slowdown: 1}",
-                "p: the slowdown by communication is 1, expected 0 to 0.999"),
+        Chunked(
+            "Slowdown", 5, "gpu: {communication_slowdown: 1}",
+            "p:5:31: the slowdown by communication is 1, expected 0 to 0.999"),
         Chunked("Gpu", 5, "gpu: {memori: 1}",
                 "p:5:15: unknown field of the GPU \"memori\"; did you mean "
                 "\"memory\"? (known: communication_slowdown, memory, "

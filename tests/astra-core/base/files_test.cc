@@ -1,10 +1,12 @@
 #include "astra-core/base/files.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "astra-core/base/host_name.h"
 #include "fmt/core.h"
@@ -43,6 +45,40 @@ TEST(ReadFileTest, SaysWhichFileCannotBeReadAndWhy) {
   EXPECT_THAT(ReadFile(folder.path()),
               StatusIs(absl::StatusCode::kNotFound,
                        folder.path() + ": cannot be read: Is a directory"));
+}
+
+TEST(ReadFileTest, LeavesOutAByteOrderMark) {
+  const TemporaryFolder folder;
+  WriteText(folder.PathOf("file"), "\xef\xbb\xbftext\xef\xbb\xbf");
+  EXPECT_EQ(ValueOrDie(ReadFile(folder.PathOf("file"))), "text\xef\xbb\xbf");
+}
+
+TEST(ReadFileTest, RefusesADevice) {
+  for (const std::string path : {"/dev/zero", "/dev/null"}) {
+    EXPECT_THAT(ReadFile(path),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         path + ": is a device: expected a file or a pipe"));
+  }
+}
+
+TEST(ReadFileTest, ReadsAPipeThatAnotherWritesTo) {
+  const TemporaryFolder folder;
+  const std::string path = folder.PathOf("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const std::string text(1 << 20, 'x');  // More than a pipe holds.
+  std::thread writer([&] { WriteText(path, text); });
+  EXPECT_EQ(ValueOrDie(ReadFile(path)), text);
+  writer.join();
+}
+
+TEST(ReadFileTest, GivesUpOnAPipeThatNobodyWritesTo) {
+  const TemporaryFolder folder;
+  const std::string path = folder.PathOf("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THAT(ReadFile(path),
+              StatusIs(absl::StatusCode::kNotFound,
+                       path + ": cannot be read: no program writes to this "
+                              "pipe"));
 }
 
 TEST(WriteFileTest, ReplacesTheContentsAndLeavesNothingElse) {

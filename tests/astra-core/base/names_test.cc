@@ -39,18 +39,54 @@ TEST(NearestNameTest, ComparesWithoutCase) {
 }
 
 TEST(NearestNameTest, GivesTheFirstOfEquals) {
-  EXPECT_EQ(NearestName("ac", {"ab", "ad"}), "ab");
-  EXPECT_EQ(NearestName("ac", {}), "");
+  EXPECT_EQ(NearestName("abc", {"abd", "abe"}), "abd");
+  EXPECT_EQ(NearestName("abc", {}), "");
+}
+
+TEST(NearestNameTest, IsNoneWhereAllAreFar) {
+  EXPECT_EQ(NearestName("oversubscription", {"version", "gpu"}), "");
+  EXPECT_EQ(NearestName("yaml", {"simai", "program"}), "");
+  EXPECT_EQ(NearestName("x", {"y"}), "");
+  EXPECT_EQ(NearestName("", {"ring"}), "");
+}
+
+TEST(NearestNameTest, PrefersWordsOfANameToOtherDigits) {
+  EXPECT_EQ(NearestName("h100", {"h800", "dgx-h100"}), "dgx-h100");
+  EXPECT_EQ(NearestName("h100", {"h1000", "dgx-h100"}), "h1000");
+  EXPECT_EQ(NearestName("gpus", {"list-gpus", "gpu"}), "gpu");
+}
+
+TEST(NearestNameTest, PrefersTheLongerCommonBeginning) {
+  EXPECT_EQ(NearestName("micro-batch", {"macro-batch", "micro-botch"}),
+            "micro-botch");
+}
+
+TEST(NearestNameTest, TakesABeginningForTheWhole) {
+  EXPECT_EQ(NearestName("iteration", {"time", "iteration_milliseconds"}),
+            "iteration_milliseconds");
+  EXPECT_EQ(NearestName("LL64", {"LL", "Simple"}), "LL");
 }
 
 TEST(NearestNameTest, EndsOnVeryLongText) {
   EXPECT_EQ(NearestName(std::string(1 << 20, 'x'), {"ring", "xxxx"}), "xxxx");
 }
 
+TEST(PrintableTest, EscapesControlCharactersAlone) {
+  EXPECT_EQ(Printable("a\x1b[31m\r\n\t\x7f"), "a\\x1b[31m\\x0d\\x0a\\x09\\x7f");
+  EXPECT_EQ(Printable("a\tb\n\r", "\t\n"), "a\tb\n\\x0d");
+  EXPECT_EQ(Printable("\xc2\x9b"), "\\xc2\\x9b");  // U+009B begins commands.
+  EXPECT_EQ(Printable("Gr\xc3\xb6\xc3\x9f"
+                      "e \xe4\xb8\xad"),
+            "Gr\xc3\xb6\xc3\x9f"
+            "e \xe4\xb8\xad");
+}
+
 TEST(UnknownNameTest, OffersTheNearestAndAll) {
   EXPECT_EQ(UnknownName("algorithm", "rnig", {"tree", "ring"}),
             "unknown algorithm \"rnig\"; did you mean \"ring\"? (known: tree, "
             "ring)");
+  EXPECT_EQ(UnknownName("algorithm", "hierarchical", {"tree", "ring"}),
+            "unknown algorithm \"hierarchical\" (known: tree, ring)");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "astra-core/base/field_error.h"
 #include "tests/testing/matchers.h"
 
 namespace astra {
@@ -141,16 +142,98 @@ INSTANTIATE_TEST_SUITE_P(All, BadYamlTest, ::testing::ValuesIn(kBadCases),
                            return std::string(bad.param.name);
                          });
 
+TEST(YamlReaderTest, ReportsAtTheFieldThatAPathLeadsTo) {
+  constexpr std::string_view kText =
+      "sizes: {tp: 2}\nstages:\n  - {count: 1}\n  - {count: 0}\n";
+  const auto place_of = [&](std::string_view path) {
+    YamlDocument document("f", kText);
+    const absl::Status error = FieldError(path, "wrong");
+    document.ErrorAt(FieldOf(error), std::string(error.message()));
+    return std::string(document.status().message());
+  };
+  EXPECT_EQ(place_of("sizes.tp"), "f:1:13: wrong");
+  EXPECT_EQ(place_of("sizes.pp"), "f:1:8: wrong");  // Its mapping.
+  EXPECT_EQ(place_of("stages.1.count"), "f:4:13: wrong");
+  EXPECT_EQ(place_of("stages.7.count"), "f:3:3: wrong");
+  EXPECT_EQ(place_of("stages.x"), "f:3:3: wrong");
+  EXPECT_EQ(place_of(""), "f:1:1: wrong");
+  EXPECT_EQ(FieldOf(absl::InvalidArgumentError("other")), "");
+}
+
+// What a file of a few bytes could otherwise take the stack or memory with.
+struct BombCase {
+  friend void PrintTo(const BombCase& bomb, std::ostream* out) {
+    *out << bomb.name;
+  }
+  std::string name;
+  std::string text;
+  std::string_view message;
+};
+
+std::string Times(int count, std::string_view text) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
+}
+
 // Each alias is twice the one before it: 2^40 values in all.
-TEST(YamlReaderTest, RefusesAFileThatGrowsWithoutEnd) {
+std::string Doubled() {
   std::string text = "a0: &a0 [x, x]\n";
   for (int i = 1; i < 40; ++i) {
     text += fmt::format("a{}: &a{} [*a{}, *a{}]\n", i, i, i - 1, i - 1);
   }
-  YamlDocument document("f", text);
-  EXPECT_NE(document.status().message().find("more than 1000000 values"),
-            absl::string_view::npos)
-      << document.status();
+  return text;
+}
+
+// Each alias is one level deeper than the one before it.
+std::string Deepened() {
+  std::string text = "a0: &a0 [x]\n";
+  for (int i = 1; i < 100'000; ++i) {
+    text += fmt::format("a{}: &a{} [*a{}]\n", i, i, i - 1);
+  }
+  return text;
+}
+
+class YamlBombTest : public ::testing::TestWithParam<BombCase> {};
+
+TEST_P(YamlBombTest, IsRefusedWhereItGoesTooFar) {
+  YamlDocument document("f", GetParam().text);
+  EXPECT_EQ(std::string(document.status().message()), GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, YamlBombTest,
+    ::testing::Values(
+        BombCase{"ListOfItself", "name: &a [*a]\n",
+                 "f:1:11: an alias to a value that it is a part of"},
+        BombCase{"MappingOfItself", "a: &a\n  b: {c: [1, *a]}\n",
+                 "f:2:14: an alias to a value that it is a part of"},
+        BombCase{"KeyOfItself", "&a {*a : 1}\n",
+                 "f:1:5: an alias to a value that it is a part of"},
+        BombCase{"Lists", Times(100, "[") + Times(100, "]"),
+                 "f:1:65: more than 64 levels of lists and mappings"},
+        BombCase{"Mappings", Times(100, "{a: ") + Times(100, "}"),
+                 "f:1:254: more than 64 levels of lists and mappings"},
+        BombCase{"Dashes", Times(100'000, "- "),
+                 "f:1:129: more than 64 levels of lists and mappings"},
+        BombCase{"AliasesOfAliases", Deepened(),
+                 "f:63:12: more than 64 levels of lists and mappings"},
+        BombCase{"Doubled", Doubled(), "f:17:6: more than 1000000 values"},
+        BombCase{"LongText",
+                 "a: &a " + std::string(1 << 20, 'x') + "\nb: [" +
+                     Times(999, "*a, ") + "]\n",
+                 "f:2:1017: more than 268435456 bytes of text"}),
+    [](const auto& bomb) { return bomb.param.name; });
+
+// The parser takes these for the beginnings of keys, too.
+TEST(YamlReaderTest, EndsOnListsThatAreNotClosed) {
+  EXPECT_FALSE(YamlDocument("f", Times(1'000'000, "[")).status().ok());
+  EXPECT_FALSE(YamlDocument("f", Times(1'000'000, "{a: ")).status().ok());
+}
+
+TEST(YamlReaderTest, ReadsAsManyLevelsAsItMay) {
+  const std::string text = "a: " + Times(63, "[") + Times(63, "]") + "\n";
+  EXPECT_TRUE(YamlDocument("f", text).status().ok());
 }
 
 }  // namespace

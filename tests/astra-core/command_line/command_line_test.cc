@@ -89,13 +89,17 @@ TEST(CommandLineTest, ValuesMayHoldAnything) {
 TEST(CommandLineTest, OffersTheNearestOfAnUnknownOption) {
   EXPECT_THAT(ParseArguments(kOptions, "--nics-per-asw 64"),
               Says("unknown option \"--nics-per-asw\"; did you mean "
-                   "--nics-per-aswitch? (--help lists all)"));
-  EXPECT_THAT(ParseArguments(kOptions, "-nps 64"),
-              Says("unknown option \"-nps\"; did you mean --npa? (--help lists "
-                   "all)"));
-  EXPECT_THAT(ParseArguments(kOptions, "--ro --tp_ov=1"),
-              Says("unknown option \"--tp_ov=1\"; did you mean --tp-o? (--help "
-                   "lists all)"));
+                   "--nics-per-aswitch N? (--help lists all)"));
+  EXPECT_THAT(
+      ParseArguments(kOptions, "-nps 64"),
+      Says("unknown option \"-nps\"; did you mean --npa N? (--help lists "
+           "all)"));
+  EXPECT_THAT(
+      ParseArguments(kOptions, "--ro --tp_ov=1"),
+      Says("unknown option \"--tp_ov=1\"; did you mean --tp-o RATIO? (--help "
+           "lists all)"));
+  EXPECT_THAT(ParseArguments(kOptions, "--oversubscription 2"),
+              Says("unknown option \"--oversubscription\" (--help lists all)"));
   // Only whole names count; SimAI's own parser guesses.
   EXPECT_FALSE(ParseArguments(kOptions, "--nics 64").ok());
 }

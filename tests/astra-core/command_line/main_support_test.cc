@@ -1,6 +1,8 @@
 #include "astra-core/command_line/main_support.h"
 
 #include <cstdio>
+#include <new>
+#include <stdexcept>
 #include <string>
 
 #include "tests/testing/files.h"
@@ -29,6 +31,23 @@ TEST(ExitCodeTest, Is2ForWhatTheUserCanMendAnd1ForAFailedRun) {
     expected += fmt::format("program: error: {}\n", message);
   }
   EXPECT_EQ(testing::ReadText(folder.PathOf("log")), expected);
+}
+
+TEST(WithinMemoryTest, SaysInOneLineThatMemoryRanOut) {
+  const testing::TemporaryFolder folder;
+  std::FILE* const file = std::fopen(folder.PathOf("log").c_str(), "w");
+  const Log log("program", file);
+  EXPECT_EQ(WithinMemory(log, [] { return 1; }), 1);
+  EXPECT_EQ(WithinMemory(log, []() -> int { throw std::bad_alloc(); }), 2);
+  EXPECT_EQ(
+      WithinMemory(log, []() -> int { throw std::length_error("a vector"); }),
+      2);
+  std::fclose(file);
+
+  const std::string line =
+      "program: error: out of memory: more is needed than is free here or "
+      "allowed (ulimit -v); a smaller cluster, workload or file needs less\n";
+  EXPECT_EQ(testing::ReadText(folder.PathOf("log")), line + line);
 }
 
 }  // namespace

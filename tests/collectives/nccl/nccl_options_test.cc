@@ -215,13 +215,13 @@ TEST(NcclOptionsTest, AnErrorOfAFileNamesTheLine) {
   const testing::TemporaryFolder folder;
   const std::string path = folder.PathOf("nccl.conf");
   NcclOptions options;
-  testing::WriteText(path, "# Ours\nNCCL_MAX_CTAS=8\nNCCL_MIN_CTAS=x\n");
+  testing::WriteText(path, "# Ours\nNCCL_MAX_CTAS=8\n  NCCL_MIN_CTAS=x\n");
   EXPECT_THAT(
       ApplyNcclOptionFile(path, &options),
-      StatusIs(absl::StatusCode::kInvalidArgument,
-               path +
-                   ":3: NCCL_MIN_CTAS is \"x\": expected a whole number from 1 "
-                   "to 64"));
+      StatusIs(
+          absl::StatusCode::kInvalidArgument,
+          path + ":3:3: NCCL_MIN_CTAS is \"x\": expected a whole number from 1 "
+                 "to 64"));
   EXPECT_THAT(ApplyNcclOptionFile(folder.PathOf("none"), &options),
               StatusIs(absl::StatusCode::kNotFound,
                        ::testing::StartsWith(folder.PathOf("none") + ": ")));

@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+"""Feeds mutated input files to the whole programs.
+
+usage: mutated_inputs_test.py --bin DIR [--count N] [--seed N] [--only NAME]
+                              [--keep DIR] [--places]
+
+The seeds are those of the fuzzers and the files in inputs/. Each is changed
+in one to four places, with words of tests/fuzz/dictionaries among other things,
+and read by a program under a limit of memory and of time. A run fails the test
+if it
+  - ends by a signal or with another code than 0, 1 and 2,
+  - does not end in time,
+  - ends with 2 without exactly one line of an error, with nothing that cannot
+    be printed, that names the file and the line in it, or
+  - leaves a temporary file, or with 2 any result, behind.
+For each failure, its input is kept and the command is printed that repeats it.
+Input I of a seed is the same on each machine, so --first I repeats it, too.
+"""
+
+import argparse
+import pathlib
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+CORPUS = REPO / "tests/fuzz/corpus"
+MEMORY_BYTES = 3 << 29  # 1.5 GiB
+SECONDS = 20
+LARGEST_SEED = 20_000  # bytes; larger ones take the time of many small ones
+
+NUMBERS = [b"0", b"-1", b"1", b"2", b"3", b"7", b"8", b"16", b"1e3", b"0.5",
+           b"100000", b"16777216", b"2147483647", b"2147483648",
+           b"4294967295", b"9223372036854775807", b"9223372036854775808",
+           b"1e300", b"1e999", b"nan", b"-0.0", b"1e-300", b""]
+
+WORKLOAD = """HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 \
+pp: 1 vpp: 1 ga: 1 all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0
+2
+attention -1 1000 ALLREDUCE 4096 0 NONE 0 0 NONE 0 0
+grad_gather -1 1000 NONE 0 0 NONE 0 0 ALLGATHER 4096 0
+"""
+
+SIZES = "--world-size 8 --micro-batch 1 --global-batch 8 --seq-length 128"
+SMALL = "-b 64K -e 64K"
+TOPOLOGY = "inputs/topologies/one_server_8_h100.txt"
+
+# What reads which seeds. FILE is the mutated file, OUT the output; WORKLOAD,
+# PROGRAM and TOPOLOGY are files for 8 GPUs.
+READERS = {
+    "model": ("yaml", ["inputs/models/*.yaml", "corpus/model/*"], [
+        f"gen_workload -m FILE --gpu H100 {SIZES} --tp 2 --format program "
+        "-o OUT",
+        f"gen_workload -m FILE --gpu H100 {SIZES} --pp 2 -o OUT",
+        f"gen_workload -m FILE --gpu H100 {SIZES} --tp 8 --phase decode -o OUT"
+    ]),
+    "hugging_face": ("json", ["corpus/hugging_face/*"], [
+        f"gen_workload -m FILE --gpu H100 {SIZES} --format program -o OUT"]),
+    "gpu": ("yaml", ["inputs/gpus/*.yaml", "corpus/gpu/*"], [
+        f"gen_workload -m llama2-7b --gpu FILE {SIZES} --tp 2 -o OUT"]),
+    "operator_table": ("csv", ["corpus/operator_table/*"], [
+        f"gen_workload -m llama2-7b --gpu H100 --operator-table FILE {SIZES} "
+        "--table-gpu H100 -o OUT"]),
+    "aiob": ("txt", ["corpus/aiob/*"], [
+        f"gen_workload -m gpt-7b --aiob --comp-filepath FILE {SIZES} -o OUT"]),
+    "topology": ("txt", ["inputs/topologies/*.txt", "corpus/topology/*"], [
+        "simai_analytical -w WORKLOAD -n FILE -o OUT",
+        "simai_analytical -w WORKLOAD -n FILE --system dgx-h100 -o OUT",
+        "simai_simulator -w WORKLOAD -n FILE --estimate",
+        "simai_simulator -w WORKLOAD -n FILE --backend flow -o OUT",
+        f"simai_collective -n FILE {SMALL} -o OUT"]),
+    "workload": ("txt", ["inputs/workloads/*.txt", "corpus/workload/*",
+                         "WORKLOAD"], [
+        "simai_analytical -w FILE -n TOPOLOGY -o OUT",
+        "simai_analytical -w FILE -g 8 -g_p_s 8 -gpu_type H100 -o OUT",
+        "simai_simulator -w FILE -n TOPOLOGY --estimate"]),
+    "program": ("yaml", ["corpus/program/*", "PROGRAM"], [
+        "simai_analytical -w FILE -n TOPOLOGY -o OUT",
+        "simai_simulator -w FILE -n TOPOLOGY --estimate"]),
+    "bus_bandwidth": ("yaml", ["inputs/busbw/*.yaml",
+                               "corpus/bus_bandwidth/*"], [
+        "simai_analytical -w WORKLOAD -n TOPOLOGY --busbw FILE -o OUT"]),
+    "system": ("yaml", ["inputs/systems/*.yaml", "corpus/system/*"], [
+        f"simai_collective --system FILE {SMALL} -o OUT",
+        f"simai_collective --system FILE --nodes 2 {SMALL} -o OUT",
+        "simai_analytical -w WORKLOAD -n TOPOLOGY --system FILE -o OUT"]),
+    "nccl_options": ("txt", ["corpus/nccl_options/*"], [
+        f"simai_collective --system dgx-h100 --nccl-file FILE {SMALL} "
+        "-o OUT"]),
+    "network": ("yaml", ["inputs/networks/*.yaml", "corpus/network_file/*"], [
+        "simai_simulator -w WORKLOAD -n TOPOLOGY -c FILE --estimate",
+        "simai_simulator -w WORKLOAD -n TOPOLOGY -c FILE --stop-at 100us "
+        "-o OUT",
+        "simai_simulator -w WORKLOAD -n TOPOLOGY -c FILE --backend flow "
+        "-o OUT"]),
+    "simai_conf": ("conf", ["inputs/networks/*.conf", "corpus/simai_conf/*"], [
+        "simai_simulator -w WORKLOAD -n TOPOLOGY -c FILE --estimate",
+        "simai_simulator -w WORKLOAD -n TOPOLOGY -c FILE --stop-at 100us "
+        "-o OUT"]),
+    "schedule": ("yaml", ["inputs/schedules/*.yaml", "corpus/schedule/*"], [
+        f"simai_collective --system dgx-h100 --schedule FILE {SMALL} -o OUT",
+        f"simai_collective --system dgx-h100 --gpus 4 --schedule FILE {SMALL} "
+        "--op alltoall -o OUT"]),
+    "msccl": ("xml", ["inputs/schedules/*.xml", "corpus/msccl/*"], [
+        f"simai_collective --system dgx-h100 --gpus 4 --schedule FILE {SMALL} "
+        "-o OUT"]),
+    "nccl_tests_log": ("txt", ["corpus/nccl_tests_log/*"], [
+        "simai_collective --system dgx-h100 --op all_reduce --compare FILE "
+        "-o OUT"]),
+    "measured_table": ("csv", ["corpus/measured_table/*"], [
+        "simai_collective --compare-table FILE -o OUT"]),
+    "sweep": ("yaml", ["inputs/sweeps/*.yaml", "corpus/sweep/*.yaml"], [
+        *["simai_sweep run FILE --count"] * 9,
+        "simai_sweep run FILE --dry-run -o OUT"]),
+}
+DICTIONARIES = {"yaml": "yaml", "json": "yaml", "xml": "xml", "txt": "text",
+                "csv": "text", "conf": "text"}
+
+# What is wrong with a file as a whole, or with two of them together, has no
+# line. FILE stands for the file that was changed, OTHER for another.
+WITHOUT_A_LINE = [
+    "out of memory: ",
+    r"FILE: expected a file named GPU_OPERATOR_PRECISION\.csv",
+    r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
+    r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",
+]
+
+
+def read_dictionary(name):
+    """The words of a dictionary of libFuzzer."""
+    words = []
+    for line in (REPO / f"tests/fuzz/dictionaries/{name}.dict").read_text(
+            "ascii").splitlines():
+        if not line.startswith('"'):
+            continue
+        escaped = line[1:-1].encode()
+        words.append(re.sub(
+            rb'\\(x[0-9a-f]{2}|["\\])',
+            lambda m: bytes([int(m[1][1:], 16)]) if m[1][:1] == b"x" else m[1],
+            escaped))
+    return words
+
+
+class Mutator:
+    def __init__(self, rng, seeds, words):
+        self.rng, self.seeds, self.words = rng, seeds, words
+
+    def mutated(self):
+        data = self.rng.choice(self.seeds)
+        if self.rng.random() < 0.3:  # May well be a valid file.
+            return self.replace_number(data)
+        for _ in range(self.rng.choice([1, 1, 1, 2, 3, 4])):
+            data = self.rng.choice(self.WAYS)(self, data)
+        return data
+
+    def span(self, data, longest=40):
+        begin = self.rng.randrange(len(data) + 1)
+        return begin, min(len(data), begin + self.rng.randrange(longest))
+
+    def flip(self, data):
+        if not data:
+            return data
+        i = self.rng.randrange(len(data))
+        return data[:i] + bytes([self.rng.randrange(256)]) + data[i + 1:]
+
+    def cut(self, data):
+        begin, end = self.span(data)
+        return data[:begin] + data[end:]
+
+    def truncate(self, data):
+        return data[:self.rng.randrange(len(data) + 1)]
+
+    def repeat(self, data):
+        begin, end = self.span(data, 200)
+        times = self.rng.choice([2, 2, 3, 50])
+        return data[:begin] + data[begin:end] * times + data[end:]
+
+    def insert_word(self, data):
+        i = self.rng.randrange(len(data) + 1)
+        return data[:i] + self.rng.choice(self.words) + data[i:]
+
+    def replace_token(self, data):
+        """Replaces what stands between blanks or marks: a number by another,
+        anything by a word."""
+        tokens = list(re.finditer(rb'[^\s,:;=<>"\[\]{}]+', data))
+        if not tokens:
+            return data
+        token = self.rng.choice(tokens)
+        is_number = re.fullmatch(rb"[-+.0-9e]+", token[0]) is not None
+        other = self.rng.choice(
+            NUMBERS if is_number and self.rng.random() < 0.9 else self.words)
+        return data[:token.start()] + other + data[token.end():]
+
+    def replace_number(self, data):
+        numbers = list(re.finditer(rb"(?<![\w.])\d+", data))
+        if not numbers:
+            return data
+        number = self.rng.choice(numbers)
+        other = self.rng.choice(
+            NUMBERS[:8] + [self.rng.choice(numbers)[0],
+                           str(self.rng.randrange(1000)).encode()])
+        return data[:number.start()] + other + data[number.end():]
+
+    def swap_tokens(self, data):
+        tokens = list(re.finditer(rb"\S+", data))
+        if len(tokens) < 2:
+            return data
+        a, b = sorted(self.rng.sample(tokens, 2), key=lambda t: t.start())
+        return (data[:a.start()] + b[0] + data[a.end():b.start()] + a[0] +
+                data[b.end():])
+
+    def change_lines(self, data):
+        """Leaves out, doubles or moves a line."""
+        lines = data.splitlines(keepends=True)
+        if not lines:
+            return data
+        line = lines.pop(self.rng.randrange(len(lines)))
+        for _ in range(self.rng.randrange(3)):
+            lines.insert(self.rng.randrange(len(lines) + 1), line)
+        return b"".join(lines)
+
+    def splice(self, data):
+        other = self.rng.choice(self.seeds)
+        return (data[:self.rng.randrange(len(data) + 1)] +
+                other[self.rng.randrange(len(other) + 1):])
+
+    WAYS = [flip, cut, truncate, repeat, insert_word, insert_word,
+            replace_token, replace_token, replace_token, replace_token,
+            swap_tokens, change_lines, change_lines, splice]
+
+
+class Runner:
+    def __init__(self, args, folder):
+        self.args, self.folder = args, folder
+        self.partners = {
+            "TOPOLOGY": str(REPO / TOPOLOGY),
+            "WORKLOAD": str(folder / "partner.txt"),
+            "PROGRAM": str(folder / "partner.yaml"),
+        }
+        (folder / "partner.txt").write_text(WORKLOAD)
+        subprocess.run(
+            [args.bin / "gen_workload", "-m", "llama2-7b", "--num-layers", "2",
+             "--gpu", "H100", "--world-size", "8", "--tp", "2", "--pp", "2",
+             "--global-batch", "8", "--seq-length", "128", "--format",
+             "program", "-o", self.partners["PROGRAM"]],
+            check=True, stdout=subprocess.DEVNULL)
+        self.failures = []
+        self.codes = {}
+
+    def seeds_of(self, name):
+        seeds = []
+        for pattern in READERS[name][1]:
+            if pattern in self.partners:
+                paths = [pathlib.Path(self.partners[pattern])]
+            elif pattern.startswith("corpus/"):
+                paths = sorted(CORPUS.glob(pattern[len("corpus/"):]))
+            else:
+                paths = sorted(REPO.glob(pattern))
+            for path in paths:
+                data = path.read_bytes()
+                if name == "operator_table":  # Its first line is its name.
+                    data = data.split(b"\n", 1)[1]
+                if name == "nccl_options":
+                    data = data.replace(b",NCCL", b"\nNCCL")
+                if len(data) <= LARGEST_SEED:
+                    seeds.append(data)
+        assert seeds, name
+        return seeds
+
+    def run(self, index, name, data, command):
+        file = f"in.{READERS[name][0]}"
+        (self.folder / file).write_bytes(data)
+        words = {"FILE": file, "OUT": "out", **self.partners}
+        arguments = [words.get(word, word) for word in command.split()]
+        arguments[0] = str(self.args.bin / arguments[0])
+        out = self.folder / "out"
+        try:
+            done = subprocess.run(
+                arguments, cwd=self.folder, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                timeout=SECONDS)
+            code, said = done.returncode, done.stderr
+        except subprocess.TimeoutExpired:
+            code, said = "time-out", b""
+        self.codes[code] = self.codes.get(code, 0) + 1
+        wrong = self.wrong(code, said, file)
+        if wrong:
+            self.report(index, name, file, data, arguments, wrong, said)
+        if out.is_dir():
+            shutil.rmtree(out)
+        else:
+            out.unlink(missing_ok=True)
+
+    def wrong(self, code, said, file):
+        """What is wrong with a run, or nothing."""
+        left = [path.name for path in self.folder.rglob("*")
+                if path.name.endswith(".tmp")]
+        for name in left:
+            (self.folder / name).unlink(missing_ok=True)
+        if code not in (0, 1, 2):
+            return f"exit {code}"
+        if left:
+            return f"temporary files are left: {left}"
+        if re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", said):
+            return "a control character on stderr"
+        lines = said.decode(errors="replace").splitlines()
+        errors = [line for line in lines if ": warning: " not in line]
+        if code == 0:
+            return "an error, and exit 0" if errors else None
+        if code == 1:  # What was run failed, as points of a sweep may.
+            return None
+        if len(errors) != 1 or ": error: " not in errors[0]:
+            return f"{len(errors)} lines of errors"
+        if (self.folder / "out").exists():
+            return "an output, and exit 2"
+        message = errors[0].split(": error: ", 1)[1]
+        if any(re.match(form.replace("FILE", re.escape(file)).replace(
+                "OTHER", r"\S+"), message) for form in WITHOUT_A_LINE):
+            return None
+        if not re.match(re.escape(file) + r":[1-9]\d*:[1-9]\d*: ", message):
+            return "the error has no place"
+        return None
+
+    def report(self, index, name, file, data, arguments, wrong, said):
+        kept = self.args.keep / f"{self.args.seed}-{index}"
+        kept.mkdir(parents=True, exist_ok=True)
+        (kept / file).write_bytes(data)
+        self.failures.append(wrong)
+        print(f"FAILED {name}: {wrong}\n  {said[-500:].decode(errors='replace')}"
+              f"\n  repeat: cd {kept} && (ulimit -v {MEMORY_BYTES >> 10}; "
+              f"{' '.join(arguments)})\n  or: {sys.argv[0]} --bin "
+              f"{self.args.bin} --seed {self.args.seed} --first {index} "
+              "--count 1", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=sorted(READERS))
+    parser.add_argument("--most-failures", type=int, default=20)
+    parser.add_argument("--keep", type=pathlib.Path,
+                        default=pathlib.Path(tempfile.gettempdir()) /
+                        "mutated_inputs")
+    args = parser.parse_args()
+    args.bin = args.bin.resolve()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(args, pathlib.Path(folder))
+        names = [args.only] if args.only else sorted(READERS)
+        seeds = {name: runner.seeds_of(name) for name in names}
+        words = {name: read_dictionary(DICTIONARIES[READERS[name][0]])
+                 for name in names}
+        for i in range(args.first, args.first + args.count):
+            name = names[i % len(names)]
+            rng = random.Random(f"{args.seed} {i}")
+            data = Mutator(rng, seeds[name], words[name]).mutated()
+            runner.run(i, name, data, rng.choice(READERS[name][2]))
+            if len(runner.failures) >= args.most_failures:
+                print(f"stopped after {i + 1 - args.first} inputs")
+                break
+    codes = ", ".join(f"{count} x {code}" for code, count in
+                      sorted(runner.codes.items(), key=str))
+    print(f"{sum(runner.codes.values())} inputs in "
+          f"{time.monotonic() - begin:.0f} s: exit {codes}; "
+          f"{len(runner.failures)} failures")
+    return 1 if runner.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
