@@ -24,8 +24,8 @@ struct Message {
   NodeId source;
   NodeId target;
   Bytes bytes;
-  // Messages of one source, target and channel may share a queue pair: a path,
-  // a rate, and their order.
+  // Messages of one source, target and channel arrive in the order of Send(),
+  // whatever path each takes. They may share a queue pair: a path and a rate.
   uint32_t channel = 0;
 };
 
@@ -41,9 +41,11 @@ class NetworkBackend {
   // Starts `message` at now(). Requires that no message in flight has its id.
   virtual void Send(const Message& message) = 0;
 
-  // Simulates to the first instant at which a message arrives in full, but not
-  // beyond `limit`. Appends the messages that arrive at that instant, by
-  // increasing id; appends none if none arrives by `limit`, which is then
+  // Simulates to the first instant at which a message arrives, but not
+  // beyond `limit`. A message arrives once it is there in full and so are all
+  // earlier ones of its source, target and channel: as in NCCL, what overtakes
+  // others waits for them. Appends the messages of that instant, by increasing
+  // id; appends none if none arrives by `limit`, which is then
   // now().
   virtual void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) = 0;
 

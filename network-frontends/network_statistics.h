@@ -5,6 +5,7 @@
 #define NETWORK_FRONTENDS_NETWORK_STATISTICS_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -37,7 +38,12 @@ struct RecordOptions {
   bool keeps_flows() const { return flows.value_or(true); }
 };
 
-// A message that has arrived.
+// The channel of traffic of others, which the network itself sends.
+inline constexpr uint32_t kBackgroundChannel =
+    std::numeric_limits<uint32_t>::max();
+
+// A message that has arrived. Where it overtook an earlier one of its channel,
+// it was handed over later than `finish`.
 struct FlowRecord {
   MessageId message;
   NodeId source;
@@ -126,6 +132,14 @@ struct NetworkStatistics {
   uint64_t num_drops = 0;         // Packets, for want of buffer.
   uint64_t num_losses = 0;        // Packets, on the wire.
   uint64_t num_retransmissions = 0;
+
+  // How long the rates that congestion control sets have kept packets apart:
+  // from the start of one to when the rate allows the next, summed over all
+  // packets that another one of their queue pair has followed.
+  TimePs sending;
+  // The part of `sending` at less than a hundredth of the sender's line rate:
+  // where it is most of the whole, the control has collapsed.
+  TimePs sending_slowly;
 
   // Says whether a message that arrives is to be kept. Drops all flows when
   // `options` no longer keeps them.

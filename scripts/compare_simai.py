@@ -4,14 +4,15 @@
 usage: compare_simai.py --bin DIR --data DIR --out DIR [--seeds N] [--only REGEX]
 
 --bin    folder with gen_topo and simai_simulator
---data   folder with simai_ns3_runs.csv, and simai/ns3 with one folder a run
+--data   folder with simai_ns3_runs.csv, and simai with the folders ns3 (one
+         folder a run), ns3_flows and ns3_congestion (flow by flow)
 --out    gets comparison.csv and the inputs and results of each run
 
 Each collective is run on the same cluster, with the same switches, NICs and
 decomposition (--collectives simai, inputs/networks/simai.conf), and its time on
-rank 0 is compared. Where packets have a choice of paths SimAI's hash is one
-draw of many: there the median over the seeds counts. Without the data it says
-so and ends.
+rank 0 is compared. Where packets have a choice of paths SimAI's source ports are
+one draw of many: there the median over the seeds counts. Without the data it
+says so and ends. simai_comparison/flows.py compares flow by flow.
 
 ns-3 counts in nanoseconds and cuts off what is left: a packet of 9052 B takes
 25 ns at 2880 Gbps and not 25.144 ns, an acknowledgement no time at all. So does
@@ -31,6 +32,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+from simai_comparison import flows  # noqa: E402  (after the line above)
+
 CONF = ROOT / "inputs" / "networks" / "simai.conf"
 COMPUTE_NS = 556000
 MEMORY_BUS_NS = 10  # What SimAI lets pass before it hands a flow to ns-3.
@@ -245,6 +249,33 @@ def compare(arguments, case):
     return rows
 
 
+def simulate_flows(arguments, name, topology, workload, network, latency_us,
+                   seed):
+    """The folder of results, with the flows."""
+    folder = arguments.out / name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "workload.txt").write_text(workload)
+    run([arguments.bin / "gen_topo", *topology.split(), "-o",
+         folder / "topology"])
+    results = folder / f"{network.stem}_seed{seed}"
+    run([arguments.bin / "simai_simulator", "-w", folder / "workload.txt", "-n",
+         folder / "topology", "-c", network, "--collectives", "simai",
+         "--send-latency", f"{latency_us * 1000 + MEMORY_BUS_NS}ns", "--seed",
+         str(seed), "-o", results])
+    return results
+
+
+def compare_flows(arguments):
+    comparison = flows.Comparison(
+        arguments.data, CONF, arguments.out,
+        lambda *case: simulate_flows(arguments, *case))
+
+    def matches(name):
+        return re.search(arguments.only, name)
+    comparison.compare_flows(matches)
+    comparison.compare_controls(matches)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for option in ("bin", "data", "out"):
@@ -255,8 +286,11 @@ def main():
     arguments.out.mkdir(parents=True, exist_ok=True)
     cases = [case for case in all_cases(arguments.data)
              if re.search(arguments.only, case.name)]
-    if not cases:
+    if not (arguments.data / "simai").exists():
         print(f"compare_simai: skipped: no runs in {arguments.data}")
+        return
+    compare_flows(arguments)
+    if not cases:
         return
     rows = []
     print(f"{'run':<22}{'collective':<14}{'MiB':>4}{'ranks':>6}{'SimAI us':>11}"

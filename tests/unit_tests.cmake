@@ -260,6 +260,7 @@ astra_test(backend_packet_test
     network-frontends/packet/random_network.cc
     network-frontends/packet/random_network_test.cc
     network-frontends/packet/shared_buffer_test.cc
+    network-frontends/packet/simai_hash_test.cc
   DEPS astra::backend_packet)
 
 astra_test(backend_flow_test

@@ -44,6 +44,7 @@ class CollectiveFinder {
 
   // "" if there is none or several.
   std::string_view NameOf(const FlowRecord& flow) const {
+    if (flow.channel == kBackgroundChannel) return "";
     const CollectiveRecord* found = nullptr;
     for (const ParallelDimension dimension : kParallelDimensions) {
       for (const CollectiveRecord* record : RecordsOf(flow, dimension)) {
@@ -95,6 +96,12 @@ class CollectiveFinder {
   std::array<std::vector<Records>, kNumParallelDimensions> of_group_;
 };
 
+// Traffic of others has no channel of a collective.
+std::string ChannelText(uint32_t channel) {
+  if (channel == kBackgroundChannel) return "background";
+  return fmt::format(FMT_COMPILE("{}"), channel);
+}
+
 void AppendPath(const Topology& topology, const NetworkStatistics& network,
                 const FlowRecord& flow, std::string& text) {
   const auto out = std::back_inserter(text);
@@ -120,9 +127,9 @@ std::string FlowsCsv(const Topology& topology, const ParallelPlan& plan,
         std::back_inserter(text),
         FMT_COMPILE("{},{},{},{},{},{:.6f},{:.6f},{:.6f},{:.6f},{:.4f},{},"),
         CsvField(finder.NameOf(flow)), flow.source.index(), flow.target.index(),
-        flow.channel, flow.bytes.count(), ToMicroseconds(flow.start),
-        ToMicroseconds(flow.finish), ToMicroseconds(fct),
-        ToMicroseconds(flow.ideal),
+        ChannelText(flow.channel), flow.bytes.count(),
+        ToMicroseconds(flow.start), ToMicroseconds(flow.finish),
+        ToMicroseconds(fct), ToMicroseconds(flow.ideal),
         static_cast<double>(fct.count()) /
             static_cast<double>(flow.ideal.count()),
         flow.retransmissions);
@@ -148,7 +155,7 @@ std::string RatesCsv(const NetworkStatistics& network) {
   std::string text = "time_us,source,target,channel,rate_Gbps,window_bytes\n";
   for (const RateSample& sample : network.rates) {
     AppendFormat(&text, "{:.6f},{},{},{},{},{}\n", ToMicroseconds(sample.time),
-                 sample.source.index(), sample.target.index(), sample.channel,
+                 sample.source.index(), sample.target.index(), ChannelText(sample.channel),
                  ToGbps(sample.rate), sample.window.count());
   }
   return text;
@@ -169,7 +176,7 @@ std::string CnpCsv(const NetworkStatistics& network) {
   std::string text = "time_us,source,target,channel\n";
   for (const CnpRecord& record : network.cnps) {
     AppendFormat(&text, "{:.6f},{},{},{}\n", ToMicroseconds(record.time),
-                 record.source.index(), record.target.index(), record.channel);
+                 record.source.index(), record.target.index(), ChannelText(record.channel));
   }
   return text;
 }

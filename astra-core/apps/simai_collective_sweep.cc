@@ -2,8 +2,10 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "astra-core/apps/simai_collective_cluster.h"
@@ -94,6 +96,25 @@ absl::Status WriteFlowsOf(const SimaiCollectiveOptions& options,
                     collective.request.layout(), sweep.cluster.ranks());
 }
 
+// Refuses files of records, which this program does not write. SimAI.conf says
+// everywhere how often it samples: a warning.
+absl::Status CheckRecord(std::string_view file, const PacketOptions& packet,
+                         Warnings* warnings) {
+  PacketOptions without = packet;
+  without.record = DefaultNetwork().record;
+  const std::vector<std::string> keys = DifferentKeys(packet, without);
+  for (const std::string& key : keys) {
+    if (key == "record.sample_interval" || key == "record.sample_start") {
+      warnings->push_back(fmt::format("{}: no effect: {}", file, key));
+      continue;
+    }
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: {} has no effect: simai_collective writes no such files", file,
+        key));
+  }
+  return absl::OkStatus();
+}
+
 // The network of --backend, with what --network says of it.
 absl::StatusOr<ClusterNetwork> NetworkOf(const SimaiCollectiveOptions& options,
                                          const Topology& topology,
@@ -103,8 +124,16 @@ absl::StatusOr<ClusterNetwork> NetworkOf(const SimaiCollectiveOptions& options,
   if (options.network_file) {
     ASTRA_ASSIGN_OR_RETURN(network.packet,
                            ReadNetwork(*options.network_file, warnings));
+    ASTRA_RETURN_IF_ERROR(
+        CheckRecord(*options.network_file, network.packet, warnings));
   }
   network.packet.record = {};
+  if (options.network_file) {
+    PacketOptions packet = network.packet;
+    packet.record = DefaultNetwork().record;
+    ASTRA_RETURN_IF_ERROR(CheckFollows(*options.backend, *options.network_file,
+                                       packet, warnings));
+  }
   if (options.backend->has_options) {
     if (const absl::Status status =
             CheckPacketOptions(network.packet, topology);

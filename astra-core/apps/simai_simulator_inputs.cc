@@ -36,6 +36,8 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(
   if (options.network_file) {
     ASTRA_ASSIGN_OR_RETURN(packet,
                            ReadNetwork(*options.network_file, &warnings));
+    ASTRA_RETURN_IF_ERROR(CheckFollows(*options.backend, *options.network_file,
+                                       packet, &warnings));
   }
   if (options.seed) packet.seed = *options.seed;
   // Files of messages that were asked for have all of them.

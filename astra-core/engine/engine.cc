@@ -427,10 +427,18 @@ absl::Status Engine::Silence() const {
   constexpr size_t kMaxNamed = 4;
   std::string who;
   size_t num_waiting = 0;
+  std::vector<std::string> told;  // What ranks wait for, each said once.
   for (uint32_t id = 0; id < actors_.size(); ++id) {
     for (const Lane& lane : actors_[id].lanes) {
-      if (lane.calls.empty()) continue;
-      if (++num_waiting <= kMaxNamed) who += "; " + WhoWaits(id, lane);
+      if (lane.calls.empty() || ++num_waiting > kMaxNamed) continue;
+      std::string what = WhatIsAwaited(lane);
+      const bool is_told =
+          std::find(told.begin(), told.end(), what) != told.end();
+      who += fmt::format("; rank {} waits since {:.3f} us {}",
+                         communicators_.classes.lowest_rank[id],
+                         ToMicroseconds(lane.joined),
+                         is_told ? "for the same" : what);
+      if (!is_told) told.push_back(std::move(what));
     }
   }
   if (num_waiting > kMaxNamed) {
@@ -443,14 +451,12 @@ absl::Status Engine::Silence() const {
       why.empty() ? "" : "; the network says: ", why));
 }
 
-std::string Engine::WhoWaits(uint32_t id, const Lane& lane) const {
+std::string Engine::WhatIsAwaited(const Lane& lane) const {
   const Call& call = lane.calls.front();
   const Communicator& group = communicators_.list[call.communicator.index()];
   return fmt::format(
-      "rank {} waits since {:.3f} us in layer {} ({}) for the {} of {} over "
-      "{}, "
-      "{} ranks from rank {}, which lacks {}",
-      communicators_.classes.lowest_rank[id], ToMicroseconds(lane.joined),
+      "in layer {} ({}) for the {} of {} over {}, {} ranks from rank {}, which "
+      "lacks {}",
       layer_names_[call.layer.index()], Name(call.phase),
       Name(call.communication.kind), call.communication.bytes,
       Name(call.communication.dimension), group.ranks.size(),

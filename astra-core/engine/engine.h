@@ -166,7 +166,7 @@ class Engine {
   absl::Status ReportProgress();
   void AdaptSlice();
   absl::Status Silence() const;
-  std::string WhoWaits(uint32_t id, const Lane& lane) const;
+  std::string WhatIsAwaited(const Lane& lane) const;
 
   const absl::Span<const std::string> layer_names_;
   const SimulationOptions& options_;

@@ -47,9 +47,16 @@ void AnalyticalBackend::Send(const Message& message) {
   TimePs& port_free = port_free_[path.port.index()];
   const TimePs start = std::max(now_, port_free);
   port_free = start + TransferTime(message.bytes, path.port_bandwidth);
-  arrivals_.Push({.time = start + path.route.latency +
-                          TransferTime(message.bytes, path.bottleneck),
-                  .index = message.id.index()});
+  TimePs arrival =
+      start + path.route.latency + TransferTime(message.bytes, path.bottleneck);
+  // Behind a slower link a short message would overtake a long one.
+  if (path.bottleneck < path.port_bandwidth) {
+    const uint64_t ends =
+        uint64_t{message.source.index()} << 32 | message.target.index();
+    TimePs& last = last_arrival_[{ends, message.channel}];
+    last = arrival = std::max(arrival, last);
+  }
+  arrivals_.Push({.time = arrival, .index = message.id.index()});
 }
 
 void AnalyticalBackend::AdvanceTo(TimePs limit,

@@ -6,7 +6,8 @@
 //
 // A rank's port sends one message after the other, in the order of Send(), each
 // at the full rate of the port; so does each port of a switch that sends. Links
-// further on carry any number of messages at once, each as if it were alone.
+// further on carry any number of messages at once, each as if it were alone,
+// but those of one source, target and channel arrive in the order of Send().
 //
 // Source: R. Hockney, "The communication challenge for MPP", Parallel Computing
 // 20(3), 1994 (a + S/B); the serial port is the gap G of A. Alexandrov et al.,
@@ -17,6 +18,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -65,6 +67,8 @@ class AnalyticalBackend final : public NetworkBackend {
   EventQueue arrivals_;  // The index of an event is that of its message.
   std::vector<TimePs> port_free_;  // By link: when its port is free again.
   std::vector<double> link_bytes_;
+  // Of messages whose path is slower than their port, by ends and channel.
+  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, TimePs> last_arrival_;
   NetworkStatistics statistics_;
   absl::flat_hash_map<uint64_t, std::unique_ptr<Path>> paths_;
 };

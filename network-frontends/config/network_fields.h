@@ -21,6 +21,8 @@ inline constexpr std::array<std::string_view, 2> kSwitchings = {
     "store-and-forward", "cut-through"};
 inline constexpr std::array<std::string_view, 4> kLoadBalancings = {
     "ecmp", "flowlet", "spray", "adaptive"};
+inline constexpr std::array<std::string_view, 2> kEcmpHashes = {"mixed",
+                                                                "simai"};
 inline constexpr std::array<std::string_view, 2> kLossRecoveries = {
     "go-back-n", "selective-repeat"};
 inline constexpr std::array<std::string_view, 2> kQueuePairs = {
@@ -69,6 +71,7 @@ template <class Visitor>
 void Visit(TimelyOptions& o, Visitor& v) {
   v.Number("ewma_weight", o.ewma_weight, 0, 1);
   v.Number("decrease_factor", o.decrease_factor, 0, 1);
+  v.Time("least_rtt", o.least_rtt);
   v.Time("low_threshold", o.low_threshold);
   v.Time("high_threshold", o.high_threshold);
   v.Rate("additive_increase", o.additive_increase);
@@ -203,6 +206,7 @@ void Visit(PacketOptions& o, Visitor& v) {
   v.Inherit(o.fabric, o.nv_switch);
   v.Map("nv_switch", o.nv_switch);
   v.Choice("load_balancing", o.load_balancing, kLoadBalancings);
+  v.Choice("ecmp_hash", o.ecmp_hash, kEcmpHashes);
   v.Time("flowlet_gap", o.flowlet_gap);
   v.Number("error_rate", o.error_rate, 0, 1);
   v.Time("time_resolution", o.time_resolution);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -213,6 +214,22 @@ class Writer {
     return text;
   }
 
+  // Lines by their key, "nic.window", where lines that are further indented
+  // belong to the key before them.
+  std::map<std::string, std::string> ValuesByKey() const {
+    std::map<std::string, std::string> values;
+    std::string section;
+    std::string key;
+    for (const std::string& line : lines_) {
+      const size_t indent = line.find_first_not_of(' ');
+      const std::string name = line.substr(indent, line.find(':') - indent);
+      if (indent == 0) key = section = name;
+      if (indent == 2 && line[indent] != '-') key = section + '.' + name;
+      values[key] += line;
+    }
+    return values;
+  }
+
  private:
   template <class Value>
   void Add(std::string_view key, const Value& value) {
@@ -261,6 +278,27 @@ std::string WriteNetworkFile(const PacketOptions& options) {
   Writer writer;
   Visit(copy, writer);
   return fmt::format("{}: {}\n{}", kMark, kVersion, writer.text());
+}
+
+std::vector<std::string> DifferentKeys(const PacketOptions& a,
+                                       const PacketOptions& b) {
+  const auto values = [](const PacketOptions& options) {
+    PacketOptions copy = options;
+    Writer writer;
+    Visit(copy, writer);
+    return writer.ValuesByKey();
+  };
+  const std::map<std::string, std::string> of_a = values(a);
+  const std::map<std::string, std::string> of_b = values(b);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : of_a) {
+    const auto other = of_b.find(key);
+    if (other == of_b.end() || other->second != value) keys.push_back(key);
+  }
+  for (const auto& [key, value] : of_b) {
+    if (of_a.count(key) == 0) keys.push_back(key);
+  }
+  return keys;
 }
 
 absl::StatusOr<PacketOptions> ReadNetwork(const std::string& path,

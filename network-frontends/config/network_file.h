@@ -19,6 +19,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -45,6 +46,11 @@ absl::StatusOr<PacketOptions> ParseNetworkFile(std::string_view file,
 
 // All values as a file that ParseNetworkFile reads back as they were.
 std::string WriteNetworkFile(const PacketOptions& options);
+
+// The keys, such as "seed" or "nic.window", at most two levels deep, whose
+// values differ between two networks.
+std::vector<std::string> DifferentKeys(const PacketOptions& a,
+                                       const PacketOptions& b);
 
 // The network of the file `path`, of this format or SimAI.conf.
 //

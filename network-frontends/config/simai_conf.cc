@@ -258,6 +258,7 @@ constexpr Key kKeys[] = {
 Conf SimaiDefaults() {
   Conf conf;
   conf.options.time_resolution = Nanoseconds(1);
+  conf.options.ecmp_hash = EcmpHash::kSimai;
   NicOptions& nic = conf.options.nic;
   nic.payload = Bytes(1000);
   nic.header = Bytes(52);

@@ -46,7 +46,11 @@ void PacketNetwork::SetRate(uint32_t link, double factor) {
     port.known_ps = port.Divide(port.known_bytes);
     port.known_ack_bytes = ack_bytes_;
     port.known_ack_ps = port.Divide(ack_bytes_);
-    if (was_down) next_hops_.SetLinkUp(LinkId(link), true);
+    if (was_down) {
+      next_hops_.SetLinkUp(LinkId(link), true);
+      // The switch at the far end still holds what it paused the link for.
+      if (ingress_[link].has_paused) SetPaused(link, true);
+    }
     Arm(link);
     return;
   }
@@ -68,7 +72,7 @@ void PacketNetwork::SetRate(uint32_t link, double factor) {
     }
   }
   port.queued_bytes = 0;
-  port.is_paused = false;
+  if (port.is_paused) SetPaused(link, false);
   Arm(link);
 }
 

@@ -154,8 +154,10 @@ void PacketNetwork::ReleaseBuffer(Port& port, const Packet& packet) {
   pauses_.emplace_back(packet.ingress, false);
 }
 
-// Tells the source of link `ingress` to pause or to go on.
+// Tells the source of link `ingress` to pause or to go on. A link that is down
+// carries no frame; its source learns the state when it comes up; see SetRate.
 void PacketNetwork::TellToPause(uint32_t ingress, bool is_pause) {
+  if (ports_[ingress ^ 1].is_down) return;
   Packet frame;
   frame.kind = is_pause ? PacketKind::kPause : PacketKind::kResume;
   frame.bytes = kPauseBytes;
@@ -175,23 +177,25 @@ void PacketNetwork::Watch(const Switch& at, bool is_watched) {
 }
 
 void PacketNetwork::OnPause(uint32_t link, bool is_pause) {
-  Port& port = ports_[link];
   Advance(link);
+  SetPaused(link, is_pause);
+  if (is_pause) return;
+  Advance(link);
+  Arm(link);
+}
+
+void PacketNetwork::SetPaused(uint32_t link, bool is_pause) {
+  ports_[link].is_paused = is_pause;
   if (options_.record.pfc) {
     Append(statistics_.pfc, PfcRecord{now(), LinkId(link), is_pause});
   }
-  port.is_paused = is_pause;
   if (is_pause) {
     ++statistics_.links[link].pauses;
     paused_since_ps_[link] = now_ps_;
-    return;
-  }
-  if (paused_since_ps_[link] != kNever) {
+  } else if (paused_since_ps_[link] != kNever) {
     statistics_.links[link].paused += TimePs(now_ps_ - paused_since_ps_[link]);
     paused_since_ps_[link] = kNever;
   }
-  Advance(link);
-  Arm(link);
 }
 
 // Source: the RED profile of a switch, at dequeue; Y. Zhu et al., "Congestion
@@ -224,6 +228,33 @@ void PacketNetwork::AddHop(const Port& port, const Packet& packet,
       .rate = Bandwidth(port.rate_bps)};
 }
 
+// The average of a port follows each data packet that leaves it: over the time
+// dt since the one before, at most the round trip T of the network,
+//
+//   U <- (1 - dt/T) U + queued dt/(B T^2) + sent/(B T)
+//
+// and the packet keeps the largest average of the ports on its way.
+//
+// Source: R. Ben Basat et al., "PINT", SIGCOMM 2020, section 4.3, example 3.
+void PacketNetwork::AddUtilization(uint32_t link, const Port& port,
+                                   const Packet& packet, int64_t start_ps) {
+  PortUtilization& state = utilization_[link];
+  const auto rtt = static_cast<double>(std::max<int64_t>(1, network_rtt_ps_));
+  const double room = static_cast<double>(port.rate_bps) * rtt / 8e12;  // B T.
+  const double share =
+      std::min(1.0, static_cast<double>(start_ps - state.updated_ps) / rtt);
+  // What has left since then, without this packet.
+  const uint64_t sent = port.sent_bytes - packet.bytes - state.sent_bytes;
+  state.average = (1 - share) * state.average +
+                  share * static_cast<double>(port.queued_bytes) / room +
+                  std::min(static_cast<double>(sent) / room, 1.0);
+  state.updated_ps = start_ps;
+  state.sent_bytes = port.sent_bytes - packet.bytes;
+  if (packet.telemetry == kNone) return;
+  TelemetrySlot& slot = telemetry_[packet.telemetry];
+  slot.utilization = std::max(slot.utilization, state.average);
+}
+
 uint32_t PacketNetwork::NewTelemetry() {
   if (free_telemetry_.empty()) {
     free_telemetry_.push_back(static_cast<uint32_t>(telemetry_.size()));
@@ -232,6 +263,7 @@ uint32_t PacketNetwork::NewTelemetry() {
   const uint32_t slot = free_telemetry_.back();
   free_telemetry_.pop_back();
   telemetry_[slot].num_hops = 0;
+  telemetry_[slot].utilization = 0;
   telemetry_[slot].arrived = kNone;
   return slot;
 }

@@ -16,6 +16,9 @@ PacketNetwork::PacketNetwork(const Topology& topology,
   control_ = (*control)->make(options.congestion);
   has_telemetry_ = control_->telemetry() != Telemetry::kNone;
   has_hops_ = control_->telemetry() == Telemetry::kPerHop;
+  has_utilization_ = control_->telemetry() == Telemetry::kUtilization;
+  has_cnps_ = options.record.cnp && control_->heeds_marks();
+  paces_anew_ = control_->paces_anew();
   const int64_t extra = control_->header_bytes(TelemetrySlot::kMaxHops);
   header_bytes_ = static_cast<uint32_t>(options.nic.header.count() + extra);
   ack_bytes_ = static_cast<uint32_t>(options.nic.ack.count() + extra);
@@ -51,6 +54,7 @@ void PacketNetwork::SetUpPorts() {
   ports_ = std::vector<Port>(num_links);
   ingress_.resize(num_links);
   paused_since_ps_.assign(num_links, kNever);
+  if (has_utilization_) utilization_.resize(num_links);
   statistics_.links.resize(num_links);
   for (uint32_t i = 0; i < num_links; ++i) {
     const Link& link = topology_.link(LinkId(i));
@@ -157,35 +161,6 @@ void PacketNetwork::SetUpMarking() {
     };
     profiles_.push_back({scaled(nearest.min_queue), scaled(nearest.max_queue),
                          nearest.max_probability});
-  }
-}
-
-// The largest round trip and bandwidth-delay product, from the first and the
-// last GPU to all others: clusters are symmetric enough for that.
-void PacketNetwork::SetUpWindow() {
-  const uint32_t num_gpus = topology_.num_gpus();
-  for (const uint32_t source : {0U, num_gpus - 1}) {
-    for (uint32_t target = 0; target < num_gpus; ++target) {
-      if (target == source) continue;
-      scratch_path_.clear();
-      if (!next_hops_.AppendEcmpPath(NodeId(source), NodeId(target),
-                                     options_.seed, &scratch_path_)) {
-        continue;
-      }
-      int64_t rtt_ps = 0;
-      int64_t rate = kNever;
-      for (const LinkId link : scratch_path_) {
-        const LinkType& type = topology_.type(link);
-        rtt_ps += 2 * type.latency.count() +
-                  TransferTime(Bytes(payload_bytes_), type.bandwidth).count();
-        rate = std::min(rate, type.bandwidth.count());
-      }
-      network_rtt_ps_ = std::max(network_rtt_ps_, rtt_ps);
-      network_window_bytes_ =
-          std::max<int64_t>(network_window_bytes_,
-                            std::llround(static_cast<double>(rtt_ps) * 1e-12 *
-                                         static_cast<double>(rate) / 8));
-    }
   }
 }
 
@@ -417,6 +392,9 @@ void PacketNetwork::Start(uint32_t link, Port& port, Lane& lane,
     if (port.marks && port.queued_bytes > 0) Mark(link, port, packet);
     if (has_hops_ && port.switch_index != kNone) {
       AddHop(port, packet, start_ps);
+    }
+    if (has_utilization_ && port.switch_index != kNone) {
+      AddUtilization(link, port, packet, start_ps);
     }
   }
   if (port.has_errors && packet.kind < PacketKind::kPause) {

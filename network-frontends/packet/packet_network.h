@@ -8,6 +8,7 @@
 //
 //   packet_network.cc     set-up, the loop, ports
 //   packet_forwarding.cc  switches: paths, buffers, PFC, ECN, telemetry
+//   packet_connections.cc queue pairs: opening, paths, closing
 //   packet_sender.cc      queue pairs: sending, acknowledgements, timers
 //   packet_receiver.cc    queue pairs: data that arrives
 //   packet_faults.cc      links that change, traffic of others
@@ -34,6 +35,7 @@
 #include "network-frontends/packet/queue_pair.h"
 #include "network-frontends/packet/round_robin.h"
 #include "network-frontends/packet/shared_buffer.h"
+#include "network-frontends/packet/simai_hash.h"
 #include "topology/next_hops.h"
 #include "topology/topology.h"
 
@@ -57,7 +59,6 @@ class PacketNetwork {
   static constexpr int64_t kNever = Port::kNever;
   static constexpr uint32_t kNone = Port::kNone;
   static constexpr uint32_t kEndOfPath = kNone;
-  static constexpr uint32_t kBackgroundChannel = kNone;
 
   // What may be pending; at one instant in this order.
   enum class EventKind : uint32_t {
@@ -73,6 +74,9 @@ class PacketNetwork {
   // What a switch must have of a packet before it cuts through.
   static constexpr uint32_t kCutThroughBytes = 64;
   static constexpr uint16_t kPauseBytes = 84;  // 64, preamble and gap.
+
+  // Senders below line rate over this count as slow in the statistics.
+  static constexpr int64_t kSlowFactor = 100;
 
   // A switch, or NVSwitch.
   struct Switch {
@@ -94,6 +98,13 @@ class PacketNetwork {
     double max_probability = 0;
   };
 
+  // How busy a port of a switch has been, as PINT has switches average it.
+  struct PortUtilization {
+    double average = 0;
+    int64_t updated_ps = 0;
+    uint64_t sent_bytes = 0;  // Port::sent_bytes at that instant.
+  };
+
   // Where the packets of a queue pair have gone last from a switch.
   struct FlowletState {
     uint32_t link = kNone;
@@ -102,11 +113,24 @@ class PacketNetwork {
 
   // What a packet brings home; its acknowledgement takes it back.
   struct TelemetrySlot {
-    static constexpr uint32_t kMaxHops = 8;
+    // What the header of HPCC has room for; see congestion/hpcc.h.
+    static constexpr uint32_t kMaxHops = 5;
     int64_t sent_ps = 0;
+    double utilization = 0;    // The largest of the ports on the way.
     uint32_t arrived = kNone;  // Of an acknowledgement: the packet it answers.
     uint32_t num_hops = 0;
     std::array<HopTelemetry, kMaxHops> hops;
+  };
+
+  // The messages of one source, target and channel. Those that have queue
+  // pairs of their own may overtake one another, and are handed over in the
+  // order of Send().
+  struct Order {
+    uint32_t num_sent = 0;
+    uint32_t num_handed_over = 0;
+    // Number and id of messages that have overtaken another: a heap, the lowest
+    // number first.
+    std::vector<std::pair<uint32_t, MessageId>> early;
   };
 
   // packet_network.cc
@@ -115,7 +139,6 @@ class PacketNetwork {
   int64_t HeadroomOf(uint32_t link, const SwitchOptions& options) const;
   void SetUpSwitches();
   void SetUpMarking();
-  void SetUpWindow();
   void Push(int64_t time_ps, EventKind kind, uint32_t index);
   void Handle(uint32_t key);
   void Prefetch();
@@ -160,25 +183,32 @@ class PacketNetwork {
   void OnPause(uint32_t link, bool is_pause);
   void Mark(uint32_t link, const Port& port, Packet& packet);
   void AddHop(const Port& port, const Packet& packet, int64_t start_ps);
+  void AddUtilization(uint32_t link, const Port& port, const Packet& packet,
+                      int64_t start_ps);
   uint32_t NewTelemetry();
 
-  // packet_sender.cc
+  // packet_connections.cc
+  void SetUpWindow();
   uint32_t ConnectionOf(const Message& message);
   uint32_t OpenQueuePair(uint32_t source, uint32_t target, uint32_t channel,
                          uint64_t key);
   void StartControl(uint32_t id);
-  void Enqueue(uint32_t id, MessageState message);
   void FindPaths(uint32_t id);
-  bool SetPath(uint32_t id, bool is_back, uint32_t from, uint32_t to,
-               uint64_t key);
+  bool SetPath(uint32_t id, bool is_back);
+  bool AppendSimaiPath(const SimaiFlow& flow);
   void Restride(uint32_t stride);
   PathProperties PropertiesOf(uint32_t id);
   int64_t WindowCapOf(const PathProperties& path) const;
+  void LeaveNic(QueuePair& qp);
+  void MaybeClose(uint32_t id);
+
+  // packet_sender.cc
+  uint32_t OrderOf(const Message& message);
+  void Enqueue(uint32_t id, MessageState message);
   int64_t WindowOf(const QueuePair& qp) const;
   bool HasToSend(QueuePair& qp) const;
   void MakeReady(uint32_t id);
   void TakeTurn(uint32_t id);
-  void LeaveNic(QueuePair& qp);
   bool StartFromNic(uint32_t link, Port& port);
   void SendPacket(uint32_t id, uint32_t link, Port& port);
   uint32_t MessageOf(const QueuePair& qp, uint32_t packet) const;
@@ -193,11 +223,14 @@ class PacketNetwork {
   void LoseAll(QueuePair& qp);
   bool FindLost(QueuePair& qp);
   void AfterControl(uint32_t id);
+  void PaceAnew(QueuePair& qp);
+  int64_t NextSendAfter(const QueuePair& qp) const;
+  void CountPace(const QueuePair& qp, const Port& port);
   void OnTimer(uint32_t id);
   void OnTimeout(uint32_t id);
   void CompleteMessage(uint32_t id, uint32_t slot);
   void Finish(uint32_t id, const MessageState& message);
-  void MaybeClose(uint32_t id);
+  void HandOver(const MessageState& message);
 
   // packet_receiver.cc
   void OnData(Packet& packet);
@@ -209,6 +242,7 @@ class PacketNetwork {
   // packet_faults.cc
   void OnLinkChange(uint32_t index);
   void SetRate(uint32_t link, double factor);
+  void SetPaused(uint32_t link, bool is_pause);
   void OnBackground(uint32_t index);
 
   // packet_records.cc
@@ -250,7 +284,10 @@ class PacketNetwork {
   NextHops next_hops_;
   std::unique_ptr<CongestionControl> control_;
   bool has_telemetry_ = false;
-  bool has_hops_ = false;  // In telemetry.
+  bool has_hops_ = false;         // In telemetry, by Telemetry::kPerHop.
+  bool has_utilization_ = false;  // By Telemetry::kUtilization.
+  bool has_cnps_ = false;         // To be recorded.
+  bool paces_anew_ = false;       // See CongestionControl::paces_anew().
   uint32_t header_bytes_ = 0;
   uint32_t ack_bytes_ = 0;
   uint32_t payload_bytes_ = 0;
@@ -265,7 +302,8 @@ class PacketNetwork {
   std::vector<IngressBuffer> ingress_;  // By link, at its target.
   std::vector<Switch> switches_;
   std::vector<MarkingProfile> profiles_;
-  std::vector<uint32_t> link_profile_;  // By link.
+  std::vector<uint32_t> link_profile_;        // By link.
+  std::vector<PortUtilization> utilization_;  // By link, if it is asked for.
   // Look-up only: by queue pair and switch.
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, FlowletState> flowlets_;
   std::vector<Nic> nics_;
@@ -280,6 +318,12 @@ class PacketNetwork {
   // Look-up only: by source and target, by channel.
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> connections_;
   uint64_t num_connections_ = 0;
+  std::vector<Order> orders_;
+  // Look-up only: index into orders_, by source and target, by channel.
+  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> order_of_;
+  // Look-up only: messages sent so far by source and target, for SimAI's hash.
+  absl::flat_hash_map<uint64_t, uint32_t> num_sent_;
+  std::vector<LinkId> scratch_hops_;
   uint64_t num_in_flight_ = 0;  // Messages, but for those of others.
   std::vector<MessageId> arrived_;
   std::vector<LinkId> scratch_path_;

@@ -106,6 +106,7 @@ absl::Status CheckCongestion(const CongestionOptions& options) {
       {"hpcc: min_rate", hpcc.min_rate > Bandwidth(0)},
       {"hpcc_pint: target_utilization", pint.hpcc.target_utilization > 0},
       {"hpcc_pint: min_rate", pint.hpcc.min_rate > Bandwidth(0)},
+      {"timely: least_rtt", timely.least_rtt > TimePs(0)},
       {"timely: min_rate", timely.min_rate > Bandwidth(0)},
       {"dctcp: min_rate", dctcp.min_rate > Bandwidth(0)},
       {"swift: min_window", swift.min_window > 0},

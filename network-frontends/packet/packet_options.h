@@ -29,6 +29,12 @@ enum class LoadBalancing : uint8_t {
   kAdaptive,  // Each packet takes the one with the shortest queue.
 };
 
+// By which hash `kEcmp` chooses among equal-cost next hops.
+enum class EcmpHash : uint8_t {
+  kMixed,  // A hash of the queue pair, the node and the seed.
+  kSimai,  // SimAI's; see simai_hash.h.
+};
+
 enum class LossRecovery : uint8_t {
   kGoBackN,          // All is sent again from the first packet that is missing.
   kSelectiveRepeat,  // Only what is missing.
@@ -129,6 +135,7 @@ struct PacketOptions {
   SwitchOptions fabric;  // Switches; those of servers too unless said below.
   SwitchOptions nv_switch = NvSwitchDefaults();
   LoadBalancing load_balancing = LoadBalancing::kEcmp;
+  EcmpHash ecmp_hash = EcmpHash::kMixed;
   TimePs flowlet_gap = Microseconds(50);
   CongestionOptions congestion;
   std::vector<LinkEvent> link_events;  // In any order.

@@ -20,167 +20,22 @@ void PacketNetwork::Send(const Message& message) {
   state.id = message.id;
   state.bytes = message.bytes.count();
   state.start_ps = now_ps_;
+  // Messages of one queue pair arrive in order anyway.
+  if (options_.nic.queue_pairs == QueuePairs::kPerMessage) {
+    state.order = OrderOf(message);
+    state.number = orders_[state.order].num_sent++;
+  }
   Enqueue(qp, state);
   FinishEvent();
 }
 
-// The queue pair of a message, which is opened if need be.
-uint32_t PacketNetwork::ConnectionOf(const Message& message) {
-  const uint32_t source = message.source.index();
-  const uint32_t target = message.target.index();
-  const uint64_t ends = uint64_t{source} << 32 | target;
-  if (options_.nic.queue_pairs == QueuePairs::kPerMessage) {
-    const uint64_t key = HashOf(options_.seed, ends, num_connections_++);
-    return OpenQueuePair(source, target, message.channel, key);
-  }
-  const auto [found, is_new] =
-      connections_.try_emplace({ends, message.channel}, kNone);
-  if (is_new) {
-    const uint64_t key = HashOf(options_.seed, ends, uint64_t{message.channel});
-    const uint32_t qp = OpenQueuePair(source, target, message.channel, key);
-    connections_[{ends, message.channel}] = qp;
-    return qp;
-  }
+uint32_t PacketNetwork::OrderOf(const Message& message) {
+  const uint64_t ends =
+      uint64_t{message.source.index()} << 32 | message.target.index();
+  const auto [found, is_new] = order_of_.try_emplace(
+      {ends, message.channel}, static_cast<uint32_t>(orders_.size()));
+  if (is_new) orders_.emplace_back();
   return found->second;
-}
-
-uint32_t PacketNetwork::OpenQueuePair(uint32_t source, uint32_t target,
-                                      uint32_t channel, uint64_t key) {
-  if (free_queue_pairs_.empty()) {
-    free_queue_pairs_.push_back(static_cast<uint32_t>(queue_pairs_.size()));
-    ASTRA_CHECK(queue_pairs_.size() < (uint64_t{1} << kIndexBits),
-                "{} queue pairs", queue_pairs_.size());
-    queue_pairs_.emplace_back();
-    paths_.resize(queue_pairs_.size() * 2 * stride_, kEndOfPath);
-  }
-  const uint32_t id = free_queue_pairs_.back();
-  free_queue_pairs_.pop_back();
-  QueuePair& qp = queue_pairs_[id];
-  // Events of the one that had the slot may be pending; theirs are not ours.
-  qp = QueuePair();
-  qp.is_open = true;
-  qp.source = source;
-  qp.target = target;
-  qp.channel = channel;
-  qp.key = key;
-  qp.next_send_ps = now_ps_;
-  qp.progress_ps = now_ps_;
-  if (options_.nic.loss_recovery == LossRecovery::kSelectiveRepeat) {
-    qp.send_window = std::make_unique<SendWindow>();
-    qp.receive_window = std::make_unique<ReceiveWindow>();
-  }
-  FindPaths(id);
-  if (qp.link != kNone) StartControl(id);
-  return id;
-}
-
-// Requires that it has a path.
-void PacketNetwork::StartControl(uint32_t id) {
-  QueuePair& qp = queue_pairs_[id];
-  const PathProperties path = PropertiesOf(id);
-  qp.limits = {.rate = path.line_rate};
-  qp.window_cap_bytes = WindowCapOf(path);
-  control_->Open(QueuePairId(id), path, now(), &qp.limits);
-  AfterControl(id);
-}
-
-// Chooses both ways, there and back, over links that are up, and takes a place
-// at the port where the way there begins.
-void PacketNetwork::FindPaths(uint32_t id) {
-  QueuePair& qp = queue_pairs_[id];
-  const bool has_both = SetPath(id, false, qp.source, qp.target, qp.key) &&
-                        SetPath(id, true, qp.target, qp.source, Mix64(qp.key));
-  const uint32_t link = has_both ? PathOf(id, false)[0] : kNone;
-  if (link == qp.link) return;
-  LeaveNic(qp);
-  qp.link = link;
-  if (!has_both) return;
-  Port& port = ports_[link];
-  if (port.nic == kNone) {
-    port.nic = static_cast<uint32_t>(nics_.size());
-    nics_.emplace_back();
-  }
-  qp.nic_slot =
-      nics_[port.nic].turns.Add(id, [this](uint32_t moved, uint32_t slot) {
-        queue_pairs_[moved].nic_slot = slot;
-      });
-}
-
-void PacketNetwork::LeaveNic(QueuePair& qp) {
-  if (qp.link == kNone) return;
-  nics_[ports_[qp.link].nic].turns.Remove(qp.nic_slot);
-  qp.turn = QueuePair::Turn::kNone;
-  qp.link = kNone;
-}
-
-bool PacketNetwork::SetPath(uint32_t id, bool is_back, uint32_t from,
-                            uint32_t to, uint64_t key) {
-  scratch_path_.clear();
-  if (!next_hops_.AppendEcmpPath(NodeId(from), NodeId(to), key,
-                                 &scratch_path_)) {
-    return false;
-  }
-  const auto length = static_cast<uint32_t>(scratch_path_.size());
-  ASTRA_CHECK(length < 255, "a path of {} links", length);
-  if (length + 1 > stride_) Restride(length + 1);
-  uint32_t* path = PathOf(id, is_back);
-  for (const LinkId link : scratch_path_) *path++ = link.index();
-  *path = kEndOfPath;
-  return true;
-}
-
-// Makes room for longer paths.
-void PacketNetwork::Restride(uint32_t stride) {
-  std::vector<uint32_t> paths(queue_pairs_.size() * 2 * stride, kEndOfPath);
-  for (size_t i = 0; i < queue_pairs_.size() * 2; ++i) {
-    std::copy_n(paths_.begin() + static_cast<std::ptrdiff_t>(i * stride_),
-                stride_,
-                paths.begin() + static_cast<std::ptrdiff_t>(i * stride));
-  }
-  paths_ = std::move(paths);
-  stride_ = stride;
-}
-
-PathProperties PacketNetwork::PropertiesOf(uint32_t id) {
-  const uint32_t full = payload_bytes_ + header_bytes_;
-  PathProperties path;
-  path.line_rate = Bandwidth(ports_[PathOf(id, false)[0]].nominal_bps);
-  path.bottleneck = path.line_rate;
-  path.packet_bytes = full;
-  int64_t rtt_ps = 0;
-  for (const bool is_back : {false, true}) {
-    for (const uint32_t* link = PathOf(id, is_back); *link != kEndOfPath;
-         ++link) {
-      const Port& port = ports_[*link];
-      const Bandwidth rate(port.nominal_bps);
-      rtt_ps += port.propagation_ps +
-                TransferTime(Bytes(is_back ? ack_bytes_ : full), rate).count();
-      if (is_back) continue;
-      path.bottleneck = std::min(path.bottleneck, rate);
-      ++path.num_hops;
-    }
-  }
-  path.base_rtt = TimePs(rtt_ps);
-  path.network_rtt = TimePs(std::max(rtt_ps, network_rtt_ps_));
-  path.network_window_bytes = network_window_bytes_;
-  return path;
-}
-
-int64_t PacketNetwork::WindowCapOf(const PathProperties& path) const {
-  double bytes = 0;
-  switch (options_.nic.window) {
-    case WindowScope::kNone:
-      return kNever;
-    case WindowScope::kPath:
-      bytes = static_cast<double>(path.base_rtt.count()) * 1e-12 *
-              static_cast<double>(path.bottleneck.count()) / 8;
-      break;
-    case WindowScope::kNetwork:
-      bytes = static_cast<double>(network_window_bytes_);
-      break;
-  }
-  return std::max<int64_t>(payload_bytes_,
-                           std::llround(bytes * options_.nic.window_factor));
 }
 
 int64_t PacketNetwork::WindowOf(const QueuePair& qp) const {
@@ -306,6 +161,7 @@ void PacketNetwork::SendPacket(uint32_t id, uint32_t link, Port& port) {
   }
   qp.highest = std::max(qp.highest, number + 1);
   const int64_t start_ps = port.busy_until_ps;
+  if (qp.last_bytes > 0) CountPace(qp, port);
   // Before, there was nothing to wait for.
   if (qp.flying_bytes == 0) {
     qp.progress_ps = std::max(qp.progress_ps, start_ps);
@@ -324,26 +180,38 @@ void PacketNetwork::SendPacket(uint32_t id, uint32_t link, Port& port) {
   if (has_telemetry_) {
     packet.telemetry = NewTelemetry();
     telemetry_[packet.telemetry].sent_ps = start_ps;
-    // A switch does so as the packet leaves.
-    if (has_hops_ && port.switch_index == kNone) {
-      AddHop(port, packet, start_ps);
-    }
   }
   Lane& lane = port.lane(TrafficClass::kData);
   port.queued_bytes += packet.bytes;
   lane.Push(packet);
   Start(link, port, lane, start_ps);
 
-  const int64_t rate = qp.limits.rate.count();
-  qp.next_send_ps = port.busy_until_ps;
-  if (rate < port.rate_bps) {
-    qp.next_send_ps =
-        start_ps + TransferTime(Bytes(packet.bytes), Bandwidth(rate)).count();
-  }
+  qp.sent_ps = start_ps;
+  qp.last_bytes = packet.bytes;
+  qp.next_send_ps = NextSendAfter(qp);
   if (qp.timeout_ps == kNever) ArmTimeout(id);
   if (HasToSend(qp)) return TakeTurn(id);
   qp.turn = QueuePair::Turn::kNone;
   nics_[port.nic].turns.SetReady(qp.nic_slot, false);
+}
+
+// When the rate allows the packet after the last one.
+int64_t PacketNetwork::NextSendAfter(const QueuePair& qp) const {
+  const Port& port = ports_[qp.link];
+  if (qp.limits.rate.count() >= port.rate_bps) {
+    return qp.sent_ps + port.SerialisationPs(qp.last_bytes);
+  }
+  return qp.sent_ps +
+         TransferTime(Bytes(qp.last_bytes), qp.limits.rate).count();
+}
+
+// Counts for how long the rate has kept the next packet back.
+void PacketNetwork::CountPace(const QueuePair& qp, const Port& port) {
+  const int64_t pace_ps = qp.next_send_ps - qp.sent_ps;
+  statistics_.sending += TimePs(pace_ps);
+  if (pace_ps > kSlowFactor * port.SerialisationPs(qp.last_bytes)) {
+    statistics_.sending_slowly += TimePs(pace_ps);
+  }
 }
 
 // The message that `packet` is of. Requires that it is not acknowledged.
@@ -438,6 +306,7 @@ void PacketNetwork::OnAck(const Packet& packet) {
   ack.acked_bytes = AckUpTo(id, packet.sequence);
   if (packet.telemetry != kNone) {
     const TelemetrySlot& slot = telemetry_[packet.telemetry];
+    ack.utilization = slot.utilization;
     ack.rtt = TimePs(now_ps_ - slot.sent_ps);
     ack.hops = absl::MakeConstSpan(slot.hops.data(), slot.num_hops);
     if (slot.arrived != kNone && qp.send_window != nullptr) {
@@ -452,7 +321,7 @@ void PacketNetwork::OnAck(const Packet& packet) {
   ack.unacked_bytes = qp.flying_bytes;
   ack.sent_bytes = qp.sent_bytes;
   ack.acked_total_bytes = qp.acked_bytes;
-  if (ack.is_marked && options_.record.cnp) {
+  if (ack.is_marked && has_cnps_) {
     Append(statistics_.cnps,
            CnpRecord{now(), NodeId(qp.source), NodeId(qp.target), qp.channel});
   }
@@ -544,6 +413,7 @@ void PacketNetwork::AfterControl(uint32_t id) {
   QueuePair& qp = queue_pairs_[id];
   if (qp.link != kNone && (qp.limits.rate != qp.window_rate ||
                            qp.limits.window_bytes != qp.control_window_bytes)) {
+    if (paces_anew_ && qp.limits.rate != qp.window_rate) PaceAnew(qp);
     qp.window_rate = qp.limits.rate;
     qp.control_window_bytes = qp.limits.window_bytes;
     qp.window_bytes = WindowOf(qp);
@@ -554,6 +424,16 @@ void PacketNetwork::AfterControl(uint32_t id) {
   if (timer_ps != kNever) {
     Push(std::max(timer_ps, now_ps_), EventKind::kTimer, id);
   }
+}
+
+// Moves the instant of the next packet to what the new rate allows. Requires
+// that MakeReady follows, which gives the queue pair its turn again.
+void PacketNetwork::PaceAnew(QueuePair& qp) {
+  if (qp.last_bytes == 0) return;
+  qp.next_send_ps = NextSendAfter(qp);
+  if (qp.turn == QueuePair::Turn::kNone) return;
+  nics_[ports_[qp.link].nic].turns.SetReady(qp.nic_slot, false);
+  qp.turn = QueuePair::Turn::kNone;
 }
 
 void PacketNetwork::OnTimer(uint32_t id) {
@@ -577,21 +457,27 @@ void PacketNetwork::CompleteMessage(uint32_t id, uint32_t slot) {
 
 // The message has arrived, as the options define that.
 void PacketNetwork::Finish(uint32_t id, const MessageState& message) {
-  if (message.is_background) return;
-  arrived_.push_back(message.id);
   if (statistics_.KeepsNextFlow(options_.record)) RecordFlow(id, message);
+  if (message.is_background) return;
+  if (message.order == kNone) {
+    arrived_.push_back(message.id);
+  } else {
+    HandOver(message);
+  }
 }
 
-// A queue pair of one message is gone with the last of its packets.
-void PacketNetwork::MaybeClose(uint32_t id) {
-  QueuePair& qp = queue_pairs_[id];
-  if (options_.nic.queue_pairs != QueuePairs::kPerMessage || !qp.is_open ||
-      qp.acked != qp.end || qp.in_network > 0) {
-    return;
+// A message that has overtaken earlier ones waits for them.
+void PacketNetwork::HandOver(const MessageState& message) {
+  Order& order = orders_[message.order];
+  order.early.emplace_back(message.number, message.id);
+  std::push_heap(order.early.begin(), order.early.end(), std::greater<>());
+  while (!order.early.empty() &&
+         order.early.front().first == order.num_handed_over) {
+    arrived_.push_back(order.early.front().second);
+    std::pop_heap(order.early.begin(), order.early.end(), std::greater<>());
+    order.early.pop_back();
+    ++order.num_handed_over;
   }
-  LeaveNic(qp);
-  qp.is_open = false;
-  free_queue_pairs_.push_back(id);
 }
 
 }  // namespace astra

@@ -15,6 +15,7 @@
 #include "astra-core/base/ids.h"
 #include "network-frontends/packet/congestion/congestion_control.h"
 #include "network-frontends/packet/packet_window.h"
+#include "network-frontends/packet/simai_hash.h"
 
 namespace astra {
 
@@ -30,6 +31,8 @@ struct MessageState {
   uint32_t next = kNone;      // In the list.
   uint32_t retransmissions = 0;
   bool is_background = false;
+  uint32_t order = kNone;  // Index into PacketNetwork::orders_; none: no need.
+  uint32_t number = 0;     // Place among the messages of that order.
   int64_t bytes = 0;
   int64_t start_ps = 0;
 
@@ -53,6 +56,8 @@ struct QueuePair {
   uint32_t end = 0;              // Of all messages.
   uint32_t highest = 0;          // Packets before were sent once or more.
   int64_t next_send_ps = 0;      // When the rate allows the next packet.
+  int64_t sent_ps = 0;           // When the last packet began to leave.
+  uint32_t last_bytes = 0;       // Of the last packet, headers included.
   uint32_t link = kNone;         // On which it sends; none: no path.
   uint32_t nic_slot = kNone;     // There; see RoundRobin.
   uint32_t sending = kNone;      // The message of packet `next`.
@@ -86,7 +91,8 @@ struct QueuePair {
   int64_t control_window_bytes = 0;
   uint64_t sent_bytes = 0;  // Payload, again or not.
   uint64_t acked_bytes = 0;
-  uint64_t key = 0;  // Of its path.
+  uint64_t key = 0;      // Of its path, ...
+  SimaiFlow simai_flow;  // ... or this, with SimAI's hash.
   uint32_t channel = 0;
 };
 

@@ -1,10 +1,14 @@
 #include "network-frontends/registry/registry.h"
 
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "network-frontends/analytical/analytical_backend.h"
+#include "network-frontends/config/network_file.h"
 #include "network-frontends/packet/packet_backend.h"
 
 namespace astra {
@@ -45,6 +49,42 @@ absl::StatusOr<const BackendEntry*> FindBackend(std::string_view name) {
     names.push_back(entry.name);
   }
   return absl::InvalidArgumentError(UnknownName("backend", name, names));
+}
+
+absl::Status CheckFollows(const BackendEntry& backend, std::string_view file,
+                          const PacketOptions& packet, Warnings* warnings) {
+  if (backend.records_packets) return absl::OkStatus();
+  const struct {
+    std::string_view key;
+    bool is_used;
+  } rules[] = {
+      {"link_events", !packet.link_events.empty()},
+      {"background", !packet.background.empty()},
+      {"load_balancing", packet.load_balancing != LoadBalancing::kEcmp},
+      {"error_rate", packet.error_rate > 0},
+  };
+  for (const auto& rule : rules) {
+    if (!rule.is_used) continue;
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: {} has no effect with --backend {}: take --backend packet, or "
+        "leave it out",
+        file, rule.key, backend.name));
+  }
+  // The same network, had it said only what flows heed; see FlowOptionsOf.
+  PacketOptions heeded = DefaultNetwork();
+  heeded.nic.payload = packet.nic.payload;
+  heeded.nic.header = packet.nic.header;
+  heeded.fabric.latency = packet.fabric.latency;
+  heeded.nv_switch.latency = packet.fabric.latency;
+  heeded.seed = packet.seed;
+  heeded.record.flows = packet.record.flows;
+  heeded.record.max_records = packet.record.max_records;
+  const std::vector<std::string> keys = DifferentKeys(packet, heeded);
+  if (!keys.empty()) {
+    warnings->push_back(fmt::format("{}: no effect with --backend {}: {}", file,
+                                    backend.name, fmt::join(keys, ", ")));
+  }
+  return absl::OkStatus();
 }
 
 FlowOptions FlowOptionsOf(const PacketOptions& packet) {

@@ -10,8 +10,10 @@
 #include <memory>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "astra-core/base/log.h"
 #include "network-frontends/flow/flow_backend.h"
 #include "network-frontends/network_backend.h"
 #include "network-frontends/packet/packet_options.h"
@@ -42,6 +44,15 @@ absl::Span<const BackendEntry> Backends();
 
 // Errors: InvalidArgument, with the nearest name, if there is none.
 absl::StatusOr<const BackendEntry*> FindBackend(std::string_view name);
+
+// Checks that `backend` models what the network file `file` says. What would
+// change which network there is must be followed: links that change, traffic of
+// others, load balancing, losses. What only packets know, such as windows and
+// queues, is named in one warning where it is not the default.
+//
+// Errors: InvalidArgument, with the file and the key.
+absl::Status CheckFollows(const BackendEntry& backend, std::string_view file,
+                          const PacketOptions& packet, Warnings* warnings);
 
 // What `packet` means for a network of flows: its packets, the latency of its
 // switches, its seed and what is recorded.

@@ -42,9 +42,18 @@ std::unique_ptr<NetworkBackend> MakePacket(Routes& routes) {
   return std::make_unique<PacketBackend>(routes.topology(), options);
 }
 
+std::unique_ptr<NetworkBackend> MakePacketPerMessage(Routes& routes) {
+  PacketOptions options;
+  options.nic.header = Bytes(0);
+  options.nic.queue_pairs = QueuePairs::kPerMessage;
+  options.congestion.name = "none";
+  return std::make_unique<PacketBackend>(routes.topology(), options);
+}
+
 constexpr Backend kBackends[] = {{"analytical", &MakeAnalytical},
                                  {"flow", &MakeFlow},
-                                 {"packet", &MakePacket}};
+                                 {"packet", &MakePacket},
+                                 {"packet_per_message", &MakePacketPerMessage}};
 
 // Ranks 0 .. 3, each linked to each by 400 Gbps and 500 ns.
 class BackendContractTest : public ::testing::TestWithParam<Backend> {
@@ -93,6 +102,28 @@ TEST_P(BackendContractTest, GivesTheArrivalsOfOneInstantTogetherById) {
 TEST_P(BackendContractTest, StandsAtTheLimitWhereNothingArrives) {
   EXPECT_THAT(AdvanceTo(Microseconds(3)), IsEmpty());
   EXPECT_EQ(network_->now(), Microseconds(3));
+}
+
+// Over a second link that is slower than the sender's port, and so would let a
+// short message overtake a long one that left before it.
+TEST_P(BackendContractTest, MessagesOfAChannelArriveInTheOrderOfSending) {
+  const Topology topology = testing::Drawing(2, 1, 0, 1)
+                                .Cable(0, 2, "400Gbps", "500ns")
+                                .Cable(2, 1, "100Gbps", "500ns")
+                                .Build();
+  Routes routes(topology);
+  const std::unique_ptr<NetworkBackend> network = GetParam().make(routes);
+  for (uint32_t id = 0; id < 8; ++id) {
+    const Bytes bytes = id % 2 == 0 ? KiB(64) : KiB(1);
+    network->Send({MessageId(id), NodeId(0), NodeId(1), bytes, 3});
+  }
+  std::vector<MessageId> arrived;
+  while (arrived.size() < 8) {
+    const size_t before = arrived.size();
+    network->AdvanceTo(Microseconds(1'000), &arrived);
+    ASSERT_GT(arrived.size(), before);
+  }
+  for (uint32_t id = 0; id < 8; ++id) EXPECT_EQ(arrived[id], MessageId(id));
 }
 
 TEST_P(BackendContractTest, AMessageMayBeEmpty) {

@@ -23,9 +23,11 @@ inline constexpr TimePs kNoTimer(std::numeric_limits<int64_t>::max());
 
 // What packets must bring home for a congestion control.
 enum class Telemetry : uint8_t {
-  kNone,      // Only the ECN mark.
-  kSendTime,  // And when the packet began to leave, for the round-trip time.
-  kPerHop,    // And what each switch on the way knew of its port (INT).
+  kNone,         // Only the ECN mark.
+  kSendTime,     // And when the packet began to leave, for the round-trip time.
+  kPerHop,       // And what each switch on the way knew of its port (INT).
+  kUtilization,  // kSendTime, and how busy the busiest port on the way is, by
+                 // the average that each switch keeps of its ports (PINT).
 };
 
 // What a switch writes into a packet as it begins to leave through a port. In-
@@ -68,8 +70,9 @@ struct Acknowledgement {
   uint64_t sent_bytes = 0;         // Payload that the queue pair has ever sent.
   uint64_t acked_total_bytes = 0;  // Payload that was ever acknowledged.
   bool is_marked = false;          // The packet it answers was marked with ECN.
-  TimePs rtt;                      // kSendTime, kPerHop: of that packet.
-  absl::Span<const HopTelemetry> hops;  // kPerHop: from the sender on.
+  TimePs rtt;                      // Of that packet, unless kNone.
+  absl::Span<const HopTelemetry> hops;  // kPerHop: of switches, in order.
+  double utilization = 0;  // kUtilization: of the busiest port; 1 is full.
 };
 
 class CongestionControl {
@@ -84,6 +87,13 @@ class CongestionControl {
     (void)num_hops;
     return 0;
   }
+
+  // Whether ECN marks matter to it, so that they are congestion notifications.
+  virtual bool heeds_marks() const { return false; }
+
+  // Whether a new rate also holds for the packet that waits for the old one. If
+  // not, it holds from the packet after that on.
+  virtual bool paces_anew() const { return false; }
 
   // A queue pair begins, in a slot that may have been another's. Ids are dense
   // and grow by one at a time.

@@ -42,7 +42,8 @@ struct HpccPintOptions {
 struct TimelyOptions {
   double ewma_weight = 0.875;
   double decrease_factor = 0.8;
-  TimePs low_threshold = Microseconds(50);  // Added to the base RTT.
+  TimePs least_rtt = Microseconds(20);  // What a gradient is relative to.
+  TimePs low_threshold = Microseconds(50);
   TimePs high_threshold = Microseconds(500);
   Bandwidth additive_increase = Mbps(10);
   Bandwidth hyper_increase = Mbps(50);

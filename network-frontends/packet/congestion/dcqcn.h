@@ -57,6 +57,7 @@ class Dcqcn final : public CongestionControl {
   // Requires intervals > 0 and 0 <= gain <= 1.
   explicit Dcqcn(const DcqcnOptions& options);
 
+  bool heeds_marks() const override { return true; }
   void Open(QueuePairId qp, const PathProperties& path, TimePs now,
             SendingLimits* limits) override;
   void OnAck(QueuePairId qp, const Acknowledgement& ack,

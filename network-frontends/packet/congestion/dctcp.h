@@ -38,6 +38,7 @@ class Dctcp final : public CongestionControl {
  public:
   explicit Dctcp(const DctcpOptions& options);
 
+  bool heeds_marks() const override { return true; }
   void Open(QueuePairId qp, const PathProperties& path, TimePs now,
             SendingLimits* limits) override;
   void OnAck(QueuePairId qp, const Acknowledgement& ack,

@@ -81,6 +81,10 @@ std::optional<double> Hpcc::Measure(QueuePairId qp,
 void Hpcc::React(QueuePairId qp, const Acknowledgement& ack, double utilization,
                  SendingLimits* limits) {
   State& state = states_[qp.index()];
+  if (state.update_after == 0) {
+    state.update_after = EndOfRoundTrip(ack);
+    return;
+  }
   const bool is_new_round = ack.acked_total_bytes > state.update_after;
   if (!is_new_round && !options_.fast_react) return;
 

@@ -22,7 +22,11 @@
 // only once per round trip, by the first acknowledgement of what was sent after
 // the last time, so that one congestion is not answered many times; with
 // fast_react the window changes at the others too. The rate is W/T: packets are
-// paced. W stays within [min_rate T, line rate T].
+// paced, and a new rate also moves the packet that waits for the old one. W
+// stays within [min_rate T, line rate T].
+//
+// The ports are those of switches. The sender's own is not among them: queue
+// pairs that share it would take one another for congestion.
 //
 // A port sends no more than its rate; where the counters say so, they are those
 // of two ports, as with packets that take different paths, and count as full.
@@ -30,9 +34,11 @@
 // or fewer ports than before, the path changed, and the acknowledgement is only
 // remembered.
 //
-// Header: 8 B per port and 2 B, as in the paper (42 B for 5 ports). Defaults:
-// eta and max_stages are the paper's; W_AI is 50 Mbps times T as in its
-// evaluation, for 100 senders at 100 Gbps.
+// Header: 8 B for each port and 2 B. Every packet has room for five ports,
+// which are the most in a fabric of three tiers, so it is 42 B as in the paper
+// and in SimAI. Ports beyond the fifth are not told. Defaults: eta and
+// max_stages are the paper's; W_AI is 50 Mbps times T as in its evaluation, for
+// 100 senders at 100 Gbps.
 //
 // Source: Y. Li et al., "HPCC: high precision congestion control", SIGCOMM
 // 2019, algorithm 1.
@@ -57,6 +63,7 @@ class Hpcc final : public CongestionControl {
 
   Telemetry telemetry() const override { return Telemetry::kPerHop; }
   int64_t header_bytes(uint32_t num_hops) const override;
+  bool paces_anew() const override { return true; }
   void Open(QueuePairId qp, const PathProperties& path, TimePs now,
             SendingLimits* limits) override;
   void OnAck(QueuePairId qp, const Acknowledgement& ack,
@@ -68,7 +75,8 @@ class Hpcc final : public CongestionControl {
   // where there is none to compare it with.
   std::optional<double> Measure(QueuePairId qp, const Acknowledgement& ack);
 
-  // Sets the window for a path with this U.
+  // Sets the window for a path with this U. The first acknowledgement of a
+  // queue pair only begins its first round trip.
   void React(QueuePairId qp, const Acknowledgement& ack, double utilization,
              SendingLimits* limits);
 

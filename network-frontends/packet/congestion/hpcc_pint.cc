@@ -1,7 +1,6 @@
 #include "network-frontends/packet/congestion/hpcc_pint.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/random.h"
@@ -44,12 +43,10 @@ void HpccPint::Open(QueuePairId qp, const PathProperties& path, TimePs now,
 
 void HpccPint::OnAck(QueuePairId qp, const Acknowledgement& ack,
                      SendingLimits* limits) {
-  const std::optional<double> utilization = hpcc_.Measure(qp, ack);
-  if (!utilization.has_value()) return;
   const uint64_t hash = HashOf(ack.acked_total_bytes, qp.index());
   if (UnitInterval(hash) >= sampling_share_) return;
   const double draw = UnitInterval(Mix64(hash));
-  hpcc_.React(qp, ack, code_.Transmit(*utilization, draw), limits);
+  hpcc_.React(qp, ack, code_.Transmit(ack.utilization, draw), limits);
 }
 
 }  // namespace astra

@@ -1,18 +1,18 @@
 // HPCC-PINT: HPCC whose packets carry one small number rather than a record of
 // every port on the way.
 //
-// Switches keep the utilisation of their ports themselves and write the largest
-// of the way into the packet, as the power c of a base b: code c stands for
-// b^c/100. A value between two codes becomes the upper or the lower one at
-// random, so that the mean is right; how random falls is a hash of the queue
-// pair and of what was acknowledged, and the same in every run. Only a share of
-// the packets, chosen by the same hash, carries the number at all; the others
-// change nothing. See hpcc.h for what the sender makes of it.
+// Switches average the utilisation of their ports themselves (see
+// Telemetry::kUtilization) and write the largest of the way into the packet, as
+// the power c of a base b: code c stands for b^c/100. A value between two codes
+// becomes the upper or the lower one at random, so that the mean is right; how
+// random falls is a hash of the queue pair and of what was acknowledged, and
+// the same in every run. Only a share of the packets, chosen by the same hash,
+// carries the number at all; the others change nothing. See hpcc.h for what the
+// sender makes of it.
 //
-// Here the number is computed at the sender, from the same telemetry as for
-// HPCC: the largest utilisation is averaged, where the paper's switches average
-// and the largest is taken. Whole codes reach up to b^c/100 = 100; the header
-// has the bytes that so many codes need, 1 B at the paper's resolution.
+// Here the largest average is coded once, where each switch would code its own.
+// Whole codes reach up to b^c/100 = 100; the header has the bytes that so many
+// codes need, 1 B at the paper's resolution.
 //
 // Source: R. Ben Basat et al., "PINT: probabilistic in-band network telemetry",
 // SIGCOMM 2020, sections 4.3 and 6.1; base and range are those of the ns-3
@@ -52,8 +52,9 @@ class HpccPint final : public CongestionControl {
  public:
   explicit HpccPint(const HpccPintOptions& options);
 
-  Telemetry telemetry() const override { return Telemetry::kPerHop; }
+  Telemetry telemetry() const override { return Telemetry::kUtilization; }
   int64_t header_bytes(uint32_t num_hops) const override;
+  bool paces_anew() const override { return true; }
   void Open(QueuePairId qp, const PathProperties& path, TimePs now,
             SendingLimits* limits) override;
   void OnAck(QueuePairId qp, const Acknowledgement& ack,

@@ -12,7 +12,6 @@ void Timely::Open(QueuePairId qp, const PathProperties& path, TimePs /*now*/,
                   SendingLimits* limits) {
   State& state = OpenState(qp, path, states_);
   state.rate = state.line_rate = ToDouble(path.line_rate);
-  state.base_rtt = path.base_rtt;
   limits->rate = path.line_rate;
   limits->timer = kNoTimer;
 }
@@ -43,12 +42,12 @@ void Timely::OnAck(QueuePairId qp, const Acknowledgement& ack,
 }
 
 double Timely::DecreaseFor(TimePs rtt, const State& state) const {
-  if (rtt < state.base_rtt + options_.low_threshold) return 1;
-  const TimePs high = state.base_rtt + options_.high_threshold;
+  if (rtt < options_.low_threshold) return 1;
+  const TimePs high = options_.high_threshold;
   if (rtt > high) {
     return 1 - options_.decrease_factor * (1 - ToDouble(high) / ToDouble(rtt));
   }
-  const double gradient = state.difference / ToDouble(state.base_rtt);
+  const double gradient = state.difference / ToDouble(options_.least_rtt);
   if (gradient <= 0) return 1;
   return 1 - options_.decrease_factor * gradient;
 }

@@ -6,16 +6,17 @@
 // last time, with w the ewma_weight,
 //
 //   difference <- (1 - w) difference + w (RTT - RTT before)
-//   gradient = difference / base RTT
+//   gradient = difference / least_rtt
 //
 //   RTT < T_low:       rate += delta
 //   RTT > T_high:      rate *= 1 - beta (1 - T_high/RTT)
 //   gradient <= 0:     rate += delta
 //   otherwise:         rate *= 1 - beta gradient
 //
-// T_low and T_high are low_threshold and high_threshold above the base RTT of
-// the queue pair, beta is decrease_factor, and delta is additive_increase or,
-// after hyper_steps increases in a row, hyper_increase. As in SimAI, increases
+// T_low and T_high are low_threshold and high_threshold, beta is
+// decrease_factor, and delta is additive_increase or, after hyper_steps
+// increases in a row, hyper_increase. least_rtt is one value for all queue
+// pairs, whatever their paths, as are the thresholds. As in SimAI, increases
 // below T_low count among these, which the paper does not have. The first round
 // trip only gives the first RTT. The rate stays within [min_rate, line rate];
 // the window is left alone.
@@ -25,11 +26,9 @@
 // reached depends on the start (Y. Zhu et al., "ECN or delay: lessons learnt
 // from analysis of DCQCN and TIMELY", CoNEXT 2016).
 //
-// The thresholds must suit the network: a gradient is relative to the base RTT
-// but is measured over the RTT, so a low threshold of many base RTTs means cuts
-// that are too large. The paper's network has base RTTs of 20 us, hence 50 us
-// and 500 us. With the defaults and 8 us, 16 senders fill 55 % of a port of 100
-// Gbps; with thresholds of 2.5 and 25 times the base RTT, 90 %.
+// The three times must suit the network. The paper's and SimAI's are 20, 50 and
+// 500 us: 2.5 and 25 least round trips. The increases must suit the rate, too:
+// after a cut to min_rate, 50 Mbps a round trip take long to fill 400 Gbps.
 //
 // Source: R. Mittal et al., "TIMELY: RTT-based congestion control for the
 // datacenter", SIGCOMM 2015, algorithm 1 and section 4; defaults are the
@@ -62,13 +61,12 @@ class Timely final : public CongestionControl {
   struct State {
     double rate = 0;  // In bits per second.
     double line_rate = 0;
-    double difference = 0;  // In picoseconds.
-    TimePs last_rtt;        // 0: there was none yet.
-    TimePs base_rtt;
+    double difference = 0;       // In picoseconds.
+    TimePs last_rtt;             // 0: there was none yet.
     uint64_t update_after = 0;   // What is waited for to be acknowledged.
     uint32_t num_increases = 0;  // In a row.
   };
-  static_assert(sizeof(State) == 56);
+  static_assert(sizeof(State) == 48);
 
   // What the rate is multiplied by; 1: it is to increase.
   double DecreaseFor(TimePs rtt, const State& state) const;

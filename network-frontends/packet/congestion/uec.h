@@ -64,6 +64,7 @@ class Uec final : public CongestionControl {
   explicit Uec(const UecOptions& options);
 
   Telemetry telemetry() const override { return Telemetry::kSendTime; }
+  bool heeds_marks() const override { return true; }
   void Open(QueuePairId qp, const PathProperties& path, TimePs now,
             SendingLimits* limits) override;
   void OnAck(QueuePairId qp, const Acknowledgement& ack,

@@ -372,6 +372,37 @@ TEST_F(SimaiSimulatorTest, RefusesWhatItCannotUse) {
                 "none.txt: cannot be read: No such file or directory");
 }
 
+// A network file may say what only packets can follow.
+TEST_F(SimaiSimulatorTest, FlowsRefuseWhatWouldChangeTheNetwork) {
+  const auto refuses = [&](const std::string& key, const std::string& text) {
+    WriteText(folder_.PathOf("c.yaml"), "simai_network: 1\n" + text + "\n");
+    ExpectRefused("-w w.txt -n t.txt --backend flow -c c.yaml",
+                  "c.yaml: " + key +
+                      " has no effect with --backend flow: take --backend "
+                      "packet, or leave it out");
+  };
+  refuses("link_events",
+          "link_events: [{time: 1us, a: 0, b: 8, rate_factor: 0}]");
+  refuses("background",
+          "background: [{source: 0, target: 1, bytes: 4KiB, interval: 1us, "
+          "start: 0us, stop: 1ms}]");
+  refuses("load_balancing",
+          "load_balancing: spray\nnic: {loss_recovery: selective-repeat}");
+  refuses("error_rate", "error_rate: 0.01");
+}
+
+TEST_F(SimaiSimulatorTest, FlowsNameWhatOnlyPacketsHeed) {
+  WriteText(folder_.PathOf("c.yaml"),
+            "simai_network: 1\n"
+            "nic: {payload: 1KiB, window: none}\n"
+            "congestion: {name: hpcc}\n");
+  const ProgramResult result = Simulate(
+      "-w w.txt -n t.txt --collectives plain --backend flow -c c.yaml -o a");
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  EXPECT_THAT(result.error, HasSubstr("c.yaml: no effect with --backend flow: "
+                                      "congestion.name, nic.window\n"));
+}
+
 TEST_F(SimaiSimulatorTest, RefusesWhatHasNoEffect) {
   ExpectRefused("-w w.txt -n t.txt --backend analytical -c c.yaml",
                 "--network has no effect with --backend analytical");

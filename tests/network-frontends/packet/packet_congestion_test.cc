@@ -26,7 +26,7 @@ class CongestionTest : public ::testing::TestWithParam<std::string> {
     const auto control = ValueOrDie(FindCongestionControl(GetParam()));
     const PacketOptions options;
     const int64_t header = options.nic.header.count() +
-                           control->make(options.congestion)->header_bytes(8);
+                           control->make(options.congestion)->header_bytes(5);
     return 4096.0 / static_cast<double>(4096 + header);
   }
   // Of the line, 400 Gbps.
@@ -94,6 +94,59 @@ TEST_P(CongestionTest, TheSameSeedGivesTheSameBytes) {
     seen.push_back(Arrivals(network, 16));
   }
   EXPECT_EQ(seen[0], seen[1]);
+}
+
+// Six queue pairs of one GPU fill their own port, which is no congestion: each
+// receiver's port is used to a sixth.
+TEST(HpccInNetworkTest, TheSendersOwnPortDoesNotCount) {
+  Drawing drawing(7, 1, 0, 1);
+  for (uint32_t i = 0; i < 7; ++i) drawing.Cable(i, 7);
+  const Topology topology = drawing.Build();
+  PacketOptions options;
+  options.congestion.name = "hpcc";
+  options.record.sample_interval = Microseconds(10);
+  PacketBackend network(topology, options);
+  std::vector<Message> messages;
+  for (uint32_t i = 0; i < 6; ++i) {
+    messages.push_back(From(i, 6, i, MiB(1)));
+  }
+  Finish(network, messages);
+  const NetworkStatistics& statistics = network.statistics();
+  ASSERT_FALSE(statistics.rates.empty());
+  for (const RateSample& sample : statistics.rates) {
+    EXPECT_EQ(sample.rate, Gbps(400)) << ToMicroseconds(sample.time);
+  }
+}
+
+// A rate of 100 Mbps keeps packets 334 us apart. A sender whose first packets
+// met a full port must not wait for that once acknowledgements raise its rate.
+TEST(HpccInNetworkTest, ANewRateMovesThePacketThatWaits) {
+  const Topology topology = Incast(7);
+  PacketOptions options;
+  options.congestion.name = "hpcc";
+  options.congestion.hpcc.max_stages = 0;
+  PacketBackend network(topology, options);
+  const TimePs finish = Finish(network, ToLast(7, MiB(1)));
+  EXPECT_LT(finish, Microseconds(200));  // 150 us at line rate.
+}
+
+TEST(CollapseTest, SlowSendersAreCounted) {
+  const Topology topology = Incast(2);
+  PacketOptions options;
+  options.congestion.name = "timely";
+  // Every round trip is too long.
+  options.congestion.timely.low_threshold = Nanoseconds(1);
+  options.congestion.timely.high_threshold = Nanoseconds(2);
+  PacketBackend slow(topology, options);
+  Finish(slow, ToLast(2, MiB(1)));
+  const NetworkStatistics& of_slow = slow.statistics();
+  EXPECT_GT(of_slow.sending_slowly.count(), of_slow.sending.count() / 2);
+
+  options.congestion.name = "none";
+  PacketBackend fast(topology, options);
+  Finish(fast, ToLast(2, MiB(1)));
+  EXPECT_EQ(fast.statistics().sending_slowly, TimePs());
+  EXPECT_GT(fast.statistics().sending, TimePs());
 }
 
 std::vector<std::string> Names() {

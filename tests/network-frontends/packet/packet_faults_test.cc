@@ -131,6 +131,47 @@ TEST(LinkEventTest, PfcWorksOnALinkThatWasDown) {
   EXPECT_EQ(network.statistics().num_drops, 0u);
 }
 
+// The switch drains at 1 Gbps and has told the sender to pause when their link
+// goes down. It still has no room when the link comes up.
+TEST(LinkEventTest, ALinkThatComesUpIsStillPaused) {
+  const Topology topology = Drawing(2, 1, 0, 1)
+                                .Cable(0, 2, "400Gbps", "500ns")
+                                .Cable(2, 1, "1Gbps", "500ns")
+                                .Build();
+  PacketOptions options = Plain();
+  options.fabric.buffer = KiB(512);
+  options.record.pfc = true;
+  options.link_events = {{Microseconds(40), NodeId(0), NodeId(2), 0},
+                         {Microseconds(41), NodeId(0), NodeId(2), 1}};
+  PacketBackend network(topology, options);
+  network.Send(From(0, 0, 1, MiB(1)));
+  AdvanceTo(Microseconds(39), network);
+  EXPECT_EQ(network.statistics().links[0].pauses, 1u);
+  const double sent = network.link_bytes()[0];
+  AdvanceTo(Microseconds(100), network);
+  EXPECT_EQ(network.link_bytes()[0], sent);
+  ASSERT_EQ(network.statistics().pfc.size(), 3u);  // Paused, down, up.
+  EXPECT_EQ(network.statistics().pfc[2].time, Microseconds(41));
+  EXPECT_TRUE(network.statistics().pfc[2].is_pause);
+  EXPECT_EQ(Arrivals(network, 1).size(), 1u);
+  EXPECT_EQ(network.statistics().num_drops, 0u);
+}
+
+TEST(BackgroundTest, ItsMessagesAreRecorded) {
+  const Topology topology = Incast(2);
+  PacketOptions options = Plain();
+  options.record.flows = true;
+  options.background = {{NodeId(1), NodeId(2), KiB(4), Microseconds(1),
+                         Microseconds(2), Microseconds(5)}};
+  PacketBackend network(topology, options);
+  AdvanceTo(Microseconds(100), network);
+  const std::vector<FlowRecord>& flows = network.statistics().flows;
+  ASSERT_EQ(flows.size(), 3u);
+  EXPECT_EQ(flows[0].channel, kBackgroundChannel);
+  EXPECT_EQ(flows[0].start, Microseconds(2));
+  EXPECT_EQ(flows[0].source, NodeId(1));
+}
+
 // Others send half of what the link can, the flow all of it: two thirds are its
 // share of a queue that is served as it comes.
 TEST(BackgroundTest, TakesItsShareOfTheLinkAndDoesNotKeepTheRunGoing) {

@@ -129,7 +129,20 @@ TEST_F(EcnTest, MarksNothingUpToTheLowerThreshold) {
 TEST_F(EcnTest, MarksEverythingFromTheUpperThresholdOn) {
   const NetworkStatistics all = Run(Bytes(0), Bytes(1));
   EXPECT_EQ(all.links[kLast].marked, 509u);
-  EXPECT_EQ(all.cnps.size(), 509u);
+}
+
+// Marks are notifications only to a control that heeds them.
+TEST_F(EcnTest, OnlyControlsThatHeedMarksAreNotified) {
+  for (const std::string control : {"dcqcn", "dctcp", "uec"}) {
+    const NetworkStatistics all = Run(Bytes(0), Bytes(1), control);
+    EXPECT_GT(all.cnps.size(), 0u) << control;
+    EXPECT_EQ(all.cnps.size(), all.links[kLast].marked) << control;
+  }
+  for (const std::string control : {"none", "hpcc", "hpcc_pint", "timely"}) {
+    const NetworkStatistics all = Run(Bytes(0), Bytes(1), control);
+    EXPECT_GT(all.links[kLast].marked, 0u) << control;
+    EXPECT_EQ(all.cnps.size(), 0u) << control;
+  }
 }
 
 TEST_F(EcnTest, MarksAShareInBetween) {

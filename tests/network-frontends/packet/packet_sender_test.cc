@@ -1,6 +1,7 @@
 // What senders do about loss: every message arrives all the same, and once.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,25 @@ TEST_P(LossTest, GivesUpAfterSomeTimeoutsAndSaysSo) {
   EXPECT_THAT(Arrivals(network, 1), IsEmpty());
   EXPECT_EQ(network.WhyStuck(), "GPU 0 to GPU 1: given up after 2 retries");
   EXPECT_EQ(network.statistics().num_data_packets, 3u);
+}
+
+// Queue pairs of their own take turns at the port, so short messages are there
+// long before a long one that was sent first. They wait for it; those of
+// another channel do not.
+TEST(OrderTest, AMessageThatOvertakesWaitsForTheEarlierOnes) {
+  const Topology topology = Chain(2);
+  PacketOptions options = Plain();
+  options.nic.queue_pairs = QueuePairs::kPerMessage;
+  PacketBackend network(topology, options);
+  network.Send(From(9, 0, 1, MiB(1)));
+  network.Send(From(3, 0, 1, KiB(4)));
+  network.Send(From(5, 0, 1, KiB(8)));
+  network.Send(From(7, 0, 1, KiB(4), 1));
+  const std::map<uint32_t, TimePs> times = Arrivals(network, 4);
+  EXPECT_EQ(times.at(3), times.at(9));
+  EXPECT_EQ(times.at(5), times.at(9));
+  EXPECT_LT(times.at(7), Microseconds(2));
+  EXPECT_GT(times.at(9), Microseconds(20));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LossTest,

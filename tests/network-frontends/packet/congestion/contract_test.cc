@@ -29,13 +29,14 @@ constexpr int64_t kMarkAll = 80'000;   // ... and four fifths of them.
 // The defaults but for what papers let depend on the network. HPCC's increase
 // is the idle share of the port by the number of senders, of which there are up
 // to
-// 16. TIMELY's thresholds are 2.5 and 25 base RTTs, as in its paper's network.
+// 16. TIMELY's thresholds are 2.5 and 25 least RTTs, as in its paper's network.
 CongestionOptions Options() {
   CongestionOptions options;
   options.hpcc.additive_increase = Mbps(5'000 / 16);
   options.hpcc_pint.hpcc = options.hpcc;
-  options.timely.low_threshold = Microseconds(12);
-  options.timely.high_threshold = Microseconds(192);
+  options.timely.least_rtt = Microseconds(8);
+  options.timely.low_threshold = Microseconds(20);
+  options.timely.high_threshold = Microseconds(200);
   return options;
 }
 
@@ -156,6 +157,7 @@ class Bottleneck {
                                 .sent_bytes = packet.position - kPacket,
                                 .queued_bytes = std::max<int64_t>(queued, 0),
                                 .rate = Gbps(100)};
+      Average(packet.left_step, hop.queued_bytes);
       control_->OnAck(Qp(packet.sender),
                       {.now = now(),
                        .acked_bytes = kPacket,
@@ -164,9 +166,21 @@ class Bottleneck {
                        .acked_total_bytes = static_cast<uint64_t>(sender.acked),
                        .is_marked = IsMarked(hop.queued_bytes, packet.position),
                        .rtt = (step_ - packet.sent_step) * kStep,
-                       .hops = {&hop, 1}},
+                       .hops = {&hop, 1},
+                       .utilization = utilization_},
                       &sender.limits);
     }
+  }
+
+  // What the switch has averaged when a packet leaves; one leaves at a time.
+  void Average(int64_t left_step, int64_t queued_bytes) {
+    constexpr double kRoom = kBaseRtt * kPacket;  // What a round trip carries.
+    const double share = std::min(
+        1.0, static_cast<double>(left_step - averaged_step_) / kBaseRtt);
+    utilization_ = (1 - share) * utilization_ +
+                   share * static_cast<double>(queued_bytes) / kRoom +
+                   kPacket / kRoom;
+    averaged_step_ = left_step;
   }
 
   static bool IsMarked(int64_t queued, int64_t packet) {
@@ -209,6 +223,8 @@ class Bottleneck {
   std::vector<int64_t> arrived_;  // Bytes in all, by step.
   int64_t port_free_ = 0;         // The first step in which it has nothing.
   int64_t step_ = 0;
+  double utilization_ = 0;  // The port's average; see AddUtilization.
+  int64_t averaged_step_ = 0;
 };
 
 double Sum(const std::vector<double>& shares) {
@@ -302,7 +318,8 @@ TEST_P(CongestionContractTest, LimitsStayInRangeUnderAnyFeedback) {
                     .acked_total_bytes = acked,
                     .is_marked = draw(6, 2) == 0,
                     .rtt = rtts[draw(7, 5)],
-                    .hops = hops},
+                    .hops = hops,
+                    .utilization = static_cast<double>(draw(50, 1'000)) / 100},
                    &limits);
     ASSERT_TRUE(AreInRange(limits)) << i;
     if (draw(8, 10) > 0) continue;

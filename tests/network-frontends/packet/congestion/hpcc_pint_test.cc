@@ -52,10 +52,9 @@ TEST(PintCodeTest, TakesTheBytesItsCodesNeed) {
 // One acknowledgement after another by 8 us, each of a full port.
 void Congest(int num, OneQueuePair<HpccPint>& pair) {
   for (int i = 0; i <= num; ++i) {
-    const HopTelemetry hop = {.time = int64_t{i} * Microseconds(8),
-                              .sent_bytes = int64_t{100'000} * i,
-                              .rate = Gbps(100)};
-    pair.Ack({.now = hop.time, .acked_bytes = 4'000, .hops = {&hop, 1}});
+    pair.Ack({.now = int64_t{i} * Microseconds(8),
+              .acked_bytes = 4'000,
+              .utilization = 1});
   }
 }
 
@@ -82,10 +81,9 @@ TEST(HpccPintTest, SampledPacketsRoundBothWays) {
   OneQueuePair<HpccPint> pair{HpccPintOptions{.sampling_share = 0.1}};
   std::set<int64_t> windows;
   for (int i = 0; i < 1'000; ++i) {
-    const HopTelemetry hop = {.time = int64_t{i} * Microseconds(8),
-                              .sent_bytes = int64_t{100'000} * i,
-                              .rate = Gbps(100)};
-    pair.Ack({.now = hop.time, .acked_bytes = 1, .hops = {&hop, 1}});
+    pair.Ack({.now = int64_t{i} * Microseconds(8),
+              .acked_bytes = 1,
+              .utilization = 1});
     windows.insert(pair.window());
   }
   EXPECT_EQ(windows.size(), 3);  // The first, and those of two codes.

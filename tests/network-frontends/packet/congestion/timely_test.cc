@@ -10,8 +10,10 @@ namespace {
 
 using testing::OneQueuePair;
 
-// With a base RTT of 8 us the thresholds are at 58 us and 508 us.
-constexpr TimelyOptions kUnsmoothed = {.ewma_weight = 1};
+constexpr TimelyOptions kUnsmoothed = {.ewma_weight = 1,
+                                       .least_rtt = Microseconds(8),
+                                       .low_threshold = Microseconds(58),
+                                       .high_threshold = Microseconds(508)};
 
 // A round trip that ended with this RTT.
 void RoundTrip(TimePs rtt, OneQueuePair<Timely>& pair) {
@@ -38,7 +40,7 @@ TEST(TimelyTest, CutsByTheGradientBetweenTheThresholds) {
 }
 
 TEST(TimelyTest, SmoothsTheGradient) {
-  OneQueuePair<Timely> pair{TimelyOptions()};
+  OneQueuePair<Timely> pair{TimelyOptions{.least_rtt = Microseconds(8)}};
   RoundTrip(Microseconds(100), pair);
   RoundTrip(Microseconds(104), pair);
   const double first = 0.875 * 4;
@@ -91,6 +93,18 @@ TEST(TimelyTest, ASteepGradientLeavesTheLeastRate) {
   RoundTrip(Microseconds(100), pair);
   RoundTrip(Microseconds(200), pair);
   EXPECT_DOUBLE_EQ(pair.gbps(), 0.1);
+}
+
+// A path whose own round trip takes longer sees the same thresholds.
+TEST(TimelyTest, ThresholdsAndLeastRttAreThoseOfAllPaths) {
+  PathProperties path = testing::PathOf100Gbps();
+  path.base_rtt = Microseconds(100);
+  OneQueuePair<Timely> pair{TimelyOptions{.ewma_weight = 1}, path};
+  RoundTrip(Microseconds(100), pair);
+  RoundTrip(Microseconds(105), pair);  // A gradient of 5/20.
+  EXPECT_NEAR(pair.gbps(), 100 * (1 - 0.8 * 0.25), 1e-8);
+  RoundTrip(Microseconds(1'000), pair);  // Twice the high threshold.
+  EXPECT_NEAR(pair.gbps(), 80 * (1 - 0.8 * 0.5), 1e-8);
 }
 
 TEST(TimelyTest, ReactsOncePerRoundTrip) {
