@@ -164,6 +164,18 @@ std::string DescribeCongestion(const NetworkStatistics& network,
       marked, network.cnps.size(), control, pauses, ToMicroseconds(longest));
 }
 
+// "" unless rates are so low most of the time that this is why a run is slow.
+std::string DescribeCollapse(const NetworkStatistics& network,
+                             std::string_view control) {
+  const double share = PercentOf(network.sending_slowly, network.sending);
+  if (share < 50) return "";
+  return fmt::format(
+      "  {} collapsed: its senders were below 1 % of their line rate for "
+      "{:.0f} "
+      "% of the time that they sent\n",
+      control, share);
+}
+
 }  // namespace
 
 std::string DescribeNetworkUse(const Topology& topology,
@@ -181,6 +193,7 @@ std::string DescribeNetworkUse(const Topology& topology,
   text += DescribePaths(topology, network, end);
   if (!congestion_control.empty()) {
     text += DescribeCongestion(network, congestion_control);
+    text += DescribeCollapse(network, congestion_control);
   }
   return text;
 }

@@ -51,8 +51,7 @@ uint32_t PacketNetwork::OpenQueuePair(uint32_t source, uint32_t target,
   qp.key = key;
   if (options_.ecmp_hash == EcmpHash::kSimai) {
     const uint64_t ends = uint64_t{source} << 32 | target;
-    qp.simai_flow =
-        SimaiFlowOf(source, target, num_sent_[ends]++, options_.seed);
+    qp.key = SimaiSourcePort(num_sent_[ends]++, options_.seed);
   }
   qp.next_send_ps = now_ps_;
   qp.progress_ps = now_ps_;
@@ -108,8 +107,8 @@ bool PacketNetwork::SetPath(uint32_t id, bool is_back) {
   scratch_path_.clear();
   bool is_found = false;
   if (options_.ecmp_hash == EcmpHash::kSimai) {
-    is_found =
-        AppendSimaiPath(is_back ? qp.simai_flow.Reversed() : qp.simai_flow);
+    const SimaiFlow flow{qp.source, qp.target, static_cast<uint16_t>(qp.key)};
+    is_found = AppendSimaiPath(is_back ? flow.Reversed() : flow);
   } else {
     is_found = next_hops_.AppendEcmpPath(
         NodeId(is_back ? qp.target : qp.source),

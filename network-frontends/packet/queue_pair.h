@@ -15,7 +15,6 @@
 #include "astra-core/base/ids.h"
 #include "network-frontends/packet/congestion/congestion_control.h"
 #include "network-frontends/packet/packet_window.h"
-#include "network-frontends/packet/simai_hash.h"
 
 namespace astra {
 
@@ -91,8 +90,7 @@ struct QueuePair {
   int64_t control_window_bytes = 0;
   uint64_t sent_bytes = 0;  // Payload, again or not.
   uint64_t acked_bytes = 0;
-  uint64_t key = 0;      // Of its path, ...
-  SimaiFlow simai_flow;  // ... or this, with SimAI's hash.
+  uint64_t key = 0;  // Of its path; with SimAI's hash its source port.
   uint32_t channel = 0;
 };
 

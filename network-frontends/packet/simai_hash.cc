@@ -11,14 +11,10 @@ uint32_t AddressOf(uint32_t node) {
 
 }  // namespace
 
-SimaiFlow SimaiFlowOf(uint32_t source, uint32_t target, uint32_t ordinal,
-                      uint64_t seed) {
-  constexpr uint32_t kFirstSourcePort = 10'000;
-  constexpr uint32_t kPortsPerSeed = 1'111;
-  constexpr uint16_t kTargetPort = 100;
-  const auto first =
-      kFirstSourcePort + kPortsPerSeed * (static_cast<uint32_t>(seed) - 1);
-  return {source, target, static_cast<uint16_t>(first + ordinal), kTargetPort};
+uint16_t SimaiSourcePort(uint32_t ordinal, uint64_t seed) {
+  constexpr uint64_t kFirst = 10'000;
+  constexpr uint64_t kPerSeed = 1'111;
+  return static_cast<uint16_t>(kFirst + kPerSeed * (seed - 1) + ordinal);
 }
 
 uint32_t SimaiHash(const SimaiFlow& flow, uint32_t seed) {

@@ -25,7 +25,7 @@ struct SimaiFlow {
   uint32_t source = 0;  // Node that sends the packet.
   uint32_t target = 0;  // Node that the packet is for.
   uint16_t source_port = 0;
-  uint16_t target_port = 0;
+  uint16_t target_port = 100;
 
   // The flow of the acknowledgements.
   SimaiFlow Reversed() const {
@@ -33,11 +33,10 @@ struct SimaiFlow {
   }
 };
 
-// The ports of the message number `ordinal`, from 0, that one node sends to
-// another. A run has the source ports of SimAI with seed 1; other seeds move
+// The source port of the message number `ordinal`, from 0, that one node sends
+// to another. With seed 1 ports begin at 10000 as in SimAI; other seeds move
 // them, which is how runs of SimAI are varied.
-SimaiFlow SimaiFlowOf(uint32_t source, uint32_t target, uint32_t ordinal,
-                      uint64_t seed);
+uint16_t SimaiSourcePort(uint32_t ordinal, uint64_t seed);
 
 uint32_t SimaiHash(const SimaiFlow& flow, uint32_t seed);
 

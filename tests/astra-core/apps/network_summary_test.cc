@@ -9,6 +9,7 @@ namespace {
 using ::astra::testing::Drawing;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // GPUs 0 and 1 below switches 2 and 3 of tier 1, switches 4 and 5 above these.
 // The cables, each of which is two links, stand in the order of the numbers.
@@ -76,6 +77,18 @@ TEST_F(NetworkSummaryTest, SaysWhetherPacketsMetCongestion) {
   EXPECT_THAT(Describe("dcqcn"),
               HasSubstr("  congestion: 7 packets marked and 5 notifications "
                         "for dcqcn; 2 pauses, at most 3.000 us of one link\n"));
+}
+
+TEST_F(NetworkSummaryTest, SaysThatAControlCollapsed) {
+  Send(1000, 4);
+  network_.sending = TimePs(1000);
+  network_.sending_slowly = TimePs(930);
+  EXPECT_THAT(Describe("timely"),
+              HasSubstr("\n  timely collapsed: its senders were below 1 % of "
+                        "their line rate for 93 % of the time that they "
+                        "sent\n"));
+  network_.sending_slowly = TimePs(490);
+  EXPECT_THAT(Describe("timely"), Not(HasSubstr("collapsed")));
 }
 
 }  // namespace

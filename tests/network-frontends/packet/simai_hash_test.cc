@@ -13,15 +13,14 @@ using namespace ::astra::testing;  // NOLINT: what tests are written in.
 
 // A cluster of 256 GPUs: leaf switches 288 to 291 have 64 spines each.
 TEST(SimaiHashTest, ChoosesTheSpinesOfSimai) {
-  EXPECT_EQ(SimaiHash({122, 130, 10'016, 100}, 289) % 64, 20u);
-  EXPECT_EQ(SimaiHash({60, 68, 10'049, 100}, 288) % 64, 42u);
+  EXPECT_EQ(SimaiHash({122, 130, 10'016}, 289) % 64, 20u);
+  EXPECT_EQ(SimaiHash({60, 68, 10'049}, 288) % 64, 42u);
 }
 
-TEST(SimaiHashTest, PortsCountMessagesAndDependOnTheSeed) {
-  EXPECT_EQ(SimaiFlowOf(3, 4, 7, 1).source_port, 10'007);
-  EXPECT_EQ(SimaiFlowOf(3, 4, 7, 2).source_port, 11'118);
-  EXPECT_EQ(SimaiFlowOf(3, 4, 60'000, 1).source_port, 70'000 - 65'536);
-  EXPECT_EQ(SimaiFlowOf(3, 4, 7, 1).target_port, 100);
+TEST(SimaiHashTest, SourcePortsCountMessagesAndDependOnTheSeed) {
+  EXPECT_EQ(SimaiSourcePort(7, 1), 10'007);
+  EXPECT_EQ(SimaiSourcePort(7, 2), 11'118);
+  EXPECT_EQ(SimaiSourcePort(60'000, 1), 70'000 - 65'536);
 }
 
 // Node 2 is the leaf of GPU 0; next hops count from the highest node down.
@@ -38,8 +37,8 @@ TEST(SimaiHashTest, ThePacketNetworkTakesThatSpine) {
   const NetworkStatistics& statistics = network.statistics();
   ASSERT_EQ(statistics.flows.size(), 16u);
   for (const FlowRecord& flow : statistics.flows) {
-    const uint32_t choice =
-        SimaiHash(SimaiFlowOf(0, 1, flow.message.index(), 1), 2) % 2;
+    const uint16_t port = SimaiSourcePort(flow.message.index(), 1);
+    const uint32_t choice = SimaiHash({0, 1, port}, 2) % 2;
     const NodeId spine(choice == 0 ? 5 : 4);
     EXPECT_EQ(topology.link(statistics.paths[flow.path + 1]).target, spine);
   }
