@@ -155,8 +155,9 @@ std::string RatesCsv(const NetworkStatistics& network) {
   std::string text = "time_us,source,target,channel,rate_Gbps,window_bytes\n";
   for (const RateSample& sample : network.rates) {
     AppendFormat(&text, "{:.6f},{},{},{},{},{}\n", ToMicroseconds(sample.time),
-                 sample.source.index(), sample.target.index(), ChannelText(sample.channel),
-                 ToGbps(sample.rate), sample.window.count());
+                 sample.source.index(), sample.target.index(),
+                 ChannelText(sample.channel), ToGbps(sample.rate),
+                 sample.window.count());
   }
   return text;
 }
@@ -176,7 +177,8 @@ std::string CnpCsv(const NetworkStatistics& network) {
   std::string text = "time_us,source,target,channel\n";
   for (const CnpRecord& record : network.cnps) {
     AppendFormat(&text, "{:.6f},{},{},{}\n", ToMicroseconds(record.time),
-                 record.source.index(), record.target.index(), ChannelText(record.channel));
+                 record.source.index(), record.target.index(),
+                 ChannelText(record.channel));
   }
   return text;
 }

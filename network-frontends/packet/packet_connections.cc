@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "astra-core/base/check.h"
 #include "astra-core/base/random.h"
 #include "network-frontends/packet/packet_network.h"
