@@ -10,6 +10,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
+#include "collectives/measurements/other_tables.h"
 #include "fmt/format.h"
 
 namespace astra {
@@ -79,6 +80,10 @@ class RowReader {
     row_.gpu = Cell("gpu");
     row_.gpu_model = GpuModelOf(row_.gpu);
     if (row_.gpu.empty()) Note("no GPU");
+    // scripts/profile/profile_collectives.py --dry-run writes this.
+    if (row_.gpu.find("dry run") != std::string::npos) {
+      Note("a time that was guessed in a dry run");
+    }
     row_.num_nodes = static_cast<uint32_t>(Whole("nodes", kMaxMeasuredGpus));
     row_.num_gpus =
         static_cast<uint32_t>(Whole("gpus_total", kMaxMeasuredGpus));
@@ -88,6 +93,9 @@ class RowReader {
     }
     row_.nics = ParseMeasuredNics(Cell("nic_gbps"));
     row_.nvlink = ParseMeasuredNvlink(Cell("nvlink_gen"));
+    if (Cell("nvlink_gen") == kPairsOfGpus) {
+      Note("no system is known in which NVLink joins pairs of GPUs");
+    }
   }
 
   void ReadMeasurement() {
@@ -153,8 +161,17 @@ std::string EnvOf(const NcclTestsLog& log, const NcclTestsRow& row,
 absl::StatusOr<MeasuredTable> ParseMeasuredTable(std::string_view file,
                                                  std::string_view contents) {
   CsvReader csv(file, contents);
-  for (const std::string_view column : kRequired) csv.Column(column);
   MeasuredTable table;
+  if (const std::optional<TableForm> form = OtherFormOf(csv)) {
+    ASTRA_ASSIGN_OR_RETURN(const OtherRows rows,
+                           ReadOtherRows(*form, file, csv));
+    table.columns.assign(std::begin(kOtherColumns), std::end(kOtherColumns));
+    for (const std::vector<std::string>& cells : rows) {
+      table.rows.push_back(RowReader(table.columns, cells).row());
+    }
+    return table;
+  }
+  for (const std::string_view column : kRequired) csv.Column(column);
   for (const CsvCell& cell : csv.header()) table.columns.push_back(cell.text);
   while (csv.NextRow()) {
     if (table.rows.size() == kMaxMeasuredRows) {

@@ -15,7 +15,9 @@
 //   source_url     optional: where it was published
 //
 // The columns come in any order, and others may be there (algbw_GBps,
-// busbw_GBps); all are kept as they are. Rows are written by many hands: one
+// busbw_GBps); all are kept as they are. Tables of Vidur and of the regression
+// estimator are understood, too: other_tables.h turns them into these columns.
+// Rows are written by many hands: one
 // that makes no sense is not an error, but says what is wrong with it.
 
 #ifndef COLLECTIVES_MEASUREMENTS_MEASURED_TABLE_H_

@@ -62,6 +62,21 @@ TEST(MeasuredTableTest, ColumnsComeInAnyOrderAndOthersAreKept) {
   EXPECT_EQ(table.rows[0].grade, std::nullopt);
 }
 
+// What scripts/profile/profile_collectives.py writes.
+TEST(MeasuredTableTest, UnderstandsWhatTheProfilerWrites) {
+  const MeasuredTable table = ValueOrDie(ParseMeasuredTable(
+      "t",
+      "gpu,nodes,gpus_total,nic_gbps,collective,bytes,time_us,algbw_GBps,"
+      "busbw_GBps\n"
+      "H100-SXM,2,16,not stated,all_to_all,1000000,40.833,24.490,22.959\n"
+      "H100-SXM,2,16,8x400 IB,send_recv,1000000,42.222,23.684,23.684\n"));
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0].problem, "");
+  EXPECT_EQ(table.rows[0].collective, CollectiveKind::kAllToAll);
+  EXPECT_EQ(table.rows[1].problem, "");
+  EXPECT_EQ(table.rows[1].nics.transport, "IB");
+}
+
 // The cells of a row from the GPU to the time, and what is wrong with it.
 struct ProblemCase {
   std::string cells;
@@ -84,6 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, MeasuredRowTest,
     ::testing::Values(
         ProblemCase{",1,8,none,all_reduce,8,5", "no GPU"},
+        ProblemCase{"H100-SXM dry run,1,8,none,all_reduce,8,5",
+                    "a time that was guessed in a dry run"},
         ProblemCase{"A100,x,8,none,all_reduce,8,5",
                     "nodes is \"x\": expected a whole number from 1 to "
                     "1048576"},
