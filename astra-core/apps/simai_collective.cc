@@ -17,14 +17,13 @@
 namespace astra {
 namespace {
 
-absl::StatusOr<CollectiveReport> RunTask(const SimaiCollectiveOptions& options,
-                                         const Log& log) {
+absl::StatusOr<CollectiveReport> RunTask(
+    const SimaiCollectiveOptions& options) {
   if (options.task != CollectiveTask::kSweep) {
     return ReportMeasurements(options);
   }
   ASTRA_ASSIGN_OR_RETURN(const CollectiveSweep sweep,
                          RunCollectiveSweep(options));
-  log.Report(sweep.warnings);
   return ReportSweep(options, sweep);
 }
 
@@ -43,7 +42,8 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   }
   ASTRA_ASSIGN_OR_RETURN(OutputFolder folder,
                          OutputFolder::Create(options.output));
-  ASTRA_ASSIGN_OR_RETURN(const CollectiveReport report, RunTask(options, log));
+  ASTRA_ASSIGN_OR_RETURN(const CollectiveReport report, RunTask(options));
+  log.Report(report.warnings);
   ASTRA_RETURN_IF_ERROR(folder.Write(report.files));
   Print(report.page);
   std::string names;

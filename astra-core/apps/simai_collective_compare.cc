@@ -1,6 +1,7 @@
 #include "astra-core/apps/simai_collective_compare.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/simai_collective_cluster.h"
+#include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/measurements/comparison.h"
 #include "collectives/measurements/error_summary.h"
@@ -77,14 +79,32 @@ absl::StatusOr<ClusterOptions> ClusterOf(const SimaiCollectiveOptions& options,
   return cluster;
 }
 
+// The version that a log states, as "2.29.2+cuda13.1" or as the number 22902.
+absl::StatusOr<NcclVersion> NcclVersionOf(const NcclTestsLog& log) {
+  const std::optional<MeasuredVersion> stated =
+      ParseMeasuredVersion(log.nccl_version);
+  const absl::StatusOr<NcclVersion> version = ParseNcclVersion(
+      stated ? fmt::format("{}.{}", stated->major, stated->minor)
+             : log.nccl_version);
+  if (version.ok()) return version;
+  return absl::InvalidArgumentError(fmt::format(
+      "{}: NCCL version {}: expected 2.18 to 2.99, or such a number as 22807; "
+      "--nccl NCCL_VERSION=2.28 goes before the log",
+      log.nccl_version_place, Quoted(log.nccl_version)));
+}
+
+// NCCL as the log says that it ran; the user's settings go before the log.
 absl::StatusOr<NcclOptions> NcclOf(const SimaiCollectiveOptions& options,
                                    const NcclTestsLog& log) {
   NcclOptions nccl;
-  if (!log.nccl_version.empty()) {
-    ASTRA_ASSIGN_OR_RETURN(nccl.version, ParseNcclVersion(log.nccl_version));
-  }
   nccl.cuda_graph = log.uses_cuda_graph;
-  return ApplyNcclSettings(options.nccl, nccl);
+  if (log.nccl_version.empty()) return ApplyNcclSettings(options.nccl, nccl);
+  constexpr NcclVersion kNotUnderstood{0, 0};
+  const absl::StatusOr<NcclVersion> stated = NcclVersionOf(log);
+  nccl.version = stated.value_or(kNotUnderstood);
+  ASTRA_ASSIGN_OR_RETURN(nccl, ApplyNcclSettings(options.nccl, nccl));
+  if (nccl.version == kNotUnderstood) return stated.status();
+  return nccl;
 }
 
 absl::Status CheckKind(const SimaiCollectiveOptions& options,
@@ -216,6 +236,16 @@ absl::StatusOr<MeasuredComparison> CompareTable(const std::string& path) {
   return comparison;
 }
 
+// Says that the errors after a fit do not tell how good the fit is.
+std::string TooFewRowsText(const SystemCalibration& fit) {
+  return fmt::format(
+      "{} constants were fitted to {} measurements: they meet these rows, "
+      "whatever the rest of the system is like; give a log of at least {} "
+      "sizes",
+      fit.constants.size(), fit.after.errors.size(),
+      kRowsPerConstant * fit.constants.size());
+}
+
 std::string LogComparisonText(const MeasuredComparison& comparison) {
   std::string text = fmt::format(
       "{}#\n#{:>11}  {:>12}  {:>12}  {:>7}  {:<9}  {}\n"
@@ -249,10 +279,13 @@ absl::StatusOr<CollectiveReport> ReportMeasurements(
   if (options.task == CollectiveTask::kCalibrate) {
     ASTRA_ASSIGN_OR_RETURN(const SystemCalibration fit,
                            CalibrateToLog(options));
-    return CollectiveReport{
+    CollectiveReport report = {
         .page = CalibrationText(fit),
         .files = {{fit.system.name + ".yaml", WriteSystem(fit.system)}},
-        .num_rows = fit.after.errors.size()};
+        .num_rows = fit.after.errors.size(),
+        .warnings = {}};
+    if (!IsDetermined(fit)) report.warnings.push_back(TooFewRowsText(fit));
+    return report;
   }
   const bool is_log = options.task == CollectiveTask::kCompareLog;
   ASTRA_ASSIGN_OR_RETURN(
@@ -262,7 +295,8 @@ absl::StatusOr<CollectiveReport> ReportMeasurements(
   return CollectiveReport{.page = is_log ? LogComparisonText(comparison)
                                          : FormatErrorSummary(table, outcomes),
                           .files = ComparisonFiles(table, outcomes),
-                          .num_rows = outcomes.size()};
+                          .num_rows = outcomes.size(),
+                          .warnings = {}};
 }
 
 }  // namespace astra

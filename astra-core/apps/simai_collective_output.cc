@@ -181,7 +181,8 @@ CollectiveReport ReportSweep(const SimaiCollectiveOptions& options,
   return {.page = SweepText(options, sweep),
           .files = {{"collective.csv", SweepCsv(options, sweep)},
                     {"run.json", RunJson(options, sweep)}},
-          .num_rows = sweep.rows.size()};
+          .num_rows = sweep.rows.size(),
+          .warnings = sweep.warnings};
 }
 
 }  // namespace astra

@@ -10,6 +10,7 @@
 #include "astra-core/apps/simai_collective_options.h"
 #include "astra-core/apps/simai_collective_sweep.h"
 #include "astra-core/base/files.h"
+#include "astra-core/base/log.h"
 
 namespace astra {
 
@@ -18,6 +19,7 @@ struct CollectiveReport {
   std::string page;  // For stdout.
   std::vector<NamedFile> files;
   size_t num_rows = 0;
+  Warnings warnings;
 };
 
 // A number in `width` columns, as nccl-tests prints them: of two decimals, or

@@ -82,7 +82,8 @@ std::optional<T> Numbered(std::string_view text, const T (&all)[kSize]) {
 class Parser {
  public:
   Parser(std::string_view file, std::string_view contents)
-      : reader_(file, contents),
+      : file_(file),
+        reader_(file, contents),
         columns_(std::begin(kUsualColumns), std::end(kUsualColumns)) {}
 
   absl::StatusOr<NcclTestsLog> Parse() {
@@ -166,12 +167,19 @@ class Parser {
     for (size_t i = 0; i < tokens.size() && log_.nccl_version.empty(); ++i) {
       const std::string_view text = tokens[i].text;
       if (text.substr(0, kLibrary.size()) == kLibrary) {
-        log_.nccl_version = text.substr(kLibrary.size());
+        SetVersion(tokens[i], kLibrary.size());
       } else if (i > 1 && tokens[i - 2].text == "NCCL" &&
                  tokens[i - 1].text == "version") {
-        log_.nccl_version = text;
+        SetVersion(tokens[i], 0);
       }
     }
+  }
+
+  // Takes the text of `token` behind its first `skipped` bytes.
+  void SetVersion(const Token& token, size_t skipped) {
+    log_.nccl_version = token.text.substr(skipped);
+    log_.nccl_version_place =
+        fmt::format("{}:{}:{}", file_, token.line, token.column + skipped);
   }
 
   // Any word such as "/usr/bin/all_reduce_perf", in the command or a comment.
@@ -345,6 +353,7 @@ class Parser {
     }
   }
 
+  std::string_view file_;
   TextReader reader_;
   std::vector<std::string> columns_;
   std::vector<Token> row_;             // The row that has begun.

@@ -62,6 +62,7 @@ struct NcclTestsLog {
   std::vector<std::string> hosts;            // In the order of their ranks.
   std::vector<std::string> gpus;             // The different names, likewise.
   std::string nccl_version;                  // As printed; empty if it is not.
+  std::string nccl_version_place;  // "FILE:LINE:COLUMN" of nccl_version.
   bool uses_cuda_graph = false;
   std::vector<NcclTestsRow> rows;  // At least one.
 };

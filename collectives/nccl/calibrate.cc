@@ -344,6 +344,11 @@ absl::StatusOr<SystemCalibration> Calibrate(
   return calibration;
 }
 
+bool IsDetermined(const SystemCalibration& calibration) {
+  return calibration.after.errors.size() >=
+         kRowsPerConstant * calibration.constants.size();
+}
+
 std::string CalibrationText(const SystemCalibration& calibration) {
   std::string text = fmt::format("{} constants fitted to {} measurements\n\n",
                                  calibration.constants.size(),

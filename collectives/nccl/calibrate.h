@@ -31,6 +31,7 @@
 #ifndef COLLECTIVES_NCCL_CALIBRATE_H_
 #define COLLECTIVES_NCCL_CALIBRATE_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,13 @@ struct SystemCalibration {
 // 0, and with the errors of BuildSystemTopology and CollectiveTimes.
 absl::StatusOr<SystemCalibration> Calibrate(
     const SystemSpec& system, absl::Span<const Observation> observations);
+
+// Fewer measurements than this for each fitted constant leave the fit open: its
+// errors then tell nothing about sizes that were not measured.
+constexpr size_t kRowsPerConstant = 2;
+
+// Returns true if there are kRowsPerConstant measurements for each constant.
+bool IsDetermined(const SystemCalibration& calibration);
 
 // The errors before and after, and a line for each constant that was fitted.
 std::string CalibrationText(const SystemCalibration& calibration);

@@ -260,6 +260,36 @@ TEST_F(SimaiCollectiveTest, ComparesWithLogsOfNcclTests) {
   EXPECT_THAT(Read("d/comparison.csv"), HasSubstr("predicted_us,error_pct"));
 }
 
+// kLog with `version` in place of the line of NCCL's version.
+std::string LogOfVersion(std::string_view version) {
+  std::string log(kLog);
+  constexpr std::string_view kLine = "NCCL version 2.27.3+cuda12.8";
+  return log.replace(log.find(kLine), kLine.size(), version);
+}
+
+// nccl-tests prints the number that NCCL makes of its version.
+TEST_F(SimaiCollectiveTest, LogsStateTheVersionOfNcclAsANumber) {
+  WriteText(folder_.PathOf("a.log"),
+            LogOfVersion("# nccl-tests version 2.17.6 nccl-headers=22807 "
+                         "nccl-library=22807"));
+  const std::string what = "a.log --system dgx-h100 --op all_reduce ";
+  EXPECT_THAT(Print("--compare " + what), HasSubstr("\n# NCCL       2.28\n"));
+  EXPECT_EQ(Run("--calibrate " + what).exit_code, 0);
+  EXPECT_THAT(Print("--compare " + what + "--nccl NCCL_VERSION=2.21"),
+              HasSubstr("\n# NCCL       2.21\n"));
+}
+
+TEST_F(SimaiCollectiveTest, AVersionThatIsGivenGoesBeforeThatOfTheLog) {
+  WriteText(folder_.PathOf("a.log"), LogOfVersion("# nccl-library=2807"));
+  const std::string run = "--compare a.log --system dgx-h100 --op all_reduce";
+  ExpectRefused(run,
+                "a.log:4:16: NCCL version \"2807\": expected 2.18 to 2.99, or "
+                "such a number as 22807; --nccl NCCL_VERSION=2.28 goes before "
+                "the log");
+  EXPECT_THAT(Print(run + " --nccl NCCL_VERSION=2.28"),
+              HasSubstr("\n# NCCL       2.28\n"));
+}
+
 TEST_F(SimaiCollectiveTest, LogsSayWhatTheyRanOn) {
   WriteText(folder_.PathOf("a.log"), kLog);
   ExpectRefused("--compare a.log --system dgx-h100",
@@ -271,7 +301,13 @@ TEST_F(SimaiCollectiveTest, LogsSayWhatTheyRanOn) {
 
 TEST_F(SimaiCollectiveTest, CalibratesSystemsThatItThenReads) {
   WriteText(folder_.PathOf("a.log"), kLog);
-  Print("--calibrate a.log --system dgx-h100 --op all_reduce --out d");
+  const ProgramResult result =
+      Run("--calibrate a.log --system dgx-h100 --op all_reduce --out d");
+  EXPECT_EQ(result.exit_code, 0);
+  // Two rows do not determine what is fitted to them.
+  EXPECT_THAT(result.error,
+              ContainsRegex("^simai_collective: warning: [1-9] constants were "
+                            "fitted to 2 measurements: .*\n$"));
   EXPECT_THAT(folder_.Names(), ElementsAre("a.log", "d"));
   EXPECT_THAT(Print("--system d/dgx-h100.yaml -b 1M -e 1M"),
               EndsWith("finished   all_reduce: 1 row\n"));
