@@ -89,6 +89,9 @@ constexpr OptionSpec kOptions[] = {
      "with ZeRO 1, N neighbours share the states (default: all of DP)"},
     {"optimizer-workspace", "", "N", "Training",
      "bytes a parameter while it runs: 0, fused (default); AdamW unfused: 8"},
+    {"wgrad-buffers", "", "", "Training",
+     "keep a gradient of each weight shape, as Transformer Engine from 2.3 on "
+     "(megatron)"},
     {"grad-dtype", "", "NAME", "Training",
      "of reduced gradients: fp32 (megatron's) or bf16 (the others')"},
     {"overlap-grad-reduce", "", "", "Training",

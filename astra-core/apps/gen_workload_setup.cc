@@ -210,6 +210,12 @@ absl::Status ReadFramework(const CommandLine& flags, TrainingSetup& setup) {
   ASTRA_ASSIGN_OR_RETURN(
       setup.optimizer_workspace,
       flags.integer("optimizer-workspace", 0, 0, kMaxWorkspace));
+  setup.weight_gradient_buffers = flags.has("wgrad-buffers");
+  if (setup.weight_gradient_buffers && !is_megatron) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--wgrad-buffers has no effect with --framework {}: it is of megatron",
+        kNames[name]));
+  }
   constexpr std::string_view kGradients[] = {"fp32", "bf16"};
   ASTRA_ASSIGN_OR_RETURN(
       const size_t gradients,
@@ -278,6 +284,7 @@ absl::StatusOr<InferenceSetup> ReadInferenceOptions(const CommandLine& flags,
                                             "use-distributed-optimizer",
                                             "zero-group",
                                             "optimizer-workspace",
+                                            "wgrad-buffers",
                                             "fused-loss",
                                             "recompute",
                                             "recompute-activations",

@@ -22,6 +22,7 @@ class Framework:
     pads_vocabulary: bool = True
     fills_last_stages: bool = False  # With the layers that are over.
     has_deep_ep: bool = False  # Where no token is dropped: hides EP, takes SMs.
+    keeps_wgrads: bool = False  # Transformer Engine 2.3 or later.
     own_selective: bool = False  # "selective" is not that of Megatron.
     # Its published memory: what PyTorch reserves, in GB of 10^9 B. Otherwise
     # what is allocated, in GiB.
@@ -39,7 +40,7 @@ class Framework:
 # TorchTitan: torchtitan/components/metrics.py (max_reserved, GiB) and
 # activation_checkpoint.py (every second product is run again).
 FRAMEWORKS = (
-    Framework("SimuMax.*B200", fuses_loss=True),
+    Framework("SimuMax.*B200", fuses_loss=True, keeps_wgrads=True),
     Framework("SimuMax"),
     Framework("Megatron-Bridge|NeMo", hides_gradients=True,
               hides_parameters=True, overlaps_tp=True, has_own_fsdp=True,
@@ -114,6 +115,8 @@ def kernel_options(row, framework):
         options += ["--attention-speed", str(framework.attention_speed)]
     if framework.optimizer_workspace:
         options += ["--optimizer-workspace", str(framework.optimizer_workspace)]
+    if framework.keeps_wgrads:
+        options.append("--wgrad-buffers")
     if not framework.pads_vocabulary:
         options += ["--make-vocab-size-divisible-by", "0"]
     if (framework.overlaps_tp and integer(row, "tp") > 1

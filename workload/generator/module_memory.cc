@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -98,6 +100,24 @@ Bytes OptimizerWorkspace(const Blueprint& blueprint, const ProgramStage& stage,
                ShareOf(all, setup).sum());
 }
 
+// Bytes of one BF16 gradient for each distinct shape of weights of `stage`.
+Bytes WeightGradientBuffers(const Blueprint& blueprint,
+                            const ProgramStage& stage) {
+  std::set<std::pair<int64_t, int64_t>> shapes;
+  for (const ModuleRun& run : stage.runs) {
+    for (const ModuleId id : run.modules) {
+      const MockModule& module = blueprint.modules[id.index()];
+      for (const ModuleStep& step : module.pass(ModulePass::kWeightGradient)) {
+        const Gemm* product = std::get_if<Gemm>(&step.op.shape);
+        if (product != nullptr) shapes.emplace(product->m, product->n);
+      }
+    }
+  }
+  int64_t elements = 0;
+  for (const auto& [rows, columns] : shapes) elements += rows * columns;
+  return Bytes(kWeightBytes * elements);
+}
+
 }  // namespace
 
 void SetMemory(const TrainingSetup& setup, Blueprint& blueprint) {
@@ -111,6 +131,9 @@ void SetMemory(const TrainingSetup& setup, Blueprint& blueprint) {
       if (PlainName(module.name) != "optimizer") continue;
       module.memory.workspace = std::max(
           module.memory.workspace, OptimizerWorkspace(blueprint, stage, setup));
+      if (!setup.weight_gradient_buffers) continue;
+      module.memory.gradients = std::max(
+          module.memory.gradients, WeightGradientBuffers(blueprint, stage));
     }
   }
 }

@@ -3,7 +3,9 @@
 //   weights     2 B (BF16) for each parameter; with FP8 products 2 B more for
 //               those of the products: the weight as rows and as columns, cast
 //               once an iteration
-//   gradients   gradient_bytes for each parameter
+//   gradients   gradient_bytes for each parameter; the optimizer's: with
+//               weight_gradient_buffers 2 B for each element of each distinct
+//               shape of weights of the stage
 //   optimizer   12 B for each parameter: a weight and two moments in FP32
 //   saved       see MockModule::saved_bytes
 //   workspace   what the operators need; what was recomputed (with full
@@ -20,6 +22,7 @@
 // Sources: Rajbhandari et al., "ZeRO", arXiv 1910.02054, section 3.1 (2 + 2 +
 // 12 B; Megatron-LM accumulates gradients in FP32: 4 B); NVIDIA, Transformer
 // Engine, "FP8 weight caching" (is_first_microbatch) and "Handling transposes";
+// transformer_engine/pytorch/module/base.py, get_dummy_wgrad; SimuMax 1.2;
 // Zhao et al., "PyTorch FSDP", arXiv 2304.11277, section 3.3 (prefetching).
 
 #ifndef WORKLOAD_GENERATOR_MODULE_MEMORY_H_

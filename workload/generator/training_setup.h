@@ -84,6 +84,10 @@ struct TrainingSetup {
   // Transformer Engine does. 8: PyTorch's AdamW makes the root of the second
   // moment and then the denominator.
   int64_t optimizer_workspace = 0;
+  // Transformer Engine from 2.3 on keeps one BF16 gradient, which nobody reads,
+  // for each shape of weights: it returns the gradient in place of the one that
+  // the product has already added to the sum.
+  bool weight_gradient_buffers = false;
   bool tensor_overlap = false;         // See ModuleContext.
   bool shared_expert_overlap = false;  // The same.
   double expert_load = 1;              // See ModuleContext.

@@ -154,6 +154,10 @@ void AddFlash(const CoreAttention& part, ModuleBuilder& builder) {
       builder.Backward(backward);
       builder.ForwardCollective(CollectiveKind::kAllToAll, kContext, outputs);
       builder.BackwardCollective(CollectiveKind::kAllToAll, kContext, outputs);
+      // Attention keeps its output as it was before the exchange, and the next
+      // product keeps what it got: Transformer Engine, context_parallel.py,
+      // AttnFuncWithCPAndQKVOA2A.
+      if (context.context > 1) builder.SavedScores(outputs);
       break;
     }
   }

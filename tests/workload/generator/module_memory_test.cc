@@ -175,6 +175,15 @@ TEST(ModuleMemoryTest, TheOptimizerMakesGradientsInFp32) {
             Bytes((4 + 8) * kAll / 4));
 }
 
+// The products of SmallLlama have five shapes, whatever the number of blocks.
+TEST(ModuleMemoryTest, EachShapeOfWeightsMayKeepOneGradient) {
+  TrainingSetup setup = SmallSetup();
+  EXPECT_EQ(MemoryOfModule("optimizer", setup).gradients, Bytes(0));
+  setup.weight_gradient_buffers = true;
+  constexpr int64_t kShapes = 64 * 96 + 64 * 64 + 64 * 384 + kRow + 512 * 64;
+  EXPECT_EQ(MemoryOfModule("optimizer", setup).gradients, Bytes(2 * kShapes));
+}
+
 // Its shape from the configuration of Meta-Llama-3-8B on Hugging Face.
 ModelSpec Llama3() {
   ModelSpec model = SmallLlama();

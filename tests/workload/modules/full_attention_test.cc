@@ -245,7 +245,9 @@ TEST(ContextParallelismTest, KeepsItsOwnPositions) {
   for (const ContextMethod method :
        {ContextMethod::kRing, ContextMethod::kAllGather,
         ContextMethod::kAllToAll}) {
-    EXPECT_EQ(2 * Row(SmallLlama(), Split(method)).saved_bytes,
+    // The output of attention is kept before and after an all-to-all.
+    const int64_t twice = method == ContextMethod::kAllToAll ? 4096 : 0;
+    EXPECT_EQ(2 * (Row(SmallLlama(), Split(method)).saved_bytes - twice),
               Row(SmallLlama(), SmallContext()).saved_bytes);
   }
 }
