@@ -142,6 +142,13 @@ constexpr OptionSpec kOptions[] = {
     {"force", "", "", "Output",
      "write it even if the estimate of the memory is above what is free"},
 
+    {"begin-size", "", "N", "Collective test of AICB",
+     "the error names the command line of simai_collective"},
+    {"end-size", "", "N", "Collective test of AICB", "likewise"},
+    {"test-comm", "", "NAME", "Collective test of AICB", "likewise"},
+    {"iter-num", "", "N", "Collective test of AICB", "likewise"},
+    {"multi-all-reduce-enable", "", "N", "Collective test of AICB", "likewise"},
+
     {"epoch-num", "", "N", "Without effect", "one iteration is written"},
     {"workload-only", "", "", "Without effect", "a warning"},
     {"moe-grouped-gemm", "grouped_gemm", "", "Without effect", "a warning"},

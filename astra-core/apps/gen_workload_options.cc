@@ -183,10 +183,44 @@ void WarnOfSchedule(GenWorkloadOptions& options) {
       "and the gradients of the two copies of each part are not summed");
 }
 
+// Refuses what AICB's generate_collective_test takes, which is no workload of a
+// model, and names the command line that answers the same question.
+absl::Status RefuseCollectiveTest(const CommandLine& flags) {
+  constexpr int64_t kMaxRanks = int64_t{1} << 31;
+  const std::string default_size = "1048576";
+  const bool is_test = flags.value("framework") == "collective_test";
+  std::string_view asked = is_test ? "framework" : "";
+  for (const OptionSpec& option : GenWorkloadOptionSpecs()) {
+    if (option.group == "Collective test of AICB" && flags.has(option.name) &&
+        asked.empty()) {
+      asked = option.name;
+    }
+  }
+  if (asked.empty()) return absl::OkStatus();
+  const auto count = [&](std::string_view name) {
+    return flags.integer(name, 1, 1, kMaxRanks);
+  };
+  ASTRA_ASSIGN_OR_RETURN(const int64_t world, count("world-size"));
+  ASTRA_ASSIGN_OR_RETURN(const int64_t tp, count("tp"));
+  ASTRA_ASSIGN_OR_RETURN(const int64_t pp, count("pp"));
+  const bool over_stages =
+      flags.value("multi-all-reduce-enable").value_or("0") != "0";
+  return absl::InvalidArgumentError(fmt::format(
+      "--{}{} asks for times of collectives, not for a workload: run "
+      "simai_collective --system dgx-h100 --gpus {} --op {} -b {} -e {} (other "
+      "systems: simai_collective --list-systems)",
+      asked, is_test ? " collective_test" : "",
+      over_stages ? pp : std::max<int64_t>(1, world / (tp * pp)),
+      flags.value("test-comm").value_or("all_reduce"),
+      flags.value("begin-size").value_or(default_size),
+      flags.value("end-size").value_or(default_size)));
+}
+
 }  // namespace
 
 absl::StatusOr<GenWorkloadOptions> ReadGenWorkloadOptions(
     const CommandLine& flags) {
+  ASTRA_RETURN_IF_ERROR(RefuseCollectiveTest(flags));
   GenWorkloadOptions options;
   for (const OptionSpec& option : GenWorkloadOptionSpecs()) {
     if (option.group == "Without effect" && flags.has(option.name)) {

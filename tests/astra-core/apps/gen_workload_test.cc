@@ -468,5 +468,22 @@ TEST_F(GenWorkloadTest, WarnsOfWhatSimaiItselfCannotRead) {
             "grad_param_compute, which takes over 2^31 ns\n");
 }
 
+// The first command line is one of AICB's generate_collective_test. In the
+// second, its data-parallel group has 2 GPUs, and its sizes are the defaults.
+TEST_F(GenWorkloadTest, CollectiveTestsOfAicbAreOfAnotherProgram) {
+  constexpr std::string_view kMessage =
+      "{} asks for times of collectives, not for a workload: run "
+      "simai_collective --system dgx-h100 --gpus {} (other systems: "
+      "simai_collective --list-systems)";
+  ExpectRefused(
+      "--frame=collective_test --world_size=8 --begin_size=1048576 "
+      "--end_size=8388608 --test_comm=all_to_all --iter_num=2",
+      fmt::format(kMessage, "--framework collective_test",
+                  "8 --op all_to_all -b 1048576 -e 8388608"));
+  ExpectRefused("-m llama3-8b --world-size 8 --iter_num 2 --tp 2 --pp 2",
+                fmt::format(kMessage, "--iter-num",
+                            "2 --op all_reduce -b 1048576 -e 1048576"));
+}
+
 }  // namespace
 }  // namespace astra
