@@ -107,7 +107,7 @@ TEST(ReadSweepTest, AllowsWhatDoesNotFitWhereItSaysSo) {
   EXPECT_EQ(ErrorOf("allow: all\nrun: {}\n"),
             "2:8: allow is \"all\": expected does-not-fit");
   EXPECT_EQ(ErrorOf("allow:\nrun: {}\n"),
-            "2:7: allow is \"\": expected does-not-fit");
+            "3:1: allow is nothing, expected one value");
 }
 
 TEST(ReadSweepTest, RefusesWhatIsNoSweep) {
