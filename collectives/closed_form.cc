@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -108,7 +109,7 @@ class LinkLoad {
   const std::vector<double>& Spread() {
     for (uint32_t i = 0; i < fabric_bytes_.size(); ++i) {
       if (fabric_bytes_[i] == 0) continue;
-      AddLinks(routes_.fabric_route(FabricRouteId(i)).links, fabric_bytes_[i]);
+      AddRuns(routes_.fabric_route(FabricRouteId(i)).links, fabric_bytes_[i]);
     }
     fabric_bytes_.clear();
     return link_bytes_;
@@ -124,6 +125,15 @@ class LinkLoad {
       fabric_bytes_[part.fabric.index()] += bytes * part.share;
     }
     AddLinks(route.last, bytes);
+  }
+
+  void AddRuns(absl::Span<const LinkRun> runs, double bytes) {
+    for (const LinkRun& run : runs) {
+      const double on_each = bytes * run.share;
+      for (uint32_t i = 0; i < run.count; ++i) {
+        link_bytes_[run.link(i).index()] += on_each;
+      }
+    }
   }
 
   void AddLinks(absl::Span<const LinkShare> links, double bytes) {
@@ -144,14 +154,11 @@ class PhaseCosts {
              absl::Span<const double> link_efficiency)
       : routes_(routes),
         link_bytes_(link_bytes),
-        link_efficiency_(link_efficiency) {
-    for (uint32_t i = 0; i < routes_.num_fabric_routes(); ++i) {
-      busiest_.push_back(Busiest(routes_.fabric_route(FabricRouteId(i)).links));
-    }
-  }
+        link_efficiency_(link_efficiency),
+        busiest_(routes.num_fabric_routes()) {}
 
-  absl::StatusOr<ClosedForms::Group> CostOf(
-      const Phase& phase, absl::Span<const NodeId> nodes) const {
+  absl::StatusOr<ClosedForms::Group> CostOf(const Phase& phase,
+                                            absl::Span<const NodeId> nodes) {
     TimePs latency;
     Load worst;
     for (const ScheduleStep& step : phase.steps) {
@@ -162,7 +169,7 @@ class PhaseCosts {
         longest = std::max(longest, route.latency);
         worst = Worse(worst, Busiest(route.first));
         for (const Route::Part& part : route.parts) {
-          worst = Worse(worst, busiest_[part.fabric.index()]);
+          worst = Worse(worst, BusiestOf(part.fabric));
         }
         worst = Worse(worst, Busiest(route.last));
       }
@@ -181,15 +188,34 @@ class PhaseCosts {
   Load Busiest(absl::Span<const LinkShare> links) const {
     Load busiest;
     for (const LinkShare& part : links) {
-      const size_t link = part.link.index();
-      const auto rate = static_cast<double>(
-          routes_.topology().type(part.link).bandwidth.count());
-      const double efficiency =
-          link_efficiency_.empty() ? 1 : link_efficiency_[link];
-      busiest = Worse(busiest,
-                      {8 * link_bytes_[link] / (efficiency * rate), part.link});
+      busiest = Worse(busiest, LoadOf(part.link, RateOf(part.link)));
     }
     return busiest;
+  }
+
+  // Found when a flow first takes the fabric route.
+  const Load& BusiestOf(FabricRouteId id) {
+    std::optional<Load>& busiest = busiest_[id.index()];
+    if (busiest) return *busiest;
+    busiest.emplace();
+    for (const LinkRun& run : routes_.fabric_route(id).links) {
+      const double rate = RateOf(run.first);
+      for (uint32_t i = 0; i < run.count; ++i) {
+        busiest = Worse(*busiest, LoadOf(run.link(i), rate));
+      }
+    }
+    return *busiest;
+  }
+
+  double RateOf(LinkId link) const {
+    return static_cast<double>(routes_.topology().type(link).bandwidth.count());
+  }
+
+  Load LoadOf(LinkId link, double rate) const {
+    const size_t i = link.index();
+    const double efficiency =
+        link_efficiency_.empty() ? 1 : link_efficiency_[i];
+    return {8 * link_bytes_[i] / (efficiency * rate), link};
   }
 
   static const Load& Worse(const Load& a, const Load& b) {
@@ -199,7 +225,7 @@ class PhaseCosts {
   Routes& routes_;
   absl::Span<const double> link_bytes_;
   absl::Span<const double> link_efficiency_;
-  std::vector<Load> busiest_;  // By fabric route.
+  std::vector<std::optional<Load>> busiest_;  // By fabric route.
 };
 
 // What all cohorts put on the links in their phase `p`, by how often it repeats
@@ -233,7 +259,7 @@ absl::Status AddPhase(absl::Span<const Cohort> cohorts, size_t p,
           static_cast<double>(repeat) * link_bytes[link];
     }
   }
-  const PhaseCosts costs(routes, at_once, link_efficiency);
+  PhaseCosts costs(routes, at_once, link_efficiency);
   for (const Cohort& cohort : cohorts) {
     if (p >= cohort.phases.size()) continue;
     const Phase& phase = cohort.phases[p];

@@ -2,16 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "astra-core/base/check.h"
-#include "boost/graph/breadth_first_search.hpp"
-#include "boost/graph/compressed_sparse_row_graph.hpp"
-#include "boost/graph/strong_components.hpp"
-#include "boost/graph/two_bit_color_map.hpp"
-#include "boost/pending/queue.hpp"
 #include "fmt/core.h"
 
 namespace astra {
@@ -20,101 +14,16 @@ namespace {
 // Keeps the rate of many links together within 63 bits.
 constexpr double kMaxBandwidth = 9e18;
 
-constexpr uint32_t kUnreached = std::numeric_limits<uint32_t>::max();
-
-using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
-using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
-
-// Thrown through Boost's search to end it; this is the way Boost documents.
-struct SourcesReached {};
-
-// Notes how far each vertex is and ends the search at the last source.
-class HopCounter : public boost::bfs_visitor<> {
- public:
-  HopCounter(std::vector<uint32_t>& hops, const std::vector<bool>& is_source,
-             size_t& num_missing)
-      : hops_(hops), is_source_(is_source), num_missing_(num_missing) {}
-
-  void discover_vertex(Vertex vertex, const Graph&) {
-    if (is_source_[vertex] && --num_missing_ == 0) throw SourcesReached();
-  }
-  void tree_edge(const boost::graph_traits<Graph>::edge_descriptor& edge,
-                 const Graph& graph) {
-    hops_[boost::target(edge, graph)] = hops_[boost::source(edge, graph)] + 1;
-  }
-
- private:
-  std::vector<uint32_t>& hops_;
-  const std::vector<bool>& is_source_;
-  size_t& num_missing_;
-};
+constexpr uint32_t kUnreached = FabricGraph::kUnreached;
 
 }  // namespace
 
-// The switches as a Boost graph: vertex v is node num_gpus + v.
-class Routes::FabricGraph {
- public:
-  explicit FabricGraph(const Topology& topology)
-      : num_gpus_(topology.num_gpus()),
-        num_vertices_(topology.num_nodes() - num_gpus_) {
-    std::vector<std::pair<Vertex, Vertex>> edges;
-    for (const Link& link : topology.links()) {
-      if (link.source.index() < num_gpus_ || link.target.index() < num_gpus_) {
-        continue;
-      }
-      edges.emplace_back(link.source.index() - num_gpus_,
-                         link.target.index() - num_gpus_);
-    }
-    graph_ = Graph(boost::edges_are_unsorted_multi_pass, edges.begin(),
-                   edges.end(), num_vertices_);
-    // Links go both ways, so what is connected is strongly connected.
-    components_.resize(num_vertices_);
-    const auto index = get(boost::vertex_index, graph_);
-    boost::strong_components(
-        graph_, boost::make_iterator_property_map(components_.begin(), index));
-  }
-
-  size_t VertexOf(NodeId node) const { return node.index() - num_gpus_; }
-  uint32_t component(NodeId node) const { return components_[VertexOf(node)]; }
-
-  // The links from each switch to the nearest of `targets`, by vertex; right
-  // for all that are no further away than the furthest of `sources`.
-  std::vector<uint32_t> HopsTo(const std::vector<NodeId>& targets,
-                               const std::vector<NodeId>& sources) const {
-    std::vector<uint32_t> hops(num_vertices_, kUnreached);
-    std::vector<bool> is_source(num_vertices_);
-    for (const NodeId node : sources) is_source[VertexOf(node)] = true;
-    std::vector<Vertex> roots;
-    for (const NodeId node : targets) {
-      roots.push_back(VertexOf(node));
-      hops[VertexOf(node)] = 0;
-    }
-    size_t num_missing = sources.size();
-    boost::queue<Vertex> queue;
-    try {
-      boost::breadth_first_visit(
-          graph_, roots.begin(), roots.end(), queue,
-          HopCounter(hops, is_source, num_missing),
-          boost::make_two_bit_color_map(num_vertices_,
-                                        get(boost::vertex_index, graph_)));
-    } catch (const SourcesReached&) {
-    }
-    return hops;
-  }
-
- private:
-  uint32_t num_gpus_;
-  size_t num_vertices_;
-  Graph graph_;
-  std::vector<uint32_t> components_;
-};
-
 Routes::Routes(const Topology& topology)
-    : topology_(topology), graph_(std::make_unique<FabricGraph>(topology)) {
+    : topology_(topology),
+      graph_(topology),
+      place_of_(graph_.num_vertices(), kUnreached) {
   FindAttachments();
 }
-
-Routes::~Routes() = default;
 
 void Routes::FindAttachments() {
   std::map<uint32_t, std::vector<NodeId>> by_component;
@@ -124,7 +33,7 @@ void Routes::FindAttachments() {
     for (const LinkId link : topology_.links_from(NodeId(gpu))) {
       const NodeId next = topology_.link(link).target;
       if (topology_.kind(next) == NodeKind::kGpu) continue;
-      by_component[graph_->component(next)].push_back(next);
+      by_component[graph_.component(next)].push_back(next);
     }
     for (auto& [component, switches] : by_component) {
       attachments_.push_back({component, SetOf(std::move(switches))});
@@ -144,7 +53,7 @@ Routes::SwitchSetId Routes::SetOf(std::vector<NodeId> switches) {
 absl::Span<const Routes::Attachment> Routes::AttachmentsOf(NodeId node,
                                                            Attachment* own) {
   if (!IsGpu(node)) {
-    *own = {graph_->component(node), SetOf({node})};
+    *own = {graph_.component(node), SetOf({node})};
     return absl::MakeConstSpan(own, 1);
   }
   const uint32_t begin = first_attachment_[node.index()];
@@ -189,16 +98,18 @@ absl::StatusOr<Route> Routes::FindNodes(NodeId source, NodeId target) {
 }
 
 // What leaves a switch does so on the first links of one fabric route.
-absl::Span<const LinkShare> Routes::FirstLinks(const Route& route) const {
+std::vector<LinkShare> Routes::FirstLinks(const Route& route) const {
   if (!route.first.empty()) return route.first;
   const FabricRoute& fabric = fabric_route(route.parts.front().fabric);
   const NodeId source = fabric.entries.front();
-  size_t count = 0;
-  while (count < fabric.links.size() &&
-         topology_.link(fabric.links[count].link).source == source) {
-    ++count;
+  std::vector<LinkShare> first;
+  for (const LinkRun& run : fabric.links) {
+    if (topology_.link(run.first).source != source) break;
+    for (uint32_t i = 0; i < run.count; ++i) {
+      first.push_back({run.link(i), run.share});
+    }
   }
-  return absl::MakeConstSpan(fabric.links).subspan(0, count);
+  return first;
 }
 
 // Walks the attachments of both, which are sorted by component, side by side.
@@ -278,7 +189,7 @@ FabricRouteId Routes::FabricRouteBetween(SwitchSetId sources,
 
 // Both sets are of one component, so there is a way: from the sources that are
 // nearest to the targets, always to switches that are one hop nearer.
-FabricRoute Routes::Trace(SwitchSetId sources, SwitchSetId targets) const {
+FabricRoute Routes::Trace(SwitchSetId sources, SwitchSetId targets) {
   const std::vector<NodeId>& source_nodes = switch_sets_[sources];
   const std::vector<NodeId>& target_nodes = switch_sets_[targets];
   FabricRoute route;
@@ -288,9 +199,9 @@ FabricRoute Routes::Trace(SwitchSetId sources, SwitchSetId targets) const {
     return route;
   }
 
-  const std::vector<uint32_t> hops = graph_->HopsTo(target_nodes, source_nodes);
+  graph_.Search(source_nodes, target_nodes);
   const auto hops_from = [&](NodeId node) {
-    return hops[graph_->VertexOf(node)];
+    return graph_.hops(graph_.VertexOf(node));
   };
   route.num_hops = kUnreached;
   for (const NodeId node : source_nodes) {
@@ -308,63 +219,70 @@ FabricRoute Routes::Trace(SwitchSetId sources, SwitchSetId targets) const {
   }
   std::vector<Stop> stops;
   for (const NodeId node : route.entries) {
-    stops.push_back({node, 1 / static_cast<double>(route.entries.size())});
+    stops.push_back({.vertex = graph_.VertexOf(node),
+                     .share = 1 / static_cast<double>(route.entries.size())});
   }
   for (uint32_t left = route.num_hops; left > 0; --left) {
-    stops = NextStops(stops, left - 1, hops, route.links);
+    stops = NextStops(stops, left - 1, route.links);
   }
   for (const Stop& stop : stops) {
-    route.exits.push_back({stop.node, stop.share});
+    route.exits.push_back({graph_.NodeOf(stop.vertex), stop.share});
     route.latency = std::max(route.latency, stop.latency);
   }
+  route.links.shrink_to_fit();
   return route;
 }
 
 // Splits what is at each of `stops` evenly over the links to switches that are
 // `hops_left` from the targets, and notes the links.
-std::vector<Routes::Stop> Routes::NextStops(
-    const std::vector<Stop>& stops, uint32_t hops_left,
-    const std::vector<uint32_t>& hops, std::vector<LinkShare>& links) const {
+std::vector<Routes::Stop> Routes::NextStops(const std::vector<Stop>& stops,
+                                            uint32_t hops_left,
+                                            std::vector<LinkRun>& links) {
   std::vector<Stop> next_stops;
-  absl::flat_hash_map<uint32_t, size_t> place_of;  // In next_stops, by node.
-  std::vector<LinkId> nearer;
+  std::vector<FabricGraph::Edge> nearer;
   for (const Stop& stop : stops) {
     nearer.clear();
-    for (const LinkId link : topology_.links_from(stop.node)) {
-      const NodeId next = topology_.link(link).target;
-      if (topology_.kind(next) == NodeKind::kGpu) continue;
-      if (hops[graph_->VertexOf(next)] == hops_left) nearer.push_back(link);
-    }
-    const double share = stop.share / static_cast<double>(nearer.size());
-    for (const LinkId link : nearer) {
-      const NodeId next = topology_.link(link).target;
-      links.push_back({link, share});
-      const auto [place, is_new] =
-          place_of.try_emplace(next.index(), next_stops.size());
-      if (is_new) next_stops.push_back({next});
-      Stop& there = next_stops[place->second];
-      there.share += share;
+    uint32_t num_links = 0;
+    graph_.ForEachEdge(stop.vertex, [&](const FabricGraph::Edge& edge) {
+      if (graph_.hops(edge.target) != hops_left) return;
+      nearer.push_back(edge);
+      num_links += edge.size;
+    });
+    const double share = stop.share / static_cast<double>(num_links);
+    for (const FabricGraph::Edge& edge : nearer) {
+      // One of the two is no bundle.
+      links.push_back({edge.first_link, std::max(stop.size, edge.size), share});
+      uint32_t& place = place_of_[edge.target];
+      if (place == kUnreached) {
+        place = static_cast<uint32_t>(next_stops.size());
+        next_stops.push_back({.vertex = edge.target, .size = edge.size});
+      }
+      Stop& there = next_stops[place];
+      // Not one product: sums must not depend on what is a bundle.
+      for (uint32_t i = 0; i < stop.size; ++i) there.share += share;
       there.latency =
-          std::max(there.latency, stop.latency + topology_.type(link).latency);
+          std::max(there.latency,
+                   stop.latency + topology_.type(edge.first_link).latency);
     }
   }
+  for (const Stop& stop : next_stops) place_of_[stop.vertex] = kUnreached;
   return next_stops;
 }
 
 Bandwidth Routes::BottleneckBandwidth(const Route& route) const {
   double rate = kMaxBandwidth;
-  const auto pass = [&](absl::Span<const LinkShare> links, double share) {
-    for (const LinkShare& part : links) {
-      const auto full =
-          static_cast<double>(topology_.type(part.link).bandwidth.count());
-      rate = std::min(rate, full / (share * part.share));
-    }
+  const auto pass = [&](LinkId link, double share) {
+    const auto full =
+        static_cast<double>(topology_.type(link).bandwidth.count());
+    rate = std::min(rate, full / share);
   };
-  pass(route.first, 1);
+  for (const LinkShare& part : route.first) pass(part.link, part.share);
   for (const Route::Part& part : route.parts) {
-    pass(fabric_route(part.fabric).links, part.share);
+    for (const LinkRun& run : fabric_route(part.fabric).links) {
+      pass(run.first, part.share * run.share);
+    }
   }
-  pass(route.last, 1);
+  for (const LinkShare& part : route.last) pass(part.link, part.share);
   return Bandwidth(std::llround(rate));
 }
 

@@ -6,8 +6,9 @@
 // NVSwitches only.
 //
 // The paths from one set of switches to another are the same for all the GPUs
-// below them. They are found once, by a breadth-first search that stops where
-// the sources are reached, and kept.
+// below them. They are found once, by a search from both ends, and kept. What
+// the links to a bundle of switches carry is kept once for all of them; see
+// fabric_graph.h.
 
 #ifndef TOPOLOGY_ROUTES_H_
 #define TOPOLOGY_ROUTES_H_
@@ -16,13 +17,13 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "topology/fabric_graph.h"
 #include "topology/topology.h"
 
 namespace astra {
@@ -31,6 +32,16 @@ namespace astra {
 struct LinkShare {
   LinkId link;
   double share = 0;
+};
+
+// Links of successive cables, all in one direction, which carry the same share
+// each.
+struct LinkRun {
+  LinkId first;
+  uint32_t count = 1;
+  double share = 0;
+
+  LinkId link(uint32_t i) const { return LinkId(first.index() + 2 * i); }
 };
 
 using FabricRouteId = Id<struct FabricRouteTag>;
@@ -42,11 +53,11 @@ struct FabricRoute {
     NodeId node;
     double share;
   };
-  std::vector<NodeId> entries;   // None if the targets cannot be reached.
-  std::vector<LinkShare> links;  // None where entries are exits.
-  std::vector<Exit> exits;       // The shares add up to 1.
-  uint32_t num_hops = 0;         // Links passed.
-  TimePs latency;                // Of the slowest of the paths.
+  std::vector<NodeId> entries;  // None if the targets cannot be reached.
+  std::vector<LinkRun> links;   // None where entries are exits.
+  std::vector<Exit> exits;      // The shares add up to 1.
+  uint32_t num_hops = 0;        // Links passed.
+  TimePs latency;               // Of the slowest of the paths.
 };
 
 // The way from one node to another: some first links, fabric routes, last
@@ -70,7 +81,6 @@ class Routes {
  public:
   // `topology` must outlive the routes.
   explicit Routes(const Topology& topology);
-  ~Routes();
   Routes(const Routes&) = delete;
   Routes& operator=(const Routes&) = delete;
 
@@ -89,7 +99,7 @@ class Routes {
   absl::StatusOr<Route> FindNodes(NodeId source, NodeId target);
 
   // The links on which what takes `route` leaves its source.
-  absl::Span<const LinkShare> FirstLinks(const Route& route) const;
+  std::vector<LinkShare> FirstLinks(const Route& route) const;
 
   const FabricRoute& fabric_route(FabricRouteId id) const {
     return fabric_routes_[id.index()];
@@ -110,13 +120,13 @@ class Routes {
     uint32_t component;
     SwitchSetId switches;
   };
-  // A switch on the way through a fabric.
+  // A switch on the way through a fabric, or a bundle of them.
   struct Stop {
-    NodeId node;
-    double share = 0;
-    TimePs latency{};  // Of the slowest path so far.
+    uint32_t vertex;    // Of the graph; the first member of a bundle.
+    uint32_t size = 1;  // The members.
+    double share = 0;   // Of each member.
+    TimePs latency{};   // Of the slowest path so far.
   };
-  class FabricGraph;
 
   void FindAttachments();
   SwitchSetId SetOf(std::vector<NodeId> switches);
@@ -126,16 +136,15 @@ class Routes {
   std::vector<FabricRouteId> NearestFabrics(NodeId source, NodeId target);
   Route Join(NodeId source, const std::vector<FabricRouteId>& fabrics,
              NodeId target) const;
-  FabricRoute Trace(SwitchSetId sources, SwitchSetId targets) const;
+  FabricRoute Trace(SwitchSetId sources, SwitchSetId targets);
   std::vector<Stop> NextStops(const std::vector<Stop>& stops,
-                              uint32_t hops_left,
-                              const std::vector<uint32_t>& hops,
-                              std::vector<LinkShare>& links) const;
+                              uint32_t hops_left, std::vector<LinkRun>& links);
   std::optional<LinkId> FindLink(NodeId source, NodeId target) const;
   LinkId LinkBetween(NodeId source, NodeId target) const;
 
   const Topology& topology_;
-  std::unique_ptr<FabricGraph> graph_;  // Of the switches alone.
+  FabricGraph graph_;
+  std::vector<uint32_t> place_of_;  // By vertex, for NextStops().
   std::vector<std::vector<NodeId>> switch_sets_;
   std::map<std::vector<NodeId>, SwitchSetId> switch_set_ids_;
   std::vector<Attachment> attachments_;     // Grouped by GPU.

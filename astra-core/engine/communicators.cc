@@ -262,21 +262,28 @@ void Merge(CollectiveCost more, absl::Span<const uint32_t> numbers,
 // Which pairs send at once: no rank sends two messages or receives two.
 std::vector<std::vector<uint32_t>> Waves(const PipelinePairs& pairs) {
   struct Wave {
-    std::set<RankId> senders;
-    std::set<RankId> receivers;
+    std::vector<bool> sends;     // By rank.
+    std::vector<bool> receives;  // By rank.
     std::vector<uint32_t> numbers;
   };
+  uint32_t num_ranks = 0;
+  for (const std::vector<RankId>& pair : pairs.pairs) {
+    num_ranks = std::max(
+        {num_ranks, pair.front().index() + 1, pair.back().index() + 1});
+  }
   std::vector<Wave> waves;
   for (uint32_t i = 0; i < pairs.pairs.size(); ++i) {
-    const RankId sender = pairs.pairs[i].front();
-    const RankId receiver = pairs.pairs[i].back();
+    const uint32_t sender = pairs.pairs[i].front().index();
+    const uint32_t receiver = pairs.pairs[i].back().index();
     auto wave = std::find_if(waves.begin(), waves.end(), [&](const Wave& each) {
-      return !each.senders.contains(sender) &&
-             !each.receivers.contains(receiver);
+      return !each.sends[sender] && !each.receives[receiver];
     });
-    if (wave == waves.end()) wave = waves.emplace(wave);
-    wave->senders.insert(sender);
-    wave->receivers.insert(receiver);
+    if (wave == waves.end()) {
+      const std::vector<bool> none(num_ranks);
+      wave = waves.insert(wave, Wave{none, none, {}});
+    }
+    wave->sends[sender] = true;
+    wave->receives[receiver] = true;
     wave->numbers.push_back(i);
   }
   std::vector<std::vector<uint32_t>> numbers;

@@ -18,10 +18,9 @@ const AnalyticalBackend::Path& AnalyticalBackend::PathBetween(NodeId source,
   ASTRA_CHECK(route.ok(), "{}", route.status().ToString());
   path = std::make_unique<Path>();
   path->bottleneck = routes_.BottleneckBandwidth(*route);
-  const absl::Span<const LinkShare> first = routes_.FirstLinks(*route);
-  path->port = first.front().link;
   Route first_links;
-  first_links.first.assign(first.begin(), first.end());
+  first_links.first = routes_.FirstLinks(*route);
+  path->port = first_links.first.front().link;
   path->port_bandwidth = routes_.BottleneckBandwidth(first_links);
   path->route = *std::move(route);
   return *path;
@@ -29,16 +28,20 @@ const AnalyticalBackend::Path& AnalyticalBackend::PathBetween(NodeId source,
 
 void AnalyticalBackend::CountBytes(const Route& route, Bytes bytes) {
   const auto volume = static_cast<double>(bytes.count());
-  const auto add = [&](absl::Span<const LinkShare> links, double share) {
+  const auto add = [&](const std::vector<LinkShare>& links) {
     for (const LinkShare& part : links) {
-      link_bytes_[part.link.index()] += volume * share * part.share;
+      link_bytes_[part.link.index()] += volume * part.share;
     }
   };
-  add(route.first, 1);
+  add(route.first);
   for (const Route::Part& part : route.parts) {
-    add(routes_.fabric_route(part.fabric).links, part.share);
+    for (const LinkRun& run : routes_.fabric_route(part.fabric).links) {
+      for (uint32_t i = 0; i < run.count; ++i) {
+        link_bytes_[run.link(i).index()] += volume * part.share * run.share;
+      }
+    }
   }
-  add(route.last, 1);
+  add(route.last);
 }
 
 void AnalyticalBackend::Send(const Message& message) {

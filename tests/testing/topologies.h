@@ -57,8 +57,10 @@ inline std::map<LinkId, double> SharesOf(const Routes& routes,
   std::map<LinkId, double> shares;
   for (const LinkShare& part : route.first) shares[part.link] += part.share;
   for (const Route::Part& part : route.parts) {
-    for (const LinkShare& link : routes.fabric_route(part.fabric).links) {
-      shares[link.link] += part.share * link.share;
+    for (const LinkRun& run : routes.fabric_route(part.fabric).links) {
+      for (uint32_t i = 0; i < run.count; ++i) {
+        shares[run.link(i)] += part.share * run.share;
+      }
     }
   }
   for (const LinkShare& part : route.last) shares[part.link] += part.share;
