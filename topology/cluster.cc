@@ -79,6 +79,17 @@ int64_t PswPortsPerSegment(const ClusterParameters& p) {
   return NumPlanes(p);
 }
 
+// Counts what Cabling lays, tier by tier.
+int64_t NumCables(const ClusterParameters& p, const ClusterCounts& counts) {
+  const int64_t per_gpu = p.nv_switches_per_server + NumPlanes(p);
+  // Two planes with a plane of PSWs each have as many ASWs.
+  const int64_t psws_per_two_asws = p.dual_plane ? p.num_psws : 2 * p.num_psws;
+  const int64_t cores_per_psw =
+      counts.num_cores == 0 ? 0 : counts.num_cores / p.num_psws;
+  return p.num_gpus * per_gpu + counts.num_asws * psws_per_two_asws / 2 +
+         counts.num_psws * cores_per_psw;
+}
+
 }  // namespace
 
 absl::StatusOr<ClusterCounts> CountCluster(const ClusterParameters& p) {
@@ -117,6 +128,7 @@ absl::StatusOr<ClusterCounts> CountCluster(const ClusterParameters& p) {
                     "{}",
                     p.num_gpus, num_switches, Topology::kMaxNodes));
   }
+  counts.num_cables = NumCables(p, counts);
   return counts;
 }
 

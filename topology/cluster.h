@@ -61,6 +61,7 @@ struct ClusterCounts {
   int64_t num_asws = 0;
   int64_t num_psws = 0;
   int64_t num_cores = 0;
+  int64_t num_cables = 0;
   int64_t asws_per_pod = 0;
   int64_t gpus_per_pod = 0;
 };

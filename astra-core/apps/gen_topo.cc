@@ -3,6 +3,7 @@
 #include <string>
 
 #include "astra-core/apps/gen_topo_options.h"
+#include "astra-core/apps/work_budget.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
@@ -42,6 +43,15 @@ Warnings Oversubscribed(const GenTopoOptions& options,
   return warnings;
 }
 
+// The cluster as a graph and as text. Nodes cost little beside their cables.
+WorkBudget WorkOf(const ClusterCounts& counts) {
+  constexpr double kSecondsPerCable = 0.5e-6;
+  constexpr double kBytesPerCable = 100;
+  const auto cables = static_cast<double>(counts.num_cables);
+  return {.seconds = kSecondsPerCable * cables,
+          .memory_bytes = kBytesPerCable * cables};
+}
+
 absl::Status Run(int argc, const char* const* argv, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const CommandLine flags,
                          CommandLine::Parse(GenTopoOptionSpecs(), argc, argv));
@@ -49,6 +59,7 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const GenTopoOptions options,
                          ReadGenTopoOptions(flags));
   log.Report(options.warnings);
+  ASTRA_RETURN_IF_ERROR(AnnounceWork(WorkOf(options.counts), options.force));
   ASTRA_ASSIGN_OR_RETURN(const Topology topology,
                          BuildCluster(options.cluster));
   ASTRA_RETURN_IF_ERROR(WriteFile(options.output, FormatTopology(topology)));

@@ -47,6 +47,8 @@ constexpr OptionSpec kOptions[] = {
     {"gpu-type", "gt", "NAME", "Links", "type of the GPUs, such as H100"},
     {"output", "o", "FILE", "Output", "the file to write"},
     {"describe", "", "", "Output", "print tiers, counts, oversubscription"},
+    {"force", "", "", "Output",
+     "go on where memory is too small for what it takes"},
 };
 
 constexpr int64_t kMaxCount = Topology::kMaxNodes;
@@ -215,6 +217,7 @@ absl::StatusOr<GenTopoOptions> ReadGenTopoOptions(const CommandLine& flags) {
   options.keeps_uplinks =
       flags.has("bandwidth") && !flags.has("ap-bandwidth") &&
       options.cluster.bandwidth != options.cluster.asw_psw_bandwidth;
+  options.force = flags.has("force");
   return options;
 }
 

@@ -22,6 +22,8 @@ struct GenTopoOptions {
   // said.
   bool keeps_uplinks = false;
   Warnings warnings;  // Options that had no effect, each by name.
+  bool force = false;  // Goes on where the memory may not suffice.
+  Warnings warnings;   // Options that had no effect, each by name.
 };
 
 absl::Span<const OptionSpec> GenTopoOptionSpecs();

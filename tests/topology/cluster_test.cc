@@ -117,6 +117,23 @@ TEST(ClusterTest, NeighboursShareAnAswWhereThereAreNoRails) {
               ElementsAre(9, 11, 13));
 }
 
+// A cluster with an odd number of PSWs, in all layouts, with one pod and two.
+TEST(ClusterTest, CountsTheCablesThatAreLaid) {
+  ClusterParameters p = FiveServers();
+  p.num_gpus = 80;
+  for (const int64_t num_pods : {1, 2}) {
+    p.num_pods = num_pods;
+    for (const int planes : {0, 1, 2}) {
+      p.rail_optimised = planes > 0;
+      p.dual_tor = planes > 0;
+      p.dual_plane = planes > 1;
+      EXPECT_EQ(
+          ValueOrDie(CountCluster(p)).num_cables,
+          static_cast<int64_t>(ValueOrDie(BuildCluster(p)).links().size() / 2));
+    }
+  }
+}
+
 // Two pods of 4 GPUs in servers of 2: NVSwitches 8-11; ASWs 12 13 | 14 15;
 // PSWs 16 17 | 18 19. A PSW has 2 ports down, so 2 up: cores 20 21 for the
 // first PSW of each pod, 22 23 for the second.

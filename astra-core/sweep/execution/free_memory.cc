@@ -1,5 +1,8 @@
 #include "astra-core/sweep/execution/free_memory.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -49,11 +52,24 @@ int64_t Left(const std::string& folder, std::string_view limit,
   return used == kUnlimited ? most : std::max<int64_t>(0, most - used);
 }
 
+// What the limit on the address space of this process (ulimit -v) leaves.
+int64_t LeftOfAddressSpace() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return kUnlimited;
+  }
+  const int64_t pages = NumberIn("/proc/self/statm");
+  const int64_t used = pages == kUnlimited ? 0 : pages * sysconf(_SC_PAGESIZE);
+  const auto most = static_cast<int64_t>(
+      std::min(limit.rlim_cur, static_cast<rlim_t>(kUnlimited)));
+  return std::max<int64_t>(0, most - used);
+}
+
 }  // namespace
 
 int64_t FreeMemoryBytes() {
   const std::string root = "/sys/fs/cgroup";
-  int64_t free = Available();
+  int64_t free = std::min(Available(), LeftOfAddressSpace());
   for (const std::string& folder : {root, root + ControlGroup("0::")}) {
     free = std::min(free, Left(folder, "/memory.max", "/memory.current"));
   }

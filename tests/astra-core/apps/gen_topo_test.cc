@@ -127,6 +127,20 @@ TEST_F(GenTopoProgramTest, EndsWith2WhereTheFileCannotBeWritten) {
   EXPECT_THAT(folder_.Names(), IsEmpty());
 }
 
+TEST_F(GenTopoProgramTest, RefusesAClusterThatDoesNotFitIntoMemory) {
+  const std::string command = fmt::format(
+      "cd '{}' && ulimit -v 300000 && '{}' -topo AlibabaHPN "
+      "-g 1048576 --pods 256 -gt H100 -o x 2>error",
+      folder_.path(), ProgramPath("gen_topo"));
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+  EXPECT_THAT(
+      ReadText(folder_.PathOf("error")),
+      ::testing::MatchesRegex(
+          "gen_topo: error: this needs up to about [0-9.]+ GiB of memory, and "
+          "[0-9.]+ GiB are free; --force runs it all the same\n"));
+  EXPECT_THAT(folder_.Names(), ElementsAre("error"));
+}
+
 TEST_F(GenTopoProgramTest, EndsWith2WhereNobodyHearsIt) {
   const std::string command =
       fmt::format("cd '{}' && '{}' -g 8 -o file >/dev/full 2>error",
