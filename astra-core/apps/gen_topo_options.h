@@ -21,7 +21,6 @@ struct GenTopoOptions {
   // --bandwidth is another rate than that of the uplinks, of which nothing was
   // said.
   bool keeps_uplinks = false;
-  Warnings warnings;  // Options that had no effect, each by name.
   bool force = false;  // Goes on where the memory may not suffice.
   Warnings warnings;   // Options that had no effect, each by name.
 };

@@ -410,6 +410,59 @@ std::optional<Topology> RandomTopology(std::mt19937_64& random) {
   return *std::move(topology);
 }
 
+// Cores of three pods, which are bundles of four, and PSWs of one pod, a bundle
+// of three. Nodes of a bundle are sources and targets as well.
+TEST(RoutesTest, AreThoseOfASearchAlsoThroughBundles) {
+  ClusterParameters p = TwoRails();
+  p.num_gpus = 12;
+  p.num_pods = 3;
+  ClusterParameters one_pod = TwoRails();
+  one_pod.num_gpus = 8;
+  one_pod.num_psws = 3;
+  one_pod.dual_tor = true;
+  for (const ClusterParameters& each : {p, one_pod}) {
+    const Topology topology = ValueOrDie(BuildCluster(each));
+    Routes routes(topology);
+    for (uint32_t i = 0; i < topology.num_nodes(); ++i) {
+      for (uint32_t j = 0; j < topology.num_nodes(); ++j) {
+        if (i == j) continue;
+        SCOPED_TRACE(fmt::format("from {} to {}", i, j));
+        const std::map<LinkId, double> expected =
+            SharesBySearch(topology, NodeId(i), NodeId(j));
+        const absl::StatusOr<Route> route =
+            routes.FindNodes(NodeId(i), NodeId(j));
+        ASSERT_EQ(route.ok(), !expected.empty());
+        if (!route.ok()) continue;
+        const std::map<LinkId, double> shares = SharesOf(routes, *route);
+        ASSERT_EQ(shares.size(), expected.size());
+        for (const auto& [link, share] : expected) {
+          ASSERT_EQ(shares.count(link), 1u) << topology.LinkName(link);
+          ASSERT_NEAR(shares.at(link), share, 1e-12) << topology.LinkName(link);
+        }
+      }
+    }
+  }
+}
+
+// From two ASWs over 16 PSWs and 16 cores of each to two ASWs of another pod:
+// what is kept of a route does not grow with the cores of a PSW.
+TEST(RoutesTest, KeepLinksToABundleOnce) {
+  ClusterParameters p;
+  p.num_gpus = 64;
+  p.nv_switches_per_server = 0;
+  p.nics_per_asw = 16;
+  p.dual_tor = true;
+  p.num_psws = 16;
+  p.num_pods = 2;
+  p.num_cores = 256;
+  const Topology topology = ValueOrDie(BuildCluster(p));
+  Routes routes(topology);
+  const Route route = Find(routes, 0, 32);
+  const FabricRoute& fabric = routes.fabric_route(route.parts[0].fabric);
+  EXPECT_EQ(SharesOf(routes, route).size(), 2u + 32 + 256 + 256 + 32 + 2);
+  EXPECT_EQ(fabric.links.size(), 32u + 16 + 16 + 32);
+}
+
 TEST(RoutesTest, AreThoseOfASearchFromFirstPrinciples) {
   std::mt19937_64 random(11);
   int num_topologies = 0, num_routes = 0, num_errors = 0;
