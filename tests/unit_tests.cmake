@@ -374,6 +374,7 @@ astra_test(sweep_results_test
 
 astra_test(apps_test
   SOURCES
+    astra-core/apps/analytical_work_test.cc
     astra-core/apps/gen_topo_options_test.cc
     astra-core/apps/gen_topo_test.cc
     astra-core/apps/gen_workload_model_test.cc

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/analytical_work.h"
+#include "astra-core/apps/work_budget.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/communicators.h"
@@ -101,6 +103,11 @@ absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
     return absl::InvalidArgumentError(fmt::format(
         "--unroll has no effect: {} is no program", options.workload_file));
   }
+  const bool is_whole =
+      options.simulation.unroll || options.simulation.jitter > 0;
+  ASTRA_RETURN_IF_ERROR(
+      AnnounceWork(AnalyticalWork(workload, EstimateCables(options), is_whole),
+                   options.force));
   ASTRA_ASSIGN_OR_RETURN(Topology topology,
                          options.topology_file
                              ? ReadTopology(*options.topology_file)

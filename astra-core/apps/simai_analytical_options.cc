@@ -75,6 +75,8 @@ constexpr OptionSpec kOptions[] = {
      "write trace.json for Perfetto or chrome://tracing"},
     {"columns", "", "", "Output",
      "print what the result columns mean and stop"},
+    {"force", "", "", "Output",
+     "go on where memory is too small for what it takes"},
 };
 
 // Rates of SimAI's options, in GB/s.
@@ -271,6 +273,7 @@ absl::Status ReadOutput(const CommandLine& flags,
   options.name = std::move(output.name);
   options.output = std::move(output.folder);
   options.trace = flags.has("trace");
+  options.force = flags.has("force");
   return ReadChart(flags, options);
 }
 

@@ -29,6 +29,7 @@ struct SimaiAnalyticalOptions {
   std::optional<int64_t> num_gpus;      // Checked against the inputs.
   std::optional<std::string> gpu_type;  // Checked against the topology file.
   bool trace = false;
+  bool force = false;  // Goes on where the memory may not suffice.
   bool chart = false;
   ChartLanguage language = ChartLanguage::kEnglish;  // Of the chart.
   Warnings warnings;             // Options that have no effect.

@@ -1,6 +1,10 @@
 // simai_analytical as a user runs it.
 
+#include <sys/wait.h>
+
+#include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/testing/files.h"
@@ -10,6 +14,7 @@
 namespace astra {
 namespace {
 
+using ::astra::testing::ProgramPath;
 using ::astra::testing::ProgramResult;
 using ::astra::testing::ReadText;
 using ::astra::testing::RunProgram;
@@ -53,6 +58,24 @@ class SimaiAnalyticalTest : public ::testing::Test {
 
   TemporaryFolder folder_;
 };
+
+TEST_F(SimaiAnalyticalTest, RefusesAClusterThatDoesNotFitIntoMemory) {
+  std::string workload(kWorkload);
+  workload.replace(workload.find("all_gpus: 8"), 11, "all_gpus: 1048576");
+  WriteText(folder_.PathOf("large.txt"), workload);
+  const std::string command = fmt::format(
+      "cd '{}' && ulimit -v 300000 && '{}' -w large.txt -g 1048576 -g_p_s 8 "
+      "-nv 360 -nic 48.5 -o x >out 2>error",
+      folder_.path(), ProgramPath("simai_analytical"));
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+  EXPECT_THAT(
+      ReadText(folder_.PathOf("error")),
+      ::testing::MatchesRegex(
+          "simai_analytical: error: this needs up to about [0-9.]+ GiB of "
+          "memory, and [0-9.]+ GiB are free; --force runs it all the same\n"));
+  EXPECT_THAT(folder_.Names(),
+              ElementsAre("error", "large.txt", "out", "t.txt", "w.txt"));
+}
 
 TEST_F(SimaiAnalyticalTest, TakesSimAIsCommandsLiterally) {
   const std::string command =

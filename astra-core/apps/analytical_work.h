@@ -1,0 +1,25 @@
+// Estimates what a run of simai_analytical takes, before its cluster is read.
+
+#ifndef ASTRA_CORE_APPS_ANALYTICAL_WORK_H_
+#define ASTRA_CORE_APPS_ANALYTICAL_WORK_H_
+
+#include "astra-core/apps/run_inputs.h"
+#include "astra-core/apps/simai_analytical_options.h"
+#include "astra-core/apps/work_budget.h"
+
+namespace astra {
+
+// The cables of the cluster that `options` names, from the size of its file or
+// from the number of its GPUs; 0 where the size of the file is not known.
+double EstimateCables(const SimaiAnalyticalOptions& options);
+
+// The work of reading and using a cluster of `num_cables`, and of running
+// `workload`: all its micro-batches with `is_whole` and with GPipe, and else so
+// few that they count for nothing beside the cluster. Messages of `--lowering
+// flow-graph` are not counted.
+WorkBudget AnalyticalWork(const AnyWorkload& workload, double num_cables,
+                          bool is_whole);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_ANALYTICAL_WORK_H_
