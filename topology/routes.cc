@@ -32,7 +32,10 @@ void Routes::FindAttachments() {
     by_component.clear();
     for (const LinkId link : topology_.links_from(NodeId(gpu))) {
       const NodeId next = topology_.link(link).target;
-      if (topology_.kind(next) == NodeKind::kGpu) continue;
+      if (topology_.kind(next) == NodeKind::kGpu) {
+        has_cables_between_gpus_ = true;
+        continue;
+      }
       by_component[graph_.component(next)].push_back(next);
     }
     for (auto& [component, switches] : by_component) {
@@ -81,7 +84,11 @@ LinkId Routes::LinkBetween(NodeId source, NodeId target) const {
 }
 
 absl::StatusOr<Route> Routes::FindNodes(NodeId source, NodeId target) {
-  if (const std::optional<LinkId> link = FindLink(source, target)) {
+  const bool may_be_linked =
+      has_cables_between_gpus_ || !IsGpu(source) || !IsGpu(target);
+  const std::optional<LinkId> link =
+      may_be_linked ? FindLink(source, target) : std::nullopt;
+  if (link) {
     Route route;
     route.first.push_back({*link, 1});
     route.num_hops = 1;

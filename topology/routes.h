@@ -143,6 +143,7 @@ class Routes {
   LinkId LinkBetween(NodeId source, NodeId target) const;
 
   const Topology& topology_;
+  bool has_cables_between_gpus_ = false;
   FabricGraph graph_;
   std::vector<uint32_t> place_of_;  // By vertex, for NextStops().
   std::vector<std::vector<NodeId>> switch_sets_;
