@@ -229,13 +229,10 @@ absl::Status ReadNccl(const CommandLine& flags,
 
 absl::Status ReadChart(const CommandLine& flags,
                        SimaiAnalyticalOptions& options) {
-  const std::string visual = flags.value("visual").value_or("0");
   constexpr std::string_view kVisuals[] = {"0", "1"};
-  if (visual != kVisuals[0] && visual != kVisuals[1]) {
-    return absl::InvalidArgumentError(
-        fmt::format("--visual is {}: expected 0 or 1", Quoted(visual)));
-  }
-  options.chart = visual == kVisuals[1];
+  ASTRA_ASSIGN_OR_RETURN(const size_t visual,
+                         Choice(flags, "visual", 0, kVisuals));
+  options.chart = visual == 1;
   constexpr std::string_view kLanguages[] = {"en", "ja"};  // ChartLanguage.
   ASTRA_ASSIGN_OR_RETURN(const size_t language,
                          Choice(flags, "lang", 0, kLanguages));

@@ -100,7 +100,10 @@ TEST_F(SimaiAnalyticalTest, TakesSimAIsCommandsLiterally) {
             "writes chart.html\n");
   ExpectRefused(command + "-r_f c -o d",
                 "--result-folder has no effect beside --output");
-  ExpectRefused(command + "-v 2", "--visual is \"2\": expected 0 or 1");
+  const ProgramResult refused = Analyse(command + "-v 2 -o e");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.error, HasSubstr("--visual \"2\""));
+  EXPECT_THAT(refused.error, HasSubstr("(known: 0, 1)\n"));
 }
 
 TEST_F(SimaiAnalyticalTest, TimesARingAllReduceExactly) {
