@@ -68,6 +68,10 @@ absl::StatusOr<ClusterOptions> ClusterOf(const SimaiCollectiveOptions& options,
         "--nodes, --gpus and the like have no effect: {} lists its {} ranks",
         options.measurements, log.num_ranks));
   }
+  if (log.num_ranks == 1) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} lists one rank: expected 2 or more", options.measurements));
+  }
   const auto num_hosts = static_cast<uint32_t>(log.hosts.size());
   if (log.num_ranks % num_hosts != 0) {
     return absl::InvalidArgumentError(

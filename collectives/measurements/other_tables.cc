@@ -107,7 +107,7 @@ std::vector<std::string> Cells(std::string_view gpu, int64_t nodes,
           std::string(nvlink),
           std::string(collective),
           fmt::format("{:.0f}", bytes),
-          fmt::format("{}", time_us)};
+          fmt::format("{:.9g}", time_us)};
 }
 
 absl::StatusOr<OtherRows> ReadVidur(std::string_view file, CsvReader& csv) {

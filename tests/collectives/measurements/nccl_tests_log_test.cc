@@ -44,7 +44,7 @@ TEST(NcclTestsLogTest, ReadsRowsThatNcclBreaksUp) {
   EXPECT_THAT(log.hosts, ElementsAre("38dcf168f605"));
   EXPECT_THAT(log.gpus, ElementsAre("NVIDIA H100 80GB HBM3"));
   EXPECT_EQ(log.nccl_version, "22902");
-  EXPECT_EQ(log.nccl_version_place, "l:1:59");
+  EXPECT_EQ(log.nccl_version_place, "l:1:61");
   EXPECT_FALSE(log.uses_cuda_graph);
   ASSERT_EQ(log.rows.size(), 1U);
   const NcclTestsRow& row = log.rows[0];

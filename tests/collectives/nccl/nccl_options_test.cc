@@ -162,13 +162,13 @@ TEST(NcclOptionsTest, RefuseWhatNcclWouldNotTake) {
             "unknown NCCL_ALGO \"rink\"; did you mean \"Ring\"? (known: Tree, "
             "Ring, CollNetDirect, CollNetChain, NVLS, NVLSTree, PAT)");
   EXPECT_EQ(ErrorOf("NCCL_ALGO=ring,,tree"),
-            "unknown NCCL_ALGO \"\"; did you mean \"PAT\"? (known: Tree, Ring, "
+            "unknown NCCL_ALGO \"\" (known: Tree, Ring, "
             "CollNetDirect, CollNetChain, NVLS, NVLSTree, PAT)");
   EXPECT_EQ(ErrorOf("NCCL_PROTO=LL64"),
             "unknown NCCL_PROTO \"LL64\"; did you mean \"LL\"? (known: LL, "
             "LL128, Simple)");
   EXPECT_EQ(ErrorOf("NCCL_ALGO=alltoall:ring"),
-            "unknown NCCL function \"alltoall\"; did you mean \"allgather\"? "
+            "unknown NCCL function \"alltoall\" "
             "(known: broadcast, reduce, allgather, reducescatter, allreduce)");
   EXPECT_EQ(
       ErrorOf("NCCL_MAX_NCHANNELS=0"),
