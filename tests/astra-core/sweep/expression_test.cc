@@ -244,8 +244,8 @@ TEST(ExpressionTest, SaysWhatStandsWhereAndWhatWasExpected) {
        "at character 6 of \"min(1)\": found \")\", expected \",\" and a "
        "second value"},
       {"sqrt(2)",
-       "at character 1 of \"sqrt(2)\": unknown function \"sqrt\"; did you "
-       "mean \"min\"? (known: min, max)"},
+       "at character 1 of \"sqrt(2)\": unknown function \"sqrt\" (known: "
+       "min, max)"},
       {"tp ; 1",
        "at character 4 of \"tp ; 1\": found \";\", expected an operator or "
        "the end"},

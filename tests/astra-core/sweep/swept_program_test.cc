@@ -40,10 +40,10 @@ TEST(UnknownOptionOfTest, OffersWhatMayBeSwept) {
   EXPECT_EQ(UnknownOptionOf(kTopology, "nvb"),
             "unknown option of make_topo \"nvb\"; did you mean \"nvbw\"? "
             "(known: topology, gpu, nvlink-bw, ro)");
-  // Not --output, though that is nearer.
+  // Not --output, though that is near.
   EXPECT_EQ(UnknownOptionOf(kTopology, "outputs"),
-            "unknown option of make_topo \"outputs\"; did you mean "
-            "\"gpu\"? (known: topology, gpu, nvlink-bw, ro)");
+            "unknown option of make_topo \"outputs\" (known: topology, gpu, "
+            "nvlink-bw, ro)");
 }
 
 }  // namespace
