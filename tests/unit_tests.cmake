@@ -128,6 +128,7 @@ astra_test(operators_test
 
 astra_test(models_test
   SOURCES
+    workload/models/aicb_config_test.cc
     workload/models/hugging_face_config_test.cc
     workload/models/model_file_test.cc
     workload/models/model_library_test.cc
@@ -319,6 +320,7 @@ astra_test(bad_inputs_test
 
 astra_test(command_line_test
   SOURCES
+    astra-core/command_line/blanks_test.cc
     astra-core/command_line/command_line_test.cc
     astra-core/command_line/main_support_test.cc
     astra-core/command_line/shell_files_test.cc
@@ -377,6 +379,7 @@ astra_test(apps_test
     astra-core/apps/analytical_work_test.cc
     astra-core/apps/gen_topo_options_test.cc
     astra-core/apps/gen_topo_test.cc
+    astra-core/apps/gen_workload_effects_test.cc
     astra-core/apps/gen_workload_model_test.cc
     astra-core/apps/gen_workload_options_test.cc
     astra-core/apps/gen_workload_simulation_test.cc

@@ -61,6 +61,7 @@ struct Fixed {
   Bytes gradients;
   Bytes optimizer;
   Bytes messages;
+  Bytes cache;
 };
 
 class Timeline {
@@ -88,6 +89,7 @@ class Timeline {
     memory.gradients = fixed_.gradients;
     memory.optimizer = fixed_.optimizer;
     memory.messages = fixed_.messages;
+    memory.cache = fixed_.cache;
     Bytes saved;
     int64_t in_flight = 0;
     for (const Slot& slot : Slots(stage)) {
@@ -121,6 +123,7 @@ class Timeline {
     fixed_.weights += times * memory.weights;
     fixed_.gradients += times * memory.gradients;
     fixed_.optimizer += times * memory.optimizer;
+    fixed_.cache += times * memory.cache;
   }
 
   // Of several times, the last one is on top of the others.
@@ -219,6 +222,12 @@ std::string StageRange(absl::Span<const StageMemory> memories) {
 
 // What DescribeMemory says of a stage behind its number.
 std::string LineOf(const Program& program, const StageMemory& memory) {
+  if (program.forward_only()) {
+    return fmt::format(
+        " {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f}  {}", ToGiB(memory.weights),
+        ToGiB(memory.cache), ToGiB(memory.workspace + memory.messages),
+        ToGiB(memory.peak()), program.module(memory.module).name);
+  }
   return fmt::format(
       " {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f} {:>9.2f} {:>8.2f} {:>8.2f}  {}, "
       "{}, {} in flight",
@@ -229,29 +238,14 @@ std::string LineOf(const Program& program, const StageMemory& memory) {
       memory.in_flight);
 }
 
-// Of the stages that need more than the GPU has; empty if none does.
-std::string Warning(const Program& program,
-                    absl::Span<const StageMemory> memories) {
-  const Bytes available = program.gpu().memory;
-  if (available == Bytes(0)) return "";
-  size_t num_over = 0;
-  const StageMemory* most = nullptr;
-  for (const StageMemory& memory : memories) {
-    if (memory.peak() <= available) continue;
-    ++num_over;
-    if (most == nullptr || memory.peak() > most->peak()) most = &memory;
-  }
-  if (most == nullptr) return "";
-  const std::string others =
-      num_over == 1 ? ""
-                    : fmt::format("; {} of {} stages need more than it has",
-                                  num_over, memories.size());
-  return fmt::format(
-      "warning: stage {} needs {:.1f} GiB, more than the GPU's {:.1f} GiB{}\n",
-      most->stage, ToGiB(most->peak()), ToGiB(available), others);
-}
-
 }  // namespace
+
+bool SaysMemory(const Program& program) {
+  return std::any_of(program.modules().begin(), program.modules().end(),
+                     [](const ProgramModule& module) {
+                       return module.memory != ModuleMemory();
+                     });
+}
 
 std::vector<StageMemory> MemoryOf(const Program& program) {
   std::vector<StageMemory> memories;
@@ -278,12 +272,19 @@ Bytes ReservedMemory(const StageMemory& memory) {
 
 std::string DescribeMemory(const Program& program,
                            absl::Span<const StageMemory> memories) {
-  std::string text =
-      "memory of a rank in GiB, as allocated; reserved: what PyTorch takes for "
-      "it\n";
-  AppendFormat(&text, "{:>7} {:>8} {:>9} {:>9} {:>8} {:>9} {:>8} {:>8}  {}\n",
-               "stage", "weights", "gradients", "optimizer", "saved",
-               "workspace", "peak", "reserved", "at the peak");
+  std::string text;
+  if (program.forward_only()) {
+    text = fmt::format(
+        "memory of a rank in GiB, with the KV cache of the step's sequences\n"
+        "{:>7} {:>8} {:>9} {:>9} {:>8}  {}\n",
+        "stage", "weights", "KV cache", "workspace", "peak", "at the peak");
+  } else {
+    text = fmt::format(
+        "memory of a rank in GiB, as allocated; reserved: what PyTorch takes "
+        "for it\n{:>7} {:>8} {:>9} {:>9} {:>8} {:>9} {:>8} {:>8}  {}\n",
+        "stage", "weights", "gradients", "optimizer", "saved", "workspace",
+        "peak", "reserved", "at the peak");
+  }
   // Successive stages that are alike share a line.
   for (size_t i = 0; i < memories.size();) {
     const std::string line = LineOf(program, memories[i]);
@@ -295,7 +296,33 @@ std::string DescribeMemory(const Program& program,
                  line);
     i = end;
   }
-  return text + Warning(program, memories);
+  return text;
+}
+
+const StageMemory& LargestOf(absl::Span<const StageMemory> memories) {
+  return *std::max_element(memories.begin(), memories.end(),
+                           [](const StageMemory& a, const StageMemory& b) {
+                             return a.peak() < b.peak();
+                           });
+}
+
+std::string DescribeExcess(const Program& program,
+                           absl::Span<const StageMemory> memories) {
+  const Bytes available = program.gpu().memory;
+  const auto is_over = [available](const StageMemory& memory) {
+    return memory.peak() > available;
+  };
+  const auto num_over =
+      std::count_if(memories.begin(), memories.end(), is_over);
+  if (available == Bytes(0) || num_over == 0) return "";
+  const std::string others =
+      num_over == 1 ? ""
+                    : fmt::format("; {} of {} stages need more than it has",
+                                  num_over, memories.size());
+  const StageMemory& most = LargestOf(memories);
+  return fmt::format(
+      "stage {} needs {:.1f} GiB, more than the GPU's {:.1f} GiB{}", most.stage,
+      ToGiB(most.peak()), ToGiB(available), others);
 }
 
 std::string MemoryCsv(const Program& program,

@@ -42,6 +42,7 @@ struct StageMemory {
   Bytes gradients;
   Bytes optimizer;
   Bytes messages;  // From and to other stages.
+  Bytes cache;     // Keys and values, in inference.
 
   // Where it is highest: in which slot, or in `after`; in which module.
   std::optional<Slot> slot;
@@ -57,12 +58,17 @@ struct StageMemory {
   std::vector<MemoryPoint> points;
   Bytes after;  // The highest in `after`; 0 if nothing runs there.
 
-  Bytes fixed() const { return weights + gradients + optimizer + messages; }
+  Bytes fixed() const {
+    return weights + gradients + optimizer + messages + cache;
+  }
   Bytes peak() const { return fixed() + saved + workspace; }
 };
 
+// Returns true if any module of `program` says what it keeps in memory.
+bool SaysMemory(const Program& program);
+
 // Of each pipeline stage, in order. In inference only one micro-batch is in
-// flight and the cache is not counted.
+// flight, and the cache is that of its sequences.
 std::vector<StageMemory> MemoryOf(const Program& program);
 
 // What PyTorch reserves: the blocks of the micro-batches do not fit together
@@ -81,10 +87,17 @@ Bytes ReservedMemory(const StageMemory& memory);
 // of 4 MiB for each channel and neighbour).
 constexpr Bytes kDeviceOverhead = MiB(1024);
 
-// A table with a line for each of `memories` of `program`, and a line
-// "warning: ..." for each stage that needs more than the GPU has, where that is
-// known. Every line ends in a newline.
+// A table with a line for each of `memories` of `program`. Every line ends in a
+// newline.
 std::string DescribeMemory(const Program& program,
+                           absl::Span<const StageMemory> memories);
+
+// Returns the stage whose peak is highest. Requires that there is one.
+const StageMemory& LargestOf(absl::Span<const StageMemory> memories);
+
+// Says which stage needs more memory than the GPU of `program` has, with both
+// figures. Empty if all fit, or if the program does not say what the GPU has.
+std::string DescribeExcess(const Program& program,
                            absl::Span<const StageMemory> memories);
 
 // memory.csv: a line for each point, and the peak of `after` where there is

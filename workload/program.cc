@@ -70,8 +70,9 @@ bool HasBackward(const ProgramModule& module) {
 
 // What is wrong with `memory`; empty if nothing is.
 std::string MistakeOf(const ModuleMemory& memory) {
-  const auto& [weights, gradients, optimizer, saved, workspace] = memory;
-  for (const Bytes bytes : {weights, gradients, optimizer, saved, workspace}) {
+  const auto& [weights, gradients, optimizer, saved, workspace, cache] = memory;
+  for (const Bytes bytes :
+       {weights, gradients, optimizer, saved, workspace, cache}) {
     if (bytes >= Bytes(0) && bytes <= Program::kMaxMemory) continue;
     return fmt::format("memory of {}, expected 0 to {}", bytes,
                        Program::kMaxMemory);
@@ -181,8 +182,9 @@ struct Load {
 Load LoadOf(const ProgramModule& module) {
   Load load;
   load.occurrences = 1;
-  const auto& [weights, gradients, optimizer, saved, workspace] = module.memory;
-  load.memory = (weights + gradients + optimizer + workspace).count();
+  const auto& [weights, gradients, optimizer, saved, workspace, cache] =
+      module.memory;
+  load.memory = (weights + gradients + optimizer + workspace + cache).count();
   load.saved = saved.count();
   for (const std::vector<Step>& steps : module.passes) {
     load.steps += steps.size();

@@ -86,6 +86,7 @@ struct ModuleMemory {
   Bytes optimizer;  // This rank's share of the states.
   Bytes saved;  // Of one micro-batch, from its forward to its backward pass.
   Bytes workspace;  // While the module runs.
+  Bytes cache;      // Keys and values of the sequences that are served.
 
   friend bool operator==(const ModuleMemory&, const ModuleMemory&) = default;
 };
@@ -123,6 +124,9 @@ struct ProgramGpu {
   // The share of its speed, below 1, that computation loses while a collective
   // runs beside it and takes SMs and memory bandwidth.
   double communication_slowdown = 0;
+  // Name of the GPU as gen_workload knows it, such as "h100-sxm"; empty: not
+  // known.
+  std::string name;
 
   friend bool operator==(const ProgramGpu&, const ProgramGpu&) = default;
 };

@@ -100,6 +100,7 @@ class Parser {
 
   void ReadGpu(YamlFields& root) {
     YamlFields fields = root.Map("gpu", "the GPU");
+    parts_.gpu.name = fields.TextOr("name", "");
     parts_.gpu.memory = Bytes(fields.IntegerOr("memory", 0));
     parts_.gpu.peak_tflops = fields.NumberOr("peak_tflops", 0);
     parts_.gpu.communication_slowdown =
@@ -125,6 +126,7 @@ class Parser {
     memory.optimizer = read("optimizer");
     memory.saved = read("saved");
     memory.workspace = read("workspace");
+    memory.cache = read("cache");
     fields.Close();
     return memory;
   }
@@ -267,12 +269,10 @@ std::string FormatStep(const Step& step) {
 
 // "{weights: 1024, saved: 512}", without what is 0.
 std::string FormatMemory(const ModuleMemory& memory) {
-  const auto& [weights, gradients, optimizer, saved, workspace] = memory;
-  const std::pair<std::string_view, Bytes> parts[] = {{"weights", weights},
-                                                      {"gradients", gradients},
-                                                      {"optimizer", optimizer},
-                                                      {"saved", saved},
-                                                      {"workspace", workspace}};
+  const auto& [weights, gradients, optimizer, saved, workspace, cache] = memory;
+  const std::pair<std::string_view, Bytes> parts[] = {
+      {"weights", weights}, {"gradients", gradients}, {"optimizer", optimizer},
+      {"saved", saved},     {"workspace", workspace}, {"cache", cache}};
   std::vector<std::string> texts;
   for (const auto& [name, bytes] : parts) {
     if (bytes == Bytes(0)) continue;
@@ -356,11 +356,12 @@ std::string FormatProgram(const Program& program) {
     AppendFormat(&text, "schedule: {}\n", Name(program.schedule()));
   }
   if (program.gpu() != ProgramGpu()) {
-    const auto& [memory, peak_tflops, slowdown] = program.gpu();
-    AppendFormat(&text,
-                 "gpu: {{memory: {}, peak_tflops: {}, "
-                 "communication_slowdown: {}}}\n",
-                 memory.count(), peak_tflops, slowdown);
+    const auto& [memory, peak_tflops, slowdown, name] = program.gpu();
+    AppendFormat(
+        &text,
+        "gpu: {{{}memory: {}, peak_tflops: {}, communication_slowdown: {}}}\n",
+        name.empty() ? "" : fmt::format("name: {}, ", FormatName(name)),
+        memory.count(), peak_tflops, slowdown);
   }
   if (program.work() != ProgramWork()) {
     AppendFormat(&text, "work: {{tokens: {}, model_flops: {}}}\n",

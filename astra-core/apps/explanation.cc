@@ -64,12 +64,7 @@ absl::StatusOr<std::optional<Explanation>> Explain(
                          BoundsOf(*program, options, routes, [&] {
                            return std::make_unique<AnalyticalBackend>(routes);
                          }));
-  const bool has_memory =
-      std::any_of(program->modules().begin(), program->modules().end(),
-                  [](const ProgramModule& module) {
-                    return module.memory != ModuleMemory();
-                  });
-  if (has_memory) explanation.memory = MemoryOf(*program);
+  if (SaysMemory(*program)) explanation.memory = MemoryOf(*program);
   explanation.gpu_memory = program->gpu().memory;
   return explanation;
 }
@@ -129,11 +124,7 @@ Json MemoryJson(const Explanation& explanation) {
   const auto gib = [](Bytes bytes) {
     return static_cast<double>(bytes.count()) / 0x1p30;
   };
-  const StageMemory& most =
-      *std::max_element(explanation.memory.begin(), explanation.memory.end(),
-                        [](const StageMemory& a, const StageMemory& b) {
-                          return a.peak() < b.peak();
-                        });
+  const StageMemory& most = LargestOf(explanation.memory);
   Bytes reserved;
   for (const StageMemory& stage : explanation.memory) {
     reserved = std::max(reserved, ReservedMemory(stage));
@@ -145,7 +136,8 @@ Json MemoryJson(const Explanation& explanation) {
                {"gradients_gib", gib(most.gradients)},
                {"optimizer_gib", gib(most.optimizer)},
                {"saved_gib", gib(most.saved)},
-               {"workspace_gib", gib(most.workspace)}};
+               {"workspace_gib", gib(most.workspace)},
+               {"kv_cache_gib", gib(most.cache)}};
   if (explanation.gpu_memory != Bytes(0)) {
     json["gpu_memory_gib"] = gib(explanation.gpu_memory);
     json["fits"] = most.peak() <= explanation.gpu_memory;

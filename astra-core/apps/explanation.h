@@ -56,8 +56,9 @@ std::string DescribeTimeOf(const AnyWorkload& workload,
 Json IterationJson(const AnyWorkload& workload, const SimulationResult& result,
                    const Explanation& explanation);
 
-// The section "memory" of run.json: of the stage that needs most. Requires that
-// there is any.
+// The section "memory" of run.json: of the stage that needs most, and whether
+// that fits into the GPU, where the program says what the GPU has. Requires
+// that there is any.
 Json MemoryJson(const Explanation& explanation);
 
 }  // namespace astra

@@ -1,12 +1,15 @@
-#include <algorithm>
-#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
 #include "fmt/core.h"
+#include "workload/models/aicb_config.h"
 #include "workload/models/model_library.h"
 
 namespace astra {
@@ -14,7 +17,8 @@ namespace {
 
 constexpr int64_t kMaxSize = int64_t{1} << 32;
 
-// AICB's -m, and the bundled model of the published shape.
+// AICB's names of models in its scripts and generators, and the bundled model
+// of the published shape.
 constexpr std::pair<std::string_view, std::string_view> kAicbModels[] = {
     {"7", "gpt-7b"},
     {"13", "gpt-13b"},
@@ -26,10 +30,34 @@ constexpr std::pair<std::string_view, std::string_view> kAicbModels[] = {
     {"deepseek16", "deepseek-v2-lite"},
     {"deepseek236", "deepseek-v2"},
     {"deepseek671", "deepseek-v3"},
+    {"deepseek-671B", "deepseek-v3"},
+    {"qwen3-235B", "qwen3-moe-235b-a22b"},
+    {"qwen3-next-80B", "qwen3-next-80b-a3b"},
+    {"gpt_7B", "gpt-7b"},
+    {"gpt_13B", "gpt-13b"},
+    {"gpt_22B", "gpt-22b"},
+    {"gpt_175B", "gpt-175b"},
+    {"llama_65B", "llama-65b"},
+    {"llama_405B", "llama3-405b"},
+    {"Mixtral_8*7B", "mixtral-8x7b"},
+    {"DeepSeek_16B", "deepseek-v2-lite"},
+    {"DeepSeek_236B", "deepseek-v2"},
+};
+
+// The -m of AICB's scripts that says the framework only. The sizes are then
+// those of the options, or what the scripts start from.
+constexpr std::string_view kAicbDeepSeek = "deepseek";
+
+// The names of the families that AICB's inference generator looks for in its
+// first operand, and the bundled model that stands for each.
+constexpr std::pair<std::string_view, std::string_view> kAicbFamilies[] = {
+    {"qwen3-moe", "qwen3-moe-235b-a22b"},
+    {"qwen3-next", "qwen3-next-80b-a3b"},
+    {"deepseek", "deepseek-v3"},
 };
 
 // What AICB's generator makes without a preset.
-ModelSpec AicbModel() {
+ModelSpec AicbGpt() {
   ModelSpec model;
   model.name = "gpt";
   model.vocabulary = 32'000;
@@ -42,6 +70,26 @@ ModelSpec AicbModel() {
   return model;
 }
 
+// What AICB makes with --frame=DeepSeek. Every block has RMS norms and latent
+// attention, and the blocks behind the first ones experts.
+ModelSpec AicbDeepSeek() {
+  ModelSpec model;
+  model.name = kAicbDeepSeek;
+  model.layers = 40;
+  model.hidden = 5'120;
+  model.vocabulary = 32'000;
+  model.max_positions = 4'096;
+  model.latent_attention = {.heads = 40,
+                            .q_lora_rank = 1'536,
+                            .kv_lora_rank = 512,
+                            .nope_head_dim = 128,
+                            .rope_head_dim = 64,
+                            .v_head_dim = 128};
+  model.feed_forward.gated = true;
+  model.experts = {.experts = 1, .top_k = 1, .dense_layers = 3};
+  return model;
+}
+
 // Overwrites what the user gave.
 absl::Status Override(const CommandLine& flags, std::string_view name,
                       int64_t* value) {
@@ -49,16 +97,39 @@ absl::Status Override(const CommandLine& flags, std::string_view name,
   return absl::OkStatus();
 }
 
+absl::Status OverrideLatent(const CommandLine& flags, ModelSpec& model) {
+  const std::string_view name = model.name;
+  if (!model.latent_attention) {
+    constexpr std::string_view kLatent[] = {"q-lora-rank", "kv-lora-rank",
+                                            "qk-nope-dim", "qk-rope-dim",
+                                            "v-head-dim"};
+    return Refuse(flags, kLatent,
+                  fmt::format("{} has no latent attention", name));
+  }
+  LatentAttention& attention = *model.latent_attention;
+  constexpr std::string_view kGroups[] = {"num-query-groups"};
+  ASTRA_RETURN_IF_ERROR(
+      Refuse(flags, kGroups, fmt::format("{} has latent attention", name)));
+  ASTRA_ASSIGN_OR_RETURN(
+      attention.q_lora_rank,
+      flags.integer("q-lora-rank", attention.q_lora_rank, 0, kMaxSize));
+  for (const auto& [option, value] :
+       {std::pair{"num-attention-heads", &attention.heads},
+        std::pair{"kv-lora-rank", &attention.kv_lora_rank},
+        std::pair{"qk-nope-dim", &attention.nope_head_dim},
+        std::pair{"qk-rope-dim", &attention.rope_head_dim},
+        std::pair{"v-head-dim", &attention.v_head_dim}}) {
+    ASTRA_RETURN_IF_ERROR(Override(flags, option, value));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status OverrideAttention(const CommandLine& flags, ModelSpec& model) {
+  ASTRA_RETURN_IF_ERROR(OverrideLatent(flags, model));
+  if (model.latent_attention) return absl::OkStatus();
   if (!flags.has("num-attention-heads") && !flags.has("num-query-groups") &&
       !flags.has("hidden-size")) {
     return absl::OkStatus();
-  }
-  if (!model.full_attention) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--hidden-size, --num-attention-heads and --num-query-groups do not "
-        "describe the attention of {}: write a model file",
-        model.name));
   }
   FullAttention& attention = *model.full_attention;
   const bool grouped =
@@ -81,8 +152,13 @@ absl::Status OverrideAttention(const CommandLine& flags, ModelSpec& model) {
 }
 
 absl::Status OverrideFeedForward(const CommandLine& flags, bool is_aicb,
-                                 ModelSpec& model) {
+                                 ModelSpec& model, Warnings* warnings) {
   FeedForward& part = model.feed_forward;
+  if (flags.has("swiglu") && part.gated) {
+    warnings->push_back(fmt::format(
+        "--swiglu has no effect: the feed-forward part of {} is gated",
+        model.name));
+  }
   // Megatron-LM's default width; with a third matrix it is 2/3 of that.
   const int64_t usual = 4 * model.hidden;
   if (is_aicb) part.ffn = usual;
@@ -105,13 +181,19 @@ absl::Status OverrideExperts(const CommandLine& flags, bool is_aicb,
   constexpr std::string_view kNeedExperts[] = {
       "num-experts", "moe-router-topk", "moe-ffn-hidden-size",
       "n-shared-expert", "n-dense-layers"};
-  // One expert, AICB's default, is none.
+  // One expert, and one that a token goes to, are AICB's defaults and mean
+  // none.
   const auto is_one = [&flags](std::string_view name) {
-    return flags.value(name) == "1" && !flags.has("moe-enable");
+    return (name == "num-experts" || name == "moe-router-topk") &&
+           flags.value(name) == "1" && !flags.has("moe-enable");
   };
+  if (is_aicb && model.experts) {  // AICB has one width for all of DeepSeek.
+    model.experts->ffn = model.feed_forward.ffn;
+    model.experts->shared_ffn = 2 * model.experts->ffn;
+  }
   const bool wanted = (flags.has("num-experts") && !is_one("num-experts")) ||
                       flags.has("moe-enable");
-  if (is_aicb && wanted) {
+  if (is_aicb && wanted && !model.experts) {
     // Every block, each expert as wide as the feed-forward part was, and gated
     // as Mixtral's.
     model.experts = Experts{.experts = 1, .top_k = 1};
@@ -145,23 +227,73 @@ absl::Status OverrideExperts(const CommandLine& flags, bool is_aicb,
   return absl::OkStatus();
 }
 
+// The bundled model that AICB's `name` means, or `name` itself.
+std::string_view OursOf(std::string_view name) {
+  for (const auto& [aicb, ours] : kAicbModels) {
+    if (IsNamed(name, aicb, {})) return ours;
+  }
+  return name;
+}
+
+// The model of AICB's inference generator: `name` has the name of a family in
+// it, and `file`, if there is one, says the sizes.
+absl::StatusOr<ModelSpec> ReadOperands(absl::Span<const std::string> operands,
+                                       Warnings* warnings) {
+  const std::string& name = operands[0];
+  std::string_view ours = OursOf(name);
+  const std::string lower = LowerCase(name);
+  for (const auto& [family, bundled] : kAicbFamilies) {
+    if (ours == name && lower.find(family) != std::string::npos) ours = bundled;
+  }
+  absl::StatusOr<ModelSpec> model = FindModel(ours, warnings);
+  ASTRA_RETURN_IF_ERROR(model.status());
+  if (operands.size() > 1) {
+    model = ReadAicbConfig(operands[1], *model, warnings);
+    ASTRA_RETURN_IF_ERROR(model.status());
+  }
+  model->name = name;
+  return model;
+}
+
+// The model that the command line names; none if it only says sizes.
+absl::StatusOr<std::optional<ModelSpec>> NamedModel(const CommandLine& flags,
+                                                    Warnings* warnings) {
+  const std::optional<std::string> name = flags.value("model");
+  if (!flags.operands().empty()) {
+    if (name) {
+      return absl::InvalidArgumentError(
+          fmt::format("unexpected argument {}: --model names the model",
+                      Quoted(flags.operands()[0])));
+    }
+    constexpr std::string_view kSizes[] = {"config"};
+    ASTRA_RETURN_IF_ERROR(Refuse(flags, kSizes, "the operands name the model"));
+    return ReadOperands(flags.operands(), warnings);
+  }
+  constexpr std::string_view kSizes[] = {"config"};
+  if (!name || *name == kAicbDeepSeek) {
+    ASTRA_RETURN_IF_ERROR(Refuse(flags, kSizes, "no --model is named"));
+    return std::nullopt;
+  }
+  ASTRA_ASSIGN_OR_RETURN(ModelSpec model, FindModel(OursOf(*name), warnings));
+  if (!flags.has("config")) return model;
+  return ReadAicbConfig(*flags.value("config"), model, warnings);
+}
+
 }  // namespace
 
 absl::StatusOr<ModelSpec> ReadModelOptions(const CommandLine& flags,
                                            Warnings* warnings) {
-  const bool is_aicb = !flags.has("model");
-  ModelSpec model = AicbModel();
-  if (!is_aicb) {
-    const std::string name = *flags.value("model");
-    const auto preset =
-        std::find_if(std::begin(kAicbModels), std::end(kAicbModels),
-                     [&](const auto& known) { return known.first == name; });
-    ASTRA_ASSIGN_OR_RETURN(
-        model,
-        FindModel(preset == std::end(kAicbModels) ? name : preset->second,
-                  warnings));
-  } else if (!flags.has("num-layers") || !flags.has("hidden-size") ||
-             !flags.has("num-attention-heads")) {
+  ASTRA_ASSIGN_OR_RETURN(const std::optional<ModelSpec> named,
+                         NamedModel(flags, warnings));
+  const bool is_aicb = !named;
+  ModelSpec model =
+      named ? *named
+      : flags.value("framework") == "DeepSeek" || flags.has("model")
+          ? AicbDeepSeek()
+          : AicbGpt();
+  if (is_aicb && !flags.has("model") &&
+      (!flags.has("num-layers") || !flags.has("hidden-size") ||
+       !flags.has("num-attention-heads"))) {
     return absl::InvalidArgumentError(
         "--model is missing: give a name or a file, or --num-layers, "
         "--hidden-size and --num-attention-heads");
@@ -173,7 +305,7 @@ absl::StatusOr<ModelSpec> ReadModelOptions(const CommandLine& flags,
   ASTRA_RETURN_IF_ERROR(
       Override(flags, "max-position-embeddings", &model.max_positions));
   ASTRA_RETURN_IF_ERROR(OverrideAttention(flags, model));
-  ASTRA_RETURN_IF_ERROR(OverrideFeedForward(flags, is_aicb, model));
+  ASTRA_RETURN_IF_ERROR(OverrideFeedForward(flags, is_aicb, model, warnings));
   ASTRA_RETURN_IF_ERROR(OverrideExperts(flags, is_aicb, model));
   if (!(model == original)) model.published_parameters.reset();
   model.name = flags.value("model-name").value_or(model.name);

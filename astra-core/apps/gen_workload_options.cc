@@ -19,7 +19,7 @@ namespace {
 
 // Changes how fast attention is.
 absl::Status ReadAttentionSpeed(const CommandLine& flags,
-                                Calibration& calibration) {
+                                GenWorkloadOptions& options) {
   if (!flags.has("attention-speed")) return absl::OkStatus();
   constexpr double kLeast = 0.01;
   constexpr double kMost = 10;
@@ -29,6 +29,8 @@ absl::Status ReadAttentionSpeed(const CommandLine& flags,
     return absl::InvalidArgumentError(fmt::format(
         "--attention-speed is {}: expected {} to {}", speed, kLeast, kMost));
   }
+  options.attention_speed = speed;
+  Calibration& calibration = options.gpu.calibration;
   calibration.attention_forward *= speed;
   calibration.attention_backward *= speed;
   return absl::OkStatus();
@@ -42,7 +44,7 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
   } else {
     ASTRA_ASSIGN_OR_RETURN(options.gpu, FindGpu(*flags.value("gpu")));
   }
-  ASTRA_RETURN_IF_ERROR(ReadAttentionSpeed(flags, options.gpu.calibration));
+  ASTRA_RETURN_IF_ERROR(ReadAttentionSpeed(flags, options));
   std::string tables = flags.value("operator-table").value_or("");
   for (size_t begin = 0; flags.has("operator-table");) {
     const size_t end = std::min(tables.find(',', begin), tables.size());
@@ -64,8 +66,6 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
     ASTRA_ASSIGN_OR_RETURN(const GpuSpec gpu,
                            FindGpu(*flags.value("table-gpu")));
     options.table_gpu = gpu.name;
-  } else {
-    options.table_gpu = options.gpu.name;
   }
   if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
     const Calibration& calibration = options.gpu.calibration;
@@ -82,9 +82,9 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
   }
   options.aiob_file = flags.value("comp-filepath");
   if (flags.has("aiob-enable") && !options.aiob_file) {
-    return absl::InvalidArgumentError(
-        "--aiob-enable needs --comp-filepath: no GPU is measured here; without "
-        "both, formulas of --gpu give the times");
+    options.warnings.push_back(
+        "--aiob-enable has no effect without --comp-filepath: no GPU is "
+        "measured here, and formulas of --gpu give the times");
   }
   return absl::OkStatus();
 }
@@ -130,7 +130,8 @@ std::string DefaultOutput(const GenWorkloadOptions& options) {
 absl::Status CheckNoInputIsLost(const CommandLine& flags,
                                 const GenWorkloadOptions& options) {
   std::vector<std::string> inputs = options.operator_tables;
-  for (const std::string_view name : {"model", "gpu", "comp-filepath"}) {
+  for (const std::string_view name :
+       {"model", "gpu", "config", "comp-filepath"}) {
     if (flags.has(name)) inputs.push_back(*flags.value(name));
   }
   for (const std::string& input : inputs) {
@@ -159,7 +160,13 @@ absl::Status ReadOutput(const CommandLine& flags, GenWorkloadOptions& options) {
     ASTRA_ASSIGN_OR_RETURN(options.stage,
                            flags.integer("pp-rank", 0, 0, Topology::kMaxNodes));
   }
-  options.output = flags.value("output").value_or(DefaultOutput(options));
+  if (flags.has("output")) {
+    constexpr std::string_view kNames[] = {"result-dir"};
+    ASTRA_RETURN_IF_ERROR(Refuse(flags, kNames, "--output names the file"));
+  }
+  const std::filesystem::path folder = flags.value("result-dir").value_or("");
+  options.output = flags.value("output").value_or(
+      (folder / DefaultOutput(options)).string());
   ASTRA_RETURN_IF_ERROR(CheckNoInputIsLost(flags, options));
   options.with_products = flags.has("computation-enable");
   if (options.with_products && options.format != WorkloadFormat::kAicbLog) {
@@ -168,6 +175,12 @@ absl::Status ReadOutput(const CommandLine& flags, GenWorkloadOptions& options) {
   }
   options.explain = flags.has("explain");
   options.force = flags.has("force");
+  options.chart = flags.has("enable-visual");
+  if (options.chart && options.output.ends_with(".html")) {
+    return absl::InvalidArgumentError(
+        fmt::format("--output is {}: --enable-visual writes that file too",
+                    Quoted(options.output)));
+  }
   return absl::OkStatus();
 }
 
@@ -242,6 +255,7 @@ absl::StatusOr<GenWorkloadOptions> ReadGenWorkloadOptions(
     ASTRA_ASSIGN_OR_RETURN(options.setup,
                            ReadInferenceOptions(flags, which, options.model));
   }
+  ASTRA_RETURN_IF_ERROR(CheckEffects(flags, options));
   WarnOfLength(options);
   WarnOfSchedule(options);
   ASTRA_RETURN_IF_ERROR(ReadTimes(flags, options));

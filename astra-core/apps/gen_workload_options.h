@@ -28,9 +28,10 @@ struct GenWorkloadOptions {
   std::variant<TrainingSetup, InferenceSetup> setup;
 
   std::vector<std::string> operator_tables;  // Files of measured operators.
-  std::string table_gpu;                     // Of tables that do not name one.
+  std::string table_gpu;  // Of tables that do not name one; empty: not given.
   std::optional<std::string> aiob_file;
-  double load = 1;  // See ModuleTimes.
+  double load = 1;             // See ModuleTimes.
+  double attention_speed = 1;  // By which `gpu` has been changed.
 
   WorkloadFormat format = WorkloadFormat::kSimai;
   std::optional<int64_t> stage;  // Of the pipeline, for SimAI and AICB.
@@ -38,10 +39,14 @@ struct GenWorkloadOptions {
   bool with_products = false;    // See AicbLogOptions.
   bool explain = false;
   bool force = false;  // Write it even if the memory is not there.
+  bool chart = false;  // See CommunicationChart.
   Warnings warnings;   // Options without effect, defaults that matter.
 };
 
 absl::Span<const OptionSpec> GenWorkloadOptionSpecs();
+
+// MODEL and CONFIG.json, as AICB's inference generator takes them.
+constexpr size_t kGenWorkloadOperands = 2;
 
 // The text of --help.
 std::string GenWorkloadHelp();
@@ -59,9 +64,17 @@ absl::StatusOr<InferenceSetup> ReadInferenceOptions(const CommandLine& flags,
                                                     InferencePhase phase,
                                                     const ModelSpec& model);
 
-// The model that --model names, or a GPT of the shape that AICB's options
-// describe, with what the options change in it. AICB's names of models, such as
-// 7, 22, moe or deepseek671, are understood.
+// Refuses options that change nothing beside the others, such as
+// --first-stage-layers where PP is 1, or warns of those that AICB's scripts
+// always give, such as --sp where TP is 1.
+absl::Status CheckEffects(const CommandLine& flags,
+                          GenWorkloadOptions& options);
+
+// The model that --model names, or the operands MODEL and CONFIG.json of AICB's
+// inference generator, or one of the shape that AICB's options describe: a GPT,
+// or with --framework DeepSeek a model with latent attention; each with what
+// the options change in it. AICB's names of models, such as 7, 22, moe,
+// deepseek671 or qwen3-235B, are understood.
 absl::StatusOr<ModelSpec> ReadModelOptions(const CommandLine& flags,
                                            Warnings* warnings);
 

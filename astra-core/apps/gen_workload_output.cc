@@ -6,7 +6,9 @@
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "astra-core/apps/communication_chart.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
 #include "fmt/format.h"
@@ -16,9 +18,11 @@
 #include "workload/generator/simai_workload.h"
 #include "workload/generator/timed_program.h"
 #include "workload/generator/vidur_workload.h"
+#include "workload/memory_timeline.h"
 #include "workload/models/model_library.h"
 #include "workload/operators/aiob_file.h"
 #include "workload/operators/gpu_library.h"
+#include "workload/operators/roofline.h"
 #include "workload/program_file.h"
 #include "workload/workload_file.h"
 
@@ -49,6 +53,32 @@ ProgramWork WorkOf(const GenWorkloadOptions& options) {
   return {.tokens = sequences * positions};
 }
 
+// Warns if no attention of `blueprint` takes another time at another speed of
+// its kernels, as in most decode steps.
+void WarnOfAttentionSpeed(const GenWorkloadOptions& options,
+                          const Blueprint& blueprint, Warnings* warnings) {
+  if (options.attention_speed == 1) return;
+  GpuSpec unchanged = options.gpu;
+  unchanged.calibration.attention_forward /= options.attention_speed;
+  unchanged.calibration.attention_backward /= options.attention_speed;
+  const Roofline changed_times(options.gpu);
+  const Roofline unchanged_times(unchanged);
+  for (const MockModule& module : blueprint.modules) {
+    for (const std::vector<ModuleStep>& steps : module.passes) {
+      for (const ModuleStep& step : steps) {
+        if (std::holds_alternative<Attention>(step.op.shape) &&
+            changed_times.TimeOf(step.op).time !=
+                unchanged_times.TimeOf(step.op).time) {
+          return;
+        }
+      }
+    }
+  }
+  warnings->push_back(
+      "--attention-speed has no effect: attention is bound by memory, or by "
+      "the start of its kernel");
+}
+
 bool HasForward(const Blueprint& blueprint, StepKind kind) {
   return std::any_of(blueprint.modules.begin(), blueprint.modules.end(),
                      [kind](const MockModule& module) {
@@ -58,6 +88,15 @@ bool HasForward(const Blueprint& blueprint, StepKind kind) {
                                             return step.kind == kind;
                                           });
                      });
+}
+
+absl::StatusOr<Program> ProgramOf(const GenWorkloadOptions& options,
+                                  const Blueprint& blueprint,
+                                  const ModuleTimes& times) {
+  const Precision precision = std::visit(
+      [](const auto& setup) { return setup.precision; }, options.setup);
+  return TimeProgram(blueprint, times, ProgramGpuOf(options.gpu, precision),
+                     WorkOf(options));
 }
 
 // What the text makes of what it has no words for.
@@ -147,6 +186,7 @@ absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
                                     const Blueprint& blueprint,
                                     const ComputeModel& model,
                                     Warnings* warnings) {
+  WarnOfAttentionSpeed(options, blueprint, warnings);
   if (!options.aiob_file) return ModuleTimes(model, options.load);
   ASTRA_ASSIGN_OR_RETURN(const AiobFile file, ReadAiob(*options.aiob_file));
   return ModuleTimes(model, options.load, ModulesOf(file, blueprint, warnings));
@@ -163,16 +203,18 @@ absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
         fmt::format("--dtype {}: {} has no products of that precision",
                     Name(precision), options.gpu.name));
   }
+  // The other formats have no limits on how much a program may hold.
+  const absl::StatusOr<Program> program = ProgramOf(options, blueprint, times);
+  if (program.ok()) {
+    const std::string excess = DescribeExcess(*program, MemoryOf(*program));
+    if (!excess.empty()) warnings->push_back(excess);
+  }
   switch (options.format) {
     case WorkloadFormat::kSimai:
       return SimaiText(options, blueprint, times, warnings);
-    case WorkloadFormat::kProgram: {
-      ASTRA_ASSIGN_OR_RETURN(
-          const Program program,
-          TimeProgram(blueprint, times, ProgramGpuOf(options.gpu, precision),
-                      WorkOf(options)));
-      return FormatProgram(program);
-    }
+    case WorkloadFormat::kProgram:
+      ASTRA_RETURN_IF_ERROR(program.status());
+      return FormatProgram(*program);
     case WorkloadFormat::kAicbLog:
       return FormatAicbLog(blueprint,
                            {.pipeline_rank = options.stage.value_or(0),
@@ -216,11 +258,22 @@ WorkBudget BudgetOf(const GenWorkloadOptions& options,
           .memory_bytes = memory_per_byte * all_bytes};
 }
 
+absl::StatusOr<std::string> ChartOf(const GenWorkloadOptions& options,
+                                    const Blueprint& blueprint,
+                                    const ModuleTimes& times) {
+  ASTRA_ASSIGN_OR_RETURN(const Program program,
+                         ProgramOf(options, blueprint, times));
+  return CommunicationChart(options.model.name, program);
+}
+
 std::string Explanation(const GenWorkloadOptions& options,
                         const Blueprint& blueprint, const ModuleTimes& times) {
   const auto [sequences, positions] = BatchOf(options);
-  return ExplainBlueprint(options.model, options.gpu, blueprint, sequences,
-                          positions, times);
+  std::string text = ExplainBlueprint(options.model, options.gpu, blueprint,
+                                      sequences, positions, times);
+  const absl::StatusOr<Program> program = ProgramOf(options, blueprint, times);
+  if (program.ok()) text += DescribeMemory(*program, MemoryOf(*program));
+  return text;
 }
 
 }  // namespace astra

@@ -34,7 +34,7 @@ WorkBudget BudgetOf(const GenWorkloadOptions& options,
                     const Blueprint& blueprint, const ModuleTimes& times);
 
 // The workload in the format that the options ask for. Warns of what SimAI
-// itself cannot read, and of products in a precision that the GPU lacks.
+// itself cannot read, and of memory that the GPU does not have.
 //
 // Errors: those of the formats; InvalidArgument for a stage that is not there.
 absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
@@ -42,7 +42,14 @@ absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
                                              const ModuleTimes& times,
                                              Warnings* warnings);
 
-// The text of --explain.
+// The page of --enable-visual.
+//
+// Errors: those of TimeProgram.
+absl::StatusOr<std::string> ChartOf(const GenWorkloadOptions& options,
+                                    const Blueprint& blueprint,
+                                    const ModuleTimes& times);
+
+// The text of --explain, with the memory of each stage.
 std::string Explanation(const GenWorkloadOptions& options,
                         const Blueprint& blueprint, const ModuleTimes& times);
 

@@ -1,3 +1,4 @@
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -104,6 +105,24 @@ absl::Status ReadPipeline(const CommandLine& flags, TrainingSetup& setup) {
   return ReadStageLayers(flags, setup);
 }
 
+// --dp is only checked: it follows from the world size.
+absl::Status CheckData(const CommandLine& flags, int64_t world_size,
+                       std::initializer_list<IntegerOption> sizes) {
+  ASTRA_ASSIGN_OR_RETURN(const int64_t data,
+                         flags.integer("dp", 1, 1, kMaxRanks));
+  if (!flags.has("dp")) return absl::OkStatus();
+  // Divided, since the product may be beyond all numbers.
+  int64_t left = world_size % data == 0 ? world_size / data : 0;
+  std::string product;
+  for (const auto& [name, size, unused] : sizes) {
+    left = left % *size == 0 ? left / *size : 0;
+    product += fmt::format("{} {} x ", name, *size);
+  }
+  if (left == 1) return absl::OkStatus();
+  return absl::FailedPreconditionError(fmt::format(
+      "{}DP {} is not the world size {}", product, data, world_size));
+}
+
 absl::Status ReadLayout(const CommandLine& flags, TrainingSetup& setup) {
   ASTRA_RETURN_IF_ERROR(Require(flags, "world-size"));
   ASTRA_RETURN_IF_ERROR(Require(flags, "global-batch"));
@@ -124,21 +143,10 @@ absl::Status ReadLayout(const CommandLine& flags, TrainingSetup& setup) {
     ASTRA_ASSIGN_OR_RETURN(setup.expert_tensor,
                            flags.integer("etp", 1, 1, kMaxRanks));
   }
-  if (flags.has("dp")) {
-    ASTRA_ASSIGN_OR_RETURN(const int64_t data,
-                           flags.integer("dp", 1, 1, kMaxRanks));
-    // Divided, since the product may be beyond all numbers.
-    int64_t left = setup.world_size;
-    for (const int64_t size :
-         {setup.tensor, setup.context, setup.pipeline, data}) {
-      left = left % size == 0 ? left / size : 0;
-    }
-    if (left != 1) {
-      return absl::FailedPreconditionError(fmt::format(
-          "TP {} x CP {} x PP {} x DP {} is not the world size {}",
-          setup.tensor, setup.context, setup.pipeline, data, setup.world_size));
-    }
-  }
+  ASTRA_RETURN_IF_ERROR(CheckData(flags, setup.world_size,
+                                  {{"TP", &setup.tensor, 0},
+                                   {"CP", &setup.context, 0},
+                                   {"PP", &setup.pipeline, 0}}));
   setup.sequence_parallel = flags.has("sp");
   constexpr std::string_view kMethods[] = {"ring", "all-gather", "all-to-all"};
   ASTRA_ASSIGN_OR_RETURN(const size_t method,
@@ -311,12 +319,18 @@ absl::StatusOr<InferenceSetup> ReadInferenceOptions(const CommandLine& flags,
       {"tp", &setup.tensor, kMaxRanks},
       {"pp", &setup.pipeline, kMaxRanks},
       {"ep", &setup.expert, kMaxRanks},
-      {"etp", &setup.expert_tensor, kMaxRanks},
       {"micro-batch", &setup.batch, kMaxBatch},
       {"batch", &setup.batch, kMaxBatch},
       {"seq-length", &setup.positions, kMaxBatch},
   };
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, integers));
+  if (flags.has("etp")) {
+    ASTRA_ASSIGN_OR_RETURN(setup.expert_tensor,
+                           flags.integer("etp", 1, 1, kMaxRanks));
+  }
+  ASTRA_RETURN_IF_ERROR(
+      CheckData(flags, setup.world_size,
+                {{"TP", &setup.tensor, 0}, {"PP", &setup.pipeline, 0}}));
   if (flags.has("batch") && flags.has("micro-batch")) {
     return absl::InvalidArgumentError(
         "--micro-batch has no effect beside --batch");

@@ -20,7 +20,8 @@ namespace astra {
 // Stays where it is made, since its parts refer to one another.
 class GpuTimes {
  public:
-  // Reads `tables`; those that do not name a GPU were measured on `table_gpu`.
+  // Reads `tables`; those that do not name a GPU were measured on `table_gpu`,
+  // or are refused where it is empty.
   // Names of GPUs in tables may be aliases.
   //
   // Errors: those of ReadOperatorTable; InvalidArgument for a table of a GPU

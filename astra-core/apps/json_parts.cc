@@ -26,6 +26,7 @@ Json FormJson(const std::string& file, const Program& program, bool unroll) {
   const ParallelSizes& sizes = program.sizes();
   return {{"file", file},
           {"form", "program"},
+          {"gpu", program.gpu().name},
           {"phase", program.forward_only() ? "inference" : "training"},
           {"modules", program.modules().size()},
           {"gpus", sizes.num_ranks},

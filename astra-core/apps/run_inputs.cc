@@ -12,6 +12,8 @@
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/core.h"
+#include "workload/memory_timeline.h"
+#include "workload/operators/gpu_library.h"
 #include "workload/program_file.h"
 #include "workload/workload_file.h"
 
@@ -76,6 +78,34 @@ void WarnOfIdleCollectives(const std::string& workload_file,
 
 }  // namespace
 
+absl::Status CheckSameGpuType(const std::string& workload_file,
+                              const AnyWorkload& workload,
+                              const std::string& cluster,
+                              const Topology& topology, bool allowed,
+                              Warnings& warnings) {
+  // What topologies call GPUs that they do not name.
+  constexpr std::string_view kUnnamed[] = {"gpu", "none"};
+  const auto* program = std::get_if<Program>(&workload);
+  if (program == nullptr || program->gpu().name.empty()) {
+    return absl::OkStatus();
+  }
+  const std::string& timed = program->gpu().name;
+  const std::string& type = topology.gpu_type();
+  for (const std::string_view unnamed : kUnnamed) {
+    if (LowerCase(type) == unnamed) return absl::OkStatus();
+  }
+  if (IsGpuType(type, timed)) return absl::OkStatus();
+  const std::string text =
+      fmt::format("{} is timed for the GPU {}, but {} has {}", workload_file,
+                  Quoted(timed), cluster, Quoted(type));
+  if (!allowed) {
+    return absl::InvalidArgumentError(text +
+                                      " (--gpu-mismatch runs it all the same)");
+  }
+  warnings.push_back(text);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<AnyWorkload> ReadAnyWorkload(const std::string& path,
                                             Warnings* warnings) {
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
@@ -112,6 +142,11 @@ void WarnOfWorkload(const std::string& workload_file,
                     Warnings& warnings) {
   WarnOfIdleCollectives(workload_file, workload, plan, warnings);
   WarnOfLayersAsChunks(workload_file, workload, warnings);
+  const auto* program = std::get_if<Program>(&workload);
+  if (program == nullptr || !SaysMemory(*program)) return;
+  const std::string excess = DescribeExcess(*program, MemoryOf(*program));
+  if (excess.empty()) return;
+  warnings.push_back(fmt::format("{}: {}", workload_file, excess));
 }
 
 void WarnOfErrorRates(const std::string& topology_file,

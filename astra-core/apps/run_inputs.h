@@ -41,8 +41,19 @@ absl::Status CheckSameGpus(const std::string& workload_file,
                            const std::string& cluster,
                            const Topology& topology);
 
-// Collectives over groups of one rank, and numbers of layers where AICB means
-// model chunks.
+// The times of a program are of one GPU, and the topology may name another.
+// Where both are named and differ, that is an error, or with `allowed` (the
+// option --gpu-mismatch) a warning.
+//
+// Errors: InvalidArgument that names both files, both GPUs and the option.
+absl::Status CheckSameGpuType(const std::string& workload_file,
+                              const AnyWorkload& workload,
+                              const std::string& cluster,
+                              const Topology& topology, bool allowed,
+                              Warnings& warnings);
+
+// Warns of collectives over groups of one rank, of numbers of layers where AICB
+// means model chunks, and of memory that the program's GPU does not have.
 void WarnOfWorkload(const std::string& workload_file,
                     const AnyWorkload& workload, const ParallelPlan& plan,
                     Warnings& warnings);

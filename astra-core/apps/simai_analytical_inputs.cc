@@ -49,10 +49,10 @@ bool IsUsed(const CollectiveSizes& used, ParallelDimension dimension) {
   });
 }
 
-// An overlap ratio must have something to overlap. --dp-overlap is for DP and
-// DP_EP.
-absl::Status CheckOverlaps(const SimaiAnalyticalOptions& options,
-                           const CollectiveSizes& used) {
+// Warns of overlap ratios that have nothing to overlap: SimAI's users type all
+// of them, whatever the workload has. --dp-overlap is for DP and DP_EP.
+void WarnOfOverlaps(const SimaiAnalyticalOptions& options,
+                    const CollectiveSizes& used, Warnings& warnings) {
   using D = ParallelDimension;
   struct Rule {
     std::string_view option;
@@ -69,12 +69,11 @@ absl::Status CheckOverlaps(const SimaiAnalyticalOptions& options,
   for (const Rule& rule : rules) {
     if (options.simulation.overlap[IndexOf(rule.dimension)] > 0 &&
         !rule.has_effect) {
-      return absl::InvalidArgumentError(fmt::format(
+      warnings.push_back(fmt::format(
           "--{} has no effect: {} has no {} communication", rule.option,
           options.workload_file, Name(rule.dimension)));
     }
   }
-  return absl::OkStatus();
 }
 
 void WarnOfUnusedBusBandwidths(const SimaiAnalyticalOptions& options,
@@ -118,6 +117,9 @@ absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
                            ReadBusBandwidths(*options.bus_bandwidth_file));
   }
   ASTRA_RETURN_IF_ERROR(CheckGpus(options, workload, topology));
+  ASTRA_RETURN_IF_ERROR(CheckSameGpuType(
+      options.workload_file, workload, options.topology_file.value_or("-g"),
+      topology, options.gpu_mismatch, warnings));
   std::optional<NcclSystem> nccl;
   if (options.system) {
     ASTRA_ASSIGN_OR_RETURN(
@@ -128,7 +130,7 @@ absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
                          ParallelPlan::Create(SizesOf(workload)));
   const CollectiveSizes used = std::visit(
       [&](const auto& form) { return UsedCollectives(form, plan); }, workload);
-  ASTRA_RETURN_IF_ERROR(CheckOverlaps(options, used));
+  WarnOfOverlaps(options, used, warnings);
   WarnOfErrorRates(options.topology_file.value_or("-g"), topology,
                    "analytical times", warnings);
   WarnOfUnusedBusBandwidths(options, bus_bandwidths, used, warnings);

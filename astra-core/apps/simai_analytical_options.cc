@@ -27,7 +27,7 @@ constexpr OptionSpec kOptions[] = {
      "workload in SimAI's format, or a program"},
     {"topology", "n network_topo", "FILE", "Input",
      "topology in SimAI's format, as gen_topo writes it"},
-    {"busbw", "", "FILE", "Input",
+    {"busbw", "bus_bandwidth", "FILE", "Input",
      "bus bandwidths that take the place of the topology's"},
     {"system", "", "NAME|FILE", "Input",
      "collectives as NCCL runs them on this system (dgx-h100, a file, ...)"},
@@ -61,6 +61,8 @@ constexpr OptionSpec kOptions[] = {
     {"contention", "", "X", "Model",
      "share of its speed that computation loses beside a collective (default: "
      "what the program says, or 0)"},
+    {"gpu-mismatch", "", "", "Model",
+     "run a program that is timed for another GPU than the topology names"},
     {"jitter", "", "X", "Model",
      "computations take longer at random, by this share on average"},
     {"seed", "", "N", "Model", "of --jitter (default 1)"},
@@ -291,6 +293,7 @@ absl::StatusOr<SimaiAnalyticalOptions> ReadSimaiAnalyticalOptions(
   options.topology_file = flags.value("topology");
   options.bus_bandwidth_file = flags.value("busbw");
   options.gpu_type = flags.value("gpu-type");
+  options.gpu_mismatch = flags.has("gpu-mismatch");
   if (flags.has("gpus")) {
     ASTRA_ASSIGN_OR_RETURN(options.num_gpus,
                            flags.integer("gpus", 0, 1, Topology::kMaxNodes));

@@ -28,6 +28,7 @@ struct SimaiAnalyticalOptions {
   NcclOptions nccl;                     // Of the system.
   std::optional<int64_t> num_gpus;      // Checked against the inputs.
   std::optional<std::string> gpu_type;  // Checked against the topology file.
+  bool gpu_mismatch = false;            // See CheckSameGpuType.
   bool trace = false;
   bool force = false;  // Goes on where the memory may not suffice.
   bool chart = false;

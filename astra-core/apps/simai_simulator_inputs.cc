@@ -131,6 +131,9 @@ absl::StatusOr<SimaiSimulatorInputs> ReadInputs(
                          ReadTopology(options.topology_file));
   ASTRA_RETURN_IF_ERROR(CheckSameGpus(options.workload_file, workload,
                                       options.topology_file, topology));
+  ASTRA_RETURN_IF_ERROR(CheckSameGpuType(options.workload_file, workload,
+                                         options.topology_file, topology,
+                                         options.gpu_mismatch, warnings));
   ASTRA_ASSIGN_OR_RETURN(NetworkOptions network,
                          ReadNetworkOptions(options, topology, warnings));
   ASTRA_ASSIGN_OR_RETURN(SimulationOptions simulation,

@@ -50,6 +50,8 @@ constexpr OptionSpec kOptions[] = {
     {"contention", "", "X", "Model",
      "share of its speed that computation loses beside a collective (default: "
      "what the program says, or 0)"},
+    {"gpu-mismatch", "", "", "Model",
+     "run a program that is timed for another GPU than the topology names"},
     {"jitter", "", "X", "Model",
      "computations take longer at random, by this share on average"},
     {"seed", "", "N", "Model",
@@ -209,6 +211,7 @@ absl::Status ReadModel(const CommandLine& flags,
                          flags.integer("threads", 1, 1, kMaxThreads));
   ASTRA_ASSIGN_OR_RETURN(options.stop_at, ReadStopAt(flags));
   options.unroll = flags.has("unroll");
+  options.gpu_mismatch = flags.has("gpu-mismatch");
   options.symmetry = flags.has("symmetry");
   ASTRA_ASSIGN_OR_RETURN(options.disturbances, ReadDisturbances(flags));
   return absl::OkStatus();

@@ -37,6 +37,7 @@ struct SimaiSimulatorOptions {
   int64_t num_threads = 1;       // Changes no result.
   TimePs stop_at;
   bool unroll = false;
+  bool gpu_mismatch = false;  // See CheckSameGpuType.
   bool symmetry = false;
   bool estimate = false;
   bool force = false;  // Run even if the memory is not there.

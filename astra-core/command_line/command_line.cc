@@ -12,6 +12,7 @@
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
+#include "astra-core/command_line/blanks.h"
 #include "boost/program_options.hpp"
 #include "fmt/core.h"
 
@@ -153,7 +154,7 @@ absl::StatusOr<CommandLine> CommandLine::Parse(
   CommandLine command_line;
   try {
     const po::parsed_options parsed =
-        po::command_line_parser(argc, argv)
+        po::command_line_parser(WordsOf(argc, argv))
             .options(description)
             .style(po::command_line_style::allow_long |
                    po::command_line_style::long_allow_next)

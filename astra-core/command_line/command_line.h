@@ -35,7 +35,8 @@ std::vector<OptionSpec> WithCommonOptions(absl::Span<const OptionSpec> options);
 
 class CommandLine {
  public:
-  // Reads the arguments behind the program's name. Every name of `options`, and
+  // Reads the arguments behind the program's name, without the blanks of any
+  // script around them. Every name of `options`, and
   // "help", "h" and "version", is accepted.
   //
   // Errors: InvalidArgument for an unknown option (with the nearest name), a

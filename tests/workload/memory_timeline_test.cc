@@ -204,8 +204,32 @@ TEST(MemoryTimelineTest, DescribesEachStage) {
       " backward of micro-batch 0, block, 2 in flight\n"
       "      1    10.00     20.00     15.00    16.00      0.50    61.50    "
       "65.43 "
-      " backward of micro-batch 0, block, 1 in flight\n"
-      "warning: stage 0 needs 77.5 GiB, more than the GPU's 74.5 GiB\n");
+      " backward of micro-batch 0, block, 1 in flight\n");
+  EXPECT_EQ(DescribeExcess(program, MemoryOf(program)),
+            "stage 0 needs 77.5 GiB, more than the GPU's 74.5 GiB");
+  parts.gpu.memory = Bytes(0);  // Not known.
+  const Program unknown = ValueOrDie(Program::Create(parts));
+  EXPECT_EQ(DescribeExcess(unknown, MemoryOf(unknown)), "");
+}
+
+// The cache is there while every module runs, also the first.
+TEST(MemoryTimelineTest, InferenceKeepsTheCacheAllTheTime) {
+  constexpr int64_t kGiB = int64_t{1} << 30;
+  ProgramParts parts;
+  parts.sizes = {.num_ranks = 1};
+  parts.forward_only = true;
+  parts.modules = {
+      Module("first", {.weights = Bytes(10 * kGiB),
+                       .workspace = Bytes(2 * kGiB),
+                       .cache = Bytes(3 * kGiB)}),
+      Module("last", {.workspace = Bytes(kGiB), .cache = Bytes(kGiB)})};
+  parts.stages = {{.runs = {{.modules = {ModuleId(0), ModuleId(1)}}}}};
+  const Program program = ValueOrDie(Program::Create(parts));
+  EXPECT_EQ(
+      DescribeMemory(program, MemoryOf(program)),
+      "memory of a rank in GiB, with the KV cache of the step's sequences\n"
+      "  stage  weights  KV cache workspace     peak  at the peak\n"
+      "      0    10.00      4.00      2.00    16.00  first\n");
 }
 
 TEST(MemoryTimelineTest, WritesEachSlot) {

@@ -93,13 +93,13 @@ constexpr std::string_view kChunkedFile =
     "micro_batches: 4}\n"
     "phase: training\n"
     "schedule: zb-v\n"
-    "gpu: {memory: 80000000000, peak_tflops: 989.4, communication_slowdown: "
-    "0.125}\n"
+    "gpu: {name: \"h100-sxm\", memory: 80000000000, peak_tflops: 989.4, "
+    "communication_slowdown: 0.125}\n"
     "work: {tokens: 4096, model_flops: 1.5e+18}\n"
     "modules:\n"
     "  - name: block\n"
     "    memory: {weights: 1, gradients: 2, optimizer: 3, saved: 4, workspace: "
-    "5}\n"
+    "5, cache: 6}\n"
     "stages:\n"
     "  - count: 2\n"
     "    run:\n"
@@ -112,11 +112,13 @@ TEST(ProgramFileTest, ReadsChunksMemoryGpuAndWork) {
   EXPECT_EQ(program.sizes().virtual_stages, 2);
   EXPECT_EQ(program.gpu(), (ProgramGpu{.memory = Bytes(80'000'000'000),
                                        .peak_tflops = 989.4,
-                                       .communication_slowdown = 0.125}));
+                                       .communication_slowdown = 0.125,
+                                       .name = "h100-sxm"}));
   EXPECT_EQ(program.work(),
             (ProgramWork{.tokens = 4096, .model_flops = 1.5e18}));
   EXPECT_EQ(program.module(ModuleId(0)).memory,
-            (ModuleMemory{Bytes(1), Bytes(2), Bytes(3), Bytes(4), Bytes(5)}));
+            (ModuleMemory{Bytes(1), Bytes(2), Bytes(3), Bytes(4), Bytes(5),
+                          Bytes(6)}));
   const ModuleRun first = {.times = 3, .modules = {ModuleId(0)}};
   const ModuleRun second = {.times = 2, .modules = {ModuleId(0)}, .chunk = 1};
   EXPECT_EQ(program.stage(1).runs, (std::vector<ModuleRun>{first, second}));
@@ -255,7 +257,7 @@ INSTANTIATE_TEST_SUITE_P(
             "p:5:31: the slowdown by communication is 1, expected 0 to 0.999"),
         Chunked("Gpu", 5, "gpu: {memori: 1}",
                 "p:5:15: unknown field of the GPU \"memori\"; did you mean "
-                "\"memory\"? (known: communication_slowdown, memory, "
+                "\"memory\"? (known: communication_slowdown, memory, name, "
                 "peak_tflops)"),
         Chunked("Work", 6, "work: {flops: 1}",
                 "p:6:15: unknown field of the work of an iteration \"flops\"; "

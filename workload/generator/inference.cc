@@ -1,8 +1,10 @@
 #include "workload/generator/inference.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "astra-core/base/status_macros.h"
@@ -21,7 +23,7 @@ ModuleContext ContextOf(const InferenceSetup& setup) {
   const bool decodes = setup.phase == InferencePhase::kDecode;
   return {.tensor = setup.tensor,
           .expert = setup.expert,
-          .expert_tensor = setup.expert_tensor,
+          .expert_tensor = setup.expert_tensor_size(),
           .sequences = setup.batch,
           .positions = decodes ? 1 : setup.positions,
           .past = decodes ? setup.positions : setup.cached,
@@ -38,7 +40,7 @@ TrainingSetup LayoutOf(const InferenceSetup& setup) {
   layout.tensor = setup.tensor;
   layout.pipeline = setup.pipeline;
   layout.expert = setup.expert;
-  layout.expert_tensor = setup.expert_tensor;
+  layout.expert_tensor = setup.expert_tensor_size();
   return layout;
 }
 
@@ -46,11 +48,11 @@ absl::Status CheckLayout(const ModelSpec& model, const InferenceSetup& setup) {
   const ParallelSizes sizes = {.num_ranks = setup.world_size,
                                .tensor = setup.tensor,
                                .expert = setup.expert,
-                               .expert_tensor = setup.expert_tensor,
+                               .expert_tensor = setup.expert_tensor_size(),
                                .pipeline = setup.pipeline};
   ASTRA_RETURN_IF_ERROR(ParallelPlan::Create(sizes).status());
-  ASTRA_RETURN_IF_ERROR(
-      CheckSplits(model, setup.tensor, setup.expert, setup.expert_tensor));
+  ASTRA_RETURN_IF_ERROR(CheckSplits(model, setup.tensor, setup.expert,
+                                    setup.expert_tensor_size()));
   if (setup.pipeline > model.layers) {
     return absl::InvalidArgumentError(fmt::format(
         "PP {} is more than the {} layers", setup.pipeline, model.layers));
@@ -89,6 +91,48 @@ std::vector<MockModule> InferredBlock(const ModelSpec& model, int64_t layer,
   return modules;
 }
 
+// What `op` reads and writes beside its weights and the cache.
+int64_t ActivationBytes(const Operator& op, int64_t cache) {
+  int64_t others = 0;
+  if (const auto* product = std::get_if<Gemm>(&op.shape)) {
+    others = product->groups * product->n * product->k * BytesOf(op.precision);
+  } else if (std::holds_alternative<Attention>(op.shape)) {
+    others = cache;
+  }
+  return std::max<int64_t>(0, std::llround(BytesMoved(op)) - others);
+}
+
+// See InferenceBlueprint.
+ModuleMemory MemoryOf(const MockModule& module, const ModelSpec& model,
+                      const ModuleContext& context) {
+  constexpr int64_t kElementBytes = 2;
+  bool is_fp8 = false;
+  int64_t largest = 0;
+  for (const ModuleStep& step : module.pass(ModulePass::kForward)) {
+    if (step.kind != StepKind::kCompute) continue;
+    is_fp8 |= std::holds_alternative<Gemm>(step.op.shape) &&
+              step.op.precision == Precision::kFp8;
+    largest =
+        std::max(largest, ActivationBytes(step.op, module.kv_cache_bytes));
+  }
+  const int64_t parameters = module.parameters + module.expert_parameters;
+  ModuleMemory memory;
+  memory.weights = Bytes(parameters * (is_fp8 ? 1 : kElementBytes));
+  memory.cache = Bytes(module.kv_cache_bytes);
+  memory.workspace =
+      Bytes(largest + kElementBytes * context.tokens() * model.hidden);
+  return memory;
+}
+
+std::vector<MockModule> WithMemory(std::vector<MockModule> modules,
+                                   const ModelSpec& model,
+                                   const ModuleContext& context) {
+  for (MockModule& module : modules) {
+    module.memory = MemoryOf(module, model, context);
+  }
+  return modules;
+}
+
 }  // namespace
 
 absl::StatusOr<Blueprint> InferenceBlueprint(const ModelSpec& model,
@@ -101,12 +145,15 @@ absl::StatusOr<Blueprint> InferenceBlueprint(const ModelSpec& model,
   empty.sizes = {.num_ranks = setup.world_size,
                  .tensor = setup.tensor,
                  .expert = setup.expert,
-                 .expert_tensor = setup.expert_tensor,
+                 .expert_tensor = setup.expert_tensor_size(),
                  .pipeline = setup.pipeline};
   if (setup.pipeline > 1) {
     empty.pipeline_message = Bytes(2 * context.tokens() * model.hidden);
   }
   BlueprintBuilder builder(std::move(empty));
+  const auto add = [&](std::vector<MockModule> modules) {
+    return builder.AddAll(WithMemory(std::move(modules), model, context));
+  };
   const int64_t vocabulary =
       PaddedVocabulary(model.vocabulary, setup.tensor, /*divisor=*/1);
   ASTRA_ASSIGN_OR_RETURN(const std::vector<int64_t> layers,
@@ -115,15 +162,13 @@ absl::StatusOr<Blueprint> InferenceBlueprint(const ModelSpec& model,
   for (size_t i = 0; i < layers.size(); ++i) {
     ProgramStage stage;
     if (i == 0) {
-      AppendRun({builder.Add(Embedding(model, vocabulary, context))},
-                stage.runs);
+      AppendRun(add({Embedding(model, vocabulary, context)}), stage.runs);
     }
     for (int64_t end = layer + layers[i]; layer < end; ++layer) {
-      AppendRun(builder.AddAll(InferredBlock(model, layer, context)),
-                stage.runs);
+      AppendRun(add(InferredBlock(model, layer, context)), stage.runs);
     }
     if (i + 1 == layers.size()) {
-      AppendRun({builder.Add(Logits(model, vocabulary, context))}, stage.runs);
+      AppendRun(add({Logits(model, vocabulary, context)}), stage.runs);
     }
     builder.AddStage(std::move(stage));
   }

@@ -25,16 +25,30 @@ struct InferenceSetup {
   int64_t tensor = 1;
   int64_t pipeline = 1;
   int64_t expert = 1;
-  int64_t expert_tensor = 1;  // Experts are not split by TP, but spread.
-  int64_t batch = 1;          // Sequences of a replica's step.
-  int64_t positions = 1;      // Of the prompt; of decode, already in the cache.
-  int64_t cached = 0;         // Prefill: positions in the cache before it.
+  // None: TP splits the experts as it does the rest, unless EP spreads them.
+  std::optional<int64_t> expert_tensor;
+  int64_t batch = 1;      // Sequences of a replica's step.
+  int64_t positions = 1;  // Of the prompt; of decode, already in the cache.
+  int64_t cached = 0;     // Prefill: positions in the cache before it.
   Precision precision = Precision::kBf16;
   double expert_load = 1;
   bool fp8_dispatch = false;
+
+  int64_t expert_tensor_size() const {
+    return expert_tensor.value_or(expert == 1 ? tensor : 1);
+  }
 };
 
-// A forward pass of every stage, in one micro-batch.
+// A forward pass of every stage, in one micro-batch, with the memory that each
+// module takes on a rank:
+//
+//   weights    2 B for each parameter; 1 B in modules with products in FP8
+//   cache      keys and values of the step's sequences, in BF16
+//   workspace  the inputs and outputs of the largest operator, and the hidden
+//              states that go past it
+//
+// What a server sets apart beyond that (the cache of further sequences, CUDA
+// graphs, buffers of NCCL) is not counted.
 //
 // Errors: InvalidArgument, naming the rule, for a layout that is not legal or a
 // batch that has no position.

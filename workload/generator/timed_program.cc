@@ -39,6 +39,7 @@ ProgramGpu ProgramGpuOf(const GpuSpec& gpu, Precision precision) {
       .memory = Bytes(std::llround(gpu.memory_gb * kGiB)),
       .peak_tflops = gpu.peak_tflops[IndexOf(precision)],
       .communication_slowdown = gpu.calibration.communication_slowdown,
+      .name = gpu.name,
   };
 }
 

@@ -62,6 +62,21 @@ constexpr std::string_view kWithoutEffect[] = {
     "use_cache",
 };
 
+// What AICB's files say beside the model, and its command line says again.
+constexpr std::string_view kOfCommandLine[] = {
+    "aiob_enable",
+    "expert_model_parallel_size",
+    "frame",
+    "micro_batch",
+    "model_name",
+    "moe_enable",
+    "pipeline_model_parallel",
+    "result_dir",
+    "seq_length",
+    "tensor_model_parallel_size",
+    "world_size",
+};
+
 // The fields of a file, of which null stands for an absent one. JSON is YAML
 // too, and our reader of that knows where each value stands.
 class Config {
@@ -109,11 +124,22 @@ class Config {
   }
 
   void WarnOfOthers(Warnings* warnings) {
+    std::string others;
     for (const std::string& key : fields_.keys()) {
       if (asked_.count(key) > 0) continue;
+      if (std::find(std::begin(kOfCommandLine), std::end(kOfCommandLine),
+                    key) != std::end(kOfCommandLine)) {
+        others += (others.empty() ? "" : ", ") + key;
+        continue;
+      }
       Warn(key, fmt::format("{} is not understood and left out", Quoted(key)),
            warnings);
     }
+    if (others.empty()) return;
+    warnings->push_back(fmt::format(
+        "{}: {} of the file have no effect: they are options of the command "
+        "line",
+        file_, others));
   }
 
  private:

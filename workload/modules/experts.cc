@@ -85,7 +85,7 @@ MockModule Dispatch(const ModelSpec& model, const ModuleContext& context) {
 // The bytes of all tokens that an ETP group works on.
 int64_t GatheredBytes(const ModelSpec& model, const ModuleContext& context) {
   return kElementBytes * model.hidden *
-         RoutedTokens(model, context, context.expert_tensor);
+         RoutedTokens(model, context, context.gathered_ranks());
 }
 
 MockModule Gather(const ModelSpec& model, const ModuleContext& context) {
@@ -96,7 +96,9 @@ MockModule Gather(const ModelSpec& model, const ModuleContext& context) {
                            ReturnedBytes(model, context));
   }
   const int64_t bytes = GatheredBytes(model, context);
-  builder.ForwardCollective(CollectiveKind::kAllGather, kExpertTensor, bytes);
+  if (!context.sums_experts()) {
+    builder.ForwardCollective(CollectiveKind::kAllGather, kExpertTensor, bytes);
+  }
   builder.BackwardCollective(CollectiveKind::kReduceScatter, kExpertTensor,
                              bytes);
   // Sorted by expert; each rank had one run of tokens for each.
@@ -111,7 +113,7 @@ MockModule Products(const ModelSpec& model, const ModuleContext& context) {
   const Experts& experts = *model.experts;
   const int64_t held = experts.experts / context.expert;
   const int64_t width = experts.ffn / context.expert_tensor;
-  const int64_t tokens = RoutedTokens(model, context, context.expert_tensor);
+  const int64_t tokens = RoutedTokens(model, context, context.gathered_ranks());
   // Few tokens, as in a decode step, go to as many experts at most.
   const int64_t busy = std::min(held, tokens);
   const int64_t each = (tokens + busy - 1) / busy;
@@ -143,8 +145,10 @@ MockModule Products(const ModelSpec& model, const ModuleContext& context) {
     builder.ExpertParameters(held * (inputs * width + model.hidden));
   }
   const int64_t bytes = GatheredBytes(model, context);
-  builder.ForwardCollective(CollectiveKind::kReduceScatter, kExpertTensor,
-                            bytes);
+  if (!context.sums_experts()) {
+    builder.ForwardCollective(CollectiveKind::kReduceScatter, kExpertTensor,
+                              bytes);
+  }
   builder.BackwardCollective(CollectiveKind::kAllGather, kExpertTensor, bytes);
   if (context.shared_expert_overlap) {
     builder.ForwardLaunch(CollectiveKind::kAllToAll, kExpert,
@@ -171,7 +175,9 @@ MockModule Combine(const ModelSpec& model, const ModuleContext& context) {
                   .backward = 3,
                   .saved_bytes = bytes});
   if (!context.training) {
-    builder.ForwardCollective(CollectiveKind::kAllGather,
+    builder.ForwardCollective(context.sums_experts()
+                                  ? CollectiveKind::kAllReduce
+                                  : CollectiveKind::kAllGather,
                               ParallelDimension::kTensor,
                               kElementBytes * context.tokens() * model.hidden);
   }

@@ -22,6 +22,9 @@ namespace astra {
 // dispatch in FP8 a token is a byte for each element and a scale of 4 bytes for
 // each 128.
 //
+// In inference without EP, where TP splits the experts (sums_experts), the four
+// collectives are one all-reduce over TP in "moe_combine".
+//
 // In training, "routing" of "moe_dispatch" stands for what a layer of experts
 // takes beside its work: many small kernels, and the host, which waits for the
 // numbers of tokens.
@@ -33,7 +36,9 @@ namespace astra {
 // half of the shared experts.
 //
 // Sources: Megatron-LM, the all-to-all token dispatcher, and shared_experts.py;
-// DeepSeek-V3, arXiv 2412.19437, section 3.3.
+// vLLM, fused_moe/layer.py and docs, "Expert Parallel Deployment" (experts are
+// sharded as the rest is, unless expert parallelism is enabled); DeepSeek-V3,
+// arXiv 2412.19437, section 3.3.
 std::vector<MockModule> ExpertModules(const ModelSpec& model,
                                       const ModuleContext& context);
 

@@ -63,11 +63,20 @@ struct ModuleContext {
   int64_t split_tokens() const {
     return sequence_parallel ? tokens() / tensor : tokens();
   }
+  // In inference each rank of a TP group has all of its tokens. Where TP splits
+  // every expert and EP spreads none, tokens stay where they are: each rank
+  // computes its columns of the experts for all of them, and an all-reduce sums
+  // the results.
+  bool sums_experts() const {
+    return !training && expert == 1 && expert_tensor == tensor;
+  }
   // How many ranks share the sending of tokens to their experts: in inference,
   // each rank of a TP group takes its part of what all of them have.
   int64_t routing_ranks() const {
-    return sequence_parallel || !training ? tensor : 1;
+    return sequence_parallel || (!training && !sums_experts()) ? tensor : 1;
   }
+  // From how many ranks the tokens are gathered that an expert's ranks work on.
+  int64_t gathered_ranks() const { return sums_experts() ? 1 : expert_tensor; }
 };
 
 // An operator, or a collective; of a wait, the dimension.

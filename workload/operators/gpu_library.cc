@@ -51,6 +51,15 @@ absl::StatusOr<GpuSpec> FindGpu(std::string_view name_or_path) {
   return absl::NotFoundError(UnknownName("GPU", name_or_path, names, aliases));
 }
 
+bool IsGpuType(std::string_view type, std::string_view name) {
+  const std::string wanted = LowerCase(name);
+  const std::string family = wanted.substr(0, wanted.find('-'));
+  if (IsNamed(type, wanted, {}) || IsNamed(type, family, {})) return true;
+  if (IsPath(type)) return false;
+  const absl::StatusOr<GpuSpec> known = FindGpu(type);
+  return known.ok() && IsNamed(known->name, wanted, {});
+}
+
 std::vector<std::string> GpuNames() {
   std::vector<std::string> names;
   for (const GpuSpec& gpu : BundledGpus()) names.push_back(gpu.name);

@@ -20,6 +20,11 @@ namespace astra {
 // another name.
 absl::StatusOr<GpuSpec> FindGpu(std::string_view name_or_path);
 
+// Whether `type`, as a topology file has it, means the GPU `name`: the name
+// itself, an alias of it, or its family, as "H100" means "h100-sxm" and
+// "h100-pcie". Upper and lower case are the same.
+bool IsGpuType(std::string_view type, std::string_view name);
+
 // The names, without the aliases, sorted.
 std::vector<std::string> GpuNames();
 

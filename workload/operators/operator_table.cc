@@ -286,11 +286,18 @@ absl::StatusOr<OperatorSamples> ParseAnyOperatorTable(std::string_view file,
   ASTRA_RETURN_IF_ERROR(csv.status());
   const bool is_vidur = IsVidurTable(csv);
   const bool is_estimator = IsEstimatorTable(csv);
-  if (!is_vidur && !is_estimator) return ParseOperatorTable(file, contents);
+  if (!is_vidur && !is_estimator) {
+    if (!gpu.empty()) {
+      warnings->push_back(fmt::format(
+          "{}: the table names its GPUs: --table-gpu {} has no effect on it",
+          file, gpu));
+    }
+    return ParseOperatorTable(file, contents);
+  }
   if (gpu.empty()) {
     return absl::InvalidArgumentError(
         fmt::format("{}: the table does not say on which GPU it was measured: "
-                    "name one",
+                    "say so with --table-gpu NAME",
                     file));
   }
   if (is_vidur) return ParseVidurTable(file, contents, gpu, warnings);

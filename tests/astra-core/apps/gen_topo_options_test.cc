@@ -191,6 +191,16 @@ TEST(GenTopoOptionsTest, WarnsOfAnotherAswCountThanItComputes) {
               ElementsAre("--asw-switch-num 64 has no effect: the other "
                           "options make 8 ASWs"));
   EXPECT_THAT(Read("-topo Spectrum-X -g 128 -asn 8").warnings, IsEmpty());
+  EXPECT_THAT(Read("-topo Spectrum-X -g 128 -gt B2000").warnings,
+              ElementsAre("--gpu-type \"B2000\" is not a known GPU; did you "
+                          "mean \"b200\"? (gen_workload --list-gpus lists "
+                          "all)"));
+  for (const char* type : {"A100", "A800", "H100", "H800", "H20", "h100",
+                           "GB200", "h100-sxm", "GPU", "NONE"}) {
+    EXPECT_THAT(
+        Read(fmt::format("-topo Spectrum-X -g 128 -gt {}", type)).warnings,
+        IsEmpty());
+  }
   EXPECT_THAT(Read("-topo Spectrum-X -g 128").warnings, IsEmpty());
   EXPECT_EQ(FileOf("-g 32 -asn 5"), FileOf("-g 32"));
 }

@@ -17,7 +17,8 @@ using ::astra::testing::ValueOrDie;
 absl::StatusOr<ModelSpec> TryModel(const std::string& arguments) {
   Warnings warnings;
   return ReadModelOptions(
-      ValueOrDie(ParseArguments(GenWorkloadOptionSpecs(), arguments)),
+      ValueOrDie(ParseArguments(GenWorkloadOptionSpecs(), arguments,
+                                kGenWorkloadOperands)),
       &warnings);
 }
 ModelSpec ModelOf(const std::string& arguments) {
@@ -36,7 +37,11 @@ TEST(GenWorkloadModelTest, KnowsAicbsModels) {
         std::pair{"moe", "mixtral-8x7b"},
         std::pair{"deepseek16", "deepseek-v2-lite"},
         std::pair{"deepseek236", "deepseek-v2"},
-        std::pair{"deepseek671", "deepseek-v3"}}) {
+        std::pair{"deepseek671", "deepseek-v3"},
+        std::pair{"deepseek-671B", "deepseek-v3"},
+        std::pair{"qwen3-235B", "qwen3-moe-235b-a22b"},
+        std::pair{"qwen3-next-80B", "qwen3-next-80b-a3b"},
+        std::pair{"Mixtral_8*7B", "mixtral-8x7b"}}) {
     EXPECT_EQ(ModelOf(fmt::format("-m {}", aicb)).name, name);
   }
 }
@@ -107,6 +112,60 @@ TEST(GenWorkloadModelTest, ChangesABundledModel) {
   EXPECT_EQ(moe.experts->dense_layers, 0);
 }
 
+// AICB's defaults of latent attention, and its names of what changes them.
+TEST(GenWorkloadModelTest, MakesAicbsDeepSeekFromItsSizes) {
+  const std::string sizes =
+      "--frame=DeepSeek --num_layers=61 --hidden_size=7168 "
+      "--num_attention_heads=128 --ffn_hidden_size=2048 --num_experts=256 "
+      "--moe_router_topk=8 ";
+  const ModelSpec model = ModelOf(sizes);
+  EXPECT_FALSE(model.full_attention);
+  EXPECT_EQ(model.latent_attention, (LatentAttention{.heads = 128,
+                                                     .q_lora_rank = 1536,
+                                                     .kv_lora_rank = 512,
+                                                     .nope_head_dim = 128,
+                                                     .rope_head_dim = 64,
+                                                     .v_head_dim = 128}));
+  EXPECT_EQ(model.experts, (Experts{.experts = 256,
+                                    .top_k = 8,
+                                    .ffn = 2048,
+                                    .shared_ffn = 4096,
+                                    .dense_layers = 3}));
+  EXPECT_EQ(model.feed_forward.ffn, 2048);
+  const ModelSpec other =
+      ModelOf(sizes +
+              "--q_lora_rank=0 --kv_lora_rank=1 --qk_nope_dim=2 "
+              "--qk_rope_dim=4 --v_head_dim=5 --n_dense_layers=1 "
+              "--n_shared_expert=1");
+  EXPECT_EQ(other.latent_attention, (LatentAttention{.heads = 128,
+                                                     .q_lora_rank = 0,
+                                                     .kv_lora_rank = 1,
+                                                     .nope_head_dim = 2,
+                                                     .rope_head_dim = 4,
+                                                     .v_head_dim = 5}));
+  // AICB's scripts say the framework in -m, and have sizes of their own.
+  const ModelSpec script =
+      ModelOf("-m deepseek --frame DeepSeek --num_experts 4 --num_layers 10");
+  EXPECT_EQ(script.layers, 10);
+  EXPECT_EQ(script.hidden, 5120);
+  EXPECT_EQ(script.latent_attention->heads, 40);
+  EXPECT_EQ(script.experts->experts, 4);
+  EXPECT_EQ(other.experts->dense_layers, 1);
+  EXPECT_EQ(other.experts->shared_ffn, 2048);
+}
+
+TEST(GenWorkloadModelTest, TakesTheOperandsOfAicbsInference) {
+  for (const auto& [typed, bundled] :
+       {std::pair{"DeepSeek-671B", "deepseek-v3"},
+        std::pair{"Qwen3-Moe-235B", "qwen3-moe-235b-a22b"},
+        std::pair{"Qwen3-Next-80B", "qwen3-next-80b-a3b"}}) {
+    ModelSpec expected = ModelOf(fmt::format("-m {}", bundled));
+    expected.name = typed;
+    EXPECT_EQ(ModelOf(typed), expected);
+  }
+  EXPECT_EQ(ModelOf("llama3-8b --num-layers 3").layers, 3);
+}
+
 // Heads of Qwen3-32B are 128 wide, not 5120 / 64.
 TEST(GenWorkloadModelTest, OtherKeyHeadsDoNotChangeTheirWidth) {
   EXPECT_EQ(
@@ -122,10 +181,15 @@ TEST(GenWorkloadModelTest, RefusesModelsThatCannotBe) {
         std::pair{"-m llama3-8b --num-attention-heads 3",
                   "--num-attention-heads 3 does not divide the hidden size "
                   "4096"},
-        std::pair{"-m deepseek-v3 --num-attention-heads 64",
-                  "--hidden-size, --num-attention-heads and --num-query-groups "
-                  "do not describe the attention of deepseek-v3: write a model "
-                  "file"},
+        std::pair{"-m deepseek-v3 --num-query-groups 8",
+                  "--num-query-groups has no effect: deepseek-v3 has latent "
+                  "attention"},
+        std::pair{"-m llama3-8b --q-lora-rank 8",
+                  "--q-lora-rank has no effect: llama3-8b has no latent "
+                  "attention"},
+        std::pair{"Qwen3-Moe -m llama3-8b",
+                  "unexpected argument \"Qwen3-Moe\": --model names the "
+                  "model"},
         std::pair{"-m llama3-8b --num-experts 8",
                   "--num-experts has no effect: llama3-8b has no experts"},
         std::pair{"-m llama3-8b --topk 2",

@@ -113,10 +113,13 @@ TEST_F(GenWorkloadTest, AProgramSaysScheduleGpuAndWork) {
   const std::string text = FileOf(
       "-m tiny.yaml --world-size 2 --pp 2 --schedule gpipe "
       "--global-batch 4 --seq-length 128 --gpu H100 --format program");
-  EXPECT_THAT(text, HasSubstr("\nschedule: gpipe\n"
-                              "gpu: {memory: 85899345920, peak_tflops: 989.4, "
-                              "communication_slowdown: 0}\n"
-                              "work: {tokens: 512, model_flops: "));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "\nschedule: gpipe\n"
+          "gpu: {name: \"h100-sxm\", memory: 85899345920, peak_tflops: 989.4, "
+          "communication_slowdown: 0}\n"
+          "work: {tokens: 512, model_flops: "));
   EXPECT_THAT(FileOf("-m tiny.yaml --phase decode --world-size 4 --tp 2 "
                      "--batch 8 --seq-length 128 --gpu H100 --format program"),
               HasSubstr("\nwork: {tokens: 16, model_flops: 0}\n"));
@@ -402,6 +405,34 @@ TEST_F(GenWorkloadTest, SaysWhichTimesWereMeasured) {
   EXPECT_THAT(elsewhere, Not(HasSubstr("measured (")));
 }
 
+TEST_F(GenWorkloadTest, WarnsOfASpeedOfAttentionThatChangesNothing) {
+  const std::string warning =
+      "gen_workload: warning: --attention-speed has no effect: attention is "
+      "bound by memory, or by the start of its kernel\n";
+  EXPECT_EQ(Run("-m tiny.yaml --phase decode --world-size 1 --seq-length 128 "
+                "--gpu H100 -o w.txt --attention-speed 0.5")
+                .error,
+            warning);
+  EXPECT_EQ(Run("-m llama3-8b --phase prefill --world-size 1 --seq-length 8192 "
+                "--gpu H100 -o w.txt --attention-speed 0.5")
+                .error,
+            "");
+}
+
+// AICB's option.
+TEST_F(GenWorkloadTest, DrawsTheCommunicationOfARank) {
+  const ProgramResult result = RunTiny("--enable_visual");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, EndsWith("w.txt\nw.html\n"));
+  const std::string page = ReadText(folder_.PathOf("w.html"));
+  EXPECT_THAT(page, HasSubstr("<title>tiny</title>"));
+  EXPECT_THAT(page, HasSubstr("conic-gradient(#0072b2 0.0000%"));
+  for (const char* what : {"DP all-gather", "DP reduce-scatter",
+                           "TP all-gather", "TP reduce-scatter"}) {
+    EXPECT_THAT(page, HasSubstr(fmt::format("<td>{}</td>", what)));
+  }
+}
+
 TEST_F(GenWorkloadTest, RefusesTablesOfUnknownGpus) {
   WriteText(folder_.PathOf("t.csv"),
             "gpu,operator,precision,bytes,time_us\n"
@@ -464,6 +495,8 @@ TEST_F(GenWorkloadTest, WarnsOfWhatSimaiItselfCannotRead) {
           "H100 -o w.txt");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.error,
+            "gen_workload: warning: stage 0 needs 17112.1 GiB, more than the "
+            "GPU's 80.0 GiB\n"
             "gen_workload: warning: SimAI itself loses the computation of "
             "grad_param_compute, which takes over 2^31 ns\n");
 }

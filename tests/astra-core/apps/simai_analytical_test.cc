@@ -20,9 +20,11 @@ using ::astra::testing::ReadText;
 using ::astra::testing::RunProgram;
 using ::astra::testing::TemporaryFolder;
 using ::astra::testing::WriteText;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr std::string_view kWorkload =
     "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1 "
@@ -141,6 +143,74 @@ TEST_F(SimaiAnalyticalTest, TakesSimAisSpellings) {
             0);
 }
 
+// SimAI's users give all of them to every run.
+TEST_F(SimaiAnalyticalTest, WarnsOfOverlapsOfNothing) {
+  const ProgramResult result =
+      Analyse("-w w.txt -n t.txt -dp_o 0.5 -tp_o 0.5 -ep_o 0.5 -pp_o 0.5");
+  EXPECT_EQ(result.exit_code, 0);
+  std::string warnings;
+  for (const char* dimension : {"dp DP", "ep EP", "pp PP"}) {
+    const std::string_view names = dimension;
+    warnings += fmt::format(
+        "simai_analytical: warning: --{}-overlap has no effect: w.txt has no "
+        "{} communication\n",
+        names.substr(0, 2), names.substr(3));
+  }
+  EXPECT_EQ(result.error, warnings);
+}
+
+// A program of one module that keeps 8 GiB, timed for a GPU of 4.
+constexpr std::string_view kLargeProgram =
+    "simai_program: 1\n"
+    "sizes: {gpus: 8}\n"
+    "gpu: {name: a100-sxm-80gb, memory: 4294967296}\n"
+    "modules:\n"
+    "  - name: block\n"
+    "    memory: {weights: 8589934592}\n"
+    "    forward: [{compute: 5us}]\n"
+    "stages: [{run: [{modules: [block]}]}]\n";
+
+TEST_F(SimaiAnalyticalTest, RefusesAProgramThatIsTimedForAnotherGpu) {
+  WriteText(folder_.PathOf("p.yaml"), kLargeProgram);
+  const std::string message =
+      "p.yaml is timed for the GPU \"a100-sxm-80gb\", but t.txt has "
+      "\"H100\"";
+  ExpectRefused("-w p.yaml -n t.txt",
+                message + " (--gpu-mismatch runs it all the same)");
+  const ProgramResult allowed = Analyse("-w p.yaml -n t.txt --gpu-mismatch");
+  EXPECT_EQ(allowed.exit_code, 0);
+  EXPECT_THAT(allowed.error,
+              StartsWith("simai_analytical: warning: " + message + "\n"));
+  // The GPU of the topology has the name, or none.
+  for (const char* cluster : {"-g_type A100", "-g_type a100-sxm-80gb", ""}) {
+    EXPECT_EQ(
+        Analyse(fmt::format("-w p.yaml -g 8 -g_p_s 8 -nv 300 {}", cluster))
+            .exit_code,
+        0);
+  }
+}
+
+TEST_F(SimaiAnalyticalTest, SaysWhetherAProgramFitsIntoTheGpu) {
+  std::string program(kLargeProgram);
+  WriteText(folder_.PathOf("p.yaml"), program);
+  const std::string run = "-w p.yaml -g 8 -g_p_s 8 -nv 300 -o o";
+  const ProgramResult result = Analyse(run);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.error,
+            "simai_analytical: warning: p.yaml: stage 0 needs 8.0 GiB, more "
+            "than the GPU's 4.0 GiB\n");
+  EXPECT_THAT(
+      ReadText(folder_.PathOf("o/run.json")),
+      AllOf(HasSubstr("\"fits\": false"), HasSubstr("\"gpu_memory_gib\": 4.0"),
+            HasSubstr("\"peak_memory_gib\": 8.0")));
+
+  program.replace(program.find("4294967296"), 10, "8589934592");
+  WriteText(folder_.PathOf("p.yaml"), program);
+  EXPECT_EQ(Analyse(run).error, "");
+  EXPECT_THAT(ReadText(folder_.PathOf("o/run.json")),
+              HasSubstr("\"fits\": true"));
+}
+
 TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
   ExpectRefused("", "--workload is missing: give a workload file with -w");
   ExpectRefused("-w w.txt -n t.txt --topolgy x",
@@ -156,8 +226,6 @@ TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
                 "--gpu-type is \"A100\", but t.txt has \"H100\"");
   ExpectRefused("-w w.txt -n t.txt -nv 360",
                 "--nvlink has no effect: -n says what the cluster is");
-  ExpectRefused("-w w.txt -n t.txt -pp_o 0.5",
-                "--pp-overlap has no effect: w.txt has no PP communication");
   ExpectRefused("-w w.txt -n t.txt --seed 3",
                 "--seed has no effect: without --jitter nothing is random");
   ExpectRefused("-w w.txt -n t.txt --contention 1",

@@ -126,6 +126,58 @@ TEST(InferenceTest, ExpertsAreSpreadAndNotSplit) {
             4 * 6144);
 }
 
+// Without EP each of 2 ranks has half of the columns of all 8 experts, as vLLM
+// shards them: no token travels, and one all-reduce sums 2 tokens of 64 x 2 B.
+TEST(InferenceTest, TensorParallelismSplitsExpertsUnlessEpSpreadsThem) {
+  const Blueprint blueprint = Infer(SmallMoe(), Decode());
+  EXPECT_THAT(CollectivesOf(blueprint, "moe_dispatch"), IsEmpty());
+  EXPECT_THAT(CollectivesOf(blueprint, "moe_gather"), IsEmpty());
+  EXPECT_THAT(CollectivesOf(blueprint, "moe_experts"), IsEmpty());
+  EXPECT_THAT(CollectivesOf(blueprint, "moe_combine"),
+              ElementsAre("all-reduce TP 256 B"));
+  EXPECT_EQ(ModuleOf(blueprint.modules, "moe_experts").expert_parameters,
+            8 * 6144 / 2);
+  // Both tokens go to 2 experts each, on every rank.
+  const Operator& up = OperatorOf(ModuleOf(blueprint.modules, "moe_experts"),
+                                  kForward, "experts_up");
+  EXPECT_EQ(std::get<Gemm>(up.shape).groups * std::get<Gemm>(up.shape).m, 4);
+  EXPECT_EQ(std::get<Gemm>(up.shape).n, 2 * 32 / 2);
+
+  InferenceSetup whole = Decode();
+  whole.expert_tensor = 1;
+  EXPECT_EQ(ModuleOf(Infer(SmallMoe(), whole).modules, "moe_experts")
+                .expert_parameters,
+            8 * 6144);
+}
+
+// Half of SmallLlama's 254,528 parameters, but the norms of 9 x 64, which both
+// ranks have; the cache as above. The logits need most: 2 of 64 numbers in and
+// 256 out, and the 64 tokens that went in.
+TEST(InferenceTest, SaysTheMemoryOfARank) {
+  const Blueprint blueprint = Infer(SmallLlama(), SmallSetup());
+  ModuleMemory sum;
+  for (const ModuleRun& run : blueprint.stages[0].runs) {
+    for (const ModuleId id : run.modules) {
+      const ModuleMemory& memory = blueprint.modules[id.index()].memory;
+      sum.weights += run.times * memory.weights;
+      sum.cache += run.times * memory.cache;
+      EXPECT_GE(memory.workspace, Bytes(2 * 64 * 64));
+    }
+  }
+  const StageTotals totals = Sum(blueprint, blueprint.stages[0]);
+  EXPECT_EQ(sum.weights, Bytes(2 * totals.parameters));
+  EXPECT_EQ(totals.parameters, (254528 - 9 * 64) / 2 + 9 * 64);
+  EXPECT_EQ(sum.cache, Bytes(4 * 64 * 32));
+
+  InferenceSetup fp8 = SmallSetup();
+  fp8.precision = Precision::kFp8;
+  const Blueprint halved = Infer(SmallLlama(), fp8);
+  EXPECT_EQ(2 * ModuleOf(halved.modules, "mlp_row").memory.weights,
+            ModuleOf(blueprint.modules, "mlp_row").memory.weights);
+  EXPECT_EQ(ModuleOf(halved.modules, "final_column").memory.weights,
+            ModuleOf(blueprint.modules, "final_column").memory.weights);
+}
+
 TEST(InferenceTest, SharedExpertsRunBeforeTheRouter) {
   const Blueprint blueprint = Infer(SmallDeepSeek(), Decode());
   EXPECT_EQ(RunTexts(blueprint, blueprint.stages.at(0)).at(2),

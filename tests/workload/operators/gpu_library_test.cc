@@ -74,6 +74,22 @@ TEST(GpuLibraryTest, NoNameIsGivenTwice) {
   }
 }
 
+TEST(GpuLibraryTest, ATypeOfATopologyMeansAGpuOrItsFamily) {
+  for (const auto& [type, name] :
+       {std::pair{"H100", "h100-sxm"}, std::pair{"h100", "h100-pcie"},
+        std::pair{"A100", "a100-sxm-40gb"}, std::pair{"A800", "a800-sxm-80gb"},
+        std::pair{"H20", "h20"}, std::pair{"GB200-NVL72", "gb200"},
+        std::pair{"H100_SXM", "h100-sxm"}, std::pair{"mine", "MINE"}}) {
+    EXPECT_TRUE(IsGpuType(type, name)) << type << " " << name;
+  }
+  for (const auto& [type, name] :
+       {std::pair{"H200", "h20"}, std::pair{"H20", "h200"},
+        std::pair{"A100", "h100-sxm"}, std::pair{"B2000", "b200"},
+        std::pair{"H100-SXM", "h100-pcie"}, std::pair{"", "h100-sxm"}}) {
+    EXPECT_FALSE(IsGpuType(type, name)) << type << " " << name;
+  }
+}
+
 TEST(GpuLibraryTest, TheNumbersAreSane) {
   for (const GpuSpec& gpu : BundledGpus()) {
     SCOPED_TRACE(gpu.name);

@@ -116,8 +116,8 @@ TEST(OperatorTableTest, NeedsAGpuWhereTheTableNamesNone) {
       ParseAnyOperatorTable("t", "b,l,dim,F_dur(us),B_dur(us)\n", "",
                             &warnings),
       StatusIs(absl::StatusCode::kInvalidArgument,
-               "t: the table does not say on which GPU it was measured: name "
-               "one"));
+               "t: the table does not say on which GPU it was measured: say so "
+               "with --table-gpu NAME"));
 }
 
 class BadOperatorTableTest : public ::testing::TestWithParam<BadInput> {};
