@@ -119,10 +119,11 @@ def spines_alike(folder, path):
             highest[here] = max(highest.get(here, 0), after)
     starts = collections.defaultdict(list)
     for row, nodes in zip(our_rows(folder), ends):
-        starts[nodes[0], nodes[-1]].append((float(row["start_us"]), nodes))
+        starts[nodes[0], nodes[-1]].append(
+            (float(row["start_us"]), int(row["channel"]), nodes))
     alike = 0
     for flows in starts.values():
-        for ordinal, (_, nodes) in enumerate(sorted(flows)):
+        for ordinal, (_, _, nodes) in enumerate(sorted(flows)):
             choice = theirs.get((nodes[0], nodes[-1], ordinal))
             if choice is None:
                 continue
