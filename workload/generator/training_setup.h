@@ -109,8 +109,8 @@ struct TrainingSetup {
 // Errors: FailedPrecondition that names the first rule that does not hold, with
 // the numbers in it, such as "TP 3 does not divide the 32 attention heads". No
 // other check of the generator has this code, so a program can tell a layout
-// that is not legal from other bad input. InvalidArgument for sequences that are
-// too long for the model, and for more tokens than can be counted.
+// that is not legal from other bad input. InvalidArgument for sequences that
+// are too long for the model, and for more tokens than can be counted.
 absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup);
 
 // Gives the error of a rule the code of an illegal layout.

@@ -17,9 +17,8 @@ TEST(JsonWriterTest, SeparatesValuesOfObjectsAndArrays) {
   json.BeginObject().EndObject().Number(1).Texts({}).EndArray();
   json.Key("texts").Texts(std::vector<std::string>{"[", ":"});
   json.Flag("d", true).EndObject();
-  EXPECT_EQ(json.text(),
-            R"({"a":"x","b":8,"c":0.5,"list":[-1,null,{},1.0,[]],)"
-            R"("texts":["[",":"],"d":true})");
+  EXPECT_EQ(json.text(), R"({"a":"x","b":8,"c":0.5,"list":[-1,null,{},1.0,[]],)"
+                         R"("texts":["[",":"],"d":true})");
 }
 
 TEST(JsonWriterTest, WritesNumbersToTheLastBitAndNullForNone) {
