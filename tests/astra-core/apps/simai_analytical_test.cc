@@ -214,7 +214,7 @@ TEST_F(SimaiAnalyticalTest, SaysWhetherAProgramFitsIntoTheGpu) {
 TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
   ExpectRefused("", "--workload is missing: give a workload file with -w");
   ExpectRefused("-w w.txt -n t.txt --topolgy x",
-                "unknown option \"--topolgy\"; did you mean --topology? "
+                "unknown option \"--topolgy\"; did you mean --topology FILE? "
                 "(--help lists all)");
   ExpectRefused("-w w.txt -n none.txt",
                 "none.txt: cannot be read: No such file or directory");
@@ -260,7 +260,7 @@ TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
                 "--stop-at: \"5\" is not a time of at most 26 days, such as "
                 "10s");
   ExpectRefused("-w t.txt -n w.txt",
-                "t.txt:1:1: unknown policy \"18\"; did you mean \"DATA\"? "
+                "t.txt:1:1: unknown policy \"18\" "
                 "(known: DATA, DISTRIBUTED_INFERENCE, HYBRID_CUSTOMIZED, "
                 "HYBRID_DATA_MODEL, HYBRID_DLRM, HYBRID_DLRM_ENHANCED, "
                 "HYBRID_MODEL_DATA, MICRO, MODEL, HYBRID_TRANSFORMER, "
