@@ -181,9 +181,8 @@ void WarnOfGpuType(GenTopoOptions& options) {
     names.insert(names.end(), gpu.aliases.begin(), gpu.aliases.end());
   }
   options.warnings.push_back(fmt::format(
-      "--gpu-type {} is not a known GPU; did you mean {}? (gen_workload "
-      "--list-gpus lists all)",
-      Quoted(type), Quoted(NearestName(type, names))));
+      "--gpu-type {} is not a known GPU{} (gen_workload --list-gpus lists all)",
+      Quoted(type), DidYouMean(type, names)));
 }
 
 absl::Status CheckAswCount(const CommandLine& flags, GenTopoOptions& options) {
