@@ -118,8 +118,9 @@ def folder_cases(folder):
          [("ALLREDUCE", n << 20) for n in (16, 32, 64)], 2, False),
         ("tut32_nvls", [*r32, "1360Gbps"], 8,
          [("ALLREDUCE", n << 20) for n in (16, 32, 64)], 12, True),
-        ("tp16_spectrum", cluster(16), 16, [(op, 64 << 20) for op in four], 6,
-         False),
+        # Its collisions fit 4 spines.
+        ("tp16_spectrum", [*cluster(16), "-psn", "4"], 16,
+         [(op, 64 << 20) for op in four], 6, False),
     ]
 
 
