@@ -256,6 +256,8 @@ void PacketNetwork::OnTimeout(uint32_t id) {
     return;
   }
   qp.progress_ps = now_ps_;
+  // What waits in a queue or behind a pause is late, not lost.
+  if (qp.in_network > 0) return ArmTimeout(id);
   if (qp.send_window != nullptr) {
     LoseAll(qp);
   } else {

@@ -102,6 +102,24 @@ TEST_P(LossTest, ToHaveNothingToSendIsNoTimeout) {
   EXPECT_EQ(network.statistics().num_retransmissions, 0u);
 }
 
+// The queue before the slow link takes longer than the timeout, and PFC keeps
+// all of it: nothing is lost, so nothing is sent again.
+TEST_P(LossTest, WhatIsOnlyLateIsNotSentAgain) {
+  const Topology topology = Drawing(3, 1, 0, 1)
+                                .Cable(0, 3, "400Gbps", "500ns")
+                                .Cable(1, 3, "400Gbps", "500ns")
+                                .Cable(2, 3, "1Gbps", "500ns")
+                                .Build();
+  PacketOptions options = Options();
+  options.nic.window = WindowScope::kNone;
+  options.nic.retransmission_timeout = Microseconds(50);
+  PacketBackend network(topology, options);
+  Finish(network, {From(0, 0, 2, MiB(1)), From(1, 1, 2, KiB(64))});
+  const NetworkStatistics& statistics = network.statistics();
+  EXPECT_EQ(statistics.num_drops + statistics.num_losses, 0u);
+  EXPECT_EQ(statistics.num_retransmissions, 0u);
+}
+
 TEST_P(LossTest, GivesUpAfterSomeTimeoutsAndSaysSo) {
   const Topology topology = Chain(2);
   PacketOptions options = Options();
