@@ -43,11 +43,10 @@ std::vector<BadInput> BadHeaders() {
       {"BlankFirstLine", "\n" + std::string(kGood),
        "w:1:1: expected a policy, such as HYBRID_TRANSFORMER"},
       {"BinaryJunk", std::string("PK\x03\x04\0\n", 6),
-       "w:1:1: unknown policy \"PK\\x03\\x04\\x00\"; did you mean \"DATA\"? "
-       "(known: DATA, DISTRIBUTED_INFERENCE, HYBRID_CUSTOMIZED, "
-       "HYBRID_DATA_MODEL, HYBRID_DLRM, HYBRID_DLRM_ENHANCED, "
-       "HYBRID_MODEL_DATA, MICRO, MODEL, HYBRID_TRANSFORMER, "
-       "HYBRID_TRANSFORMER_FWD_IN_BCKWD)"},
+       "w:1:1: unknown policy \"PK\\x03\\x04\\x00\" (known: DATA, "
+       "DISTRIBUTED_INFERENCE, HYBRID_CUSTOMIZED, HYBRID_DATA_MODEL, "
+       "HYBRID_DLRM, HYBRID_DLRM_ENHANCED, HYBRID_MODEL_DATA, MICRO, MODEL, "
+       "HYBRID_TRANSFORMER, HYBRID_TRANSFORMER_FWD_IN_BCKWD)"},
       {"PolicyUnknown", Line(1, "HYBRID_TRANSFORMR all_gpus: 8"),
        "w:1:1: unknown policy \"HYBRID_TRANSFORMR\"; did you mean "
        "\"HYBRID_TRANSFORMER\"? (known: DATA, DISTRIBUTED_INFERENCE, "
@@ -200,21 +199,21 @@ std::vector<BadInput> BadWhole() {
   return {
       {"SizesThatDoNotDivide",
        Keys("model_parallel_NPU_group: 3 pp: 2 all_gpus: 8"),
-       "w: TP 3 x PP 2 does not divide the 8 GPUs: there is no whole DP"},
+       "w:1:67: TP 3 x PP 2 does not divide the 8 GPUs: there is no whole DP"},
       {"ExpertsThatDoNotDivide",
        Keys("model_parallel_NPU_group: 2 ep: 3 all_gpus: 8"),
-       "w: EP 3 does not divide DP 4 = 8 GPUs / (TP 2 x PP 1)"},
+       "w:1:61: EP 3 does not divide DP 4 = 8 GPUs / (TP 2 x PP 1)"},
       {"CheckpointThatIsNoLayer",
        Keys("model_parallel_NPU_group: 2 all_gpus: 8 checkpoints: 1 2"),
-       "w: checkpoint 2 is no layer: the last one is 1"},
+       "w:1:73: checkpoint 2 is no layer: the last one is 1"},
       {"RecomputationThatIsNoLayer",
        Keys("model_parallel_NPU_group: 2 all_gpus: 8 checkpoints: 1 0 "
             "checkpoint_initiates: 1 16777216"),
-       "w: checkpoint_initiate 16777216 is no layer: the last one is 1"},
+       "w:1:90: checkpoint_initiate 16777216 is no layer: the last one is 1"},
       {"RecomputationFromNoCheckpoint",
        Keys("model_parallel_NPU_group: 2 all_gpus: 8 checkpoints: 1 1 "
             "checkpoint_initiates: 1 0"),
-       "w: checkpoint_initiate 0 has no checkpoint at or before it"},
+       "w:1:90: checkpoint_initiate 0 has no checkpoint at or before it"},
   };
 }
 

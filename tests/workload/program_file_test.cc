@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"NoSizes", "simai_program: 1\n",
                  "p:1:1: a program has no \"sizes\""},
         BadInput{"NoStages", "simai_program: 1\nsizes: {gpus: 1}\n",
-                 "p: the counts of the stages add up to 0, but PP is 1"},
+                 "p:1:1: the counts of the stages add up to 0, but PP is 1"},
         Line("Version", 1, "simai_program: 2",
              "p:1:16: simai_program is \"2\": expected a whole number from 1 "
              "to 1"),
@@ -242,7 +242,7 @@ INSTANTIATE_TEST_SUITE_P(
              "p:3:8: unknown phase \"trainin\"; did you mean \"training\"? "
              "(known: training, inference)"),
         Line("Inference", 3, "phase: inference",
-             "p: module \"column\" has a backward pass, but inference has "
+             "p:7:5: module \"column\" has a backward pass, but inference has "
              "none"),
         Line("Schedule", 4, "schedule: 1f1",
              "p:4:11: unknown pipeline schedule \"1f1\"; did you mean "
@@ -261,14 +261,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "peak_tflops)"),
         Chunked("Work", 6, "work: {flops: 1}",
                 "p:6:15: unknown field of the work of an iteration \"flops\"; "
-                "did you mean \"tokens\"? (known: model_flops, tokens)"),
+                "did you mean \"model_flops\"? (known: model_flops, tokens)"),
         Chunked("Memory", 9, "    memory: {weights: 17592186044417}",
                 "p:9:23: weights is \"17592186044417\": expected a whole "
                 "number from 0 to 17592186044416"),
         Chunked("Chunk", 14, "      - {chunk: 2, modules: [block]}",
-                "p: stage entry 1: a run is of chunk 2, but vpp is 2"),
+                "p:11:5: stage entry 1: a run is of chunk 2, but vpp is 2"),
         Chunked("NoChunk", 14, "      - {modules: [block]}",
-                "p: stage entry 1: chunk 1 runs no module, but vpp is 2"),
+                "p:11:5: stage entry 1: chunk 1 runs no module, but vpp is 2"),
         Line("Message", 5, "pipeline_message: 16MiB",
              "p:5:19: pipeline_message is \"16MiB\": expected a whole number "
              "of at least 0"),
@@ -284,9 +284,9 @@ INSTANTIATE_TEST_SUITE_P(
         Line("StepKind", 9, "      - {block: all-gather}",
              "p:9:9: a step has none of the fields compute, blocking, launch, "
              "prefetch, wait"),
-        Line("TwoKinds", 10, "      - {compute: 1us, wait: TP}",
-             "p:10:30: unknown field of a step \"wait\"; did you mean "
-             "\"when\"? (known: compute, when)"),
+        Line(
+            "TwoKinds", 10, "      - {compute: 1us, wait: TP}",
+            "p:10:30: unknown field of a step \"wait\" (known: compute, when)"),
         Line("Collective", 9,
              "      - {blocking: allgather, over: TP, bytes: 1}",
              "p:9:20: unknown blocking \"allgather\"; did you mean "
@@ -299,16 +299,15 @@ INSTANTIATE_TEST_SUITE_P(
              "TP, DP, EP, DP_EP, PP, CP, ETP)"),
         Line("Pipeline", 9,
              "      - {blocking: all-gather, over: PP, bytes: 1}",
-             "p: module \"column\", forward step 1: over PP, where there is "
-             "nothing but the pipeline message"),
+             "p:9:9: module \"column\", forward step 1: over PP, where there "
+             "is nothing but the pipeline message"),
         Line("NoBytes", 9, "      - {blocking: all-gather, over: TP}",
              "p:9:9: a step has no \"bytes\""),
         Line("Time", 10, "      - {compute: 812}",
              "p:10:19: \"812\" is not a time: expected a number and a unit of "
              "s, ms, us, ns or ps, such as 500ns"),
         Line("When", 17, "      - {wait: CP, when: never}",
-             "p:17:26: unknown when \"never\"; did you mean \"each\"? (known: "
-             "each, first, last)"),
+             "p:17:26: unknown when \"never\" (known: each, first, last)"),
         Line("WaitForNothing", 17, "      - {wait: XP}",
              "p:17:16: unknown wait \"XP\"; did you mean \"TP\"? (known: TP, "
              "DP, EP, DP_EP, PP, CP, ETP)"),
@@ -316,7 +315,7 @@ INSTANTIATE_TEST_SUITE_P(
              "p:20:12: count is \"0\": expected a whole number from 1 to "
              "16777216"),
         Line("Counts", 20, "  - count: 2",
-             "p: the counts of the stages add up to 3, but PP is 2"),
+             "p:20:3: the counts of the stages add up to 3, but PP is 2"),
         Line("Times", 23, "      - {times: 0, modules: [column]}",
              "p:23:17: times is \"0\": expected a whole number from 1 to "
              "1048576"),
@@ -324,8 +323,7 @@ INSTANTIATE_TEST_SUITE_P(
              "p:22:19: unknown module \"colum\"; did you mean \"column\"? "
              "(known: a \"b\": c, column)"),
         Line("NoModules", 27, "      - {}",
-             "p: stage entry 2: it runs no "
-             "module"),
+             "p:25:5: stage entry 2: it runs no module"),
         Line("NotYaml", 22, "      - {modules: [column}",
              "p:22:26: not YAML: illegal flow end")),
     [](const auto& test) { return test.param.name; });
