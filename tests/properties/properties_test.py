@@ -13,6 +13,7 @@ command that repeats it, and exits with 1. The same seed draws the same cases.
 import sys
 
 import laws
+import options
 import suite
 
 PROPERTIES = {
@@ -27,6 +28,7 @@ PROPERTIES = {
     "weak-scaling": laws.weak_scaling,
     "limits": laws.physical_limits,
     "decode": laws.decode_above_memory,
+    "options": options.every_option_acts,
     "repeated": laws.repeated,
 }
 
