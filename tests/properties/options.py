@@ -15,6 +15,7 @@ WITHOUT_CHANGE = {
     "output": "is in each command", "use-flash-attn": "says the default",
     "use-distributed-optimizer": "says the default of megatron",
     "dtype": "float16 takes the time of bfloat16",
+    "force": "lets a run that is too large go on",
 }
 
 # Values to draw from; None stands for a flag.
