@@ -289,7 +289,7 @@ TEST(GenWorkloadOptionsTest, NamesTheNearestOption) {
         std::pair{"--micro-bach", "--micro-batch"}}) {
     EXPECT_THAT(
         ParseWords(GenWorkloadOptionSpecs(), {typed, "3"}),
-        Says(fmt::format("unknown option \"{}\"; did you mean {}? (--help "
+        Says(fmt::format("unknown option \"{}\"; did you mean {} N? (--help "
                          "lists all)",
                          typed, nearest)));
   }
