@@ -1,5 +1,6 @@
 #include "astra-core/apps/simai_collective_compare.h"
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -242,12 +243,14 @@ absl::StatusOr<MeasuredComparison> CompareTable(const std::string& path) {
 
 // Says that the errors after a fit do not tell how good the fit is.
 std::string TooFewRowsText(const SystemCalibration& fit) {
+  const size_t constants = fit.constants.size();
+  const size_t rows = fit.after.errors.size();
   return fmt::format(
-      "{} constants were fitted to {} measurements: they meet these rows, "
+      "{} constant{} fitted to {} measurement{}: the fit meets these rows, "
       "whatever the rest of the system is like; give a log of at least {} "
       "sizes",
-      fit.constants.size(), fit.after.errors.size(),
-      kRowsPerConstant * fit.constants.size());
+      constants, constants == 1 ? " was" : "s were", rows, rows == 1 ? "" : "s",
+      kRowsPerConstant * constants);
 }
 
 std::string LogComparisonText(const MeasuredComparison& comparison) {

@@ -307,16 +307,27 @@ TEST_F(SimaiCollectiveTest, LogsSayWhatTheyRanOn) {
 
 TEST_F(SimaiCollectiveTest, CalibratesSystemsThatItThenReads) {
   WriteText(folder_.PathOf("a.log"), kLog);
-  const ProgramResult result =
-      Run("--calibrate a.log --system dgx-h100 --op all_reduce --out d");
-  EXPECT_EQ(result.exit_code, 0);
-  // Two rows do not determine what is fitted to them.
-  EXPECT_THAT(result.error,
-              ContainsRegex("^simai_collective: warning: [1-9] constants were "
-                            "fitted to 2 measurements: .*\n$"));
+  Print("--calibrate a.log --system dgx-h100 --op all_reduce --out d");
   EXPECT_THAT(folder_.Names(), ElementsAre("a.log", "d"));
   EXPECT_THAT(Print("--system d/dgx-h100.yaml -b 1M -e 1M"),
               EndsWith("finished   all_reduce: 1 row\n"));
+}
+
+// One row, of 8 GiB, determines the one constant that it is fitted to by
+// itself: the error is 0 whatever the system is.
+TEST_F(SimaiCollectiveTest, AFitToAsManyRowsAsConstantsIsWarnedOf) {
+  WriteText(folder_.PathOf("a.log"),
+            "#  Rank  0 Group  0 Pid  7 on n device  0 [0x1b] NVIDIA H100\n"
+            "#  Rank  1 Group  0 Pid  7 on n device  1 [0x43] NVIDIA H100\n"
+            "8589934592 2147483648 float sum -1 24730 347 347 0 24747 347 347 "
+            "0\n");
+  const ProgramResult result =
+      Run("--calibrate a.log --system dgx-h100 --op all_reduce");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.error,
+            "simai_collective: warning: 1 constant was fitted to 1 "
+            "measurement: the fit meets these rows, whatever the rest of the "
+            "system is like; give a log of at least 2 sizes\n");
 }
 
 // The first row was published (github.com/NVIDIA/nccl-tests, issue 309); the
