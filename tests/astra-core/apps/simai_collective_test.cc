@@ -349,6 +349,14 @@ TEST_F(SimaiCollectiveTest, ComparesWithTablesRowByRow) {
   EXPECT_THAT(Read("d/comparison.svg"), HasSubstr("<svg"));
 }
 
+TEST_F(SimaiCollectiveTest, RefusesFilesOfRecords) {
+  WriteText(folder_.PathOf("c.yaml"),
+            "simai_network: 1\nrecord: {pfc: false}\n");
+  ExpectRefused("--system dgx-h100 --backend packet --network c.yaml",
+                "c.yaml: record.pfc has no effect: simai_collective writes no "
+                "such files");
+}
+
 TEST_F(SimaiCollectiveTest, RefusesWhatItCannotUse) {
   ExpectRefused("--system dgx-h100 --nccl NCCL_ALGO=Rong",
                 "--nccl: unknown NCCL_ALGO \"Rong\"; did you mean \"Ring\"? "

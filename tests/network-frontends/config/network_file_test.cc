@@ -88,8 +88,8 @@ TEST_P(NetworkFileRefusesTest, SaysWhatIsWrongAndWhere) {
 const BadInput kBadInputs[] = {
     {"UnknownPart", "nics: {}",
      "n:2:7: unknown field of a network \"nics\"; did you mean \"nic\"? "
-     "(known: background, congestion, error_rate, fabric, flowlet_gap, "
-     "link_events, load_balancing, nic, nv_switch, record, seed, "
+     "(known: background, congestion, ecmp_hash, error_rate, fabric, "
+     "flowlet_gap, link_events, load_balancing, nic, nv_switch, record, seed, "
      "simai_network, time_resolution)"},
     {"UnknownField", "flowlet_gap: 1us\nlink_events: [{tim: 1us, a: 0, b: 1}]",
      "n:3:21: unknown field of link_events \"tim\"; did you mean \"time\"? "

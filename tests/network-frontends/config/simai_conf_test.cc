@@ -58,6 +58,7 @@ TEST(SimaiConfTest, TheFileOfTheProjectIsSimAIsNetwork) {
   EXPECT_EQ(o.congestion.hpcc_pint.hpcc.max_stages, 0u);
   EXPECT_THAT(o.link_events, IsEmpty());
   EXPECT_EQ(o.time_resolution, Nanoseconds(1));
+  EXPECT_EQ(o.ecmp_hash, EcmpHash::kSimai);
 }
 
 TEST(SimaiConfTest, CcModesHaveNames) {
