@@ -54,11 +54,11 @@ TOPOLOGY = "inputs/topologies/one_server_8_h100.txt"
 # PROGRAM and TOPOLOGY are files for 8 GPUs.
 READERS = {
     "model": ("yaml", ["inputs/models/*.yaml", "corpus/model/*"], [
-        f"gen_workload -m FILE --gpu H100 {SIZES} --tp 2 --format program "
-        "-o OUT",
+        f"gen_workload -m FILE --gpu H100 {SIZES} --tp 2 --sp --format "
+        "program -o OUT",
         f"gen_workload -m FILE --gpu H100 {SIZES} --pp 2 -o OUT",
-        f"gen_workload -m FILE --gpu H100 {SIZES} --tp 8 --phase decode -o OUT"
-    ]),
+        "gen_workload -m FILE --gpu H100 --world-size 8 --tp 8 --batch 1 "
+        "--seq-length 128 --phase decode -o OUT"]),
     "hugging_face": ("json", ["corpus/hugging_face/*"], [
         f"gen_workload -m FILE --gpu H100 {SIZES} --format program -o OUT"]),
     "gpu": ("yaml", ["inputs/gpus/*.yaml", "corpus/gpu/*"], [
@@ -72,8 +72,7 @@ READERS = {
         "simai_analytical -w WORKLOAD -n FILE -o OUT",
         "simai_analytical -w WORKLOAD -n FILE --system dgx-h100 -o OUT",
         "simai_simulator -w WORKLOAD -n FILE --estimate",
-        "simai_simulator -w WORKLOAD -n FILE --backend flow -o OUT",
-        f"simai_collective -n FILE {SMALL} -o OUT"]),
+        "simai_simulator -w WORKLOAD -n FILE --backend flow -o OUT"]),
     "workload": ("txt", ["inputs/workloads/*.txt", "corpus/workload/*",
                          "WORKLOAD"], [
         "simai_analytical -w FILE -n TOPOLOGY -o OUT",
@@ -121,11 +120,14 @@ READERS = {
 DICTIONARIES = {"yaml": "yaml", "json": "yaml", "xml": "xml", "txt": "text",
                 "csv": "text", "conf": "text"}
 
-# What is wrong with a file as a whole, or with two of them together, has no
-# line. FILE stands for the file that was changed, OTHER for another.
+# What is wrong with a file as a whole, with two of them together, or with a file
+# beside an option has no line. FILE stands for the file that was changed, OTHER for another.
 WITHOUT_A_LINE = [
     "out of memory: ",
     r"FILE: expected a file named GPU_OPERATOR_PRECISION\.csv",
+    r"illegal layout: ",
+    r"FILE: \w+ has no effect with --backend ",
+    r"FILE: --system \S+ has the GPU \S+, but OTHER has ",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
     r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",
 ]
