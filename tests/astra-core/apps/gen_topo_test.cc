@@ -99,10 +99,9 @@ TEST_F(GenTopoProgramTest, EndsWith2AndOneLineAndNoFileOnBadOptions) {
         std::pair{"-topo DCN+ --ro",
                   "DCN+ has no rails and one plane: --ro and --dp contradict "
                   "it; use -topo Spectrum-X or AlibabaHPN"},
-        std::pair{"-asw 8",
-                  "unknown option \"-asw\"; did you mean --asw-per-psw N? "
-                  "(--help lists "
-                  "all)"},
+        std::pair{"-aswpp 8",
+                  "unknown option \"-aswpp\"; did you mean --asw N? (--help "
+                  "lists all)"},
         std::pair{"-g 8 --gpu 8", "--gpu is given twice"},
         std::pair{"-g", "the required argument for option '--gpu' is missing"},
         std::pair{"-o --describe",

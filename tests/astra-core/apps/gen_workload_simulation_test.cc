@@ -19,7 +19,9 @@ using ::astra::testing::ReadText;
 using ::astra::testing::RunProgram;
 using ::astra::testing::SplitLines;
 using ::astra::testing::TemporaryFolder;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Times of a run, in picoseconds.
 struct Times {
@@ -42,10 +44,9 @@ class GenWorkloadSimulationTest : public ::testing::Test {
     SCOPED_TRACE(program + " " + arguments);
     const ProgramResult result = RunProgram(program, arguments, folder_.path());
     EXPECT_EQ(result.exit_code, 0) << result.error;
-    // Of gen_workload: that 10^12 parameters are many for 8 GPUs.
-    if (program != "gen_workload") {
-      EXPECT_EQ(result.error, "");
-    }
+    // Some of these models are too large for 8 GPUs, and a warning says so.
+    EXPECT_THAT(result.error,
+                AnyOf(IsEmpty(), HasSubstr("more than the GPU's 80.0 GiB")));
   }
   void MakeCluster(int num_gpus, const std::string& more = "") {
     Run("gen_topo",
