@@ -29,19 +29,20 @@ class CollectivesTest(ProfileTest):
         lines = self.dry_run("--min-bytes", 1 << 20, "--max-bytes", 1 << 20)
         # 20 us and 2^20 bytes at a bus bandwidth of 360 GB/s; 8 ranks.
         self.assertEqual(lines, [
-            "gpu,op,ranks,nodes,bytes,time_us,algbw_GBps,busbw_GBps",
-            "dry run,all_reduce,8,1,1048576,25.097,41.781,73.116",
-            "dry run,all_gather,8,1,1048576,22.549,46.503,40.690",
-            "dry run,reduce_scatter,8,1,1048576,22.549,46.503,40.690",
-            "dry run,all_to_all,8,1,1048576,22.549,46.503,40.690",
-            "dry run,send_recv,8,1,1048576,22.913,45.764,45.764"])
+            "gpu,nodes,gpus_total,nic_gbps,collective,bytes,time_us,"
+            "algbw_GBps,busbw_GBps",
+            "dry run,1,8,not stated,all_reduce,1048576,25.097,41.781,73.116",
+            "dry run,1,8,not stated,all_gather,1048576,22.549,46.503,40.690",
+            "dry run,1,8,not stated,reduce_scatter,1048576,22.549,46.503,40.690",
+            "dry run,1,8,not stated,all_to_all,1048576,22.549,46.503,40.690",
+            "dry run,1,8,not stated,send_recv,1048576,22.913,45.764,45.764"])
 
     def test_sizes_divide_over_the_ranks(self):
         lines = self.dry_run("--ranks", 12, "--nodes", 2, "--ops", "all_gather",
                              "--min-bytes", 8, "--max-bytes", 2000,
                              "--factor", 10)
         # 24 bytes are one element for each rank.
-        sizes = [line.split(",")[3:5] for line in lines[1:]]
+        sizes = [line.split(",")[1:6:4] for line in lines[1:]]
         self.assertEqual(sizes, [["2", "24"], ["2", "72"], ["2", "792"]])
 
     def test_refuses_ranks_that_make_no_group(self):
