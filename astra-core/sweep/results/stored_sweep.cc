@@ -14,6 +14,8 @@
 namespace astra {
 namespace {
 
+bool IsTrue(std::string_view text) { return text == "true"; }
+
 // The JSON array of `texts`.
 std::string ArrayOf(absl::Span<const std::string> texts) {
   return JsonWriter().Texts(texts).text();
@@ -204,7 +206,7 @@ absl::StatusOr<StoredSweep> GetStoredSweep(const Database& database) {
   ASTRA_RETURN_IF_ERROR(GetAxes(database, table));
   ASTRA_ASSIGN_OR_RETURN(const std::string has_repeats,
                          GetValue(database, "has_repeats"));
-  table.has_repeats = has_repeats == "true";
+  table.has_repeats = IsTrue(has_repeats);
   ASTRA_ASSIGN_OR_RETURN(const FlatJson objectives,
                          GetFlatJson(database, "objectives"));
   for (const auto& [metric, direction] : objectives.texts) {
@@ -214,7 +216,7 @@ absl::StatusOr<StoredSweep> GetStoredSweep(const Database& database) {
   ASTRA_ASSIGN_OR_RETURN(stored.requirements, GetRequirements(database));
   ASTRA_ASSIGN_OR_RETURN(const std::optional<std::string> allows_misfits,
                          FindStoredValue(database, "allows_misfits"));
-  stored.allows_misfits = allows_misfits == "true";
+  stored.allows_misfits = allows_misfits && IsTrue(*allows_misfits);
   const bool is_right =
       !table.objectives.empty() && (!table.has_repeats || table.num_axes > 0);
   if (!is_right) return DamagedStore(database, "its table \"sweep\"");
