@@ -322,7 +322,7 @@ class Runner:
             return "an output, and exit 2"
         message = errors[0].split(": error: ", 1)[1]
         if any(re.match(form.replace("FILE", re.escape(file)).replace(
-                "OTHER", r"\S+"), message) for form in WITHOUT_A_LINE):
+                "OTHER", ".+?"), message) for form in WITHOUT_A_LINE):
             return None
         if not re.match(re.escape(file) + r":[1-9]\d*:[1-9]\d*: ", message):
             return "the error has no place"
