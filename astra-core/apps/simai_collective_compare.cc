@@ -88,7 +88,7 @@ absl::StatusOr<ClusterOptions> ClusterOf(const SimaiCollectiveOptions& options,
 absl::StatusOr<NcclVersion> NcclVersionOf(const NcclTestsLog& log) {
   const std::optional<MeasuredVersion> stated =
       ParseMeasuredVersion(log.nccl_version);
-  const absl::StatusOr<NcclVersion> version = ParseNcclVersion(
+  absl::StatusOr<NcclVersion> version = ParseNcclVersion(
       stated ? fmt::format("{}.{}", stated->major, stated->minor)
              : log.nccl_version);
   if (version.ok()) return version;

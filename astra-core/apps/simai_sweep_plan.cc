@@ -93,18 +93,18 @@ absl::StatusOr<std::optional<Origin>> ReadOrigin(const SweepFolder& folder) {
        {std::pair("name", &origin.name),
         std::pair("relative_to", &origin.relative_to),
         std::pair("programs", &origin.programs)}) {
-    const auto found =
-        std::find_if(json.texts.begin(), json.texts.end(),
-                     [&](const auto& field) { return field.first == key; });
+    const auto found = std::find_if(
+        json.texts.begin(), json.texts.end(),
+        [key = key](const auto& field) { return field.first == key; });
     is_right = is_right && found != json.texts.end();
     if (is_right) *value = found->second;
   }
   for (const auto& [key, value] :
        {std::pair("keep_bytes", &origin.keep_bytes),
         std::pair("timeout_ms", &origin.timeout_ms)}) {
-    const auto found =
-        std::find_if(json.numbers.begin(), json.numbers.end(),
-                     [&](const Metric& field) { return field.name == key; });
+    const auto found = std::find_if(
+        json.numbers.begin(), json.numbers.end(),
+        [key = key](const Metric& field) { return field.name == key; });
     is_right = is_right && found != json.numbers.end() && found->value >= 0 &&
                found->value < 0x1p63;
     if (is_right) *value = static_cast<int64_t>(found->value);

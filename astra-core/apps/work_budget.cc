@@ -1,5 +1,6 @@
 #include "astra-core/apps/work_budget.h"
 
+#include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/sweep/execution/free_memory.h"
 #include "fmt/format.h"
@@ -36,9 +37,8 @@ absl::Status CheckWork(const WorkBudget& work, double free_bytes) {
 
 absl::Status AnnounceWork(const WorkBudget& work, bool is_forced) {
   if (!is_forced) {
-    const absl::Status status =
-        CheckWork(work, static_cast<double>(FreeMemoryBytes()));
-    if (!status.ok()) return status;
+    ASTRA_RETURN_IF_ERROR(
+        CheckWork(work, static_cast<double>(FreeMemoryBytes())));
   }
   const std::string text = DescribeWork(work);
   if (text.empty()) return absl::OkStatus();
