@@ -224,7 +224,9 @@ class Writer {
       const size_t indent = line.find_first_not_of(' ');
       const std::string name = line.substr(indent, line.find(':') - indent);
       if (indent == 0) key = section = name;
-      if (indent == 2 && line[indent] != '-') key = section + '.' + name;
+      if (indent == 2 && line[indent] != '-') {
+        key = fmt::format("{}.{}", section, name);
+      }
       values[key] += line;
     }
     return values;
