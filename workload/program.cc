@@ -151,7 +151,7 @@ absl::Status CheckSchedule(const ProgramParts& parts) {
                                   gpu.peak_tflops, parts.work.model_flops,
                                   Program::kMaxTflops, Program::kMaxFlops));
   }
-  const absl::Status shape =
+  absl::Status shape =
       CheckShape(parts.schedule, {.stages = sizes.pipeline,
                                   .chunks = sizes.virtual_stages,
                                   .micro_batches = sizes.micro_batches});
