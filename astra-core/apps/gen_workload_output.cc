@@ -237,7 +237,7 @@ WorkBudget BudgetOf(const GenWorkloadOptions& options,
   if (all <= 2 * few) return {};
   std::array<double, 2> bytes{};
   std::array<double, 2> lines{};
-  for (const size_t i : {0, 1}) {
+  for (size_t i = 0; i < bytes.size(); ++i) {
     Blueprint shorter = blueprint;
     shorter.sizes.micro_batches = static_cast<int64_t>(i + 1) * few;
     Warnings ignored;
