@@ -13,6 +13,20 @@ std::string ProgramPath(const std::string& program) {
   return fmt::format("{}/{}", ASTRA_BIN_DIR, program);
 }
 
+bool CanLimitMemory() {
+#if defined(__SANITIZE_ADDRESS__)
+  return false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  return false;
+#else
+  return true;
+#endif
+#else
+  return true;
+#endif
+}
+
 ProgramResult RunProgram(const std::string& program,
                          const std::string& arguments,
                          const std::string& folder) {

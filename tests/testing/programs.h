@@ -16,6 +16,10 @@ struct ProgramResult {
 // The path of `program` in the bin/ folder of the build.
 std::string ProgramPath(const std::string& program);
 
+// Whether the programs can run under ulimit -v: AddressSanitizer reserves more
+// than any limit.
+bool CanLimitMemory();
+
 // Runs `program`, of the build's bin/, in `folder` with arguments as a shell
 // reads them. stdout and stderr go to files beside the folder, not into it.
 ProgramResult RunProgram(const std::string& program,

@@ -62,6 +62,7 @@ class SimaiAnalyticalTest : public ::testing::Test {
 };
 
 TEST_F(SimaiAnalyticalTest, RefusesAClusterThatDoesNotFitIntoMemory) {
+  if (!::astra::testing::CanLimitMemory()) GTEST_SKIP();
   std::string workload(kWorkload);
   workload.replace(workload.find("all_gpus: 8"), 11, "all_gpus: 1048576");
   WriteText(folder_.PathOf("large.txt"), workload);
