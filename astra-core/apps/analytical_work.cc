@@ -11,7 +11,7 @@
 namespace astra {
 namespace {
 
-// What was measured; see docs/performance.md.
+// These rates were measured; see docs/performance.md.
 constexpr double kTextBytesPerCable = 32;
 constexpr double kSecondsPerCable = 3e-6;
 constexpr double kBytesPerCable = 400;

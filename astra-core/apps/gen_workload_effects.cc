@@ -10,7 +10,7 @@
 namespace astra {
 namespace {
 
-// What is said of an option that changes nothing.
+// Words for an option that changes nothing.
 enum class Verdict : uint8_t {
   kRefused,
   kIllegal,  // With this layout: a sweep leaves the layout out.

@@ -83,7 +83,7 @@ absl::Status CheckSameGpuType(const std::string& workload_file,
                               const std::string& cluster,
                               const Topology& topology, bool allowed,
                               Warnings& warnings) {
-  // What topologies call GPUs that they do not name.
+  // Topologies use these words where they name no GPU.
   constexpr std::string_view kUnnamed[] = {"gpu", "none"};
   const auto* program = std::get_if<Program>(&workload);
   if (program == nullptr || program->gpu().name.empty()) {

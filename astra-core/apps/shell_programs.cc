@@ -111,7 +111,7 @@ std::vector<ShellTerm> ExitCodes() {
           {"2", "Bad input, which the user can mend. No file is written."}};
 }
 
-// Those of programs that run a workload, which signals stop.
+// Exit codes of programs that run a workload, which signals stop.
 std::vector<ShellTerm> RunExitCodes() {
   std::vector<ShellTerm> codes = ExitCodes();
   codes.push_back({"129", "Stopped by SIGHUP."});

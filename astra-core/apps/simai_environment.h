@@ -30,7 +30,7 @@ inline constexpr std::string_view kSimaiPrefix = "AS_";
 
 SimaiVariables SimaiVariablesOfProcess();
 
-// What is written to stderr beside errors; see AS_LOG_LEVEL.
+// Selects what goes to stderr beside errors; see AS_LOG_LEVEL.
 enum class LogLevel : uint8_t {
   kError,    // Nothing.
   kWarning,  // Warnings.
