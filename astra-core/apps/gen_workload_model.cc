@@ -70,8 +70,8 @@ ModelSpec AicbGpt() {
   return model;
 }
 
-// What AICB makes with --frame=DeepSeek. Every block has RMS norms and latent
-// attention, and the blocks behind the first ones experts.
+// Returns the model that AICB builds with --frame=DeepSeek. Every block has RMS
+// norms and latent attention, and all but the first blocks have experts.
 ModelSpec AicbDeepSeek() {
   ModelSpec model;
   model.name = kAicbDeepSeek;

@@ -28,8 +28,8 @@ absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
                                     const ComputeModel& model,
                                     Warnings* warnings);
 
-// What FormatWorkloadAs() takes, from the lengths of the texts of few
-// micro-batches; nothing if it would fail or refuse so long a text.
+// Estimates the time and memory of FormatWorkloadAs() from the lengths of the
+// texts of few micro-batches. The estimate is zero if the call would fail.
 WorkBudget BudgetOf(const GenWorkloadOptions& options,
                     const Blueprint& blueprint, const ModuleTimes& times);
 

@@ -37,7 +37,7 @@ enum class LogLevel : uint8_t {
   kInfo,     // Warnings, and how far the run is.
 };
 
-// What variables say, and options do not say otherwise.
+// Settings that the variables give and that no option overrides.
 struct SimaiSettings {
   std::optional<TimePs> send_latency;  // AS_SEND_LAT.
   LogLevel log_level = LogLevel::kInfo;

@@ -104,7 +104,7 @@ void Add(const Load& load, double times, SimulatorEstimate& estimate) {
   estimate.packet_hops += times * load.packet_hops;
 }
 
-// What the time of a backend grows with, and how fast it does that.
+// How much of its work a backend does in a second.
 struct Speed {
   bool is_of_packets = false;  // Else of messages.
   double per_second = 0;
@@ -179,7 +179,7 @@ absl::StatusOr<SimulatorEstimate> EstimateRun(
       ASTRA_ASSIGN_OR_RETURN(
           load->second, LoadOf(messages, inputs.network.packet.nic, routes));
     }
-    // Of symmetric collectives that are alike, one is run, in all its groups.
+    // With --symmetry, alike collectives are run once, in all their groups.
     const double times = !inputs.simulation.symmetric
                              ? static_cast<double>(record.count)
                              : (is_new ? 1.0 : 0.0);
