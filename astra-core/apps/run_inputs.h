@@ -42,7 +42,8 @@ absl::Status CheckSameGpus(const std::string& workload_file,
                            const Topology& topology);
 
 // The times of a program are of one GPU, and the topology may name another.
-// A difference between two named GPUs is an error, or with `allowed` (the option
+// A difference between two named GPUs is an error, or with `allowed` (the
+// option
 // --gpu-mismatch) a warning.
 //
 // Errors: InvalidArgument that names both files, both GPUs and the option.

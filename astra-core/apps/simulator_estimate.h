@@ -13,8 +13,8 @@
 
 namespace astra {
 
-// Work that each backend does in a second on one core of a server of 2023; other
-// machines do half to twice as much. docs/performance.md names the runs.
+// Work that each backend does in a second on one core of a server of 2023;
+// other machines do half to twice as much. docs/performance.md names the runs.
 inline constexpr double kPacketHopsPerSecond = 8e6;          // packet
 inline constexpr double kFlowMessagesPerSecond = 5e5;        // flow
 inline constexpr double kAnalyticalMessagesPerSecond = 1e6;  // analytical

@@ -23,8 +23,8 @@ namespace astra {
 struct OptionSpec {
   std::string_view name;     // Our long name, with hyphens: "nics-per-asw".
   std::string_view aliases;  // Other names, as in --help: "g_p_s n_p_s".
-  // Name of the value in --help; empty for a flag. A value in brackets, "[0|1]",
-  // may be left out, and is then "1".
+  // Name of the value in --help; empty for a flag. A value in brackets,
+  // "[0|1]", may be left out, and is then "1".
   std::string_view value;
   std::string_view group;  // The heading in --help, the same for neighbours.
   std::string_view help;   // One line.
