@@ -43,8 +43,7 @@ absl::Status CheckSameGpus(const std::string& workload_file,
 
 // The times of a program are of one GPU, and the topology may name another.
 // A difference between two named GPUs is an error, or with `allowed` (the
-// option
-// --gpu-mismatch) a warning.
+// option --gpu-mismatch) a warning.
 //
 // Errors: InvalidArgument that names both files, both GPUs and the option.
 absl::Status CheckSameGpuType(const std::string& workload_file,
