@@ -81,11 +81,40 @@ absl::StatusOr<std::vector<Cohort>> FormCohorts(
   return cohorts;
 }
 
-absl::StatusOr<Route> RouteOf(const StepFlow& flow,
-                              absl::Span<const NodeId> nodes, Routes& routes) {
-  return routes.FindNodes(nodes[flow.source.index()],
-                          nodes[flow.target.index()]);
-}
+// The routes of flows that are visited several times in one order. Keeps the
+// first `max_kept` of them, of some 150 B each.
+class RoutesOfFlows {
+ public:
+  RoutesOfFlows(size_t max_kept, Routes& routes)
+      : max_kept_(max_kept), routes_(routes) {
+    kept_.reserve(max_kept);
+  }
+
+  // The route of the next flow, until the next call.
+  absl::StatusOr<const Route*> Next(const StepFlow& flow,
+                                    absl::Span<const NodeId> nodes) {
+    if (next_ < kept_.size()) return &kept_[next_++];
+    ASTRA_ASSIGN_OR_RETURN(Route route,
+                           routes_.FindNodes(nodes[flow.source.index()],
+                                             nodes[flow.target.index()]));
+    if (kept_.size() == max_kept_) {
+      other_ = std::move(route);
+      return &other_;
+    }
+    ++next_;
+    return &kept_.emplace_back(std::move(route));
+  }
+
+  // The next flow is the first again.
+  void Rewind() { next_ = 0; }
+
+ private:
+  size_t max_kept_;
+  Routes& routes_;
+  std::vector<Route> kept_;
+  size_t next_ = 0;  // Of kept_.
+  Route other_;
+};
 
 // What phases put on the links, for a buffer of one byte.
 class LinkLoad {
@@ -94,25 +123,25 @@ class LinkLoad {
       : routes_(routes), link_bytes_(routes.topology().links().size()) {}
 
   // Adds what one group, of `nodes`, sends in `phase`.
-  absl::Status Add(const Phase& phase, absl::Span<const NodeId> nodes) {
+  absl::Status Add(const Phase& phase, absl::Span<const NodeId> nodes,
+                   RoutesOfFlows& flow_routes) {
     for (const ScheduleStep& step : phase.steps) {
       for (const StepFlow& flow : step.flows) {
-        ASTRA_ASSIGN_OR_RETURN(const Route route,
-                               RouteOf(flow, nodes, routes_));
-        AddRoute(route, static_cast<double>(step.repeat) * flow.share);
+        ASTRA_ASSIGN_OR_RETURN(const Route* route,
+                               flow_routes.Next(flow, nodes));
+        AddRoute(*route, static_cast<double>(step.repeat) * flow.share);
       }
     }
     return absl::OkStatus();
   }
 
   // By link. After all Add(): spreads what crosses the fabric over its links.
-  const std::vector<double>& Spread() {
+  std::vector<double> Take() && {
     for (uint32_t i = 0; i < fabric_bytes_.size(); ++i) {
       if (fabric_bytes_[i] == 0) continue;
       AddRuns(routes_.fabric_route(FabricRouteId(i)).links, fabric_bytes_[i]);
     }
-    fabric_bytes_.clear();
-    return link_bytes_;
+    return std::move(link_bytes_);
   }
 
  private:
@@ -158,20 +187,21 @@ class PhaseCosts {
         busiest_(routes.num_fabric_routes()) {}
 
   absl::StatusOr<ClosedForms::Group> CostOf(const Phase& phase,
-                                            absl::Span<const NodeId> nodes) {
+                                            absl::Span<const NodeId> nodes,
+                                            RoutesOfFlows& flow_routes) {
     TimePs latency;
     Load worst;
     for (const ScheduleStep& step : phase.steps) {
       TimePs longest;
       for (const StepFlow& flow : step.flows) {
-        ASTRA_ASSIGN_OR_RETURN(const Route route,
-                               RouteOf(flow, nodes, routes_));
-        longest = std::max(longest, route.latency);
-        worst = Worse(worst, Busiest(route.first));
-        for (const Route::Part& part : route.parts) {
+        ASTRA_ASSIGN_OR_RETURN(const Route* route,
+                               flow_routes.Next(flow, nodes));
+        longest = std::max(longest, route->latency);
+        worst = Worse(worst, Busiest(route->first));
+        for (const Route::Part& part : route->parts) {
           worst = Worse(worst, BusiestOf(part.fabric));
         }
-        worst = Worse(worst, Busiest(route.last));
+        worst = Worse(worst, Busiest(route->last));
       }
       latency += step.repeat * longest;
     }
@@ -228,20 +258,46 @@ class PhaseCosts {
   std::vector<std::optional<Load>> busiest_;  // By fabric route.
 };
 
+size_t NumFlows(absl::Span<const Cohort> cohorts, size_t p) {
+  size_t num_flows = 0;
+  for (const Cohort& cohort : cohorts) {
+    if (p >= cohort.phases.size()) continue;
+    for (const ScheduleStep& step : cohort.phases[p].steps) {
+      num_flows += step.flows.size() * cohort.members.size();
+    }
+  }
+  return num_flows;
+}
+
 // What all cohorts put on the links in their phase `p`, by how often it repeats
 // there; a cohort may have fewer phases than others.
 absl::StatusOr<std::map<int64_t, LinkLoad>> LoadsOf(
-    absl::Span<const Cohort> cohorts, size_t p, Routes& routes) {
+    absl::Span<const Cohort> cohorts, size_t p, Routes& routes,
+    RoutesOfFlows& flow_routes) {
   std::map<int64_t, LinkLoad> loads;
   for (const Cohort& cohort : cohorts) {
     if (p >= cohort.phases.size()) continue;
     const Phase& phase = cohort.phases[p];
     LinkLoad& load = loads.try_emplace(phase.repeat, routes).first->second;
     for (const Cohort::Member& member : cohort.members) {
-      ASTRA_RETURN_IF_ERROR(load.Add(phase, member.nodes));
+      ASTRA_RETURN_IF_ERROR(load.Add(phase, member.nodes, flow_routes));
     }
   }
   return loads;
+}
+
+// Adds `repeat` times `more` to `sums`, which is empty before the first. Takes
+// `more` over then: a large cluster has millions of links.
+void AddTimes(int64_t repeat, std::vector<double> more,
+              std::vector<double>& sums) {
+  const auto times = static_cast<double>(repeat);
+  if (sums.empty()) {
+    sums = std::move(more);
+    if (repeat == 1) return;
+    for (double& sum : sums) sum *= times;
+    return;
+  }
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += times * more[i];
 }
 
 // Adds phase `p` of all cohorts, which happens at the same time, to `result`.
@@ -249,23 +305,24 @@ absl::StatusOr<std::map<int64_t, LinkLoad>> LoadsOf(
 absl::Status AddPhase(absl::Span<const Cohort> cohorts, size_t p,
                       absl::Span<const double> link_efficiency, Routes& routes,
                       std::vector<double>& slowest, ClosedForms& result) {
-  ASTRA_ASSIGN_OR_RETURN(auto loads, LoadsOf(cohorts, p, routes));
-  std::vector<double> at_once(result.link_bytes_per_byte.size());
+  constexpr size_t kMaxKept = size_t{1} << 20;
+  RoutesOfFlows flow_routes(std::min(NumFlows(cohorts, p), kMaxKept), routes);
+  ASTRA_ASSIGN_OR_RETURN(auto loads, LoadsOf(cohorts, p, routes, flow_routes));
+  const bool is_one_load = loads.size() == 1;
+  std::vector<double> at_once;
   for (auto& [repeat, load] : loads) {
-    const std::vector<double>& link_bytes = load.Spread();
-    for (size_t link = 0; link < link_bytes.size(); ++link) {
-      at_once[link] += link_bytes[link];
-      result.link_bytes_per_byte[link] +=
-          static_cast<double>(repeat) * link_bytes[link];
-    }
+    std::vector<double> link_bytes = std::move(load).Take();
+    if (!is_one_load) AddTimes(repeat, link_bytes, result.link_bytes_per_byte);
+    AddTimes(1, std::move(link_bytes), at_once);
   }
+  flow_routes.Rewind();
   PhaseCosts costs(routes, at_once, link_efficiency);
   for (const Cohort& cohort : cohorts) {
     if (p >= cohort.phases.size()) continue;
     const Phase& phase = cohort.phases[p];
     for (const auto& [group, nodes] : cohort.members) {
       ASTRA_ASSIGN_OR_RETURN(const ClosedForms::Group cost,
-                             costs.CostOf(phase, nodes));
+                             costs.CostOf(phase, nodes, flow_routes));
       ClosedForms::Group& total = result.groups[group];
       total.form.latency += phase.repeat * cost.form.latency;
       const double part =
@@ -277,7 +334,19 @@ absl::Status AddPhase(absl::Span<const Cohort> cohorts, size_t p,
       }
     }
   }
+  if (is_one_load) {
+    AddTimes(loads.begin()->first, std::move(at_once),
+             result.link_bytes_per_byte);
+  }
   return absl::OkStatus();
+}
+
+size_t NumPhases(absl::Span<const Cohort> cohorts) {
+  size_t num_phases = 0;
+  for (const Cohort& cohort : cohorts) {
+    num_phases = std::max(num_phases, cohort.phases.size());
+  }
+  return num_phases;
 }
 
 }  // namespace
@@ -302,19 +371,33 @@ absl::StatusOr<ClosedForms> LayOnLinks(
               num_links);
   ASTRA_ASSIGN_OR_RETURN(const std::vector<Cohort> cohorts,
                          FormCohorts(algorithm, groups, routes.topology()));
-  size_t num_phases = 0;
-  for (const Cohort& cohort : cohorts) {
-    num_phases = std::max(num_phases, cohort.phases.size());
-  }
   ClosedForms result;
   result.groups.resize(groups.size());
-  result.link_bytes_per_byte.resize(num_links);
   std::vector<double> slowest(groups.size(), -1);
-  for (size_t p = 0; p < num_phases; ++p) {
+  for (size_t p = 0; p < NumPhases(cohorts); ++p) {
     ASTRA_RETURN_IF_ERROR(
         AddPhase(cohorts, p, link_efficiency, routes, slowest, result));
   }
+  result.link_bytes_per_byte.resize(num_links);
   return result;
+}
+
+absl::StatusOr<std::vector<double>> LinkBytesPerByte(
+    const CollectiveAlgorithm& algorithm,
+    absl::Span<const std::vector<RankId>> groups, Routes& routes) {
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<Cohort> cohorts,
+                         FormCohorts(algorithm, groups, routes.topology()));
+  std::vector<double> link_bytes;
+  for (size_t p = 0; p < NumPhases(cohorts); ++p) {
+    RoutesOfFlows visited_once(0, routes);
+    ASTRA_ASSIGN_OR_RETURN(auto loads,
+                           LoadsOf(cohorts, p, routes, visited_once));
+    for (auto& [repeat, load] : loads) {
+      AddTimes(repeat, std::move(load).Take(), link_bytes);
+    }
+  }
+  link_bytes.resize(routes.topology().links().size());
+  return link_bytes;
 }
 
 }  // namespace astra

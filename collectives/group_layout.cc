@@ -9,15 +9,15 @@
 namespace astra {
 namespace {
 
-// The NVSwitches that `gpu` is linked to, sorted.
-std::vector<NodeId> NvSwitchesNextTo(NodeId gpu, const Topology& topology) {
-  std::vector<NodeId> switches;
+// Puts the NVSwitches that `gpu` is linked to into `switches`, sorted.
+void FindNvSwitchesNextTo(NodeId gpu, const Topology& topology,
+                          std::vector<NodeId>& switches) {
+  switches.clear();
   for (const LinkId link : topology.links_from(gpu)) {
     const NodeId next = topology.link(link).target;
     if (topology.kind(next) == NodeKind::kNvSwitch) switches.push_back(next);
   }
   std::sort(switches.begin(), switches.end());
-  return switches;
 }
 
 }  // namespace
@@ -86,6 +86,7 @@ GroupLayout GroupLayout::Of(absl::Span<const RankId> ranks,
   std::vector<uint32_t> server_of;
   std::vector<uint32_t> rail_of;
   std::vector<std::vector<NodeId>> nv_switches;  // By number of the server.
+  std::vector<NodeId> linked;
   bool has_nv_switches = true;
   for (const RankId rank : ranks) {
     const uint32_t server = topology.ServerOf(rank);
@@ -95,10 +96,10 @@ GroupLayout GroupLayout::Of(absl::Span<const RankId> ranks,
     rail_of.push_back(rank.index() - server * topology.gpus_per_server());
     if (!has_nv_switches) continue;
     const NodeId gpu = Topology::NodeOf(rank);
-    if (is_new) nv_switches.push_back(NvSwitchesNextTo(gpu, topology));
-    const std::vector<NodeId>& linked = nv_switches[number->second];
+    FindNvSwitchesNextTo(gpu, topology, linked);
+    if (is_new) nv_switches.push_back(linked);
     has_nv_switches = linked.size() == nv_switches[0].size() &&
-                      (is_new || linked == NvSwitchesNextTo(gpu, topology));
+                      linked == nv_switches[number->second];
   }
   const auto per_server = static_cast<uint32_t>(
       has_nv_switches && !nv_switches.empty() ? nv_switches[0].size() : 0);
@@ -130,10 +131,10 @@ std::vector<NodeId> MemberNodes(absl::Span<const RankId> ranks,
   std::vector<NodeId> nodes;
   for (const RankId rank : ranks) nodes.push_back(Topology::NodeOf(rank));
   if (layout.nv_switches_per_server() == 0) return nodes;
+  std::vector<NodeId> switches;
   for (uint32_t server = 0; server < layout.num_servers(); ++server) {
     const GroupRank first = layout.ranks_of(server).front();
-    const std::vector<NodeId> switches =
-        NvSwitchesNextTo(nodes[first.index()], topology);
+    FindNvSwitchesNextTo(nodes[first.index()], topology, switches);
     nodes.insert(nodes.end(), switches.begin(), switches.end());
   }
   return nodes;

@@ -26,29 +26,40 @@ Routes::Routes(const Topology& topology)
 }
 
 void Routes::FindAttachments() {
-  std::map<uint32_t, std::vector<NodeId>> by_component;
+  std::vector<std::pair<uint32_t, LinkId>> links;  // With their component.
+  std::vector<NodeId> switches;
   for (uint32_t gpu = 0; gpu < topology_.num_gpus(); ++gpu) {
     first_attachment_.push_back(static_cast<uint32_t>(attachments_.size()));
-    by_component.clear();
+    links.clear();
     for (const LinkId link : topology_.links_from(NodeId(gpu))) {
       const NodeId next = topology_.link(link).target;
       if (topology_.kind(next) == NodeKind::kGpu) {
         has_cables_between_gpus_ = true;
         continue;
       }
-      by_component[graph_.component(next)].push_back(next);
+      links.emplace_back(graph_.component(next), link);
     }
-    for (auto& [component, switches] : by_component) {
-      attachments_.push_back({component, SetOf(std::move(switches))});
+    std::stable_sort(
+        links.begin(), links.end(),
+        [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (size_t i = 0; i < links.size();) {
+      const uint32_t component = links[i].first;
+      const auto first_link = static_cast<uint32_t>(attachment_links_.size());
+      switches.clear();
+      for (; i < links.size() && links[i].first == component; ++i) {
+        switches.push_back(topology_.link(links[i].second).target);
+        attachment_links_.push_back(links[i].second);
+      }
+      attachments_.push_back({component, SetOf(switches), first_link});
     }
   }
   first_attachment_.push_back(static_cast<uint32_t>(attachments_.size()));
 }
 
-Routes::SwitchSetId Routes::SetOf(std::vector<NodeId> switches) {
+Routes::SwitchSetId Routes::SetOf(const std::vector<NodeId>& switches) {
   const auto next_id = static_cast<SwitchSetId>(switch_sets_.size());
   const auto [entry, is_new] = switch_set_ids_.try_emplace(switches, next_id);
-  if (is_new) switch_sets_.push_back(std::move(switches));
+  if (is_new) switch_sets_.push_back(switches);
   return entry->second;
 }
 
@@ -77,10 +88,14 @@ std::optional<LinkId> Routes::FindLink(NodeId source, NodeId target) const {
   return std::nullopt;
 }
 
-LinkId Routes::LinkBetween(NodeId source, NodeId target) const {
-  const std::optional<LinkId> link = FindLink(source, target);
-  ASTRA_CHECK(link, "no link from {} to {}", source, target);
-  return *link;
+// From the GPU of `attachment` to one of its switches.
+LinkId Routes::LinkFrom(const Attachment& attachment,
+                        NodeId fabric_switch) const {
+  const std::vector<NodeId>& switches = switch_sets_[attachment.switches];
+  const auto place = std::find(switches.begin(), switches.end(), fabric_switch);
+  ASTRA_CHECK(place != switches.end(), "no link to {}", fabric_switch);
+  return attachment_links_[attachment.first_link +
+                           static_cast<size_t>(place - switches.begin())];
 }
 
 absl::StatusOr<Route> Routes::FindNodes(NodeId source, NodeId target) {
@@ -95,21 +110,21 @@ absl::StatusOr<Route> Routes::FindNodes(NodeId source, NodeId target) {
     route.latency = topology_.type(*link).latency;
     return route;
   }
-  const std::vector<FabricRouteId> fabrics = NearestFabrics(source, target);
-  if (fabrics.empty()) {
+  const Ways ways = NearestWays(source, target);
+  if (ways.empty()) {
     return absl::FailedPreconditionError(fmt::format(
         "no path leads from {} to {} without passing through another GPU",
         topology_.NodeName(source), topology_.NodeName(target)));
   }
-  return Join(source, fabrics, target);
+  return Join(source, ways, target);
 }
 
 // What leaves a switch does so on the first links of one fabric route.
-std::vector<LinkShare> Routes::FirstLinks(const Route& route) const {
+LinkShares Routes::FirstLinks(const Route& route) const {
   if (!route.first.empty()) return route.first;
   const FabricRoute& fabric = fabric_route(route.parts.front().fabric);
   const NodeId source = fabric.entries.front();
-  std::vector<LinkShare> first;
+  LinkShares first;
   for (const LinkRun& run : fabric.links) {
     if (topology_.link(run.first).source != source) break;
     for (uint32_t i = 0; i < run.count; ++i) {
@@ -120,11 +135,10 @@ std::vector<LinkShare> Routes::FirstLinks(const Route& route) const {
 }
 
 // Walks the attachments of both, which are sorted by component, side by side.
-std::vector<FabricRouteId> Routes::NearestFabrics(NodeId source,
-                                                  NodeId target) {
+Routes::Ways Routes::NearestWays(NodeId source, NodeId target) {
   // Fewer hops are better, and at equal hops an NVSwitch is.
   std::pair<uint32_t, bool> best = {kUnreached, true};
-  std::vector<FabricRouteId> nearest;
+  Ways nearest;
   Attachment own_of_source, own_of_target;
   const absl::Span<const Attachment> theirs =
       AttachmentsOf(target, &own_of_target);
@@ -142,37 +156,36 @@ std::vector<FabricRouteId> Routes::NearestFabrics(NodeId source,
     if (rank > best) continue;
     if (rank < best) nearest.clear();
     best = rank;
-    nearest.push_back(id);
+    nearest.push_back({id, ours, theirs[j]});
   }
   return nearest;
 }
 
 // All fabrics have the same number of hops. Each carries a share that goes by
 // the number of its entries.
-Route Routes::Join(NodeId source, const std::vector<FabricRouteId>& fabrics,
-                   NodeId target) const {
+Route Routes::Join(NodeId source, const Ways& ways, NodeId target) const {
   size_t num_entries = 0;
-  for (const FabricRouteId id : fabrics) {
-    num_entries += fabric_route(id).entries.size();
+  for (const Way& way : ways) {
+    num_entries += fabric_route(way.fabric).entries.size();
   }
   const double entry_share = 1 / static_cast<double>(num_entries);
   Route route;
-  for (const FabricRouteId id : fabrics) {
-    const FabricRoute& fabric = fabric_route(id);
+  for (const Way& way : ways) {
+    const FabricRoute& fabric = fabric_route(way.fabric);
     TimePs slowest_first, slowest_last;
     const double share =
         static_cast<double>(fabric.entries.size()) * entry_share;
     route.num_hops = fabric.num_hops + IsGpu(source) + IsGpu(target);
-    route.parts.push_back({id, share});
+    route.parts.push_back({way.fabric, share});
     for (const NodeId entry : fabric.entries) {
       if (!IsGpu(source)) break;
-      const LinkId link = LinkBetween(source, entry);
+      const LinkId link = LinkFrom(way.source, entry);
       route.first.push_back({link, entry_share});
       slowest_first = std::max(slowest_first, topology_.type(link).latency);
     }
     for (const FabricRoute::Exit& exit : fabric.exits) {
       if (!IsGpu(target)) break;
-      const LinkId link = LinkBetween(exit.node, target);
+      const LinkId link(LinkFrom(way.target, exit.node).index() ^ 1);
       route.last.push_back({link, share * exit.share});
       slowest_last = std::max(slowest_last, topology_.type(link).latency);
     }

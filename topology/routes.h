@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "topology/fabric_graph.h"
@@ -33,6 +34,9 @@ struct LinkShare {
   LinkId link;
   double share = 0;
 };
+
+// Most GPUs have one or two links to a fabric.
+using LinkShares = absl::InlinedVector<LinkShare, 2>;
 
 // Links of successive cables, all in one direction, which carry the same share
 // each.
@@ -67,9 +71,9 @@ struct Route {
     FabricRouteId fabric;
     double share;
   };
-  std::vector<LinkShare> first;  // None from a switch that is further away.
-  std::vector<Part> parts;
-  std::vector<LinkShare> last;  // None to a switch.
+  LinkShares first;  // None from a switch that is further away.
+  absl::InlinedVector<Part, 2> parts;
+  LinkShares last;  // None to a switch.
   uint32_t num_hops = 0;
   // Propagation delay of the slowest path. Where the switches next to a GPU are
   // connected with one another, that of the slowest first link, way between,
@@ -99,7 +103,7 @@ class Routes {
   absl::StatusOr<Route> FindNodes(NodeId source, NodeId target);
 
   // The links on which what takes `route` leaves its source.
-  std::vector<LinkShare> FirstLinks(const Route& route) const;
+  LinkShares FirstLinks(const Route& route) const;
 
   const FabricRoute& fabric_route(FabricRouteId id) const {
     return fabric_routes_[id.index()];
@@ -119,6 +123,9 @@ class Routes {
   struct Attachment {
     uint32_t component;
     SwitchSetId switches;
+    // Of a GPU: where in attachment_links_ its links to them begin, in the same
+    // order.
+    uint32_t first_link = 0;
   };
   // A switch on the way through a fabric, or a bundle of them.
   struct Stop {
@@ -129,18 +136,24 @@ class Routes {
   };
 
   void FindAttachments();
-  SwitchSetId SetOf(std::vector<NodeId> switches);
+  SwitchSetId SetOf(const std::vector<NodeId>& switches);
   bool IsGpu(NodeId node) const { return node.index() < topology_.num_gpus(); }
   absl::Span<const Attachment> AttachmentsOf(NodeId node, Attachment* own);
   FabricRouteId FabricRouteBetween(SwitchSetId sources, SwitchSetId targets);
-  std::vector<FabricRouteId> NearestFabrics(NodeId source, NodeId target);
-  Route Join(NodeId source, const std::vector<FabricRouteId>& fabrics,
-             NodeId target) const;
+  // A way from an attachment of the source to one of the target.
+  struct Way {
+    FabricRouteId fabric;
+    Attachment source;
+    Attachment target;
+  };
+  using Ways = absl::InlinedVector<Way, 4>;
+  Ways NearestWays(NodeId source, NodeId target);
+  Route Join(NodeId source, const Ways& ways, NodeId target) const;
   FabricRoute Trace(SwitchSetId sources, SwitchSetId targets);
   std::vector<Stop> NextStops(const std::vector<Stop>& stops,
                               uint32_t hops_left, std::vector<LinkRun>& links);
   std::optional<LinkId> FindLink(NodeId source, NodeId target) const;
-  LinkId LinkBetween(NodeId source, NodeId target) const;
+  LinkId LinkFrom(const Attachment& attachment, NodeId fabric_switch) const;
 
   const Topology& topology_;
   bool has_cables_between_gpus_ = false;
@@ -148,6 +161,7 @@ class Routes {
   std::vector<uint32_t> place_of_;  // By vertex, for NextStops().
   std::vector<std::vector<NodeId>> switch_sets_;
   std::map<std::vector<NodeId>, SwitchSetId> switch_set_ids_;
+  std::vector<LinkId> attachment_links_;    // From GPUs to switches.
   std::vector<Attachment> attachments_;     // Grouped by GPU.
   std::vector<uint32_t> first_attachment_;  // One per GPU, and the end.
   std::deque<FabricRoute> fabric_routes_;

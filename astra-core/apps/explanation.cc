@@ -60,8 +60,10 @@ absl::StatusOr<std::optional<Explanation>> Explain(
   if (program == nullptr) return std::nullopt;
   Explanation explanation;
   explanation.path = CriticalPath(result);
+  SimulationOptions same_costs = options;
+  same_costs.costs = result.costs;
   ASTRA_ASSIGN_OR_RETURN(explanation.bounds,
-                         BoundsOf(*program, options, routes, [&] {
+                         BoundsOf(*program, same_costs, routes, [&] {
                            return std::make_unique<AnalyticalBackend>(routes);
                          }));
   if (SaysMemory(*program)) explanation.memory = MemoryOf(*program);

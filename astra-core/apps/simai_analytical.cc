@@ -70,12 +70,12 @@ std::vector<NamedFile> ResultFiles(const SimaiAnalyticalOptions& options,
                                    const SimaiAnalyticalInputs& inputs,
                                    const AnalyticalRun& run) {
   const auto& [result, explanation] = run;
-  std::vector<NamedFile> files = {
-      {"EndToEnd.csv", EndToEndCsv(options.name, result)},
-      {"collectives.csv", CollectivesCsv(inputs.topology, result)},
-      {"links.csv", LinksCsv(inputs.topology, result)},
-      {"run.json", RunJson(options, inputs, result, explanation)},
-  };
+  // Not as one list, whose strings would be copied: links.csv is large.
+  std::vector<NamedFile> files;
+  files.push_back({"EndToEnd.csv", EndToEndCsv(options.name, result)});
+  files.push_back({"collectives.csv", CollectivesCsv(inputs.topology, result)});
+  files.push_back({"links.csv", LinksCsv(inputs.topology, result)});
+  files.push_back({"run.json", RunJson(options, inputs, result, explanation)});
   if (explanation) {
     for (NamedFile& file :
          ExplanationFiles(inputs.workload, *explanation, result)) {

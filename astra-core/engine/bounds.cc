@@ -29,6 +29,7 @@ absl::StatusOr<Bounds> BoundsOf(const Program& program,
   ideal.overlap = options.overlap;
   ideal.bus_bandwidths = options.bus_bandwidths;
   ideal.nccl = options.nccl;
+  ideal.costs = options.costs;
   ideal.communication_slowdown = options.communication_slowdown;
   ideal.jitter = options.jitter;
   ideal.seed = options.seed;

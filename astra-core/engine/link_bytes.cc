@@ -145,9 +145,9 @@ class BlockLayer {
     const CollectiveKind kind = key.second;
     if (cost.sized.empty()) {
       ASTRA_ASSIGN_OR_RETURN(
-          const ClosedForms laid,
-          LayOnLinks(DefaultCollectiveAlgorithm(kind), groups, routes_));
-      Add(bytes, laid.link_bytes_per_byte);
+          const std::vector<double> laid,
+          LinkBytesPerByte(DefaultCollectiveAlgorithm(kind), groups, routes_));
+      Add(bytes, laid);
       return absl::OkStatus();
     }
     ASTRA_ASSIGN_OR_RETURN(CollectiveTimes times,

@@ -4,7 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/check.h"
 #include "astra-core/base/csv.h"
@@ -191,7 +195,7 @@ std::string NodeKindName(const Topology& topology, NodeId node) {
     case NodeKind::kNvSwitch:
       return "nvswitch";
     case NodeKind::kSwitch:
-      return fmt::format("tier{}", topology.tier(node));
+      return absl::StrCat("tier", topology.tier(node));
   }
   ASTRA_CHECK(false, "node {}", node);
 }
@@ -310,15 +314,27 @@ std::string LinksCsv(const Topology& topology, const SimulationResult& result) {
   std::string text =
       "link,source,source_kind,target,target_kind,rate_Gbps,bytes,"
       "utilisation\n";
+  constexpr size_t kUsualLine = 60;
+  text.reserve(text.size() + kUsualLine * topology.links().size());
+  // Few different loads make up a large cluster: each is formatted once.
+  constexpr size_t kMaxLoads = 4096;
+  absl::flat_hash_map<std::pair<int64_t, double>, std::string> loads;
   for (uint32_t i = 0; i < topology.links().size(); ++i) {
-    const Link& link = topology.link(LinkId(i));
-    const Bandwidth rate = topology.type(LinkId(i)).bandwidth;
+    const LinkId id(i);
+    const Link& link = topology.link(id);
+    const Bandwidth rate = topology.type(id).bandwidth;
     const double bytes = Checked(result.link_bytes[i], "link bytes");
-    const double utilisation = UtilisationOf(LinkId(i), topology, result);
-    AppendFormat(&text, "{},{},{},{},{},{},{:.0f},{:.6f}\n", i, link.source,
-                 NodeKindName(topology, link.source), link.target,
-                 NodeKindName(topology, link.target), ToGbps(rate), bytes,
-                 Checked(utilisation, "utilisation"));
+    if (loads.size() == kMaxLoads) loads.clear();
+    std::string& load = loads[{rate.count(), bytes}];
+    if (load.empty()) {
+      load = fmt::format(
+          "{},{:.0f},{:.6f}\n", ToGbps(rate), bytes,
+          Checked(UtilisationOf(id, topology, result), "utilisation"));
+    }
+    absl::StrAppend(&text, i, ",", link.source.index(), ",",
+                    NodeKindName(topology, link.source), ",",
+                    link.target.index(), ",",
+                    NodeKindName(topology, link.target), ",", load);
   }
   return text;
 }

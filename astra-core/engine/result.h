@@ -5,11 +5,15 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "astra-core/base/collective_kind.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
@@ -89,6 +93,8 @@ struct RankResult {
   std::vector<Exposure> exposures;
 };
 
+struct CollectiveCost;  // See communicators.h.
+
 struct SimulationResult {
   // The rank that finishes last, the lowest of equals: the layers are its.
   RankId reported_rank;
@@ -105,6 +111,10 @@ struct SimulationResult {
 
   std::vector<CollectiveRecord> collectives;  // By start, group, issue.
   std::vector<double> link_bytes;             // By link of the topology.
+  // Of its collectives, for SimulationOptions of other runs.
+  std::shared_ptr<const std::map<std::pair<ParallelDimension, CollectiveKind>,
+                                 CollectiveCost>>
+      costs;
 
   std::vector<RankResult> ranks;  // By rank.
   Timeline timeline;              // Empty unless it was asked for.

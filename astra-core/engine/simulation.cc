@@ -97,7 +97,7 @@ struct Setting {
   const NetworkFactory& new_network;
   ParallelPlan plan;
   PipelineWiring wiring;
-  CollectiveCosts costs;
+  std::shared_ptr<const CollectiveCosts> costs;
   Communicators communicators;
   std::unique_ptr<CollectiveLowering> lowering;
   std::vector<std::string> layer_names;
@@ -121,16 +121,20 @@ absl::StatusOr<Setting> Prepare(const Form& form,
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
                          ParallelPlan::Create(form.sizes()));
   PipelineWiring wiring = WiringOf(form, plan);
-  ASTRA_ASSIGN_OR_RETURN(
-      CollectiveCosts costs,
-      FindCosts(UsedCollectives(form, plan), plan, wiring.pairs,
-                options.bus_bandwidths, options.nccl,
-                options.collectives == CollectiveFamily::kNccl, routes));
+  std::shared_ptr<const CollectiveCosts> costs = options.costs;
+  if (costs == nullptr) {
+    ASTRA_ASSIGN_OR_RETURN(
+        CollectiveCosts found,
+        FindCosts(UsedCollectives(form, plan), plan, wiring.pairs,
+                  options.bus_bandwidths, options.nccl,
+                  options.collectives == CollectiveFamily::kNccl, routes));
+    costs = std::make_shared<const CollectiveCosts>(std::move(found));
+  }
   const bool each_rank =
       (options.lowering == Lowering::kFlowGraph && !options.symmetric) ||
       options.jitter > 0;
   Communicators communicators =
-      FormCommunicators(plan, wiring, costs, each_rank, topology);
+      FormCommunicators(plan, wiring, *costs, each_rank, topology);
   return Setting{
       options,
       routes,
@@ -146,7 +150,7 @@ absl::StatusOr<Setting> Prepare(const Form& form,
 
 absl::StatusOr<std::vector<double>> LinkBytesOf(const RankProgram& program,
                                                 const Setting& setting) {
-  return LinkBytes(program, setting.plan, setting.wiring, setting.costs,
+  return LinkBytes(program, setting.plan, setting.wiring, *setting.costs,
                    setting.options.nccl, setting.routes);
 }
 
@@ -159,7 +163,7 @@ class Run {
       : setting_(setting),
         options_(options),
         network_(setting.new_network()),
-        engine_(program, setting.layer_names, options, setting.costs,
+        engine_(program, setting.layer_names, options, *setting.costs,
                 setting.communicators, *setting.lowering,
                 setting.symmetric.get(), *network_) {}
 
@@ -328,6 +332,7 @@ absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
                                       .virtual_stages = sizes.virtual_stages},
                                      bubble, setting, result.link_bytes));
   result.layer_names = std::move(setting.layer_names);
+  result.costs = std::move(setting.costs);
   return result;
 }
 
@@ -401,7 +406,7 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
                          PrepareProgram(program, options, routes, new_network));
   if (options.symmetric) {
     setting.symmetric = std::make_unique<SymmetricTimes>(
-        setting.plan, setting.wiring, setting.costs, setting.communicators,
+        setting.plan, setting.wiring, *setting.costs, setting.communicators,
         *setting.lowering, routes, new_network);
     setting.options.lowering = Lowering::kClosedForm;
   }
@@ -425,6 +430,7 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
   }
   MovePipeline(setting, made.result);
   made.result.layer_names = std::move(setting.layer_names);
+  made.result.costs = std::move(setting.costs);
   return std::move(made.result);
 }
 

@@ -59,6 +59,10 @@ struct SimulationOptions {
   // kNccl needs it, and the others do not use it.
   std::optional<NcclSystem> nccl;
 
+  // What the collectives cost, from the result of a run with the same program,
+  // topology, bus bandwidths and system. None: they are found.
+  std::shared_ptr<const CollectiveCosts> costs;
+
   // Flow graphs of programs only: of ranks that do the same one is run. A
   // collective takes what its messages take on a network of their own, with
   // those of all groups that do the same, but not with other collectives; see

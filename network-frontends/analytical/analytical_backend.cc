@@ -28,7 +28,7 @@ const AnalyticalBackend::Path& AnalyticalBackend::PathBetween(NodeId source,
 
 void AnalyticalBackend::CountBytes(const Route& route, Bytes bytes) {
   const auto volume = static_cast<double>(bytes.count());
-  const auto add = [&](const std::vector<LinkShare>& links) {
+  const auto add = [&](const LinkShares& links) {
     for (const LinkShare& part : links) {
       link_bytes_[part.link.index()] += volume * part.share;
     }
