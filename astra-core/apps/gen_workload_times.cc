@@ -25,8 +25,9 @@ absl::StatusOr<std::unique_ptr<GpuTimes>> GpuTimes::Create(
       if (rooflines.count(sample.gpu) == 0) {
         const absl::StatusOr<GpuSpec> other = FindGpu(sample.gpu);
         if (!other.ok()) {
-          return absl::InvalidArgumentError(fmt::format(
-              "{}: {}", table, std::string(other.status().message())));
+          return absl::InvalidArgumentError(
+              fmt::format("{}:{}:{}: {}", table, sample.line, sample.column,
+                          std::string(other.status().message())));
         }
         sample.gpu = other->name;
         if (rooflines.count(sample.gpu) == 0) {

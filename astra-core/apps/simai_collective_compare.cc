@@ -61,7 +61,8 @@ absl::StatusOr<ClusterOptions> ClusterOf(const SimaiCollectiveOptions& options,
   if (log.num_ranks == 0 || log.hosts.empty()) {
     if (is_stated) return cluster;
     return absl::InvalidArgumentError(fmt::format(
-        "{} lists no ranks: give --nodes or --gpus", options.measurements));
+        "{}: no rank is listed before this row: give --nodes or --gpus",
+        log.ranks_place));
   }
   if (cluster.topology_file) return cluster;
   if (is_stated) {
@@ -71,13 +72,13 @@ absl::StatusOr<ClusterOptions> ClusterOf(const SimaiCollectiveOptions& options,
   }
   if (log.num_ranks == 1) {
     return absl::InvalidArgumentError(fmt::format(
-        "{} lists one rank: expected 2 or more", options.measurements));
+        "{}: one rank is listed: expected 2 or more", log.ranks_place));
   }
   const auto num_hosts = static_cast<uint32_t>(log.hosts.size());
   if (log.num_ranks % num_hosts != 0) {
     return absl::InvalidArgumentError(
         fmt::format("{}: {} ranks on {} hosts: expected as many on each",
-                    options.measurements, log.num_ranks, num_hosts));
+                    log.ranks_place, log.num_ranks, num_hosts));
   }
   cluster.num_servers = num_hosts;
   cluster.gpus_per_server = log.num_ranks / num_hosts;

@@ -178,8 +178,11 @@ class Parser {
   // Takes the text of `token` behind its first `skipped` bytes.
   void SetVersion(const Token& token, size_t skipped) {
     log_.nccl_version = token.text.substr(skipped);
-    log_.nccl_version_place =
-        fmt::format("{}:{}:{}", file_, token.line, token.column + skipped);
+    log_.nccl_version_place = Place(token, skipped);
+  }
+
+  std::string Place(const Token& token, size_t skipped = 0) const {
+    return fmt::format("{}:{}:{}", file_, token.line, token.column + skipped);
   }
 
   // Any word such as "/usr/bin/all_reduce_perf", in the command or a comment.
@@ -224,6 +227,7 @@ class Parser {
         ParseInteger("rank", tokens[1].text, 0, kMaxNcclTestsRanks - 1);
     if (!rank.ok()) return;
     log_.num_ranks = std::max(log_.num_ranks, static_cast<uint32_t>(*rank) + 1);
+    log_.ranks_place = Place(tokens[0]);
     std::string gpu;
     bool is_gpu = false;
     for (size_t i = 2; i < tokens.size(); ++i) {
@@ -271,6 +275,7 @@ class Parser {
                     [](const Token& token) { return IsValue(token.text); });
     if (!begins_row && !goes_on) return absl::OkStatus();
     if (begins_row) ASTRA_RETURN_IF_ERROR(CheckRowIsWhole());
+    if (log_.ranks_place.empty()) log_.ranks_place = Place(tokens[0]);
     row_.insert(row_.end(), tokens.begin(), tokens.end());
     if (row_.size() < columns_.size()) return absl::OkStatus();
     // A time stamp is one column and two words.

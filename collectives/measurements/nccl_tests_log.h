@@ -59,9 +59,11 @@ struct NcclTestsRow {
 struct NcclTestsLog {
   std::optional<CollectiveKind> collective;  // None where nothing tells it.
   uint32_t num_ranks = 0;                    // 0 where no rank is listed.
-  std::vector<std::string> hosts;            // In the order of their ranks.
-  std::vector<std::string> gpus;             // The different names, likewise.
-  std::string nccl_version;                  // As printed; empty if it is not.
+  // "FILE:LINE:COLUMN" of the last rank listed; of the first row where none is.
+  std::string ranks_place;
+  std::vector<std::string> hosts;  // In the order of their ranks.
+  std::vector<std::string> gpus;   // The different names, likewise.
+  std::string nccl_version;        // As printed; empty if it is not.
   std::string nccl_version_place;  // "FILE:LINE:COLUMN" of nccl_version.
   bool uses_cuda_graph = false;
   std::vector<NcclTestsRow> rows;  // At least one.

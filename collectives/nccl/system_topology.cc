@@ -66,8 +66,8 @@ absl::StatusOr<Topology> BuildSystemTopology(const SystemSpec& system,
   const uint32_t num_servers = num_gpus / gpus_per_server;
   if (num_servers > system.max_servers) {
     return absl::InvalidArgumentError(
-        fmt::format("{} servers: {} has at most {}", num_servers, system.name,
-                    system.max_servers));
+        fmt::format("{} servers: {} has at most {} (max_servers)", num_servers,
+                    system.name, system.max_servers));
   }
   constexpr double kUnusedGBps = 1;  // One server sends nothing to others.
   const Nics nics = num_servers == 1 ? Nics{gpus_per_server, kUnusedGBps}

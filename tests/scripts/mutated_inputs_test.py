@@ -126,6 +126,10 @@ WITHOUT_A_LINE = [
     "out of memory: ",
     r"FILE: expected a file named GPU_OPERATOR_PRECISION\.csv",
     r"illegal layout: ",
+    # What an option asks for and the file does not have; the key is named.
+    r"\d+ servers: \S+ has at most \d+ \(max_servers\)",
+    r"sequence length \d+ is beyond the \d+ learned positions "
+    r"\(max_positions\)",
     r"FILE: \w+ has no effect with --backend ",
     r"FILE: --system \S+ has the GPU \S+, but OTHER has ",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",

@@ -269,7 +269,8 @@ absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup) {
   if (model.positions == Positions::kLearned &&
       setup.positions > model.max_positions) {
     return absl::InvalidArgumentError(
-        fmt::format("sequence length {} is beyond the {} learned positions",
+        fmt::format("sequence length {} is beyond the {} learned positions "
+                    "(max_positions)",
                     setup.positions, model.max_positions));
   }
   return AsIllegalLayout(CheckRules(model, setup));

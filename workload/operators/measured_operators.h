@@ -33,6 +33,9 @@ struct OperatorSample {
   Precision precision = Precision::kBf16;
   TimePs time;         // Above 0.
   std::string source;  // Where, when and with what it was measured.
+  // Where its file names the GPU, counted from 1; 0 where it does not.
+  uint32_t line = 0;
+  uint32_t column = 0;
 
   // What was measured; it must not outlive this sample.
   Operator op() const { return {name, shape, precision}; }

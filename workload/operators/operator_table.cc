@@ -100,6 +100,8 @@ class Parser {
   OperatorSample ReadSample() {
     OperatorSample sample;
     sample.gpu = ReadName(kGpu);
+    sample.line = csv_.cell(*place_[kGpu]).line;
+    sample.column = csv_.cell(*place_[kGpu]).column;
     sample.name = ReadName(kOperator);
     sample.precision = ReadPrecision();
     sample.shape = ReadShape();

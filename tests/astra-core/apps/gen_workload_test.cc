@@ -224,7 +224,8 @@ TEST_F(GenWorkloadTest, RefusesLayoutsOfExpertsThatCannotBe) {
 
 TEST_F(GenWorkloadTest, RefusesWhatTheModelOrTheGpuLacks) {
   ExpectRefused("-m gpt-22b --world-size 8 --global-batch 8 --seq-length 4096",
-                "sequence length 4096 is beyond the 2048 learned positions");
+                "sequence length 4096 is beyond the 2048 learned positions "
+                "(max_positions)");
   ExpectRefused(
       "-m gpt-22b --phase prefill --world-size 8 --seq-length 2048 --cached 1",
       "2049 positions are beyond the 2048 learned ones");

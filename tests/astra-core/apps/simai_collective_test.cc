@@ -302,7 +302,7 @@ TEST_F(SimaiCollectiveTest, LogsSayWhatTheyRanOn) {
   one.erase(second, one.find('\n', second) + 1 - second);
   WriteText(folder_.PathOf("a.log"), one);
   ExpectRefused("--compare a.log --system dgx-h100 --op reduce",
-                "a.log lists one rank: expected 2 or more");
+                "a.log:2:4: one rank is listed: expected 2 or more");
 }
 
 TEST_F(SimaiCollectiveTest, CalibratesSystemsThatItThenReads) {

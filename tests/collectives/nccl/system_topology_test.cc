@@ -85,9 +85,10 @@ TEST(SystemTopologyTest, NumbersThatDoNotFitAreErrors) {
                        "12 GPUs do not divide into servers of 8"));
   EXPECT_THAT(error(0, 8), StatusIs(absl::StatusCode::kInvalidArgument,
                                     "0 GPUs do not divide into servers of 8"));
-  EXPECT_THAT(error(16392, 8),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       "2049 servers: dgx-h100 has at most 2048"));
+  EXPECT_THAT(
+      error(16392, 8),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "2049 servers: dgx-h100 has at most 2048 (max_servers)"));
 }
 
 TEST(DeriveSystemTest, TakesTheServersOfTheMakerOfTheGpu) {

@@ -293,7 +293,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "a ZeRO group has no effect with ZeRO 0: it is of ZeRO 1"},
         BadSetup{"LearnedPositions", SmallGpt(),
                  [](TrainingSetup& s) { s.positions = 256; },
-                 "sequence length 256 is beyond the 128 learned positions"}),
+                 "sequence length 256 is beyond the 128 learned positions "
+                 "(max_positions)"}),
     NameOf);
 
 INSTANTIATE_TEST_SUITE_P(
