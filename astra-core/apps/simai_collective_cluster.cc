@@ -28,6 +28,12 @@ absl::StatusOr<Topology> BuildTopology(const ClusterOptions& cluster,
     return absl::InvalidArgumentError(fmt::format(
         "{} GPUs: more than the limit of {}", num_gpus, Topology::kMaxNodes));
   }
+  if (num_gpus < 2 && !cluster.num_gpus) {
+    return absl::InvalidArgumentError(fmt::format(
+        "a server of {} has {} GPU (gpus_per_server), and a collective needs 2 "
+        "or more: give --nodes",
+        system.name, per_server));
+  }
   return BuildSystemTopology(system, static_cast<uint32_t>(num_gpus),
                              per_server);
 }

@@ -134,6 +134,18 @@ struct LoggedRun {
   MeasuredTable table;
 };
 
+// An error of the cluster, which is that of the log unless the user states it.
+absl::Status AtRanksOf(const NcclTestsLog& log,
+                       const SimaiCollectiveOptions& options,
+                       const absl::Status& status) {
+  const bool is_of_log = log.num_ranks != 0 && !log.hosts.empty() &&
+                         !options.cluster.topology_file;
+  if (!is_of_log) return status;
+  return absl::Status(status.code(),
+                      fmt::format("{}: {}", log.ranks_place,
+                                  std::string(status.message())));
+}
+
 absl::StatusOr<LoggedRun> ReadLoggedRun(const SimaiCollectiveOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(const NcclTestsLog log,
                          ReadNcclTestsLog(options.measurements));
@@ -141,13 +153,15 @@ absl::StatusOr<LoggedRun> ReadLoggedRun(const SimaiCollectiveOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(const NcclOptions nccl, NcclOf(options, log));
   ASTRA_ASSIGN_OR_RETURN(const ClusterOptions cluster_options,
                          ClusterOf(options, log));
-  ASTRA_ASSIGN_OR_RETURN(CollectiveEstimator cluster,
-                         BuildEstimator(cluster_options, nccl));
+  absl::StatusOr<CollectiveEstimator> built =
+      BuildEstimator(cluster_options, nccl);
+  if (!built.ok()) return AtRanksOf(log, options, built.status());
+  CollectiveEstimator cluster = *std::move(built);
   const auto num_ranks = static_cast<uint32_t>(cluster.ranks().size());
   if (log.num_ranks != 0 && log.num_ranks != num_ranks) {
     return absl::InvalidArgumentError(
-        fmt::format("{} has {} ranks, the group {}", options.measurements,
-                    log.num_ranks, num_ranks));
+        fmt::format("{}: {} ranks are listed, the group has {}",
+                    log.ranks_place, log.num_ranks, num_ranks));
   }
   const uint32_t per_server = cluster.topology().gpus_per_server();
   LogSetting setting;

@@ -111,8 +111,14 @@ absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
     fewest = std::min(fewest, count);
     for (const RankId rank : local) {
       if (count == 1) break;
-      gpu_rate =
-          std::min(gpu_rate, WithinServer(topology, Topology::NodeOf(rank)));
+      const double rate = WithinServer(topology, Topology::NodeOf(rank));
+      if (rate == 0) {
+        // Such GPUs reach one another by their NICs.
+        return absl::FailedPreconditionError(fmt::format(
+            "GPU {} has no link, NVLink or PCIe, to others of its server",
+            rank));
+      }
+      gpu_rate = std::min(gpu_rate, rate);
     }
     if (servers.size() == 1) break;
     const Nics nics = NicsOf(topology, server, local);
@@ -129,10 +135,6 @@ absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
   }
   if (gpu_rate == kInfinity) {
     gpu_rate = system.interconnect.GBps;  // Nobody shares a server.
-  } else if (gpu_rate == 0) {
-    // GPUs without links of their own reach one another by their NICs.
-    return absl::FailedPreconditionError(
-        "GPUs of a server have no links within it, NVLink or PCIe");
   }
   hardware.fewest_ranks_per_server = fewest;
   hardware.link_GBps = gpu_rate;

@@ -128,10 +128,15 @@ WITHOUT_A_LINE = [
     r"illegal layout: ",
     # What an option asks for and the file does not have; the key is named.
     r"\d+ servers: \S+ has at most \d+ \(max_servers\)",
+    r"--op is \w+, but FILE is of \w+",
+    # What the topology of FILE lacks.
+    r"(FILE: )?GPU \d+ has no link, NVLink or PCIe, to others of its server",
+    r"a server of \S+ has 1 GPU \(gpus_per_server\), ",
     r"sequence length \d+ is beyond the \d+ learned positions "
     r"\(max_positions\)",
+    r"\d+ positions are beyond the \d+ learned ones \(max_positions\)",
     r"FILE: \w+ has no effect with --backend ",
-    r"FILE: --system \S+ has the GPU \S+, but OTHER has ",
+    r"FILE: --system .+ has the GPU \S+, but OTHER has ",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
     r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",
 ]

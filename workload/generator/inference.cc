@@ -70,9 +70,9 @@ absl::Status CheckInference(const ModelSpec& model,
   const int64_t next = setup.phase == InferencePhase::kDecode ? 1 : 0;
   const int64_t longest = setup.positions + setup.cached + next;
   if (model.positions == Positions::kLearned && longest > model.max_positions) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} positions are beyond the {} learned ones", longest,
-                    model.max_positions));
+    return absl::InvalidArgumentError(fmt::format(
+        "{} positions are beyond the {} learned ones (max_positions)", longest,
+        model.max_positions));
   }
   return absl::OkStatus();
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,8 +41,11 @@ struct OperatorSample {
   // What was measured; it must not outlive this sample.
   Operator op() const { return {name, shape, precision}; }
 
-  friend bool operator==(const OperatorSample&,
-                         const OperatorSample&) = default;
+  // Whether both say the same, wherever in their files.
+  friend bool operator==(const OperatorSample& a, const OperatorSample& b) {
+    return std::tie(a.gpu, a.name, a.shape, a.precision, a.time, a.source) ==
+           std::tie(b.gpu, b.name, b.shape, b.precision, b.time, b.source);
+  }
 };
 
 // What two operators must have in common for the time of one to tell about the

@@ -228,7 +228,7 @@ TEST_F(GenWorkloadTest, RefusesWhatTheModelOrTheGpuLacks) {
                 "(max_positions)");
   ExpectRefused(
       "-m gpt-22b --phase prefill --world-size 8 --seq-length 2048 --cached 1",
-      "2049 positions are beyond the 2048 learned ones");
+      "2049 positions are beyond the 2048 learned ones (max_positions)");
   ExpectRefusesLayout(
       "-m llama3-8b --world-size 8 --global-batch 8 --num-query-groups 3",
       "attention.kv_heads is 3: expected a divisor of the 32 heads");

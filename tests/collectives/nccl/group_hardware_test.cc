@@ -154,7 +154,7 @@ TEST(GroupHardwareTest, AServerWithoutLinksWithinIsAnError) {
   EXPECT_THAT(
       HardwareOf(Ranks({0, 1}), ValueOrDie(FindSystem("dgx-h100")), topology),
       StatusIs(absl::StatusCode::kFailedPrecondition,
-               "GPUs of a server have no links within it, NVLink or PCIe"));
+               "GPU 0 has no link, NVLink or PCIe, to others of its server"));
   EXPECT_EQ(Nics(Of({0, 2}, topology)), "1 x 50");
 }
 

@@ -240,8 +240,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadSetup{SmallLlama(), [](InferenceSetup& s) { s.batch = 0; },
                  "0 sequences of 32 positions at once: expected 1 to 16777216 "
                  "positions of a sequence and 1 to 1073741824 in all"},
-        BadSetup{SmallGpt(), [](InferenceSetup& s) { s.cached = 100; },
-                 "132 positions are beyond the 128 learned ones"}));
+        BadSetup{
+            SmallGpt(), [](InferenceSetup& s) { s.cached = 100; },
+            "132 positions are beyond the 128 learned ones (max_positions)"}));
 
 }  // namespace
 }  // namespace astra
