@@ -141,9 +141,9 @@ absl::Status AtRanksOf(const NcclTestsLog& log,
   const bool is_of_log = log.num_ranks != 0 && !log.hosts.empty() &&
                          !options.cluster.topology_file;
   if (!is_of_log) return status;
-  return absl::Status(status.code(),
-                      fmt::format("{}: {}", log.ranks_place,
-                                  std::string(status.message())));
+  return absl::Status(
+      status.code(),
+      fmt::format("{}: {}", log.ranks_place, std::string(status.message())));
 }
 
 absl::StatusOr<LoggedRun> ReadLoggedRun(const SimaiCollectiveOptions& options) {
