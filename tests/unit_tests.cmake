@@ -102,9 +102,13 @@ astra_test(workload_test
     workload/parallel_plan_test.cc
     workload/program_file_test.cc
     workload/program_test.cc
-    workload/workload_file_test.cc
-    workload/workload_test.cc
   DEPS astra::workload)
+
+astra_test(simai_text_test
+  SOURCES
+    workload/simai_text/simai_text_file_test.cc
+    workload/simai_text/simai_text_test.cc
+  DEPS astra::simai_text)
 
 astra_test(pipeline_test
   SOURCES
@@ -300,23 +304,24 @@ astra_test(engine_test
     astra-core/engine/flow_carrier_test.cc
     astra-core/engine/flow_run_test.cc
     astra-core/engine/iteration_test.cc
-    astra-core/engine/layer_program_test.cc
     astra-core/engine/message_costs_test.cc
     astra-core/engine/message_simulation_test.cc
     astra-core/engine/program_simulation_test.cc
     astra-core/engine/program_summary_test.cc
     astra-core/engine/rank_classes_test.cc
     astra-core/engine/report_test.cc
+    astra-core/engine/simai_schedule_test.cc
     astra-core/engine/simulation_test.cc
     astra-core/engine/pipeline_program_test.cc
-  DEPS astra::backend_analytical astra::backend_flow astra::engine)
+  DEPS astra::backend_analytical astra::backend_flow astra::engine
+       astra::simai_text)
 
 # Files that a reader must refuse, each with its exact message.
 astra_test(bad_inputs_test
   SOURCES
     bad_inputs/topology_test.cc
     bad_inputs/workload_test.cc
-  DEPS astra::topology astra::workload)
+  DEPS astra::simai_text astra::topology)
 
 astra_test(command_line_test
   SOURCES

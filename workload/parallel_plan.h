@@ -33,7 +33,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
-#include "workload/workload.h"
+#include "workload/parallel_sizes.h"
 
 namespace astra {
 

@@ -91,7 +91,8 @@ absl::Status CheckModules(const ProgramParts& parts) {
           fmt::format("module {}: expected a name without control characters",
                       Quoted(module.name)));
     }
-    if (!names.insert(module.name).second) {
+    const bool is_layer = parts.schedule == PipelineSchedule::kSimai;
+    if (!is_layer && !names.insert(module.name).second) {
       return FieldError(path + ".name", fmt::format("module {} is there twice",
                                                     Quoted(module.name)));
     }
@@ -104,6 +105,21 @@ absl::Status CheckModules(const ProgramParts& parts) {
             fmt::format("{}.{}.{}", path, Name(pass), i),
             fmt::format("{}: {}", Place(module, pass, i), mistake));
       }
+    }
+    if (module.update < TimePs(0) || module.update > Program::kMaxCompute) {
+      return FieldError(
+          path, fmt::format("module {}: the update takes {}, expected 0 to {}",
+                            Quoted(module.name), module.update,
+                            Program::kMaxCompute));
+    }
+    const bool is_plain = module.update == TimePs(0) && !module.rerun_from;
+    const bool reruns_earlier =
+        !module.rerun_from || module.rerun_from->index() <= m;
+    if ((!is_layer && !is_plain) || !reruns_earlier) {
+      return FieldError(path,
+                        fmt::format("module {}: schedule {} has neither "
+                                    "updates nor reruns of modules",
+                                    Quoted(module.name), Name(parts.schedule)));
     }
     const std::string mistake = MistakeOf(module.memory);
     if (!mistake.empty()) {
@@ -179,14 +195,16 @@ struct Load {
   }
 };
 
-Load LoadOf(const ProgramModule& module) {
+Load LoadOf(const ProgramModule& module,
+            absl::Span<const ModulePass> passes = kModulePasses) {
   Load load;
   load.occurrences = 1;
   const auto& [weights, gradients, optimizer, saved, workspace, cache] =
       module.memory;
   load.memory = (weights + gradients + optimizer + workspace + cache).count();
   load.saved = saved.count();
-  for (const std::vector<Step>& steps : module.passes) {
+  for (const ModulePass pass : passes) {
+    const std::vector<Step>& steps = module.passes[IndexOf(pass)];
     load.steps += steps.size();
     for (const Step& step : steps) {
       const bool computes = step.kind == StepKind::kCompute;
@@ -206,6 +224,7 @@ class StageChecker {
     for (const ProgramModule& module : parts.modules) {
       loads_.push_back(LoadOf(module));
     }
+    AddReruns();
   }
 
   absl::Status Check(const ProgramStage& stage) {
@@ -235,7 +254,8 @@ class StageChecker {
     ASTRA_RETURN_IF_ERROR(AddModules(stage.after, 1, iteration));
     Load once = load;
     once.Add(1, iteration);
-    iteration.Add(parts_.sizes.micro_batches, load);
+    const bool is_whole = parts_.schedule == PipelineSchedule::kSimai;
+    iteration.Add(is_whole ? 1 : parts_.sizes.micro_batches, load);
     return CheckLoads(once, iteration);
   }
 
@@ -258,6 +278,24 @@ class StageChecker {
  private:
   const ProgramModule& module(ModuleId id) const {
     return parts_.modules[id.index()];
+  }
+
+  // A module that reruns others counts what these run forward. Sums over
+  // modules from the first on make that quick.
+  void AddReruns() {
+    std::vector<Load> sums(1);
+    for (size_t m = 0; m < parts_.modules.size(); ++m) {
+      Load forward = LoadOf(parts_.modules[m], {ModulePass::kForward});
+      forward.memory = forward.saved = 0;
+      forward.Add(1, sums.back());
+      sums.push_back(forward);
+    }
+    for (size_t m = 0; m < parts_.modules.size(); ++m) {
+      const std::optional<ModuleId> from = parts_.modules[m].rerun_from;
+      if (!from) continue;
+      loads_[m].Add(1, sums[m]);
+      loads_[m].Add(-1, sums[from->index()]);
+    }
   }
 
   absl::Status Error(std::string_view message) const {

@@ -27,6 +27,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,8 +37,9 @@
 #include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
+#include "workload/parallel_sizes.h"
+#include "workload/phase.h"
 #include "workload/pipeline/schedule.h"
-#include "workload/workload.h"
 
 namespace astra {
 
@@ -95,6 +97,15 @@ struct ProgramModule {
   std::string name;
   std::array<std::vector<Step>, std::size(kModulePasses)> passes;
   ModuleMemory memory;
+  // A rank has the result of each of the module's collectives this long after
+  // the collective's end. Only schedule "simai" has modules with an update.
+  TimePs update;
+  // Before the module's backward pass, the modules from this one up to the one
+  // before it run forward again. Only schedule "simai" has such modules.
+  std::optional<ModuleId> rerun_from;
+  // Whether the module's work is done once per iteration rather than for every
+  // micro-batch. The pipeline bubble of schedule "simai" does not contain it.
+  bool is_once = false;
 
   friend bool operator==(const ProgramModule&, const ProgramModule&) = default;
 };
@@ -158,9 +169,10 @@ struct ProgramParts {
 // An immutable, valid program.
 class Program {
  public:
-  // What one stage runs, repeats counted; `after` counts, too.
-  static constexpr int64_t kMaxOccurrences = int64_t{1} << 20;  // Of modules.
-  static constexpr int64_t kMaxSteps = int64_t{1} << 22;
+  // Limits on what one stage runs for a micro-batch, with all repeats and with
+  // `after`.
+  static constexpr int64_t kMaxOccurrences = int64_t{1} << 21;  // Of modules.
+  static constexpr int64_t kMaxSteps = int64_t{1} << 23;
 
   // Of one step; and of all that one stage runs in the iteration; also of all
   // that its modules keep, with what is saved of all micro-batches.
@@ -177,7 +189,8 @@ class Program {
   // the counts of the stages do not add up to the pipeline stages, a stage runs
   // nothing or too much, a chunk of a stage runs nothing or out of order, the
   // schedule does not suit the sizes, a module does not exist, has no name or
-  // that of another or is run by no stage, a time or size is negative, a
+  // (but with schedule "simai", whose modules are layers) that of another or is
+  // run by no stage, a time or size is negative, a
   // collective is over the pipeline or a send-recv, a program that is forward
   // only has backward steps, or a module of `after` has.
   static absl::StatusOr<Program> Create(ProgramParts parts);
@@ -185,7 +198,15 @@ class Program {
   const ParallelSizes& sizes() const { return parts_.sizes; }
   bool forward_only() const { return parts_.forward_only; }
   PipelineSchedule schedule() const { return parts_.schedule; }
+  // Whether a run simulates the pipeline's stages and the messages between
+  // them. With schedule "simai" it simulates one stage, which runs its modules
+  // once, and adds the pipeline by formula.
+  bool simulates_pipeline() const {
+    return parts_.schedule != PipelineSchedule::kSimai;
+  }
+  // Of what a run simulates.
   PipelineShape shape() const {
+    if (!simulates_pipeline()) return {};
     return {.stages = parts_.sizes.pipeline,
             .chunks = parts_.sizes.virtual_stages,
             .micro_batches = parts_.sizes.micro_batches};

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <system_error>
-#include <variant>
 #include <vector>
 
 #include "workload/pipeline/schedule.h"
@@ -49,15 +48,14 @@ double EstimateCables(const SimaiAnalyticalOptions& options) {
   return error ? 0 : static_cast<double>(size) / kTextBytesPerCable;
 }
 
-WorkBudget AnalyticalWork(const AnyWorkload& workload, double num_cables,
+WorkBudget AnalyticalWork(const Program& program, double num_cables,
                           bool is_whole) {
   WorkBudget work = {.seconds = kSecondsPerCable * num_cables,
                      .memory_bytes = kBytesPerCable * num_cables};
-  const Program* program = std::get_if<Program>(&workload);
-  if (program == nullptr) return work;
-  if (is_whole || program->schedule() == PipelineSchedule::kGPipe) {
-    const double steps = StepsOfMicroBatch(*program) *
-                         static_cast<double>(program->sizes().micro_batches);
+  if (!program.simulates_pipeline()) return work;
+  if (is_whole || program.schedule() == PipelineSchedule::kGPipe) {
+    const double steps = StepsOfMicroBatch(program) *
+                         static_cast<double>(program.sizes().micro_batches);
     work.seconds += kSecondsPerStep * steps;
     work.memory_bytes += kBytesPerStep * steps;
   }

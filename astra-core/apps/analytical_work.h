@@ -17,7 +17,7 @@ double EstimateCables(const SimaiAnalyticalOptions& options);
 // `workload`: all its micro-batches with `is_whole` and with GPipe, and else so
 // few that they count for nothing beside the cluster. Messages of `--lowering
 // flow-graph` are not counted.
-WorkBudget AnalyticalWork(const AnyWorkload& workload, double num_cables,
+WorkBudget AnalyticalWork(const Program& program, double num_cables,
                           bool is_whole);
 
 }  // namespace astra

@@ -4,7 +4,6 @@
 #include <memory>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/breakdown.h"
@@ -47,31 +46,30 @@ Json PathJson(const Explanation& explanation, const SimulationResult& result) {
 
 }  // namespace
 
-void KeepTimeline(const AnyWorkload& workload, bool trace,
+void KeepTimeline(const Program& program, bool trace,
                   SimulationOptions& options) {
-  options.record_timeline = trace || std::holds_alternative<Program>(workload);
+  options.record_timeline = trace || program.simulates_pipeline();
   options.max_timeline_ops = trace ? kMaxTracedOps : kMaxOps;
 }
 
 absl::StatusOr<std::optional<Explanation>> Explain(
-    const AnyWorkload& workload, const SimulationOptions& options,
-    Routes& routes, const SimulationResult& result) {
-  const auto* program = std::get_if<Program>(&workload);
-  if (program == nullptr) return std::nullopt;
+    const Program& program, const SimulationOptions& options, Routes& routes,
+    const SimulationResult& result) {
+  if (!program.simulates_pipeline()) return std::nullopt;
   Explanation explanation;
   explanation.path = CriticalPath(result);
   SimulationOptions same_costs = options;
   same_costs.costs = result.costs;
   ASTRA_ASSIGN_OR_RETURN(explanation.bounds,
-                         BoundsOf(*program, same_costs, routes, [&] {
+                         BoundsOf(program, same_costs, routes, [&] {
                            return std::make_unique<AnalyticalBackend>(routes);
                          }));
-  if (SaysMemory(*program)) explanation.memory = MemoryOf(*program);
-  explanation.gpu_memory = program->gpu().memory;
+  if (SaysMemory(program)) explanation.memory = MemoryOf(program);
+  explanation.gpu_memory = program.gpu().memory;
   return explanation;
 }
 
-std::vector<NamedFile> ExplanationFiles(const AnyWorkload& workload,
+std::vector<NamedFile> ExplanationFiles(const Program& program,
                                         const Explanation& explanation,
                                         const SimulationResult& result) {
   std::vector<NamedFile> files = {{"breakdown.csv", BreakdownCsv(result)}};
@@ -80,29 +78,25 @@ std::vector<NamedFile> ExplanationFiles(const AnyWorkload& workload,
         {"critical_path.csv", CriticalPathCsv(explanation.path, result)});
   }
   if (!explanation.memory.empty()) {
-    files.push_back({"memory.csv", MemoryCsv(std::get<Program>(workload),
-                                             explanation.memory)});
+    files.push_back({"memory.csv", MemoryCsv(program, explanation.memory)});
   }
   return files;
 }
 
-std::string DescribeTimeOf(const AnyWorkload& workload,
-                           const Topology& topology,
+std::string DescribeTimeOf(const Program& program, const Topology& topology,
                            const SimulationResult& result,
                            const std::optional<Explanation>& explanation) {
-  const auto* program = std::get_if<Program>(&workload);
-  if (program == nullptr || !explanation) return DescribeTime(topology, result);
-  std::string text = DescribeTime(*program, topology, result, explanation->path,
+  if (!explanation) return DescribeTime(topology, result);
+  std::string text = DescribeTime(program, topology, result, explanation->path,
                                   explanation->bounds);
   if (!explanation->memory.empty()) {
-    text += DescribeMemory(*program, explanation->memory);
+    text += DescribeMemory(program, explanation->memory);
   }
   return text;
 }
 
-Json IterationJson(const AnyWorkload& workload, const SimulationResult& result,
+Json IterationJson(const Program& program, const SimulationResult& result,
                    const Explanation& explanation) {
-  const auto& program = std::get<Program>(workload);
   const WorkRates rates = RatesOf(program, result.total());
   return {{"total_ps", result.total().count()},
           {"compute_ps", result.compute.count()},

@@ -30,30 +30,29 @@ struct Explanation {
 
 // Has a run of `workload` keep what an explanation needs, or a trace, unless
 // that would be too much.
-void KeepTimeline(const AnyWorkload& workload, bool trace,
+void KeepTimeline(const Program& program, bool trace,
                   SimulationOptions& options);
 
 // None if `workload` is not a program. `options` are those of the run.
 //
 // Errors: those of Simulate().
 absl::StatusOr<std::optional<Explanation>> Explain(
-    const AnyWorkload& workload, const SimulationOptions& options,
-    Routes& routes, const SimulationResult& result);
+    const Program& program, const SimulationOptions& options, Routes& routes,
+    const SimulationResult& result);
 
 // breakdown.csv, critical_path.csv and memory.csv. Requires that `workload` is
 // a program.
-std::vector<NamedFile> ExplanationFiles(const AnyWorkload& workload,
+std::vector<NamedFile> ExplanationFiles(const Program& program,
                                         const Explanation& explanation,
                                         const SimulationResult& result);
 
 // DescribeTime() of what was run, and of a program DescribeMemory().
-std::string DescribeTimeOf(const AnyWorkload& workload,
-                           const Topology& topology,
+std::string DescribeTimeOf(const Program& program, const Topology& topology,
                            const SimulationResult& result,
                            const std::optional<Explanation>& explanation);
 
 // The section "iteration" of run.json. Requires that `workload` is a program.
-Json IterationJson(const AnyWorkload& workload, const SimulationResult& result,
+Json IterationJson(const Program& program, const SimulationResult& result,
                    const Explanation& explanation);
 
 // The section "memory" of run.json: of the stage that needs most, and whether

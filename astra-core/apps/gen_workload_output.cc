@@ -24,7 +24,7 @@
 #include "workload/operators/gpu_library.h"
 #include "workload/operators/roofline.h"
 #include "workload/program_file.h"
-#include "workload/workload_file.h"
+#include "workload/simai_text/simai_text_file.h"
 
 namespace astra {
 namespace {
@@ -127,15 +127,15 @@ void WarnOfText(const Blueprint& blueprint, Warnings* warnings) {
 }
 
 // SimAI reads these into 32-bit integers.
-void WarnOfSimaiLimits(const Workload& workload, Warnings* warnings) {
+void WarnOfSimaiLimits(const SimaiText& text, Warnings* warnings) {
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
-  if (workload.pipeline_message().count() > kMax) {
+  if (text.pipeline_message.count() > kMax) {
     warnings->push_back(fmt::format(
         "SimAI itself stops at a pipeline message of {} B: it is above 2^31",
-        workload.pipeline_message().count()));
+        text.pipeline_message.count()));
   }
-  for (const Layer& layer : workload.layers()) {
-    for (const LayerPhase& phase : layer.phases) {
+  for (const SimaiLayer& layer : text.layers) {
+    for (const SimaiPhase& phase : layer.phases) {
       if (phase.compute > Nanoseconds(kMax)) {
         warnings->push_back(fmt::format(
             "SimAI itself loses the computation of {}, which takes over 2^31 "
@@ -147,10 +147,10 @@ void WarnOfSimaiLimits(const Workload& workload, Warnings* warnings) {
   }
 }
 
-absl::StatusOr<std::string> SimaiText(const GenWorkloadOptions& options,
-                                      const Blueprint& blueprint,
-                                      const ModuleTimes& times,
-                                      Warnings* warnings) {
+absl::StatusOr<std::string> WriteSimaiText(const GenWorkloadOptions& options,
+                                           const Blueprint& blueprint,
+                                           const ModuleTimes& times,
+                                           Warnings* warnings) {
   size_t stage = SlowestStage(blueprint, times);
   if (options.stage) {
     const std::optional<size_t> chosen = StageOf(blueprint, *options.stage);
@@ -161,11 +161,11 @@ absl::StatusOr<std::string> SimaiText(const GenWorkloadOptions& options,
     }
     stage = *chosen;
   }
-  ASTRA_ASSIGN_OR_RETURN(const Workload workload,
-                         SimaiWorkload(blueprint, stage, times));
+  ASTRA_ASSIGN_OR_RETURN(const SimaiText text,
+                         SimaiTextOf(blueprint, stage, times));
   WarnOfText(blueprint, warnings);
-  WarnOfSimaiLimits(workload, warnings);
-  return FormatWorkload(workload);
+  WarnOfSimaiLimits(text, warnings);
+  return FormatSimaiText(text);
 }
 
 }  // namespace
@@ -211,7 +211,7 @@ absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
   }
   switch (options.format) {
     case WorkloadFormat::kSimai:
-      return SimaiText(options, blueprint, times, warnings);
+      return WriteSimaiText(options, blueprint, times, warnings);
     case WorkloadFormat::kProgram:
       ASTRA_RETURN_IF_ERROR(program.status());
       return FormatProgram(*program);

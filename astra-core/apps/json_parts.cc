@@ -1,28 +1,31 @@
 #include "astra-core/apps/json_parts.h"
 
+#include <algorithm>
+
 #include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
 
-Json FormJson(const std::string& file, const Workload& workload) {
-  const ParallelSizes& sizes = workload.sizes();
+Json SimaiJson(const std::string& file, const Program& program) {
+  const ParallelSizes& sizes = program.sizes();
+  const auto num_reruns = std::count_if(
+      program.modules().begin(), program.modules().end(),
+      [](const ProgramModule& module) { return module.rerun_from; });
   return {{"file", file},
           {"form", "SimAI"},
-          {"policy", Name(workload.policy())},
-          {"layers", workload.layers().size()},
+          {"layers", program.modules().size()},
           {"gpus", sizes.num_ranks},
           {"tp", sizes.tensor},
           {"ep", sizes.expert},
           {"pp", sizes.pipeline},
           {"vpp", sizes.virtual_stages},
           {"ga", sizes.micro_batches},
-          {"pp_comm_bytes", workload.pipeline_message().count()},
-          {"checkpoints", workload.checkpoints().size()},
-          {"checkpoint_initiates", workload.recompute_starts().size()}};
+          {"pp_comm_bytes", program.pipeline_message().count()},
+          {"checkpoint_initiates", num_reruns}};
 }
 
-Json FormJson(const std::string& file, const Program& program, bool unroll) {
+Json ProgramJson(const std::string& file, const Program& program, bool unroll) {
   const ParallelSizes& sizes = program.sizes();
   return {{"file", file},
           {"form", "program"},
@@ -43,12 +46,10 @@ Json FormJson(const std::string& file, const Program& program, bool unroll) {
 
 }  // namespace
 
-Json WorkloadJson(const std::string& file, const AnyWorkload& workload,
+Json WorkloadJson(const std::string& file, const Program& program,
                   bool unroll) {
-  if (const auto* program = std::get_if<Program>(&workload)) {
-    return FormJson(file, *program, unroll);
-  }
-  return FormJson(file, std::get<Workload>(workload));
+  return program.simulates_pipeline() ? ProgramJson(file, program, unroll)
+                                      : SimaiJson(file, program);
 }
 
 Json TopologyJson(const std::string& file, const Topology& topology) {

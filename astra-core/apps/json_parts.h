@@ -15,8 +15,7 @@ namespace astra {
 using Json = nlohmann::ordered_json;
 
 // `unroll` is said of programs only.
-Json WorkloadJson(const std::string& file, const AnyWorkload& workload,
-                  bool unroll);
+Json WorkloadJson(const std::string& file, const Program& program, bool unroll);
 
 Json TopologyJson(const std::string& file, const Topology& topology);
 

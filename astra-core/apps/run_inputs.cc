@@ -15,7 +15,7 @@
 #include "workload/memory_timeline.h"
 #include "workload/operators/gpu_library.h"
 #include "workload/program_file.h"
-#include "workload/workload_file.h"
+#include "workload/simai_text/simai_text_file.h"
 
 namespace astra {
 namespace {
@@ -23,13 +23,12 @@ namespace {
 // AICB writes the layers of a stage where the number of its model chunks
 // belongs, which makes the pipeline bubble tiny.
 void WarnOfLayersAsChunks(const std::string& workload_file,
-                          const AnyWorkload& any, Warnings& warnings) {
-  if (std::holds_alternative<Program>(any)) return;
-  const Workload& workload = std::get<Workload>(any);
-  const ParallelSizes& sizes = workload.sizes();
+                          const Program& program, Warnings& warnings) {
+  if (program.simulates_pipeline()) return;
+  const ParallelSizes& sizes = program.sizes();
   if (sizes.pipeline == 1 || sizes.virtual_stages == 1) return;
   int64_t num_attentions = 0;
-  for (const Layer& layer : workload.layers()) {
+  for (const ProgramModule& layer : program.modules()) {
     num_attentions +=
         layer.name == "attention_column" || layer.name == "attention_layer";
   }
@@ -45,16 +44,6 @@ bool IsIdle(const Communication& what, const ParallelPlan& plan) {
   return what.bytes > Bytes(0) && plan.GroupSize(what.dimension) == 1;
 }
 
-int64_t CountIdle(const Workload& workload, const ParallelPlan& plan) {
-  int64_t count = 0;
-  for (const Layer& layer : workload.layers()) {
-    for (const LayerPhase& phase : layer.phases) {
-      count += phase.communication && IsIdle(*phase.communication, plan);
-    }
-  }
-  return count;
-}
-
 int64_t CountIdle(const Program& program, const ParallelPlan& plan) {
   int64_t count = 0;
   for (const ProgramModule& module : program.modules()) {
@@ -66,10 +55,9 @@ int64_t CountIdle(const Program& program, const ParallelPlan& plan) {
 }
 
 void WarnOfIdleCollectives(const std::string& workload_file,
-                           const AnyWorkload& workload,
-                           const ParallelPlan& plan, Warnings& warnings) {
-  const int64_t count = std::visit(
-      [&](const auto& form) { return CountIdle(form, plan); }, workload);
+                           const Program& program, const ParallelPlan& plan,
+                           Warnings& warnings) {
+  const int64_t count = CountIdle(program, plan);
   if (count == 0) return;
   warnings.push_back(
       fmt::format("{}: {} collective(s) over groups of one rank do nothing",
@@ -79,17 +67,14 @@ void WarnOfIdleCollectives(const std::string& workload_file,
 }  // namespace
 
 absl::Status CheckSameGpuType(const std::string& workload_file,
-                              const AnyWorkload& workload,
+                              const Program& program,
                               const std::string& cluster,
                               const Topology& topology, bool allowed,
                               Warnings& warnings) {
   // Topologies use these words where they name no GPU.
   constexpr std::string_view kUnnamed[] = {"gpu", "none"};
-  const auto* program = std::get_if<Program>(&workload);
-  if (program == nullptr || program->gpu().name.empty()) {
-    return absl::OkStatus();
-  }
-  const std::string& timed = program->gpu().name;
+  const std::string& timed = program.gpu().name;
+  if (timed.empty()) return absl::OkStatus();
   const std::string& type = topology.gpu_type();
   for (const std::string_view unnamed : kUnnamed) {
     if (LowerCase(type) == unnamed) return absl::OkStatus();
@@ -106,45 +91,31 @@ absl::Status CheckSameGpuType(const std::string& workload_file,
   return absl::OkStatus();
 }
 
-absl::StatusOr<AnyWorkload> ReadAnyWorkload(const std::string& path,
-                                            Warnings* warnings) {
+absl::StatusOr<Program> ReadWorkload(const std::string& path,
+                                     Warnings* warnings) {
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
   if (IsProgram(contents)) return ParseProgram(path, contents);
-  return ParseWorkload(path, contents, warnings);
-}
-
-const ParallelSizes& SizesOf(const AnyWorkload& workload) {
-  return std::visit(
-      [](const auto& form) -> const ParallelSizes& { return form.sizes(); },
-      workload);
-}
-
-std::vector<std::string> LayerNamesOf(const AnyWorkload& workload) {
-  return std::visit([](const auto& form) { return LayerNames(form); },
-                    workload);
+  return ParseSimaiProgram(path, contents, warnings);
 }
 
 absl::Status CheckSameGpus(const std::string& workload_file,
-                           const AnyWorkload& workload,
-                           const std::string& cluster,
+                           const Program& program, const std::string& cluster,
                            const Topology& topology) {
-  const int64_t in_workload = SizesOf(workload).num_ranks;
+  const int64_t in_workload = program.sizes().num_ranks;
   if (in_workload == topology.num_gpus()) return absl::OkStatus();
   const std::string_view key =
-      std::holds_alternative<Program>(workload) ? "gpus" : "all_gpus";
+      program.simulates_pipeline() ? "gpus" : "all_gpus";
   return absl::InvalidArgumentError(
       fmt::format("{} is for {} GPUs ({}), {} has {}", workload_file,
                   in_workload, key, cluster, topology.num_gpus()));
 }
 
-void WarnOfWorkload(const std::string& workload_file,
-                    const AnyWorkload& workload, const ParallelPlan& plan,
-                    Warnings& warnings) {
-  WarnOfIdleCollectives(workload_file, workload, plan, warnings);
-  WarnOfLayersAsChunks(workload_file, workload, warnings);
-  const auto* program = std::get_if<Program>(&workload);
-  if (program == nullptr || !SaysMemory(*program)) return;
-  const std::string excess = DescribeExcess(*program, MemoryOf(*program));
+void WarnOfWorkload(const std::string& workload_file, const Program& program,
+                    const ParallelPlan& plan, Warnings& warnings) {
+  WarnOfIdleCollectives(workload_file, program, plan, warnings);
+  WarnOfLayersAsChunks(workload_file, program, warnings);
+  if (!SaysMemory(program)) return;
+  const std::string excess = DescribeExcess(program, MemoryOf(program));
   if (excess.empty()) return;
   warnings.push_back(fmt::format("{}: {}", workload_file, excess));
 }

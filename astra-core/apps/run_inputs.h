@@ -6,8 +6,6 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -17,28 +15,18 @@
 #include "topology/topology.h"
 #include "workload/parallel_plan.h"
 #include "workload/program.h"
-#include "workload/workload.h"
 
 namespace astra {
 
-// The two forms that -w takes: SimAI's text, and programs.
-using AnyWorkload = std::variant<Workload, Program>;
-
-// The form is known by the content.
+// Reads what -w names: SimAI's text or a program file, told by the content.
 //
 // Errors: those of the readers.
-absl::StatusOr<AnyWorkload> ReadAnyWorkload(const std::string& path,
-                                            Warnings* warnings);
-
-const ParallelSizes& SizesOf(const AnyWorkload& workload);
-
-// Of the layers or modules, in order.
-std::vector<std::string> LayerNamesOf(const AnyWorkload& workload);
+absl::StatusOr<Program> ReadWorkload(const std::string& path,
+                                     Warnings* warnings);
 
 // Errors: InvalidArgument, naming the files, if the numbers of GPUs differ.
 absl::Status CheckSameGpus(const std::string& workload_file,
-                           const AnyWorkload& workload,
-                           const std::string& cluster,
+                           const Program& program, const std::string& cluster,
                            const Topology& topology);
 
 // The times of a program are of one GPU, and the topology may name another.
@@ -47,16 +35,15 @@ absl::Status CheckSameGpus(const std::string& workload_file,
 //
 // Errors: InvalidArgument that names both files, both GPUs and the option.
 absl::Status CheckSameGpuType(const std::string& workload_file,
-                              const AnyWorkload& workload,
+                              const Program& program,
                               const std::string& cluster,
                               const Topology& topology, bool allowed,
                               Warnings& warnings);
 
 // Warns of collectives over groups of one rank, of numbers of layers where AICB
 // means model chunks, and of memory that the program's GPU does not have.
-void WarnOfWorkload(const std::string& workload_file,
-                    const AnyWorkload& workload, const ParallelPlan& plan,
-                    Warnings& warnings);
+void WarnOfWorkload(const std::string& workload_file, const Program& program,
+                    const ParallelPlan& plan, Warnings& warnings);
 
 // That links lose packets, where that has no effect on `what`.
 void WarnOfErrorRates(const std::string& topology_file,

@@ -53,7 +53,7 @@ std::string RunJson(const SimaiAnalyticalOptions& options,
   Json json = {{"program", "simai_analytical"},
                {"version", Version()},
                {"name", options.name},
-               {"workload", WorkloadJson(options.workload_file, inputs.workload,
+               {"workload", WorkloadJson(options.workload_file, inputs.program,
                                          options.simulation.unroll)},
                {"topology", TopologyJson(options.topology_file.value_or(""),
                                          inputs.topology)},
@@ -61,7 +61,7 @@ std::string RunJson(const SimaiAnalyticalOptions& options,
                {"warnings", inputs.warnings},
                {"result", ResultJson(result)}};
   if (explanation) {
-    json["iteration"] = IterationJson(inputs.workload, result, *explanation);
+    json["iteration"] = IterationJson(inputs.program, result, *explanation);
     if (!explanation->memory.empty()) json["memory"] = MemoryJson(*explanation);
   }
   return JsonText(json);

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "astra-core/apps/explanation.h"
@@ -41,7 +40,7 @@ absl::StatusOr<AnalyticalRun> RunOn(const SimaiAnalyticalInputs& inputs,
                                     SimulationOptions options, bool trace,
                                     const std::string& topology_file) {
   Routes routes(inputs.topology);
-  KeepTimeline(inputs.workload, trace, options);
+  KeepTimeline(inputs.program, trace, options);
   const NetworkFactory new_network = [&] {
     return std::make_unique<AnalyticalBackend>(routes);
   };
@@ -51,18 +50,15 @@ absl::StatusOr<AnalyticalRun> RunOn(const SimaiAnalyticalInputs& inputs,
   options.on_progress = [&](double fraction, TimePs simulated) {
     return watch.Update(fraction, simulated);
   };
-  absl::StatusOr<SimulationResult> result = std::visit(
-      [&](const auto& workload) {
-        return Simulate(workload, options, routes, new_network);
-      },
-      inputs.workload);
+  absl::StatusOr<SimulationResult> result =
+      Simulate(inputs.program, options, routes, new_network);
   if (result.status().code() == absl::StatusCode::kFailedPrecondition) {
     return absl::FailedPreconditionError(fmt::format(
         "{}: {}", topology_file, std::string(result.status().message())));
   }
   ASTRA_RETURN_IF_ERROR(result.status());
   ASTRA_ASSIGN_OR_RETURN(std::optional<Explanation> explanation,
-                         Explain(inputs.workload, options, routes, *result));
+                         Explain(inputs.program, options, routes, *result));
   return AnalyticalRun{*std::move(result), std::move(explanation)};
 }
 
@@ -78,7 +74,7 @@ std::vector<NamedFile> ResultFiles(const SimaiAnalyticalOptions& options,
   files.push_back({"run.json", RunJson(options, inputs, result, explanation)});
   if (explanation) {
     for (NamedFile& file :
-         ExplanationFiles(inputs.workload, *explanation, result)) {
+         ExplanationFiles(inputs.program, *explanation, result)) {
       files.push_back(std::move(file));
     }
   }
@@ -116,13 +112,9 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   const SimulationResult& result = run.result;
   const std::vector<NamedFile> files = ResultFiles(options, inputs, run);
   ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
-  Print(std::visit(
-      [&](const auto& workload) {
-        return DescribeRun(workload, inputs.topology, result);
-      },
-      inputs.workload));
-  Print(DescribeTimeOf(inputs.workload, inputs.topology, result,
-                       run.explanation));
+  Print(DescribeRun(inputs.program, inputs.topology, result));
+  Print(
+      DescribeTimeOf(inputs.program, inputs.topology, result, run.explanation));
   if (options.trace) Print(DescribeSkipped(result));
   std::string names;
   for (const NamedFile& file : files) names += " " + file.name;

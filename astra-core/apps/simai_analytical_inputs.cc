@@ -23,12 +23,12 @@ namespace astra {
 namespace {
 
 absl::Status CheckGpus(const SimaiAnalyticalOptions& options,
-                       const AnyWorkload& workload, const Topology& topology) {
-  const int64_t in_workload = SizesOf(workload).num_ranks;
+                       const Program& program, const Topology& topology) {
+  const int64_t in_workload = program.sizes().num_ranks;
   const std::string cluster =
       options.topology_file ? *options.topology_file : "-g";
   ASTRA_RETURN_IF_ERROR(
-      CheckSameGpus(options.workload_file, workload, cluster, topology));
+      CheckSameGpus(options.workload_file, program, cluster, topology));
   if (options.num_gpus && *options.num_gpus != in_workload) {
     return absl::InvalidArgumentError(
         fmt::format("--gpus is {}, but {} and {} have {}", *options.num_gpus,
@@ -96,16 +96,16 @@ void WarnOfUnusedBusBandwidths(const SimaiAnalyticalOptions& options,
 absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
     const SimaiAnalyticalOptions& options) {
   Warnings warnings = options.warnings;
-  ASTRA_ASSIGN_OR_RETURN(AnyWorkload workload,
-                         ReadAnyWorkload(options.workload_file, &warnings));
-  if (options.simulation.unroll && !std::holds_alternative<Program>(workload)) {
+  ASTRA_ASSIGN_OR_RETURN(Program program,
+                         ReadWorkload(options.workload_file, &warnings));
+  if (options.simulation.unroll && !program.simulates_pipeline()) {
     return absl::InvalidArgumentError(fmt::format(
         "--unroll has no effect: {} is no program", options.workload_file));
   }
   const bool is_whole =
       options.simulation.unroll || options.simulation.jitter > 0;
   ASTRA_RETURN_IF_ERROR(
-      AnnounceWork(AnalyticalWork(workload, EstimateCables(options), is_whole),
+      AnnounceWork(AnalyticalWork(program, EstimateCables(options), is_whole),
                    options.force));
   ASTRA_ASSIGN_OR_RETURN(Topology topology,
                          options.topology_file
@@ -116,9 +116,9 @@ absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
     ASTRA_ASSIGN_OR_RETURN(bus_bandwidths,
                            ReadBusBandwidths(*options.bus_bandwidth_file));
   }
-  ASTRA_RETURN_IF_ERROR(CheckGpus(options, workload, topology));
+  ASTRA_RETURN_IF_ERROR(CheckGpus(options, program, topology));
   ASTRA_RETURN_IF_ERROR(CheckSameGpuType(
-      options.workload_file, workload, options.topology_file.value_or("-g"),
+      options.workload_file, program, options.topology_file.value_or("-g"),
       topology, options.gpu_mismatch, warnings));
   std::optional<NcclSystem> nccl;
   if (options.system) {
@@ -127,15 +127,14 @@ absl::StatusOr<SimaiAnalyticalInputs> ReadInputs(
                              options.topology_file.value_or("-g")));
   }
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
-                         ParallelPlan::Create(SizesOf(workload)));
-  const CollectiveSizes used = std::visit(
-      [&](const auto& form) { return UsedCollectives(form, plan); }, workload);
+                         ParallelPlan::Create(program.sizes()));
+  const CollectiveSizes used = UsedCollectives(program, plan);
   WarnOfOverlaps(options, used, warnings);
   WarnOfErrorRates(options.topology_file.value_or("-g"), topology,
                    "analytical times", warnings);
   WarnOfUnusedBusBandwidths(options, bus_bandwidths, used, warnings);
-  WarnOfWorkload(options.workload_file, workload, plan, warnings);
-  return SimaiAnalyticalInputs{std::move(workload), std::move(topology),
+  WarnOfWorkload(options.workload_file, program, plan, warnings);
+  return SimaiAnalyticalInputs{std::move(program), std::move(topology),
                                std::move(bus_bandwidths), std::move(nccl),
                                std::move(warnings)};
 }

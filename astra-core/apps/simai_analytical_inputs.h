@@ -16,7 +16,7 @@
 namespace astra {
 
 struct SimaiAnalyticalInputs {
-  AnyWorkload workload;
+  Program program;
   Topology topology;
   BusBandwidths bus_bandwidths;
   std::optional<NcclSystem> nccl;

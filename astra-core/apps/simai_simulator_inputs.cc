@@ -113,13 +113,13 @@ absl::StatusOr<SimulationOptions> SimulationOf(
 absl::StatusOr<SimaiSimulatorInputs> ReadInputs(
     const SimaiSimulatorOptions& options) {
   Warnings warnings = options.environment.warnings;
-  ASTRA_ASSIGN_OR_RETURN(AnyWorkload workload,
-                         ReadAnyWorkload(options.workload_file, &warnings));
-  if (options.unroll && !std::holds_alternative<Program>(workload)) {
+  ASTRA_ASSIGN_OR_RETURN(Program program,
+                         ReadWorkload(options.workload_file, &warnings));
+  if (options.unroll && !program.simulates_pipeline()) {
     return absl::InvalidArgumentError(fmt::format(
         "--unroll has no effect: {} is no program", options.workload_file));
   }
-  if (options.symmetry && !std::holds_alternative<Program>(workload)) {
+  if (options.symmetry && !program.simulates_pipeline()) {
     return absl::InvalidArgumentError(fmt::format(
         "--symmetry has no effect: {} is no program", options.workload_file));
   }
@@ -129,9 +129,9 @@ absl::StatusOr<SimaiSimulatorInputs> ReadInputs(
   }
   ASTRA_ASSIGN_OR_RETURN(Topology topology,
                          ReadTopology(options.topology_file));
-  ASTRA_RETURN_IF_ERROR(CheckSameGpus(options.workload_file, workload,
+  ASTRA_RETURN_IF_ERROR(CheckSameGpus(options.workload_file, program,
                                       options.topology_file, topology));
-  ASTRA_RETURN_IF_ERROR(CheckSameGpuType(options.workload_file, workload,
+  ASTRA_RETURN_IF_ERROR(CheckSameGpuType(options.workload_file, program,
                                          options.topology_file, topology,
                                          options.gpu_mismatch, warnings));
   ASTRA_ASSIGN_OR_RETURN(NetworkOptions network,
@@ -139,16 +139,16 @@ absl::StatusOr<SimaiSimulatorInputs> ReadInputs(
   ASTRA_ASSIGN_OR_RETURN(SimulationOptions simulation,
                          SimulationOf(options, topology, warnings));
   simulation.seed = network.packet.seed;
-  KeepTimeline(workload, options.trace, simulation);
+  KeepTimeline(program, options.trace, simulation);
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
-                         ParallelPlan::Create(SizesOf(workload)));
+                         ParallelPlan::Create(program.sizes()));
   if (!options.backend->records_packets) {
     WarnOfErrorRates(options.topology_file, topology,
                      fmt::format("--backend {}", options.backend->name),
                      warnings);
   }
-  WarnOfWorkload(options.workload_file, workload, plan, warnings);
-  return SimaiSimulatorInputs{std::move(workload),   plan,
+  WarnOfWorkload(options.workload_file, program, plan, warnings);
+  return SimaiSimulatorInputs{std::move(program),    plan,
                               std::move(topology),   std::move(network),
                               std::move(simulation), std::move(warnings)};
 }

@@ -15,7 +15,7 @@
 namespace astra {
 
 struct SimaiSimulatorInputs {
-  AnyWorkload workload;
+  Program program;
   ParallelPlan plan;
   Topology topology;
   NetworkOptions network;  // With what the command line says.

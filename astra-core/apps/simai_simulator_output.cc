@@ -2,7 +2,6 @@
 
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "astra-core/apps/chrome_trace.h"
 #include "astra-core/apps/iteration_trace.h"
@@ -86,7 +85,7 @@ std::vector<NamedFile> ResultFiles(const SimaiSimulatorOptions& options,
   };
   if (run.explanation) {
     for (NamedFile& file :
-         ExplanationFiles(inputs.workload, *run.explanation, run.result)) {
+         ExplanationFiles(inputs.program, *run.explanation, run.result)) {
       files.push_back(std::move(file));
     }
   }
@@ -104,12 +103,8 @@ std::string DescribeResults(const SimaiSimulatorOptions& options,
                             const std::vector<NamedFile>& files) {
   std::string text;
   if (run.status.ok()) {
-    text = std::visit(
-        [&](const auto& workload) {
-          return DescribeRun(workload, inputs.topology, run.result);
-        },
-        inputs.workload);
-    text += DescribeTimeOf(inputs.workload, inputs.topology, run.result,
+    text = DescribeRun(inputs.program, inputs.topology, run.result);
+    text += DescribeTimeOf(inputs.program, inputs.topology, run.result,
                            run.explanation);
   }
   text += DescribeNetwork(options, inputs, run);

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "astra-core/apps/run_watch.h"
@@ -67,7 +66,7 @@ absl::StatusOr<SimulatorRun> RunSimulator(const SimaiSimulatorOptions& options,
                                           const SimaiSimulatorInputs& inputs) {
   Routes routes(inputs.topology);
   GrowingFile collectives(fmt::format("{}/collectives.csv", options.output),
-                          LayerNamesOf(inputs.workload));
+                          LayerNames(inputs.program));
   RunWatch watch(options.environment.log_level == LogLevel::kInfo);
   SimulatorRun run;
   bool has_network = false;
@@ -88,11 +87,8 @@ absl::StatusOr<SimulatorRun> RunSimulator(const SimaiSimulatorOptions& options,
     return options.backend->make(inputs.network, routes);
   };
   SimulationResult partial;
-  absl::StatusOr<SimulationResult> result = std::visit(
-      [&](const auto& workload) {
-        return Simulate(workload, simulation, routes, new_network, &partial);
-      },
-      inputs.workload);
+  absl::StatusOr<SimulationResult> result =
+      Simulate(inputs.program, simulation, routes, new_network, &partial);
   if (!result.ok() && !IsUnfinished(result.status())) {
     collectives.Remove();
     if (result.status().code() != absl::StatusCode::kFailedPrecondition) {
@@ -107,7 +103,7 @@ absl::StatusOr<SimulatorRun> RunSimulator(const SimaiSimulatorOptions& options,
   if (run.status.ok()) {
     ASTRA_ASSIGN_OR_RETURN(
         run.explanation,
-        Explain(inputs.workload, inputs.simulation, routes, run.result));
+        Explain(inputs.program, inputs.simulation, routes, run.result));
   }
   return run;
 }

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "astra-core/base/status_macros.h"
@@ -38,11 +37,7 @@ absl::StatusOr<SimulationResult> InClosedForm(
   const NetworkFactory new_network = [&] {
     return Backends().front().make(inputs.network, routes);
   };
-  return std::visit(
-      [&](const auto& workload) {
-        return Simulate(workload, options, routes, new_network);
-      },
-      inputs.workload);
+  return Simulate(inputs.program, options, routes, new_network);
 }
 
 // From a sample of the flows: every n-th.
@@ -79,12 +74,8 @@ struct Setting {
 
 absl::StatusOr<Setting> Prepare(const SimaiSimulatorInputs& inputs,
                                 Routes& routes) {
-  const CollectiveSizes used = std::visit(
-      [&](const auto& form) { return UsedCollectives(form, inputs.plan); },
-      inputs.workload);
-  const PipelineWiring wiring =
-      std::visit([&](const auto& form) { return WiringOf(form, inputs.plan); },
-                 inputs.workload);
+  const CollectiveSizes used = UsedCollectives(inputs.program, inputs.plan);
+  const PipelineWiring wiring = WiringOf(inputs.program, inputs.plan);
   const bool with_messages =
       inputs.simulation.collectives == CollectiveFamily::kNccl;
   ASTRA_ASSIGN_OR_RETURN(

@@ -133,7 +133,7 @@ std::string SimulatorRunJson(const SimaiSimulatorOptions& options,
       {"finished", run.status.ok()},
       {"reason", std::string(run.status.message())},
       {"workload",
-       WorkloadJson(options.workload_file, inputs.workload, options.unroll)},
+       WorkloadJson(options.workload_file, inputs.program, options.unroll)},
       {"topology", TopologyJson(options.topology_file, inputs.topology)},
       {"model", ModelJson(options, inputs.simulation)},
       {"network", NetworkJson(options, inputs)},
@@ -142,7 +142,7 @@ std::string SimulatorRunJson(const SimaiSimulatorOptions& options,
       {"simulated", SimulatedJson(run)}};
   if (run.explanation) {
     json["iteration"] =
-        IterationJson(inputs.workload, run.result, *run.explanation);
+        IterationJson(inputs.program, run.result, *run.explanation);
     if (!run.explanation->memory.empty()) {
       json["memory"] = MemoryJson(*run.explanation);
     }

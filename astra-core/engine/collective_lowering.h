@@ -19,7 +19,7 @@
 #include "collectives/reduction_tree.h"
 #include "collectives/registry.h"
 #include "topology/topology.h"
-#include "workload/workload.h"
+#include "workload/phase.h"
 
 namespace astra {
 

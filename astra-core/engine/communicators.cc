@@ -168,18 +168,6 @@ absl::Span<const double> CollectiveCost::LinkBytesPerByte(
                        : link_bytes_per_byte.at(algorithm);
 }
 
-CollectiveSizes UsedCollectives(const Workload& workload,
-                                const ParallelPlan& plan) {
-  CollectiveSizes used;
-  AddPipelineMessage(workload.pipeline_message(), plan, used);
-  for (const Layer& layer : workload.layers()) {
-    for (const LayerPhase& phase : layer.phases) {
-      if (phase.communication) AddIfUsed(*phase.communication, plan, used);
-    }
-  }
-  return used;
-}
-
 CollectiveSizes UsedCollectives(const Program& program,
                                 const ParallelPlan& plan) {
   CollectiveSizes used;
@@ -423,19 +411,12 @@ class CommunicatorFormer {
 
 }  // namespace
 
-// A workload's layers are those of every stage; what joins the stages is a
-// formula.
-PipelineWiring WiringOf(const Workload& /*workload*/,
-                        const ParallelPlan& /*plan*/) {
-  return {};
-}
-
 PipelineWiring WiringOf(const Program& program, const ParallelPlan& plan) {
   PipelineWiring wiring;
-  wiring.num_stages = static_cast<uint32_t>(program.sizes().pipeline);
+  const PipelineShape shape = program.shape();
+  wiring.num_stages = static_cast<uint32_t>(shape.stages);
   wiring.num_lanes =
-      LaneOf(StageMessage::kSendActivation,
-             static_cast<uint32_t>(program.sizes().virtual_stages))
+      LaneOf(StageMessage::kSendActivation, static_cast<uint32_t>(shape.chunks))
           .index();
   wiring.links = PipelineLinks(program);
   wiring.pairs =

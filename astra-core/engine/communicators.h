@@ -27,8 +27,8 @@
 #include "collectives/systems/system_spec.h"
 #include "topology/routes.h"
 #include "workload/parallel_plan.h"
+#include "workload/phase.h"
 #include "workload/program.h"
-#include "workload/workload.h"
 
 namespace astra {
 
@@ -59,8 +59,6 @@ using CollectiveSizes = std::map<CostKey, std::set<Bytes>>;
 
 // The sizes of the collectives that move bytes between two ranks or more,
 // pipeline messages among them.
-CollectiveSizes UsedCollectives(const Workload& workload,
-                                const ParallelPlan& plan);
 CollectiveSizes UsedCollectives(const Program& program,
                                 const ParallelPlan& plan);
 
@@ -77,7 +75,6 @@ struct PipelineWiring {
   std::vector<PipelineLink> links;
   PipelinePairs pairs;
 };
-PipelineWiring WiringOf(const Workload& workload, const ParallelPlan& plan);
 PipelineWiring WiringOf(const Program& program, const ParallelPlan& plan);
 
 // The costs of the used collectives; with `nccl` as it would choose and run

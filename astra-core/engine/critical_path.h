@@ -32,7 +32,7 @@
 #include "absl/types/span.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/result.h"
-#include "workload/workload.h"
+#include "workload/phase.h"
 
 namespace astra {
 

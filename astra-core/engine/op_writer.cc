@@ -99,7 +99,8 @@ class OpWriter {
                           .layer = LayerId(occurrence.module.index()),
                           .lane = LaneOf(step.communication.dimension),
                           .compute = step.compute,
-                          .communication = step.communication}});
+                          .communication = step.communication,
+                          .update = module.update}});
       }
     }
     return steps;

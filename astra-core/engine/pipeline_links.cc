@@ -10,6 +10,7 @@
 namespace astra {
 
 Bytes StageMessageBytes(const Program& program) {
+  if (!program.simulates_pipeline()) return program.pipeline_message();
   return std::max(Bytes(1), program.pipeline_message());
 }
 

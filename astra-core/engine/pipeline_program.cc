@@ -41,21 +41,32 @@ bool IsBackward(SlotKind kind) {
   return kind == SlotKind::kBackward || kind == SlotKind::kInputGradient;
 }
 
-// Appends what `chunk` of `stage` runs in a slot of this kind.
-void AppendOccurrences(const ProgramStage& stage, int32_t chunk, SlotKind kind,
-                       std::vector<Occurrence>& occurrences) {
-  const size_t first = occurrences.size();
+// The modules that `chunk` of `stage` runs, in the order of the forward pass.
+std::vector<ModuleId> ModulesOf(const ProgramStage& stage, int32_t chunk) {
+  std::vector<ModuleId> modules;
   for (const ModuleRun& run : stage.runs) {
     if (run.chunk != chunk) continue;
     for (int64_t i = 0; i < run.times; ++i) {
-      for (const ModuleId id : run.modules) {
-        occurrences.push_back({id, PassesOf(kind)});
-      }
+      modules.insert(modules.end(), run.modules.begin(), run.modules.end());
     }
   }
-  if (kind != SlotKind::kForward) {
-    std::reverse(occurrences.begin() + static_cast<ptrdiff_t>(first),
-                 occurrences.end());
+  return modules;
+}
+
+// Appends what `chunk` of `stage` runs in a slot of this kind.
+void AppendOccurrences(const Program& program, const ProgramStage& stage,
+                       int32_t chunk, SlotKind kind,
+                       std::vector<Occurrence>& occurrences) {
+  std::vector<ModuleId> modules = ModulesOf(stage, chunk);
+  if (kind != SlotKind::kForward) std::reverse(modules.begin(), modules.end());
+  for (const ModuleId id : modules) {
+    const std::optional<ModuleId> from = program.module(id).rerun_from;
+    if (from && IsBackward(kind)) {
+      for (uint32_t rerun = from->index(); rerun < id.index(); ++rerun) {
+        occurrences.push_back({ModuleId(rerun), kForwardPasses});
+      }
+    }
+    occurrences.push_back({id, PassesOf(kind)});
   }
 }
 
@@ -178,7 +189,7 @@ class StageBuilder {
     CallCounts count{};
     for (int32_t chunk = 0; chunk < shape_.chunks; ++chunk) {
       std::vector<Occurrence> occurrences;
-      AppendOccurrences(built_.program_.stage(stage_), chunk,
+      AppendOccurrences(built_.program_, built_.program_.stage(stage_), chunk,
                         SlotKind::kForward, occurrences);
       const size_t first = first_[Index(chunk)];
       const MicroBatchEnds ends = {true, first == last_[Index(chunk)]};
@@ -245,9 +256,11 @@ class StageBuilder {
     const auto [found, is_new] = block_.try_emplace(key, 0);
     if (is_new) {
       std::vector<Occurrence> occurrences;
-      AppendOccurrences(stage, slot.chunk, slot.kind, occurrences);
+      AppendOccurrences(built_.program_, stage, slot.chunk, slot.kind,
+                        occurrences);
       if (fused != nullptr) {
-        AppendOccurrences(stage, slot.chunk, fused->kind, occurrences);
+        AppendOccurrences(built_.program_, stage, slot.chunk, fused->kind,
+                          occurrences);
       }
       const bool is_first = slot.kind == SlotKind::kForward && ends.is_first;
       std::vector<Op> ops =
@@ -365,8 +378,7 @@ bool PipelineProgram::CanSkip() const {
 }
 
 uint32_t PipelineProgram::num_lanes() const {
-  const auto num_chunks =
-      static_cast<uint32_t>(program_.sizes().virtual_stages);
+  const auto num_chunks = static_cast<uint32_t>(program_.shape().chunks);
   return LaneOf(StageMessage::kSendActivation, num_chunks).index();
 }
 
@@ -403,7 +415,7 @@ Op PipelineProgram::MessageOp(OpKind kind, LaneId lane,
   return op;
 }
 
-std::vector<Op> PipelineProgram::OpsOf(const Piece& piece) const {
+std::vector<Op> PipelineProgram::OpsBefore(const Piece& piece) const {
   std::vector<Op> ops;
   if (piece.receive) {
     // The next message may come while this one is worked on.
@@ -414,11 +426,11 @@ std::vector<Op> PipelineProgram::OpsOf(const Piece& piece) const {
     ops.push_back(MessageOp(OpKind::kWait, *piece.receive, piece));
     ops.back().outstanding = piece.receives_more ? 1 : 0;
   }
-  for (Op op : blocks_[piece.block]) {
-    op.chunk = piece.chunk;
-    op.micro_batch = piece.micro_batch;
-    ops.push_back(op);
-  }
+  return ops;
+}
+
+std::vector<Op> PipelineProgram::OpsBehind(const Piece& piece) const {
+  std::vector<Op> ops;
   if (piece.send) {
     ops.push_back(MessageOp(OpKind::kLaunch, *piece.send, piece));
   }
@@ -426,20 +438,47 @@ std::vector<Op> PipelineProgram::OpsOf(const Piece& piece) const {
   return ops;
 }
 
-Op PipelineProgram::Next(const Stage& stage, Cursor& cursor) const {
-  while (cursor.op == cursor.ops.size()) {
-    if (cursor.has_ended) return Op();
-    cursor.op = 0;
-    if (cursor.piece == stage.pieces.size()) {
-      cursor.ops = stage.end;
-      cursor.has_ended = true;
-      break;
-    }
-    cursor.ops = OpsOf(stage.pieces[cursor.piece++]);
+absl::Span<const Op> PipelineProgram::OpsAt(const Stage& stage,
+                                            const Cursor& cursor) const {
+  if (cursor.part == Part::kBlock) {
+    return blocks_[stage.pieces[cursor.piece].block];
   }
-  Op op = cursor.ops[cursor.op++];
+  return cursor.part == Part::kEnd ? stage.end : cursor.ops;
+}
+
+void PipelineProgram::GoOn(const Stage& stage, Cursor& cursor) const {
+  cursor.op = 0;
+  if (cursor.part == Part::kBefore) {
+    cursor.part = Part::kBlock;
+    return;
+  }
+  if (cursor.part == Part::kBlock) {
+    cursor.part = Part::kBehind;
+    cursor.ops = OpsBehind(stage.pieces[cursor.piece]);
+    return;
+  }
+  if (cursor.part == Part::kBehind) ++cursor.piece;
+  if (cursor.piece == stage.pieces.size()) {
+    cursor.part = Part::kEnd;
+    return;
+  }
+  cursor.part = Part::kBefore;
+  cursor.ops = OpsBefore(stage.pieces[cursor.piece]);
+}
+
+Op PipelineProgram::Next(const Stage& stage, Cursor& cursor) const {
+  while (cursor.op == OpsAt(stage, cursor).size()) {
+    if (cursor.part == Part::kEnd) return Op();
+    GoOn(stage, cursor);
+  }
+  Op op = OpsAt(stage, cursor)[cursor.op++];
+  if (cursor.part == Part::kBlock) {
+    op.chunk = stage.pieces[cursor.piece].chunk;
+    op.micro_batch = stage.pieces[cursor.piece].micro_batch;
+  }
   const size_t last = stage.steady.last;
-  const bool stands_in = !cursor.has_ended && cursor.repetition <= last &&
+  const bool stands_in = cursor.part != Part::kEnd &&
+                         cursor.repetition <= last &&
                          cursor.repetition + window_ > last;
   if (stands_in && num_skipped_ > 0) {
     op.repeats += num_skipped_ / static_cast<int64_t>(window_);

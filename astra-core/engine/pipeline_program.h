@@ -27,6 +27,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "astra-core/engine/op_writer.h"
 #include "astra-core/engine/rank_program.h"
 #include "workload/program.h"
@@ -88,17 +89,24 @@ class PipelineProgram final : public RankProgram {
     std::vector<Op> end;  // What follows the micro-batches.
     Steady steady;
   };
+  // The parts of what a stage runs. Each piece has the three in the middle.
+  enum class Part : uint8_t { kBegin, kBefore, kBlock, kBehind, kEnd };
+  // Where a rank stands. Blocks may be long and are shared by all ranks, so the
+  // cursor holds only the few operations around them.
   struct Cursor {
-    size_t piece = 0;  // That comes next.
+    Part part = Part::kBegin;
+    size_t piece = 0;
     size_t repetition = 0;
-    std::vector<Op> ops;  // Of the piece before it.
-    size_t op = 0;
-    bool has_ended = false;
+    std::vector<Op> ops;  // The operations of kBegin, kBefore or kBehind.
+    size_t op = 0;        // Index of the next operation in the part.
   };
 
   friend class StageBuilder;
   Op Next(const Stage& stage, Cursor& cursor) const;
-  std::vector<Op> OpsOf(const Piece& piece) const;
+  absl::Span<const Op> OpsAt(const Stage& stage, const Cursor& cursor) const;
+  void GoOn(const Stage& stage, Cursor& cursor) const;
+  std::vector<Op> OpsBefore(const Piece& piece) const;
+  std::vector<Op> OpsBehind(const Piece& piece) const;
   Op MessageOp(OpKind kind, LaneId lane, const Piece& piece) const;
 
   const Program& program_;

@@ -178,15 +178,16 @@ std::string BubbleLines(const Program& program,
 }  // namespace
 
 double IdealBubbleShare(const Program& program) {
-  const PipelineShape shape = program.shape();
-  const auto stages = static_cast<double>(shape.stages);
-  const auto chunks = static_cast<double>(shape.chunks);
-  const auto micro_batches = static_cast<double>(shape.micro_batches);
+  const ParallelSizes& sizes = program.sizes();
+  const auto stages = static_cast<double>(sizes.pipeline);
+  const auto chunks = static_cast<double>(sizes.virtual_stages);
+  const auto micro_batches = static_cast<double>(sizes.micro_batches);
   if (program.forward_only()) return (stages - 1) / micro_batches;
   switch (program.schedule()) {
     case PipelineSchedule::kGPipe:
     case PipelineSchedule::k1F1B:
     case PipelineSchedule::kInterleaved:
+    case PipelineSchedule::kSimai:
       return (stages - 1) / (chunks * micro_batches);
     case PipelineSchedule::kZbH1:
       return (stages - 1) / (3 * micro_batches);

@@ -9,7 +9,7 @@
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
-#include "workload/workload.h"
+#include "workload/phase.h"
 
 namespace astra {
 

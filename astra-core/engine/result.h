@@ -18,7 +18,7 @@
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/timeline.h"
-#include "workload/workload.h"
+#include "workload/phase.h"
 
 namespace astra {
 

@@ -26,7 +26,7 @@
 #include "astra-core/engine/simulation.h"
 #include "astra-core/engine/symmetric_times.h"
 #include "network-frontends/network_backend.h"
-#include "workload/workload.h"
+#include "workload/phase.h"
 
 namespace astra {
 

@@ -44,7 +44,7 @@ StandIn StandInOf(const PipelineProgram& program) {
 }
 
 ShorterIterations::ShorterIterations(const Program& program)
-    : all_(program.sizes().micro_batches), unit_(UnitOf(program)) {
+    : all_(program.shape().micro_batches), unit_(UnitOf(program)) {
   const PipelineShape shape = program.shape();
   const int64_t steady = program.forward_only()
                              ? shape.stages

@@ -14,7 +14,6 @@
 #include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/engine.h"
-#include "astra-core/engine/layer_program.h"
 #include "astra-core/engine/link_bytes.h"
 #include "astra-core/engine/pipeline.h"
 #include "astra-core/engine/pipeline_links.h"
@@ -108,24 +107,21 @@ struct Setting {
   }
 };
 
-// `Form` is Workload or Program.
-template <class Form>
-absl::StatusOr<Setting> Prepare(const Form& form,
+absl::StatusOr<Setting> Prepare(const Program& program,
                                 const SimulationOptions& options,
                                 Routes& routes,
                                 const NetworkFactory& new_network) {
   const Topology& topology = routes.topology();
-  constexpr bool kIsProgram = std::is_same_v<Form, Program>;
-  ASTRA_RETURN_IF_ERROR(
-      CheckOptions(form.sizes(), options, kIsProgram, topology));
+  ASTRA_RETURN_IF_ERROR(CheckOptions(program.sizes(), options,
+                                     program.simulates_pipeline(), topology));
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
-                         ParallelPlan::Create(form.sizes()));
-  PipelineWiring wiring = WiringOf(form, plan);
+                         ParallelPlan::Create(program.sizes()));
+  PipelineWiring wiring = WiringOf(program, plan);
   std::shared_ptr<const CollectiveCosts> costs = options.costs;
   if (costs == nullptr) {
     ASTRA_ASSIGN_OR_RETURN(
         CollectiveCosts found,
-        FindCosts(UsedCollectives(form, plan), plan, wiring.pairs,
+        FindCosts(UsedCollectives(program, plan), plan, wiring.pairs,
                   options.bus_bandwidths, options.nccl,
                   options.collectives == CollectiveFamily::kNccl, routes));
     costs = std::make_shared<const CollectiveCosts>(std::move(found));
@@ -135,7 +131,7 @@ absl::StatusOr<Setting> Prepare(const Form& form,
       options.jitter > 0;
   Communicators communicators =
       FormCommunicators(plan, wiring, *costs, each_rank, topology);
-  return Setting{
+  Setting setting{
       options,
       routes,
       new_network,
@@ -145,7 +141,12 @@ absl::StatusOr<Setting> Prepare(const Form& form,
       std::move(communicators),
       std::make_unique<CollectiveLowering>(options.collectives, options.simai,
                                            options.message_costs, topology),
-      LayerNames(form)};
+      LayerNames(program)};
+  if (!setting.options.communication_slowdown) {
+    setting.options.communication_slowdown =
+        program.gpu().communication_slowdown;
+  }
+  return setting;
 }
 
 absl::StatusOr<std::vector<double>> LinkBytesOf(const RankProgram& program,
@@ -213,7 +214,7 @@ absl::StatusOr<std::vector<double>> MessageBytes(const Program& program,
                                                  const Setting& setting,
                                                  const Run& run) {
   std::vector<double> bytes = run.link_bytes();
-  const int64_t all = program.sizes().micro_batches;
+  const int64_t all = program.shape().micro_batches;
   if (micro_batches == all) return bytes;
   const int64_t fewer = micro_batches - UnitOf(program);
   SimulationOptions options = setting.options;
@@ -255,27 +256,13 @@ void MovePipeline(const Setting& setting, SimulationResult& result) {
   pipeline.message.count = pipeline.num_messages;
 }
 
-absl::StatusOr<PipelineResult> AddPipeline(const PipelineMessages& messages,
-                                           TimePs bubble,
-                                           const Setting& setting,
-                                           std::vector<double>& link_bytes) {
-  const SimulationOptions& options = setting.options;
-  return AddPipeline(messages, setting.plan, bubble,
-                     options.overlap[IndexOf(ParallelDimension::kPipeline)],
-                     options.nccl,
-                     options.bus_bandwidths.Find(ParallelDimension::kPipeline,
-                                                 CollectiveKind::kSendRecv),
-                     setting.routes, link_bytes);
-}
-
-// The time that a stage works on its micro-batches: what the bubble is a
-// multiple of. Gradients are exchanged once per iteration, so waiting for their
-// collectives does not count.
-TimePs MicroBatchTime(const Workload& workload,
-                      const SimulationResult& result) {
+// Returns the time that a stage works on its micro-batches: what the bubble is
+// a multiple of. Gradients are exchanged once per iteration, so waiting for
+// their collectives does not count.
+TimePs MicroBatchTime(const Program& program, const SimulationResult& result) {
   TimePs time;
   for (size_t i = 0; i < result.layers.size(); ++i) {
-    if (IsOncePerIteration(workload.layers()[i].name)) continue;
+    if (program.modules()[i].is_once) continue;
     for (const Phase phase : kPhases) {
       const PhaseResult& part = result.layers[i][IndexOf(phase)];
       time += part.compute;
@@ -285,14 +272,31 @@ TimePs MicroBatchTime(const Workload& workload,
   return time;
 }
 
-}  // namespace
-
-std::vector<std::string> LayerNames(const Workload& workload) {
-  std::vector<std::string> names;
-  names.reserve(workload.layers().size());
-  for (const Layer& layer : workload.layers()) names.push_back(layer.name);
-  return names;
+// Adds the pipeline that schedule "simai" does not simulate.
+absl::Status AddPipelineByFormula(const Program& program,
+                                  const Setting& setting,
+                                  SimulationResult& result) {
+  const ParallelSizes& sizes = program.sizes();
+  const TimePs bubble = ShareOf(
+      static_cast<double>(sizes.pipeline - 1) /
+          static_cast<double>(sizes.micro_batches * sizes.virtual_stages),
+      MicroBatchTime(program, result));
+  const SimulationOptions& options = setting.options;
+  ASTRA_ASSIGN_OR_RETURN(
+      result.pipeline,
+      AddPipeline({.bytes = program.pipeline_message(),
+                   .micro_batches = sizes.micro_batches,
+                   .virtual_stages = sizes.virtual_stages},
+                  setting.plan, bubble,
+                  options.overlap[IndexOf(ParallelDimension::kPipeline)],
+                  options.nccl,
+                  options.bus_bandwidths.Find(ParallelDimension::kPipeline,
+                                              CollectiveKind::kSendRecv),
+                  setting.routes, result.link_bytes));
+  return absl::OkStatus();
 }
+
+}  // namespace
 
 std::vector<std::string> LayerNames(const Program& program) {
   std::vector<std::string> names;
@@ -300,40 +304,8 @@ std::vector<std::string> LayerNames(const Program& program) {
     names.push_back(module.name);
   }
   // Messages between stages count as a module of their own.
-  names.push_back("pipeline");
+  if (program.simulates_pipeline()) names.push_back("pipeline");
   return names;
-}
-
-absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
-                                          const SimulationOptions& options,
-                                          Routes& routes,
-                                          const NetworkFactory& new_network,
-                                          SimulationResult* partial) {
-  ASTRA_ASSIGN_OR_RETURN(Setting setting,
-                         Prepare(workload, options, routes, new_network));
-  const LayerProgram program(workload);
-  Run run(program, setting, setting.options);
-  ASTRA_RETURN_IF_ERROR(run.ToTheEnd(partial));
-  ASTRA_ASSIGN_OR_RETURN(SimulationResult result,
-                         run.TakeResult(StandIn(), partial));
-  if (setting.is_closed_form()) {
-    ASTRA_ASSIGN_OR_RETURN(result.link_bytes, LinkBytesOf(program, setting));
-  } else {
-    result.link_bytes = run.link_bytes();
-  }
-  const ParallelSizes& sizes = workload.sizes();
-  const TimePs bubble = ShareOf(
-      static_cast<double>(sizes.pipeline - 1) /
-          static_cast<double>(sizes.micro_batches * sizes.virtual_stages),
-      MicroBatchTime(workload, result));
-  ASTRA_ASSIGN_OR_RETURN(result.pipeline,
-                         AddPipeline({.bytes = workload.pipeline_message(),
-                                      .micro_batches = sizes.micro_batches,
-                                      .virtual_stages = sizes.virtual_stages},
-                                     bubble, setting, result.link_bytes));
-  result.layer_names = std::move(setting.layer_names);
-  result.costs = std::move(setting.costs);
-  return result;
 }
 
 namespace {
@@ -382,19 +354,6 @@ absl::StatusOr<IterationRun> RunIteration(const Program& program,
   }
 }
 
-absl::StatusOr<Setting> PrepareProgram(const Program& program,
-                                       const SimulationOptions& options,
-                                       Routes& routes,
-                                       const NetworkFactory& new_network) {
-  ASTRA_ASSIGN_OR_RETURN(Setting setting,
-                         Prepare(program, options, routes, new_network));
-  if (!setting.options.communication_slowdown) {
-    setting.options.communication_slowdown =
-        program.gpu().communication_slowdown;
-  }
-  return setting;
-}
-
 }  // namespace
 
 absl::StatusOr<SimulationResult> Simulate(const Program& program,
@@ -403,7 +362,7 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
                                           const NetworkFactory& new_network,
                                           SimulationResult* partial) {
   ASTRA_ASSIGN_OR_RETURN(Setting setting,
-                         PrepareProgram(program, options, routes, new_network));
+                         Prepare(program, options, routes, new_network));
   if (options.symmetric) {
     setting.symmetric = std::make_unique<SymmetricTimes>(
         setting.plan, setting.wiring, *setting.costs, setting.communicators,
@@ -428,7 +387,11 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
     }
     made.result.link_bytes = *std::move(bytes);
   }
-  MovePipeline(setting, made.result);
+  if (program.simulates_pipeline()) {
+    MovePipeline(setting, made.result);
+  } else {
+    ASTRA_RETURN_IF_ERROR(AddPipelineByFormula(program, setting, made.result));
+  }
   made.result.layer_names = std::move(setting.layer_names);
   made.result.costs = std::move(setting.costs);
   return std::move(made.result);
@@ -439,7 +402,7 @@ absl::StatusOr<std::vector<TimePs>> IdealTimes(
     absl::Span<const Ideal> ideals, Routes& routes,
     const NetworkFactory& new_network) {
   ASTRA_ASSIGN_OR_RETURN(Setting setting,
-                         PrepareProgram(program, options, routes, new_network));
+                         Prepare(program, options, routes, new_network));
   std::vector<TimePs> times;
   for (const Ideal ideal : ideals) {
     setting.options.ideal_network = ideal == Ideal::kNetwork;

@@ -1,9 +1,7 @@
 // Runs one iteration on a cluster.
 //
-// Ranks go through operations: all through those of a workload's layers, see
-// layer_program.h, or each through those of its stage of a program, see
-// pipeline_program.h.
-// Collectives of one group run one after the other, in the order of the
+// Each rank goes through the operations of its stage of a program; see
+// pipeline_program.h. Collectives of one group run one after the other, in the order of the
 // program; those of different dimensions overlap, and both overlap with
 // computation unless the program waits. What a collective costs is either a
 // closed form or what its messages take on a network backend.
@@ -33,7 +31,6 @@
 #include "network-frontends/network_backend.h"
 #include "topology/routes.h"
 #include "workload/program.h"
-#include "workload/workload.h"
 
 namespace astra {
 
@@ -124,15 +121,22 @@ struct SimulationOptions {
 
 // What results call the layers; of a program, its modules, and behind them
 // "pipeline" for the messages between stages.
-std::vector<std::string> LayerNames(const Workload& workload);
 std::vector<std::string> LayerNames(const Program& program);
 
 // Returns a network at time 0.
 using NetworkFactory = std::function<std::unique_ptr<NetworkBackend>()>;
 
-// Runs `workload` on the topology of `routes`, over a network of that topology.
+// Runs `program` on the topology of `routes`, over networks of that topology,
+// with its pipeline schedule: each stage its own modules, and messages between
+// stages. The result is that of the rank that finishes last, the lowest of
+// equals; `pipeline` says how long it waited for messages of other stages. With
+// schedule "simai" the pipeline is a formula; see pipeline.h.
 //
-// Errors: InvalidArgument if the workload is for another number of GPUs, or an
+// Of many micro-batches, few are run. If repetitions of the schedule's steady
+// part went alike on all ranks, so would those that follow, and they are
+// counted; else more are run.
+//
+// Errors: InvalidArgument if the program is for another number of GPUs, or an
 // option has no effect with the lowering; FailedPrecondition if ranks cannot
 // reach one another; Unimplemented if the family lacks a collective;
 // ResourceExhausted if a flow graph is too large; Aborted at `stop_at`;
@@ -142,23 +146,9 @@ using NetworkFactory = std::function<std::unique_ptr<NetworkBackend>()>;
 // If the run is aborted or the network falls silent, and `partial` is given, it
 // becomes what there was until then: the time that has passed, as stage_time
 // and as the finish of ranks that have not finished; of collectives, those that
-// have ended; of programs, the stage that was being run, nothing of which is
-// counted for repetitions that were to be skipped. It has no pipeline, and no
-// bytes of links in closed form. The same holds if on_progress returns Aborted.
-absl::StatusOr<SimulationResult> Simulate(const Workload& workload,
-                                          const SimulationOptions& options,
-                                          Routes& routes,
-                                          const NetworkFactory& new_network,
-                                          SimulationResult* partial = nullptr);
-
-// Runs `program` with its pipeline schedule: each stage its own modules, and
-// messages between stages. The result is that of the rank that finishes last,
-// the lowest of equals; in `pipeline` is how long it waited for messages of
-// other stages.
-//
-// Of many micro-batches, few are run. If repetitions of the schedule's steady
-// part went alike on all ranks, so would those that follow, and they are
-// counted; else more are run. Errors: as above.
+// have ended; the stage that was being run, nothing of which is counted for
+// repetitions that were to be skipped. It has no pipeline, and no bytes of
+// links in closed form. The same holds if on_progress returns Aborted.
 absl::StatusOr<SimulationResult> Simulate(const Program& program,
                                           const SimulationOptions& options,
                                           Routes& routes,

@@ -59,33 +59,31 @@ std::string DescribeCluster(const Topology& topology, int64_t num_ranks,
              result.reported_rank);
 }
 
-}  // namespace
-
-std::string DescribeRun(const Workload& workload, const Topology& topology,
-                        const SimulationResult& result) {
-  const ParallelSizes& sizes = workload.sizes();
-  return fmt::format("workload   {}, {}\n", Name(workload.policy()),
-                     Count(workload.layers().size(), "layer")) +
-         DescribeLayout(sizes) +
-         DescribeCluster(topology, sizes.num_ranks, result);
-}
-
-std::string DescribeRun(const Program& program, const Topology& topology,
-                        const SimulationResult& result) {
+std::string DescribeProgram(const Program& program) {
   const ParallelSizes& sizes = program.sizes();
+  if (!program.simulates_pipeline()) {
+    return fmt::format("workload   SimAI's text, {}\n",
+                       Count(program.modules().size(), "layer"));
+  }
   const std::string kinds =
       sizes.pipeline == 1 ? ""
       : program.stages().size() == 1
           ? ", all alike"
           : fmt::format(" of {} kinds", program.stages().size());
   return fmt::format(
-             "program    {}: {}, {}{}, {}\n",
-             program.forward_only() ? "inference" : "training",
-             Count(program.modules().size(), "module"),
-             Count(static_cast<size_t>(sizes.pipeline), "stage"), kinds,
-             Count(static_cast<size_t>(sizes.micro_batches), "micro-batch")) +
-         DescribeLayout(sizes) +
-         DescribeCluster(topology, sizes.num_ranks, result);
+      "program    {}: {}, {}{}, {}\n",
+      program.forward_only() ? "inference" : "training",
+      Count(program.modules().size(), "module"),
+      Count(static_cast<size_t>(sizes.pipeline), "stage"), kinds,
+      Count(static_cast<size_t>(sizes.micro_batches), "micro-batch"));
+}
+
+}  // namespace
+
+std::string DescribeRun(const Program& program, const Topology& topology,
+                        const SimulationResult& result) {
+  return DescribeProgram(program) + DescribeLayout(program.sizes()) +
+         DescribeCluster(topology, program.sizes().num_ranks, result);
 }
 
 std::string DescribeTime(const Topology& topology,

@@ -8,14 +8,11 @@
 #include "astra-core/engine/result.h"
 #include "topology/topology.h"
 #include "workload/program.h"
-#include "workload/workload.h"
 
 namespace astra {
 
 // What was run, as understood: sizes, layout, compute and bytes per rank. Lines
 // of text, each ended by a line feed.
-std::string DescribeRun(const Workload& workload, const Topology& topology,
-                        const SimulationResult& result);
 std::string DescribeRun(const Program& program, const Topology& topology,
                         const SimulationResult& result);
 

@@ -11,7 +11,7 @@
 
 #include "astra-core/base/units.h"
 #include "astra-core/engine/rank_program.h"
-#include "workload/workload.h"
+#include "workload/phase.h"
 
 namespace astra {
 

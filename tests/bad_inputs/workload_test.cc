@@ -1,4 +1,5 @@
-// Workload files that ParseWorkload must refuse, each with its whole message.
+// Workload files that the reader of SimAI's text must refuse, each with its
+// whole message.
 
 #include <string>
 #include <string_view>
@@ -6,7 +7,7 @@
 
 #include "tests/testing/bad_input.h"
 #include "tests/testing/matchers.h"
-#include "workload/workload_file.h"
+#include "workload/simai_text/simai_text_file.h"
 
 namespace astra {
 namespace {
@@ -92,12 +93,12 @@ std::vector<BadInput> BadHeaders() {
        "0 to 1125899906842624"},
       {"CheckpointsNegative", Keys("checkpoints: -1"),
        "w:1:46: checkpoints: is \"-1\": expected a whole number from 0 to "
-       "16777216"},
+       "2097152"},
       {"CheckpointsCutShort", Keys("checkpoints: 3 0 1"),
        "w:1:51: expected a value after \"checkpoints:\""},
       {"CheckpointNoNumber", Keys("checkpoint_initiates: 2 1 all_gpus: 8"),
        "w:1:59: the number of a layer is \"all_gpus:\": expected a whole "
-       "number from 0 to 16777216"},
+       "number from 0 to 2097152"},
   };
 }
 
@@ -108,20 +109,20 @@ std::vector<BadInput> BadLayerCounts() {
       {"CountMissing", Line(2, ""), "w:2:1: expected the number of layers"},
       {"CountZero", Line(2, "0"),
        "w:2:1: the number of layers is \"0\": expected a whole number from 1 "
-       "to 16777216"},
+       "to 2097152"},
       {"CountNegative", Line(2, "-2"),
        "w:2:1: the number of layers is \"-2\": expected a whole number from 1 "
-       "to 16777216"},
-      {"CountBeyondTheLimit", Line(2, "16777217"),
-       "w:2:1: the number of layers is \"16777217\": expected a whole number "
-       "from 1 to 16777216"},
+       "to 2097152"},
+      {"CountBeyondTheLimit", Line(2, "2097153"),
+       "w:2:1: the number of layers is \"2097153\": expected a whole number "
+       "from 1 to 2097152"},
       {"CountNoNumber", Line(2, "two"),
        "w:2:1: the number of layers is \"two\": expected a whole number from 1 "
-       "to 16777216"},
+       "to 2097152"},
       {"CountWithMore", Line(2, "2 layers"),
        "w:2:3: unexpected \"layers\" after the number of layers"},
-      {"CountTooLarge", Line(2, "16777216"),
-       "w:5:1: 2 layers, but line 2 says 16777216"},
+      {"CountTooLarge", Line(2, "2097152"),
+       "w:5:1: 2 layers, but line 2 says 2097152"},
       {"CountTooSmall", Line(2, "1"),
        "w:4:1: more layers than the 1 that line 2 says"},
       {"LinesTooMany", std::string(kGood) + "\r\nthird -1\n",
@@ -141,10 +142,10 @@ std::vector<BadInput> BadLayers() {
        "w:3:35: unexpected \"MODEL\" after the 12 columns of a layer"},
       {"DependencyNoNumber", Line(3, "a none 0 NONE 0 0 NONE 0 0 NONE 0 0"),
        "w:3:3: the dependency is \"none\": expected a whole number from -1 to "
-       "16777216"},
+       "2097152"},
       {"DependencyBelowMinusOne", Line(3, "a -2 0 NONE 0 0 NONE 0 0 NONE 0 0"),
        "w:3:3: the dependency is \"-2\": expected a whole number from -1 to "
-       "16777216"},
+       "2097152"},
       {"ForwardTimeNegative", Line(3, "a -1 -5 NONE 0 0 NONE 0 0 NONE 0 0"),
        "w:3:6: the compute time in ns is \"-5\": expected a whole number from "
        "0 to 1000000000000000"},
@@ -208,8 +209,8 @@ std::vector<BadInput> BadWhole() {
        "w:1:73: checkpoint 2 is no layer: the last one is 1"},
       {"RecomputationThatIsNoLayer",
        Keys("model_parallel_NPU_group: 2 all_gpus: 8 checkpoints: 1 0 "
-            "checkpoint_initiates: 1 16777216"),
-       "w:1:90: checkpoint_initiate 16777216 is no layer: the last one is 1"},
+            "checkpoint_initiates: 1 2097152"),
+       "w:1:90: checkpoint_initiate 2097152 is no layer: the last one is 1"},
       {"RecomputationFromNoCheckpoint",
        Keys("model_parallel_NPU_group: 2 all_gpus: 8 checkpoints: 1 1 "
             "checkpoint_initiates: 1 0"),
@@ -221,7 +222,7 @@ class BadWorkloadTest : public ::testing::TestWithParam<BadInput> {};
 
 TEST_P(BadWorkloadTest, IsRefused) {
   Warnings warnings;
-  EXPECT_THAT(ParseWorkload("w", GetParam().contents, &warnings),
+  EXPECT_THAT(ParseSimaiProgram("w", GetParam().contents, &warnings),
               StatusIs(absl::StatusCode::kInvalidArgument, GetParam().message));
 }
 
@@ -241,7 +242,7 @@ INSTANTIATE_TEST_SUITE_P(Whole, BadWorkloadTest,
 // Else the cases above would prove nothing.
 TEST(GoodWorkloadTest, WhatTheBadOnesAreMadeFromIsAccepted) {
   Warnings warnings;
-  EXPECT_EQ(FormatWorkload(ValueOrDie(ParseWorkload("w", kGood, &warnings))),
+  EXPECT_EQ(FormatSimaiText(ValueOrDie(ParseSimaiText("w", kGood, &warnings))),
             kGood);
   EXPECT_THAT(warnings, ::testing::IsEmpty());
 }

@@ -8,7 +8,7 @@
 
 #include "astra-core/base/check.h"
 #include "tests/fuzz/memory_meter.h"
-#include "workload/workload_file.h"
+#include "workload/simai_text/simai_text_file.h"
 
 namespace astra {
 namespace {
@@ -21,8 +21,8 @@ constexpr size_t kMaxBytesForAny = size_t{1} << 16;
 void Check(std::string_view contents) {
   Warnings warnings;
   const testing::MemoryMeter meter;
-  const absl::StatusOr<Workload> workload =
-      ParseWorkload("file", contents, &warnings);
+  const absl::StatusOr<SimaiText> workload =
+      ParseSimaiText("file", contents, &warnings);
   ASTRA_CHECK(
       meter.peak() <= kMaxBytesForAny + kMaxBytesPerByte * contents.size(),
       "{} bytes of memory for a file of {}", meter.peak(), contents.size());
@@ -32,11 +32,18 @@ void Check(std::string_view contents) {
         "a message of several lines");
     return;
   }
-  const std::string text = FormatWorkload(*workload);
-  const absl::StatusOr<Workload> again = ParseWorkload("file", text, &warnings);
+  // Whether it is a program or an error.
+  const absl::StatusOr<Program> program =
+      ParseSimaiProgram("file", contents, &warnings);
+  ASTRA_CHECK(program.ok() || program.status().message().find('\n') ==
+                                  absl::string_view::npos,
+              "a message of several lines");
+  const std::string text = FormatSimaiText(*workload);
+  const absl::StatusOr<SimaiText> again =
+      ParseSimaiText("file", text, &warnings);
   ASTRA_CHECK(again.ok(), "{}", again.status().ToString());
   ASTRA_CHECK(*again == *workload, "read back as another");
-  ASTRA_CHECK(FormatWorkload(*again) == text, "written in two ways");
+  ASTRA_CHECK(FormatSimaiText(*again) == text, "written in two ways");
 }
 
 }  // namespace

@@ -89,18 +89,18 @@ TimePs WholeNanoseconds(TimePs time) {
 // backward passes from the last layer to the first, so that the layers of a
 // module carry its backward collectives in reverse.
 void Append(std::string_view name, const Phases& phases,
-            std::vector<Layer>& layers) {
+            std::vector<SimaiLayer>& layers) {
   size_t count = 1;
   for (const PhaseParts& parts : phases) {
     count = std::max(count, parts.communications.size());
   }
   for (size_t i = 0; i < count; ++i) {
-    Layer layer;
+    SimaiLayer layer;
     layer.name =
         count == 1 ? std::string(name) : fmt::format("{}{}", name, i + 1);
     for (const Phase phase : kPhases) {
       const PhaseParts& parts = phases[IndexOf(phase)];
-      LayerPhase& to = layer.phases[IndexOf(phase)];
+      SimaiPhase& to = layer.phases[IndexOf(phase)];
       const size_t place = phase == Phase::kForward ? i : count - 1 - i;
       if (place == 0) to.compute = WholeNanoseconds(parts.compute);
       if (place < parts.communications.size()) {
@@ -116,13 +116,14 @@ class Writer {
   Writer(const Blueprint& blueprint, const ModuleTimes& times)
       : blueprint_(blueprint), times_(times) {}
 
-  absl::StatusOr<std::vector<Layer>> Layers(const ProgramStage& stage) const;
+  absl::StatusOr<std::vector<SimaiLayer>> Layers(
+      const ProgramStage& stage) const;
 
  private:
   // What is done once an iteration, and where AICB puts it.
   struct Once {
-    std::vector<Layer> first;
-    std::vector<Layer> last;
+    std::vector<SimaiLayer> first;
+    std::vector<SimaiLayer> last;
   };
 
   absl::StatusOr<Communication> Expressed(const Communication& communication,
@@ -131,8 +132,8 @@ class Writer {
                        bool is_outer, Phases& phases) const;
   absl::StatusOr<Phases> PhasesOf(const MockModule& module,
                                   bool is_outer) const;
-  absl::StatusOr<std::vector<Layer>> MicroBatch(const ProgramStage& stage,
-                                                bool is_outer) const;
+  absl::StatusOr<std::vector<SimaiLayer>> MicroBatch(const ProgramStage& stage,
+                                                     bool is_outer) const;
   Once OnceLayers(const ProgramStage& stage) const;
 
   const Blueprint& blueprint_;
@@ -221,10 +222,10 @@ absl::StatusOr<Phases> Writer::PhasesOf(const MockModule& module,
 
 // `is_outer`: the first of the file. Its forward pass is the first one, and its
 // backward pass the last one, which completes the gradients.
-absl::StatusOr<std::vector<Layer>> Writer::MicroBatch(const ProgramStage& stage,
-                                                      bool is_outer) const {
+absl::StatusOr<std::vector<SimaiLayer>> Writer::MicroBatch(
+    const ProgramStage& stage, bool is_outer) const {
   std::vector<std::optional<Phases>> known(blueprint_.modules.size());
-  std::vector<Layer> layers;
+  std::vector<SimaiLayer> layers;
   const MockModule* before = nullptr;
   Phases phases;
   const auto flush = [&] {
@@ -259,10 +260,10 @@ Writer::Once Writer::OnceLayers(const ProgramStage& stage) const {
   constexpr std::string_view kOrder[] = {
       "grad_gather", "grad_param_comm", "grad_param_compute",
       "layernorm",   "moe_grad_norm1",  "moe_grad_norm2"};
-  std::array<std::vector<Layer>, std::size(kOrder)> first;
+  std::array<std::vector<SimaiLayer>, std::size(kOrder)> first;
   Once once;
-  const auto add = [&](size_t place, Phase phase, const LayerPhase& what) {
-    Layer layer;
+  const auto add = [&](size_t place, Phase phase, const SimaiPhase& what) {
+    SimaiLayer layer;
     layer.name = kOrder[place];
     layer.phases[IndexOf(phase)] = what;
     first[place].push_back(std::move(layer));
@@ -285,7 +286,7 @@ Writer::Once Writer::OnceLayers(const ProgramStage& stage) const {
       } else if (name == "layernorm") {
         add(3, Phase::kInputGradient, {TimePs(0), what});
       } else {
-        Layer layer;
+        SimaiLayer layer;
         layer.name = fmt::format("{}{}", name, once.last.size() + 1);
         layer.phases[IndexOf(Phase::kForward)].communication = what;
         once.last.push_back(std::move(layer));
@@ -294,23 +295,24 @@ Writer::Once Writer::OnceLayers(const ProgramStage& stage) const {
   }
   // The optimizer must not run beside the reduction of experts' gradients: it
   // computes in the layer that runs before them.
-  std::vector<Layer>& expert_layers = first[5].empty() ? first[4] : first[5];
+  std::vector<SimaiLayer>& expert_layers =
+      first[5].empty() ? first[4] : first[5];
   for (size_t i = 0; !expert_layers.empty() && i < first[2].size(); ++i) {
     const size_t phase = IndexOf(Phase::kInputGradient);
     expert_layers.back().phases[phase].compute +=
         std::exchange(first[2][i].phases[phase].compute, TimePs(0));
   }
-  for (std::vector<Layer>& layers : first) {
+  for (std::vector<SimaiLayer>& layers : first) {
     std::move(layers.begin(), layers.end(), std::back_inserter(once.first));
   }
   return once;
 }
 
-absl::StatusOr<std::vector<Layer>> Writer::Layers(
+absl::StatusOr<std::vector<SimaiLayer>> Writer::Layers(
     const ProgramStage& stage) const {
-  ASTRA_ASSIGN_OR_RETURN(const std::vector<Layer> outer,
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<SimaiLayer> outer,
                          MicroBatch(stage, /*is_outer=*/true));
-  ASTRA_ASSIGN_OR_RETURN(const std::vector<Layer> inner,
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<SimaiLayer> inner,
                          MicroBatch(stage, /*is_outer=*/false));
   const int64_t count = blueprint_.sizes.micro_batches;
   const auto each = static_cast<int64_t>(outer.size());
@@ -321,8 +323,8 @@ absl::StatusOr<std::vector<Layer>> Writer::Layers(
         count, each, kMaxSimaiLayers));
   }
   const Once once = OnceLayers(stage);
-  std::vector<Layer> layers = once.first;
-  const auto append = [&layers](const std::vector<Layer>& more) {
+  std::vector<SimaiLayer> layers = once.first;
+  const auto append = [&layers](const std::vector<SimaiLayer>& more) {
     layers.insert(layers.end(), more.begin(), more.end());
   };
   append(outer);
@@ -346,20 +348,20 @@ size_t SlowestStage(const Blueprint& blueprint, const ModuleTimes& times) {
   return slowest;
 }
 
-absl::StatusOr<Workload> SimaiWorkload(const Blueprint& blueprint, size_t stage,
-                                       const ModuleTimes& times) {
+absl::StatusOr<SimaiText> SimaiTextOf(const Blueprint& blueprint, size_t stage,
+                                      const ModuleTimes& times) {
   const ParallelSizes& sizes = blueprint.sizes;
   if (sizes.context > 1) return Unexpressed("context parallelism");
   if (blueprint.schedule == PipelineSchedule::kDualPipe) {
     return Unexpressed("micro-batches that run one chunk of a stage only");
   }
   Writer writer(blueprint, times);
-  WorkloadParts parts;
-  parts.sizes = sizes;
-  if (sizes.expert_tensor == sizes.tensor) parts.sizes.expert_tensor.reset();
-  parts.pipeline_message = blueprint.pipeline_message;
-  ASTRA_ASSIGN_OR_RETURN(parts.layers, writer.Layers(blueprint.stages[stage]));
-  return Workload::Create(std::move(parts));
+  SimaiText text;
+  text.sizes = sizes;
+  if (sizes.expert_tensor == sizes.tensor) text.sizes.expert_tensor.reset();
+  text.pipeline_message = blueprint.pipeline_message;
+  ASTRA_ASSIGN_OR_RETURN(text.layers, writer.Layers(blueprint.stages[stage]));
+  return text;
 }
 
 }  // namespace astra

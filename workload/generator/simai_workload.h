@@ -24,7 +24,7 @@
 #include "absl/status/statusor.h"
 #include "workload/generator/blueprint.h"
 #include "workload/generator/module_times.h"
-#include "workload/workload.h"
+#include "workload/simai_text/simai_text.h"
 
 namespace astra {
 
@@ -40,8 +40,8 @@ size_t SlowestStage(const Blueprint& blueprint, const ModuleTimes& times);
 // Errors: Unimplemented, naming the program format, for collectives over CP, or
 // over ETP where it is not TP, and for prefetched parameters over a group that
 // the format has no name for; ResourceExhausted for more than kMaxSimaiLayers.
-absl::StatusOr<Workload> SimaiWorkload(const Blueprint& blueprint, size_t stage,
-                                       const ModuleTimes& times);
+absl::StatusOr<SimaiText> SimaiTextOf(const Blueprint& blueprint, size_t stage,
+                                      const ModuleTimes& times);
 
 }  // namespace astra
 

@@ -19,8 +19,8 @@
 #include "absl/status/statusor.h"
 #include "workload/models/model_spec.h"
 #include "workload/modules/module.h"
+#include "workload/parallel_sizes.h"
 #include "workload/pipeline/schedule.h"
-#include "workload/workload.h"
 
 namespace astra {
 

@@ -17,10 +17,10 @@ namespace {
 
 // In the order of PipelineSchedule.
 constexpr ScheduleRules (*kSchedules[])() = {
-    &GPipeRules, &OneFOneBRules, &InterleavedRules,
-    &ZbH1Rules,  &ZbVRules,      &DualPipeRules,
+    &GPipeRules, &OneFOneBRules, &InterleavedRules, &ZbH1Rules,
+    &ZbVRules,   &DualPipeRules, &SimaiRules,
 };
-static_assert(std::size(kSchedules) == std::size(kPipelineSchedules));
+static_assert(std::size(kSchedules) == std::size(kPipelineSchedules) + 1);
 
 ScheduleRules RulesOf(PipelineSchedule schedule) {
   const auto index = static_cast<size_t>(schedule);

@@ -49,18 +49,23 @@ enum class PipelineSchedule : uint8_t {
   kZbH1,
   kZbV,
   kDualPipe,
+  kSimai,
 };
 
+// The schedules that say when each stage runs which micro-batch, which is all
+// but kSimai: SimAI's text describes one stage, which runs its layers once, and
+// a formula adds the other stages (see astra-core/engine/pipeline.h).
 constexpr PipelineSchedule kPipelineSchedules[] = {
     PipelineSchedule::kGPipe,       PipelineSchedule::k1F1B,
     PipelineSchedule::kInterleaved, PipelineSchedule::kZbH1,
     PipelineSchedule::kZbV,         PipelineSchedule::kDualPipe,
 };
 
-// "gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe".
+// "gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe", "simai".
 std::string_view Name(PipelineSchedule schedule);
 
-// As users type names: see IsNamed of astra-core/base/names.h.
+// One of kPipelineSchedules, by its name as users type names: see IsNamed of
+// astra-core/base/names.h.
 // Errors: InvalidArgument, with the nearest name, if there is none.
 absl::StatusOr<PipelineSchedule> FindSchedule(std::string_view name);
 
@@ -104,7 +109,8 @@ inline constexpr int64_t kMaxPipelineSize = int64_t{1} << 24;
 //                       that are a multiple of the stages;
 //   zb-v                2 chunks;
 //   dualpipe            2 chunks, an even number of stages and of
-//                       micro-batches, and two or more for each stage.
+//                       micro-batches, and two or more for each stage;
+//   simai               any.
 absl::Status CheckShape(PipelineSchedule schedule, const PipelineShape& shape);
 
 // What stage `stage` runs, in order. Each of its places runs each of its

@@ -33,6 +33,7 @@ ScheduleRules InterleavedRules();
 ScheduleRules ZbH1Rules();
 ScheduleRules ZbVRules();
 ScheduleRules DualPipeRules();
+ScheduleRules SimaiRules();
 
 // What several schedules share.
 

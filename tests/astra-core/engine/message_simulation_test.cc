@@ -15,7 +15,7 @@
 #include "network-frontends/analytical/analytical_backend.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
-#include "workload/workload_file.h"
+#include "workload/simai_text/simai_text_file.h"
 
 namespace astra {
 namespace {
@@ -28,8 +28,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // A workload of `tensor` x data ranks from the columns of its layers.
-Workload Parse(uint32_t tensor, uint32_t gpus,
-               const std::vector<std::string>& layers) {
+Program Parse(uint32_t tensor, uint32_t gpus,
+              const std::vector<std::string>& layers) {
   std::string text = fmt::format(
       "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: {} ep: 1 "
       "pp: 1 vpp: 1 ga: 1 all_gpus: {}\n{}\n",
@@ -38,11 +38,11 @@ Workload Parse(uint32_t tensor, uint32_t gpus,
     text += fmt::format("layer{} -1 {}\n", i, layers[i]);
   }
   Warnings warnings;
-  return ValueOrDie(ParseWorkload("w", text, &warnings));
+  return ValueOrDie(ParseSimaiProgram("w", text, &warnings));
 }
 
 // One collective of all of `gpus`.
-Workload One(std::string_view type, uint32_t gpus, Bytes bytes) {
+Program One(std::string_view type, uint32_t gpus, Bytes bytes) {
   return Parse(
       gpus, gpus,
       {fmt::format("0 {} {} 0 NONE 0 0 NONE 0 0", type, bytes.count())});
@@ -56,7 +56,7 @@ SimulationOptions Messages(
   return options;
 }
 
-absl::StatusOr<SimulationResult> TryRun(const Workload& workload,
+absl::StatusOr<SimulationResult> TryRun(const Program& workload,
                                         const Topology& topology,
                                         const SimulationOptions& options) {
   Routes routes(topology);
@@ -64,7 +64,7 @@ absl::StatusOr<SimulationResult> TryRun(const Workload& workload,
                   [&] { return std::make_unique<AnalyticalBackend>(routes); });
 }
 
-CollectiveRecord OnlyRecord(const Workload& workload, const Topology& topology,
+CollectiveRecord OnlyRecord(const Program& workload, const Topology& topology,
                             const SimulationOptions& options) {
   const SimulationResult result =
       ValueOrDie(TryRun(workload, topology, options));
@@ -81,7 +81,7 @@ NcclOptions Nccl(const std::string& list) {
 
 // Two ranks exchange halves: one message of 1 us each way.
 TEST(MessageSimulationTest, MessagesAndKernelsHaveTheirLatencies) {
-  const Workload workload = One("REDUCESCATTER", 2, Bytes(2000));
+  const Program workload = One("REDUCESCATTER", 2, Bytes(2000));
   const Topology server = OneServer(2, "8Gbps", "100ns");
   const TimePs free = Microseconds(1) + 2 * Nanoseconds(100);
   SimulationOptions options = Messages();
@@ -124,11 +124,11 @@ TEST(MessageSimulationTest, SimaisNvlsTakesFiveChunks) {
 
 TEST(MessageSimulationTest, SimaiUsesNvlsForLargeTensorGroupsOnly) {
   SimulationOptions options = Messages(CollectiveFamily::kSimai);
-  const auto algorithm = [&](const Workload& workload, uint32_t gpus) {
+  const auto algorithm = [&](const Program& workload, uint32_t gpus) {
     return OnlyRecord(workload, OneServer(gpus, "8Gbps", "0ns"), options)
         .algorithm;
   };
-  const Workload eight = One("ALLREDUCE", 8, KiB(4));
+  const Program eight = One("ALLREDUCE", 8, KiB(4));
   EXPECT_EQ(algorithm(eight, 8), "simai_ring");
   options.simai = Nccl("NCCL_ALGO=Ring,NVLS");
   EXPECT_EQ(algorithm(eight, 8), "simai_nvls");
@@ -158,7 +158,7 @@ double OverClosedForm(const std::string& nccl, uint32_t gpus, Bytes bytes,
                       std::string_view algorithm) {
   const SystemSpec system = ValueOrDie(FindSystem("dgx-h100"));
   const Topology topology = ValueOrDie(BuildSystemTopology(system, gpus, 8));
-  const Workload workload = One("ALLREDUCE", gpus, bytes);
+  const Program workload = One("ALLREDUCE", gpus, bytes);
   SimulationOptions options;
   options.nccl = NcclSystem{system, Nccl(nccl)};
   const CollectiveRecord closed = OnlyRecord(workload, topology, options);
@@ -186,7 +186,7 @@ TEST(MessageSimulationTest, NcclsMessagesTakeTheTimeOfItsClosedForm) {
 }
 
 TEST(MessageSimulationTest, RefusesOptionsThatMeanNothingToTheFamily) {
-  const Workload workload = One("ALLREDUCE", 2, KiB(4));
+  const Program workload = One("ALLREDUCE", 2, KiB(4));
   const Topology server = OneServer(2, "8Gbps", "0ns");
   const auto refused = [&](const SimulationOptions& options,
                            std::string_view why) {
@@ -286,7 +286,7 @@ struct LossyRun {
   std::vector<Message> sent;
 };
 
-LossyRun RunLossy(const Workload& workload, const Topology& topology,
+LossyRun RunLossy(const Program& workload, const Topology& topology,
                   const SimulationOptions& options, size_t num_kept) {
   Routes routes(topology);
   LossyRun run;
@@ -322,9 +322,9 @@ TEST(MessageSimulationTest, CommunicatorsShareNoChannel) {
 // The first all-reduce takes 4 messages, 1 us in all; of the second, only what
 // rank 0 sends arrives.
 TEST(MessageSimulationTest, ASilentNetworkLeavesWhatHadEnded) {
-  const Workload workload = Parse(2, 2,
-                                  {"5000 ALLREDUCE 1000 0 NONE 0 0 NONE 0 0",
-                                   "0 ALLREDUCE 1000 0 NONE 0 0 NONE 0 0"});
+  const Program workload = Parse(2, 2,
+                                 {"5000 ALLREDUCE 1000 0 NONE 0 0 NONE 0 0",
+                                  "0 ALLREDUCE 1000 0 NONE 0 0 NONE 0 0"});
   const LossyRun run =
       RunLossy(workload, OneServer(2, "8Gbps", "0ns"), Messages(), 5);
   EXPECT_THAT(

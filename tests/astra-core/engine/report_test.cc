@@ -13,7 +13,7 @@
 #include "network-frontends/analytical/analytical_backend.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
-#include "workload/workload_file.h"
+#include "workload/simai_text/simai_text_file.h"
 
 namespace astra {
 namespace {
@@ -48,9 +48,9 @@ class ReportTest : public ::testing::Test {
     }));
   }
 
-  static Workload MakeWorkload() {
+  static Program MakeWorkload() {
     Warnings warnings;
-    return ValueOrDie(ParseWorkload(
+    return ValueOrDie(ParseSimaiProgram(
         "w",
         "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 1 pp: 1 vpp: 1 "
         "ga: 1 all_gpus: 4\n1\n"
@@ -60,7 +60,7 @@ class ReportTest : public ::testing::Test {
 
   Topology topology_ = testing::Star(2, 2);
   Routes routes_{topology_};
-  Workload workload_ = MakeWorkload();
+  Program workload_ = MakeWorkload();
   SimulationResult result_;
 };
 

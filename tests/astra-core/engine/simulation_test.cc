@@ -8,7 +8,7 @@
 #include "network-frontends/analytical/analytical_backend.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
-#include "workload/workload_file.h"
+#include "workload/simai_text/simai_text_file.h"
 
 namespace astra {
 namespace {
@@ -24,17 +24,17 @@ constexpr size_t kTp = IndexOf(ParallelDimension::kTensor);
 constexpr size_t kDp = IndexOf(ParallelDimension::kData);
 
 // A workload from the columns of its layers, without the name and the -1.
-Workload Parse(std::string_view sizes, const std::vector<std::string>& layers) {
+Program Parse(std::string_view sizes, const std::vector<std::string>& layers) {
   std::string text = fmt::format("HYBRID_TRANSFORMER_FWD_IN_BCKWD {}\n{}\n",
                                  sizes, layers.size());
   for (size_t i = 0; i < layers.size(); ++i) {
     text += fmt::format("layer{} -1 {}\n", i, layers[i]);
   }
   Warnings warnings;
-  return ValueOrDie(ParseWorkload("w", text, &warnings));
+  return ValueOrDie(ParseSimaiProgram("w", text, &warnings));
 }
 
-absl::StatusOr<SimulationResult> TryRun(const Workload& workload,
+absl::StatusOr<SimulationResult> TryRun(const Program& workload,
                                         const Topology& topology,
                                         const SimulationOptions& options = {}) {
   Routes routes(topology);
@@ -42,7 +42,7 @@ absl::StatusOr<SimulationResult> TryRun(const Workload& workload,
                   [&] { return std::make_unique<AnalyticalBackend>(routes); });
 }
 
-SimulationResult RunOrDie(const Workload& workload, const Topology& topology,
+SimulationResult RunOrDie(const Program& workload, const Topology& topology,
                           const SimulationOptions& options = {}) {
   return ValueOrDie(TryRun(workload, topology, options));
 }
@@ -182,7 +182,7 @@ TEST(SimulationTest, ExpertGroupsExistAtTensorSizeOne) {
 TEST(SimulationTest, RanksOfUnevenGroupsHaveTheirOwnTimes) {
   // TP 3 on servers of 4: groups {0,1,2} in a server, {3,4,5} and {6,7,8} over
   // two, {9,10,11} in one. The slow ones decide when DP can end.
-  const Workload workload =
+  const Program workload =
       Parse("model_parallel_NPU_group: 3 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 12",
             {"1000 ALLREDUCE 3000000 0 NONE 0 0 ALLREDUCE 4000000 0"});
   const SimulationResult result = RunOrDie(workload, Star(3, 4));
@@ -204,7 +204,7 @@ TEST(SimulationTest, PipelineAddsItsBubbleAndItsMessages) {
   // hidden.
   SimulationOptions options;
   options.overlap[IndexOf(ParallelDimension::kPipeline)] = 0.25;
-  const Workload workload = Parse(
+  const Program workload = Parse(
       "model_parallel_NPU_group: 1 ep: 1 pp: 2 vpp: 1 ga: 2 all_gpus: 4 "
       "pp_comm: 1000000",
       {"1000 NONE 0 2000 NONE 0 3000 NONE 0 0",
@@ -224,7 +224,7 @@ TEST(SimulationTest, WorkDoneOncePerIterationIsNotInTheBubble) {
       "model_parallel_NPU_group: 1 ep: 1 pp: 2 vpp: 1 ga: 1 all_gpus: 4 "
       "pp_comm: 0";
   Warnings warnings;
-  const Workload workload = ValueOrDie(ParseWorkload(
+  const Program workload = ValueOrDie(ParseSimaiProgram(
       "w",
       fmt::format("HYBRID_TRANSFORMER {}\n2\n"
                   "optimizer1 -1 9000 NONE 0 0 NONE 0 0 NONE 0 0\n"
@@ -248,7 +248,7 @@ TEST(SimulationTest, BothLoweringsAgreeWhereLinksAreIdle) {
                       random() % 9999, bytes, random() % 9999, bytes,
                       random() % 9999, bytes));
     }
-    const Workload workload =
+    const Program workload =
         Parse(fmt::format("model_parallel_NPU_group: {} ep: 1 pp: 1 vpp: 1 "
                           "ga: 1 all_gpus: 4",
                           tensor),
@@ -284,7 +284,7 @@ TEST(SimulationTest, EveryPicosecondIsAccountedFor) {
       }
       layers.push_back(layer + fmt::format("{}", random() % 200));
     }
-    const Workload workload = Parse(
+    const Program workload = Parse(
         "model_parallel_NPU_group: 3 ep: 2 pp: 1 vpp: 1 ga: 1 all_gpus: 12",
         layers);
     for (const Lowering lowering :
@@ -314,7 +314,7 @@ TEST(SimulationTest, RefusesAWorkloadForAnotherNumberOfGpus) {
 }
 
 TEST(SimulationTest, RefusesOptionsWithoutEffectOnMessages) {
-  const Workload workload = Parse(kTp2Dp2, {"0 NONE 0 0 NONE 0 0 NONE 0 0"});
+  const Program workload = Parse(kTp2Dp2, {"0 NONE 0 0 NONE 0 0 NONE 0 0"});
   SimulationOptions options;
   options.lowering = Lowering::kFlowGraph;
   options.overlap[kDp] = 0.5;
@@ -395,7 +395,7 @@ class SilentBackend final : public NetworkBackend {
 };
 
 TEST(SimulationTest, ARunThatDrainsSaysWhoWaitsForWhat) {
-  const Workload workload =
+  const Program workload =
       Parse("model_parallel_NPU_group: 2 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 2",
             {"0 ALLREDUCE 1000 0 NONE 0 0 NONE 0 0"});
   const Topology topology = OneServer(2, "800Gbps", "0ns");
@@ -415,7 +415,7 @@ TEST(SimulationTest, ARunThatDrainsSaysWhoWaitsForWhat) {
 }
 
 TEST(SimulationTest, TwoRunsInOneProcessAreTheSame) {
-  const Workload workload = Parse(
+  const Program workload = Parse(
       kTp2Dp2, {"1000 ALLREDUCE 1000003 7 ALLTOALL 999 3000 ALLGATHER 77 5"});
   const SimulationResult a = RunOrDie(workload, FourGpus());
   const SimulationResult b = RunOrDie(workload, FourGpus());

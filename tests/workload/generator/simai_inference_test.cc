@@ -43,10 +43,10 @@ std::vector<std::string> Layers(const ModelSpec& model,
   const FixedTime time;
   const Blueprint blueprint = ValueOrDie(InferenceBlueprint(model, setup));
   std::vector<std::string> texts;
-  const Workload workload =
-      ValueOrDie(SimaiWorkload(blueprint, 0, ModuleTimes(time)));
-  for (const Layer& layer : workload.layers()) {
-    const LayerPhase& forward = layer.phase(Phase::kForward);
+  const SimaiText workload =
+      ValueOrDie(SimaiTextOf(blueprint, 0, ModuleTimes(time)));
+  for (const SimaiLayer& layer : workload.layers) {
+    const SimaiPhase& forward = layer.phase(Phase::kForward);
     texts.push_back(
         fmt::format("{} {}", layer.name, forward.compute.count() / 1000));
     if (!forward.communication) continue;

@@ -39,15 +39,15 @@ TrainingSetup SmallSetup() {
   return setup;
 }
 
-absl::StatusOr<Workload> Write(const ModelSpec& model,
-                               const TrainingSetup& setup, size_t stage = 0,
-                               TimePs time = Nanoseconds(1)) {
+absl::StatusOr<SimaiText> Write(const ModelSpec& model,
+                                const TrainingSetup& setup, size_t stage = 0,
+                                TimePs time = Nanoseconds(1)) {
   const FixedTime model_of_time(time);
-  return SimaiWorkload(ValueOrDie(TrainingBlueprint(model, setup)), stage,
-                       ModuleTimes(model_of_time));
+  return SimaiTextOf(ValueOrDie(TrainingBlueprint(model, setup)), stage,
+                     ModuleTimes(model_of_time));
 }
 
-std::string PhaseText(const LayerPhase& phase) {
+std::string PhaseText(const SimaiPhase& phase) {
   std::string text = fmt::format("{}", phase.compute.count() / 1000);
   if (!phase.communication) return text;
   const Communication& what = *phase.communication;
@@ -56,9 +56,9 @@ std::string PhaseText(const LayerPhase& phase) {
 }
 
 // "NAME, forward, input gradient, weight gradient", each with nanoseconds.
-std::vector<std::string> LayerTexts(const Workload& workload) {
+std::vector<std::string> LayerTexts(const SimaiText& workload) {
   std::vector<std::string> texts;
-  for (const Layer& layer : workload.layers()) {
+  for (const SimaiLayer& layer : workload.layers) {
     std::string text = layer.name;
     for (const Phase phase : kPhases) {
       text += fmt::format(", {}", PhaseText(layer.phase(phase)));
@@ -84,7 +84,7 @@ std::vector<std::string> Named(std::string_view name,
 //   64 + 64 x 192, 96 x 64        in the feed-forward part, and 64 in a norm:
 // 56,512 parameters.
 TEST(SimaiWorkloadTest, WritesAnIterationWithoutSequenceParallelism) {
-  const Workload workload = ValueOrDie(Write(OneBlock(), SmallSetup()));
+  const SimaiText workload = ValueOrDie(Write(OneBlock(), SmallSetup()));
   EXPECT_THAT(
       LayerTexts(workload),
       ElementsAreArray({
@@ -103,15 +103,15 @@ TEST(SimaiWorkloadTest, WritesAnIterationWithoutSequenceParallelism) {
           "optimizer3, 0 all-reduce TP 4, 0, 0",
           "optimizer4, 0 all-reduce TP 4, 0, 0",
       }));
-  EXPECT_EQ(workload.sizes().num_ranks, 4);
-  EXPECT_EQ(workload.sizes().tensor, 2);
+  EXPECT_EQ(workload.sizes.num_ranks, 4);
+  EXPECT_EQ(workload.sizes.tensor, 2);
 }
 
 // 192 replicated parameters, in 3 norms.
 TEST(SimaiWorkloadTest, WritesAnIterationWithSequenceParallelism) {
   TrainingSetup setup = SmallSetup();
   setup.sequence_parallel = true;
-  const Workload workload = ValueOrDie(Write(OneBlock(), setup));
+  const SimaiText workload = ValueOrDie(Write(OneBlock(), setup));
   EXPECT_THAT(
       LayerTexts(workload),
       ElementsAreArray({
@@ -167,9 +167,9 @@ TEST(SimaiWorkloadTest, WritesExperts) {
           "mlp_moelayer, 2 all-to-all EP 4096, 2 all-to-all EP 4096, 0"));
 }
 
-std::vector<std::string> Names(const Workload& workload) {
+std::vector<std::string> Names(const SimaiText& workload) {
   std::vector<std::string> names;
-  for (const Layer& layer : workload.layers()) names.push_back(layer.name);
+  for (const SimaiLayer& layer : workload.layers) names.push_back(layer.name);
   return names;
 }
 
@@ -202,9 +202,9 @@ TEST(SimaiWorkloadTest, WritesOneStage) {
                           "attention_layer", "mlp_layer", "attention_layer",
                           "mlp_layer", "embedding_layer", "attention_layer",
                           "mlp_layer", "attention_layer", "mlp_layer"));
-  EXPECT_EQ(ValueOrDie(Write(OneBlock(), SmallSetup())).pipeline_message(),
+  EXPECT_EQ(ValueOrDie(Write(OneBlock(), SmallSetup())).pipeline_message,
             Bytes(0));
-  EXPECT_EQ(ValueOrDie(Write(SmallLlama(), setup, 1)).pipeline_message(),
+  EXPECT_EQ(ValueOrDie(Write(SmallLlama(), setup, 1)).pipeline_message,
             Bytes(4096));
 }
 
@@ -234,7 +234,7 @@ TEST(SimaiWorkloadTest, RecomputedWorkIsAdded) {
 
 TEST(SimaiWorkloadTest, RoundsToNanoseconds) {
   // 6 operators of 400 ps are 2.4 ns, 2 are 0.8 ns.
-  const Workload workload =
+  const SimaiText workload =
       ValueOrDie(Write(OneBlock(), SmallSetup(), 0, TimePs(400)));
   EXPECT_THAT(LayerTexts(workload),
               Contains("attention_layer, 2 all-reduce TP 4096, 2 all-reduce "
@@ -283,9 +283,9 @@ TEST(SimaiWorkloadTest, RefusesToWriteOutTooMuch) {
 }
 
 // Without times, which differ.
-std::vector<std::string> Communications(const Workload& workload) {
+std::vector<std::string> Communications(const SimaiText& workload) {
   std::vector<std::string> texts;
-  for (Layer layer : workload.layers()) {
+  for (SimaiLayer layer : workload.layers) {
     std::string text = layer.name;
     for (const Phase phase : kPhases) {
       layer.phases[IndexOf(phase)].compute = TimePs(0);

@@ -1,4 +1,4 @@
-#include "workload/workload_file.h"
+#include "workload/simai_text/simai_text_file.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -30,9 +30,10 @@ namespace {
 constexpr int64_t kMaxNanoseconds = 1'000'000'000'000'000;
 constexpr int64_t kMaxBytes = int64_t{1} << 50;
 constexpr int64_t kMaxSize = int64_t{1} << 24;
+constexpr int64_t kMaxLayers = Program::kMaxOccurrences;
 
-constexpr Policy kExecutedPolicies[] = {Policy::kHybridTransformer,
-                                        Policy::kHybridTransformerFwdInBckwd};
+constexpr SimaiPolicy kExecutedPolicies[] = {
+    SimaiPolicy::kHybridTransformer, SimaiPolicy::kHybridTransformerFwdInBckwd};
 constexpr std::string_view kOtherPolicies[] = {
     "DATA",
     "DISTRIBUTED_INFERENCE",
@@ -102,7 +103,7 @@ class Parser {
   Parser(std::string_view file, std::string_view contents)
       : file_(file), reader_(file, contents) {}
 
-  absl::StatusOr<Workload> Parse() {
+  absl::StatusOr<SimaiText> Parse() {
     ASTRA_RETURN_IF_ERROR(ReadHeader());
     ASTRA_ASSIGN_OR_RETURN(const int64_t num_layers, ReadLayerCount());
     for (int64_t i = 0; i < num_layers; ++i) {
@@ -113,12 +114,13 @@ class Parser {
       ASTRA_RETURN_IF_ERROR(ReadLayer());
     }
     ASTRA_RETURN_IF_ERROR(ExpectEnd(num_layers));
-    absl::StatusOr<Workload> workload = Workload::Create(std::move(parts_));
-    if (!workload.ok()) {
-      return reader_.Error(PlaceOf(FieldOf(workload.status())),
-                           std::string(workload.status().message()));
-    }
-    return workload;
+    return std::move(text_);
+  }
+
+  // Says where the text has what ProgramOf() finds wrong.
+  absl::Status At(const absl::Status& mistake) const {
+    return reader_.Error(PlaceOf(FieldOf(mistake)),
+                         std::string(mistake.message()));
   }
 
   // What was read without effect: a line for each sort, in order of sort.
@@ -184,9 +186,9 @@ class Parser {
   absl::Status ReadPolicy(const Token& token) {
     std::vector<std::string_view> known(std::begin(kOtherPolicies),
                                         std::end(kOtherPolicies));
-    for (const Policy policy : kExecutedPolicies) {
+    for (const SimaiPolicy policy : kExecutedPolicies) {
       if (token.text == Name(policy)) {
-        parts_.policy = policy;
+        text_.policy = policy;
         return absl::OkStatus();
       }
       known.push_back(Name(policy));
@@ -208,12 +210,12 @@ class Parser {
   // Reads a key and what belongs to it; moves `next` behind that.
   absl::Status ReadKey(const Token& key, size_t* next) {
     const std::pair<std::string_view, int64_t*> sizes[] = {
-        {"model_parallel_NPU_group:", &parts_.sizes.tensor},
-        {"ep:", &parts_.sizes.expert},
-        {"pp:", &parts_.sizes.pipeline},
-        {"vpp:", &parts_.sizes.virtual_stages},
-        {"ga:", &parts_.sizes.micro_batches},
-        {"all_gpus:", &parts_.sizes.num_ranks},
+        {"model_parallel_NPU_group:", &text_.sizes.tensor},
+        {"ep:", &text_.sizes.expert},
+        {"pp:", &text_.sizes.pipeline},
+        {"vpp:", &text_.sizes.virtual_stages},
+        {"ga:", &text_.sizes.micro_batches},
+        {"all_gpus:", &text_.sizes.num_ranks},
     };
     ++*next;
     for (const auto& [name, size] : sizes) {
@@ -224,15 +226,15 @@ class Parser {
     }
     if (key.text == "etp:") {
       ASTRA_ASSIGN_OR_RETURN(const Token value, ValueOf(key, next));
-      ASTRA_ASSIGN_OR_RETURN(parts_.sizes.expert_tensor,
+      ASTRA_ASSIGN_OR_RETURN(text_.sizes.expert_tensor,
                              Integer(key.text, value, 1, kMaxSize));
       return absl::OkStatus();
     }
     if (key.text == "checkpoints:") {
-      return ReadLayerList(key, next, parts_.checkpoints);
+      return ReadLayerList(key, next, text_.checkpoints);
     }
     if (key.text == "checkpoint_initiates:") {
-      return ReadLayerList(key, next, parts_.recompute_starts);
+      return ReadLayerList(key, next, text_.recompute_starts);
     }
     if (key.text == "pp_comm:" || key.text == "pp_comm") {
       return ReadPipelineMessage(key, next);
@@ -259,21 +261,20 @@ class Parser {
   }
 
   absl::Status ReadLayerList(const Token& key, size_t* next,
-                             std::vector<LayerId>& layers) {
+                             std::vector<uint32_t>& layers) {
     ASTRA_ASSIGN_OR_RETURN(const Token count_token, ValueOf(key, next));
-    ASTRA_ASSIGN_OR_RETURN(
-        const int64_t count,
-        Integer(key.text, count_token, 0, Workload::kMaxLayers));
+    ASTRA_ASSIGN_OR_RETURN(const int64_t count,
+                           Integer(key.text, count_token, 0, kMaxLayers));
     for (int64_t i = 0; i < count; ++i) {
       ASTRA_ASSIGN_OR_RETURN(const Token token, ValueOf(key, next));
       ASTRA_ASSIGN_OR_RETURN(
           const int64_t layer,
-          Integer("the number of a layer", token, 0, Workload::kMaxLayers));
-      layers.push_back(LayerId(static_cast<uint32_t>(layer)));
+          Integer("the number of a layer", token, 0, kMaxLayers));
+      layers.push_back(static_cast<uint32_t>(layer));
     }
-    if (parts_.policy == Policy::kHybridTransformer && count > 0) {
+    if (text_.policy == SimaiPolicy::kHybridTransformer && count > 0) {
       Note(key, fmt::format("\"{}\" has no effect with policy {}", key.text,
-                            Name(parts_.policy)));
+                            Name(text_.policy)));
       layers.clear();
     }
     std::sort(layers.begin(), layers.end());
@@ -291,7 +292,7 @@ class Parser {
     }
     ASTRA_ASSIGN_OR_RETURN(const int64_t bytes,
                            Integer(key.text, value, 0, kMaxBytes));
-    parts_.pipeline_message = Bytes(bytes);
+    text_.pipeline_message = Bytes(bytes);
     return absl::OkStatus();
   }
 
@@ -309,8 +310,8 @@ class Parser {
       }
     }
     SpreadExperts();
-    const bool has_message = parts_.pipeline_message > Bytes(0);
-    const int64_t stages = parts_.sizes.pipeline;
+    const bool has_message = text_.pipeline_message > Bytes(0);
+    const int64_t stages = text_.sizes.pipeline;
     if (stages == 1 && has_message) {
       Note(policy, "\"pp_comm:\" has no effect with one pipeline stage");
     }
@@ -325,7 +326,7 @@ class Parser {
   // AICB's inference files have more expert-parallel ranks than data-parallel
   // ones: their experts are not split over TP, but spread over it.
   void SpreadExperts() {
-    ParallelSizes& sizes = parts_.sizes;
+    ParallelSizes& sizes = text_.sizes;
     if (sizes.expert_tensor || ParallelPlan::Create(sizes).ok()) return;
     ParallelSizes spread = sizes;
     spread.expert_tensor = 1;
@@ -347,8 +348,7 @@ class Parser {
                                        "layers",
                                        Quoted(reader_.tokens()[1].text)));
     }
-    return Integer("the number of layers", reader_.tokens()[0], 1,
-                   Workload::kMaxLayers);
+    return Integer("the number of layers", reader_.tokens()[0], 1, kMaxLayers);
   }
 
   absl::StatusOr<TimePs> Time(std::string_view what, const Token& token) const {
@@ -370,12 +370,11 @@ class Parser {
           fmt::format("unexpected {} after the {} columns of a layer",
                       Quoted(columns[kNumColumns].text), kNumColumns));
     }
-    Layer layer;
+    SimaiLayer layer;
     layer.name = columns[0].text;
     if (columns[1].text != "-1") {
       ASTRA_RETURN_IF_ERROR(
-          Integer("the dependency", columns[1], -1, Workload::kMaxLayers)
-              .status());
+          Integer("the dependency", columns[1], -1, kMaxLayers).status());
       Note(columns[1], "a dependency other than -1 has no effect");
     }
     for (const Phase phase : kPhases) {
@@ -384,12 +383,12 @@ class Parser {
                     layer.phases[IndexOf(phase)]));
     }
     ASTRA_ASSIGN_OR_RETURN(layer.update, Time("the update time", columns[11]));
-    parts_.layers.push_back(std::move(layer));
+    text_.layers.push_back(std::move(layer));
     return absl::OkStatus();
   }
 
   absl::Status ReadPhase(absl::Span<const Token> columns, Phase phase,
-                         LayerPhase& result) {
+                         SimaiPhase& result) {
     ASTRA_ASSIGN_OR_RETURN(result.compute,
                            Time("the compute time in ns", columns[0]));
     ASTRA_ASSIGN_OR_RETURN(
@@ -428,14 +427,14 @@ class Parser {
 
   std::string_view file_;
   TextReader reader_;
-  WorkloadParts parts_;
+  SimaiText text_;
   std::map<std::string_view, Token> keys_;  // Of the header, by name.
   std::map<std::string, Oddity> oddities_;  // By what is odd.
 };
 
-std::string FormatLayers(absl::Span<const LayerId> layers) {
+std::string FormatLayers(absl::Span<const uint32_t> layers) {
   std::string text = fmt::format("{}", layers.size());
-  for (const LayerId layer : layers) text += fmt::format(" {}", layer);
+  for (const uint32_t layer : layers) text += fmt::format(" {}", layer);
   return text;
 }
 
@@ -453,37 +452,42 @@ std::string FormatType(const Communication& communication, Phase phase) {
 
 }  // namespace
 
-absl::StatusOr<Workload> ParseWorkload(std::string_view file,
-                                       std::string_view contents,
-                                       Warnings* warnings) {
+absl::StatusOr<SimaiText> ParseSimaiText(std::string_view file,
+                                         std::string_view contents,
+                                         Warnings* warnings) {
   Parser parser(file, contents);
-  absl::StatusOr<Workload> workload = parser.Parse();
-  if (workload.ok()) parser.Report(warnings);
-  return workload;
+  absl::StatusOr<SimaiText> text = parser.Parse();
+  if (text.ok()) parser.Report(warnings);
+  return text;
 }
 
-absl::StatusOr<Workload> ReadWorkload(const std::string& path,
-                                      Warnings* warnings) {
-  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
-  return ParseWorkload(path, contents, warnings);
+absl::StatusOr<Program> ParseSimaiProgram(std::string_view file,
+                                          std::string_view contents,
+                                          Warnings* warnings) {
+  Parser parser(file, contents);
+  ASTRA_ASSIGN_OR_RETURN(const SimaiText text, parser.Parse());
+  absl::StatusOr<Program> program = ProgramOf(text);
+  if (!program.ok()) return parser.At(program.status());
+  parser.Report(warnings);
+  return program;
 }
 
-std::string FormatWorkload(const Workload& workload) {
-  const ParallelSizes& sizes = workload.sizes();
+std::string FormatSimaiText(const SimaiText& simai) {
+  const ParallelSizes& sizes = simai.sizes;
   std::string text;
   AppendFormat(
       &text,
       "{} model_parallel_NPU_group: {} ep: {}{} pp: {} vpp: {} ga: "
       "{} all_gpus: {} checkpoints: {} checkpoint_initiates: {} "
       "pp_comm: {}\n{}\n",
-      Name(workload.policy()), sizes.tensor, sizes.expert,
+      Name(simai.policy), sizes.tensor, sizes.expert,
       sizes.expert_tensor ? fmt::format(" etp: {}", *sizes.expert_tensor) : "",
       sizes.pipeline, sizes.virtual_stages, sizes.micro_batches,
-      sizes.num_ranks, FormatLayers(workload.checkpoints()),
-      FormatLayers(workload.recompute_starts()),
-      workload.pipeline_message().count(), workload.layers().size());
+      sizes.num_ranks, FormatLayers(simai.checkpoints),
+      FormatLayers(simai.recompute_starts), simai.pipeline_message.count(),
+      simai.layers.size());
   constexpr int64_t kPsPerNs = 1000;
-  for (const Layer& layer : workload.layers()) {
+  for (const SimaiLayer& layer : simai.layers) {
     AppendFormat(&text, "{}\t-1", layer.name);
     for (const Phase phase : kPhases) {
       const auto& [compute, communication] = layer.phase(phase);

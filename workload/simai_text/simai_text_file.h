@@ -1,0 +1,53 @@
+// SimAI's text format for workloads, the one that AICB writes.
+//
+//   POLICY key: value key: value ...
+//   number_of_layers
+//   name -1 ns TYPE bytes ns TYPE bytes ns TYPE bytes update_ns
+//
+// with a time, a collective and its size for each of the three phases: forward,
+// input gradient, weight gradient.
+//
+// docs/formats.md has the grammar. All policies of SimAI are recognised; those
+// that are not executed yet are refused by name.
+//
+// Source: the reader of SimAI 1.6 and the output of AICB.
+
+#ifndef WORKLOAD_SIMAI_TEXT_SIMAI_TEXT_FILE_H_
+#define WORKLOAD_SIMAI_TEXT_SIMAI_TEXT_FILE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/log.h"
+#include "workload/program.h"
+#include "workload/simai_text/simai_text.h"
+
+namespace astra {
+
+// What `contents` says; `file` is its name in messages. What the file says
+// without effect (keys that are not known, sizes beside NONE, collectives of 0
+// bytes, dependencies) is added to `warnings`, a line for each sort of it with
+// its first place.
+//
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ...", Unimplemented for a policy
+// that is not executed yet.
+absl::StatusOr<SimaiText> ParseSimaiText(std::string_view file,
+                                         std::string_view contents,
+                                         Warnings* warnings);
+
+// The program that `contents` describes. Errors: also those of ProgramOf, with
+// the place of the key at fault.
+absl::StatusOr<Program> ParseSimaiProgram(std::string_view file,
+                                          std::string_view contents,
+                                          Warnings* warnings);
+
+// The same format, as AICB writes it: one tab between columns. Times are whole
+// nanoseconds. Requires a text that the format can express, as any that was
+// read: whole nanoseconds, and no collective over TP in the weight-gradient
+// phase, over DP in the others, over PP, or send-recv.
+std::string FormatSimaiText(const SimaiText& simai);
+
+}  // namespace astra
+
+#endif  // WORKLOAD_SIMAI_TEXT_SIMAI_TEXT_FILE_H_
