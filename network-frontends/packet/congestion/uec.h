@@ -83,7 +83,7 @@ class Uec final : public CongestionControl {
     TimePs base_rtt;
     TimePs last_adjust;
     TimePs last_decrease;
-    TimePs period_end = kNoTimer;  // End of quick adapt's; kNoTimer: none.
+    TimePs period_end = kNoTimer;  // End of the period; kNoTimer: not begun.
     int64_t delivered_bytes = 0;   // Delivered in this period.
     int64_t received_bytes = 0;    // Received since the last adjustment.
     int64_t undelayed_bytes = 0;   // Received without delay, in a row.
