@@ -56,7 +56,7 @@ struct ClosedForms {
     ClosedForm form;
     LinkId bottleneck;  // The busiest link that the group uses.
   };
-  std::vector<Group> groups;  // In the order given.
+  std::vector<Group> groups;  // Costs by group, in the order given.
 
   // By link: bytes from all groups for each byte of the buffer.
   std::vector<double> link_bytes_per_byte;

@@ -39,19 +39,20 @@ struct ClusterParameters {
   bool rail_optimised = false;
   bool dual_tor = false;
   bool dual_plane = false;
-  int64_t num_rails = 0;  // 0: as many as a server has GPUs.
+  int64_t num_rails = 0;  // Rails; 0: one for each GPU of a server.
   int64_t nics_per_asw = 64;
   int64_t num_psws = 64;
   int64_t asws_per_psw = 64;  // Ports of a PSW; they limit the size of a pod.
   int64_t num_pods = 1;
-  int64_t num_cores = 0;  // Of the whole cluster; 0: enough for full rate.
+  // Cores of the whole cluster; 0: enough for full rate.
+  int64_t num_cores = 0;
 
   std::string nvlink_bandwidth = "2880Gbps";
   std::string nvlink_latency = "0.000025ms";
-  std::string bandwidth = "400Gbps";  // From a NIC to its ASW.
+  std::string bandwidth = "400Gbps";  // Rate from a NIC to its ASW.
   std::string asw_psw_bandwidth = "400Gbps";
   std::string psw_core_bandwidth = "400Gbps";
-  std::string latency = "0.0005ms";  // Of every link except NVLink.
+  std::string latency = "0.0005ms";  // Delay of every link except NVLink.
   std::string error_rate = "0";
 };
 

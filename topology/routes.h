@@ -56,9 +56,9 @@ struct FabricRoute {
     NodeId node;
     double share;
   };
-  std::vector<NodeId> entries;  // None if the targets cannot be reached.
-  std::vector<LinkRun> links;   // None where entries are exits.
-  std::vector<Exit> exits;      // The shares add up to 1.
+  std::vector<NodeId> entries;  // Sources; none if targets are unreachable.
+  std::vector<LinkRun> links;   // Links between; none where entries are exits.
+  std::vector<Exit> exits;      // Targets reached; their shares add up to 1.
   uint32_t num_hops = 0;        // Number of links on each path.
   TimePs latency;               // Latency of the slowest path.
 };
@@ -70,9 +70,9 @@ struct Route {
     FabricRouteId fabric;
     double share;
   };
-  LinkShares first;  // None from a switch that is not linked to the target.
+  LinkShares first;  // First links; none if a switch sends to a further node.
   absl::InlinedVector<Part, 2> parts;
-  LinkShares last;  // None to a switch.
+  LinkShares last;  // Last links; none to a switch.
   uint32_t num_hops = 0;
   // Propagation delay of the slowest path. Where the switches next to a GPU are
   // connected with one another, it is the sum of the slowest first link, fabric

@@ -1,5 +1,6 @@
-// Estimates how long a collective takes on a GPU cluster, for programs in C++17.
-// It needs only the standard library and throws no exceptions of its own.
+// Estimates how long a collective takes on a GPU cluster, for programs in
+// C++17. It needs only the standard library and throws no exceptions of its
+// own.
 //
 //   std::string error;
 //   std::optional<simai::Estimator> estimator =
@@ -30,8 +31,9 @@ struct EstimatorOptions {
 };
 
 // Estimates collectives of a number of ranks of a system. simai_collectives.h
-// explains the arguments and the use from several threads. A function that fails
-// returns std::nullopt and sets `*error` to one line that gives the reason.
+// explains the arguments and the use from several threads. A function that
+// fails returns std::nullopt and sets `*error` to one line that gives the
+// reason.
 class Estimator {
  public:
   static std::optional<Estimator> Create(const std::string& system, int ranks,

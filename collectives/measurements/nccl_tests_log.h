@@ -63,9 +63,9 @@ struct NcclTestsLog {
   // "FILE:LINE:COLUMN" of the last listed rank, or of the first row if no rank
   // is listed.
   std::string ranks_place;
-  std::vector<std::string> hosts;  // In the order of their ranks.
-  std::vector<std::string> gpus;   // Different names, by their first rank.
-  std::string nccl_version;        // As printed; empty if not printed.
+  std::vector<std::string> hosts;  // Hosts, in the order of their ranks.
+  std::vector<std::string> gpus;   // Different GPU names, by first rank.
+  std::string nccl_version;        // Version as printed; empty if absent.
   std::string nccl_version_place;  // "FILE:LINE:COLUMN" of nccl_version.
   bool uses_cuda_graph = false;
   std::vector<NcclTestsRow> rows;  // At least one.

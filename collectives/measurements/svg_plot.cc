@@ -21,7 +21,8 @@ constexpr double kPlotHeight = 190;
 constexpr double kLineHeight = 13;
 constexpr double kXAxisHeight = 34;
 constexpr double kMargin = 16;
-constexpr size_t kMaxTextLength = 50;  // Of a name; twice that for the page.
+// Characters of a name; twice for the page.
+constexpr size_t kMaxTextLength = 50;
 
 constexpr std::string_view kColours[] = {"#0072b2", "#d55e00", "#009e73",
                                          "#cc79a7", "#e69f00", "#56b4e9",

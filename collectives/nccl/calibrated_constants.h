@@ -21,7 +21,7 @@ struct CalibratedConstant {
   double min;
   double max;
   double offset;             // See coordinate().
-  bool of_transport;         // It matters only between servers.
+  bool of_transport;         // The constant matters only between servers.
   std::string_view pattern;  // Pattern of its pace; empty: none.
   // True for the size of a ramp, which has an effect only with the ramp.
   bool goes_with_previous;

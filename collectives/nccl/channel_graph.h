@@ -33,7 +33,7 @@ struct GroupHardware {
   uint32_t ranks_per_server = 1;  // The most of any server.
   uint32_t fewest_ranks_per_server = 1;
   double link_GBps = 0;          // Rate of a GPU's NVLinks or PCIe.
-  double gpu_GBps = 0;           // The same rate as NCCL reckons it.
+  double gpu_GBps = 0;           // The rate of link_GBps as NCCL reckons it.
   uint32_t nics_per_server = 0;  // NICs that ranks of a server use.
   double nic_GBps = 0;           // Rate of one NIC.
   bool has_nvls = false;         // Whether NVSwitches reduce.

@@ -65,7 +65,7 @@ struct TimedCollective {
   std::string_view protocol;
   uint32_t channels = 0;
   TimePs time;
-  bool is_latency_bound = false;  // More than half is not S / B.
+  bool is_latency_bound = false;  // More than half of the time is not S / B.
   LinkId bottleneck;
   std::string_view registry_name;  // Name in registry.h.
 };
@@ -181,7 +181,7 @@ class CollectiveTimes {
   const SystemSpec& system_;
   NcclOptions options_;
   Routes& routes_;
-  std::vector<TuningTable> tables_;  // Of groups with different hardware.
+  std::vector<TuningTable> tables_;  // One for each kind of group hardware.
   // By group: index into tables_.
   std::vector<uint32_t> table_of_group_;
   std::vector<double> detour_us_;  // By group, for one crossing.

@@ -32,8 +32,8 @@ namespace astra {
 
 struct CollectiveEstimate {
   double time_us = 0;
-  double algbw_GBps = 0;  // Buffer size over time.
-  double busbw_GBps = 0;  // As nccl-tests defines it.
+  double algbw_GBps = 0;  // Algorithm bandwidth: buffer size over time.
+  double busbw_GBps = 0;  // Bus bandwidth as nccl-tests defines it.
   std::string algorithm;  // "Ring"; "P2P" of sends and receives.
   std::string protocol;
   uint32_t channels = 0;

@@ -15,7 +15,7 @@ struct ChunkedCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   uint32_t num_ranks = 0;
   uint32_t num_chunks = 0;
-  uint32_t root = 0;  // Of a broadcast, reduce, gather or scatter.
+  uint32_t root = 0;  // Root of a broadcast, reduce, gather or scatter.
 
   // Returns whether a rank ends with sums over all ranks rather than copies.
   bool reduces() const;

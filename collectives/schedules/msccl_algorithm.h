@@ -65,7 +65,7 @@ struct MscclPlace {
 
 struct MscclAddress {
   MscclBuffer buffer = MscclBuffer::kInput;
-  int32_t offset = 0;  // In chunks.
+  int32_t offset = 0;  // Offset in chunks.
 };
 
 struct MscclStep {

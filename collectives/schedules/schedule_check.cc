@@ -114,7 +114,8 @@ class Checker {
   // them, and whether each flow that must wait for them is among these.
   void CheckOrder() {
     std::vector<uint64_t> reach(flows_.size());
-    std::vector<uint64_t> all(places_.size());  // Of the 64 flows, by place.
+    // Bits of the 64 flows, by place.
+    std::vector<uint64_t> all(places_.size());
     std::vector<uint64_t> copies(places_.size());
     for (size_t begin = 0; begin < flows_.size() && !fault_; begin += kBits) {
       std::fill(all.begin(), all.end(), 0);

@@ -64,10 +64,10 @@ struct Interconnect {
   // calibrated.
   std::string origin;
   double launch_us = 0;        // Least time of a collective in one server.
-  double graph_launch_us = 0;  // The same within a CUDA graph.
+  double graph_launch_us = 0;  // Least time within a CUDA graph.
   double ll_GBps = 0;          // Largest bus bandwidth of the LL protocol.
   double symmetric_us = 0;     // Latency of kernels on symmetric memory.
-  double copy_GBps = 1;        // Rate at which a ring copies own shares.
+  double copy_GBps = 1;        // Rate at which a rank copies its own share.
   Paces paces;
 };
 

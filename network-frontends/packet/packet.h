@@ -21,7 +21,8 @@ struct Packet {
     kWantsAck = 16,  // Its sender may send no more until an ACK comes.
   };
 
-  // In a queue: when it may leave. On a wire: when it reaches the far end.
+  // In a queue: the instant from which it may leave. On a wire: the instant at
+  // which it reaches the far end.
   int64_t time_ps = 0;
   uint32_t queue_pair = kNone;
   // Of data: its number in the queue pair. Of an acknowledgement: the first

@@ -117,7 +117,7 @@ class PacketNetwork {
     static constexpr uint32_t kMaxHops = 5;
     int64_t sent_ps = 0;
     double utilization = 0;    // Largest of the ports on the path.
-    uint32_t arrived = kNone;  // In an acknowledgement: packet it answers.
+    uint32_t arrived = kNone;  // In an ACK: number of the packet it answers.
     uint32_t num_hops = 0;
     std::array<HopTelemetry, kMaxHops> hops;
   };

@@ -48,7 +48,7 @@ enum class QueuePairs : uint8_t {
 // Condition for the arrival of a message.
 enum class Completion : uint8_t {
   kDelivered,     // Its last byte is at the target.
-  kAcknowledged,  // And its source knows, as in SimAI.
+  kAcknowledged,  // Its sender knows that it is there, as in SimAI.
 };
 
 // What limits the bytes that a queue pair may have under way.
@@ -143,7 +143,7 @@ struct PacketOptions {
   EcmpHash ecmp_hash = EcmpHash::kMixed;
   TimePs flowlet_gap = Microseconds(50);
   CongestionOptions congestion;
-  std::vector<LinkEvent> link_events;  // In any order.
+  std::vector<LinkEvent> link_events;  // Changes of links, in any order.
   std::vector<BackgroundTraffic> background;
   uint64_t seed = 1;
   RecordOptions record;

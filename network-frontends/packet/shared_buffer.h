@@ -26,7 +26,7 @@ namespace astra {
 
 // Buffer memory that the packets of one incoming link occupy.
 struct IngressBuffer {
-  int64_t held_bytes = 0;  // In the reserve and in shared memory.
+  int64_t held_bytes = 0;  // Bytes held in the reserve and shared memory.
   int64_t headroom_used_bytes = 0;
   int64_t headroom_bytes = 0;  // Size of the link's headroom.
   bool has_paused = false;     // Its sender was told to pause.

@@ -30,9 +30,9 @@ struct NetworkOptions {
 struct BackendEntry {
   std::string_view name;         // Spelling in options.
   std::string_view description;  // One line.
-  bool has_options = false;      // It reads its NetworkOptions.
-  bool records_flows = false;    // It obeys RecordOptions::flows.
-  bool records_packets = false;  // It obeys all of RecordOptions.
+  bool has_options = false;      // The backend reads NetworkOptions.
+  bool records_flows = false;    // The backend obeys RecordOptions::flows.
+  bool records_packets = false;  // The backend obeys all of RecordOptions.
   // Constructs the backend. The topology of `routes` must outlive it, and
   // `options` must have been checked against this topology.
   std::unique_ptr<NetworkBackend> (*make)(const NetworkOptions& options,

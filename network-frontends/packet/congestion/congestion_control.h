@@ -52,9 +52,10 @@ struct PathProperties {
   // base_rtt of the longest path in the network, for algorithms that use one
   // value for all senders.
   TimePs network_rtt;
-  int64_t network_window_bytes = 0;  // Bandwidth-delay product of it.
-  uint32_t num_hops = 0;             // Number of links, one way.
-  int64_t packet_bytes = 0;          // A full packet, headers included.
+  // Bandwidth-delay product of the path of network_rtt.
+  int64_t network_window_bytes = 0;
+  uint32_t num_hops = 0;     // Number of links, one way.
+  int64_t packet_bytes = 0;  // A full packet, headers included.
 };
 
 // Limits of a queue pair, which the congestion control sets.
@@ -74,8 +75,8 @@ struct Acknowledgement {
   uint64_t sent_bytes = 0;         // Payload that the queue pair has ever sent.
   uint64_t acked_total_bytes = 0;  // Payload that was ever acknowledged.
   bool is_marked = false;          // The packet it answers was marked with ECN.
-  TimePs rtt;  // RTT of this packet, unless telemetry is kNone.
-  absl::Span<const HopTelemetry> hops;  // kPerHop: by switch.
+  TimePs rtt;  // RTT of the packet it answers, unless telemetry is kNone.
+  absl::Span<const HopTelemetry> hops;  // kPerHop: records by switch, in order.
   double utilization = 0;  // kUtilization: of the busiest port; 1 is full.
 };
 

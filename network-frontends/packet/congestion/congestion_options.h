@@ -58,12 +58,12 @@ struct DctcpOptions {
 };
 
 struct SwiftOptions {
-  TimePs base_target = Microseconds(5);  // Added to the base RTT.
+  TimePs base_target = Microseconds(5);  // Target delay beyond the base RTT.
   TimePs per_hop = Microseconds(1);
   double additive_increase = 1.0;  // Packets per round trip.
   double decrease_factor = 0.8;
   double max_decrease = 0.5;
-  double flow_scaling_range = 5.0;  // In multiples of base_target.
+  double flow_scaling_range = 5.0;  // Largest scaling, in base_targets.
   double min_window = 0.1;          // Packets, for flow scaling.
   double max_window = 100.0;        // Packets, for flow scaling.
   Bandwidth min_rate = Mbps(100);   // Not in the paper.
@@ -72,7 +72,7 @@ struct SwiftOptions {
 // Network-signalled congestion control (NSCC) of Ultra Ethernet, without the
 // parts that need packet trimming.
 struct UecOptions {
-  double max_window_share = 1.5;     // In bandwidth-delay products.
+  double max_window_share = 1.5;     // Largest window over bandwidth x delay.
   double target_delay_share = 1.0;   // Queueing delay, in base RTTs.
   double proportional_gain = 4.0;    // alpha
   double fair_increase = 5.0;        // fi, in packets per round trip.
@@ -81,7 +81,7 @@ struct UecOptions {
   double decrease_gain = 0.8;        // gamma
   double max_decrease = 0.5;         // 1 - max_md_jump
   uint32_t adjust_packets = 8;       // Packets between two window changes.
-  double quick_adapt_delay = 4.0;    // In target delays.
+  double quick_adapt_delay = 4.0;    // Threshold, in target delays.
   double quick_adapt_below = 0.125;  // 2^-qa_gate, share of the largest window.
   double quick_adapt_share = 1.0;    // Share of the delivered bytes.
 };

@@ -69,7 +69,7 @@ class Dcqcn final : public CongestionControl {
 
  private:
   struct State {
-    double rate = 0;  // In bit/s, like target and line_rate.
+    double rate = 0;  // Sending rate in bit/s; target and line_rate likewise.
     double target = 0;
     double line_rate = 0;
     double alpha = 1;

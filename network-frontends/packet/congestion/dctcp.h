@@ -49,7 +49,7 @@ class Dctcp final : public CongestionControl {
 
  private:
   struct State {
-    double rate = 0;  // In bit/s, like line_rate.
+    double rate = 0;  // Sending rate in bit/s; line_rate likewise.
     double line_rate = 0;
     double alpha = 1;
     TimePs rtt;

@@ -101,7 +101,7 @@ class Hpcc final : public CongestionControl {
 
   HpccOptions options_;
   std::vector<State> states_;       // By queue pair.
-  std::vector<HopTelemetry> hops_;  // As of the last acknowledgement.
+  std::vector<HopTelemetry> hops_;  // Telemetry of the last acknowledgements.
 };
 
 }  // namespace astra

@@ -60,10 +60,10 @@ class Swift final : public CongestionControl {
 
  private:
   struct State {
-    double window = 0;  // In packets, like min_window and max_window.
+    double window = 0;  // Window in packets; the next two likewise.
     double min_window = 0;
     double max_window = 0;
-    double target = 0;  // In picoseconds, without flow scaling.
+    double target = 0;  // Target in picoseconds, without flow scaling.
     TimePs last_rtt;
     TimePs last_decrease;
     Bandwidth line_rate;
@@ -80,7 +80,7 @@ class Swift final : public CongestionControl {
   void SetLimits(State& state, SendingLimits* limits) const;
 
   SwiftOptions options_;
-  double scaling_range_;       // In picoseconds, like A and B.
+  double scaling_range_;       // Range in picoseconds; A and B likewise.
   double scaling_slope_;       // A
   double scaling_offset_;      // B
   std::vector<State> states_;  // By queue pair.

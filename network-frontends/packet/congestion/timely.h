@@ -58,10 +58,10 @@ class Timely final : public CongestionControl {
 
  private:
   struct State {
-    double rate = 0;  // In bit/s, like line_rate.
+    double rate = 0;  // Sending rate in bit/s; line_rate likewise.
     double line_rate = 0;
-    double difference = 0;       // In picoseconds.
-    TimePs last_rtt;             // 0: there was none yet.
+    double difference = 0;       // Average change of the RTT, in ps.
+    TimePs last_rtt;             // RTT of the last update; 0: there was none.
     uint64_t update_after = 0;   // Byte to acknowledge before the next update.
     uint32_t num_increases = 0;  // Increases in a row.
   };

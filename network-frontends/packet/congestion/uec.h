@@ -74,10 +74,10 @@ class Uec final : public CongestionControl {
 
  private:
   struct State {
-    double window = 0;  // In bytes, like max_window.
+    double window = 0;  // Window in bytes; max_window likewise.
     double max_window = 0;
     double increase = 0;       // Bytes x window, not yet applied.
-    double average_delay = 0;  // In picoseconds, like target_delay.
+    double average_delay = 0;  // avg in picoseconds; target_delay too.
     double target_delay = 0;   // target_delay_share R
     double scale = 0;          // a
     TimePs base_rtt;
@@ -87,8 +87,9 @@ class Uec final : public CongestionControl {
     int64_t delivered_bytes = 0;   // Delivered in this period.
     int64_t received_bytes = 0;    // Received since the last adjustment.
     int64_t undelayed_bytes = 0;   // Received without delay, in a row.
-    int64_t unacked_bytes = 0;     // As of the last acknowledgement.
-    int64_t ignored_bytes = 0;     // Bytes whose marks are still ignored.
+    // Bytes under way at the last acknowledgement.
+    int64_t unacked_bytes = 0;
+    int64_t ignored_bytes = 0;  // Bytes whose marks are still ignored.
     uint32_t packet_bytes = 0;
     bool lost = false;  // Packets were lost since the last quick adapt.
     bool is_fast = false;
