@@ -52,7 +52,7 @@ struct PathProperties {
   // base_rtt of the longest path in the network, for algorithms that use one
   // value for all senders.
   TimePs network_rtt;
-  // Bandwidth-delay product of the path of network_rtt.
+  // Largest bandwidth-delay product of a path in the network.
   int64_t network_window_bytes = 0;
   uint32_t num_hops = 0;     // Number of links, one way.
   int64_t packet_bytes = 0;  // A full packet, headers included.
