@@ -1,8 +1,8 @@
-// Bus bandwidths that a user has measured, which then take the place of what
-// the topology says.
+// Reads bus bandwidths that a user has measured. They replace the bandwidths
+// that follow from the topology.
 //
 // The format is that of SimAI's busbw.yaml: a name in the first line, then for
-// each dimension a line with the keys below it, in GB/s (10^9 bytes per
+// each dimension a line with its keys below it, in GB/s (10^9 bytes per
 // second).
 //
 //   test
@@ -13,7 +13,7 @@
 //     busbw: 47.5
 //
 // The comma of the keys may be left out; "null" leaves the value to the
-// topology; "#" begins a comment. (It is not quite YAML: the name is no key.)
+// topology; "#" begins a comment. (This is not quite YAML: the name is no key.)
 
 #ifndef COLLECTIVES_BUS_BANDWIDTH_FILE_H_
 #define COLLECTIVES_BUS_BANDWIDTH_FILE_H_
@@ -33,7 +33,7 @@ namespace astra {
 
 class BusBandwidths {
  public:
-  // GB/s, or none where the topology decides.
+  // Returns the bus bandwidth in GB/s, or nullopt where the topology decides.
   std::optional<double> Find(ParallelDimension dimension,
                              CollectiveKind kind) const;
 
@@ -43,7 +43,7 @@ class BusBandwidths {
 
   bool empty() const { return gb_per_s_.empty(); }
 
-  // All that were set, in GB/s.
+  // All bandwidths that were set, in GB/s.
   using Entries =
       std::map<std::pair<ParallelDimension, CollectiveKind>, double>;
   const Entries& entries() const { return gb_per_s_; }
@@ -52,18 +52,19 @@ class BusBandwidths {
   Entries gb_per_s_;
 };
 
-// The time of a collective that runs at `gb_per_s` of bus bandwidth, whatever
-// its size.
+// Returns the time of a collective that runs at a bus bandwidth of `gb_per_s`,
+// whatever its size.
 ClosedForm AtBusBandwidth(CollectiveKind kind, uint32_t num_ranks,
                           double gb_per_s);
 
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for an unknown dimension or
-// key, one that is given twice, or a value that is neither null nor a number
-// from 1e-6 to 1e6.
+// key, a repeated one, or a value that is neither null nor a number from 1e-6
+// to 1e6.
 absl::StatusOr<BusBandwidths> ParseBusBandwidths(std::string_view file,
                                                  std::string_view contents);
 
-// ParseBusBandwidths of the file `path`. Errors: also those of ReadFile.
+// Applies ParseBusBandwidths to the file `path`. Errors: also those of
+// ReadFile.
 absl::StatusOr<BusBandwidths> ReadBusBandwidths(const std::string& path);
 
 }  // namespace astra

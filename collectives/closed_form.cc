@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kPsPerSecond = 1e12;
 
-// `value` with its lowest bits cleared by rounding.
+// Returns `value`, rounded to kSignificantBits.
 double Rounded(double value) {
   constexpr int kSignificantBits = 44;
   int exponent = 0;
@@ -29,8 +29,8 @@ double Rounded(double value) {
                     exponent - kSignificantBits);
 }
 
-// The flows of steps that happen at once, each as often as it repeats; the
-// phase as a whole happens `repeat` times, one after the other.
+// Steps that happen at once, each as often as it repeats. The phase as a whole
+// happens `repeat` times, one after the other.
 struct Phase {
   int64_t repeat = 1;
   std::vector<ScheduleStep> steps;
@@ -46,10 +46,10 @@ std::vector<Phase> PhasesOf(StepSchedule schedule) {
   return phases;
 }
 
-// The groups that share a schedule.
+// Groups that share a schedule.
 struct Cohort {
   struct Member {
-    size_t group;               // Its position in the list of groups.
+    size_t group;               // Index into the list of groups.
     std::vector<NodeId> nodes;  // By member of the group.
   };
   std::vector<Phase> phases;
@@ -59,7 +59,7 @@ struct Cohort {
 absl::StatusOr<std::vector<Cohort>> FormCohorts(
     const CollectiveAlgorithm& algorithm,
     absl::Span<const std::vector<RankId>> groups, const Topology& topology) {
-  // Large, so that bytes which do not divide evenly do not count.
+  // A large size, so that bytes that do not divide evenly have no weight.
   constexpr Bytes kBytes(int64_t{1} << 38);
   std::map<GroupLayout, size_t> place_of;
   std::vector<Cohort> cohorts;
@@ -81,8 +81,8 @@ absl::StatusOr<std::vector<Cohort>> FormCohorts(
   return cohorts;
 }
 
-// The routes of flows that are visited several times in one order. Keeps the
-// first `max_kept` of them, of some 150 B each.
+// Routes of flows that are visited several times in the same order. Stores the
+// first `max_kept`, which take about 150 B each.
 class RoutesOfFlows {
  public:
   RoutesOfFlows(size_t max_kept, Routes& routes)
@@ -90,7 +90,7 @@ class RoutesOfFlows {
     kept_.reserve(max_kept);
   }
 
-  // The route of the next flow, until the next call.
+  // Returns the route of the next flow, which is valid until the next call.
   absl::StatusOr<const Route*> Next(const StepFlow& flow,
                                     absl::Span<const NodeId> nodes) {
     if (next_ < kept_.size()) return &kept_[next_++];
@@ -105,24 +105,24 @@ class RoutesOfFlows {
     return &kept_.emplace_back(std::move(route));
   }
 
-  // The next flow is the first again.
+  // Goes back to the first flow.
   void Rewind() { next_ = 0; }
 
  private:
   size_t max_kept_;
   Routes& routes_;
   std::vector<Route> kept_;
-  size_t next_ = 0;  // Of kept_.
+  size_t next_ = 0;  // Index into kept_.
   Route other_;
 };
 
-// What phases put on the links, for a buffer of one byte.
+// Bytes that phases put on the links, for a buffer of one byte.
 class LinkLoad {
  public:
   explicit LinkLoad(Routes& routes)
       : routes_(routes), link_bytes_(routes.topology().links().size()) {}
 
-  // Adds what one group, of `nodes`, sends in `phase`.
+  // Adds the bytes that one group, of `nodes`, sends in `phase`.
   absl::Status Add(const Phase& phase, absl::Span<const NodeId> nodes,
                    RoutesOfFlows& flow_routes) {
     for (const ScheduleStep& step : phase.steps) {
@@ -135,7 +135,8 @@ class LinkLoad {
     return absl::OkStatus();
   }
 
-  // By link. After all Add(): spreads what crosses the fabric over its links.
+  // Returns the bytes by link, after all calls of Add(). Spreads what crosses
+  // the fabric over its links.
   std::vector<double> Take() && {
     for (uint32_t i = 0; i < fabric_bytes_.size(); ++i) {
       if (fabric_bytes_[i] == 0) continue;
@@ -176,7 +177,7 @@ class LinkLoad {
   std::vector<double> fabric_bytes_;  // By fabric route.
 };
 
-// What a phase costs a group where the links carry that much.
+// Costs of a phase for a group, given the bytes that each link carries.
 class PhaseCosts {
  public:
   PhaseCosts(Routes& routes, absl::Span<const double> link_bytes,
@@ -223,7 +224,8 @@ class PhaseCosts {
     return busiest;
   }
 
-  // Found when a flow first takes the fabric route.
+  // Returns the busiest link of a fabric route; found when a flow first takes
+  // it.
   const Load& BusiestOf(FabricRouteId id) {
     std::optional<Load>& busiest = busiest_[id.index()];
     if (busiest) return *busiest;
@@ -269,8 +271,8 @@ size_t NumFlows(absl::Span<const Cohort> cohorts, size_t p) {
   return num_flows;
 }
 
-// What all cohorts put on the links in their phase `p`, by how often it repeats
-// there; a cohort may have fewer phases than others.
+// Returns what all cohorts put on the links in their phase `p`, by the number
+// of times that the phase repeats. Some cohorts may have fewer phases.
 absl::StatusOr<std::map<int64_t, LinkLoad>> LoadsOf(
     absl::Span<const Cohort> cohorts, size_t p, Routes& routes,
     RoutesOfFlows& flow_routes) {
@@ -286,8 +288,8 @@ absl::StatusOr<std::map<int64_t, LinkLoad>> LoadsOf(
   return loads;
 }
 
-// Adds `repeat` times `more` to `sums`, which is empty before the first. Takes
-// `more` over then: a large cluster has millions of links.
+// Adds `repeat` times `more` to `sums`, which is empty before the first call.
+// The first call reuses `more`, since a large cluster has millions of links.
 void AddTimes(int64_t repeat, std::vector<double> more,
               std::vector<double>& sums) {
   const auto times = static_cast<double>(repeat);
@@ -300,8 +302,8 @@ void AddTimes(int64_t repeat, std::vector<double> more,
   for (size_t i = 0; i < sums.size(); ++i) sums[i] += times * more[i];
 }
 
-// Adds phase `p` of all cohorts, which happens at the same time, to `result`.
-// `slowest`, by group, is the cost of its slowest phase so far.
+// Adds phase `p`, which all cohorts run at the same time, to `result`.
+// `slowest` is the cost of the slowest phase so far, by group.
 absl::Status AddPhase(absl::Span<const Cohort> cohorts, size_t p,
                       absl::Span<const double> link_efficiency, Routes& routes,
                       std::vector<double>& slowest, ClosedForms& result) {

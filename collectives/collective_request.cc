@@ -22,7 +22,8 @@ absl::Status CheckNumRanks(CollectiveKind kind, uint32_t num_ranks) {
                   num_ranks, max_ranks));
 }
 
-// The parts that all ranks send count as one buffer, so they must fit in one.
+// Returns the error for parts that do not fit in one buffer; all ranks' parts
+// count as one.
 absl::Status TooManyBytes(uint32_t num_ranks) {
   return absl::InvalidArgumentError(
       fmt::format("all-to-all over {} ranks: what all send together must be at "
@@ -30,7 +31,7 @@ absl::Status TooManyBytes(uint32_t num_ranks) {
                   num_ranks, Bytes(kMaxBytes)));
 }
 
-// Part `i` of `n` of a buffer of `bytes`.
+// Returns part `i` of `n` of a buffer of `bytes`.
 ByteRange PartOf(int64_t bytes, uint32_t n, uint32_t i) {
   const int64_t size = bytes / n;
   const int64_t rest = bytes % n;

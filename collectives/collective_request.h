@@ -1,4 +1,4 @@
-// What is asked of a collective algorithm.
+// The request that a collective algorithm carries out.
 
 #ifndef COLLECTIVES_COLLECTIVE_REQUEST_H_
 #define COLLECTIVES_COLLECTIVE_REQUEST_H_
@@ -19,55 +19,56 @@ namespace astra {
 
 // How an algorithm cuts the buffer, in NCCL's terms.
 struct Chunking {
-  // Channels that work beside one another, each on its share of the buffer. 0:
-  // as few as use every NIC: 1 on one server, else one for each rank of a
-  // server (and 2 trees).
+  // Channels that work in parallel, each on its share of the buffer. 0: as few
+  // as use every NIC, which is 1 on one server, and on several one (or two
+  // trees) for each rank of a server.
   uint32_t num_channels = 0;
 
-  // The most that a channel moves in one step; a larger share takes several
+  // Largest size that a channel moves in one step; a larger share takes several
   // loops. 0: no limit, so that there is one loop.
   Bytes max_chunk;
 
-  // A chunk is sent as that many messages, which are pipelined.
+  // Number of messages in which a chunk is sent; they are pipelined.
   uint32_t slices_per_chunk = 1;
 
   friend auto operator<=>(const Chunking&, const Chunking&) = default;
 };
 
-// One collective operation of one group. A request that exists is valid, so
-// the algorithms that read it have nothing left to check of what is here.
+// One collective operation of one group. Every request is valid, so the
+// algorithms that read it need not check its values.
 class CollectiveRequest {
  public:
-  // Far beyond any cluster; keeps products of ranks within 64 bits.
+  // Limit far beyond any cluster; products of ranks stay within 64 bits.
   static constexpr uint32_t kMaxRanks = 1 << 24;
   static constexpr uint32_t kMaxChannels = 64;  // NCCL's MAXCHANNELS.
   static constexpr uint32_t kMaxSlices = 64;
 
-  // `bytes` is the larger of a rank's input and output buffers, the "size" of
-  // nccl-tests: the input of a reduce-scatter, the output of an all-gather. A
-  // send-recv goes from group rank 0 to group rank 1.
+  // Creates a request. `bytes` is the larger of a rank's input and output
+  // buffers, the "size" of nccl-tests: the input of a reduce-scatter, the
+  // output of an all-gather. A send-recv goes from group rank 0 to group rank
+  // 1.
   //
-  // Errors: InvalidArgument unless bytes >= 1, 2 <= ranks <= kMaxRanks, and
-  // a send-recv has 2 ranks.
+  // Errors: InvalidArgument unless bytes >= 1, 2 <= ranks <= kMaxRanks, and a
+  // send-recv has 2 ranks.
   static absl::StatusOr<CollectiveRequest> Create(
       CollectiveKind kind, Bytes bytes,
       std::shared_ptr<const GroupLayout> layout);
 
-  // An all-to-all-v: rank i sends sizes[i * n + j] bytes to rank j; what it
-  // would send to itself counts for nothing. bytes() is the most that one rank
+  // Creates an all-to-all-v: rank i sends sizes[i * n + j] bytes to rank j.
+  // Sizes from a rank to itself are ignored. bytes() is the most that one rank
   // sends or receives.
   //
-  // Errors: InvalidArgument unless there are n * n sizes, none negative, one
-  // positive off the diagonal.
+  // Errors: InvalidArgument unless there are n * n sizes, none negative, and
+  // one off the diagonal is positive.
   static absl::StatusOr<CollectiveRequest> AllToAllV(
       std::vector<int64_t> sizes, std::shared_ptr<const GroupLayout> layout);
 
-  // The same request with other chunking. Errors: InvalidArgument beyond
+  // Returns the request with other chunking. Errors: InvalidArgument beyond
   // kMaxChannels or kMaxSlices, or with 0 slices.
   absl::StatusOr<CollectiveRequest> With(const Chunking& chunking) const;
 
-  // The same with `root` for broadcast, reduce, gather and scatter (else it
-  // means nothing). Errors: InvalidArgument unless it is a rank of the group.
+  // Returns the request with `root`, which only broadcast, reduce, gather and
+  // scatter use. Errors: InvalidArgument unless it is a rank of the group.
   absl::StatusOr<CollectiveRequest> WithRoot(GroupRank root) const;
 
   CollectiveKind kind() const { return kind_; }
@@ -77,13 +78,13 @@ class CollectiveRequest {
   const Chunking& chunking() const { return chunking_; }
   GroupRank root() const { return root_; }
 
-  // Part r of n of the buffer, for kinds whose buffer has a part for each rank
-  // (and for those who cut it so); sizes differ by at most one byte, the first
-  // parts are the larger ones.
+  // Returns part r of n of the buffer, for kinds whose buffer has a part for
+  // each rank and for algorithms that cut it so. Sizes differ by at most one
+  // byte, and the first parts are the larger ones.
   ByteRange Part(GroupRank r) const;
 
-  // What rank `source` sends to rank `target` in an all-to-all or send-recv, as
-  // a range of the buffer of all ranks' parts.
+  // Returns what rank `source` sends to rank `target` in an all-to-all or
+  // send-recv, as a range of the buffer of all ranks' parts.
   ByteRange PairPart(GroupRank source, GroupRank target) const;
 
  private:
@@ -96,7 +97,7 @@ class CollectiveRequest {
   std::shared_ptr<const GroupLayout> layout_;
   Chunking chunking_;
   GroupRank root_;
-  // Of an all-to-all-v: where each pair's part begins, n * n and the end.
+  // For an all-to-all-v: begin of each pair's part, n * n entries and the end.
   std::shared_ptr<const std::vector<int64_t>> pair_begin_;
 };
 

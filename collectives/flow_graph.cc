@@ -9,12 +9,12 @@
 namespace astra {
 namespace {
 
-// Values grouped by row, as compressed sparse rows.
+// Values grouped by row (compressed sparse rows).
 class Rows {
  public:
   Rows() = default;
 
-  // Counts the values of each row, sums the counts to row starts, then drops
+  // Counts the values of each row, sums the counts to row starts, then puts
   // each value into its row. Sorts the rows.
   template <class ForEachPair>
   Rows(size_t num_rows, const ForEachPair& for_each_pair) {
@@ -40,7 +40,7 @@ class Rows {
   }
 
  private:
-  std::vector<uint32_t> starts_;  // One per row, and the end.
+  std::vector<uint32_t> starts_;  // By row, and the end.
   std::vector<uint32_t> values_;
 };
 
@@ -101,7 +101,7 @@ class StoredFlowGraph final : public FlowGraph {
   std::vector<Flow> flows_;
   std::vector<uint32_t> num_dependencies_;  // By flow.
   std::vector<uint32_t> num_flows_of_;      // By member.
-  Rows dependents_;                         // By the flow waited for.
+  Rows dependents_;                         // By the flow that they wait for.
   Rows first_flows_;                        // By source.
 };
 

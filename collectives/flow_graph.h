@@ -1,8 +1,9 @@
-// The messages of one collective, and which must arrive before which is sent.
+// The messages of one collective, and which messages must arrive before another
+// is sent.
 //
-// A graph answers questions about single flows, so that it need not hold them
-// all: the ring of a large group computes its flows from their numbers, and
-// memory follows what is in flight. Graphs of little regularity are stored; see
+// A graph answers questions about single flows, so it need not store all of
+// them. The ring of a large group computes its flows from their numbers, and
+// memory grows only with what is in flight. Irregular graphs are stored; see
 // FlowGraph::Builder.
 //
 // The members of a graph are the ranks of its group, then the switches that
@@ -35,15 +36,15 @@ namespace astra {
 // What the receiver does with the chunks that arrive.
 enum class FlowOp : uint8_t { kCopy, kReduce };
 
-// A message: `num_chunks` chunks, from `first_chunk` on, from `source` to
-// `target`. It may carry 0 bytes; it then still costs the latency of a message,
+// A message of `num_chunks` chunks, from `first_chunk` on, from `source` to
+// `target`. It may carry 0 bytes and then still costs the latency of a message,
 // as in NCCL.
 struct Flow {
   GroupRank source;
   GroupRank target;
   ChunkId first_chunk;
   uint32_t num_chunks = 1;
-  Bytes bytes;  // Of the chunks together.
+  Bytes bytes;  // Bytes of all its chunks.
   uint16_t channel = 0;
   FlowOp op = FlowOp::kCopy;
 };
@@ -59,13 +60,13 @@ struct ByteRange {
   friend auto operator<=>(const ByteRange&, const ByteRange&) = default;
 };
 
-// An immutable directed acyclic graph of flows. A flow that waits for another
-// leaves from a member that the other one leaves from or goes to.
+// An immutable directed acyclic graph of flows. If a flow waits for another
+// one, its source is the source or the target of the other.
 class FlowGraph {
  public:
   class Builder;
 
-  // The most flows that a graph may have, and that one may store.
+  // Most flows that a graph may have, and that it may store.
   static constexpr uint64_t kMaxFlows = uint64_t{1} << 40;
   static constexpr uint64_t kMaxStoredFlows = uint64_t{1} << 27;
 
@@ -80,10 +81,10 @@ class FlowGraph {
 
   virtual Flow flow(FlowId id) const = 0;
 
-  // Where `chunk` lies in the buffer. Chunks do not overlap and cover it.
+  // Returns the range of `chunk`. Chunks do not overlap and cover the buffer.
   virtual ByteRange chunk(ChunkId chunk) const = 0;
 
-  // How many flows must be delivered before `id` may be sent.
+  // Returns how many flows must be delivered before `id` may be sent.
   virtual uint32_t num_dependencies(FlowId id) const = 0;
 
   // Appends the flows that wait for `id`, in increasing order.
@@ -93,7 +94,7 @@ class FlowGraph {
   virtual void AppendFirstFlows(GroupRank source,
                                 std::vector<FlowId>* out) const = 0;
 
-  // How many flows `member` sends or receives.
+  // Returns how many flows `member` sends or receives.
   virtual uint64_t num_flows_of(GroupRank member) const = 0;
 
  protected:
@@ -116,18 +117,17 @@ class FlowGraph {
   uint32_t num_chunks_;
 };
 
-// Builds a graph that is stored: 40 B per flow, 4 B per edge, 16 B per chunk.
+// Builds a stored graph: 40 B per flow, 4 B per edge, 16 B per chunk.
 class FlowGraph::Builder {
  public:
   // Begins the graph of a group of `num_ranks` and `num_switches`.
   explicit Builder(uint32_t num_ranks, uint32_t num_switches = 0)
       : num_ranks_(num_ranks), num_members_(num_ranks + num_switches) {}
 
-  // Appends a chunk.
   ChunkId AddChunk(ByteRange range);
 
-  // Appends a flow of chunks that were added, between two different members;
-  // its `bytes` are computed from the chunks. At most kMaxStoredFlows.
+  // Appends a flow of chunks that were added, between two different members.
+  // Computes its `bytes` from the chunks. Allows at most kMaxStoredFlows.
   FlowId Add(Flow flow);
 
   // Makes `later` wait until `earlier` is delivered. Requires that `earlier`

@@ -9,7 +9,7 @@
 namespace astra {
 namespace {
 
-// Puts the NVSwitches that `gpu` is linked to into `switches`, sorted.
+// Puts the NVSwitches to which `gpu` is linked into `switches`, sorted.
 void FindNvSwitchesNextTo(NodeId gpu, const Topology& topology,
                           std::vector<NodeId>& switches) {
   switches.clear();

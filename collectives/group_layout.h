@@ -1,5 +1,5 @@
-// How the ranks of a group lie on servers, and which switches may compute for
-// it.
+// Positions of the ranks of a group on servers, and the switches that may
+// compute for it.
 
 #ifndef COLLECTIVES_GROUP_LAYOUT_H_
 #define COLLECTIVES_GROUP_LAYOUT_H_
@@ -15,33 +15,35 @@
 
 namespace astra {
 
-// A value: two groups that lie alike have equal layouts and share their flow
-// graphs, wherever in the cluster they are.
+// A layout is a value: two groups that lie alike have equal layouts and share
+// their flow graphs, wherever in the cluster they are.
 //
 // Members are numbered: first the ranks, in group order; then the NVSwitches of
-// the first server, of the second, and so on, as many on each; then the fabric
-// switches that reduce (SHARP).
+// the first server, of the second, and so on, equally many on each; then the
+// fabric switches that reduce (SHARP).
 class GroupLayout {
  public:
   // A fabric switch of the reduction tree.
   struct Reducer {
-    std::optional<uint32_t> parent;  // Position of a later one; none: the root.
+    std::optional<uint32_t> parent;  // Index of a later one; nullopt: root.
     friend auto operator<=>(const Reducer&, const Reducer&) = default;
   };
 
-  // Group ranks 0 .. ranks_per_server - 1 on the first server, and so on; the
-  // ranks of a server on rails 0, 1, ... Requires both to be at least 1.
+  // Returns a layout with group ranks 0 .. ranks_per_server - 1 on the first
+  // server, and so on. The ranks of a server are on rails 0, 1, ... Requires
+  // both numbers to be at least 1.
   static GroupLayout Even(uint32_t num_servers, uint32_t ranks_per_server,
                           uint32_t nv_switches_per_server = 0);
 
-  // The same with servers of different numbers of ranks.
+  // Returns such a layout for servers with different numbers of ranks.
   static GroupLayout Uneven(absl::Span<const uint32_t> ranks_of_server,
                             uint32_t nv_switches_per_server = 0);
 
-  // The layout of the group of `ranks`, in group order, on `topology`. The rail
-  // of a rank is its GPU's position in its server. Servers are numbered in the
-  // order of their lowest group rank. NVSwitches count if all servers have as
-  // many and each is linked to all of the group's ranks there.
+  // Returns the layout of the group of `ranks`, in group order, on `topology`.
+  // The rail of a rank is its GPU's position in its server. Servers are
+  // numbered in the order of their lowest group rank. NVSwitches count if all
+  // servers have equally many and each is linked to all of the group's ranks
+  // there.
   static GroupLayout Of(absl::Span<const RankId> ranks,
                         const Topology& topology);
 
@@ -54,16 +56,16 @@ class GroupLayout {
 
   uint32_t server_of(GroupRank rank) const { return server_of_[rank.index()]; }
   uint32_t rail_of(GroupRank rank) const { return rail_of_[rank.index()]; }
-  // The position of `rank` in ranks_of(server_of(rank)).
+  // Returns the position of `rank` in ranks_of(server_of(rank)).
   uint32_t local_of(GroupRank rank) const { return local_of_[rank.index()]; }
 
-  // The ranks of a server by increasing rail.
+  // Returns the ranks of a server by increasing rail.
   absl::Span<const GroupRank> ranks_of(uint32_t server) const {
     return absl::MakeConstSpan(ranks_).subspan(
         first_rank_[server], first_rank_[server + 1] - first_rank_[server]);
   }
 
-  // The fewest and the most ranks of a server.
+  // Fewest and most ranks of a server.
   uint32_t min_ranks_per_server() const { return min_ranks_per_server_; }
   uint32_t max_ranks_per_server() const { return max_ranks_per_server_; }
   bool is_even() const {
@@ -75,8 +77,8 @@ class GroupLayout {
     return GroupRank(num_ranks() + server * nv_switches_per_server_ + position);
   }
 
-  // The tree of fabric switches, children before parents; none unless set.
-  // Rank r sends to reducer(leaf_of[r]).
+  // Returns the tree of fabric switches, children before parents; it is empty
+  // unless SetReducers was called. Rank r sends to reducer(leaf_of(r)).
   absl::Span<const Reducer> reducers() const { return reducers_; }
   GroupRank reducer(uint32_t position) const {
     return GroupRank(num_ranks() + num_servers() * nv_switches_per_server_ +
@@ -102,7 +104,7 @@ class GroupLayout {
   std::vector<uint32_t> server_of_;   // By rank.
   std::vector<uint32_t> rail_of_;     // By rank.
   std::vector<uint32_t> local_of_;    // By rank.
-  std::vector<uint32_t> first_rank_;  // One per server, and the end.
+  std::vector<uint32_t> first_rank_;  // By server, and the end.
   std::vector<GroupRank> ranks_;      // Grouped by server.
   uint32_t min_ranks_per_server_ = 0;
   uint32_t max_ranks_per_server_ = 0;
@@ -111,8 +113,8 @@ class GroupLayout {
   std::vector<uint32_t> leaf_of_;  // By rank.
 };
 
-// The nodes that the members of the group of `ranks` stand for, in the order of
-// members: ranks, NVSwitches. (Reducers are chosen by whoever sets them.)
+// Returns the nodes of the ranks and NVSwitches of the group, in the order of
+// members. The nodes of reducers are known to the caller of SetReducers.
 std::vector<NodeId> MemberNodes(absl::Span<const RankId> ranks,
                                 const GroupLayout& layout,
                                 const Topology& topology);

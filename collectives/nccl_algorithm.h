@@ -1,4 +1,4 @@
-// The algorithms and protocols that NCCL chooses among, under its names.
+// The algorithms and protocols among which NCCL chooses, under NCCL's names.
 //
 // Source: NCCL, NCCL_ALGO and NCCL_PROTO in the user guide.
 
@@ -12,7 +12,7 @@
 
 namespace astra {
 
-// In the order in which NCCL considers them: of equals, the first wins.
+// Ordered as NCCL considers them: of equals, the first wins.
 enum class NcclAlgorithm : uint8_t {
   kTree,
   kRing,
@@ -33,7 +33,7 @@ constexpr size_t IndexOf(NcclAlgorithm algorithm) {
   return static_cast<size_t>(algorithm);
 }
 
-// How data is handed over in memory:
+// Protocol by which data is handed over in memory:
 //   LL      4 B of data with a 4 B flag: lowest latency, half the bandwidth
 //   LL128   120 B of data with an 8 B flag
 //   Simple  data, then a flag for a whole slice: full bandwidth
@@ -45,11 +45,11 @@ constexpr size_t IndexOf(NcclProtocol protocol) {
   return static_cast<size_t>(protocol);
 }
 
-// "Tree", "CollNetDirect", "LL128", as NCCL prints them.
+// Return names as NCCL prints them: "Tree", "CollNetDirect", "LL128".
 std::string_view Name(NcclAlgorithm algorithm);
 std::string_view Name(NcclProtocol protocol);
 
-// What the registry of algorithms calls it: "tree", "collnet_direct".
+// Returns the name in registry.h: "tree", "collnet_direct".
 std::string_view RegistryName(NcclAlgorithm algorithm);
 
 }  // namespace astra

@@ -17,14 +17,15 @@ namespace {
 
 enum class Direction { kUp, kDown };
 
-// From where a search came to a node, and after how many links.
+// How a search reached a node: from which node, and after how many links.
 struct Step {
   NodeId from;
   uint32_t num_links = 0;
 };
 using Search = absl::flat_hash_map<uint32_t, Step>;  // By node.
 
-// The switches one link beyond `level` that `search` has not met, by id.
+// Returns the switches one link beyond `level` that `search` has not met, by
+// id.
 std::vector<NodeId> NextLevel(absl::Span<const NodeId> level,
                               Direction direction, const Topology& topology,
                               Search& search) {
@@ -47,7 +48,7 @@ std::vector<NodeId> NextLevel(absl::Span<const NodeId> level,
   return next_level;
 }
 
-// The lowest switch that `node` is linked to and that is above it.
+// Returns the switch of lowest id that is linked to `node` and above it.
 std::optional<NodeId> LowestAbove(NodeId node, const Topology& topology) {
   std::optional<NodeId> lowest;
   for (const LinkId link : topology.links_from(node)) {
@@ -86,7 +87,7 @@ absl::StatusOr<NodeId> LeafOf(RankId rank, const Topology& topology) {
   return LowestAbove(*nearest, topology).value_or(*nearest);
 }
 
-// The search from `root` down to all of `leaves`; none if one is not below it.
+// Searches from `root` down to all of `leaves`; nullopt if one is not below it.
 std::optional<Search> SearchDown(NodeId root, absl::Span<const NodeId> leaves,
                                  const Topology& topology) {
   Search search = {{root.index(), {root, 0}}};
@@ -101,7 +102,7 @@ std::optional<Search> SearchDown(NodeId root, absl::Span<const NodeId> leaves,
   return search;
 }
 
-// The search down from the root of the tree of `leaves`.
+// Searches down from the root of the tree of `leaves`.
 absl::StatusOr<Search> SearchFromRoot(absl::Span<const NodeId> leaves,
                                       const Topology& topology) {
   const NodeId first = leaves.front();
@@ -134,7 +135,7 @@ absl::StatusOr<ReductionTree> FindReductionTree(absl::Span<const RankId> ranks,
   const std::vector<NodeId> leaves(distinct.begin(), distinct.end());
   ASTRA_ASSIGN_OR_RETURN(const Search search, SearchFromRoot(leaves, topology));
 
-  // Counting links upwards sorts the furthest to the front.
+  // Negative numbers of links sort the furthest switches to the front.
   std::set<std::pair<int64_t, NodeId>> members;
   for (NodeId node : leaves) {
     while (true) {

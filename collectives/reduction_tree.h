@@ -1,23 +1,26 @@
-// Which switches of a fabric add up what the ranks of a group send (SHARP).
+// Chooses the switches of a fabric that add up what the ranks of a group send
+// (SHARP).
 //
-//   leaf of a rank  the switch its NIC is linked to. A switch with GPUs of one
-//                   server only that leads on to a higher tier has nothing to
-//                   add up: it stands for a NIC, and what is above it counts.
+//   leaf of a rank  the switch to which its NIC is linked. A switch with GPUs
+//   of
+//                   only one server that leads on to a higher tier has nothing
+//                   to add up: it stands for a NIC, and the switch above it is
+//                   the leaf.
 //   root            the nearest switch, from the first leaf upwards, below
 //                   which all leaves are; of several, the lowest
-//   tree            the shortest ways down from the root to the leaves; where
+//   tree            the shortest paths down from the root to the leaves; where
 //                   a switch has several switches above it, by the lowest
 //
-// Up is to a tier as high or higher (see Topology::tier), down the other way.
+// A link goes up if it leads to a tier as high or higher (see Topology::tier),
+// and down otherwise.
 //
-// What it leaves out: one tree carries all that a group adds up. Where the
-// members of a server have one leaf, or their leaves join below the root, the
-// link above carries all of their shares; SHARP may spread them over several
-// trees.
+// Left out: SHARP may use several trees, but here one tree carries all that a
+// group adds up. Where the members of a server have one leaf, or their leaves
+// join below the root, the link above carries all of their shares.
 //
 // Source: R. L. Graham et al., "Scalable Hierarchical Aggregation Protocol
-// (SHARP)", COMHPC 2016, for trees laid over the switches of a fabric; which of
-// the possible trees is taken is ours.
+// (SHARP)", COMHPC 2016, for trees laid over the switches of a fabric. Which of
+// the possible trees is taken is our choice.
 
 #ifndef COLLECTIVES_REDUCTION_TREE_H_
 #define COLLECTIVES_REDUCTION_TREE_H_
@@ -34,15 +37,16 @@
 
 namespace astra {
 
-// What GroupLayout::SetReducers takes, and where it is. The further from the
-// root, the earlier; the root is last. At the same distance by id.
+// The arguments of GroupLayout::SetReducers, and the nodes of the reducers.
+// Reducers further from the root come first, those at the same distance by id;
+// the root is last.
 struct ReductionTree {
   std::vector<GroupLayout::Reducer> reducers;
-  std::vector<uint32_t> leaf_of;  // By group rank: the position of its leaf.
+  std::vector<uint32_t> leaf_of;  // By group rank: index of its leaf.
   std::vector<NodeId> nodes;      // By reducer.
 };
 
-// The tree of the group of `ranks`, which are one or more, in group order.
+// Returns the tree of the group of one or more `ranks`, in group order.
 //
 // Errors: FailedPrecondition if a GPU is linked to no switch of the fabric, or
 // no switch is above all leaves.
@@ -55,8 +59,8 @@ struct PlacedGroup {
   std::vector<NodeId> nodes;  // By member of the layout.
 };
 
-// How the group of `ranks`, in group order, lies on `topology`, with the tree
-// that `algorithm` needs, if it does.
+// Returns the layout and nodes of the group of `ranks`, in group order, on
+// `topology`, with a reduction tree if `algorithm` needs one.
 //
 // Errors: those of FindReductionTree.
 absl::StatusOr<PlacedGroup> PlaceGroup(const CollectiveAlgorithm& algorithm,

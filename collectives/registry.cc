@@ -25,7 +25,7 @@ namespace {
 
 using enum CollectiveKind;
 
-// An algorithm that is given as a pattern.
+// Returns the table entry of an algorithm that is a pattern.
 template <const PatternAlgorithm& kAlgorithm>
 constexpr CollectiveAlgorithm Of(CollectiveKind kind,
                                  bool needs_reducers = false) {
@@ -33,7 +33,7 @@ constexpr CollectiveAlgorithm Of(CollectiveKind kind,
           needs_reducers};
 }
 
-// The first of a kind is its default.
+// Table of the algorithms; the first of a kind is its default.
 constexpr CollectiveAlgorithm kAlgorithms[] = {
     {kAllReduce, "ring", &LowerRing, &RingSteps},
     Of<kTreeAlgorithm>(kAllReduce),

@@ -1,9 +1,9 @@
-// Every collective algorithm there is, by the name that results use.
+// Registry of the collective algorithms, by the name that results use.
 //
-// To add one: write collectives/algorithms/NAME.{h,cc}, add its lines to the
+// To add one, write collectives/algorithms/NAME.{h,cc}, add its lines to the
 // table in registry.cc, and write tests/collectives/algorithms/NAME_test.cc for
-// what is particular to it. The contract that holds for all of them is tested
-// by tests/collectives/contract_test.cc, which reads the table.
+// its own properties. tests/collectives/contract_test.cc reads the table and
+// tests the contract that holds for all algorithms.
 
 #ifndef COLLECTIVES_REGISTRY_H_
 #define COLLECTIVES_REGISTRY_H_
@@ -24,28 +24,28 @@ struct CollectiveAlgorithm {
   CollectiveKind kind;
   std::string_view name;
 
-  // The messages. Errors: FailedPrecondition if the layout does not allow the
-  // algorithm, such as "nvls needs an NVSwitch in each server";
+  // Returns the messages. Errors: FailedPrecondition if the layout does not
+  // allow the algorithm, such as "nvls needs an NVSwitch in each server";
   // ResourceExhausted if there are too many messages.
   absl::StatusOr<std::unique_ptr<const FlowGraph>> (*lower)(
       const CollectiveRequest& request);
 
-  // The same as steps. Errors: as above.
+  // Returns the same messages as steps. Errors: as above.
   absl::StatusOr<StepSchedule> (*steps)(const CollectiveRequest& request);
 
-  // Whether the layout must have reducers; see reduction_tree.h.
+  // True if the layout must have reducers; see reduction_tree.h.
   bool needs_reducers = false;
 };
 
-// In a fixed order, sorted by kind.
+// Returns all algorithms in a fixed order, sorted by kind.
 absl::Span<const CollectiveAlgorithm> CollectiveAlgorithms();
 
-// Errors: NotFound, with the names there are, if `kind` has no algorithm
-// `name`.
+// Errors: NotFound, with the names of all algorithms of `kind`, if `kind` has
+// no algorithm `name`.
 absl::StatusOr<CollectiveAlgorithm> FindCollectiveAlgorithm(
     CollectiveKind kind, std::string_view name);
 
-// The algorithm that is used where none is asked for.
+// Returns the algorithm that is used if none is asked for.
 const CollectiveAlgorithm& DefaultCollectiveAlgorithm(CollectiveKind kind);
 
 }  // namespace astra

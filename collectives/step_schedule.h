@@ -1,5 +1,5 @@
-// A collective as steps, for closed forms: who sends to whom in each, and which
-// part of the buffer.
+// A collective as steps, for closed forms: who sends to whom in each step, and
+// which share of the buffer.
 
 #ifndef COLLECTIVES_STEP_SCHEDULE_H_
 #define COLLECTIVES_STEP_SCHEDULE_H_
@@ -14,20 +14,21 @@ namespace astra {
 struct StepFlow {
   GroupRank source;  // A member: a rank or a switch.
   GroupRank target;
-  double share = 0;  // Of the bytes of the request.
+  double share = 0;  // Share of the bytes of the request.
 };
 
 struct ScheduleStep {
-  int64_t repeat = 1;  // How many times it happens, one after the other.
+  int64_t repeat = 1;  // Times that it happens, one after the other.
   std::vector<StepFlow> flows;
 };
 
 struct StepSchedule {
   std::vector<ScheduleStep> steps;
 
-  // Whether all steps work at once on different chunks, as in a tree: then what
-  // they put on a link adds up, and the busiest link sets the pace. Otherwise
-  // steps follow one another, and each has its own busiest link.
+  // True if all steps work at once on different chunks, as in a tree. The bytes
+  // of all steps on a link are then added up, and the busiest link sets the
+  // pace. Otherwise steps follow one another, and each has its own busiest
+  // link.
   bool is_pipelined = false;
 };
 

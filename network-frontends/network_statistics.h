@@ -1,5 +1,5 @@
-// What a network can tell about itself beside arrivals. A backend fills in what
-// it models, and of what grows with time only what RecordOptions asks for.
+// Statistics of a network beside arrivals. A backend fills in what it models.
+// Lists that grow with time hold only what RecordOptions asks for.
 
 #ifndef NETWORK_FRONTENDS_NETWORK_STATISTICS_H_
 #define NETWORK_FRONTENDS_NETWORK_STATISTICS_H_
@@ -14,66 +14,68 @@
 
 namespace astra {
 
-// What to write down as the simulation goes.
+// Chooses what is recorded during the simulation.
 struct RecordOptions {
-  // Messages are kept when they have arrived. None: as long as there are at
-  // most kMostUnaskedFlows; if there are more, none is kept.
+  // Records messages that have arrived. Without a value they are recorded as
+  // long as there are at most kMostUnaskedFlows; if there are more, none is
+  // kept.
   std::optional<bool> flows = false;
-  bool pfc = false;  // Of each pause and resume.
-  bool cnp = false;  // Of each congestion notification to a sender.
-  // How often queues and rates are sampled; none: never. Samples are taken only
-  // of queues and senders that have something.
+  bool pfc = false;  // Records each pause and resume.
+  bool cnp = false;  // Records each congestion notification to a sender.
+  // Interval at which queues and rates are sampled; without a value there are
+  // no samples. Samples are taken only of queues and senders that have
+  // something.
   std::optional<TimePs> sample_interval;
-  // The link of which every packet is written down.
+  // The link of which every packet is recorded.
   std::optional<LinkId> captured_link;
 
-  // Each list ends when it has this many entries; `num_lost_records` counts
-  // what is missing.
+  // Largest number of entries of each list. Further records are only counted,
+  // in `num_lost_records`.
   uint64_t max_records = uint64_t{1} << 24;
 
-  TimePs sample_start;  // No samples before.
+  TimePs sample_start;  // No sample is taken before this instant.
 
   static constexpr uint64_t kMostUnaskedFlows = uint64_t{1} << 18;
 
   bool keeps_flows() const { return flows.value_or(true); }
 };
 
-// The channel of traffic of others, which the network itself sends.
+// Channel of the background traffic, which the network itself sends.
 inline constexpr uint32_t kBackgroundChannel =
     std::numeric_limits<uint32_t>::max();
 
-// A message that has arrived. Where it overtook an earlier one of its channel,
-// it was handed over later than `finish`.
+// A message that has arrived. If it overtook an earlier message of its channel,
+// it was handed to the engine later than `finish`.
 struct FlowRecord {
   MessageId message;
   NodeId source;
   NodeId target;
   uint32_t channel = 0;
   uint32_t retransmissions = 0;  // Packets that were sent again.
-  uint32_t num_links = 0;        // Of its path, which is ...
-  uint64_t path = 0;             // ... paths[path] and what follows.
+  uint32_t num_links = 0;        // Number of links on its path.
+  uint64_t path = 0;             // Index of its first link in `paths`.
   Bytes bytes;
-  TimePs start;   // Send().
-  TimePs finish;  // When it arrived, as its backend defines that.
-  TimePs ideal;   // What it would take alone on its path, at least 1 ps.
+  TimePs start;   // Instant of Send().
+  TimePs finish;  // Instant of arrival, as its backend defines it.
+  TimePs ideal;   // Time if alone on its path, at least 1 ps.
 };
 
 struct LinkRecord {
-  double bytes = 0;      // On the wire, headers included.
+  double bytes = 0;      // Bytes on the wire, headers included.
   uint64_t packets = 0;  // Data, acknowledgements and all others.
   TimePs busy;
-  TimePs paused;         // By PFC, of data.
-  Bytes max_queue;       // Before the link, at its source.
-  uint64_t marked = 0;   // With ECN.
-  uint64_t dropped = 0;  // For want of buffer, before the link.
-  uint64_t lost = 0;     // On the wire: errors, or the link went down.
-  uint64_t pauses = 0;   // That the source of the link was told.
+  TimePs paused;         // Time for which PFC held back data.
+  Bytes max_queue;       // Longest queue before the link.
+  uint64_t marked = 0;   // Packets marked with ECN.
+  uint64_t dropped = 0;  // Packets for which there was no buffer.
+  uint64_t lost = 0;     // Packets lost to errors or a link failure.
+  uint64_t pauses = 0;   // Pause frames that reached its source.
 };
 
 struct PfcRecord {
   TimePs time;  // When the frame reaches the node that is told to pause.
-  LinkId link;  // Of that node, towards the one that has sent the frame.
-  bool is_pause = false;  // Else resume.
+  LinkId link;  // Link from the paused node to the sender of the frame.
+  bool is_pause = false;  // False: resume.
 };
 
 struct QueueSample {
@@ -93,12 +95,12 @@ struct RateSample {
 
 struct CnpRecord {
   TimePs time;
-  NodeId source;  // That is told to slow down.
+  NodeId source;  // Sender that is told to slow down.
   NodeId target;
   uint32_t channel = 0;
 };
 
-// A packet as it begins to leave on the captured link.
+// A packet that begins to leave on the captured link at `time`.
 struct CapturedPacket {
   enum class Kind : uint8_t { kData, kAck, kNack, kPause, kResume };
 
@@ -108,41 +110,41 @@ struct CapturedPacket {
   NodeId source;
   NodeId target;
   uint32_t channel = 0;
-  uint32_t sequence = 0;  // Of the packet in its queue pair.
+  uint32_t sequence = 0;  // Number of the packet in its queue pair.
   Bytes wire_bytes;
 };
 
 struct NetworkStatistics {
   std::vector<LinkRecord> links;  // By link of the topology.
-  std::vector<FlowRecord> flows;  // By finish.
-  std::vector<LinkId> paths;      // Of `flows`.
+  std::vector<FlowRecord> flows;  // In the order of `finish`.
+  std::vector<LinkId> paths;      // Paths of `flows`, one after the other.
   std::vector<PfcRecord> pfc;
   std::vector<QueueSample> queues;
   std::vector<RateSample> rates;
   std::vector<CnpRecord> cnps;
   std::vector<CapturedPacket> captured;
   uint64_t num_lost_records = 0;
-  // Messages that arrived and are not in `flows`, since nobody asked for them
-  // and they were many.
+  // Messages that arrived but are not in `flows`, because recording was not
+  // asked for and there were too many.
   uint64_t num_unasked_flows = 0;
 
   uint64_t num_events = 0;
-  uint64_t num_data_packets = 0;  // That sources have sent, again or not.
-  uint64_t num_packet_hops = 0;   // A packet of any sort, over one link.
-  uint64_t num_drops = 0;         // Packets, for want of buffer.
-  uint64_t num_losses = 0;        // Packets, on the wire.
+  uint64_t num_data_packets = 0;  // Data packets sent, again or not.
+  uint64_t num_packet_hops = 0;   // Packets of any kind, over one link each.
+  uint64_t num_drops = 0;         // Packets dropped for want of buffer.
+  uint64_t num_losses = 0;        // Packets lost on the wire.
   uint64_t num_retransmissions = 0;
 
-  // How long the rates that congestion control sets have kept packets apart:
-  // from the start of one to when the rate allows the next, summed over all
-  // packets that another one of their queue pair has followed.
+  // Time for which the rates of congestion control have kept packets apart:
+  // from the start of one packet to when the rate allows the next, summed over
+  // all packets that were followed by another of their queue pair.
   TimePs sending;
-  // The part of `sending` at less than a hundredth of the sender's line rate:
-  // where it is most of the whole, the control has collapsed.
+  // Part of `sending` at less than a hundredth of the sender's line rate. Where
+  // it is most of `sending`, congestion control has collapsed.
   TimePs sending_slowly;
 
-  // Says whether a message that arrives is to be kept. Drops all flows when
-  // `options` no longer keeps them.
+  // Returns true if the next message that arrives is to be recorded. Drops all
+  // recorded flows once there are too many for `options`.
   bool KeepsNextFlow(const RecordOptions& options) {
     if (!options.keeps_flows()) return false;
     if (options.flows) return true;

@@ -71,18 +71,19 @@ absl::Status CheckLayout(const ClusterParameters& p) {
   return absl::OkStatus();
 }
 
-// How many ports a PSW uses for each segment of its pod.
+// Returns how many ports a PSW uses for each segment of its pod.
 int64_t PswPortsPerSegment(const ClusterParameters& p) {
-  // Two planes of PSWs see one plane of ASWs each. With one plane of PSWs,
-  // SimAI counts a rail's pair of ASWs once, and we accept what it accepts.
+  // With two planes of PSWs, each sees one plane of ASWs. With one plane of
+  // PSWs, SimAI counts the two ASWs of a rail once; this check accepts what
+  // SimAI accepts.
   if (p.rail_optimised) return NumRails(p);
   return NumPlanes(p);
 }
 
-// Counts what Cabling lays, tier by tier.
+// Counts the cables that Cabling lays, tier by tier.
 int64_t NumCables(const ClusterParameters& p, const ClusterCounts& counts) {
   const int64_t per_gpu = p.nv_switches_per_server + NumPlanes(p);
-  // Two planes with a plane of PSWs each have as many ASWs.
+  // With two planes of PSWs, an ASW is linked to half of the PSWs.
   const int64_t psws_per_two_asws = p.dual_plane ? p.num_psws : 2 * p.num_psws;
   const int64_t cores_per_psw =
       counts.num_cores == 0 ? 0 : counts.num_cores / p.num_psws;
@@ -205,7 +206,7 @@ class Cabling {
     ASTRA_ASSIGN_OR_RETURN(
         const LinkTypeId type,
         builder_.AddLinkType(p_.asw_psw_bandwidth, p_.latency, p_.error_rate));
-    // With an odd number of PSWs, plane 1 has one more.
+    // If the number of PSWs is odd, plane 1 has one more.
     const int64_t plane_1_psws = (p_.num_psws + 1) / 2;
     for (int64_t asw = 0; asw < counts_.asws_per_pod; ++asw) {
       const bool is_plane_1 = asw < AswsPerPlane();

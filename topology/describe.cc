@@ -12,7 +12,7 @@
 namespace astra {
 namespace {
 
-// The switches of one kind and tier.
+// Sums over the switches of one kind and tier.
 struct Tier {
   int64_t num_switches = 0;
   int64_t num_ports = 0;
@@ -37,7 +37,8 @@ std::string Line(std::string_view name, const Tier& tier) {
   return line + '\n';
 }
 
-// NVSwitches, tiers 1 to 3, all above.
+// Returns the NVSwitches, the switches of tiers 1 to 3, and all higher ones
+// together.
 std::vector<Tier> TiersOf(const Topology& topology) {
   std::vector<Tier> tiers(5);
   for (uint32_t i = topology.num_gpus(); i < topology.num_nodes(); ++i) {
@@ -80,7 +81,7 @@ std::string DescribeTopology(const Topology& topology) {
 }
 
 std::vector<std::string> Oversubscriptions(const Topology& topology) {
-  // Rates of links that add up to the same differ by less.
+  // Relative difference up to which sums of link rates count as equal.
   constexpr double kRounding = 1e-9;
   std::vector<std::string> texts;
   const std::vector<Tier> tiers = TiersOf(topology);

@@ -50,7 +50,8 @@ void FabricGraph::FindComponents() {
   }
 }
 
-// Whether b, the vertex after a, has the links of a, one cable further each.
+// Returns whether b, the vertex after a, has the same links as a, each one
+// cable further.
 bool FabricGraph::AreTwins(const Topology& topology, uint32_t a,
                            uint32_t b) const {
   const uint32_t first_a = first_edge_[a];
@@ -69,7 +70,7 @@ bool FabricGraph::AreTwins(const Topology& topology, uint32_t a,
   return true;
 }
 
-// From the top of the network down, where the largest bundles are.
+// Finds bundles from the top of the network down, where the largest ones are.
 void FabricGraph::FindBundles(const Topology& topology) {
   const auto count = static_cast<uint32_t>(num_vertices());
   bundle_size_.assign(count, 1);
@@ -142,8 +143,8 @@ bool FabricGraph::Expand(Levels& levels, std::vector<uint32_t>& distance,
   return meets;
 }
 
-// Counts on from the last level of the sources, where the two searches meet, to
-// the sources.
+// Counts hops on from the last level of the sources, where the two searches
+// meet, back to the sources.
 void FabricGraph::MarkTowardsSources() {
   const auto begin = static_cast<uint32_t>(target_levels_.size() - 1);
   uint32_t next_hops = begin;

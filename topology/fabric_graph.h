@@ -1,11 +1,11 @@
 // The switches of a cluster as a graph, for searches of shortest paths.
 //
-// Vertex v is node num_gpus + v. A bundle is a row of vertices that are linked
-// to the same neighbours by the same makes of link, such as all core switches
-// that join the j-th PSW of every pod. What is split evenly at each switch
-// passes the members of a bundle alike, so a search may treat them as one.
-// Their links to one neighbour are the links of successive cables. A neighbour
-// of a bundle is never in a bundle itself.
+// Vertex v is node num_gpus + v. A bundle is a row of vertices that have the
+// same neighbours over the same makes of link, such as all core switches that
+// join the j-th PSW of every pod. Traffic that each switch splits evenly is the
+// same at all members of a bundle, so a search may treat them as one. The links
+// from a bundle to one neighbour are links of successive cables. A neighbour of
+// a bundle is never in a bundle itself.
 
 #ifndef TOPOLOGY_FABRIC_GRAPH_H_
 #define TOPOLOGY_FABRIC_GRAPH_H_
@@ -24,11 +24,11 @@ class FabricGraph {
  public:
   static constexpr uint32_t kUnreached = std::numeric_limits<uint32_t>::max();
 
-  // A link to a vertex, or links to all members of a bundle.
+  // A link to a vertex, or the links to all members of a bundle.
   struct Edge {
     LinkId first_link;
-    uint32_t target;    // The first member.
-    uint32_t size = 1;  // The members; 1 of what is no bundle.
+    uint32_t target;    // The vertex, or the first of the bundle.
+    uint32_t size = 1;  // Members of the bundle; 1: no bundle.
   };
 
   // `topology` must outlive the graph.
@@ -38,23 +38,24 @@ class FabricGraph {
   uint32_t VertexOf(NodeId node) const { return node.index() - num_gpus_; }
   NodeId NodeOf(uint32_t vertex) const { return NodeId(num_gpus_ + vertex); }
 
-  // Switches that are connected without GPUs have one number. The numbers count
-  // the parts of the graph by their lowest vertex.
+  // Returns the number of the component of a switch. Switches that are
+  // connected without GPUs are one component. Components are numbered by their
+  // lowest vertex.
   uint32_t component(NodeId node) const { return component_[VertexOf(node)]; }
 
   // Searches the shortest paths from `sources` to `targets`, from both ends at
   // once, level by level. Afterwards hops() is right for every vertex on them.
-  // Bundles are taken apart if a source or target is in one. Requires that all
-  // nodes are of one component.
+  // Bundles are split into members if a source or target is in one. Requires
+  // that all nodes are of one component.
   void Search(absl::Span<const NodeId> sources,
               absl::Span<const NodeId> targets);
 
-  // The links from `vertex` to the nearest target of the last search. For a
-  // vertex that is on no shortest path, that number or kUnreached.
+  // Returns the number of links from `vertex` to the nearest target of the last
+  // search. For a vertex on no shortest path it is this number or kUnreached.
   uint32_t hops(uint32_t vertex) const { return hops_[vertex]; }
 
-  // The edges from `vertex` in the order of its links, with or without bundles
-  // as in the last search. Links to GPUs are left out.
+  // Visits the edges from `vertex` in the order of its links, with or without
+  // bundles as in the last search. Links to GPUs are left out.
   template <class Visitor>
   void ForEachEdge(uint32_t vertex, Visitor visit) const {
     for (uint32_t i = first_edge_[vertex]; i < first_edge_[vertex + 1];) {
@@ -82,14 +83,14 @@ class FabricGraph {
 
   uint32_t num_gpus_;
   std::vector<uint32_t> first_edge_;  // By vertex, and the end.
-  std::vector<uint32_t> target_;      // By edge, the vertex it leads to.
-  std::vector<LinkId> link_;          // By edge.
+  std::vector<uint32_t> target_;      // By edge: the vertex that it leads to.
+  std::vector<LinkId> link_;          // By edge: its link.
   std::vector<uint32_t> component_;
-  // By vertex: the members of its bundle if it is the first, 1 if it is in
-  // none, 0 for the other members.
+  // By vertex: the size of its bundle if it is the first member, 1 if it is in
+  // no bundle, 0 for other members.
   std::vector<uint32_t> bundle_size_;
 
-  // The last search.
+  // State of the last search.
   bool with_bundles_ = true;
   std::vector<uint32_t> hops_;         // By vertex.
   std::vector<uint32_t> from_source_;  // By vertex: links from a source.

@@ -63,7 +63,8 @@ void NextHops::ListPorts() {
   first_port_.push_back(static_cast<uint32_t>(ports_.size()));
 }
 
-// A fabric of one switch needs none: a port leads from it to a target or none
+// Lists the fabrics through which each node is reached. Fabrics of one switch
+// are left out: either a port leads from the switch to a target, or no path
 // does.
 void NextHops::ListEntrances() {
   std::vector<uint32_t> fabrics;
@@ -104,7 +105,8 @@ absl::Span<const LinkId> NextHops::Find(NodeId at, NodeId target) {
       .subspan(begin, table->first[place + 1] - begin);
 }
 
-// Null if there is none, up or down.
+// Returns the port of `gpu` at `neighbour`, up or down, or null if there is
+// none.
 const NextHops::Port* NextHops::FindPort(NodeId gpu, NodeId neighbour) const {
   const Port* const end = ports_.data() + first_port_[gpu.index() + 1];
   const Port* const port = std::lower_bound(
@@ -113,8 +115,8 @@ const NextHops::Port* NextHops::FindPort(NodeId gpu, NodeId neighbour) const {
   return port != end && port->neighbour == neighbour ? port : nullptr;
 }
 
-// A link to the target itself, else those to the nearest switches, where
-// NVSwitches are preferred.
+// Finds the link to the target itself, or else the links to the nearest
+// switches; at equal distance NVSwitches are preferred.
 absl::Span<const LinkId> NextHops::FindFromGpu(NodeId gpu, NodeId target) {
   std::pair<uint32_t, bool> best = {kUnreached, true};
   nearest_.clear();
@@ -142,11 +144,12 @@ absl::Span<const LinkId> NextHops::KeepNearest(NodeId gpu) {
   for (const std::vector<LinkId>& known : kept) {
     if (known == nearest_) return known;
   }
-  // The elements of a vector stay where they are when it is moved.
+  // The returned span stays valid: moving a vector does not move its elements.
   return kept.emplace_back(nearest_);
 }
 
-// From a switch to the nearest switch that is, or is linked to, `target`.
+// Returns the links from a switch to the nearest switch that is, or is linked
+// to, `target`.
 uint32_t NextHops::HopsFrom(NodeId node, NodeId target) {
   if (IsGpu(target)) {
     const Port* port = FindPort(target, node);
@@ -156,7 +159,7 @@ uint32_t NextHops::HopsFrom(NodeId node, NodeId target) {
   return table == nullptr ? kUnreached : table->hops[place_of_[node.index()]];
 }
 
-// Null if `fabric` has one switch or is not next to `target`.
+// Returns null if `fabric` has only one switch or is not next to `target`.
 const NextHops::Table* NextHops::TableFor(uint32_t fabric, NodeId target) {
   Entrance* const end = entrances_.data() + first_entrance_[target.index() + 1];
   Entrance* entrance = entrances_.data() + first_entrance_[target.index()];
@@ -187,7 +190,7 @@ const NextHops::Table* NextHops::TableFor(uint32_t fabric, NodeId target) {
   return entrance->table = table.get();
 }
 
-// A search from the exits against the direction of the links.
+// Makes a table by a search from the exits against the direction of the links.
 NextHops::Table NextHops::MakeTable(uint32_t fabric,
                                     const std::vector<NodeId>& exits) const {
   const std::vector<NodeId>& nodes = fabrics_[fabric];

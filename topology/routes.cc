@@ -11,7 +11,7 @@
 namespace astra {
 namespace {
 
-// Keeps the rate of many links together within 63 bits.
+// Limit that keeps the rate of many links together within 63 bits.
 constexpr double kMaxBandwidth = 9e18;
 
 constexpr uint32_t kUnreached = FabricGraph::kUnreached;
@@ -63,7 +63,8 @@ Routes::SwitchSetId Routes::SetOf(const std::vector<NodeId>& switches) {
   return entry->second;
 }
 
-// That of a switch is put into `own`.
+// Returns the attachments of a node. The attachment of a switch is put into
+// `own`.
 absl::Span<const Routes::Attachment> Routes::AttachmentsOf(NodeId node,
                                                            Attachment* own) {
   if (!IsGpu(node)) {
@@ -75,7 +76,8 @@ absl::Span<const Routes::Attachment> Routes::AttachmentsOf(NodeId node,
   return absl::MakeConstSpan(attachments_).subspan(begin, end - begin);
 }
 
-// Searches the links of the end that has fewer: a GPU has few.
+// Finds the link between two nodes. Searches the end with fewer links, since a
+// GPU has few.
 std::optional<LinkId> Routes::FindLink(NodeId source, NodeId target) const {
   const bool is_forward = topology_.links_from(source).size() <=
                           topology_.links_from(target).size();
@@ -88,7 +90,7 @@ std::optional<LinkId> Routes::FindLink(NodeId source, NodeId target) const {
   return std::nullopt;
 }
 
-// From the GPU of `attachment` to one of its switches.
+// Returns the link from the GPU of `attachment` to one of its switches.
 LinkId Routes::LinkFrom(const Attachment& attachment,
                         NodeId fabric_switch) const {
   const std::vector<NodeId>& switches = switch_sets_[attachment.switches];
@@ -119,7 +121,7 @@ absl::StatusOr<Route> Routes::FindNodes(NodeId source, NodeId target) {
   return Join(source, ways, target);
 }
 
-// What leaves a switch does so on the first links of one fabric route.
+// A message from a switch leaves on the first links of one fabric route.
 LinkShares Routes::FirstLinks(const Route& route) const {
   if (!route.first.empty()) return route.first;
   const FabricRoute& fabric = fabric_route(route.parts.front().fabric);
@@ -134,9 +136,10 @@ LinkShares Routes::FirstLinks(const Route& route) const {
   return first;
 }
 
-// Walks the attachments of both, which are sorted by component, side by side.
+// Finds the shortest ways. Walks the attachments of both nodes, which are
+// sorted by component, side by side.
 Routes::Ways Routes::NearestWays(NodeId source, NodeId target) {
-  // Fewer hops are better, and at equal hops an NVSwitch is.
+  // Fewer hops are better; at equal hops an NVSwitch is better.
   std::pair<uint32_t, bool> best = {kUnreached, true};
   Ways nearest;
   Attachment own_of_source, own_of_target;
@@ -161,8 +164,8 @@ Routes::Ways Routes::NearestWays(NodeId source, NodeId target) {
   return nearest;
 }
 
-// All fabrics have the same number of hops. Each carries a share that goes by
-// the number of its entries.
+// Joins the ways, which all have the same number of hops, to a route. The share
+// of a fabric is proportional to the number of its entries.
 Route Routes::Join(NodeId source, const Ways& ways, NodeId target) const {
   size_t num_entries = 0;
   for (const Way& way : ways) {
@@ -207,8 +210,9 @@ FabricRouteId Routes::FabricRouteBetween(SwitchSetId sources,
   return id;
 }
 
-// Both sets are of one component, so there is a way: from the sources that are
-// nearest to the targets, always to switches that are one hop nearer.
+// Finds the route between two sets of one component, so that there is one: it
+// goes from the sources nearest to the targets, always to switches one hop
+// nearer.
 FabricRoute Routes::Trace(SwitchSetId sources, SwitchSetId targets) {
   const std::vector<NodeId>& source_nodes = switch_sets_[sources];
   const std::vector<NodeId>& target_nodes = switch_sets_[targets];
@@ -253,8 +257,8 @@ FabricRoute Routes::Trace(SwitchSetId sources, SwitchSetId targets) {
   return route;
 }
 
-// Splits what is at each of `stops` evenly over the links to switches that are
-// `hops_left` from the targets, and notes the links.
+// Splits the share of each of `stops` evenly over its links to switches that
+// are `hops_left` from the targets, and appends these links.
 std::vector<Routes::Stop> Routes::NextStops(const std::vector<Stop>& stops,
                                             uint32_t hops_left,
                                             std::vector<LinkRun>& links) {
@@ -270,7 +274,7 @@ std::vector<Routes::Stop> Routes::NextStops(const std::vector<Stop>& stops,
     });
     const double share = stop.share / static_cast<double>(num_links);
     for (const FabricGraph::Edge& edge : nearer) {
-      // One of the two is no bundle.
+      // At most one of the two is a bundle.
       links.push_back({edge.first_link, std::max(stop.size, edge.size), share});
       uint32_t& place = place_of_[edge.target];
       if (place == kUnreached) {
@@ -278,7 +282,7 @@ std::vector<Routes::Stop> Routes::NextStops(const std::vector<Stop>& stops,
         next_stops.push_back({.vertex = edge.target, .size = edge.size});
       }
       Stop& there = next_stops[place];
-      // Not one product: sums must not depend on what is a bundle.
+      // The shares are added one by one, so that sums do not depend on bundles.
       for (uint32_t i = 0; i < stop.size; ++i) there.share += share;
       there.latency =
           std::max(there.latency,

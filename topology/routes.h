@@ -1,14 +1,14 @@
-// Which links carry what one GPU or switch sends to another.
+// Finds the links that carry a message from one GPU or switch to another, and
+// the share of each.
 //
 // Messages take the paths with the fewest links. GPUs never forward. Where
 // several next hops are equally near, each carries the same share, as ECMP does
-// on average; but a GPU that has a way through an NVSwitch among them uses
-// NVSwitches only.
+// on average. A GPU that has a way through an NVSwitch among them uses only
+// NVSwitches.
 //
-// The paths from one set of switches to another are the same for all the GPUs
-// below them. They are found once, by a search from both ends, and kept. What
-// the links to a bundle of switches carry is kept once for all of them; see
-// fabric_graph.h.
+// The paths from one set of switches to another are the same for all GPUs below
+// them. They are found once, by a search from both ends, and kept. Links to a
+// bundle of switches are stored as one LinkRun; see fabric_graph.h.
 
 #ifndef TOPOLOGY_ROUTES_H_
 #define TOPOLOGY_ROUTES_H_
@@ -35,11 +35,10 @@ struct LinkShare {
   double share = 0;
 };
 
-// Most GPUs have one or two links to a fabric.
+// Two fit in place, because most GPUs have one or two links to a fabric.
 using LinkShares = absl::InlinedVector<LinkShare, 2>;
 
-// Links of successive cables, all in one direction, which carry the same share
-// each.
+// Links of successive cables in one direction. Each carries the same share.
 struct LinkRun {
   LinkId first;
   uint32_t count = 1;
@@ -50,34 +49,34 @@ struct LinkRun {
 
 using FabricRouteId = Id<struct FabricRouteTag>;
 
-// The way between switches, for one unit that enters at the sources nearest to
-// the targets, the same amount at each.
+// Route between two sets of switches, for one unit of traffic that enters in
+// equal parts at the sources nearest to the targets.
 struct FabricRoute {
   struct Exit {
     NodeId node;
     double share;
   };
-  std::vector<NodeId> entries;  // None if the targets cannot be reached.
-  std::vector<LinkRun> links;   // None where entries are exits.
-  std::vector<Exit> exits;      // The shares add up to 1.
-  uint32_t num_hops = 0;        // Links passed.
-  TimePs latency;               // Of the slowest of the paths.
+  std::vector<NodeId> entries;  // Sources; none if targets are unreachable.
+  std::vector<LinkRun> links;   // Links between; none where entries are exits.
+  std::vector<Exit> exits;      // Targets reached; their shares add up to 1.
+  uint32_t num_hops = 0;        // Number of links on each path.
+  TimePs latency;               // Latency of the slowest path.
 };
 
-// The way from one node to another: some first links, fabric routes, last
-// links. Between linked nodes it is one first link and nothing else.
+// Route from one node to another: first links, fabric routes, last links.
+// Between nodes that are linked it is only a first link.
 struct Route {
   struct Part {
     FabricRouteId fabric;
     double share;
   };
-  LinkShares first;  // None from a switch that is further away.
+  LinkShares first;  // First links; none if a switch sends to a further node.
   absl::InlinedVector<Part, 2> parts;
-  LinkShares last;  // None to a switch.
+  LinkShares last;  // Last links; none to a switch.
   uint32_t num_hops = 0;
   // Propagation delay of the slowest path. Where the switches next to a GPU are
-  // connected with one another, that of the slowest first link, way between,
-  // and last link, which need not be of one path.
+  // connected with one another, it is the sum of the slowest first link, fabric
+  // route and last link, which need not lie on one path.
   TimePs latency;
 };
 
@@ -90,7 +89,7 @@ class Routes {
 
   const Topology& topology() const { return topology_; }
 
-  // Requires two different ranks of the topology.
+  // Returns the route between two different ranks of the topology.
   //
   // Errors: FailedPrecondition if no path leads there without passing through
   // another GPU.
@@ -98,11 +97,11 @@ class Routes {
     return FindNodes(Topology::NodeOf(source), Topology::NodeOf(target));
   }
 
-  // The same between two different nodes, of which either may be a switch: what
-  // is sent to a switch ends there.
+  // Returns the route between two different nodes, of which either may be a
+  // switch. A message to a switch ends there.
   absl::StatusOr<Route> FindNodes(NodeId source, NodeId target);
 
-  // The links on which what takes `route` leaves its source.
+  // Returns the links on which a message on `route` leaves its source.
   LinkShares FirstLinks(const Route& route) const;
 
   const FabricRoute& fabric_route(FabricRouteId id) const {
@@ -110,29 +109,29 @@ class Routes {
   }
   size_t num_fabric_routes() const { return fabric_routes_.size(); }
 
-  // The rate at which one message moves along `route` with nothing beside it:
-  // the smallest, over its links, of rate divided by share.
+  // Returns the rate of one message that is alone on `route`: the smallest,
+  // over its links, of rate divided by share.
   Bandwidth BottleneckBandwidth(const Route& route) const;
 
  private:
-  // Several GPUs linked to the same switches share one set of them.
+  // A set of switches; GPUs linked to the same switches share one set.
   using SwitchSetId = uint32_t;
 
-  // The switches next to a GPU that are connected with one another, directly
-  // or through other switches; or one switch for itself.
+  // Switches next to a GPU that are connected with one another, directly or
+  // through other switches; or one switch by itself.
   struct Attachment {
     uint32_t component;
     SwitchSetId switches;
-    // Of a GPU: where in attachment_links_ its links to them begin, in the same
-    // order.
+    // Of a GPU: index into attachment_links_ of its links to these switches,
+    // which are in the same order.
     uint32_t first_link = 0;
   };
-  // A switch on the way through a fabric, or a bundle of them.
+  // A switch on a path through a fabric, or a bundle of switches.
   struct Stop {
-    uint32_t vertex;    // Of the graph; the first member of a bundle.
-    uint32_t size = 1;  // The members.
-    double share = 0;   // Of each member.
-    TimePs latency{};   // Of the slowest path so far.
+    uint32_t vertex;    // Vertex, or first member of a bundle.
+    uint32_t size = 1;  // Number of members.
+    double share = 0;   // Share of each member.
+    TimePs latency{};   // Latency of the slowest path to here.
   };
 
   void FindAttachments();
@@ -163,7 +162,7 @@ class Routes {
   std::map<std::vector<NodeId>, SwitchSetId> switch_set_ids_;
   std::vector<LinkId> attachment_links_;    // From GPUs to switches.
   std::vector<Attachment> attachments_;     // Grouped by GPU.
-  std::vector<uint32_t> first_attachment_;  // One per GPU, and the end.
+  std::vector<uint32_t> first_attachment_;  // By GPU, and the end.
   std::deque<FabricRoute> fabric_routes_;
   absl::flat_hash_map<uint64_t, FabricRouteId> fabric_route_ids_;
 };

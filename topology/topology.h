@@ -1,7 +1,7 @@
 // The cluster as a graph: GPUs and switches, and the links between them.
 //
-// A topology that exists is valid: TopologyBuilder::Build() has checked it. It
-// never changes, so one may be shared by everything that runs on it.
+// Every topology is valid, because TopologyBuilder::Build() has checked it. It
+// never changes, so all parts of a run may share one.
 
 #ifndef TOPOLOGY_TOPOLOGY_H_
 #define TOPOLOGY_TOPOLOGY_H_
@@ -21,18 +21,18 @@ namespace astra {
 enum class NodeKind : uint8_t {
   kGpu,
   kNvSwitch,  // Connects the GPUs of one server.
-  kSwitch,    // Any other switch; tier() says of which level.
+  kSwitch,    // Any other switch; tier() is its level.
 };
 
 using LinkTypeId = Id<struct LinkTypeTag>;
 
-// What links of one make have in common. A cluster has a handful of makes and
-// may have a million links.
+// Make of link: the properties that its links share. A cluster has a handful of
+// makes and may have a million links.
 struct LinkType {
-  Bandwidth bandwidth;    // In each direction.
+  Bandwidth bandwidth;    // Rate in each direction.
   TimePs latency;         // Propagation delay.
   double error_rate = 0;  // Probability that a packet is lost.
-  std::string text;       // As a file spells the three: "400Gbps 500ns 0".
+  std::string text;       // The three, as in a file: "400Gbps 500ns 0".
 };
 
 // One direction of a cable.
@@ -45,24 +45,25 @@ static_assert(sizeof(Link) == 12, "a cluster may have 10^6 of them");
 
 class Topology {
  public:
-  // Limits, far beyond any cluster.
+  // Limits, far beyond any real cluster.
   static constexpr int64_t kMaxNodes = int64_t{1} << 24;
   static constexpr int64_t kMaxCables = int64_t{1} << 27;
 
-  // The GPUs are nodes 0 .. num_gpus() - 1: rank r runs on node r. The GPUs of
+  // GPUs are nodes 0 .. num_gpus() - 1, and rank r runs on node r. The GPUs of
   // server s have ranks s * gpus_per_server() onwards.
   uint32_t num_gpus() const { return num_gpus_; }
   uint32_t gpus_per_server() const { return gpus_per_server_; }
   uint32_t num_servers() const { return num_gpus_ / gpus_per_server_; }
   uint32_t num_nodes() const { return static_cast<uint32_t>(kinds_.size()); }
 
-  // What the file calls the GPUs, such as "H100".
+  // Returns the name of the GPUs in the file, such as "H100".
   const std::string& gpu_type() const { return gpu_type_; }
 
   NodeKind kind(NodeId node) const { return kinds_[node.index()]; }
 
-  // 0 for GPUs and NVSwitches; for other switches the number of links to the
-  // nearest GPU, so 1 for a ToR or leaf switch and 2 for what is above it.
+  // Returns 0 for GPUs and NVSwitches. For other switches, returns the number
+  // of links to the nearest GPU: 1 for a ToR or leaf switch, 2 for the tier
+  // above.
   uint8_t tier(NodeId node) const { return tiers_[node.index()]; }
 
   static NodeId NodeOf(RankId rank) { return NodeId(rank.index()); }
@@ -70,8 +71,8 @@ class Topology {
     return rank.index() / gpus_per_server_;
   }
 
-  // Both directions of every cable: those of the i-th cable of the file are
-  // links 2 i, as listed, and 2 i + 1, the other way.
+  // Returns both directions of every cable. Cable i of the file is link 2 i, in
+  // the listed direction, and link 2 i + 1, in the opposite direction.
   absl::Span<const Link> links() const { return links_; }
   const Link& link(LinkId id) const { return links_[id.index()]; }
   absl::Span<const LinkType> link_types() const { return link_types_; }
@@ -79,17 +80,17 @@ class Topology {
     return link_types_[link(id).type.index()];
   }
 
-  // The links that leave `node`, in the order of the file.
+  // Returns the links that leave `node`, in the order of the file.
   absl::Span<const LinkId> links_from(NodeId node) const {
     const uint32_t begin = first_link_[node.index()];
     const uint32_t end = first_link_[node.index() + 1];
     return absl::MakeConstSpan(links_from_).subspan(begin, end - begin);
   }
 
-  // "GPU 3", "NVSwitch 130", "switch 144 (tier 1)".
+  // Returns a name such as "GPU 3", "NVSwitch 130", "switch 144 (tier 1)".
   std::string NodeName(NodeId node) const;
 
-  // "GPU 3 -> NVSwitch 130 at 2880 Gbps".
+  // Returns a name such as "GPU 3 -> NVSwitch 130 at 2880 Gbps".
   std::string LinkName(LinkId link) const;
 
  private:
@@ -100,10 +101,10 @@ class Topology {
   uint32_t gpus_per_server_ = 1;
   std::string gpu_type_;
   std::vector<NodeKind> kinds_;  // One per node.
-  std::vector<uint8_t> tiers_;   // One per node.
-  std::vector<Link> links_;
+  std::vector<uint8_t> tiers_;   // By node.
+  std::vector<Link> links_;      // By node.
   std::vector<LinkType> link_types_;
-  std::vector<uint32_t> first_link_;  // One per node, and the end.
+  std::vector<uint32_t> first_link_;  // By node, and the end.
   std::vector<LinkId> links_from_;    // Grouped by source.
 };
 

@@ -18,7 +18,7 @@
 namespace astra {
 namespace {
 
-// Far beyond any link; sums of a path's stay within 63 bits.
+// Limits far beyond any real link; sums along a path stay within 63 bits.
 constexpr Bandwidth kMaxLinkBandwidth = Gbps(1'000'000);
 constexpr TimePs kMaxLinkLatency(1'000'000'000'000'000);
 
@@ -182,7 +182,8 @@ absl::Status TopologyBuilder::CheckConnections() const {
   return absl::OkStatus();
 }
 
-// Walks from the GPUs up, one link at a time.
+// Finds the tier of each switch by a search from the GPUs up, one link at a
+// time.
 void TopologyBuilder::FindTiers() {
   constexpr uint8_t kUnknown = std::numeric_limits<uint8_t>::max();
   std::vector<uint8_t>& tiers = topology_.tiers_;

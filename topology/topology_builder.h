@@ -1,4 +1,4 @@
-// Puts a Topology together and checks it.
+// Builds and checks a Topology.
 
 #ifndef TOPOLOGY_TOPOLOGY_BUILDER_H_
 #define TOPOLOGY_TOPOLOGY_BUILDER_H_
@@ -25,20 +25,23 @@ class TopologyBuilder {
   // Requires a kind other than kGpu.
   NodeId AddSwitch(NodeKind kind);
 
-  // The make of links with these properties, spelt as in SimAI's files:
-  // a rate, a time, and a probability below 1. Equal spellings are one make.
+  // Returns the make of links with these properties, spelt as in SimAI's files:
+  // a rate, a time, and a probability below 1. Equal spellings give the same
+  // make.
   //
   // Errors: InvalidArgument, with the word that is wrong.
   absl::StatusOr<LinkTypeId> AddLinkType(std::string_view bandwidth,
                                          std::string_view latency,
                                          std::string_view error_rate);
 
-  // Lays a cable, that is a link in each direction.
+  // Adds a cable, which is a link in each direction.
   //
   // Errors: InvalidArgument if an end does not exist, both are one node, or the
-  // two are connected already; ResourceExhausted beyond kMaxCables.
+  // two are already connected; ResourceExhausted beyond kMaxCables.
   absl::Status AddCable(NodeId a, NodeId b, LinkTypeId type);
 
+  // Checks and returns the topology.
+  //
   // Errors: InvalidArgument if there is no GPU, the GPUs do not divide into
   // servers, a node has no cable, an NVSwitch has GPUs of two servers, or two
   // GPUs are not connected; ResourceExhausted beyond kMaxNodes. The message

@@ -25,7 +25,7 @@ constexpr std::string_view kHeaderColumns =
 constexpr std::string_view kCableColumns =
     "\"source target rate latency error_rate\"";
 
-// What the first line says.
+// Values of the first line.
 struct Header {
   int64_t num_nodes = 0;
   int64_t gpus_per_server = 0;
@@ -91,7 +91,7 @@ absl::StatusOr<Header> ReadHeader(TextReader& reader) {
   return header;
 }
 
-// Reads the present line, which lists the switches: the NVSwitches first.
+// Reads the current line, which lists the switches: the NVSwitches first.
 absl::Status ReadSwitches(const TextReader& reader, const Header& header,
                           TopologyBuilder& builder) {
   const auto count = static_cast<int64_t>(reader.tokens().size());
@@ -118,8 +118,8 @@ absl::Status ReadSwitches(const TextReader& reader, const Header& header,
   return absl::OkStatus();
 }
 
-// The make of the cable of the present line; the error stands at the word that
-// is wrong.
+// Returns the make of the cable of the current line. An error stands at the
+// word that is wrong.
 absl::StatusOr<LinkTypeId> ReadLinkType(const TextReader& reader,
                                         TopologyBuilder& builder) {
   const absl::Span<const Token> words = reader.tokens();
@@ -151,8 +151,8 @@ absl::Status ReadCable(const TextReader& reader, const Header& header,
   return absl::OkStatus();
 }
 
-// Reads the cables, the first of which may be the present line; `first_line` is
-// the line of the first.
+// Reads the cables. The first is on the current line if `begins_here`, else on
+// the next; `first_line` becomes the number of this line.
 absl::Status ReadCables(TextReader& reader, const Header& header,
                         bool begins_here, TopologyBuilder& builder,
                         uint32_t& first_line) {
@@ -181,8 +181,8 @@ absl::StatusOr<Topology> ParseTopology(std::string_view file,
                                        std::string_view contents) {
   TextReader reader(file, contents);
   ASTRA_ASSIGN_OR_RETURN(const Header header, ReadHeader(reader));
-  // Each node and cable takes at least two bytes of text: what the header says
-  // need not be believed, nor memory reserved for it, beyond that.
+  // Each node and cable takes at least two bytes of text, so the size of the
+  // file limits the counts that the header may claim and the memory reserved.
   if (header.num_nodes > static_cast<int64_t>(contents.size())) {
     return reader.Error(reader.tokens()[0],
                         fmt::format("{} nodes cannot have their links in a "
@@ -192,7 +192,7 @@ absl::StatusOr<Topology> ParseTopology(std::string_view file,
   TopologyBuilder builder(static_cast<uint32_t>(header.num_gpus()),
                           static_cast<uint32_t>(header.gpus_per_server),
                           header.gpu_type);
-  // Without switches their line is empty, or not there at all.
+  // Without switches, the line of switches is empty or missing.
   reader.NextLine();
   const bool has_switch_line =
       header.num_switches() > 0 || reader.tokens().empty();
@@ -204,7 +204,8 @@ absl::StatusOr<Topology> ParseTopology(std::string_view file,
       ReadCables(reader, header, !has_switch_line, builder, first_line));
   absl::StatusOr<Topology> topology = std::move(builder).Build();
   if (!topology.ok()) {
-    // Each cable has a line. What is about no cable is about the header.
+    // An error about a cable stands at its line; any other stands at the
+    // header.
     constexpr std::string_view kLinks = "links.";
     const std::string field = FieldOf(topology.status());
     Token place = {.text = "", .line = 1, .column = 1};

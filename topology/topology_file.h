@@ -1,14 +1,12 @@
-// SimAI's text format for topologies.
+// Reads and writes SimAI's text format for topologies.
 //
 //   nodes gpus_per_server nv_switches other_switches links gpu_type
 //   id id id ...
 //   source target rate latency error_rate
 //
-// The second line lists the NVSwitches, then the other switches. A line for
-// each cable follows.
-//
-// The nodes not listed in the second line are the GPUs; their ids must be the
-// lowest. docs/formats.md has the grammar.
+// The second line lists the NVSwitches, then the other switches. After it comes
+// a line for each cable. The nodes that the second line does not list are the
+// GPUs; they must have the lowest ids. docs/formats.md has the grammar.
 //
 // Source: the topology generator and the ns-3 front end of SimAI 1.6.
 
@@ -23,17 +21,19 @@
 
 namespace astra {
 
-// The topology that `contents` describes; `file` is its name in messages.
+// Returns the topology that `contents` describes; `file` is its name in
+// messages.
 //
-// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what a line gets wrong,
-// "FILE: ..." for what is wrong with the graph.
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for an error of a line,
+// "FILE: ..." for an error of the graph.
 absl::StatusOr<Topology> ParseTopology(std::string_view file,
                                        std::string_view contents);
 
-// ParseTopology of the file `path`. Errors: also those of ReadFile.
+// Applies ParseTopology to the file `path`. Errors: also those of ReadFile.
 absl::StatusOr<Topology> ReadTopology(const std::string& path);
 
-// The same format, byte for byte what SimAI's generator writes for this graph.
+// Writes the same format, byte for byte as SimAI's generator does for this
+// graph.
 std::string FormatTopology(const Topology& topology);
 
 }  // namespace astra

@@ -1,4 +1,4 @@
-// A cluster described by a few rates, for runs without a topology file.
+// Builds a cluster from a few rates, for runs without a topology file.
 //
 //   switch        one for the cluster, never congested within
 //   NIC switches  only where GPUs share NICs: one for each NIC
@@ -22,14 +22,15 @@ struct TwoLevelParameters {
   int64_t gpus_per_server = 0;
   int64_t nics_per_server = 0;
   double nvlink_gb_per_s =
-      0;                    // Of a GPU, each way; unused with one per server.
-  double nic_gb_per_s = 0;  // Of a NIC, each way.
+      // Rate of a GPU each way, in GB/s. It is unused if servers have one GPU.
+      0;
+  double nic_gb_per_s = 0;  // Rate of a NIC each way, in GB/s.
   std::string gpu_type;
   std::string nvlink_latency = "25ns";
   std::string network_latency = "500ns";
 };
 
-// With more NICs than GPUs in a server, a GPU has the rate of several NICs.
+// Where a server has more NICs than GPUs, a GPU has the rate of several NICs.
 //
 // Errors: InvalidArgument if the GPUs do not divide into servers, the GPUs and
 // NICs of a server do not divide one another, or a number is not above 0.

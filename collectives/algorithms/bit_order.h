@@ -1,5 +1,5 @@
-// Numbers ordered by their bits, the lowest first: 0 4 2 6 1 5 3 7. Those that
-// agree in their lowest bits are in a row, whichever bits these are.
+// Orders numbers by their bits, the lowest bit first: 0 4 2 6 1 5 3 7. Numbers
+// that agree in their lowest k bits are in a row, for any k.
 
 #ifndef COLLECTIVES_ALGORITHMS_BIT_ORDER_H_
 #define COLLECTIVES_ALGORITHMS_BIT_ORDER_H_
@@ -12,11 +12,11 @@
 
 namespace astra {
 
-// The numbers below `n` in that order.
+// Returns the numbers below `n` in this order.
 inline std::vector<uint32_t> BitOrder(uint32_t n) {
   std::vector<uint32_t> order = {0};
   order.reserve(n);
-  // Each number of the order of half the bits, then it with one bit more.
+  // Each step replaces a number by itself and by itself with the next bit set.
   for (uint32_t size = 1; size < std::bit_ceil(n); size *= 2) {
     std::vector<uint32_t> next;
     next.reserve(size_t{2} * size);
@@ -27,7 +27,7 @@ inline std::vector<uint32_t> BitOrder(uint32_t n) {
   return order;
 }
 
-// Where each number is in `order`.
+// Returns the position of each number in `order`.
 inline std::vector<uint32_t> PlacesIn(const std::vector<uint32_t>& order) {
   std::vector<uint32_t> places(order.size());
   for (uint32_t i = 0; i < order.size(); ++i) places[order[i]] = i;

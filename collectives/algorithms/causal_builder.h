@@ -1,5 +1,5 @@
-// Builds a stored graph and finds the dependencies itself: a flow waits for
-// those that brought its chunks to its source.
+// Builds a stored flow graph and finds its dependencies: a flow waits for the
+// flows that brought its chunks to its source.
 
 #ifndef COLLECTIVES_ALGORITHMS_CAUSAL_BUILDER_H_
 #define COLLECTIVES_ALGORITHMS_CAUSAL_BUILDER_H_
@@ -14,7 +14,7 @@
 
 namespace astra {
 
-// Chunks that are sent together. A chunk always travels on the same channel.
+// Chunks that are sent together. All flows of a chunk use the same channel.
 struct ChunkSpan {
   uint32_t first = 0;
   uint32_t count = 1;
@@ -28,13 +28,13 @@ class CausalBuilder {
 
   void AddChunk(ByteRange range) { builder_.AddChunk(range); }
 
-  // Sends `chunks`, which `target` adds to what it has of them.
+  // Sends `chunks`, which `target` adds to its own.
   void Reduce(GroupRank source, GroupRank target, const ChunkSpan& chunks) {
     Send(FlowOp::kReduce, source, target, chunks);
   }
 
-  // Sends `chunks`, which replace what `target` has of them. So whoever sends
-  // them on from there waits for this flow, but not for earlier ones.
+  // Sends `chunks`, which replace those that `target` has. Flows that send them
+  // on from there wait for this flow, but not for earlier ones.
   void Copy(GroupRank source, GroupRank target, const ChunkSpan& chunks) {
     Send(FlowOp::kCopy, source, target, chunks);
   }
@@ -51,7 +51,8 @@ class CausalBuilder {
     uint32_t end_chunk;
     FlowId flow;
   };
-  // By member and channel: the flows that brought what the member has.
+  // By member and channel: the flows that brought the chunks that the member
+  // has.
   absl::flat_hash_map<uint64_t, std::vector<Arrival>> arrivals_;
 };
 

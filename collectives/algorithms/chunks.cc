@@ -35,7 +35,8 @@ uint32_t NumNvlsChannels(const CollectiveRequest& request, uint32_t least) {
 }
 
 bool IsAllToAllV(const CollectiveRequest& request) {
-  // Parts of equal sizes include the one that a rank keeps.
+  // Parts of equal sizes include the part that a rank keeps; an all-to-all-v
+  // has none.
   return request.kind() == CollectiveKind::kAllToAll &&
          request.PairPart(GroupRank(0), GroupRank(0)).size() == 0;
 }

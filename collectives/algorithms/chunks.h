@@ -1,4 +1,4 @@
-// How algorithms cut buffers, and how many channels they use.
+// Helpers for algorithms: cutting buffers, and the number of channels.
 
 #ifndef COLLECTIVES_ALGORITHMS_CHUNKS_H_
 #define COLLECTIVES_ALGORITHMS_CHUNKS_H_
@@ -12,34 +12,38 @@
 
 namespace astra {
 
-// Piece i of n of `range`; sizes differ by at most one byte, the first pieces
-// are the larger ones.
+// Returns piece i of n of `range`. Sizes differ by at most one byte, and the
+// first pieces are the larger ones.
 ByteRange Piece(ByteRange range, uint32_t i, uint32_t n);
 
-// How many pieces of at most `max_piece` make up `bytes`; 1 where `max_piece`
-// is 0, which means no limit.
+// Returns how many pieces of at most `max_piece` make up `bytes`. A `max_piece`
+// of 0 means no limit, hence 1 piece.
 uint64_t NumPieces(Bytes bytes, Bytes max_piece);
 
-// The channels asked for, or else 1 on one server and, on several, one for each
-// rank of the smallest server: it has the fewest NICs, through which everything
-// must pass.
+// Returns the number of channels that the request asks for. By default it is 1
+// on one server. On several servers it is one for each rank of the smallest
+// server, which has the fewest NICs, through which all data must pass.
 uint32_t NumChannels(const CollectiveRequest& request);
 
-// The same for algorithms by NVSwitches: by default `least` for each NVSwitch
-// of a server, which take turns.
+// Returns the number of channels of an algorithm that uses NVSwitches. By
+// default it is `least` for each NVSwitch of a server; channels use the
+// NVSwitches in turn.
 uint32_t NumNvlsChannels(const CollectiveRequest& request, uint32_t least);
 
-// Whether the sizes of an all-to-all's parts were given pair by pair.
+// Returns whether the sizes of an all-to-all's parts were given pair by pair.
 bool IsAllToAllV(const CollectiveRequest& request);
 
-// What a graph holds, or each of the equal pieces that it consists of.
+// Size of a graph, or of each of the equal pieces of which it consists.
 struct GraphSize {
   uint64_t num_flows = 0;
   uint64_t num_chunks = 0;
 };
 
-// Errors: ResourceExhausted if `num_pieces` of such a size have more flows than
-// `max_flows`, or more chunks than there are ids. `name` is the algorithm's.
+// Checks the size of a graph of `num_pieces` such pieces. `name` is the name of
+// the algorithm.
+//
+// Errors: ResourceExhausted if there are more flows than `max_flows`, or more
+// chunks than ids.
 absl::Status CheckSize(std::string_view name, const CollectiveRequest& request,
                        const GraphSize& piece, uint64_t num_pieces,
                        uint64_t max_flows);

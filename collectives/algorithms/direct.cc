@@ -28,8 +28,8 @@ uint64_t NumFlows(const CollectiveRequest& request) {
   return IsRooted(request.kind()) ? n - 1 : n * (n - 1);
 }
 
-// Flows wait for none. The senders take turns: with m of them, the first m
-// flows are the first of each.
+// A graph in which no flow waits for another. The senders take turns: with m of
+// them, the first m flows are the first flows of each.
 class DirectGraph final : public FlowGraph {
  public:
   explicit DirectGraph(const CollectiveRequest& request)
@@ -90,12 +90,12 @@ class DirectGraph final : public FlowGraph {
   }
 
  private:
-  // Rank 0 is that of a send-recv.
+  // Returns the root; a send-recv is rooted at rank 0.
   uint32_t Root() const {
     return IsRooted(kind_) ? request_.root().index() : 0;
   }
 
-  // (source, target).
+  // Returns (source, target).
   std::pair<uint32_t, uint32_t> PairOf(FlowId id) const {
     if (kind_ == CollectiveKind::kAllToAll) {
       const auto source = static_cast<uint32_t>(id.index() % n_);

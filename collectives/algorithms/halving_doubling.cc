@@ -13,7 +13,8 @@
 namespace astra {
 namespace {
 
-// Actors are the 2^k ranks that exchange: a pair's odd rank, or a single rank.
+// Builds the flows. Actors are the 2^k ranks that exchange: a pair's odd rank,
+// or a single rank.
 class HalvingDoubling {
  public:
   HalvingDoubling(CollectiveKind kind, uint32_t n)
@@ -51,7 +52,7 @@ class HalvingDoubling {
   }
 
  private:
-  // Whether there is a chunk for each rank, else for each actor.
+  // Returns true if there is a chunk for each rank, false if for each actor.
   bool HasParts() const { return kind_ != CollectiveKind::kAllReduce; }
 
   GroupRank RankOf(uint32_t actor) const {
@@ -78,7 +79,8 @@ class HalvingDoubling {
     return {channel_ * num_chunks() + first, end - first, channel_};
   }
 
-  // The chunks of all actors that agree with `actor` in the bits up to `bit`.
+  // Returns the chunks of all actors that agree with `actor` in the bits up to
+  // `bit`.
   ChunkSpan ChunksLike(uint32_t actor, uint32_t bit) const {
     const uint32_t place = place_of_[actor & (2 * bit - 1)];
     return Chunks(first_chunk_[place],
@@ -99,7 +101,7 @@ class HalvingDoubling {
     }
   }
 
-  // The chunk of a pair's even rank.
+  // Returns the chunk of a pair's even rank.
   ChunkSpan EvenPart(uint32_t pair) const {
     const uint32_t first = first_chunk_[place_of_[pair]];
     return Chunks(first, first + 1);

@@ -1,26 +1,28 @@
 // All-reduce, reduce-scatter and all-gather by recursive halving and doubling.
 //
 // With n = 2^k ranks, rank v exchanges in step s = 0, 1, ... with rank v + 2^s
-// or v - 2^s, whichever agrees with it in all other bits: it sends the half of
-// what it is left with that the other shall be left with, and adds what it
-// receives. After k steps each rank has the sum of one part: that is the
-// reduce-scatter. The all-gather is the same backwards. So large messages go
-// near, small ones far.
+// or v - 2^s, whichever agrees with it in all other bits. It sends the half of
+// its remaining data that the other rank is to keep, and adds what it receives.
+// After k steps each rank has the sum of one part, which is the reduce-scatter.
+// The all-gather is the same backwards. Large messages thus go to near ranks
+// and small ones to far ranks.
 //
-//                   steps         bytes sent per rank   time with idle links
-//   reduce-scatter  log2 n        S (n - 1)/n           a log2 n + S (n-1)/(n
-//   B) all-gather      log2 n        S (n - 1)/n           a log2 n + S
-//   (n-1)/(n B) all-reduce      2 log2 n      2 S (n - 1)/n         twice that
+// clang-format off
+//                   steps      bytes sent per rank  time with idle links
+//   reduce-scatter  log2 n     S (n - 1)/n          a log2 n + S (n-1)/(n B)
+//   all-gather      log2 n     S (n - 1)/n          a log2 n + S (n-1)/(n B)
+//   all-reduce      2 log2 n   2 S (n - 1)/n        twice the above
+// clang-format on
 //
 // where a is the latency of a message and B the bandwidth of a rank's port.
 //
 // With n = 2^k + e ranks, 0 < e < 2^k, the first 2 e ranks form pairs. The even
-// rank of a pair gives the odd one what it has, which is S bytes, or its part
-// in an all-gather; the odd one acts for both, and gives the even one its
-// result at the end. That is two more steps, one in a reduce-scatter or
-// all-gather of little weight.
+// rank of a pair gives the odd one its data: S bytes, or its part in an
+// all-gather. The odd rank acts for both and gives the even one its result at
+// the end. This takes two more steps; in a reduce-scatter or all-gather, one of
+// them has little weight.
 //
-// Source: R. Rabenseifner, "Optimization of Collective Reduction Operations",
+// Sources: R. Rabenseifner, "Optimization of Collective Reduction Operations",
 // ICCS 2004; R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective
 // Communication Operations in MPICH", IJHPCA 19(1), 2005.
 
@@ -32,7 +34,7 @@
 
 namespace astra {
 
-// Channel c does its share of each part.
+// Returns the pattern, in which channel c handles its share of each part.
 //
 // Errors: ResourceExhausted if there are too many flows to store.
 absl::StatusOr<std::unique_ptr<const FlowGraph>> HalvingDoublingPattern(

@@ -1,9 +1,9 @@
 // Collectives on one server whose NVSwitch adds up what ranks hold and copies
-// what one of them writes to all (NVLink SHARP).
+// what one rank writes to all (NVLink SHARP).
 //
-// Every rank is the head of its part of the buffer, one of n. A channel does
-// its share of every part and uses one of the NVSwitches, channel c NVSwitch c
-// (modulo their number).
+// Every rank is the head of its part of the buffer, one of n. A channel handles
+// its share of every part and uses one of the NVSwitches: channel c uses
+// NVSwitch c (modulo their number).
 //
 //   reduce-scatter  all n ranks send a part to the NVSwitch, which sends the
 //                   sum to the head
@@ -16,12 +16,12 @@
 //   all-gather      2      S/n              S
 //   all-reduce      4      S + S/n          S + S/n
 //
-// of a buffer of S bytes, in pieces that follow one another, see pipelined.h.
+// for a buffer of S bytes, in pieces that follow one another (see pipelined.h).
 // With idle links, a the latency of a message and B the bandwidth of a rank's
 // port, an all-reduce takes about 4 a + (S + S/n)/B.
 //
 // Source: NCCL's NVLS kernels (src/device/all_reduce.h, all_gather.h,
-// reduce_scatter.h, src/transport/nvls.cc): a head reads by multimem.ld_reduce
+// reduce_scatter.h, src/transport/nvls.cc). A head reads by multimem.ld_reduce
 // from all GPUs and writes by multimem.st to all, itself among them.
 
 #ifndef COLLECTIVES_ALGORITHMS_NVLS_H_
@@ -34,7 +34,8 @@
 
 namespace astra {
 
-// Chunk c n + r is what channel c does of the part of rank r.
+// Returns the pattern, in which chunk c n + r is what channel c handles of the
+// part of rank r.
 //
 // Errors: FailedPrecondition unless the group is on one server with an NVSwitch
 // that all of its ranks are linked to; ResourceExhausted if there are too many
@@ -44,8 +45,9 @@ absl::StatusOr<std::unique_ptr<const FlowGraph>> NvlsPattern(
 
 inline constexpr PatternAlgorithm kNvlsAlgorithm = {"nvls", &NvlsPattern, true};
 
-// Errors: FailedPrecondition, said of `name`, if the group is on several
-// servers or has no NVSwitch.
+// Checks that the group is on one server with an NVSwitch.
+//
+// Errors: FailedPrecondition, about the algorithm `name`.
 absl::Status CheckOneServerWithNvSwitch(std::string_view name,
                                         const GroupLayout& layout);
 

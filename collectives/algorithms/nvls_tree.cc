@@ -26,7 +26,8 @@ absl::Status CheckLayout(const GroupLayout& layout) {
   return absl::OkStatus();
 }
 
-// Adds the flows of `chunk`, of which the ranks number `index` are the heads.
+// Adds the flows of `chunk`, whose heads are rank number `index` of each
+// server.
 void AddFlows(const GroupLayout& layout, const ServerTree& tree, uint32_t index,
               const ChunkSpan& chunk, CausalBuilder& builder) {
   const auto head = [&](uint32_t server) {

@@ -15,7 +15,7 @@
 namespace astra {
 namespace {
 
-// Calls `visit` with the first and the number of each row of `places`.
+// Calls `visit` with the first place and the length of each row of `places`.
 template <class Visit>
 void ForEachRow(std::vector<uint32_t>& places, const Visit& visit) {
   std::sort(places.begin(), places.end());
@@ -51,7 +51,7 @@ class PatBuilder {
   }
 
  private:
-  // Between each rank and the one `distance` further on.
+  // Adds the messages between each rank and the rank `distance` further on.
   void AddStep(bool gathers, uint32_t channel, uint32_t distance) {
     std::vector<uint32_t> places;
     for (uint32_t i = 0; i < n_; ++i) {

@@ -87,17 +87,18 @@ class PipelinedGraph final : public FlowGraph {
 
   std::unique_ptr<const FlowGraph> pattern_;
   uint32_t num_pieces_;
-  uint32_t window_;  // The pieces under way between a pair.
+  uint32_t window_;  // Pieces under way between a pair.
 };
 
-// Divides by all that buffers are usually cut into.
+// Returns a size that is divisible by the numbers into which buffers are
+// usually cut.
 Bytes EvenBytes(const CollectiveRequest& request) {
   if (IsAllToAllV(request)) return request.bytes();
   constexpr int64_t kDivisible = 3 * 3 * 5 * 7 * 11 * 13 << 10;
   return Bytes(kDivisible * request.num_ranks() * NumChannels(request));
 }
 
-// Sums up the flows between equal members.
+// Adds up the flows between the same two members.
 void Merge(std::vector<StepFlow>& flows) {
   std::stable_sort(
       flows.begin(), flows.end(), [](const StepFlow& a, const StepFlow& b) {
@@ -123,7 +124,8 @@ bool AreEqual(const std::vector<StepFlow>& a, const std::vector<StepFlow>& b) {
                     });
 }
 
-// The flows of `graph` by how many flows in a row they wait for.
+// Returns the flows of `graph`, grouped by how many flows in a row they wait
+// for.
 std::vector<std::vector<StepFlow>> LevelsOf(const FlowGraph& graph,
                                             Bytes bytes) {
   std::vector<std::vector<StepFlow>> levels;

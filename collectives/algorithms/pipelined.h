@@ -1,19 +1,20 @@
-// From a pattern, which is a collective done in one go, to one whose chunks are
-// cut into pieces that follow one another through the same pattern.
+// Cuts the chunks of a pattern into pieces. A pattern is the graph of a
+// collective that sends each chunk whole; the pieces follow one another through
+// it.
 //
 // If the largest message of the pattern exceeds Chunking::max_chunk, every
-// chunk is cut into so many pieces of about equal size that none does; each of
-// these is then cut into slices. A flow forwards a piece as soon as it has
-// arrived, while the next is still on its way: with P pieces, d flows on the
-// longest path and S bytes through the busiest port of bandwidth B, a
-// collective takes about d (a + S/(P B)) + (P - 1) S/(P B) with idle links,
-// where a is the latency of a message.
+// chunk is cut into the fewest pieces of about equal size such that none does.
+// Each piece is then cut into slices. A rank forwards a piece as soon as it has
+// arrived, while the next is still on its way. With P pieces, d flows on the
+// longest path, S bytes through the busiest port of bandwidth B, a the latency
+// of a message and idle links, a collective takes about d (a + S/(P B)) + (P -
+// 1) S/(P B).
 //
-// A pair of members has up to two chunks under way: a piece waits until the one
-// two chunks before it has been delivered between the same two members.
+// A pair of members has up to two chunks under way: a piece waits until the
+// piece two chunks before it has been delivered between the same two members.
 //
-// Source: NCCL's connections, FIFOs of NCCL_STEPS = 8 slots of which a chunk of
-// the Simple protocol takes 4 (src/include/device.h, collectives.h).
+// Source: NCCL's connections, which are FIFOs of NCCL_STEPS = 8 slots; a chunk
+// of the Simple protocol takes 4 slots (src/include/device.h, collectives.h).
 
 #ifndef COLLECTIVES_ALGORITHMS_PIPELINED_H_
 #define COLLECTIVES_ALGORITHMS_PIPELINED_H_
@@ -28,32 +29,34 @@
 
 namespace astra {
 
-// Returns `pattern` cut into pieces as the request's chunking says; `pattern`
-// itself if that is one piece. The pieces are computed from those flows. Chunk
-// p U + u is piece p of chunk u of U; flow p F + f, that of flow f of F.
+// Returns `pattern` cut into pieces by the request's chunking, or `pattern`
+// itself if this is one piece. The graph computes the pieces from the flows of
+// the pattern. Chunk p U + u is piece p of chunk u of U; flow p F + f is piece
+// p of flow f of F.
 //
-// Errors: ResourceExhausted if there are more than FlowGraph::kMaxFlows flows,
-// or more chunks than ids; `name` is that of the algorithm.
+// Errors: ResourceExhausted if there are more flows than FlowGraph::kMaxFlows,
+// or more chunks than ids; `name` is the name of the algorithm.
 absl::StatusOr<std::unique_ptr<const FlowGraph>> Pipelined(
     std::string_view name, const CollectiveRequest& request,
     std::unique_ptr<const FlowGraph> pattern);
 
-// An algorithm as its pattern for a buffer of `bytes`, in place of those of the
-// request. (Where parts are of given sizes, as in an all-to-all-v, they stay.)
+// Returns the pattern of an algorithm for a buffer of `bytes`, which replaces
+// the size of the request. Parts of given sizes, as in an all-to-all-v, stay.
 using PatternFunction = absl::StatusOr<std::unique_ptr<const FlowGraph>> (*)(
     const CollectiveRequest& request, Bytes bytes);
 
 struct PatternAlgorithm {
   std::string_view name;
   PatternFunction pattern;
-  // Whether NCCL always runs it with pieces that overlap: its steps are then
-  // said to do so whatever the chunking, else only if there are pieces.
+  // True if NCCL always runs the algorithm with pieces that overlap. Its steps
+  // then count as pipelined, whatever the chunking. Otherwise they are
+  // pipelined only if there are pieces.
   bool is_pipelined = false;
 };
 
-// The messages and the steps of an algorithm, for the table of algorithms. A
-// step consists of the flows that wait for equally many flows in a row; shares
-// are those of a buffer that divides evenly.
+// Return the messages and the steps of an algorithm, for the table of
+// algorithms. The flows of a step are those that wait for equally many flows in
+// a row. Shares are those of a buffer that divides evenly.
 absl::StatusOr<std::unique_ptr<const FlowGraph>> LowerPattern(
     const PatternAlgorithm& algorithm, const CollectiveRequest& request);
 absl::StatusOr<StepSchedule> PatternSteps(const PatternAlgorithm& algorithm,

@@ -26,7 +26,7 @@ class PxnBuilder {
     }
   }
 
-  // Adds the flows that end with one from `source` to `target`.
+  // Adds the flows of which the last goes from `source` to `target`.
   void AddFlows(GroupRank source, GroupRank target) {
     const uint32_t server = layout_.server_of(source);
     const uint32_t rail = layout_.rail_of(target);
@@ -42,7 +42,8 @@ class PxnBuilder {
   }
 
  private:
-  // What the ranks of a server send to one target is in a row.
+  // Adds the chunks. Those from the ranks of a server to one target are in a
+  // row.
   void AddChunks(const CollectiveRequest& request, Bytes bytes) {
     const uint32_t n = layout_.num_ranks();
     const bool is_uneven = IsAllToAllV(request);
@@ -72,7 +73,8 @@ class PxnBuilder {
            layout_.local_of(source);
   }
 
-  // What all ranks of the server of `relay` have for `target`.
+  // Adds the flows by which `relay` forwards to `target` the data of all ranks
+  // of its server.
   void Relay(GroupRank relay, GroupRank target) {
     const auto ranks = layout_.ranks_of(layout_.server_of(relay));
     std::vector<FlowId> arrivals;

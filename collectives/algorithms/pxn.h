@@ -1,10 +1,12 @@
-// All-to-all in which data leaves a server only on the rail of its target.
+// All-to-all in which data leaves a server only on the rail of its target
+// (PXN).
 //
-// What rank i has for rank j on another server goes over NVLink to the rank of
-// i's server that is on j's rail, and from there over one NIC to j, together
-// with what the other ranks of that server have for j: one message in the place
-// of m, with m ranks on a server, and none crosses between rails. Within the
-// server, and where the server has no rank on j's rail, i sends straight to j.
+// Data from rank i to rank j on another server goes over NVLink to the rank of
+// i's server that is on j's rail. From there it goes over one NIC to j,
+// together with what the other ranks of the server have for j. With m ranks on
+// a server this is one message instead of m, and none crosses between rails.
+// Within the server, and if the server has no rank on j's rail, i sends
+// straight to j.
 //
 // With N servers of m ranks and parts of S/n bytes, a rank sends
 //
@@ -14,11 +16,11 @@
 //   to its rail           N - 1            m
 //
 // With idle links, a and a' the latencies of NVLink and network and B the
-// bandwidth of the NIC, if that is what is slowest, it takes about
-// a + a' + S (n - m)/(n B).
+// bandwidth of the NIC, if NICs are the bottleneck, it takes about a + a' + S
+// (n - m)/(n B).
 //
-// Channels mean nothing here; max_chunk and slices cut the messages, see
-// pipelined.h.
+// The number of channels has no effect; max_chunk and slices cut the messages
+// (see pipelined.h).
 //
 // Source: K. Bongale, S. Jeaugey et al., "Doubling all2all Performance with
 // NVIDIA Collective Communication Library 2.12", 2022 (PXN).
@@ -31,8 +33,8 @@
 
 namespace astra {
 
-// Errors: ResourceExhausted if there are too many flows to store: they grow
-// with the square of n.
+// Errors: ResourceExhausted if there are too many flows to store. Their number
+// grows with n^2.
 absl::StatusOr<std::unique_ptr<const FlowGraph>> PxnPattern(
     const CollectiveRequest& request, Bytes bytes);
 

@@ -11,7 +11,7 @@
 namespace astra {
 namespace {
 
-// The steps of the all-reduce that make up a collective.
+// The steps of an all-reduce that make up a collective.
 struct StepRange {
   uint32_t begin;
   uint32_t end;
@@ -141,7 +141,7 @@ class RingGraph final : public FlowGraph {
     return orders_[channel % orders_.size()];
   }
 
-  // Both read a flow's number as digits.
+  // PlaceOf and IdOf convert between a flow's number and its digits.
   Place PlaceOf(FlowId id) const {
     uint64_t rest = id.index();
     const auto digit = [&rest](uint32_t base) {
@@ -176,7 +176,8 @@ class RingGraph final : public FlowGraph {
   std::vector<std::vector<uint32_t>> positions_;  // By order, then rank.
 };
 
-// The local rank at which a ring enters a server, and goes up or down from.
+// Returns the local rank at which a ring enters a server; it goes up or down
+// from there.
 uint32_t EntryOf(absl::Span<const GroupRank> ranks, const GroupLayout& layout,
                  uint32_t channel, bool goes_up, const GroupRank* left) {
   for (uint32_t local = 0; left != nullptr && local < ranks.size(); ++local) {

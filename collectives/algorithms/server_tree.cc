@@ -7,7 +7,7 @@
 namespace astra {
 namespace {
 
-// In the first tree; `node` is not the root.
+// Returns the parent of `node`, which is not the root, in the first tree.
 uint32_t ParentOf(uint32_t node, uint32_t num_nodes) {
   const uint32_t lowest_bit = node & (~node + 1);
   const uint32_t below = node - lowest_bit;

@@ -80,7 +80,7 @@ absl::StatusOr<std::unique_ptr<const FlowGraph>> LowerSimaiNvls(
   const uint32_t n = layout.num_ranks();
   const GroupRank nv_switch = layout.nv_switch(0, 0);
   FlowGraph::Builder builder(n, layout.num_switches());
-  std::vector<FlowId> up(n);  // Of the chunk before, then of this one.
+  std::vector<FlowId> up(n);  // Upward flows of the chunk before.
   for (uint32_t i = 0; i < kNvlsChunks; ++i) {
     const ChunkId chunk =
         builder.AddChunk(Piece({0, request.bytes().count()}, i, kNvlsChunks));

@@ -19,12 +19,12 @@ uint32_t Sum(const std::vector<uint32_t>& sizes) {
 
 struct Dimension {
   uint32_t size;
-  uint32_t stride;  // From a rank to its neighbour.
+  uint32_t stride;  // Distance from a rank to its neighbour.
 };
 
-// One channel. Its chunks are numbered like ranks, with the dimension that it
-// begins with as the highest digit; so what a rank is left with after each
-// dimension is in a row.
+// One channel. Its chunks are numbered like ranks, with the first dimension of
+// the channel as the highest digit. The chunks that remain to a rank after each
+// dimension are thus in a row.
 class TorusChannel {
  public:
   TorusChannel(std::vector<Dimension> dimensions, uint32_t n, uint32_t channel,
@@ -51,8 +51,8 @@ class TorusChannel {
                      (is_last ? dimension.size * dimension.stride : 0));
   }
 
-  // Of the chunks that `rank` is left with before dimension `d`, those of
-  // `position` in it.
+  // Returns the chunks of `position` in dimension `d`, out of the chunks that
+  // remain to `rank` before this dimension.
   ChunkSpan Block(uint32_t rank, size_t d, uint32_t position) const {
     uint32_t first = 0;
     uint32_t size = n_;

@@ -18,7 +18,7 @@ uint32_t NumTreeChannels(const CollectiveRequest& request) {
   return (is_default && !is_one_server ? 2 : 1) * NumChannels(request);
 }
 
-// Adds the flows of `chunk`; `index` says which ranks are the tree ranks.
+// Adds the flows of `chunk`; `index` selects the tree ranks (see ServerChain).
 void AddFlows(const GroupLayout& layout, const ServerTree& tree, uint32_t index,
               const ChunkSpan& chunk, CausalBuilder& builder) {
   std::vector<std::vector<GroupRank>> chains;

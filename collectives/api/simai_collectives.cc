@@ -17,7 +17,7 @@
 #include "collectives/nccl/nccl_options.h"
 #include "fmt/core.h"
 
-// Estimates fill caches, so threads take turns.
+// The estimator fills caches, so threads take turns.
 struct simai_estimator {
   explicit simai_estimator(astra::CollectiveEstimator created)
       : estimator(std::move(created)) {}
@@ -29,7 +29,8 @@ struct simai_estimator {
 namespace astra {
 namespace {
 
-// The most bytes of `text`, at most `size`, that end with a character.
+// Returns the largest number of bytes of `text`, at most `size`, that ends with
+// a whole character.
 size_t WholeCharacters(std::string_view text, size_t size) {
   if (text.size() <= size) return text.size();
   const auto continues = [](char c) {
@@ -39,7 +40,7 @@ size_t WholeCharacters(std::string_view text, size_t size) {
   return size;
 }
 
-// `text` and a NUL, in a buffer of `size` bytes.
+// Copies `text` and a NUL into a buffer of `size` bytes.
 void CopyText(std::string_view text, char* buffer, size_t size) {
   if (size == 0) return;
   const size_t length = WholeCharacters(text, size - 1);

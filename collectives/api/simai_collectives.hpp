@@ -1,5 +1,6 @@
-// How long a collective takes on a GPU cluster, for programs in C++17. Needs
-// nothing but the standard library, and throws nothing of its own.
+// Estimates how long a collective takes on a GPU cluster, for programs in
+// C++17. It needs only the standard library and throws no exceptions of its
+// own.
 //
 //   std::string error;
 //   std::optional<simai::Estimator> estimator =
@@ -21,7 +22,7 @@
 
 namespace simai {
 
-// time_us, algbw_GBps, busbw_GBps, channels, algorithm, ...
+// It has the fields time_us, algbw_GBps, busbw_GBps, channels, algorithm, ...
 using Estimate = simai_collective_estimate;
 
 struct EstimatorOptions {
@@ -29,9 +30,10 @@ struct EstimatorOptions {
   std::string nccl_options;  // "NCCL_ALGO=Ring,NCCL_PROTO=Simple".
 };
 
-// All of the ranks of a system. See simai_collectives.h for the arguments, and
-// for threads. Functions that can fail return nothing then, and put into
-// `*error` one line that says why.
+// Estimates collectives of a number of ranks of a system. simai_collectives.h
+// explains the arguments and the use from several threads. A function that
+// fails returns std::nullopt and sets `*error` to one line that gives the
+// reason.
 class Estimator {
  public:
   static std::optional<Estimator> Create(const std::string& system, int ranks,
@@ -46,7 +48,7 @@ class Estimator {
     return std::nullopt;
   }
 
-  // `bytes` of `op`, "all_reduce".
+  // Estimates `op`, such as "all_reduce", for a size of `bytes`.
   std::optional<Estimate> EstimateCollective(const std::string& op,
                                              int64_t bytes,
                                              std::string* error) const {

@@ -21,7 +21,7 @@ bool IsResultColumn(const std::string& name) {
   return std::find(std::begin(kResultColumns), end, name) != end;
 }
 
-// Of two decimals; zero has no sign.
+// Returns two decimals; zero has no sign.
 std::string FormatPercent(double percent) {
   const std::string text = fmt::format("{:.2f}", percent);
   return text == "-0.00" ? "0.00" : text;

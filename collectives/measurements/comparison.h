@@ -1,4 +1,4 @@
-// Predicted beside measured times: what a comparison writes.
+// Writes the results of a comparison: predicted beside measured times.
 
 #ifndef COLLECTIVES_MEASUREMENTS_COMPARISON_H_
 #define COLLECTIVES_MEASUREMENTS_COMPARISON_H_
@@ -14,39 +14,39 @@
 
 namespace astra {
 
-// What came of one row.
+// The prediction for one row.
 struct Outcome {
   double predicted_us = 0;
-  std::string algorithm;  // "Ring", or as the registry calls it.
+  std::string algorithm;  // "Ring", or the name in registry.h.
   std::string protocol;
-  std::string status = "ok";  // Else why there is no prediction, in one line.
+  std::string status = "ok";  // Or why there is no prediction, in a line.
 
   bool ok() const { return status == "ok"; }
 };
 
-// The signed error of a prediction, in percent of the measured time.
+// Returns the signed error of a prediction, in percent of the measured time.
 inline double ErrorPercent(const MeasuredRow& row, const Outcome& outcome) {
   return (outcome.predicted_us - row.time_us) / row.time_us * 100;
 }
 
-// Whether the algorithm that the row states was predicted; none where the row
-// states none or nothing was predicted.
+// Returns whether the algorithm that the row states was predicted; nullopt if
+// the row states none or nothing was predicted.
 std::optional<bool> AgreesOnAlgorithm(const MeasuredRow& row,
                                       const Outcome& outcome);
 
-// The table with the columns predicted_us, error_pct (of two decimals),
-// algorithm, protocol and status behind its own, which stay as they were.
-// Columns of the table that have one of these names are left out: they are of
-// an earlier comparison. The first two are empty where the status is not "ok".
+// Returns the table with the columns predicted_us, error_pct (two decimals),
+// algorithm, protocol and status after its own, which stay unchanged. Columns
+// of the table with one of these names are left out, because they are from an
+// earlier comparison. predicted_us and error_pct are empty where the status is
+// not "ok".
 //
-// Requires an outcome for each row; one that is ok only of a row without a
-// problem.
+// Requires an outcome for each row. Only rows without a problem may be ok.
 std::string FormatComparison(const MeasuredTable& table,
                              absl::Span<const Outcome> outcomes);
 
-// The files of a comparison: comparison.csv, as above; comparison.svg, the
-// times over the sizes (comparison_plot.h); summary.txt, the errors
-// (error_summary.h). Requires the same.
+// Returns the files of a comparison: comparison.csv, as above; comparison.svg,
+// the times over the sizes (comparison_plot.h); summary.txt, the errors
+// (error_summary.h). Has the same requirements.
 std::vector<NamedFile> ComparisonFiles(const MeasuredTable& table,
                                        absl::Span<const Outcome> outcomes);
 

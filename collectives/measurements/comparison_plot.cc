@@ -14,7 +14,7 @@
 namespace astra {
 namespace {
 
-// What a panel shows: source, GPU, nodes, GPUs, collective.
+// Identifies a panel: source, GPU, nodes, GPUs, collective.
 using PanelKey = std::tuple<std::string_view, std::string_view, uint32_t,
                             uint32_t, CollectiveKind>;
 
@@ -22,7 +22,7 @@ PanelKey KeyOf(const MeasuredRow& row) {
   return {row.source, row.gpu, row.num_nodes, row.num_gpus, row.collective};
 }
 
-// The end of an address says most.
+// Shortens a source to its end, the most telling part of an address.
 std::string SourceTitle(std::string_view source) {
   constexpr size_t kMaxLength = 48;
   if (source.size() <= kMaxLength) return std::string(source);
@@ -40,7 +40,7 @@ PlotPanel PanelFor(const MeasuredRow& row) {
   return panel;
 }
 
-// The series of that name; that of all others where there are many.
+// Returns the series `name`, or the series "others" if there are many.
 PlotSeries* SeriesNamed(const std::string& name, PlotPanel* panel) {
   constexpr size_t kMaxSeries = 12;
   for (PlotSeries& series : panel->series) {

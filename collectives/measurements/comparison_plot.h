@@ -1,4 +1,4 @@
-// A plot of predicted and measured times.
+// Plots predicted and measured times.
 
 #ifndef COLLECTIVES_MEASUREMENTS_COMPARISON_PLOT_H_
 #define COLLECTIVES_MEASUREMENTS_COMPARISON_PLOT_H_
@@ -12,15 +12,16 @@
 
 namespace astra {
 
-// More would make a file that no viewer opens; the rest is left out, and the
-// title of the page says so.
+// Largest number of panels. More would make a file that no viewer opens.
+// Further panels are left out, and the title of the page says so.
 constexpr size_t kMaxPlotPanels = 500;
 
-// A page (svg_plot.h) with a panel for each source, GPU, number of servers and
-// GPUs, and collective, in the order of the table: time over size, measured as
-// circles, predicted as lines, a colour for each text in the column env.
+// Returns a page (svg_plot.h) with a panel for each source, GPU, number of
+// servers and GPUs, and collective, in the order of the table. A panel shows
+// time over size: measured times are circles and predicted times lines, in a
+// colour for each text of the column env.
 //
-// Requires what FormatComparison() does.
+// Has the requirements of FormatComparison().
 std::string PlotComparison(const MeasuredTable& table,
                            absl::Span<const Outcome> outcomes);
 

@@ -15,7 +15,7 @@
 namespace astra {
 namespace {
 
-// Long names, such as addresses of sources, keep their end.
+// Width of names. Longer ones, such as addresses of sources, keep their end.
 constexpr size_t kNameWidth = 56;
 
 struct Pair {
@@ -25,7 +25,7 @@ struct Pair {
 using Pairs = std::vector<Pair>;
 using Filter = std::function<bool(const MeasuredRow&)>;
 
-// Of `sorted`, which is not empty.
+// Returns a percentile of `sorted`, which is not empty.
 double Percentile(const std::vector<double>& sorted, size_t percent) {
   const size_t rank = (percent * sorted.size() + 99) / 100;
   return sorted[std::max<size_t>(rank, 1) - 1];
@@ -61,7 +61,8 @@ std::string FormatLine(std::string_view name, const Pairs& pairs,
                      summary.median_abs, summary.p90_abs);
 }
 
-// A line for each different key, in their order; the names are those of keys.
+// Returns a line for each different key, in the order of keys, named by
+// `name_of`.
 template <class KeyOf, class NameOf>
 std::string FormatGroups(std::string_view title, const Pairs& pairs,
                          const KeyOf& key_of, const NameOf& name_of) {
@@ -77,7 +78,7 @@ std::string FormatGroups(std::string_view title, const Pairs& pairs,
   return text;
 }
 
-// The exponent of the size's power of ten.
+// Returns the exponent of the largest power of ten within the size.
 int DecadeOf(const MeasuredRow& row) {
   int decade = 0;
   for (int64_t rest = row.size.count(); rest >= 10; rest /= 10) ++decade;

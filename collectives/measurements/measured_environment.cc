@@ -11,7 +11,7 @@
 namespace astra {
 namespace {
 
-// What may stand in a statement beside the algorithm, and says nothing.
+// Words that may occur in a statement and have no meaning.
 constexpr std::string_view kFillers[] = {
     "algo", "algorithm", "and",  "auto",    "aws",     "by",       "chose",
     "nccl", "chosen",    "ofi",  "picked",  "picks",   "proto",    "protocol",
@@ -35,7 +35,7 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// Small letters, without '_' and '-'.
+// Returns the text in lower case, without '_' and '-'.
 std::string Plain(std::string_view text) {
   std::string plain = LowerCase(text);
   plain.erase(std::remove_if(plain.begin(), plain.end(),
@@ -54,7 +54,7 @@ std::optional<int64_t> WholeNumber(std::string_view text) {
   return is_whole ? std::optional<int64_t>(value) : std::nullopt;
 }
 
-// The power of two of "", "b", "k", "kb", "kib", "m", ...
+// Returns the power of two of a unit: "", "b", "k", "kb", "kib", "m", ...
 std::optional<int> ShiftOf(std::string_view unit) {
   constexpr std::string_view kPrefixes = "kmgt";
   if (!unit.empty() && unit.back() == 'b') unit.remove_suffix(1);
@@ -64,7 +64,7 @@ std::optional<int> ShiftOf(std::string_view unit) {
   return 10 * static_cast<int>(kPrefixes.find(unit[0]) + 1);
 }
 
-// "1mib", "64k", "8".
+// Parses a size such as "1mib", "64k" or "8".
 std::optional<int64_t> SizeOf(std::string_view text) {
   const size_t digits =
       std::min(text.find_first_not_of("0123456789"), text.size());
@@ -77,7 +77,7 @@ std::optional<int64_t> SizeOf(std::string_view text) {
   return *number << *shift;
 }
 
-// Splits a text into clauses, and takes the settings out.
+// Splits a text into clauses and takes out the settings.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) {
@@ -104,7 +104,8 @@ class Lexer {
     if (IsIn(kClauseEnds, word.back())) EndClause();
   }
 
-  // "(NCCL_ALGO=Ring,Tree,NCCL_PROTO=LL);": a comma may belong to the value.
+  // Reads "(NCCL_ALGO=Ring,Tree,NCCL_PROTO=LL);": a comma may be part of a
+  // value.
   void ReadSettings(std::string_view word) {
     while (!word.empty() && IsIn("(\"'", word[0])) word.remove_prefix(1);
     while (StartsWith(word, "NCCL_")) {
@@ -138,7 +139,8 @@ class Lexer {
     AddWord(&word);
   }
 
-  // The signs "at most" and "at least" are one character each, of three bytes.
+  // Replaces the signs for "at most" and "at least", of three bytes each in
+  // UTF-8.
   static std::string WithAsciiSigns(std::string_view text) {
     std::string ascii;
     for (size_t i = 0; i < text.size(); ++i) {
@@ -177,7 +179,7 @@ class Statement {
     }
   }
 
-  // Whether the clause states just one algorithm, and for this case.
+  // Returns whether the clause states exactly one algorithm, for this case.
   bool holds() const { return understood_ && holds_ && num_algorithms_ == 1; }
 
   std::optional<NcclAlgorithm> algorithm;
@@ -200,7 +202,7 @@ class Statement {
     }
   }
 
-  // "<=1MiB", "<= 1 MiB", ">1k".
+  // Reads a condition such as "<=1MiB", "<= 1 MiB" or ">1k".
   void ReadSize(std::string_view word) {
     const bool less = word[0] == '<';
     const bool or_equal = word.size() > 1 && word[1] == '=';
@@ -220,7 +222,7 @@ class Statement {
     }
   }
 
-  // "2 and 4 GPUs", "6", "2..8 GPUs".
+  // Reads numbers such as "2 and 4 GPUs", "6" or "2..8 GPUs".
   void ReadNumbersOfGpus() {
     bool any = false;
     bool matches = false;
@@ -257,7 +259,7 @@ class Statement {
   int num_algorithms_ = 0;
 };
 
-// The number behind an option of nccl-tests: "-G 1", "-G1".
+// Returns the number after an option of nccl-tests: "-G 1", "-G1".
 std::optional<int64_t> OptionOf(const std::vector<Clause>& clauses,
                                 std::string_view option) {
   for (const Clause& clause : clauses) {
@@ -273,7 +275,7 @@ std::optional<int64_t> OptionOf(const std::vector<Clause>& clauses,
   return std::nullopt;
 }
 
-// Whether a clause has a word that begins so, and does not deny it.
+// Returns whether a clause has a word with this beginning and no negation.
 bool Says(const std::vector<Clause>& clauses, std::string_view begin) {
   for (const Clause& clause : clauses) {
     bool says = false;

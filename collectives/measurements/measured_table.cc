@@ -22,7 +22,7 @@ constexpr std::string_view kRequired[] = {
     "gpu", "nodes", "gpus_total", "nic_gbps", "collective", "bytes", "time_us",
 };
 
-// Those of a table made of a log.
+// Columns of a table made from a log.
 constexpr std::string_view kAllColumns[] = {
     "source_url", "gpu",          "nodes", "gpus_total", "nic_gbps",
     "nvlink_gen", "collective",   "bytes", "algbw_GBps", "busbw_GBps",
@@ -36,7 +36,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
-// "A" of "q=A; quiet box".
+// Returns the grade in notes: 'A' for "q=A; quiet box".
 std::optional<char> GradeOf(std::string_view notes) {
   constexpr std::string_view kKey = "q=";
   constexpr std::string_view kGrades = "ABCX";
@@ -53,7 +53,7 @@ std::optional<char> GradeOf(std::string_view notes) {
   return std::nullopt;
 }
 
-// Reads the cells of a row, and keeps the first problem.
+// Reads the cells of a row and keeps the first problem.
 class RowReader {
  public:
   RowReader(absl::Span<const std::string> columns,
@@ -80,7 +80,7 @@ class RowReader {
     row_.gpu = Cell("gpu");
     row_.gpu_model = GpuModelOf(row_.gpu);
     if (row_.gpu.empty()) Note("no GPU");
-    // scripts/profile/profile_collectives.py --dry-run writes this.
+    // scripts/profile/profile_collectives.py --dry-run writes this text.
     if (row_.gpu.find("dry run") != std::string::npos) {
       Note("a time that was guessed in a dry run");
     }
@@ -116,8 +116,8 @@ class RowReader {
     row_.grade = GradeOf(Cell("notes"));
   }
 
-  // A whole number from 1; 1 where there is a problem. Spreadsheets write it as
-  // "8192.0" or "1e6" at times.
+  // Reads a whole number from 1; returns 1 if there is a problem. Spreadsheets
+  // sometimes write it as "8192.0" or "1e6".
   int64_t Whole(std::string_view column, int64_t max) {
     const std::string_view text = Cell(column);
     const absl::StatusOr<int64_t> value = ParseInteger(column, text, 1, max);

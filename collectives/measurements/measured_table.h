@@ -1,4 +1,5 @@
-// A table of measured collectives: one row for each size of each run, as CSV.
+// Reads a table of measured collectives, as CSV with a row for each size of
+// each run.
 //
 //   gpu            "H100-SXM5-80GB"
 //   nodes          servers
@@ -14,11 +15,11 @@
 //                  right, X not to be scored
 //   source_url     optional: where it was published
 //
-// The columns come in any order, and others may be there (algbw_GBps,
-// busbw_GBps); all are kept as they are. Tables of Vidur and of the regression
-// estimator are understood, too: other_tables.h turns them into these columns.
-// Rows are written by many hands: one
-// that makes no sense is not an error, but says what is wrong with it.
+// Columns come in any order. Other columns are allowed (algbw_GBps,
+// busbw_GBps), and all are kept unchanged. Tables of Vidur and of the
+// regression estimator are also read: other_tables.h converts them. A row that
+// makes no sense is not an error, since many hands write tables;
+// MeasuredRow::problem says what is wrong.
 
 #ifndef COLLECTIVES_MEASUREMENTS_MEASURED_TABLE_H_
 #define COLLECTIVES_MEASUREMENTS_MEASURED_TABLE_H_
@@ -40,15 +41,15 @@
 namespace astra {
 
 struct MeasuredRow {
-  // As they were read, one for each column of the table.
+  // Texts of the row, one for each column of the table.
   std::vector<std::string> cells;
 
-  // Why the row cannot be used, in one line; empty if it can. What follows is
-  // then valid; else some of it is not set.
+  // Reason why the row cannot be used, in one line; empty if it can. The other
+  // fields are then valid; if there is a problem, some are not set.
   std::string problem;
 
-  std::string source;     // "not stated" where the table does not tell.
-  std::string gpu;        // As written.
+  std::string source;     // "not stated" if the table does not tell.
+  std::string gpu;        // As the table spells it.
   std::string gpu_model;  // "H100"
   uint32_t num_nodes = 0;
   uint32_t num_gpus = 0;  // A multiple of num_nodes.
@@ -69,23 +70,24 @@ struct MeasuredTable {
   std::vector<MeasuredRow> rows;
 };
 
-// Limits: more is a mistake rather than a measurement.
+// Limits; anything above is a mistake rather than a measurement.
 constexpr size_t kMaxMeasuredRows = 1'000'000;
 constexpr int64_t kMaxMeasuredGpus = 1 << 20;
 constexpr int64_t kMaxMeasuredBytes = int64_t{1} << 50;
 constexpr double kMinMeasuredUs = 1e-3;
 constexpr double kMaxMeasuredUs = 1e12;
 
-// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what CsvReader refuses, a
-// column that is lacking, and too many rows.
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for errors of CsvReader, a
+// missing column, and too many rows.
 absl::StatusOr<MeasuredTable> ParseMeasuredTable(std::string_view file,
                                                  std::string_view contents);
 
-// ParseMeasuredTable of the file `path`. Errors: also those of ReadFile.
+// Applies ParseMeasuredTable to the file `path`. Errors: also those of
+// ReadFile.
 absl::StatusOr<MeasuredTable> ReadMeasuredTable(const std::string& path);
 
-// What a log of nccl-tests does not tell, or what is to be said instead: what
-// is set here goes before what the log says.
+// Facts about a run that a log of nccl-tests does not state. A field that is
+// set overrides the log.
 struct LogSetting {
   std::string source = "not stated";
   std::optional<CollectiveKind> collective;
@@ -96,11 +98,11 @@ struct LogSetting {
   std::string nvlink = "not stated";
   std::string env;
   std::string notes;
-  bool in_place = false;  // Which half of each row.
+  bool in_place = false;  // Uses the in-place half of rows.
 };
 
-// The log as a table with all columns above and the two bandwidths. What NCCL
-// said it chose goes to `env`, behind the setting's.
+// Returns the log as a table with all columns above and the two bandwidths. The
+// choices that NCCL reported are appended to `env` of the setting.
 MeasuredTable TabulateLog(const NcclTestsLog& log, const LogSetting& setting);
 
 }  // namespace astra

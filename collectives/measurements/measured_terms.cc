@@ -10,7 +10,7 @@ namespace astra {
 namespace {
 
 struct CollectiveWord {
-  std::string_view word;  // Small letters and digits.
+  std::string_view word;  // Lower-case letters and digits.
   CollectiveKind kind;
 };
 constexpr CollectiveWord kCollectives[] = {
@@ -30,9 +30,9 @@ constexpr CollectiveWord kCollectives[] = {
     {"scatter", CollectiveKind::kScatter},
 };
 
-// How a word begins, and the transport that it tells.
+// The beginning of a word, and the transport that it implies.
 struct TransportWord {
-  std::string_view word;  // Small letters and digits.
+  std::string_view word;  // Lower-case letters and digits.
   std::string_view transport;
 };
 constexpr std::string_view kAnyRdma = "RDMA";
@@ -59,7 +59,7 @@ constexpr TransportWord kTransports[] = {
     {"bluefield", kAnyRdma},
 };
 
-// The rates of InfiniBand by name, in Gbit/s: of four lanes.
+// Rates of InfiniBand generations with four lanes, in Gbit/s.
 struct RateWord {
   std::string_view word;
   double gbps;
@@ -74,7 +74,7 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// Letters and digits alone, the letters small.
+// Returns only the letters, in lower case, and digits.
 std::string Bare(std::string_view text) {
   std::string bare;
   for (const char c : text) {
@@ -97,8 +97,8 @@ std::vector<std::string_view> SplitAt(std::string_view text,
   }
 }
 
-// Takes a number off the front of `text`; none, and nothing taken, where there
-// is none or one too large.
+// Takes a number off the front of `text`. If there is none, or it is too large,
+// takes nothing and returns nullopt.
 template <class T>
 std::optional<T> TakeNumber(std::string_view* text) {
   T value = {};
@@ -110,14 +110,14 @@ std::optional<T> TakeNumber(std::string_view* text) {
   return value;
 }
 
-// "NVL72", the rack; "NVL" alone is the link.
+// Parses a rack such as "NVL72"; "NVL" alone is only the link.
 std::optional<uint32_t> NvlinkDomainOf(const std::string& bare) {
   if (!StartsWith(bare, "nvl")) return std::nullopt;
   std::string_view rest = std::string_view(bare).substr(3);
   return TakeNumber<uint32_t>(&rest);
 }
 
-// Reads the words of what is said of NICs.
+// Reads the words of a description of NICs.
 class NicReader {
  public:
   explicit NicReader(std::string_view text) {
@@ -140,18 +140,18 @@ class NicReader {
     const std::string bare = Bare(word);
     if (bare == "none") nics_.none = true;
     if (!nics_.nvlink_domain) nics_.nvlink_domain = NvlinkDomainOf(bare);
-    // "x400", behind a number by itself.
+    // A rate such as "x400", after a separate number.
     if (bare.size() > 1 && bare[0] == 'x' && IsDigit(bare[1])) {
       ReadRate(std::string_view(word).substr(1), next);
     }
     ReadTransport(bare);
   }
 
-  // "8", "8x", "8x400", "8x400Gb/s", "400G", "400" before "Gb/s".
+  // Reads "8", "8x", "8x400", "8x400Gb/s", "400G", or "400" before "Gb/s".
   void ReadNumber(std::string_view word, std::string_view next) {
     std::string_view rest = word;
     const std::optional<uint32_t> count = TakeNumber<uint32_t>(&rest);
-    // The sign for "times", as UTF-8.
+    // The sign for "times" in UTF-8.
     const bool times = StartsWith(rest, "\xc3\x97");
     if (count && (times || StartsWith(rest, "x") || StartsWith(rest, "*"))) {
       if (!nics_.count) nics_.count = count;
@@ -165,7 +165,7 @@ class NicReader {
     if (count && rest.empty() && !nics_.count) nics_.count = count;
   }
 
-  // "400G", "50GB/s", "1.6Tbps"; `next` may be the unit.
+  // Reads a rate such as "400G", "50GB/s" or "1.6Tbps"; `next` may be the unit.
   void ReadRate(std::string_view text, std::string_view next) {
     constexpr double kBitsPerByte = 8;
     constexpr double kGigabitsPerTerabit = 1000;
@@ -195,7 +195,7 @@ class NicReader {
     }
   }
 
-  // "200" of "NDR200".
+  // Reads the rate after a generation: "200" of "NDR200".
   void ReadRateBehind(std::string_view digits) {
     const std::optional<double> gbps = TakeNumber<double>(&digits);
     if (gbps && *gbps > 0) nics_.gbps = gbps;
@@ -205,8 +205,8 @@ class NicReader {
   bool counted_for_ = false;  // "per SOMETHING" was read.
 };
 
-// One to three letters, digits, perhaps a letter or two: "H100", "MI300X",
-// "L40S"; not the names of memory, sockets and racks.
+// Recognizes one to three letters, digits, and up to two letters: "H100",
+// "MI300X", "L40S". Names of memory, sockets and racks are no models.
 bool IsGpuModel(std::string_view word) {
   constexpr std::string_view kOthers[] = {"SXM", "HBM", "NVL", "PCI", "GEN"};
   constexpr size_t kMaxLetters = 3;
@@ -225,7 +225,7 @@ bool IsGpuModel(std::string_view word) {
   return i == word.size() && i - suffix <= kMaxSuffix;
 }
 
-// "2.26.2" at the front of `text`; none where no second part follows.
+// Reads "2.26.2" at the front of `text`; returns nullopt without a second part.
 std::optional<MeasuredVersion> TakeVersion(std::string_view text) {
   MeasuredVersion version;
   const std::optional<uint32_t> major = TakeNumber<uint32_t>(&text);
@@ -241,7 +241,7 @@ std::optional<MeasuredVersion> TakeVersion(std::string_view text) {
   return version;
 }
 
-// NCCL_VERSION(X, Y, Z) is 10000 X + 100 Y + Z, from 2.9 on.
+// Decodes NCCL_VERSION(X, Y, Z), which is 10000 X + 100 Y + Z from 2.9 on.
 std::optional<MeasuredVersion> VersionOfCode(std::string_view word) {
   constexpr uint32_t kLeast = 20'900;
   constexpr uint32_t kMost = 99'999;

@@ -1,7 +1,7 @@
-// The terms in which people report what they measured: a collective, a GPU, the
-// NICs of a server, NVLink, a version of NCCL. They are written for readers,
-// each in its own way, so these functions take what they understand and leave
-// the rest; none fails.
+// Reads the terms in which people report measurements: a collective, a GPU, the
+// NICs of a server, NVLink, a version of NCCL. Such texts are written for
+// readers, in many ways. The functions use what they understand and skip the
+// rest; none fails.
 
 #ifndef COLLECTIVES_MEASUREMENTS_MEASURED_TERMS_H_
 #define COLLECTIVES_MEASUREMENTS_MEASURED_TERMS_H_
@@ -17,41 +17,45 @@
 
 namespace astra {
 
-// "all_reduce", "AllReduce", "all-to-all", "alltoall", "sendrecv", and the
-// programs of nccl-tests, such as "all_reduce_perf"; none for another word.
+// Returns the collective that "all_reduce", "AllReduce", "all-to-all",
+// "alltoall", "sendrecv" or a program of nccl-tests such as "all_reduce_perf"
+// names; nullopt for another word.
 std::optional<CollectiveKind> CollectiveOf(std::string_view text);
 
-// What nccl-tests calls a collective: "all_reduce", "alltoall", "sendrecv".
+// Returns the name in nccl-tests: "all_reduce", "alltoall", "sendrecv".
 std::string_view NcclTestsName(CollectiveKind kind);
 std::vector<std::string_view> NcclTestsNames();
 
-// The model alone: "H100" of "NVIDIA H100 80GB HBM3" and of "H100-SXM5-80GB",
-// "GB200" of "GB200 NVL72". `text` itself where no model is found in it.
+// Returns only the model: "H100" for "NVIDIA H100 80GB HBM3" and
+// "H100-SXM5-80GB", "GB200" for "GB200 NVL72". Returns `text` if it has no
+// known model.
 std::string GpuModelOf(std::string_view text);
 
 // The NICs of a server: "8x400 IB", "32x100 EFA", "1x400 per GPU", "none".
-// What a text does not tell stays empty: "EFAv2" says but the transport.
+// Fields that the text does not state are empty: "EFAv2" gives only the
+// transport.
 struct MeasuredNics {
-  bool none = false;              // Stated: a server by itself.
-  std::optional<uint32_t> count;  // Of a server, or of each GPU.
+  bool none = false;              // The text states that there are no NICs.
+  std::optional<uint32_t> count;  // NICs of a server, or of a GPU.
   bool per_gpu = false;
-  std::optional<double> gbps;  // Of one NIC: Gbit/s in each direction.
-  // "IB", "RoCE", "EFA", "TCPX", "TCPXO", "TCP", "Slingshot"; "RDMA" where it
-  // may be either of the first two, as with the name of a NIC (CX-7); or empty.
+  std::optional<double> gbps;  // Rate of a NIC each way, in Gbit/s.
+  // "IB", "RoCE", "EFA", "TCPX", "TCPXO", "TCP" or "Slingshot". "RDMA" if it
+  // may be either of the first two, as with the name of a NIC (CX-7). Else
+  // empty.
   std::string transport;
-  std::optional<uint32_t> nvlink_domain;  // GPUs, of "NVL72".
+  std::optional<uint32_t> nvlink_domain;  // GPUs: 72 for "NVL72".
 
   friend bool operator==(const MeasuredNics&, const MeasuredNics&) = default;
 };
 MeasuredNics ParseMeasuredNics(std::string_view text);
 
-// NVLink: "NVLink4 NVSwitch3 (18 links, 450 GB/s/dir)".
+// The NVLinks of a GPU: "NVLink4 NVSwitch3 (18 links, 450 GB/s/dir)".
 struct MeasuredNvlink {
   std::optional<uint32_t> generation;
-  std::optional<uint32_t> num_links;  // Of a GPU.
-  std::optional<double> gb_per_s;     // Of a GPU, in each direction.
+  std::optional<uint32_t> num_links;  // Links of a GPU.
+  std::optional<double> gb_per_s;     // Rate of a GPU each way, in GB/s.
   bool has_switch = false;
-  std::optional<uint32_t> nvlink_domain;  // GPUs, of "NVL72".
+  std::optional<uint32_t> nvlink_domain;  // GPUs: 72 for "NVL72".
 
   friend bool operator==(const MeasuredNvlink&,
                          const MeasuredNvlink&) = default;
@@ -67,8 +71,8 @@ struct MeasuredVersion {
                           const MeasuredVersion&) = default;
 };
 
-// The first version in a text: "2.26.2+cuda12.8", "v2.18", or as the number
-// that NCCL makes of it, 22602.
+// Returns the first version in a text: "2.26.2+cuda12.8", "v2.18", or the
+// number 22602 that NCCL makes of 2.26.2.
 std::optional<MeasuredVersion> ParseMeasuredVersion(std::string_view text);
 
 }  // namespace astra

@@ -31,14 +31,15 @@ bool IsWhole(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsDigit);
 }
 
-// What may stand in a row behind its type, also as a word of a time stamp.
+// Returns whether a word may follow the type in a row, also as part of a time
+// stamp.
 bool IsValue(std::string_view text) {
   constexpr std::string_view kCharacters = "0123456789.+-e:";
   return text == "N/A" || text == "inf" || text == "nan" ||
          text.find_first_not_of(kCharacters) == std::string_view::npos;
 }
 
-// "HOST:PID:TID", before which something may have been printed: its begin.
+// Recognizes "HOST:PID:TID"; the beginning may be other output.
 bool IsNcclOrigin(std::string_view text) {
   const size_t last = text.rfind(':');
   if (last == std::string_view::npos || last == 0) return false;
@@ -48,7 +49,7 @@ bool IsNcclOrigin(std::string_view text) {
          IsWhole(text.substr(last + 1));
 }
 
-// The tokens of a line, behind the tag of mpirun or the label of srun.
+// Returns the tokens of a line after the tag of mpirun or the label of srun.
 std::vector<Token> WithoutTag(absl::Span<const Token> tokens) {
   std::vector<Token> rest(tokens.begin(), tokens.end());
   if (rest.empty()) return rest;
@@ -71,7 +72,7 @@ struct Choice {
   std::optional<NcclProtocol> protocol;
 };
 
-// The element of that number: older NCCL prints numbers instead of names.
+// Returns the element of this number: older NCCL prints numbers, not names.
 template <class T, size_t kSize>
 std::optional<T> Numbered(std::string_view text, const T (&all)[kSize]) {
   if (text.size() != 1 || !IsDigit(text[0])) return std::nullopt;
@@ -108,7 +109,7 @@ class Parser {
   }
 
  private:
-  // What of a line is not NCCL's.
+  // Returns the tokens of a line that are not from NCCL.
   std::vector<Token> TakeNcclLine(std::vector<Token> tokens) {
     for (size_t i = 0; i + 1 < tokens.size(); ++i) {
       const std::string_view level = tokens[i + 1].text;
@@ -128,7 +129,7 @@ class Parser {
     return tokens;
   }
 
-  // Where the name of the host begins in "-1HOST:PID:TID".
+  // Returns where the name of the host begins in "-1HOST:PID:TID".
   size_t OriginBegin(std::string_view text, bool follows) const {
     if (!follows) return 0;
     for (const std::string& host : log_.hosts) {
@@ -139,7 +140,7 @@ class Parser {
     return IsDigit(text[0]) ? 1 : 0;
   }
 
-  // "AllReduce: 8 Bytes -> Algo RING proto LL ...".
+  // Reads "AllReduce: 8 Bytes -> Algo RING proto LL ...".
   void ReadNccl(absl::Span<const Token> words) {
     for (size_t i = 1; i + 5 < words.size(); ++i) {
       if (words[i].text != "Bytes" || words[i + 2].text != "Algo" ||
@@ -161,7 +162,7 @@ class Parser {
     }
   }
 
-  // "NCCL version 2.29.2+cuda13.1", "nccl-library=22902".
+  // Reads "NCCL version 2.29.2+cuda13.1" or "nccl-library=22902".
   void FindVersion(absl::Span<const Token> tokens) {
     constexpr std::string_view kLibrary = "nccl-library=";
     for (size_t i = 0; i < tokens.size() && log_.nccl_version.empty(); ++i) {
@@ -175,7 +176,7 @@ class Parser {
     }
   }
 
-  // Takes the text of `token` behind its first `skipped` bytes.
+  // Sets the version to the text of `token` after its first `skipped` bytes.
   void SetVersion(const Token& token, size_t skipped) {
     log_.nccl_version = token.text.substr(skipped);
     log_.nccl_version_place = Place(token, skipped);
@@ -185,7 +186,8 @@ class Parser {
     return fmt::format("{}:{}:{}", file_, token.line, token.column + skipped);
   }
 
-  // Any word such as "/usr/bin/all_reduce_perf", in the command or a comment.
+  // Finds a word such as "/usr/bin/all_reduce_perf", in the command or a
+  // comment.
   void FindCollective(absl::Span<const Token> tokens) {
     for (const Token& token : tokens) {
       if (log_.collective) return;
@@ -220,7 +222,8 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // "Rank 0 Group 0 Pid 7 on node1 device 0 [0x1b] NVIDIA H100 80GB HBM3".
+  // Reads "Rank 0 Group 0 Pid 7 on node1 device 0 [0x1b] NVIDIA H100 80GB
+  // HBM3".
   void ReadRank(absl::Span<const Token> tokens) {
     if (tokens.size() < 2) return;
     const absl::StatusOr<int64_t> rank =
@@ -278,7 +281,7 @@ class Parser {
     if (log_.ranks_place.empty()) log_.ranks_place = Place(tokens[0]);
     row_.insert(row_.end(), tokens.begin(), tokens.end());
     if (row_.size() < columns_.size()) return absl::OkStatus();
-    // A time stamp is one column and two words.
+    // A time stamp is one column but two words.
     const size_t most =
         columns_.size() + (columns_.back() == "timestamp" ? 1 : 0);
     if (row_.size() > most) {
@@ -361,9 +364,9 @@ class Parser {
   std::string_view file_;
   TextReader reader_;
   std::vector<std::string> columns_;
-  std::vector<Token> row_;             // The row that has begun.
-  std::map<int64_t, Choice> choices_;  // By size, the last of each.
-  std::set<std::string_view> hosts_;   // Those of the log.
+  std::vector<Token> row_;             // Row that has begun, so far.
+  std::map<int64_t, Choice> choices_;  // By size; the last choice counts.
+  std::set<std::string_view> hosts_;   // The hosts in the log.
   std::set<std::string> gpus_;
   NcclTestsLog log_;
 };

@@ -1,5 +1,5 @@
-// Reads what nccl-tests prints: all_reduce_perf and its siblings, with what
-// NCCL, mpirun and srun mix into it.
+// Reads the output of nccl-tests (all_reduce_perf and its siblings), with the
+// lines that NCCL, mpirun and srun mix into it.
 //
 //   # nThread 1 nGpus 2 minBytes 8 maxBytes 16 step: 2(factor) ... graph: 0
 //   #  Rank  0 Group  0 Pid 7 on node1 device  0 [0x1b] NVIDIA H100 80GB HBM3
@@ -8,12 +8,12 @@
 //              8       2   float     sum      -1  24.01   0.00   0.00      0
 //              ...
 //
-// The line of names decides what the columns are; without it they are those of
-// nccl-tests 2.13 and later. What stands before a line is taken off: the tag of
-// mpirun --tag-output ("[1,0]<stdout>:") and the label of srun ("0:"). Lines of
-// NCCL ("HOST:PID:TID [0] NCCL INFO ...") may come anywhere, also within a row,
-// which then goes on some lines further down. Of them only those count that say
-// which algorithm was chosen (NCCL_DEBUG_SUBSYS=TUNING).
+// The line of names decides what the columns are. Without it they are those of
+// nccl-tests 2.13 and later. Prefixes of lines are removed: the tag of mpirun
+// --tag-output ("[1,0]<stdout>:") and the label of srun ("0:"). Lines of NCCL
+// ("HOST:PID:TID [0] NCCL INFO ...") may come anywhere, even within a row,
+// which then goes on some lines further down. Only those lines of NCCL are used
+// that say which algorithm was chosen (NCCL_DEBUG_SUBSYS=TUNING).
 //
 // Source: nccl-tests, src/util.cu and src/common.cu; NCCL, src/enqueue.cc.
 
@@ -34,53 +34,55 @@
 
 namespace astra {
 
-// One half of a row. Bandwidths are in GB/s (10^9 B/s), as printed.
+// The out-of-place or in-place half of a row. Bandwidths are in GB/s (10^9
+// B/s), as printed.
 struct NcclTestsTime {
   double time_us = 0;
   double algbw = 0;
   double busbw = 0;
-  std::optional<double> num_wrong;  // None where it was not checked.
+  std::optional<double> num_wrong;  // Nullopt if not checked.
 };
 
 struct NcclTestsRow {
   Bytes size;
-  int64_t count = 0;  // Elements.
+  int64_t count = 0;  // Number of elements.
   std::string type;   // "float"
-  std::string redop;  // "sum", "none"; empty where there is no such column.
-  std::string root;   // "-1"; empty likewise.
+  std::string redop;  // "sum", "none"; empty without this column.
+  std::string root;   // "-1"; empty without this column.
   NcclTestsTime out_of_place;
   NcclTestsTime in_place;
 
-  // What NCCL said it chose for this size; none where it did not.
+  // The choice that NCCL reported for this size, if it did.
   std::optional<NcclAlgorithm> algorithm;
   std::optional<NcclProtocol> protocol;
 };
 
 struct NcclTestsLog {
-  std::optional<CollectiveKind> collective;  // None where nothing tells it.
-  uint32_t num_ranks = 0;                    // 0 where no rank is listed.
-  // "FILE:LINE:COLUMN" of the last rank listed; of the first row where none is.
+  std::optional<CollectiveKind> collective;  // Nullopt if unknown.
+  uint32_t num_ranks = 0;                    // 0 if no rank is listed.
+  // "FILE:LINE:COLUMN" of the last listed rank, or of the first row if no rank
+  // is listed.
   std::string ranks_place;
-  std::vector<std::string> hosts;  // In the order of their ranks.
-  std::vector<std::string> gpus;   // The different names, likewise.
-  std::string nccl_version;        // As printed; empty if it is not.
+  std::vector<std::string> hosts;  // Hosts, in the order of their ranks.
+  std::vector<std::string> gpus;   // Different GPU names, by first rank.
+  std::string nccl_version;        // Version as printed; empty if absent.
   std::string nccl_version_place;  // "FILE:LINE:COLUMN" of nccl_version.
   bool uses_cuda_graph = false;
   std::vector<NcclTestsRow> rows;  // At least one.
 };
 
-// More is a mistake rather than a log.
+// Limits; anything above is a mistake rather than a log.
 constexpr size_t kMaxNcclTestsRows = 100'000;
 constexpr uint32_t kMaxNcclTestsRanks = 1 << 20;
 
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for a log without rows, a row
-// that ends too soon or holds what is no number, a line of names that lacks
+// that is too short or has a cell that is no number, a line of names without
 // "time", "algbw" or "busbw", times of the CPU (option -C), and a second test
 // in the same log.
 absl::StatusOr<NcclTestsLog> ParseNcclTestsLog(std::string_view file,
                                                std::string_view contents);
 
-// ParseNcclTestsLog of the file `path`. Errors: also those of ReadFile.
+// Applies ParseNcclTestsLog to the file `path`. Errors: also those of ReadFile.
 absl::StatusOr<NcclTestsLog> ReadNcclTestsLog(const std::string& path);
 
 }  // namespace astra

@@ -33,7 +33,7 @@ std::string UpperCase(std::string_view text) {
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
-// "time_stats.all_reduce.median", the one column of that kind.
+// Finds the one column such as "time_stats.all_reduce.median".
 std::optional<size_t> MedianColumn(const CsvReader& csv) {
   for (size_t i = 0; i < csv.header().size(); ++i) {
     const std::string_view name = csv.header()[i].text;
@@ -46,8 +46,8 @@ std::optional<size_t> MedianColumn(const CsvReader& csv) {
   return std::nullopt;
 }
 
-// "A100-SXM4-80GB" of "NVIDIAA100-SXM4-80GB", and "GH200-120GB" of
-// "NVIDIAGH200120GB": the estimator takes the blanks out of the driver's name.
+// Returns "A100-SXM4-80GB" for "NVIDIAA100-SXM4-80GB", and "GH200-120GB" for
+// "NVIDIAGH200120GB": the estimator removes the blanks of the driver's name.
 std::string GpuOfDriver(std::string_view name) {
   constexpr std::string_view kVendor = "NVIDIA";
   constexpr size_t kModelDigits = 3;
@@ -65,7 +65,7 @@ std::string GpuOfDriver(std::string_view name) {
   return fmt::format("{}-{}", name.substr(0, model), name.substr(model));
 }
 
-// What the path of an estimator's table tells.
+// Facts in the path of an estimator's table.
 struct EstimatorName {
   std::string gpu;
   std::string collective;
@@ -150,7 +150,7 @@ absl::StatusOr<OtherRows> ReadEstimator(std::string_view file, CsvReader& csv) {
   const size_t nodes = csv.Column("nodes");
   const size_t per_node = csv.Column("GPUsPerNode");
   const size_t time = csv.Column("dur(us)");
-  // Whole numbers are written as "2.0".
+  // The table has whole numbers as "2.0".
   const auto count = [&csv](size_t column) {
     return static_cast<int64_t>(csv.Number(column, 1, kMaxGpus));
   };
@@ -158,7 +158,7 @@ absl::StatusOr<OtherRows> ReadEstimator(std::string_view file, CsvReader& csv) {
   while (csv.NextRow() && rows.size() < kMaxRows) {
     const int64_t num_nodes = count(nodes);
     const int64_t num_gpus = num_nodes * count(per_node);
-    // nccl-tests counts what an all-gather gathers.
+    // The size in nccl-tests is what an all-gather gathers.
     const double parts =
         name.collective == "allgather" ? static_cast<double>(num_gpus) : 1;
     rows.push_back(

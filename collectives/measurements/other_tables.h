@@ -1,15 +1,16 @@
 // Turns tables of collectives that other programs measured into the columns of
-// measured_table.h, so that `simai_collective --compare-table` reads them as
-// they are.
+// measured_table.h, so that `simai_collective --compare-table` reads them
+// unchanged.
 //
 //   if (const std::optional<TableForm> form = OtherFormOf(csv)) {
 //     ASTRA_ASSIGN_OR_RETURN(rows, ReadOtherRows(*form, file, csv));
 //   }
 //
-// What the tables themselves do not state, the path of the file tells:
+// The path of the file tells what the table does not state:
 //
 // clang-format off
-//   Vidur: NODE/all_reduce.csv, NODE/send_recv.csv, as in a100_dgx/all_reduce.csv
+//   Vidur: NODE/all_reduce.csv, NODE/send_recv.csv, as in
+//   a100_dgx/all_reduce.csv
 //     time_stats.NAME.median  ms
 //     num_workers             GPUs
 //     devices_per_node        GPUs of each node
@@ -26,11 +27,12 @@
 //     PRECISION               "fp16", "bf16" or "fp32"
 // clang-format on
 //
-// Neither states the NICs: between nodes, those of the nearest system count.
+// Neither states the NICs; between nodes, the NICs of the nearest system are
+// used.
 //
-// Sources: Vidur, data/profiling/network; estimate-train-time, regressors. That
-// `shape` of an all-gather is the part of one rank follows from its times: bus
-// bandwidths between two nodes are then those of the all-reduce, 4.3 GB/s.
+// Sources: Vidur, data/profiling/network; estimate-train-time, regressors. The
+// times show that `shape` of an all-gather is the part of one rank: only then
+// are bus bandwidths between two nodes those of the all-reduce, 4.3 GB/s.
 
 #ifndef COLLECTIVES_MEASUREMENTS_OTHER_TABLES_H_
 #define COLLECTIVES_MEASUREMENTS_OTHER_TABLES_H_
@@ -47,26 +49,26 @@ namespace astra {
 
 enum class TableForm { kVidur, kEstimator };
 
-// The columns of the cells that ReadOtherRows returns.
+// Columns of the cells that ReadOtherRows returns.
 inline constexpr std::string_view kOtherColumns[] = {
     "gpu",        "nodes",      "gpus_total", "nic_gbps",
     "nvlink_gen", "collective", "bytes",      "time_us",
 };
 
-// What "nvlink_gen" says of servers in which NVLink joins pairs of GPUs.
+// Value of "nvlink_gen" for servers in which NVLink joins pairs of GPUs.
 inline constexpr std::string_view kPairsOfGpus = "pairs";
 
-// The program whose columns `csv` has; none if it is neither of the two.
+// Returns the program whose columns `csv` has, or nullopt if it is neither.
 std::optional<TableForm> OtherFormOf(const CsvReader& csv);
 
-// Cells by kOtherColumns, row by row.
+// Cells in the order of kOtherColumns, row by row.
 using OtherRows = std::vector<std::vector<std::string>>;
 
 // Reads the rest of `csv`, the file `file`.
 //
-// Errors: InvalidArgument for a path that does not tell the GPU, or, of the
-// estimator, the collective and the precision; cells that are no numbers; and
-// more than 1,000,000 rows.
+// Errors: InvalidArgument for a path that does not tell the GPU or, for the
+// estimator, the collective and the precision; for cells that are no numbers;
+// and for more than 1,000,000 rows.
 absl::StatusOr<OtherRows> ReadOtherRows(TableForm form, std::string_view file,
                                         CsvReader& csv);
 

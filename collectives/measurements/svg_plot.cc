@@ -11,17 +11,18 @@
 namespace astra {
 namespace {
 
-// In pixels.
+// Sizes of the layout, in pixels unless they count something.
 constexpr size_t kPanelsInRow = 4;
 constexpr double kPanelWidth = 340;
 constexpr double kHeadHeight = 40;
-constexpr double kLeft = 52;  // Of the axes within the panel.
+constexpr double kLeft = 52;  // Axes within the panel.
 constexpr double kRight = 326;
 constexpr double kPlotHeight = 190;
 constexpr double kLineHeight = 13;
 constexpr double kXAxisHeight = 34;
 constexpr double kMargin = 16;
-constexpr size_t kMaxTextLength = 50;  // Of a name; of the page, twice that.
+// Characters of a name; twice for the page.
+constexpr size_t kMaxTextLength = 50;
 
 constexpr std::string_view kColours[] = {"#0072b2", "#d55e00", "#009e73",
                                          "#cc79a7", "#e69f00", "#56b4e9",
@@ -57,7 +58,7 @@ std::string Escaped(std::string_view text, size_t max_length = kMaxTextLength) {
   return escaped;
 }
 
-// Whole decades, and where on the page they are.
+// Whole decades and their positions on the page.
 class Axis {
  public:
   Axis(double begin, double end) : begin_(begin), end_(end) {}
@@ -66,7 +67,7 @@ class Axis {
     low_ = std::min(low_, static_cast<int>(std::floor(std::log10(value))));
     high_ = std::max(high_, static_cast<int>(std::ceil(std::log10(value))));
   }
-  // Of one decade at least; from 1 to 10 where nothing was included.
+  // Makes the axis at least one decade, or 1 to 10 if nothing was included.
   void Finish() {
     if (low_ > high_) low_ = high_ = 0;
     if (low_ == high_) ++high_;
@@ -172,7 +173,7 @@ class PanelWriter {
                           x_.Of(point.x), y_.Of(point.y));
     }
     if (num_points == 0) return;
-    // One point alone is a short dash.
+    // A single point is drawn as a short dash.
     svg_ += fmt::format("<path class=\"l\" stroke=\"{}\" d=\"{}{}\"/>\n",
                         colour, path, num_points == 1 ? "m-5 0h10" : "");
   }

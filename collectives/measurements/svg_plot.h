@@ -1,5 +1,5 @@
-// Small plots on logarithmic axes, many on one page, as a file that needs
-// nothing else (SVG 1.1). Equal plots give equal text.
+// Draws small plots on logarithmic axes, many on one page, as a self-contained
+// SVG 1.1 file. Equal plots give equal text.
 
 #ifndef COLLECTIVES_MEASUREMENTS_SVG_PLOT_H_
 #define COLLECTIVES_MEASUREMENTS_SVG_PLOT_H_
@@ -12,12 +12,12 @@
 namespace astra {
 
 struct PlotPoint {
-  double x = 0;  // Above 0, as is y; others are left out.
+  double x = 0;  // x and y must be above 0 to be shown.
   double y = 0;
 };
 
-// A circle for each of `dots`, a line through `line` in the order given, both
-// in one colour. The name is shown below the panel.
+// A circle for each of `dots`, and a line through `line` in the given order,
+// both in one colour. The name is shown below the panel.
 struct PlotSeries {
   std::string name;
   std::vector<PlotPoint> dots;
@@ -25,14 +25,15 @@ struct PlotSeries {
 };
 
 struct PlotPanel {
-  std::vector<std::string> title;  // Its lines.
+  std::vector<std::string> title;  // Lines of the title.
   std::string x_label;             // With the unit.
   std::string y_label;
   std::vector<PlotSeries> series;
 };
 
-// A page of panels, four in a row, in their order. Axes span whole decades, and
-// in each panel their own. Long texts are cut; what is not ASCII becomes "?".
+// Returns a page of panels, four in a row, in the given order. In each panel
+// the axes span whole decades of its own points. Long texts are cut, and
+// characters beyond ASCII become "?".
 std::string FormatSvg(const std::string& title,
                       absl::Span<const PlotPanel> panels);
 

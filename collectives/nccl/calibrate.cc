@@ -26,7 +26,7 @@ double HuberLoss(double error) {
   return size <= kHuber ? size * size / 2 : kHuber * (size - kHuber / 2);
 }
 
-// What makes a squared error pull as its Huber loss does.
+// Returns the weight that makes a squared error pull like its Huber loss.
 double HuberWeight(double error) {
   return std::min(1.0, kHuber / std::max(std::abs(error), kHuber));
 }
@@ -40,8 +40,8 @@ double MedianError(const std::vector<Prediction>& predictions) {
   return *middle;
 }
 
-// The solution of `a` x = `b`, for a symmetric positive definite `a`, by
-// Gaussian elimination.
+// Solves `a` x = `b` by Gaussian elimination, for a symmetric positive definite
+// `a`.
 Vector Solve(std::vector<Vector> a, Vector b) {
   const size_t n = b.size();
   for (size_t i = 0; i < n; ++i) {
@@ -58,7 +58,7 @@ Vector Solve(std::vector<Vector> a, Vector b) {
   return b;
 }
 
-// How the errors change with a constant.
+// Effect of a constant on the errors.
 struct Column {
   size_t constant;
   double effect;  // The largest change of an error.
@@ -79,7 +79,8 @@ class Search {
 
   absl::Status Run();
 
-  // The system at the point that was found, its fitted constants rounded.
+  // Returns the system at the point that was found, with fitted constants
+  // rounded.
   SystemSpec Found() const;
 
  private:
@@ -104,11 +105,12 @@ class Search {
   Point point_;
   std::vector<bool> goes_with_previous_;  // By constant.
   std::vector<bool> matters_;             // By constant.
-  double noise_ = 0;                      // The median size of the errors.
+  double noise_ = 0;                      // Median size of the errors.
   double damping_ = 1e-3;
 };
 
-// Constants at which the search has not moved keep their very value.
+// Returns the system at a point. Constants that the search has not moved keep
+// their exact value.
 SystemSpec Search::SystemAt(const Vector& x) const {
   SystemSpec system = start_;
   const std::vector<CalibratedConstant> constants =
@@ -137,7 +139,8 @@ double Search::LossOf(const Point& point) const {
   return loss;
 }
 
-// How a change of `c` by `probe`, of a coordinate, changes the errors.
+// Returns how the errors change with a change of constant `j` by `probe`, in
+// its coordinate.
 absl::StatusOr<Column> Search::Probe(const SystemSpec& system, size_t j,
                                      double probe) {
   SystemSpec changed = system;
@@ -155,14 +158,15 @@ absl::StatusOr<Column> Search::Probe(const SystemSpec& system, size_t j,
   return column;
 }
 
-// Of the constants that matter, or have: halfway is no place to leave one.
+// Returns the columns of the constants that matter now or have mattered, so
+// that no constant is left halfway.
 absl::StatusOr<std::vector<Column>> Search::Columns() {
   const SystemSpec system = SystemAt(point_.x);
   std::vector<Column> columns;
   for (size_t j = 0; j < prior_.size(); ++j) {
     ASTRA_ASSIGN_OR_RETURN(Column column, Probe(system, j, kProbe));
     if (column.effect <= kEffect) {
-      // What is not the slowest part may become it in the other direction.
+      // A part that is not the slowest may become it in the other direction.
       ASTRA_ASSIGN_OR_RETURN(column, Probe(system, j, -kProbe));
     }
     matters_[j] = matters_[j] || column.effect > kEffect ||
@@ -182,7 +186,7 @@ double Search::GradientOf(const Column& column) const {
   return gradient;
 }
 
-// The damped Gauss-Newton step, by column.
+// Returns the damped Gauss-Newton step, by column.
 Vector Search::StepOf(const std::vector<Column>& columns) const {
   std::vector<Vector> a(columns.size(), Vector(columns.size()));
   Vector b;
@@ -200,7 +204,7 @@ Vector Search::StepOf(const std::vector<Column>& columns) const {
   return Solve(std::move(a), std::move(b));
 }
 
-// Takes a step; false where none is an improvement worth a further round.
+// Takes a step; returns false if no step is worth a further round.
 absl::StatusOr<bool> Search::Improve() {
   constexpr double kMaxDamping = 1e6;
   constexpr double kFactor = 10;
@@ -243,7 +247,7 @@ absl::Status Search::Run() {
   constexpr int kMaxRounds = 60;
   ASTRA_RETURN_IF_ERROR(Evaluate(&point_));
   for (int round = 0; round < kMaxRounds; ++round) {
-    // An error of 0, as of half of few observations, tells nothing.
+    // An error of 0, possible with few observations, says nothing of the noise.
     constexpr double kLeastNoise = 1e-3;
     noise_ = std::max(kLeastNoise, MedianError(point_.predictions));
     ASTRA_ASSIGN_OR_RETURN(const bool has_improved, Improve());
@@ -252,7 +256,7 @@ absl::Status Search::Run() {
   return absl::OkStatus();
 }
 
-// To four significant digits: no measurement tells more.
+// Rounds to four significant digits, the most that measurements justify.
 double Rounded(double value) {
   const std::string text = fmt::format("{:.4g}", value);
   double rounded = value;
@@ -274,8 +278,8 @@ SystemSpec Search::Found() const {
   return system;
 }
 
-// A ramp of 0 has no size that means something: the search starts from one that
-// ramps have, from where it finds its way if there is one.
+// Gives ramps of 0, whose size has no meaning, a usual size. From there the
+// search can find a ramp if there is one.
 SystemSpec WithRampSizes(SystemSpec system) {
   constexpr double kUsualMiB = 32;
   for (Pace* pace : PacesOf(system)) {
@@ -284,7 +288,7 @@ SystemSpec WithRampSizes(SystemSpec system) {
   return system;
 }
 
-// Takes that back where there is still no ramp.
+// Restores the sizes of ramps that are still 0.
 void RestoreRampSizes(SystemSpec old, SystemSpec* system) {
   const std::vector<Pace*> old_paces = PacesOf(old);
   const std::vector<Pace*> paces = PacesOf(*system);
@@ -306,7 +310,7 @@ absl::StatusOr<Residuals> ResidualsOf(Predictor& predictor,
   return residuals;
 }
 
-// Names the constants in which the systems differ, and states their origin.
+// Lists the constants in which the systems differ, and states their origin.
 void StateChanges(const SystemSpec& before, SystemCalibration* calibration) {
   SystemSpec old = before;
   SystemSpec& system = calibration->system;

@@ -1,31 +1,32 @@
 // Fits the constants of a system that only measurements tell: least times of
 // collectives, latencies, and the paces of algorithms (system_spec.h).
 //
-// Minimised is the sum, over the observations, of the Huber loss of
+// The fit minimises the sum, over the observations, of the Huber loss of
 //
 //   e = log(predicted / measured)
 //
-// so that twice too long is as bad as half as long, small messages count as
-// much as large ones, and outliers (|e| above 0.1) pull only linearly. To it
-// comes a pull towards the constants that the system had: each counts as one
-// more observation, which is off by the median error where the constant is off
-// by a factor of 2.7. It decides where the observations, with their noise, do
+// so that twice the time is as bad as half of it, small messages count as much
+// as large ones, and outliers (|e| above 0.1) pull only linearly. A second term
+// pulls towards the former constants of the system: each counts as one more
+// observation, which is off by the median error if the constant is off by a
+// factor of 2.7. This term decides where the observations, with their noise, do
 // not.
 //
 // The search is over the logarithms of the constants. Each round measures how
-// the predictions change with every constant, leaves out those that matter
-// little (below), and takes a damped Gauss-Newton step that is kept within
-// bounds and only taken if it is an improvement. Steps of all constants at once
-// are needed because efficiency and ramp make up for one another over much of
-// the range of sizes; one at a time hardly gets on. Nothing is random.
+// the predictions change with every constant, leaves out constants that matter
+// little (see below), and takes a damped Gauss-Newton step. A step stays within
+// bounds and is taken only if it is an improvement. All constants change at
+// once because efficiency and ramp compensate for one another over much of the
+// range of sizes; steps of one at a time hardly make progress. Nothing is
+// random.
 //
-// A constant is left alone unless changing it by 10 % changes a prediction by
-// more than 1 %. Those that may be 0 are changed by a little more, as
-// calibrated_constants.h says, and the size of a ramp goes with the ramp. So
-// observations within one server leave the transport alone, and small messages
-// the efficiency.
+// A constant is fitted only if changing it by 10 % changes a prediction by more
+// than 1 %. Constants that may be 0 are changed by a little more, as
+// calibrated_constants.h says, and the size of a ramp is fitted with the ramp.
+// So observations within one server leave the transport alone, and small
+// messages leave the efficiency alone.
 //
-// Source: J. J. More, "The Levenberg-Marquardt algorithm: implementation and
+// Sources: J. J. More, "The Levenberg-Marquardt algorithm: implementation and
 // theory", 1978; P. Huber, "Robust Estimation of a Location Parameter", 1964.
 
 #ifndef COLLECTIVES_NCCL_CALIBRATE_H_
@@ -55,30 +56,30 @@ struct Residuals {
 };
 
 struct SystemCalibration {
-  // Fitted constants have four significant digits. The `origin` of a part that
-  // has some says so.
+  // Fitted constants have four significant digits. A part that has some says so
+  // in its `origin`.
   SystemSpec system;
-  std::vector<FittedConstant> constants;  // No others were changed.
+  std::vector<FittedConstant> constants;  // The fitted constants.
   Residuals before;
   Residuals after;
 };
 
-// `system` with its constants fitted to `observations`.
+// Returns `system` with its constants fitted to `observations`.
 //
-// Errors: InvalidArgument for no observations; "observation N: ..." (from 1)
+// Errors: InvalidArgument without observations; "observation N: ..." (from 1)
 // for one with fewer than 2 GPUs, less than 1 byte, or a time that is not above
 // 0, and with the errors of BuildSystemTopology and CollectiveTimes.
 absl::StatusOr<SystemCalibration> Calibrate(
     const SystemSpec& system, absl::Span<const Observation> observations);
 
-// Fewer measurements than this for each fitted constant leave the fit open: its
-// errors then tell nothing about sizes that were not measured.
+// Fewest measurements for each fitted constant. With fewer, the fit is open:
+// its errors tell nothing about sizes that were not measured.
 constexpr size_t kRowsPerConstant = 2;
 
 // Returns true if there are kRowsPerConstant measurements for each constant.
 bool IsDetermined(const SystemCalibration& calibration);
 
-// The errors before and after, and a line for each constant that was fitted.
+// Returns the errors before and after, and a line for each fitted constant.
 std::string CalibrationText(const SystemCalibration& calibration);
 
 }  // namespace astra

@@ -17,7 +17,7 @@ class ConstantList {
  public:
   std::vector<CalibratedConstant> Take() { return std::move(constants_); }
 
-  // Of those that are added next.
+  // Sets the part of the constants that are added next.
   void Begin(std::string_view part, bool of_transport) {
     part_ = part;
     of_transport_ = of_transport;

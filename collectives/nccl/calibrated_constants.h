@@ -1,4 +1,4 @@
-// The constants of a system that may be fitted to measurements, as a list.
+// Lists the constants of a system that may be fitted to measurements.
 
 #ifndef COLLECTIVES_NCCL_CALIBRATED_CONSTANTS_H_
 #define COLLECTIVES_NCCL_CALIBRATED_CONSTANTS_H_
@@ -11,37 +11,37 @@
 
 namespace astra {
 
-// Patterns beside those of algorithms, which have their names in registry.h.
+// Patterns other than NCCL's algorithms, whose names are in registry.h.
 inline constexpr std::string_view kDirectPattern = "direct";
 inline constexpr std::string_view kSymmetricPattern = "symmetric";
 
 struct CalibratedConstant {
   std::string name;  // "interconnect ring efficiency"
-  double* value;     // In the system.
+  double* value;     // Points into the system.
   double min;
   double max;
   double offset;             // See coordinate().
-  bool of_transport;         // It matters only between servers.
-  std::string_view pattern;  // Whose pace it is of; empty: none's.
-  // The size of a ramp, which means something only with the ramp.
+  bool of_transport;         // The constant matters only between servers.
+  std::string_view pattern;  // Pattern of its pace; empty: none.
+  // True for the size of a ramp, which has an effect only with the ramp.
   bool goes_with_previous;
 
-  // What a fit searches over: log(value + offset), where the offset lets values
-  // be 0 that may be.
+  // Returns the coordinate of a fit, log(value + offset). The offset allows
+  // values of 0.
   double coordinate(double at) const;
   double ValueAt(double coordinate) const;  // Within `min` and `max`.
 };
 
-// Of a value of 0, a step of 10 % is a tenth of these.
+// Offsets. At a value of 0, a step of 10 % is a tenth of the offset.
 inline constexpr double kRampOffsetUs = 100;
 inline constexpr double kTransportRampOffsetUs = 1000;
 inline constexpr double kLatencyOffsetUs = 10;
 
-// In an order that is the same for all systems. `system` must stay in place
-// while the list is used.
+// Returns the constants of `system` in an order that is the same for all
+// systems. `system` must stay in place while the list is used.
 std::vector<CalibratedConstant> CalibratedConstantsOf(SystemSpec& system);
 
-// The paces that they are of.
+// Returns the paces to which the constants belong.
 std::vector<Pace*> PacesOf(SystemSpec& system);
 
 }  // namespace astra

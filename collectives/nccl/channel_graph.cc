@@ -36,8 +36,8 @@ absl::Span<const double> IntraRates(GpuArchitecture architecture) {
   return kIntraRatesBlackwell;
 }
 
-// The highest of `rates`, which fall, that is at most `limit`; the lowest if
-// none is.
+// Returns the first of `rates`, which decrease, that is at most `limit`, or the
+// last if none is.
 double RateWithin(absl::Span<const double> rates, double limit) {
   for (const double rate : rates) {
     if (rate <= limit) return rate;
@@ -61,8 +61,9 @@ ChannelGraph Split(ChannelGraph graph, GpuArchitecture architecture) {
   return graph;
 }
 
-// Channels that fill the NVLinks of a GPU: of the rates down to half of the
-// highest possible, the first at which they carry the most.
+// Finds channels that fill the NVLinks of a GPU. Of the rates from the highest
+// possible down to half of it, takes the first at which channels carry the
+// most.
 ChannelGraph WithinServer(const GroupHardware& hardware) {
   constexpr double kLowestShare = 0.49;
   const absl::Span<const double> rates = IntraRates(hardware.architecture);
@@ -78,8 +79,9 @@ ChannelGraph WithinServer(const GroupHardware& hardware) {
   return Split(best, hardware.architecture);
 }
 
-// Channels that use one NIC each. Those of a tree over two servers may go
-// faster within the servers: each NIC then carries half of a channel.
+// Finds channels that use one NIC each. Channels of a tree over two servers may
+// be faster within the servers, because each NIC then carries half of a
+// channel.
 ChannelGraph AcrossServers(const GroupHardware& hardware, bool is_tree) {
   const absl::Span<const double> rates =
       IsHopperOrLater(hardware.architecture)
@@ -88,7 +90,7 @@ ChannelGraph AcrossServers(const GroupHardware& hardware, bool is_tree) {
   constexpr uint32_t kMost = 32;
   const uint32_t count =
       std::min(kMost, std::max(1U, hardware.nics_per_server));
-  // A channel leaves a GPU by its NIC or by its NVLinks: all but one of the
+  // A channel leaves a GPU by its NIC or by its NVLinks. All but one of the
   // channels of a server pass through the NVLinks of a GPU.
   const double within = hardware.gpu_GBps / std::max(1U, count - 1);
   const double limit = hardware.ranks_per_server == 1
@@ -104,8 +106,8 @@ ChannelGraph AcrossServers(const GroupHardware& hardware, bool is_tree) {
   return Split(graph, hardware.architecture);
 }
 
-// The highest rate there is, or less where NVLinks are fewer than those of the
-// GPUs that the rates were made for.
+// Returns the highest rate of the list, or less if the GPU has fewer NVLinks
+// than the GPUs for which NCCL made the list.
 double HeadRate(const GroupHardware& hardware) {
   constexpr double kHopperGBps = 370.8;
   constexpr double kBlackwellGBps = 721.8;
@@ -119,7 +121,7 @@ double HeadRate(const GroupHardware& hardware) {
                          : RateWithin(rates, rates.front() * share);
 }
 
-// Each rank of a server is the head of a channel.
+// Finds the channels of NVLS; each rank of a server is the head of a channel.
 ChannelGraph OfNvls(const GroupHardware& hardware) {
   if (!hardware.has_nvls || hardware.fewest_ranks_per_server < 2) return {};
   constexpr uint32_t kMaxHeads = 32;

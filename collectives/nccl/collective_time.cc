@@ -20,7 +20,7 @@ constexpr double kUsPerNs = 1e-3;
 constexpr double kPsPerByteAndGBps = 1000;
 constexpr double kBytesPerMiB = 1024 * 1024;
 
-// Bytes on the wire for each byte of the buffer.
+// Returns the bytes on the wire for each byte of the buffer.
 double WireShare(NcclProtocol protocol) {
   switch (protocol) {
     case NcclProtocol::kLl:
@@ -108,8 +108,8 @@ absl::StatusOr<CollectiveTimes> CollectiveTimes::Create(
   return times;
 }
 
-// Measures from the first rank of a group to the next server, and to the last
-// rank, which often is the farthest.
+// Finds the detour of each group: from its first rank to the next server, and
+// to the last rank, which often is the farthest.
 absl::Status CollectiveTimes::AddDetours() {
   const Topology& topology = routes_.topology();
   const double one_switch_us =
@@ -134,8 +134,8 @@ absl::Status CollectiveTimes::AddDetours() {
   return absl::OkStatus();
 }
 
-// Of one message of sends and receives, and the posting of those to ranks of
-// other servers.
+// Returns the latency of one message of sends and receives, and of posting the
+// messages to ranks of other servers.
 LatencyParts CollectiveTimes::PointToPoint(
     const GroupHardware& hardware) const {
   constexpr double kBaseUs = 8.4;
@@ -216,11 +216,11 @@ absl::StatusOr<CollectiveTimes::Chosen> CollectiveTimes::ChooseFor(
                                 kind_ == CollectiveKind::kReduceScatter;
   if (options_.cross_nic == 1 && is_ring_of_steps &&
       chosen.algorithm == NcclAlgorithm::kRing) {
-    // Its rings leave a server on another rail than they came in by.
+    // Its rings leave a server on another rail than the one on which they came.
     chosen.registry_name = "simai_ring";
   }
   if (kind_ == CollectiveKind::kBroadcast || kind_ == CollectiveKind::kReduce) {
-    // Data does pass through all ranks, whatever NCCL reckons.
+    // Data passes through all ranks, although NCCL's latency ignores it.
     for (const TuningCandidate& all_gather :
          Tune(CollectiveKind::kAllGather, hardware, options_).candidates) {
       if (all_gather.algorithm == chosen.algorithm &&

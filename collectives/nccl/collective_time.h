@@ -1,5 +1,5 @@
-// How long a collective takes: what NCCL chooses, and what that takes on the
-// links of a topology.
+// Computes how long a collective takes: what NCCL chooses, and the time of this
+// choice on the links of a topology.
 //
 // The time of the chosen algorithm and protocol for S bytes is
 //
@@ -7,18 +7,20 @@
 //
 //   launch       the least time between two collectives; see Interconnect
 //   latency      NCCL's own, with the latency of the transport; see tuning.h
-//   detour       propagation between servers beyond that of one switch, which
-//                NCCL's constants contain, for each crossing
-//   B            what the busiest link yields for each byte of the buffer, with
-//                the shares of its rate that the algorithm and protocol reach
-//   ramp         what pipelines lose until they are full; see Pace. Between
+//   detour       propagation between servers, for each crossing, beyond the one
+//                switch that NCCL's constants contain
+//   B            bandwidth that the busiest link yields for the buffer, with
+//   the
+//                shares of its rate that the algorithm and protocol reach
+//   ramp         time that pipelines lose until they are full; see Pace.
+//   Between
 //                servers it grows with the levels of a tree.
 //
 // Collectives that NCCL makes of sends and receives go straight to the other
-// ranks, or by way of the rank on the target's rail (PXN); their latency is one
+// ranks, or by way of the rank on the target's rail (PXN). Their latency is one
 // message and the posting of the others.
 //
-// What it leaves out: other collectives on the same links at the same time.
+// Left out: other collectives on the same links at the same time.
 
 #ifndef COLLECTIVES_NCCL_COLLECTIVE_TIME_H_
 #define COLLECTIVES_NCCL_COLLECTIVE_TIME_H_
@@ -43,15 +45,15 @@
 
 namespace astra {
 
-// The time of one algorithm and protocol as a function of the size.
+// Time of one algorithm and protocol as a function of the size.
 struct SizedTime {
   double launch_us = 0;
-  double latency_us = 0;  // With the detour.
+  double latency_us = 0;  // Includes the detour.
   double ps_per_byte = 0;
   double ramp_us = 0;
   double ramp_bytes = 1;
 
-  // Rounded to the nearest picosecond; at most kMaxCollectiveTime.
+  // Returns the time, rounded to a picosecond; at most kMaxCollectiveTime.
   TimePs TimeOf(Bytes bytes) const;
 
   friend auto operator<=>(const SizedTime&, const SizedTime&) = default;
@@ -59,34 +61,34 @@ struct SizedTime {
 
 // A collective of one group, chosen and timed.
 struct TimedCollective {
-  std::string_view algorithm;  // "Ring", or "P2P" of sends and receives.
+  std::string_view algorithm;  // "Ring"; "P2P" of sends and receives.
   std::string_view protocol;
   uint32_t channels = 0;
   TimePs time;
-  bool is_latency_bound = false;  // More than half is not S / B.
+  bool is_latency_bound = false;  // More than half of the time is not S / B.
   LinkId bottleneck;
-  std::string_view registry_name;  // Of the algorithm in registry.h.
+  std::string_view registry_name;  // Name in registry.h.
 };
 
-// A collective as messages, for whoever runs each of them: which algorithm of
-// registry.h, how it cuts the buffer, and what takes time beside the links.
-// Pipelines fill and messages of other collectives get in the way as they are
-// run, so neither the ramp nor collisions of queue pairs are in it; nor is the
-// limit of a channel's rate, which is above that of the links unless
-// NCCL_MAX_NCHANNELS is low.
+// A collective as messages, for a network that runs each of them: the algorithm
+// of registry.h, how it cuts the buffer, and what takes time beside the links.
+// The network itself models how pipelines fill and how messages of other
+// collectives interfere, so there is no ramp and no collision of queue pairs.
+// The limit of a channel's rate is left out too; it exceeds the rate of the
+// links unless NCCL_MAX_NCHANNELS is low.
 //
 // NCCL's latencies contain the propagation through the NVSwitch or one switch
-// of the fabric, which the links of a topology have, too: it is taken off.
+// of the fabric. The links of a topology have it too, so it is subtracted.
 struct NcclMessages {
   std::string_view registry_name;
   Chunking chunking;
 
-  double start_us = 0;  // Of a rank, from its call to its first message.
-  double least_us = 0;  // Of a rank, from its call to its result, at least.
+  double start_us = 0;  // Per rank: from its call to its first message.
+  double least_us = 0;  // Least time from a rank's call to its result.
 
-  // A message between two ranks of one server, or of two. The latency is half
-  // of that where one end is a switch. The wire carries so many bytes for each:
-  // those of the protocol, over the share of the rate that it reaches.
+  // A message between two ranks of one server, or of two servers. If one end is
+  // a switch, the message has half of the latency. wire_bytes_per_byte is the
+  // bytes of the protocol, divided by the share of the rate that it reaches.
   struct Hop {
     double latency_us = 0;
     double wire_bytes_per_byte = 1;
@@ -95,12 +97,13 @@ struct NcclMessages {
   Hop between;
 };
 
-// One kind of collective over all the groups of a dimension, which run at once.
+// One kind of collective over all groups of a dimension, which run at once.
 class CollectiveTimes {
  public:
-  // `system` and `routes` must outlive the object. Groups are lists of ranks in
-  // group order, of the same number of ranks, two or more; at least one. What
-  // `asked` leaves open is as the transport says; see Transport::nccl.
+  // Groups are lists of ranks in group order. There is at least one, and all
+  // have the same number of ranks, two or more. Choices that `asked` leaves
+  // open follow the transport; see Transport::nccl. `system` and `routes` must
+  // outlive the object.
   //
   // Errors: those of HardwareOf; InvalidArgument for options that contradict
   // one another or have no effect on the system.
@@ -108,25 +111,28 @@ class CollectiveTimes {
       CollectiveKind kind, std::vector<std::vector<RankId>> groups,
       const SystemSpec& system, const NcclOptions& asked, Routes& routes);
 
+  // Returns the choice and the time for a buffer of `bytes`.
+  //
   // Errors: those of Choose and LayOnLinks; FailedPrecondition if NCCL_ALGO
   // asks for an algorithm that the group cannot run.
   absl::StatusOr<TimedCollective> Time(size_t group, Bytes bytes);
 
-  // The same as messages. Errors: those of Choose; FailedPrecondition for
-  // symmetric buffers, whose kernels are known as a formula only.
+  // Returns the same collective as messages. Errors: those of Choose;
+  // FailedPrecondition for symmetric buffers, whose kernels are known only as a
+  // formula.
   absl::StatusOr<NcclMessages> Messages(size_t group, Bytes bytes) const;
 
-  // What was chosen among, for the group; no candidates for sends and receives.
+  // Returns the candidates for the group; none for sends and receives.
   const TuningTable& tuning(size_t group) const {
     return tables_[table_of_group_[group]];
   }
 
-  // By group, a number: groups with the same number take the same time for each
-  // of `sizes`. Errors: those of Time.
+  // Returns a class number by group: groups with the same number take the same
+  // time for each of `sizes`. Errors: those of Time.
   absl::StatusOr<std::vector<uint32_t>> Classify(absl::Span<const Bytes> sizes);
 
-  // By link: the bytes it carries, from all groups, for each byte of a buffer
-  // of `bytes`, as the first group would run it.
+  // Returns by link the bytes that it carries, from all groups, for each byte
+  // of a buffer of `bytes`, as the first group would run it.
   absl::StatusOr<absl::Span<const double>> LinkBytesPerByte(Bytes bytes);
 
  private:
@@ -136,9 +142,9 @@ class CollectiveTimes {
 
   absl::Status AddDetours();
 
-  // How a group would run a buffer of a size.
+  // Choice of a group for a size.
   struct Chosen {
-    std::optional<NcclAlgorithm> algorithm;  // None: sends and receives.
+    std::optional<NcclAlgorithm> algorithm;  // Nullopt: sends and receives.
     NcclProtocol protocol = NcclProtocol::kSimple;
     uint32_t channels = 0;
     double latency_us = 0;
@@ -151,21 +157,23 @@ class CollectiveTimes {
                         const ClosedForm& form) const;
   NcclMessages::Hop HopWithin(const Chosen& chosen, double latency_us) const;
   NcclMessages::Hop HopBetween(const Chosen& chosen, double latency_us) const;
-  // A kernel goes no faster than its channels, a ring with LL no faster than
-  // that protocol; and each rank of a ring copies its own share from input to
-  // output.
+  // Adds limits of the kernel: it is no faster than its channels, a ring with
+  // LL is no faster than this protocol, and each rank of a ring copies its own
+  // share from input to output.
   void AddKernelLimits(const Chosen& chosen, const GroupHardware& hardware,
                        SizedTime* time) const;
   double LaunchUs(const GroupHardware& hardware) const;
   double QueuePairShare() const;
-  // Of the links of the topology, which may be slower than the data sheet's.
+  // Returns the efficiency relative to the links of the topology, which may be
+  // slower than those of the data sheet.
   double EfficiencyWithin(const Pace& pace) const;
   uint32_t NumServers() const;  // The most that a group spans.
-  // Kernels on symmetric memory are for reductions and copies in one server.
+  // Returns whether kernels on symmetric memory are used. They exist for
+  // reductions and copies in one server.
   bool IsSymmetric() const;
   LatencyParts PointToPoint(const GroupHardware& hardware) const;
   double PointToPointUs(const GroupHardware& hardware) const;
-  // Of the rank's own share, from input to output.
+  // Returns the time in which a rank copies its own share from input to output.
   double CopyPsPerByte(const GroupHardware& hardware) const;
 
   CollectiveKind kind_;
@@ -173,9 +181,10 @@ class CollectiveTimes {
   const SystemSpec& system_;
   NcclOptions options_;
   Routes& routes_;
-  std::vector<TuningTable> tables_;  // Of groups with different hardware.
+  std::vector<TuningTable> tables_;  // One for each kind of group hardware.
+  // By group: index into tables_.
   std::vector<uint32_t> table_of_group_;
-  std::vector<double> detour_us_;                  // By group, of one crossing.
+  std::vector<double> detour_us_;  // By group, for one crossing.
   std::map<std::string_view, ClosedForms> forms_;  // By registry name.
 };
 

@@ -51,8 +51,9 @@ absl::Status CheckRanks(const std::vector<RankId>& ranks,
   return absl::OkStatus();
 }
 
-// The neighbours in group order that are on different servers, or else the
-// first two: those that take longest when each rank sends to the next.
+// Returns the first neighbours in group order that are on different servers, or
+// else the first two: the pair that takes longest when each rank sends to the
+// next.
 std::vector<RankId> SlowestNeighbours(const std::vector<RankId>& ranks,
                                       const Topology& topology) {
   for (size_t i = 1; i < ranks.size(); ++i) {

@@ -1,4 +1,5 @@
-// How long collectives take on a system: one call for tools and schedulers.
+// Estimates how long collectives take on a system: one call for tools and
+// schedulers.
 //
 //   ASTRA_ASSIGN_OR_RETURN(CollectiveEstimator estimator,
 //                          CollectiveEstimator::Create("dgx-h100", 16, 8, {}));
@@ -31,9 +32,9 @@ namespace astra {
 
 struct CollectiveEstimate {
   double time_us = 0;
-  double algbw_GBps = 0;  // Buffer size over time.
-  double busbw_GBps = 0;  // As nccl-tests defines it.
-  std::string algorithm;  // "Ring", or "P2P" of sends and receives.
+  double algbw_GBps = 0;  // Algorithm bandwidth: buffer size over time.
+  double busbw_GBps = 0;  // Bus bandwidth as nccl-tests defines it.
+  std::string algorithm;  // "Ring"; "P2P" of sends and receives.
   std::string protocol;
   uint32_t channels = 0;
   bool is_latency_bound = false;
@@ -42,8 +43,9 @@ struct CollectiveEstimate {
 
 class CollectiveEstimator {
  public:
-  // All of `num_gpus` GPUs of the system of that name, alias or file, in
-  // servers of `gpus_per_server` (0: as many as the system has).
+  // Creates an estimator for a group of all `num_gpus` GPUs, in servers of
+  // `gpus_per_server` (0: as many as the system has). `system` is a name, an
+  // alias or a file.
   //
   // Errors: those of LoadSystem and BuildSystemTopology; InvalidArgument for
   // fewer than 2 GPUs.
@@ -52,7 +54,8 @@ class CollectiveEstimator {
                                                     uint32_t gpus_per_server,
                                                     const NcclOptions& options);
 
-  // A group of `ranks`, in group order, on a topology. No ranks: all.
+  // Creates an estimator for the group of `ranks`, in group order, on a
+  // topology. Empty `ranks` are all ranks.
   //
   // Errors: InvalidArgument for fewer than 2 ranks, one that `topology` lacks,
   // or one that is named twice.
@@ -61,14 +64,14 @@ class CollectiveEstimator {
                                                     std::vector<RankId> ranks,
                                                     const NcclOptions& options);
 
-  // A send-recv goes around: each rank sends `bytes` to the next one, as in
-  // nccl-tests.
+  // Estimates a collective of `bytes`. In a send-recv each rank sends `bytes`
+  // to the next one, as in nccl-tests.
   //
   // Errors: those of CollectiveTimes; InvalidArgument for fewer than 1 byte;
   // ResourceExhausted beyond kMaxCollectiveTime.
   absl::StatusOr<CollectiveEstimate> Estimate(CollectiveKind kind, Bytes bytes);
 
-  // What NCCL chooses among for `bytes`, as text; see TuningText.
+  // Returns the candidates of NCCL for `bytes` as text; see TuningText.
   absl::StatusOr<std::string> Tuning(CollectiveKind kind, Bytes bytes);
 
   const Topology& topology() const;

@@ -19,7 +19,7 @@ double GBpsOf(const Topology& topology, LinkId link) {
          kBitsPerGigabyte;
 }
 
-// What a GPU can send to others of its server.
+// Returns the rate at which a GPU can send to others of its server, in GB/s.
 double WithinServer(const Topology& topology, NodeId gpu) {
   double rate = 0;
   for (const LinkId link : topology.links_from(gpu)) {
@@ -31,8 +31,8 @@ double WithinServer(const Topology& topology, NodeId gpu) {
   return rate;
 }
 
-// Whether `node` stands for a NIC: a switch whose GPUs are all of `server`, and
-// which leads on by one cable that is no faster than that of a GPU.
+// Returns whether `node` stands for a NIC: a switch whose GPUs are all of
+// `server`, with one cable upwards that is no faster than the cable of a GPU.
 bool IsSharedNic(const Topology& topology, NodeId node, uint32_t server) {
   uint32_t num_uplinks = 0;
   double uplink_rate = 0;
@@ -51,10 +51,10 @@ bool IsSharedNic(const Topology& topology, NodeId node, uint32_t server) {
   return num_uplinks == 1 && uplink_rate <= gpu_rate;
 }
 
-// The rates of the NICs of a server that some of its GPUs use.
+// The NICs of a server that some of its ranks use.
 struct Nics {
   uint32_t count = 0;
-  double GBps = 0;  // Of all.
+  double GBps = 0;  // Rate of all together.
 };
 
 Nics NicsOf(const Topology& topology, uint32_t server,
@@ -113,7 +113,7 @@ absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
       if (count == 1) break;
       const double rate = WithinServer(topology, Topology::NodeOf(rank));
       if (rate == 0) {
-        // Such GPUs reach one another by their NICs.
+        // Such GPUs reach one another through their NICs.
         return absl::FailedPreconditionError(fmt::format(
             "GPU {} has no link, NVLink or PCIe, to others of its server",
             rank));
@@ -134,7 +134,7 @@ absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
     }
   }
   if (gpu_rate == kInfinity) {
-    gpu_rate = system.interconnect.GBps;  // Nobody shares a server.
+    gpu_rate = system.interconnect.GBps;  // No ranks share a server.
   }
   hardware.fewest_ranks_per_server = fewest;
   hardware.link_GBps = gpu_rate;

@@ -1,4 +1,4 @@
-// What NCCL's search finds around the ranks of a group, read off the topology.
+// Reads off the topology the hardware that NCCL finds around a group's ranks.
 
 #ifndef COLLECTIVES_NCCL_GROUP_HARDWARE_H_
 #define COLLECTIVES_NCCL_GROUP_HARDWARE_H_
@@ -12,13 +12,13 @@
 
 namespace astra {
 
-// The hardware of the group of `ranks`. Rates are those of the links of
-// `topology`, the slowest of any rank or server; `system` says of what kind
-// they are, and how NCCL reckons with them. A rate below that of the data
-// sheet, as SimAI's topologies have, is taken as what is reached, since
-// protocols have taken their share already. A GPU with several NICs counts as
-// having one of their rates together, as network plug-ins present them; a NIC
-// that GPUs of one server share is a switch that only they are linked to.
+// Returns the hardware of the group of `ranks`. Rates are those of the links of
+// `topology`, the slowest of any rank or server. `system` gives their kind and
+// NCCL's own figures for them. A rate below the data sheet's, as in SimAI's
+// topologies, counts as the rate that is reached, since the shares of protocols
+// are already subtracted. A GPU with several NICs counts as having one NIC of
+// their combined rate, as network plug-ins present them. A NIC that GPUs of one
+// server share is a switch to which only these GPUs are linked.
 //
 // Errors: FailedPrecondition if ranks of one server have no link within it, or
 // the group spans servers and one of them has no NIC.

@@ -24,8 +24,8 @@ bool Contains(std::string_view text, std::string_view part) {
   return LowerCase(text).find(part) != std::string::npos;
 }
 
-// Whether one of `words` stands in `text`: between what are no letters or
-// digits, whatever the case.
+// Returns whether `text` has one of `words` as a whole word, between characters
+// that are no letters or digits. Case does not matter.
 bool HasWord(std::string_view text, absl::Span<const std::string_view> words) {
   const std::string lower = LowerCase(text);
   const auto is_of_word = [](unsigned char c) { return std::isalnum(c) != 0; };
@@ -40,7 +40,8 @@ bool HasWord(std::string_view text, absl::Span<const std::string_view> words) {
   }
 }
 
-// The bundled transport of the NICs that a row names, or InfiniBand.
+// Returns the bundled transport of the NICs that a row names; default:
+// InfiniBand.
 std::string TransportOf(const MeasuredRow& row) {
   const std::string& word = row.nics.transport;
   if (word == "EFA") return row.gpu_model == "A100" ? "efa-v1" : "efa";
@@ -48,7 +49,7 @@ std::string TransportOf(const MeasuredRow& row) {
   if (word == "TCPXO") return "tcpxo";
   if (word == "Slingshot") return "slingshot";
   if (word == "RoCE") {
-    // Whole words: "oci" is in "associate", too.
+    // Compares whole words, since "associate" also contains "oci".
     if (HasWord(row.source, {"gcp", "google", "googlecloudplatform"})) {
       return "gcp-roce";
     }
@@ -63,7 +64,8 @@ bool IsPcie(const MeasuredRow& row) {
   return Contains(row.gpu, "pcie") && !row.nvlink.generation;
 }
 
-// "h100-sxm" is an H100, "gh200" is none.
+// Returns whether the system has the row's GPU: "h100-sxm" is an H100, "gh200"
+// is not.
 bool IsOfModel(const SystemSpec& system, const MeasuredRow& row) {
   const std::string model = LowerCase(row.gpu_model);
   const std::string_view gpu = system.gpu;
@@ -75,7 +77,7 @@ double ServerGbps(const SystemSpec& system) {
   return system.nics_per_server * system.nic_GBps * kBitsPerByte;
 }
 
-// How little a system has in common with a row; less is nearer.
+// Returns how little a system has in common with a row; less is nearer.
 double DistanceOf(const SystemSpec& system, const MeasuredRow& row) {
   constexpr double kOtherInterconnect = 1000;
   constexpr double kOtherTransport = 100;
@@ -114,8 +116,8 @@ absl::StatusOr<SystemSpec> NearestSystem(const MeasuredRow& row) {
       fmt::format("no system has the GPU \"{}\"", row.gpu_model));
 }
 
-// What the row states of its NICs in place of the system's. An NVLink domain
-// may be several of the row's nodes.
+// Replaces the system's NICs by those that the row states. An NVLink domain may
+// be several of the row's nodes.
 void ApplyNics(const MeasuredRow& row, uint32_t domain, SystemSpec* system) {
   const MeasuredNics& nics = row.nics;
   const uint32_t per_node = row.num_gpus_per_node();
@@ -127,13 +129,13 @@ void ApplyNics(const MeasuredRow& row, uint32_t domain, SystemSpec* system) {
         is_of_domain ? *nics.count : *nics.count * domain / per_node;
     system->gpus_per_server = domain;
   } else if (nics.count) {
-    // A virtual machine with some of the GPUs has as many of the NICs.
+    // A virtual machine with some of the GPUs has the same share of the NICs.
     const bool is_part = per_node < system->gpus_per_server &&
                          *nics.count < system->nics_per_server;
     if (is_part) system->gpus_per_server = per_node;
     system->nics_per_server = *nics.count;
   }
-  // No NIC has more than this: what is stated is the sum.
+  // Rate of the fastest NIC, in Gbit/s; a higher stated rate is a sum.
   constexpr double kFastestNic = 800;
   const bool is_sum =
       nics.gbps && !nics.count && !nics.per_gpu && *nics.gbps > kFastestNic;
@@ -177,7 +179,7 @@ absl::StatusOr<NcclOptions> OptionsOf(const MeasuredRow& row,
     if (parsed.ok()) options.version = *parsed;
   }
   for (const auto& [key, value] : row.environment.settings) {
-    // What we do not know is where data goes or what is printed.
+    // Other variables only say where data goes or what is printed.
     if (!IsNcclVariable(key)) continue;
     ASTRA_RETURN_IF_ERROR(
         ApplyNcclOption(fmt::format("{}={}", key, value), &options));

@@ -1,4 +1,4 @@
-// What a measured collective ran on, as far as its row says.
+// Derives the system and options of a measured collective from its row.
 
 #ifndef COLLECTIVES_NCCL_MEASURED_SETUP_H_
 #define COLLECTIVES_NCCL_MEASURED_SETUP_H_
@@ -23,9 +23,9 @@ struct MeasuredSetup {
   Bytes bytes;
 };
 
-// The bundled interconnect of the row's GPU and the bundled transport of its
-// NICs, put together with the numbers of the row; what it does not state is as
-// in the bundled system that is nearest.
+// Combines the bundled interconnect of the row's GPU and the bundled transport
+// of its NICs with the numbers of the row. Facts that the row does not state
+// are those of the nearest bundled system.
 //
 // Errors: InvalidArgument with the reason why the row cannot be predicted.
 absl::StatusOr<MeasuredSetup> SetupOf(const MeasuredRow& row);

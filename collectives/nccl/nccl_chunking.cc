@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kKiB = 1024;
 
-// The data in one step of a connection.
+// Returns the data in one step of a connection, in bytes.
 int64_t StepBytes(NcclProtocol protocol) {
   switch (protocol) {
     case NcclProtocol::kLl:
@@ -22,7 +22,7 @@ int64_t StepBytes(NcclProtocol protocol) {
   return 512 * kKiB;
 }
 
-// What a channel must have to do before there is another one.
+// Returns the bytes that a channel must have before another one is added.
 int64_t BytesPerChannel(NcclAlgorithm algorithm, NcclProtocol protocol,
                         const GroupHardware& hardware) {
   switch (protocol) {
@@ -48,8 +48,8 @@ uint32_t NumChannels(NcclAlgorithm algorithm, NcclProtocol protocol,
   return static_cast<uint32_t>(std::clamp<int64_t>(filled, 1, channels));
 }
 
-// A chunk is at most `size` where the buffer has fewer than `count` of the
-// larger ones that each channel and head has at a time.
+// Rule: a chunk is at most `size` if the buffer has fewer than `count` larger
+// chunks for each channel and head.
 struct Shrinking {
   double count;
   int64_t size;
@@ -65,7 +65,8 @@ int64_t Shrink(int64_t chunk, int64_t at_a_time, int64_t bytes,
   return chunk;
 }
 
-// Halves a chunk down to each size while there are fewer than so many.
+// Halves a chunk down to the size of each rule while there are fewer chunks
+// than its count.
 int64_t Halve(int64_t chunk, int64_t at_a_time, int64_t bytes,
               std::initializer_list<Shrinking> rules) {
   for (const Shrinking& rule : rules) {
@@ -78,7 +79,7 @@ int64_t Halve(int64_t chunk, int64_t at_a_time, int64_t bytes,
   return chunk;
 }
 
-// How many heads share a channel's part of the buffer.
+// Returns how many heads share a channel's part of the buffer.
 uint32_t NumHeads(NcclAlgorithm algorithm, const GroupHardware& hardware) {
   switch (algorithm) {
     case NcclAlgorithm::kNvls:

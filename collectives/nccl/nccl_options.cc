@@ -69,7 +69,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// "ring,tree" or "^tree" as bits of `names`, by position.
+// Parses "ring,tree" or "^tree" as a set of bits, one for each of `values`.
 template <class Value, size_t kCount>
 absl::StatusOr<uint32_t> ParseSet(std::string_view key, std::string_view text,
                                   const Value (&values)[kCount]) {
@@ -108,8 +108,8 @@ absl::Status ParseFunctions(std::string_view text,
   return absl::OkStatus();
 }
 
-// "ring", "^tree", "allreduce:tree,ring;allgather:ring": sets the `field` of
-// the choices of the functions that it names, or of all.
+// Applies "ring", "^tree" or "allreduce:tree,ring;allgather:ring": sets `field`
+// of the choices of the collectives that it names, or of all.
 template <class Value, size_t kCount>
 absl::Status ApplyChoices(std::string_view key, std::string_view text,
                           const Value (&values)[kCount],
@@ -264,7 +264,7 @@ bool IsNcclVariable(std::string_view key) {
 absl::Status ApplyNcclOptionList(std::string_view list, NcclOptions* options) {
   list = Trimmed(list);
   while (true) {
-    // Values contain commas, too: NCCL_ALGO=Ring,Tree.
+    // Values also contain commas: NCCL_ALGO=Ring,Tree.
     const size_t next = list.find("NCCL_", 1);
     const size_t end =
         next == std::string_view::npos ? next : list.rfind(',', next);

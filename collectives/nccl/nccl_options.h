@@ -1,4 +1,4 @@
-// What a user tells NCCL through its variables: NCCL_ALGO=Ring and the like.
+// The variables by which a user configures NCCL: NCCL_ALGO=Ring and the like.
 // They are given as a list or a file; the environment is never read.
 //
 // Source: NCCL user guide, "Environment Variables".
@@ -29,13 +29,13 @@ struct NcclVersion {
   friend auto operator<=>(const NcclVersion&, const NcclVersion&) = default;
 };
 
-// "2.27", "2.27.7": the parts behind the second do not matter.
+// Parses "2.27" or "2.27.7"; parts after the second do not matter.
 absl::StatusOr<NcclVersion> ParseNcclVersion(std::string_view text);
 
-// Which algorithms and protocols a collective may use.
+// The algorithms and protocols that a collective may use.
 struct NcclChoices {
   uint32_t algorithms = ~0U;  // Bit IndexOf(algorithm).
-  uint32_t protocols = ~0U;
+  uint32_t protocols = ~0U;   // Bit IndexOf(protocol).
 
   bool allows(NcclAlgorithm algorithm) const {
     return (algorithms >> IndexOf(algorithm) & 1) != 0;
@@ -49,17 +49,17 @@ struct NcclChoices {
 
 struct NcclOptions {
   NcclVersion version;
-  std::map<CollectiveKind, NcclChoices> choices;  // Where restricted.
-  uint32_t min_channels = 0;                      // 0: NCCL's own.
-  uint32_t max_channels = 0;
-  bool nvls = true;          // NCCL_NVLS_ENABLE
-  bool pxn = true;           // NCCL_PXN_DISABLE=0
+  std::map<CollectiveKind, NcclChoices> choices;  // Kinds that are restricted.
+  uint32_t min_channels = 0;                      // 0: NCCL's default.
+  uint32_t max_channels = 0;                      // 0: NCCL's default.
+  bool nvls = true;                               // NCCL_NVLS_ENABLE
+  bool pxn = true;                                // NCCL_PXN_DISABLE=0
   bool collnet = false;      // NCCL_COLLNET_ENABLE; needs a fabric with SHARP
   bool pat = true;           // NCCL_PAT_ENABLE
   uint32_t cross_nic = 2;    // NCCL_CROSS_NIC
   uint32_t queue_pairs = 1;  // NCCL_IB_QPS_PER_CONNECTION
-  bool cuda_graph = false;   // Not a variable: launched from a CUDA graph.
-  bool symmetric = false;    // Not a variable: buffers in symmetric windows.
+  bool cuda_graph = false;   // No variable: launched from a CUDA graph.
+  bool symmetric = false;    // No variable: buffers in symmetric windows.
 
   NcclChoices choices_of(CollectiveKind kind) const {
     const auto found = choices.find(kind);
@@ -69,34 +69,36 @@ struct NcclOptions {
   friend auto operator<=>(const NcclOptions&, const NcclOptions&) = default;
 };
 
-// `asked`, and where it leaves a choice open, what `defaults`, texts such as
-// "NCCL_ALGO=Ring,Tree", say. What they switch off stays off.
+// Returns `asked`, with the choices that it leaves open taken from `defaults`,
+// texts such as "NCCL_ALGO=Ring,Tree". Features that `defaults` switch off stay
+// off.
 //
 // Errors: those of ApplyNcclOption.
 absl::StatusOr<NcclOptions> WithDefaults(
     NcclOptions asked, absl::Span<const std::string> defaults);
 
-// Applies "KEY=VALUE" to `options`. NCCL_VERSION is a key of ours.
+// Applies "KEY=VALUE" to `options`. The key NCCL_VERSION is not a variable of
+// NCCL; it sets the version.
 //
 // Errors: InvalidArgument for a text without "=", an unknown or unsupported key
-// (with the nearest one that is known), or a value that NCCL would not take.
+// (with the nearest known one), or a value that NCCL would not take.
 absl::Status ApplyNcclOption(std::string_view text, NcclOptions* options);
 
-// Whether NCCL has a variable of this name that says where data goes or what is
-// printed, but not how long it takes: NCCL_DEBUG, NCCL_IB_HCA, ...
-// ApplyNcclOption refuses them as having no effect; whoever replays a
-// measurement skips them.
+// Returns whether NCCL has a variable `key` that changes where data goes or
+// what is printed but not how long it takes: NCCL_DEBUG, NCCL_IB_HCA, ...
+// ApplyNcclOption refuses such variables because they have no effect. Tools
+// that replay a measurement skip them.
 bool IsNeutralNcclVariable(std::string_view key);
 
-// Whether ApplyNcclOption knows the variable `key`.
+// Returns whether ApplyNcclOption knows the variable `key`.
 bool IsNcclVariable(std::string_view key);
 
-// ApplyNcclOption of each entry: of a list such as
-// "NCCL_ALGO=Ring,NCCL_PROTO=Simple" (commas before a "NCCL_" separate; blanks
-// around them do not matter), or of the lines of a file, where "#" begins a
-// comment.
+// Apply each entry by ApplyNcclOption. A list is
+// "NCCL_ALGO=Ring,NCCL_PROTO=Simple": a comma before "NCCL_" separates entries,
+// and blanks around it do not matter. A file has an entry on each line, and "#"
+// begins a comment.
 //
-// Errors: as above, behind "FILE:LINE: " for a file.
+// Errors: as above, after "FILE:LINE: " for a file.
 absl::Status ApplyNcclOptionList(std::string_view list, NcclOptions* options);
 absl::Status ApplyNcclOptionFile(const std::string& path, NcclOptions* options);
 

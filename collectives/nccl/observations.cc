@@ -45,8 +45,8 @@ absl::Status Check(const Observation& observation) {
   return absl::OkStatus();
 }
 
-// All ranks; of a send-recv, neighbours on different servers if there are some,
-// as CollectiveEstimator does.
+// Returns all ranks. For a send-recv, returns neighbours on different servers
+// if there are several, as CollectiveEstimator does.
 std::vector<RankId> GroupOf(const Observation& observation) {
   if (observation.kind == CollectiveKind::kSendRecv) {
     const bool is_one_server =
@@ -59,7 +59,7 @@ std::vector<RankId> GroupOf(const Observation& observation) {
   return ranks;
 }
 
-// What observations of a sweep have in common.
+// Returns what the observations of a sweep have in common.
 auto SweepKeyOf(const Observation& observation) {
   return std::tuple(observation.kind, observation.num_gpus,
                     observation.gpus_per_server, observation.options);

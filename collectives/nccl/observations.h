@@ -1,4 +1,4 @@
-// Collectives that were timed, beside what is predicted for them.
+// Predicts the times of collectives that were measured.
 
 #ifndef COLLECTIVES_NCCL_OBSERVATIONS_H_
 #define COLLECTIVES_NCCL_OBSERVATIONS_H_
@@ -22,7 +22,7 @@
 
 namespace astra {
 
-// A collective of all of `num_gpus` GPUs that was timed.
+// A collective of all `num_gpus` GPUs that was timed.
 struct Observation {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   uint32_t num_gpus = 2;
@@ -33,11 +33,12 @@ struct Observation {
 };
 
 struct Prediction {
-  double log_error = 0;      // log(predicted / measured).
-  std::string_view pattern;  // Of the algorithm, as of a CalibratedConstant.
+  double log_error = 0;  // log(predicted / measured).
+  // Pattern of the algorithm; see CalibratedConstant.
+  std::string_view pattern;
 };
 
-// Predicts observations on systems that differ only in their constants: lays
+// Predicts observations on systems that differ only in their constants. Lays
 // out each cluster once, and each algorithm once for all sizes.
 class Predictor {
  public:
@@ -52,19 +53,19 @@ class Predictor {
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) = delete;
 
-  // By observation.
+  // Returns the predictions by observation.
   //
   // Errors: "observation N: ..." with the errors of CollectiveTimes.
   absl::StatusOr<std::vector<Prediction>> Predict(const SystemSpec& system);
 
-  // Predicts anew those that the value of `constant` can matter to.
+  // Updates the predictions on which `constant` can have an effect.
   absl::Status PredictAgain(const SystemSpec& system,
                             const CalibratedConstant& constant,
                             std::vector<Prediction>* predictions);
 
  private:
   struct Cluster;
-  // Observations that differ in size and time alone.
+  // Observations that differ only in size and time.
   struct Sweep {
     Cluster* cluster;
     std::vector<size_t> members;

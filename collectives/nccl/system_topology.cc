@@ -14,8 +14,8 @@
 namespace astra {
 namespace {
 
-// The NICs of `gpus` GPUs of a server, and the rate of one. More NICs than GPUs
-// count as one for each GPU.
+// NICs of `gpus` GPUs of a server, and the rate of one. If there are more NICs
+// than GPUs, they count as one for each GPU.
 struct Nics {
   uint32_t count = 1;
   double GBps = 0;
@@ -39,11 +39,11 @@ std::string NsText(double ns) {
   return fmt::format("{}ps", std::llround(ns * kPsPerNs));
 }
 
-// What a topology calls GPUs that it does not name.
+// Name of GPUs in a topology that does not name them.
 constexpr std::string_view kUnnamedGpu = "gpu";
 
-// Whether `type`, in lower case, means the GPUs of `system`, as "h100" and
-// "h100-sxm" do.
+// Returns whether `type`, in lower case, names the GPUs of `system`, as "h100"
+// and "h100-sxm" do.
 bool HasGpu(const SystemSpec& system, std::string_view type) {
   return type == system.gpu ||
          type == system.gpu.substr(0, system.gpu.find('-'));

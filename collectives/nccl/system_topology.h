@@ -1,4 +1,5 @@
-// The topology of a system that is described without one.
+// Builds the topology of a system from its description, and matches systems and
+// topologies.
 
 #ifndef COLLECTIVES_NCCL_SYSTEM_TOPOLOGY_H_
 #define COLLECTIVES_NCCL_SYSTEM_TOPOLOGY_H_
@@ -13,29 +14,31 @@
 
 namespace astra {
 
-// `num_gpus` GPUs of `system`, `gpus_per_server` on each server, with the NICs
-// that belong to them, below one switch that is never congested. Where a
-// server has fewer NICs than GPUs, neighbours share one.
+// Returns `num_gpus` GPUs of `system`, `gpus_per_server` on each server, with
+// their NICs, below one switch that is never congested. If a server has fewer
+// NICs than GPUs, neighbours share one.
 //
-// Errors: InvalidArgument if the numbers do not divide, the servers are larger
-// or more than the system has, or there are several and no fabric.
+// Errors: InvalidArgument if the numbers do not divide, there are more GPUs in
+// a server or more servers than the system has, or there are several servers
+// and no fabric.
 absl::StatusOr<Topology> BuildSystemTopology(const SystemSpec& system,
                                              uint32_t num_gpus,
                                              uint32_t gpus_per_server);
 
-// Whether `topology`, read from `file`, may be one of `system`: where it names
-// its GPUs, they are those of the system, as in "H100" and "h100-sxm".
+// Checks that `topology`, read from `file`, can be a topology of `system`: if
+// it names its GPUs, they must be those of the system, as "H100" and "h100-sxm"
+// are.
 //
 // Errors: InvalidArgument that names both.
 absl::Status CheckGpus(const SystemSpec& system, const Topology& topology,
                        std::string_view file);
 
-// The system that `topology` most likely is one of, for whoever was given none:
-// the only one of the library with its GPUs, or else the one that NVIDIA
-// builds, which is named after them: dgx-h100, hgx-h20, h800.
+// Returns the system to which `topology` most likely belongs, for callers that
+// were given none: the only one of the library with its GPUs, or else the one
+// that NVIDIA builds, which is named after them: dgx-h100, hgx-h20, h800.
 //
-// Errors: InvalidArgument, with what to give, if there is none, or several and
-// none of that name.
+// Errors: InvalidArgument, with what to give, if there is none, or if there are
+// several and none has such a name.
 absl::StatusOr<SystemSpec> DeriveSystem(const Topology& topology);
 
 }  // namespace astra

@@ -16,7 +16,8 @@ namespace {
 
 using PerProtocol = std::array<double, kNumNcclProtocols>;
 
-// Columns: LL, LL128, Simple; rows by algorithm. In microseconds.
+// Latencies in microseconds. Columns are LL, LL128, Simple; rows are
+// algorithms.
 constexpr PerProtocol kBaseLatency[] = {
     {6.8, 14.0, 8.4}, {6.6, 14.0, 8.4}, {0, 0, 0},       {0, 0, 0},
     {0, 0, 0},        {0, 0, 0},        {8.0, 8.0, 8.0},
@@ -34,7 +35,8 @@ constexpr PerProtocol kNetLatency[] = {
     {0, 0, 18},     {0, 0, 20.9},     {0, 0, 14},
 };
 
-// By architecture; columns: one server, two, four or more. In GB/s.
+// Bandwidths in GB/s. Rows are architectures; columns are one server, two, four
+// or more.
 using PerServers = std::array<double, 3>;
 constexpr double kMaxLlOneServer[] = {39, 87.7, 141, 282};
 constexpr PerServers kMaxLl[] = {
@@ -48,8 +50,8 @@ constexpr PerServers kNvlsTreePerChannel[] = {
     {26.5, 18.5, 10}, {24, 23.6, 17.8}, {0, 57.7, 45.5}, {0, 96, 80}};
 constexpr double kNvlsEfficiency[] = {0, 0, 0.85, 0.74};
 
-// How much of its bandwidth a tree has, by protocol and power of two of the
-// size, from 64 B.
+// Share of its bandwidth that a tree has, by protocol and by power of two of
+// the size, from 64 B.
 constexpr double kTreeCorrection[kNumNcclProtocols][24] = {
     {1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6, .5,
      .4, .4, .5, .6, .7, .8, .9, 1,  1,  1,  1,  1},
@@ -77,7 +79,7 @@ double MaxLl(const GroupHardware& hardware) {
                [ServersColumn(hardware.num_servers)];
 }
 
-// The steps of a ring: all of them, and those between servers.
+// Steps of a ring: all of them, and those between servers.
 struct RingSteps {
   double all;
   double between;
@@ -113,7 +115,8 @@ bool IsAlgorithmOf(NcclAlgorithm algorithm, CollectiveKind kind) {
   }
 }
 
-// NVLS stores the data of at most so many ranks of a server side by side.
+// Returns whether there are too many ranks: NVLS stores the data of at most so
+// many ranks of a server side by side.
 bool IsTooWide(NcclAlgorithm algorithm, CollectiveKind kind,
                const GroupHardware& hardware) {
   constexpr uint32_t kMaxRanks = 32;
@@ -128,15 +131,15 @@ bool IsProtocolOf(NcclProtocol protocol, NcclAlgorithm algorithm,
   if (algorithm != NcclAlgorithm::kTree && algorithm != NcclAlgorithm::kRing) {
     return false;
   }
-  // LL128 needs 128-byte stores that arrive whole: NVLink.
+  // LL128 needs 128-byte stores that arrive whole, as NVLink has.
   return protocol == NcclProtocol::kLl ||
          hardware.interconnect == InterconnectKind::kNvlink ||
          hardware.ranks_per_server == 1;
 }
 
-// Algorithm bandwidth of NVLS and NVLSTree before NCCL 2.28, which took 5/6 of
-// the rate of the channels for an all-reduce, whatever the number of ranks. The
-// links of a channel's head carry it twice.
+// Returns the algorithm bandwidth of NVLS and NVLSTree before NCCL 2.28. An
+// all-reduce was taken to reach 5/6 of the rate of the channels, whatever the
+// number of ranks. The links of a channel's head carry its data twice.
 double EarlyNvlsGBps(NcclAlgorithm algorithm, CollectiveKind kind,
                      const ChannelGraph& graph, const GroupHardware& hardware) {
   const double heads = graph.num_channels;
@@ -153,7 +156,7 @@ double EarlyNvlsGBps(NcclAlgorithm algorithm, CollectiveKind kind,
   return heads * std::min(intra, inter) * 5 / 6;
 }
 
-// Bus bandwidth of NVLS and NVLSTree.
+// Returns the bus bandwidth of NVLS and NVLSTree.
 double NvlsGBps(NcclAlgorithm algorithm, CollectiveKind kind,
                 const ChannelGraph& graph, const GroupHardware& hardware) {
   const double heads = graph.num_channels;
@@ -170,7 +173,7 @@ double NvlsGBps(NcclAlgorithm algorithm, CollectiveKind kind,
   return heads * std::min(intra, inter);
 }
 
-// Bus bandwidth of all the channels.
+// Returns the bus bandwidth of all channels.
 double BusGBps(NcclAlgorithm algorithm, NcclProtocol protocol,
                CollectiveKind kind, const ChannelGraph& graph,
                const GroupHardware& hardware) {
@@ -248,7 +251,7 @@ Latencies LatenciesOf(NcclAlgorithm algorithm, NcclProtocol protocol,
   };
   const bool is_alone = hardware.ranks_per_server == 1;
   const bool is_simple = protocol == NcclProtocol::kSimple;
-  // Simple flushes what the NIC wrote: another hop.
+  // Simple flushes what the NIC wrote, which takes another hop.
   const double hops = is_simple ? 2 : 1;
   Latencies latencies = {
       .base = of(kBaseLatency, algorithm),
@@ -277,7 +280,7 @@ double RingLatencyUs(const Latencies& latencies, CollectiveKind kind,
   return base + (steps.all - steps.between) * intra + steps.between * inter;
 }
 
-// The levels of a tree over the servers.
+// Returns the levels of a tree over the servers.
 double LevelsOf(const GroupHardware& hardware) {
   return std::bit_width(hardware.num_servers) - 1;
 }
@@ -308,7 +311,7 @@ double LatencyUs(NcclAlgorithm algorithm, NcclProtocol protocol,
   ASTRA_CHECK(false, "NCCL algorithm {}", static_cast<int>(algorithm));
 }
 
-// Whether kTreeCorrection holds for an algorithm.
+// Returns whether kTreeCorrection holds for an algorithm.
 bool IsCorrected(NcclAlgorithm algorithm, const GroupHardware& hardware) {
   return algorithm == NcclAlgorithm::kTree ||
          (algorithm == NcclAlgorithm::kNvlsTree &&
@@ -342,7 +345,7 @@ LatencyParts LatencyPartsOf(NcclAlgorithm algorithm, NcclProtocol protocol,
     case NcclAlgorithm::kCollnetDirect:
       return {base, intra + 0.4 * (hardware.ranks_per_server - 1), inter};
     case NcclAlgorithm::kNvls:
-      // Up and down, and an all-reduce does so twice.
+      // A message goes up and down; in an all-reduce, twice.
       return {base, kind == CollectiveKind::kAllReduce ? intra / 2 : intra,
               inter};
     case NcclAlgorithm::kNvlsTree:

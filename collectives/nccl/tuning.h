@@ -1,15 +1,15 @@
-// NCCL's own reckoning of how long each algorithm and protocol would take, by
-// which it chooses. It ranks candidates and is no clock: see collective_time.h
-// for what the chosen one takes.
+// NCCL's own prediction of how long each algorithm and protocol would take, by
+// which it chooses. It ranks candidates and is not accurate as a time; see
+// collective_time.h for the time of the chosen one.
 //
 //   time = latency + bytes / bandwidth
 //
-// with a latency that adds up constants along the longest path and a bandwidth
-// that starts from the channels found and takes off what protocols and
-// algorithms are known to lose.
+// The latency adds up constants along the longest path. The bandwidth starts
+// from the channels found and subtracts what protocols and algorithms are known
+// to lose.
 //
-// Left out, since no algorithm of ours carries them: NVLS over several servers
-// and CollNetDirect for all-gather and reduce-scatter, which both need SHARP.
+// Left out, since no algorithm here carries them: NVLS over several servers and
+// CollNetDirect for all-gather and reduce-scatter, which both need SHARP.
 //
 // Source: NCCL 2.30, src/graph/tuning.cc (formulas and constants); for NVLS
 // before 2.28, the same file of NCCL 2.25 to 2.27.
@@ -33,20 +33,20 @@ namespace astra {
 struct TuningCandidate {
   NcclAlgorithm algorithm = NcclAlgorithm::kRing;
   NcclProtocol protocol = NcclProtocol::kSimple;
-  uint32_t channels = 0;  // Of the kernel.
+  uint32_t channels = 0;  // Channels of the kernel.
   double latency_us = 0;
   double GBps = 0;         // Algorithm bandwidth: buffer size over time.
   bool is_allowed = true;  // By NCCL_ALGO, NCCL_PROTO and the like.
 };
 
-// Whether NCCL makes the collective of sends and receives, and so does not
-// choose.
+// Returns whether NCCL makes the collective of sends and receives, so that
+// there is no choice.
 bool IsSendsAndReceives(CollectiveKind kind);
 
-// What a candidate's latency is made of, in microseconds, so that it comes to
-// the same where each message pays for itself: what a kernel starts with, and a
-// message between two ranks, of one server or of two. A message to or from a
-// switch takes half of that.
+// Parts of a candidate's latency, in microseconds: the start of a kernel, and a
+// message between two ranks of one server or of two servers. A message to or
+// from a switch takes half of it. A run in which each message takes its part
+// has the same total latency.
 struct LatencyParts {
   double start_us = 0;
   double within_us = 0;
@@ -55,37 +55,39 @@ struct LatencyParts {
 LatencyParts LatencyPartsOf(NcclAlgorithm algorithm, NcclProtocol protocol,
                             CollectiveKind kind, const GroupHardware& hardware);
 
-// How many times the longest path of `algorithm` crosses between servers.
+// Returns how often the longest path of `algorithm` crosses between servers.
 double NumCrossings(NcclAlgorithm algorithm, CollectiveKind kind,
                     const GroupHardware& hardware);
 
-// The most that one channel moves, in GB/s of bus bandwidth.
+// Returns the largest rate of one channel, in GB/s of bus bandwidth.
 double ChannelGBps(GpuArchitecture architecture);
 
-// What NCCL considers for one kind of collective of one group, in its order.
+// Candidates of NCCL for one kind of collective of one group, in NCCL's order.
 struct TuningTable {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   GroupHardware hardware;
   std::vector<TuningCandidate> candidates;
 };
 
-// The candidates of `kind` over a group. Kinds that NCCL makes of sends and
-// receives (all-to-all, send-recv, gather, scatter) have none.
+// Returns the candidates of `kind` over a group. Kinds that NCCL makes of sends
+// and receives (all-to-all, send-recv, gather, scatter) have none.
 TuningTable Tune(CollectiveKind kind, const GroupHardware& hardware,
                  const NcclOptions& options);
 
-// NCCL's prediction for `candidate` of `table`, in microseconds.
+// Returns NCCL's prediction for `candidate` of `table`, in microseconds.
 double PredictedUs(const TuningTable& table, const TuningCandidate& candidate,
                    Bytes bytes);
 
-// The position of the allowed candidate with the smallest prediction, the first
-// of equals.
+// Returns the index of the allowed candidate with the smallest prediction, the
+// first of equals.
 //
-// Errors: FailedPrecondition if none is allowed, with what there is.
+// Errors: FailedPrecondition if none is allowed; the message lists the
+// candidates.
 absl::StatusOr<size_t> Choose(const TuningTable& table, Bytes bytes);
 
-// The candidates for `bytes` as text, as NCCL_DEBUG_SUBSYS=TUNING prints them:
-// latency/bandwidth and predicted time of each, and which one wins.
+// Returns the candidates for `bytes` as text, as NCCL_DEBUG_SUBSYS=TUNING
+// prints them: latency/bandwidth and predicted time of each, and which one
+// wins.
 std::string TuningText(const TuningTable& table, Bytes bytes);
 
 }  // namespace astra

@@ -1,4 +1,4 @@
-// Sets of ranks: whose contributions are in a piece of data.
+// Sets of ranks whose contributions are in a piece of data.
 
 #ifndef COLLECTIVES_SCHEDULES_CONTRIBUTIONS_H_
 #define COLLECTIVES_SCHEDULES_CONTRIBUTIONS_H_
@@ -12,27 +12,27 @@
 
 namespace astra {
 
-// A set that a ContributionSets holds.
+// Identifies a set of a ContributionSets.
 using ContributionsId = Id<struct ContributionsTag>;
 
-// Holds sets; each is a bit per rank.
+// Stores sets as one bit per rank.
 class ContributionSets {
  public:
   explicit ContributionSets(uint32_t num_ranks);
 
-  // No rank; all of them; one of them.
+  // The empty set, the set of all ranks, and the set of one rank.
   ContributionsId none() const { return ContributionsId(num_ranks_); }
   ContributionsId all() const { return ContributionsId(num_ranks_ + 1); }
   ContributionsId only(uint32_t rank) const { return ContributionsId(rank); }
 
-  // The ranks of both, which are held from now on.
+  // Returns the union of two sets and stores it.
   ContributionsId Sum(ContributionsId a, ContributionsId b);
 
-  // The first rank that is in both.
+  // Returns the first rank that is in both sets.
   std::optional<uint32_t> FirstOfBoth(ContributionsId a,
                                       ContributionsId b) const;
 
-  // The first rank that is in `a` and not in `b`.
+  // Returns the first rank that is in `a` and not in `b`.
   std::optional<uint32_t> FirstOnlyOf(ContributionsId a,
                                       ContributionsId b) const;
 

@@ -1,8 +1,8 @@
-// A collective algorithm that a user wrote down: every message of it, for a
-// fixed number of ranks. Buffers of any size are cut as it says.
+// A collective algorithm that a user wrote down: each message, for a fixed
+// number of ranks. It cuts buffers of any size.
 //
-// Read from a file by schedule_file.h (YAML) or msccl_file.h (MSCCL's XML),
-// both of which also make sure that the messages carry out the collective.
+// schedule_file.h (YAML) and msccl_file.h (MSCCL's XML) read it from a file.
+// Both also check that the messages carry out the collective.
 
 #ifndef COLLECTIVES_SCHEDULES_CUSTOM_SCHEDULE_H_
 #define COLLECTIVES_SCHEDULES_CUSTOM_SCHEDULE_H_
@@ -34,30 +34,31 @@ struct ScheduleFlow {
   uint32_t num_chunks = 1;
   uint16_t channel = 0;
   FlowOp op = FlowOp::kCopy;
-  std::vector<uint32_t> after;  // Positions of flows it waits for, increasing.
+  std::vector<uint32_t> after;  // Indices of flows it waits for, increasing.
 
   friend bool operator==(const ScheduleFlow&, const ScheduleFlow&) = default;
 };
 
-// What is wrong with a schedule. Positions count from 0.
+// An error of a schedule. Indices count from 0.
 struct ScheduleFault {
-  std::optional<size_t> flow;  // Position of the one at fault.
-  std::string message;         // Calls it "step I".
+  std::optional<size_t> flow;  // Index of the flow at fault.
+  std::string message;         // Calls the flow "step I".
 };
 
 class CustomSchedule {
  public:
-  // What a schedule may have at most.
+  // Limits of a schedule.
   static constexpr uint32_t kMaxRanks = 1024;
   static constexpr uint32_t kMaxChunks = 1 << 16;
-  static constexpr uint32_t kMaxMoves = 1 << 18;  // Chunks of all flows.
+  // Chunks of all flows together.
+  static constexpr uint32_t kMaxMoves = 1 << 18;
   static constexpr uint32_t kMaxDependencies = 1 << 21;
 
-  // The first of: a name is empty or has control characters; a number is beyond
-  // the limits, or `num_chunks` no multiple of num_parts(); a flow has a rank
-  // or chunks that are not there, goes to its source, reduces in a collective
-  // that does not, waits for one that is not before it or has nothing to do
-  // with its source.
+  // Returns the first fault, if there is one: a name is empty or has control
+  // characters; a number is beyond the limits, or `num_chunks` is no multiple
+  // of num_parts(); a flow has a rank or chunks that do not exist, goes to its
+  // source, reduces in a collective that does not reduce, or waits for a flow
+  // that is not before it or does not concern its source.
   static std::optional<ScheduleFault> FindFault(
       const std::string& name, const ChunkedCollective& collective,
       absl::Span<const ScheduleFlow> flows);
@@ -71,18 +72,19 @@ class CustomSchedule {
   const ChunkedCollective& collective() const { return collective_; }
   absl::Span<const ScheduleFlow> flows() const { return flows_; }
 
-  // The messages for `request`. The schedule itself says how the buffer is cut
-  // and which channels there are; the request's chunking means nothing to it.
-  // A part of n bytes cut into f chunks has n mod f that are a byte larger, the
-  // first ones.
+  // Returns the messages for `request`. The schedule itself says how the buffer
+  // is cut and which channels there are; the request's chunking has no effect.
+  // If a part of n bytes is cut into f chunks, the first n mod f chunks are a
+  // byte larger.
   //
   // Errors: FailedPrecondition if the request is of another kind, number of
   // ranks, or root.
   absl::StatusOr<std::unique_ptr<const FlowGraph>> Lower(
       const CollectiveRequest& request) const;
 
-  // The same as steps, pipelined: step i has the flows that wait for a chain of
-  // i others at most, those between the same ranks added up.
+  // Returns the same messages as pipelined steps. Step i has the flows whose
+  // longest chain of flows to wait for has i flows. Flows between the same
+  // ranks are added up.
   //
   // Errors: as above.
   absl::StatusOr<StepSchedule> Steps(const CollectiveRequest& request) const;

@@ -1,4 +1,4 @@
-// What a collective starts from and has to end with, chunk by chunk.
+// What a collective starts from and must end with, chunk by chunk.
 
 #ifndef COLLECTIVES_SCHEDULES_DEMAND_H_
 #define COLLECTIVES_SCHEDULES_DEMAND_H_
@@ -9,32 +9,32 @@
 
 namespace astra {
 
-// The chunks of the buffer of a collective (see FlowGraph) that is cut into
-// equally many for each of its parts.
+// The chunks of the buffer of a collective (see FlowGraph). Each part of the
+// buffer is cut into equally many.
 struct ChunkedCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   uint32_t num_ranks = 0;
   uint32_t num_chunks = 0;
-  uint32_t root = 0;  // Of a broadcast, reduce, gather or scatter.
+  uint32_t root = 0;  // Root of a broadcast, reduce, gather or scatter.
 
-  // Whether a rank ends with sums over all ranks, rather than with copies.
+  // Returns whether a rank ends with sums over all ranks rather than copies.
   bool reduces() const;
 
-  // Whether `root` means something.
+  // Returns whether the kind uses `root`.
   bool is_rooted() const;
 
-  // How many parts the buffer has, of which `num_chunks` is a multiple: one for
-  // each pair of ranks, for each rank, or one.
+  // Returns the number of parts of the buffer: one for each pair of ranks, one
+  // for each rank, or one. `num_chunks` is a multiple of it.
   uint32_t num_parts() const;
 
-  // The rank that a chunk which is not reduced comes from.
+  // Returns the rank from which a chunk comes that is not reduced.
   uint32_t origin(uint32_t chunk) const;
 
-  // Whether `rank` has something of `chunk` at the start: its contribution.
+  // Returns whether `rank` has a contribution to `chunk` at the start.
   bool Has(uint32_t rank, uint32_t chunk) const;
 
-  // Whether `rank` must end with `chunk`, reduced over all ranks or as its
-  // origin had it.
+  // Returns whether `rank` must end with `chunk`, reduced over all ranks or as
+  // its origin had it.
   bool Wants(uint32_t rank, uint32_t chunk) const;
 };
 

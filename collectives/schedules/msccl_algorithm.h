@@ -1,5 +1,5 @@
-// An algorithm of MSCCL, as its file has it: per GPU the thread blocks, and the
-// steps that each of them takes in order.
+// An algorithm of MSCCL, as its file has it: the thread blocks of each GPU, and
+// the steps that each takes in order.
 //
 // Source: microsoft/msccl, src/graph/topo.cc (the reader) and
 // src/collectives/device/msccl_interpreter.h (what the steps do).
@@ -17,17 +17,18 @@
 
 namespace astra {
 
-// In the order of kMscclOpNames. "Receive" takes the next message from the peer
-// of the block, "send" gives the result to the other peer.
+// Operations, in the order of kMscclOpNames. "Receive" takes the next message
+// from the peer from which the block receives; "send" gives the result to the
+// peer to which it sends.
 enum class MscclOp : uint8_t {
   kSend,
   kReceive,
   kReceiveCopySend,
-  kReceiveReduceSend,  // Adds what is at the source; stores nothing.
-  kReceiveReduceCopy,  // Adds what is at the source; stores at the target.
-  kReceiveReduceCopySend,
-  kCopy,    // Within the GPU.
-  kReduce,  // Adds the source to the target, within the GPU.
+  kReceiveReduceSend,      // Adds the source; stores nothing.
+  kReceiveReduceCopy,      // Adds the source; stores at the target.
+  kReceiveReduceCopySend,  // Adds the source; stores, then sends.
+  kCopy,                   // Copies within the GPU.
+  kReduce,                 // Adds source to target within the GPU.
   kNothing,
 };
 constexpr std::string_view kMscclOpNames[] = {
@@ -56,7 +57,7 @@ constexpr bool Writes(MscclOp op) {
 enum class MscclBuffer : uint8_t { kInput, kOutput, kScratch };
 constexpr std::string_view kMscclBufferNames[] = {"i", "o", "s"};
 
-// Where something stands in the file, counted from 1.
+// A place in the file, counted from 1.
 struct MscclPlace {
   uint32_t line = 1;
   uint32_t column = 1;
@@ -64,20 +65,20 @@ struct MscclPlace {
 
 struct MscclAddress {
   MscclBuffer buffer = MscclBuffer::kInput;
-  int32_t offset = 0;  // In chunks.
+  int32_t offset = 0;  // Offset in chunks.
 };
 
 struct MscclStep {
   MscclPlace place;
   MscclOp op = MscclOp::kNothing;
-  uint32_t count = 0;  // Of chunks.
+  uint32_t count = 0;  // Number of chunks.
   MscclAddress source;
   MscclAddress target;
 
-  // The step of a block of the same GPU that must be done before.
+  // A step of a block of the same GPU that must be done before.
   struct Dependency {
     uint32_t block_id = 0;
-    uint32_t block = 0;  // Position in `blocks`.
+    uint32_t block = 0;  // Index into `blocks`.
     uint32_t step = 0;
   };
   std::optional<Dependency> dependency;
@@ -86,8 +87,8 @@ struct MscclStep {
 struct MscclBlock {
   MscclPlace place;
   uint32_t id = 0;
-  std::optional<uint32_t> send;     // The GPU that messages go to.
-  std::optional<uint32_t> receive;  // The GPU that they come from.
+  std::optional<uint32_t> send;     // The GPU to which messages go.
+  std::optional<uint32_t> receive;  // The GPU from which messages come.
   uint16_t channel = 0;
   std::vector<MscclStep> steps;
 };
@@ -101,9 +102,9 @@ struct MscclGpu {
 struct MscclAlgorithm {
   std::string name;
   ChunkedCollective collective;
-  bool is_in_place = false;    // Input and output are parts of one buffer.
-  uint32_t input_chunks = 0;   // Of each GPU.
-  uint32_t output_chunks = 0;  // Of each GPU.
+  bool is_in_place = false;    // Input and output overlap in one buffer.
+  uint32_t input_chunks = 0;   // Input of each GPU.
+  uint32_t output_chunks = 0;  // Output of each GPU.
   std::vector<MscclGpu> gpus;
 };
 

@@ -1,4 +1,4 @@
-// Which thread block of MSCCL receives what which other one sends.
+// Finds which thread block of MSCCL receives what another one sends.
 
 #ifndef COLLECTIVES_SCHEDULES_MSCCL_CONNECTIONS_H_
 #define COLLECTIVES_SCHEDULES_MSCCL_CONNECTIONS_H_
@@ -15,17 +15,17 @@
 
 namespace astra {
 
-// Thread blocks are numbered through all GPUs.
+// Connections of thread blocks, which are numbered through all GPUs.
 struct MscclConnections {
-  // A connection goes from one GPU to another on one channel. Has both blocks
-  // if anything is sent.
+  // A connection goes from one GPU to another on one channel. It has both
+  // blocks if anything is sent.
   struct Ends {
     std::optional<size_t> sender;
     std::optional<size_t> receiver;
   };
   std::vector<Ends> ends;
 
-  // Positions in `ends`, by block.
+  // By block: index into `ends`.
   std::vector<std::optional<size_t>> sends_to;
   std::vector<std::optional<size_t>> receives_from;
 };
@@ -35,7 +35,7 @@ struct MscclConnections {
 absl::StatusOr<MscclConnections> ConnectMsccl(std::string_view file,
                                               const MscclAlgorithm& algorithm);
 
-// "thread block 3 of gpu 1"
+// Returns a name such as "thread block 3 of gpu 1".
 std::string NameOfBlock(uint32_t gpu, const MscclBlock& block);
 
 }  // namespace astra

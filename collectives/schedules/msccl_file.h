@@ -1,5 +1,5 @@
-// Algorithms of MSCCL (github.com/microsoft/msccl) as the XML files that
-// msccl-tools writes:
+// Reads algorithms of MSCCL (github.com/microsoft/msccl) from the XML files
+// that msccl-tools writes:
 //
 //   <algo name="pair" proto="Simple" nchannels="1" nchunksperloop="2" ngpus="2"
 //         coll="allgather" inplace="1">
@@ -9,13 +9,15 @@
 //               cnt="1" depid="-1" deps="-1" hasdep="0"/>
 //         <step s="1" type="r" .../>
 //
-// coll: allreduce, allgather, reduce_scatter, alltoall, broadcast, reduce; the
-// root is GPU 0. nchunksperloop: the chunks of the larger of a GPU's input and
-// output. inplace: 1 if the smaller lies in the larger.
-//
-// send, recv: the peers of a thread block, or -1. type: see MscclOp. srcbuf,
-// dstbuf: i, o, s (input, output, scratch), with offsets in chunks. depid,
-// deps: thread block and step of this GPU to wait for, or -1.
+//   coll            allreduce, allgather, reduce_scatter, alltoall, broadcast
+//   or
+//                   reduce; the root is GPU 0
+//   nchunksperloop  chunks of the larger of a GPU's input and output
+//   inplace         1 if the smaller of the two lies in the larger
+//   send, recv      the peers of a thread block, or -1
+//   type            see MscclOp
+//   srcbuf, dstbuf  i, o, s (input, output, scratch), with offsets in chunks
+//   depid, deps     thread block and step of this GPU to wait for, or -1
 //
 // proto, hasdep, outofplace, minBytes, maxBytes, nthreads, nthreadblocks and
 // maxcount are known and have no effect: a file does not choose how fast a
@@ -36,17 +38,17 @@
 
 namespace astra {
 
-// Other tools write these files, so what is not known is no error: each
-// attribute or element that is not is in `warnings` once, where it first is.
+// Since other tools write these files, unknown attributes and elements are not
+// errors. Each is in `warnings` once, at its first place.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is not XML, an
-// attribute that is missing or not as above, more than there may be; also those
-// of RunMsccl.
+// attribute that is missing or not as above, and numbers beyond the limits;
+// also those of RunMsccl.
 absl::StatusOr<CustomSchedule> ParseMsccl(std::string_view file,
                                           std::string_view contents,
                                           Warnings* warnings);
 
-// ParseMsccl of the file `path`. Errors: also those of ReadFile.
+// Applies ParseMsccl to the file `path`. Errors: also those of ReadFile.
 absl::StatusOr<CustomSchedule> ReadMsccl(const std::string& path,
                                          Warnings* warnings);
 

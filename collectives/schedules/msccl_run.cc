@@ -19,34 +19,34 @@ namespace {
 
 constexpr uint32_t kNoChunk = ~uint32_t{0};
 
-// What a chunk of memory holds.
+// Contents of a chunk of memory.
 struct Value {
-  uint32_t chunk = kNoChunk;  // Of the buffer of the collective.
+  uint32_t chunk = kNoChunk;  // Chunk of the collective's buffer.
   ContributionsId contributions;
-  uint32_t arrivals =
-      0;  // Which flows brought it; position in a list of lists.
+  // Index into arrivals_: the flows that brought the contents.
+  uint32_t arrivals = 0;
 };
 
 struct Message {
   std::vector<Value> values;
-  std::vector<uint32_t> flows;  // That carry them.
+  std::vector<uint32_t> flows;  // Flows that carry them.
 };
 
 struct Block {
   uint32_t gpu = 0;
   const MscclBlock* code = nullptr;
   size_t next_step = 0;
-  std::optional<size_t> sends_to;  // Connections.
-  std::optional<size_t> receives_from;
-  std::vector<std::vector<uint32_t>> received;  // The flows of each message.
+  std::optional<size_t> sends_to;               // Connection, if it sends.
+  std::optional<size_t> receives_from;          // Connection, if it receives.
+  std::vector<std::vector<uint32_t>> received;  // Flows of each message.
 
-  // For each block of the GPU, how many of the messages it received arrived
-  // before the next step; and the same after steps that others wait for.
+  // For each block of the GPU, how many of its received messages arrived before
+  // the next step. known_after has the same after steps for which others wait.
   std::vector<uint32_t> known;
   std::vector<bool> is_waited_for;  // By step.
   std::map<size_t, std::vector<uint32_t>> known_after;
 
-  std::vector<size_t> waiting;  // Blocks that go on when this one has.
+  std::vector<size_t> waiting;  // Blocks that wait for this one.
 
   bool is_done() const { return next_step == code->steps.size(); }
   const MscclStep& step() const { return code->steps[next_step]; }
@@ -111,7 +111,7 @@ class Run {
     }
   }
 
-  // The chunk of the collective that position `i` of an input or output is.
+  // Return the chunk of the collective at position `i` of an input or output.
   uint32_t InputChunk(uint32_t rank, uint32_t i) const {
     const bool is_by_rank = collective_.kind == CollectiveKind::kAllGather ||
                             collective_.kind == CollectiveKind::kAllToAll;
@@ -169,7 +169,7 @@ class Run {
     }
   }
 
-  // The block that must go on before `block` can.
+  // Returns the block that must go on before `block` can.
   std::optional<size_t> BlockerOf(const Block& block) const {
     const MscclStep& step = block.step();
     if (step.dependency) {
@@ -182,8 +182,8 @@ class Run {
     return std::nullopt;
   }
 
-  // Every block that is not done waits for one that is not, so that the way
-  // from `block` leads into a cycle.
+  // Reports a cycle. Every block that is not done waits for another such block,
+  // so the way from `block` leads into a cycle.
   void FailForCycle(size_t block) {
     std::vector<size_t> way;
     while (std::find(way.begin(), way.end(), block) == way.end()) {
@@ -238,7 +238,7 @@ class Run {
     }
   }
 
-  // The results of a step, which it has also stored.
+  // Executes a step within its GPU: stores its results and returns them.
   std::vector<Value> Compute(uint32_t rank, const MscclStep& step,
                              const Message& in) {
     std::vector<Value> out;
@@ -332,8 +332,9 @@ class Run {
     under_way_[*block.sends_to].push_back(std::move(message));
   }
 
-  // The flows that must have arrived when `block` sends `values`: what brought
-  // those, and the last of each connection.
+  // Returns the flows that must have arrived when `block` sends `values`: the
+  // flows that brought these values, and the last known flow of each
+  // connection.
   std::vector<uint32_t> ArrivalsBefore(const Block& block,
                                        const std::vector<Value>& values) const {
     std::vector<uint32_t> after;
@@ -397,9 +398,9 @@ class Run {
   const MscclAlgorithm& algorithm_;
   const ChunkedCollective& collective_;
   ContributionSets sets_;
-  std::vector<Block> blocks_;        // Of all GPUs.
+  std::vector<Block> blocks_;        // Blocks of all GPUs.
   std::vector<size_t> first_block_;  // By GPU.
-  std::vector<Value> slots_;         // Of all GPUs.
+  std::vector<Value> slots_;         // Memory of all GPUs.
   std::vector<size_t> first_slot_;   // By GPU.
   MscclConnections connections_;
   std::vector<std::deque<Message>> under_way_;  // By connection.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kBits = 64;
 
-// A chunk of a rank, in one number.
+// Returns a number that identifies a chunk of a rank.
 uint64_t Key(GroupRank rank, uint32_t chunk) {
   return uint64_t{rank.index()} << 32 | chunk;
 }
@@ -46,7 +46,7 @@ class Checker {
   }
 
  private:
-  // The position of `key` in places_, or the first after it.
+  // Returns the index of `key` in places_, or of the first key after it.
   size_t PlaceOf(uint64_t key) const {
     return static_cast<size_t>(
         std::lower_bound(places_.begin(), places_.end(), key) -
@@ -66,7 +66,7 @@ class Checker {
            chunk - flow.first_chunk.index() < flow.num_chunks;
   }
 
-  // What `state` becomes when `flow` brings its contents to it.
+  // Returns what `state` becomes when `flow` brings its contents to it.
   ContributionsId Arrive(ContributionsId state, size_t flow, uint32_t chunk) {
     const ContributionsId brought = contents_[MoveOf(flow, chunk)];
     if (flows_[flow].op == FlowOp::kCopy) return brought;
@@ -110,11 +110,12 @@ class Checker {
     return contents;
   }
 
-  // For 64 flows at a time: finds all flows that wait for them, then whether
-  // those are among these that must.
+  // Checks the order, for 64 flows at a time: finds all flows that wait for
+  // them, and whether each flow that must wait for them is among these.
   void CheckOrder() {
     std::vector<uint64_t> reach(flows_.size());
-    std::vector<uint64_t> all(places_.size());  // Of the 64, by place.
+    // Bits of the 64 flows, by place.
+    std::vector<uint64_t> all(places_.size());
     std::vector<uint64_t> copies(places_.size());
     for (size_t begin = 0; begin < flows_.size() && !fault_; begin += kBits) {
       std::fill(all.begin(), all.end(), 0);
@@ -142,8 +143,8 @@ class Checker {
     }
   }
 
-  // `missing` are flows, from `begin` on, that flow `i` does not wait for
-  // though they bring something to where its `move` goes.
+  // Checks the flows `missing`, counted from `begin`: flow `i` does not wait
+  // for them, although they bring something to where its `move` goes.
   void CheckWaits(size_t i, size_t move, uint64_t missing, size_t begin) {
     const bool is_copy = flows_[i].op == FlowOp::kCopy;
     const auto chunk = static_cast<uint32_t>(move - first_move_[i]) +
@@ -202,9 +203,9 @@ class Checker {
   const ChunkedCollective& collective_;
   absl::Span<const ScheduleFlow> flows_;
   ContributionSets sets_;
-  std::vector<uint64_t> places_;           // Keys that something arrives at.
-  std::vector<size_t> first_move_;         // Of each flow. A move: one chunk.
-  std::vector<uint64_t> place_of_move_;    // Positions in places_.
+  std::vector<uint64_t> places_;    // Keys at which something arrives.
+  std::vector<size_t> first_move_;  // By flow. A move is one chunk of a flow.
+  std::vector<uint64_t> place_of_move_;    // By move: index into places_.
   std::vector<ContributionsId> contents_;  // By move.
   std::vector<ContributionsId> state_;     // By place.
   std::optional<ScheduleFault> fault_;

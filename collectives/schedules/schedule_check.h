@@ -1,4 +1,4 @@
-// Whether the messages of a schedule carry out its collective.
+// Checks that the messages of a schedule carry out its collective.
 
 #ifndef COLLECTIVES_SCHEDULES_SCHEDULE_CHECK_H_
 #define COLLECTIVES_SCHEDULES_SCHEDULE_CHECK_H_
@@ -11,15 +11,15 @@ namespace astra {
 
 // Executes `schedule` with sets of ranks in the place of data. A rank has one
 // copy of a chunk. Arrivals are added to it (kReduce) or replace it (kCopy), in
-// the order of the list. A flow carries what its source had at the start and
-// what arrived of it in the flows it waits for, those it names: as if all other
-// arrivals were put aside.
+// the order of the list. A flow carries the data that its source had at the
+// start, with the arrivals of the flows for which it waits by name; other
+// arrivals do not count.
 //
-// Returns the first of: a flow carries a chunk of which its source has nothing;
-// it adds a contribution that is in there; it replaces what another brings, or
-// adds to what it copies, without waiting for that one, directly or through
-// others (two copies of the same may come in any order); a rank does not end
-// with what the collective demands.
+// Returns the first fault: a flow carries a chunk of which its source has
+// nothing; it adds a contribution that is already in the sum; it replaces what
+// another flow brings, or adds to what it copies, without waiting for the other
+// directly or indirectly (two copies of the same data may come in any order);
+// or a rank does not end with what the collective demands.
 std::optional<ScheduleFault> FindWrongContents(const CustomSchedule& schedule);
 
 }  // namespace astra

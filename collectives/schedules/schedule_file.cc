@@ -21,10 +21,10 @@
 namespace astra {
 namespace {
 
-// What a step waits for that does not say so.
+// Finds what a step waits for if it does not say so.
 class DataDependencies {
  public:
-  // The earlier steps that bring `flow` something to send.
+  // Returns the earlier steps that bring `flow` something to send.
   std::vector<uint32_t> Of(const ScheduleFlow& flow) const {
     std::vector<uint32_t> after;
     for (uint32_t i = 0; i < flow.num_chunks; ++i) {
@@ -37,7 +37,7 @@ class DataDependencies {
     return after;
   }
 
-  // Makes `flow` the step `position`.
+  // Adds `flow` as the step `position`.
   void Add(uint32_t position, const ScheduleFlow& flow) {
     for (uint32_t i = 0; i < flow.num_chunks; ++i) {
       std::vector<uint32_t>& arrivals = arrivals_[KeyOf(flow.target, flow, i)];
@@ -51,7 +51,7 @@ class DataDependencies {
     return uint64_t{rank.index()} << 32 | (flow.first_chunk.index() + i);
   }
 
-  // Those since the last copy, by rank and chunk.
+  // By rank and chunk: the arrivals from the last copy on.
   absl::flat_hash_map<uint64_t, std::vector<uint32_t>> arrivals_;
 };
 

@@ -16,7 +16,7 @@ pugi::xml_node XmlReader::Root(const char* name) {
     Fail({}, fmt::format("more than {} bytes", kMaxFileBytes));
     return {};
   }
-  // A text that ends early for whoever ends it at a zero.
+  // Some programs would take the text to end at a zero byte.
   if (const size_t zero = contents_.find('\0');
       zero != std::string_view::npos) {
     Fail(PlaceAt(static_cast<ptrdiff_t>(zero)), "not XML: a zero byte");
@@ -131,7 +131,8 @@ void XmlReader::Warn(pugi::xml_node node, const std::string& what) {
                   place.line, place.column, what));
 }
 
-// Files are read from front to back, so that each line is counted once.
+// Returns the place of `offset`. Files are read from front to back, so that
+// each line is counted once.
 MscclPlace XmlReader::PlaceAt(ptrdiff_t offset) {
   const size_t end = std::min(
       static_cast<size_t>(std::max<ptrdiff_t>(offset, 0)), contents_.size());

@@ -1,6 +1,6 @@
-// Reads XML files into typed attributes, with "FILE:LINE:COLUMN: ..." errors at
-// the element they stand in. The first error sticks; what is read after it are
-// the least values allowed.
+// Reads XML files into typed attributes. Errors are "FILE:LINE:COLUMN: ..." at
+// the element concerned. The first error is kept; values read after it are the
+// least ones allowed.
 
 #ifndef COLLECTIVES_SCHEDULES_XML_READER_H_
 #define COLLECTIVES_SCHEDULES_XML_READER_H_
@@ -24,44 +24,44 @@ namespace astra {
 class XmlReader {
  public:
   static constexpr size_t kMaxFileBytes = size_t{256} << 20;
-  static constexpr size_t kMaxWarnings = 100;  // What is beyond goes unsaid.
+  static constexpr size_t kMaxWarnings = 100;  // Further ones are dropped.
 
-  // `file` is its name in messages. What is read and not known goes to
-  // `warnings`, each element and attribute once. All must outlive the reader.
+  // `file` is its name in messages. Unknown elements and attributes go to
+  // `warnings`, each once. All arguments must outlive the reader.
   XmlReader(std::string_view file, std::string_view contents,
             Warnings* warnings)
       : file_(file), contents_(contents), warnings_(warnings) {}
 
-  // The element that the file is, which must be a `name`; null on an error.
+  // Returns the root element, which must be a `name`; null on an error.
   pugi::xml_node Root(const char* name);
 
-  // The elements `name` of `parent`, with a warning of others.
+  // Returns the elements `name` of `parent`, and warns of others.
   std::vector<pugi::xml_node> Children(pugi::xml_node parent, const char* name);
 
-  // An attribute that must be there.
+  // Read an attribute, which must exist.
   std::string Text(pugi::xml_node node, const char* key,
                    std::string_view expected);
   int64_t Integer(pugi::xml_node node, const char* key, int64_t min,
                   int64_t max);
   uint32_t Count(pugi::xml_node node, const char* key, uint32_t min,
                  uint32_t max);
-  // None for -1.
+  // Reads an attribute; -1 becomes nullopt.
   std::optional<uint32_t> Optional(pugi::xml_node node, const char* key,
                                    uint32_t max);
-  // Its position in `names`.
+  // Reads an attribute and returns its index in `names`.
   size_t Choice(pugi::xml_node node, const char* key,
                 absl::Span<const std::string_view> names);
 
-  // Fails if an attribute is there twice, warns of those not in `known`.
+  // Fails if an attribute occurs twice, and warns of attributes not in `known`.
   void CheckAttributes(pugi::xml_node node,
                        absl::Span<const std::string_view> known);
 
-  // Where the "<" of an element stands.
+  // Returns the place of the "<" of an element.
   MscclPlace PlaceOf(pugi::xml_node node) {
     return PlaceAt(node.offset_debug() - 1);
   }
 
-  // Records an error, unless there is one.
+  // Records an error, unless there is already one.
   void Fail(MscclPlace place, std::string_view message);
 
   const absl::Status& status() const { return status_; }
@@ -77,7 +77,7 @@ class XmlReader {
   std::set<std::string> warned_;
   absl::Status status_;
 
-  // Lines are counted up to here.
+  // Lines are counted up to this offset.
   size_t counted_ = 0;
   size_t line_begin_ = 0;
   uint32_t line_ = 1;

@@ -16,23 +16,23 @@
 namespace astra {
 namespace {
 
-// In the order of the enumerations.
+// Names of the enumerators, in the order of the enumerations.
 constexpr std::array<std::string_view, 4> kArchitectures = {
     "volta", "ampere", "hopper", "blackwell"};
 constexpr std::array<std::string_view, 3> kCpus = {"intel", "amd", "arm"};
 constexpr std::array<std::string_view, 2> kKinds = {"nvlink", "pcie"};
 
-// Wide enough for any system, and narrow enough that no time overflows.
+// Limits wide enough for any system, and narrow enough that no time overflows.
 constexpr double kLeastRate = 1e-3;
 constexpr double kMostRate = 1e6;
 constexpr double kMostTime = 1e6;
 constexpr double kLeastEfficiency = 1e-3;
 constexpr double kMostEfficiency = 2;
-constexpr int64_t kMostDevices = 1024;  // Of a kind, in a server.
+constexpr int64_t kMostDevices = 1024;  // Devices of a kind in a server.
 constexpr int64_t kMostServers = 100'000;
 constexpr double kBitsPerByte = 8;
 
-// A calibrated constant, stated once for reading and for writing.
+// A calibrated constant, listed once for both reading and writing.
 struct Constant {
   std::string_view key;
   double* value;
@@ -93,7 +93,7 @@ void OverridePaces(YamlFields& fields, Paces& paces) {
   }
 }
 
-// All constants; of the paces, ring's efficiency must be there.
+// Reads all constants; of the paces, ring's efficiency is required.
 template <class Part>
 void ReadCalibration(YamlFields fields, Part& part) {
   part.origin = fields.Text("origin");
@@ -128,7 +128,7 @@ const Part* FindPart(std::string_view name, const std::vector<Part>& parts) {
   return found == parts.end() ? nullptr : &*found;
 }
 
-// The part that the field `key` names, of those in the library.
+// Returns the part of the library that the field `key` names.
 template <class Part>
 Part ReadPart(YamlFields& system, std::string_view key,
               const std::vector<Part>& parts) {
@@ -166,8 +166,8 @@ void RefuseFabric(YamlFields& fields, SystemSpec& system) {
   system.nics_per_server = 0;
 }
 
-// The fields "key: value" of those in which `constants` differ from `base`,
-// which is as long.
+// Returns fields "key: value" for the constants that differ from `base`, which
+// has the same length.
 std::vector<std::string> Differences(absl::Span<const Constant> constants,
                                      absl::Span<const Constant> base) {
   std::vector<std::string> fields;
@@ -179,9 +179,9 @@ std::vector<std::string> Differences(absl::Span<const Constant> constants,
   return fields;
 }
 
-// The field `key` of a system, in which `part` differs from the library's;
-// nothing where it does not. Both are copies, since a Constant could be written
-// to.
+// Returns the field `key` of a system with the constants in which `part`
+// differs from the library's; empty if none does. Both are copies because a
+// Constant allows writing.
 template <class Part>
 std::string FormatCalibration(std::string_view key, Part part, Part base) {
   std::vector<std::string> fields =
@@ -201,7 +201,8 @@ std::string FormatCalibration(std::string_view key, Part part, Part base) {
   return fmt::format("{}:\n  {}\n", key, fmt::join(fields, "\n  "));
 }
 
-// The lines of a part: its name, and where it differs from the library's.
+// Returns the lines of a part: its name, and its differences from the
+// library's.
 template <class Part>
 std::string FormatPart(std::string_view key, const Part& part,
                        const std::vector<Part>& parts) {

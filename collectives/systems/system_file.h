@@ -1,10 +1,11 @@
-// Systems, and the interconnects and transports that they share, as YAML files
-// such as those of inputs/systems.
+// Reads and writes systems, and the interconnects and transports that they
+// share, as YAML files such as those of inputs/systems.
 //
+// clang-format off
 //   name: dgx-h100
-//   aliases: [H100-server]            # Case does not count; _ is as good as -.
+//   aliases: [H100-server]            # Case does not matter; _ equals -.
 //   source: [where the facts come from]
-//   gpu: h100-sxm                     # Of inputs/gpus.
+//   gpu: h100-sxm                     # A name in inputs/gpus.
 //   architecture: hopper              # Or volta, ampere, blackwell.
 //   cpu: intel                        # Or amd, arm.
 //   gpus_per_server: 8                # GPUs of an NVLink domain.
@@ -12,7 +13,7 @@
 //   interconnect: nvlink4             # By its name.
 //   interconnect_calibration:         # May be absent.
 //     origin: what it was fitted to
-//     launch_us: 22                   # Those that differ from nvlink4's.
+//     launch_us: 22                   # Constants that differ from nvlink4's.
 //     ring: {efficiency: 0.8}
 //   transport: infiniband             # Absent: there is no fabric.
 //   transport_calibration: ...        # As interconnect_calibration.
@@ -38,15 +39,16 @@
 //     symmetric_us: 8
 //     copy_GBps: 1676
 //     ring: {efficiency: 0.82, ramp_us: 190, ramp_MiB: 240}
-//     tree: {efficiency: 0.7}         # What is absent is as of ring; so are
-//                                     # whole patterns: nvls, nvls_tree,
+//     tree: {efficiency: 0.7}         # Absent keys are those of ring, as are
+//                                     # absent patterns: nvls, nvls_tree,
 //                                     # collnet_direct, collnet_chain, pat,
 //                                     # direct and symmetric.
+// clang-format on
 //
 // A transport has name, source, fabric_latency_ns, nccl (NCCL's variables as
 // its guide sets them; may be absent), and a calibration with origin,
-// latency_us, launch_us, one_queue_pair and the patterns. What the keys mean is
-// in system_spec.h, and what they may be in inputs/systems/README.md.
+// latency_us, launch_us, one_queue_pair and the patterns. system_spec.h says
+// what the keys mean, and inputs/systems/README.md which values they may have.
 
 #ifndef COLLECTIVES_SYSTEMS_SYSTEM_FILE_H_
 #define COLLECTIVES_SYSTEMS_SYSTEM_FILE_H_
@@ -60,14 +62,14 @@
 
 namespace astra {
 
-// What a system may name.
+// Interconnects and transports that a system may name.
 struct SystemParts {
   std::vector<Interconnect> interconnects;
   std::vector<Transport> transports;
 };
 
-// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is not as above, a
-// field that is missing, or one that is not known.
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is not as above, and
+// for a field that is missing or unknown.
 absl::StatusOr<Interconnect> ParseInterconnect(std::string_view file,
                                                std::string_view contents);
 absl::StatusOr<Transport> ParseTransport(std::string_view file,
@@ -79,11 +81,11 @@ absl::StatusOr<SystemSpec> ParseSystem(std::string_view file,
                                        std::string_view contents,
                                        const SystemParts& parts);
 
-// What ParseSystem reads back as the same system. The constants in which it
-// differs from `parts` become its own calibration.
+// Returns text from which ParseSystem reads the same system. The constants in
+// which it differs from `parts` become its own calibration.
 //
-// Requires: the interconnect, and the transport if any, are of `parts` but for
-// their calibration.
+// Requires that the interconnect, and the transport if any, are of `parts`,
+// except for their calibration.
 std::string FormatSystem(const SystemSpec& system, const SystemParts& parts);
 
 }  // namespace astra

@@ -23,7 +23,8 @@ bool IsPath(std::string_view text) {
          text.ends_with(".yml");
 }
 
-// What `parse`(name, contents) makes of each of `files`, sorted by name.
+// Applies `parse`(name, contents) to each of `files`; the result is sorted by
+// name.
 template <class T, class Parse>
 std::vector<T> ParseBundled(absl::Span<const EmbeddedFile> files, Parse parse) {
   std::vector<T> all;

@@ -1,4 +1,5 @@
-// The systems that are known by name: the files of inputs/systems, compiled in.
+// Library of the systems known by name: the files of inputs/systems, compiled
+// in.
 
 #ifndef COLLECTIVES_SYSTEMS_SYSTEM_LIBRARY_H_
 #define COLLECTIVES_SYSTEMS_SYSTEM_LIBRARY_H_
@@ -13,30 +14,31 @@
 
 namespace astra {
 
-// The interconnects and transports, each sorted by name.
+// Returns the interconnects and transports, each sorted by name.
 const SystemParts& BundledParts();
 
-// All systems, by name.
+// Returns all systems, by name.
 const std::vector<SystemSpec>& BundledSystems();
 
-// The names, without the aliases, sorted.
+// Returns the names, without the aliases, sorted.
 std::vector<std::string> SystemNames();
 
-// The system of that name or alias, where upper and lower case, and "_" and
-// "-", are the same.
+// Returns the system of this name or alias. Case does not matter, and "_" and
+// "-" are the same.
 //
 // Errors: NotFound `unknown system "TEXT"; did you mean ...`.
 absl::StatusOr<SystemSpec> FindSystem(std::string_view name);
 
-// FindSystem, but text with a "/", or that ends in .yaml or .yml, is the path
-// of a file, which may name the interconnects and transports of BundledParts.
+// Finds a system by name, or reads it from a file: text with a "/", or that
+// ends in .yaml or .yml, is a path. The file may name the interconnects and
+// transports of BundledParts.
 //
 // Errors: those of FindSystem, ReadFile and ParseSystem.
 absl::StatusOr<SystemSpec> LoadSystem(std::string_view name_or_path);
 
-// The file that LoadSystem reads back as the same system; see FormatSystem.
+// Returns a file from which LoadSystem reads the same system; see FormatSystem.
 //
-// Requires: its interconnect and transport are of BundledParts.
+// Requires that its interconnect and transport are of BundledParts.
 std::string WriteSystem(const SystemSpec& system);
 
 }  // namespace astra

@@ -52,7 +52,8 @@ void AnalyticalBackend::Send(const Message& message) {
   port_free = start + TransferTime(message.bytes, path.port_bandwidth);
   TimePs arrival =
       start + path.route.latency + TransferTime(message.bytes, path.bottleneck);
-  // Behind a slower link a short message would overtake a long one.
+  // Without this, a short message would overtake a long one behind a slower
+  // link.
   if (path.bottleneck < path.port_bandwidth) {
     const uint64_t ends =
         uint64_t{message.source.index()} << 32 | message.target.index();

@@ -1,16 +1,17 @@
-// The network without contention between nodes: a message of S bytes takes
-// a + S/B along its route, once its sender has put it on the wire.
+// Network backend without contention between nodes: a message of S bytes takes
+// a + S/B along its route once its sender has put it on the wire.
 //
-//   a   the propagation delay of the route
-//   B   the smallest rate along it, where equal-cost paths share evenly
+//   a   propagation delay of the route
+//   B   smallest rate on the route; equal-cost paths share the message evenly
 //
-// A rank's port sends one message after the other, in the order of Send(), each
-// at the full rate of the port; so does each port of a switch that sends. Links
-// further on carry any number of messages at once, each as if it were alone,
-// but those of one source, target and channel arrive in the order of Send().
+// The port of a rank sends one message after the other, in the order of Send(),
+// each at the full rate of the port. So does each port of a switch that sends.
+// Links further on carry any number of messages at once, each as if it were
+// alone. Messages of one source, target and channel arrive in the order of
+// Send().
 //
 // Source: R. Hockney, "The communication challenge for MPP", Parallel Computing
-// 20(3), 1994 (a + S/B); the serial port is the gap G of A. Alexandrov et al.,
+// 20(3), 1994 (a + S/B). The serial port is the gap G of A. Alexandrov et al.,
 // "LogGP", SPAA 1995.
 
 #ifndef NETWORK_FRONTENDS_ANALYTICAL_ANALYTICAL_BACKEND_H_
@@ -47,15 +48,15 @@ class AnalyticalBackend final : public NetworkBackend {
 
   absl::Span<const double> link_bytes() const override { return link_bytes_; }
 
-  // The bytes of links, and no more.
+  // Fills in only the bytes of each link.
   const NetworkStatistics& statistics() override;
 
  private:
-  // What is known of the way between two nodes.
+  // Properties of the way from one node to another.
   struct Path {
     Route route;
-    LinkId port;               // The first link; stands for all first links.
-    Bandwidth port_bandwidth;  // Of the first links together.
+    LinkId port;               // First link; stands for all first links.
+    Bandwidth port_bandwidth;  // Sum over the first links.
     Bandwidth bottleneck;
   };
 
@@ -64,10 +65,11 @@ class AnalyticalBackend final : public NetworkBackend {
 
   Routes& routes_;
   TimePs now_;
-  EventQueue arrivals_;  // The index of an event is that of its message.
+  EventQueue arrivals_;            // The index of an event is its message id.
   std::vector<TimePs> port_free_;  // By link: when its port is free again.
   std::vector<double> link_bytes_;
-  // Of messages whose path is slower than their port, by ends and channel.
+  // Arrival of the last message, by source and target and by channel. Only
+  // paths that are slower than their port have an entry.
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, TimePs> last_arrival_;
   NetworkStatistics statistics_;
   absl::flat_hash_map<uint64_t, std::unique_ptr<Path>> paths_;

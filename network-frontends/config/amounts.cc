@@ -19,8 +19,8 @@ struct Unit {
   int64_t scale;
 };
 
-// In the order in which text is tried. What is round in powers of 1000 is
-// written so, unless it is a whole number of MiB.
+// Units in the order in which they are tried. A size that is a multiple of a
+// power of 1000 is written so, unless it is a whole number of MiB.
 constexpr Unit kSizes[] = {{"GiB", int64_t{1} << 30},
                            {"MiB", int64_t{1} << 20},
                            {"GB", 1'000'000'000},

@@ -1,4 +1,4 @@
-// Times, rates and sizes as network files spell them.
+// Reads and writes times, rates and sizes as network files spell them.
 
 #ifndef NETWORK_FRONTENDS_CONFIG_AMOUNTS_H_
 #define NETWORK_FRONTENDS_CONFIG_AMOUNTS_H_
@@ -11,14 +11,16 @@
 
 namespace astra {
 
-// A size such as "82B", "800kB" or "64MiB", zero or more: B, kB, MB, GB (powers
-// of 1000) or KiB, MiB, GiB (of 1024), a whole number of them.
+// Parses a size such as "82B", "800kB" or "64MiB": a whole number, zero or
+// more, and one of the units B, kB, MB, GB (powers of 1000), KiB, MiB, GiB
+// (powers of 1024).
 //
-// Errors: InvalidArgument, with the text, if it is none, or above 2^53.
+// Errors: InvalidArgument, which quotes the text, if the text is not a size or
+// the size is above 2^53 bytes.
 absl::StatusOr<Bytes> ParseSize(std::string_view text);
 
-// In a large unit of which it is a whole number; reads back as it was. Requires
-// a value of at least 0.
+// Write a value as a whole number of the largest unit that fits, so that
+// parsing returns the same value. Require a value of at least 0.
 std::string SizeText(Bytes size);
 std::string TimeText(TimePs time);
 std::string RateText(Bandwidth rate);

@@ -1,8 +1,8 @@
-// The fields of a network file, stated once for reading and for writing.
+// Lists the fields of a network file once, for both reading and writing.
 //
 // A Visitor has a function for each sort of field: Time, Size, Rate, Number,
-// Integer, Bool, Choice, Id, Map, List and so on. All take
-// the key and the value; numbers their limits, too.
+// Integer, Bool, Choice, Id, Map, List and so on. Each takes the key and the
+// value; those for numbers also take the limits.
 
 #ifndef NETWORK_FRONTENDS_CONFIG_NETWORK_FIELDS_H_
 #define NETWORK_FRONTENDS_CONFIG_NETWORK_FIELDS_H_
@@ -16,7 +16,7 @@
 
 namespace astra {
 
-// In the order of the enumerations.
+// Names of the enumerators, in the order of the enumerations.
 inline constexpr std::array<std::string_view, 2> kSwitchings = {
     "store-and-forward", "cut-through"};
 inline constexpr std::array<std::string_view, 4> kLoadBalancings = {
@@ -32,8 +32,8 @@ inline constexpr std::array<std::string_view, 2> kCompletions = {
 inline constexpr std::array<std::string_view, 3> kWindowScopes = {
     "none", "path", "network"};
 
-// Far beyond any network, and narrow enough that nothing overflows.
-inline constexpr double kMostTimes = 1e6;  // Of a factor.
+// Limits far beyond any real network, narrow enough that nothing overflows.
+inline constexpr double kMostTimes = 1e6;  // Limit of a factor.
 inline constexpr int64_t kMostPackets = 1'000'000;
 inline constexpr int64_t kMostRecords = int64_t{1} << 40;
 inline constexpr int64_t kMostPayload = 65'536;

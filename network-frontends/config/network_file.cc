@@ -34,7 +34,7 @@ constexpr TimePs kMostTime = Microseconds(1'000'000'000);
 constexpr Bandwidth kMostRate = Gbps(1'000'000);
 constexpr int64_t kMostSize = int64_t{1} << 40;
 
-// Replaces the values that a mapping of the file names.
+// A Visitor that replaces the values that a mapping of the file names.
 class Reader {
  public:
   explicit Reader(YamlFields fields) : fields_(std::move(fields)) {}
@@ -48,7 +48,7 @@ class Reader {
            value.emplace());
   }
   void Rate(std::string_view key, Bandwidth& value) {
-    if (value == Bandwidth(0)) fields_.Text(key);  // Has no default.
+    if (value == Bandwidth(0)) fields_.Text(key);  // It has no default.
     Amount(key, &ParseBandwidth, Bandwidth(1), kMostRate, "at most 1000Tbps",
            value);
   }
@@ -112,7 +112,7 @@ class Reader {
   }
   void Close() { fields_.Close(); }
 
-  // What is said of `from` holds for `to`; it keeps its own PFC and ECN.
+  // Takes over `from`, except PFC and ECN of `to`.
   static void Inherit(const SwitchOptions& from, SwitchOptions& to) {
     const bool pfc = to.pfc;
     const bool ecn = to.ecn;
@@ -122,7 +122,7 @@ class Reader {
   }
 
  private:
-  // `range` says what is allowed, from `min` to `max`.
+  // `range` describes the allowed values, from `min` to `max`.
   template <class Value>
   void Amount(std::string_view key,
               absl::StatusOr<Value> (*parse)(std::string_view), Value min,
@@ -144,7 +144,7 @@ class Reader {
   YamlFields fields_;
 };
 
-// Collects the lines of a mapping.
+// A Visitor that collects the lines of a mapping.
 class Writer {
  public:
   void Time(std::string_view key, TimePs value) { Add(key, TimeText(value)); }
@@ -214,8 +214,8 @@ class Writer {
     return text;
   }
 
-  // Lines by their key, "nic.window", where lines that are further indented
-  // belong to the key before them.
+  // Returns the lines by their key, such as "nic.window". Lines that are
+  // indented further belong to the key before them.
   std::map<std::string, std::string> ValuesByKey() const {
     std::map<std::string, std::string> values;
     std::string section;
@@ -276,7 +276,7 @@ absl::StatusOr<PacketOptions> ParseNetworkFile(std::string_view file,
 }
 
 std::string WriteNetworkFile(const PacketOptions& options) {
-  PacketOptions copy = options;  // Fields are visited as what may change.
+  PacketOptions copy = options;  // Visit() needs variables.
   Writer writer;
   Visit(copy, writer);
   return fmt::format("{}: {}\n{}", kMark, kVersion, writer.text());

@@ -1,4 +1,4 @@
-// The file format of networks of packets: YAML.
+// Reads and writes the YAML files that describe a packet network.
 //
 //   simai_network: 1
 //   nic: {payload: 4KiB, window: path}
@@ -12,7 +12,7 @@
 //     dcqcn: {gain: 0.00390625}
 //
 // Keys are the names of the fields of PacketOptions; docs/formats.md lists
-// them. What a file does not say has its default.
+// them. A key that the file leaves out has its default.
 
 #ifndef NETWORK_FRONTENDS_CONFIG_NETWORK_FILE_H_
 #define NETWORK_FRONTENDS_CONFIG_NETWORK_FILE_H_
@@ -28,38 +28,39 @@
 
 namespace astra {
 
-// What holds where no file says otherwise: the defaults of PacketOptions, and
-// messages, pauses and congestion notifications are written down.
+// Returns the network that holds where no file says otherwise: the defaults of
+// PacketOptions, with records of messages, pauses and congestion notifications.
 PacketOptions DefaultNetwork();
 
-// Whether `contents` begins, after comments and blank lines, with the key
-// "simai_network", which marks this format; SimAI.conf has no such key.
+// Returns true if the first key of `contents`, after comments and blank lines,
+// is "simai_network". This key marks the format; SimAI.conf has no such key.
 bool IsNetworkFile(std::string_view contents);
 
-// The network that `contents` describes; `file` is its name in messages. What
-// the file says of `fabric` holds for `nv_switch` too, where that says nothing
-// else, but not whether there are PFC and ECN.
+// Returns the network that `contents` describes; `file` is its name in
+// messages. `nv_switch` takes over what the file says of `fabric`, except for
+// PFC and ECN, unless the file says otherwise for `nv_switch`.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ...".
 absl::StatusOr<PacketOptions> ParseNetworkFile(std::string_view file,
                                                std::string_view contents);
 
-// All values as a file that ParseNetworkFile reads back as they were.
+// Writes all values as a file from which ParseNetworkFile reads the same
+// values.
 std::string WriteNetworkFile(const PacketOptions& options);
 
-// The keys, such as "seed" or "nic.window", at most two levels deep, whose
-// values differ between two networks.
+// Returns the keys whose values differ between two networks, such as "seed" or
+// "nic.window". Keys are at most two levels deep.
 std::vector<std::string> DifferentKeys(const PacketOptions& a,
                                        const PacketOptions& b);
 
-// The network of the file `path`, of this format or SimAI.conf.
+// Reads the network of the file `path`, which is a network file or SimAI.conf.
 //
 // Errors: those of ReadFile and of the parsers.
 absl::StatusOr<PacketOptions> ReadNetwork(const std::string& path,
                                           Warnings* warnings);
 
-// `error` of CheckPacketOptions, with the place in the file `path` of the field
-// that it is about.
+// Adds to `error`, which CheckPacketOptions returned, the place in the file
+// `path` of the field that the error is about.
 absl::Status AtNetworkField(const std::string& path, const absl::Status& error);
 
 }  // namespace astra

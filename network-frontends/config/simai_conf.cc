@@ -24,9 +24,9 @@
 namespace astra {
 namespace {
 
-// Accepted in every file. Some never had an effect in SimAI; the others are
-// names of files, which our results have of their own, or details that this
-// simulator does not have.
+// Keys that every file may have and that change nothing here. Some never had an
+// effect in SimAI. The others name output files, whose names are our own here,
+// or set details that this simulator does not model.
 constexpr std::string_view kWithoutEffect[] = {
     "BW_MON_FILE",       "BW_MON_INTERVAL",
     "CNP_MON_FILE",      "DATA_RATE",
@@ -44,9 +44,9 @@ constexpr std::string_view kWithoutEffect[] = {
 
 constexpr int64_t kMostMiB = 1 << 20;
 constexpr int64_t kMostPayload = 65'536;
-constexpr int64_t kBytesPerKb = 1'000;  // As SimAI counts them here.
+constexpr int64_t kBytesPerKb = 1'000;  // SimAI's kB in these keys.
 
-// "CC_MODE" and the name in congestion/registry.h.
+// A value of "CC_MODE" and the name in congestion/registry.h.
 struct Mode {
   int64_t number;
   std::string_view name;
@@ -54,18 +54,18 @@ struct Mode {
 constexpr Mode kModes[] = {
     {1, "dcqcn"}, {3, "hpcc"}, {7, "timely"}, {8, "dctcp"}, {10, "hpcc_pint"}};
 
-// What the file says, before it is put together.
+// Values of the file before they are put together.
 struct Conf {
   PacketOptions options = DefaultNetwork();
-  int64_t ack_interval = 0;  // Bytes.
+  int64_t ack_interval = 0;  // In bytes.
   Bandwidth rate_increase = Mbps(50);
   Bandwidth hyper_increase = Mbps(100);
   Bandwidth min_rate = Mbps(100);
   double gain = 1.0 / 256;
-  // K and probability, by which of KMIN_MAP, KMAX_MAP, PMAX_MAP.
+  // K or probability by rate, from KMIN_MAP, KMAX_MAP and PMAX_MAP.
   std::array<std::optional<RateMap>, 3> ecn;
   std::array<Token, 3> ecn_keys;
-  std::optional<TimePs> rate_interval;  // Of samples.
+  std::optional<TimePs> rate_interval;  // Interval of samples.
   std::optional<TimePs> queue_interval;
 };
 
@@ -83,7 +83,8 @@ absl::Status ReadMode(const SimaiConfValues& values, Conf& conf) {
                      number));
 }
 
-// SimAI counts from 2 s on, where nothing has begun; we count from the start.
+// Reads "LINK_DOWN". SimAI counts times from 2 s on, when nothing has begun
+// yet; here they count from the start.
 absl::Status ReadLinkDown(const SimaiConfValues& values, Conf& conf) {
   constexpr int64_t kMostNodes = int64_t{1} << 24;
   int64_t time = 0;
@@ -124,7 +125,7 @@ absl::Status ReadWindow(const SimaiConfValues& values, Conf& conf) {
   return absl::OkStatus();
 }
 
-// Refuses all but the one value that this simulator has.
+// Accepts only `number`, the value that this simulator models.
 absl::Status Only(const SimaiConfValues& values, int64_t number,
                   std::string_view why) {
   int64_t value = 0;
@@ -154,7 +155,7 @@ struct Key {
   absl::Status (*read)(const SimaiConfValues& values, Conf& conf);
 };
 
-// Of the lambdas, `v` are the values and `c` is what they say.
+// In the lambdas, `v` has the values of the key and `c` is what they change.
 constexpr Key kKeys[] = {
     {"ACK_HIGH_PRIO",
      [](const SimaiConfValues& v, Conf& c) {
@@ -254,7 +255,7 @@ constexpr Key kKeys[] = {
      }},
 };
 
-// What SimAI has where its file says nothing.
+// Returns the values that SimAI has where its file says nothing.
 Conf SimaiDefaults() {
   Conf conf;
   conf.options.time_resolution = Nanoseconds(1);
@@ -272,7 +273,7 @@ Conf SimaiDefaults() {
   nic.nack_interval = Microseconds(500);
   SwitchOptions& fabric = conf.options.fabric;
   fabric.buffer = MiB(16);
-  fabric.buffer_share = 1.0 / 8;  // A shift by 3.
+  fabric.buffer_share = 1.0 / 8;  // SimAI shifts by 3.
   fabric.reserve = KiB(4);
   fabric.resume_offset = KiB(3);
   fabric.headroom_factor = 3;
@@ -329,7 +330,7 @@ absl::Status PutEcn(std::string_view file, const Conf& conf,
   return absl::OkStatus();
 }
 
-// Some keys are for several congestion controls.
+// Copies values of keys that serve several congestion controls.
 void PutCongestion(const Conf& conf, CongestionOptions& congestion) {
   congestion.dcqcn.gain = conf.gain;
   congestion.dctcp.gain = conf.gain;
@@ -355,7 +356,7 @@ absl::StatusOr<PacketOptions> PutTogether(std::string_view file,
       std::max<int64_t>(1, (conf.ack_interval + payload - 1) / payload));
   options.nv_switch = options.fabric;
   options.nv_switch.ecn = false;
-  // There is one interval for all samples.
+  // All samples share one interval, the shorter of the two.
   options.record.sample_interval = conf.rate_interval;
   if (conf.queue_interval) {
     options.record.sample_interval = std::min(
@@ -373,7 +374,7 @@ absl::Status UnknownKey(const TextReader& reader, const Token& token) {
                                          DidYouMean(token.text, names)));
 }
 
-// The tokens of a line, up to a comment.
+// Returns the tokens of a line before its comment.
 absl::Span<const Token> WithoutComment(absl::Span<const Token> tokens) {
   const auto comment = std::find_if(
       tokens.begin(), tokens.end(),
@@ -419,7 +420,8 @@ absl::StatusOr<PacketOptions> ParseSimaiConf(std::string_view file,
 
 absl::Status AtSimaiConfKey(std::string_view file, std::string_view contents,
                             std::string_view field, std::string_view message) {
-  // What the name of a field of a network file ends with or, of a list, has.
+  // Key of SimAI.conf by the end of the field's name or, for a list, a part of
+  // it.
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"link_events", "LINK_DOWN"},
       {"ecn_thresholds", "KMIN_MAP"},

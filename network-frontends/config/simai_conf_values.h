@@ -1,4 +1,4 @@
-// The values behind one key of SimAI.conf.
+// Parses the values that follow one key of SimAI.conf.
 
 #ifndef NETWORK_FRONTENDS_CONFIG_SIMAI_CONF_VALUES_H_
 #define NETWORK_FRONTENDS_CONFIG_SIMAI_CONF_VALUES_H_
@@ -16,10 +16,10 @@
 
 namespace astra {
 
-using RateMap = std::map<int64_t, double>;  // By rate in bits per second.
+using RateMap = std::map<int64_t, double>;  // By rate in bit/s.
 
-// Errors of all functions: InvalidArgument "FILE:LINE:COLUMN: ..." where a
-// value is missing, one too many, or none of what is meant.
+// All functions return InvalidArgument "FILE:LINE:COLUMN: ..." where a value is
+// missing, superfluous or malformed.
 class SimaiConfValues {
  public:
   static constexpr int64_t kMostMicroseconds = 1'000'000'000;
@@ -32,27 +32,27 @@ class SimaiConfValues {
 
   const Token& key() const { return key_; }
 
-  // That there are so many values.
+  // Checks that the key has `count` values.
   absl::Status Expect(size_t count) const;
 
-  // The i-th value, which must be there.
+  // Parse the i-th value. Require that it exists.
   absl::Status Integer(size_t i, int64_t min, int64_t max,
                        int64_t* value) const;
   absl::Status Number(size_t i, double min, double max, double* value) const;
 
-  // The only value.
+  // Parse the only value of the key.
   absl::Status One(int64_t min, int64_t max, int64_t* value) const;
   absl::Status One(double min, double max, double* value) const;
   absl::Status One(bool* value) const;       // 0 or 1.
-  absl::Status One(uint32_t* value) const;   // Up to kMostSteps.
-  absl::Status One(TimePs* value) const;     // In us, with decimals.
-  absl::Status One(Bandwidth* value) const;  // With its unit.
+  absl::Status One(uint32_t* value) const;   // At most kMostSteps.
+  absl::Status One(TimePs* value) const;     // In microseconds, with decimals.
+  absl::Status One(Bandwidth* value) const;  // With a unit.
 
-  // "2 RATE VALUE RATE VALUE": a count, then rates in bit/s, none twice, with
-  // values of at most `max`.
+  // Parses "2 RATE VALUE RATE VALUE": a count, then rates in bit/s with their
+  // values. No rate may occur twice, and no value may exceed `max`.
   absl::Status Map(double max, std::optional<RateMap>* map) const;
 
-  // An error at the i-th value.
+  // Returns an error that points at the i-th value.
   absl::Status Error(size_t i, std::string_view message) const {
     return reader_.Error(values_[i], message);
   }

@@ -1,7 +1,7 @@
-// Deadlines that move, earliest first: at most one for each index.
+// Priority queue of deadlines that can be moved; each index has at most one.
 //
-// An EventQueue forgets what is cancelled only when its time comes. Here every
-// change of a rate moves a deadline, so a deadline is moved in its place.
+// An EventQueue keeps a cancelled event until its time comes. The flow backend
+// moves a deadline whenever a rate changes, so this queue moves it in place.
 
 #ifndef NETWORK_FRONTENDS_FLOW_DEADLINE_QUEUE_H_
 #define NETWORK_FRONTENDS_FLOW_DEADLINE_QUEUE_H_
@@ -29,10 +29,11 @@ class DeadlineQueue {
 
   bool empty() const { return heap_.empty(); }
 
-  // The earliest, the lowest index of equals. Requires !empty().
+  // Returns the earliest deadline; of equal ones, that of the lowest index.
+  // Requires !empty().
   const Deadline& next() const { return heap_.front(); }
 
-  // From now on that of `index` is `time`.
+  // Sets the deadline of `index` to `time`.
   void Set(uint32_t index, TimePs time) {
     if (index >= place_of_.size()) place_of_.resize(index + 1, kNone);
     if (place_of_[index] == kNone) {
@@ -43,7 +44,7 @@ class DeadlineQueue {
     }
   }
 
-  // From now on `index` has none, if it had one.
+  // Removes the deadline of `index`, if it has one.
   void Remove(uint32_t index) {
     if (index >= place_of_.size() || place_of_[index] == kNone) return;
     const size_t place = place_of_[index];
@@ -57,7 +58,7 @@ class DeadlineQueue {
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
   static constexpr size_t kArity = 4;
 
-  // Puts `deadline` where it belongs, starting from `place`, which is free.
+  // Puts `deadline` into the heap, starting from the free position `place`.
   void Move(const Deadline& deadline, size_t place) {
     while (place > 0 && deadline < heap_[(place - 1) / kArity]) {
       Put(heap_[(place - 1) / kArity], place);
@@ -84,7 +85,7 @@ class DeadlineQueue {
   }
 
   std::vector<Deadline> heap_;
-  std::vector<uint32_t> place_of_;  // In heap_, by index.
+  std::vector<uint32_t> place_of_;  // Position in heap_, by index; or kNone.
 };
 
 }  // namespace astra

@@ -11,8 +11,9 @@ namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-// A rate that comes out the same but for rounding is kept, so that equal flows
-// whose rates were found on different ways end together.
+// Largest relative change of a rate that counts as rounding. The old rate is
+// then kept, so that equal flows whose rates were computed differently end
+// together.
 constexpr double kSameRate = 1e-12;
 
 }  // namespace
@@ -51,7 +52,8 @@ void FairRates::List(uint32_t flow_class) {
   }
 }
 
-// The last of each list takes its position.
+// Removes the class from the lists of its links. The last class of each list
+// takes its position.
 void FairRates::Unlist(uint32_t flow_class) {
   classes_[flow_class].is_listed = false;
   for (const Place& place : PlacesOf(classes_[flow_class])) {
@@ -101,8 +103,8 @@ void FairRates::Solve(std::vector<uint32_t>* changed) {
   free_.clear();
 }
 
-// Classes without flows have no part in it, which moves those that are free
-// behind them to lower numbers of the problem.
+// Solves for the free classes. Classes without flows are left out, so the
+// classes after them have lower numbers in the problem.
 void FairRates::SolveFree() {
   problem_.Clear();
   for (const uint32_t id : touched_) {
@@ -135,7 +137,7 @@ void FairRates::TryRates() {
 }
 
 // Frees the fixed classes that would have no bottleneck any more, and those
-// that would be faster than free classes at the bottleneck of the latter.
+// that would be faster than free classes at the bottleneck of the free classes.
 // Returns whether there were any.
 bool FairRates::FreeMore() {
   to_free_.clear();
@@ -151,7 +153,7 @@ bool FairRates::FreeMore() {
         if (!c.is_free && c.bottleneck == touched_[i]) to_free_.push_back(id);
       }
     }
-    // In the end a bottleneck grants no less than an equal share.
+    // In the final rates a bottleneck grants at least an equal share.
     if (trial.level < 0) continue;
     const double equal_share =
         link.capacity / static_cast<double>(link.num_flows);
@@ -176,7 +178,7 @@ void FairRates::FreeFaster(Link& link, double rate) {
 }
 
 void FairRates::FixFree(std::vector<uint32_t>* changed) {
-  size_t i = 0;  // In the problem.
+  size_t i = 0;  // Number of the class in the problem.
   for (const uint32_t id : free_) {
     FlowClass& c = classes_[id];
     c.is_free = false;
@@ -210,7 +212,8 @@ void FairRates::Fix(uint32_t flow_class, double rate, uint32_t bottleneck) {
   }
 }
 
-// Every so often, so that the rounding of many updates does not add up.
+// Computes the loads of links with many updates anew, so that the rounding of
+// the updates does not add up.
 void FairRates::SumUpLoads() {
   constexpr size_t kLeastUpdates = 64;
   for (const uint32_t id : touched_) {

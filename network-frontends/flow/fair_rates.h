@@ -1,12 +1,13 @@
-// Max-min fair rates that follow flows as they come and go.
+// Keeps max-min fair rates up to date as flows come and go.
 //
-// What a change does not reach is not computed again. Solve() first gives rates
-// only to the classes whose flows have changed, as if all others kept theirs.
-// Then it looks at the links that those pass: where a class has lost its
-// bottleneck, for the link is no longer full or carries a faster flow, or where
-// a link has become a bottleneck beside faster flows, those classes are solved
-// for as well, until each class has a bottleneck. There is only one such
-// allocation, so the result is that of solving for everything (see max_min.h).
+// Only rates that a change affects are computed again. Solve() first finds
+// rates for the classes whose flows have changed, as if all other classes kept
+// their rates. Then it looks at the links on the paths of these classes. A link
+// may no longer be a bottleneck, because it is not full or carries a faster
+// flow, or it may have become one beside faster flows. The classes concerned
+// are then solved for as well, until each class has a bottleneck. There is only
+// one such allocation, so the result equals that of solving for everything (see
+// max_min.h).
 
 #ifndef NETWORK_FRONTENDS_FLOW_FAIR_RATES_H_
 #define NETWORK_FRONTENDS_FLOW_FAIR_RATES_H_
@@ -21,66 +22,69 @@ namespace astra {
 
 class FairRates {
  public:
-  // The share of a link that may stay unused, or by which a flow may be faster
-  // than one that waits for it: for rounding.
+  // Tolerance for rounding: the share of a link that may stay unused, or by
+  // which a flow may be faster than one that is limited by the link.
   static constexpr double kTolerance = 1e-9;
 
-  // Links are numbered as `capacities`, which are above 0, in any unit.
+  // `capacities` holds the capacity of each link, above 0, in any unit. Its
+  // indices are the link numbers of AddClass().
   explicit FairRates(const std::vector<double>& capacities);
 
-  // A class of flows that take `path`: one link at least, none twice. It has no
-  // flows yet. Classes are numbered from 0.
+  // Adds a class of flows that take `path` and returns its number, counted from
+  // 0. The path has at least one link and none twice. The class has no flows
+  // yet.
   uint32_t AddClass(absl::Span<const uint32_t> path);
 
-  // Requires that the class has then no less than 0 flows.
+  // Adds `change` flows to the class. Requires that 0 or more remain.
   void AddFlows(uint32_t flow_class, int64_t change);
 
-  // Appends the classes whose rate is now another. Those that have no flows are
-  // not among them.
+  // Solves for the rates and appends the classes whose rate has changed.
+  // Classes without flows are not appended.
   void Solve(std::vector<uint32_t>* changed);
 
-  // Whether flows have come or gone since Solve().
+  // Returns true if no flows have come or gone since Solve().
   bool is_solved() const { return free_.empty(); }
 
-  // Of each flow of the class, as of Solve(); 0 if it had none.
+  // Returns the rate of each flow of the class at the last Solve(); 0 if the
+  // class had no flows.
   double rate(uint32_t flow_class) const { return classes_[flow_class].rate; }
 
-  // For tests: classes that Solve() has solved for so far.
+  // For tests: number of classes that Solve() has solved for so far.
   uint64_t num_solved_classes() const { return num_solved_classes_; }
 
  private:
-  // A class is free while Solve() looks for its rate; then it is fixed.
+  // A class is free while Solve() looks for its rate, and fixed otherwise.
   struct FlowClass {
-    uint64_t first_place;  // Of its path, in places_.
+    uint64_t first_place;  // First place of its path in places_.
     uint32_t num_links;
     uint32_t bottleneck = 0;
     int64_t count = 0;
     double rate = 0;
     bool is_free = false;
-    bool is_listed = false;  // In the lists of its links.
+    bool is_listed = false;  // Stands in the lists of its links.
   };
   static_assert(sizeof(FlowClass) == 40, "there may be 10^6 of them");
   struct Place {
     uint32_t link;
-    uint32_t position;  // In the list of the link.
+    uint32_t position;  // Index into `classes` of the link.
   };
   struct Link {
     double capacity;
-    double load = 0;           // Of fixed classes.
-    double level = 0;          // Of those whose bottleneck this is.
-    double max_rate = 0;       // Of fixed classes; may be too high.
-    int64_t num_flows = 0;     // Of all classes.
-    uint32_t num_fixed = 0;    // Classes.
-    uint32_t num_limited = 0;  // Fixed classes whose bottleneck this is.
-    uint32_t touched;          // Its number in touched_, or kNone.
-    uint32_t num_updates = 0;  // Of `load`, since it was summed up.
+    double load = 0;           // Capacity that fixed classes use.
+    double level = 0;          // Rate of classes that this link limits.
+    double max_rate = 0;       // Upper bound on rates of fixed classes.
+    int64_t num_flows = 0;     // Flows of all classes.
+    uint32_t num_fixed = 0;    // Fixed classes.
+    uint32_t num_limited = 0;  // Fixed classes that this link limits.
+    uint32_t touched;          // Index into touched_, or kNone.
+    uint32_t num_updates = 0;  // Changes of `load` since it was summed up.
     std::vector<uint32_t> classes;
   };
-  // What the rates that are tried would do to a link.
+  // Effect on a link of the rates that are tried.
   struct Trial {
     double load = 0;
     double max_rate = 0;
-    double level = -1;  // Of free classes whose bottleneck it is; none: < 0.
+    double level = -1;  // Rate of free classes that it limits; < 0: none.
   };
 
   absl::Span<Place> PlacesOf(const FlowClass& c) {
@@ -101,12 +105,12 @@ class FairRates {
   std::vector<FlowClass> classes_;
   std::vector<Place> places_;
 
-  std::vector<uint32_t> free_;     // Classes.
+  std::vector<uint32_t> free_;     // Classes that are free.
   std::vector<uint32_t> touched_;  // Links that free classes pass.
-  std::vector<Trial> trials_;      // By number in touched_.
-  std::vector<uint32_t> to_free_;  // Classes.
-  std::vector<uint32_t> path_;     // In numbers of touched_.
-  MaxMinProblem problem_;          // Of free classes on touched links.
+  std::vector<Trial> trials_;      // By index into touched_.
+  std::vector<uint32_t> to_free_;  // Classes to be freed next.
+  std::vector<uint32_t> path_;     // Path as indices into touched_.
+  MaxMinProblem problem_;          // Free classes on touched links.
   MaxMinRates result_;
   MaxMinSolver solver_;
   uint64_t num_solved_classes_ = 0;

@@ -15,15 +15,15 @@ namespace {
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 constexpr double kBitPicosecondsPerByteSecond = 8e12;
 
-// Picoseconds that a message may be short of having left.
+// Time in ps by which a message may be early when it counts as having left.
 constexpr double kRounding = 1e-3;
 
-// Later than any instant to which a network is simulated; a deadline that lies
-// further away is moved closer before its time comes.
+// Longest time to a deadline, beyond any simulated instant. A later deadline is
+// set to this time and moved before it comes.
 constexpr double kLatest = 4e18;
 
-// Where so many bytes have been served, they are counted from 0 again: 2^40 of
-// them are known to 2^-12, a fraction of a picosecond.
+// Served bytes at which a class counts from 0 again. Doubles resolve 2^40 bytes
+// to 2^-12 bytes, a fraction of a picosecond.
 constexpr double kMostServed = 0x1p40;
 
 uint64_t KeyOf(NodeId source, NodeId target) {
@@ -62,7 +62,8 @@ Bytes FlowBackend::WireBytes(Bytes bytes) const {
   return bytes + NumPackets(bytes) * options_.header;
 }
 
-// Of a packet of `packet` bytes on the wire.
+// Returns the time of a packet of `packet` wire bytes on all links but the
+// slowest.
 TimePs FlowBackend::PacketLatency(const FlowClass& c, Bytes packet) const {
   TimePs latency;
   for (const LinkId link : PathOf(c)) {
@@ -71,7 +72,7 @@ TimePs FlowBackend::PacketLatency(const FlowClass& c, Bytes packet) const {
   return latency - TransferTime(packet, c.slowest);
 }
 
-// From when the last of `bytes` has left until it arrives.
+// Returns the time from when the last of `bytes` has left until it arrives.
 TimePs FlowBackend::Latency(const FlowClass& c, Bytes bytes) const {
   if (bytes >= options_.payload) return c.latency + c.packet_latency;
   return c.latency + PacketLatency(c, WireBytes(bytes));
@@ -172,7 +173,7 @@ void FlowBackend::Send(const Message& message) {
   }
 }
 
-// The message leaves from when its class has been served `after` bytes.
+// Lets the message leave once its class has been served `after` bytes.
 void FlowBackend::BeginLeaving(uint32_t message, double after) {
   const InFlight& m = messages_[message];
   FlowClass& c = classes_[connections_[m.connection].flow_class];
@@ -181,8 +182,9 @@ void FlowBackend::BeginLeaving(uint32_t message, double after) {
   std::push_heap(c.leaving.begin(), c.leaving.end(), std::greater<>());
 }
 
-// The message has left by now; returns the next of its connection, or kNone. A
-// short one passes the links faster, but overtakes nothing.
+// Ends a message that has left by now. Returns the next message of its
+// connection, or kNone. A short message passes the links faster but overtakes
+// no other.
 uint32_t FlowBackend::EndLeaving(uint32_t message) {
   const InFlight& m = messages_[message];
   Connection& connection = connections_[m.connection];
@@ -193,7 +195,7 @@ uint32_t FlowBackend::EndLeaving(uint32_t message) {
   return m.next;
 }
 
-// What each of the flows of `c` has been served up to now.
+// Returns the bytes that each flow of `c` has been served up to now.
 double FlowBackend::ServedBy(const FlowClass& c) const {
   const auto time = static_cast<double>((now_ - c.updated).count());
   return c.served + c.rate * time / kBitPicosecondsPerByteSecond;
@@ -217,7 +219,7 @@ bool FlowBackend::MustSolve() const {
   return !fair_rates_.is_solved() && (has_begun_ || now_ >= solve_at_);
 }
 
-// All that has begun or ended since is solved for at once.
+// Solves the rates once for all flows that have begun or ended since.
 void FlowBackend::Solve() {
   has_begun_ = false;
   changed_.clear();
@@ -238,7 +240,8 @@ void FlowBackend::Solve() {
   touched_.clear();
 }
 
-// Never at this instant: what has left by now has been taken out.
+// Sets the deadline of the class, always after now: messages that have left by
+// now are no longer in `leaving`.
 void FlowBackend::SetDeadline(uint32_t flow_class) {
   const FlowClass& c = classes_[flow_class];
   const TimePs time = TimeToServe(c, c.leaving.front().end - c.served);
@@ -246,8 +249,8 @@ void FlowBackend::SetDeadline(uint32_t flow_class) {
   deadlines_.Set(flow_class, c.updated + std::max(time, least));
 }
 
-// Takes out the messages of the class that have left by now, one at least. What
-// waits behind them leaves in their place: no rate changes.
+// Takes out the messages of the class that have left by now, at least one. The
+// next message of a connection then leaves in its place, so no rate changes.
 void FlowBackend::EndFlows(uint32_t flow_class) {
   FlowClass& c = classes_[flow_class];
   Serve(c);
@@ -345,7 +348,7 @@ void FlowBackend::Record(const InFlight& message) {
       std::max(TimePs(1), TimeToServe(alone, wire) + Latency(c, message.bytes));
 }
 
-// Of what waits until `message` has left.
+// Returns the wire bytes of the messages that wait until `message` has left.
 double FlowBackend::WireBytesBehind(uint32_t message) const {
   Bytes bytes;
   while ((message = messages_[message].next) != kNone) {

@@ -1,35 +1,36 @@
-// The network as flows that share links: a message moves at a rate that changes
-// whenever another one begins or ends, and packets are not looked at.
+// Network backend of flows that share links: the rate of a message changes
+// whenever another one begins or ends. Packets are not simulated.
 //
-// Messages of one source, target and channel are those of a queue pair: they
-// leave one after the other, in the order of Send(), and arrive in it. They
-// take one of the equal-cost paths, as ECMP would choose it for the queue pair
-// (see NextHops); with the same seed, that of the network of packets. Queue
-// pairs that have something to send share the links max-min fairly (see
+// Messages of one source, target and channel form a connection, like a queue
+// pair: they leave and arrive one after the other, in the order of Send(). A
+// connection takes one of the equal-cost paths by the hash that ECMP uses (see
+// NextHops); with the same seed it is the path of the packet network.
+// Connections that have something to send share the links max-min fairly (see
 // max_min.h). A message of S bytes, W on the wire, arrives
 //
-//   the time until those before it have left
+//   the time until the messages before it have left
 //   + the time in which W bytes leave at the changing rates
 //   + the propagation delay of the path and the latency of its switches
 //   + the time of one packet on each link but the slowest of its path
 //   + the latency of a message
 //
-// after Send(), where W = S + header x ceil(S / payload). So packets follow one
-// another through the network; no link waits for a whole message. Alone in a
-// store-and-forward network that is exact if all packets are full.
+// after Send(), where W = S + header x ceil(S / payload). Packets thus follow
+// one another through the network, and no link waits for a whole message. For a
+// message alone in a store-and-forward network this is exact if all packets are
+// full.
 //
 // A message leaves the links when its last byte has left its source. An empty
-// one has no bytes on the wire and takes the latencies alone.
+// message has no bytes on the wire and takes only the latencies.
 //
-// Left out: queues and what they cost, the time until a congestion control
-// finds the fair rate, losses.
+// Left out: queues and their delay, the time in which a congestion control
+// finds the fair rate, and losses.
 //
 // Rates are doubles. The instant at which a message has left is rounded up to a
-// picosecond, where less than a thousandth beyond one counts as none.
+// picosecond; less than a thousandth of a picosecond counts as zero.
 //
-// Source: max-min fair sharing as a model of congestion control is that of
-// SimGrid (H. Casanova et al., "Versatile, scalable, and accurate simulation of
-// distributed applications and platforms", JPDC 74(10), 2014).
+// Source: SimGrid models congestion control as max-min fair sharing (H.
+// Casanova et al., "Versatile, scalable, and accurate simulation of distributed
+// applications and platforms", JPDC 74(10), 2014).
 
 #ifndef NETWORK_FRONTENDS_FLOW_FLOW_BACKEND_H_
 #define NETWORK_FRONTENDS_FLOW_FLOW_BACKEND_H_
@@ -51,18 +52,19 @@
 namespace astra {
 
 struct FlowOptions {
-  Bytes payload = Bytes(4096);  // Of a packet, at least 1.
-  Bytes header = Bytes(82);     // Of a packet, on the wire.
-  TimePs switch_latency;        // Of each switch that is passed.
-  TimePs message_latency;       // Of each message.
-  uint64_t seed = 1;            // Of the choice between equal-cost paths.
-  // The share of each link that messages may use, above 0 and at most 1.
+  Bytes payload = Bytes(4096);  // Payload of a full packet, at least 1.
+  Bytes header = Bytes(82);     // Header of each packet on the wire.
+  TimePs switch_latency;        // Delay of each switch on the path.
+  TimePs message_latency;       // Delay of each message.
+  uint64_t seed = 1;            // Seed of the choice of paths.
+  // Share of each link's rate that messages may use, above 0 and at most 1.
   double efficiency = 1;
-  // For how long what ended messages have freed may stay unused, so that many
-  // ends are solved for at once. New messages are always solved for at once. 0:
-  // exact; the time of a round trip costs no more than congestion control does.
+  // Time for which capacity that ended messages have freed may stay unused, so
+  // that rates are solved once for many ends. Rates are always solved at once
+  // for new messages. 0 is exact. One round-trip time costs no more accuracy
+  // than the reaction time of congestion control.
   TimePs end_batching;
-  RecordOptions record;  // Flows; nothing else is recorded.
+  RecordOptions record;  // Only `flows` are recorded.
 };
 
 class FlowBackend final : public NetworkBackend {
@@ -72,62 +74,62 @@ class FlowBackend final : public NetworkBackend {
 
   TimePs now() const override { return now_; }
 
-  // Requires that a path leads from source to target.
+  // Requires a path from source to target.
   void Send(const Message& message) override;
 
   void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) override;
 
-  // With headers; of all that was sent, though it may not have left yet.
+  // Counts headers, and all messages sent, even bytes that have not left yet.
   absl::Span<const double> link_bytes() const override { return link_bytes_; }
 
-  // Links: bytes, packets and the time that they take. Packets are those of
-  // all messages sent; bytes are those that have left.
+  // Fills in bytes, packets and busy time of links. Packets are those of all
+  // messages sent; bytes are those that have left.
   const NetworkStatistics& statistics() override;
 
  private:
-  // A message until it has arrived. Free ones are reused.
+  // A message until it has arrived. Places of arrived messages are reused.
   struct InFlight {
     MessageId id;
     uint32_t connection;
-    uint32_t next;  // That leaves when this one has left, or kNone.
+    uint32_t next;  // Next message of the connection, or kNone.
     Bytes bytes;
     TimePs start;
   };
   static_assert(sizeof(InFlight) == 32, "there may be 10^6 of them");
-  // The messages of one source, target and channel.
+  // Connection: the messages of one source, target and channel.
   struct Connection {
     uint32_t flow_class;
     uint32_t channel;
-    uint32_t last;   // Of those that have not left, or kNone.
-    TimePs arrived;  // When the last that has left arrives.
+    uint32_t last;   // Last message that has not left, or kNone.
+    TimePs arrived;  // Arrival of the last one that has left.
   };
   static_assert(sizeof(Connection) == 24, "there may be 10^6 of them");
-  // The message of a connection that is leaving: it has left when each flow of
+  // The message of a connection that is leaving. It has left when each flow of
   // its class has been served `end` bytes.
   struct Leaving {
     double end;
-    uint32_t message;  // In messages_.
+    uint32_t message;  // Index into messages_.
 
     friend bool operator>(const Leaving& a, const Leaving& b) {
       return std::pair(a.end, a.message) > std::pair(b.end, b.message);
     }
   };
-  // The connections that take one path; its number is that of its rate. Each
-  // that has a message is a flow.
+  // The connections that take one path. Its index is also the index of its rate
+  // in fair_rates_. Each connection that has a message is one flow.
   struct FlowClass {
     NodeId source;
     NodeId target;
-    uint32_t first_link;  // In paths_.
+    uint32_t first_link;  // Index into paths_.
     uint32_t num_links;
-    uint32_t next;  // Class of the same ends, or kNone.
-    double served = 0;
-    double rate = 0;
-    TimePs updated;  // The instant of `served`.
+    uint32_t next;      // Next class of the same ends, or kNone.
+    double served = 0;  // Bytes served to each flow by `updated`.
+    double rate = 0;    // Bit/s of each flow.
+    TimePs updated;     // The instant to which `served` refers.
     Bandwidth slowest;
-    TimePs latency;         // Of an empty message.
-    TimePs packet_latency;  // Of a full packet on all links but the slowest.
-    uint64_t record = 0;    // The place of its path in statistics_.paths, + 1.
-    absl::InlinedVector<Leaving, 1> leaving;  // A heap, the first to end first.
+    TimePs latency;         // Latency of an empty message.
+    TimePs packet_latency;  // A full packet, on all links but the slowest.
+    uint64_t record = 0;    // 1 + index into statistics_.paths; 0: none.
+    absl::InlinedVector<Leaving, 1> leaving;  // Heap, earliest end first.
   };
   static_assert(sizeof(FlowClass) <= 112, "there may be 10^6 of them");
 
@@ -168,18 +170,19 @@ class FlowBackend final : public NetworkBackend {
   std::vector<FlowClass> classes_;
   std::vector<LinkId> paths_;
   std::vector<Connection> connections_;
-  // By ends and channel; the first class by ends.
+  // connection_of_ is by source and target and by channel; first_class_of_ is
+  // by source and target.
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> connection_of_;
   absl::flat_hash_map<uint64_t, uint32_t> first_class_of_;
 
   std::vector<InFlight> messages_;
   std::vector<uint32_t> unused_messages_;
-  DeadlineQueue deadlines_;  // When the next message of a class has left.
-  EventQueue arrivals_;      // Kind: the id of a message; index: its number.
-  bool has_begun_ = false;   // A message, since Solve().
-  TimePs solve_at_;          // Where only ends wait for it.
+  DeadlineQueue deadlines_;        // By class: when its next message has left.
+  EventQueue arrivals_;            // Kind: message id; index: into messages_.
+  bool has_begun_ = false;         // Messages have begun since Solve().
+  TimePs solve_at_;                // When to solve, if messages only ended.
   std::vector<uint32_t> touched_;  // Classes whose flows have changed.
-  std::vector<uint32_t> changed_;  // Classes whose rate has.
+  std::vector<uint32_t> changed_;  // Classes whose rate has changed.
   std::vector<LinkId> path_;       // Working memory.
 
   std::vector<double> link_bytes_;

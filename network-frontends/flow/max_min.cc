@@ -39,7 +39,7 @@ void MaxMinSolver::Solve(const MaxMinProblem& problem, MaxMinRates* result) {
       filling_.pop_back();
       continue;
     }
-    // Rounding must not let a level sink.
+    // Levels must not sink through rounding.
     const double actual = std::max(level, level_of(link));
     if (actual > expected) {
       expected = actual;
@@ -73,7 +73,7 @@ void MaxMinSolver::IndexClasses(const MaxMinProblem& problem) {
   }
 }
 
-// What still grows on `link` stays at `level`.
+// Fixes the flows that still grow on `link` at `level`.
 void MaxMinSolver::Fill(const MaxMinProblem& problem, uint32_t link,
                         double level, MaxMinRates* result) {
   for (uint32_t i = links_[link].first; i < links_[link].end; ++i) {

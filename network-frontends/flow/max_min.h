@@ -1,10 +1,10 @@
-// Max-min fair rates: no flow can get more without taking from one that has as
-// much or less. There is one such allocation; it is the one in which each flow
-// has a bottleneck, a link that is full and on which no flow is faster.
+// Solves for max-min fair rates: no flow can get more without taking from one
+// that has as much or less. There is exactly one such allocation. In it each
+// flow has a bottleneck, a link that is full and on which no flow is faster.
 //
-// Found by progressive filling: all rates grow alike until a link is full; the
-// flows on it stay at that rate, the others grow on. Here links are taken in
-// the order in which they fill up, each once.
+// The method is progressive filling: all rates grow alike until a link is full;
+// the flows on this link stay at that rate, and the others grow on. This solver
+// takes the links in the order in which they fill up, each once.
 //
 // Source: D. Bertsekas, R. Gallager, "Data Networks", 2nd edition, 1992,
 // section 6.5.2.
@@ -21,13 +21,14 @@
 
 namespace astra {
 
-// Flows in classes: those of a class take the same path and get the same rate.
+// Flows are grouped into classes. The flows of a class take the same path and
+// get the same rate.
 struct MaxMinProblem {
   std::vector<double> capacities;     // By link, at least 0, in any unit.
-  std::vector<int64_t> counts;        // Flows, by class; at least 1.
-  std::vector<uint32_t> first = {0};  // By class, and the end: into `links`.
-  std::vector<uint32_t> links;        // The path of each class: one at least,
-                                      // none twice.
+  std::vector<int64_t> counts;        // Number of flows by class, at least 1.
+  std::vector<uint32_t> first = {0};  // Begin in `links` by class, and the end.
+  // Paths of all classes. A path has at least one link, none twice.
+  std::vector<uint32_t> links;
 
   size_t num_classes() const { return counts.size(); }
   absl::Span<const uint32_t> path(size_t c) const {
@@ -43,22 +44,22 @@ struct MaxMinProblem {
 };
 
 struct MaxMinRates {
-  std::vector<double> rates;          // Of each flow, by class.
-  std::vector<uint32_t> bottlenecks;  // A link of its path, by class.
+  std::vector<double> rates;          // Rate of each flow, by class.
+  std::vector<uint32_t> bottlenecks;  // The link that limits it, by class.
 };
 
-// Keeps its working memory from one call to the next.
+// Solves problems one after the other and reuses its working memory.
 class MaxMinSolver {
  public:
-  // Takes O(n log l) for n links of all paths together and l links. Rates are
-  // right but for the rounding of a few sums.
+  // Takes O(n log l) for l links and paths of n links altogether. Rates are
+  // exact but for the rounding of a few sums.
   void Solve(const MaxMinProblem& problem, MaxMinRates* result);
 
  private:
   struct Link {
-    double left;          // Of the capacity.
-    int64_t num_growing;  // Flows.
-    uint32_t first = 0;   // Its classes, in classes_.
+    double left;          // Capacity that is not yet taken.
+    int64_t num_growing;  // Flows whose rate still grows.
+    uint32_t first = 0;   // Its classes: classes_[first, end).
     uint32_t end = 0;
   };
 
@@ -68,7 +69,8 @@ class MaxMinSolver {
 
   std::vector<Link> links_;
   std::vector<uint32_t> classes_;  // Grouped by link.
-  // When links fill up; too early where flows on them have stopped growing.
+  // Rate at which each link fills up, and the link. The rate is too low where
+  // flows of the link have stopped growing.
   std::vector<std::pair<double, uint32_t>> filling_;
 };
 

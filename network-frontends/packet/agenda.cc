@@ -25,8 +25,8 @@ void Agenda::Link(int64_t bucket, const Entry& entry) {
   ++num_linked_;
 }
 
-// The first bucket after the open one that holds something; requires that one
-// does. The wheel turns, so the search goes once around.
+// Returns the first bucket after the open one that is not empty. Requires that
+// there is one. The wheel turns, so the search goes once around.
 int64_t Agenda::NextBucket() const {
   const auto start = static_cast<size_t>(cursor_ + 1) % kNumBuckets;
   const auto distance = [&](size_t slot) {
@@ -48,14 +48,14 @@ int64_t Agenda::NextBucket() const {
   ASTRA_CHECK(false, "{} entries and no bucket", num_linked_);
 }
 
-// Nothing is left before `bucket`: what is pushed from now on comes there or
-// later.
+// Moves on to `bucket`, before which nothing is left. Later pushes are at this
+// bucket or after it.
 void Agenda::PassTo(int64_t bucket) {
   if (open_next_ < open_.size() || bucket <= cursor_) return;
   if (num_linked_ == 0 || NextBucket() > bucket) cursor_ = bucket;
 }
 
-// Opens the next bucket unless what is far away comes first.
+// Opens the next bucket unless the first entry of far_ comes before it.
 void Agenda::OpenNext() {
   open_.clear();
   open_next_ = 0;
@@ -79,7 +79,7 @@ void Agenda::OpenNext() {
   if (bitmap_[slot / 64] == 0) {
     summary_[slot / 4096] &= ~(uint64_t{1} << (slot / 64 % 64));
   }
-  // A list gives the last pushed first, which often was the latest.
+  // A list starts with the entry pushed last, which is often the latest.
   std::reverse(open_.begin(), open_.end());
   if (!std::is_sorted(open_.begin(), open_.end())) {
     std::sort(open_.begin(), open_.end());

@@ -1,12 +1,14 @@
-// What is pending in the packet network, in the order in which it happens.
+// Queue of the pending events of the packet network, in the order in which they
+// happen.
 //
-// A wheel of buckets, each 256 ps wide, holds what happens within the next
-// 4.2 us; a bitmap finds the next bucket that has something, which is sorted as
-// it is opened. What is further away lies in a heap. So a push and a pop take
-// constant time for packets on links; design: R. Brown, "Calendar queues",
-// CACM 31(10), 1988. Entries of one instant come by key, whoever pushed first.
+// A wheel of buckets, each 1024 ps wide, holds the events of the next 16.8 us.
+// A bitmap finds the next bucket that is not empty, and the bucket is sorted
+// when it is opened. A heap holds the events that are further away. A push and
+// a pop therefore take constant time for packets on links. Design: R. Brown,
+// "Calendar queues", CACM 31(10), 1988. Entries of one instant come in the
+// order of their keys, whatever the order of pushes.
 //
-// Entries are not taken back: whoever no longer wants one ignores it.
+// Entries cannot be removed; the handler of an event ignores it if it is stale.
 
 #ifndef NETWORK_FRONTENDS_PACKET_AGENDA_H_
 #define NETWORK_FRONTENDS_PACKET_AGENDA_H_
@@ -36,7 +38,8 @@ class Agenda {
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
 
-  // Requires that it is not before what was popped last.
+  // Adds an entry. Requires that it is not before the entry that was popped
+  // last.
   void Push(int64_t time_ps, uint32_t key) {
     ++size_;
     const int64_t bucket = time_ps >> kBucketBits;
@@ -50,28 +53,29 @@ class Agenda {
     }
   }
 
-  // Whether next() may be at `limit_ps` or before; if not, nothing is opened
-  // that lies later. Requires !empty().
+  // Returns whether next() may be at `limit_ps` or before. If not, no bucket
+  // that lies later is opened. Requires !empty().
   bool HasUntil(int64_t limit_ps) const {
     if (open_next_ < open_.size() || far_next_.time_ps <= limit_ps) return true;
     return num_linked_ > 0 && NextBucket() << kBucketBits <= limit_ps;
   }
 
-  // The earliest entry. Requires !empty().
+  // Returns the earliest entry. Requires !empty().
   const Entry& next() {
     if (open_next_ == open_.size()) OpenNext();
     if (is_far_next()) return far_next_;
     return open_[open_next_];
   }
 
-  // What is to come, for those who fetch data ahead; others may come between.
-  // The entry that comes `ahead` after next(), if its bucket is open.
+  // Returns the entry that comes `ahead` after next(), if its bucket is open,
+  // and nullptr otherwise. It is a hint for fetching data ahead; entries pushed
+  // later may come in between.
   const Entry* Peek(size_t ahead) const {
     const size_t position = open_next_ + ahead;
     return position < open_.size() ? &open_[position] : nullptr;
   }
 
-  // Grows whenever a bucket is opened.
+  // Number of buckets opened so far.
   uint64_t num_opened() const { return num_opened_; }
 
   // Calls visit(entry) for each entry of the bucket after the open one.
@@ -84,7 +88,7 @@ class Agenda {
     }
   }
 
-  // Removes next().
+  // Removes the entry that next() returns.
   void Pop() {
     --size_;
     if (is_far_next()) {
@@ -121,8 +125,8 @@ class Agenda {
   int64_t NextBucket() const;
 
   size_t size_ = 0;
-  int64_t cursor_ = -1;      // The bucket that is open, counted from time 0.
-  std::vector<Entry> open_;  // Sorted; what comes before open_next_ is done.
+  int64_t cursor_ = -1;      // Number of the open bucket, from time 0.
+  std::vector<Entry> open_;  // Sorted; entries before open_next_ are done.
   size_t open_next_ = 0;
 
   uint64_t num_opened_ = 0;
@@ -130,12 +134,12 @@ class Agenda {
   size_t num_linked_ = 0;
   std::vector<uint32_t> heads_ = std::vector<uint32_t>(kNumBuckets, kNone);
   std::array<uint64_t, kNumWords> bitmap_{};
-  std::array<uint64_t, kNumWords / 64> summary_{};  // Words that are not 0.
+  std::array<uint64_t, kNumWords / 64> summary_{};  // Bits of words not 0.
   std::vector<Node> nodes_;
   uint32_t free_ = kNone;
 
   static constexpr Entry kNever{std::numeric_limits<int64_t>::max(), kNone};
-  Entry far_next_ = kNever;  // The first of far_.
+  Entry far_next_ = kNever;  // The first entry of far_.
   boost::heap::d_ary_heap<Entry, boost::heap::arity<4>,
                           boost::heap::compare<Later>>
       far_;

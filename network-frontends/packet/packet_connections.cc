@@ -1,5 +1,5 @@
-// Queue pairs as connections: how one opens, the paths that it takes there and
-// back, what its window may be, and how it closes.
+// Queue pairs as connections: how one opens, its paths to the target and back,
+// its largest window, and how it closes.
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace astra {
 
-// The queue pair of a message, which is opened if need be.
+// Returns the queue pair of a message and opens it if necessary.
 uint32_t PacketNetwork::ConnectionOf(const Message& message) {
   const uint32_t source = message.source.index();
   const uint32_t target = message.target.index();
@@ -44,7 +44,8 @@ uint32_t PacketNetwork::OpenQueuePair(uint32_t source, uint32_t target,
   const uint32_t id = free_queue_pairs_.back();
   free_queue_pairs_.pop_back();
   QueuePair& qp = queue_pairs_[id];
-  // Events of the one that had the slot may be pending; theirs are not ours.
+  // Pending events of the queue pair that had this slot are stale; they do not
+  // match the new one.
   qp = QueuePair();
   qp.is_open = true;
   qp.source = source;
@@ -66,7 +67,7 @@ uint32_t PacketNetwork::OpenQueuePair(uint32_t source, uint32_t target,
   return id;
 }
 
-// Requires that it has a path.
+// Starts congestion control. Requires that the queue pair has a path.
 void PacketNetwork::StartControl(uint32_t id) {
   QueuePair& qp = queue_pairs_[id];
   const PathProperties path = PropertiesOf(id);
@@ -76,8 +77,8 @@ void PacketNetwork::StartControl(uint32_t id) {
   AfterControl(id);
 }
 
-// Chooses both ways, there and back, over links that are up, and takes a place
-// at the port where the way there begins.
+// Chooses the paths to the target and back, over links that are up, and takes a
+// slot at the NIC where the first path begins.
 void PacketNetwork::FindPaths(uint32_t id) {
   QueuePair& qp = queue_pairs_[id];
   const bool has_both = SetPath(id, false) && SetPath(id, true);
@@ -135,7 +136,7 @@ bool PacketNetwork::AppendSimaiPath(const SimaiFlow& flow) {
     const absl::Span<const LinkId> hops = next_hops_.Find(at, target);
     if (hops.empty()) return false;
     scratch_hops_.assign(hops.begin(), hops.end());
-    // Next hops are numbered from the highest node down.
+    // SimAI numbers next hops from the highest node down.
     std::stable_sort(
         scratch_hops_.begin(), scratch_hops_.end(), [this](LinkId a, LinkId b) {
           return topology_.link(a).target > topology_.link(b).target;
@@ -149,7 +150,7 @@ bool PacketNetwork::AppendSimaiPath(const SimaiFlow& flow) {
   return true;
 }
 
-// Makes room for longer paths.
+// Makes room for paths of `stride` entries.
 void PacketNetwork::Restride(uint32_t stride) {
   std::vector<uint32_t> paths(queue_pairs_.size() * 2 * stride, kEndOfPath);
   for (size_t i = 0; i < queue_pairs_.size() * 2; ++i) {
@@ -203,8 +204,8 @@ int64_t PacketNetwork::WindowCapOf(const PathProperties& path) const {
                            std::llround(bytes * options_.nic.window_factor));
 }
 
-// The largest round trip and bandwidth-delay product, from the first and the
-// last GPU to all others: clusters are symmetric enough for that.
+// Finds the largest round trip and bandwidth-delay product, from the first and
+// the last GPU to all others. Clusters are symmetric enough for these two.
 void PacketNetwork::SetUpWindow() {
   const uint32_t num_gpus = topology_.num_gpus();
   for (const uint32_t source : {0U, num_gpus - 1}) {
@@ -232,7 +233,7 @@ void PacketNetwork::SetUpWindow() {
   }
 }
 
-// A queue pair of one message is gone with the last of its packets.
+// Closes a queue pair that is for one message, once no packet of it is left.
 void PacketNetwork::MaybeClose(uint32_t id) {
   QueuePair& qp = queue_pairs_[id];
   if (options_.nic.queue_pairs != QueuePairs::kPerMessage || !qp.is_open ||

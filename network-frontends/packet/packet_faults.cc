@@ -1,4 +1,4 @@
-// What happens to links, and what others send meanwhile.
+// Faults and background: links that change, and traffic of others.
 
 #include <algorithm>
 #include <cmath>
@@ -16,12 +16,13 @@ void PacketNetwork::OnLinkChange(uint32_t index) {
       SetRate(link, event.rate_factor);
     }
   }
-  // Those that lost their way look for another, those that had none as well.
+  // Queue pairs that lost their path look for another, and so do those that had
+  // none.
   for (uint32_t id = 0; id < queue_pairs_.size(); ++id) {
     if (!queue_pairs_[id].is_open) continue;
     const bool had_path = queue_pairs_[id].link != kNone;
     if (had_path) {
-      Advance(queue_pairs_[id].link);  // By the path that it had so far.
+      Advance(queue_pairs_[id].link);  // Still on the old path.
       Arm(queue_pairs_[id].link);
     }
     FindPaths(id);
@@ -32,8 +33,8 @@ void PacketNetwork::OnLinkChange(uint32_t index) {
   }
 }
 
-// From now on the link has `factor` times its rate. With 0 it is down: what is
-// on the wire is lost, and what waits.
+// Sets the rate of the link to `factor` times the rate of the topology. With 0
+// it is down: packets on the wire and in its queues are lost.
 void PacketNetwork::SetRate(uint32_t link, double factor) {
   Port& port = ports_[link];
   const int64_t nominal = topology_.type(LinkId(link)).bandwidth.count();
@@ -48,7 +49,7 @@ void PacketNetwork::SetRate(uint32_t link, double factor) {
     port.known_ack_ps = port.Divide(ack_bytes_);
     if (was_down) {
       next_hops_.SetLinkUp(LinkId(link), true);
-      // The switch at the far end still holds what it paused the link for.
+      // The switch at the far end may still require the pause.
       if (ingress_[link].has_paused) SetPaused(link, true);
     }
     Arm(link);
@@ -57,7 +58,7 @@ void PacketNetwork::SetRate(uint32_t link, double factor) {
   next_hops_.SetLinkUp(LinkId(link), false);
   for (Lane& lane : port.lanes) {
     while (lane.has_queued()) {
-      // On the wire for no time, and lost there.
+      // The packet is lost after no time on the wire.
       Packet& packet = lane.first_queued();
       if ((packet.flags & Packet::kBuffered) != 0) {
         packet.flags &= static_cast<uint8_t>(~Packet::kBuffered);
@@ -76,7 +77,7 @@ void PacketNetwork::SetRate(uint32_t link, double factor) {
   Arm(link);
 }
 
-// One more message of others, and the time of the next.
+// Sends the next background message and schedules the one after it.
 void PacketNetwork::OnBackground(uint32_t index) {
   const BackgroundTraffic& traffic = options_.background[index];
   if (now() >= traffic.stop) return;

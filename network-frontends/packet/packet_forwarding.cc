@@ -1,4 +1,5 @@
-// Switches: where a packet goes on, and what its queueing costs whom.
+// Switches: the next link of a packet, and the effect of its queueing on
+// others.
 
 #include <algorithm>
 
@@ -8,7 +9,8 @@
 
 namespace astra {
 
-// `packet` has come to a switch on link `ingress` and goes on by link `egress`.
+// Forwards `packet`, which came to a switch on link `ingress`, to link
+// `egress`.
 void PacketNetwork::Forward(uint32_t ingress, uint32_t egress, Packet& packet) {
   if (options_.load_balancing != LoadBalancing::kEcmp &&
       packet.kind == PacketKind::kData) {
@@ -26,7 +28,7 @@ void PacketNetwork::Forward(uint32_t ingress, uint32_t egress, Packet& packet) {
     return Discard(packet);
   }
   packet.ingress = ingress;
-  // What leaves at once takes no memory.
+  // A packet that leaves at once takes no memory.
   const bool waits =
       port.busy_until_ps > now_ps_ || port.queued_bytes > 0 || port.is_paused;
   if (waits && !is_control && !TakeBuffer(port, packet)) {
@@ -38,8 +40,8 @@ void PacketNetwork::Forward(uint32_t ingress, uint32_t egress, Packet& packet) {
            packet);
 }
 
-// The way of a packet that is not on the path of its queue pair; kNone if there
-// is none.
+// Returns the next link of a packet that is off the path of its queue pair, or
+// kNone if no path leads to its target.
 uint32_t PacketNetwork::NextLink(uint32_t node, Packet& packet) {
   packet.flags |= Packet::kOwnWay;
   const QueuePair& qp = queue_pairs_[packet.queue_pair];
@@ -51,7 +53,8 @@ uint32_t PacketNetwork::NextLink(uint32_t node, Packet& packet) {
   return links[HashOf(qp.key, uint64_t{node}) % links.size()].index();
 }
 
-// Which link takes a data packet on, of those as near to its target as `link`.
+// Returns the link for a data packet, out of those as near to its target as
+// `link`.
 uint32_t PacketNetwork::Balance(uint32_t link, const Packet& packet) {
   const uint32_t node = ports_[link].source;
   const uint32_t target = queue_pairs_[packet.queue_pair].target;
@@ -73,7 +76,8 @@ uint32_t PacketNetwork::Balance(uint32_t link, const Packet& packet) {
   return link;
 }
 
-// Of equally short ones the first from number `first` on.
+// Returns the link with the shortest queue; of equal ones the first from number
+// `first` on.
 uint32_t PacketNetwork::ShortestQueue(absl::Span<const LinkId> links,
                                       size_t first) {
   uint32_t best = kNone;
@@ -83,7 +87,7 @@ uint32_t PacketNetwork::ShortestQueue(absl::Span<const LinkId> links,
     Advance(link);
     const Port& port = ports_[link];
     if (port.rate_bps == 0) continue;
-    // When what is there would be gone.
+    // The instant at which the queue would be empty.
     const int64_t clear_ps =
         port.busy_until_ps +
         port.Divide(static_cast<uint64_t>(port.queued_bytes));
@@ -94,8 +98,9 @@ uint32_t PacketNetwork::ShortestQueue(absl::Span<const LinkId> links,
   return best == kNone ? links.front().index() : best;
 }
 
-// After a pause of its queue pair at this switch, the shortest queue; packets
-// before the pause have left the paths in between.
+// Returns the link for a packet of a flowlet. After a pause of its queue pair
+// at this switch it is the link with the shortest queue; packets before the
+// pause have left the paths in between.
 uint32_t PacketNetwork::Flowlet(uint32_t link, absl::Span<const LinkId> links,
                                 const Packet& packet, uint64_t draw) {
   FlowletState& state = flowlets_[{packet.queue_pair, ports_[link].source}];
@@ -110,7 +115,7 @@ uint32_t PacketNetwork::Flowlet(uint32_t link, absl::Span<const LinkId> links,
 }
 
 // Takes memory for a packet that must wait at `port`; returns false if there is
-// none. Memory that was freed meanwhile is noticed once it matters.
+// none. Memory that was freed meanwhile is counted only when it matters.
 bool PacketNetwork::TakeBuffer(Port& port, Packet& packet) {
   if (port.switch_index == kNone) return true;
   Switch& at = switches_[port.switch_index];
@@ -135,7 +140,7 @@ bool PacketNetwork::TakeBuffer(Port& port, Packet& packet) {
   return true;
 }
 
-// Lets all ports of a switch come up to now.
+// Brings all ports of a switch up to now.
 void PacketNetwork::Settle(const Switch& at) {
   for (const LinkId link : topology_.links_from(NodeId(at.node))) {
     if (ports_[link.index()].queued_bytes == 0) continue;
@@ -155,7 +160,7 @@ void PacketNetwork::ReleaseBuffer(Port& port, const Packet& packet) {
 }
 
 // Tells the source of link `ingress` to pause or to go on. A link that is down
-// carries no frame; its source learns the state when it comes up; see SetRate.
+// carries no frame; SetRate tells its source the state when it comes up.
 void PacketNetwork::TellToPause(uint32_t ingress, bool is_pause) {
   if (ports_[ingress ^ 1].is_down) return;
   Packet frame;
@@ -165,8 +170,8 @@ void PacketNetwork::TellToPause(uint32_t ingress, bool is_pause) {
   Transmit(ingress ^ 1, TrafficClass::kControl, frame);
 }
 
-// Where an incoming link is paused, each departure of the switch is an event:
-// it may be the one that lets the link go on.
+// While an incoming link is paused, makes each departure of the switch an
+// event, because each may end the pause.
 void PacketNetwork::Watch(const Switch& at, bool is_watched) {
   for (const LinkId link : topology_.links_from(NodeId(at.node))) {
     ports_[link.index()].is_watched = is_watched;
@@ -198,8 +203,9 @@ void PacketNetwork::SetPaused(uint32_t link, bool is_pause) {
   }
 }
 
-// Source: the RED profile of a switch, at dequeue; Y. Zhu et al., "Congestion
-// control for large-scale RDMA deployments", SIGCOMM 2015, section 3.1.
+// Marks a packet by the RED profile of the switch, at dequeue. Source: Y. Zhu
+// et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015,
+// section 3.1.
 void PacketNetwork::Mark(uint32_t link, const Port& port, Packet& packet) {
   const MarkingProfile& profile = profiles_[link_profile_[link]];
   if (port.queued_bytes <= profile.min_bytes) return;
@@ -228,22 +234,23 @@ void PacketNetwork::AddHop(const Port& port, const Packet& packet,
       .rate = Bandwidth(port.rate_bps)};
 }
 
-// The average of a port follows each data packet that leaves it: over the time
-// dt since the one before, at most the round trip T of the network,
+// Updates the average utilization U of a port with each data packet that leaves
+// it. With dt the time since the packet before, at most the round trip T of the
+// network,
 //
 //   U <- (1 - dt/T) U + queued dt/(B T^2) + sent/(B T)
 //
-// and the packet keeps the largest average of the ports on its way.
+// The packet keeps the largest average of the ports on its path.
 //
 // Source: R. Ben Basat et al., "PINT", SIGCOMM 2020, section 4.3, example 3.
 void PacketNetwork::AddUtilization(uint32_t link, const Port& port,
                                    const Packet& packet, int64_t start_ps) {
   PortUtilization& state = utilization_[link];
   const auto rtt = static_cast<double>(std::max<int64_t>(1, network_rtt_ps_));
-  const double room = static_cast<double>(port.rate_bps) * rtt / 8e12;  // B T.
+  const double room = static_cast<double>(port.rate_bps) * rtt / 8e12;  // B T
   const double share =
       std::min(1.0, static_cast<double>(start_ps - state.updated_ps) / rtt);
-  // What has left since then, without this packet.
+  // Bytes that have left since then, without this packet.
   const uint64_t sent = port.sent_bytes - packet.bytes - state.sent_bytes;
   state.average = (1 - share) * state.average +
                   share * static_cast<double>(port.queued_bytes) / room +

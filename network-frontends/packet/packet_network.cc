@@ -48,7 +48,7 @@ PacketNetwork::~PacketNetwork() = default;
 void PacketNetwork::SetUpPorts() {
   const size_t num_links = topology_.links().size();
   ASTRA_CHECK(num_links < (uint64_t{1} << kIndexBits), "{} links", num_links);
-  // Ports of a network below that fit the second-level cache.
+  // From this number on, the ports no longer fit the second-level cache.
   constexpr size_t kManyLinks = 1024;
   is_large_ = num_links >= kManyLinks;
   ports_ = std::vector<Port>(num_links);
@@ -80,7 +80,8 @@ double PacketNetwork::ErrorRateOf(uint32_t link) const {
   return own > 0 ? own : options_.error_rate;
 }
 
-// Reserves and headrooms come out of the buffer; what is left is shared.
+// Sets up the buffers of switches: reserves and headrooms come out of the
+// buffer, and the rest is shared.
 void PacketNetwork::SetUpSwitches() {
   for (uint32_t n = topology_.num_gpus(); n < topology_.num_nodes(); ++n) {
     const bool is_fabric = topology_.kind(NodeId(n)) == NodeKind::kSwitch;
@@ -103,15 +104,16 @@ void PacketNetwork::SetUpSwitches() {
       ingress_[in].headroom_bytes = HeadroomOf(in, options);
       buffer.shared_bytes -= ingress_[in].headroom_bytes + buffer.reserve_bytes;
     }
-    // A buffer that is all headroom: each port has its packets and no more.
+    // If headrooms use up the whole buffer, ports have only their reserve and
+    // headroom.
     buffer.shared_bytes = std::max<int64_t>(buffer.shared_bytes, 0);
     switches_.push_back(made);
   }
 }
 
-// What may still come on a link after its target has told the source to pause:
-// what is on the way while the frame is, a packet that has begun, and one that
-// the frame waits for.
+// Returns the bytes that may still arrive on a link after its target has told
+// the source to pause: bytes that are on the way while the frame is, a packet
+// that has begun, and one that the frame waits for.
 int64_t PacketNetwork::HeadroomOf(uint32_t link,
                                   const SwitchOptions& options) const {
   const double both_ways_ps = static_cast<double>(
@@ -124,10 +126,11 @@ int64_t PacketNetwork::HeadroomOf(uint32_t link,
          options.headroom_extra.count();
 }
 
-// Thresholds are those given for the nearest rate, scaled.
+// Sets up the marking profile of each link from the thresholds of the nearest
+// rate, scaled.
 void PacketNetwork::SetUpMarking() {
   link_profile_.resize(ports_.size());
-  std::vector<std::pair<int64_t, bool>> known;  // Rates, whether NVLink.
+  std::vector<std::pair<int64_t, bool>> known;  // Rate; true: of the fabric.
   for (uint32_t i = 0; i < ports_.size(); ++i) {
     const Link& link = topology_.link(LinkId(i));
     const int64_t rate = topology_.type(LinkId(i)).bandwidth.count();
@@ -144,7 +147,7 @@ void PacketNetwork::SetUpMarking() {
       profiles_.push_back({kNever, kNever, 0});
       continue;
     }
-    // How far two rates are apart, as a ratio.
+    // Distance of two rates: the logarithm of their ratio.
     const auto distance = [rate](const EcnThresholds& thresholds) {
       const auto of = static_cast<double>(thresholds.rate.count());
       return std::abs(std::log(of / static_cast<double>(rate)));
@@ -211,9 +214,9 @@ void PacketNetwork::Handle(uint32_t key) {
   }
 }
 
-// Fetches what later events will read into the cache: of the bucket after this
-// one the ports, of this one the packets, of the very next events the paths and
-// the ports after. Hints only: nothing depends on them.
+// Fetches into the cache what later events will read: the ports of the next
+// bucket, the packets of this one, and the paths and next ports of the very
+// next events. Results do not depend on it.
 void PacketNetwork::Prefetch() {
   const auto port_of = [this](const Agenda::Entry& entry) -> const Port* {
     constexpr auto kLink = static_cast<uint32_t>(EventKind::kLink);
@@ -263,8 +266,9 @@ void PacketNetwork::PrefetchPort(const Port& port) {
   __builtin_prefetch(line + 128);
 }
 
-// Sends the frames that had to wait until no port is being changed. They may
-// make others leave and so on; each is one that a switch has come to owe.
+// Sends the pause frames that had to wait until no port is being changed. They
+// may cause further frames, each for a link that a switch has come to pause or
+// resume.
 void PacketNetwork::FinishEvent() {
   while (!pauses_.empty()) {
     const auto pauses = std::exchange(pauses_, {});
@@ -274,10 +278,10 @@ void PacketNetwork::FinishEvent() {
   }
 }
 
-// Packets are at the far end, or something may leave.
+// Handles the event of a port: packets are at the far end, or one may leave.
 void PacketNetwork::OnLink(uint32_t link) {
   Port& port = ports_[link];
-  if (port.event_ps != now_ps_) return;  // It was arranged differently since.
+  if (port.event_ps != now_ps_) return;  // The event is stale.
   port.event_ps = kNever;
   port.is_event_of_wire = false;
   Advance(link);
@@ -299,7 +303,7 @@ void PacketNetwork::Arrive(uint32_t link, Packet& packet) {
     return Discard(packet);
   }
   if (packet.kind >= PacketKind::kPause) {
-    // It came against the direction in which it acts.
+    // The frame came against the direction of the link that it pauses.
     return OnPause(link ^ 1, packet.kind == PacketKind::kPause);
   }
   const uint32_t node = ports_[link].target;
@@ -313,7 +317,7 @@ void PacketNetwork::Arrive(uint32_t link, Packet& packet) {
   } else if (qp.source == node) {
     return OnAck(packet);
   }
-  // Its path has changed, or it never had one.
+  // The path of the queue pair has changed, or it never had one.
   const uint32_t own = NextLink(node, packet);
   if (own == kNone) {
     ++statistics_.num_losses;
@@ -323,7 +327,7 @@ void PacketNetwork::Arrive(uint32_t link, Packet& packet) {
   Forward(link, own, packet);
 }
 
-// Advance, where the port may not be busy.
+// Does the work of Advance() where the port may be idle.
 void PacketNetwork::AdvanceIdle(uint32_t link) {
   Port& port = ports_[link];
   while (port.busy_until_ps <= now_ps_ && !port.is_down) {
@@ -343,7 +347,7 @@ void PacketNetwork::AdvanceIdle(uint32_t link) {
         StartFromNic(link, port)) {
       continue;
     }
-    // Idle until something may leave.
+    // The port is idle until a packet may leave.
     const int64_t next = std::min(NextStart(port), now_ps_);
     if (next <= port.busy_until_ps) break;
     port.busy_until_ps = next;
@@ -351,7 +355,7 @@ void PacketNetwork::AdvanceIdle(uint32_t link) {
   port.busy_until_ps = std::max(port.busy_until_ps, now_ps_);
 }
 
-// When something that waits may leave, if nothing else happens.
+// Returns when a waiting packet may leave, if nothing else happens.
 int64_t PacketNetwork::NextStart(const Port& port) const {
   int64_t next = kNever;
   if (port.is_down) return next;
@@ -371,7 +375,7 @@ int64_t PacketNetwork::NextStart(const Port& port) const {
   return next == kNever ? next : std::max(next, port.busy_until_ps);
 }
 
-// The first packet of the lane begins to leave.
+// Lets the first packet of the lane begin to leave at `start_ps`.
 void PacketNetwork::Start(uint32_t link, Port& port, Lane& lane,
                           int64_t start_ps) {
   Packet& packet = lane.first_queued();
@@ -412,9 +416,9 @@ void PacketNetwork::Start(uint32_t link, Port& port, Lane& lane,
   lane.PutOnWire();
 }
 
-// How much of a packet must have left before the switch at the far end may pass
-// it on: its head, or more if the next link is faster and would run dry; all,
-// if it goes no further.
+// Returns how long a packet must have been leaving before the switch at the far
+// end may pass it on: for its head, or for longer if the next link is faster
+// and would run dry, or in full if the packet goes no further.
 int64_t PacketNetwork::UntilForwarded(const Port& port, const Packet& packet,
                                       int64_t serialisation_ps) {
   if (packet.queue_pair == kNone || packet.bytes <= kCutThroughBytes) {
@@ -438,7 +442,7 @@ int64_t PacketNetwork::UntilForwarded(const Port& port, const Packet& packet,
   return std::max(port.Divide(kCutThroughBytes), serialisation_ps - next_ps);
 }
 
-// Arm, where there may be no event, or a later one.
+// Does the work of Arm() where there may be no event, or a later one.
 void PacketNetwork::ArmAnew(uint32_t link) {
   Port& port = ports_[link];
   int64_t next = kNever;
@@ -453,7 +457,7 @@ void PacketNetwork::ArmAnew(uint32_t link) {
   Push(next, EventKind::kLink, link);
 }
 
-// `packet` comes to the port now, which is its time_ps.
+// Puts `packet` into the port at its time_ps, which is now.
 void PacketNetwork::Transmit(uint32_t link, TrafficClass traffic_class,
                              const Packet& packet) {
   Port& port = ports_[link];
@@ -467,7 +471,7 @@ void PacketNetwork::Transmit(uint32_t link, TrafficClass traffic_class,
   Arm(link);
 }
 
-// The packet is gone for good.
+// Frees what a packet held when it leaves the network.
 void PacketNetwork::Discard(const Packet& packet) {
   if (packet.telemetry != kNone) free_telemetry_.push_back(packet.telemetry);
   if (packet.queue_pair == kNone) return;

@@ -1,17 +1,17 @@
-// The packets of a simulation: ports, switches, queue pairs, and what happens
-// to them. See packet_backend.h for what it models.
+// State and events of the packet network: ports, switches, queue pairs, and
+// what happens to their packets. See packet_backend.h for the model.
 //
-// Hot state lies in flat arrays by index: ports by link, switches, queue pairs,
-// NICs. Transmit puts a packet in a port, Advance decides what has left a port,
-// OnLink takes it from the wire, and Arrive says where it goes. Each source
-// file is one concern:
+// State that each event needs lies in flat arrays by index: ports by link,
+// switches, queue pairs, NICs. Transmit puts a packet into a port, Advance
+// decides which packets have left a port, OnLink takes packets from the wire,
+// and Arrive decides where they go. Each source file has one concern:
 //
 //   packet_network.cc     set-up, the loop, ports
 //   packet_forwarding.cc  switches: paths, buffers, PFC, ECN, telemetry
 //   packet_connections.cc queue pairs: opening, paths, closing
 //   packet_sender.cc      queue pairs: sending, acknowledgements, timers
 //   packet_receiver.cc    queue pairs: data that arrives
-//   packet_faults.cc      links that change, traffic of others
+//   packet_faults.cc      links that change, background traffic
 //   packet_records.cc     statistics
 
 #ifndef NETWORK_FRONTENDS_PACKET_PACKET_NETWORK_H_
@@ -47,7 +47,7 @@ class PacketNetwork {
   PacketNetwork(const Topology& topology, const PacketOptions& options);
   ~PacketNetwork();
 
-  // As in NetworkBackend.
+  // These functions implement NetworkBackend.
   TimePs now() const { return TimePs(now_ps_); }
   void Send(const Message& message);
   void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived);
@@ -60,76 +60,76 @@ class PacketNetwork {
   static constexpr uint32_t kNone = Port::kNone;
   static constexpr uint32_t kEndOfPath = kNone;
 
-  // What may be pending; at one instant in this order.
+  // Kinds of events. Events of one instant happen in this order.
   enum class EventKind : uint32_t {
-    kLinkChange,  // Index: an event of the options.
-    kLink,        // A link.
-    kTimer,       // A queue pair: congestion control.
-    kTimeout,     // A queue pair: retransmission.
-    kBackground,  // A flow of the options.
+    kLinkChange,  // Index: a link event of the options.
+    kLink,        // Index: a link.
+    kTimer,       // Index: a queue pair; for congestion control.
+    kTimeout,     // Index: a queue pair; for retransmission.
+    kBackground,  // Index: a background flow of the options.
   };
   static constexpr uint32_t kIndexBits = 28;
   static constexpr uint32_t kIndexMask = (uint32_t{1} << kIndexBits) - 1;
 
-  // What a switch must have of a packet before it cuts through.
+  // Bytes of a packet that a switch must have before it cuts through.
   static constexpr uint32_t kCutThroughBytes = 64;
-  static constexpr uint16_t kPauseBytes = 84;  // 64, preamble and gap.
+  static constexpr uint16_t kPauseBytes = 84;  // 64 B, preamble and gap.
 
-  // Senders below line rate over this count as slow in the statistics.
+  // The statistics count a sender as slow below line rate / kSlowFactor.
   static constexpr int64_t kSlowFactor = 100;
 
-  // A switch, or NVSwitch.
+  // A switch of the fabric or an NVSwitch.
   struct Switch {
     SharedBuffer buffer;
     uint32_t node = 0;
   };
 
-  // The queue pairs that send on one link: those that may take turns, and those
-  // whose rate makes them wait.
+  // The queue pairs that send on one link. `turns` holds those that may send,
+  // `paced` those that wait for their rate.
   struct Nic {
     RoundRobin turns;
-    std::vector<std::pair<int64_t, uint32_t>> paced;  // A heap, earliest first.
+    std::vector<std::pair<int64_t, uint32_t>> paced;  // Heap, earliest first.
   };
 
-  // EcnThresholds for the rate of a link.
+  // EcnThresholds scaled to the rate of a link.
   struct MarkingProfile {
     int64_t min_bytes = 0;
     int64_t max_bytes = 0;
     double max_probability = 0;
   };
 
-  // How busy a port of a switch has been, as PINT has switches average it.
+  // Average utilization of a switch port, as PINT defines it.
   struct PortUtilization {
     double average = 0;
     int64_t updated_ps = 0;
-    uint64_t sent_bytes = 0;  // Port::sent_bytes at that instant.
+    uint64_t sent_bytes = 0;  // Port::sent_bytes at updated_ps.
   };
 
-  // Where the packets of a queue pair have gone last from a switch.
+  // Link and time of the last packet of a queue pair at a switch.
   struct FlowletState {
     uint32_t link = kNone;
     int64_t last_ps = 0;
   };
 
-  // What a packet brings home; its acknowledgement takes it back.
+  // Telemetry of one packet; the acknowledgement of the packet takes it back.
   struct TelemetrySlot {
-    // What the header of HPCC has room for; see congestion/hpcc.h.
+    // Number of ports for which HPCC's header has room; see congestion/hpcc.h.
     static constexpr uint32_t kMaxHops = 5;
     int64_t sent_ps = 0;
-    double utilization = 0;    // The largest of the ports on the way.
-    uint32_t arrived = kNone;  // Of an acknowledgement: the packet it answers.
+    double utilization = 0;    // Largest of the ports on the path.
+    uint32_t arrived = kNone;  // In an ACK: number of the packet it answers.
     uint32_t num_hops = 0;
     std::array<HopTelemetry, kMaxHops> hops;
   };
 
-  // The messages of one source, target and channel. Those that have queue
-  // pairs of their own may overtake one another, and are handed over in the
-  // order of Send().
+  // Order of the messages of one source, target and channel. Messages with
+  // queue pairs of their own may overtake one another; they are handed to the
+  // engine in the order of Send().
   struct Order {
     uint32_t num_sent = 0;
     uint32_t num_handed_over = 0;
-    // Number and id of messages that have overtaken another: a heap, the lowest
-    // number first.
+    // Number and id of messages that have overtaken another one: a heap, the
+    // lowest number first.
     std::vector<std::pair<uint32_t, MessageId>> early;
   };
 
@@ -146,16 +146,16 @@ class PacketNetwork {
   void FinishEvent();
   void OnLink(uint32_t link);
   void Arrive(uint32_t link, Packet& packet);
-  // Decides what leaves the port up to now. Nothing that could change this has
-  // happened since the last time.
+  // Decides which packets leave the port up to now. Nothing that could change
+  // the decision has happened since the last call.
   void Advance(uint32_t link) {
     if (ports_[link].busy_until_ps <= now_ps_) AdvanceIdle(link);
   }
   void AdvanceIdle(uint32_t link);
   void Start(uint32_t link, Port& port, Lane& lane, int64_t start_ps);
-  // Makes sure that the port has an event when the first packet on the wire is
-  // at the far end, or else when something may leave. What comes onto the wire
-  // later also arrives later.
+  // Makes sure that the port has an event when the first packet on the wire
+  // reaches the far end or, with an empty wire, when a packet may leave.
+  // Packets that come onto the wire later also arrive later.
   void Arm(uint32_t link) {
     const Port& port = ports_[link];
     if (!port.is_event_of_wire || port.is_watched) ArmAnew(link);
@@ -266,8 +266,9 @@ class PacketNetwork {
   const uint32_t* PathOf(const Packet& packet) {
     return PathOf(packet.queue_pair, packet.kind != PacketKind::kData);
   }
-  // The link on which `packet` goes on, if it is on the path of its queue pair,
-  // which it must have; kEndOfPath at the end of that, and off it.
+  // Returns the link on which `packet` goes on along the path of its queue
+  // pair. Returns kEndOfPath at the end of the path, and if the packet has left
+  // it. Requires a packet with a queue pair.
   uint32_t NextOnPath(const Packet& packet) {
     if ((packet.flags & Packet::kOwnWay) != 0 || packet.hop >= stride_) {
       return kEndOfPath;
@@ -284,10 +285,10 @@ class PacketNetwork {
   NextHops next_hops_;
   std::unique_ptr<CongestionControl> control_;
   bool has_telemetry_ = false;
-  bool has_hops_ = false;         // In telemetry, by Telemetry::kPerHop.
-  bool has_utilization_ = false;  // By Telemetry::kUtilization.
-  bool has_cnps_ = false;         // To be recorded.
-  bool paces_anew_ = false;       // See CongestionControl::paces_anew().
+  bool has_hops_ = false;         // Telemetry has hops (kPerHop).
+  bool has_utilization_ = false;  // Telemetry is kUtilization.
+  bool has_cnps_ = false;         // CnpRecords are asked for.
+  bool paces_anew_ = false;       // CongestionControl::paces_anew().
   uint32_t header_bytes_ = 0;
   uint32_t ack_bytes_ = 0;
   uint32_t payload_bytes_ = 0;
@@ -296,45 +297,46 @@ class PacketNetwork {
 
   int64_t now_ps_ = 0;
   Agenda agenda_;
-  uint64_t num_prefetched_ = 0;  // Buckets.
-  bool is_large_ = false;        // Its state does not fit the nearest caches.
-  std::vector<Port> ports_;      // By link.
+  uint64_t num_prefetched_ = 0;         // Buckets that were prefetched.
+  bool is_large_ = false;               // State exceeds the nearest caches.
+  std::vector<Port> ports_;             // By link.
   std::vector<IngressBuffer> ingress_;  // By link, at its target.
   std::vector<Switch> switches_;
   std::vector<MarkingProfile> profiles_;
   std::vector<uint32_t> link_profile_;        // By link.
-  std::vector<PortUtilization> utilization_;  // By link, if it is asked for.
-  // Look-up only: by queue pair and switch.
+  std::vector<PortUtilization> utilization_;  // By link; empty: not needed.
+  // By queue pair and switch; for look-up only.
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, FlowletState> flowlets_;
   std::vector<Nic> nics_;
   std::vector<QueuePair> queue_pairs_;
   std::vector<uint32_t> free_queue_pairs_;
-  std::vector<uint32_t> paths_;  // Of queue pairs: there and back.
-  uint32_t stride_ = 8;          // Links of a path, and its end.
+  std::vector<uint32_t> paths_;  // By queue pair: path there, path back.
+  uint32_t stride_ = 8;          // Most links of a path, plus 1.
   std::vector<MessageState> messages_;
   std::vector<uint32_t> free_messages_;
   std::vector<TelemetrySlot> telemetry_;
   std::vector<uint32_t> free_telemetry_;
-  // Look-up only: by source and target, by channel.
+  // Queue pair by source and target and by channel; for look-up only.
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> connections_;
   uint64_t num_connections_ = 0;
   std::vector<Order> orders_;
-  // Look-up only: index into orders_, by source and target, by channel.
+  // Index into orders_ by source and target and by channel; for look-up only.
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> order_of_;
-  // Look-up only: messages sent so far by source and target, for SimAI's hash.
+  // Messages sent so far by source and target, for SimAI's hash; for look-up
+  // only.
   absl::flat_hash_map<uint64_t, uint32_t> num_sent_;
   std::vector<LinkId> scratch_hops_;
-  uint64_t num_in_flight_ = 0;  // Messages, but for those of others.
+  uint64_t num_in_flight_ = 0;  // Messages, without background.
   std::vector<MessageId> arrived_;
   std::vector<LinkId> scratch_path_;
-  // Incoming links to be paused or resumed at the end of the event, since ports
-  // are not to be changed by one another.
+  // Incoming links to be paused or resumed at the end of the event, because
+  // ports must not be changed while another port is being changed.
   std::vector<std::pair<uint32_t, bool>> pauses_;
 
   NetworkStatistics statistics_;
   std::vector<double> link_bytes_;
   int64_t next_sample_ps_ = kNever;
-  std::vector<int64_t> paused_since_ps_;  // By link; kNever: it is not.
+  std::vector<int64_t> paused_since_ps_;  // By link; kNever: not paused.
 };
 
 }  // namespace astra

@@ -14,7 +14,8 @@
 namespace astra {
 namespace {
 
-// An error that begins with the field that it is about: "nic: payload ...".
+// Returns an error about the field with which the text begins: "nic: payload
+// ...".
 absl::Status Wrong(std::string_view what) {
   std::string path;
   std::string_view rest = what;
@@ -29,7 +30,8 @@ absl::Status Wrong(std::string_view what) {
   return FieldError(path, what);
 }
 
-// The same of an item of the list that it begins with.
+// Changes the field of `error` to number `item` of the list that it begins
+// with.
 absl::Status WrongItem(size_t item, const absl::Status& error) {
   if (error.ok()) return error;
   std::string path = FieldOf(error);
@@ -46,7 +48,7 @@ absl::Status CheckNode(std::string_view key, NodeId node,
 }
 
 absl::Status CheckNic(const NicOptions& nic) {
-  // A packet keeps its size in 16 bits; telemetry needs up to 512 bytes.
+  // Packets keep their size in 16 bits, and telemetry needs up to 512 bytes.
   constexpr int64_t kMostBytes = std::numeric_limits<uint16_t>::max() - 512;
   if (nic.payload < Bytes(1) || nic.header < Bytes(0) || nic.ack < Bytes(1)) {
     return Wrong("nic: payload and ack must be 1B or more, header 0B or more");
@@ -90,7 +92,7 @@ absl::Status CheckSwitch(std::string_view key, const SwitchOptions& options) {
   return absl::OkStatus();
 }
 
-// What the controls need in order to work at all; see congestion/NAME.h.
+// Checks what the controls need in order to work at all; see congestion/NAME.h.
 absl::Status CheckCongestion(const CongestionOptions& options) {
   ASTRA_RETURN_IF_ERROR(FindCongestionControl(options.name).status());
   const auto& [name, dcqcn, hpcc, pint, timely, dctcp, swift, uec] = options;

@@ -1,6 +1,6 @@
-// The network of packets as its user describes it: NICs, switches, what goes
-// wrong, and what is written down. Everything here has a default that is the
-// same for any cluster; docs/formats.md lists the keys of the file.
+// Options of the packet network as its user describes it: NICs, switches,
+// faults and records. Each has a default that is the same for any cluster.
+// docs/formats.md lists the keys of the file.
 
 #ifndef NETWORK_FRONTENDS_PACKET_PACKET_OPTIONS_H_
 #define NETWORK_FRONTENDS_PACKET_PACKET_OPTIONS_H_
@@ -19,25 +19,25 @@ namespace astra {
 
 enum class Switching : uint8_t {
   kStoreAndForward,  // A packet leaves once its last bit is there.
-  kCutThrough,  // Once its first 64 bytes are, if the link out is no faster.
+  kCutThrough,  // Leaves after its first 64 B, unless the link out is faster.
 };
 
 enum class LoadBalancing : uint8_t {
   kEcmp,      // A queue pair keeps to one path, by a hash.
-  kFlowlet,   // May change it at each switch after a pause.
-  kSpray,     // Each packet takes any, by a hash.
-  kAdaptive,  // Each packet takes the one with the shortest queue.
+  kFlowlet,   // A queue pair may change its path after a pause.
+  kSpray,     // Each packet takes any path, by a hash.
+  kAdaptive,  // Each packet takes the link with the shortest queue.
 };
 
-// By which hash `kEcmp` chooses among equal-cost next hops.
+// Hash by which `kEcmp` chooses among equal-cost next hops.
 enum class EcmpHash : uint8_t {
-  kMixed,  // A hash of the queue pair, the node and the seed.
-  kSimai,  // SimAI's; see simai_hash.h.
+  kMixed,  // Hash of the queue pair, the node and the seed.
+  kSimai,  // SimAI's hash; see simai_hash.h.
 };
 
 enum class LossRecovery : uint8_t {
-  kGoBackN,          // All is sent again from the first packet that is missing.
-  kSelectiveRepeat,  // Only what is missing.
+  kGoBackN,          // All packets from the first missing one are sent again.
+  kSelectiveRepeat,  // Only the missing packets are sent again.
 };
 
 enum class QueuePairs : uint8_t {
@@ -45,20 +45,21 @@ enum class QueuePairs : uint8_t {
   kPerMessage,     // A new one for each message, as in SimAI.
 };
 
-// When a message has arrived.
+// Condition for the arrival of a message.
 enum class Completion : uint8_t {
   kDelivered,     // Its last byte is at the target.
-  kAcknowledged,  // And the source knows, as in SimAI.
+  kAcknowledged,  // Its sender knows that it is there, as in SimAI.
 };
 
+// What limits the bytes that a queue pair may have under way.
 enum class WindowScope : uint8_t {
-  kNone,     // Unlimited.
-  kPath,     // Bandwidth-delay product of the queue pair's own path.
-  kNetwork,  // The largest of the network for all, as in SimAI.
+  kNone,     // Nothing.
+  kPath,     // Bandwidth-delay product of the queue pair's path.
+  kNetwork,  // The largest of the network, for all, as in SimAI.
 };
 
-// When switches mark packets on links of `rate`: never up to `min_queue`, with
-// a probability that grows to `max_probability` at `max_queue`, then always.
+// Probability of an ECN mark by the queue of a link of `rate`: 0 up to
+// `min_queue`, growing to `max_probability` at `max_queue`, and 1 beyond.
 struct EcnThresholds {
   Bandwidth rate;
   Bytes min_queue;
@@ -67,51 +68,55 @@ struct EcnThresholds {
 };
 
 struct NicOptions {
-  Bytes payload{4096};  // Of a full packet.
-  // Of a RoCEv2 packet on the wire: preamble and gap 20, Ethernet 18, IPv4 20,
-  // UDP 8, base transport header 12, invariant CRC 4.
+  Bytes payload{4096};  // Payload of a full packet.
+  // Header of a RoCEv2 packet on the wire: preamble and gap 20, Ethernet 18,
+  // IPv4 20, UDP 8, base transport header 12, invariant CRC 4.
   Bytes header{82};
-  Bytes ack{86};  // The same and its extended header, 4.
-  // An acknowledgement answers each so many packets, and the last of a message.
+  Bytes ack{86};  // `header` and an extended header of 4 B.
+  // Packets that one acknowledgement answers; the last packet of a message is
+  // always acknowledged.
   uint32_t packets_per_ack = 1;
-  bool ack_has_priority = true;  // Over data, in NICs and switches.
+  bool ack_has_priority = true;  // Before data, in NICs and switches.
   WindowScope window = WindowScope::kPath;
-  double window_factor = 1.5;        // Times what `window` says.
-  bool window_follows_rate = false;  // Shrinks with the rate of the sender.
+  double window_factor = 1.5;  // Factor of the window that `window` gives.
+  // The window shrinks with the sender's rate.
+  bool window_follows_rate = false;
   QueuePairs queue_pairs = QueuePairs::kPerConnection;
   Completion completion = Completion::kDelivered;
   LossRecovery loss_recovery = LossRecovery::kGoBackN;
-  // Without acknowledgement for so long, all is sent again that lacks one.
+  // Time without acknowledgement after which all unacknowledged packets are
+  // sent again.
   TimePs retransmission_timeout = Microseconds(500);
-  // Each next time it waits twice as long; after so many in a row it gives up.
+  // Timeouts in a row after which the sender gives up. Each waits twice as long
+  // as the one before.
   uint32_t retries = 7;
-  TimePs nack_interval = Microseconds(5);  // Go-back-N: between two of them.
-  // Selective repeat: a packet that so many later ones have overtaken is lost.
+  TimePs nack_interval = Microseconds(5);  // Go-back-N: between two NACKs.
+  // Selective repeat: a packet counts as lost once this many later ones have
+  // overtaken it.
   uint32_t reorder_packets = 128;
 };
 
 struct SwitchOptions {
   Switching switching = Switching::kStoreAndForward;
   TimePs latency;          // From the arrival of a packet until it may leave.
-  Bytes buffer = MiB(64);  // Shared by all ports.
-  // A port may use this times what is free of the buffer. With PFC that is what
-  // its incoming packets may hold before it pauses their sender, without it is
-  // what may wait for it before it drops.
+  Bytes buffer = MiB(64);  // Memory that all ports share.
+  // A port may use `buffer_share` times the free memory of the buffer. With PFC
+  // this limits what its incoming packets hold before it pauses their sender;
+  // without PFC it limits what waits for the port before packets are dropped.
   double buffer_share = 0.125;
-  Bytes reserve = KiB(4);          // Of each port that receives.
+  Bytes reserve = KiB(4);          // Own memory of each incoming link.
   Bytes resume_offset = KiB(3);    // Below the pausing threshold.
-  double headroom_factor = 3;      // Times rate x delay of the link, ...
-  Bytes headroom_extra = KiB(20);  // ... and this, for a port with PFC.
+  double headroom_factor = 3;      // Factor of rate x delay in the headroom.
+  Bytes headroom_extra = KiB(20);  // Added to the headroom of a link with PFC.
   bool pfc = true;
   bool ecn = true;
-  // By rate; thresholds of other rates are those of the nearest, scaled.
+  // Thresholds by rate. Other rates use the thresholds of the nearest, scaled.
   std::vector<EcnThresholds> ecn_thresholds{
       1, EcnThresholds{Gbps(400), Bytes(800'000), Bytes(3'200'000), 0.2}};
 };
 
-// From `time` on the cable between two nodes has `rate_factor` times the rate
-// of the topology, in both directions; 0: it is down. Where several cables lead
-// from one to the other, all of them.
+// From `time` on, all cables between two nodes have `rate_factor` times the
+// rate of the topology, in both directions. 0: they are down.
 struct LinkEvent {
   TimePs time;
   NodeId a;
@@ -119,8 +124,8 @@ struct LinkEvent {
   double rate_factor = 1;
 };
 
-// Messages that others send meanwhile: `bytes` at every `interval` from `start`
-// on, before `stop`.
+// Background traffic: a message of `bytes` every `interval`, from `start` on
+// and before `stop`.
 struct BackgroundTraffic {
   NodeId source;
   NodeId target;
@@ -132,25 +137,25 @@ struct BackgroundTraffic {
 
 struct PacketOptions {
   NicOptions nic;
-  SwitchOptions fabric;  // Switches; those of servers too unless said below.
+  SwitchOptions fabric;  // All switches, unless nv_switch differs.
   SwitchOptions nv_switch = NvSwitchDefaults();
   LoadBalancing load_balancing = LoadBalancing::kEcmp;
   EcmpHash ecmp_hash = EcmpHash::kMixed;
   TimePs flowlet_gap = Microseconds(50);
   CongestionOptions congestion;
-  std::vector<LinkEvent> link_events;  // In any order.
+  std::vector<LinkEvent> link_events;  // Changes of links, in any order.
   std::vector<BackgroundTraffic> background;
   uint64_t seed = 1;
   RecordOptions record;
-  // That a packet is lost on a link to which the topology gives no rate of its
-  // own.
+  // Probability that a packet is lost on a link to which the topology gives no
+  // error rate.
   double error_rate = 0;
 
-  // Serialisation takes multiples of it, cut off. 1 ns is that of ns-3, where a
+  // Serialisation times are rounded down to multiples of this. ns-3 has 1 ns: a
   // packet of 9052 B takes 25 ns, not 25.144 ns, at 2880 Gbps.
   TimePs time_resolution = TimePs(1);
 
-  // NVSwitches pass credits link by link: nothing is lost and nothing marked.
+  // NVSwitches pass credits link by link: no packet is lost or marked.
   static SwitchOptions NvSwitchDefaults() {
     SwitchOptions options;
     options.ecn = false;
@@ -160,7 +165,7 @@ struct PacketOptions {
 
 // Errors: InvalidArgument, with the key of the file, for values out of range,
 // nodes that `topology` does not have or that no cable connects, an unknown
-// congestion control, and choices that do not go together: packets that
+// congestion control, and choices that contradict each other: packets that
 // overtake one another need selective repeat.
 absl::Status CheckPacketOptions(const PacketOptions& options,
                                 const Topology& topology);

@@ -1,4 +1,4 @@
-// Queue pairs as receivers.
+// Queue pairs as receivers: data that arrives, and acknowledgements of it.
 
 #include <utility>
 
@@ -19,8 +19,8 @@ void PacketNetwork::OnData(Packet& packet) {
   if (packet.telemetry != kNone) free_telemetry_.push_back(packet.telemetry);
 }
 
-// Go-back-N: what comes after a gap is thrown away, and the sender is told once
-// for each gap, again after a while.
+// Go-back-N: drops packets that come after a gap. The sender is told once for
+// each gap, and again after nack_interval.
 void PacketNetwork::OnDataInOrder(uint32_t id, Packet& packet) {
   QueuePair& qp = queue_pairs_[id];
   if (packet.sequence < qp.expected) return Reply(id, PacketKind::kAck, packet);
@@ -42,7 +42,7 @@ void PacketNetwork::OnDataInOrder(uint32_t id, Packet& packet) {
   }
 }
 
-// Selective repeat: each packet out of order is acknowledged for itself.
+// Selective repeat: acknowledges each packet out of order by itself.
 void PacketNetwork::OnDataInAnyOrder(uint32_t id, Packet& packet) {
   QueuePair& qp = queue_pairs_[id];
   const uint32_t before = qp.expected;
@@ -61,7 +61,8 @@ void PacketNetwork::OnDataInAnyOrder(uint32_t id, Packet& packet) {
   Reply(id, PacketKind::kAck, packet);
 }
 
-// Messages whose last packet is there have arrived. Returns whether one has.
+// Delivers the messages whose last packet is there. Returns whether there were
+// any.
 bool PacketNetwork::DeliverMessages(uint32_t id) {
   QueuePair& qp = queue_pairs_[id];
   bool has_any = false;
@@ -77,7 +78,7 @@ bool PacketNetwork::DeliverMessages(uint32_t id) {
   return has_any;
 }
 
-// Sends what the receiver knows back to the sender, with the telemetry of the
+// Sends the receiver's state back to the sender, with the telemetry of the
 // packet that it answers.
 void PacketNetwork::Reply(uint32_t id, PacketKind kind, Packet& to) {
   QueuePair& qp = queue_pairs_[id];

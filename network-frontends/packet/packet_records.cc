@@ -1,4 +1,4 @@
-// What is written down of what happens.
+// Records and statistics of the packet network.
 
 #include <algorithm>
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace astra {
 
-// What the message would take alone: the last packet but one and the last,
-// which may be short, follow each other from link to link. The ones before keep
-// the distance of the slowest link.
+// Returns the time that the message would take alone. The last packet but one
+// and the last, which may be short, are followed from link to link. The packets
+// before keep the distance of the slowest link.
 TimePs PacketNetwork::IdealOf(uint32_t qp, const MessageState& message) {
   const int64_t num_full = int64_t{message.num_packets} - 1;
   const Bytes full(payload_bytes_ + header_bytes_);
   const Bytes last(message.last_payload + header_bytes_);
-  int64_t first_ps = 0;    // The first packet has left this link.
-  int64_t slowest_ps = 0;  // A full packet, on the slowest link so far.
+  int64_t first_ps = 0;    // When the first packet has left this link.
+  int64_t slowest_ps = 0;  // Time of a full packet on the slowest link.
   int64_t before_last_ps = 0;
   int64_t last_ps = 0;
-  int64_t way_ps = 0;  // Propagation to the beginning of this link.
+  int64_t way_ps = 0;  // Propagation up to this link.
   for (const uint32_t* link = PathOf(qp, false); *link != kEndOfPath; ++link) {
     const Port& port = ports_[*link];
     const Bandwidth rate(port.nominal_bps);
@@ -88,11 +88,11 @@ void PacketNetwork::RecordCapture(const Packet& packet, int64_t start_ps) {
   Append(statistics_.captured, record);
 }
 
-// Samples at each instant that is due before `up_to_ps`.
+// Takes the samples that are due before `up_to_ps`.
 void PacketNetwork::TakeSamples(int64_t up_to_ps) {
   const int64_t interval_ps = options_.record.sample_interval->count();
   if (num_in_flight_ == 0 && options_.background.empty()) {
-    // Nothing to see, for as long as ranks only compute.
+    // Skips samples while ranks only compute, since there is nothing to record.
     const int64_t num_due =
         (up_to_ps - next_sample_ps_ + interval_ps - 1) / interval_ps;
     next_sample_ps_ += std::max<int64_t>(0, num_due) * interval_ps;
@@ -120,7 +120,7 @@ void PacketNetwork::TakeSamples(int64_t up_to_ps) {
   }
 }
 
-// Decides for all ports what has left them up to now.
+// Decides for all ports which packets have left them up to now.
 void PacketNetwork::AdvanceAll() {
   for (uint32_t link = 0; link < ports_.size(); ++link) {
     Advance(link);

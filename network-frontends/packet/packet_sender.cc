@@ -1,5 +1,5 @@
-// Queue pairs as senders: messages to packets, turns at the NIC, what
-// acknowledgements and their absence do.
+// Queue pairs as senders: cutting messages into packets, turns at the NIC, and
+// the effects of acknowledgements and timeouts.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ void PacketNetwork::Send(const Message& message) {
   state.id = message.id;
   state.bytes = message.bytes.count();
   state.start_ps = now_ps_;
-  // Messages of one queue pair arrive in order anyway.
+  // Messages of one queue pair arrive in order without an Order.
   if (options_.nic.queue_pairs == QueuePairs::kPerMessage) {
     state.order = OrderOf(message);
     state.number = orders_[state.order].num_sent++;
@@ -88,7 +88,7 @@ bool PacketNetwork::HasToSend(QueuePair& qp) const {
   return has_packet && (qp.flying_bytes == 0 || qp.flying_bytes < WindowOf(qp));
 }
 
-// Lets the queue pair take its turn, if it may send.
+// Queues the queue pair for its turn, if it may send.
 void PacketNetwork::MakeReady(uint32_t id) {
   QueuePair& qp = queue_pairs_[id];
   if (qp.turn != QueuePair::Turn::kNone || !HasToSend(qp)) return;
@@ -114,7 +114,8 @@ void PacketNetwork::TakeTurn(uint32_t id) {
   std::push_heap(nic.paced.begin(), nic.paced.end(), std::greater<>());
 }
 
-// The queue pair whose turn it is sends a packet; false if none may yet.
+// Sends a packet of the queue pair whose turn it is; returns false if none may
+// send.
 bool PacketNetwork::StartFromNic(uint32_t link, Port& port) {
   Nic& nic = nics_[port.nic];
   while (!nic.paced.empty() && nic.paced.front().first <= port.busy_until_ps) {
@@ -122,7 +123,7 @@ bool PacketNetwork::StartFromNic(uint32_t link, Port& port) {
     std::pop_heap(nic.paced.begin(), nic.paced.end(), std::greater<>());
     nic.paced.pop_back();
     QueuePair& qp = queue_pairs_[id];
-    // The entry may be of one that has left.
+    // The entry is stale if its queue pair has left or moved.
     if (qp.turn != QueuePair::Turn::kPaced || qp.link != link ||
         qp.next_send_ps != time_ps) {
       continue;
@@ -137,7 +138,7 @@ bool PacketNetwork::StartFromNic(uint32_t link, Port& port) {
       SendPacket(id, link, port);
       return true;
     }
-    // Less may be under way than when it became ready.
+    // Its window may have shrunk since it became ready.
     qp.turn = QueuePair::Turn::kNone;
     nic.turns.SetReady(qp.nic_slot, false);
   }
@@ -162,7 +163,7 @@ void PacketNetwork::SendPacket(uint32_t id, uint32_t link, Port& port) {
   qp.highest = std::max(qp.highest, number + 1);
   const int64_t start_ps = port.busy_until_ps;
   if (qp.last_bytes > 0) CountPace(qp, port);
-  // Before, there was nothing to wait for.
+  // Before this packet there was no acknowledgement to wait for.
   if (qp.flying_bytes == 0) {
     qp.progress_ps = std::max(qp.progress_ps, start_ps);
   }
@@ -195,7 +196,7 @@ void PacketNetwork::SendPacket(uint32_t id, uint32_t link, Port& port) {
   nics_[port.nic].turns.SetReady(qp.nic_slot, false);
 }
 
-// When the rate allows the packet after the last one.
+// Returns when the rate allows the packet after the last one.
 int64_t PacketNetwork::NextSendAfter(const QueuePair& qp) const {
   const Port& port = ports_[qp.link];
   if (qp.limits.rate.count() >= port.rate_bps) {
@@ -214,7 +215,7 @@ void PacketNetwork::CountPace(const QueuePair& qp, const Port& port) {
   }
 }
 
-// The message that `packet` is of. Requires that it is not acknowledged.
+// Returns the message of `packet`. Requires that it is not acknowledged.
 uint32_t PacketNetwork::MessageOf(const QueuePair& qp, uint32_t packet) const {
   uint32_t message = qp.oldest;
   if (qp.sending != kNone && messages_[qp.sending].first <= packet) {
@@ -229,15 +230,15 @@ uint32_t PacketNetwork::PayloadOf(const QueuePair& qp, uint32_t packet) const {
   return packet + 1 == message.end() ? message.last_payload : payload_bytes_;
 }
 
-// How long it waits for an acknowledgement.
+// Returns how long the sender waits for an acknowledgement.
 int64_t PacketNetwork::PatienceOf(const QueuePair& qp) const {
   constexpr uint32_t kMaxDoublings = 20;
   return options_.nic.retransmission_timeout.count()
          << std::min<uint32_t>(qp.num_timeouts, kMaxDoublings);
 }
 
-// The timer is set when it is not pending, and looks at what has happened when
-// it is due: it is not moved with each acknowledgement.
+// Sets the retransmission timer, which is not pending. Acknowledgements do not
+// move it; when it is due, OnTimeout looks at what has happened.
 void PacketNetwork::ArmTimeout(uint32_t id) {
   QueuePair& qp = queue_pairs_[id];
   qp.timeout_ps = std::max(qp.progress_ps + PatienceOf(qp), now_ps_);
@@ -256,7 +257,7 @@ void PacketNetwork::OnTimeout(uint32_t id) {
     return;
   }
   qp.progress_ps = now_ps_;
-  // What waits in a queue or behind a pause is late, not lost.
+  // Packets in a queue or behind a pause are late, not lost.
   if (qp.in_network > 0) return ArmTimeout(id);
   if (qp.send_window != nullptr) {
     LoseAll(qp);
@@ -271,14 +272,14 @@ void PacketNetwork::OnTimeout(uint32_t id) {
   MakeReady(id);
 }
 
-// Whether the gap was reported before, and what was sent again for that may not
-// have come there yet.
+// Returns whether the sender went back for this gap so recently that the
+// retransmission may not have arrived.
 bool PacketNetwork::HasGoneBack(const QueuePair& qp) const {
   return qp.went_back_to == qp.acked &&
          now_ps_ - qp.went_back_ps < network_rtt_ps_;
 }
 
-// All that was sent and not acknowledged is to be sent again.
+// Marks all packets that are not acknowledged to be sent again.
 void PacketNetwork::GoBack(QueuePair& qp) {
   qp.went_back_to = qp.acked;
   qp.went_back_ps = now_ps_;
@@ -340,13 +341,13 @@ void PacketNetwork::OnAck(const Packet& packet) {
   MaybeClose(id);
 }
 
-// Packets before `packet` have arrived. Returns the payload of those of which
-// that is news.
+// Handles the arrival of all packets before `packet`. Returns the payload that
+// was not known to have arrived.
 int64_t PacketNetwork::AckUpTo(uint32_t id, uint32_t packet) {
   QueuePair& qp = queue_pairs_[id];
   int64_t bytes = 0;
   if (packet <= qp.acked) return 0;
-  if (packet > qp.next) {  // Sent before it went back.
+  if (packet > qp.next) {  // Sent before going back.
     qp.next = packet;
     qp.sending = kNone;
   }
@@ -392,8 +393,8 @@ int64_t PacketNetwork::AckSelectively(QueuePair& qp, uint32_t packet) {
   return payload;
 }
 
-// Packets that too many later ones have overtaken are lost; each is looked at
-// once, so one that is lost again waits for the timeout.
+// Finds packets that too many later ones have overtaken and marks them as lost.
+// Each packet is checked once, so one that is lost again waits for the timeout.
 bool PacketNetwork::FindLost(QueuePair& qp) {
   SendWindow& window = *qp.send_window;
   window.scanned = std::max(window.scanned, qp.acked);
@@ -410,7 +411,7 @@ bool PacketNetwork::FindLost(QueuePair& qp) {
   return has_lost;
 }
 
-// Congestion control may have set its limits and its timer.
+// Applies limits and a timer that congestion control may have set.
 void PacketNetwork::AfterControl(uint32_t id) {
   QueuePair& qp = queue_pairs_[id];
   if (qp.link != kNone && (qp.limits.rate != qp.window_rate ||
@@ -429,7 +430,7 @@ void PacketNetwork::AfterControl(uint32_t id) {
 }
 
 // Moves the instant of the next packet to what the new rate allows. Requires
-// that MakeReady follows, which gives the queue pair its turn again.
+// that MakeReady follows, which queues the queue pair again.
 void PacketNetwork::PaceAnew(QueuePair& qp) {
   if (qp.last_bytes == 0) return;
   qp.next_send_ps = NextSendAfter(qp);
@@ -449,7 +450,7 @@ void PacketNetwork::OnTimer(uint32_t id) {
   MakeReady(id);
 }
 
-// The last packet of the message is acknowledged.
+// Frees a message whose last packet is acknowledged.
 void PacketNetwork::CompleteMessage(uint32_t id, uint32_t slot) {
   if (options_.nic.completion == Completion::kAcknowledged) {
     Finish(id, messages_[slot]);
@@ -457,7 +458,8 @@ void PacketNetwork::CompleteMessage(uint32_t id, uint32_t slot) {
   free_messages_.push_back(slot);
 }
 
-// The message has arrived, as the options define that.
+// Handles a message that has arrived by the definition of
+// NicOptions::completion.
 void PacketNetwork::Finish(uint32_t id, const MessageState& message) {
   if (statistics_.KeepsNextFlow(options_.record)) RecordFlow(id, message);
   if (message.is_background) return;
@@ -468,7 +470,8 @@ void PacketNetwork::Finish(uint32_t id, const MessageState& message) {
   }
 }
 
-// A message that has overtaken earlier ones waits for them.
+// Hands over the message and those that waited for it; keeps it back if it has
+// overtaken earlier messages.
 void PacketNetwork::HandOver(const MessageState& message) {
   Order& order = orders_[message.order];
   order.early.emplace_back(message.number, message.id);

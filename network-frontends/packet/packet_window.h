@@ -1,4 +1,4 @@
-// What selective repeat remembers of single packets, at either end.
+// State of single packets at the sender and the receiver, for selective repeat.
 
 #ifndef NETWORK_FRONTENDS_PACKET_PACKET_WINDOW_H_
 #define NETWORK_FRONTENDS_PACKET_PACKET_WINDOW_H_
@@ -11,8 +11,8 @@
 
 namespace astra {
 
-// One byte for each packet from `begin` on; those beyond what was ever set hold
-// `T{}`. A ring that grows.
+// A growing ring with one value, of one byte, for each packet from `begin` on.
+// Packets that were never set have the value `T{}`.
 template <class T>
 class PacketRing {
  public:
@@ -29,7 +29,7 @@ class PacketRing {
     ring_[packet & (ring_.size() - 1)] = value;
   }
 
-  // Forgets begin().
+  // Removes packet begin() and increments begin().
   void PopFront() {
     if (!ring_.empty()) ring_[begin_ & (ring_.size() - 1)] = T{};
     ++begin_;
@@ -48,14 +48,14 @@ class PacketRing {
   }
 
   uint32_t begin_ = 0;
-  std::vector<T> ring_;  // A power of two.
+  std::vector<T> ring_;  // Its size is a power of two.
 };
 
-// Packets that have arrived before one that is missing.
+// Packets that have arrived after a missing one.
 class ReceiveWindow {
  public:
-  // Packet `packet` is there. Returns the first packet that is missing, at
-  // least `expected`, the one that was so far.
+  // Notes that packet `packet` has arrived. `expected` is the first packet that
+  // was missing before; returns the first that is missing now.
   uint32_t Insert(uint32_t packet, uint32_t expected) {
     while (arrived_.begin() < expected) arrived_.PopFront();
     if (packet >= expected) arrived_.Set(packet, 1);
@@ -72,7 +72,7 @@ class ReceiveWindow {
   PacketRing<uint8_t> arrived_;
 };
 
-// What became of packets that are not acknowledged up to the first missing one.
+// States of packets that are not acknowledged up to the first missing one.
 class SendWindow {
  public:
   enum class State : uint8_t { kNotSent, kFlying, kArrived, kLost };
@@ -83,13 +83,14 @@ class SendWindow {
   uint32_t begin() const { return states_.begin(); }
   void PopFront() { states_.PopFront(); }
 
-  // `packet` is lost and waits to be sent again.
+  // Marks `packet` as lost; it waits to be sent again.
   void Lose(uint32_t packet) {
     states_.Set(packet, State::kLost);
     lost_.push_back(packet);
   }
 
-  // The first of the lost packets that still are; false if there is none.
+  // Gives the lost packet that was marked first and is still lost; returns
+  // false if there is none.
   bool PeekLost(uint32_t* packet) {
     while (!lost_.empty() && Get(lost_.front()) != State::kLost) {
       lost_.pop_front();
@@ -99,7 +100,7 @@ class SendWindow {
     return true;
   }
 
-  // Packets before `scanned` have been looked at for loss.
+  // Packets before `scanned` have been checked for loss.
   uint32_t scanned = 0;
   uint32_t highest_arrived = 0;
 

@@ -1,12 +1,13 @@
-// A port and the link behind it: what waits, what is on the wire.
+// A port and the link behind it, with the packets that wait and those on the
+// wire.
 //
-// A packet lies in one ring from when it comes to the port until it is at the
-// far end of the link; leaving the queue moves a boundary and no packet. There
-// is a ring for each traffic class, and the classes share the wire.
+// A packet lies in one ring from its arrival at the port until it is at the far
+// end of the link; leaving the queue moves a boundary and no packet. There is a
+// ring for each traffic class, and the classes share the wire.
 //
-// When packets leave is worked out late: only once something else happens at
-// the port, or the next packet arrives at the far end. Nothing can have changed
-// what left before. So a packet costs one event for each link, and a port has
+// Departures are worked out late: only when something else happens at the port,
+// or when the next packet arrives at the far end. Nothing can have changed
+// earlier departures. So a packet costs one event for each link, and a port has
 // one pending event, whatever waits or is under way.
 
 #ifndef NETWORK_FRONTENDS_PACKET_PORT_H_
@@ -25,11 +26,11 @@
 
 namespace astra {
 
-// Packets of a class above leave first, but none is interrupted.
+// Packets of an earlier class leave first but interrupt no packet.
 enum class TrafficClass : uint8_t { kControl, kData };
 inline constexpr size_t kNumTrafficClasses = 2;
 
-// A ring of packets: those on the wire, then those that wait.
+// A ring of packets: first those on the wire, then those that wait.
 class Lane {
  public:
   bool has_queued() const { return split_ != tail_; }
@@ -48,15 +49,15 @@ class Lane {
     __builtin_prefetch(&packets_[split_ & mask_]);
   }
 
-  // The i-th of all.
+  // Returns the i-th packet of the ring.
   Packet& at(uint32_t i) { return packets_[(head_ + i) & mask_]; }
 
   void Push(const Packet& packet) {
     if (tail_ - head_ == capacity_) Grow();
     packets_[tail_++ & mask_] = packet;
   }
-  void PutOnWire() { ++split_; }   // The first that waits.
-  void PopFromWire() { ++head_; }  // The first there.
+  void PutOnWire() { ++split_; }   // Moves the first waiting one.
+  void PopFromWire() { ++head_; }  // Removes the first one.
   void DropQueued() { tail_ = split_; }
 
  private:
@@ -79,31 +80,32 @@ class Lane {
   uint32_t tail_ = 0;
 };
 
-// In the order of use: the first line and the second are touched for each
-// packet, the third for each that leaves.
+// Fields are ordered by use: the first two cache lines are touched for each
+// packet, the third for each packet that leaves.
 struct alignas(64) Port {
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-  int64_t busy_until_ps = 0;  // All that leaves before is decided.
-  int64_t event_ps = kNever;  // What is pending of the port.
-  uint32_t target = 0;        // Node.
+  int64_t busy_until_ps = 0;  // All earlier departures are decided.
+  int64_t event_ps = kNever;  // Pending event of the port.
+  uint32_t target = 0;        // Node at the far end.
   uint32_t source = 0;
-  uint32_t nic = kNone;           // Of queue pairs that send here.
-  uint32_t switch_index = kNone;  // Of the source, if it is one.
+  uint32_t nic = kNone;           // Index of the NIC that sends here.
+  uint32_t switch_index = kNone;  // Index of the source, if a switch.
   int64_t queued_bytes = 0;       // Data that waits.
-  bool is_event_of_wire = false;  // Else of something that may leave.
-  bool is_paused = false;         // Of data, by PFC.
+  bool is_event_of_wire = false;  // False: of a packet that may leave.
+  bool is_paused = false;         // PFC holds back data.
   bool is_watched = false;        // Each departure is an event.
-  bool marks = false;             // With ECN.
+  bool marks = false;             // Packets may be marked with ECN.
   bool has_errors = false;
-  bool cuts_through = false;  // The far end may forward before the end.
+  bool cuts_through = false;  // The far end may forward packets early.
   bool is_down = false;
-  int64_t propagation_ps = 0;  // With the latency of a switch at the far end.
+  int64_t propagation_ps = 0;  // Includes the latency of the far switch.
 
   std::array<Lane, kNumTrafficClasses> lanes;
 
-  // Serialisation is a division; packets have few sizes.
+  // Cached serialisation times; they need a division, and packets have few
+  // sizes.
   uint32_t known_bytes = 0;
   uint32_t known_ack_bytes = 0;
   int64_t known_ps = 0;
@@ -116,20 +118,20 @@ struct alignas(64) Port {
 
   int64_t max_queued_bytes = 0;
   int64_t rate_bps = 0;     // 0: the link is down.
-  int64_t nominal_bps = 0;  // Of the topology.
+  int64_t nominal_bps = 0;  // Rate in the topology.
   int64_t resolution_ps = 1;
 
   Lane& lane(TrafficClass c) { return lanes[static_cast<size_t>(c)]; }
 
-  // How long `bytes` take, rounded up to a picosecond, or down to a multiple of
-  // the resolution if that is coarser. Requires that the link is up.
+  // Returns the serialisation time of `bytes`, rounded up to a picosecond, or
+  // down to a multiple of a coarser resolution. Requires that the link is up.
   int64_t SerialisationPs(uint32_t bytes) const {
     if (bytes == known_bytes) return known_ps;
     if (bytes == known_ack_bytes) return known_ack_ps;
     return Divide(bytes);
   }
   int64_t Divide(uint64_t bytes) const {
-    // Up to 2 MB the product fits 64 bits, whose division is faster.
+    // Up to 2 MB the product fits into 64 bits, whose division is faster.
     constexpr uint64_t kBitPsPerByteSecond = 8'000'000'000'000;
     const auto rate = static_cast<uint64_t>(rate_bps);
     const int64_t exact_ps =

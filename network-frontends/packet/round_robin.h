@@ -1,6 +1,6 @@
-// Whose turn it is among the queue pairs of a port, as a NIC has it: in the
-// order of its table, on from the one that was served last. New entries come at
-// the end of the table.
+// Round robin among the queue pairs of a port, as in a NIC: the turn goes
+// through the table in order, on from the entry that was served last. New
+// entries are appended to the table.
 
 #ifndef NETWORK_FRONTENDS_PACKET_ROUND_ROBIN_H_
 #define NETWORK_FRONTENDS_PACKET_ROUND_ROBIN_H_
@@ -20,8 +20,8 @@ class RoundRobin {
 
   bool has_ready() const { return num_ready_ > 0; }
 
-  // Appends an entry, which is not ready, and returns its slot. Where most
-  // slots are free, entries move up first: moved(entry, slot) is told.
+  // Appends an entry, which is not ready, and returns its slot. If most slots
+  // are free, entries move up first, and moved(entry, slot) is called for each.
   template <class Moved>
   uint32_t Add(uint32_t entry, const Moved& moved) {
     constexpr size_t kFewSlots = 64;
@@ -47,8 +47,8 @@ class RoundRobin {
     num_ready_ += is_ready ? 1U : ~0U;
   }
 
-  // The entry whose turn it is, which is now the one that was served last.
-  // Requires has_ready().
+  // Returns the entry whose turn it is and counts it as served. Requires
+  // has_ready().
   uint32_t Next() {
     const size_t begin = last_ + 1 < slots_.size() ? last_ + 1 : 0;
     size_t word = begin / 64;
@@ -87,8 +87,8 @@ class RoundRobin {
   static constexpr size_t kBeforeAll = std::numeric_limits<size_t>::max();
 
   std::vector<uint32_t> slots_;  // Entries; kNone: free.
-  std::vector<uint64_t> ready_;  // A bit for each slot.
-  size_t last_ = kBeforeAll;     // That was served.
+  std::vector<uint64_t> ready_;  // One bit for each slot.
+  size_t last_ = kBeforeAll;     // Slot that was served last.
   uint32_t num_ready_ = 0;
   uint32_t num_free_ = 0;
 };

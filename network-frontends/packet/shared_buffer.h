@@ -1,19 +1,20 @@
-// The memory of a switch, which all its ports share.
+// Shared packet buffer of one switch, with dynamic thresholds.
 //
-//   lossless (PFC)  each incoming link may hold a reserve of its own and, of
-//   the
-//                   shared rest, `share` times what is free of it. What arrives
-//                   beyond goes into the headroom of the link, and its sender
-//                   is told to pause until the link holds `resume_offset` less
-//                   than it may. Headroom is for what is under way meanwhile;
-//                   where it is too small, packets are dropped.
-//   lossy           each outgoing port may hold `share` times what is free;
-//                   what arrives beyond is dropped.
+//   if (!buffer.HasRoom(link, queued_bytes, packet_bytes)) drop the packet;
+//   buffer.Add(link, packet_bytes);     // When the packet has to wait.
+//   buffer.Remove(link, packet_bytes);  // When it begins to leave.
 //
-// A packet holds memory from its arrival until it begins to leave.
+// Lossless (PFC): each incoming link may hold a reserve of its own and, of the
+// shared rest, `share` times the free memory. Packets beyond this limit go into
+// the headroom of the link, and the sender is told to pause until the link
+// holds `resume_offset_bytes` less than the limit. Headroom is for packets that
+// are under way meanwhile; where it is too small, packets are dropped.
 //
-// Source: A. Choudhury, E. Hahne, "Dynamic queue length thresholds for shared-
-// memory packet switches", ToN 6(2), 1998; headroom: IEEE 802.1Qbb.
+// Lossy: each outgoing port may hold `share` times the free memory; packets
+// beyond this limit are dropped.
+//
+// Sources: A. Choudhury, E. Hahne, "Dynamic queue length thresholds for
+// shared-memory packet switches", ToN 6(2), 1998; headroom: IEEE 802.1Qbb.
 
 #ifndef NETWORK_FRONTENDS_PACKET_SHARED_BUFFER_H_
 #define NETWORK_FRONTENDS_PACKET_SHARED_BUFFER_H_
@@ -23,23 +24,23 @@
 
 namespace astra {
 
-// What the packets of one incoming link hold.
+// Buffer memory that the packets of one incoming link occupy.
 struct IngressBuffer {
-  int64_t held_bytes = 0;  // Reserve and shared memory.
+  int64_t held_bytes = 0;  // Bytes held in the reserve and shared memory.
   int64_t headroom_used_bytes = 0;
-  int64_t headroom_bytes = 0;  // That there is.
-  bool has_paused = false;     // Its sender has been told.
+  int64_t headroom_bytes = 0;  // Size of the link's headroom.
+  bool has_paused = false;     // Its sender was told to pause.
 };
 
 struct SharedBuffer {
   int64_t shared_bytes = 0;  // The buffer less reserves and headrooms.
   int64_t shared_used_bytes = 0;
-  int64_t used_bytes = 0;     // Of all memory.
-  int64_t reserve_bytes = 0;  // Of each incoming link.
+  int64_t used_bytes = 0;     // Memory in use, of all kinds.
+  int64_t reserve_bytes = 0;  // Reserve of each incoming link.
   int64_t resume_offset_bytes = 0;
   double share = 0;
   bool is_lossless = false;
-  uint32_t num_paused = 0;  // Incoming links.
+  uint32_t num_paused = 0;  // Incoming links that are paused.
   int64_t max_used_bytes = 0;
 
   int64_t ThresholdBytes() const {
@@ -51,8 +52,8 @@ struct SharedBuffer {
     return std::max<int64_t>(0, link.held_bytes - reserve_bytes);
   }
 
-  // Whether a packet finds room; of a lossy switch, in a port whose queue holds
-  // `queued_bytes`.
+  // Returns whether a packet finds room. In a lossy switch, `queued_bytes` is
+  // the queue of its outgoing port.
   bool HasRoom(const IngressBuffer& link, int64_t queued_bytes,
                int64_t bytes) const {
     if (!is_lossless) {
@@ -63,7 +64,7 @@ struct SharedBuffer {
            link.headroom_used_bytes + bytes <= link.headroom_bytes;
   }
 
-  // Takes memory for a packet. Requires HasRoom.
+  // Takes memory for a packet. Requires HasRoom().
   void Add(IngressBuffer& link, int64_t bytes) {
     used_bytes += bytes;
     max_used_bytes = std::max(max_used_bytes, used_bytes);
@@ -78,7 +79,7 @@ struct SharedBuffer {
     }
   }
 
-  // Gives it back, headroom first.
+  // Frees the memory of a packet, headroom first.
   void Remove(IngressBuffer& link, int64_t bytes) {
     used_bytes -= bytes;
     if (!is_lossless) {
@@ -92,8 +93,8 @@ struct SharedBuffer {
     shared_used_bytes -= before - SharedBy(link);
   }
 
-  // Whether a packet certainly finds room and pauses nobody, whatever has been
-  // given back that was not counted yet.
+  // Returns true if a packet certainly finds room and causes no pause, even if
+  // some memory that was freed is not counted yet.
   bool IsEasy(const IngressBuffer& link, int64_t queued_bytes,
               int64_t bytes) const {
     const int64_t free_bytes = shared_bytes - shared_used_bytes - bytes;
@@ -116,7 +117,7 @@ struct SharedBuffer {
   }
 
  private:
-  // Whether the packet fits without headroom.
+  // Returns whether the packet fits without headroom.
   bool IsWithin(const IngressBuffer& link, int64_t bytes) const {
     const int64_t held = link.held_bytes + bytes;
     if (held <= reserve_bytes) return true;

@@ -70,7 +70,7 @@ absl::Status CheckFollows(const BackendEntry& backend, std::string_view file,
         "leave it out",
         file, rule.key, backend.name));
   }
-  // The same network, had it said only what flows heed; see FlowOptionsOf.
+  // The default network with only the values that flows use; see FlowOptionsOf.
   PacketOptions heeded = DefaultNetwork();
   heeded.nic.payload = packet.nic.payload;
   heeded.nic.header = packet.nic.header;

@@ -1,8 +1,8 @@
-// Every network backend there is, by the name that options and results use.
+// Registry of the network backends, by the name that options and results use.
 //
-// To add one: write network-frontends/NAME/, add a line to the table in
-// registry.cc, and a line to the table of tests/network-frontends/
-// backend_contract_test.cc.
+// To add one, write network-frontends/NAME/, add a line to the table in
+// registry.cc, and a line to the table of
+// tests/network-frontends/backend_contract_test.cc.
 
 #ifndef NETWORK_FRONTENDS_REGISTRY_REGISTRY_H_
 #define NETWORK_FRONTENDS_REGISTRY_REGISTRY_H_
@@ -21,41 +21,42 @@
 
 namespace astra {
 
-// What a network is, for whichever backend.
+// Options of a network, for all backends.
 struct NetworkOptions {
   PacketOptions packet;
   FlowOptions flow;
 };
 
 struct BackendEntry {
-  std::string_view name;         // As options spell it.
+  std::string_view name;         // Spelling in options.
   std::string_view description;  // One line.
-  bool has_options = false;      // Reads what it is given.
-  bool records_flows = false;    // Of RecordOptions.
-  bool records_packets = false;  // All of RecordOptions.
-  // Requires of the topology of `routes`, which must outlive the backend, that
-  // `options` were checked against it.
+  bool has_options = false;      // The backend reads NetworkOptions.
+  bool records_flows = false;    // The backend obeys RecordOptions::flows.
+  bool records_packets = false;  // The backend obeys all of RecordOptions.
+  // Constructs the backend. The topology of `routes` must outlive it, and
+  // `options` must have been checked against this topology.
   std::unique_ptr<NetworkBackend> (*make)(const NetworkOptions& options,
                                           Routes& routes);
 };
 
-// By name.
+// Returns all backends, ordered by name.
 absl::Span<const BackendEntry> Backends();
 
-// Errors: InvalidArgument, with the nearest name, if there is none.
+// Errors: InvalidArgument, with the nearest name, if no backend has the name.
 absl::StatusOr<const BackendEntry*> FindBackend(std::string_view name);
 
-// Checks that `backend` models what the network file `file` says. What would
-// change which network there is must be followed: links that change, traffic of
-// others, load balancing, losses. What only packets know, such as windows and
-// queues, is named in one warning where it is not the default.
+// Checks that `backend` models what the network file `file` says. It is an
+// error if the backend cannot model what changes the network itself: links that
+// change, background traffic, load balancing, losses. Options that only packets
+// have, such as windows and queues, are named in one warning where they are not
+// the default.
 //
 // Errors: InvalidArgument, with the file and the key.
 absl::Status CheckFollows(const BackendEntry& backend, std::string_view file,
                           const PacketOptions& packet, Warnings* warnings);
 
-// What `packet` means for a network of flows: its packets, the latency of its
-// switches, its seed and what is recorded.
+// Returns the options of the flow backend for `packet`: payload and header, the
+// latency of switches, the seed, and what is recorded.
 FlowOptions FlowOptionsOf(const PacketOptions& packet);
 
 }  // namespace astra

@@ -1,8 +1,8 @@
-// AlibabaHPN: rail-optimised with dual ToR, 200 Gbps to each; with --dp the two
-// ToRs of a rail belong to two planes that meet nowhere.
+// AlibabaHPN template: rail-optimised with dual ToR, 200 Gbps to each ToR. With
+// --dp the two ToRs of a rail belong to two planes that meet nowhere.
 //
-// Source: the template of that name in SimAI 1.6; the design is that of K. Qian
-// et al., "Alibaba HPN: A Data Center Network for Large Language Model
+// Source: the template of the same name in SimAI 1.6. The design is from K.
+// Qian et al., "Alibaba HPN: A Data Center Network for Large Language Model
 // Training", SIGCOMM 2024.
 
 #include <string>

@@ -1,4 +1,4 @@
-// custom, the same as no -topo: the layout is what --ro, --dt and --dp say.
+// custom template, the same as no -topo: --ro, --dt and --dp choose the layout.
 //
 // Source: the behaviour of SimAI 1.6 without a template.
 

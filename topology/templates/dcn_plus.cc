@@ -1,6 +1,6 @@
-// DCN+: neighbouring servers share a ToR; with --dt two of them.
+// DCN+ template: neighbouring servers share a ToR, or two ToRs with --dt.
 //
-// Source: the template of that name in SimAI 1.6.
+// Source: the template of the same name in SimAI 1.6.
 
 #include <string>
 

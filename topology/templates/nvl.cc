@@ -1,7 +1,7 @@
-// NVL: racks in which one NVLink domain spans 72 GPUs (or 36), joined by a
-// rail-optimised scale-out network.
+// NVL template: racks in which one NVLink domain spans 72 GPUs (or 36), joined
+// by a rail-optimised scale-out network.
 //
-// The defaults and where they come from:
+// Defaults and their sources:
 //   72 GPUs per rack, 18 NVSwitch chips (9 trays of 2), 36 Grace CPUs
 //       NVIDIA, "GB200 NVL72" data sheet and product page, 2024. NVL36 has half
 //       the GPUs below 9 chips.
@@ -13,9 +13,10 @@
 //       NVIDIA, "GB200 NVL72" product page, 2024.
 //   576 GPUs: 8 racks, one scalable unit
 //       NVIDIA, "DGX SuperPOD with DGX GB200 Reference Architecture", 2024.
-//   ASWs and PSWs with 36 ports down: ours. A segment is then 2 racks, without
-//       oversubscription, on 128-port 400 Gbps switches (NVIDIA Spectrum-4
-//       SN5600, 64 x 800 Gbps or 128 x 400 Gbps), whose ports also limit a PSW.
+//   ASWs and PSWs with 36 ports down: our choice. A segment is then 2 racks,
+//       without oversubscription, on 128-port 400 Gbps switches (NVIDIA
+//       Spectrum-4 SN5600, 64 x 800 Gbps or 128 x 400 Gbps), whose ports also
+//       limit a PSW.
 
 #include <string>
 

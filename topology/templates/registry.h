@@ -1,6 +1,6 @@
-// Every topology template there is, by the name that gen_topo takes.
+// Registry of the topology templates, by the name that gen_topo takes.
 //
-// To add one: write templates/NAME.cc, declare its function here, add its line
+// To add one, write templates/NAME.cc, declare its function here, add its line
 // to the table in registry.cc, and write tests/topology/templates/NAME_test.cc.
 
 #ifndef TOPOLOGY_TEMPLATES_REGISTRY_H_
@@ -20,10 +20,10 @@ TopologyTemplate DcnPlusTemplate();
 TopologyTemplate NvlTemplate();
 TopologyTemplate SpectrumXTemplate();
 
-// In a fixed order.
+// Returns all templates, in a fixed order.
 absl::Span<const TopologyTemplate> TopologyTemplates();
 
-// Errors: NotFound, with the names there are.
+// Errors: NotFound, with the names of all templates.
 absl::StatusOr<TopologyTemplate> FindTopologyTemplate(std::string_view name);
 
 }  // namespace astra

@@ -1,7 +1,7 @@
-// Spectrum-X: rail-optimised, single ToR, 64 ASWs and 64 PSWs per pod of 4,096
-// GPUs.
+// Spectrum-X template: rail-optimised, single ToR, 64 ASWs and 64 PSWs per pod
+// of 4,096 GPUs.
 //
-// Source: the template of that name in SimAI 1.6.
+// Source: the template of the same name in SimAI 1.6.
 
 #include <string>
 

@@ -1,4 +1,4 @@
-// A named cluster design: what `gen_topo -topo NAME` starts from.
+// A named cluster design, from whose parameters `gen_topo -topo NAME` starts.
 
 #ifndef TOPOLOGY_TEMPLATES_TEMPLATE_H_
 #define TOPOLOGY_TEMPLATES_TEMPLATE_H_
@@ -13,7 +13,7 @@
 
 namespace astra {
 
-// The options on which the defaults of a template depend.
+// Options on which the defaults of a template depend.
 struct TemplateChoice {
   bool rail_optimised = false;
   bool dual_tor = false;
@@ -22,16 +22,16 @@ struct TemplateChoice {
 };
 
 struct TopologyTemplate {
-  std::string_view name;         // As typed after -topo.
+  std::string_view name;         // Spelling after -topo.
   std::string_view description;  // One line for --help.
 
-  // The parameters that hold where the user gives none.
+  // Returns the parameters that hold where the user gives none.
   //
-  // Errors: InvalidArgument where `choice` contradicts the design.
+  // Errors: InvalidArgument if `choice` contradicts the design.
   absl::StatusOr<ClusterParameters> (*defaults)(const TemplateChoice& choice);
 
-  // The name of the file for `parameters` where the user gives none: that of
-  // SimAI's generator, followed by the number of pods where there are several.
+  // Returns the default name of the file for `parameters`: the name of SimAI's
+  // generator, followed by the number of pods if there are several.
   std::string (*file_name)(const ClusterParameters& parameters);
 };
 

@@ -1,6 +1,6 @@
-// The parameters of all congestion controls. Each is explained where it is
-// used, in congestion/NAME.h; values are those of the paper or data sheet that
-// is named there unless a comment says otherwise.
+// Parameters of all congestion controls. congestion/NAME.h explains the
+// parameters of each. Defaults are those of the paper or data sheet that is
+// named there, unless a comment says otherwise.
 
 #ifndef NETWORK_FRONTENDS_PACKET_CONGESTION_CONGESTION_OPTIONS_H_
 #define NETWORK_FRONTENDS_PACKET_CONGESTION_CONGESTION_OPTIONS_H_
@@ -12,7 +12,7 @@
 
 namespace astra {
 
-// What starts at line rate and reacts to ECN marks with a rate.
+// DCQCN starts at line rate and reacts to ECN marks by its rate.
 struct DcqcnOptions {
   TimePs alpha_interval = Microseconds(55);
   TimePs decrease_interval = Microseconds(4);
@@ -30,19 +30,19 @@ struct HpccOptions {
   uint32_t max_stages = 5;  // Additive increases between two full updates.
   Bandwidth additive_increase = Mbps(50);
   Bandwidth min_rate = Mbps(100);
-  bool fast_react = true;  // Also on acknowledgements within one round trip.
+  bool fast_react = true;  // Reacts also within a round trip.
 };
 
 struct HpccPintOptions {
   HpccOptions hpcc;
-  double log_base = 1.05;       // Of the encoding of utilisation.
-  double sampling_share = 1.0;  // Of packets that carry it.
+  double log_base = 1.05;       // Base of the encoding of utilization.
+  double sampling_share = 1.0;  // Share of packets that carry it.
 };
 
 struct TimelyOptions {
   double ewma_weight = 0.875;
   double decrease_factor = 0.8;
-  TimePs least_rtt = Microseconds(20);  // What a gradient is relative to.
+  TimePs least_rtt = Microseconds(20);  // The gradient is relative to it.
   TimePs low_threshold = Microseconds(50);
   TimePs high_threshold = Microseconds(500);
   Bandwidth additive_increase = Mbps(10);
@@ -58,36 +58,36 @@ struct DctcpOptions {
 };
 
 struct SwiftOptions {
-  TimePs base_target = Microseconds(5);  // Added to the base RTT.
+  TimePs base_target = Microseconds(5);  // Target delay beyond the base RTT.
   TimePs per_hop = Microseconds(1);
   double additive_increase = 1.0;  // Packets per round trip.
   double decrease_factor = 0.8;
   double max_decrease = 0.5;
-  double flow_scaling_range = 5.0;  // Times base_target.
+  double flow_scaling_range = 5.0;  // Largest scaling, in base_targets.
   double min_window = 0.1;          // Packets, for flow scaling.
   double max_window = 100.0;        // Packets, for flow scaling.
-  Bandwidth min_rate = Mbps(100);   // Not of the paper.
+  Bandwidth min_rate = Mbps(100);   // Not in the paper.
 };
 
-// Ultra Ethernet's network-signalled control (NSCC), reduced to what a
-// simulation without trimming has.
+// Network-signalled congestion control (NSCC) of Ultra Ethernet, without the
+// parts that need packet trimming.
 struct UecOptions {
-  double max_window_share = 1.5;     // Of the bandwidth-delay product.
-  double target_delay_share = 1.0;   // Of the base RTT, of queueing.
+  double max_window_share = 1.5;     // Largest window over bandwidth x delay.
+  double target_delay_share = 1.0;   // Queueing delay, in base RTTs.
   double proportional_gain = 4.0;    // alpha
-  double fair_increase = 5.0;        // fi, packets per round trip.
-  double fast_increase = 0.25;       // fi_scale, of what is acknowledged.
-  double periodic_increase = 0.15;   // eta, packets per round trip.
+  double fair_increase = 5.0;        // fi, in packets per round trip.
+  double fast_increase = 0.25;       // fi_scale, share of acknowledged bytes.
+  double periodic_increase = 0.15;   // eta, in packets per round trip.
   double decrease_gain = 0.8;        // gamma
   double max_decrease = 0.5;         // 1 - max_md_jump
-  uint32_t adjust_packets = 8;       // Between two changes of the window.
-  double quick_adapt_delay = 4.0;    // Times the target delay.
-  double quick_adapt_below = 0.125;  // 2^-qa_gate, of the largest window.
-  double quick_adapt_share = 1.0;    // Of what was delivered.
+  uint32_t adjust_packets = 8;       // Packets between two window changes.
+  double quick_adapt_delay = 4.0;    // Threshold, in target delays.
+  double quick_adapt_below = 0.125;  // 2^-qa_gate, share of the largest window.
+  double quick_adapt_share = 1.0;    // Share of the delivered bytes.
 };
 
 struct CongestionOptions {
-  std::string name = "dcqcn";  // See congestion/registry.h.
+  std::string name = "dcqcn";  // A name in congestion/registry.h.
   DcqcnOptions dcqcn;
   HpccOptions hpcc;
   HpccPintOptions hpcc_pint;

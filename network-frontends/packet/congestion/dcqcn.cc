@@ -8,7 +8,7 @@
 namespace astra {
 namespace {
 
-// base^exponent by squaring: std::pow differs from one C library to another.
+// Returns base^exponent by squaring; std::pow differs between C libraries.
 double Power(double base, int64_t exponent) {
   double power = 1;
   for (; exponent > 0; exponent >>= 1) {
@@ -18,7 +18,8 @@ double Power(double base, int64_t exponent) {
   return power;
 }
 
-// How many of the instants first, first + interval, ... are not after `now`.
+// Returns how many of the instants first, first + interval, ... are not after
+// `now`.
 int64_t NumUntil(TimePs now, TimePs first, TimePs interval) {
   if (now < first) return 0;
   return (now - first).count() / interval.count() + 1;

@@ -1,9 +1,9 @@
-// DCQCN: a sender cuts its rate where receivers report marked packets, and
-// wins it back by timers. It starts at line rate.
+// DCQCN: a sender cuts its rate when receivers report marked packets and
+// regains it by timers. It starts at line rate.
 //
 // A report (CNP) is an acknowledgement of a packet that was marked. The first
-// one begins the clocks of a queue pair and sets alpha, which estimates how
-// congested the path is, to 1. From then on:
+// report starts the timers of a queue pair and sets alpha, an estimate of the
+// congestion of the path, to 1. From then on:
 //
 //   every alpha_interval (A):     alpha <- (1 - g) alpha + g [a report came]
 //   every decrease_interval (D):  if a report came since the last check,
@@ -16,30 +16,33 @@
 //       i = F:   target += additive_increase, then as above
 //       i > F:   target += hyper_increase, then as above
 //
-// with g the gain and F fast_recovery_steps. Neither exceeds line rate. The
-// checks come 1 ns after the multiples of D, hence after an alpha of the same
-// instant; an increase at the instant of a check comes before it.
+// Here g is the gain and F is fast_recovery_steps. Neither rate nor target
+// exceeds line rate. The checks come 1 ns after the multiples of D, and hence
+// after an update of alpha at the same instant; an increase at the instant of a
+// check comes before it.
 //
-// This is the timer structure of NVIDIA's NICs, which cut at most once every D
-// rather than at every report, and which ns-3 models of RDMA follow, SimAI's
-// included; increases by a counter of bytes, which the paper has besides, are
-// not modelled. Its parameters there: A dce_tcp_rtt, g (1024 - dce_tcp_g)/1024,
-// D rate_reduce_monitor_period, T rpg_time_reset, F rpg_threshold, then
-// rpg_ai_rate, rpg_hai_rate and rpg_min_rate. Defaults are the paper's, but for
-// D, which is NVIDIA's, and hyper_increase, ten times additive_increase.
+// NVIDIA's NICs have these timers: they cut at most once every D rather than at
+// every report. The RDMA models of ns-3, including SimAI's, follow them. The
+// paper also has increases by a byte counter, which are not modelled. NVIDIA's
+// names of the parameters are: A dce_tcp_rtt, g (1024 - dce_tcp_g)/1024, D
+// rate_reduce_monitor_period, T rpg_time_reset, F rpg_threshold, then
+// rpg_ai_rate, rpg_hai_rate and rpg_min_rate. Defaults are the paper's, except
+// D, which is NVIDIA's, and hyper_increase, which is ten times
+// additive_increase.
 //
-// There is no event for alpha: k intervals of which only the first had a report
-// are alpha <- ((1 - g) alpha + g) (1 - g)^(k - 1). A check without a report
-// does nothing and is not called for; a rate within 1 bit per second of its
-// target reaches it, and at line rate there is nothing to increase. So a queue
-// pair has one timer, and none before the first report and after recovery.
+// Updates of alpha need no event: k intervals of which only the first had a
+// report are alpha <- ((1 - g) alpha + g) (1 - g)^(k - 1). A check without a
+// report does nothing, so no event is scheduled for it. A rate within 1 bit per
+// second of its target reaches it, and at line rate there is nothing to
+// increase. A queue pair thus has one timer, and none before the first report
+// and after recovery.
 //
-// Losses change nothing, and neither does the window.
+// Losses change nothing. The window is left alone.
 //
 // Sources: Y. Zhu et al., "Congestion control for large-scale RDMA
 // deployments", SIGCOMM 2015; NVIDIA, "DCQCN CC parameters" (DOCA
 // documentation); rdma-hw.cc of the ns-3 simulator of Y. Li et al., "HPCC",
-// SIGCOMM 2019, which SimAI's is derived from.
+// SIGCOMM 2019, from which SimAI's is derived.
 
 #ifndef NETWORK_FRONTENDS_PACKET_CONGESTION_DCQCN_H_
 #define NETWORK_FRONTENDS_PACKET_CONGESTION_DCQCN_H_
@@ -66,20 +69,20 @@ class Dcqcn final : public CongestionControl {
 
  private:
   struct State {
-    double rate = 0;  // In bits per second, as the next two.
+    double rate = 0;  // Sending rate in bit/s; target and line_rate likewise.
     double target = 0;
     double line_rate = 0;
     double alpha = 1;
     TimePs next_alpha = kNoTimer;  // kNoTimer: there was no report yet.
     TimePs next_check;
     TimePs next_increase = kNoTimer;
-    uint32_t step = 0;  // Increases since the last cut.
+    uint32_t step = 0;  // Number of increases since the last cut.
     bool alpha_reported = false;
     bool check_reported = false;
   };
   static_assert(sizeof(State) == 64);
 
-  // Does all that was due until `now`.
+  // Applies all updates that were due until `now`.
   void CatchUp(TimePs now, State& state) const;
   void UpdateAlpha(TimePs now, State& state) const;
   void Decrease(State& state) const;

@@ -26,7 +26,7 @@ void Dctcp::OnAck(QueuePairId qp, const Acknowledgement& ack,
 
   const bool ends_round = ack.acked_total_bytes > state.round_end;
   if (ends_round) {
-    // The first acknowledgement of all ends no round trip.
+    // The very first acknowledgement ends no round trip.
     if (state.round_end > 0 && state.acked_bytes > 0) {
       const double share = static_cast<double>(state.marked_bytes) /
                            static_cast<double>(state.acked_bytes);
@@ -48,7 +48,7 @@ void Dctcp::OnAck(QueuePairId qp, const Acknowledgement& ack,
 void Dctcp::OnLoss(QueuePairId qp, TimePs /*now*/, bool /*is_timeout*/,
                    SendingLimits* limits) {
   State& state = states_[qp.index()];
-  const bool had_cut = state.round_end <= state.cut_end;  // This round trip.
+  const bool had_cut = state.round_end <= state.cut_end;  // In this round trip.
   if (state.round_end > 0 && had_cut) return;
   Cut(0.5, state.round_end, state);
   SetLimits(state, limits);

@@ -8,7 +8,8 @@
 namespace astra {
 namespace {
 
-// How full a port was between two packets, for the round trip `rtt`.
+// Returns the utilization of a port between two packets, for a round trip
+// `rtt`.
 double PortUtilization(const HopTelemetry& before, const HopTelemetry& now,
                        TimePs rtt) {
   const double rate = ToDouble(now.rate);
@@ -88,7 +89,7 @@ void Hpcc::React(QueuePairId qp, const Acknowledgement& ack, double utilization,
   const bool is_new_round = ack.acked_total_bytes > state.update_after;
   if (!is_new_round && !options_.fast_react) return;
 
-  // A path that carries nothing allows any window, but not an infinite one.
+  // On an idle path any window is allowed, but it must be finite.
   constexpr double kLeast = 1e-6;
   const double excess =
       std::max(utilization / options_.target_utilization, kLeast);

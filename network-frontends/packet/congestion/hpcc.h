@@ -1,44 +1,45 @@
-// HPCC: a sender computes from what switches tell how many bytes are under way
+// HPCC: a sender computes from switch telemetry how many bytes are under way
 // through the busiest port of its path, and sets its window so that they fill a
-// given share of it. It starts with a full window.
+// given share of that port. It starts with a full window.
 //
-// With T the round trip of an idle network (PathProperties::network_rtt, one
-// value for all), each acknowledgement brings for each port i on the way the
-// bytes it had sent, those it left queued, the time t, and its rate B. Since
-// the acknowledgement before,
+// Let T be the round trip of an idle network (PathProperties::network_rtt, one
+// value for all senders). Each acknowledgement brings, for each port i on the
+// path, the bytes that it had sent, the bytes that were left in its queue, the
+// time t, and its rate B. The utilization of the port since the previous
+// acknowledgement is
 //
 //   u_i = min(queued, queued before)/(B T) + (sent - sent before)/(B dt)
 //
-// is how full the port was. The largest, over its dt, moves the average
+// The largest u_i, called u, moves the average U, which starts at 1, over its
+// dt:
 //
 //   U <- (1 - dt'/T) U + (dt'/T) u      with dt' = min(dt, T)
 //
-// from 1, and the window W follows a reference Wc:
+// The window W follows a reference window Wc:
 //
 //   U >= eta, or Wc grew max_stages times in a row:  W <- Wc eta/U + W_AI
 //   otherwise:                                       W <- Wc + W_AI
 //
 // with eta the target_utilization and W_AI = additive_increase T. Wc becomes W
-// only once per round trip, by the first acknowledgement of what was sent after
-// the last time, so that one congestion is not answered many times; with
-// fast_react the window changes at the others too. The rate is W/T: packets are
-// paced, and a new rate also moves the packet that waits for the old one. W
-// stays within [min_rate T, line rate T].
+// only once per round trip, at the first acknowledgement of what was sent after
+// the previous update, so that a sender does not react to one congestion many
+// times. With fast_react the window changes at the other acknowledgements too.
+// The rate is W/T: packets are paced, and a new rate also moves the packet that
+// waits for the old one. W stays within [min_rate T, line rate T].
 //
-// The ports are those of switches. The sender's own is not among them: queue
-// pairs that share it would take one another for congestion.
+// Only ports of switches count. The sender's own port does not: queue pairs
+// that share it would take one another for congestion.
 //
-// A port sends no more than its rate; where the counters say so, they are those
-// of two ports, as with packets that take different paths, and count as full.
-// The same where time stands still: the port is left out. Where there are more
-// or fewer ports than before, the path changed, and the acknowledgement is only
-// remembered.
+// A port cannot send more than its rate. Where the counters say it did, they
+// belong to two ports, because packets took different paths; the port counts as
+// full. A port at which no time has passed is left out. If the number of ports
+// changes, so did the path, and the acknowledgement is only remembered.
 //
-// Header: 8 B for each port and 2 B. Every packet has room for five ports,
-// which are the most in a fabric of three tiers, so it is 42 B as in the paper
-// and in SimAI. Ports beyond the fifth are not told. Defaults: eta and
-// max_stages are the paper's; W_AI is 50 Mbps times T as in its evaluation, for
-// 100 senders at 100 Gbps.
+// Header: 8 B for each port and 2 B. Every packet has room for five ports, the
+// most in a fabric of three tiers, so it is 42 B as in the paper and in SimAI.
+// Ports beyond the fifth are not reported. Defaults: eta and max_stages are the
+// paper's; W_AI is 50 Mbps times T as in its evaluation, for 100 senders at 100
+// Gbps.
 //
 // Source: Y. Li et al., "HPCC: high precision congestion control", SIGCOMM
 // 2019, algorithm 1.
@@ -69,14 +70,15 @@ class Hpcc final : public CongestionControl {
   void OnAck(QueuePairId qp, const Acknowledgement& ack,
              SendingLimits* limits) override;
 
-  // The two halves of OnAck, for a control that learns U in another way.
+  // Measure and React are the two halves of OnAck, for a control that learns U
+  // in another way.
 
-  // U after this acknowledgement, which is remembered for the next; nothing
-  // where there is none to compare it with.
+  // Returns U after this acknowledgement and remembers its telemetry for the
+  // next. Returns nothing if there is no earlier telemetry to compare with.
   std::optional<double> Measure(QueuePairId qp, const Acknowledgement& ack);
 
-  // Sets the window for a path with this U. The first acknowledgement of a
-  // queue pair only begins its first round trip.
+  // Sets the window for a path of this utilization. The first acknowledgement
+  // of a queue pair only begins its first round trip.
   void React(QueuePairId qp, const Acknowledgement& ack, double utilization,
              SendingLimits* limits);
 
@@ -86,10 +88,10 @@ class Hpcc final : public CongestionControl {
     double max_window = 0;
     double utilization = 1;     // U
     TimePs rtt;                 // T
-    uint64_t update_after = 0;  // What Wc waits for to be acknowledged.
+    uint64_t update_after = 0;  // Byte to acknowledge before Wc changes.
     uint32_t packet_bytes = 0;
     uint32_t stage = 0;
-    uint32_t first_hop = 0;  // Of hops_.
+    uint32_t first_hop = 0;  // Index into hops_.
     uint32_t num_hops = 0;   // 0: nothing is remembered.
     uint32_t hops_room = 0;
   };
@@ -99,7 +101,7 @@ class Hpcc final : public CongestionControl {
 
   HpccOptions options_;
   std::vector<State> states_;       // By queue pair.
-  std::vector<HopTelemetry> hops_;  // As last acknowledged.
+  std::vector<HopTelemetry> hops_;  // Telemetry of the last acknowledgements.
 };
 
 }  // namespace astra

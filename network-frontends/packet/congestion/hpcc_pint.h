@@ -1,22 +1,21 @@
-// HPCC-PINT: HPCC whose packets carry one small number rather than a record of
-// every port on the way.
+// HPCC-PINT: HPCC whose packets carry one small number instead of a record of
+// every port on the path.
 //
-// Switches average the utilisation of their ports themselves (see
-// Telemetry::kUtilization) and write the largest of the way into the packet, as
-// the power c of a base b: code c stands for b^c/100. A value between two codes
-// becomes the upper or the lower one at random, so that the mean is right; how
-// random falls is a hash of the queue pair and of what was acknowledged, and
-// the same in every run. Only a share of the packets, chosen by the same hash,
-// carries the number at all; the others change nothing. See hpcc.h for what the
-// sender makes of it.
+// Switches average the utilization of their ports (see Telemetry::kUtilization)
+// and write the largest value of the path into the packet, as a code c that
+// stands for b^c/100. A value between two codes is rounded up or down at random
+// so that the mean is right. The random number is a hash of the queue pair and
+// of the acknowledged bytes, so it is the same in every run. Only a share of
+// the packets, chosen by the same hash, carries the number; the others change
+// nothing. hpcc.h says how the sender reacts.
 //
-// Here the largest average is coded once, where each switch would code its own.
-// Whole codes reach up to b^c/100 = 100; the header has the bytes that so many
-// codes need, 1 B at the paper's resolution.
+// Here the largest average is coded once, while real switches would code each
+// average. Codes reach up to b^c/100 = 100. The header has the bytes that so
+// many codes need, 1 B at the paper's resolution.
 //
 // Source: R. Ben Basat et al., "PINT: probabilistic in-band network telemetry",
-// SIGCOMM 2020, sections 4.3 and 6.1; base and range are those of the ns-3
-// simulator of HPCC, which has it too.
+// SIGCOMM 2020, sections 4.3 and 6.1. Base and range are those of the ns-3
+// simulator of HPCC, which also has PINT.
 
 #ifndef NETWORK_FRONTENDS_PACKET_CONGESTION_HPCC_PINT_H_
 #define NETWORK_FRONTENDS_PACKET_CONGESTION_HPCC_PINT_H_
@@ -30,22 +29,23 @@
 
 namespace astra {
 
-// The utilisations that can be written into a packet.
+// The code by which a packet carries a utilization.
 class PintCode {
  public:
-  // Requires base > 1. A base below 1.0002 is taken for that: two bytes.
+  // Requires base > 1. A base below 1.0002 is taken as 1.0002, which needs two
+  // bytes.
   explicit PintCode(double base);
 
-  // What a receiver reads where `utilization` was written, rounded up with
-  // the probability that makes the mean right, if `draw`, from [0, 1), is
-  // below it. What is too small or too large becomes the nearest code.
+  // Returns the utilization that a receiver reads where `utilization` was
+  // written. It is rounded up if `draw`, from [0, 1), is below the probability
+  // that makes the mean right. A value out of range becomes the nearest code.
   double Transmit(double utilization, double draw) const;
 
-  // What a code takes in a packet.
+  // Returns the bytes that a code takes in a packet.
   int64_t num_bytes() const { return values_.size() <= 256 ? 1 : 2; }
 
  private:
-  std::vector<double> values_;  // By code, increasing.
+  std::vector<double> values_;  // Utilization by code, increasing.
 };
 
 class HpccPint final : public CongestionControl {

@@ -1,6 +1,6 @@
 // No congestion control: senders send at the rate of their port, whatever the
-// network says. What limits them is the window that the NIC sets for the path,
-// the pauses of PFC, and loss.
+// network reports. They are limited only by the window that the NIC sets for
+// the path, by the pauses of PFC, and by loss.
 
 #ifndef NETWORK_FRONTENDS_PACKET_CONGESTION_NONE_H_
 #define NETWORK_FRONTENDS_PACKET_CONGESTION_NONE_H_

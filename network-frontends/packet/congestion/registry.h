@@ -1,4 +1,4 @@
-// The congestion controls there are.
+// Registry of the congestion controls.
 
 #ifndef NETWORK_FRONTENDS_PACKET_CONGESTION_REGISTRY_H_
 #define NETWORK_FRONTENDS_PACKET_CONGESTION_REGISTRY_H_
@@ -14,15 +14,15 @@
 namespace astra {
 
 struct CongestionControlEntry {
-  std::string_view name;         // As files and options spell it.
+  std::string_view name;         // Spelling in files and options.
   std::string_view description;  // One line.
   std::unique_ptr<CongestionControl> (*make)(const CongestionOptions& options);
 };
 
-// By name.
+// Returns all congestion controls, ordered by name.
 absl::Span<const CongestionControlEntry> CongestionControls();
 
-// Errors: InvalidArgument, with the nearest name, if there is none.
+// Errors: InvalidArgument, with the nearest name, if no control has the name.
 absl::StatusOr<const CongestionControlEntry*> FindCongestionControl(
     std::string_view name);
 

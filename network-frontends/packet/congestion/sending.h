@@ -1,5 +1,5 @@
-// What the congestion controls share: state by queue pair, and the arithmetic
-// of rates and windows. They reckon in double, in bits per second and bytes,
+// Helpers that congestion controls share: state by queue pair, and arithmetic
+// of rates and windows. They compute in double, in bits per second and bytes,
 // with operations that IEEE 754 rounds the same way everywhere.
 
 #ifndef NETWORK_FRONTENDS_PACKET_CONGESTION_SENDING_H_
@@ -16,7 +16,7 @@
 
 namespace astra {
 
-// A fresh state for `qp`, for which there is room afterwards.
+// Returns a fresh state for `qp`, after growing `states` if necessary.
 template <class State>
 State& OpenState(QueuePairId qp, const PathProperties& path,
                  std::vector<State>& states) {
@@ -34,17 +34,17 @@ inline double ToDouble(TimePs time) {
   return static_cast<double>(time.count());
 }
 
-// What `rate`, in bits per second, sends in `time`.
+// Returns the bytes that `rate`, in bits per second, sends in `time`.
 inline double BytesIn(double rate, TimePs time) {
   return rate * ToDouble(time) / 8e12;
 }
 
-// The rate, in bits per second, that sends `bytes` in `time`.
+// Returns the rate, in bits per second, that sends `bytes` in `time`.
 inline double RateOf(double bytes, TimePs time) {
   return bytes * 8e12 / ToDouble(time);
 }
 
-// `rate` within [least, most], or `most` if that is the smaller.
+// Returns `rate` limited to [least, most], or `most` if it is below `least`.
 inline double Within(double rate, double least, double most) {
   return std::min(std::max(rate, least), most);
 }
@@ -53,14 +53,15 @@ inline Bandwidth ToBandwidth(double rate) {
   return Bandwidth(std::llround(rate));
 }
 
-// A window of whole bytes, of a packet at least.
+// Returns a window of whole bytes, at least one packet.
 inline int64_t ToWindow(double bytes, int64_t packet_bytes) {
   return std::max<int64_t>(std::llround(bytes), packet_bytes);
 }
 
-// The last byte that is under way, counted from the first there ever was: what
-// is sent from now on is acknowledged beyond it, one round trip later. Not
-// `sent_bytes`, which counts again what is sent again.
+// Returns the last payload byte that is under way, counted from the first byte
+// of the queue pair. Bytes sent from now on are acknowledged beyond it, one
+// round trip later. `sent_bytes` does not serve, because it counts
+// retransmissions again.
 inline uint64_t EndOfRoundTrip(const Acknowledgement& ack) {
   return ack.acked_total_bytes + static_cast<uint64_t>(ack.unacked_bytes);
 }

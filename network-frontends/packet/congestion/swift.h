@@ -1,7 +1,8 @@
 // Swift: a sender keeps its round-trip time at a target, by a window that may
 // be less than a packet. It starts with the bandwidth-delay product.
 //
-// With w the window in packets, for an acknowledgement of n packets:
+// With w the window in packets, an acknowledgement of n packets has this
+// effect:
 //
 //   RTT < target:  w += a n/w            (w += a n where w < 1)
 //   otherwise:     w *= max(1 - beta (RTT - target)/RTT, 1 - max_decrease)
@@ -13,20 +14,20 @@
 //       B = -A/sqrt(max_window)
 //
 // with a the additive_increase, beta the decrease_factor and range =
-// flow_scaling_range base_target: flows with small windows, which are many,
-// aim for a longer queue, and small windows grow towards large ones. A window
-// below one packet is a pause of RTT/w from packet to packet: the window is one
-// packet then and the rate w packets per RTT.
+// flow_scaling_range base_target. By the scaling, flows with small windows,
+// which are many, aim for a longer queue, and small windows grow towards large
+// ones. A window below one packet is a pause of RTT/w from packet to packet:
+// the window is then one packet and the rate w packets per RTT.
 //
-// A loss cuts by max_decrease, no more than once per RTT; the fifth timeout in
-// a row leaves the smallest window, which is min_rate over the base RTT. The
-// largest is what line rate sends in the target without scaling: alone, a
-// sender would never reach its target by more.
+// A loss cuts the window by max_decrease, at most once per RTT. The fifth
+// timeout in a row leaves the smallest window, which is what min_rate sends in
+// the base RTT. The largest window is what line rate sends in the target
+// without scaling: alone, a sender would never exceed its target.
 //
-// Not modelled: the second window, for what the receiving host delays. The
-// base RTT is known here, not part of a target in microseconds, hence the
-// smaller base_target; other defaults are the paper's (beta 0.8, max_decrease
-// 0.5, a 1) or of the order it shows.
+// Not modelled: the second window, for the delay of the receiving host. The
+// base RTT is known here and is not part of a target in microseconds, hence the
+// smaller base_target. Other defaults are the paper's (beta 0.8, max_decrease
+// 0.5, a 1) or of the order that the paper shows.
 //
 // Source: G. Kumar et al., "Swift: delay is simple and effective for congestion
 // control in the datacenter", SIGCOMM 2020, algorithm 1 and section 3.5.
@@ -48,7 +49,7 @@ class Swift final : public CongestionControl {
   explicit Swift(const SwiftOptions& options);
 
   Telemetry telemetry() const override { return Telemetry::kSendTime; }
-  // A time stamp of 8 B.
+  // The header of a packet has a time stamp of 8 B.
   int64_t header_bytes(uint32_t num_hops) const override;
   void Open(QueuePairId qp, const PathProperties& path, TimePs now,
             SendingLimits* limits) override;
@@ -59,26 +60,27 @@ class Swift final : public CongestionControl {
 
  private:
   struct State {
-    double window = 0;  // In packets, as the next two.
+    double window = 0;  // Window in packets; the next two likewise.
     double min_window = 0;
     double max_window = 0;
-    double target = 0;  // In picoseconds, without flow scaling.
+    double target = 0;  // Target in picoseconds, without flow scaling.
     TimePs last_rtt;
     TimePs last_decrease;
     Bandwidth line_rate;
     uint32_t packet_bytes = 0;
-    uint32_t num_timeouts = 0;  // In a row.
+    uint32_t num_timeouts = 0;  // Timeouts in a row.
   };
   static_assert(sizeof(State) == 64);
 
-  // In picoseconds.
+  // Returns the scaling of the target for `window`, in picoseconds.
   double FlowScaling(double window) const;
-  // Multiplies the window, if it was not within the last round trip.
+  // Multiplies the window by `factor`, unless it was cut within the last round
+  // trip.
   static void Decrease(double factor, TimePs now, State& state);
   void SetLimits(State& state, SendingLimits* limits) const;
 
   SwiftOptions options_;
-  double scaling_range_;       // In picoseconds, as the next two.
+  double scaling_range_;       // Range in picoseconds; A and B likewise.
   double scaling_slope_;       // A
   double scaling_offset_;      // B
   std::vector<State> states_;  // By queue pair.

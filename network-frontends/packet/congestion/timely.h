@@ -1,9 +1,9 @@
-// TIMELY: a sender follows the slope of its round-trip time: it adds to its
-// rate while the time falls and cuts it while the time rises. It starts at line
+// TIMELY: a sender follows the slope of its round-trip time: it raises its rate
+// while the time falls and cuts it while the time rises. It starts at line
 // rate.
 //
-// Once per round trip, at the first acknowledgement of what was sent after the
-// last time, with w the ewma_weight,
+// It acts once per round trip, at the first acknowledgement of what was sent
+// after the last time. With w the ewma_weight,
 //
 //   difference <- (1 - w) difference + w (RTT - RTT before)
 //   gradient = difference / least_rtt
@@ -13,25 +13,24 @@
 //   gradient <= 0:     rate += delta
 //   otherwise:         rate *= 1 - beta gradient
 //
-// T_low and T_high are low_threshold and high_threshold, beta is
-// decrease_factor, and delta is additive_increase or, after hyper_steps
-// increases in a row, hyper_increase. least_rtt is one value for all queue
-// pairs, whatever their paths, as are the thresholds. As in SimAI, increases
-// below T_low count among these, which the paper does not have. The first round
-// trip only gives the first RTT. The rate stays within [min_rate, line rate];
-// the window is left alone.
+// T_low and T_high are low_threshold and high_threshold, and beta is
+// decrease_factor. delta is additive_increase or, after hyper_steps increases
+// in a row, hyper_increase. As in SimAI but not in the paper, increases below
+// T_low count among these. least_rtt and the thresholds are the same for all
+// queue pairs, whatever their paths. The first round trip only gives the first
+// RTT. The rate stays within [min_rate, line rate]; the window is left alone.
 //
 // TIMELY does not converge to fairness: any split of the rate that keeps the
-// queue constant, between the thresholds, is a fixed point, and which is
+// queue constant, between the thresholds, is a fixed point. Which one is
 // reached depends on the start (Y. Zhu et al., "ECN or delay: lessons learnt
 // from analysis of DCQCN and TIMELY", CoNEXT 2016).
 //
 // The three times must suit the network. The paper's and SimAI's are 20, 50 and
 // 500 us: 2.5 and 25 least round trips. The increases must suit the rate, too:
-// after a cut to min_rate, 50 Mbps a round trip take long to fill 400 Gbps.
+// after a cut to min_rate, 50 Mbps per round trip take long to fill 400 Gbps.
 //
 // Source: R. Mittal et al., "TIMELY: RTT-based congestion control for the
-// datacenter", SIGCOMM 2015, algorithm 1 and section 4; defaults are the
+// datacenter", SIGCOMM 2015, algorithm 1 and section 4. Defaults are the
 // paper's, for NICs of 10 Gbps.
 
 #ifndef NETWORK_FRONTENDS_PACKET_CONGESTION_TIMELY_H_
@@ -50,7 +49,7 @@ class Timely final : public CongestionControl {
   explicit Timely(const TimelyOptions& options);
 
   Telemetry telemetry() const override { return Telemetry::kSendTime; }
-  // A time stamp of 8 B.
+  // The header of a packet has a time stamp of 8 B.
   int64_t header_bytes(uint32_t num_hops) const override;
   void Open(QueuePairId qp, const PathProperties& path, TimePs now,
             SendingLimits* limits) override;
@@ -59,16 +58,17 @@ class Timely final : public CongestionControl {
 
  private:
   struct State {
-    double rate = 0;  // In bits per second.
+    double rate = 0;  // Sending rate in bit/s; line_rate likewise.
     double line_rate = 0;
-    double difference = 0;       // In picoseconds.
-    TimePs last_rtt;             // 0: there was none yet.
-    uint64_t update_after = 0;   // What is waited for to be acknowledged.
-    uint32_t num_increases = 0;  // In a row.
+    double difference = 0;       // Average change of the RTT, in ps.
+    TimePs last_rtt;             // RTT of the last update; 0: there was none.
+    uint64_t update_after = 0;   // Byte to acknowledge before the next update.
+    uint32_t num_increases = 0;  // Increases in a row.
   };
   static_assert(sizeof(State) == 48);
 
-  // What the rate is multiplied by; 1: it is to increase.
+  // Returns the factor by which to cut the rate; 1 means that it is to
+  // increase.
   double DecreaseFor(TimePs rtt, const State& state) const;
 
   TimelyOptions options_;

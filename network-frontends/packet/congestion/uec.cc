@@ -9,7 +9,7 @@
 namespace astra {
 namespace {
 
-// The network that the constants of the specification are for.
+// Reference network for which the specification gives its constants.
 constexpr double kReferenceBytes = 150'000;  // Bandwidth-delay product.
 constexpr TimePs kReferenceDelay = Microseconds(12);
 
@@ -107,7 +107,7 @@ bool Uec::QuickAdapt(TimePs now, bool is_marked, double delay,
 
 void Uec::IncreaseProportionally(double bytes, double delay,
                                  State& state) const {
-  constexpr double kNoDelay = 0.125;  // Of the target.
+  constexpr double kNoDelay = 0.125;  // In target delays.
   if (delay < kNoDelay * state.target_delay) {
     state.undelayed_bytes += static_cast<int64_t>(bytes);
     state.is_fast = state.is_fast ||

@@ -1,15 +1,15 @@
 // Ultra Ethernet's network-signalled congestion control, NSCC: a window that
 // follows two signals. Switches mark a packet by the queue that it leaves
-// behind, so a mark tells what comes; delay tells what was. It starts with the
-// largest window.
+// behind, so a mark tells of delay to come; the measured delay tells of the
+// past. It starts with the largest window.
 //
 //                 delay < target            delay >= target
 //   not marked    proportional increase     fair increase
 //   marked        no operation              multiplicative decrease
 //
-// delay is the RTT beyond the base RTT of the queue pair, and the target a
-// share of the round trip R of an idle network (PathProperties::network_rtt).
-// With w the window and for n bytes acknowledged,
+// delay is the RTT beyond the base RTT of the queue pair. The target is a share
+// of the round trip R of an idle network (PathProperties::network_rtt). With w
+// the window and n the bytes acknowledged,
 //
 //   proportional:    w += alpha a b packet (1 - delay/target) n/w
 //   fair:            w += fi a packet n/w
@@ -22,26 +22,26 @@
 // acknowledgement weighs n/w. Increases are added up and applied after each
 // adjust_packets packets or R.
 //
-// Once a whole window came back without delay, which is less than an eighth of
-// the target, and until there is some, fast increase takes the place of
-// proportional increase: w += fi_scale a n.
+// Fast increase takes the place of proportional increase once a whole window
+// has come back without delay, and until there is delay: w += fi_scale a n. A
+// delay below an eighth of the target counts as none.
 //
-// Quick adapt: where packets were lost, or a delay exceeds quick_adapt_delay
-// targets, and less than quick_adapt_below of the largest window was delivered
+// Quick adapt acts where packets were lost or a delay exceeds quick_adapt_delay
+// targets. If less than quick_adapt_below of the largest window was delivered
 // in the last period (base RTT and target), the window becomes what was
-// delivered, once per period. Until what is under way by then has come back,
-// marked packets change nothing. A loss that does not lead to this takes a
-// packet from the window.
+// delivered, once per period. Marked packets then change nothing until all
+// bytes under way at that time have come back. A loss without quick adapt takes
+// a packet from the window.
 //
 // The window stays within [a packet, max_window_share line rate base RTT].
-// There is no pacing: acknowledgements clock the packets.
+// Packets are not paced; acknowledgements clock them.
 //
 // Not modelled: trimmed packets, which would be lost packets known early; the
 // receiver's penalty; credits of the receiver (RCCC). A timeout is a loss.
 //
-// The base RTT is known here rather than the least that was measured. How delay
-// is averaged, and how much still counts as none, is left to implementations;
-// what is above is ours.
+// The base RTT is known here rather than the least that was measured. The
+// specification leaves to implementations how delay is averaged and how much
+// delay counts as none; the choices above are ours.
 //
 // Source: Ultra Ethernet Consortium, "Ultra Ethernet specification" 1.0, 2025,
 // section 3.6.13, and the defaults that its tables of parameters give for
@@ -74,32 +74,34 @@ class Uec final : public CongestionControl {
 
  private:
   struct State {
-    double window = 0;  // In bytes, as the next two.
+    double window = 0;  // Window in bytes; max_window likewise.
     double max_window = 0;
-    double increase = 0;       // Times the window, to be applied.
-    double average_delay = 0;  // In picoseconds, as the next.
+    double increase = 0;       // Bytes x window, not yet applied.
+    double average_delay = 0;  // avg in picoseconds; target_delay too.
     double target_delay = 0;   // target_delay_share R
     double scale = 0;          // a
     TimePs base_rtt;
     TimePs last_adjust;
     TimePs last_decrease;
-    TimePs period_end = kNoTimer;  // Of quick adapt; kNoTimer: not begun.
-    int64_t delivered_bytes = 0;   // In this period.
-    int64_t received_bytes = 0;    // Since the last adjustment.
-    int64_t undelayed_bytes = 0;   // In a row.
-    int64_t unacked_bytes = 0;     // As last heard.
-    int64_t ignored_bytes = 0;     // Still to be ignored where marked.
+    TimePs period_end = kNoTimer;  // End of the period; kNoTimer: not begun.
+    int64_t delivered_bytes = 0;   // Delivered in this period.
+    int64_t received_bytes = 0;    // Received since the last adjustment.
+    int64_t undelayed_bytes = 0;   // Received without delay, in a row.
+    // Bytes under way at the last acknowledgement.
+    int64_t unacked_bytes = 0;
+    int64_t ignored_bytes = 0;  // Bytes whose marks are still ignored.
     uint32_t packet_bytes = 0;
-    bool lost = false;  // Since the last quick adapt.
+    bool lost = false;  // Packets were lost since the last quick adapt.
     bool is_fast = false;
   };
   static_assert(sizeof(State) == 128);
 
-  // Whether the window is what was delivered now, or was not long ago.
+  // Returns whether the window has just become what was delivered, or did so
+  // recently enough that this acknowledgement is ignored.
   bool QuickAdapt(TimePs now, bool is_marked, double delay, State& state) const;
   void IncreaseProportionally(double bytes, double delay, State& state) const;
   void Decrease(TimePs now, State& state) const;
-  // Whether R has passed since the last periodic increase.
+  // Returns whether R has passed since the last periodic increase.
   bool IsRoundTripOver(TimePs now, const State& state) const;
   void Adjust(TimePs now, State& state) const;
   static void SetLimits(State& state, SendingLimits* limits);
