@@ -9,7 +9,6 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
-#include "workload/parallel_plan.h"
 
 namespace astra {
 namespace {

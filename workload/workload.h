@@ -20,6 +20,7 @@
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
+#include "workload/parallel_plan.h"
 
 namespace astra {
 
@@ -69,20 +70,6 @@ struct Layer {
   const LayerPhase& phase(Phase p) const { return phases[IndexOf(p)]; }
 
   friend bool operator==(const Layer&, const Layer&) = default;
-};
-
-// The sizes of the dimensions, and of what repeats.
-struct ParallelSizes {
-  int64_t num_ranks = 1;
-  int64_t tensor = 1;
-  int64_t context = 1;
-  int64_t expert = 1;
-  std::optional<int64_t> expert_tensor;  // ETP; none: the same as `tensor`.
-  int64_t pipeline = 1;
-  int64_t virtual_stages = 1;  // Model chunks of a stage (vpp).
-  int64_t micro_batches = 1;   // Gradient accumulation steps (ga).
-
-  friend bool operator==(const ParallelSizes&, const ParallelSizes&) = default;
 };
 
 // What a Workload is made of.
