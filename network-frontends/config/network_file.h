@@ -28,10 +28,6 @@
 
 namespace astra {
 
-// What holds where no file says otherwise: the defaults of PacketOptions, and
-// messages, pauses and congestion notifications are written down.
-PacketOptions DefaultNetwork();
-
 // Whether `contents` begins, after comments and blank lines, with the key
 // "simai_network", which marks this format; SimAI.conf has no such key.
 bool IsNetworkFile(std::string_view contents);

@@ -158,6 +158,10 @@ struct PacketOptions {
   }
 };
 
+// What holds where no file says otherwise: the defaults of PacketOptions, and
+// messages, pauses and congestion notifications are written down.
+PacketOptions DefaultNetwork();
+
 // Errors: InvalidArgument, with the key of the file, for values out of range,
 // nodes that `topology` does not have or that no cable connects, an unknown
 // congestion control, and choices that do not go together: packets that
