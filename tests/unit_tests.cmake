@@ -152,6 +152,7 @@ astra_test(generator_test
     workload/generator/blueprint_test.cc
     workload/generator/explain_test.cc
     workload/generator/inference_test.cc
+    workload/generator/layout_rules_test.cc
     workload/generator/model_parts_test.cc
     workload/generator/module_memory_test.cc
     workload/generator/module_times_test.cc
