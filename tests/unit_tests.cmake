@@ -215,6 +215,7 @@ astra_test(measurements_test
     collectives/measurements/measured_terms_test.cc
     collectives/measurements/nccl_tests_log_test.cc
     collectives/measurements/other_tables_test.cc
+    collectives/measurements/outcome_test.cc
     collectives/measurements/svg_plot_test.cc
   DEPS astra::measurements)
 

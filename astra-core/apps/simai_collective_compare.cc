@@ -17,6 +17,7 @@
 #include "collectives/measurements/measured_table.h"
 #include "collectives/measurements/measured_terms.h"
 #include "collectives/measurements/nccl_tests_log.h"
+#include "collectives/measurements/outcome.h"
 #include "collectives/nccl/calibrate.h"
 #include "collectives/nccl/estimator.h"
 #include "collectives/nccl/measured_setup.h"
