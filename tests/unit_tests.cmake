@@ -228,18 +228,22 @@ astra_test(schedules_test
 
 astra_test(nccl_test
   SOURCES
-    collectives/nccl/calibrate_test.cc
     collectives/nccl/channel_graph_test.cc
     collectives/nccl/collective_time_test.cc
     collectives/nccl/collnet_time_test.cc
     collectives/nccl/estimator_test.cc
     collectives/nccl/group_hardware_test.cc
-    collectives/nccl/measured_setup_test.cc
     collectives/nccl/nccl_chunking_test.cc
     collectives/nccl/nccl_options_test.cc
     collectives/nccl/system_topology_test.cc
     collectives/nccl/tuning_test.cc
   DEPS astra::nccl)
+
+astra_test(calibration_test
+  SOURCES
+    collectives/calibration/calibrate_test.cc
+    collectives/calibration/measured_setup_test.cc
+  DEPS astra::calibration)
 
 astra_test(api_test
   SOURCES collectives/api/simai_collectives_test.cc
