@@ -156,6 +156,7 @@ astra_test(generator_test
     workload/generator/blueprint_test.cc
     workload/generator/explain_test.cc
     workload/generator/inference_test.cc
+    workload/generator/layout_rules_test.cc
     workload/generator/model_parts_test.cc
     workload/generator/module_memory_test.cc
     workload/generator/module_times_test.cc
@@ -218,6 +219,7 @@ astra_test(measurements_test
     collectives/measurements/measured_terms_test.cc
     collectives/measurements/nccl_tests_log_test.cc
     collectives/measurements/other_tables_test.cc
+    collectives/measurements/outcome_test.cc
     collectives/measurements/svg_plot_test.cc
   DEPS astra::measurements)
 
@@ -230,18 +232,22 @@ astra_test(schedules_test
 
 astra_test(nccl_test
   SOURCES
-    collectives/nccl/calibrate_test.cc
     collectives/nccl/channel_graph_test.cc
     collectives/nccl/collective_time_test.cc
     collectives/nccl/collnet_time_test.cc
     collectives/nccl/estimator_test.cc
     collectives/nccl/group_hardware_test.cc
-    collectives/nccl/measured_setup_test.cc
     collectives/nccl/nccl_chunking_test.cc
     collectives/nccl/nccl_options_test.cc
     collectives/nccl/system_topology_test.cc
     collectives/nccl/tuning_test.cc
   DEPS astra::nccl)
+
+astra_test(calibration_test
+  SOURCES
+    collectives/calibration/calibrate_test.cc
+    collectives/calibration/measured_setup_test.cc
+  DEPS astra::calibration)
 
 astra_test(api_test
   SOURCES collectives/api/simai_collectives_test.cc

@@ -28,14 +28,28 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
-#include "workload/parallel_sizes.h"
 
 namespace astra {
+
+// The sizes of the dimensions, and of what repeats.
+struct ParallelSizes {
+  int64_t num_ranks = 1;
+  int64_t tensor = 1;
+  int64_t context = 1;
+  int64_t expert = 1;
+  std::optional<int64_t> expert_tensor;  // ETP; none: the same as `tensor`.
+  int64_t pipeline = 1;
+  int64_t virtual_stages = 1;  // Model chunks of a stage (vpp).
+  int64_t micro_batches = 1;   // Gradient accumulation steps (ga).
+
+  friend bool operator==(const ParallelSizes&, const ParallelSizes&) = default;
+};
 
 class ParallelPlan {
  public:

@@ -37,7 +37,7 @@
 #include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
-#include "workload/parallel_sizes.h"
+#include "workload/parallel_plan.h"
 #include "workload/phase.h"
 #include "workload/pipeline/schedule.h"
 

@@ -15,6 +15,7 @@
 #include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/execution/shell_word.h"
 #include "astra-core/sweep/results/flat_json.h"
+#include "astra-core/sweep/sweep_file.h"
 #include "fmt/core.h"
 
 namespace astra {

@@ -18,7 +18,7 @@
 #include "astra-core/sweep/execution/sweep_folder.h"
 #include "astra-core/sweep/point_commands.h"
 #include "astra-core/sweep/results/sweep_store.h"
-#include "astra-core/sweep/sweep_file.h"
+#include "astra-core/sweep/sweep.h"
 #include "astra-core/sweep/sweep_points.h"
 
 namespace astra {

@@ -22,7 +22,7 @@
 #include "astra-core/engine/rank_program.h"
 #include "astra-core/engine/result.h"
 #include "astra-core/engine/running_collectives.h"
-#include "astra-core/engine/simulation.h"
+#include "astra-core/engine/simulation_options.h"
 #include "astra-core/engine/timeline.h"
 #include "network-frontends/network_backend.h"
 

@@ -23,7 +23,7 @@
 #include "astra-core/engine/flow_carrier.h"
 #include "astra-core/engine/flow_run.h"
 #include "astra-core/engine/result.h"
-#include "astra-core/engine/simulation.h"
+#include "astra-core/engine/simulation_options.h"
 #include "astra-core/engine/symmetric_times.h"
 #include "network-frontends/network_backend.h"
 #include "workload/phase.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "astra-core/base/yaml_reader.h"
-#include "astra-core/sweep/sweep_file.h"
+#include "astra-core/sweep/sweep.h"
 
 namespace astra {
 

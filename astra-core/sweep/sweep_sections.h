@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/base/yaml_reader.h"
-#include "astra-core/sweep/sweep_file.h"
+#include "astra-core/sweep/sweep.h"
 
 namespace astra {
 

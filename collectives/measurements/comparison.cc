@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/csv.h"
@@ -28,12 +29,6 @@ std::string FormatPercent(double percent) {
 }
 
 }  // namespace
-
-std::optional<bool> AgreesOnAlgorithm(const MeasuredRow& row,
-                                      const Outcome& outcome) {
-  if (!row.environment.algorithm || !outcome.ok()) return std::nullopt;
-  return AlgorithmNamed(outcome.algorithm) == row.environment.algorithm;
-}
 
 std::string FormatComparison(const MeasuredTable& table,
                              absl::Span<const Outcome> outcomes) {

@@ -3,36 +3,15 @@
 #ifndef COLLECTIVES_MEASUREMENTS_COMPARISON_H_
 #define COLLECTIVES_MEASUREMENTS_COMPARISON_H_
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "astra-core/base/files.h"
 #include "collectives/measurements/measured_table.h"
+#include "collectives/measurements/outcome.h"
 
 namespace astra {
-
-// The prediction for one row.
-struct Outcome {
-  double predicted_us = 0;
-  std::string algorithm;  // "Ring", or the name in registry.h.
-  std::string protocol;
-  std::string status = "ok";  // Or why there is no prediction, in a line.
-
-  bool ok() const { return status == "ok"; }
-};
-
-// Returns the signed error of a prediction, in percent of the measured time.
-inline double ErrorPercent(const MeasuredRow& row, const Outcome& outcome) {
-  return (outcome.predicted_us - row.time_us) / row.time_us * 100;
-}
-
-// Returns whether the algorithm that the row states was predicted; nullopt if
-// the row states none or nothing was predicted.
-std::optional<bool> AgreesOnAlgorithm(const MeasuredRow& row,
-                                      const Outcome& outcome);
 
 // Returns the table with the columns predicted_us, error_pct (two decimals),
 // algorithm, protocol and status after its own, which stay unchanged. Columns

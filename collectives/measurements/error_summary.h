@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "collectives/measurements/comparison.h"
 #include "collectives/measurements/measured_table.h"
+#include "collectives/measurements/outcome.h"
 
 namespace astra {
 

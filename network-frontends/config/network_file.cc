@@ -243,14 +243,6 @@ class Writer {
 
 }  // namespace
 
-PacketOptions DefaultNetwork() {
-  PacketOptions options;
-  options.record.flows = std::nullopt;
-  options.record.pfc = true;
-  options.record.cnp = true;
-  return options;
-}
-
 bool IsNetworkFile(std::string_view contents) {
   TextReader reader("", contents);
   while (reader.NextLine()) {

@@ -28,10 +28,6 @@
 
 namespace astra {
 
-// Returns the network that holds where no file says otherwise: the defaults of
-// PacketOptions, with records of messages, pauses and congestion notifications.
-PacketOptions DefaultNetwork();
-
 // Returns true if the first key of `contents`, after comments and blank lines,
 // is "simai_network". This key marks the format; SimAI.conf has no such key.
 bool IsNetworkFile(std::string_view contents);

@@ -18,7 +18,6 @@
 #include "astra-core/base/text_reader.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
-#include "network-frontends/config/network_file.h"
 #include "network-frontends/config/simai_conf_values.h"
 
 namespace astra {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -165,6 +166,14 @@ absl::Status CheckBackground(const BackgroundTraffic& traffic,
 }
 
 }  // namespace
+
+PacketOptions DefaultNetwork() {
+  PacketOptions options;
+  options.record.flows = std::nullopt;
+  options.record.pfc = true;
+  options.record.cnp = true;
+  return options;
+}
 
 absl::Status CheckPacketOptions(const PacketOptions& options,
                                 const Topology& topology) {

@@ -163,6 +163,10 @@ struct PacketOptions {
   }
 };
 
+// Returns the network that holds where no file says otherwise: the defaults of
+// PacketOptions, with records of messages, pauses and congestion notifications.
+PacketOptions DefaultNetwork();
+
 // Errors: InvalidArgument, with the key of the file, for values out of range,
 // nodes that `topology` does not have or that no cable connects, an unknown
 // congestion control, and choices that contradict each other: packets that

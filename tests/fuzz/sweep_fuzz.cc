@@ -9,6 +9,7 @@
 #include "astra-core/base/check.h"
 #include "astra-core/base/names.h"
 #include "astra-core/sweep/point_commands.h"
+#include "astra-core/sweep/sweep_file.h"
 #include "tests/astra-core/sweep/made_up_programs.h"
 
 namespace astra {

@@ -9,6 +9,7 @@
 
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
+#include "workload/generator/layout_rules.h"
 #include "workload/generator/model_parts.h"
 #include "workload/generator/training.h"
 #include "workload/generator/training_setup.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "astra-core/base/status_macros.h"
+#include "workload/generator/layout_rules.h"
 #include "workload/generator/model_parts.h"
 #include "workload/generator/module_memory.h"
 #include "workload/generator/optimizer.h"

@@ -24,7 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/units.h"
-#include "workload/parallel_sizes.h"
+#include "workload/parallel_plan.h"
 #include "workload/phase.h"
 #include "workload/program.h"
 

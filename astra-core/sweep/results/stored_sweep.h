@@ -25,7 +25,7 @@
 #include "astra-core/sweep/results/computed_metrics.h"
 #include "astra-core/sweep/results/database.h"
 #include "astra-core/sweep/results/sweep_table.h"
-#include "astra-core/sweep/sweep_file.h"
+#include "astra-core/sweep/sweep.h"
 #include "astra-core/sweep/sweep_points.h"
 
 namespace astra {

@@ -12,7 +12,7 @@
 
 #include "absl/types/span.h"
 #include "astra-core/sweep/execution/point_record.h"
-#include "astra-core/sweep/sweep_file.h"
+#include "astra-core/sweep/sweep.h"
 
 namespace astra {
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "astra-core/base/sha256.h"
+#include "astra-core/sweep/sweep_file.h"
 #include "fmt/core.h"
 #include "tests/astra-core/sweep/made_up_programs.h"
 #include "tests/testing/files.h"

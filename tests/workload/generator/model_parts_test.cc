@@ -6,6 +6,7 @@
 
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_models.h"
+#include "workload/generator/layout_rules.h"
 
 namespace astra {
 namespace {

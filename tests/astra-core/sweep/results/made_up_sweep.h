@@ -9,7 +9,7 @@
 
 #include "astra-core/sweep/execution/point_record.h"
 #include "astra-core/sweep/point_commands.h"
-#include "astra-core/sweep/sweep_file.h"
+#include "astra-core/sweep/sweep.h"
 #include "astra-core/sweep/sweep_points.h"
 #include "tests/astra-core/sweep/made_up_programs.h"
 

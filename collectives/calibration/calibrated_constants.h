@@ -1,7 +1,7 @@
 // Lists the constants of a system that may be fitted to measurements.
 
-#ifndef COLLECTIVES_NCCL_CALIBRATED_CONSTANTS_H_
-#define COLLECTIVES_NCCL_CALIBRATED_CONSTANTS_H_
+#ifndef COLLECTIVES_CALIBRATION_CALIBRATED_CONSTANTS_H_
+#define COLLECTIVES_CALIBRATION_CALIBRATED_CONSTANTS_H_
 
 #include <string>
 #include <string_view>
@@ -46,4 +46,4 @@ std::vector<Pace*> PacesOf(SystemSpec& system);
 
 }  // namespace astra
 
-#endif  // COLLECTIVES_NCCL_CALIBRATED_CONSTANTS_H_
+#endif  // COLLECTIVES_CALIBRATION_CALIBRATED_CONSTANTS_H_

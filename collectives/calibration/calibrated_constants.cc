@@ -1,4 +1,4 @@
-#include "collectives/nccl/calibrated_constants.h"
+#include "collectives/calibration/calibrated_constants.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Predicts the times of collectives that were measured.
 
-#ifndef COLLECTIVES_NCCL_OBSERVATIONS_H_
-#define COLLECTIVES_NCCL_OBSERVATIONS_H_
+#ifndef COLLECTIVES_CALIBRATION_OBSERVATIONS_H_
+#define COLLECTIVES_CALIBRATION_OBSERVATIONS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 #include "absl/types/span.h"
 #include "astra-core/base/collective_kind.h"
 #include "astra-core/base/units.h"
-#include "collectives/nccl/calibrated_constants.h"
+#include "collectives/calibration/calibrated_constants.h"
 #include "collectives/nccl/nccl_options.h"
 #include "collectives/systems/system_spec.h"
 
@@ -87,4 +87,4 @@ class Predictor {
 
 }  // namespace astra
 
-#endif  // COLLECTIVES_NCCL_OBSERVATIONS_H_
+#endif  // COLLECTIVES_CALIBRATION_OBSERVATIONS_H_

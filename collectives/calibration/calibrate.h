@@ -29,8 +29,8 @@
 // Sources: J. J. More, "The Levenberg-Marquardt algorithm: implementation and
 // theory", 1978; P. Huber, "Robust Estimation of a Location Parameter", 1964.
 
-#ifndef COLLECTIVES_NCCL_CALIBRATE_H_
-#define COLLECTIVES_NCCL_CALIBRATE_H_
+#ifndef COLLECTIVES_CALIBRATION_CALIBRATE_H_
+#define COLLECTIVES_CALIBRATION_CALIBRATE_H_
 
 #include <cstddef>
 #include <string>
@@ -38,8 +38,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "collectives/calibration/observations.h"
 #include "collectives/measurements/error_summary.h"
-#include "collectives/nccl/observations.h"
 #include "collectives/systems/system_spec.h"
 
 namespace astra {
@@ -84,4 +84,4 @@ std::string CalibrationText(const SystemCalibration& calibration);
 
 }  // namespace astra
 
-#endif  // COLLECTIVES_NCCL_CALIBRATE_H_
+#endif  // COLLECTIVES_CALIBRATION_CALIBRATE_H_

@@ -1,4 +1,4 @@
-#include "collectives/nccl/measured_setup.h"
+#include "collectives/calibration/measured_setup.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "collectives/nccl/calibrate.h"
+#include "collectives/calibration/calibrate.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
-#include "collectives/nccl/calibrated_constants.h"
+#include "collectives/calibration/calibrated_constants.h"
 #include "fmt/core.h"
 
 namespace astra {

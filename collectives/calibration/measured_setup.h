@@ -1,7 +1,7 @@
 // Derives the system and options of a measured collective from its row.
 
-#ifndef COLLECTIVES_NCCL_MEASURED_SETUP_H_
-#define COLLECTIVES_NCCL_MEASURED_SETUP_H_
+#ifndef COLLECTIVES_CALIBRATION_MEASURED_SETUP_H_
+#define COLLECTIVES_CALIBRATION_MEASURED_SETUP_H_
 
 #include <cstdint>
 
@@ -32,4 +32,4 @@ absl::StatusOr<MeasuredSetup> SetupOf(const MeasuredRow& row);
 
 }  // namespace astra
 
-#endif  // COLLECTIVES_NCCL_MEASURED_SETUP_H_
+#endif  // COLLECTIVES_CALIBRATION_MEASURED_SETUP_H_

@@ -1,4 +1,4 @@
-#include "collectives/nccl/measured_setup.h"
+#include "collectives/calibration/measured_setup.h"
 
 #include "collectives/nccl/estimator.h"
 #include "collectives/nccl/system_topology.h"

@@ -1,4 +1,4 @@
-#include "collectives/nccl/observations.h"
+#include "collectives/calibration/observations.h"
 
 #include <cmath>
 #include <string>

@@ -1,9 +1,9 @@
-#include "collectives/nccl/calibrate.h"
+#include "collectives/calibration/calibrate.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "collectives/nccl/calibrated_constants.h"
+#include "collectives/calibration/calibrated_constants.h"
 #include "collectives/nccl/estimator.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
