@@ -1,10 +1,10 @@
 // Runs one iteration on a cluster.
 //
 // Each rank goes through the operations of its stage of a program; see
-// pipeline_program.h. Collectives of one group run one after the other, in the order of the
-// program; those of different dimensions overlap, and both overlap with
-// computation unless the program waits. What a collective costs is either a
-// closed form or what its messages take on a network backend.
+// pipeline_program.h. Collectives of one group run one after the other, in the
+// order of the program; those of different dimensions overlap, and both overlap
+// with computation unless the program waits. What a collective costs is either
+// a closed form or what its messages take on a network backend.
 
 #ifndef ASTRA_CORE_ENGINE_SIMULATION_H_
 #define ASTRA_CORE_ENGINE_SIMULATION_H_
