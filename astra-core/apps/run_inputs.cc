@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"

@@ -5,6 +5,7 @@
 // micro-batches and chunks. Time that other stages add is a formula; see
 // astra-core/engine/pipeline.h.
 
+#include <optional>
 #include <vector>
 
 #include "workload/pipeline/schedule_rules.h"
