@@ -304,7 +304,9 @@ class StageChecker {
   }
 
   absl::Status CheckChunks(const ProgramStage& stage) const {
-    const int64_t num_chunks = parts_.sizes.virtual_stages;
+    const int64_t num_chunks = parts_.schedule == PipelineSchedule::kSimai
+                                   ? 1
+                                   : parts_.sizes.virtual_stages;
     int64_t chunk = 0;
     for (const ModuleRun& run : stage.runs) {
       if (run.chunk < 0 || run.chunk >= num_chunks) {

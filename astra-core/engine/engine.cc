@@ -89,7 +89,7 @@ absl::Status Engine::ReportProgress() {
 }
 
 double Engine::ShareDone() const {
-  return static_cast<double>(num_ops_begun_) / static_cast<double>(num_ops_);
+  return static_cast<double>(num_ops_ended_) / static_cast<double>(num_ops_);
 }
 
 // Goes to the next instant at which something happens. Arrivals come before
@@ -135,19 +135,22 @@ absl::Status Engine::Step() {
 absl::Status Engine::Resume(uint32_t id) {
   Actor& actor = actors_[id];
   actor.state = Actor::State::kRunning;
+  num_ops_ended_ += std::exchange(actor.is_in_op, false);
   while (actor.state == Actor::State::kRunning) {
     const Op op = actor.program();
     actor.repeats = op.repeats;
     switch (op.kind) {
       case OpKind::kCompute:
-        ++num_ops_begun_;
         Compute(id, op);
-        if (actor.computation) return absl::OkStatus();
+        actor.is_in_op = actor.computation.has_value();
+        if (actor.is_in_op) return absl::OkStatus();
+        ++num_ops_ended_;
         break;
       case OpKind::kBlocking:
       case OpKind::kLaunch:
-        ++num_ops_begun_;
         ASTRA_RETURN_IF_ERROR(CallCollective(id, op));
+        actor.is_in_op = actor.state != Actor::State::kRunning;
+        num_ops_ended_ += !actor.is_in_op;
         break;
       case OpKind::kWait:
         Wait(actor, {op.lane, op.outstanding, op.ended});

@@ -114,6 +114,7 @@ class Engine {
     enum class State : uint8_t { kRunning, kWaiting, kDone };
 
     State state = State::kRunning;
+    bool is_in_op = false;  // Whether it waits for the end of an operation.
     uint32_t stage = 0;
     OpStream program;
     std::vector<Lane> lanes;
@@ -179,7 +180,7 @@ class Engine {
 
   std::vector<Actor> actors_;  // By class of ranks.
   size_t num_done_ = 0;
-  int64_t num_ops_begun_ = 0;
+  int64_t num_ops_ended_ = 0;  // A launch ends as soon as it has begun.
   int64_t num_events_ = 0;
   // By record: the lowest of its ranks, and in which of its repetitions it
   // ended.

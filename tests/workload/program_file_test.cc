@@ -318,7 +318,7 @@ INSTANTIATE_TEST_SUITE_P(
              "p:20:3: the counts of the stages add up to 3, but PP is 2"),
         Line("Times", 23, "      - {times: 0, modules: [column]}",
              "p:23:17: times is \"0\": expected a whole number from 1 to "
-             "1048576"),
+             "2097152"),
         Line("Module", 22, "      - {modules: [colum]}",
              "p:22:19: unknown module \"colum\"; did you mean \"column\"? "
              "(known: a \"b\": c, column)"),

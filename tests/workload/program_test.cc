@@ -121,7 +121,7 @@ TEST(ProgramTest, RefusesBadStages) {
   ExpectRefused(parts, "stage entry 1: it runs no module");
   parts = SmallParts();
   parts.stages[0].runs[0].times = 0;
-  ExpectRefused(parts, "stage entry 1: 0 times, expected 1 to 1048576");
+  ExpectRefused(parts, "stage entry 1: 0 times, expected 1 to 2097152");
   parts = SmallParts();
   parts.stages[0].count = 0;
   ExpectRefused(parts, "stage entry 1: the count is 0, expected at least 1");
@@ -136,10 +136,10 @@ TEST(ProgramTest, RefusesTooMuch) {
   parts.stages[0].runs[0].times = Program::kMaxOccurrences;
   EXPECT_EQ(Program::Create(parts).status(), absl::OkStatus());
   parts.stages[0].after = {ModuleId(0)};
-  ExpectRefused(parts, "stage entry 1: it runs more than 1048576 modules");
+  ExpectRefused(parts, "stage entry 1: it runs more than 2097152 modules");
   parts.stages[0].after = {};
   parts.modules[0].passes[kForward].resize(5);
-  ExpectRefused(parts, "stage entry 1: it runs more than 4194304 steps");
+  ExpectRefused(parts, "stage entry 1: it runs more than 8388608 steps");
 
   parts = SmallParts();
   parts.modules[0].passes[kForward] = {Compute(1'000'000'000'000)};

@@ -384,7 +384,7 @@ TEST_F(SimaiAnalyticalTest, AStoppedRunLeavesNothingBehind) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.error,
             "simai_analytical: error: stopped at 5.000 us of simulated time, "
-            "with 33.3 % of the work done\n");
+            "with 50.0 % of the work done\n");
   EXPECT_THAT(folder_.Names(), ElementsAre("t.txt", "w.txt"));
 }
 

@@ -330,7 +330,7 @@ TEST(SimulationTest, StopsAtTheLimit) {
       TryRun(Parse(kTp2Dp2, {"4000 NONE 0 4000 NONE 0 4000 NONE 0 0"}),
              FourGpus(), options),
       StatusIs(absl::StatusCode::kAborted,
-               "stopped at 5.000 us of simulated time, with 50.0 % of the work "
+               "stopped at 5.000 us of simulated time, with 33.3 % of the work "
                "done"));
 }
 
