@@ -5,12 +5,19 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/field_error.h"
+#include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
 
 namespace astra {
+namespace {
 
-absl::StatusOr<ParallelPlan> ParallelPlan::Create(const ParallelSizes& sizes) {
-  const int64_t expert_tensor = sizes.expert_tensor.value_or(sizes.tensor);
+int64_t ExpertTensorOf(const ParallelSizes& sizes) {
+  return sizes.expert_tensor.value_or(sizes.tensor);
+}
+
+// Errors: those of ParallelPlan::Create().
+absl::Status CheckSizes(const ParallelSizes& sizes) {
+  const int64_t expert_tensor = ExpertTensorOf(sizes);
   const std::pair<std::string_view, int64_t> named[] = {
       {"all_gpus", sizes.num_ranks}, {"TP", sizes.tensor},
       {"CP", sizes.context},         {"EP", sizes.expert},
@@ -18,9 +25,10 @@ absl::StatusOr<ParallelPlan> ParallelPlan::Create(const ParallelSizes& sizes) {
       {"VPP", sizes.virtual_stages}, {"GA", sizes.micro_batches},
   };
   for (const auto& [name, size] : named) {
-    if (size < 1 || size > kMaxRanks) {
-      return absl::InvalidArgumentError(fmt::format(
-          "{} is {}: expected a number from 1 to {}", name, size, kMaxRanks));
+    if (size < 1 || size > ParallelPlan::kMaxRanks) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} is {}: expected a number from 1 to {}", name, size,
+                      ParallelPlan::kMaxRanks));
     }
   }
   // The sizes are below 2^24, so that a product of two cannot overflow.
@@ -56,7 +64,16 @@ absl::StatusOr<ParallelPlan> ParallelPlan::Create(const ParallelSizes& sizes) {
                     sizes.expert, data, sizes.num_ranks, sizes.tensor,
                     sizes.pipeline));
   }
+  return absl::OkStatus();
+}
 
+}  // namespace
+
+absl::StatusOr<ParallelPlan> ParallelPlan::Create(const ParallelSizes& sizes) {
+  ASTRA_RETURN_IF_ERROR(CheckSizes(sizes));
+  const int64_t expert_tensor = ExpertTensorOf(sizes);
+  const int64_t data = sizes.num_ranks / (sizes.tensor * sizes.pipeline);
+  const int64_t stage = sizes.tensor * data;
   using Dimension = ParallelDimension;
   const auto shape = [](int64_t size, int64_t stride) {
     return Shape{static_cast<uint32_t>(size), static_cast<uint32_t>(stride)};

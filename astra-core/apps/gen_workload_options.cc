@@ -36,15 +36,8 @@ absl::Status ReadAttentionSpeed(const CommandLine& flags,
   return absl::OkStatus();
 }
 
-absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
-  if (!flags.has("gpu") || flags.value("gpu") == "None") {
-    ASTRA_ASSIGN_OR_RETURN(options.gpu, FindGpu("h100-sxm"));
-    options.warnings.push_back(fmt::format(
-        "no --gpu: the computations are those of {}", options.gpu.name));
-  } else {
-    ASTRA_ASSIGN_OR_RETURN(options.gpu, FindGpu(*flags.value("gpu")));
-  }
-  ASTRA_RETURN_IF_ERROR(ReadAttentionSpeed(flags, options));
+absl::Status ReadOperatorTables(const CommandLine& flags,
+                                GenWorkloadOptions& options) {
   std::string tables = flags.value("operator-table").value_or("");
   for (size_t begin = 0; flags.has("operator-table");) {
     const size_t end = std::min(tables.find(',', begin), tables.size());
@@ -57,6 +50,19 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
     if (end == tables.size()) break;
     begin = end + 1;
   }
+  return absl::OkStatus();
+}
+
+absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
+  if (!flags.has("gpu") || flags.value("gpu") == "None") {
+    ASTRA_ASSIGN_OR_RETURN(options.gpu, FindGpu("h100-sxm"));
+    options.warnings.push_back(fmt::format(
+        "no --gpu: the computations are those of {}", options.gpu.name));
+  } else {
+    ASTRA_ASSIGN_OR_RETURN(options.gpu, FindGpu(*flags.value("gpu")));
+  }
+  ASTRA_RETURN_IF_ERROR(ReadAttentionSpeed(flags, options));
+  ASTRA_RETURN_IF_ERROR(ReadOperatorTables(flags, options));
   if (flags.has("table-gpu")) {
     constexpr std::string_view kNames[] = {"table-gpu"};
     if (options.operator_tables.empty()) {

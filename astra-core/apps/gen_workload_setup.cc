@@ -273,38 +273,44 @@ absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,
   return setup;
 }
 
+namespace {
+
+// Options that inference refuses.
+constexpr std::string_view kTrainingOnly[] = {"cp",
+                                              "cp-method",
+                                              "vpp",
+                                              "schedule",
+                                              "stage-layers",
+                                              "first-stage-layers",
+                                              "last-stage-layers",
+                                              "account-for-embedding",
+                                              "account-for-loss",
+                                              "sp",
+                                              "global-batch",
+                                              "framework",
+                                              "zero",
+                                              "use-distributed-optimizer",
+                                              "zero-group",
+                                              "optimizer-workspace",
+                                              "wgrad-buffers",
+                                              "fused-loss",
+                                              "recompute",
+                                              "recompute-activations",
+                                              "grad-dtype",
+                                              "overlap-grad-reduce",
+                                              "overlap-param-gather",
+                                              "bucket-size",
+                                              "tp-overlap",
+                                              "shared-expert-overlap",
+                                              "no-flash-attn",
+                                              "make-vocab-size-divisible-by"};
+
+}  // namespace
+
 absl::StatusOr<InferenceSetup> ReadInferenceOptions(const CommandLine& flags,
                                                     InferencePhase phase,
                                                     const ModelSpec& model) {
-  constexpr std::string_view kTraining[] = {"cp",
-                                            "cp-method",
-                                            "vpp",
-                                            "schedule",
-                                            "stage-layers",
-                                            "first-stage-layers",
-                                            "last-stage-layers",
-                                            "account-for-embedding",
-                                            "account-for-loss",
-                                            "sp",
-                                            "global-batch",
-                                            "framework",
-                                            "zero",
-                                            "use-distributed-optimizer",
-                                            "zero-group",
-                                            "optimizer-workspace",
-                                            "wgrad-buffers",
-                                            "fused-loss",
-                                            "recompute",
-                                            "recompute-activations",
-                                            "grad-dtype",
-                                            "overlap-grad-reduce",
-                                            "overlap-param-gather",
-                                            "bucket-size",
-                                            "tp-overlap",
-                                            "shared-expert-overlap",
-                                            "no-flash-attn",
-                                            "make-vocab-size-divisible-by"};
-  ASTRA_RETURN_IF_ERROR(Refuse(flags, kTraining, "it is of training"));
+  ASTRA_RETURN_IF_ERROR(Refuse(flags, kTrainingOnly, "it is of training"));
   if (phase == InferencePhase::kDecode) {
     constexpr std::string_view kPrefill[] = {"cached"};
     ASTRA_RETURN_IF_ERROR(

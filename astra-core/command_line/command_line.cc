@@ -122,6 +122,41 @@ std::string UnknownOption(const std::string& argument,
       option->value.empty() ? "" : " ", option->value);
 }
 
+// Describes `options` to Boost. `lacking` becomes the names of those that may
+// lack their value.
+void Describe(absl::Span<const OptionSpec> options,
+              po::options_description& description,
+              std::set<std::string, std::less<>>& lacking) {
+  for (const OptionSpec& option : options) {
+    const std::string name(option.name);
+    if (option.value.empty()) {
+      description.add_options()(name.c_str(), "");
+    } else if (option.value.front() == '[') {
+      lacking.insert(name);
+      description.add_options()(
+          name.c_str(), po::value<std::string>()->implicit_value("1"), "");
+    } else {
+      description.add_options()(name.c_str(), po::value<std::string>(), "");
+    }
+  }
+}
+
+// Whether the word that Boost took for the value of `option` is an option.
+bool TookAnOption(const po::option& option, const std::string& value,
+                  const Spellings& spellings) {
+  const bool is_next_word =
+      option.original_tokens.front().find('=') == std::string::npos;
+  return is_next_word && LooksLikeOption(value) &&
+         spellings.count(NameOf(value)) > 0;
+}
+
+absl::Status UnexpectedArgument(const std::string& operand,
+                                size_t max_operands) {
+  return absl::InvalidArgumentError(
+      fmt::format("unexpected argument {}{}", Quoted(operand),
+                  max_operands > 0 ? "" : ": every value follows an option"));
+}
+
 }  // namespace
 
 std::vector<OptionSpec> WithCommonOptions(
@@ -138,18 +173,7 @@ absl::StatusOr<CommandLine> CommandLine::Parse(
   const Spellings spellings = AllSpellings(all);
   std::set<std::string, std::less<>> lacking;
   po::options_description description;
-  for (const OptionSpec& option : all) {
-    const std::string name(option.name);
-    if (option.value.empty()) {
-      description.add_options()(name.c_str(), "");
-    } else if (option.value.front() == '[') {
-      lacking.insert(name);
-      description.add_options()(
-          name.c_str(), po::value<std::string>()->implicit_value("1"), "");
-    } else {
-      description.add_options()(name.c_str(), po::value<std::string>(), "");
-    }
-  }
+  Describe(all, description, lacking);
 
   CommandLine command_line;
   try {
@@ -165,27 +189,15 @@ absl::StatusOr<CommandLine> CommandLine::Parse(
     for (const po::option& option : parsed.options) {
       if (option.position_key != -1) {
         const std::string& operand = option.value.front();
-        if (command_line.operands_.size() < max_operands) {
-          command_line.operands_.push_back(operand);
-          continue;
+        if (command_line.operands_.size() >= max_operands) {
+          return UnexpectedArgument(operand, max_operands);
         }
-        if (max_operands > 0) {
-          return absl::InvalidArgumentError(
-              fmt::format("unexpected argument {}", Quoted(operand)));
-        }
-        return absl::InvalidArgumentError(
-            fmt::format("unexpected argument {}: every value follows an option",
-                        Quoted(operand)));
+        command_line.operands_.push_back(operand);
+        continue;
       }
-      const bool is_lacking =
-          option.value.empty() && lacking.count(option.string_key) > 0;
-      const std::string value = is_lacking             ? "1"
-                                : option.value.empty() ? ""
-                                                       : option.value.front();
-      const bool is_next_word =
-          option.original_tokens.front().find('=') == std::string::npos;
-      if (is_next_word && LooksLikeOption(value) &&
-          spellings.count(NameOf(value)) > 0) {
+      std::string value = lacking.count(option.string_key) > 0 ? "1" : "";
+      if (!option.value.empty()) value = option.value.front();
+      if (TookAnOption(option, value, spellings)) {
         return absl::InvalidArgumentError(
             fmt::format("the required argument for option '--{}' is missing",
                         option.string_key));

@@ -83,6 +83,35 @@ Nics NicsOf(const Topology& topology, uint32_t server,
   return nics;
 }
 
+// What `system` says of its servers, whatever the group.
+GroupHardware PartsOf(const SystemSpec& system) {
+  GroupHardware hardware;
+  hardware.architecture = system.architecture;
+  hardware.cpu = system.cpu;
+  hardware.interconnect = system.interconnect.kind;
+  hardware.has_nvls = system.interconnect.has_nvls;
+  hardware.has_sharp = system.sharp;
+  hardware.net_latency_us = system.transport.latency_us;
+  return hardware;
+}
+
+// The slowest rate at which GPUs of a group, all of one server, reach the
+// others there.
+absl::StatusOr<double> SlowestWithinServer(const Topology& topology,
+                                           absl::Span<const RankId> ranks) {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const RankId rank : ranks) {
+    const double rate = WithinServer(topology, Topology::NodeOf(rank));
+    if (rate == 0) {
+      // Such GPUs reach one another through their NICs.
+      return absl::FailedPreconditionError(fmt::format(
+          "GPU {} has no link, NVLink or PCIe, to others of its server", rank));
+    }
+    slowest = std::min(slowest, rate);
+  }
+  return slowest;
+}
+
 }  // namespace
 
 absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
@@ -92,15 +121,9 @@ absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
   for (const RankId rank : ranks) {
     servers[topology.ServerOf(rank)].push_back(rank);
   }
-  GroupHardware hardware;
-  hardware.architecture = system.architecture;
-  hardware.cpu = system.cpu;
-  hardware.interconnect = system.interconnect.kind;
+  GroupHardware hardware = PartsOf(system);
   hardware.num_ranks = static_cast<uint32_t>(ranks.size());
   hardware.num_servers = static_cast<uint32_t>(servers.size());
-  hardware.has_nvls = system.interconnect.has_nvls;
-  hardware.has_sharp = system.sharp;
-  hardware.net_latency_us = system.transport.latency_us;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double gpu_rate = kInfinity;
   double server_rate = kInfinity;
@@ -109,16 +132,10 @@ absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
     const auto count = static_cast<uint32_t>(local.size());
     hardware.ranks_per_server = std::max(hardware.ranks_per_server, count);
     fewest = std::min(fewest, count);
-    for (const RankId rank : local) {
-      if (count == 1) break;
-      const double rate = WithinServer(topology, Topology::NodeOf(rank));
-      if (rate == 0) {
-        // Such GPUs reach one another through their NICs.
-        return absl::FailedPreconditionError(fmt::format(
-            "GPU {} has no link, NVLink or PCIe, to others of its server",
-            rank));
-      }
-      gpu_rate = std::min(gpu_rate, rate);
+    if (count > 1) {
+      ASTRA_ASSIGN_OR_RETURN(const double slowest,
+                             SlowestWithinServer(topology, local));
+      gpu_rate = std::min(gpu_rate, slowest);
     }
     if (servers.size() == 1) break;
     const Nics nics = NicsOf(topology, server, local);
