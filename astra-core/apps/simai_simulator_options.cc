@@ -26,10 +26,11 @@ constexpr std::string_view kUsage =
     "that is simulated packet by packet.\n";
 
 constexpr CommandExample kExamples[] = {
-    {"simai_simulator -w llama3.yaml -n h100_16.txt --backend flow",
-     "An iteration whose messages share links:"},
+    {"simai_simulator -w llama3.yaml -n h100_16.txt --backend flow --symmetry",
+     "An iteration with messages that share links, run for one rank of each "
+     "kind:"},
     {"simai_simulator -w llama3.yaml -n h100_16.txt --estimate",
-     "How much there is to simulate, packet by packet:"},
+     "How long it would take packet by packet, with every rank:"},
 };
 
 constexpr OptionSpec kOptions[] = {
