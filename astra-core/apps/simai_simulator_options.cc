@@ -27,8 +27,7 @@ constexpr std::string_view kUsage =
 
 constexpr CommandExample kExamples[] = {
     {"simai_simulator -w llama3.yaml -n h100_16.txt --backend flow --symmetry",
-     "An iteration with messages that share links, run for one rank of each "
-     "kind:"},
+     "An iteration whose messages share links, on one rank of each kind:"},
     {"simai_simulator -w llama3.yaml -n h100_16.txt --estimate",
      "How long it would take packet by packet, with every rank:"},
 };

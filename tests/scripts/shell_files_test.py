@@ -99,8 +99,9 @@ ESCAPES = {
 }  # fmt: skip
 SWEEP_COMMANDS = [[name] for name in (
     "run", "resume", "retry", "status", "export", "compare")]  # fmt: skip
-# The commands behind which programs have options of their own.
-COMMANDS = {"simai_sweep": "run", "simai": "help"}
+# The commands whose options with values are compared. That of simai has none:
+# bash completes its program.
+COMMANDS = {"simai_sweep": "run", "simai": "topo"}
 # Takes any text. What is offered are GPUs.
 ANY_TEXT = {"gen_topo --gpu-type": ["gen_workload", *MODEL, "--gpu"]}
 
