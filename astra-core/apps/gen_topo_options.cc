@@ -22,6 +22,13 @@ constexpr std::string_view kUsage =
     "Writes the topology file of a GPU cluster, in SimAI's format.\n"
     "Without -o the file gets SimAI's name, in the current folder.\n";
 
+constexpr CommandExample kExamples[] = {
+    {"gen_topo -topo Spectrum-X -g 16 -gt H100 -o h100_16.txt",
+     "Two servers of eight H100 GPUs:"},
+    {"gen_topo -topo Spectrum-X -g 8192 --pods 2 -o two_pods.txt --describe",
+     "Two pods below core switches, and what they are made of:"},
+};
+
 constexpr OptionSpec kOptions[] = {
     {"topology", "topo", "NAME", "Design",
      "a named design, see below (default: custom)"},
@@ -208,8 +215,10 @@ std::string GenTopoHelp() {
   for (const TopologyTemplate& design : TopologyTemplates()) {
     text += fmt::format("  {:<38} {}\n", design.name, design.description);
   }
-  return text;
+  return text + ExamplesText(kExamples);
 }
+
+absl::Span<const CommandExample> GenTopoExamples() { return kExamples; }
 
 absl::StatusOr<GenTopoOptions> ReadGenTopoOptions(const CommandLine& flags) {
   ASTRA_ASSIGN_OR_RETURN(

@@ -30,6 +30,9 @@ absl::Span<const OptionSpec> GenTopoOptionSpecs();
 // The text of --help.
 std::string GenTopoHelp();
 
+// The examples that --help ends with.
+absl::Span<const CommandExample> GenTopoExamples();
+
 // Fills in what the template prescribes and what the user gave.
 //
 // Errors: NotFound for an unknown template; InvalidArgument for a wrong value,

@@ -16,6 +16,15 @@ constexpr std::string_view kUsage =
     "Writes what one training iteration, or one inference step, of a model\n"
     "computes and communicates. AICB's names of the options work too.\n";
 
+constexpr CommandExample kExamples[] = {
+    {"gen_workload -m llama3-8b --gpu H100 --world-size 16 --tp 8 \\\n"
+     "  --seq-length 8192 --global-batch 64 --format program -o llama3.yaml",
+     "A training iteration of Llama 3 8B on 16 GPUs:"},
+    {"gen_workload -m llama3-70b --gpu H100 --phase decode --world-size 8 \\\n"
+     "  --tp 8 --batch 64 --seq-length 4096 --format program -o decode.yaml",
+     "A decode step of 64 sequences on one server:"},
+};
+
 constexpr OptionSpec kOptions[] = {
     {"model", "m model_size", "NAME|FILE", "Model",
      "a bundled model (--list-models), a YAML file, or a config.json"},
@@ -194,6 +203,10 @@ constexpr OptionSpec kOptions[] = {
 
 absl::Span<const OptionSpec> GenWorkloadOptionSpecs() { return kOptions; }
 
-std::string GenWorkloadHelp() { return HelpText(kUsage, kOptions); }
+std::string GenWorkloadHelp() {
+  return HelpText(kUsage, kOptions) + ExamplesText(kExamples);
+}
+
+absl::Span<const CommandExample> GenWorkloadExamples() { return kExamples; }
 
 }  // namespace astra

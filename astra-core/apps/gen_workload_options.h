@@ -51,6 +51,9 @@ constexpr size_t kGenWorkloadOperands = 2;
 // The text of --help.
 std::string GenWorkloadHelp();
 
+// The examples that --help ends with.
+absl::Span<const CommandExample> GenWorkloadExamples();
+
 // Errors: InvalidArgument for a wrong value or options that contradict one
 // another; those of FindModel and FindGpu. The rules of the layout are checked
 // where the workload is made.

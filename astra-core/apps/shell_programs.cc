@@ -12,6 +12,7 @@
 #include "astra-core/apps/run_output.h"
 #include "astra-core/apps/simai_analytical_options.h"
 #include "astra-core/apps/simai_collective_options.h"
+#include "astra-core/apps/simai_options.h"
 #include "astra-core/apps/simai_simulator_options.h"
 #include "astra-core/apps/simai_sweep_options.h"
 #include "astra-core/base/check.h"
@@ -29,7 +30,7 @@ namespace astra {
 namespace {
 
 constexpr std::string_view kPrograms[] = {
-    "gen_topo",         "gen_workload",    "simai_analytical",
+    "gen_topo",         "gen_workload",    "simai",      "simai_analytical",
     "simai_collective", "simai_simulator", "simai_sweep"};
 
 template <class Names>
@@ -171,12 +172,7 @@ ShellProgram GenTopo() {
       .options = GenTopoOptionSpecs(),
       .values = {Designs(), GpuTypes()},
       .exit_codes = ExitCodes(),
-      .examples =
-          {{"gen_topo -topo Spectrum-X -g 128 -gt A100 -bw 100Gbps -nvbw "
-            "2400Gbps --describe",
-            "SimAI's Spectrum-X with 128 GPUs, and what it is made of:"},
-           {"gen_topo -topo Spectrum-X -g 8192 --pods 2 -o two_pods.txt",
-            "Two pods below core switches:"}},
+      .examples = GenTopoExamples(),
   };
 }
 
@@ -195,19 +191,31 @@ ShellProgram GenWorkload() {
                  Words("grad-dtype", {"fp32", "bf16"}),
                  Words("format", {"simai", "program", "vidur", "aicb-log"})},
       .exit_codes = ExitCodes(),
-      .examples =
-          {{"gen_workload -m llama3-405b --gpu H100 --world-size 16384 --tp 8 "
-            "--pp 16 --vpp 8 --sp \\\n"
-            "  --seq-length 8192 --global-batch 2048 --overlap-grad-reduce "
-            "--overlap-param-gather \\\n"
-            "  --format program -o llama3.yaml",
-            "An iteration of Llama 3 405B on 16,384 GPUs, in the layout of its "
-            "paper:"},
-           {"gen_workload -m llama3-70b --gpu H100 --phase decode --world-size "
-            "8 --tp 8 \\\n"
-            "  --batch 64 --seq-length 4096 --format program -o decode.yaml",
-            "A decode step of 64 sequences on one server:"}},
+      .examples = GenWorkloadExamples(),
   };
+}
+
+ShellProgram Simai() {
+  ShellProgram program = {
+      .name = "simai",
+      .help = SimaiHelp(),
+      .exit_codes = {{"0", "The help or the version was printed."},
+                     {"2",
+                      "Bad input, which the user can mend: an unknown "
+                      "command, or a program that is missing."},
+                     {"other", "A command ends as its program does."}},
+      .examples = SimaiExamples(),
+  };
+  for (const SimaiCommand& command : SimaiCommands()) {
+    program.commands.push_back({.name = command.name,
+                                .operands = "[options]",
+                                .help = command.help,
+                                .program = command.program});
+  }
+  program.commands.push_back({.name = "help",
+                              .operands = "COMMAND",
+                              .help = "print what a command does"});
+  return program;
 }
 
 ShellProgram SimaiAnalytical() {
@@ -224,12 +232,7 @@ ShellProgram SimaiAnalytical() {
       .files = ResultFiles({"EndToEnd.csv", "collectives.csv", "links.csv",
                             "run.json", "breakdown.csv", "critical_path.csv",
                             "memory.csv", "trace.json", "chart.html"}),
-      .examples =
-          {{"simai_analytical -w llama3.yaml -n hpn_16384.txt",
-            "How long an iteration takes on a topology, and why:"},
-           {"simai_analytical -w inputs/workloads/collectives_8gpu.txt -g 8 "
-            "-g_p_s 8 -nv 360 -nic 48.5 -r two_level",
-            "On a cluster that a few rates describe:"}},
+      .examples = SimaiAnalyticalExamples(),
   };
 }
 
@@ -259,12 +262,7 @@ ShellProgram SimaiCollective() {
                 {"results/NAME/SYSTEM.yaml",
                  "Of --calibrate: the system with the constants that were "
                  "fitted."}},
-      .examples =
-          {{"simai_collective --system dgx-h100 --nodes 4 --op all_reduce -b "
-            "1M -e 1G -f 32",
-            "All-reduces among the 32 GPUs of four servers:"},
-           {"simai_collective --compare two_gpus.log --system dgx-h100",
-            "A log of nccl-tests beside the prediction:"}},
+      .examples = SimaiCollectiveExamples(),
   };
 }
 
@@ -281,11 +279,7 @@ ShellProgram SimaiSimulator() {
                  Values("system", SystemNames())},
       .exit_codes = RunExitCodes(),
       .files = ResultFiles(files),
-      .examples =
-          {{"simai_simulator -w zb-h1.yaml -n h100_16.txt --backend flow",
-            "Messages that share links:"},
-           {"simai_simulator -w exchange.txt -n hpn_32.txt --estimate",
-            "How much there is to simulate:"}},
+      .examples = SimaiSimulatorExamples(),
   };
 }
 
@@ -309,12 +303,7 @@ ShellProgram SimaiSweep() {
                 {"results/NAME/points/",
                  "The results of each run, and its log."},
                 {"results/NAME/slurm/", "The jobs of --scheduler slurm."}},
-      .examples = {{"simai_sweep run sweep.yaml --dry-run",
-                    "The points of a sweep, and what they may take:"},
-                   {"simai_sweep resume results/sweep",
-                    "Goes on where it was stopped:"},
-                   {"simai_sweep compare results/sweep --top 5",
-                    "The best five points:"}},
+      .examples = SimaiSweepExamples(),
   };
   for (const SweepCommand& command : SweepCommands()) {
     program.commands.push_back(
@@ -326,9 +315,9 @@ ShellProgram SimaiSweep() {
 }  // namespace
 
 std::vector<ShellProgram> ShellPrograms() {
-  std::vector<ShellProgram> programs = {GenTopo(),         GenWorkload(),
-                                        SimaiAnalytical(), SimaiCollective(),
-                                        SimaiSimulator(),  SimaiSweep()};
+  std::vector<ShellProgram> programs = {
+      GenTopo(),         GenWorkload(),    Simai(),     SimaiAnalytical(),
+      SimaiCollective(), SimaiSimulator(), SimaiSweep()};
   for (ShellProgram& program : programs) {
     for (const std::string_view name : kPrograms) {
       if (name != program.name) program.related.push_back(name);

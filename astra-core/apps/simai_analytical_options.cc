@@ -22,6 +22,13 @@ constexpr std::string_view kUsage =
     "\n"
     "Says how long one iteration of a workload takes on a cluster, and why.\n";
 
+constexpr CommandExample kExamples[] = {
+    {"simai_analytical -w llama3.yaml -n h100_16.txt",
+     "How long an iteration takes on a topology, and why:"},
+    {"simai_analytical -w decode.yaml -g 8 -g_p_s 8 -nv 360 -nic 48.5",
+     "A decode step on a server that a few rates in GB/s describe:"},
+};
+
 constexpr OptionSpec kOptions[] = {
     {"workload", "w", "FILE", "Input",
      "workload in SimAI's format, or a program"},
@@ -280,7 +287,11 @@ absl::Status ReadOutput(const CommandLine& flags,
 
 absl::Span<const OptionSpec> SimaiAnalyticalOptionSpecs() { return kOptions; }
 
-std::string SimaiAnalyticalHelp() { return HelpText(kUsage, kOptions); }
+std::string SimaiAnalyticalHelp() {
+  return HelpText(kUsage, kOptions) + ExamplesText(kExamples);
+}
+
+absl::Span<const CommandExample> SimaiAnalyticalExamples() { return kExamples; }
 
 absl::StatusOr<SimaiAnalyticalOptions> ReadSimaiAnalyticalOptions(
     const CommandLine& flags) {

@@ -44,6 +44,9 @@ absl::Span<const OptionSpec> SimaiAnalyticalOptionSpecs();
 // The text of --help.
 std::string SimaiAnalyticalHelp();
 
+// The examples that --help ends with.
+absl::Span<const CommandExample> SimaiAnalyticalExamples();
+
 // Errors: InvalidArgument for a missing or wrong option, and for one that has
 // no effect beside the others.
 absl::StatusOr<SimaiAnalyticalOptions> ReadSimaiAnalyticalOptions(

@@ -17,6 +17,14 @@ constexpr std::string_view kUsage =
     "where\n"
     "each rank has a part of the buffer, to parts of a multiple of 16 bytes.\n";
 
+constexpr CommandExample kExamples[] = {
+    {"simai_collective --system dgx-h100 --nodes 4 --op all_reduce \\\n"
+     "  -b 1M -e 1G -f 32",
+     "All-reduces among the 32 GPUs of four servers:"},
+    {"simai_collective --compare two_gpus.log --system dgx-h100",
+     "A log of nccl-tests beside the prediction:"},
+};
+
 constexpr OptionSpec kOptions[] = {
     {"op", "", "NAME", "Collective",
      "all_reduce (default), all_gather, reduce_scatter, alltoall, sendrecv, "
@@ -87,6 +95,10 @@ constexpr OptionSpec kOptions[] = {
 
 absl::Span<const OptionSpec> SimaiCollectiveOptionSpecs() { return kOptions; }
 
-std::string SimaiCollectiveHelp() { return HelpText(kUsage, kOptions); }
+std::string SimaiCollectiveHelp() {
+  return HelpText(kUsage, kOptions) + ExamplesText(kExamples);
+}
+
+absl::Span<const CommandExample> SimaiCollectiveExamples() { return kExamples; }
 
 }  // namespace astra

@@ -81,6 +81,9 @@ absl::Span<const OptionSpec> SimaiCollectiveOptionSpecs();
 // The text of --help.
 std::string SimaiCollectiveHelp();
 
+// The examples that --help ends with.
+absl::Span<const CommandExample> SimaiCollectiveExamples();
+
 // Errors: InvalidArgument for a missing or wrong option, and for one that has
 // no effect beside the others.
 absl::StatusOr<SimaiCollectiveOptions> ReadSimaiCollectiveOptions(

@@ -25,6 +25,13 @@ constexpr std::string_view kUsage =
     "network\n"
     "that is simulated packet by packet.\n";
 
+constexpr CommandExample kExamples[] = {
+    {"simai_simulator -w llama3.yaml -n h100_16.txt --backend flow --symmetry",
+     "An iteration whose messages share links, on one rank of each kind:"},
+    {"simai_simulator -w llama3.yaml -n h100_16.txt --estimate",
+     "How long it would take packet by packet, with every rank:"},
+};
+
 constexpr OptionSpec kOptions[] = {
     {"workload", "w", "FILE", "Input",
      "workload in SimAI's format, or a program"},
@@ -241,7 +248,11 @@ absl::Status ReadOutput(const CommandLine& flags,
 
 absl::Span<const OptionSpec> SimaiSimulatorOptionSpecs() { return kOptions; }
 
-std::string SimaiSimulatorHelp() { return HelpText(kUsage, kOptions); }
+std::string SimaiSimulatorHelp() {
+  return HelpText(kUsage, kOptions) + ExamplesText(kExamples);
+}
+
+absl::Span<const CommandExample> SimaiSimulatorExamples() { return kExamples; }
 
 absl::StatusOr<SimaiSimulatorOptions> ReadSimaiSimulatorOptions(
     const CommandLine& flags, const SimaiVariables& variables) {

@@ -54,6 +54,9 @@ absl::Span<const OptionSpec> SimaiSimulatorOptionSpecs();
 // The text of --help.
 std::string SimaiSimulatorHelp();
 
+// The examples that --help ends with.
+absl::Span<const CommandExample> SimaiSimulatorExamples();
+
 // `variables` are those of the environment; options go before them.
 //
 // Errors: InvalidArgument for a missing or wrong option or variable, and for an

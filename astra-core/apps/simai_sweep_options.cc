@@ -1,7 +1,5 @@
 #include "astra-core/apps/simai_sweep_options.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <charconv>
 #include <set>
@@ -10,6 +8,7 @@
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
+#include "astra-core/command_line/own_folder.h"
 #include "astra-core/sweep/execution/slurm_queue.h"
 #include "astra-core/sweep/sweep_points.h"
 #include "fmt/core.h"
@@ -33,6 +32,14 @@ constexpr std::string_view kUsage =
     "max-bytes: \"${size}\"}\n"
     "\n"
     "Commands:\n";
+
+constexpr CommandExample kExamples[] = {
+    {"simai_sweep run sweep.yaml --dry-run",
+     "The points of a sweep, and what they may take:"},
+    {"simai_sweep run sweep.yaml",
+     "All points; the results go to results/sweep:"},
+    {"simai_sweep compare results/sweep --top 5", "The best five points:"},
+};
 
 // The options of one command after those of another.
 template <size_t m, size_t n>
@@ -123,14 +130,6 @@ constexpr SweepCommand kCommands[] = {
 };
 
 constexpr int64_t kPsPerMs = 1'000'000'000;
-
-// The folder that the executable which runs now is in.
-std::string OwnFolder() {
-  char path[4096];
-  const ssize_t size = readlink("/proc/self/exe", path, sizeof(path));
-  const std::string_view own(path, size > 0 ? static_cast<size_t>(size) : 0);
-  return std::string(own.substr(0, own.rfind('/')));
-}
 
 // The bytes that option `name` says, `otherwise` if it is not given.
 absl::StatusOr<int64_t> ReadBytes(const CommandLine& flags,
@@ -258,8 +257,10 @@ std::string SimaiSweepHelp() {
                          command.help);
   }
   usage += "\nsimai_sweep COMMAND --help lists the options of a command.\n";
-  return HelpText(usage, {});
+  return HelpText(usage, {}) + ExamplesText(kExamples);
 }
+
+absl::Span<const CommandExample> SimaiSweepExamples() { return kExamples; }
 
 std::string SweepCommandHelp(const SweepCommand& command) {
   return HelpText(fmt::format("usage: simai_sweep {} {} [options]\n\n{}{}.\n",

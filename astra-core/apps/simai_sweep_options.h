@@ -33,6 +33,9 @@ absl::Span<const SweepCommand> SweepCommands();
 std::string SimaiSweepHelp();
 std::string SweepCommandHelp(const SweepCommand& command);
 
+// The examples that simai_sweep --help ends with.
+absl::Span<const CommandExample> SimaiSweepExamples();
+
 // Errors: InvalidArgument for an unknown command, with the nearest.
 absl::StatusOr<const SweepCommand*> FindSweepCommand(std::string_view name);
 

@@ -257,4 +257,17 @@ std::string HelpText(std::string_view usage,
   return text;
 }
 
+std::string ExamplesText(absl::Span<const CommandExample> examples) {
+  std::string text = "\nExamples:\n";
+  for (const CommandExample& example : examples) {
+    AppendFormat(&text, "  {}\n    ", example.purpose);
+    for (const char character : example.command) {
+      text += character;
+      if (character == '\n') text += "    ";
+    }
+    text += '\n';
+  }
+  return text;
+}
+
 }  // namespace astra

@@ -30,6 +30,13 @@ struct OptionSpec {
   std::string_view help;   // One line.
 };
 
+// A command that works as it is written, for --help and the manual.
+struct CommandExample {
+  // May span lines, each but the last with a backslash at its end.
+  std::string_view command;
+  std::string_view purpose;  // Ends with a colon; the command follows it.
+};
+
 // The options of a program and those that all programs have.
 std::vector<OptionSpec> WithCommonOptions(absl::Span<const OptionSpec> options);
 
@@ -74,6 +81,9 @@ class CommandLine {
 // The text of --help: `usage`, then the options under their headings.
 std::string HelpText(std::string_view usage,
                      absl::Span<const OptionSpec> options);
+
+// Returns the last section of --help: each purpose with its command below it.
+std::string ExamplesText(absl::Span<const CommandExample> examples);
 
 }  // namespace astra
 

@@ -68,18 +68,37 @@ _PROGRAM_read() {
       [[ $word != *[\<\>] ]] || takes='file' words=()
     elif [[ ! $command ]]; then
       command=$word
+      _PROGRAM_table "$command" '' # Sets `delegate`.
     else
       operand=$((operand + 1))
     fi
   done
 }
 
+# Completes what follows a command that stands for the program $delegate: as if
+# this program were called with it.
+_PROGRAM_delegate() {
+  local line=${COMP_LINE:0:COMP_POINT}
+  COMPREPLY=()
+  [[ ${COMP_WORDS[1]} == "$command" ]] || return 0
+  line=${line#*"${COMP_WORDS[0]}"}
+  COMP_LINE=$delegate${line#*"$command"}
+  COMP_POINT=${#COMP_LINE}
+  COMP_WORDS=("$delegate" "${COMP_WORDS[@]:2}")
+  COMP_CWORD=$((COMP_CWORD - 1))
+  "_$delegate"
+}
+
 _PROGRAM() {
   local IFS=$' \t\n' redirection='^[0-9&]*[<>]' typed=() piece=''
   local names=() operands=() option='' takes='' words=()
-  local command='' operand=0 given=' ' word
+  local command='' delegate='' operand=0 given=' ' word
   _PROGRAM_split
   _PROGRAM_read
+  if [[ $delegate ]]; then
+    _PROGRAM_delegate
+    return
+  fi
 
   local value=${typed[-1]} stem='' kept=''
   # Readline replaces only what stands behind the last "=" or ":".

@@ -163,6 +163,12 @@ std::string BashOptions(const ShellProgram& program,
   return text + fmt::format("{}esac\n", indent);
 }
 
+// Returns the kind of an operand, for the completion.
+std::string_view OperandKind(std::string_view operand) {
+  if (Contains(operand, "COMMAND")) return "word";
+  return Contains(operand, "FOLDER") ? "folder" : "yaml";
+}
+
 // The same behind each command, and behind none.
 std::string BashCommands(const ShellProgram& program) {
   constexpr std::string_view kIndent = "      ";
@@ -175,15 +181,36 @@ std::string BashCommands(const ShellProgram& program) {
       "  case $1 in\n    '')\n{0}operands=(word)\n{1}{2}{0};;\n", kIndent,
       BashArray(kIndent, "words", commands), BashOptions(program, {}, kIndent));
   for (const ShellCommand& command : program.commands) {
+    if (!command.program.empty()) {
+      text += fmt::format("    {}) delegate={} ;;\n", command.name,
+                          command.program);
+      continue;
+    }
     std::vector<std::string> kinds;
     for (const std::string& operand : Split(command.operands, " ")) {
-      kinds.emplace_back(Contains(operand, "FOLDER") ? "folder" : "yaml");
+      kinds.emplace_back(OperandKind(operand));
     }
-    text += fmt::format("    {1})\n{2}{3}{0};;\n", kIndent, command.name,
-                        BashArray(kIndent, "operands", kinds),
+    text += fmt::format("    {})\n{}", command.name,
+                        BashArray(kIndent, "operands", kinds));
+    if (Contains(command.operands, "COMMAND")) {
+      text += BashArray(kIndent, "words", commands);
+    }
+    text += fmt::format("{1}{0};;\n", kIndent,
                         BashOptions(program, command.options, kIndent));
   }
   return text + "  esac\n";
+}
+
+// Returns commands that load the completions which commands are delegated to.
+// They lie beside that of `program`.
+std::string BashDelegates(const ShellProgram& program) {
+  std::string text;
+  for (const ShellCommand& command : program.commands) {
+    if (command.program.empty()) continue;
+    text += fmt::format("source \"${{BASH_SOURCE[0]%{}}}{}\"\n", program.name,
+                        command.program);
+  }
+  return text;
 }
 
 // Roff takes these for something else, and prints others for the last four.
@@ -333,12 +360,12 @@ std::string Summary(std::string_view description) {
   return LowerCase(summary.substr(0, 1)) + summary.substr(1);
 }
 
-std::string RoffExamples(absl::Span<const ShellTerm> examples) {
+std::string RoffExamples(absl::Span<const CommandExample> examples) {
   std::string text;
-  for (const ShellTerm& example : examples) {
+  for (const CommandExample& example : examples) {
     text += text.empty() ? ".SH EXAMPLES\n" : ".PP\n";
-    text += fmt::format("{}.PP\n.RS 4\n.nf\n", RoffText(example.help));
-    for (const std::string& line : Split(example.name, "\n")) {
+    text += fmt::format("{}.PP\n.RS 4\n.nf\n", RoffText(example.purpose));
+    for (const std::string& line : Split(example.command, "\n")) {
       text += RoffLine(line);
     }
     text += ".fi\n.RE\n";
@@ -370,7 +397,8 @@ std::string BashCompletion(const ShellProgram& program) {
   text += program.commands.empty() ? BashOptions(program, program.options, "  ")
                                    : BashCommands(program);
   text += "}\n";
-  return text + Replaced(CompletionFunctions(), "PROGRAM", program.name);
+  text += Replaced(CompletionFunctions(), "PROGRAM", program.name);
+  return text + BashDelegates(program);
 }
 
 std::string ManPage(const ShellProgram& program, std::string_view version) {

@@ -29,9 +29,13 @@ struct ShellValues {
 // PROGRAM NAME OPERANDS [options]
 struct ShellCommand {
   std::string_view name;
-  std::string_view operands;  // "SWEEP", "FOLDER [FOLDER]".
-  std::string_view help;      // One line.
-  absl::Span<const OptionSpec> options;
+  // "SWEEP", "FOLDER [FOLDER]"; "COMMAND" is the name of another command.
+  std::string_view operands;
+  std::string_view help;  // One line.
+  absl::Span<const OptionSpec> options = {};
+  // The installed program that the command stands for, if it is one. Bash then
+  // completes what follows the command as it does behind this program.
+  std::string_view program = {};
 };
 
 struct ShellProgram {
@@ -46,7 +50,7 @@ struct ShellProgram {
   // For the manual only.
   std::vector<ShellTerm> exit_codes = {};
   std::vector<ShellTerm> files = {};
-  std::vector<ShellTerm> examples = {};        // Command lines.
+  absl::Span<const CommandExample> examples = {};
   std::vector<std::string_view> related = {};  // Other programs.
 };
 
@@ -54,7 +58,9 @@ struct ShellProgram {
 // bash-completion where it is installed. It offers what may follow: commands,
 // options that are not there yet, values. A value that --help calls FILE or
 // LOG is a file, one called DIR a folder, "FILE,..." files with commas between.
-// Of operands, FOLDER is a folder and any other a YAML file.
+// Of operands, FOLDER is a folder, COMMAND a command, and any other a YAML
+// file. The files of programs that commands stand for must lie in the same
+// folder.
 //
 // Requires: each of `values` is of an option, and has no blanks.
 std::string BashCompletion(const ShellProgram& program);

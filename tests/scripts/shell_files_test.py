@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import unittest
 
@@ -78,6 +79,19 @@ SPELLINGS = {
     "gen_workload --framework": {"Megatron", "DeepSpeed", "DeepSeek"},
     "gen_workload --dtype": {"bf16", "fp16"},
 }
+# A log of nccl-tests, which an example reads. Shortened from g2_auto.log of
+# https://github.com/waynehacking8/nccl-collectives-bench.
+LOG = """\
+NCCL version 2.29.2+cuda13.1
+# Collective test starting: all_reduce_perf
+#  Rank  0 Group  0 Pid 1 on node1 device  0 [0000:41:00] NVIDIA H100 80GB HBM3
+#  Rank  1 Group  0 Pid 1 on node1 device  1 [0000:44:00] NVIDIA H100 80GB HBM3
+ 8589934592 2147483648 float sum -1 24730.0 347.35 347.35 0 24747.1 347.11 \
+347.11 0
+"""
+# In a man page: what an example is for, and its command.
+EXAMPLE = re.compile(
+    r"(?:\.PP\n)?([^.]+?)\n\.PP\n\.RS 4\n\.nf\n(.*?)\.fi\n\.RE\n", re.S)
 # The escapes of roff that there are.
 ESCAPES = {
     "\\(aq": "'", "\\(ga": "`", "\\(ha": "^", "\\(ti": "~", "\\(dq": '"',
@@ -85,6 +99,9 @@ ESCAPES = {
 }  # fmt: skip
 SWEEP_COMMANDS = [[name] for name in (
     "run", "resume", "retry", "status", "export", "compare")]  # fmt: skip
+# The commands whose options with values are compared. That of simai has none:
+# bash completes its program.
+COMMANDS = {"simai_sweep": "run", "simai": "topo"}
 # Takes any text. What is offered are GPUs.
 ANY_TEXT = {"gen_topo --gpu-type": ["gen_workload", *MODEL, "--gpu"]}
 
@@ -226,13 +243,46 @@ class CompletionTest(ShellTest):
         self.assertEqual(self.completions("simai_sweep compare d d ")[0][0],
                          "--top")
 
+    def test_offers_the_commands_of_simai(self):
+        commands = ["topo", "workload", "analyze", "simulate", "collective",
+                    "sweep", "help"]
+        self.assert_offers("simai ", *commands)
+        self.assert_offers("simai he", "help")
+        self.assert_offers("simai --v", "--version")
+        self.assert_offers("simai help ", *commands)
+        self.assert_offers("simai help s", "simulate", "sweep")
+        self.assert_offers("simai no-such ")
+
+    def test_offers_behind_a_command_of_simai_what_its_program_does(self):
+        self.touch("my file.txt", "my-file.txt", "a.csv", "s.yaml")
+        for command, program, rests in (
+            ("topo", "gen_topo",
+             ["", "-to", "--topology=D", "-topo NVL --d", "-topo D"]),
+            ("workload", "gen_workload",
+             ["--gpu ", "-m llama3-", "--operator-table=a.csv,"]),
+            ("analyze", "simai_analytical", ["-w m", "-w 'my f", "-v "]),
+            ("simulate", "simai_simulator", ["--backend=f", "-w my\\ fi"]),
+            ("collective", "simai_collective", ["--op ALL_R", "--sys"]),
+            ("sweep", "simai_sweep",
+             ["", "re", "run ", "run s.yaml --sch", "run --scheduler=s"]),
+        ):  # fmt: skip
+            expected = self.completions(*(f"{program} {r}" for r in rests))
+            self.assertEqual(
+                self.completions(*(f"simai {command} {r}" for r in rests)),
+                expected)
+            # Blanks and the path of the program are no part of the command.
+            self.assertEqual(
+                self.completions(*(f"simai  {command}  {r}" for r in rests)),
+                expected)
+            self.assertNotIn([], expected)
+
 
 class ValuesTest(ShellTest):
     def offered(self):
         """Returns the values offered, by "PROGRAM --OPTION"."""
         offered = {}
         for program in programs():
-            command = "run" if program == "simai_sweep" else ""
+            command = COMMANDS.get(program, "")
             source = SHARE / "bash-completion" / "completions" / program
             script = LIST_VALUES.replace("PROGRAM", program)
             done = subprocess.run(
@@ -299,7 +349,9 @@ class ManPageTest(ShellTest):
                 done = run(program, *command, "--help", cwd=self.folder)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 options = list(OPTION.finditer(done.stdout))
-                self.assertGreater(len(options), 4)
+                # Those of simai are those that every program has.
+                fewest = 2 if program == "simai" else 5
+                self.assertGreaterEqual(len(options), fewest)
                 for match in options:
                     line = " ".join(match.group().split())
                     self.assertIn(f".TP {line} ", page, program)
@@ -349,25 +401,38 @@ class ManPageTest(ShellTest):
                 self.assertIn(f"results/NAME/{path.name}\n",
                               self.plain(command[0]))
 
-    def test_gives_examples_that_are_tested(self):
-        """Those of README.md are; those of simai_sweep lack only a file."""
-        readme = ROOT.joinpath("README.md").read_text("utf-8")
-        readme = " ".join(readme.replace("\\\n>", "").split())
+    def examples(self, program):
+        """Returns (what it is for, its command) of each example."""
+        section = self.plain(program).split("\n.SH EXAMPLES\n")[1]
+        return EXAMPLE.findall(section.split(".SH ")[0])
+
+    def test_gives_the_examples_that_help_ends_with(self):
         for program in programs():
-            section = self.plain(program).split("\n.SH EXAMPLES\n")[1]
-            examples = re.findall(r"^\.nf\n(.*?)^\.fi$", section,
-                                  re.M | re.S)
-            self.assertGreater(len(examples), 1)
-            for example in examples:
-                example = " ".join(example.replace("\\\n", "").split())
-                self.assertTrue(example.startswith(program), example)
-                if program == "simai_sweep":
-                    done = run(*example.split(), cwd=self.folder)
-                    self.assertEqual(done.returncode, 2, example)
-                    self.assertRegex(done.stderr, "(?i)no such|holds no",
-                                     example)
-                else:
-                    self.assertIn(f" $ {example} ", readme)
+            text = "\nExamples:\n"
+            for purpose, command in self.examples(program):
+                text += f"  {purpose}\n{textwrap.indent(command, ' ' * 4)}"
+            done = run(program, "--help", cwd=self.folder)
+            self.assertTrue(done.stdout.endswith(text), f"{program}: {text}")
+            self.assertLess(max(map(len, text.splitlines())), 81)
+
+    def test_gives_examples_that_work_one_after_the_other(self):
+        """Besides, they read a log, and the sweep that --help shows."""
+        text = run("simai_sweep", "--help", cwd=self.folder).stdout
+        sweep = text.split("the shortest:\n\n")[1].split("\n\n")[0]
+        self.folder.joinpath("sweep.yaml").write_text(
+            textwrap.dedent(sweep), encoding="utf-8")
+        self.folder.joinpath("two_gpus.log").write_text(LOG, encoding="utf-8")
+        environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
+        for program in programs():
+            examples = self.examples(program)
+            self.assertGreater(len(examples), 1, program)
+            for _, command in examples:
+                self.assertEqual(command.split()[0], program)
+                done = subprocess.run(
+                    ["bash", "-c", command], cwd=self.folder, env=environment,
+                    capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, command), (0, command),
+                                 done.stderr)
 
 
 class Terminal:
@@ -446,6 +511,10 @@ class TerminalTest(ShellTest):
                                                        "a.csv,b.csv"],
             "simai_sweep ru\ts\t--sch\ts\t": ["run", "s.yaml", "--scheduler",
                                               "slurm"],
+            "simai to\t-to\tD\t": ["topo", "-topo", "DCN+"],
+            "simai analyze -w my\t-n c\t": ["analyze", "-w", "my file.txt",
+                                            "-n", "c=d:e.txt"],
+            "simai sw\tru\ts\t": ["sweep", "run", "s.yaml"],
         }.items():  # fmt: skip
             self.assertEqual(self.terminal.type(keys), arguments, keys)
 

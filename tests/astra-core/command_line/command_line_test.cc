@@ -178,5 +178,18 @@ TEST(HelpTextTest, ListsTheOptionsUnderTheirHeadings) {
       "stop\n");
 }
 
+TEST(ExamplesTextTest, IndentsEveryLineOfACommand) {
+  constexpr CommandExample kTwo[] = {{"program --ro", "One line:"},
+                                     {"program \\\n  --ro", "Two lines:"}};
+  EXPECT_EQ(ExamplesText(kTwo),
+            "\n"
+            "Examples:\n"
+            "  One line:\n"
+            "    program --ro\n"
+            "  Two lines:\n"
+            "    program \\\n"
+            "      --ro\n");
+}
+
 }  // namespace
 }  // namespace astra

@@ -22,20 +22,22 @@ constexpr OptionSpec kOptions[] = {
     {"now", "", "", "Output", "at once"},
 };
 
+constexpr CommandExample kExamples[] = {{"paint_it -k a", "So:"},
+                                        {"paint_it \\\n  -k b", "Or:"}};
+
 constexpr OptionSpec kOther[] = {{"now", "n", "NAME", "Time", "when"}};
 
 ShellProgram Painter() {
-  return {
-      .name = "paint_it",
-      .help =
-          "usage: paint_it -k NAME\n       paint_it --now\n\n"
-          "Paints it. Or\nnot.\n\nMore.\n",
-      .options = kOptions,
-      .values = {{"kind", {{"DCN+", "round"}, {"a;b", ""}}}},
-      .exit_codes = {{"0", "Fine."}},
-      .files = {{"out.csv", "What came."}},
-      .examples = {{"paint_it -k a", "So:"}, {"paint_it \\\n  -k b", "Or:"}},
-      .related = {"gen_topo", "other"}};
+  return {.name = "paint_it",
+          .help =
+              "usage: paint_it -k NAME\n       paint_it --now\n\n"
+              "Paints it. Or\nnot.\n\nMore.\n",
+          .options = kOptions,
+          .values = {{"kind", {{"DCN+", "round"}, {"a;b", ""}}}},
+          .exit_codes = {{"0", "Fine."}},
+          .files = {{"out.csv", "What came."}},
+          .examples = kExamples,
+          .related = {"gen_topo", "other"}};
 }
 
 ShellProgram Sweeper() {
@@ -44,6 +46,16 @@ ShellProgram Sweeper() {
           .commands = {{"go", "SWEEP", "do it", kOptions},
                        {"wait", "FOLDER [FOLDER]", "later", kOther}},
           .values = {{"now", {{"soon", ""}, {"late", ""}}}}};
+}
+
+ShellProgram Caller() {
+  return {.name = "call",
+          .help = "usage: call COMMAND\n\nCalls.\n",
+          .commands = {{.name = "paint",
+                        .operands = "[options]",
+                        .help = "paint it",
+                        .program = "paint_it"},
+                       {.name = "help", .operands = "COMMAND", .help = "say"}}};
 }
 
 // What stands before the functions that are the same for all programs.
@@ -100,6 +112,21 @@ TEST(BashCompletionTest, KnowsTheOptionsAndOperandsOfEachCommand) {
           words=(soon late)
           ;;
 )"));
+}
+
+TEST(BashCompletionTest, DelegatesCommandsThatStandForPrograms) {
+  const std::string table = Table(Caller());
+  EXPECT_THAT(table, HasSubstr("\n    paint) delegate=paint_it ;;\n"));
+  EXPECT_THAT(table, HasSubstr(R"(
+    help)
+      operands=(word)
+      words=(paint help)
+      names=('--help -h' --version)
+)"));
+  EXPECT_THAT(BashCompletion(Caller()),
+              EndsWith("\ncomplete -F _call call\n"
+                       "source \"${BASH_SOURCE[0]%call}paint_it\"\n"));
+  EXPECT_THAT(BashCompletion(Sweeper()), Not(HasSubstr("source")));
 }
 
 TEST(BashCompletionTest, NamesItsFunctionsAfterTheProgram) {
