@@ -226,7 +226,7 @@ absl::Status CheckTokens(int64_t sequences, int64_t positions) {
 namespace {
 
 absl::Status CheckRules(const ModelSpec& model, const TrainingSetup& setup) {
-  // The layout by itself first: data() divides by it.
+  // The layout is checked first, because data() divides by it.
   const ParallelSizes sizes = {.num_ranks = setup.world_size,
                                .tensor = setup.tensor,
                                .context = setup.context,
