@@ -77,8 +77,8 @@ absl::Status CheckInference(const ModelSpec& model,
   return absl::OkStatus();
 }
 
-// Moves the shared experts before the dispatch of tokens, where inference runs
-// them.
+// Moves the shared experts before the router, where inference runs them: tokens
+// are not yet under way then.
 std::vector<MockModule> InferredBlock(const ModelSpec& model, int64_t layer,
                                       const ModuleContext& context) {
   std::vector<MockModule> modules = BlockModules(model, layer, context);
