@@ -115,7 +115,7 @@ bool CsvReader::ReadRow(std::vector<CsvCell>* row) {
     if (!status_.ok() || !ReadCell(&cell)) return false;
     row->push_back(std::move(cell));
     if (EndsLine()) break;
-    ++next_;  // The comma.
+    ++next_;  // Skips the comma.
   }
   PassLineEnd();
   return true;

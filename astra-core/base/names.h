@@ -11,8 +11,8 @@
 
 namespace astra {
 
-// Returns `text` in double quotes for a one-line message. Characters that cannot
-// be printed are escaped, and long text is cut.
+// Returns `text` in double quotes for a one-line message. Characters that
+// cannot be printed are escaped, and long text is cut.
 std::string Quoted(std::string_view text);
 
 // Returns `text` with control characters escaped, except those in `kept`. Use

@@ -21,10 +21,8 @@ namespace astra {
 
 // One option that a program accepts; each program has a table of these.
 struct OptionSpec {
-  // Long name, with hyphens: "nics-per-asw".
-  std::string_view name;  // Our long name, with hyphens: "nics-per-asw".
-  // Other names, as shown in --help: "g_p_s n_p_s".
-  std::string_view aliases;  // Other names, as in --help: "g_p_s n_p_s".
+  std::string_view name;     // Long name, with hyphens: "nics-per-asw".
+  std::string_view aliases;  // Other names, as shown in --help: "g_p_s n_p_s".
   // Name of the value in --help; empty for a flag. A value in brackets, such as
   // "[0|1]", is optional; without it the value is "1".
   std::string_view value;

@@ -29,8 +29,7 @@ struct ShellValues {
 // A command, called as: PROGRAM NAME OPERANDS [options]
 struct ShellCommand {
   std::string_view name;
-  // Such as "SWEEP" or "FOLDER [FOLDER]".
-  std::string_view operands;  // "SWEEP", "FOLDER [FOLDER]".
+  std::string_view operands;  // Such as "SWEEP" or "FOLDER [FOLDER]".
   std::string_view help;      // Help text of one line.
   absl::Span<const OptionSpec> options;
 };

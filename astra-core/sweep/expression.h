@@ -85,8 +85,7 @@ class Expression {
     kOr,   // Disjunction of any number of operands.
     kAnd,  // Conjunction of any number of operands.
     kNot,
-    // Operand 0 equals one of the others; also stands for "==".
-    kIn,  // The first is equal to one of the others: "==", too.
+    kIn,  // Operand 0 equals one of the others; also stands for "==".
     kNotIn,
     kLess,
     kLessOrEqual,
@@ -99,7 +98,7 @@ class Expression {
     kFloorDivide,
     kRemainder,
     kNegate,
-    kAffirm,  // "+x".  // Unary plus: "+x".
+    kAffirm,  // Unary plus: "+x".
     kMin,
     kMax,
   };

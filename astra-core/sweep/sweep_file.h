@@ -55,7 +55,7 @@ struct SweepDefinition {
   std::string name;
   TextPattern value;
   // Place in the sweep file, "FILE:LINE:COLUMN", for messages.
-  std::string where;  // "FILE:LINE:COLUMN", for messages.
+  std::string where;
 };
 
 struct SweepRule {
@@ -67,11 +67,10 @@ struct SweepRule {
 
 struct SweepOption {
   std::string name;  // Long name of the program's option.
-  // The option is a flag; its value is "true" or "false".
-  bool is_flag;     // Then the value is "true" or "false".
-  bool is_file;     // The value may name a file.
-  bool is_list;     // The value may name a file, or several with commas.
-  bool must_exist;  // The value must name an existing file.
+  bool is_flag;      // The option is a flag; its value is "true" or "false".
+  bool is_file;      // The value may name a file.
+  bool is_list;      // The value may name a file, or several with commas.
+  bool must_exist;   // The value must name an existing file.
   TextPattern value;
   std::string where;
 };

@@ -15,8 +15,7 @@ namespace astra {
 // Modules whose parameters are gathered together and whose gradients are
 // reduced together: a block, the embedding, or the norm and the logits.
 struct TrainedUnit {
-  // "block", "embedding" or "logits".
-  std::string_view name;  // "block", "embedding", "logits".
+  std::string_view name;  // "block", "embedding" or "logits".
   std::vector<MockModule> modules;
 };
 

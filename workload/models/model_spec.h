@@ -124,7 +124,8 @@ struct ModelSpec {
   // Exactly one of these two kinds is present.
   std::optional<FullAttention> full_attention;
   std::optional<LatentAttention> latent_attention;
-  std::optional<LinearAttention> linear_attention;  // Requires full attention.
+  std::optional<LinearAttention>
+      linear_attention;  // Used beside full attention.
 
   FeedForward feed_forward;
   std::optional<Experts> experts;

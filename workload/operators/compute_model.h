@@ -21,8 +21,7 @@ enum class TimeSource : uint8_t {
   kCarriedOver,   // From another GPU, scaled by what bounds it on both.
   kRoofline,      // From the calibrated formulas in roofline.h.
 };
-// Returns "measured", ...
-std::string_view Name(TimeSource source);  // "measured", ...
+std::string_view Name(TimeSource source);  // Returns "measured", ...
 
 struct OperatorTime {
   TimePs time;

@@ -22,8 +22,7 @@ constexpr Precision kPrecisions[] = {Precision::kFp32, Precision::kBf16,
 constexpr size_t IndexOf(Precision precision) {
   return static_cast<size_t>(precision);
 }
-// Returns "fp32", ...
-std::string_view Name(Precision precision);  // "fp32", "bf16", "fp8".
+std::string_view Name(Precision precision);  // Returns "fp32", ...
 int64_t BytesOf(Precision precision);        // Returns 4, 2 or 1.
 
 // The shares of the peaks that kernels reach; 1 is the peak itself.
@@ -61,7 +60,7 @@ struct GpuSpec {
   std::string name;
   std::vector<std::string> aliases;
   std::vector<std::string> sources;
-  std::string architecture;  // "Hopper".  // Such as "Hopper".
+  std::string architecture;  // Such as "Hopper".
   int64_t num_sms = 0;
   double clock_mhz = 0;  // Boost clock.
   // Dense products, by Precision; 0: no such unit.

@@ -74,8 +74,7 @@ OperatorShape Addition(const Row& row) {
 }
 
 struct Timed {
-  // Part between "time_stats." and ".median".
-  std::string_view column;  // Between "time_stats." and ".median".
+  std::string_view column;  // Part between "time_stats." and ".median".
   std::string_view name;    // Name of the operator.
   OperatorShape (*shape)(const Row&);
 };

@@ -29,8 +29,7 @@ struct PointCost {
   // Peak memory of the largest of the run's processes.
   double peak_memory_mib = 0;
   std::string host;
-  // End of the run in UTC, such as "2026-01-31T12:00:00Z".
-  std::string ended;  // "2026-01-31T12:00:00Z".
+  std::string ended;  // End of the run in UTC, such as "2026-01-31T12:00:00Z".
   int64_t attempts = 1;
 };
 

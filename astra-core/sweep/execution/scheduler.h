@@ -30,10 +30,8 @@ struct LocalOptions {
 struct SlurmOptions {
   std::string partition;  // Partition; empty: the cluster's default, as below.
   std::string account;
-  // Time limit of a task, as sbatch reads it: "01:00:00".
-  std::string time;  // Of a task, as sbatch takes it: "01:00:00".
-  // Memory of a task, as sbatch reads it: "4G".
-  std::string memory;  // Of a task, as sbatch takes it: "4G".
+  std::string time;    // Time limit of a task, as sbatch reads it: "01:00:00".
+  std::string memory;  // Memory of a task, as sbatch reads it: "4G".
   std::string sbatch;  // Further options of sbatch, separated by spaces.
   // Most tasks that run at once; 0: as many as Slurm gives.
   int64_t throttle = 0;
@@ -69,7 +67,7 @@ struct SweepEvents {
   // Called at most a few times a second with the number of points that run now,
   // among those that were started and are not over.
   std::function<void(int64_t running)> on_running;
-  // Called at most once, with one line of information for a person.
+  // Called with a line of information for a person.
   std::function<void(std::string_view)> on_note;
 };
 

@@ -14,8 +14,7 @@
 namespace astra {
 namespace {
 
-// The letters "SiMS".
-constexpr int64_t kApplicationId = 0x53694d53;  // "SiMS".
+constexpr int64_t kApplicationId = 0x53694d53;  // The letters "SiMS".
 constexpr int kBusyTimeoutMs = 10'000;
 
 absl::Status ErrorOf(const std::string& path, int code,

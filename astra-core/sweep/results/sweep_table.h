@@ -49,16 +49,14 @@ struct SweepRow {
 
 struct SweepTable {
   std::string name;
-  // Program of the runs, such as "simai_analytical".
-  std::string program;  // Of the runs: "simai_analytical".
+  std::string program;  // Program of the runs, such as "simai_analytical".
   std::string version;  // Version of the programs; empty where none has run.
   // Names as in SweepPoints::variables: the first num_axes are the axes.
   // axis_values holds the steps of each axis in the order of the sweep file.
   std::vector<std::string> variables;
   size_t num_axes = 0;
   std::vector<std::vector<std::string>> axis_values;
-  // If true, the last axis is "seed".
-  bool has_repeats = false;  // Then the last axis is "seed".
+  bool has_repeats = false;  // If true, the last axis is "seed".
   std::vector<std::string> metrics;
   // At least one; the first ranks the rows.
   std::vector<SweepObjective> objectives;
