@@ -37,8 +37,7 @@ MockModule CrossEntropy(int64_t vocabulary, const ModuleContext& context) {
   // Bytes for each logit, by single kernels in FP32:
   //
   //   forward   38: convert; maximum; difference, in place; exponential, in
-  //   place;
-  //             sum; quotient, in place
+  //             place; sum; quotient, in place
   //   backward  12: scale the quotient and convert it back
   //
   // The FP32 values are kept. Beside them there are only the logits, or later

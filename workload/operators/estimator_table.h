@@ -29,8 +29,7 @@
 // out:
 //
 //   - the backward pass of products: the tables give one time for two products;
-//   - the backward pass of the embedding, which clears a table of all
-//   gradients;
+//   - the backward pass of the embedding, which clears all gradients;
 //   - the backward pass of res_add, which repeats the forward one;
 //   - with a warning, a backward pass of attention that is faster than the
 //     forward one, though it has 2.5 times the FLOPs;

@@ -24,8 +24,7 @@ namespace astra {
 //                  factor of 2 apart and differ from the shape and from each
 //                  other in only one dimension
 //   kInterpolated  the nearest sample on this GPU, scaled, where every
-//   dimension
-//                  is within the measured range
+//                  dimension is within the measured range
 //   kExtrapolated  the nearest sample on this GPU, scaled, where a dimension is
 //                  outside the measured range
 //   kCarriedOver   the nearest sample on another GPU, scaled, where every

@@ -14,11 +14,11 @@
 //                            the place after
 //   WeightGradient           the InputGradient of the same place
 //
-// The table uses p stages, v chunks per stage, m micro-batches, f, b and w for
-// the times of a chunk's forward, input gradient and weight gradient, and B = b
-// + w. Messages take no time. The bubble is the time of an iteration less the
-// work of a stage, which is v m (f + B), in dualpipe m (f + B). Memory counts
-// the chunks whose forward has run and whose backward, with the weight
+// The table uses p stages, v chunks per stage, m micro-batches, and f, b and w
+// for the times of a chunk's forward, input gradient and weight gradient, with
+// B = b + w. Messages take no time. The bubble is the time of an iteration less
+// the work of a stage, which is v m (f + B), in dualpipe m (f + B). Memory
+// counts the chunks whose forward has run and whose backward, with the weight
 // gradient, has not.
 //
 //   schedule     bubble                   most memory of stage s
@@ -30,9 +30,11 @@
 //   zb-v         (p - 1) f                2 p
 //   dualpipe     (p / 2 - 1) (f + b - w)  p + 1
 //
-// The first three rows hold for all times. zb-h1 requires m >= p, w <= f and w
-// <= b; zb-v requires m >= 2 p - 1 and f = b = w; dualpipe requires f = b and w
-// <= f.
+// The first three rows hold for all times. The others have conditions:
+//
+//   zb-h1     m >= p, w <= f and w <= b
+//   zb-v      m >= 2 p - 1 and f = b = w
+//   dualpipe  f = b and w <= f
 
 #ifndef WORKLOAD_PIPELINE_SCHEDULE_H_
 #define WORKLOAD_PIPELINE_SCHEDULE_H_
@@ -104,6 +106,7 @@ inline constexpr int64_t kMaxPipelineSize = int64_t{1} << 24;
 
 // Checks that all sizes are from 1 to kMaxPipelineSize. A schedule also
 // requires, with InvalidArgument naming the rule otherwise:
+//
 //   gpipe, 1f1b, zb-h1  1 chunk;
 //   interleaved         2 or more chunks, 2 or more stages, and micro-batches
 //                       that are a multiple of the stages;

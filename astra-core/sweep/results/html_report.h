@@ -15,8 +15,7 @@ namespace astra {
 //   - the best configuration, its breakdown of time and its commands;
 //   - a table of all rows that sorts by any column and filters by the values of
 //     each axis and by state;
-//   - a heat map of any metric over any two axes (each cell shows its best
-//   row);
+//   - a heat map of any metric over any two axes (best row of each cell);
 //   - the Pareto front of any two metrics;
 //   - the failed points with their reasons.
 //

@@ -9,9 +9,8 @@
 //   computed_metrics  {"cost": "gpus * iteration_ms", ...}
 //   requirements      ["reserved_memory_gib <= 74.5", ...]; may be missing
 //   allows_misfits    true or false; missing: false
-//   objectives        {"iteration_ms": "minimize", ...}; the first ranks the
-//   rows metrics           ["iteration_ms", ...]: the metrics of the view
-//   "results"
+//   objectives        {"iteration_ms": "minimize", ...}; the first ranks rows
+//   metrics           ["iteration_ms", ...]: the metrics of the view "results"
 
 #ifndef ASTRA_CORE_SWEEP_RESULTS_STORED_SWEEP_H_
 #define ASTRA_CORE_SWEEP_RESULTS_STORED_SWEEP_H_
