@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
@@ -80,6 +81,25 @@ std::string MistakeOf(const ModuleMemory& memory) {
   return "";
 }
 
+// Returns what is wrong with that of module `m` which only the layers of
+// SimAI's text have; empty if nothing is.
+std::string MistakeOfLayer(const ProgramParts& parts, size_t m) {
+  const auto& [update, rerun_from] =
+      std::tie(parts.modules[m].update, parts.modules[m].rerun_from);
+  if (update < TimePs(0) || update > Program::kMaxCompute) {
+    return fmt::format("the update takes {}, expected 0 to {}", update,
+                       Program::kMaxCompute);
+  }
+  if (rerun_from && rerun_from->index() > m) {
+    return fmt::format("it reruns modules from {} on, which is behind it",
+                       *rerun_from);
+  }
+  const bool is_plain = update == TimePs(0) && !rerun_from;
+  if (is_plain || parts.schedule == PipelineSchedule::kSimai) return "";
+  return fmt::format("schedule {} has neither updates nor reruns",
+                     Name(parts.schedule));
+}
+
 absl::Status CheckModules(const ProgramParts& parts) {
   std::set<std::string_view> names;
   for (size_t m = 0; m < parts.modules.size(); ++m) {
@@ -106,20 +126,10 @@ absl::Status CheckModules(const ProgramParts& parts) {
             fmt::format("{}: {}", Place(module, pass, i), mistake));
       }
     }
-    if (module.update < TimePs(0) || module.update > Program::kMaxCompute) {
+    const std::string misplaced = MistakeOfLayer(parts, m);
+    if (!misplaced.empty()) {
       return FieldError(
-          path, fmt::format("module {}: the update takes {}, expected 0 to {}",
-                            Quoted(module.name), module.update,
-                            Program::kMaxCompute));
-    }
-    const bool is_plain = module.update == TimePs(0) && !module.rerun_from;
-    const bool reruns_earlier =
-        !module.rerun_from || module.rerun_from->index() <= m;
-    if ((!is_layer && !is_plain) || !reruns_earlier) {
-      return FieldError(path,
-                        fmt::format("module {}: schedule {} has neither "
-                                    "updates nor reruns of modules",
-                                    Quoted(module.name), Name(parts.schedule)));
+          path, fmt::format("module {}: {}", Quoted(module.name), misplaced));
     }
     const std::string mistake = MistakeOf(module.memory);
     if (!mistake.empty()) {

@@ -2,9 +2,9 @@
 //
 //   AppendFormat(&text, "{},{}\n", rank, bytes);
 //
-// Use it instead of fmt::format_to(std::back_inserter(text), ...). That one is
-// a template which compiles most of {fmt} again in every source that calls it,
-// about three seconds each; this function is compiled once.
+// Use it instead of fmt::format_to(std::back_inserter(text), ...). That
+// template compiles most of {fmt} again in every source that calls it, about
+// three seconds each. AppendFormat compiles once.
 
 #ifndef ASTRA_CORE_BASE_APPEND_FORMAT_H_
 #define ASTRA_CORE_BASE_APPEND_FORMAT_H_

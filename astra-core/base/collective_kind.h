@@ -32,7 +32,7 @@ constexpr CollectiveKind kCollectiveKinds[] = {
     CollectiveKind::kScatter,
 };
 
-// The name used in results and messages, such as "all-reduce".
+// Returns the name used in results and messages, such as "all-reduce".
 constexpr std::string_view Name(CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::kAllReduce:
@@ -57,8 +57,8 @@ constexpr std::string_view Name(CollectiveKind kind) {
   ASTRA_CHECK(false, "collective kind {}", static_cast<int>(kind));
 }
 
-// The share of the buffer that crosses a rank's port for each byte of it: bus
-// bandwidth is algorithm bandwidth (buffer size over time) times this factor.
+// Returns bus bandwidth over algorithm bandwidth, which is buffer size over
+// time. The factor is the share of the buffer that crosses the port of a rank.
 //
 // Source: nccl-tests, doc/PERFORMANCE.md.
 constexpr double BusBandwidthFactor(CollectiveKind kind, uint32_t num_ranks) {

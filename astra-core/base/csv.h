@@ -1,4 +1,4 @@
-// Comma-separated values, as RFC 4180 has them.
+// Writes comma-separated values in the form of RFC 4180.
 
 #ifndef ASTRA_CORE_BASE_CSV_H_
 #define ASTRA_CORE_BASE_CSV_H_
@@ -8,7 +8,7 @@
 
 namespace astra {
 
-// `text` as one field: in quotes where it holds a comma, a quote or a line
+// Returns `text` as one field, in quotes if it holds a comma, a quote or a line
 // break.
 inline std::string CsvField(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) {

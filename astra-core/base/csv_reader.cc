@@ -115,13 +115,13 @@ bool CsvReader::ReadRow(std::vector<CsvCell>* row) {
     if (!status_.ok() || !ReadCell(&cell)) return false;
     row->push_back(std::move(cell));
     if (EndsLine()) break;
-    ++next_;  // The comma.
+    ++next_;  // Skips the comma.
   }
   PassLineEnd();
   return true;
 }
 
-// Reads up to a comma or the end of a line.
+// Reads a cell, up to a comma or the end of the line.
 bool CsvReader::ReadCell(CsvCell* cell) {
   if (next_ < text_.size() && text_[next_] == '"') return ReadQuoted(cell);
   const size_t begin = next_;
@@ -163,7 +163,7 @@ bool CsvReader::SkipEmptyLines() {
   return next_ < text_.size();
 }
 
-// Whether a line end, LF or CR LF, or the end of the file comes next.
+// Returns whether a line end (LF or CR LF) or the end of the file comes next.
 bool CsvReader::EndsLine() const {
   const std::string_view rest = text_.substr(next_, 2);
   return rest.empty() || rest[0] == '\n' || rest == "\r\n";

@@ -1,4 +1,4 @@
-// Input files that are compiled into a library.
+// Describes input files that are compiled into a library.
 
 #ifndef ASTRA_CORE_BASE_EMBEDDED_FILE_H_
 #define ASTRA_CORE_BASE_EMBEDDED_FILE_H_
@@ -7,9 +7,10 @@
 
 namespace astra {
 
-// What cmake/embed_inputs.cmake makes of a file. Points into the program.
+// A file embedded by cmake/embed_inputs.cmake. The views point into the
+// program.
 struct EmbeddedFile {
-  std::string_view name;  // Without its folder.
+  std::string_view name;  // Name without the folder.
   std::string_view contents;
 };
 

@@ -30,7 +30,7 @@ class EventQueue {
   bool empty() const { return pending_.empty(); }
   size_t size() const { return pending_.size() - cancelled_.size(); }
 
-  // The earliest event. Requires !empty().
+  // Returns the earliest event. Requires !empty().
   const Event& next() const { return pending_.top(); }
 
   void Push(const Event& event) { pending_.push(event); }
@@ -43,11 +43,11 @@ class EventQueue {
     return event;
   }
 
-  // Takes back one event equal to `event`. Requires that it is pending.
+  // Cancels one event equal to `event`, which must be pending.
   //
-  // A cancelled event goes into a second heap and both forget it when it comes
-  // to the top: events stay 16 bytes and need no handles, at the price of the
-  // memory of what is cancelled until its time comes.
+  // A second heap holds cancelled events, and both heaps drop such an event
+  // when it reaches their tops. Events thus stay at 16 bytes and need no
+  // handles, but a cancelled event uses memory until its time comes.
   void Cancel(const Event& event) {
     ASTRA_CHECK(!empty(), "nothing is pending");
     cancelled_.push(event);
@@ -69,7 +69,7 @@ class EventQueue {
   }
 
   Heap pending_;
-  Heap cancelled_;  // Each is also in pending_; never both at the top.
+  Heap cancelled_;  // Each is also in pending_; the tops are never equal.
 };
 
 }  // namespace astra

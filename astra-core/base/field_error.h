@@ -1,5 +1,5 @@
-// Errors about one field of what a file holds, from checks that know the values
-// but not the file. The reader of the file says where the field stands.
+// Errors about one field of a file, from checks that know the values but not
+// the file. The reader of the file adds the place of the field.
 //
 //   return FieldError("stages.1.count", "the count is 0: expected 1 or more");
 //   document.ErrorAt(FieldOf(error), error.message());  // f.yaml:9:12: the ...
@@ -14,11 +14,11 @@
 
 namespace astra {
 
-// InvalidArgument with `message`, about the field that `path` leads to: keys
-// and, for items of lists, their numbers from 0, with dots between them.
+// Returns InvalidArgument with `message`, about the field at `path`. The path
+// has keys and, for items of lists, their numbers from 0, separated by dots.
 absl::Status FieldError(std::string_view path, std::string_view message);
 
-// The path of a FieldError; empty for any other status.
+// Returns the path of a FieldError; empty for any other status.
 std::string FieldOf(const absl::Status& status);
 
 }  // namespace astra

@@ -38,7 +38,7 @@ absl::Status CannotWrite(std::string_view path, std::string_view reason) {
       fmt::format("{}: cannot be written: {}", path, reason));
 }
 
-// Writes and closes; the error is that of whatever failed first.
+// Writes and closes the file. Returns the error of the first step that failed.
 absl::Status WriteAndClose(FilePtr file, const std::string& path,
                            std::string_view contents) {
   const size_t written =
@@ -62,7 +62,7 @@ absl::Status TooLarge(std::string_view path, int64_t limit) {
       fmt::format("{}: larger than the limit of {} bytes", path, limit));
 }
 
-// A file that is open.
+// Owns the descriptor of an open file and closes it.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -78,16 +78,15 @@ class Descriptor {
   int number_;
 };
 
-// Waits until there is something to read or the other end has gone, and returns
-// whether that came to be within `timeout_ms`; waits for ever if it is
-// negative.
+// Waits until there is something to read or the other end has closed. Returns
+// whether this happened within `timeout_ms`; a negative value waits for ever.
 bool AwaitInput(int file, int timeout_ms) {
   struct pollfd wait = {.fd = file, .events = POLLIN, .revents = 0};
   return poll(&wait, 1, timeout_ms) > 0;
 }
 
-// A pipe that no program has open for writing reads as empty: it is given some
-// seconds in which one may open it.
+// Reads the whole file. A pipe that no program has open for writing reads as
+// empty, so a program gets some seconds to open it.
 absl::Status ReadAll(int file, const std::string& path, bool is_pipe,
                      int64_t limit, std::string& contents) {
   constexpr int kPatienceMs = 5'000;
@@ -114,12 +113,13 @@ absl::Status ReadAll(int file, const std::string& path, bool is_pipe,
 }
 
 std::string TemporaryName(std::string_view path) {
-  // Another host, on a shared file system, may have a process of this number.
+  // On a shared file system, another host may have a process of the same
+  // number.
   return fmt::format("{}.{}.{}{}", path, HostName(), getpid(), kTemporaryEnd);
 }
 
-// Whether `name` is one of TemporaryName() of a process of this host that is no
-// more.
+// Returns whether `name` is a TemporaryName() of a process of this host that no
+// longer exists.
 bool IsOfDeadProcess(std::string_view name) {
   name.remove_suffix(kTemporaryEnd.size());
   const size_t dot = name.rfind('.');
@@ -137,7 +137,7 @@ bool IsOfDeadProcess(std::string_view name) {
          kill(process, 0) != 0 && errno == ESRCH;
 }
 
-// Errors name `path`, the file that is meant.
+// Writes `temporary`. Errors name `path`, the file that the user meant.
 absl::Status WriteTemporary(const std::string& temporary,
                             const std::string& path,
                             std::string_view contents) {
@@ -146,8 +146,8 @@ absl::Status WriteTemporary(const std::string& temporary,
   return WriteAndClose(std::move(file), path, contents);
 }
 
-// A temporary file beside `path`. It is removed unless it gets that name, also
-// where an exception, as of memory that runs out, passes by.
+// A temporary file beside `path`. The destructor removes it unless it was
+// renamed to `path`, also after an exception, such as when memory runs out.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string path)
@@ -229,7 +229,8 @@ void RemoveLeftTemporaries(const std::string& folder) {
   for (fs::directory_iterator it(folder, error);
        !error && it != fs::directory_iterator(); it.increment(error)) {
     if (it->path().extension() != kTemporaryEnd) continue;
-    std::error_code gone;  // Its writer may give it its name just now.
+    // Ignored: its writer may rename the file at any time.
+    std::error_code gone;
     const auto written = it->last_write_time(gone);
     const bool is_old =
         !gone && now - written > std::chrono::seconds(kLeftTemporarySeconds);
@@ -243,7 +244,7 @@ void RemoveLeftTemporaries(const std::string& folder) {
 absl::StatusOr<OutputFolder> OutputFolder::Create(std::string path) {
   namespace fs = std::filesystem;
   OutputFolder folder(std::move(path));
-  std::vector<std::string> missing;  // The innermost first.
+  std::vector<std::string> missing;  // The innermost folder first.
   std::error_code error;
   for (fs::path p = fs::path(folder.path_); !p.empty() && !fs::exists(p, error);
        p = p.parent_path()) {
@@ -261,7 +262,7 @@ absl::StatusOr<OutputFolder> OutputFolder::Create(std::string path) {
   return folder;
 }
 
-// Removing a folder with something in it fails, as it should.
+// Removes only empty folders: rmdir() fails for others, as it should.
 OutputFolder::~OutputFolder() {
   for (auto p = made_.rbegin(); p != made_.rend(); ++p) rmdir(p->c_str());
 }
@@ -272,7 +273,7 @@ absl::Status OutputFolder::Write(
   std::vector<TemporaryFile> temporaries;
   for (const NamedFile& file : files) {
     const std::string path = fmt::format("{}/{}", path_, file.name);
-    // A file can take the place of a file, not of a folder.
+    // A file can replace a file, but not a folder.
     if (std::filesystem::is_directory(path)) {
       return CannotWrite(path, std::strerror(EISDIR));
     }

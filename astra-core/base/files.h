@@ -1,5 +1,5 @@
-// Whole files in, whole files out: a reader of ours never sees half a file, and
-// neither does whoever reads what we write.
+// Reads and writes whole files. Neither this program nor a reader of its files
+// ever sees a partial file.
 
 #ifndef ASTRA_CORE_BASE_FILES_H_
 #define ASTRA_CORE_BASE_FILES_H_
@@ -16,30 +16,30 @@
 
 namespace astra {
 
-// The largest input file; more is a mistake rather than an input.
+// Largest input file in bytes. A larger file is taken for a mistake.
 constexpr int64_t kMaxInputFileBytes = int64_t{4} << 30;
 
-// The largest input from a pipe or terminal, which cannot say how much it will
-// be and may have no end.
+// Largest input in bytes from a pipe or terminal, which cannot tell its size
+// and may have no end.
 constexpr int64_t kMaxInputStreamBytes = int64_t{1} << 30;
 
-// The contents of the file `path`, without a byte order mark at its beginning.
-// It may be a pipe, such as bash's <(COMMAND) or /dev/stdin, that a program
-// writes to or opens for that within five seconds.
+// Returns the contents of the file `path`, without a byte order mark. The path
+// may be a pipe, such as bash's <(COMMAND) or /dev/stdin, if a program writes
+// to it or opens it for writing within five seconds.
 //
 // Errors: NotFound or InvalidArgument "PATH: reason", also for a device, which
-// may have no end, and for what is larger than the limits.
+// may have no end, and for contents beyond the limits.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-// Writes `contents` to a temporary file beside `path`, then gives it that name:
-// `path` holds either what it held before or all of `contents`. What a symbolic
-// link leads to is written, not the link; a device or pipe is written into.
+// Writes `contents` to a temporary file beside `path` and then renames that
+// file to `path`, which holds either its old contents or all of the new ones. A
+// symbolic link is followed; a device or pipe is written directly.
 //
-// Errors: PermissionDenied "PATH: reason"; nothing is left behind.
+// Errors: PermissionDenied "PATH: reason"; no temporary file is left behind.
 absl::Status WriteFile(const std::string& path, std::string_view contents);
 
-// Removes the temporary files that writers which were killed left in `folder`:
-// those of processes of this host that are no more, and those that nobody has
+// Removes temporary files that killed writers left in `folder`: those of
+// processes of this host that no longer exist, and those that nobody has
 // written to for kLeftTemporarySeconds.
 void RemoveLeftTemporaries(const std::string& folder);
 
@@ -50,17 +50,16 @@ struct NamedFile {
   std::string contents;
 };
 
-// A folder that results go to. What a run that failed leaves behind is what was
-// there before.
+// A folder for results. A run that fails leaves the folder as it was before.
 class OutputFolder {
  public:
-  // Makes the folder, and those above it, where it does not exist, and makes
-  // sure that files can be written to it.
+  // Creates the folder and missing folders above it, and checks that files can
+  // be written to it.
   //
   // Errors: PermissionDenied "PATH: reason".
   static absl::StatusOr<OutputFolder> Create(std::string path);
 
-  // Removes the folders that Create() made, if nothing was written to them.
+  // Removes the folders that Create() made, if they are still empty.
   ~OutputFolder();
   OutputFolder(OutputFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})),
@@ -68,8 +67,8 @@ class OutputFolder {
   OutputFolder& operator=(OutputFolder&&) = delete;
 
   // Writes all files to the folder, or none: each goes to a temporary file, and
-  // all get their names at the end. Then removes those of `stale` that are not
-  // among them: an earlier run may have left them.
+  // all are renamed at the end. Then removes the files of `stale` that were not
+  // written, which an earlier run may have left.
   //
   // Errors: PermissionDenied "PATH: reason".
   absl::Status Write(const std::vector<NamedFile>& files,
@@ -79,7 +78,8 @@ class OutputFolder {
   explicit OutputFolder(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
-  std::vector<std::string> made_;  // By Create(), the innermost last.
+  // Folders that Create() made; the innermost last.
+  std::vector<std::string> made_;
 };
 
 }  // namespace astra

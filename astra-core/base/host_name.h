@@ -1,4 +1,4 @@
-// Which machine this is.
+// Tells which machine this is.
 
 #ifndef ASTRA_CORE_BASE_HOST_NAME_H_
 #define ASTRA_CORE_BASE_HOST_NAME_H_
@@ -7,7 +7,7 @@
 
 namespace astra {
 
-// The name of this host as it knows itself; empty where it has none.
+// Returns the name that this host has for itself; empty if it has none.
 std::string HostName();
 
 }  // namespace astra

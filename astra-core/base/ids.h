@@ -25,18 +25,18 @@ class Id {
   Index index_ = 0;
 };
 
-using NodeId = Id<struct NodeTag>;      // A GPU or switch of a topology.
+using NodeId = Id<struct NodeTag>;      // GPU or switch of a topology.
 using LinkId = Id<struct LinkTag>;      // One direction of a cable.
-using RankId = Id<struct RankTag>;      // A GPU of the whole job.
-using GroupRank = Id<struct GroupTag>;  // A member's position in its group.
-using ChunkId = Id<struct ChunkTag>;    // A piece of a collective's buffer.
-using FlowId = Id<struct FlowTag, uint64_t>;  // A message of a FlowGraph.
-using MessageId = Id<struct MessageTag>;      // A message in a network.
+using RankId = Id<struct RankTag>;      // GPU of the whole job.
+using GroupRank = Id<struct GroupTag>;  // Position of a member in its group.
+using ChunkId = Id<struct ChunkTag>;    // Piece of a collective's buffer.
+using FlowId = Id<struct FlowTag, uint64_t>;  // Message of a FlowGraph.
+using MessageId = Id<struct MessageTag>;      // Message in a network.
 
 namespace internal {
 
-// Writes an index in decimal. It is compiled once, so that a source which
-// prints an identifier does not compile the formatting of integers again.
+// Writes an index in decimal. The function is compiled once, so that sources
+// that print identifiers do not compile the formatting of integers again.
 fmt::format_context::iterator FormatIndex(uint64_t index,
                                           fmt::format_context& context);
 

@@ -6,7 +6,7 @@
 namespace astra {
 
 void Log::Print(std::string_view level, std::string_view message) const {
-  // Not fmt::print, which throws where it cannot write.
+  // Uses fwrite, because fmt::print throws where it cannot write.
   const std::string line =
       fmt::format("{}: {}: {}\n", program_, level, Printable(message));
   std::fwrite(line.data(), 1, line.size(), out_);

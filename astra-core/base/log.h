@@ -1,4 +1,4 @@
-// What a program says beside its results: one line each, on stderr.
+// Prints messages of a program that are not results: one line each, on stderr.
 
 #ifndef ASTRA_CORE_BASE_LOG_H_
 #define ASTRA_CORE_BASE_LOG_H_
@@ -11,14 +11,14 @@
 
 namespace astra {
 
-// What a reader or a check found odd, though not wrong: values, so that the
-// libraries print nothing and a test can compare them. Each is one line
-// without a full stop.
+// Observations of a reader or a check that are odd but not errors. They are
+// values, so that libraries print nothing and tests can compare them. Each is
+// one line without a full stop.
 using Warnings = std::vector<std::string>;
 
 class Log {
  public:
-  // Lines read "PROGRAM: ...". `program` must outlive the log.
+  // Lines begin with "PROGRAM: ". `program` must outlive the log.
   explicit Log(std::string_view program, std::FILE* out = stderr)
       : program_(program), out_(out) {}
 

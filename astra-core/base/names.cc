@@ -14,17 +14,17 @@ namespace {
 
 constexpr size_t kMaxQuotedLength = 60;
 
-// One letter is no part of a name that anybody would mean.
+// Shortest part of a name that counts: no user means a name by a single letter.
 constexpr size_t kShortestPart = 2;
 
 char Lower(char c) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
-// Users mix capital and small letters, and '_' and '-'.
+// Returns `c` with case and '_' normalised, as users mix both.
 char Canonical(char c) { return c == '_' ? '-' : Lower(c); }
 
-// Optimal string alignment distance, by dynamic programming over prefixes.
+// Returns the optimal string alignment distance, by dynamic programming.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> cost(a.size() + 1,
                                         std::vector<size_t>(b.size() + 1));
@@ -53,7 +53,8 @@ size_t CommonPrefix(std::string_view a, std::string_view b) {
   return length;
 }
 
-// Whether `text` is one or several whole words of `name`: "h100" of "dgx-h100".
+// Returns whether `text` is one or several whole words of `name`: "h100" of
+// "dgx-h100".
 bool IsWordsOf(std::string_view text, std::string_view name) {
   const auto is_letter = [&](size_t i) {
     return i < name.size() &&
@@ -69,13 +70,13 @@ bool IsWordsOf(std::string_view text, std::string_view name) {
   return false;
 }
 
-// How `text` resembles a name; what comes first is nearer.
+// How `text` resembles a name, from the nearest kind to the farthest.
 enum Resemblance { kOneLetterMore, kWords, kFewEdits, kBeginning, kFar };
 
 struct Nearness {
   Resemblance resemblance;
   size_t edits = 0;
-  size_t prefix = 0;  // Letters that both begin with.
+  size_t prefix = 0;  // Number of letters that both begin with.
 
   friend bool operator<(const Nearness& a, const Nearness& b) {
     return std::tie(a.resemblance, a.edits, b.prefix) <
@@ -125,7 +126,7 @@ std::string Printable(std::string_view text, std::string_view kept) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next =
         static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    // In UTF-8, U+0080 to U+009F, which are controls as well.
+    // U+0080 to U+009F in UTF-8, which are control characters too.
     const bool is_two = byte == 0xc2 && 0x80 <= next && next <= 0x9f;
     if (is_two || (std::iscntrl(byte) != 0 &&
                    kept.find(text[i]) == std::string_view::npos)) {
@@ -197,7 +198,7 @@ std::string UnknownName(std::string_view what, std::string_view text,
   std::vector<std::string> known;
   known.reserve(names.size());
   for (const std::string_view name : names) {
-    // Names may come from a file.
+    // Quotes names that are not plain, because names may come from a file.
     known.push_back(IsPlain(name) ? std::string(name) : Quoted(name));
   }
   return fmt::format("unknown {} {}{} (known: {})", what, Quoted(text),

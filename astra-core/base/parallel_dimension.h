@@ -1,5 +1,6 @@
-// The ways in which a model is split over ranks. Each splits the ranks of a job
-// into groups, and a collective is always over one group of one dimension.
+// Names the ways in which a model is split over ranks. Each way splits the
+// ranks of a job into groups, and a collective always runs over one group of
+// one dimension.
 
 #ifndef ASTRA_CORE_BASE_PARALLEL_DIMENSION_H_
 #define ASTRA_CORE_BASE_PARALLEL_DIMENSION_H_
@@ -34,7 +35,7 @@ constexpr size_t IndexOf(ParallelDimension dimension) {
   return static_cast<size_t>(dimension);
 }
 
-// The name used in SimAI's files and in results, such as "DP_EP".
+// Returns the name used in SimAI's files and in results, such as "DP_EP".
 constexpr std::string_view Name(ParallelDimension dimension) {
   switch (dimension) {
     case ParallelDimension::kTensor:

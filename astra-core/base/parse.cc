@@ -47,18 +47,19 @@ constexpr Prefix kRatePrefixes[] = {
 };
 constexpr Unit kRateUnits[] = {{"bps", 1}, {"b/s", 1}, {"Bps", 8}, {"B/s", 8}};
 
-// "2.5" is 25 times 10 to the power of -1.
+// A decimal number: "2.5" is 25 times 10 to the power of -1.
 struct Decimal {
   int64_t digits = 0;
   int num_decimals = 0;
-  std::string_view rest;  // What follows the number.
+  std::string_view rest;  // Text behind the number.
 };
 
-// Enough for any input; keeps digits and 10^num_decimals within 64 bits.
+// Digits that suffice for any input; digits and 10^num_decimals fit into 64
+// bits.
 constexpr int kMaxDigits = 18;
 
-// Reads the decimal number that `text` begins with; none if it begins with
-// something else or has too many digits.
+// Reads the decimal number at the begin of `text`. Returns none if there is
+// none or it has too many digits.
 std::optional<Decimal> ReadDecimal(std::string_view text) {
   Decimal decimal;
   int num_digits = 0;
@@ -85,7 +86,8 @@ int64_t PowerOfTen(int exponent) {
   return power;
 }
 
-// `decimal` in units of 1 / `scale`; none if that is not whole or too large.
+// Returns `decimal` in units of 1 / `scale`; none if it is not whole or too
+// large.
 std::optional<int64_t> Scaled(const Decimal& decimal, int64_t scale) {
   const absl::int128 divisor = PowerOfTen(decimal.num_decimals);
   const absl::int128 product = absl::int128(decimal.digits) * scale;

@@ -1,7 +1,6 @@
-// Reads numbers and quantities from text: exactly, whole, and with a message
-// that says what was expected. A quantity must carry its unit.
-//
-// None of the messages says where the text stood; the caller adds that.
+// Parses numbers and quantities. The whole text must match exactly, and a
+// quantity must carry its unit. Messages say what was expected, but not where
+// the text stood; the caller adds the place.
 
 #ifndef ASTRA_CORE_BASE_PARSE_H_
 #define ASTRA_CORE_BASE_PARSE_H_
@@ -15,32 +14,32 @@
 
 namespace astra {
 
-// A whole decimal number from `min` to `max`, both included; "1e3", "1.0" and
-// "+1" are none.
+// Parses a whole decimal number from `min` to `max`, both included. "1e3",
+// "1.0" and "+1" are not whole numbers.
 //
-// Errors: InvalidArgument, with `what` the number is, the text and the range.
+// Errors: InvalidArgument with the name `what`, the text and the range.
 absl::StatusOr<int64_t> ParseInteger(
     std::string_view what, std::string_view text, int64_t min = 0,
     int64_t max = std::numeric_limits<int64_t>::max());
 
-// A finite decimal number of at least `min`, such as "48.5" or "1e-3".
+// Parses a finite decimal number from `min` to `max`, such as "48.5" or "1e-3".
 //
-// Errors: InvalidArgument, as above.
+// Errors: InvalidArgument with the name `what`, the text and the range.
 absl::StatusOr<double> ParseNumber(
     std::string_view what, std::string_view text, double min = 0,
     double max = std::numeric_limits<double>::max());
 
-// A rate such as "400Gbps", above zero. Units are those of ns-3's DataRate:
-// bps or b/s (bits), Bps or B/s (bytes), with no prefix or k, K, M, G, T
-// (powers of 1000) or Ki, Mi, Gi, Ti (powers of 1024).
+// Parses a rate above zero, such as "400Gbps". The units are those of ns-3's
+// DataRate: bps or b/s (bits), Bps or B/s (bytes), with no prefix or k, K, M,
+// G, T (powers of 1000) or Ki, Mi, Gi, Ti (powers of 1024).
 //
-// Errors: InvalidArgument if it is none of these, or not a whole number of bits
-// per second.
+// Errors: InvalidArgument if the text is no such rate, or not a whole number of
+// bits per second.
 absl::StatusOr<Bandwidth> ParseBandwidth(std::string_view text);
 
-// A time such as "0.0005ms", zero or more, in s, ms, us, ns or ps.
+// Parses a time of zero or more, such as "0.0005ms", in s, ms, us, ns or ps.
 //
-// Errors: InvalidArgument if it is none of these, or not a whole number of
+// Errors: InvalidArgument if the text is no such time, or not a whole number of
 // picoseconds.
 absl::StatusOr<TimePs> ParseTime(std::string_view text);
 

@@ -1,4 +1,4 @@
-// The line that shows a person how far a long run is.
+// Shows the progress of a long run to a person.
 
 #ifndef ASTRA_CORE_BASE_PROGRESS_H_
 #define ASTRA_CORE_BASE_PROGRESS_H_
@@ -12,18 +12,18 @@
 
 namespace astra {
 
-// "  42 %  simulated 1.250 ms  3 s left", for a run that has taken `elapsed_s`
-// for the share `fraction` of its work, which `done` describes. Requires
-// 0 <= fraction <= 1.
+// Returns "  42 %  simulated 1.250 ms  3 s left" for a run that took
+// `elapsed_s` seconds for the share `fraction` of its work. `done` describes
+// this share. Requires 0 <= fraction <= 1.
 std::string ProgressText(double fraction, std::string_view done,
                          double elapsed_s);
 
-// "simulated 1.250 ms".
+// Returns text such as "simulated 1.250 ms".
 std::string SimulatedText(TimePs simulated);
 
-// Shows how far a run is. On a terminal it keeps one line up to date, at most
-// five times a second and only once the run has lasted a second. Into a pipe or
-// file it writes a line each time that `between_lines` has passed.
+// Shows the progress of a run. On a terminal it keeps one line up to date, at
+// most five times a second and only after the run has lasted a second. Into a
+// pipe or file it writes a line whenever `between_lines` has passed.
 class ProgressLine {
  public:
   explicit ProgressLine(
@@ -33,14 +33,16 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // Whether Update() would show something, for texts that cost.
+  // Returns whether Update() would show something. Use it to avoid costly
+  // texts.
   bool IsDue() const { return Clock::now() >= next_; }
   void Update(double fraction, std::string_view done);
   void Update(double fraction, TimePs simulated) {
     if (IsDue()) Update(fraction, SimulatedText(simulated));
   }
 
-  // Takes the line of a terminal away, so that another can be printed there.
+  // Removes the line from a terminal, so that another line can be printed
+  // there.
   void Clear();
 
  private:
@@ -51,7 +53,7 @@ class ProgressLine {
   bool is_shown_ = false;
   Clock::duration between_updates_;
   Clock::time_point begin_ = Clock::now();
-  Clock::time_point next_;  // Of the next update.
+  Clock::time_point next_;  // Earliest time of the next update.
 };
 
 }  // namespace astra

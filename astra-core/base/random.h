@@ -1,6 +1,6 @@
-// Random numbers without state: a hash of what is drawn for. The same seed and
-// the same purpose give the same draw, whatever else is drawn, in whatever
-// order, on any number of threads.
+// Random numbers without state: each is a hash of its purpose. The same seed
+// and purpose give the same number, regardless of other draws, their order, and
+// the number of threads.
 //
 // Source: the finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast
 // splittable pseudorandom number generators", OOPSLA 2014).
@@ -12,7 +12,7 @@
 
 namespace astra {
 
-// A bijection of 64-bit words in which each bit of the result depends on each
+// Returns a bijective hash of `word`: each bit of the result depends on each
 // bit of `word`.
 constexpr uint64_t Mix64(uint64_t word) {
   word += 0x9e3779b97f4a7c15;
@@ -21,7 +21,7 @@ constexpr uint64_t Mix64(uint64_t word) {
   return word ^ (word >> 31);
 }
 
-// A hash of several words, in this order.
+// Returns a hash of several words, which depends on their order.
 template <class... Words>
 constexpr uint64_t HashOf(uint64_t first, Words... rest) {
   uint64_t hash = Mix64(first);
@@ -29,7 +29,7 @@ constexpr uint64_t HashOf(uint64_t first, Words... rest) {
   return hash;
 }
 
-// A number from [0, 1), uniform if `hash` is.
+// Returns a number in [0, 1), which is uniform if `hash` is.
 constexpr double UnitInterval(uint64_t hash) {
   return static_cast<double>(hash >> 11) * 0x1p-53;
 }

@@ -58,7 +58,7 @@ void AddBlock(std::string_view block, State& state) {
 }  // namespace
 
 std::string Sha256(std::string_view text) {
-  // A one, zeros up to the end of a block, the length in bits.
+  // Appends a one bit, zeros up to the end of a block, and the length in bits.
   std::string padded(text);
   padded += '\x80';
   while (padded.size() % kBlockBytes != kBlockBytes - 8) padded += '\0';

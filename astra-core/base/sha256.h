@@ -1,4 +1,4 @@
-// SHA-256, to compare large files with hashes that others have published.
+// Computes SHA-256, to compare large files with published hashes.
 //
 // Source: NIST, FIPS 180-4, "Secure Hash Standard", 2015.
 
@@ -10,7 +10,7 @@
 
 namespace astra {
 
-// The hash of `text` in lower-case hexadecimal, as sha256sum prints it.
+// Returns the hash of `text` in lower-case hexadecimal, as sha256sum prints it.
 std::string Sha256(std::string_view text);
 
 }  // namespace astra

@@ -8,7 +8,8 @@ StopSignals::StopSignals() {
   sigemptyset(&waited_);
   sigaddset(&waited_, SIGCHLD);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    // A shell ignores SIGINT for what it starts in the background.
+    // Signals that are ignored stay ignored: a shell ignores SIGINT for
+    // background jobs.
     struct sigaction action {};
     sigaction(signal, nullptr, &action);
     if (action.sa_handler != SIG_IGN) sigaddset(&waited_, signal);

@@ -1,4 +1,4 @@
-// Signals as something to wait for, in place of handlers.
+// Lets a program wait for signals instead of installing handlers.
 
 #ifndef ASTRA_CORE_BASE_STOP_SIGNALS_H_
 #define ASTRA_CORE_BASE_STOP_SIGNALS_H_
@@ -9,8 +9,9 @@
 
 namespace astra {
 
-// While one lives, SIGINT, SIGTERM and SIGHUP do not end the program: Wait()
-// tells of them. The first that lives to the end drops what came meanwhile.
+// While an object exists, SIGINT, SIGTERM and SIGHUP do not end the program;
+// Wait() reports them instead. The outermost object discards unreported signals
+// at its end.
 class StopSignals {
  public:
   StopSignals();
@@ -18,8 +19,9 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // Waits until a child has ended, a stop signal has come or the time is over.
-  // Returns the name of the stop signal, which StopCode() knows; else null.
+  // Waits until a child has ended, a stop signal has come, or the time is over.
+  // Returns the name of the stop signal, to be passed to StopCode(), or else
+  // null.
   const char* Wait(std::chrono::milliseconds longest) const;
 
  private:
@@ -27,8 +29,8 @@ class StopSignals {
   sigset_t before_{};
 };
 
-// The exit code of a program that a signal of that name stopped, as shells
-// have it: 130 for "SIGINT".
+// Returns the exit code of a program that the signal of that name stopped, as
+// in shells: 130 for "SIGINT".
 int StopCode(std::string_view signal);
 
 }  // namespace astra

@@ -1,4 +1,4 @@
-// Reads a text file line by line, as tokens that know where they stand.
+// Splits a text file into lines and tokens that know their places.
 //
 //   TextReader reader(path, contents);
 //   while (reader.NextLine()) {
@@ -20,7 +20,8 @@
 
 namespace astra {
 
-// A run of characters without white space. Points into the reader's text.
+// A run of characters without white space. The view points into the reader's
+// text.
 struct Token {
   std::string_view text;
   uint32_t line = 0;    // Counted from 1.
@@ -29,31 +30,33 @@ struct Token {
 
 class TextReader {
  public:
-  // `file` is the name used in messages. Both arguments must outlive the
+  // `file` is the file's name in messages. Both arguments must outlive the
   // reader and its tokens.
   TextReader(std::string_view file, std::string_view contents)
       : file_(file), rest_(contents) {}
 
-  // Moves to the next line, which may be empty; false at the end of the file.
-  // Lines end with LF or CR LF, the last one perhaps with neither.
+  // Moves to the next line, which may be empty. Returns false at the end of the
+  // file. A line ends with LF or CR LF; the last line may have no end.
   bool NextLine();
 
-  // The line moved to, split at spaces and tabs. Valid until the next move.
+  // Returns the current line, split at spaces and tabs. Valid until the next
+  // move.
   absl::Span<const Token> tokens() const { return tokens_; }
 
-  // The number of the line moved to, from 1; after the last one that did not
-  // exist, the number of lines plus one.
+  // Returns the number of the current line, counted from 1. After the end of
+  // the file it is the number of lines plus one.
   uint32_t line() const { return line_; }
 
-  // InvalidArgument "FILE:LINE:COLUMN: MESSAGE", where `token` stands.
+  // Returns InvalidArgument "FILE:LINE:COLUMN: MESSAGE" at the place of
+  // `token`.
   absl::Status Error(const Token& token, std::string_view message) const;
 
-  // The same, just behind the last token of the present line.
+  // Returns an error placed just behind the last token of the current line.
   absl::Status ErrorAtEnd(std::string_view message) const;
 
  private:
   std::string_view file_;
-  std::string_view rest_;  // What follows the present line.
+  std::string_view rest_;  // Text behind the current line.
   uint32_t line_ = 0;
   bool at_end_ = false;
   std::vector<Token> tokens_;

@@ -4,9 +4,10 @@
 //   Bytes      bytes; KiB, MiB and GiB are powers of 1024
 //   Bandwidth  bits per second; Mbps and Gbps are powers of 1000
 //
-// Each wraps one int64_t and costs no more than one; a TimePs spans 106 days.
-// Only what makes physical sense compiles: a TimePs plus a Bytes does not.
-// Arithmetic is on integers and exact, unless a function says how it rounds.
+// Each type wraps one int64_t and costs as much. A TimePs spans 106 days.
+// Operations without physical sense do not compile, such as a TimePs plus a
+// Bytes. Arithmetic is on integers and exact, unless a function says how it
+// rounds.
 
 #ifndef ASTRA_CORE_BASE_UNITS_H_
 #define ASTRA_CORE_BASE_UNITS_H_
@@ -22,7 +23,7 @@
 
 namespace astra {
 
-// A signed count of one unit. `Unit` names the unit, as kSuffix, and keeps
+// A signed count of one unit. `Unit` holds the unit's name, kSuffix, and keeps
 // quantities of different units apart.
 template <class Unit>
 class Quantity {
@@ -70,7 +71,7 @@ constexpr Bytes MiB(int64_t n) { return Bytes(n << 20); }
 constexpr Bandwidth Mbps(int64_t n) { return Bandwidth(n * 1'000'000); }
 constexpr Bandwidth Gbps(int64_t n) { return Bandwidth(n * 1'000'000'000); }
 
-// For reports: a time in microseconds, a rate in Gbps, a rate in GB/s.
+// Conversions for reports.
 constexpr double ToMicroseconds(TimePs t) {
   return static_cast<double>(t.count()) * 1e-6;
 }
@@ -78,23 +79,25 @@ constexpr double ToGbps(Bandwidth rate) {
   return static_cast<double>(rate.count()) * 1e-9;
 }
 
-// How fast `volume` moves in `time`, in GB/s (1 GB = 10^9 B, as in nccl-tests);
-// 0 where no time passes.
+// Returns how fast `volume` moves in `time`, in GB/s (1 GB = 10^9 B, as in
+// nccl-tests); 0 if no time passes.
 constexpr double GigabytesPerSecond(Bytes volume, TimePs time) {
   if (time.count() == 0) return 0;
   return 1e3 * static_cast<double>(volume.count()) /
          static_cast<double>(time.count());
 }
 
-// `share` of `time`, rounded to the nearest picosecond. Requires 0 <= share.
+// Returns `share` times `time`, rounded to the nearest picosecond. Requires
+// share >= 0.
 inline TimePs ShareOf(double share, TimePs time) {
   return TimePs(std::llround(share * static_cast<double>(time.count())));
 }
 
-// The time to serialise `volume` onto a link of `rate`, rounded up to a whole
-// picosecond: a link is never faster than its rate. Requires volume >= 0 and
-// rate > 0. The 128-bit division takes tens of nanoseconds; packet code calls
-// this once per link and packet size, not once per packet.
+// Returns the time to serialise `volume` onto a link of `rate`. It is rounded
+// up to a whole picosecond, so that a link is never faster than its rate.
+// Requires volume >= 0 and rate > 0. The 128-bit division takes tens of
+// nanoseconds; packet code calls this function once per link and packet size,
+// not once per packet.
 inline TimePs TransferTime(Bytes volume, Bandwidth rate) {
   ASTRA_CHECK(volume.count() >= 0, "volume {}", volume.count());
   ASTRA_CHECK(rate.count() > 0, "rate {}", rate.count());
@@ -107,8 +110,8 @@ inline TimePs TransferTime(Bytes volume, Bandwidth rate) {
 
 namespace internal {
 
-// Writes "COUNTsuffix". It is compiled once, so that a source which prints a
-// quantity does not compile the formatting of integers again.
+// Writes "COUNTsuffix". The function is compiled once, so that sources that
+// print quantities do not compile the formatting of integers again.
 fmt::format_context::iterator FormatQuantity(int64_t count,
                                              std::string_view suffix,
                                              fmt::format_context& context);
@@ -116,7 +119,7 @@ fmt::format_context::iterator FormatQuantity(int64_t count,
 }  // namespace internal
 }  // namespace astra
 
-// Prints "1500ps", "64B", "400000000000bps".
+// Prints a quantity as "1500ps", "64B" or "400000000000bps".
 template <class Unit>
 struct fmt::formatter<astra::Quantity<Unit>> {
   constexpr auto parse(format_parse_context& context) {

@@ -6,8 +6,8 @@
 //     if (pace.IsDue()) LookForSignals();
 //   }
 //
-// The clock is read only once in many calls, so that a call costs a counter.
-// Results must not depend on it.
+// Most calls only count; the clock is read once in many calls. Results must not
+// depend on it.
 
 #ifndef ASTRA_CORE_BASE_WALL_PACE_H_
 #define ASTRA_CORE_BASE_WALL_PACE_H_
@@ -20,8 +20,8 @@ namespace astra {
 
 class WallPace {
  public:
-  // True once in at most 1,024 calls, and at every call if calls are more than
-  // some milliseconds apart.
+  // Returns true at least once in 1,024 calls, and at every call if calls are
+  // more than some milliseconds apart.
   bool IsDue() {
     if (++num_calls_ < stride_) return false;
     num_calls_ = 0;
@@ -40,7 +40,7 @@ class WallPace {
   static constexpr uint32_t kMaxStride = 1024;
 
   uint32_t num_calls_ = 0;
-  uint32_t stride_ = 1;  // Calls between two that are due.
+  uint32_t stride_ = 1;  // Calls from one that is due to the next.
   Clock::time_point last_ = Clock::now();
 };
 

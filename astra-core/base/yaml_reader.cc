@@ -19,20 +19,20 @@
 namespace astra {
 namespace {
 
-// Thrown and caught in this file only, as yaml-cpp itself does.
+// Thrown and caught only in this file, like the exceptions of yaml-cpp.
 struct Refused {
   YAML::Mark mark;
   std::string message;
 };
 
-// Builds the values of a file from the events of the parser. Everything that
-// is read as YAML or JSON passes through here, so here are the limits that keep
-// a small file from taking the stack or the memory: of depth, of values and of
-// text, each counted as often as an alias repeats it. A value that contains
-// itself cannot be built, since only a finished value can be repeated.
+// Builds the values of a file from the events of the parser. All YAML and JSON
+// passes through here, so this class enforces the limits of depth, values and
+// text. They keep a small file from exhausting the stack or the memory, and
+// count a value as often as an alias repeats it. A value cannot contain itself,
+// since an alias can repeat only a finished value.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  // An empty file stands for nothing, at its beginning.
+  // An empty file is a null value at its beginning.
   TreeBuilder() { root_.line = root_.column = 1; }
 
   YamlValue TakeRoot() { return std::move(root_); }
@@ -88,15 +88,16 @@ class TreeBuilder : public YAML::EventHandler {
     size_t text_bytes = 0;
   };
 
-  // A value of which not all has been read.
+  // A value that has not been read completely.
   struct Open {
     YamlValue value;
     YAML::Mark mark;
     YAML::anchor_t anchor = YAML::NullAnchor;
-    Size before;                     // Everything read before this value.
-    size_t height = 1;               // Levels of values, this one included.
-    std::optional<std::string> key;  // Of a mapping: waits for its value.
-    std::vector<YAML::Mark> keys;    // Of a mapping: where its keys stand.
+    Size before;        // Size of everything read before this value.
+    size_t height = 1;  // Levels of nested values, including this one.
+    // Of a mapping: the key that waits for its value.
+    std::optional<std::string> key;
+    std::vector<YAML::Mark> keys;  // Of a mapping: the places of its keys.
   };
 
   struct Anchored {
@@ -113,7 +114,7 @@ class TreeBuilder : public YAML::EventHandler {
     open.mark = mark;
     open.anchor = anchor;
     open.value.kind = kind;
-    // Marks are counted from 0.
+    // The marks of yaml-cpp count from 0.
     open.value.line = static_cast<uint32_t>(std::max(mark.line, 0)) + 1;
     open.value.column = static_cast<uint32_t>(std::max(mark.column, 0)) + 1;
     Count(mark, {.values = 1, .text_bytes = 0});
@@ -131,7 +132,7 @@ class TreeBuilder : public YAML::EventHandler {
     Add(open.mark, std::move(open.value), open.height);
   }
 
-  // Adds a finished value to the innermost open one.
+  // Adds a finished value to the innermost open value.
   void Add(const YAML::Mark& mark, YamlValue value, size_t height) {
     if (open_.empty()) {
       root_ = std::move(value);
@@ -171,7 +172,7 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  std::vector<Open> open_;  // From the root to the innermost.
+  std::vector<Open> open_;  // From the root to the innermost value.
   std::map<YAML::anchor_t, Anchored> anchored_;
   Size total_;
   YamlValue root_;
@@ -185,9 +186,9 @@ YamlValue ReadTree(std::string_view contents) {
   return builder.TakeRoot();
 }
 
-// The line, from 1, at which a second document begins; 0: there is none. Only
-// the first is loaded: YAML::LoadAll of yaml-cpp 0.7 does not end for some
-// files that are not YAML.
+// Returns the line, from 1, at which a second document begins; 0 if there is
+// none. Only the first document is loaded, because YAML::LoadAll of yaml-cpp
+// 0.7 does not terminate for some files that are not YAML.
 uint32_t SecondDocumentLine(std::string_view contents) {
   TextReader reader("", contents);
   bool has_content = false;

@@ -7,8 +7,8 @@
 //   fields.Close();                              // No other keys may be there.
 //   ASTRA_RETURN_IF_ERROR(document.status());    // The first error, if any.
 //
-// The first error sticks to the document; what is read after it are defaults,
-// so that a reader checks once, at its end.
+// The document keeps its first error, and later reads return defaults. A reader
+// therefore checks the status once, at its end.
 
 #ifndef ASTRA_CORE_BASE_YAML_READER_H_
 #define ASTRA_CORE_BASE_YAML_READER_H_
@@ -29,16 +29,16 @@ namespace astra {
 class YamlDocument;
 struct YamlField;
 
-// A node of the file: a scalar, a list or a mapping. Lives in its document.
+// A node of the file: a scalar, a list or a mapping. Its document owns it.
 struct YamlValue {
   enum class Kind : uint8_t { kNull, kScalar, kList, kMap };
 
   Kind kind = Kind::kNull;
   uint32_t line = 0;  // Counted from 1.
   uint32_t column = 0;
-  std::string text;  // Of a scalar.
-  // Of a list: its items, keys empty. Of a mapping: its fields, in the order
-  // of the file, no key twice.
+  std::string text;  // Text of a scalar.
+  // A list has its items here, with empty keys. A mapping has its fields, in
+  // the order of the file, with no key twice.
   std::vector<YamlField> children;
 };
 
@@ -47,12 +47,14 @@ struct YamlField {
   YamlValue value;
 };
 
-// The fields of one mapping. Every field must be asked for before Close().
+// The fields of one mapping. Every field must be read or queried before
+// Close().
 class YamlFields {
  public:
   bool has(std::string_view key) const { return Find(key) != nullptr; }
 
-  // A field that must be there. On an error: "", the least allowed, or false.
+  // Read a required field. On an error they return "", the smallest value
+  // allowed, or false.
   std::string Text(std::string_view key);
   int64_t Integer(std::string_view key, int64_t min = 0,
                   int64_t max = std::numeric_limits<int64_t>::max());
@@ -60,7 +62,7 @@ class YamlFields {
                 double max = std::numeric_limits<double>::max());
   bool Bool(std::string_view key);
 
-  // A field that may be absent.
+  // Read an optional field, or return `otherwise`.
   std::string TextOr(std::string_view key, std::string_view otherwise);
   int64_t IntegerOr(std::string_view key, int64_t otherwise, int64_t min = 0,
                     int64_t max = std::numeric_limits<int64_t>::max());
@@ -68,26 +70,29 @@ class YamlFields {
                   double max = std::numeric_limits<double>::max());
   bool BoolOr(std::string_view key, bool otherwise);
 
-  // The position in `names` of a field's text, which must be one of them.
+  // Read a field whose text must be one of `names`, and return its position
+  // there.
   size_t Choice(std::string_view key, absl::Span<const std::string_view> names);
   size_t ChoiceOr(std::string_view key, size_t otherwise,
                   absl::Span<const std::string_view> names);
 
-  // A field that is a mapping, `what` it describes; empty if absent.
+  // Reads a field that is a mapping; empty if absent. `what` names it in
+  // messages.
   YamlFields Map(std::string_view key, std::string_view what);
 
-  // The texts of a field that is a list of scalars, or one scalar; empty if
+  // Reads a field that is a list of scalars or a single scalar; empty if
   // absent.
   std::vector<std::string> Texts(std::string_view key);
 
-  // The items of a field that is a list of mappings, `what` each describes;
-  // empty if absent.
+  // Reads a field that is a list of mappings; empty if absent. `what` names
+  // each of them in messages.
   std::vector<YamlFields> Maps(std::string_view key, std::string_view what);
 
-  // The field itself, or null if absent.
+  // Returns the field itself, or null if it is absent.
   const YamlValue* Value(std::string_view key);
 
-  // The keys, in the order of the file, for mappings of any names.
+  // Returns all keys in the order of the file, for mappings whose keys are
+  // free.
   std::vector<std::string> keys() const;
 
   // Records an error at the field `key`, or at the mapping if it is absent.
@@ -108,46 +113,47 @@ class YamlFields {
   const YamlValue* Scalar(std::string_view key, bool required);
 
   YamlDocument* document_;
-  const YamlValue* map_;    // Null stands for an empty mapping.
-  const YamlValue* place_;  // Where to report that a field is missing.
+  const YamlValue* map_;    // Null for an empty mapping.
+  const YamlValue* place_;  // Place of errors about missing fields.
   std::string what_;
   std::vector<std::string> asked_;
 };
 
-// A whole file.
+// A YAML file as a tree of values.
 class YamlDocument {
  public:
-  // The most values that a file may hold. What an alias repeats is counted each
-  // time, and what has an anchor once more.
+  // Most values in a file. A repetition by an alias counts each time, and a
+  // value with an anchor counts twice.
   static constexpr size_t kMaxNodes = 1'000'000;
 
-  // The most bytes that the texts and keys of a file may have, counted alike.
+  // Most bytes of texts and keys in a file, counted in the same way.
   static constexpr size_t kMaxTextBytes = size_t{256} << 20;
 
-  // The most levels of lists and mappings within each other.
+  // Most levels of nested lists and mappings.
   static constexpr size_t kMaxDepth = 64;
 
-  // `file` is its name in messages. A syntax error is in status().
+  // `file` is the file's name in messages. A syntax error is reported by
+  // status().
   YamlDocument(std::string_view file, std::string_view contents);
 
-  // The fields see the document, so it must stay where it is.
+  // The document must not move, because its fields point to it.
   YamlDocument(const YamlDocument&) = delete;
   YamlDocument& operator=(const YamlDocument&) = delete;
 
-  // The mapping that the file is, `what` it describes.
+  // Returns the mapping at the root of the file. `what` names it in messages.
   YamlFields Root(std::string_view what);
 
-  // The mapping that `value`, of this document, is.
+  // Returns the mapping `value`, a value of this document.
   YamlFields Fields(const YamlValue& value, std::string_view what);
 
-  // InvalidArgument, the first error of all.
+  // Returns the first error, an InvalidArgument, or ok.
   const absl::Status& status() const { return status_; }
 
-  // Records an error at `value`.
+  // Records an error at the place of `value`.
   void Error(const YamlValue& value, std::string_view message);
 
-  // Records an error at the field that `path` leads to from the root, as
-  // FieldError() has it, or at the last part of the path that is there.
+  // Records an error at the field that `path` leads to from the root, in the
+  // form of FieldError(), or at the last part of the path that exists.
   void ErrorAt(std::string_view path, std::string_view message);
 
  private:

@@ -1,4 +1,4 @@
-// Text as it stands in a YAML file that we write.
+// Formats text for YAML files that the programs write.
 
 #ifndef ASTRA_CORE_BASE_YAML_TEXT_H_
 #define ASTRA_CORE_BASE_YAML_TEXT_H_
@@ -9,10 +9,10 @@
 
 namespace astra {
 
-// `text` in double quotes, as YAML reads it back.
+// Returns `text` in double quotes, such that YAML reads the same text.
 std::string YamlQuoted(std::string_view text);
 
-// "[\"a\", \"b\"]".
+// Returns a YAML list such as "[\"a\", \"b\"]".
 std::string YamlList(const std::vector<std::string>& texts);
 
 }  // namespace astra

@@ -3,8 +3,8 @@
 namespace astra {
 namespace {
 
-// In UTF-8: those of ASCII; U+00A0, U+1680, U+2000 to U+200A, U+202F, U+205F,
-// U+3000 and U+FEFF.
+// The blanks in UTF-8: those of ASCII, U+00A0, U+1680, U+2000 to U+200A,
+// U+202F, U+205F, U+3000 and U+FEFF.
 constexpr std::string_view kBlanks[] = {" ",
                                         "\t",
                                         "\n",
@@ -29,7 +29,8 @@ constexpr std::string_view kBlanks[] = {" ",
                                         "\xe3\x80\x80",
                                         "\xef\xbb\xbf"};
 
-// Takes a blank off the begin or the end of `text`, if one is there.
+// Removes a blank from the begin or the end of `text`. Returns whether one was
+// there.
 bool TakeBlank(std::string_view& text) {
   for (const std::string_view blank : kBlanks) {
     if (text.starts_with(blank)) {

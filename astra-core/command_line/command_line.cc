@@ -36,10 +36,11 @@ std::vector<std::string_view> Split(std::string_view words) {
   return parts;
 }
 
-// Every spelling of every option, with hyphens, mapped to its long name.
+// Maps every spelling of every option, with hyphens, to the option's long name.
 using Spellings = std::map<std::string, std::string_view>;
 
-// What is typed after the dashes, with hyphens: "--g_p_s=8" is "g-p-s".
+// Returns an option's name without dashes, with hyphens: "g-p-s" for
+// "--g_p_s=8".
 std::string NameOf(std::string_view argument) {
   argument = argument.substr(0, argument.find('='));
   argument.remove_prefix(
@@ -60,15 +61,15 @@ Spellings AllSpellings(absl::Span<const OptionSpec> options) {
   return spellings;
 }
 
-// "-5" and "-0.5" are values, "-g" and "--gpu" are options.
+// Returns false for values such as "-5" and "-0.5", true for "-g" and "--gpu".
 bool LooksLikeOption(std::string_view argument) {
   return argument.size() > 1 && argument[0] == '-' && argument[1] != '.' &&
          std::isdigit(static_cast<unsigned char>(argument[1])) == 0;
 }
 
-// Takes the option that stands first in `arguments`, if one does, and gives it
-// its long name; Boost then sees to its value, unless the option is one of
-// `lacking`, which may have none. An unknown name stays as it is.
+// Takes the option at the front of `arguments`, if there is one, under its long
+// name. Boost then reads its value, unless the option is one of `lacking`,
+// which may have none. An unknown name is left unchanged.
 std::vector<po::option> TakeOption(
     const Spellings& spellings,
     const std::set<std::string, std::less<>>& lacking,
@@ -93,15 +94,15 @@ std::vector<po::option> TakeOption(
   return {option};
 }
 
-// The value is said beside the nearest option: --gpu may take a name where the
-// user thought of a number.
+// Returns the message for an unknown option. It names the value of the nearest
+// option: --gpu may take a name where the user expected a number.
 std::string UnknownOption(const std::string& argument,
                           const Spellings& spellings,
                           absl::Span<const OptionSpec> options) {
   std::vector<std::string_view> names;
   for (const auto& [spelling, _] : spellings) names.push_back(spelling);
   const std::string name = NameOf(argument);
-  if (spellings.count(name) > 0) {  // Boost took what follows for an option.
+  if (spellings.count(name) > 0) {  // Boost took the value for an option.
     return fmt::format(
         "--{} needs a value; one that begins with a dash is "
         "given as --{}=VALUE",

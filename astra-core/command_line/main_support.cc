@@ -15,7 +15,7 @@
 namespace astra {
 namespace {
 
-// The key under which a status holds its exit code.
+// Key of the payload in which a status holds its exit code.
 constexpr char kExitCode[] = "exit code";
 
 }  // namespace
@@ -37,7 +37,7 @@ absl::Status WithExitCode(absl::Status status, int code) {
 }
 
 int WithinMemory(const Log& log, absl::FunctionRef<int()> run) {
-  // A container that is asked for more than there can be throws the second.
+  // A container that is asked for an impossible size throws length_error.
   try {
     return run();
   } catch (const std::bad_alloc&) {
@@ -62,7 +62,7 @@ bool PrintedInstead(const CommandLine& flags, std::string_view program,
   return false;
 }
 
-// Not fmt::print, which throws where it cannot write.
+// Uses fwrite, because fmt::print throws where it cannot write.
 void Print(std::string_view text) {
   const std::string printable = Printable(text, "\t\n");
   std::fwrite(printable.data(), 1, printable.size(), stdout);

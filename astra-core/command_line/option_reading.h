@@ -1,4 +1,4 @@
-// What options of command lines have in common beside their values.
+// Reads values of options that several programs have.
 
 #ifndef ASTRA_CORE_COMMAND_LINE_OPTION_READING_H_
 #define ASTRA_CORE_COMMAND_LINE_OPTION_READING_H_
@@ -14,14 +14,16 @@
 
 namespace astra {
 
-// Which of `names` option `name` is, `otherwise` if it is not given.
+// Returns which of `names` option `name` has as its value; `otherwise` if the
+// option was not given.
 //
-// Errors: InvalidArgument for another one, with the nearest.
+// Errors: InvalidArgument for another value, with the nearest name.
 absl::StatusOr<size_t> Choice(const CommandLine& flags, std::string_view name,
                               size_t otherwise,
                               absl::Span<const std::string_view> names);
 
-// A whole number from 1 to `max`, which stays as it is if it is not given.
+// A whole number from 1 to `max`. `value` is unchanged if the option is not
+// given.
 struct IntegerOption {
   std::string_view name;
   int64_t* value;
@@ -30,10 +32,12 @@ struct IntegerOption {
 absl::Status ReadIntegers(const CommandLine& flags,
                           absl::Span<const IntegerOption> options);
 
-// Errors: InvalidArgument "--NAME is missing".
+// Checks that the option was given. Errors: InvalidArgument "--NAME is
+// missing".
 absl::Status Require(const CommandLine& flags, std::string_view name);
 
-// Errors: InvalidArgument "--NAME has no effect: WHY" if one is given.
+// Checks that no option of `names` was given. Errors: InvalidArgument "--NAME
+// has no effect: WHY".
 absl::Status Refuse(const CommandLine& flags,
                     absl::Span<const std::string_view> names,
                     std::string_view why);

@@ -11,7 +11,7 @@
 
 namespace astra {
 
-std::string_view CompletionFunctions();  // completion.bash
+std::string_view CompletionFunctions();  // Contents of completion.bash.
 
 namespace {
 
@@ -30,7 +30,7 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Parts of `text` between separators; none are empty.
+// Splits `text` at each separator and leaves out empty parts.
 std::vector<std::string> Split(std::string_view text,
                                std::string_view separator) {
   std::vector<std::string> parts;
@@ -42,7 +42,7 @@ std::vector<std::string> Split(std::string_view text,
   return parts;
 }
 
-// As one word of bash.
+// Returns `text` as one word of bash.
 std::string BashWord(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+/";
@@ -84,7 +84,7 @@ void CheckValues(const ShellProgram& program) {
   }
 }
 
-// Of which kind the value of an option is, for the completion.
+// Returns the kind of an option's value, for the completion.
 std::string_view KindOf(std::string_view value) {
   if (Contains(value, "FILE,...")) return "files";
   if (Contains(value, "FILE") || value == "LOG") return "file";
@@ -96,7 +96,7 @@ std::string Join(absl::Span<const std::string> words,
   return fmt::format("{}", fmt::join(words, separator));
 }
 
-// NAME=(WORD ...), broken into lines of 80 columns.
+// Returns NAME=(WORD ...), broken into lines of 80 columns.
 std::string BashArray(std::string_view indent, std::string_view name,
                       const std::vector<std::string>& words) {
   std::string text = fmt::format("{}{}=(", indent, name);
@@ -115,7 +115,7 @@ std::string BashArray(std::string_view indent, std::string_view name,
   return text + ")\n";
 }
 
-// "--name -alias -alias".
+// Returns all spellings of an option, such as "--name -alias -alias".
 std::string Spellings(const OptionSpec& option) {
   std::string names = fmt::format("--{}", option.name);
   for (const std::string& alias : Split(option.aliases, " ")) {
@@ -131,7 +131,7 @@ std::vector<std::string> Names(absl::Span<const ShellTerm> terms) {
   return names;
 }
 
-// The names of `options`, and a case for each of them.
+// Returns the names of `options`, and a case for each option.
 std::string BashOptions(const ShellProgram& program,
                         absl::Span<const OptionSpec> options,
                         std::string_view indent) {
@@ -169,7 +169,7 @@ std::string_view OperandKind(std::string_view operand) {
   return Contains(operand, "FOLDER") ? "folder" : "yaml";
 }
 
-// The same behind each command, and behind none.
+// Returns a case for each command, and one for no command.
 std::string BashCommands(const ShellProgram& program) {
   constexpr std::string_view kIndent = "      ";
   std::vector<std::string> commands;
@@ -213,7 +213,7 @@ std::string BashDelegates(const ShellProgram& program) {
   return text;
 }
 
-// Roff takes these for something else, and prints others for the last four.
+// Escapes characters that roff would interpret or print as other characters.
 std::string Roff(std::string_view text) {
   std::string result;
   for (const char character : text) {
@@ -246,13 +246,13 @@ std::string Roff(std::string_view text) {
   return result;
 }
 
-// A whole line of text, which begins no request.
+// Returns a line of text that roff does not take for a request.
 std::string RoffLine(std::string_view text) {
   const bool is_request = !text.empty() && text.front() == '.';
   return fmt::format("{}{}\n", is_request ? "\\&" : "", Roff(text));
 }
 
-// Text, which `man` fills, in lines that are not long.
+// Returns text that `man` fills, broken into short lines.
 std::string RoffText(std::string_view text) {
   constexpr size_t kColumns = 72;
   std::string lines;
@@ -272,7 +272,7 @@ std::string Bold(std::string_view text) {
   return fmt::format("\\fB{}\\fP", Roff(text));
 }
 
-// Terms, each with what it is.
+// Returns terms, each with its explanation.
 std::string RoffTerms(absl::Span<const ShellTerm> terms) {
   std::string text;
   for (const ShellTerm& term : terms) {
@@ -287,7 +287,7 @@ std::string RoffSection(std::string_view heading,
   return fmt::format(".SH {}\n{}", heading, RoffTerms(terms));
 }
 
-// What is not in the help text already.
+// Returns the values that the help text does not mention yet.
 std::string RoffValues(absl::Span<const ShellTerm> values,
                        std::string_view help) {
   const bool has_help =
@@ -337,8 +337,7 @@ std::string RoffCommands(const ShellProgram& program) {
   return text;
 }
 
-// The lines of the usage, as they stand, each with the name of the program in
-// bold.
+// Returns the lines of the usage unchanged, with the program's name in bold.
 std::string RoffUsage(const ShellProgram& program, std::string_view usage) {
   constexpr std::string_view kBegin = "usage: ";
   std::string text = ".SH SYNOPSIS\n.nf\n";
@@ -352,7 +351,8 @@ std::string RoffUsage(const ShellProgram& program, std::string_view usage) {
   return text + ".fi\n";
 }
 
-// The first sentence as a page is listed: "writes the topology file".
+// Returns the first sentence in the form of page lists: "writes the topology
+// file".
 std::string Summary(std::string_view description) {
   std::string summary = Replaced(description, "\n", " ");
   summary.resize(std::min(summary.find(". "), summary.size()));

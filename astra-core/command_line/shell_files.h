@@ -1,6 +1,6 @@
-// What bash and man read about a program: the completion of its command line
-// and its page of the manual. Both are made of the table of options that the
-// program itself reads, so that they cannot say anything else.
+// Generates the bash completion and the manual page of a program. Both are made
+// from the table of options that the program itself reads, so they cannot
+// disagree with it.
 
 #ifndef ASTRA_CORE_COMMAND_LINE_SHELL_FILES_H_
 #define ASTRA_CORE_COMMAND_LINE_SHELL_FILES_H_
@@ -14,19 +14,19 @@
 
 namespace astra {
 
-// A term, and what it is; nothing where it speaks for itself.
+// A term and its explanation, which is empty where the term speaks for itself.
 struct ShellTerm {
   std::string name;
   std::string help;
 };
 
-// Values that an option takes, maybe beside others.
+// Values that an option takes, maybe among others.
 struct ShellValues {
-  std::string_view option;  // Its long name.
+  std::string_view option;  // Long name of the option.
   std::vector<ShellTerm> values;
 };
 
-// PROGRAM NAME OPERANDS [options]
+// A command, called as: PROGRAM NAME OPERANDS [options]
 struct ShellCommand {
   std::string_view name;
   // "SWEEP", "FOLDER [FOLDER]"; "COMMAND" is the name of another command.
@@ -40,14 +40,14 @@ struct ShellCommand {
 
 struct ShellProgram {
   std::string_view name = {};
-  // What --help prints. Its first paragraph is the usage; its second says in
-  // one or more sentences what the program does.
+  // The text of --help. Its first paragraph is the usage; its second one
+  // describes the program in one or more sentences.
   std::string help = {};
-  // One of the two: the options, or commands with their own.
+  // A program has either options, or commands with their own options.
   absl::Span<const OptionSpec> options = {};
   std::vector<ShellCommand> commands = {};
-  std::vector<ShellValues> values = {};  // Of any of these options.
-  // For the manual only.
+  std::vector<ShellValues> values = {};  // Values of any of these options.
+  // The fields below are used only for the manual.
   std::vector<ShellTerm> exit_codes = {};
   std::vector<ShellTerm> files = {};
   absl::Span<const CommandExample> examples = {};
@@ -62,13 +62,14 @@ struct ShellProgram {
 // file. The files of programs that commands stand for must lie in the same
 // folder.
 //
-// Requires: each of `values` is of an option, and has no blanks.
+// Requires: each of `values` belongs to an option and contains no blanks.
 std::string BashCompletion(const ShellProgram& program);
 
-// The source of the page in section 1, for `man`: in roff, with man(7)'s
-// macros, of ASCII. `version` is that of the project; there is no date in it.
+// Returns the source of the page in section 1 for `man`: ASCII roff with the
+// macros of man(7). `version` is the version of the project. The page contains
+// no date.
 //
-// Requires: as above.
+// Requires: the same as BashCompletion().
 std::string ManPage(const ShellProgram& program, std::string_view version);
 
 }  // namespace astra

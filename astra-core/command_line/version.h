@@ -1,4 +1,4 @@
-// The version of the programs, as CMakeLists.txt states it.
+// Gives the version of the programs, as CMakeLists.txt states it.
 
 #ifndef ASTRA_CORE_COMMAND_LINE_VERSION_H_
 #define ASTRA_CORE_COMMAND_LINE_VERSION_H_
@@ -7,7 +7,7 @@
 
 namespace astra {
 
-// Such as "0.1.0".
+// Returns the version, such as "0.1.0".
 std::string_view Version();
 
 }  // namespace astra

@@ -31,7 +31,8 @@ std::string_view NameAt(std::string_view text) {
   return WhileIs(text, [](char c) { return IsLetter(c) || IsDigit(c); });
 }
 
-// "1.5e-3", and as much as looks like a part of it: "8x".
+// Returns the number at the begin of `text`, such as "1.5e-3", with everything
+// that looks like a part of it: "8x".
 std::string_view NumberAt(std::string_view text) {
   size_t end = 0;
   for (; end < text.size(); ++end) {
@@ -48,10 +49,11 @@ enum class TokenKind : uint8_t { kEnd, kName, kNumber, kText, kSymbol };
 
 struct ExpressionToken {
   TokenKind kind;
-  std::string_view text;  // As spelt, with the quotes of a kText.
+  // Spelling in the source; a kText includes its quotes.
+  std::string_view text;
 };
 
-// The token that `rest` begins with. A quote that is not closed is a kSymbol.
+// Returns the token that `rest` begins with. An unclosed quote is a kSymbol.
 ExpressionToken TokenAt(std::string_view rest) {
   if (rest.empty()) return {TokenKind::kEnd, rest};
   const char c = rest[0];
@@ -71,7 +73,7 @@ ExpressionToken TokenAt(std::string_view rest) {
   return {TokenKind::kSymbol, is_long ? two : rest.substr(0, 1)};
 }
 
-// What is meant by what other languages write; empty for anything else.
+// Returns what a symbol of another language means here; empty if unknown.
 std::string_view MeantBy(std::string_view symbol) {
   constexpr std::pair<std::string_view, std::string_view> kForeign[] = {
       {"=", "=="},  {"&&", "and"}, {"&", "and"},
@@ -91,8 +93,8 @@ absl::StatusOr<bool> AsCondition(std::string_view operation,
 
 }  // namespace
 
-// Reads by recursive descent, a function for each level of operators. The
-// first error sticks and turns what follows into the end of the text.
+// Parses by recursive descent, with a function for each level of operators. The
+// first error is kept, and the rest of the text then reads as its end.
 class ExpressionParser {
  public:
   explicit ExpressionParser(std::string_view text) : text_(text) {
@@ -152,7 +154,8 @@ class ExpressionParser {
     }
   }
 
-  // Texts are never taken for words or symbols: their quotes are with them.
+  // Consumes the token if it is `text`. Quoted texts never match words or
+  // symbols, because their tokens include the quotes.
   bool Take(std::string_view text) {
     if (token_.text != text || token_.kind == TokenKind::kEnd) return false;
     Advance();
@@ -169,7 +172,7 @@ class ExpressionParser {
     return static_cast<uint32_t>(expression_.nodes_.size() - 1);
   }
 
-  // Reads what is nested one level deeper.
+  // Runs `read` one nesting level deeper.
   template <class Read>
   uint32_t Deeper(Read read) {
     if (++depth_ > Expression::kMaxDepth) {
@@ -180,7 +183,7 @@ class ExpressionParser {
     return node;
   }
 
-  // { operand `word` } operand, as one node.
+  // Reads "operand { `word` operand }" into one node.
   template <class Read>
   uint32_t ReadWordChain(std::string_view word, Kind kind, Read read) {
     std::vector<uint32_t> operands = {read()};
@@ -202,7 +205,7 @@ class ExpressionParser {
     return Add(Kind::kNot, {operand});
   }
 
-  // The operator that stands next, if it compares.
+  // Returns the comparison operator at the current token, or null.
   const Operator* FindComparison() const {
     static constexpr Operator kOperators[] = {
         {"==", Kind::kIn},     {"!=", Kind::kNotIn},
@@ -242,7 +245,7 @@ class ExpressionParser {
     return node;
   }
 
-  // The values in brackets behind "in".
+  // Reads the values in brackets behind "in".
   void ReadList(std::vector<uint32_t>& operands) {
     const bool is_square = token_.text == "[";
     if (!Take(is_square ? "[" : "(")) FailAtToken("a list, such as (4, 8)");
@@ -253,7 +256,7 @@ class ExpressionParser {
     Expect(end);
   }
 
-  // { operand operator } operand, from the left.
+  // Reads "operand { operator operand }" and groups from the left.
   template <class Read>
   uint32_t ReadSymbolChain(absl::Span<const Operator> operators, Read read) {
     uint32_t node = read();
@@ -322,7 +325,7 @@ class ExpressionParser {
     return Add(Kind::kValue, {}, std::move(value));
   }
 
-  // A variable, a function, true or false.
+  // Reads a variable, a function, true or false.
   uint32_t ReadNamed(std::string_view expected) {
     const std::string name(token_.text);
     if (name == "min" || name == "max") return ReadFunction();
@@ -337,7 +340,7 @@ class ExpressionParser {
     const size_t begin = token_begin_;
     Advance();
     if (token_.text == "(") {
-      token_begin_ = begin;  // The name is at fault, not the bracket.
+      token_begin_ = begin;  // Blames the name, not the bracket.
       Fail(UnknownName("function", name, {"min", "max"}));
     }
     expression_.names_.push_back(name);
@@ -358,7 +361,7 @@ class ExpressionParser {
   }
 
   std::string_view text_;
-  size_t next_ = 0;  // Behind the token.
+  size_t next_ = 0;  // Position behind the current token.
   size_t token_begin_ = 0;
   ExpressionToken token_{TokenKind::kEnd, ""};
   int depth_ = 0;
@@ -381,7 +384,7 @@ absl::StatusOr<Expression> Expression::Parse(std::string_view text) {
   return ExpressionParser(text).Parse();
 }
 
-// What `node` makes of its operands, of which none is an error.
+// Applies `node` to the values of its operands, none of which is an error.
 Expression::Result Expression::Apply(const Node& node,
                                      absl::Span<const Result> results) {
   const auto value = [&](size_t i) -> const SweepValue& {
@@ -443,7 +446,8 @@ Expression::Result Expression::ApplyBinary(Kind kind, const SweepValue& left,
   }
 }
 
-// An error is the result of its node: a node that does not need it has a value.
+// Evaluates `node`. An error is the result of its node only: a node that does
+// not need that operand still has a value.
 Expression::Result Expression::EvaluateNode(const Node& node,
                                             absl::Span<const Result> results,
                                             const SweepVariables& variables) {

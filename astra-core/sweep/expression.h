@@ -1,21 +1,30 @@
-// Expressions over the variables of a sweep, as Python writes them:
+// Expressions over the variables of a sweep, in the syntax of Python:
 //
 //   tp * pp * dp == world_size
 //   topology != "DCN+" and tp in (4, 8)
 //   bandwidth >= "400Gbps" or not overlap
 //
-// Operators, from the loosest: or; and; not; == != < <= > >= in, "not in"; + -;
-// * / // %; a sign. Functions: min, max, of two or more. Values are true and
-// false, whole numbers, numbers with decimals, and text in quotes of either
-// kind.
+// Operators, from the loosest to the tightest binding:
 //
-// Whole numbers stay whole under + - * // % and under / where it divides;
-// overflow is an error. // and % round down, as in Python. Numbers compare with
-// numbers, texts with texts; texts are in an order only where both are rates,
-// times or sizes ("400Gbps" < "1.6Tbps", "512K" < "8M"; prefixes of sizes are
-// powers of 1024). Texts are equal where their letters are. Nothing else is
-// converted: what mixes kinds is an error. Comparisons do not chain. A text in
-// quotes has no escapes.
+//   or
+//   and
+//   not
+//   == != < <= > >= in, "not in"
+//   + -
+//   * / // %
+//   signs
+//
+// Functions: min and max of two or more values. Values are true and false,
+// whole numbers, numbers with decimals, and texts in single or double quotes
+// without escapes.
+//
+// Whole numbers stay whole under + - * // % and under / where the division
+// leaves no remainder; overflow is an error. // and % round down, as in Python.
+// Numbers compare with numbers and texts with texts. Texts are equal if their
+// letters are. Texts have an order only where both are rates, times or sizes
+// ("400Gbps" < "1.6Tbps", "512K" < "8M"; prefixes of sizes are powers of 1024).
+// Nothing else is converted: mixing kinds is an error. Comparisons do not
+// chain.
 
 #ifndef ASTRA_CORE_SWEEP_EXPRESSION_H_
 #define ASTRA_CORE_SWEEP_EXPRESSION_H_
@@ -33,37 +42,38 @@
 
 namespace astra {
 
-// What a sweep's variables hold, as the file spells it: a command line gets
-// "0.10" where the file says so.
+// The values of a sweep's variables, spelt as in the sweep file: a command line
+// receives "0.10" where the file says so.
 using SweepVariables = std::map<std::string, std::string, std::less<>>;
 
-// Whether `text` may name a variable: a letter or '_', then also digits, and
-// no word of the language.
+// Returns whether `text` may name a variable: a letter or '_', followed by
+// letters, digits or '_', and not a keyword of the language.
 bool IsVariableName(std::string_view text);
 
-// An expression that is spelt right.
+// An expression whose syntax is valid.
 class Expression {
  public:
   static constexpr size_t kMaxBytes = 4096;
   static constexpr int kMaxDepth = 100;
 
-  // Errors: InvalidArgument, in one line with the place in the text ("at
-  // character 7"), what stands there and what was expected; also for text of
-  // over kMaxBytes and for brackets, signs or "not" nested over kMaxDepth deep.
+  // Errors: InvalidArgument in one line that gives the place in the text ("at
+  // character 7"), what stands there and what was expected; also for text
+  // longer than kMaxBytes and for brackets, signs or "not" nested deeper than
+  // kMaxDepth.
   static absl::StatusOr<Expression> Parse(std::string_view text);
 
   const std::string& text() const { return text_; }
 
-  // The variables in it, sorted, each once.
+  // Returns the variables in the expression, sorted, each once.
   const std::vector<std::string>& names() const { return names_; }
 
-  // Errors: InvalidArgument for a variable that is not there (with the
-  // nearest), values that do not go together, a division by zero, a number
-  // that is too large or none. `and`, `or` read on the right only what they
-  // need.
+  // Errors: InvalidArgument for an unknown variable (with the nearest name),
+  // values that do not go together, a division by zero, and a result that is
+  // too large or not a number. `and` and `or` evaluate only the operands that
+  // they need.
   absl::StatusOr<SweepValue> Evaluate(const SweepVariables& variables) const;
 
-  // The same where true or false is expected.
+  // Evaluates an expression whose result must be true or false.
   absl::StatusOr<bool> Holds(const SweepVariables& variables) const;
 
  private:
@@ -72,31 +82,31 @@ class Expression {
   enum class Kind : uint8_t {
     kValue,
     kVariable,
-    kOr,   // Of any number.
-    kAnd,  // The same.
+    kOr,   // Disjunction of any number of operands.
+    kAnd,  // Conjunction of any number of operands.
     kNot,
-    kIn,  // The first is equal to one of the others: "==", too.
+    kIn,  // Operand 0 equals one of the others; also stands for "==".
     kNotIn,
     kLess,
     kLessOrEqual,
     kGreater,
     kGreaterOrEqual,
-    kAdd,  // From here in the order of Arithmetic.
+    kAdd,  // From here on in the order of Arithmetic.
     kSubtract,
     kMultiply,
     kDivide,
     kFloorDivide,
     kRemainder,
     kNegate,
-    kAffirm,  // "+x".
+    kAffirm,  // Unary plus: "+x".
     kMin,
     kMax,
   };
 
   struct Node {
     Kind kind;
-    SweepValue value;                // Of a kValue; the name of a kVariable.
-    std::vector<uint32_t> operands;  // Nodes before this one.
+    SweepValue value;  // Value of a kValue, or the name of a kVariable.
+    std::vector<uint32_t> operands;  // Indices of nodes before this one.
   };
 
   Expression() = default;
@@ -107,13 +117,13 @@ class Expression {
   static Result ApplyBinary(Kind kind, const SweepValue& left,
                             const SweepValue& right);
 
-  // `results` are those of the nodes before it.
+  // Evaluates one node. `results` holds the results of all nodes before it.
   static Result EvaluateNode(const Node& node, absl::Span<const Result> results,
                              const SweepVariables& variables);
 
   std::string text_;
   std::vector<std::string> names_;
-  std::vector<Node> nodes_;  // The last is the whole.
+  std::vector<Node> nodes_;  // The last node is the whole expression.
 };
 
 }  // namespace astra

@@ -13,8 +13,9 @@ namespace {
 
 constexpr int kMaxDigits = 18;
 
-// digits / 10^decimals. Both are kept so small that sums and products of two,
-// and one times 10^kMaxDigits, are within 128 bits.
+// The number digits / 10^decimals. Both are kept so small that sums and
+// products of two such numbers, and digits times 10^kMaxDigits, fit into 128
+// bits.
 struct Decimal {
   absl::int128 digits = 0;
   int decimals = 0;
@@ -91,10 +92,12 @@ bool IsShort(const Decimal& decimal) {
          decimal.digits < limit;
 }
 
-// Below, at or above 0 as `a` is below, at or above `b`, which is short.
+// Returns a number below, at or above 0 as `a` is below, equal to or above `b`,
+// which must be short.
 int Compare(const Decimal& a, const Decimal& b) {
   if (!IsShort(a)) {
-    // Never equal, and as good as never so close that rounding matters.
+    // A long `a` never equals a short `b` and is practically never so close to
+    // it that rounding matters.
     const auto power = [](int e) {
       return static_cast<long double>(PowerOfTen(e));
     };

@@ -23,7 +23,7 @@ std::string JoinedPath(const std::string& folder, std::string_view path) {
   return (std::filesystem::path(folder) / path).string();
 }
 
-// Texts one behind the other, so that no other texts give the same.
+// Concatenates texts such that different lists of texts give different results.
 class KeyText {
  public:
   void Add(std::string_view text) {
@@ -50,7 +50,7 @@ std::vector<std::string> SplitAtCommas(std::string_view text) {
   }
 }
 
-// Puts together what one point runs.
+// Builds the steps of one point.
 class PointPreparer {
  public:
   PointPreparer(const Sweep& sweep, const SweepPoint& point,
@@ -130,7 +130,7 @@ class PointPreparer {
     return absl::OkStatus();
   }
 
-  // The files that `value` of `option` names.
+  // Records the hashes of the files that `value` of `option` names.
   absl::Status AddInputs(const SweepOption& option, std::string_view value,
                          std::vector<std::string>& input_hashes) {
     const std::vector<std::string> paths =
@@ -142,7 +142,7 @@ class PointPreparer {
       if (!sha256 && option.must_exist) {
         return WrongAt(option, fmt::format("{}: no such file", path));
       }
-      if (!sha256) continue;  // A name of something else.
+      if (!sha256) continue;  // The value names something other than a file.
       input_hashes.push_back(*sha256);
       const bool is_known = std::any_of(
           prepared_.inputs.begin(), prepared_.inputs.end(),

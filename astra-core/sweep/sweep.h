@@ -19,52 +19,55 @@ constexpr size_t kMaxAxisSteps = 100'000;  // Values of one axis.
 constexpr size_t kMaxVariables = 256;      // Of axes and definitions together.
 constexpr size_t kMaxListEntries = 1000;   // Of each list: rules, metrics, ...
 
-// Variables that move together; most often one.
+// Variables that change together. Most axes have only one variable.
 struct SweepAxis {
-  std::string name;  // One of its variables has it.
+  std::string name;  // Name of the axis; one of its variables has this name.
   std::vector<std::string> variables;
-  // Whether the last variable sums up the others: "tp=8 pp=4". That is so where
-  // there are several and none has the axis' name.
+  // Whether the last variable summarises the others, such as "tp=8 pp=4". An
+  // axis has a summary if it has several variables and none has the name of the
+  // axis.
   bool has_summary = false;
-  // The values of the variables, in their order, for each step of the axis.
+  // For each step of the axis, the values of its variables, in their order.
   std::vector<std::vector<std::string>> steps;
 };
 
-// A variable that follows from the others, or is the same in all points.
+// A variable that is computed from others or is the same in all points.
 struct SweepDefinition {
   std::string name;
   TextPattern value;
-  std::string where;  // "FILE:LINE:COLUMN", for messages.
+  // Place in the sweep file, "FILE:LINE:COLUMN", for messages.
+  std::string where;
 };
 
 struct SweepRule {
   Expression expression;
-  bool is_exclusion;  // Points where it holds are left out, else the others.
+  // True: leaves out points where it holds; false: the others.
+  bool is_exclusion;
   std::string where;
 };
 
 struct SweepOption {
-  std::string name;  // The program's long name.
-  bool is_flag;      // Then the value is "true" or "false".
+  std::string name;  // Long name of the program's option.
+  bool is_flag;      // The option is a flag; its value is "true" or "false".
   bool is_file;      // The value may name a file.
-  bool is_list;      // The same, or files between commas.
-  bool must_exist;   // What it names is a file, and nothing else will do.
+  bool is_list;      // The value may name a file, or several with commas.
+  bool must_exist;   // The value must name an existing file.
   TextPattern value;
   std::string where;
 };
 
 struct SweepSection {
   const SweptProgram* program;
-  std::vector<SweepOption> options;  // In the order of the file.
+  std::vector<SweepOption> options;  // In the order of the sweep file.
 };
 
 struct SweepMetric {
   std::string name;
-  Expression expression;  // Over variables and the metrics of a run.
+  Expression expression;  // Over the variables and the metrics of a run.
   std::string where;
 };
 
-// What a run must come to, or its point is infeasible.
+// A condition that a run must meet; otherwise its point is infeasible.
 struct SweepRequirement {
   Expression expression;  // Over variables, metrics of a run and SweepMetrics.
   std::string where;
@@ -77,19 +80,22 @@ struct SweepObjective {
 
 struct Sweep {
   std::string name;
-  std::string text;    // The file.
-  std::string folder;  // What relative paths in it are relative to.
-  // The last is that of the repeats, "seed", where there are any.
+  std::string text;    // Contents of the sweep file.
+  std::string folder;  // Folder that relative paths in the file start from.
+  // The axes. The axis "seed" comes last where there are repeats.
   std::vector<SweepAxis> axes;
   bool has_repeats = false;
-  std::vector<SweepDefinition> definitions;  // In the order of the file.
+  std::vector<SweepDefinition> definitions;  // In the order of the sweep file.
   std::vector<SweepRule> rules;
-  std::vector<SweepSection> sections;  // In the order in which they run.
+  // In the order in which the programs run.
+  std::vector<SweepSection> sections;
   std::vector<SweepMetric> metrics;
-  std::vector<SweepRequirement> requirements;  // In the order of the file.
-  // Whether points that need more memory than their GPU has may win.
+  // In the order of the sweep file.
+  std::vector<SweepRequirement> requirements;
+  // Whether points that need more memory than their GPU has may be the best.
   bool allows_misfits = false;
-  std::vector<SweepObjective> objectives;  // At least one, the first ranks.
+  // At least one; the first ranks the points.
+  std::vector<SweepObjective> objectives;
 
   const SweptProgram& run_program() const { return *sections.back().program; }
 };

@@ -29,7 +29,7 @@ std::string DescribeAxis(std::string_view name) {
   return fmt::format("axis {}", Quoted(name));
 }
 
-// {from, to, step} or {from, to, factor}.
+// Reads an axis given as {from, to, step} or {from, to, factor}.
 void ReadRange(YamlDocument& document, const YamlValue& value,
                SweepAxis& axis) {
   const std::string what = DescribeAxis(axis.name);
@@ -61,7 +61,8 @@ void ReadRange(YamlDocument& document, const YamlValue& value,
   }
 }
 
-// One step of variables that move together, in the order of the first.
+// Reads one step of variables that change together, in the order of the first
+// step.
 std::vector<std::string> ReadColumns(YamlDocument& document,
                                      const YamlValue& item,
                                      const SweepAxis& axis) {

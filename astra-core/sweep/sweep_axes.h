@@ -1,4 +1,4 @@
-// The axes of a sweep file.
+// Reads the axes of a sweep file.
 
 #ifndef ASTRA_CORE_SWEEP_SWEEP_AXES_H_
 #define ASTRA_CORE_SWEEP_SWEEP_AXES_H_
@@ -11,17 +11,19 @@
 
 namespace astra {
 
-// The text of `value`, which must be a scalar that can stand in a command
-// line; else null, and an error of the document: "WHAT is a list: EXPECTED".
+// Returns the text of `value`, which must be a scalar that can stand in a
+// command line. Otherwise returns null and records an error in the document:
+// "WHAT is a list: EXPECTED".
 const std::string* ReadScalar(YamlDocument& document, const YamlValue& value,
                               std::string_view what, std::string_view expected);
 
-// The axis called `name`: a list of values or of mappings, or a range. Where it
-// is none of these, an error of the document. The names are not checked.
+// Reads the axis called `name`: a list of values, a list of mappings, or a
+// range. Anything else is recorded as an error in the document. Names are not
+// checked.
 SweepAxis ReadAxis(YamlDocument& document, std::string_view name,
                    const YamlValue& value);
 
-// The axis "seed", of what stands behind "repeats". Errors as above.
+// Reads the value of "repeats" as the axis "seed". Errors as for ReadAxis().
 SweepAxis ReadRepeats(YamlDocument& document, const YamlValue& value);
 
 }  // namespace astra

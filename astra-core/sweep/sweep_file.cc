@@ -32,16 +32,16 @@ bool IsFolderName(std::string_view name) {
          name.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
-// "a/b.yaml" as "b".
+// Returns the name of a file without folder and suffix: "b" for "a/b.yaml".
 std::string_view StemOf(std::string_view file) {
   file.remove_prefix(std::min(file.rfind('/') + 1, file.size()));
   return file.substr(0, file.rfind('.'));
 }
 
-// Reads what stands there, each part by itself.
+// Reads the parts of a sweep file, each independently of the others.
 class SweepReader {
  public:
-  // Where the axes' variables and the definitions are, by their names.
+  // Place in the file of each variable of an axis and each definition, by name.
   using Places = std::map<std::string, std::string, std::less<>>;
 
   SweepReader(std::string_view file, std::string_view contents)
@@ -71,7 +71,7 @@ class SweepReader {
   const Places& places() const { return places_; }
 
  private:
-  // In "{gpu: ${gpus}}" YAML reads a mapping within the other.
+  // Explains a common mistake: in "{gpu: ${gpus}}" YAML reads a nested mapping.
   absl::Status WithAdvice(const absl::Status& status) const {
     if (status.ok() || contents_.find("${") == std::string_view::npos) {
       return status;
@@ -110,17 +110,18 @@ class SweepReader {
                            Quoted(sweep_.name), kMaxNameBytes));
   }
 
-  // The fields of `key`, names with what they stand for.
+  // Returns the fields of the mapping `key`.
   absl::Span<const YamlField> ReadMapping(YamlFields& root,
                                           std::string_view key) {
     const YamlValue* value = root.Value(key);
     if (value == nullptr) return {};
-    document_.Fields(*value, key);  // Refuses what is no mapping.
+    document_.Fields(*value, key);  // Refuses anything but a mapping.
     return CheckCount(*value, key) ? value->children
                                    : absl::Span<const YamlField>();
   }
 
-  // Entries of a list, or the only one, without a list around it.
+  // Returns the entries of a list, or a single entry that stands without a
+  // list.
   std::vector<const YamlValue*> ReadEntries(YamlFields& root,
                                             std::string_view key) {
     const YamlValue* value = root.Value(key);
@@ -299,7 +300,8 @@ class SweepReader {
   Places places_;
 };
 
-// Checks the variables that the parts of a sweep name, and completes it.
+// Checks the variables that the parts of a sweep name, and adds the seed
+// option.
 class NameChecker {
  public:
   NameChecker(Sweep& sweep, const SweepReader::Places& places)
@@ -318,7 +320,7 @@ class NameChecker {
       }
     }
     ASTRA_RETURN_IF_ERROR(CheckMetrics());
-    // What is no variable may be a metric of the run.
+    // A name that is not a variable may be a metric of the run.
     for (const SweepRequirement& requirement : sweep_.requirements) {
       const std::vector<std::string>& names = requirement.expression.names();
       used_.insert(names.begin(), names.end());
@@ -332,7 +334,8 @@ class NameChecker {
     return absl::InvalidArgumentError(fmt::format("{}: {}", where, message));
   }
 
-  // `advice` ends the message.
+  // Marks the variables `names` as used. `advice` ends the message about an
+  // unknown one.
   absl::Status Use(std::string_view where,
                    const std::vector<std::string>& names,
                    std::string_view advice = "") {
@@ -350,7 +353,8 @@ class NameChecker {
     return absl::OkStatus();
   }
 
-  // Definitions are computed in their order.
+  // Checks that definitions use only earlier ones, as they are computed in
+  // order.
   absl::Status CheckDefinitions() {
     std::set<std::string_view> later;
     for (const SweepDefinition& definition : sweep_.definitions) {
@@ -369,7 +373,8 @@ class NameChecker {
     return absl::OkStatus();
   }
 
-  // Metrics, too; what is no variable may be a metric of the run.
+  // Checks that metrics use only earlier ones. A name that is not a variable
+  // may be a metric of the run.
   absl::Status CheckMetrics() {
     std::set<std::string_view> later;
     for (const SweepMetric& metric : sweep_.metrics) later.insert(metric.name);
@@ -387,7 +392,8 @@ class NameChecker {
     return absl::OkStatus();
   }
 
-  // Whether an option depends on the seed, through definitions as well.
+  // Returns whether an option depends on the seed, directly or through
+  // definitions.
   bool SeedReachesAnOption() const {
     std::set<std::string_view> reached;
     for (const SweepSection& section : sweep_.sections) {
@@ -405,8 +411,8 @@ class NameChecker {
     return reached.count(kSeed) > 0;
   }
 
-  // Repeats differ by their seed, which goes to the program that runs where
-  // the file does not say where it goes.
+  // Passes the seed to the program that runs, unless the file already uses it
+  // in an option: repeats differ only by their seed.
   absl::Status GiveSeed() {
     if (SeedReachesAnOption()) return absl::OkStatus();
     used_.insert(std::string(kSeed));
@@ -436,7 +442,7 @@ class NameChecker {
   }
 
   absl::Status CheckAllUsed() const {
-    // Such an axis has a name for the sake of who reads results.
+    // The name of such an axis serves only the readers of the results.
     std::set<std::string_view> labels;
     for (const SweepAxis& axis : sweep_.axes) {
       if (axis.variables.size() > 1) labels.insert(axis.name);

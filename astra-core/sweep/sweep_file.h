@@ -1,4 +1,4 @@
-// The file that describes a sweep. docs/formats.md has the format:
+// Reads the file that describes a sweep. docs/formats.md documents the format:
 //
 //   simai_sweep: 1
 //   axes:
@@ -37,12 +37,15 @@ namespace astra {
 // Reads a sweep of `programs`, which must outlive it. `file` is the name in
 // messages; the sweep is called after it unless it says otherwise.
 //
-// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is no such file; an
-// unknown key, program, option or variable, with the nearest; an axis that is
-// empty, has a value twice or too many (kMaxAxisSteps); a variable named twice
-// or never used; no program that runs, or two; a section whose file nobody
-// reads; an option that the sweep itself gives; a list where an option takes
-// one value; metrics and objectives spelt wrong.
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for
+//
+//   - text that is not such a file;
+//   - an unknown key, program, option or variable (with the nearest name);
+//   - an axis that is empty, repeats a value, or has more than kMaxAxisSteps;
+//   - a variable that is defined twice or never used;
+//   - no program that runs, or two; a section whose output no section reads;
+//   - an option that the sweep itself sets; a list for an option of one value;
+//   - a metric or an objective with wrong syntax.
 absl::StatusOr<Sweep> ReadSweep(std::string_view file,
                                 std::string_view contents,
                                 std::string_view folder,

@@ -12,7 +12,7 @@
 namespace astra {
 namespace {
 
-// A combination, as the step of each axis. The last axis moves fastest.
+// Steps through all combinations of the axes. The last axis changes fastest.
 class Odometer {
  public:
   explicit Odometer(const Sweep& sweep)
@@ -20,7 +20,7 @@ class Odometer {
     for (size_t i = 0; i < steps_.size(); ++i) Show(i);
   }
 
-  // Requires that there is a combination of this number.
+  // Moves to a combination, which must exist.
   void MoveTo(size_t combination) {
     for (size_t i = steps_.size(); i-- > 0;) {
       const size_t count = sweep_.axes[i].steps.size();
@@ -30,7 +30,7 @@ class Odometer {
     }
   }
 
-  // From the last combination to the first.
+  // Moves to the next combination; the first follows the last.
   void Advance() {
     for (size_t i = steps_.size(); i-- > 0;) {
       steps_[i] = (steps_[i] + 1) % sweep_.axes[i].steps.size();
@@ -39,7 +39,8 @@ class Odometer {
     }
   }
 
-  // What is added to the variables of the axes stays until it is replaced.
+  // Returns the variables of the axes. Variables that a caller adds stay until
+  // they are replaced.
   SweepVariables& variables() { return variables_; }
 
  private:
@@ -58,7 +59,7 @@ class Odometer {
 absl::StatusOr<size_t> CountCombinations(const Sweep& sweep) {
   size_t count = 1;
   for (const SweepAxis& axis : sweep.axes) {
-    count *= axis.steps.size();  // Of two numbers that fit into 32 bits.
+    count *= axis.steps.size();  // Both factors fit into 32 bits.
     if (count <= kMaxCombinations) continue;
     return absl::InvalidArgumentError(fmt::format(
         "the axes have more than {} combinations", kMaxCombinations));
@@ -89,7 +90,8 @@ absl::Status AddDefinitions(const Sweep& sweep, SweepVariables& variables) {
   return absl::OkStatus();
 }
 
-// The first rule that leaves a point out; their number if none does.
+// Returns the first rule that leaves a point out, or the number of rules if
+// none does.
 absl::StatusOr<size_t> FirstRuleAgainst(const Sweep& sweep,
                                         const SweepVariables& variables) {
   for (size_t i = 0; i < sweep.rules.size(); ++i) {
@@ -103,7 +105,8 @@ absl::StatusOr<size_t> FirstRuleAgainst(const Sweep& sweep,
   return sweep.rules.size();
 }
 
-// Requires that rules leave out all of at least one combination.
+// Returns the error for a sweep whose points are all left out. Requires at
+// least one combination.
 absl::Status NothingLeft(const Sweep& sweep,
                          absl::Span<const SkippedPoint> skipped) {
   std::vector<size_t> counts(sweep.rules.size());

@@ -1,5 +1,5 @@
-// The points of a sweep: every step of every axis with every step of the
-// others, less what its rules leave out.
+// Enumerates the points of a sweep: all combinations of the steps of its axes,
+// without those that its rules leave out.
 
 #ifndef ASTRA_CORE_SWEEP_SWEEP_POINTS_H_
 #define ASTRA_CORE_SWEEP_SWEEP_POINTS_H_
@@ -15,42 +15,44 @@
 namespace astra {
 
 struct SweepPoint {
-  uint32_t number = 0;  // From 1, without those left out.
+  uint32_t number = 0;  // Counted from 1, without the points left out.
   SweepVariables variables;
 };
 
-// A combination that a rule leaves out. There may be millions.
+// A combination that a rule leaves out. A sweep may have millions of these.
 struct SkippedPoint {
-  uint32_t combination = 0;  // From 0, for AxisVariablesOf().
-  uint32_t rule = 0;         // Of Sweep::rules, the first that does.
+  uint32_t combination = 0;  // Counted from 0, for AxisVariablesOf().
+  uint32_t rule = 0;  // Index in Sweep::rules of the first that leaves it out.
 };
 
 struct SweepPoints {
-  // Those of the axes in the order of the file, each axis' summary left out.
+  // Variables of the axes in the order of the sweep file, without the
+  // summaries.
   std::vector<std::string> axis_variables;
-  // The names of the axes, then the other variables of those whose variables
-  // move together, then the definitions.
+  // Names of the axes, then the other variables of axes with several variables,
+  // then the definitions.
   std::vector<std::string> variables;
-  std::vector<SweepPoint> points;  // The last axis moves fastest.
+  // Ordered such that the last axis changes fastest.
+  std::vector<SweepPoint> points;
   std::vector<SkippedPoint> skipped;
 };
 
 constexpr size_t kMaxCombinations = 10'000'000;
 constexpr size_t kMaxPoints = 100'000;
 
-// Errors: InvalidArgument for more combinations or points than that, for none
-// that the rules leave, and where a rule or definition cannot be evaluated:
-// with its place and the values of the axes.
+// Errors: InvalidArgument for more than kMaxCombinations or kMaxPoints, for
+// rules that leave no point, and for a rule or definition that cannot be
+// evaluated; the last names its place and the values of the axes.
 absl::StatusOr<SweepPoints> ExpandSweep(const Sweep& sweep);
 
-// The variables of the axes, and no definitions, in the combination number
-// `combination`, from 0.
+// Returns the variables of the axes, without definitions, in combination number
+// `combination`, counted from 0.
 SweepVariables AxisVariablesOf(const Sweep& sweep, uint32_t combination);
 
-// SweepPoints::axis_variables of `sweep`.
+// Returns what SweepPoints::axis_variables of `sweep` is.
 std::vector<std::string> AxisVariableNames(const Sweep& sweep);
 
-// "tp=8 pp=4", the variables `names` of a point.
+// Returns the variables `names` of a point as text, such as "tp=8 pp=4".
 std::string DescribeVariables(const std::vector<std::string>& names,
                               const SweepVariables& variables);
 

@@ -16,7 +16,7 @@
 namespace astra {
 namespace {
 
-// The constant parts of a sweep are checked when it is read.
+// Checks the value of an option that contains no variable.
 absl::Status CheckConstant(const SweepOption& option) {
   if (!option.value.names().empty()) return absl::OkStatus();
   ASTRA_ASSIGN_OR_RETURN(const std::string text, option.value.Fill({}));
@@ -24,7 +24,8 @@ absl::Status CheckConstant(const SweepOption& option) {
   return FlagOf(option, text).status();
 }
 
-// None, and an error of the document, where it is no option with a value.
+// Reads an option. Returns none and records an error in the document where
+// `field` is not an option with a value.
 std::optional<SweepOption> ReadOption(std::string_view file,
                                       YamlDocument& document,
                                       const SweptProgram& program,
@@ -70,10 +71,10 @@ std::optional<SweepOption> ReadOption(std::string_view file,
 SweepSection ReadSection(std::string_view file, YamlDocument& document,
                          const SweptProgram& program, const YamlValue& value) {
   SweepSection section = {.program = &program, .options = {}};
-  // "simai_analytical:" with nothing behind it has no options.
+  // A section "simai_analytical:" with nothing behind it has no options.
   if (value.kind == YamlValue::Kind::kNull) return section;
-  document.Fields(value, program.name);          // Refuses what is no mapping.
-  std::map<std::string, std::string> spellings;  // By long name.
+  document.Fields(value, program.name);  // Refuses anything but a mapping.
+  std::map<std::string, std::string> spellings;  // By long name of the option.
   for (const YamlField& field : value.children) {
     if (!document.status().ok()) return section;
     std::optional<SweepOption> option =
@@ -91,8 +92,8 @@ SweepSection ReadSection(std::string_view file, YamlDocument& document,
   return section;
 }
 
-// What is wrong with a section of `program` beside that of the run; empty if
-// it reads what the program writes.
+// Returns why nothing reads the output of `program`; empty if the section `run`
+// reads it.
 std::string WhyUnread(const SweptProgram& program, const SweepSection& run) {
   const bool is_topology = program.role == ProgramRole::kTopology;
   const std::string_view reader =
@@ -130,7 +131,8 @@ std::string PlaceOf(std::string_view file, const YamlValue& value) {
 std::vector<SweepSection> ReadSections(
     std::string_view file, YamlDocument& document, YamlFields& root,
     absl::Span<const SweptProgram> programs) {
-  std::map<ProgramRole, SweepSection> sections;  // In the order of running.
+  // In the order in which the programs run.
+  std::map<ProgramRole, SweepSection> sections;
   for (const SweptProgram& program : programs) {
     const YamlValue* value = root.Value(program.name);
     if (value == nullptr) continue;

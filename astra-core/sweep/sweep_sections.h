@@ -1,4 +1,4 @@
-// The sections of a sweep file that say how the programs are called.
+// Reads the sections of a sweep file that call the programs.
 
 #ifndef ASTRA_CORE_SWEEP_SWEEP_SECTIONS_H_
 #define ASTRA_CORE_SWEEP_SWEEP_SECTIONS_H_
@@ -14,20 +14,20 @@
 
 namespace astra {
 
-// "FILE:LINE:COLUMN".
+// Returns the place of `value`, "FILE:LINE:COLUMN".
 std::string PlaceOf(std::string_view file, const YamlValue& value);
 
-// The sections of `programs` in `root`, that of a file called `file`, in the
-// order in which they run: one program that runs, and those that write what it
-// reads. The variables are not checked. Where they are not so, an error of the
-// document.
+// Returns the sections of `programs` in `root`, the root of the file `file`, in
+// the order in which they run: one program that runs, and the programs that
+// write its inputs. Anything else is recorded as an error in the document.
+// Variables are not checked.
 std::vector<SweepSection> ReadSections(std::string_view file,
                                        YamlDocument& document, YamlFields& root,
                                        absl::Span<const SweptProgram> programs);
 
-// What --NAME holds, if it is a flag's.
+// Returns the value of the flag --NAME as a truth value.
 //
-// Errors: InvalidArgument for another text than "true" and "false".
+// Errors: InvalidArgument for a text other than "true" and "false".
 absl::StatusOr<bool> FlagOf(const SweepOption& option, std::string_view text);
 
 }  // namespace astra

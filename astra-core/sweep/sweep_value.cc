@@ -34,7 +34,7 @@ double AsDouble(const SweepValue& value) {
   return std::get<double>(value);
 }
 
-// Wide enough for both kinds of number, exactly.
+// Converts a number to a type that holds both kinds of number exactly.
 long double Widened(const SweepValue& value) {
   if (const auto* whole = std::get_if<int64_t>(&value)) {
     return static_cast<long double>(*whole);
@@ -42,7 +42,7 @@ long double Widened(const SweepValue& value) {
   return std::get<double>(value);
 }
 
-// The three kinds that do not mix.
+// Returns the family of a value: numbers, texts, and truth values do not mix.
 size_t FamilyOf(const SweepValue& value) {
   return IsNumber(value) ? 1 : value.index();
 }
@@ -54,20 +54,20 @@ absl::Status TooLarge(Arithmetic operation, const SweepValue& a,
                   SignOf(operation), TextOf(b)));
 }
 
-// Rounds down; b is neither 0 nor, where that overflows, -1.
+// Divides and rounds down. Requires b != 0, and b != -1 where that overflows.
 int64_t FloorDivide(int64_t a, int64_t b) {
   const int64_t quotient = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
 int64_t Remainder(int64_t a, int64_t b) {
-  if (b == -1) return 0;  // a % b would overflow for the least a.
+  if (b == -1) return 0;  // a % b would overflow for the smallest a.
   const int64_t remainder = a % b;
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b
                                                       : remainder;
 }
 
-// As CPython's float_divmod: exact where the quotient is.
+// Divides as CPython's float_divmod does: exact where the quotient is exact.
 double FloorDivide(double a, double b) {
   double remainder = std::fmod(a, b);
   double quotient = (a - remainder) / b;
@@ -100,8 +100,8 @@ double ComputeDecimal(Arithmetic operation, double a, double b) {
   return 0;
 }
 
-// None where the result is beyond 64 bits. Not for a division that leaves a
-// rest.
+// Computes with whole numbers. Returns none where the result is beyond 64 bits.
+// Must not be called for a division with a remainder.
 std::optional<int64_t> ComputeWhole(Arithmetic operation, int64_t a,
                                     int64_t b) {
   int64_t result = 0;
@@ -133,8 +133,8 @@ bool IsDivision(Arithmetic operation) {
          operation == Arithmetic::kRemainder;
 }
 
-// The bytes of "512K", "1.5M", "8GB", "8GiB": powers of 1024 however they are
-// spelt, as nccl-tests reads them.
+// Returns the bytes of a size such as "512K", "1.5M", "8GB" or "8GiB". Prefixes
+// are powers of 1024 in every spelling, as in nccl-tests.
 std::optional<double> SizeOf(std::string_view text) {
   const size_t digits =
       std::min(text.find_first_not_of("0123456789."), text.size());
@@ -184,7 +184,7 @@ absl::Status CannotCompare(const SweepValue& a, const SweepValue& b,
 
 SweepValue ValueOf(std::string_view text) {
   if (text == "true" || text == "false") return text == "true";
-  // What from_chars() takes for a number beside these: "inf", "nan".
+  // Excludes "inf" and "nan", which from_chars() accepts as numbers.
   const std::string_view unsigned_text =
       text.substr(text.substr(0, 1) == "-" ? 1 : 0);
   const bool is_like_number =
@@ -197,7 +197,7 @@ SweepValue ValueOf(std::string_view text) {
   const auto [whole_end, whole_error] =
       std::from_chars(text.data(), end, whole);
   if (whole_end == end && whole_error == std::errc()) return whole;
-  const bool is_whole = whole_end == end;  // But too large.
+  const bool is_whole = whole_end == end;  // A whole number, though too large.
   double number = 0;
   const auto [number_end, number_error] =
       std::from_chars(text.data(), end, number);

@@ -19,7 +19,8 @@ std::vector<std::string_view> Split(std::string_view words) {
   return parts;
 }
 
-// "--g_p_s" as "g-p-s".
+// Returns an option's name without dashes before it and with '-' for '_':
+// "g-p-s" for "--g_p_s".
 std::string Canonical(std::string_view name) {
   name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
   std::string canonical(name);

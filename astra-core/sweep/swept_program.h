@@ -1,5 +1,5 @@
-// What a sweep knows of a program that it runs: its options, and which of them
-// the sweep itself gives.
+// Describes a program that sweeps can run: its options, and which of them the
+// sweep itself sets.
 
 #ifndef ASTRA_CORE_SWEEP_SWEPT_PROGRAM_H_
 #define ASTRA_CORE_SWEEP_SWEPT_PROGRAM_H_
@@ -16,35 +16,35 @@ namespace astra {
 enum class ProgramRole : uint8_t {
   kTopology,  // Writes a topology file, --output.
   kWorkload,  // Writes a workload file, --output.
-  kRun,       // Reads these and writes a folder of results, --output.
+  kRun,       // Reads these files; writes a result folder, --output.
 };
 
 struct SweptProgram {
-  std::string_view name;  // Also that of its executable.
+  std::string_view name;  // Name of the program and of its executable.
   ProgramRole role;
   absl::Span<const OptionSpec> options;
-  // Of a kRun: the options that take the files of the other two; empty where
-  // it has none.
+  // For a kRun: the options that take the topology and the workload file; empty
+  // where the program has none.
   std::string_view topology_option = {};
   std::string_view workload_option = {};
-  // Options that a sweep may not set, separated by spaces: those that print
-  // something in place of the work, and those that the sweep gives.
+  // Options that a sweep may not set, separated by spaces: options that print
+  // something instead of working, and options that the sweep itself sets.
   std::string_view refused = {};
-  // Of a kRun: the metric that a sweep minimises unless it says otherwise.
+  // For a kRun: the metric that a sweep minimises by default.
   std::string_view objective = {};
 };
 
-// The option that `name` spells, as a command line does: any alias, '_' for
-// '-', with or without dashes before it. Null if there is none.
+// Returns the option that `name` spells on a command line: any alias, '_' for
+// '-', with or without leading dashes. Returns null if there is none.
 const OptionSpec* FindOption(const SweptProgram& program,
                              std::string_view name);
 
-// Why a sweep may not set the option that `spelling` spells, or "help" or
-// "version", which all programs have; empty for any other.
+// Returns why a sweep may not set the option that `spelling` names; "help" and
+// "version", which all programs have, are refused too. Empty for other options.
 std::string WhyRefused(const SweptProgram& program, std::string_view spelling);
 
-// The message for `name`, no option of `program`: with the nearest spelling of
-// one that a sweep may set, and all of these.
+// Returns the message for `name`, which is not an option of `program`. It
+// offers the nearest option that a sweep may set, and lists all of these.
 std::string UnknownOptionOf(const SweptProgram& program, std::string_view name);
 
 }  // namespace astra

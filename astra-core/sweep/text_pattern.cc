@@ -21,7 +21,8 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// The place of the brace that closes an expression, outside its quotes.
+// Returns the position of the brace that closes an expression; skips quoted
+// text.
 size_t FindBrace(std::string_view text) {
   char quote = 0;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -1,4 +1,4 @@
-// Texts with expressions in them, as the values of a sweep file are.
+// Texts with embedded expressions, as in the values of a sweep file.
 
 #ifndef ASTRA_CORE_SWEEP_TEXT_PATTERN_H_
 #define ASTRA_CORE_SWEEP_TEXT_PATTERN_H_
@@ -13,39 +13,39 @@
 
 namespace astra {
 
-// A text with expressions in it: "${tp * pp}", "fat_${topology}.txt"; "$$" is a
+// A text such as "${tp * pp}" or "fat_${topology}.txt". "$$" stands for a
 // dollar.
 class TextPattern {
  public:
   static constexpr size_t kMaxBytes = 4096;
 
   // Errors: InvalidArgument for a "${" that is not closed, a single dollar,
-  // text of over kMaxBytes, and what Expression::Parse refuses.
+  // text longer than kMaxBytes, and what Expression::Parse refuses.
   static absl::StatusOr<TextPattern> Parse(std::string_view text);
 
-  // The variables in it, sorted, each once.
+  // Returns the variables in the text, sorted, each once.
   const std::vector<std::string>& names() const { return names_; }
 
-  // The text with the values in it. That of a lone variable is as the file
-  // spells it.
+  // Returns the text with the expressions replaced by their values. A lone
+  // variable is spelt as in the sweep file.
   //
-  // Errors: those of Expression::Evaluate; InvalidArgument for a text of over
-  // kMaxBytes.
+  // Errors: those of Expression::Evaluate; InvalidArgument for a result longer
+  // than kMaxBytes.
   absl::StatusOr<std::string> Fill(const SweepVariables& variables) const;
 
  private:
   TextPattern() = default;
 
   struct Part {
-    std::string text;                    // Before the expression.
-    std::vector<Expression> expression;  // None or one.
+    std::string text;                    // Text before the expression.
+    std::vector<Expression> expression;  // Zero or one expression.
   };
 
   std::vector<std::string> names_;
   std::vector<Part> parts_;
 };
 
-// The expression that `text` is: "tp * pp", or in its braces "${tp * pp}".
+// Parses an expression with or without braces: "tp * pp" or "${tp * pp}".
 //
 // Errors: those of Expression::Parse.
 absl::StatusOr<Expression> ParseBareExpression(std::string_view text);

@@ -67,7 +67,8 @@ absl::StatusOr<std::string_view> GroupName(Dimension dimension,
   ASTRA_CHECK(false, "dimension {}", static_cast<int>(dimension));
 }
 
-// Rows x columns of both operands of a product, as AICB writes them.
+// Returns the rows x columns of both operands of a product, as AICB writes
+// them.
 std::string ShapesOf(const Gemm& gemm) {
   const std::string groups =
       gemm.groups == 1 ? std::string() : fmt::format("{} ", gemm.groups);
@@ -198,7 +199,7 @@ absl::StatusOr<std::string> Writer::Write(const ProgramStage& stage) && {
   const int64_t ahead =
       std::min(count, blueprint_.sizes.pipeline - options_.pipeline_rank - 1);
   for (int64_t i = 0; i < count + ahead; ++i) {
-    // All are about as long as the first one.
+    // All micro-batches take about as much text as the first one.
     const auto rest = static_cast<size_t>(count + ahead - i);
     if (i == 1 && text_.size() > kMaxAicbLogBytes / rest) {
       return absl::ResourceExhaustedError(fmt::format(

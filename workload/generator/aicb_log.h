@@ -1,19 +1,19 @@
-// A blueprint as the list of what one rank does, in the columns of AICB's log
-// files: comma-separated, a line for each collective or message.
+// Formats a blueprint as the list of what one rank does, in the columns of
+// AICB's log files: comma-separated, one line for each collective or message.
 //
 //   comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,
 //   _elapsed_time,algbw,busbw,count
 //
 //   comm_type        "CommType.all_reduce", "CommType.isend", ...
-//   comm_group       "CommGroup.tp_group", ...; pp_group of messages
-//   comm_group_size  its ranks
-//   msg_size         bytes; of a matrix product, the shapes of its operands
-//   stage            "forward.", "backward." or "step." and the module
-//   additional       of messages, the neighbour: "send_next", "recv_prev", ...
+//   comm_group       "CommGroup.tp_group", ...; pp_group for messages
+//   comm_group_size  number of ranks in the group
+//   msg_size         bytes; for a matrix product, the shapes of its operands
+//   stage            "forward.", "backward." or "step.", then the module
+//   additional       for messages, the neighbour: "send_next", "recv_prev", ...
 //   count            1
 //
-// What is empty is None. A line of type epoch_end closes the preparations,
-// which are empty here, and another one the iteration.
+// An empty cell reads None. A line of type epoch_end ends the preparations,
+// which are empty here, and another such line ends the iteration.
 //
 // docs/aicb-differences.md lists where the lines differ from AICB's.
 //
@@ -31,21 +31,23 @@
 
 namespace astra {
 
-constexpr size_t kMaxAicbLogBytes = size_t{1} << 30;  // Checked by micro-batch.
+// Estimated from the first micro-batch.
+constexpr size_t kMaxAicbLogBytes = size_t{1} << 30;
 
 struct AicbLogOptions {
-  int64_t pipeline_rank = 0;   // The stage whose rank is listed.
-  bool with_products = false;  // Also matrix products.
+  int64_t pipeline_rank = 0;   // Pipeline stage whose rank is listed.
+  bool with_products = false;  // Whether matrix products are listed too.
 };
 
-// The micro-batches in the order of 1F1B: stage p of P runs P - p - 1 of them
-// forward, then one forward and one backward in turn, then what is left
-// backward; then what is done once. Collectives stand where they start.
+// Formats the micro-batches in the order of 1F1B: stage p of P runs P - p - 1
+// of them forward, then one forward and one backward in turn, then the
+// remaining ones backward. Work that is done once an iteration follows. A
+// collective stands where it starts.
 //
-// Errors: InvalidArgument for a stage that is not there; Unimplemented for
-// virtual stages, and for collectives over CP, or over ETP where it is not TP,
-// which the format has no name for; ResourceExhausted for more than
-// kMaxAicbLogBytes.
+// Errors: InvalidArgument for a stage that does not exist; Unimplemented for
+// virtual stages, and for collectives over CP, or over ETP where it differs
+// from TP, because the format has no name for them; ResourceExhausted for more
+// than kMaxAicbLogBytes.
 absl::StatusOr<std::string> FormatAicbLog(const Blueprint& blueprint,
                                           const AicbLogOptions& options);
 

@@ -1,5 +1,6 @@
-// A workload before anything is timed: mocked modules, and which stage runs
-// them how often. From it come programs, SimAI's text, and --explain.
+// A workload before any operator is timed: its mocked modules, and how often
+// each stage runs them. Programs, SimAI's text and --explain are made from a
+// blueprint.
 
 #ifndef WORKLOAD_GENERATOR_BLUEPRINT_H_
 #define WORKLOAD_GENERATOR_BLUEPRINT_H_
@@ -17,8 +18,8 @@
 
 namespace astra {
 
-// The name of a module without the number that tells it from others of that
-// name; see BlueprintBuilder::Add.
+// Returns the name of a module without the number that BlueprintBuilder::Add
+// appends to distinguish modules of the same name.
 std::string_view PlainName(std::string_view module);
 
 struct Blueprint {
@@ -27,43 +28,46 @@ struct Blueprint {
   bool sequence_parallel = false;
   PipelineSchedule schedule = PipelineSchedule::k1F1B;
   Bytes pipeline_message;
-  std::vector<MockModule> modules;   // No two of one name.
-  std::vector<ProgramStage> stages;  // Of `modules`.
+  std::vector<MockModule> modules;  // Modules; no two have the same name.
+  // Pipeline stages; they refer to `modules`.
+  std::vector<ProgramStage> stages;
 };
 
-// What a stage holds and runs in one micro-batch: sums over its modules, each
-// as often as it runs.
+// What a stage holds, and what it runs in one micro-batch: sums over its
+// modules, each counted as often as it runs.
 struct StageTotals {
-  int64_t parameters = 0;  // Outside of experts.
+  int64_t parameters = 0;  // Parameters outside of experts.
   int64_t expert_parameters = 0;
   int64_t replicated_parameters = 0;
   int64_t summed_parameters = 0;
   int64_t saved_bytes = 0;
   int64_t kv_cache_bytes = 0;
   double forward_flops = 0;
-  double backward_flops = 0;  // Without what is recomputed.
+  double backward_flops = 0;  // Without recomputation.
   double recompute_flops = 0;
 };
 StageTotals Sum(const Blueprint& blueprint, const ProgramStage& stage);
 
-// Which of `blueprint.stages` pipeline stage `rank` is; none beyond the last.
+// Returns which of `blueprint.stages` pipeline stage `rank` is, or none beyond
+// the last.
 std::optional<size_t> StageOf(const Blueprint& blueprint, int64_t rank);
 
-// Puts a blueprint together.
+// Builds a blueprint module by module and stage by stage.
 class BlueprintBuilder {
  public:
   explicit BlueprintBuilder(Blueprint blueprint)
       : blueprint_(std::move(blueprint)) {}
 
-  // The id of `module`, which is added unless an equal one is there. Where
-  // another has its name, "_2", "_3", ... is appended.
+  // Returns the id of `module`. Adds the module unless an equal one exists.
+  // Where a different module has its name, appends "_2", "_3", ... to the name.
   ModuleId Add(MockModule module);
   std::vector<ModuleId> AddAll(std::vector<MockModule> modules);
 
-  // What there is so far.
+  // Returns the blueprint as built so far.
   const Blueprint& blueprint() const { return blueprint_; }
 
-  // Appends a stage, or counts the last one once more if it is the same.
+  // Appends a stage. If it equals the last stage, only counts that stage once
+  // more.
   void AddStage(ProgramStage stage);
 
   Blueprint Take() { return std::move(blueprint_); }
@@ -72,8 +76,8 @@ class BlueprintBuilder {
   Blueprint blueprint_;
 };
 
-// Appends to `runs` what a stage runs next, in `chunk`; successive equal runs
-// of a chunk are then counted together.
+// Appends the next modules that a stage runs in `chunk` to `runs`. Equal
+// successive runs of a chunk are counted together.
 void AppendRun(std::vector<ModuleId> modules, std::vector<ModuleRun>& runs,
                int64_t chunk = 0);
 

@@ -121,7 +121,7 @@ std::string ExplainStages(const Blueprint& blueprint,
   return text;
 }
 
-// What all GPUs compute in an iteration.
+// Explains what all GPUs together compute in an iteration.
 std::string ExplainWork(const ModelSpec& model, const GpuSpec& gpu,
                         const Blueprint& blueprint, int64_t sequences,
                         int64_t positions, double load) {
@@ -182,7 +182,8 @@ void ExplainPass(const MockModule& module, ModulePass pass,
       text += ExplainCollective(step);
       continue;
     }
-    // Parts of one product, or steps of a ring, are said once.
+    // Equal steps, such as parts of one product or steps of a ring, share one
+    // line.
     size_t count = 1;
     while (i + 1 < steps.size() && steps[i + 1] == step) {
       ++count;
@@ -190,7 +191,7 @@ void ExplainPass(const MockModule& module, ModulePass pass,
     }
     const OperatorTime time = times.TimeOf(step.op);
     const bool whole = times.IsMeasured(module, pass);
-    // A measured product ran alone; in training it is slower.
+    // The time of a measured product is without load; training is slower.
     const bool is_loaded = times.load() < 1 &&
                            time.source != TimeSource::kRoofline &&
                            !std::holds_alternative<Stream>(step.op.shape);
@@ -207,7 +208,7 @@ void ExplainPass(const MockModule& module, ModulePass pass,
   }
 }
 
-// How often a micro-batch runs the module, over all stages.
+// Returns how often a micro-batch runs the module, over all stages.
 int64_t Occurrences(const Blueprint& blueprint, size_t module) {
   int64_t count = 0;
   for (const ProgramStage& stage : blueprint.stages) {
@@ -227,7 +228,7 @@ std::string FormatShape(const Operator& op) {
 }
 
 double TrainingFlopsPerToken(const ModelSpec& model, int64_t positions) {
-  // Look-ups are no products; a tied table is one, in the logits.
+  // A look-up is not a product. A tied table takes part in one, for the logits.
   const int64_t looked_up =
       model.tied_embeddings ? 0 : model.vocabulary * model.hidden;
   const int64_t learned = model.positions == Positions::kLearned

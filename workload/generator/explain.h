@@ -1,5 +1,5 @@
-// What a generated workload is made of, as text: parameters, memory, FLOPs,
-// tokens, collectives, and where each time comes from.
+// Explains as text what a generated workload consists of: parameters, memory,
+// FLOPs, tokens, collectives, and the source of each time.
 
 #ifndef WORKLOAD_GENERATOR_EXPLAIN_H_
 #define WORKLOAD_GENERATOR_EXPLAIN_H_
@@ -15,29 +15,30 @@
 
 namespace astra {
 
-// The model's parameters beside the published count, the layout, what each
-// stage holds and computes, what an iteration needs in all, and then for each
-// module its operators with their shapes, FLOPs, bytes and times, and its
-// collectives. `sequences` are those of an iteration, of `positions` each.
+// Returns the model's parameters beside the published count, the layout, what
+// each stage holds and computes, the totals of an iteration, and for each
+// module its collectives and its operators with shapes, FLOPs, bytes and times.
+// An iteration has `sequences` sequences of `positions` positions each.
 std::string ExplainBlueprint(const ModelSpec& model, const GpuSpec& gpu,
                              const Blueprint& blueprint, int64_t sequences,
                              int64_t positions, const ModuleTimes& times);
 
-// The FLOPs of one trained token of a sequence of `positions`, forward and
-// backward, without recomputation: 6 for each active parameter that is part of
-// a product, and 6 x layers x positions x heads x (dim of a key + of a value)
-// x 1/2 for the causal half of the scores.
+// Returns the FLOPs for training one token of a sequence of `positions`,
+// forward and backward, without recomputation: 6 for each active parameter that
+// takes part in a product, and for the causal half of the scores
+//
+//   6 x layers x positions x heads x (dim of a key + dim of a value) x 1/2
 //
 // Source: Korthikanti et al., arXiv 2205.05198, appendix A, with a causal mask.
 double TrainingFlopsPerToken(const ModelSpec& model, int64_t positions);
 
-// What an iteration of `setup` achieves: its tokens, and the FLOPs of them all.
+// Returns the tokens of an iteration of `setup` and the FLOPs for all of them.
 //
 // Requires: CheckTraining is ok.
 ProgramWork TrainingWork(const ModelSpec& model, const TrainingSetup& setup);
 
-// The shape of an operator, such as "4096 x 28672 x 8192" for a product of
-// m x n x k.
+// Returns the shape of an operator as text, such as "4096 x 28672 x 8192" for a
+// product of m x n x k.
 std::string FormatShape(const Operator& op);
 
 }  // namespace astra

@@ -34,7 +34,7 @@ ModuleContext ContextOf(const InferenceSetup& setup) {
           .fp8_dispatch = setup.fp8_dispatch};
 }
 
-// The layout in the terms of training, whose rules are the same.
+// Expresses the layout as a training setup, because the same rules apply.
 TrainingSetup LayoutOf(const InferenceSetup& setup) {
   TrainingSetup layout;
   layout.world_size = setup.world_size;
@@ -78,7 +78,8 @@ absl::Status CheckInference(const ModelSpec& model,
   return absl::OkStatus();
 }
 
-// Shared experts run while the router's tokens are not yet under way.
+// Moves the shared experts before the router, where inference runs them: tokens
+// are not yet under way then.
 std::vector<MockModule> InferredBlock(const ModelSpec& model, int64_t layer,
                                       const ModuleContext& context) {
   std::vector<MockModule> modules = BlockModules(model, layer, context);
@@ -92,7 +93,8 @@ std::vector<MockModule> InferredBlock(const ModelSpec& model, int64_t layer,
   return modules;
 }
 
-// What `op` reads and writes beside its weights and the cache.
+// Returns the bytes that `op` reads and writes beside its weights and the
+// cache.
 int64_t ActivationBytes(const Operator& op, int64_t cache) {
   int64_t others = 0;
   if (const auto* product = std::get_if<Gemm>(&op.shape)) {
@@ -103,7 +105,7 @@ int64_t ActivationBytes(const Operator& op, int64_t cache) {
   return std::max<int64_t>(0, std::llround(BytesMoved(op)) - others);
 }
 
-// See InferenceBlueprint.
+// Returns the memory of a module; InferenceBlueprint describes it.
 ModuleMemory MemoryOf(const MockModule& module, const ModelSpec& model,
                       const ModuleContext& context) {
   constexpr int64_t kElementBytes = 2;

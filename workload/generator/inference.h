@@ -1,4 +1,4 @@
-// One step of inference: the prefill of prompts, or a decode step.
+// Builds one step of inference: the prefill of prompts, or a decode step.
 
 #ifndef WORKLOAD_GENERATOR_INFERENCE_H_
 #define WORKLOAD_GENERATOR_INFERENCE_H_
@@ -15,8 +15,8 @@
 namespace astra {
 
 enum class InferencePhase : uint8_t {
-  kPrefill,  // All positions of the prompts.
-  kDecode,   // One position of each sequence.
+  kPrefill,  // Computes all positions of the prompts.
+  kDecode,   // Computes one position of each sequence.
 };
 
 struct InferenceSetup {
@@ -25,11 +25,12 @@ struct InferenceSetup {
   int64_t tensor = 1;
   int64_t pipeline = 1;
   int64_t expert = 1;
-  // None: TP splits the experts as it does the rest, unless EP spreads them.
+  // None: TP splits the experts like all other weights, unless EP spreads them.
   std::optional<int64_t> expert_tensor;
-  int64_t batch = 1;      // Sequences of a replica's step.
-  int64_t positions = 1;  // Of the prompt; of decode, already in the cache.
-  int64_t cached = 0;     // Prefill: positions in the cache before it.
+  int64_t batch = 1;  // Sequences in one step of a replica.
+  // Prefill: prompt length; decode: positions in the cache.
+  int64_t positions = 1;
+  int64_t cached = 0;  // Prefill: positions already in the cache.
   Precision precision = Precision::kBf16;
   double expert_load = 1;
   bool fp8_dispatch = false;
@@ -39,19 +40,19 @@ struct InferenceSetup {
   }
 };
 
-// A forward pass of every stage, in one micro-batch, with the memory that each
-// module takes on a rank:
+// Returns a forward pass of every stage, in one micro-batch. Each module takes
+// on a rank the memory of its
 //
 //   weights    2 B for each parameter; 1 B in modules with products in FP8
 //   cache      keys and values of the step's sequences, in BF16
 //   workspace  the inputs and outputs of the largest operator, and the hidden
-//              states that go past it
+//              states that bypass it
 //
-// What a server sets apart beyond that (the cache of further sequences, CUDA
-// graphs, buffers of NCCL) is not counted.
+// Other memory of a server is not counted: the cache of further sequences, CUDA
+// graphs, buffers of NCCL.
 //
-// Errors: InvalidArgument, naming the rule, for a layout that is not legal or a
-// batch that has no position.
+// Errors: InvalidArgument for a layout that is not legal, naming the rule, and
+// for a batch without positions.
 absl::StatusOr<Blueprint> InferenceBlueprint(const ModelSpec& model,
                                              const InferenceSetup& setup);
 

@@ -12,23 +12,25 @@
 
 namespace astra {
 
-// Errors: FailedPrecondition that names the first rule that does not hold, with
-// the numbers in it, such as "TP 3 does not divide the 32 attention heads". No
-// other check of the generator has this code, so a program can tell a layout
-// that is not legal from other bad input. InvalidArgument for sequences that
-// are too long for the model, and for more tokens than can be counted.
+// Checks the layout and the sizes.
+//
+// Errors: FailedPrecondition for the first layout rule that is broken, with the
+// numbers, such as "TP 3 does not divide the 32 attention heads". No other
+// check of the generator has this code, so a program can distinguish illegal
+// layouts from other bad input. InvalidArgument for sequences too long for the
+// model, and for more tokens than kMaxTokens.
 absl::Status CheckTraining(const ModelSpec& model, const TrainingSetup& setup);
 
-// Gives the error of a rule the code of an illegal layout.
+// Returns the error of a rule with the code of an illegal layout.
 absl::Status AsIllegalLayout(const absl::Status& status);
 
-// How much can be worked on at once, in training and in inference: far more
-// than any GPU holds, and few enough for all that is derived to be counted.
+// Limits of the work in one step, in training and in inference. They are far
+// above what any GPU holds, and low enough that no derived number overflows.
 constexpr int64_t kMaxPositions = int64_t{1} << 24;
 constexpr int64_t kMaxTokens = int64_t{1} << 30;
 absl::Status CheckTokens(int64_t sequences, int64_t positions);
 
-// What TP and EP must divide, in training and in inference.
+// Checks the sizes that TP and EP must divide, in training and in inference.
 absl::Status CheckSplits(const ModelSpec& model, int64_t tensor, int64_t expert,
                          int64_t expert_tensor);
 

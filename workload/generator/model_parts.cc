@@ -24,11 +24,13 @@ int64_t NumParts(const TrainingSetup& setup) {
   return IsDualPipe(setup) ? setup.pipeline : setup.pipeline * setup.chunks();
 }
 
-// The number of the part that stage s, chunk c holds, at [s][c]: where the
-// micro-batches pass, from both ends in dualpipe.
+// Returns at [s][c] the number of the part that stage s, chunk c holds. Parts
+// are numbered in the order in which micro-batches pass them, in dualpipe from
+// both ends.
 std::vector<Layers> PartNumbers(const TrainingSetup& setup) {
   const PipelineSchedule schedule = setup.pipeline_schedule();
-  // As many micro-batches as any schedule needs; their number does not matter.
+  // These are enough micro-batches for any schedule; their number does not
+  // matter.
   const PipelineShape shape = {.stages = setup.pipeline,
                                .chunks = setup.chunks(),
                                .micro_batches = 2 * setup.pipeline};
@@ -45,8 +47,8 @@ std::vector<Layers> PartNumbers(const TrainingSetup& setup) {
   return numbers;
 }
 
-// `layers` over `count` places, as PartLayers says. `less`: how many of the
-// first and the last place may have one less.
+// Spreads `layers` over `count` places, as PartLayers describes. `first_less`
+// and `last_less` tell whether that end may have one less.
 Layers Spread(int64_t layers, int64_t count, bool first_less, bool last_less) {
   Layers spread(static_cast<size_t>(count), layers / count);
   const int64_t left = layers % count;
@@ -62,8 +64,9 @@ Layers Spread(int64_t layers, int64_t count, bool first_less, bool last_less) {
   return spread;
 }
 
-// `is_even`: the chunks of a stage must be equal, but for one less where the
-// embedding or the logits stand in for a block.
+// Checks that stages can be split into chunks. With `is_even`, the chunks of a
+// stage must be equal, except for one less where the embedding or the logits
+// stand in for a block.
 absl::Status CheckSplit(const Layers& stages, bool is_even,
                         const TrainingSetup& setup) {
   const int64_t chunks = setup.chunks();
@@ -85,7 +88,7 @@ absl::Status CheckSplit(const Layers& stages, bool is_even,
   return absl::OkStatus();
 }
 
-// The layers of stages as those of parts.
+// Converts the layers of stages into the layers of parts.
 absl::StatusOr<Layers> SplitStages(const Layers& stages, bool is_even,
                                    const TrainingSetup& setup) {
   const int64_t chunks = setup.chunks();
@@ -105,14 +108,16 @@ absl::StatusOr<Layers> SplitStages(const Layers& stages, bool is_even,
   return parts;
 }
 
-// Those of the wrong number as they are: see CheckLayers.
+// Returns the layer counts that the user gave. A list of the wrong length is
+// returned unchanged; CheckLayers reports it.
 absl::StatusOr<Layers> GivenLayers(const TrainingSetup& setup) {
   const auto count = static_cast<int64_t>(setup.stage_layers.size());
   if (count != setup.pipeline) return setup.stage_layers;
   return SplitStages(setup.stage_layers, /*is_even=*/false, setup);
 }
 
-// As many on each stage between the first and the last as come out.
+// Spreads the remaining layers evenly over the stages between the first and the
+// last.
 absl::StatusOr<Layers> LayersBetween(const ModelSpec& model,
                                      const TrainingSetup& setup) {
   const int64_t first = setup.first_stage_layers.value_or(0);
@@ -134,7 +139,7 @@ absl::StatusOr<Layers> LayersBetween(const ModelSpec& model,
   return SplitStages(stages, /*is_even=*/true, setup);
 }
 
-// Where the embedding or the logits count as a block.
+// Returns equal parts where the embedding or the logits count as a block.
 absl::StatusOr<Layers> AccountedLayers(const ModelSpec& model,
                                        const TrainingSetup& setup) {
   const int64_t first = setup.account_for_embedding ? 1 : 0;

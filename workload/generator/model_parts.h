@@ -1,9 +1,9 @@
-// Which blocks of a model each chunk of each pipeline stage holds.
+// Decides which blocks of a model each chunk of each pipeline stage holds.
 //
-// The blocks are cut, in order, into model parts. The first one has the
-// embedding, too, and the last one the final norm, the logits and the loss.
-// With PP stages of VPP chunks there are PP x VPP parts, and a micro-batch goes
-// through them in the order of the schedule:
+// The blocks are cut, in order, into model parts. The first part also has the
+// embedding, and the last one the final norm, the logits and the loss. PP
+// stages of VPP chunks form PP x VPP parts. A micro-batch passes the parts in
+// this order:
 //
 //   schedule     parts     part of stage s, chunk c
 //   interleaved  PP x VPP  c x PP + s
@@ -11,9 +11,9 @@
 //   dualpipe     PP        s in chunk 0, PP - 1 - s in chunk 1
 //   others       PP        s
 //
-// In dualpipe each part is on two stages, which hold its weights twice. Their
-// gradients are summed over the two, which no group of ranks is there for: that
-// sum is not modelled.
+// In dualpipe each part is on two stages, which both hold its weights. Their
+// gradients must be summed over the two stages. The sum is not modelled,
+// because no group of ranks exists for it.
 
 #ifndef WORKLOAD_GENERATOR_MODEL_PARTS_H_
 #define WORKLOAD_GENERATOR_MODEL_PARTS_H_
@@ -27,8 +27,8 @@
 
 namespace astra {
 
-// The blocks from `first_layer` to before `end_layer`; there may be none where
-// the part has the embedding or the logits.
+// A range of blocks, from `first_layer` up to but excluding `end_layer`. It may
+// be empty in a part with the embedding or the logits.
 struct ModelPart {
   int64_t first_layer = 0;
   int64_t end_layer = 0;
@@ -38,22 +38,27 @@ struct ModelPart {
   friend bool operator==(const ModelPart&, const ModelPart&) = default;
 };
 
-// The number of blocks of each part. As `setup` says them: stage_layers of each
-// part, or of each stage; or first_stage_layers and last_stage_layers, with as
-// many on each stage between; or equal where the embedding or the logits count
-// as a block. Otherwise equal if that comes out even, or if it does with one
-// less in the first and in the last part; else the blocks that are over go to
-// the parts behind the first. With the schedule interleaved this holds of
-// stages, whose chunks must be equal.
+// Returns the number of blocks of each part. The first rule that applies
+// decides:
+//
+//   1. stage_layers of `setup`, given for each part or for each stage;
+//   2. first_stage_layers and last_stage_layers, with equal stages between;
+//   3. equal parts, where the embedding or the logits count as a block;
+//   4. equal parts, if the blocks divide evenly;
+//   5. equal parts, but one block less in the first and in the last part;
+//   6. almost equal parts: the parts behind the first get the extra blocks.
+//
+// With the schedule interleaved, rules 4 to 6 apply to stages, and the chunks
+// of a stage must be equal.
 //
 // Sources: Llama 3, arXiv 2407.21783, section 3.3.2 (126 blocks over 16 stages
 // of 8 chunks); Megatron-LM, get_num_layers_to_build of transformer_block.py.
 //
-// Errors: InvalidArgument if the numbers do not come out, with the numbers.
+// Errors: InvalidArgument, with the numbers, if they do not add up.
 absl::StatusOr<std::vector<int64_t>> PartLayers(const ModelSpec& model,
                                                 const TrainingSetup& setup);
 
-// The parts of stage s, chunk c at [s][c].
+// Returns the part of stage s, chunk c at [s][c].
 //
 // Requires: CheckTraining is ok.
 std::vector<std::vector<ModelPart>> PartsOfStages(const ModelSpec& model,

@@ -12,7 +12,7 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kWeightBytes = 2;  // BF16, also when products are in FP8.
+constexpr int64_t kWeightBytes = 2;  // BF16, even when products are in FP8.
 constexpr int64_t kStateBytes = 12;
 constexpr int64_t kFloatBytes = 4;
 
@@ -20,7 +20,7 @@ DenseAndExpert CountsOf(const MockModule& module) {
   return {module.parameters, module.expert_parameters};
 }
 
-// Of the weights of products in FP8, both copies.
+// Returns the bytes of both FP8 copies of a module's product weights.
 int64_t Fp8CopyBytes(const MockModule& module) {
   constexpr int64_t kCopies = 2;
   int64_t bytes = 0;
@@ -38,7 +38,7 @@ ModuleMemory OwnMemory(const MockModule& module, const TrainingSetup& setup) {
   const auto held = [&](Zero from) { return setup.zero >= from ? share : all; };
   ModuleMemory memory;
   memory.weights = Bytes(kWeightBytes * held(Zero::kParameters));
-  // ZeRO 3 has no whole weight to keep a copy of.
+  // ZeRO 3 keeps no whole weight that could have a copy.
   if (setup.zero < Zero::kParameters) {
     memory.weights += Bytes(Fp8CopyBytes(module));
   }
@@ -57,8 +57,8 @@ int64_t ParametersOf(const ModuleRun& run, const Blueprint& blueprint) {
   return count;
 }
 
-// What is there of the unit that is runs[i], and of the next, which in the
-// backward pass is the one before, while its modules run.
+// Returns the bytes that exist of the unit runs[i] and of the next unit while
+// its modules run. In the backward pass the next unit is the previous run.
 int64_t UnitBytes(const std::vector<ModuleRun>& runs, size_t i,
                   const Blueprint& blueprint, const TrainingSetup& setup) {
   if (setup.zero < Zero::kGradients) return 0;
@@ -80,7 +80,8 @@ void SetWorkspaces(const ProgramStage& stage, const TrainingSetup& setup,
     int64_t recomputed = 0;
     for (const ModuleId id : stage.runs[i].modules) {
       MockModule& module = blueprint.modules[id.index()];
-      // A whole block is recomputed before its last module goes back.
+      // Full recomputation repeats a whole block before its last module goes
+      // backward.
       recomputed = module.recomputed_bytes +
                    (setup.recompute == Recompute::kFull ? recomputed : 0);
       module.memory.workspace =
@@ -90,7 +91,7 @@ void SetWorkspaces(const ProgramStage& stage, const TrainingSetup& setup,
   }
 }
 
-// Of the optimizer of `stage`.
+// Returns the workspace of the optimizer of `stage`.
 Bytes OptimizerWorkspace(const Blueprint& blueprint, const ProgramStage& stage,
                          const TrainingSetup& setup) {
   const StageTotals totals = Sum(blueprint, stage);
@@ -100,7 +101,8 @@ Bytes OptimizerWorkspace(const Blueprint& blueprint, const ProgramStage& stage,
                ShareOf(all, setup).sum());
 }
 
-// Bytes of one BF16 gradient for each distinct shape of weights of `stage`.
+// Returns the bytes of one BF16 gradient for each distinct shape of weights of
+// `stage`.
 Bytes WeightGradientBuffers(const Blueprint& blueprint,
                             const ProgramStage& stage) {
   std::set<std::pair<int64_t, int64_t>> shapes;

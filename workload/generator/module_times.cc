@@ -12,7 +12,7 @@ namespace astra {
 namespace {
 
 struct Section {
-  std::string_view name;  // A prefix of it, where it ends in '_'.
+  std::string_view name;  // Name, or a prefix of it that ends in '_'.
   std::string_view module;
 };
 
@@ -63,7 +63,7 @@ std::vector<TimePs> ModuleTimes::StepTimes(const MockModule& module,
   }
   const std::optional<TimePs> measured = Measured(module, pass);
   if (!measured || sum == TimePs(0)) return times;
-  // Rounded so that the times up to each step are right.
+  // Rounds such that the sum of times up to each step is right.
   const double scale =
       static_cast<double>(measured->count()) / static_cast<double>(sum.count());
   TimePs before;
@@ -98,7 +98,7 @@ TimePs ModuleTimes::OfStage(const Blueprint& blueprint,
 
 std::optional<TimePs> ModuleTimes::Measured(const MockModule& module,
                                             ModulePass pass) const {
-  // All of the forward pass once more takes as long.
+  // Recomputing the whole forward pass takes as long as the forward pass.
   if (pass == ModulePass::kRecompute &&
       module.pass(pass) == module.pass(ModulePass::kForward)) {
     pass = ModulePass::kForward;

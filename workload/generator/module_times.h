@@ -1,4 +1,4 @@
-// How long the computations of a blueprint take.
+// Computes how long the computations of a blueprint take.
 
 #ifndef WORKLOAD_GENERATOR_MODULE_TIMES_H_
 #define WORKLOAD_GENERATOR_MODULE_TIMES_H_
@@ -17,38 +17,40 @@
 
 namespace astra {
 
-// Times that were measured for whole modules: they stand for what `model` says.
-// By the PlainName of the module; none for a pass that was not measured.
+// Times measured for whole modules, by the PlainName of the module. They
+// replace the times of the compute model. A pass that was not measured has
+// none.
 using MeasuredModules =
     std::map<std::string,
              std::array<std::optional<TimePs>, std::size(kModulePasses)>>;
 
 class ModuleTimes {
  public:
-  // `model` must outlive the times. `load`, above 0 and up to 1, is the share
-  // of its speed that products and attention keep up; see
+  // `model` must outlive this object. `load` is the share of their speed that
+  // products and attention keep up during training, above 0 and at most 1; see
   // Calibration::training_load.
   explicit ModuleTimes(const ComputeModel& model, double load = 1,
                        MeasuredModules measured = {})
       : model_(model), load_(load), measured_(std::move(measured)) {}
 
-  // How long one operator takes under the load.
+  // Returns the time of one operator under the load.
   OperatorTime TimeOf(const Operator& op) const;
 
   double load() const { return load_; }
 
-  // The times of a pass's steps, 0 for collectives. Those of a pass that was
-  // measured as a whole are in the proportions of the model, and add up to what
-  // was measured.
+  // Returns the time of each step of a pass; 0 for collectives. The steps of a
+  // pass that was measured as a whole keep the proportions of the model and add
+  // up to the measured time.
   std::vector<TimePs> StepTimes(const MockModule& module,
                                 ModulePass pass) const;
 
   TimePs Total(const MockModule& module, ModulePass pass) const;
 
-  // All computation of one micro-batch of `stage`, which is of `blueprint`.
+  // Returns the time of all computation of one micro-batch of `stage`, a stage
+  // of `blueprint`.
   TimePs OfStage(const Blueprint& blueprint, const ProgramStage& stage) const;
 
-  // Whether the pass was measured as a whole.
+  // Returns whether the pass was measured as a whole.
   bool IsMeasured(const MockModule& module, ModulePass pass) const {
     return Measured(module, pass).has_value();
   }
@@ -62,10 +64,11 @@ class ModuleTimes {
   const MeasuredModules measured_;
 };
 
-// What an AIOB file measured, as modules of `blueprint`. Its sections are of
-// the forward pass; a backward pass is taken to cost twice that, as AICB does,
-// half of it for each gradient:
+// Assigns the times of an AIOB file to modules of `blueprint`. The file has
+// only times of the forward pass. A backward pass is assumed to take twice that
+// time, as in AICB, half of it for each gradient.
 //
+//   section in the file                           module
 //   layernorm, atten_qkv                          attention_column
 //   atten_flash | atten_core_*, atten_linear      attention_row
 //   layernorm2, mlp_linear_1, mlp_gelu            mlp_column
@@ -74,10 +77,10 @@ class ModuleTimes {
 //   layernorm_post, logit_time                    final_column
 //   param_time (average)                          optimizer
 //
-// A section that is none of these is added to `warnings`, and so is a module of
-// the blueprint that computes and has no section.
+// Warns of every other section of the file, and of every module of the
+// blueprint that computes and has no section.
 //
-// Source: AICB, the sections that its AiobMegatron times.
+// Source: AICB, the sections that its AiobMegatron measures.
 MeasuredModules ModulesOf(const AiobFile& file, const Blueprint& blueprint,
                           std::vector<std::string>* warnings);
 

@@ -11,11 +11,11 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kParameterBytes = 2;  // BF16, also when products are in FP8.
+constexpr int64_t kParameterBytes = 2;  // BF16, even when products are in FP8.
 constexpr ParallelDimension kData = ParallelDimension::kData;
 constexpr ParallelDimension kDataExpert = ParallelDimension::kDataExpert;
 
-// Adds collectives of `bytes` for each parameter, over DP and over DP_EP.
+// Adds collectives over DP and over DP_EP, of `bytes` for each parameter.
 void AddCollectives(StepKind step, StepWhen when, CollectiveKind kind,
                     const DenseAndExpert& counts, int64_t bytes,
                     const TrainingSetup& setup,
@@ -35,7 +35,7 @@ void AddCollectives(StepKind step, StepWhen when, CollectiveKind kind,
 }
 
 CollectiveKind Reduction(const TrainingSetup& setup) {
-  // A group of all ranks is none.
+  // A zero_group of all ranks is the same as none.
   const bool keeps_all = setup.zero == Zero::kNone ||
                          setup.zero_group.value_or(ReplicasOf(setup).dense) <
                              ReplicasOf(setup).dense;
@@ -58,8 +58,8 @@ MockModule AfterModule(std::string_view name, std::vector<ModuleStep> steps) {
 
 MockModule Optimizer(const DenseAndExpert& counts, const TrainingSetup& setup) {
   const int64_t share = ShareOf(counts, setup).sum();
-  constexpr int64_t kStates = 3;      // A weight and two moments in FP32,
-  constexpr int64_t kStateBytes = 8;  // which are read and written.
+  constexpr int64_t kStates = 3;      // A weight and two moments in FP32.
+  constexpr int64_t kStateBytes = 8;  // Each state is read and written.
   constexpr int64_t kAdamBytes = kStates * kStateBytes + kParameterBytes;
   std::vector<ModuleStep> steps;
   steps.push_back(StreamStep("gradient_norm", share * setup.gradient_bytes));
@@ -77,7 +77,7 @@ MockModule Optimizer(const DenseAndExpert& counts, const TrainingSetup& setup) {
   return AfterModule("optimizer", std::move(steps));
 }
 
-// The collectives of a unit that begins with those of `counts` parameters.
+// Adds the collectives of a unit. Its bucket has `counts` parameters.
 void AddCollectivesAround(const DenseAndExpert& counts,
                           const TrainingSetup& setup, TrainedUnit& unit) {
   MockModule begin;
@@ -92,7 +92,7 @@ void AddCollectivesAround(const DenseAndExpert& counts,
                      steps);
     };
     gather(pass(begin, ModulePass::kForward));
-    // The embedding needs no parameters for its gradient.
+    // The gradient of the embedding does not need its parameters.
     if (unit.name != "embedding") gather(pass(end, ModulePass::kInputGradient));
   } else if (setup.overlap_parameters) {
     AddCollectives(StepKind::kPrefetch, StepWhen::kFirst,
@@ -124,7 +124,7 @@ void AddCollectivesAround(const DenseAndExpert& counts,
 void AddSharding(const TrainingSetup& setup, int64_t bucket,
                  std::vector<TrainedUnit>& units) {
   if (setup.zero >= Zero::kGradients) bucket = 0;
-  DenseAndExpert open;  // Of what is in no bucket yet.
+  DenseAndExpert open;  // Parameters that are in no bucket yet.
   for (size_t i = units.size(); i-- > 0;) {
     for (const MockModule& module : units[i].modules) {
       open.dense += module.parameters;

@@ -1,9 +1,10 @@
-// How many ranks share the states that belong to the parameters of a stage.
-// Both the memory of a module and the time of the optimizer follow from these
-// functions, so that they cannot disagree.
+// Computes how many ranks share the states of a stage's parameters. The memory
+// of a module and the time of the optimizer both use these functions, so that
+// they cannot disagree.
 //
-// Experts have replicas of their own: with TP 8 and ETP 1, all of the 8 ranks
-// of a TP group hold the same experts, while each holds an eighth of the rest.
+// Experts have replicas of their own: with TP 8 and ETP 1, all 8 ranks of a TP
+// group hold the same experts, but each holds only an eighth of the other
+// weights.
 
 #ifndef WORKLOAD_GENERATOR_SHARDING_H_
 #define WORKLOAD_GENERATOR_SHARDING_H_
@@ -14,7 +15,8 @@
 
 namespace astra {
 
-// A number for the parameters outside of experts and one for those of experts.
+// One number for the parameters outside of experts and one for those of
+// experts.
 struct DenseAndExpert {
   int64_t dense = 0;
   int64_t expert = 0;
@@ -25,13 +27,13 @@ struct DenseAndExpert {
 // Returns how many ranks of a stage hold the same parameters.
 DenseAndExpert ReplicasOf(const TrainingSetup& setup);
 
-// Returns how many of these ranks share the states of the optimizer, and with
-// ZeRO 2 and 3 the gradients and the parameters too: all of them, but at most
-// `zero_group`. Without ZeRO each rank keeps all of them itself.
+// Returns how many ranks with the same parameters share the optimizer states,
+// and with ZeRO 2 and 3 also the gradients and parameters. All of them do, but
+// at most `zero_group`. Without ZeRO each rank keeps everything itself.
 DenseAndExpert SharersOf(const TrainingSetup& setup);
 
-// Returns how many of `counts` parameters one rank keeps of what is shared. The
-// last rank of a group may keep fewer.
+// Returns how many of `counts` shared parameters one rank keeps. The last rank
+// of a group may keep fewer.
 DenseAndExpert ShareOf(const DenseAndExpert& counts,
                        const TrainingSetup& setup);
 

@@ -17,9 +17,9 @@ namespace {
 
 using Dimension = ParallelDimension;
 
-// SimAI's name of a module; none: its own.
+// SimAI's names of modules; an empty name keeps our own.
 struct LayerName {
-  std::string_view module;  // A prefix.
+  std::string_view module;  // Prefix of the module's name.
   std::string_view training;
   std::string_view inference;
 };
@@ -53,7 +53,8 @@ std::string LayerNameOf(std::string_view module, const Blueprint& blueprint) {
   return std::string(plain);
 }
 
-// Whether the layers of `earlier` and `later`, of the same name, are one.
+// Returns whether the layers of `earlier` and `later` are merged: they must
+// have the same name.
 bool IsOneLayer(const MockModule& earlier, const MockModule& later,
                 const Blueprint& blueprint) {
   const std::string name = LayerNameOf(later.name, blueprint);
@@ -64,7 +65,7 @@ bool IsOneLayer(const MockModule& earlier, const MockModule& later,
              : name == "mlp_layer" && later.name.rfind("mlp_row", 0) == 0;
 }
 
-// What a module says in one phase of the format.
+// The computation and the collectives of a module in one phase of the format.
 struct PhaseParts {
   TimePs compute;
   std::vector<Communication> communications;
@@ -85,9 +86,9 @@ TimePs WholeNanoseconds(TimePs time) {
   return Nanoseconds((time.count() + 500) / 1000);
 }
 
-// Appends what one module, or two as one layer, says. The simulators run
-// backward passes from the last layer to the first, so that the layers of a
-// module carry its backward collectives in reverse.
+// Appends the layers of a module, or of two modules merged into one. The
+// simulators run backward passes from the last layer to the first, so the
+// layers of a module carry its backward collectives in reverse order.
 void Append(std::string_view name, const Phases& phases,
             std::vector<SimaiLayer>& layers) {
   size_t count = 1;
@@ -120,7 +121,7 @@ class Writer {
       const ProgramStage& stage) const;
 
  private:
-  // What is done once an iteration, and where AICB puts it.
+  // Layers that run once an iteration, and where AICB puts them.
   struct Once {
     std::vector<SimaiLayer> first;
     std::vector<SimaiLayer> last;
@@ -162,7 +163,8 @@ absl::StatusOr<Communication> Writer::Expressed(
       expressed.dimension = Dimension::kTensor;
       break;
     case Dimension::kData:
-      // Only the weight gradient has DP; DP_EP is the same without experts.
+      // Only the weight gradient can use DP. Without experts, DP_EP means the
+      // same.
       if (phase == Phase::kWeightGradient) break;
       if (sizes.expert != 1 || expert_tensor != sizes.tensor) {
         return Unexpressed("parameters gathered over DP beside experts");
@@ -185,7 +187,7 @@ absl::Status Writer::AddPass(const MockModule& module, ModulePass pass,
                              Phase phase, bool is_outer, Phases& phases) const {
   PhaseParts& parts = phases[IndexOf(phase)];
   parts.compute += times_.Total(module, pass);
-  // Recomputed collectives are those of the forward pass, in its order.
+  // Recomputed collectives repeat those of the forward pass, in its order.
   size_t repeated = 0;
   for (const ModuleStep& step : module.pass(pass)) {
     const bool runs = step.when == StepWhen::kEach || is_outer;
@@ -220,8 +222,8 @@ absl::StatusOr<Phases> Writer::PhasesOf(const MockModule& module,
   return phases;
 }
 
-// `is_outer`: the first of the file. Its forward pass is the first one, and its
-// backward pass the last one, which completes the gradients.
+// Writes a micro-batch. `is_outer` marks the first one of the file: its forward
+// pass comes first, and its backward pass last, which completes the gradients.
 absl::StatusOr<std::vector<SimaiLayer>> Writer::MicroBatch(
     const ProgramStage& stage, bool is_outer) const {
   std::vector<std::optional<Phases>> known(blueprint_.modules.size());
@@ -254,8 +256,8 @@ absl::StatusOr<std::vector<SimaiLayer>> Writer::MicroBatch(
   return layers;
 }
 
-// AICB writes the collectives of gradients and parameters first: what they do
-// comes last in the backward pass.
+// Writes the collectives of gradients and parameters first, as AICB does; they
+// run last in the backward pass.
 Writer::Once Writer::OnceLayers(const ProgramStage& stage) const {
   constexpr std::string_view kOrder[] = {
       "grad_gather", "grad_param_comm", "grad_param_compute",
@@ -293,10 +295,9 @@ Writer::Once Writer::OnceLayers(const ProgramStage& stage) const {
       }
     }
   }
-  // The optimizer must not run beside the reduction of experts' gradients: it
-  // computes in the layer that runs before them.
-  std::vector<SimaiLayer>& expert_layers =
-      first[5].empty() ? first[4] : first[5];
+  // The optimizer must not run beside the reduction of experts' gradients. Its
+  // computation therefore goes into the layer that runs before them.
+  auto& expert_layers = first[5].empty() ? first[4] : first[5];
   for (size_t i = 0; !expert_layers.empty() && i < first[2].size(); ++i) {
     const size_t phase = IndexOf(Phase::kInputGradient);
     expert_layers.back().phases[phase].compute +=

@@ -1,18 +1,18 @@
-// A blueprint with times, as the layers of SimAI's text format.
+// Writes a timed blueprint as the layers of SimAI's text format.
 //
-// The format knows TP, DP, EP and DP_EP, a computation and a collective for
-// each phase of a layer, and one pipeline stage. So
+// The format has only the dimensions TP, DP, EP and DP_EP, one computation and
+// one collective for each phase of a layer, and one pipeline stage. Therefore
 //
 //   - every micro-batch is written out;
-//   - a module with several collectives in a phase is as many layers;
-//   - what one pass computes stands before its collectives;
-//   - the names are AICB's, and without sequence parallelism the two layers of
-//     attention, and of the feed-forward part, are one;
+//   - a module with several collectives in a phase becomes as many layers;
+//   - the computation of a pass stands before its collectives;
+//   - the names are AICB's. Without sequence parallelism, the two layers of
+//     attention are merged into one, and so are those of the feed-forward part;
 //   - collectives of the parameters and gradients of all modules come first, as
-//     AICB has them, with the computations of the optimizer, which with experts
+//     in AICB, with the computations of the optimizer. With experts, these
 //     stand in the last of these layers, where no collective runs beside them;
-//   - collectives that are hidden behind products are left out, and those that
-//     are recomputed are added to the sizes of the forward pass.
+//   - collectives that are hidden behind products are left out, and recomputed
+//     collectives are added to the sizes of the forward pass.
 //
 // docs/aicb-differences.md lists where the layers differ from AICB's.
 
@@ -30,16 +30,17 @@ namespace astra {
 
 constexpr int64_t kMaxSimaiLayers = int64_t{1} << 21;
 
-// The entry of `blueprint.stages` whose micro-batch computes longest, the first
-// of equals.
+// Returns the index in `blueprint.stages` of the stage whose micro-batch
+// computes longest; of equal stages, the first.
 size_t SlowestStage(const Blueprint& blueprint, const ModuleTimes& times);
 
-// Stage `stage` of `blueprint`, an index of its stages. Times are rounded to
+// Converts one stage of `blueprint`, given by its index. Times are rounded to
 // whole nanoseconds.
 //
-// Errors: Unimplemented, naming the program format, for collectives over CP, or
-// over ETP where it is not TP, and for prefetched parameters over a group that
-// the format has no name for; ResourceExhausted for more than kMaxSimaiLayers.
+// Errors: Unimplemented, with a hint to the program format, for collectives
+// over CP, or over ETP where it differs from TP, and for prefetched parameters
+// over a group that the format cannot name; ResourceExhausted for more than
+// kMaxSimaiLayers.
 absl::StatusOr<SimaiText> SimaiTextOf(const Blueprint& blueprint, size_t stage,
                                       const ModuleTimes& times);
 

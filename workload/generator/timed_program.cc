@@ -33,7 +33,8 @@ std::vector<Step> TimedSteps(const MockModule& module, ModulePass pass,
 }  // namespace
 
 ProgramGpu ProgramGpuOf(const GpuSpec& gpu, Precision precision) {
-  // HBM comes in stacks of powers of two: the "80 GB" of a data sheet are GiB.
+  // HBM comes in stacks of powers of two: the "80 GB" of a data sheet are 80
+  // GiB.
   constexpr double kGiB = 0x1p30;
   return {
       .memory = Bytes(std::llround(gpu.memory_gb * kGiB)),

@@ -1,4 +1,4 @@
-// A blueprint with times, as a program.
+// Converts a blueprint and its times into a program.
 
 #ifndef WORKLOAD_GENERATOR_TIMED_PROGRAM_H_
 #define WORKLOAD_GENERATOR_TIMED_PROGRAM_H_
@@ -11,14 +11,14 @@
 
 namespace astra {
 
-// What a program says of the GPU that its times are of, with the peak of
-// products in `precision`.
+// Returns the GPU record of a program whose times are those of `gpu`, with the
+// peak of products in `precision`.
 ProgramGpu ProgramGpuOf(const GpuSpec& gpu, Precision precision);
 
-// Successive operators of a pass become one computation. `gpu` and `work` are
-// taken over.
+// Converts `blueprint`. Successive operators of a pass become one computation.
+// `gpu` and `work` are copied into the program.
 //
-// Errors: those of Program::Create.
+// Errors: the errors of Program::Create.
 absl::StatusOr<Program> TimeProgram(const Blueprint& blueprint,
                                     const ModuleTimes& times,
                                     const ProgramGpu& gpu = {},

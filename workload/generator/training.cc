@@ -21,7 +21,7 @@
 namespace astra {
 namespace {
 
-// Whether the operator is part of the scores of attention.
+// Returns whether the operator is part of the scores of attention.
 bool IsCoreAttention(const Operator& op) {
   constexpr std::string_view kNames[] = {"attention", "attention_product",
                                          "softmax", "delta_rule"};
@@ -29,7 +29,7 @@ bool IsCoreAttention(const Operator& op) {
          std::end(kNames);
 }
 
-// Sets what a module of a block runs once more before its backward pass.
+// Sets the steps that a module of a block repeats before its backward pass.
 void SetRecompute(Recompute recompute, MockModule& module) {
   const std::vector<ModuleStep>& forward = module.pass(ModulePass::kForward);
   std::vector<ModuleStep>& again =
@@ -63,14 +63,14 @@ std::vector<MockModule> AttentionModules(const ModelSpec& model, int64_t layer,
   return FullAttentionModules(model, model.HasWindow(layer), context);
 }
 
-// A block, with what it recomputes.
+// Returns the modules of a block, including recomputation.
 std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
                                      const TrainingSetup& setup) {
   const ModuleContext context = setup.module_context();
   std::vector<MockModule> modules = BlockModules(model, layer, context);
   for (MockModule& module : modules) SetRecompute(setup.recompute, module);
   if (setup.recompute == Recompute::kFull) {
-    // The input of the block, which is also that of its first norm.
+    // A block keeps only its input, which is also the input of its first norm.
     MockModule& first = modules.front();
     first.saved_bytes = 2 * context.split_tokens() * model.hidden;
     first.recomputed_bytes -= first.saved_bytes;
@@ -78,13 +78,14 @@ std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
   return modules;
 }
 
-// Between stages travel the hidden states of the split tokens.
+// Returns the size of a message between stages: the hidden states of split
+// tokens.
 Bytes PipelineMessage(const ModelSpec& model, const TrainingSetup& setup) {
   if (setup.pipeline == 1) return Bytes(0);
   return Bytes(2 * setup.module_context().split_tokens() * model.hidden);
 }
 
-// What the chunks of the stages are made of.
+// Builds the stages from the chunks of the model.
 class StageMaker {
  public:
   StageMaker(const ModelSpec& model, const TrainingSetup& setup,
@@ -95,7 +96,7 @@ class StageMaker {
                                      setup.vocabulary_divisor)),
         builder_(builder) {}
 
-  // Stage `number`, which holds `parts`, one in each chunk.
+  // Builds stage `number`, which holds `parts`, one in each chunk.
   ProgramStage Make(int64_t number, const std::vector<ModelPart>& parts) const {
     const bool has_embedding =
         std::any_of(parts.begin(), parts.end(),
@@ -119,7 +120,8 @@ class StageMaker {
   }
 
  private:
-  // `has_embedding`: the stage does, of which this part may be another chunk.
+  // Returns the units of one part. `has_embedding` tells whether the stage has
+  // the embedding, maybe in another chunk.
   std::vector<TrainedUnit> UnitsOf(const ModelPart& part,
                                    bool has_embedding) const {
     const ModuleContext context = setup_.module_context();
@@ -134,7 +136,8 @@ class StageMaker {
       MockModule logits = Logits(model_, vocabulary_, context);
       if (model_.tied_embeddings && !has_embedding) {
         logits.parameters +=
-            vocabulary_ / setup_.tensor * model_.hidden;  // A copy.
+            // The copy of the tied table.
+            vocabulary_ / setup_.tensor * model_.hidden;
       }
       units.push_back({"logits", {std::move(logits)}});
     }
@@ -183,8 +186,8 @@ std::vector<MockModule> BlockModules(const ModelSpec& model, int64_t layer,
   if (model.experts->shared_ffn == 0) return modules;
   append(SharedExpertModules(model, context));
   if (!context.shared_expert_overlap) return modules;
-  // From "... dispatch gather experts combine column row" to "... dispatch
-  // column gather experts row combine".
+  // Reorders "... dispatch gather experts combine column row" into "...
+  // dispatch column gather experts row combine".
   const auto end = modules.end();
   std::rotate(end - 5, end - 2, end - 1);
   std::rotate(end - 2, end - 1, end);
@@ -206,7 +209,7 @@ int64_t CountParameters(const ModelSpec& model) {
 
 int64_t CountActiveParameters(const ModelSpec& model) {
   if (!model.experts) return CountParameters(model);
-  // Routers score all experts.
+  // Routers score all experts, so their parameters count in full.
   const Experts& experts = *model.experts;
   const int64_t routers = (model.layers - experts.dense_layers) *
                           (model.hidden * (experts.experts - experts.top_k) +

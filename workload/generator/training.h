@@ -1,4 +1,4 @@
-// One iteration of training, from a model and its setup.
+// Builds one iteration of training from a model and its setup.
 
 #ifndef WORKLOAD_GENERATOR_TRAINING_H_
 #define WORKLOAD_GENERATOR_TRAINING_H_
@@ -12,32 +12,38 @@
 
 namespace astra {
 
-// The stages of the pipeline, each from its blocks; what is recomputed; the
-// reduction of gradients over DP (and over DP_EP those of experts), the
-// optimizer, and the gathering of parameters, as the ZeRO stage has them:
+// Returns the stages of the pipeline with their blocks, recomputation, the
+// reduction of gradients over DP (over DP_EP for those of experts), the
+// optimizer, and the gathering of parameters. The ZeRO stage decides about the
+// collectives:
 //
 //   ZeRO  gradients                         parameters after the optimizer
-//   0     all-reduced, after the last mb    -
-//   1     reduce-scattered, the same        all-gathered
-//   2     the same, in every micro-batch    all-gathered
-//   3     the same                          gathered one block ahead, forward
-//                                           and backward
+//   0     all-reduced after the last        -
+//         micro-batch
+//   1     reduce-scattered after the last   all-gathered
+//         micro-batch
+//   2     reduce-scattered in every         all-gathered
+//         micro-batch
+//   3     reduce-scattered in every         gathered one block ahead, forward
+//         micro-batch                       and backward
 //
-// Without overlap, what happens once an iteration is in the modules of `after`.
+// Without overlap, the work that is done once an iteration is in the modules of
+// `after`.
 //
-// Errors: those of CheckTraining.
+// Errors: the errors of CheckTraining.
 absl::StatusOr<Blueprint> TrainingBlueprint(const ModelSpec& model,
                                             const TrainingSetup& setup);
 
-// The modules of block `layer`.
+// Returns the modules of block `layer`.
 std::vector<MockModule> BlockModules(const ModelSpec& model, int64_t layer,
                                      const ModuleContext& context);
 
-// How many parameters `model` has, over all ranks: its modules without any
-// splitting or padding.
+// Returns the number of parameters of `model` over all ranks: those of its
+// modules without any splitting or padding.
 int64_t CountParameters(const ModelSpec& model);
 
-// The same of what one token goes through: of the routed experts only top_k.
+// Returns the number of parameters that one token passes through: like
+// CountParameters, with only top_k of the routed experts.
 int64_t CountActiveParameters(const ModelSpec& model);
 
 }  // namespace astra

@@ -1,11 +1,12 @@
-// How a model is trained: the layout over GPUs, the batch, and what the
-// framework was told.
+// Describes how a model is trained: the layout over GPUs, the batch, and the
+// options of the framework.
 //
 //   world = TP x CP x DP x PP
 //   global batch = DP x micro-batches x micro-batch
 //
-// and the experts' own view of the ranks of a stage: TP x CP x DP = ETP x EP x
-// (replicas of each expert).
+// Experts divide the same ranks of a stage in another way:
+//
+//   TP x CP x DP = ETP x EP x (replicas of each expert)
 
 #ifndef WORKLOAD_GENERATOR_TRAINING_SETUP_H_
 #define WORKLOAD_GENERATOR_TRAINING_SETUP_H_
@@ -21,22 +22,22 @@
 
 namespace astra {
 
-// What is run once more in the backward pass instead of being kept.
+// Work that is repeated in the backward pass instead of keeping its result.
 enum class Recompute : uint8_t {
   kNone,
-  kSelective,  // The scores of attention.
-  kFull,       // Every block; only its input is kept.
+  kSelective,  // Repeats the scores of attention.
+  kFull,       // Repeats every block; only its input is kept.
 };
 constexpr std::string_view kRecomputeNames[] = {"none", "selective", "full"};
 
-// What is split over the ranks with the same weights.
+// States that are split over the ranks with the same weights.
 //
 // Source: Rajbhandari et al., "ZeRO", arXiv 1910.02054.
 enum class Zero : uint8_t {
-  kNone,       // Nothing: gradients are all-reduced.
-  kOptimizer,  // 1: optimizer states; Megatron's distributed optimizer.
-  kGradients,  // 2: also gradients, reduced in every micro-batch.
-  kParameters  // 3: also parameters, gathered block by block; FSDP.
+  kNone,       // Splits nothing: gradients are all-reduced.
+  kOptimizer,  // ZeRO 1: optimizer states (Megatron's distributed optimizer).
+  kGradients,  // ZeRO 2: also gradients, reduced in every micro-batch.
+  kParameters  // ZeRO 3: also parameters, gathered per block (FSDP).
 };
 
 struct TrainingSetup {
@@ -44,23 +45,23 @@ struct TrainingSetup {
   int64_t tensor = 1;
   int64_t context = 1;
   int64_t pipeline = 1;
-  int64_t virtual_stages = 1;  // See chunks().
+  int64_t virtual_stages = 1;  // Model chunks of a stage; see chunks().
   int64_t expert = 1;
-  std::optional<int64_t> expert_tensor;  // None: as `tensor`.
+  std::optional<int64_t> expert_tensor;  // None: equal to `tensor`.
 
   int64_t micro_batch = 1;
   int64_t global_batch = 1;
-  int64_t positions = 1;  // The sequence length.
+  int64_t positions = 1;  // Length of a sequence, in positions.
 
-  // None: 1F1B, interleaved where there are virtual stages.
+  // None: 1F1B, or interleaved where there are virtual stages.
   std::optional<PipelineSchedule> schedule;
 
   // How blocks are spread over stages; see PartLayers().
-  std::vector<int64_t> stage_layers;  // Of each stage, or of each part.
+  std::vector<int64_t> stage_layers;  // Blocks of each stage or of each part.
   std::optional<int64_t> first_stage_layers;
   std::optional<int64_t> last_stage_layers;
-  bool account_for_embedding = false;  // It counts as a block.
-  bool account_for_loss = false;       // It and the logits do.
+  bool account_for_embedding = false;  // The embedding counts as a block.
+  bool account_for_loss = false;  // The logits with the loss count as a block.
 
   bool sequence_parallel = false;
   ContextMethod context_method = ContextMethod::kRing;
@@ -69,32 +70,34 @@ struct TrainingSetup {
   bool fused_loss = false;  // See CrossEntropy.
   Recompute recompute = Recompute::kNone;
   Zero zero = Zero::kOptimizer;
-  int64_t gradient_bytes = 4;       // Of an accumulated and reduced gradient.
-  bool overlap_gradients = false;   // Reduced behind the last backward pass.
-  bool overlap_parameters = false;  // Gathered behind the first forward pass.
-  std::optional<int64_t> bucket_size;  // Of both, in parameters; see BucketOf.
-  // With ZeRO 1: how many of the ranks with the same parameters share the
-  // states of the optimizer; none: all of them. Gradients are then all-reduced.
+  int64_t gradient_bytes = 4;  // Bytes of an accumulated and reduced gradient.
+  bool overlap_gradients = false;  // Reduction overlaps the last backward pass.
+  // Gathering overlaps the first forward pass.
+  bool overlap_parameters = false;
+  std::optional<int64_t> bucket_size;  // In parameters, for both; see BucketOf.
+  // ZeRO 1 only: how many of the ranks with the same parameters share the
+  // states of the optimizer; none: all of them. With a group, gradients are
+  // all-reduced.
   std::optional<int64_t> zero_group;
   // Bytes that the optimizer needs while it runs, for each parameter of this
-  // rank's share. 0: one kernel updates all in place, as FusedAdam of Apex and
-  // Transformer Engine does. 8: PyTorch's AdamW makes the root of the second
-  // moment and then the denominator.
+  // rank's share. 0: one kernel updates everything in place, like FusedAdam of
+  // Apex and Transformer Engine. 8: the operation stores the root of the second
+  // moment and then the denominator, like PyTorch's AdamW.
   int64_t optimizer_workspace = 0;
-  // Transformer Engine from 2.3 on keeps one BF16 gradient, which nobody reads,
-  // for each shape of weights: it returns the gradient in place of the one that
-  // the product has already added to the sum.
+  // Whether one unused BF16 gradient is kept for each shape of weights.
+  // Transformer Engine since 2.3 keeps it: it returns this gradient in place of
+  // the real one, which the product has already added to the sum.
   bool weight_gradient_buffers = false;
   bool tensor_overlap = false;         // See ModuleContext.
-  bool shared_expert_overlap = false;  // The same.
+  bool shared_expert_overlap = false;  // See ModuleContext.
   double expert_load = 1;              // See ModuleContext.
   bool fp8_dispatch = false;
-  int64_t vocabulary_divisor = 128;  // See PaddedVocabulary; 0: not padded.
+  int64_t vocabulary_divisor = 128;  // See PaddedVocabulary; 0: no padding.
 
   int64_t data() const { return world_size / (tensor * context * pipeline); }
   PipelineSchedule pipeline_schedule() const;
-  // The model chunks of each stage: virtual_stages, but two where the schedule
-  // needs two.
+  // Returns the model chunks of each stage: virtual_stages, or two where the
+  // schedule requires two.
   int64_t chunks() const;
   int64_t micro_batches() const {
     return global_batch / (data() * micro_batch);

@@ -9,7 +9,7 @@
 namespace astra {
 namespace {
 
-// The part that a module is of; empty for none.
+// Returns the part that a module belongs to; empty if it belongs to none.
 std::string_view PartOf(std::string_view module) {
   constexpr std::pair<std::string_view, std::string_view> kParts[] = {
       {"attention_", "attention"},
@@ -23,7 +23,7 @@ std::string_view PartOf(std::string_view module) {
   return {};
 }
 
-// One line, as long as modules of one part follow one another.
+// One line of the file. Successive modules of one part share it.
 struct Line {
   int64_t layer = -1;
   std::string_view part;

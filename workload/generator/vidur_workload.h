@@ -1,9 +1,10 @@
-// An inference step in the form that Vidur's fork in SimAI reads: for each
-// layer and part of it, its time and the bytes it communicates.
+// Formats an inference step for Vidur's fork in SimAI: the time and the bytes
+// communicated of each part of each layer.
 //
 //   layer_id  layer_name  comp_time  comm_size
 //
-// with tabs between; layer_name is attention, mlp or moe; times are whole
+// The columns are separated by tabs. layer_name is attention, mlp or moe. Times
+// are whole nanoseconds.
 // nanoseconds.
 //
 // Source: AICB's Vidur_workload_generator.
@@ -19,8 +20,8 @@
 
 namespace astra {
 
-// The layers of all stages. What comes before the first and after the last
-// layer, the embedding and the logits, has no place in the format.
+// Formats the layers of all stages. The embedding and the logits have no place
+// in the format and are left out.
 //
 // Errors: InvalidArgument unless the blueprint is of inference.
 absl::StatusOr<std::string> FormatVidurWorkload(const Blueprint& blueprint,

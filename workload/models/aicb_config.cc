@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMaxSize = int64_t{1} << 32;
 
-// Reads the keys of DeepSeek's file.
+// Reads the keys of AICB's DeepSeek file.
 class Reader {
  public:
   Reader(YamlFields& fields, ModelSpec model)
@@ -50,7 +50,7 @@ class Reader {
 
   void WarnOfOthers(const std::string& file, Warnings* warnings) {
     for (const std::string& key : fields_.keys()) {
-      // Follows from num_experts; without effect on sizes.
+      // duped_expert follows from num_experts and has no effect on sizes.
       if (known_.count(key) > 0 || key == "duped_expert") continue;
       const YamlValue& value = *fields_.Value(key);
       warnings->push_back(fmt::format("{}:{}:{}: {} is left out", file,

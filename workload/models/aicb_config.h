@@ -1,19 +1,19 @@
-// Model descriptions as AICB's inference generator reads them: a JSON file of
-// its scripts/inference_configs.
+// Reads model descriptions of AICB's inference generator: the JSON files of its
+// scripts/inference_configs.
 //
-// Those of the Qwen family are config.json files of Hugging Face with keys of
-// the command line beside. That of DeepSeek has keys of its own, with which it
-// does not say all: the rest, such as the width of the first blocks, is that of
-// the model which the command line names.
+// The files of the Qwen family are config.json files of Hugging Face with
+// additional keys of the command line. The file of DeepSeek has its own keys,
+// which do not describe everything: the rest, such as the width of the first
+// blocks, comes from the model that the command line names.
 //
-//   num_layers, dense_layer       blocks, and the first ones without experts
+//   num_layers, dense_layer        blocks; the first ones without experts
 //   hidden_size, vocab_size
-//   num_attention_heads, head_num the heads
-//   d_q_c, d_kv_c                 ranks of the queries and of keys and values
-//   d_q, d_r, d_kv                a head's width without positions, with them,
-//                                 and of a value
-//   num_experts, moe_router_topk  experts with those that are duplicated
-//   expert_dim, shared_experts    the width of one, and the shared ones
+//   num_attention_heads, head_num  heads
+//   d_q_c, d_kv_c                  ranks of the queries, of keys and values
+//   d_q, d_r, d_kv                 width of a head without positions, with
+//                                  positions, and of a value
+//   num_experts, moe_router_topk   experts, duplicates included; top_k
+//   expert_dim, shared_experts     width of an expert; shared experts
 //
 // Source: AICB, scripts/inference_configs and MockedDeepSeek.
 
@@ -28,11 +28,11 @@
 
 namespace astra {
 
-// The model of the file `path`, where it does not say all, that of `base`.
-// Warns of keys that are left out.
+// Reads the model of the file `path`. What the file does not say is taken from
+// `base`. Warns of keys that are ignored.
 //
-// Errors: those of ReadFile and ParseHuggingFaceConfig; InvalidArgument
-// "FILE:LINE:COLUMN: ..." for a value that is none.
+// Errors: the errors of ReadFile and ParseHuggingFaceConfig; InvalidArgument
+// "FILE:LINE:COLUMN: ..." for a value that is not valid.
 absl::StatusOr<ModelSpec> ReadAicbConfig(const std::string& path,
                                          const ModelSpec& base,
                                          Warnings* warnings);

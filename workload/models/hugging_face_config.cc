@@ -17,8 +17,8 @@
 namespace astra {
 namespace {
 
-// Keys that change neither the weights nor the work: tokens, initial values,
-// settings of training, routing and rotary positions, formats of numbers.
+// Keys that change neither the weights nor the FLOPs: tokens, initial values,
+// settings of training, routing and rotary positions, number formats.
 constexpr std::string_view kWithoutEffect[] = {
     "_attn_implementation",
     "_name_or_path",
@@ -30,11 +30,11 @@ constexpr std::string_view kWithoutEffect[] = {
     "dtype",
     "eos_token_id",
     "ep_size",
-    "experts_per_token",  // GPT-OSS: num_experts_per_tok again.
+    "experts_per_token",  // GPT-OSS repeats num_experts_per_tok here.
     "hidden_act",
     "initial_context_length",
     "initializer_range",
-    "layer_types",  // Compared with the model when it is read.
+    "layer_types",  // Compared with the model in CompareLayerTypes.
     "max_window_layers",
     "model_type",
     "n_group",
@@ -62,7 +62,8 @@ constexpr std::string_view kWithoutEffect[] = {
     "use_cache",
 };
 
-// What AICB's files say beside the model, and its command line says again.
+// Keys in AICB's files that do not describe the model and repeat its command
+// line.
 constexpr std::string_view kOfCommandLine[] = {
     "aiob_enable",
     "expert_model_parallel_size",
@@ -77,8 +78,8 @@ constexpr std::string_view kOfCommandLine[] = {
     "world_size",
 };
 
-// The fields of a file, of which null stands for an absent one. JSON is YAML
-// too, and our reader of that knows where each value stands.
+// The fields of a file; null counts as absent. The YAML reader also reads JSON,
+// and knows the place of each value.
 class Config {
  public:
   Config(std::string_view file, std::string_view contents)
@@ -109,7 +110,7 @@ class Config {
     return Has(key) ? fields_.Texts(key) : std::vector<std::string>();
   }
 
-  // Refuses what a ModelSpec cannot describe.
+  // Refuses a value other than `text`, because a ModelSpec cannot describe it.
   void ExpectAbsentOr(std::string_view key, std::string_view text) {
     if (!Has(key) || fields_.Text(key) == text) return;
     fields_.Error(key, fmt::format("{} is {}: only {} can be described", key,
@@ -161,8 +162,8 @@ void ReadCommon(Config& config, ModelSpec& model) {
 constexpr std::string_view kHeads = "num_attention_heads";
 constexpr std::string_view kKvHeads = "num_key_value_heads";
 
-// Heads that together are as wide as the hidden state, unless head_dim says
-// otherwise; as many of keys and values as `kv_key` says.
+// Reads the heads of attention. Together they are as wide as the hidden state,
+// unless head_dim is given. `kv_key` gives the number of key-value heads.
 FullAttention ReadHeads(Config& config, const ModelSpec& model,
                         std::string_view kv_key = kKvHeads) {
   FullAttention attention;
@@ -187,8 +188,8 @@ void ReadAttentionBias(Config& config, bool otherwise,
   attention.output_bias = attention.qkv_bias;
 }
 
-// A window in each `every`-th block, or null for none. What an absent one means
-// differs between the types, so it must be there.
+// Reads the window of each `every`-th block; null means none. The key is
+// required, because the meaning of an absent key differs between model types.
 void ReadWindow(Config& config, int64_t every, FullAttention& attention) {
   constexpr std::string_view kKey = "sliding_window";
   const bool is_null = config.fields().has(kKey) && !config.Has(kKey);
@@ -196,7 +197,7 @@ void ReadWindow(Config& config, int64_t every, FullAttention& attention) {
   attention.window_every = attention.window > 0 ? every : 0;
 }
 
-// Files of the first Llama have no grouped queries and do not say so.
+// The first Llama models lack grouped queries, and their files lack the key.
 void ReadLlama(Config& config, ModelSpec& model) {
   FullAttention attention =
       ReadHeads(config, model, config.Has(kKvHeads) ? kKvHeads : kHeads);
@@ -224,10 +225,11 @@ void ReadMixtral(Config& config, ModelSpec& model) {
   model.experts = experts;
 }
 
-// Qwen may have windows from a certain block on, which nobody has published.
+// Refuses windows. Qwen allows them from a certain block on, but no published
+// model has them.
 void RefuseWindow(Config& config) {
   config.ExpectAbsentOr("use_sliding_window", "false");
-  config.Has("sliding_window");  // Without effect.
+  config.Has("sliding_window");  // Has no effect.
 }
 
 void ReadQwen2(Config& config, ModelSpec& model) {
@@ -296,7 +298,8 @@ void ReadQwen3Next(Config& config, ModelSpec& model) {
   model.linear_attention = linear;
 }
 
-// Under either name: the first is that of DeepSeek's own files.
+// Reads a key under either of two names; the first is the name in DeepSeek's
+// files.
 int64_t ReadEither(Config& config, std::string_view key,
                    std::string_view other) {
   return config.Integer(config.Has(other) && !config.Has(key) ? other : key);
@@ -315,7 +318,7 @@ void ReadDeepSeekV2(Config& config, ModelSpec& model) {
   config.ExpectAbsentOr("mlp_bias", "false");
   for (const std::string_view key :
        {"num_key_value_heads", "head_dim", "qk_head_dim"}) {
-    config.Has(key);  // Follows from the others.
+    config.Has(key);  // Follows from the other keys.
   }
 
   Experts experts;
@@ -339,7 +342,8 @@ void ReadDeepSeekV2(Config& config, ModelSpec& model) {
   model.experts = experts;
 }
 
-// Tokens are routed by scores with a correction for each expert.
+// Reads DeepSeek-V3, which corrects the routing score of each expert with a
+// bias.
 //
 // Source: DeepSeek-V3, arXiv 2412.19437, section 2.1.2.
 void ReadDeepSeekV3(Config& config, ModelSpec& model) {
@@ -388,7 +392,7 @@ std::string_view LayerType(const ModelSpec& model, int64_t layer) {
   return "full_attention";
 }
 
-// A list of what each layer is must say what the other keys do.
+// Checks that the list of layer types agrees with the other keys.
 void CompareLayerTypes(Config& config, const ModelSpec& model) {
   if (!config.Has("layer_types")) return;
   const std::vector<std::string> types = config.Texts("layer_types");

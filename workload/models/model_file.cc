@@ -18,7 +18,7 @@
 namespace astra {
 namespace {
 
-// In the order of the enumerations.
+// Names in the order of the enumerations.
 constexpr std::array<std::string_view, 3> kPositions = {"rotary", "learned",
                                                         "alibi"};
 constexpr std::array<std::string_view, 2> kNorms = {"rms", "layer"};
@@ -75,7 +75,8 @@ class Writer {
   std::vector<std::string> fields_;
 };
 
-// The fields of each part, stated once for reading and for writing.
+// The Visit functions name the fields of each part, for reading and for
+// writing.
 
 template <class Visitor>
 void Visit(Visitor& visitor, FullAttention& full) {
@@ -130,7 +131,7 @@ void Visit(Visitor& visitor, Experts& experts) {
   visitor.SizeOrZero("dense_layers", experts.dense_layers);
 }
 
-// The fields that are sizes or choices of the whole model.
+// Visits the sizes and choices of the whole model.
 template <class Visitor>
 void Visit(Visitor& visitor, ModelSpec& model) {
   visitor.Size("layers", model.layers);
@@ -183,7 +184,8 @@ void ReadPublishedCount(YamlFields& root, ModelSpec& model) {
              "expected no reason beside published_parameters");
 }
 
-// What CheckModel says begins with the field, as "PART.FIELD" or "FIELD".
+// Reports an error of CheckModel at its field. The message begins with the
+// field, as "PART.FIELD" or "FIELD".
 void ReportWhereItStands(YamlFields& root, std::string_view message) {
   const std::string_view field = message.substr(0, message.find(' '));
   const size_t dot = field.find('.');

@@ -1,4 +1,4 @@
-// Model descriptions as YAML files:
+// Reads and writes model descriptions as YAML files:
 //
 //   name: mixtral-8x7b
 //   aliases: [mixtral]                # May be left out.
@@ -17,8 +17,8 @@
 //   experts: {experts: 8, top_k: 2, ffn: 14336}
 //
 // attention is of kind full or latent; linear_attention may stand beside it.
-// The fields of each part are those of model_spec.h, under the same names;
-// where they are 0 or false there by default they may be left out.
+// The fields of each part have the names they have in model_spec.h. Fields
+// whose default is 0 or false there may be left out.
 
 #ifndef WORKLOAD_MODELS_MODEL_FILE_H_
 #define WORKLOAD_MODELS_MODEL_FILE_H_
@@ -31,14 +31,15 @@
 
 namespace astra {
 
-// The model passes CheckModel.
+// Returns a model that passes CheckModel.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is not YAML, a field
 // that is missing, of another type or unknown, and what CheckModel refuses.
 absl::StatusOr<ModelSpec> ParseModel(std::string_view file,
                                      std::string_view contents);
 
-// What ParseModel reads back as the same model, which passes CheckModel.
+// Returns text that ParseModel reads back as the same model. The model must
+// pass CheckModel.
 std::string FormatModel(const ModelSpec& model);
 
 }  // namespace astra

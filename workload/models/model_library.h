@@ -1,4 +1,4 @@
-// The models that a user may name.
+// Finds models by the names that users type.
 
 #ifndef WORKLOAD_MODELS_MODEL_LIBRARY_H_
 #define WORKLOAD_MODELS_MODEL_LIBRARY_H_
@@ -15,22 +15,22 @@
 
 namespace astra {
 
-// The files of inputs/models, which are part of the program.
+// Returns the files of inputs/models, which are compiled into the program.
 absl::Span<const EmbeddedFile> BundledModels();
 
-// The names of the bundled models, without their aliases, sorted.
+// Returns the names of the bundled models, without aliases, sorted.
 std::vector<std::string> ModelNames();
 
-// The model in the file `path`: a config.json of Hugging Face where the first
-// character that is not blank is "{", and a YAML file otherwise.
+// Reads the model in the file `path`: as a config.json of Hugging Face if its
+// first character other than blanks is "{", and as YAML otherwise.
 //
 // Errors: those of ReadFile, ParseModel and ParseHuggingFaceConfig.
 absl::StatusOr<ModelSpec> ReadModel(const std::string& path,
                                     Warnings* warnings);
 
-// The bundled model of that name or alias, where upper and lower case, and "_"
-// and "-", are the same. Text with a "/", or that ends in .yaml, .yml or .json,
-// is the path of a file instead.
+// Returns the bundled model of that name or alias. Case does not matter, and
+// "_" equals "-". Text with a "/" or the ending .yaml, .yml or .json is the
+// path of a file instead.
 //
 // Errors: those of ReadModel; NotFound `unknown model "TEXT"; did you
 // mean ...` for another name.

@@ -10,7 +10,7 @@
 namespace astra {
 namespace {
 
-// Beyond what anybody has trained, and such that the parameters of a model fit
+// Limits beyond every trained model. They keep the number of parameters within
 // an int64_t: 3 x layers x experts x hidden x ffn is below 2^61.
 constexpr int64_t kMaxLayers = 1000;
 constexpr int64_t kMaxHidden = 1 << 17;

@@ -1,12 +1,12 @@
-// The shape of a transformer: what its weights and its arithmetic follow from.
+// Describes the shape of a transformer, which determines its weights and FLOPs.
 //
 // A model is `layers` blocks of attention and a feed-forward part between an
 // embedding and an output head. Blocks may differ in two ways: with experts,
 // the first `moe.dense_layers` have a plain feed-forward part; with linear
 // attention, only every `linear.full_attention_every`-th has full attention.
 //
-// Source: the configuration files of Hugging Face transformers, whose fields
-// these are under the names of the field; each model file names its own source.
+// Source: the configuration files of Hugging Face transformers, which have
+// these fields under similar names. Each model file names its own source.
 
 #ifndef WORKLOAD_MODELS_MODEL_SPEC_H_
 #define WORKLOAD_MODELS_MODEL_SPEC_H_
@@ -21,18 +21,18 @@
 namespace astra {
 
 enum class Positions : uint8_t {
-  kRotary,   // Turns queries and keys; no parameters.
-  kLearned,  // A table of max_positions x hidden.
-  kAlibi,    // A bias of the scores; no parameters.
+  kRotary,   // Rotates queries and keys; has no parameters.
+  kLearned,  // Adds a table of max_positions x hidden parameters.
+  kAlibi,    // Adds a bias to the scores; has no parameters.
 };
 
 enum class Norm : uint8_t {
-  kRms,    // A gain.
-  kLayer,  // A gain, and a bias where `norm_bias`.
+  kRms,    // Has a gain for each element.
+  kLayer,  // Has a gain and, with `norm_bias`, a bias.
 };
 
-// Every head attends to all earlier positions. Grouped-query attention where
-// kv_heads < heads.
+// Attention of every head to all earlier positions. With kv_heads < heads it is
+// grouped-query attention.
 struct FullAttention {
   int64_t heads = 0;
   int64_t kv_heads = 0;
@@ -42,8 +42,8 @@ struct FullAttention {
   bool qk_norm = false;      // An RMS norm of head_dim on queries and on keys.
   bool output_gate = false;  // Another query-sized projection (Qwen3-Next).
   bool sinks = false;        // A learned logit for each head (GPT-OSS).
-  // Where > 0: every `window_every`-th block from the first looks back at most
-  // `window` positions (GPT-OSS: 128, every second).
+  // If > 0, block 0 and then every `window_every`-th block looks back at most
+  // `window` positions (GPT-OSS: 128, every second block).
   int64_t window = 0;
   int64_t window_every = 0;
 
@@ -55,7 +55,7 @@ struct FullAttention {
 // Source: DeepSeek-V2, arXiv 2405.04434, section 2.1.
 struct LatentAttention {
   int64_t heads = 0;
-  int64_t q_lora_rank = 0;  // 0: queries are projected at once.
+  int64_t q_lora_rank = 0;  // 0: queries are projected without a latent vector.
   int64_t kv_lora_rank = 0;
   int64_t nope_head_dim = 0;
   int64_t rope_head_dim = 0;
@@ -65,7 +65,7 @@ struct LatentAttention {
                          const LatentAttention&) = default;
 };
 
-// Gated delta net, in the blocks that do not have full attention.
+// Gated delta net, used in the blocks without full attention.
 //
 // Source: Yang et al., "Gated Delta Networks", arXiv 2412.06464; Qwen3-Next.
 struct LinearAttention {
@@ -74,7 +74,7 @@ struct LinearAttention {
   int64_t key_head_dim = 0;
   int64_t value_head_dim = 0;
   int64_t conv_kernel = 0;
-  int64_t full_attention_every = 0;  // Blocks 4, 8, ... for 4.
+  int64_t full_attention_every = 0;  // 4: full attention in blocks 4, 8, ...
 
   friend bool operator==(const LinearAttention&,
                          const LinearAttention&) = default;
@@ -82,22 +82,22 @@ struct LinearAttention {
 
 struct FeedForward {
   int64_t ffn = 0;  // Width; 0 where every block has experts.
-  // Three matrices (SwiGLU) instead of two (GELU); in the experts too.
+  // Three matrices (SwiGLU) instead of two (GELU); applies to experts as well.
   bool gated = false;
   bool bias = false;
 
   friend bool operator==(const FeedForward&, const FeedForward&) = default;
 };
 
-// Mixture of experts, in the blocks from `dense_layers` on.
+// Mixture of experts, used from block `dense_layers` on.
 struct Experts {
   int64_t experts = 0;
   int64_t top_k = 0;         // Experts that a token is routed to.
   int64_t ffn = 0;           // Width of one expert.
   int64_t shared_ffn = 0;    // Width of all shared experts together, or 0.
-  bool shared_gate = false;  // A gate of one output on the shared experts.
-  bool router_bias = false;  // A bias for each expert.
-  bool expert_bias = false;  // On the matrices of the experts.
+  bool shared_gate = false;  // The shared experts have a gate of one output.
+  bool router_bias = false;  // The router has a bias for each expert.
+  bool expert_bias = false;  // The matrices of the experts have biases.
   int64_t dense_layers = 0;
 
   friend bool operator==(const Experts&, const Experts&) = default;
@@ -107,24 +107,25 @@ struct ModelSpec {
   std::string name;
   std::vector<std::string> aliases;  // Other names that a user may type.
   std::vector<std::string> sources;
-  // What the source says the parameters are, to the digit it gives; none where
-  // nobody published a count (AICB's preset shapes).
+  // Number of parameters that the source states, to the digits it gives; none
+  // where no count was published (AICB's preset shapes).
   std::optional<int64_t> published_parameters;
 
   int64_t layers = 0;
   int64_t hidden = 0;
   int64_t vocabulary = 0;
   Positions positions = Positions::kRotary;
-  int64_t max_positions = 0;  // The longest sequence; 0: not stated.
+  int64_t max_positions = 0;  // Longest sequence, in positions; 0: not stated.
   bool tied_embeddings = false;
   Norm norm = Norm::kRms;
   bool norm_bias = false;
   bool dropout = false;  // Trained with dropout on hidden states (GPT-3 style).
 
-  // Exactly one of the two.
+  // Exactly one of these two kinds is present.
   std::optional<FullAttention> full_attention;
   std::optional<LatentAttention> latent_attention;
-  std::optional<LinearAttention> linear_attention;  // Beside full attention.
+  std::optional<LinearAttention>
+      linear_attention;  // Used beside full attention.
 
   FeedForward feed_forward;
   std::optional<Experts> experts;
@@ -144,9 +145,9 @@ struct ModelSpec {
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
 
-// Errors: InvalidArgument "FIELD is VALUE: RULE" where a size is out of its
-// range, heads are no multiple of kv_heads, there are both kinds of full
-// attention or none, or more experts are chosen than there are.
+// Errors: InvalidArgument "FIELD is VALUE: RULE" where a size is out of range,
+// kv_heads does not divide heads, both kinds of full attention or none are
+// given, or top_k exceeds the number of experts.
 absl::Status CheckModel(const ModelSpec& model);
 
 }  // namespace astra

@@ -12,14 +12,14 @@ constexpr ParallelDimension kContext = ParallelDimension::kContext;
 constexpr int64_t kElementBytes = 2;
 constexpr int64_t kFloatBytes = 4;
 
-// The operator that one rank runs.
+// Returns the attention operator of one rank.
 Operator AttentionOf(const CoreAttention& part, const ModuleContext& context,
                      bool backward) {
   const bool by_heads = context.context_method == ContextMethod::kAllToAll;
   const int64_t queries =
       by_heads ? context.positions : context.positions / context.context;
-  // A rank has as much of the causal triangle as if its queries were the last
-  // of (positions + queries) / 2.
+  // A rank computes as much of the causal triangle as if its queries were the
+  // last of (positions + queries) / 2.
   const int64_t keys = context.past + (context.positions + queries) / 2;
   return {
       "attention",
@@ -40,10 +40,11 @@ Operator AttentionOf(const CoreAttention& part, const ModuleContext& context,
       Precision::kBf16};
 }
 
-// What one rank runs, as the steps of a ring: of its own keys first, under the
-// causal mask, then of those of each other rank, of which its early queries see
-// the early half and its late queries both. Each step has as many pairs, but
-// with a window, which is one step.
+// Returns the attention of one rank as the steps of a ring. The first step uses
+// the rank's own keys under the causal mask. Each further step uses the keys of
+// another rank: early queries see its early half and late queries both halves.
+// All steps have the same number of pairs. With a window there is only one
+// step.
 std::vector<Operator> RingSteps(const CoreAttention& part,
                                 const ModuleContext& context, bool backward) {
   Operator all = AttentionOf(part, context, backward);
@@ -60,8 +61,8 @@ std::vector<Operator> RingSteps(const CoreAttention& part,
   return steps;
 }
 
-// `steps` beside the exchange of keys and values, but the last, which needs all
-// that was exchanged.
+// Adds `steps` beside the exchange of keys and values. The last step follows
+// the exchange, because it needs everything that was exchanged.
 void AddRing(std::vector<Operator> forward, std::vector<Operator> backward,
              int64_t bytes, ModuleBuilder& builder) {
   const bool has_steps = forward.size() > 1;
@@ -80,7 +81,7 @@ void AddRing(std::vector<Operator> forward, std::vector<Operator> backward,
                          backward);
 }
 
-// Both products and the softmax between them, with the scores in memory.
+// Adds both products and the softmax between them, with the scores in memory.
 void AddUnfused(const CoreAttention& part, ModuleBuilder& builder) {
   const ModuleContext& context = builder.context();
   const int64_t queries = context.positions / context.context;
@@ -94,7 +95,7 @@ void AddUnfused(const CoreAttention& part, ModuleBuilder& builder) {
   builder.Forward(product(queries, keys, part.qk_dim));
   builder.Backward(product(keys, part.qk_dim, queries));
   builder.Backward(product(queries, part.qk_dim, keys));
-  // The probabilities are kept, and with dropout its mask and what it left.
+  // Keeps the probabilities, and with dropout also its mask and its output.
   builder.Stream(
       {.op = "softmax", .elements = scores, .forward = 4, .backward = 5});
   const int64_t kept = part.has_dropout ? 2 * kElementBytes + 1 : kElementBytes;
@@ -104,8 +105,9 @@ void AddUnfused(const CoreAttention& part, ModuleBuilder& builder) {
   builder.Backward(product(queries, keys, part.v_dim));
 }
 
-// Of the backward pass: gradients of the output, of the queries (also summed in
-// FP32), and of keys and values; with those of all ranks if they are gathered.
+// Returns the workspace of the backward pass: gradients of the output, of the
+// queries (also summed in FP32), and of keys and values. Gathered keys and
+// values add those of all ranks.
 int64_t FlashWorkspace(const CoreAttention& part,
                        const ModuleContext& context) {
   const int64_t of_queries =
@@ -126,7 +128,8 @@ void AddFlash(const CoreAttention& part, ModuleBuilder& builder) {
   const int64_t tokens = context.tokens();
   const int64_t keys_values =
       kElementBytes * part.kv_heads * (part.qk_dim + part.v_dim);
-  // Of the whole sequence, as a gather of all ranks' parts.
+  // Bytes of the keys and values of the whole sequence, gathered from all
+  // ranks.
   const int64_t gathered = keys_values * tokens * context.context;
   switch (context.context_method) {
     case ContextMethod::kRing:
@@ -134,8 +137,8 @@ void AddFlash(const CoreAttention& part, ModuleBuilder& builder) {
               RingSteps(part, context, /*backward=*/true), gathered, builder);
       break;
     case ContextMethod::kAllGather:
-      // The keys and values are gathered again for the backward pass, and
-      // their gradients summed after it.
+      // The backward pass gathers keys and values again and then sums their
+      // gradients.
       builder.ForwardCollective(CollectiveKind::kAllGather, kContext, gathered);
       builder.BackwardCollective(CollectiveKind::kReduceScatter, kContext,
                                  gathered);
@@ -154,9 +157,9 @@ void AddFlash(const CoreAttention& part, ModuleBuilder& builder) {
       builder.Backward(backward);
       builder.ForwardCollective(CollectiveKind::kAllToAll, kContext, outputs);
       builder.BackwardCollective(CollectiveKind::kAllToAll, kContext, outputs);
-      // Attention keeps its output as it was before the exchange, and the next
-      // product keeps what it got: Transformer Engine, context_parallel.py,
-      // AttnFuncWithCPAndQKVOA2A.
+      // Attention keeps its output from before the exchange, and the next
+      // product keeps the output after it: Transformer Engine,
+      // context_parallel.py, AttnFuncWithCPAndQKVOA2A.
       if (context.context > 1) builder.SavedScores(outputs);
       break;
     }

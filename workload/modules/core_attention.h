@@ -1,5 +1,5 @@
-// The scores and the weighted sum of attention, however its queries, keys and
-// values were made, and what context parallelism exchanges for it.
+// Adds the scores and the weighted sum of attention to a module, for queries,
+// keys and values of any origin, and the exchanges of context parallelism.
 
 #ifndef WORKLOAD_MODULES_CORE_ATTENTION_H_
 #define WORKLOAD_MODULES_CORE_ATTENTION_H_
@@ -10,7 +10,7 @@
 
 namespace astra {
 
-// Of one rank.
+// Sizes of the attention of one rank.
 struct CoreAttention {
   int64_t heads = 0;
   int64_t kv_heads = 0;
@@ -18,18 +18,20 @@ struct CoreAttention {
   int64_t v_dim = 0;
   int64_t window = 0;
   bool has_bias = false;
-  bool has_dropout = false;  // Of the probabilities, without flash attention.
-  bool values_in_keys = false;  // As in the latent cache.
+  // Dropout of the probabilities; not with flash attention.
+  bool has_dropout = false;
+  // Values are a part of the keys, as in the latent cache.
+  bool values_in_keys = false;
 };
 
-// Adds both passes, the collectives over CP, and what is kept: queries, keys,
-// values and the sum of exponentials of each row with flash attention, and the
-// scores as well without.
+// Adds both passes, the collectives over CP, and the bytes kept: queries, keys
+// and values, with flash attention also the sum of exponentials of each row,
+// and without it also the scores.
 //
 // Context parallelism gives each rank as many early as late positions, so that
-// each has 1 / CP of the causal triangle. In a ring of CP steps, keys and
-// values (and their gradients) travel behind the attention of what has arrived;
-// the last step runs behind the last arrival.
+// each computes 1 / CP of the causal triangle. In a ring of CP steps, keys and
+// values (and their gradients) travel while the rank attends to those that have
+// arrived. The last step runs after the last arrival.
 //
 // Sources: Liu et al., "Ring Attention", arXiv 2310.01889; Jacobs et al.,
 // "DeepSpeed Ulysses", arXiv 2309.14509; Llama 3, arXiv 2407.21783, 3.3.2.

@@ -15,13 +15,13 @@ MockModule Embedding(const ModelSpec& model, int64_t vocabulary,
   ModuleBuilder builder("embedding_layer", context);
   builder.Parameters(vocabulary / context.tensor * model.hidden);
   const int64_t elements = context.tokens() * model.hidden;
-  // The gradient is added into rows of the table, in FP32.
+  // The backward pass adds the gradient to rows of the table, in FP32.
   builder.Stream(
       {.op = "embedding", .elements = elements, .forward = 2, .backward = 5});
   const int64_t split = context.split_tokens() * model.hidden;
   if (model.positions == Positions::kLearned) {
-    // Added to the whole sum, which sequence parallelism then splits, so that
-    // every rank sees all of their gradient.
+    // Learned positions are added to the whole sum before sequence parallelism
+    // splits it, so every rank sees their whole gradient.
     constexpr ParallelDimension kTensor = ParallelDimension::kTensor;
     builder.ForwardCollective(CollectiveKind::kAllReduce, kTensor,
                               2 * elements);

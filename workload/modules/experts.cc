@@ -13,8 +13,8 @@ constexpr ParallelDimension kExpert = ParallelDimension::kExpert;
 constexpr ParallelDimension kExpertTensor = ParallelDimension::kExpertTensor;
 constexpr int64_t kElementBytes = 2;
 
-// The copies of tokens that the busiest ranks receive, `ranks` of them
-// together; at least one.
+// Returns how many copies of tokens the busiest `ranks` ranks together receive;
+// at least one.
 int64_t RoutedTokens(const ModelSpec& model, const ModuleContext& context,
                      int64_t ranks = 1) {
   const int64_t split = context.routing_ranks();
@@ -49,13 +49,13 @@ MockModule Router(const ModelSpec& model, const ModuleContext& context) {
   return builder.Take();
 }
 
-// The bytes of all copies of tokens on their way from the experts, or of their
-// gradients either way.
+// Returns the bytes of all copies of tokens on their way back from the experts.
+// The gradients have as many bytes in both directions.
 int64_t ReturnedBytes(const ModelSpec& model, const ModuleContext& context) {
   return kElementBytes * RoutedTokens(model, context) * model.hidden;
 }
 
-// The way to the experts.
+// Builds the way of tokens to the experts.
 MockModule Dispatch(const ModelSpec& model, const ModuleContext& context) {
   const int64_t elements = RoutedTokens(model, context) * model.hidden;
   constexpr int64_t kScaleBlock = 128;
@@ -82,7 +82,7 @@ MockModule Dispatch(const ModelSpec& model, const ModuleContext& context) {
   return builder.Take();
 }
 
-// The bytes of all tokens that an ETP group works on.
+// Returns the bytes of all tokens that an ETP group works on.
 int64_t GatheredBytes(const ModelSpec& model, const ModuleContext& context) {
   return kElementBytes * model.hidden *
          RoutedTokens(model, context, context.gathered_ranks());
@@ -101,7 +101,8 @@ MockModule Gather(const ModelSpec& model, const ModuleContext& context) {
   }
   builder.BackwardCollective(CollectiveKind::kReduceScatter, kExpertTensor,
                              bytes);
-  // Sorted by expert; each rank had one run of tokens for each.
+  // Sorts the gathered tokens by expert; each rank sent one run for each
+  // expert.
   builder.Stream({.op = "permute",
                   .elements = bytes / kElementBytes,
                   .forward = 2,
@@ -114,7 +115,7 @@ MockModule Products(const ModelSpec& model, const ModuleContext& context) {
   const int64_t held = experts.experts / context.expert;
   const int64_t width = experts.ffn / context.expert_tensor;
   const int64_t tokens = RoutedTokens(model, context, context.gathered_ranks());
-  // Few tokens, as in a decode step, go to as many experts at most.
+  // A few tokens, as in a decode step, reach at most as many experts.
   const int64_t busy = std::min(held, tokens);
   const int64_t each = (tokens + busy - 1) / busy;
   const int64_t inputs = model.feed_forward.gated ? 2 : 1;

@@ -8,8 +8,8 @@
 namespace astra {
 namespace {
 
-// The activation of `tokens` x `width`, of which the inputs are kept. It goes
-// back from the gradient of one output to those of all inputs.
+// Adds the activation and keeps its inputs. The backward pass computes the
+// gradients of all inputs from that of one output.
 void AddActivation(bool gated, int64_t elements, ModuleBuilder& builder) {
   const int64_t inputs = gated ? 2 : 1;
   builder.Stream({.op = gated ? "swiglu" : "gelu",
@@ -20,7 +20,8 @@ void AddActivation(bool gated, int64_t elements, ModuleBuilder& builder) {
                   .workspace_bytes = 2 * (inputs + 1) * elements});
 }
 
-// `keeps_input`: no other layer keeps it for the backward pass.
+// Adds the projection up. `keeps_input` is true if no other layer keeps its
+// input for the backward pass.
 void AddUp(std::string_view op, int64_t hidden, int64_t width, bool gated,
            bool keeps_input, ModuleBuilder& builder) {
   const ModuleContext& context = builder.context();

@@ -1,5 +1,5 @@
-// The feed-forward part of a block: two matrices with a GELU between them, or
-// three with a gate (SwiGLU).
+// Builds the feed-forward part of a block: two matrices with a GELU between
+// them, or three with a gate (SwiGLU).
 
 #ifndef WORKLOAD_MODULES_FEED_FORWARD_H_
 #define WORKLOAD_MODULES_FEED_FORWARD_H_
@@ -11,14 +11,15 @@
 
 namespace astra {
 
-// "mlp_column": the norm, the projection up and the activation. "mlp_row": the
-// projection down and the residual.
+// Returns "mlp_column" (the norm, the projection up and the activation) and
+// "mlp_row" (the projection down and the residual).
 std::vector<MockModule> FeedForwardModules(const ModelSpec& model,
                                            const ModuleContext& context);
 
-// "shared_column" and "shared_row": the experts that every token goes to, as
-// one feed-forward part, whose input the router has normed and whose output is
-// added to that of the other experts. Requires experts with a shared_ffn.
+// Returns "shared_column" and "shared_row": the experts that process every
+// token, as one feed-forward part. The router has already normed their input,
+// and their output is added to that of the other experts. Requires experts with
+// a shared_ffn.
 std::vector<MockModule> SharedExpertModules(const ModelSpec& model,
                                             const ModuleContext& context);
 

@@ -9,7 +9,7 @@
 namespace astra {
 namespace {
 
-// Of one rank.
+// Numbers of heads on one rank.
 struct Heads {
   int64_t queries;
   int64_t keys;

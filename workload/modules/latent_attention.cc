@@ -13,7 +13,7 @@ bool IsAbsorbed(const ModuleContext& context) {
   return !context.training && context.positions == 1;
 }
 
-// A latent vector, made from the hidden states of the split tokens.
+// Builds a latent vector from the hidden states of the split tokens.
 MockModule Down(std::string_view name, std::string_view op, int64_t rank,
                 bool has_norm, const ModelSpec& model,
                 const ModuleContext& context) {
@@ -23,15 +23,16 @@ MockModule Down(std::string_view name, std::string_view op, int64_t rank,
                   .tokens = context.split_tokens(),
                   .inputs = model.hidden,
                   .outputs = rank,
-                  // Both latent vectors are made from one normed state.
+                  // Both latent vectors share one normed input, which is kept
+                  // once.
                   .saved_tokens = has_norm ? -1 : 0});
   builder.ReplicatedParameters(model.hidden * rank);
   return builder.Take();
 }
 
-// What heads need, made from the latent vector `rank` wide, with its norm.
-// `extra` more elements of it, which are not projected, are gathered too. A
-// later part of a prompt projects the `tokens` of the cache once more.
+// Builds what heads need from a latent vector of `rank` elements and its norm.
+// `extra` further elements are gathered without projection. A later part of a
+// prompt also projects the cached part of `tokens` again.
 MockModule Up(std::string_view name, std::string_view op, int64_t rank,
               int64_t extra, int64_t outputs, int64_t tokens,
               const ModuleContext& context) {
@@ -53,7 +54,7 @@ MockModule Up(std::string_view name, std::string_view op, int64_t rank,
   return builder.Take();
 }
 
-// Queries without a latent vector.
+// Builds queries without a latent vector.
 MockModule Queries(const ModelSpec& model, int64_t outputs,
                    const ModuleContext& context) {
   ModuleBuilder builder("attention_q_column", context);
@@ -68,7 +69,8 @@ MockModule Queries(const ModelSpec& model, int64_t outputs,
   return builder.Take();
 }
 
-// In a decode step, the keys and values of the past are not made again.
+// Builds the keys of a decode step, which does not make past keys and values
+// again.
 MockModule AbsorbedKeys(const LatentAttention& latent, int64_t heads,
                         const ModuleContext& context) {
   ModuleBuilder builder("attention_kv_column", context);

@@ -6,7 +6,7 @@
 namespace astra {
 namespace {
 
-// Of one rank.
+// Widths on one rank.
 struct Widths {
   int64_t keys;
   int64_t values;
@@ -23,7 +23,7 @@ MockModule Column(const ModelSpec& model, const ModuleContext& context) {
   const LinearAttention& linear = *model.linear_attention;
   const Widths width = WidthsOf(linear, context);
   const int64_t mixed = 2 * width.keys + width.values;
-  // Beside those: the output gate, a rate and a decay for each head.
+  // Other outputs: the output gate, and a rate and a decay for each head.
   const int64_t outputs = mixed + width.values + 2 * width.value_heads;
 
   ModuleBuilder builder("attention_gdn_column", context);
@@ -59,7 +59,7 @@ MockModule Row(const ModelSpec& model, const ModuleContext& context) {
   rule.backward = true;
   builder.Backward({"delta_rule", rule, Precision::kBf16});
   builder.Saved(2 * context.tokens() * (2 * width.keys + width.values));
-  builder.Parameters(2 * width.value_heads);  // Decay rates and their bias.
+  builder.Parameters(2 * width.value_heads);  // Decay rates and biases.
   if (!context.training) {
     constexpr int64_t kFloatBytes = 4;
     builder.KvCache(kFloatBytes * context.sequences * width.value_heads *

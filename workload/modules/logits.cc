@@ -34,11 +34,14 @@ MockModule CrossEntropy(int64_t vocabulary, const ModuleContext& context) {
   constexpr int64_t kFloatBytes = 4;
   ModuleBuilder builder("cross_entropy", context);
   const int64_t elements = context.tokens() * (vocabulary / context.tensor);
-  // In FP32: converted; the maximum; the difference, in place; the exponential,
-  // in place; its sum; the quotient, in place: 38 bytes for each logit. The
-  // backward pass scales the quotient and converts it back: 12. Beside those in
-  // FP32, which are kept, there are only the logits, or later their gradient,
-  // in BF16.
+  // Bytes for each logit, by single kernels in FP32:
+  //
+  //   forward   38: convert; maximum; difference, in place; exponential, in
+  //             place; sum; quotient, in place
+  //   backward  12: scale the quotient and convert it back
+  //
+  // The FP32 values are kept. Beside them there are only the logits, or later
+  // their gradient, in BF16.
   constexpr int64_t kLogitBytes = 2;
   const bool is_fused = context.fused_loss;
   builder.Stream(

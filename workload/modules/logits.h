@@ -1,5 +1,5 @@
-// The end of a model: the final norm, the product with the vocabulary, and the
-// loss, or the choice of the next token.
+// Builds the end of a model: the final norm, the product with the vocabulary,
+// and the loss or the choice of the next token.
 
 #ifndef WORKLOAD_MODULES_LOGITS_H_
 #define WORKLOAD_MODULES_LOGITS_H_
@@ -9,18 +9,21 @@
 
 namespace astra {
 
-// "final_column": the norm and the logits of this rank's part of `vocabulary`,
-// the padded one. In inference only those of the last position of a sequence.
+// Returns "final_column": the norm and this rank's part of the logits over
+// `vocabulary`, the padded vocabulary. In inference, only the last position of
+// a sequence gets logits.
 MockModule Logits(const ModelSpec& model, int64_t vocabulary,
                   const ModuleContext& context);
 
-// "cross_entropy": the loss over logits that TP splits: the maximum, the logit
-// of the label and the sum of exponentials of each token are all-reduced.
+// Returns "cross_entropy": the loss over logits that TP splits. The maximum,
+// the logit of the label and the sum of exponentials of each token are
+// all-reduced.
 //
-// By single kernels, which convert the logits to FP32 and keep those, 50 B are
-// moved for each logit. With fused_loss it is one kernel each way: the logits
-// are read for the maximum and the sum, and read and overwritten by their
-// gradient in BF16, which the backward pass scales: 10 B, and nothing in FP32.
+// Separate kernels convert the logits to FP32, keep those, and move 50 B for
+// each logit. With fused_loss there is one kernel in each direction: it reads
+// the logits for the maximum and the sum, reads them again and overwrites them
+// with their BF16 gradient, which the backward pass scales. That moves 10 B and
+// keeps no FP32.
 //
 // Sources: Shoeybi et al., "Megatron-LM", arXiv 1909.08053, section 3; Hsu et
 // al., "Liger Kernel", arXiv 2410.10989, section 3.2.

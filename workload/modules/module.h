@@ -1,8 +1,9 @@
 // Mocked modules: what a part of a model computes, keeps and communicates on
-// one rank, without its numbers.
+// one rank, without the values of its tensors.
 //
-// A module has up to four passes; see workload/program.h. Each is a sequence of
-// operators and collectives in the order in which Megatron-LM runs them.
+// A module has up to four passes; see workload/program.h. Each pass is a
+// sequence of operators and collectives in the order in which Megatron-LM runs
+// them.
 
 #ifndef WORKLOAD_MODULES_MODULE_H_
 #define WORKLOAD_MODULES_MODULE_H_
@@ -22,71 +23,75 @@ namespace astra {
 
 // How the ranks of a context-parallel group share a sequence.
 enum class ContextMethod : uint8_t {
-  kRing,       // Keys and values go round, hidden behind the attention.
-  kAllGather,  // Keys and values are gathered first.
-  kAllToAll,   // From a share of the positions to a share of the heads, back.
+  kRing,       // Keys and values go round, behind the attention.
+  kAllGather,  // Keys and values are gathered before the attention.
+  kAllToAll,   // Redistributes from positions to heads, and back.
 };
 
-// What the sizes of all modules of a rank depend on beside the model.
+// What the sizes of all modules of a rank depend on, besides the model.
 struct ModuleContext {
-  // The sizes of the groups; see workload/parallel_plan.h.
+  // Sizes of the parallel groups; see workload/parallel_plan.h.
   int64_t tensor = 1;
   int64_t context = 1;
   int64_t expert = 1;
   int64_t expert_tensor = 1;
 
-  // Hidden states outside of tensor-parallel regions are split over TP.
+  // Whether TP splits hidden states outside of tensor-parallel regions.
   bool sequence_parallel = false;
-  // With that, collectives run beside products; see ModuleBuilder::Linear.
+  // Whether collectives run beside products; requires sequence_parallel. See
+  // ModuleBuilder::Linear.
   bool tensor_overlap = false;
   ContextMethod context_method = ContextMethod::kRing;
 
-  int64_t sequences = 1;  // In the micro-batch.
-  int64_t positions = 1;  // Of a sequence, that are computed.
-  int64_t past = 0;       // Of a sequence, that are in the KV cache.
-  bool training = true;   // There is a backward pass.
+  int64_t sequences = 1;  // Sequences of the micro-batch.
+  int64_t positions = 1;  // Positions of a sequence that are computed.
+  int64_t past = 0;       // Positions of a sequence in the KV cache.
+  bool training = true;   // Whether there is a backward pass.
 
-  Precision precision = Precision::kBf16;  // Of matrix products with weights.
-  bool flash_attention = true;             // Otherwise the scores are stored.
-  bool fused_loss = false;                 // See CrossEntropy.
-  int64_t gradient_bytes = 4;  // Of a weight's gradient as it is accumulated.
+  // Precision of products with weights.
+  Precision precision = Precision::kBf16;
+  bool flash_attention = true;  // False: the scores are stored.
+  bool fused_loss = false;      // See CrossEntropy.
+  int64_t gradient_bytes = 4;   // Bytes of an accumulated weight gradient.
 
-  // The tokens of the busiest expert-parallel rank, over the mean.
+  // Tokens of the busiest expert-parallel rank, divided by the mean.
   double expert_load = 1;
-  bool fp8_dispatch = false;  // Tokens go to their experts as 8 bits.
-  // Shared experts run while tokens are on their way; see ExpertModules.
+  bool fp8_dispatch = false;  // Tokens travel to their experts in FP8.
+  // Whether shared experts run while tokens travel; see ExpertModules.
   bool shared_expert_overlap = false;
 
-  // The positions that a rank computes, before TP splits them.
+  // Returns how many positions a rank computes, before TP splits them.
   int64_t tokens() const { return sequences * (positions / context); }
-  // The same where sequence parallelism splits them.
+  // Returns tokens(), divided by TP where sequence parallelism splits them.
   int64_t split_tokens() const {
     return sequence_parallel ? tokens() / tensor : tokens();
   }
-  // In inference each rank of a TP group has all of its tokens. Where TP splits
-  // every expert and EP spreads none, tokens stay where they are: each rank
-  // computes its columns of the experts for all of them, and an all-reduce sums
-  // the results.
+  // Returns whether an all-reduce over TP sums the results of experts. So it is
+  // in inference where TP splits every expert and EP spreads none: each rank
+  // has all tokens of its TP group and computes its columns of the experts for
+  // all of them.
   bool sums_experts() const {
     return !training && expert == 1 && expert_tensor == tensor;
   }
-  // How many ranks share the sending of tokens to their experts: in inference,
-  // each rank of a TP group takes its part of what all of them have.
+  // Returns how many ranks share the sending of tokens to experts. In
+  // inference, each rank of a TP group sends a part of the tokens that all of
+  // them have.
   int64_t routing_ranks() const {
     return sequence_parallel || (!training && !sums_experts()) ? tensor : 1;
   }
-  // From how many ranks the tokens are gathered that an expert's ranks work on.
+  // Returns from how many ranks the tokens for one expert are gathered.
   int64_t gathered_ranks() const { return sums_experts() ? 1 : expert_tensor; }
 };
 
-// An operator, or a collective; of a wait, the dimension.
+// An operator, a collective, or a wait.
 struct ModuleStep {
   StepKind kind = StepKind::kCompute;
   StepWhen when = StepWhen::kEach;
-  Operator op;                       // kCompute.
-  Communication communication = {};  // Otherwise.
-  // A collective that only repeats one that the text format of SimAI has a
-  // place for, and that is hidden behind a product.
+  Operator op;  // For kCompute only.
+  // For other kinds; a wait uses its dimension.
+  Communication communication = {};
+  // Whether the collective is hidden behind a product and only repeats another
+  // one: SimAI's text format has a place for the other one alone.
   bool is_hidden = false;
 
   friend bool operator==(const ModuleStep&, const ModuleStep&) = default;
@@ -94,26 +99,29 @@ struct ModuleStep {
 
 struct MockModule {
   std::string name;
-  // Elements that this rank holds.
-  int64_t parameters = 0;  // Outside of experts.
+  // Counts of parameters are in elements that this rank holds.
+  int64_t parameters = 0;  // Parameters outside of experts.
   int64_t expert_parameters = 0;
-  // Of `parameters`, those that every rank of a TP group holds a copy of; and
-  // of these, those that see only the rank's own tokens with sequence
-  // parallelism, so that their gradients are summed over TP.
+  // Those of `parameters` of which every rank of a TP group holds a copy.
+  // summed_parameters are the ones among them that see only the rank's own
+  // tokens with sequence parallelism, so that their gradients are summed over
+  // TP.
   int64_t replicated_parameters = 0;
   int64_t summed_parameters = 0;
   // Bytes kept from the forward to the backward pass of one micro-batch.
-  // Of these, what recomputing the scores of attention saves.
+  // score_bytes is the part that recomputing the scores of attention would
+  // save.
   int64_t saved_bytes = 0;
   int64_t score_bytes = 0;
-  // Of what was saved, what is not but comes back when it is recomputed.
+  // Bytes that are not kept because of recomputation, but return while it runs.
   int64_t recomputed_bytes = 0;
-  // The most that is there only while an operator runs, in training: gradients
-  // of its inputs and outputs, what was gathered for it.
+  // In training, the most bytes that exist only while an operator runs:
+  // gradients of its inputs and outputs, and what was gathered for it.
   int64_t workspace_bytes = 0;
-  // What follows from these and the setup; see generator/module_memory.h.
+  // Memory that follows from these sizes; see generator/module_memory.h.
   ModuleMemory memory;
-  int64_t kv_cache_bytes = 0;  // Read and written by the micro-batch.
+  // KV cache that the micro-batch reads and writes.
+  int64_t kv_cache_bytes = 0;
   std::array<std::vector<ModuleStep>, std::size(kModulePasses)> passes;
 
   const std::vector<ModuleStep>& pass(ModulePass pass) const {
@@ -123,7 +131,7 @@ struct MockModule {
   friend bool operator==(const MockModule&, const MockModule&) = default;
 };
 
-// The sums over the operators of a pass.
+// Return sums over the operators of a pass.
 double Flops(const MockModule& module, ModulePass pass);
 double BytesMoved(const MockModule& module, ModulePass pass);
 

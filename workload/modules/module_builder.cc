@@ -9,7 +9,7 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kElementBytes = 2;  // Of hidden states: BF16.
+constexpr int64_t kElementBytes = 2;  // Hidden states are in BF16.
 
 ModuleStep Compute(const Operator& op) {
   ModuleStep step;
@@ -39,15 +39,15 @@ bool IsProduct(const ModuleStep& step) {
          std::holds_alternative<Gemm>(step.op.shape);
 }
 
-// A share of the rows of a product.
+// Returns a product with 1 / `of` of its rows.
 ModuleStep Slice(const ModuleStep& product, int64_t of) {
   ModuleStep slice = product;
   std::get<Gemm>(slice.op.shape).m /= of;
   return slice;
 }
 
-// A product of rows that `gather` brings: the slice of those that come last
-// runs behind it, the `of` - 1 others beside it.
+// Overlaps a product with the gather of its rows. `of` - 1 slices run beside
+// the gather; the slice of the rows that come last runs behind it.
 std::vector<ModuleStep> BesideGather(const ModuleStep& gather,
                                      const ModuleStep& product, int64_t of) {
   std::vector<ModuleStep> steps(static_cast<size_t>(of), Slice(product, of));
@@ -56,7 +56,8 @@ std::vector<ModuleStep> BesideGather(const ModuleStep& gather,
   return steps;
 }
 
-// A product of rows that `scatter` sums: the first slice runs in front of it.
+// Overlaps a product with the scatter of its rows. The first slice runs before
+// it.
 std::vector<ModuleStep> BesideScatter(const ModuleStep& scatter,
                                       const ModuleStep& product, int64_t of) {
   std::vector<ModuleStep> steps(static_cast<size_t>(of), Slice(product, of));
@@ -135,7 +136,8 @@ void ModuleBuilder::BeginRegion(int64_t width) {
   }
   if (!context_.training) return;
   if (context_.sequence_parallel) {
-    // The inputs again, for the weight gradient, behind the input gradient.
+    // The weight gradient needs the inputs again; they are gathered during the
+    // input gradient.
     gathered_bytes_ += bytes;
     ModuleStep again = Collective(StepKind::kLaunch, CollectiveKind::kAllGather,
                                   kTensor, bytes);

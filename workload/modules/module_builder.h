@@ -1,5 +1,5 @@
-// Puts a MockModule together in the order of its forward pass; the backward
-// pass follows, in reverse.
+// Builds a MockModule in the order of its forward pass. The backward pass is
+// built along with it, in reverse order.
 
 #ifndef WORKLOAD_MODULES_MODULE_BUILDER_H_
 #define WORKLOAD_MODULES_MODULE_BUILDER_H_
@@ -18,55 +18,58 @@ class ModuleBuilder {
 
   const ModuleContext& context() const { return context_; }
 
-  // The three products of a linear layer on this rank: tokens x inputs by
-  // inputs x outputs, in `groups` of them. Weights are not counted here: see
-  // Parameters(). Keeps `saved_tokens` x inputs for the backward pass, or all
-  // the tokens; gradients of inputs and outputs are there at the same time.
+  // One linear layer of this rank and its three products: `groups` times tokens
+  // x inputs by inputs x outputs. Its weights are counted by Parameters(), not
+  // here. Keeps `saved_tokens` x inputs for the backward pass, or all tokens by
+  // default. Gradients of inputs and outputs exist at the same time.
   struct Product {
     std::string_view op;
     int64_t groups = 1;
-    int64_t tokens = 0;  // Of each group.
+    int64_t tokens = 0;  // Tokens of each group.
     int64_t inputs = 0;
     int64_t outputs = 0;
-    int64_t saved_tokens = -1;  // Of all groups.
-    bool is_exact = false;      // In BF16, also where others are in FP8.
-    // Whether a kernel casts the inputs, or the gradients of the outputs, to
-    // FP8. Otherwise that is part of a norm or an activation.
+    int64_t saved_tokens = -1;  // Tokens of all groups; -1: all are kept.
+    bool is_exact = false;      // Stays in BF16 even where others are in FP8.
+    // Whether a kernel of its own casts the inputs, or the gradients of the
+    // outputs, to FP8. Otherwise the cast is part of a norm or an activation.
     bool casts_inputs = false;
     bool casts_gradients = true;
   };
-  // In FP8 a cast reads 2 bytes of an element and writes 1, and in training a
-  // transposed one for the weight gradient; without a cast, inputs are
-  // transposed by themselves, from 1 byte to 1.
+  // Adds the products. In FP8, a cast reads 2 bytes of an element and writes 1,
+  // and in training another byte for the transposed copy that the weight
+  // gradient needs. Without a cast, the inputs are transposed by a kernel, from
+  // 1 byte to 1 byte.
   //
-  // In training, groups are kernels of their own, and their weight gradients
-  // are added to those of gradient_bytes.
+  // In training each group is a kernel of its own, and its weight gradients are
+  // added to the accumulated ones of gradient_bytes.
   //
-  // With tensor_overlap, a product right behind the begin of a region, or right
-  // before its end, is TP products of a share of the tokens each: the others
-  // run beside the collective, but the one whose tokens come last, or the one
-  // whose results leave first, do not. Both ways the time is that of a ring
-  // whose steps run beside products: at most t / TP more than the longer one of
-  // the collective and the product, which takes t. `is_exact`: not so.
+  // With tensor_overlap, a product right after the begin of a region or right
+  // before its end is cut into TP products, each for a share of the tokens. All
+  // but one run beside the collective: the exception is the product whose
+  // tokens arrive last or whose results leave first. In both cases the time is
+  // that of a ring whose steps run beside products: at most t / TP more than
+  // the longer one of the collective and the product, which takes t. A product
+  // with `is_exact` is not cut.
   //
   // Source: NVIDIA, Transformer Engine: cast_transpose, layernorm_mlp.py; the
   // overlap of communication with GEMM ("ring_exchange" and "pipeline" of its
   // user buffers).
   void Linear(const Product& product);
 
-  // The collectives around what tensor parallelism splits, for hidden states
-  // `width` wide. With sequence parallelism an all-gather begins a region and a
-  // reduce-scatter ends it, and the reverse in the backward pass, where the
-  // inputs are gathered once more behind the products; without it, an
-  // all-reduce ends it, and one of the gradient begins it.
+  // Adds the collectives around what tensor parallelism splits, for hidden
+  // states of `width` elements. With sequence parallelism, an all-gather begins
+  // a region and a reduce-scatter ends it. The backward pass does the reverse
+  // and gathers the inputs once more behind the products. Without sequence
+  // parallelism, an all-reduce ends the region, and one of the gradient begins
+  // it.
   //
   // Source: Korthikanti et al., arXiv 2205.05198, section 4.2.2.
   void BeginRegion(int64_t width);
   void EndRegion(int64_t width);
 
-  // Something bound by memory that reads or writes each of `elements` of 2
-  // bytes so many times, and keeps `saved_bytes`. Beside those it needs
-  // `workspace_bytes`, or an input and an output.
+  // An operator bound by memory. It reads or writes each of `elements` elements
+  // of 2 bytes `forward` and `backward` times and keeps `saved_bytes`. Beyond
+  // those it needs `workspace_bytes`, by default an input and an output.
   struct Streaming {
     std::string_view op;
     int64_t elements = 0;
@@ -77,24 +80,27 @@ class ModuleBuilder {
   };
   void Stream(const Streaming& streaming);
 
-  // Operators of any kind. Backward ones run in the reverse of this order.
+  // Adds an operator of any kind. Backward operators run in reverse order of
+  // adding.
   void Forward(const Operator& op);
   void Backward(const Operator& op);
 
-  // A collective that the computation waits for; in the backward pass, in the
-  // reverse of this order. None over a group of one rank, or of no bytes.
+  // Adds a collective that the computation waits for. Backward collectives run
+  // in reverse order of adding. A group of one rank, or zero bytes, adds
+  // nothing.
   void ForwardCollective(CollectiveKind kind, ParallelDimension dimension,
                          int64_t bytes);
   void BackwardCollective(CollectiveKind kind, ParallelDimension dimension,
                           int64_t bytes);
-  // The same, but `ops` run at the same time, in order.
+  // Adds a collective during which `ops` run, in order.
   void ForwardBehind(CollectiveKind kind, ParallelDimension dimension,
                      int64_t bytes, const std::vector<Operator>& ops);
   void BackwardBehind(CollectiveKind kind, ParallelDimension dimension,
                       int64_t bytes, const std::vector<Operator>& ops);
 
-  // A collective that runs on while other modules do, up to a wait in one of
-  // them. In the backward pass, the wait comes first, and the launch last.
+  // Adds a collective that continues while other modules run, until a wait in
+  // one of them. In the backward pass, the wait comes first and the launch
+  // last.
   void ForwardLaunch(CollectiveKind kind, ParallelDimension dimension,
                      int64_t bytes);
   void ForwardWait(ParallelDimension dimension);
@@ -103,13 +109,14 @@ class ModuleBuilder {
   void BackwardWait(ParallelDimension dimension);
 
   void Parameters(int64_t count) { module_.parameters += count; }
-  // Held by every rank of a TP group; see MockModule::summed_parameters.
+  // Counts parameters that every rank of a TP group holds; see
+  // MockModule::summed_parameters.
   void ReplicatedParameters(int64_t count, bool is_summed = true);
   void ExpertParameters(int64_t count) { module_.expert_parameters += count; }
   void Saved(int64_t bytes);
-  // The same, of the scores of attention: see MockModule::score_bytes.
+  // Like Saved(), for the scores of attention; see MockModule::score_bytes.
   void SavedScores(int64_t bytes);
-  // There while some operator runs; of several such, the largest counts.
+  // Sets memory that an operator needs while it runs. The largest value counts.
   void Workspace(int64_t bytes);
   void KvCache(int64_t bytes) { module_.kv_cache_bytes += bytes; }
 
@@ -119,8 +126,8 @@ class ModuleBuilder {
   std::vector<ModuleStep>& pass(ModulePass pass) {
     return module_.passes[IndexOf(pass)];
   }
-  // The forward product, perhaps behind a cast; `overlaps` with a gather that
-  // stands right before it.
+  // Adds the forward product, behind a cast if `is_cast`. `overlaps` tells
+  // whether it overlaps a gather that stands right before it.
   void ForwardProduct(const Operator& product, bool is_cast, bool overlaps);
   Operator Cast(int64_t elements) const;
   bool IsNeeded(ParallelDimension dimension, int64_t bytes) const;
@@ -128,14 +135,14 @@ class ModuleBuilder {
     return context_.tensor_overlap && context_.sequence_parallel &&
            context_.tensor > 1;
   }
-  // In front of what the backward pass does so far.
+  // Puts `steps` before the backward pass as built so far.
   void PrependBackward(const std::vector<ModuleStep>& steps);
 
   const ModuleContext context_;
   MockModule module_;
-  int64_t gathered_bytes_ = 0;  // From the begin of a region on.
-  // The begin and the end of the input gradient, the end of the weight
-  // gradient.
+  int64_t gathered_bytes_ = 0;  // Bytes gathered since the begin of the region.
+  // Steps at the begin and the end of the input gradient, and at the end of the
+  // weight gradient.
   std::vector<ModuleStep> input_gradient_begin_;
   std::vector<ModuleStep> input_gradient_end_;
   std::vector<ModuleStep> weight_gradient_end_;

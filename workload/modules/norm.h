@@ -1,4 +1,4 @@
-// RMS and layer norms, in front of what they normalise.
+// Adds RMS and layer norms, and the residual sums before them.
 
 #ifndef WORKLOAD_MODULES_NORM_H_
 #define WORKLOAD_MODULES_NORM_H_
@@ -8,8 +8,8 @@
 
 namespace astra {
 
-// The norm of hidden states outside of tensor-parallel regions, and of the
-// residual sum in front of it: reads and writes them once, keeps its input.
+// Adds the norm of hidden states outside of tensor-parallel regions, including
+// the residual sum before it: reads and writes them once and keeps its input.
 inline void AddNorm(const ModelSpec& model, ModuleBuilder& builder) {
   const int64_t elements = builder.context().split_tokens() * model.hidden;
   builder.Stream({.op = model.norm == Norm::kRms ? "rms_norm" : "layer_norm",
@@ -21,8 +21,8 @@ inline void AddNorm(const ModelSpec& model, ModuleBuilder& builder) {
                                                : model.hidden);
 }
 
-// The sum of a branch into the residual stream, perhaps with dropout, whose
-// mask is a byte for each element.
+// Adds a branch to the residual stream. With dropout, a mask of one byte for
+// each element is kept.
 inline void AddResidual(const ModelSpec& model, ModuleBuilder& builder) {
   const int64_t elements = builder.context().split_tokens() * model.hidden;
   builder.Stream({.op = model.dropout ? "dropout_add" : "residual_add",

@@ -44,7 +44,7 @@ class Parser {
   }
 
  private:
-  // "train_iter:10" or "train_iter: 10".
+  // Reads the line "train_iter:10" or "train_iter: 10".
   absl::Status ReadTrainIter() {
     constexpr std::string_view kKey = "train_iter:";
     reader_.NextLine();
@@ -69,7 +69,7 @@ class Parser {
     return RefuseAfter(number);
   }
 
-  // An error if a word follows `last` in its line.
+  // Returns an error if a word follows `last` in its line.
   absl::Status RefuseAfter(const Token& last) const {
     for (const Token& word : reader_.tokens()) {
       if (word.column <= last.column) continue;
@@ -145,9 +145,9 @@ class Parser {
 
   TextReader reader_;
   AiobFile result_;
-  Token section_;                     // The last one.
-  std::set<std::string_view> given_;  // Its times so far.
-  std::set<std::string_view> names_;  // Of all sections.
+  Token section_;                     // The section that is being read.
+  std::set<std::string_view> given_;  // Times of this section so far.
+  std::set<std::string_view> names_;  // Names of all sections so far.
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The times that AICB's --aiob_enable measures on a GPU: for each part of a
-// layer, the longest, shortest and average run, in microseconds.
+// Reads the times that AICB's --aiob_enable measures on a GPU: the longest, the
+// shortest and the average run of each part of a layer, in microseconds.
 //
 //   train_iter:10
 //   Emb:
@@ -7,8 +7,8 @@
 //       time_gpu_min: 782
 //       time_gpu_avg: 799.5
 //
-// A name at the begin of a line begins a section; the lines of a section are
-// indented. Source: what AICB writes (SimAI 1.6, utils/utils.py).
+// A name at the begin of a line starts a section, and the lines of a section
+// are indented. Source: what AICB writes (SimAI 1.6, utils/utils.py).
 
 #ifndef WORKLOAD_OPERATORS_AIOB_FILE_H_
 #define WORKLOAD_OPERATORS_AIOB_FILE_H_
@@ -33,28 +33,30 @@ struct AiobSection {
 };
 
 struct AiobFile {
-  int64_t train_iter = 0;             // How often each part was run.
-  std::vector<AiobSection> sections;  // As in the file; no name twice.
+  int64_t train_iter = 0;  // Number of runs of each part.
+  // In the order of the file; no name occurs twice.
+  std::vector<AiobSection> sections;
 
-  // The section `name`, or nullptr. It lives in this file.
+  // Returns the section `name`, or nullptr. The pointer is valid as long as the
+  // file.
   const AiobSection* Find(std::string_view name) const;
 
   friend bool operator==(const AiobFile&, const AiobFile&) = default;
 };
 
-// Times are rounded to whole picoseconds.
+// Parses an AIOB file. Times are rounded to whole picoseconds.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for a first line without
-// train_iter, a section or time that is there twice, a section without one of
-// its times, a time that is unknown or not a number of microseconds from 0 to
+// train_iter, a section or time that occurs twice, a section that lacks a time,
+// an unknown time, and a time that is not a number of microseconds from 0 to
 // 10^9.
 absl::StatusOr<AiobFile> ParseAiob(std::string_view file,
                                    std::string_view contents);
 
-// ParseAiob of the file `path`. Errors: also those of ReadFile.
+// Parses the file `path`. Errors: those of ParseAiob and of ReadFile.
 absl::StatusOr<AiobFile> ReadAiob(const std::string& path);
 
-// The same format, as AICB writes it.
+// Formats the file as AICB writes it.
 std::string FormatAiob(const AiobFile& file);
 
 }  // namespace astra

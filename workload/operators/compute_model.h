@@ -1,4 +1,5 @@
-// How long an operator takes on a GPU, and where that number comes from.
+// Computes how long an operator takes on a GPU, and tells the source of the
+// time.
 
 #ifndef WORKLOAD_OPERATORS_COMPUTE_MODEL_H_
 #define WORKLOAD_OPERATORS_COMPUTE_MODEL_H_
@@ -12,25 +13,25 @@
 
 namespace astra {
 
-// From the most to the least trusted.
+// Where a time comes from, ordered from the most to the least trusted source.
 enum class TimeSource : uint8_t {
-  kMeasured,      // This shape, on this GPU.
-  kInterpolated,  // Between measured shapes, on this GPU.
-  kExtrapolated,  // From the nearest measured shape, which is not near.
-  kCarriedOver,   // Measured on another GPU; scaled by what bounds it on both.
-  kRoofline,      // The formulas in roofline.h, calibrated.
+  kMeasured,      // Measured for this shape on this GPU.
+  kInterpolated,  // Between measured shapes on this GPU.
+  kExtrapolated,  // From the nearest measured shape, which is far.
+  kCarriedOver,   // From another GPU, scaled by what bounds it on both.
+  kRoofline,      // From the calibrated formulas in roofline.h.
 };
-std::string_view Name(TimeSource source);  // "measured", ...
+std::string_view Name(TimeSource source);  // Returns "measured", ...
 
 struct OperatorTime {
   TimePs time;
   TimeSource source = TimeSource::kRoofline;
-  // What bounds it: "compute", "memory" or "launch". A static string.
+  // What limits the operator: "compute", "memory" or "launch". A static string.
   std::string_view bound;
-  double error = 0;  // The error class: 0.05 for +-5 %.
+  double error = 0;  // Relative error of the time: 0.05 means +-5 %.
 };
 
-// What answers. The answer is always above 0.
+// A source of operator times. All times are above 0.
 class ComputeModel {
  public:
   virtual ~ComputeModel() = default;

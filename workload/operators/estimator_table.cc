@@ -16,10 +16,11 @@
 namespace astra {
 namespace {
 
-// More is a mistake; up to there no number of bytes overflows.
+// Largest size. A larger value is a mistake; up to this one no number of bytes
+// overflows.
 constexpr int64_t kMaxSize = int64_t{1} << 18;
 
-// Those that an operator does not depend on are 1.
+// Sizes of a row; sizes that the operator does not depend on are 1.
 struct Row {
   int64_t mp = 1;
   int64_t b = 1;
@@ -73,7 +74,7 @@ OperatorShape FlashBackward(const Row& row) {
   return attention;
 }
 
-// Of as many elements, which the precision turns into bytes.
+// These streams count elements; the precision turns elements into bytes.
 OperatorShape Elements(int64_t count) { return Stream{.bytes = count}; }
 OperatorShape TwoHidden(const Row& row) {
   return Elements(2 * Positions(row) * row.dim);
@@ -99,7 +100,7 @@ OperatorShape LogitGradients(const Row& row) {
 
 using ShapeOf = OperatorShape (*)(const Row&);
 
-// The columns of sizes.
+// Names of the columns with sizes.
 using Sizes = absl::Span<const std::string_view>;
 constexpr std::string_view kOfHeads[] = {"mp", "b", "h", "l", "dim"};
 constexpr std::string_view kOfPart[] = {"mp", "b", "l", "dim"};
@@ -111,7 +112,7 @@ struct Known {
   Sizes sizes;
   std::string_view name;
   ShapeOf forward;
-  ShapeOf backward;  // nullptr: left out.
+  ShapeOf backward;  // nullptr: the backward pass is left out.
 };
 constexpr Known kKnown[] = {
     {"linear1", kOfPart, "linear1", Qkv, nullptr},
@@ -142,7 +143,7 @@ struct FileName {
   std::string_view precision;
 };
 
-// None if the last part of `path` is not GPU_OPERATOR_PRECISION.csv.
+// Returns none if the last part of `path` is not GPU_OPERATOR_PRECISION.csv.
 std::optional<FileName> SplitFileName(std::string_view path) {
   constexpr std::string_view kSuffix = ".csv";
   const size_t slash = path.rfind('/');
@@ -176,8 +177,8 @@ class Parser {
     return csv_.status();
   }
 
-  // Whether the backward pass of attention takes less time than the forward
-  // pass, over all rows.
+  // Returns whether the backward passes of attention take less time than the
+  // forward passes, summed over all rows.
   bool HasFalseBackward() const {
     return known_.backward == FlashBackward && backward_us_ < forward_us_;
   }
@@ -219,8 +220,8 @@ class Parser {
     return row;
   }
 
-  // 1 of what the operator does not depend on. The tables of some GPUs have
-  // "2.0" for 2.
+  // Returns a size of the row; 1 if the operator does not depend on it. The
+  // tables of some GPUs have "2.0" for 2.
   int64_t Size(std::string_view name) {
     if (!Has(name)) return 1;
     const size_t column = csv_.Column(name);
@@ -259,10 +260,10 @@ class Parser {
 
   CsvReader csv_;
   const Known& known_;
-  OperatorSample model_;  // Without shape and time.
+  OperatorSample model_;  // All but shape and time.
   size_t f_dur_ = 0;
   size_t b_dur_ = 0;
-  double forward_us_ = 0;  // Of all rows.
+  double forward_us_ = 0;  // Sum over all rows.
   double backward_us_ = 0;
   std::vector<OperatorSample> forward_samples_;
   std::vector<OperatorSample> backward_samples_;

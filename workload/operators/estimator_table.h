@@ -1,9 +1,9 @@
-// The operator tables of the ICICLE training-time estimator
-// (estimate-train-time): one CSV file for each operator of a GPT-NeoX layer,
-// GPU_OPERATOR_PRECISION.csv, with the columns mp (tensor parallelism), b
-// (sequences), h (heads), l (positions), dim (hidden size), as far as the
-// operator depends on them, and F_dur(us) and B_dur(us): the time of the
-// forward and of the backward pass. In our terms:
+// Reads the operator tables of the ICICLE training-time estimator
+// (estimate-train-time). Each operator of a GPT-NeoX layer has a CSV file named
+// GPU_OPERATOR_PRECISION.csv. Its columns are, as far as the operator depends
+// on them, mp (tensor parallelism), b (sequences), h (heads), l (positions),
+// dim (hidden size), and the times of the forward and the backward pass,
+// F_dur(us) and B_dur(us). The operators mean:
 //
 //   linear1, linear3      product of b l x dim x 3 dim / mp, x 4 dim / mp
 //   linear2, linear4      product of b l x dim / mp x dim, 4 dim / mp x dim
@@ -24,13 +24,16 @@
 //                         "cross_entropy" in FP32: V logits for each position,
 //                         13 times 2 bytes; backward, 5 times
 //
-// all with operands of 2 bytes (or of the precision). A stream of the backward
-// pass has the name of the forward one. Left out are the backward pass of
-// products, which the tables give as one time for two products; that of the
-// embedding, which clears a table of all gradients; that of res_add, which
-// repeats the forward one; and, with a warning, a backward pass of attention
-// that is faster than the forward one, though it has 2.5 times the FLOPs, and
-// the files of all other operators.
+// Operands have 2 bytes, or those of the precision. A stream of the backward
+// pass has the name of the forward stream. These parts of the tables are left
+// out:
+//
+//   - the backward pass of products: the tables give one time for two products;
+//   - the backward pass of the embedding, which clears all gradients;
+//   - the backward pass of res_add, which repeats the forward one;
+//   - with a warning, a backward pass of attention that is faster than the
+//     forward one, though it has 2.5 times the FLOPs;
+//   - with a warning, the files of all other operators.
 //
 // Source: the estimator's repository, ICICLE-ai/distributed_training_estimator,
 // layer_input_to_predictor_input.py for the shapes.
@@ -48,16 +51,16 @@
 
 namespace astra {
 
-// Whether the columns are those of this form.
+// Returns whether the columns are those of an estimator table.
 bool IsEstimatorTable(const CsvReader& csv);
 
-// The samples of a table measured on `gpu`; none, with a warning, of an
-// operator that is not listed above. The last part of the path `file` tells the
-// operator and the precision.
+// Returns the samples of a table measured on `gpu`. For an operator that is not
+// listed above, returns none and warns. The last part of the path `file` gives
+// the operator and the precision.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what CsvReader refuses, a
-// column that is lacking, a value that is none, and sizes that do not divide;
-// "FILE: ..." for a name that is not GPU_OPERATOR_PRECISION.csv.
+// missing column, an invalid value, and sizes that do not divide; "FILE: ..."
+// for a name that is not GPU_OPERATOR_PRECISION.csv.
 absl::StatusOr<std::vector<OperatorSample>> ParseEstimatorTable(
     std::string_view file, std::string_view contents, std::string_view gpu,
     Warnings* warnings);

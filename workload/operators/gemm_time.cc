@@ -7,14 +7,14 @@
 namespace astra {
 namespace {
 
-// The share of the best rate that a tile of m x n reaches.
+// A tile of m x n and the share of the best rate that it reaches.
 struct Tile {
   double m;
   double n;
   double rate;
 };
-// (m n / 32768)^0.15. The data of scripts/calibrate_operators.py are matched
-// about equally well by powers from 0.1 to 0.2.
+// The rates are (m n / 32768)^0.15. Powers from 0.1 to 0.2 match the data of
+// scripts/calibrate_operators.py about equally well.
 constexpr Tile kTiles[] = {
     {256, 128, 1.0}, {128, 256, 1.0}, {128, 128, 0.90}, {128, 64, 0.81},
     {64, 128, 0.81}, {64, 64, 0.73},  {16, 64, 0.59},
@@ -22,7 +22,7 @@ constexpr Tile kTiles[] = {
 
 constexpr double kSplits[] = {1, 2, 4, 8};
 constexpr double kLeastPartOfK = 512;
-// A split result is written and read in FP32.
+// A partial result is written and read in FP32.
 constexpr double kBytesPerSplitResult = 8;
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace astra {
 namespace {
 
-// Wide enough for any GPU, and narrow enough that no time overflows.
+// These limits include every GPU and keep all times from overflowing.
 constexpr double kLeastShare = 1e-3;
 constexpr double kLeastRate = 1e-3;
 constexpr double kMostRate = 1e6;

@@ -1,4 +1,4 @@
-// GPUs as YAML files, such as those of inputs/gpus.
+// Reads GPUs from YAML files, such as those of inputs/gpus:
 //
 //   name: h100-sxm
 //   aliases: [H100, H100-80GB]   # Case does not count, and _ is as good as -.
@@ -45,12 +45,12 @@
 
 namespace astra {
 
-// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is not as above, a
-// field that is missing, or one that is not known.
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for text in another form, a
+// missing field, and an unknown field.
 absl::StatusOr<GpuSpec> ParseGpu(std::string_view file,
                                  std::string_view contents);
 
-// ParseGpu of the file `path`. Errors: also those of ReadFile.
+// Parses the file `path`. Errors: those of ParseGpu and of ReadFile.
 absl::StatusOr<GpuSpec> ReadGpu(const std::string& path);
 
 }  // namespace astra

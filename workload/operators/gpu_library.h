@@ -1,4 +1,4 @@
-// The GPUs that are known by name: the files of inputs/gpus, compiled in.
+// Finds GPUs by name among the files of inputs/gpus, which are compiled in.
 
 #ifndef WORKLOAD_OPERATORS_GPU_LIBRARY_H_
 #define WORKLOAD_OPERATORS_GPU_LIBRARY_H_
@@ -12,23 +12,23 @@
 
 namespace astra {
 
-// The GPU of that name or alias, where upper and lower case, and "_" and "-",
-// are the same. Text with a "/", or that ends in .yaml or .yml, is the path of
-// a file instead.
+// Returns the GPU of that name or alias. Case does not matter, and "_" equals
+// "-". Text with a "/" or the ending .yaml or .yml is the path of a file
+// instead.
 //
 // Errors: those of ReadGpu; NotFound `unknown GPU "TEXT"; did you mean ...` for
 // another name.
 absl::StatusOr<GpuSpec> FindGpu(std::string_view name_or_path);
 
-// Whether `type`, as a topology file has it, means the GPU `name`: the name
-// itself, an alias of it, or its family, as "H100" means "h100-sxm" and
-// "h100-pcie". Upper and lower case are the same.
+// Returns whether `type`, as written in a topology file, means the GPU `name`.
+// It may be the name, an alias, or a family: "H100" means "h100-sxm" and
+// "h100-pcie". Case does not matter.
 bool IsGpuType(std::string_view type, std::string_view name);
 
-// The names, without the aliases, sorted.
+// Returns the names of all GPUs, without aliases, sorted.
 std::vector<std::string> GpuNames();
 
-// All of them, by name.
+// Returns all GPUs, sorted by name.
 const std::vector<GpuSpec>& BundledGpus();
 
 }  // namespace astra

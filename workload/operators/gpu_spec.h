@@ -1,5 +1,5 @@
-// What a GPU can do, in public numbers, and how much of it kernels reach, in
-// calibrated ones.
+// Describes a GPU by its public peak numbers and by the calibrated share of
+// them that kernels reach.
 
 #ifndef WORKLOAD_OPERATORS_GPU_SPEC_H_
 #define WORKLOAD_OPERATORS_GPU_SPEC_H_
@@ -14,59 +14,62 @@
 
 namespace astra {
 
-// Of the operands of a matrix product. FP16 is as fast as BF16 everywhere and
-// is not told apart.
+// Precision of the operands of a matrix product. FP16 is as fast as BF16 on
+// every GPU and counts as BF16.
 enum class Precision : uint8_t { kFp32, kBf16, kFp8 };
 constexpr Precision kPrecisions[] = {Precision::kFp32, Precision::kBf16,
                                      Precision::kFp8};
 constexpr size_t IndexOf(Precision precision) {
   return static_cast<size_t>(precision);
 }
-std::string_view Name(Precision precision);  // "fp32", "bf16", "fp8".
-int64_t BytesOf(Precision precision);        // 4, 2, 1.
+std::string_view Name(Precision precision);  // Returns "fp32", ...
+int64_t BytesOf(Precision precision);        // Returns 4, 2 or 1.
 
-// The share of the peaks that kernels reach. 1 is the peak itself.
+// The shares of the peaks that kernels reach; 1 is the peak itself.
 struct Calibration {
-  // By Precision: the best matrix products; 0: see the next wider one.
+  // Best matrix products, by Precision; 0: as the next wider precision.
   std::array<double, std::size(kPrecisions)> gemm{};
-  double grouped_gemm = 0;       // Relative to gemm, for experts.
+  double grouped_gemm = 0;  // Grouped products of experts, relative to gemm.
   double attention_forward = 0;  // Flash attention, of the BF16 peak.
   double attention_backward = 0;
-  double attention_bias = 1;    // Relative to these, with a bias of the scores.
+  double attention_bias = 1;    // Attention with a bias, relative to these two.
   double linear_attention = 0;  // Chunked delta rule, of the BF16 peak.
-  double memory = 0;            // Kernels bound by memory, unless named:
+  double memory = 0;            // Kernels bound by memory, unless in memory_of.
   std::map<std::string, double> memory_of;  // By name of the operator.
-  // Of any kernel beside its work: start and end. The same by name of the
-  // operator, also of what the host does at that point ("routing").
+  // Start and end of a kernel, beside its work. kernel_us_of has other values
+  // by name of the operator, also for what the host does at that point
+  // ("routing").
   double kernel_us = 0;
   std::map<std::string, double> kernel_us_of;
-  double tile_fill_k = 0;  // A product of this depth runs at half rate.
-  // What training keeps up of the rate of products and attention that run by
-  // themselves, since clocks fall under the power limit; and the same where
-  // parameters or gradients are sharded (ZeRO 2 and 3), so that collectives run
-  // beside all computation and take SMs and memory bandwidth. 1: not known.
+  double tile_fill_k = 0;  // Depth at which a product runs at half its rate.
+  // Rate of products and attention during training, relative to the same
+  // operators alone, since clocks fall under the power limit. sharded_load
+  // applies with sharded parameters or gradients (ZeRO 2 and 3): there
+  // collectives run beside all computation and take SMs and memory bandwidth.
+  // 1: not known.
   double training_load = 1;
   double sharded_load = 1;
-  // The share of its speed that computation loses just while a collective runs
-  // beside it, for the same reason; 0: not known.
+  // Share of its speed that computation loses while a collective runs beside it
+  // and takes SMs and memory bandwidth; 0: not known.
   double communication_slowdown = 0;
-  std::string origin;  // What it was fitted to, or taken over from.
-  double error = 0;    // Of one operator: the median of the fit.
+  std::string origin;  // Source of the numbers: a fit, or another GPU.
+  double error = 0;    // Median error of the fit for one operator.
 };
 
 struct GpuSpec {
   std::string name;
   std::vector<std::string> aliases;
   std::vector<std::string> sources;
-  std::string architecture;  // "Hopper".
+  std::string architecture;  // Such as "Hopper".
   int64_t num_sms = 0;
-  double clock_mhz = 0;                                      // Boost.
-  std::array<double, std::size(kPrecisions)> peak_tflops{};  // Dense; 0: none.
-  double vector_tflops = 0;  // FP32, no tensor core.
-  double memory_gb = 0;      // 10^9 B.
+  double clock_mhz = 0;  // Boost clock.
+  // Dense products, by Precision; 0: no such unit.
+  std::array<double, std::size(kPrecisions)> peak_tflops{};
+  double vector_tflops = 0;  // FP32 without tensor cores.
+  double memory_gb = 0;      // In units of 10^9 bytes.
   double memory_gb_per_s = 0;
   double l2_cache_mb = 0;
-  double nvlink_gb_per_s = 0;  // One direction, all links; 0: none.
+  double nvlink_gb_per_s = 0;  // All links, one direction; 0: no NVLink.
   double pcie_gb_per_s = 0;    // One direction.
   Calibration calibration;
 };

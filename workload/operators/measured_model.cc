@@ -11,24 +11,24 @@
 namespace astra {
 namespace {
 
-// The relative error to expect, from the profiles of Vidur (A100, H100) and of
-// the estimator (A100, GH200). Where samples are left out: those were then
-// asked for, and the figures are medians.
+// Relative errors to expect, from the profiles of Vidur (A100, H100) and of the
+// estimator (A100, GH200). Samples were left out of the tables and then
+// predicted; the figures below are medians.
 struct ErrorClass {
   TimeSource source;
   double error;
 };
 constexpr ErrorClass kErrors[] = {
-    // Half of the spread of the runs of one shape, in nine shapes of ten.
+    // Half of the spread between runs of one shape, for nine shapes of ten.
     {TimeSource::kMeasured, 0.05},
-    // A fifth left out. Products 0.01 to 0.03, streams 0.01 to 0.05, attention
-    // 0.09 to 0.12.
+    // A fifth of the samples left out: products 0.01 to 0.03, streams 0.01 to
+    // 0.05, attention 0.09 to 0.12.
     {TimeSource::kInterpolated, 0.10},
-    // All above 1024 tokens left out. Products and attention 0.05 to 0.10,
-    // streams 0.11 to 0.14.
+    // All samples above 1024 tokens left out: products and attention 0.05 to
+    // 0.10, streams 0.11 to 0.14.
     {TimeSource::kExtrapolated, 0.15},
-    // A GPU left out. Products 0.06 to 0.10, streams 0.07 to 0.20; attention,
-    // of another version of its kernels, 0.37 to 0.59.
+    // One GPU left out: products 0.06 to 0.10, streams 0.07 to 0.20, attention
+    // with another version of its kernels 0.37 to 0.59.
     {TimeSource::kCarriedOver, 0.40},
 };
 
@@ -39,8 +39,8 @@ double ErrorOf(TimeSource source) {
   return 0;
 }
 
-// Two samples further apart say little about what is between them: the steps of
-// kernels that fill more and more of the GPU.
+// Samples further apart say little about shapes between them, because kernels
+// that fill more and more of the GPU take times in steps.
 constexpr int64_t kWidestGap = 2;
 
 double FactorOf(int64_t a, int64_t b) {
@@ -56,7 +56,7 @@ double Distance(const Dimensions& a, const Dimensions& b) {
   return distance;
 }
 
-// The only dimension in which the two differ, if there is one.
+// Returns the only dimension in which `a` and `b` differ, or none.
 std::optional<size_t> OnlyDifference(const Dimensions& a, const Dimensions& b) {
   std::optional<size_t> only;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -67,7 +67,7 @@ std::optional<size_t> OnlyDifference(const Dimensions& a, const Dimensions& b) {
   return only;
 }
 
-// The samples next to a shape along one dimension.
+// The nearest samples below and above a shape along one dimension.
 struct Neighbours {
   std::optional<size_t> below;
   std::optional<size_t> above;
@@ -78,7 +78,7 @@ struct Neighbours {
 struct MeasuredModel::Wanted {
   OperatorClass kind;
   Dimensions dimensions;
-  MeasuredOperators::Range here;  // The samples on this GPU.
+  MeasuredOperators::Range here;  // Samples on this GPU.
   OperatorTime roofline;
 };
 
@@ -152,7 +152,7 @@ std::optional<TimePs> MeasuredModel::Interpolate(const Wanted& wanted) const {
     const std::optional<size_t> d =
         OnlyDifference(dimensions, wanted.dimensions);
     if (!d) continue;
-    // Samples come in ascending order.
+    // Samples are in ascending order.
     if (dimensions[*d] < wanted.dimensions[*d]) {
       along[*d].below = i;
     } else if (!along[*d].above) {
@@ -218,7 +218,7 @@ std::optional<MeasuredModel::Nearest> MeasuredModel::FindElsewhere(
 
 OperatorTime MeasuredModel::Scale(const Nearest& nearest, const Wanted& wanted,
                                   TimeSource source) const {
-  constexpr double kMaxPs = 9e18;  // Of an int64_t.
+  constexpr double kMaxPs = 9e18;  // Below the limit of an int64_t.
   const double ps = reached_[nearest.sample].share *
                     static_cast<double>(wanted.roofline.time.count());
   return {.time = TimePs(std::llround(std::clamp(ps, 1.0, kMaxPs))),

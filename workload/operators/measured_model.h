@@ -1,4 +1,4 @@
-// The time of an operator from measurements, as far as there are any.
+// Answers the time of an operator from measurements, where there are any.
 
 #ifndef WORKLOAD_OPERATORS_MEASURED_MODEL_H_
 #define WORKLOAD_OPERATORS_MEASURED_MODEL_H_
@@ -16,33 +16,34 @@
 
 namespace astra {
 
-// Answers with the first of these that there is, for samples of the operator's
-// OperatorClass:
+// Uses the samples of the operator's OperatorClass and answers with the first
+// of these that exists:
 //
 //   kMeasured      the sample of this shape on this GPU
-//   kInterpolated  between two samples on this GPU, at most a factor of 2
-//                  apart, which differ from the shape and from each other in
-//                  one dimension only: on the line through both times
-//   kInterpolated  the nearest sample on this GPU, where every dimension is
-//                  within the range that was measured, scaled
-//   kExtrapolated  the same, where a dimension is out of that range
-//   kCarriedOver   the nearest sample on another GPU, where every dimension is
-//                  within the range that was measured there, scaled
-//   kRoofline      what the roofline model of this GPU says
+//   kInterpolated  the line through two samples on this GPU that are at most a
+//                  factor of 2 apart and differ from the shape and from each
+//                  other in only one dimension
+//   kInterpolated  the nearest sample on this GPU, scaled, where every
+//                  dimension is within the measured range
+//   kExtrapolated  the nearest sample on this GPU, scaled, where a dimension is
+//                  outside the measured range
+//   kCarriedOver   the nearest sample on another GPU, scaled, where every
+//                  dimension is within the range measured there
+//   kRoofline      the roofline model of this GPU
 //
-// To scale a sample is to multiply what the roofline model of this GPU says of
-// the shape by the sample's time over what the roofline model of the sample's
-// GPU says of the sample: the share of the roofline that a kernel reaches is
-// taken to be the same. Hence only samples count that are bound by the same as
-// the shape. The nearest of them is the one whose dimensions differ by the
-// smallest factor, all factors multiplied.
+// Scaling assumes that a kernel reaches the same share of the roofline at both
+// shapes. The roofline time of the shape on this GPU is multiplied by the time
+// of the sample over its own roofline time, on the GPU of the sample. Only
+// samples with the same bound as the shape count. The nearest sample is the one
+// with the smallest product of factors by which its dimensions differ.
 class MeasuredModel : public ComputeModel {
  public:
-  // By name of the GPU, as the samples have it.
+  // Roofline models by GPU name, spelt as in the samples.
   using Rooflines = std::map<std::string, const ComputeModel*>;
 
   // Requires rooflines.count(gpu) == 1. Samples of GPUs without a roofline
-  // model are not carried over. `measured` and the models must outlive this.
+  // model are not carried over. `measured` and the models must outlive this
+  // object.
   MeasuredModel(std::string gpu, const MeasuredOperators& measured,
                 Rooflines rooflines);
 
@@ -51,15 +52,15 @@ class MeasuredModel : public ComputeModel {
  private:
   struct Wanted;
 
-  // What the roofline model of its GPU says of a sample.
+  // A sample compared with the roofline model of its GPU.
   struct Reached {
     Dimensions dimensions{};
-    double share = 0;        // Time over time of the roofline model.
-    std::string_view bound;  // Empty: there is no such model.
+    double share = 0;        // Measured time over roofline time.
+    std::string_view bound;  // Empty: the GPU has no roofline model.
   };
   struct Nearest {
     size_t sample = 0;
-    double distance = 0;  // The logarithm of the factor.
+    double distance = 0;  // Logarithm of the factor.
     bool is_inside = false;
   };
 

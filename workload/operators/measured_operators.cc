@@ -19,7 +19,7 @@ bool SameShape(const Entry& a, const Entry& b) {
   return a.dimensions == b.dimensions && a.key == b.key;
 }
 
-// Of entries of one shape.
+// Returns the median time of entries of one shape.
 TimePs MedianTime(absl::Span<const Entry> entries) {
   std::vector<TimePs> times;
   for (const Entry& entry : entries) times.push_back(entry.sample.time);

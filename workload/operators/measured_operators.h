@@ -1,4 +1,4 @@
-// Times of operators that were measured on GPUs.
+// Holds the times of operators that were measured on GPUs.
 
 #ifndef WORKLOAD_OPERATORS_MEASURED_OPERATORS_H_
 #define WORKLOAD_OPERATORS_MEASURED_OPERATORS_H_
@@ -24,38 +24,39 @@ namespace astra {
 
 using OperatorShape = decltype(Operator::shape);
 
-// The precision that a table calls "fp32", "bf16", "fp16" or "fp8", or none.
+// Returns the precision that a table calls "fp32", "bf16", "fp16" or "fp8";
+// none for another name.
 std::optional<Precision> PrecisionOf(std::string_view name);
 
 struct OperatorSample {
   std::string gpu;
-  std::string name;  // Of the operator.
+  std::string name;  // Name of the operator.
   OperatorShape shape;
   Precision precision = Precision::kBf16;
   TimePs time;         // Above 0.
-  std::string source;  // Where, when and with what it was measured.
-  // Where its file names the GPU, counted from 1; 0 where it does not.
+  std::string source;  // Place, time and tool of the measurement.
+  // Place of the GPU's name in the file, counted from 1; 0 where it has none.
   uint32_t line = 0;
   uint32_t column = 0;
 
-  // What was measured; it must not outlive this sample.
+  // Returns the operator that was measured. It must not outlive this sample.
   Operator op() const { return {name, shape, precision}; }
 
-  // Whether both say the same, wherever in their files.
+  // Compares samples without their places in files.
   friend bool operator==(const OperatorSample& a, const OperatorSample& b) {
     return std::tie(a.gpu, a.name, a.shape, a.precision, a.time, a.source) ==
            std::tie(b.gpu, b.name, b.shape, b.precision, b.time, b.source);
   }
 };
 
-// What two operators must have in common for the time of one to tell about the
-// other. Products and attention are the same kernels under any name; a stream
-// is its own.
+// Properties that two operators must share for the time of one to predict the
+// other's. Products and attention run the same kernels under any name; streams
+// differ by name.
 struct OperatorClass {
-  size_t shape = 0;  // Which of the alternatives of OperatorShape.
-  std::string name;  // Of a stream.
+  size_t shape = 0;  // Index of the alternative in OperatorShape.
+  std::string name;  // Name of a stream; empty for other shapes.
   Precision precision = Precision::kBf16;
-  bool grouped = false;  // More than one product.
+  bool grouped = false;  // Whether there is more than one product.
   bool backward = false;
   bool has_bias = false;
   int64_t window = 0;
@@ -64,25 +65,26 @@ struct OperatorClass {
 };
 OperatorClass ClassOf(const Operator& op);
 
-// The sizes of a shape in the order of its fields, without those that
-// OperatorClass holds; 1 beyond them. The last of attention is the share of the
-// pairs of queries and keys that count, in halves: 1 if causal, 2 if not.
+// Returns the sizes of a shape in the order of its fields, without those that
+// OperatorClass holds, padded with 1. The last size of attention is the share
+// of query-key pairs that count, in halves: 1 if causal, 2 if not.
 using Dimensions = std::array<int64_t, 8>;
 Dimensions DimensionsOf(const OperatorShape& shape);
 
-// The samples, in order, and where to find them. Immutable.
+// An immutable, ordered index of samples.
 class MeasuredOperators {
  public:
-  // Samples of one GPU, class and shape become one: the median of their times
-  // (of an even number: the mean of the middle two), the name and source of the
-  // first.
+  // Merges the samples of one GPU, class and shape into one. It has the median
+  // of their times (for an even number the mean of the middle two) and the name
+  // and source of the first.
   explicit MeasuredOperators(std::vector<OperatorSample> samples);
 
-  // By GPU, class and dimensions.
+  // Returns the samples, ordered by GPU, class and dimensions.
   absl::Span<const OperatorSample> samples() const { return samples_; }
 
-  // The positions in samples() of what was measured on `gpu`, from the first up
-  // to, but not including, the second. By dimensions, no two the same.
+  // Positions in samples() of what was measured on `gpu`, from `begin` up to
+  // but excluding `end`. They are ordered by dimensions, which are all
+  // different.
   struct Range {
     size_t begin = 0;
     size_t end = 0;

@@ -1,4 +1,4 @@
-// Times as the tables of measurements have them: decimal microseconds.
+// Converts times of measurement tables, which are in decimal microseconds.
 
 #ifndef WORKLOAD_OPERATORS_MICROSECONDS_H_
 #define WORKLOAD_OPERATORS_MICROSECONDS_H_
@@ -12,19 +12,20 @@
 
 namespace astra {
 
-// The longest that a table may hold. More is a mistake of units; up to there a
-// double holds every picosecond.
+// Longest time in a table. A larger value is a mistake of units; up to this one
+// a double represents every picosecond.
 constexpr double kMaxMicroseconds = 1e9;
 
-// The shortest time that is not none.
+// Shortest time above zero.
 constexpr double kMinMicroseconds = 1e-6;
 
-// Rounded to the nearest picosecond.
+// Rounds to the nearest picosecond.
 inline TimePs FromMicroseconds(double us) {
   return TimePs(std::llround(us * 1e6));
 }
 
-// All digits and no more, such as "0.0015" or "20". Requires time >= 0.
+// Returns all digits without trailing zeros, such as "0.0015" or "20". Requires
+// time >= 0.
 inline std::string MicrosecondsText(TimePs time) {
   constexpr int64_t kPs = 1'000'000;
   std::string text =

@@ -5,25 +5,28 @@
 namespace astra {
 namespace {
 
-// Positions that one step of the chunked delta rule takes.
+// Positions that the chunked delta rule processes in one step.
 //
 // Source: S. Yang et al., "Gated Delta Networks", arXiv 2412.06464.
 constexpr double kDeltaChunk = 64;
 
-// Gradients by both operands, and the states computed again.
+// FLOPs of the backward pass over those of the forward pass: gradients of both
+// operands, and the states computed again.
 constexpr double kDeltaBackward = 3;
 
-// Source: see Attention.
+// FLOPs of the backward pass over those of the forward pass; see Attention.
 constexpr double kAttentionBackward = 2.5;
 
-// Where the query `index` stands among the keys; the last stands at the last.
+// Returns the position of query 0 among the keys. The last query is at the last
+// key.
 int64_t FirstPosition(const Attention& a) { return a.keys - a.queries; }
 
-// How many keys of the first to the query's own are in the window, summed over
+// Returns how many keys are in the window, up to the query's own, summed over
 // the queries at the positions from `first` to keys - 1.
 double KeysLookedBackAt(const Attention& a, int64_t first) {
   const int64_t window = a.window > 0 ? std::min(a.window, a.keys) : a.keys;
-  // Up to here, a query sees all before it: 1 + 2 + ... + window.
+  // Up to position `whole`, a query sees all keys before it: 1 + 2 + ... +
+  // window.
   const auto whole = static_cast<double>(std::max(first, window));
   const auto begin = static_cast<double>(first);
   const double before = (whole - begin) * (whole + begin + 1) / 2;
@@ -31,15 +34,15 @@ double KeysLookedBackAt(const Attention& a, int64_t first) {
          (static_cast<double>(a.keys) - whole) * static_cast<double>(window);
 }
 
-// The pairs of a query and a key that the mask leaves, of one head.
+// Returns how many pairs of a query and a key the mask leaves in one head.
 double Pairs(const Attention& a) {
   const int64_t first = std::max<int64_t>(FirstPosition(a), 0);
   double pairs = KeysLookedBackAt(a, first);
   if (a.causal) return pairs;
   const auto inside = static_cast<double>(a.keys - first);
-  pairs += inside * (inside - 1) / 2;  // What comes after the query.
+  pairs += inside * (inside - 1) / 2;  // Keys behind the query.
   const auto outside = static_cast<double>(
-      std::max<int64_t>(-FirstPosition(a), 0));  // More queries than keys.
+      std::max<int64_t>(-FirstPosition(a), 0));  // Queries beyond the keys.
   return pairs + outside * static_cast<double>(a.keys);
 }
 
@@ -55,8 +58,9 @@ double FlopsOf(const Attention& a) {
   return a.backward ? kAttentionBackward * forward : forward;
 }
 
-// Per position and head: three products with the state (what it predicts, what
-// it learns, what it answers), and five within the chunk, of C x C by dim.
+// Returns the FLOPs of a delta rule. Each position and head has three products
+// with the state (its prediction, its update, its answer) and five products of
+// C x C by dim within the chunk.
 double FlopsOf(const DeltaRule& d) {
   const auto key = static_cast<double>(d.key_dim);
   const auto value = static_cast<double>(d.value_dim);
@@ -72,9 +76,9 @@ double FlopsOf(const Stream&) { return 0; }
 
 double BytesOfShape(const Gemm& g, Precision precision) {
   const auto operand = static_cast<double>(BytesOf(precision));
-  const double result = g.sum_bytes > 0
-                            ? 2.0 * static_cast<double>(g.sum_bytes)
-                            : std::max(operand, 2.0);  // FP8 gives BF16.
+  const double result = g.sum_bytes > 0 ? 2.0 * static_cast<double>(g.sum_bytes)
+                                        // Products in FP8 give BF16.
+                                        : std::max(operand, 2.0);
   const auto m = static_cast<double>(g.m);
   const auto n = static_cast<double>(g.n);
   const auto k = static_cast<double>(g.k);
@@ -82,7 +86,8 @@ double BytesOfShape(const Gemm& g, Precision precision) {
          (operand * (m * k + k * n) + result * m * n);
 }
 
-// Forward: queries, keys, values and results. Backward: their gradients too.
+// Returns the bytes of queries, keys, values and results; backward, their
+// gradients too.
 double BytesOfShape(const Attention& a, Precision precision) {
   const int64_t seen =
       a.window > 0 ? std::min(a.keys, a.window + a.queries - 1) : a.keys;

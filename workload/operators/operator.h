@@ -1,4 +1,5 @@
-// One kernel, or a few that always run together, as the shape it works on.
+// Describes an operator: one kernel, or a few that always run together, by the
+// shape it works on.
 
 #ifndef WORKLOAD_OPERATORS_OPERATOR_H_
 #define WORKLOAD_OPERATORS_OPERATOR_H_
@@ -12,36 +13,38 @@
 namespace astra {
 
 // `groups` products of m x k by k x n. More than one is a grouped product, as
-// of experts.
+// for experts.
 struct Gemm {
   int64_t groups = 1;
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;
-  // Of a sum that the result is added to; 0: the result is only written.
+  // Element size of a sum that the result is added to; 0: the result is only
+  // written.
   int64_t sum_bytes = 0;
-  bool starts_each_group = false;  // Each group is a kernel of its own.
+  bool starts_each_group = false;  // Whether each group is a kernel of its own.
 
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
-// Flash attention of `batch` sequences: every one of `heads` queries of qk_dim
-// against the keys of its group.
+// Flash attention over `batch` sequences: each of the `heads` query heads of
+// size qk_dim attends to the keys of its group.
 //
 // Source: T. Dao, "FlashAttention-2", arXiv 2307.08691: the backward pass has
 // 2.5 times the FLOPs of the forward pass.
 struct Attention {
   int64_t batch = 0;
-  int64_t queries = 0;  // Positions of the query.
-  int64_t keys = 0;     // Positions it may attend to, itself included.
+  int64_t queries = 0;  // Query positions of a sequence.
+  int64_t keys = 0;     // Key positions of a sequence, its own included.
   int64_t heads = 0;
   int64_t kv_heads = 0;
   int64_t qk_dim = 0;
   int64_t v_dim = 0;
   bool causal = true;
-  int64_t window = 0;     // Looks back at most this far; 0: to the first.
-  bool has_bias = false;  // Added to the scores, as ALiBi is: other kernels.
-  bool values_in_keys = false;  // A part of the keys, read once: MLA's cache.
+  int64_t window = 0;     // Farthest look-back; 0: to the first position.
+  bool has_bias = false;  // A bias is added to the scores, as in ALiBi.
+  // Values are part of the keys and read once (MLA).
+  bool values_in_keys = false;
   bool backward = false;
 
   friend bool operator==(const Attention&, const Attention&) = default;
@@ -51,7 +54,7 @@ struct Attention {
 struct DeltaRule {
   int64_t batch = 0;
   int64_t positions = 0;
-  int64_t heads = 0;  // Of values.
+  int64_t heads = 0;  // Value heads.
   int64_t key_dim = 0;
   int64_t value_dim = 0;
   bool backward = false;
@@ -59,16 +62,16 @@ struct DeltaRule {
   friend bool operator==(const DeltaRule&, const DeltaRule&) = default;
 };
 
-// What is bound by memory: norms, activations, residuals, permutations,
+// A kernel bound by memory: norms, activations, residuals, permutations,
 // look-ups, the loss, the optimizer.
 struct Stream {
-  int64_t bytes = 0;  // Read and written.
+  int64_t bytes = 0;  // Bytes read and written.
 
   friend bool operator==(const Stream&, const Stream&) = default;
 };
 
 struct Operator {
-  // What tables and --explain call it, such as "qkv_linear". A static string.
+  // Name in tables and in --explain, such as "qkv_linear". A static string.
   std::string_view name;
   std::variant<Gemm, Attention, DeltaRule, Stream> shape;
   Precision precision = Precision::kBf16;
@@ -76,11 +79,11 @@ struct Operator {
   friend bool operator==(const Operator&, const Operator&) = default;
 };
 
-// The floating-point operations of one run: 2 m n k for a product; what the
-// causal mask or the window leaves of attention; none for a stream.
+// Returns the floating-point operations of one run: 2 m n k for a product; for
+// attention, those that the causal mask or the window leaves; 0 for a stream.
 double Flops(const Operator& op);
 
-// The bytes of its operands and results, each moved once.
+// Returns the bytes of all operands and results, each moved once.
 double BytesMoved(const Operator& op);
 
 }  // namespace astra

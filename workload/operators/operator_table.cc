@@ -59,7 +59,7 @@ constexpr Column kOfDeltaRule[] = {kBatch, kQueries, kHeads,
                                    kQkDim, kVDim,    kBackward};
 constexpr Column kOfStream[] = {kBytes};
 
-// What a row can be. The first whose `tells` it fills is what it is.
+// Kinds of rows. A row is of the first kind whose column `tells` it fills.
 struct Kind {
   std::string_view what;
   Column tells;
@@ -210,7 +210,8 @@ class Parser {
   }
 
   CsvReader csv_;
-  std::array<std::optional<size_t>, kNumColumns> place_;  // In the file.
+  // Position of each column in the file.
+  std::array<std::optional<size_t>, kNumColumns> place_;
 };
 
 // The cells of a row.

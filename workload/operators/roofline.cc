@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kBlockQueries = 128;
 
 TimePs FromSeconds(double seconds) {
-  constexpr double kMaxPs = 9e18;  // Of an int64_t.
+  constexpr double kMaxPs = 9e18;  // Below the limit of an int64_t.
   const double ps = std::ceil(seconds * 1e12);
   return TimePs(static_cast<int64_t>(std::clamp(ps, 1.0, kMaxPs)));
 }
@@ -67,7 +67,7 @@ double Roofline::ComputeTime(const Attention& attention,
   const double share = (attention.backward ? calibration.attention_backward
                                            : calibration.attention_forward) *
                        (attention.has_bias ? calibration.attention_bias : 1);
-  // Attention in FP8 is rare; it runs in BF16.
+  // Attention in FP8 is rare and runs here at the BF16 rate.
   const Precision unit = std::min(precision, Precision::kBf16);
   const double rate = gpu_.peak_tflops[IndexOf(unit)] * 1e12 * share;
   const double flops = Flops({"", attention});

@@ -18,7 +18,8 @@ constexpr double kUsPerMs = 1e3;
 constexpr double kMinMilliseconds = 1e-9;
 constexpr double kMaxMilliseconds = 1e6;
 
-// More is a mistake; up to there no number of bytes overflows.
+// Largest size. A larger value is a mistake; up to this one no number of bytes
+// overflows.
 constexpr int64_t kMaxSize = int64_t{1} << 20;
 
 struct Row {
@@ -38,7 +39,8 @@ Stream Elements(int64_t count) { return {.bytes = 2 * count}; }
 
 int64_t HeadDim(const Row& row) { return row.hidden / row.heads; }
 
-// Heads of keys are repeated where there are more GPUs than of them.
+// Returns the key heads of one GPU. GPUs hold copies where there are fewer
+// heads.
 int64_t LocalKvHeads(const Row& row) {
   return std::max<int64_t>(1, row.kv_heads / row.tp);
 }
@@ -72,8 +74,8 @@ OperatorShape Addition(const Row& row) {
 }
 
 struct Timed {
-  std::string_view column;  // Between "time_stats." and ".median".
-  std::string_view name;    // Of the operator.
+  std::string_view column;  // Part between "time_stats." and ".median".
+  std::string_view name;    // Name of the operator.
   OperatorShape (*shape)(const Row&);
 };
 constexpr Timed kTimed[] = {

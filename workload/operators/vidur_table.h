@@ -1,6 +1,7 @@
-// The mlp.csv of Vidur's profiler: the products and the streams of one model's
-// layer, one row for each number of tokens and each degree of tensor
-// parallelism, times in milliseconds, operands of 2 bytes. The median counts.
+// Reads the mlp.csv of Vidur's profiler: the products and streams of one
+// model's layer. There is one row for each number of tokens and each degree of
+// tensor parallelism. Times are in milliseconds, operands have 2 bytes, and the
+// median is used.
 //
 //   column time_stats.*.median        sample
 //   attn_pre_proj    product of n_embd x (n_head + 2 n_kv_head) head_dim / tp
@@ -32,14 +33,13 @@
 
 namespace astra {
 
-// Whether the columns are those of this form.
+// Returns whether the columns are those of a Vidur table.
 bool IsVidurTable(const CsvReader& csv);
 
-// The samples of a table measured on `gpu`. Warns of columns without use.
+// Returns the samples of a table measured on `gpu`. Warns of unused columns.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what CsvReader refuses, a
-// column that is lacking, a value that is none, and sizes that tp does not
-// divide.
+// missing column, an invalid value, and sizes that tp does not divide.
 absl::StatusOr<std::vector<OperatorSample>> ParseVidurTable(
     std::string_view file, std::string_view contents, std::string_view gpu,
     Warnings* warnings);

@@ -1,18 +1,18 @@
 // DualPipe: micro-batches enter at both ends. Stage s holds in chunk 0 the s-th
-// part of the model and in chunk 1 the s-th from the end, so that all of the
-// model is there twice. Half of the micro-batches go down in chunk 0, the
-// others up in chunk 1, and a stage runs the forward of the one beside the
-// backward of the other: each can hide the communication of its neighbour.
+// part of the model and in chunk 1 the s-th part from the end, so that the
+// whole model exists twice. Half of the micro-batches go down in chunk 0 and
+// the others up in chunk 1. A stage runs the forward of one half beside the
+// backward of the other: each can hide the communication of the other.
 //
 // Source: DeepSeek-AI, "DeepSeek-V3 Technical Report", arXiv 2412.19437,
 // section 3.2.1 and table 2; the eight steps are those of
 // github.com/deepseek-ai/DualPipe, dualpipe/dualpipe.py.
 //
-// There a forward and the backward behind it are one piece of work in steps 4
-// and 5, except for the first in the two stages of the middle. The bubble with
-// such pieces is (p / 2 - 1) (F&B + B - 3 w), F&B = f + B being the time of
-// one: exact if f = b and w <= f. Here they are two slots in a row; the next
-// stage need not wait for the second to have the result of the first, and the
+// In that code, a forward and the backward behind it are one piece of work in
+// steps 4 and 5, except for the first in the two middle stages. With such
+// pieces of time F&B = f + B, the bubble is (p / 2 - 1) (F&B + B - 3 w), exact
+// if f = b and w <= f. Here a piece is two successive slots. The next stage
+// gets the result of the first slot without waiting for the second, and the
 // bubble is (p / 2 - 1) (f + b - w).
 
 #include <algorithm>
@@ -43,8 +43,8 @@ absl::Status Check(const PipelineShape& shape) {
   return absl::OkStatus();
 }
 
-// The slots of a stage by direction: 0 is that of the micro-batches that enter
-// at the end of the pipeline that is nearer, 1 the other.
+// The slots of a stage by direction: way 0 belongs to micro-batches that enter
+// at the nearer end of the pipeline, way 1 to the others.
 class BothWays {
  public:
   BothWays(const PipelineShape& shape, int64_t stage)
@@ -57,7 +57,7 @@ class BothWays {
     slots_.InputGradient(way ^ mirrored_);
     put_off_.push_back(way ^ mirrored_);
   }
-  // The one that has been put off longest.
+  // Runs the weight gradient that has been put off longest.
   void WeightGradient() {
     slots_.WeightGradient(put_off_.front());
     put_off_.pop_front();
@@ -68,10 +68,11 @@ class BothWays {
  private:
   int64_t mirrored_;
   StageSlots slots_;
-  std::deque<int64_t> put_off_;  // Chunks.
+  // Chunks with a weight gradient put off, oldest first.
+  std::deque<int64_t> put_off_;
 };
 
-// Steps 1 to 3: forwards, then one way begins to return.
+// Steps 1 to 3: forwards, and then the first backwards of one way.
 void FillUp(int64_t outer, int64_t inner, BothWays& slots) {
   for (int64_t i = 0; i < 2 * inner; ++i) slots.Forward(0);
   for (int64_t i = 0; i < outer + 1; ++i) {
@@ -85,8 +86,8 @@ void FillUp(int64_t outer, int64_t inner, BothWays& slots) {
   }
 }
 
-// Steps 5 to 8: the forwards end, then backwards, of which the latter half puts
-// off the weight gradients to fill the end.
+// Steps 5 to 8: the forwards end. Of the backwards that remain, the latter half
+// puts off its weight gradients, which fill the end.
 void Drain(int64_t outer, int64_t inner, BothWays& slots) {
   for (int64_t i = 0; i < inner; ++i) {
     slots.Backward(1);
@@ -109,12 +110,13 @@ void Drain(int64_t outer, int64_t inner, BothWays& slots) {
 }
 
 std::vector<Slot> Slots(const PipelineShape& shape, int64_t stage) {
-  // How many stages lie between this one and the nearer end, and the middle.
+  // Stages between this one and the nearer end, and between this one and the
+  // middle.
   const int64_t outer = std::min(stage, shape.stages - 1 - stage);
   const int64_t inner = shape.stages / 2 - 1 - outer;
   BothWays slots(shape, stage);
   FillUp(outer, inner, slots);
-  // Step 4.
+  // Step 4 pairs forwards and backwards of both ways.
   const int64_t pairs = shape.micro_batches / 2 - shape.stages + outer + 1;
   for (int64_t i = 0; i < pairs; ++i) {
     slots.Forward(0);

@@ -1,10 +1,10 @@
 // GPipe: all forwards, then all backwards.
 //
 // Source: Y. Huang et al., "GPipe: Efficient Training of Giant Neural Networks
-// using Pipeline Parallelism", NeurIPS 2019, arXiv 1811.06965. There the
-// backward goes through the micro-batches in the opposite order. Here it is the
-// same order as of the forward, as in every other schedule: the time and the
-// memory are the same, and messages are never overtaken.
+// using Pipeline Parallelism", NeurIPS 2019, arXiv 1811.06965. In the paper the
+// backward passes the micro-batches in reverse order. Here it has the order of
+// the forward, as in all other schedules: time and memory are the same, and
+// messages never overtake each other.
 
 #include <vector>
 

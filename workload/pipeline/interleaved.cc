@@ -1,15 +1,15 @@
 // Interleaved 1F1B: a stage holds several chunks, so that a micro-batch passes
-// all stages once for each of them. The bubble is that of 1F1B in times of a
+// all stages once for each chunk. The bubble is that of 1F1B, in times of a
 // chunk, which are shorter.
 //
-// Micro-batches go in groups of p, the number of stages: a group passes chunk
-// 0, then chunk 1, and so on; backward the chunks come in the opposite order.
-// Stage s runs 2 (p - s - 1) + (v - 1) p forwards ahead. With one group there
-// is nothing but forwards and then backwards.
+// Micro-batches form groups of p, the number of stages. A group passes chunk 0,
+// then chunk 1, and so on; the backward has the reverse order of chunks. Stage
+// s runs 2 (p - s - 1) + (v - 1) p forwards ahead. With a single group, all
+// forwards come before all backwards.
 //
 // Source: D. Narayanan et al., "Efficient Large-Scale Language Model Training
 // on GPU Clusters Using Megatron-LM", SC 2021, section 2.2.2; Megatron-LM,
-// pipeline_parallel/schedules.py, with its default size of a group.
+// pipeline_parallel/schedules.py, with its default group size.
 
 #include <algorithm>
 #include <optional>
@@ -37,7 +37,7 @@ absl::Status Check(const PipelineShape& shape) {
   return absl::OkStatus();
 }
 
-// The chunk of the i-th forward.
+// Returns the chunk of the i-th forward.
 int64_t ChunkOf(const PipelineShape& shape, int64_t i) {
   return i / shape.stages % shape.chunks;
 }
@@ -67,7 +67,7 @@ std::optional<Place> Next(const PipelineShape& shape, Place place) {
 
 int64_t Repetition(const PipelineShape& shape) { return shape.stages; }
 
-// One group differs from more.
+// A single group has another pattern than two or more.
 int64_t SteadyFrom(const PipelineShape& shape) { return 2 * shape.stages; }
 
 }  // namespace

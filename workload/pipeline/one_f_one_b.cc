@@ -1,6 +1,6 @@
-// 1F1B: a stage runs forwards until the first gradient reaches it, and then a
-// forward and a backward in turn, so that it holds no more activations than
-// there are stages from it to the end.
+// 1F1B: a stage runs forwards until the first gradient reaches it, and then one
+// forward and one backward in turn. It therefore holds at most as many
+// activations as there are stages from it to the end.
 //
 // Source: the flushing schedule of PipeDream, in D. Narayanan et al.,
 // "Efficient Large-Scale Language Model Training on GPU Clusters Using

@@ -15,7 +15,7 @@
 namespace astra {
 namespace {
 
-// In the order of PipelineSchedule.
+// Rules in the order of PipelineSchedule.
 constexpr ScheduleRules (*kSchedules[])() = {
     &GPipeRules, &OneFOneBRules, &InterleavedRules, &ZbH1Rules,
     &ZbVRules,   &DualPipeRules, &SimaiRules,
@@ -41,7 +41,7 @@ absl::Status CheckSizes(const PipelineShape& shape) {
       return WrongNumber(what, size, fmt::format("1 to {}", kMaxPipelineSize));
     }
   }
-  // Neither is above 2^24, so that the product cannot overflow.
+  // Neither factor is above 2^24, so the product cannot overflow.
   if (shape.chunks * shape.micro_batches > kMaxPipelineSize) {
     return absl::InvalidArgumentError(
         fmt::format("{} chunks per stage x {} micro-batches: expected a "

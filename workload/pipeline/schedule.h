@@ -1,21 +1,25 @@
-// Pipeline schedules: in which order each stage of a pipeline runs the forward
-// and backward work of its micro-batches.
+// Pipeline schedules: the order in which each stage of a pipeline runs the
+// forward and backward work of its micro-batches.
 //
 // A stage holds one or more chunks of the model. A slot is the work of one
-// micro-batch in one chunk: forward, backward, or one half of the backward: the
-// gradient of the input, for which the stage before waits, and that of the
-// weights, for which no other slot waits. A schedule is an order of slots for
-// each stage and says nothing of time: a slot starts once the one before it on
-// its stage has ended and what it needs has arrived. Forward needs the forward
-// of the place before (see NextPlace); Backward and InputGradient need the
-// forward of their own place and the gradient of the place after;
-// WeightGradient needs the InputGradient of its place.
+// micro-batch in one chunk: the forward, the backward, or one half of the
+// backward. The halves are the gradient of the input, for which the previous
+// stage waits, and the gradient of the weights, for which no slot waits. A
+// schedule orders the slots of each stage and does not tell times: a slot
+// starts once the slot before it on its stage has ended and its inputs have
+// arrived. These inputs are
 //
-// With p stages, v chunks per stage, m micro-batches, and f, b, w for the times
-// of a chunk's forward, input and weight gradient, no time for messages, and
-// B = b + w, the bubble is the time of an iteration less the work of a stage:
-// v m (f + B), in dualpipe m (f + B). Memory is counted in chunks of which the
-// forward has run and the backward, with the weight gradient, has not.
+//   Forward                  the Forward of the place before (see NextPlace)
+//   Backward, InputGradient  the Forward of the same place and the gradient of
+//                            the place after
+//   WeightGradient           the InputGradient of the same place
+//
+// The table uses p stages, v chunks per stage, m micro-batches, and f, b and w
+// for the times of a chunk's forward, input gradient and weight gradient, with
+// B = b + w. Messages take no time. The bubble is the time of an iteration less
+// the work of a stage, which is v m (f + B), in dualpipe m (f + B). Memory
+// counts the chunks whose forward has run and whose backward, with the weight
+// gradient, has not.
 //
 //   schedule     bubble                   most memory of stage s
 //   gpipe        (p - 1) (f + B)          m
@@ -26,8 +30,11 @@
 //   zb-v         (p - 1) f                2 p
 //   dualpipe     (p / 2 - 1) (f + b - w)  p + 1
 //
-// The first three whatever the times; zb-h1 if m >= p, w <= f and w <= b; zb-v
-// if m >= 2 p - 1 and f = b = w; dualpipe if f = b and w <= f.
+// The first three rows hold for all times. The others have conditions:
+//
+//   zb-h1     m >= p, w <= f and w <= b
+//   zb-v      m >= 2 p - 1 and f = b = w
+//   dualpipe  f = b and w <= f
 
 #ifndef WORKLOAD_PIPELINE_SCHEDULE_H_
 #define WORKLOAD_PIPELINE_SCHEDULE_H_
@@ -61,19 +68,19 @@ constexpr PipelineSchedule kPipelineSchedules[] = {
     PipelineSchedule::kZbV,         PipelineSchedule::kDualPipe,
 };
 
-// "gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe", "simai".
+// Returns "gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe"
+// or "simai".
 std::string_view Name(PipelineSchedule schedule);
 
-// One of kPipelineSchedules, by its name as users type names: see IsNamed of
-// astra-core/base/names.h.
-// Errors: InvalidArgument, with the nearest name, if there is none.
+// Finds a schedule by name, as IsNamed of astra-core/base/names.h compares
+// names. Errors: InvalidArgument, with the nearest name, for an unknown name.
 absl::StatusOr<PipelineSchedule> FindSchedule(std::string_view name);
 
 enum class SlotKind : uint8_t {
   kForward,
-  kBackward,        // Both gradients in one.
-  kInputGradient,   // Where the backward is in two halves.
-  kWeightGradient,  // Comes after the kInputGradient of the same micro-batch.
+  kBackward,        // Both gradients together.
+  kInputGradient,   // First half of a backward in two halves.
+  kWeightGradient,  // Second half; follows the first half.
 };
 
 struct Slot {
@@ -87,11 +94,11 @@ static_assert(sizeof(Slot) == 12);
 
 struct PipelineShape {
   int64_t stages = 1;
-  int64_t chunks = 1;  // Of each stage.
+  int64_t chunks = 1;  // Chunks of each stage.
   int64_t micro_batches = 1;
 };
 
-// A chunk of a stage.
+// One chunk of one stage.
 struct Place {
   int64_t stage;
   int64_t chunk;
@@ -99,11 +106,12 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-// Each size of a shape, and chunks x micro_batches, are at most this.
+// Limit for each size of a shape, and for chunks x micro_batches.
 inline constexpr int64_t kMaxPipelineSize = int64_t{1} << 24;
 
-// Errors: InvalidArgument, naming the rule, unless all sizes are from 1 to
-// kMaxPipelineSize and there are, for
+// Checks that all sizes are from 1 to kMaxPipelineSize. A schedule also
+// requires, with InvalidArgument naming the rule otherwise:
+//
 //   gpipe, 1f1b, zb-h1  1 chunk;
 //   interleaved         2 or more chunks, 2 or more stages, and micro-batches
 //                       that are a multiple of the stages;
@@ -113,50 +121,53 @@ inline constexpr int64_t kMaxPipelineSize = int64_t{1} << 24;
 //   simai               any.
 absl::Status CheckShape(PipelineSchedule schedule, const PipelineShape& shape);
 
-// What stage `stage` runs, in order. Each of its places runs each of its
-// micro-batches once: one forward and after it one backward, or one input and
-// then one weight gradient. Slots of one kind and chunk come in increasing
-// order of their micro-batches, so that messages between two places are never
-// overtaken.
+// Returns the slots of stage `stage`, in order. Each of its chunks runs each of
+// its micro-batches once: one forward and then one backward, or one input
+// gradient and then one weight gradient. Slots of one kind and chunk have
+// increasing micro-batches, so that messages between two places never overtake
+// each other.
 //
-// Requires: CheckShape is ok, `stage` is a stage.
+// Requires: CheckShape is ok, and 0 <= stage < shape.stages.
 std::vector<Slot> SlotsOf(PipelineSchedule schedule, const PipelineShape& shape,
                           int64_t stage);
 
-// Where micro-batch `micro_batch` begins: stage 0, chunk 0. In dualpipe the
-// micro-batches of the second half, from micro_batches / 2 on, begin at the
-// other end: on the last stage, chunk 1.
+// Returns where micro-batch `micro_batch` begins: on stage 0, chunk 0. In
+// dualpipe the second half of the micro-batches, from micro_batches / 2 on,
+// begins at the other end: on the last stage, chunk 1.
 //
-// Requires: CheckShape is ok, `micro_batch` is one.
+// Requires: CheckShape is ok, and 0 <= micro_batch < shape.micro_batches.
 Place FirstPlace(PipelineSchedule schedule, const PipelineShape& shape,
                  int64_t micro_batch);
 
-// Where a micro-batch goes after `place`; none at the end of the model.
-//   interleaved  The next stage; from the last one the next chunk of stage 0.
-//   zb-v         Down the stages in chunk 0, then up from the last in chunk 1.
-//   dualpipe     Down the stages in chunk 0, or up in chunk 1. It passes one
-//                chunk of each stage; all chunks together are two models.
-//   others       The next stage.
+// Returns where a micro-batch goes after `place`, or none at the end of the
+// model:
 //
-// Requires: CheckShape is ok, `place` is a place.
+//   interleaved  the next stage; after the last one, the next chunk of stage 0
+//   zb-v         down the stages in chunk 0, then up from the last in chunk 1
+//   dualpipe     down the stages in chunk 0, or up in chunk 1: it passes one
+//                chunk of each stage, and all chunks together are two models
+//   others       the next stage
+//
+// Requires: CheckShape is ok, and `place` exists in `shape`.
 std::optional<Place> NextPlace(PipelineSchedule schedule,
                                const PipelineShape& shape, Place place);
 
-// How many micro-batches one repetition of the steady state has: p for
+// Returns how many micro-batches one repetition of the steady state has: p for
 // interleaved, 2 for dualpipe (one each way), 1 for the others.
 int64_t RepetitionMicroBatches(PipelineSchedule schedule,
                                const PipelineShape& shape);
 
-// From how many micro-batches on a pipeline grows by repetitions alone. With u
-// for RepetitionMicroBatches there are for each stage lists A, X, B, Y, C such
-// that SlotsOf for SteadyFrom + n u micro-batches is, for all n >= 0,
+// Returns the number of micro-batches from which on a pipeline grows by
+// repetitions alone. With u = RepetitionMicroBatches, each stage has lists A,
+// X, B, Y, C such that SlotsOf for SteadyFrom + n u micro-batches is, for all n
+// >= 0,
 //
 //   A X ... X B            with n times X, or
 //   A X ... X B Y ... Y C  with n times X and n times Y: gpipe
 //
-// in kinds and chunks; the k-th slot of a kind and chunk is always that of the
-// k-th micro-batch there. The number of micro-batches in `shape` does not
-// matter, and CheckShape accepts the result.
+// in kinds and chunks. The k-th slot of a kind and chunk is always that of the
+// k-th micro-batch there. The result does not depend on the number of
+// micro-batches in `shape`, and CheckShape accepts it.
 int64_t SteadyFrom(PipelineSchedule schedule, const PipelineShape& shape);
 
 }  // namespace astra

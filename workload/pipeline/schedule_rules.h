@@ -1,5 +1,5 @@
-// What a pipeline schedule consists of. Each is in the file of its name;
-// registry.cc has the table.
+// The functions that make up a pipeline schedule. Each schedule is in the file
+// of its name; registry.cc has the table.
 
 #ifndef WORKLOAD_PIPELINE_SCHEDULE_RULES_H_
 #define WORKLOAD_PIPELINE_SCHEDULE_RULES_H_
@@ -14,11 +14,13 @@
 
 namespace astra {
 
-// See the functions of schedule.h, which call these with what they require.
+// Implements the functions of schedule.h for one schedule. They call these
+// functions only with arguments that meet their requirements.
 struct ScheduleRules {
   PipelineSchedule schedule;
   std::string_view name;
-  // All sizes are from 1 to kMaxPipelineSize. What is wrong, without the name.
+  // Returns what is wrong with the shape, without the name of the schedule.
+  // Requires that all sizes are from 1 to kMaxPipelineSize.
   absl::Status (*check)(const PipelineShape& shape);
   std::vector<Slot> (*slots)(const PipelineShape& shape, int64_t stage);
   Place (*first)(const PipelineShape& shape, int64_t micro_batch);
@@ -35,9 +37,9 @@ ScheduleRules ZbVRules();
 ScheduleRules DualPipeRules();
 ScheduleRules SimaiRules();
 
-// What several schedules share.
+// Functions that several schedules share.
 
-// Returns InvalidArgument: the number of WHAT is NUMBER: expected EXPECTED
+// Returns InvalidArgument "the number of WHAT is NUMBER: expected EXPECTED".
 absl::Status WrongNumber(std::string_view what, int64_t number,
                          std::string_view expected);
 
@@ -46,13 +48,13 @@ absl::Status CheckChunks(const PipelineShape& shape, int64_t chunks);
 absl::Status CheckOneChunk(const PipelineShape& shape);
 absl::Status CheckTwoChunks(const PipelineShape& shape);
 
-// Stage 0, chunk 0.
+// Returns stage 0, chunk 0.
 Place FirstStage(const PipelineShape& shape, int64_t micro_batch);
 
-// The next stage, in the same chunk; none after the last.
+// Returns the next stage, in the same chunk; none after the last stage.
 std::optional<Place> NextStage(const PipelineShape& shape, Place place);
 
-// 1, whatever the shape.
+// Returns 1 for every shape.
 int64_t OneMicroBatch(const PipelineShape& shape);
 
 }  // namespace astra

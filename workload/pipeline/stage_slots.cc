@@ -13,7 +13,8 @@ void StageSlots::Forward(int64_t chunk) {
   Add(SlotKind::kForward, chunk, done_[static_cast<size_t>(chunk)].forward++);
 }
 
-// Is both gradients, so that no weight gradient may be left over from before.
+// Adds both gradients as one slot. No earlier weight gradient may be
+// outstanding.
 void StageSlots::Backward(int64_t chunk) {
   Done& done = done_[static_cast<size_t>(chunk)];
   ASTRA_CHECK(done.input_gradient == done.weight_gradient, "chunk {}", chunk);

@@ -1,4 +1,4 @@
-// The slots of one stage as a schedule lists them.
+// Builds the slots of one stage in the order in which a schedule lists them.
 
 #ifndef WORKLOAD_PIPELINE_STAGE_SLOTS_H_
 #define WORKLOAD_PIPELINE_STAGE_SLOTS_H_
@@ -11,20 +11,20 @@
 
 namespace astra {
 
-// Numbers the micro-batches: each slot is of the first one for which that has
-// not been done in its chunk.
+// Numbers the micro-batches: each new slot gets the first micro-batch for which
+// its kind of work has not been done in its chunk.
 class StageSlots {
  public:
-  // The micro-batches of chunk c are `micro_batches` many from first[c] on.
+  // Chunk c runs `micro_batches` micro-batches, from first[c] on.
   StageSlots(std::vector<int64_t> first, int64_t micro_batches);
 
-  // Those without any effect once all micro-batches of the chunk are done.
+  // These have no effect once all micro-batches of the chunk are done.
   void Forward(int64_t chunk);
   void Backward(int64_t chunk);
   void InputGradient(int64_t chunk);
   void WeightGradient(int64_t chunk);
 
-  // The slots so far, which are no longer here.
+  // Returns the slots so far and removes them from this object.
   std::vector<Slot> Take() { return std::move(slots_); }
 
  private:

@@ -1,10 +1,10 @@
 // ZB-H1: 1F1B with the backward in two halves. The gradient of the input, for
-// which the stage before waits, goes first; stage s runs that of the weights s
-// micro-batches later, so that the end of an iteration, when gradients only go
-// back, is filled. Each stage then holds up to p activations, as the first one
-// does in 1F1B; p - s of them until their input gradient.
+// which the previous stage waits, goes first. Stage s runs the gradient of the
+// weights s micro-batches later, which fills the end of an iteration, when
+// gradients only go back. Each stage then holds up to p activations, as only
+// the first stage does in 1F1B, and p - s of these until their input gradient.
 //
-// If w is no longer than f and than b, the time is
+// If w <= f and w <= b, the time is
 //
 //   m (f + b + w) + (p - 1) (f + b - w) + max(0, p - m) w
 //

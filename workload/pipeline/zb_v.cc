@@ -1,14 +1,15 @@
-// ZB-V: a stage holds two chunks that lie as a V, the first and the last of the
-// model on stage 0, so that a stage has the gradient of its chunk 1 soon after
-// that chunk's forward. If a forward, an input gradient and a weight gradient
-// take the same time and there are 2 p - 1 micro-batches or more, no stage
-// ever waits between its first slot and its last: m micro-batches take
-// 6 m + p - 1 such times. No stage holds more than 2 p chunks of activations,
-// which is what 1F1B holds of chunks of twice the size.
+// ZB-V: a stage holds two chunks that form a V: stage 0 has the first and the
+// last chunk of the model. A stage therefore has the gradient of its chunk 1
+// soon after the forward of that chunk. If a forward, an input gradient and a
+// weight gradient take equal times and there are at least 2 p - 1
+// micro-batches, no stage waits between its first and its last slot: m
+// micro-batches take 6 m + p - 1 such times. No stage holds more than 2 p
+// chunks of activations, as many bytes as 1F1B holds in chunks of twice the
+// size.
 //
-// The order is the one for equal times. For others the authors search one by
-// measured times, which is not done here. With fewer micro-batches than 2 p - 1
-// it is the same order without those that are missing.
+// The order is the one for equal times. For other times the authors search for
+// an order with measured times; this code does not. With fewer than 2 p - 1
+// micro-batches the order is the same without the missing micro-batches.
 //
 // Source: P. Qi et al., "Zero Bubble Pipeline Parallelism", ICLR 2024, arXiv
 // 2401.10241, section 6; "Pipeline Parallelism with Controllable Memory", arXiv
@@ -30,9 +31,12 @@ void Gradients(StageSlots& slots, int64_t chunk) {
   slots.WeightGradient(chunk);
 }
 
-// Until both chunks have their first gradient: 2 (p - s) - 1 forwards of chunk
-// 0 while the first micro-batch goes down and returns, s more with those of
-// chunk 1, and p - s times all of chunk 1.
+// Adds the slots until both chunks have their first gradient:
+//
+//   - 2 (p - s) - 1 forwards of chunk 0, while the first micro-batch goes down
+//     the stages and returns;
+//   - s times a forward of chunk 1 and one of chunk 0;
+//   - p - s times all work of chunk 1.
 void FillUp(int64_t stages, int64_t stage, StageSlots& slots) {
   for (int64_t i = 0; i < 2 * (stages - stage) - 1; ++i) slots.Forward(0);
   for (int64_t i = 0; i < stage; ++i) {
@@ -45,7 +49,8 @@ void FillUp(int64_t stages, int64_t stage, StageSlots& slots) {
   }
 }
 
-// Input gradients of both chunks, of which the weight gradients fill the end.
+// Adds the last input gradients of both chunks. Their weight gradients fill the
+// end.
 void Drain(int64_t stages, int64_t stage, StageSlots& slots) {
   for (int64_t i = 0; i < stage; ++i) {
     slots.InputGradient(0);
@@ -62,7 +67,7 @@ std::vector<Slot> Slots(const PipelineShape& shape, int64_t stage) {
   const int64_t planned = std::max(shape.micro_batches, SteadyFrom(shape));
   StageSlots slots({0, 0}, shape.micro_batches);
   FillUp(shape.stages, stage, slots);
-  // The forwards of chunk 0 are over before those of chunk 1.
+  // The forwards of chunk 0 end before those of chunk 1.
   int64_t forwards_left = planned - (2 * shape.stages - 1 - stage);
   for (int64_t i = 0; i < planned - shape.stages; ++i) {
     if (forwards_left-- > 0) slots.Forward(0);

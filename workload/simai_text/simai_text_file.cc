@@ -21,6 +21,7 @@
 #include "fmt/core.h"
 #include "fmt/ranges.h"
 #include "workload/parallel_plan.h"
+#include "workload/simai_text/communication_name.h"
 
 namespace astra {
 namespace {
@@ -45,58 +46,6 @@ constexpr std::string_view kOtherPolicies[] = {
     "MICRO",
     "MODEL",
 };
-
-struct TypeName {
-  std::string_view text;
-  CollectiveKind kind;
-};
-constexpr TypeName kTypes[] = {
-    {"ALLREDUCE", CollectiveKind::kAllReduce},
-    {"ALLGATHER", CollectiveKind::kAllGather},
-    {"REDUCESCATTER", CollectiveKind::kReduceScatter},
-    {"ALLTOALL", CollectiveKind::kAllToAll},
-};
-constexpr std::string_view kNoType = "NONE";
-
-// What may follow the type. Without one, weight gradients are over DP and the
-// other phases over TP.
-struct GroupSuffix {
-  std::string_view text;
-  ParallelDimension dimension;
-};
-constexpr GroupSuffix kSuffixes[] = {
-    {"_EP", ParallelDimension::kExpert},
-    {"_DP_EP", ParallelDimension::kDataExpert},
-};
-
-ParallelDimension DefaultDimension(Phase phase) {
-  return phase == Phase::kWeightGradient ? ParallelDimension::kData
-                                         : ParallelDimension::kTensor;
-}
-
-std::vector<std::string> AllTypeNames() {
-  std::vector<std::string> names = {std::string(kNoType)};
-  for (const TypeName& type : kTypes) {
-    names.emplace_back(type.text);
-    for (const GroupSuffix& suffix : kSuffixes) {
-      names.push_back(fmt::format("{}{}", type.text, suffix.text));
-    }
-  }
-  return names;
-}
-
-// "ALLREDUCE_EP" in a phase; none if it is no type.
-std::optional<Communication> FindType(std::string_view text, Phase phase) {
-  for (const TypeName& type : kTypes) {
-    if (text.substr(0, type.text.size()) != type.text) continue;
-    const std::string_view rest = text.substr(type.text.size());
-    if (rest.empty()) return {{type.kind, DefaultDimension(phase), Bytes(0)}};
-    for (const GroupSuffix& suffix : kSuffixes) {
-      if (rest == suffix.text) return {{type.kind, suffix.dimension, Bytes(0)}};
-    }
-  }
-  return std::nullopt;
-}
 
 class Parser {
  public:
@@ -394,13 +343,13 @@ class Parser {
     ASTRA_ASSIGN_OR_RETURN(
         const int64_t bytes,
         Integer("the size in bytes", columns[2], 0, kMaxBytes));
-    if (columns[1].text == kNoType) {
+    if (columns[1].text == kNoCommunication) {
       if (bytes != 0) Note(columns[2], "a size beside NONE has no effect");
       return absl::OkStatus();
     }
-    result.communication = FindType(columns[1].text, phase);
+    result.communication = FindCommunication(columns[1].text, phase);
     if (!result.communication) {
-      const std::vector<std::string> names = AllTypeNames();
+      const std::vector<std::string> names = CommunicationNames();
       const std::vector<std::string_view> known(names.begin(), names.end());
       return reader_.Error(
           columns[1], UnknownName("communication", columns[1].text, known));
@@ -435,18 +384,6 @@ class Parser {
 std::string FormatLayers(absl::Span<const uint32_t> layers) {
   std::string text = fmt::format("{}", layers.size());
   for (const uint32_t layer : layers) text += fmt::format(" {}", layer);
-  return text;
-}
-
-std::string FormatType(const Communication& communication, Phase phase) {
-  std::string text;
-  for (const TypeName& type : kTypes) {
-    if (type.kind == communication.kind) text = type.text;
-  }
-  if (communication.dimension == DefaultDimension(phase)) return text;
-  for (const GroupSuffix& suffix : kSuffixes) {
-    if (suffix.dimension == communication.dimension) text += suffix.text;
-  }
   return text;
 }
 
@@ -492,8 +429,8 @@ std::string FormatSimaiText(const SimaiText& simai) {
     for (const Phase phase : kPhases) {
       const auto& [compute, communication] = layer.phase(phase);
       AppendFormat(&text, "\t{}\t{}\t{}", compute.count() / kPsPerNs,
-                   communication ? FormatType(*communication, phase)
-                                 : std::string(kNoType),
+                   communication ? NameOf(*communication, phase)
+                                 : std::string(kNoCommunication),
                    communication ? communication->bytes.count() : 0);
     }
     AppendFormat(&text, "\t{}\n", layer.update.count() / kPsPerNs);

@@ -15,7 +15,7 @@
 namespace astra {
 namespace {
 
-// posix_spawnp() with signals as in a new shell; returns its error.
+// Calls posix_spawnp() with signals as in a new shell and returns its error.
 int Spawn(std::vector<std::string>& words, std::string_view hidden, int out,
           int error, pid_t* pid) {
   std::vector<char*> arguments;
@@ -70,7 +70,8 @@ std::vector<char*> EnvironmentWithout(std::string_view hidden) {
 
 absl::StatusOr<CapturedCommand> CapturedCommand::Start(
     std::vector<std::string> words, std::string_view hidden) {
-  // Files in memory: unlike a pipe, nobody needs to empty them meanwhile.
+  // Memory files never fill up, so nobody has to read them while the program
+  // runs.
   CapturedCommand command(memfd_create("stdout", MFD_CLOEXEC),
                           memfd_create("stderr", MFD_CLOEXEC));
   const int failure =

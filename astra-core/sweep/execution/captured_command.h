@@ -1,4 +1,4 @@
-// A program that is run for what it prints.
+// Runs a program and captures what it prints.
 
 #ifndef ASTRA_CORE_SWEEP_EXECUTION_CAPTURED_COMMAND_H_
 #define ASTRA_CORE_SWEEP_EXECUTION_CAPTURED_COMMAND_H_
@@ -17,38 +17,41 @@
 namespace astra {
 
 struct CommandResult {
-  int exit_code = 0;  // 128 + signal as in shells.
-  std::string out;    // What it printed to stdout
-  std::string error;  // and to stderr.
+  int exit_code = 0;  // Exit code, or 128 + the signal number, as in shells.
+  std::string out;    // Text that the program printed to stdout.
+  std::string error;  // Text that the program printed to stderr.
 };
 
-// The environment of this process, for exec(), without the variables whose
-// names begin with `hidden`, if that is not empty.
+// Returns the environment of this process for exec(), without the variables
+// whose names begin with `hidden`. An empty `hidden` hides no variable.
 std::vector<char*> EnvironmentWithout(std::string_view hidden);
 
-// Not through a shell: words are what the program gets. Its stdin is empty, and
-// Ctrl-C does not reach it.
+// A running program whose output is captured. No shell interprets the words:
+// the program receives them as they are. Its stdin is empty, and Ctrl-C does
+// not reach it.
 class CapturedCommand {
  public:
-  // Starts the program words[0], one on PATH. It does not see variables of the
-  // environment whose names begin with `hidden`, if that is not empty.
+  // Starts the program words[0], looked up on PATH. The program does not see
+  // environment variables whose names begin with `hidden`, unless that is
+  // empty.
   //
   // Errors: FailedPrecondition "PROGRAM: cannot be run: reason".
   static absl::StatusOr<CapturedCommand> Start(std::vector<std::string> words,
                                                std::string_view hidden);
 
-  // What came of it, once it has ended; not to be called after that.
+  // Returns the result if the program has ended, and none while it runs. Must
+  // not be called again after it has returned a result.
   std::optional<CommandResult> Poll();
 
-  // The same, when it has ended.
+  // Waits for the program to end and returns its result.
   CommandResult Wait();
 
-  // The same, unless told to stop before.
+  // Waits for the program to end, or for a stop signal.
   //
   // Errors: Cancelled "stopped by SIGINT".
   absl::StatusOr<CommandResult> Wait(const StopSignals& signals);
 
-  // Kills what still runs.
+  // Kills the program if it still runs.
   ~CapturedCommand();
   CapturedCommand(CapturedCommand&& other) noexcept
       : pid_(std::exchange(other.pid_, 0)),
@@ -61,7 +64,7 @@ class CapturedCommand {
 
   std::optional<CommandResult> Reap(int flags);
 
-  pid_t pid_ = 0;  // 0 where nothing runs.
+  pid_t pid_ = 0;  // Process id of the program; 0 when nothing runs.
   int out_;
   int error_;
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 
-// The number that a file holds; kUnlimited where it holds none ("max"), or
+// Returns the number in a file; kUnlimited where the file holds none ("max") or
 // does not exist.
 int64_t NumberIn(const std::string& path) {
   int64_t number = 0;
@@ -32,8 +32,8 @@ int64_t Available() {
   return kUnlimited;
 }
 
-// The folder of this process's control group: the path on the line that begins
-// with `prefix`, as "0::" (v2).
+// Returns the folder of this process's control group: what follows `marker`,
+// such as "0::" (v2), in its line of /proc/self/cgroup.
 std::string ControlGroup(std::string_view marker) {
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -43,7 +43,7 @@ std::string ControlGroup(std::string_view marker) {
   return "";
 }
 
-// What limit and use in one folder leave.
+// Returns how many bytes the limit in `folder` leaves beyond the use.
 int64_t Left(const std::string& folder, std::string_view limit,
              std::string_view use) {
   const int64_t most = NumberIn(folder + std::string(limit));
@@ -52,7 +52,8 @@ int64_t Left(const std::string& folder, std::string_view limit,
   return used == kUnlimited ? most : std::max<int64_t>(0, most - used);
 }
 
-// What the limit on the address space of this process (ulimit -v) leaves.
+// Returns how many bytes the address-space limit (ulimit -v) leaves this
+// process.
 int64_t LeftOfAddressSpace() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {

@@ -1,4 +1,4 @@
-// How much memory processes may still take here.
+// Measures how much memory processes may still take on this host.
 
 #ifndef ASTRA_CORE_SWEEP_EXECUTION_FREE_MEMORY_H_
 #define ASTRA_CORE_SWEEP_EXECUTION_FREE_MEMORY_H_
@@ -7,9 +7,9 @@
 
 namespace astra {
 
-// Nine tenths of what Linux says is available, or of what the control group
-// or the limit on the address space (ulimit -v) still allows, if that is less
-// (as in a container, or a job of Slurm's).
+// Returns nine tenths of the bytes that Linux reports as available. Where the
+// control group or the address-space limit (ulimit -v) leaves less, as in a
+// container or a Slurm job, that smaller number counts instead.
 //
 // Source: Linux, proc(5) MemAvailable; cgroup v2 memory.max, v1
 // memory.limit_in_bytes; getrlimit(2) RLIMIT_AS.

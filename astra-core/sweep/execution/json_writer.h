@@ -1,4 +1,4 @@
-// Writes JSON value by value, as the files and lines of a sweep hold it.
+// Writes JSON value by value, for the files and output lines of a sweep.
 //
 //   JsonWriter json;
 //   json.BeginObject().Field("event", "point").Field("tp", int64_t{8});
@@ -6,9 +6,9 @@
 //   json.EndObject();
 //   json.text();  // {"event":"point","tp":8,"reasons":["a","b"]}
 //
-// Bytes of a text that are no UTF-8 become U+FFFD; a number that is infinite or
-// not a number becomes null. Sources that include this header compile in a
-// third of the time of those that include nlohmann/json.hpp.
+// Bytes that are not valid UTF-8 become U+FFFD; an infinite number or a NaN
+// becomes null. Sources that include this header compile in a third of the time
+// that nlohmann/json.hpp takes.
 
 #ifndef ASTRA_CORE_SWEEP_EXECUTION_JSON_WRITER_H_
 #define ASTRA_CORE_SWEEP_EXECUTION_JSON_WRITER_H_
@@ -22,7 +22,7 @@
 
 namespace astra {
 
-// Which characters a text may hold as they are.
+// Which characters a text may hold without an escape.
 enum class JsonCharacters : uint8_t { kUtf8, kAscii };
 
 class JsonWriter {
@@ -35,7 +35,7 @@ class JsonWriter {
   JsonWriter& BeginArray() { return Begin('['); }
   JsonWriter& EndArray() { return End(']'); }
 
-  // The name of the value that follows.
+  // Writes the name of the next value.
   JsonWriter& Key(std::string_view name);
 
   JsonWriter& Text(std::string_view value);
@@ -43,7 +43,7 @@ class JsonWriter {
   JsonWriter& Number(double value);
   JsonWriter& Null();
 
-  // An array of texts.
+  // Writes an array of texts.
   JsonWriter& Texts(absl::Span<const std::string> values);
 
   JsonWriter& Field(std::string_view name, std::string_view value) {
@@ -57,23 +57,24 @@ class JsonWriter {
   }
   JsonWriter& Flag(std::string_view name, bool value);
 
-  // All that was written.
+  // Returns everything that was written so far.
   const std::string& text() const { return text_; }
 
  private:
   JsonWriter& Begin(char bracket);
   JsonWriter& End(char bracket);
-  void Separate();  // A comma before every value of a list but the first.
+  // Writes a comma before every value of a list except the first.
+  void Separate();
 
   JsonCharacters characters_;
   std::string text_;
 };
 
-// `text` in quotes.
+// Returns `text` as a JSON string, in quotes and escaped.
 std::string JsonQuoted(std::string_view text,
                        JsonCharacters characters = JsonCharacters::kUtf8);
 
-// `text` with U+FFFD for every byte that is no UTF-8.
+// Returns `text` with every byte that is not valid UTF-8 replaced by U+FFFD.
 std::string ValidUtf8(std::string_view text);
 
 }  // namespace astra

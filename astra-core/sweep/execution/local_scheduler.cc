@@ -73,8 +73,9 @@ class LocalRun {
     while (!waiting_.empty() && HasRoom()) {
       const PreparedPoint& point = *waiting_.front();
       waiting_.pop_front();
-      // Another process may have run it meanwhile, by --point.
-      std::string fault;  // The point runs again, which writes a new record.
+      // Another process may have run the point meanwhile, by --point.
+      // Ignored: the point runs again and writes a new record.
+      std::string fault;
       const std::optional<PointRecord> record =
           ReadPointRecord(run_.folder, point.key(), &fault);
       ASTRA_RETURN_IF_ERROR(record ? events_.on_record(*record) : Start(point));
@@ -94,7 +95,8 @@ class LocalRun {
     return absl::OkStatus();
   }
 
-  // Until something may have to be done though no process has ended.
+  // Returns how long to wait for a process before a timeout or an update is
+  // due.
   std::chrono::milliseconds TimeToWait() const {
     std::chrono::milliseconds wait(200);
     if (!options_.timeout) return wait;
@@ -116,7 +118,7 @@ class LocalRun {
     }
   }
 
-  // Takes note of the processes that have ended.
+  // Handles all processes that have ended.
   absl::Status Reap() {
     for (auto process = running_.begin(); process != running_.end();) {
       int wait_status = 0;
@@ -138,14 +140,15 @@ class LocalRun {
         ++process;
         continue;
       }
-      process = running_.erase(process);  // It is no more.
+      process = running_.erase(process);  // The process has ended.
       ASTRA_RETURN_IF_ERROR(record.status());
       ASTRA_RETURN_IF_ERROR(events_.on_record(**record));
     }
     return absl::OkStatus();
   }
 
-  // The kernel kills so where memory runs out; alone, it may be enough.
+  // The kernel kills processes this way when memory runs out. Memory may
+  // suffice for the point when it runs alone.
   bool RanOutOfMemory(const PointProcess& process, int wait_status) const {
     return WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL &&
            !process.was_told_to_end() && running_.size() > 1;
@@ -157,10 +160,12 @@ class LocalRun {
   const int64_t jobs_;
   const int64_t memory_bytes_;
   std::deque<const PreparedPoint*> waiting_;
-  std::deque<const PreparedPoint*> alone_;  // Run at the end, one at a time.
+  // Points to run at the end, one at a time.
+  std::deque<const PreparedPoint*> alone_;
   bool is_alone_ = false;
   std::list<PointProcess> running_;
-  std::optional<int64_t> peak_bytes_;  // The largest that a process had.
+  // Largest peak memory of a process so far.
+  std::optional<int64_t> peak_bytes_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Points as processes of this machine.
+// Runs points as processes of this machine.
 
 #ifndef ASTRA_CORE_SWEEP_EXECUTION_LOCAL_SCHEDULER_H_
 #define ASTRA_CORE_SWEEP_EXECUTION_LOCAL_SCHEDULER_H_
@@ -8,14 +8,15 @@
 
 namespace astra {
 
-// Runs the points in their order, as many at once as LocalOptions allows: as
-// many as cores, and only so many that their memory fits, each taken for the
-// largest that was seen (or, before one has ended, for kFirstMemoryBytes). One
-// point always runs. A point that the kernel killed (SIGKILL, as where memory
-// runs out) while others ran is run once more, alone.
+// Runs the points in their order, at most LocalOptions::jobs at once (one for
+// each core by default), and only as many as fit into memory together. Each
+// point is assumed to need as much as the largest point that has ended, or
+// kFirstMemoryBytes before any has ended. At least one point always runs. A
+// point that was killed by SIGKILL while others ran, as the kernel does when
+// memory runs out, is run once more, alone.
 //
-// Errors: Cancelled "stopped by SIGINT" or SIGTERM, once all are killed; those
-// of the events.
+// Errors: Cancelled "stopped by SIGINT" or SIGTERM, after all points have been
+// killed; the errors of the events.
 absl::Status RunLocally(const SweepRun& run, const SchedulerOptions& options,
                         const SweepEvents& events);
 

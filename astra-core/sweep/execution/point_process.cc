@@ -27,10 +27,10 @@
 namespace astra {
 namespace {
 
-constexpr int kBadInput = 2;  // The exit code of the programs for it.
+constexpr int kBadInput = 2;  // Exit code of the programs for bad input.
 
-// Variables that simai_simulator reads are hidden from it: only the sweep file
-// says what a point is.
+// Prefix of the environment variables of simai_simulator, which are hidden from
+// it: only the sweep file defines a point.
 constexpr std::string_view kSimaiPrefix = "AS_";
 
 bool IsRun(const PointStep& step) {
@@ -41,14 +41,14 @@ std::string LogFile(const SweepRun& run, const PreparedPoint& point) {
   return run.folder.PointFolder(point.key()) + "/log.txt";
 }
 
-// What the child does between fork() and its program, with async-signal-safe
-// calls only: stdin is empty, stdout and stderr are `log`, all signals are as
+// Turns the child into the program after fork(), using only async-signal-safe
+// calls. Its stdin is empty, stdout and stderr go to `log`, all signals are as
 // in a new shell, and it dies with its parent.
 [[noreturn]] void BecomeProgram(const char* program, char* const* arguments,
                                 char* const* environment, const char* folder,
                                 int log, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // It died before that.
+  if (getppid() != parent) _exit(127);  // The parent died before prctl().
   setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
@@ -66,7 +66,7 @@ std::string LogFile(const SweepRun& run, const PreparedPoint& point) {
                                                                        : 126);
 }
 
-// Starts `words` in `folder`, with what they print at the end of `log`.
+// Starts `words` in `folder` and appends the program's output to `log`.
 absl::StatusOr<pid_t> Spawn(const std::string& program,
                             std::vector<std::string> words,
                             const std::string& folder, const std::string& log) {
@@ -93,14 +93,15 @@ absl::StatusOr<pid_t> Spawn(const std::string& program,
   const int error = errno;
   close(file);
   if (child > 0) {
-    setpgid(child, child);  // The child does so too: whoever is first.
+    // Parent and child both call this; either may be first.
+    setpgid(child, child);
     return child;
   }
   return absl::InternalError(
       fmt::format("{}: cannot be started: {}", program, std::strerror(error)));
 }
 
-// What a program said last: the text of its error, else its last line.
+// Returns the text of the last error in the log, or else its last line.
 std::string LastWords(const std::string& log) {
   const absl::StatusOr<std::string> text = ReadFile(log);
   if (!text.ok()) return "";
@@ -110,9 +111,11 @@ std::string LastWords(const std::string& log) {
     const size_t end = rest.find_last_not_of('\n');
     if (end == rest.npos) break;
     rest = rest.substr(0, end + 1);
-    const size_t begin = rest.rfind('\n') + 1;  // 0 where there is none.
+    // 0 where there is no line before.
+    const size_t begin = rest.rfind('\n') + 1;
     const std::string_view line = rest.substr(begin);
-    if (line.substr(0, 2) == "$ ") break;  // The step's own command.
+    // The line that names the step's own command.
+    if (line.substr(0, 2) == "$ ") break;
     if (const size_t at = line.find(": error: "); at != line.npos) {
       return std::string(line.substr(at + 9));
     }
@@ -138,7 +141,7 @@ double Seconds(const timeval& time) {
 }
 
 void Remove(const std::string& path) {
-  std::error_code ignored;  // It may not be there.
+  std::error_code ignored;  // The file may not exist.
   std::filesystem::remove(path, ignored);
 }
 
@@ -187,7 +190,7 @@ absl::StatusOr<PointProcess> PointProcess::Start(const SweepRun& run,
 }
 
 absl::Status PointProcess::StartNextStep() {
-  // An input has its name only once it is whole.
+  // An input file gets its final name only once it is complete.
   const auto is_made = [&](const PointStep& step) {
     std::error_code error;
     return !IsRun(step) &&

@@ -1,4 +1,4 @@
-// A point that runs: its steps one after the other, each a process.
+// Runs one point of a sweep: its steps one after another, each as a process.
 
 #ifndef ASTRA_CORE_SWEEP_EXECUTION_POINT_PROCESS_H_
 #define ASTRA_CORE_SWEEP_EXECUTION_POINT_PROCESS_H_
@@ -19,36 +19,38 @@
 
 namespace astra {
 
-// Steps that make an input are left out where the file is there already. What
-// the programs print goes to points/KEY/log.txt, which also says what result
-// files were removed as too large. The processes are killed with
-// the one that started them, and never hold its terminal.
+// A point that is running. A step that makes an input file is skipped where the
+// file exists. The output of the programs goes to points/KEY/log.txt, which
+// also names the result files that were removed because they are too large. The
+// processes die with the process that started them and never hold its terminal.
 class PointProcess {
  public:
-  // Starts the first step. `run` and `point` must outlive it.
+  // Starts the first step. `run` and `point` must outlive the returned object.
   //
-  // Errors: PermissionDenied or Internal where files or processes cannot be
-  // made.
+  // Errors: PermissionDenied or Internal if files or processes cannot be
+  // created.
   static absl::StatusOr<PointProcess> Start(const SweepRun& run,
                                             const PreparedPoint& point);
 
-  // The step that runs now.
+  // Process id of the step that runs now.
   pid_t pid() const { return pid_; }
   const PreparedPoint& point() const { return *point_; }
   std::chrono::steady_clock::time_point begin() const { return begin_; }
 
-  // Ends the step that runs now, for `reason`, which the record then gives.
+  // Ends the step that runs now. The record of the point will give `reason`.
   void Kill(std::string reason);
 
-  // To be called once wait4() has said that pid() ended. Starts the next step,
-  // or returns what came of the point, which is then on disk.
+  // Must be called once wait4() has reported that pid() ended. Starts the next
+  // step and returns none, or returns the record of the point, which is then on
+  // disk.
   absl::StatusOr<std::optional<PointRecord>> Ended(int wait_status,
                                                    const rusage& usage);
 
-  // Whether Kill() was called.
+  // Returns whether Kill() was called.
   bool was_told_to_end() const { return !kill_reason_.empty(); }
 
-  // Gives up: kills what runs, waits for its end and records nothing.
+  // Gives up the point: kills its process, waits for the end and records
+  // nothing.
   void Abandon();
 
  private:
@@ -62,7 +64,7 @@ class PointProcess {
 
   const SweepRun* run_;
   const PreparedPoint* point_;
-  size_t step_ = 0;  // The next to start.
+  size_t step_ = 0;  // Index of the next step to start.
   pid_t pid_ = 0;
   std::chrono::steady_clock::time_point begin_ =
       std::chrono::steady_clock::now();
@@ -70,8 +72,8 @@ class PointProcess {
   PointCost cost_;
 };
 
-// The words of the command line of a step, with its outputs and the files of
-// the steps before it.
+// Returns the command line of a step as words, including the options that name
+// its output and the files that earlier steps wrote.
 std::vector<std::string> StepCommand(const SweepRun& run,
                                      const PreparedPoint& point, size_t step);
 

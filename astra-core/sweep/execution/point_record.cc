@@ -18,8 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The fields of a JSON object. The first error sticks; after it, what is read
-// is empty.
+// The fields of a JSON object. After the first error, all values read are
+// empty.
 class Fields {
  public:
   Fields(std::string_view file, const Json& object)
@@ -39,7 +39,7 @@ class Fields {
     return false;
   }
 
-  // At least 0.
+  // Reads a number of at least 0.
   double Number(const char* name) {
     const Json& field = Find(name);
     if (field.is_number() && field.get<double>() >= 0) {
@@ -51,7 +51,7 @@ class Fields {
 
   int64_t Integer(const char* name, int64_t min, int64_t max) {
     const Json& field = Find(name);
-    // Unsigned are those of at least 0.
+    // The parser stores whole numbers of at least 0 as unsigned.
     const bool fits = field.is_number_unsigned()
                           ? field.get<uint64_t>() <= static_cast<uint64_t>(max)
                           : field.is_number_integer();
@@ -176,7 +176,7 @@ std::string FormatPointRecord(const PointRecord& record) {
     if (std::isfinite(metric.value))
       json["metrics"][metric.name] = metric.value;
   }
-  // A path or a reason need not be UTF-8.
+  // Paths and reasons may contain bytes that are not UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -192,7 +192,7 @@ absl::StatusOr<PointRecord> ParsePointRecord(std::string_view file,
   PointRecord record;
   record.key = fields.Text("key");
   record.finished = fields.Flag("finished");
-  // Records of before there was one have none.
+  // Older records have no field "illegal".
   record.illegal = json.contains("illegal") && fields.Flag("illegal");
   record.exit_code = static_cast<int>(
       fields.Integer("exit_code", 0, std::numeric_limits<int>::max()));

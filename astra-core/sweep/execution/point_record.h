@@ -1,5 +1,5 @@
-// What came of running a point: points/KEY/record.json, written at once and
-// last, so that a run that has one is over.
+// The outcome of running a point. It is stored in points/KEY/record.json, which
+// is written atomically and last: a run that has a record is over.
 
 #ifndef ASTRA_CORE_SWEEP_EXECUTION_POINT_RECORD_H_
 #define ASTRA_CORE_SWEEP_EXECUTION_POINT_RECORD_H_
@@ -16,31 +16,35 @@
 
 namespace astra {
 
-// A result of a run as one number: "iteration_ms", "mfu".
+// One number among the results of a run, such as "iteration_ms" or "mfu".
 struct Metric {
   std::string name;
   double value;
 };
 
-// What the run took, which differs from run to run.
+// Resources that a run took. They differ from run to run.
 struct PointCost {
   double wall_s = 0;
   double cpu_s = 0;
-  double peak_memory_mib = 0;  // Of the largest of its processes.
+  // Peak memory of the largest of the run's processes.
+  double peak_memory_mib = 0;
   std::string host;
-  std::string ended;  // "2026-01-31T12:00:00Z".
+  std::string ended;  // End of the run in UTC, such as "2026-01-31T12:00:00Z".
   int64_t attempts = 1;
 };
 
 struct PointRecord {
   std::string key;
-  bool finished = false;  // Else it failed, or is illegal.
-  bool illegal = false;   // A program refused its layout; `reason` is the rule.
-  int exit_code = 0;      // Of the step that failed; 128 + signal as in shells.
-  std::string reason;     // One line, empty where it finished.
-  std::string version;    // Of the program that ran.
-  // As typed into a shell: to the folder that paths are relative to, then a
-  // step each.
+  // False where the run failed or its layout is illegal.
+  bool finished = false;
+  // A program refused the layout; `reason` names the rule.
+  bool illegal = false;
+  // Exit code of the failed step; 128 + signal as in shells.
+  int exit_code = 0;
+  std::string reason;   // One line that says why; empty where the run finished.
+  std::string version;  // Version of the program that ran.
+  // Commands as typed into a shell: first a change to the folder that relative
+  // paths start from, then one command for each step.
   std::vector<std::string> commands;
   std::vector<PointInput> inputs;
   std::vector<Metric> metrics;  // In the order of the result file.
@@ -49,14 +53,15 @@ struct PointRecord {
 
 std::string FormatPointRecord(const PointRecord& record);
 
-// Errors: InvalidArgument "FILE: ..." for what is no record of `key`.
+// Errors: InvalidArgument "FILE: ..." if the text is not a record of `key`.
 absl::StatusOr<PointRecord> ParsePointRecord(std::string_view file,
                                              std::string_view contents,
                                              std::string_view key);
 
-// The record of a run, if it is over. A record that cannot be read, or is not
-// as ParsePointRecord() expects it, is none: its point has not run. `fault`
-// then says what is wrong in one line that names the file; else it is empty.
+// Reads the record of a run that is over. Returns none where the record is
+// missing, cannot be read or is refused by ParsePointRecord(); the point then
+// counts as not run. `fault` becomes one line that names the file and what is
+// wrong with the record, or empty where nothing is.
 std::optional<PointRecord> ReadPointRecord(const SweepFolder& folder,
                                            std::string_view key,
                                            std::string* fault);

@@ -22,25 +22,25 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kSections[] = {"result", "iteration", "memory",
                                      "simulated"};
 
-// What identifies something, or counts the simulator's own work.
+// Numbers that identify something or count the simulator's own work.
 constexpr std::string_view kNoMetrics[] = {
-    "reported_rank",  // Of the result.
+    "reported_rank",  // In the section "result".
     "rank_programs",
     "events",
     "sizes",
-    "stage",        // Of the memory.
-    "packet_hops",  // Of the simulated.
+    "stage",        // In the section "memory".
+    "packet_hops",  // In the section "simulated".
     "records_left_out",
 };
 
-// The ends of names that say in what a number is.
+// Endings of names that give the unit of a number.
 constexpr std::string_view kUnits[] = {"_ps",   "_ns",  "_us",  "_ms",
                                        "_s",    "_gib", "_mib", "_bytes",
                                        "_GBps", "_Gbps"};
 
 constexpr double kPsPerMs = 1e9;
 
-// The unit that `name` ends with, with its '_'; empty if there is none.
+// Returns the unit that ends `name`, including its '_'; empty if there is none.
 std::string_view UnitOf(std::string_view name) {
   for (const std::string_view unit : kUnits) {
     if (name.size() > unit.size() &&
@@ -53,14 +53,14 @@ std::string_view UnitOf(std::string_view name) {
 
 class MetricList {
  public:
-  // Of metrics of one name, the first stays.
+  // Adds a metric unless one of the same name exists.
   void Add(std::string name, double value) {
     if (!names_.insert(name).second) return;
     metrics_.push_back({std::move(name), value});
   }
 
-  // Adds the numbers in `object`, and in the objects in it. `prefix` is of
-  // their names, `unit` of those that have none.
+  // Adds all numbers in `object` and in its nested objects. `prefix` precedes
+  // their names; `unit` applies to names without a unit.
   void AddAll(const Json& object, const std::string& prefix,
               std::string_view unit, int depth) {
     for (const auto& [key, value] : object.items()) {
@@ -81,7 +81,7 @@ class MetricList {
   std::vector<Metric> Take() && { return std::move(metrics_); }
 
  private:
-  // The programs write two levels.
+  // Result files nest two levels deep, so this is ample.
   static constexpr int kMaxDepth = 8;
 
   void AddNumber(const std::string& prefix, const std::string& key,
@@ -128,7 +128,7 @@ absl::Status AddRunJson(std::string_view file, std::string_view contents,
   return absl::OkStatus();
 }
 
-// The last row, that of the largest size.
+// Adds the metrics of the last row, which has the largest size.
 absl::Status AddCollectiveCsv(std::string_view file, std::string_view contents,
                               MetricList& metrics) {
   constexpr std::string_view kColumns[] = {"bytes", "time_us", "algbw_GBps",

@@ -1,5 +1,6 @@
-// Who runs the points of a sweep: processes of this machine, or the tasks of a
-// cluster's scheduler. A new one is a file and a line in schedulers.cc.
+// Runs the points of a sweep, as processes of this machine or as tasks of a
+// cluster's scheduler. To add a scheduler, write a file and add a line to
+// schedulers.cc.
 
 #ifndef ASTRA_CORE_SWEEP_EXECUTION_SCHEDULER_H_
 #define ASTRA_CORE_SWEEP_EXECUTION_SCHEDULER_H_
@@ -21,53 +22,58 @@
 namespace astra {
 
 struct LocalOptions {
-  int64_t jobs = 0;          // Points at once; 0: one for each core.
-  int64_t memory_bytes = 0;  // For all at once; 0: most of what is free.
+  int64_t jobs = 0;  // Most points that run at once; 0: one for each core.
+  // Memory for all running points; 0: most of what is free.
+  int64_t memory_bytes = 0;
 };
 
 struct SlurmOptions {
-  std::string partition;  // Each of these empty: the cluster's default.
+  std::string partition;  // Partition; empty: the cluster's default, as below.
   std::string account;
-  std::string time;      // Of a task, as sbatch takes it: "01:00:00".
-  std::string memory;    // Of a task, as sbatch takes it: "4G".
-  std::string sbatch;    // More of sbatch's options, separated by spaces.
-  int64_t throttle = 0;  // Tasks at once; 0: as many as Slurm gives.
-  int64_t points_per_task = 0;  // 0: few enough tasks for one job array.
-  bool wait = true;             // Until all tasks are over.
+  std::string time;    // Time limit of a task, as sbatch reads it: "01:00:00".
+  std::string memory;  // Memory of a task, as sbatch reads it: "4G".
+  std::string sbatch;  // Further options of sbatch, separated by spaces.
+  // Most tasks that run at once; 0: as many as Slurm gives.
+  int64_t throttle = 0;
+  // 0: as many as make the tasks fit into one job array.
+  int64_t points_per_task = 0;
+  bool wait = true;  // Whether to wait until all tasks are over.
 };
 
 struct SchedulerOptions {
   LocalOptions local;
   SlurmOptions slurm;
-  std::optional<std::chrono::milliseconds> timeout;  // Of a point.
+  std::optional<std::chrono::milliseconds> timeout;  // Time limit of a point.
 };
 
-// What is to be run.
+// The points to run, and what all of them have in common.
 struct SweepRun {
   const SweepFolder& folder;
-  std::string name;            // Of the sweep.
-  std::string sweep_text;      // The sweep file,
-  std::string origin;          // what its relative paths are relative to,
-  std::string program_folder;  // and where the programs are.
-  std::string sweep_program;   // simai_sweep itself.
-  std::string version;         // Of the programs.
-  int64_t keep_bytes;          // Larger result files are removed.
-  absl::Span<const PreparedPoint* const> points;  // Each key once.
+  std::string name;            // Name of the sweep.
+  std::string sweep_text;      // Contents of the sweep file.
+  std::string origin;          // Folder that its relative paths start from.
+  std::string program_folder;  // Folder that holds the programs.
+  std::string sweep_program;   // Path of simai_sweep itself.
+  std::string version;         // Version of the programs.
+  int64_t keep_bytes;          // Result files larger than this are removed.
+  // Points to run; no two have the same key.
+  absl::Span<const PreparedPoint* const> points;
 };
 
-// What whoever asked hears of it.
+// Callbacks through which a scheduler reports its progress.
 struct SweepEvents {
-  // A point is over.
+  // Called when a point is over.
   std::function<absl::Status(const PointRecord&)> on_record;
-  // At most a few times a second: so many run just now, of those that were
-  // started and are not over.
+  // Called at most a few times a second with the number of points that run now,
+  // among those that were started and are not over.
   std::function<void(int64_t running)> on_running;
-  // Once, with what a person may want to know, in one line.
+  // Called with a line of information for a person.
   std::function<void(std::string_view)> on_note;
 };
 
-// Runs all points, or until told to stop by SIGINT or SIGTERM: then Cancelled
-// "stopped by SIGINT", with what ran killed. A point that fails is no error.
+// Runs all points. SIGINT and SIGTERM end the run early with Cancelled "stopped
+// by SIGINT", after the running points have been killed. A point that fails is
+// not an error.
 using Scheduler = absl::Status (*)(const SweepRun& run,
                                    const SchedulerOptions& options,
                                    const SweepEvents& events);
@@ -77,7 +83,7 @@ struct SchedulerEntry {
   Scheduler run;
 };
 
-// The schedulers known, sorted by name.
+// Returns all known schedulers, sorted by name.
 absl::Span<const SchedulerEntry> Schedulers();
 
 }  // namespace astra

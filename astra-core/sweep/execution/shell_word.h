@@ -1,4 +1,4 @@
-// Command lines as a person types them into a shell.
+// Formats command lines as a person would type them into a shell.
 
 #ifndef ASTRA_CORE_SWEEP_EXECUTION_SHELL_WORD_H_
 #define ASTRA_CORE_SWEEP_EXECUTION_SHELL_WORD_H_
@@ -9,11 +9,12 @@
 
 namespace astra {
 
-// `text` as one word: as it is where no character of it means something to a
-// shell, else in single quotes.
+// Returns `text` as one shell word: unchanged if no character is special to a
+// shell, otherwise in single quotes.
 std::string ShellWord(std::string_view text);
 
-// The words of a command with blanks between them.
+// Returns the words of a command, each as a ShellWord(), with spaces between
+// them.
 std::string ShellCommand(const std::vector<std::string>& words);
 
 }  // namespace astra

@@ -35,10 +35,11 @@ size_t PointsPerTask(size_t num_points, int64_t points_per_task) {
   return (num_points + kTasks - 1) / kTasks;
 }
 
-// Makes the first of slurm/1, slurm/2, ... that does not exist.
+// Creates the first of slurm/1, slurm/2, ... that does not exist.
 absl::StatusOr<std::string> MakeFolder(const SweepFolder& folder) {
   const std::string parent = SubmissionsFolder(folder);
-  // Such a path turns off sbatch's patterns: all tasks would share one log.
+  // A backslash in the path turns off sbatch's patterns: all tasks would share
+  // a log.
   if (parent.find('\\') != parent.npos) {
     return absl::InvalidArgumentError(fmt::format(
         "{}: Slurm takes no folder with a backslash in its name", parent));
@@ -53,7 +54,7 @@ absl::StatusOr<std::string> MakeFolder(const SweepFolder& folder) {
   }
 }
 
-// Writes what the tasks read.
+// Writes the files that the tasks read.
 absl::Status WriteFiles(const SweepRun& run, const SchedulerOptions& options,
                         const std::string& folder) {
   const std::vector<std::vector<uint32_t>> tasks =
@@ -75,14 +76,14 @@ absl::Status WriteFiles(const SweepRun& run, const SchedulerOptions& options,
                    JobScript(run, options, folder, tasks.size()));
 }
 
-// Runs sbatch.
+// Submits the array with sbatch.
 absl::StatusOr<SlurmSubmission> SubmitFolder(const SweepRun& run,
                                              const SlurmOptions& options,
                                              const std::string& folder) {
   ASTRA_ASSIGN_OR_RETURN(
       CapturedCommand sbatch,
       CapturedCommand::Start(SubmitCommand(run, options, folder), ""));
-  const StopSignals signals;  // It may wait long for a controller.
+  const StopSignals signals;  // sbatch may wait long for a controller.
   ASTRA_ASSIGN_OR_RETURN(const CommandResult result, sbatch.Wait(signals));
   if (result.exit_code != 0) {
     return absl::FailedPreconditionError(WhatItSays("sbatch", result));
@@ -91,7 +92,8 @@ absl::StatusOr<SlurmSubmission> SubmitFolder(const SweepRun& run,
   SlurmSubmission submission = {
       .folder = folder, .job = std::move(job), .warning = ""};
   if (!result.error.empty()) submission.warning = WhatItSays("sbatch", result);
-  // The array is there now, whether or not a later call will know of it.
+  // The array exists now, even if a later call cannot find it for lack of this
+  // file.
   const absl::Status status = WriteFile(folder + "/job", result.out);
   if (!status.ok()) submission.warning = std::string(status.message());
   return submission;
@@ -206,7 +208,8 @@ absl::StatusOr<SlurmSubmission> Submit(const SweepRun& run,
 
 std::vector<SlurmSubmission> ReadSubmissions(const SweepFolder& folder) {
   std::error_code error;
-  std::map<int64_t, SlurmSubmission> submissions;  // By number.
+  // By number of the submission.
+  std::map<int64_t, SlurmSubmission> submissions;
   for (std::filesystem::directory_iterator it(SubmissionsFolder(folder), error);
        !error && it != std::filesystem::directory_iterator();
        it.increment(error)) {
@@ -214,7 +217,8 @@ std::vector<SlurmSubmission> ReadSubmissions(const SweepFolder& folder) {
     const absl::StatusOr<int64_t> number =
         ParseInteger("submission", it->path().filename().string(), 1);
     const absl::StatusOr<std::string> text = ReadFile(path + "/job");
-    if (!number.ok() || !text.ok()) continue;  // Not submitted.
+    // This folder was never submitted.
+    if (!number.ok() || !text.ok()) continue;
     const absl::StatusOr<SlurmJob> job = ParseSlurmJob(*text);
     if (!job.ok()) continue;
     submissions[*number] = {.folder = path, .job = *job, .warning = ""};

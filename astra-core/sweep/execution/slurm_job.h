@@ -1,13 +1,13 @@
-// A job array of Slurm's and its files, in slurm/N of a sweep's folder:
+// A Slurm job array and its files, in the folder slurm/N of a sweep:
 //
-//   job.sh      the batch script: task K runs the points in
-//   tasks       its line K, by number, of
-//   sweep.yaml  the sweep file as it was then
-//   keys        line K: the keys of these points
-//   job         what sbatch printed, once it has
+//   job.sh      batch script; task K runs the points in line K of "tasks"
+//   tasks       line K: the numbers of the points of task K
+//   sweep.yaml  copy of the sweep file at the time of submission
+//   keys        line K: the keys of the points of task K
+//   job         what sbatch printed; missing until sbatch has printed it
 //   K.log       what task K printed
 //
-// Source: Slurm's sbatch(1), and what that of 22.05 does.
+// Source: Slurm's sbatch(1), and the behaviour of sbatch 22.05.
 
 #ifndef ASTRA_CORE_SWEEP_EXECUTION_SLURM_JOB_H_
 #define ASTRA_CORE_SWEEP_EXECUTION_SLURM_JOB_H_
@@ -25,25 +25,27 @@
 
 namespace astra {
 
-// The numbers of the points of each task: consecutive ones, of which tasks
-// have equally many but for the last, as SlurmOptions::points_per_task says or
-// so many that kMaxTasks suffice. Requires at least one point.
+// Splits the points into tasks and returns the point numbers of each task.
+// Tasks hold consecutive points and have equal sizes, except that the last may
+// be smaller. The size is `points_per_task`, or the smallest that needs at most
+// kMaxTasks tasks where that is 0. Requires at least one point.
 std::vector<std::vector<uint32_t>> TasksOf(
     absl::Span<const PreparedPoint* const> points, int64_t points_per_task);
 
 constexpr int64_t kMaxTasks = 1000;  // Slurm's default MaxArraySize is 1001.
 
-// "3,5-9", as --point reads it.
+// Returns point numbers in the form that --point reads, such as "3,5-9".
 std::string PointList(absl::Span<const uint32_t> numbers);
 
-// The batch script of the array: `folder` is that of the submission. Task K
-// runs the points in line K of its file "tasks", with what `run` says; a task
-// that is requeued leaves out those that are over.
+// Returns the batch script of the array. `folder` is the folder of the
+// submission. Task K runs the points in line K of the file "tasks" with the
+// options of `run`. A task that is requeued skips the points that are over.
 std::string JobScript(const SweepRun& run, const SchedulerOptions& options,
                       const std::string& folder, size_t num_tasks);
 
-// The command that submits it. What the user may have named is here and not in
-// the script, where sbatch could not read every name.
+// Returns the command that submits the array. Names that the user chose are
+// passed here and not in the script, because sbatch cannot read every name in a
+// script.
 std::vector<std::string> SubmitCommand(const SweepRun& run,
                                        const SlurmOptions& options,
                                        const std::string& folder);
@@ -51,26 +53,26 @@ std::vector<std::string> SubmitCommand(const SweepRun& run,
 struct SlurmSubmission {
   std::string folder;
   SlurmJob job;
-  std::string warning;  // Of sbatch, in one line; most often empty.
+  std::string warning;  // Warning of sbatch in one line; usually empty.
 };
 
-// Submits one array for run.points.
+// Submits one job array for run.points.
 //
-// Errors: FailedPrecondition where sbatch is not there or refuses, with what it
-// says; InvalidArgument for a folder whose name Slurm cannot take; those of
-// WriteFile. Nothing is left behind.
+// Errors: FailedPrecondition, with sbatch's message, where sbatch is missing or
+// refuses the array; InvalidArgument for a folder whose name Slurm cannot take;
+// the errors of WriteFile. An error leaves no files behind.
 absl::StatusOr<SlurmSubmission> Submit(const SweepRun& run,
                                        const SchedulerOptions& options);
 
-// What was submitted for `folder` so far, in that order.
+// Returns all submissions for `folder` so far, the oldest first.
 std::vector<SlurmSubmission> ReadSubmissions(const SweepFolder& folder);
 
-// The keys of the points of each task, the first task's first; none for one
-// whose files are not there.
+// Returns the keys of the points of each task, in the order of the tasks.
+// Returns no keys for a submission whose files are missing.
 std::vector<std::vector<std::string>> ReadTaskKeys(
     const SlurmSubmission& submission);
 
-// The file that task `index` writes what it prints to.
+// Returns the path of the file that holds what task `index` printed.
 std::string LogFile(const SlurmSubmission& submission, uint32_t index);
 
 }  // namespace astra

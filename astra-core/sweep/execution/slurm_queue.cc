@@ -19,7 +19,7 @@ bool IsNumber(std::string_view text) {
          text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Reads "JOB_INDEX|STATE|REASON".
+// Parses a line "JOB_INDEX|STATE|REASON".
 absl::StatusOr<SlurmTask> ParseLine(std::string_view line) {
   const std::vector<std::string_view> parts = PartsOf(line, '|');
   const std::vector<std::string_view> ids =
@@ -86,7 +86,7 @@ absl::StatusOr<std::vector<SlurmTask>> ParseSlurmTasks(
     const CommandResult& result) {
   std::vector<SlurmTask> tasks;
   if (result.exit_code != 0) {
-    // It has forgotten the job, as it does some minutes after the end.
+    // Slurm forgets a job some minutes after its end.
     if (result.error.find("Invalid job id specified") != std::string::npos) {
       return tasks;
     }

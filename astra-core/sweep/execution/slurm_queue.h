@@ -1,6 +1,7 @@
-// What Slurm's queue holds of job arrays, as squeue tells it.
+// Reads which tasks of job arrays are in Slurm's queue, from the output of
+// squeue.
 //
-// Source: Slurm's squeue(1), and what that of 22.05 does.
+// Source: Slurm's squeue(1), and the behaviour of squeue 22.05.
 
 #ifndef ASTRA_CORE_SWEEP_EXECUTION_SLURM_QUEUE_H_
 #define ASTRA_CORE_SWEEP_EXECUTION_SLURM_QUEUE_H_
@@ -16,46 +17,48 @@
 
 namespace astra {
 
-// "123", or "123;CLUSTER" where Slurm runs several clusters.
+// A job, printed as "123", or as "123;CLUSTER" where Slurm runs several
+// clusters.
 struct SlurmJob {
   std::string id;
-  std::string cluster;  // Empty: the one of this host.
+  std::string cluster;  // Empty: the cluster of this host.
 };
 
-// Reads what sbatch --parsable prints.
+// Parses what sbatch --parsable prints.
 //
-// Errors: FailedPrecondition for what is no such text.
+// Errors: FailedPrecondition if the text names no job.
 absl::StatusOr<SlurmJob> ParseSlurmJob(std::string_view text);
 
-// A task that waits, runs or is about to end or to start again.
+// A task that waits, runs, is ending or will start again.
 struct SlurmTask {
   std::string job;
   uint32_t index = 0;
   std::string state;   // "PENDING", "RUNNING", ...
-  std::string reason;  // Why it waits: "Resources", "JobHeldUser", ...
+  std::string reason;  // Why the task waits: "Resources", "JobHeldUser", ...
 };
 
-// The command that lists the tasks of `jobs` to ParseSlurmTasks(). It must not
-// see the user's variables that begin with kQueueVariables: they leave out
-// tasks and choose another format.
+// Returns the command that lists the tasks of `jobs` for ParseSlurmTasks(). The
+// command must run without the user's variables that begin with
+// kQueueVariables: they may hide tasks or choose another format.
 std::vector<std::string> QueueCommand(absl::Span<const SlurmJob> jobs);
 constexpr std::string_view kQueueVariables = "SQUEUE_";
 
-// The tasks that are not over. A job of which Slurm knows nothing any more has
-// none.
+// Returns the tasks that are not over. A job that Slurm no longer knows has no
+// tasks.
 //
-// Errors: Unavailable, with what squeue says.
+// Errors: Unavailable, with squeue's message.
 absl::StatusOr<std::vector<SlurmTask>> ParseSlurmTasks(
     const CommandResult& result);
 
-// Whether a task that waits for `reason` starts by itself, sooner or later.
+// Returns whether a task that waits for `reason` will sooner or later start by
+// itself.
 bool IsUsualReason(std::string_view reason);
 
-// What `program`, one of Slurm's, gives as its reason for failing, in one line:
-// "sbatch: error: invalid partition specified: x; ...".
+// Returns in one line why `program`, one of Slurm's, failed: "sbatch: error:
+// invalid partition specified: x; ...".
 std::string WhatItSays(std::string_view program, const CommandResult& result);
 
-// The parts of `text` between separators, but for empty ones.
+// Splits `text` at each separator and leaves out empty parts.
 std::vector<std::string_view> PartsOf(std::string_view text, char separator);
 
 }  // namespace astra

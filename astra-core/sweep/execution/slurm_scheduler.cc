@@ -26,20 +26,21 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Points = std::vector<const PreparedPoint*>;
 
-constexpr size_t kMaxLogLine = 300;  // Of a log, in a reason.
+// Longest part of a log line that a reason quotes.
+constexpr size_t kMaxLogLine = 300;
 
 std::string Count(size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// Lets a network's file system look again for what was not in `folder`: it does
-// so when a folder is opened.
+// Makes a network file system look again for new files in `folder`: it does so
+// when the folder is opened.
 void Refresh(const std::string& folder) {
   if (DIR* open = opendir(folder.c_str())) closedir(open);
 }
 
-// Where to look for why a task ended: its log, with its last line, unless that
-// is the one that each begins with.
+// Returns text that says where to find out why a task ended: its log and the
+// last line of the log, unless that is the line with which every log begins.
 std::string LogHint(const std::string& log) {
   const absl::StatusOr<std::string> text = ReadFile(log);
   if (!text.ok()) return fmt::format("; there is no {}", log);
@@ -57,7 +58,7 @@ std::string LogHint(const std::string& log) {
   return fmt::format(": see {}: {}", log, line);
 }
 
-// The points that tasks hold, for one call of RunOnSlurm().
+// The points that tasks hold, during one call of RunOnSlurm().
 class SlurmRun {
  public:
   SlurmRun(const SweepRun& run, const SchedulerOptions& options,
@@ -79,16 +80,17 @@ class SlurmRun {
  private:
   struct Held {
     const PreparedPoint* point;
-    size_t array;  // Of arrays_.
+    size_t array;  // Index in arrays_.
     uint32_t task;
   };
   struct Array {
     SlurmSubmission submission;
-    bool is_ours;  // Else of an earlier call.
+    bool is_ours;  // False for an array of an earlier call.
   };
-  using TaskId = std::pair<std::string, uint32_t>;  // The job's and its own.
+  // Id of the job, index of the task.
+  using TaskId = std::pair<std::string, uint32_t>;
 
-  // Moves what tasks of earlier arrays hold from left_ to held_.
+  // Moves points that tasks of earlier arrays hold from left_ to held_.
   absl::Status FindHeld(const StopSignals& signals) {
     arrays_.clear();
     gone_.clear();
@@ -111,7 +113,7 @@ class SlurmRun {
   void TakeHeld(const std::vector<SlurmTask>& queue) {
     std::set<TaskId> queued;
     for (const SlurmTask& task : queue) queued.insert({task.job, task.index});
-    std::map<std::string, Held> holders;  // By key.
+    std::map<std::string, Held> holders;  // By key of the point.
     std::vector<Array> live;
     for (const Array& array : arrays_) {
       const std::string& id = array.submission.job.id;
@@ -173,7 +175,7 @@ class SlurmRun {
     return absl::OkStatus();
   }
 
-  // "12 13", the jobs that hold points.
+  // Returns the ids of the jobs that hold points, such as "12 13".
   std::string Jobs() const {
     std::set<size_t> holders;
     for (const Held& held : held_) holders.insert(held.array);
@@ -191,7 +193,7 @@ class SlurmRun {
     return absl::OkStatus();
   }
 
-  // Until no point is held.
+  // Waits until no point is held.
   absl::Status Wait(const StopSignals& signals) {
     begin_ = last_news_ = Clock::now();
     next_query_ = next_read_ = begin_;
@@ -226,7 +228,7 @@ class SlurmRun {
     return absl::CancelledError(fmt::format("stopped by {}", signal));
   }
 
-  // Passes on the records that are new.
+  // Reports the records that are new.
   absl::Status ReadRecords() {
     const Clock::time_point begin = Clock::now();
     if (begin < next_read_) return absl::OkStatus();
@@ -237,7 +239,7 @@ class SlurmRun {
       if (!is_read) rest.push_back(held);
     }
     held_ = std::move(rest);
-    // A tenth of the time at most.
+    // Reading takes at most a tenth of the time.
     const Clock::time_point end = Clock::now();
     next_read_ =
         end + std::max<Clock::duration>(timing_.poll / 2, 10 * (end - begin));
@@ -245,7 +247,7 @@ class SlurmRun {
   }
 
   absl::StatusOr<bool> ReadRecord(const PreparedPoint& point) {
-    std::string fault;  // The task may still replace such a record.
+    std::string fault;  // Ignored: the task may still replace the record.
     const std::optional<PointRecord> record =
         ReadPointRecord(run_.folder, point.key(), &fault);
     if (!record) return false;
@@ -261,7 +263,7 @@ class SlurmRun {
     return CapturedCommand::Start(QueueCommand(jobs), kQueueVariables);
   }
 
-  // Starts squeue when it is time, or takes what it has said.
+  // Starts squeue when a query is due, or takes its answer.
   absl::Status AskQueue() {
     const Clock::time_point now = Clock::now();
     if (!query_ && now >= next_query_) {
@@ -310,17 +312,18 @@ class SlurmRun {
       if (queued.count(id) > 0) {
         gone_.erase(id);
       } else {
-        gone_.emplace(std::move(id), last_news_);  // The first time counts.
+        // Keeps the time at which it was first missed.
+        gone_.emplace(std::move(id), last_news_);
       }
     }
   }
 
-  // Says something, once for each `about`.
+  // Reports `note`, unless a note with the same `about` was reported before.
   void Note(const std::string& note, const std::string& about) {
     if (noted_.insert(about).second) events_.on_note(note);
   }
 
-  // Settles the points whose tasks are gone without a record of them.
+  // Settles the points whose tasks ended without writing a record.
   absl::Status GiveUpLost() {
     if (gone_.empty()) return absl::OkStatus();
     const Clock::time_point now = Clock::now();
@@ -352,7 +355,7 @@ class SlurmRun {
     return events_.on_record(LostRecord(held));
   }
 
-  // What came of a point whose task ended without a word.
+  // Returns the record of a point whose task ended without writing one.
   PointRecord LostRecord(const Held& held) const {
     const PreparedPoint& point = *held.point;
     const SlurmSubmission& submission = arrays_[held.array].submission;
@@ -374,18 +377,20 @@ class SlurmRun {
   const SchedulerOptions& options_;
   const SweepEvents& events_;
   const SlurmTiming& timing_;
-  Points left_;  // That no task holds, in the order of their numbers.
+  Points left_;  // Points that no task holds, in the order of their numbers.
   std::vector<Held> held_;
   std::vector<Array> arrays_;
   std::optional<CapturedCommand> query_;
-  std::string queue_error_;                   // The last one.
-  std::map<TaskId, Clock::time_point> gone_;  // Since when.
+  std::string queue_error_;  // Last error of a query; empty if none failed.
+  // Time since which each task is missed in the queue.
+  std::map<TaskId, Clock::time_point> gone_;
   std::set<std::string> noted_;
   int64_t num_running_ = 0;
   Clock::time_point begin_;
   Clock::time_point next_query_;
   Clock::time_point next_read_;
-  Clock::time_point last_news_;  // Of a record or of the queue.
+  // Time of the last record or answer of the queue.
+  Clock::time_point last_news_;
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ absl::Status CannotWrite(const std::string& path, std::string_view reason) {
 absl::Status MakeFolder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  // It says nothing of a file of that name.
+  // create_directories() does not report a file of that name as an error.
   if (!error && !std::filesystem::is_directory(path, error) && !error) {
     error = std::make_error_code(std::errc::not_a_directory);
   }
@@ -30,7 +30,7 @@ absl::Status MakeFolder(const std::string& path) {
   return absl::OkStatus();
 }
 
-// "PID on HOST", what the holder of a lock writes into its file.
+// Returns "PID on HOST", which the holder of a lock writes into the lock file.
 std::string Self() { return fmt::format("{} on {}", getpid(), HostName()); }
 
 std::string ReadHolder(int file) {
@@ -72,7 +72,7 @@ absl::StatusOr<std::optional<SweepLock>> SweepLock::Take(
   const std::string path = folder.lock_file();
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file < 0) return CannotWrite(path, std::strerror(errno));
-  SweepLock lock(file);  // Closes the file.
+  SweepLock lock(file);  // Will close the file.
   struct flock whole = {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;

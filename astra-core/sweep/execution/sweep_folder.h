@@ -1,11 +1,12 @@
-// Where a sweep keeps its files:
+// The folder of a sweep and the files in it:
 //
-//   sweep.db       what was planned and what came of it (SweepStore)
-//   sweep.yaml     the sweep file as last run, and sweep.json: where it was
-//   sweep.lock     held by the process that collects
+//   sweep.db       the plan and its results (SweepStore)
+//   sweep.yaml     the sweep file as last run
+//   sweep.json     where the sweep file was
+//   sweep.lock     held by the process that collects results
 //   report.html    the comparison
-//   inputs/        topologies and workloads, by the key of the step
-//   points/KEY/    a run: its result files, log.txt, record.json
+//   inputs/        topologies and workloads, named by the key of their step
+//   points/KEY/    one run: its result files, log.txt, record.json
 //   slurm/N/       the N-th job array: sweep.yaml, tasks, job.sh, logs
 
 #ifndef ASTRA_CORE_SWEEP_EXECUTION_SWEEP_FOLDER_H_
@@ -23,10 +24,10 @@ namespace astra {
 
 class SweepFolder {
  public:
-  // `path` as given; made absolute, so that tasks elsewhere find it.
+  // `path` becomes absolute, so that tasks on other hosts find the folder.
   explicit SweepFolder(const std::string& path);
 
-  // Makes the folder and those in it, where they do not exist.
+  // Creates the folder and its sub-folders where they do not exist.
   //
   // Errors: PermissionDenied "PATH: reason".
   absl::Status Create() const;
@@ -37,7 +38,7 @@ class SweepFolder {
   std::string origin_file() const { return path_ + "/sweep.json"; }
   std::string lock_file() const { return path_ + "/sweep.lock"; }
   std::string report() const { return path_ + "/report.html"; }
-  // What a step that is no run writes.
+  // Returns the file that a step writes. The step must not be the run.
   std::string InputFile(const PointStep& step) const;
   std::string PointFolder(std::string_view key) const;
   std::string RecordFile(std::string_view key) const;
@@ -46,12 +47,13 @@ class SweepFolder {
   std::string path_;
 };
 
-// Holds a sweep's folder for one process at a time, on a shared file system
-// too (POSIX record locks). The lock goes with the process, however it ends.
+// Holds a sweep's folder for one process at a time, also on a shared file
+// system (POSIX record locks). The lock ends with the process, however the
+// process ends.
 class SweepLock {
  public:
-  // Takes the lock, or returns none where another process has it; `holder` is
-  // then "PID on HOST".
+  // Takes the lock. Returns none where another process holds it, and sets
+  // `holder` to "PID on HOST".
   //
   // Errors: PermissionDenied "PATH: reason".
   static absl::StatusOr<std::optional<SweepLock>> Take(

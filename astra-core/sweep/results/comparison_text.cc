@@ -24,7 +24,7 @@ namespace {
 
 using Align = TextColumns::Align;
 
-// Of an axis with more steps, the best are shown.
+// Most steps of an axis that are shown; of more steps, only the best are.
 constexpr size_t kMaxSteps = 20;
 constexpr size_t kMaxReasons = 5;
 constexpr size_t kMaxPointsOfReason = 8;
@@ -32,7 +32,8 @@ constexpr std::string_view kTotal = "iteration_ms";
 
 using Reason = std::pair<std::string, std::vector<uint32_t>>;
 
-// The reasons of rows of `state` and their points, the most frequent first.
+// Returns the reasons of all rows in `state` with their points, the most
+// frequent first.
 std::vector<Reason> ReasonsOf(const SweepTable& all, PointState state) {
   std::map<std::string, std::vector<uint32_t>> by_reason;
   for (const SweepRow& row : all.rows) {
@@ -47,7 +48,7 @@ std::vector<Reason> ReasonsOf(const SweepTable& all, PointState state) {
   return reasons;
 }
 
-// A line for each of the first reasons.
+// Returns a line for each of the most frequent reasons.
 std::string InfeasibleReasonsText(const SweepTable& all) {
   const std::vector<Reason> reasons = ReasonsOf(all, PointState::kInfeasible);
   std::string text;
@@ -73,7 +74,7 @@ std::string WarningsText(const SweepTable& table) {
   return text;
 }
 
-// `all` has the repeats one by one.
+// Returns the head of the comparison. `all` must not have its repeats merged.
 std::string HeaderText(const SweepTable& all) {
   std::vector<std::string> objectives;
   objectives.reserve(all.objectives.size());
@@ -97,7 +98,7 @@ std::string HeaderText(const SweepTable& all) {
   return text + InfeasibleReasonsText(all) + IllegalReasonsText(all);
 }
 
-// What keeps rows that finished from being ranked.
+// Explains why finished rows are not ranked.
 std::string MissingText(const SweepTable& table) {
   const size_t finished = CountFinished(table);
   if (finished == 0) return "best       none: no point has finished\n";
@@ -125,7 +126,8 @@ std::string MissingText(const SweepTable& table) {
   return text;
 }
 
-// "8.1 .. 8.4" of repeats; empty where the table is of single runs.
+// Returns the range of merged repeats, such as "8.1 .. 8.4"; empty for single
+// runs.
 std::string RangeText(const SweepTable& table, const SweepRow& row,
                       const std::string& metric) {
   const std::optional<double> min = MetricOf(table, row, metric + "_min");
@@ -135,7 +137,7 @@ std::string RangeText(const SweepTable& table, const SweepRow& row,
              : "";
 }
 
-// "and" between the last two.
+// Returns the names of the objectives, with "and" before the last.
 std::string ObjectiveNames(const SweepTable& table) {
   std::string text;
   for (size_t i = 0; i < table.objectives.size(); ++i) {
@@ -146,8 +148,8 @@ std::string ObjectiveNames(const SweepTable& table) {
   return text;
 }
 
-// Rows with their axes and objectives, and the first objective as a multiple of
-// the best's.
+// A table of rows with their axes and objectives, and the first objective as a
+// multiple of the best row's.
 class RowColumns {
  public:
   RowColumns(const SweepTable& table, double best)
@@ -167,7 +169,7 @@ class RowColumns {
     }
   }
 
-  // Requires a row that has the first objective.
+  // Adds a row, which must have the first objective.
   void Add(const SweepRow& row) {
     std::vector<std::string> cells = {fmt::format("{}", row.number)};
     for (size_t i = 0; i < table_->num_axes; ++i) {
@@ -193,7 +195,7 @@ class RowColumns {
   TextColumns columns_;
 };
 
-// At most `top` of `rows`.
+// Formats at most `top` of `rows`.
 std::string RowsText(const SweepTable& table, absl::Span<const size_t> rows,
                      size_t top, double best) {
   RowColumns columns(table, best);
@@ -202,13 +204,13 @@ std::string RowsText(const SweepTable& table, absl::Span<const size_t> rows,
   return columns.Text() + MoreText(rows.size(), shown);
 }
 
-// The best steps, in the order of the file.
+// Returns the best kMaxSteps steps, in the order of the sweep file.
 std::vector<AxisStepBest> ShownSteps(const SweepTable& table,
                                      std::vector<AxisStepBest> steps) {
   if (steps.size() <= kMaxSteps) return steps;
   std::vector<double> sizes;
   sizes.reserve(steps.size());
-  // Less is better.
+  // The sign makes lower values better.
   const double sign = table.objectives.front().maximize ? -1 : 1;
   for (const AxisStepBest& step : steps) sizes.push_back(sign * step.relative);
   const auto last = sizes.begin() + (kMaxSteps - 1);
@@ -223,8 +225,8 @@ std::vector<AxisStepBest> ShownSteps(const SweepTable& table,
   return steps;
 }
 
-// For each axis with a choice, the best row of each of its steps, with what it
-// has on the others.
+// Formats, for each axis with at least two steps, the best row of each step and
+// its values on the other axes.
 std::string StepsText(const SweepTable& table) {
   const std::string& first = table.objectives.front().metric;
   std::string text;
@@ -258,7 +260,8 @@ std::string StepsText(const SweepTable& table) {
   return text;
 }
 
-// Where there is more than one objective. By the first of them.
+// Formats the Pareto front, ordered by the first objective, where there is more
+// than one objective.
 std::string ParetoText(const SweepTable& table, absl::Span<const size_t> ranked,
                        size_t top, double best) {
   if (table.objectives.size() < 2) return "";
@@ -273,7 +276,8 @@ std::string ParetoText(const SweepTable& table, absl::Span<const size_t> ranked,
                      rows.empty() ? "" : RowsText(table, rows, top, best));
 }
 
-// Whether it is a part of the time of an iteration: these add up to it.
+// Returns whether `metric` is one of the times that add up to the iteration
+// time.
 bool IsPart(std::string_view metric) {
   constexpr std::string_view kExposed = "exposed_";
   constexpr std::string_view kUnit = "_ms";
@@ -298,7 +302,7 @@ std::string BreakdownText(const SweepTable& table, const SweepRow& row) {
   bool has_part = false;
   for (size_t i = 0; i < table.metrics.size(); ++i) {
     const std::string& name = table.metrics[i];
-    // Not those that MergeRepeats() adds, nor what takes no time.
+    // Leaves out metrics that MergeRepeats() adds, and parts that take no time.
     if (!IsPart(name) || row.metrics[i].value_or(0) == 0) continue;
     add(name, *row.metrics[i]);
     has_part = true;
@@ -317,7 +321,7 @@ std::string CommandsText(const SweepRow& row) {
   return text;
 }
 
-// "1, 2, 3, ...".
+// Lists the first numbers, such as "1, 2, 3, ...".
 std::string NumbersText(const std::vector<uint32_t>& numbers) {
   const size_t shown = std::min(numbers.size(), kMaxPointsOfReason);
   return fmt::format(
@@ -352,7 +356,7 @@ std::string FailuresText(const SweepTable& all) {
 }  // namespace
 
 std::string DescribeComparison(const SweepTable& table, size_t top) {
-  // A table may be large: it is not copied where it can be used itself.
+  // Avoids copying the table where it has no repeats: it may be large.
   std::optional<SweepTable> without_repeats;
   if (table.has_repeats) without_repeats = MergeRepeats(table);
   const SweepTable& merged = without_repeats ? *without_repeats : table;

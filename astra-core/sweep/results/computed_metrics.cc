@@ -17,7 +17,7 @@
 namespace astra {
 namespace {
 
-// Positions by name.
+// Position of each metric, by name.
 using Positions = std::map<std::string, size_t, std::less<>>;
 
 absl::StatusOr<double> NumberOf(const SweepValue& value) {
@@ -39,12 +39,12 @@ absl::StatusOr<double> Compute(const RowExpression& of_rows,
   return NumberOf(*value);
 }
 
-// Adds a column; says why it is not in all rows that finished.
+// Adds a metric to all finished rows, and a warning if it is absent in some.
 void AddMetric(const std::string& name, const RowExpression& of_rows,
                SweepTable& table) {
   size_t num_finished = 0;
   size_t num_absent = 0;
-  std::string why;  // Of the first.
+  std::string why;  // Reason in the first row without the metric.
   for (SweepRow& row : table.rows) {
     std::optional<double>& metric = row.metrics.emplace_back();
     if (!HasFinished(row.state)) continue;

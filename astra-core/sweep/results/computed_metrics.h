@@ -1,4 +1,4 @@
-// The metrics that a sweep file computes from those of the runs.
+// Computes the metrics that a sweep file defines over the metrics of its runs.
 
 #ifndef ASTRA_CORE_SWEEP_RESULTS_COMPUTED_METRICS_H_
 #define ASTRA_CORE_SWEEP_RESULTS_COMPUTED_METRICS_H_
@@ -15,13 +15,15 @@ namespace astra {
 
 using ComputedMetric = std::pair<std::string, Expression>;
 
-// Adds them to the rows of `table` that finished, after the metrics that are
-// there, true as 1 and false as 0. An expression may use the variables, the
-// metrics of the run, and the computed ones before it; of one name, the
-// variable, then the last. One that cannot be computed, or is a text, is
-// absent; for each metric that is absent in a row, the table has a warning:
-// "metric cost: absent in 2 of 36 points: WHY (point 7)", of the first. One
-// with the name of a metric of the runs takes its place.
+// Adds the computed metrics to the finished rows of `table`, behind the other
+// metrics; true becomes 1 and false 0. An expression may use the variables, the
+// metrics of the run, and earlier computed metrics. A name means the variable
+// of that name, or else the last such metric: a computed metric replaces the
+// run's metric of the same name.
+//
+// A metric that cannot be computed, or is a text, is absent from its row. For
+// each such metric the table gets a warning that quotes the first case: "metric
+// cost: absent in 2 of 36 points: WHY (point 7)".
 void AddComputedMetrics(absl::Span<const ComputedMetric> computed,
                         SweepTable& table);
 

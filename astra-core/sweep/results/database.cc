@@ -14,12 +14,12 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kApplicationId = 0x53694d53;  // "SiMS".
+constexpr int64_t kApplicationId = 0x53694d53;  // The letters "SiMS".
 constexpr int kBusyTimeoutMs = 10'000;
 
 absl::Status ErrorOf(const std::string& path, int code,
                      std::string_view reason) {
-  switch (code & 0xff) {  // Without the extension of the code.
+  switch (code & 0xff) {  // The low byte is the code without its extension.
     case SQLITE_NOTADB:
       return DamagedDatabase(path, "it is no database");
     case SQLITE_CORRUPT:
@@ -39,12 +39,12 @@ absl::Status ErrorOf(const std::string& path, int code,
   }
 }
 
-// The error that the last call of `database` ended with.
+// Returns the error of the last call on `database`.
 absl::Status LastError(const std::string& path, sqlite3* database) {
   std::string reason = sqlite3_errmsg(database);
   const int code = sqlite3_extended_errcode(database);
   const int system_error = sqlite3_system_errno(database);
-  // Left over from before, where the error is not the system's.
+  // For other errors, the system's error is left over from an earlier call.
   const bool is_of_system =
       (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_IOERR;
   if (is_of_system && system_error != 0) {
@@ -53,9 +53,8 @@ absl::Status LastError(const std::string& path, sqlite3* database) {
   return ErrorOf(path, code, reason);
 }
 
-// A URI with every character escaped that could mean something in it. A path
-// that begins with neither '/' nor "./" could be that of something else:
-// ":memory:".
+// Returns a URI for `path`, with every special character escaped. A relative
+// path gets "./" in front, since ":memory:" would mean something else.
 std::string UriOf(const std::string& path, std::string_view query) {
   std::string uri = path.substr(0, 1) == "/" ? "file://" : "file:./";
   for (const char c : path) {
@@ -70,7 +69,7 @@ std::string UriOf(const std::string& path, std::string_view query) {
   return fmt::format("{}?{}", uri, query);
 }
 
-// What follows "PRAGMA", as a number.
+// Reads the pragma `name` as a number.
 absl::StatusOr<int64_t> ReadPragma(const Database& database,
                                    std::string_view name) {
   ASTRA_ASSIGN_OR_RETURN(Statement statement,
@@ -87,7 +86,7 @@ absl::StatusOr<bool> HasTables(const Database& database) {
   return statement.Integer(0) != 0;
 }
 
-// Whether the database is one of ours; false where it is still empty.
+// Returns true if the database is one of ours, and false if it is still empty.
 absl::StatusOr<bool> CheckFormat(const Database& database) {
   ASTRA_ASSIGN_OR_RETURN(const int64_t id,
                          ReadPragma(database, "application_id"));
@@ -117,10 +116,11 @@ absl::Status PrepareToRead(const Database& database) {
 }
 
 absl::Status PrepareToWrite(const Database& database) {
-  // Before anything changes in what may be somebody else's.
+  // This check comes before any change, as the file may belong to another
+  // program.
   ASTRA_ASSIGN_OR_RETURN(const bool is_ours, CheckFormat(database));
-  // Where the file system has no shared memory, SQLite stays with the journal
-  // it had: as safe, but a reader may have to wait.
+  // Where the file system has no shared memory, SQLite keeps its journal mode:
+  // that is as safe, but readers may have to wait.
   ASTRA_RETURN_IF_ERROR(
       database.Run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
   if (is_ours) return absl::OkStatus();
@@ -150,9 +150,9 @@ void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
 }
 
-// A text of over 10^9 bytes is the only one that cannot be bound.
+// Binding fails only for texts of over 10^9 bytes.
 void Statement::Bind(int position, std::string_view text) {
-  // A null pointer would be no text but NULL.
+  // SQLite would read a null pointer as NULL instead of an empty text.
   const char* const data = text.data() == nullptr ? "" : text.data();
   const int code =
       sqlite3_bind_text64(statement_.get(), position, data, text.size(),
@@ -216,7 +216,7 @@ absl::StatusOr<Database> Database::OpenUri(const std::string& path,
       uri.c_str(), &handle,
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, nullptr);
   Database database(path);
-  database.database_.reset(handle);  // There even where it did not open.
+  database.database_.reset(handle);  // SQLite returns a handle even on failure.
   if (handle == nullptr) return absl::InternalError(path + ": out of memory");
   if (code != SQLITE_OK) return LastError(path, handle);
   sqlite3_busy_timeout(handle, kBusyTimeoutMs);
@@ -228,7 +228,7 @@ absl::StatusOr<Database> Database::Open(const std::string& path,
   if (access == Access::kWrite) {
     ASTRA_ASSIGN_OR_RETURN(Database database,
                            OpenUri(path, UriOf(path, "mode=rwc")));
-    // SQLite opens what it may not write for reading only.
+    // SQLite opens a file without write permission for reading, with no error.
     if (sqlite3_db_readonly(database.database_.get(), "main") != 0) {
       return absl::PermissionDeniedError(path + ": is read-only");
     }
@@ -243,8 +243,8 @@ absl::StatusOr<Database> Database::Open(const std::string& path,
                          OpenUri(path, UriOf(path, "mode=ro")));
   const absl::Status status = PrepareToRead(database);
   if (status.ok()) return database;
-  // To read in WAL mode takes a file beside the database. Where the folder is
-  // read-only and nobody writes, the database alone is all there is.
+  // Reading in WAL mode needs a file beside the database. Where the folder is
+  // read-only and nobody writes, the database alone holds everything.
   if (!absl::IsPermissionDenied(status) || HasLog(path)) return status;
   ASTRA_ASSIGN_OR_RETURN(Database unchanging,
                          OpenUri(path, UriOf(path, "mode=ro&immutable=1")));
@@ -274,7 +274,7 @@ absl::StatusOr<Transaction> Transaction::Begin(const Database& database) {
 }
 
 Transaction::~Transaction() {
-  // Nothing of it is kept where that fails, either.
+  // If the rollback fails, nothing of the transaction is kept either.
   if (database_ != nullptr) database_->Run("ROLLBACK").IgnoreError();
 }
 

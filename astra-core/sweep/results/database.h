@@ -1,4 +1,4 @@
-// SQLite with errors as values and statements that end by themselves.
+// Wraps SQLite: errors are values, and statements free themselves.
 //
 //   ASTRA_ASSIGN_OR_RETURN(Statement insert, database.Prepare("INSERT ..."));
 //   insert.Bind(1, key);
@@ -21,24 +21,24 @@ struct sqlite3_stmt;
 
 namespace astra {
 
-// InvalidArgument "PATH: is damaged: WHAT; ...", which also says that nothing
-// is lost with the file.
+// Returns InvalidArgument "PATH: is damaged: WHAT; ...". The message also says
+// that deleting the file loses nothing.
 absl::Status DamagedDatabase(std::string_view path, std::string_view what);
 
 class Statement {
  public:
-  // Values by position, from 1.
+  // Sets the value of a parameter. Positions are counted from 1.
   void Bind(int position, std::string_view text);
   void Bind(int position, int64_t number);
   void Bind(int position, double number);
 
-  // Moves to the next row; false after the last.
+  // Moves to the next row. Returns false after the last row.
   absl::StatusOr<bool> Step();
 
-  // Runs a statement that has no rows, and makes it ready to run again.
+  // Runs a statement without rows and resets it, so that it can run again.
   absl::Status Run();
 
-  // The values of the row moved to, by position from 0.
+  // Return the values of the current row. Positions are counted from 0.
   std::string Text(int position) const;
   int64_t Integer(int position) const;
   double Number(int position) const;
@@ -63,21 +63,22 @@ class Database {
  public:
   enum class Access : uint8_t { kRead, kWrite };
 
-  // A database of results, which its application id tells from others; one
-  // that is to be written is made where there is none, and is in WAL mode: a
-  // commit is on the disk, and does not disturb those who read.
+  // Opens a database of sweep results, recognised by its application id. With
+  // kWrite, a missing database is created, and it is put into WAL mode: a
+  // commit is on disk when it returns and does not disturb readers.
   //
-  // Errors, "PATH: reason": NotFound for one to be read that is not there;
-  // InvalidArgument for what is no such database, is damaged, or has a format
-  // of later than kFormat; PermissionDenied where the system refuses; Internal
-  // else. Statements have these errors too.
+  // Errors, each "PATH: reason": NotFound where a database to be read does not
+  // exist; InvalidArgument for a file that is not such a database, is damaged,
+  // or has a format later than kFormat; PermissionDenied where the system
+  // refuses; Internal otherwise. Statements have these errors too.
   static absl::StatusOr<Database> Open(const std::string& path, Access access);
 
   static constexpr int64_t kFormat = 1;
 
   absl::StatusOr<Statement> Prepare(std::string_view sql) const;
 
-  // Runs statements without values or rows, separated by semicolons.
+  // Runs statements that take no values and return no rows, separated by
+  // semicolons.
   absl::Status Run(const std::string& sql) const;
 
   const std::string& path() const { return path_; }
@@ -96,7 +97,8 @@ class Database {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-// BEGIN IMMEDIATE, and ROLLBACK at its end unless committed.
+// A transaction: starts with BEGIN IMMEDIATE, and its destructor rolls back
+// unless Commit() was called.
 class Transaction {
  public:
   static absl::StatusOr<Transaction> Begin(const Database& database);
@@ -109,7 +111,7 @@ class Transaction {
  private:
   explicit Transaction(const Database& database) : database_(&database) {}
 
-  const Database* database_;  // Null once it is over.
+  const Database* database_;  // Null once the transaction is over.
 };
 
 }  // namespace astra

@@ -22,23 +22,23 @@ namespace {
 
 using Align = TextColumns::Align;
 
-// A sweep without repeats.
+// One of the two sweeps, without repeats.
 struct Side {
   const SweepTable& table;
   std::vector<size_t> ranked;
-  std::vector<size_t> axes;  // Those that the other has too, in A's order.
+  std::vector<size_t> axes;  // Axes that both sweeps have, in the order of A.
 
   double ValueAt(size_t row) const {
     return *MetricOf(table, table.rows[row], table.objectives.front().metric);
   }
 };
 
-// What one point of each has in common with that of the other.
+// A point of A and the point of B with the same values on the shared axes.
 struct Pair {
   size_t row_a;
   size_t row_b;
   double ratio;     // B / A.
-  double distance;  // How far from 1; infinite where there is no ratio.
+  double distance;  // Distance of the ratio from 1; infinite without a ratio.
 };
 
 std::vector<std::string> AxisNames(const SweepTable& table) {
@@ -71,7 +71,7 @@ absl::Status CheckObjectives(const SweepTable& a, const SweepTable& b) {
       Quoted(a.name), of_a, Quoted(b.name), of_b));
 }
 
-// The best row of each set of values of the shared axes.
+// Returns the best row for each combination of values of the shared axes.
 std::map<std::vector<std::string>, size_t> BestOfShared(const Side& side) {
   std::map<std::vector<std::string>, size_t> best;
   for (const size_t row : side.ranked) {
@@ -85,7 +85,7 @@ std::map<std::vector<std::string>, size_t> BestOfShared(const Side& side) {
   return best;
 }
 
-// Those that differ most first.
+// Pairs the rows of both sweeps; the pairs that differ most come first.
 std::vector<Pair> FindPairs(const Side& a, const Side& b, size_t* only_in_a,
                             size_t* only_in_b) {
   const auto best_a = BestOfShared(a);
@@ -120,7 +120,7 @@ std::string SideText(std::string_view name, const Side& side) {
                           : PointText(table, table.rows[side.ranked.front()]));
 }
 
-// "the best over dp" where a side has axes that the other has not.
+// Returns text such as "the best over dp" for the axes that only `side` has.
 std::string OthersText(std::string_view name, const Side& side) {
   std::vector<std::string> others;
   for (size_t i = 0; i < side.table.num_axes; ++i) {

@@ -1,5 +1,5 @@
-// JSON objects and arrays without others in them, as the results store keeps
-// them by the hundred thousand.
+// Reads JSON objects and arrays that contain no other objects or arrays. The
+// results store holds hundreds of thousands of them.
 
 #ifndef ASTRA_CORE_SWEEP_RESULTS_FLAT_JSON_H_
 #define ASTRA_CORE_SWEEP_RESULTS_FLAT_JSON_H_
@@ -14,20 +14,21 @@
 namespace astra {
 
 struct FlatJson {
-  // In their order. In an array they have no names.
+  // Numbers and texts, each in the order of the JSON. Array items have empty
+  // names.
   std::vector<Metric> numbers;
   std::vector<std::pair<std::string, std::string>> texts;
 
-  // Replaces what is in it by what `text` holds, without what is null. False
-  // where that is no object or array, or holds anything but numbers and texts.
+  // Replaces the contents by what `text` holds, without nulls. Returns false if
+  // `text` is not an object or array, or holds anything but numbers and texts.
   bool Read(std::string_view text);
 
-  // The texts without their names.
+  // Returns the texts without their names.
   std::vector<std::string> Texts() const;
 };
 
-// Reads the texts of each array in the JSON object `text`, in its order. False
-// where `text` is anything else.
+// Reads the texts of each array in the JSON object `text`, in the order of the
+// object. Returns false if `text` is anything else.
 bool ReadTextLists(std::string_view text,
                    std::vector<std::vector<std::string>>* lists);
 

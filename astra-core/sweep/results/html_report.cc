@@ -15,7 +15,7 @@
 
 namespace astra {
 
-// The files report.html and report_*.js.
+// Contents of the files report.html and report_*.js.
 std::string_view ReportPage();
 std::string_view ReportSweepScript();
 std::string_view ReportBestScript();
@@ -26,7 +26,7 @@ namespace {
 
 constexpr size_t kMaxPlainRows = 20;
 
-// What stands for `c` in HTML, and within the quotes of an attribute.
+// Returns the escape of `c` in HTML text and in quoted attributes.
 std::string_view HtmlOf(const char& c) {
   switch (c) {
     case '<':
@@ -44,9 +44,9 @@ std::string_view HtmlOf(const char& c) {
   }
 }
 
-// JSON between <script> and </script>: ASCII without any character that HTML
-// gives a meaning, so that no value can end the script. All of these stand
-// within strings. Bytes that are no UTF-8 become U+FFFD.
+// Returns JSON for the inside of <script>. Characters with a meaning in HTML
+// are escaped, so that no value can end the script; they occur only within
+// strings. The text is ASCII; bytes that are not UTF-8 have become U+FFFD.
 std::string ScriptJson(const JsonWriter& json) {
   const std::string& text = json.text();
   std::string escaped;
@@ -61,7 +61,7 @@ std::string ScriptJson(const JsonWriter& json) {
   return escaped;
 }
 
-// The same as HTML; bytes that are no UTF-8 are replaced as above.
+// Escapes `text` for HTML; bytes that are not UTF-8 become U+FFFD.
 std::string HtmlText(std::string_view text) {
   const std::string valid = ValidUtf8(text);
   std::string escaped;
@@ -146,7 +146,7 @@ std::vector<std::string> PlainCells(const SweepTable& table,
   return cells;
 }
 
-// What browsers show that run no scripts.
+// Returns the table for browsers that do not run scripts.
 std::string PlainTable(const SweepTable& table) {
   const std::vector<size_t> ranked = RankedRows(table);
   const size_t shown = std::min(ranked.size(), kMaxPlainRows);
@@ -162,7 +162,7 @@ std::string PlainTable(const SweepTable& table) {
   return text + "</table>";
 }
 
-// `page` with each of `places`, in this order, replaced by its text.
+// Returns `page` with each of `places`, in this order, replaced by its text.
 std::string Fill(
     std::string_view page,
     absl::Span<const std::pair<std::string_view, std::string>> places) {
@@ -182,7 +182,7 @@ std::string Fill(
 std::string HtmlReport(const SweepTable& table) {
   const SweepTable merged = MergeRepeats(table);
   const std::string name = HtmlText(table.name);
-  // What all share is the first.
+  // The first script holds what all others share.
   const std::string script =
       fmt::format("{}\n{}\n{}\n{}", ReportSweepScript(), ReportBestScript(),
                   ReportTableScript(), ReportPlotsScript());

@@ -10,14 +10,14 @@
 namespace astra {
 namespace {
 
-// A row with the values of the objectives, signed so that less is better.
+// A row and its values of the objectives, with signs such that less is better.
 struct Candidate {
   std::vector<double> values;
   size_t row;
 };
 
-// The feasible rows that finished and have the metrics of the first
-// `num_objectives`.
+// Returns the rows that finished, are feasible and have the metrics of the
+// first `num_objectives` objectives.
 std::vector<Candidate> FindCandidates(const SweepTable& table,
                                       size_t num_objectives) {
   std::vector<size_t> metrics;
@@ -45,7 +45,8 @@ std::vector<Candidate> FindCandidates(const SweepTable& table,
   return candidates;
 }
 
-// By their values, the first first; equals by row.
+// Sorts by values, the first objective first; equal candidates keep their
+// order.
 void Sort(std::vector<Candidate>& candidates) {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) {
@@ -53,7 +54,7 @@ void Sort(std::vector<Candidate>& candidates) {
                    });
 }
 
-// Whether `a` is at least as good in all and better in one.
+// Returns whether `a` is at least as good in all objectives and better in one.
 bool Dominates(const Candidate& a, const Candidate& b) {
   return a.values != b.values &&
          std::equal(a.values.begin(), a.values.end(), b.values.begin(),
@@ -74,8 +75,8 @@ std::vector<size_t> RankedRows(const SweepTable& table) {
 std::vector<size_t> ParetoRows(const SweepTable& table) {
   std::vector<Candidate> candidates =
       FindCandidates(table, table.objectives.size());
-  // None is dominated by one that is after it in this order. Of up to two
-  // objectives, the last of the front is the best so far in the second.
+  // In this order no candidate is dominated by a later one. With up to two
+  // objectives, the last of the front has the best second value so far.
   Sort(candidates);
   const bool last_decides = table.objectives.size() <= 2;
   std::vector<Candidate> front;
@@ -106,7 +107,7 @@ std::vector<std::vector<AxisStepBest>> BestByAxis(const SweepTable& table) {
   const size_t metric = *FindMetric(table, table.objectives.front().metric);
   const double best = *table.rows[ranked.front()].metrics[metric];
   for (size_t axis = 0; axis < table.num_axes; ++axis) {
-    std::map<std::string, size_t> best_of;  // The rows, by value.
+    std::map<std::string, size_t> best_of;  // Best row of each value.
     for (const size_t row : ranked) {
       best_of.emplace(table.rows[row].values[axis], row);
     }

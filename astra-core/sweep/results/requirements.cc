@@ -12,7 +12,7 @@
 namespace astra {
 namespace {
 
-// What is against the row; empty if nothing is.
+// Returns why the row misses the requirement; empty if it meets it.
 std::string ReasonOf(const Expression& requirement,
                      const RowExpression& of_rows, const SweepRow& row) {
   const absl::StatusOr<bool> holds = of_rows.Holds(row);

@@ -1,4 +1,4 @@
-// What a sweep file requires of its runs.
+// Applies the requirements of a sweep file to its results.
 
 #ifndef ASTRA_CORE_SWEEP_RESULTS_REQUIREMENTS_H_
 #define ASTRA_CORE_SWEEP_RESULTS_REQUIREMENTS_H_
@@ -9,16 +9,16 @@
 
 namespace astra {
 
-// Makes those rows of `table` infeasible that finished and whose metric "fits"
-// is 0: they need more memory than their GPU has. Where `allows_misfits`, only
-// warns of them. Runs that do not know their memory have no such metric.
+// Marks finished rows of `table` infeasible where the metric "fits" is 0: the
+// run needs more memory than its GPU has. With `allows_misfits`, only warns
+// about these rows. Runs that do not know their memory have no such metric.
 void ApplyMemory(bool allows_misfits, SweepTable& table);
 
-// Makes those rows of `table` infeasible that finished and do not satisfy all
-// of `requirements`, which are over the variables and the metrics, also those
-// computed. The reason is the first that is against the row: "misses
-// EXPRESSION", or "cannot tell whether EXPRESSION: REASON" where it cannot be
-// evaluated or is neither true nor false.
+// Marks finished rows of `table` infeasible that do not satisfy all of
+// `requirements`, which are over the variables, the metrics of the runs and the
+// computed metrics. The reason names the first requirement that is not met:
+// "misses EXPRESSION", or "cannot tell whether EXPRESSION: REASON" where the
+// expression cannot be evaluated or is neither true nor false.
 void ApplyRequirements(absl::Span<const Expression> requirements,
                        SweepTable& table);
 

@@ -20,10 +20,10 @@ constexpr std::string_view kFixedColumns[] = {
     "exit_code", "wall_s", "cpu_s",   "peak_memory_mib",
     "host",      "ended",  "attempts"};
 
-// SQLite has at most 2000.
+// SQLite allows at most 2000 columns.
 constexpr size_t kMaxColumns = 1900;
 
-// `text` between two `quote`s, as SQL has names ('"') and texts ('\'').
+// Returns `text` as an SQL name (quote '"') or an SQL text (quote '\'').
 std::string SqlQuoted(std::string_view text, char quote) {
   std::string quoted(1, quote);
   for (const char c : text) {
@@ -33,9 +33,9 @@ std::string SqlQuoted(std::string_view text, char quote) {
   return quoted + quote;
 }
 
-// The value of `name` in the JSON object `column`.
+// Returns SQL for the value of `name` in the JSON object `column`.
 std::string ValueSql(std::string_view column, const std::string& name) {
-  // A path cannot spell what JSON escapes.
+  // SQLite's JSON paths cannot express names that JSON escapes.
   const bool has_path =
       IsPlain(name) && name.find_first_of("\"\\") == std::string::npos;
   if (has_path) {
@@ -46,7 +46,7 @@ std::string ValueSql(std::string_view column, const std::string& name) {
                      SqlQuoted(name, '\''));
 }
 
-// The metrics of the plan's runs, in the order of the points.
+// Returns the metrics of the plan's runs, in the order of the points.
 absl::StatusOr<std::vector<std::string>> MetricNames(const Database& database,
                                                      size_t max_names) {
   ASTRA_ASSIGN_OR_RETURN(
@@ -67,7 +67,7 @@ absl::StatusOr<std::vector<std::string>> MetricNames(const Database& database,
     }
   }
   std::vector<std::string> names = list.names();
-  // SQL ends at a zero byte.
+  // An SQL statement ends at a zero byte.
   names.erase(std::remove_if(names.begin(), names.end(),
                              [](const std::string& name) {
                                return name.find('\0') != std::string::npos;

@@ -1,5 +1,5 @@
-// The view "results" of the results store: a row for each point, a column for
-// each variable and each metric.
+// Creates the view "results" of the results store: one row for each point, one
+// column for each variable and each metric.
 
 #ifndef ASTRA_CORE_SWEEP_RESULTS_RESULTS_VIEW_H_
 #define ASTRA_CORE_SWEEP_RESULTS_RESULTS_VIEW_H_
@@ -15,10 +15,11 @@
 
 namespace astra {
 
-// Names in the order in which they are first seen.
+// A list of distinct names, in the order in which they were first seen.
 class NameList {
  public:
-  // The position of `name`, which most often is the expected one.
+  // Returns the position of `name` and adds it if it is new. `expected` is a
+  // guess that avoids the look-up where it is right, as it usually is.
   size_t PositionOf(const std::string& name, size_t expected) {
     if (expected < names_.size() && names_[expected] == name) return expected;
     const auto [found, is_new] = positions_.emplace(name, names_.size());
@@ -33,10 +34,10 @@ class NameList {
   std::map<std::string, size_t, std::less<>> positions_;
 };
 
-// Makes the view anew, with the variables and the runs that the store now has,
-// and stores the "metrics" that it has: as many as SQLite has columns for.
-// Variables that are numbers in all points are numbers in it. DistinctColumns()
-// says what columns of one name are called. Requires a transaction.
+// Creates the view again from the variables and runs that the store holds now,
+// and stores its "metrics": as many as SQLite allows columns. Variables that
+// are numbers in all points become numbers in the view. DistinctColumns()
+// resolves columns of the same name. Requires a transaction.
 absl::Status MakeResultsView(const Database& database);
 
 }  // namespace astra

@@ -9,7 +9,7 @@
 namespace astra {
 namespace {
 
-// Whether it says that there is no variable `name`.
+// Returns whether `status` says that there is no variable `name`.
 bool IsAbout(const absl::Status& status, std::string_view name) {
   const std::string begin = fmt::format("unknown variable {}", Quoted(name));
   return status.message().substr(0, begin.size()) == begin;
@@ -63,8 +63,8 @@ SweepVariables RowExpression::VariablesOf(const SweepRow& row) const {
     if (!is_metric) {
       variables.emplace(name, row.values[position]);
     } else if (row.metrics[position]) {
-      // A metric is a number with decimals though it may be whole, lest one
-      // that is large overflows 64 bits.
+      // A metric is passed with decimals even if it is whole: a large whole
+      // number would overflow 64 bits.
       variables.emplace(name, TextOf(SweepValue(*row.metrics[position])));
     }
   }
@@ -75,7 +75,7 @@ absl::Status RowExpression::Explain(const absl::Status& status,
                                     const SweepRow& row) const {
   for (const auto& [name, nearest] : unknown_) {
     if (!IsAbout(status, name)) continue;
-    // What is known may be hundreds of metrics.
+    // The known names are not listed, as there may be hundreds of metrics.
     return absl::InvalidArgumentError(fmt::format(
         "unknown variable {}{}", Quoted(name),
         nearest.empty() ? ""

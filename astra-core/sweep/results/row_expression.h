@@ -1,4 +1,4 @@
-// An expression over the variables and the metrics of a table's rows.
+// Evaluates an expression over the variables and metrics of a table's rows.
 
 #ifndef ASTRA_CORE_SWEEP_RESULTS_ROW_EXPRESSION_H_
 #define ASTRA_CORE_SWEEP_RESULTS_ROW_EXPRESSION_H_
@@ -14,21 +14,23 @@
 
 namespace astra {
 
-// A name is that of a variable, else that of a metric, of equals the last.
+// An expression bound to a table. A name means the variable of that name, or
+// else the last metric of that name.
 class RowExpression {
  public:
-  // Finds the names in `table`, as it is now. `expression` must outlive it.
+  // Looks up the names in `table` as it is now. `expression` must outlive the
+  // object.
   RowExpression(const Expression& expression, const SweepTable& table);
 
-  // Errors: InvalidArgument, those of Expression::Evaluate(), and `the point
-  // has no "NAME"` where other rows have that metric.
+  // Errors: InvalidArgument: the errors of Expression::Evaluate(), and `the
+  // point has no "NAME"` where only other rows have the metric.
   absl::StatusOr<SweepValue> Evaluate(const SweepRow& row) const;
 
-  // The same where true or false is expected.
+  // Evaluates an expression whose result must be true or false.
   absl::StatusOr<bool> Holds(const SweepRow& row) const;
 
  private:
-  // A name of the expression, and where its value stands in a row.
+  // A name in the expression and the position of its value in a row.
   struct Operand {
     std::string name;
     bool is_metric;
@@ -37,12 +39,12 @@ class RowExpression {
 
   struct UnknownOperand {
     std::string name;
-    std::string nearest;  // Empty where nothing is known.
+    std::string nearest;  // Nearest known name; empty where none is known.
   };
 
   SweepVariables VariablesOf(const SweepRow& row) const;
 
-  // `status` in words that suit a row.
+  // Rewords `status` for a row.
   absl::Status Explain(const absl::Status& status, const SweepRow& row) const;
 
   const Expression* expression_;

@@ -10,7 +10,7 @@
 namespace astra {
 namespace {
 
-// `text` with each run of digits as one '#'.
+// Returns `text` with each run of digits replaced by one '#'.
 std::string WithoutNumbers(std::string_view text) {
   std::string pattern;
   for (const char c : text) {
@@ -46,7 +46,7 @@ std::string ObjectiveText(const SweepObjective& objective) {
 std::string PointText(const SweepTable& table, const SweepRow& row) {
   std::string text = fmt::format("point {}:", row.number);
   for (size_t i = 0; i < table.num_axes; ++i) {
-    // Of variables that move together, it is "tp=8 pp=4".
+    // Variables that change together have a summary such as "tp=8 pp=4".
     const bool is_word = row.values[i].find_first_of(" =") == std::string::npos;
     const std::string_view quote = is_word ? "" : "\"";
     text += fmt::format(" {0}={1}{2}{1}", table.variables[i], quote,
@@ -86,7 +86,7 @@ std::string IllegalReasonsText(const SweepTable& table) {
   struct Rule {
     const SweepRow* first;
     size_t count = 0;
-    bool has_others = false;  // With other numbers than those of `first`.
+    bool has_others = false;  // Some reasons have other numbers than `first`.
   };
   std::map<std::string, Rule> by_rule;
   for (const SweepRow& row : table.rows) {

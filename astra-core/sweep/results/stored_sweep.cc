@@ -16,7 +16,7 @@ namespace {
 
 bool IsTrue(std::string_view text) { return text == "true"; }
 
-// The JSON array of `texts`.
+// Returns `texts` as a JSON array.
 std::string ArrayOf(absl::Span<const std::string> texts) {
   return JsonWriter().Texts(texts).text();
 }
@@ -69,7 +69,8 @@ std::vector<std::string> NumberVariables(const SweepPoints& points) {
   return names;
 }
 
-// What each axis is called at its steps, each once, in the order of the file.
+// Returns the distinct names of the steps of each axis, in the order of the
+// file.
 std::string AxesJson(const Sweep& sweep) {
   JsonWriter json;
   json.BeginObject();
@@ -113,7 +114,7 @@ absl::StatusOr<std::vector<ComputedMetric>> GetComputed(
   return computed;
 }
 
-// Sweeps of before there were any have none.
+// Reads the requirements. Stores of older versions have none.
 absl::StatusOr<std::vector<Expression>> GetRequirements(
     const Database& database) {
   std::vector<Expression> requirements;

@@ -1,15 +1,16 @@
-// The table "sweep" of the results store: what the sweep is.
+// Stores the definition of a sweep in the table "sweep" of the results store,
+// as pairs of a name and a value:
 //
 //   name, program     texts
-//   axes              {"tp": ["1", "2"], ...}: their steps
+//   axes              {"tp": ["1", "2"], ...}: the steps of each axis
 //   has_repeats       true or false
-//   variables         ["tp", ...]: as SweepPoints::variables
-//   number_variables  ["tp", ...]: those that are numbers in all points
+//   variables         ["tp", ...]: SweepPoints::variables
+//   number_variables  ["tp", ...]: the variables that are numbers in all points
 //   computed_metrics  {"cost": "gpus * iteration_ms", ...}
 //   requirements      ["reserved_memory_gib <= 74.5", ...]; may be missing
-//   allows_misfits    true or false; may be missing: false
-//   objectives        {"iteration_ms": "minimize", ...}, the first ranks
-//   metrics           ["iteration_ms", ...]: those of the view "results"
+//   allows_misfits    true or false; missing: false
+//   objectives        {"iteration_ms": "minimize", ...}; the first ranks rows
+//   metrics           ["iteration_ms", ...]: the metrics of the view "results"
 
 #ifndef ASTRA_CORE_SWEEP_RESULTS_STORED_SWEEP_H_
 #define ASTRA_CORE_SWEEP_RESULTS_STORED_SWEEP_H_
@@ -30,34 +31,34 @@
 
 namespace astra {
 
-// DamagedDatabase() of the file of `database`.
+// Returns DamagedDatabase() for the file of `database`.
 absl::Status DamagedStore(const Database& database, std::string_view what);
 
-// The value of `name`, if it is there.
+// Returns the value stored under `name`, or none.
 absl::StatusOr<std::optional<std::string>> FindStoredValue(
     const Database& database, std::string_view name);
 
-// The texts in the JSON array that is the value of `name`.
+// Returns the texts in the JSON array stored under `name`.
 //
-// Errors: InvalidArgument where there is none.
+// Errors: InvalidArgument where there is no such array.
 absl::StatusOr<std::vector<std::string>> GetStoredTexts(
     const Database& database, std::string_view name);
 
 absl::Status PutStoredTexts(const Database& database, std::string_view name,
                             absl::Span<const std::string> texts);
 
-// Replaces all but the metrics.
+// Replaces all stored values except the metrics.
 absl::Status PutStoredSweep(const Database& database, const Sweep& sweep,
                             const SweepPoints& points);
 
 struct StoredSweep {
-  SweepTable table;  // Without rows and metrics.
+  SweepTable table;  // Has no rows and no metrics yet.
   std::vector<ComputedMetric> computed;
   std::vector<Expression> requirements;
   bool allows_misfits = false;
 };
 
-// Errors: InvalidArgument where none is stored, or the store is damaged.
+// Errors: InvalidArgument where no sweep is stored or the store is damaged.
 absl::StatusOr<StoredSweep> GetStoredSweep(const Database& database);
 
 }  // namespace astra

@@ -55,7 +55,8 @@ constexpr std::string_view kFailedKeys = R"(
 SELECT key FROM runs WHERE state = 'failed' AND key IN (SELECT key FROM points)
 ORDER BY key)";
 
-// What is read within it is of one moment, whoever writes.
+// A read transaction: all reads within it see one state of the database, even
+// while another process writes.
 class Snapshot {
  public:
   static absl::StatusOr<Snapshot> Take(const Database& database) {
@@ -139,7 +140,7 @@ absl::Status PutRun(const PointRecord& record, Statement& put) {
   return put.Run();
 }
 
-// Whether the view lacks a metric of `records`.
+// Returns whether the view lacks a metric of `records`.
 absl::StatusOr<bool> HasNewMetric(const Database& database,
                                   absl::Span<const PointRecord> records) {
   ASTRA_ASSIGN_OR_RETURN(const std::vector<std::string> names,
@@ -154,7 +155,7 @@ absl::StatusOr<bool> HasNewMetric(const Database& database,
   return false;
 }
 
-// The first column of `sql`.
+// Returns the first column of the result of `sql`.
 absl::StatusOr<std::vector<std::string>> ReadTexts(const Database& database,
                                                    std::string_view sql) {
   ASTRA_ASSIGN_OR_RETURN(Statement statement, database.Prepare(sql));
@@ -166,7 +167,7 @@ absl::StatusOr<std::vector<std::string>> ReadTexts(const Database& database,
   }
 }
 
-// Puts together the rows of a table from those of kRows.
+// Builds the rows of a table from the result of kRows.
 class RowReader {
  public:
   RowReader(const Database& database, SweepTable* table)
@@ -271,7 +272,7 @@ absl::StatusOr<SweepStore> SweepStore::Open(const std::string& path) {
 absl::StatusOr<SweepStore> SweepStore::OpenToRead(const std::string& path) {
   ASTRA_ASSIGN_OR_RETURN(Database database,
                          Database::Open(path, Database::Access::kRead));
-  // The tables are there from the plan on.
+  // The tables exist once a plan has been stored.
   ASTRA_ASSIGN_OR_RETURN(
       const std::vector<std::string> tables,
       ReadTexts(database,

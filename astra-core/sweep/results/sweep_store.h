@@ -1,16 +1,17 @@
-// The results store: one SQLite database for each sweep, written by one process
-// at a time, the one that holds the folder's lock.
+// The results store: one SQLite database for each sweep. Only one process
+// writes to it at a time, the one that holds the folder's lock.
 //
 // clang-format off
-//   sweep(name, value)              what the sweep is called, its objectives, ...
-//   points(number, key, variables)  the plan, a row for each point
-//   runs(key, state, ...)           what came of each key, of earlier plans too
-//   results                         a view of both: a column for each variable and metric
+//   sweep(name, value)              the name of the sweep, its objectives, ...
+//   points(number, key, variables)  the plan: a row for each point
+//   runs(key, state, ...)           results by key, also of earlier plans
+//   results                         view of both: a column for each variable
+//                                   and each metric
 // clang-format on
 //
-// It is in WAL mode: others read while one writes, on the same machine. Every
-// change is a transaction, synced, so that a kill at any moment leaves what was
-// recorded before it.
+// The database is in WAL mode: processes on the same machine can read while one
+// writes. Every change is a synced transaction, so a kill at any moment leaves
+// everything that was recorded before it.
 
 #ifndef ASTRA_CORE_SWEEP_RESULTS_SWEEP_STORE_H_
 #define ASTRA_CORE_SWEEP_RESULTS_SWEEP_STORE_H_
@@ -32,45 +33,45 @@ namespace astra {
 
 class SweepStore {
  public:
-  // Opens the database, or makes it.
+  // Opens the database, or creates it.
   //
-  // Errors: InvalidArgument "PATH: ..." for a file that is no such database, is
-  // damaged or of another format; PermissionDenied.
+  // Errors: InvalidArgument "PATH: ..." for a file that is not such a database,
+  // is damaged or has another format; PermissionDenied.
   static absl::StatusOr<SweepStore> Open(const std::string& path);
 
-  // The same of one that is there, only to be read.
+  // Opens an existing database for reading only.
   //
-  // Errors: those above, and NotFound "PATH: no such file".
+  // Errors: the errors of Open(), and NotFound "PATH: no such file".
   static absl::StatusOr<SweepStore> OpenToRead(const std::string& path);
 
   ~SweepStore();
   SweepStore(SweepStore&&) noexcept;
   SweepStore& operator=(SweepStore&&) = delete;
 
-  // Replaces the plan; what has run is kept.
+  // Replaces the plan and keeps the results of all runs.
   //
-  // Errors: InvalidArgument where the database is that of a sweep of another
+  // Errors: InvalidArgument where the database belongs to a sweep of another
   // name; Internal "PATH: ..." where it cannot be written.
   absl::Status SetPlan(const Sweep& sweep, const SweepPoints& points,
                        absl::Span<const PreparedPoint> prepared);
 
-  // Records what came of a run, in place of what came of it before; adds up the
-  // attempts. In one transaction for all.
+  // Records the results of runs in one transaction. A new result replaces the
+  // old result of the same key; the attempts of both are added up.
   absl::Status Add(absl::Span<const PointRecord> records);
 
-  // Makes those of the plan that failed pending again, and returns their keys;
-  // their attempts stay counted.
+  // Makes the failed points of the plan pending again and returns their keys.
+  // Their attempts stay counted.
   absl::StatusOr<std::vector<std::string>> ForgetFailed();
 
-  // The keys of the plan that have not run.
+  // Returns the keys of the plan that have not run.
   absl::StatusOr<std::set<std::string>> PendingKeys() const;
 
-  // How many points of the plan failed.
+  // Returns how many points of the plan failed.
   absl::StatusOr<size_t> CountFailed() const;
 
-  // The plan with what came of it. Metrics of the sweep file are computed here,
-  // after those of the runs; one that cannot be computed is absent, with a
-  // warning. What it requires is applied here, too.
+  // Returns the plan with its results. This function computes the metrics of
+  // the sweep file, which follow those of the runs, and applies its
+  // requirements. A metric that cannot be computed is absent, with a warning.
   absl::StatusOr<SweepTable> Table() const;
 
  private:

@@ -11,7 +11,7 @@
 namespace astra {
 namespace {
 
-// What the runs of one set of repeats come to.
+// The runs of one set of repeats, and their merged result.
 class RepeatSet {
  public:
   explicit RepeatSet(size_t num_metrics) : metrics_(num_metrics) {}
@@ -30,7 +30,8 @@ class RepeatSet {
     }
   }
 
-  // `ranged` are the metrics whose minimum and maximum follow at the end.
+  // Returns the merged row. `ranged` lists the metrics whose minimum and
+  // maximum are added at its end.
   SweepRow Merged(absl::Span<const size_t> ranged) const {
     SweepRow row;
     row.number = runs_.front()->number;
@@ -62,7 +63,7 @@ class RepeatSet {
     std::optional<double> IfAny(double value) const {
       return count == 0 ? std::nullopt : std::optional<double>(value);
     }
-    // Within the range though the sum is rounded.
+    // Clamping keeps the mean within the range in spite of rounding.
     std::optional<double> Mean() const {
       if (count == 0) return std::nullopt;
       return std::clamp(sum / static_cast<double>(count), min, max);
@@ -96,7 +97,8 @@ class RepeatSet {
     return reason;
   }
 
-  // The first reason of those of `state`, and how many they are if not all.
+  // Returns the first reason among the runs in `state`, with their count if not
+  // all runs are in that state.
   std::string ReasonOf(PointState state, std::string_view what) const {
     const auto first =
         std::find_if(runs_.begin(), runs_.end(),
@@ -124,7 +126,7 @@ class RepeatSet {
   std::vector<Range> metrics_;
 };
 
-// The metrics of the objectives, each once.
+// Returns the distinct metrics of the objectives.
 std::vector<size_t> ObjectiveMetrics(const SweepTable& table) {
   std::vector<size_t> metrics;
   for (const SweepObjective& objective : table.objectives) {
@@ -136,7 +138,7 @@ std::vector<size_t> ObjectiveMetrics(const SweepTable& table) {
   return metrics;
 }
 
-// In the order of their first runs.
+// Returns the sets of repeats, in the order of their first runs.
 std::vector<RepeatSet> FindRepeatSets(const SweepTable& table) {
   std::vector<RepeatSet> sets;
   std::map<std::vector<std::string>, size_t> set_of;

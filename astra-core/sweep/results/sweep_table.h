@@ -1,4 +1,4 @@
-// The results of a sweep as rows, for whoever compares, prints or draws them.
+// Holds the results of a sweep as rows, for comparing, printing and drawing.
 
 #ifndef ASTRA_CORE_SWEEP_RESULTS_SWEEP_TABLE_H_
 #define ASTRA_CORE_SWEEP_RESULTS_SWEEP_TABLE_H_
@@ -19,61 +19,63 @@ namespace astra {
 enum class PointState : uint8_t {
   kPending,
   kFinished,
-  kInfeasible,  // Finished, but not what the sweep requires.
-  kIllegal,     // Left out: its layout is not legal.
+  kInfeasible,  // Finished, but misses a requirement of the sweep.
+  kIllegal,     // Left out because its layout is not legal.
   kFailed,
 };
 
-// "pending", "finished", "infeasible", "illegal", "failed".
+// Returns "pending", "finished", "infeasible", "illegal" or "failed".
 std::string_view PointStateName(PointState state);
 
-// What came of the run that `record` is of.
+// Returns the state of the run that `record` describes.
 PointState StateOf(const PointRecord& record);
 
-// Whether the run finished, and so has metrics: feasible or not.
+// Returns whether the run finished, feasible or not, and therefore has metrics.
 bool HasFinished(PointState state);
 
 struct SweepRow {
-  uint32_t number = 0;  // Of the point; of repeats, the first.
+  uint32_t number = 0;  // Number of the point; of repeats, that of the first.
   std::string key;
   PointState state = PointState::kPending;
-  // Why it failed, or is infeasible or illegal; of repeats also where only some
-  // of them failed or are.
+  // Why the row failed, is infeasible or is illegal. A row of merged repeats
+  // has a reason also where only some of the repeats have one.
   std::string reason;
-  std::vector<std::string> values;  // Of SweepTable::variables.
-  // Of SweepTable::metrics; none where the run has no such number.
+  std::vector<std::string> values;  // Values of SweepTable::variables.
+  // Values of SweepTable::metrics; none where the run has no such number.
   std::vector<std::optional<double>> metrics;
-  std::optional<PointCost> cost;      // Where it has run.
-  std::vector<std::string> commands;  // Where it has run.
+  std::optional<PointCost> cost;      // None where the point has not run.
+  std::vector<std::string> commands;  // Empty where the point has not run.
 };
 
 struct SweepTable {
   std::string name;
-  std::string program;  // Of the runs: "simai_analytical".
-  std::string version;  // Of the programs; empty where none has run.
-  // As SweepPoints::variables: the first num_axes are the axes, whose steps in
-  // the order of the file are in axis_values.
+  std::string program;  // Program of the runs, such as "simai_analytical".
+  std::string version;  // Version of the programs; empty where none has run.
+  // Names as in SweepPoints::variables: the first num_axes are the axes.
+  // axis_values holds the steps of each axis in the order of the sweep file.
   std::vector<std::string> variables;
   size_t num_axes = 0;
   std::vector<std::vector<std::string>> axis_values;
-  bool has_repeats = false;  // Then the last axis is "seed".
+  bool has_repeats = false;  // If true, the last axis is "seed".
   std::vector<std::string> metrics;
-  std::vector<SweepObjective> objectives;  // At least one.
-  std::vector<SweepRow> rows;              // By number.
-  // Why computed metrics are absent, in one line each.
+  // At least one; the first ranks the rows.
+  std::vector<SweepObjective> objectives;
+  std::vector<SweepRow> rows;  // Ordered by number.
+  // Reasons why computed metrics are absent, one line each.
   std::vector<std::string> warnings;
 };
 
-// The position of a metric; none if no run has it.
+// Returns the position of a metric, or none if no run has it.
 std::optional<size_t> FindMetric(const SweepTable& table,
                                  std::string_view name);
 
-// The table with one row for each set of repeats: metrics are their mean over
-// the runs that finished; the axis of the seed is gone. For each metric of an
-// objective, METRIC_min and METRIC_max follow at the end. Without repeats, the
-// table itself. A set has finished where one of its runs has; it is infeasible
-// where one of them is. Its cost is what all took together, the commands and
-// the values of the other variables are those of the first.
+// Returns the table with one row for each set of repeats, without the axis
+// "seed". Metrics are means over the runs that finished. For each metric of an
+// objective, METRIC_min and METRIC_max are added at the end. A merged row has
+// finished where one of its runs has, and is infeasible where one of its runs
+// is. Its cost is the total of all its runs; its commands and the values of
+// other variables are those of the first run. A table without repeats is
+// returned unchanged.
 SweepTable MergeRepeats(const SweepTable& table);
 
 struct ColumnNames {
@@ -81,9 +83,10 @@ struct ColumnNames {
   std::vector<std::string> metrics;
 };
 
-// What to call the columns of one table that begins with `fixed`: a variable
-// with a name that is taken gets "_variable" at its end, a metric "_metric",
-// until it differs from all before it. As in SQL, case makes no difference.
+// Returns distinct column names for a table that begins with the columns
+// `fixed`. A variable whose name is taken gets the suffix "_variable" and a
+// metric "_metric", repeated until the name differs from all before it. As in
+// SQL, case makes no difference.
 ColumnNames DistinctColumns(absl::Span<const std::string_view> fixed,
                             absl::Span<const std::string> variables,
                             absl::Span<const std::string> metrics);

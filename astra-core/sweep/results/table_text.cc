@@ -18,7 +18,7 @@ constexpr std::string_view kFixedColumns[] = {
     "point",           "state", "reason", "wall_s",  "cpu_s",
     "peak_memory_mib", "host",  "ended",  "attempts"};
 
-// What `text` stands for in an expression: a number, true, false, or a text.
+// Returns the JSON value that `text` stands for in an expression.
 std::string ValueJson(const std::string& text) {
   const SweepValue value = ValueOf(text);
   const bool is_text = std::holds_alternative<std::string>(value);

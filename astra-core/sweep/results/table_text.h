@@ -1,4 +1,4 @@
-// A sweep's results for other programs: CSV and JSON lines.
+// Formats a sweep's results for other programs, as CSV and JSON lines.
 
 #ifndef ASTRA_CORE_SWEEP_RESULTS_TABLE_TEXT_H_
 #define ASTRA_CORE_SWEEP_RESULTS_TABLE_TEXT_H_
@@ -10,14 +10,15 @@
 
 namespace astra {
 
-// A line for each row: point, the variables, state, reason, the metrics (empty
-// where there is none). With `cost` also wall_s, cpu_s, peak_memory_mib, host,
-// ended, attempts, which differ from run to run; without, the same sweep gives
+// Returns one CSV line for each row: point, the variables, state, reason, the
+// metrics (empty where absent). With `cost`, the line ends with wall_s, cpu_s,
+// peak_memory_mib, host, ended and attempts, which differ from run to run.
+// Without `cost`, the same sweep gives the same bytes on any host.
 // the same bytes wherever it runs.
 std::string TableCsv(const SweepTable& table, bool cost);
 
-// A JSON object in one line for each row, with "point", "state", "reason",
-// "variables", "metrics", "key" and, where it has run, "cost".
+// Returns one JSON object on one line for each row, with "point", "state",
+// "reason", "variables", "metrics", "key" and, where the point has run, "cost".
 std::string TableJsonLines(const SweepTable& table);
 
 }  // namespace astra

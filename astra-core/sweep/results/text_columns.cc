@@ -9,7 +9,7 @@
 namespace astra {
 namespace {
 
-// In characters: of UTF-8, all bytes but those that continue one.
+// Returns the width in characters: counts all bytes that start one in UTF-8.
 size_t WidthOf(std::string_view text) {
   return static_cast<size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));

@@ -1,4 +1,4 @@
-// Tables for people to read in a terminal.
+// Formats tables for people who read them in a terminal.
 
 #ifndef ASTRA_CORE_SWEEP_RESULTS_TEXT_COLUMNS_H_
 #define ASTRA_CORE_SWEEP_RESULTS_TEXT_COLUMNS_H_
@@ -11,7 +11,7 @@
 
 namespace astra {
 
-// Rows of cells, each column as wide as its widest.
+// Rows of cells. Each column is as wide as its widest cell.
 class TextColumns {
  public:
   enum class Align : bool { kLeft, kRight };
@@ -21,13 +21,13 @@ class TextColumns {
     aligns_.push_back(align);
   }
 
-  // A cell for each column.
+  // Adds a row with one cell for each column.
   void AddRow(std::vector<std::string> cells) {
     rows_.push_back(std::move(cells));
   }
 
-  // A line for the headers, where there are any, and one for each row; two
-  // spaces before each column, none at the ends.
+  // Returns a line with the headers, unless all are empty, and a line for each
+  // row. Each column begins with two spaces; no line ends with spaces.
   std::string Text() const;
 
  private:
@@ -39,14 +39,15 @@ class TextColumns {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// `number` with 6 significant digits, and all those before the point where they
-// are more, up to 15.
+// Returns `number` with 6 significant digits, or with all digits before the
+// point where those are more, up to 15.
 std::string ShortNumber(double number);
 
-// "x 1.234"; "-" for one that is infinite.
+// Returns a ratio such as "x 1.234"; "-" for infinity.
 std::string RatioText(double ratio);
 
-// `text`, in quotes where it holds what a terminal would not print.
+// Returns `text`, in quotes if it holds characters that a terminal does not
+// print.
 std::string PlainText(std::string_view text);
 
 }  // namespace astra
