@@ -39,7 +39,13 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DEFAULT_FILES = ("README.md", "docs/*.md", "*/README.md", "*/*/README.md")
+DEFAULT_FILES = (
+    "README.md",
+    "docs/*.md",
+    "docs/guide/*.md",
+    "*/README.md",
+    "*/*/README.md",
+)
 TIME_LIMIT = "120"  # Seconds for one command.
 
 FENCE = re.compile(r"^( *)(`{3,}|~{3,}) *([\w-]*)(.*)$")

@@ -121,7 +121,7 @@ std::vector<ShellTerm> RunExitCodes() {
   return codes;
 }
 
-// As in README.md. Of `names`, in this order.
+// Describes the files `names`, in this order, as docs/guide/results.md does.
 std::vector<ShellTerm> ResultFiles(absl::Span<const std::string_view> names) {
   constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
       {"EndToEnd.csv", "The totals, then a line for each layer."},
