@@ -20,6 +20,7 @@ using ::astra::testing::ValueOrDie;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
 
 // One block of SmallLlama.
 ModelSpec OneBlock() {
@@ -280,6 +281,13 @@ TEST(SimaiWorkloadTest, RefusesToWriteOutTooMuch) {
                        "600000 micro-batches of 5 layers each are too many for "
                        "SimAI's text format (at most 2097152 layers); write a "
                        "program (--format program)"));
+  // The layers of the micro-batches alone would fit. Those of the optimizer and
+  // of the gradients, which run once, do not fit beside them.
+  setup.world_size = 2;
+  setup.global_batch = 2 * (kMaxSimaiLayers / 5);
+  EXPECT_THAT(Write(OneBlock(), setup),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("419430 micro-batches of 5 layers each")));
 }
 
 // Without times, which differ.
