@@ -205,7 +205,7 @@ def simulate(arguments, case, seed, network):
     # Groups that do the same have a row each; rank 0 is in the first of them.
     times = {}
     for row in rows:
-        times.setdefault(row["name"], float(row["rank0_time_us"]))
+        times.setdefault(row["layer"], float(row["first_rank_time_us"]))
     return [times[f"{operation.lower()}{i}"]
             for i, (operation, _, _) in enumerate(case.collectives)]
 

@@ -313,14 +313,25 @@ astra_test(engine_test
     astra-core/engine/message_costs_test.cc
     astra-core/engine/message_simulation_test.cc
     astra-core/engine/program_simulation_test.cc
-    astra-core/engine/program_summary_test.cc
     astra-core/engine/rank_classes_test.cc
-    astra-core/engine/report_test.cc
     astra-core/engine/simai_schedule_test.cc
     astra-core/engine/simulation_test.cc
     astra-core/engine/pipeline_program_test.cc
   DEPS astra::backend_analytical astra::backend_flow astra::engine
+       astra::results astra::simai_text)
+
+astra_test(results_test
+  SOURCES
+    astra-core/results/program_summary_test.cc
+    astra-core/results/tables_test.cc
+  DEPS astra::backend_analytical astra::engine astra::results
        astra::simai_text)
+
+astra_test(run_test
+  SOURCES
+    astra-core/run/fidelity_test.cc
+    astra-core/run/run_test.cc
+  DEPS astra::run astra::simai_text)
 
 # Files that a reader must refuse, each with its exact message.
 astra_test(bad_inputs_test

@@ -293,6 +293,19 @@ std::vector<Routes::Stop> Routes::NextStops(const std::vector<Stop>& stops,
   return next_stops;
 }
 
+bool Routes::IsOnePath(const Route& route) const {
+  const auto is_whole = [](const auto& part) { return part.share == 1; };
+  return std::all_of(route.first.begin(), route.first.end(), is_whole) &&
+         std::all_of(route.last.begin(), route.last.end(), is_whole) &&
+         std::all_of(route.parts.begin(), route.parts.end(),
+                     [&](const Route::Part& part) {
+                       const FabricRoute& fabric = fabric_route(part.fabric);
+                       return part.share == 1 &&
+                              std::all_of(fabric.links.begin(),
+                                          fabric.links.end(), is_whole);
+                     });
+}
+
 Bandwidth Routes::BottleneckBandwidth(const Route& route) const {
   double rate = kMaxBandwidth;
   const auto pass = [&](LinkId link, double share) {

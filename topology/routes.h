@@ -109,6 +109,9 @@ class Routes {
   }
   size_t num_fabric_routes() const { return fabric_routes_.size(); }
 
+  // Returns whether all of a message on `route` takes the same links.
+  bool IsOnePath(const Route& route) const;
+
   // Returns the rate of one message that is alone on `route`: the smallest,
   // over its links, of rate divided by share.
   Bandwidth BottleneckBandwidth(const Route& route) const;

@@ -37,7 +37,7 @@ double StepsOfMicroBatch(const Program& program) {
 
 }  // namespace
 
-double EstimateCables(const SimaiAnalyticalOptions& options) {
+double EstimateCables(const RunOptions& options) {
   if (!options.topology_file) {
     constexpr double kCablesPerGpu = 2;  // To its NVSwitch and to its switch.
     return kCablesPerGpu * static_cast<double>(options.cluster.num_gpus);

@@ -1,70 +1,258 @@
 #include "astra-core/apps/run_json.h"
 
-#include <string>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
 
 #include "astra-core/apps/json_parts.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/yaml_reader.h"
 #include "astra-core/command_line/version.h"
+#include "astra-core/engine/work_rates.h"
+#include "astra-core/results/program_summary.h"
 #include "fmt/core.h"
+#include "network-frontends/config/network_file.h"
 #include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
 
-std::string VersionText(const SimaiAnalyticalOptions& options) {
-  if (!options.system) return "";
-  const NcclVersion& version = options.nccl.version;
-  return fmt::format("{}.{}", version.major, version.minor);
+Json ScalarJson(const std::string& text) {
+  if (text == "true" || text == "false") return text == "true";
+  if (const auto integer = ParseInteger("", text); integer.ok()) {
+    return *integer;
+  }
+  if (const auto number = ParseNumber("", text); number.ok()) return *number;
+  return text;
 }
 
-Json ModelJson(const SimaiAnalyticalOptions& options,
-               const BusBandwidths& bus_bandwidths) {
-  const SimulationOptions& simulation = options.simulation;
-  const bool messages = simulation.lowering == Lowering::kFlowGraph;
-  Json json = {{"lowering", messages ? "flow-graph" : "closed-form"},
-               {"system", options.system.value_or("")},
-               {"nccl_version", VersionText(options)},
-               {"nccl", options.nccl_variables},
-               {"stop_at_ps", simulation.stop_at.count()},
-               {"jitter", simulation.jitter},
-               {"seed", simulation.seed},
-               {"overlap", Json::object()},
-               {"busbw_file", options.bus_bandwidth_file.value_or("")},
-               {"busbw_GBps", Json::object()}};
-  if (simulation.communication_slowdown) {
-    json["contention"] = *simulation.communication_slowdown;
+Json ValueJson(const YamlValue& value) {
+  if (value.kind == YamlValue::Kind::kScalar) return ScalarJson(value.text);
+  const bool is_map = value.kind == YamlValue::Kind::kMap;
+  Json json = is_map ? Json::object() : Json::array();
+  for (const auto& [key, child] : value.children) {
+    if (is_map) {
+      json[key] = ValueJson(child);
+    } else {
+      json.push_back(ValueJson(child));
+    }
   }
+  return json;
+}
+
+// The network as its file would have it.
+Json PacketJson(const PacketOptions& options) {
+  YamlDocument document("network", WriteNetworkFile(options));
+  YamlFields fields = document.Root("a network");
+  Json json;
+  for (const std::string& key : fields.keys()) {
+    if (key != "simai_network") json[key] = ValueJson(*fields.Value(key));
+  }
+  return json;
+}
+
+Json FlowJson(const FlowOptions& options) {
+  return {{"payload_bytes", options.payload.count()},
+          {"header_bytes", options.header.count()},
+          {"switch_latency_ps", options.switch_latency.count()},
+          {"message_latency_ps", options.message_latency.count()},
+          {"seed", options.seed},
+          {"efficiency", options.efficiency}};
+}
+
+// The bandwidths of --busbw, as they were read.
+Json BusBandwidthJson(const RunOptions& options,
+                      const SimulationOptions& simulation) {
+  Json json = {{"file", options.bus_bandwidth_file.value_or("")},
+               {"GBps", Json::object()}};
+  for (const auto& [key, gb_per_s] : simulation.bus_bandwidths.entries()) {
+    json["GBps"][std::string(Name(key.first))][std::string(Name(key.second))] =
+        gb_per_s;
+  }
+  return json;
+}
+
+Json CollectivesJson(const RunOptions& options,
+                     const SimulationOptions& simulation) {
+  const NcclVersion& version = options.nccl.version;
+  const std::optional<NcclSystem>& nccl = simulation.nccl;
+  Json json = {{"family", Name(simulation.collectives)},
+               {"system", nccl ? nccl->system.name : ""},
+               {"nccl_version",
+                nccl ? fmt::format("{}.{}", version.major, version.minor) : ""},
+               {"nccl", options.nccl_variables},
+               {"launch", nccl ? Name(options.nccl.launch) : ""},
+               {"send_latency_ps", options.send_latency.count()},
+               {"busbw", BusBandwidthJson(options, simulation)},
+               {"overlap", Json::object()}};
   for (const ParallelDimension dimension : kParallelDimensions) {
     json["overlap"][std::string(Name(dimension))] =
         simulation.overlap[IndexOf(dimension)];
   }
-  for (const auto& [key, gb_per_s] : bus_bandwidths.entries()) {
-    json["busbw_GBps"][std::string(Name(key.first))]
-        [std::string(Name(key.second))] = gb_per_s;
+  return json;
+}
+
+Json ModelJson(const RunOptions& options, const SimulationOptions& simulation) {
+  Json json = {{"fidelity", Name(options.fidelity)},
+               {"collectives", CollectivesJson(options, simulation)},
+               {"jitter", simulation.jitter},
+               {"seed", simulation.seed},
+               {"symmetry", simulation.symmetric},
+               {"stop_at_ps", simulation.stop_at.count()}};
+  if (!options.environment.sources.empty()) {
+    json["environment"] = options.environment.sources;
+  }
+  if (simulation.communication_slowdown) {
+    json["contention"] = *simulation.communication_slowdown;
+  }
+  return json;
+}
+
+Json NetworkJson(const RunOptions& options, const RunRequest& request) {
+  const BackendEntry& network = *NetworkOf(request.fidelity);
+  Json json = {{"file", options.network_file.value_or("")}};
+  if (network.records_packets) {
+    json["packet"] = PacketJson(request.network.packet);
+  } else if (network.has_options) {
+    json["flow"] = FlowJson(request.network.flow);
+  }
+  return json;
+}
+
+Json SimulatedJson(const RunResult& run) {
+  const NetworkStatistics& network = run.network;
+  return {{"network_ps", run.network_time.count()},
+          {"events", network.num_events},
+          {"flows", network.flows.size() + network.num_unasked_flows},
+          {"data_packets", network.num_data_packets},
+          {"packet_hops", network.num_packet_hops},
+          {"drops", network.num_drops},
+          {"losses", network.num_losses},
+          {"retransmissions", network.num_retransmissions},
+          {"records_left_out", network.num_lost_records}};
+}
+
+Json TimesByDimension(const std::array<TimePs, kNumParallelDimensions>& times) {
+  Json json = Json::object();
+  for (const ParallelDimension dimension : kParallelDimensions) {
+    if (dimension == ParallelDimension::kPipeline) continue;
+    json[std::string(Name(dimension))] = times[IndexOf(dimension)].count();
+  }
+  return json;
+}
+
+// By what it is made of: "compute", a dimension, or "messages".
+Json PathJson(const Explanation& explanation, const SimulationResult& result) {
+  Json json = Json::object();
+  for (const PathPart& part : PartsOf(explanation.path, result)) {
+    const std::string_view name = part.kind == PathKind::kCollective
+                                      ? Name(part.communication.dimension)
+                                  : part.kind == PathKind::kMessage ? "messages"
+                                                                    : "compute";
+    Json& sum = json[std::string(name)];
+    sum = sum.is_null() ? part.time.count()
+                        : sum.get<int64_t>() + part.time.count();
+  }
+  return json;
+}
+
+Json IterationJson(const Program& program, const SimulationResult& result,
+                   const Explanation& explanation) {
+  const WorkRates rates = RatesOf(program, result.total());
+  return {{"total_ps", result.total().count()},
+          {"compute_ps", result.compute.count()},
+          {"slowed_ps", result.slowed.count()},
+          {"exposed_ps", TimesByDimension(result.exposed)},
+          {"late_ps", TimesByDimension(result.late)},
+          {"transfer_ps", result.pipeline.exposed.count()},
+          {"bubble_ps", result.pipeline.bubble.count()},
+          {"bubble_of_work", BubbleShare(result)},
+          {"ideal_bubble_of_work", IdealBubbleShare(program)},
+          {"critical_path_ps", PathJson(explanation, result)},
+          {"ideal_network_ps", explanation.bounds.ideal_network.count()},
+          {"ideal_compute_ps", explanation.bounds.ideal_compute.count()},
+          {"model_tflops_per_gpu", rates.tflops_per_gpu},
+          {"mfu", rates.utilisation},
+          {"tokens_per_s", rates.tokens_per_second},
+          {"tokens_per_s_per_gpu", rates.tokens_per_second_per_gpu}};
+}
+
+Json MemoryJson(const Explanation& explanation) {
+  const auto gib = [](Bytes bytes) {
+    return static_cast<double>(bytes.count()) / 0x1p30;
+  };
+  const StageMemory& most = LargestOf(explanation.memory);
+  Bytes reserved;
+  for (const StageMemory& stage : explanation.memory) {
+    reserved = std::max(reserved, ReservedMemory(stage));
+  }
+  Json json = {{"stage", most.stage},
+               {"peak_memory_gib", gib(most.peak())},
+               {"reserved_memory_gib", gib(reserved)},
+               {"weights_gib", gib(most.weights)},
+               {"gradients_gib", gib(most.gradients)},
+               {"optimizer_gib", gib(most.optimizer)},
+               {"saved_gib", gib(most.saved)},
+               {"workspace_gib", gib(most.workspace)},
+               {"kv_cache_gib", gib(most.cache)}};
+  if (explanation.gpu_memory != Bytes(0)) {
+    json["gpu_memory_gib"] = gib(explanation.gpu_memory);
+    json["fits"] = most.peak() <= explanation.gpu_memory;
   }
   return json;
 }
 
 }  // namespace
 
-std::string RunJson(const SimaiAnalyticalOptions& options,
-                    const SimaiAnalyticalInputs& inputs,
-                    const SimulationResult& result,
-                    const std::optional<Explanation>& explanation) {
-  Json json = {{"program", "simai_analytical"},
+std::string RunJson(std::string_view program, const RunOptions& options,
+                    const RunRequest& request, const Warnings& warnings,
+                    const RunResult& run) {
+  Json json = {{"program", program},
                {"version", Version()},
                {"name", options.name},
-               {"workload", WorkloadJson(options.workload_file, inputs.program,
-                                         options.simulation.unroll)},
+               {"finished", run.status.ok()},
+               {"reason", std::string(run.status.message())},
+               {"workload", WorkloadJson(options.workload_file, request.program,
+                                         options.unroll)},
                {"topology", TopologyJson(options.topology_file.value_or(""),
-                                         inputs.topology)},
-               {"model", ModelJson(options, inputs.bus_bandwidths)},
-               {"warnings", inputs.warnings},
-               {"result", ResultJson(result)}};
-  if (explanation) {
-    json["iteration"] = IterationJson(inputs.program, result, *explanation);
-    if (!explanation->memory.empty()) json["memory"] = MemoryJson(*explanation);
+                                         request.topology)},
+               {"model", ModelJson(options, request.simulation)},
+               {"warnings", warnings},
+               {"result", ResultJson(run.result)}};
+  if (request.fidelity != Fidelity::kClosedForm) {
+    json["network"] = NetworkJson(options, request);
+    json["simulated"] = SimulatedJson(run);
+  }
+  if (run.explanation) {
+    json["iteration"] =
+        IterationJson(request.program, run.result, *run.explanation);
+    if (!run.explanation->memory.empty()) {
+      json["memory"] = MemoryJson(*run.explanation);
+    }
   }
   return JsonText(json);
+}
+
+std::string CostJson(const RunOptions& options, const RunResult& run,
+                     double wall_s) {
+  constexpr double kMicro = 1e-6;
+  constexpr double kKibPerMib = 1024;
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [&](const timeval& time) {
+    return static_cast<double>(time.tv_sec) +
+           kMicro * static_cast<double>(time.tv_usec);
+  };
+  const auto hops = static_cast<double>(run.network.num_packet_hops);
+  return JsonText(
+      {{"wall_s", wall_s},
+       {"cpu_s", seconds(usage.ru_utime) + seconds(usage.ru_stime)},
+       {"peak_memory_MiB", static_cast<double>(usage.ru_maxrss) / kKibPerMib},
+       {"packet_hops_per_s", wall_s > 0 ? hops / wall_s : 0},
+       {"threads", options.num_threads}});
 }
 
 }  // namespace astra

@@ -1,23 +1,26 @@
-// run.json: the inputs of a run as they were understood, and the totals.
+// run.json and cost.json of a run.
 
 #ifndef ASTRA_CORE_APPS_RUN_JSON_H_
 #define ASTRA_CORE_APPS_RUN_JSON_H_
 
-#include <optional>
 #include <string>
+#include <string_view>
 
-#include "astra-core/apps/explanation.h"
-#include "astra-core/apps/simai_analytical_inputs.h"
-#include "astra-core/apps/simai_analytical_options.h"
-#include "astra-core/engine/result.h"
+#include "astra-core/apps/run_options.h"
+#include "astra-core/base/log.h"
+#include "astra-core/run/run.h"
 
 namespace astra {
 
-// The same for equal inputs: it says nothing of when, where, or how long.
-std::string RunJson(const SimaiAnalyticalOptions& options,
-                    const SimaiAnalyticalInputs& inputs,
-                    const SimulationResult& result,
-                    const std::optional<Explanation>& explanation);
+// Returns the inputs as they were understood, and the totals: the same for
+// equal inputs, whenever and wherever `program` runs them.
+std::string RunJson(std::string_view program, const RunOptions& options,
+                    const RunRequest& request, const Warnings& warnings,
+                    const RunResult& run);
+
+// Returns what the process has cost until now, of which the run took `wall_s`.
+std::string CostJson(const RunOptions& options, const RunResult& run,
+                     double wall_s);
 
 }  // namespace astra
 

@@ -15,14 +15,14 @@
 
 namespace astra {
 
-// What simai_analytical and simai_simulator may write: of what an earlier run
+// What a run of a workload may write: of what an earlier run
 // left in the folder, nothing must be taken for this run's.
 constexpr std::string_view kResultFiles[] = {
-    "EndToEnd.csv",  "collectives.csv",   "links.csv",  "run.json",
-    "breakdown.csv", "critical_path.csv", "memory.csv", "trace.json",
-    "flows.csv",     "queues.csv",        "rates.csv",  "pfc.csv",
-    "cnp.csv",       "capture.pcapng",    "cost.json",  "fct.txt",
-    "pfc.txt",       "chart.html"};
+    "EndToEnd.csv", "iteration.csv", "collectives.csv",   "links.csv",
+    "run.json",     "breakdown.csv", "critical_path.csv", "memory.csv",
+    "trace.json",   "flows.csv",     "queues.csv",        "rates.csv",
+    "pfc.csv",      "cnp.csv",       "capture.pcapng",    "cost.json",
+    "fct.txt",      "pfc.txt",       "chart.html"};
 
 struct RunOutput {
   std::string name;    // Of the run.

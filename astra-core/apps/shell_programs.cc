@@ -9,11 +9,11 @@
 #include "absl/types/span.h"
 #include "astra-core/apps/gen_topo_options.h"
 #include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/run_defaults.h"
+#include "astra-core/apps/run_options.h"
 #include "astra-core/apps/run_output.h"
-#include "astra-core/apps/simai_analytical_options.h"
 #include "astra-core/apps/simai_collective_options.h"
 #include "astra-core/apps/simai_options.h"
-#include "astra-core/apps/simai_simulator_options.h"
 #include "astra-core/apps/simai_sweep_options.h"
 #include "astra-core/base/check.h"
 #include "collectives/measurements/measured_terms.h"
@@ -58,11 +58,11 @@ ShellValues Designs() {
   return values;
 }
 
-ShellValues BackendValues() {
-  ShellValues values{"backend", {}};
-  for (const BackendEntry& backend : Backends()) {
+ShellValues Fidelities() {
+  ShellValues values{"fidelity", {}};
+  for (const Fidelity fidelity : kFidelities) {
     values.values.push_back(
-        {std::string(backend.name), std::string(backend.description)});
+        {std::string(Name(fidelity)), std::string(Describe(fidelity))});
   }
   return values;
 }
@@ -125,6 +125,8 @@ std::vector<ShellTerm> RunExitCodes() {
 std::vector<ShellTerm> ResultFiles(absl::Span<const std::string_view> names) {
   constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
       {"EndToEnd.csv", "The totals, then a line for each layer."},
+      {"iteration.csv",
+       "What each rank did with the time: computation, waiting by group."},
       {"collectives.csv",
        "Each collective: group, algorithm, bytes, start, time, bandwidths, "
        "what bounds it."},
@@ -218,21 +220,20 @@ ShellProgram Simai() {
   return program;
 }
 
-ShellProgram SimaiAnalytical() {
+ShellProgram RunProgramOf(const RunDefaults& defaults) {
   return {
-      .name = "simai_analytical",
-      .help = SimaiAnalyticalHelp(),
-      .options = SimaiAnalyticalOptionSpecs(),
-      .values = {Values("system", SystemNames()),
+      .name = defaults.program,
+      .help = HelpOf(defaults),
+      .options = RunOptionSpecs(),
+      .values = {Fidelities(), Words("collectives", {"nccl", "ring", "simai"}),
+                 Words("launch", {"queued", "graph", "host"}),
+                 Values("system", SystemNames()),
                  Words("gpu-type", {"A100", "A800", "H100", "H20", "H800"}),
                  Words("nic-type", {"cx6", "cx7", "bf3"}),
-                 Words("lowering", {"closed-form", "flow-graph"}),
                  Words("visual", {"0", "1"}), Words("lang", {"en", "ja"})},
       .exit_codes = RunExitCodes(),
-      .files = ResultFiles({"EndToEnd.csv", "collectives.csv", "links.csv",
-                            "run.json", "breakdown.csv", "critical_path.csv",
-                            "memory.csv", "trace.json", "chart.html"}),
-      .examples = SimaiAnalyticalExamples(),
+      .files = ResultFiles(kResultFiles),
+      .examples = defaults.examples,
   };
 }
 
@@ -246,7 +247,8 @@ ShellProgram SimaiCollective() {
                                     "uint64", "half", "float", "double",
                                     "bfloat16", "f8e4m3", "f8e5m2"}),
                  Words("redop", {"sum", "prod", "min", "max", "avg"}),
-                 Values("system", SystemNames()), BackendValues(),
+                 Values("system", SystemNames()),
+                 Words("launch", {"queued", "graph", "host"}), Fidelities(),
                  Algorithms()},
       .exit_codes = ExitCodes(),
       .files = {{"results/NAME/collective.csv",
@@ -263,23 +265,6 @@ ShellProgram SimaiCollective() {
                  "Of --calibrate: the system with the constants that were "
                  "fitted."}},
       .examples = SimaiCollectiveExamples(),
-  };
-}
-
-ShellProgram SimaiSimulator() {
-  std::vector<std::string_view> files(std::begin(kResultFiles),
-                                      std::end(kResultFiles));
-  std::erase(files, "chart.html");  // Of simai_analytical.
-  return {
-      .name = "simai_simulator",
-      .help = SimaiSimulatorHelp(),
-      .options = SimaiSimulatorOptionSpecs(),
-      .values = {BackendValues(),
-                 Words("collectives", {"nccl", "simai", "plain"}),
-                 Values("system", SystemNames())},
-      .exit_codes = RunExitCodes(),
-      .files = ResultFiles(files),
-      .examples = SimaiSimulatorExamples(),
   };
 }
 
@@ -316,8 +301,10 @@ ShellProgram SimaiSweep() {
 
 std::vector<ShellProgram> ShellPrograms() {
   std::vector<ShellProgram> programs = {
-      GenTopo(),         GenWorkload(),    Simai(),     SimaiAnalytical(),
-      SimaiCollective(), SimaiSimulator(), SimaiSweep()};
+      GenTopo(),         GenWorkload(),
+      Simai(),           RunProgramOf(kSimaiAnalytical),
+      SimaiCollective(), RunProgramOf(kSimaiSimulator),
+      SimaiSweep()};
   for (ShellProgram& program : programs) {
     for (const std::string_view name : kPrograms) {
       if (name != program.name) program.related.push_back(name);

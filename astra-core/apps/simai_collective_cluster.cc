@@ -71,7 +71,7 @@ absl::StatusOr<NcclOptions> ApplyNcclSettings(const NcclSettings& settings,
           fmt::format("--nccl: {}", std::string(status.message())));
     }
   }
-  if (settings.cuda_graph) nccl.cuda_graph = true;
+  if (settings.launch) nccl.launch = *settings.launch;
   if (settings.symmetric) nccl.symmetric = true;
   return nccl;
 }
@@ -102,9 +102,9 @@ std::string DescribeCluster(const ClusterOptions& options,
     text += fmt::format("# topology   {}, whose rates go before these\n",
                         *options.topology_file);
   }
-  return text + fmt::format("# NCCL       {}.{}{}{}\n", nccl.version.major,
-                            nccl.version.minor,
-                            nccl.cuda_graph ? ", in a CUDA graph" : "",
+  return text + fmt::format("# NCCL       {}.{}, {} launch{}\n",
+                            nccl.version.major, nccl.version.minor,
+                            Name(nccl.launch),
                             nccl.symmetric ? ", symmetric memory" : "");
 }
 

@@ -104,7 +104,7 @@ absl::StatusOr<NcclVersion> NcclVersionOf(const NcclTestsLog& log) {
 absl::StatusOr<NcclOptions> NcclOf(const SimaiCollectiveOptions& options,
                                    const NcclTestsLog& log) {
   NcclOptions nccl;
-  nccl.cuda_graph = log.uses_cuda_graph;
+  if (log.uses_cuda_graph) nccl.launch = Launch::kGraph;
   if (log.nccl_version.empty()) return ApplyNcclSettings(options.nccl, nccl);
   constexpr NcclVersion kNotUnderstood{0, 0};
   const absl::StatusOr<NcclVersion> stated = NcclVersionOf(log);

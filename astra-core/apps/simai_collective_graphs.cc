@@ -10,6 +10,8 @@
 #include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/flow_run.h"
+#include "astra-core/engine/message_pace.h"
+#include "astra-core/run/pace_network.h"
 #include "collectives/nccl/collective_time.h"
 #include "collectives/nccl/tuning.h"
 #include "collectives/reduction_tree.h"
@@ -49,15 +51,17 @@ bool IsOneServer(const CollectiveEstimator& cluster) {
 // What a message costs beyond the network of the topology, and a kernel.
 MessageCosts CostsOfSimple(const CollectiveEstimator& cluster,
                            CollectiveKind kind, const std::string& name,
-                           bool cuda_graph) {
+                           Launch launch) {
   constexpr double kHopsOfSimple = 2;  // It flushes what the NIC wrote.
   const SystemSpec& system = cluster.system();
   const bool is_pcie = system.interconnect.kind == InterconnectKind::kPcie;
-  double launch_us = cuda_graph ? system.interconnect.graph_launch_us
-                                : system.interconnect.launch_us;
+  double launch_us = launch == Launch::kGraph
+                         ? system.interconnect.graph_launch_us
+                         : system.interconnect.launch_us;
   if (!IsOneServer(cluster)) {
     launch_us = std::max(launch_us, system.transport.launch_us);
   }
+  if (launch == Launch::kQueued) launch_us = 0;
   MessageCosts costs;
   costs.within.latency = FromUs(is_pcie ? kPcieStepUs : kNvlinkStepUs);
   costs.within.wire_bytes_per_byte =
@@ -150,7 +154,7 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
     };
   }
   chosen.costs = CostsOfSimple(cluster, *options.kind, chosen.name,
-                               options.nccl.cuda_graph);
+                               options.nccl.launch.value_or(Launch::kHost));
   return chosen;
 }
 
@@ -173,6 +177,7 @@ absl::StatusOr<ChosenAlgorithm> FindNcclRun(const CollectiveEstimator& cluster,
                          .protocol = std::string(timed.protocol),
                          .channels = timed.channels,
                          .costs = CostsOf(messages, {}),
+                         .nccl = messages,
                          .registered = algorithm,
                          .chunking = messages.chunking,
                          .lower = algorithm.lower};
@@ -224,16 +229,25 @@ absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
 
 absl::StatusOr<CollectiveEstimate> TimeOnNetwork(
     const CollectiveEstimator& cluster, const ChosenAlgorithm& algorithm,
-    const LoweredCollective& collective, Routes& routes,
-    const ClusterNetwork& new_network) {
+    const LoweredCollective& collective, Fidelity fidelity,
+    const NetworkOptions& network, Routes& routes) {
   const auto& [request, nodes, graph] = collective;
   // Graphs that leave the switches alone do not have them.
   const auto members = absl::MakeConstSpan(nodes).first(graph->num_members());
-  const std::unique_ptr<NetworkBackend> network = new_network(routes);
-  ASTRA_ASSIGN_OR_RETURN(const TimePs time,
-                         RunFlowGraph(graph, members, *network, algorithm.costs,
-                                      &request.layout()));
-  const Busiest busiest = BusiestOf(cluster.topology(), network->link_bytes());
+  MessageCosts costs = algorithm.costs;
+  if (algorithm.nccl) {
+    ASTRA_ASSIGN_OR_RETURN(
+        const NcclMessages paced,
+        Paced(*algorithm.nccl, {graph, members, {}, &request.layout()},
+              PaceNetworkOf(fidelity, network, routes)));
+    costs = CostsOf(paced, {});
+  }
+  const std::unique_ptr<NetworkBackend> backend =
+      NetworkOf(fidelity)->make(network, routes);
+  ASTRA_ASSIGN_OR_RETURN(
+      const TimePs time,
+      RunFlowGraph(graph, members, *backend, costs, &request.layout()));
+  const Busiest busiest = BusiestOf(cluster.topology(), backend->link_bytes());
   constexpr double kBytesPerUsAndGBps = 1000;
   CollectiveEstimate estimate;
   estimate.time_us = ToMicroseconds(time);

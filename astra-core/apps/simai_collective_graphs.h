@@ -16,12 +16,14 @@
 #include "astra-core/base/log.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/message_costs.h"
+#include "astra-core/run/fidelity.h"
 #include "collectives/collective_request.h"
 #include "collectives/flow_graph.h"
+#include "collectives/nccl/collective_time.h"
 #include "collectives/nccl/estimator.h"
 #include "collectives/nccl/nccl_options.h"
 #include "collectives/registry.h"
-#include "network-frontends/network_backend.h"
+#include "network-frontends/registry/registry.h"
 #include "topology/routes.h"
 #include "topology/topology.h"
 
@@ -36,6 +38,7 @@ struct ChosenAlgorithm {
   std::string protocol = "Simple";
   uint32_t channels = 0;  // 0: those of its messages.
   MessageCosts costs;
+  std::optional<NcclMessages> nccl;  // Of NCCL's choice: what is to be paced.
   std::optional<CollectiveAlgorithm> registered;  // None: a schedule.
   Chunking chunking;
   std::function<absl::StatusOr<std::unique_ptr<const FlowGraph>>(
@@ -93,18 +96,15 @@ absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
                                           CollectiveKind kind, Bytes bytes,
                                           uint32_t root);
 
-// A network of the topology of a cluster, at time 0.
-using ClusterNetwork =
-    std::function<std::unique_ptr<NetworkBackend>(Routes& routes)>;
-
-// The time of a collective, by running every message on a network that carries
-// nothing else.
+// The time of a collective, by running every message on the network of
+// `fidelity`, which carries nothing else. NCCL's choice is paced; see
+// message_pace.h.
 //
 // Errors: those of RunFlowGraph.
 absl::StatusOr<CollectiveEstimate> TimeOnNetwork(
     const CollectiveEstimator& cluster, const ChosenAlgorithm& algorithm,
-    const LoweredCollective& collective, Routes& routes,
-    const ClusterNetwork& new_network);
+    const LoweredCollective& collective, Fidelity fidelity,
+    const NetworkOptions& network, Routes& routes);
 
 }  // namespace astra
 

@@ -61,16 +61,20 @@ constexpr OptionSpec kOptions[] = {
      "its variables, such as NCCL_ALGO=Ring,NCCL_PROTO=LL or "
      "NCCL_VERSION=2.27"},
     {"nccl-file", "", "FILE", "NCCL", "the same, one on each line"},
-    {"cuda-graph", "", "", "NCCL", "launched from a CUDA graph"},
+    {"launch", "", "NAME", "NCCL",
+     "host (default): as nccl-tests does; graph: from a CUDA graph; queued: "
+     "behind other work, which hides it",
+     "cuda-graph"},
     {"symmetric", "", "", "NCCL", "buffers in symmetric memory"},
     {"tuning", "", "", "NCCL",
      "print what NCCL chooses among, and what it predicts for each"},
 
     {"network", "c network_conf", "FILE", "Algorithm",
-     "of --backend flow or packet: SimAI.conf, or YAML (default: built in)"},
-    {"backend", "", "NAME", "Algorithm",
-     "analytical (default), flow or packet: run every message on such a "
-     "network; analytical does so with the next two only"},
+     "of --fidelity flow or packet: SimAI.conf, or YAML (default: built in)"},
+    {"fidelity", "", "NAME", "Algorithm",
+     "closed-form (default): a formula; analytical, flow or packet: every "
+     "message on such a network (default with the next two: analytical)",
+     "backend"},
     {"algorithm", "", "NAME", "Algorithm",
      "run every message of this one, in place of what NCCL chooses"},
     {"schedule", "", "FILE", "Algorithm",

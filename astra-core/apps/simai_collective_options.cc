@@ -29,9 +29,9 @@ constexpr TaskSpec kTasks[] = {
     {CollectiveTask::kCompareTable, "compare-table", " output result "},
     {CollectiveTask::kCompareLog, "compare",
      " op system nodes gpus-per-node gpus topology ranks nccl nccl-file "
-     "cuda-graph symmetric in-place output result "},
+     "launch symmetric in-place output result "},
     {CollectiveTask::kCalibrate, "calibrate",
-     " op system nodes gpus-per-node gpus nccl nccl-file cuda-graph symmetric "
+     " op system nodes gpus-per-node gpus nccl nccl-file launch symmetric "
      "in-place output result "},
 };
 
@@ -138,11 +138,15 @@ absl::StatusOr<ClusterOptions> ReadCluster(const CommandLine& flags) {
   return cluster;
 }
 
-NcclSettings ReadNccl(const CommandLine& flags) {
-  return {.list = flags.value("nccl"),
-          .file = flags.value("nccl-file"),
-          .cuda_graph = flags.has("cuda-graph"),
-          .symmetric = flags.has("symmetric")};
+absl::StatusOr<NcclSettings> ReadNccl(const CommandLine& flags) {
+  NcclSettings settings = {.list = flags.value("nccl"),
+                           .file = flags.value("nccl-file"),
+                           .launch = std::nullopt,
+                           .symmetric = flags.has("symmetric")};
+  if (flags.has("launch")) {
+    ASTRA_ASSIGN_OR_RETURN(settings.launch, FindLaunch(*flags.value("launch")));
+  }
+  return settings;
 }
 
 absl::Status ReadKind(const CommandLine& flags,
@@ -208,16 +212,24 @@ absl::Status ReadElements(const CommandLine& flags,
 
 absl::Status ReadAlgorithm(const CommandLine& flags,
                            SimaiCollectiveOptions& options) {
-  ASTRA_ASSIGN_OR_RETURN(
-      options.backend,
-      FindBackend(flags.value("backend").value_or("analytical")));
-  options.network_file = flags.value("network");
-  if (options.network_file && !options.backend->has_options) {
-    return HasNoEffect(
-        "network", fmt::format(" with --backend {}", options.backend->name));
-  }
   options.algorithm = flags.value("algorithm");
   options.schedule = flags.value("schedule");
+  const bool names_messages = options.algorithm || options.schedule;
+  if (names_messages) options.fidelity = Fidelity::kAnalytical;
+  if (flags.has("fidelity")) {
+    ASTRA_ASSIGN_OR_RETURN(options.fidelity,
+                           FindFidelity(*flags.value("fidelity")));
+  }
+  if (names_messages && options.fidelity == Fidelity::kClosedForm) {
+    return HasNoEffect(options.algorithm ? "algorithm" : "schedule",
+                       " with --fidelity closed-form: it has no messages");
+  }
+  options.network_file = flags.value("network");
+  const BackendEntry* network = NetworkOf(options.fidelity);
+  if (options.network_file && (network == nullptr || !network->has_options)) {
+    return HasNoEffect(
+        "network", fmt::format(" with --fidelity {}", Name(options.fidelity)));
+  }
   options.flows = flags.value("flows");
   options.tuning = flags.has("tuning");
   if (options.algorithm && options.schedule) {
@@ -234,9 +246,9 @@ absl::Status ReadAlgorithm(const CommandLine& flags,
       }
     }
   }
-  if (options.tuning && options.RunsMessages()) {
+  if (options.tuning && options.fidelity != Fidelity::kClosedForm) {
     return HasNoEffect(
-        "tuning", fmt::format(" with --backend {}", options.backend->name));
+        "tuning", fmt::format(" with --fidelity {}", Name(options.fidelity)));
   }
   if (options.flows && options.sizes.min != options.sizes.max) {
     return absl::InvalidArgumentError(
@@ -294,7 +306,7 @@ absl::StatusOr<SimaiCollectiveOptions> ReadSimaiCollectiveOptions(
   if (options.task != CollectiveTask::kCompareTable) {
     ASTRA_ASSIGN_OR_RETURN(options.cluster, ReadCluster(flags));
   }
-  options.nccl = ReadNccl(flags);
+  ASTRA_ASSIGN_OR_RETURN(options.nccl, ReadNccl(flags));
   ASTRA_RETURN_IF_ERROR(ReadKind(flags, &options.kind));
   if (options.task == CollectiveTask::kSweep) {
     ASTRA_RETURN_IF_ERROR(ReadSweep(flags, options));

@@ -14,7 +14,8 @@
 #include "astra-core/base/collective_kind.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/command_line/command_line.h"
-#include "network-frontends/registry/registry.h"
+#include "astra-core/run/fidelity.h"
+#include "collectives/nccl/nccl_options.h"
 
 namespace astra {
 
@@ -40,7 +41,7 @@ struct ClusterOptions {
 struct NcclSettings {
   std::optional<std::string> list;
   std::optional<std::string> file;
-  bool cuda_graph = false;
+  std::optional<Launch> launch;  // None: by the host, or as a log says.
   bool symmetric = false;
 };
 
@@ -55,8 +56,10 @@ struct SimaiCollectiveOptions {
   ElementType type = {"float", 4};
   std::string redop = "sum";
   uint32_t root = 0;
-  const BackendEntry* backend = nullptr;    // Always there in a sweep.
-  std::optional<std::string> network_file;  // Of the backend.
+  // The closed form says what NCCL's choice takes. All others run every
+  // message.
+  Fidelity fidelity = Fidelity::kClosedForm;
+  std::optional<std::string> network_file;  // With the networks that read one.
   std::optional<std::string> algorithm;     // Of the registry of collectives.
   std::optional<std::string> schedule;      // A file.
   std::optional<std::string> flows;         // A file.
@@ -68,12 +71,6 @@ struct SimaiCollectiveOptions {
 
   std::string name;    // Of the run.
   std::string output;  // The folder for the results.
-
-  // Whether times come from running every message, and not from NCCL's choices
-  // as formulas.
-  bool RunsMessages() const {
-    return algorithm || schedule || backend->name != "analytical";
-  }
 };
 
 absl::Span<const OptionSpec> SimaiCollectiveOptionSpecs();

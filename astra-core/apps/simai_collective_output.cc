@@ -108,7 +108,7 @@ Json NcclJson(const SimaiCollectiveOptions& options, const NcclOptions& nccl) {
       {"settings", options.nccl.list.value_or("")},
       {"settings_file", options.nccl.file.value_or("")},
       {"nvls", nccl.nvls},
-      {"cuda_graph", nccl.cuda_graph},
+      {"launch", Name(nccl.launch)},
       {"symmetric", nccl.symmetric}};
 }
 
@@ -131,7 +131,7 @@ std::string RunJson(const SimaiCollectiveOptions& options,
       {"cluster", ClusterJson(options, sweep)},
       {"nccl", NcclJson(options, sweep.nccl)},
       {"model",
-       {{"backend", options.backend->name},
+       {{"fidelity", Name(options.fidelity)},
         {"network", options.network_file.value_or("")},
         {"algorithm", options.algorithm.value_or("")},
         {"schedule", options.schedule.value_or("")}}},

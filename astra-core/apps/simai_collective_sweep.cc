@@ -115,10 +115,11 @@ absl::Status CheckRecord(std::string_view file, const PacketOptions& packet,
   return absl::OkStatus();
 }
 
-// The network of --backend, with what --network says of it.
-absl::StatusOr<ClusterNetwork> NetworkOf(const SimaiCollectiveOptions& options,
-                                         const Topology& topology,
-                                         Warnings* warnings) {
+// The network of --fidelity, with what --network says of it.
+absl::StatusOr<NetworkOptions> ReadNetworkOptions(
+    const SimaiCollectiveOptions& options, const Topology& topology,
+    Warnings* warnings) {
+  const BackendEntry& backend = *NetworkOf(options.fidelity);
   NetworkOptions network;
   network.packet = DefaultNetwork();
   if (options.network_file) {
@@ -131,10 +132,10 @@ absl::StatusOr<ClusterNetwork> NetworkOf(const SimaiCollectiveOptions& options,
   if (options.network_file) {
     PacketOptions packet = network.packet;
     packet.record = DefaultNetwork().record;
-    ASTRA_RETURN_IF_ERROR(CheckFollows(*options.backend, *options.network_file,
-                                       packet, warnings));
+    ASTRA_RETURN_IF_ERROR(
+        CheckFollows(backend, *options.network_file, packet, warnings));
   }
-  if (options.backend->has_options) {
+  if (backend.has_options) {
     if (const absl::Status status =
             CheckPacketOptions(network.packet, topology);
         !status.ok()) {
@@ -144,9 +145,7 @@ absl::StatusOr<ClusterNetwork> NetworkOf(const SimaiCollectiveOptions& options,
     }
   }
   network.flow = FlowOptionsOf(network.packet);
-  return [network, make = options.backend->make](Routes& routes) {
-    return make(network, routes);
-  };
+  return network;
 }
 
 // `chosen` for all sizes; none: what NCCL chooses for each.
@@ -155,8 +154,8 @@ absl::Status TimeByMessages(const SimaiCollectiveOptions& options,
                             CollectiveSweep* sweep) {
   const CollectiveKind kind = *options.kind;
   ASTRA_ASSIGN_OR_RETURN(
-      const ClusterNetwork new_network,
-      NetworkOf(options, sweep->cluster.topology(), &sweep->warnings));
+      const NetworkOptions network,
+      ReadNetworkOptions(options, sweep->cluster.topology(), &sweep->warnings));
   Routes routes(sweep->cluster.topology());
   for (CollectiveSweepRow& row : sweep->rows) {
     std::optional<ChosenAlgorithm> algorithm = chosen;
@@ -169,7 +168,7 @@ absl::Status TimeByMessages(const SimaiCollectiveOptions& options,
                                    row.buffer.bytes, options.root));
     ASTRA_ASSIGN_OR_RETURN(row.estimate,
                            TimeOnNetwork(sweep->cluster, *algorithm, collective,
-                                         routes, new_network));
+                                         options.fidelity, network, routes));
   }
   return absl::OkStatus();
 }
@@ -200,7 +199,7 @@ absl::StatusOr<CollectiveSweep> RunCollectiveSweep(
     ASTRA_ASSIGN_OR_RETURN(
         chosen, FindChosenAlgorithm(options, sweep.cluster, &sweep.warnings));
   }
-  if (options.RunsMessages()) {
+  if (options.fidelity != Fidelity::kClosedForm) {
     ASTRA_RETURN_IF_ERROR(TimeByMessages(options, chosen, &sweep));
   } else {
     for (CollectiveSweepRow& row : sweep.rows) {

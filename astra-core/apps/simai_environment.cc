@@ -56,6 +56,13 @@ class Reader {
       Note(name, value, "--send-latency goes before it");
       return absl::OkStatus();
     }
+    if (!overrides_.has_messages) {
+      settings_.warnings.push_back(
+          fmt::format("{}={} in the environment has no effect with --fidelity "
+                      "closed-form",
+                      name, value));
+      return absl::OkStatus();
+    }
     settings_.send_latency = Microseconds(*latency);
     Note(name, value, fmt::format("--send-latency {}us", *latency));
     return absl::OkStatus();
@@ -64,8 +71,8 @@ class Reader {
   absl::Status ReadNvls(std::string_view name, std::string_view value) {
     ASTRA_ASSIGN_OR_RETURN(const bool is_on, Flag(name, value));
     switch (family_) {
-      case CollectiveFamily::kDefault:
-        WarnOfNoEffect(name, value, "plain");
+      case CollectiveFamily::kRing:
+        WarnOfNoEffect(name, value);
         return absl::OkStatus();
       case CollectiveFamily::kNccl:
         return Apply(name, value, "NCCL_NVLS_ENABLE", is_on ? "1" : "0");
@@ -81,10 +88,7 @@ class Reader {
     if (family_ == CollectiveFamily::kNccl) {
       return Apply(name, value, "NCCL_PXN_DISABLE", is_on ? "0" : "1");
     }
-    if (is_on) {
-      WarnOfNoEffect(name, value,
-                     family_ == CollectiveFamily::kSimai ? "simai" : "plain");
-    }
+    if (is_on) WarnOfNoEffect(name, value);
     return absl::OkStatus();
   }
 
@@ -124,12 +128,11 @@ class Reader {
     return ApplyNcclOption(text, &nccl_);
   }
 
-  void WarnOfNoEffect(std::string_view name, std::string_view value,
-                      std::string_view family) {
+  void WarnOfNoEffect(std::string_view name, std::string_view value) {
     settings_.warnings.push_back(
         fmt::format("{}={} in the environment has no effect with "
                     "--collectives {}",
-                    name, value, family));
+                    name, value, Name(family_)));
   }
 
   void Note(std::string_view name, std::string_view value,

@@ -2,8 +2,8 @@
 // are: AS_SEND_LAT=3 AS_NVLS_ENABLE=1 simai_simulator ...
 //
 // Nothing else is read from the environment, and nothing but this file reads
-// it: main() of simai_simulator calls SimaiVariablesOfProcess() and passes the
-// result on.
+// it: the programs that run a workload call SimaiVariablesOfProcess() and pass
+// the result on.
 
 #ifndef ASTRA_CORE_APPS_SIMAI_ENVIRONMENT_H_
 #define ASTRA_CORE_APPS_SIMAI_ENVIRONMENT_H_
@@ -19,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/units.h"
-#include "astra-core/engine/collective_lowering.h"
+#include "astra-core/engine/collective_family.h"
 #include "collectives/nccl/nccl_options.h"
 
 namespace astra {
@@ -47,10 +47,11 @@ struct SimaiSettings {
   Warnings warnings;      // Of variables without effect.
 };
 
-// Options of the command line that go before variables.
+// What the command line says that decides what variables mean.
 struct SimaiOverrides {
   bool send_latency = false;
-  std::string_view nccl;  // The text of --nccl, to be applied afterwards.
+  bool has_messages = true;  // The fidelity is not the closed form.
+  std::string_view nccl;     // The text of --nccl, to be applied afterwards.
 };
 
 // Reads `variables`, and sets what those of NCCL mean for collectives of

@@ -4,9 +4,8 @@
 
 #include "astra-core/apps/gen_topo_options.h"
 #include "astra-core/apps/gen_workload_options.h"
-#include "astra-core/apps/simai_analytical_options.h"
+#include "astra-core/apps/run_options.h"
 #include "astra-core/apps/simai_collective_options.h"
-#include "astra-core/apps/simai_simulator_options.h"
 
 namespace astra {
 
@@ -23,10 +22,10 @@ absl::Span<const SweptProgram> SweptPrograms() {
                   "enable-visual"},
       {.name = "simai_analytical",
        .role = ProgramRole::kRun,
-       .options = SimaiAnalyticalOptionSpecs(),
+       .options = RunOptionSpecs(),
        .topology_option = "topology",
        .workload_option = "workload",
-       .refused = "help version output result columns",
+       .refused = "help version output result columns estimate",
        .objective = "iteration_ms"},
       {.name = "simai_collective",
        .role = ProgramRole::kRun,
@@ -37,7 +36,7 @@ absl::Span<const SweptProgram> SweptPrograms() {
        .objective = "time_us"},
       {.name = "simai_simulator",
        .role = ProgramRole::kRun,
-       .options = SimaiSimulatorOptionSpecs(),
+       .options = RunOptionSpecs(),
        .topology_option = "topology",
        .workload_option = "workload",
        .refused = "help version output result columns estimate",

@@ -108,6 +108,14 @@ std::string UnknownOption(const std::string& argument,
         "given as --{}=VALUE",
         name, name);
   }
+  for (const OptionSpec& option : options) {
+    for (const std::string_view replaced : Split(option.replaces)) {
+      if (NameOf(replaced) != name) continue;
+      return fmt::format(
+          "--{} is gone: --{} {} takes its place (--help has it)", name,
+          option.name, option.value);
+    }
+  }
   const std::string_view nearest = NearestName(name, names);
   if (nearest.empty()) {
     return fmt::format("unknown option {} (--help lists all)",

@@ -28,6 +28,9 @@ struct OptionSpec {
   std::string_view value;
   std::string_view group;  // Heading in --help; neighbours share it.
   std::string_view help;   // Help text of one line.
+  // Names of options that this one has replaced: "lowering backend". They are
+  // errors that name this option.
+  std::string_view replaces = {};
 };
 
 // A command that works as it is written, for --help and the manual.

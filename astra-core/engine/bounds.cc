@@ -28,7 +28,9 @@ absl::StatusOr<Bounds> BoundsOf(const Program& program,
   SimulationOptions ideal;
   ideal.overlap = options.overlap;
   ideal.bus_bandwidths = options.bus_bandwidths;
+  ideal.collectives = options.collectives;
   ideal.nccl = options.nccl;
+  ideal.simai = options.simai;
   ideal.costs = options.costs;
   ideal.communication_slowdown = options.communication_slowdown;
   ideal.jitter = options.jitter;

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "astra-core/base/check.h"
-#include "astra-core/base/csv.h"
-#include "fmt/core.h"
 
 namespace astra {
 namespace {
@@ -41,23 +39,6 @@ void AppendExposures(const RankResult& rank, std::vector<TimePart>& parts) {
     part.time = exposure.late;
     Append(part, parts);
   }
-}
-
-std::string CsvLine(const RankResult& rank, const TimePart& part,
-                    const SimulationResult& result) {
-  std::string name;
-  std::string_view phase;
-  if (part.layer) {
-    name = CsvField(result.layer_names[part.layer->index()]);
-    phase = Name(part.phase);
-  }
-  const double share = static_cast<double>(part.time.count()) /
-                       static_cast<double>(result.total().count());
-  return fmt::format("{},{},{},{},{},{},{},{},{:.6f},{:.6f}\n", rank.stage,
-                     rank.rank, rank.count, Name(part.category),
-                     part.dimension ? Name(*part.dimension) : "",
-                     part.dimension ? Name(part.kind) : "", name, phase,
-                     ToMicroseconds(part.time), share);
 }
 
 }  // namespace
@@ -102,17 +83,6 @@ std::vector<TimePart> TimePartsOf(const RankResult& rank,
                      return a.category < b.category;
                    });
   return parts;
-}
-
-std::string BreakdownCsv(const SimulationResult& result) {
-  std::string text =
-      "stage,rank,ranks,category,group,collective,name,phase,time_us,share\n";
-  for (const RankResult& rank : result.ranks) {
-    for (const TimePart& part : TimePartsOf(rank, result)) {
-      text += CsvLine(rank, part, result);
-    }
-  }
-  return text;
 }
 
 }  // namespace astra

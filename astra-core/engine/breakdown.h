@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,9 +41,6 @@ struct TimePart {
 // module and phase. They add up to the total.
 std::vector<TimePart> TimePartsOf(const RankResult& rank,
                                   const SimulationResult& result);
-
-// breakdown.csv: a line for each part of each class of ranks.
-std::string BreakdownCsv(const SimulationResult& result);
 
 }  // namespace astra
 

@@ -8,16 +8,6 @@
 #include "fmt/core.h"
 
 namespace astra {
-namespace {
-
-bool IsAllowedByName(const NcclOptions& options, CollectiveKind kind,
-                     NcclAlgorithm algorithm) {
-  return options.choices.count(kind) > 0 &&
-         options.choices_of(kind).allows(algorithm);
-}
-
-}  // namespace
-
 absl::StatusOr<CollectiveMessages> CollectiveLowering::Lower(
     uint32_t id, const Communicator& group, const Communication& what,
     const CollectiveCost& cost) {
@@ -43,10 +33,9 @@ absl::StatusOr<CollectiveMessages> CollectiveLowering::TryLower(
   messages.algorithm = plan.algorithm.name;
   messages.costs = costs_;
   if (nccl != nullptr) {
-    const TimedCollective timed = cost.Time(group.group, what.kind, what.bytes);
+    const TimedCollective timed = cost.Time(group.group, what.bytes);
     messages.algorithm = timed.algorithm;
     messages.protocol = timed.protocol;
-    messages.costs = CostsOf(*nccl, costs_);
   }
   std::shared_ptr<const GroupLayout> layout = group.layout;
   messages.nodes = &group.nodes;
@@ -58,7 +47,24 @@ absl::StatusOr<CollectiveMessages> CollectiveLowering::TryLower(
   }
   ASTRA_ASSIGN_OR_RETURN(messages.graph, GraphOf(plan, what, layout));
   messages.layout = layout.get();
+  if (nccl != nullptr) {
+    ASTRA_ASSIGN_OR_RETURN(const NcclMessages* paced,
+                           PacedLike(*nccl, messages));
+    messages.costs = CostsOf(*paced, costs_);
+  }
   return messages;
+}
+
+absl::StatusOr<const NcclMessages*> CollectiveLowering::PacedLike(
+    const NcclMessages& nccl, const CollectiveMessages& messages) {
+  if (!pace_network_) return &nccl;
+  const auto known = paced_.find(&nccl);
+  if (known != paced_.end()) return &known->second;
+  const PlacedFlowGraph placed = {
+      messages.graph, *messages.nodes, {}, messages.layout};
+  ASTRA_ASSIGN_OR_RETURN(const NcclMessages paced,
+                         Paced(nccl, placed, pace_network_));
+  return &paced_.emplace(&nccl, paced).first->second;
 }
 
 absl::StatusOr<CollectiveLowering::Plan> CollectiveLowering::PlanOf(
@@ -70,47 +76,13 @@ absl::StatusOr<CollectiveLowering::Plan> CollectiveLowering::PlanOf(
         FindCollectiveAlgorithm(what.kind, nccl->registry_name));
     return Plan{algorithm, nccl->chunking};
   }
-  if (family_ == CollectiveFamily::kDefault) {
+  if (family_ == CollectiveFamily::kRing) {
     return Plan{DefaultCollectiveAlgorithm(what.kind), {}};
   }
-  ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
-                         SimaiAlgorithm(group, what));
+  ASTRA_ASSIGN_OR_RETURN(
+      const CollectiveAlgorithm algorithm,
+      SimaiAlgorithm(what.kind, what.dimension, *group.layout, simai_));
   return Plan{algorithm, {}};
-}
-
-// Source: SimAI v1.6, MockNcclGroup.cc, get_algo_proto_info.
-absl::StatusOr<CollectiveAlgorithm> CollectiveLowering::SimaiAlgorithm(
-    const Communicator& group, const Communication& what) const {
-  constexpr uint32_t kLeastRanks = 8;
-  const GroupLayout& layout = *group.layout;
-  const NcclChoices choices = simai_.choices_of(what.kind);
-  if (!choices.allows(NcclAlgorithm::kRing) &&
-      !choices.allows(NcclAlgorithm::kNvls)) {
-    return absl::UnimplementedError(
-        "SimAI has Ring and NVLS, which NCCL_ALGO excludes");
-  }
-  switch (what.kind) {
-    case CollectiveKind::kAllReduce: {
-      const bool is_nvls =
-          IsAllowedByName(simai_, what.kind, NcclAlgorithm::kNvls) &&
-          what.dimension == ParallelDimension::kTensor &&
-          layout.num_ranks() >= kLeastRanks && layout.num_servers() == 1 &&
-          layout.nv_switches_per_server() > 0;
-      return FindCollectiveAlgorithm(what.kind,
-                                     is_nvls ? "simai_nvls" : "simai_ring");
-    }
-    case CollectiveKind::kAllGather:
-    case CollectiveKind::kReduceScatter:
-      return FindCollectiveAlgorithm(what.kind, "simai_ring");
-    case CollectiveKind::kAllToAll:
-      return FindCollectiveAlgorithm(what.kind, "simai_direct");
-    case CollectiveKind::kSendRecv:
-      return DefaultCollectiveAlgorithm(what.kind);  // One message.
-    default:
-      return absl::UnimplementedError(
-          "SimAI has only all-reduce, all-gather, reduce-scatter and "
-          "all-to-all");
-  }
 }
 
 absl::StatusOr<std::shared_ptr<const FlowGraph>> CollectiveLowering::GraphOf(

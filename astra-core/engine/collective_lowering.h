@@ -8,11 +8,14 @@
 #include <memory>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "astra-core/engine/collective_family.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/message_costs.h"
+#include "astra-core/engine/message_pace.h"
 #include "collectives/collective_request.h"
 #include "collectives/flow_graph.h"
 #include "collectives/nccl/nccl_options.h"
@@ -22,16 +25,6 @@
 #include "workload/phase.h"
 
 namespace astra {
-
-// Which algorithms turn collectives into flow graphs.
-enum class CollectiveFamily : uint8_t {
-  kDefault,  // The first of the registry: rings and direct messages.
-  kNccl,   // What NCCL would choose on the system, in its channels and chunks.
-  kSimai,  // SimAI's: rings for all-reduce, all-gather and reduce-scatter,
-           // direct messages for all-to-all; NVLS, where NCCL_ALGO allows it
-           // by name, for TP all-reduces of 8 ranks or more on one server
-           // with an NVSwitch.
-};
 
 // A collective of one group, as it is run. What is pointed at belongs to the
 // group or to the object that lowers collectives.
@@ -47,10 +40,17 @@ struct CollectiveMessages {
 
 class CollectiveLowering {
  public:
-  // `simai` is read by that family only. `topology` must outlive the object.
+  // `simai` is read by that family only. `pace_network` is for NCCL's messages;
+  // without it they cost what NCCL's parts say. `topology` must outlive the
+  // object.
   CollectiveLowering(CollectiveFamily family, const NcclOptions& simai,
-                     const MessageCosts& costs, const Topology& topology)
-      : family_(family), simai_(simai), costs_(costs), topology_(topology) {}
+                     const MessageCosts& costs, const Topology& topology,
+                     PaceNetwork pace_network = nullptr)
+      : family_(family),
+        simai_(simai),
+        costs_(costs),
+        topology_(topology),
+        pace_network_(std::move(pace_network)) {}
 
   // The messages of `what`, of a group whose costs are `cost`. `id` is that of
   // `group`, which must outlive the object.
@@ -83,11 +83,12 @@ class CollectiveLowering {
   absl::StatusOr<Plan> PlanOf(const Communicator& group,
                               const Communication& what,
                               const NcclMessages* nccl) const;
-  absl::StatusOr<CollectiveAlgorithm> SimaiAlgorithm(
-      const Communicator& group, const Communication& what) const;
   absl::StatusOr<std::shared_ptr<const FlowGraph>> GraphOf(
       const Plan& plan, const Communication& what,
       const std::shared_ptr<const GroupLayout>& layout);
+  // `nccl` at its pace for groups like that of `messages`.
+  absl::StatusOr<const NcclMessages*> PacedLike(
+      const NcclMessages& nccl, const CollectiveMessages& messages);
   // The group with the reducers of the fabric.
   absl::StatusOr<const Place*> WithReducers(uint32_t id,
                                             const Communicator& group,
@@ -97,6 +98,9 @@ class CollectiveLowering {
   NcclOptions simai_;
   MessageCosts costs_;
   const Topology& topology_;
+  PaceNetwork pace_network_;
+  // By the parts that were paced: they are those of a class of groups.
+  std::map<const NcclMessages*, NcclMessages> paced_;
   // Shared by groups of one layout, and kept only while one of them runs.
   std::map<GraphKey, std::weak_ptr<const FlowGraph>> graphs_;
   std::map<uint32_t, Place> with_reducers_;  // By group.

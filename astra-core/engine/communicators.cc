@@ -1,11 +1,12 @@
 #include "astra-core/engine/communicators.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
-#include "collectives/registry.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {
@@ -148,12 +149,11 @@ absl::Status AddNccl(CollectiveKind kind, const std::set<Bytes>& sizes,
 
 }  // namespace
 
-TimedCollective CollectiveCost::Time(uint32_t group, CollectiveKind kind,
-                                     Bytes bytes) const {
+TimedCollective CollectiveCost::Time(uint32_t group, Bytes bytes) const {
   if (!sized.empty()) return sized.at(bytes)[class_of_group[group]];
   const ClosedForms::Group& form = forms.groups[group];
   TimedCollective timed;
-  timed.algorithm = DefaultCollectiveAlgorithm(kind).name;
+  timed.algorithm = algorithm.name;
   timed.registry_name = timed.algorithm;
   timed.protocol = "-";
   timed.time = form.form.TimeOf(bytes);
@@ -163,9 +163,9 @@ TimedCollective CollectiveCost::Time(uint32_t group, CollectiveKind kind,
 }
 
 absl::Span<const double> CollectiveCost::LinkBytesPerByte(
-    std::string_view algorithm) const {
+    std::string_view registry_name) const {
   return sized.empty() ? forms.link_bytes_per_byte
-                       : link_bytes_per_byte.at(algorithm);
+                       : link_bytes_per_byte.at(registry_name);
 }
 
 CollectiveSizes UsedCollectives(const Program& program,
@@ -182,30 +182,71 @@ CollectiveSizes UsedCollectives(const Program& program,
 
 namespace {
 
-// What all of FindCosts needs.
-struct CostQuestion {
-  const BusBandwidths& measured;
-  const std::optional<NcclSystem>& nccl;
-  bool with_messages;
-  Routes& routes;
-};
+// `status` with the collective that it is about.
+absl::Status Named(const absl::Status& status, const Communication& what,
+                   const std::vector<RankId>& ranks) {
+  return absl::Status(
+      status.code(),
+      fmt::format("the {} of {} over {}, {} ranks from rank {}: {}",
+                  Name(what.kind), what.bytes, Name(what.dimension),
+                  ranks.size(), ranks.front(), std::string(status.message())));
+}
+
+// The algorithm that forms are laid out for.
+absl::StatusOr<CollectiveAlgorithm> AlgorithmOf(
+    const CostKey& key, const std::vector<std::vector<RankId>>& groups,
+    const CostSetting& setting, const Topology& topology) {
+  const auto [dimension, kind] = key;
+  if (setting.family != CollectiveFamily::kSimai) {
+    return DefaultCollectiveAlgorithm(kind);
+  }
+  std::optional<CollectiveAlgorithm> common;
+  for (const std::vector<RankId>& ranks : groups) {
+    ASTRA_ASSIGN_OR_RETURN(
+        const CollectiveAlgorithm chosen,
+        SimaiAlgorithm(kind, dimension, GroupLayout::Of(ranks, topology),
+                       setting.simai));
+    if (common && common->name != chosen.name) {
+      return absl::UnimplementedError(fmt::format(
+          "SimAI would run the {} of some {} groups as {} and of others as {}",
+          Name(kind), Name(dimension), common->name, chosen.name));
+    }
+    common = chosen;
+  }
+  return *common;
+}
+
+// Sets what the collective costs over `groups` without anything that software
+// adds.
+absl::Status LayForms(const CostKey& key,
+                      const std::vector<std::vector<RankId>>& groups,
+                      const CostSetting& setting, Routes& routes,
+                      CollectiveCost& cost) {
+  ASTRA_ASSIGN_OR_RETURN(cost.algorithm,
+                         AlgorithmOf(key, groups, setting, routes.topology()));
+  ASTRA_ASSIGN_OR_RETURN(cost.forms,
+                         LayOnLinks(cost.algorithm, groups, routes));
+  return absl::OkStatus();
+}
 
 // The cost over `groups`, all of which run the collective at once.
 absl::StatusOr<CollectiveCost> CostOf(
     const CostKey& key, const std::set<Bytes>& sizes,
-    const std::vector<std::vector<RankId>>& groups,
-    const CostQuestion& question) {
+    const std::vector<std::vector<RankId>>& groups, const CostSetting& setting,
+    Routes& routes) {
   const auto [dimension, kind] = key;
   CollectiveCost cost;
-  ASTRA_ASSIGN_OR_RETURN(
-      cost.forms,
-      LayOnLinks(DefaultCollectiveAlgorithm(kind), groups, question.routes));
-  const std::optional<double> gb_per_s =
-      question.measured.Find(dimension, kind);
-  if (!gb_per_s && question.nccl) {
-    ASTRA_RETURN_IF_ERROR(AddNccl(kind, sizes, groups, *question.nccl,
-                                  question.with_messages, question.routes,
-                                  &cost));
+  if (const absl::Status status = LayForms(key, groups, setting, routes, cost);
+      !status.ok()) {
+    return setting.family == CollectiveFamily::kSimai
+               ? Named(status, {kind, dimension, *sizes.begin()},
+                       groups.front())
+               : status;
+  }
+  const std::optional<double> gb_per_s = setting.measured.Find(dimension, kind);
+  if (!gb_per_s && setting.family == CollectiveFamily::kNccl) {
+    ASTRA_RETURN_IF_ERROR(AddNccl(kind, sizes, groups, *setting.nccl,
+                                  setting.with_messages, routes, &cost));
   }
   if (!gb_per_s) return cost;
   cost.is_measured = true;
@@ -224,6 +265,7 @@ void AddTo(std::vector<double>& sums, absl::Span<const double> values) {
 // Adds `more`, the cost over the groups with the numbers `numbers`.
 void Merge(CollectiveCost more, absl::Span<const uint32_t> numbers,
            CollectiveCost& cost) {
+  cost.algorithm = more.algorithm;
   cost.is_measured = more.is_measured;
   const auto first_class = static_cast<uint32_t>(
       cost.sized.empty() ? 0 : cost.sized.begin()->second.size());
@@ -282,7 +324,8 @@ std::vector<std::vector<uint32_t>> Waves(const PipelinePairs& pairs) {
 
 absl::StatusOr<CollectiveCost> CostOfPipeline(const std::set<Bytes>& sizes,
                                               const PipelinePairs& pairs,
-                                              const CostQuestion& question) {
+                                              const CostSetting& setting,
+                                              Routes& routes) {
   CollectiveCost cost;
   cost.forms.groups.resize(pairs.pairs.size());
   for (const std::vector<uint32_t>& wave : Waves(pairs)) {
@@ -292,7 +335,7 @@ absl::StatusOr<CollectiveCost> CostOfPipeline(const std::set<Bytes>& sizes,
     ASTRA_ASSIGN_OR_RETURN(
         CollectiveCost more,
         CostOf({ParallelDimension::kPipeline, CollectiveKind::kSendRecv}, sizes,
-               groups, question));
+               groups, setting, routes));
     Merge(std::move(more), wave, cost);
   }
   return cost;
@@ -303,18 +346,17 @@ absl::StatusOr<CollectiveCost> CostOfPipeline(const std::set<Bytes>& sizes,
 absl::StatusOr<CollectiveCosts> FindCosts(const CollectiveSizes& used,
                                           const ParallelPlan& plan,
                                           const PipelinePairs& pairs,
-                                          const BusBandwidths& measured,
-                                          const std::optional<NcclSystem>& nccl,
-                                          bool with_messages, Routes& routes) {
-  const CostQuestion question = {measured, nccl, with_messages, routes};
+                                          const CostSetting& setting,
+                                          Routes& routes) {
   CollectiveCosts costs;
   for (const auto& [key, sizes] : used) {
     if (key.first != ParallelDimension::kPipeline) {
       ASTRA_ASSIGN_OR_RETURN(
-          costs[key], CostOf(key, sizes, AllGroups(plan, key.first), question));
+          costs[key],
+          CostOf(key, sizes, AllGroups(plan, key.first), setting, routes));
     } else if (!pairs.pairs.empty()) {
       ASTRA_ASSIGN_OR_RETURN(costs[key],
-                             CostOfPipeline(sizes, pairs, question));
+                             CostOfPipeline(sizes, pairs, setting, routes));
     }
   }
   return costs;

@@ -17,6 +17,7 @@
 #include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
+#include "astra-core/engine/collective_family.h"
 #include "astra-core/engine/pipeline_links.h"
 #include "astra-core/engine/rank_classes.h"
 #include "astra-core/engine/result.h"
@@ -25,6 +26,7 @@
 #include "collectives/group_layout.h"
 #include "collectives/nccl/collective_time.h"
 #include "collectives/nccl/nccl_options.h"
+#include "collectives/registry.h"
 #include "collectives/systems/system_spec.h"
 #include "topology/routes.h"
 #include "workload/parallel_plan.h"
@@ -35,7 +37,9 @@ namespace astra {
 
 // One kind of collective over all the groups of one dimension.
 struct CollectiveCost {
-  ClosedForms forms;         // By group; ring and direct messages.
+  // What `forms` are of: the ring or direct messages, or SimAI's algorithm.
+  CollectiveAlgorithm algorithm{};
+  ClosedForms forms;         // By group.
   bool is_measured = false;  // The user's bus bandwidth decides the time.
   // As NCCL runs each size, by class of groups; none unless the system is known
   // and no bus bandwidth decides.
@@ -47,11 +51,12 @@ struct CollectiveCost {
   std::map<std::string_view, std::vector<double>> link_bytes_per_byte;
 
   // What a collective of `bytes` takes and is. Requires that it is used.
-  TimedCollective Time(uint32_t group, CollectiveKind kind, Bytes bytes) const;
+  TimedCollective Time(uint32_t group, Bytes bytes) const;
 
-  // By link: the bytes for each byte of the buffer. `algorithm` is the
-  // registry_name that Time() of the first group gives.
-  absl::Span<const double> LinkBytesPerByte(std::string_view algorithm) const;
+  // By link: the bytes for each byte of the buffer. `registry_name` is what
+  // Time() of the first group says.
+  absl::Span<const double> LinkBytesPerByte(
+      std::string_view registry_name) const;
 };
 
 using CollectiveSizes = std::map<CostKey, std::set<Bytes>>;
@@ -76,17 +81,24 @@ struct PipelineWiring {
 };
 PipelineWiring WiringOf(const Program& program, const ParallelPlan& plan);
 
-// The costs of the used collectives; with `nccl` as it would choose and run
-// them, and what its messages are if `with_messages`. The groups of what is
-// sent over the pipeline are `pairs`, without which it is left out.
+// How the costs of collectives are found.
+struct CostSetting {
+  CollectiveFamily family = CollectiveFamily::kRing;
+  const std::optional<NcclSystem>& nccl;  // Present with kNccl.
+  const NcclOptions& simai;               // Read with kSimai.
+  const BusBandwidths& measured;          // These go before the family.
+  bool with_messages = false;  // Say what the messages of NCCL are, too.
+};
+
+// Returns the costs of the used collectives. The groups of what is sent over
+// the pipeline are `pairs`, without which it is left out.
 //
-// Errors: those of LayOnLinks and CollectiveTimes.
+// Errors: those of LayOnLinks, CollectiveTimes and SimaiAlgorithm.
 absl::StatusOr<CollectiveCosts> FindCosts(const CollectiveSizes& used,
                                           const ParallelPlan& plan,
                                           const PipelinePairs& pairs,
-                                          const BusBandwidths& measured,
-                                          const std::optional<NcclSystem>& nccl,
-                                          bool with_messages, Routes& routes);
+                                          const CostSetting& setting,
+                                          Routes& routes);
 
 using CommunicatorId = Id<struct CommunicatorTag>;
 

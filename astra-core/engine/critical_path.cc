@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "astra-core/base/check.h"
-#include "astra-core/base/csv.h"
-#include "fmt/core.h"
 
 namespace astra {
 namespace {
@@ -202,40 +200,6 @@ uint32_t ReportedRank(const SimulationResult& result) {
   return static_cast<uint32_t>(found - result.ranks.begin());
 }
 
-// Whether two pieces, one behind the other, make up one line of the file.
-bool IsOneLine(const PathPiece& a, const PathPiece& b) {
-  const auto what = [](const PathPiece& piece) {
-    return std::tuple(piece.rank, piece.kind, piece.layer, piece.phase,
-                      piece.chunk, piece.micro_batch, piece.record,
-                      piece.repeats);
-  };
-  return what(a) == what(b);
-}
-
-std::string NumberOrNothing(int32_t number) {
-  return number < 0 ? "" : fmt::format("{}", number);
-}
-
-// `start` is that of the iteration.
-std::string CsvLine(const PathPiece& piece, TimePs start,
-                    const SimulationResult& result) {
-  std::string communication = ",,";
-  if (piece.record != PathPiece::kNoRecord) {
-    const auto& [kind, dimension, bytes] =
-        result.collectives[piece.record].communication;
-    communication =
-        fmt::format("{},{},{}", Name(dimension), Name(kind), bytes.count());
-  }
-  const RankResult& rank = result.ranks[piece.rank];
-  return fmt::format("{:.6f},{:.6f},{},{},{},{},{},{},{},{},{}\n",
-                     ToMicroseconds(start),
-                     ToMicroseconds(piece.end - piece.begin), piece.repeats,
-                     rank.stage, rank.rank, Name(piece.kind),
-                     CsvField(result.layer_names[piece.layer.index()]),
-                     Name(piece.phase), NumberOrNothing(piece.chunk),
-                     NumberOrNothing(piece.micro_batch), communication);
-}
-
 }  // namespace
 
 std::string_view Name(PathKind kind) {
@@ -291,24 +255,6 @@ std::vector<PathPart> PartsOf(absl::Span<const PathPiece> path,
       parts.begin(), parts.end(),
       [](const PathPart& a, const PathPart& b) { return a.time > b.time; });
   return parts;
-}
-
-std::string CriticalPathCsv(absl::Span<const PathPiece> path,
-                            const SimulationResult& result) {
-  std::string text =
-      "start_us,time_us,repeats,stage,rank,kind,name,phase,chunk,micro_batch,"
-      "group,collective,bytes\n";
-  TimePs left_out;  // Before the present piece.
-  for (size_t i = 0; i < path.size();) {
-    PathPiece line = path[i];
-    const TimePs start = line.begin + left_out;
-    for (; i < path.size() && IsOneLine(line, path[i]); ++i) {
-      line.end = path[i].end;
-      left_out += path[i].time() - (path[i].end - path[i].begin);
-    }
-    text += CsvLine(line, start, result);
-  }
-  return text;
 }
 
 }  // namespace astra

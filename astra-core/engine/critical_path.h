@@ -25,7 +25,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -79,11 +78,6 @@ struct PathPart {
 // The longest first, of equals the first in the path.
 std::vector<PathPart> PartsOf(absl::Span<const PathPiece> path,
                               const SimulationResult& result);
-
-// critical_path.csv: a line for each piece, or for several that follow one
-// another in the same module, pass and micro-batch.
-std::string CriticalPathCsv(absl::Span<const PathPiece> path,
-                            const SimulationResult& result);
 
 }  // namespace astra
 

@@ -60,8 +60,7 @@ class VolumeCounter {
           wiring_.pairs
               .first_pair[static_cast<size_t>(link - wiring_.links.begin())];
     }
-    Volume& volume =
-        volumes_[{key, cost->second.Time(0, kind, bytes).registry_name}];
+    Volume& volume = volumes_[{key, cost->second.Time(0, bytes).registry_name}];
     volume.bytes = bytes;
     volume.of_block[block] +=
         static_cast<double>(op.repeats) * static_cast<double>(bytes.count());
@@ -142,17 +141,16 @@ class BlockLayer {
   absl::Status Lay(const CostKey& key, const CollectiveCost& cost, Bytes size,
                    const std::vector<std::vector<RankId>>& groups,
                    double bytes) {
-    const CollectiveKind kind = key.second;
     if (cost.sized.empty()) {
-      ASTRA_ASSIGN_OR_RETURN(
-          const std::vector<double> laid,
-          LinkBytesPerByte(DefaultCollectiveAlgorithm(kind), groups, routes_));
+      ASTRA_ASSIGN_OR_RETURN(const std::vector<double> laid,
+                             LinkBytesPerByte(cost.algorithm, groups, routes_));
       Add(bytes, laid);
       return absl::OkStatus();
     }
-    ASTRA_ASSIGN_OR_RETURN(CollectiveTimes times,
-                           CollectiveTimes::Create(kind, groups, nccl_->system,
-                                                   nccl_->options, routes_));
+    ASTRA_ASSIGN_OR_RETURN(
+        CollectiveTimes times,
+        CollectiveTimes::Create(key.second, groups, nccl_->system,
+                                nccl_->options, routes_));
     ASTRA_ASSIGN_OR_RETURN(const absl::Span<const double> laid,
                            times.LinkBytesPerByte(size));
     Add(bytes, laid);

@@ -32,9 +32,10 @@ absl::StatusOr<std::vector<TimedCollective>> TimesOf(
   times.reserve(pairs.size());
   if (!nccl) {
     CollectiveCost cost;
+    cost.algorithm = DefaultCollectiveAlgorithm(kKind);
     cost.forms = forms;
     for (uint32_t pair = 0; pair < pairs.size(); ++pair) {
-      times.push_back(cost.Time(pair, kKind, bytes));
+      times.push_back(cost.Time(pair, bytes));
     }
     return times;
   }

@@ -117,7 +117,7 @@ CollectiveRecord RunningCollectives::NewRecord(const Call& call,
   const Communicator& group = communicator(call.communicator);
   const auto& [kind, dimension, bytes] = call.communication;
   const CollectiveCost& cost = costs_.at({dimension, kind});
-  const TimedCollective timed = cost.Time(group.group, kind, bytes);
+  const TimedCollective timed = cost.Time(group.group, bytes);
   CollectiveRecord record;
   record.layer = call.layer;
   record.phase = call.phase;
@@ -146,7 +146,7 @@ absl::StatusOr<TimePs> RunningCollectives::TimeOf(const Call& call) const {
   }
   const auto& [kind, dimension, bytes] = call.communication;
   const uint32_t group = communicator(call.communicator).group;
-  return costs_.at({dimension, kind}).Time(group, kind, bytes).time;
+  return costs_.at({dimension, kind}).Time(group, bytes).time;
 }
 
 absl::Status RunningCollectives::StartClosedForm(Run& run) {

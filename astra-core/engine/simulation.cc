@@ -24,26 +24,34 @@
 namespace astra {
 namespace {
 
+absl::Status CheckFamily(const SimulationOptions& options) {
+  const bool is_nccl = options.collectives == CollectiveFamily::kNccl;
+  if (is_nccl && !options.nccl) {
+    return absl::InvalidArgumentError(
+        "NCCL's collectives need the system that they run on: give --system");
+  }
+  if (!is_nccl && options.nccl) {
+    return absl::InvalidArgumentError(
+        "the system has no effect: only NCCL's collectives use it");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckClosedForm(const SimulationOptions& options) {
   if (options.symmetric) {
     return absl::InvalidArgumentError(
         "closed forms need no network for ranks that do the same");
   }
-  if (options.collectives != CollectiveFamily::kDefault) {
-    return absl::InvalidArgumentError(
-        "the family of collectives has no effect on closed forms: only flow "
-        "graphs have one");
-  }
   if (options.message_costs != MessageCosts()) {
     return absl::InvalidArgumentError(
-        "the costs of messages have no effect on closed forms: only flow "
-        "graphs have messages");
+        "the costs of messages have no effect on closed forms, which have no "
+        "messages");
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckFlowGraph(const SimulationOptions& options,
-                            bool has_real_pipeline) {
+absl::Status CheckMessages(const SimulationOptions& options,
+                           bool has_real_pipeline) {
   if (options.ideal_network) {
     return absl::InvalidArgumentError(
         "an ideal network has no messages: it needs closed forms");
@@ -57,16 +65,6 @@ absl::Status CheckFlowGraph(const SimulationOptions& options,
           "overlap ratios",
           Name(dimension)));
     }
-  }
-  const bool is_nccl = options.collectives == CollectiveFamily::kNccl;
-  if (is_nccl && !options.nccl) {
-    return absl::InvalidArgumentError(
-        "NCCL's collectives need the system that they run on: give --system");
-  }
-  if (!is_nccl && options.nccl) {
-    return absl::InvalidArgumentError(
-        "the system has no effect on messages: only closed forms and NCCL's "
-        "collectives use it");
   }
   if (!options.bus_bandwidths.empty()) {
     return absl::InvalidArgumentError(
@@ -84,9 +82,10 @@ absl::Status CheckOptions(const ParallelSizes& sizes,
         fmt::format("the workload is for {} GPUs, the topology has {}",
                     sizes.num_ranks, topology.num_gpus()));
   }
+  ASTRA_RETURN_IF_ERROR(CheckFamily(options));
   return options.lowering == Lowering::kClosedForm
              ? CheckClosedForm(options)
-             : CheckFlowGraph(options, has_real_pipeline);
+             : CheckMessages(options, has_real_pipeline);
 }
 
 // What all runs of one simulation share.
@@ -119,11 +118,15 @@ absl::StatusOr<Setting> Prepare(const Program& program,
   PipelineWiring wiring = WiringOf(program, plan);
   std::shared_ptr<const CollectiveCosts> costs = options.costs;
   if (costs == nullptr) {
-    ASTRA_ASSIGN_OR_RETURN(
-        CollectiveCosts found,
-        FindCosts(UsedCollectives(program, plan), plan, wiring.pairs,
-                  options.bus_bandwidths, options.nccl,
-                  options.collectives == CollectiveFamily::kNccl, routes));
+    const CostSetting setting = {
+        .family = options.collectives,
+        .nccl = options.nccl,
+        .simai = options.simai,
+        .measured = options.bus_bandwidths,
+        .with_messages = options.lowering == Lowering::kFlowGraph};
+    ASTRA_ASSIGN_OR_RETURN(CollectiveCosts found,
+                           FindCosts(UsedCollectives(program, plan), plan,
+                                     wiring.pairs, setting, routes));
     costs = std::make_shared<const CollectiveCosts>(std::move(found));
   }
   const bool each_rank =
@@ -131,17 +134,17 @@ absl::StatusOr<Setting> Prepare(const Program& program,
       options.jitter > 0;
   Communicators communicators =
       FormCommunicators(plan, wiring, *costs, each_rank, topology);
-  Setting setting{
-      options,
-      routes,
-      new_network,
-      plan,
-      std::move(wiring),
-      std::move(costs),
-      std::move(communicators),
-      std::make_unique<CollectiveLowering>(options.collectives, options.simai,
-                                           options.message_costs, topology),
-      LayerNames(program)};
+  Setting setting{options,
+                  routes,
+                  new_network,
+                  plan,
+                  std::move(wiring),
+                  std::move(costs),
+                  std::move(communicators),
+                  std::make_unique<CollectiveLowering>(
+                      options.collectives, options.simai, options.message_costs,
+                      topology, options.pace_network),
+                  LayerNames(program)};
   if (!setting.options.communication_slowdown) {
     setting.options.communication_slowdown =
         program.gpu().communication_slowdown;

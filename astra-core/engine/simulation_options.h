@@ -15,9 +15,10 @@
 #include "absl/status/status.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
-#include "astra-core/engine/collective_lowering.h"
+#include "astra-core/engine/collective_family.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/message_costs.h"
+#include "astra-core/engine/message_pace.h"
 #include "astra-core/engine/result.h"
 #include "collectives/bus_bandwidth_file.h"
 #include "collectives/closed_form.h"
@@ -42,11 +43,16 @@ struct SimulationOptions {
   // Closed forms only.
   BusBandwidths bus_bandwidths;
 
-  // The system, and how NCCL is set: collectives are those that it would
-  // choose, and take the time that they take there. None: rings and direct
-  // messages on the links, without anything that software adds. Of flow graphs,
-  // kNccl needs it, and the others do not use it.
+  // Which algorithms carry out the collectives.
+  CollectiveFamily collectives = CollectiveFamily::kRing;
+
+  // The system whose NCCL chooses, and how it is set: with kNccl, and only
+  // then.
   std::optional<NcclSystem> nccl;
+
+  // With kSimai only: NCCL_ALGO, which asks for NVLS. Other variables have no
+  // effect.
+  NcclOptions simai;
 
   // The costs of the collectives, which a run finds unless they are given here.
   // They must be from the result of a run with the same program, topology, bus
@@ -59,11 +65,9 @@ struct SimulationOptions {
   // symmetric_times.h.
   bool symmetric = false;
 
-  // Flow graphs only: which algorithms make them.
-  CollectiveFamily collectives = CollectiveFamily::kDefault;
-
-  // kSimai only: NCCL_ALGO, which asks for NVLS; the rest has no effect.
-  NcclOptions simai;
+  // Flow graphs of kNccl only: where the messages of a collective are paced;
+  // see message_pace.h. None: they cost what NCCL's parts say.
+  PaceNetwork pace_network;
 
   // Flow graphs only: of every message, beside what the family adds.
   MessageCosts message_costs;

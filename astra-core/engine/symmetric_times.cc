@@ -61,10 +61,9 @@ absl::StatusOr<TimePs> SymmetricTimes::Simulate(CommunicatorId id,
 absl::StatusOr<bool> SymmetricTimes::IsAlone(const Communicator& group,
                                              const Communication& what) {
   const std::vector<RankId> groups[] = {group.ranks};
-  ASTRA_ASSIGN_OR_RETURN(
-      const ClosedForms alone,
-      LayOnLinks(DefaultCollectiveAlgorithm(what.kind), groups, routes_));
   const CollectiveCost& cost = costs_.at({what.dimension, what.kind});
+  ASTRA_ASSIGN_OR_RETURN(const ClosedForms alone,
+                         LayOnLinks(cost.algorithm, groups, routes_));
   return alone.groups.front().form == cost.forms.groups[group.group].form;
 }
 

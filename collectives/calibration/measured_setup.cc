@@ -202,7 +202,7 @@ absl::StatusOr<NcclOptions> OptionsOf(const MeasuredRow& row,
     options.collnet = true;
   }
   system->sharp = options.collnet;
-  options.cuda_graph = row.environment.uses_cuda_graph;
+  if (row.environment.uses_cuda_graph) options.launch = Launch::kGraph;
   options.symmetric = row.environment.symmetric;
   return options;
 }

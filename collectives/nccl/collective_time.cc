@@ -38,6 +38,12 @@ bool IsWithinServer(const Topology& topology, const Link& link) {
          topology.kind(link.target) != NodeKind::kSwitch;
 }
 
+// Lets the bytes of messages take so many times as long.
+void SlowDown(double factor, NcclMessages& messages) {
+  messages.within.wire_bytes_per_byte *= factor;
+  messages.between.wire_bytes_per_byte *= factor;
+}
+
 absl::Status Check(const NcclOptions& options, const SystemSpec& system) {
   if (options.max_channels > 0 && options.min_channels > options.max_channels) {
     return absl::InvalidArgumentError(fmt::format(
@@ -61,11 +67,13 @@ Pace PaceOf(const Paces& paces, std::optional<NcclAlgorithm> algorithm,
 
 }  // namespace
 
-TimePs SizedTime::TimeOf(Bytes bytes) const {
+double SizedTime::WireUs(Bytes bytes) const {
   const auto size = static_cast<double>(bytes.count());
-  const double us = latency_us + ps_per_byte * size / kPsPerUs +
-                    ramp_us * size / (size + ramp_bytes);
-  const double ps = std::max(launch_us, us) * kPsPerUs;
+  return ps_per_byte * size / kPsPerUs + ramp_us * size / (size + ramp_bytes);
+}
+
+TimePs SizedTime::TimeOf(Bytes bytes) const {
+  const double ps = std::max(launch_us, latency_us + WireUs(bytes)) * kPsPerUs;
   if (ps >= static_cast<double>(kMaxCollectiveTime.count())) {
     return kMaxCollectiveTime;
   }
@@ -104,34 +112,60 @@ absl::StatusOr<CollectiveTimes> CollectiveTimes::Create(
                     "servers: their kernels are for one",
                     times.NumServers()));
   }
-  ASTRA_RETURN_IF_ERROR(times.AddDetours());
+  ASTRA_RETURN_IF_ERROR(times.AddPropagation());
   return times;
 }
 
-// Finds the detour of each group: from its first rank to the next server, and
-// to the last rank, which often is the farthest.
-absl::Status CollectiveTimes::AddDetours() {
-  const Topology& topology = routes_.topology();
-  const double one_switch_us =
-      2 * kUsPerNs * system_.transport.fabric_latency_ns;
+absl::Status CollectiveTimes::AddPropagation() {
   for (const std::vector<RankId>& group : groups_) {
-    const uint32_t server = topology.ServerOf(group.front());
-    const auto next = std::find_if(
-        group.begin(), group.end(),
-        [&](RankId rank) { return topology.ServerOf(rank) != server; });
-    double detour_us = 0;
-    if (next != group.end()) {
-      for (const RankId target : {*next, group.back()}) {
-        if (topology.ServerOf(target) == server) continue;
-        ASTRA_ASSIGN_OR_RETURN(const Route route,
-                               routes_.Find(group.front(), target));
-        const double us = static_cast<double>(route.latency.count()) / kPsPerUs;
-        detour_us = std::max(detour_us, us - one_switch_us);
-      }
-    }
-    detour_us_.push_back(detour_us);
+    ASTRA_ASSIGN_OR_RETURN(propagation_.emplace_back(), PropagationOf(group));
   }
   return absl::OkStatus();
+}
+
+// Looks at three routes: from the first rank to another one of its server, to
+// the next server, and to the last rank, which often is the farthest.
+absl::StatusOr<CollectiveTimes::Propagation> CollectiveTimes::PropagationOf(
+    const std::vector<RankId>& group) const {
+  const Topology& topology = routes_.topology();
+  const RankId first = group.front();
+  const uint32_t server = topology.ServerOf(first);
+  const double contained_within_us =
+      2 * kUsPerNs * system_.interconnect.latency_ns;
+  const double contained_between_us =
+      2 * kUsPerNs * system_.transport.fabric_latency_ns;
+  Propagation propagation;
+  const auto extra = [&](const Route& route, double contained_us) {
+    return static_cast<double>(route.latency.count()) / kPsPerUs - contained_us;
+  };
+  const auto neighbour = std::find_if(
+      group.begin() + 1, group.end(),
+      [&](RankId rank) { return topology.ServerOf(rank) == server; });
+  if (neighbour != group.end()) {
+    ASTRA_ASSIGN_OR_RETURN(const Route route, routes_.Find(first, *neighbour));
+    propagation.to_next.within_us = extra(route, contained_within_us);
+    propagation.to_far.within_us = propagation.to_next.within_us;
+  }
+  const auto next = std::find_if(group.begin(), group.end(), [&](RankId rank) {
+    return topology.ServerOf(rank) != server;
+  });
+  if (next == group.end()) return propagation;
+  ASTRA_ASSIGN_OR_RETURN(const Route near, routes_.Find(first, *next));
+  propagation.to_next.between_us = extra(near, contained_between_us);
+  propagation.to_far.between_us = propagation.to_next.between_us;
+  propagation.has_one_path = routes_.IsOnePath(near);
+  if (topology.ServerOf(group.back()) == server) return propagation;
+  ASTRA_ASSIGN_OR_RETURN(const Route far, routes_.Find(first, group.back()));
+  propagation.to_far.between_us = std::max(propagation.to_next.between_us,
+                                           extra(far, contained_between_us));
+  propagation.has_one_path &= routes_.IsOnePath(far);
+  return propagation;
+}
+
+HopExtra CollectiveTimes::ExtraOf(std::optional<NcclAlgorithm> algorithm,
+                                  size_t group) const {
+  return algorithm == NcclAlgorithm::kRing ? propagation_[group].to_next
+                                           : propagation_[group].to_far;
 }
 
 // Returns the latency of one message of sends and receives, and of posting the
@@ -149,14 +183,18 @@ LatencyParts CollectiveTimes::PointToPoint(
           kNetUs + 2 * hardware.net_latency_us + peers * post_us};
 }
 
-double CollectiveTimes::PointToPointUs(const GroupHardware& hardware) const {
+double CollectiveTimes::PointToPointUs(const GroupHardware& hardware,
+                                       const HopExtra& extra) const {
   const LatencyParts parts = PointToPoint(hardware);
-  return parts.start_us +
-         (hardware.num_servers == 1 ? parts.within_us : parts.between_us);
+  const double hop_us = hardware.num_servers == 1
+                            ? parts.within_us + extra.within_us
+                            : parts.between_us + extra.between_us;
+  return parts.start_us + std::max(0.0, hop_us);
 }
 
 double CollectiveTimes::LaunchUs(const GroupHardware& hardware) const {
-  const double within = options_.cuda_graph
+  if (options_.launch == Launch::kQueued) return 0;
+  const double within = options_.launch == Launch::kGraph
                             ? system_.interconnect.graph_launch_us
                             : system_.interconnect.launch_us;
   return hardware.num_servers == 1
@@ -205,12 +243,20 @@ absl::StatusOr<CollectiveTimes::Chosen> CollectiveTimes::ChooseFor(
                          hardware.num_servers > 1 &&
                          hardware.ranks_per_server > 1;
     return Chosen{std::nullopt, NcclProtocol::kSimple, channels,
-                  PointToPointUs(hardware), by_rail ? "pxn" : "direct"};
+                  PointToPointUs(hardware, ExtraOf(std::nullopt, group)),
+                  by_rail ? "pxn" : "direct"};
   }
   ASTRA_ASSIGN_OR_RETURN(const size_t winner, Choose(table, bytes));
   const TuningCandidate& candidate = table.candidates[winner];
+  // Data of a broadcast or a reduction passes through all ranks, although
+  // NCCL's latency ignores it.
+  const bool is_chain =
+      kind_ == CollectiveKind::kBroadcast || kind_ == CollectiveKind::kReduce;
   Chosen chosen = {candidate.algorithm, candidate.protocol, candidate.channels,
-                   candidate.latency_us, RegistryName(candidate.algorithm)};
+                   LatencyUs(candidate.algorithm, candidate.protocol,
+                             is_chain ? CollectiveKind::kAllGather : kind_,
+                             hardware, ExtraOf(candidate.algorithm, group)),
+                   RegistryName(candidate.algorithm)};
   const bool is_ring_of_steps = kind_ == CollectiveKind::kAllReduce ||
                                 kind_ == CollectiveKind::kAllGather ||
                                 kind_ == CollectiveKind::kReduceScatter;
@@ -218,16 +264,6 @@ absl::StatusOr<CollectiveTimes::Chosen> CollectiveTimes::ChooseFor(
       chosen.algorithm == NcclAlgorithm::kRing) {
     // Its rings leave a server on another rail than the one on which they came.
     chosen.registry_name = "simai_ring";
-  }
-  if (kind_ == CollectiveKind::kBroadcast || kind_ == CollectiveKind::kReduce) {
-    // Data passes through all ranks, although NCCL's latency ignores it.
-    for (const TuningCandidate& all_gather :
-         Tune(CollectiveKind::kAllGather, hardware, options_).candidates) {
-      if (all_gather.algorithm == chosen.algorithm &&
-          all_gather.protocol == chosen.protocol) {
-        chosen.latency_us = all_gather.latency_us;
-      }
-    }
   }
   return chosen;
 }
@@ -298,9 +334,6 @@ SizedTime CollectiveTimes::SizedTimeOf(const Chosen& chosen, size_t group,
   time.launch_us = LaunchUs(hardware);
   time.latency_us =
       is_symmetric ? system_.interconnect.symmetric_us : chosen.latency_us;
-  time.latency_us +=
-      detour_us_[group] *
-      (chosen.algorithm ? NumCrossings(*chosen.algorithm, kind_, hardware) : 1);
   time.ps_per_byte = form.ps_per_byte;
   if (!is_symmetric) time.ps_per_byte *= WireShare(chosen.protocol);
   if (!is_symmetric) AddKernelLimits(chosen, hardware, &time);
@@ -342,25 +375,36 @@ NcclMessages::Hop CollectiveTimes::HopWithin(const Chosen& chosen,
 }
 
 NcclMessages::Hop CollectiveTimes::HopBetween(const Chosen& chosen,
-                                              double latency_us) const {
+                                              double latency_us,
+                                              size_t group) const {
   const double propagation_us =
       2 * kUsPerNs * system_.transport.fabric_latency_ns;
-  return {
-      std::max(0.0, latency_us - propagation_us),
-      WireShare(chosen.protocol) /
-          PaceOf(system_.transport.paces, chosen.algorithm, false).efficiency};
+  double share =
+      PaceOf(system_.transport.paces, chosen.algorithm, false).efficiency;
+  if (propagation_[group].has_one_path) share *= QueuePairShare();
+  return {std::max(0.0, latency_us - propagation_us),
+          WireShare(chosen.protocol) / share};
 }
 
 absl::StatusOr<NcclMessages> CollectiveTimes::Messages(size_t group,
-                                                       Bytes bytes) const {
+                                                       Bytes bytes) {
   if (IsSymmetric()) {
     return absl::FailedPreconditionError(fmt::format(
         "the {} on symmetric buffers is no set of messages: only closed forms "
         "know its kernels",
         Name(kind_)));
   }
+  if (groups_.size() > 1) {
+    ASTRA_ASSIGN_OR_RETURN(
+        CollectiveTimes alone,
+        Create(kind_, {groups_[group]}, system_, options_, routes_));
+    return alone.Messages(0, bytes);
+  }
   ASTRA_ASSIGN_OR_RETURN(const Chosen chosen, ChooseFor(group, bytes));
+  ASTRA_ASSIGN_OR_RETURN(const ClosedForms* forms, FormsOf(chosen));
   const GroupHardware& hardware = tuning(group).hardware;
+  const ClosedForm& form = forms->groups[group].form;
+  const SizedTime sized = SizedTimeOf(chosen, group, form);
   const LatencyParts parts =
       chosen.algorithm
           ? LatencyPartsOf(*chosen.algorithm, chosen.protocol, kind_, hardware)
@@ -370,17 +414,25 @@ absl::StatusOr<NcclMessages> CollectiveTimes::Messages(size_t group,
       .chunking = {},
       .start_us = parts.start_us,
       .least_us = LaunchUs(hardware),
+      .time_us = sized.latency_us + sized.WireUs(bytes),
+      .wire_us = sized.WireUs(bytes),
+      .has_one_path = propagation_[group].has_one_path,
       .within = HopWithin(chosen, parts.within_us),
-      .between = HopBetween(chosen, parts.between_us),
+      .between = HopBetween(chosen, parts.between_us, group),
   };
   if (chosen.algorithm) {
     messages.chunking = NcclChunking(*chosen.algorithm, chosen.protocol, kind_,
                                      bytes, chosen.channels, hardware);
   }
   if (chosen.algorithm == NcclAlgorithm::kRing) {
-    messages.start_us +=
+    const double copy_us =
         CopyPsPerByte(hardware) / kPsPerUs * static_cast<double>(bytes.count());
+    messages.start_us += copy_us;
+    messages.wire_us -= copy_us;
   }
+  const double links_us = form.ps_per_byte * WireShare(chosen.protocol) /
+                          kPsPerUs * static_cast<double>(bytes.count());
+  SlowDown(messages.wire_us / links_us, messages);
   return messages;
 }
 
@@ -395,11 +447,11 @@ absl::StatusOr<std::vector<uint32_t>> CollectiveTimes::Classify(
       ASTRA_RETURN_IF_ERROR(Time(group, bytes).status());
     }
   }
-  using Key = std::tuple<uint32_t, double, std::vector<ClosedForm>>;
+  using Key = std::tuple<uint32_t, Propagation, std::vector<ClosedForm>>;
   std::map<Key, uint32_t> ids;
   std::vector<uint32_t> classes;
   for (size_t group = 0; group < groups_.size(); ++group) {
-    Key key = {table_of_group_[group], detour_us_[group], {}};
+    Key key = {table_of_group_[group], propagation_[group], {}};
     for (const auto& [_, forms] : forms_) {
       std::get<2>(key).push_back(forms.groups[group].form);
     }

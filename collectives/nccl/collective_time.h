@@ -3,12 +3,13 @@
 //
 // The time of the chosen algorithm and protocol for S bytes is
 //
-//   max(launch, latency + detour + S / B + ramp S / (S + ramp_size))
+//   max(launch, latency + S / B + ramp S / (S + ramp_size))
 //
-//   launch       the least time between two collectives; see Interconnect
-//   latency      NCCL's own, with the latency of the transport; see tuning.h
-//   detour       propagation between servers, for each crossing, beyond the one
-//                switch that NCCL's constants contain
+//   launch       the least time between two collectives that the host or a
+//                graph launches; see Interconnect. None behind other work.
+//   latency      NCCL's own, with the latency of the transport, and with the
+//                propagation of the topology's links in place of that which
+//                NCCL's constants contain; see tuning.h
 //   B            bandwidth that the busiest link yields for the buffer, with
 //   the
 //                shares of its rate that the algorithm and protocol reach
@@ -48,13 +49,16 @@ namespace astra {
 // Time of one algorithm and protocol as a function of the size.
 struct SizedTime {
   double launch_us = 0;
-  double latency_us = 0;  // Includes the detour.
+  double latency_us = 0;
   double ps_per_byte = 0;
   double ramp_us = 0;
   double ramp_bytes = 1;
 
   // Returns the time, rounded to a picosecond; at most kMaxCollectiveTime.
   TimePs TimeOf(Bytes bytes) const;
+
+  // Returns the part of the time that goes with the bytes, in microseconds.
+  double WireUs(Bytes bytes) const;
 
   friend auto operator<=>(const SizedTime&, const SizedTime&) = default;
 };
@@ -72,10 +76,10 @@ struct TimedCollective {
 
 // A collective as messages, for a network that runs each of them: the algorithm
 // of registry.h, how it cuts the buffer, and what takes time beside the links.
-// The network itself models how pipelines fill and how messages of other
-// collectives interfere, so there is no ramp and no collision of queue pairs.
-// The limit of a channel's rate is left out too; it exceeds the rate of the
-// links unless NCCL_MAX_NCHANNELS is low.
+// Bytes on the wire hold whatever makes the closed form slower than the links:
+// what pipelines lose until they are full, the limits of the kernel, and, where
+// the topology gives messages between servers no choice of paths, collisions of
+// queue pairs in a fabric that has them. Otherwise the network models these.
 //
 // NCCL's latencies contain the propagation through the NVSwitch or one switch
 // of the fabric. The links of a topology have it too, so it is subtracted.
@@ -85,6 +89,12 @@ struct NcclMessages {
 
   double start_us = 0;  // Per rank: from its call to its first message.
   double least_us = 0;  // Least time from a rank's call to its result.
+
+  // What the closed form says of the collective if its group runs alone: the
+  // time but for `least_us`, and the part of it that goes with the bytes.
+  double time_us = 0;
+  double wire_us = 0;
+  bool has_one_path = true;  // Between servers; see above.
 
   // A message between two ranks of one server, or of two servers. If one end is
   // a switch, the message has half of the latency. wire_bytes_per_byte is the
@@ -120,7 +130,7 @@ class CollectiveTimes {
   // Returns the same collective as messages. Errors: those of Choose;
   // FailedPrecondition for symmetric buffers, whose kernels are known only as a
   // formula.
-  absl::StatusOr<NcclMessages> Messages(size_t group, Bytes bytes) const;
+  absl::StatusOr<NcclMessages> Messages(size_t group, Bytes bytes);
 
   // Returns the candidates for the group; none for sends and receives.
   const TuningTable& tuning(size_t group) const {
@@ -140,7 +150,21 @@ class CollectiveTimes {
                   const SystemSpec& system, NcclOptions options,
                   Routes& routes);
 
-  absl::Status AddDetours();
+  absl::Status AddPropagation();
+
+  // What the links of the topology say of a group: the propagation beyond what
+  // NCCL's constants contain, for a hop to the next server, as rings take it,
+  // and to a far one, as all others may.
+  struct Propagation {
+    HopExtra to_next;
+    HopExtra to_far;
+    bool has_one_path = true;  // Messages between servers have no choice.
+
+    friend auto operator<=>(const Propagation&, const Propagation&) = default;
+  };
+  absl::StatusOr<Propagation> PropagationOf(
+      const std::vector<RankId>& group) const;
+  HopExtra ExtraOf(std::optional<NcclAlgorithm> algorithm, size_t group) const;
 
   // Choice of a group for a size.
   struct Chosen {
@@ -156,7 +180,8 @@ class CollectiveTimes {
   SizedTime SizedTimeOf(const Chosen& chosen, size_t group,
                         const ClosedForm& form) const;
   NcclMessages::Hop HopWithin(const Chosen& chosen, double latency_us) const;
-  NcclMessages::Hop HopBetween(const Chosen& chosen, double latency_us) const;
+  NcclMessages::Hop HopBetween(const Chosen& chosen, double latency_us,
+                               size_t group) const;
   // Adds limits of the kernel: it is no faster than its channels, a ring with
   // LL is no faster than this protocol, and each rank of a ring copies its own
   // share from input to output.
@@ -172,7 +197,8 @@ class CollectiveTimes {
   // reductions and copies in one server.
   bool IsSymmetric() const;
   LatencyParts PointToPoint(const GroupHardware& hardware) const;
-  double PointToPointUs(const GroupHardware& hardware) const;
+  double PointToPointUs(const GroupHardware& hardware,
+                        const HopExtra& extra) const;
   // Returns the time in which a rank copies its own share from input to output.
   double CopyPsPerByte(const GroupHardware& hardware) const;
 
@@ -184,7 +210,7 @@ class CollectiveTimes {
   std::vector<TuningTable> tables_;  // One for each kind of group hardware.
   // By group: index into tables_.
   std::vector<uint32_t> table_of_group_;
-  std::vector<double> detour_us_;  // By group, for one crossing.
+  std::vector<Propagation> propagation_;           // By group.
   std::map<std::string_view, ClosedForms> forms_;  // By registry name.
 };
 

@@ -47,6 +47,21 @@ struct NcclChoices {
   friend auto operator<=>(const NcclChoices&, const NcclChoices&) = default;
 };
 
+// How a collective gets to the GPU. It decides the least time that one takes.
+enum class Launch : uint8_t {
+  kQueued,  // Behind other work of its stream: the launch is hidden.
+  kGraph,   // From a CUDA graph.
+  kHost,  // From the host, one collective after the other, as nccl-tests does.
+};
+
+// Returns the spelling in options and results: "queued", "graph" or "host".
+std::string_view Name(Launch launch);
+
+// Returns the launch that an option names.
+//
+// Errors: InvalidArgument, with the names there are, for any other name.
+absl::StatusOr<Launch> FindLaunch(std::string_view name);
+
 struct NcclOptions {
   NcclVersion version;
   std::map<CollectiveKind, NcclChoices> choices;  // Kinds that are restricted.
@@ -58,8 +73,8 @@ struct NcclOptions {
   bool pat = true;           // NCCL_PAT_ENABLE
   uint32_t cross_nic = 2;    // NCCL_CROSS_NIC
   uint32_t queue_pairs = 1;  // NCCL_IB_QPS_PER_CONNECTION
-  bool cuda_graph = false;   // No variable: launched from a CUDA graph.
-  bool symmetric = false;    // No variable: buffers in symmetric windows.
+  Launch launch = Launch::kHost;  // No variable.
+  bool symmetric = false;         // No variable: buffers in symmetric windows.
 
   NcclChoices choices_of(CollectiveKind kind) const {
     const auto found = choices.find(kind);

@@ -285,9 +285,38 @@ double LevelsOf(const GroupHardware& hardware) {
   return std::bit_width(hardware.num_servers) - 1;
 }
 
+// Returns whether kTreeCorrection holds for an algorithm.
+bool IsCorrected(NcclAlgorithm algorithm, const GroupHardware& hardware) {
+  return algorithm == NcclAlgorithm::kTree ||
+         (algorithm == NcclAlgorithm::kNvlsTree &&
+          hardware.architecture == GpuArchitecture::kBlackwell &&
+          hardware.cpu != CpuVendor::kArm);
+}
+
+}  // namespace
+
+bool IsSendsAndReceives(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllToAll:
+    case CollectiveKind::kSendRecv:
+    case CollectiveKind::kGather:
+    case CollectiveKind::kScatter:
+      return true;
+    default:
+      return false;
+  }
+}
+
 double LatencyUs(NcclAlgorithm algorithm, NcclProtocol protocol,
-                 CollectiveKind kind, const GroupHardware& hardware) {
-  const Latencies latencies = LatenciesOf(algorithm, protocol, hardware);
+                 CollectiveKind kind, const GroupHardware& hardware,
+                 const HopExtra& extra) {
+  Latencies latencies = LatenciesOf(algorithm, protocol, hardware);
+  const bool is_nvls = algorithm == NcclAlgorithm::kNvls ||
+                       algorithm == NcclAlgorithm::kNvlsTree;
+  // An all-reduce goes through an NVSwitch twice.
+  const double passes = is_nvls && kind == CollectiveKind::kAllReduce ? 2 : 1;
+  latencies.intra = std::max(0.0, latencies.intra + passes * extra.within_us);
+  latencies.inter = std::max(0.0, latencies.inter + extra.between_us);
   const auto& [base, intra, inter] = latencies;
   const double levels = LevelsOf(hardware);
   const double neighbours = hardware.ranks_per_server - 1;
@@ -311,28 +340,6 @@ double LatencyUs(NcclAlgorithm algorithm, NcclProtocol protocol,
   ASTRA_CHECK(false, "NCCL algorithm {}", static_cast<int>(algorithm));
 }
 
-// Returns whether kTreeCorrection holds for an algorithm.
-bool IsCorrected(NcclAlgorithm algorithm, const GroupHardware& hardware) {
-  return algorithm == NcclAlgorithm::kTree ||
-         (algorithm == NcclAlgorithm::kNvlsTree &&
-          hardware.architecture == GpuArchitecture::kBlackwell &&
-          hardware.cpu != CpuVendor::kArm);
-}
-
-}  // namespace
-
-bool IsSendsAndReceives(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllToAll:
-    case CollectiveKind::kSendRecv:
-    case CollectiveKind::kGather:
-    case CollectiveKind::kScatter:
-      return true;
-    default:
-      return false;
-  }
-}
-
 LatencyParts LatencyPartsOf(NcclAlgorithm algorithm, NcclProtocol protocol,
                             CollectiveKind kind,
                             const GroupHardware& hardware) {
@@ -354,26 +361,6 @@ LatencyParts LatencyPartsOf(NcclAlgorithm algorithm, NcclProtocol protocol,
       return {base, intra,
               inter / 3.5 +
                   2.8 * hardware.num_ranks / std::max(1.0, LevelsOf(hardware))};
-  }
-  ASTRA_CHECK(false, "NCCL algorithm {}", static_cast<int>(algorithm));
-}
-
-double NumCrossings(NcclAlgorithm algorithm, CollectiveKind kind,
-                    const GroupHardware& hardware) {
-  if (hardware.num_servers == 1) return 0;
-  const double levels = std::log2(hardware.num_servers);
-  switch (algorithm) {
-    case NcclAlgorithm::kTree:
-    case NcclAlgorithm::kNvlsTree:
-      return 2 * levels;
-    case NcclAlgorithm::kRing:
-      return StepsOf(kind, hardware).between;
-    case NcclAlgorithm::kPat:
-      return levels;
-    case NcclAlgorithm::kCollnetDirect:
-    case NcclAlgorithm::kCollnetChain:
-    case NcclAlgorithm::kNvls:
-      return 1;
   }
   ASTRA_CHECK(false, "NCCL algorithm {}", static_cast<int>(algorithm));
 }

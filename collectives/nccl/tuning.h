@@ -55,9 +55,21 @@ struct LatencyParts {
 LatencyParts LatencyPartsOf(NcclAlgorithm algorithm, NcclProtocol protocol,
                             CollectiveKind kind, const GroupHardware& hardware);
 
-// Returns how often the longest path of `algorithm` crosses between servers.
-double NumCrossings(NcclAlgorithm algorithm, CollectiveKind kind,
-                    const GroupHardware& hardware);
+// What a message takes beyond NCCL's constants: within a server, and between
+// two. NCCL's constants contain the propagation through one switch of a usual
+// server and of a usual fabric. Links that are shorter make it negative.
+struct HopExtra {
+  double within_us = 0;
+  double between_us = 0;
+
+  friend auto operator<=>(const HopExtra&, const HopExtra&) = default;
+};
+
+// Returns NCCL's latency of a collective of `kind`, with `extra` for each hop
+// of its longest path. No hop becomes negative.
+double LatencyUs(NcclAlgorithm algorithm, NcclProtocol protocol,
+                 CollectiveKind kind, const GroupHardware& hardware,
+                 const HopExtra& extra = {});
 
 // Returns the largest rate of one channel, in GB/s of bus bandwidth.
 double ChannelGBps(GpuArchitecture architecture);

@@ -66,7 +66,7 @@ absl::Status CheckFollows(const BackendEntry& backend, std::string_view file,
   for (const auto& rule : rules) {
     if (!rule.is_used) continue;
     return absl::InvalidArgumentError(fmt::format(
-        "{}: {} has no effect with --backend {}: take --backend packet, or "
+        "{}: {} has no effect with --fidelity {}: take --fidelity packet, or "
         "leave it out",
         file, rule.key, backend.name));
   }
@@ -81,8 +81,8 @@ absl::Status CheckFollows(const BackendEntry& backend, std::string_view file,
   heeded.record.max_records = packet.record.max_records;
   const std::vector<std::string> keys = DifferentKeys(packet, heeded);
   if (!keys.empty()) {
-    warnings->push_back(fmt::format("{}: no effect with --backend {}: {}", file,
-                                    backend.name, fmt::join(keys, ", ")));
+    warnings->push_back(fmt::format("{}: no effect with --fidelity {}: {}",
+                                    file, backend.name, fmt::join(keys, ", ")));
   }
   return absl::OkStatus();
 }

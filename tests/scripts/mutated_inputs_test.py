@@ -72,7 +72,7 @@ READERS = {
         "simai_analytical -w WORKLOAD -n FILE -o OUT",
         "simai_analytical -w WORKLOAD -n FILE --system dgx-h100 -o OUT",
         "simai_simulator -w WORKLOAD -n FILE --estimate",
-        "simai_simulator -w WORKLOAD -n FILE --backend flow -o OUT"]),
+        "simai_simulator -w WORKLOAD -n FILE --fidelity flow -o OUT"]),
     "workload": ("txt", ["inputs/workloads/*.txt", "corpus/workload/*",
                          "WORKLOAD"], [
         "simai_analytical -w FILE -n TOPOLOGY -o OUT",
@@ -95,7 +95,7 @@ READERS = {
         "simai_simulator -w WORKLOAD -n TOPOLOGY -c FILE --estimate",
         "simai_simulator -w WORKLOAD -n TOPOLOGY -c FILE --stop-at 100us "
         "-o OUT",
-        "simai_simulator -w WORKLOAD -n TOPOLOGY -c FILE --backend flow "
+        "simai_simulator -w WORKLOAD -n TOPOLOGY -c FILE --fidelity flow "
         "-o OUT"]),
     "simai_conf": ("conf", ["inputs/networks/*.conf", "corpus/simai_conf/*"], [
         "simai_simulator -w WORKLOAD -n TOPOLOGY -c FILE --estimate",
@@ -135,7 +135,7 @@ WITHOUT_A_LINE = [
     r"sequence length \d+ is beyond the \d+ learned positions "
     r"\(max_positions\)",
     r"\d+ positions are beyond the \d+ learned ones \(max_positions\)",
-    r"FILE: \w+ has no effect with --backend ",
+    r"FILE: \w+ has no effect with --fidelity ",
     r"FILE: --system .+ has the GPU \S+, but OTHER has ",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
     r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",

@@ -174,10 +174,10 @@ class CompletionTest(ShellTest):
         self.assert_offers("gen_topo --topology D", "DCN+")
         self.assert_offers("gen_topo -topo D", "DCN+")
         self.assert_offers("gen_topo -topology Spec", "Spectrum-X")
-        backends = ["analytical", "flow", "packet"]
-        self.assert_offers("simai_simulator --backend ", *backends)
-        self.assert_offers("simai_simulator --backend=", *backends)
-        self.assert_offers("simai_simulator --backend=f", "flow")
+        fidelities = ["analytical", "closed-form", "flow", "packet"]
+        self.assert_offers("simai_simulator --fidelity ", *fidelities)
+        self.assert_offers("simai_simulator --fidelity=", *fidelities)
+        self.assert_offers("simai_simulator --fidelity=f", "flow")
         self.assert_offers("gen_workload --grad_dtype f", "fp32")
 
     def test_offers_a_value_whose_case_is_another(self):
@@ -261,7 +261,7 @@ class CompletionTest(ShellTest):
             ("workload", "gen_workload",
              ["--gpu ", "-m llama3-", "--operator-table=a.csv,"]),
             ("analyze", "simai_analytical", ["-w m", "-w 'my f", "-v "]),
-            ("simulate", "simai_simulator", ["--backend=f", "-w my\\ fi"]),
+            ("simulate", "simai_simulator", ["--fidelity=f", "-w my\\ fi"]),
             ("collective", "simai_collective", ["--op ALL_R", "--sys"]),
             ("sweep", "simai_sweep",
              ["", "re", "run ", "run s.yaml --sch", "run --scheduler=s"]),
@@ -492,8 +492,8 @@ class TerminalTest(ShellTest):
             "gen_topo -to\tD\t": ["-topo", "DCN+"],
             "gen_topo --topology=D\t--des\t": ["--topology=DCN+",
                                                "--describe"],
-            "simai_simulator --backend=f\t": ["--backend=flow"],
-            "simai_simulator --backend f\t": ["--backend", "flow"],
+            "simai_simulator --fidelity=f\t": ["--fidelity=flow"],
+            "simai_simulator --fidelity f\t": ["--fidelity", "flow"],
             "simai_simulator -w my\t-n c\t": ["-w", "my file.txt", "-n",
                                               "c=d:e.txt"],
             "simai_simulator -w my\\ f\t": ["-w", "my file.txt"],
@@ -520,8 +520,8 @@ class TerminalTest(ShellTest):
 
     def test_the_key_tab_completes_where_words_are_not_taken_apart(self):
         self.terminal.type("COMP_WORDBREAKS=' '; gen_topo")
-        self.assertEqual(self.terminal.type("simai_simulator --backend=f\t"),
-                         ["--backend=flow"])
+        self.assertEqual(self.terminal.type("simai_simulator --fidelity=f\t"),
+                         ["--fidelity=flow"])
 
     def test_the_key_tab_completes_files_behind_a_redirection(self):
         for keys in ("gen_topo -topo NVL --describe > N\t",

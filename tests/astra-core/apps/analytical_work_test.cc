@@ -58,7 +58,7 @@ TEST(AnalyticalWorkTest, GrowsWithMicroBatchesWhereAllAreRun) {
 
 TEST(AnalyticalWorkTest, CablesComeFromTheSizeOfTheFile) {
   testing::TemporaryFolder folder;
-  SimaiAnalyticalOptions options;
+  RunOptions options;
   options.cluster.num_gpus = 16;
   EXPECT_EQ(EstimateCables(options), 32);
   options.topology_file = folder.PathOf("topology");

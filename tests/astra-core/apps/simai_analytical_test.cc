@@ -98,9 +98,9 @@ TEST_F(SimaiAnalyticalTest, TakesSimAIsCommandsLiterally) {
 
   EXPECT_EQ(Analyse(command + "-v -l ja -o a").exit_code, 0);
   EXPECT_THAT(ReadText(folder_.PathOf("a/chart.html")), HasSubstr("計算"));
-  EXPECT_EQ(Analyse(command + "-l en -o b").error,
-            "simai_analytical: warning: --lang has no effect without -v, which "
-            "writes chart.html\n");
+  EXPECT_THAT(Analyse(command + "-l en -o b").error,
+              StartsWith("simai_analytical: warning: --lang has no effect "
+                         "without -v, which writes chart.html\n"));
   ExpectRefused(command + "-r_f c -o d",
                 "--result-folder has no effect beside --output");
   const ProgramResult refused = Analyse(command + "-v 2 -o e");
@@ -110,19 +110,19 @@ TEST_F(SimaiAnalyticalTest, TakesSimAIsCommandsLiterally) {
 }
 
 TEST_F(SimaiAnalyticalTest, TimesARingAllReduceExactly) {
-  const ProgramResult result = Analyse("-w w.txt -n t.txt");
+  const ProgramResult result = Analyse("-w w.txt -n t.txt --collectives ring");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.error, "");
   EXPECT_THAT(result.out, EndsWith("finished   w: 0.082556 ms\n"));
   EXPECT_THAT(ReadText(folder_.PathOf("results/w/collectives.csv")),
-              HasSubstr(",1.000000,81.555911,"));
+              HasSubstr(",1.000000,1.000000,82.555911,81.555911,"));
 }
 
 TEST_F(SimaiAnalyticalTest, WritesTheSameBytesAgain) {
   ASSERT_EQ(Analyse("-w w.txt -n t.txt -o a").exit_code, 0);
   ASSERT_EQ(Analyse("-w w.txt -n t.txt -o deep/b").exit_code, 0);
-  for (const std::string name :
-       {"EndToEnd.csv", "collectives.csv", "links.csv", "run.json"}) {
+  for (const std::string name : {"EndToEnd.csv", "iteration.csv",
+                                 "collectives.csv", "links.csv", "run.json"}) {
     EXPECT_EQ(ReadText(folder_.PathOf("a/" + name)),
               ReadText(folder_.PathOf("deep/b/" + name)));
   }
@@ -228,14 +228,20 @@ TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
   ExpectRefused("-w w.txt -n t.txt -nv 360",
                 "--nvlink has no effect: -n says what the cluster is");
   ExpectRefused("-w w.txt -n t.txt --seed 3",
-                "--seed has no effect: without --jitter nothing is random");
+                "--seed has no effect with --fidelity closed-form: without "
+                "--jitter nothing is random");
   ExpectRefused("-w w.txt -n t.txt --contention 1",
                 "--contention is \"1\": expected a number from 0 to 0.99");
   ExpectRefused("-w w.txt -n t.txt -dp_o 1.5",
                 "--dp-overlap is \"1.5\": expected a number from 0 to 1");
-  ExpectRefused("-w w.txt -n t.txt --lowering flow",
-                "unknown --lowering \"flow\"; did you mean \"flow-graph\"? "
-                "(known: closed-form, flow-graph)");
+  ExpectRefused("-w w.txt -n t.txt --lowering flow-graph",
+                "--lowering is gone: --fidelity NAME takes its place (--help "
+                "has it)");
+  ExpectRefused("-w w.txt -n t.txt --fidelity exact",
+                "unknown --fidelity \"exact\" (known: closed-form, "
+                "analytical, flow, packet)");
+  ExpectRefused("-w w.txt -n t.txt --estimate",
+                "--estimate has no effect with --fidelity closed-form");
   ExpectRefused("-w w.txt -g 8 -g_p_s 8 -nv 360 -nic_t cx9",
                 "unknown --nic-type \"cx9\"; did you mean \"cx6\"? (known: "
                 "cx6, cx7, bf3)");
@@ -253,8 +259,10 @@ TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
   ExpectRefused("-w w.txt -n t.txt -r \"$(printf 'a\\nb')\"",
                 "--result is \"a\\x0ab\": expected a name without \"/\" and "
                 "control characters; see -o");
-  ExpectRefused("-w w.txt -n t.txt -busbw t.txt --lowering flow-graph",
-                "--busbw has no effect with --lowering flow-graph");
+  ExpectRefused("-w w.txt -n t.txt -busbw t.txt --fidelity flow",
+                "--busbw has no effect with --fidelity flow");
+  ExpectRefused("-w w.txt -n t.txt --tp-overlap 0.5 --fidelity flow",
+                "--tp-overlap has no effect with --fidelity flow");
   ExpectRefused("-w w.txt -g 8 -g_p_s 8 -nv 1e-300",
                 "--nvlink is 1e-300: expected at least 1e-06 GB/s");
   ExpectRefused("-w w.txt -n t.txt --stop-at 5",
@@ -301,7 +309,8 @@ constexpr std::string_view kProgram =
 
 TEST_F(SimaiAnalyticalTest, RunsPrograms) {
   WriteText(folder_.PathOf("p.yaml"), kProgram);
-  const ProgramResult result = Analyse("-w p.yaml -n t.txt -o a");
+  const std::string run = "-w p.yaml -n t.txt --collectives ring ";
+  const ProgramResult result = Analyse(run + "-o a");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.error, "");
   EXPECT_THAT(result.out,
@@ -311,12 +320,12 @@ TEST_F(SimaiAnalyticalTest, RunsPrograms) {
   EXPECT_THAT(result.out, EndsWith("finished   p: 3.662236 ms\n"));
   EXPECT_THAT(
       ReadText(folder_.PathOf("a/collectives.csv")),
-      HasSubstr(
-          "\nmlp,fwd,all-reduce,TP,0,8,1,35,ring,-,16777216,467.779555,"));
+      HasSubstr("\nmlp,fwd,all-reduce,TP,0,8,1,35,ring,-,16777216,467.779555,"
+                "467.779555,549.335466,81.555911,"));
   EXPECT_THAT(ReadText(folder_.PathOf("a/run.json")),
               HasSubstr("\"form\": \"program\""));
 
-  ASSERT_EQ(Analyse("-w p.yaml -n t.txt -o b --unroll").exit_code, 0);
+  ASSERT_EQ(Analyse(run + "-o b --unroll").exit_code, 0);
   for (const std::string name : {"EndToEnd.csv", "links.csv"}) {
     EXPECT_EQ(ReadText(folder_.PathOf("a/" + name)),
               ReadText(folder_.PathOf("b/" + name)));
@@ -325,15 +334,18 @@ TEST_F(SimaiAnalyticalTest, RunsPrograms) {
 
 TEST_F(SimaiAnalyticalTest, ExplainsPrograms) {
   WriteText(folder_.PathOf("p.yaml"), kProgram);
-  const ProgramResult result = Analyse("-w p.yaml -n t.txt -o a --trace");
+  const ProgramResult result =
+      Analyse("-w p.yaml -n t.txt --collectives ring -o a --trace");
   EXPECT_EQ(result.exit_code, 0) << result.error;
   // 40 x 10 us of computation, 40 x 81.555911 us of collectives.
   EXPECT_THAT(result.out, HasSubstr("critical path         compute 10.92 %, TP "
                                     "89.08 %\n"));
   EXPECT_THAT(result.out,
               HasSubstr("with an ideal network        0.400000 ms"));
-  EXPECT_THAT(result.out, HasSubstr("links.csv run.json breakdown.csv "
-                                    "critical_path.csv trace.json\n"));
+  EXPECT_THAT(result.out,
+              HasSubstr(": EndToEnd.csv iteration.csv collectives.csv "
+                        "links.csv breakdown.csv critical_path.csv trace.json "
+                        "run.json cost.json\n"));
   EXPECT_THAT(ReadText(folder_.PathOf("a/breakdown.csv")),
               EndsWith("0,0,8,compute,,,mlp,fwd,400.000000,0.109223\n"
                        "0,0,8,network,TP,all-reduce,mlp,fwd,3262.236440,"
@@ -378,14 +390,38 @@ TEST_F(SimaiAnalyticalTest, RefusesProgramsItCannotUse) {
                 "p.yaml is for 16 GPUs (gpus), t.txt has 8");
 }
 
-TEST_F(SimaiAnalyticalTest, AStoppedRunLeavesNothingBehind) {
+TEST_F(SimaiAnalyticalTest, AStoppedRunSaysSoAndKeepsWhatThereIs) {
   const ProgramResult result =
-      Analyse("-w w.txt -n t.txt --stop-at 5us -o new/o");
+      Analyse("-w w.txt -n t.txt --collectives ring --stop-at 5us -o new/o");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.error,
             "simai_analytical: error: stopped at 5.000 us of simulated time, "
             "with 50.0 % of the work done\n");
-  EXPECT_THAT(folder_.Names(), ElementsAre("t.txt", "w.txt"));
+  EXPECT_THAT(result.out, EndsWith("\nnot finished w: stopped at 5.000 us of "
+                                   "simulated time, with 50.0 % of the work "
+                                   "done\n"));
+  EXPECT_THAT(ReadText(folder_.PathOf("new/o/run.json")),
+              HasSubstr("\"finished\": false"));
+}
+
+// The programs differ in their defaults only.
+TEST_F(SimaiAnalyticalTest, AnswersAsTheSimulatorDoesAtTheSameFidelity) {
+  const std::string run = "-w w.txt -n t.txt -o ";
+  for (const std::string fidelity :
+       {"closed-form", "analytical", "flow", "packet"}) {
+    SCOPED_TRACE(fidelity);
+    EXPECT_EQ(Analyse(run + "a --fidelity " + fidelity).exit_code, 0);
+    EXPECT_EQ(RunProgram("simai_simulator", run + "b --fidelity " + fidelity,
+                         folder_.path())
+                  .exit_code,
+              0);
+    for (const std::string name :
+         {"EndToEnd.csv", "iteration.csv", "collectives.csv", "links.csv"}) {
+      EXPECT_EQ(ReadText(folder_.PathOf("a/" + name)),
+                ReadText(folder_.PathOf("b/" + name)))
+          << name;
+    }
+  }
 }
 
 TEST_F(SimaiAnalyticalTest, PrintsHelpVersionAndColumns) {

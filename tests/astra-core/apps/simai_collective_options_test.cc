@@ -112,12 +112,13 @@ TEST(SimaiCollectiveOptionsTest, WrongValuesAreRefused) {
                 "65536");
   ExpectRefused(s + "--redop add",
                 "unknown --redop \"add\" (known: sum, prod, min, max, avg)");
-  ExpectRefused(s + "--backend ns3",
-                "unknown backend \"ns3\" (known: analytical, flow, packet)");
+  ExpectRefused(s + "--fidelity ns3",
+                "unknown --fidelity \"ns3\" (known: closed-form, analytical, "
+                "flow, packet)");
   ExpectRefused(s + "-c n.yaml",
-                "--network has no effect with --backend analytical");
-  ExpectRefused(s + "--backend flow --tuning",
-                "--tuning has no effect with --backend flow");
+                "--network has no effect with --fidelity closed-form");
+  ExpectRefused(s + "--fidelity flow --tuning",
+                "--tuning has no effect with --fidelity flow");
   ExpectRefused(s + "--flows f.csv",
                 "--flows writes one size: give -b and -e the same");
   ExpectRefused(s + "--result a/b",

@@ -251,7 +251,7 @@ TEST_F(SimaiCollectiveTest, ComparesWithLogsOfNcclTests) {
   const std::string run = "--compare a.log --system dgx-h100 --op all_reduce ";
   const std::string out = Print(run + "--out d");
   EXPECT_THAT(out, StartsWith("# group      2 GPUs on 1 server\n"));
-  EXPECT_THAT(out, HasSubstr("\n# NCCL       2.27\n"));
+  EXPECT_THAT(out, HasSubstr("\n# NCCL       2.27, host launch\n"));
   EXPECT_THAT(out, ContainsRegex("\n        1024         20\\.00  "));
   EXPECT_THAT(out, EndsWith("results    d: comparison.csv comparison.svg "
                             "summary.txt\nfinished   a: 2 rows\n"));
@@ -273,10 +273,10 @@ TEST_F(SimaiCollectiveTest, LogsStateTheVersionOfNcclAsANumber) {
             LogOfVersion("# nccl-tests version 2.17.6 nccl-headers=22807 "
                          "nccl-library=22807"));
   const std::string what = "a.log --system dgx-h100 --op all_reduce ";
-  EXPECT_THAT(Print("--compare " + what), HasSubstr("\n# NCCL       2.28\n"));
+  EXPECT_THAT(Print("--compare " + what), HasSubstr("\n# NCCL       2.28, host launch\n"));
   EXPECT_EQ(Run("--calibrate " + what).exit_code, 0);
   EXPECT_THAT(Print("--compare " + what + "--nccl NCCL_VERSION=2.21"),
-              HasSubstr("\n# NCCL       2.21\n"));
+              HasSubstr("\n# NCCL       2.21, host launch\n"));
 }
 
 TEST_F(SimaiCollectiveTest, AVersionThatIsGivenGoesBeforeThatOfTheLog) {
@@ -287,7 +287,7 @@ TEST_F(SimaiCollectiveTest, AVersionThatIsGivenGoesBeforeThatOfTheLog) {
                 "such a number as 22807; --nccl NCCL_VERSION=2.28 goes before "
                 "the log");
   EXPECT_THAT(Print(run + " --nccl NCCL_VERSION=2.28"),
-              HasSubstr("\n# NCCL       2.28\n"));
+              HasSubstr("\n# NCCL       2.28, host launch\n"));
 }
 
 TEST_F(SimaiCollectiveTest, LogsSayWhatTheyRanOn) {
@@ -352,7 +352,7 @@ TEST_F(SimaiCollectiveTest, ComparesWithTablesRowByRow) {
 TEST_F(SimaiCollectiveTest, RefusesFilesOfRecords) {
   WriteText(folder_.PathOf("c.yaml"),
             "simai_network: 1\nrecord: {pfc: false}\n");
-  ExpectRefused("--system dgx-h100 --backend packet --network c.yaml",
+  ExpectRefused("--system dgx-h100 --fidelity packet --network c.yaml",
                 "c.yaml: record.pfc has no effect: simai_collective writes no "
                 "such files");
 }

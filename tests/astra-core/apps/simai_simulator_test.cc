@@ -74,26 +74,25 @@ std::string LineOf(const std::string& text, const std::string& start) {
 
 TEST_F(SimaiSimulatorTest, TimesARingAllReduceExactlyWithoutPackets) {
   const ProgramResult result = Simulate(
-      "-w w.txt -n t.txt --collectives plain --backend analytical -o a");
+      "-w w.txt -n t.txt --collectives ring --fidelity analytical -o a");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.error, "");
   EXPECT_THAT(result.out, HasSubstr("finished   w: 0.009"));
   // 14 steps of 131072 B at 360 GB/s, each rounded up: 14 x 364.089 ns.
   EXPECT_THAT(Result("a/collectives.csv"),
-              StartsWith("name,op,group,ranks,bytes,algorithm,start_us,"
-                         "finish_us,time_us,rank0_time_us,busbw_GBps,"));
+              StartsWith("layer,phase,collective,group,first_rank,ranks,"));
   EXPECT_THAT(LineOf(Result("a/collectives.csv"), "reduce,"),
-              StartsWith("reduce,all-reduce,TP,8,1048576,ring,1.000000,"
-                         "6.097246,5.097246,5.097246,360.000,"));
+              StartsWith("reduce,fwd,all-reduce,TP,0,8,1,1,ring,-,1048576,"
+                         "1.000000,1.000000,6.097246,5.097246,5.097246,"));
 }
 
 TEST_F(SimaiSimulatorTest, EveryBackendWritesWhatItKnows) {
-  const std::string few[] = {"EndToEnd.csv", "collectives.csv", "cost.json",
-                             "links.csv", "run.json"};
+  const std::string few[] = {"EndToEnd.csv", "iteration.csv", "collectives.csv",
+                             "cost.json",    "links.csv",     "run.json"};
   for (const std::string backend : {"analytical", "flow", "packet"}) {
     SCOPED_TRACE(backend);
     const ProgramResult result =
-        Simulate("-w w.txt -n t.txt --collectives plain --backend " + backend +
+        Simulate("-w w.txt -n t.txt --collectives ring --fidelity " + backend +
                  " -o " + backend);
     EXPECT_EQ(result.exit_code, 0) << result.error;
     for (const std::string& file : few) {
@@ -109,7 +108,7 @@ TEST_F(SimaiSimulatorTest, EveryBackendWritesWhatItKnows) {
 
 TEST_F(SimaiSimulatorTest, WritesEveryFileThatIsAskedFor) {
   const ProgramResult result = Simulate(
-      "-w w.txt -n t.txt --collectives plain -o a --sample 1us --capture 0-8 "
+      "-w w.txt -n t.txt --collectives ring -o a --sample 1us --capture 0-8 "
       "--trace "
       "--simai-files");
   EXPECT_EQ(result.exit_code, 0) << result.error;
@@ -156,7 +155,7 @@ TEST_F(SimaiSimulatorTest, WritesTheSameBytesAgainOnAnyNumberOfThreads) {
 TEST_F(SimaiSimulatorTest, SaysWhatItUnderstood) {
   WriteText(folder_.PathOf("c.yaml"),
             "simai_network: 1\nnic: {payload: 9000B}\nseed: 5\n");
-  ASSERT_EQ(Simulate("-w w.txt -n t.txt --collectives plain -c c.yaml --seed 7 "
+  ASSERT_EQ(Simulate("-w w.txt -n t.txt --collectives ring -c c.yaml --seed 7 "
                      "--send-latency 6us "
                      "-o a")
                 .exit_code,
@@ -181,7 +180,7 @@ TEST_F(SimaiSimulatorTest, TakesSimAIsConfiguration) {
 
 TEST_F(SimaiSimulatorTest, AStoppedRunSaysSoAndKeepsWhatThereIs) {
   const ProgramResult result = Simulate(
-      "-w w.txt -n t.txt --collectives plain --backend analytical --stop-at "
+      "-w w.txt -n t.txt --collectives ring --fidelity analytical --stop-at "
       "7us -o a");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.error, StartsWith("simai_simulator: error: stopped at "
@@ -201,7 +200,7 @@ TEST_F(SimaiSimulatorTest, ASignalLeavesWhatThereIsAndALastLine) {
             "reduce -1 1000 ALLREDUCE 1048576 0 NONE 0 0 NONE 0 0\n"
             "exchange -1 1000 ALLTOALL 64000000000 0 NONE 0 0 NONE 0 0\n");
   const ProgramResult result = Simulate(
-      "-w long.txt -n t.txt --collectives plain -o a >out.txt "
+      "-w long.txt -n t.txt --collectives ring -o a >out.txt "
       "2>error.txt & pid=$!; sleep 1; kill -TERM $pid; wait $pid");
   EXPECT_EQ(result.exit_code, 143);
   EXPECT_THAT(Result("error.txt"),
@@ -307,7 +306,7 @@ TEST_F(SimaiSimulatorTest, AStuckRunSaysWhy) {
             "  - {time: 1us, a: 0, b: 8, rate_factor: 0}\n"
             "  - {time: 1us, a: 0, b: 9, rate_factor: 0}\n");
   const ProgramResult result =
-      Simulate("-w w.txt -n t.txt --collectives plain -c c.yaml -o a");
+      Simulate("-w w.txt -n t.txt --collectives ring -c c.yaml -o a");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.out, HasSubstr("\nnot finished w: nothing is left to "));
   EXPECT_THAT(result.out, HasSubstr("lead from GPU 0 to GPU 1"));
@@ -316,7 +315,7 @@ TEST_F(SimaiSimulatorTest, AStuckRunSaysWhy) {
 
 TEST_F(SimaiSimulatorTest, EstimatesWithoutRunning) {
   const ProgramResult result =
-      Simulate("-w w.txt -n t.txt --collectives plain --estimate");
+      Simulate("-w w.txt -n t.txt --collectives ring --estimate");
   EXPECT_EQ(result.exit_code, 0) << result.error;
   // 14 steps of 8 messages, and 7 messages from each of 8 ranks, of 131072 B,
   // which is 32 packets of 4096 B, over 2 links each way.
@@ -325,18 +324,18 @@ TEST_F(SimaiSimulatorTest, EstimatesWithoutRunning) {
                          "flows        168 messages, 2.20201e+07 bytes\n"
                          "packets      5376; 21504 over links, with "
                          "acknowledgements\n"));
-  EXPECT_THAT(result.out, HasSubstr("s of the packet backend, at 8 million "
+  EXPECT_THAT(result.out, HasSubstr("s of the packet network, at 8 million "
                                     "packets over links a second\n"));
   // Of flows and of messages alone the time is that of messages.
-  EXPECT_THAT(Simulate("-w w.txt -n t.txt --collectives plain --estimate "
-                       "--backend flow")
+  EXPECT_THAT(Simulate("-w w.txt -n t.txt --collectives ring --estimate "
+                       "--fidelity flow")
                   .out,
-              HasSubstr("\ntime         0.000336 s of the flow backend, at 0.5 "
+              HasSubstr("\ntime         0.000336 s of the flow network, at 0.5 "
                         "million messages a second\n"));
-  EXPECT_THAT(Simulate("-w w.txt -n t.txt --collectives plain --estimate "
-                       "--backend analytical")
+  EXPECT_THAT(Simulate("-w w.txt -n t.txt --collectives ring --estimate "
+                       "--fidelity analytical")
                   .out,
-              HasSubstr("\ntime         0.000168 s of the analytical backend, "
+              HasSubstr("\ntime         0.000168 s of the analytical network, "
                         "at 1 million messages a second\n"));
   EXPECT_THAT(folder_.Names(), ElementsAre("t.txt", "w.txt"));
 }
@@ -344,16 +343,19 @@ TEST_F(SimaiSimulatorTest, EstimatesWithoutRunning) {
 TEST_F(SimaiSimulatorTest, RefusesWhatItCannotUse) {
   ExpectRefused("", "--workload is missing: give a workload file with -w");
   ExpectRefused("-w w.txt",
-                "--topology is missing: give a topology file with "
-                "-n");
+                "--gpus is missing: give a topology with -n, or -g, -g_p_s, "
+                "-nv and -nic");
   ExpectRefused("-w w.txt -n t.txt -t 0",
                 "--threads is \"0\": expected a whole number from 1 to 1024");
-  ExpectRefused("-w w.txt -n t.txt --backend ns3",
-                "unknown backend \"ns3\" (known: "
-                "analytical, flow, packet)");
+  ExpectRefused("-w w.txt -n t.txt --fidelity ns3",
+                "unknown --fidelity \"ns3\" (known: closed-form, analytical, "
+                "flow, packet)");
+  ExpectRefused("-w w.txt -n t.txt --backend flow",
+                "--backend is gone: --fidelity NAME takes its place (--help "
+                "has it)");
   ExpectRefused("-w w.txt -n t.txt --collectives mpi",
                 "unknown --collectives \"mpi\" "
-                "(known: plain, nccl, simai)");
+                "(known: nccl, ring, simai)");
   ExpectRefused("-w w.txt -n t.txt --send-latency 6",
                 "--send-latency: \"6\" is not a time of at most 1000 s, such "
                 "as 10us");
@@ -376,9 +378,9 @@ TEST_F(SimaiSimulatorTest, RefusesWhatItCannotUse) {
 TEST_F(SimaiSimulatorTest, FlowsRefuseWhatWouldChangeTheNetwork) {
   const auto refuses = [&](const std::string& key, const std::string& text) {
     WriteText(folder_.PathOf("c.yaml"), "simai_network: 1\n" + text + "\n");
-    ExpectRefused("-w w.txt -n t.txt --backend flow -c c.yaml",
+    ExpectRefused("-w w.txt -n t.txt --fidelity flow -c c.yaml",
                   "c.yaml: " + key +
-                      " has no effect with --backend flow: take --backend "
+                      " has no effect with --fidelity flow: take --fidelity "
                       "packet, or leave it out");
   };
   refuses("link_events",
@@ -397,23 +399,24 @@ TEST_F(SimaiSimulatorTest, FlowsNameWhatOnlyPacketsHeed) {
             "nic: {payload: 1KiB, window: none}\n"
             "congestion: {name: hpcc}\n");
   const ProgramResult result = Simulate(
-      "-w w.txt -n t.txt --collectives plain --backend flow -c c.yaml -o a");
+      "-w w.txt -n t.txt --collectives ring --fidelity flow -c c.yaml -o a");
   EXPECT_EQ(result.exit_code, 0) << result.error;
-  EXPECT_THAT(result.error, HasSubstr("c.yaml: no effect with --backend flow: "
+  EXPECT_THAT(result.error, HasSubstr("c.yaml: no effect with --fidelity flow: "
                                       "congestion.name, nic.window\n"));
 }
 
 TEST_F(SimaiSimulatorTest, RefusesWhatHasNoEffect) {
-  ExpectRefused("-w w.txt -n t.txt --backend analytical -c c.yaml",
-                "--network has no effect with --backend analytical");
-  ExpectRefused("-w w.txt -n t.txt --backend analytical --seed 2",
-                "--seed has no effect with --backend analytical");
-  ExpectRefused("-w w.txt -n t.txt --backend flow --sample 1us",
-                "--sample has no effect with --backend flow");
-  ExpectRefused("-w w.txt -n t.txt --backend flow --capture 0-8",
-                "--capture has no effect with --backend flow");
-  ExpectRefused("-w w.txt -n t.txt --collectives plain --nccl NCCL_ALGO=Ring",
-                "--nccl has no effect with --collectives plain");
+  ExpectRefused("-w w.txt -n t.txt --fidelity analytical -c c.yaml",
+                "--network has no effect with --fidelity analytical");
+  ExpectRefused("-w w.txt -n t.txt --fidelity analytical --seed 2",
+                "--seed has no effect with --fidelity analytical: without "
+                "--jitter nothing is random");
+  ExpectRefused("-w w.txt -n t.txt --fidelity flow --sample 1us",
+                "--sample has no effect with --fidelity flow");
+  ExpectRefused("-w w.txt -n t.txt --fidelity flow --capture 0-8",
+                "--capture has no effect with --fidelity flow");
+  ExpectRefused("-w w.txt -n t.txt --collectives ring --nccl NCCL_ALGO=Ring",
+                "--nccl has no effect with --collectives ring");
   ExpectRefused("-w w.txt -n t.txt --collectives simai --system dgx-h100",
                 "--system has no effect with --collectives simai");
   ExpectRefused("-w w.txt -n t.txt --estimate --trace",
@@ -431,7 +434,7 @@ modules:
 stages: [{count: 2, run: [{modules: mlp}]}]
 )");
   const std::string arguments =
-      "-w p.yaml -n t.txt --collectives plain --trace ";
+      "-w p.yaml -n t.txt --collectives ring --trace ";
   ASSERT_EQ(Simulate(arguments + "-o a").exit_code, 0);
   EXPECT_THAT(Result("a/breakdown.csv"), HasSubstr("\n1,7,1,compute,,,mlp,"));
   EXPECT_THAT(Result("a/critical_path.csv"),
@@ -448,18 +451,18 @@ stages: [{count: 2, run: [{modules: mlp}]}]
 TEST_F(SimaiSimulatorTest, PrintsHelpVersionAndColumns) {
   EXPECT_THAT(Simulate("--help").out, HasSubstr("usage: simai_simulator"));
   EXPECT_EQ(Simulate("--version").out, "simai_simulator 0.1.0\n");
-  EXPECT_THAT(Simulate("--columns").out, HasSubstr("rank0_time_us"));
+  EXPECT_THAT(Simulate("--columns").out, HasSubstr("first_rank_time_us"));
 }
 
 // The dictionary and the files name the same columns.
 TEST_F(SimaiSimulatorTest, DocumentsEveryColumn) {
-  ASSERT_EQ(Simulate("-w w.txt -n t.txt --collectives plain -o a --sample 1us")
+  ASSERT_EQ(Simulate("-w w.txt -n t.txt --collectives ring -o a --sample 1us")
                 .exit_code,
             0);
   const std::string dictionary = Simulate("--columns").out;
   for (const std::string file :
-       {"collectives.csv", "cnp.csv", "flows.csv", "links.csv", "pfc.csv",
-        "queues.csv", "rates.csv"}) {
+       {"collectives.csv", "cnp.csv", "flows.csv", "iteration.csv", "links.csv",
+        "pfc.csv", "queues.csv", "rates.csv"}) {
     std::string header = LineOf(Result("a/" + file), "");
     std::replace(header.begin(), header.end(), ',', ' ');
     std::string documented;

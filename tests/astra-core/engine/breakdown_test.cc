@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "astra-core/results/explanation_tables.h"
 #include "tests/astra-core/engine/pipelined_runs.h"
 
 namespace astra {

@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "astra-core/engine/report.h"
 #include "astra-core/engine/simulation.h"
+#include "astra-core/results/end_to_end.h"
+#include "astra-core/results/links_table.h"
 #include "network-frontends/analytical/analytical_backend.h"
 #include "network-frontends/flow/flow_backend.h"
 #include "tests/testing/matchers.h"

@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "astra-core/engine/report.h"
 #include "astra-core/engine/simulation.h"
+#include "astra-core/results/end_to_end.h"
+#include "astra-core/results/links_table.h"
 #include "network-frontends/analytical/analytical_backend.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"

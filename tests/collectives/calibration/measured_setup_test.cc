@@ -206,9 +206,9 @@ TEST(MeasuredSetupTest, AnAlgorithmAloneWasAskedFor) {
 TEST(MeasuredSetupTest, TheWayOfLaunchingIsKept) {
   const NcclOptions options =
       OptionsOf("CUDA graph (-G 1) symmetric registration (-R 2)");
-  EXPECT_TRUE(options.cuda_graph);
+  EXPECT_EQ(options.launch, Launch::kGraph);
   EXPECT_TRUE(options.symmetric);
-  EXPECT_FALSE(OptionsOf("default").cuda_graph);
+  EXPECT_EQ(OptionsOf("default").launch, Launch::kHost);
   EXPECT_FALSE(OptionsOf("CUDA graph (-G 1) no registration").symmetric);
 }
 

@@ -169,11 +169,16 @@ TEST(CollectiveTimeTest, HalfOfTheRampIsThereAtItsSize) {
 TEST(CollectiveTimeTest, NothingIsFasterThanALaunch) {
   EXPECT_EQ(Cluster(RoundSystem(), 1, {}).UsOfAll(kAllReduce, Bytes(8)), 20);
   NcclOptions graph;
-  graph.cuda_graph = true;
+  graph.launch = Launch::kGraph;
   // 6.6 + 14 x 0.6.
   EXPECT_NEAR(Cluster(RoundSystem(), 1, graph).UsOfAll(kAllReduce, Bytes(8)),
               15, 1e-3);
   EXPECT_EQ(Cluster(RoundSystem(), 2, {}).UsOfAll(kAllGather, Bytes(8)), 30);
+  // Behind other work nothing but NCCL's latency is left.
+  NcclOptions queued;
+  queued.launch = Launch::kQueued;
+  EXPECT_NEAR(Cluster(RoundSystem(), 1, queued).UsOfAll(kAllReduce, Bytes(8)),
+              15, 1e-3);
 }
 
 TEST(CollectiveTimeTest, GroupsThatShareANicSlowOneAnotherDown) {

@@ -159,7 +159,7 @@ TEST(EstimatorTest, SmallMessagesHaveAFloorThatDependsOnTheTransport) {
 
 TEST(EstimatorTest, CudaGraphsLowerTheFloor) {
   NcclOptions graph;
-  graph.cuda_graph = true;
+  graph.launch = Launch::kGraph;
   CollectiveEstimator plain = Of("dgx-h100", 4);
   CollectiveEstimator launched = Of("dgx-h100", 4, graph);
   EXPECT_LT(ValueOrDie(launched.Estimate(kAllReduce, Bytes(8))).time_us,

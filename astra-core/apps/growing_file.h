@@ -1,0 +1,38 @@
+// A text file that grows while a run goes on, so that a run that is watched or
+// killed shows what there is. It is complete after each line.
+
+#ifndef ASTRA_CORE_APPS_GROWING_FILE_H_
+#define ASTRA_CORE_APPS_GROWING_FILE_H_
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace astra {
+
+class GrowingFile {
+ public:
+  // The file begins with the first line that is added, below `header`.
+  GrowingFile(std::string path, std::string header);
+  ~GrowingFile();
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
+
+  // Adds `line`, which ends with a line feed. What cannot be written is left
+  // out, since the whole file is written at the end of the run.
+  void Add(std::string_view line);
+
+  // Removes the file if it was begun.
+  void Remove();
+
+ private:
+  void Put(std::string_view text);
+
+  std::string path_;
+  std::string header_;
+  std::FILE* file_ = nullptr;
+};
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_GROWING_FILE_H_

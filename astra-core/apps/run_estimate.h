@@ -1,0 +1,45 @@
+// How much a run on a network has to do, found without running it.
+
+#ifndef ASTRA_CORE_APPS_RUN_ESTIMATE_H_
+#define ASTRA_CORE_APPS_RUN_ESTIMATE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/units.h"
+#include "astra-core/run/run.h"
+
+namespace astra {
+
+// Work that each backend does in a second on one core of a server of 2023;
+// other machines do half to twice as much. docs/performance.md names the runs.
+inline constexpr double kPacketHopsPerSecond = 8e6;          // packet
+inline constexpr double kFlowMessagesPerSecond = 5e5;        // flow
+inline constexpr double kAnalyticalMessagesPerSecond = 1e6;  // analytical
+
+struct RunEstimate {
+  double collectives = 0;
+  double flows = 0;
+  double bytes = 0;  // Of payload.
+  double packets = 0;
+  double packet_hops = 0;  // With acknowledgements.
+  double memory_bytes = 0;
+  double seconds = 0;  // Of the backend.
+  TimePs iteration;    // In closed form, without congestion.
+};
+
+// The flows of a graph that are looked at; they stand for all.
+inline constexpr uint64_t kSampledFlows = 4096;
+
+// Counts the collectives of each class of groups in closed form, and makes the
+// flow graph of one of each kind. Requires a fidelity with a network.
+//
+// Errors: those of Simulate().
+absl::StatusOr<RunEstimate> EstimateRun(const RunRequest& request);
+
+// Returns lines of text.
+std::string DescribeEstimate(const RunEstimate& estimate, Fidelity fidelity);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_RUN_ESTIMATE_H_

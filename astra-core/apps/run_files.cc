@@ -1,0 +1,170 @@
+#include "astra-core/apps/run_files.h"
+
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "astra-core/apps/chrome_trace.h"
+#include "astra-core/apps/iteration_trace.h"
+#include "astra-core/apps/network_summary.h"
+#include "astra-core/apps/packet_capture.h"
+#include "astra-core/apps/simai_network_files.h"
+#include "astra-core/base/check.h"
+#include "astra-core/results/collectives_table.h"
+#include "astra-core/results/end_to_end.h"
+#include "astra-core/results/explanation_tables.h"
+#include "astra-core/results/iteration_table.h"
+#include "astra-core/results/links_table.h"
+#include "astra-core/results/network_tables.h"
+#include "astra-core/results/program_summary.h"
+#include "astra-core/results/summary.h"
+#include "fmt/core.h"
+#include "workload/memory_timeline.h"
+#include "workload/parallel_plan.h"
+
+namespace astra {
+namespace {
+
+ParallelPlan PlanOf(const Program& program) {
+  const absl::StatusOr<ParallelPlan> plan =
+      ParallelPlan::Create(program.sizes());
+  ASTRA_CHECK(plan.ok(), "{}", plan.status().ToString());
+  return *plan;
+}
+
+void AddExplanation(const Program& program, const Explanation& explanation,
+                    const SimulationResult& result,
+                    std::vector<NamedFile>& files) {
+  files.push_back({"breakdown.csv", BreakdownCsv(result)});
+  if (!explanation.path.empty()) {
+    files.push_back(
+        {"critical_path.csv", CriticalPathCsv(explanation.path, result)});
+  }
+  if (!explanation.memory.empty()) {
+    files.push_back({"memory.csv", MemoryCsv(program, explanation.memory)});
+  }
+}
+
+void AddNetworkFiles(const RunOptions& options, const RunRequest& request,
+                     const RunResult& run, std::vector<NamedFile>& files) {
+  const BackendEntry* network = NetworkOf(request.fidelity);
+  if (network == nullptr) return;
+  const Topology& topology = request.topology;
+  const RecordOptions& record = request.network.packet.record;
+  if (network->records_flows && record.keeps_flows() &&
+      run.network.num_unasked_flows == 0) {
+    files.push_back({"flows.csv", FlowsCsv(topology, PlanOf(request.program),
+                                           run.result, run.network)});
+  }
+  if (options.simai_files) {
+    files.push_back({"fct.txt", SimaiFctText(run.network)});
+  }
+  if (!network->records_packets) return;
+  if (options.simai_files) {
+    files.push_back({"pfc.txt", SimaiPfcText(topology, run.network)});
+  }
+  if (record.pfc) files.push_back({"pfc.csv", PfcCsv(topology, run.network)});
+  if (record.cnp) files.push_back({"cnp.csv", CnpCsv(run.network)});
+  if (record.sample_interval) {
+    files.push_back({"queues.csv", QueuesCsv(topology, run.network)});
+    files.push_back({"rates.csv", RatesCsv(run.network)});
+  }
+  if (record.captured_link) {
+    files.push_back({"capture.pcapng", PcapngFile(run.network.captured)});
+  }
+}
+
+// Networks that record flows know more of their links than bytes.
+std::string LinksOf(const RunRequest& request, const RunResult& run) {
+  const BackendEntry* network = NetworkOf(request.fidelity);
+  return network != nullptr && network->records_flows
+             ? LinksCsv(request.topology, run.result, run.network,
+                        run.network_time)
+             : LinksCsv(request.topology, run.result);
+}
+
+std::string DescribeNetwork(const RunRequest& request, const RunResult& run) {
+  const BackendEntry* backend = NetworkOf(request.fidelity);
+  const NetworkStatistics& network = run.network;
+  // Symmetric collectives had networks of their own, which are gone.
+  if (backend == nullptr || !backend->records_flows ||
+      request.simulation.symmetric || network.links.empty()) {
+    return "";
+  }
+  std::string text = DescribeNetworkUse(
+      request.topology, network, run.network_time,
+      backend->records_packets ? request.network.packet.congestion.name
+                               : std::string_view());
+  if (network.num_unasked_flows > 0) {
+    text += fmt::format(
+        "messages   {}, more than {}: flows.csv is left out; \"record: "
+        "{{flows: true}}\" in the file of -c asks for it\n",
+        network.num_unasked_flows, RecordOptions::kMostUnaskedFlows);
+  }
+  return text;
+}
+
+std::string DescribeTimeOf(const RunRequest& request, const RunResult& run) {
+  if (!run.explanation) return DescribeTime(request.topology, run.result);
+  const Explanation& explanation = *run.explanation;
+  std::string text = DescribeTime(request.program, request.topology, run.result,
+                                  explanation.path, explanation.bounds);
+  if (!explanation.memory.empty()) {
+    text += DescribeMemory(request.program, explanation.memory);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<NamedFile> ResultFiles(const RunOptions& options,
+                                   const RunRequest& request,
+                                   const RunResult& run) {
+  const Topology& topology = request.topology;
+  const SimulationResult& result = run.result;
+  // Not as one list, whose strings would be copied: links.csv is large.
+  std::vector<NamedFile> files;
+  files.push_back({"EndToEnd.csv", EndToEndCsv(options.name, result)});
+  files.push_back({"iteration.csv", IterationCsv(result)});
+  files.push_back({"collectives.csv", CollectivesCsv(topology, result)});
+  files.push_back({"links.csv", LinksOf(request, run)});
+  if (run.explanation) {
+    AddExplanation(request.program, *run.explanation, result, files);
+  }
+  AddNetworkFiles(options, request, run, files);
+  if (options.trace) {
+    files.push_back(
+        {"trace.json",
+         ChromeTrace(topology, PlanOf(request.program), result, run.network)});
+  }
+  if (options.chart) {
+    files.push_back(
+        {"chart.html", TimeChart(options.name, result, options.language)});
+  }
+  return files;
+}
+
+std::string DescribeResults(const RunOptions& options,
+                            const RunRequest& request, const RunResult& run,
+                            absl::Span<const NamedFile> files) {
+  std::string text;
+  if (run.status.ok()) {
+    text = DescribeRun(request.program, request.topology, run.result);
+    text += DescribeTimeOf(request, run);
+  }
+  text += DescribeNetwork(request, run);
+  if (options.trace) text += DescribeSkipped(run.result);
+  for (const std::string& source : options.environment.sources) {
+    text += fmt::format("from       {}\n", source);
+  }
+  text += fmt::format("results    {}:", options.output);
+  for (const NamedFile& file : files) text += " " + file.name;
+  if (!run.status.ok()) {
+    return text + fmt::format("\nnot finished {}: {}\n", options.name,
+                              std::string(run.status.message()));
+  }
+  return text + fmt::format("\nfinished   {}: {:.6f} ms\n", options.name,
+                            ToMicroseconds(run.result.total()) * 1e-3);
+}
+
+}  // namespace astra

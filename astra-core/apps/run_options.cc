@@ -1,0 +1,273 @@
+#include "astra-core/apps/run_options.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <limits>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
+#include "fmt/core.h"
+#include "topology/topology.h"
+
+namespace astra {
+namespace {
+
+constexpr int64_t kMaxThreads = 1024;
+
+absl::Status NoEffect(std::string_view option, std::string_view why) {
+  return absl::InvalidArgumentError(
+      fmt::format("--{} has no effect {}", option, why));
+}
+
+// A time from `min` on; none if option `name` was not given.
+absl::StatusOr<std::optional<TimePs>> ReadTime(const CommandLine& flags,
+                                               std::string_view name,
+                                               TimePs min) {
+  const std::optional<std::string> text = flags.value(name);
+  if (!text) return std::nullopt;
+  constexpr TimePs kMax = Microseconds(1'000'000'000);
+  const absl::StatusOr<TimePs> time = ParseTime(*text);
+  if (time.ok() && *time >= min && *time <= kMax) return *time;
+  return absl::InvalidArgumentError(
+      fmt::format("--{}: {} is not a time{} of at most 1000 s, such as 10us",
+                  name, Quoted(*text), min > TimePs(0) ? " above 0" : ""));
+}
+
+// Refuses the options that the fidelity cannot follow.
+absl::Status CheckFidelity(const CommandLine& flags, Fidelity fidelity) {
+  const BackendEntry* network = NetworkOf(fidelity);
+  const bool has_options = network != nullptr && network->has_options;
+  const bool records_packets = network != nullptr && network->records_packets;
+  struct Rule {
+    std::string_view option;
+    bool has_effect;
+  };
+  const Rule rules[] = {
+      {"network", has_options},
+      {"busbw", network == nullptr},
+      {"dp-overlap", network == nullptr},
+      {"tp-overlap", network == nullptr},
+      {"ep-overlap", network == nullptr},
+      {"send-latency", network != nullptr},
+      {"symmetry", fidelity == Fidelity::kFlow},
+      {"estimate", network != nullptr},
+      {"simai-files", network != nullptr && network->records_flows},
+      {"sample", records_packets},
+      {"capture", records_packets}};
+  for (const Rule& rule : rules) {
+    if (rule.has_effect || !flags.has(rule.option)) continue;
+    return NoEffect(rule.option,
+                    fmt::format("with --fidelity {}", Name(fidelity)));
+  }
+  if (flags.has("seed") && !has_options && !flags.has("jitter")) {
+    return NoEffect("seed", fmt::format("with --fidelity {}: without --jitter "
+                                        "nothing is random",
+                                        Name(fidelity)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckEstimate(const CommandLine& flags) {
+  if (!flags.has("estimate")) return absl::OkStatus();
+  for (const std::string_view option :
+       {"output", "result", "result-folder", "visual", "sample", "capture",
+        "trace", "simai-files", "stop-at", "force"}) {
+    if (flags.has(option)) return NoEffect(option, "with --estimate");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadInputOptions(const CommandLine& flags, RunOptions& options) {
+  if (!flags.has("workload")) {
+    return absl::InvalidArgumentError(
+        "--workload is missing: give a workload file with -w");
+  }
+  options.workload_file = *flags.value("workload");
+  options.topology_file = flags.value("topology");
+  options.network_file = flags.value("network");
+  options.bus_bandwidth_file = flags.value("busbw");
+  options.gpu_type = flags.value("gpu-type");
+  options.gpu_mismatch = flags.has("gpu-mismatch");
+  if (flags.has("gpus")) {
+    ASTRA_ASSIGN_OR_RETURN(options.num_gpus,
+                           flags.integer("gpus", 0, 1, Topology::kMaxNodes));
+  }
+  if (!options.topology_file) {
+    ASTRA_ASSIGN_OR_RETURN(options.cluster, ReadTwoLevelCluster(flags));
+    return absl::OkStatus();
+  }
+  for (const OptionSpec& option : RunOptionSpecs()) {
+    if (option.group == "Cluster without -n" && flags.has(option.name)) {
+      return absl::InvalidArgumentError(fmt::format(
+          "--{} has no effect: -n says what the cluster is", option.name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadCollectives(const CommandLine& flags, RunOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(
+      options.collectives,
+      FindCollectiveFamily(flags.value("collectives").value_or("nccl")));
+  const std::string with =
+      fmt::format("with --collectives {}", Name(options.collectives));
+  options.system = flags.value("system");
+  if (options.system && options.collectives != CollectiveFamily::kNccl) {
+    return NoEffect("system", with);
+  }
+  options.nccl.launch = Launch::kQueued;
+  if (flags.has("launch")) {
+    if (options.collectives != CollectiveFamily::kNccl) {
+      return NoEffect("launch", with);
+    }
+    ASTRA_ASSIGN_OR_RETURN(options.nccl.launch,
+                           FindLaunch(*flags.value("launch")));
+  }
+  if (!flags.has("nccl")) return absl::OkStatus();
+  if (options.collectives == CollectiveFamily::kRing) {
+    return NoEffect("nccl", with);
+  }
+  options.nccl_variables = *flags.value("nccl");
+  return absl::OkStatus();
+}
+
+absl::Status ReadOverlaps(const CommandLine& flags, RunOptions& options) {
+  constexpr std::pair<std::string_view, ParallelDimension> kOverlaps[] = {
+      {"tp-overlap", ParallelDimension::kTensor},
+      {"dp-overlap", ParallelDimension::kData},
+      {"dp-overlap", ParallelDimension::kDataExpert},
+      {"ep-overlap", ParallelDimension::kExpert},
+      {"pp-overlap", ParallelDimension::kPipeline},
+  };
+  for (const auto& [name, dimension] : kOverlaps) {
+    ASTRA_ASSIGN_OR_RETURN(options.overlap[IndexOf(dimension)],
+                           flags.number(name, 0, 1));
+  }
+  return absl::OkStatus();
+}
+
+// Options go before variables of the environment.
+absl::Status ReadEnvironment(const CommandLine& flags,
+                             const SimaiVariables& variables,
+                             RunOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(
+      options.environment,
+      ReadSimaiVariables(
+          variables,
+          {.send_latency = flags.has("send-latency"),
+           .has_messages = options.fidelity != Fidelity::kClosedForm,
+           .nccl = options.nccl_variables},
+          options.collectives, options.nccl));
+  ASTRA_ASSIGN_OR_RETURN(const std::optional<TimePs> send_latency,
+                         ReadTime(flags, "send-latency", TimePs(0)));
+  options.send_latency = send_latency.value_or(
+      options.environment.send_latency.value_or(TimePs()));
+  if (options.nccl_variables.empty()) return absl::OkStatus();
+  return ApplyNcclOptionList(options.nccl_variables, &options.nccl);
+}
+
+absl::Status ReadModel(const RunDefaults& defaults, const CommandLine& flags,
+                       const SimaiVariables& variables, RunOptions& options) {
+  options.fidelity = defaults.fidelity;
+  if (flags.has("fidelity")) {
+    ASTRA_ASSIGN_OR_RETURN(options.fidelity,
+                           FindFidelity(*flags.value("fidelity")));
+  }
+  ASTRA_RETURN_IF_ERROR(CheckFidelity(flags, options.fidelity));
+  ASTRA_RETURN_IF_ERROR(ReadCollectives(flags, options));
+  ASTRA_RETURN_IF_ERROR(ReadOverlaps(flags, options));
+  ASTRA_RETURN_IF_ERROR(ReadEnvironment(flags, variables, options));
+  ASTRA_ASSIGN_OR_RETURN(options.disturbances, ReadDisturbances(flags));
+  ASTRA_ASSIGN_OR_RETURN(options.seed, ReadSeed(flags));
+  ASTRA_ASSIGN_OR_RETURN(options.stop_at, ReadStopAt(flags));
+  options.unroll = flags.has("unroll");
+  options.symmetry = flags.has("symmetry");
+  return absl::OkStatus();
+}
+
+absl::Status ReadChart(const CommandLine& flags, RunOptions& options) {
+  constexpr std::string_view kVisuals[] = {"0", "1"};
+  ASTRA_ASSIGN_OR_RETURN(const size_t visual,
+                         Choice(flags, "visual", 0, kVisuals));
+  options.chart = visual == 1;
+  constexpr std::string_view kLanguages[] = {"en", "ja"};  // ChartLanguage.
+  ASTRA_ASSIGN_OR_RETURN(const size_t language,
+                         Choice(flags, "lang", 0, kLanguages));
+  options.language = static_cast<ChartLanguage>(language);
+  if (flags.has("lang") && !options.chart) {
+    options.warnings.push_back(
+        "--lang has no effect without -v, which writes chart.html");
+  }
+  return absl::OkStatus();
+}
+
+// "0-8".
+absl::Status ReadCapture(const std::string& text, RunOptions& options) {
+  const size_t dash = text.find('-');
+  constexpr int64_t kMax = std::numeric_limits<uint32_t>::max();
+  if (dash != std::string::npos) {
+    const auto source = ParseInteger("", text.substr(0, dash), 0, kMax);
+    const auto target = ParseInteger("", text.substr(dash + 1), 0, kMax);
+    if (source.ok() && target.ok()) {
+      options.capture = {NodeId(static_cast<uint32_t>(*source)),
+                         NodeId(static_cast<uint32_t>(*target))};
+      return absl::OkStatus();
+    }
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "--capture is {}: expected two nodes, such as 0-8", Quoted(text)));
+}
+
+// Returns results/FOLDER/NAME.
+absl::StatusOr<std::string> ResultFolder(const CommandLine& flags,
+                                         std::string_view name) {
+  if (flags.has("output")) return NoEffect("result-folder", "beside --output");
+  const std::string folder = *flags.value("result-folder");
+  if (IsFileName(folder)) return fmt::format("results/{}/{}", folder, name);
+  return absl::InvalidArgumentError(
+      fmt::format("--result-folder is {}: expected a name without \"/\" and "
+                  "control characters; see -o",
+                  Quoted(folder)));
+}
+
+absl::Status ReadOutput(const CommandLine& flags, RunOptions& options) {
+  const std::string stem =
+      std::filesystem::path(options.workload_file).stem().string();
+  ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, stem));
+  if (flags.has("result-folder")) {
+    ASTRA_ASSIGN_OR_RETURN(output.folder, ResultFolder(flags, output.name));
+  }
+  options.name = std::move(output.name);
+  options.output = std::move(output.folder);
+  ASTRA_ASSIGN_OR_RETURN(options.sample_interval,
+                         ReadTime(flags, "sample", TimePs(1)));
+  if (flags.has("capture")) {
+    ASTRA_RETURN_IF_ERROR(ReadCapture(*flags.value("capture"), options));
+  }
+  options.simai_files = flags.has("simai-files");
+  options.trace = flags.has("trace");
+  return ReadChart(flags, options);
+}
+
+}  // namespace
+
+absl::StatusOr<RunOptions> ReadRunOptions(const RunDefaults& defaults,
+                                          const CommandLine& flags,
+                                          const SimaiVariables& variables) {
+  RunOptions options;
+  ASTRA_RETURN_IF_ERROR(ReadInputOptions(flags, options));
+  ASTRA_RETURN_IF_ERROR(ReadModel(defaults, flags, variables, options));
+  ASTRA_ASSIGN_OR_RETURN(options.num_threads,
+                         flags.integer("threads", 1, 1, kMaxThreads));
+  ASTRA_RETURN_IF_ERROR(CheckEstimate(flags));
+  options.estimate = flags.has("estimate");
+  options.force = flags.has("force");
+  ASTRA_RETURN_IF_ERROR(ReadOutput(flags, options));
+  return options;
+}
+
+}  // namespace astra

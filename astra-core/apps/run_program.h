@@ -1,0 +1,16 @@
+// The main function of the programs that run a workload.
+
+#ifndef ASTRA_CORE_APPS_RUN_PROGRAM_H_
+#define ASTRA_CORE_APPS_RUN_PROGRAM_H_
+
+#include "astra-core/apps/run_defaults.h"
+
+namespace astra {
+
+// Parses the command line, reads the files, runs, writes, and returns the exit
+// code.
+int RunProgram(const RunDefaults& defaults, int argc, const char* const* argv);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_RUN_PROGRAM_H_

@@ -1,0 +1,269 @@
+#include "astra-core/apps/run_request.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "astra-core/apps/analytical_work.h"
+#include "astra-core/apps/run_inputs.h"
+#include "astra-core/apps/work_budget.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/engine/communicators.h"
+#include "collectives/bus_bandwidth_file.h"
+#include "collectives/nccl/system_topology.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "network-frontends/config/network_file.h"
+#include "topology/topology_file.h"
+#include "topology/two_level_cluster.h"
+#include "workload/parallel_plan.h"
+
+namespace astra {
+namespace {
+
+absl::Status CheckProgram(const RunOptions& options, const Program& program) {
+  if (program.simulates_pipeline()) return absl::OkStatus();
+  for (const auto& [option, is_given] :
+       {std::pair(std::string_view("unroll"), options.unroll),
+        std::pair(std::string_view("symmetry"), options.symmetry)}) {
+    if (!is_given) continue;
+    return absl::InvalidArgumentError(fmt::format(
+        "--{} has no effect: {} is no program", option, options.workload_file));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckGpus(const RunOptions& options, const Program& program,
+                       const Topology& topology) {
+  const int64_t in_workload = program.sizes().num_ranks;
+  const std::string cluster = options.cluster_name();
+  ASTRA_RETURN_IF_ERROR(
+      CheckSameGpus(options.workload_file, program, cluster, topology));
+  if (options.num_gpus && *options.num_gpus != in_workload) {
+    return absl::InvalidArgumentError(
+        fmt::format("--gpus is {}, but {} and {} have {}", *options.num_gpus,
+                    options.workload_file, cluster, in_workload));
+  }
+  if (options.topology_file && options.gpu_type &&
+      *options.gpu_type != topology.gpu_type()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--gpu-type is {}, but {} has {}", Quoted(*options.gpu_type), cluster,
+        Quoted(topology.gpu_type())));
+  }
+  return absl::OkStatus();
+}
+
+bool IsUsed(const CollectiveSizes& used, ParallelDimension dimension) {
+  return std::any_of(used.begin(), used.end(), [&](const auto& entry) {
+    return entry.first.first == dimension;
+  });
+}
+
+// Warns of overlap ratios that have nothing to overlap: SimAI's users type all
+// of them, whatever the workload has. --dp-overlap is for DP and DP_EP.
+void WarnOfOverlaps(const RunOptions& options, const CollectiveSizes& used,
+                    Warnings& warnings) {
+  using D = ParallelDimension;
+  struct Rule {
+    std::string_view option;
+    D dimension;
+    bool has_effect;
+  };
+  const Rule rules[] = {
+      {"tp-overlap", D::kTensor, IsUsed(used, D::kTensor)},
+      {"dp-overlap", D::kData,
+       IsUsed(used, D::kData) || IsUsed(used, D::kDataExpert)},
+      {"ep-overlap", D::kExpert, IsUsed(used, D::kExpert)},
+      {"pp-overlap", D::kPipeline, IsUsed(used, D::kPipeline)},
+  };
+  for (const Rule& rule : rules) {
+    if (options.overlap[IndexOf(rule.dimension)] > 0 && !rule.has_effect) {
+      warnings.push_back(fmt::format(
+          "--{} has no effect: {} has no {} communication", rule.option,
+          options.workload_file, Name(rule.dimension)));
+    }
+  }
+}
+
+void WarnOfUnusedBusBandwidths(const RunOptions& options,
+                               const BusBandwidths& bus_bandwidths,
+                               const CollectiveSizes& used,
+                               Warnings& warnings) {
+  std::vector<std::string> unused;
+  for (const auto& [key, _] : bus_bandwidths.entries()) {
+    if (used.count(key) > 0) continue;
+    unused.push_back(fmt::format("{} {}", Name(key.first), Name(key.second)));
+  }
+  if (unused.empty()) return;
+  warnings.push_back(fmt::format(
+      "{}: no effect, since {} has none: {}", *options.bus_bandwidth_file,
+      options.workload_file, fmt::join(unused, ", ")));
+}
+
+absl::StatusOr<LinkId> FindLink(const Topology& topology, NodeId source,
+                                NodeId target) {
+  if (source.index() < topology.num_nodes()) {
+    for (const LinkId link : topology.links_from(source)) {
+      if (topology.link(link).target == target) return link;
+    }
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "--capture is \"{}-{}\": no cable connects these nodes", source, target));
+}
+
+// The network of the file, or the defaults, and what the command line adds.
+absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
+                                                  const Topology& topology,
+                                                  Warnings& warnings) {
+  NetworkOptions network;
+  PacketOptions& packet = network.packet;
+  packet = DefaultNetwork();
+  if (options.network_file) {
+    ASTRA_ASSIGN_OR_RETURN(packet,
+                           ReadNetwork(*options.network_file, &warnings));
+    ASTRA_RETURN_IF_ERROR(CheckFollows(*NetworkOf(options.fidelity),
+                                       *options.network_file, packet,
+                                       &warnings));
+  }
+  if (options.seed) packet.seed = *options.seed;
+  // Files of messages that were asked for have all of them.
+  if ((options.simai_files || options.trace) && !packet.record.flows) {
+    packet.record.flows = true;
+  }
+  if (options.sample_interval) {
+    packet.record.sample_interval = options.sample_interval;
+  }
+  if (options.capture) {
+    ASTRA_ASSIGN_OR_RETURN(
+        packet.record.captured_link,
+        FindLink(topology, options.capture->first, options.capture->second));
+  }
+  if (const absl::Status status = CheckPacketOptions(packet, topology);
+      !status.ok()) {
+    return options.network_file ? AtNetworkField(*options.network_file, status)
+                                : status;
+  }
+  network.flow = FlowOptionsOf(packet);
+  return network;
+}
+
+// Sets the system whose NCCL runs the collectives. Where nothing says which it
+// is, collectives become rings, with a warning unless all have measured bus
+// bandwidths.
+absl::Status SetSystem(const RunOptions& options, const Topology& topology,
+                       const CollectiveSizes& used,
+                       SimulationOptions& simulation, Warnings& warnings) {
+  if (options.system) {
+    ASTRA_ASSIGN_OR_RETURN(
+        simulation.nccl, ReadNcclSystem(*options.system, options.nccl, topology,
+                                        options.cluster_name()));
+    return absl::OkStatus();
+  }
+  absl::StatusOr<SystemSpec> derived = DeriveSystem(topology);
+  if (derived.ok()) {
+    simulation.nccl = NcclSystem{*std::move(derived), options.nccl};
+    return absl::OkStatus();
+  }
+  const std::string why = fmt::format("{}: {}", options.cluster_name(),
+                                      std::string(derived.status().message()));
+  if (!options.nccl_variables.empty()) {
+    return absl::InvalidArgumentError("--nccl has no effect: " + why);
+  }
+  simulation.collectives = CollectiveFamily::kRing;
+  const bool all_measured =
+      std::all_of(used.begin(), used.end(), [&](const auto& entry) {
+        return simulation.bus_bandwidths
+            .Find(entry.first.first, entry.first.second)
+            .has_value();
+      });
+  if (all_measured) return absl::OkStatus();
+  warnings.push_back(
+      why +
+      "; until then collectives are rings and direct messages, without "
+      "NCCL's latencies");
+  if (options.environment.has_nccl) {
+    warnings.push_back(
+        "AS_NVLS_ENABLE and AS_PXN_ENABLE have no effect on them");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SimulationOptions> SimulationOf(const RunOptions& options,
+                                               const Topology& topology,
+                                               const CollectiveSizes& used,
+                                               Warnings& warnings) {
+  SimulationOptions simulation;
+  simulation.overlap = options.overlap;
+  simulation.message_costs.per_message = options.send_latency;
+  simulation.stop_at = options.stop_at;
+  simulation.unroll = options.unroll;
+  simulation.communication_slowdown = options.disturbances.contention;
+  simulation.jitter = options.disturbances.jitter;
+  simulation.symmetric = options.symmetry;
+  simulation.collectives = options.collectives;
+  simulation.simai = options.nccl;
+  if (options.bus_bandwidth_file) {
+    ASTRA_ASSIGN_OR_RETURN(simulation.bus_bandwidths,
+                           ReadBusBandwidths(*options.bus_bandwidth_file));
+    WarnOfUnusedBusBandwidths(options, simulation.bus_bandwidths, used,
+                              warnings);
+  }
+  if (options.collectives == CollectiveFamily::kNccl) {
+    ASTRA_RETURN_IF_ERROR(
+        SetSystem(options, topology, used, simulation, warnings));
+  }
+  return simulation;
+}
+
+// What no link of the topology loses at this fidelity.
+void WarnOfErrors(const RunOptions& options, const Topology& topology,
+                  Warnings& warnings) {
+  const BackendEntry* network = NetworkOf(options.fidelity);
+  if (network != nullptr && network->records_packets) return;
+  WarnOfErrorRates(options.cluster_name(), topology,
+                   fmt::format("--fidelity {}", Name(options.fidelity)),
+                   warnings);
+}
+
+}  // namespace
+
+absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
+                                       Warnings* warnings) {
+  ASTRA_ASSIGN_OR_RETURN(Program program,
+                         ReadWorkload(options.workload_file, warnings));
+  ASTRA_RETURN_IF_ERROR(CheckProgram(options, program));
+  if (options.fidelity == Fidelity::kClosedForm) {
+    const bool is_whole = options.unroll || options.disturbances.jitter > 0;
+    ASTRA_RETURN_IF_ERROR(
+        AnnounceWork(AnalyticalWork(program, EstimateCables(options), is_whole),
+                     options.force));
+  }
+  ASTRA_ASSIGN_OR_RETURN(Topology topology,
+                         options.topology_file
+                             ? ReadTopology(*options.topology_file)
+                             : BuildTwoLevelCluster(options.cluster));
+  ASTRA_RETURN_IF_ERROR(CheckGpus(options, program, topology));
+  ASTRA_RETURN_IF_ERROR(CheckSameGpuType(options.workload_file, program,
+                                         options.cluster_name(), topology,
+                                         options.gpu_mismatch, *warnings));
+  ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
+                         ParallelPlan::Create(program.sizes()));
+  const CollectiveSizes used = UsedCollectives(program, plan);
+  ASTRA_ASSIGN_OR_RETURN(NetworkOptions network,
+                         ReadNetworkOptions(options, topology, *warnings));
+  ASTRA_ASSIGN_OR_RETURN(SimulationOptions simulation,
+                         SimulationOf(options, topology, used, *warnings));
+  simulation.seed = network.packet.seed;
+  WarnOfOverlaps(options, used, *warnings);
+  WarnOfErrors(options, topology, *warnings);
+  WarnOfWorkload(options.workload_file, program, plan, *warnings);
+  return RunRequest{std::move(program), std::move(topology),   options.fidelity,
+                    std::move(network), std::move(simulation), options.trace};
+}
+
+}  // namespace astra

@@ -1,0 +1,26 @@
+// Reads the files that a run names, and checks them against one another and
+// against the options.
+
+#ifndef ASTRA_CORE_APPS_RUN_REQUEST_H_
+#define ASTRA_CORE_APPS_RUN_REQUEST_H_
+
+#include "absl/status/statusor.h"
+#include "astra-core/apps/run_options.h"
+#include "astra-core/base/log.h"
+#include "astra-core/run/run.h"
+
+namespace astra {
+
+// Appends to `warnings` what is odd in the inputs but stops no run. Prints what
+// a closed form takes if that is much, before the cluster is read.
+//
+// Errors: those of the readers and of CheckPacketOptions; InvalidArgument if
+// the files and the command line disagree on the number or the type of the
+// GPUs, or give something that has no effect; ResourceExhausted if the memory
+// does not suffice and is not forced.
+absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
+                                       Warnings* warnings);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_RUN_REQUEST_H_

@@ -1,0 +1,111 @@
+#include "astra-core/engine/message_pace.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "astra-core/base/status_macros.h"
+#include "astra-core/engine/message_costs.h"
+
+namespace astra {
+namespace {
+
+NcclMessages WithLatency(NcclMessages nccl, double factor) {
+  nccl.within.latency_us *= factor;
+  nccl.between.latency_us *= factor;
+  return nccl;
+}
+
+NcclMessages WithWire(NcclMessages nccl, double factor) {
+  nccl.within.wire_bytes_per_byte *= factor;
+  nccl.between.wire_bytes_per_byte *= factor;
+  return nccl;
+}
+
+// A graph alone on a network, with costs that vary.
+class LoneCollective {
+ public:
+  LoneCollective(const NcclMessages& nccl, const PlacedFlowGraph& placed,
+                 const PaceNetwork& new_network)
+      : nccl_(nccl),
+        placed_(placed),
+        new_network_(new_network),
+        is_wire_(2 * nccl.wire_us >= nccl.time_us) {}
+
+  // The parts with the scaled ones `factor` times as large.
+  NcclMessages Scaled(double factor) const {
+    return is_wire_ ? WithWire(nccl_, factor) : WithLatency(nccl_, factor);
+  }
+
+  // How long the scaled parts take, as far as the closed form knows.
+  double scaled_us() const {
+    return is_wire_ ? nccl_.wire_us
+                    : nccl_.time_us - nccl_.wire_us - nccl_.start_us;
+  }
+
+  // The factor with which steps that overlap add up to the closed form.
+  double OverlapFactor() const {
+    const double steps_us = nccl_.time_us - nccl_.start_us;
+    const double scaled = is_wire_ ? nccl_.wire_us : steps_us - nccl_.wire_us;
+    return scaled > 0 ? steps_us / scaled : 1;
+  }
+
+  absl::StatusOr<double> TimeUs(double factor) const {
+    MessageCosts costs = CostsOf(Scaled(factor), {});
+    costs.least = TimePs(0);
+    const std::unique_ptr<NetworkBackend> network =
+        new_network_(nccl_.has_one_path);
+    ASTRA_ASSIGN_OR_RETURN(const TimePs time,
+                           RunFlowGraph(placed_.graph, placed_.members,
+                                        *network, costs, placed_.layout));
+    return ToMicroseconds(time);
+  }
+
+ private:
+  const NcclMessages& nccl_;
+  const PlacedFlowGraph& placed_;
+  const PaceNetwork& new_network_;
+  bool is_wire_;
+};
+
+}  // namespace
+
+// Newton's method, with the slope between the last two runs.
+absl::StatusOr<NcclMessages> Paced(const NcclMessages& nccl,
+                                   const PlacedFlowGraph& placed,
+                                   const PaceNetwork& new_network) {
+  constexpr int kMaxRuns = 5;
+  constexpr double kTolerance = 0.003;
+  constexpr double kLeastFactor = 0.05;
+  constexpr double kLeastSlope = 0.02;  // Of the slope that the parts suggest.
+  const LoneCollective collective(nccl, placed, new_network);
+  if (placed.graph->num_flows() > kMaxPacedFlows) {
+    const bool is_ring = nccl.registry_name == "ring";
+    return is_ring ? collective.Scaled(collective.OverlapFactor()) : nccl;
+  }
+  const double suggested = std::max(collective.scaled_us(), 1e-6);
+  double slope = suggested;
+  double factor = 1;
+  double best = 1;
+  double best_error = INFINITY;
+  double last_factor = 1;
+  double last_us = 0;
+  for (int run = 0; run < kMaxRuns; ++run) {
+    ASTRA_ASSIGN_OR_RETURN(const double us, collective.TimeUs(factor));
+    const double error = std::abs(us - nccl.time_us);
+    if (error < best_error) {
+      best = factor;
+      best_error = error;
+    }
+    if (error <= kTolerance * nccl.time_us) break;
+    if (factor != last_factor) {
+      slope = std::max(kLeastSlope * suggested,
+                       (us - last_us) / (factor - last_factor));
+    }
+    last_factor = factor;
+    last_us = us;
+    factor = std::max(kLeastFactor, factor + (nccl.time_us - us) / slope);
+  }
+  return collective.Scaled(best);
+}
+
+}  // namespace astra

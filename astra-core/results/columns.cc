@@ -1,0 +1,33 @@
+#include "astra-core/results/columns.h"
+
+#include "astra-core/base/append_format.h"
+#include "astra-core/results/collectives_table.h"
+#include "astra-core/results/end_to_end.h"
+#include "astra-core/results/explanation_tables.h"
+#include "astra-core/results/iteration_table.h"
+#include "astra-core/results/links_table.h"
+#include "astra-core/results/network_tables.h"
+
+namespace astra {
+
+std::vector<ColumnText> ResultColumns() {
+  std::vector<ColumnText> columns;
+  AppendEndToEndColumns(&columns);
+  AppendIterationColumns(&columns);
+  AppendCollectivesColumns(&columns);
+  AppendLinksColumns(&columns);
+  AppendExplanationColumns(&columns);
+  AppendNetworkColumns(&columns);
+  return columns;
+}
+
+std::string DescribeColumns() {
+  std::string text;
+  for (const ColumnText& column : ResultColumns()) {
+    AppendFormat(&text, "{:<18}{:<20}{:<24}{}\n", column.file, column.name,
+                 column.unit, column.meaning);
+  }
+  return text;
+}
+
+}  // namespace astra

@@ -1,0 +1,22 @@
+#include "astra-core/run/pace_network.h"
+
+#include <memory>
+#include <utility>
+
+namespace astra {
+
+PaceNetwork PaceNetworkOf(Fidelity fidelity, NetworkOptions network,
+                          Routes& routes) {
+  network.packet.record = {};
+  network.flow = FlowOptionsOf(network.packet);
+  const BackendEntry* alone = NetworkOf(Fidelity::kAnalytical);
+  const BackendEntry* sharing =
+      NetworkOf(fidelity == Fidelity::kAnalytical ? Fidelity::kAnalytical
+                                                  : Fidelity::kFlow);
+  return [network = std::move(network), alone, sharing,
+          &routes](bool has_one_path) {
+    return (has_one_path ? sharing : alone)->make(network, routes);
+  };
+}
+
+}  // namespace astra
