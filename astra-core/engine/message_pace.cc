@@ -73,7 +73,7 @@ class LoneCollective {
 absl::StatusOr<NcclMessages> Paced(const NcclMessages& nccl,
                                    const PlacedFlowGraph& placed,
                                    const PaceNetwork& new_network) {
-  constexpr int kMaxRuns = 5;
+  constexpr int kMaxRuns = 8;
   constexpr double kTolerance = 0.003;
   constexpr double kLeastFactor = 0.05;
   constexpr double kLeastSlope = 0.02;  // Of the slope that the parts suggest.
