@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
@@ -15,6 +14,17 @@
 
 namespace astra {
 namespace {
+
+PipelineShape ShapeOf(const ParallelSizes& sizes) {
+  return {.stages = sizes.pipeline,
+          .chunks = sizes.virtual_stages,
+          .micro_batches = sizes.micro_batches};
+}
+
+PipelineShape SimulatedShape(const ProgramParts& parts) {
+  return SimulatesStages(parts.schedule) ? ShapeOf(parts.sizes)
+                                         : PipelineShape();
+}
 
 // Without what has no meaning for the kind of a step.
 Step Normalised(const Step& step) {
@@ -84,18 +94,17 @@ std::string MistakeOf(const ModuleMemory& memory) {
 // Returns what is wrong with that of module `m` which only the layers of
 // SimAI's text have; empty if nothing is.
 std::string MistakeOfLayer(const ProgramParts& parts, size_t m) {
-  const auto& [update, rerun_from] =
-      std::tie(parts.modules[m].update, parts.modules[m].rerun_from);
-  if (update < TimePs(0) || update > Program::kMaxCompute) {
-    return fmt::format("the update takes {}, expected 0 to {}", update,
+  const ProgramModule& layer = parts.modules[m];
+  if (layer.update < TimePs(0) || layer.update > Program::kMaxCompute) {
+    return fmt::format("the update takes {}, expected 0 to {}", layer.update,
                        Program::kMaxCompute);
   }
-  if (rerun_from && rerun_from->index() > m) {
+  if (layer.rerun_from && layer.rerun_from->index() > m) {
     return fmt::format("it reruns modules from {} on, which is behind it",
-                       *rerun_from);
+                       *layer.rerun_from);
   }
-  const bool is_plain = update == TimePs(0) && !rerun_from;
-  if (is_plain || parts.schedule == PipelineSchedule::kSimai) return "";
+  const bool is_plain = layer.update == TimePs(0) && !layer.rerun_from;
+  if (is_plain || !SimulatesStages(parts.schedule)) return "";
   return fmt::format("schedule {} has neither updates nor reruns",
                      Name(parts.schedule));
 }
@@ -111,8 +120,8 @@ absl::Status CheckModules(const ProgramParts& parts) {
           fmt::format("module {}: expected a name without control characters",
                       Quoted(module.name)));
     }
-    const bool is_layer = parts.schedule == PipelineSchedule::kSimai;
-    if (!is_layer && !names.insert(module.name).second) {
+    const bool needs_own_name = SimulatesStages(parts.schedule);
+    if (needs_own_name && !names.insert(module.name).second) {
       return FieldError(path + ".name", fmt::format("module {} is there twice",
                                                     Quoted(module.name)));
     }
@@ -177,10 +186,7 @@ absl::Status CheckSchedule(const ProgramParts& parts) {
                                   gpu.peak_tflops, parts.work.model_flops,
                                   Program::kMaxTflops, Program::kMaxFlops));
   }
-  absl::Status shape =
-      CheckShape(parts.schedule, {.stages = sizes.pipeline,
-                                  .chunks = sizes.virtual_stages,
-                                  .micro_batches = sizes.micro_batches});
+  absl::Status shape = CheckShape(parts.schedule, ShapeOf(sizes));
   if (shape.ok()) return shape;
   return FieldError("schedule", std::string(shape.message()));
 }
@@ -264,8 +270,7 @@ class StageChecker {
     ASTRA_RETURN_IF_ERROR(AddModules(stage.after, 1, iteration));
     Load once = load;
     once.Add(1, iteration);
-    const bool is_whole = parts_.schedule == PipelineSchedule::kSimai;
-    iteration.Add(is_whole ? 1 : parts_.sizes.micro_batches, load);
+    iteration.Add(SimulatedShape(parts_).micro_batches, load);
     return CheckLoads(once, iteration);
   }
 
@@ -293,6 +298,10 @@ class StageChecker {
   // A module that reruns others counts what these run forward. Sums over
   // modules from the first on make that quick.
   void AddReruns() {
+    const bool has_reruns = std::any_of(
+        parts_.modules.begin(), parts_.modules.end(),
+        [](const ProgramModule& module) { return module.rerun_from; });
+    if (!has_reruns) return;
     std::vector<Load> sums(1);
     for (size_t m = 0; m < parts_.modules.size(); ++m) {
       Load forward = LoadOf(parts_.modules[m], {ModulePass::kForward});
@@ -314,9 +323,7 @@ class StageChecker {
   }
 
   absl::Status CheckChunks(const ProgramStage& stage) const {
-    const int64_t num_chunks = parts_.schedule == PipelineSchedule::kSimai
-                                   ? 1
-                                   : parts_.sizes.virtual_stages;
+    const int64_t num_chunks = SimulatedShape(parts_).chunks;
     int64_t chunk = 0;
     for (const ModuleRun& run : stage.runs) {
       if (run.chunk < 0 || run.chunk >= num_chunks) {
@@ -409,6 +416,8 @@ const ProgramStage& Program::stage(int64_t stage) const {
   }
   ASTRA_CHECK(false, "stage {} of {}", stage, end);
 }
+
+PipelineShape Program::shape() const { return SimulatedShape(parts_); }
 
 absl::StatusOr<Program> Program::Create(ProgramParts parts) {
   ASTRA_RETURN_IF_ERROR(ParallelPlan::Create(parts.sizes).status());

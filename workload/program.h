@@ -172,7 +172,7 @@ class Program {
   // Limits on what one stage runs for a micro-batch, with all repeats and with
   // `after`.
   static constexpr int64_t kMaxOccurrences = int64_t{1} << 21;  // Of modules.
-  static constexpr int64_t kMaxSteps = int64_t{1} << 23;
+  static constexpr int64_t kMaxSteps = int64_t{1} << 24;
 
   // Of one step; and of all that one stage runs in the iteration; also of all
   // that its modules keep, with what is saved of all micro-batches.
@@ -198,19 +198,11 @@ class Program {
   const ParallelSizes& sizes() const { return parts_.sizes; }
   bool forward_only() const { return parts_.forward_only; }
   PipelineSchedule schedule() const { return parts_.schedule; }
-  // Whether a run simulates the pipeline's stages and the messages between
-  // them. With schedule "simai" it simulates one stage, which runs its modules
-  // once, and adds the pipeline by formula.
-  bool simulates_pipeline() const {
-    return parts_.schedule != PipelineSchedule::kSimai;
-  }
-  // Of what a run simulates.
-  PipelineShape shape() const {
-    if (!simulates_pipeline()) return {};
-    return {.stages = parts_.sizes.pipeline,
-            .chunks = parts_.sizes.virtual_stages,
-            .micro_batches = parts_.sizes.micro_batches};
-  }
+  // See SimulatesStages().
+  bool simulates_pipeline() const { return SimulatesStages(parts_.schedule); }
+  // The shape of the pipeline that a run simulates: 1 stage, chunk and
+  // micro-batch where it simulates none.
+  PipelineShape shape() const;
   Bytes pipeline_message() const { return parts_.pipeline_message; }
   const ProgramGpu& gpu() const { return parts_.gpu; }
   const ProgramWork& work() const { return parts_.work; }

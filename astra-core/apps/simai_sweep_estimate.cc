@@ -35,8 +35,11 @@ using Records = std::map<std::string, PointRecord, std::less<>>;
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    char path[] = "/tmp/simai_sweep_XXXXXX";
-    if (mkdtemp(path) != nullptr) path_ = path;
+    std::error_code error;
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path(error);
+    std::string path = (folder / "simai_sweep_XXXXXX").string();
+    if (!error && mkdtemp(path.data()) != nullptr) path_ = path;
   }
   ~TemporaryFolder() {
     std::error_code ignored;  // What is left is in the way of nobody.

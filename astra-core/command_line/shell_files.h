@@ -54,13 +54,13 @@ struct ShellProgram {
   std::vector<std::string_view> related = {};  // Other programs.
 };
 
-// The text of a file that bash reads: alone, or found by the package
-// bash-completion where it is installed. It offers what may follow: commands,
-// options that are not there yet, values. A value that --help calls FILE or
-// LOG is a file, one called DIR a folder, "FILE,..." files with commas between.
-// Of operands, FOLDER is a folder, COMMAND a command, and any other a YAML
-// file. The files of programs that commands stand for must lie in the same
-// folder.
+// Returns a file that bash reads, either by itself or through the package
+// bash-completion. It completes commands, options that are not given yet, and
+// values. The name of a value in --help decides what is offered: files for FILE
+// and LOG, folders for DIR, files with commas between them for "FILE,...". An
+// operand called FOLDER is a folder, an operand called COMMAND is a command,
+// and any other operand is a YAML file. The files of programs that commands
+// stand for must lie in the same folder.
 //
 // Requires: each of `values` belongs to an option and contains no blanks.
 std::string BashCompletion(const ShellProgram& program);

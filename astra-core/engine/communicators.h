@@ -19,6 +19,7 @@
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/engine/pipeline_links.h"
 #include "astra-core/engine/rank_classes.h"
+#include "astra-core/engine/result.h"
 #include "collectives/bus_bandwidth_file.h"
 #include "collectives/closed_form.h"
 #include "collectives/group_layout.h"
@@ -53,8 +54,6 @@ struct CollectiveCost {
   absl::Span<const double> LinkBytesPerByte(std::string_view algorithm) const;
 };
 
-using CostKey = std::pair<ParallelDimension, CollectiveKind>;
-using CollectiveCosts = std::map<CostKey, CollectiveCost>;
 using CollectiveSizes = std::map<CostKey, std::set<Bytes>>;
 
 // The sizes of the collectives that move bytes between two ranks or more,

@@ -89,6 +89,7 @@ absl::Status Engine::ReportProgress() {
 }
 
 double Engine::ShareDone() const {
+  if (num_ops_ == 0) return 1;  // Ranks that have nothing to do.
   return static_cast<double>(num_ops_ended_) / static_cast<double>(num_ops_);
 }
 

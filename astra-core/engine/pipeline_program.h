@@ -91,8 +91,8 @@ class PipelineProgram final : public RankProgram {
   };
   // The parts of what a stage runs. Each piece has the three in the middle.
   enum class Part : uint8_t { kBegin, kBefore, kBlock, kBehind, kEnd };
-  // Where a rank stands. Blocks may be long and are shared by all ranks, so the
-  // cursor holds only the few operations around them.
+  // A cursor tells where a rank stands in its stage. Blocks may be long and are
+  // shared by all ranks, so a cursor holds only the few operations around them.
   struct Cursor {
     Part part = Part::kBegin;
     size_t piece = 0;

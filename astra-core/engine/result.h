@@ -93,7 +93,10 @@ struct RankResult {
   std::vector<Exposure> exposures;
 };
 
-struct CollectiveCost;  // See communicators.h.
+// What collectives cost; communicators.h says what a cost is.
+struct CollectiveCost;
+using CostKey = std::pair<ParallelDimension, CollectiveKind>;
+using CollectiveCosts = std::map<CostKey, CollectiveCost>;
 
 struct SimulationResult {
   // The rank that finishes last, the lowest of equals: the layers are its.
@@ -111,10 +114,9 @@ struct SimulationResult {
 
   std::vector<CollectiveRecord> collectives;  // By start, group, issue.
   std::vector<double> link_bytes;             // By link of the topology.
-  // Of its collectives, for SimulationOptions of other runs.
-  std::shared_ptr<const std::map<std::pair<ParallelDimension, CollectiveKind>,
-                                 CollectiveCost>>
-      costs;
+  // The costs of the run's collectives. Another run of the same program takes
+  // them over through SimulationOptions::costs.
+  std::shared_ptr<const CollectiveCosts> costs;
 
   std::vector<RankResult> ranks;  // By rank.
   Timeline timeline;              // Empty unless it was asked for.

@@ -39,9 +39,9 @@ using NetworkFactory = std::function<std::unique_ptr<NetworkBackend>()>;
 // equals; `pipeline` says how long it waited for messages of other stages. With
 // schedule "simai" the pipeline is a formula; see pipeline.h.
 //
-// Of many micro-batches, few are run. If repetitions of the schedule's steady
-// part went alike on all ranks, so would those that follow, and they are
-// counted; else more are run.
+// An iteration of many micro-batches is run with few of them. If repetitions of
+// the schedule's steady part went alike on all ranks, the repetitions that are
+// left out would go alike too and are only counted; else more are run.
 //
 // Errors: InvalidArgument if the program is for another number of GPUs, or an
 // option has no effect with the lowering; FailedPrecondition if ranks cannot

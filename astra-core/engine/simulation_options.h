@@ -48,8 +48,9 @@ struct SimulationOptions {
   // kNccl needs it, and the others do not use it.
   std::optional<NcclSystem> nccl;
 
-  // What the collectives cost, from the result of a run with the same program,
-  // topology, bus bandwidths and system. None: they are found.
+  // The costs of the collectives, which a run finds unless they are given here.
+  // They must be from the result of a run with the same program, topology, bus
+  // bandwidths and system.
   std::shared_ptr<const CollectiveCosts> costs;
 
   // Flow graphs of programs only: of ranks that do the same one is run. A

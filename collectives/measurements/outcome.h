@@ -1,5 +1,5 @@
-// What a model predicts for one row of a table of measurements, and how far it
-// is off.
+// Holds the prediction for one row of a table of measurements, and tells how
+// far the prediction is off.
 
 #ifndef COLLECTIVES_MEASUREMENTS_OUTCOME_H_
 #define COLLECTIVES_MEASUREMENTS_OUTCOME_H_

@@ -83,7 +83,8 @@ Nics NicsOf(const Topology& topology, uint32_t server,
   return nics;
 }
 
-// What `system` says of its servers, whatever the group.
+// Returns the hardware that all groups on `system` share; the fields that
+// depend on the group keep their defaults.
 GroupHardware PartsOf(const SystemSpec& system) {
   GroupHardware hardware;
   hardware.architecture = system.architecture;

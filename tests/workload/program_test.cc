@@ -138,8 +138,8 @@ TEST(ProgramTest, RefusesTooMuch) {
   parts.stages[0].after = {ModuleId(0)};
   ExpectRefused(parts, "stage entry 1: it runs more than 2097152 modules");
   parts.stages[0].after = {};
-  parts.modules[0].passes[kForward].resize(5);
-  ExpectRefused(parts, "stage entry 1: it runs more than 8388608 steps");
+  parts.modules[0].passes[kForward].resize(9);
+  ExpectRefused(parts, "stage entry 1: it runs more than 16777216 steps");
 
   parts = SmallParts();
   parts.modules[0].passes[kForward] = {Compute(1'000'000'000'000)};

@@ -315,15 +315,17 @@ absl::StatusOr<std::vector<SimaiLayer>> Writer::Layers(
                          MicroBatch(stage, /*is_outer=*/true));
   ASTRA_ASSIGN_OR_RETURN(const std::vector<SimaiLayer> inner,
                          MicroBatch(stage, /*is_outer=*/false));
+  const Once once = OnceLayers(stage);
   const int64_t count = blueprint_.sizes.micro_batches;
   const auto each = static_cast<int64_t>(outer.size());
-  if (count > kMaxSimaiLayers / each) {
+  const auto others =
+      static_cast<int64_t>(once.first.size() + once.last.size());
+  if (count > (kMaxSimaiLayers - others) / each) {
     return absl::ResourceExhaustedError(fmt::format(
         "{} micro-batches of {} layers each are too many for SimAI's text "
         "format (at most {} layers); write a program (--format program)",
         count, each, kMaxSimaiLayers));
   }
-  const Once once = OnceLayers(stage);
   std::vector<SimaiLayer> layers = once.first;
   const auto append = [&layers](const std::vector<SimaiLayer>& more) {
     layers.insert(layers.end(), more.begin(), more.end());

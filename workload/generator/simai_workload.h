@@ -28,8 +28,6 @@
 
 namespace astra {
 
-constexpr int64_t kMaxSimaiLayers = int64_t{1} << 21;
-
 // Returns the index in `blueprint.stages` of the stage whose micro-batch
 // computes longest; of equal stages, the first.
 size_t SlowestStage(const Blueprint& blueprint, const ModuleTimes& times);

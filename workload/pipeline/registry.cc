@@ -57,6 +57,10 @@ std::string_view Name(PipelineSchedule schedule) {
   return RulesOf(schedule).name;
 }
 
+bool SimulatesStages(PipelineSchedule schedule) {
+  return RulesOf(schedule).simulates_stages;
+}
+
 absl::StatusOr<PipelineSchedule> FindSchedule(std::string_view name) {
   std::vector<std::string_view> known;
   for (const PipelineSchedule schedule : kPipelineSchedules) {

@@ -72,6 +72,11 @@ constexpr PipelineSchedule kPipelineSchedules[] = {
 // or "simai".
 std::string_view Name(PipelineSchedule schedule);
 
+// Returns whether a run simulates the stages of the pipeline and the messages
+// between them. Without that, it simulates one stage, which runs its modules
+// once in an iteration, and a formula adds the other stages.
+bool SimulatesStages(PipelineSchedule schedule);
+
 // Finds a schedule by name, as IsNamed of astra-core/base/names.h compares
 // names. Errors: InvalidArgument, with the nearest name, for an unknown name.
 absl::StatusOr<PipelineSchedule> FindSchedule(std::string_view name);

@@ -27,6 +27,7 @@ struct ScheduleRules {
   std::optional<Place> (*next)(const PipelineShape& shape, Place place);
   int64_t (*repetition)(const PipelineShape& shape);
   int64_t (*steady_from)(const PipelineShape& shape);
+  bool simulates_stages = true;
 };
 
 ScheduleRules GPipeRules();

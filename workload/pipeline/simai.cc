@@ -39,6 +39,7 @@ ScheduleRules SimaiRules() {
       .next = &Next,
       .repetition = &OneMicroBatch,
       .steady_from = &OneMicroBatch,
+      .simulates_stages = false,
   };
 }
 

@@ -16,8 +16,8 @@ constexpr TypeName kTypes[] = {
     {"ALLTOALL", CollectiveKind::kAllToAll},
 };
 
-// What may follow the type. Without one, weight gradients are over DP and the
-// other phases over TP.
+// A suffix of the type names the group. Without a suffix, weight gradients are
+// exchanged over DP, and the data of the other phases over TP.
 struct GroupSuffix {
   std::string_view text;
   ParallelDimension dimension;

@@ -1,4 +1,5 @@
-// What a workload in SimAI's text format says, and the program that it means.
+// Describes the content of a workload file in SimAI's text format, and turns it
+// into the program that it means.
 //
 // All ranks run the same layers, each once in an iteration. A layer has three
 // phases; each computes, and then perhaps runs one collective over the rank's
@@ -29,6 +30,9 @@
 #include "workload/program.h"
 
 namespace astra {
+
+// The most layers of a text, read or written.
+constexpr int64_t kMaxSimaiLayers = Program::kMaxOccurrences;
 
 // In which order the phases of the layers run; the names are SimAI's.
 enum class SimaiPolicy : uint8_t {

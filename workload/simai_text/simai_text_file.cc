@@ -31,7 +31,6 @@ namespace {
 constexpr int64_t kMaxNanoseconds = 1'000'000'000'000'000;
 constexpr int64_t kMaxBytes = int64_t{1} << 50;
 constexpr int64_t kMaxSize = int64_t{1} << 24;
-constexpr int64_t kMaxLayers = Program::kMaxOccurrences;
 
 constexpr SimaiPolicy kExecutedPolicies[] = {
     SimaiPolicy::kHybridTransformer, SimaiPolicy::kHybridTransformerFwdInBckwd};
@@ -213,12 +212,12 @@ class Parser {
                              std::vector<uint32_t>& layers) {
     ASTRA_ASSIGN_OR_RETURN(const Token count_token, ValueOf(key, next));
     ASTRA_ASSIGN_OR_RETURN(const int64_t count,
-                           Integer(key.text, count_token, 0, kMaxLayers));
+                           Integer(key.text, count_token, 0, kMaxSimaiLayers));
     for (int64_t i = 0; i < count; ++i) {
       ASTRA_ASSIGN_OR_RETURN(const Token token, ValueOf(key, next));
       ASTRA_ASSIGN_OR_RETURN(
           const int64_t layer,
-          Integer("the number of a layer", token, 0, kMaxLayers));
+          Integer("the number of a layer", token, 0, kMaxSimaiLayers));
       layers.push_back(static_cast<uint32_t>(layer));
     }
     if (text_.policy == SimaiPolicy::kHybridTransformer && count > 0) {
@@ -297,7 +296,8 @@ class Parser {
                                        "layers",
                                        Quoted(reader_.tokens()[1].text)));
     }
-    return Integer("the number of layers", reader_.tokens()[0], 1, kMaxLayers);
+    return Integer("the number of layers", reader_.tokens()[0], 1,
+                   kMaxSimaiLayers);
   }
 
   absl::StatusOr<TimePs> Time(std::string_view what, const Token& token) const {
@@ -323,7 +323,7 @@ class Parser {
     layer.name = columns[0].text;
     if (columns[1].text != "-1") {
       ASTRA_RETURN_IF_ERROR(
-          Integer("the dependency", columns[1], -1, kMaxLayers).status());
+          Integer("the dependency", columns[1], -1, kMaxSimaiLayers).status());
       Note(columns[1], "a dependency other than -1 has no effect");
     }
     for (const Phase phase : kPhases) {

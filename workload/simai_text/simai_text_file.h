@@ -25,10 +25,10 @@
 
 namespace astra {
 
-// What `contents` says; `file` is its name in messages. What the file says
-// without effect (keys that are not known, sizes beside NONE, collectives of 0
-// bytes, dependencies) is added to `warnings`, a line for each sort of it with
-// its first place.
+// Reads `contents`; `file` is its name in messages. Words of the file that have
+// no effect (unknown keys, sizes beside NONE, collectives of 0 bytes,
+// dependencies) are added to `warnings`, one line for each kind with the first
+// place.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ...", Unimplemented for a policy
 // that is not executed yet.
@@ -36,13 +36,13 @@ absl::StatusOr<SimaiText> ParseSimaiText(std::string_view file,
                                          std::string_view contents,
                                          Warnings* warnings);
 
-// The program that `contents` describes. Errors: also those of ProgramOf, with
-// the place of the key at fault.
+// Returns the program that `contents` describes. Errors: also those of
+// ProgramOf, with the place of the key at fault.
 absl::StatusOr<Program> ParseSimaiProgram(std::string_view file,
                                           std::string_view contents,
                                           Warnings* warnings);
 
-// The same format, as AICB writes it: one tab between columns. Times are whole
+// Writes the text as AICB does, with one tab between columns and times in whole
 // nanoseconds. Requires a text that the format can express, as any that was
 // read: whole nanoseconds, and no collective over TP in the weight-gradient
 // phase, over DP in the others, over PP, or send-recv.

@@ -119,8 +119,8 @@ absl::Status PrepareToWrite(const Database& database) {
   // This check comes before any change, as the file may belong to another
   // program.
   ASTRA_ASSIGN_OR_RETURN(const bool is_ours, CheckFormat(database));
-  // Where the file system has no shared memory, SQLite keeps its journal mode:
-  // that is as safe, but readers may have to wait.
+  // SQLite keeps its own journal mode on a file system without shared memory,
+  // which is as safe, but readers may have to wait.
   ASTRA_RETURN_IF_ERROR(
       database.Run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
   if (is_ours) return absl::OkStatus();

@@ -343,6 +343,19 @@ TEST(SimulationTest, StopsNotBeforeTheLimit) {
             Microseconds(12));
 }
 
+TEST(SimulationTest, NothingToDoIsDone) {
+  SimulationOptions options;
+  std::vector<double> shares;
+  options.on_progress = [&](double share, TimePs) {
+    shares.push_back(share);
+    return absl::OkStatus();
+  };
+  RunOrDie(Parse(kTp2Dp2, {"0 NONE 0 0 NONE 0 0 NONE 0 0"}), FourGpus(),
+           options);
+  EXPECT_THAT(shares, ::testing::Each(1.0));
+  EXPECT_FALSE(shares.empty());
+}
+
 TEST(SimulationTest, ReportsProgressUpToTheEnd) {
   std::vector<std::string> layers(2000, "1 NONE 0 1 NONE 0 1 NONE 0 0");
   SimulationOptions options;
