@@ -14,9 +14,9 @@ namespace astra {
 double EstimateCables(const SimaiAnalyticalOptions& options);
 
 // The work of reading and using a cluster of `num_cables`, and of running
-// `workload`: all its micro-batches with `is_whole` and with GPipe, and else so
-// few that they count for nothing beside the cluster. Messages of `--lowering
-// flow-graph` are not counted.
+// `workload`: all its micro-batches with `is_whole` and with a schedule that
+// has no steady state, and else so few that they count for nothing beside the
+// cluster. Messages of `--lowering flow-graph` are not counted.
 WorkBudget AnalyticalWork(const Program& program, double num_cables,
                           bool is_whole);
 

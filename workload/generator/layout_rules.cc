@@ -56,7 +56,7 @@ absl::Status CheckBatch(const TrainingSetup& setup) {
         "the global batch {} is no multiple of DP {} x micro-batch {}",
         setup.global_batch, setup.data(), setup.micro_batch));
   }
-  if (setup.pipeline_schedule() == PipelineSchedule::kInterleaved &&
+  if (setup.pipeline_schedule()->has_virtual_stages &&
       setup.micro_batches() % setup.pipeline != 0) {
     return absl::InvalidArgumentError(fmt::format(
         "{} micro-batches are no multiple of PP {}, as virtual stages need",

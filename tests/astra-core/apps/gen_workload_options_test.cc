@@ -92,7 +92,7 @@ TEST(GenWorkloadOptionsTest, EveryOptionOfThePipelineSetsItsField) {
   EXPECT_EQ(plain.schedule, std::nullopt);
   EXPECT_EQ(plain.first_stage_layers, std::nullopt);
   EXPECT_FALSE(plain.account_for_embedding);
-  for (const PipelineSchedule schedule : kPipelineSchedules) {
+  for (const PipelineSchedule schedule : PipelineSchedules()) {
     EXPECT_EQ(
         Training(fmt::format("--pp 4 --schedule {}", Name(schedule))).schedule,
         schedule);

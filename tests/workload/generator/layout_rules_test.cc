@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/testing/small_models.h"
 
 namespace astra {
 namespace {
 
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::SmallDeepSeek;
 using ::astra::testing::SmallGpt;
 using ::astra::testing::SmallLlama;
@@ -190,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(
             "Chunks", SmallLlama(),
             [](TrainingSetup& s) {
               s.virtual_stages = 2;
-              s.schedule = PipelineSchedule::kZbH1;
+              s.schedule = ScheduleNamed("zb-h1");
             },
             "schedule zb-h1: the number of chunks per stage is 2: expected 1"},
         BadSetup{"CountedEnds", SmallLlama(),

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/workload/pipeline/pipeline_evaluation.h"
 #include "workload/pipeline/schedule.h"
 
@@ -13,11 +14,12 @@ using ::astra::testing::EvaluatePieces;
 using ::astra::testing::LastEnd;
 using ::astra::testing::PeakActivations;
 using ::astra::testing::Pieces;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ShapesOf;
 using ::astra::testing::SlotTimes;
 using ::astra::testing::Text;
 
-constexpr PipelineSchedule kSchedule = PipelineSchedule::kDualPipe;
+const PipelineSchedule kSchedule = ScheduleNamed("dualpipe");
 
 // By hand from the eight steps: 2, 4, 6 and 8.
 TEST(DualPipeTest, MirrorsTheStagesOfTheOtherHalf) {

@@ -1,6 +1,7 @@
 #include <cstdint>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/workload/pipeline/pipeline_evaluation.h"
 #include "workload/pipeline/schedule.h"
 
@@ -9,11 +10,12 @@ namespace {
 
 using ::astra::testing::Duration;
 using ::astra::testing::PeakActivations;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ShapesOf;
 using ::astra::testing::SlotTimes;
 using ::astra::testing::Text;
 
-constexpr PipelineSchedule kSchedule = PipelineSchedule::kGPipe;
+const PipelineSchedule kSchedule = ScheduleNamed("gpipe");
 
 TEST(GPipeTest, RunsAllForwardsFirst) {
   EXPECT_EQ(Text(SlotsOf(kSchedule, {4, 1, 3}, 1)), "F0 F1 F2 B0 B1 B2");

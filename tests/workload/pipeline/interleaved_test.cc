@@ -1,6 +1,7 @@
 #include <cstdint>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/workload/pipeline/pipeline_evaluation.h"
 #include "workload/pipeline/schedule.h"
 
@@ -9,11 +10,12 @@ namespace {
 
 using ::astra::testing::Duration;
 using ::astra::testing::PeakActivations;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ShapesOf;
 using ::astra::testing::SlotTimes;
 using ::astra::testing::Text;
 
-constexpr PipelineSchedule kSchedule = PipelineSchedule::kInterleaved;
+const PipelineSchedule kSchedule = ScheduleNamed("interleaved");
 
 // By hand: 2 (2 - s - 1) + 2 forwards ahead.
 TEST(InterleavedTest, GoesThroughTheChunksInGroupsOfMicroBatches) {

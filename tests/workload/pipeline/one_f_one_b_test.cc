@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/workload/pipeline/pipeline_evaluation.h"
 #include "workload/pipeline/schedule.h"
 
@@ -10,11 +11,12 @@ namespace {
 
 using ::astra::testing::Duration;
 using ::astra::testing::PeakActivations;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ShapesOf;
 using ::astra::testing::SlotTimes;
 using ::astra::testing::Text;
 
-constexpr PipelineSchedule kSchedule = PipelineSchedule::k1F1B;
+const PipelineSchedule kSchedule = ScheduleNamed("1f1b");
 
 // As in figure 4 of Narayanan et al., SC 2021, with fewer stages.
 TEST(OneFOneBTest, AlternatesOnceTheFirstGradientHasCome) {

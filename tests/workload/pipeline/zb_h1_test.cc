@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/workload/pipeline/pipeline_evaluation.h"
 #include "workload/pipeline/schedule.h"
 
@@ -10,11 +11,12 @@ namespace {
 
 using ::astra::testing::Duration;
 using ::astra::testing::PeakActivations;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ShapesOf;
 using ::astra::testing::SlotTimes;
 using ::astra::testing::Text;
 
-constexpr PipelineSchedule kSchedule = PipelineSchedule::kZbH1;
+const PipelineSchedule kSchedule = ScheduleNamed("zb-h1");
 
 TEST(ZbH1Test, PutsWeightGradientsOffByTheNumberOfTheStage) {
   EXPECT_EQ(Text(SlotsOf(kSchedule, {3, 1, 3}, 0)),

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/workload/pipeline/pipeline_evaluation.h"
 #include "workload/pipeline/schedule.h"
 
@@ -11,11 +12,12 @@ namespace {
 using ::astra::testing::Duration;
 using ::astra::testing::Evaluate;
 using ::astra::testing::PeakActivations;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ShapesOf;
 using ::astra::testing::StageTimes;
 using ::astra::testing::Text;
 
-constexpr PipelineSchedule kSchedule = PipelineSchedule::kZbV;
+const PipelineSchedule kSchedule = ScheduleNamed("zb-v");
 
 // By hand. In units of one slot stage 0 begins at 0 and stage 1 at 1; what each
 // slot needs has then just ended or ended before.
