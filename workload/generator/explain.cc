@@ -234,13 +234,8 @@ double TrainingFlopsPerToken(const ModelSpec& model, int64_t positions) {
       static_cast<double>(CountActiveParameters(model) - looked_up - learned);
   int64_t width = 0;
   for (int64_t layer = 0; layer < model.layers; ++layer) {
-    if (model.HasLinearAttention(layer)) continue;
-    if (model.latent_attention) {
-      const LatentAttention& a = *model.latent_attention;
-      width += a.heads * (a.nope_head_dim + a.rope_head_dim + a.v_head_dim);
-    } else {
-      width += 2 * model.full_attention->heads * model.full_attention->head_dim;
-    }
+    width += std::visit([](const auto& kind) { return kind.ScoreWidth(); },
+                        model.AttentionOf(layer));
   }
   return 6 * products +
          6 * 0.5 * static_cast<double>(width) * static_cast<double>(positions);

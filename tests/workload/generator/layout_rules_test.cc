@@ -93,25 +93,25 @@ TEST_P(BadTrainingSetupTest, IsRefused) {
 
 ModelSpec Narrow() {
   ModelSpec model = SmallLlama();
-  model.full_attention = {.heads = 8, .kv_heads = 8, .head_dim = 8};
+  model.attention = FullAttention{.heads = 8, .kv_heads = 8, .head_dim = 8};
   model.feed_forward.ffn = 190;
   return model;
 }
 
 ModelSpec OddKeys() {
   ModelSpec model = SmallLlama();
-  model.full_attention = {.heads = 12, .kv_heads = 6, .head_dim = 8};
+  model.attention = FullAttention{.heads = 12, .kv_heads = 6, .head_dim = 8};
   return model;
 }
 
 ModelSpec Linear() {
   ModelSpec model = SmallLlama();
-  model.linear_attention = {.key_heads = 3,
-                            .value_heads = 6,
-                            .key_head_dim = 8,
-                            .value_head_dim = 8,
-                            .conv_kernel = 4,
-                            .full_attention_every = 4};
+  model.other_attention = LinearAttention{.key_heads = 3,
+                                          .value_heads = 6,
+                                          .key_head_dim = 8,
+                                          .value_head_dim = 8,
+                                          .conv_kernel = 4,
+                                          .full_attention_every = 4};
   return model;
 }
 

@@ -22,6 +22,7 @@ using ::astra::testing::ValueOrDie;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
 
 // One block of SmallLlama.
 ModelSpec OneBlock() {

@@ -81,8 +81,8 @@ TEST(TrainingTest, BlocksDiffer) {
 
 TEST(TrainingTest, BlocksWithAndWithoutWindowsAreToldApart) {
   ModelSpec model = SmallLlama();
-  model.full_attention->window = 4;
-  model.full_attention->window_every = 2;
+  std::get<FullAttention>(model.attention).window = 4;
+  std::get<FullAttention>(model.attention).window_every = 2;
   const Blueprint blueprint = Train(model, SmallSetup());
   const std::vector<std::string> runs =
       RunTexts(blueprint, blueprint.stages[0]);

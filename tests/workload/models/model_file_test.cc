@@ -29,7 +29,7 @@ ModelSpec Tiny() {
   model.layers = 2;
   model.hidden = 64;
   model.vocabulary = 100;
-  model.full_attention = {.heads = 4, .kv_heads = 2, .head_dim = 16};
+  model.attention = FullAttention{.heads = 4, .kv_heads = 2, .head_dim = 16};
   model.feed_forward.ffn = 256;
   return model;
 }
@@ -46,22 +46,22 @@ ModelSpec Full() {
   model.norm = Norm::kLayer;
   model.norm_bias = true;
   model.dropout = true;
-  model.full_attention = {.heads = 4,
-                          .kv_heads = 2,
-                          .head_dim = 16,
-                          .qkv_bias = true,
-                          .output_bias = true,
-                          .qk_norm = true,
-                          .output_gate = true,
-                          .sinks = true,
-                          .window = 128,
-                          .window_every = 2};
-  model.linear_attention = {.key_heads = 2,
-                            .value_heads = 4,
-                            .key_head_dim = 8,
-                            .value_head_dim = 16,
-                            .conv_kernel = 3,
-                            .full_attention_every = 2};
+  model.attention = FullAttention{.heads = 4,
+                                  .kv_heads = 2,
+                                  .head_dim = 16,
+                                  .qkv_bias = true,
+                                  .output_bias = true,
+                                  .qk_norm = true,
+                                  .output_gate = true,
+                                  .sinks = true,
+                                  .window = 128,
+                                  .window_every = 2};
+  model.other_attention = LinearAttention{.key_heads = 2,
+                                          .value_heads = 4,
+                                          .key_head_dim = 8,
+                                          .value_head_dim = 16,
+                                          .conv_kernel = 3,
+                                          .full_attention_every = 2};
   model.feed_forward = {.ffn = 256, .gated = true, .bias = true};
   model.experts = {.experts = 8,
                    .top_k = 2,
@@ -107,13 +107,12 @@ TEST(ModelFileTest, WritesWhatIsNotADefault) {
 
 TEST(ModelFileTest, ReadsWhatItWrites) {
   ModelSpec latent = Tiny();
-  latent.full_attention.reset();
-  latent.latent_attention = {.heads = 4,
-                             .q_lora_rank = 32,
-                             .kv_lora_rank = 16,
-                             .nope_head_dim = 8,
-                             .rope_head_dim = 4,
-                             .v_head_dim = 12};
+  latent.attention = LatentAttention{.heads = 4,
+                                     .q_lora_rank = 32,
+                                     .kv_lora_rank = 16,
+                                     .nope_head_dim = 8,
+                                     .rope_head_dim = 4,
+                                     .v_head_dim = 12};
   for (const ModelSpec& model : {Tiny(), Full(), latent}) {
     EXPECT_EQ(ValueOrDie(ParseModel("m", FormatModel(model))), model);
   }
