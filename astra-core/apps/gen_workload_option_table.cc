@@ -214,15 +214,15 @@ std::string ScheduleHelp() {
 }  // namespace
 
 absl::Span<const OptionSpec> GenWorkloadOptionSpecs() {
-  static const std::string kScheduleHelp = ScheduleHelp();
-  static const std::vector<OptionSpec> kSpecs = [] {
+  static const std::string schedule_help = ScheduleHelp();
+  static const std::vector<OptionSpec> all = [] {
     std::vector<OptionSpec> specs(std::begin(kOptions), std::end(kOptions));
     for (OptionSpec& spec : specs) {
-      if (spec.name == "schedule") spec.help = kScheduleHelp;
+      if (spec.name == "schedule") spec.help = schedule_help;
     }
     return specs;
   }();
-  return kSpecs;
+  return all;
 }
 
 std::string GenWorkloadHelp() {

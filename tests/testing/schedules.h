@@ -3,6 +3,8 @@
 #ifndef TESTS_TESTING_SCHEDULES_H_
 #define TESTS_TESTING_SCHEDULES_H_
 
+#include <ostream>
+#include <string>
 #include <string_view>
 
 #include "tests/testing/matchers.h"
@@ -19,6 +21,15 @@ namespace testing {
 // Returns the schedule of this name, which must be one that users may choose.
 inline PipelineSchedule ScheduleNamed(std::string_view name) {
   return ValueOrDie(FindSchedule(name));
+}
+
+// Returns the names of all schedules that users may choose, as messages do.
+inline std::string ScheduleList() {
+  std::string names;
+  for (const PipelineSchedule schedule : PipelineSchedules()) {
+    names += (names.empty() ? "" : ", ") + std::string(Name(schedule));
+  }
+  return names;
 }
 
 }  // namespace testing

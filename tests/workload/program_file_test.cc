@@ -12,6 +12,7 @@ namespace astra {
 namespace {
 
 using ::astra::testing::BadInput;
+using ::astra::testing::ScheduleList;
 using ::astra::testing::ScheduleNamed;
 using ::astra::testing::StatusIs;
 using ::astra::testing::ValueOrDie;
@@ -248,8 +249,8 @@ INSTANTIATE_TEST_SUITE_P(
              "none"),
         Line("Schedule", 4, "schedule: 1f1",
              "p:4:11: unknown pipeline schedule \"1f1\"; did you mean "
-             "\"1f1b\"? (known: gpipe, 1f1b, interleaved, zb-h1, zb-v, "
-             "dualpipe)"),
+             "\"1f1b\"? (known: " +
+                 ScheduleList() + ")"),
         Line("ScheduleOfChunks", 4, "schedule: zb-v",
              "p:4:11: schedule zb-v: the number of chunks per stage is 1: "
              "expected "

@@ -1,5 +1,6 @@
 #include "workload/models/model_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -154,8 +155,8 @@ void ReadAttention(YamlFields& root, ModelSpec& model) {
     root.Error("attention", "the model has no \"attention\"");
   }
   const std::vector<AnyAttention> kinds = AttentionKinds(/*beside=*/false);
-  std::vector<std::string_view> names;
-  for (const AnyAttention& kind : kinds) names.push_back(NameOf(kind));
+  std::vector<std::string_view> names(kinds.size());
+  std::transform(kinds.begin(), kinds.end(), names.begin(), NameOf);
   YamlFields fields = root.Map("attention", "the attention");
   model.attention = ReadPart(fields, kinds[fields.Choice("kind", names)]);
 }

@@ -148,20 +148,24 @@ int64_t SteadyFrom(const PipelineShape& shape) { return 2 * shape.stages; }
 
 }  // namespace
 
-const ScheduleRules kDualPipe = {
-    .traits = {.name = "dualpipe",
-               .chunks = 2,
-               .holds_model_twice = true,
-               .left_out = "all-to-alls are not hidden behind the other half "
-                           "of a pair, and the gradients of the two copies of "
-                           "each part are not summed"},
-    .check = &Check,
-    .slots = &Slots,
-    .first = &First,
-    .next = &Next,
-    .repetition = &Repetition,
-    .steady_from = &SteadyFrom,
-    .bubble = &Bubble,
-};
+const ScheduleRules& DualPipeRules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "dualpipe",
+                 .chunks = 2,
+                 .holds_model_twice = true,
+                 .left_out =
+                     "all-to-alls are not hidden behind the other half "
+                     "of a pair, and the gradients of the two copies of "
+                     "each part are not summed"},
+      .check = &Check,
+      .slots = &Slots,
+      .first = &First,
+      .next = &Next,
+      .repetition = &Repetition,
+      .steady_from = &SteadyFrom,
+      .bubble = &Bubble,
+  };
+  return kRules;
+}
 
 }  // namespace astra

@@ -23,9 +23,12 @@ std::vector<Slot> Slots(const PipelineShape& shape, int64_t /*stage*/) {
 
 }  // namespace
 
-const ScheduleRules kGPipe = {
-    .traits = {.name = "gpipe", .has_steady_state = false},
-    .slots = &Slots,
-};
+const ScheduleRules& GPipeRules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "gpipe", .has_steady_state = false},
+      .slots = &Slots,
+  };
+  return kRules;
+}
 
 }  // namespace astra

@@ -70,13 +70,18 @@ int64_t SteadyFrom(const PipelineShape& shape) { return 2 * shape.stages; }
 
 }  // namespace
 
-const ScheduleRules kInterleaved = {
-    .traits = {.name = "interleaved", .chunks = 0, .has_virtual_stages = true},
-    .check = &Check,
-    .slots = &Slots,
-    .next = &Next,
-    .repetition = &OneForEachStage,
-    .steady_from = &SteadyFrom,
-};
+const ScheduleRules& InterleavedRules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "interleaved",
+                 .chunks = 0,
+                 .has_virtual_stages = true},
+      .check = &Check,
+      .slots = &Slots,
+      .next = &Next,
+      .repetition = &OneForEachStage,
+      .steady_from = &SteadyFrom,
+  };
+  return kRules;
+}
 
 }  // namespace astra

@@ -22,10 +22,13 @@ std::vector<Slot> Slots(const PipelineShape& shape, int64_t stage) {
 
 }  // namespace
 
-const ScheduleRules k1F1B = {
-    .traits = {.name = "1f1b"},
-    .slots = &Slots,
-    .steady_from = &OneForEachStage,
-};
+const ScheduleRules& OneFOneBRules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "1f1b"},
+      .slots = &Slots,
+      .steady_from = &OneForEachStage,
+  };
+  return kRules;
+}
 
 }  // namespace astra

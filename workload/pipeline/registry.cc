@@ -43,17 +43,17 @@ const ScheduleTraits* PipelineSchedule::operator->() const {
 
 std::vector<PipelineSchedule> PipelineSchedules() {
   std::vector<PipelineSchedule> schedules;
-  for (const ScheduleRules* rules : kSchedules) {
-    if (rules->traits.simulates_stages) schedules.emplace_back(*rules);
+  for (const auto rules : kSchedules) {
+    if (rules().traits.simulates_stages) schedules.emplace_back(rules());
   }
   return schedules;
 }
 
 PipelineSchedule DefaultSchedule(int64_t chunks) {
-  return PipelineSchedule(chunks > 1 ? kInterleaved : k1F1B);
+  return PipelineSchedule(chunks > 1 ? InterleavedRules() : OneFOneBRules());
 }
 
-PipelineSchedule SimaiSchedule() { return PipelineSchedule(kSimai); }
+PipelineSchedule SimaiSchedule() { return PipelineSchedule(SimaiRules()); }
 
 std::string_view Name(PipelineSchedule schedule) { return schedule->name; }
 

@@ -9,16 +9,17 @@
 namespace astra {
 
 // Each is defined in the file of its name.
-extern const ScheduleRules kGPipe;
-extern const ScheduleRules k1F1B;
-extern const ScheduleRules kInterleaved;
-extern const ScheduleRules kZbH1;
-extern const ScheduleRules kZbV;
-extern const ScheduleRules kDualPipe;
-extern const ScheduleRules kSimai;
+const ScheduleRules& GPipeRules();
+const ScheduleRules& OneFOneBRules();
+const ScheduleRules& InterleavedRules();
+const ScheduleRules& ZbH1Rules();
+const ScheduleRules& ZbVRules();
+const ScheduleRules& DualPipeRules();
+const ScheduleRules& SimaiRules();
 
-inline constexpr const ScheduleRules* kSchedules[] = {
-    &kGPipe, &k1F1B, &kInterleaved, &kZbH1, &kZbV, &kDualPipe, &kSimai,
+inline constexpr const ScheduleRules& (*kSchedules[])() = {
+    &GPipeRules, &OneFOneBRules, &InterleavedRules, &ZbH1Rules,
+    &ZbVRules,   &DualPipeRules, &SimaiRules,
 };
 
 }  // namespace astra

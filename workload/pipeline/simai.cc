@@ -27,10 +27,13 @@ std::optional<Place> Next(const PipelineShape& /*shape*/, Place /*place*/) {
 
 }  // namespace
 
-const ScheduleRules kSimai = {
-    .traits = {.name = "simai", .chunks = 0, .simulates_stages = false},
-    .slots = &Slots,
-    .next = &Next,
-};
+const ScheduleRules& SimaiRules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "simai", .chunks = 0, .simulates_stages = false},
+      .slots = &Slots,
+      .next = &Next,
+  };
+  return kRules;
+}
 
 }  // namespace astra

@@ -35,11 +35,14 @@ double Bubble(const PipelineShape& shape) {
 
 }  // namespace
 
-const ScheduleRules kZbH1 = {
-    .traits = {.name = "zb-h1"},
-    .slots = &Slots,
-    .steady_from = &OneForEachStage,
-    .bubble = &Bubble,
-};
+const ScheduleRules& ZbH1Rules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "zb-h1"},
+      .slots = &Slots,
+      .steady_from = &OneForEachStage,
+      .bubble = &Bubble,
+  };
+  return kRules;
+}
 
 }  // namespace astra

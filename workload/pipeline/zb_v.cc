@@ -94,12 +94,15 @@ std::optional<Place> Next(const PipelineShape& shape, Place place) {
 
 }  // namespace
 
-const ScheduleRules kZbV = {
-    .traits = {.name = "zb-v", .chunks = 2},
-    .slots = &Slots,
-    .next = &Next,
-    .steady_from = &SteadyFrom,
-    .bubble = &Bubble,
-};
+const ScheduleRules& ZbVRules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "zb-v", .chunks = 2},
+      .slots = &Slots,
+      .next = &Next,
+      .steady_from = &SteadyFrom,
+      .bubble = &Bubble,
+  };
+  return kRules;
+}
 
 }  // namespace astra

@@ -1,6 +1,10 @@
 #include "workload/models/model_file.h"
 
+#include <set>
 #include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 #include "tests/testing/bad_input.h"
 #include "tests/testing/matchers.h"
@@ -21,6 +25,31 @@ constexpr std::string_view kFile =
     "vocabulary: 100\n"
     "attention: {kind: full, heads: 4, kv_heads: 2, head_dim: 16}\n"
     "feed_forward: {ffn: 256}\n";
+
+std::string KindList() {
+  std::vector<std::string_view> names;
+  for (const AnyAttention& attention : AttentionKinds(/*beside=*/false)) {
+    std::visit([&](const auto& kind) { names.push_back(kind.kName); },
+               attention);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// The keys of a model, sorted.
+std::string KeyList() {
+  std::set<std::string> keys = {
+      "aliases",    "attention",       "dropout",
+      "experts",    "feed_forward",    "hidden",
+      "layers",     "max_positions",   "name",
+      "norm",       "norm_bias",       "no_published_count",
+      "positions",  "source",          "published_parameters",
+      "vocabulary", "tied_embeddings",
+  };
+  for (const AnyAttention& kind : AttentionKinds(/*beside=*/true)) {
+    keys.insert(SectionOf(kind));
+  }
+  return fmt::format("{}", fmt::join(keys, ", "));
+}
 
 ModelSpec Tiny() {
   ModelSpec model;
@@ -146,9 +175,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "m:1:1: the model has no \"attention\""},
         BadInput{"Attention", WithLine(kFile, 6, "attention: full"),
                  "m:6:12: the attention is a value, expected a mapping"},
-        BadInput{"Kind", WithLine(kFile, 6, "attention: {kind: ful}"),
-                 "m:6:19: unknown kind \"ful\"; did you mean \"full\"? (known: "
-                 "full, latent)"},
+        BadInput{
+            "Kind", WithLine(kFile, 6, "attention: {kind: ful}"),
+            "m:6:19: unknown kind \"ful\"; did you mean \"full\"? (known: " +
+                KindList() + ")"},
         BadInput{"NoHeads", WithLine(kFile, 6, "attention: {kind: latent}"),
                  "m:6:12: the attention has no \"heads\""},
         BadInput{"Positions", WithLine(kFile, 2, "positions: rope"),
@@ -160,11 +190,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "m:7:21: unknown field of the feed forward \"fnn\"; did you "
                  "mean \"ffn\"? (known: bias, ffn, gated)"},
         BadInput{"Unknown", WithLine(kFile, 2, "heads: 4"),
-                 "m:2:8: unknown field of the model \"heads\" (known: aliases, "
-                 "attention, dropout, experts, feed_forward, hidden, layers, "
-                 "linear_attention, max_positions, name, no_published_count, "
-                 "norm, norm_bias, positions, published_parameters, source, "
-                 "tied_embeddings, vocabulary)"},
+                 "m:2:8: unknown field of the model \"heads\" (known: " +
+                     KeyList() + ")"},
         BadInput{"Experts", WithLine(kFile, 7, "experts: 8"),
                  "m:7:10: the mixture of experts is a value, expected a "
                  "mapping"},

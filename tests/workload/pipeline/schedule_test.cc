@@ -16,6 +16,7 @@ namespace astra {
 namespace {
 
 using ::astra::testing::Evaluate;
+using ::astra::testing::ScheduleList;
 using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ShapesOf;
 using ::astra::testing::StatusIs;
@@ -174,8 +175,8 @@ TEST(FindScheduleTest, NamesTheNearestWhereThereIsNoSuchName) {
   EXPECT_THAT(FindSchedule("dualpip"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "unknown pipeline schedule \"dualpip\"; did you mean "
-                       "\"dualpipe\"? (known: gpipe, 1f1b, interleaved, zb-h1, "
-                       "zb-v, dualpipe)"));
+                       "\"dualpipe\"? (known: " +
+                           ScheduleList() + ")"));
 }
 
 struct BadShape {
