@@ -283,8 +283,10 @@ TEST(SimaiWorkloadTest, RefusesToWriteOutTooMuch) {
                        "600000 micro-batches of 5 layers each are too many for "
                        "SimAI's text format (at most 2097152 layers); write a "
                        "program (--format program)"));
-  // As many as the layers of micro-batches alone would leave room for.
-  setup.global_batch = kMaxSimaiLayers / 5;
+  // The layers of the micro-batches alone would fit. Those of the optimizer and
+  // of the gradients, which run once, do not fit beside them.
+  setup.world_size = 2;
+  setup.global_batch = 2 * (kMaxSimaiLayers / 5);
   EXPECT_THAT(Write(OneBlock(), setup),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        HasSubstr("419430 micro-batches of 5 layers each")));
