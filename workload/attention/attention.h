@@ -38,28 +38,30 @@ class FieldVisitor {
   virtual void Flag(std::string_view key, bool& value) = 0;
 };
 
-// The members of a kind:
+// The members of a kind. SECTION is the section of a model file that describes
+// it: "attention", or NAME_attention for a kind that stands beside another.
 //
-//   kName           the kind in a model file: "full"
-//   kBeside         the name of the attention in the blocks without this kind;
-//                   empty for a kind that all blocks have. The section of the
-//                   model file is "attention", or "NAME_attention" for a kind
-//                   beside another
-//   HasBlock        whether a block has this kind where it is beside another
-//   Visit           names all fields
-//   Check           the rules beyond the limits of Visit. A message begins
-//                   with SECTION.FIELD
-//   IsIn, Read      whether a config.json of Hugging Face has this kind, and
-//                   its fields from there. Of several such kinds, the last of
-//                   the registry counts
-//   LayerType       what "layer_types" of a config.json calls a block
-//   Modules         what a block computes, keeps and communicates
-//   kModules        how the names of its modules begin: with "attention_"
-//   kInferredLayer  what SimAI's text calls these modules in inference
-//   CheckTensor     which sizes of TP split it
-//   CheckContext    which context parallelism splits it; called with CP > 1
-//   ScoreWidth      elements of a query and a key, and of a value, times heads:
-//                   what each pair of positions multiplies
+// clang-format off
+//   kName           is the kind in a model file: "full".
+//   kBeside         is the kName of the attention in the other blocks; empty for
+//                   a kind that all blocks have.
+//   HasBlock        tells which blocks have a kind that stands beside another.
+//   Visit           names all fields.
+//   Check           checks the rules beyond the limits of Visit. Its message
+//                   begins with SECTION.FIELD.
+//   IsIn            tells whether a config.json of Hugging Face has this kind.
+//                   Of several such kinds, the last of the registry counts.
+//   Read            reads all fields from a config.json.
+//   LayerType       is the name of a block in "layer_types" of a config.json.
+//   Modules         returns what a block computes, keeps and communicates.
+//   kModules        is the begin of the names of these modules, which all begin
+//                   with "attention_".
+//   kInferredLayer  is the name of these modules in SimAI's text of inference.
+//   CheckTensor     checks that TP of a size can split it.
+//   CheckContext    checks that CP, of more than one rank, can split it.
+//   ScoreWidth      is heads x (elements of a key + elements of a value): what
+//                   each pair of positions multiplies.
+// clang-format on
 template <class Kind>
 concept AttentionKind = std::equality_comparable<Kind> &&
     requires(Kind kind, const Kind& of, FieldVisitor& visitor,
