@@ -155,7 +155,7 @@ class Timeline {
     PipelineShape shape = program_.shape();
     const PipelineSchedule schedule = program_.schedule();
     if (program_.forward_only()) return {{SlotKind::kForward, 0, 0}};
-    if (schedule != PipelineSchedule::kGPipe) {
+    if (schedule->has_steady_state) {
       const int64_t step = RepetitionMicroBatches(schedule, shape);
       const int64_t enough = SteadyFrom(schedule, shape) + step;
       if (shape.micro_batches > enough) {

@@ -54,7 +54,8 @@ struct StageMemory {
   Bytes workspace;
 
   // Every slot, in order; of a schedule that repeats itself only so many
-  // repetitions that no level is left out. All micro-batches of gpipe.
+  // repetitions that no level is left out. All micro-batches where the schedule
+  // has no steady state.
   std::vector<MemoryPoint> points;
   Bytes after;  // The highest in `after`; 0 if nothing runs there.
 

@@ -22,8 +22,8 @@ PipelineShape ShapeOf(const ParallelSizes& sizes) {
 }
 
 PipelineShape SimulatedShape(const ProgramParts& parts) {
-  return SimulatesStages(parts.schedule) ? ShapeOf(parts.sizes)
-                                         : PipelineShape();
+  return parts.schedule->simulates_stages ? ShapeOf(parts.sizes)
+                                          : PipelineShape();
 }
 
 // Without what has no meaning for the kind of a step.
@@ -104,7 +104,7 @@ std::string MistakeOfLayer(const ProgramParts& parts, size_t m) {
                        *layer.rerun_from);
   }
   const bool is_plain = layer.update == TimePs(0) && !layer.rerun_from;
-  if (is_plain || !SimulatesStages(parts.schedule)) return "";
+  if (is_plain || !parts.schedule->simulates_stages) return "";
   return fmt::format("schedule {} has neither updates nor reruns",
                      Name(parts.schedule));
 }
@@ -120,7 +120,7 @@ absl::Status CheckModules(const ProgramParts& parts) {
           fmt::format("module {}: expected a name without control characters",
                       Quoted(module.name)));
     }
-    const bool needs_own_name = SimulatesStages(parts.schedule);
+    const bool needs_own_name = parts.schedule->simulates_stages;
     if (needs_own_name && !names.insert(module.name).second) {
       return FieldError(path + ".name", fmt::format("module {} is there twice",
                                                     Quoted(module.name)));

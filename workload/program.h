@@ -156,7 +156,7 @@ struct ProgramParts {
   // sizes.pipeline stages in all, of sizes.virtual_stages chunks each.
   ParallelSizes sizes;
   bool forward_only = false;  // Inference: no backward pass.
-  PipelineSchedule schedule = PipelineSchedule::k1F1B;
+  PipelineSchedule schedule = DefaultSchedule(/*chunks=*/1);
   Bytes pipeline_message;  // Sent to the next stage for each micro-batch.
   ProgramGpu gpu;
   ProgramWork work;
@@ -198,8 +198,8 @@ class Program {
   const ParallelSizes& sizes() const { return parts_.sizes; }
   bool forward_only() const { return parts_.forward_only; }
   PipelineSchedule schedule() const { return parts_.schedule; }
-  // See SimulatesStages().
-  bool simulates_pipeline() const { return SimulatesStages(parts_.schedule); }
+  // See ScheduleTraits::simulates_stages.
+  bool simulates_pipeline() const { return parts_.schedule->simulates_stages; }
   // The shape of the pipeline that a run simulates: 1 stage, chunk and
   // micro-batch where it simulates none.
   PipelineShape shape() const;

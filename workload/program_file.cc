@@ -83,11 +83,8 @@ class Parser {
     fields.Close();
   }
 
-  // Without a schedule, 1F1B, interleaved where a stage has several chunks.
   void ReadSchedule(YamlFields& root) {
-    const bool has_chunks = parts_.sizes.virtual_stages > 1;
-    parts_.schedule =
-        has_chunks ? PipelineSchedule::kInterleaved : PipelineSchedule::k1F1B;
+    parts_.schedule = DefaultSchedule(parts_.sizes.virtual_stages);
     if (!root.has("schedule")) return;
     const absl::StatusOr<PipelineSchedule> schedule =
         FindSchedule(root.Text("schedule"));

@@ -53,7 +53,7 @@ WorkBudget AnalyticalWork(const Program& program, double num_cables,
   WorkBudget work = {.seconds = kSecondsPerCable * num_cables,
                      .memory_bytes = kBytesPerCable * num_cables};
   if (!program.simulates_pipeline()) return work;
-  if (is_whole || program.schedule() == PipelineSchedule::kGPipe) {
+  if (is_whole || !program.schedule()->has_steady_state) {
     const double steps = StepsOfMicroBatch(program) *
                          static_cast<double>(program.sizes().micro_batches);
     work.seconds += kSecondsPerStep * steps;

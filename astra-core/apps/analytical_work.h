@@ -14,8 +14,9 @@ namespace astra {
 double EstimateCables(const RunOptions& options);
 
 // Returns the work of reading and using a cluster of `num_cables`, and of
-// running `program`: all its micro-batches with `is_whole` and with GPipe, and
-// else so few that they count for nothing beside the cluster.
+// running `program`: all its micro-batches with `is_whole` and with a schedule
+// that has no steady state, and else so few that they count for nothing beside
+// the cluster.
 WorkBudget AnalyticalWork(const Program& program, double num_cables,
                           bool is_whole);
 

@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "absl/types/span.h"
 #include "astra-core/apps/gen_workload_options.h"
@@ -66,7 +67,6 @@ ModelSpec AicbGpt() {
   model.tied_embeddings = true;
   model.norm = Norm::kLayer;
   model.norm_bias = true;
-  model.full_attention = FullAttention();
   return model;
 }
 
@@ -79,12 +79,12 @@ ModelSpec AicbDeepSeek() {
   model.hidden = 5'120;
   model.vocabulary = 32'000;
   model.max_positions = 4'096;
-  model.latent_attention = {.heads = 40,
-                            .q_lora_rank = 1'536,
-                            .kv_lora_rank = 512,
-                            .nope_head_dim = 128,
-                            .rope_head_dim = 64,
-                            .v_head_dim = 128};
+  model.attention = LatentAttention{.heads = 40,
+                                    .q_lora_rank = 1'536,
+                                    .kv_lora_rank = 512,
+                                    .nope_head_dim = 128,
+                                    .rope_head_dim = 64,
+                                    .v_head_dim = 128};
   model.feed_forward.gated = true;
   model.experts = {.experts = 1, .top_k = 1, .dense_layers = 3};
   return model;
@@ -99,14 +99,15 @@ absl::Status Override(const CommandLine& flags, std::string_view name,
 
 absl::Status OverrideLatent(const CommandLine& flags, ModelSpec& model) {
   const std::string_view name = model.name;
-  if (!model.latent_attention) {
+  auto* const found = std::get_if<LatentAttention>(&model.attention);
+  if (found == nullptr) {
     constexpr std::string_view kLatent[] = {"q-lora-rank", "kv-lora-rank",
                                             "qk-nope-dim", "qk-rope-dim",
                                             "v-head-dim"};
     return Refuse(flags, kLatent,
                   fmt::format("{} has no latent attention", name));
   }
-  LatentAttention& attention = *model.latent_attention;
+  LatentAttention& attention = *found;
   constexpr std::string_view kGroups[] = {"num-query-groups"};
   ASTRA_RETURN_IF_ERROR(
       Refuse(flags, kGroups, fmt::format("{} has latent attention", name)));
@@ -126,12 +127,21 @@ absl::Status OverrideLatent(const CommandLine& flags, ModelSpec& model) {
 
 absl::Status OverrideAttention(const CommandLine& flags, ModelSpec& model) {
   ASTRA_RETURN_IF_ERROR(OverrideLatent(flags, model));
-  if (model.latent_attention) return absl::OkStatus();
+  if (std::holds_alternative<LatentAttention>(model.attention)) {
+    return absl::OkStatus();
+  }
+  auto* const full = std::get_if<FullAttention>(&model.attention);
+  if (full == nullptr) {
+    constexpr std::string_view kHeads[] = {"num-attention-heads",
+                                           "num-query-groups"};
+    return Refuse(flags, kHeads,
+                  fmt::format("{} has no full attention", model.name));
+  }
   if (!flags.has("num-attention-heads") && !flags.has("num-query-groups") &&
       !flags.has("hidden-size")) {
     return absl::OkStatus();
   }
-  FullAttention& attention = *model.full_attention;
+  FullAttention& attention = *full;
   const bool grouped =
       attention.kv_heads != attention.heads || flags.has("num-query-groups");
   ASTRA_RETURN_IF_ERROR(
@@ -168,9 +178,9 @@ absl::Status OverrideFeedForward(const CommandLine& flags, bool is_aicb,
   }
   if (flags.has("add-bias-linear")) {
     part.bias = true;
-    if (model.full_attention) {
-      model.full_attention->qkv_bias = true;
-      model.full_attention->output_bias = true;
+    if (auto* const full = std::get_if<FullAttention>(&model.attention)) {
+      full->qkv_bias = true;
+      full->output_bias = true;
     }
   }
   return Override(flags, "ffn-hidden-size", &part.ffn);

@@ -1,8 +1,12 @@
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/base/append_format.h"
+#include "workload/pipeline/schedule.h"
 
 namespace astra {
 namespace {
@@ -72,8 +76,7 @@ constexpr OptionSpec kOptions[] = {
     {"ep", "e expert_model_parallel_size", "N", "Layout", "expert parallelism"},
     {"etp", "expert_tensor_parallel_size", "N", "Layout",
      "tensor parallelism of experts (default: TP; inference with EP: 1)"},
-    {"schedule", "", "NAME", "Layout",
-     "gpipe, 1f1b, interleaved, zb-h1, zb-v, dualpipe (default: by --vpp)"},
+    {"schedule", "", "NAME", "Layout", ""},
     {"stage-layers", "", "N,N,...", "Layout",
      "the blocks of each stage, or of each chunk as a micro-batch goes"},
     {"first-stage-layers", "decoder_first_pipeline_num_layers", "N", "Layout",
@@ -199,12 +202,31 @@ constexpr OptionSpec kOptions[] = {
     {"moe-routing-strategy", "", "NAME", "Without effect", "a warning"},
 };
 
+// Returns the help of --schedule.
+std::string ScheduleHelp() {
+  std::string help;
+  for (const PipelineSchedule schedule : PipelineSchedules()) {
+    AppendFormat(&help, "{}{}", help.empty() ? "" : ", ", Name(schedule));
+  }
+  return help + " (default: by --vpp)";
+}
+
 }  // namespace
 
-absl::Span<const OptionSpec> GenWorkloadOptionSpecs() { return kOptions; }
+absl::Span<const OptionSpec> GenWorkloadOptionSpecs() {
+  static const std::string schedule_help = ScheduleHelp();
+  static const std::vector<OptionSpec> all = [] {
+    std::vector<OptionSpec> specs(std::begin(kOptions), std::end(kOptions));
+    for (OptionSpec& spec : specs) {
+      if (spec.name == "schedule") spec.help = schedule_help;
+    }
+    return specs;
+  }();
+  return all;
+}
 
 std::string GenWorkloadHelp() {
-  return HelpText(kUsage, kOptions) + ExamplesText(kExamples);
+  return HelpText(kUsage, GenWorkloadOptionSpecs()) + ExamplesText(kExamples);
 }
 
 absl::Span<const CommandExample> GenWorkloadExamples() { return kExamples; }

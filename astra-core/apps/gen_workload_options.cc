@@ -193,13 +193,11 @@ absl::Status ReadOutput(const CommandLine& flags, GenWorkloadOptions& options) {
 // What the times of a schedule leave out.
 void WarnOfSchedule(GenWorkloadOptions& options) {
   const auto* training = std::get_if<TrainingSetup>(&options.setup);
-  if (training == nullptr ||
-      training->pipeline_schedule() != PipelineSchedule::kDualPipe) {
-    return;
-  }
+  if (training == nullptr) return;
+  const PipelineSchedule schedule = training->pipeline_schedule();
+  if (schedule->left_out.empty()) return;
   options.warnings.push_back(
-      "dualpipe: all-to-alls are not hidden behind the other half of a pair, "
-      "and the gradients of the two copies of each part are not summed");
+      fmt::format("{}: {}", Name(schedule), schedule->left_out));
 }
 
 // Refuses what AICB's generate_collective_test takes, which is no workload of a

@@ -112,8 +112,7 @@ void WarnOfText(const Blueprint& blueprint, Warnings* warnings) {
         "are waited for; --format program can");
   }
   const PipelineSchedule schedule = blueprint.schedule;
-  if (schedule != PipelineSchedule::k1F1B &&
-      schedule != PipelineSchedule::kInterleaved) {
+  if (schedule != DefaultSchedule(blueprint.sizes.virtual_stages)) {
     warnings->push_back(
         fmt::format("SimAI's text cannot say that the schedule is {}; --format "
                     "program can",

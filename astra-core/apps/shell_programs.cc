@@ -79,9 +79,9 @@ ShellValues GpuTypes() {
   return values;
 }
 
-ShellValues PipelineSchedules() {
+ShellValues ScheduleNames() {
   ShellValues values{"schedule", {}};
-  for (const PipelineSchedule schedule : kPipelineSchedules) {
+  for (const PipelineSchedule schedule : PipelineSchedules()) {
     values.values.push_back({std::string(Name(schedule)), ""});
   }
   return values;
@@ -184,7 +184,7 @@ ShellProgram GenWorkload() {
       .help = GenWorkloadHelp(),
       .options = GenWorkloadOptionSpecs(),
       .values = {Values("model", ModelNames()), Values("gpu", GpuNames()),
-                 Values("table-gpu", GpuNames()), PipelineSchedules(),
+                 Values("table-gpu", GpuNames()), ScheduleNames(),
                  Words("cp-method", {"ring", "all-gather", "all-to-all"}),
                  Words("phase", {"training", "prefill", "decode"}),
                  Words("framework", {"megatron", "deepspeed", "fsdp"}),

@@ -179,24 +179,14 @@ std::string BubbleLines(const Program& program,
 
 double IdealBubbleShare(const Program& program) {
   const ParallelSizes& sizes = program.sizes();
-  const auto stages = static_cast<double>(sizes.pipeline);
-  const auto chunks = static_cast<double>(sizes.virtual_stages);
-  const auto micro_batches = static_cast<double>(sizes.micro_batches);
-  if (program.forward_only()) return (stages - 1) / micro_batches;
-  switch (program.schedule()) {
-    case PipelineSchedule::kGPipe:
-    case PipelineSchedule::k1F1B:
-    case PipelineSchedule::kInterleaved:
-    case PipelineSchedule::kSimai:
-      return (stages - 1) / (chunks * micro_batches);
-    case PipelineSchedule::kZbH1:
-      return (stages - 1) / (3 * micro_batches);
-    case PipelineSchedule::kZbV:
-      return (stages - 1) / (3 * chunks * micro_batches);
-    case PipelineSchedule::kDualPipe:
-      return (stages / 2 - 1) / (3 * micro_batches);
+  if (program.forward_only()) {
+    return (static_cast<double>(sizes.pipeline) - 1) /
+           static_cast<double>(sizes.micro_batches);
   }
-  ASTRA_CHECK(false, "schedule {}", static_cast<int>(program.schedule()));
+  return IdealBubbleShare(program.schedule(),
+                          {.stages = sizes.pipeline,
+                           .chunks = sizes.virtual_stages,
+                           .micro_batches = sizes.micro_batches});
 }
 
 double BubbleShare(const SimulationResult& result) {

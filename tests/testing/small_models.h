@@ -30,11 +30,11 @@ inline ModelSpec SmallGpt() {
   model.norm = Norm::kLayer;
   model.norm_bias = true;
   model.dropout = true;
-  model.full_attention = {.heads = 4,
-                          .kv_heads = 4,
-                          .head_dim = 16,
-                          .qkv_bias = true,
-                          .output_bias = true};
+  model.attention = FullAttention{.heads = 4,
+                                  .kv_heads = 4,
+                                  .head_dim = 16,
+                                  .qkv_bias = true,
+                                  .output_bias = true};
   model.feed_forward = {.ffn = 256, .bias = true};
   return model;
 }
@@ -46,7 +46,7 @@ inline ModelSpec SmallLlama() {
   model.layers = 4;
   model.hidden = 64;
   model.vocabulary = 512;
-  model.full_attention = {.heads = 8, .kv_heads = 2, .head_dim = 8};
+  model.attention = FullAttention{.heads = 8, .kv_heads = 2, .head_dim = 8};
   model.feed_forward = {.ffn = 192, .gated = true};
   return model;
 }
@@ -67,12 +67,12 @@ inline ModelSpec SmallDeepSeek() {
   model.layers = 3;
   model.hidden = 64;
   model.vocabulary = 512;
-  model.latent_attention = {.heads = 4,
-                            .q_lora_rank = 24,
-                            .kv_lora_rank = 16,
-                            .nope_head_dim = 8,
-                            .rope_head_dim = 4,
-                            .v_head_dim = 8};
+  model.attention = LatentAttention{.heads = 4,
+                                    .q_lora_rank = 24,
+                                    .kv_lora_rank = 16,
+                                    .nope_head_dim = 8,
+                                    .rope_head_dim = 4,
+                                    .v_head_dim = 8};
   model.feed_forward = {.ffn = 192, .gated = true};
   model.experts = {.experts = 8,
                    .top_k = 2,

@@ -4,10 +4,12 @@
 #include <vector>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 
 namespace astra {
 namespace {
 
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ValueOrDie;
 
 ProgramModule Module(const std::string& name, const ModuleMemory& memory) {
@@ -20,7 +22,7 @@ ProgramModule Module(const std::string& name, const ModuleMemory& memory) {
 // Of each of `stages` stages: twice "block", which keeps 10, and once "last",
 // which keeps 5. A micro-batch keeps 25 and is at 20 + 1 or 25 + 7.
 ProgramParts PipelineOf(int64_t stages, int64_t micro_batches,
-                        PipelineSchedule schedule = PipelineSchedule::k1F1B) {
+                        PipelineSchedule schedule = ScheduleNamed("1f1b")) {
   ProgramParts parts;
   parts.sizes = {
       .num_ranks = stages, .pipeline = stages, .micro_batches = micro_batches};
@@ -88,20 +90,20 @@ TEST(MemoryTimelineTest, In1F1BAStageKeepsAsManyAsThereAreStagesFromItOn) {
 }
 
 TEST(MemoryTimelineTest, InGPipeAStageKeepsAll) {
-  EXPECT_EQ(InFlight(PipelineOf(3, 50, PipelineSchedule::kGPipe)),
+  EXPECT_EQ(InFlight(PipelineOf(3, 50, ScheduleNamed("gpipe"))),
             (std::vector<int64_t>{50, 50, 50}));
 }
 
 // Zero bubble releases with the gradient of the weights: no stage is above the
 // first one of 1F1B.
 TEST(MemoryTimelineTest, InZbH1AStageKeepsAsManyAsThereAreStages) {
-  EXPECT_EQ(InFlight(PipelineOf(4, 12, PipelineSchedule::kZbH1)),
+  EXPECT_EQ(InFlight(PipelineOf(4, 12, ScheduleNamed("zb-h1"))),
             (std::vector<int64_t>{4, 4, 4, 4}));
 }
 
 // The gradient of the input alone releases nothing on its way.
 TEST(MemoryTimelineTest, TheInputGradientKeepsAll) {
-  ProgramParts parts = PipelineOf(2, 4, PipelineSchedule::kZbH1);
+  ProgramParts parts = PipelineOf(2, 4, ScheduleNamed("zb-h1"));
   parts.modules[0].memory.workspace = Bytes(13);
   const auto memories = MemoryOfParts(parts);
   for (const MemoryPoint& point : memories.at(1).points) {
@@ -116,7 +118,7 @@ TEST(MemoryTimelineTest, TheInputGradientKeepsAll) {
 // it goes back in 1.1. Stage 1 runs forward 0.0 0.1 1.0, back 1.0, the same for
 // 1.1, forward 0.2, and is at 3 x 10 when it goes back in 0.0.
 TEST(MemoryTimelineTest, InterleavedByHand) {
-  ProgramParts parts = PipelineOf(2, 4, PipelineSchedule::kInterleaved);
+  ProgramParts parts = PipelineOf(2, 4, ScheduleNamed("interleaved"));
   parts.sizes.virtual_stages = 2;
   parts.modules = {Module("first", {.saved = Bytes(10)}),
                    Module("second", {.saved = Bytes(3)})};
@@ -134,7 +136,7 @@ TEST(MemoryTimelineTest, InterleavedByHand) {
 
 TEST(MemoryTimelineTest, ASteadyStateIsNotRepeated) {
   for (const PipelineSchedule schedule :
-       {PipelineSchedule::k1F1B, PipelineSchedule::kZbH1}) {
+       {ScheduleNamed("1f1b"), ScheduleNamed("zb-h1")}) {
     const std::vector<StageMemory> few =
         MemoryOfParts(PipelineOf(4, 24, schedule));
     const std::vector<StageMemory> many =

@@ -6,11 +6,14 @@
 #include "tests/testing/bad_input.h"
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 
 namespace astra {
 namespace {
 
 using ::astra::testing::BadInput;
+using ::astra::testing::ScheduleList;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::StatusIs;
 using ::astra::testing::ValueOrDie;
 using ::astra::testing::WithLine;
@@ -108,7 +111,7 @@ constexpr std::string_view kChunkedFile =
 
 TEST(ProgramFileTest, ReadsChunksMemoryGpuAndWork) {
   const Program program = ValueOrDie(ParseProgram("p", kChunkedFile));
-  EXPECT_EQ(program.schedule(), PipelineSchedule::kZbV);
+  EXPECT_EQ(program.schedule(), ScheduleNamed("zb-v"));
   EXPECT_EQ(program.sizes().virtual_stages, 2);
   EXPECT_EQ(program.gpu(), (ProgramGpu{.memory = Bytes(80'000'000'000),
                                        .peak_tflops = 989.4,
@@ -130,7 +133,7 @@ TEST(ProgramFileTest, TheScheduleFollowsFromTheChunks) {
   std::string contents(kChunkedFile);
   contents.erase(contents.find("schedule"), 15);
   const Program program = ValueOrDie(ParseProgram("p", contents));
-  EXPECT_EQ(program.schedule(), PipelineSchedule::kInterleaved);
+  EXPECT_EQ(program.schedule(), ScheduleNamed("interleaved"));
 }
 
 TEST(ProgramFileTest, MostMayBeLeftOut) {
@@ -246,8 +249,8 @@ INSTANTIATE_TEST_SUITE_P(
              "none"),
         Line("Schedule", 4, "schedule: 1f1",
              "p:4:11: unknown pipeline schedule \"1f1\"; did you mean "
-             "\"1f1b\"? (known: gpipe, 1f1b, interleaved, zb-h1, zb-v, "
-             "dualpipe)"),
+             "\"1f1b\"? (known: " +
+                 ScheduleList() + ")"),
         Line("ScheduleOfChunks", 4, "schedule: zb-v",
              "p:4:11: schedule zb-v: the number of chunks per stage is 1: "
              "expected "

@@ -226,7 +226,7 @@ absl::StatusOr<std::string> FormatAicbLog(const Blueprint& blueprint,
     return absl::UnimplementedError(
         "AICB's log has no virtual stages; write a program");
   }
-  if (blueprint.schedule != PipelineSchedule::k1F1B) {
+  if (blueprint.schedule != DefaultSchedule(/*chunks=*/1)) {
     return absl::UnimplementedError(
         fmt::format("AICB's log has no schedule {}; write a program",
                     Name(blueprint.schedule)));

@@ -26,7 +26,7 @@ struct Blueprint {
   ParallelSizes sizes;
   bool forward_only = false;
   bool sequence_parallel = false;
-  PipelineSchedule schedule = PipelineSchedule::k1F1B;
+  PipelineSchedule schedule = DefaultSchedule(/*chunks=*/1);
   Bytes pipeline_message;
   std::vector<MockModule> modules;  // Modules; no two have the same name.
   // Pipeline stages; they refer to `modules`.

@@ -60,10 +60,6 @@ std::string ExplainModel(const ModelSpec& model) {
   return text;
 }
 
-bool IsDualPipe(const Blueprint& blueprint) {
-  return blueprint.schedule == PipelineSchedule::kDualPipe;
-}
-
 std::string ExplainLayout(const Blueprint& blueprint) {
   const ParallelSizes& sizes = blueprint.sizes;
   const absl::StatusOr<ParallelPlan> plan = ParallelPlan::Create(sizes);
@@ -82,7 +78,7 @@ std::string ExplainLayout(const Blueprint& blueprint) {
 std::string ExplainSchedule(const Blueprint& blueprint) {
   if (blueprint.sizes.pipeline == 1) return {};
   std::string text = fmt::format("schedule   {}\n", Name(blueprint.schedule));
-  if (IsDualPipe(blueprint)) {
+  if (blueprint.schedule->holds_model_twice) {
     text +=
         "  weights  each part of the model is on two stages; that the "
         "gradients of the two are summed is left out\n";
@@ -92,9 +88,9 @@ std::string ExplainSchedule(const Blueprint& blueprint) {
 
 std::string ExplainStages(const Blueprint& blueprint,
                           const ModuleTimes& times) {
-  std::string text =
-      fmt::format("stages     (of one GPU; of one micro-batch{})\n",
-                  IsDualPipe(blueprint) ? " in each direction" : "");
+  std::string text = fmt::format(
+      "stages     (of one GPU; of one micro-batch{})\n",
+      blueprint.schedule->holds_model_twice ? " in each direction" : "");
   int64_t first = 0;
   for (const ProgramStage& stage : blueprint.stages) {
     const StageTotals totals = Sum(blueprint, stage);
@@ -132,7 +128,7 @@ std::string ExplainWork(const ModelSpec& model, const GpuSpec& gpu,
              (totals.forward_flops + totals.backward_flops);
   }
   // A micro-batch runs one of the two chunks of each stage.
-  if (IsDualPipe(blueprint)) flops /= 2;
+  if (blueprint.schedule->holds_model_twice) flops /= 2;
   const ParallelSizes& sizes = blueprint.sizes;
   const int64_t ranks_of_stage = sizes.num_ranks / sizes.pipeline;
   flops *= static_cast<double>(ranks_of_stage) *
@@ -238,13 +234,8 @@ double TrainingFlopsPerToken(const ModelSpec& model, int64_t positions) {
       static_cast<double>(CountActiveParameters(model) - looked_up - learned);
   int64_t width = 0;
   for (int64_t layer = 0; layer < model.layers; ++layer) {
-    if (model.HasLinearAttention(layer)) continue;
-    if (model.latent_attention) {
-      const LatentAttention& a = *model.latent_attention;
-      width += a.heads * (a.nope_head_dim + a.rope_head_dim + a.v_head_dim);
-    } else {
-      width += 2 * model.full_attention->heads * model.full_attention->head_dim;
-    }
+    width += std::visit([](const auto& kind) { return kind.ScoreWidth(); },
+                        model.AttentionOf(layer));
   }
   return 6 * products +
          6 * 0.5 * static_cast<double>(width) * static_cast<double>(positions);

@@ -2,24 +2,19 @@
 
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
 #include "workload/generator/model_parts.h"
 #include "workload/modules/embedding.h"
 #include "workload/modules/module.h"
+#include "workload/modules/size_rules.h"
 #include "workload/parallel_plan.h"
 #include "workload/pipeline/schedule.h"
 
 namespace astra {
 namespace {
-
-absl::Status MustDivide(std::string_view divisor_name, int64_t divisor,
-                        int64_t number, std::string_view what) {
-  if (number % divisor == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
-      "{} {} does not divide the {} {}", divisor_name, divisor, number, what));
-}
 
 absl::Status CheckAttention(const ModelSpec& model,
                             const TrainingSetup& setup) {
@@ -28,18 +23,15 @@ absl::Status CheckAttention(const ModelSpec& model,
     return absl::InvalidArgumentError(
         fmt::format("CP {} needs flash attention", setup.context));
   }
-  if (model.linear_attention) {
-    return absl::InvalidArgumentError(
-        fmt::format("CP {} with linear attention is not modelled: its states "
-                    "would go from rank to rank",
-                    setup.context));
+  const auto check = [&](const auto& kind) {
+    return kind.CheckContext(setup.module_context());
+  };
+  if (model.other_attention) {
+    ASTRA_RETURN_IF_ERROR(std::visit(check, *model.other_attention));
   }
-  const int64_t heads = model.full_attention ? model.full_attention->heads
-                                             : model.latent_attention->heads;
+  ASTRA_RETURN_IF_ERROR(std::visit(check, model.attention));
   if (setup.context_method == ContextMethod::kAllToAll) {
-    return MustDivide("CP", setup.context, heads / setup.tensor,
-                      "attention heads of a TP rank, which all-to-all context "
-                      "parallelism splits");
+    return absl::OkStatus();
   }
   return MustDivide("twice CP", 2 * setup.context, setup.positions,
                     "positions of a sequence (each rank has an early and a "
@@ -56,7 +48,7 @@ absl::Status CheckBatch(const TrainingSetup& setup) {
         "the global batch {} is no multiple of DP {} x micro-batch {}",
         setup.global_batch, setup.data(), setup.micro_batch));
   }
-  if (setup.pipeline_schedule() == PipelineSchedule::kInterleaved &&
+  if (setup.pipeline_schedule()->has_virtual_stages &&
       setup.micro_batches() % setup.pipeline != 0) {
     return absl::InvalidArgumentError(fmt::format(
         "{} micro-batches are no multiple of PP {}, as virtual stages need",
@@ -138,22 +130,10 @@ absl::Status CheckFramework(const ModelSpec& model,
 
 absl::Status CheckSplits(const ModelSpec& model, int64_t tensor, int64_t expert,
                          int64_t expert_tensor) {
-  if (model.full_attention) {
-    const FullAttention& attention = *model.full_attention;
-    ASTRA_RETURN_IF_ERROR(
-        MustDivide("TP", tensor, attention.heads, "attention heads"));
-    if (tensor % attention.kv_heads != 0) {
-      ASTRA_RETURN_IF_ERROR(
-          MustDivide("TP", tensor, attention.kv_heads, "key-value heads"));
-    }
-  } else {
-    ASTRA_RETURN_IF_ERROR(MustDivide(
-        "TP", tensor, model.latent_attention->heads, "attention heads"));
-  }
-  if (model.linear_attention) {
-    ASTRA_RETURN_IF_ERROR(MustDivide("TP", tensor,
-                                     model.linear_attention->key_heads,
-                                     "heads of linear attention"));
+  const auto check = [&](const auto& kind) { return kind.CheckTensor(tensor); };
+  ASTRA_RETURN_IF_ERROR(std::visit(check, model.attention));
+  if (model.other_attention) {
+    ASTRA_RETURN_IF_ERROR(std::visit(check, *model.other_attention));
   }
   if (model.feed_forward.ffn > 0) {
     ASTRA_RETURN_IF_ERROR(MustDivide("TP", tensor, model.feed_forward.ffn,

@@ -16,17 +16,19 @@ namespace {
 
 using Layers = std::vector<int64_t>;
 
-bool IsDualPipe(const TrainingSetup& setup) {
-  return setup.pipeline_schedule() == PipelineSchedule::kDualPipe;
+// Returns how many parts of the model a stage holds, without its copies of the
+// parts of other stages.
+int64_t PartsOfStage(const TrainingSetup& setup) {
+  return setup.pipeline_schedule()->holds_model_twice ? 1 : setup.chunks();
 }
 
 int64_t NumParts(const TrainingSetup& setup) {
-  return IsDualPipe(setup) ? setup.pipeline : setup.pipeline * setup.chunks();
+  return setup.pipeline * PartsOfStage(setup);
 }
 
 // Returns at [s][c] the number of the part that stage s, chunk c holds. Parts
-// are numbered in the order in which micro-batches pass them, in dualpipe from
-// both ends.
+// are numbered in the order in which micro-batches pass them, from both ends
+// where the schedule holds the model twice.
 std::vector<Layers> PartNumbers(const TrainingSetup& setup) {
   const PipelineSchedule schedule = setup.pipeline_schedule();
   // These are enough micro-batches for any schedule; their number does not
@@ -92,7 +94,7 @@ absl::Status CheckSplit(const Layers& stages, bool is_even,
 absl::StatusOr<Layers> SplitStages(const Layers& stages, bool is_even,
                                    const TrainingSetup& setup) {
   const int64_t chunks = setup.chunks();
-  if (chunks == 1 || IsDualPipe(setup)) return stages;
+  if (PartsOfStage(setup) == 1) return stages;
   ASTRA_RETURN_IF_ERROR(CheckSplit(stages, is_even, setup));
   const std::vector<Layers> numbers = PartNumbers(setup);
   const auto last = static_cast<size_t>(NumParts(setup) - 1);
@@ -167,8 +169,7 @@ absl::StatusOr<Layers> UncheckedLayers(const ModelSpec& model,
   if (setup.account_for_embedding || setup.account_for_loss) {
     return AccountedLayers(model, setup);
   }
-  const bool by_stage =
-      setup.pipeline_schedule() == PipelineSchedule::kInterleaved;
+  const bool by_stage = setup.pipeline_schedule()->has_virtual_stages;
   const Layers layers =
       Spread(model.layers, by_stage ? setup.pipeline : NumParts(setup),
              /*first_less=*/true, /*last_less=*/true);

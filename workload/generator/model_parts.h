@@ -48,8 +48,8 @@ struct ModelPart {
 //   5. equal parts, but one block less in the first and in the last part;
 //   6. almost equal parts: the parts behind the first get the extra blocks.
 //
-// With the schedule interleaved, rules 4 to 6 apply to stages, and the chunks
-// of a stage must be equal.
+// Where the schedule has virtual stages, rules 4 to 6 apply to stages, and the
+// chunks of a stage must be equal.
 //
 // Sources: Llama 3, arXiv 2407.21783, section 3.3.2 (126 blocks over 16 stages
 // of 8 chunks); Megatron-LM, get_num_layers_to_build of transformer_block.py.

@@ -11,6 +11,7 @@
 
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
+#include "workload/attention/registry.h"
 
 namespace astra {
 namespace {
@@ -25,8 +26,6 @@ struct LayerName {
 };
 
 constexpr LayerName kLayerNames[] = {
-    {"attention_gdn_", "", "attention_gdn"},
-    {"attention_", "", "attention_layer"},
     {"mlp_", "", "dense_mlp"},
     {"shared_column", "mlp_column", "shared_experts"},
     {"shared_row", "mlp_row", "shared_experts"},
@@ -37,6 +36,10 @@ constexpr LayerName kLayerNames[] = {
 
 std::string LayerNameOf(std::string_view module, const Blueprint& blueprint) {
   const std::string_view plain = PlainName(module);
+  const std::string_view attention = InferredLayerOf(plain);
+  if (blueprint.forward_only && !attention.empty()) {
+    return std::string(attention);
+  }
   for (const LayerName& name : kLayerNames) {
     if (plain.rfind(name.module, 0) != 0) continue;
     if (blueprint.forward_only) return std::string(name.inference);
@@ -355,7 +358,7 @@ absl::StatusOr<SimaiText> SimaiTextOf(const Blueprint& blueprint, size_t stage,
                                       const ModuleTimes& times) {
   const ParallelSizes& sizes = blueprint.sizes;
   if (sizes.context > 1) return Unexpressed("context parallelism");
-  if (blueprint.schedule == PipelineSchedule::kDualPipe) {
+  if (blueprint.schedule->holds_model_twice) {
     return Unexpressed("micro-batches that run one chunk of a stage only");
   }
   Writer writer(blueprint, times);

@@ -1,8 +1,8 @@
 #include "workload/generator/training.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "astra-core/base/status_macros.h"
@@ -13,21 +13,10 @@
 #include "workload/modules/embedding.h"
 #include "workload/modules/experts.h"
 #include "workload/modules/feed_forward.h"
-#include "workload/modules/full_attention.h"
-#include "workload/modules/latent_attention.h"
-#include "workload/modules/linear_attention.h"
 #include "workload/modules/logits.h"
 
 namespace astra {
 namespace {
-
-// Returns whether the operator is part of the scores of attention.
-bool IsCoreAttention(const Operator& op) {
-  constexpr std::string_view kNames[] = {"attention", "attention_product",
-                                         "softmax", "delta_rule"};
-  return std::find(std::begin(kNames), std::end(kNames), op.name) !=
-         std::end(kNames);
-}
 
 // Sets the steps that a module of a block repeats before its backward pass.
 void SetRecompute(Recompute recompute, MockModule& module) {
@@ -45,22 +34,8 @@ void SetRecompute(Recompute recompute, MockModule& module) {
       module.saved_bytes -= module.score_bytes;
       module.recomputed_bytes = module.score_bytes;
       std::copy_if(forward.begin(), forward.end(), std::back_inserter(again),
-                   [](const ModuleStep& step) {
-                     return step.kind == StepKind::kCompute
-                                ? IsCoreAttention(step.op)
-                                : step.communication.dimension ==
-                                      ParallelDimension::kContext;
-                   });
+                   [](const ModuleStep& step) { return step.is_score; });
   }
-}
-
-std::vector<MockModule> AttentionModules(const ModelSpec& model, int64_t layer,
-                                         const ModuleContext& context) {
-  if (model.HasLinearAttention(layer)) {
-    return LinearAttentionModules(model, context);
-  }
-  if (model.latent_attention) return LatentAttentionModules(model, context);
-  return FullAttentionModules(model, model.HasWindow(layer), context);
 }
 
 // Returns the modules of a block, including recomputation.
@@ -174,7 +149,9 @@ absl::StatusOr<Blueprint> TrainingBlueprint(const ModelSpec& model,
 
 std::vector<MockModule> BlockModules(const ModelSpec& model, int64_t layer,
                                      const ModuleContext& context) {
-  std::vector<MockModule> modules = AttentionModules(model, layer, context);
+  std::vector<MockModule> modules = std::visit(
+      [&](const auto& kind) { return kind.Modules(model, layer, context); },
+      model.AttentionOf(layer));
   const auto append = [&modules](std::vector<MockModule> more) {
     std::move(more.begin(), more.end(), std::back_inserter(modules));
   };

@@ -1,5 +1,7 @@
 #include "workload/generator/training_setup.h"
 
+#include <algorithm>
+
 namespace astra {
 
 ParallelSizes TrainingSetup::sizes() const {
@@ -14,14 +16,12 @@ ParallelSizes TrainingSetup::sizes() const {
 }
 
 PipelineSchedule TrainingSetup::pipeline_schedule() const {
-  return schedule.value_or(virtual_stages > 1 ? PipelineSchedule::kInterleaved
-                                              : PipelineSchedule::k1F1B);
+  return schedule.value_or(DefaultSchedule(virtual_stages));
 }
 
 int64_t TrainingSetup::chunks() const {
-  const bool needs_two = schedule == PipelineSchedule::kZbV ||
-                         schedule == PipelineSchedule::kDualPipe;
-  return virtual_stages == 1 && needs_two ? 2 : virtual_stages;
+  if (virtual_stages > 1) return virtual_stages;
+  return std::max<int64_t>(1, pipeline_schedule()->chunks);
 }
 
 ModuleContext TrainingSetup::module_context() const {

@@ -53,7 +53,7 @@ struct TrainingSetup {
   int64_t global_batch = 1;
   int64_t positions = 1;  // Length of a sequence, in positions.
 
-  // None: 1F1B, or interleaved where there are virtual stages.
+  // None: DefaultSchedule(virtual_stages).
   std::optional<PipelineSchedule> schedule;
 
   // How blocks are spread over stages; see PartLayers().

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "astra-core/base/files.h"
@@ -27,7 +28,7 @@ class Reader {
     Set("num_layers", &model_.layers);
     Set("hidden_size", &model_.hidden);
     Set("vocab_size", &model_.vocabulary);
-    LatentAttention& attention = *model_.latent_attention;
+    auto& attention = std::get<LatentAttention>(model_.attention);
     Set("head_num", &attention.heads);
     Set("num_attention_heads", &attention.heads);
     Set("d_q_c", &attention.q_lora_rank, 0);
@@ -81,7 +82,8 @@ absl::StatusOr<ModelSpec> ReadAicbConfig(const std::string& path,
   if (!fields.has("d_kv_c")) {
     return ParseHuggingFaceConfig(path, contents, warnings);
   }
-  if (!base.latent_attention || !base.experts) {
+  if (!std::holds_alternative<LatentAttention>(base.attention) ||
+      !base.experts) {
     return absl::InvalidArgumentError(fmt::format(
         "{}: d_kv_c describes latent attention, which {} does not have", path,
         base.name));

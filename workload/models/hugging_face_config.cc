@@ -1,18 +1,19 @@
 #include "workload/models/hugging_face_config.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/base/yaml_reader.h"
 #include "fmt/core.h"
+#include "workload/attention/config_json.h"
 
 namespace astra {
 namespace {
@@ -78,79 +79,26 @@ constexpr std::string_view kOfCommandLine[] = {
     "world_size",
 };
 
-// The fields of a file; null counts as absent. The YAML reader also reads JSON,
-// and knows the place of each value.
-class Config {
- public:
-  Config(std::string_view file, std::string_view contents)
-      : file_(file),
-        document_(file, contents),
-        fields_(document_.Root("the configuration")),
-        asked_(std::begin(kWithoutEffect), std::end(kWithoutEffect)) {}
-
-  YamlFields& fields() { return fields_; }
-  const absl::Status& status() const { return document_.status(); }
-
-  bool Has(std::string_view key) {
-    asked_.insert(key);
-    const YamlValue* value = fields_.Value(key);
-    return value != nullptr && value->kind != YamlValue::Kind::kNull;
-  }
-  int64_t Integer(std::string_view key) {
-    asked_.insert(key);
-    return fields_.Integer(key);
-  }
-  int64_t IntegerOr(std::string_view key, int64_t otherwise) {
-    return Has(key) ? fields_.Integer(key) : otherwise;
-  }
-  bool FlagOr(std::string_view key, bool otherwise) {
-    return Has(key) ? fields_.Bool(key) : otherwise;
-  }
-  std::vector<std::string> Texts(std::string_view key) {
-    return Has(key) ? fields_.Texts(key) : std::vector<std::string>();
-  }
-
-  // Refuses a value other than `text`, because a ModelSpec cannot describe it.
-  void ExpectAbsentOr(std::string_view key, std::string_view text) {
-    if (!Has(key) || fields_.Text(key) == text) return;
-    fields_.Error(key, fmt::format("{} is {}: only {} can be described", key,
-                                   Quoted(fields_.Text(key)), text));
-  }
-
-  void Warn(std::string_view key, std::string_view message,
-            Warnings* warnings) {
-    const YamlValue& value = *fields_.Value(key);
-    warnings->push_back(
-        fmt::format("{}:{}:{}: {}", file_, value.line, value.column, message));
-  }
-
-  void WarnOfOthers(Warnings* warnings) {
-    std::string others;
-    for (const std::string& key : fields_.keys()) {
-      if (asked_.count(key) > 0) continue;
-      if (std::find(std::begin(kOfCommandLine), std::end(kOfCommandLine),
-                    key) != std::end(kOfCommandLine)) {
-        others += (others.empty() ? "" : ", ") + key;
-        continue;
-      }
-      Warn(key, fmt::format("{} is not understood and left out", Quoted(key)),
-           warnings);
+// Warns of the keys that were not asked for.
+void WarnOfOthers(std::string_view file, ConfigJson& config,
+                  Warnings* warnings) {
+  std::string others;
+  for (const std::string& key : config.Others()) {
+    if (std::find(std::begin(kOfCommandLine), std::end(kOfCommandLine), key) !=
+        std::end(kOfCommandLine)) {
+      others += (others.empty() ? "" : ", ") + key;
+      continue;
     }
-    if (others.empty()) return;
-    warnings->push_back(fmt::format(
-        "{}: {} of the file have no effect: they are options of the command "
-        "line",
-        file_, others));
+    warnings->push_back(config.At(
+        key, fmt::format("{} is not understood and left out", Quoted(key))));
   }
+  if (others.empty()) return;
+  warnings->push_back(fmt::format(
+      "{}: {} of the file have no effect: they are options of the command line",
+      file, others));
+}
 
- private:
-  std::string_view file_;
-  YamlDocument document_;
-  YamlFields fields_;
-  std::set<std::string_view> asked_;
-};
-
-void ReadCommon(Config& config, ModelSpec& model) {
+void ReadCommon(ConfigJson& config, ModelSpec& model) {
   model.layers = config.Integer("num_hidden_layers");
   model.hidden = config.Integer("hidden_size");
   model.vocabulary = config.Integer("vocab_size");
@@ -159,65 +107,33 @@ void ReadCommon(Config& config, ModelSpec& model) {
   model.feed_forward.gated = true;
 }
 
-constexpr std::string_view kHeads = "num_attention_heads";
-constexpr std::string_view kKvHeads = "num_key_value_heads";
-
-// Reads the heads of attention. Together they are as wide as the hidden state,
-// unless head_dim is given. `kv_key` gives the number of key-value heads.
-FullAttention ReadHeads(Config& config, const ModelSpec& model,
-                        std::string_view kv_key = kKvHeads) {
-  FullAttention attention;
-  attention.heads = config.Integer(kHeads);
-  attention.kv_heads = config.Integer(kv_key);
-  if (config.Has("head_dim") || attention.heads == 0) {
-    attention.head_dim = config.Integer("head_dim");
-  } else {
-    attention.head_dim = model.hidden / attention.heads;
-    if (model.hidden % attention.heads != 0) {
-      config.fields().Error("hidden_size",
-                            "without head_dim, hidden_size must be a multiple "
-                            "of num_attention_heads");
-    }
+// Reads the attention, or the other attention, of the last kind that says that
+// it is in the file; none if there is no such kind.
+std::optional<AnyAttention> ReadAttention(ConfigJson& config, bool beside,
+                                          std::string_view model_type,
+                                          const ModelShape& model) {
+  std::optional<AnyAttention> attention;
+  for (const AnyAttention& one : AttentionKinds(beside)) {
+    const bool is_in = std::visit(
+        [&](const auto& kind) { return kind.IsIn(config, model_type); }, one);
+    if (is_in) attention = one;
   }
+  if (!attention) return std::nullopt;
+  std::visit([&](auto& kind) { kind.Read(config, model_type, model); },
+             *attention);
   return attention;
 }
 
-void ReadAttentionBias(Config& config, bool otherwise,
-                       FullAttention& attention) {
-  attention.qkv_bias = config.FlagOr("attention_bias", otherwise);
-  attention.output_bias = attention.qkv_bias;
-}
-
-// Reads the window of each `every`-th block; null means none. The key is
-// required, because the meaning of an absent key differs between model types.
-void ReadWindow(Config& config, int64_t every, FullAttention& attention) {
-  constexpr std::string_view kKey = "sliding_window";
-  const bool is_null = config.fields().has(kKey) && !config.Has(kKey);
-  attention.window = is_null ? 0 : config.Integer(kKey);
-  attention.window_every = attention.window > 0 ? every : 0;
-}
-
-// The first Llama models lack grouped queries, and their files lack the key.
-void ReadLlama(Config& config, ModelSpec& model) {
-  FullAttention attention =
-      ReadHeads(config, model, config.Has(kKvHeads) ? kKvHeads : kHeads);
-  ReadAttentionBias(config, false, attention);
-  model.full_attention = attention;
+void ReadDense(ConfigJson& config, ModelSpec& model) {
   model.feed_forward.ffn = config.Integer("intermediate_size");
+}
+
+void ReadLlama(ConfigJson& config, ModelSpec& model) {
+  ReadDense(config, model);
   model.feed_forward.bias = config.FlagOr("mlp_bias", false);
 }
 
-void ReadMistral(Config& config, ModelSpec& model) {
-  FullAttention attention = ReadHeads(config, model);
-  ReadWindow(config, 1, attention);
-  model.full_attention = attention;
-  model.feed_forward.ffn = config.Integer("intermediate_size");
-}
-
-void ReadMixtral(Config& config, ModelSpec& model) {
-  FullAttention attention = ReadHeads(config, model);
-  ReadWindow(config, 1, attention);
-  model.full_attention = attention;
+void ReadMixtral(ConfigJson& config, ModelSpec& model) {
   Experts experts;
   experts.experts = config.Integer("num_local_experts");
   experts.top_k = config.Integer("num_experts_per_tok");
@@ -225,38 +141,7 @@ void ReadMixtral(Config& config, ModelSpec& model) {
   model.experts = experts;
 }
 
-// Refuses windows. Qwen allows them from a certain block on, but no published
-// model has them.
-void RefuseWindow(Config& config) {
-  config.ExpectAbsentOr("use_sliding_window", "false");
-  config.Has("sliding_window");  // Has no effect.
-}
-
-void ReadQwen2(Config& config, ModelSpec& model) {
-  FullAttention attention = ReadHeads(config, model);
-  attention.qkv_bias = true;
-  RefuseWindow(config);
-  model.full_attention = attention;
-  model.feed_forward.ffn = config.Integer("intermediate_size");
-}
-
-FullAttention ReadQwen3Attention(Config& config) {
-  FullAttention attention;
-  attention.heads = config.Integer(kHeads);
-  attention.kv_heads = config.Integer(kKvHeads);
-  attention.head_dim = config.Integer("head_dim");
-  attention.qk_norm = true;
-  ReadAttentionBias(config, false, attention);
-  RefuseWindow(config);
-  return attention;
-}
-
-void ReadQwen3(Config& config, ModelSpec& model) {
-  model.full_attention = ReadQwen3Attention(config);
-  model.feed_forward.ffn = config.Integer("intermediate_size");
-}
-
-void ReadQwen3Experts(Config& config, ModelSpec& model) {
+void ReadQwen3Moe(ConfigJson& config, ModelSpec& model) {
   Experts experts;
   experts.experts = config.Integer("num_experts");
   experts.top_k = config.Integer("num_experts_per_tok");
@@ -278,49 +163,21 @@ void ReadQwen3Experts(Config& config, ModelSpec& model) {
   model.experts = experts;
 }
 
-void ReadQwen3Moe(Config& config, ModelSpec& model) {
-  model.full_attention = ReadQwen3Attention(config);
-  ReadQwen3Experts(config, model);
-}
-
-void ReadQwen3Next(Config& config, ModelSpec& model) {
+void ReadQwen3Next(ConfigJson& config, ModelSpec& model) {
   ReadQwen3Moe(config, model);
-  model.full_attention->output_gate = true;
   model.experts->shared_ffn = config.Integer("shared_expert_intermediate_size");
   model.experts->shared_gate = model.experts->shared_ffn > 0;
-  LinearAttention linear;
-  linear.key_heads = config.Integer("linear_num_key_heads");
-  linear.value_heads = config.Integer("linear_num_value_heads");
-  linear.key_head_dim = config.Integer("linear_key_head_dim");
-  linear.value_head_dim = config.Integer("linear_value_head_dim");
-  linear.conv_kernel = config.Integer("linear_conv_kernel_dim");
-  linear.full_attention_every = config.IntegerOr("full_attention_interval", 4);
-  model.linear_attention = linear;
 }
 
 // Reads a key under either of two names; the first is the name in DeepSeek's
 // files.
-int64_t ReadEither(Config& config, std::string_view key,
+int64_t ReadEither(ConfigJson& config, std::string_view key,
                    std::string_view other) {
   return config.Integer(config.Has(other) && !config.Has(key) ? other : key);
 }
 
-void ReadDeepSeekV2(Config& config, ModelSpec& model) {
-  LatentAttention attention;
-  attention.heads = config.Integer(kHeads);
-  attention.q_lora_rank = config.IntegerOr("q_lora_rank", 0);
-  attention.kv_lora_rank = config.Integer("kv_lora_rank");
-  attention.nope_head_dim = config.Integer("qk_nope_head_dim");
-  attention.rope_head_dim = config.Integer("qk_rope_head_dim");
-  attention.v_head_dim = config.Integer("v_head_dim");
-  model.latent_attention = attention;
-  config.ExpectAbsentOr("attention_bias", "false");
+void ReadDeepSeekV2(ConfigJson& config, ModelSpec& model) {
   config.ExpectAbsentOr("mlp_bias", "false");
-  for (const std::string_view key :
-       {"num_key_value_heads", "head_dim", "qk_head_dim"}) {
-    config.Has(key);  // Follows from the other keys.
-  }
-
   Experts experts;
   experts.experts =
       ReadEither(config, "n_routed_experts", "num_routed_experts");
@@ -346,39 +203,28 @@ void ReadDeepSeekV2(Config& config, ModelSpec& model) {
 // bias.
 //
 // Source: DeepSeek-V3, arXiv 2412.19437, section 2.1.2.
-void ReadDeepSeekV3(Config& config, ModelSpec& model) {
+void ReadDeepSeekV3(ConfigJson& config, ModelSpec& model) {
   ReadDeepSeekV2(config, model);
   model.experts->router_bias = true;
 }
 
-void ReadGptOss(Config& config, ModelSpec& model) {
-  FullAttention attention;
-  attention.heads = config.Integer(kHeads);
-  attention.kv_heads = config.Integer(kKvHeads);
-  attention.head_dim = config.Integer("head_dim");
-  attention.sinks = true;
-  ReadAttentionBias(config, true, attention);
-  ReadWindow(config, 2, attention);
-  model.full_attention = attention;
-  Experts experts;
-  experts.experts = config.Integer("num_local_experts");
-  experts.top_k = config.Integer("num_experts_per_tok");
-  experts.ffn = config.Integer("intermediate_size");
-  experts.router_bias = true;
-  experts.expert_bias = true;
-  model.experts = experts;
+void ReadGptOss(ConfigJson& config, ModelSpec& model) {
+  ReadMixtral(config, model);
+  model.experts->router_bias = true;
+  model.experts->expert_bias = true;
 }
 
+// What the files of a model type say beside the attention.
 struct ModelType {
   std::string_view name;
-  void (*read)(Config&, ModelSpec&);
+  void (*read)(ConfigJson&, ModelSpec&);
 };
 constexpr ModelType kModelTypes[] = {
     {"llama", ReadLlama},
-    {"mistral", ReadMistral},
+    {"mistral", ReadDense},
     {"mixtral", ReadMixtral},
-    {"qwen2", ReadQwen2},
-    {"qwen3", ReadQwen3},
+    {"qwen2", ReadDense},
+    {"qwen3", ReadDense},
     {"qwen3_moe", ReadQwen3Moe},
     {"qwen3_next", ReadQwen3Next},
     {"deepseek_v2", ReadDeepSeekV2},
@@ -386,14 +232,8 @@ constexpr ModelType kModelTypes[] = {
     {"gpt_oss", ReadGptOss},
 };
 
-std::string_view LayerType(const ModelSpec& model, int64_t layer) {
-  if (model.HasLinearAttention(layer)) return "linear_attention";
-  if (model.HasWindow(layer)) return "sliding_attention";
-  return "full_attention";
-}
-
 // Checks that the list of layer types agrees with the other keys.
-void CompareLayerTypes(Config& config, const ModelSpec& model) {
+void CompareLayerTypes(ConfigJson& config, const ModelSpec& model) {
   if (!config.Has("layer_types")) return;
   const std::vector<std::string> types = config.Texts("layer_types");
   if (types.size() != static_cast<size_t>(model.layers)) {
@@ -402,7 +242,10 @@ void CompareLayerTypes(Config& config, const ModelSpec& model) {
                                       types.size(), model.layers));
   }
   for (size_t i = 0; i < types.size(); ++i) {
-    const std::string_view type = LayerType(model, static_cast<int64_t>(i));
+    const auto layer = static_cast<int64_t>(i);
+    const std::string_view type =
+        std::visit([&](const auto& kind) { return kind.LayerType(layer); },
+                   model.AttentionOf(layer));
     if (types[i] == type) continue;
     config.fields().Error(
         "layer_types",
@@ -417,7 +260,7 @@ void CompareLayerTypes(Config& config, const ModelSpec& model) {
 absl::StatusOr<ModelSpec> ParseHuggingFaceConfig(std::string_view file,
                                                  std::string_view contents,
                                                  Warnings* warnings) {
-  Config config(file, contents);
+  ConfigJson config(file, contents, kWithoutEffect);
   std::vector<std::string_view> names;
   for (const ModelType& type : kModelTypes) names.push_back(type.name);
   const ModelType& type =
@@ -430,7 +273,10 @@ absl::StatusOr<ModelSpec> ParseHuggingFaceConfig(std::string_view file,
   }
   if (model.name.empty()) model.name = type.name;
   ReadCommon(config, model);
+  model.attention = *ReadAttention(config, /*beside=*/false, type.name, model);
   type.read(config, model);
+  model.other_attention =
+      ReadAttention(config, /*beside=*/true, type.name, model);
   const int64_t predicted = config.IntegerOr("num_nextn_predict_layers", 0);
   ASTRA_RETURN_IF_ERROR(config.status());
   if (const absl::Status status = CheckModel(model); !status.ok()) {
@@ -441,13 +287,13 @@ absl::StatusOr<ModelSpec> ParseHuggingFaceConfig(std::string_view file,
   ASTRA_RETURN_IF_ERROR(config.status());
 
   if (predicted > 0) {
-    config.Warn("num_nextn_predict_layers",
-                fmt::format("num_nextn_predict_layers is {}: layers that "
-                            "predict further tokens are left out",
-                            predicted),
-                warnings);
+    warnings->push_back(
+        config.At("num_nextn_predict_layers",
+                  fmt::format("num_nextn_predict_layers is {}: layers that "
+                              "predict further tokens are left out",
+                              predicted)));
   }
-  config.WarnOfOthers(warnings);
+  WarnOfOthers(file, config, warnings);
   return model;
 }
 

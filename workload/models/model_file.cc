@@ -1,10 +1,12 @@
 #include "workload/models/model_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,10 +24,9 @@ namespace {
 constexpr std::array<std::string_view, 3> kPositions = {"rotary", "learned",
                                                         "alibi"};
 constexpr std::array<std::string_view, 2> kNorms = {"rms", "layer"};
-constexpr std::array<std::string_view, 2> kAttentionKinds = {"full", "latent"};
 
 // Fills fields from a mapping.
-class Reader {
+class Reader : public FieldVisitor {
  public:
   explicit Reader(YamlFields& fields) : fields_(fields) {}
 
@@ -35,7 +36,14 @@ class Reader {
   void SizeOrZero(std::string_view key, int64_t& value) {
     value = fields_.IntegerOr(key, 0);
   }
-  void Flag(std::string_view key, bool& value) {
+  void Size(std::string_view key, int64_t& value, Limits /*limits*/) override {
+    Size(key, value);
+  }
+  void SizeOrZero(std::string_view key, int64_t& value,
+                  int64_t /*max*/) override {
+    SizeOrZero(key, value);
+  }
+  void Flag(std::string_view key, bool& value) override {
     value = fields_.BoolOr(key, false);
   }
   template <class Enum>
@@ -49,7 +57,7 @@ class Reader {
 };
 
 // Writes fields as "key: value", without those at their defaults.
-class Writer {
+class Writer : public FieldVisitor {
  public:
   void Text(std::string_view key, std::string_view text) {
     fields_.push_back(fmt::format("{}: {}", key, text));
@@ -60,7 +68,14 @@ class Writer {
   void SizeOrZero(std::string_view key, int64_t value) {
     if (value != 0) Size(key, value);
   }
-  void Flag(std::string_view key, bool value) {
+  void Size(std::string_view key, int64_t& value, Limits /*limits*/) override {
+    Size(key, value);
+  }
+  void SizeOrZero(std::string_view key, int64_t& value,
+                  int64_t /*max*/) override {
+    SizeOrZero(key, value);
+  }
+  void Flag(std::string_view key, bool& value) override {
     if (value) Text(key, "true");
   }
   template <class Enum>
@@ -78,38 +93,12 @@ class Writer {
 // The Visit functions name the fields of each part, for reading and for
 // writing.
 
-template <class Visitor>
-void Visit(Visitor& visitor, FullAttention& full) {
-  visitor.Size("heads", full.heads);
-  visitor.Size("kv_heads", full.kv_heads);
-  visitor.Size("head_dim", full.head_dim);
-  visitor.Flag("qkv_bias", full.qkv_bias);
-  visitor.Flag("output_bias", full.output_bias);
-  visitor.Flag("qk_norm", full.qk_norm);
-  visitor.Flag("output_gate", full.output_gate);
-  visitor.Flag("sinks", full.sinks);
-  visitor.SizeOrZero("window", full.window);
-  visitor.SizeOrZero("window_every", full.window_every);
+void Visit(FieldVisitor& visitor, AnyAttention& attention) {
+  std::visit([&](auto& kind) { kind.Visit(visitor); }, attention);
 }
 
-template <class Visitor>
-void Visit(Visitor& visitor, LatentAttention& latent) {
-  visitor.Size("heads", latent.heads);
-  visitor.SizeOrZero("q_lora_rank", latent.q_lora_rank);
-  visitor.Size("kv_lora_rank", latent.kv_lora_rank);
-  visitor.Size("nope_head_dim", latent.nope_head_dim);
-  visitor.Size("rope_head_dim", latent.rope_head_dim);
-  visitor.Size("v_head_dim", latent.v_head_dim);
-}
-
-template <class Visitor>
-void Visit(Visitor& visitor, LinearAttention& linear) {
-  visitor.Size("key_heads", linear.key_heads);
-  visitor.Size("value_heads", linear.value_heads);
-  visitor.Size("key_head_dim", linear.key_head_dim);
-  visitor.Size("value_head_dim", linear.value_head_dim);
-  visitor.Size("conv_kernel", linear.conv_kernel);
-  visitor.Size("full_attention_every", linear.full_attention_every);
+std::string_view NameOf(const AnyAttention& attention) {
+  return std::visit([](const auto& kind) { return kind.kName; }, attention);
 }
 
 template <class Visitor>
@@ -133,7 +122,7 @@ void Visit(Visitor& visitor, Experts& experts) {
 
 // Visits the sizes and choices of the whole model.
 template <class Visitor>
-void Visit(Visitor& visitor, ModelSpec& model) {
+void Visit(Visitor& visitor, ModelShape& model) {
   visitor.Size("layers", model.layers);
   visitor.Size("hidden", model.hidden);
   visitor.Size("vocabulary", model.vocabulary);
@@ -146,8 +135,7 @@ void Visit(Visitor& visitor, ModelSpec& model) {
 }
 
 template <class Part>
-Part ReadPart(YamlFields& fields) {
-  Part part;
+Part ReadPart(YamlFields& fields, Part part = {}) {
   Reader reader(fields);
   Visit(reader, part);
   fields.Close();
@@ -166,11 +154,23 @@ void ReadAttention(YamlFields& root, ModelSpec& model) {
   if (!root.has("attention")) {
     root.Error("attention", "the model has no \"attention\"");
   }
+  const std::vector<AnyAttention> kinds = AttentionKinds(/*beside=*/false);
+  std::vector<std::string_view> names(kinds.size());
+  std::transform(kinds.begin(), kinds.end(), names.begin(), NameOf);
   YamlFields fields = root.Map("attention", "the attention");
-  if (fields.Choice("kind", kAttentionKinds) == 0) {
-    model.full_attention = ReadPart<FullAttention>(fields);
-  } else {
-    model.latent_attention = ReadPart<LatentAttention>(fields);
+  model.attention = ReadPart(fields, kinds[fields.Choice("kind", names)]);
+}
+
+void ReadOtherAttention(YamlFields& root, ModelSpec& model) {
+  for (const AnyAttention& kind : AttentionKinds(/*beside=*/true)) {
+    const std::string section = SectionOf(kind);
+    YamlFields fields =
+        root.Map(section, fmt::format("the {} attention", NameOf(kind)));
+    if (!root.has(section)) continue;
+    if (model.other_attention) {
+      root.Error(section, "expected one attention beside that of the model");
+    }
+    model.other_attention = ReadPart(fields, kind);
   }
 }
 
@@ -206,12 +206,10 @@ void WritePart(Writer& root, std::string_view key, Part part,
 
 void WriteAttention(Writer& root, const ModelSpec& model) {
   Writer kind;
-  kind.Choice("kind", kAttentionKinds, model.full_attention ? 0 : 1);
-  if (model.full_attention) {
-    WritePart(root, "attention", *model.full_attention, kind);
-  } else {
-    WritePart(root, "attention", *model.latent_attention, kind);
-  }
+  kind.Text("kind", NameOf(model.attention));
+  WritePart(root, "attention", model.attention, kind);
+  if (!model.other_attention) return;
+  WritePart(root, SectionOf(*model.other_attention), *model.other_attention);
 }
 
 }  // namespace
@@ -228,8 +226,7 @@ absl::StatusOr<ModelSpec> ParseModel(std::string_view file,
   Reader reader(root);
   Visit(reader, model);
   ReadAttention(root, model);
-  model.linear_attention = ReadPartIfThere<LinearAttention>(
-      root, "linear_attention", "the linear attention");
+  ReadOtherAttention(root, model);
   model.feed_forward =
       ReadPartIfThere<FeedForward>(root, "feed_forward", "the feed forward")
           .value_or(FeedForward());
@@ -256,9 +253,6 @@ std::string FormatModel(const ModelSpec& model) {
   ModelSpec copy = model;
   Visit(root, copy);
   WriteAttention(root, model);
-  if (model.linear_attention) {
-    WritePart(root, "linear_attention", *model.linear_attention);
-  }
   WritePart(root, "feed_forward", model.feed_forward);
   if (model.experts) WritePart(root, "experts", *model.experts);
   return fmt::format("{}\n", fmt::join(root.fields(), "\n"));

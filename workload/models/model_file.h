@@ -16,8 +16,9 @@
 //   feed_forward: {gated: true}
 //   experts: {experts: 8, top_k: 2, ffn: 14336}
 //
-// attention is of kind full or latent; linear_attention may stand beside it.
-// The fields of each part have the names they have in model_spec.h. Fields
+// attention is of a kind of workload/attention/registry.h; linear_attention may
+// stand beside it. The fields of each part have the names they have in
+// model_shape.h and in the header of the kind. Fields
 // whose default is 0 or false there may be left out.
 
 #ifndef WORKLOAD_MODELS_MODEL_FILE_H_

@@ -10,7 +10,7 @@ int64_t PaddedVocabulary(int64_t vocabulary, int64_t tensor, int64_t divisor) {
   return (vocabulary + multiple - 1) / multiple * multiple;
 }
 
-MockModule Embedding(const ModelSpec& model, int64_t vocabulary,
+MockModule Embedding(const ModelShape& model, int64_t vocabulary,
                      const ModuleContext& context) {
   ModuleBuilder builder("embedding_layer", context);
   builder.Parameters(vocabulary / context.tensor * model.hidden);

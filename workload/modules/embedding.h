@@ -3,7 +3,7 @@
 #ifndef WORKLOAD_MODULES_EMBEDDING_H_
 #define WORKLOAD_MODULES_EMBEDDING_H_
 
-#include "workload/models/model_spec.h"
+#include "workload/modules/model_shape.h"
 #include "workload/modules/module.h"
 
 namespace astra {
@@ -19,7 +19,7 @@ int64_t PaddedVocabulary(int64_t vocabulary, int64_t tensor, int64_t divisor);
 // all-reduce. `vocabulary` is the padded vocabulary.
 //
 // Source: Megatron-LM, LanguageModelEmbedding.
-MockModule Embedding(const ModelSpec& model, int64_t vocabulary,
+MockModule Embedding(const ModelShape& model, int64_t vocabulary,
                      const ModuleContext& context);
 
 }  // namespace astra

@@ -15,7 +15,7 @@ constexpr int64_t kElementBytes = 2;
 
 // Returns how many copies of tokens the busiest `ranks` ranks together receive;
 // at least one.
-int64_t RoutedTokens(const ModelSpec& model, const ModuleContext& context,
+int64_t RoutedTokens(const ModelShape& model, const ModuleContext& context,
                      int64_t ranks = 1) {
   const int64_t split = context.routing_ranks();
   const int64_t copies = context.tokens() * model.experts->top_k * ranks;
@@ -24,7 +24,7 @@ int64_t RoutedTokens(const ModelSpec& model, const ModuleContext& context,
       1, std::llround(static_cast<double>(mean) * context.expert_load));
 }
 
-MockModule Router(const ModelSpec& model, const ModuleContext& context) {
+MockModule Router(const ModelShape& model, const ModuleContext& context) {
   const Experts& experts = *model.experts;
   ModuleBuilder builder("moe_router", context);
   AddNorm(model, builder);
@@ -51,12 +51,12 @@ MockModule Router(const ModelSpec& model, const ModuleContext& context) {
 
 // Returns the bytes of all copies of tokens on their way back from the experts.
 // The gradients have as many bytes in both directions.
-int64_t ReturnedBytes(const ModelSpec& model, const ModuleContext& context) {
+int64_t ReturnedBytes(const ModelShape& model, const ModuleContext& context) {
   return kElementBytes * RoutedTokens(model, context) * model.hidden;
 }
 
 // Builds the way of tokens to the experts.
-MockModule Dispatch(const ModelSpec& model, const ModuleContext& context) {
+MockModule Dispatch(const ModelShape& model, const ModuleContext& context) {
   const int64_t elements = RoutedTokens(model, context) * model.hidden;
   constexpr int64_t kScaleBlock = 128;
   constexpr int64_t kScaleBytes = 4;
@@ -83,12 +83,12 @@ MockModule Dispatch(const ModelSpec& model, const ModuleContext& context) {
 }
 
 // Returns the bytes of all tokens that an ETP group works on.
-int64_t GatheredBytes(const ModelSpec& model, const ModuleContext& context) {
+int64_t GatheredBytes(const ModelShape& model, const ModuleContext& context) {
   return kElementBytes * model.hidden *
          RoutedTokens(model, context, context.gathered_ranks());
 }
 
-MockModule Gather(const ModelSpec& model, const ModuleContext& context) {
+MockModule Gather(const ModelShape& model, const ModuleContext& context) {
   ModuleBuilder builder("moe_gather", context);
   if (context.shared_expert_overlap) {
     builder.ForwardWait(kExpert);
@@ -110,7 +110,7 @@ MockModule Gather(const ModelSpec& model, const ModuleContext& context) {
   return builder.Take();
 }
 
-MockModule Products(const ModelSpec& model, const ModuleContext& context) {
+MockModule Products(const ModelShape& model, const ModuleContext& context) {
   const Experts& experts = *model.experts;
   const int64_t held = experts.experts / context.expert;
   const int64_t width = experts.ffn / context.expert_tensor;
@@ -159,7 +159,7 @@ MockModule Products(const ModelSpec& model, const ModuleContext& context) {
   return builder.Take();
 }
 
-MockModule Combine(const ModelSpec& model, const ModuleContext& context) {
+MockModule Combine(const ModelShape& model, const ModuleContext& context) {
   const int64_t elements = RoutedTokens(model, context) * model.hidden;
   const int64_t bytes = ReturnedBytes(model, context);
   ModuleBuilder builder("moe_combine", context);
@@ -188,7 +188,7 @@ MockModule Combine(const ModelSpec& model, const ModuleContext& context) {
 
 }  // namespace
 
-std::vector<MockModule> ExpertModules(const ModelSpec& model,
+std::vector<MockModule> ExpertModules(const ModelShape& model,
                                       const ModuleContext& context) {
   return {Router(model, context), Dispatch(model, context),
           Gather(model, context), Products(model, context),

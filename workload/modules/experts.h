@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "workload/models/model_spec.h"
+#include "workload/modules/model_shape.h"
 #include "workload/modules/module.h"
 
 namespace astra {
@@ -43,7 +43,7 @@ namespace astra {
 // vLLM, fused_moe/layer.py and docs, "Expert Parallel Deployment" (experts are
 // sharded as the rest is, unless expert parallelism is enabled); DeepSeek-V3,
 // arXiv 2412.19437, section 3.3.
-std::vector<MockModule> ExpertModules(const ModelSpec& model,
+std::vector<MockModule> ExpertModules(const ModelShape& model,
                                       const ModuleContext& context);
 
 }  // namespace astra

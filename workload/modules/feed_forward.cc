@@ -49,7 +49,7 @@ void AddDown(std::string_view op, int64_t hidden, int64_t width,
 
 }  // namespace
 
-std::vector<MockModule> FeedForwardModules(const ModelSpec& model,
+std::vector<MockModule> FeedForwardModules(const ModelShape& model,
                                            const ModuleContext& context) {
   const FeedForward& part = model.feed_forward;
   const int64_t width = part.ffn / context.tensor;
@@ -65,7 +65,7 @@ std::vector<MockModule> FeedForwardModules(const ModelSpec& model,
   return {up.Take(), down.Take()};
 }
 
-std::vector<MockModule> SharedExpertModules(const ModelSpec& model,
+std::vector<MockModule> SharedExpertModules(const ModelShape& model,
                                             const ModuleContext& context) {
   const Experts& experts = *model.experts;
   const int64_t width = experts.shared_ffn / context.tensor;

@@ -6,21 +6,21 @@
 
 #include <vector>
 
-#include "workload/models/model_spec.h"
+#include "workload/modules/model_shape.h"
 #include "workload/modules/module.h"
 
 namespace astra {
 
 // Returns "mlp_column" (the norm, the projection up and the activation) and
 // "mlp_row" (the projection down and the residual).
-std::vector<MockModule> FeedForwardModules(const ModelSpec& model,
+std::vector<MockModule> FeedForwardModules(const ModelShape& model,
                                            const ModuleContext& context);
 
 // Returns "shared_column" and "shared_row": the experts that process every
 // token, as one feed-forward part. The router has already normed their input,
 // and their output is added to that of the other experts. Requires experts with
 // a shared_ffn.
-std::vector<MockModule> SharedExpertModules(const ModelSpec& model,
+std::vector<MockModule> SharedExpertModules(const ModelShape& model,
                                             const ModuleContext& context);
 
 }  // namespace astra

@@ -5,7 +5,7 @@
 
 namespace astra {
 
-MockModule Logits(const ModelSpec& model, int64_t vocabulary,
+MockModule Logits(const ModelShape& model, int64_t vocabulary,
                   const ModuleContext& context) {
   ModuleBuilder builder("final_column", context);
   AddNorm(model, builder);

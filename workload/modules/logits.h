@@ -4,7 +4,7 @@
 #ifndef WORKLOAD_MODULES_LOGITS_H_
 #define WORKLOAD_MODULES_LOGITS_H_
 
-#include "workload/models/model_spec.h"
+#include "workload/modules/model_shape.h"
 #include "workload/modules/module.h"
 
 namespace astra {
@@ -12,7 +12,7 @@ namespace astra {
 // Returns "final_column": the norm and this rank's part of the logits over
 // `vocabulary`, the padded vocabulary. In inference, only the last position of
 // a sequence gets logits.
-MockModule Logits(const ModelSpec& model, int64_t vocabulary,
+MockModule Logits(const ModelShape& model, int64_t vocabulary,
                   const ModuleContext& context);
 
 // Returns "cross_entropy": the loss over logits that TP splits. The maximum,

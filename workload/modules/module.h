@@ -93,6 +93,9 @@ struct ModuleStep {
   // Whether the collective is hidden behind a product and only repeats another
   // one: SimAI's text format has a place for the other one alone.
   bool is_hidden = false;
+  // Whether the step is a part of the scores of attention, which selective
+  // recomputation repeats.
+  bool is_score = false;
 
   friend bool operator==(const ModuleStep&, const ModuleStep&) = default;
 };

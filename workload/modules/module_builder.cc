@@ -259,6 +259,13 @@ void ModuleBuilder::BackwardWait(ParallelDimension dimension) {
   PrependBackward({Wait(dimension)});
 }
 
+void ModuleBuilder::Scores(const std::function<void()>& add) {
+  std::vector<ModuleStep>& steps = pass(ModulePass::kForward);
+  const size_t first = steps.size();
+  add();
+  for (size_t i = first; i < steps.size(); ++i) steps[i].is_score = true;
+}
+
 void ModuleBuilder::ReplicatedParameters(int64_t count, bool is_summed) {
   module_.parameters += count;
   module_.replicated_parameters += count;

@@ -5,6 +5,7 @@
 #define WORKLOAD_MODULES_MODULE_BUILDER_H_
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -107,6 +108,10 @@ class ModuleBuilder {
   void BackwardLaunch(CollectiveKind kind, ParallelDimension dimension,
                       int64_t bytes);
   void BackwardWait(ParallelDimension dimension);
+
+  // Calls `add` and marks the forward steps that it adds as scores of
+  // attention; see ModuleStep::is_score.
+  void Scores(const std::function<void()>& add);
 
   void Parameters(int64_t count) { module_.parameters += count; }
   // Counts parameters that every rank of a TP group holds; see

@@ -3,14 +3,14 @@
 #ifndef WORKLOAD_MODULES_NORM_H_
 #define WORKLOAD_MODULES_NORM_H_
 
-#include "workload/models/model_spec.h"
+#include "workload/modules/model_shape.h"
 #include "workload/modules/module_builder.h"
 
 namespace astra {
 
 // Adds the norm of hidden states outside of tensor-parallel regions, including
 // the residual sum before it: reads and writes them once and keeps its input.
-inline void AddNorm(const ModelSpec& model, ModuleBuilder& builder) {
+inline void AddNorm(const ModelShape& model, ModuleBuilder& builder) {
   const int64_t elements = builder.context().split_tokens() * model.hidden;
   builder.Stream({.op = model.norm == Norm::kRms ? "rms_norm" : "layer_norm",
                   .elements = elements,
@@ -23,7 +23,7 @@ inline void AddNorm(const ModelSpec& model, ModuleBuilder& builder) {
 
 // Adds a branch to the residual stream. With dropout, a mask of one byte for
 // each element is kept.
-inline void AddResidual(const ModelSpec& model, ModuleBuilder& builder) {
+inline void AddResidual(const ModelShape& model, ModuleBuilder& builder) {
   const int64_t elements = builder.context().split_tokens() * model.hidden;
   builder.Stream({.op = model.dropout ? "dropout_add" : "residual_add",
                   .elements = elements,

@@ -21,14 +21,13 @@
 #include <vector>
 
 #include "fmt/core.h"
-#include "workload/pipeline/schedule_rules.h"
+#include "workload/pipeline/registry.h"
 #include "workload/pipeline/stage_slots.h"
 
 namespace astra {
 namespace {
 
 absl::Status Check(const PipelineShape& shape) {
-  if (absl::Status status = CheckTwoChunks(shape); !status.ok()) return status;
   if (shape.stages % 2 != 0) {
     return WrongNumber("stages", shape.stages, "an even one");
   }
@@ -141,21 +140,32 @@ std::optional<Place> Next(const PipelineShape& shape, Place place) {
 
 int64_t Repetition(const PipelineShape& /*shape*/) { return 2; }
 
+double Bubble(const PipelineShape& shape) {
+  return BubbleShare(shape.stages / 2 - 1, 3 * shape.micro_batches);
+}
+
 int64_t SteadyFrom(const PipelineShape& shape) { return 2 * shape.stages; }
 
 }  // namespace
 
-ScheduleRules DualPipeRules() {
-  return {
-      .schedule = PipelineSchedule::kDualPipe,
-      .name = "dualpipe",
+const ScheduleRules& DualPipeRules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "dualpipe",
+                 .chunks = 2,
+                 .holds_model_twice = true,
+                 .left_out =
+                     "all-to-alls are not hidden behind the other half "
+                     "of a pair, and the gradients of the two copies of "
+                     "each part are not summed"},
       .check = &Check,
       .slots = &Slots,
       .first = &First,
       .next = &Next,
       .repetition = &Repetition,
       .steady_from = &SteadyFrom,
+      .bubble = &Bubble,
   };
+  return kRules;
 }
 
 }  // namespace astra

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "workload/pipeline/schedule_rules.h"
+#include "workload/pipeline/registry.h"
 #include "workload/pipeline/stage_slots.h"
 
 namespace astra {
@@ -23,17 +23,12 @@ std::vector<Slot> Slots(const PipelineShape& shape, int64_t /*stage*/) {
 
 }  // namespace
 
-ScheduleRules GPipeRules() {
-  return {
-      .schedule = PipelineSchedule::kGPipe,
-      .name = "gpipe",
-      .check = &CheckOneChunk,
+const ScheduleRules& GPipeRules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "gpipe", .has_steady_state = false},
       .slots = &Slots,
-      .first = &FirstStage,
-      .next = &NextStage,
-      .repetition = &OneMicroBatch,
-      .steady_from = &OneMicroBatch,
   };
+  return kRules;
 }
 
 }  // namespace astra

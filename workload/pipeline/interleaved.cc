@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "fmt/core.h"
-#include "workload/pipeline/schedule_rules.h"
+#include "workload/pipeline/registry.h"
 #include "workload/pipeline/stage_slots.h"
 
 namespace astra {
@@ -65,24 +65,23 @@ std::optional<Place> Next(const PipelineShape& shape, Place place) {
   return Place{.stage = 0, .chunk = place.chunk + 1};
 }
 
-int64_t Repetition(const PipelineShape& shape) { return shape.stages; }
-
 // A single group has another pattern than two or more.
 int64_t SteadyFrom(const PipelineShape& shape) { return 2 * shape.stages; }
 
 }  // namespace
 
-ScheduleRules InterleavedRules() {
-  return {
-      .schedule = PipelineSchedule::kInterleaved,
-      .name = "interleaved",
+const ScheduleRules& InterleavedRules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "interleaved",
+                 .chunks = 0,
+                 .has_virtual_stages = true},
       .check = &Check,
       .slots = &Slots,
-      .first = &FirstStage,
       .next = &Next,
-      .repetition = &Repetition,
+      .repetition = &OneForEachStage,
       .steady_from = &SteadyFrom,
   };
+  return kRules;
 }
 
 }  // namespace astra

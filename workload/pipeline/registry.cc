@@ -1,4 +1,5 @@
-#include <iterator>
+#include "workload/pipeline/registry.h"
+
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -9,26 +10,9 @@
 #include "astra-core/base/check.h"
 #include "astra-core/base/names.h"
 #include "fmt/core.h"
-#include "workload/pipeline/schedule.h"
-#include "workload/pipeline/schedule_rules.h"
 
 namespace astra {
 namespace {
-
-// Rules in the order of PipelineSchedule.
-constexpr ScheduleRules (*kSchedules[])() = {
-    &GPipeRules, &OneFOneBRules, &InterleavedRules, &ZbH1Rules,
-    &ZbVRules,   &DualPipeRules, &SimaiRules,
-};
-static_assert(std::size(kSchedules) == std::size(kPipelineSchedules) + 1);
-
-ScheduleRules RulesOf(PipelineSchedule schedule) {
-  const auto index = static_cast<size_t>(schedule);
-  ASTRA_CHECK(index < std::size(kSchedules), "schedule {}", index);
-  const ScheduleRules rules = kSchedules[index]();
-  ASTRA_CHECK(rules.schedule == schedule, "line {}", index);
-  return rules;
-}
 
 absl::Status CheckSizes(const PipelineShape& shape) {
   const std::pair<std::string_view, int64_t> named[] = {
@@ -53,17 +37,29 @@ absl::Status CheckSizes(const PipelineShape& shape) {
 
 }  // namespace
 
-std::string_view Name(PipelineSchedule schedule) {
-  return RulesOf(schedule).name;
+const ScheduleTraits* PipelineSchedule::operator->() const {
+  return &rules_->traits;
 }
 
-bool SimulatesStages(PipelineSchedule schedule) {
-  return RulesOf(schedule).simulates_stages;
+std::vector<PipelineSchedule> PipelineSchedules() {
+  std::vector<PipelineSchedule> schedules;
+  for (const auto rules : kSchedules) {
+    if (rules().traits.simulates_stages) schedules.emplace_back(rules());
+  }
+  return schedules;
 }
+
+PipelineSchedule DefaultSchedule(int64_t chunks) {
+  return PipelineSchedule(chunks > 1 ? InterleavedRules() : OneFOneBRules());
+}
+
+PipelineSchedule SimaiSchedule() { return PipelineSchedule(SimaiRules()); }
+
+std::string_view Name(PipelineSchedule schedule) { return schedule->name; }
 
 absl::StatusOr<PipelineSchedule> FindSchedule(std::string_view name) {
   std::vector<std::string_view> known;
-  for (const PipelineSchedule schedule : kPipelineSchedules) {
+  for (const PipelineSchedule schedule : PipelineSchedules()) {
     if (IsNamed(name, Name(schedule), {})) return schedule;
     known.push_back(Name(schedule));
   }
@@ -72,12 +68,16 @@ absl::StatusOr<PipelineSchedule> FindSchedule(std::string_view name) {
 }
 
 absl::Status CheckShape(PipelineSchedule schedule, const PipelineShape& shape) {
-  const ScheduleRules rules = RulesOf(schedule);
   absl::Status status = CheckSizes(shape);
-  if (status.ok()) status = rules.check(shape);
+  const int64_t chunks = schedule->chunks;
+  if (status.ok() && chunks > 0 && shape.chunks != chunks) {
+    status = WrongNumber("chunks per stage", shape.chunks,
+                         fmt::format("{}", chunks));
+  }
+  if (status.ok()) status = schedule.rules().check(shape);
   if (status.ok()) return status;
   return absl::InvalidArgumentError(fmt::format(
-      "schedule {}: {}", rules.name,
+      "schedule {}: {}", Name(schedule),
       std::string_view(status.message().data(), status.message().size())));
 }
 
@@ -86,26 +86,30 @@ std::vector<Slot> SlotsOf(PipelineSchedule schedule, const PipelineShape& shape,
   ASTRA_CHECK(stage >= 0 && stage < shape.stages, "stage {} of {}", stage,
               shape.stages);
   ASTRA_CHECK(CheckShape(schedule, shape).ok(), "{}", Name(schedule));
-  return RulesOf(schedule).slots(shape, stage);
+  return schedule.rules().slots(shape, stage);
 }
 
 Place FirstPlace(PipelineSchedule schedule, const PipelineShape& shape,
                  int64_t micro_batch) {
-  return RulesOf(schedule).first(shape, micro_batch);
+  return schedule.rules().first(shape, micro_batch);
 }
 
 std::optional<Place> NextPlace(PipelineSchedule schedule,
                                const PipelineShape& shape, Place place) {
-  return RulesOf(schedule).next(shape, place);
+  return schedule.rules().next(shape, place);
 }
 
 int64_t RepetitionMicroBatches(PipelineSchedule schedule,
                                const PipelineShape& shape) {
-  return RulesOf(schedule).repetition(shape);
+  return schedule.rules().repetition(shape);
+}
+
+double IdealBubbleShare(PipelineSchedule schedule, const PipelineShape& shape) {
+  return schedule.rules().bubble(shape);
 }
 
 int64_t SteadyFrom(PipelineSchedule schedule, const PipelineShape& shape) {
-  return RulesOf(schedule).steady_from(shape);
+  return schedule.rules().steady_from(shape);
 }
 
 }  // namespace astra

@@ -49,36 +49,63 @@
 
 namespace astra {
 
-enum class PipelineSchedule : uint8_t {
-  kGPipe,
-  k1F1B,
-  kInterleaved,
-  kZbH1,
-  kZbV,
-  kDualPipe,
-  kSimai,
+// What a schedule is like, for code that need not know which schedule it has.
+struct ScheduleTraits {
+  std::string_view name;
+  // The chunks that every stage must have; 0: the user chooses their number.
+  int64_t chunks = 1;
+  // Whether a run simulates the stages of the pipeline and the messages between
+  // them. Without that, it simulates one stage, which runs its modules once in
+  // an iteration, and a formula adds the other stages.
+  bool simulates_stages = true;
+  // Whether memory and events stop growing with the micro-batches; see
+  // SteadyFrom.
+  bool has_steady_state = true;
+  // Whether micro-batches go through the stages in groups of one for each
+  // stage, once for each chunk, so that the chunks of a stage must be equal.
+  bool has_virtual_stages = false;
+  // Whether all chunks together are two models. A micro-batch then passes one
+  // chunk of each stage.
+  bool holds_model_twice = false;
+  // What the times of a generated program leave out; empty: nothing.
+  std::string_view left_out = "";
 };
 
-// The schedules that say when each stage runs which micro-batch, which is all
-// but kSimai: SimAI's text describes one stage, which runs its layers once, and
-// a formula adds the other stages (see astra-core/engine/pipeline.h).
-constexpr PipelineSchedule kPipelineSchedules[] = {
-    PipelineSchedule::kGPipe,       PipelineSchedule::k1F1B,
-    PipelineSchedule::kInterleaved, PipelineSchedule::kZbH1,
-    PipelineSchedule::kZbV,         PipelineSchedule::kDualPipe,
+struct ScheduleRules;  // See schedule_rules.h.
+
+// One of the schedules of registry.h.
+class PipelineSchedule {
+ public:
+  explicit constexpr PipelineSchedule(const ScheduleRules& rules)
+      : rules_(&rules) {}
+
+  const ScheduleRules& rules() const { return *rules_; }
+  const ScheduleTraits* operator->() const;
+
+  friend bool operator==(PipelineSchedule, PipelineSchedule) = default;
+
+ private:
+  const ScheduleRules* rules_;
 };
 
-// Returns "gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe"
-// or "simai".
+// Returns the schedules that a user may choose, which are those that simulate
+// stages, in the order in which lists name them.
+std::vector<PipelineSchedule> PipelineSchedules();
+
+// Returns the schedule where the user names none: 1F1B, or interleaved where a
+// stage has several chunks.
+PipelineSchedule DefaultSchedule(int64_t chunks);
+
+// Returns the schedule of SimAI's text, which users cannot choose: the text
+// describes one stage, which runs its layers once, and a formula adds the other
+// stages (see astra-core/engine/pipeline.h).
+PipelineSchedule SimaiSchedule();
+
 std::string_view Name(PipelineSchedule schedule);
 
-// Returns whether a run simulates the stages of the pipeline and the messages
-// between them. Without that, it simulates one stage, which runs its modules
-// once in an iteration, and a formula adds the other stages.
-bool SimulatesStages(PipelineSchedule schedule);
-
-// Finds a schedule by name, as IsNamed of astra-core/base/names.h compares
-// names. Errors: InvalidArgument, with the nearest name, for an unknown name.
+// Finds one of PipelineSchedules() by name, as IsNamed of
+// astra-core/base/names.h compares names. Errors: InvalidArgument, with the
+// nearest name, for an unknown name.
 absl::StatusOr<PipelineSchedule> FindSchedule(std::string_view name);
 
 enum class SlotKind : uint8_t {
@@ -162,13 +189,18 @@ std::optional<Place> NextPlace(PipelineSchedule schedule,
 int64_t RepetitionMicroBatches(PipelineSchedule schedule,
                                const PipelineShape& shape);
 
+// Returns the bubble of the table above as a share of the work of a stage, with
+// f = b = w.
+double IdealBubbleShare(PipelineSchedule schedule, const PipelineShape& shape);
+
 // Returns the number of micro-batches from which on a pipeline grows by
 // repetitions alone. With u = RepetitionMicroBatches, each stage has lists A,
 // X, B, Y, C such that SlotsOf for SteadyFrom + n u micro-batches is, for all n
 // >= 0,
 //
 //   A X ... X B            with n times X, or
-//   A X ... X B Y ... Y C  with n times X and n times Y: gpipe
+//   A X ... X B Y ... Y C  with n times X and n times Y, without
+//                          has_steady_state: gpipe
 //
 // in kinds and chunks. The k-th slot of a kind and chunk is always that of the
 // k-th micro-batch there. The result does not depend on the number of

@@ -10,18 +10,8 @@ absl::Status WrongNumber(std::string_view what, int64_t number,
       "the number of {} is {}: expected {}", what, number, expected));
 }
 
-absl::Status CheckChunks(const PipelineShape& shape, int64_t chunks) {
-  if (shape.chunks == chunks) return absl::OkStatus();
-  return WrongNumber("chunks per stage", shape.chunks,
-                     fmt::format("{}", chunks));
-}
-
-absl::Status CheckOneChunk(const PipelineShape& shape) {
-  return CheckChunks(shape, 1);
-}
-
-absl::Status CheckTwoChunks(const PipelineShape& shape) {
-  return CheckChunks(shape, 2);
+absl::Status AnyShape(const PipelineShape& /*shape*/) {
+  return absl::OkStatus();
 }
 
 Place FirstStage(const PipelineShape& /*shape*/, int64_t /*micro_batch*/) {
@@ -34,5 +24,15 @@ std::optional<Place> NextStage(const PipelineShape& shape, Place place) {
 }
 
 int64_t OneMicroBatch(const PipelineShape& /*shape*/) { return 1; }
+
+int64_t OneForEachStage(const PipelineShape& shape) { return shape.stages; }
+
+double BubbleShare(int64_t idle, int64_t work) {
+  return static_cast<double>(idle) / static_cast<double>(work);
+}
+
+double OneChunkOfOtherStages(const PipelineShape& shape) {
+  return BubbleShare(shape.stages - 1, shape.chunks * shape.micro_batches);
+}
 
 }  // namespace astra

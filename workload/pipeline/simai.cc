@@ -8,13 +8,11 @@
 #include <optional>
 #include <vector>
 
-#include "workload/pipeline/schedule_rules.h"
+#include "workload/pipeline/registry.h"
 #include "workload/pipeline/stage_slots.h"
 
 namespace astra {
 namespace {
-
-absl::Status Check(const PipelineShape& /*shape*/) { return absl::OkStatus(); }
 
 std::vector<Slot> Slots(const PipelineShape& /*shape*/, int64_t /*stage*/) {
   StageSlots slots({0}, 1);
@@ -29,18 +27,13 @@ std::optional<Place> Next(const PipelineShape& /*shape*/, Place /*place*/) {
 
 }  // namespace
 
-ScheduleRules SimaiRules() {
-  return {
-      .schedule = PipelineSchedule::kSimai,
-      .name = "simai",
-      .check = &Check,
+const ScheduleRules& SimaiRules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "simai", .chunks = 0, .simulates_stages = false},
       .slots = &Slots,
-      .first = &FirstStage,
       .next = &Next,
-      .repetition = &OneMicroBatch,
-      .steady_from = &OneMicroBatch,
-      .simulates_stages = false,
   };
+  return kRules;
 }
 
 }  // namespace astra

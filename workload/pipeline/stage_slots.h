@@ -42,6 +42,21 @@ class StageSlots {
   std::vector<Slot> slots_;
 };
 
+// Returns slots of chunk 0: forwards until the first gradient reaches the
+// stage, and then for each micro-batch i one more forward, while there are any,
+// and what `backward` adds for (slots, i).
+template <class Backward>
+StageSlots AlternatingSlots(const PipelineShape& shape, int64_t stage,
+                            const Backward& backward) {
+  StageSlots slots({0}, shape.micro_batches);
+  for (int64_t i = stage + 1; i < shape.stages; ++i) slots.Forward(0);
+  for (int64_t i = 0; i < shape.micro_batches; ++i) {
+    slots.Forward(0);
+    backward(slots, i);
+  }
+  return slots;
+}
+
 }  // namespace astra
 
 #endif  // WORKLOAD_PIPELINE_STAGE_SLOTS_H_

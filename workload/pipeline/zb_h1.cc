@@ -11,44 +11,38 @@
 // Source: P. Qi et al., "Zero Bubble Pipeline Parallelism", ICLR 2024, arXiv
 // 2401.10241, section 2.
 
-#include <algorithm>
 #include <vector>
 
-#include "workload/pipeline/schedule_rules.h"
+#include "workload/pipeline/registry.h"
 #include "workload/pipeline/stage_slots.h"
 
 namespace astra {
 namespace {
 
 std::vector<Slot> Slots(const PipelineShape& shape, int64_t stage) {
-  const int64_t m = shape.micro_batches;
-  const int64_t ahead = std::min(shape.stages - 1 - stage, m);
-  StageSlots slots({0}, m);
-  for (int64_t i = 0; i < ahead; ++i) slots.Forward(0);
-  for (int64_t i = 0; i < m; ++i) {
-    slots.Forward(0);
+  const auto backward = [stage](StageSlots& slots, int64_t i) {
     slots.InputGradient(0);
     if (i >= stage) slots.WeightGradient(0);
-  }
+  };
+  StageSlots slots = AlternatingSlots(shape, stage, backward);
   for (int64_t i = 0; i < stage; ++i) slots.WeightGradient(0);
   return slots.Take();
 }
 
-int64_t SteadyFrom(const PipelineShape& shape) { return shape.stages; }
+double Bubble(const PipelineShape& shape) {
+  return BubbleShare(shape.stages - 1, 3 * shape.micro_batches);
+}
 
 }  // namespace
 
-ScheduleRules ZbH1Rules() {
-  return {
-      .schedule = PipelineSchedule::kZbH1,
-      .name = "zb-h1",
-      .check = &CheckOneChunk,
+const ScheduleRules& ZbH1Rules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "zb-h1"},
       .slots = &Slots,
-      .first = &FirstStage,
-      .next = &NextStage,
-      .repetition = &OneMicroBatch,
-      .steady_from = &SteadyFrom,
+      .steady_from = &OneForEachStage,
+      .bubble = &Bubble,
   };
+  return kRules;
 }
 
 }  // namespace astra

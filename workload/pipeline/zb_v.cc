@@ -20,7 +20,7 @@
 #include <optional>
 #include <vector>
 
-#include "workload/pipeline/schedule_rules.h"
+#include "workload/pipeline/registry.h"
 #include "workload/pipeline/stage_slots.h"
 
 namespace astra {
@@ -79,6 +79,10 @@ std::vector<Slot> Slots(const PipelineShape& shape, int64_t stage) {
   return slots.Take();
 }
 
+double Bubble(const PipelineShape& shape) {
+  return BubbleShare(shape.stages - 1, 3 * shape.chunks * shape.micro_batches);
+}
+
 std::optional<Place> Next(const PipelineShape& shape, Place place) {
   if (place.chunk == 0) {
     if (place.stage + 1 < shape.stages) return NextStage(shape, place);
@@ -90,17 +94,15 @@ std::optional<Place> Next(const PipelineShape& shape, Place place) {
 
 }  // namespace
 
-ScheduleRules ZbVRules() {
-  return {
-      .schedule = PipelineSchedule::kZbV,
-      .name = "zb-v",
-      .check = &CheckTwoChunks,
+const ScheduleRules& ZbVRules() {
+  static constexpr ScheduleRules kRules = {
+      .traits = {.name = "zb-v", .chunks = 2},
       .slots = &Slots,
-      .first = &FirstStage,
       .next = &Next,
-      .repetition = &OneMicroBatch,
       .steady_from = &SteadyFrom,
+      .bubble = &Bubble,
   };
+  return kRules;
 }
 
 }  // namespace astra

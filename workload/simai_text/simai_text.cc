@@ -108,7 +108,7 @@ absl::StatusOr<Program> ProgramOf(const SimaiText& text) {
   ASTRA_RETURN_IF_ERROR(CheckRecomputation(text));
   ProgramParts parts;
   parts.sizes = text.sizes;
-  parts.schedule = PipelineSchedule::kSimai;
+  parts.schedule = SimaiSchedule();
   parts.pipeline_message = text.pipeline_message;
   parts.modules.reserve(text.layers.size());
   ProgramStage stage;

@@ -5,11 +5,13 @@
 
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "workload/program.h"
 
 namespace astra {
 namespace {
 
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ValueOrDie;
 using ::astra::testing::WriteText;
 
@@ -35,7 +37,7 @@ Program TenStepsAStage(PipelineSchedule schedule, int64_t micro_batches) {
 }
 
 TEST(AnalyticalWorkTest, GrowsWithCables) {
-  const Program program = TenStepsAStage(PipelineSchedule::k1F1B, 4);
+  const Program program = TenStepsAStage(ScheduleNamed("1f1b"), 4);
   const WorkBudget one = AnalyticalWork(program, 1000, false);
   const WorkBudget two = AnalyticalWork(program, 2000, false);
   EXPECT_GT(one.seconds, 0);
@@ -48,10 +50,10 @@ TEST(AnalyticalWorkTest, GrowsWithCables) {
 TEST(AnalyticalWorkTest, GrowsWithMicroBatchesWhereAllAreRun) {
   constexpr int64_t kMillion = 1'000'000;
   const WorkBudget gpipe = AnalyticalWork(
-      TenStepsAStage(PipelineSchedule::kGPipe, kMillion), 0, false);
+      TenStepsAStage(ScheduleNamed("gpipe"), kMillion), 0, false);
   EXPECT_GT(gpipe.seconds, 10);
   EXPECT_GT(gpipe.memory_bytes, 1e9);
-  const Program steady = TenStepsAStage(PipelineSchedule::k1F1B, kMillion);
+  const Program steady = TenStepsAStage(ScheduleNamed("1f1b"), kMillion);
   EXPECT_EQ(AnalyticalWork(steady, 0, false).memory_bytes, 0);
   EXPECT_EQ(AnalyticalWork(steady, 0, true).memory_bytes, gpipe.memory_bytes);
 }

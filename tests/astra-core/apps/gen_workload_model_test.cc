@@ -56,11 +56,11 @@ TEST(GenWorkloadModelTest, MakesAicbsGptFromItsSizes) {
   EXPECT_EQ(model.vocabulary, 32'000);
   EXPECT_EQ(model.positions, Positions::kLearned);
   EXPECT_EQ(model.max_positions, 4096);
-  ASSERT_TRUE(model.full_attention);
-  EXPECT_EQ(model.full_attention->heads, 32);
-  EXPECT_EQ(model.full_attention->kv_heads, 32);
-  EXPECT_EQ(model.full_attention->head_dim, 128);
-  EXPECT_FALSE(model.full_attention->qkv_bias);
+  ASSERT_TRUE(std::holds_alternative<FullAttention>(model.attention));
+  EXPECT_EQ(std::get<FullAttention>(model.attention).heads, 32);
+  EXPECT_EQ(std::get<FullAttention>(model.attention).kv_heads, 32);
+  EXPECT_EQ(std::get<FullAttention>(model.attention).head_dim, 128);
+  EXPECT_FALSE(std::get<FullAttention>(model.attention).qkv_bias);
   EXPECT_EQ(model.feed_forward.ffn, 16'384);
   EXPECT_FALSE(model.feed_forward.gated);
   EXPECT_FALSE(model.experts);
@@ -75,7 +75,8 @@ TEST(GenWorkloadModelTest, MakesAicbsGptFromItsSizes) {
             100);
   EXPECT_TRUE(ModelOf(sizes + " --add_bias_linear").feed_forward.bias);
   EXPECT_TRUE(
-      ModelOf(sizes + " --add_bias_linear").full_attention->output_bias);
+      std::get<FullAttention>(ModelOf(sizes + " --add_bias_linear").attention)
+          .output_bias);
 
   const ModelSpec moe =
       ModelOf(sizes + " --moe_enable --num_experts 8 --moe_router_topk 2");
@@ -93,8 +94,8 @@ TEST(GenWorkloadModelTest, ChangesABundledModel) {
       "--max-position-embeddings 77 --model-name mine");
   EXPECT_EQ(model.name, "mine");
   EXPECT_EQ(model.layers, 3);
-  EXPECT_EQ(model.full_attention->head_dim, 128);
-  EXPECT_EQ(model.full_attention->kv_heads, 4);
+  EXPECT_EQ(std::get<FullAttention>(model.attention).head_dim, 128);
+  EXPECT_EQ(std::get<FullAttention>(model.attention).kv_heads, 4);
   EXPECT_EQ(model.feed_forward.ffn, 5000);
   EXPECT_EQ(model.vocabulary, 999);
   EXPECT_EQ(model.max_positions, 77);
@@ -119,13 +120,14 @@ TEST(GenWorkloadModelTest, MakesAicbsDeepSeekFromItsSizes) {
       "--num_attention_heads=128 --ffn_hidden_size=2048 --num_experts=256 "
       "--moe_router_topk=8 ";
   const ModelSpec model = ModelOf(sizes);
-  EXPECT_FALSE(model.full_attention);
-  EXPECT_EQ(model.latent_attention, (LatentAttention{.heads = 128,
-                                                     .q_lora_rank = 1536,
-                                                     .kv_lora_rank = 512,
-                                                     .nope_head_dim = 128,
-                                                     .rope_head_dim = 64,
-                                                     .v_head_dim = 128}));
+  EXPECT_FALSE(std::holds_alternative<FullAttention>(model.attention));
+  EXPECT_EQ(std::get<LatentAttention>(model.attention),
+            (LatentAttention{.heads = 128,
+                             .q_lora_rank = 1536,
+                             .kv_lora_rank = 512,
+                             .nope_head_dim = 128,
+                             .rope_head_dim = 64,
+                             .v_head_dim = 128}));
   EXPECT_EQ(model.experts, (Experts{.experts = 256,
                                     .top_k = 8,
                                     .ffn = 2048,
@@ -137,18 +139,19 @@ TEST(GenWorkloadModelTest, MakesAicbsDeepSeekFromItsSizes) {
               "--q_lora_rank=0 --kv_lora_rank=1 --qk_nope_dim=2 "
               "--qk_rope_dim=4 --v_head_dim=5 --n_dense_layers=1 "
               "--n_shared_expert=1");
-  EXPECT_EQ(other.latent_attention, (LatentAttention{.heads = 128,
-                                                     .q_lora_rank = 0,
-                                                     .kv_lora_rank = 1,
-                                                     .nope_head_dim = 2,
-                                                     .rope_head_dim = 4,
-                                                     .v_head_dim = 5}));
+  EXPECT_EQ(std::get<LatentAttention>(other.attention),
+            (LatentAttention{.heads = 128,
+                             .q_lora_rank = 0,
+                             .kv_lora_rank = 1,
+                             .nope_head_dim = 2,
+                             .rope_head_dim = 4,
+                             .v_head_dim = 5}));
   // AICB's scripts say the framework in -m, and have sizes of their own.
   const ModelSpec script =
       ModelOf("-m deepseek --frame DeepSeek --num_experts 4 --num_layers 10");
   EXPECT_EQ(script.layers, 10);
   EXPECT_EQ(script.hidden, 5120);
-  EXPECT_EQ(script.latent_attention->heads, 40);
+  EXPECT_EQ(std::get<LatentAttention>(script.attention).heads, 40);
   EXPECT_EQ(script.experts->experts, 4);
   EXPECT_EQ(other.experts->dense_layers, 1);
   EXPECT_EQ(other.experts->shared_ffn, 2048);
@@ -168,9 +171,10 @@ TEST(GenWorkloadModelTest, TakesTheOperandsOfAicbsInference) {
 
 // Heads of Qwen3-32B are 128 wide, not 5120 / 64.
 TEST(GenWorkloadModelTest, OtherKeyHeadsDoNotChangeTheirWidth) {
-  EXPECT_EQ(
-      ModelOf("-m qwen3-32b --num-query-groups 4").full_attention->head_dim,
-      128);
+  EXPECT_EQ(std::get<FullAttention>(
+                ModelOf("-m qwen3-32b --num-query-groups 4").attention)
+                .head_dim,
+            128);
 }
 
 TEST(GenWorkloadModelTest, RefusesModelsThatCannotBe) {

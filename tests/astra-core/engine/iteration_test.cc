@@ -134,22 +134,32 @@ void ExpectSameUnrolled(const Program& program, const Topology& topology,
 }
 
 struct Case {
-  std::string_view schedule;
+  PipelineSchedule schedule;
   int num_chunks;
 };
-constexpr Case kCases[] = {{"gpipe", 1},       {"1f1b", 1},  {"interleaved", 2},
-                           {"interleaved", 3}, {"zb-h1", 1}, {"zb-v", 2},
-                           {"dualpipe", 2}};
+
+// Returns every schedule, with each number of chunks up to 3 that it takes.
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const PipelineSchedule schedule : PipelineSchedules()) {
+    for (const int chunks : {1, 2, 3}) {
+      if (CheckShape(schedule, {4, chunks, 8}).ok()) {
+        cases.push_back({schedule, chunks});
+      }
+    }
+  }
+  return cases;
+}
 
 TEST(IterationTest, CountingIsTheSameAsUnrollingForAnySchedule) {
   std::mt19937_64 random(5);
-  for (const Case& one : kCases) {
+  for (const Case& one : Cases()) {
     for (const int stages : {2, 4}) {
       for (const int micro_batches : {8, 24, 100, 256}) {
-        SCOPED_TRACE(fmt::format("{} {} {} {}", one.schedule, one.num_chunks,
-                                 stages, micro_batches));
-        const Program program = RandomPipeline(one.schedule, one.num_chunks,
-                                               stages, micro_batches, random);
+        SCOPED_TRACE(fmt::format("{} {} {} {}", Name(one.schedule),
+                                 one.num_chunks, stages, micro_batches));
+        const Program program = RandomPipeline(
+            Name(one.schedule), one.num_chunks, stages, micro_batches, random);
         const Topology topology = Star(static_cast<uint32_t>(stages), 4);
         ExpectSameUnrolled(program, topology, Lowering::kClosedForm);
         if (micro_batches == 100) {
@@ -163,12 +173,12 @@ TEST(IterationTest, CountingIsTheSameAsUnrollingForAnySchedule) {
 
 TEST(IterationTest, ManyMicroBatchesOfAnyScheduleTakeFewEvents) {
   std::mt19937_64 random(7);
-  for (const Case& one : kCases) {
-    if (one.schedule == "gpipe") continue;  // It has no steady part.
-    SCOPED_TRACE(one.schedule);
-    const SimulationResult result = ValueOrDie(
-        TryRun(RandomPipeline(one.schedule, one.num_chunks, 4, 32768, random),
-               Star(4, 4)));
+  for (const Case& one : Cases()) {
+    if (!one.schedule->has_steady_state) continue;
+    SCOPED_TRACE(Name(one.schedule));
+    const SimulationResult result = ValueOrDie(TryRun(
+        RandomPipeline(Name(one.schedule), one.num_chunks, 4, 32768, random),
+        Star(4, 4)));
     EXPECT_LT(result.num_events, 100'000);
   }
 }
@@ -176,10 +186,10 @@ TEST(IterationTest, ManyMicroBatchesOfAnyScheduleTakeFewEvents) {
 // What links carry does not depend on how collectives are run.
 TEST(IterationTest, ClosedFormsPutOnLinksWhatMessagesDo) {
   std::mt19937_64 random(11);
-  for (const Case& one : kCases) {
-    SCOPED_TRACE(one.schedule);
+  for (const Case& one : Cases()) {
+    SCOPED_TRACE(Name(one.schedule));
     const Program program =
-        RandomPipeline(one.schedule, one.num_chunks, 2, 8, random);
+        RandomPipeline(Name(one.schedule), one.num_chunks, 2, 8, random);
     const Topology topology = Star(2, 4);
     const SimulationResult forms = ValueOrDie(TryRun(program, topology));
     SimulationOptions messages;

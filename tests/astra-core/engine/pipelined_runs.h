@@ -12,6 +12,7 @@
 #include "astra-core/engine/simulation.h"
 #include "network-frontends/analytical/analytical_backend.h"
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/testing/small_clusters.h"
 #include "workload/pipeline/schedule.h"
 #include "workload/program_file.h"
@@ -20,7 +21,7 @@ namespace astra::testing {
 
 // A pipeline on servers of 4 GPUs, with TP 2 and DP 2 in each.
 struct PipelineCase {
-  PipelineSchedule schedule = PipelineSchedule::k1F1B;
+  PipelineSchedule schedule = ScheduleNamed("1f1b");
   int stages = 2;  // Or more.
   int chunks = 1;
   int micro_batches = 2;
@@ -97,14 +98,18 @@ inline SimulationResult RunWithTimeline(const Program& program,
 // in closed form and as messages, counted and unrolled, and slowed computation.
 inline void ForEachPipelinedRun(
     const std::function<void(const SimulationResult&)>& check) {
-  using S = PipelineSchedule;
-  const PipelineCase cases[] = {
-      {S::kGPipe, 3, 1, 4},       {S::k1F1B, 3, 1, 3},
-      {S::k1F1B, 2, 1, 2},        {S::k1F1B, 4, 1, 30},
-      {S::kInterleaved, 2, 2, 4}, {S::kInterleaved, 2, 3, 40},
-      {S::kZbH1, 3, 1, 5},        {S::kZbH1, 3, 1, 33},
-      {S::kZbV, 3, 2, 6},         {S::kZbV, 2, 2, 40},
-      {S::kDualPipe, 2, 2, 4},    {S::kDualPipe, 4, 2, 60}};
+  const PipelineCase cases[] = {{ScheduleNamed("gpipe"), 3, 1, 4},
+                                {ScheduleNamed("1f1b"), 3, 1, 3},
+                                {ScheduleNamed("1f1b"), 2, 1, 2},
+                                {ScheduleNamed("1f1b"), 4, 1, 30},
+                                {ScheduleNamed("interleaved"), 2, 2, 4},
+                                {ScheduleNamed("interleaved"), 2, 3, 40},
+                                {ScheduleNamed("zb-h1"), 3, 1, 5},
+                                {ScheduleNamed("zb-h1"), 3, 1, 33},
+                                {ScheduleNamed("zb-v"), 3, 2, 6},
+                                {ScheduleNamed("zb-v"), 2, 2, 40},
+                                {ScheduleNamed("dualpipe"), 2, 2, 4},
+                                {ScheduleNamed("dualpipe"), 4, 2, 60}};
   for (const PipelineCase& run : cases) {
     const Program program = PipelinedProgram(run);
     for (const Lowering lowering :

@@ -4,6 +4,7 @@
 
 #include "astra-core/engine/work_rates.h"
 #include "tests/astra-core/engine/pipelined_runs.h"
+#include "tests/testing/schedules.h"
 
 namespace astra {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 using ::astra::testing::PipelineCase;
 using ::astra::testing::PipelinedProgram;
 using ::astra::testing::RunWithTimeline;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ValueOrDie;
 using ::testing::HasSubstr;
 
@@ -95,16 +97,18 @@ TEST(ProgramSummaryTest, SaysWhereTheTimeGoesAndWhy) {
 
 // The closed forms of workload/pipeline/schedule.h with f = b = w = 1.
 TEST(ProgramSummaryTest, KnowsWhatSchedulesLeaveIdle) {
-  using S = PipelineSchedule;
   const auto share = [](const PipelineCase& run) {
     return IdealBubbleShare(PipelinedProgram(run));
   };
-  EXPECT_DOUBLE_EQ(share({S::kGPipe, 4, 1, 8}), 3.0 / 8);
-  EXPECT_DOUBLE_EQ(share({S::k1F1B, 4, 1, 8}), 3.0 / 8);
-  EXPECT_DOUBLE_EQ(share({S::kInterleaved, 4, 2, 8}), 3.0 * 3 / (2 * 8 * 3));
-  EXPECT_DOUBLE_EQ(share({S::kZbH1, 4, 1, 8}), 3.0 * 1 / (8 * 3));
-  EXPECT_DOUBLE_EQ(share({S::kZbV, 4, 2, 8}), 3.0 * 1 / (2 * 8 * 3));
-  EXPECT_DOUBLE_EQ(share({S::kDualPipe, 4, 2, 8}), 1.0 * 1 / (8 * 3));
+  EXPECT_DOUBLE_EQ(share({ScheduleNamed("gpipe"), 4, 1, 8}), 3.0 / 8);
+  EXPECT_DOUBLE_EQ(share({ScheduleNamed("1f1b"), 4, 1, 8}), 3.0 / 8);
+  EXPECT_DOUBLE_EQ(share({ScheduleNamed("interleaved"), 4, 2, 8}),
+                   3.0 * 3 / (2 * 8 * 3));
+  EXPECT_DOUBLE_EQ(share({ScheduleNamed("zb-h1"), 4, 1, 8}), 3.0 * 1 / (8 * 3));
+  EXPECT_DOUBLE_EQ(share({ScheduleNamed("zb-v"), 4, 2, 8}),
+                   3.0 * 1 / (2 * 8 * 3));
+  EXPECT_DOUBLE_EQ(share({ScheduleNamed("dualpipe"), 4, 2, 8}),
+                   1.0 * 1 / (8 * 3));
 }
 
 }  // namespace

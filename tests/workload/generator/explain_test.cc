@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/testing/small_models.h"
 #include "workload/generator/inference.h"
 #include "workload/generator/training.h"
@@ -11,6 +12,7 @@ namespace astra {
 namespace {
 
 using ::astra::testing::FixedTime;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::SmallLlama;
 using ::astra::testing::SmallMoe;
 using ::astra::testing::ValueOrDie;
@@ -96,7 +98,7 @@ TEST(ExplainTest, NamesTheScheduleOfAPipeline) {
     return text.substr(begin, text.find('\n', begin + 1) - begin);
   };
   const std::string one_way = Explain(SmallLlama(), setup);
-  setup.schedule = PipelineSchedule::kDualPipe;
+  setup.schedule = ScheduleNamed("dualpipe");
   const std::string both_ways = Explain(SmallLlama(), setup);
   EXPECT_THAT(
       both_ways,

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/testing/small_models.h"
 
 namespace astra {
 namespace {
 
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::SmallDeepSeek;
 using ::astra::testing::SmallGpt;
 using ::astra::testing::SmallLlama;
@@ -91,25 +93,25 @@ TEST_P(BadTrainingSetupTest, IsRefused) {
 
 ModelSpec Narrow() {
   ModelSpec model = SmallLlama();
-  model.full_attention = {.heads = 8, .kv_heads = 8, .head_dim = 8};
+  model.attention = FullAttention{.heads = 8, .kv_heads = 8, .head_dim = 8};
   model.feed_forward.ffn = 190;
   return model;
 }
 
 ModelSpec OddKeys() {
   ModelSpec model = SmallLlama();
-  model.full_attention = {.heads = 12, .kv_heads = 6, .head_dim = 8};
+  model.attention = FullAttention{.heads = 12, .kv_heads = 6, .head_dim = 8};
   return model;
 }
 
 ModelSpec Linear() {
   ModelSpec model = SmallLlama();
-  model.linear_attention = {.key_heads = 3,
-                            .value_heads = 6,
-                            .key_head_dim = 8,
-                            .value_head_dim = 8,
-                            .conv_kernel = 4,
-                            .full_attention_every = 4};
+  model.other_attention = LinearAttention{.key_heads = 3,
+                                          .value_heads = 6,
+                                          .key_head_dim = 8,
+                                          .value_head_dim = 8,
+                                          .conv_kernel = 4,
+                                          .full_attention_every = 4};
   return model;
 }
 
@@ -190,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(
             "Chunks", SmallLlama(),
             [](TrainingSetup& s) {
               s.virtual_stages = 2;
-              s.schedule = PipelineSchedule::kZbH1;
+              s.schedule = ScheduleNamed("zb-h1");
             },
             "schedule zb-h1: the number of chunks per stage is 2: expected 1"},
         BadSetup{"CountedEnds", SmallLlama(),

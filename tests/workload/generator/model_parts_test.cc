@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/testing/small_models.h"
 #include "workload/generator/layout_rules.h"
 
 namespace astra {
 namespace {
 
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::SmallLlama;
 using ::astra::testing::StatusIs;
 using ::astra::testing::ValueOrDie;
@@ -62,8 +64,8 @@ std::vector<std::string> Texts(const ModelSpec& model,
 
 TEST(PartsOfStagesTest, StagesFollowOneAnother) {
   for (const PipelineSchedule schedule :
-       {PipelineSchedule::kGPipe, PipelineSchedule::k1F1B,
-        PipelineSchedule::kZbH1}) {
+       {ScheduleNamed("gpipe"), ScheduleNamed("1f1b"),
+        ScheduleNamed("zb-h1")}) {
     EXPECT_THAT(Texts(LlamaOf(8), Scheduled(schedule, 4)),
                 ElementsAre("E 0-2", "2-4", "4-6", "6-8 L"));
   }
@@ -80,14 +82,14 @@ TEST(PartsOfStagesTest, InterleavedChunksGoRound) {
 
 // Down the stages and up again: both ends are on stage 0.
 TEST(PartsOfStagesTest, ZbVReturns) {
-  EXPECT_THAT(Texts(LlamaOf(12), Scheduled(PipelineSchedule::kZbV, 3)),
+  EXPECT_THAT(Texts(LlamaOf(12), Scheduled(ScheduleNamed("zb-v"), 3)),
               ElementsAre("E 0-2, 10-12 L", "2-4, 8-10", "4-6, 6-8"));
 }
 
 // DeepSeek-V3, arXiv 2412.19437, figure 5: from both ends, all of it twice.
 TEST(PartsOfStagesTest, DualPipeHoldsEachPartTwice) {
   EXPECT_THAT(
-      Texts(LlamaOf(8), Scheduled(PipelineSchedule::kDualPipe, 4)),
+      Texts(LlamaOf(8), Scheduled(ScheduleNamed("dualpipe"), 4)),
       ElementsAre("E 0-2, 6-8 L", "2-4, 4-6", "4-6, 2-4", "6-8 L, E 0-2"));
 }
 
@@ -114,7 +116,7 @@ TEST(PartLayersTest, TheEndsHaveOneLessWhereThatComesOut) {
   parts.front() = parts.back() = 1;
   EXPECT_THAT(parts, Each(1));
   // 30 + 2 = 8 x 4.
-  EXPECT_THAT(LayersOf(30, Scheduled(PipelineSchedule::kZbV, 4)),
+  EXPECT_THAT(LayersOf(30, Scheduled(ScheduleNamed("zb-v"), 4)),
               ElementsAre(3, 4, 4, 4, 4, 4, 4, 3));
 }
 
@@ -123,9 +125,8 @@ TEST(PartLayersTest, TheRestGoesBehindTheFirst) {
   const auto expected =
       ElementsAre(3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 3, 3);
   EXPECT_THAT(LayersOf(61, Staged(16)), expected);
-  EXPECT_THAT(LayersOf(61, Scheduled(PipelineSchedule::kDualPipe, 16)),
-              expected);
-  EXPECT_THAT(LayersOf(61, Scheduled(PipelineSchedule::kZbV, 8)), expected);
+  EXPECT_THAT(LayersOf(61, Scheduled(ScheduleNamed("dualpipe"), 16)), expected);
+  EXPECT_THAT(LayersOf(61, Scheduled(ScheduleNamed("zb-v"), 8)), expected);
   EXPECT_THAT(LayersOf(5, Staged(2)), ElementsAre(2, 3));
 }
 

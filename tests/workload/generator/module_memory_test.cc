@@ -190,7 +190,7 @@ ModelSpec Llama3() {
   model.layers = 32;
   model.hidden = 4096;
   model.vocabulary = 128256;
-  model.full_attention = {.heads = 32, .kv_heads = 8, .head_dim = 128};
+  model.attention = FullAttention{.heads = 32, .kv_heads = 8, .head_dim = 128};
   model.feed_forward = {.ffn = 14336, .gated = true};
   return model;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/testing/small_models.h"
 #include "workload/generator/training.h"
 
@@ -12,6 +13,7 @@ namespace astra {
 namespace {
 
 using ::astra::testing::FixedTime;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::SmallDeepSeek;
 using ::astra::testing::SmallLlama;
 using ::astra::testing::SmallMoe;
@@ -319,7 +321,7 @@ TEST(SimaiWorkloadTest, AStageIsAllOfItsChunks) {
   setup.tensor = 1;
   setup.world_size = 2;
   setup.pipeline = 2;
-  setup.schedule = PipelineSchedule::kZbV;
+  setup.schedule = ScheduleNamed("zb-v");
   setup.global_batch = 1;
   EXPECT_THAT(Names(ValueOrDie(Write(SmallLlama(), setup, 0))),
               ElementsAre("grad_param_compute", "embedding_layer",
@@ -332,7 +334,7 @@ TEST(SimaiWorkloadTest, MicroBatchesOfDualPipeRunOneChunkOfAStage) {
   setup.tensor = 1;
   setup.world_size = 2;
   setup.pipeline = 2;
-  setup.schedule = PipelineSchedule::kDualPipe;
+  setup.schedule = ScheduleNamed("dualpipe");
   setup.global_batch = 4;
   EXPECT_THAT(Write(SmallLlama(), setup),
               StatusIs(absl::StatusCode::kUnimplemented,

@@ -1,6 +1,7 @@
 #include "workload/generator/timed_program.h"
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/testing/small_models.h"
 #include "workload/generator/explain.h"
 #include "workload/generator/inference.h"
@@ -10,6 +11,7 @@ namespace astra {
 namespace {
 
 using ::astra::testing::FixedTime;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::SmallLlama;
 using ::astra::testing::ValueOrDie;
 using ::testing::ElementsAre;
@@ -93,7 +95,7 @@ TEST(TimedProgramTest, SaysScheduleGpuAndWork) {
   TrainingSetup setup = SmallSetup();
   setup.tensor = 1;
   setup.pipeline = 2;
-  setup.schedule = PipelineSchedule::kZbV;
+  setup.schedule = ScheduleNamed("zb-v");
   GpuSpec gpu;
   gpu.memory_gb = 80;
   gpu.peak_tflops = {60, 989.4, 1979};
@@ -101,7 +103,7 @@ TEST(TimedProgramTest, SaysScheduleGpuAndWork) {
   const Program program = ValueOrDie(TimeProgram(
       ValueOrDie(TrainingBlueprint(SmallLlama(), setup)), ModuleTimes(time),
       ProgramGpuOf(gpu, Precision::kBf16), TrainingWork(SmallLlama(), setup)));
-  EXPECT_EQ(program.schedule(), PipelineSchedule::kZbV);
+  EXPECT_EQ(program.schedule(), ScheduleNamed("zb-v"));
   EXPECT_EQ(program.sizes().virtual_stages, 2);
   EXPECT_EQ(program.stage(0).runs.back().chunk, 1);
   EXPECT_EQ(program.gpu(), (ProgramGpu{.memory = Bytes(85'899'345'920),

@@ -90,7 +90,7 @@ TEST(TrainingFlopsPerTokenTest, IsWhatABlueprintHas) {
       setup.positions = positions;
       setup.vocabulary_divisor = 0;
       const StageTotals totals = TotalsOf(model, setup);
-      const FullAttention& attention = *model.full_attention;
+      const FullAttention& attention = std::get<FullAttention>(model.attention);
       // Of a token: s / 2 pairs of 2 x 2 x heads x dim, in every block.
       const auto scores = static_cast<double>(
           model.layers * 2 * positions * attention.heads * attention.head_dim);
@@ -217,12 +217,12 @@ TEST(RecomputeTest, SelectiveRepeatsTheScores) {
 // the state and 2 x 64 x (3 x 8 + 2 x 16) in a chunk.
 TEST(RecomputeTest, SelectiveRepeatsLinearAttention) {
   ModelSpec model = SmallLlama();
-  model.linear_attention = {.key_heads = 2,
-                            .value_heads = 4,
-                            .key_head_dim = 8,
-                            .value_head_dim = 16,
-                            .conv_kernel = 4,
-                            .full_attention_every = 4};
+  model.other_attention = LinearAttention{.key_heads = 2,
+                                          .value_heads = 4,
+                                          .key_head_dim = 8,
+                                          .value_head_dim = 16,
+                                          .conv_kernel = 4,
+                                          .full_attention_every = 4};
   TrainingSetup setup = SmallSetup();
   setup.recompute = Recompute::kSelective;
   EXPECT_EQ(TotalsOf(model, setup).recompute_flops,

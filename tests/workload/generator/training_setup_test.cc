@@ -1,12 +1,14 @@
 #include "workload/generator/training_setup.h"
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/testing/small_models.h"
 #include "workload/generator/layout_rules.h"
 
 namespace astra {
 namespace {
 
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::SmallLlama;
 
 // TP 2 x CP 2 x DP 2 x PP 2, in 4 micro-batches of 2 sequences.
@@ -38,15 +40,15 @@ TEST(TrainingSetupTest, FollowsFromTheSizes) {
 
 TEST(TrainingSetupTest, TheScheduleFollowsFromTheChunks) {
   TrainingSetup setup = SmallSetup();
-  EXPECT_EQ(setup.pipeline_schedule(), PipelineSchedule::k1F1B);
+  EXPECT_EQ(setup.pipeline_schedule(), ScheduleNamed("1f1b"));
   EXPECT_EQ(setup.chunks(), 1);
   setup.virtual_stages = 2;
-  EXPECT_EQ(setup.pipeline_schedule(), PipelineSchedule::kInterleaved);
+  EXPECT_EQ(setup.pipeline_schedule(), ScheduleNamed("interleaved"));
   EXPECT_EQ(setup.chunks(), 2);
   // And the chunks from the schedule.
   setup.virtual_stages = 1;
   for (const PipelineSchedule schedule :
-       {PipelineSchedule::kZbV, PipelineSchedule::kDualPipe}) {
+       {ScheduleNamed("zb-v"), ScheduleNamed("dualpipe")}) {
     setup.schedule = schedule;
     EXPECT_EQ(setup.chunks(), 2);
     EXPECT_EQ(setup.sizes().virtual_stages, 2);

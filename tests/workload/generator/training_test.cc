@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/testing/small_models.h"
 
 namespace astra {
@@ -11,6 +12,7 @@ namespace {
 
 using ::astra::testing::ModuleOf;
 using ::astra::testing::RunTexts;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::SmallDeepSeek;
 using ::astra::testing::SmallGpt;
 using ::astra::testing::SmallLlama;
@@ -79,8 +81,8 @@ TEST(TrainingTest, BlocksDiffer) {
 
 TEST(TrainingTest, BlocksWithAndWithoutWindowsAreToldApart) {
   ModelSpec model = SmallLlama();
-  model.full_attention->window = 4;
-  model.full_attention->window_every = 2;
+  std::get<FullAttention>(model.attention).window = 4;
+  std::get<FullAttention>(model.attention).window_every = 2;
   const Blueprint blueprint = Train(model, SmallSetup());
   const std::vector<std::string> runs =
       RunTexts(blueprint, blueprint.stages[0]);
@@ -122,7 +124,7 @@ TEST(ChunkTest, EqualRunsOfTwoChunksStayApart) {
   setup.pipeline = 2;
   setup.virtual_stages = 2;
   const Blueprint blueprint = Train(SmallLlama(), setup);
-  EXPECT_EQ(blueprint.schedule, PipelineSchedule::kInterleaved);
+  EXPECT_EQ(blueprint.schedule, ScheduleNamed("interleaved"));
   ASSERT_EQ(blueprint.stages.size(), 2);
   EXPECT_THAT(
       ChunkTexts(blueprint, 0),
@@ -137,7 +139,7 @@ TEST(ChunkTest, EqualRunsOfTwoChunksStayApart) {
 TEST(ChunkTest, BothEndsOfAVAreOnTheFirstStage) {
   TrainingSetup setup = SmallSetup();
   setup.pipeline = 2;
-  setup.schedule = PipelineSchedule::kZbV;
+  setup.schedule = ScheduleNamed("zb-v");
   const Blueprint blueprint = Train(SmallLlama(), setup);
   EXPECT_EQ(blueprint.sizes.virtual_stages, 2);
   EXPECT_THAT(
@@ -154,7 +156,7 @@ TEST(ChunkTest, BothEndsOfAVAreOnTheFirstStage) {
 TEST(ChunkTest, DualPipeHoldsTheModelTwice) {
   TrainingSetup setup = SmallSetup();
   setup.pipeline = 2;
-  setup.schedule = PipelineSchedule::kDualPipe;
+  setup.schedule = ScheduleNamed("dualpipe");
   const Blueprint blueprint = Train(SmallLlama(), setup);
   ASSERT_EQ(blueprint.stages.size(), 2);
   EXPECT_THAT(
@@ -178,7 +180,7 @@ TEST(ChunkTest, TiedTablesOfOneStageAreOne) {
   EXPECT_EQ(logits(), 128);
   setup.pipeline = 2;
   EXPECT_EQ(logits(), 128 + 512 * 64);
-  setup.schedule = PipelineSchedule::kZbV;
+  setup.schedule = ScheduleNamed("zb-v");
   EXPECT_EQ(logits(), 128);
 }
 

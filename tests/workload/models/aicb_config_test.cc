@@ -43,12 +43,13 @@ TEST_F(AicbConfigTest, ChangesTheModelThatIsNamed) {
   EXPECT_EQ(model.layers, 5);
   EXPECT_EQ(model.hidden, 64);
   EXPECT_EQ(model.vocabulary, 129280);
-  EXPECT_EQ(model.latent_attention, (LatentAttention{.heads = 4,
-                                                     .q_lora_rank = 9,
-                                                     .kv_lora_rank = 8,
-                                                     .nope_head_dim = 12,
-                                                     .rope_head_dim = 10,
-                                                     .v_head_dim = 14}));
+  EXPECT_EQ(std::get<LatentAttention>(model.attention),
+            (LatentAttention{.heads = 4,
+                             .q_lora_rank = 9,
+                             .kv_lora_rank = 8,
+                             .nope_head_dim = 12,
+                             .rope_head_dim = 10,
+                             .v_head_dim = 14}));
   EXPECT_EQ(model.experts->experts, 18);
   EXPECT_EQ(model.experts->top_k, 6);
   EXPECT_EQ(model.experts->ffn, 20);

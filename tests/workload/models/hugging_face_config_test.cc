@@ -122,11 +122,11 @@ TEST(HuggingFaceConfigTest, LlamaFollowsItsNameAndFlags) {
   expected.hidden = 64;
   expected.vocabulary = 100;
   expected.tied_embeddings = true;
-  expected.full_attention = {.heads = 4,
-                             .kv_heads = 4,
-                             .head_dim = 16,
-                             .qkv_bias = true,
-                             .output_bias = true};
+  expected.attention = FullAttention{.heads = 4,
+                                     .kv_heads = 4,
+                                     .head_dim = 16,
+                                     .qkv_bias = true,
+                                     .output_bias = true};
   expected.feed_forward = {.ffn = 256, .gated = true, .bias = true};
   EXPECT_EQ(model, expected);
 }
@@ -142,10 +142,11 @@ std::string Small(std::string_view type, std::string_view more) {
 }
 
 TEST(HuggingFaceConfigTest, OtherTypesHaveTheirOwnRules) {
-  EXPECT_TRUE(Parse(Small("qwen2", "")).full_attention->qkv_bias);
+  const ModelSpec qwen2 = Parse(Small("qwen2", ""));
+  EXPECT_TRUE(std::get<FullAttention>(qwen2.attention).qkv_bias);
   const ModelSpec mistral = Parse(Small("mistral", "\"sliding_window\": 4096"));
-  EXPECT_EQ(mistral.full_attention->window, 4096);
-  EXPECT_TRUE(mistral.HasWindow(1));
+  EXPECT_EQ(std::get<FullAttention>(mistral.attention).window, 4096);
+  EXPECT_TRUE(std::get<FullAttention>(mistral.attention).HasWindow(1));
   const ModelSpec mixtral =
       Parse(Small("mixtral",
                   "\"num_local_experts\": 8, \"num_experts_per_tok\": 2, "
@@ -159,7 +160,7 @@ TEST(HuggingFaceConfigTest, OtherTypesHaveTheirOwnRules) {
             "\"v_head_dim\": 8, \"num_routed_experts\": 8, "
             "\"num_experts_per_tok\": 2, \"num_shared_experts\": 2, "
             "\"moe_intermediate_size\": 32, \"first_k_dense_replace\": 1"));
-  EXPECT_EQ(deepseek.latent_attention->q_lora_rank, 0);
+  EXPECT_EQ(std::get<LatentAttention>(deepseek.attention).q_lora_rank, 0);
   EXPECT_EQ(deepseek.experts->shared_ffn, 64);
   EXPECT_FALSE(deepseek.experts->router_bias);
   const ModelSpec qwen =

@@ -1,6 +1,10 @@
 #include "workload/models/model_file.h"
 
+#include <set>
 #include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 #include "tests/testing/bad_input.h"
 #include "tests/testing/matchers.h"
@@ -22,6 +26,31 @@ constexpr std::string_view kFile =
     "attention: {kind: full, heads: 4, kv_heads: 2, head_dim: 16}\n"
     "feed_forward: {ffn: 256}\n";
 
+std::string KindList() {
+  std::vector<std::string_view> names;
+  for (const AnyAttention& attention : AttentionKinds(/*beside=*/false)) {
+    std::visit([&](const auto& kind) { names.push_back(kind.kName); },
+               attention);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// The keys of a model, sorted.
+std::string KeyList() {
+  std::set<std::string> keys = {
+      "aliases",    "attention",       "dropout",
+      "experts",    "feed_forward",    "hidden",
+      "layers",     "max_positions",   "name",
+      "norm",       "norm_bias",       "no_published_count",
+      "positions",  "source",          "published_parameters",
+      "vocabulary", "tied_embeddings",
+  };
+  for (const AnyAttention& kind : AttentionKinds(/*beside=*/true)) {
+    keys.insert(SectionOf(kind));
+  }
+  return fmt::format("{}", fmt::join(keys, ", "));
+}
+
 ModelSpec Tiny() {
   ModelSpec model;
   model.name = "tiny";
@@ -29,7 +58,7 @@ ModelSpec Tiny() {
   model.layers = 2;
   model.hidden = 64;
   model.vocabulary = 100;
-  model.full_attention = {.heads = 4, .kv_heads = 2, .head_dim = 16};
+  model.attention = FullAttention{.heads = 4, .kv_heads = 2, .head_dim = 16};
   model.feed_forward.ffn = 256;
   return model;
 }
@@ -46,22 +75,22 @@ ModelSpec Full() {
   model.norm = Norm::kLayer;
   model.norm_bias = true;
   model.dropout = true;
-  model.full_attention = {.heads = 4,
-                          .kv_heads = 2,
-                          .head_dim = 16,
-                          .qkv_bias = true,
-                          .output_bias = true,
-                          .qk_norm = true,
-                          .output_gate = true,
-                          .sinks = true,
-                          .window = 128,
-                          .window_every = 2};
-  model.linear_attention = {.key_heads = 2,
-                            .value_heads = 4,
-                            .key_head_dim = 8,
-                            .value_head_dim = 16,
-                            .conv_kernel = 3,
-                            .full_attention_every = 2};
+  model.attention = FullAttention{.heads = 4,
+                                  .kv_heads = 2,
+                                  .head_dim = 16,
+                                  .qkv_bias = true,
+                                  .output_bias = true,
+                                  .qk_norm = true,
+                                  .output_gate = true,
+                                  .sinks = true,
+                                  .window = 128,
+                                  .window_every = 2};
+  model.other_attention = LinearAttention{.key_heads = 2,
+                                          .value_heads = 4,
+                                          .key_head_dim = 8,
+                                          .value_head_dim = 16,
+                                          .conv_kernel = 3,
+                                          .full_attention_every = 2};
   model.feed_forward = {.ffn = 256, .gated = true, .bias = true};
   model.experts = {.experts = 8,
                    .top_k = 2,
@@ -107,13 +136,12 @@ TEST(ModelFileTest, WritesWhatIsNotADefault) {
 
 TEST(ModelFileTest, ReadsWhatItWrites) {
   ModelSpec latent = Tiny();
-  latent.full_attention.reset();
-  latent.latent_attention = {.heads = 4,
-                             .q_lora_rank = 32,
-                             .kv_lora_rank = 16,
-                             .nope_head_dim = 8,
-                             .rope_head_dim = 4,
-                             .v_head_dim = 12};
+  latent.attention = LatentAttention{.heads = 4,
+                                     .q_lora_rank = 32,
+                                     .kv_lora_rank = 16,
+                                     .nope_head_dim = 8,
+                                     .rope_head_dim = 4,
+                                     .v_head_dim = 12};
   for (const ModelSpec& model : {Tiny(), Full(), latent}) {
     EXPECT_EQ(ValueOrDie(ParseModel("m", FormatModel(model))), model);
   }
@@ -147,9 +175,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "m:1:1: the model has no \"attention\""},
         BadInput{"Attention", WithLine(kFile, 6, "attention: full"),
                  "m:6:12: the attention is a value, expected a mapping"},
-        BadInput{"Kind", WithLine(kFile, 6, "attention: {kind: ful}"),
-                 "m:6:19: unknown kind \"ful\"; did you mean \"full\"? (known: "
-                 "full, latent)"},
+        BadInput{
+            "Kind", WithLine(kFile, 6, "attention: {kind: ful}"),
+            "m:6:19: unknown kind \"ful\"; did you mean \"full\"? (known: " +
+                KindList() + ")"},
         BadInput{"NoHeads", WithLine(kFile, 6, "attention: {kind: latent}"),
                  "m:6:12: the attention has no \"heads\""},
         BadInput{"Positions", WithLine(kFile, 2, "positions: rope"),
@@ -161,11 +190,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "m:7:21: unknown field of the feed forward \"fnn\"; did you "
                  "mean \"ffn\"? (known: bias, ffn, gated)"},
         BadInput{"Unknown", WithLine(kFile, 2, "heads: 4"),
-                 "m:2:8: unknown field of the model \"heads\" (known: aliases, "
-                 "attention, dropout, experts, feed_forward, hidden, layers, "
-                 "linear_attention, max_positions, name, no_published_count, "
-                 "norm, norm_bias, positions, published_parameters, source, "
-                 "tied_embeddings, vocabulary)"},
+                 "m:2:8: unknown field of the model \"heads\" (known: " +
+                     KeyList() + ")"},
         BadInput{"Experts", WithLine(kFile, 7, "experts: 8"),
                  "m:7:10: the mixture of experts is a value, expected a "
                  "mapping"},

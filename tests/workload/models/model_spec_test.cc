@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <variant>
 
 #include "tests/testing/matchers.h"
 
@@ -17,13 +18,13 @@ ModelSpec Hybrid() {
   model.layers = 4;
   model.hidden = 64;
   model.vocabulary = 100;
-  model.full_attention = {.heads = 4, .kv_heads = 2, .head_dim = 16};
-  model.linear_attention = {.key_heads = 2,
-                            .value_heads = 4,
-                            .key_head_dim = 16,
-                            .value_head_dim = 16,
-                            .conv_kernel = 4,
-                            .full_attention_every = 4};
+  model.attention = FullAttention{.heads = 4, .kv_heads = 2, .head_dim = 16};
+  model.other_attention = LinearAttention{.key_heads = 2,
+                                          .value_heads = 4,
+                                          .key_head_dim = 16,
+                                          .value_head_dim = 16,
+                                          .conv_kernel = 4,
+                                          .full_attention_every = 4};
   model.feed_forward.ffn = 256;
   model.experts = {.experts = 8, .top_k = 2, .ffn = 32, .dense_layers = 1};
   return model;
@@ -34,20 +35,20 @@ TEST(ModelSpecTest, KnowsWhatEachBlockHas) {
   EXPECT_EQ(CheckModel(model), absl::OkStatus());
   EXPECT_FALSE(model.HasExperts(0));
   EXPECT_TRUE(model.HasExperts(1));
-  EXPECT_TRUE(model.HasLinearAttention(0));
-  EXPECT_TRUE(model.HasLinearAttention(2));
-  EXPECT_FALSE(model.HasLinearAttention(3));
-  EXPECT_FALSE(model.HasWindow(0));
+  EXPECT_TRUE(std::holds_alternative<LinearAttention>(model.AttentionOf(0)));
+  EXPECT_TRUE(std::holds_alternative<LinearAttention>(model.AttentionOf(2)));
+  EXPECT_EQ(model.AttentionOf(3), model.attention);
+  EXPECT_FALSE(std::get<FullAttention>(model.attention).HasWindow(0));
 }
 
 TEST(ModelSpecTest, WindowsBeginWithTheFirstBlock) {
   ModelSpec model = Hybrid();
-  model.full_attention->window = 128;
-  model.full_attention->window_every = 2;
+  std::get<FullAttention>(model.attention).window = 128;
+  std::get<FullAttention>(model.attention).window_every = 2;
   EXPECT_EQ(CheckModel(model), absl::OkStatus());
-  EXPECT_TRUE(model.HasWindow(0));
-  EXPECT_FALSE(model.HasWindow(1));
-  EXPECT_TRUE(model.HasWindow(2));
+  EXPECT_TRUE(std::get<FullAttention>(model.attention).HasWindow(0));
+  EXPECT_FALSE(std::get<FullAttention>(model.attention).HasWindow(1));
+  EXPECT_TRUE(std::get<FullAttention>(model.attention).HasWindow(2));
 }
 
 struct BadModel {
@@ -80,40 +81,44 @@ INSTANTIATE_TEST_SUITE_P(
                  "max_positions is 0: expected 1 to 1073741824"},
         BadModel{[](ModelSpec& m) { m.norm_bias = true; },
                  "norm_bias is true: an RMS norm has no bias"},
-        BadModel{[](ModelSpec& m) { m.full_attention.reset(); },
-                 "attention is 0: expected one of full and latent attention"},
-        BadModel{[](ModelSpec& m) { m.latent_attention.emplace(); },
-                 "attention is 2: expected one of full and latent attention"},
-        BadModel{[](ModelSpec& m) { m.full_attention->kv_heads = 3; },
+        BadModel{[](ModelSpec& m) {
+                   std::get<FullAttention>(m.attention).kv_heads = 3;
+                 },
                  "attention.kv_heads is 3: expected a divisor of the 4 heads"},
-        BadModel{[](ModelSpec& m) { m.full_attention->window = 128; },
+        BadModel{[](ModelSpec& m) {
+                   std::get<FullAttention>(m.attention).window = 128;
+                 },
                  "attention.window is 128: expected both window and "
                  "window_every, which is 0, or neither"},
         BadModel{[](ModelSpec& m) {
-                   m.full_attention.reset();
-                   m.latent_attention = {.heads = 4,
-                                         .q_lora_rank = -1,
-                                         .kv_lora_rank = 8,
-                                         .nope_head_dim = 8,
-                                         .rope_head_dim = 8,
-                                         .v_head_dim = 8};
+                   m.attention = LatentAttention{.heads = 4,
+                                                 .q_lora_rank = -1,
+                                                 .kv_lora_rank = 8,
+                                                 .nope_head_dim = 8,
+                                                 .rope_head_dim = 8,
+                                                 .v_head_dim = 8};
                  },
                  "attention.q_lora_rank is -1: expected 0 to 131072"},
         BadModel{[](ModelSpec& m) {
-                   m.full_attention.reset();
-                   m.latent_attention = {.heads = 4,
-                                         .kv_lora_rank = 8,
-                                         .nope_head_dim = 8,
-                                         .rope_head_dim = 8,
-                                         .v_head_dim = 8};
+                   m.attention = LatentAttention{.heads = 4,
+                                                 .kv_lora_rank = 8,
+                                                 .nope_head_dim = 8,
+                                                 .rope_head_dim = 8,
+                                                 .v_head_dim = 8};
                  },
                  "linear_attention is there: expected it beside full attention "
                  "only"},
-        BadModel{[](ModelSpec& m) { m.linear_attention->value_heads = 3; },
+        BadModel{[](ModelSpec& m) {
+                   std::get<LinearAttention>(*m.other_attention).value_heads =
+                       3;
+                 },
                  "linear_attention.value_heads is 3: expected a multiple of "
                  "the 2 key heads"},
         BadModel{
-            [](ModelSpec& m) { m.linear_attention->full_attention_every = 1; },
+            [](ModelSpec& m) {
+              std::get<LinearAttention>(*m.other_attention)
+                  .full_attention_every = 1;
+            },
             "linear_attention.full_attention_every is 1: expected 2 to 1000"},
         BadModel{[](ModelSpec& m) { m.experts->dense_layers = 4; },
                  "experts.dense_layers is 4: expected 0 to 3"},

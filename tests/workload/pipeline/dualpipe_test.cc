@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/workload/pipeline/pipeline_evaluation.h"
 #include "workload/pipeline/schedule.h"
 
@@ -13,32 +14,33 @@ using ::astra::testing::EvaluatePieces;
 using ::astra::testing::LastEnd;
 using ::astra::testing::PeakActivations;
 using ::astra::testing::Pieces;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ShapesOf;
 using ::astra::testing::SlotTimes;
 using ::astra::testing::Text;
 
-constexpr PipelineSchedule kSchedule = PipelineSchedule::kDualPipe;
+PipelineSchedule Schedule() { return ScheduleNamed("dualpipe"); }
 
 // By hand from the eight steps: 2, 4, 6 and 8.
 TEST(DualPipeTest, MirrorsTheStagesOfTheOtherHalf) {
-  EXPECT_EQ(Text(SlotsOf(kSchedule, {2, 2, 4}, 0)),
+  EXPECT_EQ(Text(SlotsOf(Schedule(), {2, 2, 4}, 0)),
             "F0 F2' F1 B2' F3' B0 B3' I1 W1");
-  EXPECT_EQ(Text(SlotsOf(kSchedule, {2, 2, 4}, 1)),
+  EXPECT_EQ(Text(SlotsOf(Schedule(), {2, 2, 4}, 1)),
             "F2' F0 F3' B0 F1 B2' B1 I3' W3'");
 }
 
 // By hand, with steps 1, 3, 5 and 7, which only stages apart from the middle
 // have. In step 6 the latter of two backwards puts off its weight gradient.
 TEST(DualPipeTest, RunsAheadAtTheEnds) {
-  EXPECT_EQ(Text(SlotsOf(kSchedule, {4, 2, 8}, 0)),
+  EXPECT_EQ(Text(SlotsOf(Schedule(), {4, 2, 8}, 0)),
             "F0 F1 F2 F4' I4' W4' F5' F3 B5' F6' B0 B6' F7' B1 B7' I2 W2 I3 "
             "W3");
 }
 
 TEST(DualPipeTest, BeginsAtBothEnds) {
   const PipelineShape shape = {4, 2, 8};
-  EXPECT_EQ(FirstPlace(kSchedule, shape, 3), (Place{0, 0}));
-  EXPECT_EQ(FirstPlace(kSchedule, shape, 4), (Place{3, 1}));
+  EXPECT_EQ(FirstPlace(Schedule(), shape, 3), (Place{0, 0}));
+  EXPECT_EQ(FirstPlace(Schedule(), shape, 4), (Place{3, 1}));
 }
 
 // The slots of a stage, with a forward and the full backward after it as one
@@ -48,7 +50,7 @@ Pieces PairUp(const PipelineShape& shape, int64_t stage) {
       stage == shape.stages / 2 - 1 || stage == shape.stages / 2;
   int64_t pairs_apart = in_the_middle ? 1 : 0;
   Pieces pieces;
-  for (const Slot& slot : SlotsOf(kSchedule, shape, stage)) {
+  for (const Slot& slot : SlotsOf(Schedule(), shape, stage)) {
     const bool pairs = slot.kind == SlotKind::kBackward &&
                        pieces.back().back().kind == SlotKind::kForward;
     if (pairs && pairs_apart-- <= 0) {
@@ -68,12 +70,12 @@ TEST(DualPipeTest, HasTheBubbleOfItsPaperWithPairsAsOnePiece) {
   for (const SlotTimes& times : kTimes) {
     const int64_t backward = times.backward();
     const int64_t both = times.forward + backward;
-    for (const PipelineShape& shape : ShapesOf(kSchedule)) {
+    for (const PipelineShape& shape : ShapesOf(Schedule())) {
       std::vector<Pieces> pieces;
       for (int64_t stage = 0; stage < shape.stages; ++stage) {
         pieces.push_back(PairUp(shape, stage));
       }
-      EXPECT_EQ(LastEnd(EvaluatePieces(kSchedule, shape, times, pieces)),
+      EXPECT_EQ(LastEnd(EvaluatePieces(Schedule(), shape, times, pieces)),
                 shape.micro_batches * both +
                     (shape.stages / 2 - 1) *
                         (both + backward - 3 * times.weight_gradient));
@@ -83,9 +85,9 @@ TEST(DualPipeTest, HasTheBubbleOfItsPaperWithPairsAsOnePiece) {
 
 TEST(DualPipeTest, HasASmallerBubbleSlotBySlot) {
   for (const SlotTimes& times : kTimes) {
-    for (const PipelineShape& shape : ShapesOf(kSchedule)) {
+    for (const PipelineShape& shape : ShapesOf(Schedule())) {
       EXPECT_EQ(
-          Duration(kSchedule, shape, times),
+          Duration(Schedule(), shape, times),
           shape.micro_batches * (times.forward + times.backward()) +
               (shape.stages / 2 - 1) * (times.forward + times.input_gradient -
                                         times.weight_gradient));
@@ -95,9 +97,9 @@ TEST(DualPipeTest, HasASmallerBubbleSlotBySlot) {
 
 // arXiv 2412.19437, table 2: PP + 1.
 TEST(DualPipeTest, HoldsOneMicroBatchMoreThanThereAreStages) {
-  for (const PipelineShape& shape : ShapesOf(kSchedule)) {
+  for (const PipelineShape& shape : ShapesOf(Schedule())) {
     for (int64_t stage = 0; stage < shape.stages; ++stage) {
-      EXPECT_EQ(PeakActivations(SlotsOf(kSchedule, shape, stage),
+      EXPECT_EQ(PeakActivations(SlotsOf(Schedule(), shape, stage),
                                 SlotKind::kWeightGradient),
                 shape.stages + 1);
     }

@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "tests/testing/matchers.h"
+#include "tests/testing/schedules.h"
 #include "tests/workload/pipeline/pipeline_evaluation.h"
 
 namespace astra {
 namespace {
 
 using ::astra::testing::Evaluate;
+using ::astra::testing::ScheduleList;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ShapesOf;
 using ::astra::testing::StatusIs;
 using ::astra::testing::ValueOrDie;
@@ -58,9 +61,8 @@ TEST_P(ScheduleTest, RunsEachMicroBatchOnceAtEachPlaceOnItsWay) {
         ASSERT_FALSE(found.empty());
         EXPECT_TRUE(found.mapped() == whole || found.mapped() == halves);
       }
-      EXPECT_EQ(length, GetParam() == PipelineSchedule::kDualPipe
-                            ? shape.stages
-                            : shape.stages * shape.chunks);
+      const int64_t models = GetParam()->holds_model_twice ? 2 : 1;
+      EXPECT_EQ(length, shape.stages * shape.chunks / models);
     }
     EXPECT_TRUE(kinds.empty());
   }
@@ -97,14 +99,13 @@ TEST_P(ScheduleTest, EndsWhateverTheShape) {
 using KindsAndChunks = std::vector<std::pair<SlotKind, int32_t>>;
 
 // Those of the slots, in pieces which each have at most one part that repeats:
-// in gpipe forwards and backwards apart.
+// forwards and backwards apart where there is no steady state.
 std::vector<KindsAndChunks> RepeatingPieces(PipelineSchedule schedule,
                                             const PipelineShape& shape,
                                             int64_t stage) {
   std::vector<KindsAndChunks> pieces(2);
   for (const Slot& slot : SlotsOf(schedule, shape, stage)) {
-    const bool second =
-        schedule == PipelineSchedule::kGPipe && slot.kind == kBackward;
+    const bool second = !schedule->has_steady_state && slot.kind == kBackward;
     pieces[second ? 1 : 0].emplace_back(slot.kind, slot.chunk);
   }
   return pieces;
@@ -164,18 +165,18 @@ TEST_P(ScheduleTest, IsFoundByItsName) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, ScheduleTest,
-                         ::testing::ValuesIn(kPipelineSchedules));
+                         ::testing::ValuesIn(PipelineSchedules()));
 
 TEST(FindScheduleTest, TakesNamesAsUsersTypeThem) {
-  EXPECT_EQ(ValueOrDie(FindSchedule("ZB_H1")), PipelineSchedule::kZbH1);
+  EXPECT_EQ(ValueOrDie(FindSchedule("ZB_H1")), ScheduleNamed("zb-h1"));
 }
 
 TEST(FindScheduleTest, NamesTheNearestWhereThereIsNoSuchName) {
   EXPECT_THAT(FindSchedule("dualpip"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "unknown pipeline schedule \"dualpip\"; did you mean "
-                       "\"dualpipe\"? (known: gpipe, 1f1b, interleaved, zb-h1, "
-                       "zb-v, dualpipe)"));
+                       "\"dualpipe\"? (known: " +
+                           ScheduleList() + ")"));
 }
 
 struct BadShape {
@@ -185,58 +186,57 @@ struct BadShape {
 };
 
 TEST(CheckShapeTest, NamesTheRuleThatIsBroken) {
-  using enum PipelineSchedule;
   const BadShape bad[] = {
-      {k1F1B,
+      {ScheduleNamed("1f1b"),
        {0, 1, 8},
        "schedule 1f1b: the number of stages is 0: expected 1 to 16777216"},
-      {kZbV,
+      {ScheduleNamed("zb-v"),
        {4, -2, 8},
        "schedule zb-v: the number of chunks per stage is -2: expected 1 to"
        " 16777216"},
-      {kGPipe,
+      {ScheduleNamed("gpipe"),
        {4, 1, 16'777'217},
        "schedule gpipe: the number of micro-batches is 16777217: expected "
        "1 to 16777216"},
-      {kInterleaved,
+      {ScheduleNamed("interleaved"),
        {4, 4096, 8192},
        "schedule interleaved: 4096 chunks per stage x 8192 micro-batches: "
        "expected a product of at most 16777216"},
-      {kGPipe,
+      {ScheduleNamed("gpipe"),
        {4, 2, 8},
        "schedule gpipe: the number of chunks per stage is 2: expected 1"},
-      {k1F1B,
+      {ScheduleNamed("1f1b"),
        {4, 2, 8},
        "schedule 1f1b: the number of chunks per stage is 2: expected 1"},
-      {kZbH1,
+      {ScheduleNamed("zb-h1"),
        {4, 3, 8},
        "schedule zb-h1: the number of chunks per stage is 3: expected 1"},
-      {kInterleaved,
+      {ScheduleNamed("interleaved"),
        {1, 2, 8},
        "schedule interleaved: the number of stages is 1: expected 2 or "
        "more"},
-      {kInterleaved,
+      {ScheduleNamed("interleaved"),
        {4, 1, 8},
        "schedule interleaved: the number of chunks per stage is 1: "
        "expected 2 or more"},
-      {kInterleaved,
+      {ScheduleNamed("interleaved"),
        {4, 2, 6},
        "schedule interleaved: the number of micro-batches is 6: expected a"
        " multiple of 4, the number of stages"},
-      {kZbV,
+      {ScheduleNamed("zb-v"),
        {4, 1, 8},
        "schedule zb-v: the number of chunks per stage is 1: expected 2"},
-      {kDualPipe,
+      {ScheduleNamed("dualpipe"),
        {4, 4, 8},
        "schedule dualpipe: the number of chunks per stage is 4: expected 2"},
-      {kDualPipe,
+      {ScheduleNamed("dualpipe"),
        {5, 2, 10},
        "schedule dualpipe: the number of stages is 5: expected an even one"},
-      {kDualPipe,
+      {ScheduleNamed("dualpipe"),
        {4, 2, 9},
        "schedule dualpipe: the number of micro-batches is 9: expected an "
        "even one"},
-      {kDualPipe,
+      {ScheduleNamed("dualpipe"),
        {4, 2, 6},
        "schedule dualpipe: the number of micro-batches is 6: expected 8 or"
        " more, two for each stage"},
@@ -248,11 +248,12 @@ TEST(CheckShapeTest, NamesTheRuleThatIsBroken) {
 }
 
 TEST(CheckShapeTest, AcceptsOneStageWhereThereIsNothingToInterleave) {
-  using enum PipelineSchedule;
-  for (const PipelineSchedule schedule : {kGPipe, k1F1B, kZbH1}) {
+  for (const PipelineSchedule schedule :
+       {ScheduleNamed("gpipe"), ScheduleNamed("1f1b"),
+        ScheduleNamed("zb-h1")}) {
     EXPECT_TRUE(CheckShape(schedule, {1, 1, 1}).ok()) << Name(schedule);
   }
-  EXPECT_TRUE(CheckShape(kZbV, {1, 2, 1}).ok());
+  EXPECT_TRUE(CheckShape(ScheduleNamed("zb-v"), {1, 2, 1}).ok());
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ TEST(SimaiTextTest, EachLayerIsAModuleOfOneStage) {
   text.layers[1].phases[IndexOf(Phase::kWeightGradient)].communication = {
       CollectiveKind::kAllReduce, ParallelDimension::kData, Bytes(6)};
   const Program program = ValueOrDie(ProgramOf(text));
-  EXPECT_EQ(program.schedule(), PipelineSchedule::kSimai);
+  EXPECT_EQ(program.schedule(), SimaiSchedule());
   EXPECT_FALSE(program.simulates_pipeline());
   EXPECT_EQ(program.sizes().num_ranks, 8);
   EXPECT_EQ(program.pipeline_message(), KiB(4));

@@ -1,4 +1,4 @@
-#include "workload/modules/linear_attention.h"
+#include "workload/attention/linear_attention.h"
 
 #include <variant>
 
@@ -19,13 +19,19 @@ constexpr ModulePass kInput = ModulePass::kInputGradient;
 // Keys and queries are 2 x 8 wide, values 4 x 16.
 ModelSpec Hybrid() {
   ModelSpec model = SmallLlama();
-  model.linear_attention = {.key_heads = 2,
-                            .value_heads = 4,
-                            .key_head_dim = 8,
-                            .value_head_dim = 16,
-                            .conv_kernel = 4,
-                            .full_attention_every = 4};
+  model.other_attention = LinearAttention{.key_heads = 2,
+                                          .value_heads = 4,
+                                          .key_head_dim = 8,
+                                          .value_head_dim = 16,
+                                          .conv_kernel = 4,
+                                          .full_attention_every = 4};
   return model;
+}
+
+std::vector<MockModule> ModulesOf(const ModelSpec& model,
+                                  const ModuleContext& context) {
+  return std::get<LinearAttention>(*model.other_attention)
+      .Modules(model, 0, context);
 }
 
 // Two sequences of 32 positions: 64 tokens.
@@ -38,7 +44,7 @@ ModuleContext SmallContext(int64_t tensor = 1) {
 }
 
 TEST(LinearAttentionTest, CountsParameters) {
-  const auto modules = LinearAttentionModules(Hybrid(), SmallContext());
+  const auto modules = ModulesOf(Hybrid(), SmallContext());
   // The norm; queries, keys and values, the output gate, a rate and a decay for
   // each of 4 heads; a convolution of 4 over queries, keys and values.
   EXPECT_EQ(modules.at(0).name, "attention_gdn_column");
@@ -50,7 +56,7 @@ TEST(LinearAttentionTest, CountsParameters) {
 }
 
 TEST(LinearAttentionTest, TensorParallelismSplitsHeads) {
-  const auto modules = LinearAttentionModules(Hybrid(), SmallContext(2));
+  const auto modules = ModulesOf(Hybrid(), SmallContext(2));
   EXPECT_EQ(modules[0].parameters, 64 + 64 * 84 + 4 * 48);
   EXPECT_EQ(modules[0].replicated_parameters, 64);
   EXPECT_EQ(modules[1].parameters, 2 * 2 + 16 + 32 * 64);
@@ -65,7 +71,7 @@ TEST(LinearAttentionTest, TensorParallelismSplitsHeads) {
 }
 
 TEST(LinearAttentionTest, RunsTheDeltaRuleOverValueHeads) {
-  const auto modules = LinearAttentionModules(Hybrid(), SmallContext(2));
+  const auto modules = ModulesOf(Hybrid(), SmallContext(2));
   const auto rule = [&](ModulePass pass) {
     return std::get<DeltaRule>(
         OperatorOf(modules[1], pass, "delta_rule").shape);
@@ -82,7 +88,7 @@ TEST(LinearAttentionTest, TheStateHasAFixedSize) {
   context.training = false;
   for (const int64_t past : {0, 1000}) {
     context.past = past;
-    const auto modules = LinearAttentionModules(Hybrid(), context);
+    const auto modules = ModulesOf(Hybrid(), context);
     // FP32, for 2 sequences and 4 heads: 8 x 16.
     EXPECT_EQ(modules[0].kv_cache_bytes + modules[1].kv_cache_bytes,
               4 * 2 * 4 * 8 * 16);

@@ -1,11 +1,12 @@
 // Adds the scores and the weighted sum of attention to a module, for queries,
 // keys and values of any origin, and the exchanges of context parallelism.
 
-#ifndef WORKLOAD_MODULES_CORE_ATTENTION_H_
-#define WORKLOAD_MODULES_CORE_ATTENTION_H_
+#ifndef WORKLOAD_ATTENTION_CORE_ATTENTION_H_
+#define WORKLOAD_ATTENTION_CORE_ATTENTION_H_
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "workload/modules/module_builder.h"
 
 namespace astra {
@@ -37,6 +38,10 @@ struct CoreAttention {
 // "DeepSpeed Ulysses", arXiv 2309.14509; Llama 3, arXiv 2407.21783, 3.3.2.
 void AddCoreAttention(const CoreAttention& attention, ModuleBuilder& builder);
 
+// Errors: InvalidArgument if the context parallelism of `context` cannot split
+// `heads` heads of all TP ranks together.
+absl::Status CheckContextHeads(int64_t heads, const ModuleContext& context);
+
 }  // namespace astra
 
-#endif  // WORKLOAD_MODULES_CORE_ATTENTION_H_
+#endif  // WORKLOAD_ATTENTION_CORE_ATTENTION_H_

@@ -1,9 +1,11 @@
-#include "workload/modules/core_attention.h"
+#include "workload/attention/core_attention.h"
 
 #include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "workload/modules/size_rules.h"
 
 namespace astra {
 namespace {
@@ -175,11 +177,22 @@ void AddCoreAttention(const CoreAttention& attention, ModuleBuilder& builder) {
   builder.Saved(context.tokens() * kElementBytes *
                 (attention.heads * attention.qk_dim +
                  attention.kv_heads * (attention.qk_dim + attention.v_dim)));
-  if (context.flash_attention || !context.training) {
-    AddFlash(attention, builder);
-  } else {
-    AddUnfused(attention, builder);
+  builder.Scores([&] {
+    if (context.flash_attention || !context.training) {
+      AddFlash(attention, builder);
+    } else {
+      AddUnfused(attention, builder);
+    }
+  });
+}
+
+absl::Status CheckContextHeads(int64_t heads, const ModuleContext& context) {
+  if (context.context_method != ContextMethod::kAllToAll) {
+    return absl::OkStatus();
   }
+  return MustDivide("CP", context.context, heads / context.tensor,
+                    "attention heads of a TP rank, which all-to-all context "
+                    "parallelism splits");
 }
 
 }  // namespace astra

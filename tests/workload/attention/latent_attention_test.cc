@@ -1,4 +1,4 @@
-#include "workload/modules/latent_attention.h"
+#include "workload/attention/latent_attention.h"
 
 #include <string>
 #include <variant>
@@ -20,6 +20,11 @@ using ::testing::IsEmpty;
 constexpr ModulePass kForward = ModulePass::kForward;
 constexpr ModulePass kInput = ModulePass::kInputGradient;
 constexpr ModulePass kWeight = ModulePass::kWeightGradient;
+
+std::vector<MockModule> ModulesOf(const ModelSpec& model,
+                                  const ModuleContext& context) {
+  return std::get<LatentAttention>(model.attention).Modules(model, 0, context);
+}
 
 // Two sequences of 32 positions: 64 tokens.
 ModuleContext SmallContext(int64_t tensor = 1) {
@@ -55,13 +60,13 @@ std::vector<std::string> Names(const std::vector<MockModule>& modules) {
 TEST(LatentAttentionTest, CountsDeepSeekV3) {
   ModelSpec model = SmallDeepSeek();
   model.hidden = 7168;
-  model.latent_attention = {.heads = 128,
-                            .q_lora_rank = 1536,
-                            .kv_lora_rank = 512,
-                            .nope_head_dim = 128,
-                            .rope_head_dim = 64,
-                            .v_head_dim = 128};
-  const auto modules = LatentAttentionModules(model, SmallContext());
+  model.attention = LatentAttention{.heads = 128,
+                                    .q_lora_rank = 1536,
+                                    .kv_lora_rank = 512,
+                                    .nope_head_dim = 128,
+                                    .rope_head_dim = 64,
+                                    .v_head_dim = 128};
+  const auto modules = ModulesOf(model, SmallContext());
   EXPECT_THAT(Names(modules),
               ElementsAre("attention_linear_q_lora", "attention_q_column",
                           "attention_linear_kv_lora", "attention_kv_column",
@@ -82,13 +87,13 @@ TEST(LatentAttentionTest, CountsDeepSeekV3) {
 TEST(LatentAttentionTest, CountsDeepSeekV2LiteWithoutLatentQueries) {
   ModelSpec model = SmallDeepSeek();
   model.hidden = 2048;
-  model.latent_attention = {.heads = 16,
-                            .q_lora_rank = 0,
-                            .kv_lora_rank = 512,
-                            .nope_head_dim = 128,
-                            .rope_head_dim = 64,
-                            .v_head_dim = 128};
-  const auto modules = LatentAttentionModules(model, SmallContext());
+  model.attention = LatentAttention{.heads = 16,
+                                    .q_lora_rank = 0,
+                                    .kv_lora_rank = 512,
+                                    .nope_head_dim = 128,
+                                    .rope_head_dim = 64,
+                                    .v_head_dim = 128};
+  const auto modules = ModulesOf(model, SmallContext());
   EXPECT_THAT(Names(modules),
               ElementsAre("attention_q_column", "attention_linear_kv_lora",
                           "attention_kv_column", "attention_o_row"));
@@ -97,7 +102,7 @@ TEST(LatentAttentionTest, CountsDeepSeekV2LiteWithoutLatentQueries) {
 }
 
 TEST(LatentAttentionTest, HeadsAreSplitAndLatentVectorsAreNot) {
-  const auto modules = LatentAttentionModules(SmallDeepSeek(), SmallContext(2));
+  const auto modules = ModulesOf(SmallDeepSeek(), SmallContext(2));
   // Of 2 of the 4 heads; the rest is on both ranks.
   EXPECT_EQ(modules[0].parameters, 64 + 64 * 24);
   EXPECT_EQ(modules[0].replicated_parameters, 64 + 64 * 24);
@@ -113,7 +118,7 @@ TEST(LatentAttentionTest, HeadsAreSplitAndLatentVectorsAreNot) {
 TEST(LatentAttentionTest, GathersLatentVectorsAlone) {
   ModuleContext context = SmallContext(2);
   context.sequence_parallel = true;
-  const auto modules = LatentAttentionModules(SmallDeepSeek(), context);
+  const auto modules = ModulesOf(SmallDeepSeek(), context);
   // 64 tokens of 24 x 2 B; of (16 + 4) x 2 B, which are not projected; and of
   // hidden states, 64 x 2 B.
   EXPECT_THAT(CollectiveTexts(modules[0], kForward), IsEmpty());
@@ -135,7 +140,7 @@ TEST(LatentAttentionTest, GathersLatentVectorsAlone) {
 }
 
 TEST(LatentAttentionTest, ProjectsKeysAndValuesInTraining) {
-  const auto modules = LatentAttentionModules(SmallDeepSeek(), SmallContext());
+  const auto modules = ModulesOf(SmallDeepSeek(), SmallContext());
   const auto core =
       std::get<Attention>(OperatorOf(modules[4], kForward, "attention").shape);
   EXPECT_EQ(core, (Attention{.batch = 2,
@@ -157,7 +162,7 @@ TEST(LatentAttentionTest, ProjectsKeysAndValuesInTraining) {
 // DeepSeek-V2, arXiv 2405.04434, appendix C: the projections of keys and values
 // are absorbed, so that all heads read the one latent vector.
 TEST(LatentAttentionTest, DecodeReadsLatentVectors) {
-  const auto modules = LatentAttentionModules(SmallDeepSeek(), Decode());
+  const auto modules = ModulesOf(SmallDeepSeek(), Decode());
   const MockModule& column = ModuleOf(modules, "attention_kv_column");
   const MockModule& row = ModuleOf(modules, "attention_o_row");
   // For each of 4 heads: 2 queries of 8 to the 16 of the vector, and back.
@@ -180,14 +185,14 @@ TEST(LatentAttentionTest, DecodeReadsLatentVectors) {
 TEST(LatentAttentionTest, AbsorbingMovesNoParameters) {
   ModuleContext prefill = Decode();
   prefill.positions = 32;
-  EXPECT_EQ(Parameters(LatentAttentionModules(SmallDeepSeek(), Decode())),
-            Parameters(LatentAttentionModules(SmallDeepSeek(), prefill)));
+  EXPECT_EQ(Parameters(ModulesOf(SmallDeepSeek(), Decode())),
+            Parameters(ModulesOf(SmallDeepSeek(), prefill)));
 }
 
 // Values are part of the keys: 100 positions of 2 sequences are read once, 20
 // elements of 2 B; queries of 20 and results of 16 for 4 heads.
 TEST(LatentAttentionTest, DecodeReadsTheCacheOnce) {
-  const auto modules = LatentAttentionModules(SmallDeepSeek(), Decode());
+  const auto modules = ModulesOf(SmallDeepSeek(), Decode());
   EXPECT_EQ(BytesMoved(OperatorOf(modules.back(), kForward, "attention")),
             2 * 2 * (100 * 20 + 4 * (20 + 16)));
 }
@@ -197,7 +202,7 @@ TEST(LatentAttentionTest, ALaterChunkProjectsTheCache) {
   ModuleContext context = SmallContext();
   context.training = false;
   context.past = 100;
-  const auto modules = LatentAttentionModules(SmallDeepSeek(), context);
+  const auto modules = ModulesOf(SmallDeepSeek(), context);
   const auto& column = ModuleOf(modules, "attention_kv_column");
   EXPECT_EQ(std::get<Gemm>(OperatorOf(column, kForward, "kv_up").shape).m, 264);
 }

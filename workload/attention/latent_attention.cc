@@ -1,10 +1,12 @@
-#include "workload/modules/latent_attention.h"
+#include "workload/attention/latent_attention.h"
 
 #include <string_view>
 
-#include "workload/modules/core_attention.h"
+#include "workload/attention/core_attention.h"
+#include "workload/attention/projections.h"
 #include "workload/modules/module_builder.h"
 #include "workload/modules/norm.h"
+#include "workload/modules/size_rules.h"
 
 namespace astra {
 namespace {
@@ -15,7 +17,7 @@ bool IsAbsorbed(const ModuleContext& context) {
 
 // Builds a latent vector from the hidden states of the split tokens.
 MockModule Down(std::string_view name, std::string_view op, int64_t rank,
-                bool has_norm, const ModelSpec& model,
+                bool has_norm, const ModelShape& model,
                 const ModuleContext& context) {
   ModuleBuilder builder(name, context);
   if (has_norm) AddNorm(model, builder);
@@ -54,21 +56,6 @@ MockModule Up(std::string_view name, std::string_view op, int64_t rank,
   return builder.Take();
 }
 
-// Builds queries without a latent vector.
-MockModule Queries(const ModelSpec& model, int64_t outputs,
-                   const ModuleContext& context) {
-  ModuleBuilder builder("attention_q_column", context);
-  AddNorm(model, builder);
-  builder.BeginRegion(model.hidden);
-  builder.Linear({.op = "q_up",
-                  .tokens = context.tokens(),
-                  .inputs = model.hidden,
-                  .outputs = outputs,
-                  .saved_tokens = context.split_tokens()});
-  builder.Parameters(model.hidden * outputs);
-  return builder.Take();
-}
-
 // Builds the keys of a decode step, which does not make past keys and values
 // again.
 MockModule AbsorbedKeys(const LatentAttention& latent, int64_t heads,
@@ -88,24 +75,16 @@ MockModule AbsorbedKeys(const LatentAttention& latent, int64_t heads,
   return builder.Take();
 }
 
-MockModule Row(const ModelSpec& model, int64_t heads,
-               const ModuleContext& context) {
-  const LatentAttention& latent = *model.latent_attention;
+MockModule Row(const LatentAttention& latent, int64_t heads,
+               const ModelShape& model, const ModuleContext& context) {
   const int64_t rope = latent.rope_head_dim;
-  const int64_t width = heads * latent.v_head_dim;
   ModuleBuilder builder("attention_o_row", context);
   builder.Stream({.op = "rope",
                   .elements = context.tokens() * (heads + 1) * rope,
                   .forward = 2,
                   .backward = 2});
-  if (!context.training) {
-    const int64_t cached = latent.kv_lora_rank + rope;
-    builder.Stream({.op = "kv_cache_write",
-                    .elements = context.tokens() * cached,
-                    .forward = 2});
-    builder.KvCache(2 * cached * context.sequences *
-                    (context.past + context.positions));
-  }
+  AddKvCache(latent.kv_lora_rank + rope, context.past + context.positions,
+             builder);
   if (IsAbsorbed(context)) {
     AddCoreAttention({.heads = heads,
                       .kv_heads = 1,
@@ -125,50 +104,79 @@ MockModule Row(const ModelSpec& model, int64_t heads,
                       .v_dim = latent.v_head_dim},
                      builder);
   }
-  builder.Linear({.op = "output_linear",
-                  .tokens = context.tokens(),
-                  .inputs = width,
-                  .outputs = model.hidden,
-                  .casts_inputs = true});
-  builder.Parameters(width * model.hidden);
-  builder.EndRegion(model.hidden);
-  AddResidual(model, builder);
+  AddOutputProjection(heads * latent.v_head_dim, model, builder);
   return builder.Take();
 }
 
 }  // namespace
 
-std::vector<MockModule> LatentAttentionModules(const ModelSpec& model,
-                                               const ModuleContext& context) {
-  const LatentAttention& latent = *model.latent_attention;
-  const int64_t heads = latent.heads / context.tensor;
-  const int64_t query_outputs =
-      heads * (latent.nope_head_dim + latent.rope_head_dim);
+void LatentAttention::Visit(FieldVisitor& visitor) {
+  visitor.Size("heads", heads, {kMaxHeads});
+  visitor.SizeOrZero("q_lora_rank", q_lora_rank, kMaxRank);
+  visitor.Size("kv_lora_rank", kv_lora_rank, {kMaxRank});
+  visitor.Size("nope_head_dim", nope_head_dim, {kMaxHeadDim});
+  visitor.Size("rope_head_dim", rope_head_dim, {kMaxHeadDim});
+  visitor.Size("v_head_dim", v_head_dim, {kMaxHeadDim});
+}
+
+bool LatentAttention::IsIn(ConfigJson& /*config*/,
+                           std::string_view model_type) {
+  return model_type == "deepseek_v2" || model_type == "deepseek_v3";
+}
+
+void LatentAttention::Read(ConfigJson& config, std::string_view /*model_type*/,
+                           const ModelShape& /*model*/) {
+  heads = config.Integer("num_attention_heads");
+  q_lora_rank = config.IntegerOr("q_lora_rank", 0);
+  kv_lora_rank = config.Integer("kv_lora_rank");
+  nope_head_dim = config.Integer("qk_nope_head_dim");
+  rope_head_dim = config.Integer("qk_rope_head_dim");
+  v_head_dim = config.Integer("v_head_dim");
+  config.ExpectAbsentOr("attention_bias", "false");
+  for (const std::string_view key :
+       {"num_key_value_heads", "head_dim", "qk_head_dim"}) {
+    config.Has(key);  // Follows from the other keys.
+  }
+}
+
+std::vector<MockModule> LatentAttention::Modules(
+    const ModelShape& model, int64_t /*layer*/,
+    const ModuleContext& context) const {
+  const int64_t rank_heads = heads / context.tensor;
+  const int64_t query_outputs = rank_heads * (nope_head_dim + rope_head_dim);
   std::vector<MockModule> modules;
-  if (latent.q_lora_rank > 0) {
-    modules.push_back(Down("attention_linear_q_lora", "q_down",
-                           latent.q_lora_rank, /*has_norm=*/true, model,
-                           context));
-    modules.push_back(Up("attention_q_column", "q_up", latent.q_lora_rank,
+  if (q_lora_rank > 0) {
+    modules.push_back(Down("attention_linear_q_lora", "q_down", q_lora_rank,
+                           /*has_norm=*/true, model, context));
+    modules.push_back(Up("attention_q_column", "q_up", q_lora_rank,
                          /*extra=*/0, query_outputs, context.tokens(),
                          context));
   } else {
-    modules.push_back(Queries(model, query_outputs, context));
+    modules.push_back(
+        BeginColumn("attention_q_column", "q_up", query_outputs, model, context)
+            .Take());
   }
   modules.push_back(Down("attention_linear_kv_lora", "kv_down",
-                         latent.kv_lora_rank + latent.rope_head_dim,
+                         kv_lora_rank + rope_head_dim,
                          /*has_norm=*/false, model, context));
   if (IsAbsorbed(context)) {
-    modules.push_back(AbsorbedKeys(latent, heads, context));
+    modules.push_back(AbsorbedKeys(*this, rank_heads, context));
   } else {
-    modules.push_back(Up("attention_kv_column", "kv_up", latent.kv_lora_rank,
-                         latent.rope_head_dim,
-                         heads * (latent.nope_head_dim + latent.v_head_dim),
-                         context.tokens() + context.sequences * context.past,
-                         context));
+    modules.push_back(
+        Up("attention_kv_column", "kv_up", kv_lora_rank, rope_head_dim,
+           rank_heads * (nope_head_dim + v_head_dim),
+           context.tokens() + context.sequences * context.past, context));
   }
-  modules.push_back(Row(model, heads, context));
+  modules.push_back(Row(*this, rank_heads, model, context));
   return modules;
+}
+
+absl::Status LatentAttention::CheckTensor(int64_t tensor) const {
+  return MustDivide("TP", tensor, heads, "attention heads");
+}
+
+absl::Status LatentAttention::CheckContext(const ModuleContext& context) const {
+  return CheckContextHeads(heads, context);
 }
 
 }  // namespace astra

@@ -1,4 +1,4 @@
-#include "workload/modules/full_attention.h"
+#include "workload/attention/full_attention.h"
 
 #include <string>
 #include <variant>
@@ -28,11 +28,17 @@ ModuleContext SmallContext(int64_t tensor = 1) {
   return context;
 }
 
+std::vector<MockModule> Modules(const ModelSpec& model,
+                                const ModuleContext& context,
+                                int64_t layer = 0) {
+  return std::get<FullAttention>(model.attention)
+      .Modules(model, layer, context);
+}
 MockModule Column(const ModelSpec& model, const ModuleContext& context) {
-  return FullAttentionModules(model, /*has_window=*/false, context).at(0);
+  return Modules(model, context).at(0);
 }
 MockModule Row(const ModelSpec& model, const ModuleContext& context) {
-  return FullAttentionModules(model, /*has_window=*/false, context).at(1);
+  return Modules(model, context).at(1);
 }
 
 Attention CoreOf(const MockModule& row, ModulePass pass = kForward) {
@@ -76,9 +82,9 @@ TEST(FullAttentionTest, CountsBiasesNormsGatesAndSinks) {
   EXPECT_EQ(row.replicated_parameters, 64);
 
   ModelSpec model = SmallLlama();
-  model.full_attention->qk_norm = true;  // 8 each.
-  model.full_attention->output_gate = true;
-  model.full_attention->sinks = true;
+  std::get<FullAttention>(model.attention).qk_norm = true;  // 8 each.
+  std::get<FullAttention>(model.attention).output_gate = true;
+  std::get<FullAttention>(model.attention).sinks = true;
   const MockModule column = Column(model, SmallContext());
   EXPECT_EQ(column.parameters, 64 + 64 * (64 + 96) + 16);
   EXPECT_EQ(column.replicated_parameters, 64 + 16);
@@ -125,14 +131,14 @@ TEST(FullAttentionTest, CountsTheCausalHalf) {
 
 TEST(FullAttentionTest, WindowsAreGivenToTheScores) {
   ModelSpec model = SmallLlama();
-  model.full_attention->window = 4;
-  model.full_attention->window_every = 2;
-  const auto with = FullAttentionModules(model, true, SmallContext());
+  std::get<FullAttention>(model.attention).window = 4;
+  std::get<FullAttention>(model.attention).window_every = 2;
+  const auto with = Modules(model, SmallContext());
   EXPECT_EQ(CoreOf(with.at(1)).window, 4);
   // 1 + 2 + 3 + 29 x 4 pairs.
   EXPECT_EQ(Flops(OperatorOf(with.at(1), kForward, "attention")),
             2 * 8 * 122 * 2 * 16);
-  EXPECT_EQ(CoreOf(Row(model, SmallContext())).window, 0);
+  EXPECT_EQ(CoreOf(Modules(model, SmallContext(), 1).at(1)).window, 0);
 }
 
 // Each of 2 ranks has 2 x 16 tokens, of which keys and values are 2 heads x
@@ -199,11 +205,9 @@ TEST(ContextParallelismTest, AllStepsOfARingHaveAsManyPairs) {
 
 TEST(ContextParallelismTest, ARingWithAWindowIsOneStep) {
   ModelSpec model = SmallLlama();
-  model.full_attention->window = 4;
-  model.full_attention->window_every = 1;
-  const MockModule row = FullAttentionModules(model, /*has_window=*/true,
-                                              Split(ContextMethod::kRing))
-                             .at(1);
+  std::get<FullAttention>(model.attention).window = 4;
+  std::get<FullAttention>(model.attention).window_every = 1;
+  const MockModule row = Modules(model, Split(ContextMethod::kRing)).at(1);
   EXPECT_THAT(StepTexts(row, kForward),
               ElementsAre("launch all-gather CP 4096 B", "attention", "wait CP",
                           "output_linear", "residual_add"));
@@ -293,7 +297,7 @@ TEST(FullAttentionTest, ReadsTheCacheInInference) {
 // Eight key heads, of which a rank has half.
 TEST(ContextParallelismTest, AllToAllSplitsKeyHeadsToo) {
   ModelSpec model = SmallLlama();
-  model.full_attention->kv_heads = 8;
+  std::get<FullAttention>(model.attention).kv_heads = 8;
   EXPECT_EQ(CoreOf(Row(model, Split(ContextMethod::kAllToAll))).kv_heads, 4);
 }
 

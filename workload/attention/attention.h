@@ -1,0 +1,90 @@
+// What a kind of attention is: a struct with the sizes of its shape, which
+// knows everything that other code must know of it. registry.h lists the kinds.
+
+#ifndef WORKLOAD_ATTENTION_ATTENTION_H_
+#define WORKLOAD_ATTENTION_ATTENTION_H_
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "workload/attention/config_json.h"
+#include "workload/modules/model_shape.h"
+#include "workload/modules/module.h"
+
+namespace astra {
+
+// Limits beyond every trained model; see workload/models/model_spec.cc.
+inline constexpr int64_t kMaxHeads = 1 << 12;
+inline constexpr int64_t kMaxHeadDim = 1 << 12;
+inline constexpr int64_t kMaxRank = 1 << 17;
+
+// Is told the fields of a kind, to read, write or check them. A key is that of
+// a model file.
+class FieldVisitor {
+ public:
+  struct Limits {
+    int64_t max;
+    int64_t min = 1;
+  };
+
+  virtual ~FieldVisitor() = default;
+  virtual void Size(std::string_view key, int64_t& value, Limits limits) = 0;
+  // Visits a size that files may leave out and that is then 0.
+  virtual void SizeOrZero(std::string_view key, int64_t& value,
+                          int64_t max) = 0;
+  virtual void Flag(std::string_view key, bool& value) = 0;
+};
+
+// The members of a kind. SECTION is the section of a model file that describes
+// it: "attention", or NAME_attention for a kind that stands beside another.
+//
+// clang-format off
+//   kName           is the kind in a model file: "full".
+//   kBeside         is the kName of the attention in the other blocks; empty for
+//                   a kind that all blocks have.
+//   HasBlock        tells which blocks have a kind that stands beside another.
+//   Visit           names all fields.
+//   Check           checks the rules beyond the limits of Visit. Its message
+//                   begins with SECTION.FIELD.
+//   IsIn            tells whether a config.json of Hugging Face has this kind.
+//                   Of several such kinds, the last of the registry counts.
+//   Read            reads all fields from a config.json.
+//   LayerType       is the name of a block in "layer_types" of a config.json.
+//   Modules         returns what a block computes, keeps and communicates.
+//   kModules        is the begin of the names of these modules, which all begin
+//                   with "attention_".
+//   kInferredLayer  is the name of these modules in SimAI's text of inference.
+//   CheckTensor     checks that TP of a size can split it.
+//   CheckContext    checks that CP, of more than one rank, can split it.
+//   ScoreWidth      is heads x (elements of a key + elements of a value): what
+//                   each pair of positions multiplies.
+// clang-format on
+template <class Kind>
+concept AttentionKind = std::equality_comparable<Kind> &&
+    requires(Kind kind, const Kind& of, FieldVisitor& visitor,
+             ConfigJson& config, std::string_view type, int64_t number,
+             const ModelShape& model, const ModuleContext& context) {
+  { Kind::kName } -> std::convertible_to<std::string_view>;
+  { Kind::kBeside } -> std::convertible_to<std::string_view>;
+  { Kind::kModules } -> std::convertible_to<std::string_view>;
+  { Kind::kInferredLayer } -> std::convertible_to<std::string_view>;
+  { of.HasBlock(number) } -> std::same_as<bool>;
+  kind.Visit(visitor);
+  { of.Check() } -> std::same_as<absl::Status>;
+  { Kind::IsIn(config, type) } -> std::same_as<bool>;
+  kind.Read(config, type, model);
+  { of.LayerType(number) } -> std::convertible_to<std::string_view>;
+  {
+    of.Modules(model, number, context)
+    } -> std::same_as<std::vector<MockModule>>;
+  { of.CheckTensor(number) } -> std::same_as<absl::Status>;
+  { of.CheckContext(context) } -> std::same_as<absl::Status>;
+  { of.ScoreWidth() } -> std::same_as<int64_t>;
+};
+
+}  // namespace astra
+
+#endif  // WORKLOAD_ATTENTION_ATTENTION_H_
