@@ -6,11 +6,12 @@
 
 namespace astra {
 
-FabricGraph::FabricGraph(const Topology& topology)
+FabricGraph::FabricGraph(const Topology& topology, Bundles bundles)
     : num_gpus_(topology.num_gpus()) {
   FindEdges(topology);
   FindComponents();
-  FindBundles(topology);
+  bundle_size_.assign(num_vertices(), 1);
+  if (bundles == Bundles::kFind) FindBundles(topology);
   hops_.assign(num_vertices(), kUnreached);
   from_source_.assign(num_vertices(), kUnreached);
 }
@@ -31,23 +32,28 @@ void FabricGraph::FindEdges(const Topology& topology) {
 void FabricGraph::FindComponents() {
   const auto count = static_cast<uint32_t>(first_edge_.size() - 1);
   component_.assign(count, kUnreached);
-  uint32_t next_component = 0;
-  std::vector<uint32_t> pending;
+  place_.assign(count, 0);
+  members_.reserve(count);
   for (uint32_t root = 0; root < count; ++root) {
     if (component_[root] != kUnreached) continue;
-    component_[root] = next_component;
-    pending.push_back(root);
-    while (!pending.empty()) {
-      const uint32_t vertex = pending.back();
-      pending.pop_back();
+    const auto component = static_cast<uint32_t>(first_member_.size());
+    const size_t begin = members_.size();
+    first_member_.push_back(static_cast<uint32_t>(begin));
+    const auto meet = [&](uint32_t vertex) {
+      if (component_[vertex] != kUnreached) return;
+      component_[vertex] = component;
+      place_[vertex] = static_cast<uint32_t>(members_.size() - begin);
+      members_.push_back(vertex);
+    };
+    meet(root);
+    for (size_t k = begin; k < members_.size(); ++k) {
+      const uint32_t vertex = members_[k];
       for (uint32_t i = first_edge_[vertex]; i < first_edge_[vertex + 1]; ++i) {
-        if (component_[target_[i]] != kUnreached) continue;
-        component_[target_[i]] = next_component;
-        pending.push_back(target_[i]);
+        meet(target_[i]);
       }
     }
-    ++next_component;
   }
+  first_member_.push_back(count);
 }
 
 // Returns whether b, the vertex after a, has the same links as a, each one
@@ -73,7 +79,6 @@ bool FabricGraph::AreTwins(const Topology& topology, uint32_t a,
 // Finds bundles from the top of the network down, where the largest ones are.
 void FabricGraph::FindBundles(const Topology& topology) {
   const auto count = static_cast<uint32_t>(num_vertices());
-  bundle_size_.assign(count, 1);
   std::vector<bool> may_join(count);
   for (uint32_t v = 0; v < count; ++v) {
     const size_t num_links = topology.links_from(NodeOf(v)).size();

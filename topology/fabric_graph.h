@@ -31,8 +31,12 @@ class FabricGraph {
     uint32_t size = 1;  // Members of the bundle; 1: no bundle.
   };
 
-  // `topology` must outlive the graph.
-  explicit FabricGraph(const Topology& topology);
+  enum class Bundles : uint8_t {
+    kFind,
+    kNone,  // For searches in which members of a bundle differ.
+  };
+
+  FabricGraph(const Topology& topology, Bundles bundles);
 
   size_t num_vertices() const { return component_.size(); }
   uint32_t VertexOf(NodeId node) const { return node.index() - num_gpus_; }
@@ -42,6 +46,16 @@ class FabricGraph {
   // connected without GPUs are one component. Components are numbered by their
   // lowest vertex.
   uint32_t component(NodeId node) const { return component_[VertexOf(node)]; }
+
+  // Returns the vertices of a component.
+  absl::Span<const uint32_t> members(uint32_t component) const {
+    const uint32_t begin = first_member_[component];
+    return absl::MakeConstSpan(members_).subspan(
+        begin, first_member_[component + 1] - begin);
+  }
+
+  // Returns the index of a vertex among the members of its component.
+  uint32_t place(uint32_t vertex) const { return place_[vertex]; }
 
   // Searches the shortest paths from `sources` to `targets`, from both ends at
   // once, level by level. Afterwards hops() is right for every vertex on them.
@@ -82,10 +96,13 @@ class FabricGraph {
   void MarkTowardsSources();
 
   uint32_t num_gpus_;
-  std::vector<uint32_t> first_edge_;  // By vertex, and the end.
-  std::vector<uint32_t> target_;      // By edge: the vertex that it leads to.
-  std::vector<LinkId> link_;          // By edge: its link.
-  std::vector<uint32_t> component_;
+  std::vector<uint32_t> first_edge_;    // By vertex, and the end.
+  std::vector<uint32_t> target_;        // By edge: the vertex that it leads to.
+  std::vector<LinkId> link_;            // By edge: its link.
+  std::vector<uint32_t> component_;     // By vertex.
+  std::vector<uint32_t> place_;         // By vertex.
+  std::vector<uint32_t> members_;       // Grouped by component.
+  std::vector<uint32_t> first_member_;  // By component, and the end.
   // By vertex: the size of its bundle if it is the first member, 1 if it is in
   // no bundle, 0 for other members.
   std::vector<uint32_t> bundle_size_;

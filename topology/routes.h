@@ -1,14 +1,16 @@
 // Finds the links that carry a message from one GPU or switch to another, and
 // the share of each.
 //
-// Messages take the paths with the fewest links. GPUs never forward. Where
-// several next hops are equally near, each carries the same share, as ECMP does
-// on average. A GPU that has a way through an NVSwitch among them uses only
-// NVSwitches.
+// The paths are those of path_rule.h. Where several next hops are equally near,
+// each carries the same share, as ECMP does on average.
 //
 // The paths from one set of switches to another are the same for all GPUs below
 // them. They are found once, by a search from both ends, and kept. Links to a
 // bundle of switches are stored as one LinkRun; see fabric_graph.h.
+//
+// A search from both ends touches only what lies between them. NextHops has a
+// table of all distances to a set of switches instead, because a packet may be
+// at any switch; on 131,072 GPUs these tables would take gigabytes.
 
 #ifndef TOPOLOGY_ROUTES_H_
 #define TOPOLOGY_ROUTES_H_
@@ -16,8 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
-#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -25,6 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "topology/fabric_graph.h"
+#include "topology/path_rule.h"
 #include "topology/topology.h"
 
 namespace astra {
@@ -117,18 +118,6 @@ class Routes {
   Bandwidth BottleneckBandwidth(const Route& route) const;
 
  private:
-  // A set of switches; GPUs linked to the same switches share one set.
-  using SwitchSetId = uint32_t;
-
-  // Switches next to a GPU that are connected with one another, directly or
-  // through other switches; or one switch by itself.
-  struct Attachment {
-    uint32_t component;
-    SwitchSetId switches;
-    // Of a GPU: index into attachment_links_ of its links to these switches,
-    // which are in the same order.
-    uint32_t first_link = 0;
-  };
   // A switch on a path through a fabric, or a bundle of switches.
   struct Stop {
     uint32_t vertex;    // Vertex, or first member of a bundle.
@@ -137,35 +126,23 @@ class Routes {
     TimePs latency{};   // Latency of the slowest path to here.
   };
 
-  void FindAttachments();
-  SwitchSetId SetOf(const std::vector<NodeId>& switches);
   bool IsGpu(NodeId node) const { return node.index() < topology_.num_gpus(); }
-  absl::Span<const Attachment> AttachmentsOf(NodeId node, Attachment* own);
   FabricRouteId FabricRouteBetween(SwitchSetId sources, SwitchSetId targets);
   // A way from an attachment of the source to one of the target.
   struct Way {
     FabricRouteId fabric;
-    Attachment source;
-    Attachment target;
+    const Attachment* source;
+    const Attachment* target;
   };
-  using Ways = absl::InlinedVector<Way, 4>;
-  Ways NearestWays(NodeId source, NodeId target);
-  Route Join(NodeId source, const Ways& ways, NodeId target) const;
+  Route Join(NodeId source, absl::Span<const Way> ways, NodeId target) const;
   FabricRoute Trace(SwitchSetId sources, SwitchSetId targets);
   std::vector<Stop> NextStops(const std::vector<Stop>& stops,
                               uint32_t hops_left, std::vector<LinkRun>& links);
-  std::optional<LinkId> FindLink(NodeId source, NodeId target) const;
-  LinkId LinkFrom(const Attachment& attachment, NodeId fabric_switch) const;
 
   const Topology& topology_;
-  bool has_cables_between_gpus_ = false;
   FabricGraph graph_;
+  Attachments attachments_;
   std::vector<uint32_t> place_of_;  // By vertex, for NextStops().
-  std::vector<std::vector<NodeId>> switch_sets_;
-  std::map<std::vector<NodeId>, SwitchSetId> switch_set_ids_;
-  std::vector<LinkId> attachment_links_;    // From GPUs to switches.
-  std::vector<Attachment> attachments_;     // Grouped by GPU.
-  std::vector<uint32_t> first_attachment_;  // By GPU, and the end.
   std::deque<FabricRoute> fabric_routes_;
   absl::flat_hash_map<uint64_t, FabricRouteId> fabric_route_ids_;
 };
