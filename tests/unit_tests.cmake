@@ -262,15 +262,15 @@ astra_test(network_test
 astra_test(backend_packet_test
   SOURCES
     network-frontends/packet/agenda_test.cc
+    network-frontends/packet/faults_test.cc
+    network-frontends/packet/forwarding_test.cc
     network-frontends/packet/packet_backend_test.cc
     network-frontends/packet/packet_congestion_test.cc
-    network-frontends/packet/packet_faults_test.cc
-    network-frontends/packet/packet_forwarding_test.cc
-    network-frontends/packet/packet_records_test.cc
-    network-frontends/packet/packet_sender_test.cc
     network-frontends/packet/packet_window_test.cc
     network-frontends/packet/random_network.cc
     network-frontends/packet/random_network_test.cc
+    network-frontends/packet/records_test.cc
+    network-frontends/packet/senders_test.cc
     network-frontends/packet/shared_buffer_test.cc
     network-frontends/packet/simai_hash_test.cc
   DEPS astra::backend_packet)
