@@ -283,17 +283,10 @@ astra_test(backend_flow_test
     network-frontends/flow/max_min_test.cc
   DEPS astra::backend_flow)
 
+file(GLOB congestion_tests CONFIGURE_DEPENDS
+  network-frontends/packet/congestion/*_test.cc)
 astra_test(congestion_test
-  SOURCES
-    network-frontends/packet/congestion/contract_test.cc
-    network-frontends/packet/congestion/dcqcn_test.cc
-    network-frontends/packet/congestion/dctcp_test.cc
-    network-frontends/packet/congestion/hpcc_pint_test.cc
-    network-frontends/packet/congestion/hpcc_test.cc
-    network-frontends/packet/congestion/registry_test.cc
-    network-frontends/packet/congestion/swift_test.cc
-    network-frontends/packet/congestion/timely_test.cc
-    network-frontends/packet/congestion/uec_test.cc
+  SOURCES ${congestion_tests}
   DEPS astra::congestion)
 
 astra_test(network_config_test
