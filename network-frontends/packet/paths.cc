@@ -156,7 +156,7 @@ Bytes Paths::WindowCapOf(const PathProperties& path) const {
 // link to link. The packets before keep the distance of the slowest link.
 TimePs Paths::IdealOf(QueuePairId id, const MessageState& message) const {
   const int64_t num_full = int64_t{message.num_packets} - 1;
-  const Bytes last = message.last_payload + setup_.header;
+  const Bytes last = Bytes(message.last_payload) + setup_.header;
   TimePs first_left;  // When the first packet has left this link.
   TimePs slowest;     // Time of a full packet on the slowest link.
   TimePs before_last;

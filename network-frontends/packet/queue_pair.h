@@ -30,7 +30,7 @@ struct MessageState {
   MessageId id;
   PacketNumber first;  // Number of its first packet.
   uint32_t num_packets = 1;
-  Bytes last_payload;  // Payload of the last packet.
+  uint32_t last_payload = 0;  // Bytes of payload of the last packet.
   MessageSlot next = kNoId<MessageSlot>;
   uint32_t retransmissions = 0;
   bool is_background = false;

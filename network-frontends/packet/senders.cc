@@ -48,7 +48,8 @@ void Senders::Enqueue(QueuePairId id, const Message& message,
   state.start = events_.now();
   state.first = qp.end;
   state.num_packets = static_cast<uint32_t>(num_packets);
-  state.last_payload = message.bytes - (num_packets - 1) * setup_.payload;
+  state.last_payload = static_cast<uint32_t>(message.bytes.count() -
+                                             (num_packets - 1) * payload);
   const MessageSlot slot = messages_.Take();
   messages_[slot] = state;
   if (qp.oldest == kNoId<MessageSlot>) {
@@ -177,7 +178,8 @@ MessageSlot Senders::MessageOf(const QueuePair& qp, PacketNumber packet) const {
 
 Bytes Senders::PayloadOf(const QueuePair& qp, PacketNumber packet) const {
   const MessageState& message = messages_[MessageOf(qp, packet)];
-  return Next(packet) == message.end() ? message.last_payload : setup_.payload;
+  return Next(packet) == message.end() ? Bytes(message.last_payload)
+                                       : setup_.payload;
 }
 
 void Senders::OnAck(const Packet& packet) {
@@ -260,7 +262,7 @@ Bytes Senders::CompleteMessages(QueuePairId id) {
   while (qp.oldest != kNoId<MessageSlot> &&
          messages_[qp.oldest].end() <= qp.acked) {
     const MessageSlot done = qp.oldest;
-    missing += setup_.payload - messages_[done].last_payload;
+    missing += setup_.payload - Bytes(messages_[done].last_payload);
     qp.oldest = messages_[done].next;
     if (qp.sending == done) qp.sending = qp.oldest;
     if (setup_.options.nic.completion == Completion::kAcknowledged) {
