@@ -261,15 +261,15 @@ astra_test(network_test
 astra_test(backend_packet_test
   SOURCES
     network-frontends/packet/agenda_test.cc
+    network-frontends/packet/faults_test.cc
+    network-frontends/packet/forwarding_test.cc
     network-frontends/packet/packet_backend_test.cc
     network-frontends/packet/packet_congestion_test.cc
-    network-frontends/packet/packet_faults_test.cc
-    network-frontends/packet/packet_forwarding_test.cc
-    network-frontends/packet/packet_records_test.cc
-    network-frontends/packet/packet_sender_test.cc
     network-frontends/packet/packet_window_test.cc
     network-frontends/packet/random_network.cc
     network-frontends/packet/random_network_test.cc
+    network-frontends/packet/records_test.cc
+    network-frontends/packet/senders_test.cc
     network-frontends/packet/shared_buffer_test.cc
     network-frontends/packet/simai_hash_test.cc
   DEPS astra::backend_packet)
@@ -282,17 +282,10 @@ astra_test(backend_flow_test
     network-frontends/flow/max_min_test.cc
   DEPS astra::backend_flow)
 
+file(GLOB congestion_tests CONFIGURE_DEPENDS
+  network-frontends/packet/congestion/*_test.cc)
 astra_test(congestion_test
-  SOURCES
-    network-frontends/packet/congestion/contract_test.cc
-    network-frontends/packet/congestion/dcqcn_test.cc
-    network-frontends/packet/congestion/dctcp_test.cc
-    network-frontends/packet/congestion/hpcc_pint_test.cc
-    network-frontends/packet/congestion/hpcc_test.cc
-    network-frontends/packet/congestion/registry_test.cc
-    network-frontends/packet/congestion/swift_test.cc
-    network-frontends/packet/congestion/timely_test.cc
-    network-frontends/packet/congestion/uec_test.cc
+  SOURCES ${congestion_tests}
   DEPS astra::congestion)
 
 astra_test(network_config_test

@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <type_traits>
 
+#include "network-frontends/packet/congestion/registry.h"
 #include "network-frontends/packet/packet_options.h"
 
 namespace astra {
@@ -32,100 +34,20 @@ inline constexpr std::array<std::string_view, 2> kCompletions = {
 inline constexpr std::array<std::string_view, 3> kWindowScopes = {
     "none", "path", "network"};
 
-// Limits far beyond any real network, narrow enough that nothing overflows.
-inline constexpr double kMostTimes = 1e6;  // Limit of a factor.
-inline constexpr int64_t kMostPackets = 1'000'000;
+// Limits far beyond any real network, narrow enough that nothing overflows;
+// congestion_control.h has those of factors and packets.
 inline constexpr int64_t kMostRecords = int64_t{1} << 40;
 inline constexpr int64_t kMostPayload = 65'536;
 
-template <class Visitor>
-void Visit(DcqcnOptions& o, Visitor& v) {
-  v.Time("alpha_interval", o.alpha_interval);
-  v.Time("decrease_interval", o.decrease_interval);
-  v.Time("increase_interval", o.increase_interval);
-  v.Number("gain", o.gain, 0, 1);
-  v.Integer("fast_recovery_steps", o.fast_recovery_steps, 0, kMostPackets);
-  v.Rate("additive_increase", o.additive_increase);
-  v.Rate("hyper_increase", o.hyper_increase);
-  v.Rate("min_rate", o.min_rate);
-  v.Bool("clamp_target_rate", o.clamp_target_rate);
-}
-
-template <class Visitor>
-void Visit(HpccOptions& o, Visitor& v) {
-  v.Number("target_utilization", o.target_utilization, 0, 1);
-  v.Integer("max_stages", o.max_stages, 0, kMostPackets);
-  v.Rate("additive_increase", o.additive_increase);
-  v.Rate("min_rate", o.min_rate);
-  v.Bool("fast_react", o.fast_react);
-}
-
-template <class Visitor>
-void Visit(HpccPintOptions& o, Visitor& v) {
-  v.Map("hpcc", o.hpcc);
-  v.Number("log_base", o.log_base, 1, kMostTimes);
-  v.Number("sampling_share", o.sampling_share, 0, 1);
-}
-
-template <class Visitor>
-void Visit(TimelyOptions& o, Visitor& v) {
-  v.Number("ewma_weight", o.ewma_weight, 0, 1);
-  v.Number("decrease_factor", o.decrease_factor, 0, 1);
-  v.Time("least_rtt", o.least_rtt);
-  v.Time("low_threshold", o.low_threshold);
-  v.Time("high_threshold", o.high_threshold);
-  v.Rate("additive_increase", o.additive_increase);
-  v.Rate("hyper_increase", o.hyper_increase);
-  v.Rate("min_rate", o.min_rate);
-  v.Integer("hyper_steps", o.hyper_steps, 0, kMostPackets);
-}
-
-template <class Visitor>
-void Visit(DctcpOptions& o, Visitor& v) {
-  v.Number("gain", o.gain, 0, 1);
-  v.Rate("additive_increase", o.additive_increase);
-  v.Rate("min_rate", o.min_rate);
-}
-
-template <class Visitor>
-void Visit(SwiftOptions& o, Visitor& v) {
-  v.Time("base_target", o.base_target);
-  v.Time("per_hop", o.per_hop);
-  v.Number("additive_increase", o.additive_increase, 0, kMostTimes);
-  v.Number("decrease_factor", o.decrease_factor, 0, 1);
-  v.Number("max_decrease", o.max_decrease, 0, 1);
-  v.Number("flow_scaling_range", o.flow_scaling_range, 0, kMostTimes);
-  v.Number("min_window", o.min_window, 0, kMostTimes);
-  v.Number("max_window", o.max_window, 0, kMostTimes);
-  v.Rate("min_rate", o.min_rate);
-}
-
-template <class Visitor>
-void Visit(UecOptions& o, Visitor& v) {
-  v.Number("max_window_share", o.max_window_share, 0, kMostTimes);
-  v.Number("target_delay_share", o.target_delay_share, 0, kMostTimes);
-  v.Number("proportional_gain", o.proportional_gain, 0, kMostTimes);
-  v.Number("fair_increase", o.fair_increase, 0, kMostTimes);
-  v.Number("fast_increase", o.fast_increase, 0, kMostTimes);
-  v.Number("periodic_increase", o.periodic_increase, 0, kMostTimes);
-  v.Number("decrease_gain", o.decrease_gain, 0, 1);
-  v.Number("max_decrease", o.max_decrease, 0, 1);
-  v.Integer("adjust_packets", o.adjust_packets, 1, kMostPackets);
-  v.Number("quick_adapt_delay", o.quick_adapt_delay, 0, kMostTimes);
-  v.Number("quick_adapt_below", o.quick_adapt_below, 0, 1);
-  v.Number("quick_adapt_share", o.quick_adapt_share, 0, 1);
-}
-
+// The fields of each control are in its header.
 template <class Visitor>
 void Visit(CongestionOptions& o, Visitor& v) {
   v.CongestionControl("name", o.name);
-  v.Map("dcqcn", o.dcqcn);
-  v.Map("hpcc", o.hpcc);
-  v.Map("hpcc_pint", o.hpcc_pint);
-  v.Map("timely", o.timely);
-  v.Map("dctcp", o.dctcp);
-  v.Map("swift", o.swift);
-  v.Map("uec", o.uec);
+  CongestionOptions::ForEach([&]<class Control>() {
+    if constexpr (!std::is_empty_v<typename Control::Options>) {
+      v.Map(Control::kName, o.of<Control>());
+    }
+  });
 }
 
 template <class Visitor>

@@ -162,17 +162,17 @@ constexpr Key kKeys[] = {
      }},
     {"ALPHA_RESUME_INTERVAL",
      [](const SimaiConfValues& v, Conf& c) {
-       return v.One(&c.options.congestion.dcqcn.alpha_interval);
+       return v.One(&c.options.congestion.of<Dcqcn>().alpha_interval);
      }},
     {"BUFFER_SIZE", &ReadBuffer},
     {"CC_MODE", &ReadMode},
     {"CLAMP_TARGET_RATE",
      [](const SimaiConfValues& v, Conf& c) {
-       return v.One(&c.options.congestion.dcqcn.clamp_target_rate);
+       return v.One(&c.options.congestion.of<Dcqcn>().clamp_target_rate);
      }},
     {"DCTCP_RATE_AI",
      [](const SimaiConfValues& v, Conf& c) {
-       return v.One(&c.options.congestion.dctcp.additive_increase);
+       return v.One(&c.options.congestion.of<Dctcp>().additive_increase);
      }},
     {"ENABLE_QCN", [](const SimaiConfValues& v,
                       Conf& c) { return v.One(&c.options.fabric.ecn); }},
@@ -184,11 +184,11 @@ constexpr Key kKeys[] = {
                      Conf& c) { return v.One(0.0, 1.0, &c.gain); }},
     {"FAST_REACT",
      [](const SimaiConfValues& v, Conf& c) {
-       return v.One(&c.options.congestion.hpcc.fast_react);
+       return v.One(&c.options.congestion.of<Hpcc>().fast_react);
      }},
     {"FAST_RECOVERY_TIMES",
      [](const SimaiConfValues& v, Conf& c) {
-       return v.One(&c.options.congestion.dcqcn.fast_recovery_steps);
+       return v.One(&c.options.congestion.of<Dcqcn>().fast_recovery_steps);
      }},
     {"HAS_WIN", &ReadWindow},
     {"KMAX_MAP", &ReadEcn<1>},
@@ -204,7 +204,7 @@ constexpr Key kKeys[] = {
      [](const SimaiConfValues& v, Conf& c) { return v.One(&c.min_rate); }},
     {"MI_THRESH",
      [](const SimaiConfValues& v, Conf& c) {
-       return v.One(&c.options.congestion.hpcc.max_stages);
+       return v.One(&c.options.congestion.of<Hpcc>().max_stages);
      }},
     {"MON_START",
      [](const SimaiConfValues& v, Conf& c) {
@@ -213,11 +213,12 @@ constexpr Key kKeys[] = {
     {"PACKET_PAYLOAD_SIZE", &ReadPayload},
     {"PINT_LOG_BASE",
      [](const SimaiConfValues& v, Conf& c) {
-       return v.One(1.0, 1e6, &c.options.congestion.hpcc_pint.log_base);
+       return v.One(1.0, 1e6, &c.options.congestion.of<HpccPint>().log_base);
      }},
     {"PINT_PROB",
      [](const SimaiConfValues& v, Conf& c) {
-       return v.One(0.0, 1.0, &c.options.congestion.hpcc_pint.sampling_share);
+       return v.One(0.0, 1.0,
+                    &c.options.congestion.of<HpccPint>().sampling_share);
      }},
     {"PMAX_MAP", &ReadEcn<2>},
     {"QLEN_MON_INTERVAL",
@@ -236,17 +237,18 @@ constexpr Key kKeys[] = {
      }},
     {"RATE_DECREASE_INTERVAL",
      [](const SimaiConfValues& v, Conf& c) {
-       return v.One(&c.options.congestion.dcqcn.decrease_interval);
+       return v.One(&c.options.congestion.of<Dcqcn>().decrease_interval);
      }},
     {"RATE_HAI", [](const SimaiConfValues& v,
                     Conf& c) { return v.One(&c.hyper_increase); }},
     {"RP_TIMER",
      [](const SimaiConfValues& v, Conf& c) {
-       return v.One(&c.options.congestion.dcqcn.increase_interval);
+       return v.One(&c.options.congestion.of<Dcqcn>().increase_interval);
      }},
     {"U_TARGET",
      [](const SimaiConfValues& v, Conf& c) {
-       return v.One(0.0, 1.0, &c.options.congestion.hpcc.target_utilization);
+       return v.One(0.0, 1.0,
+                    &c.options.congestion.of<Hpcc>().target_utilization);
      }},
     {"VAR_WIN",
      [](const SimaiConfValues& v, Conf& c) {
@@ -277,13 +279,13 @@ Conf SimaiDefaults() {
   fabric.resume_offset = KiB(3);
   fabric.headroom_factor = 3;
   fabric.headroom_extra = Bytes(0);
-  DcqcnOptions& dcqcn = conf.options.congestion.dcqcn;
+  DcqcnOptions& dcqcn = conf.options.congestion.of<Dcqcn>();
   dcqcn.alpha_interval = Microseconds(55);
   dcqcn.decrease_interval = Microseconds(4);
   dcqcn.increase_interval = Microseconds(900);
   dcqcn.fast_recovery_steps = 5;
   dcqcn.clamp_target_rate = false;
-  conf.options.congestion.dctcp.additive_increase = Mbps(1000);
+  conf.options.congestion.of<Dctcp>().additive_increase = Mbps(1000);
   return conf;
 }
 
@@ -331,18 +333,18 @@ absl::Status PutEcn(std::string_view file, const Conf& conf,
 
 // Copies values of keys that serve several congestion controls.
 void PutCongestion(const Conf& conf, CongestionOptions& congestion) {
-  congestion.dcqcn.gain = conf.gain;
-  congestion.dctcp.gain = conf.gain;
-  congestion.dcqcn.additive_increase = conf.rate_increase;
-  congestion.hpcc.additive_increase = conf.rate_increase;
-  congestion.timely.additive_increase = conf.rate_increase;
-  congestion.dcqcn.hyper_increase = conf.hyper_increase;
-  congestion.timely.hyper_increase = conf.hyper_increase;
-  congestion.dcqcn.min_rate = conf.min_rate;
-  congestion.hpcc.min_rate = conf.min_rate;
-  congestion.timely.min_rate = conf.min_rate;
-  congestion.dctcp.min_rate = conf.min_rate;
-  congestion.hpcc_pint.hpcc = congestion.hpcc;
+  congestion.of<Dcqcn>().gain = conf.gain;
+  congestion.of<Dctcp>().gain = conf.gain;
+  congestion.of<Dcqcn>().additive_increase = conf.rate_increase;
+  congestion.of<Hpcc>().additive_increase = conf.rate_increase;
+  congestion.of<Timely>().additive_increase = conf.rate_increase;
+  congestion.of<Dcqcn>().hyper_increase = conf.hyper_increase;
+  congestion.of<Timely>().hyper_increase = conf.hyper_increase;
+  congestion.of<Dcqcn>().min_rate = conf.min_rate;
+  congestion.of<Hpcc>().min_rate = conf.min_rate;
+  congestion.of<Timely>().min_rate = conf.min_rate;
+  congestion.of<Dctcp>().min_rate = conf.min_rate;
+  congestion.of<HpccPint>().hpcc = congestion.of<Hpcc>();
 }
 
 absl::StatusOr<PacketOptions> PutTogether(std::string_view file,

@@ -95,39 +95,13 @@ absl::Status CheckSwitch(std::string_view key, const SwitchOptions& options) {
 
 // Checks what the controls need in order to work at all; see congestion/NAME.h.
 absl::Status CheckCongestion(const CongestionOptions& options) {
-  ASTRA_RETURN_IF_ERROR(FindCongestionControl(options.name).status());
-  const auto& [name, dcqcn, hpcc, pint, timely, dctcp, swift, uec] = options;
-  const struct {
-    std::string_view key;
-    bool is_above_0;
-  } rules[] = {
-      {"dcqcn: alpha_interval", dcqcn.alpha_interval > TimePs(0)},
-      {"dcqcn: decrease_interval", dcqcn.decrease_interval > TimePs(0)},
-      {"dcqcn: increase_interval", dcqcn.increase_interval > TimePs(0)},
-      {"dcqcn: min_rate", dcqcn.min_rate > Bandwidth(0)},
-      {"hpcc: target_utilization", hpcc.target_utilization > 0},
-      {"hpcc: min_rate", hpcc.min_rate > Bandwidth(0)},
-      {"hpcc_pint: target_utilization", pint.hpcc.target_utilization > 0},
-      {"hpcc_pint: min_rate", pint.hpcc.min_rate > Bandwidth(0)},
-      {"timely: least_rtt", timely.least_rtt > TimePs(0)},
-      {"timely: min_rate", timely.min_rate > Bandwidth(0)},
-      {"dctcp: min_rate", dctcp.min_rate > Bandwidth(0)},
-      {"swift: min_window", swift.min_window > 0},
-      {"swift: min_rate", swift.min_rate > Bandwidth(0)},
-      {"uec: max_window_share", uec.max_window_share > 0},
-      {"uec: target_delay_share", uec.target_delay_share > 0},
-  };
-  for (const auto& rule : rules) {
-    if (rule.is_above_0) continue;
-    return Wrong(fmt::format("congestion: {} must be above 0", rule.key));
-  }
-  if (pint.log_base <= 1) {
-    return Wrong("congestion: hpcc_pint: log_base must be above 1");
-  }
-  if (swift.min_window >= swift.max_window) {
-    return Wrong("congestion: swift: min_window must be below max_window");
-  }
-  return absl::OkStatus();
+  absl::Status status = FindCongestionControl(options.name).status();
+  CongestionOptions::ForEach([&]<class Control>() {
+    const std::string_view why = Control::WhyWrong(options.of<Control>());
+    if (!status.ok() || why.empty()) return;
+    status = Wrong(fmt::format("congestion: {}: {}", Control::kName, why));
+  });
+  return status;
 }
 
 absl::Status CheckLinkEvent(const LinkEvent& event, const Topology& topology) {

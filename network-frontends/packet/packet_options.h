@@ -12,7 +12,7 @@
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 #include "network-frontends/network_statistics.h"
-#include "network-frontends/packet/congestion/congestion_options.h"
+#include "network-frontends/packet/congestion/registry.h"
 #include "topology/topology.h"
 
 namespace astra {

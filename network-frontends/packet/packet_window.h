@@ -9,6 +9,8 @@
 #include <deque>
 #include <vector>
 
+#include "network-frontends/packet/packet.h"
+
 namespace astra {
 
 // A growing ring with one value, of one byte, for each packet from `begin` on.
@@ -16,17 +18,19 @@ namespace astra {
 template <class T>
 class PacketRing {
  public:
-  uint32_t begin() const { return begin_; }
+  PacketNumber begin() const { return PacketNumber(begin_); }
 
-  T Get(uint32_t packet) const {
-    if (packet < begin_ || packet - begin_ >= ring_.size()) return T{};
-    return ring_[packet & (ring_.size() - 1)];
+  T Get(PacketNumber packet) const {
+    const uint32_t i = packet.index();
+    if (i < begin_ || i - begin_ >= ring_.size()) return T{};
+    return ring_[i & (ring_.size() - 1)];
   }
 
   // Requires packet >= begin().
-  void Set(uint32_t packet, T value) {
-    if (packet - begin_ >= ring_.size()) Grow(packet);
-    ring_[packet & (ring_.size() - 1)] = value;
+  void Set(PacketNumber packet, T value) {
+    const uint32_t i = packet.index();
+    if (i - begin_ >= ring_.size()) Grow(i - begin_);
+    ring_[i & (ring_.size() - 1)] = value;
   }
 
   // Removes packet begin() and increments begin().
@@ -36,9 +40,10 @@ class PacketRing {
   }
 
  private:
-  void Grow(uint32_t packet) {
+  // Makes room for more than `length` packets.
+  void Grow(size_t length) {
     size_t size = std::max<size_t>(ring_.size(), 64);
-    while (packet - begin_ >= size) size *= 2;
+    while (length >= size) size *= 2;
     std::vector<T> ring(size);
     for (size_t i = 0; i < ring_.size(); ++i) {
       const auto old = begin_ + static_cast<uint32_t>(i);
@@ -54,19 +59,17 @@ class PacketRing {
 // Packets that have arrived after a missing one.
 class ReceiveWindow {
  public:
-  // Notes that packet `packet` has arrived. `expected` is the first packet that
-  // was missing before; returns the first that is missing now.
-  uint32_t Insert(uint32_t packet, uint32_t expected) {
+  // Notes that `packet` has arrived. `expected` is the first packet that was
+  // missing before; returns the first that is missing now.
+  PacketNumber Insert(PacketNumber packet, PacketNumber expected) {
     while (arrived_.begin() < expected) arrived_.PopFront();
     if (packet >= expected) arrived_.Set(packet, 1);
     while (arrived_.Get(expected) != 0) {
       arrived_.PopFront();
-      ++expected;
+      expected = Next(expected);
     }
     return expected;
   }
-
-  bool Has(uint32_t packet) const { return arrived_.Get(packet) != 0; }
 
  private:
   PacketRing<uint8_t> arrived_;
@@ -77,21 +80,20 @@ class SendWindow {
  public:
   enum class State : uint8_t { kNotSent, kFlying, kArrived, kLost };
 
-  State Get(uint32_t packet) const { return states_.Get(packet); }
-  void Set(uint32_t packet, State state) { states_.Set(packet, state); }
+  State Get(PacketNumber packet) const { return states_.Get(packet); }
+  void Set(PacketNumber packet, State state) { states_.Set(packet, state); }
 
-  uint32_t begin() const { return states_.begin(); }
   void PopFront() { states_.PopFront(); }
 
   // Marks `packet` as lost; it waits to be sent again.
-  void Lose(uint32_t packet) {
+  void Lose(PacketNumber packet) {
     states_.Set(packet, State::kLost);
     lost_.push_back(packet);
   }
 
   // Gives the lost packet that was marked first and is still lost; returns
   // false if there is none.
-  bool PeekLost(uint32_t* packet) {
+  bool PeekLost(PacketNumber* packet) {
     while (!lost_.empty() && Get(lost_.front()) != State::kLost) {
       lost_.pop_front();
     }
@@ -101,12 +103,12 @@ class SendWindow {
   }
 
   // Packets before `scanned` have been checked for loss.
-  uint32_t scanned = 0;
-  uint32_t highest_arrived = 0;
+  PacketNumber scanned;
+  PacketNumber highest_arrived;
 
  private:
   PacketRing<State> states_;
-  std::deque<uint32_t> lost_;
+  std::deque<PacketNumber> lost_;
 };
 
 }  // namespace astra

@@ -17,10 +17,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
 
+#include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 #include "network-frontends/packet/packet.h"
 
@@ -30,12 +30,14 @@ namespace astra {
 enum class TrafficClass : uint8_t { kControl, kData };
 inline constexpr size_t kNumTrafficClasses = 2;
 
+using NicId = Id<struct NicTag>;        // Index into Nics.
+using SwitchId = Id<struct SwitchTag>;  // Index into SwitchBuffers.
+
 // A ring of packets: first those on the wire, then those that wait.
 class Lane {
  public:
   bool has_queued() const { return split_ != tail_; }
   bool has_wire() const { return head_ != split_; }
-  uint32_t num_queued() const { return tail_ - split_; }
   uint32_t num_packets() const { return tail_ - head_; }
 
   Packet& first_queued() { return packets_[split_ & mask_]; }
@@ -52,13 +54,13 @@ class Lane {
   // Returns the i-th packet of the ring.
   Packet& at(uint32_t i) { return packets_[(head_ + i) & mask_]; }
 
-  void Push(const Packet& packet) {
+  // Appends a copy of `packet` and returns it.
+  Packet& Push(const Packet& packet) {
     if (tail_ - head_ == capacity_) Grow();
-    packets_[tail_++ & mask_] = packet;
+    return packets_[tail_++ & mask_] = packet;
   }
   void PutOnWire() { ++split_; }   // Moves the first waiting one.
   void PopFromWire() { ++head_; }  // Removes the first one.
-  void DropQueued() { tail_ = split_; }
 
  private:
   void Grow() {
@@ -81,18 +83,15 @@ class Lane {
 };
 
 // Fields are ordered by use: the first two cache lines are touched for each
-// packet, the third for each packet that leaves.
+// packet, the third for each packet that leaves, the fourth rarely.
 struct alignas(64) Port {
-  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-
-  int64_t busy_until_ps = 0;  // All earlier departures are decided.
-  int64_t event_ps = kNever;  // Pending event of the port.
-  uint32_t target = 0;        // Node at the far end.
-  uint32_t source = 0;
-  uint32_t nic = kNone;           // Index of the NIC that sends here.
-  uint32_t switch_index = kNone;  // Index of the source, if a switch.
-  int64_t queued_bytes = 0;       // Data that waits.
+  TimePs busy_until;      // All earlier departures are decided.
+  TimePs event = kNever;  // Pending event of the port.
+  NodeId target;          // Node at the far end.
+  NodeId source;
+  NicId nic = kNoId<NicId>;       // NIC that sends here.
+  SwitchId at = kNoId<SwitchId>;  // The source, if it is a switch.
+  Bytes queued;                   // Data that waits.
   bool is_event_of_wire = false;  // False: of a packet that may leave.
   bool is_paused = false;         // PFC holds back data.
   bool is_watched = false;        // Each departure is an event.
@@ -100,7 +99,7 @@ struct alignas(64) Port {
   bool has_errors = false;
   bool cuts_through = false;  // The far end may forward packets early.
   bool is_down = false;
-  int64_t propagation_ps = 0;  // Includes the latency of the far switch.
+  TimePs propagation;  // Includes the latency of the far switch.
 
   std::array<Lane, kNumTrafficClasses> lanes;
 
@@ -108,40 +107,40 @@ struct alignas(64) Port {
   // sizes.
   uint32_t known_bytes = 0;
   uint32_t known_ack_bytes = 0;
-  int64_t known_ps = 0;
-  int64_t known_ack_ps = 0;
-  int64_t busy_ps = 0;
+  TimePs known_time;
+  TimePs known_ack_time;
+  TimePs busy;  // Time for which packets have been leaving.
   uint64_t sent_bytes = 0;
   uint64_t sent_packets = 0;
   uint64_t sent_data_bytes = 0;
   uint64_t sent_data_packets = 0;
+  Bytes max_queued;
 
-  int64_t max_queued_bytes = 0;
-  int64_t rate_bps = 0;     // 0: the link is down.
-  int64_t nominal_bps = 0;  // Rate in the topology.
-  int64_t resolution_ps = 1;
+  Bandwidth rate;          // 0: the link is down.
+  Bandwidth nominal_rate;  // Rate in the topology.
+  TimePs resolution{1};
 
   Lane& lane(TrafficClass c) { return lanes[static_cast<size_t>(c)]; }
 
-  // Returns the serialisation time of `bytes`, rounded up to a picosecond, or
+  // Returns the serialisation time of `size`, rounded up to a picosecond, or
   // down to a multiple of a coarser resolution. Requires that the link is up.
-  int64_t SerialisationPs(uint32_t bytes) const {
-    if (bytes == known_bytes) return known_ps;
-    if (bytes == known_ack_bytes) return known_ack_ps;
-    return Divide(bytes);
+  TimePs SerialisationTime(Bytes size) const {
+    if (size == Bytes(known_bytes)) return known_time;
+    if (size == Bytes(known_ack_bytes)) return known_ack_time;
+    return Divide(size);
   }
-  int64_t Divide(uint64_t bytes) const {
+  TimePs Divide(Bytes size) const {
     // Up to 2 MB the product fits into 64 bits, whose division is faster.
     constexpr uint64_t kBitPsPerByteSecond = 8'000'000'000'000;
-    const auto rate = static_cast<uint64_t>(rate_bps);
-    const int64_t exact_ps =
+    const auto bits_per_s = static_cast<uint64_t>(rate.count());
+    const auto bytes = static_cast<uint64_t>(size.count());
+    const TimePs exact =
         bytes > 2'000'000
-            ? TransferTime(Bytes(static_cast<int64_t>(bytes)),
-                           Bandwidth(rate_bps))
-                  .count()
-            : static_cast<int64_t>((bytes * kBitPsPerByteSecond + rate - 1) /
-                                   rate);
-    return resolution_ps == 1 ? exact_ps : exact_ps - exact_ps % resolution_ps;
+            ? TransferTime(size, rate)
+            : TimePs(static_cast<int64_t>(
+                  (bytes * kBitPsPerByteSecond + bits_per_s - 1) / bits_per_s));
+    if (resolution == TimePs(1)) return exact;
+    return TimePs(exact.count() - exact.count() % resolution.count());
   }
 };
 static_assert(sizeof(Port) == 256, "there are 10^5 of them");

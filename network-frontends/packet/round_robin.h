@@ -8,40 +8,42 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
+#include "astra-core/base/ids.h"
+#include "network-frontends/packet/packet.h"
+
 namespace astra {
+
+using TurnSlot = Id<struct TurnSlotTag>;  // Place in the table of a NIC.
 
 class RoundRobin {
  public:
-  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-
   bool has_ready() const { return num_ready_ > 0; }
 
   // Appends an entry, which is not ready, and returns its slot. If most slots
   // are free, entries move up first, and moved(entry, slot) is called for each.
   template <class Moved>
-  uint32_t Add(uint32_t entry, const Moved& moved) {
+  TurnSlot Add(QueuePairId entry, const Moved& moved) {
     constexpr size_t kFewSlots = 64;
     if (slots_.size() >= kFewSlots && num_free_ > slots_.size() / 2) {
       Compact(moved);
     }
     slots_.push_back(entry);
     if (ready_.size() * 64 < slots_.size()) ready_.push_back(0);
-    return static_cast<uint32_t>(slots_.size() - 1);
+    return TurnSlot(static_cast<uint32_t>(slots_.size() - 1));
   }
 
-  void Remove(uint32_t slot) {
+  void Remove(TurnSlot slot) {
     SetReady(slot, false);
-    slots_[slot] = kNone;
+    slots_[slot.index()] = kNoId<QueuePairId>;
     ++num_free_;
   }
 
-  void SetReady(uint32_t slot, bool is_ready) {
-    const uint64_t bit = uint64_t{1} << (slot % 64);
-    uint64_t& word = ready_[slot / 64];
+  void SetReady(TurnSlot slot, bool is_ready) {
+    const uint64_t bit = uint64_t{1} << (slot.index() % 64);
+    uint64_t& word = ready_[slot.index() / 64];
     if (((word & bit) != 0) == is_ready) return;
     word ^= bit;
     num_ready_ += is_ready ? 1U : ~0U;
@@ -49,7 +51,7 @@ class RoundRobin {
 
   // Returns the entry whose turn it is and counts it as served. Requires
   // has_ready().
-  uint32_t Next() {
+  QueuePairId Next() {
     const size_t begin = last_ + 1 < slots_.size() ? last_ + 1 : 0;
     size_t word = begin / 64;
     uint64_t bits = ready_[word] & (~uint64_t{0} << (begin % 64));
@@ -64,15 +66,15 @@ class RoundRobin {
  private:
   template <class Moved>
   void Compact(const Moved& moved) {
-    std::vector<uint32_t> slots;
+    std::vector<QueuePairId> slots;
     std::vector<uint64_t> ready(ready_.size());
     size_t last = kBeforeAll;
     for (size_t old = 0; old < slots_.size(); ++old) {
-      if (slots_[old] != kNone) {
+      if (slots_[old] != kNoId<QueuePairId>) {
         const size_t slot = slots.size();
         const uint64_t is_ready = ready_[old / 64] >> (old % 64) & 1;
         ready[slot / 64] |= is_ready << (slot % 64);
-        moved(slots_[old], static_cast<uint32_t>(slot));
+        moved(slots_[old], TurnSlot(static_cast<uint32_t>(slot)));
         slots.push_back(slots_[old]);
       }
       if (old == last_) last = slots.size() - 1;
@@ -86,9 +88,9 @@ class RoundRobin {
 
   static constexpr size_t kBeforeAll = std::numeric_limits<size_t>::max();
 
-  std::vector<uint32_t> slots_;  // Entries; kNone: free.
-  std::vector<uint64_t> ready_;  // One bit for each slot.
-  size_t last_ = kBeforeAll;     // Slot that was served last.
+  std::vector<QueuePairId> slots_;  // Entries; kNoId: free.
+  std::vector<uint64_t> ready_;     // One bit for each slot.
+  size_t last_ = kBeforeAll;        // Slot that was served last.
   uint32_t num_ready_ = 0;
   uint32_t num_free_ = 0;
 };

@@ -23,6 +23,11 @@ using QueuePairId = Id<struct QueuePairTag>;
 
 inline constexpr TimePs kNoTimer(std::numeric_limits<int64_t>::max());
 
+// Limits of options in network files, far beyond any real network and narrow
+// enough that nothing overflows.
+inline constexpr double kMostTimes = 1e6;  // Limit of a factor.
+inline constexpr int64_t kMostPackets = 1'000'000;
+
 // Telemetry that packets must bring back for a congestion control.
 enum class Telemetry : uint8_t {
   kNone,      // Only the ECN mark.

@@ -27,6 +27,17 @@ int64_t NumUntil(TimePs now, TimePs first, TimePs interval) {
 
 }  // namespace
 
+std::string_view Dcqcn::WhyWrong(const Options& options) {
+  if (options.alpha_interval <= TimePs(0))
+    return "alpha_interval must be above 0";
+  if (options.decrease_interval <= TimePs(0))
+    return "decrease_interval must be above 0";
+  if (options.increase_interval <= TimePs(0))
+    return "increase_interval must be above 0";
+  if (options.min_rate <= Bandwidth(0)) return "min_rate must be above 0";
+  return {};
+}
+
 Dcqcn::Dcqcn(const DcqcnOptions& options) : options_(options) {
   ASTRA_CHECK(std::min({options.alpha_interval, options.decrease_interval,
                         options.increase_interval}) > TimePs(),

@@ -48,15 +48,48 @@
 #define NETWORK_FRONTENDS_PACKET_CONGESTION_DCQCN_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "astra-core/base/units.h"
 #include "network-frontends/packet/congestion/congestion_control.h"
-#include "network-frontends/packet/congestion/congestion_options.h"
 
 namespace astra {
 
+// DCQCN starts at line rate and reacts to ECN marks by its rate.
+struct DcqcnOptions {
+  TimePs alpha_interval = Microseconds(55);
+  TimePs decrease_interval = Microseconds(4);
+  TimePs increase_interval = Microseconds(55);
+  double gain = 1.0 / 256;
+  uint32_t fast_recovery_steps = 5;
+  Bandwidth additive_increase = Mbps(40);
+  Bandwidth hyper_increase = Mbps(400);
+  Bandwidth min_rate = Mbps(100);
+  bool clamp_target_rate = false;
+};
+
+template <class Visitor>
+void Visit(DcqcnOptions& o, Visitor& v) {
+  v.Time("alpha_interval", o.alpha_interval);
+  v.Time("decrease_interval", o.decrease_interval);
+  v.Time("increase_interval", o.increase_interval);
+  v.Number("gain", o.gain, 0, 1);
+  v.Integer("fast_recovery_steps", o.fast_recovery_steps, 0, kMostPackets);
+  v.Rate("additive_increase", o.additive_increase);
+  v.Rate("hyper_increase", o.hyper_increase);
+  v.Rate("min_rate", o.min_rate);
+  v.Bool("clamp_target_rate", o.clamp_target_rate);
+}
+
 class Dcqcn final : public CongestionControl {
  public:
+  using Options = DcqcnOptions;
+  static constexpr std::string_view kName = "dcqcn";
+  static constexpr std::string_view kDescription =
+      "rate cut by ECN marks, restored by timers (RoCE NICs)";
+  static std::string_view WhyWrong(const Options& options);
+
   // Requires intervals > 0 and 0 <= gain <= 1.
   explicit Dcqcn(const DcqcnOptions& options);
 

@@ -6,6 +6,11 @@
 
 namespace astra {
 
+std::string_view Dctcp::WhyWrong(const Options& options) {
+  if (options.min_rate <= Bandwidth(0)) return "min_rate must be above 0";
+  return {};
+}
+
 Dctcp::Dctcp(const DctcpOptions& options) : options_(options) {}
 
 void Dctcp::Open(QueuePairId qp, const PathProperties& path, TimePs /*now*/,

@@ -28,15 +28,35 @@
 #define NETWORK_FRONTENDS_PACKET_CONGESTION_DCTCP_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "astra-core/base/units.h"
 #include "network-frontends/packet/congestion/congestion_control.h"
-#include "network-frontends/packet/congestion/congestion_options.h"
 
 namespace astra {
 
+struct DctcpOptions {
+  double gain = 1.0 / 16;
+  Bandwidth additive_increase = Mbps(1000);  // Per round trip.
+  Bandwidth min_rate = Mbps(100);
+};
+
+template <class Visitor>
+void Visit(DctcpOptions& o, Visitor& v) {
+  v.Number("gain", o.gain, 0, 1);
+  v.Rate("additive_increase", o.additive_increase);
+  v.Rate("min_rate", o.min_rate);
+}
+
 class Dctcp final : public CongestionControl {
  public:
+  using Options = DctcpOptions;
+  static constexpr std::string_view kName = "dctcp";
+  static constexpr std::string_view kDescription =
+      "rate cut by the share of ECN marks, once per round trip";
+  static std::string_view WhyWrong(const Options& options);
+
   explicit Dctcp(const DctcpOptions& options);
 
   bool heeds_marks() const override { return true; }

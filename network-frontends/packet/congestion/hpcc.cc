@@ -22,6 +22,13 @@ double PortUtilization(const HopTelemetry& before, const HopTelemetry& now,
 
 }  // namespace
 
+std::string_view Hpcc::WhyWrong(const Options& options) {
+  if (options.target_utilization <= 0)
+    return "target_utilization must be above 0";
+  if (options.min_rate <= Bandwidth(0)) return "min_rate must be above 0";
+  return {};
+}
+
 Hpcc::Hpcc(const HpccOptions& options) : options_(options) {
   ASTRA_CHECK(options.target_utilization > 0, "target utilization is 0");
 }

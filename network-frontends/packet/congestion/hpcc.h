@@ -49,16 +49,40 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/base/units.h"
 #include "network-frontends/packet/congestion/congestion_control.h"
-#include "network-frontends/packet/congestion/congestion_options.h"
 
 namespace astra {
 
+struct HpccOptions {
+  double target_utilization = 0.95;
+  uint32_t max_stages = 5;  // Additive increases between two full updates.
+  Bandwidth additive_increase = Mbps(50);
+  Bandwidth min_rate = Mbps(100);
+  bool fast_react = true;  // Reacts also within a round trip.
+};
+
+template <class Visitor>
+void Visit(HpccOptions& o, Visitor& v) {
+  v.Number("target_utilization", o.target_utilization, 0, 1);
+  v.Integer("max_stages", o.max_stages, 0, kMostPackets);
+  v.Rate("additive_increase", o.additive_increase);
+  v.Rate("min_rate", o.min_rate);
+  v.Bool("fast_react", o.fast_react);
+}
+
 class Hpcc final : public CongestionControl {
  public:
+  using Options = HpccOptions;
+  static constexpr std::string_view kName = "hpcc";
+  static constexpr std::string_view kDescription =
+      "window from what each switch tells of its port (INT)";
+  static std::string_view WhyWrong(const Options& options);
+
   // Requires target_utilization > 0.
   explicit Hpcc(const HpccOptions& options);
 

@@ -27,6 +27,14 @@ double PintCode::Transmit(double utilization, double draw) const {
   return draw * (*above - lower) < utilization - lower ? *above : lower;
 }
 
+std::string_view HpccPint::WhyWrong(const Options& options) {
+  if (options.hpcc.target_utilization <= 0)
+    return "target_utilization must be above 0";
+  if (options.hpcc.min_rate <= Bandwidth(0)) return "min_rate must be above 0";
+  if (options.log_base <= 1) return "log_base must be above 1";
+  return {};
+}
+
 HpccPint::HpccPint(const HpccPintOptions& options)
     : sampling_share_(options.sampling_share),
       code_(options.log_base),

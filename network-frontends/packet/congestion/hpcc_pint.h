@@ -21,13 +21,26 @@
 #define NETWORK_FRONTENDS_PACKET_CONGESTION_HPCC_PINT_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "network-frontends/packet/congestion/congestion_control.h"
-#include "network-frontends/packet/congestion/congestion_options.h"
 #include "network-frontends/packet/congestion/hpcc.h"
 
 namespace astra {
+
+struct HpccPintOptions {
+  HpccOptions hpcc;
+  double log_base = 1.05;       // Base of the encoding of utilization.
+  double sampling_share = 1.0;  // Share of packets that carry it.
+};
+
+template <class Visitor>
+void Visit(HpccPintOptions& o, Visitor& v) {
+  v.Map("hpcc", o.hpcc);
+  v.Number("log_base", o.log_base, 1, kMostTimes);
+  v.Number("sampling_share", o.sampling_share, 0, 1);
+}
 
 // The code by which a packet carries a utilization.
 class PintCode {
@@ -50,6 +63,12 @@ class PintCode {
 
 class HpccPint final : public CongestionControl {
  public:
+  using Options = HpccPintOptions;
+  static constexpr std::string_view kName = "hpcc_pint";
+  static constexpr std::string_view kDescription =
+      "HPCC with one byte of telemetry per packet";
+  static std::string_view WhyWrong(const Options& options);
+
   explicit HpccPint(const HpccPintOptions& options);
 
   Telemetry telemetry() const override { return Telemetry::kUtilization; }

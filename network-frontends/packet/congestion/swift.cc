@@ -8,6 +8,15 @@
 
 namespace astra {
 
+std::string_view Swift::WhyWrong(const Options& options) {
+  if (options.min_window <= 0) return "min_window must be above 0";
+  if (options.min_rate <= Bandwidth(0)) return "min_rate must be above 0";
+  if (options.min_window >= options.max_window) {
+    return "min_window must be below max_window";
+  }
+  return {};
+}
+
 Swift::Swift(const SwiftOptions& options) : options_(options) {
   ASTRA_CHECK(0 < options.min_window && options.min_window < options.max_window,
               "windows {} and {}", options.min_window, options.max_window);

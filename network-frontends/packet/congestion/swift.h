@@ -36,15 +36,47 @@
 #define NETWORK_FRONTENDS_PACKET_CONGESTION_SWIFT_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "astra-core/base/units.h"
 #include "network-frontends/packet/congestion/congestion_control.h"
-#include "network-frontends/packet/congestion/congestion_options.h"
 
 namespace astra {
 
+struct SwiftOptions {
+  TimePs base_target = Microseconds(5);  // Target delay beyond the base RTT.
+  TimePs per_hop = Microseconds(1);
+  double additive_increase = 1.0;  // Packets per round trip.
+  double decrease_factor = 0.8;
+  double max_decrease = 0.5;
+  double flow_scaling_range = 5.0;  // Largest scaling, in base_targets.
+  double min_window = 0.1;          // Packets, for flow scaling.
+  double max_window = 100.0;        // Packets, for flow scaling.
+  Bandwidth min_rate = Mbps(100);   // Not in the paper.
+};
+
+template <class Visitor>
+void Visit(SwiftOptions& o, Visitor& v) {
+  v.Time("base_target", o.base_target);
+  v.Time("per_hop", o.per_hop);
+  v.Number("additive_increase", o.additive_increase, 0, kMostTimes);
+  v.Number("decrease_factor", o.decrease_factor, 0, 1);
+  v.Number("max_decrease", o.max_decrease, 0, 1);
+  v.Number("flow_scaling_range", o.flow_scaling_range, 0, kMostTimes);
+  v.Number("min_window", o.min_window, 0, kMostTimes);
+  v.Number("max_window", o.max_window, 0, kMostTimes);
+  v.Rate("min_rate", o.min_rate);
+}
+
 class Swift final : public CongestionControl {
  public:
+  using Options = SwiftOptions;
+  static constexpr std::string_view kName = "swift";
+  static constexpr std::string_view kDescription =
+      "window that keeps the round-trip time at a target";
+  static std::string_view WhyWrong(const Options& options);
+
   // Requires 0 < min_window < max_window.
   explicit Swift(const SwiftOptions& options);
 

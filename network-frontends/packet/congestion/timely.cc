@@ -4,6 +4,12 @@
 
 namespace astra {
 
+std::string_view Timely::WhyWrong(const Options& options) {
+  if (options.least_rtt <= TimePs(0)) return "least_rtt must be above 0";
+  if (options.min_rate <= Bandwidth(0)) return "min_rate must be above 0";
+  return {};
+}
+
 Timely::Timely(const TimelyOptions& options) : options_(options) {}
 
 int64_t Timely::header_bytes(uint32_t /*num_hops*/) const { return 8; }

@@ -37,15 +37,47 @@
 #define NETWORK_FRONTENDS_PACKET_CONGESTION_TIMELY_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "astra-core/base/units.h"
 #include "network-frontends/packet/congestion/congestion_control.h"
-#include "network-frontends/packet/congestion/congestion_options.h"
 
 namespace astra {
 
+struct TimelyOptions {
+  double ewma_weight = 0.875;
+  double decrease_factor = 0.8;
+  TimePs least_rtt = Microseconds(20);  // The gradient is relative to it.
+  TimePs low_threshold = Microseconds(50);
+  TimePs high_threshold = Microseconds(500);
+  Bandwidth additive_increase = Mbps(10);
+  Bandwidth hyper_increase = Mbps(50);
+  Bandwidth min_rate = Mbps(100);
+  uint32_t hyper_steps = 5;
+};
+
+template <class Visitor>
+void Visit(TimelyOptions& o, Visitor& v) {
+  v.Number("ewma_weight", o.ewma_weight, 0, 1);
+  v.Number("decrease_factor", o.decrease_factor, 0, 1);
+  v.Time("least_rtt", o.least_rtt);
+  v.Time("low_threshold", o.low_threshold);
+  v.Time("high_threshold", o.high_threshold);
+  v.Rate("additive_increase", o.additive_increase);
+  v.Rate("hyper_increase", o.hyper_increase);
+  v.Rate("min_rate", o.min_rate);
+  v.Integer("hyper_steps", o.hyper_steps, 0, kMostPackets);
+}
+
 class Timely final : public CongestionControl {
  public:
+  using Options = TimelyOptions;
+  static constexpr std::string_view kName = "timely";
+  static constexpr std::string_view kDescription =
+      "rate that follows the slope of the round-trip time";
+  static std::string_view WhyWrong(const Options& options);
+
   explicit Timely(const TimelyOptions& options);
 
   Telemetry telemetry() const override { return Telemetry::kSendTime; }

@@ -15,6 +15,13 @@ constexpr TimePs kReferenceDelay = Microseconds(12);
 
 }  // namespace
 
+std::string_view Uec::WhyWrong(const Options& options) {
+  if (options.max_window_share <= 0) return "max_window_share must be above 0";
+  if (options.target_delay_share <= 0)
+    return "target_delay_share must be above 0";
+  return {};
+}
+
 Uec::Uec(const UecOptions& options) : options_(options) {
   ASTRA_CHECK(options.max_window_share > 0 && options.target_delay_share > 0,
               "shares must be more than 0");

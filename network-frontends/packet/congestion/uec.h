@@ -51,15 +51,54 @@
 #define NETWORK_FRONTENDS_PACKET_CONGESTION_UEC_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "network-frontends/packet/congestion/congestion_control.h"
-#include "network-frontends/packet/congestion/congestion_options.h"
 
 namespace astra {
 
+// Network-signalled congestion control (NSCC) of Ultra Ethernet, without the
+// parts that need packet trimming.
+struct UecOptions {
+  double max_window_share = 1.5;     // Largest window over bandwidth x delay.
+  double target_delay_share = 1.0;   // Queueing delay, in base RTTs.
+  double proportional_gain = 4.0;    // alpha
+  double fair_increase = 5.0;        // fi, in packets per round trip.
+  double fast_increase = 0.25;       // fi_scale, share of acknowledged bytes.
+  double periodic_increase = 0.15;   // eta, in packets per round trip.
+  double decrease_gain = 0.8;        // gamma
+  double max_decrease = 0.5;         // 1 - max_md_jump
+  uint32_t adjust_packets = 8;       // Packets between two window changes.
+  double quick_adapt_delay = 4.0;    // Threshold, in target delays.
+  double quick_adapt_below = 0.125;  // 2^-qa_gate, share of the largest window.
+  double quick_adapt_share = 1.0;    // Share of the delivered bytes.
+};
+
+template <class Visitor>
+void Visit(UecOptions& o, Visitor& v) {
+  v.Number("max_window_share", o.max_window_share, 0, kMostTimes);
+  v.Number("target_delay_share", o.target_delay_share, 0, kMostTimes);
+  v.Number("proportional_gain", o.proportional_gain, 0, kMostTimes);
+  v.Number("fair_increase", o.fair_increase, 0, kMostTimes);
+  v.Number("fast_increase", o.fast_increase, 0, kMostTimes);
+  v.Number("periodic_increase", o.periodic_increase, 0, kMostTimes);
+  v.Number("decrease_gain", o.decrease_gain, 0, 1);
+  v.Number("max_decrease", o.max_decrease, 0, 1);
+  v.Integer("adjust_packets", o.adjust_packets, 1, kMostPackets);
+  v.Number("quick_adapt_delay", o.quick_adapt_delay, 0, kMostTimes);
+  v.Number("quick_adapt_below", o.quick_adapt_below, 0, 1);
+  v.Number("quick_adapt_share", o.quick_adapt_share, 0, 1);
+}
+
 class Uec final : public CongestionControl {
  public:
+  using Options = UecOptions;
+  static constexpr std::string_view kName = "uec";
+  static constexpr std::string_view kDescription =
+      "window from ECN marks and delay (Ultra Ethernet NSCC)";
+  static std::string_view WhyWrong(const Options& options);
+
   // Requires max_window_share > 0 and target_delay_share > 0.
   explicit Uec(const UecOptions& options);
 

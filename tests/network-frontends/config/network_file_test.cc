@@ -43,7 +43,7 @@ TEST(NetworkFileTest, SaysWithUnitsWhatItMeans) {
   ASSERT_THAT(o.fabric.ecn_thresholds, SizeIs(1));
   EXPECT_EQ(o.fabric.ecn_thresholds[0].min_queue, Bytes(800'000));
   EXPECT_EQ(o.congestion.name, "swift");
-  EXPECT_EQ(o.congestion.swift.per_hop, Nanoseconds(500));
+  EXPECT_EQ(o.congestion.of<Swift>().per_hop, Nanoseconds(500));
   ASSERT_THAT(o.link_events, SizeIs(1));
   EXPECT_EQ(o.link_events[0].b, NodeId(12));
   EXPECT_EQ(o.link_events[0].rate_factor, 0.5);

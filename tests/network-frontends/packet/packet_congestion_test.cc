@@ -124,7 +124,7 @@ TEST(HpccInNetworkTest, ANewRateMovesThePacketThatWaits) {
   const Topology topology = Incast(7);
   PacketOptions options;
   options.congestion.name = "hpcc";
-  options.congestion.hpcc.max_stages = 0;
+  options.congestion.of<Hpcc>().max_stages = 0;
   PacketBackend network(topology, options);
   const TimePs finish = Finish(network, ToLast(7, MiB(1)));
   EXPECT_LT(finish, Microseconds(200));  // 150 us at line rate.
@@ -135,8 +135,8 @@ TEST(CollapseTest, SlowSendersAreCounted) {
   PacketOptions options;
   options.congestion.name = "timely";
   // Every round trip is too long.
-  options.congestion.timely.low_threshold = Nanoseconds(1);
-  options.congestion.timely.high_threshold = Nanoseconds(2);
+  options.congestion.of<Timely>().low_threshold = Nanoseconds(1);
+  options.congestion.of<Timely>().high_threshold = Nanoseconds(2);
   PacketBackend slow(topology, options);
   Finish(slow, ToLast(2, MiB(1)));
   const NetworkStatistics& of_slow = slow.statistics();

@@ -32,11 +32,11 @@ constexpr int64_t kMarkAll = 80'000;   // ... and four fifths of them.
 // 16. TIMELY's thresholds are 2.5 and 25 least RTTs, as in its paper's network.
 CongestionOptions Options() {
   CongestionOptions options;
-  options.hpcc.additive_increase = Mbps(5'000 / 16);
-  options.hpcc_pint.hpcc = options.hpcc;
-  options.timely.least_rtt = Microseconds(8);
-  options.timely.low_threshold = Microseconds(20);
-  options.timely.high_threshold = Microseconds(200);
+  options.of<Hpcc>().additive_increase = Mbps(5'000 / 16);
+  options.of<HpccPint>().hpcc = options.of<Hpcc>();
+  options.of<Timely>().least_rtt = Microseconds(8);
+  options.of<Timely>().low_threshold = Microseconds(20);
+  options.of<Timely>().high_threshold = Microseconds(200);
   return options;
 }
 

@@ -1,0 +1,74 @@
+// Queue pairs as connections: which one carries a message, how it opens, finds
+// its path and its place at a NIC, and how it closes.
+
+#ifndef NETWORK_FRONTENDS_PACKET_CONNECTIONS_H_
+#define NETWORK_FRONTENDS_PACKET_CONNECTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "astra-core/base/ids.h"
+#include "network-frontends/network_backend.h"
+#include "network-frontends/packet/nics.h"
+#include "network-frontends/packet/packet.h"
+#include "network-frontends/packet/packet_events.h"
+#include "network-frontends/packet/packet_setup.h"
+#include "network-frontends/packet/paths.h"
+#include "network-frontends/packet/ports.h"
+#include "network-frontends/packet/queue_pair.h"
+#include "network-frontends/packet/telemetry.h"
+
+namespace astra {
+
+class Connections {
+ public:
+  // All arguments must outlive the connections.
+  Connections(const PacketSetup& setup, const PacketEvents& events,
+              Ports& ports, Paths& paths, TelemetrySlots& telemetry,
+              QueuePairPool& queue_pairs, Nics& nics);
+
+  struct Found {
+    QueuePairId id;
+    bool is_new = false;  // It was opened for this message.
+  };
+
+  // Returns the queue pair of a message and opens it if necessary.
+  Found Find(const Message& message);
+
+  // Chooses the paths of the queue pair over links that are up, and gives it a
+  // place at the NIC where the first path begins.
+  void ChoosePath(QueuePairId id);
+
+  // Frees what a packet held when it leaves the network before its end.
+  void Discard(const Packet& packet);
+
+  // Closes a queue pair that is for one message, once no packet of it is left.
+  void MaybeClose(QueuePairId id);
+
+  // Explains why a queue pair does not send, if one does not.
+  std::string WhyStuck() const;
+
+ private:
+  QueuePairId Open(const Message& message, uint64_t key);
+  void LeaveNic(QueuePair& qp);
+
+  const PacketSetup& setup_;
+  const PacketEvents& events_;
+  Ports& ports_;
+  Paths& paths_;
+  TelemetrySlots& telemetry_;
+  QueuePairPool& queue_pairs_;
+  Nics& nics_;
+  // Queue pair by source and target and by channel; for look-up only.
+  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, QueuePairId> kept_;
+  uint64_t num_opened_ = 0;  // Queue pairs that were for one message.
+  // Messages sent so far by source and target, for SimAI's hash; for look-up
+  // only.
+  absl::flat_hash_map<uint64_t, uint32_t> num_sent_;
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_CONNECTIONS_H_

@@ -1,0 +1,104 @@
+// What leaves the ports, and when. Departures are decided late: a packet costs
+// one event for each link, at which it is at the far end.
+//
+// Transmit puts a packet into a port. Advance decides which packets have left a
+// port up to now; whatever could change a departure calls it first. Arm makes
+// sure that the port has its one pending event. AdvanceSender and Wake do the
+// same for the port of a queue pair whose sender changes.
+//
+// As a packet begins to leave, it frees its memory at the switch, may be marked
+// or lost, and gathers telemetry.
+
+#ifndef NETWORK_FRONTENDS_PACKET_DEPARTURES_H_
+#define NETWORK_FRONTENDS_PACKET_DEPARTURES_H_
+
+#include "astra-core/base/ids.h"
+#include "astra-core/base/units.h"
+#include "network-frontends/packet/ecn_marker.h"
+#include "network-frontends/packet/nics.h"
+#include "network-frontends/packet/packet.h"
+#include "network-frontends/packet/packet_events.h"
+#include "network-frontends/packet/packet_setup.h"
+#include "network-frontends/packet/paths.h"
+#include "network-frontends/packet/port.h"
+#include "network-frontends/packet/ports.h"
+#include "network-frontends/packet/queue_pair.h"
+#include "network-frontends/packet/records.h"
+#include "network-frontends/packet/senders.h"
+#include "network-frontends/packet/switch_buffers.h"
+#include "network-frontends/packet/telemetry.h"
+
+namespace astra {
+
+class Departures {
+ public:
+  // All arguments must outlive the departures.
+  Departures(const PacketSetup& setup, PacketEvents& events, PortArray ports,
+             Paths& paths, SwitchBuffers& buffers, TelemetrySlots& telemetry,
+             QueuePairPool& queue_pairs, Nics& nics, Senders& senders,
+             Records& records);
+
+  // Decides which packets leave the port up to now. Nothing that could change
+  // the decision has happened since the last call.
+  void Advance(LinkId link) {
+    if (ports_[link].busy_until <= events_.now()) AdvanceIdle(link);
+  }
+
+  // Makes sure that the port has an event when the first packet on the wire
+  // reaches the far end or, with an empty wire, when a packet may leave.
+  // Packets that come onto the wire later also arrive later.
+  void Arm(LinkId link) {
+    const Port& port = ports_[link];
+    if (!port.is_event_of_wire || port.is_watched) ArmAnew(link);
+  }
+
+  // Puts a copy of `packet` into the port now. At a switch, `ingress` is the
+  // link on which it came.
+  void Transmit(LinkId link, TrafficClass traffic_class, const Packet& packet,
+                LinkId ingress = kNoId<LinkId>);
+
+  // Advances the port of the queue pair, if it has one.
+  void AdvanceSender(QueuePairId id);
+  // Queues the queue pair for its turn, if it may send.
+  void Wake(QueuePairId id);
+
+  // Returns whether the packet waits and leaves before data.
+  TrafficClass ClassOf(PacketKind kind) const {
+    return kind != PacketKind::kData && ack_has_priority_
+               ? TrafficClass::kControl
+               : TrafficClass::kData;
+  }
+
+ private:
+  // Bytes of a packet that a switch must have before it cuts through.
+  static constexpr Bytes kCutThrough{64};
+
+  // Returns whether queue pairs of the port's NIC have something to send.
+  bool HasSender(const Port& port) const {
+    return port.nic != kNoId<NicId> && !port.is_paused && nics_.HasAny(port);
+  }
+  void AdvanceIdle(LinkId link);
+  bool StartFromNic(LinkId link, Port& port);
+  void Start(LinkId link, Port& port, Lane& lane, TimePs start);
+  void ArmAnew(LinkId link);
+  TimePs NextStart(const Port& port) const;
+  TimePs UntilForwarded(const Port& port, const Packet& packet,
+                        TimePs serialisation);
+
+  const PacketSetup& setup_;
+  PacketEvents& events_;
+  const PortArray ports_;
+  Paths& paths_;
+  SwitchBuffers& buffers_;
+  TelemetrySlots& telemetry_;
+  QueuePairPool& queue_pairs_;
+  Nics& nics_;
+  Senders& senders_;
+  Records& records_;
+  const EcnMarker marker_;
+  const bool ack_has_priority_;
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_DEPARTURES_H_

@@ -1,0 +1,82 @@
+// Switches: the next link of a packet, its wait in the shared buffer, and the
+// pauses that full buffers cause.
+
+#ifndef NETWORK_FRONTENDS_PACKET_FORWARDING_H_
+#define NETWORK_FRONTENDS_PACKET_FORWARDING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "astra-core/base/ids.h"
+#include "astra-core/base/units.h"
+#include "network-frontends/packet/connections.h"
+#include "network-frontends/packet/departures.h"
+#include "network-frontends/packet/packet.h"
+#include "network-frontends/packet/packet_events.h"
+#include "network-frontends/packet/packet_setup.h"
+#include "network-frontends/packet/paths.h"
+#include "network-frontends/packet/ports.h"
+#include "network-frontends/packet/queue_pair.h"
+#include "network-frontends/packet/records.h"
+#include "network-frontends/packet/switch_buffers.h"
+
+namespace astra {
+
+class Forwarding {
+ public:
+  // All arguments must outlive the forwarding.
+  Forwarding(const PacketSetup& setup, const PacketEvents& events,
+             PortArray ports, Paths& paths, SwitchBuffers& buffers,
+             const QueuePairPool& queue_pairs, Connections& connections,
+             Departures& departures, Records& records);
+
+  // Forwards `packet`, which came to a switch on link `ingress`, to link
+  // `egress` or, with load balancing, to one that is as near to its target.
+  void Forward(LinkId ingress, LinkId egress, Packet& packet);
+
+  // Forwards a packet that is off the path of its queue pair. The packet is
+  // lost if no path leads from the switch to its target.
+  void ForwardOffPath(LinkId ingress, Packet& packet);
+
+  // Handles a pause frame that holds up `link`, or lets it go on.
+  void OnPause(LinkId link, bool is_pause);
+  // Notes that PFC holds back the data of a link, or no longer does.
+  void SetPaused(LinkId link, bool is_pause);
+
+  // Sends the pause frames that had to wait until no port is being changed.
+  void SendPauses();
+
+ private:
+  // Link and time of the last packet of a queue pair at a switch.
+  struct FlowletState {
+    LinkId link = kNoId<LinkId>;
+    TimePs last;
+  };
+
+  LinkId Balance(LinkId link, const Packet& packet);
+  LinkId ShortestQueue(absl::Span<const LinkId> links, size_t first);
+  LinkId Flowlet(NodeId node, absl::Span<const LinkId> links,
+                 const Packet& packet, size_t first);
+  bool TakeBuffer(const Port& port, LinkId ingress, Packet& packet);
+  void TellToPause(PauseChange change);
+
+  const PacketSetup& setup_;
+  const PacketEvents& events_;
+  const PortArray ports_;
+  Paths& paths_;
+  SwitchBuffers& buffers_;
+  const QueuePairPool& queue_pairs_;
+  Connections& connections_;
+  Departures& departures_;
+  Records& records_;
+  const bool balances_load_;
+  // By queue pair and switch; for look-up only.
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, FlowletState> flowlets_;
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_FORWARDING_H_

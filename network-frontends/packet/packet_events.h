@@ -1,0 +1,83 @@
+// The clock of the packet network and its pending events, each by kind and by
+// the id of what it happens to.
+//
+// Events are never removed. The part that an event belongs to remembers the
+// instant it waits for and ignores events of other instants.
+
+#ifndef NETWORK_FRONTENDS_PACKET_PACKET_EVENTS_H_
+#define NETWORK_FRONTENDS_PACKET_PACKET_EVENTS_H_
+
+#include <cstdint>
+
+#include "astra-core/base/ids.h"
+#include "astra-core/base/units.h"
+#include "network-frontends/packet/agenda.h"
+#include "network-frontends/packet/congestion/congestion_control.h"
+
+namespace astra {
+
+// Kinds of events. Events of one instant happen in this order.
+enum class EventKind : uint32_t {
+  kLinkChange,  // Of a LinkEventId: the rate of links changes.
+  kLink,        // Of a LinkId: a packet arrives, or one may leave.
+  kTimer,       // Of a QueuePairId: the timer of congestion control.
+  kTimeout,     // Of a QueuePairId: the retransmission timer.
+  kBackground,  // Of a BackgroundId: the next message of others.
+};
+
+using LinkEventId = Id<struct LinkEventTag>;    // In PacketOptions.
+using BackgroundId = Id<struct BackgroundTag>;  // In PacketOptions.
+
+class PacketEvents {
+ public:
+  // Number of links, and of queue pairs, for which keys have room.
+  static constexpr uint64_t kMaxIds = uint64_t{1} << 28;
+
+  TimePs now() const { return now_; }
+  void set_now(TimePs now) { now_ = now; }
+
+  void PushLinkChange(TimePs time, LinkEventId id) {
+    Push(time, EventKind::kLinkChange, id.index());
+  }
+  void PushLink(TimePs time, LinkId id) {
+    Push(time, EventKind::kLink, id.index());
+  }
+  void PushTimer(TimePs time, QueuePairId id) {
+    Push(time, EventKind::kTimer, id.index());
+  }
+  void PushTimeout(TimePs time, QueuePairId id) {
+    Push(time, EventKind::kTimeout, id.index());
+  }
+  void PushBackground(TimePs time, BackgroundId id) {
+    Push(time, EventKind::kBackground, id.index());
+  }
+
+  Agenda& agenda() { return agenda_; }
+  const Agenda& agenda() const { return agenda_; }
+
+  static EventKind KindOf(const Agenda::Entry& entry) {
+    return static_cast<EventKind>(entry.key >> kIndexBits);
+  }
+  // Returns the id of what the event happens to. Requires the id's type to be
+  // that of KindOf(entry).
+  template <class AnId>
+  static AnId IdOf(const Agenda::Entry& entry) {
+    return AnId(entry.key & (kMaxIds - 1));
+  }
+
+ private:
+  static constexpr uint32_t kIndexBits = 28;
+  static_assert(kMaxIds == uint64_t{1} << kIndexBits);
+
+  void Push(TimePs time, EventKind kind, uint32_t index) {
+    agenda_.Push(time.count(),
+                 static_cast<uint32_t>(kind) << kIndexBits | index);
+  }
+
+  TimePs now_;
+  Agenda agenda_;
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_PACKET_EVENTS_H_

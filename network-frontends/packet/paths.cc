@@ -1,0 +1,184 @@
+#include "network-frontends/packet/paths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/types/span.h"
+#include "astra-core/base/check.h"
+#include "astra-core/base/random.h"
+
+namespace astra {
+
+Paths::Paths(const PacketSetup& setup, const Ports& ports)
+    : setup_(setup), ports_(ports), next_hops_(setup.topology) {
+  SetUpWindow();
+}
+
+// Finds the largest round trip and bandwidth-delay product, from the first and
+// the last GPU to all others. Clusters are symmetric enough for these two.
+void Paths::SetUpWindow() {
+  const Topology& topology = setup_.topology;
+  for (const uint32_t source : {0U, topology.num_gpus() - 1}) {
+    for (uint32_t target = 0; target < topology.num_gpus(); ++target) {
+      if (target == source) continue;
+      scratch_path_.clear();
+      if (!next_hops_.AppendEcmpPath(NodeId(source), NodeId(target),
+                                     setup_.options.seed, &scratch_path_)) {
+        continue;
+      }
+      TimePs rtt;
+      Bandwidth rate(INT64_MAX);
+      for (const LinkId link : scratch_path_) {
+        const LinkType& type = topology.type(link);
+        rtt += 2 * type.latency + TransferTime(setup_.payload, type.bandwidth);
+        rate = std::min(rate, type.bandwidth);
+      }
+      network_rtt_ = std::max(network_rtt_, rtt);
+      network_window_ =
+          std::max(network_window_,
+                   Bytes(std::llround(static_cast<double>(rtt.count()) * 1e-12 *
+                                      static_cast<double>(rate.count()) / 8)));
+    }
+  }
+}
+
+bool Paths::Choose(QueuePairId id, const QueuePair& qp) {
+  return ChooseOne(id, qp, Way::kThere) && ChooseOne(id, qp, Way::kBack);
+}
+
+bool Paths::ChooseOne(QueuePairId id, const QueuePair& qp, Way way) {
+  const bool is_back = way == Way::kBack;
+  scratch_path_.clear();
+  bool is_found = false;
+  if (setup_.options.ecmp_hash == EcmpHash::kSimai) {
+    const SimaiFlow flow{qp.source.index(), qp.target.index(),
+                         static_cast<uint16_t>(qp.key)};
+    is_found = AppendSimaiPath(is_back ? flow.Reversed() : flow);
+  } else {
+    is_found = next_hops_.AppendEcmpPath(
+        is_back ? qp.target : qp.source, is_back ? qp.source : qp.target,
+        is_back ? Mix64(qp.key) : qp.key, &scratch_path_);
+  }
+  if (!is_found) return false;
+  const size_t length = scratch_path_.size();
+  ASTRA_CHECK(length < 255, "a path of {} links", length);
+  if (length + 1 > stride_) Restride(length + 1);
+  const auto begin = links_.begin() + (Find(id, way) - links_.data());
+  *std::copy(scratch_path_.begin(), scratch_path_.end(), begin) = kNoId<LinkId>;
+  return true;
+}
+
+// Appends to scratch_path_ the links that SimAI's hash chooses. Returns false
+// if no path leads to the target.
+bool Paths::AppendSimaiPath(const SimaiFlow& flow) {
+  const Topology& topology = setup_.topology;
+  const NodeId target(flow.target);
+  for (NodeId at(flow.source); at != target;) {
+    const absl::Span<const LinkId> hops = next_hops_.Find(at, target);
+    if (hops.empty()) return false;
+    scratch_hops_.assign(hops.begin(), hops.end());
+    // SimAI numbers next hops from the highest node down.
+    std::stable_sort(scratch_hops_.begin(), scratch_hops_.end(),
+                     [&](LinkId a, LinkId b) {
+                       return topology.link(a).target > topology.link(b).target;
+                     });
+    const bool is_gpu = topology.kind(at) == NodeKind::kGpu;
+    const uint32_t hash = SimaiHash(flow, is_gpu ? kSimaiHostSeed : at.index());
+    const LinkId link = scratch_hops_[hash % scratch_hops_.size()];
+    scratch_path_.push_back(link);
+    at = topology.link(link).target;
+  }
+  return true;
+}
+
+// Makes room for paths of `stride` entries.
+void Paths::Restride(size_t stride) {
+  std::vector<LinkId> links(links_.size() / stride_ * stride, kNoId<LinkId>);
+  for (size_t i = 0; i < links_.size() / stride_; ++i) {
+    std::copy_n(links_.begin() + static_cast<std::ptrdiff_t>(i * stride_),
+                stride_,
+                links.begin() + static_cast<std::ptrdiff_t>(i * stride));
+  }
+  links_ = std::move(links);
+  stride_ = stride;
+}
+
+PathProperties Paths::PropertiesOf(QueuePairId id) const {
+  const LinkId* there = Find(id, Way::kThere);
+  PathProperties path;
+  path.line_rate = ports_[*there].nominal_rate;
+  path.bottleneck = path.line_rate;
+  path.packet_bytes = setup_.full.count();
+  path.base_rtt = AckTime(id);
+  for (const LinkId* link = there; *link != kNoId<LinkId>; ++link) {
+    const Port& port = ports_[*link];
+    path.base_rtt +=
+        port.propagation + TransferTime(setup_.full, port.nominal_rate);
+    path.bottleneck = std::min(path.bottleneck, port.nominal_rate);
+    ++path.num_hops;
+  }
+  path.network_rtt = std::max(path.base_rtt, network_rtt_);
+  path.network_window_bytes = network_window_.count();
+  return path;
+}
+
+// Returns the time of an acknowledgement on the path back.
+TimePs Paths::AckTime(QueuePairId id) const {
+  TimePs time;
+  for (const LinkId* link = Find(id, Way::kBack); *link != kNoId<LinkId>;
+       ++link) {
+    const Port& port = ports_[*link];
+    time += port.propagation + TransferTime(setup_.ack, port.nominal_rate);
+  }
+  return time;
+}
+
+Bytes Paths::WindowCapOf(const PathProperties& path) const {
+  const NicOptions& nic = setup_.options.nic;
+  double bytes = 0;
+  switch (nic.window) {
+    case WindowScope::kNone:
+      return Bytes(INT64_MAX);
+    case WindowScope::kPath:
+      bytes = static_cast<double>(path.base_rtt.count()) * 1e-12 *
+              static_cast<double>(path.bottleneck.count()) / 8;
+      break;
+    case WindowScope::kNetwork:
+      bytes = static_cast<double>(network_window_.count());
+      break;
+  }
+  return std::max(setup_.payload,
+                  Bytes(std::llround(bytes * nic.window_factor)));
+}
+
+// The last packet but one and the last, which may be short, are followed from
+// link to link. The packets before keep the distance of the slowest link.
+TimePs Paths::IdealOf(QueuePairId id, const MessageState& message) const {
+  const int64_t num_full = int64_t{message.num_packets} - 1;
+  const Bytes last = Bytes(message.last_payload) + setup_.header;
+  TimePs first_left;  // When the first packet has left this link.
+  TimePs slowest;     // Time of a full packet on the slowest link.
+  TimePs before_last;
+  TimePs last_left;
+  TimePs way;  // Propagation up to this link.
+  for (const LinkId* link = Find(id, Way::kThere); *link != kNoId<LinkId>;
+       ++link) {
+    const Port& port = ports_[*link];
+    const TimePs full = TransferTime(setup_.full, port.nominal_rate);
+    first_left += way + full;
+    slowest = std::max(slowest, full);
+    before_last =
+        num_full == 0 ? TimePs() : first_left + (num_full - 1) * slowest;
+    last_left = std::max(before_last, last_left + way) +
+                TransferTime(last, port.nominal_rate);
+    way = port.propagation;
+  }
+  TimePs ideal = last_left + way;
+  if (setup_.options.nic.completion == Completion::kAcknowledged) {
+    ideal += AckTime(id);
+  }
+  return std::max(TimePs(1), ideal);
+}
+
+}  // namespace astra

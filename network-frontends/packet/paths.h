@@ -1,0 +1,94 @@
+// The paths of queue pairs to their targets and back, and what is known of a
+// path in an idle network.
+//
+// The links of a path are found once and lie in one array, by queue pair; a
+// packet has the number of its next hop. A packet that has left the path of its
+// queue pair, and switches that balance load, ask next_hops() instead.
+
+#ifndef NETWORK_FRONTENDS_PACKET_PATHS_H_
+#define NETWORK_FRONTENDS_PACKET_PATHS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "astra-core/base/ids.h"
+#include "astra-core/base/units.h"
+#include "network-frontends/packet/congestion/congestion_control.h"
+#include "network-frontends/packet/packet.h"
+#include "network-frontends/packet/packet_setup.h"
+#include "network-frontends/packet/ports.h"
+#include "network-frontends/packet/queue_pair.h"
+#include "network-frontends/packet/simai_hash.h"
+#include "topology/next_hops.h"
+
+namespace astra {
+
+class Paths {
+ public:
+  // Both must outlive the paths.
+  Paths(const PacketSetup& setup, const Ports& ports);
+
+  enum class Way : uint8_t { kThere, kBack };
+
+  // Makes room for the paths of `count` queue pairs.
+  void Resize(size_t count) {
+    links_.resize(count * 2 * stride_, kNoId<LinkId>);
+  }
+
+  // Chooses the paths of `qp` there and back, over links that are up. Returns
+  // false if one does not exist. Requires room for `id`.
+  bool Choose(QueuePairId id, const QueuePair& qp);
+
+  // Returns the links of a path; kNoId follows the last.
+  const LinkId* Find(QueuePairId id, Way way) const {
+    return &links_[(size_t{id.index()} * 2 + static_cast<size_t>(way)) *
+                   stride_];
+  }
+  const LinkId* FindHop(const Packet& packet) const {
+    const Way way = packet.kind == PacketKind::kData ? Way::kThere : Way::kBack;
+    return Find(packet.queue_pair, way) + packet.hop;
+  }
+
+  // Returns the link on which `packet` goes on along the path of its queue
+  // pair. Returns kNoId at the end of the path, and if the packet has left it.
+  // Requires a packet with a queue pair.
+  LinkId Next(const Packet& packet) const {
+    if (packet.has(Packet::kOwnWay) || packet.hop >= stride_) {
+      return kNoId<LinkId>;
+    }
+    return *FindHop(packet);
+  }
+
+  PathProperties PropertiesOf(QueuePairId id) const;
+
+  // Returns the largest window that the options allow on such a path.
+  Bytes WindowCapOf(const PathProperties& path) const;
+
+  // Returns the time that the message would take alone.
+  TimePs IdealOf(QueuePairId id, const MessageState& message) const;
+
+  NextHops& next_hops() { return next_hops_; }
+  TimePs network_rtt() const { return network_rtt_; }
+
+ private:
+  void SetUpWindow();
+  bool ChooseOne(QueuePairId id, const QueuePair& qp, Way way);
+  bool AppendSimaiPath(const SimaiFlow& flow);
+  void Restride(size_t stride);
+  TimePs AckTime(QueuePairId id) const;
+
+  const PacketSetup& setup_;
+  const Ports& ports_;
+  NextHops next_hops_;
+  TimePs network_rtt_;    // Largest round trip of the network.
+  Bytes network_window_;  // Largest bandwidth-delay product of the network.
+  std::vector<LinkId> links_;  // By queue pair: path there, path back.
+  size_t stride_ = 8;          // Most links of a path, plus 1.
+  std::vector<LinkId> scratch_path_;
+  std::vector<LinkId> scratch_hops_;
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_PATHS_H_

@@ -1,0 +1,46 @@
+#include "network-frontends/packet/ports.h"
+
+#include <cmath>
+
+#include "astra-core/base/check.h"
+#include "network-frontends/packet/packet_events.h"
+
+namespace astra {
+
+Ports::Ports(const PacketSetup& setup) : setup_(setup) {
+  const Topology& topology = setup.topology;
+  const size_t num_links = topology.links().size();
+  ASTRA_CHECK(num_links < PacketEvents::kMaxIds, "{} links", num_links);
+  ports_ = std::vector<Port>(num_links);
+  for (uint32_t i = 0; i < num_links; ++i) {
+    const LinkId id(i);
+    const Link& link = topology.link(id);
+    Port& port = ports_[i];
+    port.source = link.source;
+    port.target = link.target;
+    port.propagation = topology.type(id).latency;
+    port.has_errors = setup.ErrorRateOf(id) > 0;
+    port.resolution = setup.options.time_resolution;
+    if (topology.kind(link.target) != NodeKind::kGpu) {
+      const SwitchOptions& far = setup.SwitchOf(link.target);
+      port.propagation += far.latency;
+      port.cuts_through = far.switching == Switching::kCutThrough;
+    }
+    SetRate(id, 1);
+  }
+}
+
+void Ports::SetRate(LinkId link, double factor) {
+  Port& port = (*this)[link];
+  port.nominal_rate = setup_.topology.type(link).bandwidth;
+  port.rate = Bandwidth(
+      std::llround(static_cast<double>(port.nominal_rate.count()) * factor));
+  port.is_down = port.rate == Bandwidth();
+  if (port.is_down) return;
+  port.known_bytes = static_cast<uint32_t>(setup_.full.count());
+  port.known_time = port.Divide(setup_.full);
+  port.known_ack_bytes = static_cast<uint32_t>(setup_.ack.count());
+  port.known_ack_time = port.Divide(setup_.ack);
+}
+
+}  // namespace astra

@@ -1,0 +1,48 @@
+// The ports of all links, by link: what they are made of and how fast they are.
+// Departures decides what leaves them.
+
+#ifndef NETWORK_FRONTENDS_PACKET_PORTS_H_
+#define NETWORK_FRONTENDS_PACKET_PORTS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "astra-core/base/ids.h"
+#include "network-frontends/packet/packet_setup.h"
+#include "network-frontends/packet/port.h"
+
+namespace astra {
+
+// The ports by link, as the parts of the network hold them. The array belongs
+// to Ports and never moves.
+class PortArray {
+ public:
+  explicit PortArray(Port* begin) : begin_(begin) {}
+  Port& operator[](LinkId link) const { return begin_[link.index()]; }
+
+ private:
+  Port* begin_;
+};
+
+class Ports {
+ public:
+  // `setup` must outlive the ports.
+  explicit Ports(const PacketSetup& setup);
+
+  Port& operator[](LinkId link) { return ports_[link.index()]; }
+  const Port& operator[](LinkId link) const { return ports_[link.index()]; }
+  size_t size() const { return ports_.size(); }
+  PortArray array() { return PortArray(ports_.data()); }
+
+  // Sets the rate of the link to `factor` times the rate of the topology. With
+  // 0 the link is down.
+  void SetRate(LinkId link, double factor);
+
+ private:
+  const PacketSetup& setup_;
+  std::vector<Port> ports_;  // By link; the array never moves.
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_PORTS_H_

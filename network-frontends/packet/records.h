@@ -1,0 +1,85 @@
+// What the packet network remembers for NetworkStatistics: counters, and the
+// records that RecordOptions asks for.
+
+#ifndef NETWORK_FRONTENDS_PACKET_RECORDS_H_
+#define NETWORK_FRONTENDS_PACKET_RECORDS_H_
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "astra-core/base/ids.h"
+#include "astra-core/base/units.h"
+#include "network-frontends/network_statistics.h"
+#include "network-frontends/packet/packet.h"
+#include "network-frontends/packet/packet_setup.h"
+#include "network-frontends/packet/ports.h"
+#include "network-frontends/packet/queue_pair.h"
+
+namespace astra {
+
+class Records {
+ public:
+  // `setup` must outlive the records.
+  explicit Records(const PacketSetup& setup);
+
+  // The totals of packets, events and times, for the parts that count them.
+  NetworkStatistics& totals() { return statistics_; }
+
+  void CountMark(LinkId link) { ++OfLink(link).marked; }
+  // Counts a packet that was dropped for want of buffer before `link`.
+  void CountDrop(LinkId link);
+  // Counts a packet that was lost on `link` or because it was down.
+  void CountLoss(LinkId link);
+
+  // Notes that data on `link` is paused or goes on.
+  void AddPause(LinkId link, bool is_pause, TimePs now);
+  // Notes an acknowledgement of a marked packet.
+  void AddMarkedAck(const QueuePair& qp, TimePs now);
+  // Returns whether the next message that arrives is to be recorded.
+  bool KeepsNextFlow() { return statistics_.KeepsNextFlow(options_); }
+  void AddFlow(const QueuePair& qp, const MessageState& message,
+               const LinkId* path, TimePs ideal, TimePs now);
+
+  bool captures(LinkId link) const { return link == captured_; }
+  // Notes a packet that begins to leave on the captured link. `qp` is its queue
+  // pair, or nullptr if it has none.
+  void AddCapture(const Packet& packet, const QueuePair* qp, TimePs start);
+
+  // Samples are due at next_sample(), which is kNever if none are asked for.
+  TimePs next_sample() const { return next_sample_; }
+  void AddSample(LinkId link, const Port& port);
+  void AddSample(const QueuePair& qp);
+  void EndSample();
+  // Skips samples before `up_to` when there is nothing to record.
+  void SkipSamples(TimePs up_to);
+
+  // Returns the payload that each link has carried. Requires that all ports are
+  // advanced.
+  absl::Span<const double> LinkBytes(const Ports& ports);
+  // Returns the statistics up to `now`. Requires the same.
+  const NetworkStatistics& Finish(const Ports& ports, TimePs now);
+
+ private:
+  template <class Record>
+  void Append(std::vector<Record>& list, const Record& record) {
+    if (list.size() < options_.max_records) {
+      list.push_back(record);
+    } else {
+      ++statistics_.num_lost_records;
+    }
+  }
+  LinkRecord& OfLink(LinkId link) { return statistics_.links[link.index()]; }
+
+  const PacketSetup& setup_;
+  const RecordOptions& options_;
+  const bool has_cnps_;
+  const LinkId captured_;
+  NetworkStatistics statistics_;
+  std::vector<double> link_bytes_;
+  TimePs next_sample_ = kNever;
+  std::vector<TimePs> paused_since_;  // By link; kNever: not paused.
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_RECORDS_H_

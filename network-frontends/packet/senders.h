@@ -1,0 +1,115 @@
+// Queue pairs as senders: which packet each sends next, and the effects of
+// acknowledgements, timers and timeouts.
+//
+// Messages are cut into packets as the port is free to send them. Congestion
+// control sets a rate and a window; the NIC has a window of its own. Packets
+// are acknowledged up to the first that the receiver lacks and, with selective
+// repeat, each by itself. Go-back-N sends everything from a gap on again,
+// selective repeat only what was lost.
+//
+// Functions that change a queue pair require that its port has been advanced
+// (Departures::AdvanceSender), and Departures::Wake must follow.
+
+#ifndef NETWORK_FRONTENDS_PACKET_SENDERS_H_
+#define NETWORK_FRONTENDS_PACKET_SENDERS_H_
+
+#include <cstdint>
+
+#include "astra-core/base/ids.h"
+#include "astra-core/base/units.h"
+#include "network-frontends/network_backend.h"
+#include "network-frontends/packet/deliveries.h"
+#include "network-frontends/packet/nics.h"
+#include "network-frontends/packet/packet.h"
+#include "network-frontends/packet/packet_events.h"
+#include "network-frontends/packet/packet_setup.h"
+#include "network-frontends/packet/paths.h"
+#include "network-frontends/packet/ports.h"
+#include "network-frontends/packet/queue_pair.h"
+#include "network-frontends/packet/records.h"
+#include "network-frontends/packet/telemetry.h"
+
+namespace astra {
+
+class Senders {
+ public:
+  // All arguments must outlive the senders.
+  Senders(const PacketSetup& setup, PacketEvents& events, PortArray ports,
+          const Paths& paths, TelemetrySlots& telemetry,
+          QueuePairPool& queue_pairs, MessagePool& messages, Nics& nics,
+          Deliveries& deliveries, Records& records);
+
+  // Starts congestion control of a queue pair, if it has a path.
+  void StartControl(QueuePairId id);
+
+  // Appends a message to those that the queue pair has to send. `state` tells
+  // its order, and whether it is background.
+  void Enqueue(QueuePairId id, const Message& message, MessageState state);
+
+  // Returns whether the queue pair has a packet that its window allows.
+  bool CanSend(QueuePair& qp) const;
+
+  // Returns the queue pair that sends next on `link` when its port is free, or
+  // kNoId. Requires that MakePacket and AfterSending follow.
+  QueuePairId NextTurn(LinkId link, const Port& port);
+
+  // Returns the next packet of the queue pair.
+  Packet MakePacket(QueuePairId id, const Port& port);
+
+  // Notes that `packet` has begun to leave `port`, and takes the next turn.
+  void AfterSending(QueuePairId id, const Packet& packet, const Port& port);
+
+  // Handles an acknowledgement.
+  void OnAck(const Packet& packet);
+
+  // Returns whether the event of congestion control's timer is not stale.
+  bool IsTimerDue(QueuePairId id) const;
+  void OnTimer(QueuePairId id);
+
+  // Returns whether the event of the retransmission timer is not stale; the
+  // timer is then no longer pending.
+  bool TakeTimeout(QueuePairId id);
+  // Handles the retransmission timer. Returns whether there are packets to be
+  // sent again, so that Departures::Wake must follow.
+  bool OnTimeout(QueuePairId id);
+
+ private:
+  // The statistics count a sender as slow below line rate / kSlowFactor.
+  static constexpr int64_t kSlowFactor = 100;
+
+  Bytes WindowOf(const QueuePair& qp) const;
+  MessageSlot MessageOf(const QueuePair& qp, PacketNumber packet) const;
+  Bytes PayloadOf(const QueuePair& qp, PacketNumber packet) const;
+  TimePs NextSendAfter(const QueuePair& qp) const;
+  void CountPace(const QueuePair& qp, const Port& port);
+  void AfterControl(QueuePairId id);
+  void PaceAnew(QueuePair& qp);
+  Bytes AckUpTo(QueuePairId id, PacketNumber packet);
+  Bytes AckEach(QueuePair& qp, PacketNumber packet);
+  Bytes CompleteMessages(QueuePairId id);
+  Bytes AckSelectively(QueuePair& qp, PacketNumber packet);
+  bool FindLosses(QueuePair& qp, const Packet& packet);
+  bool FindLost(QueuePair& qp);
+  bool HasGoneBack(const QueuePair& qp) const;
+  void GoBack(QueuePair& qp);
+  void LoseAll(QueuePair& qp);
+  TimePs PatienceOf(const QueuePair& qp) const;
+  void ArmTimeout(QueuePairId id);
+
+  const PacketSetup& setup_;
+  PacketEvents& events_;
+  const PortArray ports_;
+  const Paths& paths_;
+  TelemetrySlots& telemetry_;
+  QueuePairPool& queue_pairs_;
+  MessagePool& messages_;
+  Nics& nics_;
+  Deliveries& deliveries_;
+  Records& records_;
+  CongestionControl& control_;
+  const bool paces_anew_;  // CongestionControl::paces_anew().
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_SENDERS_H_
