@@ -32,9 +32,6 @@
 
 namespace astra {
 
-// Returns the same cable in the opposite direction.
-constexpr LinkId Reverse(LinkId link) { return LinkId(link.index() ^ 1); }
-
 // Chooses the nearest of the ways that it is offered, in the order of offers.
 template <class Way>
 class NearestWays {

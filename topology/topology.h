@@ -43,6 +43,9 @@ struct Link {
 };
 static_assert(sizeof(Link) == 12, "a cluster may have 10^6 of them");
 
+// Returns the same cable in the opposite direction.
+constexpr LinkId Reverse(LinkId link) { return LinkId(link.index() ^ 1); }
+
 class Topology {
  public:
   // Limits, far beyond any real cluster.

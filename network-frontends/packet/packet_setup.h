@@ -14,9 +14,6 @@
 
 namespace astra {
 
-// Returns the same link in the other direction.
-constexpr LinkId Reverse(LinkId link) { return LinkId(link.index() ^ 1); }
-
 struct PacketSetup {
   // Number of ports for which HPCC's header has room; see congestion/hpcc.h.
   static constexpr uint32_t kMaxHops = 5;
