@@ -254,6 +254,7 @@ astra_test(api_test
 
 astra_test(network_test
   SOURCES
+    network-frontends/analytical/analytical_backend_test.cc
     network-frontends/backend_agreement_test.cc
     network-frontends/backend_contract_test.cc
   DEPS astra::backends astra::engine)

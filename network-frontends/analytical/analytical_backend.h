@@ -1,18 +1,18 @@
 // Network backend without contention between nodes: a message of S bytes takes
-// a + S/B along its route once its sender has put it on the wire.
+// a + S/B along its route while it has the port of its sender for itself.
 //
 //   a   propagation delay of the route
 //   B   smallest rate on the route; equal-cost paths share the message evenly
 //
-// The port of a rank sends one message after the other, in the order of Send(),
-// each at the full rate of the port. So does each port of a switch that sends.
-// Links further on carry any number of messages at once, each as if it were
-// alone. Messages of one source, target and channel arrive in the order of
-// Send().
+// The messages of one source, target and channel form a connection, like a
+// queue pair: they leave and arrive one after the other, in the order of
+// Send(). The connections of a node that have something to send share its port
+// evenly, as flows and packets do. Links further on carry any number of
+// messages at once, each as if it were alone.
 //
 // Source: R. Hockney, "The communication challenge for MPP", Parallel Computing
-// 20(3), 1994 (a + S/B). The serial port is the gap G of A. Alexandrov et al.,
-// "LogGP", SPAA 1995.
+// 20(3), 1994 (a + S/B). The shared port is egalitarian processor sharing: L.
+// Kleinrock, "Time-shared systems: a theoretical treatment", JACM 14(2), 1967.
 
 #ifndef NETWORK_FRONTENDS_ANALYTICAL_ANALYTICAL_BACKEND_H_
 #define NETWORK_FRONTENDS_ANALYTICAL_ANALYTICAL_BACKEND_H_
@@ -36,7 +36,7 @@ class AnalyticalBackend final : public NetworkBackend {
   // `routes` must outlive the backend.
   explicit AnalyticalBackend(Routes& routes)
       : routes_(routes),
-        port_free_(routes.topology().links().size()),
+        ports_(routes.topology().links().size()),
         link_bytes_(routes.topology().links().size()) {}
 
   TimePs now() const override { return now_; }
@@ -59,20 +59,64 @@ class AnalyticalBackend final : public NetworkBackend {
     Bandwidth port_bandwidth;  // Sum over the first links.
     Bandwidth bottleneck;
   };
+  // The messages of one source, target and channel.
+  struct Connection {
+    const Path* path;
+    uint32_t last;   // Last message that has not left, or kNone.
+    TimePs arrived;  // Arrival of the last one that has left.
+  };
+  // A message until it has left. Places of those that have left are reused.
+  struct Waiting {
+    MessageId id;
+    Bytes bytes;
+    uint32_t connection;
+    uint32_t next;  // Next message of the connection, or kNone.
+  };
+  // The message of a connection that is leaving. It has left when each
+  // connection of the port has been served `end` bytes.
+  struct Leaving {
+    double end;
+    uint32_t message;  // Index into waiting_.
+
+    friend bool operator>(const Leaving& a, const Leaving& b) {
+      return std::pair(a.end, a.message) > std::pair(b.end, b.message);
+    }
+  };
+  struct Port {
+    Bandwidth rate;
+    double served = 0;  // Bytes served to each connection by `updated`.
+    TimePs updated;
+    TimePs deadline;               // When the next message has left.
+    std::vector<Leaving> leaving;  // Heap, earliest end first.
+  };
 
   const Path& PathBetween(NodeId source, NodeId target);
+  uint32_t ConnectionOf(const Message& message);
+  uint32_t TakePlace();
   void CountBytes(const Route& route, Bytes bytes);
+  Port& PortOf(const Connection& connection) {
+    return ports_[connection.path->port.index()];
+  }
+  void Serve(Port& port) const;
+  static TimePs TimeToServe(const Port& port, double bytes);
+  void SetDeadline(Port& port);
+  void BeginLeaving(uint32_t message, double after);
+  uint32_t EndLeaving(uint32_t message);
+  void EndMessages(Port& port);
 
   Routes& routes_;
   TimePs now_;
-  EventQueue arrivals_;            // The index of an event is its message id.
-  std::vector<TimePs> port_free_;  // By link: when its port is free again.
+  EventQueue arrivals_;      // The index of an event is its message id.
+  EventQueue deadlines_;     // Index: of a port. Those that were moved stay.
+  std::vector<Port> ports_;  // By first link.
+  std::vector<Connection> connections_;
+  std::vector<Waiting> waiting_;
+  std::vector<uint32_t> unused_places_;
   std::vector<double> link_bytes_;
-  // Arrival of the last message, by source and target and by channel. Only
-  // paths that are slower than their port have an entry.
-  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, TimePs> last_arrival_;
-  NetworkStatistics statistics_;
+  // By source and target and by channel.
+  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> connection_of_;
   absl::flat_hash_map<uint64_t, std::unique_ptr<Path>> paths_;
+  NetworkStatistics statistics_;
 };
 
 }  // namespace astra

@@ -72,6 +72,9 @@ REFUSALS = {
                    "sendrecv", "broadcast", "reduce", "gather", "scatter")
     ],
     "simai_simulator": [RUN],
+    "simai_simulator --gpu-type": [
+        "-w w -g 8 -g_p_s 8 -nic 50".split()],  # fmt: skip
+    "simai_simulator --nic-type": ["-w w -g 8 -g_p_s 8 -nv 400".split()],
     "simai_sweep": [["run", "none.yaml"]],
 }
 # Other spellings, which are known too and not offered.
@@ -174,7 +177,7 @@ class CompletionTest(ShellTest):
         self.assert_offers("gen_topo --topology D", "DCN+")
         self.assert_offers("gen_topo -topo D", "DCN+")
         self.assert_offers("gen_topo -topology Spec", "Spectrum-X")
-        fidelities = ["analytical", "closed-form", "flow", "packet"]
+        fidelities = ["closed-form", "analytical", "flow", "packet"]
         self.assert_offers("simai_simulator --fidelity ", *fidelities)
         self.assert_offers("simai_simulator --fidelity=", *fidelities)
         self.assert_offers("simai_simulator --fidelity=f", "flow")

@@ -115,7 +115,7 @@ class SweepTest(unittest.TestCase):
                    .replace("world_size: 8", "world_size: 1024")
                    .replace("global_batch: 8", "global_batch: 1024")
                    .replace("simai_analytical: {}",
-                            "simai_analytical: {lowering: flow-graph}"))
+                            "simai_analytical: {fidelity: analytical}"))
         process = self.start("run", "slow.yaml")
         log = None
         while log is None or "$ simai_analytical" not in log.read_text():

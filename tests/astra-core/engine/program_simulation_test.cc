@@ -251,8 +251,16 @@ TEST(ProgramSimulationTest, StagesWaitForOneAnother) {
 }
 
 TEST(ProgramSimulationTest, GradientsGoBack) {
-  const SimulationResult result =
-      RunOrDie(Parse("gpus: 4, pp: 4, micro_batches: 5", Stages("training")));
+  const Program program =
+      Parse("gpus: 4, pp: 4, micro_batches: 5", Stages("training"));
+  const SimulationResult result = ValueOrDie(TryRun(program, FourGpus()));
+  // A stage that sends forward and back at once shares its port between both.
+  SimulationOptions messages;
+  messages.lowering = Lowering::kFlowGraph;
+  const TimePs shared =
+      ValueOrDie(TryRun(program, FourGpus(), messages)).total();
+  EXPECT_GT(shared, result.total());
+  EXPECT_LT(shared, result.total() + 10 * Microseconds(1));
   EXPECT_EQ(result.link_bytes[0], 5'000'000);  // GPU 0 sends 5 forward,
   EXPECT_EQ(result.link_bytes[1], 5'000'000);  // and receives 5 backward.
   EXPECT_EQ(result.pipeline.num_messages, 10);
