@@ -273,7 +273,8 @@ TEST_F(SimaiCollectiveTest, LogsStateTheVersionOfNcclAsANumber) {
             LogOfVersion("# nccl-tests version 2.17.6 nccl-headers=22807 "
                          "nccl-library=22807"));
   const std::string what = "a.log --system dgx-h100 --op all_reduce ";
-  EXPECT_THAT(Print("--compare " + what), HasSubstr("\n# NCCL       2.28, host launch\n"));
+  EXPECT_THAT(Print("--compare " + what),
+              HasSubstr("\n# NCCL       2.28, host launch\n"));
   EXPECT_EQ(Run("--calibrate " + what).exit_code, 0);
   EXPECT_THAT(Print("--compare " + what + "--nccl NCCL_VERSION=2.21"),
               HasSubstr("\n# NCCL       2.21, host launch\n"));
