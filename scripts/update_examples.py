@@ -46,8 +46,12 @@ def fitted(expected, actual):
             likeness(old, actual[first + i]) for i, old in enumerate(run)))
         updated += ["...", *actual[start:start + len(run)]]
         at = start + len(run)
-    last = len(runs[-1])
-    return [*updated, "...", *actual[len(actual) - last:]]
+    if not runs[-1]:
+        return [*updated, "..."]
+    # The last run goes to the end, which may have got more lines.
+    start = max(range(at, len(actual)),
+                key=lambda first: likeness(runs[-1][0], actual[first]))
+    return [*updated, "...", *actual[start:]]
 
 
 def update(path, environment):

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
+#include "astra-core/results/links_table.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -21,7 +23,7 @@ using TierKey = std::tuple<LinkTier, uint8_t, uint8_t>;
 struct TierUse {
   double bytes = 0;
   LinkId busiest;
-  TimePs busy;  // Of the busiest link.
+  double busy = 0;  // Share of the time of the busiest link.
 };
 
 TierKey KeyOf(const Topology& topology, const Link& link) {
@@ -56,26 +58,30 @@ double PercentOf(TimePs part, TimePs whole) {
          static_cast<double>(whole.count());
 }
 
+// `bytes` and `share` say of a link what it carried, and for which share of the
+// time it was busy.
 std::string DescribeTiers(const Topology& topology,
-                          const NetworkStatistics& network, TimePs end) {
+                          absl::FunctionRef<double(uint32_t)> bytes,
+                          absl::FunctionRef<double(uint32_t)> share) {
   std::map<TierKey, TierUse> tiers;
   for (uint32_t i = 0; i < topology.links().size(); ++i) {
-    const LinkRecord& link = network.links[i];
     TierUse& tier = tiers[KeyOf(topology, topology.links()[i])];
-    tier.bytes += link.bytes;
-    if (link.busy > tier.busy) {
-      tier.busy = link.busy;
+    const double carried = bytes(i);
+    if (carried == 0) continue;
+    tier.bytes += carried;
+    const double busy = share(i);
+    if (busy > tier.busy) {
+      tier.busy = busy;
       tier.busiest = LinkId(i);
     }
   }
   std::string text;
   for (const auto& [key, use] : tiers) {
     text += fmt::format("  {:<15}", NameOf(key));
-    text += use.bytes == 0
-                ? "carried nothing\n"
-                : fmt::format("{:>11}, busiest {:5.1f} % used: {}\n",
-                              SizeText(use.bytes), PercentOf(use.busy, end),
-                              topology.LinkName(use.busiest));
+    text += use.bytes == 0 ? "carried nothing\n"
+                           : fmt::format("{:>11}, busiest {:5.1f} % used: {}\n",
+                                         SizeText(use.bytes), 100 * use.busy,
+                                         topology.LinkName(use.busiest));
   }
   return text;
 }
@@ -178,6 +184,16 @@ std::string DescribeCollapse(const NetworkStatistics& network,
 
 }  // namespace
 
+std::string DescribeLinkUse(const Topology& topology,
+                            const SimulationResult& result) {
+  return "network    bytes by tier of links\n" +
+         DescribeTiers(
+             topology, [&](uint32_t link) { return result.link_bytes[link]; },
+             [&](uint32_t link) {
+               return UtilisationOf(LinkId(link), topology, result);
+             });
+}
+
 std::string DescribeNetworkUse(const Topology& topology,
                                const NetworkStatistics& network, TimePs end,
                                std::string_view congestion_control) {
@@ -189,7 +205,11 @@ std::string DescribeNetworkUse(const Topology& topology,
         network.num_data_packets, network.num_packet_hops, network.num_drops,
         network.num_losses, network.num_retransmissions);
   }
-  text += DescribeTiers(topology, network, end);
+  text += DescribeTiers(
+      topology, [&](uint32_t link) { return network.links[link].bytes; },
+      [&](uint32_t link) {
+        return PercentOf(network.links[link].busy, end) / 100;
+      });
   text += DescribePaths(topology, network, end);
   if (!congestion_control.empty()) {
     text += DescribeCongestion(network, congestion_control);

@@ -9,10 +9,16 @@
 #include <string_view>
 
 #include "astra-core/base/units.h"
+#include "astra-core/engine/result.h"
 #include "network-frontends/network_statistics.h"
 #include "topology/topology.h"
 
 namespace astra {
+
+// Returns a line for each tier of links: what a run put on it, as the closed
+// form or a network knows it that does not record its links.
+std::string DescribeLinkUse(const Topology& topology,
+                            const SimulationResult& result);
 
 // Lines of text, each with its line feed. `network` was simulated until `end`.
 // `congestion_control` is empty for a network without packets.

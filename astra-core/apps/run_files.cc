@@ -89,7 +89,8 @@ std::string DescribeNetwork(const RunRequest& request, const RunResult& run) {
   // Symmetric collectives had networks of their own, which are gone.
   if (backend == nullptr || !backend->records_flows ||
       request.simulation.symmetric || network.links.empty()) {
-    return "";
+    return !run.status.ok() ? ""
+                            : DescribeLinkUse(request.topology, run.result);
   }
   std::string text = DescribeNetworkUse(
       request.topology, network, run.network_time,

@@ -255,7 +255,8 @@ def physical_limits(case):
     """
     options = training(case)
     drawn = topology(case, options)
-    run = case.analytical("program.yaml", network(case, drawn))
+    run = case.analytical("program.yaml", network(case, drawn),
+                          "--collectives", "ring")
     program = _read_program(case)
     peak = program.gpu["peak_tflops"] * 1e12 * options["world-size"]
     mfu = program.work["model_flops"] / (run.time * 1e-12 * peak)

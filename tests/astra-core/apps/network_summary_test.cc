@@ -54,6 +54,19 @@ TEST_F(NetworkSummaryTest, SaysWhatEachTierCarriedAndWherePathsCollide) {
             "used\n");
 }
 
+// A fabric of two tiers that costs nothing, since no byte crosses the second.
+TEST_F(NetworkSummaryTest, SaysOfAClosedFormWhichTierIsIdle) {
+  SimulationResult result;
+  result.link_bytes.assign(topology_.links().size(), 0);
+  result.link_bytes[0] = 25'000;  // 500 ns at 400 Gbps.
+  result.stage_time = Microseconds(1);
+  EXPECT_EQ(DescribeLinkUse(topology_, result),
+            "network    bytes by tier of links\n"
+            "  GPU to tier 1    25.000 kB, busiest  50.0 % used: GPU 0 -> "
+            "switch 2 (tier 1) at 400 Gbps\n"
+            "  tier 1 to 2    carried nothing\n");
+}
+
 TEST_F(NetworkSummaryTest, SaysThatPathsAreEvenAndThatATierIsIdle) {
   Send(1000, 4);
   Send(1000, 5);
