@@ -35,7 +35,7 @@ POLL = 0.02
 # The slowest first. One of 64 GPUs takes a tenth of a second or two, for every
 # message of every GPU is simulated.
 MANY = many_points("[64, 32, 16, 8]", "[5, 4, 3, 2, 1]",
-                   "{lowering: flow-graph}")
+                   "{fidelity: analytical, collectives: ring}")
 
 # 4 points of half a second and more.
 SLOW = MANY.replace("[64, 32, 16, 8]", "[128]").replace(
