@@ -17,8 +17,6 @@ constexpr CommandExample kSimulatorExamples[] = {
      "How long it would take packet by packet, with every rank:"},
 };
 
-}  // namespace
-
 constexpr RunDefaults kSimaiAnalytical = {
     .program = "simai_analytical",
     .fidelity = Fidelity::kClosedForm,
@@ -45,6 +43,11 @@ constexpr RunDefaults kSimaiSimulator = {
         "--fidelity says\n"
         "otherwise.\n",
     .examples = kSimulatorExamples};
+
+}  // namespace
+
+const RunDefaults& SimaiAnalyticalDefaults() { return kSimaiAnalytical; }
+const RunDefaults& SimaiSimulatorDefaults() { return kSimaiSimulator; }
 
 std::string HelpOf(const RunDefaults& defaults) {
   return HelpText(defaults.usage, RunOptionSpecs()) +

@@ -9,8 +9,8 @@
 
 namespace astra {
 
-extern const RunDefaults kSimaiAnalytical;
-extern const RunDefaults kSimaiSimulator;
+const RunDefaults& SimaiAnalyticalDefaults();
+const RunDefaults& SimaiSimulatorDefaults();
 
 // Returns the text of --help.
 std::string HelpOf(const RunDefaults& defaults);

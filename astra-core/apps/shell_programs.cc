@@ -302,8 +302,8 @@ ShellProgram SimaiSweep() {
 std::vector<ShellProgram> ShellPrograms() {
   std::vector<ShellProgram> programs = {
       GenTopo(),         GenWorkload(),
-      Simai(),           RunProgramOf(kSimaiAnalytical),
-      SimaiCollective(), RunProgramOf(kSimaiSimulator),
+      Simai(),           RunProgramOf(SimaiAnalyticalDefaults()),
+      SimaiCollective(), RunProgramOf(SimaiSimulatorDefaults()),
       SimaiSweep()};
   for (ShellProgram& program : programs) {
     for (const std::string_view name : kPrograms) {

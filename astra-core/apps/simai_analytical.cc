@@ -4,5 +4,5 @@
 #include "astra-core/apps/run_program.h"
 
 int main(int argc, char** argv) {
-  return astra::RunProgram(astra::kSimaiAnalytical, argc, argv);
+  return astra::RunProgram(astra::SimaiAnalyticalDefaults(), argc, argv);
 }

@@ -5,5 +5,5 @@
 #include "astra-core/apps/run_program.h"
 
 int main(int argc, char** argv) {
-  return astra::RunProgram(astra::kSimaiSimulator, argc, argv);
+  return astra::RunProgram(astra::SimaiSimulatorDefaults(), argc, argv);
 }
