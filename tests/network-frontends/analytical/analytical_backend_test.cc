@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // One byte takes a nanosecond on each link, and nothing has a delay.
-class AnalyticalBackendTest : public ::testing::Test {
+class SharedPortTest : public ::testing::Test {
  protected:
   void Send(uint32_t id, uint32_t target, int64_t bytes, uint32_t channel = 0) {
     network_.Send({.id = MessageId(id),
@@ -41,13 +41,13 @@ class AnalyticalBackendTest : public ::testing::Test {
 };
 
 // Until the short one has left, each has half of the port.
-TEST_F(AnalyticalBackendTest, ConnectionsShareThePortOfTheirSender) {
+TEST_F(SharedPortTest, ConnectionsShareThePortOfTheirSender) {
   Send(0, 1, 1000);
   Send(1, 2, 2000);
   EXPECT_THAT(Arrivals(), ElementsAre(2000, 3000));
 }
 
-TEST_F(AnalyticalBackendTest, MessagesOfAConnectionLeaveInOrder) {
+TEST_F(SharedPortTest, MessagesOfAConnectionLeaveInOrder) {
   Send(0, 1, 2000);
   Send(1, 1, 1000);
   Send(2, 1, 0);
@@ -56,7 +56,7 @@ TEST_F(AnalyticalBackendTest, MessagesOfAConnectionLeaveInOrder) {
 
 // A third connection that begins later slows the others down from then on: 500
 // bytes of each have left by then, and 500 more of each by 2500 ns.
-TEST_F(AnalyticalBackendTest, ALaterMessageTakesItsShareFromThenOn) {
+TEST_F(SharedPortTest, ALaterMessageTakesItsShareFromThenOn) {
   Send(0, 1, 1000);
   Send(1, 2, 1000);
   std::vector<MessageId> arrived;
