@@ -303,6 +303,7 @@ astra_test(engine_test
     astra-core/engine/flow_carrier_test.cc
     astra-core/engine/flow_run_test.cc
     astra-core/engine/iteration_test.cc
+    astra-core/engine/link_sharing_test.cc
     astra-core/engine/message_costs_test.cc
     astra-core/engine/message_simulation_test.cc
     astra-core/engine/program_simulation_test.cc

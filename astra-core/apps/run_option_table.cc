@@ -69,7 +69,7 @@ constexpr OptionSpec kOptions[] = {
      "results are the same"},
     {"symmetry", "", "", "Model",
      "with --fidelity flow and a program: run one of the ranks that do the "
-     "same; collectives of different dimensions then share no links"},
+     "same; collectives of different dimensions share links as in closed form"},
 
     {"threads", "t", "N", "Run",
      "1 (default) to 1024; the results are the same, and so is the time"},

@@ -157,6 +157,7 @@ TimedCollective CollectiveCost::Time(uint32_t group, Bytes bytes) const {
   timed.registry_name = timed.algorithm;
   timed.protocol = "-";
   timed.time = form.form.TimeOf(bytes);
+  timed.transfer = timed.time - std::min(timed.time, form.form.latency);
   timed.is_latency_bound = form.form.latency + form.form.latency > timed.time;
   timed.bottleneck = form.bottleneck;
   return timed;

@@ -29,14 +29,15 @@ Engine::Engine(const RankProgram& program,
                absl::Span<const std::string> layer_names,
                const SimulationOptions& options, const CollectiveCosts& costs,
                const Communicators& communicators, CollectiveLowering& lowering,
-               SymmetricTimes* symmetric, NetworkBackend& network)
+               SymmetricTimes* symmetric, LinkSharing& sharing,
+               NetworkBackend& network)
     : layer_names_(layer_names),
       options_(options),
       communicators_(communicators),
       network_(network),
       slowdown_(options.communication_slowdown.value_or(0)),
-      collectives_(options, costs, communicators, lowering, symmetric, network,
-                   timers_),
+      collectives_(options, costs, communicators, lowering, symmetric, sharing,
+                   network, timers_),
       actors_(communicators.classes.lowest_rank.size()) {
   const size_t num_ranks = communicators.classes.class_of_rank.size();
   const size_t stage_size = num_ranks / program.num_stages();

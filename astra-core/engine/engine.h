@@ -52,7 +52,8 @@ class Engine {
   Engine(const RankProgram& program, absl::Span<const std::string> layer_names,
          const SimulationOptions& options, const CollectiveCosts& costs,
          const Communicators& communicators, CollectiveLowering& lowering,
-         SymmetricTimes* symmetric, NetworkBackend& network);
+         SymmetricTimes* symmetric, LinkSharing& sharing,
+         NetworkBackend& network);
 
   // Errors: those of Simulate().
   absl::Status Run();

@@ -22,12 +22,15 @@ std::string AndMore(size_t count) {
 RunningCollectives::RunningCollectives(
     const SimulationOptions& options, const CollectiveCosts& costs,
     const Communicators& communicators, CollectiveLowering& lowering,
-    SymmetricTimes* symmetric, NetworkBackend& network, EventQueue& timers)
+    SymmetricTimes* symmetric, LinkSharing& sharing, NetworkBackend& network,
+    EventQueue& timers)
     : options_(options),
       costs_(costs),
       communicators_(communicators),
       lowering_(lowering),
       symmetric_(symmetric),
+      sharing_(sharing),
+      closed_forms_(communicators, sharing, timers, kTransferDone),
       timers_(timers),
       network_(network),
       carrier_(network),
@@ -139,31 +142,49 @@ CollectiveRecord RunningCollectives::NewRecord(const Call& call,
   return record;
 }
 
-absl::StatusOr<TimePs> RunningCollectives::TimeOf(const Call& call) const {
+absl::StatusOr<TimePs> RunningCollectives::TimeOf(
+    const Call& call, const TimedCollective& timed) const {
   if (options_.ideal_network) return TimePs(0);
-  if (symmetric_ != nullptr) {
-    return symmetric_->TimeOf(call.communicator, call.communication);
-  }
-  const auto& [kind, dimension, bytes] = call.communication;
-  const uint32_t group = communicator(call.communicator).group;
-  return costs_.at({dimension, kind}).Time(group, bytes).time;
+  return symmetric_ == nullptr
+             ? timed.time
+             : symmetric_->TimeOf(call.communicator, call.communication);
 }
 
 absl::Status RunningCollectives::StartClosedForm(Run& run) {
   const Call& call = run.call;
   const auto& [kind, dimension, bytes] = call.communication;
-  ASTRA_ASSIGN_OR_RETURN(const TimePs time, TimeOf(call));
+  const CostKey key = {dimension, kind};
+  const TimedCollective timed =
+      costs_.at(key).Time(communicator(call.communicator).group, bytes);
+  ASTRA_ASSIGN_OR_RETURN(const TimePs time, TimeOf(call, timed));
   if (time == kMaxCollectiveTime) {
     return absl::ResourceExhaustedError(fmt::format(
         "the {} of {} over {} would take longer than the limit of 26 days",
         Name(kind), bytes, Name(dimension)));
   }
-  records_[run.record].time = time;
-  const TimePs hidden = ShareOf(options_.overlap[IndexOf(dimension)], time);
-  timers_.Push({.time = network_.now() + (time - hidden) + call.update,
-                .kind = kCollectiveDone,
-                .index = call.communicator.index()});
+  run.hidden = ShareOf(options_.overlap[IndexOf(dimension)], time);
+  closed_forms_.Start(call.communicator, sharing_.UseOf(key, timed),
+                      time - run.hidden, network_.now());
   return absl::OkStatus();
+}
+
+// Other collectives on the same links may have slowed this one down.
+void RunningCollectives::EndTransfer(Run& run) {
+  CollectiveRecord& record = records_[run.record];
+  record.time = network_.now() - record.start + run.hidden;
+  closed_forms_.End(run.call.communicator, network_.now());
+  if (run.call.update == TimePs(0)) {
+    EndAll(run);
+  } else {
+    timers_.Push({.time = network_.now() + run.call.update,
+                  .kind = kCollectiveDone,
+                  .index = run.call.communicator.index()});
+  }
+}
+
+void RunningCollectives::EndAll(Run& run) {
+  const std::vector<uint32_t> members = run.joined;
+  for (const uint32_t member : members) End(member, run);
 }
 
 // The messages of `member` may leave, and those to it.
@@ -180,14 +201,17 @@ void RunningCollectives::StartKernel(uint32_t member, Run& run) {
 }
 
 void RunningCollectives::OnTimer(const Event& event) {
-  if (event.kind == kResultThere) {
-    End(MemberOf(event.index), RunOfLane(event.index));
-  } else if (event.kind == kKernelStarted) {
-    StartKernel(MemberOf(event.index), RunOfLane(event.index));
-  } else {
-    Run& run = runs_[event.index].front();
-    const std::vector<uint32_t> members = run.joined;
-    for (const uint32_t member : members) End(member, run);
+  switch (event.kind) {
+    case kTransferDone:
+      return EndTransfer(runs_[event.index].front());
+    case kCollectiveDone:
+      return EndAll(runs_[event.index].front());
+    case kResultThere:
+      return End(MemberOf(event.index), RunOfLane(event.index));
+    case kKernelStarted:
+      return StartKernel(MemberOf(event.index), RunOfLane(event.index));
+    default:
+      ASTRA_CHECK(false, "event of kind {}", event.kind);
   }
 }
 

@@ -18,10 +18,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "astra-core/base/event_queue.h"
+#include "astra-core/engine/closed_form_runs.h"
 #include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/flow_carrier.h"
 #include "astra-core/engine/flow_run.h"
+#include "astra-core/engine/link_sharing.h"
 #include "astra-core/engine/result.h"
 #include "astra-core/engine/simulation_options.h"
 #include "astra-core/engine/symmetric_times.h"
@@ -34,9 +36,10 @@ namespace astra {
 // end first. A lane is what one member does on one communicator.
 enum EventKind : uint32_t {
   kComputeDone,     // Index: a rank class.
-  kCollectiveDone,  // Index: a communicator.
+  kTransferDone,    // Index: a communicator whose closed form has passed.
+  kCollectiveDone,  // Index: a communicator whose members have their results.
   kResultThere,     // Index: a lane of RunningCollectives.
-  kKernelStarted,   // As above.
+  kKernelStarted,   // Index: a lane of RunningCollectives.
 };
 
 // Messages of one communicator use channels from this times its index on, so
@@ -71,12 +74,14 @@ struct Ended {
 class RunningCollectives {
  public:
   // All must outlive the object. `lowering` is read with flow graphs only.
-  // With `symmetric`, which may be null, closed forms take its times.
+  // With `symmetric`, which may be null, closed forms take its times. `sharing`
+  // slows closed forms down that need the same links.
   RunningCollectives(const SimulationOptions& options,
                      const CollectiveCosts& costs,
                      const Communicators& communicators,
                      CollectiveLowering& lowering, SymmetricTimes* symmetric,
-                     NetworkBackend& network, EventQueue& timers);
+                     LinkSharing& sharing, NetworkBackend& network,
+                     EventQueue& timers);
 
   // Errors: those of CollectiveLowering; ResourceExhausted for a collective
   // that would take kMaxCollectiveTime.
@@ -111,6 +116,7 @@ class RunningCollectives {
     std::vector<uint32_t> joined;  // Members.
     uint32_t num_ended = 0;
     size_t record = 0;
+    TimePs hidden;  // Part of a closed form that SimAI's overlap ratio hides.
     // Of flow graphs.
     CollectiveMessages messages;
     std::unique_ptr<FlowRun> flows;  // None for closed forms.
@@ -132,7 +138,10 @@ class RunningCollectives {
   absl::Status Open(const Call& call, Run& run);
   CollectiveRecord NewRecord(const Call& call, const Run& run) const;
   absl::Status StartClosedForm(Run& run);
-  absl::StatusOr<TimePs> TimeOf(const Call& call) const;
+  absl::StatusOr<TimePs> TimeOf(const Call& call,
+                                const TimedCollective& timed) const;
+  void EndTransfer(Run& run);
+  void EndAll(Run& run);
   void StartKernel(uint32_t member, Run& run);
   void OnFlow(const CarriedFlow& done);
   void SendReady(const Run& run);
@@ -147,6 +156,8 @@ class RunningCollectives {
   const Communicators& communicators_;
   CollectiveLowering& lowering_;
   SymmetricTimes* symmetric_;
+  LinkSharing& sharing_;
+  ClosedFormRuns closed_forms_;
   EventQueue& timers_;
   NetworkBackend& network_;
   FlowCarrier carrier_;

@@ -15,6 +15,7 @@
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/engine.h"
 #include "astra-core/engine/link_bytes.h"
+#include "astra-core/engine/link_sharing.h"
 #include "astra-core/engine/pipeline.h"
 #include "astra-core/engine/pipeline_links.h"
 #include "astra-core/engine/pipeline_program.h"
@@ -99,6 +100,7 @@ struct Setting {
   Communicators communicators;
   std::unique_ptr<CollectiveLowering> lowering;
   std::vector<std::string> layer_names;
+  std::unique_ptr<LinkSharing> sharing;
   std::unique_ptr<SymmetricTimes> symmetric = nullptr;
 
   bool is_closed_form() const {
@@ -144,7 +146,9 @@ absl::StatusOr<Setting> Prepare(const Program& program,
                   std::make_unique<CollectiveLowering>(
                       options.collectives, options.simai, options.message_costs,
                       topology, options.pace_network),
-                  LayerNames(program)};
+                  LayerNames(program),
+                  nullptr};
+  setting.sharing = std::make_unique<LinkSharing>(*setting.costs, topology);
   if (!setting.options.communication_slowdown) {
     setting.options.communication_slowdown =
         program.gpu().communication_slowdown;
@@ -169,7 +173,7 @@ class Run {
         network_(setting.new_network()),
         engine_(program, setting.layer_names, options, *setting.costs,
                 setting.communicators, *setting.lowering,
-                setting.symmetric.get(), *network_) {}
+                setting.symmetric.get(), *setting.sharing, *network_) {}
 
   // Errors of both: those of Simulate(), which also says what `partial` is
   // then.

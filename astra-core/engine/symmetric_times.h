@@ -6,8 +6,8 @@
 // collective. Where these groups do not slow one another down, as the closed
 // form says, one of them is enough; else all of the stage are run.
 //
-// What this leaves out: collectives of different dimensions, or of different
-// sizes, that share links.
+// Collectives of different dimensions, or of different sizes, do not meet here;
+// link_sharing.h says how far they slow one another down.
 
 #ifndef ASTRA_CORE_ENGINE_SYMMETRIC_TIMES_H_
 #define ASTRA_CORE_ENGINE_SYMMETRIC_TIMES_H_

@@ -357,6 +357,9 @@ absl::StatusOr<TimedCollective> CollectiveTimes::Time(size_t group,
     result.protocol = Name(NcclProtocol::kSimple);
   }
   result.time = sized.TimeOf(bytes);
+  result.transfer =
+      ShareOf(std::min(1.0, sized.WireUs(bytes) / ToMicroseconds(result.time)),
+              result.time);
   const double wire_ps = sized.ps_per_byte * static_cast<double>(bytes.count());
   result.is_latency_bound =
       2 * wire_ps < static_cast<double>(result.time.count());

@@ -69,6 +69,7 @@ struct TimedCollective {
   std::string_view protocol;
   uint32_t channels = 0;
   TimePs time;
+  TimePs transfer;  // Part of `time` in which the busiest link is busy.
   bool is_latency_bound = false;  // More than half of the time is not S / B.
   LinkId bottleneck;
   std::string_view registry_name;  // Name in registry.h.

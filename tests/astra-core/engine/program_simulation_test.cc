@@ -174,7 +174,7 @@ stages: [{run: [{modules: [a, b]}], after: end}]
 }
 
 TEST(ProgramSimulationTest, AWaitIsForAllOfItsDimension) {
-  // At 1 us: 20 us over DP and 10 us over TP; the wait is for DP only.
+  // At 1 us: 20 us over DP; at 2 us: 30 us over TP. The wait is for DP only.
   const Program program = Parse("gpus: 4, tp: 2", R"(
 modules:
   - name: a
@@ -188,12 +188,12 @@ modules:
       - {compute: 2us}
 stages: [{run: [{modules: a}]}]
 )");
-  // With messages the two would share a link.
   const SimulationResult result = ValueOrDie(TryRun(program, FourGpus()));
-  // DP until 21, computation until 23, TP until 32.
-  EXPECT_EQ(result.exposed[kDp], Microseconds(19));
+  // The two share each GPU's link from 2 us on. So DP takes until 40 us, the
+  // computation until 42 us, and TP, with 11 us left at 40 us, until 51 us.
+  EXPECT_EQ(result.exposed[kDp], Microseconds(38));
   EXPECT_EQ(result.exposed[kTp], Microseconds(9));
-  EXPECT_EQ(result.total(), Microseconds(32));
+  EXPECT_EQ(result.total(), Microseconds(51));
 }
 
 TEST(ProgramSimulationTest, ContextAndExpertTensorAreDimensions) {

@@ -98,12 +98,28 @@ TEST(SimulationTest, CollectivesOfOneGroupRunOneAfterTheOther) {
   EXPECT_EQ(result.layers[0][wg].exposed, Microseconds(20));
 }
 
-TEST(SimulationTest, CollectivesOfDifferentGroupsOverlap) {
-  // Layer 1 launches 20 us of DP; then layer 0 blocks 10 us on TP.
+TEST(SimulationTest, CollectivesOfDifferentGroupsShareTheirLinks) {
+  // Layer 1 launches 20 us of DP; then layer 0 blocks on 10 us of TP. Both use
+  // each GPU's only link, so TP takes 20 us and leaves half of DP to do.
   const SimulationResult result =
       RunOrDie(Parse(kTp2Dp2, {"0 NONE 0 0 ALLREDUCE 1000000 0 NONE 0 0",
                                "0 NONE 0 0 NONE 0 0 ALLREDUCE 2000000 0"}),
                FourGpus());
+  EXPECT_EQ(result.exposed[kTp], Microseconds(20));
+  EXPECT_EQ(result.exposed[kDp], Microseconds(10));
+  EXPECT_EQ(result.total(), Microseconds(30));
+  ASSERT_EQ(result.collectives.size(), 2u);
+  EXPECT_EQ(result.collectives[0].time, Microseconds(30));  // DP.
+  EXPECT_EQ(result.collectives[1].time, Microseconds(20));  // TP.
+}
+
+// In servers of two GPUs TP is on the links to the NVSwitch, at 100 GB/s, and
+// DP on the links to the switch above, at 50 GB/s.
+TEST(SimulationTest, CollectivesOnDifferentLinksDoNotSlowOneAnotherDown) {
+  const SimulationResult result =
+      RunOrDie(Parse(kTp2Dp2, {"0 NONE 0 0 ALLREDUCE 1000000 0 NONE 0 0",
+                               "0 NONE 0 0 NONE 0 0 ALLREDUCE 1000000 0"}),
+               Star(2, 2));
   EXPECT_EQ(result.exposed[kTp], Microseconds(10));
   EXPECT_EQ(result.exposed[kDp], Microseconds(10));
   EXPECT_EQ(result.total(), Microseconds(20));
@@ -234,11 +250,11 @@ TEST(SimulationTest, WorkDoneOncePerIterationIsNotInTheBubble) {
   EXPECT_EQ(RunOrDie(workload, FourGpus()).pipeline.bubble, Microseconds(1));
 }
 
-TEST(SimulationTest, BothLoweringsAgreeWhereLinksAreIdle) {
+TEST(SimulationTest, BothLoweringsAgree) {
   std::mt19937_64 random(11);
-  for (int round = 0; round < 20; ++round) {
-    // One dimension of 4 ranks, so that nothing competes for a port.
-    const uint32_t tensor = random() % 2 == 0 ? 1 : 4;
+  for (int round = 0; round < 40; ++round) {
+    // With 2, collectives of both dimensions compete for the ports.
+    const uint32_t tensor = 1u << (random() % 3);
     std::vector<std::string> layers;
     for (int i = 0; i < 4; ++i) {
       const uint64_t bytes = 1'000'000 + random() % 1'000'000;
