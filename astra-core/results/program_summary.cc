@@ -14,8 +14,9 @@
 namespace astra {
 namespace {
 
-constexpr size_t kMaxParts = 12;  // Of the critical path.
-constexpr size_t kMaxStages = 16;
+constexpr size_t kMaxParts = 12;   // Lines of the critical path.
+constexpr size_t kMaxStages = 16;  // Lines of the table of stages.
+constexpr size_t kMaxBounds = 3;   // Lines on what bounds the path.
 
 TimePs WaitedForStages(const RankResult& rank) {
   return rank.exposed_in[IndexOf(ParallelDimension::kPipeline)];
@@ -126,6 +127,37 @@ std::string StageShares(absl::Span<const PathPiece> path,
   return text;
 }
 
+std::string RestLine(std::string_view what, TimePs time, TimePs total) {
+  return fmt::format("    {:<70}{:>15} {:6.2f} %\n", what, Milliseconds(time),
+                     PercentOf(time, total));
+}
+
+// What bounds the collectives and messages of the path, the longest first.
+std::string BoundLines(absl::Span<const PathPiece> path,
+                       const Topology& topology,
+                       const SimulationResult& result) {
+  std::map<std::string, TimePs> times;
+  for (const PathPiece& piece : path) {
+    if (piece.record == PathPiece::kNoRecord) continue;
+    const CollectiveRecord& record = result.collectives[piece.record];
+    times[record.is_measured        ? "the busbw file"
+          : record.is_latency_bound ? "latency"
+                                    : topology.LinkName(record.bottleneck)] +=
+        piece.time();
+  }
+  std::vector<std::pair<std::string, TimePs>> bounds(times.begin(),
+                                                     times.end());
+  std::stable_sort(
+      bounds.begin(), bounds.end(),
+      [](const auto& a, const auto& b) { return a.second > b.second; });
+  bounds.resize(std::min(kMaxBounds, bounds.size()));
+  std::string text;
+  for (const auto& [bound, time] : bounds) {
+    text += RestLine("communication bound by " + bound, time, result.total());
+  }
+  return text;
+}
+
 std::string PartLine(const PathPart& part, const SimulationResult& result) {
   const std::string stages =
       part.first_stage == part.last_stage
@@ -138,6 +170,7 @@ std::string PartLine(const PathPart& part, const SimulationResult& result) {
 }
 
 std::string PathLines(absl::Span<const PathPiece> path,
+                      const Topology& topology,
                       const SimulationResult& result) {
   if (path.empty()) {
     return "  critical path         not known: too much to keep; --trace keeps "
@@ -150,6 +183,7 @@ std::string PathLines(absl::Span<const PathPiece> path,
   if (result.ranks.back().stage > 0) {
     text += fmt::format("    by stage        {}\n", StageShares(path, result));
   }
+  text += BoundLines(path, topology, result);
   TimePs rest = total;
   const size_t num_shown = std::min(kMaxParts, parts.size());
   for (size_t i = 0; i < num_shown; ++i) {
@@ -157,22 +191,26 @@ std::string PathLines(absl::Span<const PathPiece> path,
     rest -= parts[i].time;
   }
   if (num_shown == parts.size()) return text;
-  return text + fmt::format("    {:<70}{:>15} {:6.2f} %\n",
-                            fmt::format("{} more", parts.size() - num_shown),
-                            Milliseconds(rest), PercentOf(rest, total));
+  return text + RestLine(fmt::format("{} more", parts.size() - num_shown), rest,
+                         total);
 }
 
+// The bubble that equal stages and free messages would leave, and the rest.
 std::string BubbleLines(const Program& program,
                         const SimulationResult& result) {
   if (program.sizes().pipeline == 1) return "";
   const std::string_view schedule =
       program.forward_only() ? "forward only" : Name(program.schedule());
-  return TimeLine("pipeline bubble", result.pipeline.bubble, result.total()) +
-         fmt::format(
-             "    {:<16}{:.2f} % of the rank's work; equal stages and free "
-             "messages: {:.2f} %\n",
-             schedule, 100 * BubbleShare(result),
-             100 * IdealBubbleShare(program));
+  const TimePs bubble = result.pipeline.bubble;
+  const TimePs of_schedule =
+      std::min(bubble, ShareOf(IdealBubbleShare(program), result.stage_time));
+  std::string text =
+      TimeLine("pipeline bubble", bubble, result.total()) +
+      fmt::format("    {:<16}{}, as with equal stages and free messages\n",
+                  schedule, Milliseconds(of_schedule));
+  if (bubble == of_schedule) return text;
+  return text + fmt::format("    {:<16}{}, for slower stages and messages\n",
+                            "waiting", Milliseconds(bubble - of_schedule));
 }
 
 }  // namespace
@@ -206,7 +244,7 @@ std::string DescribeTime(const Program& program, const Topology& topology,
   text += CollectiveLines(topology, result);
   if (result.pipeline.num_messages > 0) text += MessageLines(topology, result);
   text += BubbleLines(program, result) + StageLines(result);
-  text += PathLines(path, result);
+  text += PathLines(path, topology, result);
   text += DescribeRates(RatesOf(program, total));
   text += DescribeBounds(bounds, total);
   return text + LinkLines(topology, result);

@@ -142,8 +142,8 @@ std::string LinkLines(const Topology& topology,
                                  100 * utilisation, topology.LinkName(busiest));
   if (utilisation > 1) {
     text +=
-        "  above 100 %: collectives of different groups overlap on it, which "
-        "slows\n  none of them here, so the iteration would take longer\n";
+        "  above 100 %: more than the link can carry. Overlap ratios, a busbw "
+        "file and\n  stages that share a link are not held to its rate\n";
   }
   return text;
 }

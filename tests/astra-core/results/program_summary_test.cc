@@ -83,9 +83,9 @@ TEST(ProgramSummaryTest, SaysWhereTheTimeGoesAndWhy) {
                    FindBounds(program, topology));
   EXPECT_THAT(text, HasSubstr("iteration                    0.038000 ms"));
   EXPECT_THAT(text, HasSubstr("pipeline bubble              0.015000 ms"));
-  // 15 us beside 8 + 10 of work.
-  EXPECT_THAT(text, HasSubstr("1f1b            83.33 % of the rank's work; "
-                              "equal stages and free messages: 100.00 %\n"));
+  // With equal stages the rank would idle as long as it works, 18 us.
+  EXPECT_THAT(text, HasSubstr("1f1b            0.015000 ms, as with equal "
+                              "stages and free messages\n"));
   EXPECT_THAT(text, HasSubstr("stage 1   rank 2          26.32     0.00     "
                               "0.00    26.32     7.89    39.47\n"));
   EXPECT_THAT(text, HasSubstr("compute 47.37 %, TP 26.32 %, messages 26.32 %"));
@@ -93,6 +93,61 @@ TEST(ProgramSummaryTest, SaysWhereTheTimeGoesAndWhy) {
   EXPECT_THAT(text,
               HasSubstr("    end fwd, all-reduce over TP                    "
                         "stage 0       x 1          0.010000 ms  26.32 %\n"));
+}
+
+// The first stage works 2 us for each of 4 micro-batches, the second one 20 us:
+// one micro-batch, 2 us, is what 1F1B leaves idle, the rest is waiting.
+TEST(ProgramSummaryTest, TellsSlowStagesFromTheSchedulesBubble) {
+  const Program program = ValueOrDie(ParseProgram("p", R"(simai_program: 1
+sizes: {gpus: 4, pp: 2, tp: 2, micro_batches: 4}
+modules:
+  - {name: a, forward: [{compute: 1us}], input_gradient: [{compute: 1us}]}
+  - {name: b, forward: [{compute: 10us}], input_gradient: [{compute: 10us}]}
+stages: [{run: [{modules: a}]}, {run: [{modules: b}]}]
+)"));
+  const SimulationResult result = RunWithTimeline(program);
+  const std::string text =
+      DescribeTime(program, testing::Star(1, 4), result, CriticalPath(result),
+                   FindBounds(program, testing::Star(1, 4)));
+  EXPECT_THAT(text, HasSubstr("iteration                    0.082000 ms"));
+  EXPECT_THAT(text, HasSubstr("pipeline bubble              0.074000 ms"));
+  EXPECT_THAT(text, HasSubstr("1f1b            0.002000 ms, as with equal "
+                              "stages and free messages\n"
+                              "    waiting         0.072000 ms, for slower "
+                              "stages and messages\n"));
+}
+
+// GPU 3 has a quarter of the others' rate to the switch between the servers.
+// All ranks end with the last all-reduce, so rank 0 is reported.
+TEST(ProgramSummaryTest, NamesTheLinkThatHoldsUpAllOthers) {
+  testing::Drawing drawing(4, 2, 2, 1);
+  for (uint32_t gpu = 0; gpu < 4; ++gpu) {
+    drawing.Cable(gpu, 4 + gpu / 2, "800Gbps", "0ns");
+    drawing.Cable(gpu, 6, gpu == 3 ? "100Gbps" : "400Gbps", "0ns");
+  }
+  const Topology topology = drawing.Build();
+  const Program program = ValueOrDie(ParseProgram("p", R"(simai_program: 1
+sizes: {gpus: 4, tp: 2}
+modules:
+  - name: a
+    forward:
+      - {blocking: all-reduce, over: DP, bytes: 1000000}
+      - {blocking: all-reduce, over: TP, bytes: 1000000}
+stages: [{run: [{modules: a}]}]
+)"));
+  SimulationOptions options;
+  options.record_timeline = true;
+  Routes routes(topology);
+  const SimulationResult result =
+      ValueOrDie(Simulate(program, options, routes, [&] {
+        return std::make_unique<AnalyticalBackend>(routes);
+      }));
+  EXPECT_EQ(result.reported_rank, RankId(0));
+  EXPECT_THAT(
+      DescribeTime(program, topology, result, CriticalPath(result),
+                   FindBounds(program, topology)),
+      HasSubstr("communication bound by switch 6 (tier 1) -> GPU 3 at 100 Gbps"
+                "             0.080000 ms  88.89 %\n"));
 }
 
 // The closed forms of workload/pipeline/schedule.h with f = b = w = 1.
