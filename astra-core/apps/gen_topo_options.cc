@@ -35,8 +35,8 @@ constexpr OptionSpec kOptions[] = {
     {"ro", "", "", "Design", "rail-optimised"},
     {"dt", "", "", "Design", "dual ToR"},
     {"dp", "", "", "Design", "dual plane"},
-    {"gpu", "g", "N", "Size", "GPUs in all"},
-    {"gpu-per-server", "gps", "N", "Size", "GPUs of a server"},
+    {"gpus", "gpu g", "N", "Size", "GPUs in all"},
+    {"gpus-per-server", "gpu-per-server gps", "N", "Size", "GPUs of a server"},
     {"nv-switch-per-server", "nsps", "N", "Size", "NVSwitches of a server"},
     {"nics-per-aswitch", "npa nps", "N", "Size", "NIC ports of an ASW"},
     {"psw-switch-num", "psn", "N", "Size", "PSWs of a pod"},
@@ -73,7 +73,7 @@ absl::Status Override(const CommandLine& flags, std::string_view name,
 
 absl::Status OverrideCounts(const CommandLine& flags, ClusterParameters& p) {
   const std::pair<std::string_view, int64_t*> counts[] = {
-      {"gpu-per-server", &p.gpus_per_server},
+      {"gpus-per-server", &p.gpus_per_server},
       {"nv-switch-per-server", &p.nv_switches_per_server},
       {"nics-per-aswitch", &p.nics_per_asw},
       {"asw-per-psw", &p.asws_per_psw},
@@ -87,7 +87,7 @@ absl::Status OverrideCounts(const CommandLine& flags, ClusterParameters& p) {
   }
   ASTRA_RETURN_IF_ERROR(Override(flags, "psw-switch-num", 0, &p.num_psws));
   p.num_gpus *= p.num_pods;  // A template's number is that of one pod.
-  return Override(flags, "gpu", 1, &p.num_gpus);
+  return Override(flags, "gpus", 1, &p.num_gpus);
 }
 
 absl::Status CheckErrorRate(std::string_view text) {
@@ -228,9 +228,9 @@ absl::StatusOr<GenTopoOptions> ReadGenTopoOptions(const CommandLine& flags) {
   choice.rail_optimised = flags.has("ro");
   choice.dual_tor = flags.has("dt");
   choice.dual_plane = flags.has("dp");
-  if (flags.has("gpu-per-server")) {
+  if (flags.has("gpus-per-server")) {
     ASTRA_ASSIGN_OR_RETURN(choice.gpus_per_server,
-                           flags.integer("gpu-per-server", 0, 1, kMaxCount));
+                           flags.integer("gpus-per-server", 0, 1, kMaxCount));
   }
 
   GenTopoOptions options;

@@ -12,7 +12,7 @@ namespace astra {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: gen_workload --model NAME|FILE --world-size N --global-batch N\n"
+    "usage: gen_workload --model NAME|FILE --gpus N --global-batch N\n"
     "                    --seq-length N [options]\n"
     "       gen_workload --model NAME|FILE --phase prefill|decode [options]\n"
     "       gen_workload MODEL [CONFIG.json] --phase prefill|decode [options]\n"
@@ -21,10 +21,10 @@ constexpr std::string_view kUsage =
     "computes and communicates. AICB's names of the options work too.\n";
 
 constexpr CommandExample kExamples[] = {
-    {"gen_workload -m llama3-8b --gpu H100 --world-size 16 --tp 8 \\\n"
+    {"gen_workload -m llama3-8b --gpu H100 --gpus 16 --tp 8 \\\n"
      "  --seq-length 8192 --global-batch 64 --format program -o llama3.yaml",
      "A training iteration of Llama 3 8B on 16 GPUs:"},
-    {"gen_workload -m llama3-70b --gpu H100 --phase decode --world-size 8 \\\n"
+    {"gen_workload -m llama3-70b --gpu H100 --phase decode --gpus 8 \\\n"
      "  --tp 8 --batch 64 --seq-length 4096 --format program -o decode.yaml",
      "A decode step of 64 sequences on one server:"},
 };
@@ -65,7 +65,7 @@ constexpr OptionSpec kOptions[] = {
      "latent attention: a head's width with positions"},
     {"v-head-dim", "", "N", "Model", "latent attention: width of a value"},
 
-    {"world-size", "w", "N", "Layout", "GPUs in all"},
+    {"gpus", "world-size w", "N", "Layout", "GPUs in all"},
     {"tp", "t tensor_model_parallel_size", "N", "Layout",
      "tensor parallelism (default 1)"},
     {"cp", "context_parallel_size", "N", "Layout", "context parallelism"},
@@ -143,7 +143,7 @@ constexpr OptionSpec kOptions[] = {
     {"make-vocab-size-divisible-by", "", "N", "Training",
      "pad the vocabulary to N x TP (default: megatron 128, else 0: no)"},
 
-    {"gpu", "gpu_type", "NAME|FILE", "Times", "the GPU (--list-gpus)"},
+    {"gpu-type", "gpu", "NAME|FILE", "Times", "the GPU (--list-gpus)"},
     {"list-gpus", "", "", "Times", "print the known GPUs and stop"},
     {"operator-table", "", "FILE,...", "Times", "measured operators, CSV"},
     {"table-gpu", "", "NAME", "Times",

@@ -54,12 +54,12 @@ absl::Status ReadOperatorTables(const CommandLine& flags,
 }
 
 absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
-  if (!flags.has("gpu") || flags.value("gpu") == "None") {
+  if (!flags.has("gpu-type") || flags.value("gpu-type") == "None") {
     ASTRA_ASSIGN_OR_RETURN(options.gpu, FindGpu("h100-sxm"));
     options.warnings.push_back(fmt::format(
         "no --gpu: the computations are those of {}", options.gpu.name));
   } else {
-    ASTRA_ASSIGN_OR_RETURN(options.gpu, FindGpu(*flags.value("gpu")));
+    ASTRA_ASSIGN_OR_RETURN(options.gpu, FindGpu(*flags.value("gpu-type")));
   }
   ASTRA_RETURN_IF_ERROR(ReadAttentionSpeed(flags, options));
   ASTRA_RETURN_IF_ERROR(ReadOperatorTables(flags, options));
@@ -137,7 +137,7 @@ absl::Status CheckNoInputIsLost(const CommandLine& flags,
                                 const GenWorkloadOptions& options) {
   std::vector<std::string> inputs = options.operator_tables;
   for (const std::string_view name :
-       {"model", "gpu", "config", "comp-filepath"}) {
+       {"model", "gpu-type", "config", "comp-filepath"}) {
     if (flags.has(name)) inputs.push_back(*flags.value(name));
   }
   for (const std::string& input : inputs) {
@@ -217,7 +217,7 @@ absl::Status RefuseCollectiveTest(const CommandLine& flags) {
   const auto count = [&](std::string_view name) {
     return flags.integer(name, 1, 1, kMaxRanks);
   };
-  ASTRA_ASSIGN_OR_RETURN(const int64_t world, count("world-size"));
+  ASTRA_ASSIGN_OR_RETURN(const int64_t world, count("gpus"));
   ASTRA_ASSIGN_OR_RETURN(const int64_t tp, count("tp"));
   ASTRA_ASSIGN_OR_RETURN(const int64_t pp, count("pp"));
   const bool over_stages =

@@ -124,11 +124,11 @@ absl::Status CheckData(const CommandLine& flags, int64_t world_size,
 }
 
 absl::Status ReadLayout(const CommandLine& flags, TrainingSetup& setup) {
-  ASTRA_RETURN_IF_ERROR(Require(flags, "world-size"));
+  ASTRA_RETURN_IF_ERROR(Require(flags, "gpus"));
   ASTRA_RETURN_IF_ERROR(Require(flags, "global-batch"));
   ASTRA_RETURN_IF_ERROR(Require(flags, "seq-length"));
   const IntegerOption integers[] = {
-      {"world-size", &setup.world_size, kMaxRanks},
+      {"gpus", &setup.world_size, kMaxRanks},
       {"tp", &setup.tensor, kMaxRanks},
       {"cp", &setup.context, kMaxRanks},
       {"pp", &setup.pipeline, kMaxRanks},
@@ -316,12 +316,12 @@ absl::StatusOr<InferenceSetup> ReadInferenceOptions(const CommandLine& flags,
     ASTRA_RETURN_IF_ERROR(
         Refuse(flags, kPrefill, "a decode step's context is --seq-length"));
   }
-  ASTRA_RETURN_IF_ERROR(Require(flags, "world-size"));
+  ASTRA_RETURN_IF_ERROR(Require(flags, "gpus"));
   ASTRA_RETURN_IF_ERROR(Require(flags, "seq-length"));
   InferenceSetup setup;
   setup.phase = phase;
   const IntegerOption integers[] = {
-      {"world-size", &setup.world_size, kMaxRanks},
+      {"gpus", &setup.world_size, kMaxRanks},
       {"tp", &setup.tensor, kMaxRanks},
       {"pp", &setup.pipeline, kMaxRanks},
       {"ep", &setup.expert, kMaxRanks},

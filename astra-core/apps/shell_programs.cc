@@ -183,7 +183,7 @@ ShellProgram GenWorkload() {
       .name = "gen_workload",
       .help = GenWorkloadHelp(),
       .options = GenWorkloadOptionSpecs(),
-      .values = {Values("model", ModelNames()), Values("gpu", GpuNames()),
+      .values = {Values("model", ModelNames()), Values("gpu-type", GpuNames()),
                  Values("table-gpu", GpuNames()), ScheduleNames(),
                  Words("cp-method", {"ring", "all-gather", "all-to-all"}),
                  Words("phase", {"training", "prefill", "decode"}),

@@ -31,7 +31,7 @@ absl::StatusOr<Topology> BuildTopology(const ClusterOptions& cluster,
   if (num_gpus < 2 && !cluster.num_gpus) {
     return absl::InvalidArgumentError(fmt::format(
         "a server of {} has {} GPU (gpus_per_server), and a collective needs 2 "
-        "or more: give --nodes",
+        "or more: give --servers",
         system.name, per_server));
   }
   return BuildSystemTopology(system, static_cast<uint32_t>(num_gpus),

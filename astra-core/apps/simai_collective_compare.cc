@@ -62,13 +62,13 @@ absl::StatusOr<ClusterOptions> ClusterOf(const SimaiCollectiveOptions& options,
   if (log.num_ranks == 0 || log.hosts.empty()) {
     if (is_stated) return cluster;
     return absl::InvalidArgumentError(fmt::format(
-        "{}: no rank is listed before this row: give --nodes or --gpus",
+        "{}: no rank is listed before this row: give --servers or --gpus",
         log.ranks_place));
   }
   if (cluster.topology_file) return cluster;
   if (is_stated) {
     return absl::InvalidArgumentError(fmt::format(
-        "--nodes, --gpus and the like have no effect: {} lists its {} ranks",
+        "--servers, --gpus and the like have no effect: {} lists its {} ranks",
         options.measurements, log.num_ranks));
   }
   if (log.num_ranks == 1) {

@@ -124,10 +124,11 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
     const SimaiCollectiveOptions& options, const CollectiveEstimator& cluster,
     Warnings* warnings) {
   ChosenAlgorithm chosen;
-  if (options.algorithm) {
-    ASTRA_ASSIGN_OR_RETURN(
-        const CollectiveAlgorithm algorithm,
-        FindCollectiveAlgorithm(*options.kind, *options.algorithm));
+  const std::string& named = *options.algorithm;
+  const bool is_file = named.find('.') != std::string::npos;
+  if (!is_file) {
+    ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
+                           FindCollectiveAlgorithm(*options.kind, named));
     chosen.name = algorithm.name;
     chosen.registered = algorithm;
     chosen.lower = algorithm.lower;
@@ -136,12 +137,11 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
       chosen.chunking.slices_per_chunk = 2;
     }
   } else {
-    const std::string& path = *options.schedule;
     ASTRA_ASSIGN_OR_RETURN(CustomSchedule schedule,
-                           EndsWith(path, ".xml") ? ReadMsccl(path, warnings)
-                                                  : ReadSchedule(path));
+                           EndsWith(named, ".xml") ? ReadMsccl(named, warnings)
+                                                   : ReadSchedule(named));
     chosen.name = schedule.name();
-    chosen.lower = [path, schedule = std::move(schedule)](
+    chosen.lower = [path = named, schedule = std::move(schedule)](
                        const CollectiveRequest& request) {
       auto graph = schedule.Lower(request);
       if (!graph.ok()) {  // It is for another collective than that of --op.
@@ -186,21 +186,11 @@ absl::StatusOr<ChosenAlgorithm> FindNcclRun(const CollectiveEstimator& cluster,
 absl::StatusOr<ChosenAlgorithm> FindNcclChoice(
     const CollectiveEstimator& cluster, const NcclOptions& nccl,
     CollectiveKind kind, Bytes bytes) {
-  constexpr size_t kTheGroup = 0;
-  Routes routes(cluster.topology());
-  ASTRA_ASSIGN_OR_RETURN(
-      CollectiveTimes times,
-      CollectiveTimes::Create(kind, {cluster.ranks()}, cluster.system(), nccl,
-                              routes));
-  ASTRA_ASSIGN_OR_RETURN(const TimedCollective timed,
-                         times.Time(kTheGroup, bytes));
-  ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
-                         FindCollectiveAlgorithm(kind, timed.registry_name));
-  ChosenAlgorithm chosen;
-  chosen.name = algorithm.name;
-  chosen.registered = algorithm;
-  chosen.lower = algorithm.lower;
-  if (!IsSendsAndReceives(kind)) chosen.chunking.num_channels = timed.channels;
+  ASTRA_ASSIGN_OR_RETURN(ChosenAlgorithm chosen,
+                         FindNcclRun(cluster, nccl, kind, bytes));
+  chosen.name = chosen.registered->name;
+  chosen.chunking = {};
+  if (!IsSendsAndReceives(kind)) chosen.chunking.num_channels = chosen.channels;
   return chosen;
 }
 

@@ -46,7 +46,7 @@ struct ChosenAlgorithm {
       lower;
 };
 
-// The algorithm of --algorithm, or the schedule of --schedule. Algorithms have
+// The algorithm that --algorithm names, or the one in its file. Algorithms have
 // as few channels as use every NIC and cut the buffer as NCCL does with the
 // Simple protocol: chunks of 2 MiB, half of a FIFO, in two slices. Sends and
 // receives are whole messages.

@@ -18,7 +18,7 @@ constexpr std::string_view kUsage =
     "each rank has a part of the buffer, to parts of a multiple of 16 bytes.\n";
 
 constexpr CommandExample kExamples[] = {
-    {"simai_collective --system dgx-h100 --nodes 4 --op all_reduce \\\n"
+    {"simai_collective --system dgx-h100 --servers 4 --op all_reduce \\\n"
      "  -b 1M -e 1G -f 32",
      "All-reduces among the 32 GPUs of four servers:"},
     {"simai_collective --compare two_gpus.log --system dgx-h100",
@@ -47,10 +47,11 @@ constexpr OptionSpec kOptions[] = {
 
     {"system", "", "NAME|FILE", "Cluster",
      "a name of --list-systems, or a YAML file"},
-    {"nodes", "", "N", "Cluster", "servers, or NVLink domains (default 1)"},
-    {"gpus-per-node", "g gpus_per_server", "N", "Cluster",
+    {"servers", "nodes", "N", "Cluster",
+     "servers, or NVLink domains (default 1)"},
+    {"gpus-per-server", "g gpus-per-node", "N", "Cluster",
      "GPUs used of each (default all)"},
-    {"gpus", "", "N", "Cluster", "all GPUs, in place of --nodes"},
+    {"gpus", "", "N", "Cluster", "all GPUs, in place of --servers"},
     {"topology", "n network_topo", "FILE", "Cluster",
      "in SimAI's format, in place of the three above"},
     {"ranks", "", "LIST", "Cluster",
@@ -75,10 +76,10 @@ constexpr OptionSpec kOptions[] = {
      "closed-form (default): a formula; analytical, flow or packet: every "
      "message on such a network (default with the next two: analytical)",
      "backend"},
-    {"algorithm", "", "NAME", "Algorithm",
-     "run every message of this one, in place of what NCCL chooses"},
-    {"schedule", "", "FILE", "Algorithm",
-     "the same of an algorithm of your own: MSCCL's .xml, or .yaml"},
+    {"algorithm", "", "NAME|FILE", "Algorithm",
+     "run every message of this one, in place of what NCCL chooses; a file is "
+     "an algorithm of your own: MSCCL's .xml, or .yaml",
+     "schedule"},
     {"flows", "", "FILE", "Algorithm",
      "write every message of one size as CSV, with what it waits for"},
 

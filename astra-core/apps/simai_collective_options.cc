@@ -28,10 +28,10 @@ constexpr TaskSpec kTasks[] = {
     {CollectiveTask::kListSystems, "list-systems", " "},
     {CollectiveTask::kCompareTable, "compare-table", " output result "},
     {CollectiveTask::kCompareLog, "compare",
-     " op system nodes gpus-per-node gpus topology ranks nccl nccl-file "
+     " op system servers gpus-per-server gpus topology ranks nccl nccl-file "
      "launch symmetric in-place output result "},
     {CollectiveTask::kCalibrate, "calibrate",
-     " op system nodes gpus-per-node gpus nccl nccl-file launch symmetric "
+     " op system servers gpus-per-server gpus nccl nccl-file launch symmetric "
      "in-place output result "},
 };
 
@@ -119,18 +119,19 @@ absl::StatusOr<ClusterOptions> ReadCluster(const CommandLine& flags) {
   cluster.system = *flags.value("system");
   cluster.topology_file = flags.value("topology");
   if (cluster.topology_file) {
-    for (const std::string_view option : {"nodes", "gpus-per-node", "gpus"}) {
+    for (const std::string_view option :
+         {"servers", "gpus-per-server", "gpus"}) {
       if (flags.has(option)) {
         return HasNoEffect(option, ": -n says what the cluster is");
       }
     }
   }
-  if (flags.has("nodes") && flags.has("gpus")) {
-    return HasNoEffect("nodes", " beside --gpus");
+  if (flags.has("servers") && flags.has("gpus")) {
+    return HasNoEffect("servers", " beside --gpus");
   }
-  ASTRA_RETURN_IF_ERROR(ReadCount(flags, "nodes", &cluster.num_servers));
+  ASTRA_RETURN_IF_ERROR(ReadCount(flags, "servers", &cluster.num_servers));
   ASTRA_RETURN_IF_ERROR(
-      ReadCount(flags, "gpus-per-node", &cluster.gpus_per_server));
+      ReadCount(flags, "gpus-per-server", &cluster.gpus_per_server));
   ASTRA_RETURN_IF_ERROR(ReadCount(flags, "gpus", &cluster.num_gpus));
   if (flags.has("ranks")) {
     ASTRA_ASSIGN_OR_RETURN(cluster.ranks, ParseRanks(*flags.value("ranks")));
@@ -213,15 +214,13 @@ absl::Status ReadElements(const CommandLine& flags,
 absl::Status ReadAlgorithm(const CommandLine& flags,
                            SimaiCollectiveOptions& options) {
   options.algorithm = flags.value("algorithm");
-  options.schedule = flags.value("schedule");
-  const bool names_messages = options.algorithm || options.schedule;
-  if (names_messages) options.fidelity = Fidelity::kAnalytical;
+  if (options.algorithm) options.fidelity = Fidelity::kAnalytical;
   if (flags.has("fidelity")) {
     ASTRA_ASSIGN_OR_RETURN(options.fidelity,
                            FindFidelity(*flags.value("fidelity")));
   }
-  if (names_messages && options.fidelity == Fidelity::kClosedForm) {
-    return HasNoEffect(options.algorithm ? "algorithm" : "schedule",
+  if (options.algorithm && options.fidelity == Fidelity::kClosedForm) {
+    return HasNoEffect("algorithm",
                        " with --fidelity closed-form: it has no messages");
   }
   options.network_file = flags.value("network");
@@ -232,17 +231,11 @@ absl::Status ReadAlgorithm(const CommandLine& flags,
   }
   options.flows = flags.value("flows");
   options.tuning = flags.has("tuning");
-  if (options.algorithm && options.schedule) {
-    return HasNoEffect("algorithm", " beside --schedule");
-  }
-  if (options.algorithm || options.schedule) {
-    const std::string_view chosen =
-        options.algorithm ? "algorithm" : "schedule";
+  if (options.algorithm) {
     for (const std::string_view option :
          {"nccl", "nccl-file", "symmetric", "tuning"}) {
       if (flags.has(option)) {
-        return HasNoEffect(
-            option, fmt::format(" with --{}: NCCL chooses nothing", chosen));
+        return HasNoEffect(option, " with --algorithm: NCCL chooses nothing");
       }
     }
   }

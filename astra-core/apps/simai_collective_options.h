@@ -60,8 +60,8 @@ struct SimaiCollectiveOptions {
   // message.
   Fidelity fidelity = Fidelity::kClosedForm;
   std::optional<std::string> network_file;  // With the networks that read one.
-  std::optional<std::string> algorithm;     // Of the registry of collectives.
-  std::optional<std::string> schedule;      // A file.
+  // A name in the registry of collectives, or a file, whose name has a dot.
+  std::optional<std::string> algorithm;
   std::optional<std::string> flows;         // A file.
   bool tuning = false;
 

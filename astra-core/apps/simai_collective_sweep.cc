@@ -195,7 +195,7 @@ absl::StatusOr<CollectiveSweep> RunCollectiveSweep(
   ASTRA_ASSIGN_OR_RETURN(sweep.rows,
                          RowsOf(options, num_ranks, &sweep.warnings));
   std::optional<ChosenAlgorithm> chosen;
-  if (options.algorithm || options.schedule) {
+  if (options.algorithm) {
     ASTRA_ASSIGN_OR_RETURN(
         chosen, FindChosenAlgorithm(options, sweep.cluster, &sweep.warnings));
   }

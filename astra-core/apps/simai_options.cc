@@ -32,7 +32,7 @@ constexpr SimaiCommand kCommands[] = {
 constexpr CommandExample kExamples[] = {
     {"simai topo -topo Spectrum-X -g 16 -gt H100 -o h100_16.txt",
      "Two servers of eight H100 GPUs:"},
-    {"simai workload -m llama3-8b --gpu H100 --world-size 16 --tp 8 \\\n"
+    {"simai workload -m llama3-8b --gpu H100 --gpus 16 --tp 8 \\\n"
      "  --seq-length 8192 --global-batch 64 --format program -o llama3.yaml",
      "A training iteration of Llama 3 8B on 16 GPUs:"},
     {"simai analyze -w llama3.yaml -n h100_16.txt",

@@ -112,8 +112,8 @@ std::string UnknownOption(const std::string& argument,
     for (const std::string_view replaced : Split(option.replaces)) {
       if (NameOf(replaced) != name) continue;
       return fmt::format(
-          "--{} is gone: --{} {} takes its place (--help has it)", name,
-          option.name, option.value);
+          "--{} is gone: --{}{}{} takes its place (--help has it)", name,
+          option.name, option.value.empty() ? "" : " ", option.value);
     }
   }
   const std::string_view nearest = NearestName(name, names);

@@ -14,7 +14,7 @@
 //   constraints: [gpus % tp == 0]
 //   exclude: ['topology == "DCN+" and tp == 1']
 //   gen_topo: {topology: "${topology}", gpu: "${gpus}"}
-//   gen_workload: {model: gpt-7b, world-size: "${gpus}", tp: "${tp}", ...}
+//   gen_workload: {model: gpt-7b, gpus: "${gpus}", tp: "${tp}", ...}
 //   simai_analytical: {}
 //   metrics:
 //     cost: ${gpus * iteration_ms}

@@ -102,11 +102,11 @@ READERS = {
         "simai_simulator -w WORKLOAD -n TOPOLOGY -c FILE --stop-at 100us "
         "-o OUT"]),
     "schedule": ("yaml", ["inputs/schedules/*.yaml", "corpus/schedule/*"], [
-        f"simai_collective --system dgx-h100 --schedule FILE {SMALL} -o OUT",
-        f"simai_collective --system dgx-h100 --gpus 4 --schedule FILE {SMALL} "
+        f"simai_collective --system dgx-h100 --algorithm FILE {SMALL} -o OUT",
+        f"simai_collective --system dgx-h100 --gpus 4 --algorithm FILE {SMALL} "
         "--op alltoall -o OUT"]),
     "msccl": ("xml", ["inputs/schedules/*.xml", "corpus/msccl/*"], [
-        f"simai_collective --system dgx-h100 --gpus 4 --schedule FILE {SMALL} "
+        f"simai_collective --system dgx-h100 --gpus 4 --algorithm FILE {SMALL} "
         "-o OUT"]),
     "nccl_tests_log": ("txt", ["corpus/nccl_tests_log/*"], [
         "simai_collective --system dgx-h100 --op all_reduce --compare FILE "

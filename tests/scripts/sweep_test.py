@@ -192,7 +192,7 @@ class SweepTest(unittest.TestCase):
                           "illegal"])
         self.assertIn("does not divide",
                       (self.folder / "results/few/report.html").read_text())
-        said = self.sweep("run", "few.yaml", "-n", "-o", "dry")
+        said = self.sweep("run", "few.yaml", "--dry-run", "-o", "dry")
         self.assertIn("left out   point 2 (tp=3): TP 3 x PP 1 does not", said)
 
     def test_a_sweep_without_a_legal_layout_says_so(self):

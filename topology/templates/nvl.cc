@@ -35,7 +35,7 @@ absl::StatusOr<ClusterParameters> Defaults(const TemplateChoice& choice) {
   const int64_t gpus_per_rack = choice.gpus_per_server.value_or(72);
   if (gpus_per_rack != 36 && gpus_per_rack != 72) {
     return absl::InvalidArgumentError(
-        fmt::format("--gpu-per-server is {}: racks of NVL have 36 or 72 GPUs",
+        fmt::format("--gpus-per-server is {}: racks of NVL have 36 or 72 GPUs",
                     gpus_per_rack));
   }
   ClusterParameters parameters;

@@ -241,7 +241,7 @@ TEST(GenTopoOptionsTest, RefusesOptionsThatContradictOneAnother) {
               Says("NVL has one ToR and one plane: --dt and --dp contradict "
                    "it"));
   EXPECT_THAT(TryRead("-topo NVL -gps 8"),
-              Says("--gpu-per-server is 8: racks of NVL have 36 or 72 GPUs"));
+              Says("--gpus-per-server is 8: racks of NVL have 36 or 72 GPUs"));
 }
 
 TEST(GenTopoOptionsTest, RefusesOptionsForThingsThatAreNotThere) {
@@ -272,7 +272,7 @@ TEST(GenTopoOptionsTest, RefusesAnUnknownTemplate) {
 }
 
 TEST(GenTopoOptionsTest, RefusesCountsThatAreNone) {
-  for (const char* name : {"gpu", "gpu-per-server", "nics-per-aswitch",
+  for (const char* name : {"gpus", "gpus-per-server", "nics-per-aswitch",
                            "asw-per-psw", "pods", "core-switch-num"}) {
     for (const char* value : {"0", "-1", "1.5", "16777217", "many"}) {
       EXPECT_THAT(TryRead(fmt::format("--{} {}", name, value)),

@@ -102,8 +102,8 @@ TEST_F(GenTopoProgramTest, EndsWith2AndOneLineAndNoFileOnBadOptions) {
         std::pair{"-aswpp 8",
                   "unknown option \"-aswpp\"; did you mean --asw N? (--help "
                   "lists all)"},
-        std::pair{"-g 8 --gpu 8", "--gpu is given twice"},
-        std::pair{"-g", "the required argument for option '--gpu' is missing"},
+        std::pair{"-g 8 --gpu 8", "--gpus is given twice"},
+        std::pair{"-g", "the required argument for option '--gpus' is missing"},
         std::pair{"-o --describe",
                   "the required argument for option '--output' is missing"},
         std::pair{"-g 8 -er 1",

@@ -463,12 +463,12 @@ TEST(GenWorkloadOptionsTest, RefusesTheOtherPhasesOptions) {
 }
 
 TEST(GenWorkloadOptionsTest, NamesWhatIsMissing) {
-  EXPECT_THAT(TryRead("-m 7"), Says("--world-size is missing"));
+  EXPECT_THAT(TryRead("-m 7"), Says("--gpus is missing"));
   EXPECT_THAT(TryRead("-m 7 --world-size 8"),
               Says("--global-batch is missing"));
   EXPECT_THAT(TryRead("-m 7 --world-size 8 --global-batch 8"),
               Says("--seq-length is missing"));
-  EXPECT_THAT(TryRead("-m 7 --phase decode"), Says("--world-size is missing"));
+  EXPECT_THAT(TryRead("-m 7 --phase decode"), Says("--gpus is missing"));
   EXPECT_THAT(TryRead("-m 7 --phase decode --world-size 8"),
               Says("--seq-length is missing"));
 }

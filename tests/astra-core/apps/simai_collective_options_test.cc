@@ -76,21 +76,23 @@ TEST(SimaiCollectiveOptionsTest, RanksAreListsAndRanges) {
 
 TEST(SimaiCollectiveOptionsTest, WhatHasNoEffectIsRefused) {
   const std::string s = "--system x ";
-  ExpectRefused(s + "-n t --nodes 2",
-                "--nodes has no effect: -n says what the cluster is");
-  ExpectRefused(s + "--nodes 2 --gpus 16",
-                "--nodes has no effect beside --gpus");
+  ExpectRefused(s + "-n t --servers 2",
+                "--servers has no effect: -n says what the cluster is");
+  ExpectRefused(s + "--servers 2 --gpus 16",
+                "--servers has no effect beside --gpus");
   ExpectRefused(s + "-f 2 -i 8",
                 "--step-bytes has no effect beside --step-factor");
   ExpectRefused(s + "--op alltoall --redop sum",
                 "--redop has no effect: alltoall adds up nothing");
   ExpectRefused(s + "--root 1", "--root has no effect: all_reduce has no root");
-  ExpectRefused(s + "--algorithm ring --schedule a.xml",
-                "--algorithm has no effect beside --schedule");
+  ExpectRefused(s + "--schedule a.xml",
+                "--schedule is gone: --algorithm NAME|FILE takes its place "
+                "(--help has it)");
   ExpectRefused(s + "--algorithm ring --nccl NCCL_ALGO=Ring",
                 "--nccl has no effect with --algorithm: NCCL chooses nothing");
-  ExpectRefused(s + "--schedule a.xml --tuning",
-                "--tuning has no effect with --schedule: NCCL chooses nothing");
+  ExpectRefused(
+      s + "--algorithm a.xml --tuning",
+      "--tuning has no effect with --algorithm: NCCL chooses nothing");
   ExpectRefused(s + "--in-place",
                 "--in-place has no effect without --compare or --calibrate");
   ExpectRefused("--compare-table t.csv --system x",

@@ -79,7 +79,7 @@ TEST(NvSwitchesDoTest, AddUpButDoNotMultiply) {
 }
 
 TEST_F(SimaiCollectiveTest, PrintsAndWritesALineForEachSize) {
-  const std::string out = Print("--system dgx-h100 --nodes 4 -b 1M -e 4M");
+  const std::string out = Print("--system dgx-h100 --servers 4 -b 1M -e 4M");
   EXPECT_THAT(out, StartsWith("# simai_collective 0.1.0: all_reduce\n"
                               "# group      32 GPUs on 4 servers\n"));
   EXPECT_THAT(
@@ -148,7 +148,7 @@ TEST_F(SimaiCollectiveTest, NvlsIsNoCandidateForProducts) {
 }
 
 TEST_F(SimaiCollectiveTest, AGroupMayBeAnyRanks) {
-  EXPECT_THAT(Print("--system dgx-h100 --nodes 3 --ranks 0,8,16 -b 1M -e 1M"),
+  EXPECT_THAT(Print("--system dgx-h100 --servers 3 --ranks 0,8,16 -b 1M -e 1M"),
               HasSubstr("# group      3 GPUs on 3 servers, of 24 GPUs\n"));
   ExpectRefused("--system dgx-h100 --ranks 0,8 -b 1M -e 1M",
                 "rank 8: the topology has 8 GPUs");
@@ -171,7 +171,7 @@ TEST_F(SimaiCollectiveTest, RunsOver1024Gpus) {
 }
 
 TEST_F(SimaiCollectiveTest, RunsEveryMessageOfANamedAlgorithm) {
-  const std::string run = "--system dgx-h100 --nodes 2 -b 1G -e 1G ";
+  const std::string run = "--system dgx-h100 --servers 2 -b 1G -e 1G ";
   EXPECT_THAT(Print(run + "--algorithm halving_doubling"),
               ContainsRegex("  halving_doubling  Simple +8  "));
   ExpectRefused(run + "--algorithm nvls",
@@ -186,7 +186,7 @@ TEST_F(SimaiCollectiveTest, RunsSchedulesOfUsers) {
             "  - {send: 1, to: 0, chunk: 0, reduce: true}\n"
             "  - {send: 0, to: 1, chunk: 0}\n"
             "  - {send: 1, to: 0, chunk: 1}\n");
-  EXPECT_THAT(Print("--system dgx-h100 --gpus 2 -b 1G -e 1G --schedule "
+  EXPECT_THAT(Print("--system dgx-h100 --gpus 2 -b 1G -e 1G --algorithm "
                     "swap.yaml"),
               ContainsRegex("  swap +Simple +1  "));
 }
@@ -214,7 +214,7 @@ TEST_F(SimaiCollectiveTest, WritesMessagesToAndFromSwitches) {
 }
 
 TEST_F(SimaiCollectiveTest, SwitchesOfTheFabricAddUp) {
-  const std::string run = "--system dgx-h100 --nodes 2 -b 1M -e 1M ";
+  const std::string run = "--system dgx-h100 --servers 2 -b 1M -e 1M ";
   EXPECT_THAT(Print(run + "--algorithm collnet_direct --flows f.csv"),
               ContainsRegex("  collnet_direct  Simple +1  "));
   EXPECT_THAT(Read("f.csv"), HasSubstr(",reducer:0,"));
@@ -295,9 +295,10 @@ TEST_F(SimaiCollectiveTest, LogsSayWhatTheyRanOn) {
   WriteText(folder_.PathOf("a.log"), kLog);
   ExpectRefused("--compare a.log --system dgx-h100",
                 "a.log does not tell the collective: give --op");
-  ExpectRefused("--compare a.log --system dgx-h100 --op reduce --nodes 2",
-                "--nodes, --gpus and the like have no effect: a.log lists its "
-                "2 ranks");
+  ExpectRefused(
+      "--compare a.log --system dgx-h100 --op reduce --servers 2",
+      "--servers, --gpus and the like have no effect: a.log lists its "
+      "2 ranks");
   std::string one(kLog);
   const size_t second = one.find("#  Rank  1");
   one.erase(second, one.find('\n', second) + 1 - second);

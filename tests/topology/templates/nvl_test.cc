@@ -45,7 +45,7 @@ TEST(NvlTest, HasTheRateOfNvlink5InRacksOf72And36) {
 TEST(NvlTest, RefusesWhatContradictsIt) {
   EXPECT_THAT(NvlTemplate().defaults({.gpus_per_server = 8}),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       "--gpu-per-server is 8: racks of NVL have 36 or 72 "
+                       "--gpus-per-server is 8: racks of NVL have 36 or 72 "
                        "GPUs"));
   for (const TemplateChoice& choice :
        {TemplateChoice{.dual_tor = true}, TemplateChoice{.dual_plane = true}}) {
