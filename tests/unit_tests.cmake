@@ -390,6 +390,18 @@ astra_test(sweep_results_test
     astra-core/sweep/results/text_columns_test.cc
   DEPS astra::sweep_results)
 
+astra_test(collective_app_test
+  SOURCES
+    astra-core/apps/collective/nccl_tests_sizes_test.cc
+    astra-core/apps/collective/simai_collective_options_test.cc
+    astra-core/apps/collective/simai_collective_test.cc
+  DEPS astra::collective_app)
+
+astra_test(sweep_app_test
+  SOURCES
+    astra-core/apps/sweep/simai_sweep_options_test.cc
+  DEPS astra::sweep_app)
+
 astra_test(apps_test
   SOURCES
     astra-core/apps/analytical_work_test.cc
@@ -401,15 +413,11 @@ astra_test(apps_test
     astra-core/apps/gen_workload_simulation_test.cc
     astra-core/apps/gen_workload_test.cc
     astra-core/apps/iteration_trace_test.cc
-    astra-core/apps/nccl_tests_sizes_test.cc
     astra-core/apps/network_summary_test.cc
     astra-core/apps/packet_capture_test.cc
     astra-core/apps/simai_network_files_test.cc
     astra-core/apps/simai_analytical_test.cc
-    astra-core/apps/simai_collective_options_test.cc
-    astra-core/apps/simai_collective_test.cc
     astra-core/apps/simai_simulator_test.cc
-    astra-core/apps/simai_sweep_options_test.cc
     astra-core/apps/work_budget_test.cc
   DEPS astra::apps
   PROGRAMS gen_topo gen_workload simai_analytical simai_collective

@@ -1,8 +1,8 @@
 #include "astra-core/apps/work_budget.h"
 
+#include "astra-core/base/free_memory.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
-#include "astra-core/sweep/execution/free_memory.h"
 #include "fmt/format.h"
 
 namespace astra {

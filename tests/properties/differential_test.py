@@ -247,11 +247,11 @@ def small_program(case):
     """
     rng = case.rng
     options = setups.training(case, lambda drawn: (
-        2 <= drawn["world-size"] <= 16 and drawn["seq-length"] <= 1024 and
+        2 <= drawn["gpus"] <= 16 and drawn["seq-length"] <= 1024 and
         drawn["global-batch"] <= 8 * drawn["micro-batch"]))
-    gpus = options["world-size"]
+    gpus = options["gpus"]
     where = setups.network(case, topologies.two_level(
-        gpus, setups.per_server(rng, gpus), setups.GPUS[options["gpu"]],
+        gpus, setups.per_server(rng, gpus), setups.GPUS[options["gpu-type"]],
         rng.choice(topologies.NVLINK_GBPS), rng.choice(topologies.NIC_GBPS)))
     closed = case.analytical("program.yaml", where, *RINGS)
     least = closed.iteration["ideal_network_ps"]

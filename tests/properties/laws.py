@@ -108,7 +108,7 @@ def halving(case):
         ("simai_analytical", []), ("simai_analytical", []),
         ("simai_analytical", ["--fidelity", "analytical"]),
         ("simai_simulator", ["--fidelity", "flow"]),
-    ]) if options["world-size"] <= 16 else ("simai_analytical", [])
+    ]) if options["gpus"] <= 16 else ("simai_analytical", [])
     extra = [*extra, "--collectives", "ring"]
     before = case.simulate(program, "program.yaml", network(case, drawn),
                            *extra)
@@ -215,17 +215,17 @@ def weak_scaling(case):
     Without communication it only falls, by what the optimizer saves where more
     ranks share its states.
     """
-    options = training(case, lambda options: options["world-size"] <= 32)
+    options = training(case, lambda options: options["gpus"] <= 32)
     rng = case.rng
-    size = per_server(rng, options["world-size"])
+    size = per_server(rng, options["gpus"])
     rates = rng.choice(topologies.NVLINK_GBPS), rng.choice(topologies.NIC_GBPS)
-    double = {**options, "world-size": 2 * options["world-size"],
+    double = {**options, "gpus": 2 * options["gpus"],
               "global-batch": 2 * options["global-batch"]}
     case.generate(double, "double.yaml")
     runs = []
     for setup, name in ((options, "program.yaml"), (double, "double.yaml")):
-        drawn = topologies.two_level(setup["world-size"], size,
-                                     GPUS[setup["gpu"]], *rates)
+        drawn = topologies.two_level(setup["gpus"], size,
+                                     GPUS[setup["gpu-type"]], *rates)
         runs.append(case.analytical(
             name, network(case, drawn, f"topology_{name}.txt")))
     one, two = (run.iteration for run in runs)
@@ -258,7 +258,7 @@ def physical_limits(case):
     run = case.analytical("program.yaml", network(case, drawn),
                           "--collectives", "ring")
     program = _read_program(case)
-    peak = program.gpu["peak_tflops"] * 1e12 * options["world-size"]
+    peak = program.gpu["peak_tflops"] * 1e12 * options["gpus"]
     mfu = program.work["model_flops"] / (run.time * 1e-12 * peak)
     case.expect(0 < run.iteration["mfu"] < 1, f"MFU {run.iteration['mfu']}")
     case.expect(_close(mfu, run.iteration["mfu"], 1e-4),
@@ -304,7 +304,7 @@ def decode_above_memory(case):
     read = sum(2 * int(times) * int(parameters)
                for name, times, parameters in MODULE.findall(said.stdout)
                if not name.startswith(("embedding", "moe_experts")))
-    least = read / memory_bandwidth(options["gpu"]) * 1e12
+    least = read / memory_bandwidth(options["gpu-type"]) * 1e12
     case.expect(read > 0, "--explain names no parameters")
     case.expect(run.time >= least,
                 f"{run.time} ps, and its {read} B of weights take {least}")

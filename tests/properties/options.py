@@ -29,7 +29,7 @@ VALUES = {
     "num-experts": [2, 4, 8, 16, 64], "moe-router-topk": [1, 2, 3, 4, 5],
     "moe-ffn-hidden-size": [384, 768, 1536], "n-shared-expert": [1, 2, 3],
     "n-dense-layers": [0, 1, 2],
-    "world-size": [1, 2, 4, 8, 16, 32, 64, 128], "tp": [1, 2, 4, 8, 16],
+    "gpus": [1, 2, 4, 8, 16, 32, 64, 128], "tp": [1, 2, 4, 8, 16],
     "cp": [1, 2, 4], "pp": [1, 2, 4, 8], "vpp": [1, 2, 4], "dp": [3, 5, 7],
     "ep": [1, 2, 4, 8], "etp": [1, 2, 4, 8],
     "schedule": ["gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe"],
@@ -45,7 +45,7 @@ VALUES = {
     "grad-dtype": ["fp32", "bf16"], "bucket-size": [1000, 10**12],
     "moe-skew": [0.25, 0.5, 1], "moe-capacity": [1.25, 2],
     "make-vocab-size-divisible-by": [4096, 99991, 300007],
-    "gpu": ["h100-sxm", "a100-sxm-80gb", "h200", "b200", "h20"],
+    "gpu-type": ["h100-sxm", "a100-sxm-80gb", "h200", "b200", "h20"],
     "table-gpu": ["h100-sxm", "h200"],
     "load": [0.2, 0.4], "attention-speed": [0.05, 0.2],
     "format": ["simai", "program", "vidur", "aicb-log"],
@@ -86,9 +86,9 @@ NEEDS = {
     "shared-expert-overlap": lambda base, model: re.search(
         "shared_ffn: [1-9]", model),
 }
-INFERENCE = ("world-size", "tp", "pp", "ep", "etp", "batch", "micro-batch",
+INFERENCE = ("gpus", "tp", "pp", "ep", "etp", "batch", "micro-batch",
              "seq-length", "dtype", "moe-capacity", "fp8-dispatch",
-             "gpu", "load", "operator-table", "format")
+             "gpu-type", "load", "operator-table", "format")
 
 # Times of whole modules, far from those of any formula.
 AIOB = """train_iter:10
@@ -152,7 +152,7 @@ def _write_tables(case, base):
                if key != "operator-table"}
     said = case.run("gen_workload", *words_of(without), "--explain", "-o",
                     "explained").stdout
-    gpu = base["gpu"] if "gpu" in base else "h100-sxm"
+    gpu = base["gpu-type"] if "gpu-type" in base else "h100-sxm"
     rows = [f"{gpu},{op},bf16,{m},{n},{k},{7000 + i},made up"
             for i, (op, m, n, k) in enumerate(PRODUCT.findall(said)[:1])]
     header = "gpu,operator,precision,m,n,k,time_us,source"

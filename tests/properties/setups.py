@@ -80,7 +80,7 @@ def _draw_base(case):
                  "num-layers": rng.choice([4, 8])}
     else:
         model = {"model": draw_model(case)}
-    return {**model, "gpu": rng.choice(list(GPUS))}
+    return {**model, "gpu-type": rng.choice(list(GPUS))}
 
 
 def _flags(rng, names, share):
@@ -93,7 +93,7 @@ def _draw_layout(rng):
         pp, dp = rng.choice([1, 1, 2, 4]), rng.choice([1, 2, 2, 4, 8])
         if tp * cp * pp * dp <= MAX_GPUS:
             break
-    layout = {"world-size": tp * cp * pp * dp, "tp": tp, "pp": pp}
+    layout = {"gpus": tp * cp * pp * dp, "tp": tp, "pp": pp}
     if cp > 1:
         layout["cp"] = cp
         layout["cp-method"] = rng.choice(["ring", "all-gather", "all-to-all"])
@@ -138,7 +138,7 @@ def _draw_inference(case, phase):
     tp, dp = rng.choice([1, 2, 4, 8]), rng.choice([1, 2, 4])
     pp = rng.choice([1, 1, 2])
     options = {
-        **_draw_base(case), "phase": phase, "world-size": tp * pp * dp,
+        **_draw_base(case), "phase": phase, "gpus": tp * pp * dp,
         "tp": tp, "pp": pp, "batch": rng.choice([1, 4, 16, 64]),
         "seq-length": rng.choice([256, 1024, 4096]), "format": "program",
     }
@@ -178,8 +178,8 @@ def per_server(rng, gpus):
 
 def topology(case, options):
     """A cluster of as many GPUs as the setup has."""
-    rng, gpus = case.rng, options["world-size"]
-    gpu = GPUS[options["gpu"]]
+    rng, gpus = case.rng, options["gpus"]
+    gpu = GPUS[options["gpu-type"]]
     size = per_server(rng, gpus)
     if rng.random() < 0.4:
         return topologies.from_template(case, gpus, size, gpu)

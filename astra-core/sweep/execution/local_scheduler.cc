@@ -12,9 +12,9 @@
 #include <string>
 #include <thread>
 
+#include "astra-core/base/free_memory.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/stop_signals.h"
-#include "astra-core/sweep/execution/free_memory.h"
 #include "astra-core/sweep/execution/point_process.h"
 #include "fmt/core.h"
 

@@ -1,0 +1,41 @@
+// The cluster and the NCCL that simai_collective asks about.
+
+#ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_CLUSTER_H_
+#define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_CLUSTER_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "astra-core/apps/collective/simai_collective_options.h"
+#include "collectives/nccl/estimator.h"
+#include "collectives/nccl/nccl_options.h"
+
+namespace astra {
+
+// `nccl` with what `settings` say instead: first those of the file, then those
+// of the list.
+//
+// Errors: those of ApplyNcclOptionList, said of --nccl, and of
+// ApplyNcclOptionFile.
+absl::StatusOr<NcclOptions> ApplyNcclSettings(const NcclSettings& settings,
+                                              NcclOptions nccl = {});
+
+// The group of `cluster`: its ranks, on all GPUs that it has.
+//
+// Errors: those of LoadSystem, ReadTopology, BuildSystemTopology and
+// CollectiveEstimator::Create.
+absl::StatusOr<CollectiveEstimator> BuildEstimator(
+    const ClusterOptions& cluster, const NcclOptions& nccl);
+
+// The group of `options`, its system and NCCL as they were understood:
+// comments, a line each.
+std::string DescribeCluster(const ClusterOptions& options,
+                            const CollectiveEstimator& cluster,
+                            const NcclOptions& nccl);
+
+// The systems of the library as a table.
+std::string ListSystems();
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_CLUSTER_H_

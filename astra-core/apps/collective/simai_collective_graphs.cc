@@ -1,0 +1,257 @@
+#include "astra-core/apps/collective/simai_collective_graphs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/engine/flow_run.h"
+#include "astra-core/engine/message_pace.h"
+#include "astra-core/run/pace_network.h"
+#include "collectives/nccl/collective_time.h"
+#include "collectives/nccl/tuning.h"
+#include "collectives/reduction_tree.h"
+#include "collectives/schedules/msccl_file.h"
+#include "collectives/schedules/schedule_file.h"
+#include "fmt/core.h"
+
+namespace astra {
+namespace {
+
+constexpr double kPsPerUs = 1e6;
+
+// What NCCL reckons for the Simple protocol, in microseconds.
+constexpr double kBaseUs = 8.4;
+constexpr double kNvlinkStepUs = 3.4;
+constexpr double kPcieStepUs = 5.7;
+constexpr double kNetStepUs = 14;
+
+TimePs FromUs(double us) { return TimePs(std::llround(us * kPsPerUs)); }
+
+Pace PaceOf(const Paces& paces, CollectiveKind kind, const std::string& name) {
+  for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
+    if (RegistryName(algorithm) == name) return paces.of(algorithm);
+  }
+  return IsSendsAndReceives(kind) ? paces.direct
+                                  : paces.of(NcclAlgorithm::kRing);
+}
+
+bool IsOneServer(const CollectiveEstimator& cluster) {
+  const Topology& topology = cluster.topology();
+  const std::vector<RankId>& ranks = cluster.ranks();
+  return std::all_of(ranks.begin(), ranks.end(), [&](RankId rank) {
+    return topology.ServerOf(rank) == topology.ServerOf(ranks[0]);
+  });
+}
+
+// What a message costs beyond the network of the topology, and a kernel.
+MessageCosts CostsOfSimple(const CollectiveEstimator& cluster,
+                           CollectiveKind kind, const std::string& name,
+                           Launch launch) {
+  constexpr double kHopsOfSimple = 2;  // It flushes what the NIC wrote.
+  const SystemSpec& system = cluster.system();
+  const bool is_pcie = system.interconnect.kind == InterconnectKind::kPcie;
+  double launch_us = launch == Launch::kGraph
+                         ? system.interconnect.graph_launch_us
+                         : system.interconnect.launch_us;
+  if (!IsOneServer(cluster)) {
+    launch_us = std::max(launch_us, system.transport.launch_us);
+  }
+  if (launch == Launch::kQueued) launch_us = 0;
+  MessageCosts costs;
+  costs.within.latency = FromUs(is_pcie ? kPcieStepUs : kNvlinkStepUs);
+  costs.within.wire_bytes_per_byte =
+      1 / PaceOf(system.interconnect.paces, kind, name).efficiency;
+  costs.between.latency =
+      FromUs(kNetStepUs + kHopsOfSimple * system.transport.latency_us);
+  costs.between.wire_bytes_per_byte =
+      1 / PaceOf(system.transport.paces, kind, name).efficiency;
+  costs.start = FromUs(kBaseUs);
+  costs.least = FromUs(launch_us);
+  return costs;
+}
+
+struct Busiest {
+  LinkId link;
+  double us = 0;  // That the link is busy.
+};
+
+Busiest BusiestOf(const Topology& topology, absl::Span<const double> bytes) {
+  constexpr double kBitsPerByteAndUs = 8e6;
+  Busiest busiest;
+  for (uint32_t i = 0; i < bytes.size(); ++i) {
+    const LinkId link(i);
+    const auto rate =
+        static_cast<double>(topology.type(link).bandwidth.count());
+    const double us = kBitsPerByteAndUs * bytes[i] / rate;
+    if (us > busiest.us) busiest = {link, us};
+  }
+  return busiest;
+}
+
+uint32_t NumChannels(const FlowGraph& graph) {
+  uint32_t channels = 0;
+  for (uint64_t i = 0; i < graph.num_flows(); ++i) {
+    channels = std::max(channels, graph.flow(FlowId(i)).channel + 1U);
+  }
+  return channels;
+}
+
+bool EndsWith(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() &&
+         text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// Where the group lies, with the switches that the algorithm needs.
+absl::StatusOr<PlacedGroup> Place(const CollectiveEstimator& cluster,
+                                  const ChosenAlgorithm& algorithm) {
+  const Topology& topology = cluster.topology();
+  if (algorithm.registered) {
+    return PlaceGroup(*algorithm.registered, cluster.ranks(), topology);
+  }
+  GroupLayout layout = GroupLayout::Of(cluster.ranks(), topology);
+  std::vector<NodeId> nodes = MemberNodes(cluster.ranks(), layout, topology);
+  return PlacedGroup{std::move(layout), std::move(nodes)};
+}
+
+}  // namespace
+
+absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
+    const SimaiCollectiveOptions& options, const CollectiveEstimator& cluster,
+    Warnings* warnings) {
+  ChosenAlgorithm chosen;
+  const std::string& named = *options.algorithm;
+  const bool is_file = named.find('.') != std::string::npos;
+  if (!is_file) {
+    ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
+                           FindCollectiveAlgorithm(*options.kind, named));
+    chosen.name = algorithm.name;
+    chosen.registered = algorithm;
+    chosen.lower = algorithm.lower;
+    if (!IsSendsAndReceives(*options.kind)) {
+      chosen.chunking.max_chunk = MiB(2);
+      chosen.chunking.slices_per_chunk = 2;
+    }
+  } else {
+    ASTRA_ASSIGN_OR_RETURN(CustomSchedule schedule,
+                           EndsWith(named, ".xml") ? ReadMsccl(named, warnings)
+                                                   : ReadSchedule(named));
+    chosen.name = schedule.name();
+    chosen.lower = [path = named, schedule = std::move(schedule)](
+                       const CollectiveRequest& request) {
+      auto graph = schedule.Lower(request);
+      if (!graph.ok()) {  // It is for another collective than that of --op.
+        graph =
+            absl::Status(graph.status().code(),
+                         fmt::format("{}:1:1: {}", path,
+                                     std::string(graph.status().message())));
+      }
+      return graph;
+    };
+  }
+  chosen.costs = CostsOfSimple(cluster, *options.kind, chosen.name,
+                               options.nccl.launch.value_or(Launch::kHost));
+  return chosen;
+}
+
+absl::StatusOr<ChosenAlgorithm> FindNcclRun(const CollectiveEstimator& cluster,
+                                            const NcclOptions& nccl,
+                                            CollectiveKind kind, Bytes bytes) {
+  constexpr size_t kTheGroup = 0;
+  Routes routes(cluster.topology());
+  ASTRA_ASSIGN_OR_RETURN(
+      CollectiveTimes times,
+      CollectiveTimes::Create(kind, {cluster.ranks()}, cluster.system(), nccl,
+                              routes));
+  ASTRA_ASSIGN_OR_RETURN(const TimedCollective timed,
+                         times.Time(kTheGroup, bytes));
+  ASTRA_ASSIGN_OR_RETURN(const NcclMessages messages,
+                         times.Messages(kTheGroup, bytes));
+  ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
+                         FindCollectiveAlgorithm(kind, timed.registry_name));
+  return ChosenAlgorithm{.name = std::string(timed.algorithm),
+                         .protocol = std::string(timed.protocol),
+                         .channels = timed.channels,
+                         .costs = CostsOf(messages, {}),
+                         .nccl = messages,
+                         .registered = algorithm,
+                         .chunking = messages.chunking,
+                         .lower = algorithm.lower};
+}
+
+absl::StatusOr<ChosenAlgorithm> FindNcclChoice(
+    const CollectiveEstimator& cluster, const NcclOptions& nccl,
+    CollectiveKind kind, Bytes bytes) {
+  ASTRA_ASSIGN_OR_RETURN(ChosenAlgorithm chosen,
+                         FindNcclRun(cluster, nccl, kind, bytes));
+  chosen.name = chosen.registered->name;
+  chosen.chunking = {};
+  if (!IsSendsAndReceives(kind)) chosen.chunking.num_channels = chosen.channels;
+  return chosen;
+}
+
+absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
+                                          const ChosenAlgorithm& algorithm,
+                                          CollectiveKind kind, Bytes bytes,
+                                          uint32_t root) {
+  ASTRA_ASSIGN_OR_RETURN(PlacedGroup group, Place(cluster, algorithm));
+  ASTRA_ASSIGN_OR_RETURN(
+      CollectiveRequest request,
+      CollectiveRequest::Create(
+          kind, bytes,
+          std::make_shared<const GroupLayout>(std::move(group.layout))));
+  ASTRA_ASSIGN_OR_RETURN(request, request.With(algorithm.chunking));
+  ASTRA_ASSIGN_OR_RETURN(request, request.WithRoot(GroupRank(root)));
+  ASTRA_ASSIGN_OR_RETURN(std::shared_ptr<const FlowGraph> graph,
+                         algorithm.lower(request));
+  if (graph->num_flows() > kMaxGraphFlows) {
+    return absl::ResourceExhaustedError(fmt::format(
+        "{} messages: more than the limit of {}; take fewer GPUs or channels",
+        graph->num_flows(), kMaxGraphFlows));
+  }
+  return LoweredCollective{std::move(request), std::move(group.nodes),
+                           std::move(graph)};
+}
+
+absl::StatusOr<CollectiveEstimate> TimeOnNetwork(
+    const CollectiveEstimator& cluster, const ChosenAlgorithm& algorithm,
+    const LoweredCollective& collective, Fidelity fidelity,
+    const NetworkOptions& network, Routes& routes) {
+  const auto& [request, nodes, graph] = collective;
+  // Graphs that leave the switches alone do not have them.
+  const auto members = absl::MakeConstSpan(nodes).first(graph->num_members());
+  MessageCosts costs = algorithm.costs;
+  if (algorithm.nccl) {
+    ASTRA_ASSIGN_OR_RETURN(
+        const NcclMessages paced,
+        Paced(*algorithm.nccl, {graph, members, {}, &request.layout()},
+              PaceNetworkOf(fidelity, network, routes)));
+    costs = CostsOf(paced, {});
+  }
+  const std::unique_ptr<NetworkBackend> backend =
+      NetworkOf(fidelity)->make(network, routes);
+  ASTRA_ASSIGN_OR_RETURN(
+      const TimePs time,
+      RunFlowGraph(graph, members, *backend, costs, &request.layout()));
+  const Busiest busiest = BusiestOf(cluster.topology(), backend->link_bytes());
+  constexpr double kBytesPerUsAndGBps = 1000;
+  CollectiveEstimate estimate;
+  estimate.time_us = ToMicroseconds(time);
+  estimate.algbw_GBps = static_cast<double>(request.bytes().count()) /
+                        (kBytesPerUsAndGBps * estimate.time_us);
+  estimate.busbw_GBps = estimate.algbw_GBps *
+                        BusBandwidthFactor(request.kind(), request.num_ranks());
+  estimate.algorithm = algorithm.name;
+  estimate.protocol = algorithm.protocol;
+  estimate.channels =
+      algorithm.channels > 0 ? algorithm.channels : NumChannels(*graph);
+  estimate.is_latency_bound = 2 * busiest.us < estimate.time_us;
+  estimate.bottleneck = cluster.topology().LinkName(busiest.link);
+  return estimate;
+}
+
+}  // namespace astra

@@ -1,0 +1,111 @@
+// The messages of a collective on a cluster: which they are, and how long they
+// take when each of them is run.
+
+#ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_GRAPHS_H_
+#define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_GRAPHS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "astra-core/apps/collective/simai_collective_options.h"
+#include "astra-core/base/log.h"
+#include "astra-core/base/units.h"
+#include "astra-core/engine/message_costs.h"
+#include "astra-core/run/fidelity.h"
+#include "collectives/collective_request.h"
+#include "collectives/flow_graph.h"
+#include "collectives/nccl/collective_time.h"
+#include "collectives/nccl/estimator.h"
+#include "collectives/nccl/nccl_options.h"
+#include "collectives/registry.h"
+#include "network-frontends/registry/registry.h"
+#include "topology/routes.h"
+#include "topology/topology.h"
+
+namespace astra {
+
+// More would take hours to run and gigabytes to write.
+constexpr uint64_t kMaxGraphFlows = 50'000'000;
+
+// What carries out a collective: an algorithm of the registry, or a schedule.
+struct ChosenAlgorithm {
+  std::string name;
+  std::string protocol = "Simple";
+  uint32_t channels = 0;  // 0: those of its messages.
+  MessageCosts costs;
+  std::optional<NcclMessages> nccl;  // Of NCCL's choice: what is to be paced.
+  std::optional<CollectiveAlgorithm> registered;  // None: a schedule.
+  Chunking chunking;
+  std::function<absl::StatusOr<std::unique_ptr<const FlowGraph>>(
+      const CollectiveRequest&)>
+      lower;
+};
+
+// The algorithm that --algorithm names, or the one in its file. Algorithms have
+// as few channels as use every NIC and cut the buffer as NCCL does with the
+// Simple protocol: chunks of 2 MiB, half of a FIFO, in two slices. Sends and
+// receives are whole messages.
+//
+// A kernel starts in 8.4 us, what NCCL reckons with the Simple protocol, and
+// takes no less than the time between two collectives. A message costs what
+// NCCL reckons for a step of a ring with that protocol, within a server or
+// between two, and links yield the share of their rate that the algorithm
+// reaches: NCCL's algorithm of that name, or else its ring; for those that NCCL
+// makes of sends and receives, these.
+//
+// Errors: those of FindCollectiveAlgorithm and of the readers of schedules.
+//
+// Source: NCCL 2.30, src/include/collectives.h (chunks and slices),
+// src/graph/tuning.cc (the latencies).
+absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
+    const SimaiCollectiveOptions& options, const CollectiveEstimator& cluster,
+    Warnings* warnings);
+
+// What NCCL chooses for `bytes`, as it runs it: with its channels, chunks and
+// costs; see NcclMessages.
+//
+// Errors: those of CollectiveTimes and FindCollectiveAlgorithm.
+absl::StatusOr<ChosenAlgorithm> FindNcclRun(const CollectiveEstimator& cluster,
+                                            const NcclOptions& nccl,
+                                            CollectiveKind kind, Bytes bytes);
+
+// The same with as many channels, in one loop. Sends and receives are whole
+// messages.
+//
+// Errors: as above.
+absl::StatusOr<ChosenAlgorithm> FindNcclChoice(
+    const CollectiveEstimator& cluster, const NcclOptions& nccl,
+    CollectiveKind kind, Bytes bytes);
+
+// The messages of one collective of the group of a cluster.
+struct LoweredCollective {
+  CollectiveRequest request;
+  std::vector<NodeId> nodes;  // By member of the request's layout.
+  std::shared_ptr<const FlowGraph> graph;
+};
+
+// Errors: those of PlaceGroup, CollectiveRequest and the algorithm;
+// ResourceExhausted beyond kMaxGraphFlows.
+absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
+                                          const ChosenAlgorithm& algorithm,
+                                          CollectiveKind kind, Bytes bytes,
+                                          uint32_t root);
+
+// The time of a collective, by running every message on the network of
+// `fidelity`, which carries nothing else. NCCL's choice is paced; see
+// message_pace.h.
+//
+// Errors: those of RunFlowGraph.
+absl::StatusOr<CollectiveEstimate> TimeOnNetwork(
+    const CollectiveEstimator& cluster, const ChosenAlgorithm& algorithm,
+    const LoweredCollective& collective, Fidelity fidelity,
+    const NetworkOptions& network, Routes& routes);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_GRAPHS_H_

@@ -1,0 +1,36 @@
+// What simai_collective prints and writes of a sweep.
+
+#ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_OUTPUT_H_
+#define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_OUTPUT_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "astra-core/apps/collective/simai_collective_options.h"
+#include "astra-core/apps/collective/simai_collective_sweep.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/log.h"
+
+namespace astra {
+
+// What a task comes to.
+struct CollectiveReport {
+  std::string page;  // For stdout.
+  std::vector<NamedFile> files;
+  size_t num_rows = 0;
+  Warnings warnings;
+};
+
+// A number in `width` columns, as nccl-tests prints them: of two decimals, or
+// fewer where they do not fit.
+std::string NcclTestsNumber(double value, int width);
+
+// A page in the columns of nccl-tests; collective.csv, a line for each size;
+// and run.json, the inputs as they were understood.
+CollectiveReport ReportSweep(const SimaiCollectiveOptions& options,
+                             const CollectiveSweep& sweep);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_OUTPUT_H_

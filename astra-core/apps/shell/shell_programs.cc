@@ -1,0 +1,316 @@
+#include "astra-core/apps/shell/shell_programs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/types/span.h"
+#include "astra-core/apps/collective/simai_collective_options.h"
+#include "astra-core/apps/gen_topo_options.h"
+#include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/run_defaults.h"
+#include "astra-core/apps/run_options.h"
+#include "astra-core/apps/run_output.h"
+#include "astra-core/apps/shell/simai_options.h"
+#include "astra-core/apps/sweep/simai_sweep_options.h"
+#include "astra-core/base/check.h"
+#include "collectives/measurements/measured_terms.h"
+#include "collectives/registry.h"
+#include "collectives/systems/system_library.h"
+#include "network-frontends/registry/registry.h"
+#include "topology/templates/registry.h"
+#include "workload/generator/training_setup.h"
+#include "workload/models/model_library.h"
+#include "workload/operators/gpu_library.h"
+#include "workload/pipeline/schedule.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kPrograms[] = {
+    "gen_topo",         "gen_workload",    "simai",      "simai_analytical",
+    "simai_collective", "simai_simulator", "simai_sweep"};
+
+template <class Names>
+ShellValues Values(std::string_view option, const Names& names) {
+  ShellValues values{option, {}};
+  for (const auto& name : names) {
+    values.values.push_back({std::string(name), ""});
+  }
+  return values;
+}
+
+// Of options whose names are local to what reads them. A test compares each
+// with what the program itself lists for a name that it does not know.
+ShellValues Words(std::string_view option,
+                  std::initializer_list<std::string_view> names) {
+  return Values(option, names);
+}
+
+ShellValues Designs() {
+  ShellValues values{"topology", {}};
+  for (const TopologyTemplate& design : TopologyTemplates()) {
+    values.values.push_back(
+        {std::string(design.name), std::string(design.description)});
+  }
+  return values;
+}
+
+ShellValues Fidelities() {
+  ShellValues values{"fidelity", {}};
+  for (const Fidelity fidelity : kFidelities) {
+    values.values.push_back(
+        {std::string(Name(fidelity)), std::string(Describe(fidelity))});
+  }
+  return values;
+}
+
+// By which topologies and measurements call them too.
+ShellValues GpuTypes() {
+  ShellValues values{"gpu-type", {}};
+  for (const GpuSpec& gpu : BundledGpus()) {
+    values.values.push_back({gpu.name, ""});
+    for (const std::string& alias : gpu.aliases) {
+      values.values.push_back({alias, ""});
+    }
+  }
+  return values;
+}
+
+ShellValues ScheduleNames() {
+  ShellValues values{"schedule", {}};
+  for (const PipelineSchedule schedule : PipelineSchedules()) {
+    values.values.push_back({std::string(Name(schedule)), ""});
+  }
+  return values;
+}
+
+// Of any kind of collective.
+ShellValues Algorithms() {
+  std::vector<std::string_view> names;
+  for (const CollectiveAlgorithm& algorithm : CollectiveAlgorithms()) {
+    if (std::find(names.begin(), names.end(), algorithm.name) == names.end()) {
+      names.push_back(algorithm.name);
+    }
+  }
+  return Values("algorithm", names);
+}
+
+ShellValues SchedulerValues() {
+  ShellValues values{"scheduler", {}};
+  for (const SchedulerEntry& entry : Schedulers()) {
+    values.values.push_back({std::string(entry.name), ""});
+  }
+  return values;
+}
+
+std::vector<ShellTerm> ExitCodes() {
+  return {{"0", "All went well."},
+          {"1", "A run failed."},
+          {"2", "Bad input, which the user can mend. No file is written."}};
+}
+
+// Exit codes of programs that run a workload, which signals stop.
+std::vector<ShellTerm> RunExitCodes() {
+  std::vector<ShellTerm> codes = ExitCodes();
+  codes.push_back({"129", "Stopped by SIGHUP."});
+  codes.push_back({"130", "Stopped by SIGINT."});
+  codes.push_back({"143", "Stopped by SIGTERM."});
+  return codes;
+}
+
+// Describes the files `names`, in this order, as docs/guide/results.md does.
+std::vector<ShellTerm> ResultFiles(absl::Span<const std::string_view> names) {
+  constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
+      {"EndToEnd.csv", "The totals, then a line for each layer."},
+      {"iteration.csv",
+       "What each rank did with the time: computation, waiting by group."},
+      {"collectives.csv",
+       "Each collective: group, algorithm, bytes, start, time, bandwidths, "
+       "what bounds it."},
+      {"links.csv",
+       "Each direction of each link: rate, bytes carried, utilisation."},
+      {"run.json",
+       "The inputs as they were understood, warnings, totals in picoseconds."},
+      {"breakdown.csv", "Of programs: what each stage did with the iteration."},
+      {"critical_path.csv",
+       "Of programs: the chain of computations and transfers that is as long "
+       "as the iteration."},
+      {"memory.csv", "Of programs: the memory of a rank of each stage."},
+      {"trace.json", "Of --trace: what each rank did and waited for."},
+      {"chart.html", "Of -v: a pie of where the time goes."},
+      {"flows.csv",
+       "Each message with its path, its time, and its time alone."},
+      {"queues.csv", "Of --sample: queues over time."},
+      {"rates.csv", "Of --sample: the rates of senders over time."},
+      {"pfc.csv", "Of the packet network: pauses of links."},
+      {"cnp.csv", "Of the packet network: congestion notifications."},
+      {"capture.pcapng", "Of --capture: the packets of a link."},
+      {"cost.json",
+       "What the run itself cost: time, memory. The only file that differs "
+       "from run to run."},
+      {"fct.txt", "Of --simai-files: messages as SimAI writes them."},
+      {"pfc.txt", "Of --simai-files: pauses as SimAI writes them."},
+  };
+  std::vector<ShellTerm> files;
+  files.reserve(names.size());
+  for (const std::string_view name : names) {
+    const auto* file =
+        std::find_if(std::begin(kFiles), std::end(kFiles),
+                     [name](const auto& entry) { return entry.first == name; });
+    ASTRA_CHECK(file != std::end(kFiles), "{} is not described", name);
+    files.push_back({"results/NAME/" + std::string(name), ""});
+    files.back().help = file->second;
+  }
+  return files;
+}
+
+ShellProgram GenTopo() {
+  return {
+      .name = "gen_topo",
+      .help = GenTopoHelp(),
+      .options = GenTopoOptionSpecs(),
+      .values = {Designs(), GpuTypes()},
+      .exit_codes = ExitCodes(),
+      .examples = GenTopoExamples(),
+  };
+}
+
+ShellProgram GenWorkload() {
+  return {
+      .name = "gen_workload",
+      .help = GenWorkloadHelp(),
+      .options = GenWorkloadOptionSpecs(),
+      .values = {Values("model", ModelNames()), Values("gpu-type", GpuNames()),
+                 Values("table-gpu", GpuNames()), ScheduleNames(),
+                 Words("cp-method", {"ring", "all-gather", "all-to-all"}),
+                 Words("phase", {"training", "prefill", "decode"}),
+                 Words("framework", {"megatron", "deepspeed", "fsdp"}),
+                 Values("recompute", kRecomputeNames),
+                 Words("dtype", {"bfloat16", "float16", "fp8"}),
+                 Words("grad-dtype", {"fp32", "bf16"}),
+                 Words("format", {"simai", "program", "vidur", "aicb-log"})},
+      .exit_codes = ExitCodes(),
+      .examples = GenWorkloadExamples(),
+  };
+}
+
+ShellProgram Simai() {
+  ShellProgram program = {
+      .name = "simai",
+      .help = SimaiHelp(),
+      .exit_codes = {{"0", "The help or the version was printed."},
+                     {"2",
+                      "Bad input, which the user can mend: an unknown "
+                      "command, or a program that is missing."},
+                     {"other", "A command ends as its program does."}},
+      .examples = SimaiExamples(),
+  };
+  for (const SimaiCommand& command : SimaiCommands()) {
+    program.commands.push_back({.name = command.name,
+                                .operands = "[options]",
+                                .help = command.help,
+                                .program = command.program});
+  }
+  program.commands.push_back({.name = "help",
+                              .operands = "COMMAND",
+                              .help = "print what a command does"});
+  return program;
+}
+
+ShellProgram RunProgramOf(const RunDefaults& defaults) {
+  return {
+      .name = defaults.program,
+      .help = HelpOf(defaults),
+      .options = RunOptionSpecs(),
+      .values = {Fidelities(), Words("collectives", {"nccl", "ring", "simai"}),
+                 Words("launch", {"queued", "graph", "host"}),
+                 Values("system", SystemNames()),
+                 Words("gpu-type", {"A100", "A800", "H100", "H20", "H800"}),
+                 Words("nic-type", {"cx6", "cx7", "bf3"}),
+                 Words("visual", {"0", "1"}), Words("lang", {"en", "ja"})},
+      .exit_codes = RunExitCodes(),
+      .files = ResultFiles(kResultFiles),
+      .examples = defaults.examples,
+  };
+}
+
+ShellProgram SimaiCollective() {
+  return {
+      .name = "simai_collective",
+      .help = SimaiCollectiveHelp(),
+      .options = SimaiCollectiveOptionSpecs(),
+      .values = {Values("op", NcclTestsNames()),
+                 Words("datatype", {"int8", "uint8", "int32", "uint32", "int64",
+                                    "uint64", "half", "float", "double",
+                                    "bfloat16", "f8e4m3", "f8e5m2"}),
+                 Words("redop", {"sum", "prod", "min", "max", "avg"}),
+                 Values("system", SystemNames()),
+                 Words("launch", {"queued", "graph", "host"}), Fidelities(),
+                 Algorithms()},
+      .exit_codes = ExitCodes(),
+      .files = {{"results/NAME/collective.csv",
+                 "Each size: time, bandwidths, algorithm, protocol, channels, "
+                 "what bounds it."},
+                {"results/NAME/run.json",
+                 "The inputs as they were understood, and what NCCL chose."},
+                {"results/NAME/comparison.csv",
+                 "Of --compare and --compare-table: the measurements with "
+                 "predictions."},
+                {"results/NAME/comparison.svg", "The same as a plot."},
+                {"results/NAME/summary.txt", "The errors."},
+                {"results/NAME/SYSTEM.yaml",
+                 "Of --calibrate: the system with the constants that were "
+                 "fitted."}},
+      .examples = SimaiCollectiveExamples(),
+  };
+}
+
+ShellProgram SimaiSweep() {
+  ShellProgram program = {
+      .name = "simai_sweep",
+      .help = SimaiSweepHelp(),
+      .values = {SchedulerValues()},
+      .exit_codes = {{"0", "All points of the sweep have finished."},
+                     {"1", "Some failed, or have not run."},
+                     {"2", "Bad input, which the user can mend."},
+                     {"129", "Stopped by SIGHUP; resume goes on."},
+                     {"130", "Stopped by SIGINT; resume goes on."},
+                     {"143", "Stopped by SIGTERM; resume goes on."}},
+      .files = {{"results/NAME/sweep.db",
+                 "What was planned and what came of it, for SQLite."},
+                {"results/NAME/sweep.yaml",
+                 "The sweep file, as it was run last."},
+                {"results/NAME/report.html", "The comparison."},
+                {"results/NAME/inputs/", "Topologies and workloads."},
+                {"results/NAME/points/",
+                 "The results of each run, and its log."},
+                {"results/NAME/slurm/", "The jobs of --scheduler slurm."}},
+      .examples = SimaiSweepExamples(),
+  };
+  for (const SweepCommand& command : SweepCommands()) {
+    program.commands.push_back(
+        {command.name, command.operands, command.help, command.options});
+  }
+  return program;
+}
+
+}  // namespace
+
+std::vector<ShellProgram> ShellPrograms() {
+  std::vector<ShellProgram> programs = {
+      GenTopo(),         GenWorkload(),
+      Simai(),           RunProgramOf(SimaiAnalyticalDefaults()),
+      SimaiCollective(), RunProgramOf(SimaiSimulatorDefaults()),
+      SimaiSweep()};
+  for (ShellProgram& program : programs) {
+    for (const std::string_view name : kPrograms) {
+      if (name != program.name) program.related.push_back(name);
+    }
+  }
+  return programs;
+}
+
+}  // namespace astra
