@@ -8,7 +8,7 @@
 set -euo pipefail
 
 mkdir -p inputs_of_loop
-gen_workload --model gpt-7b --num-layers 4 --gpu H100 --world-size 64 --tp 8 \
+gen_workload --model gpt-7b --num-layers 4 --gpu-type H100 --gpus 64 --tp 8 \
   --global-batch 64 --seq-length 2048 --format program \
   --output inputs_of_loop/gpt-7b.yaml
 
