@@ -13,6 +13,9 @@ namespace {
 constexpr double kMinTimeUs = 0.1;
 constexpr double kMaxTimeUs = 1e5;
 
+// A ramp over more than this is another slope for all sizes that are measured.
+constexpr double kMaxRampMiB = 256;
+
 class ConstantList {
  public:
   std::vector<CalibratedConstant> Take() { return std::move(constants_); }
@@ -30,11 +33,28 @@ class ConstantList {
     Add(key, value, 0.1, 1e5, 0, "");
   }
 
+  void AddPower(std::string_view key, double* value) {
+    Add(key, value, 0, 8, 1, "");
+  }
+
   void AddPace(std::string_view pattern, Pace& pace) {
     Add("efficiency", &pace.efficiency, 0.01, 1, 0, pattern);
     Add("ramp_us", &pace.ramp_us, 0, kMaxTimeUs,
         of_transport_ ? kTransportRampOffsetUs : kRampOffsetUs, pattern);
-    Add("ramp_MiB", &pace.ramp_MiB, 1e-3, 1e5, 0, pattern);
+    Add("ramp_MiB", &pace.ramp_MiB, 1e-3, kMaxRampMiB, 0, pattern);
+  }
+
+  void AddLatency(std::string_view of, ProtocolLatency& latency) {
+    const auto add = [&](std::string_view key, double* value, double min,
+                         double max, double offset) {
+      constants_.push_back({fmt::format("{} {} {}", part_, of, key), value, min,
+                            max, offset, of_transport_, "",
+                            key == "spread_KiB"});
+    };
+    add("start", &latency.start, 0.05, 20, 0);
+    add("hop", &latency.hop, 0.05, 20, 0);
+    add("spread", &latency.spread, 0, 10, kSpreadOffset);
+    add("spread_KiB", &latency.spread_KiB, 1, 1e5, 0);
   }
 
   void AddPaces(Paces& paces) {
@@ -77,6 +97,13 @@ std::vector<CalibratedConstant> CalibratedConstantsOf(SystemSpec& system) {
   list.AddTime("graph_launch_us", &interconnect.graph_launch_us);
   list.AddRate("ll_GBps", &interconnect.ll_GBps);
   list.AddTime("symmetric_us", &interconnect.symmetric_us);
+  list.AddPower("crowding", &interconnect.crowding);
+  for (const NcclProtocol protocol : kNcclProtocols) {
+    list.AddLatency(Name(protocol),
+                    interconnect.latencies.protocols[IndexOf(protocol)]);
+  }
+  list.AddLatency("NVLS", interconnect.latencies.nvls);
+  list.AddLatency("direct", interconnect.latencies.direct);
   list.AddPaces(interconnect.paces);
   list.AddPace(kSymmetricPattern, interconnect.paces.symmetric);
 

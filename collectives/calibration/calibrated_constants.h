@@ -36,6 +36,7 @@ struct CalibratedConstant {
 inline constexpr double kRampOffsetUs = 100;
 inline constexpr double kTransportRampOffsetUs = 1000;
 inline constexpr double kLatencyOffsetUs = 10;
+inline constexpr double kSpreadOffset = 0.5;
 
 // Returns the constants of `system` in an order that is the same for all
 // systems. `system` must stay in place while the list is used.

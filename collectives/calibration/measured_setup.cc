@@ -202,7 +202,7 @@ absl::StatusOr<NcclOptions> OptionsOf(const MeasuredRow& row,
     options.collnet = true;
   }
   system->sharp = options.collnet;
-  if (row.environment.uses_cuda_graph) options.launch = Launch::kGraph;
+  options.launch = row.environment.launch.value_or(Launch::kHost);
   options.symmetric = row.environment.symmetric;
   return options;
 }

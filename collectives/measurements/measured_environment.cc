@@ -328,9 +328,14 @@ MeasuredEnvironment ParseMeasuredEnvironment(std::string_view text, Bytes size,
                     return AlgorithmNamed(word) || ProtocolNamed(word);
                   });
   const std::optional<int64_t> graphs = OptionOf(lexer.clauses, "-G");
-  environment.uses_cuda_graph =
+  const bool uses_graph =
       graphs ? *graphs > 0
              : Says(lexer.clauses, "graph") || Says(lexer.clauses, "cudagraph");
+  if (uses_graph) {
+    environment.launch = Launch::kGraph;
+  } else if (Says(lexer.clauses, "queued")) {
+    environment.launch = Launch::kQueued;
+  }
   constexpr int64_t kSymmetric = 2;
   const std::optional<int64_t> registration = OptionOf(lexer.clauses, "-R");
   environment.symmetric = registration ? *registration == kSymmetric

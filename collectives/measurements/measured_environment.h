@@ -7,6 +7,7 @@
 //   default: RING LL <=1MiB, NVLS Simple >=2MiB
 //   default: Ring at 2 and 4 GPUs, NVLS at 6
 //   CUDA graph (-G 1) symmetric registration (-R 2)
+//   queued                                   a launch
 //
 // A setting is what was asked for; a statement is what was seen. Statements are
 // read strictly: a clause with an unknown word states nothing, as in "table
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "astra-core/base/units.h"
+#include "collectives/launch.h"
 #include "collectives/nccl_algorithm.h"
 
 namespace astra {
@@ -39,8 +41,8 @@ struct MeasuredEnvironment {
   // measure one algorithm after the other are written so; it was asked for.
   bool is_asked = false;
 
-  bool uses_cuda_graph = false;
-  bool symmetric = false;  // Buffers are in symmetric memory.
+  std::optional<Launch> launch;  // If the text states it.
+  bool symmetric = false;        // Buffers are in symmetric memory.
 };
 
 // Returns what `text` says of a collective of `size` on `num_gpus` GPUs. In

@@ -54,6 +54,15 @@ std::optional<char> GradeOf(std::string_view notes) {
 }
 
 // Reads the cells of a row and keeps the first problem.
+// "one process with 8 threads": each GPU has a thread of its own, which starts
+// its next collective while the last one runs. A process that starts them for
+// all GPUs, one after the other, falls behind.
+bool HasThreadForEachGpu(std::string_view notes) {
+  const size_t place = notes.find("one process with ");
+  return place != std::string_view::npos &&
+         notes.find(" threads", place) != std::string_view::npos;
+}
+
 class RowReader {
  public:
   RowReader(absl::Span<const std::string> columns,
@@ -114,6 +123,9 @@ class RowReader {
     row_.environment =
         ParseMeasuredEnvironment(Cell("env"), row_.size, row_.num_gpus);
     row_.grade = GradeOf(Cell("notes"));
+    if (!row_.environment.launch && HasThreadForEachGpu(Cell("notes"))) {
+      row_.environment.launch = Launch::kQueued;
+    }
   }
 
   // Reads a whole number from 1; returns 1 if there is a problem. Spreadsheets

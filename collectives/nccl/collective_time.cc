@@ -18,6 +18,7 @@ namespace {
 constexpr double kPsPerUs = 1e6;
 constexpr double kUsPerNs = 1e-3;
 constexpr double kPsPerByteAndGBps = 1000;
+constexpr double kBytesPerKiB = 1024;
 constexpr double kBytesPerMiB = 1024 * 1024;
 
 // Returns the bytes on the wire for each byte of the buffer.
@@ -59,6 +60,10 @@ absl::Status Check(const NcclOptions& options, const SystemSpec& system) {
   return absl::OkStatus();
 }
 
+LatencyScale ScaleOf(const ProtocolLatency& latency) {
+  return {.start = latency.start, .within = latency.hop};
+}
+
 Pace PaceOf(const Paces& paces, std::optional<NcclAlgorithm> algorithm,
             bool symmetric) {
   if (symmetric) return paces.symmetric;
@@ -67,13 +72,19 @@ Pace PaceOf(const Paces& paces, std::optional<NcclAlgorithm> algorithm,
 
 }  // namespace
 
+double SizedTime::LatencyUs(Bytes bytes) const {
+  const auto size = static_cast<double>(bytes.count());
+  return latency_us + spread_us * size / (size + spread_bytes);
+}
+
 double SizedTime::WireUs(Bytes bytes) const {
   const auto size = static_cast<double>(bytes.count());
   return ps_per_byte * size / kPsPerUs + ramp_us * size / (size + ramp_bytes);
 }
 
 TimePs SizedTime::TimeOf(Bytes bytes) const {
-  const double ps = std::max(launch_us, latency_us + WireUs(bytes)) * kPsPerUs;
+  const double ps =
+      std::max(launch_us, LatencyUs(bytes) + WireUs(bytes)) * kPsPerUs;
   if (ps >= static_cast<double>(kMaxCollectiveTime.count())) {
     return kMaxCollectiveTime;
   }
@@ -170,6 +181,18 @@ HopExtra CollectiveTimes::ExtraOf(std::optional<NcclAlgorithm> algorithm,
 
 // Returns the latency of one message of sends and receives, and of posting the
 // messages to ranks of other servers.
+const ProtocolLatency& CollectiveTimes::LatencyOf(
+    std::optional<NcclAlgorithm> algorithm, NcclProtocol protocol,
+    const GroupHardware& hardware) const {
+  static constexpr ProtocolLatency kAsNcclSays;
+  const Latencies& latencies = system_.interconnect.latencies;
+  if (hardware.num_servers > 1) return kAsNcclSays;
+  if (!algorithm) return latencies.direct;
+  return algorithm == NcclAlgorithm::kNvls
+             ? latencies.nvls
+             : latencies.protocols[IndexOf(protocol)];
+}
+
 LatencyParts CollectiveTimes::PointToPoint(
     const GroupHardware& hardware) const {
   constexpr double kBaseUs = 8.4;
@@ -179,7 +202,9 @@ LatencyParts CollectiveTimes::PointToPoint(
   const double peers = kind_ == CollectiveKind::kAllToAll
                            ? hardware.num_ranks - hardware.ranks_per_server
                            : 1;
-  return {kBaseUs, kNvlinkUs,
+  const ProtocolLatency& latency =
+      LatencyOf(std::nullopt, NcclProtocol::kSimple, hardware);
+  return {latency.start * kBaseUs, latency.hop * kNvlinkUs,
           kNetUs + 2 * hardware.net_latency_us + peers * post_us};
 }
 
@@ -209,10 +234,13 @@ bool CollectiveTimes::IsSymmetric() const {
 }
 
 double CollectiveTimes::EfficiencyWithin(const Pace& pace) const {
-  const double rate = tables_.front().hardware.link_GBps;
+  const GroupHardware& hardware = tables_.front().hardware;
+  const double rate = hardware.link_GBps;
   const double sheet = system_.interconnect.GBps;
-  return rate < sheet ? std::min(1.0, pace.efficiency * sheet / rate)
-                      : pace.efficiency;
+  const double crowd = std::max(1.0, hardware.ranks_per_server / 2.0);
+  const double efficiency =
+      pace.efficiency * std::pow(crowd, -system_.interconnect.crowding);
+  return rate < sheet ? std::min(1.0, efficiency * sheet / rate) : efficiency;
 }
 
 uint32_t CollectiveTimes::NumServers() const {
@@ -255,7 +283,9 @@ absl::StatusOr<CollectiveTimes::Chosen> CollectiveTimes::ChooseFor(
   Chosen chosen = {candidate.algorithm, candidate.protocol, candidate.channels,
                    LatencyUs(candidate.algorithm, candidate.protocol,
                              is_chain ? CollectiveKind::kAllGather : kind_,
-                             hardware, ExtraOf(candidate.algorithm, group)),
+                             hardware, ExtraOf(candidate.algorithm, group),
+                             ScaleOf(LatencyOf(candidate.algorithm,
+                                               candidate.protocol, hardware))),
                    RegistryName(candidate.algorithm)};
   const bool is_ring_of_steps = kind_ == CollectiveKind::kAllReduce ||
                                 kind_ == CollectiveKind::kAllGather ||
@@ -334,6 +364,10 @@ SizedTime CollectiveTimes::SizedTimeOf(const Chosen& chosen, size_t group,
   time.launch_us = LaunchUs(hardware);
   time.latency_us =
       is_symmetric ? system_.interconnect.symmetric_us : chosen.latency_us;
+  const ProtocolLatency& latency =
+      LatencyOf(chosen.algorithm, chosen.protocol, hardware);
+  if (!is_symmetric) time.spread_us = latency.spread * time.latency_us;
+  time.spread_bytes = latency.spread_KiB * kBytesPerKiB;
   time.ps_per_byte = form.ps_per_byte;
   if (!is_symmetric) time.ps_per_byte *= WireShare(chosen.protocol);
   if (!is_symmetric) AddKernelLimits(chosen, hardware, &time);
@@ -410,14 +444,16 @@ absl::StatusOr<NcclMessages> CollectiveTimes::Messages(size_t group,
   const SizedTime sized = SizedTimeOf(chosen, group, form);
   const LatencyParts parts =
       chosen.algorithm
-          ? LatencyPartsOf(*chosen.algorithm, chosen.protocol, kind_, hardware)
+          ? LatencyPartsOf(
+                *chosen.algorithm, chosen.protocol, kind_, hardware,
+                ScaleOf(LatencyOf(chosen.algorithm, chosen.protocol, hardware)))
           : PointToPoint(hardware);
   NcclMessages messages = {
       .registry_name = chosen.registry_name,
       .chunking = {},
       .start_us = parts.start_us,
       .least_us = LaunchUs(hardware),
-      .time_us = sized.latency_us + sized.WireUs(bytes),
+      .time_us = sized.LatencyUs(bytes) + sized.WireUs(bytes),
       .wire_us = sized.WireUs(bytes),
       .has_one_path = propagation_[group].has_one_path,
       .within = HopWithin(chosen, parts.within_us),

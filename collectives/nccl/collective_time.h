@@ -49,7 +49,9 @@ namespace astra {
 // Time of one algorithm and protocol as a function of the size.
 struct SizedTime {
   double launch_us = 0;
-  double latency_us = 0;
+  double latency_us = 0;  // Latency of the smallest buffers.
+  double spread_us = 0;   // Latency that large buffers have besides.
+  double spread_bytes = 1;
   double ps_per_byte = 0;
   double ramp_us = 0;
   double ramp_bytes = 1;
@@ -57,7 +59,9 @@ struct SizedTime {
   // Returns the time, rounded to a picosecond; at most kMaxCollectiveTime.
   TimePs TimeOf(Bytes bytes) const;
 
-  // Returns the part of the time that goes with the bytes, in microseconds.
+  // Return the two parts of the time, in microseconds: what messages take
+  // whatever their size, and what goes with the bytes.
+  double LatencyUs(Bytes bytes) const;
   double WireUs(Bytes bytes) const;
 
   friend auto operator<=>(const SizedTime&, const SizedTime&) = default;
@@ -197,6 +201,11 @@ class CollectiveTimes {
   // Returns whether kernels on symmetric memory are used. They exist for
   // reductions and copies in one server.
   bool IsSymmetric() const;
+  // Returns the calibrated latency of a group of one server; of others, that of
+  // NCCL's constants.
+  const ProtocolLatency& LatencyOf(std::optional<NcclAlgorithm> algorithm,
+                                   NcclProtocol protocol,
+                                   const GroupHardware& hardware) const;
   LatencyParts PointToPoint(const GroupHardware& hardware) const;
   double PointToPointUs(const GroupHardware& hardware,
                         const HopExtra& extra) const;

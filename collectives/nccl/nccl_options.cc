@@ -195,27 +195,6 @@ constexpr Variable kVariables[] = {
 
 }  // namespace
 
-std::string_view Name(Launch launch) {
-  switch (launch) {
-    case Launch::kQueued:
-      return "queued";
-    case Launch::kGraph:
-      return "graph";
-    case Launch::kHost:
-      return "host";
-  }
-  ASTRA_CHECK(false, "launch {}", static_cast<int>(launch));
-}
-
-absl::StatusOr<Launch> FindLaunch(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const Launch launch : {Launch::kQueued, Launch::kGraph, Launch::kHost}) {
-    if (Name(launch) == name) return launch;
-    names.push_back(Name(launch));
-  }
-  return absl::InvalidArgumentError(UnknownName("--launch", name, names));
-}
-
 absl::StatusOr<NcclVersion> ParseNcclVersion(std::string_view text) {
   const std::vector<std::string_view> parts = Split(text, '.');
   const auto error = [&] {

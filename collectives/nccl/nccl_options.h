@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/base/collective_kind.h"
+#include "collectives/launch.h"
 #include "collectives/nccl_algorithm.h"
 
 namespace astra {
@@ -46,21 +47,6 @@ struct NcclChoices {
 
   friend auto operator<=>(const NcclChoices&, const NcclChoices&) = default;
 };
-
-// How a collective gets to the GPU. It decides the least time that one takes.
-enum class Launch : uint8_t {
-  kQueued,  // Behind other work of its stream: the launch is hidden.
-  kGraph,   // From a CUDA graph.
-  kHost,  // From the host, one collective after the other, as nccl-tests does.
-};
-
-// Returns the spelling in options and results: "queued", "graph" or "host".
-std::string_view Name(Launch launch);
-
-// Returns the launch that an option names.
-//
-// Errors: InvalidArgument, with the names there are, for any other name.
-absl::StatusOr<Launch> FindLaunch(std::string_view name);
 
 struct NcclOptions {
   NcclVersion version;

@@ -238,14 +238,15 @@ double AlgorithmGBps(NcclAlgorithm algorithm, NcclProtocol protocol,
 }
 
 // NCCL's constants for a candidate, in microseconds.
-struct Latencies {
+struct NcclLatencies {
   double base;
   double intra;
   double inter;
 };
 
-Latencies LatenciesOf(NcclAlgorithm algorithm, NcclProtocol protocol,
-                      const GroupHardware& hardware) {
+NcclLatencies LatenciesOf(NcclAlgorithm algorithm, NcclProtocol protocol,
+                          const GroupHardware& hardware,
+                          const LatencyScale& scale) {
   const auto of = [&](const PerProtocol* table, NcclAlgorithm row) {
     return table[IndexOf(row)][IndexOf(protocol)];
   };
@@ -253,12 +254,13 @@ Latencies LatenciesOf(NcclAlgorithm algorithm, NcclProtocol protocol,
   const bool is_simple = protocol == NcclProtocol::kSimple;
   // Simple flushes what the NIC wrote, which takes another hop.
   const double hops = is_simple ? 2 : 1;
-  Latencies latencies = {
-      .base = of(kBaseLatency, algorithm),
+  NcclLatencies latencies = {
+      .base = scale.start * of(kBaseLatency, algorithm),
       .intra =
-          of(hardware.interconnect == InterconnectKind::kNvlink ? kNvlinkLatency
-                                                                : kPcieLatency,
-             algorithm),
+          scale.within * of(hardware.interconnect == InterconnectKind::kNvlink
+                                ? kNvlinkLatency
+                                : kPcieLatency,
+                            algorithm),
       .inter = of(kNetLatency, is_alone ? NcclAlgorithm::kTree : algorithm) +
                hops * hardware.net_latency_us};
   if (algorithm == NcclAlgorithm::kRing && hardware.num_servers > 1) {
@@ -270,7 +272,7 @@ Latencies LatenciesOf(NcclAlgorithm algorithm, NcclProtocol protocol,
   return latencies;
 }
 
-double RingLatencyUs(const Latencies& latencies, CollectiveKind kind,
+double RingLatencyUs(const NcclLatencies& latencies, CollectiveKind kind,
                      const GroupHardware& hardware) {
   const auto& [base, intra, inter] = latencies;
   if (kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce) {
@@ -309,8 +311,8 @@ bool IsSendsAndReceives(CollectiveKind kind) {
 
 double LatencyUs(NcclAlgorithm algorithm, NcclProtocol protocol,
                  CollectiveKind kind, const GroupHardware& hardware,
-                 const HopExtra& extra) {
-  Latencies latencies = LatenciesOf(algorithm, protocol, hardware);
+                 const HopExtra& extra, const LatencyScale& scale) {
+  NcclLatencies latencies = LatenciesOf(algorithm, protocol, hardware, scale);
   const bool is_nvls = algorithm == NcclAlgorithm::kNvls ||
                        algorithm == NcclAlgorithm::kNvlsTree;
   // An all-reduce goes through an NVSwitch twice.
@@ -341,9 +343,10 @@ double LatencyUs(NcclAlgorithm algorithm, NcclProtocol protocol,
 }
 
 LatencyParts LatencyPartsOf(NcclAlgorithm algorithm, NcclProtocol protocol,
-                            CollectiveKind kind,
-                            const GroupHardware& hardware) {
-  const auto [base, intra, inter] = LatenciesOf(algorithm, protocol, hardware);
+                            CollectiveKind kind, const GroupHardware& hardware,
+                            const LatencyScale& scale) {
+  const auto [base, intra, inter] =
+      LatenciesOf(algorithm, protocol, hardware, scale);
   switch (algorithm) {
     case NcclAlgorithm::kTree:
     case NcclAlgorithm::kRing:

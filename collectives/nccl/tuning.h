@@ -43,6 +43,12 @@ struct TuningCandidate {
 // there is no choice.
 bool IsSendsAndReceives(CollectiveKind kind);
 
+// Factors on NCCL's constants within a server: the start of a kernel, and hops.
+struct LatencyScale {
+  double start = 1;
+  double within = 1;
+};
+
 // Parts of a candidate's latency, in microseconds: the start of a kernel, and a
 // message between two ranks of one server or of two servers. A message to or
 // from a switch takes half of it. A run in which each message takes its part
@@ -53,7 +59,8 @@ struct LatencyParts {
   double between_us = 0;
 };
 LatencyParts LatencyPartsOf(NcclAlgorithm algorithm, NcclProtocol protocol,
-                            CollectiveKind kind, const GroupHardware& hardware);
+                            CollectiveKind kind, const GroupHardware& hardware,
+                            const LatencyScale& scale = {});
 
 // What a message takes beyond NCCL's constants: within a server, and between
 // two. NCCL's constants contain the propagation through one switch of a usual
@@ -69,7 +76,7 @@ struct HopExtra {
 // of its longest path. No hop becomes negative.
 double LatencyUs(NcclAlgorithm algorithm, NcclProtocol protocol,
                  CollectiveKind kind, const GroupHardware& hardware,
-                 const HopExtra& extra = {});
+                 const HopExtra& extra = {}, const LatencyScale& scale = {});
 
 // Returns the largest rate of one channel, in GB/s of bus bandwidth.
 double ChannelGBps(GpuArchitecture architecture);

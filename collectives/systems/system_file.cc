@@ -28,6 +28,8 @@ constexpr double kMostRate = 1e6;
 constexpr double kMostTime = 1e6;
 constexpr double kLeastEfficiency = 1e-3;
 constexpr double kMostEfficiency = 2;
+constexpr double kMostFactor = 1e3;
+constexpr double kMostCrowding = 8;
 constexpr int64_t kMostDevices = 1024;  // Devices of a kind in a server.
 constexpr int64_t kMostServers = 100'000;
 constexpr double kBitsPerByte = 8;
@@ -46,6 +48,13 @@ std::vector<Constant> ConstantsOf(Pace& pace) {
           {"ramp_MiB", &pace.ramp_MiB, kLeastRate, kMostRate}};
 }
 
+std::vector<Constant> ConstantsOf(ProtocolLatency& latency) {
+  return {{"start", &latency.start, 0, kMostFactor},
+          {"hop", &latency.hop, 0, kMostFactor},
+          {"spread", &latency.spread, 0, kMostFactor},
+          {"spread_KiB", &latency.spread_KiB, kLeastRate, kMostRate}};
+}
+
 std::vector<Constant> ConstantsOf(Interconnect& interconnect) {
   return {
       {"launch_us", &interconnect.launch_us, 0, kMostTime},
@@ -53,6 +62,7 @@ std::vector<Constant> ConstantsOf(Interconnect& interconnect) {
       {"ll_GBps", &interconnect.ll_GBps, kLeastRate, kMostRate},
       {"symmetric_us", &interconnect.symmetric_us, 0, kMostTime},
       {"copy_GBps", &interconnect.copy_GBps, kLeastRate, kMostRate},
+      {"crowding", &interconnect.crowding, 0, kMostCrowding},
   };
 }
 
@@ -62,13 +72,30 @@ std::vector<Constant> ConstantsOf(Transport& transport) {
           {"one_queue_pair", &transport.one_queue_pair, kLeastEfficiency, 1}};
 }
 
-struct Pattern {
+// A pace or a latency, with its key.
+template <class Part>
+struct Keyed {
   std::string_view key;
-  Pace* pace;
+  Part* part;
 };
 
-std::vector<Pattern> PatternsOf(Paces& paces) {
-  std::vector<Pattern> patterns;
+std::vector<Keyed<ProtocolLatency>> LatenciesOf(Interconnect& interconnect) {
+  Latencies& latencies = interconnect.latencies;
+  return {
+      {"latency_ll", &latencies.protocols[IndexOf(NcclProtocol::kLl)]},
+      {"latency_ll128", &latencies.protocols[IndexOf(NcclProtocol::kLl128)]},
+      {"latency_simple", &latencies.protocols[IndexOf(NcclProtocol::kSimple)]},
+      {"latency_nvls", &latencies.nvls},
+      {"latency_direct", &latencies.direct}};
+}
+
+// Between servers, NCCL's constants and `latency_us` are the latency.
+std::vector<Keyed<ProtocolLatency>> LatenciesOf(Transport& /*transport*/) {
+  return {};
+}
+
+std::vector<Keyed<Pace>> PatternsOf(Paces& paces) {
+  std::vector<Keyed<Pace>> patterns;
   for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
     patterns.push_back(
         {RegistryName(algorithm), &paces.algorithms[IndexOf(algorithm)]});
@@ -85,11 +112,12 @@ void Override(YamlFields& fields, absl::Span<const Constant> constants) {
   }
 }
 
-void OverridePaces(YamlFields& fields, Paces& paces) {
-  for (const Pattern& pattern : PatternsOf(paces)) {
-    YamlFields pace = fields.Map(pattern.key, pattern.key);
-    Override(pace, ConstantsOf(*pattern.pace));
-    pace.Close();
+template <class Part>
+void OverrideEach(YamlFields& fields, const std::vector<Keyed<Part>>& parts) {
+  for (const Keyed<Part>& keyed : parts) {
+    YamlFields part = fields.Map(keyed.key, keyed.key);
+    Override(part, ConstantsOf(*keyed.part));
+    part.Close();
   }
 }
 
@@ -104,8 +132,11 @@ void ReadCalibration(YamlFields fields, Part& part) {
   YamlFields ring_fields = fields.Map("ring", "ring");
   ring_fields.Number("efficiency", kLeastEfficiency, kMostEfficiency);
   Override(ring_fields, ConstantsOf(ring));
-  for (const Pattern& pattern : PatternsOf(part.paces)) *pattern.pace = ring;
-  OverridePaces(fields, part.paces);
+  for (const Keyed<Pace>& pattern : PatternsOf(part.paces)) {
+    *pattern.part = ring;
+  }
+  OverrideEach(fields, PatternsOf(part.paces));
+  OverrideEach(fields, LatenciesOf(part));
   fields.Close();
 }
 
@@ -116,7 +147,8 @@ void OverrideCalibration(YamlFields& system, std::string_view key, Part& part) {
   if (!system.has(key)) return;
   part.origin = fields.Text("origin");
   Override(fields, ConstantsOf(part));
-  OverridePaces(fields, part.paces);
+  OverrideEach(fields, PatternsOf(part.paces));
+  OverrideEach(fields, LatenciesOf(part));
   fields.Close();
 }
 
@@ -179,6 +211,20 @@ std::vector<std::string> Differences(absl::Span<const Constant> constants,
   return fields;
 }
 
+// Appends "key: {...}" for each part that differs from `base`.
+template <class Part>
+void AppendDifferences(const std::vector<Keyed<Part>>& parts,
+                       const std::vector<Keyed<Part>>& base,
+                       std::vector<std::string>& fields) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::vector<std::string> constants =
+        Differences(ConstantsOf(*parts[i].part), ConstantsOf(*base[i].part));
+    if (constants.empty()) continue;
+    fields.push_back(
+        fmt::format("{}: {{{}}}", parts[i].key, fmt::join(constants, ", ")));
+  }
+}
+
 // Returns the field `key` of a system with the constants in which `part`
 // differs from the library's; empty if none does. Both are copies because a
 // Constant allows writing.
@@ -186,15 +232,8 @@ template <class Part>
 std::string FormatCalibration(std::string_view key, Part part, Part base) {
   std::vector<std::string> fields =
       Differences(ConstantsOf(part), ConstantsOf(base));
-  const std::vector<Pattern> patterns = PatternsOf(part.paces);
-  const std::vector<Pattern> base_patterns = PatternsOf(base.paces);
-  for (size_t i = 0; i < patterns.size(); ++i) {
-    const std::vector<std::string> pace = Differences(
-        ConstantsOf(*patterns[i].pace), ConstantsOf(*base_patterns[i].pace));
-    if (pace.empty()) continue;
-    fields.push_back(
-        fmt::format("{}: {{{}}}", patterns[i].key, fmt::join(pace, ", ")));
-  }
+  AppendDifferences(LatenciesOf(part), LatenciesOf(base), fields);
+  AppendDifferences(PatternsOf(part.paces), PatternsOf(base.paces), fields);
   if (fields.empty() && part.origin == base.origin) return "";
   fields.insert(fields.begin(),
                 fmt::format("origin: {}", YamlQuoted(part.origin)));

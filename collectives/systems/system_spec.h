@@ -50,6 +50,29 @@ struct Paces {
   }
 };
 
+// How far the latency of a collective within a server differs from what NCCL's
+// constants say, for one protocol:
+//
+//   (start s + hop h) (1 + spread S / (S + spread_size))
+//
+// for S bytes, where s is NCCL's time to start a kernel and h that of all hops.
+// The last factor is what it takes to spread a buffer over more channels and
+// threads: nothing for the smallest buffers, `spread` for large ones.
+struct ProtocolLatency {
+  double start = 1;
+  double hop = 1;
+  double spread = 0;
+  double spread_KiB = 16;  // Half of the spread applies at this size.
+};
+
+// Latencies of the protocols of rings and trees, of reductions in the NVSwitch,
+// and of messages straight from rank to rank.
+struct Latencies {
+  std::array<ProtocolLatency, kNumNcclProtocols> protocols;
+  ProtocolLatency nvls;
+  ProtocolLatency direct;
+};
+
 // The interconnect of the GPUs of a server (or of an NVLink domain).
 struct Interconnect {
   std::string name;
@@ -68,6 +91,11 @@ struct Interconnect {
   double ll_GBps = 0;          // Largest bus bandwidth of the LL protocol.
   double symmetric_us = 0;     // Latency of kernels on symmetric memory.
   double copy_GBps = 1;        // Rate at which a rank copies its own share.
+  // With more than two GPUs the rate of each falls by (2 / GPUs) to this power:
+  // 0 where links or a switch join the GPUs, above where all messages pass
+  // through the memory of the host.
+  double crowding = 0;
+  Latencies latencies;         // Of groups within one server.
   Paces paces;
 };
 

@@ -180,8 +180,9 @@ absl::StatusOr<LoggedRun> ReadLoggedRun(const SimaiCollectiveOptions& options) {
 // What a row ran on, apart from the collective and its size: rows in which it
 // is the same share an estimator.
 std::string SetupKeyOf(const MeasuredTable& table, const MeasuredRow& row) {
-  std::string key = fmt::format("{}{}", row.environment.uses_cuda_graph,
-                                row.environment.symmetric);
+  std::string key =
+      fmt::format("{}{}", Name(row.environment.launch.value_or(Launch::kHost)),
+                  row.environment.symmetric);
   if (row.environment.algorithm) {
     key += Name(*row.environment.algorithm);
   }
@@ -232,6 +233,41 @@ absl::StatusOr<SystemCalibration> CalibrateToLog(
          .time_us = row.time_us});
   }
   return Calibrate(run.cluster.system(), observations);
+}
+
+// Returns whether the constants of `system` decide the time of a row of
+// `setup`.
+bool IsOnSystem(const MeasuredSetup& setup, const SystemSpec& system) {
+  if (setup.system.interconnect.name != system.interconnect.name) return false;
+  return setup.num_gpus == setup.gpus_per_server ||
+         setup.system.transport.name == system.transport.name;
+}
+
+absl::StatusOr<SystemCalibration> CalibrateToTable(
+    const SimaiCollectiveOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(const SystemSpec system,
+                         LoadSystem(options.cluster.system));
+  ASTRA_ASSIGN_OR_RETURN(const MeasuredTable table,
+                         ReadMeasuredTable(options.measurements));
+  std::vector<Observation> observations;
+  for (const MeasuredRow& row : table.rows) {
+    const absl::StatusOr<MeasuredSetup> setup = SetupOf(row);
+    if (!setup.ok() || row.grade == 'X' || !IsOnSystem(*setup, system)) {
+      continue;
+    }
+    observations.push_back({.kind = row.collective,
+                            .num_gpus = setup->num_gpus,
+                            .gpus_per_server = setup->gpus_per_server,
+                            .options = setup->options,
+                            .bytes = row.size,
+                            .time_us = row.time_us});
+  }
+  if (observations.empty()) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: none of its {} rows was measured on the links of {}",
+                    options.measurements, table.rows.size(), system.name));
+  }
+  return Calibrate(system, observations);
 }
 
 absl::StatusOr<MeasuredComparison> CompareTable(const std::string& path) {
@@ -299,9 +335,11 @@ std::string LogComparisonText(const MeasuredComparison& comparison) {
 
 absl::StatusOr<CollectiveReport> ReportMeasurements(
     const SimaiCollectiveOptions& options) {
-  if (options.task == CollectiveTask::kCalibrate) {
-    ASTRA_ASSIGN_OR_RETURN(const SystemCalibration fit,
-                           CalibrateToLog(options));
+  const bool is_table = options.task == CollectiveTask::kCalibrateTable;
+  if (is_table || options.task == CollectiveTask::kCalibrate) {
+    ASTRA_ASSIGN_OR_RETURN(
+        const SystemCalibration fit,
+        is_table ? CalibrateToTable(options) : CalibrateToLog(options));
     CollectiveReport report = {
         .page = CalibrationText(fit),
         .files = {{fit.system.name + ".yaml", WriteSystem(fit.system)}},

@@ -89,6 +89,8 @@ constexpr OptionSpec kOptions[] = {
      "the same of a CSV table; its rows say what they ran on"},
     {"calibrate", "", "LOG", "Measurements",
      "fit the constants of --system to a log, write it as a system"},
+    {"calibrate-table", "", "FILE", "Measurements",
+     "the same with the rows of a CSV table that were measured on --system"},
     {"in-place", "", "", "Measurements", "take the in-place times of a log"},
 
     {"output", "o out", "DIR", "Output", "folder (default ./results/NAME)"},

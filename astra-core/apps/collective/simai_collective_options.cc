@@ -27,6 +27,8 @@ struct TaskSpec {
 constexpr TaskSpec kTasks[] = {
     {CollectiveTask::kListSystems, "list-systems", " "},
     {CollectiveTask::kCompareTable, "compare-table", " output result "},
+    {CollectiveTask::kCalibrateTable, "calibrate-table",
+     " system output result "},
     {CollectiveTask::kCompareLog, "compare",
      " op system servers gpus-per-server gpus topology ranks nccl nccl-file "
      "launch symmetric in-place output result "},

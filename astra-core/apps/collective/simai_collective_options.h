@@ -25,6 +25,7 @@ enum class CollectiveTask : uint8_t {
   kCompareLog,
   kCompareTable,
   kCalibrate,
+  kCalibrateTable,
 };
 
 // The cluster, as far as the command line tells.

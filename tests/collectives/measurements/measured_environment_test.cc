@@ -72,15 +72,19 @@ TEST(MeasuredEnvironmentTest, KnowsHowItWasLaunched) {
   const auto launch = [](std::string_view text) {
     const MeasuredEnvironment environment =
         ParseMeasuredEnvironment(text, MiB(1), 8);
-    return std::pair(environment.uses_cuda_graph, environment.symmetric);
+    return std::pair(
+        environment.launch ? Name(*environment.launch) : "not stated",
+        environment.symmetric);
   };
   EXPECT_THAT(launch("CUDA graph (-G 1) symmetric registration (-R 2)"),
-              Pair(true, true));
-  EXPECT_THAT(launch("CUDA graph (-G 1) no registration"), Pair(true, false));
-  EXPECT_THAT(launch("symmetric registration"), Pair(false, true));
-  EXPECT_THAT(launch("no CUDA graph, -R1"), Pair(false, false));
+              Pair("graph", true));
+  EXPECT_THAT(launch("CUDA graph (-G 1) no registration"),
+              Pair("graph", false));
+  EXPECT_THAT(launch("symmetric registration"), Pair("not stated", true));
+  EXPECT_THAT(launch("queued"), Pair("queued", false));
+  EXPECT_THAT(launch("no CUDA graph, -R1"), Pair("not stated", false));
   EXPECT_THAT(launch("default; -g 4 single process -w 5 -n 50"),
-              Pair(false, false));
+              Pair("not stated", false));
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ TEST(MeasuredTableTest, ALogBecomesATable) {
                   "not stated", "all_reduce", "8", "0", "0", "10.5",
                   "2.27.7+cuda12.9", "CUDA graph; NCCL picked Tree LL", ""));
   EXPECT_EQ(table.rows[0].problem, "");
-  EXPECT_TRUE(table.rows[0].environment.uses_cuda_graph);
+  EXPECT_EQ(table.rows[0].environment.launch, Launch::kGraph);
   EXPECT_THAT(table.rows[0].environment.algorithm,
               Optional(NcclAlgorithm::kTree));
 }
