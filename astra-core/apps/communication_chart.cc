@@ -17,7 +17,7 @@ struct Traffic {
 };
 using TrafficByName = std::map<std::string, Traffic>;
 
-// Adds the collectives of a module that runs `times` in each of
+// Adds the collectives of a module that runs `times` times in each of
 // `micro_batches`.
 void AddModule(const ProgramModule& module, int64_t times,
                int64_t micro_batches, TrafficByName& traffic) {

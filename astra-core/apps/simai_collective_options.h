@@ -1,4 +1,4 @@
-// What the command line of simai_collective asks for.
+// Options of simai_collective, as its command line gives them.
 
 #ifndef ASTRA_CORE_APPS_SIMAI_COLLECTIVE_OPTIONS_H_
 #define ASTRA_CORE_APPS_SIMAI_COLLECTIVE_OPTIONS_H_
@@ -20,28 +20,28 @@
 namespace astra {
 
 enum class CollectiveTask : uint8_t {
-  kSweep,  // A line for each size, as nccl-tests prints them.
+  kSweep,  // Prints a line for each size, as nccl-tests does.
   kListSystems,
   kCompareLog,
   kCompareTable,
   kCalibrate,
 };
 
-// The cluster, as far as the command line tells.
+// Cluster to predict for, as far as the command line describes it.
 struct ClusterOptions {
-  std::string system;  // A name or a file; empty where none is needed.
+  std::string system;  // Name or file; empty where none is needed.
   std::optional<std::string> topology_file;
   std::optional<uint32_t> num_servers;
   std::optional<uint32_t> gpus_per_server;
   std::optional<uint32_t> num_gpus;
-  std::vector<RankId> ranks;  // None: all.
+  std::vector<RankId> ranks;  // Ranks of the group; empty: all ranks.
 };
 
-// What NCCL is told.
+// Settings of NCCL from the command line.
 struct NcclSettings {
   std::optional<std::string> list;
   std::optional<std::string> file;
-  std::optional<Launch> launch;  // None: by the host, or as a log says.
+  std::optional<Launch> launch;  // None: from the host, or as a log says.
   bool symmetric = false;
 };
 
@@ -50,8 +50,9 @@ struct SimaiCollectiveOptions {
   ClusterOptions cluster;
   NcclSettings nccl;
 
-  // Of a sweep. The kind is also that of a log which does not tell.
-  std::optional<CollectiveKind> kind;  // Always there in a sweep.
+  // Fields of a sweep, up to `tuning`. The kind is also that of a log without
+  // one.
+  std::optional<CollectiveKind> kind;  // Always set for a sweep.
   SizeSweep sizes;
   ElementType type = {"float", 4};
   std::string redop = "sum";
