@@ -16,8 +16,10 @@
 namespace astra {
 
 constexpr size_t kMaxAxisSteps = 100'000;  // Values of one axis.
-constexpr size_t kMaxVariables = 256;      // Of axes and definitions together.
-constexpr size_t kMaxListEntries = 1000;   // Of each list: rules, metrics, ...
+// Variables of axes and definitions together.
+constexpr size_t kMaxVariables = 256;
+// Entries of each list: rules, metrics, ...
+constexpr size_t kMaxListEntries = 1000;
 
 // Variables that change together. Most axes have only one variable.
 struct SweepAxis {
@@ -87,14 +89,14 @@ struct Sweep {
   bool has_repeats = false;
   std::vector<SweepDefinition> definitions;  // In the order of the sweep file.
   std::vector<SweepRule> rules;
-  // In the order in which the programs run.
+  // Sections in the order in which the programs run.
   std::vector<SweepSection> sections;
   std::vector<SweepMetric> metrics;
-  // In the order of the sweep file.
+  // Requirements in the order of the sweep file.
   std::vector<SweepRequirement> requirements;
   // Whether points that need more memory than their GPU has may be the best.
   bool allows_misfits = false;
-  // At least one; the first ranks the points.
+  // At least one objective; the first ranks the points.
   std::vector<SweepObjective> objectives;
 
   const SweptProgram& run_program() const { return *sections.back().program; }

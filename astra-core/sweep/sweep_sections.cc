@@ -131,7 +131,7 @@ std::string PlaceOf(std::string_view file, const YamlValue& value) {
 std::vector<SweepSection> ReadSections(
     std::string_view file, YamlDocument& document, YamlFields& root,
     absl::Span<const SweptProgram> programs) {
-  // In the order in which the programs run.
+  // Sections in the order in which the programs run.
   std::map<ProgramRole, SweepSection> sections;
   for (const SweptProgram& program : programs) {
     const YamlValue* value = root.Value(program.name);

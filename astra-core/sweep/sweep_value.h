@@ -36,6 +36,8 @@ enum class Arithmetic : uint8_t {
   kRemainder,    // Remainder of kFloorDivide; has the sign of the divisor.
 };
 
+// Returns the result of `operation`.
+//
 // Errors: InvalidArgument for operands that are not numbers, a division by
 // zero, and a result beyond 64 bits or beyond the range of a double.
 absl::StatusOr<SweepValue> Compute(Arithmetic operation, const SweepValue& a,

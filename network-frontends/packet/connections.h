@@ -1,5 +1,5 @@
-// Queue pairs as connections: which one carries a message, how it opens, finds
-// its path and its place at a NIC, and how it closes.
+// Queue pairs as connections: decides which queue pair carries a message, opens
+// it, finds its path and its place at a NIC, and closes it.
 
 #ifndef NETWORK_FRONTENDS_PACKET_CONNECTIONS_H_
 #define NETWORK_FRONTENDS_PACKET_CONNECTIONS_H_

@@ -51,9 +51,9 @@ struct Packet {
   // number that the receiver lacks.
   PacketNumber number;
   TelemetryId telemetry = kNoId<TelemetryId>;
-  LinkId ingress = kNoId<LinkId>;  // At a switch: link on which it arrived.
+  LinkId ingress = kNoId<LinkId>;  // Link on which it came to the switch.
   uint16_t bytes = 0;              // Size on the wire.
-  uint8_t hop = 0;                 // Links of its path on which it was sent.
+  uint8_t hop = 0;                 // Links of its path that it was sent on.
   PacketKind kind = PacketKind::kData;
   uint8_t flags = 0;
   // Makes the compiler copy a packet as two whole words of 16 bytes. Without it

@@ -1,5 +1,5 @@
-// The ports of all links, by link: what they are made of and how fast they are.
-// Departures decides what leaves them.
+// The ports of all links, by link, with their properties and rates. Departures
+// decides which packets leave them.
 
 #ifndef NETWORK_FRONTENDS_PACKET_PORTS_H_
 #define NETWORK_FRONTENDS_PACKET_PORTS_H_

@@ -1,7 +1,6 @@
 // The packet buffers of all switches, and the pauses that they call for.
 //
-//   if (!buffers.AddIfEasy(port, ingress, packet)) {     // The packet has to
-//   wait.
+//   if (!buffers.AddIfEasy(port, ingress, packet)) {  // The packet must wait.
 //     ... bring all ports of the switch up to now ...
 //     buffers.Add(port, ingress, packet);
 //   }

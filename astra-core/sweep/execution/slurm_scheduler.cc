@@ -87,7 +87,7 @@ class SlurmRun {
     SlurmSubmission submission;
     bool is_ours;  // False for an array of an earlier call.
   };
-  // Id of the job, index of the task.
+  // Identifies a task by the id of its job and the index of the task.
   using TaskId = std::pair<std::string, uint32_t>;
 
   // Moves points that tasks of earlier arrays hold from left_ to held_.

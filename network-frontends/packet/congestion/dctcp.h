@@ -38,7 +38,7 @@ namespace astra {
 
 struct DctcpOptions {
   double gain = 1.0 / 16;
-  Bandwidth additive_increase = Mbps(1000);  // Per round trip.
+  Bandwidth additive_increase = Mbps(1000);  // Increase per round trip.
   Bandwidth min_rate = Mbps(100);
 };
 
@@ -73,8 +73,8 @@ class Dctcp final : public CongestionControl {
     double line_rate = 0;
     double alpha = 1;
     TimePs rtt;
-    int64_t acked_bytes = 0;   // Acknowledged in this round trip.
-    int64_t marked_bytes = 0;  // Marked ones of acked_bytes.
+    int64_t acked_bytes = 0;   // Bytes acknowledged in this round trip.
+    int64_t marked_bytes = 0;  // Bytes of acked_bytes that were marked.
     uint64_t round_end = 0;    // Acknowledged byte that ends the round trip.
     uint64_t cut_end = 0;      // Acknowledged byte before which it won't cut.
     uint32_t packet_bytes = 0;

@@ -48,7 +48,7 @@ namespace astra {
 struct TimelyOptions {
   double ewma_weight = 0.875;
   double decrease_factor = 0.8;
-  TimePs least_rtt = Microseconds(20);  // The gradient is relative to it.
+  TimePs least_rtt = Microseconds(20);  // RTT that the gradient is relative to.
   TimePs low_threshold = Microseconds(50);
   TimePs high_threshold = Microseconds(500);
   Bandwidth additive_increase = Mbps(10);
