@@ -1,6 +1,6 @@
-// The rule by which messages choose their paths through a cluster. What finds
-// paths asks it here: Routes finds the paths that share a message, NextHops one
-// path hop by hop.
+// The rule by which messages choose their paths through a cluster. The two
+// classes that find paths follow it here: Routes finds the paths that share a
+// message, and NextHops finds one path hop by hop.
 //
 // The rule:
 //   1. A message takes the paths with the fewest links.
@@ -132,8 +132,8 @@ class Attachments {
   const Topology& topology_;
   bool has_cables_between_gpus_ = false;
   std::vector<Attachment> attachments_;  // Grouped by node.
-  std::vector<uint32_t> first_;          // By node, and the end.
-  std::vector<LinkId> links_;            // To GPUs, grouped by attachment.
+  std::vector<uint32_t> first_;  // By node: begin in attachments_; and the end.
+  std::vector<LinkId> links_;    // Links to GPUs, grouped by attachment.
   std::map<std::vector<NodeId>, SwitchSetId> switch_set_ids_;
   std::vector<const std::vector<NodeId>*> switch_sets_;  // Keys of the map.
 };

@@ -1,6 +1,6 @@
 // NCCL's own prediction of how long each algorithm and protocol would take, by
-// which it chooses. It ranks candidates and is not accurate as a time; see
-// collective_time.h for the time of the chosen one.
+// which it chooses. The prediction ranks candidates and is not accurate as a
+// time; collective_time.h gives the time of the chosen candidate.
 //
 //   time = latency + bytes / bandwidth
 //
@@ -36,7 +36,7 @@ struct TuningCandidate {
   uint32_t channels = 0;  // Channels of the kernel.
   double latency_us = 0;
   double GBps = 0;         // Algorithm bandwidth: buffer size over time.
-  bool is_allowed = true;  // By NCCL_ALGO, NCCL_PROTO and the like.
+  bool is_allowed = true;  // NCCL_ALGO, NCCL_PROTO and the like allow it.
 };
 
 // Returns whether NCCL makes the collective of sends and receives, so that
@@ -45,7 +45,7 @@ bool IsSendsAndReceives(CollectiveKind kind);
 
 // Parts of a candidate's latency, in microseconds: the start of a kernel, and a
 // message between two ranks of one server or of two servers. A message to or
-// from a switch takes half of it. A run in which each message takes its part
+// from a switch takes half as long. A run in which each message takes its part
 // has the same total latency.
 struct LatencyParts {
   double start_us = 0;

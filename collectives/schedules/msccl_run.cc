@@ -399,11 +399,12 @@ class Run {
   const ChunkedCollective& collective_;
   ContributionSets sets_;
   std::vector<Block> blocks_;        // Blocks of all GPUs.
-  std::vector<size_t> first_block_;  // By GPU.
+  std::vector<size_t> first_block_;  // First block of each GPU.
   std::vector<Value> slots_;         // Memory of all GPUs.
-  std::vector<size_t> first_slot_;   // By GPU.
+  std::vector<size_t> first_slot_;   // First slot of each GPU.
   MscclConnections connections_;
-  std::vector<std::deque<Message>> under_way_;  // By connection.
+  // Messages under way on each connection.
+  std::vector<std::deque<Message>> under_way_;
   std::vector<ScheduleFlow> flows_;
   std::vector<std::vector<uint32_t>> arrivals_ = {{}};
   size_t num_arrivals_ = 0;
