@@ -77,8 +77,9 @@ struct ClusterCounts {
 // fit.
 absl::StatusOr<ClusterCounts> CountCluster(const ClusterParameters& parameters);
 
-// Errors: those of CountCluster and of TopologyBuilder::Build(), and
-// InvalidArgument for a wrong rate, time or error rate.
+// Builds the cluster. Errors: those of CountCluster and of
+// TopologyBuilder::Build(), and InvalidArgument for a wrong rate, time or error
+// rate.
 absl::StatusOr<Topology> BuildCluster(const ClusterParameters& parameters);
 
 }  // namespace astra

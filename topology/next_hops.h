@@ -53,7 +53,7 @@ class NextHops {
   // exits. The place of a switch is FabricGraph::place().
   struct Table {
     std::vector<uint32_t> hops;   // By place: links to the nearest exit.
-    std::vector<uint32_t> first;  // By place, and the end: into `links`.
+    std::vector<uint32_t> first;  // Begin in `links` by place, and the end.
     std::vector<LinkId> links;    // Next hops; exits have none.
   };
   // Next hops at a switch of a fabric.

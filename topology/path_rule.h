@@ -65,10 +65,10 @@ using SwitchSetId = Id<struct SwitchSetTag>;
 // How a node is attached to one fabric. A GPU is attached by the switches to
 // which it is linked; a switch is attached by itself, without a link.
 struct Attachment {
-  uint32_t fabric;  // Component of the graph.
+  uint32_t fabric;  // Component of the graph of switches.
   SwitchSetId switches;
-  uint32_t first_link = 0;  // For Attachments::LinksTo().
-  uint32_t num_links = 0;   // One for each switch; 0: a switch is attached.
+  uint32_t first_link = 0;  // Begin of its links, for LinksTo().
+  uint32_t num_links = 0;   // One link for each switch; 0: this is a switch.
 };
 
 // The attachments of all nodes. GPUs that are linked to the same switches, in

@@ -21,7 +21,8 @@ struct ElementType {
   int64_t bytes;
 };
 
-// Errors: InvalidArgument for an unknown name, with the known names.
+// Returns the element type `text`. Errors: InvalidArgument for an unknown name,
+// with the known names.
 absl::StatusOr<ElementType> ParseElementType(std::string_view option,
                                              std::string_view text);
 
@@ -43,7 +44,8 @@ struct SizeSweep {
 };
 inline constexpr int64_t kMaxSweepSizes = 100'000;
 
-// Errors: InvalidArgument for more than kMaxSweepSizes sizes.
+// Returns the sizes of `sweep`. Errors: InvalidArgument for more than
+// kMaxSweepSizes sizes.
 absl::StatusOr<std::vector<Bytes>> SizesOf(const SizeSweep& sweep);
 
 // Buffer that nccl-tests makes for a size: whole elements and, where each rank

@@ -24,7 +24,8 @@ namespace astra {
 absl::StatusOr<Program> ReadWorkload(const std::string& path,
                                      Warnings* warnings);
 
-// Errors: InvalidArgument, naming the files, if the numbers of GPUs differ.
+// Checks that both inputs have the same number of GPUs. Errors: InvalidArgument
+// that names the files.
 absl::Status CheckSameGpus(const std::string& workload_file,
                            const Program& program, const std::string& cluster,
                            const Topology& topology);

@@ -59,7 +59,7 @@ struct RunOptions {
   std::array<double, kNumParallelDimensions> overlap{};
   TimePs send_latency;  // Delay before each message leaves.
   Disturbances disturbances;
-  std::optional<uint64_t> seed;  // None: that of the network file, or 1.
+  std::optional<uint64_t> seed;  // None: as in the network file, or 1.
   TimePs stop_at;
   bool unroll = false;
   bool symmetry = false;

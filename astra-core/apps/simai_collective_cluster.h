@@ -20,7 +20,8 @@ namespace astra {
 absl::StatusOr<NcclOptions> ApplyNcclSettings(const NcclSettings& settings,
                                               NcclOptions nccl = {});
 
-// Returns an estimator for the ranks of `cluster`, or for all its GPUs.
+// Returns an estimator for the ranks of `cluster`, or for all ranks if it lists
+// none.
 //
 // Errors: those of LoadSystem, ReadTopology, BuildSystemTopology and
 // CollectiveEstimator::Create.

@@ -90,8 +90,9 @@ struct LoweredCollective {
   std::shared_ptr<const FlowGraph> graph;
 };
 
-// Errors: those of PlaceGroup, CollectiveRequest and the algorithm;
-// ResourceExhausted for more than kMaxGraphFlows flows.
+// Returns the messages of `algorithm` on the group of `cluster`. Errors: those
+// of PlaceGroup, CollectiveRequest and the algorithm; ResourceExhausted for
+// more than kMaxGraphFlows flows.
 absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
                                           const ChosenAlgorithm& algorithm,
                                           CollectiveKind kind, Bytes bytes,

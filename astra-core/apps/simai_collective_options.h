@@ -57,37 +57,37 @@ struct SimaiCollectiveOptions {
   ElementType type = {"float", 4};
   std::string redop = "sum";
   uint32_t root = 0;
-  // The closed form says what NCCL's choice takes. All others run every
-  // message.
+  // The closed form gives the time of NCCL's choice. All other fidelities run
+  // every message.
   Fidelity fidelity = Fidelity::kClosedForm;
-  std::optional<std::string> network_file;  // With the networks that read one.
-  std::optional<std::string> algorithm;     // Of the registry of collectives.
-  std::optional<std::string> schedule;      // A file.
-  std::optional<std::string> flows;         // A file.
+  std::optional<std::string> network_file;  // For fidelities that read one.
+  std::optional<std::string> algorithm;  // Name in the registry of collectives.
+  std::optional<std::string> schedule;   // Path of a schedule.
+  std::optional<std::string> flows;      // Path for the flows.
   bool tuning = false;
 
-  // Of a comparison and a calibration.
-  std::string measurements;  // A file.
+  // Fields of a comparison or a calibration.
+  std::string measurements;  // Path of a log or a table.
   bool in_place = false;
 
-  std::string name;    // Of the run.
-  std::string output;  // The folder for the results.
+  std::string name;    // Name of the run.
+  std::string output;  // Folder for the results.
 };
 
 absl::Span<const OptionSpec> SimaiCollectiveOptionSpecs();
 
-// The text of --help.
+// Returns the text of --help.
 std::string SimaiCollectiveHelp();
 
-// The examples that --help ends with.
+// Returns the examples that --help ends with.
 absl::Span<const CommandExample> SimaiCollectiveExamples();
 
-// Errors: InvalidArgument for a missing or wrong option, and for one that has
-// no effect beside the others.
+// Reads the command line. Errors: InvalidArgument for a missing or wrong
+// option, and for one that has no effect beside the others.
 absl::StatusOr<SimaiCollectiveOptions> ReadSimaiCollectiveOptions(
     const CommandLine& flags);
 
-// Whether nccl-tests has an operation ("sum"), or a root, for the kind.
+// Return whether nccl-tests has an operation ("sum"), or a root, for the kind.
 bool HasRedop(CollectiveKind kind);
 bool HasRoot(CollectiveKind kind);
 

@@ -36,13 +36,14 @@ std::string SweepCommandHelp(const SweepCommand& command);
 // Returns the examples that simai_sweep --help ends with.
 absl::Span<const CommandExample> SimaiSweepExamples();
 
-// Errors: InvalidArgument for an unknown command, with the nearest name.
+// Returns the command `name`. Errors: InvalidArgument for an unknown command,
+// with the nearest name.
 absl::StatusOr<const SweepCommand*> FindSweepCommand(std::string_view name);
 
 // How much a command prints, and in which form.
 enum class SweepOutput : uint8_t { kText, kQuiet, kJsonLines };
 
-// Errors: InvalidArgument if both --quiet and --json are given.
+// Reads --quiet and --json. Errors: InvalidArgument if both are given.
 absl::StatusOr<SweepOutput> ReadSweepOutput(const CommandLine& flags);
 
 // Options of `run`, `resume` and `retry`.
@@ -63,8 +64,8 @@ struct SweepRunOptions {
   SweepOutput output = SweepOutput::kText;
 };
 
-// Errors: InvalidArgument for a value that an option cannot have, and for an
-// option that has no effect with the others.
+// Reads the options of a run. Errors: InvalidArgument for a value that an
+// option cannot have, and for an option that has no effect with the others.
 absl::StatusOr<SweepRunOptions> ReadSweepRunOptions(const CommandLine& flags);
 
 // Returns the numbers that "3,5-9" lists, in ascending order.

@@ -53,7 +53,8 @@ absl::StatusOr<PlannedSweep> PlanSweepFolder(const std::string& operand,
 absl::Status KeepSweepFile(const PlannedSweep& plan,
                            const SweepRunOptions& options);
 
-// Errors: InvalidArgument if the folder holds a sweep of another name.
+// Checks the folder. Errors: InvalidArgument if it holds a sweep of another
+// name.
 absl::Status CheckSweepOfFolder(const PlannedSweep& plan);
 
 // Return the points to run, each key once, in the order of their numbers: the

@@ -128,7 +128,7 @@ absl::Status ForgetFailed(const PlannedSweep& plan, SweepStore& store) {
   return absl::OkStatus();
 }
 
-// Errors: Aborted if all points have illegal layouts. A sweep whose rules leave
+// Returns Aborted if all points have illegal layouts. A sweep whose rules leave
 // nothing to compare is most likely a mistake.
 absl::Status CheckSomeIsLegal(const SweepTable& table) {
   const size_t illegal = CountRows(table, PointState::kIllegal);

@@ -172,7 +172,7 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  std::vector<Open> open_;  // From the root to the innermost value.
+  std::vector<Open> open_;  // Open values from the root to the innermost.
   std::map<YAML::anchor_t, Anchored> anchored_;
   Size total_;
   YamlValue root_;

@@ -60,7 +60,7 @@ struct SweepOption {
 
 struct SweepSection {
   const SweptProgram* program;
-  std::vector<SweepOption> options;  // In the order of the sweep file.
+  std::vector<SweepOption> options;  // Options in the order of the sweep file.
 };
 
 struct SweepMetric {
@@ -87,7 +87,8 @@ struct Sweep {
   // The axes. The axis "seed" comes last where there are repeats.
   std::vector<SweepAxis> axes;
   bool has_repeats = false;
-  std::vector<SweepDefinition> definitions;  // In the order of the sweep file.
+  // Definitions in the order of the sweep file.
+  std::vector<SweepDefinition> definitions;
   std::vector<SweepRule> rules;
   // Sections in the order in which the programs run.
   std::vector<SweepSection> sections;

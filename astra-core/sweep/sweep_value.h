@@ -44,8 +44,8 @@ absl::StatusOr<SweepValue> Compute(Arithmetic operation, const SweepValue& a,
                                    const SweepValue& b);
 absl::StatusOr<SweepValue> Negated(const SweepValue& value);
 
-// Errors: InvalidArgument where the values are of different kinds: numbers,
-// texts, or truth values.
+// Returns whether two values are equal. Errors: InvalidArgument where the
+// values are of different kinds: numbers, texts, or truth values.
 absl::StatusOr<bool> AreEqual(const SweepValue& a, const SweepValue& b);
 
 // Returns a number below, equal to or above 0 as `a` is below, equal to or

@@ -104,8 +104,9 @@ struct LogSetting {
   bool in_place = false;  // Uses the in-place half of rows.
 };
 
-// Returns the log as a table with all columns above and the two bandwidths. The
-// choices that NCCL reported are appended to `env` of the setting.
+// Returns the log as a table with all columns of this file's format and the two
+// bandwidths. The choices that NCCL reported are appended to `env` of the
+// setting.
 MeasuredTable TabulateLog(const NcclTestsLog& log, const LogSetting& setting);
 
 }  // namespace astra

@@ -40,7 +40,7 @@ constexpr PerProtocol kNetLatency[] = {
 using PerServers = std::array<double, 3>;
 constexpr double kMaxLlOneServer[] = {39, 87.7, 141, 282};
 constexpr PerServers kMaxLl[] = {
-    {39, 39, 20.4}, {39, 22.5, 19.0}, {39, 39, 20.4}};  // By CPU vendor.
+    {39, 39, 20.4}, {39, 22.5, 19.0}, {39, 39, 20.4}};  // Rows: CPU vendors.
 constexpr double kRingLl128PerChannel[] = {20, 20, 36.7, 40};
 constexpr PerServers kTreeLl128PerChannel[] = {
     {20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29}, {55.6, 31.67, 20}};

@@ -55,9 +55,9 @@ struct LatencyParts {
 LatencyParts LatencyPartsOf(NcclAlgorithm algorithm, NcclProtocol protocol,
                             CollectiveKind kind, const GroupHardware& hardware);
 
-// What a message takes beyond NCCL's constants: within a server, and between
-// two. NCCL's constants contain the propagation through one switch of a usual
-// server and of a usual fabric. Links that are shorter make it negative.
+// Time of a message beyond NCCL's constants: within a server, and between two.
+// NCCL's constants contain the propagation through one switch of a usual server
+// and of a usual fabric. The time is negative if links are shorter.
 struct HopExtra {
   double within_us = 0;
   double between_us = 0;

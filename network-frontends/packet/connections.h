@@ -31,7 +31,7 @@ class Connections {
 
   struct Found {
     QueuePairId id;
-    bool is_new = false;  // It was opened for this message.
+    bool is_new = false;  // Opened for this message.
   };
 
   // Returns the queue pair of a message and opens it if necessary.

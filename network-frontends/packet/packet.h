@@ -43,12 +43,12 @@ struct Packet {
   void Clear(Flag flag) { flags &= static_cast<uint8_t>(~flag); }
   Bytes size() const { return Bytes(bytes); }
 
-  // In a queue: the instant from which it may leave. On a wire: the instant at
-  // which it reaches the far end.
+  // In a queue, the instant from which the packet may leave. On a wire, the
+  // instant at which it reaches the far end.
   TimePs time;
   QueuePairId queue_pair = kNoId<QueuePairId>;  // Pause frames have none.
-  // Of data: its number in the queue pair. Of an acknowledgement: the first
-  // number that the receiver lacks.
+  // Number of a data packet in its queue pair. For an acknowledgement, the
+  // first number that the receiver lacks.
   PacketNumber number;
   TelemetryId telemetry = kNoId<TelemetryId>;
   LinkId ingress = kNoId<LinkId>;  // Link on which it came to the switch.

@@ -168,10 +168,10 @@ struct PacketOptions {
 // PacketOptions, with records of messages, pauses and congestion notifications.
 PacketOptions DefaultNetwork();
 
-// Errors: InvalidArgument, with the key of the file, for values out of range,
-// nodes that `topology` does not have or that no cable connects, an unknown
-// congestion control, and choices that contradict each other: packets that
-// overtake one another need selective repeat.
+// Checks the options. Errors: InvalidArgument, with the key of the file, for
+// values out of range, nodes that `topology` does not have or that no cable
+// connects, an unknown congestion control, and choices that contradict each
+// other: packets that overtake one another need selective repeat.
 absl::Status CheckPacketOptions(const PacketOptions& options,
                                 const Topology& topology);
 

@@ -83,8 +83,9 @@ class Paths {
   NextHops next_hops_;
   TimePs network_rtt_;    // Largest round trip of the network.
   Bytes network_window_;  // Largest bandwidth-delay product of the network.
-  std::vector<LinkId> links_;  // By queue pair: path there, path back.
-  size_t stride_ = 8;          // Most links of a path, plus 1.
+  // Links by queue pair: the path there, then the path back.
+  std::vector<LinkId> links_;
+  size_t stride_ = 8;  // Most links of a path, plus 1.
   std::vector<LinkId> scratch_path_;
   std::vector<LinkId> scratch_hops_;
 };

@@ -40,7 +40,7 @@ class Ports {
 
  private:
   const PacketSetup& setup_;
-  std::vector<Port> ports_;  // By link; the array never moves.
+  std::vector<Port> ports_;  // Port of each link; the array never moves.
 };
 
 }  // namespace astra

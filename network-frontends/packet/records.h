@@ -78,7 +78,8 @@ class Records {
   NetworkStatistics statistics_;
   std::vector<double> link_bytes_;
   TimePs next_sample_ = kNever;
-  std::vector<TimePs> paused_since_;  // By link; kNever: not paused.
+  // Begin of the pause of each link; kNever: not paused.
+  std::vector<TimePs> paused_since_;
 };
 
 }  // namespace astra

@@ -85,7 +85,7 @@ class SwitchBuffers {
   const PacketSetup& setup_;
   Ports& ports_;
   std::vector<Switch> switches_;
-  std::vector<IngressBuffer> ingress_;  // By link, at its target.
+  std::vector<IngressBuffer> ingress_;  // Buffer of each link at its target.
   std::vector<PauseChange> changes_;
 };
 

@@ -113,7 +113,7 @@ class SlurmRun {
   void TakeHeld(const std::vector<SlurmTask>& queue) {
     std::set<TaskId> queued;
     for (const SlurmTask& task : queue) queued.insert({task.job, task.index});
-    std::map<std::string, Held> holders;  // By key of the point.
+    std::map<std::string, Held> holders;  // Holder of each point, by key.
     std::vector<Array> live;
     for (const Array& array : arrays_) {
       const std::string& id = array.submission.job.id;

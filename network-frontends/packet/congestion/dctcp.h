@@ -69,7 +69,7 @@ class Dctcp final : public CongestionControl {
 
  private:
   struct State {
-    double rate = 0;  // Sending rate in bit/s; line_rate likewise.
+    double rate = 0;  // Sending rate in bit/s, as line_rate is.
     double line_rate = 0;
     double alpha = 1;
     TimePs rtt;
@@ -85,7 +85,7 @@ class Dctcp final : public CongestionControl {
   static void SetLimits(const State& state, SendingLimits* limits);
 
   DctcpOptions options_;
-  std::vector<State> states_;  // By queue pair.
+  std::vector<State> states_;  // State of each queue pair.
 };
 
 }  // namespace astra
