@@ -57,6 +57,8 @@ class BusBandwidths {
 ClosedForm AtBusBandwidth(CollectiveKind kind, uint32_t num_ranks,
                           double gb_per_s);
 
+// Reads bus bandwidths from `contents`.
+//
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for an unknown dimension or
 // key, a repeated one, or a value that is neither null nor a number from 1e-6
 // to 1e6.

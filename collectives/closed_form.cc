@@ -50,7 +50,7 @@ std::vector<Phase> PhasesOf(StepSchedule schedule) {
 struct Cohort {
   struct Member {
     size_t group;               // Index into the list of groups.
-    std::vector<NodeId> nodes;  // By member of the group.
+    std::vector<NodeId> nodes;  // Nodes by member of the group.
   };
   std::vector<Phase> phases;
   std::vector<Member> members;
@@ -174,7 +174,7 @@ class LinkLoad {
 
   Routes& routes_;
   std::vector<double> link_bytes_;
-  std::vector<double> fabric_bytes_;  // By fabric route.
+  std::vector<double> fabric_bytes_;  // Bytes by fabric route.
 };
 
 // Costs of a phase for a group, given the bytes that each link carries.
@@ -257,7 +257,7 @@ class PhaseCosts {
   Routes& routes_;
   absl::Span<const double> link_bytes_;
   absl::Span<const double> link_efficiency_;
-  std::vector<std::optional<Load>> busiest_;  // By fabric route.
+  std::vector<std::optional<Load>> busiest_;  // Busiest load by fabric route.
 };
 
 size_t NumFlows(absl::Span<const Cohort> cohorts, size_t p) {

@@ -78,7 +78,7 @@ absl::StatusOr<ClosedForms> LayOnLinks(
     absl::Span<const double> link_efficiency = {});
 
 // Returns only the link_bytes_per_byte of LayOnLinks(), in about half of its
-// time. Errors: as above.
+// time. Errors: those of LayOnLinks().
 absl::StatusOr<std::vector<double>> LinkBytesPerByte(
     const CollectiveAlgorithm& algorithm,
     absl::Span<const std::vector<RankId>> groups, Routes& routes);

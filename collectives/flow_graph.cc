@@ -40,13 +40,13 @@ class Rows {
   }
 
  private:
-  std::vector<uint32_t> starts_;  // By row, and the end.
+  std::vector<uint32_t> starts_;  // By row: begin of its values; and the end.
   std::vector<uint32_t> values_;
 };
 
 class StoredFlowGraph final : public FlowGraph {
  public:
-  // `edges` are (waited for, waiting).
+  // `edges` are pairs (flow that is waited for, flow that waits).
   StoredFlowGraph(uint32_t num_ranks, uint32_t num_members,
                   std::vector<ByteRange> chunks, std::vector<Flow> flows,
                   const std::vector<std::pair<uint32_t, uint32_t>>& edges)
@@ -99,10 +99,11 @@ class StoredFlowGraph final : public FlowGraph {
  private:
   std::vector<ByteRange> chunks_;
   std::vector<Flow> flows_;
-  std::vector<uint32_t> num_dependencies_;  // By flow.
-  std::vector<uint32_t> num_flows_of_;      // By member.
-  Rows dependents_;                         // By the flow that they wait for.
-  Rows first_flows_;                        // By source.
+  std::vector<uint32_t> num_dependencies_;  // Flows that each flow waits for.
+  // Flows that each member sends or receives.
+  std::vector<uint32_t> num_flows_of_;
+  Rows dependents_;   // Flows that wait for a flow, by that flow.
+  Rows first_flows_;  // Flows that wait for none, by source.
 };
 
 }  // namespace

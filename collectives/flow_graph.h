@@ -66,7 +66,7 @@ class FlowGraph {
  public:
   class Builder;
 
-  // Most flows that a graph may have, and that it may store.
+  // Largest number of flows that a graph may have, and that it may store.
   static constexpr uint64_t kMaxFlows = uint64_t{1} << 40;
   static constexpr uint64_t kMaxStoredFlows = uint64_t{1} << 27;
 

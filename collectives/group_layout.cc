@@ -82,10 +82,11 @@ GroupLayout GroupLayout::Uneven(absl::Span<const uint32_t> ranks_of_server,
 
 GroupLayout GroupLayout::Of(absl::Span<const RankId> ranks,
                             const Topology& topology) {
-  absl::flat_hash_map<uint32_t, uint32_t> number_of;  // By server.
+  absl::flat_hash_map<uint32_t, uint32_t> number_of;  // Number of each server.
   std::vector<uint32_t> server_of;
   std::vector<uint32_t> rail_of;
-  std::vector<std::vector<NodeId>> nv_switches;  // By number of the server.
+  // NVSwitches by number of the server.
+  std::vector<std::vector<NodeId>> nv_switches;
   std::vector<NodeId> linked;
   bool has_nv_switches = true;
   for (const RankId rank : ranks) {

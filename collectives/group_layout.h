@@ -25,7 +25,7 @@ class GroupLayout {
  public:
   // A fabric switch of the reduction tree.
   struct Reducer {
-    std::optional<uint32_t> parent;  // Index of a later one; nullopt: root.
+    std::optional<uint32_t> parent;  // Index of a later reducer; nullopt: root.
     friend auto operator<=>(const Reducer&, const Reducer&) = default;
   };
 
@@ -101,16 +101,17 @@ class GroupLayout {
                                  std::vector<uint32_t> rail_of,
                                  uint32_t nv_switches_per_server);
 
-  std::vector<uint32_t> server_of_;   // By rank.
-  std::vector<uint32_t> rail_of_;     // By rank.
-  std::vector<uint32_t> local_of_;    // By rank.
-  std::vector<uint32_t> first_rank_;  // By server, and the end.
-  std::vector<GroupRank> ranks_;      // Grouped by server.
+  std::vector<uint32_t> server_of_;  // Server of each rank.
+  std::vector<uint32_t> rail_of_;    // Rail of each rank.
+  std::vector<uint32_t> local_of_;   // Position of each rank on its server.
+  // By server: begin in ranks_; and the end.
+  std::vector<uint32_t> first_rank_;
+  std::vector<GroupRank> ranks_;  // Ranks, grouped by server.
   uint32_t min_ranks_per_server_ = 0;
   uint32_t max_ranks_per_server_ = 0;
   uint32_t nv_switches_per_server_ = 0;
   std::vector<Reducer> reducers_;
-  std::vector<uint32_t> leaf_of_;  // By rank.
+  std::vector<uint32_t> leaf_of_;  // Index of the leaf of each rank.
 };
 
 // Returns the nodes of the ranks and NVSwitches of the group, in the order of

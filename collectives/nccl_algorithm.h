@@ -12,7 +12,8 @@
 
 namespace astra {
 
-// Ordered as NCCL considers them: of equals, the first wins.
+// Algorithms in the order in which NCCL considers them: of equals, the first
+// wins.
 enum class NcclAlgorithm : uint8_t {
   kTree,
   kRing,

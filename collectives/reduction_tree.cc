@@ -22,7 +22,7 @@ struct Step {
   NodeId from;
   uint32_t num_links = 0;
 };
-using Search = absl::flat_hash_map<uint32_t, Step>;  // By node.
+using Search = absl::flat_hash_map<uint32_t, Step>;  // Steps by node.
 
 // Returns the switches one link beyond `level` that `search` has not met, by
 // id.
@@ -147,7 +147,8 @@ absl::StatusOr<ReductionTree> FindReductionTree(absl::Span<const RankId> ranks,
     }
   }
   ReductionTree tree;
-  absl::flat_hash_map<uint32_t, uint32_t> position_of;  // By node.
+  // Position of each node.
+  absl::flat_hash_map<uint32_t, uint32_t> position_of;
   for (const auto& [_, node] : members) {
     position_of[node.index()] = static_cast<uint32_t>(tree.nodes.size());
     tree.nodes.push_back(node);

@@ -1,8 +1,8 @@
 // Chooses the switches of a fabric that add up what the ranks of a group send
 // (SHARP).
 //
-//   leaf of a rank  the switch to which its NIC is linked. A switch with GPUs
-//   of
+// clang-format off
+//   leaf of a rank  the switch to which its NIC is linked. A switch with GPUs of
 //                   only one server that leads on to a higher tier has nothing
 //                   to add up: it stands for a NIC, and the switch above it is
 //                   the leaf.
@@ -10,6 +10,7 @@
 //                   which all leaves are; of several, the lowest
 //   tree            the shortest paths down from the root to the leaves; where
 //                   a switch has several switches above it, by the lowest
+// clang-format on
 //
 // A link goes up if it leads to a tier as high or higher (see Topology::tier),
 // and down otherwise.
@@ -38,12 +39,12 @@
 namespace astra {
 
 // The arguments of GroupLayout::SetReducers, and the nodes of the reducers.
-// Reducers further from the root come first, those at the same distance by id;
-// the root is last.
+// Reducers further from the root come first, and reducers at the same distance
+// are ordered by id; the root is last.
 struct ReductionTree {
   std::vector<GroupLayout::Reducer> reducers;
-  std::vector<uint32_t> leaf_of;  // By group rank: index of its leaf.
-  std::vector<NodeId> nodes;      // By reducer.
+  std::vector<uint32_t> leaf_of;  // Index of the leaf of each group rank.
+  std::vector<NodeId> nodes;      // Node of each reducer.
 };
 
 // Returns the tree of the group of one or more `ranks`, in group order.
@@ -56,7 +57,7 @@ absl::StatusOr<ReductionTree> FindReductionTree(absl::Span<const RankId> ranks,
 // A group on a topology.
 struct PlacedGroup {
   GroupLayout layout;
-  std::vector<NodeId> nodes;  // By member of the layout.
+  std::vector<NodeId> nodes;  // Nodes by member of the layout.
 };
 
 // Returns the layout and nodes of the group of `ranks`, in group order, on

@@ -30,7 +30,7 @@ struct CollectiveAlgorithm {
   absl::StatusOr<std::unique_ptr<const FlowGraph>> (*lower)(
       const CollectiveRequest& request);
 
-  // Returns the same messages as steps. Errors: as above.
+  // Returns the same messages as steps. Errors: those of `lower`.
   absl::StatusOr<StepSchedule> (*steps)(const CollectiveRequest& request);
 
   // True if the layout must have reducers; see reduction_tree.h.
@@ -40,8 +40,10 @@ struct CollectiveAlgorithm {
 // Returns all algorithms in a fixed order, sorted by kind.
 absl::Span<const CollectiveAlgorithm> CollectiveAlgorithms();
 
-// Errors: NotFound, with the names of all algorithms of `kind`, if `kind` has
-// no algorithm `name`.
+// Returns the algorithm `name` for collectives of `kind`.
+//
+// Errors: NotFound, with the names of all algorithms of `kind`, if there is
+// none.
 absl::StatusOr<CollectiveAlgorithm> FindCollectiveAlgorithm(
     CollectiveKind kind, std::string_view name);
 

@@ -14,11 +14,11 @@ namespace astra {
 struct StepFlow {
   GroupRank source;  // A member: a rank or a switch.
   GroupRank target;
-  double share = 0;  // Share of the bytes of the request.
+  double share = 0;  // Share of the request's bytes.
 };
 
 struct ScheduleStep {
-  int64_t repeat = 1;  // Times that it happens, one after the other.
+  int64_t repeat = 1;  // Times that the step happens, one after the other.
   std::vector<StepFlow> flows;
 };
 

@@ -115,8 +115,8 @@ struct CapturedPacket {
 };
 
 struct NetworkStatistics {
-  std::vector<LinkRecord> links;  // By link of the topology.
-  std::vector<FlowRecord> flows;  // In the order of `finish`.
+  std::vector<LinkRecord> links;  // Record of each link of the topology.
+  std::vector<FlowRecord> flows;  // Records in the order of `finish`.
   std::vector<LinkId> paths;      // Paths of `flows`, one after the other.
   std::vector<PfcRecord> pfc;
   std::vector<QueueSample> queues;

@@ -70,12 +70,16 @@ struct ClusterCounts {
   int64_t gpus_per_pod = 0;
 };
 
+// Counts the nodes and cables of a cluster.
+//
 // Errors: InvalidArgument if numbers do not divide, contradict one another, or
-// exceed the ports of a PSW; the message says which, and what would fit.
+// exceed the ports of a PSW; the message says which numbers, and what would
+// fit.
 absl::StatusOr<ClusterCounts> CountCluster(const ClusterParameters& parameters);
 
-// Errors: those of CountCluster and of TopologyBuilder::Build(), and
-// InvalidArgument for a wrong rate, time or error rate.
+// Builds the cluster. Errors: those of CountCluster and of
+// TopologyBuilder::Build(), and InvalidArgument for a wrong rate, time or error
+// rate.
 absl::StatusOr<Topology> BuildCluster(const ClusterParameters& parameters);
 
 }  // namespace astra

@@ -37,8 +37,8 @@ std::string Line(std::string_view name, const Tier& tier) {
   return line + '\n';
 }
 
-// Returns the NVSwitches, the switches of tiers 1 to 3, and all higher ones
-// together.
+// Returns the NVSwitches, the switches of each of the tiers 1 to 3, and all
+// higher switches together.
 std::vector<Tier> TiersOf(const Topology& topology) {
   std::vector<Tier> tiers(5);
   for (uint32_t i = topology.num_gpus(); i < topology.num_nodes(); ++i) {

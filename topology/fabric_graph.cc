@@ -114,7 +114,8 @@ void FabricGraph::ForgetSearch() {
   source_levels_.clear();
 }
 
-// Puts `nodes` into the first level. Returns whether `other` has reached one.
+// Puts `nodes` into the first level. Returns whether `other`, the distances of
+// the other search, has reached one of them.
 bool FabricGraph::Begin(absl::Span<const NodeId> nodes, Levels& levels,
                         std::vector<uint32_t>& distance,
                         const std::vector<uint32_t>& other) const {
@@ -129,7 +130,8 @@ bool FabricGraph::Begin(absl::Span<const NodeId> nodes, Levels& levels,
   return meets;
 }
 
-// Adds the next level. Returns whether `other` has reached one of its vertices.
+// Adds the next level. Returns whether `other`, the distances of the other
+// search, has reached one of its vertices.
 bool FabricGraph::Expand(Levels& levels, std::vector<uint32_t>& distance,
                          const std::vector<uint32_t>& other) const {
   bool meets = false;

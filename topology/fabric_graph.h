@@ -96,20 +96,21 @@ class FabricGraph {
   void MarkTowardsSources();
 
   uint32_t num_gpus_;
-  std::vector<uint32_t> first_edge_;    // By vertex, and the end.
-  std::vector<uint32_t> target_;        // By edge: the vertex that it leads to.
-  std::vector<LinkId> link_;            // By edge: its link.
-  std::vector<uint32_t> component_;     // By vertex.
-  std::vector<uint32_t> place_;         // By vertex.
-  std::vector<uint32_t> members_;       // Grouped by component.
-  std::vector<uint32_t> first_member_;  // By component, and the end.
+  std::vector<uint32_t> first_edge_;  // By vertex: its first edge; and the end.
+  std::vector<uint32_t> target_;      // By edge: the vertex that it leads to.
+  std::vector<LinkId> link_;          // By edge: its link.
+  std::vector<uint32_t> component_;   // Component of each vertex.
+  std::vector<uint32_t> place_;       // Place of each vertex in its component.
+  std::vector<uint32_t> members_;     // Vertices, grouped by component.
+  // By component: begin in members_; and the end.
+  std::vector<uint32_t> first_member_;
   // By vertex: the size of its bundle if it is the first member, 1 if it is in
   // no bundle, 0 for other members.
   std::vector<uint32_t> bundle_size_;
 
   // State of the last search.
   bool with_bundles_ = true;
-  std::vector<uint32_t> hops_;         // By vertex.
+  std::vector<uint32_t> hops_;         // Result of hops(), by vertex.
   std::vector<uint32_t> from_source_;  // By vertex: links from a source.
   Levels target_levels_;
   Levels source_levels_;

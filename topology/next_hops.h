@@ -53,10 +53,10 @@ class NextHops {
   // exits. The place of a switch is FabricGraph::place().
   struct Table {
     std::vector<uint32_t> hops;   // By place: links to the nearest exit.
-    std::vector<uint32_t> first;  // By place, and the end: into `links`.
+    std::vector<uint32_t> first;  // Begin in `links` by place, and the end.
     std::vector<LinkId> links;    // Next hops; exits have none.
   };
-  // What to take at a switch of a fabric.
+  // Next hops at a switch of a fabric.
   struct Step {
     uint32_t num_hops;  // Links to the nearest exit.
     absl::Span<const LinkId> links;
@@ -69,11 +69,12 @@ class NextHops {
   Table MakeTable(uint32_t fabric, const std::vector<NodeId>& exits) const;
 
   const Topology& topology_;
-  std::vector<bool> is_down_;  // By link.
+  std::vector<bool> is_down_;  // Whether each link is down.
   FabricGraph graph_;
   Attachments attachments_;
-  std::vector<const Table*> table_of_;  // By attachment; null: not yet known.
-  std::map<std::vector<NodeId>, Table> tables_;  // By exits.
+  // Table of each attachment; null if it is not known yet.
+  std::vector<const Table*> table_of_;
+  std::map<std::vector<NodeId>, Table> tables_;  // Tables by their exits.
   // Sets of links that Find() has returned, by GPU; each GPU has few.
   std::vector<std::vector<std::vector<LinkId>>> kept_;
 };

@@ -19,7 +19,7 @@ Attachments::Attachments(const Topology& topology, const FabricGraph& graph)
 }
 
 void Attachments::Attach(NodeId gpu, const FabricGraph& graph) {
-  std::vector<std::pair<uint32_t, LinkId>> links;  // With their fabric.
+  std::vector<std::pair<uint32_t, LinkId>> links;  // Fabric and link.
   for (const LinkId link : topology_.links_from(gpu)) {
     const NodeId next = topology_.link(link).target;
     if (topology_.kind(next) == NodeKind::kGpu) {

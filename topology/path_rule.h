@@ -1,6 +1,6 @@
-// The rule by which messages choose their paths through a cluster. What finds
-// paths asks it here: Routes finds the paths that share a message, NextHops one
-// path hop by hop.
+// The rule by which messages choose their paths through a cluster. The two
+// classes that find paths follow it here: Routes finds the paths that share a
+// message, and NextHops finds one path hop by hop.
 //
 // The rule:
 //   1. A message takes the paths with the fewest links.
@@ -65,10 +65,10 @@ using SwitchSetId = Id<struct SwitchSetTag>;
 // How a node is attached to one fabric. A GPU is attached by the switches to
 // which it is linked; a switch is attached by itself, without a link.
 struct Attachment {
-  uint32_t fabric;  // Component of the graph.
+  uint32_t fabric;  // Component of the graph of switches.
   SwitchSetId switches;
-  uint32_t first_link = 0;  // For Attachments::LinksTo().
-  uint32_t num_links = 0;   // One for each switch; 0: a switch is attached.
+  uint32_t first_link = 0;  // Begin of its links, for LinksTo().
+  uint32_t num_links = 0;   // One link for each switch; 0: this is a switch.
 };
 
 // The attachments of all nodes. GPUs that are linked to the same switches, in
@@ -132,8 +132,8 @@ class Attachments {
   const Topology& topology_;
   bool has_cables_between_gpus_ = false;
   std::vector<Attachment> attachments_;  // Grouped by node.
-  std::vector<uint32_t> first_;          // By node, and the end.
-  std::vector<LinkId> links_;            // To GPUs, grouped by attachment.
+  std::vector<uint32_t> first_;  // By node: begin in attachments_; and the end.
+  std::vector<LinkId> links_;    // Links to GPUs, grouped by attachment.
   std::map<std::vector<NodeId>, SwitchSetId> switch_set_ids_;
   std::vector<const std::vector<NodeId>*> switch_sets_;  // Keys of the map.
 };

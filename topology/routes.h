@@ -57,11 +57,14 @@ struct FabricRoute {
     NodeId node;
     double share;
   };
-  std::vector<NodeId> entries;  // Sources; none if targets are unreachable.
-  std::vector<LinkRun> links;   // Links between; none where entries are exits.
-  std::vector<Exit> exits;      // Targets reached; their shares add up to 1.
-  uint32_t num_hops = 0;        // Number of links on each path.
-  TimePs latency;               // Latency of the slowest path.
+  // Sources that are used; none if targets are unreachable.
+  std::vector<NodeId> entries;
+  // Links between switches; none if entries are exits.
+  std::vector<LinkRun> links;
+  // Targets that are reached; their shares add up to 1.
+  std::vector<Exit> exits;
+  uint32_t num_hops = 0;  // Number of links on each path.
+  TimePs latency;         // Latency of the slowest path.
 };
 
 // Route from one node to another: first links, fabric routes, last links.
@@ -142,7 +145,8 @@ class Routes {
   const Topology& topology_;
   FabricGraph graph_;
   Attachments attachments_;
-  std::vector<uint32_t> place_of_;  // By vertex, for NextStops().
+  // Index of each vertex among the next stops; working memory of NextStops().
+  std::vector<uint32_t> place_of_;
   std::deque<FabricRoute> fabric_routes_;
   absl::flat_hash_map<uint64_t, FabricRouteId> fabric_route_ids_;
 };

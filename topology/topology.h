@@ -103,12 +103,14 @@ class Topology {
   uint32_t num_gpus_ = 0;
   uint32_t gpus_per_server_ = 1;
   std::string gpu_type_;
-  std::vector<NodeKind> kinds_;  // One per node.
-  std::vector<uint8_t> tiers_;   // By node.
-  std::vector<Link> links_;      // By node.
+  std::vector<NodeKind> kinds_;  // Kind of each node.
+  std::vector<uint8_t> tiers_;   // Tier of each node.
+  std::vector<Link> links_;      // Links by id.
   std::vector<LinkType> link_types_;
-  std::vector<uint32_t> first_link_;  // By node, and the end.
-  std::vector<LinkId> links_from_;    // Grouped by source.
+  // By node: begin in links_from_; and the end.
+  std::vector<uint32_t> first_link_;
+  // Links that leave each node, grouped by node.
+  std::vector<LinkId> links_from_;
 };
 
 }  // namespace astra

@@ -55,8 +55,8 @@ class TopologyBuilder {
   void FindTiers();
 
   Topology topology_;
-  absl::flat_hash_map<std::string, uint32_t> type_ids_;  // By spelling.
-  absl::flat_hash_set<uint64_t> connected_;              // Pairs of nodes.
+  absl::flat_hash_map<std::string, uint32_t> type_ids_;  // Make by spelling.
+  absl::flat_hash_set<uint64_t> connected_;  // Pairs of connected nodes.
 };
 
 }  // namespace astra

@@ -32,8 +32,8 @@ absl::StatusOr<Topology> ParseTopology(std::string_view file,
 // Applies ParseTopology to the file `path`. Errors: also those of ReadFile.
 absl::StatusOr<Topology> ReadTopology(const std::string& path);
 
-// Writes the same format, byte for byte as SimAI's generator does for this
-// graph.
+// Returns `topology` in the format of SimAI's generator, byte for byte as the
+// generator writes this graph.
 std::string FormatTopology(const Topology& topology);
 
 }  // namespace astra

@@ -10,14 +10,14 @@
 namespace astra {
 namespace {
 
-// These rates were measured; see docs/performance.md.
+// Measured costs; see docs/performance.md.
 constexpr double kTextBytesPerCable = 32;
 constexpr double kSecondsPerCable = 3e-6;
 constexpr double kBytesPerCable = 400;
 constexpr double kSecondsPerStep = 1.5e-6;
 constexpr double kBytesPerStep = 180;
 
-// The steps that all stages run for one micro-batch, repeats counted.
+// Returns the steps that all stages run for one micro-batch, with repeats.
 double StepsOfMicroBatch(const Program& program) {
   double steps = 0;
   for (const ProgramStage& stage : program.stages()) {
@@ -39,7 +39,7 @@ double StepsOfMicroBatch(const Program& program) {
 
 double EstimateCables(const RunOptions& options) {
   if (!options.topology_file) {
-    constexpr double kCablesPerGpu = 2;  // To its NVSwitch and to its switch.
+    constexpr double kCablesPerGpu = 2;  // To an NVSwitch and to a switch.
     return kCablesPerGpu * static_cast<double>(options.cluster.num_gpus);
   }
   std::error_code error;

@@ -1,4 +1,4 @@
-// Estimates what a run in closed form takes, before its cluster is read.
+// Estimates the cost of a run in closed form, before its cluster is read.
 
 #ifndef ASTRA_CORE_APPS_ANALYTICAL_WORK_H_
 #define ASTRA_CORE_APPS_ANALYTICAL_WORK_H_
@@ -9,14 +9,15 @@
 
 namespace astra {
 
-// The cables of the cluster that `options` names, from the size of its file or
-// from the number of its GPUs; 0 where the size of the file is not known.
+// Returns the number of cables of the cluster that `options` names, estimated
+// from the size of its file or from the number of its GPUs; 0 if the size of
+// the file is not known.
 double EstimateCables(const RunOptions& options);
 
 // Returns the work of reading and using a cluster of `num_cables`, and of
-// running `program`: all its micro-batches with `is_whole` and with a schedule
-// that has no steady state, and else so few that they count for nothing beside
-// the cluster.
+// running `program`. With `is_whole`, or with a schedule that has no steady
+// state, all micro-batches run. Otherwise so few run that they count for
+// nothing beside the cluster.
 WorkBudget AnalyticalWork(const Program& program, double num_cables,
                           bool is_whole);
 

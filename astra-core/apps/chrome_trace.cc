@@ -25,10 +25,10 @@ enum Process : uint64_t {
   kFirstOfIteration = 4,
 };
 
-constexpr size_t kNumLinks = 16;  // That are shown.
-constexpr size_t kNumBins = 256;  // Of time.
+constexpr size_t kNumLinks = 16;  // Links that are shown.
+constexpr size_t kNumBins = 256;  // Bins of time.
 
-// Slices of collectives, as many as there may be.
+// Adds slices of collectives until kMaxTraceSlices is reached.
 class CollectiveSlices {
  public:
   explicit CollectiveSlices(TraceEvents& events) : events_(events) {}
@@ -52,7 +52,7 @@ class CollectiveSlices {
   int64_t num_slices_ = 0;
 };
 
-// Returns how many slices were left out.
+// Adds the collectives. Returns how many slices were left out.
 int64_t AddCollectives(const ParallelPlan& plan, const SimulationResult& result,
                        TraceEvents& events) {
   events.NameProcess(kRanks, "ranks");
@@ -81,7 +81,7 @@ int64_t AddCollectives(const ParallelPlan& plan, const SimulationResult& result,
   return slices.num_left_out();
 }
 
-// The links that carry most, the lowest of equals first.
+// Returns the links that carry most; of equal links, the lowest come first.
 std::vector<LinkId> BusyLinks(const NetworkStatistics& network) {
   std::vector<LinkId> links(network.links.size());
   for (uint32_t i = 0; i < links.size(); ++i) links[i] = LinkId(i);
@@ -97,7 +97,7 @@ std::vector<LinkId> BusyLinks(const NetworkStatistics& network) {
   return links;
 }
 
-// Spreads `bytes` evenly from `begin` to `end` over bins of `width`, in bins.
+// Spreads `bytes` evenly from `begin` to `end`, in units of bins, over `bins`.
 void Spread(double bytes, double begin, double end, double* bins) {
   const double length = std::max(end - begin, 1e-9);
   const auto last = std::min(static_cast<size_t>(end), kNumBins - 1);

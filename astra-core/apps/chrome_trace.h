@@ -1,4 +1,4 @@
-// A run as a timeline, for Perfetto or chrome://tracing.
+// Draws a run as a timeline for Perfetto or chrome://tracing.
 
 #ifndef ASTRA_CORE_APPS_CHROME_TRACE_H_
 #define ASTRA_CORE_APPS_CHROME_TRACE_H_
@@ -12,10 +12,10 @@
 
 namespace astra {
 
-// At most so many slices of collectives: a browser shows no more.
+// Largest number of slices of collectives; a browser shows no more.
 inline constexpr int64_t kMaxTraceSlices = 1'000'000;
 
-// Groups of tracks, in the trace event format's JSON:
+// Returns JSON in the trace event format, with these groups of tracks:
 //
 //   each rank    what it did and waited for, of a result with a timeline; see
 //                iteration_trace.h

@@ -17,8 +17,8 @@ struct Traffic {
 };
 using TrafficByName = std::map<std::string, Traffic>;
 
-// Adds the collectives of a module that runs `times` in each of
-// `micro_batches`.
+// Adds the collectives of a module that runs `times` times in each of
+// `micro_batches`. Some steps run in only the first or the last micro-batch.
 void AddModule(const ProgramModule& module, int64_t times,
                int64_t micro_batches, TrafficByName& traffic) {
   for (const std::vector<Step>& steps : module.passes) {

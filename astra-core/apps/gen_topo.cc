@@ -17,7 +17,7 @@
 namespace astra {
 namespace {
 
-// Prints what SimAI's generator prints, and the description if asked for.
+// Prints what SimAI's generator prints, and the description if it is asked for.
 void PrintSummary(const GenTopoOptions& options, const Topology& topology) {
   Print(fmt::format("asw_switch_num: {}\npsw_switch_num: {}\n",
                     options.counts.num_asws, options.counts.num_psws));
@@ -31,7 +31,8 @@ void PrintSummary(const GenTopoOptions& options, const Topology& topology) {
   Print(options.output + "\n");
 }
 
-// SimAI's designs keep the rate of uplinks whatever that of NICs is.
+// Returns warnings about uplinks that are slower than the links below them.
+// SimAI's designs keep the rate of uplinks whatever the rate of NICs is.
 Warnings Oversubscribed(const GenTopoOptions& options,
                         const Topology& topology) {
   Warnings warnings = Oversubscriptions(topology);
@@ -43,7 +44,8 @@ Warnings Oversubscribed(const GenTopoOptions& options,
   return warnings;
 }
 
-// The cluster as a graph and as text. Nodes cost little beside their cables.
+// Returns the work of making the cluster as a graph and as text. Nodes cost
+// little beside their cables.
 WorkBudget WorkOf(const ClusterCounts& counts) {
   constexpr double kSecondsPerCable = 0.5e-6;
   constexpr double kBytesPerCable = 100;

@@ -63,7 +63,7 @@ constexpr OptionSpec kOptions[] = {
 
 constexpr int64_t kMaxCount = Topology::kMaxNodes;
 
-// Overwrites the parameter with what the user gave, if anything.
+// Overwrites the parameter with the user's value, if any.
 absl::Status Override(const CommandLine& flags, std::string_view name,
                       int64_t min, int64_t* parameter) {
   ASTRA_ASSIGN_OR_RETURN(*parameter,
@@ -86,7 +86,7 @@ absl::Status OverrideCounts(const CommandLine& flags, ClusterParameters& p) {
         Override(flags, name, may_be_zero ? 0 : 1, parameter));
   }
   ASTRA_RETURN_IF_ERROR(Override(flags, "psw-switch-num", 0, &p.num_psws));
-  p.num_gpus *= p.num_pods;  // A template's number is that of one pod.
+  p.num_gpus *= p.num_pods;  // The template gives the GPUs of one pod.
   return Override(flags, "gpus", 1, &p.num_gpus);
 }
 
@@ -97,8 +97,8 @@ absl::Status CheckErrorRate(std::string_view text) {
   return absl::InvalidArgumentError("a link that loses all delivers nothing");
 }
 
-// Rates, times and names are copied into the file as they are spelt, so they
-// are only checked here.
+// Overwrites texts with those of the user. Rates, times and names are copied
+// into the file as they are spelt, so they are only checked here.
 absl::Status OverrideTexts(const CommandLine& flags, ClusterParameters& p) {
   p.asw_psw_bandwidth =
       flags.value("ap-bandwidth").value_or(p.asw_psw_bandwidth);
@@ -134,7 +134,7 @@ absl::Status OverrideTexts(const CommandLine& flags, ClusterParameters& p) {
   return absl::OkStatus();
 }
 
-// Refuses options for things of which there are none.
+// Refuses options for parts that the cluster does not have.
 absl::Status CheckEffects(const CommandLine& flags,
                           const ClusterParameters& p) {
   struct Rule {
@@ -175,11 +175,12 @@ absl::StatusOr<std::string> OutputFile(const CommandLine& flags,
   return name;
 }
 
-// A word that names no GPU we know is written as it is, but a program timed for
-// one of those we know would be refused on it.
+// Warns of a word that names no known GPU. The word is written as it is. If a
+// known GPU is meant, programs timed for that GPU would be refused on this
+// topology.
 void WarnOfGpuType(GenTopoOptions& options) {
   const std::string& type = options.cluster.gpu_type;
-  // These do not name a GPU.
+  // These words do not name a GPU.
   if (LowerCase(type) == "gpu" || LowerCase(type) == "none") return;
   std::vector<std::string_view> names;
   for (const GpuSpec& gpu : BundledGpus()) {

@@ -1,4 +1,4 @@
-// What the command line of gen_topo asks for.
+// Options of gen_topo, as its command line gives them.
 
 #ifndef ASTRA_CORE_APPS_GEN_TOPO_OPTIONS_H_
 #define ASTRA_CORE_APPS_GEN_TOPO_OPTIONS_H_
@@ -16,24 +16,24 @@ namespace astra {
 struct GenTopoOptions {
   ClusterParameters cluster;
   ClusterCounts counts;
-  std::string output;  // The file to write.
+  std::string output;  // File to write.
   bool describe = false;
-  // --bandwidth is another rate than that of the uplinks, of which nothing was
-  // said.
+  // --bandwidth is given and differs from the rate of the uplinks, and
+  // --ap-bandwidth, which sets the uplinks, is not given.
   bool keeps_uplinks = false;
-  bool force = false;  // Goes on where the memory may not suffice.
-  Warnings warnings;   // Options that had no effect, each by name.
+  bool force = false;  // Runs even if the memory may not suffice.
+  Warnings warnings;   // Names of options that had no effect.
 };
 
 absl::Span<const OptionSpec> GenTopoOptionSpecs();
 
-// The text of --help.
+// Returns the text of --help.
 std::string GenTopoHelp();
 
-// The examples that --help ends with.
+// Returns the examples that --help ends with.
 absl::Span<const CommandExample> GenTopoExamples();
 
-// Fills in what the template prescribes and what the user gave.
+// Fills in what the template prescribes, then what the user gave.
 //
 // Errors: NotFound for an unknown template; InvalidArgument for a wrong value,
 // for options that contradict one another or the template, and those of

@@ -21,7 +21,7 @@
 namespace astra {
 namespace {
 
-// Says of an illegal layout that it is one.
+// Marks an error about an illegal layout as such.
 absl::Status Marked(const absl::Status& status) {
   if (!absl::IsFailedPrecondition(status)) return status;
   return absl::InvalidArgumentError(
@@ -36,7 +36,7 @@ absl::StatusOr<Blueprint> MakeBlueprint(const GenWorkloadOptions& options) {
                             std::get<InferenceSetup>(options.setup));
 }
 
-// Creates the folder of --result-dir, as AICB does.
+// Creates the folder of the output if --result-dir is given, as AICB does.
 absl::Status CreateFolderOf(const CommandLine& flags,
                             const std::string& output) {
   if (!flags.has("result-dir")) return absl::OkStatus();

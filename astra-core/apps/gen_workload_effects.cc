@@ -10,11 +10,11 @@
 namespace astra {
 namespace {
 
-// Words for an option that changes nothing.
+// How an option that changes nothing is treated.
 enum class Verdict : uint8_t {
   kRefused,
-  kIllegal,  // With this layout: a sweep leaves the layout out.
-  kWarned,   // It is often given to every run, whatever the layout.
+  kIllegal,  // Refused as illegal; a sweep leaves the layout out.
+  kWarned,   // Often given to every run, whatever the layout.
 };
 
 struct Rule {

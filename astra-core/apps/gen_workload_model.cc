@@ -18,8 +18,8 @@ namespace {
 
 constexpr int64_t kMaxSize = int64_t{1} << 32;
 
-// AICB's names of models in its scripts and generators, and the bundled model
-// of the published shape.
+// Names of models in AICB's scripts and generators, and for each the bundled
+// model of the published shape.
 constexpr std::pair<std::string_view, std::string_view> kAicbModels[] = {
     {"7", "gpt-7b"},
     {"13", "gpt-13b"},
@@ -45,19 +45,19 @@ constexpr std::pair<std::string_view, std::string_view> kAicbModels[] = {
     {"DeepSeek_236B", "deepseek-v2"},
 };
 
-// The -m of AICB's scripts that says the framework only. The sizes are then
-// those of the options, or what the scripts start from.
+// The value of -m in AICB's scripts that only names the framework. The sizes
+// are then those of the options, or the defaults of the scripts.
 constexpr std::string_view kAicbDeepSeek = "deepseek";
 
-// The names of the families that AICB's inference generator looks for in its
-// first operand, and the bundled model that stands for each.
+// Names of families that AICB's inference generator looks for in its first
+// operand, and the bundled model that stands for each.
 constexpr std::pair<std::string_view, std::string_view> kAicbFamilies[] = {
     {"qwen3-moe", "qwen3-moe-235b-a22b"},
     {"qwen3-next", "qwen3-next-80b-a3b"},
     {"deepseek", "deepseek-v3"},
 };
 
-// What AICB's generator makes without a preset.
+// Returns the model that AICB's generator makes without a preset.
 ModelSpec AicbGpt() {
   ModelSpec model;
   model.name = "gpt";
@@ -90,7 +90,7 @@ ModelSpec AicbDeepSeek() {
   return model;
 }
 
-// Overwrites what the user gave.
+// Overwrites a value with the user's, if any.
 absl::Status Override(const CommandLine& flags, std::string_view name,
                       int64_t* value) {
   ASTRA_ASSIGN_OR_RETURN(*value, flags.integer(name, *value, 1, kMaxSize));
@@ -169,7 +169,7 @@ absl::Status OverrideFeedForward(const CommandLine& flags, bool is_aicb,
         "--swiglu has no effect: the feed-forward part of {} is gated",
         model.name));
   }
-  // Megatron-LM's default width; with a third matrix it is 2/3 of that.
+  // Megatron-LM's default width. With a third matrix, the width is 2/3 of it.
   const int64_t usual = 4 * model.hidden;
   if (is_aicb) part.ffn = usual;
   if (flags.has("swiglu") && !part.gated) {
@@ -191,21 +191,21 @@ absl::Status OverrideExperts(const CommandLine& flags, bool is_aicb,
   constexpr std::string_view kNeedExperts[] = {
       "num-experts", "moe-router-topk", "moe-ffn-hidden-size",
       "n-shared-expert", "n-dense-layers"};
-  // One expert, and one that a token goes to, are AICB's defaults and mean
-  // none.
+  // One expert, and one expert for each token, are AICB's defaults and mean
+  // that there are no experts.
   const auto is_one = [&flags](std::string_view name) {
     return (name == "num-experts" || name == "moe-router-topk") &&
            flags.value(name) == "1" && !flags.has("moe-enable");
   };
-  if (is_aicb && model.experts) {  // AICB has one width for all of DeepSeek.
+  if (is_aicb && model.experts) {  // In AICB, DeepSeek has one width.
     model.experts->ffn = model.feed_forward.ffn;
     model.experts->shared_ffn = 2 * model.experts->ffn;
   }
   const bool wanted = (flags.has("num-experts") && !is_one("num-experts")) ||
                       flags.has("moe-enable");
   if (is_aicb && wanted && !model.experts) {
-    // Every block, each expert as wide as the feed-forward part was, and gated
-    // as Mixtral's.
+    // Every block has experts. Each is as wide as the feed-forward part was,
+    // and is gated as Mixtral's are.
     model.experts = Experts{.experts = 1, .top_k = 1};
     model.experts->ffn = model.feed_forward.ffn;
     model.feed_forward = FeedForward{.gated = true};
@@ -237,7 +237,7 @@ absl::Status OverrideExperts(const CommandLine& flags, bool is_aicb,
   return absl::OkStatus();
 }
 
-// The bundled model that AICB's `name` means, or `name` itself.
+// Returns the bundled model that AICB's `name` means, or `name` itself.
 std::string_view OursOf(std::string_view name) {
   for (const auto& [aicb, ours] : kAicbModels) {
     if (IsNamed(name, aicb, {})) return ours;
@@ -245,8 +245,8 @@ std::string_view OursOf(std::string_view name) {
   return name;
 }
 
-// The model of AICB's inference generator: `name` has the name of a family in
-// it, and `file`, if there is one, says the sizes.
+// Returns the model of AICB's inference generator. `name` contains the name of
+// a family, and `file`, if there is one, gives the sizes.
 absl::StatusOr<ModelSpec> ReadOperands(absl::Span<const std::string> operands,
                                        Warnings* warnings) {
   const std::string& name = operands[0];
@@ -265,7 +265,7 @@ absl::StatusOr<ModelSpec> ReadOperands(absl::Span<const std::string> operands,
   return model;
 }
 
-// The model that the command line names; none if it only says sizes.
+// Returns the model that the command line names; none if it only gives sizes.
 absl::StatusOr<std::optional<ModelSpec>> NamedModel(const CommandLine& flags,
                                                     Warnings* warnings) {
   const std::optional<std::string> name = flags.value("model");

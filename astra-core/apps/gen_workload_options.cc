@@ -17,7 +17,7 @@
 namespace astra {
 namespace {
 
-// Changes how fast attention is.
+// Changes the speed of attention by the factor that the user gives.
 absl::Status ReadAttentionSpeed(const CommandLine& flags,
                                 GenWorkloadOptions& options) {
   if (!flags.has("attention-speed")) return absl::OkStatus();
@@ -95,7 +95,8 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
   return absl::OkStatus();
 }
 
-// Learned positions end; others were only never trained further.
+// Warns of sequences longer than the model's positions. Learned positions end
+// there; other models were only not trained with longer ones.
 void WarnOfLength(GenWorkloadOptions& options) {
   const int64_t positions = std::visit(
       [](const auto& setup) { return setup.positions; }, options.setup);
@@ -106,13 +107,13 @@ void WarnOfLength(GenWorkloadOptions& options) {
                   positions, longest, options.model.name));
 }
 
-// A name without what would make it a folder.
+// Returns `name` without characters that would make it a path.
 std::string FileName(std::string name) {
   std::replace(name.begin(), name.end(), '/', '-');
   return name;
 }
 
-// AICB's name of the file, in the current folder.
+// Returns the default output: AICB's name of the file, in the current folder.
 std::string DefaultOutput(const GenWorkloadOptions& options) {
   const std::string gpu = FileName(options.gpu.name);
   const std::string model = FileName(options.model.name);
@@ -141,7 +142,7 @@ absl::Status CheckNoInputIsLost(const CommandLine& flags,
     if (flags.has(name)) inputs.push_back(*flags.value(name));
   }
   for (const std::string& input : inputs) {
-    std::error_code none;  // Of what is no file.
+    std::error_code none;  // Error for a path that is no file.
     if (!std::filesystem::equivalent(input, options.output, none)) continue;
     return absl::InvalidArgumentError(fmt::format(
         "--output is {}: that is an input", Quoted(options.output)));
@@ -155,7 +156,7 @@ absl::Status ReadOutput(const CommandLine& flags, GenWorkloadOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(const size_t format,
                          Choice(flags, "format", 0, kFormats));
   options.format = static_cast<WorkloadFormat>(format);
-  // -1 is AICB's default, and means none.
+  // -1 is AICB's default and means no rank.
   if (flags.has("pp-rank") && flags.value("pp-rank") != "-1") {
     constexpr std::string_view kNames[] = {"pp-rank"};
     if (options.format != WorkloadFormat::kSimai &&
@@ -190,7 +191,7 @@ absl::Status ReadOutput(const CommandLine& flags, GenWorkloadOptions& options) {
   return absl::OkStatus();
 }
 
-// What the times of a schedule leave out.
+// Warns of effects that the times of a schedule leave out.
 void WarnOfSchedule(GenWorkloadOptions& options) {
   const auto* training = std::get_if<TrainingSetup>(&options.setup);
   if (training == nullptr) return;
@@ -200,8 +201,8 @@ void WarnOfSchedule(GenWorkloadOptions& options) {
       fmt::format("{}: {}", Name(schedule), schedule->left_out));
 }
 
-// Refuses what AICB's generate_collective_test takes, which is no workload of a
-// model, and names the command line that answers the same question.
+// Refuses options of AICB's generate_collective_test, which makes no workload
+// of a model, and names the command line that answers the same question.
 absl::Status RefuseCollectiveTest(const CommandLine& flags) {
   constexpr int64_t kMaxRanks = int64_t{1} << 31;
   const std::string default_size = "1048576";

@@ -1,4 +1,4 @@
-// What the command line of gen_workload asks for.
+// Options of gen_workload, as its command line gives them.
 
 #ifndef ASTRA_CORE_APPS_GEN_WORKLOAD_OPTIONS_H_
 #define ASTRA_CORE_APPS_GEN_WORKLOAD_OPTIONS_H_
@@ -28,39 +28,44 @@ struct GenWorkloadOptions {
   std::variant<TrainingSetup, InferenceSetup> setup;
 
   std::vector<std::string> operator_tables;  // Files of measured operators.
-  std::string table_gpu;  // Of tables that do not name one; empty: not given.
+  // GPU of tables that do not name one; empty: not given.
+  std::string table_gpu;
   std::optional<std::string> aiob_file;
-  double load = 1;             // See ModuleTimes.
-  double attention_speed = 1;  // By which `gpu` has been changed.
+  double load = 1;             // Share of speed kept; see ModuleTimes.
+  double attention_speed = 1;  // Factor already applied to `gpu`.
 
   WorkloadFormat format = WorkloadFormat::kSimai;
-  std::optional<int64_t> stage;  // Of the pipeline, for SimAI and AICB.
-  std::string output;            // The file to write.
+  std::optional<int64_t> stage;  // Pipeline stage, for SimAI and AICB.
+  std::string output;            // File to write.
   bool with_products = false;    // See AicbLogOptions.
   bool explain = false;
-  bool force = false;  // Write it even if the memory is not there.
+  bool force = false;  // Writes it even if the memory may not suffice.
   bool chart = false;  // See CommunicationChart.
-  Warnings warnings;   // Options without effect, defaults that matter.
+  Warnings warnings;   // Options without effect, important defaults.
 };
 
 absl::Span<const OptionSpec> GenWorkloadOptionSpecs();
 
-// MODEL and CONFIG.json, as AICB's inference generator takes them.
+// Number of operands: MODEL and CONFIG.json, as AICB's inference generator
+// takes them.
 constexpr size_t kGenWorkloadOperands = 2;
 
-// The text of --help.
+// Returns the text of --help.
 std::string GenWorkloadHelp();
 
-// The examples that --help ends with.
+// Returns the examples that --help ends with.
 absl::Span<const CommandExample> GenWorkloadExamples();
 
+// Reads the command line. The rules of the layout are checked later, where the
+// workload is made.
+//
 // Errors: InvalidArgument for a wrong value or options that contradict one
-// another; those of FindModel and FindGpu. The rules of the layout are checked
-// where the workload is made.
+// another; those of FindModel and FindGpu.
 absl::StatusOr<GenWorkloadOptions> ReadGenWorkloadOptions(
     const CommandLine& flags);
 
-// How it is trained, or what one inference step of it is. Errors as above.
+// Reads how `model` is trained, or what one step of its inference is. Errors:
+// those of ReadGenWorkloadOptions.
 absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,
                                                   const ModelSpec& model);
 absl::StatusOr<InferenceSetup> ReadInferenceOptions(const CommandLine& flags,
@@ -68,16 +73,17 @@ absl::StatusOr<InferenceSetup> ReadInferenceOptions(const CommandLine& flags,
                                                     const ModelSpec& model);
 
 // Refuses options that change nothing beside the others, such as
-// --first-stage-layers where PP is 1, or warns of those that AICB's scripts
+// --first-stage-layers where PP is 1. Only warns of options that AICB's scripts
 // always give, such as --sp where TP is 1.
 absl::Status CheckEffects(const CommandLine& flags,
                           GenWorkloadOptions& options);
 
-// The model that --model names, or the operands MODEL and CONFIG.json of AICB's
-// inference generator, or one of the shape that AICB's options describe: a GPT,
-// or with --framework DeepSeek a model with latent attention; each with what
-// the options change in it. AICB's names of models, such as 7, 22, moe,
-// deepseek671 or qwen3-235B, are understood.
+// Returns the model of the command line, with the changes that its options ask
+// for. It is the model that --model names; or that of the operands MODEL and
+// CONFIG.json of AICB's inference generator; or one of the shape that AICB's
+// options describe, which is a GPT, or with --framework DeepSeek a model with
+// latent attention. AICB's names of models, such as 7, 22, moe, deepseek671 or
+// qwen3-235B, are understood.
 absl::StatusOr<ModelSpec> ReadModelOptions(const CommandLine& flags,
                                            Warnings* warnings);
 

@@ -29,10 +29,10 @@
 namespace astra {
 namespace {
 
-// What an iteration, or a step of inference, computes, of all replicas.
+// What an iteration, or a step of inference, computes on all replicas.
 struct Batch {
   int64_t sequences;
-  int64_t positions;  // Of each.
+  int64_t positions;  // Positions of each sequence.
 };
 
 Batch BatchOf(const GenWorkloadOptions& options) {
@@ -53,8 +53,8 @@ ProgramWork WorkOf(const GenWorkloadOptions& options) {
   return {.tokens = sequences * positions};
 }
 
-// Warns if no attention of `blueprint` takes another time at another speed of
-// its kernels, as in most decode steps.
+// Warns if --attention-speed changes no time, because no attention of
+// `blueprint` depends on the speed of its kernels, as in most decode steps.
 void WarnOfAttentionSpeed(const GenWorkloadOptions& options,
                           const Blueprint& blueprint, Warnings* warnings) {
   if (options.attention_speed == 1) return;
@@ -99,7 +99,7 @@ absl::StatusOr<Program> ProgramOf(const GenWorkloadOptions& options,
                      WorkOf(options));
 }
 
-// What the text makes of what it has no words for.
+// Warns of parts of the workload for which SimAI's text has no words.
 void WarnOfText(const Blueprint& blueprint, Warnings* warnings) {
   if (HasForward(blueprint, StepKind::kPrefetch)) {
     warnings->push_back(
@@ -125,7 +125,7 @@ void WarnOfText(const Blueprint& blueprint, Warnings* warnings) {
   }
 }
 
-// SimAI reads these into 32-bit integers.
+// Warns of numbers that SimAI reads into 32-bit integers and that do not fit.
 void WarnOfSimaiLimits(const SimaiText& text, Warnings* warnings) {
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   if (text.pipeline_message.count() > kMax) {
@@ -202,7 +202,7 @@ absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
         fmt::format("--dtype {}: {} has no products of that precision",
                     Name(precision), options.gpu.name));
   }
-  // The other formats have no limits on how much a program may hold.
+  // The other formats do not limit how much a program may hold.
   const absl::StatusOr<Program> program = ProgramOf(options, blueprint, times);
   if (program.ok()) {
     const std::string excess = DescribeExcess(*program, MemoryOf(*program));
@@ -226,11 +226,12 @@ absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
 
 WorkBudget BudgetOf(const GenWorkloadOptions& options,
                     const Blueprint& blueprint, const ModuleTimes& times) {
-  // Measured with 100,000 micro-batches of GPT-13B.
+  // Costs that were measured with 100,000 micro-batches of GPT-13B.
   const bool is_log = options.format == WorkloadFormat::kAicbLog;
   const double memory_per_byte = is_log ? 1.5 : 4.5;
   const double seconds_per_byte = is_log ? 30e-9 : 7e-9;
-  // Each schedule has as many micro-batches as there are stages, or twice that.
+  // Samples with this many micro-batches, and twice as many, suit every
+  // schedule.
   const int64_t few = blueprint.sizes.pipeline;
   const int64_t all = blueprint.sizes.micro_batches;
   if (all <= 2 * few) return {};

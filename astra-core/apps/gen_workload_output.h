@@ -1,4 +1,4 @@
-// What gen_workload prints and writes.
+// Makes what gen_workload prints and writes.
 
 #ifndef ASTRA_CORE_APPS_GEN_WORKLOAD_OUTPUT_H_
 #define ASTRA_CORE_APPS_GEN_WORKLOAD_OUTPUT_H_
@@ -16,11 +16,12 @@
 
 namespace astra {
 
-// Prints the bundled models or GPUs, if `flags` asks for them; else returns
-// false.
+// Prints the bundled models or GPUs and returns true, if `flags` asks for them.
+// Otherwise returns false.
 bool PrintedList(const CommandLine& flags);
 
-// The times of `model`, or those of the AIOB file in front of them.
+// Returns the times of `model`. Those of the AIOB file, if any, take
+// precedence.
 //
 // Errors: those of ReadAiob.
 absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
@@ -33,23 +34,24 @@ absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
 WorkBudget BudgetOf(const GenWorkloadOptions& options,
                     const Blueprint& blueprint, const ModuleTimes& times);
 
-// The workload in the format that the options ask for. Warns of what SimAI
-// itself cannot read, and of memory that the GPU does not have.
+// Returns the workload in the format that the options ask for. Warns of what
+// SimAI itself cannot read, and of memory that the GPU does not have.
 //
-// Errors: those of the formats; InvalidArgument for a stage that is not there.
+// Errors: those of the formats; InvalidArgument for a stage that does not
+// exist.
 absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
                                              const Blueprint& blueprint,
                                              const ModuleTimes& times,
                                              Warnings* warnings);
 
-// The page of --enable-visual.
+// Returns the page of --enable-visual.
 //
 // Errors: those of TimeProgram.
 absl::StatusOr<std::string> ChartOf(const GenWorkloadOptions& options,
                                     const Blueprint& blueprint,
                                     const ModuleTimes& times);
 
-// The text of --explain, with the memory of each stage.
+// Returns the text of --explain, with the memory of each stage.
 std::string Explanation(const GenWorkloadOptions& options,
                         const Blueprint& blueprint, const ModuleTimes& times);
 

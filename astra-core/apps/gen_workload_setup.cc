@@ -24,7 +24,7 @@ absl::StatusOr<Precision> ReadPrecision(const CommandLine& flags) {
   return choice == 4 ? Precision::kFp8 : Precision::kBf16;
 }
 
-// The load of the busiest expert rank.
+// Returns the load of the busiest expert rank.
 absl::StatusOr<double> ReadExpertLoad(const CommandLine& flags,
                                       const ModelSpec& model, int64_t expert) {
   constexpr std::string_view kNames[] = {"moe-skew", "moe-capacity",
@@ -54,7 +54,7 @@ absl::StatusOr<double> ReadExpertLoad(const CommandLine& flags,
   return absl::InvalidArgumentError("--moe-capacity is 0: no token is routed");
 }
 
-// Numbers with commas between.
+// Reads a list of numbers with commas between them.
 absl::Status ReadLayerList(const CommandLine& flags, TrainingSetup& setup) {
   std::string_view rest;
   const std::string text = *flags.value("stage-layers");
@@ -105,13 +105,13 @@ absl::Status ReadPipeline(const CommandLine& flags, TrainingSetup& setup) {
   return ReadStageLayers(flags, setup);
 }
 
-// --dp is only checked: it follows from the world size.
+// Checks --dp, which follows from the world size.
 absl::Status CheckData(const CommandLine& flags, int64_t world_size,
                        std::initializer_list<IntegerOption> sizes) {
   ASTRA_ASSIGN_OR_RETURN(const int64_t data,
                          flags.integer("dp", 1, 1, kMaxRanks));
   if (!flags.has("dp")) return absl::OkStatus();
-  // Divided, since the product may be beyond all numbers.
+  // Divides, since the product might overflow.
   int64_t left = world_size % data == 0 ? world_size / data : 0;
   std::string product;
   for (const auto& [name, size, unused] : sizes) {
@@ -159,7 +159,7 @@ absl::Status ReadLayout(const CommandLine& flags, TrainingSetup& setup) {
   return ReadPipeline(flags, setup);
 }
 
-// Collectives behind computations; after ZeRO.
+// Reads how collectives overlap with computations. Must run after ZeRO is read.
 absl::Status ReadOverlap(const CommandLine& flags, TrainingSetup& setup) {
   setup.overlap_gradients = flags.has("overlap-grad-reduce");
   setup.overlap_parameters = flags.has("overlap-param-gather");
@@ -188,7 +188,8 @@ absl::Status ReadOverlap(const CommandLine& flags, TrainingSetup& setup) {
 }
 
 absl::Status ReadFramework(const CommandLine& flags, TrainingSetup& setup) {
-  // AICB spells them with capitals; its DeepSeek is Megatron with FP8 dispatch.
+  // AICB spells the names with capitals. Its DeepSeek is Megatron with FP8
+  // dispatch.
   constexpr std::string_view kNames[] = {"megatron", "deepspeed", "fsdp",
                                          "Megatron", "DeepSpeed", "DeepSeek"};
   ASTRA_ASSIGN_OR_RETURN(const size_t name,

@@ -1,4 +1,4 @@
-// Where gen_workload has its times from.
+// Provides the times of operators for gen_workload.
 
 #ifndef ASTRA_CORE_APPS_GEN_WORKLOAD_TIMES_H_
 #define ASTRA_CORE_APPS_GEN_WORKLOAD_TIMES_H_
@@ -16,16 +16,17 @@
 
 namespace astra {
 
-// The formulas of a GPU, with what tables of measurements say in front of them.
-// Stays where it is made, since its parts refer to one another.
+// Times of operators on a GPU: measured times from tables where there are any,
+// else formulas. The object does not move, since its parts refer to one
+// another.
 class GpuTimes {
  public:
-  // Reads `tables`; those that do not name a GPU were measured on `table_gpu`,
-  // or are refused where it is empty.
-  // Names of GPUs in tables may be aliases.
+  // Reads `tables`. A table that does not name a GPU was measured on
+  // `table_gpu`, and is refused if `table_gpu` is empty. Tables may name GPUs
+  // by aliases.
   //
   // Errors: those of ReadOperatorTable; InvalidArgument for a table of a GPU
-  // that nobody has described.
+  // that has no description.
   static absl::StatusOr<std::unique_ptr<GpuTimes>> Create(
       const GpuSpec& gpu, const std::vector<std::string>& tables,
       const std::string& table_gpu, Warnings* warnings);
@@ -42,7 +43,8 @@ class GpuTimes {
   explicit GpuTimes(const GpuSpec& gpu) : roofline_(gpu) {}
 
   Roofline roofline_;
-  std::vector<std::unique_ptr<Roofline>> others_;  // Of GPUs in tables.
+  // Formulas of GPUs in tables.
+  std::vector<std::unique_ptr<Roofline>> others_;
   std::optional<MeasuredOperators> measured_;
   std::optional<MeasuredModel> measured_model_;
 };

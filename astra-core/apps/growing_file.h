@@ -1,5 +1,5 @@
 // A text file that grows while a run goes on, so that a run that is watched or
-// killed shows what there is. It is complete after each line.
+// killed shows its results so far. The file is complete after each line.
 
 #ifndef ASTRA_CORE_APPS_GROWING_FILE_H_
 #define ASTRA_CORE_APPS_GROWING_FILE_H_
@@ -12,14 +12,14 @@ namespace astra {
 
 class GrowingFile {
  public:
-  // The file begins with the first line that is added, below `header`.
+  // The file begins, with `header`, when the first line is added.
   GrowingFile(std::string path, std::string header);
   ~GrowingFile();
   GrowingFile(const GrowingFile&) = delete;
   GrowingFile& operator=(const GrowingFile&) = delete;
 
-  // Adds `line`, which ends with a line feed. What cannot be written is left
-  // out, since the whole file is written at the end of the run.
+  // Adds `line`, which ends with a line feed. A line that cannot be written is
+  // left out, since the whole file is written again at the end of the run.
   void Add(std::string_view line);
 
   // Removes the file if it was begun.

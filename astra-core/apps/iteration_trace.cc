@@ -17,7 +17,7 @@
 namespace astra {
 namespace {
 
-constexpr uint64_t kComputation = 0;  // The thread; lanes follow.
+constexpr uint64_t kComputation = 0;  // Its thread; lanes follow.
 
 using Arguments = TraceEvents::Arguments;
 
@@ -47,8 +47,8 @@ std::string NameOf(LaneId lane) {
                      behind / kNumStageMessages);
 }
 
-// At most `max` ranks, from all stages: every n-th stage and, of these, every
-// n-th rank.
+// Returns at most `max` ranks from all stages: every n-th stage, and every n-th
+// rank of each such stage.
 std::vector<uint32_t> RanksToShow(const SimulationResult& result,
                                   uint32_t max) {
   std::map<uint32_t, std::vector<uint32_t>> of_stage;
@@ -60,7 +60,7 @@ std::vector<uint32_t> RanksToShow(const SimulationResult& result,
   std::vector<uint32_t> shown;
   uint32_t stage = 0;
   for (const auto& [_, ranks] : of_stage) {
-    // The i-th that is shown is number i num_stages / shown_stages.
+    // The i-th stage that is shown has the number i num_stages / shown_stages.
     const bool is_shown = stage * shown_stages % num_stages < shown_stages;
     ++stage;
     if (!is_shown) continue;
@@ -73,7 +73,7 @@ std::vector<uint32_t> RanksToShow(const SimulationResult& result,
   return shown;
 }
 
-// Adds the processes of a result.
+// Adds the processes of a result to a trace.
 class IterationTracks {
  public:
   IterationTracks(const SimulationResult& result, const TraceLimits& limits,
@@ -116,12 +116,14 @@ class IterationTracks {
     return {first_process_ + rank, thread};
   }
 
-  // When a call begins to be drawn. Receives are ready long before.
+  // Returns when a call begins to be drawn. A message is drawn from its start,
+  // since receives are ready long before.
   static TimePs BeginOf(const CallSpan& call) {
     return IsMessage(call.lane) ? call.start : call.joined;
   }
 
-  // From when on slices are left out, so that at most `max` are left.
+  // Sets the time from which on slices are left out, so that at most `max` are
+  // left.
   void FindEnd(size_t max) {
     std::vector<TimePs> begins;
     for (const uint32_t rank : shown_) {
@@ -209,7 +211,7 @@ class IterationTracks {
                   call.result, arguments);
   }
 
-  // How long a call lasted until others had joined, and which did so last.
+  // Adds until when a call waited for others, and which rank joined last.
   void AddCause(uint32_t number, const CallSpan& call,
                 Arguments& arguments) const {
     if (call.last_member == number) return;
@@ -221,7 +223,8 @@ class IterationTracks {
     return result_.collectives[call.record];
   }
 
-  // To the middle of a message from where it was sent, if that is shown.
+  // Adds arrows from the place of sending, if it is shown, to the middle of
+  // each message.
   void AddArrowsTo(uint32_t receiver) {
     if (sends_.empty()) FindSends();
     for (const CallSpan& call : TimelineOf(receiver).calls) {
@@ -251,7 +254,7 @@ class IterationTracks {
   const std::vector<uint32_t> shown_;
   TimePs end_{std::numeric_limits<int64_t>::max()};
   int64_t num_left_out_ = 0;
-  // By record: the sender and its lane.
+  // By record: the rank that sent the message, and the lane of the rank.
   std::map<size_t, std::pair<uint32_t, LaneId>> sends_;
 };
 

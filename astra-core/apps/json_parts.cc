@@ -88,7 +88,7 @@ std::string JsonLine(const Json& json) {
 }
 
 std::string JsonText(const Json& json) {
-  // A name in an input file need not be UTF-8.
+  // Replaces text that is not UTF-8, such as a name in an input file.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

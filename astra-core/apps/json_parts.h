@@ -1,4 +1,4 @@
-// What the run.json of several programs have in common.
+// Builds the parts that the run.json files of several programs share.
 
 #ifndef ASTRA_CORE_APPS_JSON_PARTS_H_
 #define ASTRA_CORE_APPS_JSON_PARTS_H_
@@ -14,18 +14,19 @@ namespace astra {
 
 using Json = nlohmann::ordered_json;
 
-// `unroll` is said of programs only.
+// Describes a workload. `unroll` is stated only for program files.
 Json WorkloadJson(const std::string& file, const Program& program, bool unroll);
 
 Json TopologyJson(const std::string& file, const Topology& topology);
 
-// The totals.
+// Returns the totals of a run.
 Json ResultJson(const SimulationResult& result);
 
-// What a line of JSON lines holds, with its end; what is no UTF-8 is replaced.
+// Returns a line of a JSON Lines file, with its line end. Text that is not
+// UTF-8 is replaced.
 std::string JsonLine(const Json& json);
 
-// What a file of it holds.
+// Returns a whole JSON file.
 std::string JsonText(const Json& json);
 
 }  // namespace astra

@@ -14,16 +14,16 @@
 namespace astra {
 namespace {
 
-// NVSwitches are below the tiers of the fabric.
+// Kind of a tier. NVSwitches are below the tiers of the fabric.
 enum class LinkTier : uint8_t { kNvlink, kFabric };
 
-// Both directions of the links between two levels.
+// The links between two levels, in both directions: kind, lower and upper tier.
 using TierKey = std::tuple<LinkTier, uint8_t, uint8_t>;
 
 struct TierUse {
   double bytes = 0;
   LinkId busiest;
-  double busy = 0;  // Share of the time of the busiest link.
+  double busy = 0;  // Largest share of the time that a link was busy.
 };
 
 TierKey KeyOf(const Topology& topology, const Link& link) {
@@ -58,8 +58,8 @@ double PercentOf(TimePs part, TimePs whole) {
          static_cast<double>(whole.count());
 }
 
-// `bytes` and `share` say of a link what it carried, and for which share of the
-// time it was busy.
+// Returns a line for each tier. `bytes` gives what a link carried, `share` the
+// share of the time for which it was busy.
 std::string DescribeTiers(const Topology& topology,
                           absl::FunctionRef<double(uint32_t)> bytes,
                           absl::FunctionRef<double(uint32_t)> share) {
@@ -86,8 +86,8 @@ std::string DescribeTiers(const Topology& topology,
   return text;
 }
 
-// Links between which a path is chosen: those of one make from a node to
-// switches of one tier above it, and the same downwards.
+// Links among which paths are chosen: those of one make that lead from one node
+// up to switches of one tier, or from these switches down to the node.
 struct Peers {
   double bytes = 0;
   uint32_t number = 0;
@@ -97,11 +97,12 @@ struct Peers {
   double factor() const { return most * number / bytes; }
 };
 
-// The peers whose busiest link carried the most beyond their mean; none if
-// there is no choice of links anywhere, or none of them carried anything.
+// Returns the peers whose busiest link carried the most beyond their mean; none
+// if no node has a choice of links, or no such link carried anything.
 std::optional<Peers> MostUneven(const Topology& topology,
                                 const NetworkStatistics& network) {
-  // The node below, whether the links lead up from it, their upper tier, make.
+  // Key: the node below, whether the links lead up from it, the upper tier, the
+  // make.
   std::map<std::tuple<uint32_t, bool, uint8_t, uint32_t>, Peers> all;
   for (uint32_t i = 0; i < topology.links().size(); ++i) {
     const Link& link = topology.links()[i];
@@ -158,7 +159,8 @@ std::string DescribeCongestion(const NetworkStatistics& network,
     longest = std::max(longest, link.paused);
   }
   if (marked == 0 && pauses == 0 && network.num_drops == 0) {
-    // These two act on marks alone; the others also on times or telemetry.
+    // These two controls act on marks alone; the others also act on times or
+    // telemetry.
     const bool acts_on_marks = control == "dcqcn" || control == "dctcp";
     return fmt::format(
         "  congestion: no packet was marked, paused or dropped{}\n",
@@ -170,7 +172,7 @@ std::string DescribeCongestion(const NetworkStatistics& network,
       marked, network.cnps.size(), control, pauses, ToMicroseconds(longest));
 }
 
-// "" unless rates are so low most of the time that this is why a run is slow.
+// Returns a line if low rates are most likely why the run is slow, else "".
 std::string DescribeCollapse(const NetworkStatistics& network,
                              std::string_view control) {
   const double share = PercentOf(network.sending_slowly, network.sending);

@@ -14,21 +14,21 @@ constexpr size_t kEthernet = 14;
 constexpr size_t kIp = 20;
 constexpr size_t kUdp = 8;
 
-// The lowest `num_bytes` of `value`, the highest first.
+// Appends the lowest `num_bytes` bytes of `value`, the highest byte first.
 void AppendBig(uint64_t value, size_t num_bytes, std::string& out) {
   for (size_t i = num_bytes; i-- > 0;) {
     out += static_cast<char>(value >> (8 * i) & 0xff);
   }
 }
 
-// The lowest first, as the blocks of the file have it.
+// Like AppendBig, the lowest byte first, as the blocks of the file have it.
 void AppendLittle(uint64_t value, size_t num_bytes, std::string& out) {
   for (size_t i = 0; i < num_bytes; ++i) {
     out += static_cast<char>(value >> (8 * i) & 0xff);
   }
 }
 
-// A block around `body`, whose length is a multiple of 4.
+// Appends a block around `body`, whose length is a multiple of 4.
 void AppendBlock(uint32_t type, const std::string& body, std::string& out) {
   const uint64_t length = body.size() + 12;
   AppendLittle(type, 4, out);
@@ -46,7 +46,7 @@ uint32_t AddressOf(NodeId node) {
   return 0x0a000000 | (node.index() & 0xffffff);
 }
 
-// The checksum of an IPv4 header whose field for it is zero.
+// Returns the checksum of an IPv4 header whose checksum field is zero.
 uint16_t IpChecksum(const std::string& header) {
   uint32_t sum = 0;
   for (size_t i = 0; i < header.size(); i += 2) {
@@ -59,7 +59,7 @@ uint16_t IpChecksum(const std::string& header) {
 
 std::string IpHeader(const CapturedPacket& packet, uint64_t length) {
   constexpr uint64_t kVersionAndLength = 0x45;
-  constexpr uint64_t kCapable = 2;  // ECT(0).
+  constexpr uint64_t kCapable = 2;  // ECN codepoint ECT(0).
   constexpr uint64_t kCongested = 3;
   constexpr uint64_t kDontFragment = 0x4000;
   constexpr uint64_t kTimeToLive = 64;
@@ -81,7 +81,8 @@ std::string IpHeader(const CapturedPacket& packet, uint64_t length) {
 }
 
 void AppendTransport(const CapturedPacket& packet, std::string& out) {
-  constexpr uint64_t kWriteMiddle = 0x07;  // Reliable connection.
+  // RDMA write middle of a reliable connection.
+  constexpr uint64_t kWriteMiddle = 0x07;
   constexpr uint64_t kAcknowledge = 0x11;
   constexpr uint64_t kDefaultPartition = 0xffff;
   constexpr uint64_t kSequenceError = 0x60;
@@ -99,7 +100,7 @@ void AppendTransport(const CapturedPacket& packet, std::string& out) {
 std::string RoceFrame(const CapturedPacket& packet) {
   constexpr uint64_t kIpv4 = 0x0800;
   constexpr uint64_t kRocePort = 4791;
-  constexpr uint64_t kFirstPort = 0xc000;  // Of the ephemeral ones.
+  constexpr uint64_t kFirstPort = 0xc000;  // First of the ephemeral ports.
   const auto length = static_cast<uint64_t>(packet.wire_bytes.count());
   const uint64_t below_ethernet =
       std::max<uint64_t>(length, kEthernet + kIp + kUdp) - kEthernet;
@@ -111,13 +112,14 @@ std::string RoceFrame(const CapturedPacket& packet) {
   AppendBig(kFirstPort | (packet.channel & 0x3fff), 2, frame);
   AppendBig(kRocePort, 2, frame);
   AppendBig(std::min<uint64_t>(below_ethernet - kIp, 0xffff), 2, frame);
-  AppendBig(0, 2, frame);  // No checksum.
+  AppendBig(0, 2, frame);  // No UDP checksum.
   AppendTransport(packet, frame);
   return frame;
 }
 
 std::string PfcFrame(const CapturedPacket& packet) {
-  constexpr uint64_t kGroup = 0x0180c2000001;  // To the neighbour.
+  // This address reaches only the neighbour.
+  constexpr uint64_t kGroup = 0x0180c2000001;
   constexpr uint64_t kMacControl = 0x8808;
   constexpr uint64_t kClassBased = 0x0101;
   constexpr int kDataClass = 3;
@@ -146,7 +148,7 @@ void AppendPacket(const CapturedPacket& packet, std::string& out) {
   const uint64_t ns = static_cast<uint64_t>(packet.time.count()) / kPsPerNs;
   constexpr uint32_t kEnhancedPacket = 6;
   std::string body;
-  AppendLittle(0, 4, body);  // Interface.
+  AppendLittle(0, 4, body);  // Number of the interface.
   AppendLittle(ns >> 32, 4, body);
   AppendLittle(ns, 4, body);
   AppendLittle(captured, 4, body);
@@ -173,11 +175,12 @@ std::string PcapngFile(absl::Span<const CapturedPacket> packets) {
   std::string interface;
   AppendLittle(kEthernetLink, 2, interface);
   AppendLittle(0, 2, interface);
-  AppendLittle(0, 4, interface);  // Snap length: none.
+  AppendLittle(0, 4, interface);  // No snap length.
   AppendLittle(kResolutionOption, 2, interface);
   AppendLittle(1, 2, interface);
-  AppendLittle(kNanoseconds, 4, interface);  // And three bytes of padding.
-  AppendLittle(0, 4, interface);             // No more options.
+  // The value has one byte; three bytes of padding follow it.
+  AppendLittle(kNanoseconds, 4, interface);
+  AppendLittle(0, 4, interface);  // End of the options.
   AppendBlock(kInterface, interface, file);
   for (const CapturedPacket& packet : packets) AppendPacket(packet, file);
   return file;

@@ -1,4 +1,4 @@
-// What left on one link, as a file for Wireshark.
+// Writes the packets that left on one link to a file for Wireshark.
 
 #ifndef ASTRA_CORE_APPS_PACKET_CAPTURE_H_
 #define ASTRA_CORE_APPS_PACKET_CAPTURE_H_
@@ -10,10 +10,10 @@
 
 namespace astra {
 
-// A pcapng file of RoCEv2 frames, their headers alone, with their lengths on
-// the wire, and of PFC frames. Node n is 10.a.b.c and 02:00:00:a:b:c, where
-// n = 65536 a + 256 b + c; a queue pair has the number of its channel, and
-// timestamps are in nanoseconds, rounded down.
+// Returns a pcapng file of RoCEv2 and PFC frames. A RoCEv2 frame has only its
+// headers, and its length on the wire. Node n has the addresses 10.a.b.c and
+// 02:00:00:a:b:c, where n = 65536 a + 256 b + c. A queue pair has the number of
+// its channel. Timestamps are in nanoseconds, rounded down.
 //
 // Source: IETF draft-ietf-opsawg-pcapng (the file); InfiniBand specification
 // 1.3, 9.2 (base transport header), 9.5.1 (AETH) and annex A17 (RoCEv2); IEEE

@@ -34,7 +34,7 @@ std::string PieChart(std::string_view title, std::string_view caption,
   for (const PieSlice& slice : slices) whole += slice.size;
   std::string sectors;
   std::string rows;
-  double begin = 0;  // In percent of the pie.
+  double begin = 0;  // Begin of the slice in percent of the pie.
   for (size_t i = 0; i < slices.size(); ++i) {
     const std::string_view colour = kColours[i % std::size(kColours)];
     const double share = whole > 0 ? 100 * slices[i].size / whole : 0;

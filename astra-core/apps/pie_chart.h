@@ -1,5 +1,5 @@
-// A pie chart with a table of its slices, as a page that a browser shows
-// without anything else.
+// Draws a pie chart with a table of its slices, as a page that needs no other
+// file.
 
 #ifndef ASTRA_CORE_APPS_PIE_CHART_H_
 #define ASTRA_CORE_APPS_PIE_CHART_H_
@@ -15,11 +15,12 @@ namespace astra {
 struct PieSlice {
   std::string name;
   double size = 0;                 // In any unit; the slices add up to the pie.
-  std::vector<std::string> cells;  // What the table says of it.
+  std::vector<std::string> cells;  // Cells of its row in the table.
 };
 
-// The page `title` in `language`, such as "en", with `caption` under the title.
-// Colours are told apart by most people who are colour-blind (Okabe and Ito).
+// Returns the page `title` in `language`, such as "en", with `caption` under
+// the title. Most people who are colour-blind can tell its colours apart (Okabe
+// and Ito).
 std::string PieChart(std::string_view title, std::string_view caption,
                      std::string_view language,
                      absl::Span<const PieSlice> slices);

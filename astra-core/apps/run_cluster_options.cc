@@ -16,10 +16,11 @@
 namespace astra {
 namespace {
 
-// Rates of SimAI's options, in GB/s.
+// A rate that SimAI's options know by name, in GB/s.
 //
-// Source: the constants of SimAI 1.6's analytical mode: NVLink links of a GPU
-// times the rate of one; the rate that a NIC reaches.
+// Source: the constants of SimAI 1.6's analytical mode. For NVLink, the rate is
+// the number of links of a GPU times the rate of one link. For NICs, it is the
+// rate that a NIC reaches.
 struct NamedRate {
   std::string_view name;
   double gb_per_s;
@@ -31,7 +32,7 @@ constexpr NamedRate kNvlinkRates[] = {{"A100", 240},
                                       {"H800", 164.8}};
 constexpr NamedRate kNicRates[] = {{"cx6", 23.5}, {"cx7", 48.5}, {"bf3", 48.5}};
 
-// In GB/s.
+// Limits of a rate in GB/s.
 constexpr double kMinRate = 1e-6;
 constexpr double kMaxRate = 1e5;
 
@@ -50,7 +51,8 @@ absl::StatusOr<double> RateOf(std::string_view option, std::string_view text,
   return absl::InvalidArgumentError(UnknownName(option, text, names));
 }
 
-// The rate that option `name` gives, or that of the type it stands for.
+// Returns the rate that option `name` gives, or the rate of the type that the
+// option `type_option` names.
 absl::StatusOr<double> Rate(const CommandLine& flags, std::string_view name,
                             std::string_view type_option,
                             const std::optional<std::string>& type,

@@ -22,7 +22,7 @@
 namespace astra {
 namespace {
 
-// What one collective sends.
+// What one collective sends over the network.
 struct Load {
   double flows = 0;
   double bytes = 0;
@@ -42,7 +42,7 @@ absl::StatusOr<SimulationResult> InClosedForm(const RunRequest& request,
   return Simulate(request.program, options, routes, new_network);
 }
 
-// From a sample of the flows: every n-th.
+// Estimates the load from a sample of the flows: every n-th flow.
 absl::StatusOr<Load> LoadOf(const CollectiveMessages& messages,
                             const NicOptions& nic, Routes& routes) {
   const FlowGraph& graph = *messages.graph;
@@ -100,9 +100,9 @@ void Add(const Load& load, double times, RunEstimate& estimate) {
   estimate.packet_hops += times * load.packet_hops;
 }
 
-// How much of its work a backend does in a second.
+// Speed of a backend on one core.
 struct Speed {
-  bool is_of_packets = false;  // Else of messages.
+  bool is_of_packets = false;  // Unit: packets over links, else messages.
   double per_second = 0;
   std::string_view what;
 
@@ -121,13 +121,14 @@ Speed SpeedOf(const BackendEntry& backend) {
           "messages"};
 }
 
-// `most_flows` are under way at a time, or wait for one another.
+// Returns bytes of memory. At most `most_flows` are under way at a time, or
+// wait for one another.
 double MemoryOf(const RunRequest& request, const RunEstimate& estimate,
                 double most_flows) {
-  // Measured: see docs/performance.md.
+  // Measured sizes; see docs/performance.md.
   constexpr double kBytesPerLink = 512;
   constexpr double kBytesPerFlow = 200;
-  constexpr double kBytesPerLine = 110;  // Of flows.csv.
+  constexpr double kBytesPerLine = 110;  // Bytes of a line of flows.csv.
   const BackendEntry& network = *NetworkOf(request.fidelity);
   const RecordOptions& record = request.network.packet.record;
   const double most_kept =
@@ -161,7 +162,8 @@ absl::StatusOr<RunEstimate> EstimateRun(const RunRequest& request) {
       request.simulation.message_costs, request.topology);
   std::map<std::tuple<uint32_t, CollectiveKind, Bytes>, Load> loads;
   RunEstimate estimate;
-  std::array<double, kNumParallelDimensions> most_flows{};  // At a time.
+  // Largest number of flows at a time, by dimension.
+  std::array<double, kNumParallelDimensions> most_flows{};
   for (const CollectiveRecord& record : result.collectives) {
     const Communication& what = record.communication;
     const uint32_t id = group_of.at({what.dimension, record.lowest_rank});
@@ -175,7 +177,7 @@ absl::StatusOr<RunEstimate> EstimateRun(const RunRequest& request) {
       ASTRA_ASSIGN_OR_RETURN(
           load->second, LoadOf(messages, request.network.packet.nic, routes));
     }
-    // With --symmetry, alike collectives are run once, in all their groups.
+    // With --symmetry, equal collectives run once, in all their groups.
     const double times = !request.simulation.symmetric
                              ? static_cast<double>(record.count)
                              : (is_new ? 1.0 : 0.0);

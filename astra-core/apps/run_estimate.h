@@ -1,4 +1,4 @@
-// How much a run on a network has to do, found without running it.
+// Estimates the work of a run on a network without running it.
 
 #ifndef ASTRA_CORE_APPS_RUN_ESTIMATE_H_
 #define ASTRA_CORE_APPS_RUN_ESTIMATE_H_
@@ -20,24 +20,25 @@ inline constexpr double kAnalyticalMessagesPerSecond = 1e6;  // analytical
 struct RunEstimate {
   double collectives = 0;
   double flows = 0;
-  double bytes = 0;  // Of payload.
+  double bytes = 0;  // Payload of all messages.
   double packets = 0;
-  double packet_hops = 0;  // With acknowledgements.
+  double packet_hops = 0;  // Packets times links, with acknowledgements.
   double memory_bytes = 0;
-  double seconds = 0;  // Of the backend.
-  TimePs iteration;    // In closed form, without congestion.
+  double seconds = 0;  // Wall-clock time of the backend.
+  // Time of the iteration in closed form, without congestion.
+  TimePs iteration;
 };
 
-// The flows of a graph that are looked at; they stand for all.
+// Number of flows of a graph that are examined; they stand for all.
 inline constexpr uint64_t kSampledFlows = 4096;
 
-// Counts the collectives of each class of groups in closed form, and makes the
-// flow graph of one of each kind. Requires a fidelity with a network.
+// Counts the collectives of each class of groups in closed form, and makes one
+// flow graph for each kind of collective. Requires a fidelity with a network.
 //
 // Errors: those of Simulate().
 absl::StatusOr<RunEstimate> EstimateRun(const RunRequest& request);
 
-// Returns lines of text.
+// Returns the estimate as lines of text.
 std::string DescribeEstimate(const RunEstimate& estimate, Fidelity fidelity);
 
 }  // namespace astra

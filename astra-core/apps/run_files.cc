@@ -74,7 +74,7 @@ void AddNetworkFiles(const RunOptions& options, const RunRequest& request,
   }
 }
 
-// Networks that record flows know more of their links than bytes.
+// Returns links.csv. Networks that record flows know more than bytes of links.
 std::string LinksOf(const RunRequest& request, const RunResult& run) {
   const BackendEntry* network = NetworkOf(request.fidelity);
   return network != nullptr && network->records_flows
@@ -86,7 +86,7 @@ std::string LinksOf(const RunRequest& request, const RunResult& run) {
 std::string DescribeNetwork(const RunRequest& request, const RunResult& run) {
   const BackendEntry* backend = NetworkOf(request.fidelity);
   const NetworkStatistics& network = run.network;
-  // Symmetric collectives had networks of their own, which are gone.
+  // Symmetric collectives ran on networks of their own, which are gone.
   if (backend == nullptr || !backend->records_flows ||
       request.simulation.symmetric || network.links.empty()) {
     return !run.status.ok() ? ""
@@ -123,7 +123,8 @@ std::vector<NamedFile> ResultFiles(const RunOptions& options,
                                    const RunResult& run) {
   const Topology& topology = request.topology;
   const SimulationResult& result = run.result;
-  // Not as one list, whose strings would be copied: links.csv is large.
+  // Adds files one by one, because a list would copy their strings: links.csv
+  // is large.
   std::vector<NamedFile> files;
   files.push_back({"EndToEnd.csv", EndToEndCsv(options.name, result)});
   files.push_back({"iteration.csv", IterationCsv(result)});

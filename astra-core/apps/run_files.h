@@ -1,4 +1,4 @@
-// What a run leaves behind: its result files, and what it prints at the end.
+// Makes what a run leaves behind: its result files, and the text at its end.
 
 #ifndef ASTRA_CORE_APPS_RUN_FILES_H_
 #define ASTRA_CORE_APPS_RUN_FILES_H_
@@ -19,8 +19,8 @@ std::vector<NamedFile> ResultFiles(const RunOptions& options,
                                    const RunRequest& request,
                                    const RunResult& run);
 
-// Returns what is printed at the end. The last line says whether the run has
-// finished, and if not, why.
+// Returns the text that is printed at the end. The last line says whether the
+// run has finished, and if not, why.
 std::string DescribeResults(const RunOptions& options,
                             const RunRequest& request, const RunResult& run,
                             absl::Span<const NamedFile> files);

@@ -21,8 +21,8 @@
 namespace astra {
 namespace {
 
-// AICB writes the layers of a stage where the number of its model chunks
-// belongs, which makes the pipeline bubble tiny.
+// Warns if the number of model chunks looks like the layers of a stage, which
+// AICB writes there. It would make the pipeline bubble tiny.
 void WarnOfLayersAsChunks(const std::string& workload_file,
                           const Program& program, Warnings& warnings) {
   if (program.simulates_pipeline()) return;
@@ -72,7 +72,7 @@ absl::Status CheckSameGpuType(const std::string& workload_file,
                               const std::string& cluster,
                               const Topology& topology, bool allowed,
                               Warnings& warnings) {
-  // Topologies use these words where they name no GPU.
+  // Topologies use these words if they name no GPU.
   constexpr std::string_view kUnnamed[] = {"gpu", "none"};
   const std::string& timed = program.gpu().name;
   if (timed.empty()) return absl::OkStatus();

@@ -1,5 +1,5 @@
-// What the programs that run a workload read, and what all of them find odd in
-// it.
+// Reads the inputs of programs that run a workload, and warns of what is odd in
+// them.
 
 #ifndef ASTRA_CORE_APPS_RUN_INPUTS_H_
 #define ASTRA_CORE_APPS_RUN_INPUTS_H_
@@ -18,20 +18,21 @@
 
 namespace astra {
 
-// Reads what -w names: SimAI's text or a program file, told by the content.
+// Reads the workload file: SimAI's text or a program file, told by the content.
 //
 // Errors: those of the readers.
 absl::StatusOr<Program> ReadWorkload(const std::string& path,
                                      Warnings* warnings);
 
-// Errors: InvalidArgument, naming the files, if the numbers of GPUs differ.
+// Checks that both inputs have the same number of GPUs. Errors: InvalidArgument
+// that names the files.
 absl::Status CheckSameGpus(const std::string& workload_file,
                            const Program& program, const std::string& cluster,
                            const Topology& topology);
 
-// The times of a program are of one GPU, and the topology may name another.
-// A difference between two named GPUs is an error, or with `allowed` (the
-// option --gpu-mismatch) a warning.
+// Checks that the program and the topology name the same GPU, since the times
+// of a program hold for one GPU. A difference between two named GPUs is an
+// error, or with `allowed` (the option --gpu-mismatch) a warning.
 //
 // Errors: InvalidArgument that names both files, both GPUs and the option.
 absl::Status CheckSameGpuType(const std::string& workload_file,
@@ -40,18 +41,19 @@ absl::Status CheckSameGpuType(const std::string& workload_file,
                               const Topology& topology, bool allowed,
                               Warnings& warnings);
 
-// Warns of collectives over groups of one rank, of numbers of layers where AICB
-// means model chunks, and of memory that the program's GPU does not have.
+// Warns of collectives over groups of one rank, of numbers of layers in the
+// place where AICB should write model chunks, and of memory that the program's
+// GPU does not have.
 void WarnOfWorkload(const std::string& workload_file, const Program& program,
                     const ParallelPlan& plan, Warnings& warnings);
 
-// That links lose packets, where that has no effect on `what`.
+// Warns if links lose packets, since that has no effect on `what`.
 void WarnOfErrorRates(const std::string& topology_file,
                       const Topology& topology, std::string_view what,
                       Warnings& warnings);
 
-// The system `name`; it must have the GPUs of the topology, where that names
-// them. `cluster` is where the topology comes from, for messages.
+// Loads the system `name`. Its GPUs must be those of the topology, if the
+// topology names them. `cluster` is the origin of the topology for messages.
 //
 // Errors: those of LoadSystem and CheckGpus.
 absl::StatusOr<NcclSystem> ReadNcclSystem(const std::string& name,

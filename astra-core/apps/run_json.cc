@@ -43,7 +43,7 @@ Json ValueJson(const YamlValue& value) {
   return json;
 }
 
-// The network as its file would have it.
+// Returns the network in the form of its file.
 Json PacketJson(const PacketOptions& options) {
   YamlDocument document("network", WriteNetworkFile(options));
   YamlFields fields = document.Root("a network");
@@ -63,7 +63,7 @@ Json FlowJson(const FlowOptions& options) {
           {"efficiency", options.efficiency}};
 }
 
-// The bandwidths of --busbw, as they were read.
+// Returns the bandwidths of --busbw, as they were read.
 Json BusBandwidthJson(const RunOptions& options,
                       const SimulationOptions& simulation) {
   Json json = {{"file", options.bus_bandwidth_file.value_or("")},
@@ -144,7 +144,8 @@ Json TimesByDimension(const std::array<TimePs, kNumParallelDimensions>& times) {
   return json;
 }
 
-// By what it is made of: "compute", a dimension, or "messages".
+// Returns the critical path by its parts: "compute", a dimension, or
+// "messages".
 Json PathJson(const Explanation& explanation, const SimulationResult& result) {
   Json json = Json::object();
   for (const PathPart& part : PartsOf(explanation.path, result)) {

@@ -1,4 +1,4 @@
-// run.json and cost.json of a run.
+// Formats run.json and cost.json of a run.
 
 #ifndef ASTRA_CORE_APPS_RUN_JSON_H_
 #define ASTRA_CORE_APPS_RUN_JSON_H_

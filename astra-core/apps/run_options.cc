@@ -23,7 +23,8 @@ absl::Status NoEffect(std::string_view option, std::string_view why) {
       fmt::format("--{} has no effect {}", option, why));
 }
 
-// A time from `min` on; none if option `name` was not given.
+// Returns the time that option `name` gives, at least `min`; none if it was not
+// given.
 absl::StatusOr<std::optional<TimePs>> ReadTime(const CommandLine& flags,
                                                std::string_view name,
                                                TimePs min) {
@@ -150,7 +151,8 @@ absl::Status ReadOverlaps(const CommandLine& flags, RunOptions& options) {
   return absl::OkStatus();
 }
 
-// Options go before variables of the environment.
+// Reads SimAI's variables of the environment. Options take precedence over
+// them.
 absl::Status ReadEnvironment(const CommandLine& flags,
                              const SimaiVariables& variables,
                              RunOptions& options) {
@@ -205,7 +207,7 @@ absl::Status ReadChart(const CommandLine& flags, RunOptions& options) {
   return absl::OkStatus();
 }
 
-// "0-8".
+// Reads a capture such as "0-8".
 absl::Status ReadCapture(const std::string& text, RunOptions& options) {
   const size_t dash = text.find('-');
   constexpr int64_t kMax = std::numeric_limits<uint32_t>::max();

@@ -1,7 +1,7 @@
-// What the command line of a program that runs a workload asks for.
+// Options of a program that runs a workload, as its command line gives them.
 //
 // simai_analytical and simai_simulator take the same options and write the same
-// files. They differ in their defaults only.
+// files. They differ only in their defaults.
 
 #ifndef ASTRA_CORE_APPS_RUN_OPTIONS_H_
 #define ASTRA_CORE_APPS_RUN_OPTIONS_H_
@@ -30,36 +30,36 @@
 
 namespace astra {
 
-// In what the programs differ: their names, and how exactly they model
+// What differs between the programs: their names, and how exactly they model
 // communication unless --fidelity says otherwise.
 struct RunDefaults {
   std::string_view program;
   Fidelity fidelity;
-  std::string_view usage;                     // The beginning of --help.
-  absl::Span<const CommandExample> examples;  // The end of --help.
+  std::string_view usage;                     // Beginning of --help.
+  absl::Span<const CommandExample> examples;  // End of --help.
 };
 
 struct RunOptions {
   // The inputs.
   std::string workload_file;
-  std::optional<std::string> topology_file;  // None: `cluster` is drawn.
+  std::optional<std::string> topology_file;  // None: use `cluster`.
   TwoLevelParameters cluster;
-  std::optional<int64_t> num_gpus;      // Checked against the inputs.
-  std::optional<std::string> gpu_type;  // Checked against the topology file.
-  bool gpu_mismatch = false;            // See CheckSameGpuType.
+  std::optional<int64_t> num_gpus;      // Number that the inputs must have.
+  std::optional<std::string> gpu_type;  // GPU that the topology must have.
+  bool gpu_mismatch = false;  // Allows another GPU; see CheckSameGpuType.
   std::optional<std::string> network_file;
   std::optional<std::string> bus_bandwidth_file;
 
-  // How it is modelled.
+  // The model of the run.
   Fidelity fidelity = Fidelity::kClosedForm;
   CollectiveFamily collectives = CollectiveFamily::kNccl;
   std::optional<std::string> system;  // Name or file; see system_library.h.
-  std::string nccl_variables;         // As given.
+  std::string nccl_variables;         // Text of --nccl.
   NcclOptions nccl;
   std::array<double, kNumParallelDimensions> overlap{};
-  TimePs send_latency;  // Passes before each message leaves.
+  TimePs send_latency;  // Delay before each message leaves.
   Disturbances disturbances;
-  std::optional<uint64_t> seed;  // None: that of the network file, or 1.
+  std::optional<uint64_t> seed;  // None: as in the network file, or 1.
   TimePs stop_at;
   bool unroll = false;
   bool symmetry = false;
@@ -67,35 +67,36 @@ struct RunOptions {
   // How the program runs.
   SimaiSettings environment;
   int64_t num_threads = 1;  // Changes no result.
-  bool estimate = false;    // Say what the run would take, and stop.
-  bool force = false;       // Go on where the memory may not suffice.
+  bool estimate = false;    // Prints what the run would take, and stops.
+  bool force = false;       // Runs even if the memory may not suffice.
 
-  // What is written.
-  std::string name;    // Of the run.
-  std::string output;  // The folder for the results.
+  // The output.
+  std::string name;    // Name of the run.
+  std::string output;  // Folder for the results.
   std::optional<TimePs> sample_interval;
-  std::optional<std::pair<NodeId, NodeId>> capture;  // Source and target.
+  // Source and target of a link.
+  std::optional<std::pair<NodeId, NodeId>> capture;
   bool simai_files = false;
   bool trace = false;
   bool chart = false;
-  ChartLanguage language = ChartLanguage::kEnglish;  // Of the chart.
-  Warnings warnings;  // About options that have no effect.
+  ChartLanguage language = ChartLanguage::kEnglish;  // Language of the chart.
+  Warnings warnings;  // Warnings about options without effect.
 
-  // Returns what messages call the cluster: its file, or "-g".
+  // Returns the name of the cluster in messages: its file, or "-g".
   std::string cluster_name() const { return topology_file.value_or("-g"); }
 };
 
 // Returns the options of all programs that run a workload.
 absl::Span<const OptionSpec> RunOptionSpecs();
 
-// Reads the options behind a cluster that a few rates describe.
+// Reads the options for a cluster that a few rates describe.
 //
 // Errors: InvalidArgument for an option that is missing or wrong.
 absl::StatusOr<TwoLevelParameters> ReadTwoLevelCluster(
     const CommandLine& flags);
 
-// Reads the command line of a program with `defaults`. `variables` are those of
-// the environment; options go before them.
+// Reads the command line of a program with `defaults`. `variables` are the
+// variables of the environment; options take precedence over them.
 //
 // Errors: InvalidArgument for a missing or wrong option or variable, and for an
 // option that has no effect beside the others.

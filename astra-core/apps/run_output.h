@@ -1,4 +1,4 @@
-// What the command lines of all programs that run a workload say: where they
+// Reads the options that all programs that run a workload have: where they
 // write, when they stop, what they add at random.
 
 #ifndef ASTRA_CORE_APPS_RUN_OUTPUT_H_
@@ -15,8 +15,8 @@
 
 namespace astra {
 
-// What a run of a workload may write: of what an earlier run
-// left in the folder, nothing must be taken for this run's.
+// Files that a run of a workload may write. A run removes those of an earlier
+// run that it does not write itself, so that nobody takes them for its own.
 constexpr std::string_view kResultFiles[] = {
     "EndToEnd.csv", "iteration.csv", "collectives.csv",   "links.csv",
     "run.json",     "breakdown.csv", "critical_path.csv", "memory.csv",
@@ -25,36 +25,37 @@ constexpr std::string_view kResultFiles[] = {
     "fct.txt",      "pfc.txt",       "chart.html"};
 
 struct RunOutput {
-  std::string name;    // Of the run.
-  std::string folder;  // For the results.
+  std::string name;    // Name of the run.
+  std::string folder;  // Folder for the results.
 };
 
-// What --result, or else `otherwise`, and --output, or else results/NAME, say.
+// Returns the name from --result, or else `otherwise`, and the folder from
+// --output, or else results/NAME.
 //
-// Errors: InvalidArgument for a name that is none for a folder, or an empty
+// Errors: InvalidArgument for a name that no folder can have, or an empty
 // folder.
 absl::StatusOr<RunOutput> ReadRunOutput(const CommandLine& flags,
                                         std::string_view otherwise);
 
-// What makes computation slower than its times say.
+// What makes computation slower than the times of the workload.
 struct Disturbances {
   std::optional<double> contention;  // See communication_slowdown.
   double jitter = 0;
 };
 
-// What --contention and --jitter say.
+// Reads --contention and --jitter.
 //
-// Errors: InvalidArgument for what is no share.
+// Errors: InvalidArgument for a value that is not a share.
 absl::StatusOr<Disturbances> ReadDisturbances(const CommandLine& flags);
 
-// What --seed says; none if it is not given.
+// Reads --seed; none if it is not given.
 //
-// Errors: InvalidArgument for what is no whole number.
+// Errors: InvalidArgument for a value that is not a whole number.
 absl::StatusOr<std::optional<uint64_t>> ReadSeed(const CommandLine& flags);
 
-// What --stop-at says; kMaxCollectiveTime if it is not given.
+// Reads --stop-at; kMaxCollectiveTime if it is not given.
 //
-// Errors: InvalidArgument for what is no time, or is longer.
+// Errors: InvalidArgument for a value that is not a time, or is longer.
 absl::StatusOr<TimePs> ReadStopAt(const CommandLine& flags);
 
 }  // namespace astra

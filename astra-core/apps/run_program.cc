@@ -37,22 +37,23 @@ absl::Status Estimate(const RunRequest& request) {
   return FlushStdout();
 }
 
-// Says what the messages of the run will take, and refuses what does not fit.
-// How far a run gets until --stop-at is not known.
+// Prints what the messages of the run will take, and refuses a run that does
+// not fit. It does nothing with --stop-at, because nobody knows how far such a
+// run gets.
 absl::Status CheckBudget(const RunOptions& options, const RunRequest& request) {
   if (options.fidelity == Fidelity::kClosedForm ||
       options.stop_at != kMaxCollectiveTime) {
     return absl::OkStatus();
   }
   const absl::StatusOr<RunEstimate> estimate = EstimateRun(request);
-  // The run itself says what is wrong.
+  // The run itself reports this error.
   if (!estimate.ok()) return absl::OkStatus();
   return AnnounceWork({estimate->seconds, estimate->memory_bytes},
                       options.force);
 }
 
-// Runs `request`. Meanwhile collectives.csv in the output folder grows by each
-// collective that ends.
+// Runs `request`. Meanwhile collectives.csv in the output folder gets a line
+// for each collective that ends.
 absl::StatusOr<RunResult> RunWatched(const RunOptions& options,
                                      RunRequest& request) {
   GrowingFile collectives(fmt::format("{}/collectives.csv", options.output),
@@ -62,7 +63,7 @@ absl::StatusOr<RunResult> RunWatched(const RunOptions& options,
   request.simulation.on_progress = [&](double fraction, TimePs simulated) {
     return watch.Update(fraction, simulated);
   };
-  // A closed form is over at once.
+  // A closed form is over at once, so it has no growing file.
   if (request.fidelity != Fidelity::kClosedForm) {
     request.simulation.on_collective = [&](const CollectiveRecord& record) {
       std::string line;

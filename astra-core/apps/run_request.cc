@@ -64,8 +64,9 @@ bool IsUsed(const CollectiveSizes& used, ParallelDimension dimension) {
   });
 }
 
-// Warns of overlap ratios that have nothing to overlap: SimAI's users type all
-// of them, whatever the workload has. --dp-overlap is for DP and DP_EP.
+// Warns of overlap ratios that have nothing to overlap. They are no errors,
+// because SimAI's users type all of them, whatever the workload has.
+// --dp-overlap is for DP and DP_EP.
 void WarnOfOverlaps(const RunOptions& options, const CollectiveSizes& used,
                     Warnings& warnings) {
   using D = ParallelDimension;
@@ -116,7 +117,8 @@ absl::StatusOr<LinkId> FindLink(const Topology& topology, NodeId source,
       "--capture is \"{}-{}\": no cable connects these nodes", source, target));
 }
 
-// The network of the file, or the defaults, and what the command line adds.
+// Returns the network of the file, or the default network, with what the
+// command line adds.
 absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
                                                   const Topology& topology,
                                                   Warnings& warnings) {
@@ -131,7 +133,7 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
                                        &warnings));
   }
   if (options.seed) packet.seed = *options.seed;
-  // Files of messages that were asked for have all of them.
+  // Files of messages that the user asked for hold all messages.
   if ((options.simai_files || options.trace) && !packet.record.flows) {
     packet.record.flows = true;
   }
@@ -152,8 +154,8 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
   return network;
 }
 
-// Sets the system whose NCCL runs the collectives. Where nothing says which it
-// is, collectives become rings, with a warning unless all have measured bus
+// Sets the system whose NCCL runs the collectives. If nothing names the system,
+// collectives become rings, with a warning unless all of them have measured bus
 // bandwidths.
 absl::Status SetSystem(const RunOptions& options, const Topology& topology,
                        const CollectiveSizes& used,
@@ -220,7 +222,7 @@ absl::StatusOr<SimulationOptions> SimulationOf(const RunOptions& options,
   return simulation;
 }
 
-// What no link of the topology loses at this fidelity.
+// Warns of error rates of links that have no effect at this fidelity.
 void WarnOfErrors(const RunOptions& options, const Topology& topology,
                   Warnings& warnings) {
   const BackendEntry* network = NetworkOf(options.fidelity);

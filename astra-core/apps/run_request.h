@@ -11,13 +11,14 @@
 
 namespace astra {
 
-// Appends to `warnings` what is odd in the inputs but stops no run. Prints what
-// a closed form takes if that is much, before the cluster is read.
+// Reads the files. Appends to `warnings` what is odd in the inputs but stops no
+// run. Prints the cost of a closed form, if it is high, before reading the
+// cluster.
 //
 // Errors: those of the readers and of CheckPacketOptions; InvalidArgument if
 // the files and the command line disagree on the number or the type of the
 // GPUs, or give something that has no effect; ResourceExhausted if the memory
-// does not suffice and is not forced.
+// does not suffice and --force is not given.
 absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
                                        Warnings* warnings);
 

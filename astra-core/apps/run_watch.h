@@ -1,5 +1,5 @@
-// What the programs that run a workload do while it runs: they say how far it
-// is, and they look for signals that are to stop it.
+// Watches a run of a workload while it goes on: shows its progress, and looks
+// for signals that are to stop it.
 
 #ifndef ASTRA_CORE_APPS_RUN_WATCH_H_
 #define ASTRA_CORE_APPS_RUN_WATCH_H_
@@ -14,16 +14,16 @@
 namespace astra {
 
 // From the first Update() on, and while the object lives, SIGINT, SIGTERM and
-// SIGHUP no longer end the program: the next Update() tells of them.
+// SIGHUP no longer end the program: the next Update() reports them.
 class RunWatch {
  public:
   explicit RunWatch(bool shows_progress = true)
       : shows_progress_(shows_progress) {}
 
-  // For SimulationOptions::on_progress.
+  // Serves as SimulationOptions::on_progress.
   //
-  // Errors: Aborted, with the signal and how far the run was, if one has come;
-  // its exit code is that of StopCode().
+  // Errors: Aborted, with the signal and the progress of the run, if a signal
+  // has come; the exit code of the error is that of StopCode().
   absl::Status Update(double fraction, TimePs simulated);
 
  private:

@@ -1,4 +1,5 @@
-// simai_analytical: how long one iteration takes on a cluster, and why.
+// simai_analytical: predicts how long one iteration takes on a cluster, and
+// why.
 
 #include "astra-core/apps/run_defaults.h"
 #include "astra-core/apps/run_program.h"

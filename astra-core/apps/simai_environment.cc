@@ -45,7 +45,7 @@ class Reader {
   }
 
  private:
-  // SimAI multiplies by 1000 and counts nanoseconds.
+  // Reads microseconds. SimAI multiplies the value by 1000 to get nanoseconds.
   absl::Status ReadSendLatency(std::string_view name, std::string_view value) {
     const auto latency = ParseInteger("", value, 0, kMaxSendLatencyUs);
     if (!latency.ok()) {
@@ -77,7 +77,8 @@ class Reader {
       case CollectiveFamily::kNccl:
         return Apply(name, value, "NCCL_NVLS_ENABLE", is_on ? "1" : "0");
       case CollectiveFamily::kSimai:
-        // SimAI's NVLS reduces where it can; rings do the rest.
+        // SimAI's NVLS handles the reductions that it can; rings handle the
+        // rest.
         return Apply(name, value, "NCCL_ALGO", is_on ? "NVLS" : "Ring");
     }
     return absl::OkStatus();
@@ -92,7 +93,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // SimAI's numbers, and the words that its documents use for them.
+  // Accepts SimAI's numbers, and the words that its documents use for them.
   absl::Status ReadLogLevel(std::string_view name, std::string_view value) {
     constexpr std::string_view kNumbers[] = {"0", "1", "2", "3"};
     constexpr std::string_view kWords[] = {"DEBUG", "INFO", "WARNING", "ERROR"};

@@ -1,5 +1,5 @@
-// SimAI's variables of the environment, so that SimAI's commands work as they
-// are: AS_SEND_LAT=3 AS_NVLS_ENABLE=1 simai_simulator ...
+// Reads SimAI's variables of the environment, so that SimAI's commands work
+// unchanged: AS_SEND_LAT=3 AS_NVLS_ENABLE=1 simai_simulator ...
 //
 // Nothing else is read from the environment, and nothing but this file reads
 // it: the programs that run a workload call SimaiVariablesOfProcess() and pass
@@ -24,40 +24,41 @@
 
 namespace astra {
 
-// Values by name, of all variables whose names begin with kSimaiPrefix.
+// Values by name of all variables whose names begin with kSimaiPrefix.
 using SimaiVariables = std::map<std::string, std::string>;
 inline constexpr std::string_view kSimaiPrefix = "AS_";
 
 SimaiVariables SimaiVariablesOfProcess();
 
-// Selects what goes to stderr beside errors; see AS_LOG_LEVEL.
+// What goes to stderr beside errors; see AS_LOG_LEVEL.
 enum class LogLevel : uint8_t {
-  kError,    // Nothing.
+  kError,    // Nothing more.
   kWarning,  // Warnings.
-  kInfo,     // Warnings, and how far the run is.
+  kInfo,     // Warnings, and the progress of the run.
 };
 
 // Settings that the variables give and that no option overrides.
 struct SimaiSettings {
-  std::optional<TimePs> send_latency;  // AS_SEND_LAT.
+  std::optional<TimePs> send_latency;  // Value of AS_SEND_LAT.
   LogLevel log_level = LogLevel::kInfo;
-  // A line for each variable that is set: what it has been taken for.
+  // For each variable that is set, a line with the meaning that it was given.
   std::vector<std::string> sources;
-  bool has_nccl = false;  // Whether options of NCCL were set.
-  Warnings warnings;      // Of variables without effect.
+  bool has_nccl = false;  // A variable has set options of NCCL.
+  Warnings warnings;      // Warnings about variables without effect.
 };
 
-// What the command line says that decides what variables mean.
+// Parts of the command line that decide what variables mean.
 struct SimaiOverrides {
   bool send_latency = false;
   bool has_messages = true;  // The fidelity is not the closed form.
-  std::string_view nccl;     // The text of --nccl, to be applied afterwards.
+  std::string_view nccl;     // Text of --nccl, to be applied afterwards.
 };
 
-// Reads `variables`, and sets what those of NCCL mean for collectives of
-// `family` in `nccl`.
+// Reads `variables`. Changes `nccl` as the variables of NCCL ask for
+// collectives of `family`.
 //
-// Errors: InvalidArgument, naming the variable, for a value that is none.
+// Errors: InvalidArgument, naming the variable, for a value that it cannot
+// have.
 absl::StatusOr<SimaiSettings> ReadSimaiVariables(
     const SimaiVariables& variables, const SimaiOverrides& overrides,
     CollectiveFamily family, NcclOptions& nccl);

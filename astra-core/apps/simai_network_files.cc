@@ -26,7 +26,7 @@ uint32_t AddressOf(NodeId node) {
 
 int64_t Ns(TimePs time) { return time.count() / kPsPerNs; }
 
-// By flow.
+// Returns the source port of each flow, by position in `flows`.
 std::vector<uint32_t> SourcePorts(absl::Span<const FlowRecord> flows) {
   std::vector<size_t> by_start(flows.size());
   std::iota(by_start.begin(), by_start.end(), size_t{0});

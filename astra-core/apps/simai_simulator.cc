@@ -1,5 +1,5 @@
-// simai_simulator: one iteration of a workload, message by message, on a
-// network that is simulated.
+// simai_simulator: runs one iteration of a workload, message by message, on a
+// simulated network.
 
 #include "astra-core/apps/run_defaults.h"
 #include "astra-core/apps/run_program.h"

@@ -13,22 +13,22 @@ namespace {
 constexpr double kMsPerUs = 1e-3;
 
 struct Words {
-  std::string_view language;  // As HTML has it.
+  std::string_view language;  // Code of the language in HTML.
   std::string_view communication;
   std::string_view compute;
   std::string_view bubble;
   std::string_view pipeline;
   std::string_view iteration;
 };
-// By ChartLanguage.
+// Words of the chart, by ChartLanguage.
 constexpr Words kWords[] = {
     {"en", "exposed {}", "computation", "pipeline bubble",
      "exposed pipeline messages", "one iteration"},
     {"ja", "{} の通信待ち", "計算", "パイプラインバブル",
      "パイプライン通信待ち", "1反復"}};
 
-// The slices of SimAI's chart, and dimensions that SimAI has not if they cost
-// time.
+// Returns the slices of SimAI's chart, and a slice for each dimension that
+// SimAI does not have and that costs time.
 std::vector<PieSlice> SlicesOf(const SimulationResult& result,
                                const Words& words) {
   std::vector<PieSlice> slices;

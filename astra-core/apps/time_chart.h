@@ -1,5 +1,6 @@
-// chart.html of simai_analytical -v: a pie of where the time of an iteration
-// goes, with the slices of SimAI's chart. A browser needs nothing else.
+// Makes chart.html of simai_analytical -v: a pie of where the time of an
+// iteration goes, with the slices of SimAI's chart. The page needs no other
+// file.
 
 #ifndef ASTRA_CORE_APPS_TIME_CHART_H_
 #define ASTRA_CORE_APPS_TIME_CHART_H_

@@ -7,7 +7,8 @@
 namespace astra {
 namespace {
 
-// Names come from the files of users and need not be UTF-8.
+// Names come from the files of users and need not be UTF-8, so other bytes are
+// replaced.
 std::string JsonText(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false,
                    nlohmann::ordered_json::error_handler_t::replace);

@@ -1,7 +1,8 @@
-// The trace event format: JSON that Perfetto and chrome://tracing draw.
+// Writes the trace event format: JSON that Perfetto and chrome://tracing draw.
 //
-// A trace is made of processes, each of threads, on which slices lie; an arrow
-// leads from one slice to another. Here processes are what tracks belong to.
+// A trace consists of processes, and each process of threads, on which slices
+// lie. An arrow leads from one slice to another. Here a process stands for the
+// owner of tracks, such as a class of ranks.
 //
 // Source: "Trace Event Format", Google.
 
@@ -17,7 +18,7 @@
 
 namespace astra {
 
-// Where something lies.
+// Place of a slice in a trace.
 struct TraceTrack {
   uint64_t process = 0;
   uint64_t thread = 0;
@@ -26,26 +27,27 @@ struct TraceTrack {
 // A list of events in the order in which they are added.
 class TraceEvents {
  public:
-  using Arguments = nlohmann::ordered_json;  // An object.
+  using Arguments = nlohmann::ordered_json;  // A JSON object.
 
   void NameProcess(uint64_t process, std::string_view name);
   void NameThread(const TraceTrack& track, std::string_view name);
 
-  // `is_wait` makes it grey where the viewer has colours to choose.
+  // Adds a slice. `is_wait` makes it grey where the viewer can choose colours.
   void Slice(const TraceTrack& track, std::string_view name, TimePs begin,
              TimePs end, const Arguments& arguments, bool is_wait = false);
 
-  // A mark across the process.
+  // Adds a mark across the process.
   void Mark(const TraceTrack& track, std::string_view name, TimePs time);
 
-  // From the slice of `from` at `begin` to that of `to` at `end`.
+  // Adds an arrow from the slice of `from` at `begin` to the slice of `to` at
+  // `end`.
   void Arrow(uint64_t id, const TraceTrack& from, TimePs begin,
              const TraceTrack& to, TimePs end);
 
-  // A value of `process` from `us` on, in Gbps.
+  // Adds a value of `process`, in Gbps, that holds from `us` microseconds on.
   void Rate(uint64_t process, std::string_view name, double us, double gbps);
 
-  // The whole file; `remarks` are shown as facts about the trace.
+  // Returns the whole file; viewers show `remarks` as facts about the trace.
   std::string Text(const Arguments& remarks) &&;
 
  private:

@@ -1,5 +1,5 @@
-// The budget of a program: what its work will take, estimated from counts, said
-// before it begins, and refused where the memory is not there.
+// Tells the user what the work of a program will take, estimated from counts,
+// before it begins. Refuses work for which the memory does not suffice.
 //
 //   ASTRA_RETURN_IF_ERROR(AnnounceWork({.seconds = 45, .memory_bytes = 2e9},
 //                                      flags.has("force")));
@@ -18,16 +18,15 @@ struct WorkBudget {
   double memory_bytes = 0;
 };
 
-// A line that says what the work takes; empty below 10 s and 1 GiB, of which
-// nobody needs to know.
+// Returns a line that says what the work takes; empty below 10 s and 1 GiB.
 std::string DescribeWork(const WorkBudget& work);
 
-// Errors: ResourceExhausted, with both figures, if the work takes more memory
-// than `free_bytes`.
+// Compares the work with `free_bytes` of memory. Errors: ResourceExhausted,
+// with both figures, if the work takes more.
 absl::Status CheckWork(const WorkBudget& work, double free_bytes);
 
-// Prints DescribeWork() to stdout at once. Unless `is_forced`, errors are those
-// of CheckWork() for the memory that is free now.
+// Prints DescribeWork() to stdout at once. Unless `is_forced`, returns the
+// errors of CheckWork() for the memory that is free now.
 absl::Status AnnounceWork(const WorkBudget& work, bool is_forced);
 
 }  // namespace astra

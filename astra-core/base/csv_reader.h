@@ -51,7 +51,8 @@ class CsvReader {
   // an error, and the result is 0.
   size_t Column(std::string_view name);
 
-  // Records an error, with the nearest name, if a column is not in `known`.
+  // Records an error, with the nearest known name, if a column is not in
+  // `known`.
   void RefuseOthers(absl::Span<const std::string_view> known);
 
   // Adds a warning about the first column that is not in `known`, if any.

@@ -1,4 +1,4 @@
-// The pending events of a simulation, earliest first.
+// EventQueue holds the pending events of a simulation and pops the earliest.
 
 #ifndef ASTRA_CORE_BASE_EVENT_QUEUE_H_
 #define ASTRA_CORE_BASE_EVENT_QUEUE_H_
@@ -69,7 +69,8 @@ class EventQueue {
   }
 
   Heap pending_;
-  Heap cancelled_;  // Each is also in pending_; the tops are never equal.
+  // Cancelled events. Each is also in pending_; the two tops are never equal.
+  Heap cancelled_;
 };
 
 }  // namespace astra

@@ -19,7 +19,7 @@ namespace {
 
 struct Unit {
   std::string_view name;
-  int64_t scale;  // In units of the result.
+  int64_t scale;  // Size of the unit, in units of the result.
 };
 
 constexpr Unit kTimeUnits[] = {{"s", 1'000'000'000'000},

@@ -39,8 +39,8 @@ class TextReader {
   // file. A line ends with LF or CR LF; the last line may have no end.
   bool NextLine();
 
-  // Returns the current line, split at spaces and tabs. Valid until the next
-  // move.
+  // Returns the current line, split at spaces and tabs. The span stays valid
+  // until the next NextLine().
   absl::Span<const Token> tokens() const { return tokens_; }
 
   // Returns the number of the current line, counted from 1. After the end of

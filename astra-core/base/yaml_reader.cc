@@ -95,9 +95,9 @@ class TreeBuilder : public YAML::EventHandler {
     YAML::anchor_t anchor = YAML::NullAnchor;
     Size before;        // Size of everything read before this value.
     size_t height = 1;  // Levels of nested values, including this one.
-    // Of a mapping: the key that waits for its value.
+    // For a mapping: the key whose value is being read.
     std::optional<std::string> key;
-    std::vector<YAML::Mark> keys;  // Of a mapping: the places of its keys.
+    std::vector<YAML::Mark> keys;  // For a mapping: the places of its keys.
   };
 
   struct Anchored {
@@ -172,7 +172,7 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  std::vector<Open> open_;  // From the root to the innermost value.
+  std::vector<Open> open_;  // Open values from the root to the innermost.
   std::map<YAML::anchor_t, Anchored> anchored_;
   Size total_;
   YamlValue root_;

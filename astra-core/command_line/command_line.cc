@@ -131,8 +131,8 @@ std::string UnknownOption(const std::string& argument,
       option->value.empty() ? "" : " ", option->value);
 }
 
-// Describes `options` to Boost. `lacking` becomes the names of those that may
-// lack their value.
+// Describes `options` to Boost. Sets `lacking` to the names of the options
+// whose value is optional.
 void Describe(absl::Span<const OptionSpec> options,
               po::options_description& description,
               std::set<std::string, std::less<>>& lacking) {
@@ -150,7 +150,8 @@ void Describe(absl::Span<const OptionSpec> options,
   }
 }
 
-// Whether the word that Boost took for the value of `option` is an option.
+// Returns whether the word that Boost took for the value of `option` is itself
+// an option.
 bool TookAnOption(const po::option& option, const std::string& value,
                   const Spellings& spellings) {
   const bool is_next_word =

@@ -79,7 +79,7 @@ class CommandLine {
  private:
   CommandLine() = default;
 
-  // By long name of the option.
+  // Values of the options that were given, by long name of the option.
   std::map<std::string, std::string, std::less<>> values_;
   std::vector<std::string> operands_;
 };

@@ -1,5 +1,5 @@
-// Functions that every main calls around its work: options that only print,
-// errors on one line, exit codes.
+// Functions that every main calls around its work: they print help and version,
+// report an error on one line, and choose the exit code.
 
 #ifndef ASTRA_CORE_COMMAND_LINE_MAIN_SUPPORT_H_
 #define ASTRA_CORE_COMMAND_LINE_MAIN_SUPPORT_H_

@@ -1,5 +1,5 @@
-// Where the programs of an installation find one another: they lie in one
-// folder.
+// Finds the folder of this program. The programs of an installation lie in one
+// folder and find one another there.
 
 #ifndef ASTRA_CORE_COMMAND_LINE_OWN_FOLDER_H_
 #define ASTRA_CORE_COMMAND_LINE_OWN_FOLDER_H_

@@ -202,7 +202,7 @@ std::string BashCommands(const ShellProgram& program) {
 }
 
 // Returns commands that load the completions which commands are delegated to.
-// They lie beside that of `program`.
+// These completions lie beside that of `program`.
 std::string BashDelegates(const ShellProgram& program) {
   std::string text;
   for (const ShellCommand& command : program.commands) {

@@ -29,9 +29,10 @@ struct ShellValues {
 // A command, called as: PROGRAM NAME OPERANDS [options]
 struct ShellCommand {
   std::string_view name;
-  // "SWEEP", "FOLDER [FOLDER]"; "COMMAND" is the name of another command.
+  // Operands as --help shows them: "SWEEP", "FOLDER [FOLDER]". "COMMAND" stands
+  // for the name of another command.
   std::string_view operands;
-  std::string_view help;  // One line.
+  std::string_view help;  // Description in one line.
   absl::Span<const OptionSpec> options = {};
   // The installed program that the command stands for, if it is one. Bash then
   // completes what follows the command as it does behind this program.
@@ -51,7 +52,7 @@ struct ShellProgram {
   std::vector<ShellTerm> exit_codes = {};
   std::vector<ShellTerm> files = {};
   absl::Span<const CommandExample> examples = {};
-  std::vector<std::string_view> related = {};  // Other programs.
+  std::vector<std::string_view> related = {};  // Names of related programs.
 };
 
 // Returns a file that bash reads, either by itself or through the package

@@ -91,7 +91,8 @@ class Expression {
     kLessOrEqual,
     kGreater,
     kGreaterOrEqual,
-    kAdd,  // From here on in the order of Arithmetic.
+    // The kinds from here on are in the order of Arithmetic.
+    kAdd,
     kSubtract,
     kMultiply,
     kDivide,

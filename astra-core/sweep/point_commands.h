@@ -18,7 +18,7 @@ namespace astra {
 // Computes SHA-256 hashes of files and reads each file only once.
 class FileHashes {
  public:
-  // Errors: those of ReadFile.
+  // Returns the hash of the file `path`. Errors: those of ReadFile.
   absl::StatusOr<std::string> Of(const std::string& path);
 
   // Like Of(), for a path that need not name a regular file: then returns none.
@@ -31,7 +31,7 @@ class FileHashes {
 
 // A file that an option of the point names, and that the point depends on.
 struct PointInput {
-  std::string path;  // As the sweep file spells it.
+  std::string path;  // Path as the sweep file spells it.
   std::string sha256;
 };
 

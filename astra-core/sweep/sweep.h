@@ -16,8 +16,10 @@
 namespace astra {
 
 constexpr size_t kMaxAxisSteps = 100'000;  // Values of one axis.
-constexpr size_t kMaxVariables = 256;      // Of axes and definitions together.
-constexpr size_t kMaxListEntries = 1000;   // Of each list: rules, metrics, ...
+// Variables of axes and definitions together.
+constexpr size_t kMaxVariables = 256;
+// Entries of each list: rules, metrics, ...
+constexpr size_t kMaxListEntries = 1000;
 
 // Variables that change together. Most axes have only one variable.
 struct SweepAxis {
@@ -58,7 +60,7 @@ struct SweepOption {
 
 struct SweepSection {
   const SweptProgram* program;
-  std::vector<SweepOption> options;  // In the order of the sweep file.
+  std::vector<SweepOption> options;  // Options in the order of the sweep file.
 };
 
 struct SweepMetric {
@@ -85,16 +87,17 @@ struct Sweep {
   // The axes. The axis "seed" comes last where there are repeats.
   std::vector<SweepAxis> axes;
   bool has_repeats = false;
-  std::vector<SweepDefinition> definitions;  // In the order of the sweep file.
+  // Definitions in the order of the sweep file.
+  std::vector<SweepDefinition> definitions;
   std::vector<SweepRule> rules;
-  // In the order in which the programs run.
+  // Sections in the order in which the programs run.
   std::vector<SweepSection> sections;
   std::vector<SweepMetric> metrics;
-  // In the order of the sweep file.
+  // Requirements in the order of the sweep file.
   std::vector<SweepRequirement> requirements;
   // Whether points that need more memory than their GPU has may be the best.
   bool allows_misfits = false;
-  // At least one; the first ranks the points.
+  // At least one objective; the first ranks the points.
   std::vector<SweepObjective> objectives;
 
   const SweptProgram& run_program() const { return *sections.back().program; }

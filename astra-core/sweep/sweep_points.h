@@ -40,6 +40,8 @@ struct SweepPoints {
 constexpr size_t kMaxCombinations = 10'000'000;
 constexpr size_t kMaxPoints = 100'000;
 
+// Returns the points of `sweep`.
+//
 // Errors: InvalidArgument for more than kMaxCombinations or kMaxPoints, for
 // rules that leave no point, and for a rule or definition that cannot be
 // evaluated; the last names its place and the values of the axes.
@@ -49,7 +51,7 @@ absl::StatusOr<SweepPoints> ExpandSweep(const Sweep& sweep);
 // `combination`, counted from 0.
 SweepVariables AxisVariablesOf(const Sweep& sweep, uint32_t combination);
 
-// Returns what SweepPoints::axis_variables of `sweep` is.
+// Returns the value that SweepPoints::axis_variables has for `sweep`.
 std::vector<std::string> AxisVariableNames(const Sweep& sweep);
 
 // Returns the variables `names` of a point as text, such as "tp=8 pp=4".

@@ -74,7 +74,8 @@ SweepSection ReadSection(std::string_view file, YamlDocument& document,
   // A section "simai_analytical:" with nothing behind it has no options.
   if (value.kind == YamlValue::Kind::kNull) return section;
   document.Fields(value, program.name);  // Refuses anything but a mapping.
-  std::map<std::string, std::string> spellings;  // By long name of the option.
+  // Spelling of each option, by its long name.
+  std::map<std::string, std::string> spellings;
   for (const YamlField& field : value.children) {
     if (!document.status().ok()) return section;
     std::optional<SweepOption> option =
@@ -131,7 +132,7 @@ std::string PlaceOf(std::string_view file, const YamlValue& value) {
 std::vector<SweepSection> ReadSections(
     std::string_view file, YamlDocument& document, YamlFields& root,
     absl::Span<const SweptProgram> programs) {
-  // In the order in which the programs run.
+  // Sections in the order in which the programs run.
   std::map<ProgramRole, SweepSection> sections;
   for (const SweptProgram& program : programs) {
     const YamlValue* value = root.Value(program.name);

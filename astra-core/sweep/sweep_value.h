@@ -36,14 +36,16 @@ enum class Arithmetic : uint8_t {
   kRemainder,    // Remainder of kFloorDivide; has the sign of the divisor.
 };
 
+// Returns the result of `operation`.
+//
 // Errors: InvalidArgument for operands that are not numbers, a division by
 // zero, and a result beyond 64 bits or beyond the range of a double.
 absl::StatusOr<SweepValue> Compute(Arithmetic operation, const SweepValue& a,
                                    const SweepValue& b);
 absl::StatusOr<SweepValue> Negated(const SweepValue& value);
 
-// Errors: InvalidArgument where the values are of different kinds: numbers,
-// texts, or truth values.
+// Returns whether two values are equal. Errors: InvalidArgument where the
+// values are of different kinds: numbers, texts, or truth values.
 absl::StatusOr<bool> AreEqual(const SweepValue& a, const SweepValue& b);
 
 // Returns a number below, equal to or above 0 as `a` is below, equal to or

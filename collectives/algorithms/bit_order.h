@@ -12,11 +12,12 @@
 
 namespace astra {
 
-// Returns the numbers below `n` in this order.
+// Returns the numbers below `n`, ordered by their bits.
 inline std::vector<uint32_t> BitOrder(uint32_t n) {
   std::vector<uint32_t> order = {0};
   order.reserve(n);
-  // Each step replaces a number by itself and by itself with the next bit set.
+  // Each round replaces a number by two: itself, and itself with the next bit
+  // set.
   for (uint32_t size = 1; size < std::bit_ceil(n); size *= 2) {
     std::vector<uint32_t> next;
     next.reserve(size_t{2} * size);

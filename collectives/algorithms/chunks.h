@@ -39,8 +39,8 @@ struct GraphSize {
   uint64_t num_chunks = 0;
 };
 
-// Checks the size of a graph of `num_pieces` such pieces. `name` is the name of
-// the algorithm.
+// Checks the size of a graph of `num_pieces` pieces of size `piece`. `name` is
+// the name of the algorithm.
 //
 // Errors: ResourceExhausted if there are more flows than `max_flows`, or more
 // chunks than ids.

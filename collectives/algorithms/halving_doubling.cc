@@ -138,8 +138,8 @@ class HalvingDoubling {
   uint32_t num_actors_;
   uint32_t num_pairs_;
   std::vector<uint32_t> order_;        // Actors by place.
-  std::vector<uint32_t> place_of_;     // By actor.
-  std::vector<uint32_t> first_chunk_;  // By place, and the end.
+  std::vector<uint32_t> place_of_;     // Place of each actor.
+  std::vector<uint32_t> first_chunk_;  // First chunk by place, and the end.
   uint32_t channel_ = 0;
   CausalBuilder builder_;
 };

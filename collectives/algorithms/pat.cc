@@ -74,8 +74,8 @@ class PatBuilder {
   }
 
   uint32_t n_;
-  std::vector<uint32_t> order_;     // Parts by place.
-  std::vector<uint32_t> place_of_;  // By part.
+  std::vector<uint32_t> order_;     // Part at each place.
+  std::vector<uint32_t> place_of_;  // Place of each part.
   CausalBuilder builder_;
 };
 

@@ -42,8 +42,8 @@ class PxnBuilder {
   }
 
  private:
-  // Adds the chunks. Those from the ranks of a server to one target are in a
-  // row.
+  // Adds the chunks. The chunks from the ranks of a server to one target are in
+  // a row.
   void AddChunks(const CollectiveRequest& request, Bytes bytes) {
     const uint32_t n = layout_.num_ranks();
     const bool is_uneven = IsAllToAllV(request);
@@ -101,8 +101,9 @@ class PxnBuilder {
   const GroupLayout& layout_;
   FlowGraph::Builder builder_;
   uint32_t next_chunk_ = 0;
-  std::vector<uint32_t> first_chunk_;        // By server of the source.
-  std::vector<std::vector<bool>> has_rail_;  // By server, then rail.
+  std::vector<uint32_t> first_chunk_;  // First chunk by server of the source.
+  // Whether a server has a rank on a rail, by server and rail.
+  std::vector<std::vector<bool>> has_rail_;
 };
 
 }  // namespace

@@ -33,8 +33,8 @@
 
 namespace astra {
 
-// Errors: ResourceExhausted if there are too many flows to store. Their number
-// grows with n^2.
+// Returns the pattern. Errors: ResourceExhausted if there are too many flows to
+// store. Their number grows with n^2.
 absl::StatusOr<std::unique_ptr<const FlowGraph>> PxnPattern(
     const CollectiveRequest& request, Bytes bytes);
 

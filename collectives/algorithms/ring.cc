@@ -173,7 +173,8 @@ class RingGraph final : public FlowGraph {
   StepRange steps_;
   CollectiveRequest request_;
   std::vector<std::vector<GroupRank>> orders_;
-  std::vector<std::vector<uint32_t>> positions_;  // By order, then rank.
+  // Position of a rank in an order, by order and rank.
+  std::vector<std::vector<uint32_t>> positions_;
 };
 
 // Returns the local rank at which a ring enters a server; it goes up or down

@@ -28,7 +28,8 @@
 namespace astra {
 
 struct ServerTree {
-  std::vector<std::optional<uint32_t>> parent;  // By server; nullopt: the root.
+  // Parent of each server; nullopt: the root.
+  std::vector<std::optional<uint32_t>> parent;
   std::vector<uint32_t> order;  // Servers, parents before children.
 };
 

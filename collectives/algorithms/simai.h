@@ -37,7 +37,8 @@
 
 namespace astra {
 
-// simai_ring. Flows and chunks are numbered as in LowerRing.
+// Returns the messages of simai_ring. Flows and chunks are numbered as in
+// LowerRing.
 //
 // Errors: FailedPrecondition if servers have different numbers of the group's
 // ranks; ResourceExhausted if there are more flows than FlowGraph::kMaxFlows.
@@ -45,13 +46,13 @@ absl::StatusOr<std::unique_ptr<const FlowGraph>> LowerSimaiRing(
     const CollectiveRequest& request);
 absl::StatusOr<StepSchedule> SimaiRingSteps(const CollectiveRequest& request);
 
-// simai_direct. Errors: ResourceExhausted if there are more flows than
-// FlowGraph::kMaxStoredFlows.
+// Returns the messages of simai_direct. Errors: ResourceExhausted if there are
+// more flows than FlowGraph::kMaxStoredFlows.
 absl::StatusOr<std::unique_ptr<const FlowGraph>> LowerSimaiDirect(
     const CollectiveRequest& request);
 
-// simai_nvls. Errors: FailedPrecondition unless the group is on one server with
-// an NVSwitch that all of its ranks are linked to.
+// Returns the messages of simai_nvls. Errors: FailedPrecondition unless the
+// group is on one server with an NVSwitch that all of its ranks are linked to.
 absl::StatusOr<std::unique_ptr<const FlowGraph>> LowerSimaiNvls(
     const CollectiveRequest& request);
 absl::StatusOr<StepSchedule> SimaiNvlsSteps(const CollectiveRequest& request);

@@ -17,7 +17,7 @@
 #include "collectives/nccl/nccl_options.h"
 #include "fmt/core.h"
 
-// The estimator fills caches, so threads take turns.
+// An estimator fills caches as it is used, so threads take turns.
 struct simai_estimator {
   explicit simai_estimator(astra::CollectiveEstimator created)
       : estimator(std::move(created)) {}

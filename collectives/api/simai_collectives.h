@@ -33,7 +33,7 @@ extern "C" {
 typedef struct simai_collective_estimate {
   double time_us;
   double algbw_GBps;    /* Buffer size over time, in 10^9 bytes/s. */
-  double busbw_GBps;    /* Bus bandwidth as in nccl-tests, likewise. */
+  double busbw_GBps;    /* Bus bandwidth of nccl-tests, 10^9 bytes/s. */
   int channels;         /* Channels that NCCL uses. */
   int is_latency_bound; /* 1 if more than half of the time is not transfer. */
   char algorithm[32];   /* NCCL's name: "Ring"; "P2P": sends, receives. */
@@ -62,8 +62,9 @@ int simai_estimate_collective(const char* system, const char* op, int64_t bytes,
 /* An estimator lays out the cluster once for many estimates. */
 typedef struct simai_estimator simai_estimator;
 
-/* Creates an estimator from arguments as above. Returns NULL on bad input; any
- * other result must be passed to simai_estimator_free. */
+/* Creates an estimator; see simai_estimate_collective for the arguments.
+ * Returns NULL on bad input; any other result must be passed to
+ * simai_estimator_free. */
 simai_estimator* simai_estimator_create(const char* system, int ranks,
                                         int ranks_per_server,
                                         const char* nccl_options, char* error,

@@ -58,11 +58,11 @@ Vector Solve(std::vector<Vector> a, Vector b) {
   return b;
 }
 
-// Effect of a constant on the errors.
+// Effect of one constant on the errors.
 struct Column {
   size_t constant;
-  double effect;  // The largest change of an error.
-  Vector slopes;  // By observation.
+  double effect;  // Largest change of an error.
+  Vector slopes;  // Change of each error, by observation.
 };
 
 class Search {
@@ -103,9 +103,10 @@ class Search {
   Predictor& predictor_;
   Vector prior_;
   Point point_;
-  std::vector<bool> goes_with_previous_;  // By constant.
-  std::vector<bool> matters_;             // By constant.
-  double noise_ = 0;                      // Median size of the errors.
+  // CalibratedConstant::goes_with_previous, by constant.
+  std::vector<bool> goes_with_previous_;
+  std::vector<bool> matters_;  // Whether the constant matters.
+  double noise_ = 0;           // Median size of the errors.
   double damping_ = 1e-3;
 };
 

@@ -45,13 +45,13 @@
 namespace astra {
 
 struct FittedConstant {
-  std::string name;  // "interconnect ring efficiency"
+  std::string name;  // Such as "interconnect ring efficiency".
   double before = 0;
   double after = 0;
 };
 
 struct Residuals {
-  std::vector<double> errors;  // By observation: signed, in percent.
+  std::vector<double> errors;  // Signed errors in percent, by observation.
   ErrorSummary summary;
 };
 

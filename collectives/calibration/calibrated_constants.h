@@ -11,13 +11,14 @@
 
 namespace astra {
 
-// Patterns other than NCCL's algorithms, whose names are in registry.h.
+// Names of patterns that are not among NCCL's algorithms. registry.h has the
+// names of NCCL's algorithms.
 inline constexpr std::string_view kDirectPattern = "direct";
 inline constexpr std::string_view kSymmetricPattern = "symmetric";
 
 struct CalibratedConstant {
-  std::string name;  // "interconnect ring efficiency"
-  double* value;     // Points into the system.
+  std::string name;  // Such as "interconnect ring efficiency".
+  double* value;     // Points to the value in the system.
   double min;
   double max;
   double offset;             // See coordinate().
@@ -32,7 +33,8 @@ struct CalibratedConstant {
   double ValueAt(double coordinate) const;  // Within `min` and `max`.
 };
 
-// Offsets. At a value of 0, a step of 10 % is a tenth of the offset.
+// Offsets of constants that may be 0. At a value of 0, a step of 10 % is a
+// tenth of the offset.
 inline constexpr double kRampOffsetUs = 100;
 inline constexpr double kTransportRampOffsetUs = 1000;
 inline constexpr double kLatencyOffsetUs = 10;

@@ -23,9 +23,10 @@ namespace astra {
 std::string FormatComparison(const MeasuredTable& table,
                              absl::Span<const Outcome> outcomes);
 
-// Returns the files of a comparison: comparison.csv, as above; comparison.svg,
-// the times over the sizes (comparison_plot.h); summary.txt, the errors
-// (error_summary.h). Has the same requirements.
+// Returns the files of a comparison: comparison.csv from FormatComparison();
+// comparison.svg, which draws times over sizes (comparison_plot.h); and
+// summary.txt, which lists the errors (error_summary.h). Has the requirements
+// of FormatComparison().
 std::vector<NamedFile> ComparisonFiles(const MeasuredTable& table,
                                        absl::Span<const Outcome> outcomes);
 

@@ -1,5 +1,5 @@
-// Reads what a table says of how NCCL ran: the variables set, the algorithm
-// seen at work, and how the collective was launched.
+// Reads what a table says about how NCCL ran: the variables that were set, the
+// algorithm that was seen at work, and how the collective was launched.
 //
 //   NCCL_ALGO=Ring NCCL_MIN_CTAS=24          two settings
 //   NCCL_NVLS_ENABLE=0 (Ring)                a setting and a statement
@@ -33,7 +33,8 @@ struct MeasuredEnvironment {
   // Each KEY=VALUE whose key begins with NCCL_, in the order of the text.
   std::vector<std::pair<std::string, std::string>> settings;
 
-  // From the first statement that holds for the size and the number of GPUs.
+  // Algorithm of the first statement that holds for the size and the number of
+  // GPUs.
   std::optional<NcclAlgorithm> algorithm;
   std::optional<NcclProtocol> protocol;
 

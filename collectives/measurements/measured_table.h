@@ -50,9 +50,9 @@ struct MeasuredRow {
 
   std::string source;     // "not stated" if the table does not tell.
   std::string gpu;        // As the table spells it.
-  std::string gpu_model;  // "H100"
+  std::string gpu_model;  // Such as "H100".
   uint32_t num_nodes = 0;
-  uint32_t num_gpus = 0;  // A multiple of num_nodes.
+  uint32_t num_gpus = 0;  // Always a multiple of num_nodes.
   MeasuredNics nics;
   MeasuredNvlink nvlink;
   CollectiveKind collective = CollectiveKind::kAllReduce;
@@ -70,13 +70,16 @@ struct MeasuredTable {
   std::vector<MeasuredRow> rows;
 };
 
-// Limits; anything above is a mistake rather than a measurement.
+// Limits of a table. A table beyond them is a mistake rather than a
+// measurement.
 constexpr size_t kMaxMeasuredRows = 1'000'000;
 constexpr int64_t kMaxMeasuredGpus = 1 << 20;
 constexpr int64_t kMaxMeasuredBytes = int64_t{1} << 50;
 constexpr double kMinMeasuredUs = 1e-3;
 constexpr double kMaxMeasuredUs = 1e12;
 
+// Reads a table of measurements.
+//
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for errors of CsvReader, a
 // missing column, and too many rows.
 absl::StatusOr<MeasuredTable> ParseMeasuredTable(std::string_view file,
@@ -101,8 +104,9 @@ struct LogSetting {
   bool in_place = false;  // Uses the in-place half of rows.
 };
 
-// Returns the log as a table with all columns above and the two bandwidths. The
-// choices that NCCL reported are appended to `env` of the setting.
+// Returns the log as a table with all columns of this file's format and the two
+// bandwidths. The choices that NCCL reported are appended to `env` of the
+// setting.
 MeasuredTable TabulateLog(const NcclTestsLog& log, const LogSetting& setting);
 
 }  // namespace astra

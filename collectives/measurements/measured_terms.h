@@ -43,7 +43,7 @@ struct MeasuredNics {
   // may be either of the first two, as with the name of a NIC (CX-7). Else
   // empty.
   std::string transport;
-  std::optional<uint32_t> nvlink_domain;  // GPUs: 72 for "NVL72".
+  std::optional<uint32_t> nvlink_domain;  // GPUs of the domain: 72 for "NVL72".
 
   friend bool operator==(const MeasuredNics&, const MeasuredNics&) = default;
 };
@@ -55,7 +55,7 @@ struct MeasuredNvlink {
   std::optional<uint32_t> num_links;  // Links of a GPU.
   std::optional<double> gb_per_s;     // Rate of a GPU each way, in GB/s.
   bool has_switch = false;
-  std::optional<uint32_t> nvlink_domain;  // GPUs: 72 for "NVL72".
+  std::optional<uint32_t> nvlink_domain;  // GPUs of the domain: 72 for "NVL72".
 
   friend bool operator==(const MeasuredNvlink&,
                          const MeasuredNvlink&) = default;

@@ -365,7 +365,7 @@ class Parser {
   TextReader reader_;
   std::vector<std::string> columns_;
   std::vector<Token> row_;             // Row that has begun, so far.
-  std::map<int64_t, Choice> choices_;  // By size; the last choice counts.
+  std::map<int64_t, Choice> choices_;  // Choice by size; the last one counts.
   std::set<std::string_view> hosts_;   // The hosts in the log.
   std::set<std::string> gpus_;
   NcclTestsLog log_;

@@ -46,7 +46,7 @@ struct NcclTestsTime {
 struct NcclTestsRow {
   Bytes size;
   int64_t count = 0;  // Number of elements.
-  std::string type;   // "float"
+  std::string type;   // Such as "float".
   std::string redop;  // "sum", "none"; empty without this column.
   std::string root;   // "-1"; empty without this column.
   NcclTestsTime out_of_place;
@@ -68,13 +68,15 @@ struct NcclTestsLog {
   std::string nccl_version;        // Version as printed; empty if absent.
   std::string nccl_version_place;  // "FILE:LINE:COLUMN" of nccl_version.
   bool uses_cuda_graph = false;
-  std::vector<NcclTestsRow> rows;  // At least one.
+  std::vector<NcclTestsRow> rows;  // Rows; at least one.
 };
 
-// Limits; anything above is a mistake rather than a log.
+// Limits of a log. A log beyond them is a mistake.
 constexpr size_t kMaxNcclTestsRows = 100'000;
 constexpr uint32_t kMaxNcclTestsRanks = 1 << 20;
 
+// Reads a log.
+//
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for a log without rows, a row
 // that is too short or has a cell that is no number, a line of names without
 // "time", "algbw" or "busbw", times of the CPU (option -C), and a second test

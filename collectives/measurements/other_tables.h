@@ -61,7 +61,7 @@ inline constexpr std::string_view kPairsOfGpus = "pairs";
 // Returns the program whose columns `csv` has, or nullopt if it is neither.
 std::optional<TableForm> OtherFormOf(const CsvReader& csv);
 
-// Cells in the order of kOtherColumns, row by row.
+// Rows with their cells in the order of kOtherColumns.
 using OtherRows = std::vector<std::vector<std::string>>;
 
 // Reads the rest of `csv`, the file `file`.

@@ -14,9 +14,9 @@ namespace astra {
 // The prediction for one row.
 struct Outcome {
   double predicted_us = 0;
-  std::string algorithm;  // "Ring", or the name in registry.h.
+  std::string algorithm;  // Such as "Ring", or the name in registry.h.
   std::string protocol;
-  std::string status = "ok";  // Or why there is no prediction, in a line.
+  std::string status = "ok";  // Or one line that says why there is none.
 
   bool ok() const { return status == "ok"; }
 };

@@ -15,13 +15,14 @@ namespace {
 constexpr size_t kPanelsInRow = 4;
 constexpr double kPanelWidth = 340;
 constexpr double kHeadHeight = 40;
-constexpr double kLeft = 52;  // Axes within the panel.
+constexpr double kLeft = 52;  // Begin and end of the axes in a panel.
 constexpr double kRight = 326;
 constexpr double kPlotHeight = 190;
 constexpr double kLineHeight = 13;
 constexpr double kXAxisHeight = 34;
 constexpr double kMargin = 16;
-// Characters of a name; twice for the page.
+// Largest length of a name in characters. The title of the page may have twice
+// as many.
 constexpr size_t kMaxTextLength = 50;
 
 constexpr std::string_view kColours[] = {"#0072b2", "#d55e00", "#009e73",

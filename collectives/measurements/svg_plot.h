@@ -26,7 +26,7 @@ struct PlotSeries {
 
 struct PlotPanel {
   std::vector<std::string> title;  // Lines of the title.
-  std::string x_label;             // With the unit.
+  std::string x_label;             // Label with its unit.
   std::string y_label;
   std::vector<PlotSeries> series;
 };

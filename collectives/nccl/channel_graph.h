@@ -30,10 +30,10 @@ struct GroupHardware {
   InterconnectKind interconnect = InterconnectKind::kNvlink;
   uint32_t num_ranks = 1;
   uint32_t num_servers = 1;
-  uint32_t ranks_per_server = 1;  // The most of any server.
+  uint32_t ranks_per_server = 1;  // Ranks on the server with the most.
   uint32_t fewest_ranks_per_server = 1;
   double link_GBps = 0;          // Rate of a GPU's NVLinks or PCIe.
-  double gpu_GBps = 0;           // The rate of link_GBps as NCCL reckons it.
+  double gpu_GBps = 0;           // NCCL's figure for link_GBps.
   uint32_t nics_per_server = 0;  // NICs that ranks of a server use.
   double nic_GBps = 0;           // Rate of one NIC.
   bool has_nvls = false;         // Whether NVSwitches reduce.

@@ -34,11 +34,11 @@ struct CollectiveEstimate {
   double time_us = 0;
   double algbw_GBps = 0;  // Algorithm bandwidth: buffer size over time.
   double busbw_GBps = 0;  // Bus bandwidth as nccl-tests defines it.
-  std::string algorithm;  // "Ring"; "P2P" of sends and receives.
+  std::string algorithm;  // Such as "Ring"; "P2P" for sends and receives.
   std::string protocol;
   uint32_t channels = 0;
   bool is_latency_bound = false;
-  std::string bottleneck;  // The link that sets the pace.
+  std::string bottleneck;  // Link that sets the pace.
 };
 
 class CollectiveEstimator {
@@ -79,7 +79,7 @@ class CollectiveEstimator {
   const SystemSpec& system() const;
 
  private:
-  struct State;  // At a fixed place: its parts point at one another.
+  struct State;  // It stays in place: its parts point at one another.
   explicit CollectiveEstimator(std::shared_ptr<State> state)
       : state_(std::move(state)) {}
   absl::StatusOr<CollectiveTimes*> TimesOf(CollectiveKind kind);

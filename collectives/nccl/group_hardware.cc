@@ -54,7 +54,7 @@ bool IsSharedNic(const Topology& topology, NodeId node, uint32_t server) {
 // The NICs of a server that some of its ranks use.
 struct Nics {
   uint32_t count = 0;
-  double GBps = 0;  // Rate of all together.
+  double GBps = 0;  // Rate of all NICs together.
 };
 
 Nics NicsOf(const Topology& topology, uint32_t server,
@@ -96,8 +96,8 @@ GroupHardware PartsOf(const SystemSpec& system) {
   return hardware;
 }
 
-// The slowest rate at which GPUs of a group, all of one server, reach the
-// others there.
+// Returns the slowest rate at which GPUs of a group, all of one server, reach
+// the other GPUs there.
 absl::StatusOr<double> SlowestWithinServer(const Topology& topology,
                                            absl::Span<const RankId> ranks) {
   double slowest = std::numeric_limits<double>::infinity();

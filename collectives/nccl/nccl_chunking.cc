@@ -95,7 +95,7 @@ int64_t ChunkBytes(NcclAlgorithm algorithm, NcclProtocol protocol,
                    CollectiveKind kind, int64_t bytes, uint32_t channels,
                    const GroupHardware& hardware) {
   constexpr int64_t kNvlsChunk = 128 * kKiB;
-  constexpr double kCollnetDepth = 2;  // Up and down again.
+  constexpr double kCollnetDepth = 2;  // Data goes up and down the tree.
   const int64_t step = StepBytes(protocol);
   const int64_t at_a_time = int64_t{channels} * NumHeads(algorithm, hardware);
   switch (algorithm) {

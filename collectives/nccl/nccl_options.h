@@ -59,8 +59,9 @@ struct NcclOptions {
   bool pat = true;           // NCCL_PAT_ENABLE
   uint32_t cross_nic = 2;    // NCCL_CROSS_NIC
   uint32_t queue_pairs = 1;  // NCCL_IB_QPS_PER_CONNECTION
-  Launch launch = Launch::kHost;  // No variable.
-  bool symmetric = false;         // No variable: buffers in symmetric windows.
+  Launch launch = Launch::kHost;  // This is no variable of NCCL.
+  // Buffers are in symmetric windows. This is no variable of NCCL.
+  bool symmetric = false;
 
   NcclChoices choices_of(CollectiveKind kind) const {
     const auto found = choices.find(kind);
@@ -99,7 +100,7 @@ bool IsNcclVariable(std::string_view key);
 // and blanks around it do not matter. A file has an entry on each line, and "#"
 // begins a comment.
 //
-// Errors: as above, after "FILE:LINE: " for a file.
+// Errors: those of ApplyNcclOption, after "FILE:LINE: " for a file.
 absl::Status ApplyNcclOptionList(std::string_view list, NcclOptions* options);
 absl::Status ApplyNcclOptionFile(const std::string& path, NcclOptions* options);
 

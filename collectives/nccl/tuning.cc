@@ -35,12 +35,12 @@ constexpr PerProtocol kNetLatency[] = {
     {0, 0, 18},     {0, 0, 20.9},     {0, 0, 14},
 };
 
-// Bandwidths in GB/s. Rows are architectures; columns are one server, two, four
-// or more.
+// Bandwidths in GB/s. Rows are architectures; columns are one server, two
+// servers, and four or more.
 using PerServers = std::array<double, 3>;
 constexpr double kMaxLlOneServer[] = {39, 87.7, 141, 282};
 constexpr PerServers kMaxLl[] = {
-    {39, 39, 20.4}, {39, 22.5, 19.0}, {39, 39, 20.4}};  // By CPU vendor.
+    {39, 39, 20.4}, {39, 22.5, 19.0}, {39, 39, 20.4}};  // Rows: CPU vendors.
 constexpr double kRingLl128PerChannel[] = {20, 20, 36.7, 40};
 constexpr PerServers kTreeLl128PerChannel[] = {
     {20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29}, {55.6, 31.67, 20}};
@@ -50,8 +50,8 @@ constexpr PerServers kNvlsTreePerChannel[] = {
     {26.5, 18.5, 10}, {24, 23.6, 17.8}, {0, 57.7, 45.5}, {0, 96, 80}};
 constexpr double kNvlsEfficiency[] = {0, 0, 0.85, 0.74};
 
-// Share of its bandwidth that a tree has, by protocol and by power of two of
-// the size, from 64 B.
+// Share of its bandwidth that a tree reaches, by protocol and by power of two
+// of the size, from 64 B on.
 constexpr double kTreeCorrection[kNumNcclProtocols][24] = {
     {1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6, .5,
      .4, .4, .5, .6, .7, .8, .9, 1,  1,  1,  1,  1},
@@ -115,8 +115,8 @@ bool IsAlgorithmOf(NcclAlgorithm algorithm, CollectiveKind kind) {
   }
 }
 
-// Returns whether there are too many ranks: NVLS stores the data of at most so
-// many ranks of a server side by side.
+// Returns whether there are too many ranks: NVLS stores the data of the ranks
+// of a server side by side, and has room for a limited number of ranks.
 bool IsTooWide(NcclAlgorithm algorithm, CollectiveKind kind,
                const GroupHardware& hardware) {
   constexpr uint32_t kMaxRanks = 32;

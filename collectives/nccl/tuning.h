@@ -1,6 +1,6 @@
 // NCCL's own prediction of how long each algorithm and protocol would take, by
-// which it chooses. It ranks candidates and is not accurate as a time; see
-// collective_time.h for the time of the chosen one.
+// which it chooses. The prediction ranks candidates and is not accurate as a
+// time; collective_time.h gives the time of the chosen candidate.
 //
 //   time = latency + bytes / bandwidth
 //
@@ -36,7 +36,7 @@ struct TuningCandidate {
   uint32_t channels = 0;  // Channels of the kernel.
   double latency_us = 0;
   double GBps = 0;         // Algorithm bandwidth: buffer size over time.
-  bool is_allowed = true;  // By NCCL_ALGO, NCCL_PROTO and the like.
+  bool is_allowed = true;  // NCCL_ALGO, NCCL_PROTO and the like allow it.
 };
 
 // Returns whether NCCL makes the collective of sends and receives, so that
@@ -51,7 +51,7 @@ struct LatencyScale {
 
 // Parts of a candidate's latency, in microseconds: the start of a kernel, and a
 // message between two ranks of one server or of two servers. A message to or
-// from a switch takes half of it. A run in which each message takes its part
+// from a switch takes half as long. A run in which each message takes its part
 // has the same total latency.
 struct LatencyParts {
   double start_us = 0;
@@ -62,9 +62,9 @@ LatencyParts LatencyPartsOf(NcclAlgorithm algorithm, NcclProtocol protocol,
                             CollectiveKind kind, const GroupHardware& hardware,
                             const LatencyScale& scale = {});
 
-// What a message takes beyond NCCL's constants: within a server, and between
-// two. NCCL's constants contain the propagation through one switch of a usual
-// server and of a usual fabric. Links that are shorter make it negative.
+// Time of a message beyond NCCL's constants: within a server, and between two.
+// NCCL's constants contain the propagation through one switch of a usual server
+// and of a usual fabric. The time is negative if links are shorter.
 struct HopExtra {
   double within_us = 0;
   double between_us = 0;

@@ -20,7 +20,7 @@ class ContributionSets {
  public:
   explicit ContributionSets(uint32_t num_ranks);
 
-  // The empty set, the set of all ranks, and the set of one rank.
+  // Return the empty set, the set of all ranks, and the set of one rank.
   ContributionsId none() const { return ContributionsId(num_ranks_); }
   ContributionsId all() const { return ContributionsId(num_ranks_ + 1); }
   ContributionsId only(uint32_t rank) const { return ContributionsId(rank); }
@@ -50,7 +50,7 @@ class ContributionSets {
 
   uint32_t num_ranks_;
   size_t words_per_set_;
-  std::vector<uint64_t> words_;  // By set.
+  std::vector<uint64_t> words_;  // Bits of the sets, set by set.
 };
 
 }  // namespace astra

@@ -42,7 +42,7 @@ struct ScheduleFlow {
 // An error of a schedule. Indices count from 0.
 struct ScheduleFault {
   std::optional<size_t> flow;  // Index of the flow at fault.
-  std::string message;         // Calls the flow "step I".
+  std::string message;         // Message that calls the flow "step I".
 };
 
 class CustomSchedule {
@@ -63,7 +63,7 @@ class CustomSchedule {
       const std::string& name, const ChunkedCollective& collective,
       absl::Span<const ScheduleFlow> flows);
 
-  // Errors: InvalidArgument, with the message of FindFault.
+  // Returns a schedule. Errors: InvalidArgument, with the message of FindFault.
   static absl::StatusOr<CustomSchedule> Create(
       std::string name, const ChunkedCollective& collective,
       std::vector<ScheduleFlow> flows);
@@ -86,7 +86,7 @@ class CustomSchedule {
   // longest chain of flows to wait for has i flows. Flows between the same
   // ranks are added up.
   //
-  // Errors: as above.
+  // Errors: those of Lower().
   absl::StatusOr<StepSchedule> Steps(const CollectiveRequest& request) const;
 
  private:

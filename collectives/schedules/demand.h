@@ -1,4 +1,4 @@
-// What a collective starts from and must end with, chunk by chunk.
+// Tells what a collective starts from and must end with, chunk by chunk.
 
 #ifndef COLLECTIVES_SCHEDULES_DEMAND_H_
 #define COLLECTIVES_SCHEDULES_DEMAND_H_

@@ -1,5 +1,5 @@
-// An algorithm of MSCCL, as its file has it: the thread blocks of each GPU, and
-// the steps that each takes in order.
+// An algorithm of MSCCL in the form of its file: the thread blocks of each GPU,
+// and the steps that each block takes in order.
 //
 // Source: microsoft/msccl, src/graph/topo.cc (the reader) and
 // src/collectives/device/msccl_interpreter.h (what the steps do).
@@ -87,8 +87,8 @@ struct MscclStep {
 struct MscclBlock {
   MscclPlace place;
   uint32_t id = 0;
-  std::optional<uint32_t> send;     // The GPU to which messages go.
-  std::optional<uint32_t> receive;  // The GPU from which messages come.
+  std::optional<uint32_t> send;     // GPU to which messages go.
+  std::optional<uint32_t> receive;  // GPU from which messages come.
   uint16_t channel = 0;
   std::vector<MscclStep> steps;
 };
@@ -103,8 +103,8 @@ struct MscclAlgorithm {
   std::string name;
   ChunkedCollective collective;
   bool is_in_place = false;    // Input and output overlap in one buffer.
-  uint32_t input_chunks = 0;   // Input of each GPU.
-  uint32_t output_chunks = 0;  // Output of each GPU.
+  uint32_t input_chunks = 0;   // Chunks of the input of each GPU.
+  uint32_t output_chunks = 0;  // Chunks of the output of each GPU.
   std::vector<MscclGpu> gpus;
 };
 

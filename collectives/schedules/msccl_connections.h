@@ -30,6 +30,8 @@ struct MscclConnections {
   std::vector<std::optional<size_t>> receives_from;
 };
 
+// Returns the connections of `algorithm`.
+//
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." if two blocks are at the same
 // end of a connection, or one end sends other messages than the other receives.
 absl::StatusOr<MscclConnections> ConnectMsccl(std::string_view file,

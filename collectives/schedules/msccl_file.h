@@ -9,8 +9,8 @@
 //               cnt="1" depid="-1" deps="-1" hasdep="0"/>
 //         <step s="1" type="r" .../>
 //
-//   coll            allreduce, allgather, reduce_scatter, alltoall, broadcast
-//   or
+// clang-format off
+//   coll            allreduce, allgather, reduce_scatter, alltoall, broadcast or
 //                   reduce; the root is GPU 0
 //   nchunksperloop  chunks of the larger of a GPU's input and output
 //   inplace         1 if the smaller of the two lies in the larger
@@ -18,6 +18,7 @@
 //   type            see MscclOp
 //   srcbuf, dstbuf  i, o, s (input, output, scratch), with offsets in chunks
 //   depid, deps     thread block and step of this GPU to wait for, or -1
+// clang-format on
 //
 // proto, hasdep, outofplace, minBytes, maxBytes, nthreads, nthreadblocks and
 // maxcount are known and have no effect: a file does not choose how fast a
@@ -38,12 +39,12 @@
 
 namespace astra {
 
-// Since other tools write these files, unknown attributes and elements are not
-// errors. Each is in `warnings` once, at its first place.
+// Reads an algorithm. Since other tools write these files, unknown attributes
+// and elements are not errors. Each is in `warnings` once, at its first place.
 //
-// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is not XML, an
-// attribute that is missing or not as above, and numbers beyond the limits;
-// also those of RunMsccl.
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for text that is not XML, an
+// attribute that is missing or not of the format above, and numbers beyond the
+// limits; also the errors of RunMsccl.
 absl::StatusOr<CustomSchedule> ParseMsccl(std::string_view file,
                                           std::string_view contents,
                                           Warnings* warnings);

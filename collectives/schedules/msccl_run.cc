@@ -41,12 +41,13 @@ struct Block {
   std::vector<std::vector<uint32_t>> received;  // Flows of each message.
 
   // For each block of the GPU, how many of its received messages arrived before
-  // the next step. known_after has the same after steps for which others wait.
+  // the next step. known_after holds the same counts after each step that
+  // another block waits for.
   std::vector<uint32_t> known;
-  std::vector<bool> is_waited_for;  // By step.
+  std::vector<bool> is_waited_for;  // By step: a block waits for it.
   std::map<size_t, std::vector<uint32_t>> known_after;
 
-  std::vector<size_t> waiting;  // Blocks that wait for this one.
+  std::vector<size_t> waiting;  // Blocks that wait for this block.
 
   bool is_done() const { return next_step == code->steps.size(); }
   const MscclStep& step() const { return code->steps[next_step]; }
@@ -399,11 +400,12 @@ class Run {
   const ChunkedCollective& collective_;
   ContributionSets sets_;
   std::vector<Block> blocks_;        // Blocks of all GPUs.
-  std::vector<size_t> first_block_;  // By GPU.
+  std::vector<size_t> first_block_;  // First block of each GPU.
   std::vector<Value> slots_;         // Memory of all GPUs.
-  std::vector<size_t> first_slot_;   // By GPU.
+  std::vector<size_t> first_slot_;   // First slot of each GPU.
   MscclConnections connections_;
-  std::vector<std::deque<Message>> under_way_;  // By connection.
+  // Messages under way on each connection.
+  std::vector<std::deque<Message>> under_way_;
   std::vector<ScheduleFlow> flows_;
   std::vector<std::vector<uint32_t>> arrivals_ = {{}};
   size_t num_arrivals_ = 0;

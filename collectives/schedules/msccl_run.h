@@ -13,8 +13,8 @@
 
 namespace astra {
 
-// Limits: thread blocks of a GPU, chunks of memory of all GPUs, and chunks of
-// all steps.
+// Largest numbers of thread blocks of a GPU, of chunks of memory of all GPUs,
+// and of chunks of all steps.
 constexpr uint32_t kMaxMscclBlocks = 256;
 constexpr uint32_t kMaxMscclSlots = 1 << 22;
 constexpr uint32_t kMaxMscclMoves = 1 << 20;

@@ -206,8 +206,8 @@ class Checker {
   std::vector<uint64_t> places_;    // Keys at which something arrives.
   std::vector<size_t> first_move_;  // By flow. A move is one chunk of a flow.
   std::vector<uint64_t> place_of_move_;    // By move: index into places_.
-  std::vector<ContributionsId> contents_;  // By move.
-  std::vector<ContributionsId> state_;     // By place.
+  std::vector<ContributionsId> contents_;  // Data that each move carries.
+  std::vector<ContributionsId> state_;     // Data at each place.
   std::optional<ScheduleFault> fault_;
 };
 

@@ -38,10 +38,12 @@
 
 namespace astra {
 
-// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is not as above, and
-// for a field that is missing or unknown. If the schedule does not carry out
-// its collective, the place is the step at fault or, if the final result is
-// wrong, the list of steps.
+// Reads a schedule.
+//
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for text that does not have
+// the format above, and for a field that is missing or unknown. If the schedule
+// does not carry out its collective, the place is the step at fault or, if the
+// final result is wrong, the list of steps.
 absl::StatusOr<CustomSchedule> ParseSchedule(std::string_view file,
                                              std::string_view contents);
 

@@ -24,7 +24,7 @@ namespace astra {
 class XmlReader {
  public:
   static constexpr size_t kMaxFileBytes = size_t{256} << 20;
-  static constexpr size_t kMaxWarnings = 100;  // Further ones are dropped.
+  static constexpr size_t kMaxWarnings = 100;  // Further warnings are dropped.
 
   // `file` is its name in messages. Unknown elements and attributes go to
   // `warnings`, each once. All arguments must outlive the reader.

@@ -68,15 +68,17 @@ struct SystemParts {
   std::vector<Transport> transports;
 };
 
-// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is not as above, and
-// for a field that is missing or unknown.
+// Reads an interconnect or a transport.
+//
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for text that does not have
+// the format above, and for a field that is missing or unknown.
 absl::StatusOr<Interconnect> ParseInterconnect(std::string_view file,
                                                std::string_view contents);
 absl::StatusOr<Transport> ParseTransport(std::string_view file,
                                          std::string_view contents);
 
-// Errors: as above; also for an interconnect or a transport that is not one of
-// `parts`.
+// Reads a system. Errors: those of ParseInterconnect; also InvalidArgument for
+// an interconnect or a transport that is not one of `parts`.
 absl::StatusOr<SystemSpec> ParseSystem(std::string_view file,
                                        std::string_view contents,
                                        const SystemParts& parts);

@@ -79,7 +79,7 @@ struct Interconnect {
   std::vector<std::string> sources;
   InterconnectKind kind = InterconnectKind::kNvlink;
   double GBps = 0;       // Rate of a GPU each way, by the data sheet.
-  double nccl_GBps = 0;  // The rate that NCCL reckons with.
+  double nccl_GBps = 0;  // Rate that NCCL reckons with.
   bool has_nvls = false;
   double latency_ns = 0;  // Propagation from GPU to switch.
 
@@ -125,7 +125,7 @@ struct SystemSpec {
   std::string name;
   std::vector<std::string> aliases;
   std::vector<std::string> sources;
-  std::string gpu;  // A name in inputs/gpus.
+  std::string gpu;  // Name in inputs/gpus.
   GpuArchitecture architecture = GpuArchitecture::kHopper;
   CpuVendor cpu = CpuVendor::kIntel;
   uint32_t gpus_per_server = 8;  // GPUs of an NVLink domain.
@@ -135,7 +135,7 @@ struct SystemSpec {
   bool sharp = false;        // The fabric reduces (CollNet).
   uint32_t max_servers = 1;  // 1 if there is no fabric.
   Interconnect interconnect;
-  Transport transport;  // Without a name if there is no fabric.
+  Transport transport;  // The name is empty if there is no fabric.
 };
 
 }  // namespace astra

@@ -104,7 +104,7 @@ void AnalyticalBackend::Send(const Message& message) {
 }
 
 // Brings the port to the present. An idle port counts from 0 again, so that a
-// message that is alone has no rounding of those before it.
+// message that is alone is free of rounding from earlier messages.
 void AnalyticalBackend::Serve(Port& port) const {
   if (port.leaving.empty()) {
     port.served = 0;
@@ -125,8 +125,8 @@ TimePs AnalyticalBackend::TimeToServe(const Port& port, double bytes) {
       std::clamp(std::ceil(time - kRounding), 0.0, kLatest)));
 }
 
-// Sets the deadline after the present: what has left by now is no longer in
-// `leaving`.
+// Sets the deadline after the present: messages that have left by now are no
+// longer in `leaving`.
 void AnalyticalBackend::SetDeadline(Port& port) {
   const TimePs time = TimeToServe(port, port.leaving.front().end - port.served);
   port.deadline = now_ + std::max(time, TimePs(1));
@@ -144,7 +144,7 @@ void AnalyticalBackend::BeginLeaving(uint32_t message, double after) {
 }
 
 // Ends a message that has left by now. Returns the next message of its
-// connection, or kNone. None overtakes another behind a slower link.
+// connection, or kNone. No message overtakes another one behind a slower link.
 uint32_t AnalyticalBackend::EndLeaving(uint32_t message) {
   const Waiting m = waiting_[message];
   Connection& connection = connections_[m.connection];

@@ -55,7 +55,7 @@ class AnalyticalBackend final : public NetworkBackend {
   // Properties of the way from one node to another.
   struct Path {
     Route route;
-    LinkId port;               // First link; stands for all first links.
+    LinkId port;               // First link; stands for all of them.
     Bandwidth port_bandwidth;  // Sum over the first links.
     Bandwidth bottleneck;
   };
@@ -63,9 +63,9 @@ class AnalyticalBackend final : public NetworkBackend {
   struct Connection {
     const Path* path;
     uint32_t last;   // Last message that has not left, or kNone.
-    TimePs arrived;  // Arrival of the last one that has left.
+    TimePs arrived;  // Arrival of the last message that has left.
   };
-  // A message until it has left. Places of those that have left are reused.
+  // A message until it has left. Places of messages that have left are reused.
   struct Waiting {
     MessageId id;
     Bytes bytes;
@@ -106,14 +106,18 @@ class AnalyticalBackend final : public NetworkBackend {
 
   Routes& routes_;
   TimePs now_;
-  EventQueue arrivals_;      // The index of an event is its message id.
-  EventQueue deadlines_;     // Index: of a port. Those that were moved stay.
-  std::vector<Port> ports_;  // By first link.
+  // Arrivals of messages that have left. The index of an event is its message
+  // id.
+  EventQueue arrivals_;
+  // Deadlines by index of the port. A deadline that was moved stays and is
+  // ignored.
+  EventQueue deadlines_;
+  std::vector<Port> ports_;  // Ports by first link.
   std::vector<Connection> connections_;
   std::vector<Waiting> waiting_;
   std::vector<uint32_t> unused_places_;
   std::vector<double> link_bytes_;
-  // By source and target and by channel.
+  // Connection by source and target and by channel.
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> connection_of_;
   absl::flat_hash_map<uint64_t, std::unique_ptr<Path>> paths_;
   NetworkStatistics statistics_;

@@ -39,7 +39,7 @@ inline constexpr std::array<std::string_view, 3> kWindowScopes = {
 inline constexpr int64_t kMostRecords = int64_t{1} << 40;
 inline constexpr int64_t kMostPayload = 65'536;
 
-// The fields of each control are in its header.
+// The fields of each congestion control are in its header.
 template <class Visitor>
 void Visit(CongestionOptions& o, Visitor& v) {
   v.CongestionControl("name", o.name);

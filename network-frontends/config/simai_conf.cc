@@ -56,7 +56,7 @@ constexpr Mode kModes[] = {
 // Values of the file before they are put together.
 struct Conf {
   PacketOptions options = DefaultNetwork();
-  int64_t ack_interval = 0;  // In bytes.
+  int64_t ack_interval = 0;  // Bytes between acknowledgements.
   Bandwidth rate_increase = Mbps(50);
   Bandwidth hyper_increase = Mbps(100);
   Bandwidth min_rate = Mbps(100);

@@ -16,7 +16,7 @@
 
 namespace astra {
 
-using RateMap = std::map<int64_t, double>;  // By rate in bit/s.
+using RateMap = std::map<int64_t, double>;  // Value by rate in bit/s.
 
 // All functions return InvalidArgument "FILE:LINE:COLUMN: ..." where a value is
 // missing, superfluous or malformed.
@@ -43,10 +43,10 @@ class SimaiConfValues {
   // Parse the only value of the key.
   absl::Status One(int64_t min, int64_t max, int64_t* value) const;
   absl::Status One(double min, double max, double* value) const;
-  absl::Status One(bool* value) const;       // 0 or 1.
-  absl::Status One(uint32_t* value) const;   // At most kMostSteps.
-  absl::Status One(TimePs* value) const;     // In microseconds, with decimals.
-  absl::Status One(Bandwidth* value) const;  // With a unit.
+  absl::Status One(bool* value) const;      // Accepts 0 or 1.
+  absl::Status One(uint32_t* value) const;  // Accepts at most kMostSteps.
+  absl::Status One(TimePs* value) const;  // Reads microseconds, with decimals.
+  absl::Status One(Bandwidth* value) const;  // Reads a rate with its unit.
 
   // Parses "2 RATE VALUE RATE VALUE": a count, then rates in bit/s with their
   // values. No rate may occur twice, and no value may exceed `max`.

@@ -29,8 +29,8 @@ class DeadlineQueue {
 
   bool empty() const { return heap_.empty(); }
 
-  // Returns the earliest deadline; of equal ones, that of the lowest index.
-  // Requires !empty().
+  // Returns the earliest deadline; of equal deadlines, that of the lowest
+  // index. Requires !empty().
   const Deadline& next() const { return heap_.front(); }
 
   // Sets the deadline of `index` to `time`.

@@ -101,7 +101,7 @@ class FlowBackend final : public NetworkBackend {
     uint32_t flow_class;
     uint32_t channel;
     uint32_t last;   // Last message that has not left, or kNone.
-    TimePs arrived;  // Arrival of the last one that has left.
+    TimePs arrived;  // Arrival of the last message that has left.
   };
   static_assert(sizeof(Connection) == 24, "there may be 10^6 of them");
   // The message of a connection that is leaving. It has left when each flow of
@@ -126,9 +126,10 @@ class FlowBackend final : public NetworkBackend {
     double rate = 0;    // Bit/s of each flow.
     TimePs updated;     // The instant to which `served` refers.
     Bandwidth slowest;
-    TimePs latency;         // Latency of an empty message.
-    TimePs packet_latency;  // A full packet, on all links but the slowest.
-    uint64_t record = 0;    // 1 + index into statistics_.paths; 0: none.
+    TimePs latency;  // Latency of an empty message.
+    // Time of a full packet on all links but the slowest.
+    TimePs packet_latency;
+    uint64_t record = 0;  // 1 + index into statistics_.paths; 0: none.
     absl::InlinedVector<Leaving, 1> leaving;  // Heap, earliest end first.
   };
   static_assert(sizeof(FlowClass) <= 112, "there may be 10^6 of them");
@@ -170,17 +171,17 @@ class FlowBackend final : public NetworkBackend {
   std::vector<FlowClass> classes_;
   std::vector<LinkId> paths_;
   std::vector<Connection> connections_;
-  // connection_of_ is by source and target and by channel; first_class_of_ is
-  // by source and target.
+  // connection_of_ has the key (source and target, channel); first_class_of_
+  // has the key (source and target).
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> connection_of_;
   absl::flat_hash_map<uint64_t, uint32_t> first_class_of_;
 
   std::vector<InFlight> messages_;
   std::vector<uint32_t> unused_messages_;
-  DeadlineQueue deadlines_;        // By class: when its next message has left.
+  DeadlineQueue deadlines_;        // Next departure by class.
   EventQueue arrivals_;            // Kind: message id; index: into messages_.
   bool has_begun_ = false;         // Messages have begun since Solve().
-  TimePs solve_at_;                // When to solve, if messages only ended.
+  TimePs solve_at_;                // When to solve if messages only ended.
   std::vector<uint32_t> touched_;  // Classes whose flows have changed.
   std::vector<uint32_t> changed_;  // Classes whose rate has changed.
   std::vector<LinkId> path_;       // Working memory.

@@ -24,8 +24,9 @@ namespace astra {
 // Flows are grouped into classes. The flows of a class take the same path and
 // get the same rate.
 struct MaxMinProblem {
-  std::vector<double> capacities;     // By link, at least 0, in any unit.
-  std::vector<int64_t> counts;        // Number of flows by class, at least 1.
+  // Capacity of each link, at least 0, in any unit.
+  std::vector<double> capacities;
+  std::vector<int64_t> counts;        // Flows of each class, at least 1.
   std::vector<uint32_t> first = {0};  // Begin in `links` by class, and the end.
   // Paths of all classes. A path has at least one link, none twice.
   std::vector<uint32_t> links;
@@ -45,7 +46,7 @@ struct MaxMinProblem {
 
 struct MaxMinRates {
   std::vector<double> rates;          // Rate of each flow, by class.
-  std::vector<uint32_t> bottlenecks;  // The link that limits it, by class.
+  std::vector<uint32_t> bottlenecks;  // Link that limits the class, by class.
 };
 
 // Solves problems one after the other and reuses its working memory.
@@ -57,9 +58,9 @@ class MaxMinSolver {
 
  private:
   struct Link {
-    double left;          // Capacity that is not yet taken.
+    double left;          // Capacity that no flow has taken yet.
     int64_t num_growing;  // Flows whose rate still grows.
-    uint32_t first = 0;   // Its classes: classes_[first, end).
+    uint32_t first = 0;   // Its classes are classes_[first, end).
     uint32_t end = 0;
   };
 
@@ -68,7 +69,7 @@ class MaxMinSolver {
             MaxMinRates* result);
 
   std::vector<Link> links_;
-  std::vector<uint32_t> classes_;  // Grouped by link.
+  std::vector<uint32_t> classes_;  // Classes, grouped by link.
   // Rate at which each link fills up, and the link. The rate is too low where
   // flows of the link have stopped growing.
   std::vector<std::pair<double, uint32_t>> filling_;

@@ -1,5 +1,5 @@
-// Queue pairs as connections: which one carries a message, how it opens, finds
-// its path and its place at a NIC, and how it closes.
+// Queue pairs as connections: decides which queue pair carries a message, opens
+// it, finds its path and its place at a NIC, and closes it.
 
 #ifndef NETWORK_FRONTENDS_PACKET_CONNECTIONS_H_
 #define NETWORK_FRONTENDS_PACKET_CONNECTIONS_H_
@@ -31,7 +31,7 @@ class Connections {
 
   struct Found {
     QueuePairId id;
-    bool is_new = false;  // It was opened for this message.
+    bool is_new = false;  // Opened for this message.
   };
 
   // Returns the queue pair of a message and opens it if necessary.

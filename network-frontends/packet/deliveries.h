@@ -1,4 +1,4 @@
-// Messages that have arrived, until the engine takes them.
+// Keeps messages that have arrived until the engine takes them.
 //
 //   deliveries.Expect(message, &state);   // At Send().
 //   deliveries.Finish(id, qp, state);     // The message has arrived.

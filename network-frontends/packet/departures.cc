@@ -154,8 +154,9 @@ void Departures::Start(LinkId link, Port& port, Lane& lane, TimePs start) {
 }
 
 // Returns how long a packet must have been leaving before the switch at the far
-// end may pass it on: for its head, or for longer if the next link is faster
-// and would run dry, or in full if the packet goes no further.
+// end may pass it on. That is the time of its head; a longer time if the next
+// link is faster and would run dry; or the time of the whole packet if the
+// packet goes no further.
 TimePs Departures::UntilForwarded(const Port& port, const Packet& packet,
                                   TimePs serialisation) {
   if (packet.queue_pair == kNoId<QueuePairId> || packet.size() <= kCutThrough) {

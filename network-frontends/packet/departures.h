@@ -1,5 +1,5 @@
-// What leaves the ports, and when. Departures are decided late: a packet costs
-// one event for each link, at which it is at the far end.
+// Decides which packets leave the ports, and when. It decides late: a packet
+// costs one event for each link, at which it is at the far end.
 //
 // Transmit puts a packet into a port. Advance decides which packets have left a
 // port up to now; whatever could change a departure calls it first. Arm makes

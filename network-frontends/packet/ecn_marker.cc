@@ -10,7 +10,8 @@ namespace astra {
 
 EcnMarker::EcnMarker(const PacketSetup& setup) : seed_(setup.options.seed) {
   const Topology& topology = setup.topology;
-  std::vector<std::pair<Bandwidth, bool>> known;  // Rate; true: of the fabric.
+  // Rate, and whether the link leaves a switch of the fabric.
+  std::vector<std::pair<Bandwidth, bool>> known;
   profile_of_.resize(topology.links().size());
   for (uint32_t i = 0; i < profile_of_.size(); ++i) {
     const Bandwidth rate = topology.type(LinkId(i)).bandwidth;

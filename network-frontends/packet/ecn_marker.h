@@ -44,7 +44,8 @@ class EcnMarker {
 
   const uint64_t seed_;
   std::vector<Profile> profiles_;
-  std::vector<uint32_t> profile_of_;  // By link: index into profiles_.
+  // Profile of each link, as an index into profiles_.
+  std::vector<uint32_t> profile_of_;
 };
 
 }  // namespace astra

@@ -73,7 +73,7 @@ class Forwarding {
   Departures& departures_;
   Records& records_;
   const bool balances_load_;
-  // By queue pair and switch; for look-up only.
+  // State by queue pair and switch; for look-up only.
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, FlowletState> flowlets_;
 };
 

@@ -1,7 +1,7 @@
-// The NICs: whose turn it is to send among the queue pairs of a port.
+// The NICs decide which of the queue pairs of a port sends next.
 //
-// Queue pairs of a port take turns, packet by packet (round_robin.h). One whose
-// rate makes it wait lies in a heap by time until then.
+// Queue pairs of a port take turns, packet by packet (round_robin.h). A queue
+// pair whose rate makes it wait lies in a heap, ordered by time, until then.
 
 #ifndef NETWORK_FRONTENDS_PACKET_NICS_H_
 #define NETWORK_FRONTENDS_PACKET_NICS_H_

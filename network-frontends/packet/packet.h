@@ -43,17 +43,17 @@ struct Packet {
   void Clear(Flag flag) { flags &= static_cast<uint8_t>(~flag); }
   Bytes size() const { return Bytes(bytes); }
 
-  // In a queue: the instant from which it may leave. On a wire: the instant at
-  // which it reaches the far end.
+  // In a queue, the instant from which the packet may leave. On a wire, the
+  // instant at which it reaches the far end.
   TimePs time;
   QueuePairId queue_pair = kNoId<QueuePairId>;  // Pause frames have none.
-  // Of data: its number in the queue pair. Of an acknowledgement: the first
-  // number that the receiver lacks.
+  // Number of a data packet in its queue pair. For an acknowledgement, the
+  // first number that the receiver lacks.
   PacketNumber number;
   TelemetryId telemetry = kNoId<TelemetryId>;
-  LinkId ingress = kNoId<LinkId>;  // At a switch: link on which it arrived.
+  LinkId ingress = kNoId<LinkId>;  // Link on which it came to the switch.
   uint16_t bytes = 0;              // Size on the wire.
-  uint8_t hop = 0;                 // Links of its path on which it was sent.
+  uint8_t hop = 0;                 // Links of its path that it was sent on.
   PacketKind kind = PacketKind::kData;
   uint8_t flags = 0;
   // Makes the compiler copy a packet as two whole words of 16 bytes. Without it

@@ -18,15 +18,15 @@ namespace astra {
 
 // Kinds of events. Events of one instant happen in this order.
 enum class EventKind : uint32_t {
-  kLinkChange,  // Of a LinkEventId: the rate of links changes.
-  kLink,        // Of a LinkId: a packet arrives, or one may leave.
-  kTimer,       // Of a QueuePairId: the timer of congestion control.
-  kTimeout,     // Of a QueuePairId: the retransmission timer.
-  kBackground,  // Of a BackgroundId: the next message of others.
+  kLinkChange,  // Id: LinkEventId. The rate of links changes.
+  kLink,        // Id: LinkId. A packet arrives, or one may leave.
+  kTimer,       // Id: QueuePairId. The timer of congestion control.
+  kTimeout,     // Id: QueuePairId. The retransmission timer.
+  kBackground,  // Id: BackgroundId. The next background message.
 };
 
-using LinkEventId = Id<struct LinkEventTag>;    // In PacketOptions.
-using BackgroundId = Id<struct BackgroundTag>;  // In PacketOptions.
+using LinkEventId = Id<struct LinkEventTag>;    // Index into PacketOptions.
+using BackgroundId = Id<struct BackgroundTag>;  // Index into PacketOptions.
 
 class PacketEvents {
  public:

@@ -51,7 +51,8 @@ void PacketNetwork::Send(const Message& message) {
 void PacketNetwork::Enqueue(const Message& message, const MessageState& state) {
   const auto [id, is_new] = connections_.Find(message);
   if (is_new) senders_.StartControl(id);
-  departures_.AdvanceSender(id);  // Without the message.
+  // Brings the port up to now without the new message.
+  departures_.AdvanceSender(id);
   senders_.Enqueue(id, message, state);
   departures_.Wake(id);
 }
@@ -82,7 +83,7 @@ void PacketNetwork::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
   events_.set_now(limit);
 }
 
-// Handles the events that are not of links, which are few.
+// Handles the events that do not belong to links, which are few.
 void PacketNetwork::HandleOther(const Agenda::Entry& event) {
   switch (PacketEvents::KindOf(event)) {
     case EventKind::kLink:

@@ -76,7 +76,7 @@ struct NicOptions {
   // Packets that one acknowledgement answers; the last packet of a message is
   // always acknowledged.
   uint32_t packets_per_ack = 1;
-  bool ack_has_priority = true;  // Before data, in NICs and switches.
+  bool ack_has_priority = true;  // Leaves NICs and switches before data.
   WindowScope window = WindowScope::kPath;
   double window_factor = 1.5;  // Factor of the window that `window` gives.
   // The window shrinks with the sender's rate.
@@ -98,14 +98,15 @@ struct NicOptions {
 
 struct SwitchOptions {
   Switching switching = Switching::kStoreAndForward;
-  TimePs latency;          // From the arrival of a packet until it may leave.
+  TimePs latency;  // Delay from the arrival of a packet until it may leave.
   Bytes buffer = MiB(64);  // Memory that all ports share.
   // A port may use `buffer_share` times the free memory of the buffer. With PFC
   // this limits what its incoming packets hold before it pauses their sender;
   // without PFC it limits what waits for the port before packets are dropped.
   double buffer_share = 0.125;
-  Bytes reserve = KiB(4);          // Own memory of each incoming link.
-  Bytes resume_offset = KiB(3);    // Below the pausing threshold.
+  Bytes reserve = KiB(4);  // Memory of each incoming link's own.
+  // Distance of resuming below the pausing threshold.
+  Bytes resume_offset = KiB(3);
   double headroom_factor = 3;      // Factor of rate x delay in the headroom.
   Bytes headroom_extra = KiB(20);  // Added to the headroom of a link with PFC.
   bool pfc = true;
@@ -116,7 +117,7 @@ struct SwitchOptions {
 };
 
 // From `time` on, all cables between two nodes have `rate_factor` times the
-// rate of the topology, in both directions. 0: they are down.
+// rate of the topology, in both directions. With a factor of 0, they are down.
 struct LinkEvent {
   TimePs time;
   NodeId a;
@@ -167,10 +168,10 @@ struct PacketOptions {
 // PacketOptions, with records of messages, pauses and congestion notifications.
 PacketOptions DefaultNetwork();
 
-// Errors: InvalidArgument, with the key of the file, for values out of range,
-// nodes that `topology` does not have or that no cable connects, an unknown
-// congestion control, and choices that contradict each other: packets that
-// overtake one another need selective repeat.
+// Checks the options. Errors: InvalidArgument, with the key of the file, for
+// values out of range, nodes that `topology` does not have or that no cable
+// connects, an unknown congestion control, and choices that contradict each
+// other: packets that overtake one another need selective repeat.
 absl::Status CheckPacketOptions(const PacketOptions& options,
                                 const Topology& topology);
 

@@ -1,4 +1,4 @@
-// What every part of the packet network may read and none changes: the
+// Data that every part of the packet network may read and none changes: the
 // topology, the options, and what the congestion control adds to packets.
 
 #ifndef NETWORK_FRONTENDS_PACKET_PACKET_SETUP_H_

@@ -1,5 +1,5 @@
-// The paths of queue pairs to their targets and back, and what is known of a
-// path in an idle network.
+// Paths of queue pairs to their targets and back, and properties of a path in
+// an idle network.
 //
 // The links of a path are found once and lie in one array, by queue pair; a
 // packet has the number of its next hop. A packet that has left the path of its
@@ -26,7 +26,7 @@ namespace astra {
 
 class Paths {
  public:
-  // Both must outlive the paths.
+  // Both arguments must outlive the paths.
   Paths(const PacketSetup& setup, const Ports& ports);
 
   enum class Way : uint8_t { kThere, kBack };
@@ -83,8 +83,9 @@ class Paths {
   NextHops next_hops_;
   TimePs network_rtt_;    // Largest round trip of the network.
   Bytes network_window_;  // Largest bandwidth-delay product of the network.
-  std::vector<LinkId> links_;  // By queue pair: path there, path back.
-  size_t stride_ = 8;          // Most links of a path, plus 1.
+  // Links by queue pair: the path there, then the path back.
+  std::vector<LinkId> links_;
+  size_t stride_ = 8;  // Most links of a path, plus 1.
   std::vector<LinkId> scratch_path_;
   std::vector<LinkId> scratch_hops_;
 };

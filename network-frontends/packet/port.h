@@ -59,8 +59,8 @@ class Lane {
     if (tail_ - head_ == capacity_) Grow();
     return packets_[tail_++ & mask_] = packet;
   }
-  void PutOnWire() { ++split_; }   // Moves the first waiting one.
-  void PopFromWire() { ++head_; }  // Removes the first one.
+  void PutOnWire() { ++split_; }   // Moves the first waiting packet.
+  void PopFromWire() { ++head_; }  // Removes the first packet.
 
  private:
   void Grow() {
@@ -91,8 +91,8 @@ struct alignas(64) Port {
   NodeId source;
   NicId nic = kNoId<NicId>;       // NIC that sends here.
   SwitchId at = kNoId<SwitchId>;  // The source, if it is a switch.
-  Bytes queued;                   // Data that waits.
-  bool is_event_of_wire = false;  // False: of a packet that may leave.
+  Bytes queued;                   // Bytes of data that wait.
+  bool is_event_of_wire = false;  // False: a packet may leave.
   bool is_paused = false;         // PFC holds back data.
   bool is_watched = false;        // Each departure is an event.
   bool marks = false;             // Packets may be marked with ECN.

@@ -1,5 +1,5 @@
-// The ports of all links, by link: what they are made of and how fast they are.
-// Departures decides what leaves them.
+// The ports of all links, by link, with their properties and rates. Departures
+// decides which packets leave them.
 
 #ifndef NETWORK_FRONTENDS_PACKET_PORTS_H_
 #define NETWORK_FRONTENDS_PACKET_PORTS_H_
@@ -40,7 +40,7 @@ class Ports {
 
  private:
   const PacketSetup& setup_;
-  std::vector<Port> ports_;  // By link; the array never moves.
+  std::vector<Port> ports_;  // Port of each link; the array never moves.
 };
 
 }  // namespace astra

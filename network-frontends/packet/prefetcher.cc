@@ -6,7 +6,7 @@ namespace {
 // From this number of links on, the ports no longer fit the second-level cache.
 constexpr size_t kManyLinks = 1024;
 
-constexpr size_t kLineBytes = 64;  // Of the cache.
+constexpr size_t kLineBytes = 64;  // Size of a cache line.
 
 // Fetches the first `bytes` bytes of `value`.
 void FetchLines(const void* value, size_t bytes) {

@@ -1,10 +1,10 @@
 // Fetches into the cache what later events will read. With thousands of ports
-// the state does not fit a cache, and what a packet costs is waiting for
-// memory. Results do not depend on it.
+// the state does not fit a cache, and most of the cost of a packet is waiting
+// for memory. Results do not depend on what is fetched.
 //
-// As a bucket of the agenda is opened, the ports of the next one are fetched
-// and the packets of this one. For the very next events, the paths of their
-// packets and the ports after are fetched.
+// When a bucket of the agenda is opened, the packets of this bucket and the
+// ports of the next bucket are fetched. For the events that come next, the
+// paths of their packets and the ports that follow are fetched.
 
 #ifndef NETWORK_FRONTENDS_PACKET_PREFETCHER_H_
 #define NETWORK_FRONTENDS_PACKET_PREFETCHER_H_

@@ -34,12 +34,12 @@ struct MessageState {
   MessageSlot next = kNoId<MessageSlot>;
   uint32_t retransmissions = 0;
   bool is_background = false;
-  OrderId order = kNoId<OrderId>;  // kNoId: its queue pair keeps the order.
+  OrderId order = kNoId<OrderId>;  // kNoId: the queue pair keeps the order.
   uint32_t place = 0;              // Place among the messages of that order.
   Bytes bytes;
   TimePs start;
 
-  // Number of the packet after its last.
+  // Returns the number of the packet after the last of this message.
   PacketNumber end() const { return PacketNumber(first.index() + num_packets); }
 };
 
@@ -50,7 +50,7 @@ struct QueuePair {
   // State of the sender.
   SendingLimits limits;
   Bytes window;                 // Payload that may be unacknowledged.
-  Bytes window_cap;             // Most that `window` may be.
+  Bytes window_cap;             // Largest value of `window`.
   Bytes flying;                 // Payload sent but not acknowledged.
   PacketNumber next;            // Next packet to send.
   PacketNumber acked;           // Packets before it are acknowledged.
@@ -60,11 +60,12 @@ struct QueuePair {
   TimePs sent;                  // When the last packet began to leave.
   uint32_t last_size = 0;       // Bytes of the last packet, headers included.
   LinkId link = kNoId<LinkId>;  // Link on which it sends, if any.
-  TurnSlot turn_slot;           // Its slot at its NIC.
+  TurnSlot turn_slot;           // Slot of the queue pair at its NIC.
   MessageSlot sending = kNoId<MessageSlot>;  // Message of packet `next`.
-  MessageSlot oldest = kNoId<MessageSlot>;   // Oldest not fully acknowledged.
+  // Oldest message not fully acknowledged.
+  MessageSlot oldest = kNoId<MessageSlot>;
   MessageSlot newest = kNoId<MessageSlot>;
-  uint32_t in_network = 0;  // Its packets in queues and on links.
+  uint32_t in_network = 0;  // Packets of it in queues and on links.
   NodeId source;            // The sender.
   NodeId target;            // The receiver.
   Turn turn = Turn::kNone;
@@ -74,14 +75,16 @@ struct QueuePair {
   uint8_t num_timeouts = 0;  // Timeouts in a row.
   std::unique_ptr<SendWindow> send_window;  // For selective repeat.
 
-  PacketNumber went_back_to = kNoId<PacketNumber>;  // Of the last go-back-N.
+  // Packet that the last go-back-N began with.
+  PacketNumber went_back_to = kNoId<PacketNumber>;
   TimePs went_back;  // Instant of the last go-back-N.
 
   // State of the receiver.
   PacketNumber expected;  // Packets before it have arrived.
   MessageSlot receiving = kNoId<MessageSlot>;  // Message of `expected`.
   uint32_t num_unacked = 0;  // Packets since the last acknowledgement.
-  PacketNumber nacked = kNoId<PacketNumber>;      // Asked for by the last NACK.
+  // Packet that the last NACK asked for.
+  PacketNumber nacked = kNoId<PacketNumber>;
   TimePs nack_time;                               // Instant of the last NACK.
   std::unique_ptr<ReceiveWindow> receive_window;  // For selective repeat.
 

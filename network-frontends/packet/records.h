@@ -1,5 +1,5 @@
-// What the packet network remembers for NetworkStatistics: counters, and the
-// records that RecordOptions asks for.
+// Collects what the packet network reports as NetworkStatistics: counters, and
+// the records that RecordOptions asks for.
 
 #ifndef NETWORK_FRONTENDS_PACKET_RECORDS_H_
 #define NETWORK_FRONTENDS_PACKET_RECORDS_H_
@@ -28,7 +28,8 @@ class Records {
   void CountMark(LinkId link) { ++OfLink(link).marked; }
   // Counts a packet that was dropped for want of buffer before `link`.
   void CountDrop(LinkId link);
-  // Counts a packet that was lost on `link` or because it was down.
+  // Counts a packet that was lost on `link`, by an error or because the link is
+  // down.
   void CountLoss(LinkId link);
 
   // Notes that data on `link` is paused or goes on.
@@ -77,7 +78,8 @@ class Records {
   NetworkStatistics statistics_;
   std::vector<double> link_bytes_;
   TimePs next_sample_ = kNever;
-  std::vector<TimePs> paused_since_;  // By link; kNever: not paused.
+  // Begin of the pause of each link; kNever: not paused.
+  std::vector<TimePs> paused_since_;
 };
 
 }  // namespace astra

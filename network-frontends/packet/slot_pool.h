@@ -1,6 +1,6 @@
-// An array whose freed slots are used again, last freed first, so that things
-// that come and go (queue pairs, messages, telemetry) keep dense indices and
-// cost no allocation once the array is large enough.
+// An array whose freed slots are used again, the slot that was freed last
+// first. Things that come and go (queue pairs, messages, telemetry) thus keep
+// dense indices and cost no allocation once the array is large enough.
 
 #ifndef NETWORK_FRONTENDS_PACKET_SLOT_POOL_H_
 #define NETWORK_FRONTENDS_PACKET_SLOT_POOL_H_

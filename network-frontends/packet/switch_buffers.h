@@ -1,7 +1,6 @@
 // The packet buffers of all switches, and the pauses that they call for.
 //
-//   if (!buffers.AddIfEasy(port, ingress, packet)) {     // The packet has to
-//   wait.
+//   if (!buffers.AddIfEasy(port, ingress, packet)) {  // The packet must wait.
 //     ... bring all ports of the switch up to now ...
 //     buffers.Add(port, ingress, packet);
 //   }
@@ -86,7 +85,7 @@ class SwitchBuffers {
   const PacketSetup& setup_;
   Ports& ports_;
   std::vector<Switch> switches_;
-  std::vector<IngressBuffer> ingress_;  // By link, at its target.
+  std::vector<IngressBuffer> ingress_;  // Buffer of each link at its target.
   std::vector<PauseChange> changes_;
 };
 

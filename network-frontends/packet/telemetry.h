@@ -84,7 +84,8 @@ class TelemetrySlots {
   const Telemetry kind_;
   const TimePs network_rtt_;
   SlotPool<TelemetryId, TelemetrySlot> slots_;
-  std::vector<Utilization> utilization_;  // By link; empty: not needed.
+  // Utilization of each link's port; empty: not needed.
+  std::vector<Utilization> utilization_;
 };
 
 }  // namespace astra

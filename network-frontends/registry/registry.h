@@ -42,7 +42,8 @@ struct BackendEntry {
 // Returns all backends, ordered by name.
 absl::Span<const BackendEntry> Backends();
 
-// Errors: InvalidArgument, with the nearest name, if no backend has the name.
+// Returns the backend `name`. Errors: InvalidArgument, with the nearest name,
+// if no backend has the name.
 absl::StatusOr<const BackendEntry*> FindBackend(std::string_view name);
 
 // Checks that `backend` models what the network file `file` says. It is an

@@ -23,7 +23,8 @@ TopologyTemplate SpectrumXTemplate();
 // Returns all templates, in a fixed order.
 absl::Span<const TopologyTemplate> TopologyTemplates();
 
-// Errors: NotFound, with the names of all templates.
+// Returns the template `name`. Errors: NotFound, with the names of all
+// templates.
 absl::StatusOr<TopologyTemplate> FindTopologyTemplate(std::string_view name);
 
 }  // namespace astra

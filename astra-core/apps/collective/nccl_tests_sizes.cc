@@ -18,7 +18,7 @@ constexpr ElementType kTypes[] = {
     {"double", 8}, {"bfloat16", 2}, {"f8e4m3", 1}, {"f8e5m2", 1},
 };
 
-// The power of 1024 that a unit stands for; -1 for another text.
+// Returns the power of 1024 that a unit stands for; -1 for another text.
 int PowerOf(std::string_view unit) {
   if (unit.empty()) return 0;
   constexpr std::string_view kPrefixes = "kmgt";

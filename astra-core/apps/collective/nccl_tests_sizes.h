@@ -1,5 +1,5 @@
-// The sizes that nccl-tests measures, the elements that it counts, and what it
-// calls both.
+// The buffer sizes that nccl-tests measures, the numbers of elements that it
+// counts, and its names for both.
 //
 // Source: nccl-tests 2.17, src/common.cu, src/all_gather.cu and its siblings.
 
@@ -17,24 +17,25 @@
 namespace astra {
 
 struct ElementType {
-  std::string_view name;  // "float", of option -d.
+  std::string_view name;  // Name that option -d takes, such as "float".
   int64_t bytes;
 };
 
-// Errors: InvalidArgument, with the names there are.
+// Returns the element type `text`. Errors: InvalidArgument for an unknown name,
+// with the known names.
 absl::StatusOr<ElementType> ParseElementType(std::string_view option,
                                              std::string_view text);
 
-// "1024", "1K", "1.5M", "8G", "8GB", "8GiB": powers of 1024 however they are
-// written, from 1 byte to kMaxNcclTestsBytes.
+// Parses "1024", "1K", "1.5M", "8G", "8GB" or "8GiB": units are powers of 1024
+// however they are spelt. Sizes go from 1 byte to kMaxNcclTestsBytes.
 //
 // Errors: InvalidArgument "OPTION is TEXT: ...".
 absl::StatusOr<Bytes> ParseNcclTestsSize(std::string_view option,
                                          std::string_view text);
 inline constexpr Bytes kMaxNcclTestsBytes(int64_t{1} << 44);
 
-// From `min` to `max`, each `factor` times the one before or, where `step` is
-// not 0, that much larger.
+// Sizes from `min` to `max`. Each size is the one before plus `step` or, where
+// `step` is 0, times `factor`.
 struct SizeSweep {
   Bytes min = KiB(1);
   Bytes max = MiB(8 << 10);
@@ -43,14 +44,17 @@ struct SizeSweep {
 };
 inline constexpr int64_t kMaxSweepSizes = 100'000;
 
-// Errors: InvalidArgument beyond kMaxSweepSizes.
+// Returns the sizes of `sweep`. Errors: InvalidArgument for more than
+// kMaxSweepSizes sizes.
 absl::StatusOr<std::vector<Bytes>> SizesOf(const SizeSweep& sweep);
 
-// What nccl-tests makes of a size: whole elements and, where each rank has a
-// part of the buffer, parts of equal length, a multiple of 16 bytes. May be 0.
+// Buffer that nccl-tests makes for a size: whole elements and, where each rank
+// has a part of the buffer, parts of equal length, a multiple of 16 bytes. It
+// may be empty.
 struct NcclTestsBuffer {
-  Bytes bytes;        // "size"
-  int64_t count = 0;  // "count": of a rank's part, where it has one.
+  Bytes bytes;  // Bytes in the column "size".
+  // Elements in the column "count", of a rank's part if it has one.
+  int64_t count = 0;
 };
 NcclTestsBuffer BufferOf(CollectiveKind kind, Bytes size,
                          const ElementType& type, uint32_t num_ranks);

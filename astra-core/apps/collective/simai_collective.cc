@@ -1,4 +1,5 @@
-// simai_collective: how long collectives take, as nccl-tests would measure it.
+// simai_collective: predicts the times of collectives as nccl-tests measures
+// them.
 
 #include <string>
 

@@ -1,4 +1,4 @@
-// The cluster and the NCCL that simai_collective asks about.
+// Sets up the cluster and the NCCL that simai_collective asks about.
 
 #ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_CLUSTER_H_
 #define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_CLUSTER_H_
@@ -12,28 +12,29 @@
 
 namespace astra {
 
-// `nccl` with what `settings` say instead: first those of the file, then those
-// of the list.
+// Returns `nccl` with the changes that `settings` ask for: first those of the
+// file, then those of the list.
 //
-// Errors: those of ApplyNcclOptionList, said of --nccl, and of
+// Errors: those of ApplyNcclOptionList, as errors of --nccl, and of
 // ApplyNcclOptionFile.
 absl::StatusOr<NcclOptions> ApplyNcclSettings(const NcclSettings& settings,
                                               NcclOptions nccl = {});
 
-// The group of `cluster`: its ranks, on all GPUs that it has.
+// Returns an estimator for the ranks of `cluster`, or for all ranks if it lists
+// none.
 //
 // Errors: those of LoadSystem, ReadTopology, BuildSystemTopology and
 // CollectiveEstimator::Create.
 absl::StatusOr<CollectiveEstimator> BuildEstimator(
     const ClusterOptions& cluster, const NcclOptions& nccl);
 
-// The group of `options`, its system and NCCL as they were understood:
-// comments, a line each.
+// Describes the group of `options`, its system and NCCL, as they were
+// understood, in lines that are comments.
 std::string DescribeCluster(const ClusterOptions& options,
                             const CollectiveEstimator& cluster,
                             const NcclOptions& nccl);
 
-// The systems of the library as a table.
+// Returns the systems of the library as a table.
 std::string ListSystems();
 
 }  // namespace astra

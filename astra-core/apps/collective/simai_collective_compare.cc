@@ -31,7 +31,7 @@ namespace {
 struct MeasuredComparison {
   MeasuredTable table;
   std::vector<Outcome> outcomes;  // One for each row.
-  std::string header;             // What it was compared with: comments.
+  std::string header;             // Comment lines that describe the prediction.
 };
 
 Outcome OutcomeOf(const absl::StatusOr<CollectiveEstimate>& estimate) {
@@ -52,7 +52,7 @@ absl::StatusOr<CollectiveEstimate> Estimate(CollectiveEstimator& cluster,
   return cluster.Estimate(row.collective, row.size);
 }
 
-// The cluster that a log was taken on.
+// Returns the cluster on which the log was taken.
 absl::StatusOr<ClusterOptions> ClusterOf(const SimaiCollectiveOptions& options,
                                          const NcclTestsLog& log) {
   ClusterOptions cluster = options.cluster;
@@ -86,7 +86,8 @@ absl::StatusOr<ClusterOptions> ClusterOf(const SimaiCollectiveOptions& options,
   return cluster;
 }
 
-// The version that a log states, as "2.29.2+cuda13.1" or as the number 22902.
+// Returns the version of NCCL that a log states, as "2.29.2+cuda13.1" or as the
+// number 22902.
 absl::StatusOr<NcclVersion> NcclVersionOf(const NcclTestsLog& log) {
   const std::optional<MeasuredVersion> stated =
       ParseMeasuredVersion(log.nccl_version);
@@ -100,7 +101,8 @@ absl::StatusOr<NcclVersion> NcclVersionOf(const NcclTestsLog& log) {
       log.nccl_version_place, Quoted(log.nccl_version)));
 }
 
-// NCCL as the log says that it ran; the user's settings go before the log.
+// Returns NCCL's options as the log says that it ran; the user's settings take
+// precedence over the log.
 absl::StatusOr<NcclOptions> NcclOf(const SimaiCollectiveOptions& options,
                                    const NcclTestsLog& log) {
   NcclOptions nccl;
@@ -128,14 +130,15 @@ absl::Status CheckKind(const SimaiCollectiveOptions& options,
   return absl::OkStatus();
 }
 
-// A log, and what it was taken on.
+// A log, and the NCCL and cluster that it was taken on.
 struct LoggedRun {
   NcclOptions nccl;
   CollectiveEstimator cluster;
   MeasuredTable table;
 };
 
-// An error of the cluster, which is that of the log unless the user states it.
+// Returns `status`, an error of the cluster, at the place in the log that
+// describes the cluster, unless the user describes it.
 absl::Status AtRanksOf(const NcclTestsLog& log,
                        const SimaiCollectiveOptions& options,
                        const absl::Status& status) {
@@ -177,8 +180,8 @@ absl::StatusOr<LoggedRun> ReadLoggedRun(const SimaiCollectiveOptions& options) {
   return LoggedRun{nccl, std::move(cluster), TabulateLog(log, setting)};
 }
 
-// What a row ran on, apart from the collective and its size: rows in which it
-// is the same share an estimator.
+// Returns the setup of a row, which is everything but the collective and its
+// size. Rows with equal setups share an estimator.
 std::string SetupKeyOf(const MeasuredTable& table, const MeasuredRow& row) {
   std::string key =
       fmt::format("{}{}", Name(row.environment.launch.value_or(Launch::kHost)),
@@ -293,7 +296,8 @@ absl::StatusOr<MeasuredComparison> CompareTable(const std::string& path) {
   return comparison;
 }
 
-// Says that the errors after a fit do not tell how good the fit is.
+// Returns a warning that the errors after a fit do not tell how good the fit
+// is.
 std::string TooFewRowsText(const SystemCalibration& fit) {
   const size_t constants = fit.constants.size();
   const size_t rows = fit.after.errors.size();

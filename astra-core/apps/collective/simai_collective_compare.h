@@ -1,4 +1,4 @@
-// Predictions of simai_collective beside measurements.
+// Compares predictions of simai_collective with measurements.
 
 #ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_COMPARE_H_
 #define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_COMPARE_H_
@@ -9,20 +9,22 @@
 
 namespace astra {
 
-// --compare: a log of nccl-tests, on the system of the command line. The log
-// tells the collective, the ranks and servers, NCCL's version and whether it
-// ran from a CUDA graph; the command line, what the log does not.
+// --compare reads a log of nccl-tests and predicts it on the system of the
+// command line. The log tells the collective, the ranks and servers, NCCL's
+// version and whether it ran from a CUDA graph; the command line tells the
+// rest.
 //
-// --calibrate: the constants of the system fitted to such a log. Rows that say
-// nothing are left out.
+// --calibrate fits the constants of the system to such a log. Rows without
+// information are left out.
 //
-// --compare-table: a table of measurements, each row on what it says it ran on.
-// A row that cannot be predicted is no error; the files say why.
+// --compare-table predicts each row of a table of measurements on the cluster
+// that the row names. A row that cannot be predicted is no error; the files say
+// why.
 //
 // Requires one of these tasks.
 //
 // Errors: those of the readers, BuildEstimator and Calibrate; InvalidArgument
-// for what neither log nor command line tells, or both.
+// for a fact that neither or both of log and command line tell.
 absl::StatusOr<CollectiveReport> ReportMeasurements(
     const SimaiCollectiveOptions& options);
 

@@ -36,7 +36,8 @@ class FlowLines {
             absl::Span<const RankId> ranks)
       : graph_(graph), layout_(layout), ranks_(ranks) {}
 
-  // Appends the line of `id`. Requires those of all lower ids before.
+  // Appends the line of `id`. Requires that the lines of all lower ids came
+  // before.
   void Append(FlowId id, std::string* out) {
     std::vector<uint64_t> earlier;
     if (const auto found = waiting_.find(id.index()); found != waiting_.end()) {
@@ -74,9 +75,9 @@ class FlowLines {
   const FlowGraph& graph_;
   const GroupLayout& layout_;
   absl::Span<const RankId> ranks_;
-  // By flow: those it waits for that have been passed.
+  // By flow: the flows that it waits for among those already written.
   absl::flat_hash_map<uint64_t, std::vector<uint64_t>> waiting_;
-  std::vector<FlowId> dependents_;  // Scratch.
+  std::vector<FlowId> dependents_;  // Reused buffer.
 };
 
 absl::Status WriteLines(const std::string& temporary, const std::string& path,

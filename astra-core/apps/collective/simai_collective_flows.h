@@ -1,4 +1,4 @@
-// The messages of a collective as a file.
+// Writes the messages of a collective to a file.
 
 #ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_FLOWS_H_
 #define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_FLOWS_H_
@@ -18,12 +18,13 @@ namespace astra {
 //   id,source,target,bytes,channel,chunk,depends_on
 //   9,1,nvswitch:0.2,4096,2,17,3 5
 //
-// GPUs are those of `ranks`, the group in its order; nvswitch:S.K is NVSwitch K
-// of the group's server S, reducer:K a switch of the fabric. chunk is the first
-// one; depends_on lists ids, all lower than that of the line. The lines are not
-// held in memory.
+// A GPU is named by its rank in `ranks`, which lists the group in order.
+// nvswitch:S.K is NVSwitch K of the group's server S, and reducer:K is a switch
+// of the fabric. chunk is the first chunk of the flow. depends_on lists the ids
+// of the flows that it waits for, all lower than its own. The lines are written
+// as they are made, so memory does not grow with them.
 //
-// Errors: PermissionDenied "PATH: reason"; then `path` is what it was.
+// Errors: PermissionDenied "PATH: reason"; `path` is then unchanged.
 absl::Status WriteFlows(const std::string& path, const FlowGraph& graph,
                         const GroupLayout& layout,
                         absl::Span<const RankId> ranks);

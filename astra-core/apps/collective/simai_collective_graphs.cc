@@ -24,7 +24,8 @@ namespace {
 
 constexpr double kPsPerUs = 1e6;
 
-// What NCCL reckons for the Simple protocol, in microseconds.
+// NCCL's latencies for the Simple protocol, in microseconds: of a kernel, and
+// of a step over each kind of link.
 constexpr double kBaseUs = 8.4;
 constexpr double kNvlinkStepUs = 3.4;
 constexpr double kPcieStepUs = 5.7;
@@ -48,11 +49,12 @@ bool IsOneServer(const CollectiveEstimator& cluster) {
   });
 }
 
-// What a message costs beyond the network of the topology, and a kernel.
+// Returns what a message costs beyond the network of the topology, and the cost
+// of a kernel.
 MessageCosts CostsOfSimple(const CollectiveEstimator& cluster,
                            CollectiveKind kind, const std::string& name,
                            Launch launch) {
-  constexpr double kHopsOfSimple = 2;  // It flushes what the NIC wrote.
+  constexpr double kHopsOfSimple = 2;  // Data and flush.
   const SystemSpec& system = cluster.system();
   const bool is_pcie = system.interconnect.kind == InterconnectKind::kPcie;
   double launch_us = launch == Launch::kGraph
@@ -77,7 +79,7 @@ MessageCosts CostsOfSimple(const CollectiveEstimator& cluster,
 
 struct Busiest {
   LinkId link;
-  double us = 0;  // That the link is busy.
+  double us = 0;  // Time that the link is busy.
 };
 
 Busiest BusiestOf(const Topology& topology, absl::Span<const double> bytes) {
@@ -106,7 +108,7 @@ bool EndsWith(const std::string& text, std::string_view end) {
          text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// Where the group lies, with the switches that the algorithm needs.
+// Returns the place of the group, with the switches that the algorithm needs.
 absl::StatusOr<PlacedGroup> Place(const CollectiveEstimator& cluster,
                                   const ChosenAlgorithm& algorithm) {
   const Topology& topology = cluster.topology();
@@ -144,7 +146,8 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
     chosen.lower = [path = named, schedule = std::move(schedule)](
                        const CollectiveRequest& request) {
       auto graph = schedule.Lower(request);
-      if (!graph.ok()) {  // It is for another collective than that of --op.
+      // The schedule is for another collective than that of --op.
+      if (!graph.ok()) {
         graph =
             absl::Status(graph.status().code(),
                          fmt::format("{}:1:1: {}", path,
@@ -222,7 +225,7 @@ absl::StatusOr<CollectiveEstimate> TimeOnNetwork(
     const LoweredCollective& collective, Fidelity fidelity,
     const NetworkOptions& network, Routes& routes) {
   const auto& [request, nodes, graph] = collective;
-  // Graphs that leave the switches alone do not have them.
+  // Graphs that do not use switches do not have them as members.
   const auto members = absl::MakeConstSpan(nodes).first(graph->num_members());
   MessageCosts costs = algorithm.costs;
   if (algorithm.nccl) {

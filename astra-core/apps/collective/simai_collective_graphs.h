@@ -1,5 +1,5 @@
-// The messages of a collective on a cluster: which they are, and how long they
-// take when each of them is run.
+// Makes the messages of a collective on a cluster, and finds how long they take
+// when each of them is run.
 
 #ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_GRAPHS_H_
 #define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_GRAPHS_H_
@@ -29,16 +29,17 @@
 
 namespace astra {
 
-// More would take hours to run and gigabytes to write.
+// Most flows of a graph. More would take hours to run and gigabytes to write.
 constexpr uint64_t kMaxGraphFlows = 50'000'000;
 
-// What carries out a collective: an algorithm of the registry, or a schedule.
+// Algorithm that runs a collective: one of the registry, or a schedule.
 struct ChosenAlgorithm {
   std::string name;
   std::string protocol = "Simple";
-  uint32_t channels = 0;  // 0: those of its messages.
+  uint32_t channels = 0;  // 0: as many as its messages use.
   MessageCosts costs;
-  std::optional<NcclMessages> nccl;  // Of NCCL's choice: what is to be paced.
+  // NCCL's choice, whose messages are to be paced; none for other algorithms.
+  std::optional<NcclMessages> nccl;
   std::optional<CollectiveAlgorithm> registered;  // None: a schedule.
   Chunking chunking;
   std::function<absl::StatusOr<std::unique_ptr<const FlowGraph>>(
@@ -46,17 +47,17 @@ struct ChosenAlgorithm {
       lower;
 };
 
-// The algorithm that --algorithm names, or the one in its file. Algorithms have
-// as few channels as use every NIC and cut the buffer as NCCL does with the
-// Simple protocol: chunks of 2 MiB, half of a FIFO, in two slices. Sends and
-// receives are whole messages.
+// Returns the algorithm that --algorithm names, or the one in its file. An
+// algorithm has the fewest channels that use every NIC. It cuts the buffer as
+// NCCL does with the Simple protocol: chunks of 2 MiB, half of a FIFO, in two
+// slices. Sends and receives are whole messages.
 //
-// A kernel starts in 8.4 us, what NCCL reckons with the Simple protocol, and
-// takes no less than the time between two collectives. A message costs what
-// NCCL reckons for a step of a ring with that protocol, within a server or
-// between two, and links yield the share of their rate that the algorithm
-// reaches: NCCL's algorithm of that name, or else its ring; for those that NCCL
-// makes of sends and receives, these.
+// A kernel starts in 8.4 us, NCCL's value for the Simple protocol, and takes no
+// less than the time between two collectives. A message costs what NCCL reckons
+// for a step of a ring with this protocol, within a server or between two.
+// Links yield the share of their rate that the algorithm reaches: the share of
+// NCCL's algorithm of the same name, or else of its ring. For collectives that
+// NCCL makes of sends and receives, it is their share.
 //
 // Errors: those of FindCollectiveAlgorithm and of the readers of schedules.
 //
@@ -66,37 +67,38 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
     const SimaiCollectiveOptions& options, const CollectiveEstimator& cluster,
     Warnings* warnings);
 
-// What NCCL chooses for `bytes`, as it runs it: with its channels, chunks and
-// costs; see NcclMessages.
+// Returns what NCCL chooses for `bytes`, as it runs it: with its channels,
+// chunks and costs; see NcclMessages.
 //
 // Errors: those of CollectiveTimes and FindCollectiveAlgorithm.
 absl::StatusOr<ChosenAlgorithm> FindNcclRun(const CollectiveEstimator& cluster,
                                             const NcclOptions& nccl,
                                             CollectiveKind kind, Bytes bytes);
 
-// The same with as many channels, in one loop. Sends and receives are whole
-// messages.
+// Like FindNcclRun, with as many channels, in one loop. Sends and receives are
+// whole messages.
 //
-// Errors: as above.
+// Errors: those of FindNcclRun.
 absl::StatusOr<ChosenAlgorithm> FindNcclChoice(
     const CollectiveEstimator& cluster, const NcclOptions& nccl,
     CollectiveKind kind, Bytes bytes);
 
-// The messages of one collective of the group of a cluster.
+// Messages of one collective of the cluster's group.
 struct LoweredCollective {
   CollectiveRequest request;
-  std::vector<NodeId> nodes;  // By member of the request's layout.
+  std::vector<NodeId> nodes;  // Nodes by member of the request's layout.
   std::shared_ptr<const FlowGraph> graph;
 };
 
-// Errors: those of PlaceGroup, CollectiveRequest and the algorithm;
-// ResourceExhausted beyond kMaxGraphFlows.
+// Returns the messages of `algorithm` on the group of `cluster`. Errors: those
+// of PlaceGroup, CollectiveRequest and the algorithm; ResourceExhausted for
+// more than kMaxGraphFlows flows.
 absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
                                           const ChosenAlgorithm& algorithm,
                                           CollectiveKind kind, Bytes bytes,
                                           uint32_t root);
 
-// The time of a collective, by running every message on the network of
+// Returns the time of a collective. Every message runs on the network of
 // `fidelity`, which carries nothing else. NCCL's choice is paced; see
 // message_pace.h.
 //

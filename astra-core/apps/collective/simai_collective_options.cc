@@ -18,11 +18,11 @@
 namespace astra {
 namespace {
 
-// What a task reads; any other option has no effect with it.
+// Options that a task reads; any other option has no effect with the task.
 struct TaskSpec {
   CollectiveTask task;
-  std::string_view flag;     // That asks for it.
-  std::string_view options;  // With a space on each side.
+  std::string_view flag;     // Option that asks for the task.
+  std::string_view options;  // Names, with a space on each side.
 };
 constexpr TaskSpec kTasks[] = {
     {CollectiveTask::kListSystems, "list-systems", " "},
@@ -75,7 +75,7 @@ absl::StatusOr<RankId> ParseRank(std::string_view text) {
   return RankId(static_cast<uint32_t>(rank));
 }
 
-// "0,8,16", "0-7", "0-3,8-11".
+// Parses a list of ranks: "0,8,16", "0-7", "0-3,8-11".
 absl::StatusOr<std::vector<RankId>> ParseRanks(std::string_view list) {
   std::vector<RankId> ranks;
   while (true) {
@@ -269,7 +269,8 @@ absl::Status ReadSweep(const CommandLine& flags,
   return ReadOutput(flags, NcclTestsName(*options.kind), options);
 }
 
-// A comparison or a calibration with the file that option `flag` names.
+// Reads the options of a comparison or a calibration with the file that option
+// `flag` names.
 absl::Status ReadMeasurements(const CommandLine& flags, std::string_view flag,
                               SimaiCollectiveOptions& options) {
   options.measurements = *flags.value(flag);

@@ -1,4 +1,4 @@
-// What the command line of simai_collective asks for.
+// Options of simai_collective, as its command line gives them.
 
 #ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_OPTIONS_H_
 #define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_OPTIONS_H_
@@ -20,7 +20,7 @@
 namespace astra {
 
 enum class CollectiveTask : uint8_t {
-  kSweep,  // A line for each size, as nccl-tests prints them.
+  kSweep,  // Prints a line for each size, as nccl-tests does.
   kListSystems,
   kCompareLog,
   kCompareTable,
@@ -28,21 +28,21 @@ enum class CollectiveTask : uint8_t {
   kCalibrateTable,
 };
 
-// The cluster, as far as the command line tells.
+// Cluster to predict for, as far as the command line describes it.
 struct ClusterOptions {
-  std::string system;  // A name or a file; empty where none is needed.
+  std::string system;  // Name or file; empty where none is needed.
   std::optional<std::string> topology_file;
   std::optional<uint32_t> num_servers;
   std::optional<uint32_t> gpus_per_server;
   std::optional<uint32_t> num_gpus;
-  std::vector<RankId> ranks;  // None: all.
+  std::vector<RankId> ranks;  // Ranks of the group; empty: all ranks.
 };
 
-// What NCCL is told.
+// Settings of NCCL from the command line.
 struct NcclSettings {
   std::optional<std::string> list;
   std::optional<std::string> file;
-  std::optional<Launch> launch;  // None: by the host, or as a log says.
+  std::optional<Launch> launch;  // None: from the host, or as a log says.
   bool symmetric = false;
 };
 
@@ -51,43 +51,44 @@ struct SimaiCollectiveOptions {
   ClusterOptions cluster;
   NcclSettings nccl;
 
-  // Of a sweep. The kind is also that of a log which does not tell.
-  std::optional<CollectiveKind> kind;  // Always there in a sweep.
+  // Fields of a sweep, up to `tuning`. The kind is also that of a log without
+  // one.
+  std::optional<CollectiveKind> kind;  // Always set for a sweep.
   SizeSweep sizes;
   ElementType type = {"float", 4};
   std::string redop = "sum";
   uint32_t root = 0;
-  // The closed form says what NCCL's choice takes. All others run every
-  // message.
+  // The closed form gives the time of NCCL's choice. All other fidelities run
+  // every message.
   Fidelity fidelity = Fidelity::kClosedForm;
-  std::optional<std::string> network_file;  // With the networks that read one.
-  // A name in the registry of collectives, or a file, whose name has a dot.
+  std::optional<std::string> network_file;  // For fidelities that read one.
+  // Name in the registry of collectives, or a file, whose name has a dot.
   std::optional<std::string> algorithm;
-  std::optional<std::string> flows;  // A file.
+  std::optional<std::string> flows;  // Path for the flows.
   bool tuning = false;
 
-  // Of a comparison and a calibration.
-  std::string measurements;  // A file.
+  // Fields of a comparison or a calibration.
+  std::string measurements;  // Path of a log or a table.
   bool in_place = false;
 
-  std::string name;    // Of the run.
-  std::string output;  // The folder for the results.
+  std::string name;    // Name of the run.
+  std::string output;  // Folder for the results.
 };
 
 absl::Span<const OptionSpec> SimaiCollectiveOptionSpecs();
 
-// The text of --help.
+// Returns the text of --help.
 std::string SimaiCollectiveHelp();
 
-// The examples that --help ends with.
+// Returns the examples that --help ends with.
 absl::Span<const CommandExample> SimaiCollectiveExamples();
 
-// Errors: InvalidArgument for a missing or wrong option, and for one that has
-// no effect beside the others.
+// Reads the command line. Errors: InvalidArgument for a missing or wrong
+// option, and for one that has no effect beside the others.
 absl::StatusOr<SimaiCollectiveOptions> ReadSimaiCollectiveOptions(
     const CommandLine& flags);
 
-// Whether nccl-tests has an operation ("sum"), or a root, for the kind.
+// Return whether nccl-tests has an operation ("sum"), or a root, for the kind.
 bool HasRedop(CollectiveKind kind);
 bool HasRoot(CollectiveKind kind);
 

@@ -97,7 +97,7 @@ Json ClusterJson(const SimaiCollectiveOptions& options,
                {"sharp", system.sharp},
                {"ranks", Json::array()}};
   for (const RankId rank : options.cluster.ranks) {
-    json["ranks"].push_back(rank.index());  // None: all.
+    json["ranks"].push_back(rank.index());  // Empty: all.
   }
   return json;
 }
@@ -138,7 +138,7 @@ std::string RunJson(const SimaiCollectiveOptions& options,
       {"result",
        {{"sizes", sweep.rows.size()},
         {"average_busbw_GBps", AverageBusBandwidth(sweep)}}}};
-  // A name in an input file need not be UTF-8.
+  // Replaces text that is not UTF-8, such as a name in an input file.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -169,7 +169,7 @@ std::string SweepText(const SimaiCollectiveOptions& options,
 std::string NcclTestsNumber(double value, int width) {
   int digits = 1;
   for (double rest = value; rest >= 10; rest /= 10) ++digits;
-  // A point, and a decimal behind it.
+  // Each decimal needs a column, and the first also one for the point.
   const int decimals = digits + 3 <= width ? 2 : digits + 2 <= width ? 1 : 0;
   if (digits > width) return fmt::format("{:>{}.1e}", value, width);
   return fmt::format("{:>{}.{}f}", value, width, decimals);

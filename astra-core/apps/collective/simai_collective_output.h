@@ -1,4 +1,4 @@
-// What simai_collective prints and writes of a sweep.
+// Formats what simai_collective prints and writes for a sweep.
 
 #ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_OUTPUT_H_
 #define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_OUTPUT_H_
@@ -14,20 +14,20 @@
 
 namespace astra {
 
-// What a task comes to.
+// Output of one task.
 struct CollectiveReport {
-  std::string page;  // For stdout.
+  std::string page;  // Text for stdout.
   std::vector<NamedFile> files;
   size_t num_rows = 0;
   Warnings warnings;
 };
 
-// A number in `width` columns, as nccl-tests prints them: of two decimals, or
-// fewer where they do not fit.
+// Returns a number in `width` columns, as nccl-tests prints it: with two
+// decimals, or with fewer where two do not fit.
 std::string NcclTestsNumber(double value, int width);
 
-// A page in the columns of nccl-tests; collective.csv, a line for each size;
-// and run.json, the inputs as they were understood.
+// Returns a page in the columns of nccl-tests; collective.csv, with a line for
+// each size; and run.json, with the inputs as they were understood.
 CollectiveReport ReportSweep(const SimaiCollectiveOptions& options,
                              const CollectiveSweep& sweep);
 

@@ -37,7 +37,7 @@ absl::Status CheckRoot(const SimaiCollectiveOptions& options,
                   cluster.ranks().size()));
 }
 
-// The sizes of which each rank has something.
+// Returns a row for each size of which every rank has a part.
 absl::StatusOr<std::vector<CollectiveSweepRow>> RowsOf(
     const SimaiCollectiveOptions& options, uint32_t num_ranks,
     Warnings* warnings) {
@@ -96,8 +96,9 @@ absl::Status WriteFlowsOf(const SimaiCollectiveOptions& options,
                     collective.request.layout(), sweep.cluster.ranks());
 }
 
-// Refuses files of records, which this program does not write. SimAI.conf says
-// everywhere how often it samples: a warning.
+// Refuses options that ask for files of records, which this program does not
+// write. It only warns of the sampling interval, since every SimAI.conf states
+// one.
 absl::Status CheckRecord(std::string_view file, const PacketOptions& packet,
                          Warnings* warnings) {
   PacketOptions without = packet;
@@ -115,7 +116,7 @@ absl::Status CheckRecord(std::string_view file, const PacketOptions& packet,
   return absl::OkStatus();
 }
 
-// The network of --fidelity, with what --network says of it.
+// Returns the network of --fidelity, with what --network says about it.
 absl::StatusOr<NetworkOptions> ReadNetworkOptions(
     const SimaiCollectiveOptions& options, const Topology& topology,
     Warnings* warnings) {
@@ -148,7 +149,8 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(
   return network;
 }
 
-// `chosen` for all sizes; none: what NCCL chooses for each.
+// Fills in the times. All sizes use `chosen`; if it is none, each uses NCCL's
+// choice.
 absl::Status TimeByMessages(const SimaiCollectiveOptions& options,
                             const std::optional<ChosenAlgorithm>& chosen,
                             CollectiveSweep* sweep) {

@@ -1,4 +1,4 @@
-// What simai_collective does without a log: times over sizes.
+// Predicts the times of a collective over buffer sizes with simai_collective.
 
 #ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_SWEEP_H_
 #define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_SWEEP_H_
@@ -20,27 +20,27 @@ namespace astra {
 struct CollectiveSweepRow {
   NcclTestsBuffer buffer;
   CollectiveEstimate estimate;
-  std::string tuning;  // The text of --tuning; empty without.
+  std::string tuning;  // Text of --tuning; empty without --tuning.
 };
 
 struct CollectiveSweep {
   CollectiveEstimator cluster;
   NcclOptions nccl;
-  std::vector<CollectiveSweepRow> rows;  // At least one.
+  std::vector<CollectiveSweepRow> rows;  // At least one row.
   Warnings warnings;
 };
 
-// Sizes that leave a rank without a part of the buffer are left out, with a
-// warning. With --flows, writes that file.
+// Predicts each size. A size that leaves a rank without a part of the buffer is
+// left out, with a warning. With --flows, also writes the file of flows.
 //
 // Errors: those of the readers and of the estimators; InvalidArgument for a
-// root that is no rank, sizes that are all too small, and --tuning of what NCCL
-// makes of sends and receives.
+// root that is no rank, for sizes that are all too small, and for --tuning of a
+// collective that NCCL makes of sends and receives.
 absl::StatusOr<CollectiveSweep> RunCollectiveSweep(
     const SimaiCollectiveOptions& options);
 
-// Whether NVSwitches can do the operation of --redop on elements of the type,
-// so that NVLS is a candidate.
+// Returns whether NVSwitches can do the operation of --redop on elements of the
+// type, so that NVLS is a candidate.
 //
 // Source: NCCL 2.30, src/include/device.h (ncclNvlsSupported).
 bool NvSwitchesDo(std::string_view redop, std::string_view type);

@@ -42,8 +42,9 @@ ShellValues Values(std::string_view option, const Names& names) {
   return values;
 }
 
-// Of options whose names are local to what reads them. A test compares each
-// with what the program itself lists for a name that it does not know.
+// Returns values of an option whose names are known only to its reader. A test
+// compares them with the names that the program itself lists in the error for
+// an unknown name.
 ShellValues Words(std::string_view option,
                   std::initializer_list<std::string_view> names) {
   return Values(option, names);
@@ -67,7 +68,7 @@ ShellValues Fidelities() {
   return values;
 }
 
-// By which topologies and measurements call them too.
+// Returns names of GPUs, with the aliases that topologies and measurements use.
 ShellValues GpuTypes() {
   ShellValues values{"gpu-type", {}};
   for (const GpuSpec& gpu : BundledGpus()) {
@@ -87,7 +88,7 @@ ShellValues ScheduleNames() {
   return values;
 }
 
-// Of any kind of collective.
+// Returns the algorithms of all kinds of collectives.
 ShellValues Algorithms() {
   std::vector<std::string_view> names;
   for (const CollectiveAlgorithm& algorithm : CollectiveAlgorithms()) {
@@ -112,7 +113,7 @@ std::vector<ShellTerm> ExitCodes() {
           {"2", "Bad input, which the user can mend. No file is written."}};
 }
 
-// Exit codes of programs that run a workload, which signals stop.
+// Returns exit codes of programs that run a workload, which signals may stop.
 std::vector<ShellTerm> RunExitCodes() {
   std::vector<ShellTerm> codes = ExitCodes();
   codes.push_back({"129", "Stopped by SIGHUP."});

@@ -1,4 +1,4 @@
-// What shells and the manual are told of the programs beside their options.
+// Describes the programs for shells and the manual, beyond their options.
 
 #ifndef ASTRA_CORE_APPS_SHELL_SHELL_PROGRAMS_H_
 #define ASTRA_CORE_APPS_SHELL_SHELL_PROGRAMS_H_
@@ -9,7 +9,7 @@
 
 namespace astra {
 
-// All programs that are installed, by name.
+// Returns all programs that are installed, by name.
 std::vector<ShellProgram> ShellPrograms();
 
 }  // namespace astra

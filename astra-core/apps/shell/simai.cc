@@ -1,5 +1,5 @@
 // simai COMMAND ARGUMENT...: becomes the program that the command stands for,
-// so that output, exit code and signals are this program's own.
+// so that output, exit code and signals are that program's own.
 
 #include <unistd.h>
 
@@ -21,7 +21,7 @@
 namespace astra {
 namespace {
 
-// Turns this process into `program` of the same folder. Returns only where that
+// Turns this process into `program` of the same folder. Returns only if that
 // fails.
 //
 // Errors: NotFound "PATH: cannot be run: reason".
@@ -44,7 +44,7 @@ absl::Status PrintOwn(int argc, const char* const* argv) {
   return FlushStdout();
 }
 
-// `simai help COMMAND ...` is `simai COMMAND ... --help`.
+// Runs a command. `simai help COMMAND ...` means `simai COMMAND ... --help`.
 absl::Status Run(int argc, const char* const* argv) {
   const bool asks_help = argc > 1 && std::string_view(argv[1]) == "help";
   if (asks_help) {

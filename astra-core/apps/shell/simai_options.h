@@ -1,4 +1,4 @@
-// The commands of simai, each of which stands for one of the other programs.
+// Commands of simai, each of which stands for one of the other programs.
 
 #ifndef ASTRA_CORE_APPS_SHELL_SIMAI_OPTIONS_H_
 #define ASTRA_CORE_APPS_SHELL_SIMAI_OPTIONS_H_
@@ -12,25 +12,25 @@
 
 namespace astra {
 
-// `simai NAME ARGUMENT...` runs PROGRAM ARGUMENT...
+// A command: `simai NAME ARGUMENT...` runs PROGRAM ARGUMENT...
 struct SimaiCommand {
   std::string_view name;
   std::string_view program;
-  std::string_view help;  // What the command is for, in one line.
+  std::string_view help;  // Purpose of the command in one line.
 };
 
 // Returns the commands in the order in which people use them.
 absl::Span<const SimaiCommand> SimaiCommands();
 
-// The text of --help.
+// Returns the text of --help.
 std::string SimaiHelp();
 
-// The examples that --help ends with.
+// Returns the examples that --help ends with.
 absl::Span<const CommandExample> SimaiExamples();
 
 // Returns the command called `name`.
 //
-// Errors: InvalidArgument for an unknown name, with the nearest.
+// Errors: InvalidArgument for an unknown name, with the nearest name.
 absl::StatusOr<SimaiCommand> FindSimaiCommand(std::string_view name);
 
 }  // namespace astra

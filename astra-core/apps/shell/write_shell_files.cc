@@ -1,5 +1,5 @@
-// write_shell_files FOLDER: writes, for each program, what bash completes by
-// and its page of the manual into FOLDER, as below a prefix's share/.
+// write_shell_files FOLDER: writes the bash completion and the manual page of
+// each program into FOLDER, arranged like share/ of an installation prefix.
 
 #include <cstdlib>
 #include <string>

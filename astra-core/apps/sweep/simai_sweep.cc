@@ -1,5 +1,5 @@
 // simai_sweep: runs the points of a sweep, here or on a cluster, and compares
-// what came of them.
+// their results.
 
 #include <algorithm>
 #include <iterator>
@@ -22,7 +22,7 @@ struct Action {
   absl::StatusOr<int> (*run)(const CommandLine& flags);
 };
 
-// In the order of SweepCommands().
+// Functions of the commands, in the order of SweepCommands().
 constexpr Action kActions[] = {
     {"run", &SweepRunCommand},       {"resume", &SweepResumeCommand},
     {"retry", &SweepRetryCommand},   {"status", &SweepStatusCommand},

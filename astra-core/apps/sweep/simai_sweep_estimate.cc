@@ -26,12 +26,12 @@
 namespace astra {
 namespace {
 
-constexpr size_t kMaxSkippedLines = 1000;  // For people.
+constexpr size_t kMaxSkippedLines = 1000;  // Limit for people.
 
-// What is known of what came of points, by key.
+// Records of points that have run, by key.
 using Records = std::map<std::string, PointRecord, std::less<>>;
 
-// A folder that goes with its content.
+// A folder that is removed together with its contents.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -42,7 +42,7 @@ class TemporaryFolder {
     if (!error && mkdtemp(path.data()) != nullptr) path_ = path;
   }
   ~TemporaryFolder() {
-    std::error_code ignored;  // What is left is in the way of nobody.
+    std::error_code ignored;  // A folder that is left harms nobody.
     if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
@@ -64,7 +64,7 @@ Records KnownRecords(const PlannedSweep& plan) {
   return records;
 }
 
-// The points without a record, each key once.
+// Returns the points without a record, each key once.
 std::vector<const PreparedPoint*> PointsToRun(const PlannedSweep& plan,
                                               const Records& records) {
   std::set<std::string> keys;
@@ -75,11 +75,11 @@ std::vector<const PreparedPoint*> PointsToRun(const PlannedSweep& plan,
 }
 
 struct Estimate {
-  size_t num_seen = 0;  // Points that it is from.
-  size_t num_late = 0;  // Of them, those that were given up.
-  // The trial points that failed, or have no number that an objective needs.
+  size_t num_seen = 0;  // Points that the estimate is made from.
+  size_t num_late = 0;  // Trial points that were stopped for time.
+  // Descriptions of trial points that failed or lack a metric of an objective.
   std::vector<std::string> faults;
-  std::vector<std::string> illegal;  // The trial points with such a layout.
+  std::vector<std::string> illegal;  // Trial points with illegal layouts.
   double mean_wall_s = 0;
   double peak_memory_mib = 0;
 };
@@ -92,8 +92,8 @@ void Add(const PointRecord& record, Estimate& estimate) {
       std::max(estimate.peak_memory_mib, record.cost.peak_memory_mib);
 }
 
-// "point 3 (tp=8): gen_workload: ..." of a trial that failed or is illegal, or
-// that lacks what the objectives are about; else empty.
+// Returns "point 3 (tp=8): gen_workload: ..." for a trial that failed, is
+// illegal, or lacks a metric of an objective; else an empty string.
 std::string FaultOf(const PlannedSweep& plan,
                     const std::vector<const PreparedPoint*>& probes,
                     const PointRecord& record) {
@@ -123,7 +123,7 @@ std::string FaultOf(const PlannedSweep& plan,
                            what);
 }
 
-// Runs some of `points` to see what they take.
+// Runs some of `points` to measure what they take.
 absl::StatusOr<Estimate> Probe(
     const PlannedSweep& plan, const SweepRunOptions& options,
     const std::vector<const PreparedPoint*>& points) {
@@ -131,7 +131,7 @@ absl::StatusOr<Estimate> Probe(
   std::vector<const PreparedPoint*> probes;
   probes.reserve(num_probes);
   for (size_t i = 0; i < num_probes; ++i) {
-    // Both ends are among them: axes often go from small to large.
+    // Both ends are included, since axes often go from small to large.
     probes.push_back(
         points[num_probes == 1 ? 0
                                : i * (points.size() - 1) / (num_probes - 1)]);
@@ -236,7 +236,7 @@ void PrintPoints(const PlannedSweep& plan, const Records& records) {
   }
 }
 
-// The field "variables".
+// Adds the field "variables".
 void AddVariables(const SweepPoints& points, const SweepVariables& values,
                   JsonWriter& json) {
   json.Key("variables").BeginObject();

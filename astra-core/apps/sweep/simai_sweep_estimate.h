@@ -1,5 +1,5 @@
-// simai_sweep run --dry-run: what would run, what would not, and how long it
-// may take.
+// Carries out `simai_sweep run --dry-run`: says what would run, what would not,
+// and how long it may take.
 
 #ifndef ASTRA_CORE_APPS_SWEEP_SIMAI_SWEEP_ESTIMATE_H_
 #define ASTRA_CORE_APPS_SWEEP_SIMAI_SWEEP_ESTIMATE_H_
@@ -13,10 +13,11 @@
 namespace astra {
 
 // Prints every point with its state, every combination that is left out with
-// the rule, and an estimate of the cost: from the points that have run, if any;
-// else from kProbes of them, spread over the sweep, that are run in a temporary
-// folder for at most kProbeSeconds each. Writes nothing else. Returns the exit
-// code: 1 where one of these failed or has no number for an objective, else 0.
+// its rule, and an estimate of the cost. The estimate is made from the points
+// that have run, if any. Otherwise kProbes points, spread over the sweep, run
+// in a temporary folder for at most kProbeSeconds each. Nothing else is
+// written. Returns the exit code: 1 if one of these points failed or has no
+// number for an objective, else 0.
 //
 // Errors: those of the store and of running points.
 absl::StatusOr<int> DryRun(const PlannedSweep& plan,

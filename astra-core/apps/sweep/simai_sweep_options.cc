@@ -41,7 +41,7 @@ constexpr CommandExample kExamples[] = {
     {"simai_sweep compare results/sweep --top 5", "The best five points:"},
 };
 
-// The options of one command after those of another.
+// Returns the options of one command followed by those of another.
 template <size_t m, size_t n>
 constexpr std::array<OptionSpec, m + n> Joined(const OptionSpec (&a)[m],
                                                const OptionSpec (&b)[n]) {
@@ -131,7 +131,7 @@ constexpr SweepCommand kCommands[] = {
 
 constexpr int64_t kPsPerMs = 1'000'000'000;
 
-// The bytes that option `name` says, `otherwise` if it is not given.
+// Returns the bytes that option `name` gives; `otherwise` if it is not given.
 absl::StatusOr<int64_t> ReadBytes(const CommandLine& flags,
                                   std::string_view name, int64_t otherwise,
                                   int64_t min) {
@@ -152,7 +152,7 @@ absl::Status ReadLocal(const CommandLine& flags, SweepRunOptions& options) {
   return absl::OkStatus();
 }
 
-// What simai_sweep gives itself.
+// Refuses options of sbatch that simai_sweep sets itself or could not follow.
 absl::Status CheckSbatch(std::string_view options) {
   for (const std::string_view part : PartsOf(options, ' ')) {
     const std::string_view name = part.substr(0, part.find('='));
@@ -236,7 +236,7 @@ absl::Status ReadPlan(const CommandLine& flags, SweepRunOptions& options) {
   return absl::OkStatus();
 }
 
-// Reads the number that `text` begins with and takes it away.
+// Reads the number at the begin of `text` and removes it from `text`.
 bool TakeNumber(std::string_view& text, uint32_t& number) {
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number);

@@ -32,8 +32,8 @@ bool IsFolder(const std::string& path) {
   return std::filesystem::is_directory(path, error);
 }
 
-// "0.1.0 (3f2a91bc)", of the program that runs: what is built from one version
-// may differ.
+// Returns the version of the program that runs, such as "0.1.0 (3f2a91bc)".
+// Programs that are built from one version may differ.
 absl::StatusOr<std::string> ProgramVersion(const Sweep& sweep,
                                            const std::string& folder,
                                            FileHashes& hashes) {
@@ -74,16 +74,16 @@ absl::Status NoSweepFolder(const std::string& path, std::string_view why) {
       path, why));
 }
 
-// What KeepSweepFile() keeps beside the file.
+// What KeepSweepFile() writes beside the sweep file.
 struct Origin {
   std::string name;
   std::string relative_to;
   std::string programs;
   int64_t keep_bytes = 0;
-  int64_t timeout_ms = 0;  // 0: none.
+  int64_t timeout_ms = 0;  // 0: no limit.
 };
 
-// None where the folder has no such file.
+// Returns the origin; none if the folder has no such file.
 absl::StatusOr<std::optional<Origin>> ReadOrigin(const SweepFolder& folder) {
   const absl::StatusOr<std::string> text = ReadFile(folder.origin_file());
   if (!text.ok()) return std::optional<Origin>();
@@ -276,7 +276,8 @@ absl::StatusOr<SweepStore> OpenCollected(const std::string& operand) {
   std::string holder;
   const absl::StatusOr<std::optional<SweepLock>> lock =
       SweepLock::Take(folder, &holder);
-  // Held by a process that collects by itself, or not ours to write.
+  // Another process holds the folder and collects by itself, or the folder
+  // cannot be written by this user.
   if (!lock.ok() || !lock->has_value()) {
     return SweepStore::OpenToRead(folder.database());
   }

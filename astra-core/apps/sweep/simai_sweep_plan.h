@@ -1,5 +1,5 @@
-// A sweep with its points and its folder, from a sweep file or from the folder
-// of an earlier run.
+// Plans a sweep: reads its points and its folder from a sweep file, or from the
+// folder of an earlier run.
 
 #ifndef ASTRA_CORE_APPS_SWEEP_SIMAI_SWEEP_PLAN_H_
 #define ASTRA_CORE_APPS_SWEEP_SIMAI_SWEEP_PLAN_H_
@@ -24,62 +24,66 @@
 namespace astra {
 
 struct PlannedSweep {
-  std::string file;  // The sweep file.
+  std::string file;  // Path of the sweep file.
   Sweep sweep;
   SweepPoints points;
   std::vector<PreparedPoint> prepared;  // One for each of points.points.
   SweepFolder folder;
-  std::string version;  // Of the programs.
+  std::string version;  // Version of the programs.
 };
 
-// Plans what `operand`, a sweep file, describes.
+// Plans the sweep that `operand`, a sweep file, describes.
 //
 // Errors: those of ReadFile, ReadSweep, ExpandSweep and PreparePoints.
 absl::StatusOr<PlannedSweep> PlanSweepFile(const std::string& operand,
                                            const SweepRunOptions& options);
 
-// Plans what the sweep file in the folder `operand` describes, as
-// KeepSweepFile() left it; what it was run with is put into `options`, where
-// these do not say otherwise.
+// Plans the sweep whose file KeepSweepFile() left in the folder `operand`.
+// Fields of `options` that the user did not give are set to the values of the
+// earlier run.
 //
-// Errors: those above; InvalidArgument for what is no such folder.
+// Errors: those of PlanSweepFile; InvalidArgument if `operand` is not such a
+// folder.
 absl::StatusOr<PlannedSweep> PlanSweepFolder(const std::string& operand,
                                              SweepRunOptions* options);
 
-// Keeps the sweep file, where it was and what it is run with in the folder.
+// Writes the sweep file, its place and the options of the run to the folder.
 //
 // Errors: those of WriteFile.
 absl::Status KeepSweepFile(const PlannedSweep& plan,
                            const SweepRunOptions& options);
 
-// Errors: InvalidArgument where the folder holds a sweep of another name.
+// Checks the folder. Errors: InvalidArgument if it holds a sweep of another
+// name.
 absl::Status CheckSweepOfFolder(const PlannedSweep& plan);
 
-// The points to run, each key once, in the order of their numbers: those whose
-// keys are in `keys`, or whose numbers are in `numbers`.
+// Return the points to run, each key once, in the order of their numbers: the
+// points whose keys are in `keys`, or whose numbers are in `numbers`.
 std::vector<const PreparedPoint*> PointsWithKeys(
     const PlannedSweep& plan, const std::set<std::string>& keys);
 absl::StatusOr<std::vector<const PreparedPoint*>> PointsWithNumbers(
     const PlannedSweep& plan, absl::Span<const uint32_t> numbers);
 
-// What a scheduler is told. The plan must outlive it.
+// Returns the input of a scheduler. The plan must outlive it.
 SweepRun RunOf(const PlannedSweep& plan, const SweepRunOptions& options,
                absl::Span<const PreparedPoint* const> points);
 
-// The record of a run, if it is over. A record that is not right is none, and a
-// line on stderr names it.
+// Returns the record of a run; none if the run is not over. An invalid record
+// counts as none, and a line on stderr names it.
 std::optional<PointRecord> ReadRecordOrWarn(const SweepFolder& folder,
                                             std::string_view key);
 
-// Moves what tasks have recorded of the store's pending points into it.
+// Moves the records that tasks have written for the pending points into the
+// store.
 //
 // Errors: those of the store.
 absl::Status CollectRecords(const SweepFolder& folder, SweepStore& store);
 
-// Opens the store of the sweep in the folder `operand`, after collecting what
-// tasks have recorded, where no other process has the folder.
+// Opens the store of the sweep in the folder `operand`. Collects the records of
+// tasks first, unless another process holds the folder.
 //
-// Errors: InvalidArgument for what is no folder of a sweep; those above.
+// Errors: InvalidArgument if `operand` is not the folder of a sweep; the errors
+// of CollectRecords.
 absl::StatusOr<SweepStore> OpenCollected(const std::string& operand);
 
 }  // namespace astra

@@ -1,4 +1,4 @@
-// The programs that a sweep may run.
+// Lists the programs that a sweep may run.
 
 #ifndef ASTRA_CORE_APPS_SWEEP_SIMAI_SWEEP_PROGRAMS_H_
 #define ASTRA_CORE_APPS_SWEEP_SIMAI_SWEEP_PROGRAMS_H_
@@ -8,7 +8,7 @@
 
 namespace astra {
 
-// In the order in which a point runs them.
+// Returns the programs in the order in which a point runs them.
 absl::Span<const SweptProgram> SweptPrograms();
 
 }  // namespace astra

@@ -11,10 +11,10 @@
 namespace astra {
 namespace {
 
-// Prints what `json` holds as a line.
+// Prints the text of `json` as a line.
 void PrintLine(const JsonWriter& json) {
   Print(json.text() + "\n");
-  std::fflush(stdout);  // Who reads it may wait for it.
+  std::fflush(stdout);  // A reader may wait for the line.
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What simai_sweep says while and after it runs points: lines for people, or
-// JSON objects for programs.
+// Prints what simai_sweep says while and after it runs points: lines for
+// people, or JSON objects for programs.
 
 #ifndef ASTRA_CORE_APPS_SWEEP_SIMAI_SWEEP_PROGRESS_H_
 #define ASTRA_CORE_APPS_SWEEP_SIMAI_SWEEP_PROGRESS_H_
@@ -20,40 +20,41 @@
 
 namespace astra {
 
-// Something that a person may want to know: a line, or a JSON object.
+// Prints a note for the user: as a line, or as a JSON object.
 void PrintNote(std::string_view note, SweepOutput output);
 
 // How a run ended.
 struct SweepEnd {
-  std::string_view how;  // "finished".
-  absl::Status status;   // Why, if it is an error.
+  std::string_view how;  // Such as "finished".
+  absl::Status status;   // The reason, if it is an error.
   size_t num_finished = 0;
   size_t num_illegal = 0;
   size_t num_failed = 0;
   size_t num_pending = 0;
-  std::string infeasible;  // More of those that finished: " (3 infeasible)".
+  // Addition to the finished points: " (3 infeasible)".
+  std::string infeasible;
 };
 
 class SweepProgress {
  public:
-  // `plan` must outlive it. `points` are those that will run.
+  // `plan` must outlive this object. `points` are the points that will run.
   SweepProgress(const PlannedSweep& plan,
                 const std::vector<const PreparedPoint*>& points,
                 SweepOutput output);
 
-  // What there is to do; so many points failed before.
+  // Prints what is to be done. `num_failed` points failed in earlier runs.
   void Begin(size_t num_failed) const;
 
-  // A point is over: a line where it failed.
+  // Counts a point that is over, and prints a line if it failed.
   void OnRecord(const PointRecord& record);
 
-  // So many run just now.
+  // Shows that `running` points run now.
   void OnRunning(int64_t running);
 
-  // Something that a person may want to know.
+  // Prints a note for the user.
   void OnNote(std::string_view note);
 
-  // The last line.
+  // Prints the last line.
   void End(const SweepEnd& end);
 
  private:
@@ -61,7 +62,7 @@ class SweepProgress {
 
   const PlannedSweep& plan_;
   SweepOutput output_;
-  // The first point of each key that runs.
+  // Points that run, by key; of points with one key, the first.
   std::map<std::string, const PreparedPoint*, std::less<>> points_;
   size_t num_done_ = 0;
   size_t num_failed_ = 0;

@@ -32,13 +32,14 @@ absl::StatusOr<SweepTable> TableOf(const std::string& folder) {
   return store.Table();
 }
 
-// How much of the work is done, and how long the rest may take.
+// How much of the work of a sweep is done, and how long the rest may take.
 struct Progress {
   size_t finished = 0;
   size_t illegal = 0;
   size_t failed = 0;
   size_t pending = 0;
-  double mean_wall_s = 0;  // Of the points that have run; 0 where none has.
+  // Mean time of the points that have run; 0 if none has.
+  double mean_wall_s = 0;
 };
 
 Progress ProgressOf(const SweepTable& table) {
@@ -60,7 +61,7 @@ Progress ProgressOf(const SweepTable& table) {
   return progress;
 }
 
-// "[#########...........]".
+// Returns a bar such as "[#########...........]".
 std::string Bar(double fraction) {
   constexpr size_t kWidth = 40;
   const auto filled = static_cast<size_t>(fraction * kWidth);
@@ -68,7 +69,8 @@ std::string Bar(double fraction) {
                      std::string(kWidth - filled, '.'));
 }
 
-// A line for each reason, with the points it befell.
+// Returns a line for each reason of failure, with the points that failed for
+// it.
 std::string DescribeFailures(const SweepTable& table) {
   std::map<std::string, std::vector<uint32_t>> by_reason;
   for (const SweepRow& row : table.rows) {
@@ -136,7 +138,7 @@ std::string DescribeStatus(const SweepTable& table, const Progress& progress,
   return text;
 }
 
-// A line with a JSON object.
+// Returns the status as a line with a JSON object.
 std::string StatusLine(const SweepTable& table, const Progress& progress,
                        const std::string& holder) {
   JsonWriter json;
@@ -160,8 +162,8 @@ std::string StatusLine(const SweepTable& table, const Progress& progress,
   return json.EndArray().EndObject().text() + "\n";
 }
 
-// "process PID on HOST" or "Slurm job ID", whatever runs the sweep; empty where
-// nothing does.
+// Returns who runs the sweep, as "process PID on HOST" or "Slurm job ID"; empty
+// if nobody does.
 std::string HolderOf(const SweepFolder& folder) {
   std::string holder;
   const auto lock = SweepLock::Take(folder, &holder);
@@ -170,7 +172,7 @@ std::string HolderOf(const SweepFolder& folder) {
   return job.empty() ? "" : "Slurm job " + job;
 }
 
-// Prints to stdout or, if `file` is given, writes it.
+// Writes `text` to `file` if it is given, else prints it to stdout.
 absl::Status Put(const std::optional<std::string>& file,
                  const std::string& text) {
   if (file) return WriteFile(*file, text);
@@ -178,7 +180,7 @@ absl::Status Put(const std::optional<std::string>& file,
   return FlushStdout();
 }
 
-// The rows that are ranked, best first.
+// Returns the rows that are ranked, best first.
 SweepTable Ranked(const SweepTable& table, size_t top) {
   SweepTable ranked = table;
   ranked.rows.clear();

@@ -1,4 +1,4 @@
-// The commands of simai_sweep that look at results: status, export, compare.
+// Commands of simai_sweep that show results: status, export, compare.
 
 #ifndef ASTRA_CORE_APPS_SWEEP_SIMAI_SWEEP_RESULTS_H_
 #define ASTRA_CORE_APPS_SWEEP_SIMAI_SWEEP_RESULTS_H_
@@ -8,17 +8,18 @@
 
 namespace astra {
 
-// How far a sweep is. Exit code 0 if all points finished but those with an
-// illegal layout, and some did; 1 if not.
+// Shows how far a sweep is. The exit code is 0 if at least one point finished
+// and every other point finished or has an illegal layout, and 1 otherwise.
 //
-// Errors: InvalidArgument for what is no folder of a sweep; those of the store.
+// Errors: InvalidArgument if the operand is not the folder of a sweep; the
+// errors of the store.
 absl::StatusOr<int> SweepStatusCommand(const CommandLine& flags);
 
-// The rows, for other programs; exit code 0.
+// Writes the rows of results for other programs. The exit code is 0.
 absl::StatusOr<int> SweepExportCommand(const CommandLine& flags);
 
-// Which points are best, or where two sweeps differ; exit code 0, or 1 where no
-// point finished.
+// Shows which points are best, or where two sweeps differ. The exit code is 0,
+// or 1 if no point finished.
 absl::StatusOr<int> SweepCompareCommand(const CommandLine& flags);
 
 }  // namespace astra

@@ -27,10 +27,10 @@
 namespace astra {
 namespace {
 
-constexpr size_t kTopRows = 5;  // That a run shows at its end.
+constexpr size_t kTopRows = 5;  // Rows that a run shows at its end.
 
-// Keeps records for a moment, so that many points share a transaction. Those
-// that are lost with the process are on disk all the same.
+// Keeps records for a moment, so that many points share a transaction. A record
+// that is lost with the process is still in the file that its point wrote.
 class RecordWriter {
  public:
   explicit RecordWriter(SweepStore& store) : store_(store) {}
@@ -79,13 +79,13 @@ SweepEvents EventsOf(SweepProgress& progress,
   };
 }
 
-// Of "stopped by SIGINT".
+// Returns the exit code for an error such as "stopped by SIGINT".
 int StoppedExitCode(const absl::Status& status) {
   const std::string message(status.message());
   return StopCode(message.substr(message.rfind(' ') + 1));
 }
 
-// Takes the folder's lock, once whoever else runs this sweep is done.
+// Takes the folder's lock, once no other process runs this sweep.
 absl::StatusOr<SweepLock> WaitForLock(const SweepFolder& folder,
                                       SweepOutput output) {
   std::optional<StopSignals> signals;
@@ -99,7 +99,7 @@ absl::StatusOr<SweepLock> WaitForLock(const SweepFolder& folder,
       const std::string text =
           fmt::format("for {}, which runs this sweep",
                       holder.empty() ? "another process" : "process " + holder);
-      // A wait without end must not go unseen.
+      // Prints the note even with --quiet: a wait without end must be seen.
       if (output == SweepOutput::kQuiet) {
         Log("simai_sweep").Warning("waiting " + text);
       }
@@ -112,7 +112,7 @@ absl::StatusOr<SweepLock> WaitForLock(const SweepFolder& folder,
   }
 }
 
-// Makes points that failed pending again; also those whose record nobody has
+// Makes failed points pending again, including those whose records nobody has
 // collected yet.
 absl::Status ForgetFailed(const PlannedSweep& plan, SweepStore& store) {
   ASTRA_ASSIGN_OR_RETURN(const std::vector<std::string> keys,
@@ -128,7 +128,8 @@ absl::Status ForgetFailed(const PlannedSweep& plan, SweepStore& store) {
   return absl::OkStatus();
 }
 
-// A sweep whose rules leave nothing to compare is most likely a mistake.
+// Returns Aborted if all points have illegal layouts. A sweep whose rules leave
+// nothing to compare is most likely a mistake.
 absl::Status CheckSomeIsLegal(const SweepTable& table) {
   const size_t illegal = CountRows(table, PointState::kIllegal);
   if (illegal == 0 || illegal < table.rows.size()) return absl::OkStatus();
@@ -165,7 +166,7 @@ absl::StatusOr<int> Conclude(const PlannedSweep& plan, const SweepStore& store,
   return end.num_failed == 0 && (end.num_pending == 0 || is_submitted) ? 0 : 1;
 }
 
-// Runs what has not run, as the process that collects.
+// Runs the points that have not run, and collects their records.
 absl::StatusOr<int> RunPlan(const PlannedSweep& plan,
                             const SweepRunOptions& options, bool retry) {
   ASTRA_RETURN_IF_ERROR(plan.folder.Create());
@@ -207,8 +208,8 @@ absl::StatusOr<int> RunPlan(const PlannedSweep& plan,
   return Conclude(plan, store, status, options, progress);
 }
 
-// Runs a few points for whoever drives the sweep from outside: what comes of
-// them is on disk, for resume, status or run to collect.
+// Runs a few points for a program that drives the sweep from outside. Their
+// records are on disk, where resume, status or run collects them.
 absl::StatusOr<int> RunPoints(const PlannedSweep& plan,
                               const SweepRunOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(const std::vector<const PreparedPoint*> all,
@@ -250,7 +251,8 @@ absl::StatusOr<int> RunPoints(const PlannedSweep& plan,
   return num_good == all.size() ? 0 : 1;
 }
 
-// Being told to stop while waiting for another process is no error either.
+// Returns `result`, or an exit code if the user stopped the program while it
+// waited for another process, which is no error.
 absl::StatusOr<int> OrStopped(absl::StatusOr<int> result, SweepOutput output) {
   if (!absl::IsCancelled(result.status())) return result;
   PrintNote(
@@ -264,7 +266,8 @@ absl::StatusOr<int> GoOn(const CommandLine& flags, bool retry) {
   ASTRA_ASSIGN_OR_RETURN(SweepRunOptions options, ReadSweepRunOptions(flags));
   ASTRA_ASSIGN_OR_RETURN(const PlannedSweep plan,
                          PlanSweepFolder(flags.operands().front(), &options));
-  const StopSignals from_now_on;  // Those that wait for signals see them.
+  // Keeps stop signals until objects that wait for signals see them.
+  const StopSignals from_now_on;
   return OrStopped(RunPlan(plan, options, retry), options.output);
 }
 

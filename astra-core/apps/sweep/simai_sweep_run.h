@@ -1,4 +1,4 @@
-// The commands of simai_sweep that run points: run, resume and retry.
+// Commands of simai_sweep that run points: run, resume and retry.
 
 #ifndef ASTRA_CORE_APPS_SWEEP_SIMAI_SWEEP_RUN_H_
 #define ASTRA_CORE_APPS_SWEEP_SIMAI_SWEEP_RUN_H_
@@ -8,12 +8,12 @@
 
 namespace astra {
 
-// Each returns the exit code: 0 if all points of the sweep finished or have an
-// illegal layout, 1 if some failed or were left, 130 or 143 if stopped by
-// SIGINT or SIGTERM.
+// Each command returns the exit code: 0 if every point of the sweep finished or
+// has an illegal layout, 1 if some failed or were left, 130 or 143 if SIGINT or
+// SIGTERM stopped it.
 //
-// Errors: those of planning, of the store and of the scheduler; Aborted where
-// the layouts of all points are illegal.
+// Errors: those of planning, of the store and of the scheduler; Aborted if the
+// layouts of all points are illegal.
 absl::StatusOr<int> SweepRunCommand(const CommandLine& flags);
 absl::StatusOr<int> SweepResumeCommand(const CommandLine& flags);
 absl::StatusOr<int> SweepRetryCommand(const CommandLine& flags);

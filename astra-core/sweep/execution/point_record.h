@@ -47,13 +47,14 @@ struct PointRecord {
   // paths start from, then one command for each step.
   std::vector<std::string> commands;
   std::vector<PointInput> inputs;
-  std::vector<Metric> metrics;  // In the order of the result file.
+  std::vector<Metric> metrics;  // Metrics in the order of the result file.
   PointCost cost;
 };
 
 std::string FormatPointRecord(const PointRecord& record);
 
-// Errors: InvalidArgument "FILE: ..." if the text is not a record of `key`.
+// Parses a record. Errors: InvalidArgument "FILE: ..." if the text is not a
+// record of `key`.
 absl::StatusOr<PointRecord> ParsePointRecord(std::string_view file,
                                              std::string_view contents,
                                              std::string_view key);

@@ -24,12 +24,12 @@ constexpr const char* kSections[] = {"result", "iteration", "memory",
 
 // Numbers that identify something or count the simulator's own work.
 constexpr std::string_view kNoMetrics[] = {
-    "reported_rank",  // In the section "result".
+    "reported_rank",  // Found in the section "result".
     "rank_programs",
     "events",
     "sizes",
-    "stage",        // In the section "memory".
-    "packet_hops",  // In the section "simulated".
+    "stage",        // Found in the section "memory".
+    "packet_hops",  // Found in the section "simulated".
     "records_left_out",
 };
 

@@ -28,14 +28,15 @@ struct LocalOptions {
 };
 
 struct SlurmOptions {
-  std::string partition;  // Partition; empty: the cluster's default, as below.
+  // Empty: the cluster's default, as for the next field.
+  std::string partition;
   std::string account;
   std::string time;    // Time limit of a task, as sbatch reads it: "01:00:00".
   std::string memory;  // Memory of a task, as sbatch reads it: "4G".
   std::string sbatch;  // Further options of sbatch, separated by spaces.
   // Most tasks that run at once; 0: as many as Slurm gives.
   int64_t throttle = 0;
-  // 0: as many as make the tasks fit into one job array.
+  // Points of a task; 0: the fewest that fit all tasks into one job array.
   int64_t points_per_task = 0;
   bool wait = true;  // Whether to wait until all tasks are over.
 };

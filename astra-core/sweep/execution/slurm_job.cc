@@ -208,7 +208,7 @@ absl::StatusOr<SlurmSubmission> Submit(const SweepRun& run,
 
 std::vector<SlurmSubmission> ReadSubmissions(const SweepFolder& folder) {
   std::error_code error;
-  // By number of the submission.
+  // Submissions by number.
   std::map<int64_t, SlurmSubmission> submissions;
   for (std::filesystem::directory_iterator it(SubmissionsFolder(folder), error);
        !error && it != std::filesystem::directory_iterator();

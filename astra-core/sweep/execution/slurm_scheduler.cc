@@ -87,7 +87,7 @@ class SlurmRun {
     SlurmSubmission submission;
     bool is_ours;  // False for an array of an earlier call.
   };
-  // Id of the job, index of the task.
+  // Identifies a task by the id of its job and the index of the task.
   using TaskId = std::pair<std::string, uint32_t>;
 
   // Moves points that tasks of earlier arrays hold from left_ to held_.
@@ -113,7 +113,7 @@ class SlurmRun {
   void TakeHeld(const std::vector<SlurmTask>& queue) {
     std::set<TaskId> queued;
     for (const SlurmTask& task : queue) queued.insert({task.job, task.index});
-    std::map<std::string, Held> holders;  // By key of the point.
+    std::map<std::string, Held> holders;  // Holder of each point, by key.
     std::vector<Array> live;
     for (const Array& array : arrays_) {
       const std::string& id = array.submission.job.id;

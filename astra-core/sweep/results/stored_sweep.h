@@ -58,7 +58,8 @@ struct StoredSweep {
   bool allows_misfits = false;
 };
 
-// Errors: InvalidArgument where no sweep is stored or the store is damaged.
+// Returns the stored sweep. Errors: InvalidArgument where no sweep is stored or
+// the store is damaged.
 absl::StatusOr<StoredSweep> GetStoredSweep(const Database& database);
 
 }  // namespace astra

@@ -58,7 +58,7 @@ struct SweepTable {
   std::vector<std::vector<std::string>> axis_values;
   bool has_repeats = false;  // If true, the last axis is "seed".
   std::vector<std::string> metrics;
-  // At least one; the first ranks the rows.
+  // At least one objective; the first ranks the rows.
   std::vector<SweepObjective> objectives;
   std::vector<SweepRow> rows;  // Ordered by number.
   // Reasons why computed metrics are absent, one line each.

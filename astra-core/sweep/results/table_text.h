@@ -14,7 +14,6 @@ namespace astra {
 // metrics (empty where absent). With `cost`, the line ends with wall_s, cpu_s,
 // peak_memory_mib, host, ended and attempts, which differ from run to run.
 // Without `cost`, the same sweep gives the same bytes on any host.
-// the same bytes wherever it runs.
 std::string TableCsv(const SweepTable& table, bool cost);
 
 // Returns one JSON object on one line for each row, with "point", "state",

@@ -79,10 +79,10 @@ struct Acknowledgement {
   int64_t unacked_bytes = 0;       // Payload that is still under way.
   uint64_t sent_bytes = 0;         // Payload that the queue pair has ever sent.
   uint64_t acked_total_bytes = 0;  // Payload that was ever acknowledged.
-  bool is_marked = false;          // The packet it answers was marked with ECN.
-  TimePs rtt;  // RTT of the packet it answers, unless telemetry is kNone.
+  bool is_marked = false;          // The answered packet was marked with ECN.
+  TimePs rtt;  // RTT of the answered packet, unless telemetry is kNone.
   absl::Span<const HopTelemetry> hops;  // kPerHop: records by switch, in order.
-  double utilization = 0;  // kUtilization: of the busiest port; 1 is full.
+  double utilization = 0;  // kUtilization: the busiest port's; 1 is full.
 };
 
 class CongestionControl {

@@ -102,7 +102,7 @@ class Dcqcn final : public CongestionControl {
 
  private:
   struct State {
-    double rate = 0;  // Sending rate in bit/s; target and line_rate likewise.
+    double rate = 0;  // Sending rate. All three rates are in bit/s.
     double target = 0;
     double line_rate = 0;
     double alpha = 1;
@@ -123,7 +123,7 @@ class Dcqcn final : public CongestionControl {
   static void SetLimits(const State& state, SendingLimits* limits);
 
   DcqcnOptions options_;
-  std::vector<State> states_;  // By queue pair.
+  std::vector<State> states_;  // State of each queue pair.
 };
 
 }  // namespace astra

@@ -53,7 +53,8 @@ void Dctcp::OnAck(QueuePairId qp, const Acknowledgement& ack,
 void Dctcp::OnLoss(QueuePairId qp, TimePs /*now*/, bool /*is_timeout*/,
                    SendingLimits* limits) {
   State& state = states_[qp.index()];
-  const bool had_cut = state.round_end <= state.cut_end;  // In this round trip.
+  // Whether the rate was cut in this round trip.
+  const bool had_cut = state.round_end <= state.cut_end;
   if (state.round_end > 0 && had_cut) return;
   Cut(0.5, state.round_end, state);
   SetLimits(state, limits);

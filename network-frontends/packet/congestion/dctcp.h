@@ -38,7 +38,7 @@ namespace astra {
 
 struct DctcpOptions {
   double gain = 1.0 / 16;
-  Bandwidth additive_increase = Mbps(1000);  // Per round trip.
+  Bandwidth additive_increase = Mbps(1000);  // Increase per round trip.
   Bandwidth min_rate = Mbps(100);
 };
 
@@ -69,12 +69,12 @@ class Dctcp final : public CongestionControl {
 
  private:
   struct State {
-    double rate = 0;  // Sending rate in bit/s; line_rate likewise.
+    double rate = 0;  // Sending rate in bit/s, as line_rate is.
     double line_rate = 0;
     double alpha = 1;
     TimePs rtt;
-    int64_t acked_bytes = 0;   // Acknowledged in this round trip.
-    int64_t marked_bytes = 0;  // Marked ones of acked_bytes.
+    int64_t acked_bytes = 0;   // Bytes acknowledged in this round trip.
+    int64_t marked_bytes = 0;  // Bytes of acked_bytes that were marked.
     uint64_t round_end = 0;    // Acknowledged byte that ends the round trip.
     uint64_t cut_end = 0;      // Acknowledged byte before which it won't cut.
     uint32_t packet_bytes = 0;
@@ -85,7 +85,7 @@ class Dctcp final : public CongestionControl {
   static void SetLimits(const State& state, SendingLimits* limits);
 
   DctcpOptions options_;
-  std::vector<State> states_;  // By queue pair.
+  std::vector<State> states_;  // State of each queue pair.
 };
 
 }  // namespace astra

@@ -124,7 +124,7 @@ class Hpcc final : public CongestionControl {
   void Remember(absl::Span<const HopTelemetry> hops, State& state);
 
   HpccOptions options_;
-  std::vector<State> states_;       // By queue pair.
+  std::vector<State> states_;       // State of each queue pair.
   std::vector<HopTelemetry> hops_;  // Telemetry of the last acknowledgements.
 };
 

@@ -84,7 +84,8 @@ struct CongestionControlEntry {
 // Returns all congestion controls, ordered by name.
 absl::Span<const CongestionControlEntry> CongestionControls();
 
-// Errors: InvalidArgument, with the nearest name, if no control has the name.
+// Returns the control `name`. Errors: InvalidArgument, with the nearest name,
+// if no control has the name.
 absl::StatusOr<const CongestionControlEntry*> FindCongestionControl(
     std::string_view name);
 

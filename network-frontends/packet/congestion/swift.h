@@ -92,7 +92,7 @@ class Swift final : public CongestionControl {
 
  private:
   struct State {
-    double window = 0;  // Window in packets; the next two likewise.
+    double window = 0;  // Window. All three windows are in packets.
     double min_window = 0;
     double max_window = 0;
     double target = 0;  // Target in picoseconds, without flow scaling.
@@ -112,10 +112,10 @@ class Swift final : public CongestionControl {
   void SetLimits(State& state, SendingLimits* limits) const;
 
   SwiftOptions options_;
-  double scaling_range_;       // Range in picoseconds; A and B likewise.
+  double scaling_range_;       // Range in picoseconds, as A and B are.
   double scaling_slope_;       // A
   double scaling_offset_;      // B
-  std::vector<State> states_;  // By queue pair.
+  std::vector<State> states_;  // State of each queue pair.
 };
 
 }  // namespace astra

@@ -48,7 +48,7 @@ namespace astra {
 struct TimelyOptions {
   double ewma_weight = 0.875;
   double decrease_factor = 0.8;
-  TimePs least_rtt = Microseconds(20);  // The gradient is relative to it.
+  TimePs least_rtt = Microseconds(20);  // RTT that the gradient is relative to.
   TimePs low_threshold = Microseconds(50);
   TimePs high_threshold = Microseconds(500);
   Bandwidth additive_increase = Mbps(10);
@@ -90,7 +90,7 @@ class Timely final : public CongestionControl {
 
  private:
   struct State {
-    double rate = 0;  // Sending rate in bit/s; line_rate likewise.
+    double rate = 0;  // Sending rate in bit/s, as line_rate is.
     double line_rate = 0;
     double difference = 0;       // Average change of the RTT, in ps.
     TimePs last_rtt;             // RTT of the last update; 0: there was none.
@@ -104,7 +104,7 @@ class Timely final : public CongestionControl {
   double DecreaseFor(TimePs rtt, const State& state) const;
 
   TimelyOptions options_;
-  std::vector<State> states_;  // By queue pair.
+  std::vector<State> states_;  // State of each queue pair.
 };
 
 }  // namespace astra

@@ -114,7 +114,7 @@ bool Uec::QuickAdapt(TimePs now, bool is_marked, double delay,
 
 void Uec::IncreaseProportionally(double bytes, double delay,
                                  State& state) const {
-  constexpr double kNoDelay = 0.125;  // In target delays.
+  constexpr double kNoDelay = 0.125;  // Share of the target delay.
   if (delay < kNoDelay * state.target_delay) {
     state.undelayed_bytes += static_cast<int64_t>(bytes);
     state.is_fast = state.is_fast ||

@@ -113,7 +113,7 @@ class Uec final : public CongestionControl {
 
  private:
   struct State {
-    double window = 0;  // Window in bytes; max_window likewise.
+    double window = 0;  // Window in bytes, as max_window is.
     double max_window = 0;
     double increase = 0;       // Bytes x window, not yet applied.
     double average_delay = 0;  // avg in picoseconds; target_delay too.
@@ -146,7 +146,7 @@ class Uec final : public CongestionControl {
   static void SetLimits(State& state, SendingLimits* limits);
 
   UecOptions options_;
-  std::vector<State> states_;  // By queue pair.
+  std::vector<State> states_;  // State of each queue pair.
 };
 
 }  // namespace astra
