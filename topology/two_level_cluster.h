@@ -21,9 +21,8 @@ struct TwoLevelParameters {
   int64_t num_gpus = 0;
   int64_t gpus_per_server = 0;
   int64_t nics_per_server = 0;
-  double nvlink_gb_per_s =
-      // Rate of a GPU each way, in GB/s. It is unused if servers have one GPU.
-      0;
+  // Rate of a GPU each way, in GB/s. It is unused if servers have one GPU.
+  double nvlink_gb_per_s = 0;
   double nic_gb_per_s = 0;  // Rate of a NIC each way, in GB/s.
   std::string gpu_type;
   std::string nvlink_latency = "25ns";

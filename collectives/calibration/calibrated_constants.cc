@@ -97,7 +97,9 @@ std::vector<CalibratedConstant> CalibratedConstantsOf(SystemSpec& system) {
   list.AddTime("graph_launch_us", &interconnect.graph_launch_us);
   list.AddRate("ll_GBps", &interconnect.ll_GBps);
   list.AddTime("symmetric_us", &interconnect.symmetric_us);
-  list.AddPower("crowding", &interconnect.crowding);
+  if (interconnect.kind == InterconnectKind::kPcie) {
+    list.AddPower("crowding", &interconnect.crowding);
+  }
   for (const NcclProtocol protocol : kNcclProtocols) {
     list.AddLatency(Name(protocol),
                     interconnect.latencies.protocols[IndexOf(protocol)]);

@@ -60,10 +60,6 @@ absl::Status Check(const NcclOptions& options, const SystemSpec& system) {
   return absl::OkStatus();
 }
 
-LatencyScale ScaleOf(const ProtocolLatency& latency) {
-  return {.start = latency.start, .within = latency.hop};
-}
-
 Pace PaceOf(const Paces& paces, std::optional<NcclAlgorithm> algorithm,
             bool symmetric) {
   if (symmetric) return paces.symmetric;
@@ -71,25 +67,6 @@ Pace PaceOf(const Paces& paces, std::optional<NcclAlgorithm> algorithm,
 }
 
 }  // namespace
-
-double SizedTime::LatencyUs(Bytes bytes) const {
-  const auto size = static_cast<double>(bytes.count());
-  return latency_us + spread_us * size / (size + spread_bytes);
-}
-
-double SizedTime::WireUs(Bytes bytes) const {
-  const auto size = static_cast<double>(bytes.count());
-  return ps_per_byte * size / kPsPerUs + ramp_us * size / (size + ramp_bytes);
-}
-
-TimePs SizedTime::TimeOf(Bytes bytes) const {
-  const double ps =
-      std::max(launch_us, LatencyUs(bytes) + WireUs(bytes)) * kPsPerUs;
-  if (ps >= static_cast<double>(kMaxCollectiveTime.count())) {
-    return kMaxCollectiveTime;
-  }
-  return TimePs(std::llround(ps));
-}
 
 CollectiveTimes::CollectiveTimes(CollectiveKind kind,
                                  std::vector<std::vector<RankId>> groups,
@@ -179,8 +156,6 @@ HopExtra CollectiveTimes::ExtraOf(std::optional<NcclAlgorithm> algorithm,
                                            : propagation_[group].to_far;
 }
 
-// Returns the latency of one message of sends and receives, and of posting the
-// messages to ranks of other servers.
 const ProtocolLatency& CollectiveTimes::LatencyOf(
     std::optional<NcclAlgorithm> algorithm, NcclProtocol protocol,
     const GroupHardware& hardware) const {
@@ -193,6 +168,15 @@ const ProtocolLatency& CollectiveTimes::LatencyOf(
              : latencies.protocols[IndexOf(protocol)];
 }
 
+LatencyScale CollectiveTimes::ScaleOf(NcclAlgorithm algorithm,
+                                      NcclProtocol protocol,
+                                      const GroupHardware& hardware) const {
+  const ProtocolLatency& latency = LatencyOf(algorithm, protocol, hardware);
+  return {.start = latency.start, .within = latency.hop};
+}
+
+// Returns the latency of one message of sends and receives, and of posting the
+// messages to ranks of other servers.
 LatencyParts CollectiveTimes::PointToPoint(
     const GroupHardware& hardware) const {
   constexpr double kBaseUs = 8.4;
@@ -280,13 +264,13 @@ absl::StatusOr<CollectiveTimes::Chosen> CollectiveTimes::ChooseFor(
   // NCCL's latency ignores it.
   const bool is_chain =
       kind_ == CollectiveKind::kBroadcast || kind_ == CollectiveKind::kReduce;
-  Chosen chosen = {candidate.algorithm, candidate.protocol, candidate.channels,
-                   LatencyUs(candidate.algorithm, candidate.protocol,
-                             is_chain ? CollectiveKind::kAllGather : kind_,
-                             hardware, ExtraOf(candidate.algorithm, group),
-                             ScaleOf(LatencyOf(candidate.algorithm,
-                                               candidate.protocol, hardware))),
-                   RegistryName(candidate.algorithm)};
+  Chosen chosen = {
+      candidate.algorithm, candidate.protocol, candidate.channels,
+      LatencyUs(candidate.algorithm, candidate.protocol,
+                is_chain ? CollectiveKind::kAllGather : kind_, hardware,
+                ExtraOf(candidate.algorithm, group),
+                ScaleOf(candidate.algorithm, candidate.protocol, hardware)),
+      RegistryName(candidate.algorithm)};
   const bool is_ring_of_steps = kind_ == CollectiveKind::kAllReduce ||
                                 kind_ == CollectiveKind::kAllGather ||
                                 kind_ == CollectiveKind::kReduceScatter;
@@ -402,6 +386,13 @@ absl::StatusOr<TimedCollective> CollectiveTimes::Time(size_t group,
   return result;
 }
 
+LatencyParts CollectiveTimes::PartsOf(const Chosen& chosen,
+                                      const GroupHardware& hardware) const {
+  if (!chosen.algorithm) return PointToPoint(hardware);
+  return LatencyPartsOf(*chosen.algorithm, chosen.protocol, kind_, hardware,
+                        ScaleOf(*chosen.algorithm, chosen.protocol, hardware));
+}
+
 NcclMessages::Hop CollectiveTimes::HopWithin(const Chosen& chosen,
                                              double latency_us) const {
   const double propagation_us = 2 * kUsPerNs * system_.interconnect.latency_ns;
@@ -442,12 +433,7 @@ absl::StatusOr<NcclMessages> CollectiveTimes::Messages(size_t group,
   const GroupHardware& hardware = tuning(group).hardware;
   const ClosedForm& form = forms->groups[group].form;
   const SizedTime sized = SizedTimeOf(chosen, group, form);
-  const LatencyParts parts =
-      chosen.algorithm
-          ? LatencyPartsOf(
-                *chosen.algorithm, chosen.protocol, kind_, hardware,
-                ScaleOf(LatencyOf(chosen.algorithm, chosen.protocol, hardware)))
-          : PointToPoint(hardware);
+  const LatencyParts parts = PartsOf(chosen, hardware);
   NcclMessages messages = {
       .registry_name = chosen.registry_name,
       .chunking = {},

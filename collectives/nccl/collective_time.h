@@ -40,32 +40,12 @@
 #include "collectives/closed_form.h"
 #include "collectives/collective_request.h"
 #include "collectives/nccl/nccl_options.h"
+#include "collectives/nccl/sized_time.h"
 #include "collectives/nccl/tuning.h"
 #include "collectives/systems/system_spec.h"
 #include "topology/routes.h"
 
 namespace astra {
-
-// Time of one algorithm and protocol as a function of the size.
-struct SizedTime {
-  double launch_us = 0;
-  double latency_us = 0;  // Latency of the smallest buffers.
-  double spread_us = 0;   // Latency that large buffers have besides.
-  double spread_bytes = 1;
-  double ps_per_byte = 0;
-  double ramp_us = 0;
-  double ramp_bytes = 1;
-
-  // Returns the time, rounded to a picosecond; at most kMaxCollectiveTime.
-  TimePs TimeOf(Bytes bytes) const;
-
-  // Return the two parts of the time, in microseconds: what messages take
-  // whatever their size, and what goes with the bytes.
-  double LatencyUs(Bytes bytes) const;
-  double WireUs(Bytes bytes) const;
-
-  friend auto operator<=>(const SizedTime&, const SizedTime&) = default;
-};
 
 // A collective of one group, chosen and timed.
 struct TimedCollective {
@@ -184,6 +164,8 @@ class CollectiveTimes {
   absl::StatusOr<const ClosedForms*> FormsOf(const Chosen& chosen);
   SizedTime SizedTimeOf(const Chosen& chosen, size_t group,
                         const ClosedForm& form) const;
+  LatencyParts PartsOf(const Chosen& chosen,
+                       const GroupHardware& hardware) const;
   NcclMessages::Hop HopWithin(const Chosen& chosen, double latency_us) const;
   NcclMessages::Hop HopBetween(const Chosen& chosen, double latency_us,
                                size_t group) const;
@@ -206,6 +188,8 @@ class CollectiveTimes {
   const ProtocolLatency& LatencyOf(std::optional<NcclAlgorithm> algorithm,
                                    NcclProtocol protocol,
                                    const GroupHardware& hardware) const;
+  LatencyScale ScaleOf(NcclAlgorithm algorithm, NcclProtocol protocol,
+                       const GroupHardware& hardware) const;
   LatencyParts PointToPoint(const GroupHardware& hardware) const;
   double PointToPointUs(const GroupHardware& hardware,
                         const HopExtra& extra) const;

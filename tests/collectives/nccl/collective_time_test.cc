@@ -26,6 +26,7 @@ SystemSpec RoundSystem() {
   system.interconnect.launch_us = 20;
   system.interconnect.graph_launch_us = 10;
   system.interconnect.ll_GBps = 1e9;
+  system.interconnect.latencies = {};  // As NCCL says.
   system.interconnect.copy_GBps = 1e9;
   system.transport.launch_us = 30;
   system.transport.latency_us = 2;
@@ -106,6 +107,17 @@ TEST(SizedTimeTest, IsLatencyBytesAndRampButAtLeastTheLaunch) {
   EXPECT_EQ(time.TimeOf(Bytes(1'000'000)), TimePs(16'000'000));
 }
 
+// 10 us for the smallest buffers, 4 us more for large ones, half of it at 1
+// KiB.
+TEST(SizedTimeTest, LatencySpreadsWithTheSize) {
+  const SizedTime time = {
+      .latency_us = 10, .spread_us = 4, .spread_bytes = 1024};
+  EXPECT_DOUBLE_EQ(time.LatencyUs(Bytes(0)), 10);
+  EXPECT_DOUBLE_EQ(time.LatencyUs(KiB(1)), 12);
+  EXPECT_DOUBLE_EQ(time.LatencyUs(KiB(3)), 13);
+  EXPECT_EQ(time.TimeOf(KiB(3)), Microseconds(13));
+}
+
 TEST(SizedTimeTest, EndsAtTheLimit) {
   SizedTime time;
   time.ps_per_byte = 1e9;
@@ -164,6 +176,33 @@ TEST(CollectiveTimeTest, HalfOfTheRampIsThereAtItsSize) {
   EXPECT_NEAR(RingUs(1, kAllReduce, 1 << 20, "Simple", system) -
                   RingUs(1, kAllReduce, 1 << 20, "Simple", RoundSystem()),
               50, 1e-5);
+}
+
+// An all-reduce of 8 B over 8 ranks is a ring with LL: 14 hops of 0.6 us after
+// a start of 6.6 us, by NCCL's constants.
+TEST(CollectiveTimeTest, LatenciesOfAServerAreScaled) {
+  NcclOptions queued;
+  queued.launch = Launch::kQueued;
+  SystemSpec system = RoundSystem();
+  ProtocolLatency& ll =
+      system.interconnect.latencies.protocols[IndexOf(NcclProtocol::kLl)];
+  ll = {.start = 2, .hop = 0.5};
+  EXPECT_NEAR(Cluster(system, 1, queued).UsOfAll(kAllReduce, Bytes(8)),
+              2 * 6.6 + 0.5 * 14 * 0.6, 1e-2);
+  ll.spread = 1;
+  ll.spread_KiB = 1.0 / 128;  // 8 B.
+  EXPECT_NEAR(Cluster(system, 1, queued).UsOfAll(kAllReduce, Bytes(8)),
+              1.5 * (2 * 6.6 + 0.5 * 14 * 0.6), 1e-2);
+}
+
+// Eight GPUs that share what two have all to themselves: a quarter each.
+TEST(CollectiveTimeTest, CrowdingSlowsMoreThanTwoGpusDown) {
+  SystemSpec system = RoundSystem();
+  const double free_us = RingUs(1, kAllReduce, 3600 * kMB, "Simple", system);
+  system.interconnect.crowding = 1;
+  const double latency_us = 8.4 + 14 * 3.4;
+  EXPECT_NEAR(RingUs(1, kAllReduce, 3600 * kMB, "Simple", system) - latency_us,
+              4 * (free_us - latency_us), 1);
 }
 
 TEST(CollectiveTimeTest, NothingIsFasterThanALaunch) {

@@ -1,0 +1,34 @@
+#include "collectives/nccl/sized_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "collectives/closed_form.h"
+
+namespace astra {
+namespace {
+
+constexpr double kPsPerUs = 1e6;
+
+}  // namespace
+
+double SizedTime::LatencyUs(Bytes bytes) const {
+  const auto size = static_cast<double>(bytes.count());
+  return latency_us + spread_us * size / (size + spread_bytes);
+}
+
+double SizedTime::WireUs(Bytes bytes) const {
+  const auto size = static_cast<double>(bytes.count());
+  return ps_per_byte * size / kPsPerUs + ramp_us * size / (size + ramp_bytes);
+}
+
+TimePs SizedTime::TimeOf(Bytes bytes) const {
+  const double ps =
+      std::max(launch_us, LatencyUs(bytes) + WireUs(bytes)) * kPsPerUs;
+  if (ps >= static_cast<double>(kMaxCollectiveTime.count())) {
+    return kMaxCollectiveTime;
+  }
+  return TimePs(std::llround(ps));
+}
+
+}  // namespace astra

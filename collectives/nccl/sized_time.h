@@ -1,0 +1,35 @@
+// Time of a collective as a function of its size, once NCCL has chosen.
+
+#ifndef COLLECTIVES_NCCL_SIZED_TIME_H_
+#define COLLECTIVES_NCCL_SIZED_TIME_H_
+
+#include <compare>
+
+#include "astra-core/base/units.h"
+
+namespace astra {
+
+// Time of one algorithm and protocol as a function of the size.
+struct SizedTime {
+  double launch_us = 0;
+  double latency_us = 0;  // Latency of the smallest buffers.
+  double spread_us = 0;   // Latency that large buffers have besides.
+  double spread_bytes = 1;
+  double ps_per_byte = 0;
+  double ramp_us = 0;
+  double ramp_bytes = 1;
+
+  // Returns the time, rounded to a picosecond; at most kMaxCollectiveTime.
+  TimePs TimeOf(Bytes bytes) const;
+
+  // Return the two parts of the time, in microseconds: what messages take
+  // whatever their size, and what goes with the bytes.
+  double LatencyUs(Bytes bytes) const;
+  double WireUs(Bytes bytes) const;
+
+  friend auto operator<=>(const SizedTime&, const SizedTime&) = default;
+};
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_NCCL_SIZED_TIME_H_
