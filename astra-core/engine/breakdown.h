@@ -21,7 +21,7 @@ enum class TimeCategory : uint8_t {
   kLate,      // Waiting for a collective that others have yet to join.
   kTransfer,  // Waiting for a message that is on its way.
   kBubble,    // Waiting for a message that was not sent yet.
-  kIdle,      // From the end of the rank to that of the iteration.
+  kIdle,      // Finished, until the iteration ends.
 };
 // Returns "compute", "slowed", "network", "late", "transfer", "bubble" or
 // "idle".
@@ -38,9 +38,8 @@ struct TimePart {
   TimePs time;  // Duration of this part; above 0.
 };
 
-// Returns the parts of the time of `rank`, a rank of the program's `result`,
-// ordered by category, then by module and phase. The parts add up to
-// result.total().
+// Returns the parts of the time of `rank`, a rank of `result`, ordered by
+// category, then by module and phase. The parts add up to result.total().
 std::vector<TimePart> TimePartsOf(const RankResult& rank,
                                   const SimulationResult& result);
 

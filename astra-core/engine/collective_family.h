@@ -1,4 +1,4 @@
-// Which algorithms carry out the collectives of a run.
+// Chooses the algorithms that carry out the collectives of a run.
 
 #ifndef ASTRA_CORE_ENGINE_COLLECTIVE_FAMILY_H_
 #define ASTRA_CORE_ENGINE_COLLECTIVE_FAMILY_H_

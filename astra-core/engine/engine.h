@@ -58,7 +58,7 @@ class Engine {
   // Errors: those of Simulate().
   absl::Status Run();
 
-  // After Run().
+  // These require Run().
   size_t num_ranks() const { return actors_.size(); }  // Ranks that were run.
   uint32_t stage(size_t rank) const { return actors_[rank].stage; }
   absl::Span<const Repetition> repetitions(size_t rank) const {
@@ -186,8 +186,8 @@ class Engine {
   size_t num_done_ = 0;
   int64_t num_ops_ended_ = 0;  // A launch ends at once.
   int64_t num_events_ = 0;
-  // Where a collective ended on its lowest rank: index of the actor, and of its
-  // repetition.
+  // By record: index of the actor of the collective's lowest rank, and the
+  // repetition of this actor in which the collective ended.
   struct EndedIn {
     uint32_t id = 0;
     size_t repetition = 0;

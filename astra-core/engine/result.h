@@ -28,7 +28,7 @@ namespace astra {
 struct PhaseResult {
   TimePs compute;
   TimePs exposed;  // Waiting for the phase's collectives.
-  TimePs late;     // Of `exposed`, until the last member had joined.
+  TimePs late;     // Part of `exposed` before the last member joined.
   TimePs network;  // Time of its collectives on the network, exposed or not.
   Bytes bytes;     // Buffer sizes of all runs of its collectives.
   double bus_bytes = 0;  // Sum of buffer bytes times factor of bus bandwidth.
@@ -73,7 +73,7 @@ struct Exposure {
   ParallelDimension dimension{};
   CollectiveKind kind{};
   TimePs exposed;
-  TimePs late;  // Of `exposed`, until the last member had joined.
+  TimePs late;  // Part of `exposed` before the last member joined.
 };
 
 // The times of one rank, or of each rank of one class.
@@ -82,7 +82,7 @@ struct RankResult {
   uint32_t stage = 0;  // Pipeline stage.
   uint32_t count = 1;  // Number of ranks in the class.
   TimePs compute;
-  TimePs slowed;   // What collectives beside the computation cost it.
+  TimePs slowed;   // Computing time added by collectives beside it.
   TimePs exposed;  // Waiting for collectives, over all dimensions.
   TimePs finish;   // compute + slowed + exposed.
   std::vector<std::array<PhaseResult, kNumPhases>> layers;
@@ -111,7 +111,7 @@ struct SimulationResult {
   // The part of `exposed` until the last member of the group had joined.
   std::array<TimePs, kNumParallelDimensions> late{};
   TimePs compute;
-  TimePs slowed;      // What collectives beside the computation cost it.
+  TimePs slowed;      // Computing time added by collectives beside it.
   TimePs stage_time;  // compute + slowed + all of exposed.
   PipelineResult pipeline;
 

@@ -40,7 +40,7 @@ struct SimulationOptions {
   // its ranks no time. Closed forms only.
   std::array<double, kNumParallelDimensions> overlap{};
 
-  // Closed forms only.
+  // Measured bus bandwidths. Closed forms only.
   BusBandwidths bus_bandwidths;
 
   // Which algorithms carry out the collectives.

@@ -6,8 +6,8 @@
 // collective. Where the closed form says that these groups do not slow one
 // another, one group is simulated, otherwise all groups of the stage.
 //
-// What this leaves out: collectives of different dimensions, or of different
-// sizes, that share links.
+// The model leaves out how collectives of different dimensions, or of different
+// sizes, slow one another on shared links.
 
 #ifndef ASTRA_CORE_ENGINE_SYMMETRIC_TIMES_H_
 #define ASTRA_CORE_ENGINE_SYMMETRIC_TIMES_H_
@@ -54,7 +54,7 @@ class SymmetricTimes {
                                 const Communication& what);
 
  private:
-  // What decides the time.
+  // Collectives with equal keys take equal times.
   using Key = std::tuple<ParallelDimension, CollectiveKind, Bytes,
                          const GroupLayout*, ClosedForm, uint32_t>;
 

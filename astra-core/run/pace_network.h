@@ -1,5 +1,4 @@
-// Makes the networks on which the messages of a collective are paced; see
-// message_pace.h.
+// Makes the networks on which collectives are paced; see message_pace.h.
 
 #ifndef ASTRA_CORE_RUN_PACE_NETWORK_H_
 #define ASTRA_CORE_RUN_PACE_NETWORK_H_
