@@ -91,11 +91,9 @@ class Engine {
 
   // The condition that ends a rank's wait.
   struct Awaited {
-    // None: every call of every lane must have ended.
-    std::optional<LaneId> lane;
-    size_t outstanding = 0;  // Calls of `lane` that may be left.
-    // If not 0, calls of `lane` that must have ended instead.
-    size_t ended = 0;
+    std::optional<LaneId> lane;  // None: every lane, without calls left.
+    size_t outstanding = 0;      // Calls of `lane` that may be left.
+    size_t ended = 0;  // If not 0: calls of `lane` that must have ended.
   };
 
   // A computation that is under way.

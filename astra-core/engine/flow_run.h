@@ -24,8 +24,8 @@
 namespace astra {
 
 // Tells which flows of a graph may leave. Memory: 33 B per member, plus the
-// flows that wait for a rank to join, and those with some but not all of their
-// dependencies arrived.
+// flows that wait for a rank to join, and the flows of which only some
+// dependencies have arrived.
 class FlowRun {
  public:
   // Requires that a switch sends nothing before it has received something.

@@ -86,7 +86,7 @@ class OpWriter {
   struct Started {
     size_t dimension = 0;
     uint32_t number = 0;  // Calls of its lane before it.
-    // `number` counts all calls, not only those written here.
+    // Whether `number` counts all calls instead of those written here.
     bool is_early = false;
   };
 

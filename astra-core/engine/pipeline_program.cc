@@ -293,8 +293,8 @@ class StageBuilder {
     std::sort(stage.receives.begin(), stage.receives.end());
   }
 
-  // Finds the longest series of equal repetitions; the last of several. Only
-  // those with all slots count: fill and drain may repeat, but do less.
+  // Finds the longest series of equal repetitions; the last of several. A
+  // repetition must have all slots: fill and drain may repeat, but do less.
   void MarkRepetitions(PipelineProgram::Stage& stage) const {
     struct Range {
       size_t begin = 0;

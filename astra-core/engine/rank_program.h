@@ -15,12 +15,11 @@
 namespace astra {
 
 enum class OpKind : uint8_t {
-  kCompute,   // Takes `compute`.
-  kBlocking,  // Starts `communication` and waits for it.
-  kLaunch,    // Starts `communication` and goes on.
-  // Waits until `outstanding` calls are left on its lane, or, if `ended` is not
-  // 0, until `ended` calls of the lane have ended.
-  kWait,
+  kCompute,     // Takes `compute`.
+  kBlocking,    // Starts `communication` and waits for it.
+  kLaunch,      // Starts `communication` and goes on.
+  kWait,        // Waits until `outstanding` calls are left on its lane, or, if
+                // `ended` is not 0, until `ended` calls have ended there.
   kWaitAll,     // Waits for all that was started.
   kRepetition,  // Ends a repetition of a section; takes no time.
   kFinish,      // The last operation, once nothing is left to wait for.

@@ -49,8 +49,8 @@ using NetworkFactory = std::function<std::unique_ptr<NetworkBackend>()>;
 // option has no effect with the lowering; FailedPrecondition if ranks cannot
 // reach one another; Unimplemented if the family lacks a collective;
 // ResourceExhausted if a flow graph is too large; Aborted at `stop_at`;
-// Internal, with the ranks that wait and what for, if the network falls silent;
-// any error of on_progress.
+// Internal, naming the ranks that wait and their calls, if the network falls
+// silent; any error of on_progress.
 //
 // If the run is aborted, also by on_progress, or the network falls silent,
 // `partial` (if given) holds the results until then: the time that has passed,

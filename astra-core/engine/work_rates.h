@@ -12,10 +12,10 @@ namespace astra {
 
 // A rate is 0 if the program does not have the numbers for it.
 //
-// FLOPs are those of the model, forward and backward: products, and attention
+// Counts the FLOPs of the model, forward and backward: products, and attention
 // only where its mask lets it look, which is half of it if it is causal.
-// Recomputation does not count. The model FLOPs utilisation (MFU) is defined
-// so.
+// Recomputation does not count. The model FLOPs utilisation (MFU) is defined in
+// this way.
 //
 // Source: A. Chowdhery et al., "PaLM: Scaling Language Modeling with Pathways",
 // 2022, appendix B, which counts all of attention.

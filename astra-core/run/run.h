@@ -29,7 +29,7 @@ struct RunRequest {
   Program program;
   Topology topology;
   Fidelity fidelity = Fidelity::kClosedForm;
-  NetworkOptions network;  // Only some networks have options.
+  NetworkOptions network;  // Read only by networks that have options.
   // Options of the run. Run() sets `lowering` and `on_network_end` by the
   // fidelity, and the timeline options by `trace`.
   SimulationOptions simulation;

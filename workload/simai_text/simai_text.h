@@ -37,7 +37,7 @@ constexpr int64_t kMaxSimaiLayers = Program::kMaxOccurrences;
 // The order in which the phases of the layers run; the names are SimAI's.
 enum class SimaiPolicy : uint8_t {
   kHybridTransformer,            // Forward, then backward.
-  kHybridTransformerFwdInBckwd,  // The same, and may recompute activations.
+  kHybridTransformerFwdInBckwd,  // Also may recompute activations.
 };
 
 // Returns the name that files use, such as "HYBRID_TRANSFORMER".
