@@ -32,8 +32,8 @@ std::string_view Name(SlotKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-// What is there at the highest, beside what is there all the time and what
-// other micro-batches keep.
+// The peak of one micro-batch in a chunk, without what is held all the time and
+// what other micro-batches keep.
 struct Level {
   ModuleId module{0};
   Bytes saved;
@@ -46,16 +46,16 @@ void Raise(const Level& level, std::optional<Level>& highest) {
   if (!highest || level.sum() > highest->sum()) highest = level;
 }
 
-// One micro-batch in a chunk. It has the same level at a module on its way
-// forward and on its way back: what the modules up to that one keep.
+// Memory of one micro-batch in a chunk. At each module it has the same level
+// forward and backward: what the modules up to this one keep.
 struct ChunkLevels {
   Bytes saved;
   std::optional<Level> passing;
-  // Where nothing is released on the way back.
+  // The peak if the backward pass releases nothing.
   std::optional<Level> keeping_all;
 };
 
-// What a stage has all the time.
+// Memory that a stage holds all the time.
 struct Fixed {
   Bytes weights;
   Bytes gradients;
@@ -81,7 +81,7 @@ class Timeline {
     }
   }
 
-  // What the stage at `stage` of the pipeline needs.
+  // Returns the memory of pipeline stage `stage`.
   StageMemory Of(int64_t stage) const {
     StageMemory memory;
     memory.stage = stage;
@@ -126,7 +126,7 @@ class Timeline {
     fixed_.cache += times * memory.cache;
   }
 
-  // Of several times, the last one is on top of the others.
+  // If the run repeats, the last repetition is on top of the others.
   void AddRun(const ModuleRun& run) {
     ChunkLevels& chunk = chunks_[static_cast<size_t>(run.chunk)];
     Bytes once;
@@ -150,7 +150,7 @@ class Timeline {
     }
   }
 
-  // Of as few micro-batches as show all that happens in the steady state.
+  // Returns the slots of the stage, without most repetitions of a steady state.
   std::vector<Slot> Slots(int64_t stage) const {
     PipelineShape shape = program_.shape();
     const PipelineSchedule schedule = program_.schedule();
@@ -165,15 +165,15 @@ class Timeline {
     return SlotsOf(schedule, shape, stage);
   }
 
-  // `saved` is what all micro-batches in flight keep, that of the slot too. Of
-  // equal levels, the first one on the way back counts.
+  // Adds the point of a slot. `saved` is kept by all micro-batches in flight,
+  // with that of the slot. Of equal peaks, the first backward slot counts.
   void Note(const Slot& slot, int64_t in_flight, Bytes saved,
             StageMemory& memory) const {
     const ChunkLevels& chunk = chunks_[static_cast<size_t>(slot.chunk)];
     const std::optional<Level>& level = slot.kind == SlotKind::kInputGradient
                                             ? chunk.keeping_all
                                             : chunk.passing;
-    if (!level) return;  // A chunk without modules.
+    if (!level) return;  // The chunk has no modules.
     const Bytes others = saved - chunk.saved;
     const Bytes bytes = memory.fixed() + others + level->sum();
     memory.points.push_back({slot, in_flight, bytes});
@@ -200,7 +200,7 @@ double ToGiB(Bytes bytes) {
   return static_cast<double>(bytes.count()) / (1 << 30);
 }
 
-// "backward of micro-batch 3, chunk 1".
+// Returns text such as "backward of micro-batch 3, chunk 1".
 std::string Moment(const Program& program, const StageMemory& memory) {
   if (!memory.slot) return "after the last micro-batch";
   std::string text =
@@ -212,7 +212,7 @@ std::string Moment(const Program& program, const StageMemory& memory) {
   return text;
 }
 
-// "3", or "3-5".
+// Returns text such as "3" or "3-5".
 std::string StageRange(absl::Span<const StageMemory> memories) {
   const int64_t first = memories.front().stage;
   const int64_t last = memories.back().stage;
@@ -220,7 +220,7 @@ std::string StageRange(absl::Span<const StageMemory> memories) {
                        : fmt::format("{}-{}", first, last);
 }
 
-// What DescribeMemory says of a stage behind its number.
+// Returns the line of a stage in DescribeMemory, without the stage's number.
 std::string LineOf(const Program& program, const StageMemory& memory) {
   if (program.forward_only()) {
     return fmt::format(
@@ -285,7 +285,7 @@ std::string DescribeMemory(const Program& program,
         "stage", "weights", "gradients", "optimizer", "saved", "workspace",
         "peak", "reserved", "at the peak");
   }
-  // Successive stages that are alike share a line.
+  // Successive stages with equal lines share a line.
   for (size_t i = 0; i < memories.size();) {
     const std::string line = LineOf(program, memories[i]);
     size_t end = i + 1;

@@ -1,14 +1,14 @@
-// How much memory each rank needs over an iteration of a program.
+// Computes the memory that each rank needs over an iteration of a program.
 //
-// A rank has all of its weights, gradients and optimizer states and the buffers
-// of two messages of the pipeline all the time. On top of that a forward pass
-// leaves, module by module, what its backward pass needs, until that releases
-// it in reverse order (of a backward in two halves, the weight gradient). While
-// a module runs, its workspace is there, too. Since a rank has one stream of
-// computation, all this follows from the order in which its stage runs and not
-// from any time; the ranks of a stage are alike.
+// A rank holds its weights, gradients, optimizer states and the buffers of two
+// pipeline messages all the time. A forward pass adds, module by module, what
+// its backward pass needs; the backward pass releases it in reverse order. If
+// the backward is in two halves, the weight gradient releases it. While a
+// module runs, it also needs its workspace. A rank has one stream of
+// computation, so its memory follows from the order in which its stage runs,
+// whatever the times. The ranks of a stage are alike.
 //
-// Source: Narayanan et al., SC 2021, section 2.2 (what schedules keep).
+// Source: Narayanan et al., SC 2021, section 2.2 (memory of schedules).
 
 #ifndef WORKLOAD_MEMORY_TIMELINE_H_
 #define WORKLOAD_MEMORY_TIMELINE_H_
@@ -25,7 +25,7 @@
 
 namespace astra {
 
-// The highest that memory gets in a slot of a schedule.
+// The peak of memory in one slot of a schedule.
 struct MemoryPoint {
   Slot slot;
   int64_t in_flight = 0;
@@ -34,30 +34,31 @@ struct MemoryPoint {
   friend bool operator==(const MemoryPoint&, const MemoryPoint&) = default;
 };
 
-// Of each rank of a stage: the tensors that are allocated.
+// The allocated tensors of each rank of a stage.
 struct StageMemory {
   int64_t stage = 0;
-  // All the time.
+  // Memory that is held all the time.
   Bytes weights;
   Bytes gradients;
   Bytes optimizer;
-  Bytes messages;  // From and to other stages.
-  Bytes cache;     // Keys and values, in inference.
+  Bytes messages;  // Pipeline message buffers.
+  Bytes cache;     // KV cache, in inference.
 
-  // Where it is highest: in which slot, or in `after`; in which module.
+  // Where the peak is: its slot (none: in `after`) and its module.
   std::optional<Slot> slot;
   ModuleId module{0};
-  // How many micro-batches have gone forward through a chunk and not back yet,
-  // that of the slot included; what they keep; the workspace of the module.
+  // At the peak: the micro-batches that have gone forward through a chunk and
+  // not yet back, with that of the slot; the bytes that they keep; the
+  // workspace of the module.
   int64_t in_flight = 0;
   Bytes saved;
   Bytes workspace;
 
-  // Every slot, in order; of a schedule that repeats itself only so many
-  // repetitions that no level is left out. All micro-batches where the schedule
-  // has no steady state.
+  // A point for each slot, in order. In a schedule with a steady state,
+  // repetitions that add no new level are left out; other schedules list all
+  // micro-batches.
   std::vector<MemoryPoint> points;
-  Bytes after;  // The highest in `after`; 0 if nothing runs there.
+  Bytes after;  // Peak in `after`; 0 if nothing runs there.
 
   Bytes fixed() const {
     return weights + gradients + optimizer + messages + cache;
@@ -68,12 +69,13 @@ struct StageMemory {
 // Returns true if any module of `program` says what it keeps in memory.
 bool SaysMemory(const Program& program);
 
-// Of each pipeline stage, in order. In inference only one micro-batch is in
-// flight, and the cache is that of its sequences.
+// Returns the memory of each pipeline stage, in order. In inference one
+// micro-batch is in flight, and the cache holds its sequences.
 std::vector<StageMemory> MemoryOf(const Program& program);
 
-// What PyTorch reserves: the blocks of the micro-batches do not fit together
-// without gaps, and those it has are too small for what the optimizer needs.
+// Returns the memory that PyTorch reserves. It exceeds the allocated tensors:
+// the blocks of the micro-batches leave gaps, and are too small for what the
+// optimizer needs.
 //
 //   highest of all slots / 0.94 + workspace of `after`
 //
@@ -83,30 +85,31 @@ std::vector<StageMemory> MemoryOf(const Program& program);
 // gradients in BF16, and its GB as 10^9 B.
 Bytes ReservedMemory(const StageMemory& memory);
 
-// What nvidia-smi shows beside that, roughly: a CUDA context of about half a
-// GiB, and as much for the buffers of a few NCCL communicators (NCCL_BUFFSIZE
-// of 4 MiB for each channel and neighbour).
+// Memory that nvidia-smi shows on top of ReservedMemory, roughly: a CUDA
+// context of about half a GiB, and as much for the buffers of a few NCCL
+// communicators (NCCL_BUFFSIZE of 4 MiB for each channel and neighbour).
 constexpr Bytes kDeviceOverhead = MiB(1024);
 
-// A table with a line for each of `memories` of `program`. Every line ends in a
-// newline.
+// Returns a table with a line for each of `memories` of `program`. Every line
+// ends in a newline.
 std::string DescribeMemory(const Program& program,
                            absl::Span<const StageMemory> memories);
 
 // Returns the stage whose peak is highest. Requires that there is one.
 const StageMemory& LargestOf(absl::Span<const StageMemory> memories);
 
-// Says which stage needs more memory than the GPU of `program` has, with both
-// figures. Empty if all fit, or if the program does not say what the GPU has.
+// Returns text that says which stage needs more memory than the GPU of
+// `program` has, with both figures. Empty if all fit, or if the program does
+// not state the memory of the GPU.
 std::string DescribeExcess(const Program& program,
                            absl::Span<const StageMemory> memories);
 
-// memory.csv: a line for each point, and the peak of `after` where there is
-// one, after a comment that states the units.
+// Returns memory.csv: after a comment that states the units, a line for each
+// point and for the peak of `after`, if any.
 std::string MemoryCsv(const Program& program,
                       absl::Span<const StageMemory> memories);
 
-// What the columns of memory.csv mean.
+// A column of memory.csv.
 struct MemoryColumn {
   std::string_view file;
   std::string_view name;

@@ -90,7 +90,7 @@ absl::StatusOr<ParallelPlan> ParallelPlan::Create(const ParallelSizes& sizes) {
   return plan;
 }
 
-// The ranks of stride * size consecutive ones form `stride` groups.
+// Each block of stride * size consecutive ranks consists of `stride` groups.
 uint32_t ParallelPlan::GroupOf(ParallelDimension dimension, RankId rank) const {
   const uint32_t stride = GroupStride(dimension);
   const uint32_t block = stride * GroupSize(dimension);

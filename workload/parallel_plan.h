@@ -1,8 +1,9 @@
-// Which ranks form the groups of each dimension.
+// Assigns ranks to the groups of each dimension.
 //
-// A rank is counted tensor first, then context, data and pipeline. The ranks of
-// a stage are counted a second time for the experts: expert-tensor first, then
-// expert, then what is left. Both as in Megatron-LM's order "tp-cp-ep-dp-pp":
+// Ranks are numbered tensor first, then context, data and pipeline. For the
+// experts, the ranks of a stage are numbered a second time: expert-tensor
+// first, then expert, then the remaining replicas. Both follow Megatron-LM's
+// order "tp-cp-ep-dp-pp":
 //
 //   rank = tp + TP * (cp + CP * dp) + S * pp,   S = TP * CP * DP
 //        = etp + ETP * (ep + EP * dp_ep) + S * pp
@@ -16,9 +17,8 @@
 //   DP_EP       S / (ETP * EP)     first + i * ETP * EP
 //   PP          PP                 first + i * S
 //
-// DP are the ranks that hold the same weights outside of experts, over which
-// gradients are summed; the ranks of a CP group do too. EP groups exist at
-// TP = 1 too.
+// A DP group holds the same weights outside of experts and sums their
+// gradients; a CP group is a part of it. EP groups exist at TP = 1 too.
 //
 // Source: Megatron-LM, parallel_state.py (the order of ranks); the names DP_EP
 // and EP are SimAI's.
@@ -37,7 +37,7 @@
 
 namespace astra {
 
-// The sizes of the dimensions, and of what repeats.
+// The sizes of the dimensions, and the numbers of chunks and micro-batches.
 struct ParallelSizes {
   int64_t num_ranks = 1;
   int64_t tensor = 1;
@@ -61,7 +61,8 @@ class ParallelPlan {
 
   uint32_t num_ranks() const { return num_ranks_; }
 
-  // How many ranks a group of `dimension` has, and how far apart they are.
+  // Number of ranks of a group of `dimension`, and the distance between
+  // successive ranks.
   uint32_t GroupSize(ParallelDimension dimension) const {
     return of(dimension).size;
   }

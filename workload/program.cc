@@ -26,7 +26,7 @@ PipelineShape SimulatedShape(const ProgramParts& parts) {
                                           : PipelineShape();
 }
 
-// Without what has no meaning for the kind of a step.
+// Returns `step` without the fields that its kind does not use.
 Step Normalised(const Step& step) {
   Step result;
   result.kind = step.kind;
@@ -41,13 +41,13 @@ Step Normalised(const Step& step) {
   return result;
 }
 
-// What stands before a mistake: "module "mlp", forward step 2".
+// Returns the place of a mistake, such as "module "mlp", forward step 2".
 std::string Place(const ProgramModule& module, ModulePass pass, size_t step) {
   return fmt::format("module {}, {} step {}", Quoted(module.name), Name(pass),
                      step + 1);
 }
 
-// What is wrong with `step`; empty if nothing is.
+// Returns what is wrong with `step`; empty if nothing is.
 std::string MistakeOf(const Step& step) {
   if (step.kind == StepKind::kCompute) {
     if (step.compute < TimePs(0) || step.compute > Program::kMaxCompute) {
@@ -79,7 +79,7 @@ bool HasBackward(const ProgramModule& module) {
                      });
 }
 
-// What is wrong with `memory`; empty if nothing is.
+// Returns what is wrong with `memory`; empty if nothing is.
 std::string MistakeOf(const ModuleMemory& memory) {
   const auto& [weights, gradients, optimizer, saved, workspace, cache] = memory;
   for (const Bytes bytes :
@@ -91,7 +91,7 @@ std::string MistakeOf(const ModuleMemory& memory) {
   return "";
 }
 
-// Returns what is wrong with that of module `m` which only the layers of
+// Returns what is wrong with the fields of module `m` that only layers of
 // SimAI's text have; empty if nothing is.
 std::string MistakeOfLayer(const ProgramParts& parts, size_t m) {
   const ProgramModule& layer = parts.modules[m];
@@ -191,14 +191,14 @@ absl::Status CheckSchedule(const ProgramParts& parts) {
   return FieldError("schedule", std::string(shape.message()));
 }
 
-// What a stage, or a part of it, runs in the iteration. Numbers of 128 bits, so
-// that no product of two of 64 overflows.
+// The work of a stage, or of a part of it, in an iteration. With 128 bits, no
+// product of two 64-bit numbers overflows.
 struct Load {
   absl::int128 occurrences = 0;
   absl::int128 steps = 0;
   absl::int128 compute_ps = 0;
   absl::int128 bytes = 0;
-  absl::int128 memory = 0;  // Of all kinds but the next.
+  absl::int128 memory = 0;  // All kinds except `saved`.
   absl::int128 saved = 0;
 
   void Add(int64_t times, const Load& load) {
@@ -232,7 +232,7 @@ Load LoadOf(const ProgramModule& module,
   return load;
 }
 
-// Checks the stages, one by one; knows which modules they run.
+// Checks the stages one by one and records which modules they run.
 class StageChecker {
  public:
   explicit StageChecker(const ProgramParts& parts)
@@ -295,8 +295,8 @@ class StageChecker {
     return parts_.modules[id.index()];
   }
 
-  // A module that reruns others counts what these run forward. Sums over
-  // modules from the first on make that quick.
+  // Adds to each module that reruns others their forward load, as a difference
+  // of prefix sums.
   void AddReruns() {
     const bool has_reruns = std::any_of(
         parts_.modules.begin(), parts_.modules.end(),
@@ -355,8 +355,8 @@ class StageChecker {
     return absl::OkStatus();
   }
 
-  // `once` is the load of one micro-batch and `after`, `iteration` that of all
-  // micro-batches and `after`.
+  // `once` is the load of one micro-batch and `after`; `iteration` is the load
+  // of all micro-batches and `after`.
   absl::Status CheckLoads(const Load& once, const Load& iteration) const {
     if (once.occurrences > Program::kMaxOccurrences) {
       return Error(fmt::format("it runs more than {} modules",

@@ -4,13 +4,13 @@
 //
 // For each micro-batch a stage runs the modules of each of its chunks forward
 // in order, and later backward in reverse order, each with its recomputation,
-// input gradient and weight gradient. In which order chunks and micro-batches
-// follow one another is what the schedule says; see
-// workload/pipeline/schedule.h. After the last micro-batch a stage waits for
-// all that it launched and runs the modules of `after`, once, forward.
+// input gradient and weight gradient. The schedule decides the order of chunks
+// and micro-batches; see workload/pipeline/schedule.h. After the last
+// micro-batch a stage waits for everything it launched and runs the modules of
+// `after` once, forward.
 //
 // A rank has one stream of computation and one stream of communication for each
-// dimension; collectives of one dimension run in the order of their starts.
+// dimension. Collectives of one dimension run in the order of their starts.
 //
 //   compute     takes its time
 //   blocking    a collective, and the computation waits for it
@@ -18,8 +18,7 @@
 //   prefetch    as blocking, but started when the module before this one that
 //               also has a prefetch, in the order of execution, starts to
 //               compute: the parameters of FSDP
-//   wait        the computation waits for all that was launched over a
-//   dimension
+//   wait        waits for all that was launched over a dimension
 
 #ifndef WORKLOAD_PROGRAM_H_
 #define WORKLOAD_PROGRAM_H_
@@ -52,16 +51,16 @@ enum class StepKind : uint8_t {
 };
 std::string_view Name(StepKind kind);  // "compute", "blocking", ...
 
-// In which micro-batches a step runs: gradients are reduced after the last one,
-// sharded parameters may be gathered before the first one only.
+// The micro-batches in which a step runs: gradients are reduced after the last
+// one, and sharded parameters may be gathered only before the first one.
 enum class StepWhen : uint8_t { kEach, kFirst, kLast };
 std::string_view Name(StepWhen when);  // "each", "first", "last".
 
 struct Step {
   StepKind kind = StepKind::kCompute;
   StepWhen when = StepWhen::kEach;
-  TimePs compute;                 // kCompute.
-  Communication communication{};  // Of kWait, only the dimension counts.
+  TimePs compute;                 // For kCompute.
+  Communication communication{};  // A kWait uses only the dimension.
 
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -81,14 +80,14 @@ std::string_view Name(ModulePass pass);  // "forward", "recompute", ...
 
 using ModuleId = Id<struct ModuleTag>;
 
-// What a module keeps in the memory of a rank.
+// The memory that a module takes on a rank.
 struct ModuleMemory {
-  Bytes weights;    // With what else is there all the time.
-  Bytes gradients;  // As they are accumulated.
+  Bytes weights;    // Weights and all else that is always held.
+  Bytes gradients;  // Accumulated gradients.
   Bytes optimizer;  // This rank's share of the states.
-  Bytes saved;  // Of one micro-batch, from its forward to its backward pass.
-  Bytes workspace;  // While the module runs.
-  Bytes cache;      // Keys and values of the sequences that are served.
+  Bytes saved;      // Kept of one micro-batch until its backward pass.
+  Bytes workspace;  // Needed only while the module runs.
+  Bytes cache;      // KV cache of the served sequences.
 
   friend bool operator==(const ModuleMemory&, const ModuleMemory&) = default;
 };
@@ -110,28 +109,28 @@ struct ProgramModule {
   friend bool operator==(const ProgramModule&, const ProgramModule&) = default;
 };
 
-// `modules` one after another, `times` over.
+// Runs `modules` one after another, `times` times.
 struct ModuleRun {
   int64_t times = 1;
   std::vector<ModuleId> modules;
-  int64_t chunk = 0;  // Which of the stage's model chunks they belong to.
+  int64_t chunk = 0;  // Model chunk of the stage that holds them.
 
   friend bool operator==(const ModuleRun&, const ModuleRun&) = default;
 };
 
-// What each of `count` successive pipeline stages runs.
+// The work of each of `count` successive pipeline stages.
 struct ProgramStage {
   int64_t count = 1;
-  std::vector<ModuleRun> runs;  // Those of one chunk after those of another.
+  std::vector<ModuleRun> runs;  // Ordered by chunk.
   std::vector<ModuleId> after;
 
   friend bool operator==(const ProgramStage&, const ProgramStage&) = default;
 };
 
-// The GPU that the times are of. 0 of anything: not known.
+// The GPU for which the times hold. A value of 0 is not known.
 struct ProgramGpu {
   Bytes memory;
-  double peak_tflops = 0;  // Of the precision of the products.
+  double peak_tflops = 0;  // In the precision of the products.
   // The share of its speed, below 1, that computation loses while a collective
   // runs beside it and takes SMs and memory bandwidth.
   double communication_slowdown = 0;
@@ -142,18 +141,19 @@ struct ProgramGpu {
   friend bool operator==(const ProgramGpu&, const ProgramGpu&) = default;
 };
 
-// What one iteration achieves, over all GPUs. 0: not known.
+// The work of one iteration, over all GPUs. A value of 0 is not known.
 struct ProgramWork {
   int64_t tokens = 0;
-  // Of the products of the model and of attention with its mask, forward and
-  // backward, without what is recomputed.
+  // FLOPs of the model's products and of attention with its mask, forward and
+  // backward, without recomputation.
   double model_flops = 0;
 
   friend bool operator==(const ProgramWork&, const ProgramWork&) = default;
 };
 
 struct ProgramParts {
-  // sizes.pipeline stages in all, of sizes.virtual_stages chunks each.
+  // The stages are sizes.pipeline in all, with sizes.virtual_stages chunks
+  // each.
   ParallelSizes sizes;
   bool forward_only = false;  // Inference: no backward pass.
   PipelineSchedule schedule = DefaultSchedule(/*chunks=*/1);
@@ -169,30 +169,31 @@ struct ProgramParts {
 // An immutable, valid program.
 class Program {
  public:
-  // Limits on what one stage runs for a micro-batch, with all repeats and with
-  // `after`.
-  static constexpr int64_t kMaxOccurrences = int64_t{1} << 21;  // Of modules.
+  // Limits on what one stage runs for a micro-batch, with all repeats and
+  // `after`. kMaxOccurrences counts runs of modules.
+  static constexpr int64_t kMaxOccurrences = int64_t{1} << 21;
   static constexpr int64_t kMaxSteps = int64_t{1} << 24;
 
-  // Of one step; and of all that one stage runs in the iteration; also of all
-  // that its modules keep, with what is saved of all micro-batches.
+  // Limits on the time and bytes of one step, and on their sums over all that
+  // one stage runs in an iteration. kMaxBytes also limits the memory that the
+  // stage's modules take, with what is saved of all micro-batches.
   static constexpr TimePs kMaxCompute{1'000'000'000'000'000'000};
   static constexpr Bytes kMaxBytes{int64_t{1} << 60};
   static constexpr double kMaxTflops = 1e9;
   static constexpr double kMaxFlops = 1e36;
-  // Of one module.
+  // Limits each kind of memory of one module.
   static constexpr Bytes kMaxMemory{int64_t{1} << 44};
 
-  // A size of ETP that is not given becomes that of TP.
+  // If no ETP is given, it becomes equal to TP.
   //
-  // Errors: InvalidArgument if the sizes are refused by ParallelPlan::Create,
-  // the counts of the stages do not add up to the pipeline stages, a stage runs
-  // nothing or too much, a chunk of a stage runs nothing or out of order, the
-  // schedule does not suit the sizes, a module does not exist, has no name or
-  // (but with schedule "simai", whose modules are layers) that of another or is
-  // run by no stage, a time or size is negative, a
-  // collective is over the pipeline or a send-recv, a program that is forward
-  // only has backward steps, or a module of `after` has.
+  // Errors: InvalidArgument if ParallelPlan::Create refuses the sizes; the
+  // counts of the stages do not add up to the pipeline stages; a stage runs
+  // nothing or too much; a chunk of a stage runs nothing or out of order; the
+  // schedule does not suit the sizes; a module does not exist, has no name, is
+  // run by no stage, or shares its name with another (except with schedule
+  // "simai", whose modules are layers); a time or size is negative; a
+  // collective is over the pipeline or a send-recv; or a program that is
+  // forward only, or a module of `after`, has backward steps.
   static absl::StatusOr<Program> Create(ProgramParts parts);
 
   const ParallelSizes& sizes() const { return parts_.sizes; }
@@ -200,8 +201,8 @@ class Program {
   PipelineSchedule schedule() const { return parts_.schedule; }
   // See ScheduleTraits::simulates_stages.
   bool simulates_pipeline() const { return parts_.schedule->simulates_stages; }
-  // The shape of the pipeline that a run simulates: 1 stage, chunk and
-  // micro-batch where it simulates none.
+  // The shape of the simulated pipeline; 1 stage, chunk and micro-batch if the
+  // schedule simulates none.
   PipelineShape shape() const;
   Bytes pipeline_message() const { return parts_.pipeline_message; }
   const ProgramGpu& gpu() const { return parts_.gpu; }
@@ -211,7 +212,7 @@ class Program {
     return parts_.modules[id.index()];
   }
   absl::Span<const ProgramStage> stages() const { return parts_.stages; }
-  // The entry of stages() that pipeline stage `stage` is.
+  // Returns the entry of stages() for pipeline stage `stage`.
   const ProgramStage& stage(int64_t stage) const;
 
   friend bool operator==(const Program&, const Program&) = default;

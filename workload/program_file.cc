@@ -219,10 +219,10 @@ class Parser {
 
   YamlDocument document_;
   ProgramParts parts_;
-  std::map<std::string, uint32_t, std::less<>> ids_;  // Of modules, by name.
+  std::map<std::string, uint32_t, std::less<>> ids_;  // Module ids by name.
 };
 
-// In microseconds, exactly: "812.113us", "0.000001us".
+// Returns the exact time in microseconds: "812.113us", "0.000001us".
 std::string FormatTime(TimePs time) {
   constexpr int64_t kPsPerUs = 1'000'000;
   std::string text =
@@ -232,7 +232,7 @@ std::string FormatTime(TimePs time) {
   return text + "us";
 }
 
-// Bare where that cannot be mistaken for anything else, as most names are.
+// Quotes names that YAML could mistake for something else; most need no quotes.
 std::string FormatName(std::string_view name) {
   const bool is_bare = std::all_of(
       name.begin(), name.end(),
@@ -264,7 +264,7 @@ std::string FormatStep(const Step& step) {
   }
 }
 
-// "{weights: 1024, saved: 512}", without what is 0.
+// Returns text such as "{weights: 1024, saved: 512}", without zero sizes.
 std::string FormatMemory(const ModuleMemory& memory) {
   const auto& [weights, gradients, optimizer, saved, workspace, cache] = memory;
   const std::pair<std::string_view, Bytes> parts[] = {
@@ -316,7 +316,7 @@ std::string FormatSizes(const ParallelSizes& sizes) {
 
 bool IsProgram(std::string_view contents) {
   constexpr std::string_view kBlank = " \t\r\n";
-  // What may stand in front of YAML, and never does of a name of a policy.
+  // Beginnings of YAML that no name of a SimAI policy has.
   constexpr std::string_view kStarts[] = {"---", "%YAML", "{",
                                           "\"simai_program\""};
   for (const std::string_view start : kStarts) {

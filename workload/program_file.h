@@ -27,22 +27,23 @@
 
 namespace astra {
 
-// Whether `contents` begins, after comments and blank lines, with the key that
-// marks a program.
+// Returns whether `contents` begins, after comments and blank lines, with the
+// key that marks a program.
 bool IsProgram(std::string_view contents);
 
-// The program that `contents` describes; `file` is its name in messages.
+// Returns the program that `contents` describes. `file` is its name in
+// messages.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ...", and those of Program::Create
 // as "FILE: ...".
 absl::StatusOr<Program> ParseProgram(std::string_view file,
                                      std::string_view contents);
 
-// ParseProgram of the file `path`. Errors: also those of ReadFile.
+// Parses the file `path`. Errors: those of ParseProgram and of ReadFile.
 absl::StatusOr<Program> ReadProgram(const std::string& path);
 
-// The same format, with times in microseconds: ParseProgram reads an equal
-// program back. Requires that the names of modules are UTF-8.
+// Returns `program` as text, with times in microseconds. ParseProgram reads an
+// equal program back. Requires that the names of modules are UTF-8.
 std::string FormatProgram(const Program& program);
 
 }  // namespace astra

@@ -1,4 +1,5 @@
-// What an iteration would take if one half of the cluster cost no time.
+// Bounds on the time of an iteration: with an ideal network, and with GPUs that
+// compute in no time.
 
 #ifndef ASTRA_CORE_ENGINE_BOUNDS_H_
 #define ASTRA_CORE_ENGINE_BOUNDS_H_
@@ -14,12 +15,12 @@
 namespace astra {
 
 struct Bounds {
-  TimePs ideal_network;  // Collectives and messages take no time.
-  TimePs ideal_compute;  // Computations take no time.
+  TimePs ideal_network;  // Iteration time if communication took no time.
+  TimePs ideal_compute;  // Iteration time if computations took no time.
 };
 
-// Runs both in closed form, whatever lowering `options` names, with its costs
-// of collectives. Nothing travels on the networks that `new_network` makes.
+// Returns both bounds, each from a run in closed form, whatever the lowering of
+// `options`. Nothing travels on the networks that `new_network` makes.
 //
 // Errors: those of Simulate().
 absl::StatusOr<Bounds> BoundsOf(const Program& program,
@@ -27,7 +28,7 @@ absl::StatusOr<Bounds> BoundsOf(const Program& program,
                                 Routes& routes,
                                 const NetworkFactory& new_network);
 
-// As lines of text, beside an iteration that takes `total`.
+// Returns the bounds as lines of text, each compared with `total`.
 std::string DescribeBounds(const Bounds& bounds, TimePs total);
 
 }  // namespace astra

@@ -1,4 +1,4 @@
-// What every rank did with the time of the iteration.
+// Splits the time of the iteration of each rank by what the rank did.
 
 #ifndef ASTRA_CORE_ENGINE_BREAKDOWN_H_
 #define ASTRA_CORE_ENGINE_BREAKDOWN_H_
@@ -15,30 +15,31 @@
 namespace astra {
 
 enum class TimeCategory : uint8_t {
-  kCompute,   // At full speed.
-  kSlowed,    // What collectives beside it cost the computation.
+  kCompute,   // Computing, as long as it takes at full speed.
+  kSlowed,    // Extra computing time because collectives run beside it.
   kNetwork,   // Waiting for a collective that all members have joined.
   kLate,      // Waiting for a collective that others have yet to join.
   kTransfer,  // Waiting for a message that is on its way.
   kBubble,    // Waiting for a message that was not sent yet.
-  kIdle,      // From the end of the rank to that of the iteration.
+  kIdle,      // Finished, until the iteration ends.
 };
-// "compute", "slowed", "network", "late", "transfer", "bubble", "idle".
+// Returns "compute", "slowed", "network", "late", "transfer", "bubble" or
+// "idle".
 std::string_view Name(TimeCategory category);
 
 struct TimePart {
   TimeCategory category = TimeCategory::kCompute;
-  // But for what is slowed or idle.
+  // Layer or module of this part; none for kSlowed and kIdle.
   std::optional<LayerId> layer;
   Phase phase = Phase::kForward;
-  // But for those and computations.
+  // Dimension waited for; none for kCompute, kSlowed and kIdle.
   std::optional<ParallelDimension> dimension;
   CollectiveKind kind = CollectiveKind::kSendRecv;
-  TimePs time;  // Above 0.
+  TimePs time;  // Duration of this part; above 0.
 };
 
-// The parts of `rank`, one of those of a program's `result`, by category, then
-// module and phase. They add up to the total.
+// Returns the parts of the time of `rank`, a rank of `result`, ordered by
+// category, then by module and phase. The parts add up to result.total().
 std::vector<TimePart> TimePartsOf(const RankResult& rank,
                                   const SimulationResult& result);
 

@@ -1,4 +1,4 @@
-// Which algorithms carry out the collectives of a run.
+// Chooses the algorithms that carry out the collectives of a run.
 
 #ifndef ASTRA_CORE_ENGINE_COLLECTIVE_FAMILY_H_
 #define ASTRA_CORE_ENGINE_COLLECTIVE_FAMILY_H_
@@ -16,9 +16,9 @@
 namespace astra {
 
 enum class CollectiveFamily : uint8_t {
-  kNccl,   // What NCCL would choose on the system, in its channels and chunks.
-  kRing,   // Rings and direct messages, without anything that software adds.
-  kSimai,  // SimAI's; see SimaiAlgorithm().
+  kNccl,   // The algorithms, channels and chunks that NCCL would choose.
+  kRing,   // Rings and direct messages; software adds no cost.
+  kSimai,  // SimAI's algorithms; see SimaiAlgorithm().
 };
 
 // Returns the spelling in options and results: "nccl", "ring" or "simai".
@@ -29,13 +29,13 @@ std::string_view Name(CollectiveFamily family);
 // Errors: InvalidArgument, with the names there are, for any other name.
 absl::StatusOr<CollectiveFamily> FindCollectiveFamily(std::string_view name);
 
-// Returns what SimAI runs over a group that lies as `layout`: rings for
-// all-reduce, all-gather and reduce-scatter, direct messages for all-to-all. It
-// takes NVLS where NCCL_ALGO of `options` allows it by name, for TP all-reduces
-// of 8 ranks or more on one server with an NVSwitch.
+// Returns the algorithm that SimAI runs over a group with `layout`: rings for
+// all-reduce, all-gather and reduce-scatter, direct messages for all-to-all.
+// NVLS replaces the ring for TP all-reduces of 8 ranks or more on one server
+// with an NVSwitch, if NCCL_ALGO of `options` names NVLS.
 //
 // Errors: Unimplemented for collectives that SimAI lacks, and if NCCL_ALGO
-// excludes both its algorithms.
+// excludes both Ring and NVLS.
 //
 // Source: SimAI v1.6, MockNcclGroup.cc, get_algo_proto_info.
 absl::StatusOr<CollectiveAlgorithm> SimaiAlgorithm(CollectiveKind kind,

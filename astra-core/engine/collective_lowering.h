@@ -1,4 +1,4 @@
-// From a collective of a group to its messages.
+// Turns a collective of a group into messages.
 
 #ifndef ASTRA_CORE_ENGINE_COLLECTIVE_LOWERING_H_
 #define ASTRA_CORE_ENGINE_COLLECTIVE_LOWERING_H_
@@ -26,23 +26,23 @@
 
 namespace astra {
 
-// A collective of one group, as it is run. What is pointed at belongs to the
-// group or to the object that lowers collectives.
+// The messages of a collective of one group, and their costs. What the pointers
+// point at belongs to the Communicator or to the CollectiveLowering.
 struct CollectiveMessages {
-  // As results name them; "-" where the family has no protocols.
+  // Names in results. `protocol` is "-" if the family has no protocols.
   std::string_view algorithm;
   std::string_view protocol = "-";
   std::shared_ptr<const FlowGraph> graph;
   const GroupLayout* layout = nullptr;
-  const std::vector<NodeId>* nodes = nullptr;  // By member of the layout.
+  const std::vector<NodeId>* nodes = nullptr;  // By member of `layout`.
   MessageCosts costs;
 };
 
 class CollectiveLowering {
  public:
-  // `simai` is read by that family only. `pace_network` is for NCCL's messages;
-  // without it they cost what NCCL's parts say. `topology` must outlive the
-  // object.
+  // `simai` is read only with CollectiveFamily::kSimai. NCCL's messages are
+  // paced on networks from `pace_network`; without it they keep the costs of
+  // the NCCL model. `topology` must outlive the object.
   CollectiveLowering(CollectiveFamily family, const NcclOptions& simai,
                      const MessageCosts& costs, const Topology& topology,
                      PaceNetwork pace_network = nullptr)
@@ -52,18 +52,18 @@ class CollectiveLowering {
         topology_(topology),
         pace_network_(std::move(pace_network)) {}
 
-  // The messages of `what`, of a group whose costs are `cost`. `id` is that of
-  // `group`, which must outlive the object.
+  // Returns the messages of `what` over `group`, whose costs are `cost`. `id`
+  // identifies `group`, which must outlive the object.
   //
-  // Errors: Unimplemented if the family has no such collective; those of the
-  // algorithm; they name the collective.
+  // Errors: Unimplemented if the family has no such collective, and the errors
+  // of the algorithm. Each message names the collective.
   absl::StatusOr<CollectiveMessages> Lower(uint32_t id,
                                            const Communicator& group,
                                            const Communication& what,
                                            const CollectiveCost& cost);
 
  private:
-  // How a collective is made into a graph, whoever runs it.
+  // Algorithm and chunks of a collective.
   struct Plan {
     CollectiveAlgorithm algorithm;
     Chunking chunking;
@@ -72,7 +72,7 @@ class CollectiveLowering {
     std::shared_ptr<const GroupLayout> layout;
     std::vector<NodeId> nodes;
   };
-  // Graphs are alike if all of this is: it decides them.
+  // All that decides a graph: collectives with equal keys share one graph.
   using GraphKey = std::tuple<CollectiveKind, Bytes, const GroupLayout*,
                               std::string_view, Chunking>;
 
@@ -86,10 +86,11 @@ class CollectiveLowering {
   absl::StatusOr<std::shared_ptr<const FlowGraph>> GraphOf(
       const Plan& plan, const Communication& what,
       const std::shared_ptr<const GroupLayout>& layout);
-  // `nccl` at its pace for groups like that of `messages`.
+  // Returns `nccl`, scaled by Paced() on the group of `messages` the first time
+  // that `nccl` is seen.
   absl::StatusOr<const NcclMessages*> PacedLike(
       const NcclMessages& nccl, const CollectiveMessages& messages);
-  // The group with the reducers of the fabric.
+  // Returns the group with the switches of the fabric that reduce for it.
   absl::StatusOr<const Place*> WithReducers(uint32_t id,
                                             const Communicator& group,
                                             const CollectiveAlgorithm& of);
@@ -99,11 +100,12 @@ class CollectiveLowering {
   MessageCosts costs_;
   const Topology& topology_;
   PaceNetwork pace_network_;
-  // By the parts that were paced: they are those of a class of groups.
+  // Paced costs by the costs before pacing, which all groups of a class share.
   std::map<const NcclMessages*, NcclMessages> paced_;
-  // Shared by groups of one layout, and kept only while one of them runs.
+  // Graphs are shared by groups of one layout and kept only while one of the
+  // groups runs.
   std::map<GraphKey, std::weak_ptr<const FlowGraph>> graphs_;
-  std::map<uint32_t, Place> with_reducers_;  // By group.
+  std::map<uint32_t, Place> with_reducers_;  // By group id.
 };
 
 }  // namespace astra

@@ -12,13 +12,13 @@
 namespace astra {
 namespace {
 
-// Goes back from the end of a rank.
+// Follows the critical path backwards from the finish of a rank.
 class PathWalker {
  public:
   explicit PathWalker(const SimulationResult& result)
       : result_(result), call_of_record_(result.timeline.ranks.size()) {}
 
-  // The pieces, the last one first.
+  // Returns the pieces of the path, last one first.
   std::vector<PathPiece> Walk(uint32_t rank) {
     rank_ = rank;
     const std::vector<Span>& spans = OfRank().spans;
@@ -44,7 +44,7 @@ class PathWalker {
  private:
   const RankTimeline& OfRank() const { return result_.timeline.ranks[rank_]; }
 
-  // Of the present rank, now.
+  // Returns the span of the present rank that ended now.
   const Span& SpanThatEnded() const {
     const std::vector<Span>& spans = OfRank().spans;
     const auto span = std::lower_bound(
@@ -55,8 +55,8 @@ class PathWalker {
     return *span;
   }
 
-  // From the end of a call of the present rank to where its last member came to
-  // it in its program.
+  // Goes back from the end of a call of the present rank to the instant at
+  // which the program of its last member came to it.
   void GoThroughCalls(uint32_t number) {
     while (true) {
       const CallSpan& call = OfRank().calls[number];
@@ -79,7 +79,7 @@ class PathWalker {
     }
   }
 
-  // Which call of the present rank `record` is.
+  // Returns the index of the present rank's call of collective `record`.
   uint32_t CallOf(size_t record) {
     std::vector<std::pair<size_t, uint32_t>>& calls = call_of_record_[rank_];
     if (calls.empty()) {
@@ -103,14 +103,15 @@ class PathWalker {
   }
 
   const SimulationResult& result_;
-  // By rank, sorted; made when it is first needed.
+  // By rank: its calls as pairs of record and index, sorted. Filled on first
+  // use.
   std::vector<std::vector<std::pair<size_t, uint32_t>>> call_of_record_;
   std::vector<PathPiece> pieces_;
   uint32_t rank_ = 0;
   TimePs now_;
 };
 
-// Cuts the piece that goes on beyond `time`.
+// Cuts the piece that contains `time` into two.
 void CutAt(TimePs time, std::vector<PathPiece>& path) {
   const auto piece = std::lower_bound(
       path.begin(), path.end(), time,
@@ -123,7 +124,7 @@ void CutAt(TimePs time, std::vector<PathPiece>& path) {
   path.insert(piece + 1, rest);
 }
 
-// Whether the path is at the same place with two pieces.
+// Returns whether two pieces do the same work at the same place.
 bool IsSamePlace(const PathPiece& a, const PathPiece& b,
                  const SimulationResult& result) {
   const auto place = [](const PathPiece& piece) {
@@ -136,13 +137,13 @@ bool IsSamePlace(const PathPiece& a, const PathPiece& b,
              result.collectives[b.record].communication;
 }
 
-// A stretch of the path that could come again and again.
+// A stretch of the path that could repeat forever.
 struct Circuit {
   TimePs end;
-  int64_t length = 1;  // In repetitions.
+  int64_t length = 1;  // Number of repetitions of the schedule.
 };
 
-// The last one that ends no later than `latest`; none if there is none.
+// Returns the last circuit that ends no later than `latest`, or none.
 std::optional<Circuit> FindCircuit(absl::Span<const PathPiece> path,
                                    TimePs latest, TimePs repetition,
                                    const SimulationResult& result) {
@@ -165,7 +166,7 @@ std::optional<Circuit> FindCircuit(absl::Span<const PathPiece> path,
   return std::nullopt;
 }
 
-// Lets the pieces from `begin` to `end` count `times` more.
+// Lets the path from `begin` to `end` count `times` more.
 void CountMore(TimePs begin, TimePs end, int64_t times,
                std::vector<PathPiece>& path) {
   if (times == 0) return;
@@ -176,8 +177,8 @@ void CountMore(TimePs begin, TimePs end, int64_t times,
   }
 }
 
-// Adds what was left out, which takes `skipped.times` repetitions: whole
-// circuits, and of one as much as is missing.
+// Adds the skipped repetitions, skipped.times of them, as whole circuits and a
+// part of one circuit for the rest.
 void Repeat(const SkippedPart& skipped, uint32_t reported,
             const SimulationResult& result, std::vector<PathPiece>& path) {
   const TimePs repetition = skipped.end[reported] - skipped.begin[reported];

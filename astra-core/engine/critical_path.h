@@ -1,23 +1,23 @@
-// Why an iteration takes as long as it does: the chain of computations and
-// transfers of which each begins when the one before it ends, from the start of
-// the iteration to its end.
+// The critical path of an iteration: the chain of computations and transfers
+// from the start of the iteration to its end, each of which begins when the one
+// before it ends.
 //
-// It is found backwards, from the finish of the reported rank. A computation
-// began when what came before it on its rank had ended. A wait ended with a
-// call, which was on the network since its last member had joined; and that one
-// joined when its program came to it or, if that was earlier, when the call
-// before on its lane had ended. Where messages are simulated, a rank may have
-// its result before all members have joined: then it is the last that had by
-// then that counts.
+// The path is followed backwards from the finish of the reported rank. A
+// computation began when the operation before it on its rank had ended. A wait
+// ended with a call, which was on the network from the time its last member had
+// joined. That member joined when its program came to the call or, if that was
+// earlier, when the call before on the same lane had ended. Where messages are
+// simulated, a rank may have its result before all members have joined; then
+// the last member that had joined by that time counts.
 //
-// Of repetitions that were counted and not run, see SkippedPart, as much time
-// is missing from the path as from every rank, and stretches of the path count
-// more often instead, so that the sum is exact. If the path comes back to where
-// it was after the time of one repetition or a few, in the last ones that the
-// reported rank went through, it would do so for ever, and what counts more
-// often is what it did in between: that is what a run of all micro-batches
-// would show, but for a rest if they are no multiple. Else it is what the path
-// did during the last repetition of the reported rank, which may be different.
+// Repetitions that were counted and not run (see SkippedPart) are missing from
+// the path as from every rank. Stretches of the path count more often instead,
+// so that the sum is exact. If the path returns to the same place after the
+// time of one or a few of the last repetitions of the reported rank, it would
+// do so forever, and the stretch in between counts more often. A run of all
+// micro-batches would show the same, except for a rest if the repetitions are
+// no multiple of the stretch. If the path does not return, the last repetition
+// of the reported rank counts more often, which may differ from a full run.
 
 #ifndef ASTRA_CORE_ENGINE_CRITICAL_PATH_H_
 #define ASTRA_CORE_ENGINE_CRITICAL_PATH_H_
@@ -36,46 +36,48 @@
 namespace astra {
 
 enum class PathKind : uint8_t { kCompute, kCollective, kMessage };
-std::string_view Name(PathKind kind);  // "compute", "collective", "message".
+std::string_view Name(PathKind kind);  // "compute", "collective" or "message".
 
-// A computation of one rank, or what a call of it spent on the network.
+// A computation of one rank, or the time of one of its calls on the network.
 struct PathPiece {
   static constexpr size_t kNoRecord = std::numeric_limits<size_t>::max();
 
-  TimePs begin;  // Of the simulation.
+  TimePs begin;  // Simulated time, without skipped repetitions.
   TimePs end;
   int64_t repeats = 1;
-  uint32_t rank = 0;  // Of SimulationResult::ranks.
+  uint32_t rank = 0;  // Index into SimulationResult::ranks.
   PathKind kind = PathKind::kCompute;
   Phase phase = Phase::kForward;
   LayerId layer;
   int32_t chunk = -1;
   int32_t micro_batch = -1;
-  size_t record = kNoRecord;  // Of SimulationResult::collectives.
-  bool is_cut = false;        // The piece behind it is the rest of it.
+  size_t record = kNoRecord;  // Index into SimulationResult::collectives.
+  bool is_cut = false;        // The next piece continues this one.
 
   TimePs time() const { return repeats * (end - begin); }
 };
 
-// In order of time, each beginning where the one before it ends; none is empty.
-// Their times add up to the total. None without a timeline.
+// Returns the pieces in order of time. Each begins where the one before it
+// ends, and none is empty. Their times add up to the total. Empty without a
+// timeline.
 //
-// Requires a result of a program.
+// Requires the result of a program.
 std::vector<PathPiece> CriticalPath(const SimulationResult& result);
 
-// All pieces of one sort, of all stages.
+// The pieces of the path that do the same work, summed over all stages.
 struct PathPart {
-  uint32_t first_stage = 0;  // That has any.
+  uint32_t first_stage = 0;  // Lowest stage with such a piece.
   uint32_t last_stage = 0;
   PathKind kind = PathKind::kCompute;
   LayerId layer;
   Phase phase = Phase::kForward;
-  Communication communication{};  // But for computations.
+  Communication communication{};  // Default for computations.
   int64_t count = 0;
   TimePs time;
 };
 
-// The longest first, of equals the first in the path.
+// Returns the parts, longest first; parts of equal length are in the order of
+// the path.
 std::vector<PathPart> PartsOf(absl::Span<const PathPiece> path,
                               const SimulationResult& result);
 

@@ -69,7 +69,8 @@ absl::Status Engine::Run() {
   return absl::OkStatus();
 }
 
-// A slice takes some milliseconds, so that a signal ends the run soon.
+// Keeps the wall-clock time of a slice at 5 to 50 ms, so that a signal ends the
+// run soon.
 void Engine::AdaptSlice() {
   constexpr TimePs kShortest = Microseconds(1);
   const auto now = std::chrono::steady_clock::now();
@@ -90,11 +91,11 @@ absl::Status Engine::ReportProgress() {
 }
 
 double Engine::ShareDone() const {
-  if (num_ops_ == 0) return 1;  // Ranks that have nothing to do.
+  if (num_ops_ == 0) return 1;  // The ranks have nothing to do.
   return static_cast<double>(num_ops_ended_) / static_cast<double>(num_ops_);
 }
 
-// Goes to the next instant at which something happens. Arrivals come before
+// Advances to the next instant at which something happens. Arrivals come before
 // timers.
 absl::Status Engine::Step() {
   if (timers_.empty() && collectives_.num_flows_under_way() == 0) {
@@ -133,7 +134,7 @@ absl::Status Engine::Step() {
   return absl::OkStatus();
 }
 
-// The rank goes on through its program until it has to wait.
+// Runs the program of the rank until the rank has to wait.
 absl::Status Engine::Resume(uint32_t id) {
   Actor& actor = actors_[id];
   actor.state = Actor::State::kRunning;
@@ -192,9 +193,9 @@ void Engine::Compute(uint32_t id, const Op& op) {
   SetTimer(id);
 }
 
-// What `op` takes at full speed. With jitter it is longer by a share that is
-// drawn for the rank and the operation: exponentially distributed, so that most
-// take little longer and some much.
+// Returns the time of `op` at full speed. Jitter adds a share that is drawn for
+// the rank and the operation, exponentially distributed: most operations take
+// little longer and some much.
 TimePs Engine::WorkOf(uint32_t id, const Op& op) const {
   if (options_.ideal_compute) return TimePs(0);
   if (options_.jitter == 0) return op.compute;
@@ -205,8 +206,8 @@ TimePs Engine::WorkOf(uint32_t id, const Op& op) const {
   return op.compute + ShareOf(share, op.compute);
 }
 
-// Whether a collective runs beside its computation. Messages between stages
-// need few SMs and do not count.
+// Returns whether a collective of the rank is under way and slows its
+// computation. Messages between stages need few SMs and do not count.
 bool Engine::IsSlowed(const Actor& actor) const {
   if (slowdown_ == 0) return false;
   const auto first = actor.lanes.begin();
@@ -214,7 +215,7 @@ bool Engine::IsSlowed(const Actor& actor) const {
                      [](const Lane& lane) { return !lane.calls.empty(); });
 }
 
-// When the computation ends if nothing changes.
+// Sets the timer for the end of the computation at its present speed.
 void Engine::SetTimer(uint32_t id) {
   Computation& computation = *actors_[id].computation;
   TimePs time = computation.left;
@@ -226,7 +227,7 @@ void Engine::SetTimer(uint32_t id) {
   timers_.Push({.time = computation.ends, .kind = kComputeDone, .index = id});
 }
 
-// The rank's collectives have changed.
+// Adapts the speed of the computation to the rank's collectives.
 void Engine::ChangeSpeed(uint32_t id) {
   Actor& actor = actors_[id];
   if (!actor.computation) return;
@@ -269,7 +270,7 @@ absl::Status Engine::CallCollective(uint32_t id, const Op& op) {
   if (op.communication.bytes == Bytes(0)) return absl::OkStatus();
   Actor& actor = actors_[id];
   const auto& communicator = communicators_.of_class[id][op.lane.index()];
-  if (!communicator) return absl::OkStatus();  // A group of one rank.
+  if (!communicator) return absl::OkStatus();  // The group has one rank.
 
   MixTime(actor);
   Lane& lane = actor.lanes[op.lane.index()];
@@ -295,7 +296,7 @@ absl::Status Engine::JoinNext(uint32_t id, Lane& lane) {
 bool Engine::IsOver(const Actor& actor, const Awaited& awaited) {
   if (awaited.lane) {
     const Lane& lane = actor.lanes[awaited.lane->index()];
-    if (lane.calls.empty()) return true;  // Also of a group of one rank.
+    if (lane.calls.empty()) return true;  // Or the group has one rank.
     return awaited.ended > 0
                ? lane.num_calls - lane.calls.size() >= awaited.ended
                : lane.calls.size() <= awaited.outstanding;
@@ -353,8 +354,8 @@ void Engine::RecordCall(Actor& actor, const Call& call, TimePs joined,
   lane.last = static_cast<uint32_t>(calls.size() - 1);
 }
 
-// Waiting counts for the call that ends it; what of it was before the last
-// member had joined is due to others that were late.
+// Adds waiting time to the call that ended the wait. The part before the last
+// member had joined is `late`: other ranks caused it.
 void Engine::Account(Actor& actor, const Call& call, const Ended& ended) {
   const auto& [kind, dimension, bytes] = call.communication;
   const Communicator& communicator =
@@ -415,7 +416,7 @@ void Engine::EndRepetition(Actor& actor) {
     Mix(static_cast<int64_t>(lane.calls.size()), actor.hash);
     if (lane.calls.empty()) continue;
     Mix((now - lane.joined).count(), actor.hash);
-    // What is left over must be the same, and not only as much.
+    // Outstanding calls must be the same, not only as many.
     for (const Call& call : lane.calls) {
       Mix(static_cast<int64_t>(call.communication.kind), actor.hash);
       Mix(call.communication.bytes.count(), actor.hash);
@@ -427,12 +428,13 @@ void Engine::EndRepetition(Actor& actor) {
   actor.hash = kHashBasis;
 }
 
-// Nothing is left to happen, but ranks wait: says who, for what.
+// Returns the error for ranks that wait when nothing is left to happen: which
+// ranks wait, and for what.
 absl::Status Engine::Silence() const {
   constexpr size_t kMaxNamed = 4;
   std::string who;
   size_t num_waiting = 0;
-  std::vector<std::string> told;  // What ranks wait for, each said once.
+  std::vector<std::string> told;  // What ranks wait for, without repeats.
   for (uint32_t id = 0; id < actors_.size(); ++id) {
     for (const Lane& lane : actors_[id].lanes) {
       if (lane.calls.empty() || ++num_waiting > kMaxNamed) continue;

@@ -1,4 +1,4 @@
-// Runs a program on all ranks.
+// Runs a program on one rank of each class, as a simulation of events.
 
 #ifndef ASTRA_CORE_ENGINE_ENGINE_H_
 #define ASTRA_CORE_ENGINE_ENGINE_H_
@@ -31,24 +31,25 @@ namespace astra {
 // How a rank went through one repetition of a section.
 struct Repetition {
   TimePs duration;
-  // Of all that happened to the rank and when, counted from the start of the
-  // repetition, and of what it had not waited for at the end.
+  // Hash of all that happened to the rank, with times counted from the start of
+  // the repetition, and of the calls still under way at its end.
   uint64_t hash = 0;
 
   friend bool operator==(const Repetition&, const Repetition&) = default;
 };
 
-// Repetitions that count more often than they were run.
+// The repetitions that stand in for skipped ones, and so count more often than
+// they were run.
 struct StandIn {
-  std::vector<size_t> last;  // By stage: the last of them.
-  size_t count = 1;          // How many there are.
-  int64_t times = 0;         // How much more often each counts.
+  std::vector<size_t> last;  // By stage: index of the last one.
+  size_t count = 1;          // Number of successive repetitions.
+  int64_t times = 0;         // Extra times that each counts.
 };
 
 class Engine {
  public:
-  // All must outlive the engine. `network` stands at time 0. `symmetric` may be
-  // null; see RunningCollectives.
+  // All arguments must outlive the engine. `network` must be at time 0.
+  // `symmetric` may be null; see RunningCollectives.
   Engine(const RankProgram& program, absl::Span<const std::string> layer_names,
          const SimulationOptions& options, const CollectiveCosts& costs,
          const Communicators& communicators, CollectiveLowering& lowering,
@@ -58,59 +59,60 @@ class Engine {
   // Errors: those of Simulate().
   absl::Status Run();
 
-  // After Run().
-  size_t num_ranks() const { return actors_.size(); }  // That were run.
+  // These require Run().
+  size_t num_ranks() const { return actors_.size(); }  // Ranks that were run.
   uint32_t stage(size_t rank) const { return actors_[rank].stage; }
   absl::Span<const Repetition> repetitions(size_t rank) const {
     return actors_[rank].repetitions;
   }
 
-  // After Run(): all but the names, the pipeline and the bytes of links.
-  // Collectives that ended in the repetitions that stand in, as their lowest
-  // rank has them, count so much more often, and what comes later comes later
-  // by all that was left out.
+  // Requires Run(). Returns the result without layer names, pipeline and bytes
+  // of links. A collective counts stand_in.times more often if its lowest rank
+  // ended it in a repetition that stands in. What comes after those repetitions
+  // is later by the time that was left out.
   //
-  // Errors: Aborted or ResourceExhausted if that takes too long.
+  // Errors: Aborted or ResourceExhausted if the iteration takes too long.
   absl::StatusOr<SimulationResult> TakeResult(const StandIn& stand_in);
 
-  // After a Run() that ended with an error: what there is, as Simulate() says.
+  // Requires a Run() that ended with an error. Returns what happened until
+  // then; see Simulate().
   SimulationResult TakePartialResult();
 
  private:
   static constexpr uint64_t kHashBasis = 0xcbf29ce484222325;
 
-  // What a rank has called on one communicator and has no result of yet: the
-  // first call is joined, the others wait for their turn.
+  // The calls of a rank on one communicator that have not returned a result.
+  // The rank has joined the first call; the others wait for their turn.
   struct Lane {
     uint32_t num_calls = 0;
     std::deque<Call> calls;
-    TimePs joined;                    // The first of `calls`.
-    uint32_t last = CallSpan::kNone;  // The call that ended last.
+    TimePs joined;  // When the rank joined the first of `calls`.
+    uint32_t last = CallSpan::kNone;  // Index of the call that ended last.
   };
 
-  // What a rank waits for.
+  // The condition that ends a rank's wait.
   struct Awaited {
-    std::optional<LaneId> lane;  // None: all.
-    size_t outstanding = 0;      // Calls that may be left.
-    size_t ended = 0;  // If not 0, calls that must have ended instead.
+    std::optional<LaneId> lane;  // None: every lane, without calls left.
+    size_t outstanding = 0;      // Calls of `lane` that may be left.
+    size_t ended = 0;  // If not 0: calls of `lane` that must have ended.
   };
 
   // A computation that is under way.
   struct Computation {
     Op op;
     TimePs began;
-    TimePs work;  // At full speed.
-    TimePs left;  // Of it, at `since`.
+    TimePs work;  // Duration at full speed.
+    TimePs left;  // Part of `work` that was left at `since`.
     TimePs since;
     TimePs ends;
     bool is_slowed = false;
   };
 
-  // What `Exposure`s are told apart by.
+  // Identifies an Exposure of a rank.
   using ExposureKey =
       std::tuple<LayerId, Phase, ParallelDimension, CollectiveKind>;
 
-  // A rank, which stands for those of its class.
+  // A rank that is run and stands for all ranks of its class.
   struct Actor {
     enum class State : uint8_t { kRunning, kWaiting, kDone };
 
@@ -124,9 +126,9 @@ class Engine {
     uint64_t num_computations = 0;
     TimePs wait_began;
     TimePs finish;
-    int64_t repeats = 1;  // How many times what happens now counts.
+    int64_t repeats = 1;  // How many times the present operation counts.
     TimePs repetition_began;
-    uint64_t hash = kHashBasis;  // Of the present repetition.
+    uint64_t hash = kHashBasis;  // Hash of the present repetition.
     std::vector<Repetition> repetitions;
     std::vector<std::array<PhaseResult, kNumPhases>> layers;
     std::array<TimePs, kNumParallelDimensions> exposed{};
@@ -155,7 +157,7 @@ class Engine {
   static bool IsOver(const Actor& actor, const Awaited& awaited);
   void EndRepetition(Actor& actor);
   void MixTime(Actor& actor) const;
-  // The results of `reported`, and those of all ranks.
+  // Returns the results of all ranks, with the layers of `reported`.
   SimulationResult ResultOf(Actor& reported);
   void TakeRecords(const StandIn& stand_in, TimePs skipped,
                    SimulationResult& result);
@@ -175,25 +177,25 @@ class Engine {
   const Communicators& communicators_;
   NetworkBackend& network_;
   const double slowdown_;
-  int64_t num_ops_ = 0;  // Of all ranks.
+  int64_t num_ops_ = 0;  // Total over all ranks that are run.
   EventQueue timers_;
   RunningCollectives collectives_;
 
   std::vector<Actor> actors_;  // By class of ranks.
   size_t num_done_ = 0;
-  int64_t num_ops_ended_ = 0;  // A launch ends as soon as it has begun.
+  int64_t num_ops_ended_ = 0;  // A launch ends at once.
   int64_t num_events_ = 0;
-  // By record: the lowest of its ranks, and in which of its repetitions it
-  // ended.
+  // By record: index of the actor of the collective's lowest rank, and the
+  // repetition of this actor in which the collective ended.
   struct EndedIn {
     uint32_t id = 0;
     size_t repetition = 0;
   };
   std::vector<EndedIn> ended_in_;
-  TimePs last_event_;  // When something happened.
+  TimePs last_event_;  // When the last event happened.
 
-  // How far the network is simulated before progress is reported, should no
-  // message arrive before. It follows the wall clock, and changes no result.
+  // How far the network is simulated before progress is reported if no message
+  // arrives earlier. The length follows the wall clock and changes no result.
   TimePs slice_ = Microseconds(10);
   std::chrono::steady_clock::time_point slice_ended_;
 };

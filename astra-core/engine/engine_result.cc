@@ -1,4 +1,4 @@
-// What an engine has found out.
+// The part of Engine that returns results.
 
 #include <algorithm>
 #include <utility>
@@ -78,7 +78,8 @@ absl::StatusOr<SimulationResult> Engine::TakeResult(const StandIn& stand_in) {
   return result;
 }
 
-// Where the repetitions that stand in lie.
+// Moves the timelines into `result`, with the stretch of each rank in which
+// repetitions stand in.
 void Engine::TakeTimeline(const StandIn& stand_in, SimulationResult& result) {
   if (!RecordsTimeline()) return;
   SkippedPart skipped;
@@ -121,7 +122,8 @@ SimulationResult Engine::TakePartialResult() {
   return result;
 }
 
-// The records of what has ended, by start, group and issue.
+// Appends the records of collectives that have ended, ordered by start, group
+// and issue.
 void Engine::TakeRecords(const StandIn& stand_in, TimePs skipped,
                          SimulationResult& result) {
   const RankClasses& classes = communicators_.classes;

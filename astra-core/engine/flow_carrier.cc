@@ -45,7 +45,8 @@ void FlowCarrier::AdvanceTo(TimePs limit, std::vector<CarriedFlow>* done) {
   done_.clear();
 }
 
-// What the present ends: messages leave in the order of their flows.
+// Ends the delays that are over now. Messages leave in the order of their
+// flows.
 void FlowCarrier::EndDelays() {
   while (!delays_.empty() && delays_.next().time == network_.now()) {
     const Event delay = delays_.Pop();

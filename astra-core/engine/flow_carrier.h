@@ -1,8 +1,8 @@
-// The flows that are under way: their messages on a network, and the time that
-// passes before a message leaves and after it has arrived.
+// Carries flows over a network, with the delay before each message leaves and
+// the delay after it has arrived.
 //
-// What happens at one instant does so in the order of collectives and flows:
-// ids of messages are used again and again, and mean nothing.
+// Events of one instant are handled in the order of collectives and flows.
+// Message ids are reused and do not affect the order.
 
 #ifndef ASTRA_CORE_ENGINE_FLOW_CARRIER_H_
 #define ASTRA_CORE_ENGINE_FLOW_CARRIER_H_
@@ -18,7 +18,8 @@
 
 namespace astra {
 
-// A flow of a collective, which goes by two numbers of its owner's.
+// A flow of a collective. The owner of the carrier chooses `communicator` and
+// `number`, which identify the collective.
 struct CarriedFlow {
   uint32_t communicator = 0;
   uint32_t number = 0;
@@ -29,31 +30,31 @@ struct CarriedFlow {
 
 class FlowCarrier {
  public:
-  // All that is sent on `network` must go through this object, which it must
-  // outlive.
+  // Every message on `network` must go through this object. `network` must
+  // outlive it.
   explicit FlowCarrier(NetworkBackend& network) : network_(network) {}
 
-  // Sends `message`, whose id means nothing, once `before` has passed. The flow
-  // is done when the message has arrived and `after` has passed, too.
+  // Sends `message` once `before` has passed; its id is overwritten. The flow
+  // is done once the message has arrived and then `after` has passed.
   void Leave(const CarriedFlow& flow, const Message& message, TimePs before,
              TimePs after);
 
-  // Goes on to the first instant at which flows are done, but not beyond
-  // `limit`, and appends those flows in increasing order. If there are none by
-  // `limit`, appends none; that is then the present of the network.
+  // Advances the network to the first instant at which flows are done, but not
+  // beyond `limit`, and appends these flows in increasing order. If no flow is
+  // done by `limit`, the network advances to `limit` and nothing is appended.
   void AdvanceTo(TimePs limit, std::vector<CarriedFlow>* done);
 
   size_t num_under_way() const {
     return in_flight_.size() - free_slots_.size();
   }
 
-  // The flows of a collective that are under way, in increasing order. Takes as
-  // long as there are flows of all.
+  // Returns the flows of one collective that are under way, in increasing
+  // order. Takes time in proportion to the flows of all collectives.
   std::vector<CarriedFlow> UnderWay(uint32_t communicator,
                                     uint32_t number) const;
 
  private:
-  // Delays that end at one instant do so in this order.
+  // Delays that end at one instant are handled in this order.
   enum DelayKind : uint32_t { kTargetDone, kMessageReady };
 
   struct InFlight {
@@ -69,9 +70,9 @@ class FlowCarrier {
   void Sort(std::vector<uint32_t>* slots) const;
 
   NetworkBackend& network_;
-  std::vector<InFlight> in_flight_;  // By slot, which is the message's id.
+  std::vector<InFlight> in_flight_;  // Index: slot, which is the message's id.
   std::vector<uint32_t> free_slots_;
-  EventQueue delays_;               // The index of an event is a slot.
+  EventQueue delays_;               // The index of each event is a slot.
   std::vector<MessageId> arrived_;  // Scratch.
   std::vector<uint32_t> done_;      // Scratch.
   std::vector<uint32_t> leaving_;   // Scratch.

@@ -13,11 +13,11 @@
 namespace astra {
 namespace {
 
-// Messages of one graph use channels from this times its number on, so that
-// those of different graphs share no queue pair.
+// Graph i uses channels from i times this number on, so that messages of
+// different graphs share no queue pair.
 constexpr uint32_t kChannelsPerGraph = 4096;
 
-// Graphs on a network of their own, all of which begin at once.
+// Runs graphs that begin at once, on a network that carries nothing else.
 class LoneRuns {
  public:
   LoneRuns(absl::Span<const PlacedFlowGraph> graphs, NetworkBackend& network)
@@ -99,7 +99,7 @@ class LoneRuns {
   FlowCarrier carrier_;
   std::vector<FlowRun> runs_;
   size_t num_running_ = 0;
-  std::vector<FlowId> ready_;        // Flows that may leave, of one graph.
+  std::vector<FlowId> ready_;        // Flows of one graph that may leave.
   std::vector<GroupRank> finished_;  // Scratch.
   std::vector<CarriedFlow> done_;    // Scratch.
 };
@@ -124,7 +124,7 @@ FlowRun::FlowRun(std::shared_ptr<const FlowGraph> graph)
   }
 }
 
-// Sorted as if each flow of the rank had been asked in turn.
+// Returns flows in the order of asking each flow of the rank in turn.
 void FlowRun::Join(GroupRank rank, std::vector<FlowId>* ready) {
   joined_[rank.index()] = true;
   --num_absent_;
@@ -144,8 +144,8 @@ void FlowRun::Join(GroupRank rank, std::vector<FlowId>* ready) {
   std::sort(ready->begin() + first, ready->end());
 }
 
-// The source of what waits for an arrived flow is one of the two members that
-// were in it, and so has joined.
+// Checks only the target of a dependent flow: its source took part in `flow`
+// and so has joined.
 void FlowRun::Arrive(FlowId flow, std::vector<FlowId>* ready,
                      std::vector<GroupRank>* finished) {
   --num_missing_;

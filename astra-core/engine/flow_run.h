@@ -1,9 +1,9 @@
-// A collective that runs as messages on a network.
+// Runs a collective as messages on a network.
 //
 // A flow leaves once the flows it waits for have arrived and both its ranks
 // have joined the collective: NCCL's receiver posts its buffer when its kernel
-// runs. So a collective begins and ends rank by rank. Switches take part from
-// the start.
+// runs. So each rank begins and ends the collective at its own time. Switches
+// have joined from the start.
 
 #ifndef ASTRA_CORE_ENGINE_FLOW_RUN_H_
 #define ASTRA_CORE_ENGINE_FLOW_RUN_H_
@@ -23,29 +23,28 @@
 
 namespace astra {
 
-// Which flows of a graph may leave. Memory: 33 B per member, and what is under
-// way: flows that wait for a rank to join, and those that have some of the
-// flows that they wait for, but not all.
+// Tells which flows of a graph may leave. Memory: 33 B per member, plus the
+// flows that wait for a rank to join, and the flows of which only some
+// dependencies have arrived.
 class FlowRun {
  public:
-  // Requires that switches send nothing before they have received something.
+  // Requires that a switch sends nothing before it has received something.
   explicit FlowRun(std::shared_ptr<const FlowGraph> graph);
 
   const FlowGraph& graph() const { return *graph_; }
 
-  // The rank enters the collective, once. Appends the flows that may leave now,
-  // in increasing order.
+  // Lets `rank` join the collective; called once per rank. Appends the flows
+  // that may leave now, in increasing order.
   void Join(GroupRank rank, std::vector<FlowId>* ready);
 
-  // `flow` has arrived. Appends the flows that may leave now, in increasing
-  // order, and those of its two ranks that have sent and received all that is
-  // theirs.
+  // Records that `flow` has arrived. Appends to `ready` the flows that may
+  // leave now, in increasing order, and to `finished` those of its two ranks
+  // that have sent and received all their flows.
   void Arrive(FlowId flow, std::vector<FlowId>* ready,
               std::vector<GroupRank>* finished);
 
-  // Whether `member` has sent and received all that is its. A rank that has
-  // nothing to send or receive is finished from the start; Arrive does not
-  // name it.
+  // Returns whether `member` has sent and received all its flows. A rank
+  // without flows is finished from the start, and Arrive does not name it.
   bool is_finished(GroupRank member) const {
     return missing_[member.index()] == 0;
   }
@@ -58,10 +57,10 @@ class FlowRun {
 
   std::shared_ptr<const FlowGraph> graph_;
   std::vector<bool> joined_;       // By member.
-  std::vector<uint64_t> missing_;  // By member: flows that have not arrived.
-  // By rank: flows that wait for nothing but its joining.
+  std::vector<uint64_t> missing_;  // By member: its flows to come.
+  // By rank: flows that wait only for this rank to join.
   std::vector<std::vector<FlowId>> waiting_;
-  // By flow that waits for several, of which some have arrived: how many are
+  // By flow with several dependencies of which some have arrived: how many are
   // missing.
   absl::flat_hash_map<uint64_t, uint32_t> partly_released_;
   uint32_t num_absent_;           // Ranks that have not joined.
@@ -69,10 +68,10 @@ class FlowRun {
   std::vector<FlowId> released_;  // Scratch.
 };
 
-// Runs `graph` between `members`, the nodes of its members, all of which join
-// at once, on a network that carries nothing else, and returns how long that
-// took: at least `costs.least`. `layout` is that of the group, for costs by
-// servers.
+// Runs `graph` between `members`, the nodes of its members, on a network that
+// carries nothing else. All members join at once. Returns the time that the
+// collective takes, at least `costs.least`. `layout` is the layout of the
+// group, needed if costs within and between servers differ.
 //
 // Errors: Internal if the network stops delivering while flows are in flight.
 absl::StatusOr<TimePs> RunFlowGraph(std::shared_ptr<const FlowGraph> graph,
@@ -81,7 +80,8 @@ absl::StatusOr<TimePs> RunFlowGraph(std::shared_ptr<const FlowGraph> graph,
                                     const MessageCosts& costs = {},
                                     const GroupLayout* layout = nullptr);
 
-// A graph between the nodes of its members, behind which others may follow.
+// A graph and the nodes of its members. `members` may be longer than the graph
+// needs.
 struct PlacedFlowGraph {
   std::shared_ptr<const FlowGraph> graph;
   absl::Span<const NodeId> members;
@@ -89,8 +89,8 @@ struct PlacedFlowGraph {
   const GroupLayout* layout = nullptr;
 };
 
-// As RunFlowGraph, for several graphs that begin at once. Returns when the last
-// one is done.
+// Runs several graphs that begin at once, as RunFlowGraph does. Returns when
+// the last one is done.
 absl::StatusOr<TimePs> RunFlowGraphs(absl::Span<const PlacedFlowGraph> graphs,
                                      NetworkBackend& network);
 

@@ -14,14 +14,15 @@
 namespace astra {
 namespace {
 
-// The groups of a dimension come in blocks that communicate alike: those of one
-// stage; of the pipeline, the pairs between two stages.
+// The bytes of one kind of collective, by block. A block is a set of groups
+// that communicate alike: the groups of one stage or, for the pipeline, the
+// pairs between two stages.
 struct Volume {
-  Bytes bytes;                          // Of one of the collectives.
-  std::map<uint32_t, double> of_block;  // Sums of bytes.
+  Bytes bytes;                          // Size of one of the collectives.
+  std::map<uint32_t, double> of_block;  // Sums of bytes, by block.
 };
 
-// By how it is laid on links.
+// By cost key and algorithm, which decide how bytes are laid on links.
 using Volumes = std::map<std::pair<CostKey, std::string_view>, Volume>;
 
 class VolumeCounter {
@@ -55,7 +56,7 @@ class VolumeCounter {
                        [&](const PipelineLink& each) {
                          return each.from == stage && each.send_lane == op.lane;
                        });
-      if (link == wiring_.links.end()) return;  // The receiving end.
+      if (link == wiring_.links.end()) return;  // The stage receives it.
       block =
           wiring_.pairs
               .first_pair[static_cast<size_t>(link - wiring_.links.begin())];
@@ -84,7 +85,7 @@ class BlockLayer {
         routes_(routes),
         link_bytes_(routes.topology().links().size()) {}
 
-  // Adds what the groups of each block put on links.
+  // Adds the bytes that the groups of each block put on links.
   absl::Status Add(const CostKey& key, std::string_view algorithm,
                    const Volume& volume) {
     std::map<double, std::vector<uint32_t>> blocks_of;

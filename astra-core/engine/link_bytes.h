@@ -1,4 +1,4 @@
-// What the collectives of a program put on links, in closed form.
+// The bytes that the collectives of a program put on links, in closed form.
 
 #ifndef ASTRA_CORE_ENGINE_LINK_BYTES_H_
 #define ASTRA_CORE_ENGINE_LINK_BYTES_H_
@@ -14,8 +14,8 @@
 
 namespace astra {
 
-// By link: the bytes of all collectives of all ranks, each as often as it
-// counts, as `costs` lays them.
+// Returns, by link, the bytes of all collectives of all ranks, laid on links as
+// `costs` says. A collective that repeats counts each time.
 //
 // Errors: those of LayOnLinks and CollectiveTimes.
 absl::StatusOr<std::vector<double>> LinkBytes(

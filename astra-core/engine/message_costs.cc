@@ -13,7 +13,7 @@ TimePs FromUs(double us) {
   return TimePs(std::llround(us * kPsPerUs));
 }
 
-// The server of a rank or an NVSwitch; none of a switch of the fabric.
+// Returns the server of a rank or NVSwitch; none for a switch of the fabric.
 std::optional<uint32_t> ServerOf(GroupRank member, const GroupLayout& layout) {
   if (member.index() < layout.num_ranks()) return layout.server_of(member);
   const uint32_t place = member.index() - layout.num_ranks();

@@ -1,4 +1,4 @@
-// What a collective costs that runs as messages, beside the network.
+// The costs of a collective's messages beyond the time on the network.
 
 #ifndef ASTRA_CORE_ENGINE_MESSAGE_COSTS_H_
 #define ASTRA_CORE_ENGINE_MESSAGE_COSTS_H_
@@ -10,8 +10,8 @@
 
 namespace astra {
 
-// What a message costs by where it goes. The latency is that between two ranks;
-// to or from a switch it is half of that.
+// Costs of a message that depend on where it goes. `latency` is for a message
+// between two ranks; a message to or from a switch costs half.
 struct HopCosts {
   TimePs latency;
   double wire_bytes_per_byte = 1;
@@ -20,43 +20,45 @@ struct HopCosts {
 };
 
 struct MessageCosts {
-  // Passes from when a flow may leave to when its message does.
+  // Delay from when a flow may leave to when its message leaves.
   TimePs per_message;
 
-  // What the rank that receives a flow spends on each byte, to reduce or to
-  // copy it, before what waits for it may leave. Switches spend nothing: they
-  // work at the rate of their links.
+  // Time that the receiving rank spends on each byte, to reduce or to copy it,
+  // before dependent flows may leave. Switches spend none: they work at the
+  // rate of their links.
   double reduce_ps_per_byte = 0;
   double copy_ps_per_byte = 0;
 
-  // The network carries that many bytes for each byte of a flow: 2 where flags
-  // are as large as the data (LL), 128/120 with LL128.
+  // Bytes on the network for each byte of a flow: 2 where flags are as large as
+  // the data (LL), 128/120 with LL128.
   double wire_bytes_per_byte = 1;
 
-  // Beside these, of a message that stays in a server, and of one between
-  // servers or through the fabric.
+  // Further costs of a message: `within` a server, or `between` servers and
+  // through the fabric.
   HopCosts within;
   HopCosts between;
 
-  // Of a rank: from its joining to its first message, and, at least, to its
-  // result.
+  // Delay of a rank from joining to its first message, and the least time from
+  // joining to its result.
   TimePs start;
   TimePs least;
 
-  // What passes before the message of `flow` leaves. Here and below, `layout`
-  // is that of the group, which is needed where `within` and `between` differ.
+  // Returns the delay before the message of `flow` leaves. Here and below,
+  // `layout` is the layout of the group; it is needed if `within` and `between`
+  // differ, or have a latency.
   TimePs BeforeSending(const Flow& flow, const GroupLayout* layout) const;
 
-  // What the network carries for `flow`, rounded up.
+  // Returns the bytes that the network carries for `flow`, rounded up.
   Bytes OnWire(const Flow& flow, const GroupLayout* layout) const;
 
-  // What the target of `flow` spends on it, rounded to the nearest picosecond.
+  // Returns the time that the target of `flow` spends on it, rounded to 1 ps.
   TimePs AtTarget(const Flow& flow, uint32_t num_ranks) const;
 
   friend bool operator==(const MessageCosts&, const MessageCosts&) = default;
 };
 
-// What NCCL's messages cost, beside the costs `of_all` messages.
+// Returns the costs of NCCL's messages, added to `of_all`, the costs of every
+// message.
 MessageCosts CostsOf(const NcclMessages& nccl, MessageCosts of_all);
 
 }  // namespace astra

@@ -21,7 +21,7 @@ NcclMessages WithWire(NcclMessages nccl, double factor) {
   return nccl;
 }
 
-// A graph alone on a network, with costs that vary.
+// Runs a graph alone on a network, with scaled costs.
 class LoneCollective {
  public:
   LoneCollective(const NcclMessages& nccl, const PlacedFlowGraph& placed,
@@ -31,18 +31,19 @@ class LoneCollective {
         new_network_(new_network),
         is_wire_(2 * nccl.wire_us >= nccl.time_us) {}
 
-  // The parts with the scaled ones `factor` times as large.
+  // Returns the parts, with those that are scaled `factor` times as large.
   NcclMessages Scaled(double factor) const {
     return is_wire_ ? WithWire(nccl_, factor) : WithLatency(nccl_, factor);
   }
 
-  // How long the scaled parts take, as far as the closed form knows.
+  // Returns the time of the scaled parts in the closed form, in microseconds.
   double scaled_us() const {
     return is_wire_ ? nccl_.wire_us
                     : nccl_.time_us - nccl_.wire_us - nccl_.start_us;
   }
 
-  // The factor with which steps that overlap add up to the closed form.
+  // Returns the factor with which overlapping steps take the time of the closed
+  // form.
   double OverlapFactor() const {
     const double steps_us = nccl_.time_us - nccl_.start_us;
     const double scaled = is_wire_ ? nccl_.wire_us : steps_us - nccl_.wire_us;
@@ -69,14 +70,15 @@ class LoneCollective {
 
 }  // namespace
 
-// Newton's method, with the slope between the last two runs.
+// Solves for the factor by the secant method.
 absl::StatusOr<NcclMessages> Paced(const NcclMessages& nccl,
                                    const PlacedFlowGraph& placed,
                                    const PaceNetwork& new_network) {
   constexpr int kMaxRuns = 8;
   constexpr double kTolerance = 0.003;
   constexpr double kLeastFactor = 0.05;
-  constexpr double kLeastSlope = 0.02;  // Of the slope that the parts suggest.
+  // Relative to the slope that the parts suggest.
+  constexpr double kLeastSlope = 0.02;
   const LoneCollective collective(nccl, placed, new_network);
   if (placed.graph->num_flows() > kMaxPacedFlows) {
     const bool is_ring = nccl.registry_name == "ring";

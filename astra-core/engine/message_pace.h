@@ -1,13 +1,14 @@
-// Sets what the messages of NCCL's collectives cost, so that a collective that
-// runs alone takes the time of its closed form.
+// Scales the costs of the messages of NCCL's collectives, so that a collective
+// that runs alone takes the time of its closed form.
 //
-// Both have the same parts: latencies, bytes over the rates of links, and what
-// pipelines lose until they are full. The closed form adds them up, and its
-// constants were fitted to measurements so. Messages overlap some of them: a
-// ring hides latencies behind bytes, and a tree fills chunk by chunk. So the
-// parts are scaled for messages, by one factor for each collective and size:
-// the bytes on the wire where these are most of the time, and else the latency
-// of a hop. What several collectives do to one another is left to the network.
+// Closed form and messages have the same parts: latencies, bytes over the rates
+// of links, and the time that pipelines lose until they are full. The closed
+// form adds the parts up, and its constants were fitted to measurements of the
+// sum. Messages overlap some parts: a ring hides latencies behind bytes, and a
+// tree fills chunk by chunk. So the parts are scaled for messages, by one
+// factor for each collective and size: the bytes on the wire where they are
+// most of the time, otherwise the latency of a hop. The network decides how
+// several collectives slow one another.
 
 #ifndef ASTRA_CORE_ENGINE_MESSAGE_PACE_H_
 #define ASTRA_CORE_ENGINE_MESSAGE_PACE_H_
@@ -24,20 +25,19 @@
 namespace astra {
 
 // Returns a network at time 0 for a collective that runs alone. Where messages
-// have a choice of paths it must not leave them to chance, since the closed
-// form does not either: what collisions cost would be taken back otherwise.
+// have several paths, the network must not choose one by chance: the closed
+// form assumes no collisions, so scaling would cancel their cost.
 using PaceNetwork =
     std::function<std::unique_ptr<NetworkBackend>(bool has_one_path)>;
 
-// Graphs of more flows are not run. A run of so many takes about a second. The
-// steps of a ring overlap, so the shorter of its two parts is hidden behind the
-// longer one, which is scaled to the sum of both. Other algorithms take the
-// parts as they are.
+// The largest number of flows of a graph that is run to find its factor; a run
+// of so many takes about a second. For larger graphs, rings scale the longer of
+// the two parts to the sum of both, because the steps of a ring overlap and
+// hide the shorter part. Other algorithms keep the parts unscaled.
 inline constexpr uint64_t kMaxPacedFlows = 1'000'000;
 
 // Returns `nccl` with its parts scaled, so that `placed` takes nccl.time_us to
-// within half a percent, if the parts allow it. The costs of `placed` are not
-// read.
+// within half a percent, if scaling can achieve that. Ignores placed.costs.
 //
 // Errors: those of RunFlowGraph.
 absl::StatusOr<NcclMessages> Paced(const NcclMessages& nccl,

@@ -37,15 +37,16 @@ bool DoesNothing(const Step& step) {
 
 // Turns occurrences into operations.
 //
-// A prefetch starts in the occurrence with prefetches before its own, behind
-// the prefetches that this one begins with. A lane is first in, first out: a
-// call is done once no more calls are left on its lane than were made after it.
+// A prefetch starts in the previous occurrence that has prefetches, right
+// behind that occurrence's own. A lane is first in, first out: a call is done
+// once no more calls are left on its lane than were made after it.
 class OpWriter {
  public:
   OpWriter(const Program& program, MicroBatchEnds ends)
       : program_(program), ends_(ends) {}
 
-  // `early` were the first calls of their lanes, behind `before` others.
+  // Records that `early` were started already, on each lane behind `before`
+  // other calls.
   void StartEarly(absl::Span<const Op> early, CallCounts before) {
     for (const Op& op : early) {
       const size_t dimension = op.lane.index();
@@ -53,7 +54,7 @@ class OpWriter {
     }
   }
 
-  // Those of the first of `occurrences` that has any.
+  // Returns the prefetches of the first of `occurrences` that has any.
   std::vector<Op> FirstPrefetches(
       absl::Span<const Occurrence> occurrences) const {
     std::vector<Op> ops;
@@ -76,16 +77,17 @@ class OpWriter {
   }
 
  private:
-  // A step where it stands; `op` lacks its kind.
+  // A step as an operation; op.kind is not set.
   struct Placed {
     StepKind kind;
     Op op;
   };
-  // A prefetch that was started and not waited for.
+  // A prefetch that was started and not yet waited for.
   struct Started {
     size_t dimension = 0;
-    uint32_t number = 0;    // How many calls of its lane came before it;
-    bool is_early = false;  // of all, or of those that are written here.
+    uint32_t number = 0;  // Calls of its lane before it.
+    // Whether `number` counts all calls instead of those written here.
+    bool is_early = false;
   };
 
   std::vector<Placed> StepsOf(const Occurrence& occurrence) const {

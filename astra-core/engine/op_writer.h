@@ -1,4 +1,4 @@
-// From the steps of modules to operations.
+// Turns the steps of modules into operations of a rank.
 
 #ifndef ASTRA_CORE_ENGINE_OP_WRITER_H_
 #define ASTRA_CORE_ENGINE_OP_WRITER_H_
@@ -13,13 +13,14 @@
 
 namespace astra {
 
-// What a rank runs of one module without turning to another.
+// The passes of one module that a rank runs in a row.
 struct Occurrence {
   ModuleId module;
   absl::Span<const ModulePass> passes;
 };
 
-// Which micro-batch of its chunk this is; it decides which steps run.
+// Whether a micro-batch is the first or last of its chunk, which decides the
+// steps that run.
 struct MicroBatchEnds {
   bool is_first = true;
   bool is_last = true;
@@ -28,21 +29,22 @@ struct MicroBatchEnds {
                           const MicroBatchEnds&) = default;
 };
 
-// The operations of `occurrences`, one after another. A prefetch starts where
-// workload/program.h says, but no earlier than the first of them.
+// Returns the operations of `occurrences`, in order. A prefetch starts where
+// workload/program.h says, but no earlier than the first occurrence.
 std::vector<Op> WriteOps(const Program& program, MicroBatchEnds ends,
                          absl::Span<const Occurrence> occurrences);
 
-// By dimension.
+// Number of calls, by dimension.
 using CallCounts = std::array<uint32_t, kNumParallelDimensions>;
 
-// The prefetches that `occurrences` begin with, as launches: those of the first
-// one that has any.
+// Returns the prefetches of the first of `occurrences` that has any, as
+// launches.
 std::vector<Op> FirstPrefetches(const Program& program, MicroBatchEnds ends,
                                 absl::Span<const Occurrence> occurrences);
 
-// As WriteOps, where `early`, the FirstPrefetches of what `occurrences` begin
-// with, were the first calls of their lanes, behind `before` others.
+// Writes the operations as WriteOps does, for a rank that has already started
+// `early`, the FirstPrefetches of `occurrences`. On each lane, `early` follows
+// `before` other calls.
 std::vector<Op> WriteOpsBehindPrefetches(
     const Program& program, MicroBatchEnds ends,
     absl::Span<const Occurrence> occurrences, absl::Span<const Op> early,

@@ -12,7 +12,8 @@
 namespace astra {
 namespace {
 
-// Each rank but those of the last stage, with its neighbour in the next.
+// Returns each rank, except those of the last stage, with its neighbour in the
+// next stage.
 std::vector<std::vector<RankId>> NeighbouringStages(const ParallelPlan& plan) {
   const uint32_t stride = plan.GroupStride(ParallelDimension::kPipeline);
   std::vector<std::vector<RankId>> pairs;
@@ -24,7 +25,7 @@ std::vector<std::vector<RankId>> NeighbouringStages(const ParallelPlan& plan) {
 
 constexpr CollectiveKind kKind = CollectiveKind::kSendRecv;
 
-// What a message of `bytes` takes between each pair.
+// Returns the time of a message of `bytes` between each pair.
 absl::StatusOr<std::vector<TimedCollective>> TimesOf(
     const std::vector<std::vector<RankId>>& pairs, const ClosedForms& forms,
     Bytes bytes, const std::optional<NcclSystem>& nccl, Routes& routes) {

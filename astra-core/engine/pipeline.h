@@ -1,4 +1,4 @@
-// What pipeline parallelism adds to the time of one stage, as a formula.
+// The time that pipeline parallelism adds to one stage, as a formula.
 //
 // With p stages, m micro-batches and v model chunks per stage, the schedule
 // 1F1B, interleaved for v > 1, leaves the slowest stage idle while its first
@@ -7,8 +7,8 @@
 //   bubble     the time of one micro-batch in each other stage, by v
 //   messages   2 m v, forward and backward, of which a share is hidden
 //
-// A workload file describes one stage, and all stages are taken to be alike.
-// Working on its micro-batches for T, the bubble is (p - 1) T / (m v).
+// A workload file describes one stage, and all stages are assumed alike. If a
+// stage works T on its micro-batches, the bubble is (p - 1) T / (m v).
 //
 // Source: D. Narayanan et al., "Efficient Large-Scale Language Model Training
 // on GPU Clusters Using Megatron-LM", SC 2021, section 2.2.
@@ -30,14 +30,15 @@
 namespace astra {
 
 struct PipelineMessages {
-  Bytes bytes;  // Of each.
+  Bytes bytes;  // Size of each message.
   int64_t micro_batches = 1;
   int64_t virtual_stages = 1;
 };
 
-// `overlap`, 0 to 1, is the share of the messages that is hidden. With `nccl`,
-// messages take as long as its sends and receives. Adds what the messages put
-// on links to `link_bytes`. Nothing but zeros for one stage.
+// Returns the time of the messages, of which the share `overlap` (0 to 1) is
+// hidden, beside the given `bubble`. With `nccl`, a message takes as long as a
+// send and receive of NCCL. Adds the bytes of the messages to `link_bytes`. The
+// result is all zeros if there is only one stage.
 //
 // Errors: those of LayOnLinks and CollectiveTimes; ResourceExhausted if the
 // messages take too long.

@@ -1,4 +1,4 @@
-// Between which stages of a pipeline messages travel.
+// The links between pipeline stages over which messages travel.
 
 #ifndef ASTRA_CORE_ENGINE_PIPELINE_LINKS_H_
 #define ASTRA_CORE_ENGINE_PIPELINE_LINKS_H_
@@ -14,28 +14,30 @@
 
 namespace astra {
 
-// The messages of one sort from one chunk to the next: activations forward, or
-// their gradients back. Each rank of `from` sends to the rank of `to` that has
-// the same coordinates.
+// The messages of one kind from one chunk to the next: activations forward, or
+// their gradients back. Each rank of stage `from` sends to the rank of stage
+// `to` that has the same coordinates.
 struct PipelineLink {
-  uint32_t from = 0;  // Stages.
+  uint32_t from = 0;  // Stage that sends.
   uint32_t to = 0;
   LaneId send_lane;
   LaneId receive_lane;
   bool is_gradient = false;
 };
 
-// What each message carries. One of nothing still says that it is there: 1 B.
+// Returns the bytes of each message between stages. In a simulated pipeline a
+// message carries at least 1 B, since it also signals its arrival.
 Bytes StageMessageBytes(const Program& program);
 
-// None for one stage. Chunks that follow one another on one stage need none.
+// Returns the links between stages; none for a single stage. Two successive
+// chunks on one stage need no link.
 std::vector<PipelineLink> PipelineLinks(const Program& program);
 
-// Pairs of ranks, sender first, that `links` join: links between the same two
-// stages have the same ones. `stage_size` is the number of ranks of a stage.
+// Pairs of ranks, sender first, that `links` join. Links between the same two
+// stages share their pairs. `stage_size` is the number of ranks of a stage.
 struct PipelinePairs {
   std::vector<std::vector<RankId>> pairs;
-  std::vector<uint32_t> first_pair;  // By link; one for each rank of a stage.
+  std::vector<uint32_t> first_pair;  // By link: index of its first pair.
 };
 PipelinePairs PairsOf(absl::Span<const PipelineLink> links,
                       uint32_t stage_size);

@@ -19,10 +19,10 @@ constexpr ModulePass kBackwardPasses[] = {ModulePass::kRecompute,
                                           ModulePass::kWeightGradient};
 constexpr absl::Span<const ModulePass> kBackward(kBackwardPasses);
 
-// Stages, chunks and micro-batches as positions.
+// Converts the number of a stage, chunk or micro-batch to an index.
 constexpr size_t Index(int64_t number) { return static_cast<size_t>(number); }
 
-// What a slot runs of each module.
+// Returns the passes of each module that a slot runs.
 absl::Span<const ModulePass> PassesOf(SlotKind kind) {
   switch (kind) {
     case SlotKind::kForward:
@@ -41,7 +41,7 @@ bool IsBackward(SlotKind kind) {
   return kind == SlotKind::kBackward || kind == SlotKind::kInputGradient;
 }
 
-// The modules that `chunk` of `stage` runs, in the order of the forward pass.
+// Returns the modules of `chunk` of `stage`, in the order of the forward pass.
 std::vector<ModuleId> ModulesOf(const ProgramStage& stage, int32_t chunk) {
   std::vector<ModuleId> modules;
   for (const ModuleRun& run : stage.runs) {
@@ -53,7 +53,7 @@ std::vector<ModuleId> ModulesOf(const ProgramStage& stage, int32_t chunk) {
   return modules;
 }
 
-// Appends what `chunk` of `stage` runs in a slot of this kind.
+// Appends the module passes that `chunk` of `stage` runs in a slot of `kind`.
 void AppendOccurrences(const Program& program, const ProgramStage& stage,
                        int32_t chunk, SlotKind kind,
                        std::vector<Occurrence>& occurrences) {
@@ -80,7 +80,7 @@ std::vector<Op> EndOf(const Program& program, const ProgramStage& stage) {
   return ops;
 }
 
-// What a stage runs; inference has forward slots only.
+// Returns the slots of a stage; inference has forward slots only.
 std::vector<Slot> SlotsOf(const Program& program, const PipelineShape& shape,
                           int64_t stage) {
   if (!program.forward_only()) {
@@ -94,16 +94,16 @@ std::vector<Slot> SlotsOf(const Program& program, const PipelineShape& shape,
   return slots;
 }
 
-// On which lanes a place sends and receives.
+// The lanes on which a place sends and receives.
 struct PlaceLanes {
   std::optional<LaneId> receives_activation;
   std::optional<LaneId> sends_activation;
   std::optional<LaneId> receives_gradient;
   std::optional<LaneId> sends_gradient;
-  bool is_end = false;  // Of the model.
+  bool is_end = false;  // The place is the end of the model.
 };
 
-// By stage and chunk.
+// Returns the lanes by stage and chunk.
 std::vector<std::vector<PlaceLanes>> LanesOf(const Program& program,
                                              const PipelineShape& shape) {
   std::vector<std::vector<PlaceLanes>> lanes(
@@ -136,7 +136,7 @@ int64_t UnitOf(const Program& program) {
              : RepetitionMicroBatches(program.schedule(), program.shape());
 }
 
-// Builds what one stage after the other runs.
+// Builds the programs of the stages, one stage after the other.
 class StageBuilder {
  public:
   StageBuilder(const PipelineShape& shape, PipelineProgram& built)
@@ -165,11 +165,11 @@ class StageBuilder {
 
  private:
   using Piece = PipelineProgram::Piece;
-  // What decides the operations of a block.
+  // Blocks with equal keys have equal operations.
   using BlockKey =
       std::tuple<const ProgramStage*, SlotKind, bool, int32_t, MicroBatchEnds>;
 
-  // The first and last micro-batch of each chunk.
+  // Finds the first and last micro-batch of each chunk.
   void FindEnds() {
     first_.assign(Index(shape_.chunks), slots_.size());
     last_.assign(Index(shape_.chunks), 0);
@@ -180,8 +180,8 @@ class StageBuilder {
     }
   }
 
-  // What each chunk begins with is gathered from the start on, one chunk after
-  // another.
+  // Returns the first prefetches of each chunk, which all start at the
+  // beginning, one chunk after another.
   std::vector<Op> Prefetches() {
     std::vector<Op> all;
     early_.clear();
@@ -206,8 +206,8 @@ class StageBuilder {
     return all;
   }
 
-  // Whether the backward slot behind slot `i` follows it at the end of the
-  // model.
+  // Returns whether slot `i` is at the end of the model and fused with the
+  // backward slot behind it.
   bool IsFused(size_t i) const {
     if (i + 1 == slots_.size()) return false;
     const Slot& slot = slots_[i];
@@ -241,7 +241,7 @@ class StageBuilder {
     return piece;
   }
 
-  // A repetition ends with the last backward slot of its micro-batches.
+  // Returns whether `slot` is a mark; a repetition ends with its last mark.
   bool IsMark(const Slot& slot) const {
     return built_.program_.forward_only() || IsBackward(slot.kind);
   }
@@ -268,7 +268,7 @@ class StageBuilder {
                          built_.program_, ends, occurrences,
                          early_[Index(slot.chunk)], before_[Index(slot.chunk)])
                    : WriteOps(built_.program_, ends, occurrences);
-      // Mostly the first and last micro-batches do nothing of their own.
+      // The first and last micro-batches mostly do the same as the others.
       const auto same =
           std::find(built_.blocks_.begin(), built_.blocks_.end(), ops);
       found->second = static_cast<uint32_t>(same - built_.blocks_.begin());
@@ -293,8 +293,8 @@ class StageBuilder {
     std::sort(stage.receives.begin(), stage.receives.end());
   }
 
-  // Finds the longest row of equal repetitions, the last of equals. What only
-  // fills or drains the pipeline may look like one, but does less.
+  // Finds the longest series of equal repetitions; the last of several. A
+  // repetition must have all slots: fill and drain may repeat, but do less.
   void MarkRepetitions(PipelineProgram::Stage& stage) const {
     struct Range {
       size_t begin = 0;
@@ -346,8 +346,8 @@ class StageBuilder {
   std::vector<Slot> slots_;
   std::vector<size_t> first_;
   std::vector<size_t> last_;
-  // By chunk: what it begins with, which is started early, and how many such
-  // calls there are of the chunks before it.
+  // By chunk: its prefetches that start early, and the number of early calls of
+  // the chunks before it.
   std::vector<std::vector<Op>> early_;
   std::vector<CallCounts> before_;
 };
@@ -418,7 +418,7 @@ Op PipelineProgram::MessageOp(OpKind kind, LaneId lane,
 std::vector<Op> PipelineProgram::OpsBefore(const Piece& piece) const {
   std::vector<Op> ops;
   if (piece.receive) {
-    // The next message may come while this one is worked on.
+    // The next message may arrive while this one is processed.
     if (piece.receives_more) {
       ops.push_back(MessageOp(OpKind::kLaunch, *piece.receive, piece));
       ops.back().micro_batch = piece.next_received;

@@ -15,9 +15,9 @@
 // Megatron-LM does with overlap_p2p_comm.
 //
 // A schedule repeats itself in its steady part. So an iteration of few
-// micro-batches can stand for one of many: its last repetitions of the steady
-// part count more often, which is exact once repetitions are alike. Simulate()
-// sees to that.
+// micro-batches can stand for one of many: the last repetitions of its steady
+// part count more often. The result is exact once the repetitions are alike,
+// which Simulate() checks.
 
 #ifndef ASTRA_CORE_ENGINE_PIPELINE_PROGRAM_H_
 #define ASTRA_CORE_ENGINE_PIPELINE_PROGRAM_H_
@@ -34,29 +34,31 @@
 
 namespace astra {
 
-// How many micro-batches a repetition has.
+// Returns the number of micro-batches in a repetition.
 int64_t UnitOf(const Program& program);
 
 class PipelineProgram final : public RankProgram {
  public:
-  // Successive repetitions of a stage that do the same, counted from 0.
+  // Successive repetitions of a stage that are alike: their number, and the
+  // index of the last one.
   struct Steady {
     size_t last = 0;
     size_t count = 0;
   };
 
-  // Runs `micro_batches`, of which the last `window` repetitions of the steady
-  // part stand for those that are left out: an equal number each. `program`
-  // must outlive the object. Requires that the schedule allows as many.
+  // Runs `micro_batches` micro-batches. The last `window` repetitions of the
+  // steady part stand in for those that are left out, an equal number each.
+  // `program` must outlive the object. Requires that the schedule allows this
+  // number of micro-batches.
   PipelineProgram(const Program& program, int64_t micro_batches, size_t window);
 
-  // How many repetitions are left out.
+  // Number of repetitions that are left out.
   int64_t num_skipped() const { return num_skipped_; }
   size_t window() const { return window_; }
   const Steady& steady(uint32_t stage) const { return stages_[stage].steady; }
 
-  // Whether a stage has a steady part that repetitions could be left out of
-  // and, if some are, they are a multiple of `window`.
+  // Returns whether each stage has a steady part of at least two windows, and
+  // the repetitions left out are a multiple of `window`.
   bool CanSkip() const;
 
   uint32_t num_stages() const override {
@@ -67,29 +69,29 @@ class PipelineProgram final : public RankProgram {
   int64_t num_ops(uint32_t stage) const override;
 
  private:
-  // A slot; or a forward one at the end of the model and the backward one that
-  // follows it at once, so that what these prefetch is known.
+  // A slot; or, at the end of the model, a forward slot fused with the backward
+  // slot that follows it at once, so that prefetches work across both.
   struct Piece {
     uint32_t block = 0;
     size_t num_slots = 1;
     int32_t chunk = 0;
-    std::optional<LaneId> receive;  // Before it.
-    bool receives_more = false;     // On that lane, later.
-    int32_t next_received = 0;      // Of which micro-batch that is.
-    std::optional<LaneId> send;     // Behind it.
+    std::optional<LaneId> receive;  // Lane of the message it waits for first.
+    bool receives_more = false;     // A later piece receives on this lane.
+    int32_t next_received = 0;      // Micro-batch of the next message on it.
+    std::optional<LaneId> send;     // Lane of the message it sends at its end.
     bool ends_repetition = false;
     int32_t micro_batch = 0;
 
     bool DoesTheSame(const Piece& other) const;
   };
   struct Stage {
-    std::vector<Op> begin;  // What is started before anything else.
+    std::vector<Op> begin;  // Prefetches that start first.
     std::vector<LaneId> receives;
     std::vector<Piece> pieces;
-    std::vector<Op> end;  // What follows the micro-batches.
+    std::vector<Op> end;  // Operations after all micro-batches.
     Steady steady;
   };
-  // The parts of what a stage runs. Each piece has the three in the middle.
+  // The parts of a stage's program. Each piece has kBefore, kBlock and kBehind.
   enum class Part : uint8_t { kBegin, kBefore, kBlock, kBehind, kEnd };
   // A cursor tells where a rank stands in its stage. Blocks may be long and are
   // shared by all ranks, so a cursor holds only the few operations around them.

@@ -21,7 +21,8 @@ class Numbering {
   std::map<std::vector<uint32_t>, uint32_t> ids_;
 };
 
-// The cost class of a group, then its ranks' classes and how many of each.
+// Returns the cost class of a group, then the classes of its ranks, each with
+// the number of ranks.
 std::vector<uint32_t> GroupSignature(uint32_t cost_class,
                                      absl::Span<const RankId> ranks,
                                      absl::Span<const uint32_t> class_of_rank) {
@@ -70,7 +71,7 @@ RankClasses ClassifyRanks(const ParallelPlan& plan,
       result.class_of_group.push_back(
           ClassifyGroups(plan, groups, result.class_of_rank));
     }
-    // A class only ever splits, so as many as before means the same ones.
+    // Classes only split, so an equal number of classes means no change.
     Numbering numbering;
     std::vector<uint32_t> refined(plan.num_ranks());
     for (uint32_t rank = 0; rank < plan.num_ranks(); ++rank) {

@@ -1,11 +1,12 @@
-// Which ranks do the same, so that one stands for all of them.
+// Finds the ranks that do the same, so that one rank stands for all of its
+// class.
 //
 // All ranks of a stage run one program. Two of them may still see different
-// times, where their groups lie differently on the network. Ranks are of one
-// class if their groups of each dimension cost the same and are made up of the
-// same classes. Simulating one rank of each class then gives the times of all:
-// a group of the quotient starts when the last of its classes arrives, and so
-// does each group that it stands for.
+// times if their groups are placed differently on the network. Ranks are of one
+// class if their groups of each dimension cost the same and consist of the same
+// classes. Simulating one rank of each class then gives the times of all. A
+// simulated group starts when the last of its classes arrives, and so does each
+// group that it stands for.
 //
 // Source: colour refinement (1-dimensional Weisfeiler-Leman), here on ranks and
 // groups.
@@ -23,7 +24,7 @@
 
 namespace astra {
 
-// The groups of one dimension, of two ranks or more.
+// The costs of the groups of one dimension. Each group has two ranks or more.
 struct GroupCosts {
   ParallelDimension dimension;
   std::vector<uint32_t> cost_class;  // By group; equal for equal costs.
@@ -32,18 +33,19 @@ struct GroupCosts {
 struct RankClasses {
   std::vector<uint32_t> class_of_rank;
   std::vector<RankId> lowest_rank;  // By class; increasing.
-  // Parallel to the GroupCosts given: for each group its class, numbered by
-  // the lowest group of each.
+  // By dimension, in the order of the GroupCosts given, and group: the class of
+  // the group. Classes are numbered by their lowest group.
   std::vector<std::vector<uint32_t>> class_of_group;
 };
 
-// The coarsest classes that hold what is said above, none of them of several
-// of `num_stages` successive stages of equal size.
+// Returns the coarsest partition of ranks into classes as defined above. A
+// class never spans two stages; the stages are `num_stages` consecutive blocks
+// of ranks of equal size.
 RankClasses ClassifyRanks(const ParallelPlan& plan,
                           absl::Span<const GroupCosts> dimensions,
                           uint32_t num_stages = 1);
 
-// Each rank and each group is a class of its own.
+// Returns classes in which each rank and each group is alone.
 RankClasses EachRankAlone(const ParallelPlan& plan,
                           absl::Span<const GroupCosts> dimensions);
 

@@ -1,4 +1,5 @@
-// What a rank does: operations, one after another, produced as they are needed.
+// The program of a rank: operations, one after another, produced as they are
+// needed.
 
 #ifndef ASTRA_CORE_ENGINE_RANK_PROGRAM_H_
 #define ASTRA_CORE_ENGINE_RANK_PROGRAM_H_
@@ -17,22 +18,23 @@ enum class OpKind : uint8_t {
   kCompute,     // Takes `compute`.
   kBlocking,    // Starts `communication` and waits for it.
   kLaunch,      // Starts `communication` and goes on.
-  kWait,        // Waits until `outstanding` calls on its lane are left, or, if
-                // `ended` is not 0, until so many of all have ended.
+  kWait,        // Waits until `outstanding` calls are left on its lane, or, if
+                // `ended` is not 0, until `ended` calls have ended there.
   kWaitAll,     // Waits for all that was started.
   kRepetition,  // Ends a repetition of a section; takes no time.
-  kFinish,      // The last one, with nothing left to wait for.
+  kFinish,      // The last operation, once nothing is left to wait for.
 };
 
-// The communication streams of a rank. On each, calls run one after another:
-// there is one for each dimension, and behind these, for each model chunk, one
-// for each sort of message between stages.
+// A communication stream of a rank, on which calls run one after another. Each
+// dimension has a lane. Behind these, each model chunk has a lane for each kind
+// of message between stages.
 using LaneId = Id<struct LaneTag>;
 constexpr LaneId LaneOf(ParallelDimension dimension) {
   return LaneId(static_cast<uint32_t>(IndexOf(dimension)));
 }
 
-// What lies before and behind a chunk: what it sends on and what it receives.
+// The kinds of messages that a chunk exchanges with the chunks before and
+// behind it.
 enum class StageMessage : uint8_t {
   kSendActivation,
   kReceiveActivation,
@@ -49,39 +51,39 @@ struct Op {
   OpKind kind = OpKind::kFinish;
   Phase phase = Phase::kForward;
   LayerId layer{};
-  LaneId lane{};  // Of what communicates.
+  LaneId lane{};  // Lane of the communication.
   TimePs compute{};
-  Communication communication{};  // Of 0 bytes: none.
-  TimePs update{};  // Passes before a rank has the collective's result.
-  uint32_t outstanding = 0;  // Of kWait.
-  uint32_t ended = 0;        // The same.
-  int64_t repeats = 1;       // What happens here counts this many times.
-  int32_t chunk = -1;        // Of the stage; -1: no micro-batch.
+  Communication communication{};  // 0 bytes if there is none.
+  TimePs update{};  // Delay from the end of the collective to its result.
+  uint32_t outstanding = 0;  // For kWait; see there.
+  uint32_t ended = 0;        // For kWait; see there.
+  int64_t repeats = 1;       // Times that the operation counts.
+  int32_t chunk = -1;        // Chunk of the stage; -1 outside of micro-batches.
   int32_t micro_batch = -1;
 
   friend bool operator==(const Op&, const Op&) = default;
 };
 
-// Returns the next operation; kFinish for ever once all others were returned.
+// Returns the next operation, and kFinish forever after the last one.
 using OpStream = std::function<Op()>;
 
 class RankProgram {
  public:
   virtual ~RankProgram() = default;
 
-  // Ranks are dealt to them in order, as many to each.
+  // Number of stages. They are consecutive blocks of ranks of equal size.
   virtual uint32_t num_stages() const { return 1; }
 
-  // How many lanes a rank has.
+  // Number of lanes of a rank.
   virtual uint32_t num_lanes() const {
     return static_cast<uint32_t>(kNumParallelDimensions);
   }
 
-  // The operations of `stage` from the first one on. The program must outlive
-  // the stream.
+  // Returns the operations of `stage` from the first one on. The program must
+  // outlive the stream.
   virtual OpStream Begin(uint32_t stage) const = 0;
 
-  // How many of them compute or start a collective.
+  // Number of operations of `stage` that compute or start a collective.
   virtual int64_t num_ops(uint32_t stage) const = 0;
 };
 

@@ -49,14 +49,14 @@ ShorterIterations::ShorterIterations(const Program& program)
   const int64_t steady = program.forward_only()
                              ? shape.stages
                              : SteadyFrom(program.schedule(), shape);
-  // Repetitions beyond what fills the pipeline.
+  // Repetitions after the pipeline is full.
   constexpr int64_t kFirst = 5;
   micro_batches_ = LikeAll(steady + kFirst * unit_);
 }
 
 void ShorterIterations::TryPeriod(size_t period) {
   period_ = period;
-  // What is left out must be whole periods.
+  // Only whole periods may be left out.
   const int64_t length = unit_ * static_cast<int64_t>(period);
   micro_batches_ =
       std::min(all_, micro_batches_ + (all_ - micro_batches_) % length);

@@ -1,4 +1,4 @@
-// Which short iteration stands for one of many micro-batches.
+// Chooses a short iteration that stands for one of many micro-batches.
 
 #ifndef ASTRA_CORE_ENGINE_SHORTER_ITERATIONS_H_
 #define ASTRA_CORE_ENGINE_SHORTER_ITERATIONS_H_
@@ -12,23 +12,23 @@
 
 namespace astra {
 
-// How many of the last repetitions of the steady parts, at most `most`, make up
-// a period: all ranks went through them as through as many before, and all took
-// the same time for them. What a rank does and when depends on nothing else, so
-// the next ones would go alike, too. None: 0.
+// Returns the number of repetitions in a period, at most `most`; 0 if there is
+// none. In a period, all ranks do the same as in as many repetitions before,
+// and the period takes the same time on all ranks. What a rank does and when
+// depends on nothing else, so the next periods would go alike, too.
 //
 // Source: the schedule of repeated work is a max-plus linear system, which
 // becomes periodic after a transient (F. Baccelli et al., "Synchronization and
-// Linearity", 1992, section 3.7); here what happened is compared, so that
-// networks count too.
+// Linearity", 1992, section 3.7). Here events are compared instead of the
+// equations, so that the effects of networks are covered.
 size_t PeriodOf(const Engine& engine, const PipelineProgram& program,
                 size_t most);
 
-// Which repetitions of `program` count more often than they are run.
+// Returns the repetitions of `program` that count more often than they are run.
 StandIn StandInOf(const PipelineProgram& program);
 
-// The shorter iterations that may stand for the whole: how many micro-batches
-// they have, and how many repetitions are a period.
+// The shorter iterations to try in turn: their number of micro-batches, and the
+// number of repetitions that make a period.
 class ShorterIterations {
  public:
   explicit ShorterIterations(const Program& program);
@@ -37,18 +37,18 @@ class ShorterIterations {
   size_t period() const { return period_; }
   bool is_whole() const { return micro_batches_ == all_; }
 
-  // After a run whose repetitions have this period, another than period().
+  // Call after a run whose repetitions have this period, other than period().
   void TryPeriod(size_t period);
 
-  // After a run whose repetitions have no period.
+  // Call after a run whose repetitions have no period.
   void TryMore();
 
-  // Where nothing may be left out.
+  // Call if nothing may be left out.
   void TryAll();
 
  private:
-  // As many as `micro_batches` or some more, so that what is left out are whole
-  // repetitions.
+  // Returns `micro_batches`, or slightly more, such that only whole repetitions
+  // are left out.
   int64_t LikeAll(int64_t micro_batches) const;
 
   const int64_t all_;

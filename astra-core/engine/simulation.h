@@ -2,9 +2,9 @@
 //
 // Each rank goes through the operations of its stage of a program; see
 // pipeline_program.h. Collectives of one group run one after the other, in the
-// order of the program; those of different dimensions overlap, and both overlap
-// with computation unless the program waits. What a collective costs is either
-// a closed form or what its messages take on a network backend.
+// order of the program. Collectives of different dimensions overlap, and both
+// overlap with computation unless the program waits. The time of a collective
+// is either a closed form or the time of its messages on a network backend.
 
 #ifndef ASTRA_CORE_ENGINE_SIMULATION_H_
 #define ASTRA_CORE_ENGINE_SIMULATION_H_
@@ -26,47 +26,50 @@
 
 namespace astra {
 
-// What results call the layers; of a program, its modules, and behind them
-// "pipeline" for the messages between stages.
+// Returns the names of layers in results; for a program, the names of its
+// modules, then "pipeline" for the messages between stages.
 std::vector<std::string> LayerNames(const Program& program);
 
 // Returns a network at time 0.
 using NetworkFactory = std::function<std::unique_ptr<NetworkBackend>()>;
 
-// Runs `program` on the topology of `routes`, over networks of that topology,
-// with its pipeline schedule: each stage its own modules, and messages between
-// stages. The result is that of the rank that finishes last, the lowest of
-// equals; `pipeline` says how long it waited for messages of other stages. With
-// schedule "simai" the pipeline is a formula; see pipeline.h.
+// Runs `program` on the topology of `routes`, over networks of that topology.
+// Each stage runs its own modules in the order of the pipeline schedule and
+// exchanges messages with other stages. The result describes the rank that
+// finishes last, the lowest of several; `pipeline` says how long it waited for
+// messages of other stages. With schedule "simai" the pipeline is a formula;
+// see pipeline.h.
 //
-// An iteration of many micro-batches is run with few of them. If repetitions of
-// the schedule's steady part went alike on all ranks, the repetitions that are
-// left out would go alike too and are only counted; else more are run.
+// An iteration of many micro-batches is run with few of them. If the
+// repetitions of the schedule's steady part are alike on all ranks, the
+// repetitions left out would be alike too and are only counted. Otherwise more
+// are run.
 //
 // Errors: InvalidArgument if the program is for another number of GPUs, or an
 // option has no effect with the lowering; FailedPrecondition if ranks cannot
 // reach one another; Unimplemented if the family lacks a collective;
 // ResourceExhausted if a flow graph is too large; Aborted at `stop_at`;
-// Internal, with who waits for what, if the network falls silent; what
-// on_progress returns.
+// Internal, naming the ranks that wait and their calls, if the network falls
+// silent; any error of on_progress.
 //
-// If the run is aborted or the network falls silent, and `partial` is given, it
-// becomes what there was until then: the time that has passed, as stage_time
-// and as the finish of ranks that have not finished; of collectives, those that
-// have ended; the stage that was being run, nothing of which is counted for
-// repetitions that were to be skipped. It has no pipeline, and no bytes of
-// links in closed form. The same holds if on_progress returns Aborted.
+// If the run is aborted, also by on_progress, or the network falls silent,
+// `partial` (if given) holds the results until then: the time that has passed,
+// as stage_time and as the finish of unfinished ranks; the collectives that
+// have ended; only the stage that was being run, without skipped repetitions.
+// It has no pipeline, and no bytes of links in closed form.
 absl::StatusOr<SimulationResult> Simulate(const Program& program,
                                           const SimulationOptions& options,
                                           Routes& routes,
                                           const NetworkFactory& new_network,
                                           SimulationResult* partial = nullptr);
 
-// What takes no time, to see what the rest would take.
+// The half of the cluster that takes no time, to see what the other half takes.
 enum class Ideal : uint8_t { kNetwork, kCompute };
 
-// How long an iteration of `program` would take, in closed form, with each of
-// `ideals` alone. Costs are found once. Errors: as above.
+// Returns the time of an iteration of `program` in closed form with each of
+// `ideals` alone. Costs are found once.
+//
+// Errors: those of Simulate().
 absl::StatusOr<std::vector<TimePs>> IdealTimes(
     const Program& program, const SimulationOptions& options,
     absl::Span<const Ideal> ideals, Routes& routes,

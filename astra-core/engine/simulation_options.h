@@ -1,6 +1,6 @@
-// How one iteration is simulated: what collectives and messages cost, which
-// ranks and micro-batches are run, when the run ends, and what it reports while
-// it goes on.
+// Options of the simulation of one iteration: the costs of collectives and
+// messages, the ranks and micro-batches that are run, when the run ends, and
+// what it reports meanwhile.
 
 #ifndef ASTRA_CORE_ENGINE_SIMULATION_OPTIONS_H_
 #define ASTRA_CORE_ENGINE_SIMULATION_OPTIONS_H_
@@ -36,21 +36,21 @@ enum class Lowering : uint8_t {
 struct SimulationOptions {
   Lowering lowering = Lowering::kClosedForm;
 
-  // By dimension, 0 to 1: the share of each collective that costs its ranks
-  // nothing. Closed forms only.
+  // By dimension, 0 to 1: the share of each collective that is hidden and costs
+  // its ranks no time. Closed forms only.
   std::array<double, kNumParallelDimensions> overlap{};
 
-  // Closed forms only.
+  // Measured bus bandwidths. Closed forms only.
   BusBandwidths bus_bandwidths;
 
   // Which algorithms carry out the collectives.
   CollectiveFamily collectives = CollectiveFamily::kRing;
 
-  // The system whose NCCL chooses, and how it is set: with kNccl, and only
-  // then.
+  // The system and settings by which NCCL chooses. Required with kNccl, and not
+  // allowed otherwise.
   std::optional<NcclSystem> nccl;
 
-  // With kSimai only: NCCL_ALGO, which asks for NVLS. Other variables have no
+  // With kSimai only: NCCL_ALGO may ask for NVLS. Other variables have no
   // effect.
   NcclOptions simai;
 
@@ -59,60 +59,60 @@ struct SimulationOptions {
   // bandwidths and system.
   std::shared_ptr<const CollectiveCosts> costs;
 
-  // Flow graphs of programs only: of ranks that do the same one is run. A
-  // collective takes what its messages take on a network of their own, with
-  // those of all groups that do the same, but not with other collectives; see
+  // Flow graphs of programs only: runs one rank of each class. A collective
+  // takes the time of its messages on a network of their own, with those of all
+  // groups that do the same, but without other collectives; see
   // symmetric_times.h.
   bool symmetric = false;
 
-  // Flow graphs of kNccl only: where the messages of a collective are paced;
-  // see message_pace.h. None: they cost what NCCL's parts say.
+  // Flow graphs of kNccl only: makes the networks on which messages are paced;
+  // see message_pace.h. None: messages keep the costs of the NCCL model.
   PaceNetwork pace_network;
 
-  // Flow graphs only: of every message, beside what the family adds.
+  // Flow graphs only: costs of every message, added to those of the family.
   MessageCosts message_costs;
 
   // Called with each collective when its last rank has its result, in that
-  // order. What results say of skipped repetitions and the reported rank is not
-  // known then. Where a stage of a program is run several times, see
-  // Simulate(), so is this.
+  // order. Skipped repetitions and the reported rank are not known then.
+  // Simulate() may run a stage several times; the calls are then repeated.
   std::function<void(const CollectiveRecord&)> on_collective;
 
-  // Called with each network before it is destroyed, for its statistics; of
-  // programs, with that of each run, even if the run ends with an error.
+  // Called with each network before it is destroyed, for its statistics. A
+  // program has a network for each run; the call is made even if a run ends
+  // with an error.
   std::function<void(NetworkBackend&)> on_network_end;
 
-  // The run ends with an error once it would go beyond.
+  // Simulated time beyond which the run ends with an error.
   TimePs stop_at = kMaxCollectiveTime;
 
   // Runs every micro-batch of a program, for comparison: the result is the
   // same.
   bool unroll = false;
 
-  // Of programs: the share of its speed, 0 or more and below 1, that
-  // computation loses while a collective runs beside it. None: what the program
-  // says of its GPU.
+  // Programs only: the share of its speed, from 0 to below 1, that a
+  // computation loses while a collective runs beside it. None: the value that
+  // the program has for its GPU.
   std::optional<double> communication_slowdown;
 
   // Computations take longer by a random share, exponentially distributed with
-  // this mean, of `seed`, the rank and the operation. Every rank and
-  // micro-batch is run then.
+  // this mean, which depends on `seed`, the rank and the operation. Every rank
+  // and micro-batch is run then.
   double jitter = 0;
   uint64_t seed = 1;
 
-  // Bounds: collectives and messages, or computations, take no time. Closed
-  // forms only.
+  // For bounds: communication, or computations, take no time. Closed forms
+  // only.
   bool ideal_network = false;
   bool ideal_compute = false;
 
-  // Keeps what each rank did and when, unless the ranks that are run have more
-  // operations than this: each takes about 100 B.
+  // Keeps the timeline of each rank, unless the ranks that are run have more
+  // operations than max_timeline_ops. An operation takes about 100 B.
   bool record_timeline = false;
   int64_t max_timeline_ops = std::numeric_limits<int64_t>::max();
 
   // Called at the start of each run, and then many times a second, with the
-  // share of the work that is done, 0 to 1, and the simulated time. An error
-  // that it returns ends the run and is that of Simulate().
+  // share of the work that is done, 0 to 1, and the simulated time. Simulate()
+  // ends with the error that it returns.
   std::function<absl::Status(double, TimePs)> on_progress;
 };
 

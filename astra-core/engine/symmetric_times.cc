@@ -38,7 +38,7 @@ absl::StatusOr<TimePs> SymmetricTimes::Simulate(CommunicatorId id,
   ASTRA_ASSIGN_OR_RETURN(const bool is_alone, IsAlone(group, what));
   const std::vector<Communicator> groups =
       is_alone ? std::vector<Communicator>{group} : AllLike(group);
-  // Beyond those of the communicators, which lowering_ knows.
+  // Ids above those of the communicators, which lowering_ already knows.
   auto next_id = static_cast<uint32_t>(communicators_.list.size());
   std::vector<CollectiveMessages> messages;
   for (const Communicator& each : groups) {
@@ -57,7 +57,8 @@ absl::StatusOr<TimePs> SymmetricTimes::Simulate(CommunicatorId id,
   return RunFlowGraphs(placed, *network);
 }
 
-// Whether its time by the closed form is the same without the other groups.
+// Returns whether the closed form gives `group` the same time without the other
+// groups.
 absl::StatusOr<bool> SymmetricTimes::IsAlone(const Communicator& group,
                                              const Communication& what) {
   const std::vector<RankId> groups[] = {group.ranks};
@@ -67,8 +68,8 @@ absl::StatusOr<bool> SymmetricTimes::IsAlone(const Communicator& group,
   return alone.groups.front().form == cost.forms.groups[group.group].form;
 }
 
-// The groups of its dimension and stage; of messages, those between the same
-// two stages.
+// Returns the groups of the same dimension and stage as `group`. For messages,
+// they are the pairs between the same two stages.
 std::vector<Communicator> SymmetricTimes::AllLike(
     const Communicator& group) const {
   const uint32_t stage_size = plan_.GroupStride(ParallelDimension::kPipeline);

@@ -1,10 +1,10 @@
-// How long collectives take on a network where ranks that do the same are run
-// once.
+// The times of collectives on a network, where one rank stands for all that do
+// the same.
 //
 // All groups of a dimension and stage that are placed alike run a collective at
 // once, so one simulation of its messages gives the time of every such
-// collective. Where these groups do not slow one another down, as the closed
-// form says, one of them is enough; else all of the stage are run.
+// collective. Where the closed form says that these groups do not slow one
+// another, one group is simulated, otherwise all groups of the stage.
 //
 // Collectives of different dimensions, or of different sizes, do not meet here;
 // link_sharing.h says how far they slow one another down.
@@ -31,7 +31,8 @@ namespace astra {
 
 class SymmetricTimes {
  public:
-  // All must outlive the object; `new_network` returns a network at time 0.
+  // All arguments must outlive the object. `new_network` returns a network at
+  // time 0.
   SymmetricTimes(
       const ParallelPlan& plan, const PipelineWiring& wiring,
       const CollectiveCosts& costs, const Communicators& communicators,
@@ -45,14 +46,15 @@ class SymmetricTimes {
         routes_(routes),
         new_network_(new_network) {}
 
-  // From the last joining of a group of `communicator` until the last result.
+  // Returns the time from when the last member of `communicator` joins until
+  // the last one has its result.
   //
   // Errors: those of CollectiveLowering, LayOnLinks and RunFlowGraphs.
   absl::StatusOr<TimePs> TimeOf(CommunicatorId communicator,
                                 const Communication& what);
 
  private:
-  // What decides the time.
+  // Collectives with equal keys take equal times.
   using Key = std::tuple<ParallelDimension, CollectiveKind, Bytes,
                          const GroupLayout*, ClosedForm, uint32_t>;
 

@@ -1,4 +1,4 @@
-// The longest that an iteration may take.
+// Limits the simulated time of an iteration.
 
 #ifndef ASTRA_CORE_ENGINE_TIME_LIMIT_H_
 #define ASTRA_CORE_ENGINE_TIME_LIMIT_H_
@@ -10,12 +10,12 @@
 
 namespace astra {
 
-// The error that ends a run that goes beyond `limit`: Aborted, or
-// ResourceExhausted if that is kMaxCollectiveTime.
+// Returns the error of a run that goes beyond `limit`: ResourceExhausted if
+// `limit` is kMaxCollectiveTime, otherwise Aborted.
 absl::Status TooLong(TimePs limit, double share_done);
 
-// Adds `time`, `repeats` times. No sum goes beyond kMaxCollectiveTime, where
-// the run ends with an error.
+// Adds `repeats` times `time` to `sum`. The sum saturates at
+// kMaxCollectiveTime, at which the run ends with an error.
 void Add(int64_t repeats, TimePs time, TimePs& sum);
 
 }  // namespace astra

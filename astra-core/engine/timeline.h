@@ -1,4 +1,4 @@
-// What each rank did and when, for traces and for the reasons of a time.
+// The timeline of each rank, for traces and for the critical path.
 
 #ifndef ASTRA_CORE_ENGINE_TIMELINE_H_
 #define ASTRA_CORE_ENGINE_TIMELINE_H_
@@ -15,20 +15,20 @@
 
 namespace astra {
 
-// A stretch of the computation stream of a rank: an operation that computes, or
-// a wait for a call that ended it. They follow one another without gaps, from 0
-// to the rank's finish; none is empty.
+// A stretch of the computation stream of a rank: a computation, or a wait that
+// a call ended. Spans follow one another without gaps, from 0 to the rank's
+// finish, and none is empty.
 struct Span {
   static constexpr uint32_t kNoCall = std::numeric_limits<uint32_t>::max();
 
   TimePs begin;
   TimePs end;
-  LayerId layer;  // Or the module; of a wait, those of the call.
+  LayerId layer;  // Layer or module; for a wait, that of the call.
   Phase phase = Phase::kForward;
   int32_t chunk = -1;  // -1: no micro-batch.
   int32_t micro_batch = -1;
-  uint32_t call = kNoCall;  // Of a wait: which of the rank's calls.
-  TimePs slowed;  // Of `end - begin`, what collectives beside it cost.
+  uint32_t call = kNoCall;  // For a wait: index into RankTimeline::calls.
+  TimePs slowed;            // Time lost to collectives that run beside it.
 
   bool is_wait() const { return call != kNoCall; }
 };
@@ -37,34 +37,35 @@ struct Span {
 struct CallSpan {
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-  size_t record = 0;  // Of SimulationResult::collectives.
+  size_t record = 0;  // Index into SimulationResult::collectives.
   LaneId lane;
   int32_t chunk = -1;
   int32_t micro_batch = -1;
-  TimePs issued;  // When the program came to it.
-  TimePs joined;  // When the one before it on its lane had ended, too.
+  TimePs issued;  // When the program of the rank came to the call.
+  TimePs joined;  // When the rank joined: the lane was free, too.
   TimePs start;   // When the last member had joined.
   TimePs result;
-  uint32_t last_member = 0;   // Which of Timeline::ranks joined last.
-  uint32_t previous = kNone;  // The call before it on its lane.
+  uint32_t last_member = 0;   // Index into Timeline::ranks.
+  uint32_t previous = kNone;  // Index of the call before it on its lane.
 };
 
-// Of one rank, or of all ranks of one class.
+// The timeline of one rank, or of each rank of a class.
 struct RankTimeline {
   std::vector<Span> spans;
   std::vector<CallSpan> calls;  // In the order of their ends.
 };
 
-// What was run more often than it was simulated: of each rank, what lies in
-// [begin, end) is there `times` more, one after another, before what comes
-// later. `end - begin` is the same for all.
+// Repetitions that are counted but not simulated. On each rank, the stretch
+// [begin, end) happens `times` more, one after another, before what comes
+// later. `end - begin` is the same for all ranks.
 struct SkippedPart {
   int64_t times = 0;
   std::vector<TimePs> begin;  // By rank.
   std::vector<TimePs> end;
 };
 
-// Times are those of the simulation, which leaves out what `skipped` says.
+// The timelines of all ranks. Their times leave out the repetitions of
+// `skipped`.
 struct Timeline {
   std::vector<RankTimeline> ranks;  // Parallel to SimulationResult::ranks.
   std::optional<SkippedPart> skipped;

@@ -1,4 +1,4 @@
-// What an iteration achieves: model FLOPs and tokens in its time.
+// The rates of an iteration: model FLOPs and tokens over its time.
 
 #ifndef ASTRA_CORE_ENGINE_WORK_RATES_H_
 #define ASTRA_CORE_ENGINE_WORK_RATES_H_
@@ -10,26 +10,26 @@
 
 namespace astra {
 
-// 0 where the program says too little.
+// A rate is 0 if the program does not have the numbers for it.
 //
-// FLOPs are those of the model, forward and backward: of products, and of
-// attention only where its mask lets it look, which is half of it if it is
-// causal; without what is computed a second time. That is what the model FLOPs
-// utilisation (MFU) counts.
+// Counts the FLOPs of the model, forward and backward: products, and attention
+// only where its mask lets it look, which is half of it if it is causal.
+// Recomputation does not count. The model FLOPs utilisation (MFU) is defined in
+// this way.
 //
 // Source: A. Chowdhery et al., "PaLM: Scaling Language Modeling with Pathways",
 // 2022, appendix B, which counts all of attention.
 struct WorkRates {
   double tflops_per_gpu = 0;
-  double utilisation = 0;  // Of the peak that the program names, 0 to 1.
+  double utilisation = 0;  // Share of the GPU's peak, 0 to 1.
   double tokens_per_second = 0;
   double tokens_per_second_per_gpu = 0;
 };
 
-// Of an iteration of `program` that takes `total`, above 0.
+// Returns the rates of an iteration of `program` that takes `total`, above 0.
 WorkRates RatesOf(const Program& program, TimePs total);
 
-// As lines of text; empty where nothing is known.
+// Returns the rates as lines of text; empty if none is known.
 std::string DescribeRates(const WorkRates& rates);
 
 }  // namespace astra

@@ -126,7 +126,7 @@ std::string CollectivesCsv(const Topology& topology,
     AppendCollective(record, result.layer_names[record.layer.index()], topology,
                      &text);
   }
-  // Where stages are simulated, their messages are among the collectives.
+  // Messages between simulated stages are among the collectives.
   const PipelineResult& pipeline = result.pipeline;
   if (pipeline.num_messages > 0 && !pipeline.is_simulated) {
     AppendRow<Row>(kColumns,

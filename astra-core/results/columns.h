@@ -13,7 +13,7 @@ namespace astra {
 // Returns the columns of all files, in the order of the files.
 std::vector<ColumnText> ResultColumns();
 
-// Returns them as text, a line for each column.
+// Returns the columns as text, one line each.
 std::string DescribeColumns();
 
 }  // namespace astra

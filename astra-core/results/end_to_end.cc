@@ -9,13 +9,13 @@ namespace {
 constexpr std::string_view kFile = "EndToEnd.csv";
 constexpr std::string_view kWithShare = "us (share of the total)";
 
-// The first line: the totals.
+// The totals, in the first line.
 struct Totals {
   std::string_view name;
   const SimulationResult& result;
 };
 
-// "12.500000 (3.20%)".
+// Appends text such as "12.500000 (3.20%)".
 void AppendWithShare(TimePs part, const Totals& totals, std::string* text) {
   const TimePs total = totals.result.total();
   const double share = total == TimePs(0)
@@ -79,7 +79,7 @@ constexpr Column<Totals> kTotals[] = {
      }},
 };
 
-// A further line: a layer, or a module of a program.
+// A layer or a module of a program, in each further line.
 struct LayerRow {
   std::string_view name;
   const std::array<PhaseResult, kNumPhases>& phases;

@@ -70,7 +70,7 @@ constexpr Column<PartRow> kBreakdown[] = {
 
 struct PathRow {
   const PathPiece& piece;
-  TimePs start;  // Of the iteration.
+  TimePs start;  // Since the start of the iteration.
   const SimulationResult& result;
 };
 
@@ -78,13 +78,13 @@ const RankResult& RankOf(const PathRow& row) {
   return row.result.ranks[row.piece.rank];
 }
 
-// Null for computations.
+// Returns the communication of a piece; null for computations.
 const Communication* CommunicationOf(const PathRow& row) {
   if (row.piece.record == PathPiece::kNoRecord) return nullptr;
   return &row.result.collectives[row.piece.record].communication;
 }
 
-// Nothing outside of micro-batches.
+// Appends a number of a micro-batch or chunk; nothing if there is none.
 void AppendNumberOrNothing(int32_t number, std::string* text) {
   if (number >= 0) AppendInteger(number, text);
 }
@@ -146,7 +146,7 @@ constexpr Column<PathRow> kPath[] = {
      }},
 };
 
-// Whether two pieces, one behind the other, make up one line of the file.
+// Returns whether two successive pieces share a line of the file.
 bool IsOneLine(const PathPiece& a, const PathPiece& b) {
   const auto what = [](const PathPiece& piece) {
     return std::tuple(piece.rank, piece.kind, piece.layer, piece.phase,
@@ -171,7 +171,7 @@ std::string BreakdownCsv(const SimulationResult& result) {
 std::string CriticalPathCsv(absl::Span<const PathPiece> path,
                             const SimulationResult& result) {
   std::string text = HeaderOf<PathRow>(kPath);
-  TimePs left_out;  // Before the present piece.
+  TimePs left_out;  // Skipped time before the present piece.
   for (size_t i = 0; i < path.size();) {
     PathPiece line = path[i];
     const TimePs start = line.begin + left_out;

@@ -17,8 +17,8 @@ namespace astra {
 // ranks; see breakdown.h.
 std::string BreakdownCsv(const SimulationResult& result);
 
-// Returns critical_path.csv: a line for each piece of `path`, or for several
-// that follow one another in the same module, pass and micro-batch.
+// Returns critical_path.csv: a line for each piece of `path`. Successive pieces
+// of the same module, pass and micro-batch share a line.
 std::string CriticalPathCsv(absl::Span<const PathPiece> path,
                             const SimulationResult& result);
 

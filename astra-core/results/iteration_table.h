@@ -1,5 +1,5 @@
-// iteration.csv: what each rank did with the time until it had finished, a line
-// for each class of ranks that do the same.
+// iteration.csv: how each rank spent its time until it had finished, a line for
+// each class of ranks.
 
 #ifndef ASTRA_CORE_RESULTS_ITERATION_TABLE_H_
 #define ASTRA_CORE_RESULTS_ITERATION_TABLE_H_

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kFile = "links.csv";
 
-// What depends on the rate and the bytes of a link only. Few different loads
-// make up a large cluster, so each is formatted once.
+// The cells that depend only on the rate and the bytes of a link. A large
+// cluster has few different loads, so each is formatted once.
 struct Load {
   std::string rate;
   std::string bytes;
@@ -29,7 +29,7 @@ struct Row {
   const Link& link;
   const Load& load;
   const Topology& topology;
-  const LinkRecord* record;  // Null without a network that knows its links.
+  const LinkRecord* record;  // Null if the network has no records of links.
   TimePs network_time;
 };
 
@@ -79,7 +79,7 @@ constexpr Column<Row> kColumns[] = {
      [](const Row& row, std::string* text) { *text += row.load.utilisation; }},
 };
 
-// With flow and packet.
+// Columns of the fidelities flow and packet.
 constexpr Column<Row> kNetworkColumns[] = {
     {"wire_bytes", "B", "with headers and acknowledgements",
      [](const Row& row, std::string* text) {
@@ -124,7 +124,7 @@ constexpr Column<Row> kNetworkColumns[] = {
      }},
 };
 
-// Keeps the texts of loads.
+// Caches the formatted cells of loads.
 class Loads {
  public:
   Loads(const Topology& topology, const SimulationResult& result)

@@ -13,19 +13,18 @@
 
 namespace astra {
 
-// Returns the bytes that `link` carried over those that it could have carried
-// in the total time; 0 for a run without time. In closed form it is above 1
-// where collectives of different groups overlap on the link, since the model
-// slows neither.
+// Returns the bytes that `link` carried, divided by the bytes that it could
+// have carried in the total time; 0 for a run without time. In closed form the
+// utilisation may exceed 1, because collectives of different groups that
+// overlap on the link do not slow each other.
 double UtilisationOf(LinkId link, const Topology& topology,
                      const SimulationResult& result);
 
-// Returns the link with the highest utilisation, the lowest of equals.
+// Returns the link with the highest utilisation; the lowest of several.
 LinkId BusiestLink(const Topology& topology, const SimulationResult& result);
 
-// Returns the file. What a network knows of its links has columns of its own:
-// they are there if `network` has links, which it has simulated until
-// `network_time`.
+// Returns the file. It has additional columns if `network`, which was simulated
+// until `network_time`, has records of links.
 std::string LinksCsv(const Topology& topology, const SimulationResult& result,
                      const NetworkStatistics& network = {},
                      TimePs network_time = {});

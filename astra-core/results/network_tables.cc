@@ -16,7 +16,7 @@
 namespace astra {
 namespace {
 
-// Finds the collective that a message is of.
+// Finds the collective to which a message belongs.
 class CollectiveFinder {
  public:
   CollectiveFinder(const Topology& topology, const ParallelPlan& plan,
@@ -40,7 +40,7 @@ class CollectiveFinder {
     }
   }
 
-  // "" if there is none or several.
+  // Returns the name of the collective; "" if there is none or several.
   std::string_view NameOf(const FlowRecord& flow) const {
     if (flow.channel == kBackgroundChannel) return "";
     const CollectiveRecord* found = nullptr;
@@ -59,9 +59,9 @@ class CollectiveFinder {
  private:
   using Records = std::vector<const CollectiveRecord*>;
 
-  // Those that may contain `flow`, and later ones: of the group of its ends,
-  // from the last but one that began before it. No two of one group overlap but
-  // neighbours.
+  // Returns the records of the group of the ends of `flow` that may contain
+  // `flow`, and later ones. Only neighbouring records of a group overlap, so
+  // they begin with the last but one that began before `flow`.
   absl::Span<const CollectiveRecord* const> RecordsOf(
       const FlowRecord& flow, ParallelDimension dimension) const {
     const bool from_gpu = IsGpu(flow.source);
@@ -90,11 +90,11 @@ class CollectiveFinder {
   const Topology& topology_;
   const ParallelPlan& plan_;
   const SimulationResult& result_;
-  // By dimension and group.
+  // Records by dimension and group.
   std::array<std::vector<Records>, kNumParallelDimensions> of_group_;
 };
 
-// Traffic of others has no channel of a collective.
+// Appends the channel; background traffic has none.
 void AppendChannel(uint32_t channel, std::string* text) {
   if (channel == kBackgroundChannel) {
     *text += "background";
@@ -175,7 +175,7 @@ constexpr Column<FlowRow> kFlows[] = {
     {"path", "", "nodes, source>...>target", AppendPath},
 };
 
-// Of a link of the topology: a sample of its queue, or a pause.
+// A record of a link of the topology: a sample of its queue, or a pause.
 template <class Record>
 struct LinkRow {
   const Record& record;
@@ -284,7 +284,7 @@ std::string Table(absl::Span<const Column<Row>> columns, const Records& records,
   return text;
 }
 
-// For records of links.
+// Returns the table of records of links.
 template <class Record>
 std::string LinkTable(absl::Span<const Column<LinkRow<Record>>> columns,
                       const Topology& topology,

@@ -1,5 +1,5 @@
-// The result files that say what the network did, a line for each thing that
-// was recorded: flows.csv, queues.csv, rates.csv, pfc.csv and cnp.csv.
+// The result files of the network: flows.csv, queues.csv, rates.csv, pfc.csv
+// and cnp.csv, with a line for each record.
 
 #ifndef ASTRA_CORE_RESULTS_NETWORK_TABLES_H_
 #define ASTRA_CORE_RESULTS_NETWORK_TABLES_H_
@@ -15,9 +15,9 @@
 
 namespace astra {
 
-// Returns flows.csv. A message has the name of the collective of `result` in
-// which both its ranks, or the one where a switch is the other end, took part
-// while it was under way. It has no name if there are several.
+// Returns flows.csv. A message is named after the collective of `result` in
+// which its ranks took part while it was under way: both, or one where the
+// other end is a switch. Without exactly one such collective it has no name.
 std::string FlowsCsv(const Topology& topology, const ParallelPlan& plan,
                      const SimulationResult& result,
                      const NetworkStatistics& network);

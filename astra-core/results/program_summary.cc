@@ -22,7 +22,7 @@ TimePs WaitedForStages(const RankResult& rank) {
   return rank.exposed_in[IndexOf(ParallelDimension::kPipeline)];
 }
 
-// Of each stage the rank that works longest, the lowest of equals.
+// Returns the rank of each stage that works longest; the lowest of several.
 std::vector<const RankResult*> BusiestOfStages(const SimulationResult& result) {
   std::map<uint32_t, const RankResult*> busiest;
   const auto work = [](const RankResult& rank) {
@@ -53,7 +53,7 @@ std::string StageLine(const RankResult& rank, TimePs total) {
   return line + "\n";
 }
 
-// A table of stages, evenly spread if there are many.
+// Returns a table of stages; of many stages, an evenly spread selection.
 std::string StageLines(const SimulationResult& result) {
   const std::vector<const RankResult*> ranks = BusiestOfStages(result);
   if (ranks.size() == 1) return "";
@@ -87,7 +87,7 @@ std::string NameOf(const PathPart& part, const SimulationResult& result) {
   ASTRA_CHECK(false, "path kind {}", static_cast<int>(part.kind));
 }
 
-// "compute 61.2 %, TP 20.1 %, messages 3.0 %".
+// Returns text such as "compute 61.2 %, TP 20.1 %, messages 3.0 %".
 std::string PathShares(absl::Span<const PathPart> parts, TimePs total) {
   std::map<std::pair<PathKind, ParallelDimension>, TimePs> sums;
   for (const PathPart& part : parts) {
@@ -107,7 +107,8 @@ std::string PathShares(absl::Span<const PathPart> parts, TimePs total) {
   return text;
 }
 
-// "0: 8.50 %, 1: 91.50 %", of the stages that have most of the path.
+// Returns text such as "0: 8.50 %, 1: 91.50 %" for the stages that have most of
+// the path.
 std::string StageShares(absl::Span<const PathPiece> path,
                         const SimulationResult& result) {
   std::map<uint32_t, TimePs> times;

@@ -1,4 +1,4 @@
-// The result of a program as a page that a person can follow.
+// Describes the result of a program as a page for people.
 
 #ifndef ASTRA_CORE_RESULTS_PROGRAM_SUMMARY_H_
 #define ASTRA_CORE_RESULTS_PROGRAM_SUMMARY_H_
@@ -14,18 +14,18 @@
 
 namespace astra {
 
-// What a schedule leaves idle, as a share of a stage's work, if all stages are
-// alike and messages take no time; where the backward is in two halves, if
-// these and the forward take equally long. See workload/pipeline/schedule.h.
+// Returns the idle share of a stage's work that the schedule of `program`
+// leaves if stages are alike, messages take no time, and the halves of a split
+// backward take as long as the forward each. See workload/pipeline/schedule.h.
 double IdealBubbleShare(const Program& program);
 
-// What the reported rank waited for messages that were not sent yet, the same
-// way: of what it computed and waited for collectives.
+// Returns the time that the reported rank waited for messages not sent yet, as
+// a share of its time for computation and collectives.
 double BubbleShare(const SimulationResult& result);
 
-// Where the time of the iteration goes, and why it takes as long: of the
-// reported rank, of each stage, along `path`, which may be empty; the rates,
-// and the bounds. Lines of text.
+// Returns lines of text that explain the time of the iteration: of the reported
+// rank, of each stage, and along `path`, which may be empty; then the rates and
+// the bounds.
 std::string DescribeTime(const Program& program, const Topology& topology,
                          const SimulationResult& result,
                          absl::Span<const PathPiece> path,

@@ -12,7 +12,7 @@
 namespace astra {
 namespace {
 
-// "1 server", "2 servers", "2 switches".
+// Returns text such as "1 server", "2 servers" or "2 switches".
 std::string Count(size_t count, std::string_view what) {
   const std::string_view plural =
       what.substr(what.size() - 2) == "ch" ? "es" : "s";

@@ -1,4 +1,4 @@
-// The result of a run as a page that a person can follow.
+// Describes the result of a run as a page for people.
 
 #ifndef ASTRA_CORE_RESULTS_SUMMARY_H_
 #define ASTRA_CORE_RESULTS_SUMMARY_H_
@@ -11,12 +11,12 @@
 
 namespace astra {
 
-// What was run, as understood: sizes, layout, compute and bytes per rank. Lines
-// of text, each ended by a line feed.
+// Returns lines of text, each ended by a line feed, that describe what was run:
+// sizes, layout, compute and bytes per rank.
 std::string DescribeRun(const Program& program, const Topology& topology,
                         const SimulationResult& result);
 
-// Where the time of the iteration goes, and what bounds each part.
+// Returns where the time of the iteration goes, and what bounds each part.
 std::string DescribeTime(const Topology& topology,
                          const SimulationResult& result);
 

@@ -51,7 +51,7 @@ std::string BoundLine(const CollectiveRecord& longest,
   return topology.LinkName(longest.bottleneck);
 }
 
-// "ring", or "Ring LL128" of NCCL.
+// Returns text such as "ring", or "Ring LL128" for NCCL.
 std::string AlgorithmName(const CollectiveRecord& record) {
   if (record.protocol == "-") return std::string(record.algorithm);
   return fmt::format("{} {}", record.algorithm, record.protocol);
@@ -70,7 +70,8 @@ std::string VolumeLine(CollectiveKind kind, const Volume& volume,
       BoundLine(longest, topology));
 }
 
-// Why the waiting over one dimension was longer than its collectives.
+// Explains why the rank waited longer over one dimension than the collectives
+// of the dimension took.
 std::string WaitingLines(ParallelDimension dimension, TimePs on_network,
                          const SimulationResult& result) {
   const TimePs late = result.late[IndexOf(dimension)];

@@ -12,25 +12,25 @@
 
 namespace astra {
 
-// "1.500000 ms".
+// Returns text such as "1.500000 ms".
 std::string Milliseconds(TimePs time);
 
-// `part` as hundredths of `total`; 0 if that is.
+// Returns `part` in percent of `total`; 0 if `total` is 0.
 double PercentOf(TimePs part, TimePs total);
 
-// "  compute    1.500000 ms   12.50 %".
+// Returns a line such as "  compute    1.500000 ms   12.50 %".
 std::string TimeLine(std::string_view what, TimePs part, TimePs total);
 
-// For each dimension how long the reported rank waited, for which collectives
-// and what bounds them.
+// Returns, for each dimension, how long the reported rank waited, for which
+// collectives, and what bounds them.
 std::string CollectiveLines(const Topology& topology,
                             const SimulationResult& result);
 
-// The same for the messages between stages. Requires that there are some.
+// Returns how long it waited for messages between stages. Requires messages.
 std::string MessageLines(const Topology& topology,
                          const SimulationResult& result);
 
-// The link with the highest utilisation.
+// Returns a line on the link with the highest utilisation.
 std::string LinkLines(const Topology& topology, const SimulationResult& result);
 
 }  // namespace astra

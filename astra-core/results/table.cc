@@ -10,7 +10,7 @@
 
 namespace astra {
 
-// A picosecond is the sixth decimal, so integers say the time exactly.
+// Six decimals of a microsecond are picoseconds, so integers are exact.
 void AppendUs(TimePs time, std::string* text) {
   constexpr int64_t kPsPerUs = 1'000'000;
   constexpr size_t kDecimals = 6;

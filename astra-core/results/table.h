@@ -74,8 +74,8 @@ void AppendTexts(std::string_view file, absl::Span<const Column<Row>> columns,
   }
 }
 
-// Values as result files have them. None writes what is negative or not a
-// number: a check ends the program instead.
+// Append a value in the form of result files. A value that is negative or not a
+// number fails a check.
 void AppendUs(TimePs time, std::string* text);  // Microseconds, 6 decimals.
 void AppendNumber(double value, int decimals, std::string* text);
 void AppendInteger(int64_t value, std::string* text);

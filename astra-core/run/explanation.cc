@@ -9,7 +9,7 @@
 namespace astra {
 namespace {
 
-// About 200 MB of timeline, and 2 GB where it is asked for.
+// Limits the timeline to about 200 MB, or to 2 GB for a trace.
 constexpr int64_t kMaxOps = int64_t{1} << 21;
 constexpr int64_t kMaxTracedOps = int64_t{1} << 24;
 

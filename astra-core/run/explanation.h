@@ -1,6 +1,5 @@
-// Why the iteration of a program takes as long as it does: the chain of work
-// that is as long as the iteration, what it would take on an ideal cluster, and
-// the memory of each stage.
+// Explains the time of an iteration of a program: its critical path, its bounds
+// on an ideal cluster, and the memory of each stage.
 
 #ifndef ASTRA_CORE_RUN_EXPLANATION_H_
 #define ASTRA_CORE_RUN_EXPLANATION_H_
@@ -23,12 +22,12 @@ namespace astra {
 struct Explanation {
   std::vector<PathPiece> path;  // Empty if the timeline was too long to keep.
   Bounds bounds;
-  std::vector<StageMemory> memory;  // Empty if the program says no memory.
-  Bytes gpu_memory;                 // 0 if it is not known.
+  std::vector<StageMemory> memory;  // By stage; empty if not known.
+  Bytes gpu_memory;                 // Memory of a GPU; 0 if not known.
 };
 
-// Sets `options` to keep what an explanation needs, or what a trace needs,
-// unless that would take too much memory.
+// Sets `options` to keep the timeline that an explanation, or with `trace` a
+// trace, needs. No timeline is kept if it would take too much memory.
 void KeepTimeline(const Program& program, bool trace,
                   SimulationOptions& options);
 

@@ -1,8 +1,8 @@
-// How exactly a run models what collectives and messages take.
+// How exactly a run models the time of collectives and messages.
 //
-// The fidelity is one value, and the same in every program. Below it lies
-// either the closed form, for which a collective is one delay, or a network of
-// network-frontends, on which a collective is its messages.
+// All programs have the same fidelities. A fidelity is either the closed form,
+// in which a collective is one delay, or a network of network-frontends, on
+// which a collective is its messages.
 
 #ifndef ASTRA_CORE_RUN_FIDELITY_H_
 #define ASTRA_CORE_RUN_FIDELITY_H_

@@ -1,4 +1,4 @@
-// Networks on which the messages of a collective are paced; see message_pace.h.
+// Makes the networks on which collectives are paced; see message_pace.h.
 
 #ifndef ASTRA_CORE_RUN_PACE_NETWORK_H_
 #define ASTRA_CORE_RUN_PACE_NETWORK_H_
@@ -10,10 +10,11 @@
 
 namespace astra {
 
-// Returns what a run with `fidelity`, which is not the closed form, paces its
-// collectives on. Flows and packets take a network of flows where there is one
-// path, since flows share ports as packets do. Where there are several, a hash
-// would choose, so every message is by itself.
+// Returns the factory of networks that pace the collectives of a run with
+// `fidelity`, which is not the closed form. Flow and packet runs pace a
+// collective with one path on the flow network, where flows share ports as
+// packets do. With several paths, a hash would choose among them; those
+// collectives, and all of analytical runs, use the analytical network.
 //
 // `routes` must outlive the result.
 PaceNetwork PaceNetworkOf(Fidelity fidelity, NetworkOptions network,

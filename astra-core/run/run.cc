@@ -18,7 +18,7 @@ bool IsUnfinished(const absl::Status& status) {
          status.code() == absl::StatusCode::kInternal;
 }
 
-// Keeps what the network that was simulated longest has recorded.
+// Keeps the statistics of the network that was simulated longest.
 class LongestNetwork {
  public:
   explicit LongestNetwork(RunResult& run) : run_(run) {}

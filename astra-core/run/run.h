@@ -29,24 +29,24 @@ struct RunRequest {
   Program program;
   Topology topology;
   Fidelity fidelity = Fidelity::kClosedForm;
-  NetworkOptions network;  // Read by the networks that have options.
-  // What the run is, but for what follows from the fidelity and `trace`: Run()
-  // sets `lowering`, `on_network_end` and what is kept of the timeline.
+  NetworkOptions network;  // Read only by networks that have options.
+  // Options of the run. Run() sets `lowering` and `on_network_end` by the
+  // fidelity, and the timeline options by `trace`.
   SimulationOptions simulation;
-  bool trace = false;  // Keep as long a timeline as a trace can show.
+  bool trace = false;  // Keep a timeline as long as a trace can show.
 };
 
 struct RunResult {
   // Ok, or Aborted or Internal with the reason why the run has not finished.
-  // All below is then what there was until then.
+  // The other fields then describe the run until it ended.
   absl::Status status;
   SimulationResult result;
   // Present if the run has finished and the stages were simulated.
   std::optional<Explanation> explanation;
-  // What the network knew that went on longest, the first of equals: each run
-  // of a stage of a program has a network of its own. Empty in closed form.
+  // Statistics of the network that was simulated longest, the first of several:
+  // each run of a stage has a network of its own. Empty in closed form.
   NetworkStatistics network;
-  TimePs network_time;  // The instant up to which that network was simulated.
+  TimePs network_time;  // Simulated time at the end of that network.
 };
 
 // Errors: those of Simulate() that RunResult::status does not hold:

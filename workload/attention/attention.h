@@ -1,5 +1,5 @@
-// What a kind of attention is: a struct with the sizes of its shape, which
-// knows everything that other code must know of it. registry.h lists the kinds.
+// Defines what a kind of attention is: a struct with the sizes of its shape and
+// all else that other code must know about it. registry.h lists the kinds.
 
 #ifndef WORKLOAD_ATTENTION_ATTENTION_H_
 #define WORKLOAD_ATTENTION_ATTENTION_H_
@@ -21,8 +21,8 @@ inline constexpr int64_t kMaxHeads = 1 << 12;
 inline constexpr int64_t kMaxHeadDim = 1 << 12;
 inline constexpr int64_t kMaxRank = 1 << 17;
 
-// Is told the fields of a kind, to read, write or check them. A key is that of
-// a model file.
+// Visits the fields of a kind, to read, write or check them. `key` is the key
+// of a field in a model file.
 class FieldVisitor {
  public:
   struct Limits {
@@ -32,7 +32,7 @@ class FieldVisitor {
 
   virtual ~FieldVisitor() = default;
   virtual void Size(std::string_view key, int64_t& value, Limits limits) = 0;
-  // Visits a size that files may leave out and that is then 0.
+  // Visits a size that is 0 if a file leaves it out.
   virtual void SizeOrZero(std::string_view key, int64_t& value,
                           int64_t max) = 0;
   virtual void Flag(std::string_view key, bool& value) = 0;

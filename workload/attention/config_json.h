@@ -1,5 +1,5 @@
-// The fields of a config.json of Hugging Face. It remembers which keys were
-// asked for, so that the others can be warned of.
+// Reads the fields of a config.json of Hugging Face. Remembers which keys were
+// read, so that callers can warn of the others.
 
 #ifndef WORKLOAD_ATTENTION_CONFIG_JSON_H_
 #define WORKLOAD_ATTENTION_CONFIG_JSON_H_
@@ -17,11 +17,11 @@
 
 namespace astra {
 
-// Null counts as absent. The YAML reader also reads JSON, and knows the place
-// of each value.
+// A null value counts as absent. The YAML reader also reads JSON, and knows the
+// place of each value.
 class ConfigJson {
  public:
-  // `without_effect` are keys that count as asked for.
+  // Keys in `without_effect` count as read.
   ConfigJson(std::string_view file, std::string_view contents,
              absl::Span<const std::string_view> without_effect)
       : file_(file),
@@ -44,7 +44,7 @@ class ConfigJson {
   // Returns "FILE:LINE:COLUMN: MESSAGE" for a key that is there.
   std::string At(std::string_view key, std::string_view message);
 
-  // Returns the keys that nobody asked for, in the order of the file.
+  // Returns the keys that were not read, in the order of the file.
   std::vector<std::string> Others() const;
 
  private:

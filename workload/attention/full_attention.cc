@@ -14,7 +14,7 @@
 namespace astra {
 namespace {
 
-// What the config.json files of a model type say of attention.
+// How the config.json files of a model type describe attention.
 struct Dialect {
   std::string_view model_type;
   // Whether the number of key-value heads may be left out, as by the first
@@ -30,7 +30,7 @@ struct Dialect {
   // Whether files allow windows from a certain block on, which is refused. No
   // published model has them.
   bool refuses_windows = false;
-  // Properties that no key says.
+  // Properties that have no key.
   FullAttention fixed = {};
 };
 
@@ -185,7 +185,8 @@ absl::Status FullAttention::Check() const {
                                window_every));
 }
 
-// Every kind of model has it, unless it has another kind.
+// Returns true: every model has full attention unless its file has another
+// kind.
 bool FullAttention::IsIn(ConfigJson& /*config*/,
                          std::string_view /*model_type*/) {
   return true;
@@ -211,7 +212,7 @@ void FullAttention::Read(ConfigJson& config, std::string_view model_type,
   }
   if (dialect.refuses_windows) {
     config.ExpectAbsentOr("use_sliding_window", "false");
-    config.Has("sliding_window");  // Has no effect.
+    config.Has("sliding_window");  // Marks a key without effect as read.
   }
 }
 

@@ -22,12 +22,12 @@
 
 namespace astra {
 
-// In the order in which messages name the kinds.
+// The kinds of attention, in the order in which messages name them.
 using AnyAttention =
     std::variant<FullAttention, LatentAttention, LinearAttention>;
 
-// Returns one of each kind, without sizes: of those that all blocks have, or of
-// those that stand beside another.
+// Returns an attention of each kind, without sizes: with `beside`, of the kinds
+// that stand beside another, otherwise of those that all blocks have.
 std::vector<AnyAttention> AttentionKinds(bool beside);
 
 // Returns the section of a model file that describes `attention`.

@@ -31,7 +31,7 @@
 
 namespace astra {
 
-// Estimated from the first micro-batch.
+// Largest size of a log, which is estimated from its first micro-batch.
 constexpr size_t kMaxAicbLogBytes = size_t{1} << 30;
 
 struct AicbLogOptions {

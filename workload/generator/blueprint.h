@@ -33,7 +33,7 @@ struct Blueprint {
   std::vector<ProgramStage> stages;
 };
 
-// What a stage holds, and what it runs in one micro-batch: sums over its
+// The parameters, memory and FLOPs of a stage in one micro-batch: sums over its
 // modules, each counted as often as it runs.
 struct StageTotals {
   int64_t parameters = 0;  // Parameters outside of experts.

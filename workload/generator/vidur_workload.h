@@ -5,7 +5,6 @@
 //
 // The columns are separated by tabs. layer_name is attention, mlp or moe. Times
 // are whole nanoseconds.
-// nanoseconds.
 //
 // Source: AICB's Vidur_workload_generator.
 

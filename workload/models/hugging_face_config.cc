@@ -79,7 +79,7 @@ constexpr std::string_view kOfCommandLine[] = {
     "world_size",
 };
 
-// Warns of the keys that were not asked for.
+// Warns of the keys that were not read.
 void WarnOfOthers(std::string_view file, ConfigJson& config,
                   Warnings* warnings) {
   std::string others;
@@ -107,8 +107,8 @@ void ReadCommon(ConfigJson& config, ModelSpec& model) {
   model.feed_forward.gated = true;
 }
 
-// Reads the attention, or the other attention, of the last kind that says that
-// it is in the file; none if there is no such kind.
+// Reads the attention, or with `beside` the other attention. Of several kinds
+// in the file, the last of the registry counts; none if there is none.
 std::optional<AnyAttention> ReadAttention(ConfigJson& config, bool beside,
                                           std::string_view model_type,
                                           const ModelShape& model) {
@@ -214,7 +214,7 @@ void ReadGptOss(ConfigJson& config, ModelSpec& model) {
   model.experts->expert_bias = true;
 }
 
-// What the files of a model type say beside the attention.
+// A model type, and the function that reads its files except the attention.
 struct ModelType {
   std::string_view name;
   void (*read)(ConfigJson&, ModelSpec&);

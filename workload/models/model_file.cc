@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 3> kPositions = {"rotary", "learned",
                                                         "alibi"};
 constexpr std::array<std::string_view, 2> kNorms = {"rms", "layer"};
 
-// Fills fields from a mapping.
+// Reads fields from a YAML mapping.
 class Reader : public FieldVisitor {
  public:
   explicit Reader(YamlFields& fields) : fields_(fields) {}

@@ -17,9 +17,9 @@
 //   experts: {experts: 8, top_k: 2, ffn: 14336}
 //
 // attention is of a kind of workload/attention/registry.h; linear_attention may
-// stand beside it. The fields of each part have the names they have in
-// model_shape.h and in the header of the kind. Fields
-// whose default is 0 or false there may be left out.
+// stand beside it. The fields of each part have their names in model_shape.h
+// and in the header of the kind. Fields whose default is 0 or false there may
+// be left out.
 
 #ifndef WORKLOAD_MODELS_MODEL_FILE_H_
 #define WORKLOAD_MODELS_MODEL_FILE_H_

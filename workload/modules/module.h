@@ -28,7 +28,7 @@ enum class ContextMethod : uint8_t {
   kAllToAll,   // Redistributes from positions to heads, and back.
 };
 
-// What the sizes of all modules of a rank depend on, besides the model.
+// Everything besides the model that decides the sizes of the modules of a rank.
 struct ModuleContext {
   // Sizes of the parallel groups; see workload/parallel_plan.h.
   int64_t tensor = 1;
@@ -66,10 +66,10 @@ struct ModuleContext {
   int64_t split_tokens() const {
     return sequence_parallel ? tokens() / tensor : tokens();
   }
-  // Returns whether an all-reduce over TP sums the results of experts. So it is
-  // in inference where TP splits every expert and EP spreads none: each rank
-  // has all tokens of its TP group and computes its columns of the experts for
-  // all of them.
+  // Returns whether an all-reduce over TP sums the results of experts. This
+  // happens in inference where TP splits every expert and EP spreads none: each
+  // rank has all tokens of its TP group and computes its columns of the experts
+  // for all of them.
   bool sums_experts() const {
     return !training && expert == 1 && expert_tensor == tensor;
   }
@@ -90,8 +90,8 @@ struct ModuleStep {
   Operator op;  // For kCompute only.
   // For other kinds; a wait uses its dimension.
   Communication communication = {};
-  // Whether the collective is hidden behind a product and only repeats another
-  // one: SimAI's text format has a place for the other one alone.
+  // Whether the collective is hidden behind a product and repeats another
+  // collective. SimAI's text format has a place only for the other collective.
   bool is_hidden = false;
   // Whether the step is a part of the scores of attention, which selective
   // recomputation repeats.
@@ -105,10 +105,10 @@ struct MockModule {
   // Counts of parameters are in elements that this rank holds.
   int64_t parameters = 0;  // Parameters outside of experts.
   int64_t expert_parameters = 0;
-  // Those of `parameters` of which every rank of a TP group holds a copy.
-  // summed_parameters are the ones among them that see only the rank's own
-  // tokens with sequence parallelism, so that their gradients are summed over
-  // TP.
+  // replicated_parameters is the part of `parameters` of which every rank of a
+  // TP group holds a copy. summed_parameters is the part of these that sees
+  // only the rank's own tokens with sequence parallelism, so that its gradients
+  // are summed over TP.
   int64_t replicated_parameters = 0;
   int64_t summed_parameters = 0;
   // Bytes kept from the forward to the backward pass of one micro-batch.

@@ -69,8 +69,8 @@ class ModuleBuilder {
   void EndRegion(int64_t width);
 
   // An operator bound by memory. It reads or writes each of `elements` elements
-  // of 2 bytes `forward` and `backward` times and keeps `saved_bytes`. Beyond
-  // those it needs `workspace_bytes`, by default an input and an output.
+  // of 2 bytes `forward` and `backward` times and keeps `saved_bytes`. In
+  // addition it needs `workspace_bytes`, by default an input and an output.
   struct Streaming {
     std::string_view op;
     int64_t elements = 0;

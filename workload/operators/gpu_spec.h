@@ -32,13 +32,13 @@ struct Calibration {
   double grouped_gemm = 0;  // Grouped products of experts, relative to gemm.
   double attention_forward = 0;  // Flash attention, of the BF16 peak.
   double attention_backward = 0;
-  double attention_bias = 1;    // Attention with a bias, relative to these two.
+  double attention_bias = 1;    // Attention with a bias, relative to without.
   double linear_attention = 0;  // Chunked delta rule, of the BF16 peak.
   double memory = 0;            // Kernels bound by memory, unless in memory_of.
   std::map<std::string, double> memory_of;  // By name of the operator.
-  // Start and end of a kernel, beside its work. kernel_us_of has other values
-  // by name of the operator, also for what the host does at that point
-  // ("routing").
+  // Microseconds to start and end a kernel, besides its work. kernel_us_of has
+  // other values by name of the operator, also for what the host does at that
+  // point ("routing").
   double kernel_us = 0;
   std::map<std::string, double> kernel_us_of;
   double tile_fill_k = 0;  // Depth at which a product runs at half its rate.

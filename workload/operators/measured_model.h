@@ -1,4 +1,4 @@
-// Answers the time of an operator from measurements, where there are any.
+// Predicts the time of an operator from measurements, if there are any.
 
 #ifndef WORKLOAD_OPERATORS_MEASURED_MODEL_H_
 #define WORKLOAD_OPERATORS_MEASURED_MODEL_H_

@@ -1,6 +1,6 @@
 // Interleaved 1F1B: a stage holds several chunks, so that a micro-batch passes
-// all stages once for each chunk. The bubble is that of 1F1B, in times of a
-// chunk, which are shorter.
+// all stages once for each chunk. The bubble has the formula of 1F1B with the
+// times of a chunk, which are shorter.
 //
 // Micro-batches form groups of p, the number of stages. A group passes chunk 0,
 // then chunk 1, and so on; the backward has the reverse order of chunks. Stage

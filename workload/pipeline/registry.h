@@ -8,7 +8,7 @@
 
 namespace astra {
 
-// Each is defined in the file of its name.
+// Each function is defined in the file of its name.
 const ScheduleRules& GPipeRules();
 const ScheduleRules& OneFOneBRules();
 const ScheduleRules& InterleavedRules();

@@ -49,14 +49,14 @@
 
 namespace astra {
 
-// What a schedule is like, for code that need not know which schedule it has.
+// Properties of a schedule, for code that need not know which schedule it has.
 struct ScheduleTraits {
   std::string_view name;
   // The chunks that every stage must have; 0: the user chooses their number.
   int64_t chunks = 1;
   // Whether a run simulates the stages of the pipeline and the messages between
-  // them. Without that, it simulates one stage, which runs its modules once in
-  // an iteration, and a formula adds the other stages.
+  // them. Otherwise it simulates one stage, which runs its modules once in an
+  // iteration, and a formula adds the other stages.
   bool simulates_stages = true;
   // Whether memory and events stop growing with the micro-batches; see
   // SteadyFrom.
@@ -92,8 +92,8 @@ class PipelineSchedule {
 // stages, in the order in which lists name them.
 std::vector<PipelineSchedule> PipelineSchedules();
 
-// Returns the schedule where the user names none: 1F1B, or interleaved where a
-// stage has several chunks.
+// Returns the default schedule: 1F1B, or interleaved where a stage has several
+// chunks.
 PipelineSchedule DefaultSchedule(int64_t chunks);
 
 // Returns the schedule of SimAI's text, which users cannot choose: the text

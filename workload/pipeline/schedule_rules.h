@@ -41,9 +41,9 @@ double BubbleShare(int64_t idle, int64_t work);
 // Returns the share of the bubble (p - 1) (f + B).
 double OneChunkOfOtherStages(const PipelineShape& shape);
 
-// Implements the functions of schedule.h for one schedule. They call these
-// functions only with arguments that meet their requirements. A schedule names
-// the members in which it differs from the defaults.
+// Implements the functions of schedule.h for one schedule. The functions of
+// schedule.h pass on only arguments that meet their requirements. A schedule
+// names the members in which it differs from the defaults.
 struct ScheduleRules {
   ScheduleTraits traits;
   // Returns what is wrong with the shape, without the name of the schedule.

@@ -18,7 +18,7 @@ class StageSlots {
   // Chunk c runs `micro_batches` micro-batches, from first[c] on.
   StageSlots(std::vector<int64_t> first, int64_t micro_batches);
 
-  // These have no effect once all micro-batches of the chunk are done.
+  // Each adds a slot of `chunk`, unless all its micro-batches are done.
   void Forward(int64_t chunk);
   void Backward(int64_t chunk);
   void InputGradient(int64_t chunk);

@@ -43,7 +43,7 @@ absl::Status CheckRecomputation(const SimaiText& text) {
                   first));
 }
 
-// Whether a layer of this name stands for work done once per iteration.
+// Returns whether a layer of this name is work done once per iteration.
 bool IsOncePerIteration(std::string_view layer_name) {
   constexpr std::string_view kNames[] = {
       "grad_norm",      "grad_gather",     "grad_param_comm",
@@ -84,7 +84,7 @@ ProgramModule ModuleOf(const SimaiLayer& layer) {
   return module;
 }
 
-// Tells the modules which others run forward again before their backward pass.
+// Sets rerun_from of the modules that start a recomputation.
 void AddReruns(const SimaiText& text, std::vector<ProgramModule>& modules) {
   for (const uint32_t start : text.recompute_starts) {
     const auto after = std::upper_bound(text.checkpoints.begin(),

@@ -2,13 +2,13 @@
 // into the program that it means.
 //
 // All ranks run the same layers, each once in an iteration. A layer has three
-// phases; each computes, and then perhaps runs one collective over the rank's
-// group of one dimension. The collectives of the forward and input-gradient
-// phases block the rank; those of the weight-gradient phase run beside what
-// follows, until the end of the iteration.
+// phases; each computes, and then may run one collective over the rank's group
+// of one dimension. The collectives of the forward and input-gradient phases
+// block the rank. Those of the weight-gradient phase run beside later work,
+// until the end of the iteration.
 //
-// The text describes one pipeline stage. What the other stages add is a formula
-// (schedule "simai"); see astra-core/engine/pipeline.h.
+// The text describes one pipeline stage. A formula adds the time of the other
+// stages (schedule "simai"); see astra-core/engine/pipeline.h.
 //
 // Source: the state machines of HYBRID_TRANSFORMER and
 // HYBRID_TRANSFORMER_FWD_IN_BCKWD in ASTRA-sim and SimAI.
@@ -34,10 +34,10 @@ namespace astra {
 // The most layers of a text, read or written.
 constexpr int64_t kMaxSimaiLayers = Program::kMaxOccurrences;
 
-// In which order the phases of the layers run; the names are SimAI's.
+// The order in which the phases of the layers run; the names are SimAI's.
 enum class SimaiPolicy : uint8_t {
   kHybridTransformer,            // Forward, then backward.
-  kHybridTransformerFwdInBckwd,  // The same, and may recompute activations.
+  kHybridTransformerFwdInBckwd,  // Also may recompute activations.
 };
 
 // Returns the name that files use, such as "HYBRID_TRANSFORMER".

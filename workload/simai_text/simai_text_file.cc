@@ -65,13 +65,14 @@ class Parser {
     return std::move(text_);
   }
 
-  // Says where the text has what ProgramOf() finds wrong.
+  // Adds to an error of ProgramOf() the place in the text.
   absl::Status At(const absl::Status& mistake) const {
     return reader_.Error(PlaceOf(FieldOf(mistake)),
                          std::string(mistake.message()));
   }
 
-  // What was read without effect: a line for each sort, in order of sort.
+  // Reports the words without effect, a line for each kind, ordered by its
+  // text.
   void Report(Warnings* warnings) const {
     for (const auto& [text, seen] : oddities_) {
       std::string line =
@@ -94,8 +95,8 @@ class Parser {
     ++seen->second.count;
   }
 
-  // The key of the header that is called `field` elsewhere; the policy, where
-  // there is no such key.
+  // Returns the header key for a field of Program::Create; the policy if there
+  // is none.
   Token PlaceOf(std::string_view field) const {
     std::string key(field.substr(field.find('.') + 1));
     key = key == "gpus" ? "all_gpus:" : key + ':';
@@ -119,7 +120,7 @@ class Parser {
     ASTRA_RETURN_IF_ERROR(ReadPolicy(reader_.tokens()[0]));
     for (size_t next = 1; next < reader_.tokens().size();) {
       const Token& key = reader_.tokens()[next];
-      // Both spellings are one key.
+      // "pp_comm" and "pp_comm:" are one key.
       const std::string_view name =
           key.text == "pp_comm" ? std::string_view("pp_comm:") : key.text;
       if (!keys_.emplace(name, key).second) {
@@ -155,7 +156,7 @@ class Parser {
     return absl::UnimplementedError(error.message());
   }
 
-  // Reads a key and what belongs to it; moves `next` behind that.
+  // Reads a key and its values; moves `next` behind them.
   absl::Status ReadKey(const Token& key, size_t* next) {
     const std::pair<std::string_view, int64_t*> sizes[] = {
         {"model_parallel_NPU_group:", &text_.sizes.tensor},
@@ -191,7 +192,7 @@ class Parser {
          fmt::format("{} is not known and has no effect", Quoted(key.text)));
     while (*next < reader_.tokens().size() &&
            !IsKey(reader_.tokens()[*next].text)) {
-      ++*next;  // Its values.
+      ++*next;  // Skips its values.
     }
     return absl::OkStatus();
   }
@@ -271,8 +272,8 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // AICB's inference files have more expert-parallel ranks than data-parallel
-  // ones: their experts are not split over TP, but spread over it.
+  // AICB's inference files have more expert-parallel than data-parallel ranks:
+  // their experts are spread over TP instead of being split over it.
   void SpreadExperts() {
     ParallelSizes& sizes = text_.sizes;
     if (sizes.expert_tensor || ParallelPlan::Create(sizes).ok()) return;
@@ -377,8 +378,8 @@ class Parser {
   std::string_view file_;
   TextReader reader_;
   SimaiText text_;
-  std::map<std::string_view, Token> keys_;  // Of the header, by name.
-  std::map<std::string, Oddity> oddities_;  // By what is odd.
+  std::map<std::string_view, Token> keys_;  // Header keys by name.
+  std::map<std::string, Oddity> oddities_;  // By the text of the warning.
 };
 
 std::string FormatLayers(absl::Span<const uint32_t> layers) {

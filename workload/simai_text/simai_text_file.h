@@ -1,4 +1,4 @@
-// SimAI's text format for workloads, the one that AICB writes.
+// Reads and writes SimAI's text format for workloads, which AICB writes.
 //
 //   POLICY key: value key: value ...
 //   number_of_layers
@@ -43,9 +43,10 @@ absl::StatusOr<Program> ParseSimaiProgram(std::string_view file,
                                           Warnings* warnings);
 
 // Writes the text as AICB does, with one tab between columns and times in whole
-// nanoseconds. Requires a text that the format can express, as any that was
-// read: whole nanoseconds, and no collective over TP in the weight-gradient
-// phase, over DP in the others, over PP, or send-recv.
+// nanoseconds. Requires a text that the format can express, which holds for
+// every text that was read: times are whole nanoseconds, and no collective is
+// over TP in the weight-gradient phase, over DP in another phase, over PP, or a
+// send-recv.
 std::string FormatSimaiText(const SimaiText& simai);
 
 }  // namespace astra
