@@ -36,22 +36,25 @@ void ClosedFormRuns::End(CommunicatorId communicator, TimePs now) {
 }
 
 void ClosedFormRuns::Share(CommunicatorId communicator, TimePs now) {
-  std::vector<CommunicatorId> changed;
-  std::vector<LinkUse> uses;
+  changed_.clear();
   for (const uint32_t id : MembersOf(communicator)) {
     Member& member = members_[id];
-    uses.clear();
-    for (const CommunicatorId each : member.running) {
-      uses.push_back(forms_[each.index()].use);
+    if (member.running.size() < 2) {
+      member.speeds.assign(member.running.size(), 1);
+    } else {
+      uses_.clear();
+      for (const CommunicatorId each : member.running) {
+        uses_.push_back(forms_[each.index()].use);
+      }
+      member.speeds = sharing_.Speeds(uses_);
     }
-    member.speeds = sharing_.Speeds(uses);
     for (size_t i = 0; i < member.speeds.size(); ++i) {
       const CommunicatorId each = member.running[i];
       const bool is_new_speed = member.speeds[i] != forms_[each.index()].speed;
-      if (is_new_speed) changed.push_back(each);
+      if (is_new_speed) changed_.push_back(each);
     }
   }
-  for (const CommunicatorId each : changed) ChangeSpeed(each, now);
+  for (const CommunicatorId each : changed_) ChangeSpeed(each, now);
 }
 
 double ClosedFormRuns::SpeedOf(CommunicatorId communicator) const {

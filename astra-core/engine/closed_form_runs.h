@@ -64,8 +64,10 @@ class ClosedFormRuns {
   LinkSharing& sharing_;
   EventQueue& timers_;
   const uint32_t kind_;
-  std::vector<Form> forms_;      // By communicator.
-  std::vector<Member> members_;  // By class of ranks.
+  std::vector<Form> forms_;              // By communicator.
+  std::vector<Member> members_;          // By class of ranks.
+  std::vector<LinkUse> uses_;            // Scratch of Share().
+  std::vector<CommunicatorId> changed_;  // Scratch of Share().
 };
 
 }  // namespace astra

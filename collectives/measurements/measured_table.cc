@@ -54,6 +54,18 @@ std::optional<char> GradeOf(std::string_view notes) {
 }
 
 // Reads the cells of a row and keeps the first problem.
+// Returns the framework whose own all-reduce kernel a row timed, if it did.
+std::optional<std::string_view> FrameworkOf(std::string_view env) {
+  constexpr std::pair<std::string_view, std::string_view> kKernels[] = {
+      {"vLLM_custom", "vLLM"},
+      {"SGLang_CustomAllReduce", "SGLang"},
+      {"TRTLLM", "TensorRT-LLM"}};
+  for (const auto& [prefix, framework] : kKernels) {
+    if (env.substr(0, prefix.size()) == prefix) return framework;
+  }
+  return std::nullopt;
+}
+
 // "one process with 8 threads": each GPU has a thread of its own, which starts
 // its next collective while the last one runs. A process that starts them for
 // all GPUs, one after the other, falls behind.
@@ -123,6 +135,9 @@ class RowReader {
     row_.environment =
         ParseMeasuredEnvironment(Cell("env"), row_.size, row_.num_gpus);
     row_.grade = GradeOf(Cell("notes"));
+    if (const auto framework = FrameworkOf(Cell("env"))) {
+      Note(fmt::format("an all-reduce kernel of {}, not of NCCL", *framework));
+    }
     if (!row_.environment.launch && HasThreadForEachGpu(Cell("notes"))) {
       row_.environment.launch = Launch::kQueued;
     }

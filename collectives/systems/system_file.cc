@@ -40,6 +40,7 @@ struct Constant {
   double* value;
   double min;
   double max;
+  bool is_required = true;  // In a calibration of its own.
 };
 
 std::vector<Constant> ConstantsOf(Pace& pace) {
@@ -62,7 +63,7 @@ std::vector<Constant> ConstantsOf(Interconnect& interconnect) {
       {"ll_GBps", &interconnect.ll_GBps, kLeastRate, kMostRate},
       {"symmetric_us", &interconnect.symmetric_us, 0, kMostTime},
       {"copy_GBps", &interconnect.copy_GBps, kLeastRate, kMostRate},
-      {"crowding", &interconnect.crowding, 0, kMostCrowding},
+      {"crowding", &interconnect.crowding, 0, kMostCrowding, false},
   };
 }
 
@@ -126,7 +127,11 @@ template <class Part>
 void ReadCalibration(YamlFields fields, Part& part) {
   part.origin = fields.Text("origin");
   for (const Constant& constant : ConstantsOf(part)) {
-    *constant.value = fields.Number(constant.key, constant.min, constant.max);
+    *constant.value =
+        constant.is_required
+            ? fields.Number(constant.key, constant.min, constant.max)
+            : fields.NumberOr(constant.key, *constant.value, constant.min,
+                              constant.max);
   }
   Pace ring;
   YamlFields ring_fields = fields.Map("ring", "ring");

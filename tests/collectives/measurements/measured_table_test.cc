@@ -43,6 +43,23 @@ TEST(MeasuredTableTest, UnderstandsARow) {
   EXPECT_THAT(row.grade, Optional('A'));
 }
 
+TEST(MeasuredTableTest, AThreadForEachGpuQueues) {
+  const auto launch = [](std::string_view env, std::string_view notes) {
+    const MeasuredTable table = ValueOrDie(ParseMeasuredTable(
+        "t", fmt::format("gpu,nodes,gpus_total,nic_gbps,collective,bytes,"
+                         "time_us,env,notes\nA100,1,8,none,all_reduce,8,9,{},"
+                         "{}\n",
+                         env, notes)));
+    const std::optional<Launch> stated = table.rows[0].environment.launch;
+    return stated ? std::string(Name(*stated)) : table.rows[0].problem;
+  };
+  EXPECT_EQ(launch("NCCL", "one process with 8 threads"), "queued");
+  EXPECT_EQ(launch("CUDA graph", "one process with 8 threads"), "graph");
+  EXPECT_EQ(launch("NCCL", "one process with 8 GPUs"), "");
+  EXPECT_EQ(launch("vLLM_custom_eager", ""),
+            "an all-reduce kernel of vLLM, not of NCCL");
+}
+
 TEST(MeasuredTableTest, ColumnsComeInAnyOrderAndOthersAreKept) {
   const MeasuredTable table = ValueOrDie(ParseMeasuredTable(
       "t",

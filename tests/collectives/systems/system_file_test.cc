@@ -107,6 +107,23 @@ TEST(InterconnectFileTest, PacesAreAsOfTheRingUnlessTheySayOtherwise) {
   EXPECT_THAT(paces.symmetric, IsPace(0.8, 190, 240));
 }
 
+TEST(InterconnectFileTest, LatenciesAreAsNcclSaysUnlessTheySayOtherwise) {
+  const Interconnect links = ValueOrDie(ParseInterconnect(
+      "i", With(std::string(kInterconnect), "  copy_GBps: 1676\n",
+                "  copy_GBps: 1676\n  crowding: 2\n"
+                "  latency_ll: {start: 0.7, hop: 1.3, spread: 0.2}\n")));
+  EXPECT_EQ(links.crowding, 2);
+  const auto& [protocols, nvls, direct] = links.latencies;
+  const ProtocolLatency& ll = protocols[IndexOf(NcclProtocol::kLl)];
+  EXPECT_EQ(ll.start, 0.7);
+  EXPECT_EQ(ll.hop, 1.3);
+  EXPECT_EQ(ll.spread, 0.2);
+  EXPECT_EQ(ll.spread_KiB, 16);
+  EXPECT_EQ(nvls.start, 1);
+  EXPECT_EQ(direct.hop, 1);
+  EXPECT_EQ(direct.spread, 0);
+}
+
 TEST(TransportFileTest, ReadsWhatItSays) {
   const Transport fabric = ValueOrDie(ParseTransport("t", kTransport));
   EXPECT_EQ(fabric.name, "fabric");
@@ -251,7 +268,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{With(kInterconnect, "  direct:", "  patt:"),
                 "i:17:9: unknown field of calibration \"patt\"; did you mean "
                 "\"pat\"? (known: collnet_chain, collnet_direct, "
-                "copy_GBps, direct, graph_launch_us, launch_us, ll_GBps, nvls, "
+                "copy_GBps, crowding, direct, graph_launch_us, latency_direct, "
+                "latency_ll, latency_ll128, latency_nvls, latency_simple, "
+                "launch_us, ll_GBps, nvls, "
                 "nvls_tree, "
                 "origin, pat, ring, symmetric, symmetric_us, tree)"}));
 
@@ -309,10 +328,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{With(kSystem, "sharp: true\n",
                      "interconnect_calibration: {origin: x, latency_us: 1}\n"),
                 "s:14:51: unknown field of interconnect_calibration "
-                "\"latency_us\"; did you mean \"launch_us\"? (known: "
-                "collnet_chain, collnet_direct, copy_GBps, direct, "
+                "\"latency_us\"; did you mean \"latency_ll\"? (known: "
+                "collnet_chain, collnet_direct, copy_GBps, crowding, direct, "
                 "graph_launch_us, "
-                "launch_us, ll_GBps, nvls, nvls_tree, origin, pat, ring, "
+                "latency_direct, latency_ll, latency_ll128, latency_nvls, "
+                "latency_simple, launch_us, ll_GBps, nvls, nvls_tree, origin, "
+                "pat, ring, "
                 "symmetric, symmetric_us, tree)"}));
 
 }  // namespace

@@ -315,6 +315,23 @@ TEST_F(SimaiCollectiveTest, CalibratesSystemsThatItThenReads) {
               EndsWith("finished   all_reduce: 1 row\n"));
 }
 
+TEST_F(SimaiCollectiveTest, CalibratesToTheRowsOfATableThatAreOfTheSystem) {
+  std::string table =
+      "gpu,nodes,gpus_total,nic_gbps,collective,bytes,time_us\n"
+      "A100-SXM4-80GB,1,8,none,all_reduce,8,900\n";
+  for (const int us : {13, 13, 13, 13, 13, 13, 13, 13}) {
+    table += fmt::format("H100-SXM5-80GB,1,8,none,alltoall,1024,{}\n", us);
+  }
+  WriteText(folder_.PathOf("t.csv"), table);
+  const std::string out =
+      Print("--calibrate-table t.csv --system dgx-h100 --out d");
+  EXPECT_THAT(out, HasSubstr("fitted to 8 measurements\n"));
+  EXPECT_THAT(out, HasSubstr("interconnect launch_us"));
+  ExpectRefused("--calibrate-table t.csv --system dgx-b200",
+                "t.csv: none of its 9 rows was measured on the links of "
+                "dgx-b200");
+}
+
 // One row, of 8 GiB, determines the one constant that it is fitted to by
 // itself: the error is 0 whatever the system is.
 TEST_F(SimaiCollectiveTest, AFitToAsManyRowsAsConstantsIsWarnedOf) {

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Compares simai_collective with measured collectives, for docs/accuracy.md.
+
+usage: compare_collectives.py --bin DIR --data DIR --out DIR [--write | --check]
+
+--bin    folder with simai_collective
+--data   folder with nccl_measured.csv and collectives_one_node.csv.gz
+--out    gets one folder of comparisons for each table
+--write  writes the figures into docs/accuracy.md, between its markers
+--check  fails where a median there is worse by more than a tenth
+
+Without the data it says so and ends. Rows with the grades C and X count nowhere.
+"""
+
+import argparse
+import collections
+import csv
+import gzip
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ACCURACY = ROOT / "docs" / "accuracy.md"
+BEGIN = "<!-- The figures of simai_collective begin here. -->\n"
+END = "<!-- The figures of simai_collective end here. -->\n"
+TABLES = ("nccl_measured.csv", "collectives_one_node.csv.gz")
+MIB = 1 << 20
+
+
+def predict(program, table, out):
+    """Returns the rows of `table` with their predictions."""
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "measured.csv"
+    opened = gzip.open if table.suffix == ".gz" else open
+    with opened(table, "rb") as source, open(path, "wb") as copy:
+        shutil.copyfileobj(source, copy)
+    subprocess.run([program, "--compare-table", path, "-o", out], check=True,
+                   stdout=subprocess.DEVNULL)
+    with open(out / "comparison.csv", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def source_of(row):
+    """"OWNER/REPOSITORY", with the number of an issue."""
+    found = re.search(r"github\.com/([\w.-]+/[\w.-]+?)(?:@\w+)?"
+                      r"(?:/issues/(\d+))?(?:[/ ]|$)", row["source_url"])
+    if not found:
+        return row["source_url"]
+    return found[1] + (f", issue {found[2]}" if found[2] else "")
+
+
+def counts(row):
+    return row["status"] == "ok" and not re.search(r"q=[CX]", row["notes"])
+
+
+def figures(rows):
+    """Number, median, median of the absolute, 90th percentile of it."""
+    errors = [float(row["error_pct"]) for row in rows]
+    sizes = sorted(map(abs, errors))
+    return (len(rows), statistics.median(errors), statistics.median(sizes),
+            sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))])
+
+
+def line(name, rows):
+    number, median, absolute, p90 = figures(rows)
+    return (f"| {name} | {number} | {median:+.1f} % | {absolute:.1f} % | "
+            f"{p90:.1f} % |\n")
+
+
+def table(title, groups):
+    head = (f"| {title} | number | median | median of the absolute | "
+            "90th percentile |\n|---|---|---|---|---|\n")
+    return head + "".join(line(name, rows) for name, rows in groups) + "\n"
+
+
+def grouped(rows, name):
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[name(row)].append(row)
+    return sorted(groups.items())
+
+
+def by_size(rows):
+    large = [row for row in rows if int(row["bytes"]) >= MIB]
+    small = [row for row in rows if int(row["bytes"]) < MIB]
+    return [("1 MiB and more", large), ("below 1 MiB", small), ("all", rows)]
+
+
+def each_source_once(rows):
+    """The medians over sources of each source's own medians."""
+    groups = [figures(group)[2] for _, group in grouped(rows, source_of)]
+    return statistics.median(groups)
+
+
+def gpu_of(row):
+    return row["gpu"].split("-")[0]
+
+
+def launched_by_host(rows):
+    large = [row for row in rows if int(row["bytes"]) >= MIB]
+    small = [row for row in rows if int(row["bytes"]) < MIB]
+    per_server = lambda row: int(row["gpus_total"]) // int(row["nodes"])
+    place = lambda row: (f"{source_of(row)}: {gpu_of(row)}, {row['nodes']} x "
+                         f"{per_server(row)}")
+    return (table("rows, launched by the host or a CUDA graph", by_size(rows)) +
+            "With each source counted once, the median of the sources' median "
+            f"absolute errors is {each_source_once(large):.1f} % at 1 MiB and "
+            f"more and {each_source_once(small):.1f} % below.\n\n" +
+            table("source, GPU, servers x GPUs; 1 MiB and more",
+                  grouped(large, place)) +
+            table("source; below 1 MiB", grouped(small, source_of)))
+
+
+def queued(rows):
+    place = lambda row: f"{gpu_of(row)}, {row['collective']}"
+    return (table("rows, queued in one server", by_size(rows)) +
+            table("GPU, collective; 1 MiB and more", grouped(
+                [row for row in rows if int(row["bytes"]) >= MIB], place)) +
+            table("GPU, collective; below 1 MiB", grouped(
+                [row for row in rows if int(row["bytes"]) < MIB], place)))
+
+
+def left_out(rows):
+    reasons = collections.Counter(
+        row["status"] for row in rows if row["status"] != "ok")
+    return "".join(f"{count} rows are left out: {reason}.\n"
+                   for reason, count in sorted(reasons.items()))
+
+
+def medians(text):
+    """{name of a row: median of the absolute} of all tables of a text."""
+    return {name: float(absolute) for name, absolute in re.findall(
+        r"^\| (.+?) \| \d+ \| [-+\d.]+ % \| ([\d.]+) % \|", text, re.M)}
+
+
+def check(old, new):
+    """Prints what became worse, and returns whether anything did."""
+    worse = [(name, before, medians(new)[name])
+             for name, before in medians(old).items()
+             if medians(new).get(name, 0) > 1.1 * before + 0.05]
+    for name, before, now in worse:
+        print(f"{name}: {before} % before, {now} % now")
+    return bool(worse)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description="Compares simai_collective with measured collectives.")
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--data", type=pathlib.Path, required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--write", action="store_true")
+    mode.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    missing = [name for name in TABLES if not (arguments.data / name).exists()]
+    if missing:
+        print(f"compare_collectives: skipped: no {arguments.data / missing[0]}")
+        return 0
+    by_host, in_queues = (
+        predict(arguments.bin / "simai_collective", arguments.data / name,
+                arguments.out / name.split(".")[0]) for name in TABLES)
+    text = (launched_by_host(list(filter(counts, by_host))) +
+            queued(list(filter(counts, in_queues))) +
+            left_out(by_host + in_queues))
+    page = ACCURACY.read_text(encoding="utf-8")
+    head, rest = page.split(BEGIN)
+    old, tail = rest.split(END)
+    is_worse = arguments.check and check(old, text)
+    if arguments.write:
+        ACCURACY.write_text(head + BEGIN + text + END + tail, encoding="utf-8")
+    elif not arguments.check:
+        print(text, end="")
+    print(f"compare_collectives: finished: {len(by_host) + len(in_queues)} rows")
+    return 1 if is_worse else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
