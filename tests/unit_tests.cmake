@@ -395,7 +395,8 @@ astra_test(collective_app_test
     astra-core/apps/collective/nccl_tests_sizes_test.cc
     astra-core/apps/collective/simai_collective_options_test.cc
     astra-core/apps/collective/simai_collective_test.cc
-  DEPS astra::collective_app)
+  DEPS astra::collective_app
+  PROGRAMS simai_collective)
 
 astra_test(sweep_app_test
   SOURCES
@@ -420,5 +421,4 @@ astra_test(apps_test
     astra-core/apps/simai_simulator_test.cc
     astra-core/apps/work_budget_test.cc
   DEPS astra::apps
-  PROGRAMS gen_topo gen_workload simai_analytical simai_collective
-    simai_simulator)
+  PROGRAMS gen_topo gen_workload simai_analytical simai_simulator)

@@ -246,7 +246,13 @@ bool IsOnSystem(const MeasuredSetup& setup, const SystemSpec& system) {
          setup.system.transport.name == system.transport.name;
 }
 
-absl::StatusOr<SystemCalibration> CalibrateToTable(
+// A fit, and what a user should know of the rows that it did not use.
+struct TableCalibration {
+  SystemCalibration fit;
+  std::string left_out;  // Empty if every row was used.
+};
+
+absl::StatusOr<TableCalibration> CalibrateToTable(
     const SimaiCollectiveOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(const SystemSpec system,
                          LoadSystem(options.cluster.system));
@@ -270,7 +276,16 @@ absl::StatusOr<SystemCalibration> CalibrateToTable(
         fmt::format("{}: none of its {} rows was measured on the links of {}",
                     options.measurements, table.rows.size(), system.name));
   }
-  return Calibrate(system, observations);
+  TableCalibration calibration;
+  ASTRA_ASSIGN_OR_RETURN(calibration.fit, Calibrate(system, observations));
+  if (observations.size() < table.rows.size()) {
+    calibration.left_out = fmt::format(
+        "{}: {} of {} rows are left out, which cannot be used or were not "
+        "measured on the links of {}",
+        options.measurements, table.rows.size() - observations.size(),
+        table.rows.size(), system.name);
+  }
+  return calibration;
 }
 
 absl::StatusOr<MeasuredComparison> CompareTable(const std::string& path) {
@@ -309,6 +324,19 @@ std::string TooFewRowsText(const SystemCalibration& fit) {
       kRowsPerConstant * constants);
 }
 
+// The report of a fit, with `warning` unless it is empty.
+CollectiveReport CalibrationReport(const SystemCalibration& fit,
+                                   std::string warning) {
+  CollectiveReport report = {
+      .page = CalibrationText(fit),
+      .files = {{fit.system.name + ".yaml", WriteSystem(fit.system)}},
+      .num_rows = fit.after.errors.size(),
+      .warnings = {}};
+  if (!warning.empty()) report.warnings.push_back(std::move(warning));
+  if (!IsDetermined(fit)) report.warnings.push_back(TooFewRowsText(fit));
+  return report;
+}
+
 std::string LogComparisonText(const MeasuredComparison& comparison) {
   std::string text = fmt::format(
       "{}#\n#{:>11}  {:>12}  {:>12}  {:>7}  {:<9}  {}\n"
@@ -339,18 +367,15 @@ std::string LogComparisonText(const MeasuredComparison& comparison) {
 
 absl::StatusOr<CollectiveReport> ReportMeasurements(
     const SimaiCollectiveOptions& options) {
-  const bool is_table = options.task == CollectiveTask::kCalibrateTable;
-  if (is_table || options.task == CollectiveTask::kCalibrate) {
-    ASTRA_ASSIGN_OR_RETURN(
-        const SystemCalibration fit,
-        is_table ? CalibrateToTable(options) : CalibrateToLog(options));
-    CollectiveReport report = {
-        .page = CalibrationText(fit),
-        .files = {{fit.system.name + ".yaml", WriteSystem(fit.system)}},
-        .num_rows = fit.after.errors.size(),
-        .warnings = {}};
-    if (!IsDetermined(fit)) report.warnings.push_back(TooFewRowsText(fit));
-    return report;
+  if (options.task == CollectiveTask::kCalibrateTable) {
+    ASTRA_ASSIGN_OR_RETURN(const TableCalibration calibration,
+                           CalibrateToTable(options));
+    return CalibrationReport(calibration.fit, calibration.left_out);
+  }
+  if (options.task == CollectiveTask::kCalibrate) {
+    ASTRA_ASSIGN_OR_RETURN(const SystemCalibration fit,
+                           CalibrateToLog(options));
+    return CalibrationReport(fit, "");
   }
   const bool is_log = options.task == CollectiveTask::kCompareLog;
   ASTRA_ASSIGN_OR_RETURN(
