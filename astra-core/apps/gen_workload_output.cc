@@ -29,7 +29,8 @@
 namespace astra {
 namespace {
 
-// What an iteration, or a step of inference, computes on all replicas.
+// Sequences and tokens that one iteration, or one step of inference, processes
+// on all replicas.
 struct Batch {
   int64_t sequences;
   int64_t positions;  // Positions of each sequence.

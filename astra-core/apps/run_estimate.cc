@@ -22,7 +22,7 @@
 namespace astra {
 namespace {
 
-// What one collective sends over the network.
+// Traffic of one collective, from which the time of the run is estimated.
 struct Load {
   double flows = 0;
   double bytes = 0;

@@ -37,7 +37,7 @@ struct RunOutput {
 absl::StatusOr<RunOutput> ReadRunOutput(const CommandLine& flags,
                                         std::string_view otherwise);
 
-// What makes computation slower than the times of the workload.
+// Options that make computation slower than the workload says.
 struct Disturbances {
   std::optional<double> contention;  // See communication_slowdown.
   double jitter = 0;

@@ -30,7 +30,7 @@ inline constexpr std::string_view kSimaiPrefix = "AS_";
 
 SimaiVariables SimaiVariablesOfProcess();
 
-// What goes to stderr beside errors; see AS_LOG_LEVEL.
+// A level says which lines go to stderr beside errors; AS_LOG_LEVEL sets it.
 enum class LogLevel : uint8_t {
   kError,    // Nothing more.
   kWarning,  // Warnings.

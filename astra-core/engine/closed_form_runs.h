@@ -44,7 +44,7 @@ class ClosedFormRuns {
     TimePs ends;   // Time of its event.
     double speed = 1;
   };
-  // What runs on the ranks of one class.
+  // Keeps the collectives that run on the ranks of one class, and their speeds.
   struct Member {
     std::vector<CommunicatorId> running;
     std::vector<double>

@@ -133,7 +133,8 @@ std::string RestLine(std::string_view what, TimePs time, TimePs total) {
                      PercentOf(time, total));
 }
 
-// What bounds the collectives and messages of the path, the longest first.
+// Lists the links, or the latency, that bound the collectives and messages of
+// the critical path, the one that bounds most time first.
 std::string BoundLines(absl::Span<const PathPiece> path,
                        const Topology& topology,
                        const SimulationResult& result) {

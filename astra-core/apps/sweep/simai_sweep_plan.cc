@@ -74,7 +74,7 @@ absl::Status NoSweepFolder(const std::string& path, std::string_view why) {
       path, why));
 }
 
-// What KeepSweepFile() writes beside the sweep file.
+// KeepSweepFile() writes this record of its origin beside the sweep file.
 struct Origin {
   std::string name;
   std::string relative_to;

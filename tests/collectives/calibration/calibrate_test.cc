@@ -110,7 +110,7 @@ TEST(CalibrateTest, RecoversTheConstantsOfOneServer) {
                                         {CollectiveKind::kAllReduce, 8,
                                          "NCCL_ALGO=Ring,NCCL_PROTO=Simple"},
                                         {CollectiveKind::kAllToAll, 8}})));
-  // Where a launch or bytes hide latencies, these may end a little beside.
+  // A launch or a transfer may hide a latency, so the fit may miss latencies.
   EXPECT_THAT(
       Missed(calibration, truth),
       Each(AnyOf(HasSubstr("LL"), HasSubstr("ll_GBps"), HasSubstr("start"),
