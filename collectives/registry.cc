@@ -15,6 +15,7 @@
 #include "collectives/algorithms/pipelined.h"
 #include "collectives/algorithms/pxn.h"
 #include "collectives/algorithms/ring.h"
+#include "collectives/algorithms/shots.h"
 #include "collectives/algorithms/simai.h"
 #include "collectives/algorithms/torus.h"
 #include "collectives/algorithms/tree.h"
@@ -28,9 +29,11 @@ using enum CollectiveKind;
 // Returns the table entry of an algorithm that is a pattern.
 template <const PatternAlgorithm& kAlgorithm>
 constexpr CollectiveAlgorithm Of(CollectiveKind kind,
-                                 bool needs_reducers = false) {
-  return {kind, kAlgorithm.name, &Lower<kAlgorithm>, &Steps<kAlgorithm>,
-          needs_reducers};
+                                 bool needs_reducers = false,
+                                 bool is_out_of_place = false) {
+  return {
+      kind,           kAlgorithm.name, &Lower<kAlgorithm>, &Steps<kAlgorithm>,
+      needs_reducers, is_out_of_place};
 }
 
 // Table of the algorithms; the first of a kind is its default.
@@ -44,6 +47,9 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
     Of<kHalvingDoublingAlgorithm>(kAllReduce),
     Of<kTorus2dAlgorithm>(kAllReduce),
     Of<kTorus3dAlgorithm>(kAllReduce),
+    Of<kOneShotAlgorithm>(kAllReduce, /*needs_reducers=*/false,
+                          /*is_out_of_place=*/true),
+    Of<kTwoShotAlgorithm>(kAllReduce),
     {kAllReduce, "simai_ring", &LowerSimaiRing, &SimaiRingSteps},
     {kAllReduce, "simai_nvls", &LowerSimaiNvls, &SimaiNvlsSteps},
 

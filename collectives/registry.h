@@ -35,6 +35,10 @@ struct CollectiveAlgorithm {
 
   // True if the layout must have reducers; see reduction_tree.h.
   bool needs_reducers = false;
+
+  // True if ranks send what they had at the beginning although sums arrive
+  // meanwhile, so that these go into another buffer.
+  bool is_out_of_place = false;
 };
 
 // Returns all algorithms in a fixed order, sorted by kind.

@@ -3,7 +3,7 @@
 
 usage: compare_collectives.py --bin DIR --data DIR --out DIR [--write | --check]
 
---bin    folder with simai_collective
+--bin    folder with the programs
 --data   folder with nccl_measured.csv and collectives_one_node.csv.gz
 --out    gets one folder of comparisons for each table
 --write  writes the figures into docs/accuracy.md, between its markers
@@ -124,6 +124,76 @@ def queued(rows):
                 [row for row in rows if int(row["bytes"]) < MIB], place)))
 
 
+def by_engines(rows):
+    engine = lambda row: row["env"].split("_")[0]
+    launch = lambda row: ("from the host" if row["env"].endswith("eager")
+                          else "in a CUDA graph")
+    return (table("rows, all-reduces of inference engines in one server",
+                  by_size(rows)) +
+            table("GPU, engine, launch", grouped(
+                rows, lambda row: f"{gpu_of(row)}, {engine(row)} {launch(row)}")))
+
+
+# The engines of a decode step, what their measured rows are called, and the
+# release of these rows. NCCL's were queued.
+ENGINES = (("none", "NCCL", ""), ("vllm", "vLLM_custom", "0.24.0"),
+           ("vllm@0.14", "vLLM_custom", "0.14.0"),
+           ("sglang", "SGLang_CustomAllReduce", "0.5.14"),
+           ("sglang@0.5.9", "SGLang_CustomAllReduce", "0.5.9"))
+
+
+def run(arguments, program, *options):
+    return subprocess.run(
+        [arguments.bin / program, *options], cwd=arguments.out, check=True,
+        capture_output=True, text=True).stdout
+
+
+def measured_us(rows, word, release, launch, size):
+    """The all-reduce of 8 H100 with an engine; "-" where there is none."""
+    envs = {"NCCL": {"queued": "NCCL"}}.get(
+        word, {"graph": f"{word}_graph", "host": f"{word}_eager"})
+    times = [float(row["time_us"]) for row in rows
+             if row["env"] == envs.get(launch) and row["bytes"] == size
+             and row["gpus_total"] == "8" and gpu_of(row) == "H100"
+             and row["collective"] == "all_reduce"
+             and (not release or f"/{release}/" in row["source_url"])]
+    return f"{statistics.median(times):.1f}" if times else "-"
+
+
+def decode_step(arguments, rows):
+    """A table: the all-reduces of a decode step of Llama 3 70B on 8 H200."""
+    run(arguments, "gen_workload", "-m", "llama3-70b", "--gpu-type", "H200",
+        "--phase", "decode", "--gpus", "8", "--tp", "8", "--batch", "64",
+        "--seq-length", "4096", "--format", "program", "-o", "decode.yaml")
+    run(arguments, "gen_topo", "-topo", "Spectrum-X", "-g", "8", "-psn", "1",
+        "-gt", "H200", "-o", "h200.txt")
+    text = ("A decode step of Llama 3 70B with 64 sequences of 4096 positions "
+            "has 161 all-reduces over its 8 H200. What one of them takes "
+            "(`measured`: the same size on 8 H100, the median where there are "
+            "several rows), and their share of the step:\n\n"
+            "| engine | launch | algorithm | us each | measured | "
+            "share of the step | step |\n|---|---|---|---|---|---|---|\n")
+    for engine, word, release in ENGINES:
+        for launch in ("queued", "graph", "host"):
+            out = arguments.out / f"decode_{engine}_{launch}"
+            printed = run(arguments, "simai_analytical", "-w", "decode.yaml",
+                          "-n", "h200.txt", "--engine", engine, "--launch",
+                          launch, "-o", out.name)
+            total = float(re.search(r"iteration +([\d.]+) ms", printed)[1])
+            with open(out / "collectives.csv", encoding="utf-8",
+                      newline="") as file:
+                calls = [row for row in csv.DictReader(file)
+                         if row["collective"] == "all-reduce"]
+            each = float(calls[0]["time_us"])
+            number = sum(int(row["count"]) for row in calls)
+            measured = measured_us(rows, word, release, launch,
+                                   calls[0]["bytes"])
+            text += (f"| {engine} | {launch} | {calls[0]['algorithm']} | "
+                     f"{each:.1f} | {measured} | "
+                     f"{number * each / total / 10:.1f} % | {total:.2f} ms |\n")
+    return text + "\n"
+
+
 def left_out(rows):
     reasons = collections.Counter(
         row["status"] for row in rows if row["status"] != "ok")
@@ -165,8 +235,11 @@ def main():
         predict(arguments.bin / "simai_collective", arguments.data / name,
                 arguments.out / name.split(".")[0]) for name in TABLES)
     text = (launched_by_host(list(filter(counts, by_host))) +
-            queued(list(filter(counts, in_queues))) +
-            left_out(by_host + in_queues))
+            queued([row for row in in_queues
+                    if counts(row) and row["env"] == "NCCL"]) +
+            by_engines([row for row in in_queues
+                        if counts(row) and row["env"] != "NCCL"]) +
+            decode_step(arguments, in_queues) + left_out(by_host + in_queues))
     page = ACCURACY.read_text(encoding="utf-8")
     head, rest = page.split(BEGIN)
     old, tail = rest.split(END)

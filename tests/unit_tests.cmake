@@ -202,6 +202,11 @@ astra_test(collectives_test
 set_source_files_properties(collectives/contract_test.cc PROPERTIES
   COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
 
+astra_test(inference_engines_test
+  SOURCES
+    collectives/inference_engines/engine_file_test.cc
+  DEPS astra::inference_engines)
+
 astra_test(systems_test
   SOURCES
     collectives/systems/system_file_test.cc
@@ -234,6 +239,7 @@ astra_test(nccl_test
     collectives/nccl/channel_graph_test.cc
     collectives/nccl/collective_time_test.cc
     collectives/nccl/collnet_time_test.cc
+    collectives/nccl/engine_time_test.cc
     collectives/nccl/estimator_test.cc
     collectives/nccl/group_hardware_test.cc
     collectives/nccl/nccl_chunking_test.cc

@@ -75,6 +75,12 @@ Json BusBandwidthJson(const RunOptions& options,
   return json;
 }
 
+// Returns "vllm 0.19", or "" for NCCL alone.
+std::string EngineText(const NcclOptions& nccl) {
+  if (!nccl.engine) return "";
+  return fmt::format("{} {}", nccl.engine->name, nccl.engine->release);
+}
+
 Json CollectivesJson(const RunOptions& options,
                      const SimulationOptions& simulation) {
   const NcclVersion& version = options.nccl.version;
@@ -85,6 +91,7 @@ Json CollectivesJson(const RunOptions& options,
                 nccl ? fmt::format("{}.{}", version.major, version.minor) : ""},
                {"nccl", options.nccl_variables},
                {"launch", nccl ? Name(options.nccl.launch) : ""},
+               {"engine", nccl ? EngineText(nccl->options) : ""},
                {"send_latency_ps", options.send_latency.count()},
                {"busbw", BusBandwidthJson(options, simulation)},
                {"overlap", Json::object()}};

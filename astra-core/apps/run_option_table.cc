@@ -42,6 +42,9 @@ constexpr OptionSpec kOptions[] = {
      "for nccl: dgx-h100, a file, ... (default: that of the topology's GPUs)"},
     {"nccl", "", "KEY=VALUE", "Model",
      "NCCL's variables, such as NCCL_ALGO=Ring,NCCL_PROTO=Simple"},
+    {"engine", "", "NAME", "Model",
+     "whose all-reduce kernels inference uses within a server: vllm (default), "
+     "sglang, trtllm, a release (vllm@0.14), or none: NCCL's"},
     {"launch", "", "NAME", "Model",
      "of NCCL's collectives: queued (default), behind other work, which hides "
      "it; graph: from a CUDA graph; host: one after the other"},

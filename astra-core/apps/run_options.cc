@@ -120,6 +120,10 @@ absl::Status ReadCollectives(const CommandLine& flags, RunOptions& options) {
   if (options.system && options.collectives != CollectiveFamily::kNccl) {
     return NoEffect("system", with);
   }
+  options.engine = flags.value("engine");
+  if (options.engine && options.collectives != CollectiveFamily::kNccl) {
+    return NoEffect("engine", with);
+  }
   options.nccl.launch = Launch::kQueued;
   if (flags.has("launch")) {
     if (options.collectives != CollectiveFamily::kNccl) {

@@ -54,7 +54,10 @@ struct RunOptions {
   Fidelity fidelity = Fidelity::kClosedForm;
   CollectiveFamily collectives = CollectiveFamily::kNccl;
   std::optional<std::string> system;  // Name or file; see system_library.h.
-  std::string nccl_variables;         // Text of --nccl.
+  // As LoadInferenceEngine takes it, or "none". Absent: vLLM's newest release
+  // in inference, none in training.
+  std::optional<std::string> engine;
+  std::string nccl_variables;  // Text of --nccl.
   NcclOptions nccl;
   std::array<double, kNumParallelDimensions> overlap{};
   TimePs send_latency;  // Delay before each message leaves.

@@ -15,6 +15,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/communicators.h"
 #include "collectives/bus_bandwidth_file.h"
+#include "collectives/inference_engines/engine_file.h"
 #include "collectives/nccl/system_topology.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -157,18 +158,18 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
 // Sets the system whose NCCL runs the collectives. If nothing names the system,
 // collectives become rings, with a warning unless all of them have measured bus
 // bandwidths.
-absl::Status SetSystem(const RunOptions& options, const Topology& topology,
-                       const CollectiveSizes& used,
+absl::Status SetSystem(const RunOptions& options, const NcclOptions& nccl,
+                       const Topology& topology, const CollectiveSizes& used,
                        SimulationOptions& simulation, Warnings& warnings) {
   if (options.system) {
-    ASTRA_ASSIGN_OR_RETURN(
-        simulation.nccl, ReadNcclSystem(*options.system, options.nccl, topology,
-                                        options.cluster_name()));
+    ASTRA_ASSIGN_OR_RETURN(simulation.nccl,
+                           ReadNcclSystem(*options.system, nccl, topology,
+                                          options.cluster_name()));
     return absl::OkStatus();
   }
   absl::StatusOr<SystemSpec> derived = DeriveSystem(topology);
   if (derived.ok()) {
-    simulation.nccl = NcclSystem{*std::move(derived), options.nccl};
+    simulation.nccl = NcclSystem{*std::move(derived), nccl};
     return absl::OkStatus();
   }
   const std::string why = fmt::format("{}: {}", options.cluster_name(),
@@ -195,7 +196,21 @@ absl::Status SetSystem(const RunOptions& options, const Topology& topology,
   return absl::OkStatus();
 }
 
+// Returns NCCL's options with the engine of inference that was asked for, or
+// that `program` has if none was.
+absl::StatusOr<NcclOptions> WithEngine(const RunOptions& options,
+                                       const Program& program) {
+  constexpr std::string_view kNone = "none";
+  NcclOptions nccl = options.nccl;
+  const std::string engine = options.engine.value_or(
+      program.forward_only() ? "vllm" : std::string(kNone));
+  if (engine == kNone) return nccl;
+  ASTRA_ASSIGN_OR_RETURN(nccl.engine, LoadInferenceEngine(engine));
+  return nccl;
+}
+
 absl::StatusOr<SimulationOptions> SimulationOf(const RunOptions& options,
+                                               const Program& program,
                                                const Topology& topology,
                                                const CollectiveSizes& used,
                                                Warnings& warnings) {
@@ -216,8 +231,10 @@ absl::StatusOr<SimulationOptions> SimulationOf(const RunOptions& options,
                               warnings);
   }
   if (options.collectives == CollectiveFamily::kNccl) {
+    ASTRA_ASSIGN_OR_RETURN(const NcclOptions nccl,
+                           WithEngine(options, program));
     ASTRA_RETURN_IF_ERROR(
-        SetSystem(options, topology, used, simulation, warnings));
+        SetSystem(options, nccl, topology, used, simulation, warnings));
   }
   return simulation;
 }
@@ -258,8 +275,9 @@ absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
   const CollectiveSizes used = UsedCollectives(program, plan);
   ASTRA_ASSIGN_OR_RETURN(NetworkOptions network,
                          ReadNetworkOptions(options, topology, *warnings));
-  ASTRA_ASSIGN_OR_RETURN(SimulationOptions simulation,
-                         SimulationOf(options, topology, used, *warnings));
+  ASTRA_ASSIGN_OR_RETURN(
+      SimulationOptions simulation,
+      SimulationOf(options, program, topology, used, *warnings));
   simulation.seed = network.packet.seed;
   WarnOfOverlaps(options, used, *warnings);
   WarnOfErrors(options, topology, *warnings);

@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "collectives/inference_engines/engine_file.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/core.h"
 
@@ -204,6 +205,10 @@ absl::StatusOr<NcclOptions> OptionsOf(const MeasuredRow& row,
   system->sharp = options.collnet;
   options.launch = row.environment.launch.value_or(Launch::kHost);
   options.symmetric = row.environment.symmetric;
+  if (!row.environment.engine.empty()) {
+    ASTRA_ASSIGN_OR_RETURN(options.engine,
+                           LoadInferenceEngine(row.environment.engine));
+  }
   return options;
 }
 

@@ -8,6 +8,7 @@
 //   default: Ring at 2 and 4 GPUs, NVLS at 6
 //   CUDA graph (-G 1) symmetric registration (-R 2)
 //   queued                                   a launch
+//   vLLM_custom_graph, TRTLLM                kernels of an inference engine
 //
 // A setting is what was asked for; a statement is what was seen. Statements are
 // read strictly: a clause with an unknown word states nothing, as in "table
@@ -41,6 +42,10 @@ struct MeasuredEnvironment {
   // True if the text is only the name of an algorithm ("NVLS"). Tables that
   // measure one algorithm after the other are written so; it was asked for.
   bool is_asked = false;
+
+  // The engine of inference whose all-reduce ran, as LoadInferenceEngine takes
+  // it: "vllm" or "vllm@0.14". Empty: NCCL.
+  std::string engine;
 
   std::optional<Launch> launch;  // If the text states it.
   bool symmetric = false;        // Buffers are in symmetric memory.

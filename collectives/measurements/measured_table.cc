@@ -53,17 +53,30 @@ std::optional<char> GradeOf(std::string_view notes) {
   return std::nullopt;
 }
 
-// Reads the cells of a row and keeps the first problem.
-// Returns the framework whose own all-reduce kernel a row timed, if it did.
-std::optional<std::string_view> FrameworkOf(std::string_view env) {
-  constexpr std::pair<std::string_view, std::string_view> kKernels[] = {
-      {"vLLM_custom", "vLLM"},
-      {"SGLang_CustomAllReduce", "SGLang"},
-      {"TRTLLM", "TensorRT-LLM"}};
-  for (const auto& [prefix, framework] : kKernels) {
-    if (env.substr(0, prefix.size()) == prefix) return framework;
+// An engine of inference as tables of its all-reduces call it.
+struct EngineWord {
+  std::string_view prefix;  // Of the environment.
+  std::string_view engine;  // As inputs/engines call it.
+};
+constexpr EngineWord kEngineWords[] = {{"vLLM_custom", "vllm"},
+                                       {"SGLang_CustomAllReduce", "sglang"},
+                                       {"TRTLLM", "trtllm"}};
+
+// Reads which engine of inference ran and how: "SGLang_CustomAllReduce_graph".
+// Its release is a folder of the source: "comm/sglang/0.5.10/".
+void ReadEngine(std::string_view env, std::string_view source,
+                MeasuredEnvironment& environment) {
+  for (const auto& [prefix, engine] : kEngineWords) {
+    if (env.substr(0, prefix.size()) != prefix) continue;
+    environment.engine = engine;
+    environment.launch =
+        env.ends_with("eager") ? Launch::kHost : Launch::kGraph;
+    const std::string folder = fmt::format("/{}/", engine);
+    const size_t place = source.find(folder);
+    if (place == std::string_view::npos) return;
+    const std::string_view rest = source.substr(place + folder.size());
+    environment.engine += fmt::format("@{}", rest.substr(0, rest.find('/')));
   }
-  return std::nullopt;
 }
 
 // "one process with 8 threads": each GPU has a thread of its own, which starts
@@ -75,6 +88,7 @@ bool HasThreadForEachGpu(std::string_view notes) {
          notes.find(" threads", place) != std::string_view::npos;
 }
 
+// Reads the cells of a row and keeps the first problem.
 class RowReader {
  public:
   RowReader(absl::Span<const std::string> columns,
@@ -135,9 +149,7 @@ class RowReader {
     row_.environment =
         ParseMeasuredEnvironment(Cell("env"), row_.size, row_.num_gpus);
     row_.grade = GradeOf(Cell("notes"));
-    if (const auto framework = FrameworkOf(Cell("env"))) {
-      Note(fmt::format("an all-reduce kernel of {}, not of NCCL", *framework));
-    }
+    ReadEngine(Cell("env"), row_.source, row_.environment);
     if (!row_.environment.launch && HasThreadForEachGpu(Cell("notes"))) {
       row_.environment.launch = Launch::kQueued;
     }

@@ -7,8 +7,10 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
+#include "collectives/nccl/engine_time.h"
 #include "collectives/nccl/group_hardware.h"
 #include "collectives/nccl/nccl_chunking.h"
+#include "collectives/nccl/point_to_point.h"
 #include "collectives/registry.h"
 #include "fmt/core.h"
 
@@ -106,48 +108,10 @@ absl::StatusOr<CollectiveTimes> CollectiveTimes::Create(
 
 absl::Status CollectiveTimes::AddPropagation() {
   for (const std::vector<RankId>& group : groups_) {
-    ASTRA_ASSIGN_OR_RETURN(propagation_.emplace_back(), PropagationOf(group));
+    ASTRA_ASSIGN_OR_RETURN(propagation_.emplace_back(),
+                           PropagationOf(group, system_, routes_));
   }
   return absl::OkStatus();
-}
-
-// Looks at three routes: from the first rank to another one of its server, to
-// the next server, and to the last rank, which often is the farthest.
-absl::StatusOr<CollectiveTimes::Propagation> CollectiveTimes::PropagationOf(
-    const std::vector<RankId>& group) const {
-  const Topology& topology = routes_.topology();
-  const RankId first = group.front();
-  const uint32_t server = topology.ServerOf(first);
-  const double contained_within_us =
-      2 * kUsPerNs * system_.interconnect.latency_ns;
-  const double contained_between_us =
-      2 * kUsPerNs * system_.transport.fabric_latency_ns;
-  Propagation propagation;
-  const auto extra = [&](const Route& route, double contained_us) {
-    return static_cast<double>(route.latency.count()) / kPsPerUs - contained_us;
-  };
-  const auto neighbour = std::find_if(
-      group.begin() + 1, group.end(),
-      [&](RankId rank) { return topology.ServerOf(rank) == server; });
-  if (neighbour != group.end()) {
-    ASTRA_ASSIGN_OR_RETURN(const Route route, routes_.Find(first, *neighbour));
-    propagation.to_next.within_us = extra(route, contained_within_us);
-    propagation.to_far.within_us = propagation.to_next.within_us;
-  }
-  const auto next = std::find_if(group.begin(), group.end(), [&](RankId rank) {
-    return topology.ServerOf(rank) != server;
-  });
-  if (next == group.end()) return propagation;
-  ASTRA_ASSIGN_OR_RETURN(const Route near, routes_.Find(first, *next));
-  propagation.to_next.between_us = extra(near, contained_between_us);
-  propagation.to_far.between_us = propagation.to_next.between_us;
-  propagation.has_one_path = routes_.IsOnePath(near);
-  if (topology.ServerOf(group.back()) == server) return propagation;
-  ASTRA_ASSIGN_OR_RETURN(const Route far, routes_.Find(first, group.back()));
-  propagation.to_far.between_us = std::max(propagation.to_next.between_us,
-                                           extra(far, contained_between_us));
-  propagation.has_one_path &= routes_.IsOnePath(far);
-  return propagation;
 }
 
 HopExtra CollectiveTimes::ExtraOf(std::optional<NcclAlgorithm> algorithm,
@@ -175,34 +139,25 @@ LatencyScale CollectiveTimes::ScaleOf(NcclAlgorithm algorithm,
   return {.start = latency.start, .within = latency.hop};
 }
 
-// Returns the latency of one message of sends and receives, and of posting the
-// messages to ranks of other servers.
 LatencyParts CollectiveTimes::PointToPoint(
     const GroupHardware& hardware) const {
-  constexpr double kBaseUs = 8.4;
-  constexpr double kNvlinkUs = 3.4;
-  constexpr double kNetUs = 14;
-  const double post_us = hardware.cpu == CpuVendor::kAmd ? 2 : 1;
-  const double peers = kind_ == CollectiveKind::kAllToAll
-                           ? hardware.num_ranks - hardware.ranks_per_server
-                           : 1;
-  const ProtocolLatency& latency =
-      LatencyOf(std::nullopt, NcclProtocol::kSimple, hardware);
-  return {latency.start * kBaseUs, latency.hop * kNvlinkUs,
-          kNetUs + 2 * hardware.net_latency_us + peers * post_us};
+  return PointToPointParts(
+      kind_, hardware,
+      LatencyOf(std::nullopt, NcclProtocol::kSimple, hardware));
 }
 
-double CollectiveTimes::PointToPointUs(const GroupHardware& hardware,
-                                       const HopExtra& extra) const {
-  const LatencyParts parts = PointToPoint(hardware);
-  const double hop_us = hardware.num_servers == 1
-                            ? parts.within_us + extra.within_us
-                            : parts.between_us + extra.between_us;
-  return parts.start_us + std::max(0.0, hop_us);
+bool CollectiveTimes::IsOfEngine(const GroupHardware& hardware) const {
+  return options_.engine && kind_ == CollectiveKind::kAllReduce &&
+         hardware.num_servers == 1;
 }
 
-double CollectiveTimes::LaunchUs(const GroupHardware& hardware) const {
+double CollectiveTimes::LaunchUs(const Chosen& chosen,
+                                 const GroupHardware& hardware) const {
   if (options_.launch == Launch::kQueued) return 0;
+  if (IsOfEngine(hardware)) {
+    return EngineLaunchUs(*options_.engine, chosen.kernel, system_.interconnect,
+                          options_.launch);
+  }
   const double within = options_.launch == Launch::kGraph
                             ? system_.interconnect.graph_launch_us
                             : system_.interconnect.launch_us;
@@ -241,22 +196,36 @@ double CollectiveTimes::QueuePairShare() const {
   return std::pow(system_.transport.one_queue_pair, 1 - 2.0 / num_servers);
 }
 
+CollectiveTimes::Chosen CollectiveTimes::ChoosePointToPoint(
+    size_t group) const {
+  constexpr uint32_t kPointToPointChannels = 32;
+  const GroupHardware& hardware = tuning(group).hardware;
+  const uint32_t channels =
+      options_.max_channels == 0
+          ? kPointToPointChannels
+          : std::min(kPointToPointChannels, options_.max_channels);
+  const bool by_rail = kind_ == CollectiveKind::kAllToAll && options_.pxn &&
+                       hardware.num_servers > 1 &&
+                       hardware.ranks_per_server > 1;
+  return Chosen{.channels = channels,
+                .latency_us = PointToPointUs(PointToPoint(hardware), hardware,
+                                             ExtraOf(std::nullopt, group)),
+                .registry_name = by_rail ? "pxn" : "direct"};
+}
+
 absl::StatusOr<CollectiveTimes::Chosen> CollectiveTimes::ChooseFor(
     size_t group, Bytes bytes) const {
   const TuningTable& table = tuning(group);
   const GroupHardware& hardware = table.hardware;
-  if (IsSendsAndReceives(kind_)) {
-    constexpr uint32_t kPointToPointChannels = 32;
-    const uint32_t channels =
-        options_.max_channels == 0
-            ? kPointToPointChannels
-            : std::min(kPointToPointChannels, options_.max_channels);
-    const bool by_rail = kind_ == CollectiveKind::kAllToAll && options_.pxn &&
-                         hardware.num_servers > 1 &&
-                         hardware.ranks_per_server > 1;
-    return Chosen{std::nullopt, NcclProtocol::kSimple, channels,
-                  PointToPointUs(hardware, ExtraOf(std::nullopt, group)),
-                  by_rail ? "pxn" : "direct"};
+  if (IsSendsAndReceives(kind_)) return ChoosePointToPoint(group);
+  if (IsOfEngine(hardware)) {
+    const EngineKernel* const kernel = options_.engine->KernelFor(
+        system_.interconnect.name, hardware.num_ranks, bytes);
+    if (kernel != nullptr) {
+      return Chosen{.latency_us = kernel->StartUs(hardware.num_ranks),
+                    .registry_name = RegistryName(kernel->algorithm),
+                    .kernel = kernel};
+    }
   }
   ASTRA_ASSIGN_OR_RETURN(const size_t winner, Choose(table, bytes));
   const TuningCandidate& candidate = table.candidates[winner];
@@ -265,12 +234,15 @@ absl::StatusOr<CollectiveTimes::Chosen> CollectiveTimes::ChooseFor(
   const bool is_chain =
       kind_ == CollectiveKind::kBroadcast || kind_ == CollectiveKind::kReduce;
   Chosen chosen = {
-      candidate.algorithm, candidate.protocol, candidate.channels,
-      LatencyUs(candidate.algorithm, candidate.protocol,
-                is_chain ? CollectiveKind::kAllGather : kind_, hardware,
-                ExtraOf(candidate.algorithm, group),
-                ScaleOf(candidate.algorithm, candidate.protocol, hardware)),
-      RegistryName(candidate.algorithm)};
+      .algorithm = candidate.algorithm,
+      .protocol = candidate.protocol,
+      .channels = candidate.channels,
+      .latency_us =
+          LatencyUs(candidate.algorithm, candidate.protocol,
+                    is_chain ? CollectiveKind::kAllGather : kind_, hardware,
+                    ExtraOf(candidate.algorithm, group),
+                    ScaleOf(candidate.algorithm, candidate.protocol, hardware)),
+      .registry_name = RegistryName(candidate.algorithm)};
   const bool is_ring_of_steps = kind_ == CollectiveKind::kAllReduce ||
                                 kind_ == CollectiveKind::kAllGather ||
                                 kind_ == CollectiveKind::kReduceScatter;
@@ -284,13 +256,14 @@ absl::StatusOr<CollectiveTimes::Chosen> CollectiveTimes::ChooseFor(
 
 absl::StatusOr<const ClosedForms*> CollectiveTimes::FormsOf(
     const Chosen& chosen) {
-  const auto found = forms_.find(chosen.registry_name);
+  FormsKey key = {chosen.registry_name, std::nullopt};
+  if (chosen.kernel != nullptr) key.second = chosen.kernel->algorithm;
+  const auto found = forms_.find(key);
   if (found != forms_.end()) return &found->second;
   ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
                          FindCollectiveAlgorithm(kind_, chosen.registry_name));
   const Topology& topology = routes_.topology();
-  const double within = EfficiencyWithin(
-      PaceOf(system_.interconnect.paces, chosen.algorithm, IsSymmetric()));
+  const double within = EfficiencyWithin(PaceWithin(chosen));
   const double between =
       PaceOf(system_.transport.paces, chosen.algorithm, false).efficiency *
       QueuePairShare();
@@ -307,12 +280,19 @@ absl::StatusOr<const ClosedForms*> CollectiveTimes::FormsOf(
         Name(kind_), groups_.front().size()));
   }
   ASTRA_RETURN_IF_ERROR(forms.status());
-  return &forms_.emplace(chosen.registry_name, *std::move(forms)).first->second;
+  return &forms_.emplace(key, *std::move(forms)).first->second;
 }
 
-double CollectiveTimes::CopyPsPerByte(const GroupHardware& hardware) const {
-  return kPsPerByteAndGBps / hardware.num_ranks /
-         system_.interconnect.copy_GBps;
+double CollectiveTimes::CopyPsPerByte(const Chosen& chosen,
+                                      const GroupHardware& hardware) const {
+  double copy = IsOfEngine(hardware)
+                    ? EngineCopyPsPerByte(system_.interconnect, options_.launch)
+                    : 0;
+  if (chosen.algorithm == NcclAlgorithm::kRing && !IsSymmetric()) {
+    copy +=
+        kPsPerByteAndGBps / hardware.num_ranks / system_.interconnect.copy_GBps;
+  }
+  return copy;
 }
 
 void CollectiveTimes::AddKernelLimits(const Chosen& chosen,
@@ -328,13 +308,25 @@ void CollectiveTimes::AddKernelLimits(const Chosen& chosen,
       std::max(time->ps_per_byte,
                kPsPerByteAndGBps *
                    BusBandwidthFactor(kind_, hardware.num_ranks) / bus_rate);
-  if (!is_ring) return;
-  time->ps_per_byte += CopyPsPerByte(hardware);
+}
+
+Pace CollectiveTimes::PaceWithin(const Chosen& chosen) const {
+  if (chosen.kernel != nullptr) {
+    return {.efficiency = chosen.kernel->efficiency};
+  }
+  return PaceOf(system_.interconnect.paces, chosen.algorithm, IsSymmetric());
 }
 
 SizedTime CollectiveTimes::SizedTimeOf(const Chosen& chosen, size_t group,
                                        const ClosedForm& form) const {
   const GroupHardware& hardware = tuning(group).hardware;
+  if (chosen.kernel != nullptr) {
+    SizedTime time =
+        EngineTime(*chosen.kernel, hardware.num_ranks, form.ps_per_byte);
+    time.launch_us = LaunchUs(chosen, hardware);
+    time.copy_ps_per_byte = CopyPsPerByte(chosen, hardware);
+    return time;
+  }
   const bool is_one_server = hardware.num_servers == 1;
   const bool is_symmetric = IsSymmetric();
   const Pace pace = PaceOf(
@@ -345,7 +337,7 @@ SizedTime CollectiveTimes::SizedTimeOf(const Chosen& chosen, size_t group,
   const double levels =
       is_tree && !is_one_server ? std::log2(hardware.num_servers) : 1;
   SizedTime time;
-  time.launch_us = LaunchUs(hardware);
+  time.launch_us = LaunchUs(chosen, hardware);
   time.latency_us =
       is_symmetric ? system_.interconnect.symmetric_us : chosen.latency_us;
   const ProtocolLatency& latency =
@@ -355,6 +347,7 @@ SizedTime CollectiveTimes::SizedTimeOf(const Chosen& chosen, size_t group,
   time.ps_per_byte = form.ps_per_byte;
   if (!is_symmetric) time.ps_per_byte *= WireShare(chosen.protocol);
   if (!is_symmetric) AddKernelLimits(chosen, hardware, &time);
+  time.copy_ps_per_byte = CopyPsPerByte(chosen, hardware);
   time.ramp_us = pace.ramp_us * levels;
   time.ramp_bytes = pace.ramp_MiB * kBytesPerMiB;
   return time;
@@ -370,6 +363,10 @@ absl::StatusOr<TimedCollective> CollectiveTimes::Time(size_t group,
   result.algorithm = chosen.algorithm ? Name(*chosen.algorithm) : "P2P";
   result.protocol = Name(chosen.protocol);
   result.channels = chosen.channels;
+  if (chosen.kernel != nullptr) {
+    result.algorithm = Name(chosen.kernel->algorithm);
+    result.protocol = "-";
+  }
   if (IsSymmetric()) {
     result.algorithm = "Symmetric";
     result.protocol = Name(NcclProtocol::kSimple);
@@ -378,7 +375,8 @@ absl::StatusOr<TimedCollective> CollectiveTimes::Time(size_t group,
   result.transfer =
       ShareOf(std::min(1.0, sized.WireUs(bytes) / ToMicroseconds(result.time)),
               result.time);
-  const double wire_ps = sized.ps_per_byte * static_cast<double>(bytes.count());
+  const double wire_ps = (sized.ps_per_byte + sized.copy_ps_per_byte) *
+                         static_cast<double>(bytes.count());
   result.is_latency_bound =
       2 * wire_ps < static_cast<double>(result.time.count());
   result.bottleneck = form.bottleneck;
@@ -388,6 +386,7 @@ absl::StatusOr<TimedCollective> CollectiveTimes::Time(size_t group,
 
 LatencyParts CollectiveTimes::PartsOf(const Chosen& chosen,
                                       const GroupHardware& hardware) const {
+  if (chosen.kernel != nullptr) return {.start_us = chosen.latency_us};
   if (!chosen.algorithm) return PointToPoint(hardware);
   return LatencyPartsOf(*chosen.algorithm, chosen.protocol, kind_, hardware,
                         ScaleOf(*chosen.algorithm, chosen.protocol, hardware));
@@ -397,9 +396,7 @@ NcclMessages::Hop CollectiveTimes::HopWithin(const Chosen& chosen,
                                              double latency_us) const {
   const double propagation_us = 2 * kUsPerNs * system_.interconnect.latency_ns;
   return {std::max(0.0, latency_us - propagation_us),
-          WireShare(chosen.protocol) /
-              EfficiencyWithin(
-                  PaceOf(system_.interconnect.paces, chosen.algorithm, false))};
+          WireShare(chosen.protocol) / EfficiencyWithin(PaceWithin(chosen))};
 }
 
 NcclMessages::Hop CollectiveTimes::HopBetween(const Chosen& chosen,
@@ -438,7 +435,7 @@ absl::StatusOr<NcclMessages> CollectiveTimes::Messages(size_t group,
       .registry_name = chosen.registry_name,
       .chunking = {},
       .start_us = parts.start_us,
-      .least_us = LaunchUs(hardware),
+      .least_us = LaunchUs(chosen, hardware),
       .time_us = sized.LatencyUs(bytes) + sized.WireUs(bytes),
       .wire_us = sized.WireUs(bytes),
       .has_one_path = propagation_[group].has_one_path,
@@ -449,12 +446,9 @@ absl::StatusOr<NcclMessages> CollectiveTimes::Messages(size_t group,
     messages.chunking = NcclChunking(*chosen.algorithm, chosen.protocol, kind_,
                                      bytes, chosen.channels, hardware);
   }
-  if (chosen.algorithm == NcclAlgorithm::kRing) {
-    const double copy_us =
-        CopyPsPerByte(hardware) / kPsPerUs * static_cast<double>(bytes.count());
-    messages.start_us += copy_us;
-    messages.wire_us -= copy_us;
-  }
+  const double copy_us = sized.CopyUs(bytes);
+  messages.start_us += copy_us;
+  messages.wire_us -= copy_us;
   const double links_us = form.ps_per_byte * WireShare(chosen.protocol) /
                           kPsPerUs * static_cast<double>(bytes.count());
   SlowDown(messages.wire_us / links_us, messages);

@@ -21,6 +21,9 @@
 // ranks, or by way of the rank on the target's rail (PXN). Their latency is one
 // message and the posting of the others.
 //
+// The all-reduce kernels of an engine of inference go before NCCL's choice,
+// where the options name an engine; engine_time.h says how long they take.
+//
 // Left out: other collectives on the same links at the same time.
 
 #ifndef COLLECTIVES_NCCL_COLLECTIVE_TIME_H_
@@ -30,6 +33,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -40,6 +44,7 @@
 #include "collectives/closed_form.h"
 #include "collectives/collective_request.h"
 #include "collectives/nccl/nccl_options.h"
+#include "collectives/nccl/propagation.h"
 #include "collectives/nccl/sized_time.h"
 #include "collectives/nccl/tuning.h"
 #include "collectives/systems/system_spec.h"
@@ -136,30 +141,25 @@ class CollectiveTimes {
                   Routes& routes);
 
   absl::Status AddPropagation();
-
-  // What the links of the topology say of a group: the propagation beyond what
-  // NCCL's constants contain, for a hop to the next server, as rings take it,
-  // and to a far one, as all others may.
-  struct Propagation {
-    HopExtra to_next;
-    HopExtra to_far;
-    bool has_one_path = true;  // Messages between servers have no choice.
-
-    friend auto operator<=>(const Propagation&, const Propagation&) = default;
-  };
-  absl::StatusOr<Propagation> PropagationOf(
-      const std::vector<RankId>& group) const;
   HopExtra ExtraOf(std::optional<NcclAlgorithm> algorithm, size_t group) const;
 
   // Choice of a group for a size.
   struct Chosen {
-    std::optional<NcclAlgorithm> algorithm;  // Nullopt: sends and receives.
+    std::optional<NcclAlgorithm> algorithm{};  // None: not a choice of NCCL.
     NcclProtocol protocol = NcclProtocol::kSimple;
     uint32_t channels = 0;
     double latency_us = 0;
     std::string_view registry_name;
+    const EngineKernel* kernel = nullptr;  // Not null: it runs, not NCCL.
   };
+  // The algorithm of registry.h, and the kernel of an engine whose share of the
+  // links' rates it is laid with.
+  using FormsKey = std::pair<std::string_view, std::optional<EngineAlgorithm>>;
 
+  // Returns whether an engine of inference runs the collective, or asks NCCL
+  // to.
+  bool IsOfEngine(const GroupHardware& hardware) const;
+  Chosen ChoosePointToPoint(size_t group) const;
   absl::StatusOr<Chosen> ChooseFor(size_t group, Bytes bytes) const;
   absl::StatusOr<const ClosedForms*> FormsOf(const Chosen& chosen);
   SizedTime SizedTimeOf(const Chosen& chosen, size_t group,
@@ -169,12 +169,12 @@ class CollectiveTimes {
   NcclMessages::Hop HopWithin(const Chosen& chosen, double latency_us) const;
   NcclMessages::Hop HopBetween(const Chosen& chosen, double latency_us,
                                size_t group) const;
-  // Adds limits of the kernel: it is no faster than its channels, a ring with
-  // LL is no faster than this protocol, and each rank of a ring copies its own
-  // share from input to output.
+  Pace PaceWithin(const Chosen& chosen) const;
+  // Adds limits of the kernel: it is no faster than its channels, and a ring
+  // with LL is no faster than this protocol.
   void AddKernelLimits(const Chosen& chosen, const GroupHardware& hardware,
                        SizedTime* time) const;
-  double LaunchUs(const GroupHardware& hardware) const;
+  double LaunchUs(const Chosen& chosen, const GroupHardware& hardware) const;
   double QueuePairShare() const;
   // Returns the efficiency relative to the links of the topology, which may be
   // slower than those of the data sheet.
@@ -191,10 +191,10 @@ class CollectiveTimes {
   LatencyScale ScaleOf(NcclAlgorithm algorithm, NcclProtocol protocol,
                        const GroupHardware& hardware) const;
   LatencyParts PointToPoint(const GroupHardware& hardware) const;
-  double PointToPointUs(const GroupHardware& hardware,
-                        const HopExtra& extra) const;
-  // Returns the time in which a rank copies its own share from input to output.
-  double CopyPsPerByte(const GroupHardware& hardware) const;
+  // Returns the time in which a rank of a ring copies its own share from input
+  // to output, and an engine its buffer.
+  double CopyPsPerByte(const Chosen& chosen,
+                       const GroupHardware& hardware) const;
 
   CollectiveKind kind_;
   std::vector<std::vector<RankId>> groups_;
@@ -204,8 +204,8 @@ class CollectiveTimes {
   std::vector<TuningTable> tables_;  // One for each kind of group hardware.
   // By group: index into tables_.
   std::vector<uint32_t> table_of_group_;
-  std::vector<Propagation> propagation_;           // By group.
-  std::map<std::string_view, ClosedForms> forms_;  // By registry name.
+  std::vector<Propagation> propagation_;  // By group.
+  std::map<FormsKey, ClosedForms> forms_;
 };
 
 }  // namespace astra

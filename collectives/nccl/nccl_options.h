@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/base/collective_kind.h"
+#include "collectives/inference_engines/inference_engine.h"
 #include "collectives/launch.h"
 #include "collectives/nccl_algorithm.h"
 
@@ -62,6 +63,8 @@ struct NcclOptions {
   Launch launch = Launch::kHost;  // This is no variable of NCCL.
   // Buffers are in symmetric windows. This is no variable of NCCL.
   bool symmetric = false;
+  // The engine of inference whose own all-reduce kernels go before NCCL's.
+  std::optional<InferenceEngine> engine;
 
   NcclChoices choices_of(CollectiveKind kind) const {
     const auto found = choices.find(kind);

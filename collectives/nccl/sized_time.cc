@@ -19,7 +19,12 @@ double SizedTime::LatencyUs(Bytes bytes) const {
 
 double SizedTime::WireUs(Bytes bytes) const {
   const auto size = static_cast<double>(bytes.count());
-  return ps_per_byte * size / kPsPerUs + ramp_us * size / (size + ramp_bytes);
+  return std::max(least_wire_us, ps_per_byte * size / kPsPerUs) +
+         ramp_us * size / (size + ramp_bytes) + CopyUs(bytes);
+}
+
+double SizedTime::CopyUs(Bytes bytes) const {
+  return copy_ps_per_byte * static_cast<double>(bytes.count()) / kPsPerUs;
 }
 
 TimePs SizedTime::TimeOf(Bytes bytes) const {

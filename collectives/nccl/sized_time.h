@@ -16,6 +16,8 @@ struct SizedTime {
   double spread_us = 0;   // Latency that large buffers have besides.
   double spread_bytes = 1;
   double ps_per_byte = 0;
+  double least_wire_us = 0;     // Least time of all bytes.
+  double copy_ps_per_byte = 0;  // Time for each byte to copy buffers.
   double ramp_us = 0;
   double ramp_bytes = 1;
 
@@ -23,9 +25,11 @@ struct SizedTime {
   TimePs TimeOf(Bytes bytes) const;
 
   // Return the two parts of the time, in microseconds: what messages take
-  // whatever their size, and what goes with the bytes.
+  // whatever their size, and what goes with the bytes, of which a part is the
+  // copying.
   double LatencyUs(Bytes bytes) const;
   double WireUs(Bytes bytes) const;
+  double CopyUs(Bytes bytes) const;
 
   friend auto operator<=>(const SizedTime&, const SizedTime&) = default;
 };

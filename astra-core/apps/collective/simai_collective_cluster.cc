@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
+#include "collectives/inference_engines/engine_file.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/core.h"
@@ -73,6 +74,9 @@ absl::StatusOr<NcclOptions> ApplyNcclSettings(const NcclSettings& settings,
   }
   if (settings.launch) nccl.launch = *settings.launch;
   if (settings.symmetric) nccl.symmetric = true;
+  if (settings.engine) {
+    ASTRA_ASSIGN_OR_RETURN(nccl.engine, LoadInferenceEngine(*settings.engine));
+  }
   return nccl;
 }
 
@@ -101,6 +105,10 @@ std::string DescribeCluster(const ClusterOptions& options,
   if (options.topology_file) {
     text += fmt::format("# topology   {}, whose rates go before these\n",
                         *options.topology_file);
+  }
+  if (nccl.engine) {
+    text += fmt::format("# engine     {} from {} on, for all-reduces\n",
+                        nccl.engine->name, nccl.engine->release);
   }
   return text + fmt::format("# NCCL       {}.{}, {} launch{}\n",
                             nccl.version.major, nccl.version.minor,

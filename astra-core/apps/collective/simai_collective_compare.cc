@@ -261,7 +261,8 @@ absl::StatusOr<TableCalibration> CalibrateToTable(
   std::vector<Observation> observations;
   for (const MeasuredRow& row : table.rows) {
     const absl::StatusOr<MeasuredSetup> setup = SetupOf(row);
-    if (!setup.ok() || row.grade == 'X' || !IsOnSystem(*setup, system)) {
+    if (!setup.ok() || row.grade == 'X' || setup->options.engine ||
+        !IsOnSystem(*setup, system)) {
       continue;
     }
     observations.push_back({.kind = row.collective,

@@ -66,6 +66,9 @@ constexpr OptionSpec kOptions[] = {
      "host (default): as nccl-tests does; graph: from a CUDA graph; queued: "
      "behind other work, which hides it",
      "cuda-graph"},
+    {"engine", "", "NAME", "NCCL",
+     "whose all-reduce kernels go before NCCL's within a server: vllm, sglang, "
+     "trtllm, or a release such as vllm@0.14 (default: none)"},
     {"symmetric", "", "", "NCCL", "buffers in symmetric memory"},
     {"tuning", "", "", "NCCL",
      "print what NCCL chooses among, and what it predicts for each"},

@@ -31,7 +31,7 @@ constexpr TaskSpec kTasks[] = {
      " system output result "},
     {CollectiveTask::kCompareLog, "compare",
      " op system servers gpus-per-server gpus topology ranks nccl nccl-file "
-     "launch symmetric in-place output result "},
+     "launch engine symmetric in-place output result "},
     {CollectiveTask::kCalibrate, "calibrate",
      " op system servers gpus-per-server gpus nccl nccl-file launch symmetric "
      "in-place output result "},
@@ -145,6 +145,7 @@ absl::StatusOr<NcclSettings> ReadNccl(const CommandLine& flags) {
   NcclSettings settings = {.list = flags.value("nccl"),
                            .file = flags.value("nccl-file"),
                            .launch = std::nullopt,
+                           .engine = flags.value("engine"),
                            .symmetric = flags.has("symmetric")};
   if (flags.has("launch")) {
     ASTRA_ASSIGN_OR_RETURN(settings.launch, FindLaunch(*flags.value("launch")));

@@ -42,7 +42,8 @@ struct ClusterOptions {
 struct NcclSettings {
   std::optional<std::string> list;
   std::optional<std::string> file;
-  std::optional<Launch> launch;  // None: from the host, or as a log says.
+  std::optional<Launch> launch;       // None: from the host, or as a log says.
+  std::optional<std::string> engine;  // As LoadInferenceEngine takes it.
   bool symmetric = false;
 };
 

@@ -56,8 +56,22 @@ TEST(MeasuredTableTest, AThreadForEachGpuQueues) {
   EXPECT_EQ(launch("NCCL", "one process with 8 threads"), "queued");
   EXPECT_EQ(launch("CUDA graph", "one process with 8 threads"), "graph");
   EXPECT_EQ(launch("NCCL", "one process with 8 GPUs"), "");
-  EXPECT_EQ(launch("vLLM_custom_eager", ""),
-            "an all-reduce kernel of vLLM, not of NCCL");
+}
+
+TEST(MeasuredTableTest, KernelsOfInferenceEnginesAreTold) {
+  const auto environment = [](std::string_view source, std::string_view env) {
+    const MeasuredTable table = ValueOrDie(ParseMeasuredTable(
+        "t", fmt::format("gpu,nodes,gpus_total,nic_gbps,collective,bytes,"
+                         "time_us,env,source_url\nA100,1,8,none,all_reduce,8,"
+                         "9,{},{}\n",
+                         env, source)));
+    const MeasuredEnvironment& read = table.rows[0].environment;
+    return fmt::format("{} {}", read.engine, Name(*read.launch));
+  };
+  EXPECT_EQ(environment("x/comm/vllm/0.14.0/t.parquet", "vLLM_custom_eager"),
+            "vllm@0.14.0 host");
+  EXPECT_EQ(environment("x", "SGLang_CustomAllReduce_graph"), "sglang graph");
+  EXPECT_EQ(environment("x/comm/sglang/0.5.6/t", "TRTLLM"), "trtllm graph");
 }
 
 TEST(MeasuredTableTest, ColumnsComeInAnyOrderAndOthersAreKept) {

@@ -1,0 +1,280 @@
+#include "collectives/inference_engines/engine_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "astra-core/base/check.h"
+#include "astra-core/base/embedded_file.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/base/yaml_reader.h"
+#include "fmt/core.h"
+
+namespace astra {
+
+absl::Span<const EmbeddedFile> EmbeddedInferenceEngines();
+
+namespace {
+
+constexpr double kMostTime = 1e6;
+constexpr double kMostRate = 1e6;
+constexpr double kLeastEfficiency = 1e-3;
+constexpr int64_t kMostGpus = 1024;
+constexpr int64_t kMostKiB = int64_t{1} << 30;
+
+// The numbers of a release: {0, 14} of "0.14.1rc2" and the like.
+using Release = std::vector<int>;
+
+// Returns the leading numbers of "1.2.0rc5" ({1, 2, 0}); none if the text does
+// not begin with one.
+Release ReleaseOf(std::string_view text) {
+  Release release;
+  while (true) {
+    int number = 0;
+    const char* const end = text.data() + text.size();
+    const std::from_chars_result result =
+        std::from_chars(text.data(), end, number);
+    if (result.ec != std::errc() || number < 0) return release;
+    release.push_back(number);
+    text.remove_prefix(static_cast<size_t>(result.ptr - text.data()));
+    if (text.empty() || text[0] != '.') return release;
+    text.remove_prefix(1);
+  }
+}
+
+// Lines of one table, of the links and GPUs (or kernel) that `Key` names, by
+// the release since which each holds.
+template <class Key, class Line>
+class Lines {
+ public:
+  // Returns false if the same line was there before.
+  bool Add(Key key, const Release& since, Line line) {
+    return lines_[std::move(key)].emplace(since, std::move(line)).second;
+  }
+
+  // Calls use(key, line) for each line that holds in `release`.
+  template <class Use>
+  void ForEach(const Release& release, Use use) const {
+    for (const auto& [key, by_release] : lines_) {
+      const auto after = by_release.upper_bound(release);
+      if (after != by_release.begin()) use(key, std::prev(after)->second);
+    }
+  }
+
+ private:
+  std::map<Key, std::map<Release, Line>> lines_;
+};
+
+using Limits = std::array<std::optional<int64_t>, kNumEngineAlgorithms>;
+
+class EngineReader {
+ public:
+  EngineReader(std::string_view file, std::string_view contents)
+      : document_(file, contents) {}
+
+  absl::StatusOr<std::vector<InferenceEngine>> Read() {
+    YamlFields fields = document_.Root("an inference engine");
+    name_ = fields.Text("name");
+    fields.Texts("source");
+    fields.Text("origin");
+    for (YamlFields& line : fields.Maps("kernels", "a kernel")) {
+      ReadKernel(line);
+    }
+    for (YamlFields& line : fields.Maps("choices", "a choice")) {
+      ReadChoice(line);
+    }
+    for (YamlFields& line : fields.Maps("eager", "an eager time")) {
+      ReadEager(line);
+    }
+    fields.Close();
+    std::vector<InferenceEngine> engines;
+    for (const auto& [release, text] : releases_) {
+      engines.push_back(EngineOf(release, text, fields));
+    }
+    if (engines.empty()) fields.Error("choices", "an engine without choices");
+    ASTRA_RETURN_IF_ERROR(document_.status());
+    return engines;
+  }
+
+ private:
+  Release ReadSince(YamlFields& line) {
+    const std::string text = line.Text("since");
+    Release release = ReleaseOf(text);
+    if (release.empty()) {
+      line.Error("since", fmt::format("\"{}\" is no release: expected a "
+                                      "version such as 0.14",
+                                      text));
+    }
+    releases_.emplace(release, text);
+    return release;
+  }
+
+  static void Refuse(YamlFields& line) {
+    line.Error("since", "the same line was there before");
+  }
+
+  void ReadKernel(YamlFields& line) {
+    std::vector<std::string_view> names;
+    for (const EngineAlgorithm algorithm : kEngineAlgorithms) {
+      names.push_back(FileName(algorithm));
+    }
+    const Release since = ReadSince(line);
+    const std::string links = line.Text("links");
+    EngineKernel kernel;
+    kernel.algorithm =
+        static_cast<EngineAlgorithm>(line.Choice("kernel", names));
+    kernel.start_us = line.Number("start_us", 0, kMostTime);
+    kernel.rank_us = line.Number("rank_us", 0, kMostTime);
+    kernel.pass_us = line.NumberOr("pass_us", 0, 0, kMostTime);
+    kernel.buffer_GBps = line.NumberOr("buffer_GBps", 0, 0, kMostRate);
+    kernel.efficiency = line.Number("efficiency", kLeastEfficiency, 1);
+    kernel.eager_us = line.NumberOr("eager_us", 0, 0, kMostTime);
+    if (!kernels_.Add({links, kernel.algorithm}, since, kernel)) Refuse(line);
+    line.Close();
+  }
+
+  void ReadChoice(YamlFields& line) {
+    const Release since = ReadSince(line);
+    const std::string links = line.Text("links");
+    const auto gpus = static_cast<uint32_t>(line.Integer("gpus", 2, kMostGpus));
+    Limits limits;
+    int64_t last = 0;
+    for (const EngineAlgorithm algorithm : kEngineAlgorithms) {
+      const std::string_view key = FileName(algorithm);
+      if (!line.has(key)) continue;
+      const int64_t limit = line.Integer(key, 1, kMostKiB);
+      if (limit <= last) {
+        line.Error(key, fmt::format("{} KiB: expected more than the {} before",
+                                    limit, last));
+      }
+      limits[static_cast<size_t>(algorithm)] = last = limit;
+    }
+    if (!choices_.Add({links, gpus}, since, limits)) Refuse(line);
+    line.Close();
+  }
+
+  void ReadEager(YamlFields& line) {
+    const Release since = ReadSince(line);
+    const std::string links = line.Text("links");
+    const double us = line.Number("us", 0, kMostTime);
+    if (!eager_.Add(links, since, us)) Refuse(line);
+    line.Close();
+  }
+
+  InferenceEngine EngineOf(const Release& release, const std::string& text,
+                           YamlFields& fields) const {
+    std::map<std::string, EngineLinks> by_links;
+    std::map<std::pair<std::string, EngineAlgorithm>, EngineKernel> kernels;
+    kernels_.ForEach(release, [&](const auto& key, const EngineKernel& kernel) {
+      kernels.emplace(key, kernel);
+    });
+    choices_.ForEach(release, [&](const auto& key, const Limits& limits) {
+      for (const EngineAlgorithm algorithm : kEngineAlgorithms) {
+        const auto limit = limits[static_cast<size_t>(algorithm)];
+        if (!limit) continue;
+        const auto kernel = kernels.find({key.first, algorithm});
+        if (kernel == kernels.end()) {
+          fields.Error("choices", fmt::format("{} on {} has no line in kernels",
+                                              FileName(algorithm), key.first));
+          continue;
+        }
+        by_links[key.first].choices.push_back(
+            {key.second, KiB(*limit), kernel->second});
+      }
+    });
+    eager_.ForEach(release, [&](const std::string& links, double us) {
+      by_links[links].eager_us = us;
+    });
+    InferenceEngine engine = {.name = name_, .release = text, .links = {}};
+    for (auto& [links, entry] : by_links) {
+      entry.links = links;
+      engine.links.push_back(std::move(entry));
+    }
+    return engine;
+  }
+
+  YamlDocument document_;
+  std::string name_;
+  std::map<Release, std::string> releases_;  // With their texts.
+  Lines<std::pair<std::string, EngineAlgorithm>, EngineKernel> kernels_;
+  Lines<std::pair<std::string, uint32_t>, Limits> choices_;
+  Lines<std::string, double> eager_;
+};
+
+bool IsPath(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
+         text.ends_with(".yml");
+}
+
+using Engines = std::vector<InferenceEngine>;
+
+// Returns the bundled engines by name, each with its releases.
+const std::map<std::string, Engines, std::less<>>& Bundled() {
+  static const auto& engines = *[] {
+    auto* const all = new std::map<std::string, Engines, std::less<>>;
+    for (const EmbeddedFile& file : EmbeddedInferenceEngines()) {
+      absl::StatusOr<Engines> parsed =
+          ParseInferenceEngine(file.name, file.contents);
+      ASTRA_CHECK(parsed.ok(), "{}", parsed.status().ToString());
+      const std::string name = parsed->front().name;
+      all->emplace(name, *std::move(parsed));
+    }
+    return all;
+  }();
+  return engines;
+}
+
+absl::StatusOr<Engines> LoadReleases(std::string_view name) {
+  if (IsPath(name)) {
+    const std::string path(name);
+    ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+    return ParseInferenceEngine(path, contents);
+  }
+  const auto found = Bundled().find(LowerCase(name));
+  if (found != Bundled().end()) return found->second;
+  return absl::NotFoundError(
+      UnknownName("inference engine", name, InferenceEngineNames()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<InferenceEngine>> ParseInferenceEngine(
+    std::string_view file, std::string_view contents) {
+  return EngineReader(file, contents).Read();
+}
+
+absl::StatusOr<InferenceEngine> LoadInferenceEngine(std::string_view text) {
+  const size_t at = text.rfind('@');
+  ASTRA_ASSIGN_OR_RETURN(const Engines releases,
+                         LoadReleases(text.substr(0, at)));
+  if (at == std::string_view::npos) return releases.back();
+  const std::string_view asked = text.substr(at + 1);
+  const Release release = ReleaseOf(asked);
+  const auto after = std::find_if(releases.begin(), releases.end(),
+                                  [&](const InferenceEngine& engine) {
+                                    return ReleaseOf(engine.release) > release;
+                                  });
+  if (release.empty() || after == releases.begin()) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: expected a release of {} from {} on, such as {}@{}",
+                    text, releases.front().name, releases.front().release,
+                    releases.front().name, releases.back().release));
+  }
+  return *std::prev(after);
+}
+
+std::vector<std::string_view> InferenceEngineNames() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, _] : Bundled()) names.push_back(name);
+  return names;
+}
+
+}  // namespace astra

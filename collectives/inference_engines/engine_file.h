@@ -1,0 +1,54 @@
+// Reads engines of inference from YAML files such as those of inputs/engines,
+// and finds the bundled ones.
+//
+// clang-format off
+//   name: vllm
+//   source: [where the facts come from]
+//   origin: what the constants were fitted to
+//   kernels:
+//     - {since: 0.14, links: nvlink4, kernel: one_shot, start_us: 4.2, rank_us: 0.07, pass_us: 0, buffer_GBps: 266, efficiency: 0.64}
+//   choices:                                # The sizes below which, in KiB.
+//     - {since: 0.14, links: nvlink4, gpus: 8, one_shot: 256, two_shot: 8192}
+//   eager:                                  # Least times if the host starts it.
+//     - {since: 0.14, links: nvlink4, us: 21}
+// clang-format on
+//
+// `since` is the first release for which a line holds; a later line for the
+// same links and GPUs (or kernel) takes its place. pass_us may be absent (0),
+// and so may buffer_GBps (no limit) and the eager_us of a kernel (as `eager`
+// says).
+
+#ifndef COLLECTIVES_INFERENCE_ENGINES_ENGINE_FILE_H_
+#define COLLECTIVES_INFERENCE_ENGINES_ENGINE_FILE_H_
+
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collectives/inference_engines/inference_engine.h"
+
+namespace astra {
+
+// Reads the releases of an engine, oldest first.
+//
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for text that does not have
+// the format above, for sizes that do not grow, and for a choice of a kernel
+// that has no constants.
+absl::StatusOr<std::vector<InferenceEngine>> ParseInferenceEngine(
+    std::string_view file, std::string_view contents);
+
+// Finds an engine by "NAME" or "NAME@RELEASE", or in a file: text with a "/",
+// or that ends in .yaml or .yml before the "@". Without a release it is the
+// newest one; "vllm@0.21" is what 0.19 does if that is the last one before.
+//
+// Errors: those of ReadFile and ParseInferenceEngine; NotFound for an unknown
+// name; InvalidArgument for a release that is older than all in the file, or no
+// version.
+absl::StatusOr<InferenceEngine> LoadInferenceEngine(std::string_view text);
+
+// Returns the names of the bundled engines, sorted.
+std::vector<std::string_view> InferenceEngineNames();
+
+}  // namespace astra
+
+#endif  // COLLECTIVES_INFERENCE_ENGINES_ENGINE_FILE_H_
