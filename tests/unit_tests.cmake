@@ -218,6 +218,7 @@ astra_test(measurements_test
     collectives/measurements/comparison_plot_test.cc
     collectives/measurements/comparison_test.cc
     collectives/measurements/error_summary_test.cc
+    collectives/measurements/inspector_log_test.cc
     collectives/measurements/measured_environment_test.cc
     collectives/measurements/measured_table_test.cc
     collectives/measurements/measured_terms_test.cc
