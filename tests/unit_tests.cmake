@@ -219,9 +219,12 @@ astra_test(measurements_test
     collectives/measurements/comparison_test.cc
     collectives/measurements/error_summary_test.cc
     collectives/measurements/inspector_log_test.cc
+    collectives/measurements/measured_curve_test.cc
     collectives/measurements/measured_environment_test.cc
+    collectives/measurements/measured_file_test.cc
     collectives/measurements/measured_table_test.cc
     collectives/measurements/measured_terms_test.cc
+    collectives/measurements/measured_times_test.cc
     collectives/measurements/nccl_tests_log_test.cc
     collectives/measurements/other_tables_test.cc
     collectives/measurements/outcome_test.cc
