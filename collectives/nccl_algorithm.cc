@@ -56,4 +56,16 @@ std::string_view RegistryName(NcclAlgorithm algorithm) {
   ASTRA_CHECK(false, "NCCL algorithm {}", static_cast<int>(algorithm));
 }
 
+double WireShare(NcclProtocol protocol) {
+  switch (protocol) {
+    case NcclProtocol::kLl:
+      return 2;
+    case NcclProtocol::kLl128:
+      return 128.0 / 120;
+    case NcclProtocol::kSimple:
+      break;
+  }
+  return 1;
+}
+
 }  // namespace astra

@@ -50,6 +50,9 @@ constexpr size_t IndexOf(NcclProtocol protocol) {
 std::string_view Name(NcclAlgorithm algorithm);
 std::string_view Name(NcclProtocol protocol);
 
+// Returns the bytes on the wire for each byte of the buffer.
+double WireShare(NcclProtocol protocol);
+
 // Returns the name in registry.h: "tree", "collnet_direct".
 std::string_view RegistryName(NcclAlgorithm algorithm);
 

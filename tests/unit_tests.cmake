@@ -194,6 +194,7 @@ astra_test(collectives_test
     collectives/contract_test.cc
     collectives/flow_graph_test.cc
     collectives/group_layout_test.cc
+    collectives/measured_curve_test.cc
     collectives/reduction_tree_test.cc
     collectives/registry_test.cc
   DEPS astra::collectives)
@@ -219,7 +220,6 @@ astra_test(measurements_test
     collectives/measurements/comparison_test.cc
     collectives/measurements/error_summary_test.cc
     collectives/measurements/inspector_log_test.cc
-    collectives/measurements/measured_curve_test.cc
     collectives/measurements/measured_environment_test.cc
     collectives/measurements/measured_file_test.cc
     collectives/measurements/measured_table_test.cc

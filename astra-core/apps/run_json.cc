@@ -92,6 +92,7 @@ Json CollectivesJson(const RunOptions& options,
                {"nccl", options.nccl_variables},
                {"launch", nccl ? Name(options.nccl.launch) : ""},
                {"engine", nccl ? EngineText(nccl->options) : ""},
+               {"measured", options.measured_files},
                {"send_latency_ps", options.send_latency.count()},
                {"busbw", BusBandwidthJson(options, simulation)},
                {"overlap", Json::object()}};

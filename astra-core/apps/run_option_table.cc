@@ -42,6 +42,10 @@ constexpr OptionSpec kOptions[] = {
      "for nccl: dgx-h100, a file, ... (default: that of the topology's GPUs)"},
     {"nccl", "", "KEY=VALUE", "Model",
      "NCCL's variables, such as NCCL_ALGO=Ring,NCCL_PROTO=Simple"},
+    {"measured", "", "FILE,...", "Model",
+     "measured times of collectives, which go before NCCL's model: tables, "
+     "logs "
+     "of nccl-tests, lines of NCCL's inspector"},
     {"engine", "", "NAME", "Model",
      "whose all-reduce kernels inference uses within a server: vllm (default), "
      "sglang, trtllm, a release (vllm@0.14), or none: NCCL's"},

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/measured_inputs.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
@@ -124,8 +125,13 @@ absl::Status ReadCollectives(const CommandLine& flags, RunOptions& options) {
   if (options.engine && options.collectives != CollectiveFamily::kNccl) {
     return NoEffect("engine", with);
   }
+  options.measured_files = FilesOf(flags.value("measured"));
+  if (flags.has("measured") && options.collectives != CollectiveFamily::kNccl) {
+    return NoEffect("measured", with);
+  }
   options.nccl.launch = Launch::kQueued;
-  if (flags.has("launch")) {
+  options.has_launch = flags.has("launch");
+  if (options.has_launch) {
     if (options.collectives != CollectiveFamily::kNccl) {
       return NoEffect("launch", with);
     }

@@ -57,6 +57,8 @@ struct RunOptions {
   // As LoadInferenceEngine takes it, or "none". Absent: vLLM's newest release
   // in inference, none in training.
   std::optional<std::string> engine;
+  std::vector<std::string> measured_files;  // Measured collectives.
+  bool has_launch = false;     // --launch was given, and holds for these files.
   std::string nccl_variables;  // Text of --nccl.
   NcclOptions nccl;
   std::array<double, kNumParallelDimensions> overlap{};

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/analytical_work.h"
+#include "astra-core/apps/measured_inputs.h"
 #include "astra-core/apps/run_inputs.h"
 #include "astra-core/apps/work_budget.h"
 #include "astra-core/base/names.h"
@@ -209,11 +210,31 @@ absl::StatusOr<NcclOptions> WithEngine(const RunOptions& options,
   return nccl;
 }
 
-absl::StatusOr<SimulationOptions> SimulationOf(const RunOptions& options,
-                                               const Program& program,
-                                               const Topology& topology,
-                                               const CollectiveSizes& used,
-                                               Warnings& warnings) {
+// Lets what was measured go before the model of the system's NCCL.
+absl::Status SetMeasured(const RunOptions& options, const ParallelPlan& plan,
+                         const Topology& topology, const CollectiveSizes& used,
+                         SimulationOptions& simulation, Warnings& warnings) {
+  if (options.measured_files.empty()) return absl::OkStatus();
+  if (!simulation.nccl) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--measured has no effect: no system is known for the GPUs of {}",
+        options.cluster_name()));
+  }
+  const std::optional<Launch> launch =
+      options.has_launch ? std::optional(options.nccl.launch) : std::nullopt;
+  ASTRA_ASSIGN_OR_RETURN(
+      simulation.nccl->options.measured,
+      ReadMeasuredCurves(options.measured_files, simulation.nccl->system.gpu,
+                         launch, options.nccl.symmetric, &warnings));
+  WarnOfUnusedMeasurements(options.measured_files,
+                           *simulation.nccl->options.measured, used, plan,
+                           topology, warnings);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SimulationOptions> SimulationOf(
+    const RunOptions& options, const Program& program, const ParallelPlan& plan,
+    const Topology& topology, const CollectiveSizes& used, Warnings& warnings) {
   SimulationOptions simulation;
   simulation.overlap = options.overlap;
   simulation.message_costs.per_message = options.send_latency;
@@ -235,6 +256,8 @@ absl::StatusOr<SimulationOptions> SimulationOf(const RunOptions& options,
                            WithEngine(options, program));
     ASTRA_RETURN_IF_ERROR(
         SetSystem(options, nccl, topology, used, simulation, warnings));
+    ASTRA_RETURN_IF_ERROR(
+        SetMeasured(options, plan, topology, used, simulation, warnings));
   }
   return simulation;
 }
@@ -277,7 +300,7 @@ absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
                          ReadNetworkOptions(options, topology, *warnings));
   ASTRA_ASSIGN_OR_RETURN(
       SimulationOptions simulation,
-      SimulationOf(options, program, topology, used, *warnings));
+      SimulationOf(options, program, plan, topology, used, *warnings));
   simulation.seed = network.packet.seed;
   WarnOfOverlaps(options, used, *warnings);
   WarnOfErrors(options, topology, *warnings);

@@ -66,6 +66,7 @@ CollectiveRecord SlowestMessage(const std::vector<std::vector<RankId>>& pairs,
     message.lowest_rank = pairs[i].front();
     message.bottleneck = times[i].bottleneck;
     message.is_latency_bound = times[i].is_latency_bound;
+    message.source = times[i].source;
   }
   if (measured_gb_per_s) {
     message.is_measured = true;

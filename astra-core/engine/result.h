@@ -19,6 +19,7 @@
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/timeline.h"
+#include "collectives/time_source.h"
 #include "workload/phase.h"
 
 namespace astra {
@@ -53,6 +54,7 @@ struct CollectiveRecord {
   TimePs lowest_rank_time;        // From joining to result, for lowest_rank.
   bool is_measured = false;       // The user's bus bandwidth decides the time.
   bool is_latency_bound = false;  // Latency is most of `time`.
+  CollectiveTimeSource source = CollectiveTimeSource::kModel;
   LinkId bottleneck;
 };
 

@@ -138,6 +138,7 @@ CollectiveRecord RunningCollectives::NewRecord(const Call& call,
   record.first_start = network_.now();
   record.is_measured = cost.is_measured;
   record.is_latency_bound = timed.is_latency_bound;
+  record.source = timed.source;
   record.bottleneck = timed.bottleneck;
   return record;
 }

@@ -21,6 +21,10 @@ std::string_view BoundOf(const CollectiveRecord& record) {
   return record.is_latency_bound ? "latency" : "bandwidth";
 }
 
+std::string_view SourceOf(const CollectiveRecord& record) {
+  return record.is_measured ? "busbw file" : Name(record.source);
+}
+
 constexpr Column<Row> kColumns[] = {
     {"layer", "",
      "layer or module, or \"(pipeline)\" for messages between stages by "
@@ -108,6 +112,11 @@ constexpr Column<Row> kColumns[] = {
                     ? "-"
                     : row.topology.LinkName(row.record.bottleneck);
      }},
+    {"source", "",
+     "where the time comes from: model, busbw file; or of --measured: "
+     "measured, "
+     "interpolated between two sizes, scaled beyond them",
+     [](const Row& row, std::string* text) { *text += SourceOf(row.record); }},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/append_format.h"
+#include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/measurements/measured_file.h"
 #include "collectives/measurements/measured_terms.h"
@@ -78,9 +79,12 @@ bool IsForced(const MeasuredEnvironment& environment) {
 std::string ReasonToLeaveOut(const MeasuredRow& row,
                              const MeasuredFilter& filter) {
   if (!row.problem.empty()) return row.problem;
+  if (!row.environment.engine.empty()) {
+    return "it timed the kernel of an inference engine";
+  }
   if (row.grade == 'X') return "graded X, not to be scored";
   if (!filter.gpu.empty() && !row.gpu_model.empty() &&
-      row.gpu_model != filter.gpu) {
+      LowerCase(row.gpu_model) != LowerCase(filter.gpu)) {
     return fmt::format("measured on {}, not on {}", row.gpu_model, filter.gpu);
   }
   if (filter.launch && *filter.launch != LaunchOf(row)) {
@@ -194,7 +198,7 @@ class MeasuredTimesBuilder {
   }
 
   absl::StatusOr<MeasuredTimes> Build() && {
-    std::map<MeasuredGroup, MeasuredCurve> curves;
+    MeasuredCurves curves;
     for (const auto& [group, rows] : groups_) {
       curves.emplace(group, CurveOf(rows));
       NoteIf(rows.mixes_nics, group, "over different NICs");
@@ -299,11 +303,6 @@ absl::StatusOr<MeasuredTimes> MeasuredTimes::Parse(
     ASTRA_RETURN_IF_ERROR(builder.AddFile(file.name, file.contents));
   }
   return std::move(builder).Build();
-}
-
-const MeasuredCurve* MeasuredTimes::Find(const MeasuredGroup& group) const {
-  const auto found = curves_.find(group);
-  return found == curves_.end() ? nullptr : &found->second;
 }
 
 }  // namespace astra

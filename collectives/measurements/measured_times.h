@@ -4,10 +4,8 @@
 //   ASTRA_ASSIGN_OR_RETURN(const MeasuredTimes times,
 //                          MeasuredTimes::Read(paths, {.gpu = "H100"}));
 //   for (const std::string& line : times.notes()) warnings->Add(line);
-//   const MeasuredCurve* curve = times.Find({kind, servers, gpus_per_server});
-//   if (curve == nullptr) return model_us(bytes);     //
-//   CollectiveTimeSource::kModel return MeasuredTimeOf(*curve, bytes,
-//   model_us);   // measured_curve.h
+//   nccl_options.measured =
+//       std::make_shared<const MeasuredCurves>(times.curves());
 //
 // Files are in any of the formats of measured_file.h. The rows of all files
 // that are alike in collective, servers and GPUs of each server make one curve.
@@ -42,7 +40,7 @@
 #include "astra-core/base/collective_kind.h"
 #include "astra-core/base/files.h"
 #include "collectives/launch.h"
-#include "collectives/measurements/measured_curve.h"
+#include "collectives/measured_curve.h"
 
 namespace astra {
 
@@ -60,15 +58,6 @@ struct MeasuredFilter {
   bool symmetric = false;  // Buffers are in symmetric memory.
 };
 
-// What a curve belongs to.
-struct MeasuredGroup {
-  CollectiveKind kind = CollectiveKind::kAllReduce;
-  uint32_t num_servers = 1;
-  uint32_t gpus_per_server = 1;
-
-  friend auto operator<=>(const MeasuredGroup&, const MeasuredGroup&) = default;
-};
-
 class MeasuredTimes {
  public:
   // Reads the files `paths`.
@@ -83,12 +72,7 @@ class MeasuredTimes {
   static absl::StatusOr<MeasuredTimes> Parse(absl::Span<const NamedFile> files,
                                              const MeasuredFilter& filter);
 
-  // Returns the curve of a group, or null if nothing was measured for it.
-  const MeasuredCurve* Find(const MeasuredGroup& group) const;
-
-  const std::map<MeasuredGroup, MeasuredCurve>& curves() const {
-    return curves_;
-  }
+  const MeasuredCurves& curves() const { return curves_; }
 
   // Returns one line for each fact that a user should know, such as
   //   FILE: 3 of 10 rows are left out: measured on A100, not on H100 (3)
@@ -98,11 +82,10 @@ class MeasuredTimes {
  private:
   friend class MeasuredTimesBuilder;
 
-  MeasuredTimes(std::map<MeasuredGroup, MeasuredCurve> curves,
-                std::vector<std::string> notes)
+  MeasuredTimes(MeasuredCurves curves, std::vector<std::string> notes)
       : curves_(std::move(curves)), notes_(std::move(notes)) {}
 
-  std::map<MeasuredGroup, MeasuredCurve> curves_;
+  MeasuredCurves curves_;
   std::vector<std::string> notes_;
 };
 

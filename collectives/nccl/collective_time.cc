@@ -9,7 +9,6 @@
 #include "astra-core/base/status_macros.h"
 #include "collectives/nccl/engine_time.h"
 #include "collectives/nccl/group_hardware.h"
-#include "collectives/nccl/nccl_chunking.h"
 #include "collectives/nccl/point_to_point.h"
 #include "collectives/registry.h"
 #include "fmt/core.h"
@@ -23,28 +22,20 @@ constexpr double kPsPerByteAndGBps = 1000;
 constexpr double kBytesPerKiB = 1024;
 constexpr double kBytesPerMiB = 1024 * 1024;
 
-// Returns the bytes on the wire for each byte of the buffer.
-double WireShare(NcclProtocol protocol) {
-  switch (protocol) {
-    case NcclProtocol::kLl:
-      return 2;
-    case NcclProtocol::kLl128:
-      return 128.0 / 120;
-    case NcclProtocol::kSimple:
-      break;
-  }
-  return 1;
-}
-
 bool IsWithinServer(const Topology& topology, const Link& link) {
   return topology.kind(link.source) != NodeKind::kSwitch &&
          topology.kind(link.target) != NodeKind::kSwitch;
 }
 
-// Lets the bytes of messages take so many times as long.
-void SlowDown(double factor, NcclMessages& messages) {
-  messages.within.wire_bytes_per_byte *= factor;
-  messages.between.wire_bytes_per_byte *= factor;
+// Returns the collective with its measured time. The busiest link is no longer
+// busy than by the model.
+TimedCollective AsMeasured(const SourcedTime& measured, TimedCollective timed) {
+  constexpr double kMost = static_cast<double>(kMaxCollectiveTime.count());
+  timed.time =
+      TimePs(std::llround(std::min(kMost, measured.time_us * kPsPerUs)));
+  timed.transfer = std::min(timed.transfer, timed.time);
+  timed.source = measured.source;
+  return timed;
 }
 
 absl::Status Check(const NcclOptions& options, const SystemSpec& system) {
@@ -264,9 +255,7 @@ absl::StatusOr<const ClosedForms*> CollectiveTimes::FormsOf(
                          FindCollectiveAlgorithm(kind_, chosen.registry_name));
   const Topology& topology = routes_.topology();
   const double within = EfficiencyWithin(PaceWithin(chosen));
-  const double between =
-      PaceOf(system_.transport.paces, chosen.algorithm, false).efficiency *
-      QueuePairShare();
+  const double between = PaceBetween(chosen).efficiency * QueuePairShare();
   std::vector<double> efficiency;
   efficiency.reserve(topology.links().size());
   for (const Link& link : topology.links()) {
@@ -317,6 +306,10 @@ Pace CollectiveTimes::PaceWithin(const Chosen& chosen) const {
   return PaceOf(system_.interconnect.paces, chosen.algorithm, IsSymmetric());
 }
 
+Pace CollectiveTimes::PaceBetween(const Chosen& chosen) const {
+  return PaceOf(system_.transport.paces, chosen.algorithm, false);
+}
+
 SizedTime CollectiveTimes::SizedTimeOf(const Chosen& chosen, size_t group,
                                        const ClosedForm& form) const {
   const GroupHardware& hardware = tuning(group).hardware;
@@ -329,9 +322,7 @@ SizedTime CollectiveTimes::SizedTimeOf(const Chosen& chosen, size_t group,
   }
   const bool is_one_server = hardware.num_servers == 1;
   const bool is_symmetric = IsSymmetric();
-  const Pace pace = PaceOf(
-      is_one_server ? system_.interconnect.paces : system_.transport.paces,
-      chosen.algorithm, is_symmetric);
+  const Pace pace = is_one_server ? PaceWithin(chosen) : PaceBetween(chosen);
   const bool is_tree = chosen.algorithm == NcclAlgorithm::kTree ||
                        chosen.algorithm == NcclAlgorithm::kNvlsTree;
   const double levels =
@@ -353,8 +344,8 @@ SizedTime CollectiveTimes::SizedTimeOf(const Chosen& chosen, size_t group,
   return time;
 }
 
-absl::StatusOr<TimedCollective> CollectiveTimes::Time(size_t group,
-                                                      Bytes bytes) {
+absl::StatusOr<TimedCollective> CollectiveTimes::ModelTime(size_t group,
+                                                           Bytes bytes) {
   ASTRA_ASSIGN_OR_RETURN(const Chosen chosen, ChooseFor(group, bytes));
   ASTRA_ASSIGN_OR_RETURN(const ClosedForms* forms, FormsOf(chosen));
   const ClosedForms::Group& form = forms->groups[group];
@@ -384,75 +375,33 @@ absl::StatusOr<TimedCollective> CollectiveTimes::Time(size_t group,
   return result;
 }
 
-LatencyParts CollectiveTimes::PartsOf(const Chosen& chosen,
-                                      const GroupHardware& hardware) const {
-  if (chosen.kernel != nullptr) return {.start_us = chosen.latency_us};
-  if (!chosen.algorithm) return PointToPoint(hardware);
-  return LatencyPartsOf(*chosen.algorithm, chosen.protocol, kind_, hardware,
-                        ScaleOf(*chosen.algorithm, chosen.protocol, hardware));
-}
-
-NcclMessages::Hop CollectiveTimes::HopWithin(const Chosen& chosen,
-                                             double latency_us) const {
-  const double propagation_us = 2 * kUsPerNs * system_.interconnect.latency_ns;
-  return {std::max(0.0, latency_us - propagation_us),
-          WireShare(chosen.protocol) / EfficiencyWithin(PaceWithin(chosen))};
-}
-
-NcclMessages::Hop CollectiveTimes::HopBetween(const Chosen& chosen,
-                                              double latency_us,
-                                              size_t group) const {
-  const double propagation_us =
-      2 * kUsPerNs * system_.transport.fabric_latency_ns;
-  double share =
-      PaceOf(system_.transport.paces, chosen.algorithm, false).efficiency;
-  if (propagation_[group].has_one_path) share *= QueuePairShare();
-  return {std::max(0.0, latency_us - propagation_us),
-          WireShare(chosen.protocol) / share};
-}
-
-absl::StatusOr<NcclMessages> CollectiveTimes::Messages(size_t group,
-                                                       Bytes bytes) {
-  if (IsSymmetric()) {
-    return absl::FailedPreconditionError(fmt::format(
-        "the {} on symmetric buffers is no set of messages: only closed forms "
-        "know its kernels",
-        Name(kind_)));
-  }
-  if (groups_.size() > 1) {
-    ASTRA_ASSIGN_OR_RETURN(
-        CollectiveTimes alone,
-        Create(kind_, {groups_[group]}, system_, options_, routes_));
-    return alone.Messages(0, bytes);
-  }
-  ASTRA_ASSIGN_OR_RETURN(const Chosen chosen, ChooseFor(group, bytes));
-  ASTRA_ASSIGN_OR_RETURN(const ClosedForms* forms, FormsOf(chosen));
+const MeasuredCurve* CollectiveTimes::CurveOf(size_t group, Bytes bytes) const {
+  if (options_.measured == nullptr) return nullptr;
   const GroupHardware& hardware = tuning(group).hardware;
-  const ClosedForm& form = forms->groups[group].form;
-  const SizedTime sized = SizedTimeOf(chosen, group, form);
-  const LatencyParts parts = PartsOf(chosen, hardware);
-  NcclMessages messages = {
-      .registry_name = chosen.registry_name,
-      .chunking = {},
-      .start_us = parts.start_us,
-      .least_us = LaunchUs(chosen, hardware),
-      .time_us = sized.LatencyUs(bytes) + sized.WireUs(bytes),
-      .wire_us = sized.WireUs(bytes),
-      .has_one_path = propagation_[group].has_one_path,
-      .within = HopWithin(chosen, parts.within_us),
-      .between = HopBetween(chosen, parts.between_us, group),
-  };
-  if (chosen.algorithm) {
-    messages.chunking = NcclChunking(*chosen.algorithm, chosen.protocol, kind_,
-                                     bytes, chosen.channels, hardware);
+  const uint32_t servers = hardware.num_servers;
+  const uint32_t per_server = hardware.num_ranks / servers;
+  const absl::StatusOr<Chosen> chosen = ChooseFor(group, bytes);
+  if (servers * per_server != hardware.num_ranks ||
+      per_server != hardware.ranks_per_server ||
+      (chosen.ok() && chosen->kernel != nullptr)) {
+    return nullptr;
   }
-  const double copy_us = sized.CopyUs(bytes);
-  messages.start_us += copy_us;
-  messages.wire_us -= copy_us;
-  const double links_us = form.ps_per_byte * WireShare(chosen.protocol) /
-                          kPsPerUs * static_cast<double>(bytes.count());
-  SlowDown(messages.wire_us / links_us, messages);
-  return messages;
+  return FindCurve(*options_.measured, {kind_, servers, per_server});
+}
+
+absl::StatusOr<TimedCollective> CollectiveTimes::Time(size_t group,
+                                                      Bytes bytes) {
+  ASTRA_ASSIGN_OR_RETURN(TimedCollective timed, ModelTime(group, bytes));
+  const MeasuredCurve* const curve = CurveOf(group, bytes);
+  if (curve == nullptr) return timed;
+  ASTRA_ASSIGN_OR_RETURN(
+      const SourcedTime measured,
+      MeasuredTimeOf(*curve, bytes, [&](Bytes size) -> absl::StatusOr<double> {
+        ASTRA_ASSIGN_OR_RETURN(const TimedCollective model,
+                               ModelTime(group, size));
+        return ToMicroseconds(model.time);
+      }));
+  return AsMeasured(measured, timed);
 }
 
 absl::StatusOr<std::vector<uint32_t>> CollectiveTimes::Classify(

@@ -24,6 +24,10 @@
 // The all-reduce kernels of an engine of inference go before NCCL's choice,
 // where the options name an engine; engine_time.h says how long they take.
 //
+// Measured times go before both, where the options have them for the group:
+// measured_curve.h says what holds between and beyond the measured sizes. They
+// do not replace the kernels of an engine.
+//
 // Left out: other collectives on the same links at the same time.
 
 #ifndef COLLECTIVES_NCCL_COLLECTIVE_TIME_H_
@@ -43,6 +47,7 @@
 #include "astra-core/base/units.h"
 #include "collectives/closed_form.h"
 #include "collectives/collective_request.h"
+#include "collectives/measured_curve.h"
 #include "collectives/nccl/nccl_options.h"
 #include "collectives/nccl/propagation.h"
 #include "collectives/nccl/sized_time.h"
@@ -62,6 +67,7 @@ struct TimedCollective {
   bool is_latency_bound = false;  // More than half of the time is not S / B.
   LinkId bottleneck;
   std::string_view registry_name;  // Name in registry.h.
+  CollectiveTimeSource source = CollectiveTimeSource::kModel;
 };
 
 // A collective as messages, for a network that runs each of them: the algorithm
@@ -161,6 +167,10 @@ class CollectiveTimes {
   bool IsOfEngine(const GroupHardware& hardware) const;
   Chosen ChoosePointToPoint(size_t group) const;
   absl::StatusOr<Chosen> ChooseFor(size_t group, Bytes bytes) const;
+  // Returns what the model says, whatever was measured.
+  absl::StatusOr<TimedCollective> ModelTime(size_t group, Bytes bytes);
+  // Returns the measured times of a collective that NCCL runs, or null.
+  const MeasuredCurve* CurveOf(size_t group, Bytes bytes) const;
   absl::StatusOr<const ClosedForms*> FormsOf(const Chosen& chosen);
   SizedTime SizedTimeOf(const Chosen& chosen, size_t group,
                         const ClosedForm& form) const;
@@ -170,6 +180,7 @@ class CollectiveTimes {
   NcclMessages::Hop HopBetween(const Chosen& chosen, double latency_us,
                                size_t group) const;
   Pace PaceWithin(const Chosen& chosen) const;
+  Pace PaceBetween(const Chosen& chosen) const;
   // Adds limits of the kernel: it is no faster than its channels, and a ring
   // with LL is no faster than this protocol.
   void AddKernelLimits(const Chosen& chosen, const GroupHardware& hardware,

@@ -136,6 +136,7 @@ absl::StatusOr<CollectiveEstimate> CollectiveEstimator::Estimate(
   estimate.channels = timed.channels;
   estimate.is_latency_bound = timed.is_latency_bound;
   estimate.bottleneck = state_->topology.LinkName(timed.bottleneck);
+  estimate.source = timed.source;
   return estimate;
 }
 

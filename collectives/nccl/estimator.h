@@ -25,6 +25,7 @@
 #include "collectives/nccl/collective_time.h"
 #include "collectives/nccl/nccl_options.h"
 #include "collectives/systems/system_spec.h"
+#include "collectives/time_source.h"
 #include "topology/routes.h"
 #include "topology/topology.h"
 
@@ -39,6 +40,7 @@ struct CollectiveEstimate {
   uint32_t channels = 0;
   bool is_latency_bound = false;
   std::string bottleneck;  // Link that sets the pace.
+  CollectiveTimeSource source = CollectiveTimeSource::kModel;
 };
 
 class CollectiveEstimator {

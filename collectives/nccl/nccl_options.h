@@ -9,6 +9,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "astra-core/base/collective_kind.h"
 #include "collectives/inference_engines/inference_engine.h"
 #include "collectives/launch.h"
+#include "collectives/measured_curve.h"
 #include "collectives/nccl_algorithm.h"
 
 namespace astra {
@@ -65,6 +67,9 @@ struct NcclOptions {
   bool symmetric = false;
   // The engine of inference whose own all-reduce kernels go before NCCL's.
   std::optional<InferenceEngine> engine;
+  // Measured times of NCCL's collectives, which go before its model. Null:
+  // none.
+  std::shared_ptr<const MeasuredCurves> measured;
 
   NcclChoices choices_of(CollectiveKind kind) const {
     const auto found = choices.find(kind);

@@ -113,6 +113,13 @@ READERS = {
         "-o OUT"]),
     "measured_table": ("csv", ["corpus/measured_table/*"], [
         "simai_collective --compare-table FILE -o OUT"]),
+    "inspector_log": ("txt", ["corpus/inspector_log/*"], [
+        f"simai_collective --system dgx-h100 --servers 2 {SMALL} --op "
+        "all_gather --measured FILE -o OUT"]),
+    "inference_engine": ("yaml", ["inputs/engines/*.yaml",
+                                  "corpus/inference_engine/*"], [
+        f"simai_collective --system dgx-h100 {SMALL} --op all_reduce --engine "
+        "./FILE -o OUT"]),
     "sweep": ("yaml", ["inputs/sweeps/*.yaml", "corpus/sweep/*.yaml"], [
         *["simai_sweep run FILE --count"] * 9,
         "simai_sweep run FILE --dry-run -o OUT"]),
@@ -137,6 +144,9 @@ WITHOUT_A_LINE = [
     r"\d+ positions are beyond the \d+ learned ones \(max_positions\)",
     r"FILE: \w+ has no effect with --fidelity ",
     r"FILE: --system .+ has the GPU \S+, but OTHER has ",
+    r"FILE: none of its \d+ rows can be used: ",
+    r"--measured has no effect: nothing there was measured for ",
+    r"FILE: does not tell",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
     r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",
 ]

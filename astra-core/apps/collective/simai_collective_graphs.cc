@@ -177,6 +177,7 @@ absl::StatusOr<ChosenAlgorithm> FindNcclRun(const CollectiveEstimator& cluster,
   ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
                          FindCollectiveAlgorithm(kind, timed.registry_name));
   return ChosenAlgorithm{.name = std::string(timed.algorithm),
+                         .source = timed.source,
                          .protocol = std::string(timed.protocol),
                          .channels = timed.channels,
                          .costs = CostsOf(messages, {}),
@@ -250,6 +251,7 @@ absl::StatusOr<CollectiveEstimate> TimeOnNetwork(
                         BusBandwidthFactor(request.kind(), request.num_ranks());
   estimate.algorithm = algorithm.name;
   estimate.protocol = algorithm.protocol;
+  estimate.source = algorithm.source;
   estimate.channels =
       algorithm.channels > 0 ? algorithm.channels : NumChannels(*graph);
   estimate.is_latency_bound = 2 * busiest.us < estimate.time_us;

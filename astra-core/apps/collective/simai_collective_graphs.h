@@ -23,6 +23,7 @@
 #include "collectives/nccl/estimator.h"
 #include "collectives/nccl/nccl_options.h"
 #include "collectives/registry.h"
+#include "collectives/time_source.h"
 #include "network-frontends/registry/registry.h"
 #include "topology/routes.h"
 #include "topology/topology.h"
@@ -35,6 +36,7 @@ constexpr uint64_t kMaxGraphFlows = 50'000'000;
 // Algorithm that runs a collective: one of the registry, or a schedule.
 struct ChosenAlgorithm {
   std::string name;
+  CollectiveTimeSource source = CollectiveTimeSource::kModel;
   std::string protocol = "Simple";
   uint32_t channels = 0;  // 0: as many as its messages use.
   MessageCosts costs;

@@ -69,6 +69,9 @@ constexpr OptionSpec kOptions[] = {
     {"engine", "", "NAME", "NCCL",
      "whose all-reduce kernels go before NCCL's within a server: vllm, sglang, "
      "trtllm, or a release such as vllm@0.14 (default: none)"},
+    {"measured", "", "FILE,...", "NCCL",
+     "measured times, which go before the model: tables, logs of nccl-tests, "
+     "lines of NCCL's inspector"},
     {"symmetric", "", "", "NCCL", "buffers in symmetric memory"},
     {"tuning", "", "", "NCCL",
      "print what NCCL chooses among, and what it predicts for each"},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/measured_inputs.h"
 #include "astra-core/apps/run_output.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
@@ -146,6 +147,7 @@ absl::StatusOr<NcclSettings> ReadNccl(const CommandLine& flags) {
                            .file = flags.value("nccl-file"),
                            .launch = std::nullopt,
                            .engine = flags.value("engine"),
+                           .measured = FilesOf(flags.value("measured")),
                            .symmetric = flags.has("symmetric")};
   if (flags.has("launch")) {
     ASTRA_ASSIGN_OR_RETURN(settings.launch, FindLaunch(*flags.value("launch")));

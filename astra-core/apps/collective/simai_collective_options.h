@@ -44,6 +44,7 @@ struct NcclSettings {
   std::optional<std::string> file;
   std::optional<Launch> launch;       // None: from the host, or as a log says.
   std::optional<std::string> engine;  // As LoadInferenceEngine takes it.
+  std::vector<std::string> measured;  // Files of measured collectives.
   bool symmetric = false;
 };
 

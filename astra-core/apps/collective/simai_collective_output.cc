@@ -67,15 +67,15 @@ std::string SweepCsv(const SimaiCollectiveOptions& options,
                      const CollectiveSweep& sweep) {
   std::string text =
       "bytes,count,type,redop,root,time_us,algbw_GBps,busbw_GBps,algorithm,"
-      "protocol,channels,bound_by,bottleneck_link\n";
+      "protocol,channels,bound_by,bottleneck_link,source\n";
   for (const CollectiveSweepRow& row : sweep.rows) {
     const CollectiveEstimate& e = row.estimate;
     text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.buffer.bytes.count(),
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.buffer.bytes.count(),
         row.buffer.count, options.type.name, RedopOf(options), RootOf(options),
         e.time_us, e.algbw_GBps, e.busbw_GBps, CsvField(e.algorithm),
         e.protocol, e.channels, e.is_latency_bound ? "latency" : "bandwidth",
-        CsvField(e.bottleneck));
+        CsvField(e.bottleneck), Name(e.source));
   }
   return text;
 }
@@ -109,6 +109,8 @@ Json NcclJson(const SimaiCollectiveOptions& options, const NcclOptions& nccl) {
       {"settings_file", options.nccl.file.value_or("")},
       {"nvls", nccl.nvls},
       {"launch", Name(nccl.launch)},
+      {"engine", options.nccl.engine.value_or("")},
+      {"measured", options.nccl.measured},
       {"symmetric", nccl.symmetric}};
 }
 

@@ -11,8 +11,10 @@
 #include "astra-core/apps/collective/simai_collective_cluster.h"
 #include "astra-core/apps/collective/simai_collective_flows.h"
 #include "astra-core/apps/collective/simai_collective_graphs.h"
+#include "astra-core/apps/measured_inputs.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/measurements/measured_terms.h"
+#include "collectives/systems/system_library.h"
 #include "fmt/core.h"
 #include "network-frontends/config/network_file.h"
 #include "network-frontends/registry/registry.h"
@@ -27,6 +29,39 @@ absl::StatusOr<NcclOptions> NcclOf(const SimaiCollectiveOptions& options) {
     nccl.nvls = false;
   }
   return nccl;
+}
+
+absl::StatusOr<std::shared_ptr<const MeasuredCurves>> MeasuredOf(
+    const SimaiCollectiveOptions& options, const NcclOptions& nccl,
+    Warnings* warnings) {
+  if (options.nccl.measured.empty()) return nullptr;
+  ASTRA_ASSIGN_OR_RETURN(const SystemSpec system,
+                         LoadSystem(options.cluster.system));
+  return ReadMeasuredCurves(options.nccl.measured, system.gpu,
+                            options.nccl.launch, nccl.symmetric, warnings);
+}
+
+// Refuses measurements that say nothing of the group.
+absl::Status CheckMeasured(const SimaiCollectiveOptions& options,
+                           const NcclOptions& nccl,
+                           const CollectiveEstimator& cluster) {
+  if (nccl.measured == nullptr) return absl::OkStatus();
+  if (options.algorithm) {
+    return absl::InvalidArgumentError(
+        "--measured has no effect with --algorithm: it is of NCCL's choice");
+  }
+  const std::optional<MeasuredGroup> group =
+      MeasuredGroupOf(*options.kind, cluster.ranks(), cluster.topology());
+  if (group && FindCurve(*nccl.measured, *group) != nullptr) {
+    return absl::OkStatus();
+  }
+  std::string what(NcclTestsName(*options.kind));
+  if (group) {
+    what += fmt::format(" on {} x {} GPUs", group->num_servers,
+                        group->gpus_per_server);
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "--measured has no effect: nothing there was measured for {}", what));
 }
 
 absl::Status CheckRoot(const SimaiCollectiveOptions& options,
@@ -188,11 +223,14 @@ bool NvSwitchesDo(std::string_view redop, std::string_view type) {
 
 absl::StatusOr<CollectiveSweep> RunCollectiveSweep(
     const SimaiCollectiveOptions& options) {
-  ASTRA_ASSIGN_OR_RETURN(const NcclOptions nccl, NcclOf(options));
+  ASTRA_ASSIGN_OR_RETURN(NcclOptions nccl, NcclOf(options));
+  Warnings warnings;
+  ASTRA_ASSIGN_OR_RETURN(nccl.measured, MeasuredOf(options, nccl, &warnings));
   ASTRA_ASSIGN_OR_RETURN(CollectiveEstimator cluster,
                          BuildEstimator(options.cluster, nccl));
   ASTRA_RETURN_IF_ERROR(CheckRoot(options, cluster));
-  CollectiveSweep sweep = {std::move(cluster), nccl, {}, {}};
+  ASTRA_RETURN_IF_ERROR(CheckMeasured(options, nccl, cluster));
+  CollectiveSweep sweep = {std::move(cluster), nccl, {}, std::move(warnings)};
   const auto num_ranks = static_cast<uint32_t>(sweep.cluster.ranks().size());
   ASTRA_ASSIGN_OR_RETURN(sweep.rows,
                          RowsOf(options, num_ranks, &sweep.warnings));

@@ -61,6 +61,52 @@ class SimaiAnalyticalTest : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
+// 16 MiB lies half-way between 8 and 32 MiB on a logarithmic scale: the time is
+// the geometric mean of 100 and 400 us.
+TEST_F(SimaiAnalyticalTest, MeasuredTimesGoBeforeTheModel) {
+  WriteText(folder_.PathOf("m.csv"),
+            "gpu,nodes,gpus_total,nic_gbps,collective,bytes,time_us\n"
+            "A100,1,8,none,all_reduce,8388608,100\n"
+            "A100,1,8,none,all_reduce,33554432,400\n");
+  ASSERT_EQ(RunProgram("gen_topo",
+                       "-topo Spectrum-X -g 8 -psn 1 -gt A100 -o a100.txt",
+                       folder_.path())
+                .exit_code,
+            0);
+  for (const std::string_view fidelity : {"closed-form", "flow"}) {
+    const ProgramResult result =
+        Analyse(fmt::format("-w w.txt -n a100.txt --measured m.csv --fidelity "
+                            "{} -o {}",
+                            fidelity, fidelity));
+    EXPECT_EQ(result.error, "");
+    const std::string table =
+        ReadText(folder_.PathOf(fmt::format("{}/collectives.csv", fidelity)));
+    EXPECT_THAT(table, HasSubstr(",interpolated\n"));
+    const size_t time = table.find(fidelity == "flow" ? ",20" : ",200.000000,");
+    EXPECT_NE(time, std::string::npos) << table;
+  }
+  EXPECT_THAT(
+      Analyse("-w w.txt -n a100.txt --collectives ring --measured m.csv").error,
+      "simai_analytical: error: --measured has no effect with "
+      "--collectives ring\n");
+}
+
+TEST_F(SimaiAnalyticalTest, MeasurementsOfOtherGroupsAreNamed) {
+  WriteText(folder_.PathOf("m.csv"),
+            "gpu,nodes,gpus_total,nic_gbps,collective,bytes,time_us\n"
+            "A100,1,4,none,all_reduce,8388608,100\n");
+  ASSERT_EQ(RunProgram("gen_topo",
+                       "-topo Spectrum-X -g 8 -psn 1 -gt A100 -o a100.txt",
+                       folder_.path())
+                .exit_code,
+            0);
+  EXPECT_EQ(
+      Analyse("-w w.txt -n a100.txt --measured m.csv -o out").error,
+      "simai_analytical: warning: m.csv: no effect: nothing there was "
+      "measured for a collective of this run, such as all-reduce on 1 x 8 "
+      "GPUs\n");
+}
+
 TEST_F(SimaiAnalyticalTest, RefusesAClusterThatDoesNotFitIntoMemory) {
   if (!::astra::testing::CanLimitMemory()) GTEST_SKIP();
   std::string workload(kWorkload);

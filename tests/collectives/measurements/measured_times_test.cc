@@ -59,11 +59,15 @@ TEST(MeasuredTimesTest, RowsMakeACurveForEachCollectiveAndGroup) {
             "all-reduce 2x4 of a: 1024=30\n"
             "all-gather 2x8 of a: 2048=50\n");
   EXPECT_THAT(times.notes(), IsEmpty());
-  ASSERT_NE(times.Find({CollectiveKind::kAllReduce, 2, 4}), nullptr);
-  EXPECT_THAT(times.Find({CollectiveKind::kAllReduce, 2, 4})->times_us,
-              ElementsAre(30));
-  EXPECT_EQ(times.Find({CollectiveKind::kAllReduce, 4, 2}), nullptr);
-  EXPECT_EQ(times.Find({CollectiveKind::kBroadcast, 1, 8}), nullptr);
+  ASSERT_NE(FindCurve(times.curves(), {CollectiveKind::kAllReduce, 2, 4}),
+            nullptr);
+  EXPECT_THAT(
+      FindCurve(times.curves(), {CollectiveKind::kAllReduce, 2, 4})->times_us,
+      ElementsAre(30));
+  EXPECT_EQ(FindCurve(times.curves(), {CollectiveKind::kAllReduce, 4, 2}),
+            nullptr);
+  EXPECT_EQ(FindCurve(times.curves(), {CollectiveKind::kBroadcast, 1, 8}),
+            nullptr);
 }
 
 // Of 9, 10, 40 the median is 10; of 9, 10, 12, 40 it is the lower of 10 and 12.

@@ -19,30 +19,22 @@
 // ratio and the interpolation give the measured time. The ratio is that of the
 // nearest measured size, because the error of a model changes with the size.
 
-#ifndef COLLECTIVES_MEASUREMENTS_MEASURED_CURVE_H_
-#define COLLECTIVES_MEASUREMENTS_MEASURED_CURVE_H_
+#ifndef COLLECTIVES_MEASURED_CURVE_H_
+#define COLLECTIVES_MEASURED_CURVE_H_
 
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "astra-core/base/collective_kind.h"
 #include "astra-core/base/units.h"
+#include "collectives/time_source.h"
 
 namespace astra {
-
-// Tells where the time of a collective comes from.
-enum class CollectiveTimeSource : uint8_t {
-  kModel,         // The model alone: nothing was measured for the group.
-  kMeasured,      // The size was measured.
-  kInterpolated,  // The size lies between two measured sizes.
-  kBeyond,        // The model, scaled to the nearest measured size.
-};
-
-// Returns the name in results: "model", "measured", "interpolated" or "scaled".
-std::string_view Name(CollectiveTimeSource source);
 
 // The measured times of one collective on one number of servers and GPUs.
 struct MeasuredCurve {
@@ -50,6 +42,21 @@ struct MeasuredCurve {
   std::vector<double> times_us;  // Time of each size; above 0.
   std::string source;            // Names of the files, separated by ", ".
 };
+
+// What a curve belongs to.
+struct MeasuredGroup {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  uint32_t num_servers = 1;
+  uint32_t gpus_per_server = 1;
+
+  friend auto operator<=>(const MeasuredGroup&, const MeasuredGroup&) = default;
+};
+
+using MeasuredCurves = std::map<MeasuredGroup, MeasuredCurve>;
+
+// Returns the curve of a group, or null if nothing was measured for it.
+const MeasuredCurve* FindCurve(const MeasuredCurves& curves,
+                               const MeasuredGroup& group);
 
 struct SourcedTime {
   double time_us = 0;
@@ -68,4 +75,4 @@ absl::StatusOr<SourcedTime> MeasuredTimeOf(
 
 }  // namespace astra
 
-#endif  // COLLECTIVES_MEASUREMENTS_MEASURED_CURVE_H_
+#endif  // COLLECTIVES_MEASURED_CURVE_H_

@@ -1,4 +1,4 @@
-#include "collectives/measurements/measured_curve.h"
+#include "collectives/measured_curve.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,18 +28,10 @@ double Interpolated(const MeasuredCurve& curve, size_t i, Bytes bytes) {
 
 }  // namespace
 
-std::string_view Name(CollectiveTimeSource source) {
-  switch (source) {
-    case CollectiveTimeSource::kModel:
-      return "model";
-    case CollectiveTimeSource::kMeasured:
-      return "measured";
-    case CollectiveTimeSource::kInterpolated:
-      return "interpolated";
-    case CollectiveTimeSource::kBeyond:
-      return "scaled";
-  }
-  ASTRA_CHECK(false, "time source {}", static_cast<int>(source));
+const MeasuredCurve* FindCurve(const MeasuredCurves& curves,
+                               const MeasuredGroup& group) {
+  const auto found = curves.find(group);
+  return found == curves.end() ? nullptr : &found->second;
 }
 
 absl::StatusOr<SourcedTime> MeasuredTimeOf(

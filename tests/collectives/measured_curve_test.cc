@@ -1,4 +1,4 @@
-#include "collectives/measurements/measured_curve.h"
+#include "collectives/measured_curve.h"
 
 #include <cmath>
 
