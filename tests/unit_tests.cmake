@@ -256,6 +256,7 @@ astra_test(calibration_test
   SOURCES
     collectives/calibration/calibrate_test.cc
     collectives/calibration/measured_setup_test.cc
+    collectives/calibration/observations_test.cc
   DEPS astra::calibration)
 
 astra_test(api_test
@@ -403,6 +404,7 @@ astra_test(sweep_results_test
 astra_test(collective_app_test
   SOURCES
     astra-core/apps/collective/nccl_tests_sizes_test.cc
+    astra-core/apps/collective/simai_collective_calibrate_test.cc
     astra-core/apps/collective/simai_collective_options_test.cc
     astra-core/apps/collective/simai_collective_test.cc
   DEPS astra::collective_app

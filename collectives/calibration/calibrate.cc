@@ -21,6 +21,17 @@ constexpr double kHuber = 0.1;
 constexpr double kProbe = 0.09531018;   // log(1.1)
 constexpr double kEffect = 0.00995033;  // log(1.01)
 
+// How long a search goes on.
+struct Effort {
+  int max_rounds;
+  // Least share by which a round must lessen the loss to be worth another one.
+  double worthwhile;
+};
+constexpr Effort kForConstants = {60, 1e-7};
+// The fits that leave out rows are only asked for errors, which hardly change
+// in later rounds.
+constexpr Effort kForErrors = {15, 1e-3};
+
 double HuberLoss(double error) {
   const double size = std::abs(error);
   return size <= kHuber ? size * size / 2 : kHuber * (size - kHuber / 2);
@@ -67,8 +78,8 @@ struct Column {
 
 class Search {
  public:
-  Search(const SystemSpec& system, Predictor& predictor)
-      : start_(system), predictor_(predictor) {
+  Search(const SystemSpec& system, Predictor& predictor, Effort effort)
+      : start_(system), predictor_(predictor), effort_(effort) {
     for (const CalibratedConstant& c : CalibratedConstantsOf(start_)) {
       point_.x.push_back(c.coordinate(*c.value));
       goes_with_previous_.push_back(c.goes_with_previous);
@@ -101,6 +112,7 @@ class Search {
 
   SystemSpec start_;
   Predictor& predictor_;
+  Effort effort_;
   Vector prior_;
   Point point_;
   // CalibratedConstant::goes_with_previous, by constant.
@@ -209,7 +221,6 @@ Vector Search::StepOf(const std::vector<Column>& columns) const {
 absl::StatusOr<bool> Search::Improve() {
   constexpr double kMaxDamping = 1e6;
   constexpr double kFactor = 10;
-  constexpr double kWorthwhile = 1e-7;
   SystemSpec system = SystemAt(point_.x);
   const std::vector<CalibratedConstant> constants =
       CalibratedConstantsOf(system);
@@ -236,7 +247,7 @@ absl::StatusOr<bool> Search::Improve() {
     ASTRA_RETURN_IF_ERROR(Evaluate(&next));
     const double next_loss = LossOf(next);
     if (next_loss >= loss) continue;
-    const bool is_worthwhile = next_loss < loss * (1 - kWorthwhile);
+    const bool is_worthwhile = next_loss < loss * (1 - effort_.worthwhile);
     point_ = std::move(next);
     damping_ /= kFactor;
     return is_worthwhile;
@@ -245,9 +256,8 @@ absl::StatusOr<bool> Search::Improve() {
 }
 
 absl::Status Search::Run() {
-  constexpr int kMaxRounds = 60;
   ASTRA_RETURN_IF_ERROR(Evaluate(&point_));
-  for (int round = 0; round < kMaxRounds; ++round) {
+  for (int round = 0; round < effort_.max_rounds; ++round) {
     // An error of 0, possible with few observations, says nothing of the noise.
     constexpr double kLeastNoise = 1e-3;
     noise_ = std::max(kLeastNoise, MedianError(point_.predictions));
@@ -298,34 +308,97 @@ void RestoreRampSizes(SystemSpec old, SystemSpec* system) {
   }
 }
 
+double ErrorPercentOf(const Prediction& prediction) {
+  constexpr double kPercent = 100;
+  return kPercent * std::expm1(prediction.log_error);
+}
+
 absl::StatusOr<Residuals> ResidualsOf(Predictor& predictor,
                                       const SystemSpec& system) {
   ASTRA_ASSIGN_OR_RETURN(const std::vector<Prediction> predictions,
                          predictor.Predict(system));
-  constexpr double kPercent = 100;
   Residuals residuals;
   for (const Prediction& prediction : predictions) {
-    residuals.errors.push_back(kPercent * std::expm1(prediction.log_error));
+    residuals.errors.push_back(ErrorPercentOf(prediction));
   }
   residuals.summary = SummarizeErrors(residuals.errors);
   return residuals;
 }
 
-// Lists the constants in which the systems differ, and states their origin.
-void StateChanges(const SystemSpec& before, SystemCalibration* calibration) {
-  SystemSpec old = before;
-  SystemSpec& system = calibration->system;
-  const std::vector<CalibratedConstant> olds = CalibratedConstantsOf(old);
-  const std::vector<CalibratedConstant> news = CalibratedConstantsOf(system);
-  const std::string origin = fmt::format("fitted to {} measurements",
-                                         calibration->after.errors.size());
+// Returns `system` with its constants fitted to what `predictor` predicts.
+absl::StatusOr<SystemSpec> Fit(const SystemSpec& system, Predictor& predictor,
+                               Effort effort) {
+  Search search(WithRampSizes(system), predictor, effort);
+  ASTRA_RETURN_IF_ERROR(search.Run());
+  SystemSpec fitted = search.Found();
+  RestoreRampSizes(system, &fitted);
+  return fitted;
+}
+
+// Returns the error of each observation, predicted by a fit without its fold.
+// `ids` are the MeasurementIds, of which there are `num_measurements`.
+absl::StatusOr<Residuals> CrossValidate(
+    const SystemSpec& system, absl::Span<const Observation> observations,
+    const std::vector<size_t>& ids, size_t num_measurements) {
+  Residuals residuals;
+  if (num_measurements < 2) return residuals;
+  residuals.errors.resize(observations.size());
+  const size_t num_folds =
+      num_measurements <= kMaxSingles ? num_measurements : kFolds;
+  for (size_t fold = 0; fold < num_folds; ++fold) {
+    std::vector<Observation> seen;
+    std::vector<Observation> unseen;
+    std::vector<size_t> rows;  // Rows of `unseen`.
+    for (size_t i = 0; i < observations.size(); ++i) {
+      const bool is_seen = ids[i] % num_folds != fold;
+      (is_seen ? seen : unseen).push_back(observations[i]);
+      if (!is_seen) rows.push_back(i);
+    }
+    ASTRA_ASSIGN_OR_RETURN(Predictor known, Predictor::Create(system, seen));
+    ASTRA_ASSIGN_OR_RETURN(const SystemSpec fitted,
+                           Fit(system, known, kForErrors));
+    ASTRA_ASSIGN_OR_RETURN(Predictor asked, Predictor::Create(system, unseen));
+    ASTRA_ASSIGN_OR_RETURN(const std::vector<Prediction> predictions,
+                           asked.Predict(fitted));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      residuals.errors[rows[i]] = ErrorPercentOf(predictions[i]);
+    }
+  }
+  residuals.summary = SummarizeErrors(residuals.errors);
+  return residuals;
+}
+
+// Lists the constants in which the systems differ.
+std::vector<FittedConstant> ChangedConstants(SystemSpec before,
+                                             SystemSpec after) {
+  const std::vector<CalibratedConstant> olds = CalibratedConstantsOf(before);
+  const std::vector<CalibratedConstant> news = CalibratedConstantsOf(after);
+  std::vector<FittedConstant> changed;
   for (size_t i = 0; i < olds.size(); ++i) {
     if (*olds[i].value == *news[i].value) continue;
-    calibration->constants.push_back(
-        {olds[i].name, *olds[i].value, *news[i].value});
-    (olds[i].of_transport ? system.transport.origin
-                          : system.interconnect.origin) = origin;
+    changed.push_back(
+        {olds[i].name, *olds[i].value, *news[i].value, olds[i].of_transport});
   }
+  return changed;
+}
+
+std::string_view PluralOf(size_t number) { return number == 1 ? "" : "s"; }
+
+// Says what the constants were fitted to and how far they are off.
+std::string OriginOf(const SystemCalibration& calibration) {
+  const size_t num_rows = calibration.after.errors.size();
+  const auto errors_of = [](const Residuals& residuals) {
+    return fmt::format("median {:.1f} %, 90th percentile {:.1f} %",
+                       residuals.summary.median_abs, residuals.summary.p90_abs);
+  };
+  std::string origin =
+      fmt::format("fitted to {} measurement{}; error on them: {}", num_rows,
+                  PluralOf(num_rows), errors_of(calibration.after));
+  if (!calibration.left_out.errors.empty()) {
+    origin += fmt::format("; on rows left out of the fit: {}",
+                          errors_of(calibration.left_out));
+  }
+  return origin;
 }
 
 }  // namespace
@@ -339,33 +412,61 @@ absl::StatusOr<SystemCalibration> Calibrate(
                          Predictor::Create(system, observations));
   SystemCalibration calibration;
   ASTRA_ASSIGN_OR_RETURN(calibration.before, ResidualsOf(predictor, system));
-  Search search(WithRampSizes(system), predictor);
-  ASTRA_RETURN_IF_ERROR(search.Run());
-  calibration.system = search.Found();
-  RestoreRampSizes(system, &calibration.system);
+  ASTRA_ASSIGN_OR_RETURN(calibration.system,
+                         Fit(system, predictor, kForConstants));
+  calibration.constants = ChangedConstants(system, calibration.system);
+  const std::vector<size_t> ids = MeasurementIds(observations);
+  const size_t num_measurements = 1 + *std::max_element(ids.begin(), ids.end());
+  calibration.num_measurements = num_measurements;
+  const size_t num_constants = calibration.constants.size();
+  if (num_constants > num_measurements) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} constants cannot be fitted to {} different measurement{}: measure "
+        "more sizes, at least {}",
+        num_constants, num_measurements, PluralOf(num_measurements),
+        num_constants));
+  }
   ASTRA_ASSIGN_OR_RETURN(calibration.after,
                          ResidualsOf(predictor, calibration.system));
-  StateChanges(system, &calibration);
+  ASTRA_ASSIGN_OR_RETURN(
+      calibration.left_out,
+      CrossValidate(system, observations, ids, num_measurements));
+  for (const FittedConstant& constant : calibration.constants) {
+    (constant.of_transport ? calibration.system.transport.origin
+                           : calibration.system.interconnect.origin) =
+        OriginOf(calibration);
+  }
   return calibration;
 }
 
 bool IsDetermined(const SystemCalibration& calibration) {
-  return calibration.after.errors.size() >=
+  return calibration.num_measurements >=
          kRowsPerConstant * calibration.constants.size();
 }
 
 std::string CalibrationText(const SystemCalibration& calibration) {
-  std::string text = fmt::format("{} constants fitted to {} measurements\n\n",
-                                 calibration.constants.size(),
-                                 calibration.after.errors.size());
-  text += fmt::format("{:<32} {:>10} {:>10}\n", "error", "before", "after");
-  const ErrorSummary& before = calibration.before.summary;
-  const ErrorSummary& after = calibration.after.summary;
-  const auto add = [&text](std::string_view name, double old, double now) {
-    text += fmt::format("{:<32} {:>8.1f} % {:>8.1f} %\n", name, old, now);
+  const size_t num_constants = calibration.constants.size();
+  const size_t num_rows = calibration.after.errors.size();
+  std::string text =
+      fmt::format("{} constant{} fitted to {} measurement{}\n\n", num_constants,
+                  PluralOf(num_constants), num_rows, PluralOf(num_rows));
+  const bool has_left_out = !calibration.left_out.errors.empty();
+  text += fmt::format("{:<32} {:>10} {:>10} {:>10}\n", "error", "before",
+                      "after", "left out");
+  const auto add = [&](std::string_view name, double ErrorSummary::*size) {
+    text += fmt::format("{:<32} {:>8.1f} % {:>8.1f} %", name,
+                        calibration.before.summary.*size,
+                        calibration.after.summary.*size);
+    text += has_left_out ? fmt::format(" {:>8.1f} %\n",
+                                       calibration.left_out.summary.*size)
+                         : fmt::format(" {:>10}\n", "-");
   };
-  add("median", before.median_abs, after.median_abs);
-  add("90th percentile", before.p90_abs, after.p90_abs);
+  add("median", &ErrorSummary::median_abs);
+  add("90th percentile", &ErrorSummary::p90_abs);
+  text += has_left_out
+              ? "left out: errors on rows that the fit did not see, which was "
+                "repeated without them\n"
+              : "left out: none, since there is only one measurement\n";
   if (calibration.constants.empty()) return text;
   text +=
       fmt::format("\n{:<32} {:>10} {:>10}\n", "constant", "before", "after");

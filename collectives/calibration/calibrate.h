@@ -26,6 +26,12 @@
 // So observations within one server leave the transport alone, and small
 // messages leave the efficiency alone.
 //
+// Errors of the rows that the constants were fitted to say little about other
+// sizes. So the fit is repeated without some of the rows, kFolds times without
+// every kFolds-th measurement or, with at most kMaxSingles measurements,
+// without each one in turn. The errors of these fits on the rows that they did
+// not see are `left_out`. Rows that repeat a measurement are left out together.
+//
 // Sources: J. J. More, "The Levenberg-Marquardt algorithm: implementation and
 // theory", 1978; P. Huber, "Robust Estimation of a Location Parameter", 1964.
 
@@ -48,6 +54,7 @@ struct FittedConstant {
   std::string name;  // Such as "interconnect ring efficiency".
   double before = 0;
   double after = 0;
+  bool of_transport = false;  // The constant matters only between servers.
 };
 
 struct Residuals {
@@ -60,13 +67,26 @@ struct SystemCalibration {
   // in its `origin`.
   SystemSpec system;
   std::vector<FittedConstant> constants;  // The fitted constants.
+  // Number of different measurements: rows that differ only in their time count
+  // once.
+  size_t num_measurements = 0;
   Residuals before;
   Residuals after;
+  // Errors of each row, predicted by a fit that did not see the row; empty with
+  // one measurement.
+  Residuals left_out;
 };
+
+// Number of fits that leave out a part of many measurements.
+constexpr size_t kFolds = 5;
+
+// Up to this many measurements, each is left out by itself.
+constexpr size_t kMaxSingles = 10;
 
 // Returns `system` with its constants fitted to `observations`.
 //
-// Errors: InvalidArgument without observations; "observation N: ..." (from 1)
+// Errors: InvalidArgument without observations, or if more constants were
+// fitted than there are different measurements; "observation N: ..." (from 1)
 // for one with fewer than 2 GPUs, less than 1 byte, or a time that is not above
 // 0, and with the errors of BuildSystemTopology and CollectiveTimes.
 absl::StatusOr<SystemCalibration> Calibrate(
@@ -76,10 +96,12 @@ absl::StatusOr<SystemCalibration> Calibrate(
 // its errors tell nothing about sizes that were not measured.
 constexpr size_t kRowsPerConstant = 2;
 
-// Returns true if there are kRowsPerConstant measurements for each constant.
+// Returns true if there are kRowsPerConstant different measurements for each
+// constant.
 bool IsDetermined(const SystemCalibration& calibration);
 
-// Returns the errors before and after, and a line for each fitted constant.
+// Returns the errors before, after and on rows that were left out, and a line
+// for each fitted constant.
 std::string CalibrationText(const SystemCalibration& calibration);
 
 }  // namespace astra

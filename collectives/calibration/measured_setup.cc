@@ -242,4 +242,10 @@ absl::StatusOr<MeasuredSetup> SetupOf(const MeasuredRow& row) {
   return setup;
 }
 
+bool IsOnLinksOf(const SystemSpec& system, const MeasuredSetup& setup) {
+  if (setup.system.interconnect.name != system.interconnect.name) return false;
+  return setup.num_gpus == setup.gpus_per_server ||
+         setup.system.transport.name == system.transport.name;
+}
+
 }  // namespace astra

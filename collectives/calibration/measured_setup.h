@@ -30,6 +30,11 @@ struct MeasuredSetup {
 // Errors: InvalidArgument with the reason why the row cannot be predicted.
 absl::StatusOr<MeasuredSetup> SetupOf(const MeasuredRow& row);
 
+// Returns whether the constants of `system` decide the time of a row of
+// `setup`: both have the same interconnect and, over several servers, the same
+// transport.
+bool IsOnLinksOf(const SystemSpec& system, const MeasuredSetup& setup);
+
 }  // namespace astra
 
 #endif  // COLLECTIVES_CALIBRATION_MEASURED_SETUP_H_

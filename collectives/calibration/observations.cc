@@ -67,6 +67,19 @@ auto SweepKeyOf(const Observation& observation) {
 
 }  // namespace
 
+std::vector<size_t> MeasurementIds(absl::Span<const Observation> observations) {
+  const auto key_of = [](const Observation& observation) {
+    return std::tuple(SweepKeyOf(observation), observation.bytes);
+  };
+  std::map<decltype(key_of({})), size_t> known;
+  std::vector<size_t> ids;
+  for (const Observation& observation : observations) {
+    const size_t next = known.size();
+    ids.push_back(known.try_emplace(key_of(observation), next).first->second);
+  }
+  return ids;
+}
+
 Predictor::Predictor(absl::Span<const Observation> observations)
     : observations_(observations) {}
 Predictor::~Predictor() = default;

@@ -32,6 +32,11 @@ struct Observation {
   double time_us = 0;
 };
 
+// Returns a number for each observation: observations that differ only in their
+// time have the same one. Numbers count from 0, in the order in which they
+// first occur.
+std::vector<size_t> MeasurementIds(absl::Span<const Observation> observations);
+
 struct Prediction {
   double log_error = 0;  // log(predicted / measured).
   // Pattern of the algorithm; see CalibratedConstant.

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "astra-core/apps/collective/simai_collective_calibrate.h"
 #include "astra-core/apps/collective/simai_collective_cluster.h"
 #include "astra-core/apps/collective/simai_collective_compare.h"
 #include "astra-core/apps/collective/simai_collective_options.h"
@@ -20,12 +21,15 @@ namespace {
 
 absl::StatusOr<CollectiveReport> RunTask(
     const SimaiCollectiveOptions& options) {
-  if (options.task != CollectiveTask::kSweep) {
-    return ReportMeasurements(options);
+  if (options.task == CollectiveTask::kSweep) {
+    ASTRA_ASSIGN_OR_RETURN(const CollectiveSweep sweep,
+                           RunCollectiveSweep(options));
+    return ReportSweep(options, sweep);
   }
-  ASTRA_ASSIGN_OR_RETURN(const CollectiveSweep sweep,
-                         RunCollectiveSweep(options));
-  return ReportSweep(options, sweep);
+  const bool is_calibration = options.task == CollectiveTask::kCalibrate ||
+                              options.task == CollectiveTask::kCalibrateTable;
+  return is_calibration ? ReportCalibration(options)
+                        : ReportComparison(options);
 }
 
 absl::Status Run(int argc, const char* const* argv, const Log& log) {

@@ -10,12 +10,7 @@
 namespace astra {
 
 // --compare reads a log of nccl-tests and predicts it on the system of the
-// command line. The log tells the collective, the ranks and servers, NCCL's
-// version and whether it ran from a CUDA graph; the command line tells the
-// rest.
-//
-// --calibrate fits the constants of the system to such a log. Rows without
-// information are left out.
+// command line; see simai_collective_log.h.
 //
 // --compare-table predicts each row of a table of measurements on the cluster
 // that the row names. A row that cannot be predicted is no error; the files say
@@ -23,9 +18,8 @@ namespace astra {
 //
 // Requires one of these tasks.
 //
-// Errors: those of the readers, BuildEstimator and Calibrate; InvalidArgument
-// for a fact that neither or both of log and command line tell.
-absl::StatusOr<CollectiveReport> ReportMeasurements(
+// Errors: those of the readers, ReadLoggedRun.
+absl::StatusOr<CollectiveReport> ReportComparison(
     const SimaiCollectiveOptions& options);
 
 }  // namespace astra

@@ -172,7 +172,10 @@ TEST(CalibrateTest, OneServerLeavesTheTransportAlone) {
     EXPECT_THAT(name, ::testing::StartsWith("interconnect "));
   }
   EXPECT_EQ(calibration.system.transport.origin, Base().transport.origin);
-  EXPECT_EQ(calibration.system.interconnect.origin, "fitted to 8 measurements");
+  EXPECT_EQ(calibration.system.interconnect.origin,
+            "fitted to 8 measurements; error on them: median 0.0 %, 90th "
+            "percentile 0.0 %; on rows left out of the fit: median 0.0 %, 90th "
+            "percentile 0.0 %");
 }
 
 TEST(CalibrateTest, SmallSizesLeaveEfficienciesAlone) {
@@ -252,19 +255,95 @@ TEST(CalibrateTest, RefusesWhatCannotBeFitted) {
               is("observation 1: 12 GPUs do not divide into servers of 8"));
 }
 
+// The truth has an efficiency, a ramp and the size of the ramp that are not
+// those of the base. Two sizes do not tell them apart, however often they were
+// measured.
+TEST(CalibrateTest, RefusesMoreConstantsThanMeasurements) {
+  SystemSpec truth = Base();
+  truth.interconnect.paces.direct = {0.6, 200, 60};
+  std::vector<Observation> observations =
+      Observe(truth, {{.kind = CollectiveKind::kAllToAll,
+                       .first = kGiB / 4,
+                       .last = 2 * kGiB}});
+  ASSERT_EQ(observations.size(), 2u);
+  observations.push_back(observations.back());
+  EXPECT_THAT(
+      Calibrate(Base(), observations).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "3 constants cannot be fitted to 2 different measurements: "
+               "measure more sizes, at least 3"));
+}
+
+// Without noise, a fit to the other sizes predicts the one left out.
+TEST(CalibrateTest, RowsLeftOutAreMetWhereTheModelHolds) {
+  SystemSpec truth = Base();
+  truth.interconnect.paces.direct = {0.6, 40, 10};
+  const SystemCalibration calibration = ValueOrDie(
+      Calibrate(Base(), Observe(truth, {{CollectiveKind::kAllToAll},
+                                        {CollectiveKind::kAllToAll, 4}})));
+  EXPECT_EQ(calibration.left_out.errors.size(), 16u);
+  EXPECT_LT(calibration.left_out.summary.median_abs, 1);
+  EXPECT_GE(calibration.left_out.summary.p90_abs,
+            calibration.after.summary.p90_abs);
+}
+
+// The second of two measurements takes twice as long, and occurs twice. A fit
+// that leaves it out leaves both of its rows out, and so does not know of it.
+TEST(CalibrateTest, RepeatedMeasurementsAreLeftOutTogether) {
+  SystemSpec truth = Base();
+  std::vector<Observation> observations = Observe(
+      truth, {{.first = kKiB, .last = kKiB}, {.num_gpus = 4, .last = kKiB}});
+  ASSERT_EQ(observations.size(), 2u);
+  observations[1].time_us *= 2;
+  observations.push_back(observations[1]);
+  const SystemCalibration calibration =
+      ValueOrDie(Calibrate(Base(), observations));
+  EXPECT_EQ(calibration.num_measurements, 2u);
+  ASSERT_EQ(calibration.left_out.errors.size(), 3u);
+  EXPECT_NEAR(calibration.left_out.errors[0], 100, 2);
+  EXPECT_NEAR(calibration.left_out.errors[1], -50, 0.1);
+  EXPECT_NEAR(calibration.left_out.errors[2], -50, 0.1);
+}
+
+TEST(CalibrateTest, OneMeasurementLeavesNothingOut) {
+  SystemSpec truth = Base();
+  truth.interconnect.launch_us = 30;
+  const SystemCalibration calibration =
+      ValueOrDie(Calibrate(Base(), Observe(truth, {{.last = kKiB}})));
+  EXPECT_THAT(calibration.left_out.errors, IsEmpty());
+  EXPECT_EQ(calibration.system.interconnect.origin,
+            "fitted to 1 measurement; error on them: median 0.0 %, 90th "
+            "percentile 0.0 %");
+}
+
 TEST(CalibrateTest, TheReportNamesWhatChanged) {
   SystemCalibration calibration;
   calibration.constants = {{"interconnect launch_us", 24, 14.5}};
   calibration.before.summary = {.median_abs = 20.25, .p90_abs = 101};
   calibration.after.errors = {1, -2};
   calibration.after.summary = {.median_abs = 1, .p90_abs = 2};
-  EXPECT_EQ(CalibrationText(calibration),
-            "1 constants fitted to 2 measurements\n\n"
-            "error                                before      after\n"
-            "median                               20.2 %      1.0 %\n"
-            "90th percentile                     101.0 %      2.0 %\n\n"
-            "constant                             before      after\n"
-            "interconnect launch_us                   24       14.5\n");
+  const std::string constants =
+      "\nconstant                             before      after\n"
+      "interconnect launch_us                   24       14.5\n";
+  EXPECT_EQ(
+      CalibrationText(calibration),
+      "1 constant fitted to 2 measurements\n\n"
+      "error                                before      after   left out\n"
+      "median                               20.2 %      1.0 %          -\n"
+      "90th percentile                     101.0 %      2.0 %          -\n"
+      "left out: none, since there is only one measurement\n" +
+          constants);
+  calibration.left_out.errors = {3, -4};
+  calibration.left_out.summary = {.median_abs = 3, .p90_abs = 4};
+  EXPECT_EQ(
+      CalibrationText(calibration),
+      "1 constant fitted to 2 measurements\n\n"
+      "error                                before      after   left out\n"
+      "median                               20.2 %      1.0 %      3.0 %\n"
+      "90th percentile                     101.0 %      2.0 %      4.0 %\n"
+      "left out: errors on rows that the fit did not see, which was "
+      "repeated without them\n" +
+          constants);
 }
 
 }  // namespace

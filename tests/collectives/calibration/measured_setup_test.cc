@@ -2,6 +2,7 @@
 
 #include "collectives/nccl/estimator.h"
 #include "collectives/nccl/system_topology.h"
+#include "collectives/systems/system_library.h"
 #include "tests/testing/matchers.h"
 
 namespace astra {
@@ -53,6 +54,17 @@ std::string Text(const MeasuredRun& run) {
 
 NcclOptions OptionsOf(const std::string& env, const std::string& version = "") {
   return ValueOrDie(Of({.env = env, .version = version})).options;
+}
+
+TEST(IsOnLinksOfTest, TheTransportCountsOverSeveralServersOnly) {
+  const SystemSpec system = ValueOrDie(LoadSystem("dgx-h100"));
+  EXPECT_TRUE(IsOnLinksOf(system, ValueOrDie(Of({}))));
+  EXPECT_FALSE(IsOnLinksOf(
+      system, ValueOrDie(Of({.gpu = "A100-SXM4-80GB", .nvlink = ""}))));
+  EXPECT_TRUE(IsOnLinksOf(
+      system, ValueOrDie(Of({.nodes = 2, .gpus = 16, .nics = "8x400 IB"}))));
+  EXPECT_FALSE(IsOnLinksOf(
+      system, ValueOrDie(Of({.nodes = 2, .gpus = 16, .nics = "8x400 RoCE"}))));
 }
 
 TEST(MeasuredSetupTest, OneServerHasTheInterconnectOfItsGpu) {

@@ -6,6 +6,7 @@
 
 #include "astra-core/apps/collective/simai_collective_output.h"
 #include "astra-core/apps/collective/simai_collective_sweep.h"
+#include "tests/astra-core/apps/collective/collective_program.h"
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/programs.h"
@@ -14,9 +15,7 @@ namespace astra {
 namespace {
 
 using ::astra::testing::ProgramResult;
-using ::astra::testing::ReadText;
 using ::astra::testing::RunProgram;
-using ::astra::testing::TemporaryFolder;
 using ::astra::testing::WriteText;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
@@ -25,37 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-class SimaiCollectiveTest : public ::testing::Test {
- protected:
-  ProgramResult Run(const std::string& arguments) {
-    return RunProgram("simai_collective", arguments, folder_.path());
-  }
-
-  // Expects success without a warning; returns what was printed.
-  std::string Print(const std::string& arguments) {
-    const ProgramResult result = Run(arguments);
-    EXPECT_EQ(result.exit_code, 0) << arguments;
-    EXPECT_EQ(result.error, "") << arguments;
-    return result.out;
-  }
-
-  // Expects exit code 2, one line on stderr, and no results.
-  void ExpectRefused(const std::string& arguments, const std::string& message) {
-    SCOPED_TRACE(arguments);
-    const std::vector<std::string> before = folder_.Names();
-    const ProgramResult result = Run(arguments);
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_EQ(result.error, "simai_collective: error: " + message + "\n");
-    EXPECT_EQ(result.out, "");
-    EXPECT_EQ(folder_.Names(), before);
-  }
-
-  std::string Read(const std::string& name) {
-    return ReadText(folder_.PathOf(name));
-  }
-
-  TemporaryFolder folder_;
-};
+using SimaiCollectiveTest = CollectiveProgramTest;
 
 size_t NumLines(const std::string& text) {
   return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -305,54 +274,6 @@ TEST_F(SimaiCollectiveTest, LogsSayWhatTheyRanOn) {
   WriteText(folder_.PathOf("a.log"), one);
   ExpectRefused("--compare a.log --system dgx-h100 --op reduce",
                 "a.log:2:4: one rank is listed: expected 2 or more");
-}
-
-TEST_F(SimaiCollectiveTest, CalibratesSystemsThatItThenReads) {
-  WriteText(folder_.PathOf("a.log"), kLog);
-  Print("--calibrate a.log --system dgx-h100 --op all_reduce --out d");
-  EXPECT_THAT(folder_.Names(), ElementsAre("a.log", "d"));
-  EXPECT_THAT(Print("--system d/dgx-h100.yaml -b 1M -e 1M"),
-              EndsWith("finished   all_reduce: 1 row\n"));
-}
-
-TEST_F(SimaiCollectiveTest, CalibratesToTheRowsOfATableThatAreOfTheSystem) {
-  std::string table =
-      "gpu,nodes,gpus_total,nic_gbps,collective,bytes,time_us\n"
-      "A100-SXM4-80GB,1,8,none,all_reduce,8,900\n";
-  for (const int us : {13, 13, 13, 13, 13, 13, 13, 13}) {
-    table += fmt::format("H100-SXM5-80GB,1,8,none,alltoall,1024,{}\n", us);
-  }
-  WriteText(folder_.PathOf("t.csv"), table);
-  const ProgramResult result =
-      Run("--calibrate-table t.csv --system dgx-h100 --out d");
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.out, HasSubstr("fitted to 8 measurements\n"));
-  EXPECT_THAT(result.out, HasSubstr("interconnect launch_us"));
-  EXPECT_THAT(
-      result.error,
-      HasSubstr("warning: t.csv: 1 of 9 rows are left out, which cannot "
-                "be used or were not measured on the links of "
-                "dgx-h100\n"));
-  ExpectRefused("--calibrate-table t.csv --system dgx-b200",
-                "t.csv: none of its 9 rows was measured on the links of "
-                "dgx-b200");
-}
-
-// One row, of 8 GiB, determines the one constant that it is fitted to by
-// itself: the error is 0 whatever the system is.
-TEST_F(SimaiCollectiveTest, AFitToAsManyRowsAsConstantsIsWarnedOf) {
-  WriteText(folder_.PathOf("a.log"),
-            "#  Rank  0 Group  0 Pid  7 on n device  0 [0x1b] NVIDIA H100\n"
-            "#  Rank  1 Group  0 Pid  7 on n device  1 [0x43] NVIDIA H100\n"
-            "8589934592 2147483648 float sum -1 24730 347 347 0 24747 347 347 "
-            "0\n");
-  const ProgramResult result =
-      Run("--calibrate a.log --system dgx-h100 --op all_reduce");
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.error,
-            "simai_collective: warning: 1 constant was fitted to 1 "
-            "measurement: the fit meets these rows, whatever the rest of the "
-            "system is like; give a log of at least 2 sizes\n");
 }
 
 // The first row was published (github.com/NVIDIA/nccl-tests, issue 309); the
