@@ -1,7 +1,9 @@
 #include "astra-core/apps/collective/simai_collective_compare.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +21,7 @@
 #include "collectives/measurements/outcome.h"
 #include "collectives/nccl/estimator.h"
 #include "collectives/nccl/system_topology.h"
+#include "collectives/systems/system_library.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -68,8 +71,21 @@ std::string SetupKeyOf(const MeasuredTable& table, const MeasuredRow& row) {
   return key;
 }
 
-absl::StatusOr<CollectiveEstimator> EstimatorOf(const MeasuredRow& row) {
-  ASTRA_ASSIGN_OR_RETURN(const MeasuredSetup setup, SetupOf(row));
+// Returns the estimator of a row, with the constants of `system` if there is
+// one. Errors: those of SetupOf; also InvalidArgument for a row of other links
+// than those of `system`.
+absl::StatusOr<CollectiveEstimator> EstimatorOf(
+    const MeasuredRow& row, const std::optional<SystemSpec>& system) {
+  ASTRA_ASSIGN_OR_RETURN(MeasuredSetup setup, SetupOf(row));
+  if (system) {
+    if (!IsOnLinksOf(*system, setup)) {
+      return absl::InvalidArgumentError(
+          fmt::format("not measured on the links of {}", system->name));
+    }
+    setup.system.interconnect = system->interconnect;
+    const bool has_fabric = setup.num_gpus > setup.gpus_per_server;
+    if (has_fabric) setup.system.transport = system->transport;
+  }
   ASTRA_ASSIGN_OR_RETURN(
       Topology topology,
       BuildSystemTopology(setup.system, setup.num_gpus, setup.gpus_per_server));
@@ -94,6 +110,10 @@ absl::StatusOr<MeasuredComparison> CompareTable(
   MeasuredComparison comparison;
   ASTRA_ASSIGN_OR_RETURN(comparison.table,
                          ReadMeasuredTable(options.measurements));
+  std::optional<SystemSpec> system;
+  if (!options.cluster.system.empty()) {
+    ASTRA_ASSIGN_OR_RETURN(system, LoadSystem(options.cluster.system));
+  }
   std::map<std::string, absl::StatusOr<CollectiveEstimator>> estimators;
   for (const MeasuredRow& row : comparison.table.rows) {
     if (!row.problem.empty()) {
@@ -104,12 +124,19 @@ absl::StatusOr<MeasuredComparison> CompareTable(
     const std::string key = SetupKeyOf(comparison.table, row);
     auto found = estimators.find(key);
     if (found == estimators.end()) {
-      found = estimators.emplace(key, EstimatorOf(row)).first;
+      found = estimators.emplace(key, EstimatorOf(row, system)).first;
     }
     absl::StatusOr<CollectiveEstimator>& cluster = found->second;
     comparison.outcomes.push_back(OutcomeOf(
         cluster.ok() ? Estimate(*cluster, row)
                      : absl::StatusOr<CollectiveEstimate>(cluster.status())));
+  }
+  const auto is_ok = [](const Outcome& outcome) { return outcome.ok(); };
+  if (system && !std::any_of(comparison.outcomes.begin(),
+                             comparison.outcomes.end(), is_ok)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: none of its {} rows was measured on the links of {}",
+        options.measurements, comparison.outcomes.size(), system->name));
   }
   return comparison;
 }

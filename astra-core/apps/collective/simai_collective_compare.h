@@ -13,12 +13,13 @@ namespace astra {
 // command line; see simai_collective_log.h.
 //
 // --compare-table predicts each row of a table of measurements on the cluster
-// that the row names. A row that cannot be predicted is no error; the files say
-// why.
+// that the row names. With --system, it predicts only the rows that were
+// measured on the links of that system, with the constants of that system. A
+// row that cannot be predicted is no error; the files say why.
 //
 // Requires one of these tasks.
 //
-// Errors: those of the readers, ReadLoggedRun.
+// Errors: those of the readers, ReadLoggedRun and LoadSystem.
 absl::StatusOr<CollectiveReport> ReportComparison(
     const SimaiCollectiveOptions& options);
 

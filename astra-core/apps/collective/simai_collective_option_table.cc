@@ -92,7 +92,8 @@ constexpr OptionSpec kOptions[] = {
     {"compare", "", "LOG", "Measurements",
      "set a log of nccl-tests against the prediction"},
     {"compare-table", "", "FILE", "Measurements",
-     "the same of a CSV table; its rows say what they ran on"},
+     "the same of a CSV table; its rows say what they ran on; with "
+     "--system: only rows of its links, with its constants"},
     {"calibrate", "", "LOG", "Measurements",
      "fit the constants of --system to a log, write it as a system"},
     {"calibrate-table", "", "FILE", "Measurements",

@@ -27,7 +27,7 @@ struct TaskSpec {
 };
 constexpr TaskSpec kTasks[] = {
     {CollectiveTask::kListSystems, "list-systems", " "},
-    {CollectiveTask::kCompareTable, "compare-table", " output result "},
+    {CollectiveTask::kCompareTable, "compare-table", " system output result "},
     {CollectiveTask::kCalibrateTable, "calibrate-table",
      " system output result "},
     {CollectiveTask::kCompareLog, "compare",
@@ -302,7 +302,7 @@ absl::StatusOr<SimaiCollectiveOptions> ReadSimaiCollectiveOptions(
   SimaiCollectiveOptions options;
   ASTRA_ASSIGN_OR_RETURN(options.task, ReadTask(flags));
   if (options.task == CollectiveTask::kListSystems) return options;
-  if (options.task != CollectiveTask::kCompareTable) {
+  if (options.task != CollectiveTask::kCompareTable || flags.has("system")) {
     ASTRA_ASSIGN_OR_RETURN(options.cluster, ReadCluster(flags));
   }
   ASTRA_ASSIGN_OR_RETURN(options.nccl, ReadNccl(flags));

@@ -95,8 +95,8 @@ TEST(SimaiCollectiveOptionsTest, WhatHasNoEffectIsRefused) {
       "--tuning has no effect with --algorithm: NCCL chooses nothing");
   ExpectRefused(s + "--in-place",
                 "--in-place has no effect without --compare or --calibrate");
-  ExpectRefused("--compare-table t.csv --system x",
-                "--system has no effect with --compare-table");
+  ExpectRefused("--compare-table t.csv --system x --servers 2",
+                "--servers has no effect with --compare-table");
   ExpectRefused(s + "--compare log --tuning",
                 "--tuning has no effect with --compare");
   ExpectRefused(s + "--calibrate log --compare log",
@@ -126,6 +126,12 @@ TEST(SimaiCollectiveOptionsTest, WrongValuesAreRefused) {
   ExpectRefused(s + "--result a/b",
                 "--result is \"a/b\": expected a name without \"/\" and "
                 "control characters; see -o");
+}
+
+TEST(SimaiCollectiveOptionsTest, TablesAreComparedWithOrWithoutASystem) {
+  EXPECT_EQ(ValueOrDie(Read("--compare-table t.csv")).cluster.system, "");
+  EXPECT_EQ(ValueOrDie(Read("--compare-table t.csv --system x")).cluster.system,
+            "x");
 }
 
 TEST(SimaiCollectiveOptionsTest, ComparisonsAreNamedAfterTheirFile) {

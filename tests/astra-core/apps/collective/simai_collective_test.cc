@@ -295,6 +295,28 @@ TEST_F(SimaiCollectiveTest, ComparesWithTablesRowByRow) {
   EXPECT_THAT(Read("d/comparison.svg"), HasSubstr("<svg"));
 }
 
+// The times are those that the system predicts with its own constants.
+TEST_F(SimaiCollectiveTest, ComparesRowsOfASystemWithItsConstants) {
+  std::string system =
+      testing::ReadText(testing::SourcePath("inputs/systems/dgx-h100.yaml"));
+  const std::string part = "interconnect: nvlink4\n";
+  system.insert(system.find(part) + part.size(),
+                "interconnect_calibration: {origin: mine, launch_us: 77}\n");
+  WriteText(folder_.PathOf("mine.yaml"), system);
+  WriteText(folder_.PathOf("t.csv"),
+            "gpu,nodes,gpus_total,nic_gbps,collective,bytes,time_us\n"
+            "H100-SXM5-80GB,1,8,none,all_reduce,1024,77\n"
+            "A100-SXM4-80GB,1,8,none,all_reduce,1024,77\n");
+  EXPECT_THAT(Print("--compare-table t.csv --system mine.yaml --out d"),
+              StartsWith("2 measured rows, 1 predicted; "));
+  const std::string csv = Read("d/comparison.csv");
+  EXPECT_THAT(csv, HasSubstr(",77,77,0.00,"));
+  EXPECT_THAT(csv, HasSubstr(",not measured on the links of dgx-h100\n"));
+  ExpectRefused("--compare-table t.csv --system dgx-b200",
+                "t.csv: none of its 2 rows was measured on the links of "
+                "dgx-b200");
+}
+
 TEST_F(SimaiCollectiveTest, RefusesFilesOfRecords) {
   WriteText(folder_.PathOf("c.yaml"),
             "simai_network: 1\nrecord: {pfc: false}\n");
