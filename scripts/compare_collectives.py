@@ -10,6 +10,7 @@ usage: compare_collectives.py --bin DIR --data DIR --out DIR [--write | --check]
 --check  fails where a median there is worse by more than a tenth
 
 Without the data it says so and ends. Rows with the grades C and X count nowhere.
+leave_gpu_out.py has the rules by which one GPU is left out.
 """
 
 import argparse
@@ -22,6 +23,8 @@ import shutil
 import statistics
 import subprocess
 import sys
+
+import leave_gpu_out
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ACCURACY = ROOT / "docs" / "accuracy.md"
@@ -40,6 +43,25 @@ def predict(program, table, out):
         shutil.copyfileobj(source, copy)
     subprocess.run([program, "--compare-table", path, "-o", out], check=True,
                    stdout=subprocess.DEVNULL)
+    with open(out / "comparison.csv", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def predict_without(gpu, rule, program, table, out):
+    """The NCCL rows of `gpu`, predicted with constants of other GPUs."""
+    out.mkdir(parents=True, exist_ok=True)
+    with gzip.open(table, "rt", encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file)
+                if row["env"] == "NCCL" and gpu_of(row) == gpu]
+    measured, system = out / "measured.csv", out / "system.yaml"
+    with open(measured, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    system.write_text(leave_gpu_out.system_without(gpu, rule),
+                      encoding="utf-8")
+    subprocess.run([program, "--compare-table", measured, "--system", system,
+                    "-o", out], check=True, stdout=subprocess.DEVNULL)
     with open(out / "comparison.csv", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -194,6 +216,22 @@ def decode_step(arguments, rows):
     return text + "\n"
 
 
+def one_gpu_left_out(program, table_of_rows, out):
+    """How far GPUs are off whose constants were made from other GPUs."""
+    groups = []
+    for gpu in leave_gpu_out.LEFT_OUT:
+        for rule in leave_gpu_out.RULES:
+            folder = out / f"without_{gpu}_{rule.replace(' ', '_')}"
+            rows = predict_without(gpu, rule, program, table_of_rows, folder)
+            groups += [(f"{gpu}, {rule}; {size}", some)
+                       for size, some in by_size(list(filter(counts, rows)))]
+    return ("In the next table one GPU is left out: its constants are made by "
+            "rule from those of the other GPUs with NVLink, and only its data "
+            "sheet and NCCL's source are its own. The rules are in "
+            "`scripts/leave_gpu_out.py`.\n\n" +
+            table("GPU left out, rule, queued in one server", groups))
+
+
 def left_out(rows):
     reasons = collections.Counter(
         row["status"] for row in rows if row["status"] != "ok")
@@ -237,6 +275,8 @@ def main():
     text = (launched_by_host(list(filter(counts, by_host))) +
             queued([row for row in in_queues
                     if counts(row) and row["env"] == "NCCL"]) +
+            one_gpu_left_out(arguments.bin / "simai_collective",
+                             arguments.data / TABLES[1], arguments.out) +
             by_engines([row for row in in_queues
                         if counts(row) and row["env"] != "NCCL"]) +
             decode_step(arguments, in_queues) + left_out(by_host + in_queues))

@@ -55,7 +55,8 @@ absl::StatusOr<CalibrationInput> ReadTable(
                          ReadMeasuredTable(options.measurements));
   for (const MeasuredRow& row : table.rows) {
     const absl::StatusOr<MeasuredSetup> setup = SetupOf(row);
-    if (!setup.ok() || row.grade == 'X' || !IsOnLinksOf(input.system, *setup)) {
+    if (!setup.ok() || row.grade == 'X' || setup->options.engine ||
+        !IsOnLinksOf(input.system, *setup)) {
       continue;
     }
     input.observations.push_back({.kind = row.collective,
