@@ -17,7 +17,6 @@ namespace astra {
 namespace {
 
 constexpr double kPsPerUs = 1e6;
-constexpr double kUsPerNs = 1e-3;
 constexpr double kPsPerByteAndGBps = 1000;
 constexpr double kBytesPerKiB = 1024;
 constexpr double kBytesPerMiB = 1024 * 1024;

@@ -105,8 +105,8 @@ TEST(MeasuredTimesTest, WhatIsLeftOutIsCountedWithItsReason) {
           "a: 9 of 10 rows are left out: measured on A100, not on H100 (2); "
           "graded X, not to be scored (1); measured with launch host, not "
           "queued (1); measured with launch graph, not queued (1); 8 GPUs do "
-          "not divide by 3 nodes (1); an all-reduce kernel of vLLM, not of "
-          "NCCL (1); other reasons (2)"));
+          "not divide by 3 nodes (1); it timed the kernel of an inference "
+          "engine (1); other reasons (2)"));
 }
 
 TEST(MeasuredTimesTest, BuffersAndChoicesMustBeThoseAsked) {

@@ -65,7 +65,7 @@ TEST_F(SimaiCollectiveTest, PrintsAndWritesALineForEachSize) {
   const std::string csv = Read("results/all_reduce/collective.csv");
   EXPECT_THAT(csv, StartsWith("bytes,count,type,redop,root,time_us,algbw_GBps,"
                               "busbw_GBps,algorithm,protocol,channels,bound_by,"
-                              "bottleneck_link\n"
+                              "bottleneck_link,source\n"
                               "1048576,262144,float,sum,-1,"));
   EXPECT_EQ(NumLines(csv), 4u);
   EXPECT_THAT(Read("results/all_reduce/run.json"),
