@@ -137,7 +137,7 @@ class Parser {
 
 std::optional<double> BusBandwidths::Find(ParallelDimension dimension,
                                           CollectiveKind kind) const {
-  const auto found = gb_per_s_.find({dimension, kind});
+  const auto found = gb_per_s_.find({dimension, BandwidthKindOf(kind)});
   if (found == gb_per_s_.end()) return std::nullopt;
   return found->second;
 }

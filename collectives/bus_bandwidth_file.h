@@ -14,6 +14,7 @@
 //
 // The comma of the keys may be left out; "null" leaves the value to the
 // topology; "#" begins a comment. (This is not quite YAML: the name is no key.)
+// The value of "alltoall" also holds for dispatches and combines.
 
 #ifndef COLLECTIVES_BUS_BANDWIDTH_FILE_H_
 #define COLLECTIVES_BUS_BANDWIDTH_FILE_H_
@@ -31,14 +32,21 @@
 
 namespace astra {
 
+// Returns the collective whose bus bandwidth holds for `kind`: an all-to-all
+// for a dispatch or a combine, `kind` itself for all others.
+constexpr CollectiveKind BandwidthKindOf(CollectiveKind kind) {
+  return IsAllToAll(kind) ? CollectiveKind::kAllToAll : kind;
+}
+
 class BusBandwidths {
  public:
-  // Returns the bus bandwidth in GB/s, or nullopt where the topology decides.
+  // Returns the bus bandwidth in GB/s of BandwidthKindOf(kind), or nullopt
+  // where the topology decides.
   std::optional<double> Find(ParallelDimension dimension,
                              CollectiveKind kind) const;
 
   void Set(ParallelDimension dimension, CollectiveKind kind, double gb_per_s) {
-    gb_per_s_[{dimension, kind}] = gb_per_s;
+    gb_per_s_[{dimension, BandwidthKindOf(kind)}] = gb_per_s;
   }
 
   bool empty() const { return gb_per_s_.empty(); }

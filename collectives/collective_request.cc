@@ -50,7 +50,7 @@ absl::StatusOr<CollectiveRequest> CollectiveRequest::Create(
   }
   const uint32_t n = layout->num_ranks();
   ASTRA_RETURN_IF_ERROR(CheckNumRanks(kind, n));
-  if (kind == CollectiveKind::kAllToAll && bytes.count() > kMaxBytes / n) {
+  if (IsAllToAll(kind) && bytes.count() > kMaxBytes / n) {
     return TooManyBytes(n);
   }
   return CollectiveRequest(kind, bytes, std::move(layout));

@@ -30,7 +30,12 @@ double Interpolated(const MeasuredCurve& curve, size_t i, Bytes bytes) {
 
 const MeasuredCurve* FindCurve(const MeasuredCurves& curves,
                                const MeasuredGroup& group) {
-  const auto found = curves.find(group);
+  auto found = curves.find(group);
+  if (found == curves.end() && IsAllToAll(group.kind)) {
+    MeasuredGroup all_to_all = group;
+    all_to_all.kind = CollectiveKind::kAllToAll;
+    found = curves.find(all_to_all);
+  }
   return found == curves.end() ? nullptr : &found->second;
 }
 

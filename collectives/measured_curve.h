@@ -54,7 +54,8 @@ struct MeasuredGroup {
 
 using MeasuredCurves = std::map<MeasuredGroup, MeasuredCurve>;
 
-// Returns the curve of a group, or null if nothing was measured for it.
+// Returns the curve of a group, or null if nothing was measured for it. A
+// dispatch or a combine without a curve of its own has that of an all-to-all.
 const MeasuredCurve* FindCurve(const MeasuredCurves& curves,
                                const MeasuredGroup& group);
 

@@ -76,6 +76,14 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
 
     {kGather, "direct", &LowerDirect, &DirectSteps},
     {kScatter, "direct", &LowerDirect, &DirectSteps},
+
+    {kDispatch, "direct", &LowerDirect, &DirectSteps},
+    Of<kPxnAlgorithm>(kDispatch),
+    {kDispatch, "simai_direct", &LowerSimaiDirect, &DirectSteps},
+
+    {kCombine, "direct", &LowerDirect, &DirectSteps},
+    Of<kPxnAlgorithm>(kCombine),
+    {kCombine, "simai_direct", &LowerSimaiDirect, &DirectSteps},
 };
 
 }  // namespace

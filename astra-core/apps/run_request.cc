@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -97,9 +98,13 @@ void WarnOfUnusedBusBandwidths(const RunOptions& options,
                                const BusBandwidths& bus_bandwidths,
                                const CollectiveSizes& used,
                                Warnings& warnings) {
+  std::set<std::pair<ParallelDimension, CollectiveKind>> needed;
+  for (const auto& [key, _] : used) {
+    needed.emplace(key.first, BandwidthKindOf(key.second));
+  }
   std::vector<std::string> unused;
   for (const auto& [key, _] : bus_bandwidths.entries()) {
-    if (used.count(key) > 0) continue;
+    if (needed.count(key) > 0) continue;
     unused.push_back(fmt::format("{} {}", Name(key.first), Name(key.second)));
   }
   if (unused.empty()) return;

@@ -1,6 +1,13 @@
 // The collective operations a workload can ask for, under their MPI and NCCL
 // names, and the factor that turns their algorithm bandwidth into bus
 // bandwidth.
+//
+// The two all-to-alls of expert parallelism have kinds of their own: a dispatch
+// brings tokens to their experts, and a combine brings the results back, where
+// they are summed. A library may have kernels for them, under these names.
+// Without such a library, both run as an all-to-all.
+//
+// Source of the names: DeepEP, github.com/deepseek-ai/DeepEP, README.md.
 
 #ifndef ASTRA_CORE_BASE_COLLECTIVE_KIND_H_
 #define ASTRA_CORE_BASE_COLLECTIVE_KIND_H_
@@ -22,6 +29,8 @@ enum class CollectiveKind : uint8_t {
   kReduce,
   kGather,
   kScatter,
+  kDispatch,
+  kCombine,
 };
 
 constexpr CollectiveKind kCollectiveKinds[] = {
@@ -29,7 +38,8 @@ constexpr CollectiveKind kCollectiveKinds[] = {
     CollectiveKind::kReduceScatter, CollectiveKind::kAllToAll,
     CollectiveKind::kSendRecv,      CollectiveKind::kBroadcast,
     CollectiveKind::kReduce,        CollectiveKind::kGather,
-    CollectiveKind::kScatter,
+    CollectiveKind::kScatter,       CollectiveKind::kDispatch,
+    CollectiveKind::kCombine,
 };
 
 // Returns the name used in results and messages, such as "all-reduce".
@@ -53,8 +63,19 @@ constexpr std::string_view Name(CollectiveKind kind) {
       return "gather";
     case CollectiveKind::kScatter:
       return "scatter";
+    case CollectiveKind::kDispatch:
+      return "dispatch";
+    case CollectiveKind::kCombine:
+      return "combine";
   }
   ASTRA_CHECK(false, "collective kind {}", static_cast<int>(kind));
+}
+
+// Returns whether `kind` has the pattern of an all-to-all: each rank sends a
+// different part of its buffer to each rank.
+constexpr bool IsAllToAll(CollectiveKind kind) {
+  return kind == CollectiveKind::kAllToAll ||
+         kind == CollectiveKind::kDispatch || kind == CollectiveKind::kCombine;
 }
 
 // Returns bus bandwidth over algorithm bandwidth, which is buffer size over
@@ -71,6 +92,8 @@ constexpr double BusBandwidthFactor(CollectiveKind kind, uint32_t num_ranks) {
     case CollectiveKind::kAllToAll:
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:
+    case CollectiveKind::kDispatch:
+    case CollectiveKind::kCombine:
       return (n - 1) / n;
     case CollectiveKind::kSendRecv:
     case CollectiveKind::kBroadcast:

@@ -65,6 +65,8 @@ absl::StatusOr<CollectiveAlgorithm> SimaiAlgorithm(CollectiveKind kind,
     case CollectiveKind::kReduceScatter:
       return FindCollectiveAlgorithm(kind, "simai_ring");
     case CollectiveKind::kAllToAll:
+    case CollectiveKind::kDispatch:
+    case CollectiveKind::kCombine:
       return FindCollectiveAlgorithm(kind, "simai_direct");
     case CollectiveKind::kSendRecv:
       return DefaultCollectiveAlgorithm(kind);  // One message.

@@ -33,7 +33,8 @@ constexpr Column<Row> kColumns[] = {
     {"phase", "", "fwd, ig or wg; fwd+ig for (pipeline)",
      [](const Row& row, std::string* text) { *text += row.phase; }},
     {"collective", "",
-     "all-reduce, all-gather, reduce-scatter, all-to-all or send-recv",
+     "all-reduce, all-gather, reduce-scatter, all-to-all, dispatch, combine or "
+     "send-recv",
      [](const Row& row, std::string* text) {
        *text += Name(row.record.communication.kind);
      }},

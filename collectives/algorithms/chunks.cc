@@ -37,7 +37,7 @@ uint32_t NumNvlsChannels(const CollectiveRequest& request, uint32_t least) {
 bool IsAllToAllV(const CollectiveRequest& request) {
   // Parts of equal sizes include the part that a rank keeps; an all-to-all-v
   // has none.
-  return request.kind() == CollectiveKind::kAllToAll &&
+  return IsAllToAll(request.kind()) &&
          request.PairPart(GroupRank(0), GroupRank(0)).size() == 0;
 }
 

@@ -85,7 +85,7 @@ class DirectGraph final : public FlowGraph {
   }
 
   uint64_t num_flows_of(GroupRank member) const override {
-    if (kind_ == CollectiveKind::kAllToAll) return 2 * (uint64_t{n_} - 1);
+    if (IsAllToAll(kind_)) return 2 * (uint64_t{n_} - 1);
     return member.index() == Root() ? num_flows() : 1;
   }
 
@@ -97,7 +97,7 @@ class DirectGraph final : public FlowGraph {
 
   // Returns (source, target).
   std::pair<uint32_t, uint32_t> PairOf(FlowId id) const {
-    if (kind_ == CollectiveKind::kAllToAll) {
+    if (IsAllToAll(kind_)) {
       const auto source = static_cast<uint32_t>(id.index() % n_);
       const auto distance = static_cast<uint32_t>(id.index() / n_) + 1;
       return {source, (source + distance) % n_};

@@ -110,8 +110,7 @@ class PxnBuilder {
 
 absl::StatusOr<std::unique_ptr<const FlowGraph>> PxnPattern(
     const CollectiveRequest& request, Bytes bytes) {
-  ASTRA_CHECK(request.kind() == CollectiveKind::kAllToAll, "{} by pxn",
-              Name(request.kind()));
+  ASTRA_CHECK(IsAllToAll(request.kind()), "{} by pxn", Name(request.kind()));
   const uint32_t n = request.num_ranks();
   const uint64_t num_pairs = uint64_t{n} * n;
   ASTRA_RETURN_IF_ERROR(CheckSize(kPxnAlgorithm.name, request,

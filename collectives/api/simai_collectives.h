@@ -46,7 +46,8 @@ typedef struct simai_collective_estimate {
  * system; a path has a "/" or ends in .yaml.
  *
  * `op` is a name of nccl-tests: all_reduce, all_gather, reduce_scatter,
- * alltoall, sendrecv, broadcast, reduce, gather, scatter. `bytes` is the size
+ * alltoall, sendrecv, broadcast, reduce, gather, scatter; or one of the
+ * all-to-alls of expert parallelism, dispatch or combine. `bytes` is the size
  * that nccl-tests prints: the size of the larger of a rank's send and receive
  * buffers. `ranks_per_server` is 0 for as many as the system has.
  * `nccl_options` are variables of NCCL, "NCCL_ALGO=Ring,NCCL_PROTO=Simple";

@@ -44,6 +44,8 @@ int64_t PartsOf(const InspectorRecord& record) {
     case CollectiveKind::kAllToAll:
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:
+    case CollectiveKind::kDispatch:
+    case CollectiveKind::kCombine:
       return record.num_ranks;
     case CollectiveKind::kAllReduce:
     case CollectiveKind::kSendRecv:

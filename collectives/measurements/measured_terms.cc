@@ -28,6 +28,8 @@ constexpr CollectiveWord kCollectives[] = {
     {"reduce", CollectiveKind::kReduce},
     {"gather", CollectiveKind::kGather},
     {"scatter", CollectiveKind::kScatter},
+    {"dispatch", CollectiveKind::kDispatch},
+    {"combine", CollectiveKind::kCombine},
 };
 
 // The beginning of a word, and the transport that it implies.
@@ -278,6 +280,8 @@ std::string_view NcclTestsName(CollectiveKind kind) {
     case CollectiveKind::kReduce:
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:
+    case CollectiveKind::kDispatch:
+    case CollectiveKind::kCombine:
       return Name(kind);
   }
   ASTRA_CHECK(false, "collective kind {}", static_cast<int>(kind));

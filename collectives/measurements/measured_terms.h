@@ -19,10 +19,11 @@ namespace astra {
 
 // Returns the collective that "all_reduce", "AllReduce", "all-to-all",
 // "alltoall", "sendrecv" or a program of nccl-tests such as "all_reduce_perf"
-// names; nullopt for another word.
+// names, or "dispatch" or "combine"; nullopt for another word.
 std::optional<CollectiveKind> CollectiveOf(std::string_view text);
 
 // Returns the name in nccl-tests: "all_reduce", "alltoall", "sendrecv".
+// Dispatch and combine, which nccl-tests lacks, are "dispatch" and "combine".
 std::string_view NcclTestsName(CollectiveKind kind);
 std::vector<std::string_view> NcclTestsNames();
 

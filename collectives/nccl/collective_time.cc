@@ -194,7 +194,7 @@ CollectiveTimes::Chosen CollectiveTimes::ChoosePointToPoint(
       options_.max_channels == 0
           ? kPointToPointChannels
           : std::min(kPointToPointChannels, options_.max_channels);
-  const bool by_rail = kind_ == CollectiveKind::kAllToAll && options_.pxn &&
+  const bool by_rail = IsAllToAll(kind_) && options_.pxn &&
                        hardware.num_servers > 1 &&
                        hardware.ranks_per_server > 1;
   return Chosen{.channels = channels,

@@ -11,9 +11,8 @@ LatencyParts PointToPointParts(CollectiveKind kind,
   constexpr double kNvlinkUs = 3.4;
   constexpr double kNetUs = 14;
   const double post_us = hardware.cpu == CpuVendor::kAmd ? 2 : 1;
-  const double peers = kind == CollectiveKind::kAllToAll
-                           ? hardware.num_ranks - hardware.ranks_per_server
-                           : 1;
+  const double peers =
+      IsAllToAll(kind) ? hardware.num_ranks - hardware.ranks_per_server : 1;
   return {latency.start * kBaseUs, latency.hop * kNvlinkUs,
           kNetUs + 2 * hardware.net_latency_us + peers * post_us};
 }

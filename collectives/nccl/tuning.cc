@@ -300,6 +300,8 @@ bool IsCorrected(NcclAlgorithm algorithm, const GroupHardware& hardware) {
 bool IsSendsAndReceives(CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::kAllToAll:
+    case CollectiveKind::kDispatch:
+    case CollectiveKind::kCombine:
     case CollectiveKind::kSendRecv:
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:

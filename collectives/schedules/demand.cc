@@ -29,6 +29,8 @@ Demand DemandOf(CollectiveKind kind) {
     case CollectiveKind::kBroadcast:
       return {false, true, Cut::kWhole};
     case CollectiveKind::kAllToAll:
+    case CollectiveKind::kDispatch:
+    case CollectiveKind::kCombine:
       return {false, false, Cut::kByPair};
     case CollectiveKind::kSendRecv:
       return {false, false, Cut::kWhole};
@@ -61,6 +63,8 @@ uint32_t ChunkedCollective::origin(uint32_t chunk) const {
     case CollectiveKind::kGather:
       return part;
     case CollectiveKind::kAllToAll:
+    case CollectiveKind::kDispatch:
+    case CollectiveKind::kCombine:
       return part / num_ranks;
     case CollectiveKind::kSendRecv:
       return 0;
@@ -87,6 +91,8 @@ bool ChunkedCollective::Wants(uint32_t rank, uint32_t chunk) const {
     case CollectiveKind::kGather:
       return rank == root;
     case CollectiveKind::kAllToAll:
+    case CollectiveKind::kDispatch:
+    case CollectiveKind::kCombine:
       return rank == part % num_ranks;
     case CollectiveKind::kSendRecv:
       return rank == 1;

@@ -33,6 +33,18 @@ TEST(BusBandwidthFileTest, ReadsWhatItSays) {
   EXPECT_EQ(file.Find(D::kTensor, K::kAllGather), std::nullopt);
 }
 
+TEST(BusBandwidthFileTest, AllToAllsAlsoGiveDispatchAndCombine) {
+  const BusBandwidths file = ValueOrDie(
+      ParseBusBandwidths("b", "TP:\n  allreduce: 300\nEP:\n  alltoall: 40\n"));
+  for (const CollectiveKind kind :
+       {CollectiveKind::kAllToAll, CollectiveKind::kDispatch,
+        CollectiveKind::kCombine}) {
+    EXPECT_THAT(file.Find(ParallelDimension::kExpert, kind), Optional(40.0));
+    EXPECT_EQ(file.Find(ParallelDimension::kTensor, kind), std::nullopt);
+  }
+  EXPECT_EQ(file.entries().size(), 2u);
+}
+
 TEST(BusBandwidthFileTest, ATimeAtABusBandwidthHasNoLatency) {
   // 2 x 7/8 x 16 MiB / 360 GB/s.
   EXPECT_EQ(AtBusBandwidth(CollectiveKind::kAllReduce, 8, 360).TimeOf(MiB(16)),
@@ -72,6 +84,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "b:2:3: unknown key of TP \"allreduc\"; did you mean "
                 "\"allreduce\"? (known: allreduce, allgather, reducescatter, "
                 "alltoall)"},
+        BadFile{"EP:\n  dispatch: 3\n",
+                "b:2:3: unknown key of EP \"dispatch\" (known: allreduce, "
+                "allgather, reducescatter, alltoall)"},
         BadFile{"PP:\n  allreduce: 3\n",
                 "b:2:3: unknown key of PP \"allreduce\" (known: busbw)"},
         BadFile{"TP:\n  allreduce: 3\n  allreduce,: 4\n",

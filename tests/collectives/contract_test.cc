@@ -88,6 +88,8 @@ std::vector<PartRole> PartsOf(const CollectiveRequest& request) {
         parts.push_back({part, {root, Only(rank), root}});
         break;
       case CollectiveKind::kAllToAll:
+      case CollectiveKind::kDispatch:
+      case CollectiveKind::kCombine:
       case CollectiveKind::kSendRecv:
         for (uint32_t j = 0; j < n; ++j) {
           parts.push_back({request.PairPart(rank, GroupRank(j)),

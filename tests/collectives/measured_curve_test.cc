@@ -98,6 +98,26 @@ TEST(MeasuredCurveTest, ErrorsOfTheModelArePassedOn) {
                        "to the measured 160 us"));
 }
 
+TEST(MeasuredCurveTest, DispatchAndCombineHaveTheCurveOfAllToAlls) {
+  using enum CollectiveKind;
+  const auto source_of = [](const MeasuredCurves& curves, CollectiveKind kind) {
+    const MeasuredCurve* const curve = FindCurve(curves, {kind, 2, 8});
+    return curve == nullptr ? "" : curve->source;
+  };
+  const MeasuredCurve one = {{Bytes(1)}, {1}, "one"};
+  const MeasuredCurve two = {{Bytes(1)}, {1}, "two"};
+  const MeasuredCurves common = {{{kAllToAll, 2, 8}, one}};
+  EXPECT_EQ(source_of(common, kDispatch), "one");
+  EXPECT_EQ(source_of(common, kCombine), "one");
+  EXPECT_EQ(source_of(common, kAllGather), "");
+  const MeasuredCurves own = {{{kAllToAll, 2, 8}, one},
+                              {{kDispatch, 2, 8}, two}};
+  EXPECT_EQ(source_of(own, kDispatch), "two");
+  EXPECT_EQ(source_of(own, kCombine), "one");
+  EXPECT_EQ(source_of(own, kAllToAll), "one");
+  EXPECT_EQ(source_of({{{kDispatch, 2, 8}, two}}, kAllToAll), "");
+}
+
 TEST(MeasuredCurveTest, SourcesHaveNames) {
   EXPECT_EQ(Name(CollectiveTimeSource::kModel), "model");
   EXPECT_EQ(Name(CollectiveTimeSource::kMeasured), "measured");

@@ -26,6 +26,19 @@ TEST(RegistryTest, NamesTheChoicesWhereThereIsNoSuchName) {
                "(known: direct, pxn, simai_direct)"));
 }
 
+TEST(RegistryTest, DispatchAndCombineHaveTheAlgorithmsOfAllToAlls) {
+  const auto names_of = [](CollectiveKind kind) {
+    std::vector<std::string_view> names;
+    for (const CollectiveAlgorithm& algorithm : CollectiveAlgorithms()) {
+      if (algorithm.kind == kind) names.push_back(algorithm.name);
+    }
+    return names;
+  };
+  const auto names = names_of(CollectiveKind::kAllToAll);
+  EXPECT_EQ(names_of(CollectiveKind::kDispatch), names);
+  EXPECT_EQ(names_of(CollectiveKind::kCombine), names);
+}
+
 TEST(RegistryTest, EveryKindHasADefault) {
   for (const CollectiveKind kind : kCollectiveKinds) {
     const CollectiveAlgorithm& algorithm = DefaultCollectiveAlgorithm(kind);

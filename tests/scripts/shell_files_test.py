@@ -69,7 +69,8 @@ REFUSALS = {
     "simai_collective --algorithm": [
         ["--system", "dgx-h100", "--op", op]
         for op in ("all_reduce", "all_gather", "reduce_scatter", "alltoall",
-                   "sendrecv", "broadcast", "reduce", "gather", "scatter")
+                   "sendrecv", "broadcast", "reduce", "gather", "scatter",
+                   "dispatch", "combine")
     ],
     "simai_simulator": [RUN],
     "simai_simulator --gpu-type": [

@@ -31,6 +31,8 @@ std::string_view TypeName(CollectiveKind kind) {
     case CollectiveKind::kReduceScatter:
       return "reduce_scatter";
     case CollectiveKind::kAllToAll:
+    case CollectiveKind::kDispatch:
+    case CollectiveKind::kCombine:
       return "all_to_all";
     case CollectiveKind::kSendRecv:
     case CollectiveKind::kBroadcast:

@@ -36,6 +36,8 @@ bool HasParts(CollectiveKind kind) {
     case CollectiveKind::kAllGather:
     case CollectiveKind::kReduceScatter:
     case CollectiveKind::kAllToAll:
+    case CollectiveKind::kDispatch:
+    case CollectiveKind::kCombine:
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:
       return true;

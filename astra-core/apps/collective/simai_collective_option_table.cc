@@ -28,7 +28,7 @@ constexpr CommandExample kExamples[] = {
 constexpr OptionSpec kOptions[] = {
     {"op", "", "NAME", "Collective",
      "all_reduce (default), all_gather, reduce_scatter, alltoall, sendrecv, "
-     "broadcast, reduce, gather or scatter"},
+     "broadcast, reduce, gather, scatter, dispatch or combine"},
     {"min-bytes", "b minbytes", "SIZE", "Collective",
      "smallest size, such as 1024, 1K, 8M, 1G (default 1K)"},
     {"max-bytes", "e maxbytes", "SIZE", "Collective",

@@ -1,5 +1,8 @@
 #include "astra-core/base/collective_kind.h"
 
+#include <string_view>
+#include <vector>
+
 #include "tests/testing/matchers.h"
 
 namespace astra {
@@ -12,6 +15,17 @@ TEST(BusBandwidthFactorTest, IsThatOfNcclTests) {
   EXPECT_EQ(BusBandwidthFactor(CollectiveKind::kReduceScatter, 8), 0.875);
   EXPECT_EQ(BusBandwidthFactor(CollectiveKind::kAllToAll, 8), 0.875);
   EXPECT_EQ(BusBandwidthFactor(CollectiveKind::kSendRecv, 2), 1);
+}
+
+TEST(IsAllToAllTest, DispatchAndCombineAreAllToAlls) {
+  std::vector<std::string_view> names;
+  for (const CollectiveKind kind : kCollectiveKinds) {
+    if (!IsAllToAll(kind)) continue;
+    names.push_back(Name(kind));
+    EXPECT_EQ(BusBandwidthFactor(kind, 8), 0.875) << Name(kind);
+  }
+  EXPECT_THAT(names,
+              ::testing::ElementsAre("all-to-all", "dispatch", "combine"));
 }
 
 }  // namespace

@@ -370,11 +370,40 @@ TEST(ProgramSimulationTest, ManyMicroBatchesTakeFewEvents) {
   EXPECT_EQ(count, 32768 * 6 + 2);
 }
 
+// Without a library for them, a dispatch and a combine are all-to-alls.
+TEST(ProgramSimulationTest, DispatchAndCombineTakeTheTimeOfAllToAlls) {
+  const auto run = [](std::string_view there, std::string_view back) {
+    return RunOrDie(
+        Parse("gpus: 4, ep: 4, micro_batches: 3", fmt::format(R"(
+modules:
+  - name: a
+    forward:
+      - {{blocking: {0}, over: EP, bytes: 1000000}}
+      - {{compute: 3us}}
+      - {{launch: {1}, over: EP, bytes: 500000}}
+    input_gradient:
+      - {{wait: EP}}
+      - {{blocking: {0}, over: EP, bytes: 700000}}
+stages: [{{run: [{{times: 2, modules: a}}]}}]
+)",
+                                                              there, back)));
+  };
+  const SimulationResult same = run("all-to-all", "all-to-all");
+  const SimulationResult own = run("dispatch", "combine");
+  EXPECT_EQ(own.total(), same.total());
+  ASSERT_EQ(own.collectives.size(), same.collectives.size());
+  for (size_t i = 0; i < own.collectives.size(); ++i) {
+    EXPECT_EQ(own.collectives[i].start, same.collectives[i].start);
+    EXPECT_EQ(own.collectives[i].time, same.collectives[i].time);
+    EXPECT_NE(own.collectives[i].communication.kind, CollectiveKind::kAllToAll);
+  }
+}
+
 // A program of random steps on 12 GPUs whose groups lie unevenly.
 Program RandomProgram(std::mt19937_64& random) {
   constexpr std::string_view kKinds[] = {"blocking", "launch", "prefetch"};
-  constexpr std::string_view kCollectives[] = {"all-reduce", "all-gather",
-                                               "reduce-scatter", "all-to-all"};
+  constexpr std::string_view kCollectives[] = {
+      "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "dispatch"};
   constexpr std::string_view kDimensions[] = {"TP",    "DP", "EP",
                                               "DP_EP", "CP", "ETP"};
   constexpr std::string_view kWhens[] = {"each", "each", "first", "last"};

@@ -173,6 +173,24 @@ TEST(PxnTest, MessagesToATargetLeaveTogetherOnItsRail) {
                   "3>2 9:10B", "2>0 8-9:20B", "2>3 10:10B", "3>1 10-11:20B"));
 }
 
+TEST(AllToAllTest, DispatchAndCombineSendTheSameMessages) {
+  for (const std::string_view algorithm : {"direct", "pxn", "simai_direct"}) {
+    for (const GroupLayout& layout :
+         {GroupLayout::Even(1, 8), GroupLayout::Even(3, 4),
+          GroupLayout::Uneven({1, 4, 2})}) {
+      const auto request = [&](CollectiveKind kind) {
+        return Request(kind, 10'007, layout, {.num_channels = 2});
+      };
+      const auto texts = Texts(*LowerBy(algorithm, request(kAllToAll)));
+      const uint32_t num_steps = NumSteps(algorithm, request(kAllToAll));
+      for (const CollectiveKind kind : {kDispatch, kCombine}) {
+        EXPECT_EQ(Texts(*LowerBy(algorithm, request(kind))), texts);
+        EXPECT_EQ(NumSteps(algorithm, request(kind)), num_steps);
+      }
+    }
+  }
+}
+
 // Only rank 0's server has one rank: it sends straight to both of the other.
 TEST(PxnTest, WithoutARankOnTheRailASenderSendsItself) {
   const auto texts = Texts(

@@ -68,7 +68,8 @@ TEST(SimaiCollectivesTest, IsWhatTheEstimatorSays) {
 TEST(SimaiCollectivesTest, TakesTheNamesOfNcclTests) {
   for (const char* op :
        {"all_reduce", "all_gather", "reduce_scatter", "alltoall", "sendrecv",
-        "broadcast", "reduce", "gather", "scatter", "all_reduce_perf"}) {
+        "broadcast", "reduce", "gather", "scatter", "dispatch", "combine",
+        "all_reduce_perf"}) {
     EXPECT_EQ(ErrorOf({.op = op, .ranks = 8}), "") << op;
   }
 }
@@ -92,7 +93,7 @@ TEST(SimaiCollectivesTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf({.op = "all_reduc"}),
             "unknown op \"all_reduc\"; did you mean \"all_reduce\"? (known: "
             "all_reduce, all_gather, reduce_scatter, alltoall, sendrecv, "
-            "broadcast, reduce, gather, scatter)");
+            "broadcast, reduce, gather, scatter, dispatch, combine)");
   EXPECT_EQ(ErrorOf({.bytes = 0}),
             "a collective of 0B: expected 1 byte or more");
   EXPECT_EQ(ErrorOf({.bytes = -1}),

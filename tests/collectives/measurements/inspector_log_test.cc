@@ -95,7 +95,8 @@ TEST(InspectorLogTest, ARecordThatIsOfNoUseSaysWhy) {
   EXPECT_EQ(problem(Line(kEight, Call("AllGatherV", "1024"))),
             "unknown collective \"AllGatherV\"; did you mean \"all_gather\"? "
             "(known: all_reduce, all_gather, reduce_scatter, alltoall, "
-            "sendrecv, broadcast, reduce, gather, scatter)");
+            "sendrecv, broadcast, reduce, gather, scatter, dispatch, "
+            "combine)");
   EXPECT_EQ(problem(Line(kEight, Call("AllReduce", "0"))),
             "coll_msg_size_bytes is \"0\": expected a whole number from 1 to "
             "1125899906842624");

@@ -140,7 +140,8 @@ INSTANTIATE_TEST_SUITE_P(
         ProblemCase{"A100,1,8,none,foo,8,5",
                     "unknown collective \"foo\" "
                     "(known: all_reduce, all_gather, reduce_scatter, alltoall, "
-                    "sendrecv, broadcast, reduce, gather, scatter)"},
+                    "sendrecv, broadcast, reduce, gather, scatter, dispatch, "
+                    "combine)"},
         ProblemCase{"A100,1,8,none,all_reduce,8.5,5",
                     "bytes is \"8.5\": expected a whole number from 1 to "
                     "1125899906842624"},

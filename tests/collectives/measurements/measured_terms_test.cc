@@ -15,6 +15,8 @@ TEST(MeasuredTermsTest, ACollectiveIsNamedInManyWays) {
               Optional(CollectiveKind::kAllToAll));
   EXPECT_THAT(CollectiveOf("all_to_all"), Optional(CollectiveKind::kAllToAll));
   EXPECT_THAT(CollectiveOf("send_recv"), Optional(CollectiveKind::kSendRecv));
+  EXPECT_THAT(CollectiveOf("Dispatch"), Optional(CollectiveKind::kDispatch));
+  EXPECT_THAT(CollectiveOf("combine"), Optional(CollectiveKind::kCombine));
   EXPECT_EQ(CollectiveOf("hypercube_perf"), std::nullopt);
   EXPECT_EQ(CollectiveOf(""), std::nullopt);
 }

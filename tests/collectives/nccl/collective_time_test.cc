@@ -156,6 +156,19 @@ TEST(CollectiveTimeTest, AllToAllIsBoundByWhatLeavesTheServer) {
               8.4 + 14 + 2 * 2 + 8 + 40000, 1e-2);
 }
 
+TEST(CollectiveTimeTest, DispatchAndCombineTakeTheTimeOfAnAllToAll) {
+  for (const uint32_t num_servers : {1U, 2U, 4U}) {
+    for (const char* options : {"NCCL_PXN_DISABLE=0", "NCCL_PXN_DISABLE=1"}) {
+      Cluster cluster(RoundSystem(), num_servers, Options(options));
+      for (const int64_t bytes : {int64_t{1}, int64_t{100'000}, 3600 * kMB}) {
+        const double us = cluster.UsOfAll(kAllToAll, Bytes(bytes));
+        EXPECT_EQ(cluster.UsOfAll(kDispatch, Bytes(bytes)), us);
+        EXPECT_EQ(cluster.UsOfAll(kCombine, Bytes(bytes)), us);
+      }
+    }
+  }
+}
+
 TEST(CollectiveTimeTest, RingsAreLimitedByLlAndByTheirChannels) {
   SystemSpec system = RoundSystem();
   system.interconnect.ll_GBps = 100;

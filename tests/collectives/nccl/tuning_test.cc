@@ -346,7 +346,8 @@ TEST(TuningTest, ItIsAnErrorIfNothingIsLeft) {
 }
 
 TEST(TuningTest, SendsAndReceivesHaveNoCandidates) {
-  for (const CollectiveKind kind : {kAllToAll, kSendRecv, kGather, kScatter}) {
+  for (const CollectiveKind kind :
+       {kAllToAll, kSendRecv, kGather, kScatter, kDispatch, kCombine}) {
     EXPECT_TRUE(Tune(kind, H100(8), {}).candidates.empty()) << Name(kind);
   }
 }

@@ -216,7 +216,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "f:2:7: unknown kind \"all-reduct\"; did you mean "
                  "\"all-reduce\"? (known: all-reduce, all-gather, "
                  "reduce-scatter, all-to-all, send-recv, broadcast, reduce, "
-                 "gather, scatter)"},
+                 "gather, scatter, dispatch, combine)"},
         BadInput{"OneRank", Line(3, "ranks: 1"),
                  "f:3:8: ranks is \"1\": expected a whole number from 2 to "
                  "1024"},

@@ -124,6 +124,18 @@ TEST(AicbLogTest, RunsModulesBackwardInReverseEachPassInOrder) {
   EXPECT_EQ(Lines(blueprint), forward + forward + backward + backward);
 }
 
+TEST(AicbLogTest, DispatchAndCombineAreAllToAlls) {
+  Blueprint blueprint = SmallBlueprint();
+  blueprint.sizes.expert = 2;
+  PassOf(blueprint.modules[0], ModulePass::kForward) = {
+      Blocking(CollectiveKind::kDispatch, ParallelDimension::kExpert, 5),
+      Blocking(CollectiveKind::kCombine, ParallelDimension::kExpert, 6)};
+  PassOf(blueprint.modules[0], ModulePass::kInputGradient).clear();
+  EXPECT_EQ(Lines(blueprint),
+            Line("all_to_all", "ep_group", 2, 5, "forward.row") +
+                Line("all_to_all", "ep_group", 2, 6, "forward.row"));
+}
+
 TEST(AicbLogTest, NamesTheGroupsOfExperts) {
   Blueprint blueprint = SmallBlueprint();
   blueprint.sizes.expert = 2;  // ETP 2 x EP 2 x DP_EP 2.

@@ -64,7 +64,8 @@ TEST(NcclTestsSizesTest, PartsAreMultiplesOf16Bytes) {
   for (const CollectiveKind kind :
        {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
         CollectiveKind::kAllToAll, CollectiveKind::kGather,
-        CollectiveKind::kScatter}) {
+        CollectiveKind::kScatter, CollectiveKind::kDispatch,
+        CollectiveKind::kCombine}) {
     const NcclTestsBuffer floats = BufferOf(kind, Bytes(1000), kFloat, 8);
     EXPECT_EQ(floats.bytes, Bytes(28 * 4 * 8));
     EXPECT_EQ(floats.count, 28);

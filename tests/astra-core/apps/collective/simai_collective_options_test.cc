@@ -59,7 +59,8 @@ TEST(SimaiCollectiveOptionsTest, NamesOfCollectivesComeInAllSpellings) {
   ExpectRefused("--system x --op all_gathr",
                 "unknown --op \"all_gathr\"; did you mean \"all_gather\"? "
                 "(known: all_reduce, all_gather, reduce_scatter, alltoall, "
-                "sendrecv, broadcast, reduce, gather, scatter)");
+                "sendrecv, broadcast, reduce, gather, scatter, dispatch, "
+                "combine)");
 }
 
 TEST(SimaiCollectiveOptionsTest, RanksAreListsAndRanges) {
