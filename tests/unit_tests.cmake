@@ -63,6 +63,7 @@ endfunction()
 astra_test(base_test
   SOURCES
     astra-core/base/collective_kind_test.cc
+    astra-core/base/expert_routing_test.cc
     astra-core/base/csv_reader_test.cc
     astra-core/base/csv_test.cc
     astra-core/base/event_queue_test.cc

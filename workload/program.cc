@@ -156,6 +156,15 @@ absl::Status CheckModules(const ProgramParts& parts) {
   return absl::OkStatus();
 }
 
+absl::Status CheckRouting(const ProgramParts& parts) {
+  if (!parts.routing) return absl::OkStatus();
+  const std::optional<RoutingMistake> mistake = FindMistake(*parts.routing);
+  if (!mistake) return absl::OkStatus();
+  return FieldError(fmt::format("routing.{}", mistake->field),
+                    fmt::format("{} is {}: {}", mistake->field, mistake->value,
+                                mistake->rule));
+}
+
 absl::Status CheckSchedule(const ProgramParts& parts) {
   const ParallelSizes& sizes = parts.sizes;
   if (parts.forward_only && sizes.virtual_stages > 1) {
@@ -437,6 +446,7 @@ absl::StatusOr<Program> Program::Create(ProgramParts parts) {
                     parts.pipeline_message, Program::kMaxBytes));
   }
   ASTRA_RETURN_IF_ERROR(CheckSchedule(parts));
+  ASTRA_RETURN_IF_ERROR(CheckRouting(parts));
   ASTRA_RETURN_IF_ERROR(CheckModules(parts));
   StageChecker stages(parts);
   for (const ProgramStage& stage : parts.stages) {

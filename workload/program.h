@@ -34,6 +34,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "astra-core/base/expert_routing.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 #include "workload/parallel_plan.h"
@@ -160,6 +161,9 @@ struct ProgramParts {
   Bytes pipeline_message;  // Sent to the next stage for each micro-batch.
   ProgramGpu gpu;
   ProgramWork work;
+  // Routing of tokens to the experts; none where there are no experts, or where
+  // it is not known.
+  std::optional<ExpertRouting> routing;
   std::vector<ProgramModule> modules;
   std::vector<ProgramStage> stages;
 
@@ -192,7 +196,8 @@ class Program {
   // schedule does not suit the sizes; a module does not exist, has no name, is
   // run by no stage, or shares its name with another (except with schedule
   // "simai", whose modules are layers); a time or size is negative; a
-  // collective is over the pipeline or a send-recv; or a program that is
+  // collective is over the pipeline or a send-recv; FindMistake has a word
+  // against the routing; or a program that is
   // forward only, or a module of `after`, has backward steps.
   static absl::StatusOr<Program> Create(ProgramParts parts);
 
@@ -207,6 +212,7 @@ class Program {
   Bytes pipeline_message() const { return parts_.pipeline_message; }
   const ProgramGpu& gpu() const { return parts_.gpu; }
   const ProgramWork& work() const { return parts_.work; }
+  const std::optional<ExpertRouting>& routing() const { return parts_.routing; }
   absl::Span<const ProgramModule> modules() const { return parts_.modules; }
   const ProgramModule& module(ModuleId id) const {
     return parts_.modules[id.index()];

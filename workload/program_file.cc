@@ -51,6 +51,7 @@ class Parser {
     parts_.pipeline_message = Bytes(root.IntegerOr("pipeline_message", 0));
     ReadGpu(root);
     ReadWork(root);
+    ReadRouting(root);
     for (YamlFields& fields : root.Maps("modules", "a module")) {
       ReadModule(fields);
     }
@@ -109,6 +110,18 @@ class Parser {
     YamlFields fields = root.Map("work", "the work of an iteration");
     parts_.work.tokens = fields.IntegerOr("tokens", 0);
     parts_.work.model_flops = fields.NumberOr("model_flops", 0);
+    fields.Close();
+  }
+
+  void ReadRouting(YamlFields& root) {
+    if (!root.has("routing")) return;
+    YamlFields fields = root.Map("routing", "the routing");
+    constexpr int64_t kMax = ExpertRouting::kMaxExperts;
+    ExpertRouting& routing = parts_.routing.emplace();
+    routing.experts = fields.Integer("experts", 1, kMax);
+    routing.top_k = fields.Integer("top_k", 1, kMax);
+    routing.groups = fields.IntegerOr("groups", 1, 1, kMax);
+    routing.top_groups = fields.IntegerOr("top_groups", 1, 1, kMax);
     fields.Close();
   }
 
@@ -312,6 +325,17 @@ std::string FormatSizes(const ParallelSizes& sizes) {
       sizes.virtual_stages, sizes.micro_batches);
 }
 
+// Returns text such as "routing: {experts: 8, top_k: 2}\n", without groups
+// where all experts are one group.
+std::string FormatRouting(const ExpertRouting& routing) {
+  const std::string groups =
+      routing.groups == 1 ? ""
+                          : fmt::format(", groups: {}, top_groups: {}",
+                                        routing.groups, routing.top_groups);
+  return fmt::format("routing: {{experts: {}, top_k: {}{}}}\n", routing.experts,
+                     routing.top_k, groups);
+}
+
 }  // namespace
 
 bool IsProgram(std::string_view contents) {
@@ -364,6 +388,7 @@ std::string FormatProgram(const Program& program) {
     AppendFormat(&text, "work: {{tokens: {}, model_flops: {}}}\n",
                  program.work().tokens, program.work().model_flops);
   }
+  if (program.routing()) text += FormatRouting(*program.routing());
   if (program.pipeline_message() > Bytes(0)) {
     AppendFormat(&text, "pipeline_message: {}\n",
                  program.pipeline_message().count());

@@ -186,6 +186,23 @@ absl::Status OverrideFeedForward(const CommandLine& flags, bool is_aicb,
   return Override(flags, "ffn-hidden-size", &part.ffn);
 }
 
+absl::Status OverrideExpertSizes(const CommandLine& flags, Experts& experts) {
+  const Experts before = experts;
+  ASTRA_RETURN_IF_ERROR(Override(flags, "num-experts", &experts.experts));
+  ASTRA_RETURN_IF_ERROR(Override(flags, "moe-router-topk", &experts.top_k));
+  RemoveGroupsIfChanged(before, experts);
+  ASTRA_RETURN_IF_ERROR(Override(flags, "moe-ffn-hidden-size", &experts.ffn));
+  ASTRA_ASSIGN_OR_RETURN(
+      experts.dense_layers,
+      flags.integer("n-dense-layers", experts.dense_layers, 0, kMaxSize));
+  if (flags.has("n-shared-expert")) {
+    ASTRA_ASSIGN_OR_RETURN(const int64_t count,
+                           flags.integer("n-shared-expert", 0, 0, kMaxSize));
+    experts.shared_ffn = count * experts.ffn;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status OverrideExperts(const CommandLine& flags, bool is_aicb,
                              ModelSpec& model) {
   constexpr std::string_view kNeedExperts[] = {
@@ -222,19 +239,7 @@ absl::Status OverrideExperts(const CommandLine& flags, bool is_aicb,
     }
     return absl::OkStatus();
   }
-  Experts& experts = *model.experts;
-  ASTRA_RETURN_IF_ERROR(Override(flags, "num-experts", &experts.experts));
-  ASTRA_RETURN_IF_ERROR(Override(flags, "moe-router-topk", &experts.top_k));
-  ASTRA_RETURN_IF_ERROR(Override(flags, "moe-ffn-hidden-size", &experts.ffn));
-  ASTRA_ASSIGN_OR_RETURN(
-      experts.dense_layers,
-      flags.integer("n-dense-layers", experts.dense_layers, 0, kMaxSize));
-  if (flags.has("n-shared-expert")) {
-    ASTRA_ASSIGN_OR_RETURN(const int64_t count,
-                           flags.integer("n-shared-expert", 0, 0, kMaxSize));
-    experts.shared_ffn = count * experts.ffn;
-  }
-  return absl::OkStatus();
+  return OverrideExpertSizes(flags, *model.experts);
 }
 
 // Returns the bundled model that AICB's `name` means, or `name` itself.

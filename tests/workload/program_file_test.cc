@@ -99,6 +99,7 @@ constexpr std::string_view kChunkedFile =
     "gpu: {name: \"h100-sxm\", memory: 80000000000, peak_tflops: 989.4, "
     "communication_slowdown: 0.125}\n"
     "work: {tokens: 4096, model_flops: 1.5e+18}\n"
+    "routing: {experts: 256, top_k: 8, groups: 8, top_groups: 4}\n"
     "modules:\n"
     "  - name: block\n"
     "    memory: {weights: 1, gradients: 2, optimizer: 3, saved: 4, workspace: "
@@ -109,7 +110,7 @@ constexpr std::string_view kChunkedFile =
     "      - {times: 3, modules: [block]}\n"
     "      - {times: 2, chunk: 1, modules: [block]}\n";
 
-TEST(ProgramFileTest, ReadsChunksMemoryGpuAndWork) {
+TEST(ProgramFileTest, ReadsChunksMemoryGpuWorkAndRouting) {
   const Program program = ValueOrDie(ParseProgram("p", kChunkedFile));
   EXPECT_EQ(program.schedule(), ScheduleNamed("zb-v"));
   EXPECT_EQ(program.sizes().virtual_stages, 2);
@@ -119,6 +120,9 @@ TEST(ProgramFileTest, ReadsChunksMemoryGpuAndWork) {
                                        .name = "h100-sxm"}));
   EXPECT_EQ(program.work(),
             (ProgramWork{.tokens = 4096, .model_flops = 1.5e18}));
+  EXPECT_EQ(program.routing(),
+            (ExpertRouting{
+                .experts = 256, .top_k = 8, .groups = 8, .top_groups = 4}));
   EXPECT_EQ(program.module(ModuleId(0)).memory,
             (ModuleMemory{Bytes(1), Bytes(2), Bytes(3), Bytes(4), Bytes(5),
                           Bytes(6)}));
@@ -126,6 +130,15 @@ TEST(ProgramFileTest, ReadsChunksMemoryGpuAndWork) {
   const ModuleRun second = {.times = 2, .modules = {ModuleId(0)}, .chunk = 1};
   EXPECT_EQ(program.stage(1).runs, (std::vector<ModuleRun>{first, second}));
   EXPECT_EQ(FormatProgram(program), kChunkedFile);
+}
+
+TEST(ProgramFileTest, RoutingMayBeLeftOutAndHasOneGroupByDefault) {
+  EXPECT_EQ(ValueOrDie(ParseProgram("p", kFile)).routing(), std::nullopt);
+  constexpr std::string_view kRouting = "routing: {experts: 8, top_k: 2}";
+  const std::string text = WithLine(kChunkedFile, 7, kRouting);
+  const Program program = ValueOrDie(ParseProgram("p", text));
+  EXPECT_EQ(program.routing(), (ExpertRouting{.experts = 8, .top_k = 2}));
+  EXPECT_EQ(FormatProgram(program), text);
 }
 
 // Chunks without a schedule are interleaved.
@@ -217,6 +230,12 @@ BadInput Chunked(std::string name, size_t number, std::string_view line,
           std::move(message)};
 }
 
+BadInput Routing(std::string name, std::string_view routing,
+                 std::string message) {
+  return Chunked(std::move(name), 7, fmt::format("routing: {}", routing),
+                 std::move(message));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, BadProgramFileTest,
     ::testing::Values(
@@ -265,13 +284,30 @@ INSTANTIATE_TEST_SUITE_P(
         Chunked("Work", 6, "work: {flops: 1}",
                 "p:6:15: unknown field of the work of an iteration \"flops\"; "
                 "did you mean \"model_flops\"? (known: model_flops, tokens)"),
-        Chunked("Memory", 9, "    memory: {weights: 17592186044417}",
-                "p:9:23: weights is \"17592186044417\": expected a whole "
+        Routing("NoTopK", "{experts: 8}",
+                "p:7:10: the routing has no \"top_k\""),
+        Routing("NoExperts", "{experts: 0, top_k: 1}",
+                "p:7:20: experts is \"0\": expected a whole number from 1 to "
+                "4096"),
+        Routing("RoutingKey", "{experts: 8, top_k: 2, group: 2}",
+                "p:7:40: unknown field of the routing \"group\"; did you mean "
+                "\"groups\"? (known: experts, groups, top_groups, top_k)"),
+        Routing("TopK", "{experts: 8, top_k: 9}",
+                "p:7:30: top_k is 9: expected no more than the 8 experts"),
+        Routing("Groups", "{experts: 8, top_k: 2, groups: 3}",
+                "p:7:41: groups is 3: expected a divisor of the 8 experts"),
+        Routing("TopGroups", "{experts: 8, top_k: 2, groups: 4, top_groups: 5}",
+                "p:7:56: top_groups is 5: expected 1 to the 4 groups"),
+        Routing("TopKOfGroups", "{experts: 8, top_k: 3, groups: 4}",
+                "p:7:30: top_k is 3: expected no more than the 2 experts of 1 "
+                "of the 4 groups"),
+        Chunked("Memory", 10, "    memory: {weights: 17592186044417}",
+                "p:10:23: weights is \"17592186044417\": expected a whole "
                 "number from 0 to 17592186044416"),
-        Chunked("Chunk", 14, "      - {chunk: 2, modules: [block]}",
-                "p:11:5: stage entry 1: a run is of chunk 2, but vpp is 2"),
-        Chunked("NoChunk", 14, "      - {modules: [block]}",
-                "p:11:5: stage entry 1: chunk 1 runs no module, but vpp is 2"),
+        Chunked("Chunk", 15, "      - {chunk: 2, modules: [block]}",
+                "p:12:5: stage entry 1: a run is of chunk 2, but vpp is 2"),
+        Chunked("NoChunk", 15, "      - {modules: [block]}",
+                "p:12:5: stage entry 1: chunk 1 runs no module, but vpp is 2"),
         Line("Message", 5, "pipeline_message: 16MiB",
              "p:5:19: pipeline_message is \"16MiB\": expected a whole number "
              "of at least 0"),
@@ -295,7 +331,7 @@ INSTANTIATE_TEST_SUITE_P(
              "p:9:20: unknown blocking \"allgather\"; did you mean "
              "\"all-gather\"? (known: all-reduce, all-gather, "
              "reduce-scatter, all-to-all, send-recv, broadcast, reduce, "
-             "gather, scatter)"),
+             "gather, scatter, dispatch, combine)"),
         Line("Dimension", 9,
              "      - {blocking: all-gather, over: DPEP, bytes: 1}",
              "p:9:38: unknown over \"DPEP\"; did you mean \"DP_EP\"? (known: "

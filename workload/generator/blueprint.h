@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "astra-core/base/expert_routing.h"
 #include "astra-core/base/units.h"
 #include "workload/modules/module.h"
 #include "workload/program.h"
@@ -28,7 +29,8 @@ struct Blueprint {
   bool sequence_parallel = false;
   PipelineSchedule schedule = DefaultSchedule(/*chunks=*/1);
   Bytes pipeline_message;
-  std::vector<MockModule> modules;  // Modules; no two have the same name.
+  std::optional<ExpertRouting> routing;  // Of a model with experts.
+  std::vector<MockModule> modules;       // Modules; no two have the same name.
   // Pipeline stages; they refer to `modules`.
   std::vector<ProgramStage> stages;
 };

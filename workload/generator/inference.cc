@@ -153,6 +153,7 @@ absl::StatusOr<Blueprint> InferenceBlueprint(const ModelSpec& model,
   if (setup.pipeline > 1) {
     empty.pipeline_message = Bytes(2 * context.tokens() * model.hidden);
   }
+  if (model.experts) empty.routing = RoutingOf(*model.experts);
   BlueprintBuilder builder(std::move(empty));
   const auto add = [&](std::vector<MockModule> modules) {
     return builder.AddAll(WithMemory(std::move(modules), model, context));

@@ -54,6 +54,7 @@ absl::StatusOr<Program> TimeProgram(const Blueprint& blueprint,
   parts.schedule = blueprint.schedule;
   parts.gpu = gpu;
   parts.work = work;
+  parts.routing = blueprint.routing;
   parts.pipeline_message = blueprint.pipeline_message;
   parts.stages = blueprint.stages;
   for (const MockModule& module : blueprint.modules) {

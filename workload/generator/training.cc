@@ -136,6 +136,7 @@ absl::StatusOr<Blueprint> TrainingBlueprint(const ModelSpec& model,
   empty.sequence_parallel = setup.sequence_parallel;
   empty.schedule = setup.pipeline_schedule();
   empty.pipeline_message = PipelineMessage(model, setup);
+  if (model.experts) empty.routing = RoutingOf(*model.experts);
   BlueprintBuilder builder(std::move(empty));
   const StageMaker maker(model, setup, &builder);
   int64_t number = 0;

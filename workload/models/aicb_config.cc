@@ -37,10 +37,12 @@ class Reader {
     Set("d_r", &attention.rope_head_dim);
     Set("d_kv", &attention.v_head_dim);
     Experts& experts = *model_.experts;
+    const Experts before = experts;
     Set("dense_layer", &experts.dense_layers, 0);
     Set("router_expert", &experts.experts);
     Set("num_experts", &experts.experts);
     Set("moe_router_topk", &experts.top_k);
+    RemoveGroupsIfChanged(before, experts);
     Set("expert_dim", &experts.ffn);
     int64_t shared = 1;
     Set("shared_experts", &shared, 0);

@@ -38,7 +38,6 @@ constexpr std::string_view kWithoutEffect[] = {
     "layer_types",  // Compared with the model in CompareLayerTypes.
     "max_window_layers",
     "model_type",
-    "n_group",
     "norm_topk_prob",
     "output_router_logits",
     "pad_token_id",
@@ -56,8 +55,6 @@ constexpr std::string_view kWithoutEffect[] = {
     "scoring_func",
     "seq_aux",
     "swiglu_limit",
-    "topk_group",
-    "topk_method",
     "torch_dtype",
     "transformers_version",
     "use_cache",
@@ -176,6 +173,20 @@ int64_t ReadEither(ConfigJson& config, std::string_view key,
   return config.Integer(config.Has(other) && !config.Has(key) ? other : key);
 }
 
+// Reads the groups of experts. With topk_method "greedy" the router picks among
+// all experts, whatever the groups are.
+//
+// Source: DeepSeek-V2, modeling_deepseek.py, MoEGate.
+void ReadExpertGroups(ConfigJson& config, Experts& experts) {
+  const int64_t groups = config.IntegerOr("n_group", 1);
+  const int64_t top_groups = config.IntegerOr("topk_group", 1);
+  const bool is_greedy = config.Has("topk_method") &&
+                         config.fields().Text("topk_method") == "greedy";
+  if (is_greedy) return;
+  experts.groups = groups;
+  experts.top_groups = top_groups;
+}
+
 void ReadDeepSeekV2(ConfigJson& config, ModelSpec& model) {
   config.ExpectAbsentOr("mlp_bias", "false");
   Experts experts;
@@ -192,6 +203,7 @@ void ReadDeepSeekV2(ConfigJson& config, ModelSpec& model) {
     experts.shared_ffn =
         std::min(shared, kMaxShared) * std::min(experts.ffn, int64_t{1} << 32);
   }
+  ReadExpertGroups(config, experts);
   experts.dense_layers = config.Integer("first_k_dense_replace");
   config.ExpectAbsentOr("moe_layer_freq", "1");
   const int64_t ffn = config.Integer("intermediate_size");

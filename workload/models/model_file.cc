@@ -36,6 +36,9 @@ class Reader : public FieldVisitor {
   void SizeOrZero(std::string_view key, int64_t& value) {
     value = fields_.IntegerOr(key, 0);
   }
+  void SizeOrOne(std::string_view key, int64_t& value) {
+    value = fields_.IntegerOr(key, 1);
+  }
   void Size(std::string_view key, int64_t& value, Limits /*limits*/) override {
     Size(key, value);
   }
@@ -67,6 +70,9 @@ class Writer : public FieldVisitor {
   }
   void SizeOrZero(std::string_view key, int64_t value) {
     if (value != 0) Size(key, value);
+  }
+  void SizeOrOne(std::string_view key, int64_t value) {
+    if (value != 1) Size(key, value);
   }
   void Size(std::string_view key, int64_t& value, Limits /*limits*/) override {
     Size(key, value);
@@ -118,6 +124,8 @@ void Visit(Visitor& visitor, Experts& experts) {
   visitor.Flag("router_bias", experts.router_bias);
   visitor.Flag("expert_bias", experts.expert_bias);
   visitor.SizeOrZero("dense_layers", experts.dense_layers);
+  visitor.SizeOrOne("groups", experts.groups);
+  visitor.SizeOrOne("top_groups", experts.top_groups);
 }
 
 // Visits the sizes and choices of the whole model.

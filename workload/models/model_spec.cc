@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMaxHidden = 1 << 17;
 constexpr int64_t kMaxFfn = 1 << 20;
 constexpr int64_t kMaxVocabulary = 1 << 24;
-constexpr int64_t kMaxExperts = 1 << 12;
+constexpr int64_t kMaxExperts = ExpertRouting::kMaxExperts;
 
 struct Size {
   std::string_view field;
@@ -105,10 +105,9 @@ absl::Status CheckExperts(const Experts& experts, int64_t layers) {
       {"experts.shared_ffn", experts.shared_ffn, 0, kMaxFfn},
       {"experts.dense_layers", experts.dense_layers, 0, layers - 1},
   }));
-  if (experts.top_k > experts.experts) {
-    return WrongSize(
-        "experts.top_k", experts.top_k,
-        fmt::format("expected no more than the {} experts", experts.experts));
+  if (const auto mistake = FindMistake(RoutingOf(experts))) {
+    return WrongSize(fmt::format("experts.{}", mistake->field), mistake->value,
+                     mistake->rule);
   }
   if (experts.shared_gate && experts.shared_ffn == 0) {
     return absl::InvalidArgumentError(

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "astra-core/base/expert_routing.h"
+
 namespace astra {
 
 enum class Positions : uint8_t {
@@ -45,9 +47,29 @@ struct Experts {
   bool router_bias = false;  // The router has a bias for each expert.
   bool expert_bias = false;  // The matrices of the experts have biases.
   int64_t dense_layers = 0;
+  int64_t groups = 1;      // Groups of experts; see ExpertRouting.
+  int64_t top_groups = 1;  // Groups that a token may reach.
 
   friend bool operator==(const Experts&, const Experts&) = default;
 };
+
+inline ExpertRouting RoutingOf(const Experts& experts) {
+  return {.experts = experts.experts,
+          .top_k = experts.top_k,
+          .groups = experts.groups,
+          .top_groups = experts.top_groups};
+}
+
+// Removes the groups of `experts` if the router is not the one of `before`: the
+// user gave another number of experts or another top_k, which the groups of the
+// published model need not fit.
+inline void RemoveGroupsIfChanged(const Experts& before, Experts& experts) {
+  if (experts.experts == before.experts && experts.top_k == before.top_k) {
+    return;
+  }
+  experts.groups = 1;
+  experts.top_groups = 1;
+}
 
 struct ModelShape {
   static constexpr int64_t kMaxLayers = 1000;

@@ -1,5 +1,6 @@
 // The model that gen_workload's command line describes.
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -111,6 +112,19 @@ TEST(GenWorkloadModelTest, ChangesABundledModel) {
   EXPECT_EQ(moe.experts->ffn, 1000);
   EXPECT_EQ(moe.experts->shared_ffn, 2000);
   EXPECT_EQ(moe.experts->dense_layers, 0);
+}
+
+TEST(GenWorkloadModelTest, GroupsOfExpertsBelongToTheRouterOfTheModel) {
+  using Groups = std::pair<int64_t, int64_t>;
+  const auto groups_of = [](const std::string& options) {
+    const Experts experts = *ModelOf("-m deepseek-v3 " + options).experts;
+    return Groups(experts.groups, experts.top_groups);
+  };
+  EXPECT_EQ(groups_of(""), Groups(8, 4));
+  EXPECT_EQ(groups_of("--num-experts 256 --topk 8"), Groups(8, 4));
+  EXPECT_EQ(groups_of("--moe-ffn-hidden-size 1000"), Groups(8, 4));
+  EXPECT_EQ(groups_of("--num-experts 100"), Groups(1, 1));
+  EXPECT_EQ(groups_of("--topk 2"), Groups(1, 1));
 }
 
 // AICB's defaults of latent attention, and its names of what changes them.

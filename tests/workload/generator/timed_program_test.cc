@@ -13,6 +13,7 @@ namespace {
 using ::astra::testing::FixedTime;
 using ::astra::testing::ScheduleNamed;
 using ::astra::testing::SmallLlama;
+using ::astra::testing::SmallMoe;
 using ::astra::testing::ValueOrDie;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -66,6 +67,24 @@ TEST(TimedProgramTest, SuccessiveOperatorsAreOneComputation) {
                           Communicates(StepKind::kBlocking,
                                        CollectiveKind::kAllReduce, 8192),
                           Computes(1)));
+}
+
+TEST(TimedProgramTest, KeepsTheRoutingOfModelsWithExperts) {
+  const FixedTime time;
+  const auto routing_of = [&](const absl::StatusOr<Blueprint>& blueprint) {
+    return ValueOrDie(TimeProgram(ValueOrDie(blueprint), ModuleTimes(time)))
+        .routing();
+  };
+  ModelSpec model = SmallMoe();
+  model.experts->groups = 4;
+  model.experts->top_groups = 2;
+  const ExpertRouting routing = {
+      .experts = 8, .top_k = 2, .groups = 4, .top_groups = 2};
+  TrainingSetup setup = SmallSetup();
+  setup.sequence_parallel = true;
+  EXPECT_EQ(routing_of(TrainingBlueprint(model, setup)), routing);
+  EXPECT_EQ(routing_of(InferenceBlueprint(model, {})), routing);
+  EXPECT_EQ(routing_of(TrainingBlueprint(SmallLlama(), setup)), std::nullopt);
 }
 
 TEST(TimedProgramTest, KeepsStagesAndSizes) {

@@ -1,6 +1,8 @@
 #include "workload/models/hugging_face_config.h"
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "tests/testing/bad_input.h"
 #include "tests/testing/matchers.h"
@@ -45,7 +47,8 @@ TEST(HuggingFaceConfigTest, DeepSeekV3IsTheBundledModel) {
     "num_attention_heads": 128, "num_key_value_heads": 128,
     "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128,
     "qk_rope_head_dim": 64, "v_head_dim": 128, "intermediate_size": 18432,
-    "n_routed_experts": 256, "num_experts_per_tok": 8,
+    "n_routed_experts": 256, "num_experts_per_tok": 8, "n_group": 8,
+    "topk_group": 4, "topk_method": "noaux_tc",
     "moe_intermediate_size": 2048, "n_shared_experts": 1,
     "first_k_dense_replace": 3, "moe_layer_freq": 1,
     "num_nextn_predict_layers": 1, "rope_scaling": {"type": "yarn"},
@@ -53,7 +56,7 @@ TEST(HuggingFaceConfigTest, DeepSeekV3IsTheBundledModel) {
   Warnings warnings;
   EXPECT_EQ(Parse(kConfig, &warnings), Bundled("deepseek-v3", "deepseek_v3"));
   EXPECT_THAT(warnings,
-              ElementsAre("c:11:33: num_nextn_predict_layers is 1: layers that "
+              ElementsAre("c:12:33: num_nextn_predict_layers is 1: layers that "
                           "predict further tokens are left out"));
 }
 
@@ -141,6 +144,35 @@ std::string Small(std::string_view type, std::string_view more) {
       type, more);
 }
 
+std::string SmallDeepSeek(std::string_view more) {
+  return Small(
+      "deepseek_v2",
+      fmt::format("\"q_lora_rank\": null, \"kv_lora_rank\": 16, "
+                  "\"qk_nope_head_dim\": 8, \"qk_rope_head_dim\": 4, "
+                  "\"v_head_dim\": 8, \"num_routed_experts\": 8, "
+                  "\"num_experts_per_tok\": 2, \"num_shared_experts\": 2, "
+                  "\"moe_intermediate_size\": 32, "
+                  "\"first_k_dense_replace\": 1{}",
+                  more));
+}
+
+TEST(HuggingFaceConfigTest, ReadsGroupsOfExperts) {
+  using Groups = std::pair<int64_t, int64_t>;
+  const auto groups_of = [](std::string_view more) {
+    const Experts experts = *Parse(SmallDeepSeek(more)).experts;
+    return Groups(experts.groups, experts.top_groups);
+  };
+  EXPECT_EQ(groups_of(""), Groups(1, 1));
+  EXPECT_EQ(groups_of(", \"n_group\": null, \"topk_group\": null"),
+            Groups(1, 1));
+  const std::string groups = ", \"n_group\": 4, \"topk_group\": 2";
+  EXPECT_EQ(groups_of(groups), Groups(4, 2));
+  EXPECT_EQ(groups_of(groups + ", \"topk_method\": \"group_limited_greedy\""),
+            Groups(4, 2));
+  // Picks among all experts.
+  EXPECT_EQ(groups_of(groups + ", \"topk_method\": \"greedy\""), Groups(1, 1));
+}
+
 TEST(HuggingFaceConfigTest, OtherTypesHaveTheirOwnRules) {
   const ModelSpec qwen2 = Parse(Small("qwen2", ""));
   EXPECT_TRUE(std::get<FullAttention>(qwen2.attention).qkv_bias);
@@ -153,13 +185,7 @@ TEST(HuggingFaceConfigTest, OtherTypesHaveTheirOwnRules) {
                   "\"sliding_window\": null"));
   EXPECT_EQ(mixtral.feed_forward.ffn, 0);
   EXPECT_EQ(mixtral.experts->ffn, 256);
-  const ModelSpec deepseek = Parse(
-      Small("deepseek_v2",
-            "\"q_lora_rank\": null, \"kv_lora_rank\": 16, "
-            "\"qk_nope_head_dim\": 8, \"qk_rope_head_dim\": 4, "
-            "\"v_head_dim\": 8, \"num_routed_experts\": 8, "
-            "\"num_experts_per_tok\": 2, \"num_shared_experts\": 2, "
-            "\"moe_intermediate_size\": 32, \"first_k_dense_replace\": 1"));
+  const ModelSpec deepseek = Parse(SmallDeepSeek(""));
   EXPECT_EQ(std::get<LatentAttention>(deepseek.attention).q_lora_rank, 0);
   EXPECT_EQ(deepseek.experts->shared_ffn, 64);
   EXPECT_FALSE(deepseek.experts->router_bias);

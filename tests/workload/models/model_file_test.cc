@@ -99,7 +99,9 @@ ModelSpec Full() {
                    .shared_gate = true,
                    .router_bias = true,
                    .expert_bias = true,
-                   .dense_layers = 1};
+                   .dense_layers = 1,
+                   .groups = 4,
+                   .top_groups = 2};
   return model;
 }
 
@@ -131,7 +133,7 @@ TEST(ModelFileTest, WritesWhatIsNotADefault) {
             "feed_forward: {ffn: 256, gated: true, bias: true}\n"
             "experts: {experts: 8, top_k: 2, ffn: 32, shared_ffn: 48, "
             "shared_gate: true, router_bias: true, expert_bias: true, "
-            "dense_layers: 1}\n");
+            "dense_layers: 1, groups: 4, top_groups: 2}\n");
 }
 
 TEST(ModelFileTest, ReadsWhatItWrites) {

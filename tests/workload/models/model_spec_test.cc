@@ -124,6 +124,13 @@ INSTANTIATE_TEST_SUITE_P(
                  "experts.dense_layers is 4: expected 0 to 3"},
         BadModel{[](ModelSpec& m) { m.experts->top_k = 9; },
                  "experts.top_k is 9: expected no more than the 8 experts"},
+        BadModel{[](ModelSpec& m) { m.experts->groups = 3; },
+                 "experts.groups is 3: expected a divisor of the 8 experts"},
+        BadModel{[](ModelSpec& m) { m.experts->top_groups = 2; },
+                 "experts.top_groups is 2: expected 1 to the 1 groups"},
+        BadModel{[](ModelSpec& m) { m.experts->groups = 8; },
+                 "experts.top_k is 2: expected no more than the 1 experts of 1 "
+                 "of the 8 groups"},
         BadModel{[](ModelSpec& m) { m.experts->shared_gate = true; },
                  "experts.shared_gate is true: expected it with shared_ffn "
                  "only"},
