@@ -280,7 +280,7 @@ def physical_limits(case):
         most = max(servers.count(server) for server in servers)
         if most == ranks:
             limit = nvlink
-        elif row["collective"] == "all-to-all":
+        elif row["collective"] in ("all-to-all", "dispatch", "combine"):
             limit = nics * (ranks - 1) / (ranks - most)
         else:
             limit = nics * most

@@ -155,6 +155,10 @@ absl::StatusOr<Communication> Writer::Expressed(
   const ParallelSizes& sizes = blueprint_.sizes;
   const int64_t expert_tensor = sizes.expert_tensor.value_or(sizes.tensor);
   Communication expressed = communication;
+  // The format has one word, ALLTOALL, for all all-to-alls.
+  if (IsAllToAll(communication.kind)) {
+    expressed.kind = CollectiveKind::kAllToAll;
+  }
   switch (communication.dimension) {
     case Dimension::kContext:
     case Dimension::kPipeline:

@@ -72,11 +72,11 @@ MockModule Dispatch(const ModelShape& model, const ModuleContext& context) {
   builder.Stream(
       {.op = "permute", .elements = elements, .forward = 2, .backward = 3});
   if (context.shared_expert_overlap) {
-    builder.ForwardLaunch(CollectiveKind::kAllToAll, kExpert, bytes);
+    builder.ForwardLaunch(CollectiveKind::kDispatch, kExpert, bytes);
     builder.BackwardWait(kExpert);
   } else {
-    builder.ForwardCollective(CollectiveKind::kAllToAll, kExpert, bytes);
-    builder.BackwardCollective(CollectiveKind::kAllToAll, kExpert,
+    builder.ForwardCollective(CollectiveKind::kDispatch, kExpert, bytes);
+    builder.BackwardCollective(CollectiveKind::kCombine, kExpert,
                                ReturnedBytes(model, context));
   }
   return builder.Take();
@@ -92,7 +92,7 @@ MockModule Gather(const ModelShape& model, const ModuleContext& context) {
   ModuleBuilder builder("moe_gather", context);
   if (context.shared_expert_overlap) {
     builder.ForwardWait(kExpert);
-    builder.BackwardLaunch(CollectiveKind::kAllToAll, kExpert,
+    builder.BackwardLaunch(CollectiveKind::kCombine, kExpert,
                            ReturnedBytes(model, context));
   }
   const int64_t bytes = GatheredBytes(model, context);
@@ -152,7 +152,7 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
   }
   builder.BackwardCollective(CollectiveKind::kAllGather, kExpertTensor, bytes);
   if (context.shared_expert_overlap) {
-    builder.ForwardLaunch(CollectiveKind::kAllToAll, kExpert,
+    builder.ForwardLaunch(CollectiveKind::kCombine, kExpert,
                           ReturnedBytes(model, context));
     builder.BackwardWait(kExpert);
   }
@@ -165,10 +165,10 @@ MockModule Combine(const ModelShape& model, const ModuleContext& context) {
   ModuleBuilder builder("moe_combine", context);
   if (context.shared_expert_overlap) {
     builder.ForwardWait(kExpert);
-    builder.BackwardLaunch(CollectiveKind::kAllToAll, kExpert, bytes);
+    builder.BackwardLaunch(CollectiveKind::kDispatch, kExpert, bytes);
   } else {
-    builder.ForwardCollective(CollectiveKind::kAllToAll, kExpert, bytes);
-    builder.BackwardCollective(CollectiveKind::kAllToAll, kExpert, bytes);
+    builder.ForwardCollective(CollectiveKind::kCombine, kExpert, bytes);
+    builder.BackwardCollective(CollectiveKind::kDispatch, kExpert, bytes);
   }
   builder.Stream({.op = "unpermute",
                   .elements = elements,

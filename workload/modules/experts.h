@@ -15,10 +15,14 @@ namespace astra {
 //
 //   moe_router    the norm, the scores, and an all-gather of how many tokens go
 //                 to each expert
-//   moe_dispatch  an all-to-all over EP
+//   moe_dispatch  a dispatch over EP: tokens go to their experts
 //   moe_gather    an all-gather over ETP
 //   moe_experts   the products, and a reduce-scatter over ETP
-//   moe_combine   the all-to-all back, and the residual
+//   moe_combine   a combine over EP: results come back; and the residual
+//
+// In the backward pass, the gradients of a combine's results go to the experts
+// by a dispatch. The gradients of dispatched tokens come back by a combine,
+// which sums those of a token.
 //
 // Each token that a rank has after sequence parallelism goes to top_k experts.
 // A rank holds experts / EP of the experts and computes 1 / ETP of each. The
@@ -33,7 +37,7 @@ namespace astra {
 // of a layer of experts: many small kernels, and the host, which waits for the
 // numbers of tokens.
 //
-// With shared_expert_overlap, the all-to-alls start at the end of
+// With shared_expert_overlap, dispatch and combine start at the end of
 // "moe_dispatch" and of "moe_experts", and are waited for at the begin of
 // "moe_gather" and of "moe_combine"; in the backward pass it is the other way
 // round. The first and the second half of the shared experts run in these two

@@ -46,7 +46,7 @@ absl::StatusOr<Program> ParseSimaiProgram(std::string_view file,
 // nanoseconds. Requires a text that the format can express, which holds for
 // every text that was read: times are whole nanoseconds, and no collective is
 // over TP in the weight-gradient phase, over DP in another phase, over PP, or a
-// send-recv.
+// send-recv, a dispatch or a combine.
 std::string FormatSimaiText(const SimaiText& simai);
 
 }  // namespace astra

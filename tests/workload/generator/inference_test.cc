@@ -119,9 +119,9 @@ TEST(InferenceTest, ExpertsAreSpreadAndNotSplit) {
   // Each rank sends one of 2 tokens to 2 experts: 2 x 64 x 2 B.
   EXPECT_THAT(CollectivesOf(blueprint, "moe_router"), IsEmpty());
   EXPECT_THAT(CollectivesOf(blueprint, "moe_dispatch"),
-              ElementsAre("all-to-all EP 256 B"));
+              ElementsAre("dispatch EP 256 B"));
   EXPECT_THAT(CollectivesOf(blueprint, "moe_combine"),
-              ElementsAre("all-to-all EP 256 B", "all-gather TP 256 B"));
+              ElementsAre("combine EP 256 B", "all-gather TP 256 B"));
   EXPECT_EQ(ModuleOf(blueprint.modules, "moe_experts").expert_parameters,
             4 * 6144);
 }

@@ -323,18 +323,15 @@ TEST(OverlapTest, SharedExpertsRunWhileTokensAreOnTheirWay) {
   const auto steps = [&](std::string_view module, ModulePass pass) {
     return StepTexts(ModuleOf(blueprint.modules, module), pass);
   };
-  EXPECT_THAT(
-      steps("moe_dispatch", kForward),
-      ElementsAre("routing", "permute", "launch all-to-all EP 16384 B"));
+  EXPECT_THAT(steps("moe_dispatch", kForward),
+              ElementsAre("routing", "permute", "launch dispatch EP 16384 B"));
   EXPECT_THAT(steps("moe_gather", kForward), ElementsAre("wait EP", "permute"));
-  EXPECT_EQ(steps("moe_experts", kForward).back(),
-            "launch all-to-all EP 16384 B");
+  EXPECT_EQ(steps("moe_experts", kForward).back(), "launch combine EP 16384 B");
   EXPECT_EQ(steps("moe_combine", kForward).front(), "wait EP");
   // Backward, from the last module to the first.
-  EXPECT_EQ(steps("moe_combine", kInput).back(),
-            "launch all-to-all EP 16384 B");
+  EXPECT_EQ(steps("moe_combine", kInput).back(), "launch dispatch EP 16384 B");
   EXPECT_EQ(steps("moe_experts", kInput).front(), "wait EP");
-  EXPECT_EQ(steps("moe_gather", kInput).back(), "launch all-to-all EP 16384 B");
+  EXPECT_EQ(steps("moe_gather", kInput).back(), "launch combine EP 16384 B");
   EXPECT_THAT(steps("moe_dispatch", kInput),
               ElementsAre("wait EP", "permute", "routing"));
 }

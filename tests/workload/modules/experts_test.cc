@@ -66,13 +66,13 @@ TEST(ExpertsTest, TokensGoToTheirExpertsAndBack) {
   const Modules modules = ModulesFor(SmallMoe(), SmallContext());
   // 2 b s h top_k / TP = 2 x 2 x 32 x 64 x 2 / 2.
   EXPECT_THAT(StepTexts(modules.dispatch, kForward),
-              ElementsAre("routing", "permute", "all-to-all EP 8192 B"));
+              ElementsAre("routing", "permute", "dispatch EP 8192 B"));
   EXPECT_THAT(StepTexts(modules.dispatch, kInput),
-              ElementsAre("all-to-all EP 8192 B", "permute", "routing"));
+              ElementsAre("combine EP 8192 B", "permute", "routing"));
   EXPECT_THAT(StepTexts(modules.combine, kForward),
-              ElementsAre("all-to-all EP 8192 B", "unpermute", "residual_add"));
+              ElementsAre("combine EP 8192 B", "unpermute", "residual_add"));
   EXPECT_THAT(StepTexts(modules.combine, kInput),
-              ElementsAre("residual_add", "unpermute", "all-to-all EP 8192 B"));
+              ElementsAre("residual_add", "unpermute", "dispatch EP 8192 B"));
   // How many tokens go to each of 8 experts, 8 B from each of 4 ranks.
   EXPECT_THAT(
       StepTexts(modules.router, kForward),
@@ -97,11 +97,10 @@ TEST(ExpertsTest, DispatchInFp8HasAScaleForEach128) {
   // 64 copies of 64 elements, 1 + 4 / 128 = 1.03125 B each; the gradient and
   // the way back are in BF16.
   EXPECT_THAT(StepTexts(modules.dispatch, kForward),
-              ElementsAre("routing", "permute", "all-to-all EP 4224 B"));
+              ElementsAre("routing", "permute", "dispatch EP 4224 B"));
   EXPECT_THAT(StepTexts(modules.dispatch, kInput),
-              ElementsAre("all-to-all EP 8192 B", "permute", "routing"));
-  EXPECT_EQ(StepTexts(modules.combine, kForward).front(),
-            "all-to-all EP 8192 B");
+              ElementsAre("combine EP 8192 B", "permute", "routing"));
+  EXPECT_EQ(StepTexts(modules.combine, kForward).front(), "combine EP 8192 B");
 }
 
 TEST(ExpertsTest, TheBusiestRankSetsThePace) {
@@ -109,7 +108,7 @@ TEST(ExpertsTest, TheBusiestRankSetsThePace) {
   context.expert_load = 1.5;
   const Modules modules = ModulesFor(SmallMoe(), context);
   EXPECT_THAT(StepTexts(modules.dispatch, kForward),
-              ElementsAre("routing", "permute", "all-to-all EP 12288 B"));
+              ElementsAre("routing", "permute", "dispatch EP 12288 B"));
   // 96 copies to 2 experts.
   EXPECT_EQ(UpOf(modules), Trained({2, 48, 64, 64}));
 }
@@ -178,9 +177,9 @@ TEST(ExpertsTest, InInferenceEachRankRoutesItsShare) {
   const Modules modules = ModulesFor(SmallMoe(), context);
   // 3 of 6 tokens, twice, of 64 x 2 B; then all get all: 6 x 64 x 2 B.
   EXPECT_THAT(StepTexts(modules.dispatch, kForward),
-              ElementsAre("permute", "all-to-all EP 768 B"));
+              ElementsAre("permute", "dispatch EP 768 B"));
   EXPECT_THAT(StepTexts(modules.combine, kForward),
-              ElementsAre("all-to-all EP 768 B", "unpermute",
+              ElementsAre("combine EP 768 B", "unpermute",
                           "all-gather TP 768 B", "residual_add"));
   EXPECT_EQ(UpOf(modules), (Gemm{2, 3, 64, 64}));
 }
