@@ -30,7 +30,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ACCURACY = ROOT / "docs" / "accuracy.md"
 BEGIN = "<!-- The figures of simai_collective begin here. -->\n"
 END = "<!-- The figures of simai_collective end here. -->\n"
-TABLES = ("nccl_measured.csv", "collectives_one_node.csv.gz")
+TABLES = ("nccl_measured.csv", "collectives_one_node.csv.gz",
+          "deepep_measured.csv.gz", "gb200_alltoall_measured.csv.gz")
 MIB = 1 << 20
 
 
@@ -146,6 +147,18 @@ def queued(rows):
                 [row for row in rows if int(row["bytes"]) < MIB], place)))
 
 
+def of_experts(rows):
+    """Tables of what takes tokens to their experts."""
+    def place(row):
+        dispatcher = re.search(r"dispatcher=([\w-]+)", row["env"])[1]
+        per_server = int(row["gpus_total"]) // int(row["nodes"])
+        gpu = re.search(r"[A-Z]+\d+", row["gpu"].replace("NVIDIA", ""))[0]
+        return (f"{gpu}, {row['nodes']} x {per_server}, {dispatcher}, "
+                f"{row['collective']}")
+    return table("rows, dispatch and combine of experts", by_size(rows)) + table(
+        "GPU, servers x GPUs, dispatcher, collective", grouped(rows, place))
+
+
 def by_engines(rows):
     engine = lambda row: row["env"].split("_")[0]
     launch = lambda row: ("from the host" if row["env"].endswith("eager")
@@ -235,8 +248,11 @@ def one_gpu_left_out(program, table_of_rows, out):
 def left_out(rows):
     reasons = collections.Counter(
         row["status"] for row in rows if row["status"] != "ok")
-    return "".join(f"{count} rows are left out: {reason}.\n"
-                   for reason, count in sorted(reasons.items()))
+    predicted = len(rows) - reasons.total()
+    return (f"{predicted} of {len(rows)} rows are predicted, "
+            f"{100 * predicted / len(rows):.1f} %.\n" +
+            "".join(f"{count} rows are left out: {reason}.\n"
+                    for reason, count in sorted(reasons.items())))
 
 
 def medians(text):
@@ -269,7 +285,7 @@ def main():
     if missing:
         print(f"compare_collectives: skipped: no {arguments.data / missing[0]}")
         return 0
-    by_host, in_queues = (
+    by_host, in_queues, *experts = (
         predict(arguments.bin / "simai_collective", arguments.data / name,
                 arguments.out / name.split(".")[0]) for name in TABLES)
     text = (launched_by_host(list(filter(counts, by_host))) +
@@ -279,7 +295,10 @@ def main():
                              arguments.data / TABLES[1], arguments.out) +
             by_engines([row for row in in_queues
                         if counts(row) and row["env"] != "NCCL"]) +
-            decode_step(arguments, in_queues) + left_out(by_host + in_queues))
+            decode_step(arguments, in_queues) +
+            of_experts([row for rows in experts for row in rows
+                        if row["status"] == "ok"]) +
+            left_out(sum(experts, by_host + in_queues)))
     page = ACCURACY.read_text(encoding="utf-8")
     head, rest = page.split(BEGIN)
     old, tail = rest.split(END)
@@ -288,7 +307,8 @@ def main():
         ACCURACY.write_text(head + BEGIN + text + END + tail, encoding="utf-8")
     elif not arguments.check:
         print(text, end="")
-    print(f"compare_collectives: finished: {len(by_host) + len(in_queues)} rows")
+    print(f"compare_collectives: finished: "
+          f"{len(by_host) + len(in_queues) + sum(map(len, experts))} rows")
     return 1 if is_worse else 0
 
 

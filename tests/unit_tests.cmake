@@ -144,6 +144,7 @@ astra_test(attention_test
 
 astra_test(modules_test
   SOURCES
+    workload/modules/expert_skew_test.cc
     workload/modules/experts_test.cc
     workload/modules/feed_forward_test.cc
     workload/modules/logits_test.cc
@@ -204,6 +205,12 @@ astra_test(collectives_test
 set_source_files_properties(collectives/contract_test.cc PROPERTIES
   COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
 
+astra_test(dispatchers_test
+  SOURCES
+    collectives/dispatchers/dispatcher_test.cc
+    collectives/dispatchers/token_reach_test.cc
+  DEPS astra::dispatchers)
+
 astra_test(inference_engines_test
   SOURCES
     collectives/inference_engines/engine_file_test.cc
@@ -244,6 +251,7 @@ astra_test(nccl_test
     collectives/nccl/channel_graph_test.cc
     collectives/nccl/collective_time_test.cc
     collectives/nccl/collnet_time_test.cc
+    collectives/nccl/dispatch_time_test.cc
     collectives/nccl/engine_time_test.cc
     collectives/nccl/estimator_test.cc
     collectives/nccl/group_hardware_test.cc

@@ -122,6 +122,10 @@ class Parser {
     routing.top_k = fields.Integer("top_k", 1, kMax);
     routing.groups = fields.IntegerOr("groups", 1, 1, kMax);
     routing.top_groups = fields.IntegerOr("top_groups", 1, 1, kMax);
+    constexpr int64_t kMaxBytes = int64_t{1} << 32;
+    routing.dispatch_bytes =
+        fields.IntegerOr("dispatch_bytes", 0, 1, kMaxBytes);
+    routing.combine_bytes = fields.IntegerOr("combine_bytes", 0, 1, kMaxBytes);
     fields.Close();
   }
 
@@ -332,8 +336,13 @@ std::string FormatRouting(const ExpertRouting& routing) {
       routing.groups == 1 ? ""
                           : fmt::format(", groups: {}, top_groups: {}",
                                         routing.groups, routing.top_groups);
-  return fmt::format("routing: {{experts: {}, top_k: {}{}}}\n", routing.experts,
-                     routing.top_k, groups);
+  const std::string bytes =
+      routing.combine_bytes == 0
+          ? ""
+          : fmt::format(", dispatch_bytes: {}, combine_bytes: {}",
+                        routing.dispatch_bytes, routing.combine_bytes);
+  return fmt::format("routing: {{experts: {}, top_k: {}{}{}}}\n",
+                     routing.experts, routing.top_k, groups, bytes);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "astra-core/command_line/option_reading.h"
 #include "fmt/core.h"
 #include "topology/topology.h"
+#include "workload/modules/expert_skew.h"
 
 namespace astra {
 namespace {
@@ -24,6 +25,23 @@ absl::StatusOr<Precision> ReadPrecision(const CommandLine& flags) {
   return choice == 4 ? Precision::kFp8 : Precision::kBf16;
 }
 
+constexpr std::string_view kPowerLaw = "power-law:";
+
+// Reads "power-law:1.2", and returns the load of the busiest expert rank.
+absl::StatusOr<double> ReadPowerLaw(std::string_view text,
+                                    const ModelSpec& model, int64_t expert) {
+  // Load of the busiest expert over that of the idlest.
+  constexpr double kMost = 1000;
+  constexpr double kMaxExponent = 10;
+  ASTRA_ASSIGN_OR_RETURN(
+      const double exponent,
+      ParseNumber("the exponent of --moe-skew", text.substr(kPowerLaw.size()),
+                  0, kMaxExponent));
+  const int64_t experts = model.experts->experts;
+  if (expert < 1 || experts % expert != 0) return 1;  // Refused elsewhere.
+  return PowerLawLoad(exponent, kMost, experts, expert);
+}
+
 // Returns the load of the busiest expert rank.
 absl::StatusOr<double> ReadExpertLoad(const CommandLine& flags,
                                       const ModelSpec& model, int64_t expert) {
@@ -37,6 +55,9 @@ absl::StatusOr<double> ReadExpertLoad(const CommandLine& flags,
     return absl::InvalidArgumentError(
         "--moe-skew has no effect beside --moe-capacity: every expert has the "
         "same load");
+  }
+  if (flags.value("moe-skew").value_or("").starts_with(kPowerLaw)) {
+    return ReadPowerLaw(*flags.value("moe-skew"), model, expert);
   }
   constexpr double kMaxLoad = 1e3;
   ASTRA_ASSIGN_OR_RETURN(const double skew,

@@ -49,6 +49,10 @@ constexpr OptionSpec kOptions[] = {
     {"engine", "", "NAME", "Model",
      "whose all-reduce kernels inference uses within a server: vllm (default), "
      "sglang, trtllm, a release (vllm@0.14), or none: NCCL's"},
+    {"dispatcher", "", "NAME", "Model",
+     "takes tokens to their experts and back: deepep, deepep-ll, "
+     "nvlink-one-sided, nvlink-two-sided, deepep@24 with 24 SMs, or a file "
+     "(default: NCCL's all-to-all)"},
     {"launch", "", "NAME", "Model",
      "of NCCL's collectives: queued (default), behind other work, which hides "
      "it; graph: from a CUDA graph; host: one after the other"},

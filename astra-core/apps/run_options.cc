@@ -125,6 +125,10 @@ absl::Status ReadCollectives(const CommandLine& flags, RunOptions& options) {
   if (options.engine && options.collectives != CollectiveFamily::kNccl) {
     return NoEffect("engine", with);
   }
+  options.dispatcher = flags.value("dispatcher");
+  if (options.dispatcher && options.collectives != CollectiveFamily::kNccl) {
+    return NoEffect("dispatcher", with);
+  }
   options.measured_files = FilesOf(flags.value("measured"));
   if (flags.has("measured") && options.collectives != CollectiveFamily::kNccl) {
     return NoEffect("measured", with);

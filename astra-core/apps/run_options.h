@@ -58,6 +58,7 @@ struct RunOptions {
   // As LoadInferenceEngine takes it, or "none". Absent: vLLM's newest release
   // in inference, none in training.
   std::optional<std::string> engine;
+  std::optional<std::string> dispatcher;    // As LoadDispatcher takes it.
   std::vector<std::string> measured_files;  // Measured collectives.
   bool has_launch = false;     // --launch was given, and holds for these files.
   std::string nccl_variables;  // Text of --nccl.

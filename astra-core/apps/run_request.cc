@@ -17,6 +17,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/communicators.h"
 #include "collectives/bus_bandwidth_file.h"
+#include "collectives/dispatchers/dispatcher.h"
 #include "collectives/inference_engines/engine_file.h"
 #include "collectives/nccl/system_topology.h"
 #include "fmt/format.h"
@@ -202,6 +203,23 @@ absl::Status SetSystem(const RunOptions& options, const NcclOptions& nccl,
   return absl::OkStatus();
 }
 
+// Lets a dispatcher take the tokens of `program` to their experts.
+absl::Status SetDispatcher(const RunOptions& options, const Program& program,
+                           NcclOptions& nccl) {
+  if (!options.dispatcher) return absl::OkStatus();
+  if (!program.routing() || program.routing()->combine_bytes == 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--dispatcher has no effect: {} has no routing with the bytes of a "
+        "token, as gen_workload --format program writes it for experts",
+        options.workload_file));
+  }
+  ExpertDispatch& dispatch = nccl.dispatch.emplace();
+  ASTRA_ASSIGN_OR_RETURN(dispatch.dispatcher,
+                         LoadDispatcher(*options.dispatcher));
+  dispatch.routing = *program.routing();
+  return absl::OkStatus();
+}
+
 // Returns NCCL's options with the engine of inference that was asked for, or
 // that `program` has if none was.
 absl::StatusOr<NcclOptions> WithEngine(const RunOptions& options,
@@ -257,8 +275,8 @@ absl::StatusOr<SimulationOptions> SimulationOf(
                               warnings);
   }
   if (options.collectives == CollectiveFamily::kNccl) {
-    ASTRA_ASSIGN_OR_RETURN(const NcclOptions nccl,
-                           WithEngine(options, program));
+    ASTRA_ASSIGN_OR_RETURN(NcclOptions nccl, WithEngine(options, program));
+    ASTRA_RETURN_IF_ERROR(SetDispatcher(options, program, nccl));
     ASTRA_RETURN_IF_ERROR(
         SetSystem(options, nccl, topology, used, simulation, warnings));
     ASTRA_RETURN_IF_ERROR(

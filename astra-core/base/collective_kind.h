@@ -78,6 +78,11 @@ constexpr bool IsAllToAll(CollectiveKind kind) {
          kind == CollectiveKind::kDispatch || kind == CollectiveKind::kCombine;
 }
 
+// Returns whether a dispatcher of experts' tokens can run the collective.
+constexpr bool IsOfExperts(CollectiveKind kind) {
+  return kind == CollectiveKind::kDispatch || kind == CollectiveKind::kCombine;
+}
+
 // Returns bus bandwidth over algorithm bandwidth, which is buffer size over
 // time. The factor is the share of the buffer that crosses the port of a rank.
 //

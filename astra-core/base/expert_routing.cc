@@ -5,7 +5,7 @@
 namespace astra {
 
 std::optional<RoutingMistake> FindMistake(const ExpertRouting& routing) {
-  const auto& [experts, top_k, groups, top_groups] = routing;
+  const auto& [experts, top_k, groups, top_groups, _, __] = routing;
   constexpr int64_t kMax = ExpertRouting::kMaxExperts;
   const std::string in_range = fmt::format("expected 1 to {}", kMax);
   if (experts < 1 || experts > kMax) {

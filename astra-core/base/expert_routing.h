@@ -27,6 +27,10 @@ struct ExpertRouting {
   int64_t top_k = 0;       // Experts to which a token is sent.
   int64_t groups = 1;      // Groups of experts; DeepSeek's n_group.
   int64_t top_groups = 1;  // Groups that a token may reach; topk_group.
+  // Bytes of a copy of a token on the way to its expert, and back; 0: not
+  // known.
+  int64_t dispatch_bytes = 0;
+  int64_t combine_bytes = 0;
 
   friend bool operator==(const ExpertRouting&, const ExpertRouting&) = default;
   friend auto operator<=>(const ExpertRouting&, const ExpertRouting&) = default;

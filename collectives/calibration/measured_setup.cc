@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "collectives/dispatchers/dispatcher.h"
 #include "collectives/inference_engines/engine_file.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/core.h"
@@ -205,6 +206,13 @@ absl::StatusOr<NcclOptions> OptionsOf(const MeasuredRow& row,
   system->sharp = options.collnet;
   options.launch = row.environment.launch.value_or(Launch::kHost);
   options.symmetric = row.environment.symmetric;
+  if (!row.environment.dispatcher.empty()) {
+    ASTRA_ASSIGN_OR_RETURN(options.dispatch,
+                           ParseRouting(row.environment.routing));
+    ASTRA_ASSIGN_OR_RETURN(options.dispatch->dispatcher,
+                           LoadDispatcher(row.environment.dispatcher));
+    options.dispatch->is_prepared = row.environment.is_prepared;
+  }
   if (!row.environment.engine.empty()) {
     ASTRA_ASSIGN_OR_RETURN(options.engine,
                            LoadInferenceEngine(row.environment.engine));

@@ -9,6 +9,7 @@
 //   CUDA graph (-G 1) symmetric registration (-R 2)
 //   queued                                   a launch
 //   vLLM_custom_graph, TRTLLM                kernels of an inference engine
+//   dispatcher=deepep@20 routing=experts=256,top_k=8,...
 //
 // A setting is what was asked for; a statement is what was seen. Statements are
 // read strictly: a clause with an unknown word states nothing, as in "table
@@ -46,6 +47,12 @@ struct MeasuredEnvironment {
   // The engine of inference whose all-reduce ran, as LoadInferenceEngine takes
   // it: "vllm" or "vllm@0.14". Empty: NCCL.
   std::string engine;
+
+  // What took tokens to their experts, as LoadDispatcher and ParseRouting take
+  // them: "deepep@20", "experts=256,...". Empty: NCCL's all-to-all.
+  std::string dispatcher;
+  std::string routing;
+  bool is_prepared = false;  // What runs before a dispatch was not timed.
 
   std::optional<Launch> launch;  // If the text states it.
   bool symmetric = false;        // Buffers are in symmetric memory.

@@ -10,6 +10,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
+#include "collectives/measurements/dispatch_tables.h"
 #include "collectives/measurements/other_tables.h"
 #include "fmt/format.h"
 
@@ -79,6 +80,21 @@ void ReadEngine(std::string_view env, std::string_view source,
   }
 }
 
+// Reads what dispatched tokens: "dispatcher=NAME routing=KEY=VALUE,...".
+void ReadDispatcher(std::string_view env, MeasuredEnvironment& environment) {
+  while (!env.empty()) {
+    const size_t end = std::min(env.find(' '), env.size());
+    const std::string_view word = env.substr(0, end);
+    env.remove_prefix(std::min(end + 1, env.size()));
+    const size_t equals = word.find('=');
+    if (word == "unprepared") environment.is_prepared = true;
+    if (equals == std::string_view::npos) continue;
+    const std::string value(word.substr(equals + 1));
+    if (word.substr(0, equals) == "dispatcher") environment.dispatcher = value;
+    if (word.substr(0, equals) == "routing") environment.routing = value;
+  }
+}
+
 // "one process with 8 threads": each GPU has a thread of its own, which starts
 // its next collective while the last one runs. A process that starts them for
 // all GPUs, one after the other, falls behind.
@@ -137,6 +153,8 @@ class RowReader {
     const std::string_view collective = Cell("collective");
     if (const auto kind = CollectiveOf(collective)) {
       row_.collective = *kind;
+    } else if (collective == kPreparation || collective == kQuantisedCombine) {
+      Note(fmt::format("no collective by itself: {}", collective));
     } else {
       Note(UnknownName("collective", collective, NcclTestsNames()));
     }
@@ -150,6 +168,7 @@ class RowReader {
         ParseMeasuredEnvironment(Cell("env"), row_.size, row_.num_gpus);
     row_.grade = GradeOf(Cell("notes"));
     ReadEngine(Cell("env"), row_.source, row_.environment);
+    ReadDispatcher(Cell("env"), row_.environment);
     if (!row_.environment.launch && HasThreadForEachGpu(Cell("notes"))) {
       row_.environment.launch = Launch::kQueued;
     }
@@ -201,6 +220,17 @@ absl::StatusOr<MeasuredTable> ParseMeasuredTable(std::string_view file,
                                                  std::string_view contents) {
   CsvReader csv(file, contents);
   MeasuredTable table;
+  if (IsDeepEpTable(csv) || IsNvlinkAllToAllTable(csv)) {
+    ASTRA_ASSIGN_OR_RETURN(const OtherRows rows,
+                           IsDeepEpTable(csv) ? ReadDeepEpTable(csv)
+                                              : ReadNvlinkAllToAllTable(csv));
+    table.columns.assign(std::begin(kDispatchColumns),
+                         std::end(kDispatchColumns));
+    for (const std::vector<std::string>& cells : rows) {
+      table.rows.push_back(RowReader(table.columns, cells).row());
+    }
+    return table;
+  }
   if (const std::optional<TableForm> form = OtherFormOf(csv)) {
     ASTRA_ASSIGN_OR_RETURN(const OtherRows rows,
                            ReadOtherRows(*form, file, csv));

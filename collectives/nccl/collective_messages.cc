@@ -33,7 +33,9 @@ void Stretch(TimePs time, NcclMessages& messages) {
 
 LatencyParts CollectiveTimes::PartsOf(const Chosen& chosen,
                                       const GroupHardware& hardware) const {
-  if (chosen.kernel != nullptr) return {.start_us = chosen.latency_us};
+  if (chosen.kernel != nullptr || chosen.work) {
+    return {.start_us = chosen.latency_us};
+  }
   if (!chosen.algorithm) return PointToPoint(hardware);
   return LatencyPartsOf(*chosen.algorithm, chosen.protocol, kind_, hardware,
                         ScaleOf(*chosen.algorithm, chosen.protocol, hardware));
@@ -43,7 +45,8 @@ NcclMessages::Hop CollectiveTimes::HopWithin(const Chosen& chosen,
                                              double latency_us) const {
   const double propagation_us = 2 * kUsPerNs * system_.interconnect.latency_ns;
   return {std::max(0.0, latency_us - propagation_us),
-          WireShare(chosen.protocol) / EfficiencyWithin(PaceWithin(chosen))};
+          chosen.within_share * WireShare(chosen.protocol) /
+              EfficiencyWithin(PaceWithin(chosen))};
 }
 
 NcclMessages::Hop CollectiveTimes::HopBetween(const Chosen& chosen,
@@ -54,7 +57,7 @@ NcclMessages::Hop CollectiveTimes::HopBetween(const Chosen& chosen,
   double share = PaceBetween(chosen).efficiency;
   if (propagation_[group].has_one_path) share *= QueuePairShare();
   return {std::max(0.0, latency_us - propagation_us),
-          WireShare(chosen.protocol) / share};
+          chosen.between_share * WireShare(chosen.protocol) / share};
 }
 
 absl::StatusOr<NcclMessages> CollectiveTimes::Messages(size_t group,

@@ -207,6 +207,7 @@ absl::StatusOr<CollectiveTimes::Chosen> CollectiveTimes::ChooseFor(
     size_t group, Bytes bytes) const {
   const TuningTable& table = tuning(group);
   const GroupHardware& hardware = table.hardware;
+  if (options_.dispatch && IsOfExperts(kind_)) return ChooseDispatcher(group);
   if (IsSendsAndReceives(kind_)) return ChoosePointToPoint(group);
   if (IsOfEngine(hardware)) {
     const EngineKernel* const kernel = options_.engine->KernelFor(
@@ -253,8 +254,10 @@ absl::StatusOr<const ClosedForms*> CollectiveTimes::FormsOf(
   ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
                          FindCollectiveAlgorithm(kind_, chosen.registry_name));
   const Topology& topology = routes_.topology();
-  const double within = EfficiencyWithin(PaceWithin(chosen));
-  const double between = PaceBetween(chosen).efficiency * QueuePairShare();
+  const double within =
+      EfficiencyWithin(PaceWithin(chosen)) / chosen.within_share;
+  const double between =
+      PaceBetween(chosen).efficiency * QueuePairShare() / chosen.between_share;
   std::vector<double> efficiency;
   efficiency.reserve(topology.links().size());
   for (const Link& link : topology.links()) {
@@ -268,6 +271,11 @@ absl::StatusOr<const ClosedForms*> CollectiveTimes::FormsOf(
         Name(kind_), groups_.front().size()));
   }
   ASTRA_RETURN_IF_ERROR(forms.status());
+  for (uint32_t i = 0; i < topology.links().size(); ++i) {
+    forms->link_bytes_per_byte[i] *=
+        IsWithinServer(topology, topology.links()[i]) ? chosen.within_share
+                                                      : chosen.between_share;
+  }
   return &forms_.emplace(key, *std::move(forms)).first->second;
 }
 
@@ -302,10 +310,15 @@ Pace CollectiveTimes::PaceWithin(const Chosen& chosen) const {
   if (chosen.kernel != nullptr) {
     return {.efficiency = chosen.kernel->efficiency};
   }
+  if (chosen.work) {
+    return {.efficiency = options_.dispatch->dispatcher.of(kind_).efficiency};
+  }
   return PaceOf(system_.interconnect.paces, chosen.algorithm, IsSymmetric());
 }
 
 Pace CollectiveTimes::PaceBetween(const Chosen& chosen) const {
+  // NICs reach for a dispatcher what they reach for NCCL's rings.
+  if (chosen.work) return system_.transport.paces.of(NcclAlgorithm::kRing);
   return PaceOf(system_.transport.paces, chosen.algorithm, false);
 }
 
@@ -319,6 +332,7 @@ SizedTime CollectiveTimes::SizedTimeOf(const Chosen& chosen, size_t group,
     time.copy_ps_per_byte = CopyPsPerByte(chosen, hardware);
     return time;
   }
+  if (chosen.work) return DispatcherTime(chosen, form);
   const bool is_one_server = hardware.num_servers == 1;
   const bool is_symmetric = IsSymmetric();
   const Pace pace = is_one_server ? PaceWithin(chosen) : PaceBetween(chosen);
@@ -357,6 +371,10 @@ absl::StatusOr<TimedCollective> CollectiveTimes::ModelTime(size_t group,
     result.algorithm = Name(chosen.kernel->algorithm);
     result.protocol = "-";
   }
+  if (chosen.work) {
+    result.algorithm = "Dispatcher";
+    result.protocol = "-";
+  }
   if (IsSymmetric()) {
     result.algorithm = "Symmetric";
     result.protocol = Name(NcclProtocol::kSimple);
@@ -382,7 +400,7 @@ const MeasuredCurve* CollectiveTimes::CurveOf(size_t group, Bytes bytes) const {
   const absl::StatusOr<Chosen> chosen = ChooseFor(group, bytes);
   if (servers * per_server != hardware.num_ranks ||
       per_server != hardware.ranks_per_server ||
-      (chosen.ok() && chosen->kernel != nullptr)) {
+      (chosen.ok() && (chosen->kernel != nullptr || chosen->work))) {
     return nullptr;
   }
   return FindCurve(*options_.measured, {kind_, servers, per_server});

@@ -24,9 +24,12 @@
 // The all-reduce kernels of an engine of inference go before NCCL's choice,
 // where the options name an engine; engine_time.h says how long they take.
 //
-// Measured times go before both, where the options have them for the group:
-// measured_curve.h says what holds between and beyond the measured sizes. They
-// do not replace the kernels of an engine.
+// Dispatches and combines of experts are all-to-alls, unless the options name a
+// dispatcher; dispatcher.h says how long that takes.
+//
+// Measured times go before all of these, where the options have them for the
+// group: measured_curve.h says what holds between and beyond the measured
+// sizes. They do not replace the kernels of an engine.
 //
 // Left out: other collectives on the same links at the same time.
 
@@ -157,6 +160,10 @@ class CollectiveTimes {
     double latency_us = 0;
     std::string_view registry_name;
     const EngineKernel* kernel = nullptr;  // Not null: it runs, not NCCL.
+    std::optional<TokenWork> work{};       // Of a dispatcher, which runs then.
+    // Bytes on links, for each byte that the algorithm of registry.h sends.
+    double within_share = 1;
+    double between_share = 1;
   };
   // The algorithm of registry.h, and the kernel of an engine whose share of the
   // links' rates it is laid with.
@@ -166,6 +173,9 @@ class CollectiveTimes {
   // to.
   bool IsOfEngine(const GroupHardware& hardware) const;
   Chosen ChoosePointToPoint(size_t group) const;
+  // Return what a dispatcher does with tokens, and its time without a launch.
+  absl::StatusOr<Chosen> ChooseDispatcher(size_t group) const;
+  SizedTime DispatcherTime(const Chosen& chosen, const ClosedForm& form) const;
   absl::StatusOr<Chosen> ChooseFor(size_t group, Bytes bytes) const;
   // Returns what the model says, whatever was measured.
   absl::StatusOr<TimedCollective> ModelTime(size_t group, Bytes bytes);

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/base/collective_kind.h"
+#include "collectives/dispatchers/dispatcher.h"
 #include "collectives/inference_engines/inference_engine.h"
 #include "collectives/launch.h"
 #include "collectives/measured_curve.h"
@@ -67,6 +68,8 @@ struct NcclOptions {
   bool symmetric = false;
   // The engine of inference whose own all-reduce kernels go before NCCL's.
   std::optional<InferenceEngine> engine;
+  // What takes tokens to their experts in place of NCCL's all-to-all.
+  std::optional<ExpertDispatch> dispatch;
   // Measured times of NCCL's collectives, which go before its model. Null:
   // none.
   std::shared_ptr<const MeasuredCurves> measured;

@@ -14,6 +14,7 @@
 #include "workload/generator/training.h"
 #include "workload/generator/training_setup.h"
 #include "workload/modules/embedding.h"
+#include "workload/modules/experts.h"
 #include "workload/modules/logits.h"
 #include "workload/parallel_plan.h"
 
@@ -153,7 +154,9 @@ absl::StatusOr<Blueprint> InferenceBlueprint(const ModelSpec& model,
   if (setup.pipeline > 1) {
     empty.pipeline_message = Bytes(2 * context.tokens() * model.hidden);
   }
-  if (model.experts) empty.routing = RoutingOf(*model.experts);
+  if (model.experts) {
+    empty.routing = RoutingWithBytes(model, setup.fp8_dispatch);
+  }
   BlueprintBuilder builder(std::move(empty));
   const auto add = [&](std::vector<MockModule> modules) {
     return builder.AddAll(WithMemory(std::move(modules), model, context));

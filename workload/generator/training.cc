@@ -136,7 +136,9 @@ absl::StatusOr<Blueprint> TrainingBlueprint(const ModelSpec& model,
   empty.sequence_parallel = setup.sequence_parallel;
   empty.schedule = setup.pipeline_schedule();
   empty.pipeline_message = PipelineMessage(model, setup);
-  if (model.experts) empty.routing = RoutingOf(*model.experts);
+  if (model.experts) {
+    empty.routing = RoutingWithBytes(model, setup.fp8_dispatch);
+  }
   BlueprintBuilder builder(std::move(empty));
   const StageMaker maker(model, setup, &builder);
   int64_t number = 0;

@@ -55,14 +55,18 @@ int64_t ReturnedBytes(const ModelShape& model, const ModuleContext& context) {
   return kElementBytes * RoutedTokens(model, context) * model.hidden;
 }
 
+// Returns the bytes of elements on their way to the experts.
+int64_t DispatchedBytes(int64_t elements, bool fp8_dispatch) {
+  constexpr int64_t kScaleBlock = 128;
+  constexpr int64_t kScaleBytes = 4;
+  return fp8_dispatch ? elements + elements / kScaleBlock * kScaleBytes
+                      : kElementBytes * elements;
+}
+
 // Builds the way of tokens to the experts.
 MockModule Dispatch(const ModelShape& model, const ModuleContext& context) {
   const int64_t elements = RoutedTokens(model, context) * model.hidden;
-  constexpr int64_t kScaleBlock = 128;
-  constexpr int64_t kScaleBytes = 4;
-  const int64_t bytes = context.fp8_dispatch
-                            ? elements + elements / kScaleBlock * kScaleBytes
-                            : kElementBytes * elements;
+  const int64_t bytes = DispatchedBytes(elements, context.fp8_dispatch);
   ModuleBuilder builder("moe_dispatch", context);
   if (context.training) {
     const Operator routing = {"routing", astra::Stream{0}};
@@ -193,6 +197,13 @@ std::vector<MockModule> ExpertModules(const ModelShape& model,
   return {Router(model, context), Dispatch(model, context),
           Gather(model, context), Products(model, context),
           Combine(model, context)};
+}
+
+ExpertRouting RoutingWithBytes(const ModelShape& model, bool fp8_dispatch) {
+  ExpertRouting routing = RoutingOf(*model.experts);
+  routing.dispatch_bytes = DispatchedBytes(model.hidden, fp8_dispatch);
+  routing.combine_bytes = kElementBytes * model.hidden;
+  return routing;
 }
 
 }  // namespace astra

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "astra-core/base/expert_routing.h"
 #include "workload/modules/model_shape.h"
 #include "workload/modules/module.h"
 
@@ -49,6 +50,10 @@ namespace astra {
 // arXiv 2412.19437, section 3.3.
 std::vector<MockModule> ExpertModules(const ModelShape& model,
                                       const ModuleContext& context);
+
+// Returns how the model routes tokens, with the bytes of a copy of one on its
+// way. Requires that the model has experts.
+ExpertRouting RoutingWithBytes(const ModelShape& model, bool fp8_dispatch);
 
 }  // namespace astra
 

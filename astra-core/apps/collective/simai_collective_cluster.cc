@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
+#include "collectives/dispatchers/dispatcher.h"
 #include "collectives/inference_engines/engine_file.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
@@ -74,6 +75,11 @@ absl::StatusOr<NcclOptions> ApplyNcclSettings(const NcclSettings& settings,
   }
   if (settings.launch) nccl.launch = *settings.launch;
   if (settings.symmetric) nccl.symmetric = true;
+  if (settings.dispatcher) {
+    ASTRA_ASSIGN_OR_RETURN(nccl.dispatch, ParseRouting(*settings.routing));
+    ASTRA_ASSIGN_OR_RETURN(nccl.dispatch->dispatcher,
+                           LoadDispatcher(*settings.dispatcher));
+  }
   if (settings.engine) {
     ASTRA_ASSIGN_OR_RETURN(nccl.engine, LoadInferenceEngine(*settings.engine));
   }

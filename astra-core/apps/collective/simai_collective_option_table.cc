@@ -69,6 +69,12 @@ constexpr OptionSpec kOptions[] = {
     {"engine", "", "NAME", "NCCL",
      "whose all-reduce kernels go before NCCL's within a server: vllm, sglang, "
      "trtllm, or a release such as vllm@0.14 (default: none)"},
+    {"dispatcher", "", "NAME", "NCCL",
+     "for --op dispatch and combine, in place of its all-to-all: deepep, "
+     "deepep-ll, nvlink-one-sided, nvlink-two-sided, or a file"},
+    {"routing", "", "KEY=VALUE,...", "NCCL",
+     "of the tokens: experts, top_k, groups, top_groups, dispatch_bytes and "
+     "combine_bytes of a copy of a token, even"},
     {"measured", "", "FILE,...", "NCCL",
      "measured times, which go before the model: tables, logs of nccl-tests, "
      "lines of NCCL's inspector"},

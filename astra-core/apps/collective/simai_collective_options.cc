@@ -148,7 +148,15 @@ absl::StatusOr<NcclSettings> ReadNccl(const CommandLine& flags) {
                            .launch = std::nullopt,
                            .engine = flags.value("engine"),
                            .measured = FilesOf(flags.value("measured")),
+                           .dispatcher = flags.value("dispatcher"),
+                           .routing = flags.value("routing"),
                            .symmetric = flags.has("symmetric")};
+  if (flags.has("dispatcher") != flags.has("routing")) {
+    return absl::InvalidArgumentError(
+        "--dispatcher and --routing go together, such as --dispatcher deepep "
+        "--routing "
+        "experts=256,top_k=8,dispatch_bytes=7392,combine_bytes=14336");
+  }
   if (flags.has("launch")) {
     ASTRA_ASSIGN_OR_RETURN(settings.launch, FindLaunch(*flags.value("launch")));
   }

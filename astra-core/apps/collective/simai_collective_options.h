@@ -45,6 +45,8 @@ struct NcclSettings {
   std::optional<Launch> launch;       // None: from the host, or as a log says.
   std::optional<std::string> engine;  // As LoadInferenceEngine takes it.
   std::vector<std::string> measured;  // Files of measured collectives.
+  std::optional<std::string> dispatcher;  // As LoadDispatcher takes it.
+  std::optional<std::string> routing;     // As ParseRouting takes it.
   bool symmetric = false;
 };
 

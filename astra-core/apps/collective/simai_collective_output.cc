@@ -110,6 +110,8 @@ Json NcclJson(const SimaiCollectiveOptions& options, const NcclOptions& nccl) {
       {"nvls", nccl.nvls},
       {"launch", Name(nccl.launch)},
       {"engine", options.nccl.engine.value_or("")},
+      {"dispatcher", options.nccl.dispatcher.value_or("")},
+      {"routing", options.nccl.routing.value_or("")},
       {"measured", options.nccl.measured},
       {"symmetric", nccl.symmetric}};
 }

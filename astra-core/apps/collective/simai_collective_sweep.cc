@@ -24,6 +24,12 @@ namespace {
 
 absl::StatusOr<NcclOptions> NcclOf(const SimaiCollectiveOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(NcclOptions nccl, ApplyNcclSettings(options.nccl));
+  if (nccl.dispatch && !IsOfExperts(*options.kind)) {
+    return absl::InvalidArgumentError(
+        fmt::format("--dispatcher has no effect on {}: expected --op dispatch "
+                    "or combine",
+                    NcclTestsName(*options.kind)));
+  }
   if (HasRedop(*options.kind) &&
       !NvSwitchesDo(options.redop, options.type.name)) {
     nccl.nvls = false;

@@ -143,6 +143,8 @@ TEST(GenWorkloadOptionsTest, EveryOptionOfTrainingSetsItsField) {
               Precision::kBf16);
   }
   EXPECT_EQ(Training("--ep 2 --moe-skew 0.5", kMoe).expert_load, 1.5);
+  EXPECT_EQ(Training("--moe-skew power-law:1.2", kMoe).expert_load, 1);
+  EXPECT_GT(Training("--ep 2 --moe-skew power-law:1.2", kMoe).expert_load, 1);
   EXPECT_EQ(Training("--moe-capacity 1.25", kMoe).expert_load, 1.25);
   EXPECT_TRUE(Training("--ep 2 --fp8-dispatch", kMoe).fp8_dispatch);
   EXPECT_EQ(Training("").zero_group, std::nullopt);

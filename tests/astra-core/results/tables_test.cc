@@ -80,13 +80,14 @@ TEST_F(ReportTest, CollectivesSayWhatBoundsThem) {
       ElementsAre(
           "layer,phase,collective,group,first_rank,ranks,groups,count,"
           "algorithm,protocol,bytes,start_us,last_start_us,finish_us,time_us,"
-          "first_rank_time_us,algbw_GBps,busbw_GBps,bound_by,bottleneck_link",
+          "first_rank_time_us,algbw_GBps,busbw_GBps,bound_by,bottleneck_link,"
+          "source",
           "\"a,b\",fwd,all-reduce,TP,0,2,2,1,ring,-,1000000,1.000000,1.000000,"
           "11.000000,10.000000,10.000000,100.000,100.000,bandwidth,GPU 0 -> "
-          "NVSwitch 4 at 800 Gbps",
+          "NVSwitch 4 at 800 Gbps,model",
           "\"a,b\",wg,all-reduce,DP,0,2,2,1,ring,-,1000000,11.500000,"
           "11.500000,31.500000,20.000000,20.000000,50.000,50.000,bandwidth,GPU "
-          "0 -> switch 6 (tier 1) at 400 Gbps"));
+          "0 -> switch 6 (tier 1) at 400 Gbps,model"));
 }
 
 TEST_F(ReportTest, LinksCarryBytesAndSayHowBusyTheyAre) {

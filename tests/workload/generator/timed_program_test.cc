@@ -78,8 +78,13 @@ TEST(TimedProgramTest, KeepsTheRoutingOfModelsWithExperts) {
   ModelSpec model = SmallMoe();
   model.experts->groups = 4;
   model.experts->top_groups = 2;
-  const ExpertRouting routing = {
-      .experts = 8, .top_k = 2, .groups = 4, .top_groups = 2};
+  // A token of 64 elements has 2 B of each, both ways.
+  const ExpertRouting routing = {.experts = 8,
+                                 .top_k = 2,
+                                 .groups = 4,
+                                 .top_groups = 2,
+                                 .dispatch_bytes = 128,
+                                 .combine_bytes = 128};
   TrainingSetup setup = SmallSetup();
   setup.sequence_parallel = true;
   EXPECT_EQ(routing_of(TrainingBlueprint(model, setup)), routing);
