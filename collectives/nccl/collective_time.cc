@@ -43,6 +43,12 @@ absl::Status Check(const NcclOptions& options, const SystemSpec& system) {
         "NCCL_MIN_NCHANNELS is {}, more than NCCL_MAX_NCHANNELS, {}",
         options.min_channels, options.max_channels));
   }
+  if (options.symmetric && options.engine) {
+    return absl::InvalidArgumentError(fmt::format(
+        "symmetric buffers have no effect beside the engine {}, which has "
+        "kernels of its own",
+        options.engine->name));
+  }
   if (options.collnet && !system.sharp) {
     return absl::InvalidArgumentError(fmt::format(
         "NCCL_COLLNET_ENABLE=1 has no effect: the fabric of {} does not reduce "

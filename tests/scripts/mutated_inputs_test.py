@@ -114,12 +114,17 @@ READERS = {
     "measured_table": ("csv", ["corpus/measured_table/*"], [
         "simai_collective --compare-table FILE -o OUT"]),
     "inspector_log": ("txt", ["corpus/inspector_log/*"], [
-        f"simai_collective --system dgx-h100 --servers 2 {SMALL} --op "
-        "all_gather --measured FILE -o OUT"]),
+        "simai_collective --system dgx-h100 --servers 2 --gpus-per-server 4 "
+        f"{SMALL} --op all_reduce --measured FILE -o OUT"]),
     "inference_engine": ("yaml", ["inputs/engines/*.yaml",
                                   "corpus/inference_engine/*"], [
         f"simai_collective --system dgx-h100 {SMALL} --op all_reduce --engine "
-        "./FILE -o OUT"]),
+        "FILE -o OUT"]),
+    "dispatcher": ("yaml", ["inputs/dispatchers/*.yaml",
+                            "corpus/dispatcher/*.yaml"], [
+        f"simai_collective --system dgx-h100 {SMALL} --op dispatch --dispatcher "
+        "FILE --routing experts=8,top_k=2,dispatch_bytes=64,combine_bytes=64 "
+        "-o OUT"]),
     "sweep": ("yaml", ["inputs/sweeps/*.yaml", "corpus/sweep/*.yaml"], [
         *["simai_sweep run FILE --count"] * 9,
         "simai_sweep run FILE --dry-run -o OUT"]),
@@ -146,6 +151,7 @@ WITHOUT_A_LINE = [
     r"FILE: --system .+ has the GPU \S+, but OTHER has ",
     r"FILE: none of its \d+ rows can be used: ",
     r"--measured has no effect: nothing there was measured for ",
+    r"FILE: expected measured times: ",
     r"FILE: does not tell",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
     r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",

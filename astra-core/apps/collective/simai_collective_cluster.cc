@@ -80,7 +80,7 @@ absl::StatusOr<NcclOptions> ApplyNcclSettings(const NcclSettings& settings,
     ASTRA_ASSIGN_OR_RETURN(nccl.dispatch->dispatcher,
                            LoadDispatcher(*settings.dispatcher));
   }
-  if (settings.engine) {
+  if (settings.engine && *settings.engine != "none") {
     ASTRA_ASSIGN_OR_RETURN(nccl.engine, LoadInferenceEngine(*settings.engine));
   }
   return nccl;

@@ -68,7 +68,7 @@ constexpr OptionSpec kOptions[] = {
      "cuda-graph"},
     {"engine", "", "NAME", "NCCL",
      "whose all-reduce kernels go before NCCL's within a server: vllm, sglang, "
-     "trtllm, or a release such as vllm@0.14 (default: none)"},
+     "trtllm, or a release such as vllm@0.14, or none (default)"},
     {"dispatcher", "", "NAME", "NCCL",
      "for --op dispatch and combine, in place of its all-to-all: deepep, "
      "deepep-ll, nvlink-one-sided, nvlink-two-sided, or a file"},
