@@ -17,6 +17,7 @@ import argparse
 import collections
 import csv
 import gzip
+import math
 import pathlib
 import re
 import shutil
@@ -256,18 +257,25 @@ def left_out(rows):
 
 
 def medians(text):
-    """{name of a row: median of the absolute} of all tables of a text."""
-    return {name: float(absolute) for name, absolute in re.findall(
-        r"^\| (.+?) \| \d+ \| [-+\d.]+ % \| ([\d.]+) % \|", text, re.M)}
+    """{title of the table and name of the row: median of the absolute}."""
+    found, title = {}, ""
+    for row in re.findall(r"^\| (.+) \|$", text, re.M):
+        cells = row.split(" | ")
+        if cells[1:2] == ["number"]:
+            title = cells[0]
+        elif re.fullmatch(r"\d+", cells[1]) and len(cells) == 5:
+            found[f"{title}: {cells[0]}"] = float(cells[3].removesuffix(" %"))
+    return found
 
 
 def check(old, new):
     """Prints what became worse, and returns whether anything did."""
-    worse = [(name, before, medians(new)[name])
-             for name, before in medians(old).items()
-             if medians(new).get(name, 0) > 1.1 * before + 0.05]
-    for name, before, now in worse:
-        print(f"{name}: {before} % before, {now} % now")
+    now = medians(new)
+    worse = [name for name, before in medians(old).items()
+             if now.get(name, math.inf) > 1.1 * before + 0.05]
+    for name in worse:
+        print(f"{name}: {medians(old)[name]} % before, "
+              f"{now[name]} % now" if name in now else f"{name}: no rows any more")
     return bool(worse)
 
 
@@ -281,6 +289,8 @@ def main():
     mode.add_argument("--write", action="store_true")
     mode.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
+    arguments.bin, arguments.out = (  # Programs run in the folder `out`.
+        path.resolve() for path in (arguments.bin, arguments.out))
     missing = [name for name in TABLES if not (arguments.data / name).exists()]
     if missing:
         print(f"compare_collectives: skipped: no {arguments.data / missing[0]}")

@@ -13,6 +13,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/yaml_path.h"
 #include "astra-core/base/yaml_reader.h"
 #include "collectives/dispatchers/dispatcher.h"
 #include "fmt/core.h"
@@ -42,11 +43,6 @@ DispatchKernel ReadKernel(YamlFields fields) {
   return kernel;
 }
 
-bool IsPath(std::string_view text) {
-  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
-         text.ends_with(".yml");
-}
-
 const std::map<std::string, Dispatcher, std::less<>>& Bundled() {
   static const auto& dispatchers = *[] {
     auto* const all = new std::map<std::string, Dispatcher, std::less<>>;
@@ -63,7 +59,7 @@ const std::map<std::string, Dispatcher, std::less<>>& Bundled() {
 }
 
 absl::StatusOr<Dispatcher> Find(std::string_view name) {
-  if (IsPath(name)) {
+  if (IsYamlPath(name)) {
     const std::string path(name);
     ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
     return ParseDispatcher(path, contents);

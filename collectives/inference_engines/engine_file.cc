@@ -15,6 +15,7 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/yaml_path.h"
 #include "astra-core/base/yaml_reader.h"
 #include "fmt/core.h"
 
@@ -123,6 +124,7 @@ class EngineReader {
 
   void ReadKernel(YamlFields& line) {
     std::vector<std::string_view> names;
+    names.reserve(kNumEngineAlgorithms);
     for (const EngineAlgorithm algorithm : kEngineAlgorithms) {
       names.push_back(FileName(algorithm));
     }
@@ -209,11 +211,6 @@ class EngineReader {
   Lines<std::string, double> eager_;
 };
 
-bool IsPath(std::string_view text) {
-  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
-         text.ends_with(".yml");
-}
-
 using Engines = std::vector<InferenceEngine>;
 
 // Returns the bundled engines by name, each with its releases.
@@ -233,7 +230,7 @@ const std::map<std::string, Engines, std::less<>>& Bundled() {
 }
 
 absl::StatusOr<Engines> LoadReleases(std::string_view name) {
-  if (IsPath(name)) {
+  if (IsYamlPath(name)) {
     const std::string path(name);
     ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
     return ParseInferenceEngine(path, contents);

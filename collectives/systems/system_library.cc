@@ -9,6 +9,7 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/yaml_path.h"
 
 namespace astra {
 
@@ -17,11 +18,6 @@ absl::Span<const EmbeddedFile> EmbeddedInterconnects();
 absl::Span<const EmbeddedFile> EmbeddedTransports();
 
 namespace {
-
-bool IsPath(std::string_view text) {
-  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
-         text.ends_with(".yml");
-}
 
 // Applies `parse`(name, contents) to each of `files`; the result is sorted by
 // name.
@@ -77,7 +73,7 @@ absl::StatusOr<SystemSpec> FindSystem(std::string_view name) {
 }
 
 absl::StatusOr<SystemSpec> LoadSystem(std::string_view name_or_path) {
-  if (!IsPath(name_or_path)) return FindSystem(name_or_path);
+  if (!IsYamlPath(name_or_path)) return FindSystem(name_or_path);
   const std::string path(name_or_path);
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
   return ParseSystem(path, contents, BundledParts());

@@ -9,6 +9,7 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/yaml_path.h"
 #include "workload/models/hugging_face_config.h"
 #include "workload/models/model_file.h"
 
@@ -26,8 +27,7 @@ std::vector<ModelSpec> AllModels() {
 }
 
 bool IsPath(std::string_view text) {
-  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
-         text.ends_with(".yml") || text.ends_with(".json");
+  return IsYamlPath(text) || text.ends_with(".json");
 }
 
 }  // namespace

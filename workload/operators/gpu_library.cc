@@ -7,6 +7,7 @@
 #include "astra-core/base/check.h"
 #include "astra-core/base/embedded_file.h"
 #include "astra-core/base/names.h"
+#include "astra-core/base/yaml_path.h"
 #include "workload/operators/gpu_file.h"
 
 namespace astra {
@@ -14,11 +15,6 @@ namespace astra {
 absl::Span<const EmbeddedFile> EmbeddedGpus();
 
 namespace {
-
-bool IsPath(std::string_view text) {
-  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
-         text.ends_with(".yml");
-}
 
 std::vector<GpuSpec> ParseBundled() {
   std::vector<GpuSpec> gpus;
@@ -40,7 +36,7 @@ const std::vector<GpuSpec>& BundledGpus() {
 }
 
 absl::StatusOr<GpuSpec> FindGpu(std::string_view name_or_path) {
-  if (IsPath(name_or_path)) return ReadGpu(std::string(name_or_path));
+  if (IsYamlPath(name_or_path)) return ReadGpu(std::string(name_or_path));
   std::vector<std::string_view> names;
   std::vector<std::string_view> aliases;
   for (const GpuSpec& gpu : BundledGpus()) {
@@ -55,7 +51,7 @@ bool IsGpuType(std::string_view type, std::string_view name) {
   const std::string wanted = LowerCase(name);
   const std::string family = wanted.substr(0, wanted.find('-'));
   if (IsNamed(type, wanted, {}) || IsNamed(type, family, {})) return true;
-  if (IsPath(type)) return false;
+  if (IsYamlPath(type)) return false;
   const absl::StatusOr<GpuSpec> known = FindGpu(type);
   return known.ok() && IsNamed(known->name, wanted, {});
 }
