@@ -14,6 +14,7 @@
 #include "astra-core/base/status_macros.h"
 #include "collectives/dispatchers/dispatcher.h"
 #include "collectives/inference_engines/engine_file.h"
+#include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/core.h"
 
@@ -235,7 +236,7 @@ absl::StatusOr<MeasuredSetup> SetupOf(const MeasuredRow& row) {
   constexpr uint32_t kLargestServer = 16;
   const bool is_rack = domain > kLargestServer;
   setup.gpus_per_server =
-      is_rack ? std::min(domain, row.num_gpus) : row.num_gpus_per_node();
+      is_rack ? GpusOfDomain(row.num_gpus, domain) : row.num_gpus_per_node();
   system.gpus_per_server =
       std::max(system.gpus_per_server, setup.gpus_per_server);
   if (setup.num_gpus > setup.gpus_per_server) {

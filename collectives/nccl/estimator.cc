@@ -71,7 +71,7 @@ absl::StatusOr<CollectiveEstimator> CollectiveEstimator::Create(
     const NcclOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(const SystemSpec spec, LoadSystem(system));
   if (gpus_per_server == 0) {
-    gpus_per_server = std::min(num_gpus, spec.gpus_per_server);
+    gpus_per_server = GpusOfDomain(num_gpus, spec.gpus_per_server);
   }
   ASTRA_ASSIGN_OR_RETURN(Topology topology,
                          BuildSystemTopology(spec, num_gpus, gpus_per_server));

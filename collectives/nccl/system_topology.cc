@@ -51,6 +51,19 @@ bool HasGpu(const SystemSpec& system, std::string_view type) {
 
 }  // namespace
 
+uint32_t GpusOfDomain(uint32_t num_gpus, uint32_t domain) {
+  constexpr uint32_t kLargestServer = 16;
+  const uint32_t most = std::min(num_gpus, domain);
+  if (most == 0 || num_gpus % most == 0 || domain <= kLargestServer) {
+    return most;
+  }
+  const uint32_t fewest = (num_gpus + domain - 1) / domain;
+  for (uint32_t domains = fewest; domains <= 2 * fewest; ++domains) {
+    if (num_gpus % domains == 0) return num_gpus / domains;
+  }
+  return most;
+}
+
 absl::StatusOr<Topology> BuildSystemTopology(const SystemSpec& system,
                                              uint32_t num_gpus,
                                              uint32_t gpus_per_server) {

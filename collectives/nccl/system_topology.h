@@ -14,6 +14,13 @@
 
 namespace astra {
 
+// Returns how many GPUs of each NVLink domain a job of `num_gpus` takes: as
+// many as the domain has, or, if that does not come out even on a rack, as many
+// as come out on the fewest racks: 64 of 72 for 128 GPUs. Launchers want
+// equally many GPUs of each domain. Where less than half of each would come
+// out, it stays what the domain has, and the GPUs do not divide.
+uint32_t GpusOfDomain(uint32_t num_gpus, uint32_t domain);
+
 // Returns `num_gpus` GPUs of `system`, `gpus_per_server` on each server, with
 // their NICs, below one switch that is never congested. If a server has fewer
 // NICs than GPUs, neighbours share one.

@@ -1,6 +1,5 @@
 #include "astra-core/apps/collective/simai_collective_cluster.h"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -22,8 +21,8 @@ absl::StatusOr<Topology> BuildTopology(const ClusterOptions& cluster,
                                        const SystemSpec& system) {
   if (cluster.topology_file) return ReadTopology(*cluster.topology_file);
   const uint32_t per_server = cluster.gpus_per_server.value_or(
-      std::min(cluster.num_gpus.value_or(system.gpus_per_server),
-               system.gpus_per_server));
+      GpusOfDomain(cluster.num_gpus.value_or(system.gpus_per_server),
+                   system.gpus_per_server));
   const uint64_t num_gpus = cluster.num_gpus.value_or(
       uint64_t{cluster.num_servers.value_or(1)} * per_server);
   if (num_gpus > Topology::kMaxNodes) {

@@ -161,6 +161,9 @@ TEST(MeasuredSetupTest, HostsOfARackAreOneServer) {
   EXPECT_EQ(text("GB200 NVL72", 18, 72, "4x400 IB"), "72 gb200, 72 a server");
   EXPECT_EQ(text("GB200", 2, 8, "4x400 IB"), "8 gb200, 8 a server");
   EXPECT_EQ(text("GB300 NVL72", 16, 64, "4x800 IB"), "64 gb300, 64 a server");
+  // 128 GPUs are 64 of each of two racks.
+  EXPECT_EQ(text("GB200 NVL72", 32, 128, "4x400 IB"),
+            "128 gb200, 64 a server, infiniband, 64 x 400");
   EXPECT_EQ(text("GB200 NVL72", 2, 144, "72x400 IB"),
             "144 gb200, 72 a server, infiniband, 72 x 400");
 }
@@ -241,11 +244,11 @@ TEST(MeasuredSetupTest, WhatIsNotDescribedIsAnErrorThatSaysWhat) {
   EXPECT_THAT(Of({.nodes = 2, .gpus = 16, .nics = "1x100 TCP"}),
               error("the transport TCP has no description"));
   EXPECT_THAT(Of({.gpu = "GB200",
-                  .nodes = 25,
-                  .gpus = 100,
+                  .nodes = 101,
+                  .gpus = 101,
                   .nics = "4x400 IB",
                   .nvlink = "NVL72"}),
-              error("100 GPUs do not fill NVLink domains of 72"));
+              error("101 GPUs do not fill NVLink domains of 72"));
   EXPECT_THAT(Of({.env = "NCCL_NVLS_ENABLE=on"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("NCCL_NVLS_ENABLE")));

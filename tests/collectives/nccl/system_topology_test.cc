@@ -31,6 +31,16 @@ std::vector<std::string> LinksOfGpu0(const Topology& topology) {
   return names;
 }
 
+TEST(GpusOfDomainTest, RacksHoldEquallyManyWhereTheyAreNotFilled) {
+  EXPECT_EQ(GpusOfDomain(36, 72), 36U);
+  EXPECT_EQ(GpusOfDomain(144, 72), 72U);
+  EXPECT_EQ(GpusOfDomain(128, 72), 64U);
+  EXPECT_EQ(GpusOfDomain(192, 72), 64U);
+  EXPECT_EQ(GpusOfDomain(101, 72), 72U);  // A prime: they do not divide.
+  EXPECT_EQ(GpusOfDomain(12, 8), 8U);     // Servers are filled.
+  EXPECT_EQ(GpusOfDomain(0, 72), 0U);
+}
+
 TEST(SystemTopologyTest, AGpuHasItsNvlinksAndItsNic) {
   const Topology topology = Build("dgx-h100", 16, 8);
   EXPECT_EQ(topology.num_servers(), 2U);
