@@ -46,6 +46,7 @@ bool HasWord(std::string_view text, absl::Span<const std::string_view> words) {
 // Returns the bundled transport of the NICs that a row names; default:
 // InfiniBand.
 std::string TransportOf(const MeasuredRow& row) {
+  if (HasWord(row.source, {"perlmutter"})) return "tcp";
   const std::string& word = row.nics.transport;
   if (word == "EFA") return row.gpu_model == "A100" ? "efa-v1" : "efa";
   if (word == "TCPX") return "tcpx";

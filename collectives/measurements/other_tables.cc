@@ -99,7 +99,7 @@ absl::StatusOr<EstimatorName> EstimatorNameOf(std::string_view file) {
 std::vector<std::string> Cells(std::string_view gpu, int64_t nodes,
                                int64_t gpus, std::string_view nvlink,
                                std::string_view collective, double bytes,
-                               double time_us) {
+                               double time_us, std::string_view source) {
   return {std::string(gpu),
           fmt::format("{}", nodes),
           fmt::format("{}", gpus),
@@ -107,7 +107,8 @@ std::vector<std::string> Cells(std::string_view gpu, int64_t nodes,
           std::string(nvlink),
           std::string(collective),
           fmt::format("{:.0f}", bytes),
-          fmt::format("{:.9g}", time_us)};
+          fmt::format("{:.9g}", time_us),
+          std::string(source)};
 }
 
 absl::StatusOr<OtherRows> ReadVidur(std::string_view file, CsvReader& csv) {
@@ -139,7 +140,7 @@ absl::StatusOr<OtherRows> ReadVidur(std::string_view file, CsvReader& csv) {
         csv.Number(time, 0, kMaxTime) * kMicrosecondsPerMillisecond;
     rows.push_back(Cells(UpperCase(node), num_gpus / on_node, num_gpus, nvlink,
                          csv.cell(collective).text,
-                         csv.Number(size, 1, kMaxBytes), time_us));
+                         csv.Number(size, 1, kMaxBytes), time_us, file));
   }
   return rows;
 }
@@ -164,7 +165,7 @@ absl::StatusOr<OtherRows> ReadEstimator(std::string_view file, CsvReader& csv) {
     rows.push_back(
         Cells(name.gpu, num_nodes, num_gpus, "not stated", name.collective,
               csv.Number(shape, 1, kMaxBytes) * name.element_bytes * parts,
-              csv.Number(time, 0, kMaxTime)));
+              csv.Number(time, 0, kMaxTime), file));
   }
   return rows;
 }

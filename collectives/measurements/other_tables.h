@@ -28,7 +28,8 @@
 // clang-format on
 //
 // Neither states the NICs; between nodes, the NICs of the nearest system are
-// used.
+// used. The path is the source of a row, since the name of a cluster in it
+// (perlmutter, vista) says more than the GPU.
 //
 // Sources: Vidur, data/profiling/network; estimate-train-time, regressors. The
 // times show that `shape` of an all-gather is the part of one rank: only then
@@ -51,8 +52,8 @@ enum class TableForm { kVidur, kEstimator };
 
 // Columns of the cells that ReadOtherRows returns.
 inline constexpr std::string_view kOtherColumns[] = {
-    "gpu",        "nodes",      "gpus_total", "nic_gbps",
-    "nvlink_gen", "collective", "bytes",      "time_us",
+    "gpu",        "nodes", "gpus_total", "nic_gbps",   "nvlink_gen",
+    "collective", "bytes", "time_us",    "source_url",
 };
 
 // Value of "nvlink_gen" for servers in which NVLink joins pairs of GPUs.

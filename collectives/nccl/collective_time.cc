@@ -170,12 +170,14 @@ bool CollectiveTimes::IsSymmetric() const {
 
 double CollectiveTimes::EfficiencyWithin(const Pace& pace) const {
   const GroupHardware& hardware = tables_.front().hardware;
-  const double rate = hardware.link_GBps;
+  const double share = MeshShare(system_, hardware.ranks_per_server);
+  const double rate = hardware.link_GBps / share;
   const double sheet = system_.interconnect.GBps;
   const double crowd = std::max(1.0, hardware.ranks_per_server / 2.0);
   const double efficiency =
       pace.efficiency * std::pow(crowd, -system_.interconnect.crowding);
-  return rate < sheet ? std::min(1.0, efficiency * sheet / rate) : efficiency;
+  return share *
+         (rate < sheet ? std::min(1.0, efficiency * sheet / rate) : efficiency);
 }
 
 uint32_t CollectiveTimes::NumServers() const {

@@ -115,6 +115,26 @@ absl::StatusOr<double> SlowestWithinServer(const Topology& topology,
 
 }  // namespace
 
+double MeshShare(const SystemSpec& system, uint32_t ranks_per_server) {
+  const bool is_mesh = system.interconnect.kind == InterconnectKind::kNvlink &&
+                       system.nv_switches_per_server == 0 &&
+                       system.gpus_per_server > 2;
+  if (!is_mesh || ranks_per_server < 2) return 1;
+  return std::min(1.0, (ranks_per_server - 1.0) / (system.gpus_per_server - 1));
+}
+
+namespace {
+
+// Lets only the links among the ranks of a server count.
+GroupHardware OnMesh(GroupHardware hardware, const SystemSpec& system) {
+  const double share = MeshShare(system, hardware.ranks_per_server);
+  hardware.link_GBps *= share;
+  hardware.gpu_GBps *= share;
+  return hardware;
+}
+
+}  // namespace
+
 absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
                                          const SystemSpec& system,
                                          const Topology& topology) {
@@ -161,7 +181,7 @@ absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
       gpu_rate < interconnect.GBps
           ? std::min(gpu_rate, interconnect.nccl_GBps)
           : gpu_rate * interconnect.nccl_GBps / interconnect.GBps;
-  return hardware;
+  return OnMesh(hardware, system);
 }
 
 }  // namespace astra

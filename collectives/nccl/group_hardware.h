@@ -12,11 +12,18 @@
 
 namespace astra {
 
+// Returns the share of a GPU's links that `ranks_per_server` ranks of a server
+// can use among themselves: all where there is a switch. NVLinks without one
+// are split evenly over the other GPUs of the server, so two of four GPUs share
+// a third of them.
+double MeshShare(const SystemSpec& system, uint32_t ranks_per_server);
+
 // Returns the hardware of the group of `ranks`. Rates are those of the links of
 // `topology`, the slowest of any rank or server. `system` gives their kind and
 // NCCL's own figures for them. A rate below the data sheet's, as in SimAI's
 // topologies, counts as the rate that is reached, since the shares of protocols
-// are already subtracted. A GPU with several NICs counts as having one NIC of
+// are already subtracted. Of links without a switch, only those to ranks of the
+// group count. A GPU with several NICs counts as having one NIC of
 // their combined rate, as network plug-ins present them. A NIC that GPUs of one
 // server share is a switch to which only these GPUs are linked.
 //

@@ -72,6 +72,16 @@ TEST(GroupHardwareTest, NvlinksCountAsNcclReckonsWithThem) {
   EXPECT_EQ(OfSystem("dgx-h100", {0, 8}).ranks_per_server, 1U);
 }
 
+// Four GPUs without a switch: a pair has a third of the links, three have two
+// thirds. With a switch, each pair has all.
+TEST(GroupHardwareTest, WithoutASwitchFewGpusShareFewLinks) {
+  const double all = OfSystem("perlmutter", {0, 1, 2, 3}).link_GBps;
+  EXPECT_EQ(all, 300);
+  EXPECT_NEAR(OfSystem("perlmutter", {0, 1}).link_GBps, 100, 1e-9);
+  EXPECT_NEAR(OfSystem("perlmutter", {0, 1, 3}).link_GBps, 200, 1e-9);
+  EXPECT_EQ(OfSystem("dgx-a100", {0, 1}).link_GBps, 300);
+}
+
 TEST(GroupHardwareTest, SeveralNvSwitchesAndLinksToGpusAddUp) {
   // 2 GPUs: 150 GB/s to each of 2 switches, and to one another.
   Drawing drawing(2, 2, 2, 0);
