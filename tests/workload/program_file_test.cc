@@ -291,7 +291,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "4096"),
         Routing("RoutingKey", "{experts: 8, top_k: 2, group: 2}",
                 "p:7:40: unknown field of the routing \"group\"; did you mean "
-                "\"groups\"? (known: experts, groups, top_groups, top_k)"),
+                "\"groups\"? (known: combine_bytes, dispatch_bytes, experts, "
+                "groups, top_groups, top_k)"),
         Routing("TopK", "{experts: 8, top_k: 9}",
                 "p:7:30: top_k is 9: expected no more than the 8 experts"),
         Routing("Groups", "{experts: 8, top_k: 2, groups: 3}",
