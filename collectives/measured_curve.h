@@ -43,7 +43,7 @@ struct MeasuredCurve {
   std::string source;            // Names of the files, separated by ", ".
 };
 
-// What a curve belongs to.
+// Names the collective and the group to which a curve belongs.
 struct MeasuredGroup {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   uint32_t num_servers = 1;

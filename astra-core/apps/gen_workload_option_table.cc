@@ -136,9 +136,8 @@ constexpr OptionSpec kOptions[] = {
     {"fused-loss", "cross_entropy_loss_fusion", "", "Training",
      "the cross entropy is one kernel, which keeps no logits in FP32"},
     {"moe-skew", "", "X|LAW", "Training",
-     "the busiest expert rank has 1 + X times the mean load; power-law:1.2: "
-     "the "
-     "loads of experts spread by that exponent"},
+     "the busiest expert rank has 1 + X times the mean load; "
+     "power-law:1.2: the loads of experts spread by that exponent"},
     {"moe-capacity", "", "X", "Training",
      "each expert is padded, or cut, to X times the mean load"},
     {"fp8-dispatch", "", "", "Training", "tokens go to experts in FP8"},

@@ -9,11 +9,26 @@ namespace {
 
 constexpr double kBytesPerKiB = 1024;
 
-// Copies of a token on their way, counting those that are handled twice.
-double HandledCopies(const Dispatcher& dispatcher, CollectiveKind kind,
-                     double copies, double servers) {
-  if (servers == 1 || !dispatcher.relays) return copies;
-  return kind == CollectiveKind::kCombine ? 2 * copies : copies + servers;
+// Returns on how many of `parts` equal parts of the ranks a token has experts.
+double Reached(const ExpertDispatch& dispatch, uint32_t parts) {
+  if (!dispatch.is_even) return PartsReached(dispatch.routing, parts);
+  return static_cast<double>(std::min(int64_t{parts}, dispatch.routing.top_k));
+}
+
+// Returns the copies of a token that threads handle; relayed ones count twice.
+double HandledCopies(CollectiveKind kind, double copies, double visited) {
+  return kind == CollectiveKind::kCombine ? 2 * copies : copies + visited;
+}
+
+// Returns the time of what runs before the kernel itself.
+double PreparationUs(const Dispatcher& dispatcher, CollectiveKind kind,
+                     const RankPlaces& places) {
+  double us = places.servers > 1 ? dispatcher.notify_us : 0;
+  if (kind == CollectiveKind::kDispatch) {
+    us += dispatcher.prepare.start_us +
+          dispatcher.prepare.rank_us * places.ranks();
+  }
+  return us;
 }
 
 }  // namespace
@@ -32,39 +47,29 @@ TokenWork WorkOf(const ExpertDispatch& dispatch, CollectiveKind kind,
   const Dispatcher& dispatcher = dispatch.dispatcher;
   const DispatchKernel& kernel = dispatcher.of(kind);
   const auto bytes = static_cast<double>(CopyBytes(dispatch.routing, kind));
-  const auto top_k = static_cast<double>(dispatch.routing.top_k);
   const double n = places.ranks();
   const double of_server = places.ranks_per_server;
   const double servers = places.servers;
-  const double reached = dispatch.is_even
-                             ? std::min(n, top_k)
-                             : PartsReached(dispatch.routing, places.ranks());
-  const double visited = places.servers == 1 ? 1
-                         : dispatch.is_even  ? std::min(servers, top_k)
-                         : dispatcher.relays
-                             ? PartsReached(dispatch.routing, places.servers)
-                             : 1;
+  const bool is_relayed = dispatcher.relays && places.servers > 1;
+  const double visited = is_relayed ? Reached(dispatch, places.servers) : 1;
   TokenWork work;
-  work.copies = dispatcher.copies_by_expert ? top_k : reached;
+  work.copies = dispatcher.copies_by_expert
+                    ? static_cast<double>(dispatch.routing.top_k)
+                    : Reached(dispatch, places.ranks());
   work.start_us = kernel.start_us + kernel.rank_us * n +
                   kernel.start_us_per_KiB * bytes / kBytesPerKiB;
   if (places.servers > 1) work.start_us += dispatcher.between_us;
-  if (places.servers > 1) work.prepare_us += dispatcher.notify_us;
-  if (kind == CollectiveKind::kDispatch) {
-    work.prepare_us +=
-        dispatcher.prepare.start_us + dispatcher.prepare.rank_us * n;
-    work.prepare_ns = dispatcher.prepare.token_ns;
+  if (!dispatch.is_prepared) {
+    work.start_us += PreparationUs(dispatcher, kind, places);
+    if (kind == CollectiveKind::kDispatch) {
+      work.prepare_ns = dispatcher.prepare.token_ns;
+    }
   }
-  if (dispatch.is_prepared) {
-    work.prepare_us = 0;
-    work.prepare_ns = 0;
-  }
-  work.start_us += work.prepare_us;
-  const double handled = HandledCopies(dispatcher, kind, work.copies, visited);
+  const double handled =
+      is_relayed ? HandledCopies(kind, work.copies, visited) : work.copies;
   work.kernel_ns = (kernel.token_ns * visited +
                     handled * (kernel.copy_ns + kernel.byte_ns * bytes)) /
                    dispatcher.sms;
-  const bool is_relayed = dispatcher.relays && places.servers > 1;
   work.within_bytes =
       bytes * work.copies * (of_server - 1) / (is_relayed ? of_server : n);
   work.between_bytes = is_relayed ? bytes * visited * (servers - 1) / servers

@@ -55,6 +55,16 @@ struct DispatchKernel {
                           const DispatchKernel&) = default;
 };
 
+// The constants of a kernel that runs before each dispatch.
+struct DispatchPreparation {
+  double start_us = 0;
+  double rank_us = 0;
+  double token_ns = 0;
+
+  friend auto operator<=>(const DispatchPreparation&,
+                          const DispatchPreparation&) = default;
+};
+
 struct Dispatcher {
   std::string name;               // "deepep"
   bool copies_by_expert = false;  // Else one copy for each rank.
@@ -63,8 +73,7 @@ struct Dispatcher {
   double between_us = 0;  // Latency of several servers.
   // Before it starts, several servers tell one another how many tokens come.
   double notify_us = 0;
-  DispatchKernel
-      prepare;  // Runs before a dispatch; of it, only the tokens count.
+  DispatchPreparation prepare;
   DispatchKernel dispatch;
   DispatchKernel combine;
 
@@ -86,7 +95,7 @@ struct ExpertDispatch {
                           const ExpertDispatch&) = default;
 };
 
-// Where the ranks of a group are.
+// Says on how many servers the ranks of a group are.
 struct RankPlaces {
   uint32_t servers = 1;
   uint32_t ranks_per_server = 1;
@@ -94,10 +103,9 @@ struct RankPlaces {
   uint32_t ranks() const { return servers * ranks_per_server; }
 };
 
-// What one rank has to do for each of its tokens.
+// Holds what one rank has to do for each of its tokens.
 struct TokenWork {
   double start_us = 0;       // Whatever the number of tokens.
-  double prepare_us = 0;     // Of that: what runs before, notify_us with it.
   double prepare_ns = 0;     // What runs before the rest, for each token.
   double kernel_ns = 0;      // On the SMs.
   double within_bytes = 0;   // Sent over the links of the server.
@@ -133,7 +141,8 @@ absl::StatusOr<ExpertDispatch> ParseRouting(std::string_view text);
 //   relays: true
 //   sms: 20                   # Absent: 1, and nothing scales with SMs.
 //   between_us: 0             # Absent: 0, as notify_us.
-//   prepare: {...}            # Absent: nothing runs before a dispatch.
+//   prepare: {start_us: 10, rank_us: 0.4, token_ns: 7}
+//                             # Absent: nothing runs before a dispatch.
 //   dispatch: {start_us: 25, token_ns: 383, copy_ns: 56, byte_ns: 0.04,
 //              efficiency: 0.62}   # start_us_per_KiB, rank_us: absent are 0.
 //   combine: {...}

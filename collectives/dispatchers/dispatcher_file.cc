@@ -1,13 +1,11 @@
-#include <algorithm>
 #include <array>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "astra-core/base/check.h"
+#include "astra-core/base/bundled.h"
 #include "astra-core/base/embedded_file.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
@@ -43,18 +41,18 @@ DispatchKernel ReadKernel(YamlFields fields) {
   return kernel;
 }
 
-const std::map<std::string, Dispatcher, std::less<>>& Bundled() {
-  static const auto& dispatchers = *[] {
-    auto* const all = new std::map<std::string, Dispatcher, std::less<>>;
-    for (const EmbeddedFile& file : EmbeddedDispatchers()) {
-      absl::StatusOr<Dispatcher> parsed =
-          ParseDispatcher(file.name, file.contents);
-      ASTRA_CHECK(parsed.ok(), "{}", parsed.status().ToString());
-      const std::string name = parsed->name;
-      all->emplace(name, *std::move(parsed));
-    }
-    return all;
-  }();
+DispatchPreparation ReadPreparation(YamlFields fields) {
+  DispatchPreparation prepare;
+  prepare.start_us = fields.Number("start_us", 0, kMostTime);
+  prepare.rank_us = fields.NumberOr("rank_us", 0, 0, kMostTime);
+  prepare.token_ns = fields.NumberOr("token_ns", 0, 0, kMostTime);
+  fields.Close();
+  return prepare;
+}
+
+const std::vector<Dispatcher>& Bundled() {
+  static const auto& dispatchers = *new std::vector<Dispatcher>(
+      ParseBundled<Dispatcher>(EmbeddedDispatchers(), ParseDispatcher));
   return dispatchers;
 }
 
@@ -64,8 +62,9 @@ absl::StatusOr<Dispatcher> Find(std::string_view name) {
     ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
     return ParseDispatcher(path, contents);
   }
-  const auto found = Bundled().find(LowerCase(name));
-  if (found != Bundled().end()) return found->second;
+  for (const Dispatcher& dispatcher : Bundled()) {
+    if (IsNamed(name, dispatcher.name, {})) return dispatcher;
+  }
   return absl::NotFoundError(
       UnknownName("dispatcher", name, DispatcherNames()));
 }
@@ -89,7 +88,7 @@ absl::StatusOr<Dispatcher> ParseDispatcher(std::string_view file,
     if (!fields.has(key)) fields.Error(key, fmt::format("no {}", key));
   }
   if (fields.has("prepare")) {
-    dispatcher.prepare = ReadKernel(fields.Map("prepare", "prepare"));
+    dispatcher.prepare = ReadPreparation(fields.Map("prepare", "prepare"));
   }
   dispatcher.dispatch = ReadKernel(fields.Map("dispatch", "dispatch"));
   dispatcher.combine = ReadKernel(fields.Map("combine", "combine"));
@@ -115,7 +114,9 @@ absl::StatusOr<Dispatcher> LoadDispatcher(std::string_view text) {
 
 std::vector<std::string_view> DispatcherNames() {
   std::vector<std::string_view> names;
-  for (const auto& [name, _] : Bundled()) names.push_back(name);
+  for (const Dispatcher& dispatcher : Bundled()) {
+    names.push_back(dispatcher.name);
+  }
   return names;
 }
 

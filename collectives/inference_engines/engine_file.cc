@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "astra-core/base/check.h"
+#include "astra-core/base/bundled.h"
 #include "astra-core/base/embedded_file.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
@@ -213,19 +213,24 @@ class EngineReader {
 
 using Engines = std::vector<InferenceEngine>;
 
-// Returns the bundled engines by name, each with its releases.
-const std::map<std::string, Engines, std::less<>>& Bundled() {
-  static const auto& engines = *[] {
-    auto* const all = new std::map<std::string, Engines, std::less<>>;
-    for (const EmbeddedFile& file : EmbeddedInferenceEngines()) {
-      absl::StatusOr<Engines> parsed =
-          ParseInferenceEngine(file.name, file.contents);
-      ASTRA_CHECK(parsed.ok(), "{}", parsed.status().ToString());
-      const std::string name = parsed->front().name;
-      all->emplace(name, *std::move(parsed));
-    }
-    return all;
-  }();
+// A bundled engine with its releases.
+struct BundledEngine {
+  std::string name;
+  Engines releases;
+};
+
+absl::StatusOr<BundledEngine> ParseBundledEngine(std::string_view file,
+                                                 std::string_view contents) {
+  ASTRA_ASSIGN_OR_RETURN(Engines releases,
+                         ParseInferenceEngine(file, contents));
+  const std::string name = releases.front().name;
+  return BundledEngine{name, std::move(releases)};
+}
+
+const std::vector<BundledEngine>& Bundled() {
+  static const auto& engines =
+      *new std::vector<BundledEngine>(ParseBundled<BundledEngine>(
+          EmbeddedInferenceEngines(), ParseBundledEngine));
   return engines;
 }
 
@@ -235,8 +240,9 @@ absl::StatusOr<Engines> LoadReleases(std::string_view name) {
     ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
     return ParseInferenceEngine(path, contents);
   }
-  const auto found = Bundled().find(LowerCase(name));
-  if (found != Bundled().end()) return found->second;
+  for (const BundledEngine& engine : Bundled()) {
+    if (IsNamed(name, engine.name, {})) return engine.releases;
+  }
   return absl::NotFoundError(
       UnknownName("inference engine", name, InferenceEngineNames()));
 }
@@ -270,7 +276,7 @@ absl::StatusOr<InferenceEngine> LoadInferenceEngine(std::string_view text) {
 
 std::vector<std::string_view> InferenceEngineNames() {
   std::vector<std::string_view> names;
-  for (const auto& [name, _] : Bundled()) names.push_back(name);
+  for (const BundledEngine& engine : Bundled()) names.push_back(engine.name);
   return names;
 }
 

@@ -29,7 +29,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,11 +87,11 @@ struct EngineChoice {
   friend auto operator<=>(const EngineChoice&, const EngineChoice&) = default;
 };
 
-// What an engine does on one kind of links between the GPUs of a server.
+// Holds the kernels of an engine for one kind of links within a server.
 struct EngineLinks {
   std::string links;    // Such as "nvlink4", also for "nvlink4-h800".
   double eager_us = 0;  // Least time of an all-reduce that the host starts.
-  // Of one number of GPUs, those for smaller buffers come first.
+  // Among those for one number of GPUs, the smaller buffers come first.
   std::vector<EngineChoice> choices;
 
   friend auto operator<=>(const EngineLinks&, const EngineLinks&) = default;
@@ -101,10 +100,10 @@ struct EngineLinks {
 // A release of an engine.
 struct InferenceEngine {
   std::string name;     // "vllm"
-  std::string release;  // "0.24", from which on it does this.
+  std::string release;  // "0.19": the first that chooses so.
   std::vector<EngineLinks> links;
 
-  // Returns what it does on the interconnect of this name, or null.
+  // Returns its kernels for the interconnect of this name, or null.
   const EngineLinks* LinksOf(std::string_view interconnect) const;
 
   // Returns the kernel that it uses, or null if it calls NCCL.

@@ -18,7 +18,7 @@ constexpr int64_t kScaleBlock = 128;  // Elements with one scale of 4 bytes.
 
 int64_t Fp8Bytes(int64_t hidden) { return hidden + hidden / kScaleBlock * 4; }
 
-// What both tables say of a line.
+// Holds what a line of either table says.
 struct Line {
   std::string gpu;
   int64_t nodes = 1;
@@ -45,7 +45,7 @@ std::vector<std::string> RowOf(const Line& line, std::string_view collective,
           std::string(collective),
           fmt::format("{}", line.tokens * line.top_k * token_bytes),
           fmt::format("{:.9g}", time_us),
-          fmt::format("unprepared dispatcher={} routing=experts={},top_k={},"
+          fmt::format("prepared dispatcher={} routing=experts={},top_k={},"
                       "dispatch_bytes={},combine_bytes={}{}",
                       line.dispatcher, line.experts, line.top_k,
                       line.dispatch_bytes, combine_bytes,

@@ -26,7 +26,7 @@
 //
 // Times of DeepEP are without what several nodes tell one another beforehand
 // ("notify"), and those of TensorRT-LLM without its preparation: `env` says so
-// by the word "unprepared".
+// by the word "prepared".
 
 #ifndef COLLECTIVES_MEASUREMENTS_DISPATCH_TABLES_H_
 #define COLLECTIVES_MEASUREMENTS_DISPATCH_TABLES_H_

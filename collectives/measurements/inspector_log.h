@@ -31,9 +31,9 @@
 // record has a problem.
 //
 // A line with "p2p_perf" in place of "coll_perf" times one send or one receive.
-// What the other ranks send at the same time is not told; such a record has a
-// problem, too. All other lines ("dump_stats") hold no times and are passed
-// over, as are further keys.
+// It does not tell what the other ranks send at the same time, so such a record
+// has a problem, too. All other lines ("dump_stats") hold no times and are
+// passed over, as are further keys.
 //
 // Source: NCCL, plugins/profiler/inspector (ext-profiler/inspector in 2.28):
 // inspector_json.cc (keys), inspector_plugin.cc (sizes), inspector.cc (times,

@@ -48,8 +48,9 @@ struct MeasuredEnvironment {
   // it: "vllm" or "vllm@0.14". Empty: NCCL.
   std::string engine;
 
-  // What took tokens to their experts, as LoadDispatcher and ParseRouting take
-  // them: "deepep@20", "experts=256,...". Empty: NCCL's all-to-all.
+  // The dispatcher of tokens to their experts and the routing, as
+  // LoadDispatcher and ParseRouting take them: "deepep@20", "experts=256,...".
+  // Both are empty for NCCL's all-to-all.
   std::string dispatcher;
   std::string routing;
   bool is_prepared = false;  // What runs before a dispatch was not timed.

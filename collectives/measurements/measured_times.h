@@ -14,11 +14,12 @@
 // collective count once, with the shortest of their times: the kernels of ranks
 // that come earlier also wait for the last one.
 //
-// What is left out is counted, and notes() says why: rows that make no sense or
-// time the kernel of a framework (MeasuredRow::problem), rows that are graded
-// X, that were measured on another GPU, with another launch or with other
-// buffers than asked, and rows for which NCCL was told the algorithm or the
-// protocol (NCCL_ALGO, NCCL_PROTO), because NCCL would have chosen another.
+// Rows that are left out are counted, and notes() says why: rows that make no
+// sense (MeasuredRow::problem), that time the kernels of an inference engine,
+// that are graded X, that were measured on another GPU, with another launch or
+// with other buffers than asked, and rows for which NCCL was told the algorithm
+// or the protocol (NCCL_ALGO, NCCL_PROTO), because NCCL would have chosen
+// another.
 //
 // Limits: NICs, versions and other settings of NCCL are not compared with those
 // of the system that is simulated. A note tells where a curve joins rows that

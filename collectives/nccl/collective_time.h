@@ -3,6 +3,7 @@
 //
 // The time of the chosen algorithm and protocol for S bytes is
 //
+// clang-format off
 //   max(launch, latency + S / B + ramp S / (S + ramp_size))
 //
 //   launch       the least time between two collectives that the host or a
@@ -11,11 +12,10 @@
 //                propagation of the topology's links in place of that which
 //                NCCL's constants contain; see tuning.h
 //   B            bandwidth that the busiest link yields for the buffer, with
-//   the
-//                shares of its rate that the algorithm and protocol reach
+//                the shares of its rate that algorithm and protocol reach
 //   ramp         time that pipelines lose until they are full; see Pace.
-//   Between
-//                servers it grows with the levels of a tree.
+//                Between servers it grows with the levels of a tree.
+// clang-format on
 //
 // Collectives that NCCL makes of sends and receives go straight to the other
 // ranks, or by way of the rank on the target's rail (PXN). Their latency is one

@@ -1,10 +1,8 @@
 #include "collectives/systems/system_library.h"
 
-#include <algorithm>
-
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "astra-core/base/check.h"
+#include "astra-core/base/bundled.h"
 #include "astra-core/base/embedded_file.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
@@ -16,25 +14,6 @@ namespace astra {
 absl::Span<const EmbeddedFile> EmbeddedSystems();
 absl::Span<const EmbeddedFile> EmbeddedInterconnects();
 absl::Span<const EmbeddedFile> EmbeddedTransports();
-
-namespace {
-
-// Applies `parse`(name, contents) to each of `files`; the result is sorted by
-// name.
-template <class T, class Parse>
-std::vector<T> ParseBundled(absl::Span<const EmbeddedFile> files, Parse parse) {
-  std::vector<T> all;
-  for (const EmbeddedFile& file : files) {
-    absl::StatusOr<T> one = parse(file.name, file.contents);
-    ASTRA_CHECK(one.ok(), "{}", one.status().ToString());
-    all.push_back(*std::move(one));
-  }
-  std::sort(all.begin(), all.end(),
-            [](const T& a, const T& b) { return a.name < b.name; });
-  return all;
-}
-
-}  // namespace
 
 const SystemParts& BundledParts() {
   static const auto& parts = *new SystemParts{

@@ -1,11 +1,10 @@
 #include "workload/models/model_library.h"
 
-#include <algorithm>
 #include <cctype>
 #include <cstddef>
 
 #include "absl/status/status.h"
-#include "astra-core/base/check.h"
+#include "astra-core/base/bundled.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
@@ -17,13 +16,7 @@ namespace astra {
 namespace {
 
 std::vector<ModelSpec> AllModels() {
-  std::vector<ModelSpec> models;
-  for (const EmbeddedFile& file : BundledModels()) {
-    absl::StatusOr<ModelSpec> model = ParseModel(file.name, file.contents);
-    ASTRA_CHECK(model.ok(), "{}", model.status().ToString());
-    models.push_back(*std::move(model));
-  }
-  return models;
+  return ParseBundled<ModelSpec>(BundledModels(), ParseModel);
 }
 
 bool IsPath(std::string_view text) {
@@ -35,7 +28,6 @@ bool IsPath(std::string_view text) {
 std::vector<std::string> ModelNames() {
   std::vector<std::string> names;
   for (const ModelSpec& model : AllModels()) names.push_back(model.name);
-  std::sort(names.begin(), names.end());
   return names;
 }
 

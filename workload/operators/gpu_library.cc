@@ -1,10 +1,8 @@
 #include "workload/operators/gpu_library.h"
 
-#include <algorithm>
-
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "astra-core/base/check.h"
+#include "astra-core/base/bundled.h"
 #include "astra-core/base/embedded_file.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/yaml_path.h"
@@ -14,24 +12,9 @@ namespace astra {
 
 absl::Span<const EmbeddedFile> EmbeddedGpus();
 
-namespace {
-
-std::vector<GpuSpec> ParseBundled() {
-  std::vector<GpuSpec> gpus;
-  for (const EmbeddedFile& file : EmbeddedGpus()) {
-    absl::StatusOr<GpuSpec> gpu = ParseGpu(file.name, file.contents);
-    ASTRA_CHECK(gpu.ok(), "{}", gpu.status().ToString());
-    gpus.push_back(*std::move(gpu));
-  }
-  std::sort(gpus.begin(), gpus.end(),
-            [](const GpuSpec& a, const GpuSpec& b) { return a.name < b.name; });
-  return gpus;
-}
-
-}  // namespace
-
 const std::vector<GpuSpec>& BundledGpus() {
-  static const auto& gpus = *new std::vector<GpuSpec>(ParseBundled());
+  static const auto& gpus = *new std::vector<GpuSpec>(
+      ParseBundled<GpuSpec>(EmbeddedGpus(), ParseGpu));
   return gpus;
 }
 
