@@ -203,15 +203,28 @@ absl::Status SetSystem(const RunOptions& options, const NcclOptions& nccl,
   return absl::OkStatus();
 }
 
+// Returns whether any of the collectives is of the kinds that `is` accepts.
+bool HasAny(const CollectiveSizes& used, bool (*is)(CollectiveKind)) {
+  return std::any_of(used.begin(), used.end(), [is](const auto& entry) {
+    return is(entry.first.second);
+  });
+}
+
 // Lets a dispatcher take the tokens of `program` to their experts.
 absl::Status SetDispatcher(const RunOptions& options, const Program& program,
-                           NcclOptions& nccl) {
+                           const CollectiveSizes& used, NcclOptions& nccl) {
   if (!options.dispatcher) return absl::OkStatus();
   if (!program.routing() || program.routing()->combine_bytes == 0) {
     return absl::InvalidArgumentError(fmt::format(
         "--dispatcher has no effect: {} has no routing with the bytes of a "
         "token, as gen_workload --format program writes it for experts",
         options.workload_file));
+  }
+  if (!HasAny(used, IsOfExperts)) {
+    return absl::InvalidArgumentError(
+        fmt::format("--dispatcher has no effect: {} has no dispatch and no "
+                    "combine between ranks",
+                    options.workload_file));
   }
   ExpertDispatch& dispatch = nccl.dispatch.emplace();
   ASTRA_ASSIGN_OR_RETURN(dispatch.dispatcher,
@@ -223,12 +236,21 @@ absl::Status SetDispatcher(const RunOptions& options, const Program& program,
 // Returns NCCL's options with the engine of inference that was asked for, or
 // that `program` has if none was.
 absl::StatusOr<NcclOptions> WithEngine(const RunOptions& options,
-                                       const Program& program) {
+                                       const Program& program,
+                                       const CollectiveSizes& used) {
   constexpr std::string_view kNone = "none";
   NcclOptions nccl = options.nccl;
   const std::string engine = options.engine.value_or(
       program.forward_only() ? "vllm" : std::string(kNone));
   if (engine == kNone) return nccl;
+  const auto is_all_reduce = [](CollectiveKind kind) {
+    return kind == CollectiveKind::kAllReduce;
+  };
+  if (options.engine && !HasAny(used, is_all_reduce)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--engine has no effect: {} has no all-reduce between ranks",
+        options.workload_file));
+  }
   ASTRA_ASSIGN_OR_RETURN(nccl.engine, LoadInferenceEngine(engine));
   return nccl;
 }
@@ -275,8 +297,9 @@ absl::StatusOr<SimulationOptions> SimulationOf(
                               warnings);
   }
   if (options.collectives == CollectiveFamily::kNccl) {
-    ASTRA_ASSIGN_OR_RETURN(NcclOptions nccl, WithEngine(options, program));
-    ASTRA_RETURN_IF_ERROR(SetDispatcher(options, program, nccl));
+    ASTRA_ASSIGN_OR_RETURN(NcclOptions nccl,
+                           WithEngine(options, program, used));
+    ASTRA_RETURN_IF_ERROR(SetDispatcher(options, program, used, nccl));
     ASTRA_RETURN_IF_ERROR(
         SetSystem(options, nccl, topology, used, simulation, warnings));
     ASTRA_RETURN_IF_ERROR(

@@ -151,6 +151,9 @@ absl::StatusOr<NcclSettings> ReadNccl(const CommandLine& flags) {
                            .dispatcher = flags.value("dispatcher"),
                            .routing = flags.value("routing"),
                            .symmetric = flags.has("symmetric")};
+  if (flags.has("dispatcher") && flags.has("measured")) {
+    return HasNoEffect("measured", " beside --dispatcher");
+  }
   if (flags.has("dispatcher") != flags.has("routing")) {
     return absl::InvalidArgumentError(
         "--dispatcher and --routing go together, such as --dispatcher deepep "

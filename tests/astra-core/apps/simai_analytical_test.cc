@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/testing/bad_input.h"
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/programs.h"
@@ -19,6 +20,7 @@ using ::astra::testing::ProgramResult;
 using ::astra::testing::ReadText;
 using ::astra::testing::RunProgram;
 using ::astra::testing::TemporaryFolder;
+using ::astra::testing::WithLine;
 using ::astra::testing::WriteText;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -273,6 +275,12 @@ TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
                 "--gpu-type is \"A100\", but t.txt has \"H100\"");
   ExpectRefused("-w w.txt -n t.txt -nv 360",
                 "--nvlink has no effect: -n says what the cluster is");
+  WriteText(folder_.PathOf("gather.txt"),
+            WithLine(kWorkload, 3,
+                     "l -1 1000 ALLGATHER 16777216 0 NONE 0 0 NONE 0 0"));
+  ExpectRefused("-w gather.txt -n t.txt --engine vllm",
+                "--engine has no effect: gather.txt has no all-reduce between "
+                "ranks");
   ExpectRefused("-w w.txt -n t.txt --seed 3",
                 "--seed has no effect with --fidelity closed-form: without "
                 "--jitter nothing is random");

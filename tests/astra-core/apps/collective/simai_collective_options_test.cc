@@ -94,6 +94,8 @@ TEST(SimaiCollectiveOptionsTest, WhatHasNoEffectIsRefused) {
   ExpectRefused(
       s + "--algorithm a.xml --tuning",
       "--tuning has no effect with --algorithm: NCCL chooses nothing");
+  ExpectRefused(s + "--op dispatch --dispatcher d --measured t.csv",
+                "--measured has no effect beside --dispatcher");
   ExpectRefused(s + "--in-place",
                 "--in-place has no effect without --compare or --calibrate");
   ExpectRefused("--compare-table t.csv --system x --servers 2",
