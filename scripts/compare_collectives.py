@@ -4,7 +4,7 @@
 usage: compare_collectives.py --bin DIR --data DIR --out DIR [--write | --check]
 
 --bin    folder with the programs
---data   folder with nccl_measured.csv and collectives_one_node.csv.gz
+--data   folder with nccl_measured.csv, collectives_one_node.csv.gz and others
 --out    gets one folder of comparisons for each table
 --write  writes the figures into docs/accuracy.md, between its markers
 --check  fails where a median there is worse by more than a tenth
@@ -33,6 +33,8 @@ BEGIN = "<!-- The figures of simai_collective begin here. -->\n"
 END = "<!-- The figures of simai_collective end here. -->\n"
 TABLES = ("nccl_measured.csv", "collectives_one_node.csv.gz",
           "deepep_measured.csv.gz", "gb200_alltoall_measured.csv.gz")
+OTHERS = ("systems/estimator/regressors/*/nccl/*_*.csv",
+          "systems/vidur/network/*/*.csv")
 MIB = 1 << 20
 
 
@@ -47,6 +49,29 @@ def predict(program, table, out):
                    stdout=subprocess.DEVNULL)
     with open(out / "comparison.csv", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def predict_others(program, data, out):
+    """{cluster: rows} of the tables of other programs, with predictions.
+
+    Some tables are parts of others, so a row that was there does not count.
+    """
+    clusters, seen = collections.defaultdict(list), set()
+    for table in sorted(path for name in OTHERS for path in data.glob(name)):
+        folder = table.parent
+        cluster = folder.parent.name if folder.name == "nccl" else folder.name
+        comparison = out / cluster / table.stem
+        subprocess.run([program, "--compare-table", table, "-o", comparison],
+                       check=True, stdout=subprocess.DEVNULL)
+        with open(comparison / "comparison.csv", encoding="utf-8",
+                  newline="") as file:
+            for row in csv.DictReader(file):
+                key = (cluster, *(row[name] for name in (
+                    "nodes", "gpus_total", "collective", "bytes", "time_us")))
+                if key not in seen:
+                    clusters[cluster].append(row)
+                seen.add(key)
+    return clusters
 
 
 def predict_without(gpu, rule, program, table, out):
@@ -146,6 +171,21 @@ def queued(rows):
                 [row for row in rows if int(row["bytes"]) >= MIB], place)) +
             table("GPU, collective; below 1 MiB", grouped(
                 [row for row in rows if int(row["bytes"]) < MIB], place)))
+
+
+def of_others(clusters):
+    """A table for each size of the tables of other programs."""
+    def place(cluster, row):
+        where = "in a node" if row["nodes"] == "1" else "between nodes"
+        return f"{cluster}, {row['collective']} {where}"
+    rows = [dict(row, place=place(cluster, row)) for cluster, rows in
+            clusters.items() for row in rows if row["status"] == "ok"]
+    sizes = by_size(rows)
+    text = table("rows, tables of Vidur and of estimate-train-time", sizes)
+    for size, some in sizes[:2]:
+        text += table(f"cluster, collective of other programs; {size}",
+                      grouped(some, lambda row: row["place"]))
+    return text
 
 
 def of_experts(rows):
@@ -291,13 +331,17 @@ def main():
     arguments = parser.parse_args()
     arguments.bin, arguments.out = (  # Programs run in the folder `out`.
         path.resolve() for path in (arguments.bin, arguments.out))
-    missing = [name for name in TABLES if not (arguments.data / name).exists()]
+    missing = [name for name in TABLES + OTHERS
+               if not any(arguments.data.glob(name))]
     if missing:
         print(f"compare_collectives: skipped: no {arguments.data / missing[0]}")
         return 0
     by_host, in_queues, *experts = (
         predict(arguments.bin / "simai_collective", arguments.data / name,
                 arguments.out / name.split(".")[0]) for name in TABLES)
+    others = predict_others(arguments.bin / "simai_collective",
+                            arguments.data, arguments.out / "others")
+    all_others = sum(others.values(), [])
     text = (launched_by_host(list(filter(counts, by_host))) +
             queued([row for row in in_queues
                     if counts(row) and row["env"] == "NCCL"]) +
@@ -308,7 +352,8 @@ def main():
             decode_step(arguments, in_queues) +
             of_experts([row for rows in experts for row in rows
                         if row["status"] == "ok"]) +
-            left_out(sum(experts, by_host + in_queues)))
+            of_others(others) +
+            left_out(sum(experts, by_host + in_queues + all_others)))
     page = ACCURACY.read_text(encoding="utf-8")
     head, rest = page.split(BEGIN)
     old, tail = rest.split(END)
@@ -317,8 +362,8 @@ def main():
         ACCURACY.write_text(head + BEGIN + text + END + tail, encoding="utf-8")
     elif not arguments.check:
         print(text, end="")
-    print(f"compare_collectives: finished: "
-          f"{len(by_host) + len(in_queues) + sum(map(len, experts))} rows")
+    number = sum(map(len, [by_host, in_queues, all_others, *experts]))
+    print(f"compare_collectives: finished: {number} rows")
     return 1 if is_worse else 0
 
 

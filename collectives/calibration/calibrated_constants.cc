@@ -62,6 +62,7 @@ class ConstantList {
       AddPace(RegistryName(algorithm), paces.algorithms[IndexOf(algorithm)]);
     }
     AddPace(kDirectPattern, paces.direct);
+    AddPace(kSendRecvPattern, paces.send_recv);
   }
 
  private:
@@ -122,6 +123,7 @@ std::vector<Pace*> PacesOf(SystemSpec& system) {
   for (Paces* part : {&system.interconnect.paces, &system.transport.paces}) {
     for (Pace& pace : part->algorithms) paces.push_back(&pace);
     paces.push_back(&part->direct);
+    paces.push_back(&part->send_recv);
     paces.push_back(&part->symmetric);
   }
   return paces;

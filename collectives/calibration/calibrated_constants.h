@@ -14,6 +14,7 @@ namespace astra {
 // Names of patterns that are not among NCCL's algorithms. registry.h has the
 // names of NCCL's algorithms.
 inline constexpr std::string_view kDirectPattern = "direct";
+inline constexpr std::string_view kSendRecvPattern = "send_recv";
 inline constexpr std::string_view kSymmetricPattern = "symmetric";
 
 struct CalibratedConstant {

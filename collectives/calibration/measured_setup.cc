@@ -46,7 +46,6 @@ bool HasWord(std::string_view text, absl::Span<const std::string_view> words) {
 // Returns the bundled transport of the NICs that a row names; default:
 // InfiniBand.
 std::string TransportOf(const MeasuredRow& row) {
-  if (HasWord(row.source, {"perlmutter"})) return "tcp";
   const std::string& word = row.nics.transport;
   if (word == "EFA") return row.gpu_model == "A100" ? "efa-v1" : "efa";
   if (word == "TCPX") return "tcpx";
@@ -64,7 +63,15 @@ std::string TransportOf(const MeasuredRow& row) {
                                                             : "infiniband";
 }
 
+// Returns whether the GPUs of a row are the two that a bridge of NVLink joins.
+bool IsPair(const MeasuredRow& row) {
+  return row.nvlink.joins_pairs && row.num_nodes == 1 && row.num_gpus == 2;
+}
+
+// Returns whether messages of a row pass through PCIe. Where bridges join pairs
+// of GPUs, a ring over several pairs is as slow as PCIe between them.
 bool IsPcie(const MeasuredRow& row) {
+  if (row.nvlink.joins_pairs) return !IsPair(row);
   return Contains(row.gpu, "pcie") && !row.nvlink.generation;
 }
 
@@ -90,7 +97,9 @@ double DistanceOf(const SystemSpec& system, const MeasuredRow& row) {
   double distance = 0;
   const bool is_one_server = row.num_nodes == 1;
   const bool is_pcie = system.interconnect.kind == InterconnectKind::kPcie;
+  const bool is_bridge = system.interconnect.num_peers == 1;
   if (is_pcie != IsPcie(row)) distance += kOtherInterconnect;
+  if (is_bridge != IsPair(row)) distance += kOtherInterconnect;
   if (system.transport.name != TransportOf(row)) {
     distance += is_one_server ? kOtherUnusedTransport : kOtherTransport;
   }
@@ -106,7 +115,13 @@ double DistanceOf(const SystemSpec& system, const MeasuredRow& row) {
   return distance;
 }
 
-absl::StatusOr<SystemSpec> NearestSystem(const MeasuredRow& row) {
+// Returns the system that the row names, or the nearest.
+absl::StatusOr<SystemSpec> SystemOf(const MeasuredRow& row) {
+  if (!row.system.empty()) {
+    absl::StatusOr<SystemSpec> named = FindSystem(row.system);
+    if (named.ok()) return named;
+    return absl::InvalidArgumentError(named.status().message());
+  }
   const SystemSpec* nearest = nullptr;
   for (const SystemSpec& system : BundledSystems()) {
     if (!IsOfModel(system, row)) continue;
@@ -151,7 +166,9 @@ void ApplyNics(const MeasuredRow& row, uint32_t domain, SystemSpec* system) {
 
 absl::Status ApplyTransport(const MeasuredRow& row, uint32_t domain,
                             SystemSpec* system) {
-  const std::string name = TransportOf(row);
+  const bool is_of_system = !row.system.empty() && row.nics.transport.empty();
+  const std::string name =
+      is_of_system ? system->transport.name : TransportOf(row);
   if (row.nics.none) {
     return absl::InvalidArgumentError(
         fmt::format("{} nodes without NICs", row.num_nodes));
@@ -227,17 +244,15 @@ absl::StatusOr<NcclOptions> OptionsOf(const MeasuredRow& row,
 absl::StatusOr<MeasuredSetup> SetupOf(const MeasuredRow& row) {
   if (!row.problem.empty()) return absl::InvalidArgumentError(row.problem);
   MeasuredSetup setup;
-  ASTRA_ASSIGN_OR_RETURN(setup.system, NearestSystem(row));
+  ASTRA_ASSIGN_OR_RETURN(setup.system, SystemOf(row));
   setup.kind = row.collective;
   setup.bytes = row.size;
   setup.num_gpus = row.num_gpus;
   SystemSpec& system = setup.system;
   const uint32_t domain = row.nvlink.nvlink_domain.value_or(
       row.nics.nvlink_domain.value_or(system.gpus_per_server));
-  constexpr uint32_t kLargestServer = 16;
-  const bool is_rack = domain > kLargestServer;
-  setup.gpus_per_server =
-      is_rack ? GpusOfDomain(row.num_gpus, domain) : row.num_gpus_per_node();
+  setup.gpus_per_server = IsRack(domain) ? GpusOfDomain(row.num_gpus, domain)
+                                         : row.num_gpus_per_node();
   system.gpus_per_server =
       std::max(system.gpus_per_server, setup.gpus_per_server);
   if (setup.num_gpus > setup.gpus_per_server) {
@@ -250,6 +265,25 @@ absl::StatusOr<MeasuredSetup> SetupOf(const MeasuredRow& row) {
   }
   ASTRA_ASSIGN_OR_RETURN(setup.options, OptionsOf(row, &system));
   return setup;
+}
+
+absl::Status CheckTime(const MeasuredRow& row, const MeasuredSetup& setup) {
+  constexpr double kBytesPerUsAndGBps = 1000;
+  constexpr double kImpossible = 2;
+  // Of the copies of a token that the size counts, few cross to other servers.
+  if (setup.options.dispatch) return absl::OkStatus();
+  const SystemSpec& system = setup.system;
+  const uint32_t servers = setup.num_gpus / setup.gpus_per_server;
+  const double nics_GBps = system.nics_per_server * system.nic_GBps *
+                           setup.gpus_per_server / system.gpus_per_server;
+  const double received =
+      static_cast<double>(row.size.count()) * (servers - 1) / servers;
+  const double GBps = received / row.time_us / kBytesPerUsAndGBps;
+  if (GBps <= kImpossible * nics_GBps) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "so short a time that NICs of {:.4g} GB/s carry less than half of the "
+      "bytes",
+      nics_GBps));
 }
 
 bool IsOnLinksOf(const SystemSpec& system, const MeasuredSetup& setup) {

@@ -25,10 +25,21 @@ struct MeasuredSetup {
 
 // Combines the bundled interconnect of the row's GPU and the bundled transport
 // of its NICs with the numbers of the row. Facts that the row does not state
-// are those of the nearest bundled system.
+// are those of the system that it names, or else of the nearest bundled system.
+//
+// A job that does not fit into one rack has equal parts on each:
+// GpusOfDomain().
 //
 // Errors: InvalidArgument with the reason why the row cannot be predicted.
 absl::StatusOr<MeasuredSetup> SetupOf(const MeasuredRow& row);
+
+// Checks that the NICs of a group's servers could carry half of its bytes, or
+// more, in the time of `row`: each server receives at least the parts of the
+// others. A call that failed looks like a collective that took almost no time.
+// Dispatches and combines of experts are not checked.
+//
+// Errors: InvalidArgument with the rate of the NICs.
+absl::Status CheckTime(const MeasuredRow& row, const MeasuredSetup& setup);
 
 // Returns whether the constants of `system` decide the time of a row of
 // `setup`: both have the same interconnect and, over several servers, the same

@@ -117,6 +117,11 @@ absl::StatusOr<Predictor::Cluster*> Predictor::ClusterOf(
   return cluster.get();
 }
 
+std::string_view PatternOf(const TimedCollective& timed, CollectiveKind kind) {
+  if (timed.algorithm != "P2P") return timed.registry_name;
+  return kind == CollectiveKind::kSendRecv ? kSendRecvPattern : kDirectPattern;
+}
+
 bool Predictor::CanMatter(const CalibratedConstant& constant, size_t i,
                           const Prediction& prediction) const {
   const Observation& observation = observations_[i];
@@ -147,9 +152,8 @@ absl::Status Predictor::PredictMembers(const SystemSpec& system,
     if (!timed.ok()) return AtObservation(i, timed.status());
     constexpr double kPsPerUs = 1e6;
     const double time_us = static_cast<double>(timed->time.count()) / kPsPerUs;
-    (*predictions)[i] = {
-        std::log(time_us / observations_[i].time_us),
-        timed->algorithm == "P2P" ? kDirectPattern : timed->registry_name};
+    (*predictions)[i] = {std::log(time_us / observations_[i].time_us),
+                         PatternOf(*timed, first.kind)};
   }
   return absl::OkStatus();
 }

@@ -87,7 +87,7 @@ void ReadDispatcher(std::string_view env, MeasuredEnvironment& environment) {
     const std::string_view word = env.substr(0, end);
     env.remove_prefix(std::min(end + 1, env.size()));
     const size_t equals = word.find('=');
-    if (word == "unprepared") environment.is_prepared = true;
+    if (word == "prepared") environment.is_prepared = true;
     if (equals == std::string_view::npos) continue;
     const std::string value(word.substr(equals + 1));
     if (word.substr(0, equals) == "dispatcher") environment.dispatcher = value;
@@ -128,6 +128,7 @@ class RowReader {
   void ReadPlace() {
     const std::string_view source = Cell("source_url");
     row_.source = source.empty() ? kNotStated : source;
+    row_.system = Cell("system");
     row_.gpu = Cell("gpu");
     row_.gpu_model = GpuModelOf(row_.gpu);
     if (row_.gpu.empty()) Note("no GPU");
@@ -144,9 +145,6 @@ class RowReader {
     }
     row_.nics = ParseMeasuredNics(Cell("nic_gbps"));
     row_.nvlink = ParseMeasuredNvlink(Cell("nvlink_gen"));
-    if (Cell("nvlink_gen") == kPairsOfGpus) {
-      Note("no system is known in which NVLink joins pairs of GPUs");
-    }
   }
 
   void ReadMeasurement() {

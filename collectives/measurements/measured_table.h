@@ -8,7 +8,9 @@
 //   collective     "all_reduce"
 //   bytes          the "size" of nccl-tests
 //   time_us        of one collective
-//   nvlink_gen     optional: "NVLink4 NVSwitch3 (18 links, 450 GB/s/dir)"
+//   system         optional: a system of inputs/systems, where it is known
+//   nvlink_gen     optional: "NVLink4 NVSwitch3 (18 links, 450 GB/s/dir)",
+//                  "pairs"
 //   nccl_version   optional: "2.26.2+cuda12.8"
 //   env            optional: how NCCL ran, see measured_environment.h
 //   notes          optional; "q=A" grades a row: A good, B noisy, C roughly
@@ -49,6 +51,7 @@ struct MeasuredRow {
   std::string problem;
 
   std::string source;     // "not stated" if the table does not tell.
+  std::string system;     // A system of inputs/systems; empty if not stated.
   std::string gpu;        // As the table spells it.
   std::string gpu_model;  // Such as "H100".
   uint32_t num_nodes = 0;

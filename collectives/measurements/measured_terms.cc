@@ -314,6 +314,7 @@ MeasuredNvlink ParseMeasuredNvlink(std::string_view text) {
     const std::string next = i + 1 < words.size() ? Bare(words[i + 1]) : "";
     const bool negated = i > 0 && Bare(words[i - 1]) == "no";
     if (StartsWith(bare, "nvswitch")) nvlink.has_switch = !negated;
+    if (bare == "pairs") nvlink.joins_pairs = true;
     if (StartsWith(bare, "nvlink") && !nvlink.generation) {
       std::string_view rest = std::string_view(bare).substr(6);
       nvlink.generation = TakeNumber<uint32_t>(&rest);

@@ -56,6 +56,7 @@ struct MeasuredNvlink {
   std::optional<uint32_t> num_links;  // Links of a GPU.
   std::optional<double> gb_per_s;     // Rate of a GPU each way, in GB/s.
   bool has_switch = false;
+  bool joins_pairs = false;  // Bridges join pairs of GPUs: "pairs".
   std::optional<uint32_t> nvlink_domain;  // GPUs of the domain: 72 for "NVL72".
 
   friend bool operator==(const MeasuredNvlink&,

@@ -96,11 +96,28 @@ absl::StatusOr<EstimatorName> EstimatorNameOf(std::string_view file) {
       file));
 }
 
-std::vector<std::string> Cells(std::string_view gpu, int64_t nodes,
-                               int64_t gpus, std::string_view nvlink,
+// Returns the cluster that the folder of an estimator's table names, which
+// inputs/systems describes, or "".
+std::string ClusterOf(std::string_view file) {
+  constexpr std::string_view kKnown[] = {"perlmutter", "vista"};
+  for (const std::filesystem::path& folder :
+       std::filesystem::path(file).parent_path()) {
+    const std::string name = LowerCase(folder.string());
+    if (std::find(std::begin(kKnown), std::end(kKnown), name) !=
+        std::end(kKnown)) {
+      return name;
+    }
+  }
+  return "";
+}
+
+std::vector<std::string> Cells(std::string_view gpu, std::string_view system,
+                               int64_t nodes, int64_t gpus,
+                               std::string_view nvlink,
                                std::string_view collective, double bytes,
-                               double time_us, std::string_view source) {
+                               double time_us, std::string_view launch) {
   return {std::string(gpu),
+          std::string(system),
           fmt::format("{}", nodes),
           fmt::format("{}", gpus),
           "not stated",
@@ -108,7 +125,7 @@ std::vector<std::string> Cells(std::string_view gpu, int64_t nodes,
           std::string(collective),
           fmt::format("{:.0f}", bytes),
           fmt::format("{:.9g}", time_us),
-          std::string(source)};
+          std::string(launch)};
 }
 
 absl::StatusOr<OtherRows> ReadVidur(std::string_view file, CsvReader& csv) {
@@ -138,15 +155,16 @@ absl::StatusOr<OtherRows> ReadVidur(std::string_view file, CsvReader& csv) {
     }
     const double time_us =
         csv.Number(time, 0, kMaxTime) * kMicrosecondsPerMillisecond;
-    rows.push_back(Cells(UpperCase(node), num_gpus / on_node, num_gpus, nvlink,
-                         csv.cell(collective).text,
-                         csv.Number(size, 1, kMaxBytes), time_us, file));
+    rows.push_back(Cells(UpperCase(node), "", num_gpus / on_node, num_gpus,
+                         nvlink, csv.cell(collective).text,
+                         csv.Number(size, 1, kMaxBytes), time_us, "queued"));
   }
   return rows;
 }
 
 absl::StatusOr<OtherRows> ReadEstimator(std::string_view file, CsvReader& csv) {
   ASTRA_ASSIGN_OR_RETURN(const EstimatorName name, EstimatorNameOf(file));
+  const std::string cluster = ClusterOf(file);
   const size_t shape = csv.Column("shape");
   const size_t nodes = csv.Column("nodes");
   const size_t per_node = csv.Column("GPUsPerNode");
@@ -162,10 +180,10 @@ absl::StatusOr<OtherRows> ReadEstimator(std::string_view file, CsvReader& csv) {
     // The size in nccl-tests is what an all-gather gathers.
     const double parts =
         name.collective == "allgather" ? static_cast<double>(num_gpus) : 1;
-    rows.push_back(
-        Cells(name.gpu, num_nodes, num_gpus, "not stated", name.collective,
-              csv.Number(shape, 1, kMaxBytes) * name.element_bytes * parts,
-              csv.Number(time, 0, kMaxTime), file));
+    rows.push_back(Cells(
+        name.gpu, cluster, num_nodes, num_gpus, "not stated", name.collective,
+        csv.Number(shape, 1, kMaxBytes) * name.element_bytes * parts,
+        csv.Number(time, 0, kMaxTime), ""));
   }
   return rows;
 }

@@ -17,21 +17,25 @@
 //     size                    bytes
 //     collective              NAME: "all_reduce", "send_recv"
 //     NODE                    the GPU; "pairwise" in it: NVLink joins pairs
-//   Estimator: GPU_NAME_PRECISION[_NODES_GPUS].csv, as in
-//   NVIDIAA100-SXM4-80GB_allgather_large_fp16_2_4.csv
+//   Estimator: CLUSTER/nccl/GPU_NAME_PRECISION[_NODES_GPUS].csv, as in
+//   Perlmutter/nccl/NVIDIAA100-SXM4-80GB_allgather_large_fp16_2_4.csv
 //     shape                   elements that a rank sends
 //     nodes, GPUsPerNode
 //     dur(us)
 //     NAME                    "allreduce", "allgather" or "p2p", also with
 //                             "_large" behind it
 //     PRECISION               "fp16", "bf16" or "fp32"
+//     CLUSTER                 "Perlmutter" or "Vista": the system of this name
 // clang-format on
 //
-// Neither states the NICs; between nodes, the NICs of the nearest system are
-// used. The path is the source of a row, since the name of a cluster in it
-// (perlmutter, vista) says more than the GPU.
+// Neither states the NICs; between nodes, those of the system count, or of the
+// nearest system where the path names none.
 //
-// Sources: Vidur, data/profiling/network; estimate-train-time, regressors. The
+// Vidur queues 11 collectives and takes the median duration of their kernels,
+// so that no launch is part of its times.
+//
+// Sources: Vidur, data/profiling/network, and how it measured:
+// vidur/profiling/collectives; estimate-train-time, regressors. The
 // times show that `shape` of an all-gather is the part of one rank: only then
 // are bus bandwidths between two nodes those of the all-reduce, 4.3 GB/s.
 
@@ -52,8 +56,8 @@ enum class TableForm { kVidur, kEstimator };
 
 // Columns of the cells that ReadOtherRows returns.
 inline constexpr std::string_view kOtherColumns[] = {
-    "gpu",        "nodes", "gpus_total", "nic_gbps",   "nvlink_gen",
-    "collective", "bytes", "time_us",    "source_url",
+    "gpu",        "system",     "nodes", "gpus_total", "nic_gbps",
+    "nvlink_gen", "collective", "bytes", "time_us",    "env",
 };
 
 // Value of "nvlink_gen" for servers in which NVLink joins pairs of GPUs.

@@ -33,7 +33,8 @@ struct GroupHardware {
   uint32_t ranks_per_server = 1;  // Ranks on the server with the most.
   uint32_t fewest_ranks_per_server = 1;
   double link_GBps = 0;          // Rate of a GPU's NVLinks or PCIe.
-  double gpu_GBps = 0;           // NCCL's figure for link_GBps.
+  double link_share = 1;         // Share of it that leads to other ranks.
+  double gpu_GBps = 0;           // NCCL's figure for that share of link_GBps.
   uint32_t nics_per_server = 0;  // NICs that ranks of a server use.
   double nic_GBps = 0;           // Rate of one NIC.
   bool has_nvls = false;         // Whether NVSwitches reduce.

@@ -58,10 +58,11 @@ absl::Status Check(const NcclOptions& options, const SystemSpec& system) {
   return absl::OkStatus();
 }
 
-Pace PaceOf(const Paces& paces, std::optional<NcclAlgorithm> algorithm,
-            bool symmetric) {
-  if (symmetric) return paces.symmetric;
-  return algorithm ? paces.of(*algorithm) : paces.direct;
+// Returns the pace of NCCL's choice; without an algorithm it sends messages.
+Pace PaceOf(const Paces& paces, CollectiveKind kind,
+            std::optional<NcclAlgorithm> algorithm) {
+  if (algorithm) return paces.of(*algorithm);
+  return kind == CollectiveKind::kSendRecv ? paces.send_recv : paces.direct;
 }
 
 }  // namespace
@@ -170,13 +171,12 @@ bool CollectiveTimes::IsSymmetric() const {
 
 double CollectiveTimes::EfficiencyWithin(const Pace& pace) const {
   const GroupHardware& hardware = tables_.front().hardware;
-  const double share = MeshShare(system_, hardware.ranks_per_server);
-  const double rate = hardware.link_GBps / share;
+  const double rate = hardware.link_GBps;
   const double sheet = system_.interconnect.GBps;
   const double crowd = std::max(1.0, hardware.ranks_per_server / 2.0);
   const double efficiency =
       pace.efficiency * std::pow(crowd, -system_.interconnect.crowding);
-  return share *
+  return hardware.link_share *
          (rate < sheet ? std::min(1.0, efficiency * sheet / rate) : efficiency);
 }
 
@@ -321,13 +321,14 @@ Pace CollectiveTimes::PaceWithin(const Chosen& chosen) const {
   if (chosen.work) {
     return {.efficiency = options_.dispatch->dispatcher.of(kind_).efficiency};
   }
-  return PaceOf(system_.interconnect.paces, chosen.algorithm, IsSymmetric());
+  if (IsSymmetric()) return system_.interconnect.paces.symmetric;
+  return PaceOf(system_.interconnect.paces, kind_, chosen.algorithm);
 }
 
 Pace CollectiveTimes::PaceBetween(const Chosen& chosen) const {
   // NICs reach for a dispatcher what they reach for NCCL's rings.
   if (chosen.work) return system_.transport.paces.of(NcclAlgorithm::kRing);
-  return PaceOf(system_.transport.paces, chosen.algorithm, false);
+  return PaceOf(system_.transport.paces, kind_, chosen.algorithm);
 }
 
 SizedTime CollectiveTimes::SizedTimeOf(const Chosen& chosen, size_t group,

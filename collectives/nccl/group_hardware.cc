@@ -113,24 +113,12 @@ absl::StatusOr<double> SlowestWithinServer(const Topology& topology,
   return slowest;
 }
 
-}  // namespace
-
-double MeshShare(const SystemSpec& system, uint32_t ranks_per_server) {
-  const bool is_mesh = system.interconnect.kind == InterconnectKind::kNvlink &&
-                       system.nv_switches_per_server == 0 &&
-                       system.gpus_per_server > 2;
-  if (!is_mesh || ranks_per_server < 2) return 1;
-  return std::min(1.0, (ranks_per_server - 1.0) / (system.gpus_per_server - 1));
-}
-
-namespace {
-
-// Lets only the links among the ranks of a server count.
-GroupHardware OnMesh(GroupHardware hardware, const SystemSpec& system) {
-  const double share = MeshShare(system, hardware.ranks_per_server);
-  hardware.link_GBps *= share;
-  hardware.gpu_GBps *= share;
-  return hardware;
+// Returns the share of a GPU's links that leads to other ranks of a group with
+// `count` ranks on the server.
+double LinkShare(const Interconnect& interconnect, uint32_t count) {
+  const uint32_t peers = interconnect.num_peers;
+  if (count < 2 || count > peers) return 1;
+  return static_cast<double>(count - 1) / peers;
 }
 
 }  // namespace
@@ -177,11 +165,13 @@ absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
   hardware.fewest_ranks_per_server = fewest;
   hardware.link_GBps = gpu_rate;
   const Interconnect& interconnect = system.interconnect;
+  hardware.link_share = LinkShare(interconnect, hardware.ranks_per_server);
   hardware.gpu_GBps =
-      gpu_rate < interconnect.GBps
-          ? std::min(gpu_rate, interconnect.nccl_GBps)
-          : gpu_rate * interconnect.nccl_GBps / interconnect.GBps;
-  return OnMesh(hardware, system);
+      hardware.link_share *
+      (gpu_rate < interconnect.GBps
+           ? std::min(gpu_rate, interconnect.nccl_GBps)
+           : gpu_rate * interconnect.nccl_GBps / interconnect.GBps);
+  return hardware;
 }
 
 }  // namespace astra

@@ -12,20 +12,19 @@
 
 namespace astra {
 
-// Returns the share of a GPU's links that `ranks_per_server` ranks of a server
-// can use among themselves: all where there is a switch. NVLinks without one
-// are split evenly over the other GPUs of the server, so two of four GPUs share
-// a third of them.
-double MeshShare(const SystemSpec& system, uint32_t ranks_per_server);
-
 // Returns the hardware of the group of `ranks`. Rates are those of the links of
 // `topology`, the slowest of any rank or server. `system` gives their kind and
 // NCCL's own figures for them. A rate below the data sheet's, as in SimAI's
 // topologies, counts as the rate that is reached, since the shares of protocols
-// are already subtracted. Of links without a switch, only those to ranks of the
-// group count. A GPU with several NICs counts as having one NIC of
+// are already subtracted. A GPU with several NICs counts as having one NIC of
 // their combined rate, as network plug-ins present them. A NIC that GPUs of one
-// server share is a switch to which only these GPUs are linked.
+// server share is a switch to which only these GPUs are linked, so a group
+// reaches only the NICs of its own GPUs.
+//
+// Where no switch joins the GPUs of a server, each has its own links to each of
+// the others. A group of some of them has only the links between its ranks:
+// two of four GPUs have a third (GroupHardware::link_share). NCCL sends nothing
+// by way of a GPU that is not in the group.
 //
 // Errors: FailedPrecondition if ranks of one server have no link within it, or
 // the group spans servers and one of them has no NIC.

@@ -51,12 +51,14 @@ bool HasGpu(const SystemSpec& system, std::string_view type) {
 
 }  // namespace
 
-uint32_t GpusOfDomain(uint32_t num_gpus, uint32_t domain) {
+bool IsRack(uint32_t domain) {
   constexpr uint32_t kLargestServer = 16;
+  return domain > kLargestServer;
+}
+
+uint32_t GpusOfDomain(uint32_t num_gpus, uint32_t domain) {
   const uint32_t most = std::min(num_gpus, domain);
-  if (most == 0 || num_gpus % most == 0 || domain <= kLargestServer) {
-    return most;
-  }
+  if (most == 0 || num_gpus % most == 0 || !IsRack(domain)) return most;
   const uint32_t fewest = (num_gpus + domain - 1) / domain;
   for (uint32_t domains = fewest; domains <= 2 * fewest; ++domains) {
     if (num_gpus % domains == 0) return num_gpus / domains;
@@ -125,6 +127,9 @@ absl::StatusOr<SystemSpec> DeriveSystem(const Topology& topology) {
     for (const SystemSpec* system : with_gpu) {
       if (system->name == name) return *system;
     }
+  }
+  for (const SystemSpec* system : with_gpu) {
+    if (type.substr(0, system->name.size()) == system->name) return *system;
   }
   return absl::InvalidArgumentError(fmt::format(
       "{} system with the GPU {} is known: give --system{}",

@@ -14,6 +14,10 @@
 
 namespace astra {
 
+// Returns whether an NVLink domain of `domain` GPUs is a rack, whose nodes are
+// only parts of it, and no server.
+bool IsRack(uint32_t domain);
+
 // Returns how many GPUs of each NVLink domain a job of `num_gpus` takes: as
 // many as the domain has, or, if that does not come out even on a rack, as many
 // as come out on the fewest racks: 64 of 72 for 128 GPUs. Launchers want
@@ -42,7 +46,8 @@ absl::Status CheckGpus(const SystemSpec& system, const Topology& topology,
 
 // Returns the system to which `topology` most likely belongs, for callers that
 // were given none: the only one of the library with its GPUs, or else the one
-// that NVIDIA builds, which is named after them: dgx-h100, hgx-h20, h800.
+// that NVIDIA builds, which is named after them: dgx-h100, hgx-h20, h800,
+// h100-pcie.
 //
 // Errors: InvalidArgument, with what to give, if there is none, or if there are
 // several and none has such a name.

@@ -102,6 +102,7 @@ std::vector<Keyed<Pace>> PatternsOf(Paces& paces) {
         {RegistryName(algorithm), &paces.algorithms[IndexOf(algorithm)]});
   }
   patterns.push_back({"direct", &paces.direct});
+  patterns.push_back({"send_recv", &paces.send_recv});
   patterns.push_back({"symmetric", &paces.symmetric});
   return patterns;
 }
@@ -122,7 +123,8 @@ void OverrideEach(YamlFields& fields, const std::vector<Keyed<Part>>& parts) {
   }
 }
 
-// Reads all constants; of the paces, ring's efficiency is required.
+// Reads all constants; of the paces, ring's efficiency is required. What is
+// missing is as of the ring, but of send_recv as of direct messages.
 template <class Part>
 void ReadCalibration(YamlFields fields, Part& part) {
   part.origin = fields.Text("origin");
@@ -140,6 +142,8 @@ void ReadCalibration(YamlFields fields, Part& part) {
   for (const Keyed<Pace>& pattern : PatternsOf(part.paces)) {
     *pattern.part = ring;
   }
+  YamlFields direct = fields.Map("direct", "direct");
+  Override(direct, ConstantsOf(part.paces.send_recv));
   OverrideEach(fields, PatternsOf(part.paces));
   OverrideEach(fields, LatenciesOf(part));
   fields.Close();
@@ -272,6 +276,8 @@ absl::StatusOr<Interconnect> ParseInterconnect(std::string_view file,
   interconnect.nccl_GBps = fields.Number("nccl_GBps", kLeastRate, kMostRate);
   interconnect.has_nvls = fields.Bool("nvls");
   interconnect.latency_ns = fields.Number("latency_ns", 0, kMostTime);
+  interconnect.num_peers =
+      static_cast<uint32_t>(fields.IntegerOr("peers", 0, 0, kMostDevices));
   ReadCalibration(fields.Map("calibration", "calibration"), interconnect);
   fields.Close();
   ASTRA_RETURN_IF_ERROR(document.status());

@@ -31,6 +31,7 @@
 //   nccl_GBps: 370.8
 //   nvls: true
 //   latency_ns: 250
+//   peers: 3                          # Only where no switch joins GPUs.
 //   calibration:
 //     origin: what it was fitted to
 //     launch_us: 24
@@ -42,7 +43,8 @@
 //     tree: {efficiency: 0.7}         # Absent keys are those of ring, as are
 //                                     # absent patterns: nvls, nvls_tree,
 //                                     # collnet_direct, collnet_chain, pat,
-//                                     # direct and symmetric.
+//                                     # direct and symmetric; those of
+//                                     # send_recv are those of direct.
 // clang-format on
 //
 // A transport has name, source, fabric_latency_ns, nccl (NCCL's variables as

@@ -38,11 +38,13 @@ struct Pace {
   double ramp_MiB = 1;  // Half of the ramp applies at this size.
 };
 
-// Paces of all patterns: NCCL's algorithms, messages straight from rank to rank
-// (all-to-all, send-recv), and kernels on symmetric memory.
+// Paces of all patterns: NCCL's algorithms, messages straight from rank to all
+// other ranks (all-to-all) and to one (send-recv), and kernels on symmetric
+// memory.
 struct Paces {
   std::array<Pace, kNumNcclAlgorithms> algorithms;
   Pace direct;
+  Pace send_recv;
   Pace symmetric;
 
   const Pace& of(NcclAlgorithm algorithm) const {
@@ -82,6 +84,10 @@ struct Interconnect {
   double nccl_GBps = 0;  // Rate that NCCL reckons with.
   bool has_nvls = false;
   double latency_ns = 0;  // Propagation from GPU to switch.
+  // Other GPUs among which the links of one GPU are shared evenly, where no
+  // switch joins them: a group of n GPUs has (n - 1) / num_peers of GBps. 0 if
+  // all links lead to a switch or a bus.
+  uint32_t num_peers = 0;
 
   // The calibrated constants follow; `origin` says on what they were
   // calibrated.

@@ -56,7 +56,7 @@ absl::StatusOr<CalibrationInput> ReadTable(
   for (const MeasuredRow& row : table.rows) {
     const absl::StatusOr<MeasuredSetup> setup = SetupOf(row);
     if (!setup.ok() || row.grade == 'X' || setup->options.engine ||
-        !IsOnLinksOf(input.system, *setup)) {
+        !IsOnLinksOf(input.system, *setup) || !CheckTime(row, *setup).ok()) {
       continue;
     }
     input.observations.push_back({.kind = row.collective,

@@ -71,10 +71,16 @@ std::string SetupKeyOf(const MeasuredTable& table, const MeasuredRow& row) {
   return key;
 }
 
-// Returns the estimator of a row, with the constants of `system` if there is
+// The estimator of rows with equal setups.
+struct TableCluster {
+  MeasuredSetup setup;
+  CollectiveEstimator estimator;
+};
+
+// Returns the cluster of a row, with the constants of `system` if there is
 // one. Errors: those of SetupOf; also InvalidArgument for a row of other links
 // than those of `system`.
-absl::StatusOr<CollectiveEstimator> EstimatorOf(
+absl::StatusOr<TableCluster> ClusterOf(
     const MeasuredRow& row, const std::optional<SystemSpec>& system) {
   ASTRA_ASSIGN_OR_RETURN(MeasuredSetup setup, SetupOf(row));
   if (system) {
@@ -89,8 +95,18 @@ absl::StatusOr<CollectiveEstimator> EstimatorOf(
   ASTRA_ASSIGN_OR_RETURN(
       Topology topology,
       BuildSystemTopology(setup.system, setup.num_gpus, setup.gpus_per_server));
-  return CollectiveEstimator::Create(setup.system, std::move(topology), {},
-                                     setup.options);
+  ASTRA_ASSIGN_OR_RETURN(
+      CollectiveEstimator estimator,
+      CollectiveEstimator::Create(setup.system, std::move(topology), {},
+                                  setup.options));
+  return TableCluster{std::move(setup), std::move(estimator)};
+}
+
+absl::StatusOr<CollectiveEstimate> EstimateOf(
+    absl::StatusOr<TableCluster>& cluster, const MeasuredRow& row) {
+  ASTRA_RETURN_IF_ERROR(cluster.status());
+  ASTRA_RETURN_IF_ERROR(CheckTime(row, cluster->setup));
+  return Estimate(cluster->estimator, row);
 }
 
 absl::StatusOr<MeasuredComparison> CompareLog(
@@ -114,7 +130,7 @@ absl::StatusOr<MeasuredComparison> CompareTable(
   if (!options.cluster.system.empty()) {
     ASTRA_ASSIGN_OR_RETURN(system, LoadSystem(options.cluster.system));
   }
-  std::map<std::string, absl::StatusOr<CollectiveEstimator>> estimators;
+  std::map<std::string, absl::StatusOr<TableCluster>> clusters;
   for (const MeasuredRow& row : comparison.table.rows) {
     if (!row.problem.empty()) {
       comparison.outcomes.push_back(
@@ -122,14 +138,11 @@ absl::StatusOr<MeasuredComparison> CompareTable(
       continue;
     }
     const std::string key = SetupKeyOf(comparison.table, row);
-    auto found = estimators.find(key);
-    if (found == estimators.end()) {
-      found = estimators.emplace(key, EstimatorOf(row, system)).first;
+    auto found = clusters.find(key);
+    if (found == clusters.end()) {
+      found = clusters.emplace(key, ClusterOf(row, system)).first;
     }
-    absl::StatusOr<CollectiveEstimator>& cluster = found->second;
-    comparison.outcomes.push_back(OutcomeOf(
-        cluster.ok() ? Estimate(*cluster, row)
-                     : absl::StatusOr<CollectiveEstimate>(cluster.status())));
+    comparison.outcomes.push_back(OutcomeOf(EstimateOf(found->second, row)));
   }
   const auto is_ok = [](const Outcome& outcome) { return outcome.ok(); };
   if (system && !std::any_of(comparison.outcomes.begin(),

@@ -22,16 +22,23 @@ struct MeasuredRun {
   std::string env = "default";
   std::string version = "not stated";
   std::string source = "somebody";
+  std::string system;
+  std::string time_us = "100";
 };
 
-absl::StatusOr<MeasuredSetup> Of(const MeasuredRun& run) {
+MeasuredRow RowOf(const MeasuredRun& run) {
   const MeasuredTable table = ValueOrDie(ParseMeasuredTable(
-      "t", fmt::format("source_url,gpu,nodes,gpus_total,nic_gbps,nvlink_gen,"
-                       "collective,bytes,time_us,nccl_version,env,notes\n"
-                       "{},{},{},{},{},\"{}\",all_reduce,1048576,100,{},{},\n",
-                       run.source, run.gpu, run.nodes, run.gpus, run.nics,
-                       run.nvlink, run.version, run.env)));
-  return SetupOf(table.rows.at(0));
+      "t",
+      fmt::format("source_url,system,gpu,nodes,gpus_total,nic_gbps,nvlink_gen,"
+                  "collective,bytes,time_us,nccl_version,env,notes\n"
+                  "{},{},{},{},{},{},\"{}\",all_reduce,1048576,{},{},{},\n",
+                  run.source, run.system, run.gpu, run.nodes, run.gpus,
+                  run.nics, run.nvlink, run.time_us, run.version, run.env)));
+  return table.rows.at(0);
+}
+
+absl::StatusOr<MeasuredSetup> Of(const MeasuredRun& run) {
+  return SetupOf(RowOf(run));
 }
 
 // "16 h100-sxm, 8 a server, infiniband, 8 x 400"; without a fabric for one
@@ -65,6 +72,23 @@ TEST(IsOnLinksOfTest, TheTransportCountsOverSeveralServersOnly) {
       system, ValueOrDie(Of({.nodes = 2, .gpus = 16, .nics = "8x400 IB"}))));
   EXPECT_FALSE(IsOnLinksOf(
       system, ValueOrDie(Of({.nodes = 2, .gpus = 16, .nics = "8x400 RoCE"}))));
+}
+
+// 1 MiB over two servers, of which each receives half, at 8 x 50 GB/s.
+TEST(CheckTimeTest, ATimeThatNoNicAllowsIsAnError) {
+  const auto check = [](uint32_t nodes, const std::string& time_us) {
+    const MeasuredRow row = RowOf({.nodes = nodes,
+                                   .gpus = 8 * nodes,
+                                   .nics = "8x400 IB",
+                                   .time_us = time_us});
+    return CheckTime(row, ValueOrDie(SetupOf(row)));
+  };
+  EXPECT_TRUE(check(2, "0.7").ok());
+  EXPECT_THAT(check(2, "0.6"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "so short a time that NICs of 400 GB/s carry less than "
+                       "half of the bytes"));
+  EXPECT_TRUE(check(1, "0.1").ok());
 }
 
 TEST(MeasuredSetupTest, OneServerHasTheInterconnectOfItsGpu) {
@@ -166,6 +190,36 @@ TEST(MeasuredSetupTest, HostsOfARackAreOneServer) {
             "128 gb200, 64 a server, infiniband, 64 x 400");
   EXPECT_EQ(text("GB200 NVL72", 2, 144, "72x400 IB"),
             "144 gb200, 72 a server, infiniband, 72 x 400");
+}
+
+TEST(MeasuredSetupTest, ASystemThatIsNamedIsTaken) {
+  const MeasuredRun run = {.gpu = "A100-SXM4-80GB",
+                           .nodes = 2,
+                           .gpus = 8,
+                           .nics = "not stated",
+                           .nvlink = "not stated",
+                           .system = "Perlmutter"};
+  EXPECT_EQ(Text(run),
+            "8 a100-sxm-80gb, 4 a server, slingshot-sockets, 4 x 200");
+  MeasuredRun with_nics = run;
+  with_nics.nics = "4x200 Slingshot";
+  EXPECT_EQ(Text(with_nics), "8 a100-sxm-80gb, 4 a server, slingshot, 4 x 200");
+  MeasuredRun unknown = run;
+  unknown.system = "perlmuter";
+  EXPECT_THAT(Of(unknown), StatusIs(absl::StatusCode::kInvalidArgument,
+                                    HasSubstr("did you mean \"perlmutter\"")));
+}
+
+TEST(MeasuredSetupTest, PairsHaveTheirBridgeAndMoreGpusPcie) {
+  const auto interconnect = [](const std::string& gpu, uint32_t gpus) {
+    const MeasuredRun run = {.gpu = gpu, .gpus = gpus, .nvlink = "pairs"};
+    EXPECT_THAT(Text(run), HasSubstr(fmt::format("{} a server", gpus)));
+    return ValueOrDie(Of(run)).system.interconnect.name;
+  };
+  EXPECT_EQ(interconnect("A100", 2), "nvlink3-bridge");
+  EXPECT_EQ(interconnect("A100", 4), "pcie4");
+  EXPECT_EQ(interconnect("H100", 2), "nvlink4-bridge");
+  EXPECT_EQ(interconnect("H100", 4), "pcie5");
 }
 
 TEST(MeasuredSetupTest, SuperchipsAloneHaveNoNeighbours) {

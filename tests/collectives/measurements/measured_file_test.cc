@@ -40,7 +40,7 @@ TEST(MeasuredFileTest, EveryFormatIsRecognized) {
   EXPECT_EQ(FirstOf("a100_dgx/all_reduce.csv",
                     "time_stats.all_reduce.median,num_workers,devices_per_node,"
                     "size,collective\n0.05,8,4,2048,all_reduce\n"),
-            "A100 all-reduce 2x4 2048 B 50 us not stated");
+            "A100 all-reduce 2x4 2048 B 50 us queued");
   EXPECT_EQ(FirstOf("NVIDIAA100-SXM4-80GB_allgather_fp16_2_4.csv",
                     "shape,nodes,GPUsPerNode,dur(us)\n1024,2.0,4.0,70\n"),
             "A100 all-gather 2x4 16384 B 70 us not stated");

@@ -97,6 +97,7 @@ TEST(MeasuredTermsTest, NvlinkIsReadFromAText) {
   EXPECT_TRUE(ParseMeasuredNvlink("NVLink 5, NVL72").nvlink_domain == 72);
   EXPECT_FALSE(ParseMeasuredNvlink("NVLink4, no NVSwitch").has_switch);
   EXPECT_TRUE(ParseMeasuredNvlink("PCIe") == MeasuredNvlink{});
+  EXPECT_TRUE(ParseMeasuredNvlink("bridges, pairs").joins_pairs);
 }
 
 TEST(MeasuredTermsTest, TheFirstVersionOfATextCounts) {

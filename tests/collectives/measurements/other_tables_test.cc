@@ -30,12 +30,38 @@ TEST(OtherTablesTest, ReadsTablesOfVidur) {
   EXPECT_EQ(table.rows[1].num_gpus, 16U);
 }
 
-// NVLink joins pairs there, and nothing the pairs: no system is like that.
-TEST(OtherTablesTest, PairsOfGpusAreNoServerOfThese) {
-  const MeasuredTable table = ValueOrDie(
-      ParseMeasuredTable("a100_pairwise_nvlink/all_reduce.csv", kVidur));
-  EXPECT_EQ(table.rows.at(0).problem,
-            "no system is known in which NVLink joins pairs of GPUs");
+TEST(OtherTablesTest, PairsOfGpusAreNamedByTheFolder) {
+  const auto joins_pairs = [](std::string_view file) {
+    const MeasuredRow row =
+        ValueOrDie(ParseMeasuredTable(file, kVidur)).rows[0];
+    EXPECT_EQ(row.problem, "");
+    return row.nvlink.joins_pairs;
+  };
+  EXPECT_TRUE(joins_pairs("a100_pairwise_nvlink/all_reduce.csv"));
+  EXPECT_FALSE(joins_pairs("a100_dgx/all_reduce.csv"));
+}
+
+// Vidur takes the duration of kernels, in which there is no launch.
+TEST(OtherTablesTest, RowsOfVidurAreQueued) {
+  const MeasuredTable table =
+      ValueOrDie(ParseMeasuredTable("network/a100_dgx/all_reduce.csv", kVidur));
+  EXPECT_EQ(table.rows.at(0).environment.launch, Launch::kQueued);
+}
+
+TEST(OtherTablesTest, TheEstimatorsFolderNamesTheSystem) {
+  constexpr std::string_view kText =
+      "shape,nodes,GPUsPerNode,dur(us)\n134217728.0,2.0,4.0,110918.6\n";
+  const auto system = [&](const std::string& folder) {
+    return ValueOrDie(
+               ParseMeasuredTable(
+                   folder + "NVIDIAA100-SXM4-80GB_allreduce_fp16.csv", kText))
+        .rows.at(0)
+        .system;
+  };
+  EXPECT_EQ(system("regressors/Perlmutter/nccl/"), "perlmutter");
+  EXPECT_EQ(system("vista/"), "vista");
+  EXPECT_EQ(system("regressors/OurCluster/nccl/"), "");
+  EXPECT_EQ(system(""), "");
 }
 
 // The first row is of estimate-train-time (MIT), Perlmutter.

@@ -19,6 +19,7 @@ SystemSpec RoundSystem() {
     const Pace pace = {efficiency, 0, 1};
     paces->algorithms.fill(pace);
     paces->direct = pace;
+    paces->send_recv = pace;
     paces->symmetric = pace;
   };
   set(&system.interconnect.paces, 0.8);
@@ -209,6 +210,21 @@ TEST(CollectiveTimeTest, LatenciesOfAServerAreScaled) {
 }
 
 // Eight GPUs that share what two have all to themselves: a quarter each.
+// Of 450 GB/s, all-to-alls have 0.8 and a message to one rank 0.4.
+TEST(CollectiveTimeTest, AMessageToOneRankHasAPaceOfItsOwn) {
+  SystemSpec system = RoundSystem();
+  const auto wire_us = [&system](CollectiveKind kind) {
+    Cluster cluster(system, 1, {});
+    CollectiveTimes times = cluster.TimesOf(kind, {Ranks({2, 5})});
+    return Cluster::Us(ValueOrDie(times.Time(0, Bytes(7200 * kMB)))) -
+           Cluster::Us(ValueOrDie(times.Time(0, Bytes(3600 * kMB))));
+  };
+  EXPECT_NEAR(wire_us(kSendRecv), 10000, 1);
+  system.interconnect.paces.send_recv.efficiency = 0.4;
+  EXPECT_NEAR(wire_us(kSendRecv), 20000, 1);
+  EXPECT_NEAR(wire_us(kAllToAll), 5000, 1);
+}
+
 TEST(CollectiveTimeTest, CrowdingSlowsMoreThanTwoGpusDown) {
   SystemSpec system = RoundSystem();
   const double free_us = RingUs(1, kAllReduce, 3600 * kMB, "Simple", system);
@@ -216,6 +232,29 @@ TEST(CollectiveTimeTest, CrowdingSlowsMoreThanTwoGpusDown) {
   const double latency_us = 8.4 + 14 * 3.4;
   EXPECT_NEAR(RingUs(1, kAllReduce, 3600 * kMB, "Simple", system) - latency_us,
               4 * (free_us - latency_us), 1);
+}
+
+// Two of eight GPUs whose links lead to seven others have 1/7 of them, three
+// 2/7.
+TEST(CollectiveTimeTest, LinksToOtherPeersAreOfNoUse) {
+  SystemSpec system = RoundSystem();
+  const std::vector<uint32_t> all = {0, 1, 2, 3, 4, 5, 6, 7};
+  const auto wire_us = [&system](CollectiveKind kind,
+                                 const std::vector<uint32_t>& ranks) {
+    Cluster cluster(system, 1, Options("NCCL_ALGO=Ring,NCCL_PROTO=Simple"));
+    CollectiveTimes times = cluster.TimesOf(kind, {Ranks(ranks)});
+    return Cluster::Us(ValueOrDie(times.Time(0, Bytes(7200 * kMB)))) -
+           Cluster::Us(ValueOrDie(times.Time(0, Bytes(3600 * kMB))));
+  };
+  const double pair_us = wire_us(kAllReduce, {2, 5});
+  const double three_us = wire_us(kAllReduce, {2, 5, 7});
+  const double all_us = wire_us(kAllReduce, all);
+  const double send_us = wire_us(kSendRecv, {2, 5});
+  system.interconnect.num_peers = 7;
+  EXPECT_NEAR(wire_us(kAllReduce, {2, 5}), 7 * pair_us, 1);
+  EXPECT_NEAR(wire_us(kAllReduce, {2, 5, 7}), 3.5 * three_us, 1);
+  EXPECT_NEAR(wire_us(kAllReduce, all), all_us, 1e-3);
+  EXPECT_NEAR(wire_us(kSendRecv, {2, 5}), 7 * send_us, 1);
 }
 
 TEST(CollectiveTimeTest, NothingIsFasterThanALaunch) {

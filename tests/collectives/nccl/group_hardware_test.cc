@@ -72,14 +72,20 @@ TEST(GroupHardwareTest, NvlinksCountAsNcclReckonsWithThem) {
   EXPECT_EQ(OfSystem("dgx-h100", {0, 8}).ranks_per_server, 1U);
 }
 
-// Four GPUs without a switch: a pair has a third of the links, three have two
-// thirds. With a switch, each pair has all.
-TEST(GroupHardwareTest, WithoutASwitchFewGpusShareFewLinks) {
-  const double all = OfSystem("perlmutter", {0, 1, 2, 3}).link_GBps;
-  EXPECT_EQ(all, 300);
-  EXPECT_NEAR(OfSystem("perlmutter", {0, 1}).link_GBps, 100, 1e-9);
-  EXPECT_NEAR(OfSystem("perlmutter", {0, 1, 3}).link_GBps, 200, 1e-9);
-  EXPECT_EQ(OfSystem("dgx-a100", {0, 1}).link_GBps, 300);
+// 18 links of 20.6 GB/s, 6 to each of the other 3 GPUs.
+TEST(GroupHardwareTest, WithoutASwitchAGroupHasTheLinksBetweenItsRanks) {
+  const auto check = [](const std::vector<uint32_t>& ranks, double links) {
+    const GroupHardware hardware = OfSystem("gh200-slingshot", ranks);
+    EXPECT_NEAR(hardware.gpu_GBps, links * 20.6, 1e-9);
+    EXPECT_NEAR(hardware.link_share, links / 18, 1e-12);
+    EXPECT_NEAR(hardware.link_GBps, 450, 1e-9);
+  };
+  check({1, 3}, 6);
+  check({0, 1, 3}, 12);
+  check({0, 1, 2, 3}, 18);
+  check({0, 1, 4, 5}, 6);
+  check({0, 4}, 18);  // Nothing is sent within a server.
+  EXPECT_EQ(OfSystem("dgx-h100", {0, 1}).link_share, 1);
 }
 
 TEST(GroupHardwareTest, SeveralNvSwitchesAndLinksToGpusAddUp) {

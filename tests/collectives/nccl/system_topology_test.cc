@@ -114,7 +114,9 @@ TEST(DeriveSystemTest, TakesTheServersOfTheMakerOfTheGpu) {
   for (const auto& [gpu, system] :
        {std::pair("H100", "dgx-h100"), std::pair("h100-sxm", "dgx-h100"),
         std::pair("A100", "dgx-a100"), std::pair("H800", "h800"),
-        std::pair("H20", "hgx-h20"), std::pair("GB200", "gb200-nvl72")}) {
+        std::pair("H20", "hgx-h20"), std::pair("h100-pcie", "h100-pcie"),
+        std::pair("A100-PCIe-80GB", "a100-pcie"),
+        std::pair("GB200", "gb200-nvl72")}) {
     EXPECT_EQ(ValueOrDie(derived(gpu)).name, system) << gpu;
   }
   EXPECT_THAT(derived("TPU"),

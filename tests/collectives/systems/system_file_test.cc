@@ -104,7 +104,19 @@ TEST(InterconnectFileTest, PacesAreAsOfTheRingUnlessTheySayOtherwise) {
   EXPECT_THAT(paces.of(NcclAlgorithm::kTree), IsPace(0.7, 190, 240));
   EXPECT_THAT(paces.of(NcclAlgorithm::kPat), IsPace(0.8, 190, 240));
   EXPECT_THAT(paces.direct, IsPace(0.8, 0, 240));
+  EXPECT_THAT(paces.send_recv, IsPace(0.8, 0, 240));
   EXPECT_THAT(paces.symmetric, IsPace(0.8, 190, 240));
+}
+
+TEST(InterconnectFileTest, MessagesToOneRankAreAsDirectUnlessTheySayOtherwise) {
+  const Paces paces =
+      ValueOrDie(
+          ParseInterconnect(
+              "i", With(std::string(kInterconnect), "  copy_GBps: 1676\n",
+                        "  copy_GBps: 1676\n  send_recv: {efficiency: 0.9}\n")))
+          .paces;
+  EXPECT_THAT(paces.direct, IsPace(0.8, 0, 240));
+  EXPECT_THAT(paces.send_recv, IsPace(0.9, 0, 240));
 }
 
 TEST(InterconnectFileTest, LatenciesAreAsNcclSaysUnlessTheySayOtherwise) {
@@ -265,14 +277,15 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{With(kInterconnect, "tree: {efficiency", "tree: {eficiency"),
                 "i:16:21: unknown field of tree \"eficiency\"; did you mean "
                 "\"efficiency\"? (known: efficiency, ramp_MiB, ramp_us)"},
-        BadFile{With(kInterconnect, "  direct:", "  patt:"),
-                "i:17:9: unknown field of calibration \"patt\"; did you mean "
-                "\"pat\"? (known: collnet_chain, collnet_direct, "
-                "copy_GBps, crowding, direct, graph_launch_us, latency_direct, "
-                "latency_ll, latency_ll128, latency_nvls, latency_simple, "
-                "launch_us, ll_GBps, nvls, "
-                "nvls_tree, "
-                "origin, pat, ring, symmetric, symmetric_us, tree)"}));
+        BadFile{
+            With(kInterconnect, "  direct:", "  patt:"),
+            "i:17:9: unknown field of calibration \"patt\"; did you mean "
+            "\"pat\"? (known: collnet_chain, collnet_direct, "
+            "copy_GBps, crowding, direct, graph_launch_us, latency_direct, "
+            "latency_ll, latency_ll128, latency_nvls, latency_simple, "
+            "launch_us, ll_GBps, nvls, "
+            "nvls_tree, "
+            "origin, pat, ring, send_recv, symmetric, symmetric_us, tree)"}));
 
 class BadTransportFileTest : public ::testing::TestWithParam<BadFile> {};
 
@@ -333,8 +346,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "graph_launch_us, "
                 "latency_direct, latency_ll, latency_ll128, latency_nvls, "
                 "latency_simple, launch_us, ll_GBps, nvls, nvls_tree, origin, "
-                "pat, ring, "
-                "symmetric, symmetric_us, tree)"}));
+                "pat, ring, send_recv, symmetric, symmetric_us, tree)"}));
 
 }  // namespace
 }  // namespace astra

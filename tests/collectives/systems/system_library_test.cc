@@ -40,10 +40,12 @@ TEST(SystemLibraryTest, ListsTheNamesSorted) {
 }
 
 TEST(SystemLibraryTest, OffersTheNearestName) {
-  EXPECT_THAT(FindSystem("dgx-h10"),
-              StatusIs(absl::StatusCode::kNotFound,
-                       StartsWith("unknown system \"dgx-h10\"; did you mean "
-                                  "\"dgx-h100\"? (known: a100-pcie, a800, ")));
+  EXPECT_THAT(
+      FindSystem("dgx-h10"),
+      StatusIs(
+          absl::StatusCode::kNotFound,
+          StartsWith("unknown system \"dgx-h10\"; did you mean "
+                     "\"dgx-h100\"? (known: a100-pcie, a100-pcie-pair, ")));
 }
 
 TEST(SystemLibraryTest, LoadsAFile) {
