@@ -151,6 +151,11 @@ astra_test(modules_test
     workload/modules/module_builder_test.cc
   DEPS astra::modules)
 
+astra_test(frameworks_test
+  SOURCES
+    workload/frameworks/framework_file_test.cc
+  DEPS astra::frameworks)
+
 astra_test(generator_test
   SOURCES
     workload/generator/aicb_log_test.cc

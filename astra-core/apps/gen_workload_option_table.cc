@@ -102,9 +102,11 @@ constexpr OptionSpec kOptions[] = {
      "sequences of a replica's inference step (default: micro-batch)"},
     {"cached", "", "N", "Batch", "positions in the KV cache before a prefill"},
 
-    {"framework", "frame", "NAME", "Training",
-     "megatron (default), deepspeed or fsdp; AICB's DeepSeek and "
-     "collective_test"},
+    {"framework", "frame", "NAME|FILE", "Training",
+     "whose facts are the defaults of the options below: megatron (default), "
+     "NAME@RELEASE (--list-frameworks), or a YAML file"},
+    {"list-frameworks", "", "", "Training",
+     "print the known frameworks and stop"},
     {"zero", "stage zero_stage", "N", "Training",
      "ZeRO stage (default: megatron 1, deepspeed and fsdp 3)"},
     {"use-distributed-optimizer", "", "", "Training",

@@ -17,14 +17,16 @@
 namespace astra {
 namespace {
 
-// Changes the speed of attention by the factor that the user gives.
+// Changes the speed of attention by the factor of the framework, or that the
+// user gives.
 absl::Status ReadAttentionSpeed(const CommandLine& flags,
                                 GenWorkloadOptions& options) {
-  if (!flags.has("attention-speed")) return absl::OkStatus();
   constexpr double kLeast = 0.01;
   constexpr double kMost = 10;
-  ASTRA_ASSIGN_OR_RETURN(const double speed,
-                         flags.number("attention-speed", 1, kMost));
+  ASTRA_ASSIGN_OR_RETURN(
+      const double speed,
+      flags.number("attention-speed", options.framework.attention_speed,
+                   kMost));
   if (speed < kLeast) {
     return absl::InvalidArgumentError(fmt::format(
         "--attention-speed is {}: expected {} to {}", speed, kLeast, kMost));
@@ -252,8 +254,10 @@ absl::StatusOr<GenWorkloadOptions> ReadGenWorkloadOptions(
   ASTRA_ASSIGN_OR_RETURN(const size_t phase,
                          Choice(flags, "phase", 0, kPhaseNames));
   if (phase == 0) {
-    ASTRA_ASSIGN_OR_RETURN(options.setup,
-                           ReadTrainingOptions(flags, options.model));
+    ASTRA_ASSIGN_OR_RETURN(options.framework, ReadFramework(flags));
+    ASTRA_ASSIGN_OR_RETURN(
+        options.setup,
+        ReadTrainingOptions(flags, options.model, options.framework));
   } else {
     const InferencePhase which =
         phase == 1 ? InferencePhase::kPrefill : InferencePhase::kDecode;

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
+#include "workload/frameworks/framework.h"
 #include "workload/generator/inference.h"
 #include "workload/generator/training_setup.h"
 #include "workload/models/model_spec.h"
@@ -26,6 +27,7 @@ struct GenWorkloadOptions {
   ModelSpec model;
   GpuSpec gpu;
   std::variant<TrainingSetup, InferenceSetup> setup;
+  Framework framework;  // Of training.
 
   std::vector<std::string> operator_tables;  // Files of measured operators.
   // GPU of tables that do not name one; empty: not given.
@@ -64,10 +66,15 @@ absl::Span<const CommandExample> GenWorkloadExamples();
 absl::StatusOr<GenWorkloadOptions> ReadGenWorkloadOptions(
     const CommandLine& flags);
 
-// Reads how `model` is trained, or what one step of its inference is. Errors:
-// those of ReadGenWorkloadOptions.
+// Reads the framework of training; Megatron's if none is given. Errors: those
+// of LoadFramework.
+absl::StatusOr<Framework> ReadFramework(const CommandLine& flags);
+
+// Reads how `model` is trained with `framework`, or what one step of its
+// inference is. Errors: those of ReadGenWorkloadOptions.
 absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,
-                                                  const ModelSpec& model);
+                                                  const ModelSpec& model,
+                                                  const Framework& framework);
 absl::StatusOr<InferenceSetup> ReadInferenceOptions(const CommandLine& flags,
                                                     InferencePhase phase,
                                                     const ModelSpec& model);

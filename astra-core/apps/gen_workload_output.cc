@@ -13,6 +13,7 @@
 #include "astra-core/command_line/main_support.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "workload/frameworks/framework_file.h"
 #include "workload/generator/aicb_log.h"
 #include "workload/generator/explain.h"
 #include "workload/generator/simai_workload.h"
@@ -177,6 +178,10 @@ bool PrintedList(const CommandLine& flags) {
   }
   if (flags.has("list-gpus")) {
     Print(fmt::format("{}\n", fmt::join(GpuNames(), "\n")));
+    return true;
+  }
+  if (flags.has("list-frameworks")) {
+    Print(fmt::format("{}\n", fmt::join(FrameworkNames(), "\n")));
     return true;
   }
   return false;

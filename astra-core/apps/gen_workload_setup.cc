@@ -9,6 +9,7 @@
 #include "astra-core/command_line/option_reading.h"
 #include "fmt/core.h"
 #include "topology/topology.h"
+#include "workload/frameworks/framework_file.h"
 #include "workload/modules/expert_skew.h"
 
 namespace astra {
@@ -181,17 +182,24 @@ absl::Status ReadLayout(const CommandLine& flags, TrainingSetup& setup) {
 }
 
 // Reads how collectives overlap with computations. Must run after ZeRO is read.
-absl::Status ReadOverlap(const CommandLine& flags, TrainingSetup& setup) {
-  setup.overlap_gradients = flags.has("overlap-grad-reduce");
-  setup.overlap_parameters = flags.has("overlap-param-gather");
-  if (setup.zero >= Zero::kGradients && setup.overlap_gradients) {
+absl::Status ReadOverlap(const CommandLine& flags, const Framework& framework,
+                         TrainingSetup& setup) {
+  const bool overlaps_gradients = flags.has("overlap-grad-reduce");
+  const bool overlaps_parameters = flags.has("overlap-param-gather");
+  if (setup.zero >= Zero::kGradients && overlaps_gradients) {
     return absl::InvalidArgumentError(
         "--overlap-grad-reduce has no effect: ZeRO 2 and 3 always overlap");
   }
-  if (setup.overlap_parameters && setup.zero != Zero::kOptimizer) {
+  if (overlaps_parameters && setup.zero != Zero::kOptimizer) {
     return absl::InvalidArgumentError(
         "--overlap-param-gather has no effect: it is of ZeRO 1");
   }
+  const bool can_overlap = setup.zero < Zero::kGradients;
+  setup.overlap_gradients =
+      overlaps_gradients || (framework.overlaps_gradients && can_overlap);
+  setup.overlap_parameters =
+      overlaps_parameters ||
+      (framework.overlaps_parameters && setup.zero == Zero::kOptimizer);
   if (flags.has("bucket-size")) {
     if (!setup.overlap_gradients && !setup.overlap_parameters) {
       constexpr std::string_view kNames[] = {"bucket-size"};
@@ -203,29 +211,24 @@ absl::Status ReadOverlap(const CommandLine& flags, TrainingSetup& setup) {
     ASTRA_ASSIGN_OR_RETURN(setup.bucket_size,
                            flags.integer("bucket-size", 1, 1, kMaxParameters));
   }
-  setup.tensor_overlap = flags.has("tp-overlap");
-  setup.shared_expert_overlap = flags.has("shared-expert-overlap");
+  setup.tensor_overlap =
+      flags.has("tp-overlap") || (framework.overlaps_tensor &&
+                                  setup.tensor > 1 && setup.sequence_parallel);
+  setup.shared_expert_overlap =
+      flags.has("shared-expert-overlap") || framework.overlaps_shared_experts;
   return absl::OkStatus();
 }
 
-absl::Status ReadFramework(const CommandLine& flags, TrainingSetup& setup) {
-  // AICB spells the names with capitals. Its DeepSeek is Megatron with FP8
-  // dispatch.
-  constexpr std::string_view kNames[] = {"megatron", "deepspeed", "fsdp",
-                                         "Megatron", "DeepSpeed", "DeepSeek"};
-  ASTRA_ASSIGN_OR_RETURN(const size_t name,
-                         Choice(flags, "framework", 0, kNames));
-  const bool is_fsdp = name == 2;
-  const bool is_megatron = name == 0 || name == 3 || name == 5;
-  setup.fp8_dispatch = flags.has("fp8-dispatch") || name == 5;
+absl::Status ReadZero(const CommandLine& flags, const Framework& framework,
+                      TrainingSetup& setup) {
   constexpr int64_t kMaxZero = 3;
-  ASTRA_ASSIGN_OR_RETURN(
-      const int64_t zero,
-      flags.integer("zero", is_megatron ? 1 : kMaxZero, 0, kMaxZero));
+  ASTRA_ASSIGN_OR_RETURN(const int64_t zero,
+                         flags.integer("zero", framework.zero, 0, kMaxZero));
   setup.zero = static_cast<Zero>(zero);
-  if (is_fsdp && zero != kMaxZero) {
+  if (framework.fixed_zero && zero != framework.zero) {
     return absl::InvalidArgumentError(
-        fmt::format("--zero is {}: FSDP shards parameters, which is 3", zero));
+        fmt::format("--zero is {}: {} has stage {} only", zero, framework.name,
+                    framework.zero));
   }
   if (flags.has("use-distributed-optimizer") &&
       setup.zero != Zero::kOptimizer) {
@@ -236,26 +239,60 @@ absl::Status ReadFramework(const CommandLine& flags, TrainingSetup& setup) {
     ASTRA_ASSIGN_OR_RETURN(setup.zero_group,
                            flags.integer("zero-group", 1, 1, kMaxRanks));
   }
+  return absl::OkStatus();
+}
+
+// Sets what the framework does, unless options say otherwise.
+absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
+                       TrainingSetup& setup) {
+  setup.fp8_dispatch = flags.has("fp8-dispatch") || framework.fp8_dispatch;
+  setup.fused_loss = flags.has("fused-loss") || framework.fused_loss;
+  ASTRA_RETURN_IF_ERROR(ReadZero(flags, framework, setup));
   constexpr int64_t kMaxWorkspace = 64;
   ASTRA_ASSIGN_OR_RETURN(
       setup.optimizer_workspace,
-      flags.integer("optimizer-workspace", 0, 0, kMaxWorkspace));
-  setup.weight_gradient_buffers = flags.has("wgrad-buffers");
-  if (setup.weight_gradient_buffers && !is_megatron) {
+      flags.integer("optimizer-workspace", framework.optimizer_workspace, 0,
+                    kMaxWorkspace));
+  setup.weight_gradient_buffers =
+      flags.has("wgrad-buffers") || framework.weight_gradient_buffers;
+  if (setup.weight_gradient_buffers && !framework.transformer_engine) {
     return absl::InvalidArgumentError(fmt::format(
-        "--wgrad-buffers has no effect with --framework {}: it is of megatron",
-        kNames[name]));
+        "--wgrad-buffers has no effect with --framework {}: Transformer Engine "
+        "keeps them",
+        framework.name));
   }
   constexpr std::string_view kGradients[] = {"fp32", "bf16"};
   ASTRA_ASSIGN_OR_RETURN(
       const size_t gradients,
-      Choice(flags, "grad-dtype", is_megatron ? 0 : 1, kGradients));
+      Choice(flags, "grad-dtype", framework.gradient_bytes == 4 ? 0 : 1,
+             kGradients));
   setup.gradient_bytes = gradients == 0 ? 4 : 2;
-  ASTRA_RETURN_IF_ERROR(ReadOverlap(flags, setup));
-  ASTRA_ASSIGN_OR_RETURN(setup.vocabulary_divisor,
-                         flags.integer("make-vocab-size-divisible-by",
-                                       is_megatron ? 128 : 0, 0, kMaxRanks));
+  ASTRA_RETURN_IF_ERROR(ReadOverlap(flags, framework, setup));
+  ASTRA_ASSIGN_OR_RETURN(
+      setup.vocabulary_divisor,
+      flags.integer("make-vocab-size-divisible-by",
+                    framework.vocabulary_divisor, 0, kMaxRanks));
   return absl::OkStatus();
+}
+
+// Lets the last stages have the blocks of `model` that are over, if the
+// framework does that and no option says how blocks are spread.
+void FillLastStages(const CommandLine& flags, const Framework& framework,
+                    const ModelSpec& model, TrainingSetup& setup) {
+  constexpr std::string_view kSpreads[] = {
+      "stage-layers", "first-stage-layers", "last-stage-layers",
+      "account-for-embedding", "account-for-loss"};
+  for (const std::string_view option : kSpreads) {
+    if (flags.has(option)) return;
+  }
+  const int64_t over = model.layers % setup.pipeline;
+  if (!framework.fills_last_stages || over == 0 || setup.chunks() > 1) return;
+  setup.stage_layers.assign(static_cast<size_t>(setup.pipeline),
+                            model.layers / setup.pipeline);
+  for (auto stage = setup.stage_layers.end() - over;
+       stage != setup.stage_layers.end(); ++stage) {
+    ++*stage;
+  }
 }
 
 absl::Status ReadRecompute(const CommandLine& flags, TrainingSetup& setup) {
@@ -275,19 +312,24 @@ absl::Status ReadRecompute(const CommandLine& flags, TrainingSetup& setup) {
         "--use-flash-attn contradicts --no-flash-attn");
   }
   setup.flash_attention = !flags.has("no-flash-attn");
-  setup.fused_loss = flags.has("fused-loss");
   return absl::OkStatus();
 }
 
 }  // namespace
 
+absl::StatusOr<Framework> ReadFramework(const CommandLine& flags) {
+  return LoadFramework(flags.value("framework").value_or("megatron"));
+}
+
 absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,
-                                                  const ModelSpec& model) {
+                                                  const ModelSpec& model,
+                                                  const Framework& framework) {
   constexpr std::string_view kInference[] = {"batch", "cached"};
   ASTRA_RETURN_IF_ERROR(Refuse(flags, kInference, "it is of inference"));
   TrainingSetup setup;
   ASTRA_RETURN_IF_ERROR(ReadLayout(flags, setup));
-  ASTRA_RETURN_IF_ERROR(ReadFramework(flags, setup));
+  ASTRA_RETURN_IF_ERROR(ReadFacts(flags, framework, setup));
+  FillLastStages(flags, framework, model, setup);
   ASTRA_RETURN_IF_ERROR(ReadRecompute(flags, setup));
   ASTRA_ASSIGN_OR_RETURN(setup.precision, ReadPrecision(flags));
   ASTRA_ASSIGN_OR_RETURN(setup.expert_load,

@@ -1,7 +1,6 @@
 #include "collectives/inference_engines/engine_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +13,7 @@
 #include "astra-core/base/embedded_file.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
+#include "astra-core/base/release.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/yaml_path.h"
 #include "astra-core/base/yaml_reader.h"
@@ -30,26 +30,6 @@ constexpr double kMostRate = 1e6;
 constexpr double kLeastEfficiency = 1e-3;
 constexpr int64_t kMostGpus = 1024;
 constexpr int64_t kMostKiB = int64_t{1} << 30;
-
-// The numbers of a release: {0, 14} of "0.14.1rc2" and the like.
-using Release = std::vector<int>;
-
-// Returns the leading numbers of "1.2.0rc5" ({1, 2, 0}); none if the text does
-// not begin with one.
-Release ReleaseOf(std::string_view text) {
-  Release release;
-  while (true) {
-    int number = 0;
-    const char* const end = text.data() + text.size();
-    const std::from_chars_result result =
-        std::from_chars(text.data(), end, number);
-    if (result.ec != std::errc() || number < 0) return release;
-    release.push_back(number);
-    text.remove_prefix(static_cast<size_t>(result.ptr - text.data()));
-    if (text.empty() || text[0] != '.') return release;
-    text.remove_prefix(1);
-  }
-}
 
 // Lines of one table, of the links and GPUs (or kernel) that `Key` names, by
 // the release since which each holds.

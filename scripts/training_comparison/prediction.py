@@ -87,7 +87,7 @@ def predict(row, folder, bin_dir, assumed):
     system, framework = find_system(row), find_framework(row)
     if framework is None:
         assumed.append("a framework that hides nothing")
-        framework = Framework("")
+        framework = Framework("", "megatron")
     folder.mkdir(parents=True, exist_ok=True)
     model, program = folder / "model.yaml", folder / "program.yaml"
     model.write_text(model_yaml(row), encoding="utf-8")

@@ -11,7 +11,7 @@ from runs import Refused, words_of
 # Options that rightly change nothing, each with the reason.
 WITHOUT_CHANGE = {
     "help": "stops", "version": "stops", "list-models": "stops",
-    "list-gpus": "stops", "model": "is in each command",
+    "list-gpus": "stops", "list-frameworks": "stops", "model": "is in each command",
     "output": "is in each command", "use-flash-attn": "says the default",
     "use-distributed-optimizer": "says the default of megatron",
     "dtype": "float16 takes the time of bfloat16",

@@ -55,9 +55,9 @@ STATUS = [
     "ok; a micro-batch of 1; a framework that hides nothing",
     "ok; a framework that hides nothing",
     "ok; a framework that hides nothing",
-    "ok; no interleaving; overlapped data parallelism",
-    "ok; overlapped data parallelism",
-    "ok; overlapped data parallelism",
+    "ok; no interleaving; what internevo does by default",
+    "ok; what internevo does by default",
+    "ok; what megatron-bridge does by default",
     "ok; uneven chunks, for VPP 3 does not divide the 4 layers of a pipeline "
     "stage",
 ]
@@ -215,8 +215,8 @@ class UnderstandsTest(unittest.TestCase):
     def test_shards_of_gradients_alone_keep_whole_parameters(self):
         row = {"zero": "SHARD_GRAD_OP", "gpus": "8", "tp": "1", "pp": "1"}
         self.assertEqual(
-            frameworks.sharding_options(row, frameworks.Framework(""))[:2],
-            ["--zero", "2"])
+            frameworks.sharding_options(row, frameworks.Framework("", "megatron")),
+            ["--framework", "deepspeed", "--zero", "2"])
 
     def test_a_size_that_is_missing_follows_from_the_others(self):
         assumed = []

@@ -125,6 +125,10 @@ READERS = {
         f"simai_collective --system dgx-h100 {SMALL} --op dispatch --dispatcher "
         "FILE --routing experts=8,top_k=2,dispatch_bytes=64,combine_bytes=64 "
         "-o OUT"]),
+    "framework": ("yaml", ["inputs/frameworks/*.yaml",
+                           "corpus/framework/*.yaml"], [
+        "gen_workload -m llama2-7b --gpu-type H100 --gpus 8 --tp 2 --sp "
+        "--global-batch 8 --seq-length 4096 --framework FILE -o OUT"]),
     "sweep": ("yaml", ["inputs/sweeps/*.yaml", "corpus/sweep/*.yaml"], [
         *["simai_sweep run FILE --count"] * 9,
         "simai_sweep run FILE --dry-run -o OUT"]),

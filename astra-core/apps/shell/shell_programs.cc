@@ -21,6 +21,7 @@
 #include "collectives/systems/system_library.h"
 #include "network-frontends/registry/registry.h"
 #include "topology/templates/registry.h"
+#include "workload/frameworks/framework_file.h"
 #include "workload/generator/training_setup.h"
 #include "workload/models/model_library.h"
 #include "workload/operators/gpu_library.h"
@@ -188,7 +189,7 @@ ShellProgram GenWorkload() {
                  Values("table-gpu", GpuNames()), ScheduleNames(),
                  Words("cp-method", {"ring", "all-gather", "all-to-all"}),
                  Words("phase", {"training", "prefill", "decode"}),
-                 Words("framework", {"megatron", "deepspeed", "fsdp"}),
+                 Values("framework", FrameworkNames()),
                  Values("recompute", kRecomputeNames),
                  Words("dtype", {"bfloat16", "float16", "fp8"}),
                  Words("grad-dtype", {"fp32", "bf16"}),

@@ -18,7 +18,8 @@ absl::Span<const SweptProgram> SweptPrograms() {
       {.name = "gen_workload",
        .role = ProgramRole::kWorkload,
        .options = GenWorkloadOptionSpecs(),
-       .refused = "help version output list-models list-gpus result-dir "
+       .refused = "help version output list-models list-gpus list-frameworks "
+                  "result-dir "
                   "enable-visual"},
       {.name = "simai_analytical",
        .role = ProgramRole::kRun,

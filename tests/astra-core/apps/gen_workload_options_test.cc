@@ -176,6 +176,36 @@ TEST(GenWorkloadOptionsTest, FrameworksHaveTheirDefaults) {
   EXPECT_EQ(setup.gradient_bytes, 4);
 }
 
+TEST(GenWorkloadOptionsTest, AFrameworkHidesWhatTheLayoutHas) {
+  const std::string bridge = "--framework megatron-bridge --tp 2 ";
+  EXPECT_TRUE(Training(bridge).overlap_gradients);
+  EXPECT_TRUE(Training(bridge).overlap_parameters);
+  EXPECT_FALSE(Training(bridge).tensor_overlap);
+  EXPECT_TRUE(Training(bridge + "--sp").tensor_overlap);
+  EXPECT_FALSE(Training(bridge + "--zero 0").overlap_parameters);
+  EXPECT_FALSE(Training(bridge + "--zero 2").overlap_gradients);
+}
+
+TEST(GenWorkloadOptionsTest, OptionsGoBeforeTheFramework) {
+  const std::string evo = "--framework internevo ";
+  EXPECT_EQ(Training(evo).optimizer_workspace, 8);
+  EXPECT_EQ(Training(evo + "--optimizer-workspace 0").optimizer_workspace, 0);
+  EXPECT_EQ(Training(evo + "--grad-dtype fp32").gradient_bytes, 4);
+}
+
+// llama2-7b has 32 blocks.
+TEST(GenWorkloadOptionsTest, LastStagesHaveTheBlocksThatAreOver) {
+  const std::string six =
+      "-m llama2-7b --gpus 6 --pp 6 --global-batch 6 --seq-length 4096 ";
+  const auto stages = [&](const std::string& options) {
+    return std::get<TrainingSetup>(Read(six + options).setup).stage_layers;
+  };
+  EXPECT_THAT(stages("--framework internevo"), ElementsAre(5, 5, 5, 5, 6, 6));
+  EXPECT_THAT(stages("--framework megatron"), IsEmpty());
+  EXPECT_THAT(stages("--framework internevo --first-stage-layers 2"),
+              IsEmpty());
+}
+
 TEST(GenWorkloadOptionsTest, InferenceSetsItsFields) {
   const GenWorkloadOptions options = Read(
       "-m deepseek-v3 --phase prefill --world-size 64 --tp 2 --pp 4 --ep 8 "
@@ -243,6 +273,14 @@ TEST(GenWorkloadOptionsTest, TakesAicbsSpellings) {
       ModelOf("-m mixtral-8x7b --num_experts 16 --moe_router_topk 4").experts);
 }
 
+TEST(GenWorkloadOptionsTest, NamesTheNearestFramework) {
+  EXPECT_THAT(TryAdd(kTraining, "--framework fspd"),
+              StatusIs(absl::StatusCode::kNotFound,
+                       "unknown framework \"fspd\"; did you mean \"fsdp\"? "
+                       "(known: deepseek, deepspeed, fsdp, internevo, "
+                       "megatron, megatron-bridge, megatron-core)"));
+}
+
 TEST(GenWorkloadOptionsTest, NamesTheNearestName) {
   EXPECT_THAT(TryRead("-m llama3-8c"),
               StatusIs(absl::StatusCode::kNotFound,
@@ -265,10 +303,6 @@ TEST(GenWorkloadOptionsTest, NamesTheNearestName) {
         std::pair{"--phase predill",
                   "unknown --phase \"predill\"; did you mean \"prefill\"? "
                   "(known: training, prefill, decode)"},
-        std::pair{"--framework fspd",
-                  "unknown --framework \"fspd\"; did you mean \"fsdp\"? "
-                  "(known: megatron, deepspeed, fsdp, Megatron, DeepSpeed, "
-                  "DeepSeek)"},
         std::pair{"--cp 2 --cp-method rings",
                   "unknown --cp-method \"rings\"; did you mean \"ring\"? "
                   "(known: ring, all-gather, all-to-all)"},
@@ -385,7 +419,7 @@ TEST(GenWorkloadOptionsTest, RefusesOptionsThatContradictOneAnother) {
                   "--bucket-size has no effect: there is no "
                   "--overlap-grad-reduce or --overlap-param-gather"},
         std::pair{"--framework fsdp --zero 1",
-                  "--zero is 1: FSDP shards parameters, which is 3"},
+                  "--zero is 1: fsdp has stage 3 only"},
         std::pair{"--zero 2 --overlap-grad-reduce",
                   "--overlap-grad-reduce has no effect: ZeRO 2 and 3 always "
                   "overlap"},

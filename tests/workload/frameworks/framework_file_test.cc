@@ -1,0 +1,127 @@
+#include "workload/frameworks/framework_file.h"
+
+#include <string>
+#include <string_view>
+
+#include "fmt/core.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::StatusIs;
+using ::astra::testing::ValueOrDie;
+using ::testing::ElementsAre;
+using ::testing::IsSupersetOf;
+using enum absl::StatusCode;
+
+constexpr std::string_view kHead = "name: f\nsource: s\n";
+
+Framework Only(std::string_view keys) {
+  return ValueOrDie(ParseFramework("f", fmt::format("{}{}", kHead, keys)))
+      .at(0);
+}
+
+absl::Status ErrorOf(std::string_view keys) {
+  return ParseFramework("f", fmt::format("{}{}", kHead, keys)).status();
+}
+
+TEST(FrameworkFileTest, WhatIsAbsentIsAsInTheHeader) {
+  const Framework framework = Only("");
+  EXPECT_EQ(framework.name, "f");
+  EXPECT_EQ(framework.release, "");
+  EXPECT_EQ(framework.zero, 1);
+  EXPECT_EQ(framework.gradient_bytes, 4);
+  EXPECT_EQ(framework.vocabulary_divisor, 128);
+  EXPECT_EQ(framework.attention_speed, 1);
+  EXPECT_FALSE(framework.overlaps_gradients);
+}
+
+TEST(FrameworkFileTest, ReadsEachFact) {
+  const Framework framework = Only(
+      "aliases: [g, h]\nzero: 3\nfixed_zero: true\ngrad_dtype: bf16\n"
+      "vocabulary_divisor: 0\nfills_last_stages: true\n"
+      "overlap: [gradients, parameters, tp, shared_experts]\n"
+      "fp8_dispatch: true\nfused_loss: true\nattention_speed: 0.5\n"
+      "optimizer_workspace: 8\ntransformer_engine: true\n"
+      "weight_gradient_buffers: true\n");
+  EXPECT_THAT(framework.aliases, ElementsAre("g", "h"));
+  EXPECT_EQ(framework.zero, 3);
+  EXPECT_TRUE(framework.fixed_zero);
+  EXPECT_EQ(framework.gradient_bytes, 2);
+  EXPECT_EQ(framework.vocabulary_divisor, 0);
+  EXPECT_TRUE(framework.fills_last_stages);
+  EXPECT_TRUE(framework.overlaps_gradients);
+  EXPECT_TRUE(framework.overlaps_parameters);
+  EXPECT_TRUE(framework.overlaps_tensor);
+  EXPECT_TRUE(framework.overlaps_shared_experts);
+  EXPECT_TRUE(framework.fp8_dispatch);
+  EXPECT_TRUE(framework.fused_loss);
+  EXPECT_EQ(framework.attention_speed, 0.5);
+  EXPECT_EQ(framework.optimizer_workspace, 8);
+  EXPECT_TRUE(framework.weight_gradient_buffers);
+}
+
+TEST(FrameworkFileTest, AReleaseHasTheFactsOfTheOneBefore) {
+  const std::vector<Framework> releases = ValueOrDie(ParseFramework(
+      "f",
+      "name: f\nsource: s\nzero: 2\noverlap: gradients\nreleases:\n"
+      "- {since: 0.9, fused_loss: true}\n"
+      "- {since: 0.14, source: t, overlap: [tp]}\n"));
+  ASSERT_EQ(releases.size(), 2U);
+  EXPECT_EQ(releases[0].release, "0.9");
+  EXPECT_TRUE(releases[0].overlaps_gradients);
+  EXPECT_TRUE(releases[1].fused_loss);
+  EXPECT_FALSE(releases[1].overlaps_gradients);  // A list is replaced.
+  EXPECT_TRUE(releases[1].overlaps_tensor);
+  EXPECT_EQ(releases[1].zero, 2);
+}
+
+TEST(FrameworkFileTest, ABaseGivesWhatIsAbsent) {
+  const Framework framework = Only("base: fsdp\nfused_loss: true\n");
+  EXPECT_EQ(framework.name, "f");
+  EXPECT_TRUE(framework.aliases.empty());
+  EXPECT_EQ(framework.zero, 3);
+  EXPECT_TRUE(framework.fused_loss);
+}
+
+TEST(FrameworkFileTest, SaysWhatIsWrongAndWhere) {
+  const auto is = [](const std::string& message) {
+    return StatusIs(kInvalidArgument, message);
+  };
+  EXPECT_THAT(ErrorOf("zero: 4\n"),
+              is("f:3:7: zero is \"4\": expected a whole number from 0 to 3"));
+  EXPECT_THAT(ErrorOf("overlap: [tp, pp]\n"),
+              is("f:3:10: unknown overlap \"pp\"; did you mean \"tp\"? (known: "
+                 "gradients, parameters, tp, shared_experts)"));
+  EXPECT_THAT(ErrorOf("base: fsdq\n"),
+              is("f:3:7: unknown framework \"fsdq\"; did you mean \"fsdp\"? "
+                 "(known: deepseek, deepspeed, fsdp, internevo, "
+                 "megatron-bridge, megatron-core, megatron)"));
+  EXPECT_THAT(
+      ErrorOf("base: deepseek\n"),
+      is("f:3:7: deepseek.yaml:2:7: a framework that is a base has none "
+         "itself"));
+  EXPECT_THAT(ErrorOf("weight_gradient_buffers: true\n"),
+              is("f:3:26: weight_gradient_buffers are kept by Transformer "
+                 "Engine only, and transformer_engine is false"));
+  EXPECT_THAT(ErrorOf("releases: [{since: 2}, {since: 1.9}]\n"),
+              is("f:3:32: since is \"1.9\": expected a release such as 1.2, "
+                 "later than the one before"));
+  EXPECT_THAT(ErrorOf("releases: [{since: new}]\n"),
+              is("f:3:20: since is \"new\": expected a release such as 1.2, "
+                 "later than the one before"));
+}
+
+TEST(FrameworkFileTest, BundledOnesAreFoundByNameAliasAndRelease) {
+  EXPECT_THAT(FrameworkNames(), IsSupersetOf({"fsdp", "megatron"}));
+  EXPECT_EQ(ValueOrDie(LoadFramework("Megatron")).name, "megatron");
+  EXPECT_EQ(ValueOrDie(LoadFramework("nemo")).name, "megatron-bridge");
+  EXPECT_THAT(
+      LoadFramework("fsdp@2"),
+      StatusIs(kInvalidArgument, "fsdp@2: no releases of fsdp are told apart"));
+  EXPECT_EQ(LoadFramework("none.yaml").status().code(), kNotFound);
+}
+
+}  // namespace
+}  // namespace astra

@@ -1,0 +1,45 @@
+// Describes what a training framework does whatever the job: what it shards and
+// overlaps by default, which kernels it fuses, and what it keeps in memory. One
+// release differs from another by these facts only.
+
+#ifndef WORKLOAD_FRAMEWORKS_FRAMEWORK_H_
+#define WORKLOAD_FRAMEWORKS_FRAMEWORK_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace astra {
+
+struct Framework {
+  std::string name;  // "megatron"
+  std::vector<std::string> aliases;
+  std::string release;  // The first that does all of this; empty: not known.
+
+  int64_t zero = 1;         // ZeRO stage unless another is asked for.
+  bool fixed_zero = false;  // No other stage can be asked for.
+  int64_t gradient_bytes = 4;
+  int64_t vocabulary_divisor = 128;  // See PaddedVocabulary; 0: no padding.
+  // Where the blocks do not divide by the stages, the last stages have one more
+  // each. Otherwise such a layout is an error.
+  bool fills_last_stages = false;
+
+  // Collectives that are hidden behind computation, where the layout has them.
+  bool overlaps_gradients = false;
+  bool overlaps_parameters = false;
+  bool overlaps_tensor = false;  // Only with sequence parallelism.
+  bool overlaps_shared_experts = false;
+
+  bool fp8_dispatch = false;  // Tokens go to experts in FP8.
+  bool fused_loss = false;    // See CrossEntropy.
+  // Rate of attention's kernels, relative to those of the GPU's file.
+  double attention_speed = 1;
+  int64_t optimizer_workspace = 0;  // See TrainingSetup.
+  // Whether products run in Transformer Engine, which may keep buffers.
+  bool transformer_engine = false;
+  bool weight_gradient_buffers = false;  // See TrainingSetup.
+};
+
+}  // namespace astra
+
+#endif  // WORKLOAD_FRAMEWORKS_FRAMEWORK_H_
