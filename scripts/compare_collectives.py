@@ -17,7 +17,6 @@ import argparse
 import collections
 import csv
 import gzip
-import math
 import pathlib
 import re
 import shutil
@@ -25,12 +24,10 @@ import statistics
 import subprocess
 import sys
 
+import accuracy_page
 import leave_gpu_out
+from accuracy_page import grouped
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-ACCURACY = ROOT / "docs" / "accuracy.md"
-BEGIN = "<!-- The figures of simai_collective begin here. -->\n"
-END = "<!-- The figures of simai_collective end here. -->\n"
 TABLES = ("nccl_measured.csv", "collectives_one_node.csv.gz",
           "deepep_measured.csv.gz", "gb200_alltoall_measured.csv.gz")
 OTHERS = ("systems/estimator/regressors/*/nccl/*_*.csv",
@@ -106,31 +103,13 @@ def counts(row):
     return row["status"] == "ok" and not re.search(r"q=[CX]", row["notes"])
 
 
-def figures(rows):
-    """Number, median, median of the absolute, 90th percentile of it."""
-    errors = [float(row["error_pct"]) for row in rows]
-    sizes = sorted(map(abs, errors))
-    return (len(rows), statistics.median(errors), statistics.median(sizes),
-            sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))])
-
-
-def line(name, rows):
-    number, median, absolute, p90 = figures(rows)
-    return (f"| {name} | {number} | {median:+.1f} % | {absolute:.1f} % | "
-            f"{p90:.1f} % |\n")
+def errors(rows):
+    return [float(row["error_pct"]) for row in rows]
 
 
 def table(title, groups):
-    head = (f"| {title} | number | median | median of the absolute | "
-            "90th percentile |\n|---|---|---|---|---|\n")
-    return head + "".join(line(name, rows) for name, rows in groups) + "\n"
-
-
-def grouped(rows, name):
-    groups = collections.defaultdict(list)
-    for row in rows:
-        groups[name(row)].append(row)
-    return sorted(groups.items())
+    return accuracy_page.table(
+        title, [(name, errors(rows)) for name, rows in groups])
 
 
 def by_size(rows):
@@ -141,7 +120,8 @@ def by_size(rows):
 
 def each_source_once(rows):
     """The medians over sources of each source's own medians."""
-    groups = [figures(group)[2] for _, group in grouped(rows, source_of)]
+    groups = [accuracy_page.figures(errors(group))[2]
+              for _, group in grouped(rows, source_of)]
     return statistics.median(groups)
 
 
@@ -296,29 +276,6 @@ def left_out(rows):
                     for reason, count in sorted(reasons.items())))
 
 
-def medians(text):
-    """{title of the table and name of the row: median of the absolute}."""
-    found, title = {}, ""
-    for row in re.findall(r"^\| (.+) \|$", text, re.M):
-        cells = row.split(" | ")
-        if cells[1:2] == ["number"]:
-            title = cells[0]
-        elif re.fullmatch(r"\d+", cells[1]) and len(cells) == 5:
-            found[f"{title}: {cells[0]}"] = float(cells[3].removesuffix(" %"))
-    return found
-
-
-def check(old, new):
-    """Prints what became worse, and returns whether anything did."""
-    now = medians(new)
-    worse = [name for name, before in medians(old).items()
-             if now.get(name, math.inf) > 1.1 * before + 0.05]
-    for name in worse:
-        print(f"{name}: {medians(old)[name]} % before, "
-              f"{now[name]} % now" if name in now else f"{name}: no rows any more")
-    return bool(worse)
-
-
 def main():
     parser = argparse.ArgumentParser(
         description="Compares simai_collective with measured collectives.")
@@ -354,17 +311,11 @@ def main():
                         if row["status"] == "ok"]) +
             of_others(others) +
             left_out(sum(experts, by_host + in_queues + all_others)))
-    page = ACCURACY.read_text(encoding="utf-8")
-    head, rest = page.split(BEGIN)
-    old, tail = rest.split(END)
-    is_worse = arguments.check and check(old, text)
-    if arguments.write:
-        ACCURACY.write_text(head + BEGIN + text + END + tail, encoding="utf-8")
-    elif not arguments.check:
-        print(text, end="")
+    code = accuracy_page.publish("simai_collective", text, arguments.write,
+                                 arguments.check)
     number = sum(map(len, [by_host, in_queues, all_others, *experts]))
     print(f"compare_collectives: finished: {number} rows")
-    return 1 if is_worse else 0
+    return code
 
 
 if __name__ == "__main__":

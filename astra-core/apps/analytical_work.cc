@@ -37,10 +37,10 @@ double StepsOfMicroBatch(const Program& program) {
 
 }  // namespace
 
-double EstimateCables(const RunOptions& options) {
+double EstimateCables(const RunOptions& options, const Program& program) {
   if (!options.topology_file) {
     constexpr double kCablesPerGpu = 2;  // To an NVSwitch and to a switch.
-    return kCablesPerGpu * static_cast<double>(options.cluster.num_gpus);
+    return kCablesPerGpu * static_cast<double>(program.sizes().num_ranks);
   }
   std::error_code error;
   const uintmax_t size =

@@ -12,7 +12,7 @@ namespace astra {
 // Returns the number of cables of the cluster that `options` names, estimated
 // from the size of its file or from the number of its GPUs; 0 if the size of
 // the file is not known.
-double EstimateCables(const RunOptions& options);
+double EstimateCables(const RunOptions& options, const Program& program);
 
 // Returns the work of reading and using a cluster of `num_cables`, and of
 // running `program`. With `is_whole`, or with a schedule that has no steady

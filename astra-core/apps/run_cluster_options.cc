@@ -75,10 +75,11 @@ absl::StatusOr<TwoLevelParameters> ReadTwoLevelCluster(
     const CommandLine& flags) {
   for (const std::string_view name : {"gpus", "gpus-per-server"}) {
     if (!flags.has(name)) {
-      return absl::InvalidArgumentError(fmt::format(
-          "--{} is missing: give a topology with -n, or -g, -g_p_s, -nv and "
-          "-nic",
-          name));
+      return absl::InvalidArgumentError(
+          fmt::format("--{} is missing: give a topology with -n, a system with "
+                      "--system, or "
+                      "-g, -g_p_s, -nv and -nic",
+                      name));
     }
   }
   constexpr int64_t kMax = Topology::kMaxNodes;

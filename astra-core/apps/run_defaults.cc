@@ -6,6 +6,8 @@ namespace {
 constexpr CommandExample kAnalyticalExamples[] = {
     {"simai_analytical -w llama3.yaml -n h100_16.txt",
      "How long an iteration takes on a topology, and why:"},
+    {"simai_analytical -w llama3.yaml --system dgx-h100",
+     "The same on as many DGX H100 as it needs, below one switch:"},
     {"simai_analytical -w decode.yaml -g 8 -g_p_s 8 -nv 360 -nic 48.5",
      "A decode step on a server that a few rates in GB/s describe:"},
 };
@@ -21,8 +23,8 @@ constexpr RunDefaults kSimaiAnalytical = {
     .program = "simai_analytical",
     .fidelity = Fidelity::kClosedForm,
     .usage =
-        "usage: simai_analytical -w FILE (-n FILE | -g N -g_p_s N -nv X -nic "
-        "X)\n"
+        "usage: simai_analytical -w FILE (-n FILE | --system NAME |\n"
+        "                        -g N -g_p_s N -nv X -nic X)\n"
         "\n"
         "Says how long one iteration of a workload takes on a cluster, and "
         "why.\n"

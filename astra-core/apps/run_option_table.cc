@@ -39,7 +39,8 @@ constexpr OptionSpec kOptions[] = {
      "nccl (default): what NCCL chooses on --system, with its latencies and "
      "protocols; ring: rings and direct messages; simai: SimAI's"},
     {"system", "", "NAME|FILE", "Model",
-     "for nccl: dgx-h100, a file, ... (default: that of the topology's GPUs)"},
+     "for nccl: dgx-h100, a file, ... (default: that of the topology's GPUs); "
+     "without -n also the cluster: its servers below one switch"},
     {"nccl", "", "KEY=VALUE", "Model",
      "NCCL's variables, such as NCCL_ALGO=Ring,NCCL_PROTO=Simple"},
     {"measured", "", "FILE,...", "Model",

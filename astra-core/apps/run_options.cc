@@ -98,17 +98,21 @@ absl::Status ReadInputOptions(const CommandLine& flags, RunOptions& options) {
     ASTRA_ASSIGN_OR_RETURN(options.num_gpus,
                            flags.integer("gpus", 0, 1, Topology::kMaxNodes));
   }
-  if (!options.topology_file) {
-    ASTRA_ASSIGN_OR_RETURN(options.cluster, ReadTwoLevelCluster(flags));
-    return absl::OkStatus();
-  }
   for (const OptionSpec& option : RunOptionSpecs()) {
-    if (option.group == "Cluster without -n" && flags.has(option.name)) {
+    if (option.group != "Cluster without -n" || !flags.has(option.name)) {
+      continue;
+    }
+    if (options.topology_file) {
       return absl::InvalidArgumentError(fmt::format(
           "--{} has no effect: -n says what the cluster is", option.name));
     }
+    ASTRA_ASSIGN_OR_RETURN(options.cluster, ReadTwoLevelCluster(flags));
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  if (options.topology_file || flags.has("system")) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "no cluster: give a topology with -n, a system with --system, or -g, "
+      "-g_p_s, -nv and -nic");
 }
 
 absl::Status ReadCollectives(const CommandLine& flags, RunOptions& options) {

@@ -43,8 +43,10 @@ struct RunDefaults {
 struct RunOptions {
   // The inputs.
   std::string workload_file;
-  std::optional<std::string> topology_file;  // None: use `cluster`.
-  TwoLevelParameters cluster;
+  std::optional<std::string> topology_file;
+  // What the cluster is without a topology file. None: servers, NICs and
+  // NVLinks of `system` below one switch.
+  std::optional<TwoLevelParameters> cluster;
   std::optional<int64_t> num_gpus;      // Number that the inputs must have.
   std::optional<std::string> gpu_type;  // GPU that the topology must have.
   bool gpu_mismatch = false;  // Allows another GPU; see CheckSameGpuType.
@@ -89,8 +91,10 @@ struct RunOptions {
   ChartLanguage language = ChartLanguage::kEnglish;  // Language of the chart.
   Warnings warnings;  // Warnings about options without effect.
 
-  // Returns the name of the cluster in messages: its file, or "-g".
-  std::string cluster_name() const { return topology_file.value_or("-g"); }
+  // Returns the name of the cluster in messages: its file, "-g" or "--system".
+  std::string cluster_name() const {
+    return topology_file.value_or(cluster ? "-g" : "--system");
+  }
 };
 
 // Returns the options of all programs that run a workload.

@@ -20,6 +20,7 @@
 #include "collectives/dispatchers/dispatcher.h"
 #include "collectives/inference_engines/engine_file.h"
 #include "collectives/nccl/system_topology.h"
+#include "collectives/systems/system_library.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "network-frontends/config/network_file.h"
@@ -53,7 +54,7 @@ absl::Status CheckGpus(const RunOptions& options, const Program& program,
         fmt::format("--gpus is {}, but {} and {} have {}", *options.num_gpus,
                     options.workload_file, cluster, in_workload));
   }
-  if (options.topology_file && options.gpu_type &&
+  if (!options.cluster && options.gpu_type &&
       *options.gpu_type != topology.gpu_type()) {
     return absl::InvalidArgumentError(fmt::format(
         "--gpu-type is {}, but {} has {}", Quoted(*options.gpu_type), cluster,
@@ -308,6 +309,19 @@ absl::StatusOr<SimulationOptions> SimulationOf(
   return simulation;
 }
 
+// Returns the topology that the options name, or the system's with as many GPUs
+// as the program has.
+absl::StatusOr<Topology> TopologyOf(const RunOptions& options,
+                                    const Program& program) {
+  if (options.topology_file) return ReadTopology(*options.topology_file);
+  if (options.cluster) return BuildTwoLevelCluster(*options.cluster);
+  ASTRA_ASSIGN_OR_RETURN(const SystemSpec system, LoadSystem(*options.system));
+  const auto num_gpus = static_cast<uint32_t>(
+      options.num_gpus.value_or(program.sizes().num_ranks));
+  return BuildSystemTopology(system, num_gpus,
+                             GpusOfDomain(num_gpus, system.gpus_per_server));
+}
+
 // Warns of error rates of links that have no effect at this fidelity.
 void WarnOfErrors(const RunOptions& options, const Topology& topology,
                   Warnings& warnings) {
@@ -327,14 +341,11 @@ absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
   ASTRA_RETURN_IF_ERROR(CheckProgram(options, program));
   if (options.fidelity == Fidelity::kClosedForm) {
     const bool is_whole = options.unroll || options.disturbances.jitter > 0;
-    ASTRA_RETURN_IF_ERROR(
-        AnnounceWork(AnalyticalWork(program, EstimateCables(options), is_whole),
-                     options.force));
+    ASTRA_RETURN_IF_ERROR(AnnounceWork(
+        AnalyticalWork(program, EstimateCables(options, program), is_whole),
+        options.force));
   }
-  ASTRA_ASSIGN_OR_RETURN(Topology topology,
-                         options.topology_file
-                             ? ReadTopology(*options.topology_file)
-                             : BuildTwoLevelCluster(options.cluster));
+  ASTRA_ASSIGN_OR_RETURN(Topology topology, TopologyOf(options, program));
   ASTRA_RETURN_IF_ERROR(CheckGpus(options, program, topology));
   ASTRA_RETURN_IF_ERROR(CheckSameGpuType(options.workload_file, program,
                                          options.cluster_name(), topology,

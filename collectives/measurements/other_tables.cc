@@ -102,7 +102,7 @@ std::string ClusterOf(std::string_view file) {
   constexpr std::string_view kKnown[] = {"perlmutter", "vista"};
   for (const std::filesystem::path& folder :
        std::filesystem::path(file).parent_path()) {
-    const std::string name = LowerCase(folder.string());
+    std::string name = LowerCase(folder.string());
     if (std::find(std::begin(kKnown), std::end(kKnown), name) !=
         std::end(kKnown)) {
       return name;

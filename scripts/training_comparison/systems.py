@@ -1,59 +1,50 @@
-"""Machines of the rows, as networks."""
+"""Machines of the rows, as systems of inputs/systems."""
 
 import dataclasses
-import math
+import pathlib
 import re
 
-from .rows import LeftOut, integer, read_zero, take
+from .rows import LeftOut, integer, take
 
-# What a NIC loses to its neighbours with each doubling of the servers; that of
-# RoCE was fitted, see docs/accuracy.md.
-INFINIBAND_CONGESTION = 0.03
-ROCE_CONGESTION = 0.1
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "inputs" / "systems"
+MOST_SERVERS = 1024  # Selene and others are larger than what one can order.
 
 
 @dataclasses.dataclass(frozen=True)
 class System:
-    """A kind of machine: what its collectives reach, in GB/s of bus bandwidth.
-
-    Sources: nccl-tests tables that were published for these GPUs (A100 232,
-    H100 all-gather 344 to 361, B200 all-reduce of 4 674), 93 % of the rate of
-    the NIC; PCIe: the fits in SimuMax's a100_pcie system file.
-    """
+    """The system of inputs/systems on which rows of a kind were measured."""
 
     pattern: str
+    name: str
     gpu: str
-    server: int  # GPUs that NVLink or PCIe joins.
-    node_GBps: float
-    nic_GBps: float = 46.5
-    # The rate is divided by 1 + this x log2(servers).
-    congestion: float = INFINIBAND_CONGESTION
-    all_to_all_GBps: float = 0  # Within a server, where it is another.
-    # (group size, GB/s) where it depends on that: of neighbours, and of ranks
-    # that are TP apart, which cross the sockets.
+    server: int = 8
+    transport: str = ""  # Another than the system's.
+    nics: tuple[int, int] | None = None  # Number in a server, Gbit/s.
+    # Measured bus bandwidths in GB/s by (group size, rate), where no model of
+    # the links is known: of neighbours, and of ranks that are TP apart, which
+    # cross the sockets. Source: the fits in SimuMax's a100_pcie system file.
     by_size: tuple = ()
     apart: tuple = ()
 
 
 SYSTEMS = (
-    System("A100.*PCIe", "a100-pcie-80gb", 8, 13.5,
+    System("A100.*PCIe", "a100-pcie", "a100-pcie-80gb",
            by_size=((2, 22.5), (4, 22.2), (8, 13.5)),
            apart=((2, 4.2), (4, 7.9), (8, 13.5))),
-    System("A100.*4x100Gb", "a100-sxm-80gb", 8, 232, nic_GBps=5.8,
-           congestion=ROCE_CONGESTION),
-    System("A100-40GB", "a100-sxm-40gb", 8, 232, nic_GBps=23.2,
-           congestion=ROCE_CONGESTION),
-    System("A100", "a100-sxm-80gb", 8, 232, nic_GBps=23.2),
-    System("A800", "a800-sxm-80gb", 8, 155, nic_GBps=23.2),
-    System("GH200", "gh200", 1, 0, nic_GBps=46.5),
-    System("H100.*1600Gb", "h100-sxm", 8, 360, nic_GBps=23.2,
-           congestion=ROCE_CONGESTION),
-    System("H100", "h100-sxm", 8, 360),
-    System("H200", "h200", 8, 362),
-    System("GB300", "gb300", 72, 680, all_to_all_GBps=622),
-    System("GB200", "gb200", 72, 680, all_to_all_GBps=622),
-    System("B300", "b300", 8, 680, all_to_all_GBps=577),
-    System("B200", "b200", 8, 680, all_to_all_GBps=577),
+    System("A100.*4x100Gb", "dgx-a100", "a100-sxm-80gb", transport="roce",
+           nics=(4, 100)),
+    System("A100-40GB", "oci-a100", "a100-sxm-40gb"),
+    System("A100", "dgx-a100", "a100-sxm-80gb"),
+    System("A800", "a800", "a800-sxm-80gb"),
+    System("GH200", "gh200", "gh200", server=1),
+    System("H100.*1600Gb", "dgx-h100", "h100-sxm", transport="oci-roce",
+           nics=(8, 200)),
+    System("H100", "dgx-h100", "h100-sxm"),
+    System("H200", "dgx-h200", "h200"),
+    System("GB300", "gb300-nvl72", "gb300", server=72),
+    System("GB200", "gb200-nvl72", "gb200", server=72),
+    System("B300", "dgx-b300", "b300"),
+    System("B200", "dgx-b200", "b200"),
 )
 
 
@@ -66,7 +57,6 @@ WORDS = (
     r"\b(?:ib|infiniband|hdr|ndr|roce)\b", r"\bbetween nodes\b",
     r"\bper gpu\b", r"\b\d+ ?(?:/|per )node\b", r"\b1 node\b",
 )
-NIC_EFFICIENCY = 0.93
 
 
 def find_system(row):
@@ -82,76 +72,60 @@ def find_system(row):
 
 
 def with_stated_nics(system, gpu, found):
-    """The system with the rate of NICs of the row, where it states another."""
+    """The system with the NICs of the row, where it states them."""
     if "count" in found:
-        per_gpu = int(found["count"]) * int(found["each"]) / system.server
+        nics = (int(found["count"]), int(found["each"]))
     elif "sum" in found:
-        per_gpu = int(found["sum"])
+        each = int(found["sum"])
         if "per gpu" not in gpu.lower():
-            per_gpu /= system.server
+            each /= system.server
+        nics = (system.server, each)
     else:
         return system
-    rate = NIC_EFFICIENCY * per_gpu / 8
-    if abs(rate / system.nic_GBps - 1) < 0.01:  # Those of SYSTEMS are rounded.
+    if system.nics and nics[0] * nics[1] == system.nics[0] * system.nics[1]:
         return system
-    congestion = (ROCE_CONGESTION if "roce" in gpu.lower()
-                  else INFINIBAND_CONGESTION)
-    return dataclasses.replace(system, nic_GBps=rate, congestion=congestion)
+    transport = system.transport or ("roce" if "roce" in gpu.lower() else "")
+    return dataclasses.replace(system, nics=nics, transport=transport)
 
 
 def rate_of(group, rates):
     return next(rate for size, rate in rates if group <= size)
 
 
-def servers_of(row, system):
-    """(GPUs of a server, servers); of a rack, as many as make equal parts."""
-    gpus = integer(row, "gpus")
-    stated = re.search(r"(\d+) ?(?:/|per )node", row["gpu_type"])
-    server = min(int(stated[1]) if stated else system.server, gpus)
-    while server > 8 and gpus % server:
-        server -= 1
-    return server, gpus // server
-
-
-def bus_bandwidths(row, system, server):
-    """By dimension and collective, where they are not those of the cluster."""
+def bus_bandwidths(row, system):
+    """By dimension and collective, where no model of the links is known."""
     tp = integer(row, "tp")
-    if system.by_size:
-        data = integer(row, "gpus") // (tp * integer(row, "pp"))
-        rates = {"TP": rate_of(tp, system.by_size),
-                 "DP": rate_of(data,
-                               system.apart if tp > 1 else system.by_size),
-                 "EP": rate_of(integer(row, "ep"), system.by_size)}
-        kinds = ("allreduce", "allgather", "reducescatter", "alltoall")
-        return {dimension: dict.fromkeys(kinds, rate)
-                for dimension, rate in rates.items()}
-    rates = {}
-    stage, _, group = read_zero(row)
-    if (stage == 1 and group and group * tp <= server
-            and integer(row, "gpus") > server):
-        # Parameters are gathered within the server.
-        rates["DP"] = {"allgather": system.node_GBps}
-    if system.all_to_all_GBps:
-        for dimension, size in (("EP", integer(row, "ep")),
-                                ("CP", tp * integer(row, "cp"))):
-            if size <= server:
-                rates[dimension] = {"alltoall": system.all_to_all_GBps}
-    return rates
+    data = integer(row, "gpus") // (tp * integer(row, "pp"))
+    rates = {"TP": rate_of(tp, system.by_size),
+             "DP": rate_of(data, system.apart if tp > 1 else system.by_size),
+             "EP": rate_of(integer(row, "ep"), system.by_size)}
+    kinds = ("allreduce", "allgather", "reducescatter", "alltoall")
+    return {dimension: dict.fromkeys(kinds, rate)
+            for dimension, rate in rates.items()}
+
+
+def system_file(system, folder):
+    """The system as a file, with the NICs of the row."""
+    text = (FOLDER / f"{system.name}.yaml").read_text(encoding="utf-8")
+    values = {"transport": system.transport, "max_servers": MOST_SERVERS}
+    if system.nics:
+        values["nics_per_server"], values["nic_Gbps"] = system.nics
+    for key, value in values.items():
+        if value:
+            text = re.sub(rf"(?m)^{key}: .*$", f"{key}: {value}", text)
+    path = folder / "system.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def network_options(row, system, folder):
-    """A cluster without a topology file."""
-    server, servers = servers_of(row, system)
-    nic = system.nic_GBps / (1 + system.congestion * math.log2(servers))
-    options = ["-g", row["gpus"], "-g_p_s", str(server), "-nic", f"{nic:.4g}"]
-    if server > 1:
-        options += ["-nv", str(system.node_GBps)]
-    rates = bus_bandwidths(row, system, server)
-    if not rates:
+    options = ["--system", system_file(system, folder)]
+    if not system.by_size:
         return options
     file = folder / "busbw.yaml"
     file.write_text("measured\n" + "".join(
         f"{dimension}:\n" + "".join(f"  {kind}: {rate}\n"
                                     for kind, rate in of_kind.items())
-        for dimension, of_kind in rates.items()), encoding="utf-8")
+        for dimension, of_kind in bus_bandwidths(row, system).items()),
+        encoding="utf-8")
     return options + ["--busbw", file]

@@ -61,12 +61,12 @@ TEST(AnalyticalWorkTest, GrowsWithMicroBatchesWhereAllAreRun) {
 TEST(AnalyticalWorkTest, CablesComeFromTheSizeOfTheFile) {
   testing::TemporaryFolder folder;
   RunOptions options;
-  options.cluster.num_gpus = 16;
-  EXPECT_EQ(EstimateCables(options), 32);
+  const Program program = TenStepsAStage(ScheduleNamed("1f1b"), 1);
+  EXPECT_EQ(EstimateCables(options, program), 2 * program.sizes().num_ranks);
   options.topology_file = folder.PathOf("topology");
-  EXPECT_EQ(EstimateCables(options), 0);
+  EXPECT_EQ(EstimateCables(options, program), 0);
   WriteText(*options.topology_file, std::string(3200, ' '));
-  EXPECT_EQ(EstimateCables(options), 100);
+  EXPECT_EQ(EstimateCables(options, program), 100);
 }
 
 }  // namespace

@@ -260,6 +260,15 @@ TEST_F(SimaiAnalyticalTest, SaysWhetherAProgramFitsIntoTheGpu) {
               HasSubstr("\"fits\": true"));
 }
 
+// 1 us of computation, and 119.83 us that simai_collective --system dgx-h100
+// --gpus 8 --launch queued says of an all-reduce of 16 MiB.
+TEST_F(SimaiAnalyticalTest, ASystemIsAClusterToo) {
+  const ProgramResult result = Analyse("-w w.txt --system dgx-h100 -o o");
+  EXPECT_EQ(result.error, "");
+  EXPECT_THAT(result.out, HasSubstr("8 h100-sxm in 1 server of 8"));
+  EXPECT_THAT(result.out, EndsWith("finished   w: 0.120828 ms\n"));
+}
+
 TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
   ExpectRefused("", "--workload is missing: give a workload file with -w");
   ExpectRefused("-w w.txt -n t.txt --topolgy x",
@@ -300,8 +309,13 @@ TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
                 "unknown --nic-type \"cx9\"; did you mean \"cx6\"? (known: "
                 "cx6, cx7, bf3)");
   ExpectRefused("-w w.txt -g 8",
-                "--gpus-per-server is missing: give a topology with -n, or -g, "
-                "-g_p_s, -nv and -nic");
+                "no cluster: give a topology with -n, a system with --system, "
+                "or -g, -g_p_s, -nv and -nic");
+  ExpectRefused("-w w.txt -g 8 -nv 360",
+                "--gpus-per-server is missing: give a topology with -n, a "
+                "system with --system, or -g, -g_p_s, -nv and -nic");
+  ExpectRefused("-w w.txt --system dgx-h100 -g 16",
+                "w.txt is for 8 GPUs (all_gpus), --system has 16");
   ExpectRefused("-w w.txt -g 8 -g_p_s 8",
                 "--nvlink or --gpu-type is missing: without -n a cluster is "
                 "built from them");

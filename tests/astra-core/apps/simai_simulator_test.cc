@@ -343,8 +343,8 @@ TEST_F(SimaiSimulatorTest, EstimatesWithoutRunning) {
 TEST_F(SimaiSimulatorTest, RefusesWhatItCannotUse) {
   ExpectRefused("", "--workload is missing: give a workload file with -w");
   ExpectRefused("-w w.txt",
-                "--gpus is missing: give a topology with -n, or -g, -g_p_s, "
-                "-nv and -nic");
+                "no cluster: give a topology with -n, a system with --system, "
+                "or -g, -g_p_s, -nv and -nic");
   ExpectRefused("-w w.txt -n t.txt -t 0",
                 "--threads is \"0\": expected a whole number from 1 to 1024");
   ExpectRefused("-w w.txt -n t.txt --fidelity ns3",
