@@ -274,16 +274,16 @@ absl::Status CheckTime(const MeasuredRow& row, const MeasuredSetup& setup) {
   if (setup.options.dispatch) return absl::OkStatus();
   const SystemSpec& system = setup.system;
   const uint32_t servers = setup.num_gpus / setup.gpus_per_server;
-  const double nics_GBps = system.nics_per_server * system.nic_GBps *
-                           setup.gpus_per_server / system.gpus_per_server;
+  const double most = system.nics_per_server * system.nic_GBps *
+                      setup.gpus_per_server / system.gpus_per_server;
   const double received =
       static_cast<double>(row.size.count()) * (servers - 1) / servers;
-  const double GBps = received / row.time_us / kBytesPerUsAndGBps;
-  if (GBps <= kImpossible * nics_GBps) return absl::OkStatus();
+  const double reached = received / row.time_us / kBytesPerUsAndGBps;
+  if (reached <= kImpossible * most) return absl::OkStatus();
   return absl::InvalidArgumentError(fmt::format(
       "so short a time that NICs of {:.4g} GB/s carry less than half of the "
       "bytes",
-      nics_GBps));
+      most));
 }
 
 bool IsOnLinksOf(const SystemSpec& system, const MeasuredSetup& setup) {
