@@ -333,6 +333,7 @@ astra_test(engine_test
     astra-core/engine/message_simulation_test.cc
     astra-core/engine/program_simulation_test.cc
     astra-core/engine/rank_classes_test.cc
+    astra-core/engine/slot_ops_test.cc
     astra-core/engine/simai_schedule_test.cc
     astra-core/engine/simulation_test.cc
     astra-core/engine/pipeline_program_test.cc

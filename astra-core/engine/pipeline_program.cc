@@ -8,91 +8,14 @@
 #include "absl/types/span.h"
 #include "astra-core/base/check.h"
 #include "astra-core/engine/pipeline_links.h"
+#include "astra-core/engine/slot_ops.h"
 #include "workload/pipeline/schedule.h"
 
 namespace astra {
 namespace {
 
-constexpr ModulePass kForwardPasses[] = {ModulePass::kForward};
-constexpr ModulePass kBackwardPasses[] = {ModulePass::kRecompute,
-                                          ModulePass::kInputGradient,
-                                          ModulePass::kWeightGradient};
-constexpr absl::Span<const ModulePass> kBackward(kBackwardPasses);
-
 // Converts the number of a stage, chunk or micro-batch to an index.
 constexpr size_t Index(int64_t number) { return static_cast<size_t>(number); }
-
-// Returns the passes of each module that a slot runs.
-absl::Span<const ModulePass> PassesOf(SlotKind kind) {
-  switch (kind) {
-    case SlotKind::kForward:
-      return kForwardPasses;
-    case SlotKind::kBackward:
-      return kBackward;
-    case SlotKind::kInputGradient:
-      return kBackward.first(2);
-    case SlotKind::kWeightGradient:
-      return kBackward.last(1);
-  }
-  ASTRA_CHECK(false, "slot kind {}", static_cast<int>(kind));
-}
-
-bool IsBackward(SlotKind kind) {
-  return kind == SlotKind::kBackward || kind == SlotKind::kInputGradient;
-}
-
-// Returns the modules of `chunk` of `stage`, in the order of the forward pass.
-std::vector<ModuleId> ModulesOf(const ProgramStage& stage, int32_t chunk) {
-  std::vector<ModuleId> modules;
-  for (const ModuleRun& run : stage.runs) {
-    if (run.chunk != chunk) continue;
-    for (int64_t i = 0; i < run.times; ++i) {
-      modules.insert(modules.end(), run.modules.begin(), run.modules.end());
-    }
-  }
-  return modules;
-}
-
-// Appends the module passes that `chunk` of `stage` runs in a slot of `kind`.
-void AppendOccurrences(const Program& program, const ProgramStage& stage,
-                       int32_t chunk, SlotKind kind,
-                       std::vector<Occurrence>& occurrences) {
-  std::vector<ModuleId> modules = ModulesOf(stage, chunk);
-  if (kind != SlotKind::kForward) std::reverse(modules.begin(), modules.end());
-  for (const ModuleId id : modules) {
-    const std::optional<ModuleId> from = program.module(id).rerun_from;
-    if (from && IsBackward(kind)) {
-      for (uint32_t rerun = from->index(); rerun < id.index(); ++rerun) {
-        occurrences.push_back({ModuleId(rerun), kForwardPasses});
-      }
-    }
-    occurrences.push_back({id, PassesOf(kind)});
-  }
-}
-
-std::vector<Op> EndOf(const Program& program, const ProgramStage& stage) {
-  std::vector<Occurrence> after;
-  after.reserve(stage.after.size());
-  for (const ModuleId id : stage.after) after.push_back({id, kForwardPasses});
-  std::vector<Op> ops = WriteOps(program, MicroBatchEnds(), after);
-  if (!ops.empty()) ops.insert(ops.begin(), {.kind = OpKind::kWaitAll});
-  ops.push_back({.kind = OpKind::kWaitAll});
-  return ops;
-}
-
-// Returns the slots of a stage; inference has forward slots only.
-std::vector<Slot> SlotsOf(const Program& program, const PipelineShape& shape,
-                          int64_t stage) {
-  if (!program.forward_only()) {
-    return SlotsOf(program.schedule(), shape, stage);
-  }
-  std::vector<Slot> slots;
-  slots.reserve(Index(shape.micro_batches));
-  for (int32_t i = 0; i < shape.micro_batches; ++i) {
-    slots.push_back({SlotKind::kForward, 0, i});
-  }
-  return slots;
-}
 
 // The lanes on which a place sends and receives.
 struct PlaceLanes {
@@ -153,10 +76,9 @@ class StageBuilder {
         all * UnitOf(built_.program_) / shape_.micro_batches;
     PipelineProgram::Stage& made = built_.stages_.emplace_back();
     made.begin = Prefetches();
-    size_t num_fused = 0;
-    for (size_t i = 0; i < slots_.size(); i += 1 + num_fused) {
-      num_fused = IsFused(i) ? 1 : 0;
-      made.pieces.push_back(PieceOf(i, num_fused));
+    for (size_t i = 0; i < slots_.size();) {
+      made.pieces.push_back(IsPair(i) ? PairOf(i) : PieceOf(i));
+      i += made.pieces.back().num_slots;
     }
     MarkLastReceives(made);
     MarkRepetitions(made);
@@ -165,6 +87,7 @@ class StageBuilder {
 
  private:
   using Piece = PipelineProgram::Piece;
+  using Half = PipelineProgram::Half;
   // Blocks with equal keys have equal operations.
   using BlockKey =
       std::tuple<const ProgramStage*, SlotKind, bool, int32_t, MicroBatchEnds>;
@@ -217,28 +140,66 @@ class StageBuilder {
            lanes_[Index(stage_)][Index(slot.chunk)].is_end;
   }
 
-  Piece PieceOf(size_t i, size_t num_fused) {
+  // Returns whether slot `i` and the one behind it are a piece of two halves.
+  bool IsPair(size_t i) {
+    if (!slots_[i].beside_next) return false;
+    return WaitsForExperts(built_.blocks_[BlockOf(slots_[i])]) ||
+           WaitsForExperts(built_.blocks_[BlockOf(slots_[i + 1])]);
+  }
+
+  Piece PieceOf(size_t i) {
+    const size_t num_fused = IsFused(i) ? 1 : 0;
     const Slot& slot = slots_[i];
     const Slot& last = slots_[i + num_fused];
-    const PlaceLanes& lanes = lanes_[Index(stage_)][Index(slot.chunk)];
     Piece piece;
     piece.num_slots = 1 + num_fused;
-    piece.chunk = slot.chunk;
-    piece.micro_batch = slot.micro_batch;
-    if (slot.kind == SlotKind::kForward) {
-      piece.receive = lanes.receives_activation;
-    } else if (IsBackward(slot.kind)) {
-      piece.receive = lanes.receives_gradient;
+    piece.first = HalfOf(slot, last);
+    piece.block = BlockOf(slot, num_fused > 0 ? &last : nullptr);
+    piece.ends_repetition = EndsRepetition(last);
+    return piece;
+  }
+
+  Piece PairOf(size_t i) {
+    const Slot& forward = slots_[i];
+    const Slot& backward = slots_[i + 1];
+    Piece piece;
+    piece.num_slots = 2;
+    piece.first = HalfOf(forward, forward);
+    piece.second = HalfOf(backward, backward);
+    const std::pair blocks(BlockOf(forward), BlockOf(backward));
+    const auto [found, is_new] = pair_.try_emplace(blocks, 0);
+    if (is_new) {
+      found->second = AddBlock(SideBySide(built_.blocks_[blocks.first],
+                                          built_.blocks_[blocks.second]));
+    }
+    piece.block = found->second;
+    piece.ends_repetition = EndsRepetition(backward);
+    return piece;
+  }
+
+  // Returns the messages of slots of one chunk and micro-batch, from `first` to
+  // `last`.
+  Half HalfOf(const Slot& first, const Slot& last) const {
+    const PlaceLanes& lanes = lanes_[Index(stage_)][Index(first.chunk)];
+    Half half;
+    half.chunk = first.chunk;
+    half.micro_batch = first.micro_batch;
+    if (first.kind == SlotKind::kForward) {
+      half.receive = lanes.receives_activation;
+    } else if (IsBackward(first.kind)) {
+      half.receive = lanes.receives_gradient;
     }
     if (last.kind == SlotKind::kForward) {
-      piece.send = lanes.sends_activation;
+      half.send = lanes.sends_activation;
     } else if (IsBackward(last.kind)) {
-      piece.send = lanes.sends_gradient;
+      half.send = lanes.sends_gradient;
     }
-    piece.block = BlockOf(slot, num_fused > 0 ? &last : nullptr);
-    piece.ends_repetition =
-        IsMark(last) && ++num_marks_ % marks_per_repetition_ == 0;
-    return piece;
+    return half;
+  }
+
+  // Must be called once for the last slot of each piece, in order.
+  bool EndsRepetition(const Slot& last) {
+    return IsMark(last) && ++num_marks_ % marks_per_repetition_ == 0;
   }
 
   // Returns whether `slot` is a mark; a repetition ends with its last mark.
@@ -246,7 +207,7 @@ class StageBuilder {
     return built_.program_.forward_only() || IsBackward(slot.kind);
   }
 
-  uint32_t BlockOf(const Slot& slot, const Slot* fused) {
+  uint32_t BlockOf(const Slot& slot, const Slot* fused = nullptr) {
     const ProgramStage& stage = built_.program_.stage(stage_);
     const auto number = static_cast<size_t>(slot.micro_batch);
     const MicroBatchEnds ends = {number == first_[Index(slot.chunk)],
@@ -268,27 +229,34 @@ class StageBuilder {
                          built_.program_, ends, occurrences,
                          early_[Index(slot.chunk)], before_[Index(slot.chunk)])
                    : WriteOps(built_.program_, ends, occurrences);
-      // The first and last micro-batches mostly do the same as the others.
-      const auto same =
-          std::find(built_.blocks_.begin(), built_.blocks_.end(), ops);
-      found->second = static_cast<uint32_t>(same - built_.blocks_.begin());
-      if (same == built_.blocks_.end()) {
-        built_.blocks_.push_back(std::move(ops));
-      }
+      found->second = AddBlock(std::move(ops));
     }
     return found->second;
   }
 
+  // Returns the index of a block with these operations. The first and last
+  // micro-batches mostly do the same as the others.
+  uint32_t AddBlock(std::vector<Op> ops) {
+    const auto same =
+        std::find(built_.blocks_.begin(), built_.blocks_.end(), ops);
+    const auto index = static_cast<uint32_t>(same - built_.blocks_.begin());
+    if (same == built_.blocks_.end()) built_.blocks_.push_back(std::move(ops));
+    return index;
+  }
+
   static void MarkLastReceives(PipelineProgram::Stage& stage) {
     std::map<LaneId, int32_t> next_received;
-    for (size_t i = stage.pieces.size(); i-- > 0;) {
-      Piece& piece = stage.pieces[i];
-      if (!piece.receive) continue;
+    const auto mark = [&](Half& half) {
+      if (!half.receive) return;
       const auto [next, is_last] =
-          next_received.try_emplace(*piece.receive, piece.micro_batch);
-      piece.receives_more = !is_last;
-      piece.next_received = std::exchange(next->second, piece.micro_batch);
-      if (is_last) stage.receives.push_back(*piece.receive);
+          next_received.try_emplace(*half.receive, half.micro_batch);
+      half.receives_more = !is_last;
+      half.next_received = std::exchange(next->second, half.micro_batch);
+      if (is_last) stage.receives.push_back(*half.receive);
+    };
+    for (size_t i = stage.pieces.size(); i-- > 0;) {
+      if (stage.pieces[i].second) mark(*stage.pieces[i].second);
+      mark(stage.pieces[i].first);
     }
     std::sort(stage.receives.begin(), stage.receives.end());
   }
@@ -340,6 +308,7 @@ class StageBuilder {
   PipelineProgram& built_;
   const std::vector<std::vector<PlaceLanes>> lanes_;
   std::map<BlockKey, uint32_t> block_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> pair_;  // By its blocks.
   int64_t stage_ = 0;
   int64_t num_marks_ = 0;
   int64_t marks_per_repetition_ = 1;
@@ -352,9 +321,15 @@ class StageBuilder {
   std::vector<CallCounts> before_;
 };
 
+bool PipelineProgram::Half::DoesTheSame(const Half& other) const {
+  return receive == other.receive && receives_more == other.receives_more &&
+         send == other.send;
+}
+
 bool PipelineProgram::Piece::DoesTheSame(const Piece& other) const {
-  return block == other.block && receive == other.receive &&
-         receives_more == other.receives_more && send == other.send;
+  return block == other.block && first.DoesTheSame(other.first) &&
+         second.has_value() == other.second.has_value() &&
+         (!second || second->DoesTheSame(*other.second));
 }
 
 PipelineProgram::PipelineProgram(const Program& program, int64_t micro_batches,
@@ -387,10 +362,16 @@ OpStream PipelineProgram::Begin(uint32_t stage) const {
   const Stage& made = stages_[stage];
   first.ops = made.begin;
   for (const LaneId lane : made.receives) {
-    const auto piece =
-        std::find_if(made.pieces.begin(), made.pieces.end(),
-                     [&](const Piece& each) { return each.receive == lane; });
-    first.ops.push_back(MessageOp(OpKind::kLaunch, lane, *piece));
+    const auto is_second = [&](const Piece& piece) {
+      return piece.second && piece.second->receive == lane;
+    };
+    const auto piece = std::find_if(
+        made.pieces.begin(), made.pieces.end(), [&](const Piece& each) {
+          return each.first.receive == lane || is_second(each);
+        });
+    first.ops.push_back(
+        MessageOp(OpKind::kLaunch, lane,
+                  is_second(*piece) ? *piece->second : piece->first));
   }
   return [this, stage, cursor = std::move(first)]() mutable {
     return Next(stages_[stage], cursor);
@@ -398,7 +379,7 @@ OpStream PipelineProgram::Begin(uint32_t stage) const {
 }
 
 Op PipelineProgram::MessageOp(OpKind kind, LaneId lane,
-                              const Piece& piece) const {
+                              const Half& half) const {
   const auto message = static_cast<StageMessage>(
       (lane.index() - kNumParallelDimensions) % kNumStageMessages);
   const bool is_gradient = message == StageMessage::kSendGradient ||
@@ -410,30 +391,37 @@ Op PipelineProgram::MessageOp(OpKind kind, LaneId lane,
   op.lane = lane;
   op.communication = {CollectiveKind::kSendRecv, ParallelDimension::kPipeline,
                       StageMessageBytes(program_)};
-  op.chunk = piece.chunk;
-  op.micro_batch = piece.micro_batch;
+  op.chunk = half.chunk;
+  op.micro_batch = half.micro_batch;
   return op;
+}
+
+void PipelineProgram::AddReceive(const Half& half, std::vector<Op>& ops) const {
+  if (!half.receive) return;
+  // The next message may arrive while this one is processed.
+  if (half.receives_more) {
+    ops.push_back(MessageOp(OpKind::kLaunch, *half.receive, half));
+    ops.back().micro_batch = half.next_received;
+  }
+  ops.push_back(MessageOp(OpKind::kWait, *half.receive, half));
+  ops.back().outstanding = half.receives_more ? 1 : 0;
 }
 
 std::vector<Op> PipelineProgram::OpsBefore(const Piece& piece) const {
   std::vector<Op> ops;
-  if (piece.receive) {
-    // The next message may arrive while this one is processed.
-    if (piece.receives_more) {
-      ops.push_back(MessageOp(OpKind::kLaunch, *piece.receive, piece));
-      ops.back().micro_batch = piece.next_received;
-    }
-    ops.push_back(MessageOp(OpKind::kWait, *piece.receive, piece));
-    ops.back().outstanding = piece.receives_more ? 1 : 0;
-  }
+  AddReceive(piece.first, ops);
+  if (piece.second) AddReceive(*piece.second, ops);
   return ops;
 }
 
 std::vector<Op> PipelineProgram::OpsBehind(const Piece& piece) const {
   std::vector<Op> ops;
-  if (piece.send) {
-    ops.push_back(MessageOp(OpKind::kLaunch, *piece.send, piece));
-  }
+  const auto send = [&](const Half& half) {
+    if (!half.send) return;
+    ops.push_back(MessageOp(OpKind::kLaunch, *half.send, half));
+  };
+  send(piece.first);
+  if (piece.second) send(*piece.second);
   if (piece.ends_repetition) ops.push_back({.kind = OpKind::kRepetition});
   return ops;
 }
@@ -473,8 +461,11 @@ Op PipelineProgram::Next(const Stage& stage, Cursor& cursor) const {
   }
   Op op = OpsAt(stage, cursor)[cursor.op++];
   if (cursor.part == Part::kBlock) {
-    op.chunk = stage.pieces[cursor.piece].chunk;
-    op.micro_batch = stage.pieces[cursor.piece].micro_batch;
+    const Piece& piece = stage.pieces[cursor.piece];
+    const bool is_second = piece.second && op.chunk == 1;
+    const Half& half = is_second ? *piece.second : piece.first;
+    op.chunk = half.chunk;
+    op.micro_batch = half.micro_batch;
   }
   const size_t last = stage.steady.last;
   const bool stands_in = cursor.part != Part::kEnd &&

@@ -6,6 +6,10 @@
 //                its forward steps; sends on
 //     backward   waits for the gradients of the stage behind; each module, last
 //                first: recompute, input gradient, weight gradient; sends back
+//     pair       a forward of one chunk beside a backward of another, where
+//                the schedule has them together and they exchange tokens with
+//                experts: waits for both messages; see SideBySide; sends both
+//                on
 //   begin        starts to gather what its chunks begin with
 //   end          wait for all that was launched; the modules of `after`,
 //                forward; wait again
@@ -69,18 +73,26 @@ class PipelineProgram final : public RankProgram {
   int64_t num_ops(uint32_t stage) const override;
 
  private:
-  // A slot; or, at the end of the model, a forward slot fused with the backward
-  // slot that follows it at once, so that prefetches work across both.
-  struct Piece {
-    uint32_t block = 0;
-    size_t num_slots = 1;
+  // What a piece does for one micro-batch in one chunk.
+  struct Half {
     int32_t chunk = 0;
+    int32_t micro_batch = 0;
     std::optional<LaneId> receive;  // Lane of the message it waits for first.
     bool receives_more = false;     // A later piece receives on this lane.
     int32_t next_received = 0;      // Micro-batch of the next message on it.
     std::optional<LaneId> send;     // Lane of the message it sends at its end.
+
+    bool DoesTheSame(const Half& other) const;
+  };
+  // A slot; at the end of the model, a forward slot fused with the backward
+  // slot that follows it at once, so that prefetches work across both; or a
+  // pair of slots, which has two halves.
+  struct Piece {
+    uint32_t block = 0;
+    size_t num_slots = 1;
+    Half first;
+    std::optional<Half> second;
     bool ends_repetition = false;
-    int32_t micro_batch = 0;
 
     bool DoesTheSame(const Piece& other) const;
   };
@@ -109,7 +121,8 @@ class PipelineProgram final : public RankProgram {
   void GoOn(const Stage& stage, Cursor& cursor) const;
   std::vector<Op> OpsBefore(const Piece& piece) const;
   std::vector<Op> OpsBehind(const Piece& piece) const;
-  Op MessageOp(OpKind kind, LaneId lane, const Piece& piece) const;
+  void AddReceive(const Half& half, std::vector<Op>& ops) const;
+  Op MessageOp(OpKind kind, LaneId lane, const Half& half) const;
 
   const Program& program_;
   const size_t window_;

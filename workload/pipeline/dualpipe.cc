@@ -11,7 +11,8 @@
 // In that code, a forward and the backward behind it are one piece of work in
 // steps 4 and 5, except for the first in the two middle stages. With such
 // pieces of time F&B = f + B, the bubble is (p / 2 - 1) (F&B + B - 3 w), exact
-// if f = b and w <= f. Here a piece is two successive slots. The next stage
+// if f = b and w <= f. Here they are pieces where they have something to hide
+// (Slot::beside_next); otherwise they are successive slots. The next stage then
 // gets the result of the first slot without waiting for the second, and the
 // bubble is (p / 2 - 1) (f + b - w).
 
@@ -52,6 +53,9 @@ class BothWays {
 
   void Forward(int64_t way) { slots_.Forward(way ^ mirrored_); }
   void Backward(int64_t way) { slots_.Backward(way ^ mirrored_); }
+  void Pair(int64_t forward, int64_t backward) {
+    slots_.Pair(forward ^ mirrored_, backward ^ mirrored_);
+  }
   void InputGradient(int64_t way) {
     slots_.InputGradient(way ^ mirrored_);
     put_off_.push_back(way ^ mirrored_);
@@ -90,8 +94,7 @@ void FillUp(int64_t outer, int64_t inner, BothWays& slots) {
 void Drain(int64_t outer, int64_t inner, BothWays& slots) {
   for (int64_t i = 0; i < inner; ++i) {
     slots.Backward(1);
-    slots.Forward(1);
-    slots.Backward(0);
+    slots.Pair(1, 0);
   }
   for (int64_t i = 0; i < 2 * (outer + 1); ++i) {
     const int64_t way = 1 - i % 2;
@@ -118,10 +121,13 @@ std::vector<Slot> Slots(const PipelineShape& shape, int64_t stage) {
   // Step 4 pairs forwards and backwards of both ways.
   const int64_t pairs = shape.micro_batches / 2 - shape.stages + outer + 1;
   for (int64_t i = 0; i < pairs; ++i) {
-    slots.Forward(0);
-    slots.Backward(1);
-    slots.Forward(1);
-    slots.Backward(0);
+    if (inner == 0 && i == 0) {
+      slots.Forward(0);
+      slots.Backward(1);
+    } else {
+      slots.Pair(0, 1);
+    }
+    slots.Pair(1, 0);
   }
   Drain(outer, inner, slots);
   return slots.Take();
@@ -153,10 +159,8 @@ const ScheduleRules& DualPipeRules() {
       .traits = {.name = "dualpipe",
                  .chunks = 2,
                  .holds_model_twice = true,
-                 .left_out =
-                     "all-to-alls are not hidden behind the other half "
-                     "of a pair, and the gradients of the two copies of "
-                     "each part are not summed"},
+                 .left_out = "the gradients of the two copies of each part are "
+                             "not summed"},
       .check = &Check,
       .slots = &Slots,
       .first = &First,

@@ -119,10 +119,13 @@ struct Slot {
   SlotKind kind;
   int32_t chunk;
   int32_t micro_batch;
+  // Whether this forward and the backward slot behind it, of another chunk, may
+  // run as one piece, in which each computes while the other communicates.
+  bool beside_next = false;
 
   bool operator==(const Slot&) const = default;
 };
-static_assert(sizeof(Slot) == 12);
+static_assert(sizeof(Slot) == 16);
 
 struct PipelineShape {
   int64_t stages = 1;

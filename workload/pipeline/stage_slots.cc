@@ -32,6 +32,13 @@ void StageSlots::WeightGradient(int64_t chunk) {
       done_[static_cast<size_t>(chunk)].weight_gradient++);
 }
 
+void StageSlots::Pair(int64_t forward, int64_t backward) {
+  const size_t before = slots_.size();
+  Forward(forward);
+  Backward(backward);
+  if (slots_.size() == before + 2) slots_[before].beside_next = true;
+}
+
 void StageSlots::Add(SlotKind kind, int64_t chunk, int64_t ordinal) {
   if (ordinal >= micro_batches_) return;
   const int64_t micro_batch = first_[static_cast<size_t>(chunk)] + ordinal;

@@ -24,6 +24,9 @@ class StageSlots {
   void InputGradient(int64_t chunk);
   void WeightGradient(int64_t chunk);
 
+  // Adds a forward of one chunk and, beside it, a backward of another.
+  void Pair(int64_t forward, int64_t backward);
+
   // Returns the slots so far and removes them from this object.
   std::vector<Slot> Take() { return std::move(slots_); }
 

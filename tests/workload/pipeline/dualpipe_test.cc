@@ -43,23 +43,38 @@ TEST(DualPipeTest, BeginsAtBothEnds) {
   EXPECT_EQ(FirstPlace(Schedule(), shape, 4), (Place{3, 1}));
 }
 
-// The slots of a stage, with a forward and the full backward after it as one
-// piece but for the first such pair of the stages in the middle.
+// The slots of a stage, with pairs as one piece.
 Pieces PairUp(const PipelineShape& shape, int64_t stage) {
-  const bool in_the_middle =
-      stage == shape.stages / 2 - 1 || stage == shape.stages / 2;
-  int64_t pairs_apart = in_the_middle ? 1 : 0;
   Pieces pieces;
+  bool goes_on = false;
   for (const Slot& slot : SlotsOf(Schedule(), shape, stage)) {
-    const bool pairs = slot.kind == SlotKind::kBackward &&
-                       pieces.back().back().kind == SlotKind::kForward;
-    if (pairs && pairs_apart-- <= 0) {
-      pieces.back().push_back(slot);
-    } else {
-      pieces.push_back({slot});
-    }
+    if (!goes_on) pieces.emplace_back();
+    pieces.back().push_back(slot);
+    goes_on = slot.beside_next;
   }
   return pieces;
+}
+
+// All forwards with a full backward behind them, but for the first of the
+// stages in the middle.
+TEST(DualPipeTest, ForwardsAndTheBackwardsBehindThemArePairs) {
+  for (const PipelineShape& shape : ShapesOf(Schedule())) {
+    for (int64_t stage = 0; stage < shape.stages; ++stage) {
+      const std::vector<Slot> slots = SlotsOf(Schedule(), shape, stage);
+      const bool in_the_middle =
+          stage == shape.stages / 2 - 1 || stage == shape.stages / 2;
+      int64_t apart = in_the_middle ? 1 : 0;
+      for (size_t i = 0; i + 1 < slots.size(); ++i) {
+        const bool together = slots[i].kind == SlotKind::kForward &&
+                              slots[i + 1].kind == SlotKind::kBackward;
+        EXPECT_EQ(slots[i].beside_next, together && apart-- <= 0);
+        if (slots[i].beside_next) {
+          EXPECT_NE(slots[i].chunk, slots[i + 1].chunk);
+        }
+      }
+      EXPECT_FALSE(slots.back().beside_next);
+    }
+  }
 }
 
 // Forward and input gradient take the same time; see dualpipe.cc.
