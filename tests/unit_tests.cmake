@@ -186,6 +186,11 @@ astra_test(measured_operators_test
     workload/operators/vidur_table_test.cc
   DEPS astra::operators)
 
+astra_test(regressors_test
+  SOURCES
+    workload/regressors/regressors_test.cc
+  DEPS astra::regressors)
+
 astra_test(collectives_test
   SOURCES
     collectives/algorithms/bytes_sent_test.cc

@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "astra-core/apps/collective/simai_collective_options.h"
+#include "astra-core/apps/fit/simai_fit_options.h"
 #include "astra-core/apps/gen_topo_options.h"
 #include "astra-core/apps/gen_workload_options.h"
 #include "astra-core/apps/run_defaults.h"
@@ -31,8 +32,8 @@ namespace astra {
 namespace {
 
 constexpr std::string_view kPrograms[] = {
-    "gen_topo",         "gen_workload",    "simai",      "simai_analytical",
-    "simai_collective", "simai_simulator", "simai_sweep"};
+    "gen_topo",         "gen_workload", "simai",           "simai_analytical",
+    "simai_collective", "simai_fit",    "simai_simulator", "simai_sweep"};
 
 template <class Names>
 ShellValues Values(std::string_view option, const Names& names) {
@@ -270,6 +271,21 @@ ShellProgram SimaiCollective() {
   };
 }
 
+ShellProgram SimaiFit() {
+  return {
+      .name = "simai_fit",
+      .help = SimaiFitHelp(),
+      .options = SimaiFitOptionSpecs(),
+      .values = {Values("trees", kTreeKindNames)},
+      .exit_codes = ExitCodes(),
+      .files = {{"results/NAME/components.csv",
+                 "Of --target: the time of each component of a batch."},
+                {"results/NAME/errors.csv",
+                 "Of --tables: the errors on samples that were held out."}},
+      .examples = SimaiFitExamples(),
+  };
+}
+
 ShellProgram SimaiSweep() {
   ShellProgram program = {
       .name = "simai_sweep",
@@ -302,11 +318,14 @@ ShellProgram SimaiSweep() {
 }  // namespace
 
 std::vector<ShellProgram> ShellPrograms() {
-  std::vector<ShellProgram> programs = {
-      GenTopo(),         GenWorkload(),
-      Simai(),           RunProgramOf(SimaiAnalyticalDefaults()),
-      SimaiCollective(), RunProgramOf(SimaiSimulatorDefaults()),
-      SimaiSweep()};
+  std::vector<ShellProgram> programs = {GenTopo(),
+                                        GenWorkload(),
+                                        Simai(),
+                                        RunProgramOf(SimaiAnalyticalDefaults()),
+                                        SimaiCollective(),
+                                        SimaiFit(),
+                                        RunProgramOf(SimaiSimulatorDefaults()),
+                                        SimaiSweep()};
   for (ShellProgram& program : programs) {
     for (const std::string_view name : kPrograms) {
       if (name != program.name) program.related.push_back(name);

@@ -1,0 +1,119 @@
+#include "workload/regressors/operator_regressors.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/status/status.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/core.h"
+
+namespace astra {
+namespace {
+
+struct Range {
+  double least = 0;
+  double most = 0;
+};
+
+Range RangeOf(const TrainingSet& samples, size_t feature) {
+  Range range = {samples.sample(0)[feature], samples.sample(0)[feature]};
+  for (size_t i = 0; i < samples.size(); ++i) {
+    range.least = std::min(range.least, samples.sample(i)[feature]);
+    range.most = std::max(range.most, samples.sample(i)[feature]);
+  }
+  return range;
+}
+
+}  // namespace
+
+std::string OperatorRegressors::PathOf(std::string_view name) const {
+  return fmt::format("{}/{}_{}.csv", folder_, gpu_, name);
+}
+
+absl::StatusOr<const OperatorRegressors::Fitted*> OperatorRegressors::Find(
+    const std::string& path, SampledPass pass) {
+  const auto found = fitted_.find({path, pass});
+  if (found != fitted_.end()) return &found->second;
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+  ASTRA_ASSIGN_OR_RETURN(SamplingTable table,
+                         ParseSamplingTable(path, contents));
+  const auto samples = table.passes.find(pass);
+  if (samples == table.passes.end()) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: no times of the {} pass", path,
+                    kSampledPassNames[static_cast<size_t>(pass)]));
+  }
+  ASTRA_ASSIGN_OR_RETURN(TreeModel model,
+                         TreeModel::Train(samples->second, kind_));
+  const auto made =
+      fitted_.emplace(std::pair(path, pass),
+                      Fitted{std::move(samples->second), std::move(model)});
+  return &made.first->second;
+}
+
+absl::StatusOr<double> OperatorRegressors::Predict(
+    const std::string& path, SampledPass pass,
+    const std::vector<std::pair<std::string, double>>& features) {
+  ASTRA_ASSIGN_OR_RETURN(const Fitted* const fitted, Find(path, pass));
+  std::vector<double> values;
+  const std::vector<std::string>& names = fitted->samples.features;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto feature =
+        std::find_if(features.begin(), features.end(),
+                     [&](const auto& each) { return each.first == names[i]; });
+    if (feature == features.end()) {
+      return absl::InvalidArgumentError(fmt::format(
+          "{}: times depend on {}, which is not known", path, names[i]));
+    }
+    const auto& [name, value] = *feature;
+    values.push_back(value);
+    const Range range = RangeOf(fitted->samples, i);
+    if (value >= range.least && value <= range.most) continue;
+    warnings_->push_back(fmt::format(
+        "{}: {} is {:.0f}, and samples have {:.0f} to {:.0f}: the time is that "
+        "of the nearest",
+        path, name, value, range.least, range.most));
+  }
+  return fitted->model.PredictUs(values);
+}
+
+absl::StatusOr<double> OperatorRegressors::TimeUs(std::string_view name,
+                                                  SampledPass pass,
+                                                  const SampledSizes& sizes) {
+  return Predict(PathOf(fmt::format("{}_fp16", name)), pass,
+                 FeaturesOf(name, sizes));
+}
+
+absl::StatusOr<double> OperatorRegressors::CollectiveUs(std::string_view name,
+                                                        int64_t nodes,
+                                                        int64_t gpus_per_node,
+                                                        double elements) {
+  std::string last;
+  for (const std::string_view size : {"", "_large"}) {
+    const std::string path = PathOf(
+        fmt::format("{}{}_fp16_{}_{}", name, size, nodes, gpus_per_node));
+    if (!std::filesystem::exists(path)) continue;
+    last = path;
+    ASTRA_ASSIGN_OR_RETURN(const Fitted* const fitted,
+                           Find(path, SampledPass::kWhole));
+    const std::vector<std::string>& names = fitted->samples.features;
+    const auto shape = std::find(names.begin(), names.end(), "shape");
+    const auto place = static_cast<size_t>(shape - names.begin());
+    if (shape != names.end() &&
+        elements <= RangeOf(fitted->samples, place).most) {
+      break;
+    }
+  }
+  if (last.empty()) {
+    return absl::NotFoundError(
+        fmt::format("{}: no table of {} over {} nodes of {} GPUs", folder_,
+                    name, nodes, gpus_per_node));
+  }
+  return Predict(last, SampledPass::kWhole,
+                 {{"shape", elements},
+                  {"nodes", static_cast<double>(nodes)},
+                  {"GPUsPerNode", static_cast<double>(gpus_per_node)}});
+}
+
+}  // namespace astra
