@@ -60,7 +60,6 @@ struct Fixed {
   Bytes weights;
   Bytes gradients;
   Bytes optimizer;
-  Bytes messages;
   Bytes cache;
 };
 
@@ -76,9 +75,6 @@ class Timeline {
       AddFixed(id, 1);
       Raise({id, Bytes(0), program.module(id).memory.workspace}, after_);
     }
-    if (program.sizes().pipeline > 1) {
-      fixed_.messages = 2 * program.pipeline_message();
-    }
   }
 
   // Returns the memory of pipeline stage `stage`.
@@ -88,7 +84,6 @@ class Timeline {
     memory.weights = fixed_.weights;
     memory.gradients = fixed_.gradients;
     memory.optimizer = fixed_.optimizer;
-    memory.messages = fixed_.messages;
     memory.cache = fixed_.cache;
     Bytes saved;
     int64_t in_flight = 0;
@@ -223,19 +218,18 @@ std::string StageRange(absl::Span<const StageMemory> memories) {
 // Returns the line of a stage in DescribeMemory, without the stage's number.
 std::string LineOf(const Program& program, const StageMemory& memory) {
   if (program.forward_only()) {
-    return fmt::format(
-        " {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f}  {}", ToGiB(memory.weights),
-        ToGiB(memory.cache), ToGiB(memory.workspace + memory.messages),
-        ToGiB(memory.peak()), program.module(memory.module).name);
+    return fmt::format(" {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f}  {}",
+                       ToGiB(memory.weights), ToGiB(memory.cache),
+                       ToGiB(memory.workspace), ToGiB(memory.peak()),
+                       program.module(memory.module).name);
   }
   return fmt::format(
       " {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f} {:>9.2f} {:>8.2f} {:>8.2f}  {}, "
       "{}, {} in flight",
       ToGiB(memory.weights), ToGiB(memory.gradients), ToGiB(memory.optimizer),
-      ToGiB(memory.saved), ToGiB(memory.workspace + memory.messages),
-      ToGiB(memory.peak()), ToGiB(ReservedMemory(memory)),
-      Moment(program, memory), program.module(memory.module).name,
-      memory.in_flight);
+      ToGiB(memory.saved), ToGiB(memory.workspace), ToGiB(memory.peak()),
+      ToGiB(ReservedMemory(memory)), Moment(program, memory),
+      program.module(memory.module).name, memory.in_flight);
 }
 
 }  // namespace

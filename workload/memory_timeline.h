@@ -1,12 +1,12 @@
 // Computes the memory that each rank needs over an iteration of a program.
 //
-// A rank holds its weights, gradients, optimizer states and the buffers of two
-// pipeline messages all the time. A forward pass adds, module by module, what
-// its backward pass needs; the backward pass releases it in reverse order. If
-// the backward is in two halves, the weight gradient releases it. While a
-// module runs, it also needs its workspace. A rank has one stream of
-// computation, so its memory follows from the order in which its stage runs,
-// whatever the times. The ranks of a stage are alike.
+// A rank holds its weights, gradients and optimizer states all the time. A
+// forward pass adds, module by module, what its backward pass needs; the
+// backward pass releases it in reverse order. If the backward is in two halves,
+// the weight gradient releases it. While a module runs, it also needs its
+// workspace. A rank has one stream of computation, so its memory follows from
+// the order in which its stage runs, whatever the times. The ranks of a stage
+// are alike.
 //
 // Source: Narayanan et al., SC 2021, section 2.2 (memory of schedules).
 
@@ -41,8 +41,7 @@ struct StageMemory {
   Bytes weights;
   Bytes gradients;
   Bytes optimizer;
-  Bytes messages;  // Pipeline message buffers.
-  Bytes cache;     // KV cache, in inference.
+  Bytes cache;  // KV cache, in inference.
 
   // Where the peak is: its slot (none: in `after`) and its module.
   std::optional<Slot> slot;
@@ -60,9 +59,7 @@ struct StageMemory {
   std::vector<MemoryPoint> points;
   Bytes after;  // Peak in `after`; 0 if nothing runs there.
 
-  Bytes fixed() const {
-    return weights + gradients + optimizer + messages + cache;
-  }
+  Bytes fixed() const { return weights + gradients + optimizer + cache; }
   Bytes peak() const { return fixed() + saved + workspace; }
 };
 

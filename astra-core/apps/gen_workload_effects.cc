@@ -47,6 +47,10 @@ absl::Status CheckTrainingEffects(const CommandLine& flags,
   constexpr std::string_view kOneStage = "PP is 1";
   constexpr std::string_view kOneReplica =
       "DP is 1: no other rank has the same parameters";
+  const bool tells_memory =
+      flags.value("format") == "program" || flags.has("explain");
+  constexpr std::string_view kTellsNoMemory =
+      "only --format program and --explain tell the memory";
   const Rule rules[] = {
       {"stage-layers", has_stages, Verdict::kIllegal, kOneStage},
       {"first-stage-layers", has_stages, Verdict::kIllegal, kOneStage},
@@ -60,9 +64,11 @@ absl::Status CheckTrainingEffects(const CommandLine& flags,
        kOneReplica},
       {"use-distributed-optimizer", has_replicas, Verdict::kWarned,
        kOneReplica},
-      {"optimizer-workspace",
-       flags.value("format") == "program" || flags.has("explain"),
-       Verdict::kWarned, "only --format program and --explain tell the memory"},
+      {"optimizer-workspace", tells_memory, Verdict::kWarned, kTellsNoMemory},
+      {"no-message-overlap", has_stages && setup.chunks() > 1, Verdict::kWarned,
+       "no stage has several chunks"},
+      {"transformer-engine", tells_memory, Verdict::kWarned, kTellsNoMemory},
+      {"weights-in-experts", tells_memory, Verdict::kWarned, kTellsNoMemory},
       {"sp", setup.tensor > 1, Verdict::kWarned, "TP is 1"},
   };
   return Apply(flags, rules, warnings);

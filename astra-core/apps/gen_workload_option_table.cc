@@ -118,9 +118,13 @@ constexpr OptionSpec kOptions[] = {
      "with ZeRO 1, N neighbours share the states (default: all of DP)"},
     {"optimizer-workspace", "", "N", "Training",
      "bytes a parameter while it runs: 0, fused (default); AdamW unfused: 8"},
-    {"wgrad-buffers", "", "", "Training",
-     "keep a gradient of each weight shape, as Transformer Engine from 2.3 on "
-     "(megatron)"},
+    {"transformer-engine", "", "RELEASE", "Training",
+     "the release that runs products, such as 2.11 (megatron's: 2.9); it "
+     "decides which buffers are kept",
+     "wgrad-buffers"},
+    {"weights-in-experts", "", "", "Training",
+     "experts apply the router's probabilities, so that their outputs need not "
+     "be kept (megatron from 0.13 on)"},
     {"grad-dtype", "", "NAME", "Training",
      "of reduced gradients: fp32 (megatron's) or bf16 (the others')"},
     {"overlap-grad-reduce", "", "", "Training",
@@ -129,6 +133,9 @@ constexpr OptionSpec kOptions[] = {
      "gather parameters behind the first forward pass"},
     {"bucket-size", "ddp_bucket_size", "N", "Training",
      "parameters of one such collective (default: 40 or DP million)"},
+    {"no-message-overlap", "no-overlap-p2p-communication", "", "Training",
+     "with --vpp, no memory for messages that are under way during "
+     "computation"},
     {"tp-overlap", "tp_comm_overlap", "", "Training",
      "tensor-parallel collectives behind parts of their products"},
     {"shared-expert-overlap", "moe_shared_expert_overlap", "", "Training",

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
+#include "astra-core/base/release.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
 #include "fmt/core.h"
@@ -46,8 +48,8 @@ absl::StatusOr<double> ReadPowerLaw(std::string_view text,
 // Returns the load of the busiest expert rank.
 absl::StatusOr<double> ReadExpertLoad(const CommandLine& flags,
                                       const ModelSpec& model, int64_t expert) {
-  constexpr std::string_view kNames[] = {"moe-skew", "moe-capacity",
-                                         "fp8-dispatch", "etp"};
+  constexpr std::string_view kNames[] = {
+      "moe-skew", "moe-capacity", "fp8-dispatch", "weights-in-experts", "etp"};
   if (!model.experts) {
     ASTRA_RETURN_IF_ERROR(
         Refuse(flags, kNames, fmt::format("{} has no experts", model.name)));
@@ -200,6 +202,7 @@ absl::Status ReadOverlap(const CommandLine& flags, const Framework& framework,
   setup.overlap_parameters =
       overlaps_parameters ||
       (framework.overlaps_parameters && setup.zero == Zero::kOptimizer);
+  setup.overlap_messages = !flags.has("no-message-overlap");
   if (flags.has("bucket-size")) {
     if (!setup.overlap_gradients && !setup.overlap_parameters) {
       constexpr std::string_view kNames[] = {"bucket-size"};
@@ -242,6 +245,25 @@ absl::Status ReadZero(const CommandLine& flags, const Framework& framework,
   return absl::OkStatus();
 }
 
+absl::Status ReadTransformerEngine(const CommandLine& flags,
+                                   const Framework& framework,
+                                   TrainingSetup& setup) {
+  constexpr std::string_view kOption = "transformer-engine";
+  setup.transformer_engine = ReleaseOf(framework.transformer_engine);
+  if (!flags.has(kOption)) return absl::OkStatus();
+  if (setup.transformer_engine.empty()) {
+    return absl::InvalidArgumentError(
+        fmt::format("--{} has no effect with --framework {}: its products run "
+                    "elsewhere",
+                    kOption, framework.name));
+  }
+  const std::string release = flags.value(kOption).value_or("");
+  setup.transformer_engine = ReleaseOf(release);
+  if (!setup.transformer_engine.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "--{} is {}: expected a release such as 2.11", kOption, Quoted(release)));
+}
+
 // Sets what the framework does, unless options say otherwise.
 absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
                        TrainingSetup& setup) {
@@ -253,14 +275,9 @@ absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
       setup.optimizer_workspace,
       flags.integer("optimizer-workspace", framework.optimizer_workspace, 0,
                     kMaxWorkspace));
-  setup.weight_gradient_buffers =
-      flags.has("wgrad-buffers") || framework.weight_gradient_buffers;
-  if (setup.weight_gradient_buffers && !framework.transformer_engine) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--wgrad-buffers has no effect with --framework {}: Transformer Engine "
-        "keeps them",
-        framework.name));
-  }
+  setup.weights_in_experts =
+      flags.has("weights-in-experts") || framework.weights_in_experts;
+  ASTRA_RETURN_IF_ERROR(ReadTransformerEngine(flags, framework, setup));
   constexpr std::string_view kGradients[] = {"fp32", "bf16"};
   ASTRA_ASSIGN_OR_RETURN(
       const size_t gradients,
@@ -356,7 +373,8 @@ constexpr std::string_view kTrainingOnly[] = {"cp",
                                               "use-distributed-optimizer",
                                               "zero-group",
                                               "optimizer-workspace",
-                                              "wgrad-buffers",
+                                              "transformer-engine",
+                                              "weights-in-experts",
                                               "fused-loss",
                                               "recompute",
                                               "recompute-activations",
@@ -364,6 +382,7 @@ constexpr std::string_view kTrainingOnly[] = {"cp",
                                               "overlap-grad-reduce",
                                               "overlap-param-gather",
                                               "bucket-size",
+                                              "no-message-overlap",
                                               "tp-overlap",
                                               "shared-expert-overlap",
                                               "no-flash-attn",

@@ -12,6 +12,7 @@ class Framework:
 
     pattern: str  # Of the source, and of the kind of GPU.
     name: str  # For gen_workload --framework; inputs/frameworks has its facts.
+    release: str = ""  # "@0.12"; empty: the newest.
     options: tuple[str, ...] = ()  # Options of gen_workload for all rows.
     has_deep_ep: bool = False  # Where no token is dropped: hides EP, takes SMs.
     own_selective: bool = False  # "selective" is not that of Megatron.
@@ -22,12 +23,14 @@ class Framework:
 
 
 # SimuMax: Megatron-LM with all overlap off; on B200 the loss is fused, and
-# Transformer Engine is 2.11. Megatron-Core: its README, of H100.
+# Transformer Engine is 2.11; on A100 Megatron-LM is 0.12.0rc3 (its issue 5).
+# Megatron-Core: its README, of H100.
 # TorchTitan: torchtitan/components/metrics.py (max_reserved, GiB) and
 # activation_checkpoint.py (every second product is run again).
 FRAMEWORKS = (
-    Framework("SimuMax.*B200", "megatron", ("--fused-loss", "--wgrad-buffers")),
-    Framework("SimuMax", "megatron"),
+    Framework("SimuMax.*B200", "megatron",
+              options=("--fused-loss", "--transformer-engine", "2.11")),
+    Framework("SimuMax", "megatron", "@0.12"),
     Framework("Megatron-Bridge|NeMo", "megatron-bridge", has_deep_ep=True),
     Framework("Megatron-Core|Megatron.*[HB][12]00", "megatron-core"),
     Framework("InternEvo", "internevo", reserved=True, decimal_gb=True),
@@ -58,7 +61,8 @@ def sharding_options(row, framework):
             return ["--framework", "fsdp"]
         # SHARD_GRAD_OP: parameters stay whole from one step to the next.
         return ["--framework", "deepspeed", "--zero", "2"]
-    options = ["--framework", framework.name, "--zero", str(stage)]
+    options = ["--framework", framework.name + framework.release,
+               "--zero", str(stage)]
     if stage == 1 and group and group < ranks:
         options += ["--zero-group", str(group)]
     return options

@@ -57,16 +57,11 @@ std::vector<int64_t> InFlight(ProgramParts parts) {
 }
 
 TEST(MemoryTimelineTest, SumsWhatIsThereAllTheTime) {
-  ProgramParts parts = PipelineOf(1, 1);
-  const StageMemory memory = MemoryOfParts(parts).at(0);
+  const StageMemory memory = MemoryOfParts(PipelineOf(1, 1)).at(0);
   EXPECT_EQ(memory.weights, Bytes(2 * 100 + 1000));
   EXPECT_EQ(memory.gradients, Bytes(2 * 200));
   EXPECT_EQ(memory.optimizer, Bytes(2 * 600));
-  EXPECT_EQ(memory.messages, Bytes(0));
   EXPECT_EQ(memory.fixed(), Bytes(kFixed));
-  parts = PipelineOf(2, 1);
-  parts.pipeline_message = Bytes(9);
-  EXPECT_EQ(MemoryOfParts(parts).at(0).messages, Bytes(18));
 }
 
 TEST(MemoryTimelineTest, FindsTheModuleAndWhatIsThereThen) {

@@ -98,10 +98,10 @@ void AddUnfused(const CoreAttention& part, ModuleBuilder& builder) {
   builder.Backward(product(keys, part.qk_dim, queries));
   builder.Backward(product(queries, part.qk_dim, keys));
   // Keeps the probabilities, and with dropout also its mask and its output.
-  builder.Stream(
-      {.op = "softmax", .elements = scores, .forward = 4, .backward = 5});
   const int64_t kept = part.has_dropout ? 2 * kElementBytes + 1 : kElementBytes;
   builder.SavedScores(kept * scores);
+  builder.Stream(
+      {.op = "softmax", .elements = scores, .forward = 4, .backward = 5});
   builder.Forward(product(queries, part.v_dim, keys));
   builder.Backward(product(keys, part.v_dim, queries));
   builder.Backward(product(queries, keys, part.v_dim));
@@ -109,7 +109,13 @@ void AddUnfused(const CoreAttention& part, ModuleBuilder& builder) {
 
 // Returns the workspace of the backward pass: gradients of the output, of the
 // queries (also summed in FP32), and of keys and values. Gathered keys and
-// values add those of all ranks.
+// values add those of all ranks. An all-to-all has its tensors four times: as
+// they are, as they are sent, as they arrive, and in order. While it takes the
+// gradients of queries, keys and values, the gradient of the output is still
+// there before and after its own exchange.
+//
+// Source: Transformer Engine, context_parallel.py, flash_attn_a2a_communicate
+// and AttnFuncWithCPAndQKVOA2A.
 int64_t FlashWorkspace(const CoreAttention& part,
                        const ModuleContext& context) {
   const int64_t of_queries =
@@ -117,6 +123,13 @@ int64_t FlashWorkspace(const CoreAttention& part,
       (kElementBytes * (part.v_dim + part.qk_dim) + kFloatBytes * part.qk_dim);
   const int64_t of_keys =
       kElementBytes * part.kv_heads * (part.qk_dim + part.v_dim);
+  if (context.context > 1 &&
+      context.context_method == ContextMethod::kAllToAll) {
+    const int64_t exchanged =
+        kElementBytes * part.heads * part.qk_dim + of_keys;
+    return context.tokens() *
+           (2 * kElementBytes * part.heads * part.v_dim + 4 * exchanged);
+  }
   const bool gathers = context.context > 1 &&
                        context.context_method == ContextMethod::kAllGather;
   return context.tokens() *
@@ -159,10 +172,11 @@ void AddFlash(const CoreAttention& part, ModuleBuilder& builder) {
       builder.Backward(backward);
       builder.ForwardCollective(CollectiveKind::kAllToAll, kContext, outputs);
       builder.BackwardCollective(CollectiveKind::kAllToAll, kContext, outputs);
-      // Attention keeps its output from before the exchange, and the next
-      // product keeps the output after it: Transformer Engine,
-      // context_parallel.py, AttnFuncWithCPAndQKVOA2A.
-      if (context.context > 1) builder.SavedScores(outputs);
+      // The output before the exchange is of this module; the next product
+      // keeps the output after it.
+      if (context.context > 1 && context.keeps_both_outputs) {
+        builder.SavedScores(outputs);
+      }
       break;
     }
   }

@@ -35,9 +35,10 @@ struct Framework {
   // Rate of attention's kernels, relative to those of the GPU's file.
   double attention_speed = 1;
   int64_t optimizer_workspace = 0;  // See TrainingSetup.
-  // Whether products run in Transformer Engine, which may keep buffers.
-  bool transformer_engine = false;
-  bool weight_gradient_buffers = false;  // See TrainingSetup.
+  // Release of Transformer Engine that runs with it, such as "2.11"; empty: its
+  // products run elsewhere.
+  std::string transformer_engine;
+  bool weights_in_experts = false;  // See ModuleContext.
 };
 
 }  // namespace astra

@@ -79,14 +79,15 @@ void ReadFacts(YamlFields& fields, Framework& framework) {
       "attention_speed", framework.attention_speed, kLeastSpeed, kMostSpeed);
   framework.optimizer_workspace = fields.IntegerOr(
       "optimizer_workspace", framework.optimizer_workspace, 0, kMostWorkspace);
-  framework.transformer_engine =
-      fields.BoolOr("transformer_engine", framework.transformer_engine);
-  framework.weight_gradient_buffers = fields.BoolOr(
-      "weight_gradient_buffers", framework.weight_gradient_buffers);
-  if (framework.weight_gradient_buffers && !framework.transformer_engine) {
-    fields.Error("weight_gradient_buffers",
-                 "weight_gradient_buffers are kept by Transformer Engine only, "
-                 "and transformer_engine is false");
+  framework.weights_in_experts =
+      fields.BoolOr("weights_in_experts", framework.weights_in_experts);
+  if (!fields.has("transformer_engine")) return;
+  framework.transformer_engine = fields.Text("transformer_engine");
+  if (ReleaseOf(framework.transformer_engine).empty()) {
+    fields.Error("transformer_engine",
+                 fmt::format("transformer_engine is {}: expected a release "
+                             "such as 2.11",
+                             Quoted(framework.transformer_engine)));
   }
 }
 

@@ -17,8 +17,8 @@
 //   fused_loss: false
 //   attention_speed: 1
 //   optimizer_workspace: 0
-//   transformer_engine: true
-//   weight_gradient_buffers: false
+//   transformer_engine: 2.11 # Absent: products run elsewhere.
+//   weights_in_experts: false
 //   releases:                # Absent: all releases are alike.
 //     - {since: 0.4, source: "..."}
 //     - {since: 0.5, source: "...", fused_loss: true}

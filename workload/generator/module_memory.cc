@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "astra-core/base/release.h"
 #include "workload/generator/sharding.h"
 
 namespace astra {
@@ -73,6 +74,15 @@ int64_t UnitBytes(const std::vector<ModuleRun>& runs, size_t i,
   return gradients + kWeightBytes * (unit + next);
 }
 
+// Returns the bytes of the messages between stages that are under way while a
+// module runs.
+Bytes MessageBuffers(const Blueprint& blueprint, const TrainingSetup& setup) {
+  constexpr int64_t kUnderWay = 2;  // One that comes and one that leaves.
+  return setup.chunks() > 1 && setup.overlap_messages
+             ? kUnderWay * blueprint.pipeline_message
+             : Bytes(0);
+}
+
 void SetWorkspaces(const ProgramStage& stage, const TrainingSetup& setup,
                    Blueprint& blueprint) {
   for (size_t i = 0; i < stage.runs.size(); ++i) {
@@ -86,7 +96,8 @@ void SetWorkspaces(const ProgramStage& stage, const TrainingSetup& setup,
                    (setup.recompute == Recompute::kFull ? recomputed : 0);
       module.memory.workspace =
           std::max(module.memory.workspace,
-                   Bytes(module.workspace_bytes + recomputed + unit));
+                   Bytes(module.workspace_bytes + recomputed + unit) +
+                       MessageBuffers(blueprint, setup));
     }
   }
 }
@@ -102,16 +113,21 @@ Bytes OptimizerWorkspace(const Blueprint& blueprint, const ProgramStage& stage,
 }
 
 // Returns the bytes of one BF16 gradient for each distinct shape of weights of
-// `stage`.
+// `stage` whose products keep one in that release of Transformer Engine.
 Bytes WeightGradientBuffers(const Blueprint& blueprint,
-                            const ProgramStage& stage) {
+                            const ProgramStage& stage, const Release& release) {
+  const bool keeps_grouped = release >= Release{2, 10};
+  const bool keeps_single = release >= Release{2, 3};
   std::set<std::pair<int64_t, int64_t>> shapes;
   for (const ModuleRun& run : stage.runs) {
     for (const ModuleId id : run.modules) {
       const MockModule& module = blueprint.modules[id.index()];
       for (const ModuleStep& step : module.pass(ModulePass::kWeightGradient)) {
         const Gemm* product = std::get_if<Gemm>(&step.op.shape);
-        if (product != nullptr) shapes.emplace(product->m, product->n);
+        if (product == nullptr) continue;
+        const bool is_kept =
+            module.expert_parameters > 0 ? keeps_grouped : keeps_single;
+        if (is_kept) shapes.emplace(product->m, product->n);
       }
     }
   }
@@ -133,9 +149,9 @@ void SetMemory(const TrainingSetup& setup, Blueprint& blueprint) {
       if (PlainName(module.name) != "optimizer") continue;
       module.memory.workspace = std::max(
           module.memory.workspace, OptimizerWorkspace(blueprint, stage, setup));
-      if (!setup.weight_gradient_buffers) continue;
       module.memory.gradients = std::max(
-          module.memory.gradients, WeightGradientBuffers(blueprint, stage));
+          module.memory.gradients,
+          WeightGradientBuffers(blueprint, stage, setup.transformer_engine));
     }
   }
 }

@@ -43,11 +43,16 @@ std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
                                      const TrainingSetup& setup) {
   const ModuleContext context = setup.module_context();
   std::vector<MockModule> modules = BlockModules(model, layer, context);
-  for (MockModule& module : modules) SetRecompute(setup.recompute, module);
+  const int64_t residual = 2 * context.split_tokens() * model.hidden;
+  for (MockModule& module : modules) {
+    // The gradient of the residual stream stays while a branch goes backward.
+    module.workspace_bytes += residual;
+    SetRecompute(setup.recompute, module);
+  }
   if (setup.recompute == Recompute::kFull) {
     // A block keeps only its input, which is also the input of its first norm.
     MockModule& first = modules.front();
-    first.saved_bytes = 2 * context.split_tokens() * model.hidden;
+    first.saved_bytes = residual;
     first.recomputed_bytes -= first.saved_bytes;
   }
   return modules;

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "astra-core/base/release.h"
 #include "workload/modules/module.h"
 #include "workload/parallel_plan.h"
 #include "workload/pipeline/schedule.h"
@@ -74,6 +75,9 @@ struct TrainingSetup {
   bool overlap_gradients = false;  // Reduction overlaps the last backward pass.
   // Gathering overlaps the first forward pass.
   bool overlap_parameters = false;
+  // With several chunks, messages between stages are on their way while the
+  // stages compute. It counts in the memory; a simulation never waits to send.
+  bool overlap_messages = true;
   std::optional<int64_t> bucket_size;  // In parameters, for both; see BucketOf.
   // ZeRO 1 only: how many of the ranks with the same parameters share the
   // states of the optimizer; none: all of them. With a group, gradients are
@@ -84,10 +88,11 @@ struct TrainingSetup {
   // Apex and Transformer Engine. 8: the operation stores the root of the second
   // moment and then the denominator, like PyTorch's AdamW.
   int64_t optimizer_workspace = 0;
-  // Whether one unused BF16 gradient is kept for each shape of weights.
-  // Transformer Engine since 2.3 keeps it: it returns this gradient in place of
-  // the real one, which the product has already added to the sum.
-  bool weight_gradient_buffers = false;
+  // Release of Transformer Engine that runs products and attention; empty: they
+  // run elsewhere. It decides which buffers are kept; see module_memory.h and
+  // keeps_both_outputs().
+  Release transformer_engine;
+  bool weights_in_experts = false;     // See ModuleContext.
   bool tensor_overlap = false;         // See ModuleContext.
   bool shared_expert_overlap = false;  // See ModuleContext.
   double expert_load = 1;              // See ModuleContext.
@@ -95,6 +100,13 @@ struct TrainingSetup {
   int64_t vocabulary_divisor = 128;  // See PaddedVocabulary; 0: no padding.
 
   int64_t data() const { return world_size / (tensor * context * pipeline); }
+  // See ModuleContext. Attention by itself keeps its output, and so does
+  // Transformer Engine from 2.8 on. Before, it kept the output after the
+  // exchange, which is also the input of the next product, and exchanged it
+  // once more in the backward pass (AttnFuncWithCPAndQKVOA2A).
+  bool keeps_both_outputs() const {
+    return transformer_engine.empty() || transformer_engine >= Release{2, 8};
+  }
   PipelineSchedule pipeline_schedule() const;
   // Returns the model chunks of each stage: virtual_stages, or two where the
   // schedule requires two.

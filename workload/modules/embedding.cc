@@ -13,11 +13,17 @@ int64_t PaddedVocabulary(int64_t vocabulary, int64_t tensor, int64_t divisor) {
 MockModule Embedding(const ModelShape& model, int64_t vocabulary,
                      const ModuleContext& context) {
   ModuleBuilder builder("embedding_layer", context);
-  builder.Parameters(vocabulary / context.tensor * model.hidden);
   const int64_t elements = context.tokens() * model.hidden;
   // The backward pass adds the gradient to rows of the table, in FP32.
-  builder.Stream(
-      {.op = "embedding", .elements = elements, .forward = 2, .backward = 5});
+  const int64_t table = vocabulary / context.tensor * model.hidden;
+  // PyTorch makes a gradient of the whole table, in BF16, before it is added to
+  // the sum: aten/src/ATen/native/cuda/Embedding.cu.
+  builder.Stream({.op = "embedding",
+                  .elements = elements,
+                  .forward = 2,
+                  .backward = 5,
+                  .workspace_bytes = 2 * (elements + table)});
+  builder.Parameters(table);
   const int64_t split = context.split_tokens() * model.hidden;
   if (model.positions == Positions::kLearned) {
     // Learned positions are added to the whole sum before sequence parallelism

@@ -123,6 +123,8 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
   const int64_t busy = std::min(held, tokens);
   const int64_t each = (tokens + busy - 1) / busy;
   const int64_t inputs = model.feed_forward.gated ? 2 : 1;
+  // The activation keeps a probability in FP32 for each token.
+  const int64_t weights = context.weights_in_experts ? 4 * tokens : 0;
 
   ModuleBuilder builder("moe_experts", context);
   builder.Linear({.op = "experts_up",
@@ -137,7 +139,7 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
                   .elements = tokens * width,
                   .forward = inputs + 1,
                   .backward = 2 * inputs + 1,
-                  .saved_bytes = 2 * inputs * tokens * width,
+                  .saved_bytes = 2 * inputs * tokens * width + weights,
                   .workspace_bytes = 2 * (inputs + 1) * tokens * width});
   builder.Linear({.op = "experts_down",
                   .groups = busy,
@@ -178,7 +180,7 @@ MockModule Combine(const ModelShape& model, const ModuleContext& context) {
                   .elements = elements,
                   .forward = 2,
                   .backward = 3,
-                  .saved_bytes = bytes});
+                  .saved_bytes = context.weights_in_experts ? 0 : bytes});
   if (!context.training) {
     builder.ForwardCollective(context.sums_experts()
                                   ? CollectiveKind::kAllReduce

@@ -52,7 +52,13 @@ struct ModuleContext {
   Precision precision = Precision::kBf16;
   bool flash_attention = true;  // False: the scores are stored.
   bool fused_loss = false;      // See CrossEntropy.
-  int64_t gradient_bytes = 4;   // Bytes of an accumulated weight gradient.
+  // Whether attention in all-to-all context parallelism keeps its output as it
+  // was before the exchange, beside the one that the next product keeps.
+  bool keeps_both_outputs = true;
+  // Whether experts multiply what they activate by the probabilities of the
+  // router. Otherwise the sum over experts does, which keeps their outputs.
+  bool weights_in_experts = false;
+  int64_t gradient_bytes = 4;  // Bytes of an accumulated weight gradient.
 
   // Tokens of the busiest expert-parallel rank, divided by the mean.
   double expert_load = 1;
@@ -118,8 +124,9 @@ struct MockModule {
   int64_t score_bytes = 0;
   // Bytes that are not kept because of recomputation, but return while it runs.
   int64_t recomputed_bytes = 0;
-  // In training, the most bytes that exist only while an operator runs:
-  // gradients of its inputs and outputs, and what was gathered for it.
+  // In training, the highest sum on top of saved_bytes while an operator runs:
+  // gradients of its inputs and outputs and what was gathered for it, less what
+  // the operators after it had saved.
   int64_t workspace_bytes = 0;
   // Memory that follows from these sizes; see generator/module_memory.h.
   ModuleMemory memory;

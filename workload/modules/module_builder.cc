@@ -100,7 +100,8 @@ void ModuleBuilder::Linear(const Product& product) {
   weight_gradient.push_back(Compute({op, gemm, precision}));
   const int64_t kept = saved_tokens >= 0 ? saved_tokens : groups * m;
   Saved(kept * k * BytesOf(precision));
-  Workspace(groups * m * (k + n) * kElementBytes);
+  Workspace(groups * m * (k + n) * kElementBytes +
+            std::exchange(gathered_bytes_, 0));
 }
 
 Operator ModuleBuilder::Cast(int64_t elements) const {
@@ -283,7 +284,7 @@ void ModuleBuilder::SavedScores(int64_t bytes) {
 
 void ModuleBuilder::Workspace(int64_t bytes) {
   if (!context_.training) return;
-  module_.workspace_bytes = std::max(module_.workspace_bytes, bytes);
+  peak_bytes_ = std::max(peak_bytes_, module_.saved_bytes + bytes);
 }
 
 MockModule ModuleBuilder::Take() {
@@ -294,7 +295,8 @@ MockModule ModuleBuilder::Take() {
   PrependBackward(input_gradient_begin_);
   append(ModulePass::kInputGradient, input_gradient_end_);
   append(ModulePass::kWeightGradient, weight_gradient_end_);
-  module_.workspace_bytes += gathered_bytes_;
+  module_.workspace_bytes =
+      std::max<int64_t>(0, peak_bytes_ - module_.saved_bytes);
   return std::move(module_);
 }
 

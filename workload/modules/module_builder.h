@@ -22,7 +22,8 @@ class ModuleBuilder {
   // One linear layer of this rank and its three products: `groups` times tokens
   // x inputs by inputs x outputs. Its weights are counted by Parameters(), not
   // here. Keeps `saved_tokens` x inputs for the backward pass, or all tokens by
-  // default. Gradients of inputs and outputs exist at the same time.
+  // default. Gradients of inputs and outputs exist at the same time, beside the
+  // inputs that are gathered again; see BeginRegion.
   struct Product {
     std::string_view op;
     int64_t groups = 1;
@@ -121,7 +122,9 @@ class ModuleBuilder {
   void Saved(int64_t bytes);
   // Like Saved(), for the scores of attention; see MockModule::score_bytes.
   void SavedScores(int64_t bytes);
-  // Sets memory that an operator needs while it runs. The largest value counts.
+  // Tells what the operator that was added last needs while it runs, on top of
+  // what has been saved up to now. What operators after it save is gone when it
+  // goes backward. The highest sum counts.
   void Workspace(int64_t bytes);
   void KvCache(int64_t bytes) { module_.kv_cache_bytes += bytes; }
 
@@ -145,7 +148,9 @@ class ModuleBuilder {
 
   const ModuleContext context_;
   MockModule module_;
-  int64_t gathered_bytes_ = 0;  // Bytes gathered since the begin of the region.
+  // Bytes that the next product gathers once more when it goes backward.
+  int64_t gathered_bytes_ = 0;
+  int64_t peak_bytes_ = 0;  // Highest sum of saved bytes and a workspace.
   // Steps at the begin and the end of the input gradient, and at the end of the
   // weight gradient.
   std::vector<ModuleStep> input_gradient_begin_;

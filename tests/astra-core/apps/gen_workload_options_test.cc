@@ -193,6 +193,21 @@ TEST(GenWorkloadOptionsTest, OptionsGoBeforeTheFramework) {
   EXPECT_EQ(Training(evo + "--grad-dtype fp32").gradient_bytes, 4);
 }
 
+TEST(GenWorkloadOptionsTest, TransformerEngineIsThatOfTheFrameworkOrAsAsked) {
+  EXPECT_EQ(Training("--framework megatron@0.12").transformer_engine,
+            (Release{2, 1}));
+  EXPECT_EQ(Training("--transformer-engine 2.11").transformer_engine,
+            (Release{2, 11}));
+  EXPECT_TRUE(Training("--framework fsdp").transformer_engine.empty());
+  EXPECT_THAT(
+      TryAdd(kTraining, "--transformer-engine new"),
+      Says("--transformer-engine is \"new\": expected a release such as 2.11"));
+  EXPECT_THAT(
+      TryAdd(kTraining, "--framework fsdp --transformer-engine 2.11"),
+      Says("--transformer-engine has no effect with --framework fsdp: its "
+           "products run elsewhere"));
+}
+
 // llama2-7b has 32 blocks.
 TEST(GenWorkloadOptionsTest, LastStagesHaveTheBlocksThatAreOver) {
   const std::string six =

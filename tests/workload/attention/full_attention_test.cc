@@ -256,6 +256,22 @@ TEST(ContextParallelismTest, KeepsItsOwnPositions) {
   }
 }
 
+// Transformer Engine before 2.8; the output of 32 tokens is 128 B each.
+TEST(ContextParallelismTest, MayKeepTheExchangedOutputOnly) {
+  ModuleContext context = Split(ContextMethod::kAllToAll);
+  const int64_t both = Row(SmallLlama(), context).saved_bytes;
+  context.keeps_both_outputs = false;
+  EXPECT_EQ(both - Row(SmallLlama(), context).saved_bytes, 32 * 128);
+}
+
+// Queries, keys and values of 32 tokens are 192 B each, and are there four
+// times; the gradient of the output is there twice. The product after attention
+// saves 128 B more, which are gone by then.
+TEST(ContextParallelismTest, AnAllToAllHasItsTensorsFourTimes) {
+  EXPECT_EQ(Row(SmallLlama(), Split(ContextMethod::kAllToAll)).workspace_bytes,
+            32 * (4 * 192 + 2 * 128 - 128));
+}
+
 TEST(FullAttentionTest, WithoutFlashTheScoresAreStored) {
   ModuleContext context = SmallContext();
   context.flash_attention = false;

@@ -43,8 +43,8 @@ TEST(FrameworkFileTest, ReadsEachFact) {
       "vocabulary_divisor: 0\nfills_last_stages: true\n"
       "overlap: [gradients, parameters, tp, shared_experts]\n"
       "fp8_dispatch: true\nfused_loss: true\nattention_speed: 0.5\n"
-      "optimizer_workspace: 8\ntransformer_engine: true\n"
-      "weight_gradient_buffers: true\n");
+      "optimizer_workspace: 8\nweights_in_experts: true\n"
+      "transformer_engine: 2.10\n");
   EXPECT_THAT(framework.aliases, ElementsAre("g", "h"));
   EXPECT_EQ(framework.zero, 3);
   EXPECT_TRUE(framework.fixed_zero);
@@ -59,7 +59,8 @@ TEST(FrameworkFileTest, ReadsEachFact) {
   EXPECT_TRUE(framework.fused_loss);
   EXPECT_EQ(framework.attention_speed, 0.5);
   EXPECT_EQ(framework.optimizer_workspace, 8);
-  EXPECT_TRUE(framework.weight_gradient_buffers);
+  EXPECT_TRUE(framework.weights_in_experts);
+  EXPECT_EQ(framework.transformer_engine, "2.10");
 }
 
 TEST(FrameworkFileTest, AReleaseHasTheFactsOfTheOneBefore) {
@@ -102,9 +103,9 @@ TEST(FrameworkFileTest, SaysWhatIsWrongAndWhere) {
       ErrorOf("base: deepseek\n"),
       is("f:3:7: deepseek.yaml:2:7: a framework that is a base has none "
          "itself"));
-  EXPECT_THAT(ErrorOf("weight_gradient_buffers: true\n"),
-              is("f:3:26: weight_gradient_buffers are kept by Transformer "
-                 "Engine only, and transformer_engine is false"));
+  EXPECT_THAT(ErrorOf("transformer_engine: new\n"),
+              is("f:3:21: transformer_engine is \"new\": expected a release "
+                 "such as 2.11"));
   EXPECT_THAT(ErrorOf("releases: [{since: 2}, {since: 1.9}]\n"),
               is("f:3:32: since is \"1.9\": expected a release such as 1.2, "
                  "later than the one before"));
@@ -121,6 +122,8 @@ TEST(FrameworkFileTest, BundledOnesAreFoundByNameAliasAndRelease) {
       LoadFramework("fsdp@2"),
       StatusIs(kInvalidArgument, "fsdp@2: no releases of fsdp are told apart"));
   EXPECT_EQ(LoadFramework("none.yaml").status().code(), kNotFound);
+  EXPECT_FALSE(ValueOrDie(LoadFramework("megatron@0.12")).weights_in_experts);
+  EXPECT_TRUE(ValueOrDie(LoadFramework("megatron@0.13")).weights_in_experts);
 }
 
 }  // namespace

@@ -90,12 +90,14 @@ TEST(ModuleMemoryTest, Fp8KeepsTwoCopiesOfTheWeightsOfProducts) {
 
 TEST(ModuleMemoryTest, TheWorkspaceIsTheLargestOfTheOperators) {
   TrainingSetup setup = SmallSetup(2);
+  // The gradient of the residual stream is there in each module of a block.
+  constexpr int64_t kResidual = 64 * 2 * 64;
   // SwiGLU: the gradients of its output and of both inputs.
   EXPECT_EQ(MemoryOfModule("mlp_column", setup).workspace,
-            Bytes(64 * 2 * 3 * 192));
+            Bytes(64 * 2 * 3 * 192 + kResidual));
   // The gradients of the product's output and input.
   EXPECT_EQ(MemoryOfModule("mlp_row", setup).workspace,
-            Bytes(64 * 2 * (64 + 192)));
+            Bytes(64 * 2 * (64 + 192) + kResidual));
   // The logits in BF16 beside those in FP32, which are saved.
   EXPECT_EQ(MemoryOfModule("cross_entropy", setup).workspace,
             Bytes(64 * 2 * 512));
@@ -103,9 +105,24 @@ TEST(ModuleMemoryTest, TheWorkspaceIsTheLargestOfTheOperators) {
   setup.tensor = 2;
   setup.sequence_parallel = true;
   setup.global_batch = 2;
-  // And the hidden states, gathered.
+  // TP 2 splits the activation, and sequence parallelism the residual stream.
+  // The product would need less: it gathers its 64 inputs, beside the gradients
+  // of these and of 192 outputs, but the 192 inputs of SwiGLU are gone by then.
   EXPECT_EQ(MemoryOfModule("mlp_column", setup).workspace,
-            Bytes(64 * 2 * 3 * 96 + 64 * 2 * 64));
+            Bytes(64 * 2 * 3 * 96 + kResidual / 2));
+}
+
+// The hidden states of 64 tokens come and go while a chunk computes.
+TEST(ModuleMemoryTest, MessagesAreUnderWayWithSeveralChunks) {
+  TrainingSetup setup = SmallSetup(2);
+  setup.pipeline = 2;
+  setup.global_batch = 4;
+  const Bytes one = MemoryOfModule("mlp_row", setup).workspace;
+  setup.virtual_stages = 2;
+  EXPECT_EQ(MemoryOfModule("mlp_row", setup).workspace,
+            one + Bytes(2 * 64 * 2 * 64));
+  setup.overlap_messages = false;
+  EXPECT_EQ(MemoryOfModule("mlp_row", setup).workspace, one);
 }
 
 // What the four modules of a block keep otherwise: norm and product inputs, ...
@@ -179,9 +196,33 @@ TEST(ModuleMemoryTest, TheOptimizerMakesGradientsInFp32) {
 TEST(ModuleMemoryTest, EachShapeOfWeightsMayKeepOneGradient) {
   TrainingSetup setup = SmallSetup();
   EXPECT_EQ(MemoryOfModule("optimizer", setup).gradients, Bytes(0));
-  setup.weight_gradient_buffers = true;
+  setup.transformer_engine = {2, 2};
+  EXPECT_EQ(MemoryOfModule("optimizer", setup).gradients, Bytes(0));
+  setup.transformer_engine = {2, 3};
   constexpr int64_t kShapes = 64 * 96 + 64 * 64 + 64 * 384 + kRow + 512 * 64;
   EXPECT_EQ(MemoryOfModule("optimizer", setup).gradients, Bytes(2 * kShapes));
+}
+
+// The experts of SmallMoe have two shapes, 64 x 64 and 32 x 64. Its attention
+// has the first of them, too.
+TEST(ModuleMemoryTest, ExpertsKeepTheirGradientsLater) {
+  TrainingSetup setup = SmallSetup();
+  setup.transformer_engine = {2, 9};
+  const Bytes before = MemoryOfModule("optimizer", setup, SmallMoe()).gradients;
+  setup.transformer_engine = {2, 10};
+  EXPECT_EQ(MemoryOfModule("optimizer", setup, SmallMoe()).gradients - before,
+            Bytes(2 * 32 * 64));
+}
+
+// Attention in one kernel keeps its output; Transformer Engine kept the one
+// after the exchange until 2.8.
+TEST(ModuleMemoryTest, TheReleaseTellsWhichOutputsContextParallelismKeeps) {
+  TrainingSetup setup = SmallSetup();
+  EXPECT_TRUE(setup.module_context().keeps_both_outputs);
+  setup.transformer_engine = {2, 7};
+  EXPECT_FALSE(setup.module_context().keeps_both_outputs);
+  setup.transformer_engine = {2, 8};
+  EXPECT_TRUE(setup.module_context().keeps_both_outputs);
 }
 
 // Its shape from the configuration of Meta-Llama-3-8B on Hugging Face.

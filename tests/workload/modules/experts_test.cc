@@ -129,6 +129,28 @@ TEST(ExpertsTest, ARankComputesItsExperts) {
   EXPECT_EQ(modules.combine.saved_bytes, 64 * 2 * 64);
 }
 
+// Each of the 64 copies keeps its probability in FP32, and no result.
+TEST(ExpertsTest, WeightsInExpertsSaveTheirResults) {
+  ModuleContext context = SmallContext();
+  context.weights_in_experts = true;
+  const Modules modules = ModulesFor(SmallMoe(), context);
+  EXPECT_EQ(modules.experts.saved_bytes, 64 * (2 * (64 + 2 * 32 + 32) + 4));
+  EXPECT_EQ(modules.combine.saved_bytes, 0);
+}
+
+// The gradient of the 64 copies, before and after the exchange.
+TEST(ExpertsTest, GradientsAreThereTwiceWhileTheyAreExchanged) {
+  const Modules modules = ModulesFor(SmallMoe(), SmallContext());
+  EXPECT_EQ(modules.combine.workspace_bytes, 2 * 64 * 2 * 64);
+}
+
+// Inputs of the norm and of the product, and the scores of 8 experts in FP32,
+// of 32 tokens.
+TEST(ExpertsTest, TheRouterKeepsItsScores) {
+  const Modules modules = ModulesFor(SmallMoe(), SmallContext());
+  EXPECT_EQ(modules.router.saved_bytes, 32 * (2 * (64 + 64) + 4 * 8));
+}
+
 TEST(ExpertsTest, WeightGradientsAreAddedToTheirSums) {
   ModuleContext context = SmallContext();
   context.gradient_bytes = 4;

@@ -48,6 +48,12 @@ TEST(EmbeddingTest, SumsWhatTheRanksLookUp) {
   EXPECT_THAT(StepTexts(module, kInput), ElementsAre("embedding"));
 }
 
+// Of 64 tokens, and of the 256 rows of the table.
+TEST(EmbeddingTest, TheGradientOfTheTableIsThereAtOnce) {
+  EXPECT_EQ(Embedding(SmallLlama(), 512, SmallContext()).workspace_bytes,
+            2 * 64 * (64 + 256));
+}
+
 TEST(EmbeddingTest, ScattersTheSumForSequenceParallelism) {
   ModuleContext context = SmallContext();
   context.sequence_parallel = true;

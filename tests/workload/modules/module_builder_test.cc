@@ -235,6 +235,35 @@ TEST(ModuleBuilderTest, StreamsCountEachReadAndWrite) {
   EXPECT_EQ(module.saved_bytes, 7);
 }
 
+// The first operator has 7 + 20 B, and the second, with what the first saved, 9
+// + 15 B. All 9 B are saved, so 18 B come on top.
+TEST(ModuleBuilderTest, AWorkspaceIsOnTopOfWhatWasSavedUpToIt) {
+  ModuleBuilder builder("stream", SmallContext());
+  builder.Stream({.op = "first", .saved_bytes = 7, .workspace_bytes = 20});
+  builder.Stream({.op = "second", .saved_bytes = 2, .workspace_bytes = 15});
+  EXPECT_EQ(builder.Take().workspace_bytes, 18);
+}
+
+// 6 tokens; TP 2 has 12 inputs and 16 outputs on each rank. Gathered inputs,
+// and the gradients of inputs and outputs.
+TEST(ModuleBuilderTest, OnlyTheFirstProductOfARegionGathersItsInputsAgain) {
+  ModuleContext context = SmallContext();
+  context.tensor = 2;
+  context.sequence_parallel = true;
+  ModuleBuilder builder("region", context);
+  builder.BeginRegion(12);
+  const int64_t gathered = 2 * context.tokens() * 12;
+  const ModuleBuilder::Product product = {.op = "product",
+                                          .tokens = context.tokens(),
+                                          .inputs = 12,
+                                          .outputs = 16,
+                                          .saved_tokens = 0};
+  builder.Linear(product);
+  const int64_t gradients = 2 * context.tokens() * (12 + 16);
+  builder.Linear(product);
+  EXPECT_EQ(builder.Take().workspace_bytes, gathered + gradients);
+}
+
 MockModule Behind(int64_t context_parallel) {
   ModuleContext context = SmallContext();
   context.context = context_parallel;
