@@ -23,7 +23,8 @@ constexpr MemoryColumn kColumns[] = {
     {kFile, "micro_batch", "", "- for after"},
     {kFile, "in_flight", "",
      "micro-batches that went forward through a chunk and not back yet"},
-    {kFile, "peak_bytes", "B", "highest sum of allocated tensors in the slot"},
+    {kFile, "allocated_bytes", "B",
+     "highest sum of allocated tensors in the slot"},
 };
 
 std::string_view Name(SlotKind kind) {
@@ -218,13 +219,13 @@ std::string StageRange(absl::Span<const StageMemory> memories) {
 // Returns the line of a stage in DescribeMemory, without the stage's number.
 std::string LineOf(const Program& program, const StageMemory& memory) {
   if (program.forward_only()) {
-    return fmt::format(" {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f}  {}",
+    return fmt::format(" {:>8.2f} {:>9.2f} {:>9.2f} {:>9.2f}  {}",
                        ToGiB(memory.weights), ToGiB(memory.cache),
                        ToGiB(memory.workspace), ToGiB(memory.peak()),
                        program.module(memory.module).name);
   }
   return fmt::format(
-      " {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f} {:>9.2f} {:>8.2f} {:>8.2f}  {}, "
+      " {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f}  {}, "
       "{}, {} in flight",
       ToGiB(memory.weights), ToGiB(memory.gradients), ToGiB(memory.optimizer),
       ToGiB(memory.saved), ToGiB(memory.workspace), ToGiB(memory.peak()),
@@ -270,14 +271,16 @@ std::string DescribeMemory(const Program& program,
   if (program.forward_only()) {
     text = fmt::format(
         "memory of a rank in GiB, with the KV cache of the step's sequences\n"
-        "{:>7} {:>8} {:>9} {:>9} {:>8}  {}\n",
-        "stage", "weights", "KV cache", "workspace", "peak", "at the peak");
+        "{:>7} {:>8} {:>9} {:>9} {:>9}  {}\n",
+        "stage", "weights", "KV cache", "workspace", "allocated",
+        "at the peak");
   } else {
     text = fmt::format(
-        "memory of a rank in GiB, as allocated; reserved: what PyTorch takes "
-        "for it\n{:>7} {:>8} {:>9} {:>9} {:>8} {:>9} {:>8} {:>8}  {}\n",
+        "memory of a rank in GiB: allocated for tensors, and reserved by "
+        "PyTorch\n"
+        "{:>7} {:>8} {:>9} {:>9} {:>8} {:>9} {:>9} {:>8}  {}\n",
         "stage", "weights", "gradients", "optimizer", "saved", "workspace",
-        "peak", "reserved", "at the peak");
+        "allocated", "reserved", "at the peak");
   }
   // Successive stages with equal lines share a line.
   for (size_t i = 0; i < memories.size();) {
@@ -315,8 +318,8 @@ std::string DescribeExcess(const Program& program,
                                   num_over, memories.size());
   const StageMemory& most = LargestOf(memories);
   return fmt::format(
-      "stage {} needs {:.1f} GiB, more than the GPU's {:.1f} GiB{}", most.stage,
-      ToGiB(most.peak()), ToGiB(available), others);
+      "stage {} allocates {:.1f} GiB, more than the GPU's {:.1f} GiB{}",
+      most.stage, ToGiB(most.peak()), ToGiB(available), others);
 }
 
 std::string MemoryCsv(const Program& program,

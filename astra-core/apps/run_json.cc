@@ -200,7 +200,7 @@ Json MemoryJson(const Explanation& explanation) {
     reserved = std::max(reserved, ReservedMemory(stage));
   }
   Json json = {{"stage", most.stage},
-               {"peak_memory_gib", gib(most.peak())},
+               {"allocated_memory_gib", gib(most.peak())},
                {"reserved_memory_gib", gib(reserved)},
                {"weights_gib", gib(most.weights)},
                {"gradients_gib", gib(most.gradients)},

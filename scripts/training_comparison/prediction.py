@@ -100,5 +100,5 @@ def predict(row, folder, bin_dir, assumed):
     result = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     memory = result.get("memory", {})
     return Prediction(result["result"]["iteration_ps"] * 1e-12,
-                      memory.get("peak_memory_gib"),
+                      memory.get("allocated_memory_gib"),
                       memory.get("reserved_memory_gib"))

@@ -115,7 +115,7 @@ class Results:
         """The bytes that each stage allocates at most, by stage."""
         peaks = {}
         for row in self.rows("memory.csv"):
-            peak = int(row["peak_bytes"])
+            peak = int(row["allocated_bytes"])
             peaks[row["stage"]] = max(peak, peaks.get(row["stage"], 0))
         return peaks
 

@@ -97,7 +97,7 @@ import pathlib, sys
 folder = pathlib.Path(sys.argv[sys.argv.index("-o") + 1])
 folder.joinpath("run.json").write_text(
     '{"result": {"iteration_ps": 1.1e12}, '
-    '"memory": {"peak_memory_gib": 17.5, '
+    '"memory": {"allocated_memory_gib": 17.5, '
     '"reserved_memory_gib": 18.62645149}}')  # 20 x 10^9 B.
 """
 
@@ -131,7 +131,7 @@ class CompareTrainingTest(unittest.TestCase):
         self.assertEqual(
             columns,
             [*COLUMNS.split(","), "predicted_iter_time_s", "error_pct",
-             "predicted_mem_gib", "predicted_reserved_gib", "status"])  # fmt: skip
+             "predicted_allocated_gib", "predicted_reserved_gib", "status"])  # fmt: skip
         self.assertEqual([row["status"] for row in rows], STATUS)
         for row in rows:
             is_predicted = row["status"].startswith("ok")
@@ -157,7 +157,7 @@ class CompareTrainingTest(unittest.TestCase):
         done = self.run_on(table, bin_dir)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         _, rows = self.rows()
-        self.assertEqual([row["predicted_mem_gib"] for row in rows],
+        self.assertEqual([row["predicted_allocated_gib"] for row in rows],
                          ["17.5", "17.5"])
         self.assertEqual([row["predicted_reserved_gib"] for row in rows],
                          ["18.6265", "18.6265"])

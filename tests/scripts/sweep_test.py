@@ -220,14 +220,14 @@ simai_analytical: {}
         self.write("memory.yaml", text)
         said = self.sweep("run", "memory.yaml")
         self.assertIn("points     2: 2 finished (1 infeasible), ", said)
-        self.assertIn("infeasible 1: does not fit: peak_memory_gib is above "
+        self.assertIn("infeasible 1: does not fit: allocated_memory_gib is above "
                       "gpu_memory_gib", said)
         self.assertIn("best       point 2: tp=8", said)
         self.assertIn("does not fit",
                       (self.folder / "results/memory/report.html").read_text())
         rows = self.csv("results/memory")
         self.assertEqual([row["fits"] for row in rows], ["0", "1"])
-        self.assertGreater(float(rows[0]["peak_memory_gib"]),
+        self.assertGreater(float(rows[0]["allocated_memory_gib"]),
                            float(rows[0]["gpu_memory_gib"]))
         self.assertLess(float(rows[0]["iteration_ms"]),
                         float(rows[1]["iteration_ms"]))

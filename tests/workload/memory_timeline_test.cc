@@ -191,19 +191,19 @@ TEST(MemoryTimelineTest, DescribesEachStage) {
   const Program program = ValueOrDie(Program::Create(parts));
   EXPECT_EQ(
       DescribeMemory(program, MemoryOf(program)),
-      "memory of a rank in GiB, as allocated; reserved: what PyTorch takes for "
-      "it\n"
-      "  stage  weights gradients optimizer    saved workspace     peak "
+      "memory of a rank in GiB: allocated for tensors, and reserved by "
+      "PyTorch\n"
+      "  stage  weights gradients optimizer    saved workspace allocated "
       "reserved "
       " at the peak\n"
-      "      0    10.00     20.00     15.00    32.00      0.50    77.50    "
+      "      0    10.00     20.00     15.00    32.00      0.50     77.50    "
       "82.45 "
       " backward of micro-batch 0, block, 2 in flight\n"
-      "      1    10.00     20.00     15.00    16.00      0.50    61.50    "
+      "      1    10.00     20.00     15.00    16.00      0.50     61.50    "
       "65.43 "
       " backward of micro-batch 0, block, 1 in flight\n");
   EXPECT_EQ(DescribeExcess(program, MemoryOf(program)),
-            "stage 0 needs 77.5 GiB, more than the GPU's 74.5 GiB");
+            "stage 0 allocates 77.5 GiB, more than the GPU's 74.5 GiB");
   parts.gpu.memory = Bytes(0);  // Not known.
   const Program unknown = ValueOrDie(Program::Create(parts));
   EXPECT_EQ(DescribeExcess(unknown, MemoryOf(unknown)), "");
@@ -225,8 +225,8 @@ TEST(MemoryTimelineTest, InferenceKeepsTheCacheAllTheTime) {
   EXPECT_EQ(
       DescribeMemory(program, MemoryOf(program)),
       "memory of a rank in GiB, with the KV cache of the step's sequences\n"
-      "  stage  weights  KV cache workspace     peak  at the peak\n"
-      "      0    10.00      4.00      2.00    16.00  first\n");
+      "  stage  weights  KV cache workspace allocated  at the peak\n"
+      "      0    10.00      4.00      2.00     16.00  first\n");
 }
 
 TEST(MemoryTimelineTest, WritesEachSlot) {
@@ -236,7 +236,7 @@ TEST(MemoryTimelineTest, WritesEachSlot) {
   const Program program = ValueOrDie(Program::Create(parts));
   EXPECT_EQ(MemoryCsv(program, MemoryOf(program)),
             "# bytes of each rank of a stage, as allocated; 1 micro-batches\n"
-            "stage,slot,pass,chunk,micro_batch,in_flight,peak_bytes\n"
+            "stage,slot,pass,chunk,micro_batch,in_flight,allocated_bytes\n"
             "0,0,forward,0,0,1,2832\n"
             "0,1,backward,0,0,1,2832\n"
             "0,2,after,-,-,0,2800\n"
@@ -249,7 +249,8 @@ TEST(MemoryTimelineTest, WritesEachSlot) {
     if (!header.empty()) header += ',';
     header += column.name;
   }
-  EXPECT_EQ(header, "stage,slot,pass,chunk,micro_batch,in_flight,peak_bytes");
+  EXPECT_EQ(header,
+            "stage,slot,pass,chunk,micro_batch,in_flight,allocated_bytes");
 }
 
 }  // namespace

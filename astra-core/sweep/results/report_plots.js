@@ -140,7 +140,7 @@ const pareto = {};
 function defaultMetrics() {
   const names = objectiveNames.filter((name) => metricAt.has(name));
   if (names.length > 1) return names;
-  const usual = ["iteration_ms", "peak_memory_gib"];
+  const usual = ["iteration_ms", "allocated_memory_gib"];
   return usual.every((name) => metricAt.has(name)) ? usual : sweep.metrics;
 }
 

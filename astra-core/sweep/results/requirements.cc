@@ -37,7 +37,7 @@ void ApplyMemory(bool allows_misfits, SweepTable& table) {
     if (allows_misfits) continue;
     row.state = PointState::kInfeasible;
     row.reason =
-        "does not fit: peak_memory_gib is above gpu_memory_gib (\"allow: "
+        "does not fit: allocated_memory_gib is above gpu_memory_gib (\"allow: "
         "does-not-fit\" ranks it)";
   }
   if (!allows_misfits || num_misfits == 0) return;

@@ -495,11 +495,12 @@ TEST_F(GenWorkloadTest, WarnsOfWhatSimaiItselfCannotRead) {
       Run("-m gpt-1t --world-size 1 --global-batch 1 --seq-length 2048 --gpu "
           "H100 -o w.txt");
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.error,
-            "gen_workload: warning: stage 0 needs 17112.1 GiB, more than the "
-            "GPU's 80.0 GiB\n"
-            "gen_workload: warning: SimAI itself loses the computation of "
-            "grad_param_compute, which takes over 2^31 ns\n");
+  EXPECT_EQ(
+      result.error,
+      "gen_workload: warning: stage 0 allocates 17129.1 GiB, more than the "
+      "GPU's 80.0 GiB\n"
+      "gen_workload: warning: SimAI itself loses the computation of "
+      "grad_param_compute, which takes over 2^31 ns\n");
 }
 
 // The first command line is one of AICB's generate_collective_test. In the

@@ -245,13 +245,14 @@ TEST_F(SimaiAnalyticalTest, SaysWhetherAProgramFitsIntoTheGpu) {
   const std::string run = "-w p.yaml -g 8 -g_p_s 8 -nv 300 -o o";
   const ProgramResult result = Analyse(run);
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.error,
-            "simai_analytical: warning: p.yaml: stage 0 needs 8.0 GiB, more "
-            "than the GPU's 4.0 GiB\n");
+  EXPECT_EQ(
+      result.error,
+      "simai_analytical: warning: p.yaml: stage 0 allocates 8.0 GiB, more "
+      "than the GPU's 4.0 GiB\n");
   EXPECT_THAT(
       ReadText(folder_.PathOf("o/run.json")),
       AllOf(HasSubstr("\"fits\": false"), HasSubstr("\"gpu_memory_gib\": 4.0"),
-            HasSubstr("\"peak_memory_gib\": 8.0")));
+            HasSubstr("\"allocated_memory_gib\": 8.0")));
 
   program.replace(program.find("4294967296"), 10, "8589934592");
   WriteText(folder_.PathOf("p.yaml"), program);

@@ -35,7 +35,7 @@ TEST(RunMetricsTest, HasThoseOfAnAnalyticalRunInTheirOrder) {
       MetricsOf(R"({
         "program": "simai_analytical",
         "workload": {"gpus": 1024},
-        "memory": {"stage": 0, "peak_memory_gib": 27.5, "fits": true},
+        "memory": {"stage": 0, "allocated_memory_gib": 27.5, "fits": true},
         "result": {
           "iteration_ps": 8094014984701,
           "exposed_ps": {"TP": 883344545580, "DP_EP": 0},
@@ -52,7 +52,7 @@ TEST(RunMetricsTest, HasThoseOfAnAnalyticalRunInTheirOrder) {
                   "total_ms=8094.014984701", "exposed_CP_ms=1e-09",
                   "critical_path_compute_ms=6852.447019705",
                   "critical_path_messages_ms=5e-07", "bubble_of_work=0.25",
-                  "mfu=0.5", "tokens_per_s=4.5", "peak_memory_gib=27.5",
+                  "mfu=0.5", "tokens_per_s=4.5", "allocated_memory_gib=27.5",
                   "fits=1"));
 }
 

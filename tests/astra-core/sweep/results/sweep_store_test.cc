@@ -338,7 +338,8 @@ TEST_F(SweepStoreTest, LetsNoPointWinThatDoesNotFitUnlessAllowed) {
                    FinishedRecord("3x", {{"time", 3}})})
                   .ok());
   const std::string misfit =
-      "1 infeasible: does not fit: peak_memory_gib is above gpu_memory_gib "
+      "1 infeasible: does not fit: allocated_memory_gib is above "
+      "gpu_memory_gib "
       "(\"allow: does-not-fit\" ranks it)";
   EXPECT_THAT(States(), ElementsAre(misfit, "2 finished", "3 finished"));
   EXPECT_THAT(Table().warnings, IsEmpty());
