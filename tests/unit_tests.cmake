@@ -330,6 +330,7 @@ astra_test(engine_test
   SOURCES
     astra-core/engine/breakdown_test.cc
     astra-core/engine/critical_path_test.cc
+    astra-core/engine/dualpipe_simulation_test.cc
     astra-core/engine/flow_carrier_test.cc
     astra-core/engine/flow_run_test.cc
     astra-core/engine/iteration_test.cc

@@ -38,6 +38,14 @@ struct Communication {
   friend bool operator==(const Communication&, const Communication&) = default;
 };
 
+// Returns whether `communication` carries tokens to experts or back.
+constexpr bool CarriesTokens(const Communication& communication) {
+  return communication.dimension == ParallelDimension::kExpert &&
+         (communication.kind == CollectiveKind::kAllToAll ||
+          communication.kind == CollectiveKind::kDispatch ||
+          communication.kind == CollectiveKind::kCombine);
+}
+
 }  // namespace astra
 
 #endif  // WORKLOAD_PHASE_H_

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/parallel_dimension.h"
@@ -45,8 +46,20 @@ std::vector<ModuleId> ModulesOf(const ProgramStage& stage, int32_t chunk) {
 }
 
 bool WaitsForExperts(const Op& op) {
-  return op.kind == OpKind::kBlocking &&
-         op.communication.dimension == ParallelDimension::kExpert;
+  if (op.kind == OpKind::kWait) {
+    return op.lane == LaneOf(ParallelDimension::kExpert);
+  }
+  return op.kind == OpKind::kBlocking && CarriesTokens(op.communication);
+}
+
+// Returns how long the operations compute before they first wait for experts.
+TimePs ComputeBeforeWait(absl::Span<const Op> ops) {
+  TimePs sum;
+  for (const Op& op : ops) {
+    if (WaitsForExperts(op)) break;
+    sum += op.compute;
+  }
+  return sum;
 }
 
 // Takes operations from two lists in turn.
@@ -58,9 +71,13 @@ class PairWriter {
   }
 
   std::vector<Op> Write() {
-    for (size_t turn = 0; !IsDone(0) || !IsDone(1); turn = 1 - turn) {
-      Take(turn);
-    }
+    // The half that exchanges tokens sooner is first, so that its first
+    // exchange runs beside the longer computation.
+    size_t turn =
+        ComputeBeforeWait(halves_[1].ops) < ComputeBeforeWait(halves_[0].ops)
+            ? 1
+            : 0;
+    for (; !IsDone(0) || !IsDone(1); turn = 1 - turn) Take(turn);
     return std::move(ops_);
   }
 
@@ -68,44 +85,61 @@ class PairWriter {
   struct Half {
     absl::Span<const Op> ops;
     size_t next = 0;
-    std::optional<Op> started;  // A collective that it still waits for.
+    std::optional<Op> awaited;  // The wait at which it let the other go on.
+    // Of its calls on each lane: how many calls of both halves came before.
+    std::array<std::vector<uint32_t>, kNumParallelDimensions> calls;
   };
 
   bool IsDone(size_t turn) const {
     const Half& half = halves_[turn];
-    return half.next == half.ops.size() && !half.started;
+    return half.next == half.ops.size() && !half.awaited;
   }
 
   // Ends what the half waits for, and goes on to its next wait.
   void Take(size_t turn) {
     Half& half = halves_[turn];
-    const Half& other = halves_[1 - turn];
-    if (half.started) {
-      // The lane is first in, first out, and the other half started its
-      // collective later.
-      Op wait = *half.started;
-      wait.kind = OpKind::kWait;
-      wait.outstanding = other.started ? 1 : 0;
-      Add(turn, wait);
-      half.started.reset();
-    }
+    if (half.awaited) Add(turn, *std::exchange(half.awaited, std::nullopt));
     while (half.next < half.ops.size()) {
       Op op = half.ops[half.next++];
-      const bool can_hide = WaitsForExperts(op) && !IsDone(1 - turn);
-      if (can_hide) op.kind = OpKind::kLaunch;
-      Add(turn, op);
-      if (!can_hide) continue;
-      half.started = op;
+      if (!WaitsForExperts(op) || IsDone(1 - turn)) {
+        Add(turn, op);
+        continue;
+      }
+      if (op.kind == OpKind::kBlocking) {
+        op.kind = OpKind::kLaunch;
+        Add(turn, op);
+        op.kind = OpKind::kWait;
+      }
+      half.awaited = op;
       return;
     }
   }
 
   void Add(size_t turn, Op op) {
     op.chunk = static_cast<int32_t>(turn);
+    if (op.kind == OpKind::kBlocking || op.kind == OpKind::kLaunch) {
+      halves_[turn].calls[op.lane.index()].push_back(
+          num_calls_[op.lane.index()]++);
+    } else if (op.kind == OpKind::kWait && op.ended == 0) {
+      op.outstanding = Outstanding(turn, op);
+    }
     ops_.push_back(op);
   }
 
+  // Returns how many calls may be left for a wait that counts the calls of its
+  // half alone. A lane is first in, first out, so the calls that the other half
+  // made later may be left, too.
+  uint32_t Outstanding(size_t turn, const Op& wait) const {
+    const std::vector<uint32_t>& own = halves_[turn].calls[wait.lane.index()];
+    const uint32_t all = num_calls_[wait.lane.index()];
+    const auto num_own = static_cast<uint32_t>(own.size());
+    // The wait is for a call that was made before the pair began.
+    if (wait.outstanding >= num_own) return all + wait.outstanding - num_own;
+    return all - own[num_own - 1 - wait.outstanding] - 1;
+  }
+
   std::array<Half, 2> halves_;
+  CallCounts num_calls_{};
   std::vector<Op> ops_;
 };
 

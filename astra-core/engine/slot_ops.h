@@ -31,13 +31,18 @@ void AppendOccurrences(const Program& program, const ProgramStage& stage,
 // Returns the operations of `stage` after all micro-batches.
 std::vector<Op> EndOf(const Program& program, const ProgramStage& stage);
 
-// Returns whether a dispatch, a combine or an all-to-all of experts blocks.
+// Returns whether any of `ops` waits for tokens on their way to experts or
+// back: for a blocking dispatch, combine or all-to-all, or for one launched
+// before.
 bool WaitsForExperts(absl::Span<const Op> ops);
 
-// Lays two lists of operations beside one another: where one has to wait for a
-// dispatch or a combine of its tokens, the other goes on. Operations keep the
-// order of their list. Op::chunk of the result is 0 for operations of `first`
-// and 1 for those of `second`.
+// Lays two lists of operations beside one another: where one has to wait for
+// tokens on their way to experts or back, the other goes on until it has to
+// wait, too. The list that computes less before its first wait is first; of
+// equal lists, `first` is. Operations keep the order of their list. No list
+// waits for a call of the other list that comes behind its own on the lane.
+// Op::chunk of the result is 0 for operations of `first` and 1 for those of
+// `second`.
 //
 // Source: DeepSeek-AI, "DeepSeek-V3 Technical Report", arXiv 2412.19437, figure
 // 4: the all-to-alls of a forward run beside the computation of a backward, and

@@ -34,7 +34,8 @@
 //
 //   zb-h1     m >= p, w <= f and w <= b
 //   zb-v      m >= 2 p - 1 and f = b = w
-//   dualpipe  f = b and w <= f
+//   dualpipe  f = b and w <= f; slots side by side (Slot::beside_next) that are
+//             one piece make it (p / 2 - 1) (f + 2 b - w)
 
 #ifndef WORKLOAD_PIPELINE_SCHEDULE_H_
 #define WORKLOAD_PIPELINE_SCHEDULE_H_
@@ -120,7 +121,9 @@ struct Slot {
   int32_t chunk;
   int32_t micro_batch;
   // Whether this forward and the backward slot behind it, of another chunk, may
-  // run as one piece, in which each computes while the other communicates.
+  // run as one piece, in which each computes while the other exchanges tokens
+  // with experts. A piece waits for the inputs of both slots, and the results
+  // of both go on at its end.
   bool beside_next = false;
 
   bool operator==(const Slot&) const = default;

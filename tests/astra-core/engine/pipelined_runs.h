@@ -19,7 +19,7 @@
 
 namespace astra::testing {
 
-// A pipeline on servers of 4 GPUs, with TP 2 and DP 2 in each.
+// A pipeline on servers of 4 GPUs, with TP 2, DP 2 and EP 2 in each.
 struct PipelineCase {
   PipelineSchedule schedule = ScheduleNamed("1f1b");
   int stages = 2;  // Or more.
@@ -50,7 +50,7 @@ inline Program PipelinedProgram(const PipelineCase& run) {
   stages += fmt::format("  - run: [{}]\n    after: step\n", runs("", ", head"));
   return ValueOrDie(ParseProgram(
       "p", fmt::format(R"(simai_program: 1
-sizes: {{gpus: {}, tp: 2, pp: {}, vpp: {}, micro_batches: {}}}
+sizes: {{gpus: {}, tp: 2, ep: 2, pp: {}, vpp: {}, micro_batches: {}}}
 schedule: {}
 pipeline_message: 1000000
 modules:
@@ -64,8 +64,10 @@ modules:
       - {{prefetch: all-gather, over: DP, bytes: 400000, when: first}}
       - {{compute: 13us}}
       - {{blocking: all-reduce, over: TP, bytes: 700000}}
+      - {{blocking: dispatch, over: EP, bytes: 200000}}
     recompute: [{{compute: 1us}}]
     input_gradient:
+      - {{blocking: combine, over: EP, bytes: 300000}}
       - {{compute: 12us}}
       - {{blocking: all-reduce, over: TP, bytes: 600000}}
     weight_gradient:
