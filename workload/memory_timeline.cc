@@ -54,7 +54,27 @@ struct ChunkLevels {
   std::optional<Level> passing;
   // The peak if the backward pass releases nothing.
   std::optional<Level> keeping_all;
+  // Largest workspace of a module that waits for tokens of experts.
+  Bytes waiting;
 };
+
+bool WaitsForExperts(const Step& step) {
+  if (step.kind == StepKind::kWait) {
+    return step.communication.dimension == ParallelDimension::kExpert;
+  }
+  return step.kind == StepKind::kBlocking &&
+         step.communication.bytes > Bytes(0) &&
+         CarriesTokens(step.communication);
+}
+
+bool WaitsForExperts(const ProgramModule& module) {
+  return std::any_of(
+      module.passes.begin(), module.passes.end(), [](const auto& steps) {
+        return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+          return WaitsForExperts(step);
+        });
+      });
+}
 
 // Memory that a stage holds all the time.
 struct Fixed {
@@ -88,13 +108,15 @@ class Timeline {
     memory.cache = fixed_.cache;
     Bytes saved;
     int64_t in_flight = 0;
-    for (const Slot& slot : Slots(stage)) {
-      const ChunkLevels& chunk = chunks_[static_cast<size_t>(slot.chunk)];
+    const std::vector<Slot> slots = Slots(stage);
+    for (size_t i = 0; i < slots.size(); ++i) {
+      const Slot& slot = slots[i];
+      const ChunkLevels& chunk = ChunkOf(slot);
       if (slot.kind == SlotKind::kForward) {
         saved += chunk.saved;
         ++in_flight;
       }
-      Note(slot, in_flight, saved, memory);
+      Note(slot, in_flight, saved, WorkspaceBeside(slots, i), memory);
       const bool releases = slot.kind == SlotKind::kBackward ||
                             slot.kind == SlotKind::kWeightGradient;
       if (!releases && !program_.forward_only()) continue;
@@ -135,6 +157,8 @@ class Timeline {
       const ModuleMemory& memory = program_.module(id).memory;
       chunk.saved += memory.saved;
       Raise({id, chunk.saved, memory.workspace}, chunk.passing);
+      if (!WaitsForExperts(program_.module(id))) continue;
+      chunk.waiting = std::max(chunk.waiting, memory.workspace);
     }
   }
 
@@ -161,17 +185,30 @@ class Timeline {
     return SlotsOf(schedule, shape, stage);
   }
 
+  const ChunkLevels& ChunkOf(const Slot& slot) const {
+    return chunks_[static_cast<size_t>(slot.chunk)];
+  }
+
+  // Returns what the slot beside slots[i] takes, if there is one, while it
+  // waits for tokens of experts and slots[i] goes on.
+  Bytes WorkspaceBeside(absl::Span<const Slot> slots, size_t i) const {
+    if (slots[i].beside_next) return ChunkOf(slots[i + 1]).waiting;
+    if (i > 0 && slots[i - 1].beside_next) return ChunkOf(slots[i - 1]).waiting;
+    return Bytes(0);
+  }
+
   // Adds the point of a slot. `saved` is kept by all micro-batches in flight,
-  // with that of the slot. Of equal peaks, the first backward slot counts.
-  void Note(const Slot& slot, int64_t in_flight, Bytes saved,
+  // with that of the slot; `beside` is the workspace of the slot beside it. Of
+  // equal peaks, the first backward slot counts.
+  void Note(const Slot& slot, int64_t in_flight, Bytes saved, Bytes beside,
             StageMemory& memory) const {
-    const ChunkLevels& chunk = chunks_[static_cast<size_t>(slot.chunk)];
+    const ChunkLevels& chunk = ChunkOf(slot);
     const std::optional<Level>& level = slot.kind == SlotKind::kInputGradient
                                             ? chunk.keeping_all
                                             : chunk.passing;
     if (!level) return;  // The chunk has no modules.
     const Bytes others = saved - chunk.saved;
-    const Bytes bytes = memory.fixed() + others + level->sum();
+    const Bytes bytes = memory.fixed() + others + level->sum() + beside;
     memory.points.push_back({slot, in_flight, bytes});
     const bool turns_back = memory.slot &&
                             memory.slot->kind == SlotKind::kForward &&
@@ -183,7 +220,7 @@ class Timeline {
     memory.module = level->module;
     memory.in_flight = in_flight;
     memory.saved = others + level->saved;
-    memory.workspace = level->workspace;
+    memory.workspace = level->workspace + beside;
   }
 
   const Program& program_;

@@ -8,6 +8,10 @@
 // the order in which its stage runs, whatever the times. The ranks of a stage
 // are alike.
 //
+// Of two slots that run side by side (Slot::beside_next), one may wait for
+// tokens on their way to experts or back while the other computes. It then
+// keeps the workspace of the module in which it waits; the largest one counts.
+//
 // Source: Narayanan et al., SC 2021, section 2.2 (memory of schedules).
 
 #ifndef WORKLOAD_MEMORY_TIMELINE_H_
@@ -48,7 +52,7 @@ struct StageMemory {
   ModuleId module{0};
   // At the peak: the micro-batches that have gone forward through a chunk and
   // not yet back, with that of the slot; the bytes that they keep; the
-  // workspace of the module.
+  // workspace of the module, and of the one in which the slot beside it waits.
   int64_t in_flight = 0;
   Bytes saved;
   Bytes workspace;

@@ -129,6 +129,42 @@ TEST(MemoryTimelineTest, InterleavedByHand) {
   EXPECT_EQ(memories.at(1).slot, (Slot{SlotKind::kBackward, 0, 0}));
 }
 
+// Of two stages, stage 0 runs F0 F2' F1 B2' (F3' B0) B3' I1 W1. Before F3' and
+// in B0, three micro-batches keep 10 each, with F3' four. Beside each slot of
+// the pair, the other one waits in the dispatch, whose workspace is 7.
+TEST(MemoryTimelineTest, SlotsSideBySideKeepTheWorkspaceOfTheOneThatWaits) {
+  ProgramParts parts = PipelineOf(2, 4, ScheduleNamed("dualpipe"));
+  parts.sizes = {.num_ranks = 4,
+                 .expert = 2,
+                 .pipeline = 2,
+                 .virtual_stages = 2,
+                 .micro_batches = 4};
+  parts.modules = {
+      Module("attention", {.saved = Bytes(10), .workspace = Bytes(9)}),
+      Module("dispatch", {.workspace = Bytes(7)})};
+  const std::vector<ModuleId> modules = {ModuleId(0), ModuleId(1)};
+  parts.stages = {{.count = 2,
+                   .runs = {{.modules = modules, .chunk = 0},
+                            {.modules = modules, .chunk = 1}}}};
+  const auto bytes_of = [&](StepKind kind) {
+    parts.modules[1].passes[IndexOf(ModulePass::kForward)] = {
+        {.kind = kind,
+         .communication = {CollectiveKind::kDispatch,
+                           ParallelDimension::kExpert, Bytes(1)}}};
+    const std::vector<StageMemory> memories = MemoryOfParts(parts);
+    std::vector<int64_t> bytes;
+    for (const MemoryPoint& point : memories.at(0).points) {
+      bytes.push_back(point.bytes.count());
+    }
+    return bytes;
+  };
+  // A launch lets nothing wait.
+  EXPECT_EQ(bytes_of(StepKind::kLaunch),
+            (std::vector<int64_t>{19, 29, 39, 39, 39, 39, 29, 19, 19}));
+  EXPECT_EQ(bytes_of(StepKind::kBlocking),
+            (std::vector<int64_t>{19, 29, 39, 39, 46, 46, 29, 19, 19}));
+}
+
 TEST(MemoryTimelineTest, ASteadyStateIsNotRepeated) {
   for (const PipelineSchedule schedule :
        {ScheduleNamed("1f1b"), ScheduleNamed("zb-h1")}) {
