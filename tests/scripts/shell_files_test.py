@@ -72,6 +72,7 @@ REFUSALS = {
                    "sendrecv", "broadcast", "reduce", "gather", "scatter",
                    "dispatch", "combine")
     ],
+    "simai_fit": [["--tables", "none.csv"]],
     "simai_simulator": [RUN],
     "simai_simulator --gpu-type": [
         "-w w -g 8 -g_p_s 8 -nic 50".split()],  # fmt: skip
@@ -93,6 +94,10 @@ NCCL version 2.29.2+cuda13.1
  8589934592 2147483648 float sum -1 24730.0 347.35 347.35 0 24747.1 347.11 \
 347.11 0
 """
+# A table of samples, which an example reads.
+SAMPLES = "mp,b,l,dim,F_dur(us),B_dur(us)\n" + "".join(
+    f"1,2,{positions},4096,{positions / 4},{positions / 2}\n"
+    for positions in range(1024, 4096, 256))
 # In a man page: what an example is for, and its command.
 EXAMPLE = re.compile(
     r"(?:\.PP\n)?([^.]+?)\n\.PP\n\.RS 4\n\.nf\n(.*?)\.fi\n\.RE\n", re.S)
@@ -249,7 +254,7 @@ class CompletionTest(ShellTest):
 
     def test_offers_the_commands_of_simai(self):
         commands = ["topo", "workload", "analyze", "simulate", "collective",
-                    "sweep", "help"]
+                    "fit", "sweep", "help"]
         self.assert_offers("simai ", *commands)
         self.assert_offers("simai he", "help")
         self.assert_offers("simai --v", "--version")
@@ -420,12 +425,14 @@ class ManPageTest(ShellTest):
             self.assertLess(max(map(len, text.splitlines())), 81)
 
     def test_gives_examples_that_work_one_after_the_other(self):
-        """Besides, they read a log, and the sweep that --help shows."""
+        """Besides, they read a log, a table, and the sweep of --help."""
         text = run("simai_sweep", "--help", cwd=self.folder).stdout
         sweep = text.split("the shortest:\n\n")[1].split("\n\n")[0]
         self.folder.joinpath("sweep.yaml").write_text(
             textwrap.dedent(sweep), encoding="utf-8")
         self.folder.joinpath("two_gpus.log").write_text(LOG, encoding="utf-8")
+        self.folder.joinpath("A100_linear1_fp16.csv").write_text(
+            SAMPLES, encoding="utf-8")
         environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
         for program in programs():
             examples = self.examples(program)

@@ -24,6 +24,7 @@ PROGRAMS = {
     "analyze": "simai_analytical",
     "simulate": "simai_simulator",
     "collective": "simai_collective",
+    "fit": "simai_fit",
     "sweep": "simai_sweep",
 }
 # Stands for a program: prints its process and its arguments, one a line.

@@ -25,10 +25,10 @@ constexpr std::string_view kUsage =
     "have not seen.\n";
 
 constexpr CommandExample kExamples[] = {
-    {"simai_fit --target llemma_7b_4_2_2_P.yml",
-     "The time of a batch of a target of estimate-train-time:"},
-    {"simai_fit --tables A100_linear1_fp16.csv,A100_gelu_fp16.csv",
-     "How far forests and boosted trees are off:"},
+    {"simai_fit --tables A100_linear1_fp16.csv",
+     "How far forests and boosted trees are off on a table of samples:"},
+    {"simai_fit --tables A100_linear1_fp16.csv --trees forest --folds 10",
+     "The same for forests, with nine tenths of the samples to learn from:"},
 };
 
 constexpr OptionSpec kOptions[] = {

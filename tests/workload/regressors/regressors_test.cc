@@ -157,10 +157,10 @@ class BatchTimeTest : public ::testing::Test {
  protected:
   // Tables whose times do not depend on the sizes.
   void Write(const std::string& name, double forward, double backward) {
-    WriteText(
-        folder_.PathOf(fmt::format("G_{}_fp16.csv", name)),
-        fmt::format("b,l,F_dur(us),B_dur(us)\n1,8,{0},{1}\n1,16,{0},{1}\n",
-                    forward, backward));
+    WriteText(folder_.PathOf(fmt::format("G_{}_fp16.csv", name)),
+              fmt::format("mp,b,h,l,dim,F_dur(us),B_dur(us)\n"
+                          "1,1,1,8,16,{0},{1}\n1,1,1,16,16,{0},{1}\n",
+                          forward, backward));
   }
 
   TemporaryFolder folder_;
@@ -185,15 +185,16 @@ TEST_F(BatchTimeTest, PutsStagesTogether) {
   // Backward: 3 x 40 + 6, and 2 x 40 + 30 + 8 + 2 + 4. 5 turns of the longest.
   EXPECT_NEAR(batch.total_us, 5 * (39 + 126), 0.1);
   EXPECT_EQ(batch.components.back().name, "pipeline");
-  EXPECT_TRUE(warnings_.empty());
+  EXPECT_THAT(warnings_, ::testing::IsEmpty());
 }
 
 TEST_F(BatchTimeTest, NothingIsExtrapolatedInSilence) {
   Write("norm", 10, 30);
   OperatorRegressors all(std::string(folder_.path()), "G", TreeKind::kBoosted,
                          warnings_);
-  EXPECT_NEAR(ValueOrDie(all.TimeUs("norm", SampledPass::kForward,
-                                    {{"b", 1}, {"l", 32}})),
+  EXPECT_NEAR(ValueOrDie(all.TimeUs(
+                  "norm", SampledPass::kForward,
+                  {{"mp", 1}, {"b", 1}, {"h", 1}, {"l", 32}, {"dim", 16}})),
               10, 0.01);
   EXPECT_THAT(warnings_,
               ElementsAre(AllOf(
