@@ -14,6 +14,7 @@ WITHOUT_CHANGE = {
     "list-gpus": "stops", "list-frameworks": "stops", "model": "is in each command",
     "output": "is in each command", "use-flash-attn": "says the default",
     "use-distributed-optimizer": "says the default of megatron",
+    "weights-in-experts": "says the default of megatron",
     "dtype": "float16 takes the time of bfloat16",
     "force": "lets a run that is too large go on",
 }
@@ -42,6 +43,7 @@ VALUES = {
     "cached": [128, 1024], "framework": ["megatron", "fsdp"],
     "zero": [0, 1, 2, 3], "recompute": ["none", "selective", "full"],
     "zero-group": [1, 2, 4], "optimizer-workspace": [4, 8],
+    "transformer-engine": ["2.1", "2.11"],
     "grad-dtype": ["fp32", "bf16"], "bucket-size": [1000, 10**12],
     "moe-skew": [0.25, 0.5, 1], "moe-capacity": [1.25, 2],
     "make-vocab-size-divisible-by": [4096, 99991, 300007],
