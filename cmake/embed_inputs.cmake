@@ -1,17 +1,22 @@
-# astra_embed_inputs(<library> <folder> <Symbol>)
+# astra_embed_inputs(<library> <folder> <Symbol> [<ending>])
 #
-# Puts the YAML files of `folder`, which is relative to the root of the project,
-# into the library astra::<library>, so that programs find them wherever they
-# are installed. The library declares and calls
+# Puts the files of `folder` that have the ending (default yaml) into the library
+# astra::<library>, so that programs find them wherever they are installed.
+# `folder` is relative to the root of the project. The library declares and calls
 #
 #   absl::Span<const astra::EmbeddedFile> astra::<Symbol>();
 #
 # which holds them by name ("llama3-8b.yaml"), sorted. A changed, new or deleted
 # file makes the next build configure again.
 function(astra_embed_inputs library folder symbol)
-  file(GLOB paths CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.yaml)
+  set(ending yaml)
+  if(ARGN)
+    set(ending ${ARGN})
+  endif()
+  file(GLOB paths CONFIGURE_DEPENDS
+       ${PROJECT_SOURCE_DIR}/${folder}/*.${ending})
   if(NOT paths)
-    message(FATAL_ERROR "${folder} has no YAML files to embed")
+    message(FATAL_ERROR "${folder} has no .${ending} files to embed")
   endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${paths})
 
@@ -19,7 +24,7 @@ function(astra_embed_inputs library folder symbol)
   foreach(path IN LISTS paths)
     cmake_path(GET path FILENAME name)
     file(READ ${path} contents)
-    string(APPEND entries "    {\"${name}\", R\"yaml(${contents})yaml\"},\n")
+    string(APPEND entries "    {\"${name}\", R\"file(${contents})file\"sv},\n")
   endforeach()
 
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc)
@@ -31,6 +36,8 @@ function(astra_embed_inputs library folder symbol)
 
 namespace astra {
 namespace {
+
+using namespace std::literals;
 
 constexpr EmbeddedFile kFiles[] = {
 ${entries}};

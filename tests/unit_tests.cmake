@@ -126,6 +126,18 @@ astra_test(operators_test
     workload/operators/roofline_test.cc
   DEPS astra::operators)
 
+astra_test(kernels_test
+  SOURCES
+    workload/kernels/bounds_test.cc
+    workload/kernels/expert_load_test.cc
+    workload/kernels/kernel_predictor_test.cc
+    workload/kernels/kernel_table_test.cc
+    workload/kernels/neighbours_test.cc
+    workload/kernels/surface_test.cc
+    workload/kernels/surface_text_test.cc
+    workload/kernels/transfer_test.cc
+  DEPS astra::kernels)
+
 astra_test(models_test
   SOURCES
     workload/models/aicb_config_test.cc
@@ -421,6 +433,11 @@ astra_test(sweep_results_test
     astra-core/sweep/results/table_text_test.cc
     astra-core/sweep/results/text_columns_test.cc
   DEPS astra::sweep_results)
+
+astra_test(fit_app_test
+  SOURCES
+    astra-core/apps/fit/simai_fit_compare_test.cc
+  DEPS astra::fit_app)
 
 astra_test(collective_app_test
   SOURCES

@@ -63,8 +63,11 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint, MakeBlueprint(options));
   ASTRA_ASSIGN_OR_RETURN(
       const std::unique_ptr<GpuTimes> gpu_times,
-      GpuTimes::Create(options.gpu, options.operator_tables, options.table_gpu,
-                       &options.warnings));
+      GpuTimes::Create(
+          options.gpu, options.operator_tables, options.table_gpu,
+          {.kernels = std::holds_alternative<InferenceSetup>(options.setup),
+           .attention = options.attention_speed == 1},
+          &options.warnings));
   ASTRA_ASSIGN_OR_RETURN(
       const ModuleTimes times,
       TimesOf(options, blueprint, gpu_times->model(), &options.warnings));

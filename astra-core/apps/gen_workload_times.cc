@@ -1,47 +1,88 @@
 #include "astra-core/apps/gen_workload_times.h"
 
-#include <iterator>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
+#include "workload/kernels/surface_library.h"
 #include "workload/operators/gpu_library.h"
 #include "workload/operators/operator_table.h"
 
 namespace astra {
 
+GpuTimes::GpuModel::GpuModel(const GpuSpec& gpu, TimesChoice choice)
+    : roofline(gpu) {
+  if (!choice.kernels) return;
+  kernels.emplace(gpu, BundledSurfaces());
+  kernel_model.emplace(*kernels, roofline, choice.attention);
+}
+
 absl::StatusOr<std::unique_ptr<GpuTimes>> GpuTimes::Create(
     const GpuSpec& gpu, const std::vector<std::string>& tables,
-    const std::string& table_gpu, Warnings* warnings) {
-  std::unique_ptr<GpuTimes> times(new GpuTimes(gpu));
-  if (tables.empty()) return times;
-
-  MeasuredModel::Rooflines rooflines = {{gpu.name, &times->roofline_}};
-  std::vector<OperatorSample> all;
+    const std::string& table_gpu, TimesChoice choice, Warnings* warnings) {
+  std::unique_ptr<GpuTimes> times(new GpuTimes(gpu, choice));
+  times->rooflines_ = {{gpu.name, &times->own_.model()}};
   for (const std::string& table : tables) {
-    ASTRA_ASSIGN_OR_RETURN(std::vector<OperatorSample> samples,
-                           ReadOperatorTable(table, table_gpu, warnings));
-    for (OperatorSample& sample : samples) {
-      if (rooflines.count(sample.gpu) == 0) {
-        const absl::StatusOr<GpuSpec> other = FindGpu(sample.gpu);
-        if (!other.ok()) {
-          return absl::InvalidArgumentError(
-              fmt::format("{}:{}:{}: {}", table, sample.line, sample.column,
-                          std::string(other.status().message())));
-        }
-        sample.gpu = other->name;
-        if (rooflines.count(sample.gpu) == 0) {
-          times->others_.push_back(std::make_unique<Roofline>(*other));
-          rooflines[sample.gpu] = times->others_.back().get();
-        }
-      }
-      all.push_back(std::move(sample));
+    ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(table));
+    if (IsKernelTable(contents)) {
+      ASTRA_ASSIGN_OR_RETURN(const KernelTable kernels,
+                             ParseKernelTable(table, contents));
+      ASTRA_RETURN_IF_ERROR(times->AddKernels(kernels, gpu, table_gpu));
+      continue;
+    }
+    ASTRA_ASSIGN_OR_RETURN(
+        std::vector<OperatorSample> samples,
+        ParseAnyOperatorTable(table, contents, table_gpu, warnings));
+    ASTRA_RETURN_IF_ERROR(times->AddSamples(table, std::move(samples)));
+  }
+  if (times->samples_.empty()) return times;
+  times->measured_.emplace(std::move(times->samples_));
+  times->measured_model_.emplace(gpu.name, *times->measured_,
+                                 times->rooflines_);
+  return times;
+}
+
+absl::Status GpuTimes::AddKernels(const KernelTable& table, const GpuSpec& gpu,
+                                  const std::string& table_gpu) {
+  if (!own_.kernels) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: a table of kernels is for --phase prefill or decode", table.file));
+  }
+  if (!table_gpu.empty()) {
+    ASTRA_ASSIGN_OR_RETURN(const GpuSpec measured, FindGpu(table_gpu));
+    if (measured.name != gpu.name) {
+      return absl::InvalidArgumentError(
+          fmt::format("{}: a table of kernels must be of the GPU {}, not of {}",
+                      table.file, gpu.name, measured.name));
     }
   }
-  times->measured_.emplace(std::move(all));
-  times->measured_model_.emplace(gpu.name, *times->measured_,
-                                 std::move(rooflines));
-  return times;
+  ASTRA_ASSIGN_OR_RETURN(std::vector<SurfaceTimes> surfaces,
+                         SurfacesOf(table, gpu.name));
+  for (SurfaceTimes& times : surfaces) own_.kernels->AddOwn(std::move(times));
+  return absl::OkStatus();
+}
+
+absl::Status GpuTimes::AddSamples(const std::string& table,
+                                  std::vector<OperatorSample> samples) {
+  for (OperatorSample& sample : samples) {
+    if (rooflines_.count(sample.gpu) == 0) {
+      const absl::StatusOr<GpuSpec> other = FindGpu(sample.gpu);
+      if (!other.ok()) {
+        return absl::InvalidArgumentError(
+            fmt::format("{}:{}:{}: {}", table, sample.line, sample.column,
+                        std::string(other.status().message())));
+      }
+      sample.gpu = other->name;
+      if (rooflines_.count(sample.gpu) == 0) {
+        others_.push_back(std::make_unique<GpuModel>(*other, choice_));
+        rooflines_[sample.gpu] = &others_.back()->model();
+      }
+    }
+    samples_.push_back(std::move(sample));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace astra

@@ -10,41 +10,76 @@
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/log.h"
+#include "workload/kernels/kernel_model.h"
+#include "workload/kernels/kernel_predictor.h"
+#include "workload/kernels/kernel_table.h"
 #include "workload/operators/gpu_spec.h"
 #include "workload/operators/measured_model.h"
 #include "workload/operators/roofline.h"
 
 namespace astra {
 
+// What times operators besides tables.
+struct TimesChoice {
+  bool kernels = false;   // Measured kernels go before formulas (inference).
+  bool attention = true;  // Those of attention too.
+};
+
 // Times of operators on a GPU: measured times from tables where there are any,
-// else formulas. The object does not move, since its parts refer to one
-// another.
+// else measured kernels, else formulas. The object does not move, since its
+// parts refer to one another.
 class GpuTimes {
  public:
-  // Reads `tables`. A table that does not name a GPU was measured on
-  // `table_gpu`, and is refused if `table_gpu` is empty. Tables may name GPUs
-  // by aliases.
+  // Reads `tables`, which are of operators or, with `choice.kernels`, of
+  // kernels of this GPU (kernel_table.h). A table that does not name a GPU was
+  // measured on `table_gpu`, and is refused if `table_gpu` is empty. Tables may
+  // name GPUs by aliases.
   //
   // Errors: those of ReadOperatorTable; InvalidArgument for a table of a GPU
-  // that has no description.
+  // that has no description, and for one of kernels that cannot be used; those
+  // of SurfacesOf.
   static absl::StatusOr<std::unique_ptr<GpuTimes>> Create(
       const GpuSpec& gpu, const std::vector<std::string>& tables,
-      const std::string& table_gpu, Warnings* warnings);
+      const std::string& table_gpu, TimesChoice choice, Warnings* warnings);
 
   GpuTimes(const GpuTimes&) = delete;
   GpuTimes& operator=(const GpuTimes&) = delete;
 
   const ComputeModel& model() const {
-    return measured_model_ ? static_cast<const ComputeModel&>(*measured_model_)
-                           : roofline_;
+    if (measured_model_) return *measured_model_;
+    return own_.model();
   }
 
  private:
-  explicit GpuTimes(const GpuSpec& gpu) : roofline_(gpu) {}
+  // What times the operators of one GPU that no table of operators has.
+  struct GpuModel {
+    GpuModel(const GpuSpec& gpu, TimesChoice choice);
+    GpuModel(const GpuModel&) = delete;
+    GpuModel& operator=(const GpuModel&) = delete;
 
-  Roofline roofline_;
-  // Formulas of GPUs in tables.
-  std::vector<std::unique_ptr<Roofline>> others_;
+    const ComputeModel& model() const {
+      if (kernel_model) return *kernel_model;
+      return roofline;
+    }
+
+    Roofline roofline;
+    std::optional<KernelPredictor> kernels;
+    std::optional<KernelModel> kernel_model;
+  };
+
+  GpuTimes(const GpuSpec& gpu, TimesChoice choice)
+      : choice_(choice), own_(gpu, choice) {}
+
+  absl::Status AddKernels(const KernelTable& table, const GpuSpec& gpu,
+                          const std::string& table_gpu);
+  absl::Status AddSamples(const std::string& table,
+                          std::vector<OperatorSample> samples);
+
+  TimesChoice choice_;
+  GpuModel own_;
+  std::vector<std::unique_ptr<GpuModel>> others_;  // Other GPUs in tables.
+  MeasuredModel::Rooflines rooflines_;
+  std::vector<OperatorSample> samples_;
   std::optional<MeasuredOperators> measured_;
   std::optional<MeasuredModel> measured_model_;
 };

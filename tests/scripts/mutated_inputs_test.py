@@ -111,6 +111,10 @@ READERS = {
     "nccl_tests_log": ("txt", ["corpus/nccl_tests_log/*"], [
         "simai_collective --system dgx-h100 --op all_reduce --compare FILE "
         "-o OUT"]),
+    "kernel_table": ("csv", ["corpus/kernel_table/*"], [
+        "simai_fit --compare-table FILE --gpu H200 -o OUT",
+        "gen_workload -m llama2-7b --gpu H100 --world-size 8 --tp 8 --batch 1 "
+        "--seq-length 128 --phase decode --operator-table FILE -o OUT"]),
     "measured_table": ("csv", ["corpus/measured_table/*"], [
         "simai_collective --compare-table FILE -o OUT"]),
     "inspector_log": ("txt", ["corpus/inspector_log/*"], [

@@ -72,7 +72,9 @@ REFUSALS = {
                    "sendrecv", "broadcast", "reduce", "gather", "scatter",
                    "dispatch", "combine")
     ],
-    "simai_fit": [["--tables", "none.csv"]],
+    "simai_fit": [["--compare-table", "none.csv", "--gpu", "H100"]],
+    "simai_fit --gpu": [["--compare-table", "none.csv"]],
+    "simai_fit --trees": [["--tables", "none.csv"]],
     "simai_simulator": [RUN],
     "simai_simulator --gpu-type": [
         "-w w -g 8 -g_p_s 8 -nic 50".split()],  # fmt: skip
@@ -98,6 +100,11 @@ NCCL version 2.29.2+cuda13.1
 SAMPLES = "mp,b,l,dim,F_dur(us),B_dur(us)\n" + "".join(
     f"1,2,{positions},4096,{positions / 4},{positions / 2}\n"
     for positions in range(1024, 4096, 256))
+# A table of kernels, which an example reads.
+KERNELS = """\
+op_name,gemm_dtype,m,n,k,latency
+gemm,bfloat16,64,4096,4096,0.0121
+"""
 # In a man page: what an example is for, and its command.
 EXAMPLE = re.compile(
     r"(?:\.PP\n)?([^.]+?)\n\.PP\n\.RS 4\n\.nf\n(.*?)\.fi\n\.RE\n", re.S)
@@ -433,6 +440,8 @@ class ManPageTest(ShellTest):
         self.folder.joinpath("two_gpus.log").write_text(LOG, encoding="utf-8")
         self.folder.joinpath("A100_linear1_fp16.csv").write_text(
             SAMPLES, encoding="utf-8")
+        self.folder.joinpath("gemm_vllm.csv").write_text(
+            KERNELS, encoding="utf-8")
         environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
         for program in programs():
             examples = self.examples(program)

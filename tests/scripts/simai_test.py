@@ -34,7 +34,8 @@ printf '%s\\n' "${0##*/}" "$@"
 echo 'to stderr' >&2
 exit 7
 """
-KNOWN = '(known: topo, workload, analyze, simulate, collective, fit, sweep, help)'
+KNOWN = ('(known: topo, workload, analyze, simulate, collective, fit, sweep, '
+         'help)')
 
 
 def run(*command, **options):

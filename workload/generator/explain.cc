@@ -167,6 +167,11 @@ std::string ExplainCollective(const ModuleStep& step) {
                      step.communication.bytes.count(), when);
 }
 
+std::string SourceOf(const OperatorTime& time) {
+  if (time.from.empty()) return std::string(Name(time.source));
+  return fmt::format("{} from {}", Name(time.source), time.from);
+}
+
 void ExplainPass(const MockModule& module, ModulePass pass,
                  const ModuleTimes& times, std::string& text) {
   const std::vector<ModuleStep>& steps = module.pass(pass);
@@ -198,7 +203,7 @@ void ExplainPass(const MockModule& module, ModulePass pass,
         Flops(step.op) * 1e-9, BytesMoved(step.op) * 1e-6,
         ToMicroseconds(step_times[i]),
         whole ? "measured as a share of the module"
-              : fmt::format("{}{} (bound by {}, +-{:.0f} %)", Name(time.source),
+              : fmt::format("{}{} (bound by {}, +-{:.0f} %)", SourceOf(time),
                             is_loaded ? " / training load" : "", time.bound,
                             100 * time.error));
   }

@@ -8,10 +8,14 @@ std::string_view Name(TimeSource source) {
       return "measured";
     case TimeSource::kInterpolated:
       return "interpolated";
-    case TimeSource::kCarriedOver:
-      return "carried over";
+    case TimeSource::kNeighbours:
+      return "neighbours";
     case TimeSource::kExtrapolated:
       return "extrapolated";
+    case TimeSource::kOtherPrecision:
+      return "other precision";
+    case TimeSource::kCarriedOver:
+      return "carried over";
     case TimeSource::kRoofline:
       return "roofline";
   }

@@ -17,9 +17,12 @@ namespace astra {
 enum class TimeSource : uint8_t {
   kMeasured,      // Measured for this shape on this GPU.
   kInterpolated,  // Between measured shapes on this GPU.
+  kNeighbours,    // From the measured shapes nearest to this one.
   kExtrapolated,  // From the nearest measured shape, which is far.
-  kCarriedOver,   // From another GPU, scaled by what bounds it on both.
-  kRoofline,      // From the calibrated formulas in roofline.h.
+  // From another element type on this GPU, scaled by what bounds it.
+  kOtherPrecision,
+  kCarriedOver,  // From another GPU, scaled by what bounds it on both.
+  kRoofline,     // From the calibrated formulas in roofline.h.
 };
 std::string_view Name(TimeSource source);  // Returns "measured", ...
 
@@ -29,6 +32,9 @@ struct OperatorTime {
   // What limits the operator: "compute", "memory" or "launch". A static string.
   std::string_view bound;
   double error = 0;  // Relative error of the time: 0.05 means +-5 %.
+  // Name of the GPU that the time was carried over from, if known. It lives as
+  // long as the model.
+  std::string_view from = {};
 };
 
 // A source of operator times. All times are above 0.

@@ -28,6 +28,7 @@ void ReadPeaks(YamlFields fields, GpuSpec& gpu) {
   }
   gpu.peak_tflops[IndexOf(Precision::kFp8)] =
       fields.NumberOr(Name(Precision::kFp8), 0, kLeastRate, kMostRate);
+  gpu.fp4_tflops = fields.NumberOr("fp4", 0, kLeastRate, kMostRate);
   fields.Close();
 }
 

@@ -65,6 +65,7 @@ struct GpuSpec {
   double clock_mhz = 0;  // Boost clock.
   // Dense products, by Precision; 0: no such unit.
   std::array<double, std::size(kPrecisions)> peak_tflops{};
+  double fp4_tflops = 0;     // Dense products in FP4; 0: no such unit.
   double vector_tflops = 0;  // FP32 without tensor cores.
   double memory_gb = 0;      // In units of 10^9 bytes.
   double memory_gb_per_s = 0;

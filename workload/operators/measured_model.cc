@@ -125,6 +125,8 @@ OperatorTime MeasuredModel::TimeOf(const Operator& op) const {
                  nearest->is_inside ? TimeSource::kInterpolated
                                     : TimeSource::kExtrapolated);
   }
+  // Kernels measured on this GPU say more than operators of another one.
+  if (wanted.roofline.source < TimeSource::kCarriedOver) return wanted.roofline;
   if (const std::optional<Nearest> other = FindElsewhere(wanted)) {
     return Scale(*other, wanted, TimeSource::kCarriedOver);
   }

@@ -1,7 +1,10 @@
-// simai_fit: fits models of operators to measurements.
+// simai_fit: compares times of operators with measurements, and fits models to
+// them.
 
 #include <string>
+#include <utility>
 
+#include "astra-core/apps/fit/simai_fit_compare.h"
 #include "astra-core/apps/fit/simai_fit_options.h"
 #include "astra-core/apps/fit/simai_fit_regressors.h"
 #include "astra-core/base/files.h"
@@ -14,6 +17,30 @@
 namespace astra {
 namespace {
 
+absl::StatusOr<FitReport> ReportComparison(const SimaiFitOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(KernelComparison comparison,
+                         CompareKernelTable(options));
+  FitReport report;
+  report.page = comparison.summary;
+  report.result = fmt::format("{} row{}", comparison.num_rows,
+                              comparison.num_rows == 1 ? "" : "s");
+  report.files = {{"comparison.csv", std::move(comparison.csv)},
+                  {"summary.txt", std::move(comparison.summary)}};
+  return report;
+}
+
+absl::StatusOr<FitReport> RunTask(const SimaiFitOptions& options) {
+  switch (options.task) {
+    case FitTask::kCompare:
+      return ReportComparison(options);
+    case FitTask::kTarget:
+      return ReportTarget(options);
+    case FitTask::kFolds:
+      break;
+  }
+  return ReportFolds(options);
+}
+
 absl::Status Run(int argc, const char* const* argv, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const CommandLine flags,
                          CommandLine::Parse(SimaiFitOptionSpecs(), argc, argv));
@@ -22,10 +49,7 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
                          ReadSimaiFitOptions(flags));
   ASTRA_ASSIGN_OR_RETURN(OutputFolder folder,
                          OutputFolder::Create(options.output));
-  ASTRA_ASSIGN_OR_RETURN(const FitReport report,
-                         options.task == FitTask::kTarget
-                             ? ReportTarget(options)
-                             : ReportFolds(options));
+  ASTRA_ASSIGN_OR_RETURN(const FitReport report, RunTask(options));
   log.Report(report.warnings);
   ASTRA_RETURN_IF_ERROR(folder.Write(report.files));
   Print(report.page);

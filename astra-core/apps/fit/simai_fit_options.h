@@ -6,26 +6,42 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/command_line/command_line.h"
+#include "workload/kernels/kernel_predictor.h"
+#include "workload/operators/gpu_spec.h"
 #include "workload/regressors/tree_model.h"
 
 namespace astra {
 
+constexpr std::string_view kLeaveOutNames[] = {"none", "shape", "gpu"};
+
 enum class FitTask : uint8_t {
-  kTarget,  // The time of a batch.
-  kFolds,   // Errors on samples that were held out.
+  kCompare,  // Predicted times of kernels beside measured ones.
+  kTarget,   // The time of a batch.
+  kFolds,    // Errors on samples that were held out.
 };
 
 struct SimaiFitOptions {
-  FitTask task = FitTask::kTarget;
+  FitTask task = FitTask::kCompare;
+
+  // Of a comparison.
+  std::string table;                    // File to compare with.
+  GpuSpec gpu;                          // GPU it was measured on.
+  std::vector<std::string> own_tables;  // Files that go before the surfaces.
+  LeaveOut leave_out = LeaveOut::kNone;
+  std::string backend;  // Empty: as the table says.
+
+  // Of regressors.
   std::vector<std::string> files;  // The target, or the tables.
   std::string base;                // Folder to which those of a target relate.
   std::vector<TreeKind> trees;     // At least one; of a target, one.
   size_t folds = 0;
+
   std::string name;    // Name of the run.
   std::string output;  // Folder for the results.
 };
@@ -39,7 +55,8 @@ std::string SimaiFitHelp();
 absl::Span<const CommandExample> SimaiFitExamples();
 
 // Reads the command line. Errors: InvalidArgument for a missing or wrong
-// option, and for one that has no effect on the task.
+// option, for one that has no effect on the
+// task; those of FindGpu.
 absl::StatusOr<SimaiFitOptions> ReadSimaiFitOptions(const CommandLine& flags);
 
 }  // namespace astra

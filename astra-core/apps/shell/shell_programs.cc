@@ -276,12 +276,19 @@ ShellProgram SimaiFit() {
       .name = "simai_fit",
       .help = SimaiFitHelp(),
       .options = SimaiFitOptionSpecs(),
-      .values = {Values("trees", kTreeKindNames)},
+      .values = {Values("gpu", GpuNames()), Values("leave-out", kLeaveOutNames),
+                 Words("backend", {"trtllm", "vllm"}),
+                 Values("trees", kTreeKindNames)},
       .exit_codes = ExitCodes(),
-      .files = {{"results/NAME/components.csv",
-                 "Of --target: the time of each component of a batch."},
-                {"results/NAME/errors.csv",
-                 "Of --tables: the errors on samples that were held out."}},
+      .files =
+          {{"results/NAME/comparison.csv",
+            "Of --compare-table: the measurements with predictions, errors "
+            "and how each was found."},
+           {"results/NAME/summary.txt", "The errors."},
+           {"results/NAME/components.csv",
+            "Of --target: the time of each component of a batch."},
+           {"results/NAME/errors.csv",
+            "Of --tables: the errors on samples that were held out."}},
       .examples = SimaiFitExamples(),
   };
 }

@@ -26,7 +26,7 @@ constexpr SimaiCommand kCommands[] = {
     {"analyze", "simai_analytical", "time an iteration by formulas"},
     {"simulate", "simai_simulator", "time an iteration message by message"},
     {"collective", "simai_collective", "time collectives as nccl-tests does"},
-    {"fit", "simai_fit", "fit trees to sampled operators"},
+    {"fit", "simai_fit", "compare and fit times of operators"},
     {"sweep", "simai_sweep", "run many cases and compare them"},
 };
 

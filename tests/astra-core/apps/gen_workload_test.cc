@@ -406,6 +406,35 @@ TEST_F(GenWorkloadTest, SaysWhichTimesWereMeasured) {
   EXPECT_THAT(elsewhere, Not(HasSubstr("measured (")));
 }
 
+TEST_F(GenWorkloadTest, InferenceTakesMeasuredKernels) {
+  const std::string setup =
+      "-m llama3-70b --phase decode --gpus 8 --tp 8 --batch 64 --seq-length "
+      "4096 -o w.txt --explain --gpu ";
+  const std::string h100 = Run(setup + "H100").out;
+  EXPECT_THAT(h100, HasSubstr(" us, measured (bound by memory, +-0 %)\n"));
+  EXPECT_THAT(h100, HasSubstr(" us, neighbours (bound by memory, +-5 %)\n"));
+  EXPECT_THAT(h100, HasSubstr(" us, roofline (bound by launch, +-10 %)\n"));
+  EXPECT_THAT(Run(setup + "H200").out,
+              HasSubstr(" us, carried over from h100-sxm (bound by memory, "
+                        "+-12 %)\n"));
+}
+
+TEST_F(GenWorkloadTest, TablesOfKernelsGoFirst) {
+  WriteText(folder_.PathOf("k.csv"),
+            "op_name,gemm_dtype,m,n,k,latency\n"
+            "gemm,bfloat16,64,7168,8192,0.5\n");
+  const std::string setup =
+      "-m llama3-70b --phase decode --gpus 8 --tp 8 --batch 64 --seq-length "
+      "4096 -o w.txt --gpu H100 --operator-table k.csv";
+  EXPECT_THAT(Run(setup + " --explain").out,
+              HasSubstr(" 500.000 us, measured (bound by memory, +-0 %)\n"));
+  ExpectRefused(setup + " --table-gpu A100",
+                "k.csv: a table of kernels must be of the GPU h100-sxm, not of "
+                "a100-sxm-80gb");
+  ExpectRefused(std::string(kTinySetup) + " --operator-table k.csv",
+                "k.csv: a table of kernels is for --phase prefill or decode");
+}
+
 TEST_F(GenWorkloadTest, WarnsOfASpeedOfAttentionThatChangesNothing) {
   const std::string warning =
       "gen_workload: warning: --attention-speed has no effect: attention is "

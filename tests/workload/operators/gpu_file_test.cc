@@ -175,9 +175,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "to 1000000"},
         BadFile{With("  bf16: 100\n", ""),
                 "g:9:3: peak_TFLOPS has no \"bf16\""},
-        BadFile{With("  fp8: 200", "  fp4: 200"),
-                "g:11:8: unknown field of peak_TFLOPS \"fp4\"; did you mean "
-                "\"fp8\"? (known: bf16, fp32, fp8)"},
+        BadFile{With("  fp8: 200", "  fp6: 200"),
+                "g:11:8: unknown field of peak_TFLOPS \"fp6\"; did you mean "
+                "\"fp4\"? (known: bf16, fp32, fp4, fp8)"},
         BadFile{With("memory_GBps: 800", "memory_GBps: nan"),
                 "g:14:14: memory_GBps is \"nan\": expected a number from 0.001 "
                 "to 1000000"},

@@ -1,0 +1,195 @@
+#include "workload/kernels/kernel_predictor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "workload/kernels/kernel_model.h"
+#include "workload/kernels/kernel_table.h"
+#include "workload/operators/gpu_library.h"
+#include "workload/operators/roofline.h"
+
+namespace astra {
+namespace {
+
+KernelCall Product(double m, double n, double k,
+                   std::string word = "bfloat16") {
+  return {.family = FindKernelFamily("gemm"),
+          .words = {std::move(word)},
+          .sizes = {n, k},
+          .point = {m}};
+}
+
+KernelEstimate Estimate(const KernelPredictor& predictor,
+                        const KernelCall& call) {
+  const absl::StatusOr<KernelEstimate> estimate = predictor.Estimate(call);
+  EXPECT_TRUE(estimate.ok()) << estimate.status();
+  return estimate.ok() ? *estimate : KernelEstimate{};
+}
+
+KernelPredictor Predictor(std::string_view gpu,
+                          LeaveOut leave_out = LeaveOut::kNone) {
+  return {*FindGpu(gpu), BundledSurfaces(), "", leave_out};
+}
+
+TEST(BundledSurfacesTest, EachFileIsRead) {
+  const SurfaceLibrary& library = BundledSurfaces();
+  size_t points = 0;
+  for (const GpuSpec* gpu : library.NearestTo(*FindGpu("H100"))) {
+    for (const KernelFamily& family : KernelFamilies()) {
+      for (const std::string_view backend : library.backends()) {
+        for (const Surface& s : library.Find(gpu->name, family, backend)) {
+          points += s.times().log_us.size();
+          EXPECT_FALSE(s.times().lines.empty()) << gpu->name << family.name;
+        }
+      }
+    }
+  }
+  EXPECT_GT(points, 1'900'000u);
+}
+
+TEST(BundledSurfacesTest, TheNearestGpuIsOfTheSameArchitecture) {
+  const auto nearest = [](std::string_view gpu) {
+    return BundledSurfaces().NearestTo(*FindGpu(gpu))[0]->name;
+  };
+  EXPECT_EQ(nearest("H100"), "h100-sxm");
+  EXPECT_EQ(nearest("H20"), "h100-sxm");
+  EXPECT_EQ(nearest("GB300"), "b200");
+  EXPECT_EQ(nearest("RTX4090"), "l40s");
+  EXPECT_EQ(nearest("A800"), "a100-sxm-80gb");
+}
+
+TEST(KernelPredictorTest, AMeasuredProductTakesWhatItTook) {
+  // The row 32768,65536,12288 of vLLM's table: 60.324 ms.
+  const KernelEstimate estimate =
+      Estimate(Predictor("H100"), Product(32768, 65536, 12288));
+  EXPECT_NEAR(estimate.time_us, 60324, 0.005 * 60324);
+  EXPECT_EQ(DescribeSource(estimate), "measured");
+}
+
+TEST(KernelPredictorTest, EachClassSaysItsName) {
+  const KernelPredictor here = Predictor("H100");
+  EXPECT_EQ(DescribeSource(Estimate(here, Product(5000, 4096, 4096))),
+            "interpolated");
+  EXPECT_EQ(DescribeSource(Estimate(here, Product(4096, 4000, 4000))),
+            "neighbours");
+  EXPECT_EQ(DescribeSource(Estimate(here, Product(1e6, 4096, 4096))),
+            "extrapolated");
+  EXPECT_EQ(DescribeSource(Estimate(here, Product(64, 4096, 4096, "nvfp4"))),
+            "other precision");
+  const KernelEstimate there =
+      Estimate(Predictor("H200"), Product(64, 4096, 4096));
+  EXPECT_EQ(DescribeSource(there), "carried over from h100-sxm");
+  EXPECT_EQ(there.error, 0.12);
+}
+
+TEST(KernelPredictorTest, LeavesOutTheShapeOrTheGpu) {
+  const KernelCall call = Product(4096, 4096, 4096);
+  EXPECT_EQ(DescribeSource(Estimate(Predictor("H100", LeaveOut::kShape), call)),
+            "neighbours");
+  EXPECT_EQ(DescribeSource(Estimate(Predictor("B200", LeaveOut::kGpu), call)),
+            "carried over from h100-sxm");
+}
+
+TEST(KernelPredictorTest, OnesOwnTableGoesFirst) {
+  KernelPredictor predictor = Predictor("H100");
+  const auto table = ParseKernelTable(
+      "mine.csv",
+      "op_name,gemm_dtype,m,n,k,latency\ngemm,bfloat16,64,4096,4096,7\n");
+  ASSERT_TRUE(table.ok());
+  auto surfaces = SurfacesOf(*table, "h100-sxm");
+  ASSERT_TRUE(surfaces.ok());
+  for (SurfaceTimes& times : *surfaces) predictor.AddOwn(std::move(times));
+  EXPECT_NEAR(Estimate(predictor, Product(64, 4096, 4096)).time_us, 7000, 1);
+  EXPECT_LT(Estimate(predictor, Product(64, 4096, 4096, "fp8")).time_us, 100);
+}
+
+TEST(KernelPredictorTest, SaysWhatNoTableIsNear) {
+  const SurfaceLibrary empty{{}};
+  const KernelPredictor predictor(*FindGpu("H100"), empty);
+  EXPECT_EQ(predictor.Estimate(Product(1, 1, 1)).status().message(),
+            "no table of gemm of bfloat16");
+}
+
+TEST(KernelPredictorTest, EqualQuestionsHaveEqualAnswers) {
+  const KernelCall call = Product(1234, 5000, 3000);
+  EXPECT_EQ(Estimate(Predictor("GB200"), call).time_us,
+            Estimate(Predictor("GB200"), call).time_us);
+}
+
+// The rows of the table in KernelOf's comment.
+TEST(KernelModelTest, OperatorsAreTimedByTheirKernels) {
+  const auto family = [](const Operator& op) {
+    const std::optional<OperatorKernel> kernel = KernelOf(op);
+    return kernel ? kernel->call.family->name : std::string_view("none");
+  };
+  EXPECT_EQ(family({"qkv_linear", Gemm{.m = 1, .n = 64, .k = 64}}), "gemm");
+  EXPECT_EQ(family({"experts_up", Gemm{.groups = 8, .m = 1, .n = 64, .k = 64}}),
+            "moe");
+  EXPECT_EQ(family({"attention_product",
+                    Gemm{.groups = 16, .m = 4, .n = 512, .k = 128}}),
+            "mla_bmm");
+  Attention attention = {.batch = 4,
+                         .queries = 1,
+                         .keys = 100,
+                         .heads = 8,
+                         .kv_heads = 2,
+                         .qk_dim = 128,
+                         .v_dim = 128};
+  EXPECT_EQ(family({"attention", attention}), "generation_attention");
+  attention.queries = 100;
+  EXPECT_EQ(family({"attention", attention}), "context_attention");
+  attention.has_bias = true;
+  EXPECT_EQ(family({"attention", attention}), "none");
+  EXPECT_EQ(family({"norm", Stream{1024}}), "none");
+  EXPECT_EQ(family({"router", Gemm{.m = 1, .n = 8, .k = 8}, Precision::kFp32}),
+            "none");
+}
+
+TEST(KernelModelTest, OthersTakeTheTimeOfTheFormula) {
+  const GpuSpec gpu = *FindGpu("H100");
+  const Roofline roofline(gpu);
+  const KernelPredictor predictor(gpu, BundledSurfaces());
+  const KernelModel model(predictor, roofline);
+  const Operator norm = {"rms_norm", Stream{1 << 20}};
+  EXPECT_EQ(model.TimeOf(norm).source, TimeSource::kRoofline);
+  EXPECT_EQ(model.TimeOf(norm).time, roofline.TimeOf(norm).time);
+  const Operator product = {"qkv_linear", Gemm{.m = 64, .n = 4096, .k = 4096}};
+  EXPECT_EQ(model.TimeOf(product).source, TimeSource::kMeasured);
+}
+
+TEST(KernelModelTest, NoOperatorBeatsThePeaks) {
+  // L40S has 96 MB of cache: 67 MB of activations stay there while they are
+  // measured (27.7 us), but at 864 GB/s memory takes 82.7 us.
+  const GpuSpec gpu = *FindGpu("L40S");
+  const Roofline roofline(gpu);
+  const KernelPredictor predictor(gpu, BundledSurfaces());
+  const KernelModel model(predictor, roofline);
+  const Operator product = {"ffn_up", Gemm{.m = 32768, .n = 64, .k = 1024}};
+  EXPECT_NEAR(Estimate(predictor, Product(32768, 64, 1024)).time_us, 27.7, 0.2);
+  EXPECT_NEAR(ToMicroseconds(model.TimeOf(product).time),
+              2.0 * (32768 * 1024 + 64 * 1024 + 32768 * 64) / 864e3, 1e-5);
+}
+
+TEST(KernelModelTest, TheTwoProductsOfExpertsShareTheirTime) {
+  // 8 experts of 2 rows, 3 matrices of 4096 x 2048: the first product has two.
+  const GpuSpec gpu = *FindGpu("H100");
+  const Roofline roofline(gpu);
+  const KernelPredictor predictor(gpu, BundledSurfaces());
+  const KernelModel model(predictor, roofline);
+  const double up = ToMicroseconds(
+      model
+          .TimeOf(
+              {"experts_up", Gemm{.groups = 8, .m = 2, .n = 4096, .k = 4096}})
+          .time);
+  const double down = ToMicroseconds(
+      model
+          .TimeOf(
+              {"experts_down", Gemm{.groups = 8, .m = 2, .n = 4096, .k = 2048}})
+          .time);
+  EXPECT_NEAR(up / down, 2, 0.05);
+}
+
+}  // namespace
+}  // namespace astra

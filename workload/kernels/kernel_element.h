@@ -1,0 +1,49 @@
+// Describes the element types that tables of kernels name, and the peaks of a
+// GPU that bound kernels.
+
+#ifndef WORKLOAD_KERNELS_KERNEL_ELEMENT_H_
+#define WORKLOAD_KERNELS_KERNEL_ELEMENT_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/types/span.h"
+#include "workload/operators/gpu_spec.h"
+
+namespace astra {
+
+// The multiply units that a kernel may use.
+enum class KernelUnit : uint8_t { kBf16, kFp8, kFp4, kInt8 };
+
+struct KernelElement {
+  std::string_view name;        // As tables write it, such as "fp8_block".
+  double activation_bytes = 2;  // Of one element, its scale included.
+  double weight_bytes = 2;
+  KernelUnit unit = KernelUnit::kBf16;
+  // Type whose share of the peaks is taken where this type was not measured;
+  // empty: none.
+  std::string_view like;
+};
+
+absl::Span<const KernelElement> KernelElements();
+
+// Returns the type of that name, or nullptr.
+const KernelElement* FindKernelElement(std::string_view name);
+
+// Rates of a GPU. A unit that it lacks is replaced by the next wider one.
+class KernelPeaks {
+ public:
+  explicit KernelPeaks(const GpuSpec& gpu);
+
+  // Microseconds of `flops` operations in `unit`, and of moving `bytes`.
+  double ComputeUs(double flops, KernelUnit unit) const;
+  double MemoryUs(double bytes) const { return bytes / bytes_per_us_; }
+
+ private:
+  double flops_per_us_[4] = {};  // By KernelUnit.
+  double bytes_per_us_ = 0;
+};
+
+}  // namespace astra
+
+#endif  // WORKLOAD_KERNELS_KERNEL_ELEMENT_H_

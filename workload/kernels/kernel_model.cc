@@ -1,0 +1,144 @@
+#include "workload/kernels/kernel_model.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "workload/operators/microseconds.h"
+
+namespace astra {
+namespace {
+
+constexpr double kGatedMatrices = 3;
+// The sizes of MLA in DeepSeek's models, which its kernels are made for.
+constexpr int64_t kMlaKeyDim = 192;
+constexpr int64_t kMlaValueDim = 128;
+constexpr int64_t kMlaCachedDim = 576;
+constexpr int64_t kMlaLatent = 512;
+
+std::string WordOf(Precision precision) {
+  return precision == Precision::kFp8 ? "fp8" : "bfloat16";
+}
+
+OperatorKernel CallOf(std::string_view family, std::vector<std::string> words,
+                      KernelSizes sizes, KernelPoint point, double past = 0) {
+  OperatorKernel kernel;
+  kernel.call.family = FindKernelFamily(family);
+  kernel.call.words = std::move(words);
+  kernel.call.sizes = sizes;
+  kernel.call.point = point;
+  kernel.call.past = past;
+  return kernel;
+}
+
+double D(int64_t value) { return static_cast<double>(value); }
+
+OperatorKernel KernelOfExperts(const Gemm& gemm, bool is_up,
+                               Precision precision) {
+  constexpr int64_t kManyExperts = 64;
+  const double topk =
+      std::min(gemm.groups >= kManyExperts ? 8.0 : 2.0, D(gemm.groups));
+  const double hidden = D(is_up ? gemm.k : gemm.n);
+  const double inter = is_up ? D(gemm.n) / 2 : D(gemm.k);
+  OperatorKernel kernel =
+      CallOf("moe", {WordOf(precision)},
+             {hidden, inter, topk, D(gemm.groups), 1, 1, kGatedMatrices},
+             {0, std::max(1.0, D(gemm.groups * gemm.m) / topk)});
+  kernel.is_part = true;
+  return kernel;
+}
+
+std::optional<OperatorKernel> KernelOf(const Gemm& gemm, const Operator& op) {
+  if (gemm.sum_bytes > 0) return std::nullopt;
+  if (op.name == "experts_up" || op.name == "experts_down") {
+    return KernelOfExperts(gemm, op.name == "experts_up", op.precision);
+  }
+  if (gemm.groups == 1) {
+    return CallOf("gemm", {WordOf(op.precision)}, {D(gemm.n), D(gemm.k)},
+                  {D(gemm.m)});
+  }
+  const bool is_pre = gemm.k == kMlaValueDim && gemm.n == kMlaLatent;
+  const bool is_post = gemm.k == kMlaLatent && gemm.n == kMlaValueDim;
+  if (!is_pre && !is_post) return std::nullopt;
+  return CallOf("mla_bmm",
+                {is_pre ? "mla_gen_pre" : "mla_gen_post", WordOf(op.precision)},
+                {D(gemm.groups)}, {D(gemm.m)});
+}
+
+std::optional<OperatorKernel> KernelOf(const Attention& a,
+                                       const Operator& /*op*/) {
+  if (a.backward || a.has_bias || !a.causal) return std::nullopt;
+  const bool decodes = a.queries == 1;
+  if (a.values_in_keys) {
+    if (!decodes || a.qk_dim != kMlaCachedDim) return std::nullopt;
+    return CallOf("generation_mla", {"bfloat16"}, {D(a.heads)},
+                  {D(a.batch), D(a.keys - 1)});
+  }
+  const double past = D(a.keys - a.queries);
+  if (a.qk_dim == kMlaKeyDim && a.v_dim == kMlaValueDim && !decodes) {
+    return CallOf("context_mla", {"bfloat16"}, {D(a.heads)},
+                  {D(a.batch), D(a.queries)}, past);
+  }
+  if (a.qk_dim != a.v_dim) return std::nullopt;
+  const KernelSizes sizes = {D(a.heads), D(a.kv_heads), D(a.qk_dim),
+                             D(a.window)};
+  if (decodes) {
+    return CallOf("generation_attention", {"bfloat16"}, sizes,
+                  {D(a.batch), D(a.keys - 1)});
+  }
+  return CallOf("context_attention", {"bfloat16", "bfloat16"}, sizes,
+                {D(a.batch), D(a.queries)}, past);
+}
+
+std::optional<OperatorKernel> KernelOf(const DeltaRule& /*rule*/,
+                                       const Operator& /*op*/) {
+  return std::nullopt;
+}
+
+std::optional<OperatorKernel> KernelOf(const Stream& stream,
+                                       const Operator& op) {
+  if (op.name != "fp8_cast") return std::nullopt;
+  // Two bytes are read and one is written. The time hardly depends on how the
+  // elements lie in rows.
+  constexpr double kBytes = 3;
+  constexpr double kRow = 4096;
+  return CallOf("scale_matrix", {"fp8"}, {kRow},
+                {D(stream.bytes) / kBytes / kRow});
+}
+
+}  // namespace
+
+std::optional<OperatorKernel> KernelOf(const Operator& op) {
+  if (op.precision == Precision::kFp32) return std::nullopt;
+  return std::visit([&op](const auto& shape) { return KernelOf(shape, op); },
+                    op.shape);
+}
+
+OperatorTime KernelModel::TimeOf(const Operator& op) const {
+  OperatorTime time = otherwise_.TimeOf(op);
+  if (!attention_ && std::holds_alternative<Attention>(op.shape)) return time;
+  const std::optional<OperatorKernel> kernel = KernelOf(op);
+  if (!kernel) return time;
+  const absl::StatusOr<KernelEstimate> estimate =
+      predictor_.Estimate(kernel->call);
+  if (!estimate.ok()) return time;
+  const double bound_us =
+      predictor_.BoundUs(Flops(op), BytesMoved(op), op.precision);
+  const double share =
+      kernel->is_part ? std::min(1.0, bound_us / estimate->bound_us) : 1;
+  // Tables repeat a kernel, so small operands are in the cache. In a model they
+  // come from memory.
+  const double us = std::max(bound_us, share * estimate->time_us);
+  if (!(us <= kMaxMicroseconds)) return time;
+  time.time = std::max(TimePs(1), FromMicroseconds(us));
+  time.source = estimate->source;
+  time.error = estimate->error;
+  time.from = estimate->from;
+  return time;
+}
+
+}  // namespace astra

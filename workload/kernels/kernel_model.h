@@ -1,0 +1,58 @@
+// Times the operators of a workload by the kernels that run them.
+
+#ifndef WORKLOAD_KERNELS_KERNEL_MODEL_H_
+#define WORKLOAD_KERNELS_KERNEL_MODEL_H_
+
+#include <optional>
+
+#include "workload/kernels/family.h"
+#include "workload/kernels/kernel_predictor.h"
+#include "workload/operators/compute_model.h"
+#include "workload/operators/operator.h"
+
+namespace astra {
+
+// A kernel, and the share of its time that an operator takes.
+struct OperatorKernel {
+  KernelCall call;
+  bool is_part = false;  // The time goes by the operator's share of the bound.
+};
+
+// Returns the kernel that runs an operator, or none where tables have no such
+// kernel: training's backward passes, FP32, biases of attention, delta rules
+// and most streams.
+//
+//   one product                           gemm
+//   products of experts                   moe, by their share of its bound
+//   products with the cache's matrices    mla_bmm
+//   attention of several queries          context_attention, context_mla
+//   attention of one query                generation_attention, generation_mla
+//   stream fp8_cast                       scale_matrix
+//
+// The tables time all that experts do at once. A grouped product is one of two,
+// so it takes the time of the experts times its bound over theirs. It does not
+// know topk, and how many experts other ranks hold, on which that share hardly
+// depends: 8 of at least 64 experts are assumed, else 2.
+std::optional<OperatorKernel> KernelOf(const Operator& op);
+
+class KernelModel : public ComputeModel {
+ public:
+  // No operator is faster than the peaks allow, as small kernels of tables are
+  // whose operands stay in the cache. Operators without a kernel, or that
+  // nothing measured is near to, take the time of `otherwise`. With `attention`
+  // false, attention does too. Both must outlive this object.
+  KernelModel(const KernelPredictor& predictor, const ComputeModel& otherwise,
+              bool attention = true)
+      : predictor_(predictor), otherwise_(otherwise), attention_(attention) {}
+
+  OperatorTime TimeOf(const Operator& op) const override;
+
+ private:
+  const KernelPredictor& predictor_;
+  const ComputeModel& otherwise_;
+  const bool attention_;
+};
+
+}  // namespace astra
+
+#endif  // WORKLOAD_KERNELS_KERNEL_MODEL_H_

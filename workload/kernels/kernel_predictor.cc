@@ -1,0 +1,211 @@
+#include "workload/kernels/kernel_predictor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "workload/kernels/neighbours.h"
+#include "workload/kernels/transfer.h"
+
+namespace astra {
+namespace {
+
+// Median errors with what is asked for left out of the tables; see
+// docs/accuracy.md.
+constexpr double kMeasuredError = 0.005;  // Steps of the text.
+constexpr double kInterpolatedError = 0.04;
+constexpr double kExtrapolatedError = 0.1;
+constexpr double kOtherPrecisionError = 0.15;
+constexpr double kSameArchitectureError = 0.12;
+constexpr double kOtherArchitectureError = 0.25;
+
+double ErrorOf(TimeSource source, const KernelFamily& family) {
+  switch (source) {
+    case TimeSource::kMeasured:
+      return kMeasuredError;
+    case TimeSource::kInterpolated:
+      return kInterpolatedError;
+    case TimeSource::kNeighbours:
+      return family.neighbour_error;
+    default:
+      return kExtrapolatedError;
+  }
+}
+
+// Returns `words`, then those with element types that are more and more unlike.
+std::vector<std::vector<std::string>> StandIns(
+    const std::vector<std::string>& words) {
+  std::vector<std::vector<std::string>> all = {words};
+  for (size_t next = 0; next < all.size(); ++next) {
+    for (size_t i = 0; i < words.size(); ++i) {
+      const KernelElement* type = FindKernelElement(all[next][i]);
+      if (type == nullptr || type->like.empty()) continue;
+      std::vector<std::string> other = all[next];
+      other[i] = type->like;
+      if (std::find(all.begin(), all.end(), other) == all.end()) {
+        all.push_back(std::move(other));
+      }
+    }
+  }
+  return all;
+}
+
+// Returns one time from those of several backends; the first is the own one.
+double Merged(BackendMerge merge, const std::vector<double>& times) {
+  if (merge == BackendMerge::kLesser) {
+    return *std::min_element(times.begin(), times.end());
+  }
+  if (merge == BackendMerge::kOwn) return times.front();
+  double log_sum = 0;
+  for (const double time : times) log_sum += std::log(time);
+  return std::exp(log_sum / static_cast<double>(times.size()));
+}
+
+}  // namespace
+
+std::string DescribeSource(const KernelEstimate& estimate) {
+  std::string text(Name(estimate.source));
+  if (!estimate.from.empty()) text += fmt::format(" from {}", estimate.from);
+  return text;
+}
+
+KernelPredictor::KernelPredictor(GpuSpec gpu, const SurfaceLibrary& library,
+                                 std::string backend, LeaveOut leave_out)
+    : gpu_(std::move(gpu)),
+      peaks_(gpu_),
+      library_(library),
+      backend_(std::move(backend)),
+      leave_out_(leave_out),
+      nearest_(library_.NearestTo(gpu_)) {}
+
+void KernelPredictor::AddOwn(SurfaceTimes times) {
+  own_.emplace(own_.begin(), std::move(times), peaks_, library_.loads());
+}
+
+double KernelPredictor::BoundUs(double flops, double bytes,
+                                Precision precision) const {
+  const KernelUnit unit =
+      precision == Precision::kFp8 ? KernelUnit::kFp8 : KernelUnit::kBf16;
+  return std::max(peaks_.ComputeUs(flops, unit), peaks_.MemoryUs(bytes));
+}
+
+std::vector<std::string_view> KernelPredictor::BackendsFor(
+    const KernelCall& call) const {
+  const std::string_view wanted =
+      backend_.empty() ? call.family->backend : std::string_view(backend_);
+  std::vector<std::string_view> backends = library_.backends();
+  std::stable_partition(backends.begin(), backends.end(),
+                        [wanted](auto name) { return name == wanted; });
+  return backends;
+}
+
+std::optional<KernelPredictor::Found> KernelPredictor::FindOn(
+    const Surface& surface, const KernelCall& call,
+    const KernelPeaks& peaks) const {
+  const KernelFamily& family = *call.family;
+  const double bound_us = family.bound_us(call, peaks, library_.loads());
+  const bool without_shape = leave_out_ == LeaveOut::kShape;
+  std::optional<SharePoint> share;
+  const std::optional<size_t> line =
+      without_shape ? std::nullopt : surface.FindLine(call.sizes);
+  if (line) {
+    // Tables have no past positions; with them the share is the same.
+    KernelCall measured = call;
+    measured.past = 0;
+    measured.words = surface.times().words;
+    share = surface.ShareOf(*line, call.point,
+                            family.bound_us(measured, peaks, library_.loads()));
+    if (call.past > 0) share->source = TimeSource::kExtrapolated;
+  } else {
+    share = ShareOfNeighbours(surface, call, without_shape);
+  }
+  if (!share) return std::nullopt;
+  Found found;
+  found.floor_us = surface.floor_us();
+  found.estimate.bound_us = bound_us;
+  found.estimate.time_us =
+      (bound_us + surface.floor_us()) * std::exp(share->log_share);
+  found.estimate.source = share->source;
+  found.estimate.error = ErrorOf(share->source, family);
+  return found;
+}
+
+std::optional<KernelPredictor::Found> KernelPredictor::FindOf(
+    const GpuSpec& gpu, const KernelCall& call, const Words& words,
+    std::string_view backend) const {
+  for (const Surface& surface :
+       library_.Find(gpu.name, *call.family, backend)) {
+    if (surface.times().words == words) {
+      return FindOn(surface, call, KernelPeaks(gpu));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<KernelEstimate> KernelPredictor::FindHere(
+    const KernelCall& call, const Words& words) const {
+  for (const std::string_view backend : BackendsFor(call)) {
+    if (const auto found = FindOf(gpu_, call, words, backend)) {
+      return found->estimate;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<KernelEstimate> KernelPredictor::FindFrom(
+    const GpuSpec& source, const KernelCall& call, const Words& words) const {
+  const KernelFamily& family = *call.family;
+  KernelEstimate estimate;
+  estimate.bound_us = family.bound_us(call, peaks_, library_.loads());
+  std::vector<double> times;
+  for (const std::string_view backend : BackendsFor(call)) {
+    const std::optional<Found> found = FindOf(source, call, words, backend);
+    if (!found) continue;
+    times.push_back(CarryOver(
+        {found->estimate.time_us, found->estimate.bound_us, found->floor_us},
+        estimate.bound_us, family.transfer_power));
+  }
+  if (times.empty()) return std::nullopt;
+  estimate.time_us = Merged(family.merge, times);
+  estimate.source = TimeSource::kCarriedOver;
+  estimate.from = source.name;
+  estimate.error = IsSameArchitecture(source, gpu_) ? kSameArchitectureError
+                                                    : kOtherArchitectureError;
+  return estimate;
+}
+
+absl::StatusOr<KernelEstimate> KernelPredictor::Estimate(
+    const KernelCall& call) const {
+  for (const Surface& surface : own_) {
+    if (surface.times().family != call.family ||
+        surface.times().words != call.words) {
+      continue;
+    }
+    if (const auto found = FindOn(surface, call, peaks_)) {
+      return found->estimate;
+    }
+  }
+  const std::vector<Words> choices = StandIns(call.words);
+  for (const GpuSpec* gpu : nearest_) {
+    const bool is_here = gpu->name == gpu_.name;
+    if (is_here && leave_out_ == LeaveOut::kGpu) continue;
+    for (const Words& words : choices) {
+      std::optional<KernelEstimate> found =
+          is_here ? FindHere(call, words) : FindFrom(*gpu, call, words);
+      if (!found) continue;
+      if (words != call.words && is_here) {
+        found->source = TimeSource::kOtherPrecision;
+      }
+      if (words != call.words) {
+        found->error = std::max(found->error, kOtherPrecisionError);
+      }
+      return *found;
+    }
+  }
+  return absl::NotFoundError(fmt::format(
+      "no table of {} of {}", call.family->name, fmt::join(call.words, "/")));
+}
+
+}  // namespace astra
