@@ -65,7 +65,9 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
       const std::unique_ptr<GpuTimes> gpu_times,
       GpuTimes::Create(
           options.gpu, options.operator_tables, options.table_gpu,
-          {.kernels = std::holds_alternative<InferenceSetup>(options.setup),
+          {.use = std::holds_alternative<InferenceSetup>(options.setup)
+                      ? KernelUse::kInference
+                      : KernelUse::kTraining,
            .attention = options.attention_speed == 1},
           &options.warnings));
   ASTRA_ASSIGN_OR_RETURN(

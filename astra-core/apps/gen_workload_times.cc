@@ -6,6 +6,7 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
+#include "fmt/ranges.h"
 #include "workload/kernels/surface_library.h"
 #include "workload/operators/gpu_library.h"
 #include "workload/operators/operator_table.h"
@@ -13,17 +14,15 @@
 namespace astra {
 
 GpuTimes::GpuModel::GpuModel(const GpuSpec& gpu, TimesChoice choice)
-    : roofline(gpu) {
-  if (!choice.kernels) return;
-  kernels.emplace(gpu, BundledSurfaces());
-  kernel_model.emplace(*kernels, roofline, choice.attention);
-}
+    : roofline(gpu),
+      kernels(gpu, BundledSurfaces()),
+      model(kernels, roofline, choice.use, choice.attention) {}
 
 absl::StatusOr<std::unique_ptr<GpuTimes>> GpuTimes::Create(
     const GpuSpec& gpu, const std::vector<std::string>& tables,
     const std::string& table_gpu, TimesChoice choice, Warnings* warnings) {
   std::unique_ptr<GpuTimes> times(new GpuTimes(gpu, choice));
-  times->rooflines_ = {{gpu.name, &times->own_.model()}};
+  times->rooflines_ = {{gpu.name, &times->own_.model}};
   for (const std::string& table : tables) {
     ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(table));
     if (IsKernelTable(contents)) {
@@ -46,10 +45,6 @@ absl::StatusOr<std::unique_ptr<GpuTimes>> GpuTimes::Create(
 
 absl::Status GpuTimes::AddKernels(const KernelTable& table, const GpuSpec& gpu,
                                   const std::string& table_gpu) {
-  if (!own_.kernels) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: a table of kernels is for --phase prefill or decode", table.file));
-  }
   if (!table_gpu.empty()) {
     ASTRA_ASSIGN_OR_RETURN(const GpuSpec measured, FindGpu(table_gpu));
     if (measured.name != gpu.name) {
@@ -60,7 +55,16 @@ absl::Status GpuTimes::AddKernels(const KernelTable& table, const GpuSpec& gpu,
   }
   ASTRA_ASSIGN_OR_RETURN(std::vector<SurfaceTimes> surfaces,
                          SurfacesOf(table, gpu.name));
-  for (SurfaceTimes& times : surfaces) own_.kernels->AddOwn(std::move(times));
+  for (SurfaceTimes& times : surfaces) {
+    if (!TakesFamily(choice_.use, times.family->name)) {
+      return absl::InvalidArgumentError(fmt::format(
+          "{}: kernels of {} are for --phase prefill or decode; training takes "
+          "those of {}",
+          table.file, times.family->name,
+          fmt::join(kFamiliesOfTraining, ", ")));
+    }
+    own_.kernels.AddOwn(std::move(times));
+  }
   return absl::OkStatus();
 }
 
@@ -77,7 +81,7 @@ absl::Status GpuTimes::AddSamples(const std::string& table,
       sample.gpu = other->name;
       if (rooflines_.count(sample.gpu) == 0) {
         others_.push_back(std::make_unique<GpuModel>(*other, choice_));
-        rooflines_[sample.gpu] = &others_.back()->model();
+        rooflines_[sample.gpu] = &others_.back()->model;
       }
     }
     samples_.push_back(std::move(sample));

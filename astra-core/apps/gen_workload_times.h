@@ -19,9 +19,9 @@
 
 namespace astra {
 
-// What times operators besides tables.
+// Which measured kernels go before formulas.
 struct TimesChoice {
-  bool kernels = false;   // Measured kernels go before formulas (inference).
+  KernelUse use = KernelUse::kInference;
   bool attention = true;  // Those of attention too.
 };
 
@@ -30,8 +30,8 @@ struct TimesChoice {
 // parts refer to one another.
 class GpuTimes {
  public:
-  // Reads `tables`, which are of operators or, with `choice.kernels`, of
-  // kernels of this GPU (kernel_table.h). A table that does not name a GPU was
+  // Reads `tables`, which are of operators or of kernels of this GPU
+  // (kernel_table.h). A table that does not name a GPU was
   // measured on `table_gpu`, and is refused if `table_gpu` is empty. Tables may
   // name GPUs by aliases.
   //
@@ -47,7 +47,7 @@ class GpuTimes {
 
   const ComputeModel& model() const {
     if (measured_model_) return *measured_model_;
-    return own_.model();
+    return own_.model;
   }
 
  private:
@@ -57,14 +57,9 @@ class GpuTimes {
     GpuModel(const GpuModel&) = delete;
     GpuModel& operator=(const GpuModel&) = delete;
 
-    const ComputeModel& model() const {
-      if (kernel_model) return *kernel_model;
-      return roofline;
-    }
-
     Roofline roofline;
-    std::optional<KernelPredictor> kernels;
-    std::optional<KernelModel> kernel_model;
+    KernelPredictor kernels;
+    KernelModel model;
   };
 
   GpuTimes(const GpuSpec& gpu, TimesChoice choice)

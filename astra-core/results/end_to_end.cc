@@ -63,9 +63,9 @@ constexpr Column<Totals> kTotals[] = {
      [](const Totals& row, std::string* text) {
        AppendWithShare(row.result.pipeline.bubble, row, text);
      }},
-    {"total comp", kWithShare, "computation of the reported rank",
+    {"total comp", kWithShare, "computation of the reported rank, slowed",
      [](const Totals& row, std::string* text) {
-       AppendWithShare(row.result.compute, row, text);
+       AppendWithShare(row.result.compute + row.result.slowed, row, text);
      }},
     {"total exposed comm", kWithShare,
      "DP + DP_EP + TP + EP above, and CP and ETP of programs",

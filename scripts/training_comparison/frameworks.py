@@ -24,18 +24,20 @@ class Framework:
 
 # SimuMax: Megatron-LM with all overlap off; on B200 the loss is fused, and
 # Transformer Engine is 2.11; on A100 Megatron-LM is 0.12.0rc3 (its issue 5).
-# Megatron-Core: its README, of H100.
+# Megatron-Core: its README, of H100. MLPerf: submitters run NVIDIA's code for
+# NeMo, whose name their folders of results have.
 # TorchTitan: torchtitan/components/metrics.py (max_reserved, GiB) and
 # activation_checkpoint.py (every second product is run again).
 FRAMEWORKS = (
     Framework("SimuMax.*B200", "megatron",
               options=("--fused-loss", "--transformer-engine", "2.11")),
     Framework("SimuMax", "megatron", "@0.12"),
-    Framework("Megatron-Bridge|NeMo", "megatron-bridge", has_deep_ep=True),
+    Framework("Megatron-Bridge|NeMo|MLPerf", "megatron-bridge", has_deep_ep=True),
     Framework("Megatron-Core|Megatron.*[HB][12]00", "megatron-core"),
     Framework("InternEvo", "internevo", reserved=True, decimal_gb=True),
     Framework("TorchTitan", "megatron", own_selective=True, reserved=True),
-    Framework("Megatron|MosaicML|Korthikanti|MLPerf", "megatron"),
+    Framework("MosaicML", "mosaicml"),
+    Framework("Megatron|Korthikanti", "megatron"),
 )
 
 

@@ -32,6 +32,9 @@ struct Framework {
 
   bool fp8_dispatch = false;  // Tokens go to experts in FP8.
   bool fused_loss = false;    // See CrossEntropy.
+  int64_t loss_metrics = 0;   // See CrossEntropy.
+  // Full recomputation ends with the last tensor that the backward pass needs.
+  bool stops_recomputing = false;
   // Rate of attention's kernels, relative to those of the GPU's file.
   double attention_speed = 1;
   int64_t optimizer_workspace = 0;  // See TrainingSetup.

@@ -28,6 +28,7 @@ using Frameworks = std::vector<Framework>;
 
 constexpr int64_t kMostZero = 3;
 constexpr int64_t kMostWorkspace = 64;  // Bytes a parameter.
+constexpr int64_t kMostMetrics = 16;
 constexpr int64_t kMostDivisor = int64_t{1} << 24;
 constexpr double kLeastSpeed = 0.01;
 constexpr double kMostSpeed = 10;
@@ -75,6 +76,10 @@ void ReadFacts(YamlFields& fields, Framework& framework) {
   framework.fp8_dispatch =
       fields.BoolOr("fp8_dispatch", framework.fp8_dispatch);
   framework.fused_loss = fields.BoolOr("fused_loss", framework.fused_loss);
+  framework.loss_metrics =
+      fields.IntegerOr("loss_metrics", framework.loss_metrics, 0, kMostMetrics);
+  framework.stops_recomputing =
+      fields.BoolOr("stops_recomputing", framework.stops_recomputing);
   framework.attention_speed = fields.NumberOr(
       "attention_speed", framework.attention_speed, kLeastSpeed, kMostSpeed);
   framework.optimizer_workspace = fields.IntegerOr(

@@ -15,6 +15,8 @@
 //   overlap: [gradients, parameters, tp, shared_experts]
 //   fp8_dispatch: false
 //   fused_loss: false
+//   loss_metrics: 0
+//   stops_recomputing: false
 //   attention_speed: 1
 //   optimizer_workspace: 0
 //   transformer_engine: 2.11 # Absent: products run elsewhere.

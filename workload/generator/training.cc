@@ -1,6 +1,7 @@
 #include "workload/generator/training.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -38,6 +39,22 @@ void SetRecompute(Recompute recompute, MockModule& module) {
   }
 }
 
+// Removes from the end of a recomputation what only makes the output of the
+// block: its last product, if that is not one of experts, and what follows it.
+void RemoveOutput(MockModule& module) {
+  std::vector<ModuleStep>& again =
+      module.passes[IndexOf(ModulePass::kRecompute)];
+  const auto is_product = [](const ModuleStep& step) {
+    return step.kind == StepKind::kCompute &&
+           !std::holds_alternative<Stream>(step.op.shape);
+  };
+  const auto last = std::find_if(again.rbegin(), again.rend(), is_product);
+  if (last == again.rend()) return;
+  const Gemm* gemm = std::get_if<Gemm>(&last->op.shape);
+  if (gemm == nullptr || gemm->groups > 1) return;
+  again.erase(std::prev(last.base()), again.end());
+}
+
 // Returns the modules of a block, including recomputation.
 std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
                                      const TrainingSetup& setup) {
@@ -54,6 +71,7 @@ std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
     MockModule& first = modules.front();
     first.saved_bytes = residual;
     first.recomputed_bytes -= first.saved_bytes;
+    if (setup.stops_recomputing) RemoveOutput(modules.back());
   }
   return modules;
 }

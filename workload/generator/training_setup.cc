@@ -39,6 +39,7 @@ ModuleContext TrainingSetup::module_context() const {
           .precision = precision,
           .flash_attention = flash_attention,
           .fused_loss = fused_loss,
+          .loss_metrics = loss_metrics,
           .keeps_both_outputs = keeps_both_outputs(),
           .weights_in_experts = weights_in_experts,
           .gradient_bytes = gradient_bytes,

@@ -68,8 +68,13 @@ struct TrainingSetup {
   ContextMethod context_method = ContextMethod::kRing;
   Precision precision = Precision::kBf16;
   bool flash_attention = true;
-  bool fused_loss = false;  // See CrossEntropy.
+  bool fused_loss = false;   // See CrossEntropy.
+  int64_t loss_metrics = 0;  // See CrossEntropy.
   Recompute recompute = Recompute::kNone;
+  // Full recomputation of a block ends with the last tensor that its backward
+  // pass needs, as checkpoints of PyTorch do that are not reentrant: the
+  // block's last product, whose output nothing keeps, is not run again.
+  bool stops_recomputing = false;
   Zero zero = Zero::kOptimizer;
   int64_t gradient_bytes = 4;  // Bytes of an accumulated and reduced gradient.
   bool overlap_gradients = false;  // Reduction overlaps the last backward pass.

@@ -53,7 +53,6 @@ OperatorKernel KernelOfExperts(const Gemm& gemm, bool is_up,
 }
 
 std::optional<OperatorKernel> KernelOf(const Gemm& gemm, const Operator& op) {
-  if (gemm.sum_bytes > 0) return std::nullopt;
   if (op.name == "experts_up" || op.name == "experts_down") {
     return KernelOfExperts(gemm, op.name == "experts_up", op.precision);
   }
@@ -112,20 +111,35 @@ std::optional<OperatorKernel> KernelOf(const Stream& stream,
 
 }  // namespace
 
-std::optional<OperatorKernel> KernelOf(const Operator& op) {
+bool TakesFamily(KernelUse use, std::string_view name) {
+  return use == KernelUse::kInference ||
+         std::find(kFamiliesOfTraining.begin(), kFamiliesOfTraining.end(),
+                   name) != kFamiliesOfTraining.end();
+}
+
+std::optional<OperatorKernel> KernelOf(const Operator& op, KernelUse use) {
   if (op.precision == Precision::kFp32) return std::nullopt;
-  return std::visit([&op](const auto& shape) { return KernelOf(shape, op); },
-                    op.shape);
+  std::optional<OperatorKernel> kernel = std::visit(
+      [&op](const auto& shape) { return KernelOf(shape, op); }, op.shape);
+  if (kernel && !TakesFamily(use, kernel->call.family->name)) kernel.reset();
+  return kernel;
 }
 
 OperatorTime KernelModel::TimeOf(const Operator& op) const {
-  OperatorTime time = otherwise_.TimeOf(op);
-  if (!attention_ && std::holds_alternative<Attention>(op.shape)) return time;
-  const std::optional<OperatorKernel> kernel = KernelOf(op);
-  if (!kernel) return time;
+  const OperatorTime formula = otherwise_.TimeOf(op);
+  const auto* attention = std::get_if<Attention>(&op.shape);
+  if (attention != nullptr && !attention_) return formula;
+  if (attention != nullptr && attention->backward) {
+    return BackwardTimeOf(op, formula);
+  }
+  const std::optional<OperatorKernel> kernel = KernelOf(op, use_);
+  if (!kernel) return formula;
+  const bool only_own =
+      use_ == KernelUse::kTraining && std::holds_alternative<Gemm>(op.shape);
   const absl::StatusOr<KernelEstimate> estimate =
-      predictor_.Estimate(kernel->call);
-  if (!estimate.ok()) return time;
+      only_own ? predictor_.EstimateFromOwn(kernel->call)
+               : predictor_.Estimate(kernel->call);
+  if (!estimate.ok()) return formula;
   const double bound_us =
       predictor_.BoundUs(Flops(op), BytesMoved(op), op.precision);
   const double share =
@@ -133,11 +147,29 @@ OperatorTime KernelModel::TimeOf(const Operator& op) const {
   // Tables repeat a kernel, so small operands are in the cache. In a model they
   // come from memory.
   const double us = std::max(bound_us, share * estimate->time_us);
-  if (!(us <= kMaxMicroseconds)) return time;
+  if (!(us <= kMaxMicroseconds)) return formula;
+  OperatorTime time = formula;
   time.time = std::max(TimePs(1), FromMicroseconds(us));
   time.source = estimate->source;
   time.error = estimate->error;
   time.from = estimate->from;
+  return time;
+}
+
+OperatorTime KernelModel::BackwardTimeOf(const Operator& op,
+                                         const OperatorTime& formula) const {
+  Operator forward = op;
+  std::get<Attention>(forward.shape).backward = false;
+  const OperatorTime measured = TimeOf(forward);
+  if (measured.source == TimeSource::kRoofline) return formula;
+  const TimePs by_formula = otherwise_.TimeOf(forward).time;
+  OperatorTime time = measured;
+  time.time = ShareOf(static_cast<double>(measured.time.count()) /
+                          static_cast<double>(by_formula.count()),
+                      formula.time);
+  time.source = std::max(measured.source, TimeSource::kExtrapolated);
+  time.bound = formula.bound;
+  time.error = std::max(measured.error, formula.error);
   return time;
 }
 

@@ -3,7 +3,10 @@
 #ifndef WORKLOAD_KERNELS_KERNEL_MODEL_H_
 #define WORKLOAD_KERNELS_KERNEL_MODEL_H_
 
+#include <array>
+#include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "workload/kernels/family.h"
 #include "workload/kernels/kernel_predictor.h"
@@ -11,6 +14,20 @@
 #include "workload/operators/operator.h"
 
 namespace astra {
+
+// What the operators belong to. The tables were measured for inference engines:
+// their experts and casts are fused kernels that training does not run, and
+// their products ran at clocks that a GPU holds for moments only. So training
+// takes attention from them, and products from the user's own tables.
+enum class KernelUse : uint8_t { kInference, kTraining };
+
+// Families of kernels that the operators of training run.
+constexpr std::array<std::string_view, 3> kFamiliesOfTraining = {
+    "gemm", "context_attention", "context_mla"};
+
+// Returns whether operators that belong to `use` may be timed by kernels of the
+// family `name`.
+bool TakesFamily(KernelUse use, std::string_view name);
 
 // A kernel, and the share of its time that an operator takes.
 struct OperatorKernel {
@@ -33,7 +50,7 @@ struct OperatorKernel {
 // so it takes the time of the experts times its bound over theirs. It does not
 // know topk, and how many experts other ranks hold, on which that share hardly
 // depends: 8 of at least 64 experts are assumed, else 2.
-std::optional<OperatorKernel> KernelOf(const Operator& op);
+std::optional<OperatorKernel> KernelOf(const Operator& op, KernelUse use);
 
 class KernelModel : public ComputeModel {
  public:
@@ -42,14 +59,23 @@ class KernelModel : public ComputeModel {
   // nothing measured is near to, take the time of `otherwise`. With `attention`
   // false, attention does too. Both must outlive this object.
   KernelModel(const KernelPredictor& predictor, const ComputeModel& otherwise,
-              bool attention = true)
-      : predictor_(predictor), otherwise_(otherwise), attention_(attention) {}
+              KernelUse use, bool attention = true)
+      : predictor_(predictor),
+        otherwise_(otherwise),
+        use_(use),
+        attention_(attention) {}
 
   OperatorTime TimeOf(const Operator& op) const override;
 
  private:
+  // Returns the time of a backward pass of attention: that of the formula,
+  // times what the measured forward pass takes over its own formula.
+  OperatorTime BackwardTimeOf(const Operator& op,
+                              const OperatorTime& formula) const;
+
   const KernelPredictor& predictor_;
   const ComputeModel& otherwise_;
+  const KernelUse use_;
   const bool attention_;
 };
 

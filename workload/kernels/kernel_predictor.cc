@@ -63,6 +63,11 @@ double Merged(BackendMerge merge, const std::vector<double>& times) {
   return std::exp(log_sum / static_cast<double>(times.size()));
 }
 
+absl::Status NoTable(const KernelCall& call) {
+  return absl::NotFoundError(fmt::format(
+      "no table of {} of {}", call.family->name, fmt::join(call.words, "/")));
+}
+
 }  // namespace
 
 std::string DescribeSource(const KernelEstimate& estimate) {
@@ -176,7 +181,7 @@ std::optional<KernelEstimate> KernelPredictor::FindFrom(
   return estimate;
 }
 
-absl::StatusOr<KernelEstimate> KernelPredictor::Estimate(
+absl::StatusOr<KernelEstimate> KernelPredictor::EstimateFromOwn(
     const KernelCall& call) const {
   for (const Surface& surface : own_) {
     if (surface.times().family != call.family ||
@@ -187,6 +192,12 @@ absl::StatusOr<KernelEstimate> KernelPredictor::Estimate(
       return found->estimate;
     }
   }
+  return NoTable(call);
+}
+
+absl::StatusOr<KernelEstimate> KernelPredictor::Estimate(
+    const KernelCall& call) const {
+  if (const auto own = EstimateFromOwn(call); own.ok()) return own;
   const std::vector<Words> choices = StandIns(call.words);
   for (const GpuSpec* gpu : nearest_) {
     const bool is_here = gpu->name == gpu_.name;
@@ -204,8 +215,7 @@ absl::StatusOr<KernelEstimate> KernelPredictor::Estimate(
       return *found;
     }
   }
-  return absl::NotFoundError(fmt::format(
-      "no table of {} of {}", call.family->name, fmt::join(call.words, "/")));
+  return NoTable(call);
 }
 
 }  // namespace astra

@@ -64,6 +64,11 @@ class KernelPredictor {
   // Errors: NotFound for a kernel that no surface is near to.
   absl::StatusOr<KernelEstimate> Estimate(const KernelCall& call) const;
 
+  // Answers from the user's own tables only.
+  //
+  // Errors: NotFound for a kernel that none of them is near to.
+  absl::StatusOr<KernelEstimate> EstimateFromOwn(const KernelCall& call) const;
+
  private:
   using Words = std::vector<std::string>;
   // An estimate on the GPU of a surface.

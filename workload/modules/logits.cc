@@ -43,11 +43,14 @@ MockModule CrossEntropy(int64_t vocabulary, const ModuleContext& context) {
   // The FP32 values are kept. Beside them there are only the logits, or later
   // their gradient, in BF16.
   constexpr int64_t kLogitBytes = 2;
+  // A metric reads the logits for the maximum, the sum of the exponentials and
+  // their logarithms, and writes these.
+  constexpr int64_t kMetricElements = 4;
   const bool is_fused = context.fused_loss;
   builder.Stream(
       {.op = "cross_entropy",
        .elements = elements,
-       .forward = is_fused ? 3 : 19,
+       .forward = (is_fused ? 3 : 19) + kMetricElements * context.loss_metrics,
        .backward = is_fused ? 2 : 6,
        .saved_bytes = (is_fused ? kLogitBytes : kFloatBytes) * elements,
        .workspace_bytes = is_fused ? 0 : kLogitBytes * elements});

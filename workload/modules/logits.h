@@ -23,7 +23,8 @@ MockModule Logits(const ModelShape& model, int64_t vocabulary,
 // each logit. With fused_loss there is one kernel in each direction: it reads
 // the logits for the maximum and the sum, reads them again and overwrites them
 // with their BF16 gradient, which the backward pass scales. That moves 10 B and
-// keeps no FP32.
+// keeps no FP32. Each of loss_metrics, which training loops compute beside the
+// loss to report it, moves 8 B for each logit in the forward pass.
 //
 // Sources: Shoeybi et al., "Megatron-LM", arXiv 1909.08053, section 3; Hsu et
 // al., "Liger Kernel", arXiv 2410.10989, section 3.2.

@@ -52,6 +52,7 @@ struct ModuleContext {
   Precision precision = Precision::kBf16;
   bool flash_attention = true;  // False: the scores are stored.
   bool fused_loss = false;      // See CrossEntropy.
+  int64_t loss_metrics = 0;     // See CrossEntropy.
   // Whether attention in all-to-all context parallelism keeps its output as it
   // was before the exchange, beside the one that the next product keeps.
   bool keeps_both_outputs = true;

@@ -44,9 +44,8 @@ struct Calibration {
   double tile_fill_k = 0;  // Depth at which a product runs at half its rate.
   // Rate of products and attention during training, relative to the same
   // operators alone, since clocks fall under the power limit. sharded_load
-  // applies with sharded parameters or gradients (ZeRO 2 and 3): there
-  // collectives run beside all computation and take SMs and memory bandwidth.
-  // 1: not known.
+  // applies with sharded parameters or gradients (ZeRO 2 and 3), which
+  // frameworks copy to and from buffers. 1: not known.
   double training_load = 1;
   double sharded_load = 1;
   // Share of its speed that computation loses while a collective runs beside it

@@ -431,8 +431,14 @@ TEST_F(GenWorkloadTest, TablesOfKernelsGoFirst) {
   ExpectRefused(setup + " --table-gpu A100",
                 "k.csv: a table of kernels must be of the GPU h100-sxm, not of "
                 "a100-sxm-80gb");
-  ExpectRefused(std::string(kTinySetup) + " --operator-table k.csv",
-                "k.csv: a table of kernels is for --phase prefill or decode");
+  WriteText(folder_.PathOf("step.csv"),
+            "op_name,attn_dtype,kv_cache_dtype,batch_size,isl,num_heads,"
+            "num_key_value_heads,head_dim,step,latency\n"
+            "generation_attention,bfloat16,bfloat16,4,1,8,2,128,1000,0.1\n");
+  ExpectRefused(std::string(kTinySetup) + " --operator-table step.csv",
+                "step.csv: kernels of generation_attention are for --phase "
+                "prefill or decode; training takes those of gemm, "
+                "context_attention, context_mla");
 }
 
 TEST_F(GenWorkloadTest, WarnsOfASpeedOfAttentionThatChangesNothing) {

@@ -42,7 +42,8 @@ TEST(FrameworkFileTest, ReadsEachFact) {
       "aliases: [g, h]\nzero: 3\nfixed_zero: true\ngrad_dtype: bf16\n"
       "vocabulary_divisor: 0\nfills_last_stages: true\n"
       "overlap: [gradients, parameters, tp, shared_experts]\n"
-      "fp8_dispatch: true\nfused_loss: true\nattention_speed: 0.5\n"
+      "fp8_dispatch: true\nfused_loss: true\nloss_metrics: 2\n"
+      "stops_recomputing: true\nattention_speed: 0.5\n"
       "optimizer_workspace: 8\nweights_in_experts: true\n"
       "transformer_engine: 2.10\n");
   EXPECT_THAT(framework.aliases, ElementsAre("g", "h"));
@@ -57,6 +58,8 @@ TEST(FrameworkFileTest, ReadsEachFact) {
   EXPECT_TRUE(framework.overlaps_shared_experts);
   EXPECT_TRUE(framework.fp8_dispatch);
   EXPECT_TRUE(framework.fused_loss);
+  EXPECT_EQ(framework.loss_metrics, 2);
+  EXPECT_TRUE(framework.stops_recomputing);
   EXPECT_EQ(framework.attention_speed, 0.5);
   EXPECT_EQ(framework.optimizer_workspace, 8);
   EXPECT_TRUE(framework.weights_in_experts);
@@ -98,7 +101,7 @@ TEST(FrameworkFileTest, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(ErrorOf("base: fsdq\n"),
               is("f:3:7: unknown framework \"fsdq\"; did you mean \"fsdp\"? "
                  "(known: deepseek, deepspeed, fsdp, internevo, "
-                 "megatron-bridge, megatron-core, megatron)"));
+                 "megatron-bridge, megatron-core, megatron, mosaicml)"));
   EXPECT_THAT(
       ErrorOf("base: deepseek\n"),
       is("f:3:7: deepseek.yaml:2:7: a framework that is a base has none "

@@ -186,6 +186,22 @@ TEST(RecomputeTest, FullKeepsTheInputOfABlock) {
   EXPECT_EQ(totals.backward_flops, kept.backward_flops);
 }
 
+TEST(RecomputeTest, FullMayStopBeforeTheLastProduct) {
+  TrainingSetup setup = SmallSetup();
+  setup.recompute = Recompute::kFull;
+  const StageTotals whole = TotalsOf(SmallLlama(), setup);
+  const StageTotals experts = TotalsOf(SmallMoe(), setup);
+  setup.stops_recomputing = true;
+  const StageTotals stopped = TotalsOf(SmallLlama(), setup);
+  // The second product, 192 x 64, of each of 4 blocks.
+  EXPECT_EQ(stopped.recompute_flops,
+            whole.recompute_flops - 4 * 2.0 * kTokens * 192 * 64);
+  EXPECT_EQ(stopped.saved_bytes, whole.saved_bytes);
+  // The sum over experts needs what they return.
+  EXPECT_EQ(TotalsOf(SmallMoe(), setup).recompute_flops,
+            experts.recompute_flops);
+}
+
 TEST(RecomputeTest, FullRepeatsCollectives) {
   TrainingSetup setup = SmallSetup();
   setup.world_size = 2;

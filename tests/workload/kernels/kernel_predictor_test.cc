@@ -121,7 +121,8 @@ TEST(KernelPredictorTest, EqualQuestionsHaveEqualAnswers) {
 // The rows of the table in KernelOf's comment.
 TEST(KernelModelTest, OperatorsAreTimedByTheirKernels) {
   const auto family = [](const Operator& op) {
-    const std::optional<OperatorKernel> kernel = KernelOf(op);
+    const std::optional<OperatorKernel> kernel =
+        KernelOf(op, KernelUse::kInference);
     return kernel ? kernel->call.family->name : std::string_view("none");
   };
   EXPECT_EQ(family({"qkv_linear", Gemm{.m = 1, .n = 64, .k = 64}}), "gemm");
@@ -151,7 +152,7 @@ TEST(KernelModelTest, OthersTakeTheTimeOfTheFormula) {
   const GpuSpec gpu = *FindGpu("H100");
   const Roofline roofline(gpu);
   const KernelPredictor predictor(gpu, BundledSurfaces());
-  const KernelModel model(predictor, roofline);
+  const KernelModel model(predictor, roofline, KernelUse::kInference);
   const Operator norm = {"rms_norm", Stream{1 << 20}};
   EXPECT_EQ(model.TimeOf(norm).source, TimeSource::kRoofline);
   EXPECT_EQ(model.TimeOf(norm).time, roofline.TimeOf(norm).time);
@@ -165,7 +166,7 @@ TEST(KernelModelTest, NoOperatorBeatsThePeaks) {
   const GpuSpec gpu = *FindGpu("L40S");
   const Roofline roofline(gpu);
   const KernelPredictor predictor(gpu, BundledSurfaces());
-  const KernelModel model(predictor, roofline);
+  const KernelModel model(predictor, roofline, KernelUse::kInference);
   const Operator product = {"ffn_up", Gemm{.m = 32768, .n = 64, .k = 1024}};
   EXPECT_NEAR(Estimate(predictor, Product(32768, 64, 1024)).time_us, 27.7, 0.2);
   EXPECT_NEAR(ToMicroseconds(model.TimeOf(product).time),
@@ -177,7 +178,7 @@ TEST(KernelModelTest, TheTwoProductsOfExpertsShareTheirTime) {
   const GpuSpec gpu = *FindGpu("H100");
   const Roofline roofline(gpu);
   const KernelPredictor predictor(gpu, BundledSurfaces());
-  const KernelModel model(predictor, roofline);
+  const KernelModel model(predictor, roofline, KernelUse::kInference);
   const double up = ToMicroseconds(
       model
           .TimeOf(
@@ -189,6 +190,40 @@ TEST(KernelModelTest, TheTwoProductsOfExpertsShareTheirTime) {
               {"experts_down", Gemm{.groups = 8, .m = 2, .n = 4096, .k = 2048}})
           .time);
   EXPECT_NEAR(up / down, 2, 0.05);
+}
+
+TEST(KernelModelTest, TrainingTakesAttentionAndOwnProducts) {
+  const GpuSpec gpu = *FindGpu("H100");
+  const Roofline roofline(gpu);
+  KernelPredictor predictor(gpu, BundledSurfaces());
+  const KernelModel model(predictor, roofline, KernelUse::kTraining);
+  Operator attention = {"attention", Attention{.batch = 1,
+                                               .queries = 4096,
+                                               .keys = 4096,
+                                               .heads = 32,
+                                               .kv_heads = 8,
+                                               .qk_dim = 128,
+                                               .v_dim = 128}};
+  const OperatorTime forward = model.TimeOf(attention);
+  EXPECT_EQ(forward.source, TimeSource::kMeasured);
+  const double share = ToMicroseconds(forward.time) /
+                       ToMicroseconds(roofline.TimeOf(attention).time);
+  std::get<Attention>(attention.shape).backward = true;
+  const OperatorTime backward = model.TimeOf(attention);
+  EXPECT_EQ(backward.source, TimeSource::kExtrapolated);
+  EXPECT_NEAR(ToMicroseconds(backward.time),
+              share * ToMicroseconds(roofline.TimeOf(attention).time), 0.01);
+
+  const Operator product = {"qkv_linear", Gemm{.m = 64, .n = 4096, .k = 4096}};
+  EXPECT_EQ(model.TimeOf(product).source, TimeSource::kRoofline);
+  const absl::StatusOr<KernelTable> table = ParseKernelTable(
+      "own.csv",
+      "op_name,gemm_dtype,m,n,k,latency\ngemm,bfloat16,64,4096,4096,7\n");
+  ASSERT_TRUE(table.ok());
+  auto surfaces = SurfacesOf(*table, "h100-sxm");
+  ASSERT_TRUE(surfaces.ok());
+  for (SurfaceTimes& times : *surfaces) predictor.AddOwn(std::move(times));
+  EXPECT_NEAR(ToMicroseconds(model.TimeOf(product).time), 7000, 1);
 }
 
 }  // namespace

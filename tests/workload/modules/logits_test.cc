@@ -129,6 +129,18 @@ TEST(CrossEntropyTest, FusedKeepsTheGradientInPlaceOfTheLogits) {
             StepTexts(CrossEntropy(512, SmallContext()), kForward));
 }
 
+// Two metrics read 64 tokens of 256 logits of 2 B three times and write them.
+TEST(CrossEntropyTest, MetricsComputeTheLossAgain) {
+  ModuleContext context = SmallContext();
+  const MockModule plain = CrossEntropy(512, context);
+  context.loss_metrics = 2;
+  const MockModule module = CrossEntropy(512, context);
+  EXPECT_EQ(BytesMoved(module, kForward),
+            BytesMoved(plain, kForward) + 2 * 4 * 2 * 64 * 256);
+  EXPECT_EQ(BytesMoved(module, kInput), BytesMoved(plain, kInput));
+  EXPECT_EQ(module.saved_bytes, plain.saved_bytes);
+}
+
 TEST(LogitsTest, InferenceNeedsTheLastPositionOnly) {
   ModuleContext context = SmallContext();
   context.training = false;
