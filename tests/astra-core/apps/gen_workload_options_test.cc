@@ -293,7 +293,7 @@ TEST(GenWorkloadOptionsTest, NamesTheNearestFramework) {
               StatusIs(absl::StatusCode::kNotFound,
                        "unknown framework \"fspd\"; did you mean \"fsdp\"? "
                        "(known: deepseek, deepspeed, fsdp, internevo, "
-                       "megatron, megatron-bridge, megatron-core)"));
+                       "megatron, megatron-bridge, megatron-core, mosaicml)"));
 }
 
 TEST(GenWorkloadOptionsTest, NamesTheNearestName) {

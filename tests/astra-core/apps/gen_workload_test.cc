@@ -118,7 +118,7 @@ TEST_F(GenWorkloadTest, AProgramSaysScheduleGpuAndWork) {
       HasSubstr(
           "\nschedule: gpipe\n"
           "gpu: {name: \"h100-sxm\", memory: 85899345920, peak_tflops: 989.4, "
-          "communication_slowdown: 0}\n"
+          "communication_slowdown: 0.18}\n"
           "work: {tokens: 512, model_flops: "));
   EXPECT_THAT(FileOf("-m tiny.yaml --phase decode --world-size 4 --tp 2 "
                      "--batch 8 --seq-length 128 --gpu H100 --format program"),
