@@ -270,6 +270,8 @@ absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
   setup.fp8_dispatch = flags.has("fp8-dispatch") || framework.fp8_dispatch;
   setup.fused_loss = flags.has("fused-loss") || framework.fused_loss;
   setup.loss_metrics = framework.loss_metrics;
+  setup.expert_host_ns = framework.expert_host_ns;
+  setup.fused_experts = framework.fused_experts;
   setup.stops_recomputing = framework.stops_recomputing;
   ASTRA_RETURN_IF_ERROR(ReadZero(flags, framework, setup));
   constexpr int64_t kMaxWorkspace = 64;

@@ -28,6 +28,13 @@ class Framework:
 # NeMo, whose name their folders of results have.
 # TorchTitan: torchtitan/components/metrics.py (max_reserved, GiB) and
 # activation_checkpoint.py (every second product is run again).
+# NeMo's containers, and the release of Megatron-Bridge in them: its releases on
+# GitHub, of which 0.6.0 is "NeMo Framework 26.08". Rows of 2024 are older than
+# all of them.
+NEMO_RELEASES = {
+    "26.08": "0.6", "26.06": "0.5", "26.04": "0.4", "26.02": "0.3",
+    "25.11": "0.2", "25.09": "0.1", "24.09": "0.1", "v5.1": "0.1",
+}
 FRAMEWORKS = (
     Framework("SimuMax.*B200", "megatron",
               options=("--fused-loss", "--transformer-engine", "2.11")),
@@ -47,6 +54,15 @@ def find_framework(row):
                  if re.search(framework.pattern, told)), None)
 
 
+def release_of(row, framework):
+    """The release that ran, "@0.1"; empty: the newest."""
+    if framework.name != "megatron-bridge":
+        return framework.release
+    told = row.get("source") or ""
+    return next(("@" + release for words, release in NEMO_RELEASES.items()
+                 if words in told), "")
+
+
 def uses_deep_ep(row, framework):
     model = (row.get("model") or "").lower()
     return framework.has_deep_ep and "dropless" in model
@@ -63,7 +79,7 @@ def sharding_options(row, framework):
             return ["--framework", "fsdp"]
         # SHARD_GRAD_OP: parameters stay whole from one step to the next.
         return ["--framework", "deepspeed", "--zero", "2"]
-    options = ["--framework", framework.name + framework.release,
+    options = ["--framework", framework.name + release_of(row, framework),
                "--zero", str(stage)]
     if stage == 1 and group and group < ranks:
         options += ["--zero-group", str(group)]

@@ -42,6 +42,8 @@ struct Framework {
   // products run elsewhere.
   std::string transformer_engine;
   bool weights_in_experts = false;  // See ModuleContext.
+  int64_t expert_host_ns = 0;       // See ModuleContext.
+  bool fused_experts = false;       // See ModuleContext.
 };
 
 }  // namespace astra

@@ -29,6 +29,8 @@ using Frameworks = std::vector<Framework>;
 constexpr int64_t kMostZero = 3;
 constexpr int64_t kMostWorkspace = 64;  // Bytes a parameter.
 constexpr int64_t kMostMetrics = 16;
+constexpr int64_t kMostHostUs = 1'000'000;
+constexpr int64_t kNsPerUs = 1000;
 constexpr int64_t kMostDivisor = int64_t{1} << 24;
 constexpr double kLeastSpeed = 0.01;
 constexpr double kMostSpeed = 10;
@@ -61,6 +63,15 @@ void ReadOverlaps(YamlFields& fields, Framework& framework) {
   }
 }
 
+void ReadExperts(YamlFields& fields, Framework& framework) {
+  framework.expert_host_ns =
+      kNsPerUs * fields.IntegerOr("expert_host_us",
+                                  framework.expert_host_ns / kNsPerUs, 0,
+                                  kMostHostUs);
+  framework.fused_experts =
+      fields.BoolOr("fused_experts", framework.fused_experts);
+}
+
 // Replaces the facts of `framework` that the fields name.
 void ReadFacts(YamlFields& fields, Framework& framework) {
   framework.zero = fields.IntegerOr("zero", framework.zero, 0, kMostZero);
@@ -86,6 +97,7 @@ void ReadFacts(YamlFields& fields, Framework& framework) {
       "optimizer_workspace", framework.optimizer_workspace, 0, kMostWorkspace);
   framework.weights_in_experts =
       fields.BoolOr("weights_in_experts", framework.weights_in_experts);
+  ReadExperts(fields, framework);
   if (!fields.has("transformer_engine")) return;
   framework.transformer_engine = fields.Text("transformer_engine");
   if (ReleaseOf(framework.transformer_engine).empty()) {

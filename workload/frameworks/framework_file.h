@@ -21,6 +21,8 @@
 //   optimizer_workspace: 0
 //   transformer_engine: 2.11 # Absent: products run elsewhere.
 //   weights_in_experts: false
+//   expert_host_us: 450
+//   fused_experts: false
 //   releases:                # Absent: all releases are alike.
 //     - {since: 0.4, source: "..."}
 //     - {since: 0.5, source: "...", fused_loss: true}

@@ -43,6 +43,8 @@ ModuleContext TrainingSetup::module_context() const {
           .keeps_both_outputs = keeps_both_outputs(),
           .weights_in_experts = weights_in_experts,
           .gradient_bytes = gradient_bytes,
+          .expert_host_ns = expert_host_ns,
+          .fused_experts = fused_experts,
           .expert_load = expert_load,
           .fp8_dispatch = fp8_dispatch,
           .shared_expert_overlap = shared_expert_overlap};

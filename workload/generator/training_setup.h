@@ -101,6 +101,8 @@ struct TrainingSetup {
   bool tensor_overlap = false;         // See ModuleContext.
   bool shared_expert_overlap = false;  // See ModuleContext.
   double expert_load = 1;              // See ModuleContext.
+  int64_t expert_host_ns = 0;          // See ModuleContext.
+  bool fused_experts = false;          // See ModuleContext.
   bool fp8_dispatch = false;
   int64_t vocabulary_divisor = 128;  // See PaddedVocabulary; 0: no padding.
 

@@ -68,8 +68,9 @@ MockModule Dispatch(const ModelShape& model, const ModuleContext& context) {
   const int64_t elements = RoutedTokens(model, context) * model.hidden;
   const int64_t bytes = DispatchedBytes(elements, context.fp8_dispatch);
   ModuleBuilder builder("moe_dispatch", context);
-  if (context.training) {
-    const Operator routing = {"routing", astra::Stream{0}};
+  if (context.expert_host_ns > 0) {
+    const Operator routing = {"routing",
+                              astra::Stream{.host_ns = context.expert_host_ns}};
     builder.Forward(routing);
     builder.Backward(routing);
   }

@@ -34,9 +34,9 @@ namespace astra {
 // In inference without EP, where TP splits the experts (sums_experts), one
 // all-reduce over TP in "moe_combine" replaces the four collectives.
 //
-// In training, the operator "routing" of "moe_dispatch" stands for the overhead
-// of a layer of experts: many small kernels, and the host, which waits for the
-// numbers of tokens.
+// The operator "routing" of "moe_dispatch" stands for what a layer of experts
+// takes beside its work in training (expert_host_ns): many small kernels, and
+// the host, which waits for the numbers of tokens.
 //
 // With shared_expert_overlap, dispatch and combine start at the end of
 // "moe_dispatch" and of "moe_experts", and are waited for at the begin of

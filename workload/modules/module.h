@@ -61,6 +61,12 @@ struct ModuleContext {
   bool weights_in_experts = false;
   int64_t gradient_bytes = 4;  // Bytes of an accumulated weight gradient.
 
+  // What a layer of experts takes beside its work, each way, in nanoseconds.
+  int64_t expert_host_ns = 0;
+  // Whether one kernel runs the products of all experts of a rank. Otherwise
+  // each expert's product is a kernel of its own, in training.
+  bool fused_experts = false;
+
   // Tokens of the busiest expert-parallel rank, divided by the mean.
   double expert_load = 1;
   bool fp8_dispatch = false;  // Tokens travel to their experts in FP8.

@@ -79,7 +79,9 @@ void ModuleBuilder::Linear(const Product& product) {
                casts_gradients] = product;
   const Precision precision = is_exact ? Precision::kBf16 : context_.precision;
   Gemm gemm = {.groups = groups, .m = m, .n = n, .k = k};
-  gemm.starts_each_group = context_.training && groups > 1;
+  const bool starts_each =
+      context_.training && groups > 1 && !context_.fused_experts;
+  gemm.starts_each_group = starts_each;
   const bool is_cast = precision == Precision::kFp8;
   ForwardProduct({op, gemm, precision}, is_cast && casts_inputs,
                  Overlaps() && !is_exact);
@@ -95,7 +97,7 @@ void ModuleBuilder::Linear(const Product& product) {
   gemm = {.groups = groups, .m = k, .n = n, .k = m};
   if (groups > 1) {
     gemm.sum_bytes = context_.gradient_bytes;
-    gemm.starts_each_group = true;
+    gemm.starts_each_group = starts_each;
   }
   weight_gradient.push_back(Compute({op, gemm, precision}));
   const int64_t kept = saved_tokens >= 0 ? saved_tokens : groups * m;

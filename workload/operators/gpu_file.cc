@@ -58,10 +58,6 @@ Calibration ReadCalibration(YamlFields fields) {
     calibration.memory_of[name] = Share(named, name);
   }
   calibration.kernel_us = fields.Number("kernel_us", 0, kMostRate);
-  YamlFields kernels = fields.Map("kernel_us_of", "kernel_us_of");
-  for (const std::string& name : kernels.keys()) {
-    calibration.kernel_us_of[name] = kernels.Number(name, 0, kMostRate);
-  }
   calibration.tile_fill_k = fields.Number("tile_fill_k", 0, kMostRate);
   calibration.training_load =
       fields.NumberOr("training_load", 1, kLeastShare, 1);

@@ -27,7 +27,6 @@
 //     memory: 0.88
 //     memory_of: {layer_norm: 0.6}            # By operator; may be absent.
 //     kernel_us: 4
-//     kernel_us_of: {routing: 450}            # By operator; may be absent.
 //     tile_fill_k: 100
 //     attention_bias: 0.9                     # These may be absent.
 //     training_load: 0.9

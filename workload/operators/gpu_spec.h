@@ -36,11 +36,8 @@ struct Calibration {
   double linear_attention = 0;  // Chunked delta rule, of the BF16 peak.
   double memory = 0;            // Kernels bound by memory, unless in memory_of.
   std::map<std::string, double> memory_of;  // By name of the operator.
-  // Microseconds to start and end a kernel, besides its work. kernel_us_of has
-  // other values by name of the operator, also for what the host does at that
-  // point ("routing").
+  // Microseconds to start and end a kernel, besides its work.
   double kernel_us = 0;
-  std::map<std::string, double> kernel_us_of;
   double tile_fill_k = 0;  // Depth at which a product runs at half its rate.
   // Rate of products and attention during training, relative to the same
   // operators alone, since clocks fall under the power limit. sharded_load

@@ -66,6 +66,8 @@ struct DeltaRule {
 // look-ups, the loss, the optimizer.
 struct Stream {
   int64_t bytes = 0;  // Bytes read and written.
+  // Nanoseconds that the GPU waits for the host at this point, beside the work.
+  int64_t host_ns = 0;
 
   friend bool operator==(const Stream&, const Stream&) = default;
 };

@@ -40,13 +40,13 @@ OperatorTime Roofline::TimeOf(const Operator& op) const {
 
 double Roofline::KernelTime(const Operator& op) const {
   const Calibration& calibration = gpu_.calibration;
-  const auto named = calibration.kernel_us_of.find(std::string(op.name));
-  const double us = named == calibration.kernel_us_of.end()
-                        ? calibration.kernel_us
-                        : named->second;
   const Gemm* gemm = std::get_if<Gemm>(&op.shape);
   const bool is_several = gemm != nullptr && gemm->starts_each_group;
-  return us * 1e-6 * (is_several ? static_cast<double>(gemm->groups) : 1);
+  const Stream* stream = std::get_if<Stream>(&op.shape);
+  const int64_t host_ns = stream != nullptr ? stream->host_ns : 0;
+  return calibration.kernel_us * 1e-6 *
+             (is_several ? static_cast<double>(gemm->groups) : 1) +
+         static_cast<double>(host_ns) * 1e-9;
 }
 
 double Roofline::MemoryTime(const Operator& op) const {

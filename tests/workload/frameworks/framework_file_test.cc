@@ -44,7 +44,8 @@ TEST(FrameworkFileTest, ReadsEachFact) {
       "overlap: [gradients, parameters, tp, shared_experts]\n"
       "fp8_dispatch: true\nfused_loss: true\nloss_metrics: 2\n"
       "stops_recomputing: true\nattention_speed: 0.5\n"
-      "optimizer_workspace: 8\nweights_in_experts: true\n"
+      "expert_host_us: 450\nfused_experts: true\noptimizer_workspace: "
+      "8\nweights_in_experts: true\n"
       "transformer_engine: 2.10\n");
   EXPECT_THAT(framework.aliases, ElementsAre("g", "h"));
   EXPECT_EQ(framework.zero, 3);
@@ -59,6 +60,8 @@ TEST(FrameworkFileTest, ReadsEachFact) {
   EXPECT_TRUE(framework.fp8_dispatch);
   EXPECT_TRUE(framework.fused_loss);
   EXPECT_EQ(framework.loss_metrics, 2);
+  EXPECT_EQ(framework.expert_host_ns, 450'000);
+  EXPECT_TRUE(framework.fused_experts);
   EXPECT_TRUE(framework.stops_recomputing);
   EXPECT_EQ(framework.attention_speed, 0.5);
   EXPECT_EQ(framework.optimizer_workspace, 8);

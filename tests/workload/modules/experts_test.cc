@@ -66,9 +66,9 @@ TEST(ExpertsTest, TokensGoToTheirExpertsAndBack) {
   const Modules modules = ModulesFor(SmallMoe(), SmallContext());
   // 2 b s h top_k / TP = 2 x 2 x 32 x 64 x 2 / 2.
   EXPECT_THAT(StepTexts(modules.dispatch, kForward),
-              ElementsAre("routing", "permute", "dispatch EP 8192 B"));
+              ElementsAre("permute", "dispatch EP 8192 B"));
   EXPECT_THAT(StepTexts(modules.dispatch, kInput),
-              ElementsAre("combine EP 8192 B", "permute", "routing"));
+              ElementsAre("combine EP 8192 B", "permute"));
   EXPECT_THAT(StepTexts(modules.combine, kForward),
               ElementsAre("combine EP 8192 B", "unpermute", "residual_add"));
   EXPECT_THAT(StepTexts(modules.combine, kInput),
@@ -85,8 +85,7 @@ TEST(ExpertsTest, OneRankOfExpertsNeedsNoAllToAll) {
   const Modules modules = ModulesFor(SmallMoe(), context);
   EXPECT_THAT(StepTexts(modules.router, kForward),
               ElementsAre("rms_norm", "router", "softmax_topk"));
-  EXPECT_THAT(StepTexts(modules.dispatch, kForward),
-              ElementsAre("routing", "permute"));
+  EXPECT_THAT(StepTexts(modules.dispatch, kForward), ElementsAre("permute"));
   EXPECT_THAT(StepTexts(modules.gather, kForward), ElementsAre("permute"));
 }
 
@@ -97,9 +96,9 @@ TEST(ExpertsTest, DispatchInFp8HasAScaleForEach128) {
   // 64 copies of 64 elements, 1 + 4 / 128 = 1.03125 B each; the gradient and
   // the way back are in BF16.
   EXPECT_THAT(StepTexts(modules.dispatch, kForward),
-              ElementsAre("routing", "permute", "dispatch EP 4224 B"));
+              ElementsAre("permute", "dispatch EP 4224 B"));
   EXPECT_THAT(StepTexts(modules.dispatch, kInput),
-              ElementsAre("combine EP 8192 B", "permute", "routing"));
+              ElementsAre("combine EP 8192 B", "permute"));
   EXPECT_EQ(StepTexts(modules.combine, kForward).front(), "combine EP 8192 B");
 }
 
@@ -108,7 +107,7 @@ TEST(ExpertsTest, TheBusiestRankSetsThePace) {
   context.expert_load = 1.5;
   const Modules modules = ModulesFor(SmallMoe(), context);
   EXPECT_THAT(StepTexts(modules.dispatch, kForward),
-              ElementsAre("routing", "permute", "dispatch EP 12288 B"));
+              ElementsAre("permute", "dispatch EP 12288 B"));
   // 96 copies to 2 experts.
   EXPECT_EQ(UpOf(modules), Trained({2, 48, 64, 64}));
 }

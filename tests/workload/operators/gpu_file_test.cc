@@ -105,15 +105,6 @@ TEST(GpuFileTest, TheLoadOfShardedTrainingIsThatOfTraining) {
   EXPECT_EQ(c.attention_bias, 0.6);
 }
 
-TEST(GpuFileTest, KernelsMayHaveTimesOfTheirOwn) {
-  EXPECT_TRUE(
-      ValueOrDie(ParseGpu("g", kFile)).calibration.kernel_us_of.empty());
-  const std::string file =
-      With("  kernel_us: 3", "  kernel_us: 3\n  kernel_us_of: {routing: 450}");
-  EXPECT_THAT(ValueOrDie(ParseGpu("g", file)).calibration.kernel_us_of,
-              ElementsAre(Pair("routing", 450)));
-}
-
 TEST(GpuFileTest, CollectivesSlowComputationDown) {
   EXPECT_EQ(ValueOrDie(ParseGpu("g", kFile)).calibration.communication_slowdown,
             0);

@@ -159,12 +159,11 @@ TEST(RooflineTest, AStreamRunsAtTheShareOfItsName) {
   EXPECT_EQ(TimeOf({"gelu", Stream{2'000'000}}).bound, "memory");
 }
 
-TEST(RooflineTest, AKernelMayHaveATimeOfItsOwn) {
-  GpuSpec gpu = TestGpu();
-  gpu.calibration.kernel_us_of = {{"routing", 450}};
-  EXPECT_EQ(Roofline(gpu).TimeOf({"routing", Stream{0}}).time,
-            Microseconds(450));
-  EXPECT_EQ(Roofline(gpu).TimeOf({"permute", Stream{0}}).time, Microseconds(2));
+// A kernel takes 2 us.
+TEST(RooflineTest, TheHostAddsToAKernel) {
+  EXPECT_EQ(TimeOf({"routing", Stream{.host_ns = 450'000}}).time,
+            Microseconds(452));
+  EXPECT_EQ(TimeOf({"permute", Stream{0}}).time, Microseconds(2));
 }
 
 // Beside the first of 8 kernels of 2 us, 7 more.
