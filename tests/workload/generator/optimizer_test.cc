@@ -313,6 +313,7 @@ TEST(OverlapTest, SharedExpertsRunWhileTokensAreOnTheirWay) {
   TrainingSetup setup = SmallSetup();
   setup.expert = 4;
   setup.shared_expert_overlap = true;
+  setup.expert_host_ns = 1000;
   const Blueprint blueprint = Train(SmallDeepSeek(), setup);
   EXPECT_EQ(RunTexts(blueprint, blueprint.stages[0]).at(2),
             "2 x attention_linear_q_lora attention_q_column "

@@ -165,7 +165,7 @@ TEST(SimaiWorkloadTest, WritesExperts) {
       Named("mlp_moelayer", texts),
       ElementsAre(
           "mlp_moelayer, 3 all-gather EP 128, 3, 1",
-          "mlp_moelayer, 2 all-to-all EP 4096, 2 all-to-all EP 4096, 0",
+          "mlp_moelayer, 1 all-to-all EP 4096, 1 all-to-all EP 4096, 0",
           "mlp_moelayer, 1, 1, 0", "mlp_moelayer, 3, 3, 2",
           "mlp_moelayer, 2 all-to-all EP 4096, 2 all-to-all EP 4096, 0"));
 }

@@ -160,6 +160,22 @@ TEST(ExpertsTest, WeightGradientsAreAddedToTheirSums) {
             (Gemm{2, 64, 64, 32, /*sum_bytes=*/4, /*starts_each_group=*/true}));
 }
 
+TEST(ExpertsTest, AFrameworkMayWaitForTheHostAndFuseExperts) {
+  ModuleContext context = SmallContext();
+  context.expert_host_ns = 450'000;
+  context.fused_experts = true;
+  const Modules modules = ModulesFor(SmallMoe(), context);
+  EXPECT_EQ(
+      std::get<Stream>(OperatorOf(modules.dispatch, kForward, "routing").shape),
+      Stream{.host_ns = 450'000});
+  EXPECT_THAT(StepTexts(modules.dispatch, kInput),
+              ElementsAre("combine EP 8192 B", "permute", "routing"));
+  EXPECT_FALSE(UpOf(modules).starts_each_group);
+  const Operator& gradient =
+      OperatorOf(modules.experts, ModulePass::kWeightGradient, "experts_up");
+  EXPECT_FALSE(std::get<Gemm>(gradient.shape).starts_each_group);
+}
+
 TEST(ExpertsTest, ExpertTensorParallelismSplitsEachExpert) {
   ModuleContext context = SmallContext();
   context.expert_tensor = 2;
