@@ -19,10 +19,10 @@
 
 namespace astra {
 
-// What times operators besides tables.
+// Chooses what times operators that no table has.
 struct TimesChoice {
   bool kernels = false;   // Measured kernels go before formulas (inference).
-  bool attention = true;  // Those of attention too.
+  bool attention = true;  // Measured kernels of attention too.
 };
 
 // Times of operators on a GPU: measured times from tables where there are any,
@@ -51,7 +51,7 @@ class GpuTimes {
   }
 
  private:
-  // What times the operators of one GPU that no table of operators has.
+  // A model of one GPU times the operators that no table of operators has.
   struct GpuModel {
     GpuModel(const GpuSpec& gpu, TimesChoice choice);
     GpuModel(const GpuModel&) = delete;

@@ -48,7 +48,7 @@ SYSTEMS = (
 )
 
 
-# What gpu_type may say beside the GPU.
+# Words that gpu_type may have beside the GPU.
 WORDS = (
     r"\b(?:a100|a800|gh200|h100|h200|gb300|gb200|b300|b200)\b",
     r"\b(?:dgx|hgx|selene|nvidia|nvl72)\b", r"\bsxm\d?\b", r"nvlink pairs/",
