@@ -8,7 +8,7 @@
 // the order in which its stage runs, whatever the times. The ranks of a stage
 // are alike.
 //
-// Of two slots that run side by side (Slot::beside_next), one may wait for
+// One of two slots that run side by side (Slot::beside_next) may wait for
 // tokens on their way to experts or back while the other computes. It then
 // keeps the workspace of the module in which it waits; the largest one counts.
 //
@@ -47,7 +47,7 @@ struct StageMemory {
   Bytes optimizer;
   Bytes cache;  // KV cache, in inference.
 
-  // Where the peak is: its slot (none: in `after`) and its module.
+  // Place of the peak: its slot (none: in `after`) and its module.
   std::optional<Slot> slot;
   ModuleId module{0};
   // At the peak: the micro-batches that have gone forward through a chunk and

@@ -21,15 +21,14 @@ namespace {
 // user gives.
 absl::Status ReadAttentionSpeed(const CommandLine& flags,
                                 GenWorkloadOptions& options) {
-  constexpr double kLeast = 0.01;
-  constexpr double kMost = 10;
   ASTRA_ASSIGN_OR_RETURN(
       const double speed,
       flags.number("attention-speed", options.framework.attention_speed,
-                   kMost));
-  if (speed < kLeast) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--attention-speed is {}: expected {} to {}", speed, kLeast, kMost));
+                   kMostAttentionSpeed));
+  if (speed < kLeastAttentionSpeed) {
+    return absl::InvalidArgumentError(
+        fmt::format("--attention-speed is {}: expected {} to {}", speed,
+                    kLeastAttentionSpeed, kMostAttentionSpeed));
   }
   options.attention_speed = speed;
   Calibration& calibration = options.gpu.calibration;

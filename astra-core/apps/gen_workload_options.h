@@ -27,7 +27,7 @@ struct GenWorkloadOptions {
   ModelSpec model;
   GpuSpec gpu;
   std::variant<TrainingSetup, InferenceSetup> setup;
-  Framework framework;  // Of training.
+  Framework framework;  // Framework that trains.
 
   std::vector<std::string> operator_tables;  // Files of measured operators.
   // GPU of tables that do not name one; empty: not given.

@@ -274,11 +274,10 @@ absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
   setup.fused_experts = framework.fused_experts;
   setup.stops_recomputing = framework.stops_recomputing;
   ASTRA_RETURN_IF_ERROR(ReadZero(flags, framework, setup));
-  constexpr int64_t kMaxWorkspace = 64;
   ASTRA_ASSIGN_OR_RETURN(
       setup.optimizer_workspace,
       flags.integer("optimizer-workspace", framework.optimizer_workspace, 0,
-                    kMaxWorkspace));
+                    kMostOptimizerWorkspace));
   setup.weights_in_experts =
       flags.has("weights-in-experts") || framework.weights_in_experts;
   ASTRA_RETURN_IF_ERROR(ReadTransformerEngine(flags, framework, setup));

@@ -51,7 +51,7 @@ class GpuTimes {
   }
 
  private:
-  // What times the operators of one GPU that no table of operators has.
+  // A model of one GPU times the operators that no table of operators has.
   struct GpuModel {
     GpuModel(const GpuSpec& gpu, TimesChoice choice);
     GpuModel(const GpuModel&) = delete;

@@ -11,7 +11,6 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/simulation.h"
 #include "collectives/nccl/system_topology.h"
-#include "collectives/systems/system_library.h"
 #include "fmt/core.h"
 #include "workload/memory_timeline.h"
 #include "workload/operators/gpu_library.h"
@@ -132,20 +131,13 @@ void WarnOfErrorRates(const std::string& topology_file,
       "{}: error rates of links have no effect on {}", topology_file, what));
 }
 
-absl::StatusOr<NcclSystem> ReadNcclSystem(const std::string& name,
-                                          const NcclOptions& nccl,
-                                          const Topology& topology,
-                                          const std::string& cluster) {
-  ASTRA_ASSIGN_OR_RETURN(SystemSpec system, LoadSystem(name));
-  if (const absl::Status status = CheckGpus(system, topology, cluster);
-      !status.ok()) {
-    return IsNamed(name, system.name, system.aliases)
-               ? status
-               : absl::Status(status.code(),
-                              fmt::format("{}: {}", name,
-                                          std::string(status.message())));
-  }
-  return NcclSystem{std::move(system), nccl};
+absl::Status CheckSystem(const std::string& name, const SystemSpec& system,
+                         const Topology& topology, const std::string& cluster) {
+  const absl::Status status = CheckGpus(system, topology, cluster);
+  if (status.ok() || IsNamed(name, system.name, system.aliases)) return status;
+  return absl::Status(
+      status.code(),
+      fmt::format("{}: {}", name, std::string(status.message())));
 }
 
 }  // namespace astra

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/base/log.h"
 #include "astra-core/engine/communicators.h"
-#include "collectives/nccl/nccl_options.h"
+#include "collectives/systems/system_spec.h"
 #include "topology/topology.h"
 #include "workload/parallel_plan.h"
 #include "workload/program.h"
@@ -52,14 +52,13 @@ void WarnOfErrorRates(const std::string& topology_file,
                       const Topology& topology, std::string_view what,
                       Warnings& warnings);
 
-// Loads the system `name`. Its GPUs must be those of the topology, if the
-// topology names them. `cluster` is the origin of the topology for messages.
+// Checks that the GPUs of `system`, which was loaded by `name`, are those of
+// the topology, if the topology names them. `cluster` is the origin of the
+// topology for messages.
 //
-// Errors: those of LoadSystem and CheckGpus.
-absl::StatusOr<NcclSystem> ReadNcclSystem(const std::string& name,
-                                          const NcclOptions& nccl,
-                                          const Topology& topology,
-                                          const std::string& cluster);
+// Errors: those of CheckGpus.
+absl::Status CheckSystem(const std::string& name, const SystemSpec& system,
+                         const Topology& topology, const std::string& cluster);
 
 }  // namespace astra
 

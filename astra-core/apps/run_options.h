@@ -31,7 +31,7 @@
 
 namespace astra {
 
-// What differs between the programs: their names, and how exactly they model
+// The programs differ in their names, and in how exactly they model
 // communication unless --fidelity says otherwise.
 struct RunDefaults {
   std::string_view program;
@@ -44,7 +44,7 @@ struct RunOptions {
   // The inputs.
   std::string workload_file;
   std::optional<std::string> topology_file;
-  // What the cluster is without a topology file. None: servers, NICs and
+  // The cluster, where there is no topology file. None: servers, NICs and
   // NVLinks of `system` below one switch.
   std::optional<TwoLevelParameters> cluster;
   std::optional<int64_t> num_gpus;      // Number that the inputs must have.

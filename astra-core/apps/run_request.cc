@@ -166,13 +166,15 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
 // Sets the system whose NCCL runs the collectives. If nothing names the system,
 // collectives become rings, with a warning unless all of them have measured bus
 // bandwidths.
-absl::Status SetSystem(const RunOptions& options, const NcclOptions& nccl,
-                       const Topology& topology, const CollectiveSizes& used,
+absl::Status SetSystem(const RunOptions& options,
+                       const std::optional<SystemSpec>& system,
+                       const NcclOptions& nccl, const Topology& topology,
+                       const CollectiveSizes& used,
                        SimulationOptions& simulation, Warnings& warnings) {
-  if (options.system) {
-    ASTRA_ASSIGN_OR_RETURN(simulation.nccl,
-                           ReadNcclSystem(*options.system, nccl, topology,
-                                          options.cluster_name()));
+  if (system) {
+    ASTRA_RETURN_IF_ERROR(CheckSystem(*options.system, *system, topology,
+                                      options.cluster_name()));
+    simulation.nccl = NcclSystem{*system, nccl};
     return absl::OkStatus();
   }
   absl::StatusOr<SystemSpec> derived = DeriveSystem(topology);
@@ -279,8 +281,9 @@ absl::Status SetMeasured(const RunOptions& options, const ParallelPlan& plan,
 }
 
 absl::StatusOr<SimulationOptions> SimulationOf(
-    const RunOptions& options, const Program& program, const ParallelPlan& plan,
-    const Topology& topology, const CollectiveSizes& used, Warnings& warnings) {
+    const RunOptions& options, const std::optional<SystemSpec>& system,
+    const Program& program, const ParallelPlan& plan, const Topology& topology,
+    const CollectiveSizes& used, Warnings& warnings) {
   SimulationOptions simulation;
   simulation.overlap = options.overlap;
   simulation.message_costs.per_message = options.send_latency;
@@ -302,7 +305,7 @@ absl::StatusOr<SimulationOptions> SimulationOf(
                            WithEngine(options, program, used));
     ASTRA_RETURN_IF_ERROR(SetDispatcher(options, program, used, nccl));
     ASTRA_RETURN_IF_ERROR(
-        SetSystem(options, nccl, topology, used, simulation, warnings));
+        SetSystem(options, system, nccl, topology, used, simulation, warnings));
     ASTRA_RETURN_IF_ERROR(
         SetMeasured(options, plan, topology, used, simulation, warnings));
   }
@@ -312,14 +315,14 @@ absl::StatusOr<SimulationOptions> SimulationOf(
 // Returns the topology that the options name, or the system's with as many GPUs
 // as the program has.
 absl::StatusOr<Topology> TopologyOf(const RunOptions& options,
+                                    const std::optional<SystemSpec>& system,
                                     const Program& program) {
   if (options.topology_file) return ReadTopology(*options.topology_file);
   if (options.cluster) return BuildTwoLevelCluster(*options.cluster);
-  ASTRA_ASSIGN_OR_RETURN(const SystemSpec system, LoadSystem(*options.system));
   const auto num_gpus = static_cast<uint32_t>(
       options.num_gpus.value_or(program.sizes().num_ranks));
-  return BuildSystemTopology(system, num_gpus,
-                             GpusOfDomain(num_gpus, system.gpus_per_server));
+  return BuildSystemTopology(*system, num_gpus,
+                             GpusOfDomain(num_gpus, system->gpus_per_server));
 }
 
 // Warns of error rates of links that have no effect at this fidelity.
@@ -345,7 +348,12 @@ absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
         AnalyticalWork(program, EstimateCables(options, program), is_whole),
         options.force));
   }
-  ASTRA_ASSIGN_OR_RETURN(Topology topology, TopologyOf(options, program));
+  std::optional<SystemSpec> system;
+  if (options.system) {
+    ASTRA_ASSIGN_OR_RETURN(system, LoadSystem(*options.system));
+  }
+  ASTRA_ASSIGN_OR_RETURN(Topology topology,
+                         TopologyOf(options, system, program));
   ASTRA_RETURN_IF_ERROR(CheckGpus(options, program, topology));
   ASTRA_RETURN_IF_ERROR(CheckSameGpuType(options.workload_file, program,
                                          options.cluster_name(), topology,
@@ -357,7 +365,7 @@ absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
                          ReadNetworkOptions(options, topology, *warnings));
   ASTRA_ASSIGN_OR_RETURN(
       SimulationOptions simulation,
-      SimulationOf(options, program, plan, topology, used, *warnings));
+      SimulationOf(options, system, program, plan, topology, used, *warnings));
   simulation.seed = network.packet.seed;
   WarnOfOverlaps(options, used, *warnings);
   WarnOfErrors(options, topology, *warnings);

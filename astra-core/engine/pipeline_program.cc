@@ -308,15 +308,15 @@ class StageBuilder {
   PipelineProgram& built_;
   const std::vector<std::vector<PlaceLanes>> lanes_;
   std::map<BlockKey, uint32_t> block_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> pair_;  // By its blocks.
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> pair_;  // Key: its blocks.
   int64_t stage_ = 0;
   int64_t num_marks_ = 0;
   int64_t marks_per_repetition_ = 1;
   std::vector<Slot> slots_;
   std::vector<size_t> first_;
   std::vector<size_t> last_;
-  // By chunk: its prefetches that start early, and the number of early calls of
-  // the chunks before it.
+  // The prefetches of each chunk that start early, and the number of early
+  // calls of the chunks before it.
   std::vector<std::vector<Op>> early_;
   std::vector<CallCounts> before_;
 };

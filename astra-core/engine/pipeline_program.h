@@ -73,7 +73,8 @@ class PipelineProgram final : public RankProgram {
   int64_t num_ops(uint32_t stage) const override;
 
  private:
-  // What a piece does for one micro-batch in one chunk.
+  // A half holds the messages that a piece waits for and sends for one
+  // micro-batch of one chunk.
   struct Half {
     int32_t chunk = 0;
     int32_t micro_batch = 0;

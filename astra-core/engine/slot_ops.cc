@@ -86,7 +86,7 @@ class PairWriter {
     absl::Span<const Op> ops;
     size_t next = 0;
     std::optional<Op> awaited;  // The wait at which it let the other go on.
-    // Of its calls on each lane: how many calls of both halves came before.
+    // Number of calls of both halves before each of its calls, by lane.
     std::array<std::vector<uint32_t>, kNumParallelDimensions> calls;
   };
 

@@ -270,7 +270,7 @@ absl::StatusOr<MeasuredSetup> SetupOf(const MeasuredRow& row) {
 absl::Status CheckTime(const MeasuredRow& row, const MeasuredSetup& setup) {
   constexpr double kBytesPerUsAndGBps = 1000;
   constexpr double kImpossible = 2;
-  // Of the copies of a token that the size counts, few cross to other servers.
+  // The size counts all copies of a token, few of which cross to other servers.
   if (setup.options.dispatch) return absl::OkStatus();
   const SystemSpec& system = setup.system;
   const uint32_t servers = setup.num_gpus / setup.gpus_per_server;

@@ -89,7 +89,7 @@ struct ExpertDispatch {
   Dispatcher dispatcher;
   ExpertRouting routing;
   bool is_even = false;      // Tokens go to as many ranks as they can.
-  bool is_prepared = false;  // What runs before it is no part of the time.
+  bool is_prepared = false;  // The time leaves out what runs before it.
 
   friend auto operator<=>(const ExpertDispatch&,
                           const ExpertDispatch&) = default;
@@ -105,12 +105,12 @@ struct RankPlaces {
 
 // Holds what one rank has to do for each of its tokens.
 struct TokenWork {
-  double start_us = 0;       // Whatever the number of tokens.
-  double prepare_ns = 0;     // What runs before the rest, for each token.
-  double kernel_ns = 0;      // On the SMs.
-  double within_bytes = 0;   // Sent over the links of the server.
-  double between_bytes = 0;  // Sent by NICs.
-  double copies = 0;         // Of a token, in all.
+  double start_us = 0;       // Time that does not depend on the tokens.
+  double prepare_ns = 0;     // Preparation before the rest, for each token.
+  double kernel_ns = 0;      // Work on the SMs.
+  double within_bytes = 0;   // Bytes over the links of the server.
+  double between_bytes = 0;  // Bytes sent by NICs.
+  double copies = 0;         // All copies of a token.
 };
 
 // Returns the work of a dispatch or combine, as `kind` says, by the formula

@@ -9,13 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "astra-core/base/bundled.h"
 #include "astra-core/base/embedded_file.h"
-#include "astra-core/base/files.h"
-#include "astra-core/base/names.h"
+#include "astra-core/base/named_releases.h"
 #include "astra-core/base/release.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/base/yaml_path.h"
 #include "astra-core/base/yaml_reader.h"
 #include "fmt/core.h"
 
@@ -185,46 +182,17 @@ class EngineReader {
 
   YamlDocument document_;
   std::string name_;
-  std::map<Release, std::string> releases_;  // With their texts.
+  std::map<Release, std::string> releases_;  // Text of each release.
   Lines<std::pair<std::string, EngineAlgorithm>, EngineKernel> kernels_;
   Lines<std::pair<std::string, uint32_t>, Limits> choices_;
   Lines<std::string, double> eager_;
 };
 
-using Engines = std::vector<InferenceEngine>;
-
-// A bundled engine with its releases.
-struct BundledEngine {
-  std::string name;
-  Engines releases;
-};
-
-absl::StatusOr<BundledEngine> ParseBundledEngine(std::string_view file,
-                                                 std::string_view contents) {
-  ASTRA_ASSIGN_OR_RETURN(Engines releases,
-                         ParseInferenceEngine(file, contents));
-  const std::string name = releases.front().name;
-  return BundledEngine{name, std::move(releases)};
-}
-
-const std::vector<BundledEngine>& Bundled() {
-  static const auto& engines =
-      *new std::vector<BundledEngine>(ParseBundled<BundledEngine>(
-          EmbeddedInferenceEngines(), ParseBundledEngine));
+const std::vector<NamedReleases<InferenceEngine>>& Bundled() {
+  static const auto& engines = *new std::vector<NamedReleases<InferenceEngine>>(
+      ParseBundledReleases<InferenceEngine>(EmbeddedInferenceEngines(),
+                                            ParseInferenceEngine));
   return engines;
-}
-
-absl::StatusOr<Engines> LoadReleases(std::string_view name) {
-  if (IsYamlPath(name)) {
-    const std::string path(name);
-    ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
-    return ParseInferenceEngine(path, contents);
-  }
-  for (const BundledEngine& engine : Bundled()) {
-    if (IsNamed(name, engine.name, {})) return engine.releases;
-  }
-  return absl::NotFoundError(
-      UnknownName("inference engine", name, InferenceEngineNames()));
 }
 
 }  // namespace
@@ -235,29 +203,12 @@ absl::StatusOr<std::vector<InferenceEngine>> ParseInferenceEngine(
 }
 
 absl::StatusOr<InferenceEngine> LoadInferenceEngine(std::string_view text) {
-  const size_t at = text.rfind('@');
-  ASTRA_ASSIGN_OR_RETURN(const Engines releases,
-                         LoadReleases(text.substr(0, at)));
-  if (at == std::string_view::npos) return releases.back();
-  const std::string_view asked = text.substr(at + 1);
-  const Release release = ReleaseOf(asked);
-  const auto after = std::find_if(releases.begin(), releases.end(),
-                                  [&](const InferenceEngine& engine) {
-                                    return ReleaseOf(engine.release) > release;
-                                  });
-  if (release.empty() || after == releases.begin()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: expected a release of {} from {} on, such as {}@{}",
-                    text, releases.front().name, releases.front().release,
-                    releases.front().name, releases.back().release));
-  }
-  return *std::prev(after);
+  return LoadRelease<InferenceEngine>("inference engine", text, Bundled(),
+                                      ParseInferenceEngine);
 }
 
 std::vector<std::string_view> InferenceEngineNames() {
-  std::vector<std::string_view> names;
-  for (const BundledEngine& engine : Bundled()) names.push_back(engine.name);
-  return names;
+  return NamesOf<InferenceEngine>(Bundled());
 }
 
 }  // namespace astra

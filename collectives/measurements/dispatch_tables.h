@@ -46,7 +46,7 @@ inline constexpr std::string_view kDispatchColumns[] = {
     "collective", "bytes", "time_us",    "env",
 };
 
-// In the column "collective", what is no collective by itself.
+// These words of the column "collective" name parts of a collective.
 inline constexpr std::string_view kPreparation = "preparation of a dispatch";
 inline constexpr std::string_view kQuantisedCombine =
     "combine that quantises tokens on its way";

@@ -53,7 +53,7 @@ struct MeasuredEnvironment {
   // Both are empty for NCCL's all-to-all.
   std::string dispatcher;
   std::string routing;
-  bool is_prepared = false;  // What runs before a dispatch was not timed.
+  bool is_prepared = false;  // Preparation of a dispatch was not timed.
 
   std::optional<Launch> launch;  // If the text states it.
   bool symmetric = false;        // Buffers are in symmetric memory.

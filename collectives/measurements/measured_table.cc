@@ -56,8 +56,8 @@ std::optional<char> GradeOf(std::string_view notes) {
 
 // An engine of inference as tables of its all-reduces call it.
 struct EngineWord {
-  std::string_view prefix;  // Of the environment.
-  std::string_view engine;  // As inputs/engines call it.
+  std::string_view prefix;  // Beginning of the environment.
+  std::string_view engine;  // Name in inputs/engines.
 };
 constexpr EngineWord kEngineWords[] = {{"vLLM_custom", "vllm"},
                                        {"SGLang_CustomAllReduce", "sglang"},

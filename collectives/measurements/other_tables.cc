@@ -11,6 +11,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/measurements/measured_terms.h"
+#include "collectives/systems/system_library.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -96,17 +97,13 @@ absl::StatusOr<EstimatorName> EstimatorNameOf(std::string_view file) {
       file));
 }
 
-// Returns the cluster that the folder of an estimator's table names, which
-// inputs/systems describes, or "".
+// Returns the folder of an estimator's table that has the name of a bundled
+// system, in lower case, or "".
 std::string ClusterOf(std::string_view file) {
-  constexpr std::string_view kKnown[] = {"perlmutter", "vista"};
   for (const std::filesystem::path& folder :
        std::filesystem::path(file).parent_path()) {
     std::string name = LowerCase(folder.string());
-    if (std::find(std::begin(kKnown), std::end(kKnown), name) !=
-        std::end(kKnown)) {
-      return name;
-    }
+    if (FindSystem(name).ok()) return name;
   }
   return "";
 }

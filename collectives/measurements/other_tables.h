@@ -25,7 +25,9 @@
 //     NAME                    "allreduce", "allgather" or "p2p", also with
 //                             "_large" behind it
 //     PRECISION               "fp16", "bf16" or "fp32"
-//     CLUSTER                 "Perlmutter" or "Vista": the system of this name
+//     CLUSTER                 the bundled system of this name or alias, such as
+//                             "Perlmutter" or "Vista"; a folder of another
+//                             name tells no system
 // clang-format on
 //
 // Neither states the NICs; between nodes, those of the system count, or of the

@@ -89,8 +89,8 @@ struct NcclMessages {
   double start_us = 0;  // Per rank: from its call to its first message.
   double least_us = 0;  // Least time from a rank's call to its result.
 
-  // What the closed form says of the collective if its group runs alone: the
-  // time but for `least_us`, and the part of it that goes with the bytes.
+  // Times of the closed form if the group runs alone: the time but for
+  // `least_us`, and the part of it that goes with the bytes.
   double time_us = 0;
   double wire_us = 0;
   bool has_one_path = true;  // Between servers; see above.
@@ -160,7 +160,7 @@ class CollectiveTimes {
     double latency_us = 0;
     std::string_view registry_name;
     const EngineKernel* kernel = nullptr;  // Not null: it runs, not NCCL.
-    std::optional<TokenWork> work{};       // Of a dispatcher, which runs then.
+    std::optional<TokenWork> work{};       // Not null: a dispatcher runs.
     // Bytes on links, for each byte that the algorithm of registry.h sends.
     double within_share = 1;
     double between_share = 1;
@@ -223,9 +223,9 @@ class CollectiveTimes {
   NcclOptions options_;
   Routes& routes_;
   std::vector<TuningTable> tables_;  // One for each kind of group hardware.
-  // By group: index into tables_.
+  // Index into tables_ of each group.
   std::vector<uint32_t> table_of_group_;
-  std::vector<Propagation> propagation_;  // By group.
+  std::vector<Propagation> propagation_;  // One for each group.
   std::map<FormsKey, ClosedForms> forms_;
 };
 

@@ -101,7 +101,7 @@ struct Interconnect {
   // 0 where links or a switch join the GPUs, above where all messages pass
   // through the memory of the host.
   double crowding = 0;
-  Latencies latencies;  // Of groups within one server.
+  Latencies latencies;  // Latencies of groups within one server.
   Paces paces;
 };
 

@@ -10,7 +10,7 @@ from .rows import LeftOut, integer, read_dtype, read_recompute, read_zero
 class Framework:
     """Which framework published a row, and what it counts as memory."""
 
-    pattern: str  # Of the source, and of the kind of GPU.
+    pattern: str  # Regular expression for the source and the kind of GPU.
     name: str  # For gen_workload --framework; inputs/frameworks has its facts.
     release: str = ""  # "@0.12"; empty: the newest.
     options: tuple[str, ...] = ()  # Options of gen_workload for all rows.

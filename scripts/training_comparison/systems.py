@@ -39,6 +39,7 @@ SYSTEMS = (
     System("GH200", "gh200", "gh200", server=1),
     System("H100.*1600Gb", "dgx-h100", "h100-sxm", transport="oci-roce",
            nics=(8, 200)),
+    System(r"H100.*HBM2e \(500 W limit\)", "dgx-h100", "h100-sxm-500w"),
     System("H100", "dgx-h100", "h100-sxm"),
     System("H200", "dgx-h200", "h200"),
     System("GB300", "gb300-nvl72", "gb300", server=72),
@@ -48,8 +49,9 @@ SYSTEMS = (
 )
 
 
-# What gpu_type may say beside the GPU.
+# Words that gpu_type may have beside the GPU.
 WORDS = (
+    r"\bhbm2e \(500 w limit\)",
     r"\b(?:a100|a800|gh200|h100|h200|gb300|gb200|b300|b200)\b",
     r"\b(?:dgx|hgx|selene|nvidia|nvl72)\b", r"\bsxm\d?\b", r"nvlink pairs/",
     r"\bpcie\b", r"\b(?P<count>\d+) ?x ?(?P<each>\d+) ?gb?(?:/s|ps|it/s)?",
@@ -107,7 +109,8 @@ def bus_bandwidths(row, system):
 def system_file(system, folder):
     """The system as a file, with the NICs of the row."""
     text = (FOLDER / f"{system.name}.yaml").read_text(encoding="utf-8")
-    values = {"transport": system.transport, "max_servers": MOST_SERVERS}
+    values = {"gpu": system.gpu, "transport": system.transport,
+              "max_servers": MOST_SERVERS}
     if system.nics:
         values["nics_per_server"], values["nic_Gbps"] = system.nics
     for key, value in values.items():

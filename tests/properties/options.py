@@ -58,7 +58,7 @@ VALUES = {
     "config": ["config.json"],
 }
 
-SIZES = [64, 256, 512]  # Of an option with a number that is not listed above.
+SIZES = [64, 256, 512]  # For an option with a number that is not listed above.
 
 # Options whose effect needs another one in the base: its possible values.
 COMPANIONS = {
@@ -70,13 +70,13 @@ COMPANIONS = {
     "batch": {"phase": ["prefill", "decode"]},
     "cached": {"phase": ["prefill"]}, "phase": {"phase": ["decode"]},
 }
-# What the base must not say, since it contradicts the option.
+# Options that contradict an option, which the base must not have.
 EXCLUDED = {
     "recompute-activations": ["recompute"], "batch": ["micro-batch"],
     "vpp": ["schedule"], "framework": ["zero"],
     "stage-layers": ["account-for-embedding", "account-for-loss"],
 }
-# What a base must be like for the option to be taken at all.
+# Conditions on the base for the option to be taken at all.
 NEEDS = {
     **dict.fromkeys(("schedule", "vpp", "stage-layers", "first-stage-layers",
                      "last-stage-layers", "account-for-embedding",

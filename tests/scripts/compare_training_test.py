@@ -163,7 +163,7 @@ class CompareTrainingTest(unittest.TestCase):
                          ["18.6265", "18.6265"])
         self.assertEqual([row["error_pct"] for row in rows], ["+10.00", ""])
         memory = done.stdout.split("memory:")[1]
-        # What is allocated, in GiB; of InternEvo what is reserved, in GB.
+        # Allocated memory in GiB; for InternEvo, reserved memory in GB.
         self.assertIn("  a: 1 rows, median error -30.00 %", memory)
         self.assertIn("  InternEvo: 1 rows, median error +0.00 %", memory)
 

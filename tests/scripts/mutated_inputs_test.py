@@ -50,7 +50,7 @@ SIZES = "--world-size 8 --micro-batch 1 --global-batch 8 --seq-length 128"
 SMALL = "-b 64K -e 64K"
 TOPOLOGY = "inputs/topologies/one_server_8_h100.txt"
 
-# What reads which seeds. FILE is the mutated file, OUT the output; WORKLOAD,
+# Commands that read the seeds of each kind of input. FILE is the mutated file, OUT the output; WORKLOAD,
 # PROGRAM and TOPOLOGY are files for 8 GPUs.
 READERS = {
     "model": ("yaml", ["inputs/models/*.yaml", "corpus/model/*"], [
@@ -140,16 +140,16 @@ READERS = {
 DICTIONARIES = {"yaml": "yaml", "json": "yaml", "xml": "xml", "txt": "text",
                 "csv": "text", "conf": "text"}
 
-# What is wrong with a file as a whole, with two of them together, or with a file
-# beside an option has no line. FILE stands for the file that was changed, OTHER for another.
+# These errors name no line: they are of a file as a whole, of two files together,
+# or of a file beside an option. FILE is the changed file, OTHER another one.
 WITHOUT_A_LINE = [
     "out of memory: ",
     r"FILE: expected a file named GPU_OPERATOR_PRECISION\.csv",
     r"illegal layout: ",
-    # What an option asks for and the file does not have; the key is named.
+    # The file lacks what an option asks for; the error names the key.
     r"\d+ servers: \S+ has at most \d+ \(max_servers\)",
     r"--op is \w+, but FILE is of \w+",
-    # What the topology of FILE lacks.
+    # The topology of FILE lacks something.
     r"(FILE: )?GPU \d+ has no link, NVLink or PCIe, to others of its server",
     r"a server of \S+ has 1 GPU \(gpus_per_server\), ",
     r"sequence length \d+ is beyond the \d+ learned positions "
@@ -347,7 +347,7 @@ class Runner:
         errors = [line for line in lines if ": warning: " not in line]
         if code == 0:
             return "an error, and exit 0" if errors else None
-        if code == 1:  # What was run failed, as points of a sweep may.
+        if code == 1:  # The run failed, as points of a sweep may.
             return None
         if len(errors) != 1 or ": error: " not in errors[0]:
             return f"{len(errors)} lines of errors"

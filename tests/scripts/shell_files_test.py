@@ -365,7 +365,7 @@ class ManPageTest(ShellTest):
                 done = run(program, *command, "--help", cwd=self.folder)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 options = list(OPTION.finditer(done.stdout))
-                # Those of simai are those that every program has.
+                # simai only has the options that every program has.
                 fewest = 2 if program == "simai" else 5
                 self.assertGreaterEqual(len(options), fewest)
                 for match in options:

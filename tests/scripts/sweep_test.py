@@ -147,7 +147,7 @@ class SweepTest(unittest.TestCase):
         said = [process.communicate(timeout=LIMIT) for process in started]
         for process, (out, error) in zip(started, said):
             self.assertEqual(process.returncode, 0, out + error)
-        # Of the two of one sweep, one ran all and the other none.
+        # One of the two processes of a sweep ran all points, the other none.
         for name in "ab":
             ends = sorted(out.splitlines()[-1].split("; ")[1].split(",")[0]
                           for it, (out, _) in zip(names, said) if it == name)

@@ -19,7 +19,7 @@ ProgramModule Module(const std::string& name, const ModuleMemory& memory) {
   return module;
 }
 
-// Of each of `stages` stages: twice "block", which keeps 10, and once "last",
+// Each of `stages` stages has twice "block", which keeps 10, and once "last",
 // which keeps 5. A micro-batch keeps 25 and is at 20 + 1 or 25 + 7.
 ProgramParts PipelineOf(int64_t stages, int64_t micro_batches,
                         PipelineSchedule schedule = ScheduleNamed("1f1b")) {
@@ -129,7 +129,7 @@ TEST(MemoryTimelineTest, InterleavedByHand) {
   EXPECT_EQ(memories.at(1).slot, (Slot{SlotKind::kBackward, 0, 0}));
 }
 
-// Of two stages, stage 0 runs F0 F2' F1 B2' (F3' B0) B3' I1 W1. Before F3' and
+// Stage 0 of two runs F0 F2' F1 B2' (F3' B0) B3' I1 W1. Before F3' and
 // in B0, three micro-batches keep 10 each, with F3' four. Beside each slot of
 // the pair, the other one waits in the dispatch, whose workspace is 7.
 TEST(MemoryTimelineTest, SlotsSideBySideKeepTheWorkspaceOfTheOneThatWaits) {

@@ -11,6 +11,12 @@
 
 namespace astra {
 
+// Limits of Framework::attention_speed and Framework::optimizer_workspace, also
+// where options set them.
+inline constexpr double kLeastAttentionSpeed = 0.01;
+inline constexpr double kMostAttentionSpeed = 10;
+inline constexpr int64_t kMostOptimizerWorkspace = 64;  // Bytes a parameter.
+
 struct Framework {
   std::string name;  // "megatron"
   std::vector<std::string> aliases;

@@ -2,19 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "astra-core/base/bundled.h"
 #include "astra-core/base/embedded_file.h"
-#include "astra-core/base/files.h"
+#include "astra-core/base/named_releases.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/release.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/base/yaml_path.h"
 #include "astra-core/base/yaml_reader.h"
 #include "fmt/core.h"
 
@@ -27,13 +24,10 @@ namespace {
 using Frameworks = std::vector<Framework>;
 
 constexpr int64_t kMostZero = 3;
-constexpr int64_t kMostWorkspace = 64;  // Bytes a parameter.
 constexpr int64_t kMostMetrics = 16;
 constexpr int64_t kMostHostUs = 1'000'000;
 constexpr int64_t kNsPerUs = 1000;
 constexpr int64_t kMostDivisor = int64_t{1} << 24;
-constexpr double kLeastSpeed = 0.01;
-constexpr double kMostSpeed = 10;
 constexpr std::array<std::string_view, 2> kGradientTypes = {"fp32", "bf16"};
 
 struct Overlap {
@@ -91,10 +85,12 @@ void ReadFacts(YamlFields& fields, Framework& framework) {
       fields.IntegerOr("loss_metrics", framework.loss_metrics, 0, kMostMetrics);
   framework.stops_recomputing =
       fields.BoolOr("stops_recomputing", framework.stops_recomputing);
-  framework.attention_speed = fields.NumberOr(
-      "attention_speed", framework.attention_speed, kLeastSpeed, kMostSpeed);
-  framework.optimizer_workspace = fields.IntegerOr(
-      "optimizer_workspace", framework.optimizer_workspace, 0, kMostWorkspace);
+  framework.attention_speed =
+      fields.NumberOr("attention_speed", framework.attention_speed,
+                      kLeastAttentionSpeed, kMostAttentionSpeed);
+  framework.optimizer_workspace =
+      fields.IntegerOr("optimizer_workspace", framework.optimizer_workspace, 0,
+                       kMostOptimizerWorkspace);
   framework.weights_in_experts =
       fields.BoolOr("weights_in_experts", framework.weights_in_experts);
   ReadExperts(fields, framework);
@@ -144,6 +140,7 @@ absl::StatusOr<Framework> FindBase(std::string_view name) {
                            Parse(file.name, file.contents, false));
     return std::move(releases.back());
   }
+  std::sort(names.begin(), names.end());
   return absl::NotFoundError(UnknownName("framework", name, names));
 }
 
@@ -174,40 +171,10 @@ absl::StatusOr<Frameworks> Parse(std::string_view file,
   return releases;
 }
 
-// A bundled framework with its releases.
-struct BundledFramework {
-  std::string name;
-  Frameworks releases;
-};
-
-const std::vector<BundledFramework>& Bundled() {
-  static const auto& frameworks =
-      *new std::vector<BundledFramework>(ParseBundled<BundledFramework>(
-          EmbeddedFrameworks(),
-          [](std::string_view file,
-             std::string_view contents) -> absl::StatusOr<BundledFramework> {
-            ASTRA_ASSIGN_OR_RETURN(Frameworks releases,
-                                   ParseFramework(file, contents));
-            std::string name = releases.front().name;
-            return BundledFramework{std::move(name), std::move(releases)};
-          }));
+const std::vector<NamedReleases<Framework>>& Bundled() {
+  static const auto& frameworks = *new std::vector<NamedReleases<Framework>>(
+      ParseBundledReleases<Framework>(EmbeddedFrameworks(), ParseFramework));
   return frameworks;
-}
-
-absl::StatusOr<Frameworks> LoadReleases(std::string_view name) {
-  if (IsYamlPath(name)) {
-    const std::string path(name);
-    ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
-    return ParseFramework(path, contents);
-  }
-  std::vector<std::string_view> aliases;
-  for (const BundledFramework& framework : Bundled()) {
-    const Framework& first = framework.releases.front();
-    if (IsNamed(name, first.name, first.aliases)) return framework.releases;
-    aliases.insert(aliases.end(), first.aliases.begin(), first.aliases.end());
-  }
-  return absl::NotFoundError(
-      UnknownName("framework", name, FrameworkNames(), aliases));
 }
 
 }  // namespace
@@ -218,34 +185,11 @@ absl::StatusOr<std::vector<Framework>> ParseFramework(
 }
 
 absl::StatusOr<Framework> LoadFramework(std::string_view text) {
-  const size_t at = text.rfind('@');
-  ASTRA_ASSIGN_OR_RETURN(const Frameworks releases,
-                         LoadReleases(text.substr(0, at)));
-  if (at == std::string_view::npos) return releases.back();
-  const Framework& first = releases.front();
-  if (first.release.empty()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: no releases of {} are told apart", text, first.name));
-  }
-  const Release release = ReleaseOf(text.substr(at + 1));
-  const auto after = std::find_if(
-      releases.begin(), releases.end(), [&](const Framework& framework) {
-        return ReleaseOf(framework.release) > release;
-      });
-  if (release.empty() || after == releases.begin()) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: expected a release of {} from {} on, such as {}@{}", text,
-        first.name, first.release, first.name, releases.back().release));
-  }
-  return *std::prev(after);
+  return LoadRelease<Framework>("framework", text, Bundled(), ParseFramework);
 }
 
 std::vector<std::string_view> FrameworkNames() {
-  std::vector<std::string_view> names;
-  for (const BundledFramework& framework : Bundled()) {
-    names.push_back(framework.name);
-  }
-  return names;
+  return NamesOf<Framework>(Bundled());
 }
 
 }  // namespace astra

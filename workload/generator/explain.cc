@@ -8,7 +8,9 @@
 
 #include "absl/status/statusor.h"
 #include "fmt/core.h"
+#include "fmt/ranges.h"
 #include "workload/generator/training.h"
+#include "workload/operators/gpu_origins.h"
 #include "workload/parallel_plan.h"
 
 namespace astra {
@@ -118,6 +120,24 @@ std::string ExplainStages(const Blueprint& blueprint,
 }
 
 // Explains what all GPUs together compute in an iteration.
+// Lists the constants by how much is known of them, but for those that the
+// maker of the GPU states.
+std::string ExplainGrades(const GpuSpec& gpu) {
+  std::string text;
+  for (const OriginGrade grade :
+       {OriginGrade::kMeasured, OriginGrade::kDerived, OriginGrade::kGuessed}) {
+    std::vector<std::string> names;
+    for (const ConstantOrigin& origin : gpu.origins) {
+      if (origin.grade != grade) continue;
+      names.insert(names.end(), origin.constants.begin(),
+                   origin.constants.end());
+    }
+    if (names.empty()) continue;
+    text += fmt::format("  {:<8} {}\n", Name(grade), fmt::join(names, ", "));
+  }
+  return text;
+}
+
 std::string ExplainWork(const ModelSpec& model, const GpuSpec& gpu,
                         const Blueprint& blueprint, int64_t sequences,
                         int64_t positions, double load) {
@@ -145,6 +165,7 @@ std::string ExplainWork(const ModelSpec& model, const GpuSpec& gpu,
   }
   text +=
       fmt::format("\nGPU        {}; {}\n", gpu.name, gpu.calibration.origin);
+  text += ExplainGrades(gpu);
   if (load < 1) {
     text += fmt::format(
         "  load     products and attention at {} of their rate alone\n", load);

@@ -224,7 +224,7 @@ KernelRange RangeOfSize(std::string_view column) {
 }
 
 KernelRange RangeOfAxis(const KernelAxis& axis) {
-  constexpr double kMaxExponent = 8;  // Of the power law of experts.
+  constexpr double kMaxExponent = 8;  // Exponent of the experts' power law.
   return {0, axis.is_discrete ? kMaxExponent : kMaxSize};
 }
 

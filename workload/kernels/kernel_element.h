@@ -16,8 +16,8 @@ namespace astra {
 enum class KernelUnit : uint8_t { kBf16, kFp8, kFp4, kInt8 };
 
 struct KernelElement {
-  std::string_view name;        // As tables write it, such as "fp8_block".
-  double activation_bytes = 2;  // Of one element, its scale included.
+  std::string_view name;        // Name in tables, such as "fp8_block".
+  double activation_bytes = 2;  // Bytes of an element with its scale.
   double weight_bytes = 2;
   KernelUnit unit = KernelUnit::kBf16;
   // Type whose share of the peaks is taken where this type was not measured;

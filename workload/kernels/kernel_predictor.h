@@ -18,7 +18,7 @@
 
 namespace astra {
 
-// What a check leaves out of the surfaces of the GPU.
+// A check leaves these lines of the surfaces out.
 enum class LeaveOut : uint8_t {
   kNone,
   kShape,  // All lines of the shape that is asked for.

@@ -40,7 +40,7 @@ struct SurfaceHead {
   std::string gpu;
   const KernelFamily* family = nullptr;
   std::string backend;
-  std::vector<std::string> kernels;  // Of experts.
+  std::vector<std::string> kernels;  // Kernels of experts.
 };
 
 // Largest grid of a surface.

@@ -9,7 +9,7 @@ namespace astra {
 struct CarriedTime {
   double time_us = 0;
   double bound_us = 0;  // At the peaks of that GPU.
-  double floor_us = 0;  // Of the surface.
+  double floor_us = 0;  // Least time of the surface.
 };
 
 // Returns microseconds on a GPU where the bound is `bound_us`. With the ratio

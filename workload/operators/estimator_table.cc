@@ -11,6 +11,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
+#include "workload/operators/estimator_shapes.h"
 #include "workload/operators/microseconds.h"
 
 namespace astra {
@@ -31,29 +32,23 @@ struct Row {
 
 int64_t Positions(const Row& row) { return row.b * row.l; }
 
-int64_t LocalVocabulary(const Row& row) {
-  constexpr int64_t kVocabulary = 50257, kMultiple = 128;
-  const int64_t multiple = kMultiple * row.mp;
-  return (kVocabulary + multiple - 1) / multiple * kMultiple;
+EstimatorSizes SizesOf(const Row& row) {
+  return {.tensor = static_cast<double>(row.mp),
+          .sequences = static_cast<double>(row.b),
+          .heads = static_cast<double>(row.h),
+          .positions = static_cast<double>(row.l),
+          .hidden = static_cast<double>(row.dim)};
 }
 
-OperatorShape Product(const Row& row, int64_t n, int64_t k) {
-  return Gemm{.groups = 1, .m = Positions(row), .n = n, .k = k};
+int64_t LocalVocabulary(const Row& row) {
+  return static_cast<int64_t>(SizesOf(row).local_vocabulary());
 }
-OperatorShape Qkv(const Row& row) {
-  return Product(row, 3 * row.dim / row.mp, row.dim);
-}
-OperatorShape Output(const Row& row) {
-  return Product(row, row.dim, row.dim / row.mp);
-}
-OperatorShape Up(const Row& row) {
-  return Product(row, 4 * row.dim / row.mp, row.dim);
-}
-OperatorShape Down(const Row& row) {
-  return Product(row, row.dim, 4 * row.dim / row.mp);
-}
-OperatorShape Head(const Row& row) {
-  return Product(row, LocalVocabulary(row), row.dim);
+
+OperatorShape ShapeOf(const EstimatorProduct& product) {
+  return Gemm{.groups = 1,
+              .m = static_cast<int64_t>(product.rows),
+              .n = static_cast<int64_t>(product.out),
+              .k = static_cast<int64_t>(product.in)};
 }
 
 OperatorShape Flash(const Row& row) {
@@ -98,7 +93,7 @@ OperatorShape LogitGradients(const Row& row) {
   return Elements(5 * Positions(row) * LocalVocabulary(row));
 }
 
-using ShapeOf = OperatorShape (*)(const Row&);
+using ShapeFunction = OperatorShape (*)(const Row&);
 
 // Names of the columns with sizes.
 using Sizes = absl::Span<const std::string_view>;
@@ -111,15 +106,15 @@ struct Known {
   std::string_view in_file;
   Sizes sizes;
   std::string_view name;
-  ShapeOf forward;
-  ShapeOf backward;  // nullptr: the backward pass is left out.
+  ShapeFunction forward;   // nullptr: EstimatorProductOf() has the shape.
+  ShapeFunction backward;  // nullptr: the backward pass is left out.
 };
 constexpr Known kKnown[] = {
-    {"linear1", kOfPart, "linear1", Qkv, nullptr},
-    {"linear2", kOfPart, "linear2", Output, nullptr},
-    {"linear3", kOfPart, "linear3", Up, nullptr},
-    {"linear4", kOfPart, "linear4", Down, nullptr},
-    {"linear_final", kOfPart, "linear_final", Head, nullptr},
+    {"linear1", kOfPart, "linear1", nullptr, nullptr},
+    {"linear2", kOfPart, "linear2", nullptr, nullptr},
+    {"linear3", kOfPart, "linear3", nullptr, nullptr},
+    {"linear4", kOfPart, "linear4", nullptr, nullptr},
+    {"linear_final", kOfPart, "linear_final", nullptr, nullptr},
     {"flash_atten", kOfHeads, "attention", Flash, FlashBackward},
     {"embedding", kOfPart, "embedding", TwoHidden, nullptr},
     {"layernorm", kOfWhole, "layer_norm", TwoHidden, ThreeHidden},
@@ -136,27 +131,6 @@ const Known* FindKnown(std::string_view in_file) {
     if (known.in_file == in_file) return &known;
   }
   return nullptr;
-}
-
-struct FileName {
-  std::string_view op;
-  std::string_view precision;
-};
-
-// Returns none if the last part of `path` is not GPU_OPERATOR_PRECISION.csv.
-std::optional<FileName> SplitFileName(std::string_view path) {
-  constexpr std::string_view kSuffix = ".csv";
-  const size_t slash = path.rfind('/');
-  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
-  if (path.size() < kSuffix.size()) return std::nullopt;
-  const size_t end = path.size() - kSuffix.size();
-  if (path.substr(end) != kSuffix) return std::nullopt;
-  path = path.substr(0, end);
-  const size_t first = path.find('_');
-  const size_t last = path.rfind('_');
-  if (first == last) return std::nullopt;
-  return FileName{.op = path.substr(first + 1, last - first - 1),
-                  .precision = path.substr(last + 1)};
 }
 
 class Parser {
@@ -197,9 +171,9 @@ class Parser {
     const double forward = Duration(f_dur_);
     const double backward = Duration(b_dur_);
     if (!csv_.status().ok()) return;
-    Add(row, known_.forward, forward, &forward_samples_);
+    Add(ForwardShape(row), forward, &forward_samples_);
     if (known_.backward == nullptr) return;
-    Add(row, known_.backward, backward, &backward_samples_);
+    Add(known_.backward(row), backward, &backward_samples_);
     forward_us_ += forward;
     backward_us_ += backward;
   }
@@ -247,10 +221,15 @@ class Parser {
            known_.sizes.end();
   }
 
-  void Add(const Row& row, ShapeOf shape, double us,
+  OperatorShape ForwardShape(const Row& row) const {
+    if (known_.forward != nullptr) return known_.forward(row);
+    return ShapeOf(*EstimatorProductOf(known_.in_file, SizesOf(row)));
+  }
+
+  void Add(OperatorShape shape, double us,
            std::vector<OperatorSample>* samples) const {
     OperatorSample sample = model_;
-    sample.shape = shape(row);
+    sample.shape = std::move(shape);
     if (auto* stream = std::get_if<Stream>(&sample.shape)) {
       stream->bytes *= BytesOf(sample.precision);
     }
@@ -278,7 +257,7 @@ bool IsEstimatorTable(const CsvReader& csv) {
 absl::StatusOr<std::vector<OperatorSample>> ParseEstimatorTable(
     std::string_view file, std::string_view contents, std::string_view gpu,
     Warnings* warnings) {
-  const std::optional<FileName> name = SplitFileName(file);
+  const std::optional<EstimatorFileName> name = SplitEstimatorFileName(file);
   if (!name) {
     return absl::InvalidArgumentError(fmt::format(
         "{}: expected a file named GPU_OPERATOR_PRECISION.csv", file));

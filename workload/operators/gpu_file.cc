@@ -1,8 +1,12 @@
 #include "workload/operators/gpu_file.h"
 
+#include <utility>
+#include <vector>
+
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/yaml_reader.h"
+#include "workload/operators/gpu_origins.h"
 
 namespace astra {
 namespace {
@@ -90,7 +94,9 @@ absl::StatusOr<GpuSpec> ParseGpu(std::string_view file,
   gpu.nvlink_gb_per_s = fields.Number("nvlink_GBps", 0, kMostRate);
   gpu.pcie_gb_per_s = fields.Number("pcie_GBps", 0, kMostRate);
   gpu.calibration = ReadCalibration(fields.Map("calibration", "calibration"));
+  std::vector<YamlFields> origins = fields.Maps("origins", "an origin");
   fields.Close();
+  gpu.origins = ReadOrigins(fields, std::move(origins));
   ASTRA_RETURN_IF_ERROR(document.status());
   return gpu;
 }

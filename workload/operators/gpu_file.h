@@ -2,7 +2,9 @@
 //
 //   name: h100-sxm
 //   aliases: [H100, H100-80GB]   # Case does not count, and _ is as good as -.
-//   source: [where the numbers come from]
+//   source: [where the numbers come from]    # May be absent.
+//   origins:                     # Of each constant; see gpu_origins.h. May be
+//     - {grade: stated, source: datasheet, of: [sms]}            # absent.
 //   architecture: Hopper
 //   sms: 132
 //   clock_MHz: 1830
@@ -45,7 +47,7 @@
 namespace astra {
 
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for text in another form, a
-// missing field, and an unknown field.
+// missing field, and an unknown field; those of ReadOrigins.
 absl::StatusOr<GpuSpec> ParseGpu(std::string_view file,
                                  std::string_view contents);
 

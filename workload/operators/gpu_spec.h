@@ -52,11 +52,23 @@ struct Calibration {
   double error = 0;    // Median error of the fit for one operator.
 };
 
+// How much is known of a constant: its maker states it, it was fitted to
+// measurements of this GPU, it follows from other numbers or from another GPU,
+// or nothing measured speaks for it.
+enum class OriginGrade : uint8_t { kStated, kMeasured, kDerived, kGuessed };
+
+struct ConstantOrigin {
+  OriginGrade grade = OriginGrade::kStated;
+  std::string source;
+  std::vector<std::string> constants;  // Names as in gpu_origins.h.
+};
+
 struct GpuSpec {
   std::string name;
   std::vector<std::string> aliases;
   std::vector<std::string> sources;
-  std::string architecture;  // Such as "Hopper".
+  std::vector<ConstantOrigin> origins;  // Empty: the file does not say.
+  std::string architecture;             // Such as "Hopper".
   int64_t num_sms = 0;
   double clock_mhz = 0;  // Boost clock.
   // Dense products, by Precision; 0: no such unit.

@@ -68,7 +68,7 @@ struct ScheduleTraits {
   // Whether all chunks together are two models. A micro-batch then passes one
   // chunk of each stage.
   bool holds_model_twice = false;
-  // What the times of a generated program leave out; empty: nothing.
+  // Names the cost that times of a generated program leave out; empty: none.
   std::string_view left_out = "";
 };
 

@@ -219,7 +219,7 @@ class BatchEstimate {
   OperatorRegressors& operators_;
   OperatorRegressors& collectives_;
   SampledSizes sizes_;
-  std::array<double, 3> layers_{};  // Of a stage of each kind.
+  std::array<double, 3> layers_{};  // Layers of a stage of each kind.
   std::map<std::string, Passes> passes_;
   BatchTime time_;
 };

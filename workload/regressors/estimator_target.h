@@ -10,7 +10,7 @@
 //   comm_bucket: 1260000000              # Elements of one call of DP.
 //   encoders: 44
 //   function_list: [embedding, layernorm, linear1, ...]
-//   encoder_function_list: [layernorm, linear1, ...]   # Of one layer.
+//   encoder_function_list: [layernorm, linear1, ...]   # Functions of a layer.
 //   layernorm_name: layernorm            # Behind the last layer.
 //   fwd_syncs: 2                         # All-reduces of MP in a layer.
 //   bwd_syncs: 2
@@ -31,12 +31,12 @@ namespace astra {
 
 struct EstimatorTarget {
   std::string gpu;
-  std::string operator_folder;  // With `base` before it.
+  std::string operator_folder;  // Path that begins with `base`.
   std::string nccl_folder;
   int64_t pipeline = 2;
   int64_t tensor = 1;
   int64_t data = 1;
-  int64_t sequences = 1;  // Of a micro-batch.
+  int64_t sequences = 1;  // Sequences of a micro-batch.
   int64_t heads = 1;
   int64_t positions = 1;
   int64_t hidden = 1;

@@ -9,23 +9,21 @@
 #include "fmt/core.h"
 
 namespace astra {
-namespace {
 
-struct Range {
-  double least = 0;
-  double most = 0;
-};
-
-Range RangeOf(const TrainingSet& samples, size_t feature) {
-  Range range = {samples.sample(0)[feature], samples.sample(0)[feature]};
-  for (size_t i = 0; i < samples.size(); ++i) {
-    range.least = std::min(range.least, samples.sample(i)[feature]);
-    range.most = std::max(range.most, samples.sample(i)[feature]);
+std::vector<OperatorRegressors::FeatureRange> OperatorRegressors::RangesOf(
+    const TrainingSet& samples) {
+  std::vector<FeatureRange> ranges;
+  for (size_t feature = 0; feature < samples.features.size(); ++feature) {
+    const double first = samples.sample(0)[feature];
+    ranges.push_back({samples.features[feature], first, first});
+    FeatureRange& range = ranges.back();
+    for (size_t i = 0; i < samples.size(); ++i) {
+      range.least = std::min(range.least, samples.sample(i)[feature]);
+      range.most = std::max(range.most, samples.sample(i)[feature]);
+    }
   }
-  return range;
+  return ranges;
 }
-
-}  // namespace
 
 std::string OperatorRegressors::PathOf(std::string_view name) const {
   return fmt::format("{}/{}_{}.csv", folder_, gpu_, name);
@@ -48,7 +46,7 @@ absl::StatusOr<const OperatorRegressors::Fitted*> OperatorRegressors::Find(
                          TreeModel::Train(samples->second, kind_));
   const auto made =
       fitted_.emplace(std::pair(path, pass),
-                      Fitted{std::move(samples->second), std::move(model)});
+                      Fitted{RangesOf(samples->second), std::move(model)});
   return &made.first->second;
 }
 
@@ -57,23 +55,21 @@ absl::StatusOr<double> OperatorRegressors::Predict(
     const std::vector<std::pair<std::string, double>>& features) {
   ASTRA_ASSIGN_OR_RETURN(const Fitted* const fitted, Find(path, pass));
   std::vector<double> values;
-  const std::vector<std::string>& names = fitted->samples.features;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const auto feature =
-        std::find_if(features.begin(), features.end(),
-                     [&](const auto& each) { return each.first == names[i]; });
+  for (const FeatureRange& range : fitted->ranges) {
+    const auto feature = std::find_if(
+        features.begin(), features.end(),
+        [&](const auto& each) { return each.first == range.name; });
     if (feature == features.end()) {
       return absl::InvalidArgumentError(fmt::format(
-          "{}: times depend on {}, which is not known", path, names[i]));
+          "{}: times depend on {}, which is not known", path, range.name));
     }
-    const auto& [name, value] = *feature;
+    const double value = feature->second;
     values.push_back(value);
-    const Range range = RangeOf(fitted->samples, i);
     if (value >= range.least && value <= range.most) continue;
     warnings_->push_back(fmt::format(
         "{}: {} is {:.0f}, and samples have {:.0f} to {:.0f}: the time is that "
         "of the nearest",
-        path, name, value, range.least, range.most));
+        path, range.name, value, range.least, range.most));
   }
   return fitted->model.PredictUs(values);
 }
@@ -97,13 +93,10 @@ absl::StatusOr<double> OperatorRegressors::CollectiveUs(std::string_view name,
     last = path;
     ASTRA_ASSIGN_OR_RETURN(const Fitted* const fitted,
                            Find(path, SampledPass::kWhole));
-    const std::vector<std::string>& names = fitted->samples.features;
-    const auto shape = std::find(names.begin(), names.end(), "shape");
-    const auto place = static_cast<size_t>(shape - names.begin());
-    if (shape != names.end() &&
-        elements <= RangeOf(fitted->samples, place).most) {
-      break;
-    }
+    const auto shape = std::find_if(
+        fitted->ranges.begin(), fitted->ranges.end(),
+        [](const FeatureRange& range) { return range.name == "shape"; });
+    if (shape != fitted->ranges.end() && elements <= shape->most) break;
   }
   if (last.empty()) {
     return absl::NotFoundError(

@@ -43,11 +43,19 @@ class OperatorRegressors {
                                       int64_t gpus_per_node, double elements);
 
  private:
-  // Samples, and the trees that were fitted to them.
+  // Values of a feature in the samples.
+  struct FeatureRange {
+    std::string name;
+    double least = 0;
+    double most = 0;
+  };
+  // Trees, and the samples that they were fitted to.
   struct Fitted {
-    TrainingSet samples;
+    std::vector<FeatureRange> ranges;  // In the order of the trees' features.
     TreeModel model;
   };
+
+  static std::vector<FeatureRange> RangesOf(const TrainingSet& samples);
 
   std::string PathOf(std::string_view name) const;
   absl::StatusOr<const Fitted*> Find(const std::string& path, SampledPass pass);

@@ -1,8 +1,6 @@
 #include "workload/regressors/sampling_table.h"
 
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "astra-core/base/csv_reader.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
+#include "workload/operators/estimator_shapes.h"
 
 namespace astra {
 namespace {
@@ -20,64 +19,33 @@ constexpr double kMostSize = 1e12;
 constexpr double kLeastUs = 1e-3;
 constexpr double kMostUs = 1e12;
 
-// Returns the part of GPT-NeoX's vocabulary that a rank has, padded as Megatron
-// pads it.
-double LocalVocabulary(double tensor) {
-  constexpr double kVocabulary = 50257, kMultiple = 128;
-  return kMultiple * std::ceil(kVocabulary / (kMultiple * tensor));
-}
-
 using Features = std::vector<std::pair<std::string, double>>;
 
-// The sizes of an operator; 1 where it does not depend on them.
-struct Sizes {
-  explicit Sizes(const SampledSizes& sizes) {
-    const auto read = [&](std::string_view name, double& value) {
-      const auto found = sizes.find(name);
-      if (found != sizes.end()) value = found->second;
-    };
-    read("mp", tensor);
-    read("b", sequences);
-    read("h", heads);
-    read("l", positions);
-    read("dim", hidden);
-  }
+using Sizes = EstimatorSizes;
 
-  double rows() const { return sequences * positions; }
-  double local_heads() const { return heads / tensor; }
+Sizes SizesOf(const SampledSizes& sampled) {
+  const auto size = [&sampled](std::string_view name) {
+    const auto found = sampled.find(name);
+    return found == sampled.end() ? 1 : found->second;
+  };
+  return {.tensor = size("mp"),
+          .sequences = size("b"),
+          .heads = size("h"),
+          .positions = size("l"),
+          .hidden = size("dim")};
+}
 
-  double tensor = 1;
-  double sequences = 1;
-  double heads = 1;
-  double positions = 1;
-  double hidden = 1;
-};
-
-Features Product(double rows, double in, double out) {
-  return {{"rows", rows}, {"in", in}, {"out", out}};
-}
-Features Qkv(const Sizes& s) {
-  return Product(s.rows(), s.hidden, 3 * s.hidden / s.tensor);
-}
-Features Output(const Sizes& s) {
-  return Product(s.rows(), s.hidden / s.tensor, s.hidden);
-}
-Features Up(const Sizes& s) {
-  return Product(s.rows(), s.hidden, 4 * s.hidden / s.tensor);
-}
-Features Down(const Sizes& s) {
-  return Product(s.rows(), 4 * s.hidden / s.tensor, s.hidden);
-}
-Features Head(const Sizes& s) {
-  return Product(s.rows(), s.hidden, LocalVocabulary(s.tensor));
+Features ProductFeatures(const EstimatorProduct& product) {
+  return {{"rows", product.rows}, {"in", product.in}, {"out", product.out}};
 }
 Features Embedding(const Sizes& s) {
-  return Product(s.rows(), LocalVocabulary(s.tensor), s.hidden);
+  return ProductFeatures(
+      {.rows = s.rows(), .in = s.local_vocabulary(), .out = s.hidden});
 }
 Features Loss(const Sizes& s) {
   return {{"sequences", s.sequences},
           {"positions", s.positions},
-          {"vocabulary", LocalVocabulary(s.tensor)}};
+          {"vocabulary", s.local_vocabulary()}};
 }
 Features OfHeads(const Sizes& s) {
   return {{"sequences", s.sequences},
@@ -103,7 +71,7 @@ Features Mask(const Sizes& s) {
 Features Expanded(const Sizes& s) {
   return {{"positions", s.positions},
           {"sequences", s.sequences},
-          {"width", 4 * s.hidden / s.tensor}};
+          {"width", s.expanded()}};
 }
 
 struct Known {
@@ -111,11 +79,6 @@ struct Known {
   Features (*features)(const Sizes&);
 };
 constexpr Known kKnown[] = {
-    {"linear1", Qkv},
-    {"linear2", Output},
-    {"linear3", Up},
-    {"linear4", Down},
-    {"linear_final", Head},
     {"embedding", Embedding},
     {"flash_atten", OfHeads},
     {"RoPE", OfHeads},
@@ -128,19 +91,15 @@ constexpr Known kKnown[] = {
     {"parallel_cross_entropy_128", Loss},
 };
 
-// Returns OPERATOR of GPU_OPERATOR_PRECISION.csv, also with _NODES_GPUS behind
-// the precision; none for another name.
+// Returns the operator that the name of a file tells, or nullopt.
 std::optional<std::string> NameOf(std::string_view file) {
-  constexpr std::string_view kPrecisions[] = {"_fp16", "_bf16", "_fp32"};
-  const std::string stem = std::filesystem::path(file).stem().string();
-  const size_t first = stem.find('_');
-  if (first == std::string::npos) return std::nullopt;
-  for (const std::string_view precision : kPrecisions) {
-    const size_t end = stem.rfind(precision);
-    if (end == std::string::npos || end <= first) continue;
-    return stem.substr(first + 1, end - first - 1);
-  }
-  return std::nullopt;
+  constexpr std::string_view kPrecisions[] = {"fp16", "bf16", "fp32"};
+  const std::optional<EstimatorFileName> name = SplitEstimatorFileName(file);
+  const bool is_known =
+      name && std::find(std::begin(kPrecisions), std::end(kPrecisions),
+                        name->precision) != std::end(kPrecisions);
+  if (!is_known) return std::nullopt;
+  return std::string(name->op);
 }
 
 struct TimeColumn {
@@ -171,8 +130,12 @@ void Append(const Features& features, double time_us, TrainingSet& set) {
 
 std::vector<std::pair<std::string, double>> FeaturesOf(
     std::string_view name, const SampledSizes& sizes) {
+  const Sizes known_sizes = SizesOf(sizes);
+  if (const auto product = EstimatorProductOf(name, known_sizes)) {
+    return ProductFeatures(*product);
+  }
   for (const Known& known : kKnown) {
-    if (known.name == name) return known.features(Sizes(sizes));
+    if (known.name == name) return known.features(known_sizes);
   }
   return {sizes.begin(), sizes.end()};
 }

@@ -44,7 +44,7 @@ inline constexpr std::array<std::string_view, 3> kSampledPassNames = {
     "forward", "backward", "whole"};
 
 struct SamplingTable {
-  std::string name;  // Of the operator or collective, such as "linear1".
+  std::string name;  // Name of an operator or collective, such as "linear1".
   std::map<SampledPass, TrainingSet> passes;  // One or two.
 };
 

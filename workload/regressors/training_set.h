@@ -13,8 +13,8 @@ namespace astra {
 
 struct TrainingSet {
   std::vector<std::string> features;  // Names, such as "rows"; at least one.
-  std::vector<double> values;         // Of all samples, features.size() each.
-  std::vector<double> times_us;       // By sample; above 0.
+  std::vector<double> values;         // features.size() for each sample.
+  std::vector<double> times_us;       // One for each sample; above 0.
 
   size_t size() const { return times_us.size(); }
   absl::Span<const double> sample(size_t i) const {

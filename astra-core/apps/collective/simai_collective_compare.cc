@@ -71,7 +71,7 @@ std::string SetupKeyOf(const MeasuredTable& table, const MeasuredRow& row) {
   return key;
 }
 
-// The estimator of rows with equal setups.
+// One estimator serves all rows with equal setups.
 struct TableCluster {
   MeasuredSetup setup;
   CollectiveEstimator estimator;

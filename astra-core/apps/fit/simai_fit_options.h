@@ -29,17 +29,17 @@ enum class FitTask : uint8_t {
 struct SimaiFitOptions {
   FitTask task = FitTask::kCompare;
 
-  // Of a comparison.
+  // These options belong to kCompare.
   std::string table;                    // File to compare with.
   GpuSpec gpu;                          // GPU it was measured on.
   std::vector<std::string> own_tables;  // Files that go before the surfaces.
   LeaveOut leave_out = LeaveOut::kNone;
   std::string backend;  // Empty: as the table says.
 
-  // Of regressors.
+  // These options belong to kTarget and kFolds.
   std::vector<std::string> files;  // The target, or the tables.
-  std::string base;                // Folder to which those of a target relate.
-  std::vector<TreeKind> trees;     // At least one; of a target, one.
+  std::string base;             // Folder to which folders of a target relate.
+  std::vector<TreeKind> trees;  // At least one; kTarget has one.
   size_t folds = 0;
 
   std::string name;    // Name of the run.
@@ -55,8 +55,7 @@ std::string SimaiFitHelp();
 absl::Span<const CommandExample> SimaiFitExamples();
 
 // Reads the command line. Errors: InvalidArgument for a missing or wrong
-// option, for one that has no effect on the
-// task; those of FindGpu.
+// option and for one that has no effect on the task; those of FindGpu.
 absl::StatusOr<SimaiFitOptions> ReadSimaiFitOptions(const CommandLine& flags);
 
 }  // namespace astra

@@ -1,4 +1,5 @@
-// What simai_fit reports of regressors.
+// Writes the reports of simai_fit on regressors: times of batches, and errors
+// on held-out samples.
 
 #ifndef ASTRA_CORE_APPS_FIT_SIMAI_FIT_REGRESSORS_H_
 #define ASTRA_CORE_APPS_FIT_SIMAI_FIT_REGRESSORS_H_
@@ -15,8 +16,8 @@ namespace astra {
 
 struct FitReport {
   std::vector<NamedFile> files;
-  std::string page;    // For the screen.
-  std::string result;  // Of the last line, such as "9508810 us".
+  std::string page;    // Text for the screen.
+  std::string result;  // Words of the last line, such as "9508810 us".
   Warnings warnings;
 };
 

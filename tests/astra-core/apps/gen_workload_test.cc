@@ -50,7 +50,7 @@ class GenWorkloadTest : public ::testing::Test {
     return Run(fmt::format("{} {}", kTinySetup, more));
   }
 
-  // What the command line writes to `file`.
+  // Returns the file that the command line writes.
   std::string FileOf(const std::string& arguments) {
     const ProgramResult result = Run(arguments + " -o file");
     EXPECT_EQ(result.exit_code, 0) << result.error;
@@ -67,13 +67,13 @@ class GenWorkloadTest : public ::testing::Test {
     EXPECT_EQ(result.out, "");
     EXPECT_EQ(folder_.Names(), before);
   }
-  // The same of options behind those of a layout that is right.
+  // Expects the same of options behind those of a layout that is right.
   void ExpectRefusesLayout(std::string_view layout,
                            const std::string& message) {
     ExpectRefused(fmt::format("--seq-length 128 --gpu H100 {}", layout),
                   message);
   }
-  // The same where the error says that the layout is not legal.
+  // Expects the error to say that the layout is not legal.
   void ExpectIllegal(std::string_view layout, const std::string& message) {
     ExpectRefusesLayout(layout, "illegal layout: " + message);
   }
@@ -342,11 +342,12 @@ TEST_F(GenWorkloadTest, PrintsListsHelpAndVersion) {
   EXPECT_THAT(folder_.Names(), ElementsAre("tiny.yaml"));
 }
 
-// Of stage 0 of two, TP 8: 51904512 of the embedding (51200 x 6144 / 8 words,
-// 2048 x 6144 positions), and 24 blocks of 14170368 (QKV), 4724736 (output),
-// 18889728 (up) and 18880512 (down). In all, with TP 1: 51200 x 6144 words,
-// 2048 x 6144 positions, 48 blocks of 12 x 6144^2 + 13 x 6144, and 2 x 6144.
-// A token trains 6 x (all but the positions) + 6 x 48 x 6144 x 2048 FLOPs.
+// Stage 0 of two has, with TP 8, 51904512 parameters of the embedding (51200 x
+// 6144 / 8 words, 2048 x 6144 positions), and 24 blocks of 14170368 (QKV),
+// 4724736 (output), 18889728 (up) and 18880512 (down). In all, with TP 1: 51200
+// x 6144 words, 2048 x 6144 positions, 48 blocks of 12 x 6144^2 + 13 x 6144,
+// and 2 x 6144. A token trains 6 x (all but the positions) + 6 x 48 x 6144 x
+// 2048 FLOPs.
 TEST_F(GenWorkloadTest, ExplainsGpt22b) {
   const ProgramResult result =
       Run("-m gpt-22b --world-size 128 --tp 8 --pp 2 --sp --global-batch 64 "

@@ -362,7 +362,7 @@ TEST_F(SimaiAnalyticalTest, RefusesAFolderItCannotWriteTo) {
                 "w.txt: cannot be written: Not a directory");
 }
 
-// Of one 8-GPU server; 40 micro-batches of 10 us and a ring all-reduce.
+// One server of 8 GPUs runs 40 micro-batches of 10 us and a ring all-reduce.
 constexpr std::string_view kProgram =
     "# a comment\n"
     "simai_program: 1\n"

@@ -326,7 +326,7 @@ TEST_F(SimaiSimulatorTest, EstimatesWithoutRunning) {
                          "acknowledgements\n"));
   EXPECT_THAT(result.out, HasSubstr("s of the packet network, at 8 million "
                                     "packets over links a second\n"));
-  // Of flows and of messages alone the time is that of messages.
+  // Without packets, the time is that of messages.
   EXPECT_THAT(Simulate("-w w.txt -n t.txt --collectives ring --estimate "
                        "--fidelity flow")
                   .out,

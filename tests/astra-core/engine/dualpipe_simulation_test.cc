@@ -45,7 +45,7 @@ Program TenFourSixTwenty(int micro_batches) {
                "{compute: 10us}");
 }
 
-// The same, but what is exchanged is launched, and waited for at once.
+// This program launches its exchanges and waits for them at once.
 Program TenFourSixTwentyLaunched(int micro_batches) {
   return Parse(2, micro_batches,
                "{compute: 10us}, {launch: dispatch, over: EP, bytes: 800000}, "
@@ -63,8 +63,8 @@ Topology Server(const Program& program) {
                    "0ns");
 }
 
-// In every way to run messages: the closed form, messages on the analytical
-// network, and flows.
+// Runs a program in every way to send messages: the closed form, messages on
+// the analytical network, and flows.
 std::vector<SimulationResult> RunAll(const Program& program,
                                      SimulationOptions options = {}) {
   const Topology topology = Server(program);

@@ -111,7 +111,7 @@ TEST(SideBySideTest, WaitsForCallsBeforeThePairStayTheSame) {
 // that are first in, first out. Calls take as many us as they have bytes.
 int64_t Duration(const std::vector<Op>& ops) {
   int64_t now = 0;
-  std::map<LaneId, std::vector<int64_t>> ends;  // Of the calls of each lane.
+  std::map<LaneId, std::vector<int64_t>> ends;  // Ends of each lane's calls.
   for (const Op& op : ops) {
     std::vector<int64_t>& lane = ends[op.lane];
     if (op.kind == OpKind::kBlocking || op.kind == OpKind::kLaunch) {

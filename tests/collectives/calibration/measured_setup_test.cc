@@ -12,7 +12,7 @@ using ::astra::testing::StatusIs;
 using ::astra::testing::ValueOrDie;
 using ::testing::HasSubstr;
 
-// What a table says of a run. The numbers of GPUs are "servers x GPUs of each".
+// A row of a table. The numbers of GPUs are "servers x GPUs of each".
 struct MeasuredRun {
   std::string gpu = "H100-SXM5-80GB";
   uint32_t nodes = 1;
@@ -306,7 +306,7 @@ TEST(MeasuredSetupTest, WhatIsNotDescribedIsAnErrorThatSaysWhat) {
   EXPECT_THAT(Of({.env = "NCCL_NVLS_ENABLE=on"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("NCCL_NVLS_ENABLE")));
-  // What is wrong with the row itself.
+  // The row contradicts itself.
   EXPECT_THAT(Of({.nodes = 3}), error("8 GPUs do not divide by 3 nodes"));
 }
 

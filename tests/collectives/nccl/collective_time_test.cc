@@ -209,8 +209,8 @@ TEST(CollectiveTimeTest, LatenciesOfAServerAreScaled) {
               1.5 * (2 * 6.6 + 0.5 * 14 * 0.6), 1e-2);
 }
 
-// Eight GPUs that share what two have all to themselves: a quarter each.
-// Of 450 GB/s, all-to-alls have 0.8 and a message to one rank 0.4.
+// Links carry 450 GB/s, of which all-to-alls reach 0.8 and a message to one
+// rank 0.4.
 TEST(CollectiveTimeTest, AMessageToOneRankHasAPaceOfItsOwn) {
   SystemSpec system = RoundSystem();
   const auto wire_us = [&system](CollectiveKind kind) {

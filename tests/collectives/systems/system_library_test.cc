@@ -113,7 +113,7 @@ TEST(SystemLibraryTest, EveryPartIsNamedOnceAndUsed) {
   }
 }
 
-// What the data sheet of the GPU says, its file has as well.
+// The interconnect has the rates that the file of the GPU has.
 TEST(SystemLibraryTest, TheInterconnectIsThatOfTheGpu) {
   for (const SystemSpec& system : BundledSystems()) {
     SCOPED_TRACE(system.name);

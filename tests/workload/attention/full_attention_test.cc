@@ -186,8 +186,8 @@ TEST(ContextParallelismTest, ARingHidesKeysAndValuesButOfItsLastStep) {
   ExpectItsShareOfTheScores(row, 4);
 }
 
-// Of its own 8 queries the causal half; of others', the early 4 keys of all or,
-// which is as much, the late queries all 8.
+// A rank computes the causal half of its own 8 queries. Of the keys of others,
+// all its queries see the early 4 or, which is as much, the late queries all 8.
 TEST(ContextParallelismTest, AllStepsOfARingHaveAsManyPairs) {
   ModuleContext context = Split(ContextMethod::kRing);
   context.context = 4;

@@ -104,7 +104,7 @@ TEST(FrameworkFileTest, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(ErrorOf("base: fsdq\n"),
               is("f:3:7: unknown framework \"fsdq\"; did you mean \"fsdp\"? "
                  "(known: deepseek, deepspeed, fsdp, internevo, "
-                 "megatron-bridge, megatron-core, megatron, mosaicml)"));
+                 "megatron, megatron-bridge, megatron-core, mosaicml)"));
   EXPECT_THAT(
       ErrorOf("base: deepseek\n"),
       is("f:3:7: deepseek.yaml:2:7: a framework that is a base has none "

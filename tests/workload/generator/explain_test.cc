@@ -23,6 +23,9 @@ GpuSpec TestGpu() {
   GpuSpec gpu;
   gpu.name = "Test GPU";
   gpu.calibration.origin = "calibrated by hand";
+  gpu.origins = {{OriginGrade::kStated, "a datasheet", {"sms"}},
+                 {OriginGrade::kGuessed, "nothing", {"memory"}},
+                 {OriginGrade::kMeasured, "a run", {"gemm", "kernel_us"}}};
   return gpu;
 }
 
@@ -128,7 +131,9 @@ TEST(ExplainTest, SaysWhatAnIterationComputes) {
   EXPECT_THAT(text, HasSubstr("work       4 sequences of 32 positions = 128 "
                               "tokens; 0.000177439 TFLOP in all, 0.00138624 "
                               "GFLOP a token (6 N + attention: 0.00137971)\n"));
-  EXPECT_THAT(text, HasSubstr("GPU        Test GPU; calibrated by hand\n"));
+  EXPECT_THAT(text, HasSubstr("GPU        Test GPU; calibrated by hand\n"
+                              "  measured gemm, kernel_us\n"
+                              "  guessed  memory\n"));
 }
 
 TEST(ExplainTest, ListsOperatorsAndCollectives) {

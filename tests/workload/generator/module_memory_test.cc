@@ -34,7 +34,7 @@ ModuleMemory MemoryOfModule(std::string_view name, const TrainingSetup& setup,
   return ModuleOf(blueprint.modules, name).memory;
 }
 
-// Of the parameters of SmallLlama.
+// Parameters of SmallLlama.
 constexpr int64_t kRow = 192 * 64;  // mlp_row.
 constexpr int64_t kBlock = (64 + 64 * 96) + 64 * 64 + (64 + 64 * 384) + kRow;
 constexpr int64_t kAll = 4 * kBlock + 512 * 64 + (64 + 512 * 64);
@@ -125,7 +125,8 @@ TEST(ModuleMemoryTest, MessagesAreUnderWayWithSeveralChunks) {
   EXPECT_EQ(MemoryOfModule("mlp_row", setup).workspace, one);
 }
 
-// What the four modules of a block keep otherwise: norm and product inputs, ...
+// Bytes that the four modules of a block keep without recomputation: the inputs
+// of norms and products, ...
 constexpr int64_t kColumnSaved = 64 * 2 * (64 + 64);
 constexpr int64_t kRowSaved = 64 * (2 * (64 + 2 * 16) + 4 * 8 + 2 * 64);
 constexpr int64_t kUpSaved = 64 * 2 * (64 + 64 + 2 * 192);

@@ -48,7 +48,7 @@ TEST(EmbeddingTest, SumsWhatTheRanksLookUp) {
   EXPECT_THAT(StepTexts(module, kInput), ElementsAre("embedding"));
 }
 
-// Of 64 tokens, and of the 256 rows of the table.
+// The workspace holds 64 tokens and the 256 rows of the table.
 TEST(EmbeddingTest, TheGradientOfTheTableIsThereAtOnce) {
   EXPECT_EQ(Embedding(SmallLlama(), 512, SmallContext()).workspace_bytes,
             2 * 64 * (64 + 256));

@@ -55,7 +55,7 @@ TEST(ModuleBuilderTest, TensorParallelRegionsAllReduceOnceEachWay) {
   const MockModule module = Region(context);
   EXPECT_THAT(StepTexts(module, kForward),
               ElementsAre("up", "down", "all-reduce TP 1024 B"));
-  // That of the gradient runs behind the weight gradient.
+  // The all-reduce of the gradient runs behind the weight gradient.
   EXPECT_THAT(StepTexts(module, kInput),
               ElementsAre("down", "up", "launch all-reduce TP 1024 B"));
   EXPECT_THAT(StepTexts(module, kWeight),
@@ -79,7 +79,8 @@ TEST(ModuleBuilderTest, SequenceParallelRegionsGatherAndScatter) {
   EXPECT_EQ(StepTexts(module, kWeight).back(), "wait TP");
 }
 
-// Of TP products of a share of the tokens each, one is not beside a collective.
+// A product becomes TP products of a share of the tokens each, all but one of
+// which run beside a collective.
 TEST(ModuleBuilderTest, ProductsRunBesideCollectivesInParts) {
   ModuleContext context = SmallContext();
   context.tensor = 4;

@@ -141,6 +141,35 @@ TEST(GpuFileTest, ReadsAFile) {
               StatusIs(absl::StatusCode::kNotFound, ::testing::_));
 }
 
+constexpr char kOrigins[] = R"(origins:
+  - {grade: stated, source: a sheet, of: [sms, clock_MHz, peak_TFLOPS,
+     vector_TFLOPS, memory_GB, memory_GBps, l2_cache_MB, nvlink_GBps]}
+  - {grade: guessed, source: none, of: [pcie_GBps, error, gemm.fp8, memory_of]}
+  - {grade: measured, source: a run, of: [gemm, grouped_gemm,
+     attention_forward, attention_backward, linear_attention, memory,
+     kernel_us, tile_fill_k]}
+)";
+
+TEST(GpuFileTest, EachConstantHasAnOrigin) {
+  EXPECT_TRUE(ValueOrDie(ParseGpu("g", kFile)).origins.empty());
+  const auto origins =
+      ValueOrDie(ParseGpu("g", fmt::format("{}{}", kFile, kOrigins))).origins;
+  ASSERT_EQ(origins.size(), 3U);
+  EXPECT_EQ(origins[0].grade, OriginGrade::kStated);
+  EXPECT_EQ(origins[1].grade, OriginGrade::kGuessed);
+  EXPECT_EQ(origins[2].source, "a run");
+  EXPECT_THAT(origins[1].constants,
+              ElementsAre("pcie_GBps", "error", "gemm.fp8", "memory_of"));
+}
+
+// The file with `text` of its origins in another form.
+std::string WithOrigins(std::string_view text, std::string_view other) {
+  std::string origins = kOrigins;
+  const size_t at = origins.find(text);
+  ASTRA_CHECK(at != std::string::npos, "no {}", text);
+  return kFile + origins.replace(at, text.size(), other);
+}
+
 struct BadFile {
   std::string contents;
   std::string message;
@@ -185,8 +214,24 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{std::string(kFile) + "price: 1\n",
                 "g:32:8: unknown field of a GPU \"price\" (known: aliases, "
                 "architecture, calibration, clock_MHz, l2_cache_MB, memory_GB, "
-                "memory_GBps, name, nvlink_GBps, pcie_GBps, peak_TFLOPS, sms, "
-                "source, vector_TFLOPS)"}));
+                "memory_GBps, name, nvlink_GBps, origins, pcie_GBps, "
+                "peak_TFLOPS, sms, source, vector_TFLOPS)"},
+        BadFile{WithOrigins("pcie_GBps, ", ""),
+                "g:33:3: pcie_GBps has no origin"},
+        BadFile{WithOrigins("memory_of]", "memory_off]"),
+                "g:35:40: unknown constant \"memory_off\"; did you mean "
+                "\"memory_of\"? (known: attention_backward, "
+                "attention_forward, clock_MHz, error, gemm, gemm.bf16, "
+                "gemm.fp32, gemm.fp8, grouped_gemm, kernel_us, l2_cache_MB, "
+                "linear_attention, memory, memory_GB, memory_GBps, memory_of, "
+                "memory_of.adam, memory_of.layer_norm, nvlink_GBps, "
+                "pcie_GBps, peak_TFLOPS, peak_TFLOPS.bf16, peak_TFLOPS.fp32, "
+                "peak_TFLOPS.fp8, sms, tile_fill_k, vector_TFLOPS)"},
+        BadFile{WithOrigins("pcie_GBps, ", "sms, pcie_GBps, "),
+                "g:35:40: sms has two origins"},
+        BadFile{WithOrigins("guessed", "gessed"),
+                "g:35:13: unknown grade \"gessed\"; did you mean "
+                "\"guessed\"? (known: stated, measured, derived, guessed)"}));
 
 }  // namespace
 }  // namespace astra

@@ -30,12 +30,13 @@ TEST(GpuLibraryTest, FindsNamesAndAliases) {
 }
 
 TEST(GpuLibraryTest, ListsTheNames) {
-  EXPECT_THAT(GpuNames(),
-              ::testing::ElementsAre(
-                  "a100-pcie-40gb", "a100-pcie-80gb", "a100-sxm-40gb",
-                  "a100-sxm-80gb", "a800-sxm-80gb", "b200", "b300", "gb200",
-                  "gb300", "gh200", "h100-pcie", "h100-sxm", "h20", "h200",
-                  "h800-sxm", "l40s", "mi300x", "rtx4090", "v100-sxm-32gb"));
+  EXPECT_THAT(
+      GpuNames(),
+      ::testing::ElementsAre(
+          "a100-pcie-40gb", "a100-pcie-80gb", "a100-sxm-40gb", "a100-sxm-80gb",
+          "a800-sxm-80gb", "b200", "b300", "gb200", "gb300", "gh200",
+          "h100-pcie", "h100-sxm", "h100-sxm-500w", "h20", "h200", "h800-sxm",
+          "l40s", "mi300x", "rtx4090", "v100-sxm-32gb"));
 }
 
 TEST(GpuLibraryTest, ReadsAFile) {
@@ -56,7 +57,8 @@ TEST(GpuLibraryTest, OffersTheNearestName) {
                "unknown GPU \"h100-sxn\"; did you mean \"h100-sxm\"? (known: "
                "a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, "
                "a800-sxm-80gb, b200, b300, gb200, gb300, gh200, h100-pcie, "
-               "h100-sxm, h20, h200, h800-sxm, l40s, mi300x, rtx4090, "
+               "h100-sxm, h100-sxm-500w, h20, h200, h800-sxm, l40s, mi300x, "
+               "rtx4090, "
                "v100-sxm-32gb)"));
 }
 
@@ -94,7 +96,7 @@ TEST(GpuLibraryTest, TheNumbersAreSane) {
   for (const GpuSpec& gpu : BundledGpus()) {
     SCOPED_TRACE(gpu.name);
     const auto [fp32, bf16, fp8] = gpu.peak_tflops;
-    EXPECT_FALSE(gpu.sources.empty());
+    EXPECT_FALSE(gpu.origins.empty());
     EXPECT_GE(fp32, gpu.vector_tflops);
     EXPECT_GE(bf16, 1.9 * fp32);
     EXPECT_LE(bf16, 8 * fp32);

@@ -31,8 +31,7 @@ std::vector<std::string> MetricsOf(const std::string& text) {
 }
 
 TEST(RunMetricsTest, HasThoseOfAnAnalyticalRunInTheirOrder) {
-  EXPECT_THAT(
-      MetricsOf(R"({
+  EXPECT_THAT(MetricsOf(R"({
         "program": "simai_analytical",
         "workload": {"gpus": 1024},
         "memory": {"stage": 0, "allocated_memory_gib": 27.5, "fits": true},
@@ -46,14 +45,14 @@ TEST(RunMetricsTest, HasThoseOfAnAnalyticalRunInTheirOrder) {
           "critical_path_ps": {"compute": 6852447019705, "messages": 500},
           "bubble_of_work": 0.25, "mfu": 0.5, "tokens_per_s": 4.5}
       })"),
-      ElementsAre("iteration_ms=8094.014984701", "exposed_TP_ms=883.34454558",
-                  "exposed_DP_EP_ms=0",
-                  // Of the iteration, without those that the result has.
-                  "total_ms=8094.014984701", "exposed_CP_ms=1e-09",
-                  "critical_path_compute_ms=6852.447019705",
-                  "critical_path_messages_ms=5e-07", "bubble_of_work=0.25",
-                  "mfu=0.5", "tokens_per_s=4.5", "allocated_memory_gib=27.5",
-                  "fits=1"));
+              ElementsAre("iteration_ms=8094.014984701",
+                          "exposed_TP_ms=883.34454558", "exposed_DP_EP_ms=0",
+                          // Metrics of the iteration that the result lacks.
+                          "total_ms=8094.014984701", "exposed_CP_ms=1e-09",
+                          "critical_path_compute_ms=6852.447019705",
+                          "critical_path_messages_ms=5e-07",
+                          "bubble_of_work=0.25", "mfu=0.5", "tokens_per_s=4.5",
+                          "allocated_memory_gib=27.5", "fits=1"));
 }
 
 TEST(RunMetricsTest, HasWhatASimulatedNetworkDidButNotItsWork) {
