@@ -191,6 +191,7 @@ astra_test(generator_test
 astra_test(measured_operators_test
   SOURCES
     workload/operators/aiob_file_test.cc
+    workload/operators/estimator_shapes_test.cc
     workload/operators/estimator_table_test.cc
     workload/operators/measured_model_test.cc
     workload/operators/measured_operators_test.cc
