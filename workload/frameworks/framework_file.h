@@ -19,6 +19,13 @@
 //   optimizer_workspace: 0
 //   transformer_engine: 2.11 # Absent: products run elsewhere.
 //   weights_in_experts: false
+//   recompute_modules: [core_attn]  # See recompute_module.h.
+//   moment_dtype: fp32       # Or bf16.
+//   fp32_shards: false
+//   fp8_activation_inputs: false
+//   attention_output_bits: 12  # 8 to 16. Absent: attention keeps its output in
+//                            # BF16 beside the copy of a product in FP8.
+//   loss_workspace: 2        # Bytes a logit.
 //   releases:                # Absent: all releases are alike.
 //     - {since: 0.4, source: "..."}
 //     - {since: 0.5, source: "...", fused_loss: true}

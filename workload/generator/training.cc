@@ -14,29 +14,10 @@
 #include "workload/modules/experts.h"
 #include "workload/modules/feed_forward.h"
 #include "workload/modules/logits.h"
+#include "workload/modules/recomputation.h"
 
 namespace astra {
 namespace {
-
-// Sets the steps that a module of a block repeats before its backward pass.
-void SetRecompute(Recompute recompute, MockModule& module) {
-  const std::vector<ModuleStep>& forward = module.pass(ModulePass::kForward);
-  std::vector<ModuleStep>& again =
-      module.passes[IndexOf(ModulePass::kRecompute)];
-  switch (recompute) {
-    case Recompute::kNone:
-      return;
-    case Recompute::kFull:
-      again = forward;
-      module.recomputed_bytes = std::exchange(module.saved_bytes, 0);
-      return;
-    case Recompute::kSelective:
-      module.saved_bytes -= module.score_bytes;
-      module.recomputed_bytes = module.score_bytes;
-      std::copy_if(forward.begin(), forward.end(), std::back_inserter(again),
-                   [](const ModuleStep& step) { return step.is_score; });
-  }
-}
 
 // Returns the modules of a block, including recomputation.
 std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
@@ -47,13 +28,16 @@ std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
   for (MockModule& module : modules) {
     // The gradient of the residual stream stays while a branch goes backward.
     module.workspace_bytes += residual;
-    SetRecompute(setup.recompute, module);
   }
-  if (setup.recompute == Recompute::kFull) {
-    // A block keeps only its input, which is also the input of its first norm.
-    MockModule& first = modules.front();
-    first.saved_bytes = residual;
-    first.recomputed_bytes -= first.saved_bytes;
+  switch (setup.recompute) {
+    case Recompute::kNone:
+      break;
+    case Recompute::kSelective:
+      RecomputePartly(setup.recompute_modules, residual, context, modules);
+      break;
+    case Recompute::kFull:
+      RecomputeBlock(residual, modules);
+      break;
   }
   return modules;
 }
@@ -63,6 +47,19 @@ std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
 Bytes PipelineMessage(const ModelSpec& model, const TrainingSetup& setup) {
   if (setup.pipeline == 1) return Bytes(0);
   return Bytes(2 * setup.module_context().split_tokens() * model.hidden);
+}
+
+absl::Status CheckRecompute(const ModelSpec& model,
+                            const TrainingSetup& setup) {
+  if (setup.recompute != Recompute::kSelective) return absl::OkStatus();
+  constexpr RecomputeModule kShared = RecomputeModule::kSharedExperts;
+  if (setup.shared_expert_overlap && setup.recompute_modules.Has(kShared)) {
+    return absl::InvalidArgumentError(
+        "shared_experts cannot be recomputed while they hide the way of tokens "
+        "(--shared-expert-overlap)");
+  }
+  return CheckHasModules(model.name, setup.recompute_modules,
+                         RecomputeModulesOf(model));
 }
 
 // Builds the stages from the chunks of the model.
@@ -136,6 +133,7 @@ absl::StatusOr<Blueprint> TrainingBlueprint(const ModelSpec& model,
                                             const TrainingSetup& setup) {
   ASTRA_RETURN_IF_ERROR(CheckModel(model));
   ASTRA_RETURN_IF_ERROR(CheckTraining(model, setup));
+  ASTRA_RETURN_IF_ERROR(CheckRecompute(model, setup));
   Blueprint empty;
   empty.sizes = setup.sizes();
   empty.sequence_parallel = setup.sequence_parallel;
@@ -176,6 +174,15 @@ std::vector<MockModule> BlockModules(const ModelSpec& model, int64_t layer,
   const auto end = modules.end();
   std::rotate(end - 5, end - 2, end - 1);
   std::rotate(end - 2, end - 1, end);
+  return modules;
+}
+
+RecomputeModules RecomputeModulesOf(const ModelSpec& model) {
+  const ModuleContext alone;
+  RecomputeModules modules;
+  for (int64_t layer = 0; layer < model.layers; ++layer) {
+    modules.Add(RecomputeModulesOf(BlockModules(model, layer, alone)));
+  }
   return modules;
 }
 
