@@ -272,8 +272,8 @@ absl::StatusOr<int64_t> ReadFloatBytes(const CommandLine& flags,
                                        std::string_view option,
                                        int64_t otherwise) {
   constexpr std::string_view kTypes[] = {"fp32", "bf16"};
-  ASTRA_ASSIGN_OR_RETURN(
-      const size_t type, Choice(flags, option, otherwise == 4 ? 0 : 1, kTypes));
+  ASTRA_ASSIGN_OR_RETURN(const size_t type,
+                         Choice(flags, option, otherwise == 4 ? 0 : 1, kTypes));
   return type == 0 ? 4 : 2;
 }
 
@@ -291,12 +291,12 @@ absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
   setup.weights_in_experts =
       flags.has("weights-in-experts") || framework.weights_in_experts;
   ASTRA_RETURN_IF_ERROR(ReadTransformerEngine(flags, framework, setup));
-  ASTRA_ASSIGN_OR_RETURN(setup.gradient_bytes,
-                         ReadFloatBytes(flags, "grad-dtype",
-                                        framework.gradient_bytes));
-  ASTRA_ASSIGN_OR_RETURN(setup.moment_bytes,
-                         ReadFloatBytes(flags, "moment-dtype",
-                                        framework.moment_bytes));
+  ASTRA_ASSIGN_OR_RETURN(
+      setup.gradient_bytes,
+      ReadFloatBytes(flags, "grad-dtype", framework.gradient_bytes));
+  ASTRA_ASSIGN_OR_RETURN(
+      setup.moment_bytes,
+      ReadFloatBytes(flags, "moment-dtype", framework.moment_bytes));
   setup.fp8_activation_inputs =
       flags.has("fp8-activation-inputs") || framework.fp8_activation_inputs;
   setup.shared_output_bits = framework.attention_output_bits;

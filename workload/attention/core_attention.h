@@ -37,8 +37,9 @@ struct CoreAttention {
 // values (and their gradients) travel while the rank attends to those that have
 // arrived. The last step runs after the last arrival.
 //
-// Sources: Transformer Engine, dot_product_attention/backends.py (FusedAttention
-// saves its output) and module/linear.py (saves the cast input); Liu et al., "Ring Attention", arXiv 2310.01889; Jacobs et al.,
+// Sources: Transformer Engine, dot_product_attention/backends.py
+// (FusedAttention saves its output) and module/linear.py (saves the cast
+// input); Liu et al., "Ring Attention", arXiv 2310.01889; Jacobs et al.,
 // "DeepSpeed Ulysses", arXiv 2309.14509; Llama 3, arXiv 2407.21783, 3.3.2.
 void AddCoreAttention(const CoreAttention& attention, ModuleBuilder& builder);
 

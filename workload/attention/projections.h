@@ -14,8 +14,8 @@
 namespace astra {
 
 // Adds a column-parallel product, without bias, of the hidden states to
-// `outputs` elements. `parts` are the columns of each where PyTorch runs several
-// products; see ModuleBuilder::Product.
+// `outputs` elements. `parts` are the columns of each where PyTorch runs
+// several products; see ModuleBuilder::Product.
 void AddColumn(std::string_view op, int64_t outputs, const ModelShape& model,
                ModuleBuilder& builder, std::vector<int64_t> parts = {});
 

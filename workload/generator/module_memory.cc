@@ -39,16 +39,15 @@ ModuleMemory OwnMemory(const MockModule& module, const TrainingSetup& setup) {
   const bool is_fp32 = setup.zero == Zero::kParameters && setup.fp32_shards;
   ModuleMemory memory;
   // Shards in FP32 are counted in the optimizer.
-  memory.weights =
-      Bytes(is_fp32 ? 0 : kWeightBytes * held(Zero::kParameters));
+  memory.weights = Bytes(is_fp32 ? 0 : kWeightBytes * held(Zero::kParameters));
   // ZeRO 3 keeps no whole weight that could have a copy.
   if (setup.zero < Zero::kParameters) {
     memory.weights += Bytes(Fp8CopyBytes(module));
   }
   memory.gradients = Bytes((is_fp32 ? kFloatBytes : setup.gradient_bytes) *
                            held(Zero::kGradients));
-  memory.optimizer = Bytes((kFloatBytes + 2 * setup.moment_bytes) *
-                           held(Zero::kOptimizer));
+  memory.optimizer =
+      Bytes((kFloatBytes + 2 * setup.moment_bytes) * held(Zero::kOptimizer));
   memory.saved = Bytes(module.saved_bytes);
   memory.workspace = Bytes(module.workspace_bytes);
   return memory;

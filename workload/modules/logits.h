@@ -23,10 +23,10 @@ MockModule Logits(const ModelShape& model, int64_t vocabulary,
 // each logit. While they run they take loss_workspace bytes a logit beside what
 // is kept: 2 for the logits in BF16; 8 where the gradients of the probabilities
 // and of the logits in FP32 are tensors of their own, as with PyTorch's
-// cross_entropy. With fused_loss there is one kernel in each direction: it reads
-// the logits for the maximum and the sum, reads them again and overwrites them
-// with their BF16 gradient, which the backward pass scales. That moves 10 B and
-// keeps no FP32.
+// cross_entropy. With fused_loss there is one kernel in each direction: it
+// reads the logits for the maximum and the sum, reads them again and overwrites
+// them with their BF16 gradient, which the backward pass scales. That moves 10
+// B and keeps no FP32.
 //
 // Sources: Shoeybi et al., "Megatron-LM", arXiv 1909.08053, section 3; Hsu et
 // al., "Liger Kernel", arXiv 2410.10989, section 3.2; PyTorch,

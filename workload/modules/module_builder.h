@@ -38,7 +38,7 @@ class ModuleBuilder {
     int64_t saved_bits = 0;
     // Columns of the products that it is in PyTorch; see ModuleStep::products.
     std::vector<int64_t> parts;
-    bool is_exact = false;      // Stays in BF16 even where others are in FP8.
+    bool is_exact = false;  // Stays in BF16 even where others are in FP8.
     // Whether a kernel of its own casts the inputs, or the gradients of the
     // outputs, to FP8. Otherwise the cast is part of a norm or an activation.
     bool casts_inputs = false;

@@ -74,9 +74,8 @@ class OperatorPolicy {
   // Keeps the outputs of every second product. Slices of a product that runs
   // beside a collective share its fate.
   Fate OfProduct(ModuleStep& step, Gemm& product) {
-    const std::vector<int64_t> parts = step.products.empty()
-                                           ? std::vector<int64_t>{product.n}
-                                           : step.products;
+    const std::vector<int64_t> parts =
+        step.products.empty() ? std::vector<int64_t>{product.n} : step.products;
     if (step.op.name != std::exchange(last_product_, step.op.name)) {
       first_of_product_ = count_;
       count_ += parts.size();

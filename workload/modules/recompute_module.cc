@@ -28,9 +28,8 @@ absl::StatusOr<RecomputeModules> ParseRecomputeModules(
     absl::Span<const std::string> names) {
   RecomputeModules modules;
   for (const std::string& name : names) {
-    const auto* const found =
-        std::find(std::begin(kRecomputeModuleNames),
-                  std::end(kRecomputeModuleNames), name);
+    const auto* const found = std::find(std::begin(kRecomputeModuleNames),
+                                        std::end(kRecomputeModuleNames), name);
     if (found == std::end(kRecomputeModuleNames)) {
       return absl::InvalidArgumentError(
           UnknownName("module to recompute", name, kRecomputeModuleNames));
@@ -51,9 +50,9 @@ absl::Status CheckHasModules(std::string_view model, RecomputeModules wanted,
   const std::vector<std::string_view> known = NamesIn(present);
   for (const std::string_view name : NamesIn(wanted)) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return absl::InvalidArgumentError(fmt::format(
-        "{} has no {} to recompute{} (it has: {})", model, name,
-        DidYouMean(name, known), fmt::join(known, ", ")));
+    return absl::InvalidArgumentError(
+        fmt::format("{} has no {} to recompute{} (it has: {})", model, name,
+                    DidYouMean(name, known), fmt::join(known, ", ")));
   }
   return absl::OkStatus();
 }

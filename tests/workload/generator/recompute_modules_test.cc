@@ -85,11 +85,10 @@ TEST(RecomputeModulesTest, ExpertsKeepTheirInputAlone) {
   constexpr int64_t kRouted = 2 * kTokens;
   constexpr int64_t kOfBlock =
       kTokens * 4 * 8 + kRouted * 2 * (64 + 3 * 32 + 64);
-  EXPECT_EQ(
-      TradeOf(kMoe, SmallDeepSeek()),
-      (Trade{2 * kOfBlock + kShared,
-             2 * 2.0 * (kTokens * 64 * 8 + kRouted * 3 * 64 * 32) +
-                 kSharedFlops}));
+  EXPECT_EQ(TradeOf(kMoe, SmallDeepSeek()),
+            (Trade{2 * kOfBlock + kShared,
+                   2 * 2.0 * (kTokens * 64 * 8 + kRouted * 3 * 64 * 32) +
+                       kSharedFlops}));
 }
 
 TEST(RecomputeModulesTest, ModulesShareNothingTwice) {
@@ -118,8 +117,7 @@ TEST(RecomputeModulesTest, StepsOfAModuleRunAgain) {
               ElementsAre("rms_norm", "q_up"));
   EXPECT_THAT(again(kLatentUpProjection, "attention_o_row", SmallDeepSeek()),
               ElementsAre("rope"));
-  EXPECT_THAT(again(kMlp, "mlp_row", SmallDeepSeek()),
-              ElementsAre("ffn_down"));
+  EXPECT_THAT(again(kMlp, "mlp_row", SmallDeepSeek()), ElementsAre("ffn_down"));
   EXPECT_THAT(again(kMoeActivation, "moe_experts", SmallDeepSeek()),
               ElementsAre("swiglu"));
   EXPECT_THAT(again(kOperators, "mlp_column", SmallLlama()),
@@ -153,8 +151,7 @@ TEST(RecomputeModulesTest, EverySecondProductRunsAgain) {
   const StageTotals totals = TotalsOf(SmallLlama(), Selective(kOperators));
   constexpr int64_t kKept = 2 * (64 + 16 + 64 + 192 + 64) + 4 * 8;
   EXPECT_EQ(totals.saved_bytes - full.saved_bytes, 4 * kTokens * kKept);
-  EXPECT_EQ(totals.recompute_flops,
-            4 * 2.0 * kTokens * 64 * (16 + 64 + 192));
+  EXPECT_EQ(totals.recompute_flops, 4 * 2.0 * kTokens * 64 * (16 + 64 + 192));
 }
 
 TEST(RecomputeModulesTest, RefusesWhatTheModelLacks) {
@@ -175,10 +172,11 @@ TEST(RecomputeModulesTest, RefusesWhatTheModelLacks) {
   setup.world_size = 2;
   setup.global_batch = 4;
   setup.expert = 2;
-  EXPECT_THAT(error(SmallDeepSeek(), setup),
-              StatusIs(kInvalid,
-                       "shared_experts cannot be recomputed while they hide the "
-                       "way of tokens (--shared-expert-overlap)"));
+  EXPECT_THAT(
+      error(SmallDeepSeek(), setup),
+      StatusIs(kInvalid,
+               "shared_experts cannot be recomputed while they hide the "
+               "way of tokens (--shared-expert-overlap)"));
 }
 
 TEST(RecomputeModulesTest, NamesAreThoseOfMegatron) {
