@@ -179,6 +179,7 @@ astra_test(generator_test
     workload/generator/module_memory_test.cc
     workload/generator/module_times_test.cc
     workload/generator/optimizer_test.cc
+    workload/generator/recompute_modules_test.cc
     workload/generator/simai_inference_test.cc
     workload/generator/simai_workload_test.cc
     workload/generator/timed_program_test.cc

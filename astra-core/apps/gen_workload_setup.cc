@@ -2,7 +2,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_split.h"
 #include "astra-core/apps/gen_workload_options.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
@@ -12,6 +14,7 @@
 #include "fmt/core.h"
 #include "topology/topology.h"
 #include "workload/frameworks/framework_file.h"
+#include "workload/generator/training.h"
 #include "workload/modules/expert_skew.h"
 
 namespace astra {
@@ -264,6 +267,16 @@ absl::Status ReadTransformerEngine(const CommandLine& flags,
       "--{} is {}: expected a release such as 2.11", kOption, Quoted(release)));
 }
 
+// Reads fp32 or bf16. Returns the bytes of a number.
+absl::StatusOr<int64_t> ReadFloatBytes(const CommandLine& flags,
+                                       std::string_view option,
+                                       int64_t otherwise) {
+  constexpr std::string_view kTypes[] = {"fp32", "bf16"};
+  ASTRA_ASSIGN_OR_RETURN(const size_t type,
+                         Choice(flags, option, otherwise == 4 ? 0 : 1, kTypes));
+  return type == 0 ? 4 : 2;
+}
+
 // Sets what the framework does, unless options say otherwise.
 absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
                        TrainingSetup& setup) {
@@ -281,12 +294,17 @@ absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
   setup.weights_in_experts =
       flags.has("weights-in-experts") || framework.weights_in_experts;
   ASTRA_RETURN_IF_ERROR(ReadTransformerEngine(flags, framework, setup));
-  constexpr std::string_view kGradients[] = {"fp32", "bf16"};
   ASTRA_ASSIGN_OR_RETURN(
-      const size_t gradients,
-      Choice(flags, "grad-dtype", framework.gradient_bytes == 4 ? 0 : 1,
-             kGradients));
-  setup.gradient_bytes = gradients == 0 ? 4 : 2;
+      setup.gradient_bytes,
+      ReadFloatBytes(flags, "grad-dtype", framework.gradient_bytes));
+  ASTRA_ASSIGN_OR_RETURN(
+      setup.moment_bytes,
+      ReadFloatBytes(flags, "moment-dtype", framework.moment_bytes));
+  setup.fp8_activation_inputs =
+      flags.has("fp8-activation-inputs") || framework.fp8_activation_inputs;
+  setup.shared_output_bits = framework.attention_output_bits;
+  setup.fp32_shards = framework.fp32_shards;
+  setup.loss_workspace = framework.loss_workspace;
   ASTRA_RETURN_IF_ERROR(ReadOverlap(flags, framework, setup));
   ASTRA_ASSIGN_OR_RETURN(
       setup.vocabulary_divisor,
@@ -315,8 +333,38 @@ void FillLastStages(const CommandLine& flags, const Framework& framework,
   }
 }
 
-absl::Status ReadRecompute(const CommandLine& flags, TrainingSetup& setup) {
-  const size_t otherwise = flags.has("recompute-activations") ? 1 : 0;
+// Reads what selective recomputation runs again.
+absl::Status ReadRecomputeModules(const CommandLine& flags,
+                                  const ModelSpec& model,
+                                  const Framework& framework,
+                                  TrainingSetup& setup) {
+  constexpr std::string_view kOption = "recompute-modules";
+  if (!flags.has(kOption)) {
+    setup.recompute_modules =
+        framework.recompute_modules.Common(RecomputeModulesOf(model));
+    return absl::OkStatus();
+  }
+  if (setup.recompute != Recompute::kSelective) {
+    return absl::InvalidArgumentError(
+        fmt::format("--{} contradicts --recompute {}: it is selective", kOption,
+                    kRecomputeNames[static_cast<size_t>(setup.recompute)]));
+  }
+  const std::vector<std::string> names =
+      absl::StrSplit(*flags.value(kOption), ',');
+  const absl::StatusOr<RecomputeModules> modules = ParseRecomputeModules(names);
+  if (!modules.ok()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--{}: {}", kOption, std::string(modules.status().message())));
+  }
+  setup.recompute_modules = *modules;
+  return absl::OkStatus();
+}
+
+absl::Status ReadRecompute(const CommandLine& flags, const ModelSpec& model,
+                           const Framework& framework, TrainingSetup& setup) {
+  const bool is_selective =
+      flags.has("recompute-activations") || flags.has("recompute-modules");
+  const size_t otherwise = is_selective ? 1 : 0;
   ASTRA_ASSIGN_OR_RETURN(
       const size_t recompute,
       Choice(flags, "recompute", otherwise, kRecomputeNames));
@@ -327,6 +375,7 @@ absl::Status ReadRecompute(const CommandLine& flags, TrainingSetup& setup) {
         "--recompute-activations contradicts --recompute {}: it is selective",
         kRecomputeNames[recompute]));
   }
+  ASTRA_RETURN_IF_ERROR(ReadRecomputeModules(flags, model, framework, setup));
   if (flags.has("no-flash-attn") && flags.has("use-flash-attn")) {
     return absl::InvalidArgumentError(
         "--use-flash-attn contradicts --no-flash-attn");
@@ -350,7 +399,7 @@ absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,
   ASTRA_RETURN_IF_ERROR(ReadLayout(flags, setup));
   ASTRA_RETURN_IF_ERROR(ReadFacts(flags, framework, setup));
   FillLastStages(flags, framework, model, setup);
-  ASTRA_RETURN_IF_ERROR(ReadRecompute(flags, setup));
+  ASTRA_RETURN_IF_ERROR(ReadRecompute(flags, model, framework, setup));
   ASTRA_ASSIGN_OR_RETURN(setup.precision, ReadPrecision(flags));
   ASTRA_ASSIGN_OR_RETURN(setup.expert_load,
                          ReadExpertLoad(flags, model, setup.expert));
@@ -381,6 +430,9 @@ constexpr std::string_view kTrainingOnly[] = {"cp",
                                               "fused-loss",
                                               "recompute",
                                               "recompute-activations",
+                                              "recompute-modules",
+                                              "moment-dtype",
+                                              "fp8-activation-inputs",
                                               "grad-dtype",
                                               "overlap-grad-reduce",
                                               "overlap-param-gather",

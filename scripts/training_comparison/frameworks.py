@@ -15,7 +15,6 @@ class Framework:
     release: str = ""  # "@0.12"; empty: the newest.
     options: tuple[str, ...] = ()  # Options of gen_workload for all rows.
     has_deep_ep: bool = False  # Where no token is dropped: hides EP, takes SMs.
-    own_selective: bool = False  # "selective" is not that of Megatron.
     # Its published memory: what PyTorch reserves, in GB of 10^9 B. Otherwise
     # what is allocated, in GiB.
     reserved: bool = False
@@ -42,7 +41,7 @@ FRAMEWORKS = (
     Framework("Megatron-Bridge|NeMo|MLPerf", "megatron-bridge", has_deep_ep=True),
     Framework("Megatron-Core|Megatron.*[HB][12]00", "megatron-core"),
     Framework("InternEvo", "internevo", reserved=True, decimal_gb=True),
-    Framework("TorchTitan", "megatron", own_selective=True, reserved=True),
+    Framework("TorchTitan", "torchtitan", reserved=True),
     Framework("MosaicML", "mosaicml"),
     Framework("Megatron|Korthikanti", "megatron"),
 )
@@ -92,9 +91,6 @@ def framework_options(row, framework, assumed):
     if framework.name != "megatron":
         assumed.append(f"what {framework.name} does by default")
     recompute = read_recompute(row, assumed)
-    if recompute == "selective" and framework.own_selective:
-        raise LeftOut("recompute 'selective' of this framework is not that of "
-                      "Megatron")
     options += ["--recompute", recompute,
                 "--dtype", read_dtype(row, assumed)]
     if integer(row, "flash_attn") == 0:

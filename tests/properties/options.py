@@ -44,6 +44,8 @@ VALUES = {
     "zero": [0, 1, 2, 3], "recompute": ["none", "selective", "full"],
     "zero-group": [1, 2, 4], "optimizer-workspace": [4, 8],
     "transformer-engine": ["2.1", "2.11"],
+    "recompute-modules": ["core_attn", "layernorm", "op"],
+    "moment-dtype": ["fp32", "bf16"],
     "grad-dtype": ["fp32", "bf16"], "bucket-size": [1000, 10**12],
     "moe-skew": [0.25, 0.5, 1], "moe-capacity": [1.25, 2],
     "make-vocab-size-divisible-by": [4096, 99991, 300007],
@@ -72,7 +74,8 @@ COMPANIONS = {
 }
 # Options that contradict an option, which the base must not have.
 EXCLUDED = {
-    "recompute-activations": ["recompute"], "batch": ["micro-batch"],
+    "recompute-activations": ["recompute"],
+    "recompute-modules": ["recompute"], "batch": ["micro-batch"],
     "vpp": ["schedule"], "framework": ["zero"],
     "stage-layers": ["account-for-embedding", "account-for-loss"],
 }

@@ -99,12 +99,26 @@ void AddUnfused(const CoreAttention& part, ModuleBuilder& builder) {
   builder.Backward(product(queries, part.qk_dim, keys));
   // Keeps the probabilities, and with dropout also its mask and its output.
   const int64_t kept = part.has_dropout ? 2 * kElementBytes + 1 : kElementBytes;
-  builder.SavedScores(kept * scores);
+  builder.Saved(kept * scores);
   builder.Stream(
       {.op = "softmax", .elements = scores, .forward = 4, .backward = 5});
   builder.Forward(product(queries, part.v_dim, keys));
   builder.Backward(product(keys, part.v_dim, queries));
   builder.Backward(product(queries, keys, part.v_dim));
+}
+
+// Returns whether attention exchanges queries for heads.
+bool Exchanges(const ModuleContext& context) {
+  return context.context > 1 &&
+         context.context_method == ContextMethod::kAllToAll;
+}
+
+// Returns whether attention keeps its output for its backward pass. In BF16 the
+// product after it keeps the same tensor.
+bool KeepsOutput(const CoreAttention& part, const ModuleContext& context) {
+  return context.precision == Precision::kFp8 &&
+         context.shared_output_bits == 0 && !part.output_is_kept &&
+         !(Exchanges(context) && context.keeps_both_outputs);
 }
 
 // Returns the workspace of the backward pass: gradients of the output, of the
@@ -123,8 +137,7 @@ int64_t FlashWorkspace(const CoreAttention& part,
       (kElementBytes * (part.v_dim + part.qk_dim) + kFloatBytes * part.qk_dim);
   const int64_t of_keys =
       kElementBytes * part.kv_heads * (part.qk_dim + part.v_dim);
-  if (context.context > 1 &&
-      context.context_method == ContextMethod::kAllToAll) {
+  if (Exchanges(context)) {
     const int64_t exchanged =
         kElementBytes * part.heads * part.qk_dim + of_keys;
     return context.tokens() *
@@ -174,13 +187,13 @@ void AddFlash(const CoreAttention& part, ModuleBuilder& builder) {
       builder.BackwardCollective(CollectiveKind::kAllToAll, kContext, outputs);
       // The output before the exchange is of this module; the next product
       // keeps the output after it.
-      if (context.context > 1 && context.keeps_both_outputs) {
-        builder.SavedScores(outputs);
+      if (Exchanges(context) && context.keeps_both_outputs) {
+        builder.Saved(outputs);
       }
       break;
     }
   }
-  builder.SavedScores(tokens * part.heads * kFloatBytes);
+  builder.Saved(tokens * part.heads * kFloatBytes);
   builder.Workspace(FlashWorkspace(part, context));
 }
 
@@ -191,13 +204,18 @@ void AddCoreAttention(const CoreAttention& attention, ModuleBuilder& builder) {
   builder.Saved(context.tokens() * kElementBytes *
                 (attention.heads * attention.qk_dim +
                  attention.kv_heads * (attention.qk_dim + attention.v_dim)));
-  builder.Scores([&] {
-    if (context.flash_attention || !context.training) {
-      AddFlash(attention, builder);
-    } else {
-      AddUnfused(attention, builder);
-    }
-  });
+  builder.Begin(RecomputeModule::kCoreAttention);
+  if (!context.flash_attention && context.training) {
+    AddUnfused(attention, builder);
+    builder.End(RecomputeModule::kCoreAttention);
+    return;
+  }
+  AddFlash(attention, builder);
+  builder.End(RecomputeModule::kCoreAttention);
+  if (KeepsOutput(attention, context)) {
+    builder.Saved(kElementBytes * context.tokens() * attention.heads *
+                  attention.v_dim);
+  }
 }
 
 absl::Status CheckContextHeads(int64_t heads, const ModuleContext& context) {

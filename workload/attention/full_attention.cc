@@ -111,7 +111,8 @@ MockModule Column(const FullAttention& attention, bool has_window,
   const int64_t rotated = context.tokens() * (queries + keys) * dim;
 
   ModuleBuilder builder =
-      BeginColumn("attention_column", "qkv_linear", outputs, model, context);
+      BeginColumn("attention_column", "qkv_linear", outputs, model, context,
+                  {query_width, keys * dim, keys * dim});
   if (attention.qkv_bias) builder.Parameters(outputs);
   if (attention.qk_norm) {
     builder.ReplicatedParameters(2 * dim);
@@ -143,7 +144,8 @@ MockModule Row(const FullAttention& attention, bool has_window,
                     .v_dim = attention.head_dim,
                     .window = has_window ? attention.window : 0,
                     .has_bias = model.positions == Positions::kAlibi,
-                    .has_dropout = model.dropout},
+                    .has_dropout = model.dropout,
+                    .output_is_kept = attention.output_gate},
                    builder);
   if (attention.sinks) builder.Parameters(queries);
   if (attention.output_gate) {

@@ -21,13 +21,13 @@ MockModule Down(std::string_view name, std::string_view op, int64_t rank,
                 const ModuleContext& context) {
   ModuleBuilder builder(name, context);
   if (has_norm) AddNorm(model, builder);
+  builder.TakesFrom(RecomputeModule::kLayerNorm);
   builder.Linear({.op = op,
                   .tokens = context.split_tokens(),
                   .inputs = model.hidden,
                   .outputs = rank,
-                  // Both latent vectors share one normed input, which is kept
-                  // once.
-                  .saved_tokens = has_norm ? -1 : 0});
+                  // Both latent vectors are made from one normed input.
+                  .shares_input = !has_norm});
   builder.ReplicatedParameters(model.hidden * rank);
   return builder.Take();
 }
@@ -40,6 +40,7 @@ MockModule Up(std::string_view name, std::string_view op, int64_t rank,
               const ModuleContext& context) {
   ModuleBuilder builder(name, context);
   const int64_t split = context.split_tokens();
+  builder.Begin(RecomputeModule::kLatentUpProjection);
   builder.Stream({.op = "rms_norm",
                   .elements = split * rank,
                   .forward = 2,
@@ -79,10 +80,12 @@ MockModule Row(const LatentAttention& latent, int64_t heads,
                const ModelShape& model, const ModuleContext& context) {
   const int64_t rope = latent.rope_head_dim;
   ModuleBuilder builder("attention_o_row", context);
+  builder.Continue(RecomputeModule::kLatentUpProjection);
   builder.Stream({.op = "rope",
                   .elements = context.tokens() * (heads + 1) * rope,
                   .forward = 2,
                   .backward = 2});
+  builder.End(RecomputeModule::kLatentUpProjection);
   AddKvCache(latent.kv_lora_rank + rope, context.past + context.positions,
              builder);
   if (IsAbsorbed(context)) {
@@ -152,9 +155,11 @@ std::vector<MockModule> LatentAttention::Modules(
                          /*extra=*/0, query_outputs, context.tokens(),
                          context));
   } else {
-    modules.push_back(
-        BeginColumn("attention_q_column", "q_up", query_outputs, model, context)
-            .Take());
+    ModuleBuilder column("attention_q_column", context);
+    AddNorm(model, column);
+    column.Begin(RecomputeModule::kLatentUpProjection);
+    AddColumn("q_up", query_outputs, model, column);
+    modules.push_back(column.Take());
   }
   modules.push_back(Down("attention_linear_kv_lora", "kv_down",
                          kv_lora_rank + rope_head_dim,

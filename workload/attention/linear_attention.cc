@@ -50,9 +50,9 @@ MockModule Row(const LinearAttention& linear, const ModelShape& model,
                  .value_dim = linear.value_head_dim};
 
   ModuleBuilder builder("attention_gdn_row", context);
-  builder.Scores([&] {
-    builder.Forward({"delta_rule", rule, Precision::kBf16});
-  });
+  builder.Begin(RecomputeModule::kCoreAttention);
+  builder.Forward({"delta_rule", rule, Precision::kBf16});
+  builder.End(RecomputeModule::kCoreAttention);
   rule.backward = true;
   builder.Backward({"delta_rule", rule, Precision::kBf16});
   builder.Saved(2 * context.tokens() * (2 * width.keys + width.values));

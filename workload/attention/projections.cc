@@ -1,30 +1,43 @@
 #include "workload/attention/projections.h"
 
+#include <utility>
+
 #include "workload/modules/norm.h"
 
 namespace astra {
 
-ModuleBuilder BeginColumn(std::string_view name, std::string_view op,
-                          int64_t outputs, const ModelShape& model,
-                          const ModuleContext& context) {
-  ModuleBuilder builder(name, context);
-  AddNorm(model, builder);
+void AddColumn(std::string_view op, int64_t outputs, const ModelShape& model,
+               ModuleBuilder& builder, std::vector<int64_t> parts) {
+  const ModuleContext& context = builder.context();
   builder.BeginRegion(model.hidden);
   builder.Linear({.op = op,
                   .tokens = context.tokens(),
                   .inputs = model.hidden,
                   .outputs = outputs,
-                  .saved_tokens = context.split_tokens()});
+                  .saved_tokens = context.split_tokens(),
+                  .parts = std::move(parts)});
   builder.Parameters(model.hidden * outputs);
+}
+
+ModuleBuilder BeginColumn(std::string_view name, std::string_view op,
+                          int64_t outputs, const ModelShape& model,
+                          const ModuleContext& context,
+                          std::vector<int64_t> parts) {
+  ModuleBuilder builder(name, context);
+  AddNorm(model, builder);
+  AddColumn(op, outputs, model, builder, std::move(parts));
   return builder;
 }
 
 void AddOutputProjection(int64_t width, const ModelShape& model,
                          ModuleBuilder& builder) {
+  const ModuleContext& context = builder.context();
+  const bool is_cast = context.precision == Precision::kFp8;
   builder.Linear({.op = "output_linear",
-                  .tokens = builder.context().tokens(),
+                  .tokens = context.tokens(),
                   .inputs = width,
                   .outputs = model.hidden,
+                  .saved_bits = is_cast ? context.shared_output_bits : 0,
                   .casts_inputs = true});
   builder.Parameters(width * model.hidden);
   builder.EndRegion(model.hidden);

@@ -6,17 +6,24 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "workload/modules/model_shape.h"
 #include "workload/modules/module_builder.h"
 
 namespace astra {
 
-// Returns a module that begins with the norm and a column-parallel product,
-// without bias, of the hidden states to `outputs` elements.
+// Adds a column-parallel product, without bias, of the hidden states to
+// `outputs` elements. `parts` are the columns of each where PyTorch runs
+// several products; see ModuleBuilder::Product.
+void AddColumn(std::string_view op, int64_t outputs, const ModelShape& model,
+               ModuleBuilder& builder, std::vector<int64_t> parts = {});
+
+// Returns a module that begins with the norm and a product as of AddColumn.
 ModuleBuilder BeginColumn(std::string_view name, std::string_view op,
                           int64_t outputs, const ModelShape& model,
-                          const ModuleContext& context);
+                          const ModuleContext& context,
+                          std::vector<int64_t> parts = {});
 
 // Adds the row-parallel product of `width` elements to the hidden states, and
 // the residual.

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "workload/modules/recompute_module.h"
+
 namespace astra {
 
 // Limits of Framework::attention_speed and Framework::optimizer_workspace, also
@@ -50,6 +52,15 @@ struct Framework {
   bool weights_in_experts = false;  // See ModuleContext.
   int64_t expert_host_ns = 0;       // See ModuleContext.
   bool fused_experts = false;       // See ModuleContext.
+
+  // What selective recomputation runs again, unless modules are asked for.
+  RecomputeModules recompute_modules = RecomputeModule::kCoreAttention;
+  int64_t moment_bytes = 4;  // Of each of Adam's two moments.
+  // See TrainingSetup and ModuleContext.
+  bool fp32_shards = false;
+  bool fp8_activation_inputs = false;
+  int64_t attention_output_bits = 0;
+  int64_t loss_workspace = 2;
 };
 
 }  // namespace astra

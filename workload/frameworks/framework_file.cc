@@ -28,7 +28,7 @@ constexpr int64_t kMostMetrics = 16;
 constexpr int64_t kMostHostUs = 1'000'000;
 constexpr int64_t kNsPerUs = 1000;
 constexpr int64_t kMostDivisor = int64_t{1} << 24;
-constexpr std::array<std::string_view, 2> kGradientTypes = {"fp32", "bf16"};
+constexpr std::array<std::string_view, 2> kFloatTypes = {"fp32", "bf16"};
 
 struct Overlap {
   std::string_view name;
@@ -66,13 +66,44 @@ void ReadExperts(YamlFields& fields, Framework& framework) {
       fields.BoolOr("fused_experts", framework.fused_experts);
 }
 
+void ReadRecomputeModules(YamlFields& fields, Framework& framework) {
+  if (!fields.has("recompute_modules")) return;
+  const absl::StatusOr<RecomputeModules> modules =
+      ParseRecomputeModules(fields.Texts("recompute_modules"));
+  if (modules.ok()) {
+    framework.recompute_modules = *modules;
+  } else {
+    fields.Error("recompute_modules", std::string(modules.status().message()));
+  }
+}
+
+// Replaces what decides about the bytes of tensors.
+void ReadMemoryFacts(YamlFields& fields, Framework& framework) {
+  constexpr int64_t kMostLossBytes = 64;  // Bytes a logit.
+  constexpr int64_t kLeastBits = 8;
+  constexpr int64_t kMostBits = 16;
+  ReadRecomputeModules(fields, framework);
+  const size_t moments = framework.moment_bytes == 4 ? 0 : 1;
+  framework.moment_bytes =
+      fields.ChoiceOr("moment_dtype", moments, kFloatTypes) == 0 ? 4 : 2;
+  framework.fp32_shards = fields.BoolOr("fp32_shards", framework.fp32_shards);
+  framework.fp8_activation_inputs =
+      fields.BoolOr("fp8_activation_inputs", framework.fp8_activation_inputs);
+  if (fields.has("attention_output_bits")) {
+    framework.attention_output_bits = fields.IntegerOr(
+        "attention_output_bits", kMostBits, kLeastBits, kMostBits);
+  }
+  framework.loss_workspace = fields.IntegerOr(
+      "loss_workspace", framework.loss_workspace, 0, kMostLossBytes);
+}
+
 // Replaces the facts of `framework` that the fields name.
 void ReadFacts(YamlFields& fields, Framework& framework) {
   framework.zero = fields.IntegerOr("zero", framework.zero, 0, kMostZero);
   framework.fixed_zero = fields.BoolOr("fixed_zero", framework.fixed_zero);
   const size_t type = framework.gradient_bytes == 4 ? 0 : 1;
   framework.gradient_bytes =
-      fields.ChoiceOr("grad_dtype", type, kGradientTypes) == 0 ? 4 : 2;
+      fields.ChoiceOr("grad_dtype", type, kFloatTypes) == 0 ? 4 : 2;
   framework.vocabulary_divisor = fields.IntegerOr(
       "vocabulary_divisor", framework.vocabulary_divisor, 0, kMostDivisor);
   framework.fills_last_stages =
@@ -94,6 +125,7 @@ void ReadFacts(YamlFields& fields, Framework& framework) {
   framework.weights_in_experts =
       fields.BoolOr("weights_in_experts", framework.weights_in_experts);
   ReadExperts(fields, framework);
+  ReadMemoryFacts(fields, framework);
   if (!fields.has("transformer_engine")) return;
   framework.transformer_engine = fields.Text("transformer_engine");
   if (ReleaseOf(framework.transformer_engine).empty()) {

@@ -23,6 +23,13 @@
 //   weights_in_experts: false
 //   expert_host_us: 450
 //   fused_experts: false
+//   recompute_modules: [core_attn]  # See recompute_module.h.
+//   moment_dtype: fp32       # Or bf16.
+//   fp32_shards: false
+//   fp8_activation_inputs: false
+//   attention_output_bits: 12  # 8 to 16. Absent: attention keeps its output in
+//                            # BF16 beside the copy of a product in FP8.
+//   loss_workspace: 2        # Bytes a logit.
 //   releases:                # Absent: all releases are alike.
 //     - {since: 0.4, source: "..."}
 //     - {since: 0.5, source: "...", fused_loss: true}

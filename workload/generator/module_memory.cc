@@ -14,7 +14,6 @@ namespace astra {
 namespace {
 
 constexpr int64_t kWeightBytes = 2;  // BF16, even when products are in FP8.
-constexpr int64_t kStateBytes = 12;
 constexpr int64_t kFloatBytes = 4;
 
 DenseAndExpert CountsOf(const MockModule& module) {
@@ -37,14 +36,18 @@ ModuleMemory OwnMemory(const MockModule& module, const TrainingSetup& setup) {
   const int64_t all = CountsOf(module).sum();
   const int64_t share = ShareOf(CountsOf(module), setup).sum();
   const auto held = [&](Zero from) { return setup.zero >= from ? share : all; };
+  const bool is_fp32 = setup.zero == Zero::kParameters && setup.fp32_shards;
   ModuleMemory memory;
-  memory.weights = Bytes(kWeightBytes * held(Zero::kParameters));
+  // Shards in FP32 are counted in the optimizer.
+  memory.weights = Bytes(is_fp32 ? 0 : kWeightBytes * held(Zero::kParameters));
   // ZeRO 3 keeps no whole weight that could have a copy.
   if (setup.zero < Zero::kParameters) {
     memory.weights += Bytes(Fp8CopyBytes(module));
   }
-  memory.gradients = Bytes(setup.gradient_bytes * held(Zero::kGradients));
-  memory.optimizer = Bytes(kStateBytes * held(Zero::kOptimizer));
+  memory.gradients = Bytes((is_fp32 ? kFloatBytes : setup.gradient_bytes) *
+                           held(Zero::kGradients));
+  memory.optimizer =
+      Bytes((kFloatBytes + 2 * setup.moment_bytes) * held(Zero::kOptimizer));
   memory.saved = Bytes(module.saved_bytes);
   memory.workspace = Bytes(module.workspace_bytes);
   return memory;
@@ -87,17 +90,12 @@ void SetWorkspaces(const ProgramStage& stage, const TrainingSetup& setup,
                    Blueprint& blueprint) {
   for (size_t i = 0; i < stage.runs.size(); ++i) {
     const int64_t unit = UnitBytes(stage.runs, i, blueprint, setup);
-    int64_t recomputed = 0;
     for (const ModuleId id : stage.runs[i].modules) {
       MockModule& module = blueprint.modules[id.index()];
-      // Full recomputation repeats a whole block before its last module goes
-      // backward.
-      recomputed = module.recomputed_bytes +
-                   (setup.recompute == Recompute::kFull ? recomputed : 0);
-      module.memory.workspace =
-          std::max(module.memory.workspace,
-                   Bytes(module.workspace_bytes + recomputed + unit) +
-                       MessageBuffers(blueprint, setup));
+      module.memory.workspace = std::max(
+          module.memory.workspace,
+          Bytes(module.workspace_bytes + module.recomputed_bytes + unit) +
+              MessageBuffers(blueprint, setup));
     }
   }
 }

@@ -10,16 +10,19 @@
 //               from 2.10 on. A product adds its gradient to the sum itself and
 //               returns this unused one to PyTorch, which wants a gradient of
 //               every weight
-//   optimizer   12 B for each parameter: a weight and two moments in FP32
+//   optimizer   4 B for each parameter, a weight in FP32, and two moments of
+//               moment_bytes
 //   saved       see MockModule::saved_bytes
-//   workspace   what the operators need; recomputed tensors (with full
-//               recomputation of a block, those still needed); with ZeRO 2 and
+//   workspace   what the operators need; recomputed tensors; with ZeRO 2 and
 //               3 the unit's gradients before they are reduced; with ZeRO 3 the
 //               parameters of the unit and of the next unit. A unit is one run
 //               of a stage: a block, or one end of the model. With several
 //               model chunks and overlap_messages, a message from and one to
 //               another stage. Without these, what a stage received is what
 //               its first module saves, or a gradient in its workspace
+//
+// With ZeRO 3 and fp32_shards, there are no weights beside those of the
+// optimizer, and a gradient takes 4 B.
 //
 // The ranks that hold the same parameters, or zero_group of them, share the
 // optimizer with ZeRO 1, also the gradients with ZeRO 2, and also the weights
@@ -33,7 +36,9 @@
 // (is_first_microbatch) and "Handling transposes";
 // transformer_engine/pytorch/module/base.py, get_dummy_wgrad, and
 // grouped_linear.py; SimuMax 1.2, config.py, te_dummy_wgrad_min_version;
-// Zhao et al., "PyTorch FSDP", arXiv 2304.11277, section 3.3 (prefetching).
+// Zhao et al., "PyTorch FSDP", arXiv 2304.11277, section 3.3 (prefetching);
+// torch.distributed.fsdp.fully_shard, MixedPrecisionPolicy (shards keep the
+// precision that the parameters were made in).
 
 #ifndef WORKLOAD_GENERATOR_MODULE_MEMORY_H_
 #define WORKLOAD_GENERATOR_MODULE_MEMORY_H_

@@ -58,9 +58,8 @@ MockModule AfterModule(std::string_view name, std::vector<ModuleStep> steps) {
 
 MockModule Optimizer(const DenseAndExpert& counts, const TrainingSetup& setup) {
   const int64_t share = ShareOf(counts, setup).sum();
-  constexpr int64_t kStates = 3;      // A weight and two moments in FP32.
-  constexpr int64_t kStateBytes = 8;  // Each state is read and written.
-  constexpr int64_t kAdamBytes = kStates * kStateBytes + kParameterBytes;
+  // A weight in FP32 and two moments are read and written.
+  const int64_t adam_bytes = 2 * (4 + 2 * setup.moment_bytes) + kParameterBytes;
   std::vector<ModuleStep> steps;
   steps.push_back(StreamStep("gradient_norm", share * setup.gradient_bytes));
   for (int i = 0; setup.tensor > 1 && i < 4; ++i) {
@@ -71,7 +70,7 @@ MockModule Optimizer(const DenseAndExpert& counts, const TrainingSetup& setup) {
     steps.push_back(number);
   }
   steps.push_back(
-      StreamStep("adam", share * (setup.gradient_bytes + kAdamBytes)));
+      StreamStep("adam", share * (setup.gradient_bytes + adam_bytes)));
   const int64_t zeroed = setup.zero >= Zero::kGradients ? share : counts.sum();
   steps.push_back(StreamStep("gradient_zero", zeroed * setup.gradient_bytes));
   return AfterModule("optimizer", std::move(steps));

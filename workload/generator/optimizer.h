@@ -55,8 +55,8 @@ int64_t BucketOf(const TrainingSetup& setup, int64_t stage, int64_t chunk);
 // parameters, but they are gathered as if over all of DP, because a program has
 // no dimension for the group.
 //
-// Adam in mixed precision reads a gradient, reads and writes a weight and two
-// moments in FP32, and writes the BF16 weight.
+// Adam in mixed precision reads a gradient, reads and writes a weight in FP32
+// and two moments, and writes the BF16 weight.
 std::vector<MockModule> OptimizerModules(const Blueprint& blueprint,
                                          const ProgramStage& stage,
                                          const TrainingSetup& setup);

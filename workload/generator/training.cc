@@ -15,45 +15,10 @@
 #include "workload/modules/experts.h"
 #include "workload/modules/feed_forward.h"
 #include "workload/modules/logits.h"
+#include "workload/modules/recomputation.h"
 
 namespace astra {
 namespace {
-
-// Sets the steps that a module of a block repeats before its backward pass.
-void SetRecompute(Recompute recompute, MockModule& module) {
-  const std::vector<ModuleStep>& forward = module.pass(ModulePass::kForward);
-  std::vector<ModuleStep>& again =
-      module.passes[IndexOf(ModulePass::kRecompute)];
-  switch (recompute) {
-    case Recompute::kNone:
-      return;
-    case Recompute::kFull:
-      again = forward;
-      module.recomputed_bytes = std::exchange(module.saved_bytes, 0);
-      return;
-    case Recompute::kSelective:
-      module.saved_bytes -= module.score_bytes;
-      module.recomputed_bytes = module.score_bytes;
-      std::copy_if(forward.begin(), forward.end(), std::back_inserter(again),
-                   [](const ModuleStep& step) { return step.is_score; });
-  }
-}
-
-// Removes from the end of a recomputation what only makes the output of the
-// block: its last product, if that is not one of experts, and what follows it.
-void RemoveOutput(MockModule& module) {
-  std::vector<ModuleStep>& again =
-      module.passes[IndexOf(ModulePass::kRecompute)];
-  const auto is_product = [](const ModuleStep& step) {
-    return step.kind == StepKind::kCompute &&
-           !std::holds_alternative<Stream>(step.op.shape);
-  };
-  const auto last = std::find_if(again.rbegin(), again.rend(), is_product);
-  if (last == again.rend()) return;
-  const Gemm* gemm = std::get_if<Gemm>(&last->op.shape);
-  if (gemm == nullptr || gemm->groups > 1) return;
-  again.erase(std::prev(last.base()), again.end());
-}
 
 // Returns the modules of a block, including recomputation.
 std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
@@ -64,14 +29,16 @@ std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
   for (MockModule& module : modules) {
     // The gradient of the residual stream stays while a branch goes backward.
     module.workspace_bytes += residual;
-    SetRecompute(setup.recompute, module);
   }
-  if (setup.recompute == Recompute::kFull) {
-    // A block keeps only its input, which is also the input of its first norm.
-    MockModule& first = modules.front();
-    first.saved_bytes = residual;
-    first.recomputed_bytes -= first.saved_bytes;
-    if (setup.stops_recomputing) RemoveOutput(modules.back());
+  switch (setup.recompute) {
+    case Recompute::kNone:
+      break;
+    case Recompute::kSelective:
+      RecomputePartly(setup.recompute_modules, residual, context, modules);
+      break;
+    case Recompute::kFull:
+      RecomputeBlock(residual, setup.stops_recomputing, modules);
+      break;
   }
   return modules;
 }
@@ -81,6 +48,19 @@ std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
 Bytes PipelineMessage(const ModelSpec& model, const TrainingSetup& setup) {
   if (setup.pipeline == 1) return Bytes(0);
   return Bytes(2 * setup.module_context().split_tokens() * model.hidden);
+}
+
+absl::Status CheckRecompute(const ModelSpec& model,
+                            const TrainingSetup& setup) {
+  if (setup.recompute != Recompute::kSelective) return absl::OkStatus();
+  constexpr RecomputeModule kShared = RecomputeModule::kSharedExperts;
+  if (setup.shared_expert_overlap && setup.recompute_modules.Has(kShared)) {
+    return absl::InvalidArgumentError(
+        "shared_experts cannot be recomputed while they hide the way of tokens "
+        "(--shared-expert-overlap)");
+  }
+  return CheckHasModules(model.name, setup.recompute_modules,
+                         RecomputeModulesOf(model));
 }
 
 // Builds the stages from the chunks of the model.
@@ -154,6 +134,7 @@ absl::StatusOr<Blueprint> TrainingBlueprint(const ModelSpec& model,
                                             const TrainingSetup& setup) {
   ASTRA_RETURN_IF_ERROR(CheckModel(model));
   ASTRA_RETURN_IF_ERROR(CheckTraining(model, setup));
+  ASTRA_RETURN_IF_ERROR(CheckRecompute(model, setup));
   Blueprint empty;
   empty.sizes = setup.sizes();
   empty.sequence_parallel = setup.sequence_parallel;
@@ -194,6 +175,15 @@ std::vector<MockModule> BlockModules(const ModelSpec& model, int64_t layer,
   const auto end = modules.end();
   std::rotate(end - 5, end - 2, end - 1);
   std::rotate(end - 2, end - 1, end);
+  return modules;
+}
+
+RecomputeModules RecomputeModulesOf(const ModelSpec& model) {
+  const ModuleContext alone;
+  RecomputeModules modules;
+  for (int64_t layer = 0; layer < model.layers; ++layer) {
+    modules.Add(RecomputeModulesOf(BlockModules(model, layer, alone)));
+  }
   return modules;
 }
 

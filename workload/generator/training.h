@@ -9,6 +9,7 @@
 #include "workload/generator/blueprint.h"
 #include "workload/generator/training_setup.h"
 #include "workload/models/model_spec.h"
+#include "workload/modules/recompute_module.h"
 
 namespace astra {
 
@@ -30,13 +31,16 @@ namespace astra {
 // Without overlap, the work that is done once an iteration is in the modules of
 // `after`.
 //
-// Errors: the errors of CheckTraining.
+// Errors: the errors of CheckTraining, and of CheckHasModules.
 absl::StatusOr<Blueprint> TrainingBlueprint(const ModelSpec& model,
                                             const TrainingSetup& setup);
 
 // Returns the modules of block `layer`.
 std::vector<MockModule> BlockModules(const ModelSpec& model, int64_t layer,
                                      const ModuleContext& context);
+
+// Returns which modules the blocks of `model` have that can be recomputed.
+RecomputeModules RecomputeModulesOf(const ModelSpec& model);
 
 // Returns the number of parameters of `model` over all ranks: those of its
 // modules without any splitting or padding.

@@ -26,7 +26,7 @@ namespace astra {
 // Work that is repeated in the backward pass instead of keeping its result.
 enum class Recompute : uint8_t {
   kNone,
-  kSelective,  // Repeats the scores of attention.
+  kSelective,  // Repeats recompute_modules.
   kFull,       // Repeats every block; only its input is kept.
 };
 constexpr std::string_view kRecomputeNames[] = {"none", "selective", "full"};
@@ -68,15 +68,24 @@ struct TrainingSetup {
   ContextMethod context_method = ContextMethod::kRing;
   Precision precision = Precision::kBf16;
   bool flash_attention = true;
-  bool fused_loss = false;   // See CrossEntropy.
-  int64_t loss_metrics = 0;  // See CrossEntropy.
+  bool fused_loss = false;     // See CrossEntropy.
+  int64_t loss_metrics = 0;    // See CrossEntropy.
+  int64_t loss_workspace = 2;  // See CrossEntropy.
   Recompute recompute = Recompute::kNone;
   // Full recomputation of a block ends with the last tensor that its backward
   // pass needs, as checkpoints of PyTorch do that are not reentrant: the
   // block's last product, whose output nothing keeps, is not run again.
   bool stops_recomputing = false;
+  // What kSelective repeats, of the blocks that have it.
+  RecomputeModules recompute_modules = RecomputeModule::kCoreAttention;
+  bool fp8_activation_inputs = false;  // See ModuleContext.
+  int64_t shared_output_bits = 0;      // See ModuleContext.
   Zero zero = Zero::kOptimizer;
   int64_t gradient_bytes = 4;  // Bytes of an accumulated and reduced gradient.
+  int64_t moment_bytes = 4;    // Bytes of each of Adam's two moments.
+  // With ZeRO 3: the shards of parameters and gradients are in FP32, and those
+  // of parameters are also the weights of the optimizer.
+  bool fp32_shards = false;
   bool overlap_gradients = false;  // Reduction overlaps the last backward pass.
   // Gathering overlaps the first forward pass.
   bool overlap_parameters = false;

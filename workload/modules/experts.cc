@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workload/modules/activation.h"
 #include "workload/modules/module_builder.h"
 #include "workload/modules/norm.h"
 
@@ -28,6 +29,7 @@ MockModule Router(const ModelShape& model, const ModuleContext& context) {
   const Experts& experts = *model.experts;
   ModuleBuilder builder("moe_router", context);
   AddNorm(model, builder);
+  builder.Begin(RecomputeModule::kMoe);
   builder.Linear({.op = "router",
                   .tokens = context.split_tokens(),
                   .inputs = model.hidden,
@@ -68,6 +70,7 @@ MockModule Dispatch(const ModelShape& model, const ModuleContext& context) {
   const int64_t elements = RoutedTokens(model, context) * model.hidden;
   const int64_t bytes = DispatchedBytes(elements, context.fp8_dispatch);
   ModuleBuilder builder("moe_dispatch", context);
+  builder.Continue(RecomputeModule::kMoe);
   if (context.expert_host_ns > 0) {
     const Operator routing = {"routing",
                               astra::Stream{.host_ns = context.expert_host_ns}};
@@ -95,6 +98,7 @@ int64_t GatheredBytes(const ModelShape& model, const ModuleContext& context) {
 
 MockModule Gather(const ModelShape& model, const ModuleContext& context) {
   ModuleBuilder builder("moe_gather", context);
+  builder.Continue(RecomputeModule::kMoe);
   if (context.shared_expert_overlap) {
     builder.ForwardWait(kExpert);
     builder.BackwardLaunch(CollectiveKind::kCombine, kExpert,
@@ -128,6 +132,7 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
   const int64_t weights = context.weights_in_experts ? 4 * tokens : 0;
 
   ModuleBuilder builder("moe_experts", context);
+  builder.Continue(RecomputeModule::kMoe);
   builder.Linear({.op = "experts_up",
                   .groups = busy,
                   .tokens = each,
@@ -136,12 +141,10 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
                   .saved_tokens = tokens,
                   .casts_inputs = true,
                   .casts_gradients = false});
-  builder.Stream({.op = model.feed_forward.gated ? "swiglu" : "gelu",
-                  .elements = tokens * width,
-                  .forward = inputs + 1,
-                  .backward = 2 * inputs + 1,
-                  .saved_bytes = 2 * inputs * tokens * width + weights,
-                  .workspace_bytes = 2 * (inputs + 1) * tokens * width});
+  builder.Saved(weights);
+  builder.Begin(RecomputeModule::kMoeActivation);
+  AddActivation(model.feed_forward.gated, tokens * width, builder);
+  builder.End(RecomputeModule::kMoeActivation);
   builder.Linear({.op = "experts_down",
                   .groups = busy,
                   .tokens = each,
@@ -170,6 +173,7 @@ MockModule Combine(const ModelShape& model, const ModuleContext& context) {
   const int64_t elements = RoutedTokens(model, context) * model.hidden;
   const int64_t bytes = ReturnedBytes(model, context);
   ModuleBuilder builder("moe_combine", context);
+  builder.Continue(RecomputeModule::kMoe);
   if (context.shared_expert_overlap) {
     builder.ForwardWait(kExpert);
     builder.BackwardLaunch(CollectiveKind::kDispatch, kExpert, bytes);
@@ -189,6 +193,7 @@ MockModule Combine(const ModelShape& model, const ModuleContext& context) {
                               ParallelDimension::kTensor,
                               kElementBytes * context.tokens() * model.hidden);
   }
+  builder.End(RecomputeModule::kMoe);
   AddResidual(model, builder);
   return builder.Take();
 }

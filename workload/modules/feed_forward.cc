@@ -2,36 +2,27 @@
 
 #include <string_view>
 
+#include "workload/modules/activation.h"
 #include "workload/modules/module_builder.h"
 #include "workload/modules/norm.h"
 
 namespace astra {
 namespace {
 
-// Adds the activation and keeps its inputs. The backward pass computes the
-// gradients of all inputs from that of one output.
-void AddActivation(bool gated, int64_t elements, ModuleBuilder& builder) {
-  const int64_t inputs = gated ? 2 : 1;
-  builder.Stream({.op = gated ? "swiglu" : "gelu",
-                  .elements = elements,
-                  .forward = inputs + 1,
-                  .backward = 2 * inputs + 1,
-                  .saved_bytes = 2 * inputs * elements,
-                  .workspace_bytes = 2 * (inputs + 1) * elements});
-}
-
-// Adds the projection up. `keeps_input` is true if no other layer keeps its
-// input for the backward pass.
+// Adds the projection up. `shares_input`: see ModuleBuilder::Product.
 void AddUp(std::string_view op, int64_t hidden, int64_t width, bool gated,
-           bool keeps_input, ModuleBuilder& builder) {
+           bool shares_input, ModuleBuilder& builder) {
   const ModuleContext& context = builder.context();
   const int64_t outputs = gated ? 2 * width : width;
+  const std::vector<int64_t> gate_and_up = {width, width};
   builder.BeginRegion(hidden);
   builder.Linear({.op = op,
                   .tokens = context.tokens(),
                   .inputs = hidden,
                   .outputs = outputs,
-                  .saved_tokens = keeps_input ? context.split_tokens() : 0,
+                  .saved_tokens = context.split_tokens(),
+                  .shares_input = shares_input,
+                  .parts = gated ? gate_and_up : std::vector<int64_t>(),
                   .casts_gradients = false});
   builder.Parameters(hidden * outputs);
   AddActivation(gated, context.tokens() * width, builder);
@@ -54,12 +45,15 @@ std::vector<MockModule> FeedForwardModules(const ModelShape& model,
   const FeedForward& part = model.feed_forward;
   const int64_t width = part.ffn / context.tensor;
   ModuleBuilder up("mlp_column", context);
+  up.Begin(RecomputeModule::kMlp);
   AddNorm(model, up);
-  AddUp("ffn_up", model.hidden, width, part.gated, /*keeps_input=*/true, up);
+  AddUp("ffn_up", model.hidden, width, part.gated, /*shares_input=*/false, up);
   if (part.bias) up.Parameters(part.gated ? 2 * width : width);
 
   ModuleBuilder down("mlp_row", context);
+  down.Continue(RecomputeModule::kMlp);
   AddDown("ffn_down", model.hidden, width, down);
+  down.End(RecomputeModule::kMlp);
   if (part.bias) down.ReplicatedParameters(model.hidden);
   AddResidual(model, down);
   return {up.Take(), down.Take()};
@@ -70,10 +64,15 @@ std::vector<MockModule> SharedExpertModules(const ModelShape& model,
   const Experts& experts = *model.experts;
   const int64_t width = experts.shared_ffn / context.tensor;
   ModuleBuilder up("shared_column", context);
+  up.TakesFrom(RecomputeModule::kLayerNorm);
+  up.Continue(RecomputeModule::kMoe);
+  up.Begin(RecomputeModule::kSharedExperts);
   AddUp("shared_up", model.hidden, width, model.feed_forward.gated,
-        /*keeps_input=*/false, up);
+        /*shares_input=*/true, up);
 
   ModuleBuilder down("shared_row", context);
+  down.Continue(RecomputeModule::kMoe);
+  down.Continue(RecomputeModule::kSharedExperts);
   AddDown("shared_down", model.hidden, width, down);
   if (experts.shared_gate) {
     down.ReplicatedParameters(model.hidden);
@@ -82,6 +81,8 @@ std::vector<MockModule> SharedExpertModules(const ModelShape& model,
                  .forward = 2,
                  .backward = 3});
   }
+  down.End(RecomputeModule::kSharedExperts);
+  down.End(RecomputeModule::kMoe);
   AddResidual(model, down);
   return {up.Take(), down.Take()};
 }

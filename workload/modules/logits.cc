@@ -40,8 +40,7 @@ MockModule CrossEntropy(int64_t vocabulary, const ModuleContext& context) {
   //             place; sum; quotient, in place
   //   backward  12: scale the quotient and convert it back
   //
-  // The FP32 values are kept. Beside them there are only the logits, or later
-  // their gradient, in BF16.
+  // The FP32 values are kept.
   constexpr int64_t kLogitBytes = 2;
   // A metric reads the logits for the maximum, the sum of the exponentials and
   // their logarithms, and writes these.
@@ -53,7 +52,7 @@ MockModule CrossEntropy(int64_t vocabulary, const ModuleContext& context) {
        .forward = (is_fused ? 3 : 19) + kMetricElements * context.loss_metrics,
        .backward = is_fused ? 2 : 6,
        .saved_bytes = (is_fused ? kLogitBytes : kFloatBytes) * elements,
-       .workspace_bytes = is_fused ? 0 : kLogitBytes * elements});
+       .workspace_bytes = is_fused ? 0 : context.loss_workspace * elements});
   for (int i = 0; i < 3; ++i) {
     builder.ForwardCollective(CollectiveKind::kAllReduce,
                               ParallelDimension::kTensor,

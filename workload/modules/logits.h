@@ -20,14 +20,18 @@ MockModule Logits(const ModelShape& model, int64_t vocabulary,
 // all-reduced.
 //
 // Separate kernels convert the logits to FP32, keep those, and move 50 B for
-// each logit. With fused_loss there is one kernel in each direction: it reads
-// the logits for the maximum and the sum, reads them again and overwrites them
-// with their BF16 gradient, which the backward pass scales. That moves 10 B and
-// keeps no FP32. Each of loss_metrics, which training loops compute beside the
-// loss to report it, moves 8 B for each logit in the forward pass.
+// each logit. While they run they take loss_workspace bytes a logit beside what
+// is kept: 2 for the logits in BF16; 8 where the gradients of the probabilities
+// and of the logits in FP32 are tensors of their own, as with PyTorch's
+// cross_entropy. With fused_loss there is one kernel in each direction: it
+// reads the logits for the maximum and the sum, reads them again and overwrites
+// them with their BF16 gradient, which the backward pass scales. That moves 10
+// B and keeps no FP32. Each of loss_metrics, which training loops compute
+// beside the loss to report it, moves 8 B for each logit in the forward pass.
 //
 // Sources: Shoeybi et al., "Megatron-LM", arXiv 1909.08053, section 3; Hsu et
-// al., "Liger Kernel", arXiv 2410.10989, section 3.2.
+// al., "Liger Kernel", arXiv 2410.10989, section 3.2; PyTorch,
+// nll_loss_backward and log_softmax_backward of aten/src/ATen/native.
 MockModule CrossEntropy(int64_t vocabulary, const ModuleContext& context);
 
 }  // namespace astra

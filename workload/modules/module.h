@@ -16,6 +16,7 @@
 
 #include "astra-core/base/collective_kind.h"
 #include "astra-core/base/parallel_dimension.h"
+#include "workload/modules/recompute_module.h"
 #include "workload/operators/operator.h"
 #include "workload/program.h"
 
@@ -53,12 +54,19 @@ struct ModuleContext {
   bool flash_attention = true;  // False: the scores are stored.
   bool fused_loss = false;      // See CrossEntropy.
   int64_t loss_metrics = 0;     // See CrossEntropy.
+  int64_t loss_workspace = 2;   // See CrossEntropy.
   // Whether attention in all-to-all context parallelism keeps its output as it
   // was before the exchange, beside the one that the next product keeps.
   bool keeps_both_outputs = true;
   // Whether experts multiply what they activate by the probabilities of the
   // router. Otherwise the sum over experts does, which keeps their outputs.
   bool weights_in_experts = false;
+  // Whether activations keep their inputs in FP8; see --fp8-activation-inputs.
+  bool fp8_activation_inputs = false;
+  // Bits of an element of attention's output, as the product after it and the
+  // backward pass of attention keep it together; 0: attention keeps it in BF16,
+  // and the product keeps its own copy in FP8 if it runs in FP8.
+  int64_t shared_output_bits = 0;
   int64_t gradient_bytes = 4;  // Bytes of an accumulated weight gradient.
 
   // What a layer of experts takes beside its work, each way, in nanoseconds.
@@ -106,11 +114,24 @@ struct ModuleStep {
   // Whether the collective is hidden behind a product and repeats another
   // collective. SimAI's text format has a place only for the other collective.
   bool is_hidden = false;
-  // Whether the step is a part of the scores of attention, which selective
-  // recomputation repeats.
-  bool is_score = false;
+  // In a forward pass: the modules that the step is a part of. It runs again
+  // in the backward pass if one of them is recomputed.
+  RecomputeModules part_of;
+  // Output columns of each of the products that PyTorch runs one by one where
+  // the step is several of them in one, such as queries, keys and values;
+  // empty: the step is one.
+  std::vector<int64_t> products;
 
   friend bool operator==(const ModuleStep&, const ModuleStep&) = default;
+};
+
+// Bytes that a module keeps from the forward to the backward pass, and the
+// modules that make them. They are not kept if one of these is recomputed.
+struct SavedTensor {
+  int64_t bytes = 0;
+  RecomputeModules made_by;
+
+  friend bool operator==(const SavedTensor&, const SavedTensor&) = default;
 };
 
 struct MockModule {
@@ -124,12 +145,15 @@ struct MockModule {
   // are summed over TP.
   int64_t replicated_parameters = 0;
   int64_t summed_parameters = 0;
-  // Bytes kept from the forward to the backward pass of one micro-batch.
-  // score_bytes is the part that recomputing the scores of attention would
-  // save.
+  // Bytes kept from the forward to the backward pass of one micro-batch. Before
+  // recomputation is set, they are the sum of `saved`.
   int64_t saved_bytes = 0;
-  int64_t score_bytes = 0;
-  // Bytes that are not kept because of recomputation, but return while it runs.
+  std::vector<SavedTensor> saved;
+  // Recomputed modules that an earlier module of the block begins and this one
+  // continues.
+  RecomputeModules continued;
+  // Bytes that are not kept because of recomputation, but are there again while
+  // the module goes backward; see recomputation.h.
   int64_t recomputed_bytes = 0;
   // In training, the highest sum on top of saved_bytes while an operator runs:
   // gradients of its inputs and outputs and what was gathered for it, less what

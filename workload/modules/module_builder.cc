@@ -75,16 +75,19 @@ ModuleBuilder::ModuleBuilder(std::string_view name,
 }
 
 void ModuleBuilder::Linear(const Product& product) {
-  const auto& [op, groups, m, k, n, saved_tokens, is_exact, casts_inputs,
-               casts_gradients] = product;
+  const auto& [op, groups, m, k, n, saved_tokens, shares_input, saved_bits,
+               parts, is_exact, casts_inputs, casts_gradients] = product;
+  RecomputeModules makers = made_by_;
   const Precision precision = is_exact ? Precision::kBf16 : context_.precision;
   Gemm gemm = {.groups = groups, .m = m, .n = n, .k = k};
   const bool starts_each =
       context_.training && groups > 1 && !context_.fused_experts;
   gemm.starts_each_group = starts_each;
   const bool is_cast = precision == Precision::kFp8;
-  ForwardProduct({op, gemm, precision}, is_cast && casts_inputs,
-                 Overlaps() && !is_exact);
+  if (is_cast) makers.Add(OpenModules());  // A copy that the product makes.
+  ModuleStep forward = Compute({op, gemm, precision});
+  forward.products = parts;
+  ForwardProduct(forward, is_cast && casts_inputs, Overlaps() && !is_exact);
   if (!context_.training) return;
   std::swap(gemm.n, gemm.k);
   Backward({op, gemm, precision});
@@ -101,7 +104,8 @@ void ModuleBuilder::Linear(const Product& product) {
   }
   weight_gradient.push_back(Compute({op, gemm, precision}));
   const int64_t kept = saved_tokens >= 0 ? saved_tokens : groups * m;
-  Saved(kept * k * BytesOf(precision));
+  const int64_t bits = saved_bits > 0 ? saved_bits : 8 * BytesOf(precision);
+  if (is_cast || !shares_input) Save(kept * k * bits / 8, makers);
   Workspace(groups * m * (k + n) * kElementBytes +
             std::exchange(gathered_bytes_, 0));
 }
@@ -111,23 +115,24 @@ Operator ModuleBuilder::Cast(int64_t elements) const {
   return {"fp8_cast", astra::Stream{elements * (kElementBytes + written)}};
 }
 
-void ModuleBuilder::ForwardProduct(const Operator& product, bool is_cast,
+void ModuleBuilder::ForwardProduct(const ModuleStep& product, bool is_cast,
                                    bool overlaps) {
   std::vector<ModuleStep>& steps = pass(ModulePass::kForward);
-  const auto& gemm = std::get<Gemm>(product.shape);
+  const auto& gemm = std::get<Gemm>(product.op.shape);
   const Operator cast = Cast(gemm.groups * gemm.m * gemm.k);
   const bool begins =
       !steps.empty() && steps.back().kind == StepKind::kBlocking &&
       steps.back().communication.dimension == ParallelDimension::kTensor;
   if (!overlaps || !begins) {
     if (is_cast) Forward(cast);
-    Forward(product);
+    AddForward(product);
     return;
   }
   const ModuleStep gather = steps.back();
   steps.pop_back();
   if (is_cast) Forward(cast);
-  Append(BesideGather(gather, Compute(product), context_.tensor), steps);
+  Append(BesideGather(gather, product, context_.tensor), steps);
+  made_by_ = OpenModules();
 }
 
 void ModuleBuilder::BeginRegion(int64_t width) {
@@ -192,17 +197,21 @@ void ModuleBuilder::Stream(const Streaming& streaming) {
     const int64_t bytes = streaming.elements * accesses * kElementBytes;
     return Operator{streaming.op, astra::Stream{bytes}, Precision::kBf16};
   };
+  const RecomputeModules makers = made_by_;
   if (streaming.forward > 0) Forward(of(streaming.forward));
   if (streaming.backward > 0) Backward(of(streaming.backward));
-  Saved(streaming.saved_bytes);
+  Save(streaming.saved_bytes, makers);
   Workspace(streaming.workspace_bytes >= 0
                 ? streaming.workspace_bytes
                 : 2 * streaming.elements * kElementBytes);
 }
 
-void ModuleBuilder::Forward(const Operator& op) {
-  pass(ModulePass::kForward).push_back(Compute(op));
+void ModuleBuilder::AddForward(const ModuleStep& step) {
+  pass(ModulePass::kForward).push_back(step);
+  if (step.kind == StepKind::kCompute) made_by_ = OpenModules();
 }
+
+void ModuleBuilder::Forward(const Operator& op) { AddForward(Compute(op)); }
 
 void ModuleBuilder::Backward(const Operator& op) {
   if (context_.training) PrependBackward({Compute(op)});
@@ -212,8 +221,7 @@ void ModuleBuilder::ForwardCollective(CollectiveKind kind,
                                       ParallelDimension dimension,
                                       int64_t bytes) {
   if (!IsNeeded(dimension, bytes)) return;
-  pass(ModulePass::kForward)
-      .push_back(Collective(StepKind::kBlocking, kind, dimension, bytes));
+  AddForward(Collective(StepKind::kBlocking, kind, dimension, bytes));
 }
 
 void ModuleBuilder::BackwardCollective(CollectiveKind kind,
@@ -242,13 +250,12 @@ void ModuleBuilder::BackwardBehind(CollectiveKind kind,
 void ModuleBuilder::ForwardLaunch(CollectiveKind kind,
                                   ParallelDimension dimension, int64_t bytes) {
   if (!IsNeeded(dimension, bytes)) return;
-  pass(ModulePass::kForward)
-      .push_back(Collective(StepKind::kLaunch, kind, dimension, bytes));
+  AddForward(Collective(StepKind::kLaunch, kind, dimension, bytes));
 }
 
 void ModuleBuilder::ForwardWait(ParallelDimension dimension) {
   if (!IsNeeded(dimension, 1)) return;
-  pass(ModulePass::kForward).push_back(Wait(dimension));
+  AddForward(Wait(dimension));
 }
 
 void ModuleBuilder::BackwardLaunch(CollectiveKind kind,
@@ -262,11 +269,31 @@ void ModuleBuilder::BackwardWait(ParallelDimension dimension) {
   PrependBackward({Wait(dimension)});
 }
 
-void ModuleBuilder::Scores(const std::function<void()>& add) {
+void ModuleBuilder::Begin(RecomputeModule module) {
+  open_.push_back({module, pass(ModulePass::kForward).size()});
+}
+
+void ModuleBuilder::Continue(RecomputeModule module) {
+  Begin(module);
+  module_.continued.Add(module);
+  made_by_.Add(module);
+}
+
+void ModuleBuilder::End(RecomputeModule module) {
+  ASTRA_CHECK(!open_.empty() && open_.back().module == module,
+              "{} ends inside of another module", Name(module));
   std::vector<ModuleStep>& steps = pass(ModulePass::kForward);
-  const size_t first = steps.size();
-  add();
-  for (size_t i = first; i < steps.size(); ++i) steps[i].is_score = true;
+  for (size_t i = open_.back().first_step; i < steps.size(); ++i) {
+    steps[i].part_of.Add(module);
+  }
+  open_.pop_back();
+  if (KeepsOutputs(module)) made_by_.Remove(module);
+}
+
+RecomputeModules ModuleBuilder::OpenModules() const {
+  RecomputeModules modules;
+  for (const OpenModule& open : open_) modules.Add(open.module);
+  return modules;
 }
 
 void ModuleBuilder::ReplicatedParameters(int64_t count, bool is_summed) {
@@ -275,13 +302,12 @@ void ModuleBuilder::ReplicatedParameters(int64_t count, bool is_summed) {
   if (is_summed) module_.summed_parameters += count;
 }
 
-void ModuleBuilder::Saved(int64_t bytes) {
-  if (context_.training) module_.saved_bytes += bytes;
-}
+void ModuleBuilder::Saved(int64_t bytes) { Save(bytes, made_by_); }
 
-void ModuleBuilder::SavedScores(int64_t bytes) {
-  Saved(bytes);
-  if (context_.training) module_.score_bytes += bytes;
+void ModuleBuilder::Save(int64_t bytes, RecomputeModules makers) {
+  if (!context_.training || bytes == 0) return;
+  module_.saved_bytes += bytes;
+  module_.saved.push_back({bytes, makers});
 }
 
 void ModuleBuilder::Workspace(int64_t bytes) {
@@ -290,6 +316,7 @@ void ModuleBuilder::Workspace(int64_t bytes) {
 }
 
 MockModule ModuleBuilder::Take() {
+  while (!open_.empty()) End(open_.back().module);
   const auto append = [this](ModulePass to, std::vector<ModuleStep>& steps) {
     Append(steps, pass(to));
     steps.clear();

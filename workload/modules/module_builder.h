@@ -4,8 +4,8 @@
 #ifndef WORKLOAD_MODULES_MODULE_BUILDER_H_
 #define WORKLOAD_MODULES_MODULE_BUILDER_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +31,14 @@ class ModuleBuilder {
     int64_t inputs = 0;
     int64_t outputs = 0;
     int64_t saved_tokens = -1;  // Tokens of all groups; -1: all are kept.
-    bool is_exact = false;      // Stays in BF16 even where others are in FP8.
+    // Whether another product takes the same input and keeps it for both. In
+    // FP8 each product keeps a copy of its own.
+    bool shares_input = false;
+    // Bits of an element that is kept; 0: as the product takes it.
+    int64_t saved_bits = 0;
+    // Columns of the products that it is in PyTorch; see ModuleStep::products.
+    std::vector<int64_t> parts = {};
+    bool is_exact = false;  // Stays in BF16 even where others are in FP8.
     // Whether a kernel of its own casts the inputs, or the gradients of the
     // outputs, to FP8. Otherwise the cast is part of a norm or an activation.
     bool casts_inputs = false;
@@ -110,18 +117,23 @@ class ModuleBuilder {
                       int64_t bytes);
   void BackwardWait(ParallelDimension dimension);
 
-  // Calls `add` and marks the forward steps that it adds as scores of
-  // attention; see ModuleStep::is_score.
-  void Scores(const std::function<void()>& add);
+  // Begin and end what belongs to a module that may be recomputed. What is
+  // kept of the input of its first operator is no part of it. Modules nest. Of
+  // one that is still open in the end, a later module of the block has the
+  // rest: it begins with Continue().
+  void Begin(RecomputeModule module);
+  void End(RecomputeModule module);
+  void Continue(RecomputeModule module);
+  // Tells that `module` made what the next operator takes.
+  void TakesFrom(RecomputeModule module) { made_by_.Add(module); }
 
   void Parameters(int64_t count) { module_.parameters += count; }
   // Counts parameters that every rank of a TP group holds; see
   // MockModule::summed_parameters.
   void ReplicatedParameters(int64_t count, bool is_summed = true);
   void ExpertParameters(int64_t count) { module_.expert_parameters += count; }
+  // Keeps bytes of what the last operator made, or of the input of the module.
   void Saved(int64_t bytes);
-  // Like Saved(), for the scores of attention; see MockModule::score_bytes.
-  void SavedScores(int64_t bytes);
   // Tells what the operator that was added last needs while it runs, on top of
   // what has been saved up to now. What operators after it save is gone when it
   // goes backward. The highest sum counts.
@@ -136,8 +148,12 @@ class ModuleBuilder {
   }
   // Adds the forward product, behind a cast if `is_cast`. `overlaps` tells
   // whether it overlaps a gather that stands right before it.
-  void ForwardProduct(const Operator& product, bool is_cast, bool overlaps);
+  void ForwardProduct(const ModuleStep& product, bool is_cast, bool overlaps);
+  void AddForward(const ModuleStep& step);
+  RecomputeModules OpenModules() const;
   Operator Cast(int64_t elements) const;
+  // Keeps bytes of what `makers` made.
+  void Save(int64_t bytes, RecomputeModules makers);
   bool IsNeeded(ParallelDimension dimension, int64_t bytes) const;
   bool Overlaps() const {
     return context_.tensor_overlap && context_.sequence_parallel &&
@@ -151,6 +167,14 @@ class ModuleBuilder {
   // Bytes that the next product gathers once more when it goes backward.
   int64_t gathered_bytes_ = 0;
   int64_t peak_bytes_ = 0;  // Highest sum of saved bytes and a workspace.
+  // Modules that have begun, and the forward steps before each of them.
+  struct OpenModule {
+    RecomputeModule module;
+    size_t first_step;
+  };
+  std::vector<OpenModule> open_;
+  // Modules that made what the next operator takes.
+  RecomputeModules made_by_;
   // Steps at the begin and the end of the input gradient, and at the end of the
   // weight gradient.
   std::vector<ModuleStep> input_gradient_begin_;

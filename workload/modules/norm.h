@@ -12,11 +12,13 @@ namespace astra {
 // the residual sum before it: reads and writes them once and keeps its input.
 inline void AddNorm(const ModelShape& model, ModuleBuilder& builder) {
   const int64_t elements = builder.context().split_tokens() * model.hidden;
+  builder.Begin(RecomputeModule::kLayerNorm);
   builder.Stream({.op = model.norm == Norm::kRms ? "rms_norm" : "layer_norm",
                   .elements = elements,
                   .forward = 2,
                   .backward = 3,
                   .saved_bytes = 2 * elements});
+  builder.End(RecomputeModule::kLayerNorm);
   builder.ReplicatedParameters(model.norm_bias ? 2 * model.hidden
                                                : model.hidden);
 }

@@ -194,6 +194,8 @@ ShellProgram GenWorkload() {
                  Values("recompute", kRecomputeNames),
                  Words("dtype", {"bfloat16", "float16", "fp8"}),
                  Words("grad-dtype", {"fp32", "bf16"}),
+                 Words("moment-dtype", {"fp32", "bf16"}),
+                 Values("recompute-modules", kRecomputeModuleNames),
                  Words("format", {"simai", "program", "vidur", "aicb-log"})},
       .exit_codes = ExitCodes(),
       .examples = GenWorkloadExamples(),

@@ -138,6 +138,20 @@ TEST(GenWorkloadOptionsTest, EveryOptionOfTrainingSetsItsField) {
   EXPECT_EQ(Training("--recompute-activations").recompute,
             Recompute::kSelective);
   EXPECT_EQ(Training("--recompute none").recompute, Recompute::kNone);
+  const TrainingSetup modules = Training("--recompute-modules mlp");
+  EXPECT_EQ(modules.recompute, Recompute::kSelective);
+  EXPECT_EQ(modules.recompute_modules, RecomputeModule::kMlp);
+  EXPECT_EQ(Training("--recompute selective").recompute_modules,
+            RecomputeModule::kCoreAttention);
+  EXPECT_EQ(Training("--recompute selective --framework torchtitan")
+                .recompute_modules,
+            RecomputeModule::kOperators);
+  // Of what the framework names, the model has norms only.
+  EXPECT_EQ(
+      Training("--recompute selective --framework hai-llm").recompute_modules,
+      RecomputeModule::kLayerNorm);
+  EXPECT_EQ(Training("--exp-avg-dtype bf16").moment_bytes, 2);
+  EXPECT_TRUE(Training("--fp8-activation-inputs").fp8_activation_inputs);
   for (const char* dtype : {"bfloat16", "bf16", "float16", "fp16"}) {
     EXPECT_EQ(Training(fmt::format("--dtype {}", dtype)).precision,
               Precision::kBf16);
@@ -292,8 +306,9 @@ TEST(GenWorkloadOptionsTest, NamesTheNearestFramework) {
   EXPECT_THAT(TryAdd(kTraining, "--framework fspd"),
               StatusIs(absl::StatusCode::kNotFound,
                        "unknown framework \"fspd\"; did you mean \"fsdp\"? "
-                       "(known: deepseek, deepspeed, fsdp, internevo, "
-                       "megatron, megatron-bridge, megatron-core, mosaicml)"));
+                       "(known: deepseek, deepspeed, fsdp, hai-llm, internevo, "
+                       "megatron, megatron-bridge, megatron-core, mosaicml, "
+                       "torchtitan)"));
 }
 
 TEST(GenWorkloadOptionsTest, NamesTheNearestName) {
@@ -456,6 +471,13 @@ TEST(GenWorkloadOptionsTest, RefusesOptionsThatContradictOneAnother) {
         std::pair{"--recompute full --recompute-activations",
                   "--recompute-activations contradicts --recompute full: it is "
                   "selective"},
+        std::pair{"--recompute full --recompute-modules mlp",
+                  "--recompute-modules contradicts --recompute full: it is "
+                  "selective"},
+        std::pair{"--recompute-modules mlq",
+                  "--recompute-modules: unknown module to recompute \"mlq\"; "
+                  "did you mean \"mlp\"? (known: core_attn, layernorm, "
+                  "mla_up_proj, mlp, moe, moe_act, shared_experts, op)"},
         std::pair{"--etp 2",
                   "--etp has no effect: llama3-8b has no experts"}}) {
     EXPECT_THAT(TryAdd(kTraining, arguments), Says(message)) << arguments;
@@ -493,6 +515,9 @@ TEST(GenWorkloadOptionsTest, RefusesTheOtherPhasesOptions) {
                              "--fused-loss",
                              "--recompute full",
                              "--recompute-activations",
+                             "--recompute-modules mlp",
+                             "--moment-dtype bf16",
+                             "--fp8-activation-inputs",
                              "--grad-dtype bf16",
                              "--overlap-grad-reduce",
                              "--overlap-param-gather",

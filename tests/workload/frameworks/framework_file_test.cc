@@ -46,7 +46,9 @@ TEST(FrameworkFileTest, ReadsEachFact) {
       "stops_recomputing: true\nattention_speed: 0.5\n"
       "expert_host_us: 450\nfused_experts: true\noptimizer_workspace: "
       "8\nweights_in_experts: true\n"
-      "transformer_engine: 2.10\n");
+      "transformer_engine: 2.10\nrecompute_modules: [mlp]\n"
+      "moment_dtype: bf16\nfp32_shards: true\nfp8_activation_inputs: true\n"
+      "attention_output_bits: 12\nloss_workspace: 8\n");
   EXPECT_THAT(framework.aliases, ElementsAre("g", "h"));
   EXPECT_EQ(framework.zero, 3);
   EXPECT_TRUE(framework.fixed_zero);
@@ -67,6 +69,12 @@ TEST(FrameworkFileTest, ReadsEachFact) {
   EXPECT_EQ(framework.optimizer_workspace, 8);
   EXPECT_TRUE(framework.weights_in_experts);
   EXPECT_EQ(framework.transformer_engine, "2.10");
+  EXPECT_EQ(framework.recompute_modules, RecomputeModule::kMlp);
+  EXPECT_EQ(framework.moment_bytes, 2);
+  EXPECT_TRUE(framework.fp32_shards);
+  EXPECT_TRUE(framework.fp8_activation_inputs);
+  EXPECT_EQ(framework.attention_output_bits, 12);
+  EXPECT_EQ(framework.loss_workspace, 8);
 }
 
 TEST(FrameworkFileTest, AReleaseHasTheFactsOfTheOneBefore) {
@@ -101,10 +109,18 @@ TEST(FrameworkFileTest, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(ErrorOf("overlap: [tp, pp]\n"),
               is("f:3:10: unknown overlap \"pp\"; did you mean \"tp\"? (known: "
                  "gradients, parameters, tp, shared_experts)"));
+  EXPECT_THAT(ErrorOf("recompute_modules: [layernorn]\n"),
+              is("f:3:20: unknown module to recompute \"layernorn\"; did you "
+                 "mean \"layernorm\"? (known: core_attn, layernorm, "
+                 "mla_up_proj, mlp, moe, moe_act, shared_experts, op)"));
+  EXPECT_THAT(ErrorOf("attention_output_bits: 4\n"),
+              is("f:3:24: attention_output_bits is \"4\": expected a whole "
+                 "number from 8 to 16"));
   EXPECT_THAT(ErrorOf("base: fsdq\n"),
               is("f:3:7: unknown framework \"fsdq\"; did you mean \"fsdp\"? "
-                 "(known: deepseek, deepspeed, fsdp, internevo, "
-                 "megatron, megatron-bridge, megatron-core, mosaicml)"));
+                 "(known: deepseek, deepspeed, fsdp, hai-llm, internevo, "
+                 "megatron, megatron-bridge, megatron-core, mosaicml, "
+                 "torchtitan)"));
   EXPECT_THAT(
       ErrorOf("base: deepseek\n"),
       is("f:3:7: deepseek.yaml:2:7: a framework that is a base has none "

@@ -50,6 +50,32 @@ TEST(ModuleMemoryTest, CountsParameters) {
   EXPECT_EQ(MemoryOfModule("mlp_row", setup).gradients, Bytes(2 * kRow));
 }
 
+TEST(ModuleMemoryTest, MomentsMayBeInBf16) {
+  TrainingSetup setup = SmallSetup();
+  setup.moment_bytes = 2;
+  EXPECT_EQ(MemoryOfModule("mlp_row", setup).optimizer,
+            Bytes((4 + 2 + 2) * kRow));
+}
+
+// The weights of the optimizer are then those of the model.
+TEST(ModuleMemoryTest, ShardsMayBeInFp32) {
+  TrainingSetup setup = SmallSetup(4);
+  setup.zero = Zero::kParameters;
+  setup.gradient_bytes = 2;
+  setup.fp32_shards = true;
+  const ModuleMemory memory = MemoryOfModule("mlp_row", setup);
+  EXPECT_EQ(memory.weights, Bytes(0));
+  EXPECT_EQ(memory.gradients, Bytes(4 * kRow / 4));
+  EXPECT_EQ(memory.optimizer, Bytes(12 * kRow / 4));
+}
+
+TEST(ModuleMemoryTest, TheLossMayTakeMoreThanItKeeps) {
+  TrainingSetup setup = SmallSetup();
+  setup.loss_workspace = 8;
+  EXPECT_EQ(MemoryOfModule("cross_entropy", setup).workspace,
+            Bytes(64 * 8 * 512));
+}
+
 TEST(ModuleMemoryTest, ZeroSharesAmongDataAndContextParallelRanks) {
   TrainingSetup setup = SmallSetup(4);
   setup.context = 2;
