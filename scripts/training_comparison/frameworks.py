@@ -25,8 +25,7 @@ class Framework:
 # Transformer Engine is 2.11; on A100 Megatron-LM is 0.12.0rc3 (its issue 5).
 # Megatron-Core: its README, of H100. MLPerf: submitters run NVIDIA's code for
 # NeMo, whose name their folders of results have.
-# TorchTitan: torchtitan/components/metrics.py (max_reserved, GiB) and
-# activation_checkpoint.py (every second product is run again).
+# TorchTitan: torchtitan/components/metrics.py (max_reserved, GiB).
 # NeMo's containers, and the release of Megatron-Bridge in them: its releases on
 # GitHub, of which 0.6.0 is "NeMo Framework 26.08". Rows of 2024 are older than
 # all of them.
