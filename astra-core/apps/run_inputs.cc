@@ -133,7 +133,7 @@ void WarnOfErrorRates(const std::string& topology_file,
 
 absl::Status CheckSystem(const std::string& name, const SystemSpec& system,
                          const Topology& topology, const std::string& cluster) {
-  const absl::Status status = CheckGpus(system, topology, cluster);
+  absl::Status status = CheckGpus(system, topology, cluster);
   if (status.ok() || IsNamed(name, system.name, system.aliases)) return status;
   return absl::Status(
       status.code(),

@@ -197,7 +197,7 @@ absl::StatusOr<KernelEstimate> KernelPredictor::EstimateFromOwn(
 
 absl::StatusOr<KernelEstimate> KernelPredictor::Estimate(
     const KernelCall& call) const {
-  if (const auto own = EstimateFromOwn(call); own.ok()) return own;
+  if (auto own = EstimateFromOwn(call); own.ok()) return own;
   const std::vector<Words> choices = StandIns(call.words);
   for (const GpuSpec* gpu : nearest_) {
     const bool is_here = gpu->name == gpu_.name;

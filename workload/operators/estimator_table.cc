@@ -226,10 +226,10 @@ class Parser {
     return ShapeOf(*EstimatorProductOf(known_.in_file, SizesOf(row)));
   }
 
-  void Add(OperatorShape shape, double us,
+  void Add(const OperatorShape& shape, double us,
            std::vector<OperatorSample>* samples) const {
     OperatorSample sample = model_;
-    sample.shape = std::move(shape);
+    sample.shape = shape;
     if (auto* stream = std::get_if<Stream>(&sample.shape)) {
       stream->bytes *= BytesOf(sample.precision);
     }
