@@ -438,7 +438,11 @@ astra_test(sweep_results_test
 
 astra_test(fit_app_test
   SOURCES
+    astra-core/apps/fit/constants_fit_test.cc
+    astra-core/apps/fit/iteration_file_test.cc
+    astra-core/apps/fit/kineto_trace_test.cc
     astra-core/apps/fit/simai_fit_compare_test.cc
+    astra-core/apps/fit/simai_fit_iteration_test.cc
   DEPS astra::fit_app)
 
 astra_test(collective_app_test

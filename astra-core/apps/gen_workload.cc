@@ -1,14 +1,12 @@
 // gen_workload: writes what a model computes and communicates.
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <system_error>
-#include <variant>
 
 #include "astra-core/apps/gen_workload_options.h"
 #include "astra-core/apps/gen_workload_output.h"
-#include "astra-core/apps/gen_workload_times.h"
+#include "astra-core/apps/generated_workload.h"
 #include "astra-core/apps/work_budget.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
@@ -26,14 +24,6 @@ absl::Status Marked(const absl::Status& status) {
   if (!absl::IsFailedPrecondition(status)) return status;
   return absl::InvalidArgumentError(
       fmt::format("{}{}", kIllegalLayout, std::string(status.message())));
-}
-
-absl::StatusOr<Blueprint> MakeBlueprint(const GenWorkloadOptions& options) {
-  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
-    return TrainingBlueprint(options.model, *setup);
-  }
-  return InferenceBlueprint(options.model,
-                            std::get<InferenceSetup>(options.setup));
 }
 
 // Creates the folder of the output if --result-dir is given, as AICB does.
@@ -60,19 +50,10 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   }
   ASTRA_ASSIGN_OR_RETURN(GenWorkloadOptions options,
                          ReadGenWorkloadOptions(flags));
-  ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint, MakeBlueprint(options));
-  ASTRA_ASSIGN_OR_RETURN(
-      const std::unique_ptr<GpuTimes> gpu_times,
-      GpuTimes::Create(
-          options.gpu, options.operator_tables, options.table_gpu,
-          {.use = std::holds_alternative<InferenceSetup>(options.setup)
-                      ? KernelUse::kInference
-                      : KernelUse::kTraining,
-           .attention = options.attention_speed == 1},
-          &options.warnings));
-  ASTRA_ASSIGN_OR_RETURN(
-      const ModuleTimes times,
-      TimesOf(options, blueprint, gpu_times->model(), &options.warnings));
+  ASTRA_ASSIGN_OR_RETURN(const GeneratedWorkload workload,
+                         GenerateWorkload(options, &options.warnings));
+  const Blueprint& blueprint = workload.blueprint;
+  const ModuleTimes& times = workload.times;
   ASTRA_RETURN_IF_ERROR(
       AnnounceWork(BudgetOf(options, blueprint, times), options.force));
   ASTRA_ASSIGN_OR_RETURN(

@@ -76,12 +76,13 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
   }
   if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
     const Calibration& calibration = options.gpu.calibration;
-    options.load = setup->zero >= Zero::kGradients ? calibration.sharded_load
-                                                   : calibration.training_load;
+    const double of_gpu = setup->zero >= Zero::kGradients
+                              ? calibration.sharded_load
+                              : calibration.training_load;
+    options.load = options.framework.load.value_or(of_gpu);
   }
   if (flags.has("load")) {
     ASTRA_ASSIGN_OR_RETURN(options.load, flags.number("load", 1, 1));
-    constexpr double kLeastLoad = 0.01;
     if (options.load < kLeastLoad) {
       return absl::InvalidArgumentError(fmt::format(
           "--load is {}: expected {} to 1", options.load, kLeastLoad));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "astra-core/apps/communication_chart.h"
+#include "astra-core/apps/generated_workload.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
 #include "fmt/format.h"
@@ -30,57 +31,6 @@
 namespace astra {
 namespace {
 
-// Sequences and tokens that one iteration, or one step of inference, processes
-// on all replicas.
-struct Batch {
-  int64_t sequences;
-  int64_t positions;  // Positions of each sequence.
-};
-
-Batch BatchOf(const GenWorkloadOptions& options) {
-  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
-    return {setup->global_batch, setup->positions};
-  }
-  const auto& setup = std::get<InferenceSetup>(options.setup);
-  const int64_t replicas = setup.world_size / (setup.tensor * setup.pipeline);
-  const bool decodes = setup.phase == InferencePhase::kDecode;
-  return {setup.batch * replicas, decodes ? 1 : setup.positions};
-}
-
-ProgramWork WorkOf(const GenWorkloadOptions& options) {
-  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
-    return TrainingWork(options.model, *setup);
-  }
-  const auto [sequences, positions] = BatchOf(options);
-  return {.tokens = sequences * positions};
-}
-
-// Warns if --attention-speed changes no time, because no attention of
-// `blueprint` depends on the speed of its kernels, as in most decode steps.
-void WarnOfAttentionSpeed(const GenWorkloadOptions& options,
-                          const Blueprint& blueprint, Warnings* warnings) {
-  if (options.attention_speed == 1) return;
-  GpuSpec unchanged = options.gpu;
-  unchanged.calibration.attention_forward /= options.attention_speed;
-  unchanged.calibration.attention_backward /= options.attention_speed;
-  const Roofline changed_times(options.gpu);
-  const Roofline unchanged_times(unchanged);
-  for (const MockModule& module : blueprint.modules) {
-    for (const std::vector<ModuleStep>& steps : module.passes) {
-      for (const ModuleStep& step : steps) {
-        if (std::holds_alternative<Attention>(step.op.shape) &&
-            changed_times.TimeOf(step.op).time !=
-                unchanged_times.TimeOf(step.op).time) {
-          return;
-        }
-      }
-    }
-  }
-  warnings->push_back(
-      "--attention-speed has no effect: attention is bound by memory, or by "
-      "the start of its kernel");
-}
-
 bool HasForward(const Blueprint& blueprint, StepKind kind) {
   return std::any_of(blueprint.modules.begin(), blueprint.modules.end(),
                      [kind](const MockModule& module) {
@@ -90,15 +40,6 @@ bool HasForward(const Blueprint& blueprint, StepKind kind) {
                                             return step.kind == kind;
                                           });
                      });
-}
-
-absl::StatusOr<Program> ProgramOf(const GenWorkloadOptions& options,
-                                  const Blueprint& blueprint,
-                                  const ModuleTimes& times) {
-  const Precision precision = std::visit(
-      [](const auto& setup) { return setup.precision; }, options.setup);
-  return TimeProgram(blueprint, times, ProgramGpuOf(options.gpu, precision),
-                     WorkOf(options));
 }
 
 // Warns of parts of the workload for which SimAI's text has no words.
@@ -187,27 +128,10 @@ bool PrintedList(const CommandLine& flags) {
   return false;
 }
 
-absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
-                                    const Blueprint& blueprint,
-                                    const ComputeModel& model,
-                                    Warnings* warnings) {
-  WarnOfAttentionSpeed(options, blueprint, warnings);
-  if (!options.aiob_file) return ModuleTimes(model, options.load);
-  ASTRA_ASSIGN_OR_RETURN(const AiobFile file, ReadAiob(*options.aiob_file));
-  return ModuleTimes(model, options.load, ModulesOf(file, blueprint, warnings));
-}
-
 absl::StatusOr<std::string> FormatWorkloadAs(const GenWorkloadOptions& options,
                                              const Blueprint& blueprint,
                                              const ModuleTimes& times,
                                              Warnings* warnings) {
-  const Precision precision = std::visit(
-      [](const auto& setup) { return setup.precision; }, options.setup);
-  if (options.gpu.peak_tflops[IndexOf(precision)] == 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("--dtype {}: {} has no products of that precision",
-                    Name(precision), options.gpu.name));
-  }
   // The other formats do not limit how much a program may hold.
   const absl::StatusOr<Program> program = ProgramOf(options, blueprint, times);
   if (program.ok()) {

@@ -20,15 +20,6 @@ namespace astra {
 // Otherwise returns false.
 bool PrintedList(const CommandLine& flags);
 
-// Returns the times of `model`. Those of the AIOB file, if any, take
-// precedence.
-//
-// Errors: those of ReadAiob.
-absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
-                                    const Blueprint& blueprint,
-                                    const ComputeModel& model,
-                                    Warnings* warnings);
-
 // Estimates the time and memory of FormatWorkloadAs() from the lengths of the
 // texts of few micro-batches. The estimate is zero if the call would fail.
 WorkBudget BudgetOf(const GenWorkloadOptions& options,

@@ -285,6 +285,7 @@ absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
   setup.loss_metrics = framework.loss_metrics;
   setup.expert_host_ns = framework.expert_host_ns;
   setup.fused_experts = framework.fused_experts;
+  setup.iteration_host_ns = framework.iteration_host_ns;
   setup.stops_recomputing = framework.stops_recomputing;
   ASTRA_RETURN_IF_ERROR(ReadZero(flags, framework, setup));
   ASTRA_ASSIGN_OR_RETURN(

@@ -341,6 +341,11 @@ absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
                                        Warnings* warnings) {
   ASTRA_ASSIGN_OR_RETURN(Program program,
                          ReadWorkload(options.workload_file, warnings));
+  return RequestFor(options, std::move(program), warnings);
+}
+
+absl::StatusOr<RunRequest> RequestFor(const RunOptions& options,
+                                      Program program, Warnings* warnings) {
   ASTRA_RETURN_IF_ERROR(CheckProgram(options, program));
   if (options.fidelity == Fidelity::kClosedForm) {
     const bool is_whole = options.unroll || options.disturbances.jitter > 0;

@@ -22,6 +22,11 @@ namespace astra {
 absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
                                        Warnings* warnings);
 
+// Like ReadRequest(), with `program` instead of a file.
+// RunOptions::workload_file names it in messages.
+absl::StatusOr<RunRequest> RequestFor(const RunOptions& options,
+                                      Program program, Warnings* warnings);
+
 }  // namespace astra
 
 #endif  // ASTRA_CORE_APPS_RUN_REQUEST_H_

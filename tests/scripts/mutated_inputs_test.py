@@ -133,6 +133,8 @@ READERS = {
                            "corpus/framework/*.yaml"], [
         "gen_workload -m llama2-7b --gpu-type H100 --gpus 8 --tp 2 --sp "
         "--global-batch 8 --seq-length 4096 --framework FILE -o OUT"]),
+    "iteration_file": ("yaml", ["corpus/iteration_file/*.yaml"], [
+        "simai_fit --iteration FILE -o OUT"]),
     "sweep": ("yaml", ["inputs/sweeps/*.yaml", "corpus/sweep/*.yaml"], [
         *["simai_sweep run FILE --count"] * 9,
         "simai_sweep run FILE --dry-run -o OUT"]),

@@ -101,6 +101,12 @@ SAMPLES = "mp,b,l,dim,F_dur(us),B_dur(us)\n" + "".join(
     f"1,2,{positions},4096,{positions / 4},{positions / 2}\n"
     for positions in range(1024, 4096, 256))
 # A table of kernels, which an example reads.
+ITERATIONS = """name: ours
+gen_workload: {model: llama2-7b, gpu: H100, gpus: 8, seq-length: 4096,
+  global-batch: 8}
+simai_analytical: {system: dgx-h100}
+iterations: [{seconds: 0.8}]
+"""
 KERNELS = """\
 op_name,gemm_dtype,m,n,k,latency
 gemm,bfloat16,64,4096,4096,0.0121
@@ -432,7 +438,7 @@ class ManPageTest(ShellTest):
             self.assertLess(max(map(len, text.splitlines())), 81)
 
     def test_gives_examples_that_work_one_after_the_other(self):
-        """Besides, they read a log, a table, and the sweep of --help."""
+        """Besides, they read a log, tables, iterations and a sweep."""
         text = run("simai_sweep", "--help", cwd=self.folder).stdout
         sweep = text.split("the shortest:\n\n")[1].split("\n\n")[0]
         self.folder.joinpath("sweep.yaml").write_text(
@@ -442,6 +448,8 @@ class ManPageTest(ShellTest):
             SAMPLES, encoding="utf-8")
         self.folder.joinpath("gemm_vllm.csv").write_text(
             KERNELS, encoding="utf-8")
+        self.folder.joinpath("iterations.yaml").write_text(
+            ITERATIONS, encoding="utf-8")
         environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
         for program in programs():
             examples = self.examples(program)

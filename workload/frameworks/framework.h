@@ -6,6 +6,7 @@
 #define WORKLOAD_FRAMEWORKS_FRAMEWORK_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,12 @@
 
 namespace astra {
 
-// Limits of Framework::attention_speed and Framework::optimizer_workspace, also
-// where options set them.
+// Limits of numbers of a Framework, also where options set them.
 inline constexpr double kLeastAttentionSpeed = 0.01;
 inline constexpr double kMostAttentionSpeed = 10;
 inline constexpr int64_t kMostOptimizerWorkspace = 64;  // Bytes a parameter.
+inline constexpr double kLeastLoad = 0.01;
+inline constexpr int64_t kMostHostUs = 100'000'000;  // Of a layer or iteration.
 
 struct Framework {
   std::string name;  // "megatron"
@@ -52,6 +54,10 @@ struct Framework {
   bool weights_in_experts = false;  // See ModuleContext.
   int64_t expert_host_ns = 0;       // See ModuleContext.
   bool fused_experts = false;       // See ModuleContext.
+  // Share of their speed that products and attention keep up; none: that of
+  // the GPU's file. See Calibration::training_load.
+  std::optional<double> load;
+  int64_t iteration_host_ns = 0;  // See TrainingSetup.
 
   // What selective recomputation runs again, unless modules are asked for.
   RecomputeModules recompute_modules = RecomputeModule::kCoreAttention;

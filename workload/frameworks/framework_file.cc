@@ -25,7 +25,6 @@ using Frameworks = std::vector<Framework>;
 
 constexpr int64_t kMostZero = 3;
 constexpr int64_t kMostMetrics = 16;
-constexpr int64_t kMostHostUs = 1'000'000;
 constexpr int64_t kNsPerUs = 1000;
 constexpr int64_t kMostDivisor = int64_t{1} << 24;
 constexpr std::array<std::string_view, 2> kFloatTypes = {"fp32", "bf16"};
@@ -57,13 +56,21 @@ void ReadOverlaps(YamlFields& fields, Framework& framework) {
   }
 }
 
-void ReadExperts(YamlFields& fields, Framework& framework) {
+// Reads microseconds as nanoseconds.
+int64_t HostNsOr(YamlFields& fields, std::string_view key, int64_t otherwise) {
+  return kNsPerUs * fields.IntegerOr(key, otherwise / kNsPerUs, 0, kMostHostUs);
+}
+
+// Replaces what decides about times of a whole job: how far its kernels slow
+// down, and when the GPUs wait for the host.
+void ReadPace(YamlFields& fields, Framework& framework) {
+  if (fields.has("load")) {
+    framework.load = fields.NumberOr("load", 1, kLeastLoad, 1);
+  }
+  framework.iteration_host_ns =
+      HostNsOr(fields, "iteration_us", framework.iteration_host_ns);
   framework.expert_host_ns =
-      kNsPerUs * fields.IntegerOr("expert_host_us",
-                                  framework.expert_host_ns / kNsPerUs, 0,
-                                  kMostHostUs);
-  framework.fused_experts =
-      fields.BoolOr("fused_experts", framework.fused_experts);
+      HostNsOr(fields, "expert_host_us", framework.expert_host_ns);
 }
 
 void ReadRecomputeModules(YamlFields& fields, Framework& framework) {
@@ -124,7 +131,9 @@ void ReadFacts(YamlFields& fields, Framework& framework) {
                        kMostOptimizerWorkspace);
   framework.weights_in_experts =
       fields.BoolOr("weights_in_experts", framework.weights_in_experts);
-  ReadExperts(fields, framework);
+  framework.fused_experts =
+      fields.BoolOr("fused_experts", framework.fused_experts);
+  ReadPace(fields, framework);
   ReadMemoryFacts(fields, framework);
   if (!fields.has("transformer_engine")) return;
   framework.transformer_engine = fields.Text("transformer_engine");
@@ -159,35 +168,40 @@ Frameworks ReadReleases(YamlFields& fields, Framework framework) {
   return releases;
 }
 
+// `depth` is 0 for a file itself, 1 for its base, and so on.
 absl::StatusOr<Frameworks> Parse(std::string_view file,
-                                 std::string_view contents, bool may_have_base);
+                                 std::string_view contents, int depth);
 
-// Returns the newest release of the bundled framework `name`, as a base.
-absl::StatusOr<Framework> FindBase(std::string_view name) {
+// Finds the bundled framework "NAME" or "NAME@RELEASE", as a base.
+absl::StatusOr<Framework> FindBase(std::string_view text, int depth) {
+  constexpr int kMostBases = 2;
+  if (depth == kMostBases) {
+    return absl::InvalidArgumentError("the base of a base has none itself");
+  }
+  std::vector<NamedReleases<Framework>> found;
   std::vector<std::string_view> names;
   for (const EmbeddedFile& file : EmbeddedFrameworks()) {
     names.push_back(file.name.substr(0, file.name.rfind('.')));
-    if (names.back() != name) continue;
+    if (names.back() != text.substr(0, text.rfind('@'))) continue;
     ASTRA_ASSIGN_OR_RETURN(Frameworks releases,
-                           Parse(file.name, file.contents, false));
-    return std::move(releases.back());
+                           Parse(file.name, file.contents, depth + 1));
+    found.push_back({std::string(names.back()), std::move(releases)});
   }
-  std::sort(names.begin(), names.end());
-  return absl::NotFoundError(UnknownName("framework", name, names));
+  if (found.empty()) {
+    std::sort(names.begin(), names.end());
+    return absl::NotFoundError(UnknownName("framework", text, names));
+  }
+  return LoadRelease<Framework>("framework", text, found, ParseFramework);
 }
 
 absl::StatusOr<Frameworks> Parse(std::string_view file,
-                                 std::string_view contents,
-                                 bool may_have_base) {
+                                 std::string_view contents, int depth) {
   YamlDocument document(file, contents);
   YamlFields fields = document.Root("a framework");
   Framework framework;
   if (fields.has("base")) {
     const std::string base = fields.Text("base");
-    const absl::StatusOr<Framework> found =
-        may_have_base ? FindBase(base)
-                      : absl::InvalidArgumentError(
-                            "a framework that is a base has none itself");
+    const absl::StatusOr<Framework> found = FindBase(base, depth);
     if (found.ok()) framework = *found;
     if (!found.ok())
       fields.Error("base", std::string(found.status().message()));
@@ -213,7 +227,7 @@ const std::vector<NamedReleases<Framework>>& Bundled() {
 
 absl::StatusOr<std::vector<Framework>> ParseFramework(
     std::string_view file, std::string_view contents) {
-  return Parse(file, contents, true);
+  return Parse(file, contents, 0);
 }
 
 absl::StatusOr<Framework> LoadFramework(std::string_view text) {

@@ -5,8 +5,9 @@
 //   name: megatron-bridge
 //   aliases: [nemo]          # Absent: none.
 //   source: [where the facts come from]
-//   base: megatron           # Absent keys are as of this bundled framework, or
-//                            # as of Framework() where `base` is absent.
+//   base: megatron           # Or megatron-bridge@0.4. Absent keys are as of
+//                            # this bundled framework, or as of Framework()
+//                            # where `base` is absent.
 //   zero: 1
 //   fixed_zero: false
 //   grad_dtype: fp32         # Or bf16.
@@ -30,6 +31,8 @@
 //   attention_output_bits: 12  # 8 to 16. Absent: attention keeps its output in
 //                            # BF16 beside the copy of a product in FP8.
 //   loss_workspace: 2        # Bytes a logit.
+//   load: 0.8                # Absent: that of the GPU's file.
+//   iteration_us: 0
 //   releases:                # Absent: all releases are alike.
 //     - {since: 0.4, source: "..."}
 //     - {since: 0.5, source: "...", fused_loss: true}

@@ -43,9 +43,9 @@ CollectiveKind Reduction(const TrainingSetup& setup) {
                    : CollectiveKind::kReduceScatter;
 }
 
-ModuleStep StreamStep(std::string_view op, int64_t bytes) {
+ModuleStep StreamStep(std::string_view op, Stream stream) {
   ModuleStep step;
-  step.op = {op, Stream{bytes}, Precision::kFp32};
+  step.op = {op, stream, Precision::kFp32};
   return step;
 }
 
@@ -61,7 +61,7 @@ MockModule Optimizer(const DenseAndExpert& counts, const TrainingSetup& setup) {
   // A weight in FP32 and two moments are read and written.
   const int64_t adam_bytes = 2 * (4 + 2 * setup.moment_bytes) + kParameterBytes;
   std::vector<ModuleStep> steps;
-  steps.push_back(StreamStep("gradient_norm", share * setup.gradient_bytes));
+  steps.push_back(StreamStep("gradient_norm", {share * setup.gradient_bytes}));
   for (int i = 0; setup.tensor > 1 && i < 4; ++i) {
     ModuleStep number;
     number.kind = StepKind::kBlocking;
@@ -70,9 +70,12 @@ MockModule Optimizer(const DenseAndExpert& counts, const TrainingSetup& setup) {
     steps.push_back(number);
   }
   steps.push_back(
-      StreamStep("adam", share * (setup.gradient_bytes + adam_bytes)));
+      StreamStep("adam", {share * (setup.gradient_bytes + adam_bytes)}));
   const int64_t zeroed = setup.zero >= Zero::kGradients ? share : counts.sum();
-  steps.push_back(StreamStep("gradient_zero", zeroed * setup.gradient_bytes));
+  steps.push_back(StreamStep("gradient_zero", {zeroed * setup.gradient_bytes}));
+  if (setup.iteration_host_ns > 0) {
+    steps.push_back(StreamStep("host", {.host_ns = setup.iteration_host_ns}));
+  }
   return AfterModule("optimizer", std::move(steps));
 }
 

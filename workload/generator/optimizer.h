@@ -48,7 +48,8 @@ int64_t BucketOf(const TrainingSetup& setup, int64_t stage, int64_t chunk);
 //   layernorm     with sequence parallelism: sums gradients of replicated
 //                 parameters over TP
 //   optimizer     the norm of the gradients, four all-reduces of one number,
-//                 and Adam on this rank's share
+//                 Adam on this rank's share, and waiting for the host
+//                 (iteration_host_ns)
 //   param_gather  gathers the updated parameters
 //
 // With zero_group, gradients are all-reduced. A group then holds all

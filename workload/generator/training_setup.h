@@ -112,6 +112,9 @@ struct TrainingSetup {
   double expert_load = 1;              // See ModuleContext.
   int64_t expert_host_ns = 0;          // See ModuleContext.
   bool fused_experts = false;          // See ModuleContext.
+  // Nanoseconds that an iteration takes beside its work: the loader of data,
+  // logging, and whatever else GPUs wait for once an iteration.
+  int64_t iteration_host_ns = 0;
   bool fp8_dispatch = false;
   int64_t vocabulary_divisor = 128;  // See PaddedVocabulary; 0: no padding.
 

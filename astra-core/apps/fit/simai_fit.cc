@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "astra-core/apps/fit/simai_fit_compare.h"
+#include "astra-core/apps/fit/simai_fit_iteration.h"
 #include "astra-core/apps/fit/simai_fit_options.h"
 #include "astra-core/apps/fit/simai_fit_regressors.h"
 #include "astra-core/base/files.h"
@@ -36,9 +37,11 @@ absl::StatusOr<FitReport> RunTask(const SimaiFitOptions& options) {
     case FitTask::kTarget:
       return ReportTarget(options);
     case FitTask::kFolds:
+      return ReportFolds(options);
+    case FitTask::kIteration:
       break;
   }
-  return ReportFolds(options);
+  return ReportIterations(options);
 }
 
 absl::Status Run(int argc, const char* const* argv, const Log& log) {

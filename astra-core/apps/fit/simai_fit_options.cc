@@ -23,12 +23,15 @@ constexpr std::string_view kUsage =
     "usage: simai_fit --compare-table TABLE.csv --gpu NAME [-o DIR]\n"
     "       simai_fit --target FILE.yml [--trees NAME] [-o DIR]\n"
     "       simai_fit --tables FILE,... [--folds N] [-o DIR]\n"
+    "       simai_fit --iteration FILE.yaml [-o DIR]\n"
     "\n"
     "Sets predicted times of kernels beside measured ones; or fits decision "
     "trees to\n"
     "sampled operators and collectives, and predicts the time of a batch by "
     "component,\n"
-    "or says how far the trees are off on samples that they have not seen.\n";
+    "or says how far the trees are off on samples that they have not seen; or "
+    "finds\n"
+    "what sets your own training job apart, from a few measured iterations.\n";
 
 constexpr CommandExample kExamples[] = {
     {"simai_fit --compare-table gemm_vllm.csv --gpu H100 --leave-out shape",
@@ -37,6 +40,8 @@ constexpr CommandExample kExamples[] = {
      "How far forests and boosted trees are off on a table of samples:"},
     {"simai_fit --tables A100_linear1_fp16.csv --trees forest --folds 10",
      "The same for forests, with nine tenths of the samples to learn from:"},
+    {"simai_fit --iteration iterations.yaml",
+     "Write a framework file of your own job from iterations of it:"},
 };
 
 constexpr OptionSpec kOptions[] = {
@@ -62,6 +67,8 @@ constexpr OptionSpec kOptions[] = {
      "forest or boosted (default: boosted for a target, both for tables)"},
     {"folds", "", "N", "Regressors",
      "parts of the samples, each predicted from the others (default 5)"},
+    {"iteration", "", "FILE", "Iterations",
+     "measured iterations of a job, as YAML; docs/formats.md names the keys"},
     {"output", "o out", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "", "NAME", "Output",
      "name of the run (default: that of the first file)"},
@@ -100,7 +107,8 @@ const std::vector<TaskSpec>& Tasks() {
        "compare-table",
        {"gpu", "leave-out", "backend", "kernel-table"}},
       {FitTask::kTarget, "target", {"base", "trees"}},
-      {FitTask::kFolds, "tables", {"trees", "folds"}}};
+      {FitTask::kFolds, "tables", {"trees", "folds"}},
+      {FitTask::kIteration, "iteration", {}}};
   return tasks;
 }
 
@@ -112,7 +120,7 @@ absl::Status ReadTask(const CommandLine& flags, SimaiFitOptions& options) {
   }
   if (asked == nullptr) {
     return absl::InvalidArgumentError(
-        "no task: give --compare-table, --target or --tables");
+        "no task: give --compare-table, --target, --tables or --iteration");
   }
   options.task = asked->task;
   for (const OptionSpec& option : SimaiFitOptionSpecs()) {
@@ -161,6 +169,21 @@ absl::Status ReadRegressors(const CommandLine& flags,
   return absl::OkStatus();
 }
 
+absl::Status ReadTaskOptions(const CommandLine& flags,
+                             SimaiFitOptions& options) {
+  switch (options.task) {
+    case FitTask::kCompare:
+      return ReadComparison(flags, options);
+    case FitTask::kTarget:
+    case FitTask::kFolds:
+      return ReadRegressors(flags, options);
+    case FitTask::kIteration:
+      options.files = {*flags.value("iteration")};
+      break;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Span<const OptionSpec> SimaiFitOptionSpecs() { return kOptions; }
@@ -174,9 +197,7 @@ absl::Span<const CommandExample> SimaiFitExamples() { return kExamples; }
 absl::StatusOr<SimaiFitOptions> ReadSimaiFitOptions(const CommandLine& flags) {
   SimaiFitOptions options;
   ASTRA_RETURN_IF_ERROR(ReadTask(flags, options));
-  ASTRA_RETURN_IF_ERROR(options.task == FitTask::kCompare
-                            ? ReadComparison(flags, options)
-                            : ReadRegressors(flags, options));
+  ASTRA_RETURN_IF_ERROR(ReadTaskOptions(flags, options));
   ASTRA_ASSIGN_OR_RETURN(
       RunOutput output,
       ReadRunOutput(

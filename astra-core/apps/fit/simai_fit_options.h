@@ -21,9 +21,10 @@ namespace astra {
 constexpr std::string_view kLeaveOutNames[] = {"none", "shape", "gpu"};
 
 enum class FitTask : uint8_t {
-  kCompare,  // Predicted times of kernels beside measured ones.
-  kTarget,   // The time of a batch.
-  kFolds,    // Errors on samples that were held out.
+  kCompare,    // Predicted times of kernels beside measured ones.
+  kTarget,     // The time of a batch.
+  kFolds,      // Errors on samples that were held out.
+  kIteration,  // A framework file of the user's own job.
 };
 
 struct SimaiFitOptions {
@@ -36,8 +37,9 @@ struct SimaiFitOptions {
   LeaveOut leave_out = LeaveOut::kNone;
   std::string backend;  // Empty: as the table says.
 
-  // These options belong to kTarget and kFolds.
-  std::vector<std::string> files;  // The target, or the tables.
+  // These options belong to the other tasks.
+  // The target, the tables, or the measured iterations.
+  std::vector<std::string> files;
   std::string base;             // Folder to which folders of a target relate.
   std::vector<TreeKind> trees;  // At least one; kTarget has one.
   size_t folds = 0;

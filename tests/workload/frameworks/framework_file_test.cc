@@ -100,6 +100,19 @@ TEST(FrameworkFileTest, ABaseGivesWhatIsAbsent) {
   EXPECT_TRUE(framework.fused_loss);
 }
 
+TEST(FrameworkFileTest, ABaseMayHaveABaseAndARelease) {
+  EXPECT_TRUE(Only("base: megatron-core\n").overlaps_tensor);
+  EXPECT_FALSE(Only("base: megatron-bridge@0.1\n").fused_experts);
+  EXPECT_TRUE(Only("base: megatron-bridge@0.5\n").fused_experts);
+}
+
+TEST(FrameworkFileTest, TheLoadOfAJobIsOptional) {
+  EXPECT_FALSE(Only("zero: 1\n").load.has_value());
+  const Framework framework = Only("load: 0.7\niteration_us: 50000\n");
+  EXPECT_EQ(framework.load, 0.7);
+  EXPECT_EQ(framework.iteration_host_ns, 50'000'000);
+}
+
 TEST(FrameworkFileTest, SaysWhatIsWrongAndWhere) {
   const auto is = [](const std::string& message) {
     return StatusIs(kInvalidArgument, message);
@@ -121,10 +134,10 @@ TEST(FrameworkFileTest, SaysWhatIsWrongAndWhere) {
                  "(known: deepseek, deepspeed, fsdp, hai-llm, internevo, "
                  "megatron, megatron-bridge, megatron-core, mosaicml, "
                  "torchtitan)"));
-  EXPECT_THAT(
-      ErrorOf("base: deepseek\n"),
-      is("f:3:7: deepseek.yaml:2:7: a framework that is a base has none "
-         "itself"));
+  EXPECT_THAT(ErrorOf("base: fsdp@2\n"),
+              is("f:3:7: fsdp@2: no releases of fsdp are told apart"));
+  EXPECT_THAT(ErrorOf("load: 1.5\n"),
+              is("f:3:7: load is \"1.5\": expected a number from 0.01 to 1"));
   EXPECT_THAT(ErrorOf("transformer_engine: new\n"),
               is("f:3:21: transformer_engine is \"new\": expected a release "
                  "such as 2.11"));

@@ -1,0 +1,124 @@
+#include "astra-core/apps/generated_workload.h"
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/core.h"
+#include "workload/generator/inference.h"
+#include "workload/generator/timed_program.h"
+#include "workload/generator/explain.h"
+#include "workload/generator/training.h"
+#include "workload/operators/aiob_file.h"
+#include "workload/operators/roofline.h"
+
+namespace astra {
+namespace {
+
+absl::StatusOr<Blueprint> MakeBlueprint(const GenWorkloadOptions& options) {
+  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
+    return TrainingBlueprint(options.model, *setup);
+  }
+  return InferenceBlueprint(options.model,
+                            std::get<InferenceSetup>(options.setup));
+}
+
+absl::Status CheckPrecision(const GenWorkloadOptions& options) {
+  const Precision precision = std::visit(
+      [](const auto& setup) { return setup.precision; }, options.setup);
+  if (options.gpu.peak_tflops[IndexOf(precision)] == 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("--dtype {}: {} has no products of that precision",
+                    Name(precision), options.gpu.name));
+  }
+  return absl::OkStatus();
+}
+
+ProgramWork WorkOf(const GenWorkloadOptions& options) {
+  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
+    return TrainingWork(options.model, *setup);
+  }
+  const auto [sequences, positions] = BatchOf(options);
+  return {.tokens = sequences * positions};
+}
+
+// Warns if --attention-speed changes no time, because no attention of
+// `blueprint` depends on the speed of its kernels, as in most decode steps.
+void WarnOfAttentionSpeed(const GenWorkloadOptions& options,
+                          const Blueprint& blueprint, Warnings* warnings) {
+  if (options.attention_speed == 1) return;
+  GpuSpec unchanged = options.gpu;
+  unchanged.calibration.attention_forward /= options.attention_speed;
+  unchanged.calibration.attention_backward /= options.attention_speed;
+  const Roofline changed_times(options.gpu);
+  const Roofline unchanged_times(unchanged);
+  for (const MockModule& module : blueprint.modules) {
+    for (const std::vector<ModuleStep>& steps : module.passes) {
+      for (const ModuleStep& step : steps) {
+        if (std::holds_alternative<Attention>(step.op.shape) &&
+            changed_times.TimeOf(step.op).time !=
+                unchanged_times.TimeOf(step.op).time) {
+          return;
+        }
+      }
+    }
+  }
+  warnings->push_back(
+      "--attention-speed has no effect: attention is bound by memory, or by "
+      "the start of its kernel");
+}
+
+absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
+                                    const Blueprint& blueprint,
+                                    const ComputeModel& model,
+                                    Warnings* warnings) {
+  WarnOfAttentionSpeed(options, blueprint, warnings);
+  if (!options.aiob_file) return ModuleTimes(model, options.load);
+  ASTRA_ASSIGN_OR_RETURN(const AiobFile file, ReadAiob(*options.aiob_file));
+  return ModuleTimes(model, options.load, ModulesOf(file, blueprint, warnings));
+}
+
+}  // namespace
+
+absl::StatusOr<GeneratedWorkload> GenerateWorkload(
+    const GenWorkloadOptions& options, Warnings* warnings) {
+  ASTRA_RETURN_IF_ERROR(CheckPrecision(options));
+  ASTRA_ASSIGN_OR_RETURN(Blueprint blueprint, MakeBlueprint(options));
+  const KernelUse use = std::holds_alternative<InferenceSetup>(options.setup)
+                            ? KernelUse::kInference
+                            : KernelUse::kTraining;
+  ASTRA_ASSIGN_OR_RETURN(
+      std::unique_ptr<GpuTimes> gpu_times,
+      GpuTimes::Create(options.gpu, options.operator_tables, options.table_gpu,
+                       {.use = use, .attention = options.attention_speed == 1},
+                       warnings));
+  ASTRA_ASSIGN_OR_RETURN(
+      ModuleTimes times,
+      TimesOf(options, blueprint, gpu_times->model(), warnings));
+  return GeneratedWorkload{std::move(blueprint), std::move(gpu_times),
+                           std::move(times)};
+}
+
+absl::StatusOr<Program> ProgramOf(const GenWorkloadOptions& options,
+                                  const Blueprint& blueprint,
+                                  const ModuleTimes& times) {
+  const Precision precision = std::visit(
+      [](const auto& setup) { return setup.precision; }, options.setup);
+  return TimeProgram(blueprint, times, ProgramGpuOf(options.gpu, precision),
+                     WorkOf(options));
+}
+
+Batch BatchOf(const GenWorkloadOptions& options) {
+  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
+    return {setup->global_batch, setup->positions};
+  }
+  const auto& setup = std::get<InferenceSetup>(options.setup);
+  const int64_t replicas = setup.world_size / (setup.tensor * setup.pipeline);
+  const bool decodes = setup.phase == InferencePhase::kDecode;
+  return {setup.batch * replicas, decodes ? 1 : setup.positions};
+}
+
+}  // namespace astra
