@@ -116,7 +116,8 @@ constexpr OptionSpec kOptions[] = {
     {"recompute-modules", "", "NAME,...", "Training",
      "--recompute selective of core_attn, layernorm, mla_up_proj, mlp, moe, "
      "moe_act, shared_experts, or of op (default: the framework's)"},
-    {"dtype", "", "NAME", "Training", "bfloat16 (default), float16 or fp8"},
+    {"dtype", "", "NAME", "Training",
+     "bfloat16 (default), float16, fp8, fp8_block, mxfp8 or nvfp4"},
     {"zero-group", "", "N", "Training",
      "with ZeRO 1, N neighbours share the states (default: all of DP)"},
     {"optimizer-workspace", "", "N", "Training",

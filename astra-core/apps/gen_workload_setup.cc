@@ -24,11 +24,14 @@ constexpr int64_t kMaxRanks = Topology::kMaxNodes;
 constexpr int64_t kMaxBatch = int64_t{1} << 32;
 
 absl::StatusOr<Precision> ReadPrecision(const CommandLine& flags) {
-  constexpr std::string_view kNames[] = {"bfloat16", "bf16", "float16", "fp16",
-                                         "fp8"};
+  constexpr std::string_view kNames[] = {"bfloat16", "bf16", "float16",
+                                         "fp16",     "fp8",  "fp8_block",
+                                         "mxfp8",    "nvfp4"};
+  constexpr size_t kFirstCast = 4;
   ASTRA_ASSIGN_OR_RETURN(const size_t choice,
                          Choice(flags, "dtype", 0, kNames));
-  return choice == 4 ? Precision::kFp8 : Precision::kBf16;
+  if (choice < kFirstCast) return Precision::kBf16;
+  return kPrecisions[IndexOf(Precision::kFp8) + choice - kFirstCast];
 }
 
 constexpr std::string_view kPowerLaw = "power-law:";

@@ -141,16 +141,19 @@ def read_dtype(row, assumed):
     if not text:
         assumed.append("BF16")
         return "bfloat16"
-    if "fp4" in text:
-        raise LeftOut(f"dtype {text_of(row, 'dtype')!r}: no model of FP4 "
-                      "products")
+    # Megatron-Bridge's recipes: a scale for a tensor, current (CS) or delayed
+    # (DS), for a block (SC), and microscaling (MX).
     for pattern, meaning in (
             (r"(?:amp_)?(?:bf16|bfloat16)", "bfloat16"),
             (r"(?:amp_)?(?:fp16|float16|half)", "float16"),
-            (r"(?:mx)?fp8(?:-(?:mx|cs|ds))?(?: *\(container default\))?|"
-             r"float8", "fp8")):
-        if re.fullmatch(pattern, text):
+            (r"fp8(?:[-_](?:cs|ds))?|float8", "fp8"),
+            (r"fp8[-_](?:sc|block)", "fp8_block"),
+            (r"fp8[-_]mx|mxfp8", "mxfp8"),
+            (r"nvfp4|fp4", "nvfp4")):
+        if re.fullmatch(rf"(?:{pattern})(?: *\(container default\))?", text):
             return meaning
+    if " or " in text:
+        raise LeftOut(f"dtype {text_of(row, 'dtype')!r}: not one precision")
     raise not_understood(row, "dtype")
 
 

@@ -116,8 +116,8 @@ bool Exchanges(const ModuleContext& context) {
 // Returns whether attention keeps its output for its backward pass. In BF16 the
 // product after it keeps the same tensor.
 bool KeepsOutput(const CoreAttention& part, const ModuleContext& context) {
-  return context.precision == Precision::kFp8 &&
-         context.shared_output_bits == 0 && !part.output_is_kept &&
+  return IsCast(context.precision) && context.shared_output_bits == 0 &&
+         !part.output_is_kept &&
          !(Exchanges(context) && context.keeps_both_outputs);
 }
 

@@ -32,7 +32,7 @@ ModuleBuilder BeginColumn(std::string_view name, std::string_view op,
 void AddOutputProjection(int64_t width, const ModelShape& model,
                          ModuleBuilder& builder) {
   const ModuleContext& context = builder.context();
-  const bool is_cast = context.precision == Precision::kFp8;
+  const bool is_cast = IsCast(context.precision);
   builder.Linear({.op = "output_linear",
                   .tokens = context.tokens(),
                   .inputs = width,

@@ -99,7 +99,9 @@ std::vector<MockModule> InferredBlock(const ModelSpec& model, int64_t layer,
 int64_t ActivationBytes(const Operator& op, int64_t cache) {
   int64_t others = 0;
   if (const auto* product = std::get_if<Gemm>(&op.shape)) {
-    others = product->groups * product->n * product->k * BytesOf(op.precision);
+    others = std::llround(
+        static_cast<double>(product->groups * product->n * product->k) *
+        BytesOf(op.precision));
   } else if (std::holds_alternative<Attention>(op.shape)) {
     others = cache;
   }
@@ -110,18 +112,20 @@ int64_t ActivationBytes(const Operator& op, int64_t cache) {
 ModuleMemory MemoryOf(const MockModule& module, const ModelSpec& model,
                       const ModuleContext& context) {
   constexpr int64_t kElementBytes = 2;
-  bool is_fp8 = false;
+  double weight_bytes = kElementBytes;
   int64_t largest = 0;
   for (const ModuleStep& step : module.pass(ModulePass::kForward)) {
     if (step.kind != StepKind::kCompute) continue;
-    is_fp8 |= std::holds_alternative<Gemm>(step.op.shape) &&
-              step.op.precision == Precision::kFp8;
+    if (std::holds_alternative<Gemm>(step.op.shape)) {
+      weight_bytes = std::min(weight_bytes, BytesOf(step.op.precision));
+    }
     largest =
         std::max(largest, ActivationBytes(step.op, module.kv_cache_bytes));
   }
   const int64_t parameters = module.parameters + module.expert_parameters;
   ModuleMemory memory;
-  memory.weights = Bytes(parameters * (is_fp8 ? 1 : kElementBytes));
+  memory.weights =
+      Bytes(std::llround(static_cast<double>(parameters) * weight_bytes));
   memory.cache = Bytes(module.kv_cache_bytes);
   memory.workspace =
       Bytes(largest + kElementBytes * context.tokens() * model.hidden);

@@ -1,6 +1,7 @@
 #include "workload/generator/module_memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <set>
 #include <utility>
@@ -20,14 +21,17 @@ DenseAndExpert CountsOf(const MockModule& module) {
   return {module.parameters, module.expert_parameters};
 }
 
-// Returns the bytes of both FP8 copies of a module's product weights.
-int64_t Fp8CopyBytes(const MockModule& module) {
-  constexpr int64_t kCopies = 2;
+// Returns the bytes of both copies of a module's product weights in a precision
+// that they are cast to.
+int64_t CastCopyBytes(const MockModule& module) {
+  constexpr double kCopies = 2;
   int64_t bytes = 0;
   for (const ModuleStep& step : module.pass(ModulePass::kWeightGradient)) {
     const Gemm* product = std::get_if<Gemm>(&step.op.shape);
-    if (product == nullptr || step.op.precision != Precision::kFp8) continue;
-    bytes += kCopies * product->groups * product->m * product->n;
+    if (product == nullptr || !IsCast(step.op.precision)) continue;
+    const auto elements =
+        static_cast<double>(product->groups * product->m * product->n);
+    bytes += std::llround(kCopies * elements * BytesOf(step.op.precision));
   }
   return bytes;
 }
@@ -42,7 +46,7 @@ ModuleMemory OwnMemory(const MockModule& module, const TrainingSetup& setup) {
   memory.weights = Bytes(is_fp32 ? 0 : kWeightBytes * held(Zero::kParameters));
   // ZeRO 3 keeps no whole weight that could have a copy.
   if (setup.zero < Zero::kParameters) {
-    memory.weights += Bytes(Fp8CopyBytes(module));
+    memory.weights += Bytes(CastCopyBytes(module));
   }
   memory.gradients = Bytes((is_fp32 ? kFloatBytes : setup.gradient_bytes) *
                            held(Zero::kGradients));

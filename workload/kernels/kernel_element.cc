@@ -45,10 +45,10 @@ KernelPeaks::KernelPeaks(const GpuSpec& gpu) {
   constexpr double kPerGiga = 1e3;  // Bytes of a GB/s in 1 us.
   const double bf16 = gpu.peak_tflops[IndexOf(Precision::kBf16)];
   const double fp8 = gpu.peak_tflops[IndexOf(Precision::kFp8)];
+  const double fp4 = gpu.peak_tflops[IndexOf(Precision::kNvfp4)];
   const double fp8_or_bf16 = fp8 > 0 ? fp8 : bf16;
   // Ampere has INT8 and no FP8; later GPUs run both at one rate.
-  const double rates[] = {bf16, fp8_or_bf16,
-                          gpu.fp4_tflops > 0 ? gpu.fp4_tflops : fp8_or_bf16,
+  const double rates[] = {bf16, fp8_or_bf16, fp4 > 0 ? fp4 : fp8_or_bf16,
                           fp8 > 0 ? fp8 : 2 * bf16};
   for (size_t i = 0; i < std::size(rates); ++i) {
     flops_per_us_[i] = rates[i] * kPerTera;

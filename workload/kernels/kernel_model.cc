@@ -21,7 +21,7 @@ constexpr int64_t kMlaCachedDim = 576;
 constexpr int64_t kMlaLatent = 512;
 
 std::string WordOf(Precision precision) {
-  return precision == Precision::kFp8 ? "fp8" : "bfloat16";
+  return std::string(IsCast(precision) ? Name(precision) : "bfloat16");
 }
 
 OperatorKernel CallOf(std::string_view family, std::vector<std::string> words,
@@ -100,7 +100,9 @@ std::optional<OperatorKernel> KernelOf(const DeltaRule& /*rule*/,
 
 std::optional<OperatorKernel> KernelOf(const Stream& stream,
                                        const Operator& op) {
-  if (op.name != "fp8_cast") return std::nullopt;
+  const bool is_byte =
+      op.precision == Precision::kFp8 || op.precision == Precision::kFp8Block;
+  if (op.name != "cast" || !is_byte) return std::nullopt;
   // Two bytes are read and one is written. The time hardly depends on how the
   // elements lie in rows.
   constexpr double kBytes = 3;

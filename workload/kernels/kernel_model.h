@@ -44,7 +44,7 @@ struct OperatorKernel {
 //   products with the cache's matrices    mla_bmm
 //   attention of several queries          context_attention, context_mla
 //   attention of one query                generation_attention, generation_mla
-//   stream fp8_cast                       scale_matrix
+//   stream cast                           scale_matrix
 //
 // The tables time all that experts do at once. A grouped product is one of two,
 // so it takes the time of the experts times its bound over theirs. It does not

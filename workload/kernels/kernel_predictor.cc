@@ -91,8 +91,9 @@ void KernelPredictor::AddOwn(SurfaceTimes times) {
 
 double KernelPredictor::BoundUs(double flops, double bytes,
                                 Precision precision) const {
-  const KernelUnit unit =
-      precision == Precision::kFp8 ? KernelUnit::kFp8 : KernelUnit::kBf16;
+  const KernelUnit unit = precision == Precision::kNvfp4 ? KernelUnit::kFp4
+                          : IsCast(precision)            ? KernelUnit::kFp8
+                                                         : KernelUnit::kBf16;
   return std::max(peaks_.ComputeUs(flops, unit), peaks_.MemoryUs(bytes));
 }
 

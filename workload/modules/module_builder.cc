@@ -1,6 +1,7 @@
 #include "workload/modules/module_builder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -66,6 +67,10 @@ std::vector<ModuleStep> BesideScatter(const ModuleStep& scatter,
   return steps;
 }
 
+int64_t ScaledBytes(int64_t elements, double bytes) {
+  return std::llround(static_cast<double>(elements) * bytes);
+}
+
 }  // namespace
 
 ModuleBuilder::ModuleBuilder(std::string_view name,
@@ -83,7 +88,7 @@ void ModuleBuilder::Linear(const Product& product) {
   const bool starts_each =
       context_.training && groups > 1 && !context_.fused_experts;
   gemm.starts_each_group = starts_each;
-  const bool is_cast = precision == Precision::kFp8;
+  const bool is_cast = IsCast(precision);
   if (is_cast) makers.Add(OpenModules());  // A copy that the product makes.
   ModuleStep forward = Compute({op, gemm, precision});
   forward.products = parts;
@@ -94,8 +99,9 @@ void ModuleBuilder::Linear(const Product& product) {
   if (is_cast && casts_gradients) Backward(Cast(groups * m * n));
   std::vector<ModuleStep>& weight_gradient = pass(ModulePass::kWeightGradient);
   if (is_cast && !casts_inputs) {
-    weight_gradient.push_back(
-        Compute({"fp8_transpose", astra::Stream{2 * groups * m * k}}));
+    weight_gradient.push_back(Compute(
+        {"transpose",
+         astra::Stream{ScaledBytes(groups * m * k, 2 * BytesOf(precision))}}));
   }
   gemm = {.groups = groups, .m = k, .n = n, .k = m};
   if (groups > 1) {
@@ -104,15 +110,20 @@ void ModuleBuilder::Linear(const Product& product) {
   }
   weight_gradient.push_back(Compute({op, gemm, precision}));
   const int64_t kept = saved_tokens >= 0 ? saved_tokens : groups * m;
-  const int64_t bits = saved_bits > 0 ? saved_bits : 8 * BytesOf(precision);
-  if (is_cast || !shares_input) Save(kept * k * bits / 8, makers);
+  constexpr double kBitsPerByte = 8;
+  const double bytes = saved_bits > 0
+                           ? static_cast<double>(saved_bits) / kBitsPerByte
+                           : BytesOf(precision);
+  if (is_cast || !shares_input) Save(ScaledBytes(kept * k, bytes), makers);
   Workspace(groups * m * (k + n) * kElementBytes +
             std::exchange(gathered_bytes_, 0));
 }
 
 Operator ModuleBuilder::Cast(int64_t elements) const {
-  const int64_t written = context_.training ? 2 : 1;
-  return {"fp8_cast", astra::Stream{elements * (kElementBytes + written)}};
+  const double copies = context_.training ? 2 : 1;
+  const double bytes = kElementBytes + copies * BytesOf(context_.precision);
+  return {"cast", astra::Stream{ScaledBytes(elements, bytes)},
+          context_.precision};
 }
 
 void ModuleBuilder::ForwardProduct(const ModuleStep& product, bool is_cast,

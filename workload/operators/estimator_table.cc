@@ -231,7 +231,7 @@ class Parser {
     OperatorSample sample = model_;
     sample.shape = shape;
     if (auto* stream = std::get_if<Stream>(&sample.shape)) {
-      stream->bytes *= BytesOf(sample.precision);
+      stream->bytes *= static_cast<int64_t>(BytesOf(sample.precision));
     }
     sample.time = FromMicroseconds(us);
     samples->push_back(std::move(sample));

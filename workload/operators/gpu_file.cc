@@ -30,9 +30,17 @@ void ReadPeaks(YamlFields fields, GpuSpec& gpu) {
   for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
     gpu.peak_tflops[IndexOf(precision)] = Rate(fields, Name(precision));
   }
-  gpu.peak_tflops[IndexOf(Precision::kFp8)] =
+  const auto set = [&gpu](Precision precision, double rate) {
+    gpu.peak_tflops[IndexOf(precision)] = rate;
+  };
+  const double fp8 =
       fields.NumberOr(Name(Precision::kFp8), 0, kLeastRate, kMostRate);
-  gpu.fp4_tflops = fields.NumberOr("fp4", 0, kLeastRate, kMostRate);
+  const double fp4 = fields.NumberOr("fp4", 0, kLeastRate, kMostRate);
+  set(Precision::kFp8, fp8);
+  set(Precision::kFp8Block, fp8);
+  // Tensor cores with FP4 are also those that take scales.
+  set(Precision::kMxfp8, fp4 > 0 ? fp8 : 0);
+  set(Precision::kNvfp4, fp4);
   fields.Close();
 }
 
@@ -40,8 +48,14 @@ void ReadGemm(YamlFields fields, Calibration& calibration) {
   for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
     calibration.gemm[IndexOf(precision)] = Share(fields, Name(precision));
   }
-  calibration.gemm[IndexOf(Precision::kFp8)] =
-      fields.NumberOr(Name(Precision::kFp8), 0, kLeastShare, 1);
+  double otherwise = 0;
+  for (const Precision precision : {Precision::kFp8, Precision::kFp8Block,
+                                    Precision::kMxfp8, Precision::kNvfp4}) {
+    const double share =
+        fields.NumberOr(Name(precision), otherwise, kLeastShare, 1);
+    calibration.gemm[IndexOf(precision)] = share;
+    if (precision == Precision::kFp8) otherwise = share;
+  }
   fields.Close();
 }
 

@@ -1,29 +1,32 @@
 #include "workload/operators/gpu_spec.h"
 
+#include <iterator>
+
 namespace astra {
 
+namespace {
+
+struct PrecisionSpec {
+  std::string_view name;
+  double bytes;
+};
+// By Precision.
+constexpr PrecisionSpec kSpecs[] = {
+    {"fp32", 4},
+    {"bf16", 2},
+    {"fp8", 1},
+    {"fp8_block", 1 + 4.0 / 128},
+    {"mxfp8", 1 + 1.0 / 32},
+    {"nvfp4", 0.5 + 1.0 / 16},
+};
+static_assert(std::size(kSpecs) == std::size(kPrecisions));
+
+}  // namespace
+
 std::string_view Name(Precision precision) {
-  switch (precision) {
-    case Precision::kFp32:
-      return "fp32";
-    case Precision::kBf16:
-      return "bf16";
-    case Precision::kFp8:
-      return "fp8";
-  }
-  return "";
+  return kSpecs[IndexOf(precision)].name;
 }
 
-int64_t BytesOf(Precision precision) {
-  switch (precision) {
-    case Precision::kFp32:
-      return 4;
-    case Precision::kBf16:
-      return 2;
-    case Precision::kFp8:
-      return 1;
-  }
-  return 0;
-}
+double BytesOf(Precision precision) { return kSpecs[IndexOf(precision)].bytes; }
 
 }  // namespace astra

@@ -15,19 +15,38 @@
 namespace astra {
 
 // Precision of the operands of a matrix product. FP16 is as fast as BF16 on
-// every GPU and counts as BF16.
-enum class Precision : uint8_t { kFp32, kBf16, kFp8 };
-constexpr Precision kPrecisions[] = {Precision::kFp32, Precision::kBf16,
-                                     Precision::kFp8};
+// every GPU and counts as BF16. Narrower operands are cast from BF16, with
+// scales of their own:
+//
+//   fp8        a scale for a tensor
+//   fp8_block  a scale in FP32 for 128 values, as DeepSeek-V3 trains
+//   mxfp8      a scale of a byte for 32 values (OCP Microscaling Formats 1.0)
+//   nvfp4      a scale of a byte for 16 values (NVIDIA, arXiv 2509.25149)
+enum class Precision : uint8_t {
+  kFp32,
+  kBf16,
+  kFp8,
+  kFp8Block,
+  kMxfp8,
+  kNvfp4
+};
+constexpr Precision kPrecisions[] = {Precision::kFp32,  Precision::kBf16,
+                                     Precision::kFp8,   Precision::kFp8Block,
+                                     Precision::kMxfp8, Precision::kNvfp4};
 constexpr size_t IndexOf(Precision precision) {
   return static_cast<size_t>(precision);
 }
 std::string_view Name(Precision precision);  // Returns "fp32", ...
-int64_t BytesOf(Precision precision);        // Returns 4, 2 or 1.
+// Returns the bytes of a value with its part of a scale: 4, 2, 1, 1.03, ...
+double BytesOf(Precision precision);
+// Returns whether operands are cast from BF16.
+constexpr bool IsCast(Precision precision) {
+  return precision >= Precision::kFp8;
+}
 
 // The shares of the peaks that kernels reach; 1 is the peak itself.
 struct Calibration {
-  // Best matrix products, by Precision; 0: as the next wider precision.
+  // Best matrix products, by Precision; 0: no such unit.
   std::array<double, std::size(kPrecisions)> gemm{};
   double grouped_gemm = 0;  // Grouped products of experts, relative to gemm.
   double attention_forward = 0;  // Flash attention, of the BF16 peak.
@@ -73,7 +92,6 @@ struct GpuSpec {
   double clock_mhz = 0;  // Boost clock.
   // Dense products, by Precision; 0: no such unit.
   std::array<double, std::size(kPrecisions)> peak_tflops{};
-  double fp4_tflops = 0;     // Dense products in FP4; 0: no such unit.
   double vector_tflops = 0;  // FP32 without tensor cores.
   double memory_gb = 0;      // In units of 10^9 bytes.
   double memory_gb_per_s = 0;

@@ -75,9 +75,9 @@ double FlopsOf(const DeltaRule& d) {
 double FlopsOf(const Stream&) { return 0; }
 
 double BytesOfShape(const Gemm& g, Precision precision) {
-  const auto operand = static_cast<double>(BytesOf(precision));
+  const auto operand = BytesOf(precision);
   const double result = g.sum_bytes > 0 ? 2.0 * static_cast<double>(g.sum_bytes)
-                                        // Products in FP8 give BF16.
+                                        // Narrower products give BF16.
                                         : std::max(operand, 2.0);
   const auto m = static_cast<double>(g.m);
   const auto n = static_cast<double>(g.n);
@@ -97,16 +97,16 @@ double BytesOfShape(const Attention& a, Precision precision) {
           static_cast<double>(a.queries) +
       static_cast<double>(a.values_in_keys ? a.qk_dim : both) *
           static_cast<double>(a.kv_heads) * static_cast<double>(seen);
-  const double forward = static_cast<double>(a.batch) * of_one *
-                         static_cast<double>(BytesOf(precision));
+  const double forward =
+      static_cast<double>(a.batch) * of_one * BytesOf(precision);
   return a.backward ? 2 * forward : forward;
 }
 
 double BytesOfShape(const DeltaRule& d, Precision precision) {
-  const double forward =
-      2.0 * static_cast<double>(d.key_dim + d.value_dim) *
-      static_cast<double>(d.batch) * static_cast<double>(d.positions) *
-      static_cast<double>(d.heads) * static_cast<double>(BytesOf(precision));
+  const double forward = 2.0 * static_cast<double>(d.key_dim + d.value_dim) *
+                         static_cast<double>(d.batch) *
+                         static_cast<double>(d.positions) *
+                         static_cast<double>(d.heads) * BytesOf(precision);
   return d.backward ? 2 * forward : forward;
 }
 

@@ -341,7 +341,7 @@ TEST(GenWorkloadOptionsTest, NamesTheNearestName) {
                   "none, selective, full)"},
         std::pair{"--dtype int8",
                   "unknown --dtype \"int8\" (known: bfloat16, bf16, float16, "
-                  "fp16, fp8)"},
+                  "fp16, fp8, fp8_block, mxfp8, nvfp4)"},
         std::pair{"--grad-dtype fp16",
                   "unknown --grad-dtype \"fp16\" (known: fp32, bf16)"}}) {
     EXPECT_THAT(TryAdd(kTraining, arguments), Says(message));

@@ -121,27 +121,44 @@ TEST(ModuleBuilderTest, ProductsInFp8HaveCasts) {
   // By the norm in front, but for the transposed inputs.
   MockModule module = build();
   EXPECT_THAT(StepTexts(module, kForward), ElementsAre("up"));
-  EXPECT_THAT(StepTexts(module, kInput), ElementsAre("fp8_cast", "up"));
-  EXPECT_THAT(StepTexts(module, kWeight), ElementsAre("fp8_transpose", "up"));
+  EXPECT_THAT(StepTexts(module, kInput), ElementsAre("cast", "up"));
+  EXPECT_THAT(StepTexts(module, kWeight), ElementsAre("transpose", "up"));
   EXPECT_EQ(module.pass(kInput).front().op,
-            (Operator{"fp8_cast", Stream{64 * 16 * 4}}));
+            (Operator{"cast", Stream{64 * 16 * 4}, Precision::kFp8}));
   EXPECT_EQ(module.pass(kWeight).front().op,
-            (Operator{"fp8_transpose", Stream{64 * 8 * 2}}));
+            (Operator{"transpose", Stream{64 * 8 * 2}}));
   // By themselves, in front of an activation.
   product.casts_inputs = true;
   product.casts_gradients = false;
   module = build();
-  EXPECT_THAT(StepTexts(module, kForward), ElementsAre("fp8_cast", "up"));
+  EXPECT_THAT(StepTexts(module, kForward), ElementsAre("cast", "up"));
   EXPECT_THAT(StepTexts(module, kInput), ElementsAre("up"));
   EXPECT_THAT(StepTexts(module, kWeight), ElementsAre("up"));
   EXPECT_EQ(module.pass(kForward).front().op,
-            (Operator{"fp8_cast", Stream{64 * 8 * 4}}));
+            (Operator{"cast", Stream{64 * 8 * 4}, Precision::kFp8}));
   // Without a backward pass nothing is transposed.
   context.training = false;
   EXPECT_EQ(build().pass(kForward).front().op,
-            (Operator{"fp8_cast", Stream{64 * 8 * 3}}));
+            (Operator{"cast", Stream{64 * 8 * 3}, Precision::kFp8}));
   product.is_exact = true;
   EXPECT_THAT(StepTexts(build(), kForward), ElementsAre("up"));
+}
+
+// A value of NVFP4 takes 9/16 B with its scale.
+TEST(ModuleBuilderTest, ProductsInFp4KeepScales) {
+  ModuleContext context = SmallContext();
+  context.precision = Precision::kNvfp4;
+  ModuleBuilder builder("linear", context);
+  builder.Linear({.op = "up",
+                  .tokens = 64,
+                  .inputs = 8,
+                  .outputs = 16,
+                  .casts_inputs = true});
+  const MockModule module = builder.Take();
+  EXPECT_EQ(module.pass(kForward).front().op,
+            (Operator{"cast", Stream{64 * 8 * 2 + 2 * 64 * 8 * 9 / 16},
+                      Precision::kNvfp4}));
+  EXPECT_EQ(module.saved_bytes, 64 * 8 * 9 / 16);
 }
 
 TEST(ModuleBuilderTest, CastsAreInFrontOfWhatOverlaps) {
@@ -155,11 +172,11 @@ TEST(ModuleBuilderTest, CastsAreInFrontOfWhatOverlaps) {
       StepTexts(module, kForward),
       ElementsAre("launch all-gather TP 1024 B", "up", "wait TP", "up", "down",
                   "launch reduce-scatter TP 1024 B", "down", "wait TP"));
-  EXPECT_THAT(StepTexts(module, kInput),
-              ElementsAre("launch all-gather TP 1024 B, hidden", "fp8_cast",
-                          "launch all-gather TP 1024 B", "down", "wait TP",
-                          "down", "fp8_cast", "up", "wait TP",
-                          "launch reduce-scatter TP 1024 B"));
+  EXPECT_THAT(
+      StepTexts(module, kInput),
+      ElementsAre("launch all-gather TP 1024 B, hidden", "cast",
+                  "launch all-gather TP 1024 B", "down", "wait TP", "down",
+                  "cast", "up", "wait TP", "launch reduce-scatter TP 1024 B"));
 }
 
 TEST(ModuleBuilderTest, ExactProductsWaitForTheirInputs) {

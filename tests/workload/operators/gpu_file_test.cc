@@ -62,7 +62,7 @@ TEST(GpuFileTest, ReadsWhatItSays) {
   EXPECT_EQ(gpu.architecture, "None");
   EXPECT_EQ(gpu.num_sms, 10);
   EXPECT_EQ(gpu.clock_mhz, 1000);
-  EXPECT_THAT(gpu.peak_tflops, ElementsAre(50, 100, 200));
+  EXPECT_THAT(gpu.peak_tflops, ElementsAre(50, 100, 200, 200, 0, 0));
   EXPECT_EQ(gpu.vector_tflops, 5);
   EXPECT_EQ(gpu.memory_gb, 16);
   EXPECT_EQ(gpu.memory_gb_per_s, 800);
@@ -75,7 +75,7 @@ TEST(GpuFileTest, ReadsTheCalibration) {
   const Calibration c = ValueOrDie(ParseGpu("g", kFile)).calibration;
   EXPECT_EQ(c.origin, "made up");
   EXPECT_EQ(c.error, 0.25);
-  EXPECT_THAT(c.gemm, ElementsAre(0.6, 0.8, 0.7));
+  EXPECT_THAT(c.gemm, ElementsAre(0.6, 0.8, 0.7, 0.7, 0.7, 0.7));
   EXPECT_EQ(c.grouped_gemm, 0.9);
   EXPECT_EQ(c.attention_forward, 0.5);
   EXPECT_EQ(c.attention_backward, 0.4);
@@ -85,6 +85,16 @@ TEST(GpuFileTest, ReadsTheCalibration) {
               ElementsAre(Pair("adam", 0.6), Pair("layer_norm", 0.5)));
   EXPECT_EQ(c.kernel_us, 3);
   EXPECT_EQ(c.tile_fill_k, 100);
+}
+
+TEST(GpuFileTest, UnitsForFp4AlsoTakeScales) {
+  const std::string rates = With("  fp8: 200", "  fp8: 200\n  fp4: 400");
+  EXPECT_THAT(ValueOrDie(ParseGpu("g", rates)).peak_tflops,
+              ElementsAre(50, 100, 200, 200, 200, 400));
+  const std::string shares =
+      With("fp8: 0.7", "fp8: 0.7, fp8_block: 0.6, nvfp4: 0.5");
+  EXPECT_THAT(ValueOrDie(ParseGpu("g", shares)).calibration.gemm,
+              ElementsAre(0.6, 0.8, 0.7, 0.6, 0.7, 0.5));
 }
 
 TEST(GpuFileTest, TheLoadOfShardedTrainingIsThatOfTraining) {

@@ -95,7 +95,7 @@ TEST(GpuLibraryTest, ATypeOfATopologyMeansAGpuOrItsFamily) {
 TEST(GpuLibraryTest, TheNumbersAreSane) {
   for (const GpuSpec& gpu : BundledGpus()) {
     SCOPED_TRACE(gpu.name);
-    const auto [fp32, bf16, fp8] = gpu.peak_tflops;
+    const auto [fp32, bf16, fp8, fp8_block, mxfp8, nvfp4] = gpu.peak_tflops;
     EXPECT_FALSE(gpu.origins.empty());
     EXPECT_GE(fp32, gpu.vector_tflops);
     EXPECT_GE(bf16, 1.9 * fp32);
@@ -103,6 +103,9 @@ TEST(GpuLibraryTest, TheNumbersAreSane) {
     if (fp8 > 0) {
       EXPECT_NEAR(fp8 / bf16, 2, 0.05);
     }
+    EXPECT_EQ(fp8_block, fp8);
+    EXPECT_EQ(mxfp8, nvfp4 > 0 ? fp8 : 0);  // Blackwell and later.
+    EXPECT_GE(nvfp4, 1.9 * mxfp8);
     // Two operations for each of 64 or 128 lanes, and clock.
     const double lanes = gpu.vector_tflops * 1e6 /
                          (static_cast<double>(gpu.num_sms) * gpu.clock_mhz) / 2;

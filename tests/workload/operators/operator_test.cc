@@ -29,6 +29,9 @@ TEST(PrecisionTest, HasNamesAndBytes) {
   EXPECT_EQ(BytesOf(Precision::kFp32), 4);
   EXPECT_EQ(BytesOf(Precision::kBf16), 2);
   EXPECT_EQ(BytesOf(Precision::kFp8), 1);
+  EXPECT_EQ(BytesOf(Precision::kFp8Block), 1.03125);  // 4 bytes for 128.
+  EXPECT_EQ(BytesOf(Precision::kMxfp8), 1.03125);     // A byte for 32.
+  EXPECT_EQ(BytesOf(Precision::kNvfp4), 0.5625);      // A byte for 16.
 }
 
 TEST(OperatorTest, CountsAProduct) {
