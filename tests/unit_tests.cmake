@@ -445,6 +445,14 @@ astra_test(fit_app_test
     astra-core/apps/fit/simai_fit_iteration_test.cc
   DEPS astra::fit_app)
 
+astra_test(plan_app_test
+  SOURCES
+    astra-core/apps/plan/plan_run_test.cc
+    astra-core/apps/plan/plan_search_test.cc
+    astra-core/apps/plan/plan_test_job.h
+    astra-core/apps/plan/simai_planner_options_test.cc
+  DEPS astra::plan_app)
+
 astra_test(collective_app_test
   SOURCES
     astra-core/apps/collective/nccl_tests_sizes_test.cc

@@ -14,6 +14,7 @@
 #include "fmt/core.h"
 #include "topology/topology.h"
 #include "workload/frameworks/framework_file.h"
+#include "workload/generator/model_parts.h"
 #include "workload/generator/training.h"
 #include "workload/modules/expert_skew.h"
 
@@ -317,9 +318,9 @@ absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
   return absl::OkStatus();
 }
 
-// Lets the last stages have the blocks of `model` that are over, if the
-// framework does that and no option says how blocks are spread.
-void FillLastStages(const CommandLine& flags, const Framework& framework,
+// Calls FillLastStages if the framework does that and no option says how blocks
+// are spread.
+void SpreadBlocks(const CommandLine& flags, const Framework& framework,
                     const ModelSpec& model, TrainingSetup& setup) {
   constexpr std::string_view kSpreads[] = {
       "stage-layers", "first-stage-layers", "last-stage-layers",
@@ -327,14 +328,7 @@ void FillLastStages(const CommandLine& flags, const Framework& framework,
   for (const std::string_view option : kSpreads) {
     if (flags.has(option)) return;
   }
-  const int64_t over = model.layers % setup.pipeline;
-  if (!framework.fills_last_stages || over == 0 || setup.chunks() > 1) return;
-  setup.stage_layers.assign(static_cast<size_t>(setup.pipeline),
-                            model.layers / setup.pipeline);
-  for (auto stage = setup.stage_layers.end() - over;
-       stage != setup.stage_layers.end(); ++stage) {
-    ++*stage;
-  }
+  if (framework.fills_last_stages) FillLastStages(model, setup);
 }
 
 // Reads what selective recomputation runs again.
@@ -402,7 +396,7 @@ absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,
   TrainingSetup setup;
   ASTRA_RETURN_IF_ERROR(ReadLayout(flags, setup));
   ASTRA_RETURN_IF_ERROR(ReadFacts(flags, framework, setup));
-  FillLastStages(flags, framework, model, setup);
+  SpreadBlocks(flags, framework, model, setup);
   ASTRA_RETURN_IF_ERROR(ReadRecompute(flags, model, framework, setup));
   ASTRA_ASSIGN_OR_RETURN(setup.precision, ReadPrecision(flags));
   ASTRA_ASSIGN_OR_RETURN(setup.expert_load,

@@ -312,19 +312,6 @@ absl::StatusOr<SimulationOptions> SimulationOf(
   return simulation;
 }
 
-// Returns the topology that the options name, or the system's with as many GPUs
-// as the program has.
-absl::StatusOr<Topology> TopologyOf(const RunOptions& options,
-                                    const std::optional<SystemSpec>& system,
-                                    const Program& program) {
-  if (options.topology_file) return ReadTopology(*options.topology_file);
-  if (options.cluster) return BuildTwoLevelCluster(*options.cluster);
-  const auto num_gpus = static_cast<uint32_t>(
-      options.num_gpus.value_or(program.sizes().num_ranks));
-  return BuildSystemTopology(*system, num_gpus,
-                             GpusOfDomain(num_gpus, system->gpus_per_server));
-}
-
 // Warns of error rates of links that have no effect at this fidelity.
 void WarnOfErrors(const RunOptions& options, const Topology& topology,
                   Warnings& warnings) {
@@ -336,6 +323,30 @@ void WarnOfErrors(const RunOptions& options, const Topology& topology,
 }
 
 }  // namespace
+
+absl::StatusOr<RunCluster> ReadCluster(const RunOptions& options,
+                                       int64_t num_gpus) {
+  std::optional<SystemSpec> system;
+  if (options.system) {
+    ASTRA_ASSIGN_OR_RETURN(system, LoadSystem(*options.system));
+  }
+  if (options.topology_file) {
+    ASTRA_ASSIGN_OR_RETURN(Topology topology,
+                           ReadTopology(*options.topology_file));
+    return RunCluster{std::move(topology), std::move(system)};
+  }
+  if (options.cluster) {
+    ASTRA_ASSIGN_OR_RETURN(Topology topology,
+                           BuildTwoLevelCluster(*options.cluster));
+    return RunCluster{std::move(topology), std::move(system)};
+  }
+  const auto gpus = static_cast<uint32_t>(num_gpus);
+  ASTRA_ASSIGN_OR_RETURN(
+      Topology topology,
+      BuildSystemTopology(*system, gpus,
+                          GpusOfDomain(gpus, system->gpus_per_server)));
+  return RunCluster{std::move(topology), std::move(system)};
+}
 
 absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
                                        Warnings* warnings) {
@@ -353,12 +364,11 @@ absl::StatusOr<RunRequest> RequestFor(const RunOptions& options,
         AnalyticalWork(program, EstimateCables(options, program), is_whole),
         options.force));
   }
-  std::optional<SystemSpec> system;
-  if (options.system) {
-    ASTRA_ASSIGN_OR_RETURN(system, LoadSystem(*options.system));
-  }
-  ASTRA_ASSIGN_OR_RETURN(Topology topology,
-                         TopologyOf(options, system, program));
+  ASTRA_ASSIGN_OR_RETURN(RunCluster cluster,
+                         ReadCluster(options, options.num_gpus.value_or(
+                                                  program.sizes().num_ranks)));
+  const std::optional<SystemSpec>& system = cluster.system;
+  Topology& topology = cluster.topology;
   ASTRA_RETURN_IF_ERROR(CheckGpus(options, program, topology));
   ASTRA_RETURN_IF_ERROR(CheckSameGpuType(options.workload_file, program,
                                          options.cluster_name(), topology,

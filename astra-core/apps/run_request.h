@@ -4,12 +4,28 @@
 #ifndef ASTRA_CORE_APPS_RUN_REQUEST_H_
 #define ASTRA_CORE_APPS_RUN_REQUEST_H_
 
+#include <cstdint>
+#include <optional>
+
 #include "absl/status/statusor.h"
 #include "astra-core/apps/run_options.h"
 #include "astra-core/base/log.h"
 #include "astra-core/run/run.h"
+#include "collectives/systems/system_spec.h"
+#include "topology/topology.h"
+#include "workload/program.h"
 
 namespace astra {
+
+struct RunCluster {
+  Topology topology;
+  std::optional<SystemSpec> system;  // Present if the options name one.
+};
+
+// Returns the topology that the options name, or that of their system with
+// `num_gpus`. Errors: those of the readers and of BuildSystemTopology.
+absl::StatusOr<RunCluster> ReadCluster(const RunOptions& options,
+                                       int64_t num_gpus);
 
 // Reads the files. Appends to `warnings` what is odd in the inputs but stops no
 // run. Prints the cost of a closed form, if it is high, before reading the

@@ -53,7 +53,9 @@ absl::StatusOr<RunResult> Run(const RunRequest& request) {
   RunResult run;
   LongestNetwork longest(run);
   SimulationOptions options = request.simulation;
-  KeepTimeline(request.program, request.trace, options);
+  if (request.explain || request.trace) {
+    KeepTimeline(request.program, request.trace, options);
+  }
   options.lowering = Lowering::kClosedForm;
   if (request.fidelity != Fidelity::kClosedForm) {
     options.lowering = Lowering::kFlowGraph;
@@ -69,7 +71,7 @@ absl::StatusOr<RunResult> Run(const RunRequest& request) {
   if (!result.ok() && !IsUnfinished(result.status())) return result.status();
   run.status = result.status();
   run.result = result.ok() ? *std::move(result) : std::move(partial);
-  if (run.status.ok()) {
+  if (run.status.ok() && request.explain) {
     ASTRA_ASSIGN_OR_RETURN(
         run.explanation, Explain(request.program, options, routes, run.result));
   }

@@ -34,6 +34,7 @@ struct RunRequest {
   // fidelity, and the timeline options by `trace`.
   SimulationOptions simulation;
   bool trace = false;  // Keep a timeline as long as a trace can show.
+  bool explain = true;  // Keep a timeline for RunResult::explanation.
 };
 
 struct RunResult {
@@ -41,7 +42,8 @@ struct RunResult {
   // The other fields then describe the run until it ended.
   absl::Status status;
   SimulationResult result;
-  // Present if the run has finished and the stages were simulated.
+  // Present if it was asked for, the run has finished and the stages were
+  // simulated.
   std::optional<Explanation> explanation;
   // Statistics of the network that was simulated longest, the first of several:
   // each run of a stage has a network of its own. Empty in closed form.

@@ -108,7 +108,11 @@ absl::Status CheckGpus(const SystemSpec& system, const Topology& topology,
 }
 
 absl::StatusOr<SystemSpec> DeriveSystem(const Topology& topology) {
-  const std::string type = LowerCase(topology.gpu_type());
+  return SystemOfGpu(topology.gpu_type());
+}
+
+absl::StatusOr<SystemSpec> SystemOfGpu(std::string_view gpu_type) {
+  const std::string type = LowerCase(gpu_type);
   if (type == kUnnamedGpu) {
     return absl::InvalidArgumentError(
         "the topology does not name its GPUs: give --system");
@@ -133,7 +137,7 @@ absl::StatusOr<SystemSpec> DeriveSystem(const Topology& topology) {
   }
   return absl::InvalidArgumentError(fmt::format(
       "{} system with the GPU {} is known: give --system{}",
-      names.empty() ? "no" : "more than one", Quoted(topology.gpu_type()),
+      names.empty() ? "no" : "more than one", Quoted(gpu_type),
       names.empty() ? "" : fmt::format(", such as {}", names)));
 }
 

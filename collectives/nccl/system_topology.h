@@ -53,6 +53,9 @@ absl::Status CheckGpus(const SystemSpec& system, const Topology& topology,
 // several and none has such a name.
 absl::StatusOr<SystemSpec> DeriveSystem(const Topology& topology);
 
+// The same for GPUs that are called `gpu_type`.
+absl::StatusOr<SystemSpec> SystemOfGpu(std::string_view gpu_type);
+
 }  // namespace astra
 
 #endif  // COLLECTIVES_NCCL_SYSTEM_TOPOLOGY_H_

@@ -28,6 +28,8 @@ WORKLOAD = ROOT / "inputs" / "workloads" / "collectives_8gpu.txt"
 MODEL = ("-m llama3-8b --world-size 8 --tp 4 --pp 2 --global-batch 8 "
          "--seq-length 1024").split()
 RUN = ["-w", WORKLOAD, "-n", TOPOLOGY]
+PLAN = ("-m llama3-8b --gpu H100 --gpus 8 --global-batch 8 --seq-length 1024 "
+        "--pp 1").split()
 OPTION = re.compile(r"^  --[\w-]+.*", re.M)
 TIME_LIMIT = 20  # Seconds for bash to answer.
 
@@ -75,6 +77,9 @@ REFUSALS = {
     "simai_fit": [["--compare-table", "none.csv", "--gpu", "H100"]],
     "simai_fit --gpu": [["--compare-table", "none.csv"]],
     "simai_fit --trees": [["--tables", "none.csv"]],
+    "simai_planner": [PLAN],
+    "simai_planner --model": [PLAN[2:]],
+    "simai_planner --gpu-type": [PLAN[:2] + PLAN[4:]],
     "simai_simulator": [RUN],
     "simai_simulator --gpu-type": [
         "-w w -g 8 -g_p_s 8 -nic 50".split()],  # fmt: skip
@@ -85,6 +90,8 @@ REFUSALS = {
 SPELLINGS = {
     "gen_workload --framework": {"Megatron", "DeepSpeed", "DeepSeek"},
     "gen_workload --dtype": {"bf16", "fp16"},
+    "simai_planner --framework": {"Megatron", "DeepSpeed", "DeepSeek"},
+    "simai_planner --dtype": {"bf16", "fp16"},
 }
 # A log of nccl-tests, which an example reads. Shortened from g2_auto.log of
 # https://github.com/waynehacking8/nccl-collectives-bench.
@@ -267,7 +274,7 @@ class CompletionTest(ShellTest):
 
     def test_offers_the_commands_of_simai(self):
         commands = ["topo", "workload", "analyze", "simulate", "collective",
-                    "fit", "sweep", "help"]
+                    "fit", "plan", "sweep", "help"]
         self.assert_offers("simai ", *commands)
         self.assert_offers("simai he", "help")
         self.assert_offers("simai --v", "--version")

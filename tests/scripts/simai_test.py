@@ -25,6 +25,7 @@ PROGRAMS = {
     "simulate": "simai_simulator",
     "collective": "simai_collective",
     "fit": "simai_fit",
+    "plan": "simai_planner",
     "sweep": "simai_sweep",
 }
 # Stands for a program: prints its process and its arguments, one a line.
@@ -34,8 +35,8 @@ printf '%s\\n' "${0##*/}" "$@"
 echo 'to stderr' >&2
 exit 7
 """
-KNOWN = ('(known: topo, workload, analyze, simulate, collective, fit, sweep, '
-         'help)')
+KNOWN = ('(known: topo, workload, analyze, simulate, collective, fit, plan, '
+         'sweep, help)')
 
 
 def run(*command, **options):

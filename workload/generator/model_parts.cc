@@ -212,6 +212,17 @@ absl::StatusOr<std::vector<int64_t>> PartLayers(const ModelSpec& model,
   return layers;
 }
 
+void FillLastStages(const ModelSpec& model, TrainingSetup& setup) {
+  const int64_t over = model.layers % setup.pipeline;
+  if (over == 0 || setup.chunks() > 1) return;
+  setup.stage_layers.assign(static_cast<size_t>(setup.pipeline),
+                            model.layers / setup.pipeline);
+  for (auto stage = setup.stage_layers.end() - over;
+       stage != setup.stage_layers.end(); ++stage) {
+    ++*stage;
+  }
+}
+
 std::vector<std::vector<ModelPart>> PartsOfStages(const ModelSpec& model,
                                                   const TrainingSetup& setup) {
   const absl::StatusOr<Layers> layers = PartLayers(model, setup);

@@ -58,6 +58,10 @@ struct ModelPart {
 absl::StatusOr<std::vector<int64_t>> PartLayers(const ModelSpec& model,
                                                 const TrainingSetup& setup);
 
+// Where the blocks do not divide by the stages, and a stage is one chunk, sets
+// stage_layers such that the last stages have one block more.
+void FillLastStages(const ModelSpec& model, TrainingSetup& setup);
+
 // Returns the part of stage s, chunk c at [s][c].
 //
 // Requires: CheckTraining is ok.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -19,6 +20,22 @@
 
 namespace astra {
 namespace {
+
+// Returns the first block that has the same modules as block `layer`.
+int64_t FirstLike(const ModelSpec& model, int64_t layer) {
+  const auto type = [&model](int64_t block) {
+    return std::visit(
+        [block](const auto& kind) { return kind.LayerType(block); },
+        model.AttentionOf(block));
+  };
+  for (int64_t first = 0; first < layer; ++first) {
+    if (model.HasExperts(first) == model.HasExperts(layer) &&
+        type(first) == type(layer)) {
+      return first;
+    }
+  }
+  return layer;
+}
 
 // Returns the modules of a block, including recomputation.
 std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
@@ -98,6 +115,13 @@ class StageMaker {
   }
 
  private:
+  // Returns the modules of a block, which are made once.
+  const std::vector<MockModule>& BlockLike(int64_t first) const {
+    std::vector<MockModule>& modules = blocks_[first];
+    if (modules.empty()) modules = TrainedBlock(model_, first, setup_);
+    return modules;
+  }
+
   // Returns the units of one part. `has_embedding` tells whether the stage has
   // the embedding, maybe in another chunk.
   std::vector<TrainedUnit> UnitsOf(const ModelPart& part,
@@ -108,7 +132,7 @@ class StageMaker {
       units.push_back({"embedding", {Embedding(model_, vocabulary_, context)}});
     }
     for (int64_t i = part.first_layer; i < part.end_layer; ++i) {
-      units.push_back({"block", TrainedBlock(model_, i, setup_)});
+      units.push_back({"block", BlockLike(FirstLike(model_, i))});
     }
     if (part.has_logits) {
       MockModule logits = Logits(model_, vocabulary_, context);
@@ -126,6 +150,8 @@ class StageMaker {
   const TrainingSetup& setup_;
   const int64_t vocabulary_;
   BlueprintBuilder* const builder_;
+  // By the first block of its like.
+  mutable std::map<int64_t, std::vector<MockModule>> blocks_;
 };
 
 }  // namespace
@@ -182,6 +208,7 @@ RecomputeModules RecomputeModulesOf(const ModelSpec& model) {
   const ModuleContext alone;
   RecomputeModules modules;
   for (int64_t layer = 0; layer < model.layers; ++layer) {
+    if (FirstLike(model, layer) < layer) continue;
     modules.Add(RecomputeModulesOf(BlockModules(model, layer, alone)));
   }
   return modules;

@@ -1,7 +1,8 @@
 #include "astra-core/apps/fit/kineto_trace.h"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -66,7 +67,7 @@ class Events {
   double Covered() {
     std::sort(intervals_.begin(), intervals_.end());
     double covered = 0;
-    double end = -INFINITY;
+    double end = -std::numeric_limits<double>::infinity();
     for (const auto& [begin, until] : intervals_) {
       if (until <= end) continue;
       covered += until - std::max(begin, end);

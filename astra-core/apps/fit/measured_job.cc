@@ -9,9 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "astra-core/apps/generated_workload.h"
+#include "astra-core/apps/iteration_run.h"
 #include "astra-core/apps/run_defaults.h"
-#include "astra-core/apps/run_request.h"
 #include "astra-core/apps/simai_environment.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/command_line.h"
@@ -23,6 +22,11 @@ namespace {
 
 constexpr std::string_view kWorkloadName = "the workload";
 
+absl::Status At(std::string_view place, const absl::Status& status) {
+  return absl::InvalidArgumentError(
+      fmt::format("{}: {}", place, std::string(status.message())));
+}
+
 absl::Status At(std::string_view place, std::string_view program,
                 const absl::Status& status) {
   return absl::InvalidArgumentError(
@@ -30,9 +34,9 @@ absl::Status At(std::string_view place, std::string_view program,
 }
 
 // Parses options, and refuses those that only change what is written.
-absl::StatusOr<CommandLine> ParseOptions(std::string_view program,
-                                         absl::Span<const OptionSpec> specs,
-                                         std::vector<std::string> words) {
+absl::StatusOr<CommandLine> ParseOptions(
+    std::string_view program, absl::Span<const OptionSpec> specs,
+    const std::vector<std::string>& words) {
   std::vector<const char*> argv = {program.data()};
   for (const std::string& word : words) argv.push_back(word.c_str());
   ASTRA_ASSIGN_OR_RETURN(
@@ -85,7 +89,7 @@ absl::StatusOr<MeasuredJob> MeasuredJob::Create(
   job.workload_ = *std::move(workload);
   std::vector<std::string> words = iteration.simai_analytical;
   words.push_back(fmt::format("--workload={}", kWorkloadName));
-  const auto run_flags = ParseOptions(kRun, RunOptionSpecs(), std::move(words));
+  const auto run_flags = ParseOptions(kRun, RunOptionSpecs(), words);
   if (!run_flags.ok()) return At(job.place_, kRun, run_flags.status());
   absl::StatusOr<RunOptions> run = ReadRunOptions(
       SimaiAnalyticalDefaults(), *run_flags, SimaiVariablesOfProcess());
@@ -116,16 +120,10 @@ absl::StatusOr<SimulationResult> MeasuredJob::Predict(
   options.load = load;
   setup.iteration_host_ns = std::llround(iteration_us * kNsPerUs);
   setup.expert_host_ns = std::llround(expert_host_us * kNsPerUs);
-  Warnings ignored;  // The programs repeat them when they run the job.
-  const auto generated = GenerateWorkload(options, &ignored);
-  if (!generated.ok()) return At(place_, "gen_workload", generated.status());
-  auto program = ProgramOf(options, generated->blueprint, generated->times);
-  if (!program.ok()) return At(place_, "gen_workload", program.status());
-  const auto request = RequestFor(run_, *std::move(program), &ignored);
-  if (!request.ok()) return At(place_, "simai_analytical", request.status());
-  absl::StatusOr<RunResult> run = Run(*request);
-  if (!run.ok()) return At(place_, "simai_analytical", run.status());
-  if (!run->status.ok()) return At(place_, "simai_analytical", run->status);
+  auto program = GenerateProgram(options);
+  if (!program.ok()) return At(place_, program.status());
+  absl::StatusOr<RunResult> run = RunGenerated(run_, *std::move(program));
+  if (!run.ok()) return At(place_, run.status());
   return std::move(run->result);
 }
 

@@ -244,6 +244,7 @@ absl::StatusOr<ConstantsFit> FitJobs(const std::vector<MeasuredJob>& jobs,
                                      const std::vector<Observed>& all,
                                      const PredictTimes& predict) {
   std::vector<MeasuredTime> observations;
+  observations.reserve(all.size());
   for (const Observed& one : all) observations.push_back(one.observation);
   std::vector<JobConstant> asked = {JobConstant::kLoad,
                                     JobConstant::kIterationUs};

@@ -11,6 +11,7 @@
 #include "astra-core/apps/fit/simai_fit_options.h"
 #include "astra-core/apps/gen_topo_options.h"
 #include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/plan/simai_planner_options.h"
 #include "astra-core/apps/run_defaults.h"
 #include "astra-core/apps/run_options.h"
 #include "astra-core/apps/run_output.h"
@@ -32,8 +33,9 @@ namespace astra {
 namespace {
 
 constexpr std::string_view kPrograms[] = {
-    "gen_topo",         "gen_workload", "simai",           "simai_analytical",
-    "simai_collective", "simai_fit",    "simai_simulator", "simai_sweep"};
+    "gen_topo",         "gen_workload",     "simai",
+    "simai_analytical", "simai_collective", "simai_fit",
+    "simai_planner",    "simai_simulator",  "simai_sweep"};
 
 template <class Names>
 ShellValues Values(std::string_view option, const Names& names) {
@@ -296,6 +298,34 @@ ShellProgram SimaiFit() {
   };
 }
 
+ShellProgram SimaiPlanner() {
+  return {
+      .name = "simai_planner",
+      .help = SimaiPlannerHelp(),
+      .options = SimaiPlannerOptionSpecs(),
+      .values = {Values("model", ModelNames()), Values("gpu-type", GpuNames()),
+                 Values("framework", FrameworkNames()),
+                 Words("dtype", {"bfloat16", "float16", "fp8", "fp8_block",
+                                 "mxfp8", "nvfp4"}),
+                 Words("grad-dtype", {"fp32", "bf16"}),
+                 Words("moment-dtype", {"fp32", "bf16"}),
+                 Values("system", SystemNames()),
+                 Values("recompute", kRecomputeNames),
+                 Words("sp", {"off", "on"}), ScheduleNames(), Fidelities()},
+      .exit_codes = ExitCodes(),
+      .files = {{"results/NAME/plans.csv",
+                 "Each layout whose whole iteration was run: time, memory, "
+                 "and what both are made of."},
+                {"results/NAME/plan.json",
+                 "The same, and how many layouts were left out, by rule."},
+                {"results/NAME/summary.txt", "What is printed."},
+                {"results/NAME/plan-1/ ...",
+                 "The best five: the commands that repeat them, and the "
+                 "arguments for Megatron-LM."}},
+      .examples = SimaiPlannerExamples(),
+  };
+}
+
 ShellProgram SimaiSweep() {
   ShellProgram program = {
       .name = "simai_sweep",
@@ -328,14 +358,12 @@ ShellProgram SimaiSweep() {
 }  // namespace
 
 std::vector<ShellProgram> ShellPrograms() {
-  std::vector<ShellProgram> programs = {GenTopo(),
-                                        GenWorkload(),
-                                        Simai(),
-                                        RunProgramOf(SimaiAnalyticalDefaults()),
-                                        SimaiCollective(),
-                                        SimaiFit(),
-                                        RunProgramOf(SimaiSimulatorDefaults()),
-                                        SimaiSweep()};
+  std::vector<ShellProgram> programs = {
+      GenTopo(),         GenWorkload(),
+      Simai(),           RunProgramOf(SimaiAnalyticalDefaults()),
+      SimaiCollective(), SimaiFit(),
+      SimaiPlanner(),    RunProgramOf(SimaiSimulatorDefaults()),
+      SimaiSweep()};
   for (ShellProgram& program : programs) {
     for (const std::string_view name : kPrograms) {
       if (name != program.name) program.related.push_back(name);

@@ -27,6 +27,7 @@ constexpr SimaiCommand kCommands[] = {
     {"simulate", "simai_simulator", "time an iteration message by message"},
     {"collective", "simai_collective", "time collectives as nccl-tests does"},
     {"fit", "simai_fit", "compare and fit times of operators"},
+    {"plan", "simai_planner", "rank the layouts of a training job"},
     {"sweep", "simai_sweep", "run many cases and compare them"},
 };
 

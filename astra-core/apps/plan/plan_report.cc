@@ -1,0 +1,294 @@
+#include "astra-core/apps/plan/plan_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "astra-core/apps/json_parts.h"
+#include "astra-core/base/append_format.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "nlohmann/json.hpp"
+
+namespace astra {
+namespace {
+
+constexpr double kGib = 1 << 30;
+
+double Gib(Bytes bytes) { return static_cast<double>(bytes.count()) / kGib; }
+
+// Returns the terms by which `plan` differs most from the best, such as
+// "bubble +0.41 s, exposed TP -0.12 s".
+std::string Differences(const Plan& plan, const Plan& best) {
+  constexpr size_t kShown = 3;
+  constexpr double kSmall = 0.002;  // Of the iteration.
+  std::vector<std::pair<double, size_t>> terms;
+  for (size_t i = 0; i < kNumPlanTerms; ++i) {
+    terms.emplace_back(plan.terms[i] - best.terms[i], i);
+  }
+  std::stable_sort(terms.begin(), terms.end(),
+                   [](const auto& a, const auto& b) {
+                     return std::abs(a.first) > std::abs(b.first);
+                   });
+  std::string text;
+  for (size_t i = 0; i < kShown; ++i) {
+    const auto& [seconds, term] = terms[i];
+    if (std::abs(seconds) < kSmall * best.seconds) break;
+    AppendFormat(&text, "{}{} {:+.3f} s", text.empty() ? "" : ", ",
+                 kPlanTermNames[term], seconds);
+  }
+  return text.empty() ? "as fast" : text;
+}
+
+void AppendCounts(const SimaiPlannerOptions& options,
+                  const SearchResult& search, const PlanRuns& runs,
+                  std::string* page) {
+  const auto line = [page](int64_t count, std::string_view what) {
+    if (count > 0) AppendFormat(page, "{:>12} {}\n", count, what);
+  };
+  int64_t illegal = 0;
+  for (const auto& [rule, count] : search.illegal) illegal += count;
+  line(options.space.size(), "candidates");
+  line(illegal, "break a rule of the layout (plan.json has them by rule)");
+  line(search.beyond_memory, "do not fit into the memory");
+  line(search.beyond_bound,
+       "have a lower bound above the best, or are illegal");
+  line(search.estimated, "were estimated");
+  line(static_cast<int64_t>(runs.plans.size()), "were run as whole iterations");
+  line(runs.beyond_memory, "of the best estimates do not fit with workspaces");
+}
+
+// Says whether the first plans are in another order with the closer fidelity.
+void AppendOrder(const std::vector<Plan>& plans, std::string* page) {
+  double before = 0;
+  bool is_same = true;
+  bool has_any = false;
+  for (const Plan& plan : plans) {
+    if (!plan.closer_seconds) break;
+    has_any = true;
+    is_same &= *plan.closer_seconds >= before;
+    before = *plan.closer_seconds;
+  }
+  if (!has_any) return;
+  *page += is_same ? "the simulated network keeps their order\n"
+                   : "the simulated network changes their order\n";
+}
+
+Json LayoutJson(const Layout& layout, int64_t num_gpus) {
+  return {{"tp", layout.tensor},
+          {"cp", layout.context},
+          {"pp", layout.pipeline},
+          {"vpp", layout.virtual_stages},
+          {"dp", num_gpus / (layout.tensor * layout.context * layout.pipeline)},
+          {"ep", layout.expert},
+          {"etp", layout.expert_tensor},
+          {"micro_batch", layout.micro_batch},
+          {"zero", static_cast<int>(layout.zero)},
+          {"recompute", kRecomputeNames[static_cast<size_t>(layout.recompute)]},
+          {"sp", layout.sequence_parallel},
+          {"schedule", Name(layout.schedule)}};
+}
+
+Json PlanJsonOf(const Plan& plan, int64_t num_gpus) {
+  Json terms;
+  for (size_t i = 0; i < kNumPlanTerms; ++i) {
+    terms[std::string(kPlanTermNames[i])] = plan.terms[i];
+  }
+  Json json = {{"layout", LayoutJson(plan.estimate.layout, num_gpus)},
+               {"estimate_s", plan.estimate.seconds},
+               {"iteration_s", plan.seconds},
+               {"tokens_per_s", plan.tokens_per_second},
+               {"mfu", plan.utilisation},
+               {"allocated_bytes", plan.allocated.count()},
+               {"reserved_bytes", plan.reserved.count()},
+               {"fullest_stage", plan.fullest_stage},
+               {"at_the_peak", plan.peak},
+               {"terms_s", std::move(terms)},
+               {"is_pareto_optimal", plan.is_efficient}};
+  if (plan.closer_seconds) json["simulated_s"] = *plan.closer_seconds;
+  return json;
+}
+
+// Returns a command over several lines.
+std::string Command(std::string_view program,
+                    const std::vector<std::string>& words) {
+  return fmt::format("{} {}\n", program, fmt::join(words, " \\\n  "));
+}
+
+std::vector<std::string> Joined(std::vector<std::string> words,
+                                const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::string CommandsText(const SimaiPlannerOptions& options, const Plan& plan) {
+  const std::vector<std::string> workload =
+      Joined(Joined(options.workload_words, OptionsOf(plan.estimate.layout)),
+             {"--format=program", "--output=workload.yaml"});
+  const auto run = [&](const std::vector<std::string>& more) {
+    return Joined(Joined({"--workload=workload.yaml"}, options.run_words),
+                  more);
+  };
+  return "# The same iteration by formula, by flows and by packets.\nset -e\n" +
+         Command("gen_workload", workload) +
+         Command("simai_analytical", run({"--output=closed-form"})) +
+         Command("simai_simulator", run({"--fidelity=flow", "--output=flow"})) +
+         Command("simai_simulator",
+                 run({"--fidelity=packet", "--output=packet"}));
+}
+
+std::string MegatronText(const SimaiPlannerOptions& options, const Plan& plan) {
+  const Layout& layout = plan.estimate.layout;
+  const TrainingSetup setup = SetupOf(options.job, layout);
+  const ModelSpec& model = options.job.model;
+  std::string text;
+  const auto number = [&text](std::string_view name, int64_t value) {
+    AppendFormat(&text, "--{} {}\n", name, value);
+  };
+  const auto flag = [&text](std::string_view name, bool is_given) {
+    if (is_given) AppendFormat(&text, "--{}\n", name);
+  };
+  number("num-layers", model.layers);
+  number("hidden-size", model.hidden);
+  number("seq-length", setup.positions);
+  number("tensor-model-parallel-size", layout.tensor);
+  number("pipeline-model-parallel-size", layout.pipeline);
+  if (layout.context > 1) number("context-parallel-size", layout.context);
+  if (layout.virtual_stages > 1) {
+    number("num-virtual-stages-per-pipeline-rank", layout.virtual_stages);
+  }
+  if (layout.expert > 1) {
+    number("expert-model-parallel-size", layout.expert);
+    number("expert-tensor-parallel-size", layout.expert_tensor);
+  }
+  number("micro-batch-size", layout.micro_batch);
+  number("global-batch-size", setup.global_batch);
+  flag("sequence-parallel", layout.sequence_parallel);
+  flag("use-distributed-optimizer", layout.zero == Zero::kOptimizer);
+  flag("overlap-grad-reduce", setup.overlap_gradients);
+  flag("overlap-param-gather", setup.overlap_parameters);
+  flag("tp-comm-overlap", setup.tensor_overlap);
+  if (layout.zero >= Zero::kGradients) {
+    AppendFormat(
+        &text, "--use-megatron-fsdp\n--data-parallel-sharding-strategy {}\n",
+        layout.zero == Zero::kGradients ? "optim_grads" : "optim_grads_params");
+  }
+  if (layout.recompute == Recompute::kSelective) {
+    AppendFormat(&text, "--recompute-granularity selective\n");
+  } else if (layout.recompute == Recompute::kFull) {
+    AppendFormat(&text,
+                 "--recompute-granularity full\n--recompute-method uniform\n"
+                 "--recompute-num-layers 1\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string DescribePlans(const SimaiPlannerOptions& options,
+                          const SearchResult& search, const PlanRuns& runs) {
+  std::string page = fmt::format("{} on {} {}, {}\n", options.job.model.name,
+                                 options.job.num_gpus(), options.job.gpu.name,
+                                 options.run.cluster_name() == "--system"
+                                     ? options.run.system.value_or("")
+                                     : options.run.cluster_name());
+  AppendCounts(options, search, runs, &page);
+  if (runs.plans.empty()) return page;
+  const bool is_closer = runs.plans.front().closer_seconds.has_value();
+  AppendFormat(&page, "\n{:>3} {:>11} {:>11} {}{:>10} {:>6} {:>9} {:>9}  {}\n",
+               "", "estimate s", "iteration s",
+               is_closer ? fmt::format("{:>11} ", "simulated s") : "",
+               "tokens/s", "MFU", "allocated", "reserved", "layout");
+  const size_t shown = std::min(options.shown, runs.plans.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const Plan& plan = runs.plans[i];
+    std::string closer;
+    if (is_closer) {
+      closer = plan.closer_seconds
+                   ? fmt::format("{:>11.4f} ", *plan.closer_seconds)
+                   : fmt::format("{:>11} ", "-");
+    }
+    AppendFormat(&page,
+                 "{:>3} {:>11.4f} {:>11.4f} {}{:>10.0f} {:>5.1f}% {:>9.2f} "
+                 "{:>9.2f}  {}{}\n",
+                 i + 1, plan.estimate.seconds, plan.seconds, closer,
+                 plan.tokens_per_second, 100 * plan.utilisation,
+                 Gib(plan.allocated), Gib(plan.reserved),
+                 DescribeLayout(plan.estimate.layout, options.job.num_gpus()),
+                 plan.is_efficient ? " *" : "");
+  }
+  page +=
+      "memory in GiB of the fullest stage; *: no plan is faster and takes "
+      "less memory\n";
+  AppendOrder(runs.plans, &page);
+  page += "\nwhy the others are slower than the first\n";
+  for (size_t i = 1; i < shown; ++i) {
+    AppendFormat(&page, "{:>3} {:>+11.4f} s: {}\n", i + 1,
+                 runs.plans[i].seconds - runs.plans.front().seconds,
+                 Differences(runs.plans[i], runs.plans.front()));
+  }
+  return page;
+}
+
+std::string PlansCsv(const SimaiPlannerOptions& options,
+                     const std::vector<Plan>& plans) {
+  std::string csv =
+      "rank,tp,cp,pp,vpp,dp,ep,etp,micro_batch,zero,recompute,sp,schedule,"
+      "estimate_s,iteration_s,simulated_s,tokens_per_s,mfu_pct,allocated_gib,"
+      "reserved_gib,fullest_stage,at_the_peak,compute_s,slowed_s,exposed_tp_s,"
+      "exposed_cp_s,exposed_ep_s,exposed_dp_s,pp_messages_s,bubble_s,"
+      "is_pareto_optimal\n";
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const Plan& plan = plans[i];
+    const Layout& layout = plan.estimate.layout;
+    AppendFormat(
+        &csv, "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{},", i + 1,
+        layout.tensor, layout.context, layout.pipeline, layout.virtual_stages,
+        options.job.num_gpus() /
+            (layout.tensor * layout.context * layout.pipeline),
+        layout.expert, layout.expert_tensor, layout.micro_batch,
+        static_cast<int>(layout.zero),
+        kRecomputeNames[static_cast<size_t>(layout.recompute)],
+        layout.sequence_parallel, Name(layout.schedule), plan.estimate.seconds,
+        plan.seconds,
+        plan.closer_seconds ? fmt::format("{:.6g}", *plan.closer_seconds) : "");
+    AppendFormat(&csv, "{:.6g},{:.2f},{:.3f},{:.3f},{},\"{}\"",
+                 plan.tokens_per_second, 100 * plan.utilisation,
+                 Gib(plan.allocated), Gib(plan.reserved), plan.fullest_stage,
+                 plan.peak);
+    for (const double term : plan.terms) AppendFormat(&csv, ",{:.6g}", term);
+    AppendFormat(&csv, ",{}\n", plan.is_efficient);
+  }
+  return csv;
+}
+
+std::string PlanJson(const SimaiPlannerOptions& options,
+                     const SearchResult& search, const PlanRuns& runs) {
+  Json illegal = Json::object();
+  for (const auto& [rule, count] : search.illegal) illegal[rule] = count;
+  Json plans = Json::array();
+  for (const Plan& plan : runs.plans) {
+    plans.push_back(PlanJsonOf(plan, options.job.num_gpus()));
+  }
+  return JsonText({{"model", options.job.model.name},
+                   {"gpu", options.job.gpu.name},
+                   {"gpus", options.job.num_gpus()},
+                   {"global_batch", options.job.setups[0].global_batch},
+                   {"seq_length", options.job.setups[0].positions},
+                   {"candidates", options.space.size()},
+                   {"illegal", std::move(illegal)},
+                   {"beyond_memory", search.beyond_memory},
+                   {"beyond_bound", search.beyond_bound},
+                   {"estimated", search.estimated},
+                   {"whole_iterations_beyond_memory", runs.beyond_memory},
+                   {"plans", std::move(plans)}});
+}
+
+std::vector<NamedFile> PlanFiles(const SimaiPlannerOptions& options,
+                                 const Plan& plan) {
+  return {{"commands.sh", CommandsText(options, plan)},
+          {"megatron.txt", MegatronText(options, plan)}};
+}
+
+}  // namespace astra

@@ -1,0 +1,173 @@
+#include "astra-core/apps/plan/plan_run.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/iteration_run.h"
+#include "astra-core/base/parallel_dimension.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/engine/result.h"
+#include "fmt/core.h"
+#include "workload/memory_timeline.h"
+#include "workload/program.h"
+
+namespace astra {
+namespace {
+
+double Seconds(TimePs time) {
+  return static_cast<double>(time.count()) * 1e-12;
+}
+
+GenWorkloadOptions WorkloadOf(const SimaiPlannerOptions& options,
+                              const Layout& layout) {
+  GenWorkloadOptions workload =
+      options.workloads[static_cast<size_t>(layout.zero)];
+  workload.setup = SetupOf(options.job, layout);
+  workload.load = options.job.loads[static_cast<size_t>(layout.zero)];
+  return workload;
+}
+
+std::array<double, kNumPlanTerms> TermsOf(const SimulationResult& result) {
+  std::array<double, kNumPlanTerms> terms{};
+  const auto add = [&terms](PlanTerm term, TimePs time) {
+    terms[static_cast<size_t>(term)] += Seconds(time);
+  };
+  const auto exposed = [&](PlanTerm term, ParallelDimension dimension) {
+    add(term, result.exposed[IndexOf(dimension)]);
+  };
+  add(PlanTerm::kCompute, result.compute);
+  add(PlanTerm::kSlowed, result.slowed);
+  exposed(PlanTerm::kTensor, ParallelDimension::kTensor);
+  exposed(PlanTerm::kTensor, ParallelDimension::kExpertTensor);
+  exposed(PlanTerm::kContext, ParallelDimension::kContext);
+  exposed(PlanTerm::kExpert, ParallelDimension::kExpert);
+  exposed(PlanTerm::kData, ParallelDimension::kData);
+  exposed(PlanTerm::kData, ParallelDimension::kDataExpert);
+  add(PlanTerm::kMessages, result.pipeline.exposed);
+  add(PlanTerm::kBubble, result.pipeline.bubble);
+  return terms;
+}
+
+std::string PeakOf(const Program& program, const StageMemory& memory) {
+  const std::string& module = program.modules()[memory.module.index()].name;
+  if (!memory.slot) return fmt::format("{} after the last micro-batch", module);
+  return fmt::format("{}, {} in flight", module, memory.in_flight);
+}
+
+// Returns the plan, or none if it does not fit into the memory.
+absl::StatusOr<std::optional<Plan>> RunPlan(const SimaiPlannerOptions& options,
+                                            const EstimatedLayout& estimate) {
+  ASTRA_ASSIGN_OR_RETURN(Program program,
+                         GenerateProgram(WorkloadOf(options, estimate.layout)));
+  const std::vector<StageMemory> memories = MemoryOf(program);
+  const StageMemory& largest = LargestOf(memories);
+  Plan plan;
+  plan.estimate = estimate;
+  plan.allocated = largest.peak();
+  plan.reserved = ReservedMemory(largest);
+  plan.fullest_stage = largest.stage;
+  plan.peak = PeakOf(program, largest);
+  if (plan.reserved + kDeviceOverhead > program.gpu().memory) {
+    return std::optional<Plan>();
+  }
+  const ProgramWork work = program.work();
+  const double peak_flops = program.gpu().peak_tflops * 1e12;
+  ASTRA_ASSIGN_OR_RETURN(const RunResult run,
+                         RunGenerated(options.run, std::move(program)));
+  plan.seconds = Seconds(run.result.total());
+  plan.terms = TermsOf(run.result);
+  plan.tokens_per_second = static_cast<double>(work.tokens) / plan.seconds;
+  plan.utilisation =
+      work.model_flops /
+      (plan.seconds * peak_flops * static_cast<double>(options.job.num_gpus()));
+  return std::optional<Plan>(std::move(plan));
+}
+
+// Marks the plans that no other beats in both time and memory. Requires that
+// the fastest come first.
+void MarkEfficient(std::vector<Plan>& plans) {
+  Bytes least(std::numeric_limits<int64_t>::max());
+  for (Plan& plan : plans) {
+    plan.is_efficient = plan.reserved < least;
+    least = std::min(least, plan.reserved);
+  }
+}
+
+// Calls `work` with each number below `count`, on `threads` threads.
+void ForEach(size_t count, int64_t threads,
+             const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next = 0;
+  const auto run = [&] {
+    for (size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::thread> others;
+  for (int64_t i = 1; i < threads; ++i) others.emplace_back(run);
+  run();
+  for (std::thread& thread : others) thread.join();
+}
+
+using MaybePlan = absl::StatusOr<std::optional<Plan>>;
+
+// Runs layouts from position `begin` on, as many as plans are missing.
+std::vector<MaybePlan> RunSome(const SimaiPlannerOptions& options,
+                               const SearchResult& search, size_t begin,
+                               size_t missing) {
+  const size_t count = std::min(missing, search.best.size() - begin);
+  std::vector<MaybePlan> plans(count, std::optional<Plan>());
+  ForEach(count, options.threads, [&](size_t i) {
+    plans[i] = RunPlan(options, search.best[begin + i]);
+  });
+  return plans;
+}
+
+}  // namespace
+
+absl::StatusOr<PlanRuns> RunPlans(const SimaiPlannerOptions& options,
+                                  const SearchResult& search) {
+  PlanRuns runs;
+  for (size_t begin = 0;
+       begin < search.best.size() && runs.plans.size() < options.candidates;) {
+    std::vector<MaybePlan> some =
+        RunSome(options, search, begin, options.candidates - runs.plans.size());
+    begin += some.size();
+    for (MaybePlan& plan : some) {
+      if (!plan.ok()) return plan.status();
+      if (*plan) {
+        runs.plans.push_back(**std::move(plan));
+      } else {
+        ++runs.beyond_memory;
+      }
+    }
+  }
+  std::stable_sort(
+      runs.plans.begin(), runs.plans.end(),
+      [](const Plan& a, const Plan& b) { return a.seconds < b.seconds; });
+  MarkEfficient(runs.plans);
+  const size_t closer = std::min(options.closer_plans, runs.plans.size());
+  for (size_t i = 0; i < closer; ++i) {
+    Plan& plan = runs.plans[i];
+    ASTRA_ASSIGN_OR_RETURN(
+        Program program,
+        GenerateProgram(WorkloadOf(options, plan.estimate.layout)));
+    ASTRA_ASSIGN_OR_RETURN(
+        const RunResult run,
+        RunGenerated(*options.closer_run, std::move(program)));
+    plan.closer_seconds = Seconds(run.result.total());
+  }
+  return runs;
+}
+
+int64_t UsableMemory(const GpuSpec& gpu) {
+  constexpr double kReserved = 0.94;  // See ReservedMemory.
+  return static_cast<int64_t>(
+      kReserved *
+      (gpu.memory_gb * 1e9 - static_cast<double>(kDeviceOverhead.count())));
+}
+
+}  // namespace astra

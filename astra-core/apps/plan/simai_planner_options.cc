@@ -1,0 +1,409 @@
+#include "astra-core/apps/plan/simai_planner_options.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_split.h"
+#include "astra-core/apps/run_defaults.h"
+#include "astra-core/apps/run_output.h"
+#include "astra-core/apps/simai_environment.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
+#include "collectives/nccl/system_topology.h"
+#include "collectives/systems/system_library.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "workload/pipeline/schedule.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: simai_planner --model NAME|FILE --gpu NAME --gpus N --global-batch "
+    "N\n"
+    "                     --seq-length N [-n FILE | --system NAME] [options]\n"
+    "\n"
+    "Ranks the layouts with which a model can be trained on a cluster: all of "
+    "them by\n"
+    "memory and a formula, the best by a whole iteration, and on request the "
+    "first of\n"
+    "these on a simulated network.\n"
+    "\n"
+    "LIST is a value (4), values (1,2,8), or bounds of the default (2..8).\n";
+
+constexpr CommandExample kExamples[] = {
+    {"simai_planner -m llama3-70b --gpu H100 --gpus 512 --global-batch 512 \\\n"
+     "  --seq-length 8192 --framework megatron-core",
+     "The best layouts of Llama 3 70B on 512 H100:"},
+    {"simai_planner -m llama3-8b --gpu H100 --gpus 16 --global-batch 64 \\\n"
+     "  --seq-length 8192 --tp 1,2,4 --pp 1..2 --recompute none --top 5",
+     "Of a part of all layouts:"},
+};
+
+constexpr OptionSpec kOptions[] = {
+    {"model", "m model_size", "NAME|FILE", "Job",
+     "as for gen_workload: a bundled model, a YAML file, or a config.json"},
+    {"gpu-type", "gpu", "NAME|FILE", "Job", "the GPU"},
+    {"gpus", "world-size w g", "N", "Job", "GPUs in all"},
+    {"global-batch", "", "N", "Job", "sequences of an iteration"},
+    {"seq-length", "s seq_len", "N", "Job", "positions of a sequence"},
+    {"framework", "frame", "NAME|FILE", "Job",
+     "whose facts hold for all layouts, as for gen_workload"},
+    {"dtype", "", "NAME", "Job",
+     "bfloat16 (default), float16, fp8, fp8_block, mxfp8 or nvfp4"},
+    {"grad-dtype", "", "NAME", "Job", "of reduced gradients: fp32 or bf16"},
+    {"moment-dtype", "exp-avg-dtype", "NAME", "Job",
+     "of Adam's moments: fp32 (default) or bf16"},
+    {"fused-loss", "cross_entropy_loss_fusion", "", "Job",
+     "the cross entropy is one kernel"},
+    {"moe-skew", "", "X|LAW", "Job",
+     "the busiest expert rank, as for gen_workload"},
+    {"load", "", "X", "Job",
+     "speed of products and attention (default: that of the GPU)"},
+
+    {"topology", "n", "FILE", "Cluster", "the cluster, as gen_topo draws it"},
+    {"system", "", "NAME|FILE", "Cluster",
+     "without -n the cluster: servers below one switch (default: the system "
+     "that is built with the GPU)"},
+    {"nccl", "", "KEY=VALUE", "Cluster", "NCCL's variables"},
+
+    {"tp", "t", "LIST", "Space", "(default: powers of 2 in an NVLink domain)"},
+    {"cp", "", "LIST", "Space",
+     "(default: powers of 2 that leave a rank 1024 positions)"},
+    {"ep", "e", "LIST", "Space", "(default: powers of 2 up to the experts)"},
+    {"etp", "", "LIST", "Space", "(default 1)"},
+    {"pp", "l", "LIST", "Space",
+     "(default: powers of 2 and divisors of the blocks)"},
+    {"vpp", "", "LIST", "Space", "(default 1,2,3,4,5,6,8)"},
+    {"micro-batch", "b", "LIST", "Space", "(default 1,2,4,8)"},
+    {"zero", "stage", "LIST", "Space",
+     "(default: 0,1, or the stage of the framework)"},
+    {"recompute", "", "LIST", "Space", "(default none,selective,full)"},
+    {"schedule", "", "LIST", "Space",
+     "(default 1f1b,interleaved: VPP decides)"},
+    {"sp", "", "LIST", "Space", "sequence parallelism, on (default), off"},
+
+    {"memory", "", "GiB", "Search", "of a GPU that may be used (default: all)"},
+    {"exhaustive", "", "", "Search",
+     "estimate every layout, also those that cannot be among the best"},
+    {"candidates", "", "N", "Search",
+     "layouts of which the whole iteration is run (default 100)"},
+    {"simulate", "", "N", "Search",
+     "also run the best N with --fidelity (default 3 with --fidelity)"},
+    {"fidelity", "", "NAME", "Search",
+     "of these runs: analytical, flow or packet"},
+
+    {"threads", "", "N", "Search",
+     "run whole iterations on N threads (default 1); the results are the same"},
+
+    {"top", "", "N", "Output", "plans in the table (default 10)"},
+    {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
+    {"result", "r name", "NAME", "Output",
+     "name of the run (default: model, GPUs and GPU)"},
+};
+
+constexpr int64_t kMost = int64_t{1} << 24;
+
+// Reads a LIST of whole numbers; `values` are the default.
+absl::Status ReadNumbers(const CommandLine& flags, std::string_view option,
+                         int64_t least, std::vector<int64_t>& values) {
+  if (!flags.has(option)) return absl::OkStatus();
+  const std::string text = *flags.value(option);
+  const std::string what = fmt::format("--{}", option);
+  const size_t dots = text.find("..");
+  if (dots != std::string::npos) {
+    ASTRA_ASSIGN_OR_RETURN(
+        const int64_t low,
+        ParseInteger(what, text.substr(0, dots), least, kMost));
+    ASTRA_ASSIGN_OR_RETURN(
+        const int64_t high,
+        ParseInteger(what, text.substr(dots + 2), least, kMost));
+    const std::vector<int64_t> all = values;
+    std::erase_if(values, [&](int64_t v) { return v < low || v > high; });
+    if (!values.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        fmt::format("{} is {}: no value of the default {} lies there", what,
+                    Quoted(text), fmt::join(all, ",")));
+  }
+  values.clear();
+  const std::vector<std::string> pieces = absl::StrSplit(text, ',');
+  for (const std::string& piece : pieces) {
+    ASTRA_ASSIGN_OR_RETURN(const int64_t value,
+                           ParseInteger(what, piece, least, kMost));
+    values.push_back(value);
+  }
+  std::sort(values.begin(), values.end());
+  if (std::adjacent_find(values.begin(), values.end()) == values.end()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("{} is {}: a value stands there twice", what, Quoted(text)));
+}
+
+// Reads a LIST of names. Returns positions in `names`, sorted.
+absl::StatusOr<std::vector<size_t>> ReadNames(
+    const CommandLine& flags, std::string_view option,
+    absl::Span<const std::string_view> names) {
+  std::vector<size_t> places;
+  const std::string text = *flags.value(option);
+  const std::vector<std::string> pieces = absl::StrSplit(text, ',');
+  for (const std::string& piece : pieces) {
+    const auto found = std::find(names.begin(), names.end(), piece);
+    if (found == names.end()) {
+      return absl::InvalidArgumentError(
+          UnknownName(fmt::format("--{}", option), piece, names));
+    }
+    places.push_back(static_cast<size_t>(found - names.begin()));
+  }
+  std::sort(places.begin(), places.end());
+  if (std::adjacent_find(places.begin(), places.end()) == places.end()) {
+    return places;
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "--{} is {}: a name stands there twice", option, Quoted(text)));
+}
+
+absl::StatusOr<CommandLine> Parse(absl::Span<const OptionSpec> specs,
+                                  const std::vector<std::string>& words) {
+  std::vector<const char*> argv = {"simai_planner"};
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  return CommandLine::Parse(specs, static_cast<int>(argv.size()), argv.data());
+}
+
+// Returns the options of `names` that were given, as words.
+std::vector<std::string> WordsOf(const CommandLine& flags,
+                                 absl::Span<const std::string_view> names) {
+  std::vector<std::string> words;
+  for (const std::string_view name : names) {
+    if (!flags.has(name)) continue;
+    const std::string value = *flags.value(name);
+    words.push_back(value.empty() ? fmt::format("--{}", name)
+                                  : fmt::format("--{}={}", name, value));
+  }
+  return words;
+}
+
+absl::StatusOr<GenWorkloadOptions> ReadWorkload(std::vector<std::string> words,
+                                                std::optional<int64_t> zero) {
+  if (zero) words.push_back(fmt::format("--zero={}", *zero));
+  ASTRA_ASSIGN_OR_RETURN(const CommandLine flags,
+                         Parse(GenWorkloadOptionSpecs(), words));
+  return ReadGenWorkloadOptions(flags);
+}
+
+// Reads the job for each ZeRO stage. Where the framework has one only, all of
+// them are that one.
+absl::Status ReadJob(const CommandLine& flags, SimaiPlannerOptions& options) {
+  for (const std::string_view name :
+       {"model", "gpu-type", "gpus", "global-batch", "seq-length"}) {
+    ASTRA_RETURN_IF_ERROR(Require(flags, name));
+  }
+  constexpr std::string_view kJob[] = {
+      "model",        "gpu-type",   "gpus",     "global-batch",
+      "seq-length",   "framework",  "dtype",    "grad-dtype",
+      "moment-dtype", "fused-loss", "moe-skew", "load"};
+  options.workload_words = WordsOf(flags, kJob);
+  PlanJob& job = options.job;
+  ASTRA_ASSIGN_OR_RETURN(const GenWorkloadOptions first,
+                         ReadWorkload(options.workload_words, std::nullopt));
+  const Framework& framework = first.framework;
+  for (size_t zero = 0; zero < kNumZeroStages; ++zero) {
+    GenWorkloadOptions& workload = options.workloads[zero];
+    workload = first;
+    if (!framework.fixed_zero) {
+      ASTRA_ASSIGN_OR_RETURN(
+          workload,
+          ReadWorkload(options.workload_words, static_cast<int64_t>(zero)));
+    }
+    job.setups[zero] = std::get<TrainingSetup>(workload.setup);
+    job.loads[zero] = workload.load;
+  }
+  options.warnings = first.warnings;
+  job.model = first.model;
+  job.gpu = first.gpu;
+  job.overlaps_tensor = framework.overlaps_tensor;
+  job.fills_last_stages = framework.fills_last_stages;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RunOptions> ReadRun(std::vector<std::string> words) {
+  words.emplace_back("--workload=the plan");
+  ASTRA_ASSIGN_OR_RETURN(const CommandLine flags,
+                         Parse(RunOptionSpecs(), words));
+  return ReadRunOptions(SimaiAnalyticalDefaults(), flags,
+                        SimaiVariablesOfProcess());
+}
+
+// Returns the name of the system that is built with the GPU.
+absl::StatusOr<std::string> SystemName(const GpuSpec& gpu) {
+  for (const std::string& name : [&gpu] {
+         std::vector<std::string> names = {gpu.name};
+         names.insert(names.end(), gpu.aliases.begin(), gpu.aliases.end());
+         return names;
+       }()) {
+    const absl::StatusOr<SystemSpec> system = SystemOfGpu(name);
+    if (system.ok()) return system->name;
+  }
+  return SystemOfGpu(gpu.name).status();
+}
+
+absl::Status ReadCluster(const CommandLine& flags,
+                         SimaiPlannerOptions& options) {
+  constexpr std::string_view kCluster[] = {"topology", "system", "nccl"};
+  options.run_words = WordsOf(flags, kCluster);
+  if (!flags.has("topology") && !flags.has("system")) {
+    ASTRA_ASSIGN_OR_RETURN(const std::string name, SystemName(options.job.gpu));
+    options.run_words.push_back(fmt::format("--system={}", name));
+  }
+  ASTRA_ASSIGN_OR_RETURN(options.run, ReadRun(options.run_words));
+  constexpr int64_t kMostPlans = 100;
+  if (!flags.has("fidelity")) {
+    constexpr std::string_view kNames[] = {"simulate"};
+    return Refuse(flags, kNames, "there is no --fidelity");
+  }
+  std::vector<std::string> words = options.run_words;
+  words.push_back(
+      fmt::format("--fidelity={}", flags.value("fidelity").value_or("")));
+  ASTRA_ASSIGN_OR_RETURN(options.closer_run, ReadRun(words));
+  constexpr int64_t kDefaultPlans = 3;
+  ASTRA_ASSIGN_OR_RETURN(
+      const int64_t plans,
+      flags.integer("simulate", kDefaultPlans, 1, kMostPlans));
+  options.closer_plans = static_cast<size_t>(plans);
+  return absl::OkStatus();
+}
+
+absl::Status ReadZeros(const CommandLine& flags, const Framework& framework,
+                       std::vector<Zero>& zeros) {
+  std::vector<int64_t> numbers = {0, 1};
+  if (framework.fixed_zero || framework.zero > 1) numbers = {framework.zero};
+  constexpr int64_t kMostZero = 3;
+  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "zero", 0, numbers));
+  zeros.clear();
+  for (const int64_t number : numbers) {
+    if (number > kMostZero) {
+      return absl::InvalidArgumentError(fmt::format(
+          "--zero is {}: expected stages from 0 to {}", number, kMostZero));
+    }
+    if (framework.fixed_zero && number != framework.zero) {
+      return absl::InvalidArgumentError(
+          fmt::format("--zero is {}: {} has stage {} only", number,
+                      framework.name, framework.zero));
+    }
+    zeros.push_back(static_cast<Zero>(number));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadSpace(const CommandLine& flags, int64_t domain,
+                       SimaiPlannerOptions& options) {
+  PlanSpace& space = options.space;
+  space = DefaultSpace(options.job, domain);
+  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "tp", 1, space.tensor));
+  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "cp", 1, space.context));
+  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "ep", 1, space.expert));
+  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "etp", 1, space.expert_tensor));
+  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "pp", 1, space.pipeline));
+  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "vpp", 1, space.virtual_stages));
+  ASTRA_RETURN_IF_ERROR(
+      ReadNumbers(flags, "micro-batch", 1, space.micro_batch));
+  ASTRA_RETURN_IF_ERROR(
+      ReadZeros(flags, options.workloads[0].framework, space.zero));
+  if (flags.has("recompute")) {
+    ASTRA_ASSIGN_OR_RETURN(const std::vector<size_t> places,
+                           ReadNames(flags, "recompute", kRecomputeNames));
+    space.recompute.clear();
+    for (const size_t place : places) {
+      space.recompute.push_back(static_cast<Recompute>(place));
+    }
+  }
+  if (flags.has("schedule")) {
+    const std::vector<PipelineSchedule> all = PipelineSchedules();
+    std::vector<std::string_view> names;
+    for (const PipelineSchedule schedule : all) names.push_back(Name(schedule));
+    ASTRA_ASSIGN_OR_RETURN(const std::vector<size_t> places,
+                           ReadNames(flags, "schedule", names));
+    space.schedules.clear();
+    for (const size_t place : places) space.schedules.push_back(all[place]);
+  }
+  if (flags.has("sp")) {
+    constexpr std::string_view kSwitch[] = {"off", "on"};
+    ASTRA_ASSIGN_OR_RETURN(const std::vector<size_t> places,
+                           ReadNames(flags, "sp", kSwitch));
+    space.sequence_parallel.clear();
+    for (const size_t place : places) {
+      space.sequence_parallel.push_back(place == 1);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadSearch(const CommandLine& flags,
+                        SimaiPlannerOptions& options) {
+  constexpr int64_t kMostCandidates = 10'000;
+  constexpr int64_t kCandidates = 100;
+  constexpr int64_t kShown = 10;
+  options.exhaustive = flags.has("exhaustive");
+  ASTRA_ASSIGN_OR_RETURN(
+      const int64_t candidates,
+      flags.integer("candidates", kCandidates, 1, kMostCandidates));
+  options.candidates = static_cast<size_t>(candidates);
+  ASTRA_ASSIGN_OR_RETURN(const int64_t shown,
+                         flags.integer("top", kShown, 1, kMostCandidates));
+  options.shown = static_cast<size_t>(shown);
+  constexpr int64_t kMostThreads = 1024;
+  ASTRA_ASSIGN_OR_RETURN(options.threads,
+                         flags.integer("threads", 1, 1, kMostThreads));
+  if (!flags.has("memory")) return absl::OkStatus();
+  constexpr double kMostGib = 1e5;
+  ASTRA_ASSIGN_OR_RETURN(const double gib, flags.number("memory", 0, kMostGib));
+  if (gib <= 0) {
+    return absl::InvalidArgumentError("--memory is 0: nothing fits");
+  }
+  constexpr double kGbPerGib = 1.073741824;
+  options.job.gpu.memory_gb = gib * kGbPerGib;
+  for (GenWorkloadOptions& workload : options.workloads) {
+    workload.gpu.memory_gb = options.job.gpu.memory_gb;
+  }
+  return absl::OkStatus();
+}
+
+// Returns how many GPUs are joined by NVLink, within which TP stays by default.
+absl::StatusOr<int64_t> DomainOf(const RunOptions& run) {
+  if (!run.system) return 8;
+  ASTRA_ASSIGN_OR_RETURN(const SystemSpec system, LoadSystem(*run.system));
+  return system.gpus_per_server;
+}
+
+}  // namespace
+
+absl::Span<const OptionSpec> SimaiPlannerOptionSpecs() { return kOptions; }
+
+std::string SimaiPlannerHelp() {
+  return HelpText(kUsage, kOptions) + ExamplesText(kExamples);
+}
+
+absl::Span<const CommandExample> SimaiPlannerExamples() { return kExamples; }
+
+absl::StatusOr<SimaiPlannerOptions> ReadSimaiPlannerOptions(
+    const CommandLine& flags) {
+  SimaiPlannerOptions options;
+  ASTRA_RETURN_IF_ERROR(ReadJob(flags, options));
+  ASTRA_RETURN_IF_ERROR(ReadCluster(flags, options));
+  ASTRA_ASSIGN_OR_RETURN(const int64_t domain, DomainOf(options.run));
+  ASTRA_RETURN_IF_ERROR(ReadSpace(flags, domain, options));
+  ASTRA_RETURN_IF_ERROR(ReadSearch(flags, options));
+  std::string name = fmt::format("{}-{}-{}", options.job.model.name,
+                                 options.job.num_gpus(), options.job.gpu.name);
+  std::replace(name.begin(), name.end(), '/', '-');
+  ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, name));
+  options.name = std::move(output.name);
+  options.output = std::move(output.folder);
+  return options;
+}
+
+}  // namespace astra

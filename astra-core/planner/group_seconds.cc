@@ -1,0 +1,80 @@
+#include "astra-core/planner/group_seconds.h"
+
+#include <bit>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/ids.h"
+#include "astra-core/base/units.h"
+
+namespace astra {
+namespace {
+
+constexpr uint32_t kNumPowers = 62;
+
+std::vector<std::vector<RankId>> GroupsOf(RankGroup group, int64_t num_ranks) {
+  std::vector<std::vector<RankId>> groups;
+  const int64_t block = group.size * group.stride;
+  for (int64_t begin = 0; begin + block <= num_ranks; begin += block) {
+    for (int64_t first = begin; first < begin + group.stride; ++first) {
+      std::vector<RankId>& ranks = groups.emplace_back();
+      for (int64_t i = 0; i < group.size; ++i) {
+        ranks.emplace_back(static_cast<uint32_t>(first + i * group.stride));
+      }
+    }
+  }
+  return groups;
+}
+
+}  // namespace
+
+double GroupSeconds::Of(CollectiveKind kind, RankGroup group, int64_t bytes) {
+  if (group.size <= 1 || bytes <= 0 || !status_.ok()) return 0;
+  Curve* curve = FindCurve(kind, group);
+  if (curve == nullptr) return 0;
+  const auto power =
+      static_cast<uint32_t>(std::bit_width(static_cast<uint64_t>(bytes)) - 1);
+  const double low = AtPower(*curve, power);
+  const double floor = static_cast<double>(int64_t{1} << power);
+  const double share = static_cast<double>(bytes) / floor - 1;
+  if (share == 0) return low;
+  return low + share * (AtPower(*curve, power + 1) - low);
+}
+
+GroupSeconds::Curve* GroupSeconds::FindCurve(CollectiveKind kind,
+                                             RankGroup group) {
+  constexpr int kRankBits = 28;
+  const uint64_t key = ((static_cast<uint64_t>(kind) << kRankBits |
+                         static_cast<uint64_t>(group.size))
+                        << kRankBits) |
+                       static_cast<uint64_t>(group.stride);
+  std::unique_ptr<Curve>& curve = curves_[key];
+  if (curve == nullptr) {
+    curve = std::make_unique<Curve>();
+    curve->seconds.assign(kNumPowers, -1);
+    absl::StatusOr<CollectiveTimes> times = CollectiveTimes::Create(
+        kind, GroupsOf(group, num_ranks_), system_, options_, routes_);
+    if (times.ok()) {
+      curve->times.emplace(*std::move(times));
+    } else {
+      status_ = times.status();
+    }
+  }
+  return curve->times ? curve.get() : nullptr;
+}
+
+double GroupSeconds::AtPower(Curve& curve, uint32_t power) {
+  double& seconds = curve.seconds[power];
+  if (seconds >= 0) return seconds;
+  const absl::StatusOr<TimedCollective> time =
+      curve.times->Time(0, Bytes(int64_t{1} << power));
+  seconds = 0;
+  if (time.ok()) {
+    seconds = static_cast<double>(time->time.count()) * 1e-12;
+  } else if (status_.ok()) {
+    status_ = time.status();
+  }
+  return seconds;
+}
+
+}  // namespace astra

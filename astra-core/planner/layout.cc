@@ -1,0 +1,89 @@
+#include "astra-core/planner/layout.h"
+
+#include <string_view>
+#include <utility>
+
+#include "astra-core/base/append_format.h"
+#include "fmt/core.h"
+#include "workload/generator/model_parts.h"
+
+namespace astra {
+
+TrainingSetup SetupOf(const PlanJob& job, const Layout& layout) {
+  TrainingSetup setup = job.setups[static_cast<size_t>(layout.zero)];
+  setup.tensor = layout.tensor;
+  setup.context = layout.context;
+  setup.expert = layout.expert;
+  setup.expert_tensor = layout.expert_tensor;
+  setup.pipeline = layout.pipeline;
+  setup.virtual_stages = layout.virtual_stages;
+  setup.micro_batch = layout.micro_batch;
+  setup.recompute = layout.recompute;
+  setup.sequence_parallel = layout.sequence_parallel;
+  setup.schedule = layout.schedule;
+  setup.tensor_overlap =
+      job.overlaps_tensor && layout.tensor > 1 && layout.sequence_parallel;
+  setup.shared_expert_overlap =
+      setup.shared_expert_overlap && layout.expert > 1;
+  if (job.fills_last_stages) FillLastStages(job.model, setup);
+  return setup;
+}
+
+std::string DescribeLayout(const Layout& layout, int64_t num_gpus) {
+  const int64_t data =
+      num_gpus / (layout.tensor * layout.context * layout.pipeline);
+  std::string text;
+  for (const auto& [name, size] :
+       {std::pair("TP", layout.tensor), std::pair("CP", layout.context),
+        std::pair("PP", layout.pipeline),
+        std::pair("VPP", layout.virtual_stages), std::pair("EP", layout.expert),
+        std::pair("DP", data)}) {
+    if (size > 1) AppendFormat(&text, "{} {} ", name, size);
+  }
+  if (layout.expert > 1 && layout.expert_tensor != layout.tensor) {
+    AppendFormat(&text, "ETP {} ", layout.expert_tensor);
+  }
+  if (!text.empty()) text.pop_back();
+  if (layout.tensor > 1 && !layout.sequence_parallel) text += ", no SP";
+  if (layout.pipeline > 1 &&
+      layout.schedule != DefaultSchedule(layout.virtual_stages)) {
+    AppendFormat(&text, ", {}", Name(layout.schedule));
+  }
+  AppendFormat(&text, ", ZeRO {}, micro-batch {}",
+               static_cast<int>(layout.zero), layout.micro_batch);
+  if (layout.recompute != Recompute::kNone) {
+    AppendFormat(&text, ", {} recomputation",
+                 kRecomputeNames[static_cast<size_t>(layout.recompute)]);
+  }
+  return text;
+}
+
+std::vector<std::string> OptionsOf(const Layout& layout) {
+  std::vector<std::string> words;
+  const auto add = [&words](std::string_view name, int64_t value) {
+    words.push_back(fmt::format("--{}={}", name, value));
+  };
+  add("tp", layout.tensor);
+  if (layout.context > 1) add("cp", layout.context);
+  if (layout.pipeline > 1) add("pp", layout.pipeline);
+  if (layout.virtual_stages > 1) add("vpp", layout.virtual_stages);
+  if (layout.expert > 1) {
+    add("ep", layout.expert);
+    add("etp", layout.expert_tensor);
+  }
+  if (layout.sequence_parallel) words.emplace_back("--sp");
+  add("micro-batch", layout.micro_batch);
+  add("zero", static_cast<int64_t>(layout.zero));
+  if (layout.recompute != Recompute::kNone) {
+    words.push_back(
+        fmt::format("--recompute={}",
+                    kRecomputeNames[static_cast<size_t>(layout.recompute)]));
+  }
+  if (layout.pipeline > 1 &&
+      layout.schedule != DefaultSchedule(layout.virtual_stages)) {
+    words.push_back(fmt::format("--schedule={}", Name(layout.schedule)));
+  }
+  return words;
+}
+
+}  // namespace astra

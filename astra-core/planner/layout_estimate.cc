@@ -1,0 +1,210 @@
+#include "astra-core/planner/layout_estimate.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "astra-core/base/collective_kind.h"
+#include "workload/generator/sharding.h"
+#include "workload/operators/operator.h"
+
+namespace astra {
+namespace {
+
+constexpr double kSecondsPerPs = 1e-12;
+constexpr int64_t kParameterBytes = 2;
+constexpr int64_t kFloatBytes = 4;
+
+double D(int64_t value) { return static_cast<double>(value); }
+
+UnitCost SumOf(const ModelPart& part, const ShapeCosts& costs) {
+  const auto first = static_cast<size_t>(part.first_layer) + 1;
+  const auto end = static_cast<size_t>(part.end_layer) + 1;
+  UnitCost sum = costs.before[end] - costs.before[first];
+  if (part.has_embedding) sum += costs.units.front();
+  if (part.has_logits) sum += costs.units.back();
+  return sum;
+}
+
+UnitCost SumOf(const StageShape& stage, const ShapeCosts& costs) {
+  UnitCost sum;
+  for (const ModelPart& part : stage.parts) sum += SumOf(part, costs);
+  return sum;
+}
+
+RankGroup DenseReplicas(const TrainingSetup& setup) {
+  return {ReplicasOf(setup).dense, setup.tensor};
+}
+
+RankGroup ExpertReplicas(const TrainingSetup& setup) {
+  return {ReplicasOf(setup).expert,
+          setup.expert * setup.expert_tensor.value_or(setup.tensor)};
+}
+
+// Times of the collectives over replicas for some parameters.
+struct SharingTimes {
+  double reduce = 0;
+  double gather = 0;
+};
+
+SharingTimes SharingOf(const UnitCost& parameters, const TrainingSetup& setup,
+                       GroupSeconds& groups) {
+  const CollectiveKind reduction = setup.zero == Zero::kNone
+                                       ? CollectiveKind::kAllReduce
+                                       : CollectiveKind::kReduceScatter;
+  SharingTimes times;
+  const auto add = [&](RankGroup group, int64_t count) {
+    times.reduce += groups.Of(reduction, group, count * setup.gradient_bytes);
+    if (setup.zero == Zero::kNone) return;
+    times.gather +=
+        groups.Of(CollectiveKind::kAllGather, group, count * kParameterBytes);
+  };
+  add(DenseReplicas(setup), parameters.dense);
+  add(ExpertReplicas(setup), parameters.expert);
+  return times;
+}
+
+// Returns the seconds of a micro-batch with ZeRO 2 or 3, in which each unit
+// reduces its gradients behind its backward pass, and with ZeRO 3 gathers its
+// parameters while the unit before it computes.
+double ShardedMicroBatch(const LayoutParts& parts, GroupSeconds& groups) {
+  const bool gathers = parts.setup.zero == Zero::kParameters;
+  double now = 0;
+  double lane = 0;
+  double begin = 0;  // When the computation of the unit before began.
+  const auto compute = [&](const UnitCost& unit, double seconds) {
+    if (gathers) {
+      lane =
+          std::max(lane, begin) + SharingOf(unit, parts.setup, groups).gather;
+      now = std::max(now, lane);
+    }
+    begin = now;
+    now += seconds;
+  };
+  const std::vector<UnitCost>& units = parts.costs.units;
+  for (const UnitCost& unit : units) compute(unit, unit.forward);
+  for (auto unit = units.rbegin(); unit != units.rend(); ++unit) {
+    compute(*unit, unit->backward);
+    lane = std::max(lane, now) + SharingOf(*unit, parts.setup, groups).reduce;
+  }
+  return std::max(now, lane);
+}
+
+// Returns what of the sharing of a stage's states no computation hides. Stages
+// behind the first end their last backward pass earlier.
+double ExposedSharing(const LayoutParts& parts, size_t stage,
+                      const UnitCost& sum, GroupSeconds& groups) {
+  constexpr double kBuckets = 8;  // The first stage has several.
+  const TrainingSetup& setup = parts.setup;
+  if (setup.zero >= Zero::kGradients) {
+    return setup.zero == Zero::kParameters
+               ? 0
+               : SharingOf(sum, setup, groups).gather;
+  }
+  const SharingTimes times = SharingOf(sum, setup, groups);
+  const double early = D(static_cast<int64_t>(stage)) * sum.backward;
+  const auto exposed = [&](double time, bool is_hidden, double computing) {
+    if (!is_hidden) return time;
+    const double least = stage == 0 ? time / kBuckets : 0;
+    return std::max(least, time - (stage == 0 ? computing : early));
+  };
+  return exposed(times.reduce, setup.overlap_gradients, sum.backward) +
+         exposed(times.gather, setup.overlap_parameters, sum.forward);
+}
+
+double SecondsOf(std::string_view op, double bytes, const ModuleTimes& times) {
+  const Operator stream = {op, Stream{static_cast<int64_t>(bytes)},
+                           Precision::kFp32};
+  return static_cast<double>(times.TimeOf(stream).time.count()) * kSecondsPerPs;
+}
+
+}  // namespace
+
+OptimizerRates::OptimizerRates(const ModuleTimes& times) {
+  const auto line = [&times](std::string_view op) {
+    constexpr double kFew = 1e9;
+    constexpr double kMany = 9e9;
+    const double low = SecondsOf(op, kFew, times);
+    const double per_byte =
+        (SecondsOf(op, kMany, times) - low) / (kMany - kFew);
+    return Line{low - per_byte * kFew, per_byte};
+  };
+  norm_ = line("gradient_norm");
+  adam_ = line("adam");
+  zero_ = line("gradient_zero");
+}
+
+double OptimizerRates::Seconds(const TrainingSetup& setup, double share,
+                               double all) const {
+  const auto time = [](const Line& line, double bytes) {
+    return line.start + line.per_byte * bytes;
+  };
+  const double gradient = D(setup.gradient_bytes);
+  const double adam = gradient + D(2 * (kFloatBytes + 2 * setup.moment_bytes) +
+                                   kParameterBytes);
+  return time(norm_, share * gradient) + time(adam_, share * adam) +
+         time(zero_, all * gradient);
+}
+
+int64_t EstimateMemory(const LayoutParts& parts) {
+  const TrainingSetup& setup = parts.setup;
+  int64_t most = 0;
+  for (const StageShape& stage : parts.cut.stages) {
+    const UnitCost sum = SumOf(stage, parts.costs);
+    const int64_t all = sum.dense + sum.expert;
+    const int64_t share = ShareOf({sum.dense, sum.expert}, setup).sum();
+    const auto held = [&](Zero from) {
+      return setup.zero >= from ? share : all;
+    };
+    const bool is_fp32 = setup.zero == Zero::kParameters && setup.fp32_shards;
+    int64_t bytes =
+        (kFloatBytes + 2 * setup.moment_bytes) * held(Zero::kOptimizer) +
+        (is_fp32 ? kFloatBytes : setup.gradient_bytes) * held(Zero::kGradients);
+    if (!is_fp32) bytes += kParameterBytes * held(Zero::kParameters);
+    if (setup.zero < Zero::kParameters) bytes += sum.casts;
+    for (size_t chunk = 0; chunk < stage.parts.size(); ++chunk) {
+      bytes +=
+          stage.in_flight[chunk] * SumOf(stage.parts[chunk], parts.costs).saved;
+    }
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+double EstimateSeconds(const LayoutParts& parts, const OptimizerRates& rates,
+                       GroupSeconds& groups) {
+  const TrainingSetup& setup = parts.setup;
+  const bool is_sharded = setup.zero >= Zero::kGradients;
+  // A micro-batch passes half of the chunks of a stage that holds two models.
+  const double passed = parts.layout.schedule->holds_model_twice ? 0.5 : 1;
+  double slowest = 0;
+  double after = 0;
+  for (size_t i = 0; i < parts.cut.stages.size(); ++i) {
+    const UnitCost sum = SumOf(parts.cut.stages[i], parts.costs);
+    const double time = passed * (sum.forward + sum.backward);
+    slowest = std::max(slowest, time);
+    const double share = D(ShareOf({sum.dense, sum.expert}, setup).sum());
+    const double zeroed = is_sharded ? share : D(sum.dense + sum.expert);
+    after = std::max(after, ExposedSharing(parts, i, sum, groups) +
+                                rates.Seconds(setup, share, zeroed));
+  }
+  if (is_sharded) slowest = ShardedMicroBatch(parts, groups);
+  double seconds =
+      D(setup.micro_batches()) * slowest * (1 + parts.cut.bubble_share) +
+      after + 1e-9 * D(setup.iteration_host_ns);
+  if (setup.pipeline > 1) {
+    const double message = groups.Of(CollectiveKind::kSendRecv,
+                                     {2, setup.world_size / setup.pipeline},
+                                     parts.costs.message_bytes);
+    seconds += 2 * D(setup.pipeline - 1) * message;
+  }
+  return seconds;
+}
+
+double LeastSeconds(const ShapeCosts& costs, int64_t stages,
+                    int64_t micro_batches) {
+  return D(micro_batches) * (costs.total().forward + costs.total().backward) /
+         D(stages);
+}
+
+}  // namespace astra

@@ -1,0 +1,48 @@
+// The layouts among which the planner searches: values for each choice, all
+// combinations of which are candidates.
+
+#ifndef ASTRA_CORE_PLANNER_PLAN_SPACE_H_
+#define ASTRA_CORE_PLANNER_PLAN_SPACE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "astra-core/planner/layout.h"
+
+namespace astra {
+
+// Each list is sorted, has no value twice, and is not empty.
+struct PlanSpace {
+  std::vector<int64_t> tensor = {1};
+  std::vector<int64_t> context = {1};
+  std::vector<int64_t> expert = {1};
+  // 0 stands for the size of TP, as in Megatron-LM without its option.
+  std::vector<int64_t> expert_tensor = {1};
+  std::vector<int64_t> pipeline = {1};
+  std::vector<int64_t> virtual_stages = {1};
+  std::vector<int64_t> micro_batch = {1};
+  std::vector<Zero> zero = {Zero::kOptimizer};
+  std::vector<Recompute> recompute = {Recompute::kNone};
+  // Where TP is 1 only layouts without count.
+  std::vector<bool> sequence_parallel = {true};
+  std::vector<PipelineSchedule> schedules;
+
+  // Returns the number of candidates.
+  int64_t size() const;
+};
+
+// Returns the values that are searched unless the user gives others:
+//
+//   TP, CP             powers of two, up to the GPUs of an NVLink domain
+//   EP                 powers of two, up to the experts; ETP 1
+//   PP                 powers of two and divisors of the blocks, up to these
+//   VPP                1, 2, 3, 4, 5, 6 and 8 where blocks suffice
+//   micro-batch        powers of two up to 8
+//   ZeRO               those of the framework, or all
+//   recomputation      none, selective, full
+//   schedule           1f1b, or interleaved where VPP is above 1
+PlanSpace DefaultSpace(const PlanJob& job, int64_t domain);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_PLANNER_PLAN_SPACE_H_

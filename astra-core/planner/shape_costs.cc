@@ -1,0 +1,166 @@
+#include "astra-core/planner/shape_costs.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include "absl/types/span.h"
+#include "astra-core/base/parallel_dimension.h"
+#include "astra-core/base/status_macros.h"
+#include "workload/generator/blueprint.h"
+#include "workload/generator/training.h"
+#include "workload/program.h"
+
+namespace astra {
+namespace {
+
+constexpr double kSecondsPerPs = 1e-12;
+
+// The clock of a rank that computes and runs collectives beside it.
+class UnitClock {
+ public:
+  UnitClock(const Layout& layout, GroupSeconds& groups)
+      : layout_(layout), groups_(groups) {}
+
+  void Run(absl::Span<const ModuleStep> steps, absl::Span<const TimePs> times) {
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const ModuleStep& step = steps[i];
+      if (step.kind == StepKind::kCompute) {
+        now_ += static_cast<double>(times[i].count()) * kSecondsPerPs;
+        continue;
+      }
+      double& lane = lanes_[IndexOf(step.communication.dimension)];
+      if (step.kind != StepKind::kWait) {
+        lane = std::max(now_, lane) +
+               groups_.Of(step.communication.kind,
+                          GroupOf(step.communication.dimension),
+                          step.communication.bytes.count());
+      }
+      const bool waits =
+          step.kind == StepKind::kBlocking || step.kind == StepKind::kWait;
+      if (waits) now_ = std::max(now_, lane);
+    }
+  }
+
+  double now() const { return now_; }
+
+ private:
+  RankGroup GroupOf(ParallelDimension dimension) const {
+    switch (dimension) {
+      case ParallelDimension::kTensor:
+        return {layout_.tensor, 1};
+      case ParallelDimension::kContext:
+        return {layout_.context, layout_.tensor};
+      case ParallelDimension::kExpert:
+        return {layout_.expert, layout_.expert_tensor};
+      case ParallelDimension::kExpertTensor:
+        return {layout_.expert_tensor, 1};
+      case ParallelDimension::kData:
+      case ParallelDimension::kDataExpert:
+      case ParallelDimension::kPipeline:
+        break;
+    }
+    return {};
+  }
+
+  const Layout& layout_;
+  GroupSeconds& groups_;
+  double now_ = 0;
+  std::array<double, kNumParallelDimensions> lanes_{};
+};
+
+UnitCost CostOfRun(const Blueprint& blueprint, const ModuleRun& run,
+                   const Layout& layout, const ModuleTimes& times,
+                   GroupSeconds& groups) {
+  UnitCost cost;
+  UnitClock forward(layout, groups);
+  UnitClock backward(layout, groups);
+  const auto pass = [&](const MockModule& module, ModulePass which,
+                        UnitClock& clock) {
+    clock.Run(module.pass(which), times.StepTimes(module, which));
+  };
+  for (const ModuleId id : run.modules) {
+    const MockModule& module = blueprint.modules[id.index()];
+    pass(module, ModulePass::kForward, forward);
+    constexpr int64_t kWeightBytes = 2;
+    cost.saved += module.memory.saved.count();
+    cost.dense += module.parameters;
+    cost.expert += module.expert_parameters;
+    cost.casts += module.memory.weights.count() -
+                  kWeightBytes * (module.parameters + module.expert_parameters);
+  }
+  for (auto id = run.modules.rbegin(); id != run.modules.rend(); ++id) {
+    const MockModule& module = blueprint.modules[id->index()];
+    pass(module, ModulePass::kRecompute, backward);
+    pass(module, ModulePass::kInputGradient, backward);
+    pass(module, ModulePass::kWeightGradient, backward);
+  }
+  cost.forward = forward.now();
+  cost.backward = backward.now();
+  return cost;
+}
+
+}  // namespace
+
+UnitCost& UnitCost::operator+=(const UnitCost& other) {
+  forward += other.forward;
+  backward += other.backward;
+  saved += other.saved;
+  dense += other.dense;
+  expert += other.expert;
+  casts += other.casts;
+  return *this;
+}
+
+UnitCost operator-(UnitCost a, const UnitCost& b) {
+  a.forward -= b.forward;
+  a.backward -= b.backward;
+  a.saved -= b.saved;
+  a.dense -= b.dense;
+  a.expert -= b.expert;
+  a.casts -= b.casts;
+  return a;
+}
+
+absl::StatusOr<ShapeCosts> CostsOf(const PlanJob& job, const Layout& layout,
+                                   const ModuleTimes& times,
+                                   GroupSeconds& groups) {
+  // The least job of this shape: one stage, and as many replicas as the experts
+  // need ranks.
+  Layout shape = layout;
+  shape.pipeline = 1;
+  shape.virtual_stages = 1;
+  shape.zero = Zero::kOptimizer;
+  shape.schedule = DefaultSchedule(1);
+  TrainingSetup setup = SetupOf(job, shape);
+  const int64_t ranks = layout.tensor * layout.context;
+  setup.world_size = std::lcm(ranks, layout.expert * layout.expert_tensor);
+  setup.global_batch = setup.data() * layout.micro_batch;
+  setup.overlap_gradients = false;
+  setup.overlap_parameters = false;
+  setup.zero_group.reset();
+  setup.stage_layers.clear();
+  setup.first_stage_layers.reset();
+  setup.last_stage_layers.reset();
+  setup.account_for_embedding = false;
+  setup.account_for_loss = false;
+  ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint,
+                         TrainingBlueprint(job.model, setup));
+  ShapeCosts costs;
+  for (const ModuleRun& run : blueprint.stages.front().runs) {
+    const UnitCost cost = CostOfRun(blueprint, run, layout, times, groups);
+    costs.units.insert(costs.units.end(), static_cast<size_t>(run.times), cost);
+  }
+  costs.before.emplace_back();
+  for (const UnitCost& unit : costs.units) {
+    UnitCost sum = costs.before.back();
+    costs.before.push_back(sum += unit);
+  }
+  costs.message_bytes =
+      2 * setup.module_context().split_tokens() * job.model.hidden;
+  ASTRA_RETURN_IF_ERROR(groups.status());
+  return costs;
+}
+
+}  // namespace astra

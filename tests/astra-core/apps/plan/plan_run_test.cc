@@ -1,0 +1,98 @@
+#include "astra-core/apps/plan/plan_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/astra-core/apps/plan/plan_test_job.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::ReadPlanner;
+using ::astra::testing::SearchAs;
+using ::astra::testing::ValueOrDie;
+
+SearchResult SearchOf(const SimaiPlannerOptions& options) {
+  return SearchAs(options, {.most = options.candidates,
+                            .memory_bytes = UsableMemory(options.job.gpu)});
+}
+
+class EstimateTest : public ::testing::TestWithParam<std::string> {};
+
+// The formula and the whole iteration price the same operators and collectives.
+TEST_P(EstimateTest, IsNearTheWholeIteration) {
+  const SimaiPlannerOptions options = ReadPlanner(GetParam());
+  const PlanRuns runs = ValueOrDie(RunPlans(options, SearchOf(options)));
+  ASSERT_FALSE(runs.plans.empty());
+  for (const Plan& plan : runs.plans) {
+    SCOPED_TRACE(DescribeLayout(plan.estimate.layout, options.job.num_gpus()));
+    EXPECT_NEAR(plan.estimate.seconds / plan.seconds, 1, 0.12);
+    EXPECT_LE(plan.estimate.bytes, plan.allocated.count());
+    EXPECT_GE(static_cast<double>(plan.estimate.bytes),
+              0.75 * static_cast<double>(plan.allocated.count()));
+    EXPECT_NEAR(std::accumulate(plan.terms.begin(), plan.terms.end(), 0.0),
+                plan.seconds, 1e-6 * plan.seconds);
+    EXPECT_GT(plan.utilisation, 0.05);
+    EXPECT_LT(plan.utilisation, 0.8);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, EstimateTest,
+    ::testing::Values(
+        "-m llama3-8b --gpu H100 --gpus 16 --global-batch 64 --seq-length 8192",
+        "-m llama3-8b --gpu H100 --gpus 16 --global-batch 64 --seq-length 8192 "
+        "--framework fsdp --candidates 30",
+        "-m llama2-70b --gpu H100 --gpus 64 --global-batch 128 --seq-length "
+        "4096 --framework megatron-core",
+        "-m gpt3-175b --gpu A100 --gpus 256 --global-batch 512 --seq-length "
+        "2048 --candidates 30",
+        "-m mixtral-8x7b --gpu H100 --gpus 64 --global-batch 256 --seq-length "
+        "4096 --candidates 30"));
+
+TEST(PlanRunTest, ThreadsChangeNothing) {
+  SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 16 --seq-length 4096 "
+      "--candidates 20");
+  const SearchResult search = SearchOf(options);
+  const PlanRuns one = ValueOrDie(RunPlans(options, search));
+  options.threads = 3;
+  const PlanRuns three = ValueOrDie(RunPlans(options, search));
+  ASSERT_EQ(one.plans.size(), three.plans.size());
+  for (size_t i = 0; i < one.plans.size(); ++i) {
+    EXPECT_EQ(one.plans[i].estimate.layout, three.plans[i].estimate.layout);
+    EXPECT_EQ(one.plans[i].seconds, three.plans[i].seconds);
+  }
+}
+
+TEST(PlanRunTest, TheFastestIsEfficientAndOthersTakeLessMemory) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 16 --seq-length 4096");
+  const PlanRuns runs = ValueOrDie(RunPlans(options, SearchOf(options)));
+  ASSERT_GT(runs.plans.size(), 1U);
+  EXPECT_TRUE(runs.plans.front().is_efficient);
+  Bytes least = runs.plans.front().reserved;
+  for (size_t i = 1; i < runs.plans.size(); ++i) {
+    const Plan& plan = runs.plans[i];
+    EXPECT_GE(plan.seconds, runs.plans[i - 1].seconds);
+    EXPECT_EQ(plan.is_efficient, plan.reserved < least);
+    least = std::min(least, plan.reserved);
+  }
+}
+
+TEST(PlanRunTest, ACloserFidelityRunsTheFirst) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 8 --seq-length 4096 "
+      "--tp 2,4 --pp 1 --cp 1 --recompute none --micro-batch 1 --zero 1 "
+      "--fidelity flow --simulate 1");
+  const PlanRuns runs = ValueOrDie(RunPlans(options, SearchOf(options)));
+  ASSERT_GT(runs.plans.size(), 1U);
+  ASSERT_TRUE(runs.plans[0].closer_seconds.has_value());
+  EXPECT_NEAR(*runs.plans[0].closer_seconds / runs.plans[0].seconds, 1, 0.1);
+  EXPECT_FALSE(runs.plans[1].closer_seconds.has_value());
+}
+
+}  // namespace
+}  // namespace astra

@@ -1,0 +1,142 @@
+#include "astra-core/planner/plan_search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numeric>
+
+#include "tests/astra-core/apps/plan/plan_test_job.h"
+#include "workload/generator/layout_rules.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::ReadPlanner;
+using ::astra::testing::SearchAs;
+
+constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
+
+int64_t CountOf(const SearchResult& result) {
+  int64_t count = result.estimated + result.beyond_memory + result.beyond_bound;
+  for (const auto& [rule, number] : result.illegal) count += number;
+  return count;
+}
+
+class PrunedSearchTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(PrunedSearchTest, FindsWhatAnExhaustiveOneFinds) {
+  const SimaiPlannerOptions options = ReadPlanner(GetParam());
+  SearchOptions search = {.most = 10,
+                          .memory_bytes = UsableMemory(options.job.gpu)};
+  const SearchResult pruned = SearchAs(options, search);
+  search.exhaustive = true;
+  const SearchResult all = SearchAs(options, search);
+  ASSERT_EQ(pruned.best.size(), all.best.size());
+  ASSERT_FALSE(all.best.empty());
+  for (size_t i = 0; i < all.best.size(); ++i) {
+    EXPECT_EQ(pruned.best[i].layout, all.best[i].layout) << i;
+    EXPECT_EQ(pruned.best[i].seconds, all.best[i].seconds) << i;
+    if (i > 0) {
+      EXPECT_GE(all.best[i].seconds, all.best[i - 1].seconds);
+    }
+  }
+  EXPECT_EQ(CountOf(pruned), options.space.size());
+  EXPECT_EQ(CountOf(all), options.space.size());
+  EXPECT_EQ(all.beyond_bound, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, PrunedSearchTest,
+    ::testing::Values(
+        "-m llama3-8b --gpu H100 --gpus 16 --global-batch 64 --seq-length 8192",
+        "-m llama3-8b --gpu A100 --gpus 64 --global-batch 256 --seq-length "
+        "4096 --framework fsdp",
+        "-m llama2-13b --gpu A100 --gpus 32 --global-batch 128 --seq-length "
+        "4096 --zero 0,1,2,3",
+        "-m llama2-70b --gpu H100 --gpus 64 --global-batch 128 --seq-length "
+        "4096 --framework megatron-core --sp off,on",
+        "-m mixtral-8x7b --gpu H100 --gpus 64 --global-batch 256 --seq-length "
+        "4096 --etp 1,2,4,8 --micro-batch 1,2",
+        "-m gpt3-175b --gpu A100 --gpus 256 --global-batch 512 --seq-length "
+        "2048 --schedule 1f1b,interleaved,zb-h1,zb-v",
+        "-m deepseek-v3 --gpu H800 --gpus 256 --global-batch 1024 "
+        "--seq-length 4096 --schedule 1f1b,dualpipe --dtype fp8"));
+
+TEST(PlanSearchTest, LegalIsWhatTheGeneratorTakes) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m mixtral-8x7b --gpu H100 --gpus 16 --global-batch 24 --seq-length "
+      "2048 --tp 1,2,3,4 --pp 1,2,3,4 --vpp 1,2,4 --ep 1,2,3,8 --etp 1,2 "
+      "--cp 1,2 --micro-batch 1,2,3 --zero 1,3 --sp off,on --schedule "
+      "1f1b,interleaved,zb-v");
+  const SearchResult all = SearchAs(
+      options, {.most = 1, .memory_bytes = kUnlimited, .exhaustive = true});
+  const PlanSpace& space = options.space;
+  int64_t legal = 0;
+  Layout layout;
+  const auto count = [&] {
+    for (const int64_t stages : space.virtual_stages) {
+      for (const PipelineSchedule schedule : space.schedules) {
+        for (const Zero zero : space.zero) {
+          layout.virtual_stages = stages;
+          layout.schedule = schedule;
+          layout.zero = zero;
+          if (schedule->has_virtual_stages != (stages > 1)) continue;
+          if (layout.pipeline == 1 && schedule != DefaultSchedule(1)) continue;
+          legal +=
+              CheckTraining(options.job.model, SetupOf(options.job, layout))
+                  .ok();
+        }
+      }
+    }
+  };
+  for (const int64_t tensor : space.tensor) {
+    for (const int64_t context : space.context) {
+      for (const int64_t expert : space.expert) {
+        for (const int64_t expert_tensor : space.expert_tensor) {
+          for (const int64_t pipeline : space.pipeline) {
+            for (const int64_t micro_batch : space.micro_batch) {
+              for (const bool sp : space.sequence_parallel) {
+                if (sp && tensor == 1) continue;
+                layout = {.tensor = tensor,
+                          .context = context,
+                          .expert = expert,
+                          .expert_tensor = expert_tensor,
+                          .pipeline = pipeline,
+                          .micro_batch = micro_batch,
+                          .sequence_parallel = sp};
+                for (const Recompute recompute : space.recompute) {
+                  layout.recompute = recompute;
+                  count();
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(legal, 100);
+  EXPECT_EQ(all.estimated, legal);
+  EXPECT_EQ(all.beyond_memory, 0);
+}
+
+TEST(PlanSearchTest, LessMemoryLeavesOutLayouts) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 8 --seq-length 4096");
+  int64_t before = -1;
+  for (const double gib : {80.0, 40.0, 20.0, 10.0}) {
+    const SearchResult result = SearchAs(
+        options, {.most = 10,
+                  .memory_bytes = static_cast<int64_t>(gib * (1 << 30)),
+                  .exhaustive = true});
+    EXPECT_GT(result.beyond_memory, before);
+    before = result.beyond_memory;
+    for (const EstimatedLayout& one : result.best) {
+      EXPECT_LE(one.bytes, static_cast<int64_t>(gib * (1 << 30)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace astra
