@@ -321,7 +321,7 @@ absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
 // Calls FillLastStages if the framework does that and no option says how blocks
 // are spread.
 void SpreadBlocks(const CommandLine& flags, const Framework& framework,
-                    const ModelSpec& model, TrainingSetup& setup) {
+                  const ModelSpec& model, TrainingSetup& setup) {
   constexpr std::string_view kSpreads[] = {
       "stage-layers", "first-stage-layers", "last-stage-layers",
       "account-for-embedding", "account-for-loss"};

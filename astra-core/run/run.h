@@ -33,7 +33,7 @@ struct RunRequest {
   // Options of the run. Run() sets `lowering` and `on_network_end` by the
   // fidelity, and the timeline options by `trace`.
   SimulationOptions simulation;
-  bool trace = false;  // Keep a timeline as long as a trace can show.
+  bool trace = false;   // Keep a timeline as long as a trace can show.
   bool explain = true;  // Keep a timeline for RunResult::explanation.
 };
 

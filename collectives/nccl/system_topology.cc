@@ -135,10 +135,10 @@ absl::StatusOr<SystemSpec> SystemOfGpu(std::string_view gpu_type) {
   for (const SystemSpec* system : with_gpu) {
     if (type.substr(0, system->name.size()) == system->name) return *system;
   }
-  return absl::InvalidArgumentError(fmt::format(
-      "{} system with the GPU {} is known: give --system{}",
-      names.empty() ? "no" : "more than one", Quoted(gpu_type),
-      names.empty() ? "" : fmt::format(", such as {}", names)));
+  return absl::InvalidArgumentError(
+      fmt::format("{} system with the GPU {} is known: give --system{}",
+                  names.empty() ? "no" : "more than one", Quoted(gpu_type),
+                  names.empty() ? "" : fmt::format(", such as {}", names)));
 }
 
 }  // namespace astra
