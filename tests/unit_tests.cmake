@@ -447,9 +447,11 @@ astra_test(fit_app_test
 
 astra_test(plan_app_test
   SOURCES
+    astra-core/apps/plan/plan_objective_test.cc
     astra-core/apps/plan/plan_run_test.cc
     astra-core/apps/plan/plan_search_test.cc
     astra-core/apps/plan/plan_test_job.h
+    astra-core/apps/plan/plan_what_if_test.cc
     astra-core/apps/plan/simai_planner_options_test.cc
   DEPS astra::plan_app)
 

@@ -285,6 +285,31 @@ std::string PlanJson(const SimaiPlannerOptions& options,
                    {"plans", std::move(plans)}});
 }
 
+std::string PlannerRunJson(const SimaiPlannerOptions& options,
+                           const std::vector<Plan>& plans) {
+  constexpr double kPsPerSecond = 1e12;
+  const bool fits = !plans.empty();
+  Json result = {{"fits", fits}};
+  Json memory = Json::object();
+  if (fits) {
+    const Plan& best = plans.front();
+    result["iteration_ps"] = std::llround(best.seconds * kPsPerSecond);
+    result["tokens_per_s"] = best.tokens_per_second;
+    result["tokens_per_s_per_gpu"] =
+        best.tokens_per_second / static_cast<double>(options.job.num_gpus());
+    result["mfu"] = best.utilisation;
+    memory = {{"allocated_memory_gib", Gib(best.allocated)},
+              {"reserved_memory_gib", Gib(best.reserved)}};
+  }
+  Json json = {{"program", "simai_planner"}, {"result", std::move(result)}};
+  if (fits) {
+    json["layout"] =
+        LayoutJson(plans.front().estimate.layout, options.job.num_gpus());
+    json["memory"] = std::move(memory);
+  }
+  return JsonText(json);
+}
+
 std::vector<NamedFile> PlanFiles(const SimaiPlannerOptions& options,
                                  const Plan& plan) {
   return {{"commands.sh", CommandsText(options, plan)},

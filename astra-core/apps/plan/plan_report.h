@@ -27,6 +27,10 @@ std::string PlansCsv(const SimaiPlannerOptions& options,
 std::string PlanJson(const SimaiPlannerOptions& options,
                      const SearchResult& search, const PlanRuns& runs);
 
+// Returns run.json, from which a sweep reads the metrics of the best plan.
+std::string PlannerRunJson(const SimaiPlannerOptions& options,
+                           const std::vector<Plan>& plans);
+
 // Returns the files of the folder of one plan: commands.sh, which generates,
 // estimates and simulates it, and megatron.txt, the arguments for Megatron-LM.
 std::vector<NamedFile> PlanFiles(const SimaiPlannerOptions& options,

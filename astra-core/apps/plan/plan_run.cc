@@ -4,16 +4,23 @@
 #include <atomic>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/gen_workload_times.h"
 #include "astra-core/apps/iteration_run.h"
+#include "astra-core/apps/run_request.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/result.h"
+#include "astra-core/planner/group_seconds.h"
+#include "collectives/nccl/system_topology.h"
 #include "fmt/core.h"
+#include "topology/routes.h"
+#include "workload/generator/layout_rules.h"
 #include "workload/memory_timeline.h"
 #include "workload/program.h"
 
@@ -60,32 +67,47 @@ std::string PeakOf(const Program& program, const StageMemory& memory) {
   return fmt::format("{}, {} in flight", module, memory.in_flight);
 }
 
-// Returns the plan, or none if it does not fit into the memory.
-absl::StatusOr<std::optional<Plan>> RunPlan(const SimaiPlannerOptions& options,
-                                            const EstimatedLayout& estimate) {
-  ASTRA_ASSIGN_OR_RETURN(Program program,
+// Returns what is known of a layout before it is run. Sets `program` to it.
+absl::StatusOr<Plan> PreparePlan(const SimaiPlannerOptions& options,
+                                 const EstimatedLayout& estimate,
+                                 std::optional<Program>& program) {
+  ASTRA_ASSIGN_OR_RETURN(program,
                          GenerateProgram(WorkloadOf(options, estimate.layout)));
-  const std::vector<StageMemory> memories = MemoryOf(program);
+  const std::vector<StageMemory> memories = MemoryOf(*program);
   const StageMemory& largest = LargestOf(memories);
   Plan plan;
   plan.estimate = estimate;
   plan.allocated = largest.peak();
   plan.reserved = ReservedMemory(largest);
+  plan.fits = plan.reserved + kDeviceOverhead <= program->gpu().memory;
   plan.fullest_stage = largest.stage;
-  plan.peak = PeakOf(program, largest);
-  if (plan.reserved + kDeviceOverhead > program.gpu().memory) {
-    return std::optional<Plan>();
-  }
+  plan.peak = PeakOf(*program, largest);
+  return plan;
+}
+
+// Runs a plan.
+absl::Status Finish(const SimaiPlannerOptions& options, Program program,
+                    Plan& plan) {
   const ProgramWork work = program.work();
-  const double peak_flops = program.gpu().peak_tflops * 1e12;
+  constexpr double kTera = 1e12;
+  const double peak_flops = program.gpu().peak_tflops * kTera *
+                            static_cast<double>(options.job.num_gpus());
   ASTRA_ASSIGN_OR_RETURN(const RunResult run,
                          RunGenerated(options.run, std::move(program)));
   plan.seconds = Seconds(run.result.total());
   plan.terms = TermsOf(run.result);
   plan.tokens_per_second = static_cast<double>(work.tokens) / plan.seconds;
-  plan.utilisation =
-      work.model_flops /
-      (plan.seconds * peak_flops * static_cast<double>(options.job.num_gpus()));
+  plan.utilisation = work.model_flops / (plan.seconds * peak_flops);
+  return absl::OkStatus();
+}
+
+// Returns the plan, or none if it does not fit into the memory.
+absl::StatusOr<std::optional<Plan>> RunPlan(const SimaiPlannerOptions& options,
+                                            const EstimatedLayout& estimate) {
+  std::optional<Program> program;
+  ASTRA_ASSIGN_OR_RETURN(Plan plan, PreparePlan(options, estimate, program));
+  if (!plan.fits) return std::optional<Plan>();
+  ASTRA_RETURN_IF_ERROR(Finish(options, *std::move(program), plan));
   return std::optional<Plan>(std::move(plan));
 }
 
@@ -127,6 +149,41 @@ std::vector<MaybePlan> RunSome(const SimaiPlannerOptions& options,
 }
 
 }  // namespace
+
+absl::StatusOr<SearchResult> SearchLayouts(const SimaiPlannerOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(RunCluster cluster,
+                         ReadCluster(options.run, options.job.num_gpus()));
+  std::optional<SystemSpec> system = std::move(cluster.system);
+  if (!system) {
+    ASTRA_ASSIGN_OR_RETURN(system, DeriveSystem(cluster.topology));
+  }
+  Routes routes(cluster.topology);
+  GroupSeconds groups(*system, options.run.nccl, routes,
+                      options.job.num_gpus());
+  Warnings ignored;  // The options have them already.
+  ASTRA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<GpuTimes> times,
+      GpuTimes::Create(options.job.gpu, {}, "", {.use = KernelUse::kTraining},
+                       &ignored));
+  // Some of the best may not fit with their workspaces.
+  constexpr size_t kSpare = 5;
+  return Search(options.job, options.space,
+                {.most = kSpare * options.candidates,
+                 .memory_bytes = UsableMemory(options.job.gpu),
+                 .exhaustive = options.exhaustive},
+                times->model(), groups);
+}
+
+absl::StatusOr<Plan> RunLayout(const SimaiPlannerOptions& options,
+                               const Layout& layout) {
+  ASTRA_RETURN_IF_ERROR(
+      CheckTraining(options.job.model, SetupOf(options.job, layout)));
+  std::optional<Program> program;
+  ASTRA_ASSIGN_OR_RETURN(Plan plan,
+                         PreparePlan(options, {.layout = layout}, program));
+  ASTRA_RETURN_IF_ERROR(Finish(options, *std::move(program), plan));
+  return plan;
+}
 
 absl::StatusOr<PlanRuns> RunPlans(const SimaiPlannerOptions& options,
                                   const SearchResult& search) {

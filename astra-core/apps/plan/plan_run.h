@@ -42,6 +42,7 @@ struct Plan {
   double utilisation = 0;  // Of the peak (MFU), 0 to 1.
   Bytes allocated;         // On the fullest stage,
   Bytes reserved;          // with what PyTorch reserves there.
+  bool fits = false;       // Into the memory of a GPU.
   int64_t fullest_stage = 0;
   std::string peak;           // What is going on there at the peak.
   bool is_efficient = false;  // No other plan is faster and takes less memory.
@@ -51,6 +52,17 @@ struct PlanRuns {
   std::vector<Plan> plans;    // The fastest first.
   int64_t beyond_memory = 0;  // Layouts that did not fit after all.
 };
+
+// Searches the space of the options. Errors: those of Search, and of what reads
+// the cluster.
+absl::StatusOr<SearchResult> SearchLayouts(const SimaiPlannerOptions& options);
+
+// Runs a layout whether it fits into the memory or not.
+//
+// Errors: FailedPrecondition for a layout that breaks a rule; those of the
+// programs.
+absl::StatusOr<Plan> RunLayout(const SimaiPlannerOptions& options,
+                               const Layout& layout);
 
 // Runs the best layouts of `search` until as many as the options ask for have
 // fitted into the memory, and the first of these with the closer fidelity.

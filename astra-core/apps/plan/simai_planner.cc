@@ -2,53 +2,25 @@
 // cluster.
 
 #include <algorithm>
-#include <memory>
-#include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include "astra-core/apps/gen_workload_times.h"
+#include "astra-core/apps/plan/plan_objective.h"
 #include "astra-core/apps/plan/plan_report.h"
 #include "astra-core/apps/plan/plan_run.h"
+#include "astra-core/apps/plan/plan_what_if.h"
 #include "astra-core/apps/plan/simai_planner_options.h"
-#include "astra-core/apps/run_request.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/command_line/main_support.h"
-#include "astra-core/planner/group_seconds.h"
 #include "astra-core/planner/plan_search.h"
-#include "collectives/nccl/system_topology.h"
 #include "fmt/core.h"
-#include "topology/routes.h"
 
 namespace astra {
 namespace {
-
-absl::StatusOr<SearchResult> SearchLayouts(SimaiPlannerOptions& options) {
-  ASTRA_ASSIGN_OR_RETURN(RunCluster cluster,
-                         ReadCluster(options.run, options.job.num_gpus()));
-  std::optional<SystemSpec> system = std::move(cluster.system);
-  if (!system) {
-    ASTRA_ASSIGN_OR_RETURN(system, DeriveSystem(cluster.topology));
-  }
-  Routes routes(cluster.topology);
-  GroupSeconds groups(*system, options.run.nccl, routes,
-                      options.job.num_gpus());
-  ASTRA_ASSIGN_OR_RETURN(
-      const std::unique_ptr<GpuTimes> times,
-      GpuTimes::Create(options.job.gpu, {}, "", {.use = KernelUse::kTraining},
-                       &options.warnings));
-  // Some of the best may not fit with their workspaces.
-  constexpr size_t kSpare = 5;
-  return Search(options.job, options.space,
-                {.most = kSpare * options.candidates,
-                 .memory_bytes = UsableMemory(options.job.gpu),
-                 .exhaustive = options.exhaustive},
-                times->model(), groups);
-}
 
 absl::Status WriteFolders(const SimaiPlannerOptions& options,
                           const std::vector<Plan>& plans) {
@@ -69,18 +41,28 @@ absl::Status RunPlanner(int argc, const char* const* argv, const Log& log) {
   if (PrintedInstead(flags, "simai_planner", SimaiPlannerHelp())) {
     return FlushStdout();
   }
-  ASTRA_ASSIGN_OR_RETURN(SimaiPlannerOptions options,
+  ASTRA_ASSIGN_OR_RETURN(const SimaiPlannerOptions options,
                          ReadSimaiPlannerOptions(flags));
+  log.Report(options.warnings);
+  if (options.objective) return AnswerStdin(options);
   ASTRA_ASSIGN_OR_RETURN(const SearchResult search, SearchLayouts(options));
   ASTRA_ASSIGN_OR_RETURN(const PlanRuns runs, RunPlans(options, search));
-  log.Report(options.warnings);
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
-  const std::string page = DescribePlans(options, search, runs);
-  ASTRA_RETURN_IF_ERROR(
-      folder.Write({{"plans.csv", PlansCsv(options, runs.plans)},
-                    {"plan.json", PlanJson(options, search, runs)},
-                    {"summary.txt", page}}));
+  std::string page = DescribePlans(options, search, runs);
+  std::vector<NamedFile> files = {
+      {"plans.csv", PlansCsv(options, runs.plans)},
+      {"plan.json", PlanJson(options, search, runs)},
+      {"run.json", PlannerRunJson(options, runs.plans)}};
+  if (options.what_if) {
+    ASTRA_ASSIGN_OR_RETURN(const std::vector<WhatIf> changes,
+                           PlanWhatIf(options));
+    page += DescribeWhatIf(changes);
+    files.push_back({"what_if.csv", WhatIfCsv(changes)});
+  }
+  files.push_back({"summary.txt", page});
+  constexpr std::string_view kStale[] = {"what_if.csv"};
+  ASTRA_RETURN_IF_ERROR(folder.Write(files, kStale));
   ASTRA_RETURN_IF_ERROR(WriteFolders(options, runs.plans));
   Print(page);
   const std::string best =
@@ -90,10 +72,11 @@ absl::Status RunPlanner(int argc, const char* const* argv, const Log& log) {
                         DescribeLayout(runs.plans.front().estimate.layout,
                                        options.job.num_gpus()),
                         runs.plans.front().seconds);
-  Print(
-      fmt::format("results    {}: plans.csv plan.json summary.txt plan-1 ...\n"
-                  "finished   {}: {}\n",
-                  options.output, options.name, best));
+  std::string names;
+  for (const NamedFile& file : files) names += " " + file.name;
+  if (!runs.plans.empty()) names += " plan-1 ...";
+  Print(fmt::format("results    {}:{}\nfinished   {}: {}\n", options.output,
+                    names, options.name, best));
   return FlushStdout();
 }
 

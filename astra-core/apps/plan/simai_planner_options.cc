@@ -97,6 +97,12 @@ constexpr OptionSpec kOptions[] = {
     {"fidelity", "", "NAME", "Search",
      "of these runs: analytical, flow or packet"},
 
+    {"what-if", "", "", "Search",
+     "also plan with other batches, memory and GPUs, down to where nothing "
+     "fits"},
+    {"objective", "", "", "Search",
+     "answer an external optimizer instead: a layout in JSON on each line of "
+     "stdin, its time and memory on a line of stdout"},
     {"threads", "", "N", "Search",
      "run whole iterations on N threads (default 1); the results are the same"},
 
@@ -324,6 +330,7 @@ absl::Status ReadSpace(const CommandLine& flags, int64_t domain,
   if (flags.has("schedule")) {
     const std::vector<PipelineSchedule> all = PipelineSchedules();
     std::vector<std::string_view> names;
+    names.reserve(all.size());
     for (const PipelineSchedule schedule : all) names.push_back(Name(schedule));
     ASTRA_ASSIGN_OR_RETURN(const std::vector<size_t> places,
                            ReadNames(flags, "schedule", names));
@@ -355,6 +362,24 @@ absl::Status ReadSearch(const CommandLine& flags,
   ASTRA_ASSIGN_OR_RETURN(const int64_t shown,
                          flags.integer("top", kShown, 1, kMostCandidates));
   options.shown = static_cast<size_t>(shown);
+  options.what_if = flags.has("what-if");
+  options.objective = flags.has("objective");
+  if (options.objective) {
+    constexpr std::string_view kOfSearches[] = {
+        "exhaustive", "candidates", "simulate", "fidelity", "what-if",
+        "threads",    "top",        "output",   "result"};
+    ASTRA_RETURN_IF_ERROR(
+        Refuse(flags, kOfSearches, "--objective searches nothing"));
+  }
+  for (const OptionSpec& option : kOptions) {
+    const bool is_of_search =
+        option.group == "Job" || option.group == "Cluster" ||
+        option.group == "Space" || option.name == "memory" ||
+        option.name == "threads";
+    if (!is_of_search || !flags.has(option.name)) continue;
+    const std::vector<std::string> word = WordsOf(flags, {&option.name, 1});
+    options.words.insert(options.words.end(), word.begin(), word.end());
+  }
   constexpr int64_t kMostThreads = 1024;
   ASTRA_ASSIGN_OR_RETURN(options.threads,
                          flags.integer("threads", 1, 1, kMostThreads));

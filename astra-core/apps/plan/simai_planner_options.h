@@ -37,6 +37,11 @@ struct SimaiPlannerOptions {
   int64_t threads = 1;    // Changes no result.
   size_t shown = 0;       // Plans in the table on the screen.
 
+  bool what_if = false;    // See PlanWhatIf.
+  bool objective = false;  // See AnswerStdin.
+  // The options of the search, as words.
+  std::vector<std::string> words;
+
   // Words of the job for commands that repeat a plan.
   std::vector<std::string> workload_words;
   std::vector<std::string> run_words;

@@ -5,12 +5,13 @@
 #include "astra-core/apps/collective/simai_collective_options.h"
 #include "astra-core/apps/gen_topo_options.h"
 #include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/plan/simai_planner_options.h"
 #include "astra-core/apps/run_options.h"
 
 namespace astra {
 
 absl::Span<const SweptProgram> SweptPrograms() {
-  static const std::array<SweptProgram, 5> programs = {{
+  static const std::array<SweptProgram, 6> programs = {{
       {.name = "gen_topo",
        .role = ProgramRole::kTopology,
        .options = GenTopoOptionSpecs(),
@@ -35,6 +36,12 @@ absl::Span<const SweptProgram> SweptPrograms() {
        .refused = "help version output result list-systems tuning flows "
                   "compare compare-table calibrate in-place",
        .objective = "time_us"},
+      {.name = "simai_planner",
+       .role = ProgramRole::kRun,
+       .options = SimaiPlannerOptionSpecs(),
+       .topology_option = "topology",
+       .refused = "help version output result objective",
+       .objective = "iteration_ms"},
       {.name = "simai_simulator",
        .role = ProgramRole::kRun,
        .options = RunOptionSpecs(),

@@ -30,7 +30,6 @@ inline absl::StatusOr<SimaiPlannerOptions> TryReadPlanner(
   return ReadSimaiPlannerOptions(*flags);
 }
 
-// Reads the options, with few GPUs and short sequences unless `text` has them.
 inline SimaiPlannerOptions ReadPlanner(const std::string& text) {
   return ValueOrDie(TryReadPlanner(text));
 }

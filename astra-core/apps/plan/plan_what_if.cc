@@ -1,0 +1,140 @@
+#include "astra-core/apps/plan/plan_what_if.h"
+
+#include <string_view>
+#include <utility>
+
+#include "astra-core/base/append_format.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/command_line.h"
+#include "fmt/core.h"
+
+namespace astra {
+namespace {
+
+constexpr size_t kCandidates = 10;
+
+// Returns the options with another value for option `name`.
+absl::StatusOr<SimaiPlannerOptions> With(const SimaiPlannerOptions& options,
+                                         std::string_view name,
+                                         const std::string& value) {
+  const std::string prefix = fmt::format("--{}=", name);
+  std::vector<std::string> words;
+  for (const std::string& word : options.words) {
+    if (!word.starts_with(prefix)) words.push_back(word);
+  }
+  words.push_back(prefix + value);
+  std::vector<const char*> argv = {"simai_planner"};
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  ASTRA_ASSIGN_OR_RETURN(
+      const CommandLine flags,
+      CommandLine::Parse(SimaiPlannerOptionSpecs(),
+                         static_cast<int>(argv.size()), argv.data()));
+  ASTRA_ASSIGN_OR_RETURN(SimaiPlannerOptions changed,
+                         ReadSimaiPlannerOptions(flags));
+  changed.candidates = kCandidates;
+  changed.closer_plans = 0;
+  return changed;
+}
+
+// Plans with another value for an option. A value that the options or the
+// cluster do not allow is told in the result.
+absl::StatusOr<WhatIf> PlanWith(const SimaiPlannerOptions& options,
+                                std::string_view option,
+                                const std::string& value, std::string change) {
+  WhatIf result;
+  result.change = std::move(change);
+  const absl::StatusOr<SimaiPlannerOptions> changed =
+      With(options, option, value);
+  if (!changed.ok()) {
+    result.why_not = std::string(changed.status().message());
+    return result;
+  }
+  result.num_gpus = changed->job.num_gpus();
+  const absl::StatusOr<SearchResult> search = SearchLayouts(*changed);
+  if (!search.ok()) {
+    result.why_not = std::string(search.status().message());
+    return result;
+  }
+  ASTRA_ASSIGN_OR_RETURN(PlanRuns runs, RunPlans(*changed, *search));
+  if (runs.plans.empty()) {
+    result.why_not = "no layout fits";
+  } else {
+    result.best = std::move(runs.plans.front());
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<WhatIf>> PlanWhatIf(
+    const SimaiPlannerOptions& options) {
+  std::vector<WhatIf> changes;
+  const auto add = [&](std::string_view option, const std::string& value,
+                       std::string change) -> absl::Status {
+    ASTRA_ASSIGN_OR_RETURN(WhatIf result,
+                           PlanWith(options, option, value, std::move(change)));
+    changes.push_back(std::move(result));
+    return absl::OkStatus();
+  };
+  const int64_t batch = options.job.setups[0].global_batch;
+  for (const int64_t other : {2 * batch, batch / 2}) {
+    if (other < 1) continue;
+    ASTRA_RETURN_IF_ERROR(add("global-batch", fmt::format("{}", other),
+                              fmt::format("global batch {}", other)));
+  }
+  constexpr double kBytesPerGib = 1 << 30;
+  for (const double share : {1.25, 0.75}) {
+    const double gib = share * options.job.gpu.memory_gb * 1e9 / kBytesPerGib;
+    ASTRA_RETURN_IF_ERROR(add("memory", fmt::format("{:.2f}", gib),
+                              fmt::format("{:.1f} GiB a GPU", gib)));
+  }
+  if (options.run.topology_file) return changes;
+  const int64_t gpus = options.job.num_gpus();
+  ASTRA_RETURN_IF_ERROR(add("gpus", fmt::format("{}", 2 * gpus),
+                            fmt::format("{} GPUs", 2 * gpus)));
+  for (int64_t fewer = gpus / 2; fewer >= 1; fewer /= 2) {
+    ASTRA_RETURN_IF_ERROR(
+        add("gpus", fmt::format("{}", fewer), fmt::format("{} GPUs", fewer)));
+    if (!changes.back().best) break;
+  }
+  return changes;
+}
+
+std::string DescribeWhatIf(const std::vector<WhatIf>& changes) {
+  std::string text = "\nwhat if\n";
+  for (const WhatIf& change : changes) {
+    if (!change.best) {
+      AppendFormat(&text, "    {:<20} {}\n", change.change, change.why_not);
+      continue;
+    }
+    const Plan& plan = *change.best;
+    AppendFormat(&text,
+                 "    {:<20} {:>11.4f} s {:>10.0f} tokens/s {:>8.0f} "
+                 "a GPU  {}\n",
+                 change.change, plan.seconds, plan.tokens_per_second,
+                 plan.tokens_per_second / static_cast<double>(change.num_gpus),
+                 DescribeLayout(plan.estimate.layout, change.num_gpus));
+  }
+  return text;
+}
+
+std::string WhatIfCsv(const std::vector<WhatIf>& changes) {
+  std::string csv =
+      "change,gpus,iteration_s,tokens_per_s,reserved_gib,layout,why_not\n";
+  constexpr double kBytesPerGib = 1 << 30;
+  for (const WhatIf& change : changes) {
+    if (!change.best) {
+      AppendFormat(&csv, "{},{},,,,,\"{}\"\n", change.change, change.num_gpus,
+                   change.why_not);
+      continue;
+    }
+    const Plan& plan = *change.best;
+    AppendFormat(&csv, "{},{},{:.6g},{:.6g},{:.3f},\"{}\",\n", change.change,
+                 change.num_gpus, plan.seconds, plan.tokens_per_second,
+                 static_cast<double>(plan.reserved.count()) / kBytesPerGib,
+                 DescribeLayout(plan.estimate.layout, change.num_gpus));
+  }
+  return csv;
+}
+
+}  // namespace astra

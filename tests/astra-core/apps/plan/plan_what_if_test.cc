@@ -1,0 +1,53 @@
+#include "astra-core/apps/plan/plan_what_if.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/astra-core/apps/plan/plan_test_job.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::ReadPlanner;
+using ::astra::testing::ValueOrDie;
+using ::testing::HasSubstr;
+
+const WhatIf* Find(const std::vector<WhatIf>& changes, std::string_view name) {
+  for (const WhatIf& change : changes) {
+    if (change.change == name) return &change;
+  }
+  return nullptr;
+}
+
+TEST(PlanWhatIfTest, PlansWithOtherBatchesMemoryAndGpus) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 32 --seq-length 4096 "
+      "--cp 1 --recompute none");
+  const PlanRuns runs =
+      ValueOrDie(RunPlans(options, ValueOrDie(SearchLayouts(options))));
+  const double seconds = runs.plans.front().seconds;
+  const std::vector<WhatIf> changes = ValueOrDie(PlanWhatIf(options));
+
+  const WhatIf* twice = Find(changes, "global batch 64");
+  ASSERT_TRUE(twice != nullptr && twice->best);
+  EXPECT_GT(twice->best->seconds, 1.8 * seconds);
+  EXPECT_LT(twice->best->seconds, 2 * seconds);
+
+  const WhatIf* less = Find(changes, "55.9 GiB a GPU");
+  ASSERT_TRUE(less != nullptr && less->best);
+  EXPECT_GE(less->best->seconds, seconds);
+
+  const WhatIf* more = Find(changes, "16 GPUs");
+  ASSERT_TRUE(more != nullptr && more->best);
+  EXPECT_LT(more->best->seconds, seconds);
+  EXPECT_GT(more->best->seconds, seconds / 2.2);
+
+  // Ever fewer GPUs, down to those where nothing fits.
+  EXPECT_FALSE(changes.back().best);
+  EXPECT_EQ(changes.back().why_not, "no layout fits");
+  EXPECT_THAT(DescribeWhatIf(changes), HasSubstr("no layout fits"));
+  EXPECT_THAT(WhatIfCsv(changes), HasSubstr(",\"no layout fits\"\n"));
+}
+
+}  // namespace
+}  // namespace astra
