@@ -298,6 +298,9 @@ class PlanSearch {
       const TrainingSetup setup = SetupOf(job_, layout);
       const LayoutParts parts = {layout, setup, costs_[node.costs], cut};
       const int64_t bytes = EstimateMemory(parts);
+      if (result_.least.bytes == 0 || bytes < result_.least.bytes) {
+        result_.least = {layout, 0, bytes, number - 1};
+      }
       if (bytes > options_.memory_bytes) {
         ++result_.beyond_memory;
         continue;

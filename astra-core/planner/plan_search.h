@@ -37,6 +37,9 @@ struct SearchOptions {
 
 struct SearchResult {
   std::vector<EstimatedLayout> best;  // The fastest first.
+  // Of all layouts whose memory was estimated, the one with the least, without
+  // its seconds.
+  EstimatedLayout least;
   // Numbers of candidates, which add up to the size of the space.
   int64_t estimated = 0;
   int64_t beyond_memory = 0;

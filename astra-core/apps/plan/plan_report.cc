@@ -133,7 +133,8 @@ std::string CommandsText(const SimaiPlannerOptions& options, const Plan& plan) {
   return "# The same iteration by formula, by flows and by packets.\nset -e\n" +
          Command("gen_workload", workload) +
          Command("simai_analytical", run({"--output=closed-form"})) +
-         Command("simai_simulator", run({"--fidelity=flow", "--output=flow"})) +
+         Command("simai_simulator",
+                 run({"--fidelity=flow", "--symmetry", "--output=flow"})) +
          Command("simai_simulator",
                  run({"--fidelity=packet", "--output=packet"}));
 }

@@ -153,6 +153,12 @@ std::vector<MaybePlan> RunSome(const SimaiPlannerOptions& options,
 absl::StatusOr<SearchResult> SearchLayouts(const SimaiPlannerOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(RunCluster cluster,
                          ReadCluster(options.run, options.job.num_gpus()));
+  const int64_t num_gpus = options.job.num_gpus();
+  if (cluster.topology.num_gpus() != num_gpus) {
+    return absl::InvalidArgumentError(
+        fmt::format("--gpus is {}, but {} has {}", num_gpus,
+                    options.run.cluster_name(), cluster.topology.num_gpus()));
+  }
   std::optional<SystemSpec> system = std::move(cluster.system);
   if (!system) {
     ASTRA_ASSIGN_OR_RETURN(system, DeriveSystem(cluster.topology));

@@ -3,38 +3,15 @@
 #include <string_view>
 #include <utility>
 
+#include "astra-core/apps/plan/plan_change.h"
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/command_line/command_line.h"
 #include "fmt/core.h"
 
 namespace astra {
 namespace {
 
 constexpr size_t kCandidates = 10;
-
-// Returns the options with another value for option `name`.
-absl::StatusOr<SimaiPlannerOptions> With(const SimaiPlannerOptions& options,
-                                         std::string_view name,
-                                         const std::string& value) {
-  const std::string prefix = fmt::format("--{}=", name);
-  std::vector<std::string> words;
-  for (const std::string& word : options.words) {
-    if (!word.starts_with(prefix)) words.push_back(word);
-  }
-  words.push_back(prefix + value);
-  std::vector<const char*> argv = {"simai_planner"};
-  for (const std::string& word : words) argv.push_back(word.c_str());
-  ASTRA_ASSIGN_OR_RETURN(
-      const CommandLine flags,
-      CommandLine::Parse(SimaiPlannerOptionSpecs(),
-                         static_cast<int>(argv.size()), argv.data()));
-  ASTRA_ASSIGN_OR_RETURN(SimaiPlannerOptions changed,
-                         ReadSimaiPlannerOptions(flags));
-  changed.candidates = kCandidates;
-  changed.closer_plans = 0;
-  return changed;
-}
 
 // Plans with another value for an option. A value that the options or the
 // cluster do not allow is told in the result.
@@ -43,12 +20,13 @@ absl::StatusOr<WhatIf> PlanWith(const SimaiPlannerOptions& options,
                                 const std::string& value, std::string change) {
   WhatIf result;
   result.change = std::move(change);
-  const absl::StatusOr<SimaiPlannerOptions> changed =
-      With(options, option, value);
+  absl::StatusOr<SimaiPlannerOptions> changed =
+      WithOption(options, option, value);
   if (!changed.ok()) {
     result.why_not = std::string(changed.status().message());
     return result;
   }
+  changed->candidates = kCandidates;
   result.num_gpus = changed->job.num_gpus();
   const absl::StatusOr<SearchResult> search = SearchLayouts(*changed);
   if (!search.ok()) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "astra-core/apps/plan/plan_change.h"
 #include "astra-core/apps/plan/plan_objective.h"
 #include "astra-core/apps/plan/plan_report.h"
 #include "astra-core/apps/plan/plan_run.h"
@@ -21,6 +22,17 @@
 
 namespace astra {
 namespace {
+
+// Says how much memory the least layout needs.
+std::string NothingFits(const SimaiPlannerOptions& options,
+                        const SearchResult& search) {
+  constexpr double kBytesPerGib = 1 << 30;
+  return fmt::format(
+      "no layout fits into {:.1f} GiB: the least one, {}, allocates {:.1f} GiB",
+      options.job.gpu.memory_gb * 1e9 / kBytesPerGib,
+      DescribeLayout(search.least.layout, options.job.num_gpus()),
+      static_cast<double>(search.least.bytes) / kBytesPerGib);
+}
 
 absl::Status WriteFolders(const SimaiPlannerOptions& options,
                           const std::vector<Plan>& plans) {
@@ -46,6 +58,9 @@ absl::Status RunPlanner(int argc, const char* const* argv, const Log& log) {
   log.Report(options.warnings);
   if (options.objective) return AnswerStdin(options);
   ASTRA_ASSIGN_OR_RETURN(const SearchResult search, SearchLayouts(options));
+  if (search.estimated + search.beyond_memory == 0) {
+    return NothingIsLegal(options, search);
+  }
   ASTRA_ASSIGN_OR_RETURN(const PlanRuns runs, RunPlans(options, search));
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
@@ -67,7 +82,7 @@ absl::Status RunPlanner(int argc, const char* const* argv, const Log& log) {
   Print(page);
   const std::string best =
       runs.plans.empty()
-          ? "no layout fits"
+          ? NothingFits(options, search)
           : fmt::format("{} in {:.4f} s",
                         DescribeLayout(runs.plans.front().estimate.layout,
                                        options.job.num_gpus()),

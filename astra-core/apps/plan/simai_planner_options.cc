@@ -95,7 +95,7 @@ constexpr OptionSpec kOptions[] = {
     {"simulate", "", "N", "Search",
      "also run the best N with --fidelity (default 3 with --fidelity)"},
     {"fidelity", "", "NAME", "Search",
-     "of these runs: analytical, flow or packet"},
+     "of these runs: analytical, flow (with --symmetry) or packet"},
 
     {"what-if", "", "", "Search",
      "also plan with other batches, memory and GPUs, down to where nothing "
@@ -274,6 +274,8 @@ absl::Status ReadCluster(const CommandLine& flags,
   std::vector<std::string> words = options.run_words;
   words.push_back(
       fmt::format("--fidelity={}", flags.value("fidelity").value_or("")));
+  // Large clusters would take hours otherwise.
+  if (flags.value("fidelity") == "flow") words.emplace_back("--symmetry");
   ASTRA_ASSIGN_OR_RETURN(options.closer_run, ReadRun(words));
   constexpr int64_t kDefaultPlans = 3;
   ASTRA_ASSIGN_OR_RETURN(

@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         "--framework fsdp --candidates 30",
         "-m llama2-70b --gpu H100 --gpus 64 --global-batch 128 --seq-length "
         "4096 --framework megatron-core",
-        "-m gpt3-175b --gpu A100 --gpus 256 --global-batch 512 --seq-length "
+        "-m gpt-175b --gpu A100 --gpus 256 --global-batch 512 --seq-length "
         "2048 --candidates 30",
         "-m mixtral-8x7b --gpu H100 --gpus 64 --global-batch 256 --seq-length "
         "4096 --candidates 30"));

@@ -46,8 +46,9 @@ TEST_P(PrunedSearchTest, FindsWhatAnExhaustiveOneFinds) {
   EXPECT_EQ(all.beyond_bound, 0);
 }
 
+// Spaces that differ in kind.
 INSTANTIATE_TEST_SUITE_P(
-    Models, PrunedSearchTest,
+    Spaces, PrunedSearchTest,
     ::testing::Values(
         "-m llama3-8b --gpu H100 --gpus 16 --global-batch 64 --seq-length 8192",
         "-m llama3-8b --gpu A100 --gpus 64 --global-batch 256 --seq-length "
@@ -58,10 +59,42 @@ INSTANTIATE_TEST_SUITE_P(
         "4096 --framework megatron-core --sp off,on",
         "-m mixtral-8x7b --gpu H100 --gpus 64 --global-batch 256 --seq-length "
         "4096 --etp 1,2,4,8 --micro-batch 1,2",
-        "-m gpt3-175b --gpu A100 --gpus 256 --global-batch 512 --seq-length "
+        "-m gpt-175b --gpu A100 --gpus 256 --global-batch 512 --seq-length "
         "2048 --schedule 1f1b,interleaved,zb-h1,zb-v",
         "-m deepseek-v3 --gpu H800 --gpus 256 --global-batch 1024 "
         "--seq-length 4096 --schedule 1f1b,dualpipe --dtype fp8"));
+
+std::vector<std::string> JobsOfModels() {
+  std::vector<std::string> jobs;
+  for (const char* model : {"deepseek-v2",
+                            "deepseek-v2-lite",
+                            "gpt-13b",
+                            "gpt-1t",
+                            "gpt-22b",
+                            "gpt-530b",
+                            "gpt-oss-120b",
+                            "llama-65b",
+                            "llama2-7b",
+                            "llama3-405b",
+                            "llama3-70b",
+                            "mixtral-8x22b",
+                            "mpt-30b",
+                            "mpt-7b",
+                            "qwen3-14b",
+                            "qwen3-30b-a3b",
+                            "qwen3-32b",
+                            "qwen3-8b",
+                            "qwen3-moe-235b-a22b",
+                            "qwen3-next-80b-a3b"}) {
+    jobs.push_back(fmt::format(
+        "-m {} --gpu H100 --gpus 64 --global-batch 128 --seq-length 2048 "
+        "--memory 3000 --micro-batch 1,2 --recompute none,full",
+        model));
+  }
+  return jobs;
+}
+INSTANTIATE_TEST_SUITE_P(Models, PrunedSearchTest,
+                         ::testing::ValuesIn(JobsOfModels()));
 
 TEST(PlanSearchTest, LegalIsWhatTheGeneratorTakes) {
   const SimaiPlannerOptions options = ReadPlanner(

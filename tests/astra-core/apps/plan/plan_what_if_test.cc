@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "astra-core/apps/plan/plan_change.h"
 #include "tests/astra-core/apps/plan/plan_test_job.h"
 
 namespace astra {
@@ -47,6 +48,31 @@ TEST(PlanWhatIfTest, PlansWithOtherBatchesMemoryAndGpus) {
   EXPECT_EQ(changes.back().why_not, "no layout fits");
   EXPECT_THAT(DescribeWhatIf(changes), HasSubstr("no layout fits"));
   EXPECT_THAT(WhatIfCsv(changes), HasSubstr(",\"no layout fits\"\n"));
+}
+
+std::string NothingLegal(const std::string& text) {
+  const SimaiPlannerOptions options =
+      ReadPlanner("-m llama3-8b --gpu H100 --seq-length 4096 " + text);
+  return std::string(
+      NothingIsLegal(options, ValueOrDie(SearchLayouts(options))).message());
+}
+
+TEST(NothingIsLegalTest, NamesTheRuleAndTheNearestLegalValue) {
+  EXPECT_EQ(NothingLegal("--gpus 8 --global-batch 8 --tp 3 --cp 1 --pp 1 --vpp "
+                         "1 --micro-batch 1 --recompute none --zero 1"),
+            "none of 2 candidates is a legal layout: of 2, TP x CP x PP does "
+            "not divide the GPUs; the nearest that is legal is --tp 2");
+  EXPECT_EQ(
+      NothingLegal("--gpus 8 --global-batch 12 --tp 1 --cp 1 --pp 1 --vpp "
+                   "1 --micro-batch 1 --recompute none --zero 1 "
+                   "--schedule 1f1b"),
+      "none of 1 candidates is a legal layout: of 1, DP x micro-batch "
+      "does not divide the global batch; the nearest that is legal is "
+      "--tp 2");
+  EXPECT_EQ(NothingLegal("--gpus 7 --global-batch 64"),
+            "none of 336 candidates is a legal layout: of 336, DP x "
+            "micro-batch does not divide the global batch; the nearest that is "
+            "legal is --global-batch 63");
 }
 
 }  // namespace
