@@ -14,7 +14,7 @@ TrainingSetup SetupOf(const PlanJob& job, const Layout& layout) {
   setup.tensor = layout.tensor;
   setup.context = layout.context;
   setup.expert = layout.expert;
-  setup.expert_tensor = layout.expert_tensor;
+  if (job.model.experts) setup.expert_tensor = layout.expert_tensor;
   setup.pipeline = layout.pipeline;
   setup.virtual_stages = layout.virtual_stages;
   setup.micro_batch = layout.micro_batch;
@@ -29,9 +29,9 @@ TrainingSetup SetupOf(const PlanJob& job, const Layout& layout) {
   return setup;
 }
 
-std::string DescribeLayout(const Layout& layout, int64_t num_gpus) {
+std::string DescribeLayout(const PlanJob& job, const Layout& layout) {
   const int64_t data =
-      num_gpus / (layout.tensor * layout.context * layout.pipeline);
+      job.num_gpus() / (layout.tensor * layout.context * layout.pipeline);
   std::string text;
   for (const auto& [name, size] :
        {std::pair("TP", layout.tensor), std::pair("CP", layout.context),
@@ -40,7 +40,7 @@ std::string DescribeLayout(const Layout& layout, int64_t num_gpus) {
         std::pair("DP", data)}) {
     if (size > 1) AppendFormat(&text, "{} {} ", name, size);
   }
-  if (layout.expert > 1 && layout.expert_tensor != layout.tensor) {
+  if (job.model.experts && layout.expert_tensor != layout.tensor) {
     AppendFormat(&text, "ETP {} ", layout.expert_tensor);
   }
   if (!text.empty()) text.pop_back();
@@ -58,7 +58,7 @@ std::string DescribeLayout(const Layout& layout, int64_t num_gpus) {
   return text;
 }
 
-std::vector<std::string> OptionsOf(const Layout& layout) {
+std::vector<std::string> OptionsOf(const PlanJob& job, const Layout& layout) {
   std::vector<std::string> words;
   const auto add = [&words](std::string_view name, int64_t value) {
     words.push_back(fmt::format("--{}={}", name, value));
@@ -67,10 +67,8 @@ std::vector<std::string> OptionsOf(const Layout& layout) {
   if (layout.context > 1) add("cp", layout.context);
   if (layout.pipeline > 1) add("pp", layout.pipeline);
   if (layout.virtual_stages > 1) add("vpp", layout.virtual_stages);
-  if (layout.expert > 1) {
-    add("ep", layout.expert);
-    add("etp", layout.expert_tensor);
-  }
+  if (layout.expert > 1) add("ep", layout.expert);
+  if (job.model.experts) add("etp", layout.expert_tensor);
   if (layout.sequence_parallel) words.emplace_back("--sp");
   add("micro-batch", layout.micro_batch);
   add("zero", static_cast<int64_t>(layout.zero));

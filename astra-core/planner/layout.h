@@ -53,11 +53,11 @@ struct PlanJob {
 TrainingSetup SetupOf(const PlanJob& job, const Layout& layout);
 
 // Returns the sizes that differ from 1, such as "TP 8 PP 4 DP 16, ZeRO 1,
-// micro-batch 2". DP follows from `num_gpus`.
-std::string DescribeLayout(const Layout& layout, int64_t num_gpus);
+// micro-batch 2".
+std::string DescribeLayout(const PlanJob& job, const Layout& layout);
 
 // Returns the options of gen_workload that make the layout.
-std::vector<std::string> OptionsOf(const Layout& layout);
+std::vector<std::string> OptionsOf(const PlanJob& job, const Layout& layout);
 
 }  // namespace astra
 

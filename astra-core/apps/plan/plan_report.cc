@@ -124,7 +124,8 @@ std::vector<std::string> Joined(std::vector<std::string> words,
 
 std::string CommandsText(const SimaiPlannerOptions& options, const Plan& plan) {
   const std::vector<std::string> workload =
-      Joined(Joined(options.workload_words, OptionsOf(plan.estimate.layout)),
+      Joined(Joined(options.workload_words,
+                    OptionsOf(options.job, plan.estimate.layout)),
              {"--format=program", "--output=workload.yaml"});
   const auto run = [&](const std::vector<std::string>& more) {
     return Joined(Joined({"--workload=workload.yaml"}, options.run_words),
@@ -159,8 +160,8 @@ std::string MegatronText(const SimaiPlannerOptions& options, const Plan& plan) {
   if (layout.virtual_stages > 1) {
     number("num-virtual-stages-per-pipeline-rank", layout.virtual_stages);
   }
-  if (layout.expert > 1) {
-    number("expert-model-parallel-size", layout.expert);
+  if (layout.expert > 1) number("expert-model-parallel-size", layout.expert);
+  if (model.experts) {
     number("expert-tensor-parallel-size", layout.expert_tensor);
   }
   number("micro-batch-size", layout.micro_batch);
@@ -216,7 +217,7 @@ std::string DescribePlans(const SimaiPlannerOptions& options,
                  i + 1, plan.estimate.seconds, plan.seconds, closer,
                  plan.tokens_per_second, 100 * plan.utilisation,
                  Gib(plan.allocated), Gib(plan.reserved),
-                 DescribeLayout(plan.estimate.layout, options.job.num_gpus()),
+                 DescribeLayout(options.job, plan.estimate.layout),
                  plan.is_efficient ? " *" : "");
   }
   page +=

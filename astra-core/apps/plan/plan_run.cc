@@ -31,15 +31,6 @@ double Seconds(TimePs time) {
   return static_cast<double>(time.count()) * 1e-12;
 }
 
-GenWorkloadOptions WorkloadOf(const SimaiPlannerOptions& options,
-                              const Layout& layout) {
-  GenWorkloadOptions workload =
-      options.workloads[static_cast<size_t>(layout.zero)];
-  workload.setup = SetupOf(options.job, layout);
-  workload.load = options.job.loads[static_cast<size_t>(layout.zero)];
-  return workload;
-}
-
 std::array<double, kNumPlanTerms> TermsOf(const SimulationResult& result) {
   std::array<double, kNumPlanTerms> terms{};
   const auto add = [&terms](PlanTerm term, TimePs time) {
@@ -149,6 +140,15 @@ std::vector<MaybePlan> RunSome(const SimaiPlannerOptions& options,
 }
 
 }  // namespace
+
+GenWorkloadOptions WorkloadOf(const SimaiPlannerOptions& options,
+                              const Layout& layout) {
+  GenWorkloadOptions workload =
+      options.workloads[static_cast<size_t>(layout.zero)];
+  workload.setup = SetupOf(options.job, layout);
+  workload.load = options.job.loads[static_cast<size_t>(layout.zero)];
+  return workload;
+}
 
 absl::StatusOr<SearchResult> SearchLayouts(const SimaiPlannerOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(RunCluster cluster,

@@ -53,6 +53,10 @@ struct PlanRuns {
   int64_t beyond_memory = 0;  // Layouts that did not fit after all.
 };
 
+// Returns what gen_workload reads where a command line makes the layout.
+GenWorkloadOptions WorkloadOf(const SimaiPlannerOptions& options,
+                              const Layout& layout);
+
 // Searches the space of the options. Errors: those of Search, and of what reads
 // the cluster.
 absl::StatusOr<SearchResult> SearchLayouts(const SimaiPlannerOptions& options);

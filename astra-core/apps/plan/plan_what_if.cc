@@ -5,7 +5,10 @@
 
 #include "astra-core/apps/plan/plan_change.h"
 #include "astra-core/base/append_format.h"
+#include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
+#include "collectives/systems/system_library.h"
+#include "collectives/systems/system_spec.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -38,8 +41,48 @@ absl::StatusOr<WhatIf> PlanWith(const SimaiPlannerOptions& options,
     result.why_not = "no layout fits";
   } else {
     result.best = std::move(runs.plans.front());
+    result.layout = DescribeLayout(changed->job, result.best->estimate.layout);
   }
   return result;
+}
+
+// A system with other links, as a file in the folder of the results.
+struct OtherSystem {
+  std::string change;
+  NamedFile file;
+};
+
+// Returns systems with NICs of twice and half the rate, and with NVLink domains
+// of twice the GPUs, where the job has several servers. `name` must be of a
+// bundled system.
+absl::StatusOr<std::vector<OtherSystem>> OtherSystems(const std::string& name,
+                                                      int64_t num_gpus) {
+  std::vector<OtherSystem> others;
+  ASTRA_ASSIGN_OR_RETURN(const SystemSpec system, FindSystem(name));
+  if (num_gpus <= system.gpus_per_server || system.nics_per_server == 0) {
+    return others;
+  }
+  const auto add = [&others](SystemSpec other, std::string suffix,
+                             std::string change) {
+    other.name += suffix;
+    other.aliases.clear();
+    others.push_back(
+        {std::move(change), {other.name + ".yaml", WriteSystem(other)}});
+  };
+  constexpr double kBits = 8;
+  for (const double factor : {2.0, 0.5}) {
+    SystemSpec other = system;
+    other.nic_GBps *= factor;
+    const double gbps = kBits * other.nic_GBps;
+    add(other, fmt::format("-nic-{:.0f}", gbps),
+        fmt::format("NICs of {:.0f} Gbps", gbps));
+  }
+  SystemSpec wider = system;
+  wider.gpus_per_server *= 2;
+  wider.nics_per_server *= 2;
+  add(wider, fmt::format("-domain-{}", wider.gpus_per_server),
+      fmt::format("NVLink domains of {}", wider.gpus_per_server));
+  return others;
 }
 
 }  // namespace
@@ -68,6 +111,22 @@ absl::StatusOr<std::vector<WhatIf>> PlanWhatIf(
   }
   if (options.run.topology_file) return changes;
   const int64_t gpus = options.job.num_gpus();
+  const std::string system = options.run.system.value_or("");
+  if (FindSystem(system).ok()) {
+    ASTRA_ASSIGN_OR_RETURN(const std::vector<OtherSystem> others,
+                           OtherSystems(system, gpus));
+    const std::string path = options.output + "/what-if";
+    if (!others.empty()) {
+      ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
+                             OutputFolder::Create(path));
+      for (const OtherSystem& other : others) {
+        ASTRA_RETURN_IF_ERROR(folder.Write({other.file}));
+        ASTRA_RETURN_IF_ERROR(add("system",
+                                  fmt::format("{}/{}", path, other.file.name),
+                                  other.change));
+      }
+    }
+  }
   ASTRA_RETURN_IF_ERROR(add("gpus", fmt::format("{}", 2 * gpus),
                             fmt::format("{} GPUs", 2 * gpus)));
   for (int64_t fewer = gpus / 2; fewer >= 1; fewer /= 2) {
@@ -91,7 +150,7 @@ std::string DescribeWhatIf(const std::vector<WhatIf>& changes) {
                  "a GPU  {}\n",
                  change.change, plan.seconds, plan.tokens_per_second,
                  plan.tokens_per_second / static_cast<double>(change.num_gpus),
-                 DescribeLayout(plan.estimate.layout, change.num_gpus));
+                 change.layout);
   }
   return text;
 }
@@ -110,7 +169,7 @@ std::string WhatIfCsv(const std::vector<WhatIf>& changes) {
     AppendFormat(&csv, "{},{},{:.6g},{:.6g},{:.3f},\"{}\",\n", change.change,
                  change.num_gpus, plan.seconds, plan.tokens_per_second,
                  static_cast<double>(plan.reserved.count()) / kBytesPerGib,
-                 DescribeLayout(plan.estimate.layout, change.num_gpus));
+                 change.layout);
   }
   return csv;
 }

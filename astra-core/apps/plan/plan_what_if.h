@@ -17,14 +17,18 @@ namespace astra {
 struct WhatIf {
   std::string change;  // Such as "256 GPUs".
   int64_t num_gpus = 0;
+  std::string layout;  // Of the best plan, in words.
   // The best plan; none: `why_not`.
   std::optional<Plan> best;
   std::string why_not;
 };
 
-// Plans the job with half and twice the GPUs (unless a topology file has their
-// number), half and twice the global batch, and three and five quarters of the
-// memory; then with ever fewer GPUs, until nothing fits.
+// Plans the job with half and twice the global batch, and with three and five
+// quarters of the memory. Without a topology file also with NICs of half and
+// twice the rate and NVLink domains of twice the GPUs, where several of these
+// bundled systems' servers are used; with twice the GPUs, and with ever fewer
+// until nothing fits. Systems with other links are written to "what-if" in the
+// folder of the results.
 //
 // Errors: those of the programs.
 absl::StatusOr<std::vector<WhatIf>> PlanWhatIf(

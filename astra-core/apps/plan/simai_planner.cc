@@ -30,7 +30,7 @@ std::string NothingFits(const SimaiPlannerOptions& options,
   return fmt::format(
       "no layout fits into {:.1f} GiB: the least one, {}, allocates {:.1f} GiB",
       options.job.gpu.memory_gb * 1e9 / kBytesPerGib,
-      DescribeLayout(search.least.layout, options.job.num_gpus()),
+      DescribeLayout(options.job, search.least.layout),
       static_cast<double>(search.least.bytes) / kBytesPerGib);
 }
 
@@ -83,10 +83,10 @@ absl::Status RunPlanner(int argc, const char* const* argv, const Log& log) {
   const std::string best =
       runs.plans.empty()
           ? NothingFits(options, search)
-          : fmt::format("{} in {:.4f} s",
-                        DescribeLayout(runs.plans.front().estimate.layout,
-                                       options.job.num_gpus()),
-                        runs.plans.front().seconds);
+          : fmt::format(
+                "{} in {:.4f} s",
+                DescribeLayout(options.job, runs.plans.front().estimate.layout),
+                runs.plans.front().seconds);
   std::string names;
   for (const NamedFile& file : files) names += " " + file.name;
   if (!runs.plans.empty()) names += " plan-1 ...";

@@ -311,6 +311,12 @@ absl::Status ReadSpace(const CommandLine& flags, int64_t domain,
                        SimaiPlannerOptions& options) {
   PlanSpace& space = options.space;
   space = DefaultSpace(options.job, domain);
+  if (!options.job.model.experts) {
+    constexpr std::string_view kOfExperts[] = {"ep", "etp"};
+    ASTRA_RETURN_IF_ERROR(
+        Refuse(flags, kOfExperts,
+               fmt::format("{} has no experts", options.job.model.name)));
+  }
   ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "tp", 1, space.tensor));
   ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "cp", 1, space.context));
   ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "ep", 1, space.expert));

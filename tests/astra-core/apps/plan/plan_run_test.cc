@@ -5,7 +5,10 @@
 
 #include <numeric>
 
+#include "astra-core/apps/iteration_run.h"
+#include "fmt/ranges.h"
 #include "tests/astra-core/apps/plan/plan_test_job.h"
+#include "workload/program_file.h"
 
 namespace astra {
 namespace {
@@ -27,7 +30,7 @@ TEST_P(EstimateTest, IsNearTheWholeIteration) {
   const PlanRuns runs = ValueOrDie(RunPlans(options, SearchOf(options)));
   ASSERT_FALSE(runs.plans.empty());
   for (const Plan& plan : runs.plans) {
-    SCOPED_TRACE(DescribeLayout(plan.estimate.layout, options.job.num_gpus()));
+    SCOPED_TRACE(DescribeLayout(options.job, plan.estimate.layout));
     EXPECT_NEAR(plan.estimate.seconds / plan.seconds, 1, 0.12);
     EXPECT_LE(plan.estimate.bytes, plan.allocated.count());
     EXPECT_GE(static_cast<double>(plan.estimate.bytes),
@@ -51,6 +54,44 @@ INSTANTIATE_TEST_SUITE_P(
         "2048 --candidates 30",
         "-m mixtral-8x7b --gpu H100 --gpus 64 --global-batch 256 --seq-length "
         "4096 --candidates 30"));
+
+// The commands of a plan make the program that was run.
+class CommandsTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(CommandsTest, MakeTheSameProgram) {
+  const SimaiPlannerOptions options = ReadPlanner(GetParam());
+  for (const EstimatedLayout& estimate : SearchOf(options).best) {
+    std::vector<std::string> words = options.workload_words;
+    for (const std::string& word : OptionsOf(options.job, estimate.layout)) {
+      words.push_back(word);
+    }
+    SCOPED_TRACE(fmt::format("{}", fmt::join(words, " ")));
+    std::vector<const char*> argv = {"gen_workload"};
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    const CommandLine flags = ValueOrDie(CommandLine::Parse(
+        GenWorkloadOptionSpecs(), static_cast<int>(argv.size()), argv.data()));
+    const Program typed =
+        ValueOrDie(GenerateProgram(ValueOrDie(ReadGenWorkloadOptions(flags))));
+    const Program planned =
+        ValueOrDie(GenerateProgram(WorkloadOf(options, estimate.layout)));
+    EXPECT_EQ(FormatProgram(typed), FormatProgram(planned));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Jobs, CommandsTest,
+    ::testing::Values(
+        "-m llama3-8b --gpu H100 --gpus 16 --global-batch 64 --seq-length 8192 "
+        "--framework megatron-core --candidates 40",
+        "-m mixtral-8x7b --gpu H100 --gpus 32 --global-batch 64 --seq-length "
+        "4096 --ep 1,4 --etp 1,2 --candidates 40",
+        "-m deepseek-v3 --gpu H800 --gpus 256 --global-batch 512 --seq-length "
+        "4096 --framework megatron-bridge --schedule dualpipe,zb-v "
+        "--candidates 10",
+        "-m llama2-7b --gpu A100 --gpus 16 --global-batch 64 --seq-length 4096 "
+        "--framework internevo --candidates 20",
+        "-m llama2-7b --gpu A100 --gpus 16 --global-batch 64 --seq-length 4096 "
+        "--framework fsdp --candidates 20"));
 
 TEST(PlanRunTest, ThreadsChangeNothing) {
   SimaiPlannerOptions options = ReadPlanner(

@@ -5,6 +5,7 @@
 
 #include "astra-core/apps/plan/plan_change.h"
 #include "tests/astra-core/apps/plan/plan_test_job.h"
+#include "tests/testing/files.h"
 
 namespace astra {
 namespace {
@@ -48,6 +49,25 @@ TEST(PlanWhatIfTest, PlansWithOtherBatchesMemoryAndGpus) {
   EXPECT_EQ(changes.back().why_not, "no layout fits");
   EXPECT_THAT(DescribeWhatIf(changes), HasSubstr("no layout fits"));
   EXPECT_THAT(WhatIfCsv(changes), HasSubstr(",\"no layout fits\"\n"));
+}
+
+TEST(PlanWhatIfTest, FasterNicsAndLargerDomainsAreNoSlower) {
+  const testing::TemporaryFolder folder;
+  SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 16 --global-batch 32 --seq-length 4096 "
+      "--cp 1 --recompute none --tp 8 --pp 1 --zero 1");
+  options.output = folder.PathOf("out");
+  const std::vector<WhatIf> changes = ValueOrDie(PlanWhatIf(options));
+  const WhatIf* fast = Find(changes, "NICs of 800 Gbps");
+  const WhatIf* slow = Find(changes, "NICs of 200 Gbps");
+  const WhatIf* wide = Find(changes, "NVLink domains of 16");
+  ASSERT_TRUE(fast != nullptr && slow != nullptr && wide != nullptr);
+  ASSERT_TRUE(fast->best && slow->best && wide->best);
+  EXPECT_LT(fast->best->seconds, slow->best->seconds);
+  EXPECT_LT(wide->best->seconds, slow->best->seconds);
+  EXPECT_THAT(testing::ReadText(folder.PathOf("out/what-if/dgx-h100-nic-800."
+                                              "yaml")),
+              HasSubstr("nic_Gbps: 800"));
 }
 
 std::string NothingLegal(const std::string& text) {

@@ -51,6 +51,7 @@ TEST(SimaiPlannerOptionsTest, SaysWhatIsWrong) {
             "--tp is \"16..32\": no value of the default 1,2,4,8 lies there");
   EXPECT_EQ(ErrorOf("--recompute some"),
             "unknown --recompute \"some\" (known: none, selective, full)");
+  EXPECT_EQ(ErrorOf("--ep 2"), "--ep has no effect: llama3-8b has no experts");
   EXPECT_EQ(ErrorOf("--zero 4"), "--zero is 4: expected stages from 0 to 3");
   EXPECT_EQ(ErrorOf("--framework deepspeed --zero 5"),
             "--zero is 5: expected stages from 0 to 3");
