@@ -28,6 +28,10 @@ struct Framework {
 
   int64_t zero = 1;         // ZeRO stage unless another is asked for.
   bool fixed_zero = false;  // No other stage can be asked for.
+  // With a pipeline, ZeRO 2 and 3 gather parameters before the first
+  // micro-batch only and reduce gradients after the last one; in between both
+  // are whole. Otherwise they need PP 1.
+  bool stages_stay_whole = false;
   int64_t gradient_bytes = 4;
   int64_t vocabulary_divisor = 128;  // See PaddedVocabulary; 0: no padding.
   // Where the blocks do not divide by the stages, the last stages have one more

@@ -108,6 +108,8 @@ void ReadMemoryFacts(YamlFields& fields, Framework& framework) {
 void ReadFacts(YamlFields& fields, Framework& framework) {
   framework.zero = fields.IntegerOr("zero", framework.zero, 0, kMostZero);
   framework.fixed_zero = fields.BoolOr("fixed_zero", framework.fixed_zero);
+  framework.stages_stay_whole =
+      fields.BoolOr("stages_stay_whole", framework.stages_stay_whole);
   const size_t type = framework.gradient_bytes == 4 ? 0 : 1;
   framework.gradient_bytes =
       fields.ChoiceOr("grad_dtype", type, kFloatTypes) == 0 ? 4 : 2;

@@ -10,6 +10,7 @@
 //                            # where `base` is absent.
 //   zero: 1
 //   fixed_zero: false
+//   stages_stay_whole: false
 //   grad_dtype: fp32         # Or bf16.
 //   vocabulary_divisor: 128
 //   fills_last_stages: false

@@ -78,7 +78,7 @@ std::string Advice(const SimaiPlannerOptions& options) {
     constexpr int64_t kMost = 64;
     std::vector<int64_t> values;
     for (int64_t value = 1; value <= kMost; ++value) values.push_back(value);
-    const std::string advice =
+    std::string advice =
         advise(axis.option, (options.space.*axis.values).front(), values);
     if (!advice.empty()) return advice;
   }
@@ -93,7 +93,7 @@ std::string Advice(const SimaiPlannerOptions& options) {
       if (gpus + sign * i >= 1) numbers.push_back(gpus + sign * i);
     }
   }
-  const std::string advice = advise("global-batch", batch, batches);
+  std::string advice = advise("global-batch", batch, batches);
   if (!advice.empty() || options.run.topology_file) return advice;
   return advise("gpus", gpus, numbers);
 }

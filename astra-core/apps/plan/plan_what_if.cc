@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<OtherSystem>> OtherSystems(const std::string& name,
   if (num_gpus <= system.gpus_per_server || system.nics_per_server == 0) {
     return others;
   }
-  const auto add = [&others](SystemSpec other, std::string suffix,
+  const auto add = [&others](SystemSpec other, const std::string& suffix,
                              std::string change) {
     other.name += suffix;
     other.aliases.clear();

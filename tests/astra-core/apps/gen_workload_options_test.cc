@@ -311,6 +311,19 @@ TEST(GenWorkloadOptionsTest, NamesTheNearestFramework) {
                        "torchtitan)"));
 }
 
+TEST(GenWorkloadOptionsTest, StagesOfFsdpStayWhole) {
+  const TrainingSetup one = Training("--framework fsdp --pp 1 --vpp 1");
+  EXPECT_EQ(one.zero, Zero::kParameters);
+  EXPECT_FALSE(one.overlap_gradients);
+  const TrainingSetup two = Training("--framework torchtitan --pp 2");
+  EXPECT_EQ(two.zero, Zero::kOptimizer);
+  EXPECT_TRUE(two.overlap_gradients);
+  EXPECT_TRUE(two.overlap_parameters);
+  EXPECT_EQ(two.bucket_size, 1);
+  // DeepSpeed's do not.
+  EXPECT_EQ(Training("--framework deepspeed --pp 2").zero, Zero::kParameters);
+}
+
 TEST(GenWorkloadOptionsTest, NamesTheNearestName) {
   EXPECT_THAT(TryRead("-m llama3-8c"),
               StatusIs(absl::StatusCode::kNotFound,

@@ -197,7 +197,7 @@ TEST_F(GenWorkloadTest, RefusesLayoutsThatCannotBe) {
                   "the stages have 1,2 layers: expected PP 2 numbers that add "
                   "up to 32"},
         std::pair{"-m llama3-8b --world-size 8 --global-batch 8 "
-                  "--framework fsdp --pp 2",
+                  "--framework deepspeed --pp 2",
                   "ZeRO 3 needs PP 1, not 2: gradients are reduced in every "
                   "micro-batch"},
         std::pair{"-m llama3-8b --world-size 8 --global-batch 8 --ep 2",
