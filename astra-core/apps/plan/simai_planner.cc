@@ -1,7 +1,7 @@
 // simai_planner: ranks the layouts with which a model can be trained on a
 // cluster.
 
-#include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,14 +34,21 @@ std::string NothingFits(const SimaiPlannerOptions& options,
       static_cast<double>(search.least.bytes) / kBytesPerGib);
 }
 
+// Writes a folder for each of the best plans, and empties those that an earlier
+// run left behind.
 absl::Status WriteFolders(const SimaiPlannerOptions& options,
                           const std::vector<Plan>& plans) {
   constexpr size_t kFolders = 5;
-  for (size_t i = 0; i < std::min(kFolders, plans.size()); ++i) {
-    ASTRA_ASSIGN_OR_RETURN(
-        const OutputFolder folder,
-        OutputFolder::Create(fmt::format("{}/plan-{}", options.output, i + 1)));
-    ASTRA_RETURN_IF_ERROR(folder.Write(PlanFiles(options, plans[i])));
+  constexpr std::string_view kStale[] = {"commands.sh", "megatron.txt"};
+  for (size_t i = 0; i < kFolders; ++i) {
+    const std::string path = fmt::format("{}/plan-{}", options.output, i + 1);
+    const bool has_plan = i < plans.size();
+    if (!has_plan && !std::filesystem::is_directory(path)) continue;
+    ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
+                           OutputFolder::Create(path));
+    std::vector<NamedFile> files;
+    if (has_plan) files = PlanFiles(options, plans[i]);
+    ASTRA_RETURN_IF_ERROR(folder.Write(files, kStale));
   }
   return absl::OkStatus();
 }
