@@ -194,6 +194,7 @@ astra_test(measured_operators_test
     workload/operators/aiob_file_test.cc
     workload/operators/estimator_shapes_test.cc
     workload/operators/estimator_table_test.cc
+    workload/operators/fitted_operators_test.cc
     workload/operators/measured_model_test.cc
     workload/operators/measured_operators_test.cc
     workload/operators/operator_table_test.cc
@@ -202,6 +203,7 @@ astra_test(measured_operators_test
 
 astra_test(regressors_test
   SOURCES
+    workload/regressors/operator_trees_test.cc
     workload/regressors/regressors_test.cc
   DEPS astra::regressors)
 

@@ -164,7 +164,7 @@ constexpr OptionSpec kOptions[] = {
     {"gpu-type", "gpu", "NAME|FILE", "Times", "the GPU (--list-gpus)"},
     {"list-gpus", "", "", "Times", "print the known GPUs and stop"},
     {"operator-table", "", "FILE,...", "Times",
-     "measured operators or, of inference, kernels, CSV"},
+     "measured operators or kernels as CSV, or trees of simai_fit --train"},
     {"table-gpu", "", "NAME", "Times",
      "the GPU of tables that do not say on which they were measured"},
     {"load", "", "X", "Times",

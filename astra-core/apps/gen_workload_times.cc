@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/files.h"
+#include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
 #include "fmt/ranges.h"
@@ -22,25 +23,48 @@ absl::StatusOr<std::unique_ptr<GpuTimes>> GpuTimes::Create(
     const GpuSpec& gpu, const std::vector<std::string>& tables,
     const std::string& table_gpu, TimesChoice choice, Warnings* warnings) {
   std::unique_ptr<GpuTimes> times(new GpuTimes(gpu, choice));
-  times->rooflines_ = {{gpu.name, &times->own_.model}};
   for (const std::string& table : tables) {
-    ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(table));
-    if (IsKernelTable(contents)) {
-      ASTRA_ASSIGN_OR_RETURN(const KernelTable kernels,
-                             ParseKernelTable(table, contents));
-      ASTRA_RETURN_IF_ERROR(times->AddKernels(kernels, gpu, table_gpu));
-      continue;
-    }
-    ASTRA_ASSIGN_OR_RETURN(
-        std::vector<OperatorSample> samples,
-        ParseAnyOperatorTable(table, contents, table_gpu, warnings));
-    ASTRA_RETURN_IF_ERROR(times->AddSamples(table, std::move(samples)));
+    ASTRA_RETURN_IF_ERROR(times->AddTable(table, gpu, table_gpu, warnings));
   }
   if (times->samples_.empty()) return times;
+  times->rooflines_[gpu.name] = &times->base();
   times->measured_.emplace(std::move(times->samples_));
   times->measured_model_.emplace(gpu.name, *times->measured_,
                                  times->rooflines_);
   return times;
+}
+
+absl::Status GpuTimes::AddTable(const std::string& table, const GpuSpec& gpu,
+                                const std::string& table_gpu,
+                                Warnings* warnings) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(table));
+  if (IsFittedOperators(contents)) return AddTrees(table, contents, gpu);
+  if (IsKernelTable(contents)) {
+    ASTRA_ASSIGN_OR_RETURN(const KernelTable kernels,
+                           ParseKernelTable(table, contents));
+    return AddKernels(kernels, gpu, table_gpu);
+  }
+  ASTRA_ASSIGN_OR_RETURN(
+      std::vector<OperatorSample> samples,
+      ParseAnyOperatorTable(table, contents, table_gpu, warnings));
+  return AddSamples(table, gpu, std::move(samples));
+}
+
+absl::Status GpuTimes::AddTrees(const std::string& table,
+                                std::string_view contents, const GpuSpec& gpu) {
+  ASTRA_ASSIGN_OR_RETURN(FittedOperators operators,
+                         ParseFittedOperators(table, contents));
+  if (operators.gpu != gpu.name) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: the trees are of the GPU {}, and times are wanted of {}", table,
+        Quoted(operators.gpu), gpu.name));
+  }
+  if (fitted_) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: there are trees already: fit one file to all tables", table));
+  }
+  fitted_.emplace(std::move(operators), own_.model);
+  return absl::OkStatus();
 }
 
 absl::Status GpuTimes::AddKernels(const KernelTable& table, const GpuSpec& gpu,
@@ -68,10 +92,10 @@ absl::Status GpuTimes::AddKernels(const KernelTable& table, const GpuSpec& gpu,
   return absl::OkStatus();
 }
 
-absl::Status GpuTimes::AddSamples(const std::string& table,
+absl::Status GpuTimes::AddSamples(const std::string& table, const GpuSpec& gpu,
                                   std::vector<OperatorSample> samples) {
   for (OperatorSample& sample : samples) {
-    if (rooflines_.count(sample.gpu) == 0) {
+    if (sample.gpu != gpu.name && rooflines_.count(sample.gpu) == 0) {
       const absl::StatusOr<GpuSpec> other = FindGpu(sample.gpu);
       if (!other.ok()) {
         return absl::InvalidArgumentError(
@@ -79,7 +103,7 @@ absl::Status GpuTimes::AddSamples(const std::string& table,
                         std::string(other.status().message())));
       }
       sample.gpu = other->name;
-      if (rooflines_.count(sample.gpu) == 0) {
+      if (sample.gpu != gpu.name && rooflines_.count(sample.gpu) == 0) {
         others_.push_back(std::make_unique<GpuModel>(*other, choice_));
         rooflines_[sample.gpu] = &others_.back()->model;
       }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -13,6 +14,7 @@
 #include "workload/kernels/kernel_model.h"
 #include "workload/kernels/kernel_predictor.h"
 #include "workload/kernels/kernel_table.h"
+#include "workload/operators/fitted_model.h"
 #include "workload/operators/gpu_spec.h"
 #include "workload/operators/measured_model.h"
 #include "workload/operators/roofline.h"
@@ -26,18 +28,20 @@ struct TimesChoice {
 };
 
 // Times of operators on a GPU: measured times from tables where there are any,
-// else measured kernels, else formulas. The object does not move, since its
-// parts refer to one another.
+// else trees that were fitted to tables, else measured kernels, else formulas.
+// The object does not move, since its parts refer to one another.
 class GpuTimes {
  public:
-  // Reads `tables`, which are of operators or of kernels of this GPU
-  // (kernel_table.h). A table that does not name a GPU was
+  // Reads `tables`, which are of operators, of kernels of this GPU
+  // (kernel_table.h), or trees that were fitted to operators of this GPU
+  // (fitted_operators.h). A table that does not name a GPU was
   // measured on `table_gpu`, and is refused if `table_gpu` is empty. Tables may
   // name GPUs by aliases.
   //
-  // Errors: those of ReadOperatorTable; InvalidArgument for a table of a GPU
-  // that has no description, and for one of kernels that cannot be used; those
-  // of SurfacesOf.
+  // Errors: those of ReadOperatorTable and ParseFittedOperators;
+  // InvalidArgument for trees of another GPU, or a second file of trees;
+  // InvalidArgument for a table of a GPU that has no description, and for one
+  // of kernels that cannot be used; those of SurfacesOf.
   static absl::StatusOr<std::unique_ptr<GpuTimes>> Create(
       const GpuSpec& gpu, const std::vector<std::string>& tables,
       const std::string& table_gpu, TimesChoice choice, Warnings* warnings);
@@ -47,8 +51,11 @@ class GpuTimes {
 
   const ComputeModel& model() const {
     if (measured_model_) return *measured_model_;
-    return own_.model;
+    return base();
   }
+
+  // Returns the model by trees, or none.
+  const FittedModel* fitted() const { return fitted_ ? &*fitted_ : nullptr; }
 
  private:
   // A model of one GPU times the operators that no table of operators has.
@@ -65,13 +72,24 @@ class GpuTimes {
   GpuTimes(const GpuSpec& gpu, TimesChoice choice)
       : choice_(choice), own_(gpu, choice) {}
 
+  // Returns what times operators that no table has.
+  const ComputeModel& base() const {
+    if (fitted_) return *fitted_;
+    return own_.model;
+  }
+
+  absl::Status AddTable(const std::string& table, const GpuSpec& gpu,
+                        const std::string& table_gpu, Warnings* warnings);
+  absl::Status AddTrees(const std::string& table, std::string_view contents,
+                        const GpuSpec& gpu);
   absl::Status AddKernels(const KernelTable& table, const GpuSpec& gpu,
                           const std::string& table_gpu);
-  absl::Status AddSamples(const std::string& table,
+  absl::Status AddSamples(const std::string& table, const GpuSpec& gpu,
                           std::vector<OperatorSample> samples);
 
   TimesChoice choice_;
   GpuModel own_;
+  std::optional<FittedModel> fitted_;
   std::vector<std::unique_ptr<GpuModel>> others_;  // Other GPUs in tables.
   MeasuredModel::Rooflines rooflines_;
   std::vector<OperatorSample> samples_;

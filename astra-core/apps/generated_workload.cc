@@ -1,5 +1,6 @@
 #include "astra-core/apps/generated_workload.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <variant>
@@ -71,6 +72,49 @@ void WarnOfAttentionSpeed(const GenWorkloadOptions& options,
       "the start of its kernel");
 }
 
+// Returns the operators of `blueprint`, each name and shape once, in order.
+std::vector<Operator> OperatorsOf(const Blueprint& blueprint) {
+  std::vector<Operator> all;
+  for (const MockModule& module : blueprint.modules) {
+    for (const std::vector<ModuleStep>& steps : module.passes) {
+      for (const ModuleStep& step : steps) {
+        if (step.kind != StepKind::kCompute) continue;
+        if (std::find(all.begin(), all.end(), step.op) == all.end()) {
+          all.push_back(step.op);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+// Warns of operators whose sizes lie outside of those that trees were fitted
+// to, and of trees that time no operator.
+void WarnOfTrees(const FittedModel& fitted, const Blueprint& blueprint,
+                 Warnings* warnings) {
+  size_t timed = 0, outside = 0;
+  std::string names;
+  for (const Operator& op : OperatorsOf(blueprint)) {
+    if (fitted.operators().Find(ClassOf(op)) == nullptr) continue;
+    ++timed;
+    if (fitted.TimeOf(op).source != TimeSource::kExtrapolated) continue;
+    ++outside;
+    constexpr size_t kMostNames = 5;
+    if (outside <= kMostNames) names += fmt::format(" {}", op.name);
+    if (outside == kMostNames + 1) names += " ...";
+  }
+  if (timed == 0) {
+    warnings->push_back(
+        "--operator-table: the trees have no effect: no operator of the "
+        "workload is of one of their classes");
+  } else if (outside > 0) {
+    warnings->push_back(fmt::format(
+        "--operator-table: of {} operators that trees time, {} have sizes "
+        "outside of those that were sampled:{}",
+        timed, outside, names));
+  }
+}
+
 absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
                                     const Blueprint& blueprint,
                                     const ComputeModel& model,
@@ -95,6 +139,9 @@ absl::StatusOr<GeneratedWorkload> GenerateWorkload(
       GpuTimes::Create(options.gpu, options.operator_tables, options.table_gpu,
                        {.use = use, .attention = options.attention_speed == 1},
                        warnings));
+  if (gpu_times->fitted() != nullptr) {
+    WarnOfTrees(*gpu_times->fitted(), blueprint, warnings);
+  }
   ASTRA_ASSIGN_OR_RETURN(
       ModuleTimes times,
       TimesOf(options, blueprint, gpu_times->model(), warnings));

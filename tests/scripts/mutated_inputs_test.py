@@ -66,6 +66,9 @@ READERS = {
     "operator_table": ("csv", ["corpus/operator_table/*"], [
         f"gen_workload -m llama2-7b --gpu H100 --operator-table FILE {SIZES} "
         "--table-gpu H100 -o OUT"]),
+    "fitted_operators": ("trees", ["corpus/fitted_operators/*"], [
+        f"gen_workload -m llama2-7b --gpu H100 --operator-table FILE {SIZES} "
+        "-o OUT"]),
     "aiob": ("txt", ["corpus/aiob/*"], [
         f"gen_workload -m gpt-7b --aiob --comp-filepath FILE {SIZES} -o OUT"]),
     "topology": ("txt", ["inputs/topologies/*.txt", "corpus/topology/*"], [

@@ -281,6 +281,11 @@ std::string FormatOperatorTable(absl::Span<const OperatorSample> samples) {
   return text;
 }
 
+bool NamesItsGpu(std::string_view file, std::string_view contents) {
+  const CsvReader csv(file, contents);
+  return !IsVidurTable(csv) && !IsEstimatorTable(csv);
+}
+
 absl::StatusOr<OperatorSamples> ParseAnyOperatorTable(std::string_view file,
                                                       std::string_view contents,
                                                       std::string_view gpu,

@@ -59,6 +59,9 @@ absl::StatusOr<OperatorSamples> ParseOperatorTable(std::string_view file,
 // Formats a table in our own form, with all columns.
 std::string FormatOperatorTable(absl::Span<const OperatorSample> samples);
 
+// Returns whether the form of a table names the GPU in each row, as ours does.
+bool NamesItsGpu(std::string_view file, std::string_view contents);
+
 // Parses a table in any form: our own, Vidur's (vidur_table.h) or the
 // estimator's (estimator_table.h). The names of its columns tell the form. The
 // last two forms do not name the GPU, so `gpu` does. `file` must be the name of

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -13,6 +14,7 @@
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
+#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
@@ -97,6 +99,40 @@ std::vector<size_t> Shuffled(size_t count) {
   return order;
 }
 
+// Appends `node` of a dump and all below it to `tree`. Returns its position.
+int32_t AppendNode(const nlohmann::json& node, Tree& tree) {
+  const size_t at = tree.size();
+  tree.emplace_back();
+  if (node.contains("leaf")) {
+    tree[at].value = node.at("leaf").get<float>();
+    return static_cast<int32_t>(at);
+  }
+  // Features without names are called f0, f1, ...
+  const auto name = node.at("split").get<std::string>();
+  TreeNode split = {.feature = std::stoi(name.substr(1)),
+                    .value = node.at("split_condition").get<float>()};
+  const int64_t below = node.at("yes").get<int64_t>();
+  for (const nlohmann::json& child : node.at("children")) {
+    const int32_t position = AppendNode(child, tree);
+    const bool is_below = child.at("nodeid").get<int64_t>() == below;
+    (is_below ? split.below : split.other) = position;
+  }
+  tree[at] = split;
+  return static_cast<int32_t>(at);
+}
+
+// Returns a tree that XGBoost wrote as JSON.
+absl::StatusOr<Tree> TreeOfDump(std::string_view text) {
+  Tree tree;
+  try {
+    AppendNode(nlohmann::json::parse(text), tree);
+  } catch (const std::exception& error) {
+    return absl::InternalError(
+        fmt::format("a tree of XGBoost: {}", error.what()));
+  }
+  return tree;
+}
+
 }  // namespace
 
 void TreeModel::Deleter::operator()(void* booster) const {
@@ -135,7 +171,8 @@ absl::StatusOr<TreeModel> TreeModel::Train(const TrainingSet& samples,
     ASTRA_RETURN_IF_ERROR(
         StatusOf(XGBoosterUpdateOneIter(made, round, handle)));
   }
-  return TreeModel(std::move(booster));
+  return TreeModel(std::move(booster), static_cast<float>(mean),
+                   samples.features.size());
 }
 
 absl::StatusOr<double> TreeModel::PredictUs(
@@ -147,6 +184,19 @@ absl::StatusOr<double> TreeModel::PredictUs(
   ASTRA_RETURN_IF_ERROR(StatusOf(XGBoosterPredict(
       booster_.get(), matrix.handle(), 0, 0, 0, &count, &logs)));
   return std::exp(static_cast<double>(logs[0]));
+}
+
+absl::StatusOr<TreeEnsemble> TreeModel::Trees() const {
+  bst_ulong count = 0;
+  const char** texts = nullptr;
+  ASTRA_RETURN_IF_ERROR(StatusOf(
+      XGBoosterDumpModelEx(booster_.get(), "", 0, "json", &count, &texts)));
+  std::vector<Tree> trees;
+  for (bst_ulong i = 0; i < count; ++i) {
+    ASTRA_ASSIGN_OR_RETURN(Tree tree, TreeOfDump(texts[i]));
+    trees.push_back(std::move(tree));
+  }
+  return TreeEnsemble::Create(start_, std::move(trees), num_features_);
 }
 
 absl::StatusOr<HeldOutErrors> CrossValidate(const TrainingSet& samples,

@@ -19,6 +19,7 @@
 #define WORKLOAD_REGRESSORS_TREE_MODEL_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -26,6 +27,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "workload/operators/tree_ensemble.h"
 #include "workload/regressors/training_set.h"
 
 namespace astra {
@@ -46,15 +48,24 @@ class TreeModel {
   // Internal for what XGBoost reports.
   absl::StatusOr<double> PredictUs(absl::Span<const double> features) const;
 
+  // Returns the trees by themselves: their answer is the logarithm of the time
+  // in microseconds. Errors: Internal for what XGBoost reports.
+  absl::StatusOr<TreeEnsemble> Trees() const;
+
  private:
   struct Deleter {
     void operator()(void* booster) const;
   };
   using Booster = std::unique_ptr<void, Deleter>;
 
-  explicit TreeModel(Booster booster) : booster_(std::move(booster)) {}
+  TreeModel(Booster booster, float start, size_t num_features)
+      : booster_(std::move(booster)),
+        start_(start),
+        num_features_(num_features) {}
 
   Booster booster_;
+  float start_;  // What the trees begin with: see TreeEnsemble.
+  size_t num_features_;
 };
 
 // How far predictions are off on samples that the trees had not seen, in

@@ -8,6 +8,7 @@
 #include "astra-core/apps/fit/simai_fit_iteration.h"
 #include "astra-core/apps/fit/simai_fit_options.h"
 #include "astra-core/apps/fit/simai_fit_regressors.h"
+#include "astra-core/apps/fit/simai_fit_train.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
@@ -38,6 +39,8 @@ absl::StatusOr<FitReport> RunTask(const SimaiFitOptions& options) {
       return ReportTarget(options);
     case FitTask::kFolds:
       return ReportFolds(options);
+    case FitTask::kTrain:
+      return ReportTraining(options);
     case FitTask::kIteration:
       break;
   }

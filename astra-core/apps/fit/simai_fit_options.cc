@@ -23,6 +23,7 @@ constexpr std::string_view kUsage =
     "usage: simai_fit --compare-table TABLE.csv --gpu NAME [-o DIR]\n"
     "       simai_fit --target FILE.yml [--trees NAME] [-o DIR]\n"
     "       simai_fit --tables FILE,... [--folds N] [-o DIR]\n"
+    "       simai_fit --train FILE,... --gpu NAME [--trees NAME] [-o DIR]\n"
     "       simai_fit --iteration FILE.yaml [-o DIR]\n"
     "\n"
     "Sets predicted times of kernels beside measured ones; or fits decision "
@@ -30,8 +31,10 @@ constexpr std::string_view kUsage =
     "sampled operators and collectives, and predicts the time of a batch by "
     "component,\n"
     "or says how far the trees are off on samples that they have not seen; or "
-    "finds\n"
-    "what sets your own training job apart, from a few measured iterations.\n";
+    "fits trees\n"
+    "to tables of operators, for gen_workload; or finds what sets your own "
+    "training job\n"
+    "apart, from a few measured iterations.\n";
 
 constexpr CommandExample kExamples[] = {
     {"simai_fit --compare-table gemm_vllm.csv --gpu H100 --leave-out shape",
@@ -40,6 +43,8 @@ constexpr CommandExample kExamples[] = {
      "How far forests and boosted trees are off on a table of samples:"},
     {"simai_fit --tables A100_linear1_fp16.csv --trees forest --folds 10",
      "The same for forests, with nine tenths of the samples to learn from:"},
+    {"simai_fit --train operators.csv --gpu H100",
+     "Fit trees to your own operators, for gen_workload --operator-table:"},
     {"simai_fit --iteration iterations.yaml",
      "Write a framework file of your own job from iterations of it:"},
 };
@@ -48,7 +53,7 @@ constexpr OptionSpec kOptions[] = {
     {"compare-table", "", "FILE", "Comparison",
      "the measured times, as CSV; docs/formats.md names the columns"},
     {"gpu", "gpu-type", "NAME|FILE", "Comparison",
-     "the GPU that the table was measured on"},
+     "the GPU that the table was measured on; of --train, too"},
     {"leave-out", "", "NAME", "Comparison",
      "what of the built-in times is not used: none (default); shape: all "
      "times of the shape that is predicted; gpu: all of this GPU"},
@@ -63,8 +68,10 @@ constexpr OptionSpec kOptions[] = {
      "where the folders of the target begin (default: beside it)"},
     {"tables", "", "FILE,...", "Regressors",
      "its sampling tables, named GPU_OPERATOR_PRECISION.csv"},
+    {"train", "", "FILE,...", "Regressors",
+     "tables of operators of --gpu, as for gen_workload --operator-table"},
     {"trees", "", "NAME", "Regressors",
-     "forest or boosted (default: boosted for a target, both for tables)"},
+     "forest or boosted (default: both for --tables, else boosted)"},
     {"folds", "", "N", "Regressors",
      "parts of the samples, each predicted from the others (default 5)"},
     {"iteration", "", "FILE", "Iterations",
@@ -108,6 +115,7 @@ const std::vector<TaskSpec>& Tasks() {
        {"gpu", "leave-out", "backend", "kernel-table"}},
       {FitTask::kTarget, "target", {"base", "trees"}},
       {FitTask::kFolds, "tables", {"trees", "folds"}},
+      {FitTask::kTrain, "train", {"gpu", "trees", "folds"}},
       {FitTask::kIteration, "iteration", {}}};
   return tasks;
 }
@@ -120,7 +128,8 @@ absl::Status ReadTask(const CommandLine& flags, SimaiFitOptions& options) {
   }
   if (asked == nullptr) {
     return absl::InvalidArgumentError(
-        "no task: give --compare-table, --target, --tables or --iteration");
+        "no task: give --compare-table, --target, --tables, --train or "
+        "--iteration");
   }
   options.task = asked->task;
   for (const OptionSpec& option : SimaiFitOptionSpecs()) {
@@ -150,13 +159,19 @@ absl::Status ReadComparison(const CommandLine& flags,
 absl::Status ReadRegressors(const CommandLine& flags,
                             SimaiFitOptions& options) {
   const bool is_target = options.task == FitTask::kTarget;
+  const bool trains = options.task == FitTask::kTrain;
+  if (trains) {
+    ASTRA_RETURN_IF_ERROR(Require(flags, "gpu"));
+    ASTRA_ASSIGN_OR_RETURN(options.gpu, FindGpu(*flags.value("gpu")));
+  }
   options.files = is_target ? std::vector{*flags.value("target")}
-                            : FilesOf(flags.value("tables"));
+                            : FilesOf(flags.value(trains ? "train" : "tables"));
   options.base = flags.value("base").value_or(
       std::filesystem::path(options.files.front()).parent_path().string());
   options.trees = {TreeKind::kBoosted};
-  if (!is_target)
+  if (options.task == FitTask::kFolds) {
     options.trees.insert(options.trees.begin(), TreeKind::kForest);
+  }
   if (flags.has("trees")) {
     ASTRA_ASSIGN_OR_RETURN(const size_t kind,
                            Choice(flags, "trees", 0, kTreeKindNames));
@@ -176,6 +191,7 @@ absl::Status ReadTaskOptions(const CommandLine& flags,
       return ReadComparison(flags, options);
     case FitTask::kTarget:
     case FitTask::kFolds:
+    case FitTask::kTrain:
       return ReadRegressors(flags, options);
     case FitTask::kIteration:
       options.files = {*flags.value("iteration")};

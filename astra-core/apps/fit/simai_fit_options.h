@@ -24,6 +24,7 @@ enum class FitTask : uint8_t {
   kCompare,    // Predicted times of kernels beside measured ones.
   kTarget,     // The time of a batch.
   kFolds,      // Errors on samples that were held out.
+  kTrain,      // Trees that gen_workload takes like a table of operators.
   kIteration,  // A framework file of the user's own job.
 };
 
@@ -32,7 +33,7 @@ struct SimaiFitOptions {
 
   // These options belong to kCompare.
   std::string table;                    // File to compare with.
-  GpuSpec gpu;                          // GPU it was measured on.
+  GpuSpec gpu;                          // GPU it was measured on; kTrain too.
   std::vector<std::string> own_tables;  // Files that go before the surfaces.
   LeaveOut leave_out = LeaveOut::kNone;
   std::string backend;  // Empty: as the table says.
@@ -41,7 +42,7 @@ struct SimaiFitOptions {
   // The target, the tables, or the measured iterations.
   std::vector<std::string> files;
   std::string base;             // Folder to which folders of a target relate.
-  std::vector<TreeKind> trees;  // At least one; kTarget has one.
+  std::vector<TreeKind> trees;  // At least one; kTarget and kTrain have one.
   size_t folds = 0;
 
   std::string name;    // Name of the run.
