@@ -76,9 +76,10 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
   }
   if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
     const Calibration& calibration = options.gpu.calibration;
-    const double of_gpu = setup->zero >= Zero::kGradients
-                              ? calibration.sharded_load
-                              : calibration.training_load;
+    const bool copies_shards =
+        setup->zero >= Zero::kGradients && !options.framework.compiled;
+    const double of_gpu = copies_shards ? calibration.sharded_load
+                                        : calibration.training_load;
     options.load = options.framework.load.value_or(of_gpu);
   }
   if (flags.has("load")) {

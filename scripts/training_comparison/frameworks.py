@@ -13,6 +13,7 @@ class Framework:
     pattern: str  # Regular expression for the source and the kind of GPU.
     name: str  # For gen_workload --framework; inputs/frameworks has its facts.
     release: str = ""  # "@0.12"; empty: the newest.
+    notes: str = ""  # Regular expression for the notes of its rows.
     options: tuple[str, ...] = ()  # Options of gen_workload for all rows.
     has_deep_ep: bool = False  # Where no token is dropped: hides EP, takes SMs.
     # Its published memory: what PyTorch reserves, in GB of 10^9 B. Otherwise
@@ -40,6 +41,8 @@ FRAMEWORKS = (
     Framework("Megatron-Bridge|NeMo|MLPerf", "megatron-bridge", has_deep_ep=True),
     Framework("Megatron-Core|Megatron.*[HB][12]00", "megatron-core"),
     Framework("InternEvo", "internevo", reserved=True, decimal_gb=True),
+    Framework("TorchTitan", "torchtitan-compiled", notes=r"torch\.compile",
+              reserved=True),
     Framework("TorchTitan", "torchtitan", reserved=True),
     Framework("MosaicML", "mosaicml"),
     Framework("Megatron|Korthikanti", "megatron"),
@@ -48,8 +51,10 @@ FRAMEWORKS = (
 
 def find_framework(row):
     told = f"{row.get('source') or ''} {row.get('gpu_type') or ''}"
+    notes = row.get("notes") or ""
     return next((framework for framework in FRAMEWORKS
-                 if re.search(framework.pattern, told)), None)
+                 if re.search(framework.pattern, told)
+                 and re.search(framework.notes, notes)), None)
 
 
 def release_of(row, framework):

@@ -64,6 +64,7 @@ int64_t HostNsOr(YamlFields& fields, std::string_view key, int64_t otherwise) {
 // Replaces what decides about times of a whole job: how far its kernels slow
 // down, and when the GPUs wait for the host.
 void ReadPace(YamlFields& fields, Framework& framework) {
+  framework.compiled = fields.BoolOr("compiled", framework.compiled);
   if (fields.has("load")) {
     framework.load = fields.NumberOr("load", 1, kLeastLoad, 1);
   }

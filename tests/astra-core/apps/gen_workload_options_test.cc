@@ -308,7 +308,7 @@ TEST(GenWorkloadOptionsTest, NamesTheNearestFramework) {
                        "unknown framework \"fspd\"; did you mean \"fsdp\"? "
                        "(known: deepseek, deepspeed, fsdp, hai-llm, internevo, "
                        "megatron, megatron-bridge, megatron-core, mosaicml, "
-                       "torchtitan)"));
+                       "torchtitan, torchtitan-compiled)"));
 }
 
 TEST(GenWorkloadOptionsTest, StagesOfFsdpStayWhole) {

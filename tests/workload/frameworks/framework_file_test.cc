@@ -43,7 +43,7 @@ TEST(FrameworkFileTest, ReadsEachFact) {
       "vocabulary_divisor: 0\nfills_last_stages: true\n"
       "overlap: [gradients, parameters, tp, shared_experts]\n"
       "fp8_dispatch: true\nfused_loss: true\nloss_metrics: 2\n"
-      "stops_recomputing: true\nattention_speed: 0.5\n"
+      "stops_recomputing: true\ncompiled: true\nattention_speed: 0.5\n"
       "expert_host_us: 450\nfused_experts: true\noptimizer_workspace: "
       "8\nweights_in_experts: true\n"
       "transformer_engine: 2.10\nrecompute_modules: [mlp]\n"
@@ -65,6 +65,7 @@ TEST(FrameworkFileTest, ReadsEachFact) {
   EXPECT_EQ(framework.expert_host_ns, 450'000);
   EXPECT_TRUE(framework.fused_experts);
   EXPECT_TRUE(framework.stops_recomputing);
+  EXPECT_TRUE(framework.compiled);
   EXPECT_EQ(framework.attention_speed, 0.5);
   EXPECT_EQ(framework.optimizer_workspace, 8);
   EXPECT_TRUE(framework.weights_in_experts);
@@ -133,7 +134,7 @@ TEST(FrameworkFileTest, SaysWhatIsWrongAndWhere) {
               is("f:3:7: unknown framework \"fsdq\"; did you mean \"fsdp\"? "
                  "(known: deepseek, deepspeed, fsdp, hai-llm, internevo, "
                  "megatron, megatron-bridge, megatron-core, mosaicml, "
-                 "torchtitan)"));
+                 "torchtitan, torchtitan-compiled)"));
   EXPECT_THAT(ErrorOf("base: fsdp@2\n"),
               is("f:3:7: fsdp@2: no releases of fsdp are told apart"));
   EXPECT_THAT(ErrorOf("load: 1.5\n"),
