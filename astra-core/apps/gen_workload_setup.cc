@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_split.h"
 #include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/gen_workload_recompute.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/release.h"
@@ -15,7 +15,6 @@
 #include "topology/topology.h"
 #include "workload/frameworks/framework_file.h"
 #include "workload/generator/model_parts.h"
-#include "workload/generator/training.h"
 #include "workload/modules/expert_skew.h"
 
 namespace astra {
@@ -342,57 +341,6 @@ void SpreadBlocks(const CommandLine& flags, const Framework& framework,
   if (framework.fills_last_stages) FillLastStages(model, setup);
 }
 
-// Reads what selective recomputation runs again.
-absl::Status ReadRecomputeModules(const CommandLine& flags,
-                                  const ModelSpec& model,
-                                  const Framework& framework,
-                                  TrainingSetup& setup) {
-  constexpr std::string_view kOption = "recompute-modules";
-  if (!flags.has(kOption)) {
-    setup.recompute_modules =
-        framework.recompute_modules.Common(RecomputeModulesOf(model));
-    return absl::OkStatus();
-  }
-  if (setup.recompute != Recompute::kSelective) {
-    return absl::InvalidArgumentError(
-        fmt::format("--{} contradicts --recompute {}: it is selective", kOption,
-                    kRecomputeNames[static_cast<size_t>(setup.recompute)]));
-  }
-  const std::vector<std::string> names =
-      absl::StrSplit(*flags.value(kOption), ',');
-  const absl::StatusOr<RecomputeModules> modules = ParseRecomputeModules(names);
-  if (!modules.ok()) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--{}: {}", kOption, std::string(modules.status().message())));
-  }
-  setup.recompute_modules = *modules;
-  return absl::OkStatus();
-}
-
-absl::Status ReadRecompute(const CommandLine& flags, const ModelSpec& model,
-                           const Framework& framework, TrainingSetup& setup) {
-  const bool is_selective =
-      flags.has("recompute-activations") || flags.has("recompute-modules");
-  const size_t otherwise = is_selective ? 1 : 0;
-  ASTRA_ASSIGN_OR_RETURN(
-      const size_t recompute,
-      Choice(flags, "recompute", otherwise, kRecomputeNames));
-  setup.recompute = static_cast<Recompute>(recompute);
-  if (flags.has("recompute-activations") &&
-      setup.recompute != Recompute::kSelective) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--recompute-activations contradicts --recompute {}: it is selective",
-        kRecomputeNames[recompute]));
-  }
-  ASTRA_RETURN_IF_ERROR(ReadRecomputeModules(flags, model, framework, setup));
-  if (flags.has("no-flash-attn") && flags.has("use-flash-attn")) {
-    return absl::InvalidArgumentError(
-        "--use-flash-attn contradicts --no-flash-attn");
-  }
-  setup.flash_attention = !flags.has("no-flash-attn");
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<Framework> ReadFramework(const CommandLine& flags) {
@@ -409,6 +357,11 @@ absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,
   ASTRA_RETURN_IF_ERROR(ReadFacts(flags, framework, setup));
   SpreadBlocks(flags, framework, model, setup);
   ASTRA_RETURN_IF_ERROR(ReadRecompute(flags, model, framework, setup));
+  if (flags.has("no-flash-attn") && flags.has("use-flash-attn")) {
+    return absl::InvalidArgumentError(
+        "--use-flash-attn contradicts --no-flash-attn");
+  }
+  setup.flash_attention = !flags.has("no-flash-attn");
   ASTRA_ASSIGN_OR_RETURN(setup.precision, ReadPrecision(flags));
   ASTRA_ASSIGN_OR_RETURN(setup.expert_load,
                          ReadExpertLoad(flags, model, setup.expert));
@@ -440,6 +393,8 @@ constexpr std::string_view kTrainingOnly[] = {"cp",
                                               "recompute",
                                               "recompute-activations",
                                               "recompute-modules",
+                                              "recompute-method",
+                                              "recompute-num-layers",
                                               "moment-dtype",
                                               "fp8-activation-inputs",
                                               "grad-dtype",

@@ -1,8 +1,10 @@
 #include "workload/generator/layout_rules.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
@@ -72,7 +74,17 @@ absl::Status CheckStages(const ModelSpec& model, const TrainingSetup& setup) {
                                    {.stages = setup.pipeline,
                                     .chunks = setup.chunks(),
                                     .micro_batches = setup.micro_batches()}));
-  return PartLayers(model, setup).status();
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<int64_t> layers,
+                         PartLayers(model, setup));
+  const int64_t most = *std::max_element(layers.begin(), layers.end());
+  const int64_t again = setup.recompute_layers.value_or(1);
+  if (setup.recompute != Recompute::kFull || again <= most) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "full recomputation of {} layers: a {} has {} at most", again,
+      setup.chunks() > 1 ? "chunk of a pipeline stage" : "pipeline stage",
+      most));
 }
 
 absl::Status CheckOverlap(const ModelSpec& model, const TrainingSetup& setup) {

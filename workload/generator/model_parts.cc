@@ -1,5 +1,6 @@
 #include "workload/generator/model_parts.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <optional>
@@ -204,6 +205,22 @@ absl::Status CheckLayers(const Layers& layers, const ModelSpec& model,
 }
 
 }  // namespace
+
+std::vector<BlockGroup> GroupsOf(const ModelPart& part,
+                                 const TrainingSetup& setup) {
+  const bool is_full = setup.recompute == Recompute::kFull;
+  const bool is_uniform = setup.recompute_method == RecomputeMethod::kUniform;
+  const int64_t layers = setup.recompute_layers.value_or(1);
+  const int64_t step = is_full && is_uniform ? layers : 1;
+  std::vector<BlockGroup> groups;
+  for (int64_t layer = part.first_layer; layer < part.end_layer;) {
+    const int64_t end = std::min(layer + step, part.end_layer);
+    const bool is_among = is_uniform || layer < part.first_layer + layers;
+    groups.push_back({layer, end, is_full && is_among});
+    layer = end;
+  }
+  return groups;
+}
 
 absl::StatusOr<std::vector<int64_t>> PartLayers(const ModelSpec& model,
                                                 const TrainingSetup& setup) {

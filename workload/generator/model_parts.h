@@ -38,6 +38,20 @@ struct ModelPart {
   friend bool operator==(const ModelPart&, const ModelPart&) = default;
 };
 
+// Successive blocks that run again together, or a block that does not run again
+// as a whole.
+struct BlockGroup {
+  int64_t first_layer = 0;
+  int64_t end_layer = 0;
+  bool runs_again = false;
+
+  friend bool operator==(const BlockGroup&, const BlockGroup&) = default;
+};
+
+// Returns the groups of the blocks of `part`, in order; see RecomputeMethod.
+std::vector<BlockGroup> GroupsOf(const ModelPart& part,
+                                 const TrainingSetup& setup);
+
 // Returns the number of blocks of each part. The first rule that applies
 // decides:
 //

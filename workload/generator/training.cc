@@ -37,27 +37,48 @@ int64_t FirstLike(const ModelSpec& model, int64_t layer) {
   return layer;
 }
 
-// Returns the modules of a block, including recomputation.
-std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
-                                     const TrainingSetup& setup) {
+using Modules = std::vector<MockModule>;
+
+// Sets what the modules of a group of blocks run again. `residual` is the size
+// of a hidden state.
+void SetRecomputation(const TrainingSetup& setup, bool runs_again,
+                      int64_t residual, Modules& modules) {
+  if (runs_again) {
+    RecomputeBlock(residual, setup.stops_recomputing, modules);
+  } else if (setup.recompute == Recompute::kSelective) {
+    RecomputePartly(setup.recompute_modules, residual, setup.module_context(),
+                    modules);
+  }
+}
+
+// Returns the modules of each block of a group, including recomputation.
+// `blocks` names blocks that have the same modules.
+std::vector<Modules> TrainedBlocks(const ModelSpec& model,
+                                   const std::vector<int64_t>& blocks,
+                                   bool runs_again,
+                                   const TrainingSetup& setup) {
   const ModuleContext context = setup.module_context();
-  std::vector<MockModule> modules = BlockModules(model, layer, context);
   const int64_t residual = 2 * context.split_tokens() * model.hidden;
-  for (MockModule& module : modules) {
-    // The gradient of the residual stream stays while a branch goes backward.
-    module.workspace_bytes += residual;
+  Modules all;
+  std::vector<size_t> ends;
+  for (const int64_t layer : blocks) {
+    for (MockModule& module : BlockModules(model, layer, context)) {
+      // The gradient of the residual stream stays while a branch goes backward.
+      module.workspace_bytes += residual;
+      all.push_back(std::move(module));
+    }
+    ends.push_back(all.size());
   }
-  switch (setup.recompute) {
-    case Recompute::kNone:
-      break;
-    case Recompute::kSelective:
-      RecomputePartly(setup.recompute_modules, residual, context, modules);
-      break;
-    case Recompute::kFull:
-      RecomputeBlock(residual, setup.stops_recomputing, modules);
-      break;
+  SetRecomputation(setup, runs_again, residual, all);
+  std::vector<Modules> trained;
+  auto next = all.begin();
+  for (const size_t end : ends) {
+    const auto last = all.begin() + static_cast<std::ptrdiff_t>(end);
+    trained.emplace_back(std::make_move_iterator(next),
+                         std::make_move_iterator(last));
+    next = last;
   }
-  return modules;
+  return trained;
 }
 
 // Returns the size of a message between stages: the hidden states of split
@@ -72,7 +93,7 @@ absl::Status CheckRecompute(const ModelSpec& model,
   if (setup.recompute != Recompute::kSelective) return absl::OkStatus();
   constexpr RecomputeModule kShared = RecomputeModule::kSharedExperts;
   if (setup.shared_expert_overlap && setup.recompute_modules.Has(kShared)) {
-    return absl::InvalidArgumentError(
+    return absl::FailedPreconditionError(
         "shared_experts cannot be recomputed while they hide the way of tokens "
         "(--shared-expert-overlap)");
   }
@@ -115,11 +136,17 @@ class StageMaker {
   }
 
  private:
-  // Returns the modules of a block, which are made once.
-  const std::vector<MockModule>& BlockLike(int64_t first) const {
-    std::vector<MockModule>& modules = blocks_[first];
-    if (modules.empty()) modules = TrainedBlock(model_, first, setup_);
-    return modules;
+  // Returns the modules of each block of a group, which are made once.
+  const std::vector<Modules>& BlocksOf(const BlockGroup& group) const {
+    std::vector<int64_t> likes;
+    for (int64_t i = group.first_layer; i < group.end_layer; ++i) {
+      likes.push_back(FirstLike(model_, i));
+    }
+    std::vector<Modules>& blocks = blocks_[{group.runs_again, likes}];
+    if (blocks.empty()) {
+      blocks = TrainedBlocks(model_, likes, group.runs_again, setup_);
+    }
+    return blocks;
   }
 
   // Returns the units of one part. `has_embedding` tells whether the stage has
@@ -131,8 +158,10 @@ class StageMaker {
     if (part.has_embedding) {
       units.push_back({"embedding", {Embedding(model_, vocabulary_, context)}});
     }
-    for (int64_t i = part.first_layer; i < part.end_layer; ++i) {
-      units.push_back({"block", BlockLike(FirstLike(model_, i))});
+    for (const BlockGroup& group : GroupsOf(part, setup_)) {
+      for (const Modules& block : BlocksOf(group)) {
+        units.push_back({"block", block});
+      }
     }
     if (part.has_logits) {
       MockModule logits = Logits(model_, vocabulary_, context);
@@ -150,8 +179,9 @@ class StageMaker {
   const TrainingSetup& setup_;
   const int64_t vocabulary_;
   BlueprintBuilder* const builder_;
-  // By the first block of its like.
-  mutable std::map<int64_t, std::vector<MockModule>> blocks_;
+  // By whether the group runs again, and the first block like each of it.
+  mutable std::map<std::pair<bool, std::vector<int64_t>>, std::vector<Modules>>
+      blocks_;
 };
 
 }  // namespace

@@ -31,6 +31,16 @@ enum class Recompute : uint8_t {
 };
 constexpr std::string_view kRecomputeNames[] = {"none", "selective", "full"};
 
+// Which blocks of a model chunk kFull repeats, for a number n.
+//
+// Source: Megatron-LM, megatron/core/transformer/transformer_block.py,
+// _checkpointed_forward (--recompute-method, --recompute-num-layers).
+enum class RecomputeMethod : uint8_t {
+  kUniform,  // All, n at a time; only the input of the n is kept.
+  kBlock,    // The first n of each chunk, one by one; the others none.
+};
+constexpr std::string_view kRecomputeMethodNames[] = {"uniform", "block"};
+
 // States that are split over the ranks with the same weights.
 //
 // Source: Rajbhandari et al., "ZeRO", arXiv 1910.02054.
@@ -72,6 +82,9 @@ struct TrainingSetup {
   int64_t loss_metrics = 0;    // See CrossEntropy.
   int64_t loss_workspace = 2;  // See CrossEntropy.
   Recompute recompute = Recompute::kNone;
+  // With kFull. No number: every block by itself, uniformly.
+  RecomputeMethod recompute_method = RecomputeMethod::kUniform;
+  std::optional<int64_t> recompute_layers;
   // Full recomputation of a block ends with the last tensor that its backward
   // pass needs, as checkpoints of PyTorch do that are not reentrant: the
   // block's last product, whose output nothing keeps, is not run again.

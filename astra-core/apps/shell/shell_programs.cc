@@ -199,6 +199,7 @@ ShellProgram GenWorkload() {
                  Words("grad-dtype", {"fp32", "bf16"}),
                  Words("moment-dtype", {"fp32", "bf16"}),
                  Values("recompute-modules", kRecomputeModuleNames),
+                 Values("recompute-method", kRecomputeMethodNames),
                  Words("format", {"simai", "program", "vidur", "aicb-log"})},
       .exit_codes = ExitCodes(),
       .examples = GenWorkloadExamples(),

@@ -138,6 +138,15 @@ TEST(GenWorkloadOptionsTest, EveryOptionOfTrainingSetsItsField) {
   EXPECT_EQ(Training("--recompute-activations").recompute,
             Recompute::kSelective);
   EXPECT_EQ(Training("--recompute none").recompute, Recompute::kNone);
+  EXPECT_EQ(Training("--recompute full").recompute_layers, std::nullopt);
+  const TrainingSetup some = Training("--recompute-num-layers 3");
+  EXPECT_EQ(some.recompute, Recompute::kFull);
+  EXPECT_EQ(some.recompute_method, RecomputeMethod::kBlock);
+  EXPECT_EQ(some.recompute_layers, 3);
+  EXPECT_EQ(Training("--recompute-granularity full --recompute-num-layers 3 "
+                     "--recompute-method uniform")
+                .recompute_method,
+            RecomputeMethod::kUniform);
   const TrainingSetup modules = Training("--recompute-modules mlp");
   EXPECT_EQ(modules.recompute, Recompute::kSelective);
   EXPECT_EQ(modules.recompute_modules, RecomputeModule::kMlp);
@@ -487,6 +496,12 @@ TEST(GenWorkloadOptionsTest, RefusesOptionsThatContradictOneAnother) {
         std::pair{"--recompute full --recompute-modules mlp",
                   "--recompute-modules contradicts --recompute full: it is "
                   "selective"},
+        std::pair{"--recompute selective --recompute-num-layers 2",
+                  "--recompute-num-layers contradicts --recompute selective: "
+                  "it is full"},
+        std::pair{"--recompute full --recompute-method block",
+                  "--recompute-method has no effect: there is no "
+                  "--recompute-num-layers"},
         std::pair{"--recompute-modules mlq",
                   "--recompute-modules: unknown module to recompute \"mlq\"; "
                   "did you mean \"mlp\"? (known: core_attn, layernorm, "
@@ -529,6 +544,8 @@ TEST(GenWorkloadOptionsTest, RefusesTheOtherPhasesOptions) {
                              "--recompute full",
                              "--recompute-activations",
                              "--recompute-modules mlp",
+                             "--recompute-method block",
+                             "--recompute-num-layers 2",
                              "--moment-dtype bf16",
                              "--fp8-activation-inputs",
                              "--grad-dtype bf16",

@@ -137,6 +137,13 @@ INSTANTIATE_TEST_SUITE_P(
                  [](TrainingSetup& s) { s.world_size = 18; },
                  "TP 2 x PP 2 does not divide the 18 GPUs: there is no whole "
                  "DP"},
+        BadSetup{"RecomputedLayers", SmallLlama(),
+                 [](TrainingSetup& s) {
+                   s.recompute = Recompute::kFull;
+                   s.recompute_layers = 3;
+                 },
+                 "full recomputation of 3 layers: a pipeline stage has 2 at "
+                 "most"},
         BadSetup{"Context", SmallLlama(),
                  [](TrainingSetup& s) { s.context = 3; },
                  "CP 3 does not divide 4 = 16 GPUs / (TP 2 x PP 2): there is "

@@ -210,5 +210,32 @@ TEST(PartLayersTest, RefusesWhatDoesNotComeOut) {
   }
 }
 
+// "0-2 again" are two blocks that run again together, "2-3" one that does not.
+std::vector<std::string> GroupTexts(const ModelPart& part,
+                                    const TrainingSetup& setup) {
+  std::vector<std::string> texts;
+  for (const BlockGroup& group : GroupsOf(part, setup)) {
+    texts.push_back(fmt::format("{}-{}{}", group.first_layer, group.end_layer,
+                                group.runs_again ? " again" : ""));
+  }
+  return texts;
+}
+
+TEST(GroupsOfTest, BlocksRunAgainByTheMethod) {
+  const ModelPart part = {.first_layer = 3, .end_layer = 6};
+  TrainingSetup setup = Staged(2);
+  EXPECT_THAT(GroupTexts(part, setup), ElementsAre("3-4", "4-5", "5-6"));
+  setup.recompute = Recompute::kFull;
+  EXPECT_THAT(GroupTexts(part, setup),
+              ElementsAre("3-4 again", "4-5 again", "5-6 again"));
+  setup.recompute_layers = 2;
+  EXPECT_THAT(GroupTexts(part, setup), ElementsAre("3-5 again", "5-6 again"));
+  setup.recompute_method = RecomputeMethod::kBlock;
+  EXPECT_THAT(GroupTexts(part, setup),
+              ElementsAre("3-4 again", "4-5 again", "5-6"));
+  setup.recompute = Recompute::kSelective;
+  EXPECT_THAT(GroupTexts(part, setup), ElementsAre("3-4", "4-5", "5-6"));
+}
+
 }  // namespace
 }  // namespace astra

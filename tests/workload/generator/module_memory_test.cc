@@ -176,6 +176,22 @@ TEST(ModuleMemoryTest, ARecomputedBlockIsThereAsFarAsItIsStillNeeded) {
       down + Bytes(kColumnSaved - kInput + kRowSaved + kUpSaved + kDownSaved));
 }
 
+// The blocks of a group run again together, so that the whole first block is
+// there while the second one goes backward.
+TEST(ModuleMemoryTest, BlocksThatRunAgainTogetherKeepOneInput) {
+  TrainingSetup setup = SmallSetup();
+  const Bytes down = MemoryOfModule("mlp_row", setup).workspace;
+  setup.recompute = Recompute::kFull;
+  setup.recompute_layers = 2;
+  EXPECT_EQ(MemoryOfModule("attention_column", setup).saved, Bytes(kInput));
+  EXPECT_EQ(MemoryOfModule("attention_column_2", setup).saved, Bytes(0));
+  constexpr int64_t kWhole = kColumnSaved + kRowSaved + kUpSaved + kDownSaved;
+  EXPECT_EQ(MemoryOfModule("mlp_row", setup).workspace,
+            down + Bytes(kWhole - kInput));
+  EXPECT_EQ(MemoryOfModule("mlp_row_2", setup).workspace,
+            down + Bytes(2 * kWhole - kInput));
+}
+
 TEST(ModuleMemoryTest, RecomputedScoresAreThereInTheirModuleAlone) {
   TrainingSetup setup = SmallSetup();
   setup.flash_attention = false;

@@ -174,7 +174,7 @@ TEST(RecomputeModulesTest, RefusesWhatTheModelLacks) {
   setup.expert = 2;
   EXPECT_THAT(
       error(SmallDeepSeek(), setup),
-      StatusIs(kInvalid,
+      StatusIs(absl::StatusCode::kFailedPrecondition,
                "shared_experts cannot be recomputed while they hide the "
                "way of tokens (--shared-expert-overlap)"));
 }

@@ -50,6 +50,29 @@ TEST(TrainingTest, CountsEqualBlocksTogether) {
   EXPECT_FALSE(blueprint.forward_only);
 }
 
+TEST(TrainingTest, SomeBlocksOfEachStageRunAgain) {
+  TrainingSetup setup = SmallSetup();
+  setup.pipeline = 2;
+  setup.recompute = Recompute::kFull;
+  setup.recompute_method = RecomputeMethod::kBlock;
+  setup.recompute_layers = 1;
+  const Blueprint blueprint = Train(SmallLlama(), setup);
+  ASSERT_EQ(blueprint.stages.size(), 2);
+  constexpr char kAgain[] =
+      "1 x attention_column attention_row mlp_column mlp_row";
+  constexpr char kOnce[] =
+      "1 x attention_column_2 attention_row_2 mlp_column_2 mlp_row_2";
+  EXPECT_THAT(RunTexts(blueprint, blueprint.stages[0]),
+              ElementsAre("1 x embedding_layer", kAgain, kOnce));
+  EXPECT_THAT(RunTexts(blueprint, blueprint.stages[1]),
+              ElementsAre(kAgain, kOnce, "1 x final_column cross_entropy"));
+  const auto again = [&](const char* name) {
+    return Flops(ModuleOf(blueprint.modules, name), ModulePass::kRecompute);
+  };
+  EXPECT_EQ(again("mlp_row"), 2.0 * 64 * 64 * 192);
+  EXPECT_EQ(again("mlp_row_2"), 0);
+}
+
 TEST(TrainingTest, StagesHaveTheirBlocks) {
   TrainingSetup setup = SmallSetup();
   setup.pipeline = 4;
