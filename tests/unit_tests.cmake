@@ -161,6 +161,7 @@ astra_test(modules_test
     workload/modules/feed_forward_test.cc
     workload/modules/logits_test.cc
     workload/modules/module_builder_test.cc
+    workload/modules/token_prediction_test.cc
   DEPS astra::modules)
 
 astra_test(frameworks_test

@@ -163,6 +163,8 @@ constexpr OptionSpec kOptions[] = {
     {"moe-capacity", "", "X", "Training",
      "each expert is padded, or cut, to X times the mean load"},
     {"fp8-dispatch", "", "", "Training", "tokens go to experts in FP8"},
+    {"mtp-num-layers", "", "N", "Training",
+     "layers that predict further tokens, as of DeepSeek-V3 (default 0)"},
     {"make-vocab-size-divisible-by", "", "N", "Training",
      "pad the vocabulary to N x TP (default: megatron 128, else 0: no)"},
 

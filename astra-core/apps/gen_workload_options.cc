@@ -78,8 +78,8 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
     const Calibration& calibration = options.gpu.calibration;
     const bool copies_shards =
         setup->zero >= Zero::kGradients && !options.framework.compiled;
-    const double of_gpu = copies_shards ? calibration.sharded_load
-                                        : calibration.training_load;
+    const double of_gpu =
+        copies_shards ? calibration.sharded_load : calibration.training_load;
     options.load = options.framework.load.value_or(of_gpu);
   }
   if (flags.has("load")) {

@@ -293,6 +293,9 @@ absl::StatusOr<int64_t> ReadFloatBytes(const CommandLine& flags,
 // Sets what the framework does, unless options say otherwise.
 absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
                        TrainingSetup& setup) {
+  constexpr int64_t kMostMtpLayers = 16;
+  ASTRA_ASSIGN_OR_RETURN(setup.mtp_layers,
+                         flags.integer("mtp-num-layers", 0, 0, kMostMtpLayers));
   setup.fp8_dispatch = flags.has("fp8-dispatch") || framework.fp8_dispatch;
   setup.fused_loss = flags.has("fused-loss") || framework.fused_loss;
   setup.loss_metrics = framework.loss_metrics;

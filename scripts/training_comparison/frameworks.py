@@ -15,6 +15,8 @@ class Framework:
     release: str = ""  # "@0.12"; empty: the newest.
     notes: str = ""  # Regular expression for the notes of its rows.
     options: tuple[str, ...] = ()  # Options of gen_workload for all rows.
+    # Regular expression for models whose recipe also predicts a second token.
+    mtp_models: str = "$^"
     has_deep_ep: bool = False  # Where no token is dropped: hides EP, takes SMs.
     # Its published memory: what PyTorch reserves, in GB of 10^9 B. Otherwise
     # what is allocated, in GiB.
@@ -27,6 +29,7 @@ class Framework:
 # Megatron-Core: its README, of H100. MLPerf: submitters run NVIDIA's code for
 # NeMo, whose name their folders of results have.
 # TorchTitan: torchtitan/components/metrics.py (max_reserved, GiB).
+# Megatron-Bridge: mtp_num_layers of its recipes deepseek_v3.py and glm45.py.
 # NeMo's containers, and the release of Megatron-Bridge in them: its releases on
 # GitHub, of which 0.6.0 is "NeMo Framework 26.08". Rows of 2024 are older than
 # all of them.
@@ -38,7 +41,8 @@ FRAMEWORKS = (
     Framework("SimuMax.*B200", "megatron",
               options=("--fused-loss", "--transformer-engine", "2.11")),
     Framework("SimuMax", "megatron", "@0.12"),
-    Framework("Megatron-Bridge|NeMo|MLPerf", "megatron-bridge", has_deep_ep=True),
+    Framework("Megatron-Bridge|NeMo|MLPerf", "megatron-bridge", has_deep_ep=True,
+              mtp_models=r"deepseek[-_ ]?v3|glm[-_ ]?4\.5"),
     Framework("Megatron-Core|Megatron.*[HB][12]00", "megatron-core"),
     Framework("InternEvo", "internevo", reserved=True, decimal_gb=True),
     Framework("TorchTitan", "torchtitan-compiled", notes=r"torch\.compile",
@@ -97,6 +101,8 @@ def framework_options(row, framework, assumed):
     recompute = read_recompute(row, assumed)
     options += ["--recompute", recompute,
                 "--dtype", read_dtype(row, assumed)]
+    if re.search(framework.mtp_models, row.get("model") or "", re.I):
+        options += ["--mtp-num-layers", "1"]
     if integer(row, "flash_attn") == 0:
         options.append("--no-flash-attn")
     return options

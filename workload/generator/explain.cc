@@ -243,6 +243,19 @@ int64_t Occurrences(const Blueprint& blueprint, size_t module) {
   return count;
 }
 
+// Returns the FLOPs of a token in one layer that predicts a further token: its
+// block, which is like the last one, the projection and the head.
+double TokenPredictionFlops(const ModelSpec& model, int64_t positions) {
+  ModelSpec shorter = model;
+  --shorter.layers;
+  const double block = TrainingFlopsPerToken(model, positions) -
+                       TrainingFlopsPerToken(shorter, positions);
+  constexpr double kPasses = 6;  // Two FLOPs in each of three products.
+  return block +
+         kPasses * static_cast<double>(model.hidden *
+                                       (2 * model.hidden + model.vocabulary));
+}
+
 }  // namespace
 
 std::string FormatShape(const Operator& op) {
@@ -269,9 +282,10 @@ double TrainingFlopsPerToken(const ModelSpec& model, int64_t positions) {
 
 ProgramWork TrainingWork(const ModelSpec& model, const TrainingSetup& setup) {
   const int64_t tokens = setup.global_batch * setup.positions;
-  return {.tokens = tokens,
-          .model_flops = TrainingFlopsPerToken(model, setup.positions) *
-                         static_cast<double>(tokens)};
+  const double flops = TrainingFlopsPerToken(model, setup.positions) +
+                       static_cast<double>(setup.mtp_layers) *
+                           TokenPredictionFlops(model, setup.positions);
+  return {.tokens = tokens, .model_flops = flops * static_cast<double>(tokens)};
 }
 
 std::string ExplainBlueprint(const ModelSpec& model, const GpuSpec& gpu,

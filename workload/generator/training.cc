@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,9 +18,12 @@
 #include "workload/modules/feed_forward.h"
 #include "workload/modules/logits.h"
 #include "workload/modules/recomputation.h"
+#include "workload/modules/token_prediction.h"
 
 namespace astra {
 namespace {
+
+constexpr std::string_view kLogits = "logits";  // Name of a TrainedUnit.
 
 // Returns the first block that has the same modules as block `layer`.
 int64_t FirstLike(const ModelSpec& model, int64_t layer) {
@@ -122,8 +126,9 @@ class StageMaker {
       const auto chunk = static_cast<int64_t>(i);
       std::vector<TrainedUnit> units = UnitsOf(parts[i], has_embedding);
       AddSharding(setup_, BucketOf(setup_, number, chunk), units);
-      if (parts[i].has_logits) {
-        units.back().modules.push_back(
+      for (TrainedUnit& unit : units) {
+        if (unit.name != kLogits) continue;
+        unit.modules.push_back(
             CrossEntropy(vocabulary_, setup_.module_context()));
       }
       for (TrainedUnit& unit : units) {
@@ -170,9 +175,35 @@ class StageMaker {
             // The copy of the tied table.
             vocabulary_ / setup_.tensor * model_.hidden;
       }
-      units.push_back({"logits", {std::move(logits)}});
+      units.push_back({kLogits, {std::move(logits)}});
+      AddTokenPrediction(has_embedding, units);
     }
     return units;
+  }
+
+  // Adds the layers that predict further tokens. Each is trained together with
+  // its own pass through the head of the model, whose weights count once. A
+  // stage without the embedding has a copy of it.
+  void AddTokenPrediction(bool has_embedding,
+                          std::vector<TrainedUnit>& units) const {
+    const ModuleContext context = setup_.module_context();
+    for (int64_t i = 0; i < setup_.mtp_layers; ++i) {
+      MockModule embedding = Embedding(model_, vocabulary_, context);
+      const bool is_copy = i == 0 && !has_embedding && !model_.tied_embeddings;
+      if (!is_copy) embedding.parameters = 0;
+      TrainedUnit unit = {"block", {std::move(embedding)}};
+      unit.modules.push_back(TokenPrediction(model_, context));
+      const Modules block =
+          BlocksOf({.first_layer = model_.layers - 1,
+                    .end_layer = model_.layers,
+                    .runs_again = setup_.recompute == Recompute::kFull})
+              .front();
+      unit.modules.insert(unit.modules.end(), block.begin(), block.end());
+      units.push_back(std::move(unit));
+      MockModule logits = Logits(model_, vocabulary_, context);
+      logits.parameters = 0;
+      units.push_back({kLogits, {std::move(logits)}});
+    }
   }
 
   const ModelSpec& model_;

@@ -130,6 +130,7 @@ struct TrainingSetup {
   int64_t iteration_host_ns = 0;
   bool fp8_dispatch = false;
   int64_t vocabulary_divisor = 128;  // See PaddedVocabulary; 0: no padding.
+  int64_t mtp_layers = 0;            // See token_prediction.h.
 
   int64_t data() const { return world_size / (tensor * context * pipeline); }
   // See ModuleContext. Attention by itself keeps its output, and so does

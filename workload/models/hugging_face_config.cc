@@ -302,8 +302,9 @@ absl::StatusOr<ModelSpec> ParseHuggingFaceConfig(std::string_view file,
     warnings->push_back(
         config.At("num_nextn_predict_layers",
                   fmt::format("num_nextn_predict_layers is {}: layers that "
-                              "predict further tokens are left out",
-                              predicted)));
+                              "predict further tokens are trained with "
+                              "--mtp-num-layers {} only",
+                              predicted, predicted)));
   }
   WarnOfOthers(file, config, warnings);
   return model;

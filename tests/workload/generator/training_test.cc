@@ -73,6 +73,32 @@ TEST(TrainingTest, SomeBlocksOfEachStageRunAgain) {
   EXPECT_EQ(again("mlp_row_2"), 0);
 }
 
+// A layer for a further token has a projection of 2 x 64 x 64 weights and two
+// norms of 64, a block of 47,232, and where the stage has no embedding a copy
+// of it. The head is that of the model.
+TEST(TrainingTest, PredictsFurtherTokensAtTheEnd) {
+  TrainingSetup setup = SmallSetup();
+  setup.pipeline = 2;
+  const int64_t before =
+      Sum(Train(SmallLlama(), setup), Train(SmallLlama(), setup).stages.back())
+          .parameters;
+  setup.mtp_layers = 2;
+  const Blueprint blueprint = Train(SmallLlama(), setup);
+  const ProgramStage& last = blueprint.stages.back();
+  EXPECT_THAT(
+      RunTexts(blueprint, last),
+      ElementsAre("2 x attention_column attention_row mlp_column mlp_row",
+                  "1 x final_column cross_entropy",
+                  "1 x embedding_layer mtp_projection attention_column "
+                  "attention_row mlp_column mlp_row",
+                  "1 x final_column_2 cross_entropy",
+                  "1 x embedding_layer_2 mtp_projection attention_column "
+                  "attention_row mlp_column mlp_row",
+                  "1 x final_column_2 cross_entropy"));
+  EXPECT_EQ(Sum(blueprint, last).parameters - before,
+            32768 + 2 * (2 * 64 * 64 + 2 * 64 + 47232));
+}
+
 TEST(TrainingTest, StagesHaveTheirBlocks) {
   TrainingSetup setup = SmallSetup();
   setup.pipeline = 4;

@@ -55,9 +55,11 @@ TEST(HuggingFaceConfigTest, DeepSeekV3IsTheBundledModel) {
     "quantization_config": {"weight_block_size": [128, 128]}})";
   Warnings warnings;
   EXPECT_EQ(Parse(kConfig, &warnings), Bundled("deepseek-v3", "deepseek_v3"));
-  EXPECT_THAT(warnings,
-              ElementsAre("c:12:33: num_nextn_predict_layers is 1: layers that "
-                          "predict further tokens are left out"));
+  EXPECT_THAT(
+      warnings,
+      ElementsAre("c:12:33: num_nextn_predict_layers is 1: layers that "
+                  "predict further tokens are trained with --mtp-num-layers 1 "
+                  "only"));
 }
 
 TEST(HuggingFaceConfigTest, Qwen3IsTheBundledModel) {
