@@ -112,6 +112,10 @@ constexpr OptionSpec kOptions[] = {
     {"threads", "", "N", "Search",
      "run whole iterations on N threads (default 1); the results are the same"},
 
+    {"calculon", "", "FILES", "Files of other tools",
+     "predict the iteration of APPLICATION,EXECUTION,SYSTEM as Calculon does; "
+     "nothing is searched"},
+
     {"top", "", "N", "Output", "plans in the table (default 10)"},
     {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "r name", "NAME", "Output",
