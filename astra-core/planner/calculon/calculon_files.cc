@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -20,6 +22,8 @@ namespace {
 constexpr int64_t kMostSize = int64_t{1} << 31;  // Of a whole number.
 constexpr int64_t kMostParallel = 1 << 20;       // Of ranks in one dimension.
 constexpr double kMostNumber = 1e15;
+// Least rate or factor that counts as one; smaller ones make times infinite.
+constexpr double kLeastFactor = 1e-9;
 
 constexpr std::string_view kApplicationKeys[] = {"hidden",    "feedforward",
                                                  "seq_size",  "attn_heads",
@@ -77,14 +81,9 @@ int64_t Count(YamlFields& fields, std::string_view key,
   return fields.Integer(key, 1, max);
 }
 
-// Reads a number above 0.
 double Positive(YamlFields& fields, std::string_view key,
                 double max = kMostNumber) {
-  const double value = fields.Number(key, 0, max);
-  if (value <= 0) {
-    fields.Error(key, fmt::format("{} is 0: expected more", key));
-  }
-  return value;
+  return fields.Number(key, kLeastFactor, max);
 }
 
 // Reads a field that must be there and is a mapping.
@@ -253,12 +252,7 @@ class SystemReader {
         return steps;
       }
       step.least = Item(key, pair.children[0].value, 0, kMostNumber) * unit;
-      step.efficiency = Item(key, pair.children[1].value, 0, 1);
-      if (step.efficiency <= 0) {
-        document_.Error(pair, fmt::format("{}: an efficiency is 0: expected "
-                                          "more",
-                                          key));
-      }
+      step.efficiency = Item(key, pair.children[1].value, kLeastFactor, 1);
       if (!steps.empty() && step.least >= steps.back().least) {
         document_.Error(
             pair, fmt::format("{}: expected steps from the largest to 0", key));
@@ -314,11 +308,7 @@ class SystemReader {
                                          is_message ? "null" : "offset"));
       return traffic;
     }
-    traffic.scalar = Item(name, pair->children[0].value, 0, kMost);
-    if (traffic.scalar <= 0) {
-      document_.Error(*pair,
-                      fmt::format("{}: the scalar is 0: expected more", name));
-    }
+    traffic.scalar = Item(name, pair->children[0].value, kLeastFactor, kMost);
     if (!is_message) {
       traffic.offset = Item(name, pair->children[1].value, -1, kMost);
     }

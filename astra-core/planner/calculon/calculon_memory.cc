@@ -1,6 +1,7 @@
 #include "astra-core/planner/calculon/calculon_memory.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "astra-core/planner/calculon/calculon_schedule.h"
 #include "fmt/core.h"

@@ -1,5 +1,7 @@
 #include "astra-core/planner/calculon/calculon_result.h"
 
+#include <string_view>
+
 #include "astra-core/base/append_format.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"

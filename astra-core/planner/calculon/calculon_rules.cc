@@ -5,6 +5,7 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "astra-core/base/field_error.h"
 #include "astra-core/base/status_macros.h"
