@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
@@ -12,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_split.h"
+#include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/plan/simai_planner_options.h"
 #include "astra-core/apps/run_output.h"
 #include "astra-core/base/files.h"
@@ -24,6 +26,7 @@
 #include "astra-core/planner/calculon/calculon_memory.h"
 #include "astra-core/planner/calculon/calculon_result.h"
 #include "fmt/core.h"
+#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
@@ -68,6 +71,33 @@ std::string NameOf(const std::array<CalculonFile, kNumFiles>& files) {
   return fmt::format("{}-{}", stem(files[0]), stem(files[1]));
 }
 
+// Returns run.json, with the metrics for sweeps that a search has, too.
+std::string RunJson(const CalculonInputs& inputs, const CalculonCost& cost) {
+  constexpr double kPsPerSecond = 1e12;
+  constexpr double kBytesPerGib = 1 << 30;
+  const CalculonExecution& execution = inputs.execution;
+  const double tokens =
+      cost.sample_rate * static_cast<double>(inputs.application.seq_size);
+  return JsonText(
+      {{"program", "simai_planner"},
+       {"assumptions", "Calculon"},
+       {"result",
+        {{"fits", true},
+         {"iteration_ps", std::round(cost.times.total() * kPsPerSecond)},
+         {"tokens_per_s", tokens},
+         {"tokens_per_s_per_gpu",
+          tokens / static_cast<double>(execution.num_procs)},
+         {"mfu", cost.total_efficiency}}},
+       {"layout",
+        {{"tp", execution.tensor_par},
+         {"pp", execution.pipeline_par},
+         {"vpp", execution.pipeline_interleaving},
+         {"dp", execution.data_par},
+         {"micro_batch", execution.microbatch_size}}},
+       {"memory",
+        {{"allocated_memory_gib", cost.space.tier1 / kBytesPerGib}}}});
+}
+
 }  // namespace
 
 absl::Status RunCalculon(const CommandLine& flags, const Log& log) {
@@ -89,15 +119,21 @@ absl::Status RunCalculon(const CommandLine& flags, const Log& log) {
                          ReadRunOutput(flags, NameOf(files)));
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(output.folder));
+  // Files of a search, which a reader would take for those of this run.
+  constexpr std::string_view kStale[] = {"plans.csv", "plan.json",
+                                         "what_if.csv"};
   const std::string page = DescribeCalculon(*inputs, cost);
-  ASTRA_RETURN_IF_ERROR(folder.Write(
-      {{"calculon.json", CalculonJson(*inputs, cost)}, {"summary.txt", page}}));
+  ASTRA_RETURN_IF_ERROR(
+      folder.Write({{"calculon.json", CalculonJson(*inputs, cost)},
+                    {"run.json", RunJson(*inputs, cost)},
+                    {"summary.txt", page}},
+                   kStale));
   Print(page);
-  Print(fmt::format(
-      "\nresults    {}: calculon.json summary.txt\nfinished   {}: {:.6f} s, "
-      "efficiency {:.2f} %\n",
-      output.folder, output.name, cost.times.total(),
-      100 * cost.total_efficiency));
+  Print(
+      fmt::format("\nresults    {}: calculon.json run.json summary.txt\n"
+                  "finished   {}: {:.6f} s, efficiency {:.2f} %\n",
+                  output.folder, output.name, cost.times.total(),
+                  100 * cost.total_efficiency));
   return FlushStdout();
 }
 

@@ -10,8 +10,8 @@
 
 namespace astra {
 
-// Reads the three files, writes calculon.json and summary.txt, and prints the
-// summary.
+// Reads the three files, writes calculon.json, run.json and summary.txt, and
+// prints the summary.
 //
 // Errors: InvalidArgument for another number of files, an option beside
 // --calculon that has no effect, and an execution that does not fit into the

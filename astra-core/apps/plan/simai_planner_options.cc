@@ -26,6 +26,7 @@ constexpr std::string_view kUsage =
     "usage: simai_planner --model NAME|FILE --gpu NAME --gpus N --global-batch "
     "N\n"
     "                     --seq-length N [-n FILE | --system NAME] [options]\n"
+    "       simai_planner --calculon APPLICATION,EXECUTION,SYSTEM\n"
     "\n"
     "Ranks the layouts with which a model can be trained on a cluster: all of "
     "them by\n"

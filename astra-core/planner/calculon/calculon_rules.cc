@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "astra-core/base/field_error.h"
@@ -115,7 +117,7 @@ struct Condition {
   std::string_view key;
   bool is_set;
   bool may_be_set;
-  std::string_view value;  // Value of `key`, as in the file.
+  std::string value;       // Value of `key`, as in the file.
   std::string_view legal;  // Value of `key` that keeps the rule.
   std::string_view where;  // What must be otherwise for `value`.
 };
@@ -135,7 +137,9 @@ absl::Status CheckConditions(const CalculonExecution& execution) {
       {"activation_recompute", recomputes, training,
        is_full ? "full" : "attn_only", "none", "training is false"},
       {"pipeline_interleaving", execution.pipeline_interleaving > 1,
-       execution.pipeline_par > 1, "more than 1", "1", "pipeline_par is 1"},
+       execution.pipeline_par > 1,
+       std::to_string(execution.pipeline_interleaving), "1",
+       "pipeline_par is 1"},
       {"optimizer_sharding", execution.optimizer_sharding, data, "true",
        "false", "data_par is 1"},
       {"tensor_par_overlap",

@@ -16,16 +16,17 @@ using ::astra::testing::ProgramResult;
 using ::astra::testing::RunProgram;
 using ::astra::testing::SourcePath;
 using ::astra::testing::TemporaryFolder;
-using ::testing::ElementsAre;
 using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 std::string Example(const std::string& name) {
   return SourcePath("inputs/calculon/" + name);
 }
 
-ProgramResult Run(const TemporaryFolder& folder, const std::string& files,
-                  const std::string& more) {
+ProgramResult RunCalculonFiles(const TemporaryFolder& folder,
+                               const std::string& files,
+                               const std::string& more) {
   return RunProgram("simai_planner",
                     fmt::format("--calculon '{}' {}", files, more),
                     folder.path());
@@ -39,24 +40,26 @@ std::string Files() {
 
 TEST(SimaiPlannerCalculonTest, WritesTheStatistics) {
   const TemporaryFolder folder;
-  const ProgramResult result = Run(folder, Files(), "-o out -r example");
+  const ProgramResult result =
+      RunCalculonFiles(folder, Files(), "-o out -r example");
   EXPECT_EQ(result.exit_code, 0) << result.error;
   EXPECT_THAT(result.out,
-              EndsWith("\nresults    out: calculon.json summary.txt\n"
+              EndsWith("\nresults    out: calculon.json run.json summary.txt\n"
                        "finished   example: 131.900617 s, efficiency 30.46 "
                        "%\n"));
-  EXPECT_THAT(folder.Names(), ElementsAre("out"));
+  EXPECT_THAT(testing::ReadText(folder.PathOf("out/run.json")),
+              HasSubstr("\"iteration_ps\": 13190061679739"));
 }
 
 TEST(SimaiPlannerCalculonTest, RefusesWhatHasNoEffect) {
   const TemporaryFolder folder;
-  const ProgramResult result = Run(folder, Files(), "--tp 4");
+  const ProgramResult result = RunCalculonFiles(folder, Files(), "--tp 4");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.error,
             "simai_planner: error: --tp has no effect: the files of --calculon "
             "say all of the job\n");
   EXPECT_EQ(
-      Run(folder, "a,b", "").error,
+      RunCalculonFiles(folder, "a,b", "").error,
       "simai_planner: error: --calculon is \"a,b\": expected three files, "
       "APPLICATION,EXECUTION,SYSTEM\n");
   EXPECT_THAT(folder.Names(), IsEmpty());

@@ -70,6 +70,14 @@ TEST(CalculonRulesTest, ASettingStandsWithTheOneThatItNeeds) {
             "tensor_par is 1");
 }
 
+TEST(CalculonRulesTest, OneStageHasOneChunk) {
+  EXPECT_EQ(ErrorOf({{"num_procs", "48"},
+                     {"pipeline_par", "1"},
+                     {"pipeline_interleaving", "4"}}),
+            "run:15:28: pipeline_interleaving is 4: expected 1 where "
+            "pipeline_par is 1");
+}
+
 TEST(CalculonRulesTest, NetworksHoldTheirGroups) {
   EXPECT_EQ(ErrorOf({{"data_par_net", "2"}}),
             "run:8:19: data_par_net is 2: expected a network of the system, 0 "
