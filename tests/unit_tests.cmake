@@ -455,8 +455,23 @@ astra_test(plan_app_test
     astra-core/apps/plan/plan_search_test.cc
     astra-core/apps/plan/plan_test_job.h
     astra-core/apps/plan/plan_what_if_test.cc
+    astra-core/apps/plan/simai_planner_calculon_test.cc
     astra-core/apps/plan/simai_planner_options_test.cc
-  DEPS astra::plan_app)
+  DEPS astra::plan_app
+  PROGRAMS simai_planner)
+
+astra_test(calculon_test
+  SOURCES
+    astra-core/planner/calculon/calculon_block_test.cc
+    astra-core/planner/calculon/calculon_cost_test.cc
+    astra-core/planner/calculon/calculon_files_test.cc
+    astra-core/planner/calculon/calculon_machine_test.cc
+    astra-core/planner/calculon/calculon_memory_test.cc
+    astra-core/planner/calculon/calculon_result_test.cc
+    astra-core/planner/calculon/calculon_rules_test.cc
+    astra-core/planner/calculon/calculon_schedule_test.cc
+    astra-core/planner/calculon/calculon_test_inputs.h
+  DEPS astra::calculon)
 
 astra_test(collective_app_test
   SOURCES

@@ -51,7 +51,7 @@ SMALL = "-b 64K -e 64K"
 TOPOLOGY = "inputs/topologies/one_server_8_h100.txt"
 
 # Commands that read the seeds of each kind of input. FILE is the mutated file, OUT the output; WORKLOAD,
-# PROGRAM and TOPOLOGY are files for 8 GPUs.
+# PROGRAM and TOPOLOGY are files for 8 GPUs, APPLICATION, EXECUTION and SYSTEM those of Calculon.
 READERS = {
     "model": ("yaml", ["inputs/models/*.yaml", "corpus/model/*"], [
         f"gen_workload -m FILE --gpu H100 {SIZES} --tp 2 --sp --format "
@@ -136,6 +136,12 @@ READERS = {
                            "corpus/framework/*.yaml"], [
         "gen_workload -m llama2-7b --gpu-type H100 --gpus 8 --tp 2 --sp "
         "--global-batch 8 --seq-length 4096 --framework FILE -o OUT"]),
+    "calculon_application": ("json", ["APPLICATION"], [
+        "simai_planner --calculon FILE,EXECUTION,SYSTEM -o OUT"]),
+    "calculon_execution": ("json", ["EXECUTION"], [
+        "simai_planner --calculon APPLICATION,FILE,SYSTEM -o OUT"]),
+    "calculon_system": ("json", ["SYSTEM"], [
+        "simai_planner --calculon APPLICATION,EXECUTION,FILE -o OUT"]),
     "iteration_file": ("yaml", ["corpus/iteration_file/*.yaml"], [
         "simai_fit --iteration FILE -o OUT"]),
     "sweep": ("yaml", ["inputs/sweeps/*.yaml", "corpus/sweep/*.yaml"], [
@@ -166,6 +172,10 @@ WITHOUT_A_LINE = [
     r"--measured has no effect: nothing there was measured for ",
     r"FILE: expected measured times: ",
     r"FILE: does not tell",
+    # A changed model or system lets the execution beside it break a rule, or
+    # needs more memory.
+    r"OTHER/calculon/\S+\.json:\d+:\d+: ",
+    r"(FILE|OTHER\.json): mem[12] has ",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
     r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",
 ]
@@ -281,6 +291,10 @@ class Runner:
             "TOPOLOGY": str(REPO / TOPOLOGY),
             "WORKLOAD": str(folder / "partner.txt"),
             "PROGRAM": str(folder / "partner.yaml"),
+            "APPLICATION": str(REPO / "inputs/calculon/megatron-1T.json"),
+            "EXECUTION": str(REPO / "inputs/calculon/"
+                             "3072_t4_p64_d12_mbs4_full.json"),
+            "SYSTEM": str(REPO / "inputs/calculon/a100_80g.json"),
         }
         (folder / "partner.txt").write_text(WORKLOAD)
         subprocess.run(
@@ -316,7 +330,8 @@ class Runner:
         file = f"in.{READERS[name][0]}"
         (self.folder / file).write_bytes(data)
         words = {"FILE": file, "OUT": "out", **self.partners}
-        arguments = [words.get(word, word) for word in command.split()]
+        arguments = [",".join(words.get(part, part) for part in word.split(","))
+                     for word in command.split()]
         arguments[0] = str(self.args.bin / arguments[0])
         out = self.folder / "out"
         try:

@@ -26,6 +26,7 @@ constexpr std::string_view kUsage =
     "usage: simai_planner --model NAME|FILE --gpu NAME --gpus N --global-batch "
     "N\n"
     "                     --seq-length N [-n FILE | --system NAME] [options]\n"
+    "       simai_planner --calculon APPLICATION,EXECUTION,SYSTEM\n"
     "\n"
     "Ranks the layouts with which a model can be trained on a cluster: all of "
     "them by\n"
@@ -111,6 +112,10 @@ constexpr OptionSpec kOptions[] = {
      "stdin, its time and memory on a line of stdout"},
     {"threads", "", "N", "Search",
      "run whole iterations on N threads (default 1); the results are the same"},
+
+    {"calculon", "", "FILES", "Files of other tools",
+     "predict the iteration of APPLICATION,EXECUTION,SYSTEM as Calculon does; "
+     "nothing is searched"},
 
     {"top", "", "N", "Output", "plans in the table (default 10)"},
     {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
