@@ -78,6 +78,11 @@ astra_test(base_test
     astra-core/base/yaml_reader_test.cc
   DEPS astra::base)
 
+astra_test(pages_test
+  SOURCES
+    astra-core/pages/pages_test.cc
+  DEPS absl::strings astra::pages)
+
 astra_test(topology_test
   SOURCES
     topology/cluster_test.cc
