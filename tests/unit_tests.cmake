@@ -78,6 +78,11 @@ astra_test(base_test
     astra-core/base/yaml_reader_test.cc
   DEPS astra::base)
 
+astra_test(pages_test
+  SOURCES
+    astra-core/pages/pages_test.cc
+  DEPS absl::strings astra::pages)
+
 astra_test(topology_test
   SOURCES
     topology/cluster_test.cc
@@ -451,6 +456,7 @@ astra_test(fit_app_test
 astra_test(plan_app_test
   SOURCES
     astra-core/apps/plan/plan_objective_test.cc
+    astra-core/apps/plan/plan_page_test.cc
     astra-core/apps/plan/plan_run_test.cc
     astra-core/apps/plan/plan_search_test.cc
     astra-core/apps/plan/plan_test_job.h

@@ -2,31 +2,10 @@
 
 #include <iterator>
 
+#include "astra-core/pages/html.h"
 #include "fmt/core.h"
 
 namespace astra {
-namespace {
-
-constexpr std::string_view kColours[] = {"#0072b2", "#d55e00", "#009e73",
-                                         "#cc79a7", "#e69f00", "#56b4e9",
-                                         "#999999", "#f0e442", "#332288"};
-
-std::string HtmlText(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '&') {
-      escaped += "&amp;";
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
-}  // namespace
-
 std::string PieChart(std::string_view title, std::string_view caption,
                      std::string_view language,
                      absl::Span<const PieSlice> slices) {
@@ -36,7 +15,7 @@ std::string PieChart(std::string_view title, std::string_view caption,
   std::string rows;
   double begin = 0;  // Begin of the slice in percent of the pie.
   for (size_t i = 0; i < slices.size(); ++i) {
-    const std::string_view colour = kColours[i % std::size(kColours)];
+    const std::string_view colour = kChartColours[i % std::size(kChartColours)];
     const double share = whole > 0 ? 100 * slices[i].size / whole : 0;
     sectors += fmt::format("{}{} {:.4f}% {:.4f}%", sectors.empty() ? "" : ", ",
                            colour, begin, begin + share);

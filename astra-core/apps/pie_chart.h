@@ -19,8 +19,7 @@ struct PieSlice {
 };
 
 // Returns the page `title` in `language`, such as "en", with `caption` under
-// the title. Most people who are colour-blind can tell its colours apart (Okabe
-// and Ito).
+// the title. Its colours are kChartColours.
 std::string PieChart(std::string_view title, std::string_view caption,
                      std::string_view language,
                      absl::Span<const PieSlice> slices);

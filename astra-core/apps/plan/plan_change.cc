@@ -118,6 +118,35 @@ absl::StatusOr<SimaiPlannerOptions> WithOption(
   return ReadSimaiPlannerOptions(flags);
 }
 
+absl::StatusOr<WhatIf> PlanWith(const SimaiPlannerOptions& options,
+                                std::string_view option,
+                                const std::string& value, std::string change) {
+  constexpr size_t kCandidates = 10;
+  WhatIf result;
+  result.change = std::move(change);
+  absl::StatusOr<SimaiPlannerOptions> changed =
+      WithOption(options, option, value);
+  if (!changed.ok()) {
+    result.why_not = std::string(changed.status().message());
+    return result;
+  }
+  changed->candidates = kCandidates;
+  result.num_gpus = changed->job.num_gpus();
+  const absl::StatusOr<SearchResult> search = SearchLayouts(*changed);
+  if (!search.ok()) {
+    result.why_not = std::string(search.status().message());
+    return result;
+  }
+  ASTRA_ASSIGN_OR_RETURN(PlanRuns runs, RunPlans(*changed, *search));
+  if (runs.plans.empty()) {
+    result.why_not = "no layout fits";
+  } else {
+    result.best = std::move(runs.plans.front());
+    result.layout = DescribeLayout(changed->job, result.best->estimate.layout);
+  }
+  return result;
+}
+
 absl::Status NothingIsLegal(const SimaiPlannerOptions& options,
                             const SearchResult& search) {
   const auto most = std::max_element(

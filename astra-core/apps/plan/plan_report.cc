@@ -18,29 +18,6 @@ constexpr double kGib = 1 << 30;
 
 double Gib(Bytes bytes) { return static_cast<double>(bytes.count()) / kGib; }
 
-// Returns the terms by which `plan` differs most from the best, such as
-// "bubble +0.41 s, exposed TP -0.12 s".
-std::string Differences(const Plan& plan, const Plan& best) {
-  constexpr size_t kShown = 3;
-  constexpr double kSmall = 0.002;  // Of the iteration.
-  std::vector<std::pair<double, size_t>> terms;
-  for (size_t i = 0; i < kNumPlanTerms; ++i) {
-    terms.emplace_back(plan.terms[i] - best.terms[i], i);
-  }
-  std::stable_sort(terms.begin(), terms.end(),
-                   [](const auto& a, const auto& b) {
-                     return std::abs(a.first) > std::abs(b.first);
-                   });
-  std::string text;
-  for (size_t i = 0; i < kShown; ++i) {
-    const auto& [seconds, term] = terms[i];
-    if (std::abs(seconds) < kSmall * best.seconds) break;
-    AppendFormat(&text, "{}{} {:+.3f} s", text.empty() ? "" : ", ",
-                 kPlanTermNames[term], seconds);
-  }
-  return text.empty() ? "as fast" : text;
-}
-
 void AppendCounts(const SimaiPlannerOptions& options,
                   const SearchResult& search, const PlanRuns& runs,
                   std::string* page) {
@@ -188,13 +165,38 @@ std::string MegatronText(const SimaiPlannerOptions& options, const Plan& plan) {
 
 }  // namespace
 
+std::string PlanTitle(const SimaiPlannerOptions& options) {
+  return fmt::format("{} on {} {}, {}", options.job.model.name,
+                     options.job.num_gpus(), options.job.gpu.name,
+                     options.run.cluster_name() == "--system"
+                         ? options.run.system.value_or("")
+                         : options.run.cluster_name());
+}
+
+std::string DescribeDifferences(const Plan& plan, const Plan& best) {
+  constexpr size_t kShown = 3;
+  constexpr double kSmall = 0.002;  // Of the iteration.
+  std::vector<std::pair<double, size_t>> terms;
+  for (size_t i = 0; i < kNumPlanTerms; ++i) {
+    terms.emplace_back(plan.terms[i] - best.terms[i], i);
+  }
+  std::stable_sort(terms.begin(), terms.end(),
+                   [](const auto& a, const auto& b) {
+                     return std::abs(a.first) > std::abs(b.first);
+                   });
+  std::string text;
+  for (size_t i = 0; i < kShown; ++i) {
+    const auto& [seconds, term] = terms[i];
+    if (std::abs(seconds) < kSmall * best.seconds) break;
+    AppendFormat(&text, "{}{} {:+.3f} s", text.empty() ? "" : ", ",
+                 kPlanTermNames[term], seconds);
+  }
+  return text.empty() ? "as fast" : text;
+}
+
 std::string DescribePlans(const SimaiPlannerOptions& options,
                           const SearchResult& search, const PlanRuns& runs) {
-  std::string page = fmt::format("{} on {} {}, {}\n", options.job.model.name,
-                                 options.job.num_gpus(), options.job.gpu.name,
-                                 options.run.cluster_name() == "--system"
-                                     ? options.run.system.value_or("")
-                                     : options.run.cluster_name());
+  std::string page = PlanTitle(options) + "\n";
   AppendCounts(options, search, runs, &page);
   if (runs.plans.empty()) return page;
   const bool is_closer = runs.plans.front().closer_seconds.has_value();
@@ -228,7 +230,7 @@ std::string DescribePlans(const SimaiPlannerOptions& options,
   for (size_t i = 1; i < shown; ++i) {
     AppendFormat(&page, "{:>3} {:>+11.4f} s: {}\n", i + 1,
                  runs.plans[i].seconds - runs.plans.front().seconds,
-                 Differences(runs.plans[i], runs.plans.front()));
+                 DescribeDifferences(runs.plans[i], runs.plans.front()));
   }
   return page;
 }

@@ -4,6 +4,7 @@
 #ifndef ASTRA_CORE_APPS_PLAN_PLAN_REPORT_H_
 #define ASTRA_CORE_APPS_PLAN_PLAN_REPORT_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,16 @@
 #include "astra-core/planner/plan_search.h"
 
 namespace astra {
+
+// The best plans that have a folder of their own.
+inline constexpr size_t kPlanFolders = 5;
+
+// Returns what was planned: "llama3-8b on 16 h100-sxm, dgx-h100".
+std::string PlanTitle(const SimaiPlannerOptions& options);
+
+// Returns the terms by which `plan` differs most from the best, such as
+// "bubble +0.41 s, exposed TP -0.12 s".
+std::string DescribeDifferences(const Plan& plan, const Plan& best);
 
 // Returns the page for the screen: how many layouts there were and why others
 // are not in the table, the best plans, and which terms make the others slower.

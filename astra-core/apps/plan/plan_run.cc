@@ -180,6 +180,14 @@ absl::StatusOr<SearchResult> SearchLayouts(const SimaiPlannerOptions& options) {
                 times->model(), groups);
 }
 
+absl::StatusOr<Plan> MemoryOfLayout(const SimaiPlannerOptions& options,
+                                    const Layout& layout) {
+  ASTRA_RETURN_IF_ERROR(
+      CheckTraining(options.job.model, SetupOf(options.job, layout)));
+  std::optional<Program> ignored;
+  return PreparePlan(options, {.layout = layout}, ignored);
+}
+
 absl::StatusOr<Plan> RunLayout(const SimaiPlannerOptions& options,
                                const Layout& layout) {
   ASTRA_RETURN_IF_ERROR(

@@ -61,6 +61,13 @@ GenWorkloadOptions WorkloadOf(const SimaiPlannerOptions& options,
 // the cluster.
 absl::StatusOr<SearchResult> SearchLayouts(const SimaiPlannerOptions& options);
 
+// Returns the memory of a layout, and whether it fits, without running it: the
+// other figures are 0.
+//
+// Errors: those of RunLayout.
+absl::StatusOr<Plan> MemoryOfLayout(const SimaiPlannerOptions& options,
+                                    const Layout& layout);
+
 // Runs a layout whether it fits into the memory or not.
 //
 // Errors: FailedPrecondition for a layout that breaks a rule; those of the

@@ -2,12 +2,15 @@
 // cluster.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "astra-core/apps/plan/plan_change.h"
 #include "astra-core/apps/plan/plan_objective.h"
+#include "astra-core/apps/plan/plan_page.h"
+#include "astra-core/apps/plan/plan_plot.h"
 #include "astra-core/apps/plan/plan_report.h"
 #include "astra-core/apps/plan/plan_run.h"
 #include "astra-core/apps/plan/plan_what_if.h"
@@ -24,10 +27,17 @@
 namespace astra {
 namespace {
 
-// Says how much memory the least layout needs.
-std::string NothingFits(const SimaiPlannerOptions& options,
-                        const SearchResult& search) {
+// Returns the best plan in words, or how much memory the least layout needs.
+std::string Conclusion(const SimaiPlannerOptions& options,
+                       const SearchResult& search,
+                       const std::vector<Plan>& plans) {
   constexpr double kBytesPerGib = 1 << 30;
+  if (!plans.empty()) {
+    return fmt::format(
+        "{} in {:.4f} s",
+        DescribeLayout(options.job, plans.front().estimate.layout),
+        plans.front().seconds);
+  }
   return fmt::format(
       "no layout fits into {:.1f} GiB: the least one, {}, allocates {:.1f} GiB",
       options.job.gpu.memory_gb * 1e9 / kBytesPerGib,
@@ -39,9 +49,8 @@ std::string NothingFits(const SimaiPlannerOptions& options,
 // run left behind.
 absl::Status WriteFolders(const SimaiPlannerOptions& options,
                           const std::vector<Plan>& plans) {
-  constexpr size_t kFolders = 5;
   constexpr std::string_view kStale[] = {"commands.sh", "megatron.txt"};
-  for (size_t i = 0; i < kFolders; ++i) {
+  for (size_t i = 0; i < kPlanFolders; ++i) {
     const std::string path = fmt::format("{}/plan-{}", options.output, i + 1);
     const bool has_plan = i < plans.size();
     if (!has_plan && !std::filesystem::is_directory(path)) continue;
@@ -52,6 +61,11 @@ absl::Status WriteFolders(const SimaiPlannerOptions& options,
     ASTRA_RETURN_IF_ERROR(folder.Write(files, kStale));
   }
   return absl::OkStatus();
+}
+
+std::optional<Plan> BestOf(const std::vector<Plan>& plans) {
+  if (plans.empty()) return std::nullopt;
+  return plans.front();
 }
 
 absl::Status RunPlanner(int argc, const char* const* argv, const Log& log) {
@@ -73,34 +87,33 @@ absl::Status RunPlanner(int argc, const char* const* argv, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const PlanRuns runs, RunPlans(options, search));
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
+  const std::string conclusion = Conclusion(options, search, runs.plans);
   std::string page = DescribePlans(options, search, runs);
+  if (options.plot && !runs.plans.empty()) {
+    page += DescribePlot(options, runs.plans);
+  }
   std::vector<NamedFile> files = {
       {"plans.csv", PlansCsv(options, runs.plans)},
       {"plan.json", PlanJson(options, search, runs)},
       {"run.json", PlannerRunJson(options, runs.plans)}};
+  std::vector<WhatIf> changes;
   if (options.what_if) {
-    ASTRA_ASSIGN_OR_RETURN(const std::vector<WhatIf> changes,
-                           PlanWhatIf(options));
+    ASTRA_ASSIGN_OR_RETURN(changes, PlanWhatIf(options, BestOf(runs.plans)));
     page += DescribeWhatIf(changes);
     files.push_back({"what_if.csv", WhatIfCsv(changes)});
   }
+  files.push_back(
+      {"plan.html", PlanPage(options, search, runs, changes, conclusion)});
   files.push_back({"summary.txt", page});
   constexpr std::string_view kStale[] = {"what_if.csv"};
   ASTRA_RETURN_IF_ERROR(folder.Write(files, kStale));
   ASTRA_RETURN_IF_ERROR(WriteFolders(options, runs.plans));
   Print(page);
-  const std::string best =
-      runs.plans.empty()
-          ? NothingFits(options, search)
-          : fmt::format(
-                "{} in {:.4f} s",
-                DescribeLayout(options.job, runs.plans.front().estimate.layout),
-                runs.plans.front().seconds);
   std::string names;
   for (const NamedFile& file : files) names += " " + file.name;
   if (!runs.plans.empty()) names += " plan-1 ...";
   Print(fmt::format("results    {}:{}\nfinished   {}: {}\n", options.output,
-                    names, options.name, best));
+                    names, options.name, conclusion));
   return FlushStdout();
 }
 

@@ -118,6 +118,7 @@ constexpr OptionSpec kOptions[] = {
      "nothing is searched"},
 
     {"top", "", "N", "Output", "plans in the table (default 10)"},
+    {"plot", "", "", "Output", "print a plot of time and memory, too"},
     {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "r name", "NAME", "Output",
      "name of the run (default: model, GPUs and GPU)"},
@@ -381,12 +382,13 @@ absl::Status ReadSearch(const CommandLine& flags,
   ASTRA_ASSIGN_OR_RETURN(const int64_t shown,
                          flags.integer("top", kShown, 1, kMostCandidates));
   options.shown = static_cast<size_t>(shown);
+  options.plot = flags.has("plot");
   options.what_if = flags.has("what-if");
   options.objective = flags.has("objective");
   if (options.objective) {
     constexpr std::string_view kOfSearches[] = {
         "exhaustive", "candidates", "simulate", "fidelity", "what-if",
-        "threads",    "top",        "output",   "result"};
+        "threads",    "top",        "plot",     "output",   "result"};
     ASTRA_RETURN_IF_ERROR(
         Refuse(flags, kOfSearches, "--objective searches nothing"));
   }

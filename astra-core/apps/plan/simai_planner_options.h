@@ -37,6 +37,7 @@ struct SimaiPlannerOptions {
   int64_t threads = 1;    // Changes no result.
   size_t shown = 0;       // Plans in the table on the screen.
 
+  bool plot = false;       // Print DescribePlot() as well.
   bool what_if = false;    // See PlanWhatIf.
   bool objective = false;  // See AnswerStdin.
   // The options of the search, as words.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "astra-core/base/check.h"
+#include "astra-core/pages/html.h"
 #include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/results/ranking.h"
 #include "fmt/core.h"
@@ -25,24 +25,6 @@ std::string_view ReportPlotsScript();
 namespace {
 
 constexpr size_t kMaxPlainRows = 20;
-
-// Returns the escape of `c` in HTML text and in quoted attributes.
-std::string_view HtmlOf(const char& c) {
-  switch (c) {
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '&':
-      return "&amp;";
-    case '"':
-      return "&quot;";
-    case '\'':
-      return "&#39;";
-    default:
-      return {&c, 1};
-  }
-}
 
 // Returns JSON for the inside of <script>. Characters with a meaning in HTML
 // are escaped, so that no value can end the script; they occur only within
@@ -61,13 +43,9 @@ std::string ScriptJson(const JsonWriter& json) {
   return escaped;
 }
 
-// Escapes `text` for HTML; bytes that are not UTF-8 become U+FFFD.
-std::string HtmlText(std::string_view text) {
-  const std::string valid = ValidUtf8(text);
-  std::string escaped;
-  escaped.reserve(valid.size());
-  for (const char& c : valid) escaped += HtmlOf(c);
-  return escaped;
+// Returns what a user typed as HTML; bytes that are not UTF-8 become U+FFFD.
+std::string TypedText(std::string_view text) {
+  return HtmlText(ValidUtf8(text));
 }
 
 void AddRow(const SweepRow& row, JsonWriter& json) {
@@ -116,7 +94,7 @@ std::string TableLine(std::string_view tag,
                       absl::Span<const std::string> cells) {
   std::string line = "<tr>";
   for (const std::string& cell : cells) {
-    line += fmt::format("<{0}>{1}</{0}>", tag, HtmlText(cell));
+    line += fmt::format("<{0}>{1}</{0}>", tag, TypedText(cell));
   }
   return line + "</tr>\n";
 }
@@ -153,7 +131,7 @@ std::string PlainTable(const SweepTable& table) {
   std::string text = fmt::format(
       "<p>The best {} of {} points that have {}, of {}. The whole report needs "
       "JavaScript.</p>\n<table>\n",
-      shown, ranked.size(), HtmlText(table.objectives.front().metric),
+      shown, ranked.size(), TypedText(table.objectives.front().metric),
       table.rows.size());
   text += TableLine("th", PlainHeader(table));
   for (size_t i = 0; i < shown; ++i) {
@@ -162,36 +140,23 @@ std::string PlainTable(const SweepTable& table) {
   return text + "</table>";
 }
 
-// Returns `page` with each of `places`, in this order, replaced by its text.
-std::string Fill(
-    std::string_view page,
-    absl::Span<const std::pair<std::string_view, std::string>> places) {
-  std::string filled;
-  for (const auto& [place, text] : places) {
-    const size_t at = page.find(place);
-    ASTRA_CHECK(at != std::string_view::npos, "no {} in report.html", place);
-    filled += page.substr(0, at);
-    filled += text;
-    page.remove_prefix(at + place.size());
-  }
-  return filled += page;
-}
-
 }  // namespace
 
 std::string HtmlReport(const SweepTable& table) {
   const SweepTable merged = MergeRepeats(table);
-  const std::string name = HtmlText(table.name);
+  const std::string name = TypedText(table.name);
   // The first script holds what all others share.
   const std::string script =
       fmt::format("{}\n{}\n{}\n{}", ReportSweepScript(), ReportBestScript(),
                   ReportTableScript(), ReportPlotsScript());
-  return Fill(ReportPage(),
-              {{"@name@", name},
-               {"@name@", name},
-               {"@best_rows@", PlainTable(merged)},
-               {"@sweep@", ScriptJson(TableJson(merged, table.has_repeats))},
-               {"@script@", script}});
+  return FillPage(
+      ReportPage(),
+      {{"@name@", name},
+       {"@style@", std::string(PageStyle())},
+       {"@name@", name},
+       {"@best_rows@", PlainTable(merged)},
+       {"@sweep@", ScriptJson(TableJson(merged, table.has_repeats))},
+       {"@script@", script}});
 }
 
 }  // namespace astra
