@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "astra-core/apps/plan/internevo_options.h"
 #include "astra-core/apps/plan/plan_change.h"
 #include "astra-core/apps/plan/plan_objective.h"
 #include "astra-core/apps/plan/plan_report.h"
 #include "astra-core/apps/plan/plan_run.h"
 #include "astra-core/apps/plan/plan_what_if.h"
+#include "astra-core/apps/plan/simai_planner_internevo.h"
 #include "astra-core/apps/plan/simai_planner_options.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
@@ -60,6 +62,7 @@ absl::Status RunPlanner(int argc, const char* const* argv, const Log& log) {
   if (PrintedInstead(flags, "simai_planner", SimaiPlannerHelp())) {
     return FlushStdout();
   }
+  if (AsksForInternEvo(flags)) return RunInternEvo(flags, log);
   ASTRA_ASSIGN_OR_RETURN(const SimaiPlannerOptions options,
                          ReadSimaiPlannerOptions(flags));
   log.Report(options.warnings);
