@@ -21,7 +21,8 @@ absl::Status RefuseInternEvo(const CommandLine& flags) {
       Refuse(flags, kBatch,
              "tokens of a step go with --run_all_solu or --config; "
              "--global-batch is in sequences"));
-  constexpr std::string_view kOthers[] = {"profile", "draw-heatmap"};
+  constexpr std::string_view kOthers[] = {"profile", "attention-speed",
+                                          "draw-heatmap"};
   ASTRA_RETURN_IF_ERROR(
       Refuse(flags, kOthers, "there is no --run_all_solu or --config"));
   const std::string model = flags.value("model").value_or("");

@@ -83,7 +83,7 @@ constexpr Field kFields[] = {
      [](const View& v) { return kMs * v.solution.cost.bubble; }},
     {"zp_comm_cost", "ms", "broadcasts of updated parameters",
      [](const View& v) { return kMs * v.solution.cost.zp_comm; }},
-    {"wdp_comm_cost", "ms", "reduction of gradients, not hidden",
+    {"wdp_comm_cost", "ms", "what the reduction of gradients adds",
      [](const View& v) { return kMs * v.solution.cost.wdp_comm; }},
     {"optimizer_cost", "ms", "update of the parameters *",
      [](const View& v) { return kMs * v.solution.cost.optimizer; }},

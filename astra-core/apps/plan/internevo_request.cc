@@ -27,12 +27,24 @@ constexpr int64_t kMostTokens = int64_t{1} << 40;
 constexpr int64_t kDefaultSeqLen = 2048;  // As InternEvo's 7B configs.
 
 absl::Status RefuseOthers(const CommandLine& flags) {
-  constexpr std::string_view kUsed[] = {
-      "model",   "gpu-type",     "gpus",   "seq-length",
-      "load",    "topology",     "system", "nccl",
-      "memory",  "run-all-solu", "config", "global-batch-size",
-      "profile", "draw-heatmap", "top",    "output",
-      "result"};
+  constexpr std::string_view kUsed[] = {"model",
+                                        "gpu-type",
+                                        "gpus",
+                                        "seq-length",
+                                        "load",
+                                        "topology",
+                                        "system",
+                                        "nccl",
+                                        "memory",
+                                        "run-all-solu",
+                                        "config",
+                                        "profile",
+                                        "top",
+                                        "output",
+                                        "result",
+                                        "draw-heatmap",
+                                        "global-batch-size",
+                                        "attention-speed"};
   for (const OptionSpec& option : SimaiPlannerOptionSpecs()) {
     const bool is_used = std::find(std::begin(kUsed), std::end(kUsed),
                                    option.name) != std::end(kUsed);
@@ -134,6 +146,14 @@ absl::Status ReadNumbers(const CommandLine& flags, EvoRequest& request) {
     return absl::InvalidArgumentError(fmt::format(
         "--load is {}: expected {} to 1", request.load, kLeastLoad));
   }
+  ASTRA_ASSIGN_OR_RETURN(request.attention_speed,
+                         flags.number("attention-speed", 1, 10));
+  if (request.attention_speed <= 0) {
+    return absl::InvalidArgumentError("--attention-speed is 0");
+  }
+  Calibration& calibration = request.gpu.calibration;
+  calibration.attention_forward *= request.attention_speed;
+  calibration.attention_backward *= request.attention_speed;
   constexpr int64_t kShown = 6;  // As InternEvo's simulator.
   constexpr int64_t kMostShown = 1000;
   ASTRA_ASSIGN_OR_RETURN(const int64_t shown,

@@ -28,6 +28,7 @@ struct EvoRequest {
   RunOptions run;                      // The cluster.
   std::optional<std::string> profile;  // Folder of measured tables.
   double load = 1;                     // See EvoJob.
+  double attention_speed = 1;          // Factor already applied to `gpu`.
   bool draws_heatmap = false;
   size_t shown = 0;  // Solutions in the table on the screen.
 

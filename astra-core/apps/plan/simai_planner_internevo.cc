@@ -156,7 +156,9 @@ absl::Status RunInternEvo(const CommandLine& flags, const Log& log) {
   Warnings warnings;
   ASTRA_ASSIGN_OR_RETURN(
       const std::unique_ptr<GpuTimes> times,
-      GpuTimes::Create(request.gpu, {}, "", {.use = KernelUse::kTraining},
+      GpuTimes::Create(request.gpu, {}, "",
+                       {.use = KernelUse::kTraining,
+                        .attention = request.attention_speed == 1},
                        &warnings));
   const EvoCluster cluster = {
       request.world,

@@ -123,6 +123,8 @@ constexpr OptionSpec kOptions[] = {
      "tokens of a step (default 4194304)"},
     {"profile", "pre_profiling_data_path", "DIR", "InternEvo",
      "measured products.csv and collectives.csv (default: the models' times)"},
+    {"attention-speed", "", "X", "InternEvo",
+     "of attention, to that of the GPU's file; 0.5: the first FlashAttention"},
     {"draw-heatmap", "", "", "InternEvo",
      "write the traffic between the ranks of the best"},
 

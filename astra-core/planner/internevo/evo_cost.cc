@@ -18,6 +18,12 @@ constexpr double kBf16 = 2;  // Bytes.
 // hide: wp_penalty_coefficient.
 constexpr double kUnhidden = 0.1;
 
+// Returns how long computation and collectives take that run side by side.
+double Overlapped(double computation, double collectives) {
+  return std::max(computation, collectives) +
+         kUnhidden * std::min(computation, collectives);
+}
+
 double SecondsOf(const ComputeModel& operators, const Operator& op) {
   constexpr double kSecondsPerPs = 1e-12;
   return static_cast<double>(operators.TimeOf(op).time.count()) * kSecondsPerPs;
@@ -162,8 +168,7 @@ void AddBlock(const EvoJob& job, const EvoLayout& layout, const EvoWork& work,
         messages.part == EvoPart::kWeight ? cost.wp_comm : cost.sp_comm;
     sum += pricer.Seconds(messages);
   }
-  cost.overlap_latency = std::max(cost.comp_wp, cost.wp_comm) +
-                         kUnhidden * std::min(cost.comp_wp, cost.wp_comm);
+  cost.overlap_latency = Overlapped(cost.comp_wp, cost.wp_comm);
 }
 
 // Returns the time in which a rank updates its share of the parameters. For
@@ -226,9 +231,10 @@ EvoCost CostOf(const EvoJob& job, const EvoLayout& layout,
   cost.bubble = static_cast<double>(layout.pipeline - 1) * cost.fwd_bwd;
   cost.p2p = pricer.Seconds(StageMessages(model, job.seq_len, layout));
   const EvoStepMessages step = StepMessages(model, layout);
-  const double backward = (2 + layout.checkpoint) / (3 + layout.checkpoint);
+  const double backward =
+      (2 + layout.checkpoint) / (3 + layout.checkpoint) * cost.fwd_bwd;
   cost.wdp_comm =
-      std::max(0.0, pricer.Seconds(step.reductions) - backward * cost.fwd_bwd);
+      Overlapped(backward, pricer.Seconds(step.reductions)) - backward;
   cost.zp_comm = std::max(pricer.Seconds(step.broadcasts),
                           pricer.Seconds(step.broadcasts_beside));
   cost.optimizer = OptimizerSeconds(job, layout);

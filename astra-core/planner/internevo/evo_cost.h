@@ -6,8 +6,8 @@
 //
 //   products    (3 + c) x the five products of the block, each of complexity
 //               2 b s (inputs) (outputs) / sp in the profile
-//   overlap     max(products, weights) + 0.1 min(products, weights), where
-//               `weights` are the collectives of the weight-parallel group
+//   overlap     products beside the collectives of the weight-parallel group:
+//               max(a, b) + 0.1 min(a, b) of the two
 //   exchange    the collectives of the sequence-parallel group
 //   attention   (1 + c) forward + backward, by the operator model, or without
 //               flash attention (3 + c) x two products of 2 b s s h / sp
@@ -17,8 +17,9 @@
 //   step        (m + PP - 1) stage + p2p + reduction + broadcasts + optimizer
 //   stage       blocks of the largest stage, and the head; with one stage the
 //               embedding, too
-//   reduction   of gradients, as far as the backward pass of the last
-//               micro-batch, (2 + c) / (3 + c) of the stage, does not hide it
+//   reduction   of gradients, what it adds to the backward pass of the last
+//               micro-batch, (2 + c) / (3 + c) of the stage, beside which it
+//               runs: max(a, b) + 0.1 min(a, b), less the pass
 // clang-format on
 //
 // with m micro-batches, PP stages, and the share c of blocks recomputed.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
@@ -172,13 +171,10 @@ class Searcher {
 absl::Status CheckEvoBatch(const EvoModel& model, int64_t seq_len,
                            int64_t world, int64_t tokens) {
   int64_t nearest = 0;
-  int64_t least_replicas = std::numeric_limits<int64_t>::max();
   bool is_legal = false;
   ForEachSplit(model, seq_len, world, [&](const EvoLayout& split) {
     if (SequencesOf(split, seq_len, world, tokens) > 0) is_legal = true;
-    const int64_t replicas = DataReplicas(split, world);
-    least_replicas = std::min(least_replicas, replicas);
-    const int64_t unit = seq_len * replicas;
+    const int64_t unit = seq_len * DataReplicas(split, world);
     for (const int64_t more : {0, 1}) {
       const int64_t batch =
           unit * std::max(tokens / unit + more, split.pipeline);
@@ -193,10 +189,10 @@ absl::Status CheckEvoBatch(const EvoModel& model, int64_t seq_len,
         fmt::format("no sizes of groups divide the world size {}", world));
   }
   return absl::InvalidArgumentError(fmt::format(
-      "a batch of {} tokens makes no whole micro-batches: expected a multiple "
-      "of seq_len {} x replicas, of which there are {} at least, with as many "
-      "sequences of a replica as stages; the nearest is {}",
-      tokens, seq_len, least_replicas, nearest));
+      "{} tokens make no whole micro-batches on {} ranks: expected a multiple "
+      "of seq_len {} x DP, with PP or more sequences for each of the DP "
+      "replicas; the nearest is {}",
+      tokens, world, seq_len, nearest));
 }
 
 std::vector<EvoKey> KeysOfSearch(const EvoModel& model, int64_t seq_len,
