@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "astra-core/apps/plan/internevo_options.h"
 #include "astra-core/apps/plan/plan_change.h"
 #include "astra-core/apps/plan/plan_objective.h"
 #include "astra-core/apps/plan/plan_page.h"
@@ -15,6 +16,7 @@
 #include "astra-core/apps/plan/plan_run.h"
 #include "astra-core/apps/plan/plan_what_if.h"
 #include "astra-core/apps/plan/simai_planner_calculon.h"
+#include "astra-core/apps/plan/simai_planner_internevo.h"
 #include "astra-core/apps/plan/simai_planner_options.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
@@ -76,6 +78,7 @@ absl::Status RunPlanner(int argc, const char* const* argv, const Log& log) {
     return FlushStdout();
   }
   if (flags.has("calculon")) return RunCalculon(flags, log);
+  if (AsksForInternEvo(flags)) return RunInternEvo(flags, log);
   ASTRA_ASSIGN_OR_RETURN(const SimaiPlannerOptions options,
                          ReadSimaiPlannerOptions(flags));
   log.Report(options.warnings);

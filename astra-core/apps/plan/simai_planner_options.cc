@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_split.h"
+#include "astra-core/apps/plan/internevo_options.h"
 #include "astra-core/apps/run_defaults.h"
 #include "astra-core/apps/run_output.h"
 #include "astra-core/apps/simai_environment.h"
@@ -43,6 +44,8 @@ constexpr CommandExample kExamples[] = {
     {"simai_planner -m llama3-8b --gpu H100 --gpus 16 --global-batch 64 \\\n"
      "  --seq-length 8192 --tp 1,2,4 --pp 1..2 --recompute none --top 5",
      "Of a part of all layouts:"},
+    {"simai_planner --run_all_solu --model_size 7 --world_size 128 --gpu A800",
+     "As InternEvo's simulator, a batch of 4 Mi tokens:"},
 };
 
 constexpr OptionSpec kOptions[] = {
@@ -116,6 +119,18 @@ constexpr OptionSpec kOptions[] = {
     {"calculon", "", "FILES", "Files of other tools",
      "predict the iteration of APPLICATION,EXECUTION,SYSTEM as Calculon does; "
      "nothing is searched"},
+    {"run-all-solu", "", "", "InternEvo",
+     "search as InternEvo's simulator does; --model_size is then a number"},
+    {"config", "", "FILE", "InternEvo",
+     "InternEvo's config as YAML; without --run_all_solu it is priced itself"},
+    {"global-batch-size", "", "TOKENS", "InternEvo",
+     "tokens of a step (default 4194304)"},
+    {"profile", "pre_profiling_data_path", "DIR", "InternEvo",
+     "measured products.csv and collectives.csv (default: the models' times)"},
+    {"attention-speed", "", "X", "InternEvo",
+     "of attention, to that of the GPU's file; 0.5: the first FlashAttention"},
+    {"draw-heatmap", "", "", "InternEvo",
+     "write the traffic between the ranks of the best"},
 
     {"top", "", "N", "Output", "plans in the table (default 10)"},
     {"plot", "", "", "Output", "print a plot of time and memory, too"},
@@ -271,13 +286,8 @@ absl::StatusOr<std::string> SystemName(const GpuSpec& gpu) {
 
 absl::Status ReadCluster(const CommandLine& flags,
                          SimaiPlannerOptions& options) {
-  constexpr std::string_view kCluster[] = {"topology", "system", "nccl"};
-  options.run_words = WordsOf(flags, kCluster);
-  if (!flags.has("topology") && !flags.has("system")) {
-    ASTRA_ASSIGN_OR_RETURN(const std::string name, SystemName(options.job.gpu));
-    options.run_words.push_back(fmt::format("--system={}", name));
-  }
-  ASTRA_ASSIGN_OR_RETURN(options.run, ReadRun(options.run_words));
+  ASTRA_ASSIGN_OR_RETURN(options.run, ReadPlannerCluster(flags, options.job.gpu,
+                                                         &options.run_words));
   constexpr int64_t kMostPlans = 100;
   if (!flags.has("fidelity")) {
     constexpr std::string_view kNames[] = {"simulate"};
@@ -404,14 +414,8 @@ absl::Status ReadSearch(const CommandLine& flags,
   constexpr int64_t kMostThreads = 1024;
   ASTRA_ASSIGN_OR_RETURN(options.threads,
                          flags.integer("threads", 1, 1, kMostThreads));
-  if (!flags.has("memory")) return absl::OkStatus();
-  constexpr double kMostGib = 1e5;
-  ASTRA_ASSIGN_OR_RETURN(const double gib, flags.number("memory", 0, kMostGib));
-  if (gib <= 0) {
-    return absl::InvalidArgumentError("--memory is 0: nothing fits");
-  }
-  constexpr double kGbPerGib = 1.073741824;
-  options.job.gpu.memory_gb = gib * kGbPerGib;
+  ASTRA_ASSIGN_OR_RETURN(options.job.gpu.memory_gb,
+                         ReadPlannerMemory(flags, options.job.gpu));
   for (GenWorkloadOptions& workload : options.workloads) {
     workload.gpu.memory_gb = options.job.gpu.memory_gb;
   }
@@ -435,9 +439,34 @@ std::string SimaiPlannerHelp() {
 
 absl::Span<const CommandExample> SimaiPlannerExamples() { return kExamples; }
 
+absl::StatusOr<double> ReadPlannerMemory(const CommandLine& flags,
+                                         const GpuSpec& gpu) {
+  if (!flags.has("memory")) return gpu.memory_gb;
+  constexpr double kMostGib = 1e5;
+  ASTRA_ASSIGN_OR_RETURN(const double gib, flags.number("memory", 0, kMostGib));
+  if (gib <= 0) {
+    return absl::InvalidArgumentError("--memory is 0: nothing fits");
+  }
+  constexpr double kGbPerGib = 1.073741824;
+  return gib * kGbPerGib;
+}
+
+absl::StatusOr<RunOptions> ReadPlannerCluster(const CommandLine& flags,
+                                              const GpuSpec& gpu,
+                                              std::vector<std::string>* words) {
+  constexpr std::string_view kCluster[] = {"topology", "system", "nccl"};
+  *words = WordsOf(flags, kCluster);
+  if (!flags.has("topology") && !flags.has("system")) {
+    ASTRA_ASSIGN_OR_RETURN(const std::string name, SystemName(gpu));
+    words->push_back(fmt::format("--system={}", name));
+  }
+  return ReadRun(*words);
+}
+
 absl::StatusOr<SimaiPlannerOptions> ReadSimaiPlannerOptions(
     const CommandLine& flags) {
   SimaiPlannerOptions options;
+  ASTRA_RETURN_IF_ERROR(RefuseInternEvo(flags));
   ASTRA_RETURN_IF_ERROR(ReadJob(flags, options));
   ASTRA_RETURN_IF_ERROR(ReadCluster(flags, options));
   ASTRA_ASSIGN_OR_RETURN(const int64_t domain, DomainOf(options.run));

@@ -60,6 +60,18 @@ std::string SimaiPlannerHelp();
 // Returns the examples that --help ends with.
 absl::Span<const CommandExample> SimaiPlannerExamples();
 
+// Reads the options of the cluster, which is the system that is built with
+// `gpu` unless they say otherwise. Sets `words` to them. Errors: those of
+// ReadRunOptions and SystemOfGpu.
+absl::StatusOr<RunOptions> ReadPlannerCluster(const CommandLine& flags,
+                                              const GpuSpec& gpu,
+                                              std::vector<std::string>* words);
+
+// Returns the memory of a GPU in units of 10^9 bytes: what --memory says, or
+// all. Errors: InvalidArgument for no memory.
+absl::StatusOr<double> ReadPlannerMemory(const CommandLine& flags,
+                                         const GpuSpec& gpu);
+
 // Reads the command line. Errors: InvalidArgument for a missing or wrong
 // option; those of ReadGenWorkloadOptions and ReadRunOptions.
 absl::StatusOr<SimaiPlannerOptions> ReadSimaiPlannerOptions(
