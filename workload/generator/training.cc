@@ -37,8 +37,9 @@ int64_t FirstLike(const ModelSpec& model, int64_t layer) {
   return layer;
 }
 
-// Returns the modules of a block, including recomputation.
+// Returns the modules of a block with `recompute`.
 std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
+                                     Recompute recompute,
                                      const TrainingSetup& setup) {
   const ModuleContext context = setup.module_context();
   std::vector<MockModule> modules = BlockModules(model, layer, context);
@@ -47,7 +48,7 @@ std::vector<MockModule> TrainedBlock(const ModelSpec& model, int64_t layer,
     // The gradient of the residual stream stays while a branch goes backward.
     module.workspace_bytes += residual;
   }
-  switch (setup.recompute) {
+  switch (recompute) {
     case Recompute::kNone:
       break;
     case Recompute::kSelective:
@@ -115,10 +116,16 @@ class StageMaker {
   }
 
  private:
-  // Returns the modules of a block, which are made once.
-  const std::vector<MockModule>& BlockLike(int64_t first) const {
-    std::vector<MockModule>& modules = blocks_[first];
-    if (modules.empty()) modules = TrainedBlock(model_, first, setup_);
+  // Returns the modules of block `layer`, the `number`-th of its chunk.
+  const std::vector<MockModule>& Block(int64_t layer, int64_t number) const {
+    const bool repeats =
+        !setup_.recompute_blocks || number < *setup_.recompute_blocks;
+    const Recompute recompute = repeats ? setup_.recompute : Recompute::kNone;
+    const int64_t first = FirstLike(model_, layer);
+    std::vector<MockModule>& modules = blocks_[{first, recompute}];
+    if (modules.empty()) {
+      modules = TrainedBlock(model_, first, recompute, setup_);
+    }
     return modules;
   }
 
@@ -132,7 +139,7 @@ class StageMaker {
       units.push_back({"embedding", {Embedding(model_, vocabulary_, context)}});
     }
     for (int64_t i = part.first_layer; i < part.end_layer; ++i) {
-      units.push_back({"block", BlockLike(FirstLike(model_, i))});
+      units.push_back({"block", Block(i, i - part.first_layer)});
     }
     if (part.has_logits) {
       MockModule logits = Logits(model_, vocabulary_, context);
@@ -150,8 +157,9 @@ class StageMaker {
   const TrainingSetup& setup_;
   const int64_t vocabulary_;
   BlueprintBuilder* const builder_;
-  // By the first block of its like.
-  mutable std::map<int64_t, std::vector<MockModule>> blocks_;
+  // Made once, by the first block of its like and its recomputation.
+  mutable std::map<std::pair<int64_t, Recompute>, std::vector<MockModule>>
+      blocks_;
 };
 
 }  // namespace

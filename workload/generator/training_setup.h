@@ -76,6 +76,9 @@ struct TrainingSetup {
   // pass needs, as checkpoints of PyTorch do that are not reentrant: the
   // block's last product, whose output nothing keeps, is not run again.
   bool stops_recomputing = false;
+  // How many blocks of each model chunk repeat it, from the first one on; none:
+  // all of them.
+  std::optional<int64_t> recompute_blocks;
   // What kSelective repeats, of the blocks that have it.
   RecomputeModules recompute_modules = RecomputeModule::kCoreAttention;
   bool fp8_activation_inputs = false;  // See ModuleContext.
