@@ -12,6 +12,7 @@
 #include "astra-core/apps/plan/plan_run.h"
 #include "astra-core/apps/plan/plan_what_if.h"
 #include "astra-core/apps/plan/simai_planner_options.h"
+#include "astra-core/apps/plan/simumax_plan.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
@@ -60,6 +61,7 @@ absl::Status RunPlanner(int argc, const char* const* argv, const Log& log) {
   if (PrintedInstead(flags, "simai_planner", SimaiPlannerHelp())) {
     return FlushStdout();
   }
+  if (flags.has("simumax")) return RunSimumax(flags, log);
   ASTRA_ASSIGN_OR_RETURN(const SimaiPlannerOptions options,
                          ReadSimaiPlannerOptions(flags));
   log.Report(options.warnings);
