@@ -20,8 +20,9 @@ MockModule Down(std::string_view name, std::string_view op, int64_t rank,
                 bool has_norm, const ModelShape& model,
                 const ModuleContext& context) {
   ModuleBuilder builder(name, context);
-  if (has_norm) AddNorm(model, builder);
+  if (has_norm) AddNorm(model, builder, RecomputeModule::kAttentionNorm);
   builder.TakesFrom(RecomputeModule::kLayerNorm);
+  builder.Begin(RecomputeModule::kLatentDown);
   builder.Linear({.op = op,
                   .tokens = context.split_tokens(),
                   .inputs = model.hidden,
@@ -156,7 +157,7 @@ std::vector<MockModule> LatentAttention::Modules(
                          context));
   } else {
     ModuleBuilder column("attention_q_column", context);
-    AddNorm(model, column);
+    AddNorm(model, column, RecomputeModule::kAttentionNorm);
     column.Begin(RecomputeModule::kLatentUpProjection);
     AddColumn("q_up", query_outputs, model, column);
     modules.push_back(column.Take());

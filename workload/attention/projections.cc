@@ -24,8 +24,10 @@ ModuleBuilder BeginColumn(std::string_view name, std::string_view op,
                           const ModuleContext& context,
                           std::vector<int64_t> parts) {
   ModuleBuilder builder(name, context);
-  AddNorm(model, builder);
+  AddNorm(model, builder, RecomputeModule::kAttentionNorm);
+  builder.Begin(RecomputeModule::kQueriesKeysValues);
   AddColumn(op, outputs, model, builder, std::move(parts));
+  builder.End(RecomputeModule::kQueriesKeysValues);
   return builder;
 }
 

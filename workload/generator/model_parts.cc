@@ -216,7 +216,8 @@ std::vector<BlockGroup> GroupsOf(const ModelPart& part,
   for (int64_t layer = part.first_layer; layer < part.end_layer;) {
     const int64_t end = std::min(layer + step, part.end_layer);
     const bool is_among = is_uniform || layer < part.first_layer + layers;
-    groups.push_back({layer, end, is_full && is_among});
+    const bool recomputes = setup.recompute != Recompute::kNone;
+    groups.push_back({layer, end, recomputes && is_among});
     layer = end;
   }
   return groups;

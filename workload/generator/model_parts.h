@@ -38,8 +38,8 @@ struct ModelPart {
   friend bool operator==(const ModelPart&, const ModelPart&) = default;
 };
 
-// Successive blocks that run again together, or a block that does not run again
-// as a whole.
+// Successive blocks that run again together, or a block by itself. `runs_again`
+// tells whether they repeat what TrainingSetup::recompute says.
 struct BlockGroup {
   int64_t first_layer = 0;
   int64_t end_layer = 0;

@@ -47,9 +47,10 @@ using Modules = std::vector<MockModule>;
 // of a hidden state.
 void SetRecomputation(const TrainingSetup& setup, bool runs_again,
                       int64_t residual, Modules& modules) {
-  if (runs_again) {
+  if (!runs_again) return;
+  if (setup.recompute == Recompute::kFull) {
     RecomputeBlock(residual, setup.stops_recomputing, modules);
-  } else if (setup.recompute == Recompute::kSelective) {
+  } else {
     RecomputePartly(setup.recompute_modules, residual, setup.module_context(),
                     modules);
   }
@@ -196,7 +197,7 @@ class StageMaker {
       const Modules block =
           BlocksOf({.first_layer = model_.layers - 1,
                     .end_layer = model_.layers,
-                    .runs_again = setup_.recompute == Recompute::kFull})
+                    .runs_again = setup_.recompute != Recompute::kNone})
               .front();
       unit.modules.insert(unit.modules.end(), block.begin(), block.end());
       units.push_back(std::move(unit));

@@ -82,7 +82,8 @@ struct TrainingSetup {
   int64_t loss_metrics = 0;    // See CrossEntropy.
   int64_t loss_workspace = 2;  // See CrossEntropy.
   Recompute recompute = Recompute::kNone;
-  // With kFull. No number: every block by itself, uniformly.
+  // Without a number every block by itself, uniformly. With kSelective the
+  // method kBlock counts the first blocks of each model chunk, too.
   RecomputeMethod recompute_method = RecomputeMethod::kUniform;
   std::optional<int64_t> recompute_layers;
   // Full recomputation of a block ends with the last tensor that its backward

@@ -28,8 +28,9 @@ int64_t RoutedTokens(const ModelShape& model, const ModuleContext& context,
 MockModule Router(const ModelShape& model, const ModuleContext& context) {
   const Experts& experts = *model.experts;
   ModuleBuilder builder("moe_router", context);
-  AddNorm(model, builder);
+  AddNorm(model, builder, RecomputeModule::kFeedForwardNorm);
   builder.Begin(RecomputeModule::kMoe);
+  builder.Begin(RecomputeModule::kRouter);
   builder.Linear({.op = "router",
                   .tokens = context.split_tokens(),
                   .inputs = model.hidden,
@@ -42,6 +43,7 @@ MockModule Router(const ModelShape& model, const ModuleContext& context) {
                   .forward = 6,
                   .backward = 6,
                   .saved_bytes = 4 * context.split_tokens() * experts.experts});
+  builder.End(RecomputeModule::kRouter);
   constexpr int64_t kCountBytes = 8;
   if (context.training && context.expert > 1) {
     builder.ForwardCollective(
@@ -128,11 +130,10 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
   const int64_t busy = std::min(held, tokens);
   const int64_t each = (tokens + busy - 1) / busy;
   const int64_t inputs = model.feed_forward.gated ? 2 : 1;
-  // The activation keeps a probability in FP32 for each token.
-  const int64_t weights = context.weights_in_experts ? 4 * tokens : 0;
 
   ModuleBuilder builder("moe_experts", context);
   builder.Continue(RecomputeModule::kMoe);
+  builder.Begin(RecomputeModule::kExpertProducts);
   builder.Linear({.op = "experts_up",
                   .groups = busy,
                   .tokens = each,
@@ -141,7 +142,8 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
                   .saved_tokens = tokens,
                   .casts_inputs = true,
                   .casts_gradients = false});
-  builder.Saved(weights);
+  // The activation keeps a probability in FP32 for each token.
+  builder.Saved(context.weights_in_experts ? 4 * tokens : 0);
   builder.Begin(RecomputeModule::kMoeActivation);
   AddActivation(model.feed_forward.gated, tokens * width, builder);
   builder.End(RecomputeModule::kMoeActivation);
@@ -151,6 +153,7 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
                   .inputs = width,
                   .outputs = model.hidden,
                   .saved_tokens = tokens});
+  builder.End(RecomputeModule::kExpertProducts);
   builder.ExpertParameters(held * (inputs + 1) * model.hidden * width);
   if (experts.expert_bias) {
     builder.ExpertParameters(held * (inputs * width + model.hidden));

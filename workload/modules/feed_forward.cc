@@ -46,13 +46,16 @@ std::vector<MockModule> FeedForwardModules(const ModelShape& model,
   const int64_t width = part.ffn / context.tensor;
   ModuleBuilder up("mlp_column", context);
   up.Begin(RecomputeModule::kMlp);
-  AddNorm(model, up);
+  AddNorm(model, up, RecomputeModule::kFeedForwardNorm);
+  up.Begin(RecomputeModule::kFeedForwardProducts);
   AddUp("ffn_up", model.hidden, width, part.gated, /*shares_input=*/false, up);
   if (part.bias) up.Parameters(part.gated ? 2 * width : width);
 
   ModuleBuilder down("mlp_row", context);
   down.Continue(RecomputeModule::kMlp);
+  down.Continue(RecomputeModule::kFeedForwardProducts);
   AddDown("ffn_down", model.hidden, width, down);
+  down.End(RecomputeModule::kFeedForwardProducts);
   down.End(RecomputeModule::kMlp);
   if (part.bias) down.ReplicatedParameters(model.hidden);
   AddResidual(model, down);

@@ -10,14 +10,18 @@ namespace astra {
 
 // Adds the norm of hidden states outside of tensor-parallel regions, including
 // the residual sum before it: reads and writes them once and keeps its input.
-inline void AddNorm(const ModelShape& model, ModuleBuilder& builder) {
+// `part` tells which of a block's norms it is.
+inline void AddNorm(const ModelShape& model, ModuleBuilder& builder,
+                    RecomputeModule part = RecomputeModule::kLayerNorm) {
   const int64_t elements = builder.context().split_tokens() * model.hidden;
   builder.Begin(RecomputeModule::kLayerNorm);
+  builder.Begin(part);
   builder.Stream({.op = model.norm == Norm::kRms ? "rms_norm" : "layer_norm",
                   .elements = elements,
                   .forward = 2,
                   .backward = 3,
                   .saved_bytes = 2 * elements});
+  builder.End(part);
   builder.End(RecomputeModule::kLayerNorm);
   builder.ReplicatedParameters(model.norm_bias ? 2 * model.hidden
                                                : model.hidden);

@@ -22,6 +22,9 @@
 //
 // "op" is the policy of TorchTitan and stands alone.
 //
+// Smaller parts follow, which have no name here. SimuMax's strategies choose
+// among them; see astra-core/planner/simumax.
+//
 // Sources: Megatron-LM, megatron/core/transformer/transformer_config.py,
 // recompute_modules ("moe_act", "layernorm" and "mla_up_proj" discard outputs,
 // the others are usual checkpoints), and multi_latent_attention.py; TorchTitan,
@@ -32,6 +35,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -50,13 +54,23 @@ enum class RecomputeModule : uint8_t {
   kMoeActivation,
   kSharedExperts,
   kOperators,
+  // Parts of the modules above and below them, without a name.
+  kAttentionNorm,        // The norm before attention.
+  kFeedForwardNorm,      // The norm before the feed-forward part or experts.
+  kQueriesKeysValues,    // Their projection, which is one product.
+  kLatentDown,           // The products that make latent vectors.
+  kFeedForwardProducts,  // The dense feed-forward part without its norm.
+  kExpertProducts,       // Products and activation of the routed experts.
+  kRouter,
 };
 constexpr std::string_view kRecomputeModuleNames[] = {
     "core_attn", "layernorm", "mla_up_proj",    "mlp",
     "moe",       "moe_act",   "shared_experts", "op"};
 
 constexpr std::string_view Name(RecomputeModule module) {
-  return kRecomputeModuleNames[static_cast<size_t>(module)];
+  const auto index = static_cast<size_t>(module);
+  return index < std::size(kRecomputeModuleNames) ? kRecomputeModuleNames[index]
+                                                  : "a part";
 }
 
 // Returns whether what a module makes last is kept although the module runs
@@ -68,11 +82,18 @@ constexpr bool KeepsOutputs(RecomputeModule module) {
     case RecomputeModule::kLatentUpProjection:
     case RecomputeModule::kMoeActivation:
     case RecomputeModule::kOperators:
+    case RecomputeModule::kAttentionNorm:
+    case RecomputeModule::kFeedForwardNorm:
+    case RecomputeModule::kQueriesKeysValues:
       return false;
     case RecomputeModule::kCoreAttention:
     case RecomputeModule::kMlp:
     case RecomputeModule::kMoe:
     case RecomputeModule::kSharedExperts:
+    case RecomputeModule::kLatentDown:
+    case RecomputeModule::kFeedForwardProducts:
+    case RecomputeModule::kExpertProducts:
+    case RecomputeModule::kRouter:
       return true;
   }
   return true;

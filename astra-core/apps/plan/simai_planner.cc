@@ -18,6 +18,7 @@
 #include "astra-core/apps/plan/simai_planner_calculon.h"
 #include "astra-core/apps/plan/simai_planner_internevo.h"
 #include "astra-core/apps/plan/simai_planner_options.h"
+#include "astra-core/apps/plan/simumax_plan.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
@@ -79,6 +80,7 @@ absl::Status RunPlanner(int argc, const char* const* argv, const Log& log) {
   }
   if (flags.has("calculon")) return RunCalculon(flags, log);
   if (AsksForInternEvo(flags)) return RunInternEvo(flags, log);
+  if (flags.has("simumax")) return RunSimumax(flags, log);
   ASTRA_ASSIGN_OR_RETURN(const SimaiPlannerOptions options,
                          ReadSimaiPlannerOptions(flags));
   log.Report(options.warnings);

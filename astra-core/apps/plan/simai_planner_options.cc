@@ -113,6 +113,9 @@ constexpr OptionSpec kOptions[] = {
     {"objective", "", "", "Search",
      "answer an external optimizer instead: a layout in JSON on each line of "
      "stdin, its time and memory on a line of stdout"},
+    {"simumax", "", "FILES", "Search",
+     "search nothing: predict one iteration from MODEL,STRATEGY,SYSTEM, three "
+     "files of SimuMax"},
     {"threads", "", "N", "Search",
      "run whole iterations on N threads (default 1); the results are the same"},
 
