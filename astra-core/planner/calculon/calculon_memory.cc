@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "astra-core/base/status_macros.h"
 #include "astra-core/planner/calculon/calculon_schedule.h"
 #include "fmt/core.h"
 
@@ -108,9 +109,8 @@ CalculonSpace CalculonSpaceOf(const CalculonInputs& inputs,
 
 absl::Status CheckCalculonSpace(const CalculonSystem& system,
                                 const CalculonSpace& space) {
-  const absl::Status first =
-      CheckTier(space, "mem1", system.mem1.capacity, space.tier1);
-  if (!first.ok()) return first;
+  ASTRA_RETURN_IF_ERROR(
+      CheckTier(space, "mem1", system.mem1.capacity, space.tier1));
   return CheckTier(space, "mem2", system.mem2.capacity, space.tier2);
 }
 

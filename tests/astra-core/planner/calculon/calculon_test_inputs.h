@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "astra-core/planner/calculon/calculon_files.h"
+#include "fmt/core.h"
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
 
@@ -25,9 +26,9 @@ inline std::string CalculonExample(std::string_view name) {
 inline std::string WithCalculonChanges(std::string text,
                                        const CalculonChanges& changes) {
   for (const auto& [key, value] : changes) {
-    text = std::regex_replace(
-        text, std::regex("\"" + key + "\": \"?[^\",\n]*\"?(,?)\n"),
-        "\"" + key + "\": \"" + value + "\"$1\n");
+    const std::regex old(fmt::format(R"re("{}": "?[^",\n]*"?(,?)\n)re", key));
+    text = std::regex_replace(text, old,
+                              fmt::format("\"{}\": \"{}\"$1\n", key, value));
   }
   return text;
 }
