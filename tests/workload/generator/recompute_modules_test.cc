@@ -59,7 +59,7 @@ Trade TradeOf(RecomputeModules modules, const ModelSpec& model) {
 // experts; 4 heads of 8 + 4 for queries and keys and 8 for values.
 constexpr int64_t kNorms = 6 * kTokens * 2 * 64;
 constexpr int64_t kLatents = 3 * kTokens * 2 * (24 + 16);
-constexpr int64_t kQueriesKeysValues = 3 * kTokens * 2 * 4 * (12 + 12 + 8);
+constexpr int64_t kBytesOfProjections = 3 * kTokens * 2 * 4 * (12 + 12 + 8);
 constexpr int64_t kActivations = 2 * 2 * kTokens * 2 * 32;  // To 2 experts.
 constexpr int64_t kShared = 2 * kTokens * 2 * (2 * 32 + 32);
 constexpr double kSharedFlops = 2.0 * 2 * kTokens * 3 * 64 * 32;
@@ -70,7 +70,7 @@ TEST(RecomputeModulesTest, WhatIsMadeAgainIsNotKept) {
   EXPECT_EQ(TradeOf(kCoreAttention, model).dropped, 3 * kTokens * 4 * 4);
   EXPECT_EQ(TradeOf(kLayerNorm, model), (Trade{kNorms, 0}));
   EXPECT_EQ(TradeOf(kLatentUpProjection, model),
-            (Trade{kLatents + kQueriesKeysValues,
+            (Trade{kLatents + kBytesOfProjections,
                    3 * 2.0 * kTokens * 4 * (24 * 12 + 16 * 16)}));
   // The normed input, both inputs of SwiGLU and its output.
   EXPECT_EQ(TradeOf(kMlp, model), (Trade{kTokens * 2 * (64 + 3 * 192),
@@ -134,9 +134,9 @@ TEST(RecomputeModulesTest, WhatIsMadeAgainTakesWorkspace) {
   };
   const ModuleMemory kept = memory(SmallSetup());
   const ModuleMemory again = memory(Selective(kLatentUpProjection));
-  EXPECT_EQ(kept.saved - again.saved, Bytes(kQueriesKeysValues / 3));
+  EXPECT_EQ(kept.saved - again.saved, Bytes(kBytesOfProjections / 3));
   EXPECT_EQ(again.workspace - kept.workspace,
-            Bytes(kQueriesKeysValues / 3 + kTokens * 2 * 16));
+            Bytes(kBytesOfProjections / 3 + kTokens * 2 * 16));
 }
 
 // Queries, values, the output of attention, SwiGLU's first input and the result
