@@ -133,6 +133,9 @@ READERS = {
                            "corpus/framework/*.yaml"], [
         "gen_workload -m llama2-7b --gpu-type H100 --gpus 8 --tp 2 --sp "
         "--global-batch 8 --seq-length 4096 --framework FILE -o OUT"]),
+    "evo_config": ("yaml", ["inputs/internevo/*.yaml",
+                            "corpus/evo_config/*.yaml"], [
+        "simai_planner --config FILE --world-size 16 --gpu A800 -o OUT"]),
     "iteration_file": ("yaml", ["corpus/iteration_file/*.yaml"], [
         "simai_fit --iteration FILE -o OUT"]),
     "sweep": ("yaml", ["inputs/sweeps/*.yaml", "corpus/sweep/*.yaml"], [
@@ -163,6 +166,9 @@ WITHOUT_A_LINE = [
     r"--measured has no effect: nothing there was measured for ",
     r"FILE: expected measured times: ",
     r"FILE: does not tell",
+    r"FILE: (pipeline|tensor|weight|zero1) size \d+ ",
+    r"--model_size is missing: ",
+    r"\w+ pp \d+ .+: a group lies unevenly on servers of \d+",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
     r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",
 ]
