@@ -453,8 +453,20 @@ astra_test(fit_app_test
     astra-core/apps/fit/simai_fit_iteration_test.cc
   DEPS astra::fit_app)
 
+astra_test(internevo_test
+  SOURCES
+    astra-core/planner/internevo/evo_config_test.cc
+    astra-core/planner/internevo/evo_cost_test.cc
+    astra-core/planner/internevo/evo_model_test.cc
+    astra-core/planner/internevo/evo_profile_test.cc
+    astra-core/planner/internevo/evo_search_test.cc
+    astra-core/planner/internevo/small_evo_job.h
+  DEPS astra::internevo)
+
 astra_test(plan_app_test
   SOURCES
+    astra-core/apps/plan/heat_map_test.cc
+    astra-core/apps/plan/internevo_request_test.cc
     astra-core/apps/plan/plan_objective_test.cc
     astra-core/apps/plan/plan_page_test.cc
     astra-core/apps/plan/plan_run_test.cc
@@ -462,6 +474,7 @@ astra_test(plan_app_test
     astra-core/apps/plan/plan_test_job.h
     astra-core/apps/plan/plan_what_if_test.cc
     astra-core/apps/plan/simai_planner_calculon_test.cc
+    astra-core/apps/plan/simai_planner_internevo_test.cc
     astra-core/apps/plan/simai_planner_options_test.cc
   DEPS astra::plan_app
   PROGRAMS simai_planner)

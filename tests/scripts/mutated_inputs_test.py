@@ -142,6 +142,9 @@ READERS = {
         "simai_planner --calculon APPLICATION,FILE,SYSTEM -o OUT"]),
     "calculon_system": ("json", ["SYSTEM"], [
         "simai_planner --calculon APPLICATION,EXECUTION,FILE -o OUT"]),
+    "evo_config": ("yaml", ["inputs/internevo/*.yaml",
+                            "corpus/evo_config/*.yaml"], [
+        "simai_planner --config FILE --world-size 16 --gpu A800 -o OUT"]),
     "iteration_file": ("yaml", ["corpus/iteration_file/*.yaml"], [
         "simai_fit --iteration FILE -o OUT"]),
     "sweep": ("yaml", ["inputs/sweeps/*.yaml", "corpus/sweep/*.yaml"], [
@@ -176,6 +179,9 @@ WITHOUT_A_LINE = [
     # needs more memory.
     r"OTHER/calculon/\S+\.json:\d+:\d+: ",
     r"(FILE|OTHER\.json): mem[12] has ",
+    r"FILE: (pipeline|tensor|weight|zero1) size \d+ ",
+    r"--model_size is missing: ",
+    r"\w+ pp \d+ .+: a group lies unevenly on servers of \d+",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
     r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",
 ]

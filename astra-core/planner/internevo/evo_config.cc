@@ -20,7 +20,8 @@ constexpr int64_t kMostLayers = 10'000;
 constexpr int64_t kMostVocabulary = int64_t{1} << 27;
 constexpr int64_t kMostMicroBatches = int64_t{1} << 24;
 constexpr int64_t kMostRanks = int64_t{1} << 24;
-constexpr double kMostRatio = 100;
+constexpr double kMostRatio = 1e9;
+constexpr int64_t kMostFfn = int64_t{1} << 24;
 
 // A mapping of the file, with the keys that were read of it.
 class Section {
@@ -187,7 +188,12 @@ class Reader {
                                "num_attention_heads {}",
                                model.kv_heads, model.heads));
     }
-    if (model.ffn == 0) fields.Error("mlp_ratio", "mlp_ratio is 0");
+    if (model.ffn < 1 || model.ffn > kMostFfn) {
+      fields.Error("mlp_ratio",
+                   fmt::format("mlp_ratio makes a width of {}: expected 1 to "
+                               "{}",
+                               model.ffn, kMostFfn));
+    }
   }
 
   // Reads one part of `parallel`: a mapping with a size, or a size. Returns

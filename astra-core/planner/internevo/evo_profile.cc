@@ -223,7 +223,7 @@ absl::StatusOr<std::map<EvoKey, EvoCurve>> ReadEvoCollectives(
 std::string FormatEvoProducts(absl::Span<const EvoProduct> products) {
   std::string text = "rows,hidden,complexity,time_us\n";
   for (const EvoProduct& product : products) {
-    AppendFormat(&text, "{},{},{:.0f},{:.6f}\n", product.rows, product.hidden,
+    AppendFormat(&text, "{},{},{:.0f},{:.9g}\n", product.rows, product.hidden,
                  product.complexity(), product.seconds / kMicro);
   }
   return text;
@@ -234,7 +234,7 @@ std::string FormatEvoCollectives(
   std::string text = "op,intra,inter,bytes,time_us\n";
   for (const auto& [key, curve] : collectives) {
     for (const auto& [size, seconds] : curve.points()) {
-      AppendFormat(&text, "{},{},{},{:.0f},{:.6f}\n", Name(key.op),
+      AppendFormat(&text, "{},{},{},{:.0f},{:.9g}\n", Name(key.op),
                    key.group.intra, key.group.inter, size, seconds / kMicro);
     }
   }
