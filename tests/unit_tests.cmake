@@ -71,6 +71,7 @@ astra_test(base_test
     astra-core/base/log_test.cc
     astra-core/base/names_test.cc
     astra-core/base/parse_test.cc
+    astra-core/base/pickle_writer_test.cc
     astra-core/base/progress_test.cc
     astra-core/base/sha256_test.cc
     astra-core/base/text_reader_test.cc
@@ -104,6 +105,7 @@ astra_test(topology_test
 
 astra_test(workload_test
   SOURCES
+    workload/memory_events_test.cc
     workload/memory_timeline_test.cc
     workload/parallel_plan_test.cc
     workload/program_file_test.cc
@@ -517,6 +519,7 @@ astra_test(apps_test
     astra-core/apps/gen_workload_simulation_test.cc
     astra-core/apps/gen_workload_test.cc
     astra-core/apps/iteration_trace_test.cc
+    astra-core/apps/memory_snapshot_test.cc
     astra-core/apps/network_summary_test.cc
     astra-core/apps/packet_capture_test.cc
     astra-core/apps/simai_network_files_test.cc

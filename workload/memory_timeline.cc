@@ -27,12 +27,6 @@ constexpr MemoryColumn kColumns[] = {
      "highest sum of allocated tensors in the slot"},
 };
 
-std::string_view Name(SlotKind kind) {
-  constexpr std::string_view kNames[] = {"forward", "backward",
-                                         "input_gradient", "weight_gradient"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
 // The peak of one micro-batch in a chunk, without what is held all the time and
 // what other micro-batches keep.
 struct Level {
@@ -92,6 +86,13 @@ class Timeline {
     chunks_.resize(num_chunks);
     for (const ModuleRun& run : stage.runs) AddRun(run);
     for (const ModuleRun& run : stage.runs) AddKeepingAll(run);
+    for (size_t i = 0; i < num_chunks; ++i) {
+      const std::optional<ModuleId> waiting =
+          LargestWaiting(program, stage, static_cast<int64_t>(i));
+      if (waiting) {
+        chunks_[i].waiting = program.module(*waiting).memory.workspace;
+      }
+    }
     for (const ModuleId id : stage.after) {
       AddFixed(id, 1);
       Raise({id, Bytes(0), program.module(id).memory.workspace}, after_);
@@ -157,8 +158,6 @@ class Timeline {
       const ModuleMemory& memory = program_.module(id).memory;
       chunk.saved += memory.saved;
       Raise({id, chunk.saved, memory.workspace}, chunk.passing);
-      if (!WaitsForExperts(program_.module(id))) continue;
-      chunk.waiting = std::max(chunk.waiting, memory.workspace);
     }
   }
 
@@ -172,17 +171,10 @@ class Timeline {
 
   // Returns the slots of the stage, without most repetitions of a steady state.
   std::vector<Slot> Slots(int64_t stage) const {
-    PipelineShape shape = program_.shape();
-    const PipelineSchedule schedule = program_.schedule();
     if (program_.forward_only()) return {{SlotKind::kForward, 0, 0}};
-    if (schedule->has_steady_state) {
-      const int64_t step = RepetitionMicroBatches(schedule, shape);
-      const int64_t enough = SteadyFrom(schedule, shape) + step;
-      if (shape.micro_batches > enough) {
-        shape.micro_batches = enough + (shape.micro_batches - enough) % step;
-      }
-    }
-    return SlotsOf(schedule, shape, stage);
+    PipelineShape shape = program_.shape();
+    shape.micro_batches = LeastMicroBatches(program_);
+    return SlotsOf(program_.schedule(), shape, stage);
   }
 
   const ChunkLevels& ChunkOf(const Slot& slot) const {
@@ -277,6 +269,35 @@ bool SaysMemory(const Program& program) {
                      [](const ProgramModule& module) {
                        return module.memory != ModuleMemory();
                      });
+}
+
+std::optional<ModuleId> LargestWaiting(const Program& program,
+                                       const ProgramStage& stage,
+                                       int64_t chunk) {
+  std::optional<ModuleId> largest;
+  for (const ModuleRun& run : stage.runs) {
+    if (run.chunk != chunk) continue;
+    for (const ModuleId id : run.modules) {
+      const ProgramModule& module = program.module(id);
+      if (!WaitsForExperts(module)) continue;
+      if (!largest ||
+          module.memory.workspace > program.module(*largest).memory.workspace) {
+        largest = id;
+      }
+    }
+  }
+  return largest;
+}
+
+int64_t LeastMicroBatches(const Program& program) {
+  const PipelineShape shape = program.shape();
+  const PipelineSchedule schedule = program.schedule();
+  if (program.forward_only()) return 1;
+  if (!schedule->has_steady_state) return shape.micro_batches;
+  const int64_t step = RepetitionMicroBatches(schedule, shape);
+  const int64_t enough = SteadyFrom(schedule, shape) + step;
+  if (shape.micro_batches <= enough) return shape.micro_batches;
+  return enough + (shape.micro_batches - enough) % step;
 }
 
 std::vector<StageMemory> MemoryOf(const Program& program) {

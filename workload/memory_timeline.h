@@ -67,8 +67,19 @@ struct StageMemory {
   Bytes peak() const { return fixed() + saved + workspace; }
 };
 
+// Returns the module of `chunk` with the largest workspace of those that may
+// wait for tokens of experts; none if there is none.
+std::optional<ModuleId> LargestWaiting(const Program& program,
+                                       const ProgramStage& stage,
+                                       int64_t chunk);
+
 // Returns true if any module of `program` says what it keeps in memory.
 bool SaysMemory(const Program& program);
+
+// Returns the number of micro-batches from which on more of them add no new
+// level: that of the program in schedules without a steady state, 1 in
+// inference.
+int64_t LeastMicroBatches(const Program& program);
 
 // Returns the memory of each pipeline stage, in order. In inference one
 // micro-batch is in flight, and the cache holds its sequences.

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/apps/chrome_trace.h"
 #include "astra-core/apps/iteration_trace.h"
+#include "astra-core/apps/memory_snapshot.h"
 #include "astra-core/apps/network_summary.h"
 #include "astra-core/apps/packet_capture.h"
 #include "astra-core/apps/simai_network_files.h"
@@ -43,6 +44,21 @@ void AddExplanation(const Program& program, const Explanation& explanation,
   if (!explanation.memory.empty()) {
     files.push_back({"memory.csv", MemoryCsv(program, explanation.memory)});
   }
+}
+
+// Adds memory_snapshot.pickle. Returns what it leaves out.
+std::string AddSnapshot(const RunOptions& options, const RunRequest& request,
+                        const RunResult& run, std::vector<NamedFile>& files) {
+  const std::vector<StageMemory>& memories = run.explanation->memory;
+  const StageMemory& memory =
+      options.snapshot_stage
+          ? memories[static_cast<size_t>(*options.snapshot_stage)]
+          : LargestOf(memories);
+  MemorySnapshot snapshot =
+      SnapshotOf(request.program, memory, run.result, kMostSnapshotEvents);
+  std::string remark = DescribeLeftOut(snapshot);
+  files.push_back({"memory_snapshot.pickle", std::move(snapshot.file)});
+  return remark;
 }
 
 void AddNetworkFiles(const RunOptions& options, const RunRequest& request,
@@ -118,14 +134,14 @@ std::string DescribeTimeOf(const RunRequest& request, const RunResult& run) {
 
 }  // namespace
 
-std::vector<NamedFile> ResultFiles(const RunOptions& options,
-                                   const RunRequest& request,
-                                   const RunResult& run) {
+ResultFiles MakeResultFiles(const RunOptions& options,
+                            const RunRequest& request, const RunResult& run) {
   const Topology& topology = request.topology;
   const SimulationResult& result = run.result;
   // Adds files one by one, because a list would copy their strings: links.csv
   // is large.
-  std::vector<NamedFile> files;
+  ResultFiles results;
+  std::vector<NamedFile>& files = results.files;
   files.push_back({"EndToEnd.csv", EndToEndCsv(options.name, result)});
   files.push_back({"iteration.csv", IterationCsv(result)});
   files.push_back({"collectives.csv", CollectivesCsv(topology, result)});
@@ -143,12 +159,15 @@ std::vector<NamedFile> ResultFiles(const RunOptions& options,
     files.push_back(
         {"chart.html", TimeChart(options.name, result, options.language)});
   }
-  return files;
+  if (options.memory_snapshot && run.explanation) {
+    results.remarks = AddSnapshot(options, request, run, files);
+  }
+  return results;
 }
 
 std::string DescribeResults(const RunOptions& options,
                             const RunRequest& request, const RunResult& run,
-                            absl::Span<const NamedFile> files) {
+                            const ResultFiles& results) {
   std::string text;
   if (run.status.ok()) {
     text = DescribeRun(request.program, request.topology, run.result);
@@ -156,11 +175,12 @@ std::string DescribeResults(const RunOptions& options,
   }
   text += DescribeNetwork(request, run);
   if (options.trace) text += DescribeSkipped(run.result);
+  text += results.remarks;
   for (const std::string& source : options.environment.sources) {
     text += fmt::format("from       {}\n", source);
   }
   text += fmt::format("results    {}:", options.output);
-  for (const NamedFile& file : files) text += " " + file.name;
+  for (const NamedFile& file : results.files) text += " " + file.name;
   if (!run.status.ok()) {
     return text + fmt::format("\nnot finished {}: {}\n", options.name,
                               std::string(run.status.message()));

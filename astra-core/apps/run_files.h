@@ -6,24 +6,27 @@
 #include <string>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "astra-core/apps/run_options.h"
 #include "astra-core/base/files.h"
 #include "astra-core/run/run.h"
 
 namespace astra {
 
-// Returns the tables, the trace and the chart. They are the same for equal
-// inputs.
-std::vector<NamedFile> ResultFiles(const RunOptions& options,
-                                   const RunRequest& request,
-                                   const RunResult& run);
+struct ResultFiles {
+  std::vector<NamedFile> files;
+  std::string remarks;  // Lines of the text: what the files leave out.
+};
+
+// Returns the tables, the trace, the chart and the snapshot. They are the same
+// for equal inputs.
+ResultFiles MakeResultFiles(const RunOptions& options,
+                            const RunRequest& request, const RunResult& run);
 
 // Returns the text that is printed at the end. The last line says whether the
 // run has finished, and if not, why.
 std::string DescribeResults(const RunOptions& options,
                             const RunRequest& request, const RunResult& run,
-                            absl::Span<const NamedFile> files);
+                            const ResultFiles& results);
 
 }  // namespace astra
 

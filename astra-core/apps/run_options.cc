@@ -77,7 +77,7 @@ absl::Status CheckEstimate(const CommandLine& flags) {
   if (!flags.has("estimate")) return absl::OkStatus();
   for (const std::string_view option :
        {"output", "result", "result-folder", "visual", "sample", "capture",
-        "trace", "simai-files", "stop-at", "force"}) {
+        "trace", "memory-snapshot", "simai-files", "stop-at", "force"}) {
     if (flags.has(option)) return NoEffect(option, "with --estimate");
   }
   return absl::OkStatus();
@@ -270,6 +270,15 @@ absl::Status ReadOutput(const CommandLine& flags, RunOptions& options) {
   }
   options.simai_files = flags.has("simai-files");
   options.trace = flags.has("trace");
+  options.memory_snapshot = flags.has("memory-snapshot");
+  if (flags.has("snapshot-stage")) {
+    if (!options.memory_snapshot) {
+      return NoEffect("snapshot-stage", "without --memory-snapshot");
+    }
+    ASTRA_ASSIGN_OR_RETURN(
+        options.snapshot_stage,
+        flags.integer("snapshot-stage", 0, 0, Topology::kMaxNodes));
+  }
   return ReadChart(flags, options);
 }
 

@@ -87,6 +87,8 @@ struct RunOptions {
   std::optional<std::pair<NodeId, NodeId>> capture;
   bool simai_files = false;
   bool trace = false;
+  bool memory_snapshot = false;
+  std::optional<int64_t> snapshot_stage;  // None: the one that needs most.
   bool chart = false;
   ChartLanguage language = ChartLanguage::kEnglish;  // Language of the chart.
   Warnings warnings;  // Warnings about options without effect.

@@ -89,12 +89,13 @@ absl::Status Simulate(const RunDefaults& defaults, const RunOptions& options,
   const Clock::time_point begin = Clock::now();
   ASTRA_ASSIGN_OR_RETURN(const RunResult run, RunWatched(options, request));
   const std::chrono::duration<double> wall = Clock::now() - begin;
-  std::vector<NamedFile> files = ResultFiles(options, request, run);
+  ResultFiles results = MakeResultFiles(options, request, run);
+  std::vector<NamedFile>& files = results.files;
   files.push_back(
       {"run.json", RunJson(defaults.program, options, request, warnings, run)});
   files.push_back({"cost.json", CostJson(options, run, wall.count())});
   ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
-  Print(DescribeResults(options, request, run, files));
+  Print(DescribeResults(options, request, run, results));
   ASTRA_RETURN_IF_ERROR(FlushStdout());
   return run.status;
 }

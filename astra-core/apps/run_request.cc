@@ -26,6 +26,7 @@
 #include "network-frontends/config/network_file.h"
 #include "topology/topology_file.h"
 #include "topology/two_level_cluster.h"
+#include "workload/memory_timeline.h"
 #include "workload/parallel_plan.h"
 
 namespace astra {
@@ -41,6 +42,21 @@ absl::Status CheckProgram(const RunOptions& options, const Program& program) {
         "--{} has no effect: {} is no program", option, options.workload_file));
   }
   return absl::OkStatus();
+}
+
+// Checks that the memory of the stage of --memory-snapshot is known.
+absl::Status CheckSnapshot(const RunOptions& options, const Program& program) {
+  if (!options.memory_snapshot) return absl::OkStatus();
+  if (!program.simulates_pipeline() || !SaysMemory(program)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--memory-snapshot has no effect: {} says nothing of memory",
+        options.workload_file));
+  }
+  const int64_t stages = program.shape().stages;
+  if (options.snapshot_stage.value_or(0) < stages) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("--snapshot-stage is {}: {} has stages 0 to {}",
+                  *options.snapshot_stage, options.workload_file, stages - 1));
 }
 
 absl::Status CheckGpus(const RunOptions& options, const Program& program,
@@ -358,6 +374,7 @@ absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
 absl::StatusOr<RunRequest> RequestFor(const RunOptions& options,
                                       Program program, Warnings* warnings) {
   ASTRA_RETURN_IF_ERROR(CheckProgram(options, program));
+  ASTRA_RETURN_IF_ERROR(CheckSnapshot(options, program));
   if (options.fidelity == Fidelity::kClosedForm) {
     const bool is_whole = options.unroll || options.disturbances.jitter > 0;
     ASTRA_RETURN_IF_ERROR(AnnounceWork(
@@ -385,8 +402,10 @@ absl::StatusOr<RunRequest> RequestFor(const RunOptions& options,
   WarnOfOverlaps(options, used, *warnings);
   WarnOfErrors(options, topology, *warnings);
   WarnOfWorkload(options.workload_file, program, plan, *warnings);
-  return RunRequest{std::move(program), std::move(topology),   options.fidelity,
-                    std::move(network), std::move(simulation), options.trace};
+  return RunRequest{
+      std::move(program),    std::move(topology),
+      options.fidelity,      std::move(network),
+      std::move(simulation), options.trace || options.memory_snapshot};
 }
 
 }  // namespace astra

@@ -57,6 +57,12 @@ PipelineSchedule SimaiSchedule() { return PipelineSchedule(SimaiRules()); }
 
 std::string_view Name(PipelineSchedule schedule) { return schedule->name; }
 
+std::string_view Name(SlotKind kind) {
+  constexpr std::string_view kNames[] = {"forward", "backward",
+                                         "input_gradient", "weight_gradient"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 absl::StatusOr<PipelineSchedule> FindSchedule(std::string_view name) {
   std::vector<std::string_view> known;
   for (const PipelineSchedule schedule : PipelineSchedules()) {

@@ -116,6 +116,8 @@ enum class SlotKind : uint8_t {
   kWeightGradient,  // Second half; follows the first half.
 };
 
+std::string_view Name(SlotKind kind);  // "forward", "backward", ...
+
 struct Slot {
   SlotKind kind;
   int32_t chunk;

@@ -146,6 +146,10 @@ std::vector<ShellTerm> ResultFiles(absl::Span<const std::string_view> names) {
       {"memory.csv", "Of programs: the memory of a rank of each stage."},
       {"trace.json", "Of --trace: what each rank did and waited for."},
       {"chart.html", "Of -v: a pie of where the time goes."},
+      {"memory_snapshot.pickle",
+       "Of --memory-snapshot: allocations and releases of a stage, for "
+       "PyTorch's "
+       "memory viewer."},
       {"flows.csv",
        "Each message with its path, its time, and its time alone."},
       {"queues.csv", "Of --sample: queues over time."},

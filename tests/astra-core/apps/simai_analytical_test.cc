@@ -294,6 +294,11 @@ TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
   ExpectRefused("-w w.txt -n t.txt --seed 3",
                 "--seed has no effect with --fidelity closed-form: without "
                 "--jitter nothing is random");
+  ExpectRefused("-w w.txt -n t.txt --memory-snapshot",
+                "--memory-snapshot has no effect: w.txt says nothing of "
+                "memory");
+  ExpectRefused("-w w.txt -n t.txt --snapshot-stage 1",
+                "--snapshot-stage has no effect without --memory-snapshot");
   ExpectRefused("-w w.txt -n t.txt --contention 1",
                 "--contention is \"1\": expected a number from 0 to 0.99");
   ExpectRefused("-w w.txt -n t.txt -dp_o 1.5",
