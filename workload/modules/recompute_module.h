@@ -34,6 +34,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -110,6 +111,9 @@ class RecomputeModules {
 
   uint32_t bits_ = 0;
 };
+
+// Returns the names of `modules`.
+std::vector<std::string_view> NamesOf(RecomputeModules modules);
 
 // Returns the modules of these names.
 //

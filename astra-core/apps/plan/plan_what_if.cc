@@ -103,9 +103,8 @@ absl::StatusOr<std::vector<WhatIf>> PlanWhatIf(
     ASTRA_RETURN_IF_ERROR(add("global-batch", fmt::format("{}", other),
                               fmt::format("global batch {}", other)));
   }
-  constexpr double kBytesPerGib = 1 << 30;
   for (const double share : {1.25, 0.75}) {
-    const double gib = share * options.job.gpu.memory_gb * 1e9 / kBytesPerGib;
+    const double gib = share * options.job.gpu.memory_gb;
     ASTRA_RETURN_IF_ERROR(add("memory", fmt::format("{:.2f}", gib),
                               fmt::format("{:.1f} GiB a GPU", gib)));
   }
