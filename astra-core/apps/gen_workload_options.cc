@@ -75,12 +75,7 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
     options.table_gpu = gpu.name;
   }
   if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
-    const Calibration& calibration = options.gpu.calibration;
-    const bool copies_shards =
-        setup->zero >= Zero::kGradients && !options.framework.compiled;
-    const double of_gpu =
-        copies_shards ? calibration.sharded_load : calibration.training_load;
-    options.load = options.framework.load.value_or(of_gpu);
+    options.load = TrainingLoad(options.framework, options.gpu, setup->zero);
   }
   if (flags.has("load")) {
     ASTRA_ASSIGN_OR_RETURN(options.load, flags.number("load", 1, 1));
@@ -238,6 +233,13 @@ absl::Status RefuseCollectiveTest(const CommandLine& flags) {
 }
 
 }  // namespace
+
+double TrainingLoad(const Framework& framework, const GpuSpec& gpu, Zero zero) {
+  const Calibration& calibration = gpu.calibration;
+  const bool copies_shards = zero >= Zero::kGradients && !framework.compiled;
+  return framework.load.value_or(copies_shards ? calibration.sharded_load
+                                               : calibration.training_load);
+}
 
 absl::StatusOr<GenWorkloadOptions> ReadGenWorkloadOptions(
     const CommandLine& flags) {

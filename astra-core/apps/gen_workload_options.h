@@ -70,6 +70,10 @@ absl::StatusOr<GenWorkloadOptions> ReadGenWorkloadOptions(
 // of LoadFramework.
 absl::StatusOr<Framework> ReadFramework(const CommandLine& flags);
 
+// Returns the share of their speed that products and attention keep up with a
+// ZeRO stage, unless --load says it; see ModuleTimes.
+double TrainingLoad(const Framework& framework, const GpuSpec& gpu, Zero zero);
+
 // Reads how `model` is trained with `framework`, or what one step of its
 // inference is. Errors: those of ReadGenWorkloadOptions.
 absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,

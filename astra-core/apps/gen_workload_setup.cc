@@ -228,16 +228,6 @@ absl::Status ReadOverlap(const CommandLine& flags, const Framework& framework,
   return absl::OkStatus();
 }
 
-// Turns ZeRO 2 and 3 of several stages into what they then are: ZeRO 1 whose
-// collectives run block by block beside the first and the last micro-batch.
-void KeepStagesWhole(TrainingSetup& setup) {
-  if (setup.pipeline == 1 || setup.zero < Zero::kGradients) return;
-  setup.zero = Zero::kOptimizer;
-  setup.overlap_gradients = true;
-  setup.overlap_parameters = true;
-  setup.bucket_size = 1;
-}
-
 absl::Status ReadZero(const CommandLine& flags, const Framework& framework,
                       TrainingSetup& setup) {
   constexpr int64_t kMaxZero = 3;

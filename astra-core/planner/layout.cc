@@ -18,13 +18,14 @@ TrainingSetup SetupOf(const PlanJob& job, const Layout& layout) {
   setup.pipeline = layout.pipeline;
   setup.virtual_stages = layout.virtual_stages;
   setup.micro_batch = layout.micro_batch;
-  setup.recompute = layout.recompute;
+  SetRecompute(layout.recompute, setup);
   setup.sequence_parallel = layout.sequence_parallel;
   setup.schedule = layout.schedule;
   setup.tensor_overlap =
       job.overlaps_tensor && layout.tensor > 1 && layout.sequence_parallel;
   setup.shared_expert_overlap =
       setup.shared_expert_overlap && layout.expert > 1;
+  if (job.stages_stay_whole) KeepStagesWhole(setup);
   if (job.fills_last_stages) FillLastStages(job.model, setup);
   return setup;
 }
@@ -51,10 +52,8 @@ std::string DescribeLayout(const PlanJob& job, const Layout& layout) {
   }
   AppendFormat(&text, ", ZeRO {}, micro-batch {}",
                static_cast<int>(layout.zero), layout.micro_batch);
-  if (layout.recompute != Recompute::kNone) {
-    AppendFormat(&text, ", {} recomputation",
-                 kRecomputeNames[static_cast<size_t>(layout.recompute)]);
-  }
+  const std::string recomputation = Describe(layout.recompute);
+  if (!recomputation.empty()) text += ", " + recomputation;
   return text;
 }
 
@@ -72,10 +71,8 @@ std::vector<std::string> OptionsOf(const PlanJob& job, const Layout& layout) {
   if (layout.sequence_parallel) words.emplace_back("--sp");
   add("micro-batch", layout.micro_batch);
   add("zero", static_cast<int64_t>(layout.zero));
-  if (layout.recompute != Recompute::kNone) {
-    words.push_back(
-        fmt::format("--recompute={}",
-                    kRecomputeNames[static_cast<size_t>(layout.recompute)]));
+  for (std::string& word : OptionsOf(layout.recompute)) {
+    words.push_back(std::move(word));
   }
   if (layout.pipeline > 1 &&
       layout.schedule != DefaultSchedule(layout.virtual_stages)) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "astra-core/planner/recompute_choice.h"
 #include "workload/generator/training_setup.h"
 #include "workload/models/model_spec.h"
 #include "workload/operators/gpu_spec.h"
@@ -25,7 +26,7 @@ struct Layout {
   int64_t virtual_stages = 1;
   int64_t micro_batch = 1;
   Zero zero = Zero::kOptimizer;
-  Recompute recompute = Recompute::kNone;
+  RecomputeChoice recompute;
   bool sequence_parallel = false;
   PipelineSchedule schedule = DefaultSchedule(1);
 
@@ -41,10 +42,12 @@ struct PlanJob {
   // What the framework and the options say, by ZeRO stage. The sizes of the
   // groups and of the micro-batch are 1 in them.
   std::array<TrainingSetup, kNumZeroStages> setups;
-  std::array<double, kNumZeroStages> loads{};  // See ModuleTimes.
+  // By the ZeRO stage of a setup that SetupOf returns; see ModuleTimes.
+  std::array<double, kNumZeroStages> loads{};
   // Whether collectives of TP run beside products where both are possible.
   bool overlaps_tensor = false;
   bool fills_last_stages = false;  // See FillLastStages.
+  bool stages_stay_whole = false;  // See KeepStagesWhole.
 
   int64_t num_gpus() const { return setups[0].world_size; }
 };

@@ -17,18 +17,37 @@ constexpr int64_t kFloatBytes = 4;
 
 double D(int64_t value) { return static_cast<double>(value); }
 
-UnitCost SumOf(const ModelPart& part, const ShapeCosts& costs) {
+// Returns the cost of a part whose first `again` blocks run again.
+UnitCost SumOf(const ModelPart& part, const LayoutParts& parts, int64_t again) {
+  const ShapeCosts& costs = parts.costs;
   const auto first = static_cast<size_t>(part.first_layer) + 1;
   const auto end = static_cast<size_t>(part.end_layer) + 1;
-  UnitCost sum = costs.before[end] - costs.before[first];
+  const size_t middle = std::min(end, first + static_cast<size_t>(again));
+  UnitCost sum = costs.before[end] - costs.before[middle];
+  if (again > 0) sum += parts.again.before[middle] - parts.again.before[first];
   if (part.has_embedding) sum += costs.units.front();
   if (part.has_logits) sum += costs.units.back();
+  const RecomputeChoice& recompute = parts.layout.recompute;
+  if (recompute.layers > 1 && !recompute.IsPartial()) {
+    const auto blocks = static_cast<int64_t>(end - first);
+    const int64_t inputs = (blocks + recompute.layers - 1) / recompute.layers;
+    sum.saved -= (blocks - inputs) * costs.message_bytes;
+  }
   return sum;
 }
 
-UnitCost SumOf(const StageShape& stage, const ShapeCosts& costs) {
+// Returns how many blocks of each chunk run again while others do not.
+int64_t BlocksAgain(const RecomputeChoice& recompute) {
+  return recompute.IsPartial() ? recompute.layers : 0;
+}
+
+UnitCost SumOf(const ModelPart& part, const LayoutParts& parts) {
+  return SumOf(part, parts, BlocksAgain(parts.layout.recompute));
+}
+
+UnitCost SumOf(const StageShape& stage, const LayoutParts& parts) {
   UnitCost sum;
-  for (const ModelPart& part : stage.parts) sum += SumOf(part, costs);
+  for (const ModelPart& part : stage.parts) sum += SumOf(part, parts);
   return sum;
 }
 
@@ -81,11 +100,20 @@ double ShardedMicroBatch(const LayoutParts& parts, GroupSeconds& groups) {
     begin = now;
     now += seconds;
   };
-  const std::vector<UnitCost>& units = parts.costs.units;
-  for (const UnitCost& unit : units) compute(unit, unit.forward);
-  for (auto unit = units.rbegin(); unit != units.rend(); ++unit) {
-    compute(*unit, unit->backward);
-    lane = std::max(lane, now) + SharingOf(*unit, parts.setup, groups).reduce;
+  const auto num_units = static_cast<int64_t>(parts.costs.units.size());
+  const int64_t again = BlocksAgain(parts.layout.recompute);
+  const auto unit_at = [&](int64_t i) -> const UnitCost& {
+    const bool runs_again = i > 0 && i <= again && i + 1 < num_units;
+    return (runs_again ? parts.again : parts.costs)
+        .units[static_cast<size_t>(i)];
+  };
+  for (int64_t i = 0; i < num_units; ++i) {
+    compute(unit_at(i), unit_at(i).forward);
+  }
+  for (int64_t i = num_units; i-- > 0;) {
+    const UnitCost& unit = unit_at(i);
+    compute(unit, unit.backward);
+    lane = std::max(lane, now) + SharingOf(unit, parts.setup, groups).reduce;
   }
   return std::max(now, lane);
 }
@@ -110,6 +138,34 @@ double ExposedSharing(const LayoutParts& parts, size_t stage,
   };
   return exposed(times.reduce, setup.overlap_gradients, sum.backward) +
          exposed(times.gather, setup.overlap_parameters, sum.forward);
+}
+
+// Returns the bytes of weights, gradients and states of the optimizer.
+int64_t StateBytes(const StageShape& stage, const LayoutParts& parts) {
+  const TrainingSetup& setup = parts.setup;
+  const UnitCost sum = SumOf(stage, parts);
+  const int64_t all = sum.dense + sum.expert;
+  const int64_t share = ShareOf({sum.dense, sum.expert}, setup).sum();
+  const auto held = [&](Zero from) { return setup.zero >= from ? share : all; };
+  const bool is_fp32 = setup.zero == Zero::kParameters && setup.fp32_shards;
+  int64_t bytes =
+      (kFloatBytes + 2 * setup.moment_bytes) * held(Zero::kOptimizer) +
+      (is_fp32 ? kFloatBytes : setup.gradient_bytes) * held(Zero::kGradients);
+  if (!is_fp32) bytes += kParameterBytes * held(Zero::kParameters);
+  if (setup.zero < Zero::kParameters) bytes += sum.casts;
+  return bytes;
+}
+
+// Returns the bytes that micro-batches in flight keep, if the first `again`
+// blocks of each chunk run again.
+int64_t SavedBytes(const StageShape& stage, const LayoutParts& parts,
+                   int64_t again) {
+  int64_t bytes = 0;
+  for (size_t chunk = 0; chunk < stage.parts.size(); ++chunk) {
+    bytes +=
+        stage.in_flight[chunk] * SumOf(stage.parts[chunk], parts, again).saved;
+  }
+  return bytes;
 }
 
 double SecondsOf(std::string_view op, double bytes, const ModuleTimes& times) {
@@ -147,28 +203,33 @@ double OptimizerRates::Seconds(const TrainingSetup& setup, double share,
 }
 
 int64_t EstimateMemory(const LayoutParts& parts) {
-  const TrainingSetup& setup = parts.setup;
+  const int64_t again = BlocksAgain(parts.layout.recompute);
   int64_t most = 0;
   for (const StageShape& stage : parts.cut.stages) {
-    const UnitCost sum = SumOf(stage, parts.costs);
-    const int64_t all = sum.dense + sum.expert;
-    const int64_t share = ShareOf({sum.dense, sum.expert}, setup).sum();
-    const auto held = [&](Zero from) {
-      return setup.zero >= from ? share : all;
-    };
-    const bool is_fp32 = setup.zero == Zero::kParameters && setup.fp32_shards;
-    int64_t bytes =
-        (kFloatBytes + 2 * setup.moment_bytes) * held(Zero::kOptimizer) +
-        (is_fp32 ? kFloatBytes : setup.gradient_bytes) * held(Zero::kGradients);
-    if (!is_fp32) bytes += kParameterBytes * held(Zero::kParameters);
-    if (setup.zero < Zero::kParameters) bytes += sum.casts;
-    for (size_t chunk = 0; chunk < stage.parts.size(); ++chunk) {
-      bytes +=
-          stage.in_flight[chunk] * SumOf(stage.parts[chunk], parts.costs).saved;
-    }
-    most = std::max(most, bytes);
+    most = std::max(most,
+                    StateBytes(stage, parts) + SavedBytes(stage, parts, again));
   }
   return most;
+}
+
+std::optional<int64_t> LeastBlocksAgain(const LayoutParts& parts,
+                                        int64_t bytes) {
+  int64_t least = 0;
+  for (const StageShape& stage : parts.cut.stages) {
+    const int64_t room = bytes - StateBytes(stage, parts);
+    const auto fits = [&](int64_t again) {
+      return SavedBytes(stage, parts, again) <= room;
+    };
+    if (fits(least)) continue;
+    int64_t enough = parts.cut.most_layers;
+    if (!fits(enough)) return std::nullopt;
+    while (enough - least > 1) {
+      const int64_t middle = (least + enough) / 2;
+      (fits(middle) ? enough : least) = middle;
+    }
+    least = enough;
+  }
+  return least;
 }
 
 double EstimateSeconds(const LayoutParts& parts, const OptimizerRates& rates,
@@ -180,7 +241,7 @@ double EstimateSeconds(const LayoutParts& parts, const OptimizerRates& rates,
   double slowest = 0;
   double after = 0;
   for (size_t i = 0; i < parts.cut.stages.size(); ++i) {
-    const UnitCost sum = SumOf(parts.cut.stages[i], parts.costs);
+    const UnitCost sum = SumOf(parts.cut.stages[i], parts);
     const double time = passed * (sum.forward + sum.backward);
     slowest = std::max(slowest, time);
     const double share = D(ShareOf({sum.dense, sum.expert}, setup).sum());

@@ -21,6 +21,7 @@
 #define ASTRA_CORE_PLANNER_LAYOUT_ESTIMATE_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "astra-core/planner/group_seconds.h"
 #include "astra-core/planner/layout.h"
@@ -55,10 +56,20 @@ struct LayoutParts {
   const TrainingSetup& setup;  // SetupOf(layout).
   const ShapeCosts& costs;
   const PipelineCut& cut;
+  // Where the layout recomputes some blocks of a chunk: the costs if all of
+  // them run again, while `costs` are those if none does. Otherwise `costs`.
+  const ShapeCosts& again;
 };
 
 // Returns the bytes that the fullest stage allocates at least.
 int64_t EstimateMemory(const LayoutParts& parts);
+
+// Returns the least number of blocks of each chunk that must run again for
+// EstimateMemory() to be at most `bytes`; none: all are not enough.
+//
+// Requires that the recomputation is partial; its number does not matter.
+std::optional<int64_t> LeastBlocksAgain(const LayoutParts& parts,
+                                        int64_t bytes);
 
 // Returns the seconds of an iteration.
 double EstimateSeconds(const LayoutParts& parts, const OptimizerRates& rates,
@@ -66,7 +77,8 @@ double EstimateSeconds(const LayoutParts& parts, const OptimizerRates& rates,
 
 // Returns less than or the same as EstimateSeconds() of any layout with these
 // stages, micro-batches and costs: no bubble, stages that are equally long, and
-// no optimizer.
+// no optimizer. Blocks that run again take longer, so that the costs without
+// recomputation are a bound for partial recomputation, too.
 double LeastSeconds(const ShapeCosts& costs, int64_t stages,
                     int64_t micro_batches);
 

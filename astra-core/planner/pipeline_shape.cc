@@ -64,6 +64,7 @@ absl::StatusOr<PipelineCut> PipelineCuts::Make(const Layout& layout,
   setup.world_size = layout.pipeline;
   setup.global_batch = micro_batches;
   setup.zero_group.reset();
+  setup.zero = Zero::kOptimizer;
   ASTRA_RETURN_IF_ERROR(CheckTraining(job_.model, setup));
   PipelineShape shape = {.stages = layout.pipeline,
                          .chunks = setup.chunks(),
@@ -81,6 +82,10 @@ absl::StatusOr<PipelineCut> PipelineCuts::Make(const Layout& layout,
   for (std::vector<ModelPart>& parts : PartsOfStages(job_.model, setup)) {
     StageShape& stage = cut.stages.emplace_back();
     stage.in_flight = InFlight(layout.schedule, shape, number++, parts);
+    for (const ModelPart& part : parts) {
+      cut.most_layers =
+          std::max(cut.most_layers, part.end_layer - part.first_layer);
+    }
     stage.parts = std::move(parts);
   }
   return cut;

@@ -24,6 +24,7 @@ struct StageShape {
 
 struct PipelineCut {
   std::vector<StageShape> stages;
+  int64_t most_layers = 0;  // Blocks of the chunk that has most.
   double bubble_share = 0;  // Of the work of a stage; see IdealBubbleShare.
 };
 

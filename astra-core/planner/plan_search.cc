@@ -1,7 +1,6 @@
 #include "astra-core/planner/plan_search.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -30,6 +29,11 @@ constexpr const char* kChunks =
     "VPP above 1 without the interleaved schedule, or the reverse";
 constexpr const char* kNoPipeline = "a pipeline's schedule with PP 1";
 constexpr const char* kSharding = "ZeRO 2 or 3 with a pipeline";
+constexpr const char* kLayers =
+    "full recomputation of more layers than a chunk of a stage has";
+constexpr const char* kFitsWithout = "the recomputation that just fits is none";
+constexpr const char* kFitsWithAll =
+    "the recomputation that just fits is of all layers";
 
 bool IsSharded(Zero zero) { return zero >= Zero::kGradients; }
 
@@ -45,12 +49,11 @@ struct LoadedTimes {
 // Layouts that differ in the schedule, the chunks and the ZeRO stage only.
 struct Node {
   double bound = 0;
-  uint32_t costs = 0;  // Position among all costs.
-  bool is_sharded = false;
-  int64_t pipeline = 1;
-  int64_t micro_batches = 1;
   int64_t number = 0;  // Of the first layout.
-  Layout layout;
+  uint32_t costs = 0;  // Position among all costs,
+  uint32_t again = 0;  // and of those if all blocks run again.
+  int32_t pipeline = 1;
+  bool is_sharded = false;
 };
 
 // Returns a rule without its numbers, so that equal rules count together.
@@ -64,6 +67,13 @@ std::string RuleOf(const absl::Status& status) {
     was_digit = is_digit;
   }
   return rule;
+}
+
+// Returns the choice whose costs are those of blocks that `recompute` does not
+// run again, or of all blocks if it does not leave out any.
+RecomputeChoice WithoutNumber(const RecomputeChoice& recompute) {
+  if (recompute.IsPartial()) return {};
+  return {.kind = recompute.kind, .modules = recompute.modules};
 }
 
 class PlanSearch {
@@ -82,6 +92,10 @@ class PlanSearch {
       (IsSharded(zero) ? num_sharded_ : num_whole_) += 1;
     }
     inner_ = Count(space.virtual_stages) * Count(space.schedules);
+    below_ = Count(space.pipeline) * inner_ * (num_whole_ + num_sharded_);
+    const RecomputeChoice full = {.kind = Recompute::kFull};
+    has_full_ = std::find(space.recompute.begin(), space.recompute.end(),
+                          full) != space.recompute.end();
   }
 
   absl::StatusOr<SearchResult> Run() {
@@ -92,7 +106,7 @@ class PlanSearch {
     for (const Node& node : nodes_) {
       if (!options_.exhaustive && best_.size() == options_.most &&
           node.bound > best_.top().seconds) {
-        result_.beyond_bound += NumZeros(node.is_sharded) * inner_;
+        result_.beyond_bound += NumZeros(node) * inner_;
         continue;
       }
       ASTRA_RETURN_IF_ERROR(Visit(node));
@@ -107,6 +121,12 @@ class PlanSearch {
   }
 
  private:
+  struct KnownCosts {
+    RecomputeChoice recompute;
+    bool is_sharded;
+    uint32_t costs;
+  };
+
   struct IsFaster {
     bool operator()(const EstimatedLayout& a, const EstimatedLayout& b) const {
       return std::pair(a.seconds, a.number) < std::pair(b.seconds, b.number);
@@ -118,62 +138,77 @@ class PlanSearch {
     return static_cast<int64_t>(values.size());
   }
 
-  int64_t NumZeros(bool is_sharded) const {
-    return is_sharded ? num_sharded_ : num_whole_;
+  // Returns whether every micro-batch gathers or reduces with `zero`.
+  bool ActsSharded(Zero zero, int64_t pipeline) const {
+    return IsSharded(zero) && !(job_.stages_stay_whole && pipeline > 1);
+  }
+
+  // Returns how many ZeRO stages of the space act so.
+  int64_t NumZeros(bool is_sharded, int64_t pipeline) const {
+    if (ActsSharded(Zero::kParameters, pipeline)) {
+      return is_sharded ? num_sharded_ : num_whole_;
+    }
+    return is_sharded ? 0 : num_whole_ + num_sharded_;
+  }
+  int64_t NumZeros(const Node& node) const {
+    return NumZeros(node.is_sharded, node.pipeline);
   }
 
   void Refuse(const std::string& rule, int64_t count) {
     if (count > 0) result_.illegal[rule] += count;
   }
 
-  // Calls `visit` for each choice of what decides about a micro-batch's costs.
-  template <class Visit>
-  absl::Status ForEachShape(Visit visit) const {
+  // Returns number `index` of the choices of what decides about a
+  // micro-batch's costs. Neighbours differ in recomputation only. SP without TP
+  // is as the space has it.
+  Layout ChoiceAt(int64_t index) const {
+    const auto next = [&index](const auto& values) {
+      const int64_t count = Count(values);
+      return values[static_cast<size_t>(std::exchange(index, index / count) %
+                                        count)];
+    };
     Layout layout;
-    for (const int64_t tensor : space_.tensor) {
-      layout.tensor = tensor;
-      for (const int64_t context : space_.context) {
-        layout.context = context;
-        for (const int64_t expert : space_.expert) {
-          layout.expert = expert;
-          for (const int64_t expert_tensor : space_.expert_tensor) {
-            layout.expert_tensor = expert_tensor == 0 ? tensor : expert_tensor;
-            for (const int64_t micro_batch : space_.micro_batch) {
-              layout.micro_batch = micro_batch;
-              for (const Recompute recompute : space_.recompute) {
-                layout.recompute = recompute;
-                for (const bool sequence_parallel : space_.sequence_parallel) {
-                  layout.sequence_parallel = sequence_parallel && tensor > 1;
-                  ASTRA_RETURN_IF_ERROR(
-                      visit(layout, sequence_parallel && tensor == 1));
-                }
-              }
-            }
-          }
-        }
-      }
-    }
-    return absl::OkStatus();
+    layout.recompute = next(space_.recompute);
+    layout.sequence_parallel = next(space_.sequence_parallel);
+    layout.micro_batch = next(space_.micro_batch);
+    layout.expert_tensor = next(space_.expert_tensor);
+    layout.expert = next(space_.expert);
+    layout.context = next(space_.context);
+    layout.tensor = next(space_.tensor);
+    if (layout.expert_tensor == 0) layout.expert_tensor = layout.tensor;
+    return layout;
+  }
+
+  Layout ShapeAt(int64_t index) const {
+    Layout layout = ChoiceAt(index);
+    layout.sequence_parallel &= layout.tensor > 1;
+    return layout;
+  }
+
+  // Returns the rule by which a shape repeats another one; null: none.
+  const char* RepeatedBy(const Layout& layout) const {
+    const bool has_both = space_.sequence_parallel.size() > 1;
+    return has_both && layout.sequence_parallel && layout.tensor == 1
+               ? kNoTensor
+               : nullptr;
   }
 
   // Makes the nodes, and counts the layouts of all others as illegal.
   absl::Status MakeNodes() {
-    const bool has_both = space_.sequence_parallel.size() > 1;
-    int64_t number = 0;
-    return ForEachShape([&](const Layout& layout, bool lacks_tensor) {
-      const int64_t below =
-          Count(space_.pipeline) * inner_ * (num_whole_ + num_sharded_);
-      const int64_t first = std::exchange(number, number + below);
-      if (lacks_tensor && has_both) {
-        Refuse(kNoTensor, below);
-        return absl::OkStatus();
+    const int64_t shapes = space_.size() / below_;
+    for (int64_t i = 0; i < shapes; ++i) {
+      if (i % Count(space_.recompute) == 0) known_.clear();
+      const char* repeated = RepeatedBy(ChoiceAt(i));
+      if (repeated != nullptr) {
+        Refuse(repeated, below_);
+        continue;
       }
-      return MakeNodes(layout, first, below);
-    });
+      ASTRA_RETURN_IF_ERROR(MakeNodes(ShapeAt(i), i * below_));
+    }
+    return absl::OkStatus();
   }
 
-  absl::Status MakeNodes(const Layout& layout, int64_t number, int64_t below) {
-    std::array<std::optional<uint32_t>, 2> costs;  // By whether it is sharded.
+  absl::Status MakeNodes(const Layout& layout, int64_t number) {
     for (const int64_t pipeline : space_.pipeline) {
       const int64_t inner = inner_ * (num_whole_ + num_sharded_);
       const int64_t first = std::exchange(number, number + inner);
@@ -183,25 +218,18 @@ class PlanSearch {
         continue;
       }
       for (const bool is_sharded : {false, true}) {
-        if (NumZeros(is_sharded) == 0) continue;
+        if (NumZeros(is_sharded, pipeline) == 0) continue;
         if (is_sharded && pipeline > 1) {
           Refuse(kSharding, inner_ * num_sharded_);
           continue;
         }
-        std::optional<uint32_t>& position = costs[is_sharded ? 1 : 0];
-        if (!position) {
-          const absl::StatusOr<uint32_t> added = AddCosts(layout, is_sharded);
-          if (!added.ok()) {
-            if (!absl::IsFailedPrecondition(added.status())) {
-              return added.status();
-            }
-            // The rule holds for all pipelines, those counted before aside.
-            RefuseRest(RuleOf(added.status()), layout, pipeline, below);
-            return absl::OkStatus();
-          }
-          position = *added;
+        const absl::Status added = AddNode(layout, pipeline, is_sharded, first);
+        if (absl::IsFailedPrecondition(added)) {
+          // The rule holds for all pipelines, those counted before aside.
+          RefuseRest(RuleOf(added), layout, pipeline);
+          return absl::OkStatus();
         }
-        AddNode(layout, pipeline, is_sharded, *position, first);
+        ASTRA_RETURN_IF_ERROR(added);
       }
     }
     return absl::OkStatus();
@@ -210,7 +238,7 @@ class PlanSearch {
   // Counts the layouts with the pipelines from `pipeline` on as illegal by
   // `rule`, unless they break another rule first.
   void RefuseRest(const std::string& rule, const Layout& layout,
-                  int64_t pipeline, int64_t /*below*/) {
+                  int64_t pipeline) {
     const int64_t inner = inner_ * (num_whole_ + num_sharded_);
     for (const int64_t other : space_.pipeline) {
       if (other < pipeline) continue;
@@ -229,37 +257,58 @@ class PlanSearch {
     return job_.setups[0].global_batch % pass == 0 ? nullptr : kBatch;
   }
 
-  absl::StatusOr<uint32_t> AddCosts(const Layout& layout, bool is_sharded) {
+  // Returns the position of the costs of a layout, of which its recomputation
+  // is that of all blocks or none.
+  absl::StatusOr<uint32_t> FindCosts(const Layout& layout, bool is_sharded) {
+    for (const KnownCosts& known : known_) {
+      if (known.is_sharded == is_sharded &&
+          known.recompute == layout.recompute) {
+        return known.costs;
+      }
+    }
     const LoadedTimes& times = is_sharded ? sharded_ : whole_;
     ASTRA_ASSIGN_OR_RETURN(ShapeCosts costs,
                            CostsOf(job_, layout, times.times, groups_));
     costs_.push_back(std::move(costs));
-    return static_cast<uint32_t>(costs_.size() - 1);
+    known_.push_back({layout.recompute, is_sharded,
+                      static_cast<uint32_t>(costs_.size() - 1)});
+    return known_.back().costs;
   }
 
-  void AddNode(const Layout& layout, int64_t pipeline, bool is_sharded,
-               uint32_t costs, int64_t number) {
+  // Errors: those of CostsOf.
+  absl::Status AddNode(const Layout& layout, int64_t pipeline, bool is_sharded,
+                       int64_t number) {
     Node node;
-    node.layout = layout;
-    node.layout.pipeline = pipeline;
-    node.costs = costs;
+    Layout priced = layout;
+    priced.recompute = WithoutNumber(layout.recompute);
+    ASTRA_ASSIGN_OR_RETURN(node.costs, FindCosts(priced, is_sharded));
+    node.again = node.costs;
+    if (layout.recompute.IsPartial()) {
+      priced.recompute = {.kind = Recompute::kFull};
+      ASTRA_ASSIGN_OR_RETURN(node.again, FindCosts(priced, is_sharded));
+    }
     node.is_sharded = is_sharded;
-    node.pipeline = pipeline;
+    node.pipeline = static_cast<int32_t>(pipeline);
     node.number = number;
-    const int64_t data =
-        job_.num_gpus() / (layout.tensor * layout.context * pipeline);
-    node.micro_batches =
-        job_.setups[0].global_batch / (data * layout.micro_batch);
     // Sums in another order may differ in the last digits.
     constexpr double kRounding = 1 - 1e-9;
-    node.bound =
-        kRounding * LeastSeconds(costs_[costs], pipeline, node.micro_batches);
+    node.bound = kRounding * LeastSeconds(costs_[node.costs], pipeline,
+                                          MicroBatches(layout, pipeline));
     nodes_.push_back(node);
+    return absl::OkStatus();
+  }
+
+  int64_t MicroBatches(const Layout& layout, int64_t pipeline) const {
+    const int64_t data =
+        job_.num_gpus() / (layout.tensor * layout.context * pipeline);
+    return job_.setups[0].global_batch / (data * layout.micro_batch);
   }
 
   // Estimates the layouts of a node.
   absl::Status Visit(const Node& node) {
-    Layout layout = node.layout;
+    Layout layout = ShapeAt(node.number / below_);
+    layout.pipeline = node.pipeline;
+    const int64_t micro_batches = MicroBatches(layout, node.pipeline);
     int64_t number = node.number;
     for (const int64_t virtual_stages : space_.virtual_stages) {
       layout.virtual_stages = virtual_stages;
@@ -269,18 +318,22 @@ class PlanSearch {
             std::exchange(number, number + num_whole_ + num_sharded_);
         const bool has_chunks = schedule->has_virtual_stages;
         if (has_chunks != (virtual_stages > 1)) {
-          Refuse(kChunks, NumZeros(node.is_sharded));
+          Refuse(kChunks, NumZeros(node));
           continue;
         }
         if (node.pipeline == 1 && schedule != DefaultSchedule(1)) {
-          Refuse(kNoPipeline, NumZeros(node.is_sharded));
+          Refuse(kNoPipeline, NumZeros(node));
           continue;
         }
         const absl::StatusOr<const PipelineCut*> cut =
-            cuts_.Find(layout, node.micro_batches);
+            cuts_.Find(layout, micro_batches);
         if (!cut.ok()) {
           if (!absl::IsFailedPrecondition(cut.status())) return cut.status();
-          Refuse(RuleOf(cut.status()), NumZeros(node.is_sharded));
+          Refuse(RuleOf(cut.status()), NumZeros(node));
+          continue;
+        }
+        if (layout.recompute.layers > (*cut)->most_layers) {
+          Refuse(kLayers, NumZeros(node));
           continue;
         }
         VisitZeros(node, **cut, layout, first);
@@ -289,14 +342,20 @@ class PlanSearch {
     return absl::OkStatus();
   }
 
-  void VisitZeros(const Node& node, const PipelineCut& cut, Layout& layout,
+  void VisitZeros(const Node& node, const PipelineCut& cut, Layout layout,
                   int64_t number) {
+    const RecomputeChoice recompute = layout.recompute;
     for (const Zero zero : space_.zero) {
       ++number;
-      if (IsSharded(zero) != node.is_sharded) continue;
+      if (ActsSharded(zero, node.pipeline) != node.is_sharded) continue;
       layout.zero = zero;
+      layout.recompute = recompute;
       const TrainingSetup setup = SetupOf(job_, layout);
-      const LayoutParts parts = {layout, setup, costs_[node.costs], cut};
+      const LayoutParts parts = {layout, setup, costs_[node.costs], cut,
+                                 costs_[node.again]};
+      if (layout.recompute.just_fits && !SetLeastBlocks(parts, layout)) {
+        continue;
+      }
       const int64_t bytes = EstimateMemory(parts);
       if (result_.least.bytes == 0 || bytes < result_.least.bytes) {
         result_.least = {layout, 0, bytes, number - 1};
@@ -310,6 +369,27 @@ class PlanSearch {
           (node.is_sharded ? sharded_ : whole_).optimizer;
       Keep({layout, EstimateSeconds(parts, rates, groups_), bytes, number - 1});
     }
+  }
+
+  // Sets the number of blocks with which `layout`, the one of `parts`, just
+  // fits. Returns false, and counts why, if that is no layout of its own.
+  bool SetLeastBlocks(const LayoutParts& parts, Layout& layout) {
+    const std::optional<int64_t> blocks =
+        LeastBlocksAgain(parts, options_.memory_bytes);
+    if (!blocks) {
+      ++result_.beyond_memory;
+      return false;
+    }
+    if (*blocks == 0) {
+      Refuse(kFitsWithout, 1);
+      return false;
+    }
+    if (*blocks == parts.cut.most_layers && has_full_) {
+      Refuse(kFitsWithAll, 1);
+      return false;
+    }
+    layout.recompute.layers = *blocks;
+    return true;
   }
 
   void Keep(const EstimatedLayout& layout) {
@@ -330,7 +410,11 @@ class PlanSearch {
   int64_t num_whole_ = 0;    // ZeRO stages of the space below 2,
   int64_t num_sharded_ = 0;  // and from 2 on.
   int64_t inner_ = 1;        // Combinations of chunks and schedules.
+  int64_t below_ = 1;        // Layouts of a shape.
+  bool has_full_ = false;    // Of the choices of recomputation.
   std::vector<ShapeCosts> costs_;
+  // Costs of the shapes that differ in recomputation only.
+  std::vector<KnownCosts> known_;
   std::vector<Node> nodes_;
   // The best, the slowest of them on top.
   std::priority_queue<EstimatedLayout, std::vector<EstimatedLayout>, IsFaster>
@@ -345,6 +429,28 @@ absl::StatusOr<SearchResult> Search(const PlanJob& job, const PlanSpace& space,
                                     const ComputeModel& model,
                                     GroupSeconds& groups) {
   return PlanSearch(job, space, options, model, groups).Run();
+}
+
+absl::StatusOr<EstimatedLayout> EstimateLayout(const PlanJob& job,
+                                               const Layout& layout,
+                                               const ComputeModel& model,
+                                               GroupSeconds& groups) {
+  const TrainingSetup setup = SetupOf(job, layout);
+  const LoadedTimes times(model, job.loads[static_cast<size_t>(setup.zero)]);
+  Layout whole = layout;
+  whole.recompute = WithoutNumber(layout.recompute);
+  ASTRA_ASSIGN_OR_RETURN(const ShapeCosts costs,
+                         CostsOf(job, whole, times.times, groups));
+  whole.recompute = {.kind = Recompute::kFull};
+  ASTRA_ASSIGN_OR_RETURN(const ShapeCosts again,
+                         CostsOf(job, whole, times.times, groups));
+  PipelineCuts cuts(job);
+  ASTRA_ASSIGN_OR_RETURN(const PipelineCut* cut,
+                         cuts.Find(layout, setup.micro_batches()));
+  const LayoutParts parts = {layout, setup, costs, *cut, again};
+  const double seconds = EstimateSeconds(parts, times.optimizer, groups);
+  ASTRA_RETURN_IF_ERROR(groups.status());
+  return EstimatedLayout{layout, seconds, EstimateMemory(parts)};
 }
 
 }  // namespace astra

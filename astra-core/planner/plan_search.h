@@ -56,6 +56,14 @@ absl::StatusOr<SearchResult> Search(const PlanJob& job, const PlanSpace& space,
                                     const ComputeModel& model,
                                     GroupSeconds& groups);
 
+// Returns the estimate of a legal layout, whether it fits or not.
+//
+// Errors: those of CostsOf, PipelineCuts and GroupSeconds.
+absl::StatusOr<EstimatedLayout> EstimateLayout(const PlanJob& job,
+                                               const Layout& layout,
+                                               const ComputeModel& model,
+                                               GroupSeconds& groups);
+
 }  // namespace astra
 
 #endif  // ASTRA_CORE_PLANNER_PLAN_SEARCH_H_

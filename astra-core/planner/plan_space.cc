@@ -60,7 +60,10 @@ PlanSpace DefaultSpace(const PlanJob& job, int64_t domain) {
     }
   }
   space.micro_batch = Powers(kMostMicroBatch, setup.global_batch);
-  space.recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull};
+  space.recompute = {{},
+                     {.kind = Recompute::kSelective},
+                     {.kind = Recompute::kFull},
+                     JustFits()};
   space.schedules = {DefaultSchedule(1), DefaultSchedule(2)};
   return space;
 }

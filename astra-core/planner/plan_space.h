@@ -22,7 +22,8 @@ struct PlanSpace {
   std::vector<int64_t> virtual_stages = {1};
   std::vector<int64_t> micro_batch = {1};
   std::vector<Zero> zero = {Zero::kOptimizer};
-  std::vector<Recompute> recompute = {Recompute::kNone};
+  // JustFits() stands for the least number of blocks of each layout.
+  std::vector<RecomputeChoice> recompute = {{}};
   // Where TP is 1 only layouts without count.
   std::vector<bool> sequence_parallel = {true};
   std::vector<PipelineSchedule> schedules;
@@ -39,7 +40,7 @@ struct PlanSpace {
 //   VPP                1, 2, 3, 4, 5, 6 and 8 where blocks suffice
 //   micro-batch        powers of two up to 8
 //   ZeRO               those of the framework, or all
-//   recomputation      none, selective, full
+//   recomputation      none, selective, full, and of as few blocks as fits
 //   schedule           1f1b, or interleaved where VPP is above 1
 PlanSpace DefaultSpace(const PlanJob& job, int64_t domain);
 

@@ -134,6 +134,7 @@ absl::StatusOr<ShapeCosts> CostsOf(const PlanJob& job, const Layout& layout,
   shape.zero = Zero::kOptimizer;
   shape.schedule = DefaultSchedule(1);
   TrainingSetup setup = SetupOf(job, shape);
+  setup.zero = Zero::kOptimizer;  // Some frameworks have another one only.
   const int64_t ranks = layout.tensor * layout.context;
   setup.world_size = std::lcm(ranks, layout.expert * layout.expert_tensor);
   setup.global_batch = setup.data() * layout.micro_batch;

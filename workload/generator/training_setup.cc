@@ -53,4 +53,12 @@ ModuleContext TrainingSetup::module_context() const {
           .shared_expert_overlap = shared_expert_overlap};
 }
 
+void KeepStagesWhole(TrainingSetup& setup) {
+  if (setup.pipeline == 1 || setup.zero < Zero::kGradients) return;
+  setup.zero = Zero::kOptimizer;
+  setup.overlap_gradients = true;
+  setup.overlap_parameters = true;
+  setup.bucket_size = 1;
+}
+
 }  // namespace astra

@@ -152,6 +152,11 @@ struct TrainingSetup {
   ModuleContext module_context() const;
 };
 
+// Turns ZeRO 2 and 3 of several stages into what they are in frameworks whose
+// stages stay whole from the first micro-batch to the last: ZeRO 1 whose
+// collectives run block by block beside the first and the last micro-batch.
+void KeepStagesWhole(TrainingSetup& setup);
+
 }  // namespace astra
 
 #endif  // WORKLOAD_GENERATOR_TRAINING_SETUP_H_

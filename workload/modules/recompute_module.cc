@@ -10,9 +10,8 @@
 #include "fmt/ranges.h"
 
 namespace astra {
-namespace {
 
-std::vector<std::string_view> NamesIn(RecomputeModules modules) {
+std::vector<std::string_view> NamesOf(RecomputeModules modules) {
   std::vector<std::string_view> names;
   for (size_t i = 0; i < std::size(kRecomputeModuleNames); ++i) {
     if (modules.Has(static_cast<RecomputeModule>(i))) {
@@ -21,8 +20,6 @@ std::vector<std::string_view> NamesIn(RecomputeModules modules) {
   }
   return names;
 }
-
-}  // namespace
 
 absl::StatusOr<RecomputeModules> ParseRecomputeModules(
     absl::Span<const std::string> names) {
@@ -47,8 +44,8 @@ absl::StatusOr<RecomputeModules> ParseRecomputeModules(
 
 absl::Status CheckHasModules(std::string_view model, RecomputeModules wanted,
                              RecomputeModules present) {
-  const std::vector<std::string_view> known = NamesIn(present);
-  for (const std::string_view name : NamesIn(wanted)) {
+  const std::vector<std::string_view> known = NamesOf(present);
+  for (const std::string_view name : NamesOf(wanted)) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     return absl::InvalidArgumentError(
         fmt::format("{} has no {} to recompute{} (it has: {})", model, name,

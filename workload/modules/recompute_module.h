@@ -38,6 +38,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -131,6 +132,9 @@ class RecomputeModules {
 
   uint32_t bits_ = 0;
 };
+
+// Returns the names of `modules`.
+std::vector<std::string_view> NamesOf(RecomputeModules modules);
 
 // Returns the modules of these names.
 //

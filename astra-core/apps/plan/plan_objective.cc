@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_split.h"
+#include "absl/types/span.h"
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/plan/plan_run.h"
 #include "astra-core/base/names.h"
@@ -30,9 +32,20 @@ constexpr SizeKey kSizes[] = {
     {"etp", &Layout::expert_tensor},
     {"micro_batch", &Layout::micro_batch},
 };
-constexpr std::string_view kKeys[] = {"tp",        "cp",  "pp",          "vpp",
-                                      "ep",        "etp", "micro_batch", "zero",
-                                      "recompute", "sp",  "schedule"};
+constexpr std::string_view kKeys[] = {"tp",
+                                      "cp",
+                                      "pp",
+                                      "vpp",
+                                      "ep",
+                                      "etp",
+                                      "micro_batch",
+                                      "zero",
+                                      "recompute",
+                                      "sp",
+                                      "schedule",
+                                      "recompute_modules",
+                                      "recompute_layers",
+                                      "recompute_method"};
 
 absl::Status Wrong(std::string_view key, const Json& value,
                    std::string_view expected) {
@@ -50,6 +63,55 @@ absl::StatusOr<int64_t> ReadInteger(std::string_view key, const Json& value,
                fmt::format("a whole number from {} to {}", least, most));
 }
 
+// Returns the position of `name` in `names`.
+absl::StatusOr<size_t> PlaceOf(const std::string& key, const std::string& name,
+                               absl::Span<const std::string_view> names) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  return absl::InvalidArgumentError(UnknownName(key, name, names));
+}
+
+absl::Status ReadRecompute(const std::string& key, const std::string& name,
+                           RecomputeChoice& recompute) {
+  if (key == "recompute_modules") {
+    const std::vector<std::string> names = absl::StrSplit(name, '+');
+    ASTRA_ASSIGN_OR_RETURN(recompute.modules, ParseRecomputeModules(names));
+    return absl::OkStatus();
+  }
+  if (key == "recompute_method") {
+    ASTRA_ASSIGN_OR_RETURN(const size_t method,
+                           PlaceOf(key, name, kRecomputeMethodNames));
+    recompute.method = static_cast<RecomputeMethod>(method);
+    return absl::OkStatus();
+  }
+  ASTRA_ASSIGN_OR_RETURN(const size_t kind,
+                         PlaceOf(key, name, kRecomputeNames));
+  recompute.kind = static_cast<Recompute>(kind);
+  return absl::OkStatus();
+}
+
+// Checks that all keys of recomputation have an effect. Sets what is absent.
+absl::Status CompleteRecompute(const Json& json, RecomputeChoice& recompute) {
+  const auto check = [&](std::string_view key, bool has_effect,
+                         std::string_view why) {
+    if (has_effect || !json.contains(key)) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        fmt::format("\"{}\" has no effect: {}", key, why));
+  };
+  ASTRA_RETURN_IF_ERROR(check("recompute_modules",
+                              recompute.kind == Recompute::kSelective,
+                              "\"recompute\" is not \"selective\""));
+  ASTRA_RETURN_IF_ERROR(check("recompute_layers",
+                              recompute.kind == Recompute::kFull,
+                              "\"recompute\" is not \"full\""));
+  ASTRA_RETURN_IF_ERROR(check("recompute_method", recompute.layers > 0,
+                              "there is no \"recompute_layers\""));
+  if (recompute.layers > 0 && !json.contains("recompute_method")) {
+    recompute.method = RecomputeMethod::kBlock;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadKey(const std::string& key, const Json& value,
                      Layout& layout) {
   constexpr int64_t kMostRanks = int64_t{1} << 24;
@@ -57,6 +119,11 @@ absl::Status ReadKey(const std::string& key, const Json& value,
   for (const SizeKey& size : kSizes) {
     if (size.name != key) continue;
     ASTRA_ASSIGN_OR_RETURN(layout.*size.size,
+                           ReadInteger(key, value, 1, kMostRanks));
+    return absl::OkStatus();
+  }
+  if (key == "recompute_layers") {
+    ASTRA_ASSIGN_OR_RETURN(layout.recompute.layers,
                            ReadInteger(key, value, 1, kMostRanks));
     return absl::OkStatus();
   }
@@ -77,14 +144,7 @@ absl::Status ReadKey(const std::string& key, const Json& value,
     ASTRA_ASSIGN_OR_RETURN(layout.schedule, FindSchedule(name));
     return absl::OkStatus();
   }
-  const auto* found =
-      std::find(std::begin(kRecomputeNames), std::end(kRecomputeNames), name);
-  if (found == std::end(kRecomputeNames)) {
-    return absl::InvalidArgumentError(
-        UnknownName("recompute", name, kRecomputeNames));
-  }
-  layout.recompute = static_cast<Recompute>(found - kRecomputeNames);
-  return absl::OkStatus();
+  return ReadRecompute(key, name, layout.recompute);
 }
 
 }  // namespace
@@ -109,6 +169,7 @@ absl::StatusOr<Layout> ParseLayout(const SimaiPlannerOptions& options,
     }
     ASTRA_RETURN_IF_ERROR(ReadKey(key, value, layout));
   }
+  ASTRA_RETURN_IF_ERROR(CompleteRecompute(json, layout.recompute));
   if (!json.contains("sp")) layout.sequence_parallel = layout.tensor > 1;
   if (!json.contains("schedule")) {
     layout.schedule = DefaultSchedule(layout.virtual_stages);

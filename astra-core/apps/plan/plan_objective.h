@@ -7,7 +7,9 @@
 // with the keys tp, cp, pp, vpp, ep, etp, micro_batch, zero, recompute, sp and
 // schedule. What is absent is 1, the framework's ZeRO stage (or the first of
 // --zero), "none", true where TP is above 1, and the schedule that VPP asks
-// for. The answer is a line with
+// for. "recompute_modules" refines selective recomputation ("core_attn+mlp"),
+// "recompute_layers" and "recompute_method" full recomputation. The answer is a
+// line with
 //
 //   {"legal": true, "fits": true, "iteration_s": 15.7, ...}
 //

@@ -27,9 +27,9 @@ ScatterPlot PlotOfMemory(const SimaiPlannerOptions& options,
          fmt::format("{}: {:.4f} s, {:.2f} GiB, {}", i + 1, plan.seconds, gib,
                      DescribeLayout(options.job, plan.estimate.layout))});
   }
-  const double limit = (options.job.gpu.memory_gb * 1e9 -
-                        static_cast<double>(kDeviceOverhead.count())) /
-                       kBytesPerGib;
+  const double limit =
+      options.job.gpu.memory_gb -
+      static_cast<double>(kDeviceOverhead.count()) / kBytesPerGib;
   plot.limit = {limit,
                 fmt::format("{:.1f} GiB of a GPU can be reserved", limit)};
   return plot;

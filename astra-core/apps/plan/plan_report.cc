@@ -52,6 +52,13 @@ void AppendOrder(const std::vector<Plan>& plans, std::string* page) {
                    : "the simulated network changes their order\n";
 }
 
+// Returns how full recomputation chooses its layers; empty: there is no choice.
+std::string_view MethodOf(const RecomputeChoice& recompute) {
+  return recompute.layers == 0
+             ? ""
+             : kRecomputeMethodNames[static_cast<size_t>(recompute.method)];
+}
+
 Json LayoutJson(const Layout& layout, int64_t num_gpus) {
   return {{"tp", layout.tensor},
           {"cp", layout.context},
@@ -62,7 +69,11 @@ Json LayoutJson(const Layout& layout, int64_t num_gpus) {
           {"etp", layout.expert_tensor},
           {"micro_batch", layout.micro_batch},
           {"zero", static_cast<int>(layout.zero)},
-          {"recompute", kRecomputeNames[static_cast<size_t>(layout.recompute)]},
+          {"recompute",
+           kRecomputeNames[static_cast<size_t>(layout.recompute.kind)]},
+          {"recompute_modules", JoinedNames(layout.recompute.modules)},
+          {"recompute_layers", layout.recompute.layers},
+          {"recompute_method", MethodOf(layout.recompute)},
           {"sp", layout.sequence_parallel},
           {"schedule", Name(layout.schedule)}};
 }
@@ -117,6 +128,21 @@ std::string CommandsText(const SimaiPlannerOptions& options, const Plan& plan) {
                  run({"--fidelity=packet", "--output=packet"}));
 }
 
+void AppendRecompute(const RecomputeChoice& recompute, std::string* text) {
+  if (recompute.kind == Recompute::kSelective) {
+    *text += "--recompute-granularity selective\n";
+    if (recompute.modules.empty()) return;
+    AppendFormat(text, "--recompute-modules {}\n",
+                 fmt::join(NamesOf(recompute.modules), " "));
+  } else if (recompute.kind == Recompute::kFull) {
+    AppendFormat(text,
+                 "--recompute-granularity full\n--recompute-method {}\n"
+                 "--recompute-num-layers {}\n",
+                 kRecomputeMethodNames[static_cast<size_t>(recompute.method)],
+                 std::max<int64_t>(1, recompute.layers));
+  }
+}
+
 std::string MegatronText(const SimaiPlannerOptions& options, const Plan& plan) {
   const Layout& layout = plan.estimate.layout;
   const TrainingSetup setup = SetupOf(options.job, layout);
@@ -153,13 +179,7 @@ std::string MegatronText(const SimaiPlannerOptions& options, const Plan& plan) {
         &text, "--use-megatron-fsdp\n--data-parallel-sharding-strategy {}\n",
         layout.zero == Zero::kGradients ? "optim_grads" : "optim_grads_params");
   }
-  if (layout.recompute == Recompute::kSelective) {
-    AppendFormat(&text, "--recompute-granularity selective\n");
-  } else if (layout.recompute == Recompute::kFull) {
-    AppendFormat(&text,
-                 "--recompute-granularity full\n--recompute-method uniform\n"
-                 "--recompute-num-layers 1\n");
-  }
+  AppendRecompute(layout.recompute, &text);
   return text;
 }
 
@@ -238,7 +258,9 @@ std::string DescribePlans(const SimaiPlannerOptions& options,
 std::string PlansCsv(const SimaiPlannerOptions& options,
                      const std::vector<Plan>& plans) {
   std::string csv =
-      "rank,tp,cp,pp,vpp,dp,ep,etp,micro_batch,zero,recompute,sp,schedule,"
+      "rank,tp,cp,pp,vpp,dp,ep,etp,micro_batch,zero,recompute,recompute_"
+      "modules,"
+      "recompute_layers,recompute_method,sp,schedule,"
       "estimate_s,iteration_s,simulated_s,tokens_per_s,mfu_pct,allocated_gib,"
       "reserved_gib,fullest_stage,at_the_peak,compute_s,slowed_s,exposed_tp_s,"
       "exposed_cp_s,exposed_ep_s,exposed_dp_s,pp_messages_s,bubble_s,"
@@ -247,15 +269,18 @@ std::string PlansCsv(const SimaiPlannerOptions& options,
     const Plan& plan = plans[i];
     const Layout& layout = plan.estimate.layout;
     AppendFormat(
-        &csv, "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{},", i + 1,
-        layout.tensor, layout.context, layout.pipeline, layout.virtual_stages,
+        &csv,
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{},",
+        i + 1, layout.tensor, layout.context, layout.pipeline,
+        layout.virtual_stages,
         options.job.num_gpus() /
             (layout.tensor * layout.context * layout.pipeline),
         layout.expert, layout.expert_tensor, layout.micro_batch,
         static_cast<int>(layout.zero),
-        kRecomputeNames[static_cast<size_t>(layout.recompute)],
-        layout.sequence_parallel, Name(layout.schedule), plan.estimate.seconds,
-        plan.seconds,
+        kRecomputeNames[static_cast<size_t>(layout.recompute.kind)],
+        JoinedNames(layout.recompute.modules), layout.recompute.layers,
+        MethodOf(layout.recompute), layout.sequence_parallel,
+        Name(layout.schedule), plan.estimate.seconds, plan.seconds,
         plan.closer_seconds ? fmt::format("{:.6g}", *plan.closer_seconds) : "");
     AppendFormat(&csv, "{:.6g},{:.2f},{:.3f},{:.3f},{},\"{}\"",
                  plan.tokens_per_second, 100 * plan.utilisation,

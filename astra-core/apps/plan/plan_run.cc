@@ -2,25 +2,24 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "astra-core/apps/gen_workload_options.h"
-#include "astra-core/apps/gen_workload_times.h"
 #include "astra-core/apps/iteration_run.h"
-#include "astra-core/apps/run_request.h"
+#include "astra-core/apps/plan/plan_preparation.h"
+#include "astra-core/apps/plan/plan_pricing.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/result.h"
-#include "astra-core/planner/group_seconds.h"
-#include "collectives/nccl/system_topology.h"
-#include "fmt/core.h"
-#include "topology/routes.h"
 #include "workload/generator/layout_rules.h"
+#include "workload/generator/timed_program.h"
 #include "workload/memory_timeline.h"
 #include "workload/program.h"
 
@@ -52,30 +51,6 @@ std::array<double, kNumPlanTerms> TermsOf(const SimulationResult& result) {
   return terms;
 }
 
-std::string PeakOf(const Program& program, const StageMemory& memory) {
-  const std::string& module = program.modules()[memory.module.index()].name;
-  if (!memory.slot) return fmt::format("{} after the last micro-batch", module);
-  return fmt::format("{}, {} in flight", module, memory.in_flight);
-}
-
-// Returns what is known of a layout before it is run. Sets `program` to it.
-absl::StatusOr<Plan> PreparePlan(const SimaiPlannerOptions& options,
-                                 const EstimatedLayout& estimate,
-                                 std::optional<Program>& program) {
-  ASTRA_ASSIGN_OR_RETURN(program,
-                         GenerateProgram(WorkloadOf(options, estimate.layout)));
-  const std::vector<StageMemory> memories = MemoryOf(*program);
-  const StageMemory& largest = LargestOf(memories);
-  Plan plan;
-  plan.estimate = estimate;
-  plan.allocated = largest.peak();
-  plan.reserved = ReservedMemory(largest);
-  plan.fits = plan.reserved + kDeviceOverhead <= program->gpu().memory;
-  plan.fullest_stage = largest.stage;
-  plan.peak = PeakOf(*program, largest);
-  return plan;
-}
-
 // Runs a plan.
 absl::Status Finish(const SimaiPlannerOptions& options, Program program,
                     Plan& plan) {
@@ -95,11 +70,30 @@ absl::Status Finish(const SimaiPlannerOptions& options, Program program,
 // Returns the plan, or none if it does not fit into the memory.
 absl::StatusOr<std::optional<Plan>> RunPlan(const SimaiPlannerOptions& options,
                                             const EstimatedLayout& estimate) {
-  std::optional<Program> program;
-  ASTRA_ASSIGN_OR_RETURN(Plan plan, PreparePlan(options, estimate, program));
-  if (!plan.fits) return std::optional<Plan>();
-  ASTRA_RETURN_IF_ERROR(Finish(options, *std::move(program), plan));
-  return std::optional<Plan>(std::move(plan));
+  ASTRA_ASSIGN_OR_RETURN(PreparedPlan prepared,
+                         PrepareFittingPlan(options, estimate));
+  if (!prepared.plan.fits) return std::optional<Plan>();
+  ASTRA_RETURN_IF_ERROR(
+      Finish(options, std::move(prepared.program), prepared.plan));
+  return std::optional<Plan>(std::move(prepared.plan));
+}
+
+// Estimates the plans whose layouts were changed until they fitted.
+absl::Status EstimateChanged(const SimaiPlannerOptions& options,
+                             std::vector<Plan>& plans) {
+  std::unique_ptr<PlanPricing> pricing;
+  for (Plan& plan : plans) {
+    if (plan.estimate.seconds > 0) continue;
+    if (pricing == nullptr) {
+      ASTRA_ASSIGN_OR_RETURN(pricing, PlanPricing::Create(options));
+    }
+    const int64_t number = plan.estimate.number;
+    ASTRA_ASSIGN_OR_RETURN(plan.estimate,
+                           EstimateLayout(options.job, plan.estimate.layout,
+                                          pricing->model(), pricing->groups()));
+    plan.estimate.number = number;
+  }
+  return absl::OkStatus();
 }
 
 // Marks the plans that no other beats in both time and memory. Requires that
@@ -141,43 +135,16 @@ std::vector<MaybePlan> RunSome(const SimaiPlannerOptions& options,
 
 }  // namespace
 
-GenWorkloadOptions WorkloadOf(const SimaiPlannerOptions& options,
-                              const Layout& layout) {
-  GenWorkloadOptions workload =
-      options.workloads[static_cast<size_t>(layout.zero)];
-  workload.setup = SetupOf(options.job, layout);
-  workload.load = options.job.loads[static_cast<size_t>(layout.zero)];
-  return workload;
-}
-
 absl::StatusOr<SearchResult> SearchLayouts(const SimaiPlannerOptions& options) {
-  ASTRA_ASSIGN_OR_RETURN(RunCluster cluster,
-                         ReadCluster(options.run, options.job.num_gpus()));
-  const int64_t num_gpus = options.job.num_gpus();
-  if (cluster.topology.num_gpus() != num_gpus) {
-    return absl::InvalidArgumentError(
-        fmt::format("--gpus is {}, but {} has {}", num_gpus,
-                    options.run.cluster_name(), cluster.topology.num_gpus()));
-  }
-  std::optional<SystemSpec> system = std::move(cluster.system);
-  if (!system) {
-    ASTRA_ASSIGN_OR_RETURN(system, DeriveSystem(cluster.topology));
-  }
-  Routes routes(cluster.topology);
-  GroupSeconds groups(*system, options.run.nccl, routes,
-                      options.job.num_gpus());
-  Warnings ignored;  // The options have them already.
-  ASTRA_ASSIGN_OR_RETURN(
-      const std::unique_ptr<GpuTimes> times,
-      GpuTimes::Create(options.job.gpu, {}, "", {.use = KernelUse::kTraining},
-                       &ignored));
+  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<PlanPricing> pricing,
+                         PlanPricing::Create(options));
   // Some of the best may not fit with their workspaces.
   constexpr size_t kSpare = 5;
   return Search(options.job, options.space,
                 {.most = kSpare * options.candidates,
                  .memory_bytes = UsableMemory(options.job.gpu),
                  .exhaustive = options.exhaustive},
-                times->model(), groups);
+                pricing->model(), pricing->groups());
 }
 
 absl::StatusOr<Plan> MemoryOfLayout(const SimaiPlannerOptions& options,
@@ -192,11 +159,11 @@ absl::StatusOr<Plan> RunLayout(const SimaiPlannerOptions& options,
                                const Layout& layout) {
   ASTRA_RETURN_IF_ERROR(
       CheckTraining(options.job.model, SetupOf(options.job, layout)));
-  std::optional<Program> program;
-  ASTRA_ASSIGN_OR_RETURN(Plan plan,
-                         PreparePlan(options, {.layout = layout}, program));
-  ASTRA_RETURN_IF_ERROR(Finish(options, *std::move(program), plan));
-  return plan;
+  ASTRA_ASSIGN_OR_RETURN(PreparedPlan prepared,
+                         PreparePlan(options, {.layout = layout}));
+  ASTRA_RETURN_IF_ERROR(
+      Finish(options, std::move(prepared.program), prepared.plan));
+  return std::move(prepared.plan);
 }
 
 absl::StatusOr<PlanRuns> RunPlans(const SimaiPlannerOptions& options,
@@ -216,6 +183,7 @@ absl::StatusOr<PlanRuns> RunPlans(const SimaiPlannerOptions& options,
       }
     }
   }
+  ASTRA_RETURN_IF_ERROR(EstimateChanged(options, runs.plans));
   std::stable_sort(
       runs.plans.begin(), runs.plans.end(),
       [](const Plan& a, const Plan& b) { return a.seconds < b.seconds; });
@@ -236,9 +204,9 @@ absl::StatusOr<PlanRuns> RunPlans(const SimaiPlannerOptions& options,
 
 int64_t UsableMemory(const GpuSpec& gpu) {
   constexpr double kReserved = 0.94;  // See ReservedMemory.
-  return static_cast<int64_t>(
-      kReserved *
-      (gpu.memory_gb * 1e9 - static_cast<double>(kDeviceOverhead.count())));
+  const Bytes memory = ProgramGpuOf(gpu, Precision::kBf16).memory;
+  return std::llround(kReserved *
+                      static_cast<double>((memory - kDeviceOverhead).count()));
 }
 
 }  // namespace astra

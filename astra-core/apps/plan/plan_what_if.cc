@@ -92,8 +92,7 @@ class Changes {
 
   absl::Status AddMemories() {
     for (const double share : {1.25, 0.75}) {
-      const double gib =
-          share * options_.job.gpu.memory_gb * 1e9 / kBytesPerGib;
+      const double gib = share * options_.job.gpu.memory_gb;
       ASTRA_RETURN_IF_ERROR(Add("memory", fmt::format("{:.2f}", gib),
                                 fmt::format("{:.1f} GiB a GPU", gib)));
     }

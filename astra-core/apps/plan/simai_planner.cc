@@ -43,7 +43,7 @@ std::string Conclusion(const SimaiPlannerOptions& options,
   }
   return fmt::format(
       "no layout fits into {:.1f} GiB: the least one, {}, allocates {:.1f} GiB",
-      options.job.gpu.memory_gb * 1e9 / kBytesPerGib,
+      options.job.gpu.memory_gb,
       DescribeLayout(options.job, search.least.layout),
       static_cast<double>(search.least.bytes) / kBytesPerGib);
 }

@@ -5,20 +5,16 @@
 #include <variant>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_split.h"
 #include "astra-core/apps/plan/internevo_options.h"
+#include "astra-core/apps/plan/space_options.h"
 #include "astra-core/apps/run_defaults.h"
 #include "astra-core/apps/run_output.h"
 #include "astra-core/apps/simai_environment.h"
-#include "astra-core/base/names.h"
-#include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/format.h"
-#include "fmt/ranges.h"
-#include "workload/pipeline/schedule.h"
 
 namespace astra {
 namespace {
@@ -92,7 +88,15 @@ constexpr OptionSpec kOptions[] = {
     {"zero", "stage", "LIST", "Space",
      "ZeRO stages (default: 0,1, or the stage of the framework)"},
     {"recompute", "", "LIST", "Space",
-     "recomputation (default none,selective,full)"},
+     "none,selective,full,fit (default); fit: full, of as few layers as "
+     "needed"},
+    {"recompute-modules", "", "LIST", "Space",
+     "of selective, such as core_attn,core_attn+moe_act (default: what the "
+     "framework repeats)"},
+    {"recompute-num-layers", "", "LIST", "Space",
+     "of full: the first N layers of each chunk, or all (default)"},
+    {"recompute-method", "", "LIST", "Space",
+     "of these N: block (default), uniform"},
     {"schedule", "", "LIST", "Space",
      "of micro-batches (default 1f1b,interleaved: VPP decides)"},
     {"sp", "", "LIST", "Space", "sequence parallelism, on (default), off"},
@@ -141,67 +145,6 @@ constexpr OptionSpec kOptions[] = {
     {"result", "r name", "NAME", "Output",
      "name of the run (default: model, GPUs and GPU)"},
 };
-
-constexpr int64_t kMost = int64_t{1} << 24;
-
-// Reads a LIST of whole numbers; `values` are the default.
-absl::Status ReadNumbers(const CommandLine& flags, std::string_view option,
-                         int64_t least, std::vector<int64_t>& values) {
-  if (!flags.has(option)) return absl::OkStatus();
-  const std::string text = *flags.value(option);
-  const std::string what = fmt::format("--{}", option);
-  const size_t dots = text.find("..");
-  if (dots != std::string::npos) {
-    ASTRA_ASSIGN_OR_RETURN(
-        const int64_t low,
-        ParseInteger(what, text.substr(0, dots), least, kMost));
-    ASTRA_ASSIGN_OR_RETURN(
-        const int64_t high,
-        ParseInteger(what, text.substr(dots + 2), least, kMost));
-    const std::vector<int64_t> all = values;
-    std::erase_if(values, [&](int64_t v) { return v < low || v > high; });
-    if (!values.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        fmt::format("{} is {}: no value of the default {} lies there", what,
-                    Quoted(text), fmt::join(all, ",")));
-  }
-  values.clear();
-  const std::vector<std::string> pieces = absl::StrSplit(text, ',');
-  for (const std::string& piece : pieces) {
-    ASTRA_ASSIGN_OR_RETURN(const int64_t value,
-                           ParseInteger(what, piece, least, kMost));
-    values.push_back(value);
-  }
-  std::sort(values.begin(), values.end());
-  if (std::adjacent_find(values.begin(), values.end()) == values.end()) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      fmt::format("{} is {}: a value stands there twice", what, Quoted(text)));
-}
-
-// Reads a LIST of names. Returns positions in `names`, sorted.
-absl::StatusOr<std::vector<size_t>> ReadNames(
-    const CommandLine& flags, std::string_view option,
-    absl::Span<const std::string_view> names) {
-  std::vector<size_t> places;
-  const std::string text = *flags.value(option);
-  const std::vector<std::string> pieces = absl::StrSplit(text, ',');
-  for (const std::string& piece : pieces) {
-    const auto found = std::find(names.begin(), names.end(), piece);
-    if (found == names.end()) {
-      return absl::InvalidArgumentError(
-          UnknownName(fmt::format("--{}", option), piece, names));
-    }
-    places.push_back(static_cast<size_t>(found - names.begin()));
-  }
-  std::sort(places.begin(), places.end());
-  if (std::adjacent_find(places.begin(), places.end()) == places.end()) {
-    return places;
-  }
-  return absl::InvalidArgumentError(fmt::format(
-      "--{} is {}: a name stands there twice", option, Quoted(text)));
-}
 
 absl::StatusOr<CommandLine> Parse(absl::Span<const OptionSpec> specs,
                                   const std::vector<std::string>& words) {
@@ -256,13 +199,16 @@ absl::Status ReadJob(const CommandLine& flags, SimaiPlannerOptions& options) {
           ReadWorkload(options.workload_words, static_cast<int64_t>(zero)));
     }
     job.setups[zero] = std::get<TrainingSetup>(workload.setup);
-    job.loads[zero] = workload.load;
+    job.loads[zero] = flags.has("load") ? workload.load
+                                        : TrainingLoad(framework, workload.gpu,
+                                                       static_cast<Zero>(zero));
   }
   options.warnings = first.warnings;
   job.model = first.model;
   job.gpu = first.gpu;
   job.overlaps_tensor = framework.overlaps_tensor;
   job.fills_last_stages = framework.fills_last_stages;
+  job.stages_stay_whole = framework.stages_stay_whole;
   return absl::OkStatus();
 }
 
@@ -307,78 +253,6 @@ absl::Status ReadCluster(const CommandLine& flags,
       const int64_t plans,
       flags.integer("simulate", kDefaultPlans, 1, kMostPlans));
   options.closer_plans = static_cast<size_t>(plans);
-  return absl::OkStatus();
-}
-
-absl::Status ReadZeros(const CommandLine& flags, const Framework& framework,
-                       std::vector<Zero>& zeros) {
-  std::vector<int64_t> numbers = {0, 1};
-  if (framework.fixed_zero || framework.zero > 1) numbers = {framework.zero};
-  constexpr int64_t kMostZero = 3;
-  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "zero", 0, numbers));
-  zeros.clear();
-  for (const int64_t number : numbers) {
-    if (number > kMostZero) {
-      return absl::InvalidArgumentError(fmt::format(
-          "--zero is {}: expected stages from 0 to {}", number, kMostZero));
-    }
-    if (framework.fixed_zero && number != framework.zero) {
-      return absl::InvalidArgumentError(
-          fmt::format("--zero is {}: {} has stage {} only", number,
-                      framework.name, framework.zero));
-    }
-    zeros.push_back(static_cast<Zero>(number));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ReadSpace(const CommandLine& flags, int64_t domain,
-                       SimaiPlannerOptions& options) {
-  PlanSpace& space = options.space;
-  space = DefaultSpace(options.job, domain);
-  if (!options.job.model.experts) {
-    constexpr std::string_view kOfExperts[] = {"ep", "etp"};
-    ASTRA_RETURN_IF_ERROR(
-        Refuse(flags, kOfExperts,
-               fmt::format("{} has no experts", options.job.model.name)));
-  }
-  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "tp", 1, space.tensor));
-  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "cp", 1, space.context));
-  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "ep", 1, space.expert));
-  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "etp", 1, space.expert_tensor));
-  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "pp", 1, space.pipeline));
-  ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, "vpp", 1, space.virtual_stages));
-  ASTRA_RETURN_IF_ERROR(
-      ReadNumbers(flags, "micro-batch", 1, space.micro_batch));
-  ASTRA_RETURN_IF_ERROR(
-      ReadZeros(flags, options.workloads[0].framework, space.zero));
-  if (flags.has("recompute")) {
-    ASTRA_ASSIGN_OR_RETURN(const std::vector<size_t> places,
-                           ReadNames(flags, "recompute", kRecomputeNames));
-    space.recompute.clear();
-    for (const size_t place : places) {
-      space.recompute.push_back(static_cast<Recompute>(place));
-    }
-  }
-  if (flags.has("schedule")) {
-    const std::vector<PipelineSchedule> all = PipelineSchedules();
-    std::vector<std::string_view> names;
-    names.reserve(all.size());
-    for (const PipelineSchedule schedule : all) names.push_back(Name(schedule));
-    ASTRA_ASSIGN_OR_RETURN(const std::vector<size_t> places,
-                           ReadNames(flags, "schedule", names));
-    space.schedules.clear();
-    for (const size_t place : places) space.schedules.push_back(all[place]);
-  }
-  if (flags.has("sp")) {
-    constexpr std::string_view kSwitch[] = {"off", "on"};
-    ASTRA_ASSIGN_OR_RETURN(const std::vector<size_t> places,
-                           ReadNames(flags, "sp", kSwitch));
-    space.sequence_parallel.clear();
-    for (const size_t place : places) {
-      space.sequence_parallel.push_back(place == 1);
-    }
-  }
   return absl::OkStatus();
 }
 
@@ -450,8 +324,7 @@ absl::StatusOr<double> ReadPlannerMemory(const CommandLine& flags,
   if (gib <= 0) {
     return absl::InvalidArgumentError("--memory is 0: nothing fits");
   }
-  constexpr double kGbPerGib = 1.073741824;
-  return gib * kGbPerGib;
+  return gib;  // The GB of a data sheet are GiB; see ProgramGpuOf.
 }
 
 absl::StatusOr<RunOptions> ReadPlannerCluster(const CommandLine& flags,
@@ -473,7 +346,9 @@ absl::StatusOr<SimaiPlannerOptions> ReadSimaiPlannerOptions(
   ASTRA_RETURN_IF_ERROR(ReadJob(flags, options));
   ASTRA_RETURN_IF_ERROR(ReadCluster(flags, options));
   ASTRA_ASSIGN_OR_RETURN(const int64_t domain, DomainOf(options.run));
-  ASTRA_RETURN_IF_ERROR(ReadSpace(flags, domain, options));
+  ASTRA_ASSIGN_OR_RETURN(
+      options.space,
+      ReadSpace(flags, options.job, options.workloads[0].framework, domain));
   ASTRA_RETURN_IF_ERROR(ReadSearch(flags, options));
   std::string name = fmt::format("{}-{}-{}", options.job.model.name,
                                  options.job.num_gpus(), options.job.gpu.name);

@@ -67,7 +67,7 @@ absl::StatusOr<RunOptions> ReadPlannerCluster(const CommandLine& flags,
                                               const GpuSpec& gpu,
                                               std::vector<std::string>* words);
 
-// Returns the memory of a GPU in units of 10^9 bytes: what --memory says, or
+// Returns the memory of a GPU in GiB, as GpuSpec has it: what --memory says, or
 // all. Errors: InvalidArgument for no memory.
 absl::StatusOr<double> ReadPlannerMemory(const CommandLine& flags,
                                          const GpuSpec& gpu);

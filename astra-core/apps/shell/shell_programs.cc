@@ -12,6 +12,7 @@
 #include "astra-core/apps/gen_topo_options.h"
 #include "astra-core/apps/gen_workload_options.h"
 #include "astra-core/apps/plan/simai_planner_options.h"
+#include "astra-core/apps/plan/space_options.h"
 #include "astra-core/apps/run_defaults.h"
 #include "astra-core/apps/run_options.h"
 #include "astra-core/apps/run_output.h"
@@ -315,7 +316,9 @@ ShellProgram SimaiPlanner() {
                  Words("grad-dtype", {"fp32", "bf16"}),
                  Words("moment-dtype", {"fp32", "bf16"}),
                  Values("system", SystemNames()),
-                 Values("recompute", kRecomputeNames),
+                 Values("recompute", kPlanRecomputeNames),
+                 Values("recompute-modules", kRecomputeModuleNames),
+                 Values("recompute-method", kRecomputeMethodNames),
                  Words("sp", {"off", "on"}), ScheduleNames(), Fidelities()},
       .exit_codes = ExitCodes(),
       .files = {{"results/NAME/plans.csv",

@@ -33,6 +33,10 @@ TEST(PlanObjectiveTest, AbsentKeysAreAsUsual) {
   EXPECT_TRUE(layout.sequence_parallel);
   EXPECT_EQ(layout.zero, Zero::kOptimizer);  // Megatron's.
   EXPECT_EQ(Name(layout.schedule), "interleaved");
+  const Layout some = ValueOrDie(ParseLayout(
+      Options(), R"({"recompute": "full", "recompute_layers": 3})"));
+  EXPECT_EQ(some.recompute.layers, 3);
+  EXPECT_EQ(some.recompute.method, RecomputeMethod::kBlock);
   EXPECT_FALSE(ValueOrDie(ParseLayout(Options(), R"({"tp": 2, "sp": false})"))
                    .sequence_parallel);
 }
@@ -47,7 +51,7 @@ TEST(PlanObjectiveTest, AnswersAsTheSearchDoes) {
       R"({}, "recompute": "{}"}})",
       best.tensor, best.context, best.pipeline, best.virtual_stages,
       best.micro_batch, static_cast<int>(best.zero),
-      kRecomputeNames[static_cast<size_t>(best.recompute)]);
+      kRecomputeNames[static_cast<size_t>(best.recompute.kind)]);
   const std::string answer = ValueOrDie(AnswerLayout(Options(), line));
   EXPECT_THAT(answer, StartsWith(R"({"legal":true,"fits":)"));
   EXPECT_THAT(answer, HasSubstr(fmt::format("\"reserved_bytes\":{}",
@@ -72,6 +76,12 @@ TEST(PlanObjectiveTest, SaysWhatIsWrong) {
             "\"recompute\" is 1: expected a name");
   EXPECT_EQ(ErrorOf(R"({"recompute": "all"})"),
             "unknown recompute \"all\" (known: none, selective, full)");
+  EXPECT_EQ(ErrorOf(R"({"recompute_layers": 2})"),
+            "\"recompute_layers\" has no effect: \"recompute\" is not "
+            "\"full\"");
+  EXPECT_EQ(ErrorOf(R"({"recompute": "full", "recompute_method": "block"})"),
+            "\"recompute_method\" has no effect: there is no "
+            "\"recompute_layers\"");
 }
 
 }  // namespace

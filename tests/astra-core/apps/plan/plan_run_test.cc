@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "astra-core/apps/iteration_run.h"
@@ -50,6 +51,10 @@ INSTANTIATE_TEST_SUITE_P(
         "--framework fsdp --candidates 30",
         "-m llama2-70b --gpu H100 --gpus 64 --global-batch 128 --seq-length "
         "4096 --framework megatron-core",
+        "-m llama3-8b --gpu H100 --gpus 16 --global-batch 64 --seq-length 8192 "
+        "--framework torchtitan --pp 2,4 --candidates 30",
+        "-m llama3-70b --gpu H100 --gpus 64 --global-batch 128 --seq-length "
+        "8192 --memory 50 --recompute fit,full --candidates 30",
         "-m gpt-175b --gpu A100 --gpus 256 --global-batch 512 --seq-length "
         "2048 --candidates 30",
         "-m mixtral-8x7b --gpu H100 --gpus 64 --global-batch 256 --seq-length "
@@ -85,6 +90,16 @@ INSTANTIATE_TEST_SUITE_P(
         "--framework megatron-core --candidates 40",
         "-m mixtral-8x7b --gpu H100 --gpus 32 --global-batch 64 --seq-length "
         "4096 --ep 1,4 --etp 1,2 --candidates 40",
+        "-m llama3-70b --gpu H100 --gpus 64 --global-batch 64 --seq-length "
+        "8192 --recompute full --recompute-num-layers all,2,3 "
+        "--recompute-method block,uniform --candidates 20",
+        "-m llama3-70b --gpu H100 --gpus 64 --global-batch 64 --seq-length "
+        "8192 --recompute fit --candidates 20",
+        "-m deepseek-v2 --gpu H100 --gpus 64 --global-batch 64 --seq-length "
+        "4096 --recompute selective --recompute-modules "
+        "core_attn,moe_act+layernorm --candidates 20",
+        "-m llama3-8b --gpu H100 --gpus 16 --global-batch 64 --seq-length 8192 "
+        "--framework torchtitan --pp 2,4 --candidates 20",
         "-m deepseek-v3 --gpu H800 --gpus 256 --global-batch 512 --seq-length "
         "4096 --framework megatron-bridge --schedule dualpipe,zb-v "
         "--candidates 10",
@@ -92,6 +107,36 @@ INSTANTIATE_TEST_SUITE_P(
         "--framework internevo --candidates 20",
         "-m llama2-7b --gpu A100 --gpus 16 --global-batch 64 --seq-length 4096 "
         "--framework fsdp --candidates 20"));
+
+// As programs need workspaces, the number may be larger than by the formula.
+TEST(PlanRunTest, TheRecomputationThatJustFitsIsTheLeast) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-70b --gpu H100 --gpus 64 --global-batch 64 --seq-length 8192 "
+      "--recompute none,fit --memory 50 --candidates 30");
+  const PlanRuns runs = ValueOrDie(RunPlans(options, SearchOf(options)));
+  int64_t found = 0;
+  for (const Plan& plan : runs.plans) {
+    if (!plan.estimate.layout.recompute.just_fits) continue;
+    ++found;
+    EXPECT_GT(plan.estimate.seconds, 0);
+    Layout less = plan.estimate.layout;
+    if (--less.recompute.layers == 0) less.recompute = {};
+    const Plan fewer = ValueOrDie(RunLayout(options, less));
+    EXPECT_FALSE(fewer.fits);
+    EXPECT_LT(fewer.seconds, plan.seconds);
+  }
+  EXPECT_GT(found, 3);
+}
+
+TEST(PlanRunTest, SearchAndProgramsMeanTheSameByTheMemoryOfAGpu) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 16 --seq-length 4096 "
+      "--memory 40");
+  const Program program = ValueOrDie(GenerateProgram(WorkloadOf(options, {})));
+  EXPECT_EQ(program.gpu().memory, MiB(40 * 1024));
+  EXPECT_EQ(UsableMemory(options.job.gpu),
+            std::llround(0.94 * 39 * (int64_t{1} << 30)));
+}
 
 TEST(PlanRunTest, ThreadsChangeNothing) {
   SimaiPlannerOptions options = ReadPlanner(

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "astra-core/apps/plan/plan_pricing.h"
 #include "tests/astra-core/apps/plan/plan_test_job.h"
 #include "workload/generator/layout_rules.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 using ::astra::testing::ReadPlanner;
 using ::astra::testing::SearchAs;
+using ::astra::testing::ValueOrDie;
 
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 
@@ -61,6 +63,14 @@ INSTANTIATE_TEST_SUITE_P(
         "4096 --etp 1,2,4,8 --micro-batch 1,2",
         "-m gpt-175b --gpu A100 --gpus 256 --global-batch 512 --seq-length "
         "2048 --schedule 1f1b,interleaved,zb-h1,zb-v",
+        "-m llama3-70b --gpu H100 --gpus 64 --global-batch 128 --seq-length "
+        "8192 --recompute none,full,fit --recompute-num-layers 1..12 "
+        "--recompute-method block,uniform",
+        "-m deepseek-v2 --gpu H100 --gpus 64 --global-batch 256 --seq-length "
+        "4096 --recompute-modules core_attn,moe_act+mla_up_proj,moe",
+        "-m llama3-8b --gpu A100 --gpus 32 --global-batch 128 --seq-length "
+        "8192 --framework torchtitan --recompute none,selective,full,fit "
+        "--recompute-num-layers 4",
         "-m deepseek-v3 --gpu H800 --gpus 256 --global-batch 1024 "
         "--seq-length 4096 --schedule 1f1b,dualpipe --dtype fp8"));
 
@@ -101,7 +111,8 @@ TEST(PlanSearchTest, LegalIsWhatTheGeneratorTakes) {
       "-m mixtral-8x7b --gpu H100 --gpus 16 --global-batch 24 --seq-length "
       "2048 --tp 1,2,3,4 --pp 1,2,3,4 --vpp 1,2,4 --ep 1,2,3,8 --etp 1,2 "
       "--cp 1,2 --micro-batch 1,2,3 --zero 1,3 --sp off,on --schedule "
-      "1f1b,interleaved,zb-v");
+      "1f1b,interleaved,zb-v --recompute none,selective,full "
+      "--recompute-num-layers all,8,20");
   const SearchResult all = SearchAs(
       options, {.most = 1, .memory_bytes = kUnlimited, .exhaustive = true});
   const PlanSpace& space = options.space;
@@ -138,7 +149,7 @@ TEST(PlanSearchTest, LegalIsWhatTheGeneratorTakes) {
                           .pipeline = pipeline,
                           .micro_batch = micro_batch,
                           .sequence_parallel = sp};
-                for (const Recompute recompute : space.recompute) {
+                for (const RecomputeChoice& recompute : space.recompute) {
                   layout.recompute = recompute;
                   count();
                 }
@@ -168,6 +179,51 @@ TEST(PlanSearchTest, LessMemoryLeavesOutLayouts) {
     for (const EstimatedLayout& one : result.best) {
       EXPECT_LE(one.bytes, static_cast<int64_t>(gib * (1 << 30)));
     }
+  }
+}
+
+// The number is the least one: the layout fits with it, not with one less.
+TEST(PlanSearchTest, TheRecomputationThatJustFitsIsTheLeast) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-70b --gpu H100 --gpus 64 --global-batch 64 --seq-length 8192 "
+      "--recompute none,full,fit");
+  constexpr int64_t kBytes = int64_t{60} << 30;
+  const SearchResult result = SearchAs(
+      options, {.most = 5000, .memory_bytes = kBytes, .exhaustive = true});
+  EXPECT_GT(result.illegal.at("the recomputation that just fits is none"), 0);
+  EXPECT_GT(
+      result.illegal.at("the recomputation that just fits is of all layers"),
+      0);
+  const auto pricing = ValueOrDie(PlanPricing::Create(options));
+  int64_t found = 0;
+  for (const EstimatedLayout& one : result.best) {
+    if (!one.layout.recompute.just_fits) continue;
+    ++found;
+    ASSERT_LE(one.bytes, kBytes);
+    Layout less = one.layout;
+    if (--less.recompute.layers == 0) less.recompute = {};
+    const EstimatedLayout fewer = ValueOrDie(
+        EstimateLayout(options.job, less, pricing->model(), pricing->groups()));
+    EXPECT_GT(fewer.bytes, kBytes);
+    EXPECT_LT(fewer.seconds, one.seconds);
+  }
+  EXPECT_GT(found, 20);
+}
+
+TEST(PlanSearchTest, TheEstimateOfALayoutIsThatOfTheSearch) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 16 --global-batch 64 --seq-length 8192 "
+      "--zero 1,3 --recompute none,selective,full,fit "
+      "--recompute-num-layers all,2,3 --recompute-method block,uniform");
+  const SearchResult result = SearchAs(
+      options, {.most = 200, .memory_bytes = UsableMemory(options.job.gpu)});
+  const auto pricing = ValueOrDie(PlanPricing::Create(options));
+  for (const EstimatedLayout& one : result.best) {
+    SCOPED_TRACE(DescribeLayout(options.job, one.layout));
+    const EstimatedLayout alone = ValueOrDie(EstimateLayout(
+        options.job, one.layout, pricing->model(), pricing->groups()));
+    EXPECT_EQ(alone.bytes, one.bytes);
+    EXPECT_NEAR(alone.seconds, one.seconds, 1e-9 * one.seconds);
   }
 }
 

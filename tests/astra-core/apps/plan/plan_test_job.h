@@ -7,14 +7,11 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
-#include "astra-core/apps/gen_workload_times.h"
+#include "astra-core/apps/plan/plan_pricing.h"
 #include "astra-core/apps/plan/plan_run.h"
 #include "astra-core/apps/plan/simai_planner_options.h"
-#include "astra-core/apps/run_request.h"
 #include "astra-core/planner/plan_search.h"
-#include "collectives/systems/system_library.h"
 #include "tests/testing/matchers.h"
-#include "topology/routes.h"
 
 namespace astra::testing {
 
@@ -36,16 +33,9 @@ inline SimaiPlannerOptions ReadPlanner(const std::string& text) {
 
 inline SearchResult SearchAs(const SimaiPlannerOptions& options,
                              const SearchOptions& search) {
-  const RunCluster cluster =
-      ValueOrDie(ReadCluster(options.run, options.job.num_gpus()));
-  Routes routes(cluster.topology);
-  GroupSeconds groups(*cluster.system, options.run.nccl, routes,
-                      options.job.num_gpus());
-  Warnings warnings;
-  const auto times = ValueOrDie(GpuTimes::Create(
-      options.job.gpu, {}, "", {.use = KernelUse::kTraining}, &warnings));
-  return ValueOrDie(
-      Search(options.job, options.space, search, times->model(), groups));
+  const auto pricing = ValueOrDie(PlanPricing::Create(options));
+  return ValueOrDie(Search(options.job, options.space, search, pricing->model(),
+                           pricing->groups()));
 }
 
 }  // namespace astra::testing

@@ -38,7 +38,7 @@ TEST(PlanWhatIfTest, PlansWithOtherBatchesMemoryAndGpus) {
   EXPECT_GT(twice->best->seconds, 1.8 * seconds);
   EXPECT_LT(twice->best->seconds, 2 * seconds);
 
-  const WhatIf* less = Find(changes, "55.9 GiB a GPU");
+  const WhatIf* less = Find(changes, "60.0 GiB a GPU");
   ASSERT_TRUE(less != nullptr && less->best);
   EXPECT_GE(less->best->seconds, seconds);
 
@@ -188,7 +188,7 @@ TEST(NothingIsLegalTest, NamesTheRuleAndTheNearestLegalValue) {
       "does not divide the global batch; the nearest that is legal is "
       "--tp 2");
   EXPECT_EQ(NothingLegal("--gpus 7 --global-batch 64"),
-            "none of 336 candidates is a legal layout: of 336, DP x "
+            "none of 448 candidates is a legal layout: of 448, DP x "
             "micro-batch does not divide the global batch; the nearest that is "
             "legal is --global-batch 63");
 }

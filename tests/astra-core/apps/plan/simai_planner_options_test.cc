@@ -34,8 +34,32 @@ TEST(SimaiPlannerOptionsTest, AListIsAValueValuesOrBounds) {
   EXPECT_THAT(ReadPlanner(kJob + "--tp 3").space.tensor, ElementsAre(3));
   EXPECT_THAT(ReadPlanner(kJob + "--tp 8,2").space.tensor, ElementsAre(2, 8));
   EXPECT_THAT(ReadPlanner(kJob + "--tp 2..4").space.tensor, ElementsAre(2, 4));
-  EXPECT_EQ(ReadPlanner(kJob + "--recompute full,none").space.recompute.size(),
-            2U);
+}
+
+// "none", "selective", "core_attn", "full", "full 3", "uniform 3" or "fit".
+std::vector<std::string> RecomputeTexts(const std::string& text) {
+  std::vector<std::string> texts;
+  for (const RecomputeChoice& one : ReadPlanner(kJob + text).space.recompute) {
+    texts.push_back(one.just_fits ? "fit" : Describe(one));
+  }
+  return texts;
+}
+
+TEST(SimaiPlannerOptionsTest, RecomputationIsAnAxis) {
+  EXPECT_THAT(RecomputeTexts(""), ElementsAre("", "selective recomputation",
+                                              "full recomputation", "fit"));
+  EXPECT_THAT(RecomputeTexts("--recompute selective --recompute-modules "
+                             "core_attn,mlp+core_attn"),
+              ElementsAre("recomputation of core_attn",
+                          "recomputation of core_attn+mlp"));
+  EXPECT_THAT(RecomputeTexts("--recompute full --recompute-num-layers 2..3"),
+              ElementsAre("full recomputation of 2 layers",
+                          "full recomputation of 3 layers"));
+  EXPECT_THAT(
+      RecomputeTexts("--recompute full --recompute-num-layers 2,all "
+                     "--recompute-method uniform,block"),
+      ElementsAre("full recomputation", "full recomputation by 2 layers",
+                  "full recomputation of 2 layers"));
 }
 
 TEST(SimaiPlannerOptionsTest, TheSystemIsTheOneBuiltWithTheGpu) {
@@ -50,7 +74,22 @@ TEST(SimaiPlannerOptionsTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf("--tp 16..32"),
             "--tp is \"16..32\": no value of the default 1,2,4,8 lies there");
   EXPECT_EQ(ErrorOf("--recompute some"),
-            "unknown --recompute \"some\" (known: none, selective, full)");
+            "unknown --recompute \"some\" (known: none, selective, full, fit)");
+  EXPECT_EQ(ErrorOf("--recompute none --recompute-num-layers 2"),
+            "--recompute-num-layers has no effect: --recompute has no full");
+  EXPECT_EQ(ErrorOf("--recompute-method block"),
+            "--recompute-method has no effect: there is no "
+            "--recompute-num-layers");
+  EXPECT_EQ(ErrorOf("--recompute-num-layers 33..40"),
+            "--recompute-num-layers is \"33..40\": no value of the default "
+            "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,"
+            "26,27,28,29,30,31,32 lies there");
+  EXPECT_EQ(ErrorOf("--recompute-modules moe"),
+            "--recompute-modules: llama3-8b has no moe to recompute (it has: "
+            "core_attn, layernorm, mlp, op)");
+  EXPECT_EQ(ErrorOf("--recompute-modules mlp+core_attn,core_attn+mlp"),
+            "--recompute-modules is \"mlp+core_attn,core_attn+mlp\": "
+            "core_attn+mlp stands there twice");
   EXPECT_EQ(ErrorOf("--ep 2"), "--ep has no effect: llama3-8b has no experts");
   EXPECT_EQ(ErrorOf("--zero 4"), "--zero is 4: expected stages from 0 to 3");
   EXPECT_EQ(ErrorOf("--framework deepspeed --zero 5"),

@@ -1,0 +1,43 @@
+// What estimates of layouts need of the cluster and of the GPU, ready to use.
+
+#ifndef ASTRA_CORE_APPS_PLAN_PLAN_PRICING_H_
+#define ASTRA_CORE_APPS_PLAN_PLAN_PRICING_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "astra-core/apps/gen_workload_times.h"
+#include "astra-core/apps/plan/simai_planner_options.h"
+#include "astra-core/apps/run_request.h"
+#include "astra-core/planner/group_seconds.h"
+#include "topology/routes.h"
+#include "workload/operators/compute_model.h"
+
+namespace astra {
+
+class PlanPricing {
+ public:
+  // `options` must outlive the result.
+  //
+  // Errors: those of ReadCluster and DeriveSystem; InvalidArgument for a
+  // topology with another number of GPUs than the job.
+  static absl::StatusOr<std::unique_ptr<PlanPricing>> Create(
+      const SimaiPlannerOptions& options);
+
+  GroupSeconds& groups() { return groups_; }
+  const ComputeModel& model() const { return times_->model(); }
+
+ private:
+  PlanPricing(const SimaiPlannerOptions& options, RunCluster cluster,
+              SystemSpec system, std::unique_ptr<GpuTimes> times);
+
+  const RunCluster cluster_;
+  const SystemSpec system_;
+  const std::unique_ptr<GpuTimes> times_;
+  Routes routes_;
+  GroupSeconds groups_;
+};
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_PLAN_PLAN_PRICING_H_
