@@ -445,6 +445,15 @@ astra_test(fit_app_test
     astra-core/apps/fit/simai_fit_iteration_test.cc
   DEPS astra::fit_app)
 
+astra_test(simumax_test
+  SOURCES
+    astra-core/planner/simumax/blocking_pipeline_test.cc
+    astra-core/planner/simumax/cost_model_test.cc
+    astra-core/planner/simumax/simulate_test.cc
+    astra-core/planner/simumax/simumax_files_test.cc
+    astra-core/planner/simumax/simumax_test_files.h
+  DEPS astra::simumax)
+
 astra_test(plan_app_test
   SOURCES
     astra-core/apps/plan/plan_objective_test.cc
@@ -453,6 +462,7 @@ astra_test(plan_app_test
     astra-core/apps/plan/plan_test_job.h
     astra-core/apps/plan/plan_what_if_test.cc
     astra-core/apps/plan/simai_planner_options_test.cc
+    astra-core/apps/plan/simumax_plan_test.cc
   DEPS astra::plan_app)
 
 astra_test(collective_app_test
