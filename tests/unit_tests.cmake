@@ -465,6 +465,15 @@ astra_test(internevo_test
     astra-core/planner/internevo/small_evo_job.h
   DEPS astra::internevo)
 
+astra_test(simumax_test
+  SOURCES
+    astra-core/planner/simumax/blocking_pipeline_test.cc
+    astra-core/planner/simumax/cost_model_test.cc
+    astra-core/planner/simumax/simulate_test.cc
+    astra-core/planner/simumax/simumax_files_test.cc
+    astra-core/planner/simumax/simumax_test_files.h
+  DEPS astra::simumax)
+
 astra_test(plan_app_test
   SOURCES
     astra-core/apps/plan/heat_map_test.cc
@@ -478,6 +487,7 @@ astra_test(plan_app_test
     astra-core/apps/plan/simai_planner_calculon_test.cc
     astra-core/apps/plan/simai_planner_internevo_test.cc
     astra-core/apps/plan/simai_planner_options_test.cc
+    astra-core/apps/plan/simumax_plan_test.cc
   DEPS astra::plan_app
   PROGRAMS simai_planner)
 

@@ -138,7 +138,7 @@ MockModule Row(const FullAttention& attention, bool has_window,
   const int64_t width = queries * attention.head_dim;
 
   ModuleBuilder builder("attention_row", context);
-  builder.TakesFrom(RecomputeModule::kQueriesKeysValues);
+  builder.TakesFrom(RecomputeModule::kQkvProjection);
   AddCoreAttention({.heads = queries,
                     .kv_heads = keys,
                     .qk_dim = attention.head_dim,

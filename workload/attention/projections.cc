@@ -25,9 +25,9 @@ ModuleBuilder BeginColumn(std::string_view name, std::string_view op,
                           std::vector<int64_t> parts) {
   ModuleBuilder builder(name, context);
   AddNorm(model, builder, RecomputeModule::kAttentionNorm);
-  builder.Begin(RecomputeModule::kQueriesKeysValues);
+  builder.Begin(RecomputeModule::kQkvProjection);
   AddColumn(op, outputs, model, builder, std::move(parts));
-  builder.End(RecomputeModule::kQueriesKeysValues);
+  builder.End(RecomputeModule::kQkvProjection);
   return builder;
 }
 

@@ -58,7 +58,7 @@ enum class RecomputeModule : uint8_t {
   // Parts of the modules above and below them, without a name.
   kAttentionNorm,        // The norm before attention.
   kFeedForwardNorm,      // The norm before the feed-forward part or experts.
-  kQueriesKeysValues,    // Their projection, which is one product.
+  kQkvProjection,        // Their projection, which is one product.
   kLatentDown,           // The products that make latent vectors.
   kFeedForwardProducts,  // The dense feed-forward part without its norm.
   kExpertProducts,       // Products and activation of the routed experts.
@@ -85,7 +85,7 @@ constexpr bool KeepsOutputs(RecomputeModule module) {
     case RecomputeModule::kOperators:
     case RecomputeModule::kAttentionNorm:
     case RecomputeModule::kFeedForwardNorm:
-    case RecomputeModule::kQueriesKeysValues:
+    case RecomputeModule::kQkvProjection:
       return false;
     case RecomputeModule::kCoreAttention:
     case RecomputeModule::kMlp:

@@ -42,8 +42,8 @@ SimumaxCost& SimumaxCost::operator+=(const SimumaxCost& other) {
 
 void SimumaxCosts::Fail(std::string_view message) {
   if (!status_.ok()) return;
-  status_ =
-      absl::InvalidArgumentError(fmt::format("{}: {}", system_.file, message));
+  status_ = absl::InvalidArgumentError(
+      fmt::format("{}:1:1: {}", system_.file, message));
 }
 
 double SimumaxCosts::Checked(double efficiency, std::string_view key) {

@@ -227,11 +227,12 @@ absl::Status RunStages(const SimumaxTraining& training, SimumaxCosts& costs,
                                .micro_batches = strategy.micro_batches};
   if (shape.stages * shape.chunks >
       kMaxPipelineSlots / (2 * shape.micro_batches)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: {} micro-batches, {} stages and {} chunks: expected at most {} "
-        "slots in all",
-        strategy.file, shape.micro_batches, shape.stages, shape.chunks,
-        kMaxPipelineSlots));
+    return absl::InvalidArgumentError(
+        fmt::format("{}:1:1: {} micro-batches of {} stages with {} chunks "
+                    "each: expected at "
+                    "most {} forward and backward slots in all",
+                    strategy.file, shape.micro_batches, shape.stages,
+                    shape.chunks, kMaxPipelineSlots));
   }
   const StageMaker maker(files, training, program, costs);
   SimumaxModuleCosts modules(files.model, strategy, costs);

@@ -22,6 +22,7 @@
 #define ASTRA_CORE_PLANNER_SIMUMAX_SIMUMAX_FILES_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -89,6 +90,8 @@ struct SimumaxRecompute {
 
 struct SimumaxStrategy {
   std::string file;
+  // "FILE:LINE:COLUMN" of each key, for errors that depend on the model as well.
+  std::map<std::string, std::string, std::less<>> places;
   int64_t sequence = 0;  // Positions of a sequence.
   int64_t micro_batch = 0;
   int64_t micro_batches = 0;

@@ -353,6 +353,12 @@ absl::StatusOr<SimumaxStrategy> ParseSimumaxStrategy(std::string_view file,
   }
   fields.WarnOfOthers();
   if (!document.status().ok()) return document.status();
+  constexpr std::string_view kOfModel[] = {"tp_size",  "cp_size",
+                                           "pp_size",  "ep_size",
+                                           "etp_size", "interleaving_size"};
+  for (const std::string_view key : kOfModel) {
+    if (fields.Has(key)) strategy.places.emplace(key, fields.Place(key));
+  }
   return strategy;
 }
 

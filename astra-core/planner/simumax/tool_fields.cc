@@ -106,10 +106,13 @@ std::map<int64_t, double> ToolFields::ByRanks(std::string_view key,
   return by_ranks;
 }
 
-void ToolFields::Warn(std::string_view key, std::string_view message) {
+std::string ToolFields::Place(std::string_view key) {
   const YamlValue* value = fields_.Value(key);
-  warnings_->push_back(
-      fmt::format("{}:{}:{}: {}", file_, value->line, value->column, message));
+  return fmt::format("{}:{}:{}", file_, value->line, value->column);
+}
+
+void ToolFields::Warn(std::string_view key, std::string_view message) {
+  warnings_->push_back(fmt::format("{}: {}", Place(key), message));
 }
 
 void ToolFields::WarnOfOthers() {

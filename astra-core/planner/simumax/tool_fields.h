@@ -60,6 +60,8 @@ class ToolFields {
   void Error(std::string_view key, std::string_view message) {
     fields_.Error(key, message);
   }
+  // Returns "FILE:LINE:COLUMN" of `key`, which must be there.
+  std::string Place(std::string_view key);
   // Warns at the place of `key`, which must be there.
   void Warn(std::string_view key, std::string_view message);
   // Marks keys as known.

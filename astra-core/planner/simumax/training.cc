@@ -60,10 +60,18 @@ ModelSpec ModelOf(const SimumaxModel& model) {
   return spec;
 }
 
+// Returns the place of `key`; an absent one is missing at the begin of the
+// file.
+std::string PlaceOf(const SimumaxStrategy& strategy, std::string_view key) {
+  const auto found = strategy.places.find(key);
+  return found == strategy.places.end() ? fmt::format("{}:1:1", strategy.file)
+                                        : found->second;
+}
+
 absl::Status Wrong(const SimumaxStrategy& strategy, std::string_view key,
                    int64_t value, std::string_view rule) {
-  return absl::InvalidArgumentError(
-      fmt::format("{}: {} is {}: {}", strategy.file, key, value, rule));
+  return absl::InvalidArgumentError(fmt::format(
+      "{}: {} is {}: {}", PlaceOf(strategy, key), key, value, rule));
 }
 
 absl::Status CheckDivides(const SimumaxStrategy& strategy, std::string_view key,
@@ -112,7 +120,7 @@ absl::Status CheckUnevenStages(const SimumaxModel& model,
                     "num_layers_in_last_pipeline_stage exclude "
                     "account_for_embedding_in_pipeline_split and "
                     "account_for_loss_in_pipeline_split",
-                    strategy.file));
+                    PlaceOf(strategy, "pp_size")));
   }
   int64_t layers = model.layers;
   int64_t stages = strategy.pipeline;
@@ -171,7 +179,7 @@ RecomputeModules ModulesOf(const SimumaxModel& model,
     case SimumaxGranularity::kSelective:
       add_if(recompute.attention, kCoreAttention);
       add_if(recompute.attention,
-             model.is_latent ? kLatentUpProjection : kQueriesKeysValues);
+             model.is_latent ? kLatentUpProjection : kQkvProjection);
       add_if(recompute.attention_norm, kAttentionNorm);
       add_if(recompute.attention_norm && model.is_latent, kLatentDown);
       add_if(recompute.mlp, kFeedForwardProducts);
@@ -317,7 +325,12 @@ int64_t RoutedTokensOf(const SimumaxModel& model,
 
 absl::StatusOr<SimumaxTraining> TrainingOf(const SimumaxModel& model,
                                            const SimumaxStrategy& strategy) {
-  ASTRA_RETURN_IF_ERROR(CheckTokens(strategy.micro_batch, strategy.sequence));
+  if (const absl::Status tokens =
+          CheckTokens(strategy.micro_batch, strategy.sequence);
+      !tokens.ok()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}:1:1: {}", strategy.file, std::string(tokens.message())));
+  }
   ASTRA_RETURN_IF_ERROR(CheckSizes(model, strategy));
   ASTRA_RETURN_IF_ERROR(CheckStages(model, strategy));
   SimumaxTraining training;
@@ -327,8 +340,9 @@ absl::StatusOr<SimumaxTraining> TrainingOf(const SimumaxModel& model,
   absl::StatusOr<Blueprint> blueprint =
       TrainingBlueprint(training.model, training.setup);
   if (!blueprint.ok()) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: {}", strategy.file, std::string(blueprint.status().message())));
+    return absl::InvalidArgumentError(
+        fmt::format("{}:1:1: {}", strategy.file,
+                    std::string(blueprint.status().message())));
   }
   training.blueprint = *std::move(blueprint);
   for (MockModule& module : training.blueprint.modules) {

@@ -79,6 +79,39 @@ TEST(RecomputeModulesTest, WhatIsMadeAgainIsNotKept) {
   EXPECT_EQ(TradeOf(kSharedExperts, model), (Trade{kShared, kSharedFlops}));
 }
 
+// The norms are two, and the dense feed-forward part is its norm and products.
+TEST(RecomputeModulesTest, PartsMakeUpModules) {
+  const ModelSpec model = SmallDeepSeek();
+  RecomputeModules norms = kAttentionNorm;
+  norms.Add(kFeedForwardNorm);
+  EXPECT_EQ(TradeOf(norms, model), TradeOf(kLayerNorm, model));
+  const Trade products = TradeOf(kFeedForwardProducts, model);
+  EXPECT_EQ(products,
+            (Trade{kTokens * 2 * 3 * 192, 2.0 * kTokens * 3 * 64 * 192}));
+  // Two blocks: what SwiGLU takes and makes, for 2 experts of each token.
+  EXPECT_EQ(TradeOf(kExpertProducts, model),
+            (Trade{2 * 2 * kTokens * 2 * 3 * 32,
+                   2 * 2.0 * 2 * kTokens * 3 * 64 * 32}));
+  // Of the scores, without their normed input.
+  EXPECT_EQ(TradeOf(kRouter, model),
+            (Trade{2 * kTokens * 4 * 8, 2 * 2.0 * kTokens * 64 * 8}));
+  // Latent vectors are kept, which their norms take.
+  EXPECT_EQ(TradeOf(kLatentDown, model).dropped, 0);
+}
+
+// SmallLlama has four blocks.
+TEST(RecomputeModulesTest, TheFirstBlocksOfAStageRecompute) {
+  const ModelSpec model = SmallLlama();
+  TrainingSetup setup = Selective(kMlp);
+  const double all = TotalsOf(model, setup).recompute_flops;
+  setup.recompute_blocks = 1;
+  EXPECT_EQ(TotalsOf(model, setup).recompute_flops, all / 4);
+  setup.recompute_blocks = 0;
+  EXPECT_EQ(TotalsOf(model, setup).recompute_flops, 0);
+  EXPECT_EQ(TotalsOf(model, setup).saved_bytes,
+            TotalsOf(model, SmallSetup()).saved_bytes);
+}
+
 // Of experts: the scores, what they take, SwiGLU's inputs and output, and what
 // is summed in the end. The normed input stays, which the router keeps.
 TEST(RecomputeModulesTest, ExpertsKeepTheirInputAlone) {
