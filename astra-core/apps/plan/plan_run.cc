@@ -151,8 +151,9 @@ absl::StatusOr<Plan> MemoryOfLayout(const SimaiPlannerOptions& options,
                                     const Layout& layout) {
   ASTRA_RETURN_IF_ERROR(
       CheckTraining(options.job.model, SetupOf(options.job, layout)));
-  std::optional<Program> ignored;
-  return PreparePlan(options, {.layout = layout}, ignored);
+  ASTRA_ASSIGN_OR_RETURN(PreparedPlan prepared,
+                         PreparePlan(options, {.layout = layout}));
+  return std::move(prepared.plan);
 }
 
 absl::StatusOr<Plan> RunLayout(const SimaiPlannerOptions& options,

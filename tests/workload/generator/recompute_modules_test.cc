@@ -104,9 +104,10 @@ TEST(RecomputeModulesTest, TheFirstBlocksOfAStageRecompute) {
   const ModelSpec model = SmallLlama();
   TrainingSetup setup = Selective(kMlp);
   const double all = TotalsOf(model, setup).recompute_flops;
-  setup.recompute_blocks = 1;
+  setup.recompute_method = RecomputeMethod::kBlock;
+  setup.recompute_layers = 1;
   EXPECT_EQ(TotalsOf(model, setup).recompute_flops, all / 4);
-  setup.recompute_blocks = 0;
+  setup.recompute_layers = 0;
   EXPECT_EQ(TotalsOf(model, setup).recompute_flops, 0);
   EXPECT_EQ(TotalsOf(model, setup).saved_bytes,
             TotalsOf(model, SmallSetup()).saved_bytes);
