@@ -148,8 +148,11 @@ absl::Status ReadNumbers(const CommandLine& flags, EvoRequest& request) {
   }
   ASTRA_ASSIGN_OR_RETURN(request.attention_speed,
                          flags.number("attention-speed", 1, 10));
-  if (request.attention_speed <= 0) {
-    return absl::InvalidArgumentError("--attention-speed is 0");
+  constexpr double kLeastSpeed = 0.01;
+  if (request.attention_speed < kLeastSpeed) {
+    return absl::InvalidArgumentError(
+        fmt::format("--attention-speed is {}: expected {} to 10",
+                    request.attention_speed, kLeastSpeed));
   }
   Calibration& calibration = request.gpu.calibration;
   calibration.attention_forward *= request.attention_speed;
