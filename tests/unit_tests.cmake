@@ -373,6 +373,7 @@ astra_test(engine_test
 astra_test(results_test
   SOURCES
     astra-core/results/program_summary_test.cc
+    astra-core/results/stages_table_test.cc
     astra-core/results/tables_test.cc
   DEPS astra::backend_analytical astra::engine astra::results
        astra::simai_text)

@@ -225,18 +225,6 @@ double ToGiB(Bytes bytes) {
   return static_cast<double>(bytes.count()) / (1 << 30);
 }
 
-// Returns text such as "backward of micro-batch 3, chunk 1".
-std::string Moment(const Program& program, const StageMemory& memory) {
-  if (!memory.slot) return "after the last micro-batch";
-  std::string text =
-      fmt::format("{} of micro-batch {}", Name(memory.slot->kind),
-                  memory.slot->micro_batch);
-  if (program.shape().chunks > 1) {
-    text += fmt::format(", chunk {}", memory.slot->chunk);
-  }
-  return text;
-}
-
 // Returns text such as "3" or "3-5".
 std::string StageRange(absl::Span<const StageMemory> memories) {
   const int64_t first = memories.front().stage;
@@ -258,7 +246,7 @@ std::string LineOf(const Program& program, const StageMemory& memory) {
       "{}, {} in flight",
       ToGiB(memory.weights), ToGiB(memory.gradients), ToGiB(memory.optimizer),
       ToGiB(memory.saved), ToGiB(memory.workspace), ToGiB(memory.peak()),
-      ToGiB(ReservedMemory(memory)), Moment(program, memory),
+      ToGiB(ReservedMemory(memory)), MomentOf(program, memory),
       program.module(memory.module).name, memory.in_flight);
 }
 
@@ -350,6 +338,17 @@ std::string DescribeMemory(const Program& program,
     AppendFormat(&text, "{:>7}{}\n", StageRange(memories.subspan(i, end - i)),
                  line);
     i = end;
+  }
+  return text;
+}
+
+std::string MomentOf(const Program& program, const StageMemory& memory) {
+  if (!memory.slot) return "after the last micro-batch";
+  std::string text =
+      fmt::format("{} of micro-batch {}", Name(memory.slot->kind),
+                  memory.slot->micro_batch);
+  if (program.shape().chunks > 1) {
+    text += fmt::format(", chunk {}", memory.slot->chunk);
   }
   return text;
 }

@@ -107,6 +107,9 @@ constexpr Bytes kDeviceOverhead = MiB(1024);
 std::string DescribeMemory(const Program& program,
                            absl::Span<const StageMemory> memories);
 
+// Returns when the peak is, such as "backward of micro-batch 3, chunk 1".
+std::string MomentOf(const Program& program, const StageMemory& memory);
+
 // Returns the stage whose peak is highest. Requires that there is one.
 const StageMemory& LargestOf(absl::Span<const StageMemory> memories);
 

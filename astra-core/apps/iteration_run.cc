@@ -30,12 +30,13 @@ absl::StatusOr<Program> GenerateProgram(const GenWorkloadOptions& options) {
 }
 
 absl::StatusOr<RunResult> RunGenerated(const RunOptions& options,
-                                       Program program) {
+                                       Program program, bool keeps_timeline) {
   constexpr std::string_view kRun = "simai_analytical";
   Warnings ignored;
   auto request = RequestFor(options, std::move(program), &ignored);
   if (!request.ok()) return Of(kRun, request.status());
   request->explain = false;
+  request->trace = keeps_timeline;
   absl::StatusOr<RunResult> run = Run(*request);
   if (!run.ok()) return Of(kRun, run.status());
   if (!run->status.ok()) return Of(kRun, run->status);

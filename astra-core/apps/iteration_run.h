@@ -16,10 +16,12 @@ namespace astra {
 // gen_workload, which `gen_workload: ` begins.
 absl::StatusOr<Program> GenerateProgram(const GenWorkloadOptions& options);
 
-// Runs `program`, without an explanation. Errors: as those of simai_analytical,
+// Runs `program`, without an explanation, and keeps the timeline on request.
+// Errors: as those of simai_analytical,
 // which `simai_analytical: ` begins; also for a run that does not finish.
 absl::StatusOr<RunResult> RunGenerated(const RunOptions& options,
-                                       Program program);
+                                       Program program,
+                                       bool keeps_timeline = false);
 
 }  // namespace astra
 

@@ -18,6 +18,7 @@
 #include "astra-core/results/links_table.h"
 #include "astra-core/results/network_tables.h"
 #include "astra-core/results/program_summary.h"
+#include "astra-core/results/stages_table.h"
 #include "astra-core/results/summary.h"
 #include "fmt/core.h"
 #include "workload/memory_timeline.h"
@@ -44,6 +45,8 @@ void AddExplanation(const Program& program, const Explanation& explanation,
   if (!explanation.memory.empty()) {
     files.push_back({"memory.csv", MemoryCsv(program, explanation.memory)});
   }
+  files.push_back(
+      {"stages.csv", StagesCsv(program, explanation.memory, result)});
 }
 
 // Adds memory_snapshot.pickle. Returns what it leaves out.

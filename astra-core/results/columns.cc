@@ -7,6 +7,7 @@
 #include "astra-core/results/iteration_table.h"
 #include "astra-core/results/links_table.h"
 #include "astra-core/results/network_tables.h"
+#include "astra-core/results/stages_table.h"
 
 namespace astra {
 
@@ -17,6 +18,7 @@ std::vector<ColumnText> ResultColumns() {
   AppendCollectivesColumns(&columns);
   AppendLinksColumns(&columns);
   AppendExplanationColumns(&columns);
+  AppendStagesColumns(&columns);
   AppendNetworkColumns(&columns);
   return columns;
 }

@@ -135,6 +135,24 @@ class Snapshot(unittest.TestCase):
         self.assertTrue(result.stderr.endswith(
             "error: --snapshot-stage is 4: w.yaml has stages 0 to 3\n"))
 
+    def test_stages_csv_has_the_same_peaks(self):
+        _, peaks = self.snapshot(LAYOUTS["interleaved"])
+        text = (pathlib.Path(self.folder.name) / "out/stages.csv").read_text()
+        rows = list(csv.DictReader(text.splitlines()))
+        stages = [row for row in rows if row["chunk"] == ""]
+        self.assertEqual(len(rows), 3 * len(stages))
+        for row in stages:
+            held = sum(int(row[name + "_bytes"]) for name in (
+                "weights", "gradients", "optimizer", "cache", "peak_saved",
+                "peak_workspace"))
+            self.assertEqual(int(row["allocated_bytes"]), held)
+            self.assertEqual(held, peaks[int(row["stage"])])
+            for name in ("forward_us", "recompute_us", "waiting_us"):
+                chunks = [float(each[name]) for each in rows
+                          if each["stage"] == row["stage"] and each["chunk"]]
+                self.assertAlmostEqual(float(row[name]), sum(chunks), 5)
+                self.assertGreater(float(row[name]), 0)
+
     def test_the_viewer_knows_all_opcodes(self):
         data, _ = self.snapshot(LAYOUTS["interleaved"])
         names = [opcode.name for opcode, _, _ in pickletools.genops(data)]

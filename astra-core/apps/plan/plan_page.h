@@ -26,7 +26,7 @@ namespace astra {
 
 // Plans in the table and the plot of the page, which stays below 1 MB. Others
 // are in plans.csv.
-inline constexpr size_t kMostPagePlans = 1000;
+inline constexpr size_t kMostPagePlans = 800;
 
 // Returns the page. `conclusion` says what the search found, such as the best
 // plan or that none fits; `changes` is empty without --what-if.

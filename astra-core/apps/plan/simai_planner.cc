@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "astra-core/apps/plan/internevo_options.h"
@@ -14,6 +15,7 @@
 #include "astra-core/apps/plan/plan_plot.h"
 #include "astra-core/apps/plan/plan_report.h"
 #include "astra-core/apps/plan/plan_run.h"
+#include "astra-core/apps/plan/plan_stages.h"
 #include "astra-core/apps/plan/plan_what_if.h"
 #include "astra-core/apps/plan/simai_planner_calculon.h"
 #include "astra-core/apps/plan/simai_planner_internevo.h"
@@ -52,7 +54,8 @@ std::string Conclusion(const SimaiPlannerOptions& options,
 // run left behind.
 absl::Status WriteFolders(const SimaiPlannerOptions& options,
                           const std::vector<Plan>& plans) {
-  constexpr std::string_view kStale[] = {"commands.sh", "megatron.txt"};
+  constexpr std::string_view kStale[] = {"commands.sh", "megatron.txt",
+                                         "stages.csv"};
   for (size_t i = 0; i < kPlanFolders; ++i) {
     const std::string path = fmt::format("{}/plan-{}", options.output, i + 1);
     const bool has_plan = i < plans.size();
@@ -60,7 +63,12 @@ absl::Status WriteFolders(const SimaiPlannerOptions& options,
     ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                            OutputFolder::Create(path));
     std::vector<NamedFile> files;
-    if (has_plan) files = PlanFiles(options, plans[i]);
+    if (has_plan) {
+      files = PlanFiles(options, plans[i]);
+      ASTRA_ASSIGN_OR_RETURN(NamedFile stages,
+                             StagesFile(options, plans[i].estimate.layout));
+      files.push_back(std::move(stages));
+    }
     ASTRA_RETURN_IF_ERROR(folder.Write(files, kStale));
   }
   return absl::OkStatus();

@@ -145,6 +145,8 @@ std::vector<ShellTerm> ResultFiles(absl::Span<const std::string_view> names) {
        "Of programs: the chain of computations and transfers that is as long "
        "as the iteration."},
       {"memory.csv", "Of programs: the memory of a rank of each stage."},
+      {"stages.csv",
+       "Of programs: what each stage and chunk computes and holds."},
       {"trace.json", "Of --trace: what each rank did and waited for."},
       {"chart.html", "Of -v: a pie of where the time goes."},
       {"memory_snapshot.pickle",

@@ -17,7 +17,8 @@ TEST(MemorySnapshotTest, SaysWhatIsBeyondTheLimit) {
   ProgramParts parts;
   parts.sizes = {.num_ranks = 1};
   parts.modules = {
-      {.name = "b\xffd",
+      {.name = "b\xff"
+               "d",
        .memory = {
            .weights = Bytes(100), .saved = Bytes(10), .workspace = Bytes(1)}}};
   parts.stages = {{.runs = {{.modules = {ModuleId(0)}}}}};

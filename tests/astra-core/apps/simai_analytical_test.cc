@@ -418,8 +418,8 @@ TEST_F(SimaiAnalyticalTest, ExplainsPrograms) {
               HasSubstr("with an ideal network        0.400000 ms"));
   EXPECT_THAT(result.out,
               HasSubstr(": EndToEnd.csv iteration.csv collectives.csv "
-                        "links.csv breakdown.csv critical_path.csv trace.json "
-                        "run.json cost.json\n"));
+                        "links.csv breakdown.csv critical_path.csv stages.csv "
+                        "trace.json run.json cost.json\n"));
   EXPECT_THAT(ReadText(folder_.PathOf("a/breakdown.csv")),
               EndsWith("0,0,8,compute,,,mlp,fwd,400.000000,0.109223\n"
                        "0,0,8,network,TP,all-reduce,mlp,fwd,3262.236440,"

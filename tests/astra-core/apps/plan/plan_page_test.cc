@@ -150,8 +150,9 @@ TEST(PlanPageTest, StaysSmallWithManyPlans) {
                               plans.end());
   }
   const std::string page = planned.Page();
-  EXPECT_LT(page.size(), 1'000'000U);
-  EXPECT_THAT(page, HasSubstr("The first 1000 of 10000 plans"));
+  // Layouts of experts have longer lines.
+  EXPECT_LT(page.size(), 800'000U);
+  EXPECT_THAT(page, HasSubstr("The first 800 of 10000 plans"));
 }
 
 TEST(PlanPageTest, IsThereWhereNothingFits) {
