@@ -50,6 +50,8 @@ SIZES = "--world-size 8 --micro-batch 1 --global-batch 8 --seq-length 128"
 SMALL = "-b 64K -e 64K"
 TOPOLOGY = "inputs/topologies/one_server_8_h100.txt"
 
+SIMUMAX = CORPUS / "simumax"
+
 # Commands that read the seeds of each kind of input. FILE is the mutated file, OUT the output; WORKLOAD,
 # PROGRAM and TOPOLOGY are files for 8 GPUs, APPLICATION, EXECUTION and SYSTEM those of Calculon.
 READERS = {
@@ -59,6 +61,21 @@ READERS = {
         f"gen_workload -m FILE --gpu H100 {SIZES} --pp 2 -o OUT",
         "gen_workload -m FILE --gpu H100 --world-size 8 --tp 8 --batch 1 "
         "--seq-length 128 --phase decode -o OUT"]),
+    "simumax_model": ("json", ["inputs/simumax/llama3-8b.json",
+                               "corpus/simumax/model_*"], [
+        "simai_planner --simumax FILE,"
+        f"{SIMUMAX}/strategy_chunks.json,{SIMUMAX}/system.json -o OUT",
+        "simai_planner --simumax FILE,"
+        f"{SIMUMAX}/strategy_recompute.json,{SIMUMAX}/system.json -o OUT"]),
+    "simumax_strategy": ("json", ["inputs/simumax/tp1_pp2_dp4_mbs1.json",
+                                  "corpus/simumax/strategy_*"], [
+        f"simai_planner --simumax {SIMUMAX}/model_dense.json,FILE,"
+        f"{SIMUMAX}/system.json -o OUT",
+        f"simai_planner --simumax {SIMUMAX}/model_moe.json,FILE,"
+        f"{SIMUMAX}/system.json -o OUT"]),
+    "simumax_system": ("json", ["corpus/simumax/system*"], [
+        f"simai_planner --simumax {SIMUMAX}/model_moe.json,"
+        f"{SIMUMAX}/strategy_recompute.json,FILE -o OUT"]),
     "hugging_face": ("json", ["corpus/hugging_face/*"], [
         f"gen_workload -m FILE --gpu H100 {SIZES} --format program -o OUT"]),
     "gpu": ("yaml", ["inputs/gpus/*.yaml", "corpus/gpu/*"], [
@@ -182,6 +199,8 @@ WITHOUT_A_LINE = [
     r"FILE: (pipeline|tensor|weight|zero1) size \d+ ",
     r"--model_size is missing: ",
     r"\w+ pp \d+ .+: a group lies unevenly on servers of \d+",
+    # A model that the strategy beside it does not suit, whose line is named.
+    r"\S+/simumax/strategy_\w+\.json:\d+:\d+: ",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
     r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",
 ]

@@ -99,8 +99,10 @@ std::vector<Action> ActionsOf(const PipelineShape& shape, int64_t stage,
       actions.push_back({.messages = std::move(all)});
       return;
     }
-    // The other stage is the same where the slots have other directions.
-    const bool has_both = num_sent == 1 && all.size() == 2 &&
+    // The other stage is the same where the slots have other directions. It
+    // waits for this one until both alternate forwards and backwards.
+    const bool alternates = shape.stages - stage - 1 < shape.micro_batches;
+    const bool has_both = alternates && num_sent == 1 && all.size() == 2 &&
                           before.front().kind != after.front().kind;
     if (has_both && stage % 2 == 0) std::swap(all[0], all[1]);
     for (const size_t message : all) actions.push_back({.messages = {message}});

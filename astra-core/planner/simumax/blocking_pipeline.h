@@ -8,7 +8,8 @@
 //
 //   one chunk       message by message. Where one is sent to the stage from
 //                   which the other comes, odd stages send first and even ones
-//                   receive first; otherwise stages send first.
+//                   receive first, in the steady state; otherwise stages send
+//                   first.
 //   several chunks  all messages between two slots at once. A forward and the
 //                   backward behind it, in the steady state, have no exchange
 //                   between them.

@@ -234,7 +234,8 @@ TEST(GroupsOfTest, BlocksRunAgainByTheMethod) {
   EXPECT_THAT(GroupTexts(part, setup),
               ElementsAre("3-4 again", "4-5 again", "5-6"));
   setup.recompute = Recompute::kSelective;
-  EXPECT_THAT(GroupTexts(part, setup), ElementsAre("3-4", "4-5", "5-6"));
+  EXPECT_THAT(GroupTexts(part, setup),
+              ElementsAre("3-4 again", "4-5 again", "5-6"));
 }
 
 }  // namespace

@@ -28,6 +28,19 @@ TEST(BlockingPipelineTest, StagesWaitForTheirMessages) {
   EXPECT_EQ(BlockingPipelineMs(shape, Equal(shape, {10, 20}), 1), 94);
 }
 
+// Stage s begins at 11 s; the gradient of the last stage, which ends at 63,
+// comes back in steps of 21.
+TEST(BlockingPipelineTest, MicroBatchesMayBeFewerThanStages) {
+  const PipelineShape shape = {.stages = 4, .chunks = 1, .micro_batches = 1};
+  EXPECT_EQ(BlockingPipelineMs(shape, Equal(shape, {10, 20}), 1), 63 + 3 * 21);
+  for (int64_t micro_batches = 1; micro_batches < 8; ++micro_batches) {
+    const PipelineShape each = {
+        .stages = 5, .chunks = 1, .micro_batches = micro_batches};
+    EXPECT_GE(BlockingPipelineMs(each, Equal(each, {10, 20}), 1),
+              30 * static_cast<double>(micro_batches + 4));
+  }
+}
+
 // The bubble of interleaved 1F1B, (p - 1) (f + B), beside v m (f + B).
 TEST(BlockingPipelineTest, ChunksShortenTheBubble) {
   const PipelineShape shape = {.stages = 2, .chunks = 2, .micro_batches = 2};
