@@ -213,6 +213,18 @@ class StageMaker {
   SimumaxCosts& costs_;
 };
 
+absl::Status CheckSlots(std::string_view file, const PipelineShape& shape) {
+  if (shape.stages * shape.chunks <=
+      kMaxPipelineSlots / (2 * shape.micro_batches)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "{}:1:1: {} micro-batches of {} stages with {} chunks each: expected at "
+      "most {} forward and backward slots in all",
+      file, shape.micro_batches, shape.stages, shape.chunks,
+      kMaxPipelineSlots));
+}
+
 // Sets the stages and the time of the pipeline.
 absl::Status RunStages(const SimumaxTraining& training, SimumaxCosts& costs,
                        SimumaxResult& result) {
@@ -225,15 +237,7 @@ absl::Status RunStages(const SimumaxTraining& training, SimumaxCosts& costs,
   const PipelineShape shape = {.stages = strategy.pipeline,
                                .chunks = strategy.chunks,
                                .micro_batches = strategy.micro_batches};
-  if (shape.stages * shape.chunks >
-      kMaxPipelineSlots / (2 * shape.micro_batches)) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}:1:1: {} micro-batches of {} stages with {} chunks "
-                    "each: expected at "
-                    "most {} forward and backward slots in all",
-                    strategy.file, shape.micro_batches, shape.stages,
-                    shape.chunks, kMaxPipelineSlots));
-  }
+  ASTRA_RETURN_IF_ERROR(CheckSlots(strategy.file, shape));
   const StageMaker maker(files, training, program, costs);
   SimumaxModuleCosts modules(files.model, strategy, costs);
   const std::vector<StageMemory> memories = MemoryOf(program);
