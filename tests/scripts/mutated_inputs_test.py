@@ -83,7 +83,7 @@ READERS = {
     "operator_table": ("csv", ["corpus/operator_table/*"], [
         f"gen_workload -m llama2-7b --gpu H100 --operator-table FILE {SIZES} "
         "--table-gpu H100 -o OUT"]),
-    "fitted_operators": ("trees", ["corpus/fitted_operators/*"], [
+    "fitted_operators": ("txt", ["corpus/fitted_operators/*"], [
         f"gen_workload -m llama2-7b --gpu H100 --operator-table FILE {SIZES} "
         "-o OUT"]),
     "aiob": ("txt", ["corpus/aiob/*"], [

@@ -61,6 +61,8 @@ REFUSALS = {
     "gen_topo": [[]],
     "gen_workload": [MODEL],
     "gen_workload --model": [MODEL[2:]],
+    "gen_workload --recompute-method": [
+        [*MODEL, "--recompute", "full", "--recompute-num-layers", "1"]],
     "gen_workload --table-gpu": [[*MODEL, "--operator-table", "none.csv"]],
     "simai_analytical": [RUN],
     "simai_analytical --gpu-type": [
@@ -104,6 +106,8 @@ NCCL version 2.29.2+cuda13.1
 347.11 0
 """
 # A table of samples, which an example reads.
+OPERATORS = "gpu,operator,precision,m,n,k,time_us\n" + "".join(
+    f"H100,linear,bf16,{m},4096,4096,{m / 10}\n" for m in range(64, 2048, 64))
 SAMPLES = "mp,b,l,dim,F_dur(us),B_dur(us)\n" + "".join(
     f"1,2,{positions},4096,{positions / 4},{positions / 2}\n"
     for positions in range(1024, 4096, 256))
@@ -455,6 +459,8 @@ class ManPageTest(ShellTest):
             SAMPLES, encoding="utf-8")
         self.folder.joinpath("gemm_vllm.csv").write_text(
             KERNELS, encoding="utf-8")
+        self.folder.joinpath("operators.csv").write_text(
+            OPERATORS, encoding="utf-8")
         self.folder.joinpath("iterations.yaml").write_text(
             ITERATIONS, encoding="utf-8")
         environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}

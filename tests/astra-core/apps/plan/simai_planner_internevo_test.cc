@@ -74,7 +74,7 @@ TEST(SimaiPlannerInternEvoTest, SaysWhatTheLeastTakes) {
       "--run_all_solu --model_size 104 --world_size 8 --gpu A800 -o a",
       folder.path());
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.out, HasSubstr("no layout fits into 69.1 GB: the least "
+  EXPECT_THAT(result.out, HasSubstr("no layout fits into 74.3 GB: the least "
                                     "one, "));
   EXPECT_FALSE(
       Json::parse(ReadText(folder.PathOf("a/run.json")))["result"]["fits"]
