@@ -458,6 +458,11 @@ astra_test(plan_app_test
     astra-core/apps/plan/simai_planner_options_test.cc
   DEPS astra::plan_app)
 
+astra_test(step_times_test
+  SOURCES
+    astra-core/serving/step_times_test.cc
+  DEPS astra::kernels astra::step_times)
+
 astra_test(collective_app_test
   SOURCES
     astra-core/apps/collective/nccl_tests_sizes_test.cc
