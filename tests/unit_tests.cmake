@@ -208,6 +208,13 @@ astra_test(regressors_test
     workload/regressors/regressors_test.cc
   DEPS astra::regressors)
 
+# A new scheduler brings a new test, which the next build finds.
+file(GLOB serving_tests RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
+     workload/serving/*_test.cc workload/serving/schedulers/*_test.cc)
+astra_test(serving_test
+  SOURCES ${serving_tests}
+  DEPS astra::serving)
+
 astra_test(collectives_test
   SOURCES
     collectives/algorithms/bytes_sent_test.cc
