@@ -10,6 +10,10 @@
 
 namespace astra {
 
+// The end of what can be simulated: 100 days.
+inline constexpr TimePs kMaxServingTime(int64_t{100} * 86'400 *
+                                        1'000'000'000'000);
+
 // What is known of the content of a sequence: hashes of its consecutive blocks
 // of `block_tokens` tokens, from its first token on. A hash depends on all
 // tokens before it too (it is chained), so that equal hashes mean equal

@@ -288,6 +288,7 @@ TimePs Simulation::FormStep(Worker* worker) {
          .duration = TimePs(0),
          .replica = pool.first_replica + static_cast<uint32_t>(rank),
          .is_decode_pool = worker->pool > 0,
+         .sequences = static_cast<int64_t>(worker->batches[i].size()),
          .prompt_tokens = work.tokens() - work.decodes,
          .decodes = work.decodes,
          .decode_context = work.decode_context,

@@ -46,9 +46,6 @@
 
 namespace astra {
 
-// The end of what can be simulated: 100 days.
-inline constexpr TimePs kMaxServingTime(int64_t{100} * 86'400 *
-                                        1'000'000'000'000);
 inline constexpr int64_t kMaxReplicas = 65'536;  // Of a pool, with their ranks.
 
 struct PoolOptions {
@@ -81,6 +78,7 @@ struct StepRecord {
   TimePs duration;
   uint32_t replica = 0;
   bool is_decode_pool = false;
+  int64_t sequences = 0;      // In the batch.
   int64_t prompt_tokens = 0;  // Positions of prompts computed.
   int64_t decodes = 0;
   int64_t decode_context = 0;

@@ -1,0 +1,192 @@
+// What holds under every scheduler of the table.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "tests/workload/serving/serving_run.h"
+#include "workload/serving/synthetic_requests.h"
+
+namespace astra::testing {
+namespace {
+
+class SchedulerContractTest : public ::testing::TestWithParam<int> {
+ protected:
+  static const SchedulerKind& Kind() { return kSchedulers[GetParam()](); }
+
+  // 300 requests on a replica with room for a few of them. Hashes of 64 tokens
+  // are whole blocks.
+  static BatchingOptions Options() {
+    BatchingOptions options = Kind().defaults;
+    options.num_blocks = 2048 / options.block_tokens;
+    options.max_sequence_tokens = 700;
+    options.max_batched_tokens = 1024;
+    options.chunk_tokens = 128;
+    return options;
+  }
+
+  static WrittenRun Run(StepCost* cost, int64_t replicas = 1) {
+    SyntheticOptions synthetic;
+    synthetic.lengths = {.distribution = LengthDistribution::kGamma,
+                         .prompt_tokens = 150,
+                         .output_tokens = 40,
+                         .max_tokens = 340};
+    synthetic.per_second = 1e6;
+    synthetic.count = 300;
+    synthetic.prefix_tokens = 128;
+    synthetic.prefix_groups = 3;
+    SyntheticRequests source = *SyntheticRequests::Create(synthetic);
+    return RunOf({.pool = {.replicas = replicas,
+                           .scheduler = &Kind(),
+                           .options = Options(),
+                           .cost = cost}},
+                 &source);
+  }
+};
+
+TEST_P(SchedulerContractTest, ServesAllRequestsInFull) {
+  TokenCost cost;
+  const WrittenRun run = Run(&cost);
+  ASSERT_TRUE(run.status.ok()) << run.status;
+  std::set<int64_t> ids;
+  int64_t outputs = 0;
+  int64_t prompts = 0;
+  int64_t preemptions = 0;
+  for (const RequestResult& request : run.requests) {
+    ids.insert(request.id);
+    outputs += request.output_tokens;
+    prompts += request.prompt_tokens - request.times.cached_tokens;
+    preemptions += request.times.preemptions;
+    EXPECT_LE(request.times.arrival, request.times.first_scheduled);
+    EXPECT_LT(request.times.first_scheduled, request.times.first_token);
+    EXPECT_LE(request.times.first_token, request.times.last_token);
+  }
+  EXPECT_EQ(ids.size(), 300u);
+  int64_t samples = 0;
+  int64_t computed = 0;
+  int64_t preempted = 0;
+  for (const StepRecord& step : run.steps) {
+    samples += step.samples;
+    computed += step.prompt_tokens;
+    preempted += step.preemptions;
+    EXPECT_LE(step.used_blocks + step.cached_blocks, step.num_blocks);
+  }
+  EXPECT_EQ(samples, outputs);
+  EXPECT_EQ(preempted, preemptions);
+  if (preemptions == 0) {
+    EXPECT_EQ(computed, prompts);
+  } else {
+    EXPECT_GE(computed, prompts);
+  }
+  int64_t later_tokens = 0;
+  for (const auto& [gap, tokens] : run.gaps) later_tokens += tokens;
+  EXPECT_EQ(later_tokens, outputs - 300);
+}
+
+TEST_P(SchedulerContractTest, StartsInTheOrderOfArrival) {
+  TokenCost cost;
+  const WrittenRun run = Run(&cost);
+  std::map<int64_t, TimePs> starts;
+  for (const RequestResult& request : run.requests) {
+    starts[request.id] = request.times.first_scheduled;
+  }
+  TimePs last;
+  for (const auto& [id, start] : starts) {
+    EXPECT_GE(start, last) << id;
+    last = start;
+  }
+}
+
+TEST_P(SchedulerContractTest, ReservingSchedulersNeverPreempt) {
+  TokenCost cost;
+  int64_t preemptions = 0;
+  for (const StepRecord& step : Run(&cost).steps) {
+    preemptions += step.preemptions;
+  }
+  const bool may_preempt = Kind().name == "vllm" || Kind().name == "vllm-v0" ||
+                           Kind().name == "sarathi" || Kind().name == "sglang";
+  if (may_preempt) {
+    EXPECT_GT(preemptions, 0) << "the memory is too large for this test";
+  } else {
+    EXPECT_EQ(preemptions, 0);
+  }
+}
+
+TEST_P(SchedulerContractTest, ServesTheLongestRequestItAllows) {
+  WrittenCost cost;
+  const int64_t limit = Kind().max_tokens(Options());
+  for (const int64_t output : {int64_t{1}, int64_t{40}, limit - 1}) {
+    ListedRequests source(RequestsOf({{0, limit - output, output}}));
+    const WrittenRun run = RunOf(
+        {.pool = {.scheduler = &Kind(), .options = Options(), .cost = &cost}},
+        &source);
+    EXPECT_TRUE(run.status.ok()) << run.status;
+    EXPECT_EQ(run.requests.size(), 1u);
+  }
+}
+
+TEST_P(SchedulerContractTest, SameRunTwice) {
+  TokenCost cost;
+  const WrittenRun a = Run(&cost, 3);
+  const WrittenRun b = Run(&cost, 3);
+  ASSERT_EQ(a.requests.size(), b.requests.size());
+  for (size_t i = 0; i < a.requests.size(); ++i) {
+    EXPECT_EQ(a.requests[i].id, b.requests[i].id);
+    EXPECT_EQ(a.requests[i].times.last_token, b.requests[i].times.last_token);
+  }
+}
+
+// The same requests at a higher rate wait no less on average.
+TEST_P(SchedulerContractTest, HigherRateNeverLowersTheQueueing) {
+  TokenCost cost;
+  double before = 0;
+  for (const double rate : {2e4, 8e4, 32e4, 128e4, 512e4}) {
+    SyntheticOptions synthetic;
+    synthetic.lengths = {.prompt_tokens = 100, .output_tokens = 30};
+    synthetic.per_second = rate;
+    synthetic.count = 300;
+    SyntheticRequests source = *SyntheticRequests::Create(synthetic);
+    const WrittenRun run = RunOf(
+        {.pool = {.scheduler = &Kind(), .options = Options(), .cost = &cost}},
+        &source);
+    double sum = 0;
+    for (const RequestResult& request : run.requests) {
+      sum += ToMicroseconds(request.times.queueing());
+    }
+    EXPECT_GE(sum, before) << rate;
+    before = sum;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SchedulerContractTest,
+    ::testing::Range(0, static_cast<int>(std::size(kSchedulers))),
+    [](const ::testing::TestParamInfo<int>& kind) {
+      std::string name(kSchedulers[kind.param]().name);
+      std::erase(name, '-');
+      return name;
+    });
+
+TEST(SchedulersTest, AreFoundByName) {
+  EXPECT_EQ(*FindScheduler("VLLM"), &VllmScheduler());
+  EXPECT_EQ(FindScheduler("sarati").status().message(),
+            "unknown scheduler \"sarati\"; did you mean \"sarathi\"? (known: "
+            "vllm, vllm-v0, sarathi, orca, faster-transformer, lightllm, "
+            "sglang, trtllm)");
+}
+
+TEST(SchedulersTest, OptionsHaveRanges) {
+  BatchingOptions options = VllmScheduler().defaults;
+  EXPECT_EQ(CheckBatchingOptions(options).message(),
+            "num_blocks is 0: expected 1 to 1000000000000");
+  options.num_blocks = 10;
+  EXPECT_TRUE(CheckBatchingOptions(options).ok());
+  options.watermark = 1.5;
+  EXPECT_EQ(CheckBatchingOptions(options).message(),
+            "watermark is 1.5: expected 0 to 1");
+}
+
+}  // namespace
+}  // namespace astra::testing
