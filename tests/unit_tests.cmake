@@ -470,6 +470,11 @@ astra_test(step_times_test
     astra-core/serving/step_times_test.cc
   DEPS astra::kernels astra::step_times)
 
+astra_test(serving_app_test
+  SOURCES
+    astra-core/apps/serving/simai_serving_options_test.cc
+  DEPS astra::serving_app)
+
 astra_test(collective_app_test
   SOURCES
     astra-core/apps/collective/nccl_tests_sizes_test.cc

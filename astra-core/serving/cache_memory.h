@@ -1,10 +1,13 @@
 // How many blocks of the KV cache a replica has room for.
 //
-//   blocks = (share x memory - overhead - weights - workspace) / block
+//   all      blocks = (share x memory - overhead - weights - workspace) / block
+//   static   blocks = (share x memory - weights) / block
+//   free     blocks = share x (memory - overhead - weights - workspace) / block
 //
-// of the fullest pipeline stage: what the engine may take of a GPU's memory,
-// without the CUDA context and NCCL (kDeviceOverhead), the weights, and the
-// workspace of a step with the most positions. A block holds the keys and
+// of the fullest pipeline stage, by what the engine's share is of
+// (MemoryShareOf): a GPU's memory without the CUDA context and NCCL
+// (kDeviceOverhead), the weights, and the workspace of a step with the most
+// positions. A block holds the keys and
 // values of all layers of the stage, in BF16. Engines print the number; it is
 // best taken from there.
 //

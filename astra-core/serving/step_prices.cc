@@ -1,5 +1,6 @@
 #include "astra-core/serving/step_prices.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -88,11 +89,12 @@ InferenceSetup SetupOf(const ServingLayout& layout) {
 }
 
 StepPrices::StepPrices(ModelSpec model, const ServingLayout& layout,
-                       const ComputeModel& times, GroupSeconds& graph,
-                       GroupSeconds& eager)
+                       const ComputeModel& times, FusedKernels fused,
+                       GroupSeconds& graph, GroupSeconds& eager)
     : model_(std::move(model)),
       layout_(layout),
       times_(times),
+      fused_(std::move(fused)),
       graph_(graph),
       eager_(eager) {
   // Tables have points beyond the longest sequence. No time depends on this.
@@ -194,8 +196,25 @@ void StepPrices::AddModule(const MockModule& module, Part part, double times,
     }
     const OperatorTime time = times_.TimeOf(step.op);
     double& seconds = time.bound == "compute" ? sum.compute : sum.memory;
-    seconds += times * static_cast<double>(time.time.count()) * kSecondsPerPs;
+    seconds += times * SecondsOf(step.op, time);
   }
+}
+
+double StepPrices::SecondsOf(const Operator& op,
+                             const OperatorTime& time) const {
+  constexpr double kSecondsPerUs = 1e-6;
+  double seconds = static_cast<double>(time.time.count()) * kSecondsPerPs;
+  const bool is_fused = std::find(fused_.names.begin(), fused_.names.end(),
+                                  op.name) != fused_.names.end();
+  if (is_fused) {
+    seconds = std::max(0.0, seconds - fused_.kernel_us * kSecondsPerUs);
+  }
+  const bool is_of_experts =
+      op.name == "experts_up" || op.name == "experts_down";
+  if (layout_.mxfp4_experts && is_of_experts && time.bound != "compute") {
+    seconds *= kMxfp4Share;
+  }
+  return seconds;
 }
 
 }  // namespace astra

@@ -8,7 +8,8 @@
 //   logits and sampling                     of the sequences that get a token
 //
 // The operators and collectives are those of InferenceBlueprint, so that a step
-// of only one kind takes what `gen_workload --phase` and simai_analytical say.
+// of only one kind takes what `gen_workload --phase` and simai_analytical say,
+// less the kernels that an engine fuses.
 // Every part is summed over the pipeline stages, one after the other: a step of
 // a replica with PP takes as long as its way through all stages.
 //
@@ -20,6 +21,8 @@
 #define ASTRA_CORE_SERVING_STEP_PRICES_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -52,8 +55,21 @@ struct ServingLayout {
   int64_t expert = 1;  // Divides TP, or is 1.
   Precision precision = Precision::kBf16;
   double expert_load = 1;  // See ModuleContext::expert_load.
+  // Weights of experts are read in MXFP4 (4 bits, and a scale of a byte for 32
+  // of them) and multiplied in the precision of activations.
+  bool mxfp4_experts = false;
 
   int64_t num_gpus() const { return tensor * pipeline; }
+};
+
+// Bytes of a weight of experts in MXFP4, over those in BF16.
+inline constexpr double kMxfp4Share = 17.0 / 64;
+
+// Which operators an engine fuses with the one before (ServingFacts::fused),
+// and what the start and the end of a kernel take.
+struct FusedKernels {
+  std::vector<std::string> names;
+  double kernel_us = 0;
 };
 
 // Returns the setup of a step of one position.
@@ -64,7 +80,7 @@ class StepPrices {
   // All must outlive the object. `graph` times collectives from a CUDA graph,
   // and `eager` those behind other work of their stream.
   StepPrices(ModelSpec model, const ServingLayout& layout,
-             const ComputeModel& times, GroupSeconds& graph,
+             const ComputeModel& times, FusedKernels fused, GroupSeconds& graph,
              GroupSeconds& eager);
 
   // Prices a step of each kind. Errors: those of InferenceBlueprint and of
@@ -92,9 +108,12 @@ class StepPrices {
   void AddModule(const MockModule& module, Part part, double times,
                  GroupSeconds& groups, StepSeconds& sum) const;
 
+  double SecondsOf(const Operator& op, const OperatorTime& time) const;
+
   ModelSpec model_;
   const ServingLayout layout_;
   const ComputeModel& times_;
+  const FusedKernels fused_;
   GroupSeconds& graph_;
   GroupSeconds& eager_;
 };

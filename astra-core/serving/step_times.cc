@@ -96,9 +96,12 @@ EqualParts EqualPartsOf(const StepWork& work) {
 
 }  // namespace
 
+TimePs TimeOfParts(const StepParts& parts) {
+  return TimePs(std::max<int64_t>(1, std::llround(parts.sum() * kPsPerSecond)));
+}
+
 TimePs StepTimes::TimeOf(const StepWork& work) {
-  const double ps = PartsOf(work).sum() * kPsPerSecond;
-  return TimePs(std::max<int64_t>(1, std::llround(ps)));
+  return TimeOfParts(PartsOf(work));
 }
 
 StepParts StepTimes::PartsOf(const StepWork& work) {

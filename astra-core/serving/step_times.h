@@ -53,6 +53,9 @@ struct StepParts {
   double sum() const { return gpu.sum() + launch + host; }
 };
 
+// Returns the time of a step, at least a picosecond.
+TimePs TimeOfParts(const StepParts& parts);
+
 class StepTimes : public StepCost {
  public:
   // Both must outlive the object. Requires that prices.Check() was ok.

@@ -208,6 +208,9 @@ class EngineReader {
     ServingFacts facts;
     facts.scheduler = line.Text("scheduler");
     facts.memory_share = line.Number("memory_share", kLeastEfficiency, 1);
+    facts.memory_of = static_cast<MemoryShareOf>(
+        line.ChoiceOr("memory_of", 0, kMemoryShareNames));
+    facts.fused = line.Texts("fused");
     facts.block_positions = line.Integer("block", 1, kMostTokens);
     facts.chunked_prefill = line.Bool("chunked_prefill");
     facts.overlapped_host = line.Bool("overlapped_host");

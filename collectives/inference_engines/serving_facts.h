@@ -33,10 +33,20 @@ struct StepBudget {
   friend auto operator<=>(const StepBudget&, const StepBudget&) = default;
 };
 
+// What a share of a GPU's memory is a share of, and holds.
+enum class MemoryShareOf : uint8_t {
+  kAll,     // Of the whole: weights, workspace and cache together (vLLM).
+  kStatic,  // Of the whole: weights and cache (SGLang).
+  kFree,    // Of what weights and workspace leave: the cache (TensorRT-LLM).
+};
+inline constexpr std::string_view kMemoryShareNames[] = {"all", "static",
+                                                         "free"};
+
 struct ServingFacts {
-  std::string scheduler;        // Empty: the file says nothing of serving.
-  double memory_share = 0;      // Of the GPU's memory that the server may take.
-  int64_t block_positions = 0;  // Positions in a block of the KV cache.
+  std::string scheduler;    // Empty: the file says nothing of serving.
+  double memory_share = 0;  // Of the memory that memory_of names.
+  MemoryShareOf memory_of = MemoryShareOf::kAll;
+  int64_t block_positions = 0;   // Positions in a block of the KV cache.
   bool chunked_prefill = false;  // A prompt may be cut at the budget of a step.
   bool overlapped_host = false;
   // Microseconds of the host for a step, for each of its sequences, to launch
@@ -49,6 +59,9 @@ struct ServingFacts {
   // the next larger one, and beyond the last none.
   std::vector<int64_t> graphs;
   bool mixed_graphs = false;  // Also of steps with parts of prompts.
+  // Operators that the engine's kernels do along with the one before: they
+  // take the time of their bytes, but no kernel of their own starts and ends.
+  std::vector<std::string> fused;
   std::vector<StepBudget> budgets;
 
   // Returns the budget of a GPU, or null: the last that is for it.

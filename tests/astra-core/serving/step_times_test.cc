@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "astra-core/planner/group_seconds.h"
@@ -40,13 +40,13 @@ class FlopClock : public ComputeModel {
 // The parts of a replica on H100.
 struct Replica {
   Replica(const ModelSpec& model, ServingLayout layout,
-          const ComputeModel& times)
+          const ComputeModel& times, FusedKernels fused = {})
       : topology(ValueOrDie(BuildSystemTopology(
             system, static_cast<uint32_t>(layout.num_gpus()),
             static_cast<uint32_t>(layout.num_gpus())))),
         routes(topology),
         groups(system, nccl, routes, layout.num_gpus()),
-        prices(model, layout, times, groups, groups),
+        prices(model, layout, times, std::move(fused), groups, groups),
         steps(prices, facts) {
     facts.graphs = {1, 2, 4, 8};
     EXPECT_TRUE(prices.Check().ok());
@@ -60,6 +60,14 @@ struct Replica {
   StepPrices prices;
   ServingFacts facts;
   StepTimes steps;
+};
+
+// Prices by measured kernels.
+struct H100 {
+  GpuSpec gpu = ValueOrDie(FindGpu("H100"));
+  Roofline roofline{gpu};
+  KernelPredictor kernels{gpu, BundledSurfaces()};
+  KernelModel model{kernels, roofline, KernelUse::kInference};
 };
 
 // Llama with 2 blocks of 64 elements: 4 heads of 16 over 2 of keys, 128 wide,
@@ -133,6 +141,17 @@ TEST(StepTimesTest, GraphsComputeAsMuchAsTheyWereMadeFor) {
             TimePs(9 * per_token.count() + 9 * per_sequence.count()));
 }
 
+TEST(StepTimesTest, FusedOperatorsTakeNoKernel) {
+  const H100 h100;
+  const auto seconds = [&](FusedKernels fused) {
+    Replica replica(TinyLlama(), {}, h100.model, std::move(fused));
+    return replica.prices.Shared(1, /*in_graph=*/true).sum();
+  };
+  // Two residual adds in each of two blocks.
+  EXPECT_NEAR(seconds({}) - seconds({{"residual_add"}, 0.5}), 4 * 0.5e-6,
+              1e-12);
+}
+
 TEST(StepTimesTest, TheHostWaitsOrRunsBesideTheGpu) {
   const FlopClock clock;
   Replica replica(TinyLlama(), {}, clock);
@@ -150,14 +169,6 @@ TEST(StepTimesTest, TheHostWaitsOrRunsBesideTheGpu) {
   EXPECT_NEAR(parts.launch + parts.gpu.sum(), parts.gpu.kernels * 1e-6, 1e-12);
   EXPECT_EQ(parts.host, 0);
 }
-
-// Prices by measured kernels.
-struct H100 {
-  GpuSpec gpu = ValueOrDie(FindGpu("H100"));
-  Roofline roofline{gpu};
-  KernelPredictor kernels{gpu, BundledSurfaces()};
-  KernelModel model{kernels, roofline, KernelUse::kInference};
-};
 
 TEST(StepTimesTest, TimeGrowsWithPositionsAndContext) {
   const H100 h100;
@@ -219,9 +230,13 @@ TEST(CacheMemoryTest, BlocksFillWhatWeightsLeave) {
   EXPECT_THAT(RoomForCache(model, {}, facts, MiB(1 * 1024), 64).status(),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        "no room for the KV cache: weights of 0.0 GiB, 0.0 GiB "
-                       "of workspace and 1.0 GiB of CUDA and NCCL fill the 0.5 "
-                       "GiB of a GPU that the engine may take: expected more "
-                       "TP or PP, or a smaller precision"));
+                       "of workspace and 1.0 GiB of CUDA and NCCL fill the "
+                       "share of 0.5 of the 1.0 GiB of a GPU that the engine "
+                       "takes: expected more TP or PP, or a smaller "
+                       "precision"));
+  facts.memory_of = MemoryShareOf::kStatic;
+  EXPECT_EQ(ValueOrDie(RoomForCache(model, {}, facts, MiB(1024), 64)).blocks,
+            (MiB(512) - room.weights).count() / room.block.count());
 }
 
 }  // namespace
