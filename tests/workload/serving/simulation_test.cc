@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "astra-core/base/random.h"
 #include "tests/workload/serving/serving_run.h"
 #include "workload/serving/synthetic_requests.h"
 
@@ -143,6 +146,75 @@ TEST(SimulationTest, ClosedLoopKeepsLittlesLaw) {
     }
   }
   EXPECT_EQ(sum, kInFlight * full.count() + behind);
+}
+
+// Requests one after the other, with memory for all: each finds the longest
+// prefix that any before it had.
+TEST(SimulationTest, UnlimitedCacheFindsTheLongestPrefixSeen) {
+  std::vector<Asked> asked;
+  std::vector<int64_t> expected;
+  std::set<uint64_t> seen;
+  for (int64_t i = 0; i < 300; ++i) {
+    std::vector<uint64_t> hashes;
+    uint64_t hash = 0;
+    int64_t found = 0;
+    for (uint64_t k = 0; k < 5; ++k) {
+      hash = HashOf(hash, HashOf(5, i, k) % 3);
+      hashes.push_back(hash);
+      if (seen.contains(hash)) found += 8;
+    }
+    seen.insert(hashes.begin(), hashes.end());
+    expected.push_back(found);
+    // All of the five hashes of 8 tokens end within the prompt.
+    const int64_t prompt = 41 + static_cast<int64_t>(HashOf(6, i) % 16);
+    asked.push_back({i * 100, prompt, 1, hashes, 8});
+  }
+  WrittenCost cost;
+  PoolOptions pool = Vllm(&cost);
+  pool.options.block_tokens = 4;
+  pool.options.num_blocks = 10'000;
+  const WrittenRun run = RunOf({.pool = pool}, asked);
+  ASSERT_TRUE(run.status.ok());
+  for (size_t i = 0; i < asked.size(); ++i) {
+    EXPECT_EQ(run.requests[i].times.cached_tokens, expected[i]) << i;
+  }
+}
+
+TEST(SimulationTest, TwoPoolsWithLittleMemoryServeAllRequests) {
+  for (const auto kind : kSchedulers) {
+    TokenCost cost;
+    SyntheticOptions synthetic;
+    synthetic.lengths = {.distribution = LengthDistribution::kGamma,
+                         .prompt_tokens = 150,
+                         .output_tokens = 40,
+                         .max_tokens = 340};
+    synthetic.per_second = 1e6;
+    synthetic.count = 500;
+    synthetic.prefix_tokens = 128;
+    const SyntheticRequests source = *SyntheticRequests::Create(synthetic);
+    PoolOptions pool = {.replicas = 2,
+                        .scheduler = &kind(),
+                        .options = kind().defaults,
+                        .cost = &cost};
+    pool.options.num_blocks = 1024 / pool.options.block_tokens;
+    ServingOptions options = {.pool = pool, .decode = pool};
+    options.decode->ranks = 2;
+    options.kv_bytes_per_token = Bytes(1000);
+    options.transfer_time = [](Bytes bytes) { return TimePs(bytes.count()); };
+    for (const int64_t in_flight : {0, 50}) {
+      options.in_flight = in_flight;
+      SyntheticRequests again = source;
+      const WrittenRun run = RunOf(options, &again);
+      ASSERT_TRUE(run.status.ok()) << kind().name << run.status;
+      EXPECT_EQ(run.requests.size(), 500u);
+      int64_t tokens = 0;
+      for (const StepRecord& step : run.steps) tokens += step.samples;
+      for (const RequestResult& request : run.requests) {
+        tokens -= request.output_tokens;
+      }
+      EXPECT_EQ(tokens, 0) << kind().name;
+    }
+  }
 }
 
 TEST(SimulationTest, MemoryIsBoundedByLiveRequests) {

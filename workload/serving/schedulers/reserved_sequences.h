@@ -1,5 +1,6 @@
 // What the schedulers of engines without paged memory share: a sequence starts
-// with its whole prompt, and with blocks for `max_sequence_tokens` positions.
+// with its whole prompt, and with blocks for `max_sequence_tokens` positions,
+// or with all blocks if there are fewer.
 
 #ifndef WORKLOAD_SERVING_SCHEDULERS_RESERVED_SEQUENCES_H_
 #define WORKLOAD_SERVING_SCHEDULERS_RESERVED_SEQUENCES_H_
@@ -23,6 +24,11 @@ inline void ContinueAll(Replica* replica, Batch* batch) {
   }
 }
 
+inline int64_t MaxReservedTokens(const BatchingOptions& options) {
+  return std::min(options.num_blocks * options.block_tokens,
+                  options.max_sequence_tokens);
+}
+
 // Starts waiting sequences while they find room.
 inline void AdmitReserved(Replica* replica, Batch* batch) {
   const BatchingOptions& options = replica->options();
@@ -31,16 +37,11 @@ inline void AdmitReserved(Replica* replica, Batch* batch) {
          replica->running().size() < max_running) {
     const int64_t tokens =
         replica->Admit({.max_tokens = std::numeric_limits<int64_t>::max(),
-                        .room_tokens = options.max_sequence_tokens,
+                        .room_tokens = MaxReservedTokens(options),
                         .take_room = true},
                        batch);
     if (tokens == 0) return;
   }
-}
-
-inline int64_t MaxReservedTokens(const BatchingOptions& options) {
-  return std::min(options.num_blocks * options.block_tokens,
-                  options.max_sequence_tokens);
 }
 
 }  // namespace astra

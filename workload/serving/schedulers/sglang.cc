@@ -143,7 +143,6 @@ const SchedulerKind& SglangScheduler() {
       .max_tokens = MaxTokens,
       .defaults = {.block_tokens = 1,
                    .prefix_caching = true,
-                   .max_batched_tokens = 16384,
                    .max_sequences = 256,
                    .chunk_tokens = 8192,
                    .max_prefill_tokens = 16384},

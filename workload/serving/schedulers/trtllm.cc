@@ -30,7 +30,9 @@ void ContinueRunning(Replica* replica, bool decoding, int64_t* budget,
 int64_t PromisedBlocks(const Replica& replica) {
   int64_t sum = replica.leaving_blocks();
   for (const Sequence* sequence : replica.running()) {
-    sum += replica.blocks().BlocksOf(sequence->final_tokens());
+    // It holds more only where its cached prefix reaches into its output.
+    sum += std::max(replica.blocks().BlocksOf(sequence->final_tokens()),
+                    sequence->kv.blocks());
   }
   return sum;
 }

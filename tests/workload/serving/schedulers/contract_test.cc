@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "astra-core/base/random.h"
 #include "tests/workload/serving/serving_run.h"
 #include "workload/serving/synthetic_requests.h"
 
@@ -157,6 +159,93 @@ TEST_P(SchedulerContractTest, HigherRateNeverLowersTheQueueing) {
     }
     EXPECT_GE(sum, before) << rate;
     before = sum;
+  }
+}
+
+// Draws of one case.
+class Case {
+ public:
+  explicit Case(uint64_t seed) : seed_(seed) {}
+  int64_t From(int64_t min, int64_t max) {
+    const uint64_t count = static_cast<uint64_t>(max - min + 1);
+    return min + static_cast<int64_t>(HashOf(seed_, drawn_++) % count);
+  }
+
+ private:
+  uint64_t seed_;
+  uint64_t drawn_ = 0;
+};
+
+BatchingOptions AnyOptions(Case* draw) {
+  BatchingOptions options;
+  options.block_tokens = int64_t{1} << draw->From(0, 4);
+  options.num_blocks = draw->From(1, 400 / options.block_tokens);
+  options.prefix_caching = draw->From(0, 1) > 0;
+  options.watermark = static_cast<double>(draw->From(0, 10)) / 10;
+  options.max_batched_tokens = draw->From(1, 200);
+  options.max_sequences = draw->From(1, 8);
+  options.chunked_prefill = draw->From(0, 1) > 0;
+  options.chunk_tokens = draw->From(1, 64);
+  options.whole_prompt_must_fit = draw->From(0, 1) > 0;
+  options.long_prefill_tokens = draw->From(0, 20);
+  options.max_sequence_tokens = draw->From(1, 400);
+  options.max_waiting_steps = draw->From(0, 5);
+  options.max_prefill_tokens = draw->From(1, 100);
+  options.new_token_ratio = static_cast<double>(draw->From(0, 10)) / 10;
+  options.min_new_token_ratio = static_cast<double>(draw->From(0, 10)) / 10;
+  options.new_token_decay_steps = draw->From(1, 30);
+  options.max_expected_tokens = draw->From(1, 50);
+  options.retract_decode_steps = draw->From(0, 20);
+  return options;
+}
+
+// Requests that a sequence of `limit` tokens allows, with prefixes of a few
+// hashes of 16 tokens, some of which reach into the output.
+std::vector<Asked> AnyRequests(int64_t limit, Case* draw) {
+  std::vector<Asked> asked;
+  int64_t arrival = 0;
+  for (int64_t i = draw->From(1, 40); i > 0; --i) {
+    arrival += draw->From(0, 30);
+    Asked request = {arrival, draw->From(1, 80), draw->From(1, 30), {}, 16};
+    if (request.prompt + request.output > limit) continue;
+    uint64_t hash = 0;
+    for (int64_t k = draw->From(0, 5); k > 0; --k) {
+      hash = HashOf(hash, draw->From(0, 1));
+      request.hashes.push_back(hash);
+    }
+    asked.push_back(request);
+  }
+  return asked;
+}
+
+TEST_P(SchedulerContractTest, AnyOptionsServeAllThatFits) {
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    Case draw(seed);
+    FixedCost cost(TimePs(10));
+    ServingOptions options;
+    options.pool = {.replicas = draw.From(1, 2),
+                    .ranks = draw.From(1, 2),
+                    .scheduler = &Kind(),
+                    .options = AnyOptions(&draw),
+                    .router = &Routers()[seed % Routers().size()],
+                    .cost = &cost};
+    int64_t limit = Kind().max_tokens(options.pool.options);
+    if (draw.From(0, 1) > 0) {
+      options.decode = options.pool;
+      options.decode->options = AnyOptions(&draw);
+      limit = std::min(limit, Kind().max_tokens(options.decode->options));
+      const TimePs delay(draw.From(0, 100));
+      options.transfer_time = [delay](Bytes) { return delay; };
+    }
+    options.in_flight = draw.From(0, 1) * draw.From(1, 20);
+    const std::vector<Asked> asked = AnyRequests(limit, &draw);
+    const WrittenRun run = RunOf(options, asked);
+    ASSERT_TRUE(run.status.ok()) << seed << ": " << run.status;
+    ASSERT_EQ(run.requests.size(), asked.size()) << seed;
+    int64_t missing = 0;
+    for (const Asked& request : asked) missing += request.output;
+    for (const StepRecord& step : run.steps) missing -= step.samples;
+    ASSERT_EQ(missing, 0) << seed;
   }
 }
 
