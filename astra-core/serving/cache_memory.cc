@@ -67,7 +67,11 @@ absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
   setup.positions = facts.block_positions;
   ASTRA_ASSIGN_OR_RETURN(const Blueprint block,
                          InferenceBlueprint(model, setup));
-  setup.positions = step_tokens;
+  // One sequence, or as many as learned positions allow.
+  setup.positions = model.positions == Positions::kLearned
+                        ? std::min(step_tokens, model.max_positions)
+                        : step_tokens;
+  setup.batch = (step_tokens + setup.positions - 1) / setup.positions;
   ASTRA_ASSIGN_OR_RETURN(const Blueprint step,
                          InferenceBlueprint(model, setup));
   CacheRoom room;

@@ -58,7 +58,7 @@ done
 # it does. Here: the command lines that make it do so, by program and option;
 # else that of the program alone. Several: what is known is all of it.
 SERVE = ("-m llama3-8b --gpu H100 --requests 8 --isl 64 --osl 8 "
-         "--concurrency 2").split()
+         "--concurrency 2 --tp 2").split()
 REFUSALS = {
     "gen_topo": [[]],
     "gen_workload": [MODEL],
@@ -280,7 +280,8 @@ class CompletionTest(ShellTest):
 
     def test_offers_the_commands_of_simai(self):
         commands = ["topo", "workload", "analyze", "simulate", "collective",
-                    "fit", "plan", "sweep", "help"]
+                    "fit", "plan", "serve", "sweep",
+                    "help"]
         self.assert_offers("simai ", *commands)
         self.assert_offers("simai he", "help")
         self.assert_offers("simai --v", "--version")

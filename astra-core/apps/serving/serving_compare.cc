@@ -116,14 +116,14 @@ class PointReader {
   CsvReader& csv_;
 };
 
-// Returns a bundled model by its name at Hugging Face.
+// Returns a bundled model by its name at Hugging Face, of which the last parts
+// ("-Instruct", "-FP8") may tell nothing of the shape.
 absl::StatusOr<ModelSpec> ModelOf(const std::string& name) {
   std::string text = name.substr(name.rfind('/') + 1);
   Warnings ignored;
   absl::StatusOr<ModelSpec> model = FindModel(text, &ignored);
-  for (const std::string_view ending : {"-Instruct", "-v0.1", "-FP8"}) {
-    if (model.ok() || !text.ends_with(ending)) continue;
-    text.resize(text.size() - ending.size());
+  while (!model.ok() && text.rfind('-') != std::string::npos) {
+    text.resize(text.rfind('-'));
     absl::StatusOr<ModelSpec> shorter = FindModel(text, &ignored);
     if (shorter.ok()) model = std::move(shorter);
   }
@@ -142,6 +142,7 @@ absl::StatusOr<Precision> PrecisionOf(const MeasuredPoint& point,
     const bool is_block = point.notes.find("fp8_block") != std::string::npos;
     return is_block ? Precision::kFp8Block : Precision::kFp8;
   }
+  if (name == "fp4" || name == "nvfp4") return Precision::kNvfp4;
   return LeftOut(fmt::format("precision {}", name));
 }
 

@@ -27,6 +27,8 @@ NcclOptions OptionsOf(const ServingJob& job, Launch launch) {
 absl::StatusOr<SystemSpec> SystemOf(const ServingJob& job,
                                     const std::optional<Topology>& topology) {
   if (job.system) return LoadSystem(*job.system);
+  // A replica of one GPU has no collectives, so that any system will do.
+  if (job.layout.num_gpus() == 1) return BundledSystems().front();
   if (topology) return DeriveSystem(*topology);
   absl::StatusOr<SystemSpec> system = SystemOfGpu(job.gpu.name);
   for (const std::string& alias : job.gpu.aliases) {
@@ -76,6 +78,12 @@ ReplicaTimes::ReplicaTimes(const ServingJob& job, SystemSpec system,
 
 absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
     const ServingJob& job, Warnings* warnings) {
+  const Precision precision = job.layout.precision;
+  if (job.gpu.peak_tflops[IndexOf(precision)] == 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("--dtype {}: {} has no products of that precision",
+                    Name(precision), job.gpu.name));
+  }
   std::optional<Topology> topology;
   if (job.topology_file) {
     ASTRA_ASSIGN_OR_RETURN(topology, ReadTopology(*job.topology_file));
@@ -88,7 +96,9 @@ absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
   }
   ASTRA_ASSIGN_OR_RETURN(SystemSpec system, SystemOf(job, topology));
   if (!topology) {
-    const auto gpus = static_cast<uint32_t>(job.num_gpus());
+    const bool has_groups = job.layout.num_gpus() > 1;
+    const auto gpus =
+        has_groups ? static_cast<uint32_t>(job.num_gpus()) : uint32_t{1};
     ASTRA_ASSIGN_OR_RETURN(
         topology,
         BuildSystemTopology(system, gpus,

@@ -57,7 +57,8 @@ absl::Status UseFacts(ServingJob& job);
 class ReplicaTimes {
  public:
   // Errors: those of the readers of topologies and systems, of StepPrices and
-  // of GpuTimes; InvalidArgument for a topology with another number of GPUs.
+  // of GpuTimes; InvalidArgument for a topology with another number of GPUs,
+  // and for a precision that the GPU has no products of.
   static absl::StatusOr<std::unique_ptr<ReplicaTimes>> Create(
       const ServingJob& job, Warnings* warnings);
 

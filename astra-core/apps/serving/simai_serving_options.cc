@@ -201,6 +201,11 @@ absl::Status ReadEngine(const CommandLine& flags,
   return absl::OkStatus();
 }
 
+// Returns the positions that a sequence may have; 0: any number.
+int64_t LongestOf(const ModelSpec& model) {
+  return model.positions == Positions::kLearned ? model.max_positions : 0;
+}
+
 // Reads where the requests come from.
 absl::Status ReadSource(const CommandLine& flags,
                         SimaiServingOptions& options) {
@@ -217,7 +222,15 @@ absl::Status ReadSource(const CommandLine& flags,
                                  {"isl", &options.prompt_tokens, kMost},
                                  {"osl", &options.output_tokens, kMost},
                                  {"concurrency", &options.in_flight, kMost}};
-  return ReadIntegers(flags, sizes);
+  ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
+  const ModelSpec& model = options.job.model;
+  const int64_t longest = options.prompt_tokens + options.output_tokens;
+  if (LongestOf(model) > 0 && longest > LongestOf(model)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--isl and --osl are {} together: {} has learned {} positions", longest,
+        model.name, model.max_positions));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
@@ -269,10 +282,12 @@ absl::StatusOr<std::unique_ptr<RequestSource>> SourceOf(
   if (options.trace) {
     ASTRA_ASSIGN_OR_RETURN(const std::string contents,
                            ReadFile(*options.trace));
-    ASTRA_ASSIGN_OR_RETURN(RequestTrace trace,
-                           ParseRequestTrace(*options.trace, contents,
-                                             {.max_requests = options.requests},
-                                             &options.warnings));
+    ASTRA_ASSIGN_OR_RETURN(
+        RequestTrace trace,
+        ParseRequestTrace(*options.trace, contents,
+                          {.max_requests = options.requests,
+                           .max_tokens = LongestOf(options.job.model)},
+                          &options.warnings));
     source = std::make_unique<ListedRequests>(std::move(trace.requests));
     return source;
   }
@@ -316,6 +331,10 @@ absl::StatusOr<SimaiServingOptions> ReadSimaiServingOptions(
   ASTRA_RETURN_IF_ERROR(ReadLayout(flags, job));
   ASTRA_RETURN_IF_ERROR(ReadEngine(flags, options));
   ASTRA_RETURN_IF_ERROR(ReadLoad(flags, options));
+  if (job.layout.num_gpus() == 1) {
+    constexpr std::string_view kCluster[] = {"topology", "system"};
+    ASTRA_RETURN_IF_ERROR(Refuse(flags, kCluster, "a replica has 1 GPU"));
+  }
   job.topology_file = flags.value("topology");
   job.system = flags.value("system");
   options.writes_steps = flags.has("steps");

@@ -63,6 +63,12 @@ TEST(SimaiServingOptionsTest, SaysWhatIsWrong) {
             "--dtype mxfp4 is for experts, and llama3-8b has none");
   EXPECT_EQ(ErrorOf(kJob + kLoad + "--router round-robin"),
             "--router has no effect: there is 1 replica");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--system dgx-h100"),
+            "--system has no effect: a replica has 1 GPU");
+  EXPECT_EQ(ErrorOf("-m gpt-7b --gpu H100 --requests 1 --concurrency 1 --isl "
+                    "4000 --osl 100"),
+            "--isl and --osl are 4100 together: gpt-7b has learned 4096 "
+            "positions");
   EXPECT_EQ(ErrorOf(kJob + "--trace t.csv --isl 4"),
             "--isl has no effect: --trace says it");
   EXPECT_EQ(ErrorOf("--compare-table t.csv -o o --tp 2"),
