@@ -215,6 +215,13 @@ astra_test(regressors_test
     workload/regressors/regressors_test.cc
   DEPS astra::regressors)
 
+# A new scheduler brings a new test, which the next build finds.
+file(GLOB serving_tests RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
+     workload/serving/*_test.cc workload/serving/schedulers/*_test.cc)
+astra_test(serving_test
+  SOURCES ${serving_tests}
+  DEPS astra::serving)
+
 astra_test(collectives_test
   SOURCES
     collectives/algorithms/bytes_sent_test.cc
@@ -504,6 +511,16 @@ astra_test(calculon_test
     astra-core/planner/calculon/calculon_schedule_test.cc
     astra-core/planner/calculon/calculon_test_inputs.h
   DEPS astra::calculon)
+
+astra_test(step_times_test
+  SOURCES
+    astra-core/serving/step_times_test.cc
+  DEPS astra::kernels astra::step_times)
+
+astra_test(serving_app_test
+  SOURCES
+    astra-core/apps/serving/simai_serving_options_test.cc
+  DEPS astra::serving_app)
 
 astra_test(collective_app_test
   SOURCES

@@ -1,6 +1,7 @@
 #include "collectives/inference_engines/engine_file.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +12,8 @@
 #include "absl/types/span.h"
 #include "astra-core/base/embedded_file.h"
 #include "astra-core/base/named_releases.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
 #include "astra-core/base/release.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/yaml_reader.h"
@@ -27,6 +30,8 @@ constexpr double kMostRate = 1e6;
 constexpr double kLeastEfficiency = 1e-3;
 constexpr int64_t kMostGpus = 1024;
 constexpr int64_t kMostKiB = int64_t{1} << 30;
+constexpr int64_t kMostTokens = int64_t{1} << 24;
+constexpr size_t kMostGraphs = 4096;
 
 // Lines of one table, of the links and GPUs (or kernel) that `Key` names, by
 // the release since which each holds.
@@ -71,6 +76,12 @@ class EngineReader {
     }
     for (YamlFields& line : fields.Maps("eager", "an eager time")) {
       ReadEager(line);
+    }
+    for (YamlFields& line : fields.Maps("serving", "facts of serving")) {
+      ReadServing(line);
+    }
+    for (YamlFields& line : fields.Maps("budgets", "a budget of a step")) {
+      ReadBudget(line);
     }
     fields.Close();
     std::vector<InferenceEngine> engines;
@@ -148,6 +159,93 @@ class EngineReader {
     line.Close();
   }
 
+  // Reads one entry of `graphs`: a number, or FIRST..LAST/STEP.
+  static absl::Status AddGraphs(const std::string& text,
+                                std::vector<int64_t>& graphs) {
+    const size_t dots = text.find("..");
+    const size_t slash = text.find('/');
+    const auto integer = [](std::string_view part) {
+      return ParseInteger("a CUDA graph", part, 1, kMostTokens);
+    };
+    ASTRA_ASSIGN_OR_RETURN(const int64_t first, integer(text.substr(0, dots)));
+    int64_t last = first;
+    int64_t step = 1;
+    if (dots != std::string::npos) {
+      const size_t end = slash == std::string::npos ? text.size() : slash;
+      const size_t begin = dots + 2;
+      if (end < begin) return absl::InvalidArgumentError(text);
+      ASTRA_ASSIGN_OR_RETURN(last, integer(text.substr(begin, end - begin)));
+      if (slash != std::string::npos) {
+        ASTRA_ASSIGN_OR_RETURN(step, integer(text.substr(slash + 1)));
+      }
+    }
+    for (int64_t size = first; size <= last && graphs.size() <= kMostGraphs;
+         size += step) {
+      graphs.push_back(size);
+    }
+    return absl::OkStatus();
+  }
+
+  static std::vector<int64_t> ReadGraphs(YamlFields& line) {
+    std::vector<int64_t> graphs;
+    for (const std::string& text : line.Texts("graphs")) {
+      if (AddGraphs(text, graphs).ok()) continue;
+      line.Error("graphs", fmt::format("{}: expected a number of positions, or "
+                                       "FIRST..LAST/STEP",
+                                       Quoted(text)));
+    }
+    const bool grows =
+        std::is_sorted(graphs.begin(), graphs.end(), std::less_equal<>());
+    if (!grows || graphs.size() > kMostGraphs) {
+      line.Error("graphs", fmt::format("expected at most {} sizes that grow",
+                                       kMostGraphs));
+    }
+    return graphs;
+  }
+
+  void ReadServing(YamlFields& line) {
+    const Release since = ReadSince(line);
+    ServingFacts facts;
+    facts.scheduler = line.Text("scheduler");
+    facts.memory_share = line.Number("memory_share", kLeastEfficiency, 1);
+    facts.memory_of = static_cast<MemoryShareOf>(
+        line.ChoiceOr("memory_of", 0, kMemoryShareNames));
+    facts.fused = line.Texts("fused");
+    facts.block_positions = line.Integer("block", 1, kMostTokens);
+    facts.chunked_prefill = line.Bool("chunked_prefill");
+    facts.overlapped_host = line.Bool("overlapped_host");
+    facts.step_us = line.Number("step_us", 0, kMostTime);
+    facts.sequence_us = line.Number("sequence_us", 0, kMostTime);
+    facts.launch_us = line.Number("launch_us", 0, kMostTime);
+    facts.request_us = line.Number("request_us", 0, kMostTime);
+    facts.graphs = ReadGraphs(line);
+    facts.mixed_graphs = line.Bool("mixed_graphs");
+    if (!serving_.Add(0, since, std::move(facts))) Refuse(line);
+    line.Close();
+  }
+
+  void ReadBudget(YamlFields& line) {
+    const Release since = ReadSince(line);
+    StepBudget budget;
+    budget.memory_gib = line.Integer("memory_gib", 0, kMostTokens);
+    budget.except = line.TextOr("except", "");
+    budget.tokens = line.Integer("tokens", 1, kMostTokens);
+    budget.sequences = line.Integer("sequences", 1, kMostTokens);
+    if (!budgets_.Add(budget.memory_gib, since, budget)) Refuse(line);
+    line.Close();
+  }
+
+  // Reads what a server does in `release`.
+  ServingFacts ServingOf(const Release& release) const {
+    ServingFacts facts;
+    serving_.ForEach(release,
+                     [&](int, const ServingFacts& found) { facts = found; });
+    budgets_.ForEach(release, [&](int64_t, const StepBudget& budget) {
+      facts.budgets.push_back(budget);
+    });
+    return facts;
+  }
+
   InferenceEngine EngineOf(const Release& release, const std::string& text,
                            YamlFields& fields) const {
     std::map<std::string, EngineLinks> by_links;
@@ -172,7 +270,10 @@ class EngineReader {
     eager_.ForEach(release, [&](const std::string& links, double us) {
       by_links[links].eager_us = us;
     });
-    InferenceEngine engine = {.name = name_, .release = text, .links = {}};
+    InferenceEngine engine = {.name = name_,
+                              .release = text,
+                              .links = {},
+                              .serving = ServingOf(release)};
     for (auto& [links, entry] : by_links) {
       entry.links = links;
       engine.links.push_back(std::move(entry));
@@ -186,6 +287,8 @@ class EngineReader {
   Lines<std::pair<std::string, EngineAlgorithm>, EngineKernel> kernels_;
   Lines<std::pair<std::string, uint32_t>, Limits> choices_;
   Lines<std::string, double> eager_;
+  Lines<int, ServingFacts> serving_;    // All of one key.
+  Lines<int64_t, StepBudget> budgets_;  // By least memory.
 };
 
 const std::vector<NamedReleases<InferenceEngine>>& Bundled() {

@@ -11,12 +11,19 @@
 //     - {since: 0.14, links: nvlink4, gpus: 8, one_shot: 256, two_shot: 8192}
 //   eager:                                  # Least times if the host starts it.
 //     - {since: 0.14, links: nvlink4, us: 21}
+//   serving:                                # See serving_facts.h.
+//     - {since: 0.14, scheduler: vllm, memory_share: 0.9, block: 16, chunked_prefill: true, overlapped_host: true,
+//        step_us: 400, sequence_us: 5, launch_us: 3, request_us: 5000, fused: [residual_add], graphs: [1, 2, 4, 8..256/8], mixed_graphs: true}
+//   budgets:                                # On GPUs of so much memory.
+//     - {since: 0.14, memory_gib: 70, except: Ampere, tokens: 8192, sequences: 1024}
 // clang-format on
 //
 // `since` is the first release for which a line holds; a later line for the
 // same links and GPUs (or kernel) takes its place. pass_us may be absent (0),
 // and so may buffer_GBps (no limit) and the eager_us of a kernel (as `eager`
-// says).
+// says), `serving` and `budgets`, the `fused` and `memory_of` (all) of
+// `serving`, and the `except` of a budget. A range of graphs is
+// FIRST..LAST/STEP.
 
 #ifndef COLLECTIVES_INFERENCE_ENGINES_ENGINE_FILE_H_
 #define COLLECTIVES_INFERENCE_ENGINES_ENGINE_FILE_H_

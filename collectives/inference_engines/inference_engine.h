@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "astra-core/base/units.h"
+#include "collectives/inference_engines/serving_facts.h"
 
 namespace astra {
 
@@ -102,6 +103,7 @@ struct InferenceEngine {
   std::string name;     // "vllm"
   std::string release;  // "0.19": the first that chooses so.
   std::vector<EngineLinks> links;
+  ServingFacts serving;
 
   // Returns its kernels for the interconnect of this name, or null.
   const EngineLinks* LinksOf(std::string_view interconnect) const;

@@ -57,6 +57,8 @@ done
 # Where the program refuses a value that it does not know, it lists those that
 # it does. Here: the command lines that make it do so, by program and option;
 # else that of the program alone. Several: what is known is all of it.
+SERVE = ("-m llama3-8b --gpu H100 --requests 8 --isl 64 --osl 8 "
+         "--concurrency 2 --tp 2").split()
 REFUSALS = {
     "gen_topo": [[]],
     "gen_workload": [MODEL],
@@ -82,6 +84,9 @@ REFUSALS = {
     "simai_planner": [PLAN],
     "simai_planner --model": [PLAN[2:]],
     "simai_planner --gpu-type": [PLAN[:2] + PLAN[4:]],
+    "simai_serving": [[*SERVE, "--replicas", "2"]],
+    "simai_serving --model": [SERVE[2:]],
+    "simai_serving --gpu-type": [SERVE[:2] + SERVE[4:]],
     "simai_simulator": [RUN],
     "simai_simulator --gpu-type": [
         "-w w -g 8 -g_p_s 8 -nic 50".split()],  # fmt: skip
@@ -94,6 +99,7 @@ SPELLINGS = {
     "gen_workload --dtype": {"bf16", "fp16"},
     "simai_planner --framework": {"Megatron", "DeepSpeed", "DeepSeek"},
     "simai_planner --dtype": {"bf16", "fp16"},
+    "simai_serving --dtype": {"bf16", "fp16"},
 }
 # A log of nccl-tests, which an example reads. Shortened from g2_auto.log of
 # https://github.com/waynehacking8/nccl-collectives-bench.
@@ -278,7 +284,8 @@ class CompletionTest(ShellTest):
 
     def test_offers_the_commands_of_simai(self):
         commands = ["topo", "workload", "analyze", "simulate", "collective",
-                    "fit", "plan", "sweep", "help"]
+                    "fit", "plan", "serve", "sweep",
+                    "help"]
         self.assert_offers("simai ", *commands)
         self.assert_offers("simai he", "help")
         self.assert_offers("simai --v", "--version")

@@ -26,6 +26,7 @@ PROGRAMS = {
     "collective": "simai_collective",
     "fit": "simai_fit",
     "plan": "simai_planner",
+    "serve": "simai_serving",
     "sweep": "simai_sweep",
 }
 # Stands for a program: prints its process and its arguments, one a line.
@@ -36,7 +37,7 @@ echo 'to stderr' >&2
 exit 7
 """
 KNOWN = ('(known: topo, workload, analyze, simulate, collective, fit, plan, '
-         'sweep, help)')
+         'serve, sweep, help)')
 
 
 def run(*command, **options):

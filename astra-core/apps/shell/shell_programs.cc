@@ -16,9 +16,11 @@
 #include "astra-core/apps/run_defaults.h"
 #include "astra-core/apps/run_options.h"
 #include "astra-core/apps/run_output.h"
+#include "astra-core/apps/serving/simai_serving_options.h"
 #include "astra-core/apps/shell/simai_options.h"
 #include "astra-core/apps/sweep/simai_sweep_options.h"
 #include "astra-core/base/check.h"
+#include "collectives/inference_engines/engine_file.h"
 #include "collectives/measurements/measured_terms.h"
 #include "collectives/registry.h"
 #include "collectives/systems/system_library.h"
@@ -29,14 +31,16 @@
 #include "workload/models/model_library.h"
 #include "workload/operators/gpu_library.h"
 #include "workload/pipeline/schedule.h"
+#include "workload/serving/router.h"
+#include "workload/serving/schedulers/registry.h"
 
 namespace astra {
 namespace {
 
 constexpr std::string_view kPrograms[] = {
-    "gen_topo",         "gen_workload",     "simai",
-    "simai_analytical", "simai_collective", "simai_fit",
-    "simai_planner",    "simai_simulator",  "simai_sweep"};
+    "gen_topo",         "gen_workload", "simai",         "simai_analytical",
+    "simai_collective", "simai_fit",    "simai_planner", "simai_serving",
+    "simai_simulator",  "simai_sweep"};
 
 template <class Names>
 ShellValues Values(std::string_view option, const Names& names) {
@@ -336,6 +340,45 @@ ShellProgram SimaiPlanner() {
   };
 }
 
+template <class Kinds, class NameOf>
+ShellValues KindValues(std::string_view option, const Kinds& kinds,
+                       NameOf name_of) {
+  ShellValues values{option, {}};
+  for (const auto& kind : kinds) {
+    values.values.push_back({std::string(name_of(kind)), ""});
+  }
+  return values;
+}
+
+ShellProgram SimaiServing() {
+  return {
+      .name = "simai_serving",
+      .help = SimaiServingHelp(),
+      .options = SimaiServingOptionSpecs(),
+      .values = {Values("model", ModelNames()), Values("gpu-type", GpuNames()),
+                 Words("dtype", {"bfloat16", "float16", "mxfp4", "fp8",
+                                 "fp8_block", "mxfp8", "nvfp4"}),
+                 Values("system", SystemNames()),
+                 Values("engine", InferenceEngineNames()),
+                 KindValues("scheduler", kSchedulers,
+                            [](const auto& kind) { return kind().name; }),
+                 KindValues("router", Routers(),
+                            [](const auto& kind) { return kind.name; })},
+      .exit_codes = ExitCodes(),
+      .files = {{"results/NAME/metrics.csv",
+                 "Latencies, rates, preemptions, use of the KV cache."},
+                {"results/NAME/requests.csv",
+                 "When each request arrived, began, and got its tokens."},
+                {"results/NAME/steps.csv",
+                 "Of --steps: what each step computed, and the cache."},
+                {"results/NAME/run.json",
+                 "The inputs as they were understood, and the metrics."},
+                {"results/NAME/comparison.csv",
+                 "Of --compare-table: the measurements with predictions."}},
+      .examples = SimaiServingExamples(),
+  };
+}
+
 ShellProgram SimaiSweep() {
   ShellProgram program = {
       .name = "simai_sweep",
@@ -368,12 +411,16 @@ ShellProgram SimaiSweep() {
 }  // namespace
 
 std::vector<ShellProgram> ShellPrograms() {
-  std::vector<ShellProgram> programs = {
-      GenTopo(),         GenWorkload(),
-      Simai(),           RunProgramOf(SimaiAnalyticalDefaults()),
-      SimaiCollective(), SimaiFit(),
-      SimaiPlanner(),    RunProgramOf(SimaiSimulatorDefaults()),
-      SimaiSweep()};
+  std::vector<ShellProgram> programs = {GenTopo(),
+                                        GenWorkload(),
+                                        Simai(),
+                                        RunProgramOf(SimaiAnalyticalDefaults()),
+                                        SimaiCollective(),
+                                        SimaiFit(),
+                                        SimaiPlanner(),
+                                        SimaiServing(),
+                                        RunProgramOf(SimaiSimulatorDefaults()),
+                                        SimaiSweep()};
   for (ShellProgram& program : programs) {
     for (const std::string_view name : kPrograms) {
       if (name != program.name) program.related.push_back(name);

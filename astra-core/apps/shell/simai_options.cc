@@ -28,6 +28,7 @@ constexpr SimaiCommand kCommands[] = {
     {"collective", "simai_collective", "time collectives as nccl-tests does"},
     {"fit", "simai_fit", "compare and fit times of operators"},
     {"plan", "simai_planner", "rank the layouts of a training job"},
+    {"serve", "simai_serving", "serve requests with replicas of a model"},
     {"sweep", "simai_sweep", "run many cases and compare them"},
 };
 

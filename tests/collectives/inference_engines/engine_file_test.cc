@@ -86,8 +86,50 @@ TEST(EngineFileTest, SaysWhereAFileIsWrong) {
               StatusIs(kInvalidArgument,
                        "f:5:13: \"new\" is no release: expected a version such "
                        "as 0.14"));
+  EXPECT_THAT(
+      error(fmt::format("{}{}serving:\n  - {{since: 1.2, scheduler: s, "
+                        "memory_share: 0.9, block: 1, chunked_prefill: true, "
+                        "overlapped_host: true, step_us: 0, sequence_us: 0, "
+                        "launch_us: 0, request_us: 0, graphs: [4..x], "
+                        "mixed_graphs: true}}\n",
+                        kKernels, kChoices)),
+      StatusIs(kInvalidArgument,
+               "f:14:172: \"4..x\": expected a number of positions, or "
+               "FIRST..LAST/STEP"));
   EXPECT_THAT(error(""),
               StatusIs(kInvalidArgument, "f:1:1: an engine without choices"));
+}
+
+constexpr std::string_view kServing =
+    "serving:\n"
+    "  - {since: 1.2, scheduler: vllm, memory_share: 0.9, block: 16, "
+    "chunked_prefill: true, overlapped_host: false, step_us: 1, sequence_us: "
+    "2, launch_us: 3, request_us: 4, graphs: [1, 2, 4..8/2], mixed_graphs: "
+    "true}\n"
+    "budgets:\n"
+    "  - {since: 1.2, memory_gib: 0, tokens: 2048, sequences: 256}\n"
+    "  - {since: 1.2, memory_gib: 70, except: Ampere, tokens: 8192, "
+    "sequences: 1024}\n";
+
+TEST(EngineFileTest, ServingFactsHoldForTheGpuAndItsRelease) {
+  const auto engines = ValueOrDie(ParseInferenceEngine(
+      "f", fmt::format("{}{}{}{}", kHead, kKernels, kChoices, kServing)));
+  const ServingFacts& facts = engines[1].serving;
+  EXPECT_EQ(facts, engines[0].serving);
+  EXPECT_THAT(facts.graphs, ElementsAre(1, 2, 4, 6, 8));
+  EXPECT_EQ(facts.GraphFor(5), 6);
+  EXPECT_EQ(facts.GraphFor(9), 0);
+  EXPECT_EQ(facts.BudgetOf(80, "Hopper")->tokens, 8192);
+  EXPECT_EQ(facts.BudgetOf(80, "Ampere")->tokens, 2048);
+  EXPECT_EQ(facts.BudgetOf(69.9, "Hopper")->sequences, 256);
+}
+
+TEST(EngineFileTest, BundledEnginesTellHowTheyServe) {
+  for (const std::string_view name : InferenceEngineNames()) {
+    const InferenceEngine engine = ValueOrDie(LoadInferenceEngine(name));
+    EXPECT_EQ(engine.serving.scheduler, name);
+    EXPECT_THAT(engine.serving.BudgetOf(16, "Hopper"), NotNull());
+  }
 }
 
 TEST(EngineFileTest, BundledEnginesAreFoundByNameAndRelease) {
@@ -99,11 +141,11 @@ TEST(EngineFileTest, BundledEnginesAreFoundByNameAndRelease) {
               StatusIs(absl::StatusCode::kNotFound,
                        "unknown inference engine \"vlm\"; did you mean "
                        "\"vllm\"? (known: sglang, trtllm, vllm)"));
-  for (const std::string_view text : {"vllm@0.13", "vllm@", "vllm@new"}) {
+  for (const std::string_view text : {"vllm@0.10", "vllm@", "vllm@new"}) {
     EXPECT_THAT(
         LoadInferenceEngine(text).status(),
         StatusIs(absl::StatusCode::kInvalidArgument,
-                 fmt::format("{}: expected a release of vllm from 0.14 on, "
+                 fmt::format("{}: expected a release of vllm from 0.11 on, "
                              "such as vllm@0.19",
                              text)));
   }

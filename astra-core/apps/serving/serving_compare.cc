@@ -1,0 +1,317 @@
+#include "astra-core/apps/serving/serving_compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "astra-core/apps/serving/serving_job.h"
+#include "astra-core/apps/serving/serving_run.h"
+#include "astra-core/base/csv.h"
+#include "astra-core/base/csv_reader.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/random.h"
+#include "astra-core/base/status_macros.h"
+#include "collectives/inference_engines/engine_file.h"
+#include "fmt/core.h"
+#include "workload/models/model_library.h"
+#include "workload/operators/gpu_library.h"
+
+namespace astra {
+namespace {
+
+constexpr int64_t kMostNumber = int64_t{1} << 24;
+// Requests for each that is in flight, as in InferenceX (benchmark_serving with
+// --num-prompts of 10 x concurrency).
+constexpr int64_t kRounds = 10;
+
+// One row, with what was assumed because it does not say it.
+struct MeasuredPoint {
+  std::string model;
+  std::string gpu;
+  std::string framework;
+  std::string precision;
+  std::string notes;
+  std::string source;
+  int64_t tensor = 1;
+  int64_t pipeline = 1;
+  int64_t expert = 1;
+  int64_t data = 1;
+  int64_t prompt = 0;
+  int64_t output = 0;
+  int64_t in_flight = 0;
+};
+
+// A deployment, ready to serve.
+struct Deployment {
+  ServingJob job;
+  std::unique_ptr<ReplicaTimes> times;
+  std::vector<std::string> assumed;
+};
+
+struct Prediction {
+  double ttft_ms = 0;
+  double tpot_ms = 0;
+};
+
+absl::Status LeftOut(const std::string& why) {
+  return absl::InvalidArgumentError(why);
+}
+
+class PointReader {
+ public:
+  explicit PointReader(CsvReader& csv) : csv_(csv) {}
+
+  std::string Text(std::string_view name) const {
+    const std::optional<size_t> column = csv_.Find(name);
+    return column ? csv_.cell(*column).text : "";
+  }
+
+  // Returns a whole number such as "2" or "2.0"; `otherwise` for an empty cell.
+  absl::StatusOr<int64_t> Integer(std::string_view name,
+                                  int64_t otherwise) const {
+    const std::string text = Text(name);
+    if (text.empty()) return otherwise;
+    ASTRA_ASSIGN_OR_RETURN(
+        const double value,
+        ParseNumber(name, text, 0, static_cast<double>(kMostNumber)));
+    if (value >= 1 && std::floor(value) == value) {
+      return static_cast<int64_t>(value);
+    }
+    return LeftOut(fmt::format("{} is {}", name, text));
+  }
+
+  absl::StatusOr<MeasuredPoint> Read() const {
+    if (Text("mode") == "disagg") {
+      return LeftOut("prefill and decode on separate GPUs");
+    }
+    MeasuredPoint point;
+    point.model = Text("model");
+    point.gpu = Text("gpu");
+    point.framework = Text("framework");
+    point.precision = LowerCase(Text("precision"));
+    point.notes = Text("notes");
+    point.source = Text("source");
+    for (const auto& [name, value] :
+         {std::pair{"tp", &point.tensor}, std::pair{"pp", &point.pipeline},
+          std::pair{"ep", &point.expert}, std::pair{"dp", &point.data}}) {
+      ASTRA_ASSIGN_OR_RETURN(*value, Integer(name, 1));
+    }
+    if (point.data > 1) return LeftOut("data-parallel attention");
+    for (const auto& [name, value] :
+         {std::pair{"isl", &point.prompt}, std::pair{"osl", &point.output},
+          std::pair{"concurrency", &point.in_flight}}) {
+      ASTRA_ASSIGN_OR_RETURN(*value, Integer(name, 0));
+      if (*value == 0) return LeftOut(fmt::format("no {}", name));
+    }
+    return point;
+  }
+
+ private:
+  CsvReader& csv_;
+};
+
+// Returns a bundled model by its name at Hugging Face, of which the last parts
+// ("-Instruct", "-FP8") may tell nothing of the shape.
+absl::StatusOr<ModelSpec> ModelOf(const std::string& name) {
+  std::string text = name.substr(name.rfind('/') + 1);
+  Warnings ignored;
+  absl::StatusOr<ModelSpec> model = FindModel(text, &ignored);
+  while (!model.ok() && text.rfind('-') != std::string::npos) {
+    text.resize(text.rfind('-'));
+    absl::StatusOr<ModelSpec> shorter = FindModel(text, &ignored);
+    if (shorter.ok()) model = std::move(shorter);
+  }
+  return model;
+}
+
+// The model that is published with experts in MXFP4, and in no other precision.
+constexpr std::string_view kMxfp4Model = "gpt-oss-120b";
+
+absl::StatusOr<Precision> PrecisionOf(const MeasuredPoint& point,
+                                      std::string_view model) {
+  const std::string& name = point.precision;
+  if (model == kMxfp4Model) return Precision::kBf16;
+  if (name.empty() || name == "bf16" || name == "fp16") return Precision::kBf16;
+  if (name == "fp8") {
+    const bool is_block = point.notes.find("fp8_block") != std::string::npos;
+    return is_block ? Precision::kFp8Block : Precision::kFp8;
+  }
+  if (name == "fp4" || name == "nvfp4") return Precision::kNvfp4;
+  return LeftOut(fmt::format("precision {}", name));
+}
+
+// Loads an engine such as "vllm 0.12.0".
+absl::StatusOr<InferenceEngine> EngineOf(const std::string& text,
+                                         std::vector<std::string>& assumed) {
+  const size_t blank = text.find(' ');
+  const std::string name = text.substr(0, blank);
+  const std::string release =
+      blank == std::string::npos ? "" : text.substr(blank + 1);
+  if (release.empty()) {
+    assumed.emplace_back("newest release");
+    return LoadInferenceEngine(name);
+  }
+  return LoadInferenceEngine(fmt::format("{}@{}", name, release));
+}
+
+absl::StatusOr<Deployment> DeploymentOf(const MeasuredPoint& point) {
+  Deployment deployment;
+  ServingJob& job = deployment.job;
+  ASTRA_ASSIGN_OR_RETURN(job.model, ModelOf(point.model));
+  ASTRA_ASSIGN_OR_RETURN(job.gpu, FindGpu(point.gpu));
+  ASTRA_ASSIGN_OR_RETURN(job.engine,
+                         EngineOf(point.framework, deployment.assumed));
+  job.layout = {.tensor = point.tensor,
+                .pipeline = point.pipeline,
+                .expert = point.expert};
+  ASTRA_ASSIGN_OR_RETURN(job.layout.precision,
+                         PrecisionOf(point, job.model.name));
+  if (point.precision.empty()) deployment.assumed.emplace_back("bf16");
+  if (job.model.name == kMxfp4Model) {
+    job.layout.mxfp4_experts = true;
+    deployment.assumed.emplace_back("experts in MXFP4, as published");
+  }
+  ASTRA_RETURN_IF_ERROR(UseFacts(job));
+  constexpr double kBytesPerGb = 1e9;
+  ASTRA_ASSIGN_OR_RETURN(
+      const CacheRoom room,
+      RoomForCache(job.model, job.layout, job.engine.serving,
+                   Bytes(std::llround(job.gpu.memory_gb * kBytesPerGb)),
+                   job.options.max_batched_tokens));
+  job.options.num_blocks = room.blocks;
+  Warnings ignored;
+  ASTRA_ASSIGN_OR_RETURN(deployment.times, ReplicaTimes::Create(job, &ignored));
+  return deployment;
+}
+
+// Returns the requests of a closed loop. Those of InferenceX have 80 to 100 %
+// of the lengths.
+std::vector<Request> RequestsOf(const MeasuredPoint& point) {
+  constexpr double kLeast = 0.8;
+  const bool varies = point.source.find("InferenceX") != std::string::npos;
+  std::vector<Request> requests(static_cast<size_t>(kRounds * point.in_flight));
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Request& request = requests[i];
+    const auto length = [&](int64_t most, int which) {
+      const double u = UnitInterval(HashOf(i, which));
+      const double share = varies ? kLeast + (1 - kLeast) * u : 1;
+      return std::max<int64_t>(1,
+                               std::llround(share * static_cast<double>(most)));
+    };
+    request.id = static_cast<int64_t>(i);
+    request.prompt_tokens = length(point.prompt, 0);
+    request.output_tokens = length(point.output, 1);
+  }
+  return requests;
+}
+
+absl::StatusOr<Prediction> Predict(const MeasuredPoint& point,
+                                   Deployment& deployment) {
+  ListedRequests requests(RequestsOf(point));
+  ASTRA_ASSIGN_OR_RETURN(
+      const ServingRun run,
+      RunServing(deployment.job, *deployment.times,
+                 {.source = &requests, .in_flight = point.in_flight},
+                 /*texts=*/nullptr));
+  constexpr double kMsPerPs = 1e-9;
+  return Prediction{kMsPerPs * run.summary.ttft.mean,
+                    kMsPerPs * run.summary.tpot.mean};
+}
+
+// Returns the error of `predicted` in percent; empty if nothing was measured.
+std::string ErrorOf(double predicted, const std::string& measured) {
+  const absl::StatusOr<double> value = ParseNumber("time", measured, 0, 1e12);
+  if (!value.ok() || *value <= 0) return "";
+  return fmt::format("{:.2f}", 100 * (predicted / *value - 1));
+}
+
+class Comparer {
+ public:
+  // Appends the columns of a prediction to `line`. Returns whether there is
+  // one.
+  bool Append(const PointReader& reader, std::string& line) {
+    const absl::StatusOr<MeasuredPoint> point = reader.Read();
+    std::vector<std::string> assumed;
+    const absl::StatusOr<Prediction> prediction =
+        point.ok() ? PredictPoint(*point, assumed) : point.status();
+    if (!prediction.ok()) {
+      line += fmt::format(",,,,,,{}\n",
+                          CsvField("not predicted: " +
+                                   std::string(prediction.status().message())));
+      return false;
+    }
+    const double seconds =
+        1e-3 * (prediction->ttft_ms +
+                prediction->tpot_ms * static_cast<double>(point->output - 1));
+    const double rate = static_cast<double>(point->in_flight * point->output) /
+                        seconds /
+                        static_cast<double>(point->tensor * point->pipeline);
+    std::string status = "ok";
+    for (size_t i = 0; i < assumed.size(); ++i) {
+      status += (i == 0 ? ": assumed " : ", ") + assumed[i];
+    }
+    line += fmt::format(",{:.3f},{:.4f},{:.2f},{},{},{}\n", prediction->ttft_ms,
+                        prediction->tpot_ms, rate,
+                        ErrorOf(prediction->ttft_ms, reader.Text("ttft_ms")),
+                        ErrorOf(prediction->tpot_ms, reader.Text("tpot_ms")),
+                        CsvField(status));
+    return true;
+  }
+
+ private:
+  absl::StatusOr<Prediction> PredictPoint(const MeasuredPoint& point,
+                                          std::vector<std::string>& assumed) {
+    const std::string key = fmt::format(
+        "{}|{}|{}|{}|{}|{}|{}|{}", point.model, point.gpu, point.framework,
+        point.precision, point.notes.find("fp8_block") != std::string::npos,
+        point.tensor, point.pipeline, point.expert);
+    const auto [entry, is_new] =
+        deployments_.try_emplace(key, absl::UnknownError("not made yet"));
+    if (is_new) entry->second = DeploymentOf(point);
+    if (!entry->second.ok()) return entry->second.status();
+    assumed = entry->second->assumed;
+    return Predict(point, *entry->second);
+  }
+
+  std::map<std::string, absl::StatusOr<Deployment>> deployments_;
+};
+
+}  // namespace
+
+absl::StatusOr<ServingComparison> CompareServing(std::string_view file,
+                                                 std::string_view contents) {
+  CsvReader csv(file, contents);
+  for (const std::string_view name :
+       {"model", "gpu", "tp", "framework", "isl", "osl", "concurrency"}) {
+    csv.Column(name);
+  }
+  ASTRA_RETURN_IF_ERROR(csv.status());
+  ServingComparison comparison;
+  for (const CsvCell& cell : csv.header()) {
+    comparison.csv += CsvField(cell.text) + ",";
+  }
+  comparison.csv +=
+      "predicted_ttft_ms,predicted_tpot_ms,predicted_throughput_tok_s_gpu,"
+      "ttft_error_pct,tpot_error_pct,status\n";
+  Comparer comparer;
+  const PointReader reader(csv);
+  while (csv.NextRow()) {
+    std::string line;
+    for (size_t i = 0; i < csv.header().size(); ++i) {
+      line += (i > 0 ? "," : "") + CsvField(csv.cell(i).text);
+    }
+    ++comparison.rows;
+    if (comparer.Append(reader, line)) ++comparison.predicted;
+    comparison.csv += line;
+  }
+  ASTRA_RETURN_IF_ERROR(csv.status());
+  return comparison;
+}
+
+}  // namespace astra

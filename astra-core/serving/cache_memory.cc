@@ -1,0 +1,97 @@
+#include "astra-core/serving/cache_memory.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "astra-core/base/status_macros.h"
+#include "fmt/core.h"
+#include "workload/generator/blueprint.h"
+#include "workload/generator/inference.h"
+#include "workload/memory_timeline.h"
+
+namespace astra {
+namespace {
+
+constexpr double kBytesPerGib = 1 << 30;
+
+// Sums the weights and the cache of a stage; the largest workspace counts.
+ModuleMemory MemoryOf(const Blueprint& blueprint, const ProgramStage& stage,
+                      const ServingLayout& layout) {
+  constexpr double kBf16Bytes = 2;
+  const double saved_share =
+      layout.mxfp4_experts ? kBf16Bytes * (1 - kMxfp4Share) : 0;
+  ModuleMemory sum;
+  for (const ModuleRun& run : stage.runs) {
+    for (const ModuleId id : run.modules) {
+      const MockModule& module = blueprint.modules[id.index()];
+      const ModuleMemory& memory = module.memory;
+      const int64_t saved = std::llround(
+          saved_share * static_cast<double>(module.expert_parameters));
+      sum.weights += Bytes(run.times * (memory.weights.count() - saved));
+      sum.cache += Bytes(run.times * memory.cache.count());
+      sum.workspace = std::max(sum.workspace, memory.workspace);
+    }
+  }
+  return sum;
+}
+
+double Gib(Bytes bytes) {
+  return static_cast<double>(bytes.count()) / kBytesPerGib;
+}
+
+// Returns the bytes that a stage which holds `held` leaves for the cache.
+double LeftForCache(const ServingFacts& facts, Bytes memory,
+                    const ModuleMemory& held) {
+  const auto bytes = [](Bytes of) { return static_cast<double>(of.count()); };
+  const double all = bytes(memory);
+  const double others = bytes(kDeviceOverhead + held.workspace);
+  const double weights = bytes(held.weights);
+  switch (facts.memory_of) {
+    case MemoryShareOf::kAll:
+      break;
+    case MemoryShareOf::kStatic:
+      return facts.memory_share * all - weights;
+    case MemoryShareOf::kFree:
+      return facts.memory_share * (all - others - weights);
+  }
+  return facts.memory_share * all - others - weights;
+}
+
+}  // namespace
+
+absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
+                                       const ServingLayout& layout,
+                                       const ServingFacts& facts, Bytes memory,
+                                       int64_t step_tokens) {
+  InferenceSetup setup = SetupOf(layout);
+  setup.positions = facts.block_positions;
+  ASTRA_ASSIGN_OR_RETURN(const Blueprint block,
+                         InferenceBlueprint(model, setup));
+  // One sequence, or as many as learned positions allow.
+  setup.positions = model.positions == Positions::kLearned
+                        ? std::min(step_tokens, model.max_positions)
+                        : step_tokens;
+  setup.batch = (step_tokens + setup.positions - 1) / setup.positions;
+  ASTRA_ASSIGN_OR_RETURN(const Blueprint step,
+                         InferenceBlueprint(model, setup));
+  CacheRoom room;
+  for (size_t i = 0; i < step.stages.size(); ++i) {
+    const ModuleMemory held = MemoryOf(step, step.stages[i], layout);
+    const Bytes of_block = MemoryOf(block, block.stages[i], layout).cache;
+    const auto blocks =
+        static_cast<int64_t>(std::floor(LeftForCache(facts, memory, held) /
+                                        static_cast<double>(of_block.count())));
+    if (i > 0 && blocks >= room.blocks) continue;
+    room = {blocks, held.weights, held.workspace, of_block};
+  }
+  if (room.blocks > 0) return room;
+  return absl::FailedPreconditionError(fmt::format(
+      "no room for the KV cache: weights of {:.1f} GiB, {:.1f} GiB of "
+      "workspace and {:.1f} GiB of CUDA and NCCL fill the share of {} of the "
+      "{:.1f} GiB of a GPU that the engine takes: expected more TP or PP, or a "
+      "smaller precision",
+      Gib(room.weights), Gib(room.workspace), Gib(kDeviceOverhead),
+      facts.memory_share, Gib(memory)));
+}
+
+}  // namespace astra

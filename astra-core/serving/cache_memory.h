@@ -1,0 +1,48 @@
+// How many blocks of the KV cache a replica has room for.
+//
+//   all      blocks = (share x memory - overhead - weights - workspace) / block
+//   static   blocks = (share x memory - weights) / block
+//   free     blocks = share x (memory - overhead - weights - workspace) / block
+//
+// of the fullest pipeline stage, by what the engine's share is of
+// (MemoryShareOf): a GPU's memory without the CUDA context and NCCL
+// (kDeviceOverhead), the weights, and the workspace of a step with the most
+// positions. A block holds the keys and
+// values of all layers of the stage, in BF16. Engines print the number; it is
+// best taken from there.
+//
+// Left out: graphs, and caches of windows, which are counted in full length.
+
+#ifndef ASTRA_CORE_SERVING_CACHE_MEMORY_H_
+#define ASTRA_CORE_SERVING_CACHE_MEMORY_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/units.h"
+#include "astra-core/serving/step_prices.h"
+#include "collectives/inference_engines/serving_facts.h"
+#include "workload/models/model_spec.h"
+
+namespace astra {
+
+struct CacheRoom {
+  int64_t blocks = 0;  // Of all GPUs of a replica alike.
+  // Of one GPU of the fullest stage.
+  Bytes weights;
+  Bytes workspace;
+  Bytes block;
+};
+
+// Returns the room on GPUs of `memory` for steps of at most `step_tokens`.
+//
+// Errors: those of InferenceBlueprint; FailedPrecondition if there is no room
+// for a block, with the sizes.
+absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
+                                       const ServingLayout& layout,
+                                       const ServingFacts& facts, Bytes memory,
+                                       int64_t step_tokens);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_SERVING_CACHE_MEMORY_H_

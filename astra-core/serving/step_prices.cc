@@ -1,0 +1,220 @@
+#include "astra-core/serving/step_prices.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "astra-core/base/check.h"
+#include "astra-core/base/parallel_dimension.h"
+#include "astra-core/base/status_macros.h"
+#include "workload/program.h"
+
+namespace astra {
+namespace {
+
+constexpr double kSecondsPerPs = 1e-12;
+
+RankGroup GroupOf(ParallelDimension dimension, const InferenceSetup& setup) {
+  switch (dimension) {
+    case ParallelDimension::kTensor:
+      return {setup.tensor, 1};
+    case ParallelDimension::kExpert:
+      return {setup.expert, setup.expert_tensor_size()};
+    case ParallelDimension::kExpertTensor:
+      return {setup.expert_tensor_size(), 1};
+    case ParallelDimension::kPipeline:
+      return {2, setup.world_size / setup.pipeline};
+    case ParallelDimension::kContext:
+    case ParallelDimension::kData:
+    case ParallelDimension::kDataExpert:
+      break;
+  }
+  return {};
+}
+
+// Returns whether a step of a module works on single sequences: attention, and
+// the up-projection of latent keys, of which prefill makes whole keys and
+// decode only queries.
+bool IsAttention(const MockModule& module, const ModuleStep& step,
+                 const ModuleStep* next) {
+  if (step.kind != StepKind::kCompute) return false;
+  if (PlainName(module.name) == "attention_kv_column") return true;
+  const auto is_of_keys = [](const Operator& op) {
+    return op.name == "kv_up" || std::holds_alternative<Attention>(op.shape) ||
+           std::holds_alternative<DeltaRule>(op.shape);
+  };
+  if (is_of_keys(step.op)) return true;
+  return step.op.name == "cast" && next != nullptr &&
+         next->kind == StepKind::kCompute && next->op.name == "kv_up";
+}
+
+// Returns whether a step works on the sequences that get a token.
+bool IsSampling(const MockModule& module, const ModuleStep& step) {
+  if (PlainName(module.name) != "final_column") return false;
+  return step.kind != StepKind::kCompute || step.op.name == "logits" ||
+         step.op.name == "sample";
+}
+
+}  // namespace
+
+StepSeconds& StepSeconds::operator+=(const StepSeconds& other) {
+  compute += other.compute;
+  memory += other.memory;
+  collectives += other.collectives;
+  kernels += other.kernels;
+  return *this;
+}
+
+StepSeconds Between(const StepSeconds& a, const StepSeconds& b, double share) {
+  const auto mix = [share](double from, double to) {
+    return from + share * (to - from);
+  };
+  return {mix(a.compute, b.compute), mix(a.memory, b.memory),
+          mix(a.collectives, b.collectives), mix(a.kernels, b.kernels)};
+}
+
+InferenceSetup SetupOf(const ServingLayout& layout) {
+  InferenceSetup setup;
+  setup.world_size = layout.num_gpus();
+  setup.tensor = layout.tensor;
+  setup.pipeline = layout.pipeline;
+  setup.expert = layout.expert;
+  if (layout.expert > 1) setup.expert_tensor = layout.tensor / layout.expert;
+  setup.precision = layout.precision;
+  setup.expert_load = layout.expert_load;
+  return setup;
+}
+
+StepPrices::StepPrices(ModelSpec model, const ServingLayout& layout,
+                       const ComputeModel& times, FusedKernels fused,
+                       GroupSeconds& graph, GroupSeconds& eager)
+    : model_(std::move(model)),
+      layout_(layout),
+      times_(times),
+      fused_(std::move(fused)),
+      graph_(graph),
+      eager_(eager) {
+  // Tables have points beyond the longest sequence. No time depends on this.
+  if (model_.positions == Positions::kLearned) {
+    model_.max_positions = ModelShape::kMaxPositions;
+  }
+}
+
+absl::Status StepPrices::Check() {
+  for (const InferencePhase phase :
+       {InferencePhase::kPrefill, InferencePhase::kDecode}) {
+    const InferenceSetup setup = StepOf(phase, 1, 2);
+    for (const Part part : {Part::kShared, Part::kAttention, Part::kSample}) {
+      ASTRA_RETURN_IF_ERROR(Price(setup, part, graph_).status());
+      ASTRA_RETURN_IF_ERROR(Price(setup, part, eager_).status());
+    }
+  }
+  return absl::OkStatus();
+}
+
+StepSeconds StepPrices::Shared(int64_t tokens, bool in_graph) {
+  return PriceOrDie(StepOf(InferencePhase::kPrefill, tokens, 1), Part::kShared,
+                    in_graph ? graph_ : eager_);
+}
+
+StepSeconds StepPrices::Prefill(int64_t parts, int64_t tokens, int64_t cached) {
+  return PriceOrDie(StepOf(InferencePhase::kPrefill, parts, tokens, cached),
+                    Part::kAttention, eager_);
+}
+
+StepSeconds StepPrices::Decode(int64_t batch, int64_t context) {
+  return PriceOrDie(StepOf(InferencePhase::kDecode, batch, context),
+                    Part::kAttention, graph_);
+}
+
+StepSeconds StepPrices::Sample(int64_t sequences, bool in_graph) {
+  return PriceOrDie(StepOf(InferencePhase::kPrefill, sequences, 1),
+                    Part::kSample, in_graph ? graph_ : eager_);
+}
+
+InferenceSetup StepPrices::StepOf(InferencePhase phase, int64_t batch,
+                                  int64_t positions, int64_t cached) const {
+  InferenceSetup setup = SetupOf(layout_);
+  setup.phase = phase;
+  setup.batch = batch;
+  setup.positions = positions;
+  setup.cached = cached;
+  return setup;
+}
+
+StepSeconds StepPrices::PriceOrDie(const InferenceSetup& setup, Part part,
+                                   GroupSeconds& groups) {
+  const absl::StatusOr<StepSeconds> price = Price(setup, part, groups);
+  ASTRA_CHECK(price.ok(), "{}", price.status().ToString());
+  return *price;
+}
+
+absl::StatusOr<StepSeconds> StepPrices::Price(const InferenceSetup& setup,
+                                              Part part, GroupSeconds& groups) {
+  ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint,
+                         InferenceBlueprint(model_, setup));
+  StepSeconds sum;
+  for (const ProgramStage& stage : blueprint.stages) {
+    for (const ModuleRun& run : stage.runs) {
+      for (const ModuleId id : run.modules) {
+        AddModule(blueprint.modules[id.index()], part,
+                  static_cast<double>(stage.count * run.times), groups, sum);
+      }
+    }
+  }
+  if (part == Part::kShared && setup.pipeline > 1) {
+    sum.collectives += static_cast<double>(setup.pipeline - 1) *
+                       groups.Of(CollectiveKind::kSendRecv,
+                                 GroupOf(ParallelDimension::kPipeline, setup),
+                                 blueprint.pipeline_message.count());
+  }
+  ASTRA_RETURN_IF_ERROR(groups.status());
+  return sum;
+}
+
+void StepPrices::AddModule(const MockModule& module, Part part, double times,
+                           GroupSeconds& groups, StepSeconds& sum) const {
+  const std::vector<ModuleStep>& steps = module.pass(ModulePass::kForward);
+  const InferenceSetup setup = SetupOf(layout_);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const ModuleStep& step = steps[i];
+    const ModuleStep* next = i + 1 < steps.size() ? &steps[i + 1] : nullptr;
+    const Part of = IsAttention(module, step, next) ? Part::kAttention
+                    : IsSampling(module, step)      ? Part::kSample
+                                                    : Part::kShared;
+    if (of != part || step.kind == StepKind::kWait) continue;
+    sum.kernels += times;
+    if (step.kind != StepKind::kCompute) {
+      sum.collectives +=
+          times * groups.Of(step.communication.kind,
+                            GroupOf(step.communication.dimension, setup),
+                            step.communication.bytes.count());
+      continue;
+    }
+    const OperatorTime time = times_.TimeOf(step.op);
+    double& seconds = time.bound == "compute" ? sum.compute : sum.memory;
+    seconds += times * SecondsOf(step.op, time);
+  }
+}
+
+double StepPrices::SecondsOf(const Operator& op,
+                             const OperatorTime& time) const {
+  constexpr double kSecondsPerUs = 1e-6;
+  double seconds = static_cast<double>(time.time.count()) * kSecondsPerPs;
+  const bool is_fused = std::find(fused_.names.begin(), fused_.names.end(),
+                                  op.name) != fused_.names.end();
+  if (is_fused) {
+    seconds = std::max(0.0, seconds - fused_.kernel_us * kSecondsPerUs);
+  }
+  const bool is_of_experts =
+      op.name == "experts_up" || op.name == "experts_down";
+  if (layout_.mxfp4_experts && is_of_experts && time.bound != "compute") {
+    seconds *= kMxfp4Share;
+  }
+  return seconds;
+}
+
+}  // namespace astra

@@ -1,0 +1,123 @@
+// Prices the parts of one step of a serving replica: a forward pass over parts
+// of prompts together with one new position of each running sequence.
+//
+//   products, norms, experts, collectives   of all positions of the step
+//   attention, and what makes its keys      of each part of a prompt, and of
+//                                           all running sequences at once, with
+//                                           their mean context
+//   logits and sampling                     of the sequences that get a token
+//
+// The operators and collectives are those of InferenceBlueprint, so that a step
+// of only one kind takes what `gen_workload --phase` and simai_analytical say,
+// less the kernels that an engine fuses.
+// Every part is summed over the pipeline stages, one after the other: a step of
+// a replica with PP takes as long as its way through all stages.
+//
+//   StepPrices prices(model, layout, times, graph, eager);
+//   ASTRA_RETURN_IF_ERROR(prices.Check());
+//   const StepSeconds shared = prices.Shared(512, /*in_graph=*/true);
+
+#ifndef ASTRA_CORE_SERVING_STEP_PRICES_H_
+#define ASTRA_CORE_SERVING_STEP_PRICES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "astra-core/planner/group_seconds.h"
+#include "workload/generator/blueprint.h"
+#include "workload/generator/inference.h"
+#include "workload/models/model_spec.h"
+#include "workload/operators/compute_model.h"
+
+namespace astra {
+
+// Seconds by what bounds them, and how many kernels take them.
+struct StepSeconds {
+  double compute = 0;
+  double memory = 0;  // And the start and end of small kernels.
+  double collectives = 0;
+  double kernels = 0;
+
+  double sum() const { return compute + memory + collectives; }
+  StepSeconds& operator+=(const StepSeconds& other);
+};
+
+// Returns a + share x (b - a) of each part.
+StepSeconds Between(const StepSeconds& a, const StepSeconds& b, double share);
+
+// How a replica is spread over GPUs.
+struct ServingLayout {
+  int64_t tensor = 1;
+  int64_t pipeline = 1;
+  int64_t expert = 1;  // Divides TP, or is 1.
+  Precision precision = Precision::kBf16;
+  double expert_load = 1;  // See ModuleContext::expert_load.
+  // Weights of experts are read in MXFP4 (4 bits, and a scale of a byte for 32
+  // of them) and multiplied in the precision of activations.
+  bool mxfp4_experts = false;
+
+  int64_t num_gpus() const { return tensor * pipeline; }
+};
+
+// Bytes of a weight of experts in MXFP4, over those in BF16.
+inline constexpr double kMxfp4Share = 17.0 / 64;
+
+// Which operators an engine fuses with the one before (ServingFacts::fused),
+// and what the start and the end of a kernel take.
+struct FusedKernels {
+  std::vector<std::string> names;
+  double kernel_us = 0;
+};
+
+// Returns the setup of a step of one position.
+InferenceSetup SetupOf(const ServingLayout& layout);
+
+class StepPrices {
+ public:
+  // All must outlive the object. `graph` times collectives from a CUDA graph,
+  // and `eager` those behind other work of their stream.
+  StepPrices(ModelSpec model, const ServingLayout& layout,
+             const ComputeModel& times, FusedKernels fused, GroupSeconds& graph,
+             GroupSeconds& eager);
+
+  // Prices a step of each kind. Errors: those of InferenceBlueprint and of
+  // GroupSeconds.
+  absl::Status Check();
+
+  // Return the prices of parts, of at least one position each. Require that
+  // Check() was ok.
+  StepSeconds Shared(int64_t tokens, bool in_graph);
+  // `parts` equal parts of prompts at once.
+  StepSeconds Prefill(int64_t parts, int64_t tokens, int64_t cached);
+  // `context`: positions in the cache of each of the `batch` sequences.
+  StepSeconds Decode(int64_t batch, int64_t context);
+  StepSeconds Sample(int64_t sequences, bool in_graph);
+
+ private:
+  enum class Part : uint8_t { kShared, kAttention, kSample };
+
+  InferenceSetup StepOf(InferencePhase phase, int64_t batch, int64_t positions,
+                        int64_t cached = 0) const;
+  absl::StatusOr<StepSeconds> Price(const InferenceSetup& setup, Part part,
+                                    GroupSeconds& groups);
+  StepSeconds PriceOrDie(const InferenceSetup& setup, Part part,
+                         GroupSeconds& groups);
+  void AddModule(const MockModule& module, Part part, double times,
+                 GroupSeconds& groups, StepSeconds& sum) const;
+
+  double SecondsOf(const Operator& op, const OperatorTime& time) const;
+
+  ModelSpec model_;
+  const ServingLayout layout_;
+  const ComputeModel& times_;
+  const FusedKernels fused_;
+  GroupSeconds& graph_;
+  GroupSeconds& eager_;
+};
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_SERVING_STEP_PRICES_H_

@@ -1,0 +1,95 @@
+#include "astra-core/apps/serving/simai_serving_options.h"
+
+#include <string>
+
+#include "astra-core/apps/serving/serving_compare.h"
+#include "tests/testing/command_lines.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::ParseArguments;
+using ::astra::testing::ValueOrDie;
+using ::testing::HasSubstr;
+
+const std::string kJob = "-m llama3-8b --gpu H100 ";
+const std::string kLoad = "--requests 16 --isl 128 --osl 16 --concurrency 4 ";
+
+absl::StatusOr<SimaiServingOptions> TryRead(const std::string& text) {
+  return ReadSimaiServingOptions(
+      ValueOrDie(ParseArguments(SimaiServingOptionSpecs(), text)));
+}
+
+std::string ErrorOf(const std::string& text) {
+  return std::string(TryRead(text).status().message());
+}
+
+TEST(SimaiServingOptionsTest, TheEngineSaysWhatAStepHolds) {
+  const ServingJob job = ValueOrDie(TryRead(kJob + kLoad)).job;
+  EXPECT_EQ(job.engine.name, "vllm");
+  EXPECT_EQ(job.scheduler->name, "vllm");
+  EXPECT_EQ(job.options.max_batched_tokens, 8192);
+  EXPECT_EQ(job.options.max_sequences, 1024);
+  EXPECT_EQ(job.options.block_tokens, 16);
+  const ServingJob small =
+      ValueOrDie(TryRead("-m llama3-8b --gpu L40S " + kLoad)).job;
+  EXPECT_EQ(small.options.max_batched_tokens, 2048);
+  const ServingJob given =
+      ValueOrDie(
+          TryRead(kJob + kLoad + "--engine sglang@0.5.9 --num-gpu-blocks 77"))
+          .job;
+  EXPECT_EQ(given.options.num_blocks, 77);
+  EXPECT_EQ(given.options.block_tokens, 1);
+}
+
+TEST(SimaiServingOptionsTest, SaysWhatIsWrong) {
+  EXPECT_EQ(ErrorOf(kLoad), "--model is missing");
+  EXPECT_EQ(ErrorOf(kJob), "--requests is missing");
+  EXPECT_EQ(ErrorOf(kJob + "--requests 4 --isl 1 --osl 1"),
+            "--rate or --concurrency is missing");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--rate 2"),
+            "--rate has no effect: --concurrency is given");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--seed 2"),
+            "--seed has no effect: --concurrency draws nothing at random");
+  EXPECT_EQ(ErrorOf(kJob + "--requests 4 --isl 1 --osl 1 --concurrency 5"),
+            "--concurrency is 5: expected at most the 4 of --requests");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--tp 3"),
+            "illegal layout: TP 3 does not divide the 32 attention heads; the "
+            "nearest --tp is 2");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--ep 2"),
+            "--ep has no effect: llama3-8b has no experts");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--dtype mxfp4"),
+            "--dtype mxfp4 is for experts, and llama3-8b has none");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--router round-robin"),
+            "--router has no effect: there is 1 replica");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--system dgx-h100"),
+            "--system has no effect: a replica has 1 GPU");
+  EXPECT_EQ(ErrorOf("-m gpt-7b --gpu H100 --requests 1 --concurrency 1 --isl "
+                    "4000 --osl 100"),
+            "--isl and --osl are 4100 together: gpt-7b has learned 4096 "
+            "positions");
+  EXPECT_EQ(ErrorOf(kJob + "--trace t.csv --isl 4"),
+            "--isl has no effect: --trace says it");
+  EXPECT_EQ(ErrorOf("--compare-table t.csv -o o --tp 2"),
+            "--tp has no effect: --compare-table says what is served");
+  EXPECT_THAT(ErrorOf("-m llama3-70b --gpu H100 " + kLoad),
+              HasSubstr("no room for the KV cache: weights of 131.4 GiB"));
+}
+
+TEST(ServingCompareTest, APointIsPredictedOrSaysWhyNot) {
+  const ServingComparison done = ValueOrDie(CompareServing(
+      "t.csv",
+      "model,gpu,tp,framework,isl,osl,concurrency,tpot_ms\n"
+      "meta-llama/Llama-3.1-8B-Instruct,H100-SXM,1,vllm 0.14.0,64,8,2,10\n"
+      "meta-llama/Llama-3.1-8B-Instruct,H100-SXM,1,vllm 0.14.0,64,8,,10\n"
+      "x/unknown,H100-SXM,1,vllm 0.14.0,64,8,2,10\n"));
+  EXPECT_EQ(done.rows, 3U);
+  EXPECT_EQ(done.predicted, 1U);
+  EXPECT_THAT(done.csv, HasSubstr(",ok: assumed bf16\n"));
+  EXPECT_THAT(done.csv, HasSubstr(",not predicted: no concurrency\n"));
+  EXPECT_THAT(done.csv, HasSubstr("not predicted: unknown model"));
+}
+
+}  // namespace
+}  // namespace astra

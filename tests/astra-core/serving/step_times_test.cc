@@ -1,0 +1,243 @@
+#include "astra-core/serving/step_times.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "astra-core/planner/group_seconds.h"
+#include "astra-core/serving/cache_memory.h"
+#include "collectives/inference_engines/engine_file.h"
+#include "collectives/nccl/system_topology.h"
+#include "collectives/systems/system_library.h"
+#include "tests/testing/matchers.h"
+#include "tests/testing/small_models.h"
+#include "topology/routes.h"
+#include "workload/kernels/kernel_model.h"
+#include "workload/kernels/kernel_predictor.h"
+#include "workload/kernels/surface_library.h"
+#include "workload/models/model_library.h"
+#include "workload/operators/gpu_library.h"
+#include "workload/operators/roofline.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::SmallDeepSeek;
+using ::astra::testing::SmallLlama;
+using ::astra::testing::SmallMoe;
+using ::astra::testing::StatusIs;
+using ::astra::testing::ValueOrDie;
+
+// A GPU that takes a picosecond for a FLOP, and no time for other work.
+class FlopClock : public ComputeModel {
+ public:
+  OperatorTime TimeOf(const Operator& op) const override {
+    return {.time = TimePs(std::llround(Flops(op))), .bound = "compute"};
+  }
+};
+
+// The parts of a replica on H100.
+struct Replica {
+  Replica(const ModelSpec& model, ServingLayout layout,
+          const ComputeModel& times, FusedKernels fused = {})
+      : topology(ValueOrDie(BuildSystemTopology(
+            system, static_cast<uint32_t>(layout.num_gpus()),
+            static_cast<uint32_t>(layout.num_gpus())))),
+        routes(topology),
+        groups(system, nccl, routes, layout.num_gpus()),
+        prices(model, layout, times, std::move(fused), groups, groups),
+        steps(prices, facts) {
+    facts.graphs = {1, 2, 4, 8};
+    EXPECT_TRUE(prices.Check().ok());
+  }
+
+  SystemSpec system = ValueOrDie(FindSystem("dgx-h100"));
+  NcclOptions nccl;
+  Topology topology;
+  Routes routes;
+  GroupSeconds groups;
+  StepPrices prices;
+  ServingFacts facts;
+  StepTimes steps;
+};
+
+// Prices by measured kernels.
+struct H100 {
+  GpuSpec gpu = ValueOrDie(FindGpu("H100"));
+  Roofline roofline{gpu};
+  KernelPredictor kernels{gpu, BundledSurfaces()};
+  KernelModel model{kernels, roofline, KernelUse::kInference};
+};
+
+// Llama with 2 blocks of 64 elements: 4 heads of 16 over 2 of keys, 128 wide,
+// 256 words.
+ModelSpec TinyLlama() {
+  ModelSpec model = SmallLlama();
+  model.layers = 2;
+  model.hidden = 64;
+  model.vocabulary = 256;
+  model.feed_forward.ffn = 128;
+  FullAttention attention;
+  attention.heads = 4;
+  attention.kv_heads = 2;
+  attention.head_dim = 16;
+  model.attention = attention;
+  return model;
+}
+
+TEST(StepTimesTest, AStepIsWhatItsProductsAndPairsTake) {
+  const FlopClock clock;
+  Replica replica(TinyLlama(), {}, clock);
+  // Two running sequences with 10 positions each, and 3 positions behind 5.
+  const StepWork work = {.chunks = {{.tokens = 3, .cached = 5}},
+                         .decodes = 2,
+                         .decode_context = 20,
+                         .samples = 3};
+  // 5 positions by 64 x (128 + 64 + 256) + 128 x 64, in each block.
+  const int64_t products = 2 * 5 * (64 * (128 + 64 + 256) + 128 * 64);
+  // 4 heads of 16 + 16; the prompt has 6 + 7 + 8 pairs, the others 11 each.
+  const int64_t attention = 2 * 4 * 32 * (6 + 7 + 8 + 2 * 11);
+  const int64_t logits = 2 * 3 * 64 * 256;
+  EXPECT_EQ(replica.steps.TimeOf(work),
+            TimePs(2 * (products + attention) + logits));
+}
+
+TEST(StepTimesTest, PartsAddUpToTheStepThatGenWorkloadMakes) {
+  const FlopClock clock;
+  for (const ModelSpec& model : {SmallLlama(), SmallMoe(), SmallDeepSeek()}) {
+    Replica replica(model, {}, clock);
+    for (const InferencePhase phase :
+         {InferencePhase::kPrefill, InferencePhase::kDecode}) {
+      InferenceSetup setup;
+      setup.phase = phase;
+      setup.positions = 32;
+      const Blueprint blueprint = ValueOrDie(InferenceBlueprint(model, setup));
+      const double flops =
+          Sum(blueprint, blueprint.stages.front()).forward_flops;
+      const StepWork work =
+          phase == InferencePhase::kPrefill
+              ? StepWork{.chunks = {{.tokens = 32}}, .samples = 1}
+              : StepWork{.decodes = 1, .decode_context = 32, .samples = 1};
+      EXPECT_EQ(replica.steps.TimeOf(work), TimePs(std::llround(flops)))
+          << model.name;
+    }
+  }
+}
+
+TEST(StepTimesTest, GraphsComputeAsMuchAsTheyWereMadeFor) {
+  const FlopClock clock;
+  Replica replica(TinyLlama(), {}, clock);
+  const auto shared = [&](int64_t decodes) {
+    return replica.steps.TimeOf(
+        {.decodes = decodes, .decode_context = 8 * decodes});
+  };
+  const TimePs per_token(2 * 2 * (64 * (128 + 64 + 256) + 128 * 64));
+  const TimePs per_sequence(2 * 2 * 4 * 32 * 9);
+  EXPECT_EQ(shared(5),
+            TimePs(8 * per_token.count() + 5 * per_sequence.count()));
+  // No graph has 9.
+  EXPECT_EQ(shared(9),
+            TimePs(9 * per_token.count() + 9 * per_sequence.count()));
+}
+
+TEST(StepTimesTest, FusedOperatorsTakeNoKernel) {
+  const H100 h100;
+  const auto seconds = [&](FusedKernels fused) {
+    Replica replica(TinyLlama(), {}, h100.model, std::move(fused));
+    return replica.prices.Shared(1, /*in_graph=*/true).sum();
+  };
+  // Two residual adds in each of two blocks.
+  EXPECT_NEAR(seconds({}) - seconds({{"residual_add"}, 0.5}), 4 * 0.5e-6,
+              1e-12);
+}
+
+TEST(StepTimesTest, TheHostWaitsOrRunsBesideTheGpu) {
+  const FlopClock clock;
+  Replica replica(TinyLlama(), {}, clock);
+  const StepWork work = {.decodes = 1, .decode_context = 8};
+  const TimePs gpu = replica.steps.TimeOf(work);
+  replica.facts.step_us = 3;
+  replica.facts.sequence_us = 1;
+  EXPECT_EQ(replica.steps.TimeOf(work), gpu + TimePs(4'000'000));
+  replica.facts.overlapped_host = true;
+  EXPECT_EQ(replica.steps.TimeOf(work), TimePs(4'000'000));
+  // Without a graph, 31 kernels are launched one after the other.
+  replica.facts.graphs.clear();
+  replica.facts.launch_us = 1;
+  const StepParts parts = replica.steps.PartsOf(work);
+  EXPECT_NEAR(parts.launch + parts.gpu.sum(), parts.gpu.kernels * 1e-6, 1e-12);
+  EXPECT_EQ(parts.host, 0);
+}
+
+TEST(StepTimesTest, TimeGrowsWithPositionsAndContext) {
+  const H100 h100;
+  Warnings warnings;
+  Replica replica(ValueOrDie(FindModel("llama3-8b", &warnings)), {.tensor = 2},
+                  h100.model);
+  TimePs last;
+  for (const int64_t context : {1, 100, 1000, 10'000, 100'000}) {
+    const TimePs time = replica.steps.TimeOf(
+        {.decodes = 16, .decode_context = 16 * context, .samples = 16});
+    EXPECT_GE(time, last) << context;
+    last = time;
+  }
+  last = TimePs(0);
+  for (const int64_t tokens : {300, 1000, 3000, 9000, 27'000}) {
+    const TimePs time = replica.steps.TimeOf(
+        {.chunks = {{.tokens = tokens}}, .decodes = 2, .decode_context = 900});
+    EXPECT_GT(time, last) << tokens;
+    last = time;
+  }
+}
+
+TEST(StepTimesTest, TablesAreNearDirectPrices) {
+  const H100 h100;
+  Warnings warnings;
+  Replica replica(ValueOrDie(FindModel("llama3-8b", &warnings)), {.tensor = 2},
+                  h100.model);
+  std::vector<double> errors;
+  const auto add = [&](const StepWork& work) {
+    const double exact = replica.steps.DirectPartsOf(work).sum();
+    errors.push_back(std::abs(replica.steps.PartsOf(work).sum() / exact - 1));
+  };
+  for (const int64_t n : {1, 7, 23, 61, 117, 230}) {
+    for (const int64_t context : {150, 777, 2900, 13'000}) {
+      add({.decodes = n, .decode_context = n * context, .samples = n});
+      add({.chunks = {{.tokens = 11 * n, .cached = context}},
+           .decodes = n,
+           .decode_context = n * context,
+           .samples = n});
+    }
+  }
+  std::sort(errors.begin(), errors.end());
+  EXPECT_LT(errors[errors.size() / 2], 0.01);
+  EXPECT_LT(errors.back(), 0.06);
+}
+
+TEST(CacheMemoryTest, BlocksFillWhatWeightsLeave) {
+  ServingFacts facts;
+  facts.memory_share = 0.5;
+  facts.block_positions = 16;
+  const ModelSpec model = TinyLlama();
+  const CacheRoom room =
+      ValueOrDie(RoomForCache(model, {}, facts, MiB(4 * 1024), 64));
+  // Keys and values of 2 heads of 16, in 2 blocks, in BF16.
+  EXPECT_EQ(room.block, Bytes(16 * 2 * 2 * 2 * 16 * 2));
+  EXPECT_EQ(room.blocks,
+            (MiB(1 * 1024) - room.weights - room.workspace).count() /
+                room.block.count());
+  EXPECT_THAT(RoomForCache(model, {}, facts, MiB(1 * 1024), 64).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "no room for the KV cache: weights of 0.0 GiB, 0.0 GiB "
+                       "of workspace and 1.0 GiB of CUDA and NCCL fill the "
+                       "share of 0.5 of the 1.0 GiB of a GPU that the engine "
+                       "takes: expected more TP or PP, or a smaller "
+                       "precision"));
+  facts.memory_of = MemoryShareOf::kStatic;
+  EXPECT_EQ(ValueOrDie(RoomForCache(model, {}, facts, MiB(1024), 64)).blocks,
+            (MiB(512) - room.weights).count() / room.block.count());
+}
+
+}  // namespace
+}  // namespace astra

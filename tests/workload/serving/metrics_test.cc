@@ -1,0 +1,139 @@
+#include "workload/serving/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "astra-core/base/random.h"
+#include "workload/serving/serving_tables.h"
+
+namespace astra {
+namespace {
+
+RequestResult Result(int64_t id, int64_t arrival, int64_t first, int64_t last,
+                     int64_t outputs) {
+  return {.id = id,
+          .prompt_tokens = 10,
+          .output_tokens = outputs,
+          .times = {.arrival = TimePs(arrival),
+                    .first_scheduled = TimePs(arrival + 1),
+                    .first_token = TimePs(first),
+                    .last_token = TimePs(last),
+                    .cached_tokens = 4}};
+}
+
+// Position (4 - 1) * 0.9 = 2.7 between 30 and 50.
+TEST(TimeFiguresTest, PercentilesAreInterpolated) {
+  const TimeFigures figures =
+      FiguresOf({TimePs(50), TimePs(10), TimePs(30), TimePs(20)});
+  EXPECT_EQ(figures.count, 4);
+  EXPECT_DOUBLE_EQ(figures.mean, 27.5);
+  EXPECT_DOUBLE_EQ(figures.p50, 25);
+  EXPECT_DOUBLE_EQ(figures.p90, 44);
+  EXPECT_DOUBLE_EQ(figures.max, 50);
+  EXPECT_EQ(FiguresOf({}).p99, 0);
+}
+
+TEST(TimeHistogramTest, IsCloseToTheExactFigures) {
+  TimeHistogram histogram;
+  std::vector<TimePs> times;
+  for (uint64_t i = 0; i < 5000; ++i) {
+    const TimePs time(static_cast<int64_t>(HashOf(3, i) >> (1 + i % 60)));
+    times.push_back(time);
+    histogram.Add(time, 1);
+  }
+  const TimeFigures exact = FiguresOf(times);
+  const TimeFigures close = histogram.Figures();
+  EXPECT_DOUBLE_EQ(close.mean, exact.mean);
+  EXPECT_EQ(close.max, exact.max);
+  EXPECT_NEAR(close.p50 / exact.p50, 1, 5e-4);
+  EXPECT_NEAR(close.p90 / exact.p90, 1, 5e-4);
+  EXPECT_NEAR(close.p99 / exact.p99, 1, 5e-4);
+}
+
+TEST(TimeHistogramTest, IsExactForShortTimes) {
+  TimeHistogram histogram;
+  histogram.Add(TimePs(7), 3);
+  histogram.Add(TimePs(2047), 1);
+  EXPECT_DOUBLE_EQ(histogram.Figures().p50, 7);
+  EXPECT_DOUBLE_EQ(histogram.Figures().p99, 7 + 0.97 * 2040);
+}
+
+TEST(ServingMetricsTest, BothTimesPerToken) {
+  ServingMetrics metrics;
+  metrics.OnRequest(Result(0, 0, 100, 500, 5));
+  metrics.OnRequest(Result(1, 50, 150, 150, 1));
+  const ServingSummary summary = metrics.Summary();
+  EXPECT_EQ(summary.tpot.count, 1);
+  EXPECT_DOUBLE_EQ(summary.tpot.mean, 100);            // (500 - 100) / 4
+  EXPECT_DOUBLE_EQ(summary.normalized_e2e.mean, 100);  // 500 / 5 and 100 / 1
+  EXPECT_DOUBLE_EQ(summary.ttft.mean, 100);
+  EXPECT_DOUBLE_EQ(summary.queueing.mean, 1);
+  EXPECT_DOUBLE_EQ(summary.PerSecond(summary.output_tokens), 6 / 500e-12);
+  EXPECT_DOUBLE_EQ(summary.PrefixHitRate(), 0.4);
+}
+
+TEST(ServingMetricsTest, GoodputCountsRequestsWithinAllLimits) {
+  ServingMetrics metrics(
+      {.to_first_token = TimePs(100), .per_token = TimePs(50)});
+  metrics.OnRequest(Result(0, 0, 100, 150, 2));
+  metrics.OnRequest(Result(1, 0, 101, 150, 2));
+  metrics.OnRequest(Result(2, 0, 90, 141, 2));
+  metrics.OnRequest(Result(3, 0, 90, 90, 1));
+  EXPECT_EQ(metrics.Summary().requests_within_limits, 2);
+}
+
+TEST(ServingMetricsTest, KvUseIsWeightedByTime) {
+  ServingMetrics metrics;
+  metrics.OnStep({.duration = TimePs(10),
+                  .sequences = 2,
+                  .used_blocks = 4,
+                  .num_blocks = 8});
+  metrics.OnStep({.duration = TimePs(30),
+                  .sequences = 6,
+                  .used_blocks = 8,
+                  .num_blocks = 8,
+                  .preemptions = 3});
+  const ServingSummary summary = metrics.Summary();
+  EXPECT_DOUBLE_EQ(summary.kv_use_mean, 0.875);
+  EXPECT_DOUBLE_EQ(summary.kv_use_peak, 1);
+  EXPECT_DOUBLE_EQ(summary.batch_mean, 5);
+  EXPECT_EQ(summary.preemptions, 3);
+  EXPECT_EQ(summary.steps, 2);
+}
+
+TEST(ServingTablesTest, RowsOfRequestsAndSteps) {
+  std::string text = RequestsHeader();
+  AppendRequestRow(Result(0, 1'000'000, 3'000'000, 5'000'000, 3), &text);
+  AppendRequestRow(Result(1, 0, 7, 7, 1), &text);
+  EXPECT_EQ(text,
+            "id,arrival_us,queueing_us,ttft_us,e2e_us,tpot_us,prompt_tokens,"
+            "output_tokens,cached_tokens,preemptions,replica,decode_replica\n"
+            "0,1.000000,0.000001,2.000000,4.000000,1.000000,10,3,4,0,0,0\n"
+            "1,0.000000,0.000001,0.000007,0.000007,,10,1,4,0,0,0\n");
+  text.clear();
+  AppendStepRow({.start = TimePs(5),
+                 .duration = TimePs(10),
+                 .replica = 3,
+                 .sequences = 4,
+                 .prompt_tokens = 20,
+                 .decodes = 2,
+                 .decode_context = 99,
+                 .samples = 3,
+                 .running = 5,
+                 .waiting = 6,
+                 .used_blocks = 7,
+                 .cached_blocks = 8,
+                 .preemptions = 1},
+                &text);
+  EXPECT_EQ(text, "0.000005,0.000010,3,4,20,2,99,3,5,6,7,8,1\n");
+}
+
+TEST(ServingTablesTest, MetricsWithoutRequestsAreZero) {
+  const std::string text = MetricsCsv(ServingMetrics().Summary());
+  EXPECT_THAT(text, ::testing::StartsWith("metric,unit,value\nrequests,,0\n"));
+  EXPECT_THAT(text, ::testing::HasSubstr("\nttft_p99,us,0.000000\n"));
+  EXPECT_THAT(text, ::testing::HasSubstr("\nprefix_hit_rate,,0.000000\n"));
+}
+
+}  // namespace
+}  // namespace astra

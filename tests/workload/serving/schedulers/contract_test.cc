@@ -1,0 +1,281 @@
+// What holds under every scheduler of the table.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "astra-core/base/random.h"
+#include "tests/workload/serving/serving_run.h"
+#include "workload/serving/synthetic_requests.h"
+
+namespace astra::testing {
+namespace {
+
+class SchedulerContractTest : public ::testing::TestWithParam<int> {
+ protected:
+  static const SchedulerKind& Kind() { return kSchedulers[GetParam()](); }
+
+  // 300 requests on a replica with room for a few of them. Hashes of 64 tokens
+  // are whole blocks.
+  static BatchingOptions Options() {
+    BatchingOptions options = Kind().defaults;
+    options.num_blocks = 2048 / options.block_tokens;
+    options.max_sequence_tokens = 700;
+    options.max_batched_tokens = 1024;
+    options.chunk_tokens = 128;
+    return options;
+  }
+
+  static WrittenRun Run(StepCost* cost, int64_t replicas = 1) {
+    SyntheticOptions synthetic;
+    synthetic.lengths = {.distribution = LengthDistribution::kGamma,
+                         .prompt_tokens = 150,
+                         .output_tokens = 40,
+                         .max_tokens = 340};
+    synthetic.per_second = 1e6;
+    synthetic.count = 300;
+    synthetic.prefix_tokens = 128;
+    synthetic.prefix_groups = 3;
+    SyntheticRequests source = *SyntheticRequests::Create(synthetic);
+    return RunOf({.pool = {.replicas = replicas,
+                           .scheduler = &Kind(),
+                           .options = Options(),
+                           .cost = cost}},
+                 &source);
+  }
+};
+
+TEST_P(SchedulerContractTest, ServesAllRequestsInFull) {
+  TokenCost cost;
+  const WrittenRun run = Run(&cost);
+  ASSERT_TRUE(run.status.ok()) << run.status;
+  std::set<int64_t> ids;
+  int64_t outputs = 0;
+  int64_t prompts = 0;
+  int64_t preemptions = 0;
+  for (const RequestResult& request : run.requests) {
+    ids.insert(request.id);
+    outputs += request.output_tokens;
+    prompts += request.prompt_tokens - request.times.cached_tokens;
+    preemptions += request.times.preemptions;
+    EXPECT_LE(request.times.arrival, request.times.first_scheduled);
+    EXPECT_LT(request.times.first_scheduled, request.times.first_token);
+    EXPECT_LE(request.times.first_token, request.times.last_token);
+  }
+  EXPECT_EQ(ids.size(), 300u);
+  int64_t samples = 0;
+  int64_t computed = 0;
+  int64_t preempted = 0;
+  for (const StepRecord& step : run.steps) {
+    samples += step.samples;
+    computed += step.prompt_tokens;
+    preempted += step.preemptions;
+    EXPECT_LE(step.used_blocks + step.cached_blocks, step.num_blocks);
+  }
+  EXPECT_EQ(samples, outputs);
+  EXPECT_EQ(preempted, preemptions);
+  if (preemptions == 0) {
+    EXPECT_EQ(computed, prompts);
+  } else {
+    EXPECT_GE(computed, prompts);
+  }
+  int64_t later_tokens = 0;
+  for (const auto& [gap, tokens] : run.gaps) later_tokens += tokens;
+  EXPECT_EQ(later_tokens, outputs - 300);
+}
+
+TEST_P(SchedulerContractTest, StartsInTheOrderOfArrival) {
+  TokenCost cost;
+  const WrittenRun run = Run(&cost);
+  std::map<int64_t, TimePs> starts;
+  for (const RequestResult& request : run.requests) {
+    starts[request.id] = request.times.first_scheduled;
+  }
+  TimePs last;
+  for (const auto& [id, start] : starts) {
+    EXPECT_GE(start, last) << id;
+    last = start;
+  }
+}
+
+TEST_P(SchedulerContractTest, ReservingSchedulersNeverPreempt) {
+  TokenCost cost;
+  int64_t preemptions = 0;
+  for (const StepRecord& step : Run(&cost).steps) {
+    preemptions += step.preemptions;
+  }
+  const bool may_preempt = Kind().name == "vllm" || Kind().name == "vllm-v0" ||
+                           Kind().name == "sarathi" || Kind().name == "sglang";
+  if (may_preempt) {
+    EXPECT_GT(preemptions, 0) << "the memory is too large for this test";
+  } else {
+    EXPECT_EQ(preemptions, 0);
+  }
+}
+
+TEST_P(SchedulerContractTest, ServesTheLongestRequestItAllows) {
+  WrittenCost cost;
+  const int64_t limit = Kind().max_tokens(Options());
+  for (const int64_t output : {int64_t{1}, int64_t{40}, limit - 1}) {
+    ListedRequests source(RequestsOf({{0, limit - output, output}}));
+    const WrittenRun run = RunOf(
+        {.pool = {.scheduler = &Kind(), .options = Options(), .cost = &cost}},
+        &source);
+    EXPECT_TRUE(run.status.ok()) << run.status;
+    EXPECT_EQ(run.requests.size(), 1u);
+  }
+}
+
+TEST_P(SchedulerContractTest, SameRunTwice) {
+  TokenCost cost;
+  const WrittenRun a = Run(&cost, 3);
+  const WrittenRun b = Run(&cost, 3);
+  ASSERT_EQ(a.requests.size(), b.requests.size());
+  for (size_t i = 0; i < a.requests.size(); ++i) {
+    EXPECT_EQ(a.requests[i].id, b.requests[i].id);
+    EXPECT_EQ(a.requests[i].times.last_token, b.requests[i].times.last_token);
+  }
+}
+
+// The same requests at a higher rate wait no less on average.
+TEST_P(SchedulerContractTest, HigherRateNeverLowersTheQueueing) {
+  TokenCost cost;
+  double before = 0;
+  for (const double rate : {2e4, 8e4, 32e4, 128e4, 512e4}) {
+    SyntheticOptions synthetic;
+    synthetic.lengths = {.prompt_tokens = 100, .output_tokens = 30};
+    synthetic.per_second = rate;
+    synthetic.count = 300;
+    SyntheticRequests source = *SyntheticRequests::Create(synthetic);
+    const WrittenRun run = RunOf(
+        {.pool = {.scheduler = &Kind(), .options = Options(), .cost = &cost}},
+        &source);
+    double sum = 0;
+    for (const RequestResult& request : run.requests) {
+      sum += ToMicroseconds(request.times.queueing());
+    }
+    EXPECT_GE(sum, before) << rate;
+    before = sum;
+  }
+}
+
+// Draws of one case.
+class Case {
+ public:
+  explicit Case(uint64_t seed) : seed_(seed) {}
+  int64_t From(int64_t min, int64_t max) {
+    const uint64_t count = static_cast<uint64_t>(max - min + 1);
+    return min + static_cast<int64_t>(HashOf(seed_, drawn_++) % count);
+  }
+
+ private:
+  uint64_t seed_;
+  uint64_t drawn_ = 0;
+};
+
+BatchingOptions AnyOptions(Case* draw) {
+  BatchingOptions options;
+  options.block_tokens = int64_t{1} << draw->From(0, 4);
+  options.num_blocks = draw->From(1, 400 / options.block_tokens);
+  options.prefix_caching = draw->From(0, 1) > 0;
+  options.watermark = static_cast<double>(draw->From(0, 10)) / 10;
+  options.max_batched_tokens = draw->From(1, 200);
+  options.max_sequences = draw->From(1, 8);
+  options.chunked_prefill = draw->From(0, 1) > 0;
+  options.chunk_tokens = draw->From(1, 64);
+  options.whole_prompt_must_fit = draw->From(0, 1) > 0;
+  options.long_prefill_tokens = draw->From(0, 20);
+  options.max_sequence_tokens = draw->From(1, 400);
+  options.max_waiting_steps = draw->From(0, 5);
+  options.max_prefill_tokens = draw->From(1, 100);
+  options.new_token_ratio = static_cast<double>(draw->From(0, 10)) / 10;
+  options.min_new_token_ratio = static_cast<double>(draw->From(0, 10)) / 10;
+  options.new_token_decay_steps = draw->From(1, 30);
+  options.max_expected_tokens = draw->From(1, 50);
+  options.retract_decode_steps = draw->From(0, 20);
+  return options;
+}
+
+// Requests that a sequence of `limit` tokens allows, with prefixes of a few
+// hashes of 16 tokens, some of which reach into the output.
+std::vector<Asked> AnyRequests(int64_t limit, Case* draw) {
+  std::vector<Asked> asked;
+  int64_t arrival = 0;
+  for (int64_t i = draw->From(1, 40); i > 0; --i) {
+    arrival += draw->From(0, 30);
+    Asked request = {arrival, draw->From(1, 80), draw->From(1, 30), {}, 16};
+    if (request.prompt + request.output > limit) continue;
+    uint64_t hash = 0;
+    for (int64_t k = draw->From(0, 5); k > 0; --k) {
+      hash = HashOf(hash, draw->From(0, 1));
+      request.hashes.push_back(hash);
+    }
+    asked.push_back(request);
+  }
+  return asked;
+}
+
+TEST_P(SchedulerContractTest, AnyOptionsServeAllThatFits) {
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    Case draw(seed);
+    FixedCost cost(TimePs(10));
+    ServingOptions options;
+    options.pool = {.replicas = draw.From(1, 2),
+                    .ranks = draw.From(1, 2),
+                    .scheduler = &Kind(),
+                    .options = AnyOptions(&draw),
+                    .router = &Routers()[seed % Routers().size()],
+                    .cost = &cost};
+    int64_t limit = Kind().max_tokens(options.pool.options);
+    if (draw.From(0, 1) > 0) {
+      options.decode = options.pool;
+      options.decode->options = AnyOptions(&draw);
+      limit = std::min(limit, Kind().max_tokens(options.decode->options));
+      const TimePs delay(draw.From(0, 100));
+      options.transfer_time = [delay](Bytes) { return delay; };
+    }
+    options.in_flight = draw.From(0, 1) * draw.From(1, 20);
+    const std::vector<Asked> asked = AnyRequests(limit, &draw);
+    const WrittenRun run = RunOf(options, asked);
+    ASSERT_TRUE(run.status.ok()) << seed << ": " << run.status;
+    ASSERT_EQ(run.requests.size(), asked.size()) << seed;
+    int64_t missing = 0;
+    for (const Asked& request : asked) missing += request.output;
+    for (const StepRecord& step : run.steps) missing -= step.samples;
+    ASSERT_EQ(missing, 0) << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SchedulerContractTest,
+    ::testing::Range(0, static_cast<int>(std::size(kSchedulers))),
+    [](const ::testing::TestParamInfo<int>& kind) {
+      std::string name(kSchedulers[kind.param]().name);
+      std::erase(name, '-');
+      return name;
+    });
+
+TEST(SchedulersTest, AreFoundByName) {
+  EXPECT_EQ(*FindScheduler("VLLM"), &VllmScheduler());
+  EXPECT_EQ(FindScheduler("sarati").status().message(),
+            "unknown scheduler \"sarati\"; did you mean \"sarathi\"? (known: "
+            "vllm, vllm-v0, sarathi, orca, faster-transformer, lightllm, "
+            "sglang, trtllm)");
+}
+
+TEST(SchedulersTest, OptionsHaveRanges) {
+  BatchingOptions options = VllmScheduler().defaults;
+  EXPECT_EQ(CheckBatchingOptions(options).message(),
+            "num_blocks is 0: expected 1 to 1000000000000");
+  options.num_blocks = 10;
+  EXPECT_TRUE(CheckBatchingOptions(options).ok());
+  options.watermark = 1.5;
+  EXPECT_EQ(CheckBatchingOptions(options).message(),
+            "watermark is 1.5: expected 0 to 1");
+}
+
+}  // namespace
+}  // namespace astra::testing

@@ -1,0 +1,51 @@
+// What a scheduler of a serving engine can be told. Each scheduler uses some of
+// it: see its file in schedulers. The defaults of an engine are the `defaults`
+// of its entry in schedulers/registry.h.
+
+#ifndef WORKLOAD_SERVING_BATCHING_OPTIONS_H_
+#define WORKLOAD_SERVING_BATCHING_OPTIONS_H_
+
+#include <cstdint>
+
+namespace astra {
+
+struct BatchingOptions {
+  // The KV cache. It decides every metric once it is full, so the number of
+  // blocks is best copied from the engine's log. (vLLM keeps one of its blocks
+  // for itself.)
+  int64_t num_blocks = 0;  // Of one replica; no default.
+  int64_t block_tokens = 16;
+  bool prefix_caching = false;
+  double watermark = 0;  // Share of the blocks that admission leaves free.
+
+  // A step.
+  int64_t max_batched_tokens = 8192;  // Positions.
+  int64_t max_sequences = 256;        // Sequences that run.
+  bool chunked_prefill = true;        // Whether prompts may be split.
+  int64_t chunk_tokens = 8192;        // Chunk of a prompt; sarathi: of a step.
+
+  // vllm.
+  bool whole_prompt_must_fit = true;  // scheduler_reserve_full_isl.
+  int64_t long_prefill_tokens = 0;    // Largest chunk of a prompt; 0: any.
+
+  // orca, faster-transformer: positions that are reserved for a sequence.
+  int64_t max_sequence_tokens = 4096;
+
+  // lightllm: decode steps before it tries to admit again.
+  int64_t max_waiting_steps = 10;
+
+  // sglang.
+  int64_t max_prefill_tokens = 16384;  // Prompt positions of a step.
+  double new_token_ratio = 0.7;        // Expected share of the outputs.
+  double min_new_token_ratio = 0.098;  // To which it falls, in so many steps:
+  int64_t new_token_decay_steps = 600;
+  int64_t max_expected_tokens = 4096;  // Output that it reserves at most.
+  int64_t retract_decode_steps = 20;   // Added to outputs in a new ratio.
+
+  friend bool operator==(const BatchingOptions&,
+                         const BatchingOptions&) = default;
+};
+
+}  // namespace astra
+
+#endif  // WORKLOAD_SERVING_BATCHING_OPTIONS_H_

@@ -1,0 +1,106 @@
+#include "workload/serving/replica.h"
+
+#include "astra-core/base/check.h"
+
+namespace astra {
+
+Replica::Replica(const BatchingOptions& options)
+    : options_(options),
+      watermark_blocks_(static_cast<int64_t>(
+          options.watermark * static_cast<double>(options.num_blocks))),
+      blocks_(options.num_blocks, options.block_tokens,
+              options.prefix_caching) {}
+
+int64_t Replica::CachedOfNext() const {
+  const Sequence& next = *waiting_.front();
+  return std::max(next.computed, MatchOf(next).tokens);
+}
+
+int64_t Replica::Admit(const Admission& admission, Batch* batch) {
+  Sequence* const next = waiting_.front();
+  const PrefixMatch match = MatchOf(*next);
+  const int64_t cached = std::max(next->computed, match.tokens);
+  int64_t tokens = next->known() - cached;
+  if (tokens > admission.max_tokens) {
+    if (!admission.may_split || admission.max_tokens <= 0) return 0;
+    tokens = admission.max_tokens;
+  }
+  const int64_t room = std::max(cached + tokens, admission.room_tokens);
+  const int64_t missing = blocks_.BlocksOf(room) - match.blocks;
+  const int64_t left_free = running_.empty() ? 0 : watermark_blocks_;
+  if (missing + match.idle_blocks + left_free > blocks_.available()) return 0;
+
+  blocks_.Acquire(match, next->request, &next->kv);
+  const bool has_room =
+      blocks_.Grow(admission.take_room ? room : cached + tokens, &next->kv);
+  ASTRA_CHECK(has_room, "no room for request {}", next->request.id);
+  if (!next->was_scheduled) next->times.cached_tokens = match.tokens;
+  next->computed = cached;
+  waiting_.pop_front();
+  running_.push_back(next);
+  if (admission.publish_now) {
+    blocks_.Publish(next->request, cached + tokens, &next->kv);
+  }
+  batch->push_back({next, tokens});
+  return tokens;
+}
+
+bool Replica::Continue(Sequence* sequence, int64_t tokens, bool publish_now,
+                       Batch* batch) {
+  const int64_t then = sequence->computed + tokens;
+  if (!blocks_.Grow(then, &sequence->kv)) return false;
+  if (publish_now) blocks_.Publish(sequence->request, then, &sequence->kv);
+  batch->push_back({sequence, tokens});
+  return true;
+}
+
+bool Replica::ContinueOrPreempt(Sequence* sequence, int64_t tokens,
+                                bool publish_now, Batch* batch) {
+  while (!Continue(sequence, tokens, publish_now, batch)) {
+    Sequence* const victim = running_.back();
+    Preempt(victim, /*to_front=*/true);
+    if (victim == sequence) return false;
+  }
+  return true;
+}
+
+void Replica::Preempt(Sequence* sequence, bool to_front) {
+  blocks_.Release(&sequence->kv);
+  sequence->computed = 0;
+  ++sequence->times.preemptions;
+  ++preemptions_;
+  if (running_.back() == sequence) {
+    running_.pop_back();
+  } else {
+    std::erase(running_, sequence);
+  }
+  if (to_front) {
+    waiting_.push_front(sequence);
+  } else {
+    waiting_.push_back(sequence);
+  }
+}
+
+bool Replica::FinishPart(const BatchPart& part) {
+  Sequence& sequence = *part.sequence;
+  sequence.computed += part.tokens;
+  blocks_.Publish(sequence.request, sequence.computed, &sequence.kv);
+  if (sequence.todo() > 0) return false;
+  ++sequence.generated;
+  return true;
+}
+
+void Replica::DropFinished() {
+  std::erase_if(running_, [this](const Sequence* sequence) {
+    if (sequence->generated < sequence->target) return false;
+    leaving_blocks_ += sequence->kv.blocks();
+    return true;
+  });
+}
+
+void Replica::Release(Sequence* sequence) {
+  leaving_blocks_ -= sequence->kv.blocks();
+  blocks_.Release(&sequence->kv);
+}
+
+}  // namespace astra

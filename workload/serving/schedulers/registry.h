@@ -1,0 +1,76 @@
+// The table of schedulers: which sequences of a replica compute what in its
+// next step.
+//
+// A scheduler is one function, in the file of its name, with its source there.
+// A new one is declared here and put into the table. Its test is
+// tests/workload/serving/schedulers/NAME_test.cc; contract_test.cc beside it
+// reads the table.
+
+#ifndef WORKLOAD_SERVING_SCHEDULERS_REGISTRY_H_
+#define WORKLOAD_SERVING_SCHEDULERS_REGISTRY_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "workload/serving/batching_options.h"
+#include "workload/serving/replica.h"
+
+namespace astra {
+
+struct SchedulerKind {
+  std::string_view name;
+  std::string_view meaning;
+
+  // Puts into the empty `batch` what the next step computes, each sequence at
+  // most once. May preempt sequences. The batch stays empty if nothing runs and
+  // nothing can start.
+  void (*form)(Replica* replica, Batch* batch);
+
+  // Returns the most positions that a sequence may have when it leaves, so that
+  // it runs on an empty replica.
+  int64_t (*max_tokens)(const BatchingOptions& options);
+
+  BatchingOptions defaults;  // num_blocks is 0: it has no default.
+};
+
+// Each function is defined in the file of its name.
+const SchedulerKind& VllmScheduler();
+const SchedulerKind& VllmV0Scheduler();
+const SchedulerKind& SarathiScheduler();
+const SchedulerKind& OrcaScheduler();
+const SchedulerKind& FasterTransformerScheduler();
+const SchedulerKind& LightllmScheduler();
+const SchedulerKind& SglangScheduler();
+const SchedulerKind& TrtllmScheduler();
+
+inline constexpr const SchedulerKind& (*kSchedulers[])() = {
+    &VllmScheduler,
+    &VllmV0Scheduler,
+    &SarathiScheduler,
+    &OrcaScheduler,
+    &FasterTransformerScheduler,
+    &LightllmScheduler,
+    &SglangScheduler,
+    &TrtllmScheduler,
+};
+
+// Returns the scheduler of that name.
+//
+// Errors: InvalidArgument for an unknown name, with the nearest one.
+absl::StatusOr<const SchedulerKind*> FindScheduler(std::string_view name);
+
+// Checks the options by themselves.
+//
+// Errors: FieldError about the option that is out of its range.
+absl::Status CheckBatchingOptions(const BatchingOptions& options);
+
+// Returns the positions that all blocks hold; a `max_tokens` of several
+// schedulers.
+int64_t TokensOfAllBlocks(const BatchingOptions& options);
+
+}  // namespace astra
+
+#endif  // WORKLOAD_SERVING_SCHEDULERS_REGISTRY_H_

@@ -1,0 +1,83 @@
+// TensorRT-LLM with the capacity policy GUARANTEED_NO_EVICT: a sequence starts
+// only if its prompt and its whole output fit together with those of all that
+// run, so none is ever preempted. A step computes one token of each decoding
+// sequence, then running prompts, then new ones, up to a number of positions.
+//
+// Source: NVIDIA/TensorRT-LLM, documentation of the batch manager and of
+// "runtime tuning" (max_batch_size, max_num_tokens, context chunking,
+// CapacitySchedulerPolicy).
+
+#include <algorithm>
+
+#include "astra-core/base/check.h"
+#include "workload/serving/schedulers/registry.h"
+
+namespace astra {
+namespace {
+
+void ContinueRunning(Replica* replica, bool decoding, int64_t* budget,
+                     Batch* batch) {
+  for (Sequence* const sequence : replica->running()) {
+    if (*budget <= 0) return;
+    if (sequence->is_decoding() != decoding) continue;
+    const int64_t tokens = std::min(sequence->todo(), *budget);
+    const bool has_room = replica->Continue(sequence, tokens, false, batch);
+    ASTRA_CHECK(has_room, "no room for request {}", sequence->request.id);
+    *budget -= tokens;
+  }
+}
+
+int64_t PromisedBlocks(const Replica& replica) {
+  int64_t sum = replica.leaving_blocks();
+  for (const Sequence* sequence : replica.running()) {
+    // It holds more only where its cached prefix reaches into its output.
+    sum += std::max(replica.blocks().BlocksOf(sequence->final_tokens()),
+                    sequence->kv.blocks());
+  }
+  return sum;
+}
+
+void Form(Replica* replica, Batch* batch) {
+  const BatchingOptions& options = replica->options();
+  int64_t budget = options.max_batched_tokens;
+  ContinueRunning(replica, /*decoding=*/true, &budget, batch);
+  ContinueRunning(replica, /*decoding=*/false, &budget, batch);
+  if (replica->waiting().empty()) return;
+  int64_t promised = PromisedBlocks(*replica);
+  const size_t max_running = static_cast<size_t>(options.max_sequences);
+  while (!replica->waiting().empty() && budget > 0 &&
+         replica->running().size() < max_running) {
+    const Sequence& next = *replica->waiting().front();
+    promised += replica->blocks().BlocksOf(next.final_tokens());
+    if (promised > options.num_blocks) return;
+    const int64_t tokens = replica->Admit(
+        {.max_tokens = budget, .may_split = options.chunked_prefill}, batch);
+    if (tokens == 0) return;
+    budget -= tokens;
+  }
+}
+
+int64_t MaxTokens(const BatchingOptions& options) {
+  const int64_t room = TokensOfAllBlocks(options);
+  return options.chunked_prefill ? room
+                                 : std::min(room, options.max_batched_tokens);
+}
+
+}  // namespace
+
+const SchedulerKind& TrtllmScheduler() {
+  static constexpr SchedulerKind kKind = {
+      .name = "trtllm",
+      .meaning = "TensorRT-LLM: admits what fits with its whole output",
+      .form = Form,
+      .max_tokens = MaxTokens,
+      .defaults = {.block_tokens = 32,
+                   .prefix_caching = true,
+                   .max_batched_tokens = 8192,
+                   .max_sequences = 256,
+                   .chunked_prefill = false},
+  };
+  return kKind;
+}
+
+}  // namespace astra

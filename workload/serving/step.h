@@ -1,0 +1,51 @@
+// What one step of a serving replica computes, and how long that takes.
+//
+// A step is one forward pass of the model over a batch: chunks of prompts
+// (prefill) together with one new token of each running sequence (decode).
+
+#ifndef WORKLOAD_SERVING_STEP_H_
+#define WORKLOAD_SERVING_STEP_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "astra-core/base/units.h"
+
+namespace astra {
+
+// A part of a prompt that is computed in one step.
+struct PromptChunk {
+  int64_t tokens = 0;  // Positions that are computed; above 0.
+  int64_t cached = 0;  // Positions of the sequence before them in the KV cache.
+
+  friend bool operator==(const PromptChunk&, const PromptChunk&) = default;
+};
+
+struct StepWork {
+  std::vector<PromptChunk> chunks;
+  int64_t decodes = 0;         // Sequences that compute one position each.
+  int64_t decode_context = 0;  // Positions in the cache of all of these.
+  int64_t samples = 0;         // Sequences that get a token out of this step.
+
+  friend bool operator==(const StepWork&, const StepWork&) = default;
+
+  // Returns the positions that the step computes.
+  int64_t tokens() const {
+    int64_t sum = decodes;
+    for (const PromptChunk& chunk : chunks) sum += chunk.tokens;
+    return sum;
+  }
+};
+
+// A source of the times of steps of one replica. All times are above 0, and
+// equal work takes equal time.
+class StepCost {
+ public:
+  virtual ~StepCost() = default;
+  // Requires that the step computes at least one position.
+  virtual TimePs TimeOf(const StepWork& work) = 0;
+};
+
+}  // namespace astra
+
+#endif  // WORKLOAD_SERVING_STEP_H_

@@ -1,0 +1,72 @@
+// Requests that are drawn, each from the seed and its number alone.
+
+#ifndef WORKLOAD_SERVING_SYNTHETIC_REQUESTS_H_
+#define WORKLOAD_SERVING_SYNTHETIC_REQUESTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/units.h"
+#include "workload/serving/request.h"
+#include "workload/serving/request_lengths.h"
+#include "workload/serving/request_source.h"
+
+namespace astra {
+
+// Gaps between arrivals. The first request arrives at 0.
+enum class ArrivalProcess {
+  kAtOnce,    // None; also for closed loops.
+  kConstant,  // All equal.
+  kPoisson,   // Exponential.
+  kGamma,     // By the coefficient of variation; above 1 requests come in
+              // bursts.
+};
+
+struct SyntheticOptions {
+  LengthOptions lengths;
+  ArrivalProcess arrivals = ArrivalProcess::kPoisson;
+  double per_second = 1;  // Mean rate of arrivals.
+  double arrival_cv = 1;  // kGamma: deviation over mean of the gaps.
+
+  // The source ends after so many requests, or with the last that arrives
+  // within the duration; 0: no such limit. One of them is needed.
+  int64_t count = 0;
+  TimePs duration;
+
+  // The first `prefix_tokens` of a prompt, or all of a shorter one, are those
+  // of one of `prefix_groups` prefixes, such as system prompts.
+  int64_t prefix_tokens = 0;
+  int64_t prefix_groups = 1;
+
+  uint64_t seed = 0;
+};
+
+// Tokens of a hashed block of synthetic prefixes. Only whole blocks are shared.
+inline constexpr int64_t kSyntheticBlockTokens = 64;
+
+class SyntheticRequests : public RequestSource {
+ public:
+  // Errors: FieldError about the option that is out of its range.
+  static absl::StatusOr<SyntheticRequests> Create(
+      const SyntheticOptions& options);
+
+  std::optional<Request> Next(TimePs now) override;
+
+ private:
+  SyntheticRequests(const SyntheticOptions& options, LengthGenerator lengths)
+      : options_(options), lengths_(std::move(lengths)) {}
+
+  TimePs Gap() const;
+  PrefixHashes Prefix(int64_t prompt_tokens) const;
+
+  SyntheticOptions options_;
+  LengthGenerator lengths_;
+  int64_t next_ = 0;
+  TimePs arrival_;  // Of the next request.
+};
+
+}  // namespace astra
+
+#endif  // WORKLOAD_SERVING_SYNTHETIC_REQUESTS_H_
