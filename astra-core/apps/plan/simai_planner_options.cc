@@ -42,6 +42,9 @@ constexpr CommandExample kExamples[] = {
     {"simai_planner -m llama3-8b --gpu H100 --gpus 16 --global-batch 64 \\\n"
      "  --seq-length 8192 --tp 1,2,4 --pp 1..2 --recompute none --top 5",
      "Of a part of all layouts:"},
+    {"S=inputs/simumax; simai_planner --simumax \\\n"
+     "  $S/llama3-8b.json,$S/tp1_pp2_dp4_mbs1.json,$S/a100_pcie.json",
+     "Of one layout, from files of SimuMax:"},
 };
 
 constexpr OptionSpec kOptions[] = {

@@ -213,6 +213,21 @@ class StageMaker {
   SimumaxCosts& costs_;
 };
 
+absl::StatusOr<PipelineShape> ShapeOf(const SimumaxStrategy& strategy) {
+  const PipelineShape shape = {.stages = strategy.pipeline,
+                               .chunks = strategy.chunks,
+                               .micro_batches = strategy.micro_batches};
+  if (shape.stages * shape.chunks <=
+      kMaxPipelineSlots / (2 * shape.micro_batches)) {
+    return shape;
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "{}:1:1: {} micro-batches of {} stages with {} chunks each: expected at "
+      "most {} forward and backward slots in all",
+      strategy.file, shape.micro_batches, shape.stages, shape.chunks,
+      kMaxPipelineSlots));
+}
+
 // Sets the stages and the time of the pipeline.
 absl::Status RunStages(const SimumaxTraining& training, SimumaxCosts& costs,
                        SimumaxResult& result) {
@@ -222,18 +237,7 @@ absl::Status RunStages(const SimumaxTraining& training, SimumaxCosts& costs,
   ASTRA_ASSIGN_OR_RETURN(
       const Program program,
       TimeProgram(training.blueprint, ModuleTimes(no_times)));
-  const PipelineShape shape = {.stages = strategy.pipeline,
-                               .chunks = strategy.chunks,
-                               .micro_batches = strategy.micro_batches};
-  if (shape.stages * shape.chunks >
-      kMaxPipelineSlots / (2 * shape.micro_batches)) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}:1:1: {} micro-batches of {} stages with {} chunks "
-                    "each: expected at "
-                    "most {} forward and backward slots in all",
-                    strategy.file, shape.micro_batches, shape.stages,
-                    shape.chunks, kMaxPipelineSlots));
-  }
+  ASTRA_ASSIGN_OR_RETURN(const PipelineShape shape, ShapeOf(strategy));
   const StageMaker maker(files, training, program, costs);
   SimumaxModuleCosts modules(files.model, strategy, costs);
   const std::vector<StageMemory> memories = MemoryOf(program);
