@@ -42,6 +42,9 @@ constexpr CommandExample kExamples[] = {
      "Of a part of all layouts:"},
     {"simai_planner --run_all_solu --model_size 7 --world_size 128 --gpu A800",
      "As InternEvo's simulator, a batch of 4 Mi tokens:"},
+    {"S=inputs/simumax; simai_planner --simumax \\\n"
+     "  $S/llama3-8b.json,$S/tp1_pp2_dp4_mbs1.json,$S/a100_pcie.json",
+     "Of one layout, from files of SimuMax:"},
 };
 
 constexpr OptionSpec kOptions[] = {

@@ -335,7 +335,9 @@ ShellProgram SimaiPlanner() {
                 {"results/NAME/summary.txt", "What is printed."},
                 {"results/NAME/plan-1/ ...",
                  "The best five: the commands that repeat them, and the "
-                 "arguments for Megatron-LM."}},
+                 "arguments for Megatron-LM."},
+                {"results/NAME/compute_result.json ...",
+                 "Of --simumax: what SimuMax writes, with its names."}},
       .examples = SimaiPlannerExamples(),
   };
 }

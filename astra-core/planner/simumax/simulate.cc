@@ -213,15 +213,18 @@ class StageMaker {
   SimumaxCosts& costs_;
 };
 
-absl::Status CheckSlots(std::string_view file, const PipelineShape& shape) {
+absl::StatusOr<PipelineShape> ShapeOf(const SimumaxStrategy& strategy) {
+  const PipelineShape shape = {.stages = strategy.pipeline,
+                               .chunks = strategy.chunks,
+                               .micro_batches = strategy.micro_batches};
   if (shape.stages * shape.chunks <=
       kMaxPipelineSlots / (2 * shape.micro_batches)) {
-    return absl::OkStatus();
+    return shape;
   }
   return absl::InvalidArgumentError(fmt::format(
       "{}:1:1: {} micro-batches of {} stages with {} chunks each: expected at "
       "most {} forward and backward slots in all",
-      file, shape.micro_batches, shape.stages, shape.chunks,
+      strategy.file, shape.micro_batches, shape.stages, shape.chunks,
       kMaxPipelineSlots));
 }
 
@@ -234,10 +237,7 @@ absl::Status RunStages(const SimumaxTraining& training, SimumaxCosts& costs,
   ASTRA_ASSIGN_OR_RETURN(
       const Program program,
       TimeProgram(training.blueprint, ModuleTimes(no_times)));
-  const PipelineShape shape = {.stages = strategy.pipeline,
-                               .chunks = strategy.chunks,
-                               .micro_batches = strategy.micro_batches};
-  ASTRA_RETURN_IF_ERROR(CheckSlots(strategy.file, shape));
+  ASTRA_ASSIGN_OR_RETURN(const PipelineShape shape, ShapeOf(strategy));
   const StageMaker maker(files, training, program, costs);
   SimumaxModuleCosts modules(files.model, strategy, costs);
   const std::vector<StageMemory> memories = MemoryOf(program);

@@ -348,6 +348,14 @@ absl::StatusOr<SimumaxStrategy> ParseSimumaxStrategy(std::string_view file,
   if (document.status().ok() && CheckGroups(fields, strategy)) {
     CheckPositions(fields, strategy);
     CheckChunks(fields, strategy);
+    if (strategy.micro_batches < strategy.pipeline) {
+      fields.Warn("micro_batch_num",
+                  fmt::format("micro_batch_num {} is below pp_size {}: SimuMax "
+                              "gives the first stage the memory of {} "
+                              "micro-batches",
+                              strategy.micro_batches, strategy.pipeline,
+                              strategy.pipeline));
+    }
   } else {
     fields.Ignore("pp_comm_async");
   }
