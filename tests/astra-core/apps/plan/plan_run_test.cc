@@ -148,6 +148,18 @@ TEST(PlanRunTest, SearchAndProgramsMeanTheSameByTheMemoryOfAGpu) {
             std::llround(0.94 * 39 * (int64_t{1} << 30)));
 }
 
+// Of the groups of 5 ranks, some are on one server of 8 GPUs and some on two, so
+// that they run other algorithms.
+TEST(PlanRunTest, GroupsMayLieDifferently) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m deepseek-v2 --gpu H100 --gpus 40 --global-batch 40 --seq-length 4096 "
+      "--tp 1 --cp 1 --pp 1 --vpp 1 --ep 5 --micro-batch 1 --zero 1 --memory "
+      "900 --recompute none");
+  const PlanRuns runs = ValueOrDie(RunPlans(options, SearchOf(options)));
+  ASSERT_EQ(runs.plans.size(), 1U);
+  EXPECT_NEAR(runs.plans[0].estimate.seconds / runs.plans[0].seconds, 1, 0.05);
+}
+
 TEST(PlanRunTest, ThreadsChangeNothing) {
   SimaiPlannerOptions options = ReadPlanner(
       "-m llama3-8b --gpu H100 --gpus 8 --global-batch 16 --seq-length 4096 "
