@@ -140,6 +140,9 @@ constexpr OptionSpec kOptions[] = {
      "of Adam's moments: fp32 (default) or bf16"},
     {"fp8-activation-inputs", "activation-func-fp8-input-store", "", "Training",
      "keep the inputs of GELU and SwiGLU in FP8"},
+    {"overlap", "", "NAME,...", "Training",
+     "none, or gradients, parameters, tp, shared_experts: hide these where the "
+     "layout has them (default: the framework's)"},
     {"overlap-grad-reduce", "", "", "Training",
      "reduce gradients behind the last backward pass"},
     {"overlap-param-gather", "", "", "Training",

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/gen_workload_overlap.h"
 #include "astra-core/apps/gen_workload_recompute.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
@@ -178,54 +179,14 @@ absl::Status ReadLayout(const CommandLine& flags, TrainingSetup& setup) {
                                    {"CP", &setup.context, 0},
                                    {"PP", &setup.pipeline, 0}}));
   setup.sequence_parallel = flags.has("sp");
-  constexpr std::string_view kMethods[] = {"ring", "all-gather", "all-to-all"};
   ASTRA_ASSIGN_OR_RETURN(const size_t method,
-                         Choice(flags, "cp-method", 0, kMethods));
+                         Choice(flags, "cp-method", 0, kContextMethodNames));
   setup.context_method = static_cast<ContextMethod>(method);
   if (setup.context == 1) {
     constexpr std::string_view kNames[] = {"cp-method"};
     ASTRA_RETURN_IF_ERROR(Refuse(flags, kNames, "CP is 1"));
   }
   return ReadPipeline(flags, setup);
-}
-
-// Reads how collectives overlap with computations. Must run after ZeRO is read.
-absl::Status ReadOverlap(const CommandLine& flags, const Framework& framework,
-                         TrainingSetup& setup) {
-  const bool overlaps_gradients = flags.has("overlap-grad-reduce");
-  const bool overlaps_parameters = flags.has("overlap-param-gather");
-  if (setup.zero >= Zero::kGradients && overlaps_gradients) {
-    return absl::InvalidArgumentError(
-        "--overlap-grad-reduce has no effect: ZeRO 2 and 3 always overlap");
-  }
-  if (overlaps_parameters && setup.zero != Zero::kOptimizer) {
-    return absl::InvalidArgumentError(
-        "--overlap-param-gather has no effect: it is of ZeRO 1");
-  }
-  const bool can_overlap = setup.zero < Zero::kGradients;
-  setup.overlap_gradients =
-      overlaps_gradients || (framework.overlaps_gradients && can_overlap);
-  setup.overlap_parameters =
-      overlaps_parameters ||
-      (framework.overlaps_parameters && setup.zero == Zero::kOptimizer);
-  setup.overlap_messages = !flags.has("no-message-overlap");
-  if (flags.has("bucket-size")) {
-    if (!setup.overlap_gradients && !setup.overlap_parameters) {
-      constexpr std::string_view kNames[] = {"bucket-size"};
-      ASTRA_RETURN_IF_ERROR(Refuse(
-          flags, kNames,
-          "there is no --overlap-grad-reduce or --overlap-param-gather"));
-    }
-    constexpr int64_t kMaxParameters = int64_t{1} << 40;
-    ASTRA_ASSIGN_OR_RETURN(setup.bucket_size,
-                           flags.integer("bucket-size", 1, 1, kMaxParameters));
-  }
-  setup.tensor_overlap =
-      flags.has("tp-overlap") || (framework.overlaps_tensor &&
-                                  setup.tensor > 1 && setup.sequence_parallel);
-  setup.shared_expert_overlap =
-      flags.has("shared-expert-overlap") || framework.overlaps_shared_experts;
-  return absl::OkStatus();
 }
 
 absl::Status ReadZero(const CommandLine& flags, const Framework& framework,
@@ -282,7 +243,7 @@ absl::StatusOr<int64_t> ReadFloatBytes(const CommandLine& flags,
 
 // Sets what the framework does, unless options say otherwise.
 absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
-                       TrainingSetup& setup) {
+                       const ModelSpec& model, TrainingSetup& setup) {
   constexpr int64_t kMostMtpLayers = 16;
   ASTRA_ASSIGN_OR_RETURN(setup.mtp_layers,
                          flags.integer("mtp-num-layers", 0, 0, kMostMtpLayers));
@@ -312,7 +273,7 @@ absl::Status ReadFacts(const CommandLine& flags, const Framework& framework,
   setup.shared_output_bits = framework.attention_output_bits;
   setup.fp32_shards = framework.fp32_shards;
   setup.loss_workspace = framework.loss_workspace;
-  ASTRA_RETURN_IF_ERROR(ReadOverlap(flags, framework, setup));
+  ASTRA_RETURN_IF_ERROR(ReadOverlap(flags, framework, model, setup));
   if (framework.stages_stay_whole) KeepStagesWhole(setup);
   ASTRA_ASSIGN_OR_RETURN(
       setup.vocabulary_divisor,
@@ -337,7 +298,11 @@ void SpreadBlocks(const CommandLine& flags, const Framework& framework,
 }  // namespace
 
 absl::StatusOr<Framework> ReadFramework(const CommandLine& flags) {
-  return LoadFramework(flags.value("framework").value_or("megatron"));
+  ASTRA_ASSIGN_OR_RETURN(
+      Framework framework,
+      LoadFramework(flags.value("framework").value_or("megatron")));
+  ASTRA_RETURN_IF_ERROR(ReadOverlaps(flags, framework.overlaps));
+  return framework;
 }
 
 absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,
@@ -347,7 +312,7 @@ absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,
   ASTRA_RETURN_IF_ERROR(Refuse(flags, kInference, "it is of inference"));
   TrainingSetup setup;
   ASTRA_RETURN_IF_ERROR(ReadLayout(flags, setup));
-  ASTRA_RETURN_IF_ERROR(ReadFacts(flags, framework, setup));
+  ASTRA_RETURN_IF_ERROR(ReadFacts(flags, framework, model, setup));
   SpreadBlocks(flags, framework, model, setup);
   ASTRA_RETURN_IF_ERROR(ReadRecompute(flags, model, framework, setup));
   if (flags.has("no-flash-attn") && flags.has("use-flash-attn")) {
@@ -391,6 +356,7 @@ constexpr std::string_view kTrainingOnly[] = {"cp",
                                               "moment-dtype",
                                               "fp8-activation-inputs",
                                               "grad-dtype",
+                                              "overlap",
                                               "overlap-grad-reduce",
                                               "overlap-param-gather",
                                               "bucket-size",

@@ -133,16 +133,18 @@ absl::Status AddNccl(CollectiveKind kind, const std::set<Bytes>& sizes,
     std::vector<TimedCollective>& timed = cost->sized[bytes];
     for (const size_t group : first_group) {
       ASTRA_ASSIGN_OR_RETURN(timed.emplace_back(), times.Time(group, bytes));
+      // Groups that lie differently may choose differently.
+      std::vector<double>& link_bytes =
+          cost->link_bytes_per_byte[timed.back().registry_name];
+      if (link_bytes.empty()) {
+        ASTRA_ASSIGN_OR_RETURN(const absl::Span<const double> laid,
+                               times.LinkBytesPerByte(group, bytes));
+        link_bytes.assign(laid.begin(), laid.end());
+      }
       if (!with_messages) continue;
       ASTRA_ASSIGN_OR_RETURN(cost->messages[bytes].emplace_back(),
                              times.Messages(group, bytes));
     }
-    std::vector<double>& link_bytes =
-        cost->link_bytes_per_byte[timed.front().registry_name];
-    if (!link_bytes.empty()) continue;
-    ASTRA_ASSIGN_OR_RETURN(const absl::Span<const double> laid,
-                           times.LinkBytesPerByte(bytes));
-    link_bytes.assign(laid.begin(), laid.end());
   }
   return absl::OkStatus();
 }

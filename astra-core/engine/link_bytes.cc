@@ -153,7 +153,7 @@ class BlockLayer {
         CollectiveTimes::Create(key.second, groups, nccl_->system,
                                 nccl_->options, routes_));
     ASTRA_ASSIGN_OR_RETURN(const absl::Span<const double> laid,
-                           times.LinkBytesPerByte(size));
+                           times.LinkBytesPerByte(0, size));
     Add(bytes, laid);
     return absl::OkStatus();
   }

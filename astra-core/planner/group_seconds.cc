@@ -1,5 +1,6 @@
 #include "astra-core/planner/group_seconds.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -26,22 +27,41 @@ std::vector<std::vector<RankId>> GroupsOf(RankGroup group, int64_t num_ranks) {
   return groups;
 }
 
+// Returns the first of all groups that lie alike on servers.
+std::vector<size_t> UnlikeGroups(const CollectiveTimes& times,
+                                 int64_t num_groups) {
+  std::vector<const TuningTable*> tables;
+  std::vector<size_t> groups;
+  for (size_t i = 0; i < static_cast<size_t>(num_groups); ++i) {
+    const TuningTable* table = &times.tuning(i);
+    if (std::find(tables.begin(), tables.end(), table) != tables.end()) {
+      continue;
+    }
+    tables.push_back(table);
+    groups.push_back(i);
+  }
+  return groups;
+}
+
 }  // namespace
 
 double GroupSeconds::Of(CollectiveKind kind, RankGroup group, int64_t bytes) {
   if (group.size <= 1 || bytes <= 0 || !status_.ok()) return 0;
-  Curve* curve = FindCurve(kind, group);
-  if (curve == nullptr) return 0;
+  Curve& curve = FindCurve(kind, group);
+  if (!curve.status.ok()) {
+    status_ = curve.status;
+    return 0;
+  }
   const auto power =
       static_cast<uint32_t>(std::bit_width(static_cast<uint64_t>(bytes)) - 1);
-  const double low = AtPower(*curve, power);
+  const double low = AtPower(curve, power);
   const double floor = static_cast<double>(int64_t{1} << power);
   const double share = static_cast<double>(bytes) / floor - 1;
   if (share == 0) return low;
-  return low + share * (AtPower(*curve, power + 1) - low);
+  return low + share * (AtPower(curve, power + 1) - low);
 }
 
-GroupSeconds::Curve* GroupSeconds::FindCurve(CollectiveKind kind,
+GroupSeconds::Curve& GroupSeconds::FindCurve(CollectiveKind kind,
                                              RankGroup group) {
   constexpr int kRankBits = 28;
   const uint64_t key = ((static_cast<uint64_t>(kind) << kRankBits |
@@ -56,23 +76,27 @@ GroupSeconds::Curve* GroupSeconds::FindCurve(CollectiveKind kind,
         kind, GroupsOf(group, num_ranks_), system_, options_, routes_);
     if (times.ok()) {
       curve->times.emplace(*std::move(times));
+      curve->unlike = UnlikeGroups(*curve->times, num_ranks_ / group.size);
     } else {
-      status_ = times.status();
+      curve->status = times.status();
     }
   }
-  return curve->times ? curve.get() : nullptr;
+  return *curve;
 }
 
 double GroupSeconds::AtPower(Curve& curve, uint32_t power) {
   double& seconds = curve.seconds[power];
   if (seconds >= 0) return seconds;
-  const absl::StatusOr<TimedCollective> time =
-      curve.times->Time(0, Bytes(int64_t{1} << power));
   seconds = 0;
-  if (time.ok()) {
-    seconds = static_cast<double>(time->time.count()) * 1e-12;
-  } else if (status_.ok()) {
-    status_ = time.status();
+  for (const size_t group : curve.unlike) {
+    const absl::StatusOr<TimedCollective> time =
+        curve.times->Time(group, Bytes(int64_t{1} << power));
+    if (!time.ok()) {
+      status_ = curve.status = time.status();
+      return 0;
+    }
+    seconds =
+        std::max(seconds, static_cast<double>(time->time.count()) * 1e-12);
   }
   return seconds;
 }

@@ -1,9 +1,9 @@
 // Times collectives of the groups that layouts form, as the closed form of an
 // iteration does, fast enough for millions of layouts.
 //
-// A group has `size` ranks, `stride` apart, and all groups of the cluster that
-// lie alike run at once. The time is found for powers of two of the bytes, once
-// each, and is linear between them.
+// A group has `size` ranks, `stride` apart, and all groups of the cluster run
+// at once; the slowest counts. The time is found for powers of two of the
+// bytes, once each, and is linear between them.
 
 #ifndef ASTRA_CORE_PLANNER_GROUP_SECONDS_H_
 #define ASTRA_CORE_PLANNER_GROUP_SECONDS_H_
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -41,19 +42,22 @@ class GroupSeconds {
         num_ranks_(num_ranks) {}
 
   // Returns the seconds of a collective over a buffer of `bytes`; 0 for a group
-  // of one rank and for no bytes. After an error it returns 0, and status() has
-  // the first error: those of CollectiveTimes.
+  // of one rank and for no bytes. After an error it returns 0, and TakeStatus()
+  // has the first error: those of CollectiveTimes.
   double Of(CollectiveKind kind, RankGroup group, int64_t bytes);
 
-  const absl::Status& status() const { return status_; }
+  // Returns the first error since the last call.
+  absl::Status TakeStatus() { return std::exchange(status_, absl::OkStatus()); }
 
  private:
   struct Curve {
-    std::optional<CollectiveTimes> times;
+    std::optional<CollectiveTimes> times;  // None: `status` is not ok.
+    absl::Status status;
+    std::vector<size_t> unlike;   // A group of each kind; the slowest counts.
     std::vector<double> seconds;  // By power of two of the bytes; < 0: unknown.
   };
 
-  Curve* FindCurve(CollectiveKind kind, RankGroup group);
+  Curve& FindCurve(CollectiveKind kind, RankGroup group);
   double AtPower(Curve& curve, uint32_t power);
 
   const SystemSpec& system_;

@@ -4,10 +4,21 @@
 #include <utility>
 
 #include "astra-core/base/append_format.h"
-#include "fmt/core.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "workload/generator/model_parts.h"
 
 namespace astra {
+
+std::string_view NameOf(ContextMethod method) {
+  return kContextMethodNames[static_cast<size_t>(method)];
+}
+
+std::string JoinedNames(const Overlaps& overlaps, std::string_view separator) {
+  const std::vector<std::string_view> names = NamesOf(overlaps);
+  return names.empty() ? "none"
+                       : fmt::format("{}", fmt::join(names, separator));
+}
 
 TrainingSetup SetupOf(const PlanJob& job, const Layout& layout) {
   TrainingSetup setup = job.setups[static_cast<size_t>(layout.zero)];
@@ -21,10 +32,9 @@ TrainingSetup SetupOf(const PlanJob& job, const Layout& layout) {
   SetRecompute(layout.recompute, setup);
   setup.sequence_parallel = layout.sequence_parallel;
   setup.schedule = layout.schedule;
-  setup.tensor_overlap =
-      job.overlaps_tensor && layout.tensor > 1 && layout.sequence_parallel;
-  setup.shared_expert_overlap =
-      setup.shared_expert_overlap && layout.expert > 1;
+  setup.context_method = layout.context_method;
+  SetOverlaps(layout.overlaps.value_or(job.overlaps),
+              job.model.HasSharedExperts(), setup);
   if (job.stages_stay_whole) KeepStagesWhole(setup);
   if (job.fills_last_stages) FillLastStages(job.model, setup);
   return setup;
@@ -46,6 +56,9 @@ std::string DescribeLayout(const PlanJob& job, const Layout& layout) {
   }
   if (!text.empty()) text.pop_back();
   if (layout.tensor > 1 && !layout.sequence_parallel) text += ", no SP";
+  if (layout.context_method != ContextMethod::kRing) {
+    AppendFormat(&text, ", {} CP", NameOf(layout.context_method));
+  }
   if (layout.pipeline > 1 &&
       layout.schedule != DefaultSchedule(layout.virtual_stages)) {
     AppendFormat(&text, ", {}", Name(layout.schedule));
@@ -54,6 +67,9 @@ std::string DescribeLayout(const PlanJob& job, const Layout& layout) {
                static_cast<int>(layout.zero), layout.micro_batch);
   const std::string recomputation = Describe(layout.recompute);
   if (!recomputation.empty()) text += ", " + recomputation;
+  if (layout.overlaps) {
+    AppendFormat(&text, ", overlap {}", JoinedNames(*layout.overlaps));
+  }
   return text;
 }
 
@@ -64,6 +80,14 @@ std::vector<std::string> OptionsOf(const PlanJob& job, const Layout& layout) {
   };
   add("tp", layout.tensor);
   if (layout.context > 1) add("cp", layout.context);
+  if (layout.context_method != ContextMethod::kRing) {
+    words.push_back(
+        fmt::format("--cp-method={}", NameOf(layout.context_method)));
+  }
+  if (layout.overlaps) {
+    words.push_back(
+        fmt::format("--overlap={}", JoinedNames(*layout.overlaps, ",")));
+  }
   if (layout.pipeline > 1) add("pp", layout.pipeline);
   if (layout.virtual_stages > 1) add("vpp", layout.virtual_stages);
   if (layout.expert > 1) add("ep", layout.expert);

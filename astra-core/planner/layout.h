@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "astra-core/planner/recompute_choice.h"
@@ -28,6 +30,8 @@ struct Layout {
   Zero zero = Zero::kOptimizer;
   RecomputeChoice recompute;
   bool sequence_parallel = false;
+  ContextMethod context_method = ContextMethod::kRing;  // With CP above 1.
+  std::optional<Overlaps> overlaps;  // None: those of the framework.
   PipelineSchedule schedule = DefaultSchedule(1);
 
   friend bool operator==(const Layout&, const Layout&) = default;
@@ -44,13 +48,18 @@ struct PlanJob {
   std::array<TrainingSetup, kNumZeroStages> setups;
   // By the ZeRO stage of a setup that SetupOf returns; see ModuleTimes.
   std::array<double, kNumZeroStages> loads{};
-  // Whether collectives of TP run beside products where both are possible.
-  bool overlaps_tensor = false;
+  Overlaps overlaps;               // Of the framework.
   bool fills_last_stages = false;  // See FillLastStages.
   bool stages_stay_whole = false;  // See KeepStagesWhole.
 
   int64_t num_gpus() const { return setups[0].world_size; }
 };
+
+std::string_view NameOf(ContextMethod method);
+
+// Returns the names of what is hidden, or "none".
+std::string JoinedNames(const Overlaps& overlaps,
+                        std::string_view separator = "+");
 
 // Returns how the job is trained with `layout`.
 TrainingSetup SetupOf(const PlanJob& job, const Layout& layout);

@@ -25,6 +25,9 @@ constexpr const char* kExperts =
 constexpr const char* kBatch =
     "DP x micro-batch does not divide the global batch";
 constexpr const char* kNoTensor = "SP without TP";
+constexpr const char* kNoContext = "another method of CP with CP 1";
+constexpr const char* kSameOverlap =
+    "overlaps that are the same as others for the layout";
 constexpr const char* kChunks =
     "VPP above 1 without the interleaved schedule, or the reverse";
 constexpr const char* kNoPipeline = "a pipeline's schedule with PP 1";
@@ -111,7 +114,7 @@ class PlanSearch {
       }
       ASTRA_RETURN_IF_ERROR(Visit(node));
     }
-    ASTRA_RETURN_IF_ERROR(groups_.status());
+    ASTRA_RETURN_IF_ERROR(groups_.TakeStatus());
     while (!best_.empty()) {
       result_.best.push_back(best_.top());
       best_.pop();
@@ -160,7 +163,7 @@ class PlanSearch {
 
   // Returns number `index` of the choices of what decides about a
   // micro-batch's costs. Neighbours differ in recomputation only. SP without TP
-  // is as the space has it.
+  // and the method of CP 1 are as the space has them.
   Layout ChoiceAt(int64_t index) const {
     const auto next = [&index](const auto& values) {
       const int64_t count = Count(values);
@@ -169,7 +172,9 @@ class PlanSearch {
     };
     Layout layout;
     layout.recompute = next(space_.recompute);
+    layout.overlaps = next(space_.overlaps);
     layout.sequence_parallel = next(space_.sequence_parallel);
+    layout.context_method = next(space_.context_methods);
     layout.micro_batch = next(space_.micro_batch);
     layout.expert_tensor = next(space_.expert_tensor);
     layout.expert = next(space_.expert);
@@ -182,15 +187,19 @@ class PlanSearch {
   Layout ShapeAt(int64_t index) const {
     Layout layout = ChoiceAt(index);
     layout.sequence_parallel &= layout.tensor > 1;
+    if (layout.context == 1) layout.context_method = ContextMethod::kRing;
     return layout;
   }
 
   // Returns the rule by which a shape repeats another one; null: none.
   const char* RepeatedBy(const Layout& layout) const {
     const bool has_both = space_.sequence_parallel.size() > 1;
-    return has_both && layout.sequence_parallel && layout.tensor == 1
-               ? kNoTensor
-               : nullptr;
+    if (has_both && layout.sequence_parallel && layout.tensor == 1) {
+      return kNoTensor;
+    }
+    const bool is_first =
+        layout.context_method == space_.context_methods.front();
+    return layout.context == 1 && !is_first ? kNoContext : nullptr;
   }
 
   // Makes the nodes, and counts the layouts of all others as illegal.
@@ -351,6 +360,10 @@ class PlanSearch {
       layout.zero = zero;
       layout.recompute = recompute;
       const TrainingSetup setup = SetupOf(job_, layout);
+      if (RepeatsOverlaps(layout, setup)) {
+        Refuse(kSameOverlap, 1);
+        continue;
+      }
       const LayoutParts parts = {layout, setup, costs_[node.costs], cut,
                                  costs_[node.again]};
       if (layout.recompute.just_fits && !SetLeastBlocks(parts, layout)) {
@@ -369,6 +382,17 @@ class PlanSearch {
           (node.is_sharded ? sharded_ : whole_).optimizer;
       Keep({layout, EstimateSeconds(parts, rates, groups_), bytes, number - 1});
     }
+  }
+
+  // Returns whether earlier overlaps of the space are the same for `layout`.
+  bool RepeatsOverlaps(const Layout& layout, const TrainingSetup& setup) const {
+    for (const std::optional<Overlaps>& overlaps : space_.overlaps) {
+      if (overlaps == layout.overlaps) return false;
+      Layout other = layout;
+      other.overlaps = overlaps;
+      if (OverlapsOf(SetupOf(job_, other)) == OverlapsOf(setup)) return true;
+    }
+    return false;
   }
 
   // Sets the number of blocks with which `layout`, the one of `parts`, just
@@ -449,7 +473,7 @@ absl::StatusOr<EstimatedLayout> EstimateLayout(const PlanJob& job,
                          cuts.Find(layout, setup.micro_batches()));
   const LayoutParts parts = {layout, setup, costs, *cut, again};
   const double seconds = EstimateSeconds(parts, times.optimizer, groups);
-  ASTRA_RETURN_IF_ERROR(groups.status());
+  ASTRA_RETURN_IF_ERROR(groups.TakeStatus());
   return EstimatedLayout{layout, seconds, EstimateMemory(parts)};
 }
 

@@ -5,6 +5,7 @@
 #define ASTRA_CORE_PLANNER_PLAN_SPACE_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "astra-core/planner/layout.h"
@@ -26,6 +27,10 @@ struct PlanSpace {
   std::vector<RecomputeChoice> recompute = {{}};
   // Where TP is 1 only layouts without count.
   std::vector<bool> sequence_parallel = {true};
+  // Where CP is 1 only layouts with the first one count.
+  std::vector<ContextMethod> context_methods = {ContextMethod::kRing};
+  // Of those that are the same for a layout, only the first one counts.
+  std::vector<std::optional<Overlaps>> overlaps = {std::nullopt};
   std::vector<PipelineSchedule> schedules;
 
   // Returns the number of candidates.
@@ -42,6 +47,8 @@ struct PlanSpace {
 //   ZeRO               those of the framework, or all
 //   recomputation      none, selective, full, and of as few blocks as fits
 //   schedule           1f1b, or interleaved where VPP is above 1
+//   CP's method        ring
+//   overlaps           those of the framework
 PlanSpace DefaultSpace(const PlanJob& job, int64_t domain);
 
 }  // namespace astra

@@ -160,7 +160,7 @@ absl::StatusOr<ShapeCosts> CostsOf(const PlanJob& job, const Layout& layout,
   }
   costs.message_bytes =
       2 * setup.module_context().split_tokens() * job.model.hidden;
-  ASTRA_RETURN_IF_ERROR(groups.status());
+  ASTRA_RETURN_IF_ERROR(groups.TakeStatus());
   return costs;
 }
 

@@ -42,8 +42,8 @@ struct ShapeCosts {
 // Returns the costs of a layout, of which the pipeline and the ZeRO stage have
 // no effect. `times` are those of the job's GPU under its load.
 //
-// Errors: those of TrainingBlueprint, whose FailedPrecondition is a broken rule
-// of the layout.
+// Errors: those of TrainingBlueprint and of GroupSeconds, whose
+// FailedPrecondition is a broken rule of the layout.
 absl::StatusOr<ShapeCosts> CostsOf(const PlanJob& job, const Layout& layout,
                                    const ModuleTimes& times,
                                    GroupSeconds& groups);

@@ -456,8 +456,8 @@ absl::StatusOr<std::vector<uint32_t>> CollectiveTimes::Classify(
 }
 
 absl::StatusOr<absl::Span<const double>> CollectiveTimes::LinkBytesPerByte(
-    Bytes bytes) {
-  ASTRA_ASSIGN_OR_RETURN(const Chosen chosen, ChooseFor(0, bytes));
+    size_t group, Bytes bytes) {
+  ASTRA_ASSIGN_OR_RETURN(const Chosen chosen, ChooseFor(group, bytes));
   ASTRA_ASSIGN_OR_RETURN(const ClosedForms* forms, FormsOf(chosen));
   return absl::MakeConstSpan(forms->link_bytes_per_byte);
 }

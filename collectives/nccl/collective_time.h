@@ -141,8 +141,9 @@ class CollectiveTimes {
   absl::StatusOr<std::vector<uint32_t>> Classify(absl::Span<const Bytes> sizes);
 
   // Returns by link the bytes that it carries, from all groups, for each byte
-  // of a buffer of `bytes`, as the first group would run it.
-  absl::StatusOr<absl::Span<const double>> LinkBytesPerByte(Bytes bytes);
+  // of a buffer of `bytes`, as `group` would run it.
+  absl::StatusOr<absl::Span<const double>> LinkBytesPerByte(size_t group,
+                                                            Bytes bytes);
 
  private:
   CollectiveTimes(CollectiveKind kind, std::vector<std::vector<RankId>> groups,

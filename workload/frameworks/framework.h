@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "workload/modules/overlaps.h"
 #include "workload/modules/recompute_module.h"
 
 namespace astra {
@@ -38,11 +39,7 @@ struct Framework {
   // each. Otherwise such a layout is an error.
   bool fills_last_stages = false;
 
-  // Collectives that are hidden behind computation, where the layout has them.
-  bool overlaps_gradients = false;
-  bool overlaps_parameters = false;
-  bool overlaps_tensor = false;  // Only with sequence parallelism.
-  bool overlaps_shared_experts = false;
+  Overlaps overlaps;
 
   bool fp8_dispatch = false;  // Tokens go to experts in FP8.
   bool fused_loss = false;    // See CrossEntropy.

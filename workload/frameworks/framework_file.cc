@@ -29,30 +29,15 @@ constexpr int64_t kNsPerUs = 1000;
 constexpr int64_t kMostDivisor = int64_t{1} << 24;
 constexpr std::array<std::string_view, 2> kFloatTypes = {"fp32", "bf16"};
 
-struct Overlap {
-  std::string_view name;
-  bool Framework::*fact;
-};
-constexpr Overlap kOverlaps[] = {
-    {"gradients", &Framework::overlaps_gradients},
-    {"parameters", &Framework::overlaps_parameters},
-    {"tp", &Framework::overlaps_tensor},
-    {"shared_experts", &Framework::overlaps_shared_experts},
-};
-
 // Reads the list of what is hidden, which replaces that of `framework`.
 void ReadOverlaps(YamlFields& fields, Framework& framework) {
   if (!fields.has("overlap")) return;
-  for (const Overlap& overlap : kOverlaps) framework.*overlap.fact = false;
-  std::vector<std::string_view> names;
-  for (const Overlap& overlap : kOverlaps) names.push_back(overlap.name);
-  for (const std::string& text : fields.Texts("overlap")) {
-    const auto found = std::find(names.begin(), names.end(), text);
-    if (found == names.end()) {
-      fields.Error("overlap", UnknownName("overlap", text, names));
-      return;
-    }
-    framework.*kOverlaps[found - names.begin()].fact = true;
+  const absl::StatusOr<Overlaps> overlaps =
+      ParseOverlaps(fields.Texts("overlap"));
+  if (overlaps.ok()) {
+    framework.overlaps = *overlaps;
+  } else {
+    fields.Error("overlap", std::string(overlaps.status().message()));
   }
 }
 

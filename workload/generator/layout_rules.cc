@@ -98,7 +98,7 @@ absl::Status CheckOverlap(const ModelSpec& model, const TrainingSetup& setup) {
         "parallelism");
   }
   if (!setup.shared_expert_overlap) return absl::OkStatus();
-  if (!model.experts || model.experts->shared_ffn == 0) {
+  if (!model.HasSharedExperts()) {
     return absl::InvalidArgumentError(
         fmt::format("the overlap of shared experts has no effect: {} has none",
                     model.name));

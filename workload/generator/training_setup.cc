@@ -53,6 +53,24 @@ ModuleContext TrainingSetup::module_context() const {
           .shared_expert_overlap = shared_expert_overlap};
 }
 
+void SetOverlaps(const Overlaps& overlaps, bool has_shared_experts,
+                 TrainingSetup& setup) {
+  setup.overlap_gradients = overlaps.gradients && setup.zero < Zero::kGradients;
+  setup.overlap_parameters =
+      overlaps.parameters && setup.zero == Zero::kOptimizer;
+  setup.tensor_overlap =
+      overlaps.tensor && setup.tensor > 1 && setup.sequence_parallel;
+  setup.shared_expert_overlap =
+      overlaps.shared_experts && has_shared_experts && setup.expert > 1;
+}
+
+Overlaps OverlapsOf(const TrainingSetup& setup) {
+  return {.gradients = setup.overlap_gradients,
+          .parameters = setup.overlap_parameters,
+          .tensor = setup.tensor_overlap,
+          .shared_experts = setup.shared_expert_overlap};
+}
+
 void KeepStagesWhole(TrainingSetup& setup) {
   if (setup.pipeline == 1 || setup.zero < Zero::kGradients) return;
   setup.zero = Zero::kOptimizer;

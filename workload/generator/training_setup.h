@@ -18,6 +18,7 @@
 
 #include "astra-core/base/release.h"
 #include "workload/modules/module.h"
+#include "workload/modules/overlaps.h"
 #include "workload/parallel_plan.h"
 #include "workload/pipeline/schedule.h"
 
@@ -151,6 +152,14 @@ struct TrainingSetup {
   ParallelSizes sizes() const;
   ModuleContext module_context() const;
 };
+
+// Sets which collectives are hidden: those of `overlaps` that exist with the
+// layout and the ZeRO stage of `setup`.
+void SetOverlaps(const Overlaps& overlaps, bool has_shared_experts,
+                 TrainingSetup& setup);
+
+// Returns which collectives are hidden.
+Overlaps OverlapsOf(const TrainingSetup& setup);
 
 // Turns ZeRO 2 and 3 of several stages into what they are in frameworks whose
 // stages stay whole from the first micro-batch to the last: ZeRO 1 whose

@@ -92,6 +92,10 @@ struct ModelShape {
     return experts.has_value() && layer >= experts->dense_layers;
   }
 
+  bool HasSharedExperts() const {
+    return experts.has_value() && experts->shared_ffn > 0;
+  }
+
   friend bool operator==(const ModelShape&, const ModelShape&) = default;
 };
 

@@ -29,6 +29,9 @@ enum class ContextMethod : uint8_t {
   kAllToAll,   // Redistributes from positions to heads, and back.
 };
 
+constexpr std::string_view kContextMethodNames[] = {"ring", "all-gather",
+                                                    "all-to-all"};
+
 // Everything besides the model that decides the sizes of the modules of a rank.
 struct ModuleContext {
   // Sizes of the parallel groups; see workload/parallel_plan.h.

@@ -14,4 +14,9 @@ GenWorkloadOptions WorkloadOf(const SimaiPlannerOptions& options,
   return workload;
 }
 
+RunOptions RunOf(RunOptions run, const Layout& layout) {
+  if (layout.expert == 1) run.dispatcher.reset();
+  return run;
+}
+
 }  // namespace astra

@@ -11,6 +11,7 @@
 
 #include "astra-core/apps/gen_workload_options.h"
 #include "astra-core/apps/plan/simai_planner_options.h"
+#include "astra-core/apps/run_options.h"
 #include "astra-core/base/units.h"
 #include "astra-core/planner/plan_search.h"
 
@@ -50,6 +51,10 @@ struct Plan {
 // Returns what gen_workload reads where a command line makes the layout.
 GenWorkloadOptions WorkloadOf(const SimaiPlannerOptions& options,
                               const Layout& layout);
+
+// Returns `run` for a layout: without a dispatcher where no token goes to
+// another rank.
+RunOptions RunOf(RunOptions run, const Layout& layout);
 
 }  // namespace astra
 

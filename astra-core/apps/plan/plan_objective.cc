@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
+#include "astra-core/apps/gen_workload_overlap.h"
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/plan/plan_run.h"
 #include "astra-core/base/names.h"
@@ -43,6 +44,8 @@ constexpr std::string_view kKeys[] = {"tp",
                                       "recompute",
                                       "sp",
                                       "schedule",
+                                      "cp_method",
+                                      "overlap",
                                       "recompute_modules",
                                       "recompute_layers",
                                       "recompute_method"};
@@ -144,6 +147,16 @@ absl::Status ReadKey(const std::string& key, const Json& value,
     ASTRA_ASSIGN_OR_RETURN(layout.schedule, FindSchedule(name));
     return absl::OkStatus();
   }
+  if (key == "cp_method") {
+    ASTRA_ASSIGN_OR_RETURN(const size_t method,
+                           PlaceOf(key, name, kContextMethodNames));
+    layout.context_method = static_cast<ContextMethod>(method);
+    return absl::OkStatus();
+  }
+  if (key == "overlap") {
+    ASTRA_ASSIGN_OR_RETURN(layout.overlaps, ParseOverlapOption(name, '+'));
+    return absl::OkStatus();
+  }
   return ReadRecompute(key, name, layout.recompute);
 }
 
@@ -170,6 +183,9 @@ absl::StatusOr<Layout> ParseLayout(const SimaiPlannerOptions& options,
     ASTRA_RETURN_IF_ERROR(ReadKey(key, value, layout));
   }
   ASTRA_RETURN_IF_ERROR(CompleteRecompute(json, layout.recompute));
+  if (json.contains("cp_method") && layout.context == 1) {
+    return absl::InvalidArgumentError("\"cp_method\" has no effect: CP is 1");
+  }
   if (!json.contains("sp")) layout.sequence_parallel = layout.tensor > 1;
   if (!json.contains("schedule")) {
     layout.schedule = DefaultSchedule(layout.virtual_stages);

@@ -8,7 +8,8 @@
 // schedule. What is absent is 1, the framework's ZeRO stage (or the first of
 // --zero), "none", true where TP is above 1, and the schedule that VPP asks
 // for. "recompute_modules" refines selective recomputation ("core_attn+mlp"),
-// "recompute_layers" and "recompute_method" full recomputation. The answer is a
+// "recompute_layers" and "recompute_method" full recomputation; "cp_method" and
+// "overlap" ("gradients+tp") are the framework's where absent. The answer is a
 // line with
 //
 //   {"legal": true, "fits": true, "iteration_s": 15.7, ...}

@@ -5,10 +5,27 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
+#include "collectives/dispatchers/dispatcher.h"
 #include "collectives/nccl/system_topology.h"
 #include "fmt/core.h"
+#include "workload/modules/experts.h"
 
 namespace astra {
+namespace {
+
+// Returns NCCL's options with the dispatcher that was asked for.
+absl::StatusOr<NcclOptions> NcclOf(const SimaiPlannerOptions& options) {
+  NcclOptions nccl = options.run.nccl;
+  if (!options.run.dispatcher) return nccl;
+  ExpertDispatch& dispatch = nccl.dispatch.emplace();
+  ASTRA_ASSIGN_OR_RETURN(dispatch.dispatcher,
+                         LoadDispatcher(*options.run.dispatcher));
+  dispatch.routing =
+      RoutingWithBytes(options.job.model, options.job.setups[0].fp8_dispatch);
+  return nccl;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<PlanPricing>> PlanPricing::Create(
     const SimaiPlannerOptions& options) {
@@ -32,16 +49,20 @@ absl::StatusOr<std::unique_ptr<PlanPricing>> PlanPricing::Create(
       GpuTimes::Create(options.job.gpu, {}, "",
                        {.use = KernelUse::kTraining, .attention = measured},
                        &ignored));
-  return std::unique_ptr<PlanPricing>(new PlanPricing(
-      options, std::move(cluster), *std::move(system), std::move(times)));
+  ASTRA_ASSIGN_OR_RETURN(NcclOptions nccl, NcclOf(options));
+  return std::unique_ptr<PlanPricing>(
+      new PlanPricing(num_gpus, std::move(cluster), *std::move(system),
+                      std::move(nccl), std::move(times)));
 }
 
-PlanPricing::PlanPricing(const SimaiPlannerOptions& options, RunCluster cluster,
-                         SystemSpec system, std::unique_ptr<GpuTimes> times)
+PlanPricing::PlanPricing(int64_t num_gpus, RunCluster cluster,
+                         SystemSpec system, NcclOptions nccl,
+                         std::unique_ptr<GpuTimes> times)
     : cluster_(std::move(cluster)),
       system_(std::move(system)),
+      nccl_(std::move(nccl)),
       times_(std::move(times)),
       routes_(cluster_.topology),
-      groups_(system_, options.run.nccl, routes_, options.job.num_gpus()) {}
+      groups_(system_, nccl_, routes_, num_gpus) {}
 
 }  // namespace astra

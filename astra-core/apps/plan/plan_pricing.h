@@ -3,6 +3,7 @@
 #ifndef ASTRA_CORE_APPS_PLAN_PLAN_PRICING_H_
 #define ASTRA_CORE_APPS_PLAN_PLAN_PRICING_H_
 
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -10,6 +11,8 @@
 #include "astra-core/apps/plan/simai_planner_options.h"
 #include "astra-core/apps/run_request.h"
 #include "astra-core/planner/group_seconds.h"
+#include "collectives/nccl/nccl_options.h"
+#include "collectives/systems/system_spec.h"
 #include "topology/routes.h"
 #include "workload/operators/compute_model.h"
 
@@ -17,10 +20,8 @@ namespace astra {
 
 class PlanPricing {
  public:
-  // `options` must outlive the result.
-  //
-  // Errors: those of ReadCluster and DeriveSystem; InvalidArgument for a
-  // topology with another number of GPUs than the job.
+  // Errors: those of ReadCluster, DeriveSystem and LoadDispatcher;
+  // InvalidArgument for a topology with another number of GPUs than the job.
   static absl::StatusOr<std::unique_ptr<PlanPricing>> Create(
       const SimaiPlannerOptions& options);
 
@@ -28,11 +29,12 @@ class PlanPricing {
   const ComputeModel& model() const { return times_->model(); }
 
  private:
-  PlanPricing(const SimaiPlannerOptions& options, RunCluster cluster,
-              SystemSpec system, std::unique_ptr<GpuTimes> times);
+  PlanPricing(int64_t num_gpus, RunCluster cluster, SystemSpec system,
+              NcclOptions nccl, std::unique_ptr<GpuTimes> times);
 
   const RunCluster cluster_;
   const SystemSpec system_;
+  const NcclOptions nccl_;
   const std::unique_ptr<GpuTimes> times_;
   Routes routes_;
   GroupSeconds groups_;

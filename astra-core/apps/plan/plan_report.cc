@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "astra-core/apps/json_parts.h"
+#include "astra-core/apps/plan/layout_cells.h"
 #include "astra-core/base/append_format.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -52,38 +53,12 @@ void AppendOrder(const std::vector<Plan>& plans, std::string* page) {
                    : "the simulated network changes their order\n";
 }
 
-// Returns how full recomputation chooses its layers; empty: there is no choice.
-std::string_view MethodOf(const RecomputeChoice& recompute) {
-  return recompute.layers == 0
-             ? ""
-             : kRecomputeMethodNames[static_cast<size_t>(recompute.method)];
-}
-
-Json LayoutJson(const Layout& layout, int64_t num_gpus) {
-  return {{"tp", layout.tensor},
-          {"cp", layout.context},
-          {"pp", layout.pipeline},
-          {"vpp", layout.virtual_stages},
-          {"dp", num_gpus / (layout.tensor * layout.context * layout.pipeline)},
-          {"ep", layout.expert},
-          {"etp", layout.expert_tensor},
-          {"micro_batch", layout.micro_batch},
-          {"zero", static_cast<int>(layout.zero)},
-          {"recompute",
-           kRecomputeNames[static_cast<size_t>(layout.recompute.kind)]},
-          {"recompute_modules", JoinedNames(layout.recompute.modules)},
-          {"recompute_layers", layout.recompute.layers},
-          {"recompute_method", MethodOf(layout.recompute)},
-          {"sp", layout.sequence_parallel},
-          {"schedule", Name(layout.schedule)}};
-}
-
-Json PlanJsonOf(const Plan& plan, int64_t num_gpus) {
+Json PlanJsonOf(const PlanJob& job, const Plan& plan) {
   Json terms;
   for (size_t i = 0; i < kNumPlanTerms; ++i) {
     terms[std::string(kPlanTermNames[i])] = plan.terms[i];
   }
-  Json json = {{"layout", LayoutJson(plan.estimate.layout, num_gpus)},
+  Json json = {{"layout", LayoutJson(job, plan.estimate.layout)},
                {"estimate_s", plan.estimate.seconds},
                {"iteration_s", plan.seconds},
                {"tokens_per_s", plan.tokens_per_second},
@@ -115,9 +90,14 @@ std::string CommandsText(const SimaiPlannerOptions& options, const Plan& plan) {
       Joined(Joined(options.workload_words,
                     OptionsOf(options.job, plan.estimate.layout)),
              {"--format=program", "--output=workload.yaml"});
+  std::vector<std::string> run_words = options.run_words;
+  if (plan.estimate.layout.expert == 1) {
+    std::erase_if(run_words, [](const std::string& word) {
+      return word.starts_with("--dispatcher=");
+    });
+  }
   const auto run = [&](const std::vector<std::string>& more) {
-    return Joined(Joined({"--workload=workload.yaml"}, options.run_words),
-                  more);
+    return Joined(Joined({"--workload=workload.yaml"}, run_words), more);
   };
   return "# The same iteration by formula, by flows and by packets.\nset -e\n" +
          Command("gen_workload", workload) +
@@ -258,29 +238,17 @@ std::string DescribePlans(const SimaiPlannerOptions& options,
 std::string PlansCsv(const SimaiPlannerOptions& options,
                      const std::vector<Plan>& plans) {
   std::string csv =
-      "rank,tp,cp,pp,vpp,dp,ep,etp,micro_batch,zero,recompute,recompute_"
-      "modules,"
-      "recompute_layers,recompute_method,sp,schedule,"
-      "estimate_s,iteration_s,simulated_s,tokens_per_s,mfu_pct,allocated_gib,"
+      "rank," + LayoutColumns() +
+      ",estimate_s,iteration_s,simulated_s,tokens_per_s,mfu_pct,allocated_gib,"
       "reserved_gib,fullest_stage,at_the_peak,compute_s,slowed_s,exposed_tp_s,"
       "exposed_cp_s,exposed_ep_s,exposed_dp_s,pp_messages_s,bubble_s,"
       "is_pareto_optimal\n";
   for (size_t i = 0; i < plans.size(); ++i) {
     const Plan& plan = plans[i];
-    const Layout& layout = plan.estimate.layout;
     AppendFormat(
-        &csv,
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{},",
-        i + 1, layout.tensor, layout.context, layout.pipeline,
-        layout.virtual_stages,
-        options.job.num_gpus() /
-            (layout.tensor * layout.context * layout.pipeline),
-        layout.expert, layout.expert_tensor, layout.micro_batch,
-        static_cast<int>(layout.zero),
-        kRecomputeNames[static_cast<size_t>(layout.recompute.kind)],
-        JoinedNames(layout.recompute.modules), layout.recompute.layers,
-        MethodOf(layout.recompute), layout.sequence_parallel,
-        Name(layout.schedule), plan.estimate.seconds, plan.seconds,
+        &csv, "{},{},{:.6g},{:.6g},{},", i + 1,
+        LayoutCells(options.job, plan.estimate.layout), plan.estimate.seconds,
+        plan.seconds,
         plan.closer_seconds ? fmt::format("{:.6g}", *plan.closer_seconds) : "");
     AppendFormat(&csv, "{:.6g},{:.2f},{:.3f},{:.3f},{},\"{}\"",
                  plan.tokens_per_second, 100 * plan.utilisation,
@@ -298,7 +266,7 @@ std::string PlanJson(const SimaiPlannerOptions& options,
   for (const auto& [rule, count] : search.illegal) illegal[rule] = count;
   Json plans = Json::array();
   for (const Plan& plan : runs.plans) {
-    plans.push_back(PlanJsonOf(plan, options.job.num_gpus()));
+    plans.push_back(PlanJsonOf(options.job, plan));
   }
   return JsonText({{"model", options.job.model.name},
                    {"gpu", options.job.gpu.name},
@@ -332,8 +300,7 @@ std::string PlannerRunJson(const SimaiPlannerOptions& options,
   }
   Json json = {{"program", "simai_planner"}, {"result", std::move(result)}};
   if (fits) {
-    json["layout"] =
-        LayoutJson(plans.front().estimate.layout, options.job.num_gpus());
+    json["layout"] = LayoutJson(options.job, plans.front().estimate.layout);
     json["memory"] = std::move(memory);
   }
   return JsonText(json);

@@ -59,7 +59,8 @@ absl::Status Finish(const SimaiPlannerOptions& options, Program program,
   const double peak_flops = program.gpu().peak_tflops * kTera *
                             static_cast<double>(options.job.num_gpus());
   ASTRA_ASSIGN_OR_RETURN(const RunResult run,
-                         RunGenerated(options.run, std::move(program)));
+                         RunGenerated(RunOf(options.run, plan.estimate.layout),
+                                      std::move(program)));
   plan.seconds = Seconds(run.result.total());
   plan.terms = TermsOf(run.result);
   plan.tokens_per_second = static_cast<double>(work.tokens) / plan.seconds;
@@ -197,7 +198,8 @@ absl::StatusOr<PlanRuns> RunPlans(const SimaiPlannerOptions& options,
         GenerateProgram(WorkloadOf(options, plan.estimate.layout)));
     ASTRA_ASSIGN_OR_RETURN(
         const RunResult run,
-        RunGenerated(*options.closer_run, std::move(program)));
+        RunGenerated(RunOf(*options.closer_run, plan.estimate.layout),
+                     std::move(program)));
     plan.closer_seconds = Seconds(run.result.total());
   }
   return runs;

@@ -73,6 +73,8 @@ constexpr OptionSpec kOptions[] = {
      "without -n the cluster: servers below one switch (default: the system "
      "that is built with the GPU)"},
     {"nccl", "", "KEY=VALUE", "Cluster", "NCCL's variables"},
+    {"dispatcher", "", "NAME|FILE", "Cluster",
+     "takes tokens to experts where EP is above 1 (default: NCCL)"},
 
     {"tp", "t", "LIST", "Space",
      "tensor parallelism (default: powers of 2 in an NVLink domain)"},
@@ -103,6 +105,11 @@ constexpr OptionSpec kOptions[] = {
     {"schedule", "", "LIST", "Space",
      "of micro-batches (default 1f1b,interleaved: VPP decides)"},
     {"sp", "", "LIST", "Space", "sequence parallelism, on (default), off"},
+    {"cp-method", "", "LIST", "Space",
+     "of context parallelism: ring (default), all-gather, all-to-all"},
+    {"overlap", "", "LIST", "Space",
+     "none, gradients, parameters, tp, shared_experts, or several as "
+     "gradients+tp (default: the framework's)"},
 
     {"memory", "", "GiB", "Search", "of a GPU that may be used (default: all)"},
     {"exhaustive", "", "", "Search",
@@ -209,7 +216,7 @@ absl::Status ReadJob(const CommandLine& flags, SimaiPlannerOptions& options) {
   options.warnings = first.warnings;
   job.model = first.model;
   job.gpu = first.gpu;
-  job.overlaps_tensor = framework.overlaps_tensor;
+  job.overlaps = framework.overlaps;
   job.fills_last_stages = framework.fills_last_stages;
   job.stages_stay_whole = framework.stages_stay_whole;
   return absl::OkStatus();
@@ -333,7 +340,8 @@ absl::StatusOr<double> ReadPlannerMemory(const CommandLine& flags,
 absl::StatusOr<RunOptions> ReadPlannerCluster(const CommandLine& flags,
                                               const GpuSpec& gpu,
                                               std::vector<std::string>* words) {
-  constexpr std::string_view kCluster[] = {"topology", "system", "nccl"};
+  constexpr std::string_view kCluster[] = {"topology", "system", "nccl",
+                                           "dispatcher"};
   *words = WordsOf(flags, kCluster);
   if (!flags.has("topology") && !flags.has("system")) {
     ASTRA_ASSIGN_OR_RETURN(const std::string name, SystemName(gpu));

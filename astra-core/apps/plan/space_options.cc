@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_split.h"
+#include "astra-core/apps/gen_workload_overlap.h"
 #include "astra-core/apps/plan/option_lists.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
@@ -165,10 +167,30 @@ absl::StatusOr<std::vector<RecomputeChoice>> ReadRecomputeChoices(
   return choices;
 }
 
+// Reads alternatives such as "none,gradients,gradients+tp".
+absl::Status ReadOverlapSets(const CommandLine& flags,
+                             std::vector<std::optional<Overlaps>>& sets) {
+  if (!flags.has("overlap")) return absl::OkStatus();
+  sets.clear();
+  const std::string text = *flags.value("overlap");
+  const std::vector<std::string> pieces = absl::StrSplit(text, ',');
+  for (const std::string& piece : pieces) {
+    ASTRA_ASSIGN_OR_RETURN(const Overlaps overlaps,
+                           ParseOverlapOption(piece, '+'));
+    if (std::find(sets.begin(), sets.end(), overlaps) != sets.end()) {
+      return absl::InvalidArgumentError(
+          fmt::format("--overlap is {}: {} stands there twice", Quoted(text),
+                      JoinedNames(overlaps)));
+    }
+    sets.emplace_back(overlaps);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadSizes(const CommandLine& flags, const PlanJob& job,
                        PlanSpace& space) {
   if (!job.model.experts) {
-    constexpr std::string_view kOfExperts[] = {"ep", "etp"};
+    constexpr std::string_view kOfExperts[] = {"ep", "etp", "dispatcher"};
     ASTRA_RETURN_IF_ERROR(Refuse(
         flags, kOfExperts, fmt::format("{} has no experts", job.model.name)));
   }
@@ -198,6 +220,15 @@ absl::StatusOr<PlanSpace> ReadSpace(const CommandLine& flags,
   ASTRA_ASSIGN_OR_RETURN(space.zero, ReadZeros(flags, framework));
   ASTRA_ASSIGN_OR_RETURN(space.recompute,
                          ReadRecomputeChoices(flags, job.model));
+  if (flags.has("cp-method")) {
+    ASTRA_ASSIGN_OR_RETURN(const std::vector<size_t> places,
+                           ReadNames(flags, "cp-method", kContextMethodNames));
+    space.context_methods.clear();
+    for (const size_t place : places) {
+      space.context_methods.push_back(static_cast<ContextMethod>(place));
+    }
+  }
+  ASTRA_RETURN_IF_ERROR(ReadOverlapSets(flags, space.overlaps));
   if (flags.has("schedule")) {
     const std::vector<PipelineSchedule> all = PipelineSchedules();
     std::vector<std::string_view> names;

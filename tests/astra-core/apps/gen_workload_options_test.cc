@@ -124,6 +124,13 @@ TEST(GenWorkloadOptionsTest, EveryOptionOfOverlapSetsItsField) {
             7);
   EXPECT_TRUE(Training("--tp-overlap").tensor_overlap);
   EXPECT_TRUE(Training("--tp-comm-overlap").tensor_overlap);
+  const TrainingSetup these =
+      Training("--framework megatron-core --overlap parameters,tp --tp 2 --sp");
+  EXPECT_FALSE(these.overlap_gradients);
+  EXPECT_TRUE(these.overlap_parameters);
+  EXPECT_TRUE(these.tensor_overlap);
+  EXPECT_FALSE(
+      Training("--framework megatron-core --overlap none").overlap_gradients);
   EXPECT_TRUE(Training("--shared-expert-overlap").shared_expert_overlap);
   EXPECT_TRUE(Training("--moe-shared-expert-overlap").shared_expert_overlap);
 }
@@ -502,6 +509,11 @@ TEST(GenWorkloadOptionsTest, RefusesOptionsThatContradictOneAnother) {
         std::pair{"--recompute full --recompute-method block",
                   "--recompute-method has no effect: there is no "
                   "--recompute-num-layers"},
+        std::pair{"--overlap tp --tp-overlap",
+                  "--tp-overlap has no effect: --overlap says them all"},
+        std::pair{"--overlap none,tp",
+                  "--overlap: unknown overlap \"none\" (known: gradients, "
+                  "parameters, tp, shared_experts)"},
         std::pair{"--recompute-modules mlq",
                   "--recompute-modules: unknown module to recompute \"mlq\"; "
                   "did you mean \"mlp\"? (known: core_attn, layernorm, "
@@ -549,6 +561,7 @@ TEST(GenWorkloadOptionsTest, RefusesTheOtherPhasesOptions) {
                              "--moment-dtype bf16",
                              "--fp8-activation-inputs",
                              "--grad-dtype bf16",
+                             "--overlap none",
                              "--overlap-grad-reduce",
                              "--overlap-param-gather",
                              "--no-flash-attn",

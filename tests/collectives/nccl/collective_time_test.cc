@@ -303,7 +303,7 @@ TEST(CollectiveTimeTest, TellsWhatEachLinkCarries) {
   Cluster cluster(RoundSystem(), 1, Options("NCCL_ALGO=Ring"));
   CollectiveTimes times = cluster.TimesOf(kAllReduce, {cluster.All()});
   const absl::Span<const double> bytes =
-      ValueOrDie(times.LinkBytesPerByte(MiB(1)));
+      ValueOrDie(times.LinkBytesPerByte(0, MiB(1)));
   const Topology& topology = cluster.topology();
   ASSERT_EQ(bytes.size(), topology.links().size());
   for (uint32_t i = 0; i < bytes.size(); ++i) {

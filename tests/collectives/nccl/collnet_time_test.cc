@@ -47,7 +47,7 @@ class AllReduces {
   // byte of the buffer.
   double NicBytesPerByte() {
     const absl::Span<const double> bytes =
-        ValueOrDie(times_.LinkBytesPerByte(MiB(1)));
+        ValueOrDie(times_.LinkBytesPerByte(0, MiB(1)));
     double most = 0;
     for (uint32_t i = 0; i < topology_.links().size(); ++i) {
       const Link& link = topology_.link(LinkId(i));

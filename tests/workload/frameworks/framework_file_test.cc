@@ -34,7 +34,7 @@ TEST(FrameworkFileTest, WhatIsAbsentIsAsInTheHeader) {
   EXPECT_EQ(framework.gradient_bytes, 4);
   EXPECT_EQ(framework.vocabulary_divisor, 128);
   EXPECT_EQ(framework.attention_speed, 1);
-  EXPECT_FALSE(framework.overlaps_gradients);
+  EXPECT_FALSE(framework.overlaps.gradients);
 }
 
 TEST(FrameworkFileTest, ReadsEachFact) {
@@ -55,10 +55,10 @@ TEST(FrameworkFileTest, ReadsEachFact) {
   EXPECT_EQ(framework.gradient_bytes, 2);
   EXPECT_EQ(framework.vocabulary_divisor, 0);
   EXPECT_TRUE(framework.fills_last_stages);
-  EXPECT_TRUE(framework.overlaps_gradients);
-  EXPECT_TRUE(framework.overlaps_parameters);
-  EXPECT_TRUE(framework.overlaps_tensor);
-  EXPECT_TRUE(framework.overlaps_shared_experts);
+  EXPECT_TRUE(framework.overlaps.gradients);
+  EXPECT_TRUE(framework.overlaps.parameters);
+  EXPECT_TRUE(framework.overlaps.tensor);
+  EXPECT_TRUE(framework.overlaps.shared_experts);
   EXPECT_TRUE(framework.fp8_dispatch);
   EXPECT_TRUE(framework.fused_loss);
   EXPECT_EQ(framework.loss_metrics, 2);
@@ -86,10 +86,10 @@ TEST(FrameworkFileTest, AReleaseHasTheFactsOfTheOneBefore) {
       "- {since: 0.14, source: t, overlap: [tp]}\n"));
   ASSERT_EQ(releases.size(), 2U);
   EXPECT_EQ(releases[0].release, "0.9");
-  EXPECT_TRUE(releases[0].overlaps_gradients);
+  EXPECT_TRUE(releases[0].overlaps.gradients);
   EXPECT_TRUE(releases[1].fused_loss);
-  EXPECT_FALSE(releases[1].overlaps_gradients);  // A list is replaced.
-  EXPECT_TRUE(releases[1].overlaps_tensor);
+  EXPECT_FALSE(releases[1].overlaps.gradients);  // A list is replaced.
+  EXPECT_TRUE(releases[1].overlaps.tensor);
   EXPECT_EQ(releases[1].zero, 2);
 }
 
@@ -102,7 +102,7 @@ TEST(FrameworkFileTest, ABaseGivesWhatIsAbsent) {
 }
 
 TEST(FrameworkFileTest, ABaseMayHaveABaseAndARelease) {
-  EXPECT_TRUE(Only("base: megatron-core\n").overlaps_tensor);
+  EXPECT_TRUE(Only("base: megatron-core\n").overlaps.tensor);
   EXPECT_FALSE(Only("base: megatron-bridge@0.1\n").fused_experts);
   EXPECT_TRUE(Only("base: megatron-bridge@0.5\n").fused_experts);
 }

@@ -76,6 +76,8 @@ TEST(PlanObjectiveTest, SaysWhatIsWrong) {
             "\"recompute\" is 1: expected a name");
   EXPECT_EQ(ErrorOf(R"({"recompute": "all"})"),
             "unknown recompute \"all\" (known: none, selective, full)");
+  EXPECT_EQ(ErrorOf(R"({"cp_method": "ring"})"),
+            "\"cp_method\" has no effect: CP is 1");
   EXPECT_EQ(ErrorOf(R"({"recompute_layers": 2})"),
             "\"recompute_layers\" has no effect: \"recompute\" is not "
             "\"full\"");

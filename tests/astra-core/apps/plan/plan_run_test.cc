@@ -55,6 +55,10 @@ INSTANTIATE_TEST_SUITE_P(
         "--framework torchtitan --pp 2,4 --candidates 30",
         "-m llama3-70b --gpu H100 --gpus 64 --global-batch 128 --seq-length "
         "8192 --memory 50 --recompute fit,full --candidates 30",
+        "-m deepseek-v2 --gpu H100 --gpus 64 --global-batch 256 --seq-length "
+        "4096 --dispatcher deepep --candidates 30",
+        "-m llama3-8b --gpu H100 --gpus 32 --global-batch 32 --seq-length "
+        "32768 --cp 2..16 --cp-method all-gather,all-to-all --candidates 30",
         "-m gpt-175b --gpu A100 --gpus 256 --global-batch 512 --seq-length "
         "2048 --candidates 30",
         "-m mixtral-8x7b --gpu H100 --gpus 64 --global-batch 256 --seq-length "
@@ -100,6 +104,12 @@ INSTANTIATE_TEST_SUITE_P(
         "core_attn,moe_act+layernorm --candidates 20",
         "-m llama3-8b --gpu H100 --gpus 16 --global-batch 64 --seq-length 8192 "
         "--framework torchtitan --pp 2,4 --candidates 20",
+        "-m llama3-8b --gpu H100 --gpus 32 --global-batch 32 --seq-length "
+        "32768 --framework megatron-core --cp 1,2,4 --cp-method "
+        "all-gather,all-to-all --overlap none,tp,gradients+parameters "
+        "--candidates 40",
+        "-m deepseek-v2 --gpu H100 --gpus 64 --global-batch 256 --seq-length "
+        "4096 --overlap none,shared_experts --ep 1,8 --candidates 20",
         "-m deepseek-v3 --gpu H800 --gpus 256 --global-batch 512 --seq-length "
         "4096 --framework megatron-bridge --schedule dualpipe,zb-v "
         "--candidates 10",
@@ -136,6 +146,18 @@ TEST(PlanRunTest, SearchAndProgramsMeanTheSameByTheMemoryOfAGpu) {
   EXPECT_EQ(program.gpu().memory, MiB(40 * 1024));
   EXPECT_EQ(UsableMemory(options.job.gpu),
             std::llround(0.94 * 39 * (int64_t{1} << 30)));
+}
+
+// Of the groups of 5 ranks, some are on one server of 8 GPUs and some on two, so
+// that they run other algorithms.
+TEST(PlanRunTest, GroupsMayLieDifferently) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m deepseek-v2 --gpu H100 --gpus 40 --global-batch 40 --seq-length 4096 "
+      "--tp 1 --cp 1 --pp 1 --vpp 1 --ep 5 --micro-batch 1 --zero 1 --memory "
+      "900 --recompute none");
+  const PlanRuns runs = ValueOrDie(RunPlans(options, SearchOf(options)));
+  ASSERT_EQ(runs.plans.size(), 1U);
+  EXPECT_NEAR(runs.plans[0].estimate.seconds / runs.plans[0].seconds, 1, 0.05);
 }
 
 TEST(PlanRunTest, ThreadsChangeNothing) {

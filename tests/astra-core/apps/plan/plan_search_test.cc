@@ -71,6 +71,13 @@ INSTANTIATE_TEST_SUITE_P(
         "-m llama3-8b --gpu A100 --gpus 32 --global-batch 128 --seq-length "
         "8192 --framework torchtitan --recompute none,selective,full,fit "
         "--recompute-num-layers 4",
+        "-m llama3-8b --gpu H100 --gpus 32 --global-batch 32 --seq-length "
+        "32768 --cp-method ring,all-gather,all-to-all",
+        "-m llama3-70b --gpu H100 --gpus 64 --global-batch 128 --seq-length "
+        "4096 --overlap none,gradients,gradients+parameters+tp --zero 0,1,3",
+        "-m deepseek-v2 --gpu H100 --gpus 64 --global-batch 256 --seq-length "
+        "4096 --overlap none,shared_experts,tp --recompute-modules "
+        "moe_act,shared_experts --dispatcher deepep",
         "-m deepseek-v3 --gpu H800 --gpus 256 --global-batch 1024 "
         "--seq-length 4096 --schedule 1f1b,dualpipe --dtype fp8"));
 
@@ -112,7 +119,7 @@ TEST(PlanSearchTest, LegalIsWhatTheGeneratorTakes) {
       "2048 --tp 1,2,3,4 --pp 1,2,3,4 --vpp 1,2,4 --ep 1,2,3,8 --etp 1,2 "
       "--cp 1,2 --micro-batch 1,2,3 --zero 1,3 --sp off,on --schedule "
       "1f1b,interleaved,zb-v --recompute none,selective,full "
-      "--recompute-num-layers all,8,20");
+      "--recompute-num-layers all,8,20 --cp-method all-gather,all-to-all");
   const SearchResult all = SearchAs(
       options, {.most = 1, .memory_bytes = kUnlimited, .exhaustive = true});
   const PlanSpace& space = options.space;
@@ -149,9 +156,15 @@ TEST(PlanSearchTest, LegalIsWhatTheGeneratorTakes) {
                           .pipeline = pipeline,
                           .micro_batch = micro_batch,
                           .sequence_parallel = sp};
-                for (const RecomputeChoice& recompute : space.recompute) {
-                  layout.recompute = recompute;
-                  count();
+                for (const ContextMethod method : space.context_methods) {
+                  if (context == 1 && method != space.context_methods[0]) {
+                    continue;
+                  }
+                  layout.context_method = method;
+                  for (const RecomputeChoice& recompute : space.recompute) {
+                    layout.recompute = recompute;
+                    count();
+                  }
                 }
               }
             }
@@ -163,6 +176,37 @@ TEST(PlanSearchTest, LegalIsWhatTheGeneratorTakes) {
   EXPECT_GT(legal, 100);
   EXPECT_EQ(all.estimated, legal);
   EXPECT_EQ(all.beyond_memory, 0);
+}
+
+// Of 4 micro-batch sizes, TP 1 cannot hide collectives of TP, and ZeRO 0
+// gathers no parameters.
+TEST(PlanSearchTest, OverlapsThatAreTheSameCountOnce) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 8 --seq-length 4096 "
+      "--tp 1,2 --cp 1 --pp 1 --vpp 1 --schedule 1f1b --recompute none --zero "
+      "0,1 --micro-batch 1 --overlap none,tp,parameters");
+  const SearchResult all = SearchAs(
+      options, {.most = 100, .memory_bytes = kUnlimited, .exhaustive = true});
+  // TP 1: none, and parameters of ZeRO 1. TP 2: the same, and tp twice.
+  EXPECT_EQ(all.estimated, 3 + 5);
+  EXPECT_EQ(all.illegal.at("overlaps that are the same as others for the "
+                           "layout"),
+            3 + 1);
+}
+
+// Groups of 5 ranks cross the servers of 8 GPUs: some have 3 and 2 ranks on a
+// server, others all 5.
+TEST(PlanSearchTest, ADispatcherThatCannotServeAGroupIsARule) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m deepseek-v2 --gpu H100 --gpus 40 --global-batch 40 --seq-length 4096 "
+      "--tp 1 --cp 1 --pp 1 --vpp 1 --ep 2,5 --micro-batch 1 --zero 1 "
+      "--schedule 1f1b --recompute none,full --dispatcher deepep");
+  const SearchResult all = SearchAs(
+      options, {.most = 100, .memory_bytes = kUnlimited, .exhaustive = true});
+  EXPECT_EQ(all.estimated, 2);
+  EXPECT_EQ(all.illegal.at("dispatcher deepep needs equally many ranks of the "
+                           "group on each server"),
+            2);
 }
 
 TEST(PlanSearchTest, LessMemoryLeavesOutLayouts) {

@@ -62,6 +62,16 @@ TEST(SimaiPlannerOptionsTest, RecomputationIsAnAxis) {
                   "full recomputation of 2 layers"));
 }
 
+TEST(SimaiPlannerOptionsTest, OverlapsAndMethodsAreAxes) {
+  const PlanSpace space =
+      ReadPlanner(kJob + "--overlap none,gradients+tp --cp-method all-to-all")
+          .space;
+  EXPECT_THAT(
+      space.overlaps,
+      ElementsAre(Overlaps(), Overlaps{.gradients = true, .tensor = true}));
+  EXPECT_THAT(space.context_methods, ElementsAre(ContextMethod::kAllToAll));
+}
+
 TEST(SimaiPlannerOptionsTest, TheSystemIsTheOneBuiltWithTheGpu) {
   EXPECT_EQ(ReadPlanner(kJob).run.system, "dgx-h100");
   EXPECT_EQ(ReadPlanner(kJob + "--system h800").run.system, "h800");
@@ -90,6 +100,14 @@ TEST(SimaiPlannerOptionsTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf("--recompute-modules mlp+core_attn,core_attn+mlp"),
             "--recompute-modules is \"mlp+core_attn,core_attn+mlp\": "
             "core_attn+mlp stands there twice");
+  EXPECT_EQ(ErrorOf("--overlap tp+gradient"),
+            "--overlap: unknown overlap \"gradient\"; did you mean "
+            "\"gradients\"? (known: gradients, parameters, tp, "
+            "shared_experts)");
+  EXPECT_EQ(ErrorOf("--overlap none,tp,none"),
+            "--overlap is \"none,tp,none\": none stands there twice");
+  EXPECT_EQ(ErrorOf("--dispatcher deepep"),
+            "--dispatcher has no effect: llama3-8b has no experts");
   EXPECT_EQ(ErrorOf("--ep 2"), "--ep has no effect: llama3-8b has no experts");
   EXPECT_EQ(ErrorOf("--zero 4"), "--zero is 4: expected stages from 0 to 3");
   EXPECT_EQ(ErrorOf("--framework deepspeed --zero 5"),
