@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "astra-core/base/files.h"
+#include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
 #include "workload/serving/metrics.h"
 #include "workload/serving/request_trace.h"
@@ -47,10 +48,9 @@ absl::Status Time(const std::string& name, const SchedulerKind& scheduler,
   options.pool.options.max_sequence_tokens = 150'000;
   ServingMetrics metrics;
   const auto begin = std::chrono::steady_clock::now();
-  const absl::Status status = Serve(options, source, &metrics);
+  ASTRA_RETURN_IF_ERROR(Serve(options, source, &metrics));
   const std::chrono::duration<double> time =
       std::chrono::steady_clock::now() - begin;
-  if (!status.ok()) return status;
   const ServingSummary summary = metrics.Summary();
   fmt::print(
       "{:10} {:20} {:9} requests {:10} steps {:11} output tokens {:5.1f} % "
@@ -59,7 +59,7 @@ absl::Status Time(const std::string& name, const SchedulerKind& scheduler,
       name, scheduler.name, summary.requests, summary.steps,
       summary.output_tokens, 100 * summary.PrefixHitRate(), time.count(),
       PeakMiB());
-  return status;
+  return absl::OkStatus();
 }
 
 absl::Status TimeTrace(const std::string& file) {
@@ -74,8 +74,7 @@ absl::Status TimeTrace(const std::string& file) {
     SchedulerKind scheduler = kind();
     scheduler.defaults.chunked_prefill = true;
     ListedRequests source(std::move(trace->requests));
-    const absl::Status status = Time("trace", scheduler, 64, &source);
-    if (!status.ok()) return status;
+    ASTRA_RETURN_IF_ERROR(Time("trace", scheduler, 64, &source));
   }
   return absl::OkStatus();
 }

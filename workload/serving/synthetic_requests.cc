@@ -57,9 +57,9 @@ absl::Status CheckOptions(const SyntheticOptions& options) {
 absl::StatusOr<SyntheticRequests> SyntheticRequests::Create(
     const SyntheticOptions& options) {
   ASTRA_RETURN_IF_ERROR(CheckOptions(options));
-  ASTRA_ASSIGN_OR_RETURN(LengthGenerator lengths,
+  ASTRA_ASSIGN_OR_RETURN(const LengthGenerator lengths,
                          LengthGenerator::Create(options.lengths));
-  return SyntheticRequests(options, std::move(lengths));
+  return SyntheticRequests(options, lengths);
 }
 
 TimePs SyntheticRequests::Gap() const {

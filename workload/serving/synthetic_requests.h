@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/units.h"
@@ -55,8 +54,9 @@ class SyntheticRequests : public RequestSource {
   std::optional<Request> Next(TimePs now) override;
 
  private:
-  SyntheticRequests(const SyntheticOptions& options, LengthGenerator lengths)
-      : options_(options), lengths_(std::move(lengths)) {}
+  SyntheticRequests(const SyntheticOptions& options,
+                    const LengthGenerator& lengths)
+      : options_(options), lengths_(lengths) {}
 
   TimePs Gap() const;
   PrefixHashes Prefix(int64_t prompt_tokens) const;

@@ -66,7 +66,7 @@ std::optional<TraceInstant> ParseDateTime(std::string_view text) {
   int hour = 0;
   int minute = 0;
   int second = 0;
-  const size_t kBehindDate = 10;
+  constexpr size_t kBehindDate = 10;
   const char between =
       text.size() > kBehindDate && text[kBehindDate] == 'T' ? 'T' : ' ';
   TraceInstant instant;
@@ -97,9 +97,8 @@ std::optional<TimePs> TimeBetween(const TraceInstant& first,
   const double span = (static_cast<double>(seconds) +
                        static_cast<double>(picoseconds) * 1e-12) /
                       speed_up;
-  constexpr double kMaxSpan =
-      static_cast<double>(kMaxServingTime.count() / kPsPerSecond);
-  if (span > kMaxSpan) return std::nullopt;
+  constexpr int64_t kMaxSeconds = kMaxServingTime.count() / kPsPerSecond;
+  if (span > static_cast<double>(kMaxSeconds)) return std::nullopt;
   if (speed_up == 1) return TimePs(seconds * kPsPerSecond + picoseconds);
   return TimePs(std::llround(span * static_cast<double>(kPsPerSecond)));
 }

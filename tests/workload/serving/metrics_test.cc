@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "astra-core/base/random.h"
 #include "workload/serving/serving_tables.h"
 
@@ -126,6 +131,18 @@ TEST(ServingTablesTest, RowsOfRequestsAndSteps) {
                  .preemptions = 1},
                 &text);
   EXPECT_EQ(text, "0.000005,0.000010,3,4,20,2,99,3,5,6,7,8,1\n");
+}
+
+TEST(ServingTablesTest, EveryColumnIsExplainedOnce) {
+  std::set<std::pair<std::string_view, std::string_view>> names;
+  std::string requests;
+  for (const ServingColumn& column : ServingColumns()) {
+    EXPECT_FALSE(column.meaning.empty()) << column.name;
+    EXPECT_TRUE(names.emplace(column.file, column.name).second) << column.name;
+    if (column.file != "requests.csv") continue;
+    requests += (requests.empty() ? "" : ",") + std::string(column.name);
+  }
+  EXPECT_EQ(requests + "\n", RequestsHeader());
 }
 
 TEST(ServingTablesTest, MetricsWithoutRequestsAreZero) {

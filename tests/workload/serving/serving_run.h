@@ -100,6 +100,7 @@ struct Asked {
 
 inline std::vector<Request> RequestsOf(const std::vector<Asked>& asked) {
   std::vector<Request> requests;
+  requests.reserve(asked.size());
   for (const Asked& each : asked) {
     requests.push_back({.id = static_cast<int64_t>(requests.size()),
                         .arrival = TimePs(each.arrival),

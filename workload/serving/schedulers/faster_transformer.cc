@@ -7,6 +7,8 @@
 // Sources: NVIDIA/FasterTransformer; Vidur (microsoft/vidur),
 // vidur/scheduler/replica_scheduler/faster_transformer_replica_scheduler.py.
 
+#include <string_view>
+
 #include "workload/serving/schedulers/registry.h"
 #include "workload/serving/schedulers/reserved_sequences.h"
 
@@ -18,6 +20,8 @@ void Form(Replica* replica, Batch* batch) {
   if (batch->empty()) AdmitReserved(replica, batch);
 }
 
+constexpr std::string_view kOptions[] = {"max_sequence_tokens"};
+
 }  // namespace
 
 const SchedulerKind& FasterTransformerScheduler() {
@@ -27,6 +31,7 @@ const SchedulerKind& FasterTransformerScheduler() {
       .form = Form,
       .max_tokens = MaxReservedTokens,
       .defaults = {.max_sequences = 128, .max_sequence_tokens = 4096},
+      .options = kOptions,
   };
   return kKind;
 }

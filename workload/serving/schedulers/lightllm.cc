@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -86,6 +87,9 @@ int64_t MaxTokens(const BatchingOptions& options) {
   return std::min(TokensOfAllBlocks(options) - 1, options.max_batched_tokens);
 }
 
+constexpr std::string_view kOptions[] = {"max_batched_tokens",
+                                         "max_waiting_steps"};
+
 }  // namespace
 
 const SchedulerKind& LightllmScheduler() {
@@ -98,6 +102,7 @@ const SchedulerKind& LightllmScheduler() {
                    .max_batched_tokens = 4096,
                    .max_sequences = 128,
                    .max_waiting_steps = 10},
+      .options = kOptions,
   };
   return kKind;
 }

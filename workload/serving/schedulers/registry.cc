@@ -1,6 +1,7 @@
 #include "workload/serving/schedulers/registry.h"
 
-#include <string>
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "astra-core/base/field_error.h"
@@ -45,7 +46,105 @@ constexpr ShareOption kShares[] = {
     {"min_new_token_ratio", &BatchingOptions::min_new_token_ratio},
 };
 
+struct SwitchOption {
+  std::string_view name;
+  bool BatchingOptions::*field;
+};
+
+constexpr SwitchOption kSwitches[] = {
+    {"prefix_caching", &BatchingOptions::prefix_caching},
+    {"chunked_prefill", &BatchingOptions::chunked_prefill},
+    {"whole_prompt_must_fit", &BatchingOptions::whole_prompt_must_fit},
+};
+
+// Options of every scheduler.
+constexpr std::string_view kCommonOptions[] = {"num_blocks", "block_tokens",
+                                               "prefix_caching", "watermark",
+                                               "max_sequences"};
+
+absl::Status RangeError(const IntegerOption& option, double value) {
+  return FieldError(option.name,
+                    fmt::format("{} is {}: expected {} to {}", option.name,
+                                value, option.min, kMax));
+}
+
+absl::Status RangeError(const ShareOption& option, double value) {
+  return FieldError(option.name, fmt::format("{} is {}: expected 0 to 1",
+                                             option.name, value));
+}
+
+// Calls `visit` with every option of the three tables.
+template <class Visit>
+void ForEachOption(const Visit& visit) {
+  for (const IntegerOption& option : kIntegers) visit(option);
+  for (const ShareOption& option : kShares) visit(option);
+  for (const SwitchOption& option : kSwitches) visit(option);
+}
+
+absl::Status Set(const IntegerOption& option, double value,
+                 BatchingOptions* options) {
+  if (!(value >= static_cast<double>(option.min) &&
+        value <= static_cast<double>(kMax))) {
+    return RangeError(option, value);
+  }
+  const int64_t whole = static_cast<int64_t>(value);
+  if (static_cast<double>(whole) != value) {
+    return FieldError(option.name, fmt::format("{} is {}: expected a whole "
+                                               "number",
+                                               option.name, value));
+  }
+  options->*option.field = whole;
+  return absl::OkStatus();
+}
+
+absl::Status Set(const ShareOption& option, double value,
+                 BatchingOptions* options) {
+  if (!(value >= 0 && value <= 1)) return RangeError(option, value);
+  options->*option.field = value;
+  return absl::OkStatus();
+}
+
+absl::Status Set(const SwitchOption& option, double value,
+                 BatchingOptions* options) {
+  if (value != 0 && value != 1) {
+    return FieldError(option.name, fmt::format("{} is {}: expected 0 or 1",
+                                               option.name, value));
+  }
+  options->*option.field = value == 1;
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::Status SetBatchingOption(std::string_view name, double value,
+                               BatchingOptions* options) {
+  std::vector<std::string_view> names;
+  std::optional<absl::Status> status;
+  ForEachOption([&](const auto& option) {
+    names.push_back(option.name);
+    if (option.name == name) status = Set(option, value, options);
+  });
+  if (status.has_value()) return *status;
+  return absl::InvalidArgumentError(
+      UnknownName("option of schedulers", name, names));
+}
+
+std::vector<std::string_view> UnusedOptions(const SchedulerKind& scheduler,
+                                            const BatchingOptions& options) {
+  const auto has = [](absl::Span<const std::string_view> names,
+                      std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  std::vector<std::string_view> unused;
+  ForEachOption([&](const auto& option) {
+    if (options.*option.field != scheduler.defaults.*option.field &&
+        !has(kCommonOptions, option.name) &&
+        !has(scheduler.options, option.name)) {
+      unused.push_back(option.name);
+    }
+  });
+  return unused;
+}
 
 absl::StatusOr<const SchedulerKind*> FindScheduler(std::string_view name) {
   std::vector<std::string_view> names;
@@ -60,17 +159,12 @@ absl::Status CheckBatchingOptions(const BatchingOptions& options) {
   for (const IntegerOption& option : kIntegers) {
     const int64_t value = options.*option.field;
     if (value < option.min || value > kMax) {
-      return FieldError(option.name,
-                        fmt::format("{} is {}: expected {} to {}", option.name,
-                                    value, option.min, kMax));
+      return RangeError(option, static_cast<double>(value));
     }
   }
   for (const ShareOption& option : kShares) {
     const double value = options.*option.field;
-    if (!(value >= 0 && value <= 1)) {
-      return FieldError(option.name, fmt::format("{} is {}: expected 0 to 1",
-                                                 option.name, value));
-    }
+    if (!(value >= 0 && value <= 1)) return RangeError(option, value);
   }
   if (options.num_blocks > kMax / options.block_tokens) {
     return FieldError(

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -34,6 +35,10 @@ struct SchedulerKind {
   int64_t (*max_tokens)(const BatchingOptions& options);
 
   BatchingOptions defaults;  // num_blocks is 0: it has no default.
+
+  // Names of the options that it heeds, beside those of the KV cache and
+  // max_sequences, which all heed.
+  absl::Span<const std::string_view> options;
 };
 
 // Each function is defined in the file of its name.
@@ -66,6 +71,18 @@ absl::StatusOr<const SchedulerKind*> FindScheduler(std::string_view name);
 //
 // Errors: FieldError about the option that is out of its range.
 absl::Status CheckBatchingOptions(const BatchingOptions& options);
+
+// Sets the option `name`, as of a file; switches are 0 or 1.
+//
+// Errors: InvalidArgument for an unknown name, with the nearest one, and for a
+// value that is out of range or not whole.
+absl::Status SetBatchingOption(std::string_view name, double value,
+                               BatchingOptions* options);
+
+// Returns the names of the options that are not the scheduler's defaults but
+// have no effect on it, for a warning or an error of the caller.
+std::vector<std::string_view> UnusedOptions(const SchedulerKind& scheduler,
+                                            const BatchingOptions& options);
 
 // Returns the positions that all blocks hold; a `max_tokens` of several
 // schedulers.

@@ -9,6 +9,7 @@
 // vidur/scheduler/replica_scheduler/sarathi_replica_scheduler.py.
 
 #include <algorithm>
+#include <string_view>
 
 #include "workload/serving/schedulers/registry.h"
 
@@ -52,6 +53,8 @@ void Form(Replica* replica, Batch* batch) {
   }
 }
 
+constexpr std::string_view kOptions[] = {"chunk_tokens"};
+
 }  // namespace
 
 const SchedulerKind& SarathiScheduler() {
@@ -63,6 +66,7 @@ const SchedulerKind& SarathiScheduler() {
       .defaults = {.watermark = 0.01,
                    .max_sequences = 128,
                    .chunk_tokens = 512},
+      .options = kOptions,
   };
   return kKind;
 }

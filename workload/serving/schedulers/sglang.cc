@@ -19,6 +19,7 @@
 // fcfs, no mixed chunks.
 
 #include <algorithm>
+#include <string_view>
 
 #include "workload/serving/schedulers/registry.h"
 
@@ -133,6 +134,11 @@ int64_t MaxTokens(const BatchingOptions& options) {
   return TokensOfAllBlocks(options) - 1;
 }
 
+constexpr std::string_view kOptions[] = {
+    "chunk_tokens",        "max_prefill_tokens",    "new_token_ratio",
+    "min_new_token_ratio", "new_token_decay_steps", "max_expected_tokens",
+    "retract_decode_steps"};
+
 }  // namespace
 
 const SchedulerKind& SglangScheduler() {
@@ -146,6 +152,7 @@ const SchedulerKind& SglangScheduler() {
                    .max_sequences = 256,
                    .chunk_tokens = 8192,
                    .max_prefill_tokens = 16384},
+      .options = kOptions,
   };
   return kKind;
 }

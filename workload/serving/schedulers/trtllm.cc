@@ -8,6 +8,7 @@
 // CapacitySchedulerPolicy).
 
 #include <algorithm>
+#include <string_view>
 
 #include "astra-core/base/check.h"
 #include "workload/serving/schedulers/registry.h"
@@ -63,6 +64,9 @@ int64_t MaxTokens(const BatchingOptions& options) {
                                  : std::min(room, options.max_batched_tokens);
 }
 
+constexpr std::string_view kOptions[] = {"max_batched_tokens",
+                                         "chunked_prefill"};
+
 }  // namespace
 
 const SchedulerKind& TrtllmScheduler() {
@@ -76,6 +80,7 @@ const SchedulerKind& TrtllmScheduler() {
                    .max_batched_tokens = 8192,
                    .max_sequences = 256,
                    .chunked_prefill = false},
+      .options = kOptions,
   };
   return kKind;
 }

@@ -13,6 +13,7 @@
 // and later for the check of the whole prompt.
 
 #include <algorithm>
+#include <string_view>
 
 #include "workload/serving/schedulers/registry.h"
 
@@ -60,6 +61,10 @@ int64_t MaxTokens(const BatchingOptions& options) {
                                  : std::min(room, options.max_batched_tokens);
 }
 
+constexpr std::string_view kOptions[] = {
+    "max_batched_tokens", "chunked_prefill", "whole_prompt_must_fit",
+    "long_prefill_tokens"};
+
 }  // namespace
 
 const SchedulerKind& VllmScheduler() {
@@ -71,6 +76,7 @@ const SchedulerKind& VllmScheduler() {
       .defaults = {.prefix_caching = true,
                    .max_batched_tokens = 8192,
                    .max_sequences = 256},
+      .options = kOptions,
   };
   return kKind;
 }

@@ -10,6 +10,7 @@
 // longest.
 
 #include <algorithm>
+#include <string_view>
 
 #include "workload/serving/schedulers/registry.h"
 
@@ -39,6 +40,8 @@ int64_t MaxTokens(const BatchingOptions& options) {
   return std::min(TokensOfAllBlocks(options), options.max_batched_tokens);
 }
 
+constexpr std::string_view kOptions[] = {"max_batched_tokens"};
+
 }  // namespace
 
 const SchedulerKind& VllmV0Scheduler() {
@@ -50,6 +53,7 @@ const SchedulerKind& VllmV0Scheduler() {
       .defaults = {.watermark = 0.01,
                    .max_batched_tokens = 4096,
                    .max_sequences = 128},
+      .options = kOptions,
   };
   return kKind;
 }

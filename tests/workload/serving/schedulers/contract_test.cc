@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 
 #include "astra-core/base/random.h"
 #include "tests/workload/serving/serving_run.h"
@@ -249,6 +250,47 @@ TEST_P(SchedulerContractTest, AnyOptionsServeAllThatFits) {
   }
 }
 
+// What steps an option changes, from values that fit a small replica.
+TEST_P(SchedulerContractTest, HeedsTheOptionsThatItNames) {
+  struct Change {
+    std::string_view name;
+    double before;
+    double after;
+  };
+  constexpr Change kChanges[] = {
+      {"max_batched_tokens", 170, 145},  {"chunk_tokens", 64, 16},
+      {"chunked_prefill", 0, 1},         {"whole_prompt_must_fit", 0, 1},
+      {"long_prefill_tokens", 0, 5},     {"max_sequence_tokens", 150, 300},
+      {"max_waiting_steps", 2, 9},       {"max_prefill_tokens", 200, 20},
+      {"new_token_ratio", 0.6, 1},       {"min_new_token_ratio", 0.1, 0.5},
+      {"new_token_decay_steps", 2, 200}, {"max_expected_tokens", 40, 5},
+      {"retract_decode_steps", 0, 100},
+  };
+  Case draw(3);
+  std::vector<Asked> asked;
+  for (int64_t i = 0; i < 200; ++i) {
+    asked.push_back({i / 10 * 500, draw.From(20, 100), draw.From(1, 40)});
+  }
+  BatchingOptions options = Kind().defaults;
+  options.num_blocks = 400 / options.block_tokens;
+  for (const Change& change : kChanges) {
+    ASSERT_TRUE(SetBatchingOption(change.name, change.before, &options).ok());
+  }
+  options.chunked_prefill = true;
+  const BatchingOptions base = options;
+  for (const Change& change : kChanges) {
+    options = base;
+    const double after = change.name == "chunked_prefill" ? 0 : change.after;
+    ASSERT_TRUE(SetBatchingOption(change.name, after, &options).ok());
+    const bool is_named =
+        std::find(Kind().options.begin(), Kind().options.end(), change.name) !=
+        Kind().options.end();
+    EXPECT_EQ(StepsOf(Kind(), base, asked) != StepsOf(Kind(), options, asked),
+              is_named)
+        << change.name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, SchedulerContractTest,
     ::testing::Range(0, static_cast<int>(std::size(kSchedulers))),
@@ -264,6 +306,23 @@ TEST(SchedulersTest, AreFoundByName) {
             "unknown scheduler \"sarati\"; did you mean \"sarathi\"? (known: "
             "vllm, vllm-v0, sarathi, orca, faster-transformer, lightllm, "
             "sglang, trtllm)");
+}
+
+TEST(SchedulersTest, OptionsAreSetByName) {
+  BatchingOptions options = OrcaScheduler().defaults;
+  EXPECT_TRUE(SetBatchingOption("max_batched_tokens", 77, &options).ok());
+  EXPECT_EQ(options.max_batched_tokens, 77);
+  EXPECT_TRUE(SetBatchingOption("max_sequence_tokens", 78, &options).ok());
+  EXPECT_THAT(UnusedOptions(OrcaScheduler(), options),
+              ::testing::ElementsAre("max_batched_tokens"));
+  EXPECT_EQ(SetBatchingOption("chunk_tokens", 0, &options).message(),
+            "chunk_tokens is 0: expected 1 to 1000000000000");
+  EXPECT_EQ(SetBatchingOption("chunk_tokens", 1.5, &options).message(),
+            "chunk_tokens is 1.5: expected a whole number");
+  EXPECT_EQ(SetBatchingOption("chunked_prefill", 2, &options).message(),
+            "chunked_prefill is 2: expected 0 or 1");
+  EXPECT_THAT(std::string(SetBatchingOption("chunks", 1, &options).message()),
+              ::testing::StartsWith("unknown option of schedulers \"chunks\""));
 }
 
 TEST(SchedulersTest, OptionsHaveRanges) {
