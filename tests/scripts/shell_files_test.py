@@ -290,7 +290,7 @@ class CompletionTest(ShellTest):
         self.assert_offers("simai he", "help")
         self.assert_offers("simai --v", "--version")
         self.assert_offers("simai help ", *commands)
-        self.assert_offers("simai help s", "simulate", "sweep")
+        self.assert_offers("simai help s", "simulate", "serve", "sweep")
         self.assert_offers("simai no-such ")
 
     def test_offers_behind_a_command_of_simai_what_its_program_does(self):
