@@ -1,6 +1,5 @@
 #include "astra-core/apps/serving/serving_run.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -72,11 +71,6 @@ class Gatherer : public ServingObserver {
 
 double ServingRun::busy_seconds() const {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
-}
-
-std::string_view ServingRun::bound() const {
-  const auto most = std::max_element(seconds.begin(), seconds.end());
-  return kStepBounds[static_cast<size_t>(most - seconds.begin())];
 }
 
 absl::StatusOr<ServingRun> RunServing(const ServingJob& job,

@@ -44,8 +44,6 @@ struct ServingRun {
   std::array<double, std::size(kStepBounds)> seconds{};  // Of all replicas.
 
   double busy_seconds() const;
-  // Returns what most of the time of steps is spent on.
-  std::string_view bound() const;
 };
 
 // Serves `load`. Adds rows to the tables of `texts` that have a header there.
