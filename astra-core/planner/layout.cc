@@ -54,7 +54,8 @@ std::string DescribeLayout(const PlanJob& job, const Layout& layout) {
   if (job.model.experts && layout.expert_tensor != layout.tensor) {
     AppendFormat(&text, "ETP {} ", layout.expert_tensor);
   }
-  if (!text.empty()) text.pop_back();
+  if (text.empty()) text = "1 GPU ";
+  text.pop_back();
   if (layout.tensor > 1 && !layout.sequence_parallel) text += ", no SP";
   if (layout.context_method != ContextMethod::kRing) {
     AppendFormat(&text, ", {} CP", NameOf(layout.context_method));

@@ -83,6 +83,8 @@ REFUSALS = {
     "simai_fit --trees": [["--tables", "none.csv"]],
     "simai_planner": [PLAN],
     "simai_planner --model": [PLAN[2:]],
+    "simai_planner --recompute-method": [
+        [*PLAN, "--recompute", "full", "--recompute-num-layers", "1"]],
     "simai_planner --gpu-type": [PLAN[:2] + PLAN[4:]],
     "simai_serving": [[*SERVE, "--replicas", "2"]],
     "simai_serving --model": [SERVE[2:]],
@@ -466,6 +468,8 @@ class ManPageTest(ShellTest):
             SAMPLES, encoding="utf-8")
         self.folder.joinpath("gemm_vllm.csv").write_text(
             KERNELS, encoding="utf-8")
+        for path in (ROOT / "inputs" / "simumax").glob("*.json"):
+            self.folder.joinpath(path.name).write_bytes(path.read_bytes())
         self.folder.joinpath("operators.csv").write_text(
             OPERATORS, encoding="utf-8")
         self.folder.joinpath("iterations.yaml").write_text(

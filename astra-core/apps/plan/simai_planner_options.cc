@@ -42,8 +42,8 @@ constexpr CommandExample kExamples[] = {
      "Of a part of all layouts:"},
     {"simai_planner --run_all_solu --model_size 7 --world_size 128 --gpu A800",
      "As InternEvo's simulator, a batch of 4 Mi tokens:"},
-    {"S=inputs/simumax; simai_planner --simumax \\\n"
-     "  $S/llama3-8b.json,$S/tp1_pp2_dp4_mbs1.json,$S/a100_pcie.json",
+    {"simai_planner --simumax \\\n"
+     "  llama3-8b.json,tp1_pp2_dp4_mbs1.json,a100_pcie.json",
      "Of one layout, from files of SimuMax:"},
 };
 
@@ -127,12 +127,12 @@ constexpr OptionSpec kOptions[] = {
     {"objective", "", "", "Search",
      "answer an external optimizer instead: a layout in JSON on each line of "
      "stdin, its time and memory on a line of stdout"},
-    {"simumax", "", "FILES", "Search",
-     "search nothing: predict one iteration from MODEL,STRATEGY,SYSTEM, three "
-     "files of SimuMax"},
     {"threads", "", "N", "Search",
      "run whole iterations on N threads (default 1); the results are the same"},
 
+    {"simumax", "", "FILES", "Files of other tools",
+     "predict the iteration of MODEL,STRATEGY,SYSTEM of SimuMax; nothing is "
+     "searched"},
     {"calculon", "", "FILES", "Files of other tools",
      "predict the iteration of APPLICATION,EXECUTION,SYSTEM as Calculon does; "
      "nothing is searched"},
