@@ -447,6 +447,7 @@ astra_test(fit_app_test
 
 astra_test(plan_app_test
   SOURCES
+    astra-core/apps/plan/launch_files_test.cc
     astra-core/apps/plan/layout_cells_test.cc
     astra-core/apps/plan/plan_objective_test.cc
     astra-core/apps/plan/plan_run_test.cc

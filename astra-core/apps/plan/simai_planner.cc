@@ -2,10 +2,12 @@
 // cluster.
 
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "astra-core/apps/plan/launch_files.h"
 #include "astra-core/apps/plan/plan_change.h"
 #include "astra-core/apps/plan/plan_objective.h"
 #include "astra-core/apps/plan/plan_report.h"
@@ -39,7 +41,9 @@ std::string NothingFits(const SimaiPlannerOptions& options,
 absl::Status WriteFolders(const SimaiPlannerOptions& options,
                           const std::vector<Plan>& plans) {
   constexpr size_t kFolders = 5;
-  constexpr std::string_view kStale[] = {"commands.sh", "megatron.txt"};
+  std::vector<std::string_view> stale = {"commands.sh"};
+  stale.insert(stale.end(), std::begin(kLaunchFileNames),
+               std::end(kLaunchFileNames));
   for (size_t i = 0; i < kFolders; ++i) {
     const std::string path = fmt::format("{}/plan-{}", options.output, i + 1);
     const bool has_plan = i < plans.size();
@@ -48,7 +52,7 @@ absl::Status WriteFolders(const SimaiPlannerOptions& options,
                            OutputFolder::Create(path));
     std::vector<NamedFile> files;
     if (has_plan) files = PlanFiles(options, plans[i]);
-    ASTRA_RETURN_IF_ERROR(folder.Write(files, kStale));
+    ASTRA_RETURN_IF_ERROR(folder.Write(files, stale));
   }
   return absl::OkStatus();
 }

@@ -328,7 +328,7 @@ ShellProgram SimaiPlanner() {
                 {"results/NAME/summary.txt", "What is printed."},
                 {"results/NAME/plan-1/ ...",
                  "The best five: the commands that repeat them, and the "
-                 "arguments for Megatron-LM."}},
+                 "arguments for the framework."}},
       .examples = SimaiPlannerExamples(),
   };
 }
