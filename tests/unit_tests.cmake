@@ -486,6 +486,7 @@ astra_test(plan_app_test
   SOURCES
     astra-core/apps/plan/heat_map_test.cc
     astra-core/apps/plan/internevo_request_test.cc
+    astra-core/apps/plan/launch_files_test.cc
     astra-core/apps/plan/layout_cells_test.cc
     astra-core/apps/plan/plan_objective_test.cc
     astra-core/apps/plan/plan_page_test.cc

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workload/modules/overlaps.h"
@@ -22,10 +23,17 @@ inline constexpr int64_t kMostOptimizerWorkspace = 64;  // Bytes a parameter.
 inline constexpr double kLeastLoad = 0.01;
 inline constexpr int64_t kMostHostUs = 100'000'000;  // Of a layer or iteration.
 
+// What takes the arguments that launch a layout.
+enum class Launcher : uint8_t { kMegatron, kTorchTitan, kDeepSpeed, kNone };
+constexpr std::string_view kLauncherNames[] = {"megatron", "torchtitan",
+                                               "deepspeed", "none"};
+
 struct Framework {
   std::string name;  // "megatron"
   std::vector<std::string> aliases;
   std::string release;  // The first that does all of this; empty: not known.
+
+  Launcher launcher = Launcher::kMegatron;
 
   int64_t zero = 1;         // ZeRO stage unless another is asked for.
   bool fixed_zero = false;  // No other stage can be asked for.

@@ -92,6 +92,8 @@ void ReadMemoryFacts(YamlFields& fields, Framework& framework) {
 
 // Replaces the facts of `framework` that the fields name.
 void ReadFacts(YamlFields& fields, Framework& framework) {
+  framework.launcher = static_cast<Launcher>(fields.ChoiceOr(
+      "launcher", static_cast<size_t>(framework.launcher), kLauncherNames));
   framework.zero = fields.IntegerOr("zero", framework.zero, 0, kMostZero);
   framework.fixed_zero = fields.BoolOr("fixed_zero", framework.fixed_zero);
   framework.stages_stay_whole =

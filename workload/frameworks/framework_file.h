@@ -8,6 +8,7 @@
 //   base: megatron           # Or megatron-bridge@0.4. Absent keys are as of
 //                            # this bundled framework, or as of Framework()
 //                            # where `base` is absent.
+//   launcher: megatron       # Or torchtitan, deepspeed, none.
 //   zero: 1
 //   fixed_zero: false
 //   stages_stay_whole: false

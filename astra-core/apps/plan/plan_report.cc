@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "astra-core/apps/json_parts.h"
+#include "astra-core/apps/plan/launch_files.h"
 #include "astra-core/apps/plan/layout_cells.h"
 #include "astra-core/base/append_format.h"
 #include "fmt/format.h"
@@ -106,61 +107,6 @@ std::string CommandsText(const SimaiPlannerOptions& options, const Plan& plan) {
                  run({"--fidelity=flow", "--symmetry", "--output=flow"})) +
          Command("simai_simulator",
                  run({"--fidelity=packet", "--output=packet"}));
-}
-
-void AppendRecompute(const RecomputeChoice& recompute, std::string* text) {
-  if (recompute.kind == Recompute::kSelective) {
-    *text += "--recompute-granularity selective\n";
-    if (recompute.modules.empty()) return;
-    AppendFormat(text, "--recompute-modules {}\n",
-                 fmt::join(NamesOf(recompute.modules), " "));
-  } else if (recompute.kind == Recompute::kFull) {
-    AppendFormat(text,
-                 "--recompute-granularity full\n--recompute-method {}\n"
-                 "--recompute-num-layers {}\n",
-                 kRecomputeMethodNames[static_cast<size_t>(recompute.method)],
-                 std::max<int64_t>(1, recompute.layers));
-  }
-}
-
-std::string MegatronText(const SimaiPlannerOptions& options, const Plan& plan) {
-  const Layout& layout = plan.estimate.layout;
-  const TrainingSetup setup = SetupOf(options.job, layout);
-  const ModelSpec& model = options.job.model;
-  std::string text;
-  const auto number = [&text](std::string_view name, int64_t value) {
-    AppendFormat(&text, "--{} {}\n", name, value);
-  };
-  const auto flag = [&text](std::string_view name, bool is_given) {
-    if (is_given) AppendFormat(&text, "--{}\n", name);
-  };
-  number("num-layers", model.layers);
-  number("hidden-size", model.hidden);
-  number("seq-length", setup.positions);
-  number("tensor-model-parallel-size", layout.tensor);
-  number("pipeline-model-parallel-size", layout.pipeline);
-  if (layout.context > 1) number("context-parallel-size", layout.context);
-  if (layout.virtual_stages > 1) {
-    number("num-virtual-stages-per-pipeline-rank", layout.virtual_stages);
-  }
-  if (layout.expert > 1) number("expert-model-parallel-size", layout.expert);
-  if (model.experts) {
-    number("expert-tensor-parallel-size", layout.expert_tensor);
-  }
-  number("micro-batch-size", layout.micro_batch);
-  number("global-batch-size", setup.global_batch);
-  flag("sequence-parallel", layout.sequence_parallel);
-  flag("use-distributed-optimizer", layout.zero == Zero::kOptimizer);
-  flag("overlap-grad-reduce", setup.overlap_gradients);
-  flag("overlap-param-gather", setup.overlap_parameters);
-  flag("tp-comm-overlap", setup.tensor_overlap);
-  if (layout.zero >= Zero::kGradients) {
-    AppendFormat(
-        &text, "--use-megatron-fsdp\n--data-parallel-sharding-strategy {}\n",
-        layout.zero == Zero::kGradients ? "optim_grads" : "optim_grads_params");
-  }
-  AppendRecompute(layout.recompute, &text);
-  return text;
 }
 
 }  // namespace
@@ -308,8 +254,9 @@ std::string PlannerRunJson(const SimaiPlannerOptions& options,
 
 std::vector<NamedFile> PlanFiles(const SimaiPlannerOptions& options,
                                  const Plan& plan) {
-  return {{"commands.sh", CommandsText(options, plan)},
-          {"megatron.txt", MegatronText(options, plan)}};
+  std::vector<NamedFile> files = LaunchFiles(options, plan.estimate.layout);
+  files.insert(files.begin(), {"commands.sh", CommandsText(options, plan)});
+  return files;
 }
 
 }  // namespace astra

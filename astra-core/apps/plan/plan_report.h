@@ -43,7 +43,7 @@ std::string PlannerRunJson(const SimaiPlannerOptions& options,
                            const std::vector<Plan>& plans);
 
 // Returns the files of the folder of one plan: commands.sh, which generates,
-// estimates and simulates it, and megatron.txt, the arguments for Megatron-LM.
+// estimates and simulates it, and those of LaunchFiles.
 std::vector<NamedFile> PlanFiles(const SimaiPlannerOptions& options,
                                  const Plan& plan);
 

@@ -2,6 +2,7 @@
 // cluster.
 
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "astra-core/apps/plan/internevo_options.h"
+#include "astra-core/apps/plan/launch_files.h"
 #include "astra-core/apps/plan/plan_change.h"
 #include "astra-core/apps/plan/plan_objective.h"
 #include "astra-core/apps/plan/plan_page.h"
@@ -54,8 +56,9 @@ std::string Conclusion(const SimaiPlannerOptions& options,
 // run left behind.
 absl::Status WriteFolders(const SimaiPlannerOptions& options,
                           const std::vector<Plan>& plans) {
-  constexpr std::string_view kStale[] = {"commands.sh", "megatron.txt",
-                                         "stages.csv"};
+  std::vector<std::string_view> stale = {"commands.sh", "stages.csv"};
+  stale.insert(stale.end(), std::begin(kLaunchFileNames),
+               std::end(kLaunchFileNames));
   for (size_t i = 0; i < kPlanFolders; ++i) {
     const std::string path = fmt::format("{}/plan-{}", options.output, i + 1);
     const bool has_plan = i < plans.size();
@@ -69,7 +72,7 @@ absl::Status WriteFolders(const SimaiPlannerOptions& options,
                              StagesFile(options, plans[i].estimate.layout));
       files.push_back(std::move(stages));
     }
-    ASTRA_RETURN_IF_ERROR(folder.Write(files, kStale));
+    ASTRA_RETURN_IF_ERROR(folder.Write(files, stale));
   }
   return absl::OkStatus();
 }

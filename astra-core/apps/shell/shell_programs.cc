@@ -338,7 +338,7 @@ ShellProgram SimaiPlanner() {
                 {"results/NAME/summary.txt", "What is printed."},
                 {"results/NAME/plan-1/ ...",
                  "The best five: the commands that repeat them, and the "
-                 "arguments for Megatron-LM."},
+                 "arguments for the framework."},
                 {"results/NAME/compute_result.json ...",
                  "Of --simumax: what SimuMax writes, with its names."}},
       .examples = SimaiPlannerExamples(),

@@ -39,7 +39,7 @@ TEST(FrameworkFileTest, WhatIsAbsentIsAsInTheHeader) {
 
 TEST(FrameworkFileTest, ReadsEachFact) {
   const Framework framework = Only(
-      "aliases: [g, h]\nzero: 3\nfixed_zero: true\ngrad_dtype: bf16\n"
+      "aliases: [g, h]\nlauncher: deepspeed\nzero: 3\nfixed_zero: true\ngrad_dtype: bf16\n"
       "vocabulary_divisor: 0\nfills_last_stages: true\n"
       "overlap: [gradients, parameters, tp, shared_experts]\n"
       "fp8_dispatch: true\nfused_loss: true\nloss_metrics: 2\n"
@@ -50,6 +50,7 @@ TEST(FrameworkFileTest, ReadsEachFact) {
       "moment_dtype: bf16\nfp32_shards: true\nfp8_activation_inputs: true\n"
       "attention_output_bits: 12\nloss_workspace: 8\n");
   EXPECT_THAT(framework.aliases, ElementsAre("g", "h"));
+  EXPECT_EQ(framework.launcher, Launcher::kDeepSpeed);
   EXPECT_EQ(framework.zero, 3);
   EXPECT_TRUE(framework.fixed_zero);
   EXPECT_EQ(framework.gradient_bytes, 2);

@@ -148,8 +148,8 @@ TEST(PlanRunTest, SearchAndProgramsMeanTheSameByTheMemoryOfAGpu) {
             std::llround(0.94 * 39 * (int64_t{1} << 30)));
 }
 
-// Of the groups of 5 ranks, some are on one server of 8 GPUs and some on two, so
-// that they run other algorithms.
+// Of the groups of 5 ranks, some are on one server of 8 GPUs and some on two,
+// so that they run other algorithms.
 TEST(PlanRunTest, GroupsMayLieDifferently) {
   const SimaiPlannerOptions options = ReadPlanner(
       "-m deepseek-v2 --gpu H100 --gpus 40 --global-batch 40 --seq-length 4096 "
