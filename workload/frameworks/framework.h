@@ -63,8 +63,8 @@ struct Framework {
   bool weights_in_experts = false;  // See ModuleContext.
   int64_t expert_host_ns = 0;       // See ModuleContext.
   bool fused_experts = false;       // See ModuleContext.
-  // PyTorch compiles the blocks, so that what eager PyTorch runs kernel by kernel
-  // between products is fused. Products and attention then keep up the
+  // PyTorch compiles the blocks, so that what eager PyTorch runs kernel by
+  // kernel between products is fused. Products and attention then keep up the
   // training_load of the GPU whatever is sharded; sharded_load was fitted to
   // frameworks that run eagerly.
   bool compiled = false;

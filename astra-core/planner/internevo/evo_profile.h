@@ -15,10 +15,10 @@
 // first, since starting a kernel takes most of it; beyond the last size the
 // speed is that of the last.
 //
-// InternEvo interpolates the speed instead. Between its 1 KiB and 512 KiB, where
-// most of the time is the start, that makes nearly every size take as long as
-// 512 KiB. InternEvo's own file, data.pt, is a pickle of Python objects, and none
-// is published.
+// InternEvo interpolates the speed instead. Between its 1 KiB and 512 KiB,
+// where most of the time is the start, that makes nearly every size take as
+// long as 512 KiB. InternEvo's own file, data.pt, is a pickle of Python
+// objects, and none is published.
 //
 // Source: github.com/SolenoidWGT/InternEvo, branch feat/new_split_pg,
 // internlm/simulator/profiler (perf_comm.py, profiler.py, benchmark/linear.py)

@@ -90,7 +90,8 @@ struct SimumaxRecompute {
 
 struct SimumaxStrategy {
   std::string file;
-  // "FILE:LINE:COLUMN" of each key, for errors that depend on the model as well.
+  // "FILE:LINE:COLUMN" of each key, for errors that depend on the model as
+  // well.
   std::map<std::string, std::string, std::less<>> places;
   int64_t sequence = 0;  // Positions of a sequence.
   int64_t micro_batch = 0;

@@ -39,7 +39,8 @@ TEST(FrameworkFileTest, WhatIsAbsentIsAsInTheHeader) {
 
 TEST(FrameworkFileTest, ReadsEachFact) {
   const Framework framework = Only(
-      "aliases: [g, h]\nlauncher: deepspeed\nzero: 3\nfixed_zero: true\ngrad_dtype: bf16\n"
+      "aliases: [g, h]\nlauncher: deepspeed\nzero: 3\nfixed_zero: "
+      "true\ngrad_dtype: bf16\n"
       "vocabulary_divisor: 0\nfills_last_stages: true\n"
       "overlap: [gradients, parameters, tp, shared_experts]\n"
       "fp8_dispatch: true\nfused_loss: true\nloss_metrics: 2\n"
