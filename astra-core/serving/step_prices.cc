@@ -171,7 +171,7 @@ absl::StatusOr<StepSeconds> StepPrices::Price(const InferenceSetup& setup,
                                  GroupOf(ParallelDimension::kPipeline, setup),
                                  blueprint.pipeline_message.count());
   }
-  ASTRA_RETURN_IF_ERROR(groups.status());
+  ASTRA_RETURN_IF_ERROR(groups.TakeStatus());
   return sum;
 }
 

@@ -16,6 +16,7 @@ WITHOUT_CHANGE = {
     "use-distributed-optimizer": "says the default of megatron",
     "weights-in-experts": "says the default of megatron",
     "dtype": "float16 takes the time of bfloat16",
+    "overlap": "hides what the layout has, and nothing where it has none of it",
     "force": "lets a run that is too large go on",
 }
 
@@ -45,6 +46,8 @@ VALUES = {
     "zero-group": [1, 2, 4], "optimizer-workspace": [4, 8],
     "transformer-engine": ["2.1", "2.11"],
     "recompute-modules": ["core_attn", "layernorm", "op"],
+    "recompute-num-layers": [1, 2], "recompute-method": ["block", "uniform"],
+    "mtp-num-layers": [1, 2],
     "moment-dtype": ["fp32", "bf16"],
     "grad-dtype": ["fp32", "bf16"], "bucket-size": [1000, 10**12],
     "moe-skew": [0.25, 0.5, 1], "moe-capacity": [1.25, 2],
@@ -68,6 +71,7 @@ COMPANIONS = {
     "pp-rank": {"format": ["simai", "aicb-log"]},
     "computation-enable": {"format": ["aicb-log", "program"]},
     "table-gpu": {"operator-table": ["operators.csv"]},
+    "recompute-method": {"recompute-num-layers": [1]},
     "bucket-size": {"overlap-grad-reduce": [None]},
     "batch": {"phase": ["prefill", "decode"]},
     "cached": {"phase": ["prefill"]}, "phase": {"phase": ["decode"]},
@@ -88,6 +92,8 @@ NEEDS = {
     **dict.fromkeys(("moe-skew", "fp8-dispatch"),
                     lambda base, model: base.get("ep", 1) > 1),
     "cp-method": lambda base, model: base.get("cp", 1) > 1,
+    **dict.fromkeys(("recompute-num-layers", "recompute-method"),
+                    lambda base, model: base.get("recompute") == "full"),
     "shared-expert-overlap": lambda base, model: re.search(
         "shared_ffn: [1-9]", model),
 }
