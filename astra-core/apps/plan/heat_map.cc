@@ -75,11 +75,12 @@ std::string TrafficSvg(std::string_view title, const TrafficMatrix& matrix) {
   for (int64_t i = 0; i < cells * cells; ++i) {
     const double bytes = sums[static_cast<size_t>(i)];
     if (bytes <= 0) continue;
+    const int64_t row = i / cells;
     AppendFormat(&body,
                  "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
                  "height=\"{:.2f}\" fill=\"{}\"/>\n",
                  kLeft + width * static_cast<double>(i % cells),
-                 kTop + width * static_cast<double>(i / cells), width, width,
+                 kTop + width * static_cast<double>(row), width, width,
                  Colour(bytes / most));
   }
   constexpr double kGiga = 1e9;

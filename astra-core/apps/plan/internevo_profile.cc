@@ -74,6 +74,7 @@ absl::Status ReadTables(const std::string& folder, std::string* products_csv,
 
 EvoCurve CurveOf(const std::vector<EvoProduct>& products) {
   std::vector<EvoPoint> points;
+  points.reserve(products.size());
   for (const EvoProduct& product : products) {
     points.push_back({product.complexity(), product.seconds});
   }

@@ -131,7 +131,7 @@ absl::Status ReadModelAndBatch(const CommandLine& flags, EvoRequest& request) {
       layout.zero = WeightReplicas(layout, request.world);
     }
   }
-  const absl::Status legal =
+  absl::Status legal =
       CheckEvoLayout(request.model, request.seq_len, request.world, layout);
   if (legal.ok()) return legal;
   return absl::InvalidArgumentError(

@@ -61,7 +61,7 @@ EvoSearchResult Price(const EvoJob& job, const EvoLayout& layout) {
   EvoSearchResult found;
   found.layouts = found.solved = 1;
   found.best_of_mode[static_cast<size_t>(layout.mode)] = solution;
-  found.solutions.push_back(std::move(solution));
+  found.solutions.push_back(solution);
   return found;
 }
 

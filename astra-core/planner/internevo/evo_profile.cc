@@ -63,6 +63,7 @@ Sums SumsOf(const std::vector<EvoPoint>& points) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): see the header.
 const std::vector<int64_t> kEvoBytes = {
     kKib,      512 * kKib, kMib,       4 * kMib,   32 * kMib,
     64 * kMib, 128 * kMib, 256 * kMib, 512 * kMib, 1024 * kMib};
@@ -70,6 +71,7 @@ const std::vector<int64_t> kEvoRows = {512,  1024,  2048, 4096,
                                        8192, 16384, 32768};
 const std::vector<int64_t> kEvoHidden = {512,  1024, 2048,  4096,  5120, 6144,
                                          8192, 9216, 10240, 11264, 12288};
+// NOLINTEND(readability-identifier-naming)
 
 std::optional<EvoGroup> GroupOnServers(int64_t size, int64_t stride,
                                        int64_t gpus_per_server) {

@@ -80,9 +80,11 @@ std::string Name(const EvoKey& key);  // Returns "all2all_intra_8_inter_2", ...
 
 // Sizes at which InternEvo measures: bytes of a collective, and rows and hidden
 // sizes of products.
+// NOLINTBEGIN(readability-identifier-naming): they are constants.
 extern const std::vector<int64_t> kEvoBytes;
 extern const std::vector<int64_t> kEvoRows;
 extern const std::vector<int64_t> kEvoHidden;
+// NOLINTEND(readability-identifier-naming)
 
 struct EvoPoint {
   double size = 0;     // Bytes, or complexity of a product.

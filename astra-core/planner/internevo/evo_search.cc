@@ -149,7 +149,7 @@ class Searcher {
     std::optional<EvoSolution>& best =
         result_.best_of_mode[static_cast<size_t>(layout.mode)];
     if (!best || IsBetter(solution, *best)) best = solution;
-    result_.solutions.push_back(std::move(solution));
+    result_.solutions.push_back(solution);
     constexpr size_t kSpare = 4096;
     if (result_.solutions.size() >= options_.most + kSpare) Trim();
   }

@@ -49,7 +49,7 @@ bool ToolFields::Flag(std::string_view key, std::optional<bool> otherwise) {
 std::string ToolFields::Text(std::string_view key,
                              std::optional<std::string> otherwise) {
   if (!Has(key) && otherwise) return *otherwise;
-  const std::string text = fields_.Text(key);
+  std::string text = fields_.Text(key);
   if (!IsPlain(text)) {
     Error(key, fmt::format("{} is {}: expected text without control characters",
                            key, Quoted(text)));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "fmt/ranges.h"
 #include "tests/testing/command_lines.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/schedules.h"

@@ -140,7 +140,7 @@ TEST(PlanWhatIfTest, ABatchThatFitsAtOnceGrows) {
         WithOption(options, "global-batch", fmt::format("{}", size)));
     return ValueOrDie(MemoryOfLayout(changed, {.tensor = 8,
                                                .micro_batch = size,
-                                               .recompute = Recompute::kFull,
+                                               .recompute = {Recompute::kFull},
                                                .sequence_parallel = true}))
         .fits;
   };
