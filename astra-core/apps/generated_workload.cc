@@ -46,32 +46,6 @@ ProgramWork WorkOf(const GenWorkloadOptions& options) {
   return {.tokens = sequences * positions};
 }
 
-// Warns if --attention-speed changes no time, because no attention of
-// `blueprint` depends on the speed of its kernels, as in most decode steps.
-void WarnOfAttentionSpeed(const GenWorkloadOptions& options,
-                          const Blueprint& blueprint, Warnings* warnings) {
-  if (options.attention_speed == 1) return;
-  GpuSpec unchanged = options.gpu;
-  unchanged.calibration.attention_forward /= options.attention_speed;
-  unchanged.calibration.attention_backward /= options.attention_speed;
-  const Roofline changed_times(options.gpu);
-  const Roofline unchanged_times(unchanged);
-  for (const MockModule& module : blueprint.modules) {
-    for (const std::vector<ModuleStep>& steps : module.passes) {
-      for (const ModuleStep& step : steps) {
-        if (std::holds_alternative<Attention>(step.op.shape) &&
-            changed_times.TimeOf(step.op).time !=
-                unchanged_times.TimeOf(step.op).time) {
-          return;
-        }
-      }
-    }
-  }
-  warnings->push_back(
-      "--attention-speed has no effect: attention is bound by memory, or by "
-      "the start of its kernel");
-}
-
 // Returns the operators of `blueprint`, each name and shape once, in order.
 std::vector<Operator> OperatorsOf(const Blueprint& blueprint) {
   std::vector<Operator> all;
@@ -86,6 +60,27 @@ std::vector<Operator> OperatorsOf(const Blueprint& blueprint) {
     }
   }
   return all;
+}
+
+// Warns if --attention-speed changes no time, because no attention of
+// `blueprint` depends on the speed of its kernels, as in most decode steps.
+void WarnOfAttentionSpeed(const GenWorkloadOptions& options,
+                          const Blueprint& blueprint, Warnings* warnings) {
+  if (options.attention_speed == 1) return;
+  GpuSpec unchanged = options.gpu;
+  unchanged.calibration.attention_forward /= options.attention_speed;
+  unchanged.calibration.attention_backward /= options.attention_speed;
+  const Roofline changed_times(options.gpu);
+  const Roofline unchanged_times(unchanged);
+  for (const Operator& op : OperatorsOf(blueprint)) {
+    if (std::holds_alternative<Attention>(op.shape) &&
+        changed_times.TimeOf(op).time != unchanged_times.TimeOf(op).time) {
+      return;
+    }
+  }
+  warnings->push_back(
+      "--attention-speed has no effect: attention is bound by memory, or by "
+      "the start of its kernel");
 }
 
 // Warns of operators whose sizes lie outside of those that trees were fitted

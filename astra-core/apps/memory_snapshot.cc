@@ -17,7 +17,7 @@
 namespace astra {
 namespace {
 
-// Where GPU memory tends to begin.
+// Address of the first block. PyTorch shows GPU addresses of this size.
 constexpr int64_t kBaseAddress = 0x7f0000000000;
 
 // Returns `text` with U+FFFD for what is not UTF-8, which Python refuses.
@@ -136,8 +136,8 @@ class SnapshotWriter {
   };
 
   void AddEvent(const MemoryEvent& event) {
-    // What happens before the first slot happens at 0. No time runs backward:
-    // slots side by side are listed one behind the other.
+    // Events before the first slot get the time 0. Slots that run side by side
+    // are listed one behind the other, so that no time runs backward.
     const bool is_first = !event.slot && event.use != MemoryUse::kWorkspace;
     if (!is_first) {
       now_ = std::max(now_, computations_.TimeOf(event).value_or(now_));

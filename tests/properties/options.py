@@ -71,7 +71,7 @@ COMPANIONS = {
     "pp-rank": {"format": ["simai", "aicb-log"]},
     "computation-enable": {"format": ["aicb-log", "program"]},
     "table-gpu": {"operator-table": ["operators.csv"]},
-    "recompute-method": {"recompute-num-layers": [1]},
+    "recompute-method": {"recompute-num-layers": [2]},
     "bucket-size": {"overlap-grad-reduce": [None]},
     "batch": {"phase": ["prefill", "decode"]},
     "cached": {"phase": ["prefill"]}, "phase": {"phase": ["decode"]},

@@ -53,7 +53,8 @@ TOPOLOGY = "inputs/topologies/one_server_8_h100.txt"
 SIMUMAX = CORPUS / "simumax"
 
 # Commands that read the seeds of each kind of input. FILE is the mutated file, OUT the output; WORKLOAD,
-# PROGRAM and TOPOLOGY are files for 8 GPUs, APPLICATION, EXECUTION and SYSTEM those of Calculon.
+# PROGRAM and TOPOLOGY are files for 8 GPUs, APPLICATION, EXECUTION and SYSTEM those of Calculon;
+# SIMUMAX is the folder of those of SimuMax.
 READERS = {
     "model": ("yaml", ["inputs/models/*.yaml", "corpus/model/*"], [
         f"gen_workload -m FILE --gpu H100 {SIZES} --tp 2 --sp --format "
@@ -64,18 +65,18 @@ READERS = {
     "simumax_model": ("json", ["inputs/simumax/llama3-8b.json",
                                "corpus/simumax/model_*"], [
         "simai_planner --simumax FILE,"
-        f"{SIMUMAX}/strategy_chunks.json,{SIMUMAX}/system.json -o OUT",
+        "SIMUMAX/strategy_chunks.json,SIMUMAX/system.json -o OUT",
         "simai_planner --simumax FILE,"
-        f"{SIMUMAX}/strategy_recompute.json,{SIMUMAX}/system.json -o OUT"]),
+        "SIMUMAX/strategy_recompute.json,SIMUMAX/system.json -o OUT"]),
     "simumax_strategy": ("json", ["inputs/simumax/tp1_pp2_dp4_mbs1.json",
                                   "corpus/simumax/strategy_*"], [
-        f"simai_planner --simumax {SIMUMAX}/model_dense.json,FILE,"
-        f"{SIMUMAX}/system.json -o OUT",
-        f"simai_planner --simumax {SIMUMAX}/model_moe.json,FILE,"
-        f"{SIMUMAX}/system.json -o OUT"]),
+        "simai_planner --simumax SIMUMAX/model_dense.json,FILE,"
+        "SIMUMAX/system.json -o OUT",
+        "simai_planner --simumax SIMUMAX/model_moe.json,FILE,"
+        "SIMUMAX/system.json -o OUT"]),
     "simumax_system": ("json", ["corpus/simumax/system*"], [
-        f"simai_planner --simumax {SIMUMAX}/model_moe.json,"
-        f"{SIMUMAX}/strategy_recompute.json,FILE -o OUT"]),
+        "simai_planner --simumax SIMUMAX/model_moe.json,"
+        "SIMUMAX/strategy_recompute.json,FILE -o OUT"]),
     "hugging_face": ("json", ["corpus/hugging_face/*"], [
         f"gen_workload -m FILE --gpu H100 {SIZES} --format program -o OUT"]),
     "gpu": ("yaml", ["inputs/gpus/*.yaml", "corpus/gpu/*"], [
@@ -200,7 +201,7 @@ WITHOUT_A_LINE = [
     r"--model_size is missing: ",
     r"\w+ pp \d+ .+: a group lies unevenly on servers of \d+",
     # A model that the strategy beside it does not suit, whose line is named.
-    r"\S+/simumax/strategy_\w+\.json:\d+:\d+: ",
+    r"OTHER/simumax/strategy_\w+\.json:\d+:\d+: ",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
     r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",
 ]
@@ -357,6 +358,8 @@ class Runner:
         words = {"FILE": file, "OUT": "out", **self.partners}
         arguments = [",".join(words.get(part, part) for part in word.split(","))
                      for word in command.split()]
+        arguments = [word.replace("SIMUMAX/", f"{SIMUMAX}/")
+                     for word in arguments]
         arguments[0] = str(self.args.bin / arguments[0])
         out = self.folder / "out"
         try:

@@ -1,4 +1,4 @@
-// What a command line asks of InternEvo's way of planning.
+// Reads the command line of InternEvo's way of planning into a request.
 
 #ifndef ASTRA_CORE_APPS_PLAN_INTERNEVO_REQUEST_H_
 #define ASTRA_CORE_APPS_PLAN_INTERNEVO_REQUEST_H_

@@ -1,4 +1,4 @@
-// What the files of all launchers are made from.
+// Parts of the launch files that all launchers share.
 
 #ifndef ASTRA_CORE_APPS_PLAN_LAUNCH_PARTS_H_
 #define ASTRA_CORE_APPS_PLAN_LAUNCH_PARTS_H_

@@ -1,4 +1,5 @@
-// What estimates of layouts need of the cluster and of the GPU, ready to use.
+// Holds the prices that estimates of layouts need: times of the GPU's operators
+// and of the cluster's collectives.
 
 #ifndef ASTRA_CORE_APPS_PLAN_PLAN_PRICING_H_
 #define ASTRA_CORE_APPS_PLAN_PLAN_PRICING_H_

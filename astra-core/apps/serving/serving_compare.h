@@ -35,7 +35,7 @@ struct ServingComparison {
 };
 
 // Errors: those of CsvReader, and InvalidArgument for a column that is missing.
-// What is wrong with one row goes to its status.
+// A row that cannot be predicted has the reason in its status.
 absl::StatusOr<ServingComparison> CompareServing(std::string_view file,
                                                  std::string_view contents);
 

@@ -20,7 +20,8 @@
 
 namespace astra {
 
-// What steps spend their time on. The host counts only where the GPU waits.
+// Resources that steps spend their time on. The host counts only where the GPU
+// waits for it.
 enum class StepBound : uint8_t { kCompute, kMemory, kCollectives, kHost };
 inline constexpr std::array<std::string_view, 4> kStepBounds = {
     "compute", "memory", "collectives", "host"};

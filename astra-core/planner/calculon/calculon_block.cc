@@ -19,7 +19,7 @@ struct Transfer {
   double seconds = 0;
 };
 
-// What a layer takes in one pass.
+// Seconds and bytes that one pass of a layer takes.
 struct LayerCost {
   double flops_seconds = 0;
   double memory_seconds = 0;
