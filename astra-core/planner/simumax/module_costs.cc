@@ -298,8 +298,9 @@ SimumaxCost SimumaxModuleCosts::OfStream(std::string_view op, double bytes,
 
 SimumaxCost SimumaxModuleCosts::OfEmbedding(const Place& place) {
   const auto table = static_cast<double>(place.module.parameters);
-  const auto tokens = static_cast<double>(
-      strategy_.micro_batch * (strategy_.sequence / strategy_.context));
+  const int64_t tokens_of_sequence = strategy_.sequence / strategy_.context;
+  const auto tokens =
+      static_cast<double>(strategy_.micro_batch * tokens_of_sequence);
   // Forward: numbers of tokens, the whole table and the output. Backward: the
   // sum of the gradient is read and written.
   constexpr double kNumberBytes = 4;
@@ -439,11 +440,9 @@ SimumaxCost SimumaxModuleCosts::OfExpert(const Communication& what,
   SimumaxCost cost = costs_.Of(transfer);
   if (!is_dispatch || !strategy_.sends_probabilities) return cost;
   const int64_t sharers = strategy_.sequence_parallel ? strategy_.tensor : 1;
-  transfer.bytes =
-      kElementBytes *
-      static_cast<double>(strategy_.micro_batch *
-                          (strategy_.sequence / strategy_.context / sharers) *
-                          model_.experts);
+  const int64_t tokens = strategy_.sequence / strategy_.context / sharers;
+  transfer.bytes = kElementBytes * static_cast<double>(strategy_.micro_batch *
+                                                       tokens * model_.experts);
   transfer.stage = is_forward ? "dispatch_prob_fwd_ep" : "dispatch_prob_bwd_ep";
   return cost += costs_.Of(transfer);
 }

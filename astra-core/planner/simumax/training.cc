@@ -250,11 +250,10 @@ TrainingSetup SetupOf(const SimumaxModel& model,
   SetRecompute(model, strategy.recompute, setup);
   if (model.experts > 1) {
     const int64_t ranks = setup.sequence_parallel ? strategy.tensor : 1;
-    const double copies =
-        static_cast<double>(model.top_k * strategy.micro_batch *
-                            strategy.sequence / strategy.context / ranks);
-    setup.expert_load =
-        static_cast<double>(RoutedTokensOf(model, strategy)) / copies;
+    const int64_t copies = model.top_k * strategy.micro_batch *
+                           strategy.sequence / strategy.context / ranks;
+    setup.expert_load = static_cast<double>(RoutedTokensOf(model, strategy)) /
+                        static_cast<double>(copies);
   }
   return setup;
 }
