@@ -101,6 +101,7 @@ astra_test(workload_test
   SOURCES
     workload/memory_timeline_test.cc
     workload/parallel_plan_test.cc
+    workload/rank_order_test.cc
     workload/program_file_test.cc
     workload/program_test.cc
   DEPS astra::workload)

@@ -13,6 +13,7 @@
 #include "astra-core/planner/pipeline_shape.h"
 #include "astra-core/planner/shape_costs.h"
 #include "workload/generator/module_times.h"
+#include "workload/parallel_plan.h"
 
 namespace astra {
 namespace {
@@ -32,6 +33,10 @@ constexpr const char* kChunks =
     "VPP above 1 without the interleaved schedule, or the reverse";
 constexpr const char* kNoPipeline = "a pipeline's schedule with PP 1";
 constexpr const char* kSharding = "ZeRO 2 or 3 with a pipeline";
+constexpr const char* kSameOrder =
+    "an order that numbers ranks as another one does";
+constexpr const char* kOrderOfStages =
+    "an order that puts stages elsewhere for experts";
 constexpr const char* kLayers =
     "full recomputation of more layers than a chunk of a stage has";
 constexpr const char* kFitsWithout = "the recomputation that just fits is none";
@@ -173,6 +178,7 @@ class PlanSearch {
     Layout layout;
     layout.recompute = next(space_.recompute);
     layout.overlaps = next(space_.overlaps);
+    layout.order = next(space_.orders);
     layout.sequence_parallel = next(space_.sequence_parallel);
     layout.context_method = next(space_.context_methods);
     layout.micro_batch = next(space_.micro_batch);
@@ -263,7 +269,21 @@ class PlanSearch {
     const int64_t stage = gpus / pipeline;
     if (stage % (layout.expert * layout.expert_tensor) != 0) return kExperts;
     const int64_t pass = gpus / ranks * layout.micro_batch;
-    return job_.setups[0].global_batch % pass == 0 ? nullptr : kBatch;
+    if (job_.setups[0].global_batch % pass != 0) return kBatch;
+    return space_.orders.size() > 1 || layout.order != RankOrder()
+               ? BrokenByOrder(layout, pipeline)
+               : nullptr;
+  }
+
+  const char* BrokenByOrder(Layout layout, int64_t pipeline) const {
+    layout.pipeline = pipeline;
+    const ParallelSizes sizes = SetupOf(job_, layout).sizes();
+    if (!ParallelPlan::Create(sizes).ok()) return kOrderOfStages;
+    for (const RankOrder& order : space_.orders) {
+      if (order == layout.order) break;
+      if (NumbersAlike(sizes, order)) return kSameOrder;
+    }
+    return nullptr;
   }
 
   // Returns the position of the costs of a layout, of which its recomputation

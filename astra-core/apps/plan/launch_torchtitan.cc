@@ -112,6 +112,7 @@ std::string Parallelism(const LaunchJob& launch, Notes& notes) {
   if (layout.tensor > 1 && !layout.sequence_parallel) {
     notes.emplace_back("TorchTitan has no TP without sequence parallelism");
   }
+  if (layout.order != RankOrder()) NoteOrder(launch, "TorchTitan", notes);
   text += Pipeline(launch, notes) + Context(launch, notes);
   if (launch.job.model.experts) {
     AppendFormat(&text, "expert_parallel_degree = {}\n", layout.expert);
