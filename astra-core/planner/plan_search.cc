@@ -101,9 +101,10 @@ class PlanSearch {
     }
     inner_ = Count(space.virtual_stages) * Count(space.schedules);
     below_ = Count(space.pipeline) * inner_ * (num_whole_ + num_sharded_);
-    const RecomputeChoice full = {.kind = Recompute::kFull};
-    has_full_ = std::find(space.recompute.begin(), space.recompute.end(),
-                          full) != space.recompute.end();
+    for (const RecomputeChoice& choice : space.recompute) {
+      has_none_ |= choice == RecomputeChoice();
+      has_full_ |= choice == RecomputeChoice{.kind = Recompute::kFull};
+    }
   }
 
   absl::StatusOr<SearchResult> Run() {
@@ -424,15 +425,13 @@ class PlanSearch {
       ++result_.beyond_memory;
       return false;
     }
-    if (*blocks == 0) {
-      Refuse(kFitsWithout, 1);
-      return false;
-    }
-    if (*blocks == parts.cut.most_layers && has_full_) {
-      Refuse(kFitsWithAll, 1);
+    const bool is_all = *blocks == parts.cut.most_layers;
+    if ((*blocks == 0 && has_none_) || (is_all && has_full_)) {
+      Refuse(is_all ? kFitsWithAll : kFitsWithout, 1);
       return false;
     }
     layout.recompute.layers = *blocks;
+    if (*blocks == 0) layout.recompute = {};
     return true;
   }
 
@@ -455,7 +454,8 @@ class PlanSearch {
   int64_t num_sharded_ = 0;  // and from 2 on.
   int64_t inner_ = 1;        // Combinations of chunks and schedules.
   int64_t below_ = 1;        // Layouts of a shape.
-  bool has_full_ = false;    // Of the choices of recomputation.
+  bool has_none_ = false;
+  bool has_full_ = false;  // Of the choices of recomputation.
   std::vector<ShapeCosts> costs_;
   // Costs of the shapes that differ in recomputation only.
   std::vector<KnownCosts> known_;

@@ -280,6 +280,18 @@ TEST(PlanSearchTest, TheRecomputationThatJustFitsIsTheLeast) {
   EXPECT_GT(found, 20);
 }
 
+TEST(PlanSearchTest, WhatFitsAnywayRecomputesNothing) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 8 --seq-length 4096 "
+      "--recompute fit");
+  const SearchResult result =
+      SearchAs(options, {.most = 10, .memory_bytes = kUnlimited});
+  ASSERT_FALSE(result.best.empty());
+  for (const EstimatedLayout& one : result.best) {
+    EXPECT_EQ(one.layout.recompute, RecomputeChoice());
+  }
+}
+
 TEST(PlanSearchTest, TheEstimateOfALayoutIsThatOfTheSearch) {
   const SimaiPlannerOptions options = ReadPlanner(
       "-m llama3-8b --gpu H100 --gpus 16 --global-batch 64 --seq-length 8192 "
