@@ -422,8 +422,8 @@ class PlanSearch {
     const std::optional<int64_t> blocks =
         LeastBlocksAgain(parts, options_.memory_bytes);
     if (!blocks) {
-      ++result_.beyond_memory;
-      return false;
+      layout.recompute.layers = parts.cut.most_layers;
+      return true;  // That does not fit either.
     }
     const bool is_all = *blocks == parts.cut.most_layers;
     if ((*blocks == 0 && has_none_) || (is_all && has_full_)) {

@@ -143,10 +143,11 @@ std::string EveryFewBlocks(const LaunchJob& launch, Notes& notes) {
   }
   const int64_t every = std::max<int64_t>(1, blocks / again);
   if (blocks / every != again) {
-    notes.push_back(fmt::format(
-        "TorchTitan recomputes 1 of every {} layers: {} of the {} of a rank, "
-        "not {}",
-        every, blocks / every, blocks, again));
+    const std::string which =
+        every == 1 ? "all layers" : fmt::format("1 of every {} layers", every);
+    notes.push_back(
+        fmt::format("TorchTitan recomputes {}: {} of the {} of a rank, not {}",
+                    which, blocks / every, blocks, again));
   }
   return fmt::format("mode = \"selective\"\nselective_ac_option = \"{}\"\n",
                      every);

@@ -280,6 +280,17 @@ TEST(PlanSearchTest, TheRecomputationThatJustFitsIsTheLeast) {
   EXPECT_GT(found, 20);
 }
 
+TEST(PlanSearchTest, WhereNothingFitsTheLeastRecomputesAllLayers) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 8 --seq-length 4096 "
+      "--tp 1 --cp 1 --pp 1 --zero 1 --micro-batch 1 --recompute fit");
+  const SearchResult result =
+      SearchAs(options, {.most = 10, .memory_bytes = 1});
+  EXPECT_EQ(result.beyond_memory, 1);
+  EXPECT_EQ(result.least.layout.recompute.layers, 32);
+  EXPECT_GT(result.least.bytes, 1);
+}
+
 TEST(PlanSearchTest, WhatFitsAnywayRecomputesNothing) {
   const SimaiPlannerOptions options = ReadPlanner(
       "-m llama3-8b --gpu H100 --gpus 8 --global-batch 8 --seq-length 4096 "
