@@ -108,6 +108,7 @@ astra_test(workload_test
     workload/memory_events_test.cc
     workload/memory_timeline_test.cc
     workload/parallel_plan_test.cc
+    workload/rank_order_test.cc
     workload/program_file_test.cc
     workload/program_test.cc
   DEPS astra::workload)

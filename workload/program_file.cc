@@ -81,6 +81,13 @@ class Parser {
     sizes.expert_tensor = fields.IntegerOr("etp", sizes.tensor, 1, kMax);
     sizes.virtual_stages = fields.IntegerOr("vpp", 1, 1, kMax);
     sizes.micro_batches = fields.IntegerOr("micro_batches", 1, 1, kMax);
+    const absl::StatusOr<RankOrder> order =
+        ParseRankOrder(fields.TextOr("order", Name(sizes.order)));
+    if (order.ok()) {
+      sizes.order = *order;
+    } else {
+      fields.Error("order", std::string(order.status().message()));
+    }
     fields.Close();
   }
 
@@ -323,10 +330,13 @@ std::string FormatNames(const Program& program,
 std::string FormatSizes(const ParallelSizes& sizes) {
   return fmt::format(
       "sizes: {{gpus: {}, tp: {}, cp: {}, pp: {}, ep: {}, etp: {}, vpp: {}, "
-      "micro_batches: {}}}\n",
+      "micro_batches: {}{}}}\n",
       sizes.num_ranks, sizes.tensor, sizes.context, sizes.pipeline,
       sizes.expert, sizes.expert_tensor.value_or(sizes.tensor),
-      sizes.virtual_stages, sizes.micro_batches);
+      sizes.virtual_stages, sizes.micro_batches,
+      sizes.order == RankOrder()
+          ? ""
+          : fmt::format(", order: {}", Name(sizes.order)));
 }
 
 // Returns text such as "routing: {experts: 8, top_k: 2}\n", without groups

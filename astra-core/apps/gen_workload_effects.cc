@@ -6,6 +6,7 @@
 #include "astra-core/apps/gen_workload_options.h"
 #include "fmt/core.h"
 #include "workload/generator/sharding.h"
+#include "workload/parallel_plan.h"
 
 namespace astra {
 namespace {
@@ -51,7 +52,19 @@ absl::Status CheckTrainingEffects(const CommandLine& flags,
       flags.value("format") == "program" || flags.has("explain");
   constexpr std::string_view kTellsNoMemory =
       "only --format program and --explain tell the memory";
+  const ParallelSizes sizes = {.num_ranks = setup.world_size,
+                               .tensor = setup.tensor,
+                               .context = setup.context,
+                               .expert = setup.expert,
+                               .expert_tensor = setup.expert_tensor,
+                               .pipeline = setup.pipeline,
+                               .order = setup.order};
+  const bool has_order =
+      !ParallelPlan::Create(sizes).ok() || !NumbersAlike(sizes, RankOrder());
+  constexpr std::string_view kSameOrder = "it numbers ranks as tp-cp-ep-dp-pp";
   const Rule rules[] = {
+      {"order", has_order, Verdict::kWarned, kSameOrder},
+      {"use-tp-pp-dp-mapping", has_order, Verdict::kWarned, kSameOrder},
       {"stage-layers", has_stages, Verdict::kIllegal, kOneStage},
       {"first-stage-layers", has_stages, Verdict::kIllegal, kOneStage},
       {"last-stage-layers", has_stages, Verdict::kIllegal, kOneStage},

@@ -91,6 +91,10 @@ constexpr OptionSpec kOptions[] = {
      "sequence parallelism"},
     {"cp-method", "", "NAME", "Layout",
      "ring (default), all-gather, all-to-all"},
+    {"order", "", "NAME", "Layout",
+     "which ranks are neighbours: the first dimension's (default "
+     "tp-cp-ep-dp-pp)"},
+    {"use-tp-pp-dp-mapping", "", "", "Layout", "--order tp-cp-ep-pp-dp"},
 
     {"micro-batch", "b", "N", "Batch",
      "sequences of a micro-batch (default 1)"},

@@ -154,6 +154,23 @@ absl::Status CheckData(const CommandLine& flags, int64_t world_size,
       "{}DP {} is not the world size {}", product, data, world_size));
 }
 
+absl::Status ReadOrder(const CommandLine& flags, TrainingSetup& setup) {
+  std::string text = Name(setup.order);
+  if (flags.has("use-tp-pp-dp-mapping")) text = "tp-cp-ep-pp-dp";
+  if (flags.has("order")) {
+    constexpr std::string_view kNames[] = {"use-tp-pp-dp-mapping"};
+    ASTRA_RETURN_IF_ERROR(Refuse(flags, kNames, "--order says it"));
+    text = *flags.value("order");
+  }
+  const absl::StatusOr<RankOrder> order = ParseRankOrder(text);
+  if (!order.ok()) {
+    return absl::InvalidArgumentError(
+        fmt::format("--{}", std::string(order.status().message())));
+  }
+  setup.order = *order;
+  return absl::OkStatus();
+}
+
 absl::Status ReadLayout(const CommandLine& flags, TrainingSetup& setup) {
   ASTRA_RETURN_IF_ERROR(Require(flags, "gpus"));
   ASTRA_RETURN_IF_ERROR(Require(flags, "global-batch"));
@@ -178,6 +195,7 @@ absl::Status ReadLayout(const CommandLine& flags, TrainingSetup& setup) {
                                   {{"TP", &setup.tensor, 0},
                                    {"CP", &setup.context, 0},
                                    {"PP", &setup.pipeline, 0}}));
+  ASTRA_RETURN_IF_ERROR(ReadOrder(flags, setup));
   setup.sequence_parallel = flags.has("sp");
   ASTRA_ASSIGN_OR_RETURN(const size_t method,
                          Choice(flags, "cp-method", 0, kContextMethodNames));
@@ -331,6 +349,8 @@ namespace {
 // Options that inference refuses.
 constexpr std::string_view kTrainingOnly[] = {"cp",
                                               "cp-method",
+                                              "order",
+                                              "use-tp-pp-dp-mapping",
                                               "vpp",
                                               "schedule",
                                               "stage-layers",

@@ -27,21 +27,23 @@ Json SimaiJson(const std::string& file, const Program& program) {
 
 Json ProgramJson(const std::string& file, const Program& program, bool unroll) {
   const ParallelSizes& sizes = program.sizes();
-  return {{"file", file},
-          {"form", "program"},
-          {"gpu", program.gpu().name},
-          {"phase", program.forward_only() ? "inference" : "training"},
-          {"modules", program.modules().size()},
-          {"gpus", sizes.num_ranks},
-          {"tp", sizes.tensor},
-          {"cp", sizes.context},
-          {"pp", sizes.pipeline},
-          {"ep", sizes.expert},
-          {"etp", sizes.expert_tensor.value_or(sizes.tensor)},
-          {"vpp", sizes.virtual_stages},
-          {"micro_batches", sizes.micro_batches},
-          {"pipeline_message", program.pipeline_message().count()},
-          {"unroll", unroll}};
+  Json json = {{"file", file},
+               {"form", "program"},
+               {"gpu", program.gpu().name},
+               {"phase", program.forward_only() ? "inference" : "training"},
+               {"modules", program.modules().size()},
+               {"gpus", sizes.num_ranks},
+               {"tp", sizes.tensor},
+               {"cp", sizes.context},
+               {"pp", sizes.pipeline},
+               {"ep", sizes.expert},
+               {"etp", sizes.expert_tensor.value_or(sizes.tensor)},
+               {"vpp", sizes.virtual_stages},
+               {"micro_batches", sizes.micro_batches},
+               {"pipeline_message", program.pipeline_message().count()},
+               {"unroll", unroll}};
+  if (sizes.order != RankOrder()) json["order"] = Name(sizes.order);
+  return json;
 }
 
 }  // namespace

@@ -403,12 +403,10 @@ class CommunicatorFormer {
 
   // Those of one link: one for each class of senders.
   void AddLink(const PipelineLink& link, uint32_t first_pair) {
-    const uint32_t stage_size = plan_.GroupStride(ParallelDimension::kPipeline);
-    const RankId begin(link.from * stage_size);
     std::map<uint32_t, uint32_t> of_sender;  // Position in the list.
-    for (uint32_t i = 0; i < stage_size; ++i) {
-      const RankId sender(begin.index() + i);
-      const RankId receiver(link.to * stage_size + i);
+    for (uint32_t i = 0; i < plan_.stage_size(); ++i) {
+      const RankId sender = plan_.RankOf(link.from, i);
+      const RankId receiver = plan_.RankOf(link.to, i);
       const auto next = static_cast<uint32_t>(result_.list.size());
       const auto [known, is_new] = of_sender.try_emplace(ClassOf(sender), next);
       if (!is_new) {
@@ -464,8 +462,7 @@ PipelineWiring WiringOf(const Program& program, const ParallelPlan& plan) {
       LaneOf(StageMessage::kSendActivation, static_cast<uint32_t>(shape.chunks))
           .index();
   wiring.links = PipelineLinks(program);
-  wiring.pairs =
-      PairsOf(wiring.links, plan.GroupStride(ParallelDimension::kPipeline));
+  wiring.pairs = PairsOf(wiring.links, plan);
   return wiring;
 }
 
@@ -475,9 +472,9 @@ Communicators FormCommunicators(const ParallelPlan& plan,
                                 const Topology& topology) {
   const std::vector<GroupCosts> dimensions =
       ClassifyCosts(plan, pipeline.pairs, costs);
-  RankClasses classes =
-      each_rank ? EachRankAlone(plan, dimensions)
-                : ClassifyRanks(plan, dimensions, pipeline.num_stages);
+  const bool by_stage = pipeline.num_stages > 1;
+  RankClasses classes = each_rank ? EachRankAlone(plan, dimensions, by_stage)
+                                  : ClassifyRanks(plan, dimensions, by_stage);
   const std::vector<std::vector<uint32_t>> class_of_group =
       classes.class_of_group;
   CommunicatorFormer former(plan, topology, std::move(classes),

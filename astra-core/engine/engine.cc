@@ -39,16 +39,13 @@ Engine::Engine(const RankProgram& program,
       collectives_(options, costs, communicators, lowering, symmetric, sharing,
                    network, timers_),
       actors_(communicators.classes.lowest_rank.size()) {
-  const size_t num_ranks = communicators.classes.class_of_rank.size();
-  const size_t stage_size = num_ranks / program.num_stages();
   std::vector<int64_t> num_ops(program.num_stages());
   for (uint32_t stage = 0; stage < program.num_stages(); ++stage) {
     num_ops[stage] = program.num_ops(stage);
   }
   for (size_t id = 0; id < actors_.size(); ++id) {
     Actor& actor = actors_[id];
-    const RankId lowest = communicators.classes.lowest_rank[id];
-    actor.stage = static_cast<uint32_t>(lowest.index() / stage_size);
+    actor.stage = communicators.classes.stage[id];
     actor.program = program.Begin(actor.stage);
     actor.lanes.resize(communicators.num_lanes);
     actor.layers.resize(layer_names.size());

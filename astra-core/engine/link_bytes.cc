@@ -116,13 +116,9 @@ class BlockLayer {
     }
   }
 
-  uint32_t stage_size() const {
-    return plan_.GroupStride(ParallelDimension::kPipeline);
-  }
-
   size_t NumBlocks(ParallelDimension dimension) const {
     return dimension == ParallelDimension::kPipeline
-               ? wiring_.pairs.pairs.size() / stage_size()
+               ? wiring_.pairs.pairs.size() / plan_.stage_size()
                : wiring_.num_stages;
   }
 
@@ -130,7 +126,7 @@ class BlockLayer {
                     std::vector<std::vector<RankId>>& groups) const {
     if (key.first == ParallelDimension::kPipeline) {
       const auto first = wiring_.pairs.pairs.begin() + block;
-      groups.insert(groups.end(), first, first + stage_size());
+      groups.insert(groups.end(), first, first + plan_.stage_size());
       return;
     }
     const uint32_t per_stage = plan_.NumGroups(key.first) / wiring_.num_stages;

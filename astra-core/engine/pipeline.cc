@@ -15,10 +15,11 @@ namespace {
 // Returns each rank, except those of the last stage, with its neighbour in the
 // next stage.
 std::vector<std::vector<RankId>> NeighbouringStages(const ParallelPlan& plan) {
-  const uint32_t stride = plan.GroupStride(ParallelDimension::kPipeline);
   std::vector<std::vector<RankId>> pairs;
-  for (uint32_t rank = 0; rank + stride < plan.num_ranks(); ++rank) {
-    pairs.push_back({RankId(rank), RankId(rank + stride)});
+  for (uint32_t stage = 0; stage + 1 < plan.num_stages(); ++stage) {
+    for (uint32_t i = 0; i < plan.stage_size(); ++i) {
+      pairs.push_back({plan.RankOf(stage, i), plan.RankOf(stage + 1, i)});
+    }
   }
   return pairs;
 }

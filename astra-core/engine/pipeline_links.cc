@@ -40,7 +40,7 @@ std::vector<PipelineLink> PipelineLinks(const Program& program) {
 }
 
 PipelinePairs PairsOf(absl::Span<const PipelineLink> links,
-                      uint32_t stage_size) {
+                      const ParallelPlan& plan) {
   PipelinePairs result;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> first_pair;
   for (const PipelineLink& link : links) {
@@ -48,9 +48,9 @@ PipelinePairs PairsOf(absl::Span<const PipelineLink> links,
     const auto [found, is_new] =
         first_pair.try_emplace({link.from, link.to}, next);
     result.first_pair.push_back(found->second);
-    for (uint32_t i = 0; is_new && i < stage_size; ++i) {
-      result.pairs.push_back({RankId(link.from * stage_size + i),
-                              RankId(link.to * stage_size + i)});
+    for (uint32_t i = 0; is_new && i < plan.stage_size(); ++i) {
+      result.pairs.push_back(
+          {plan.RankOf(link.from, i), plan.RankOf(link.to, i)});
     }
   }
   return result;

@@ -34,13 +34,13 @@ Bytes StageMessageBytes(const Program& program);
 std::vector<PipelineLink> PipelineLinks(const Program& program);
 
 // Pairs of ranks, sender first, that `links` join. Links between the same two
-// stages share their pairs. `stage_size` is the number of ranks of a stage.
+// stages share their pairs, which are ordered by position in the stage.
 struct PipelinePairs {
   std::vector<std::vector<RankId>> pairs;
   std::vector<uint32_t> first_pair;  // By link: index of its first pair.
 };
 PipelinePairs PairsOf(absl::Span<const PipelineLink> links,
-                      uint32_t stage_size);
+                      const ParallelPlan& plan);
 
 }  // namespace astra
 

@@ -48,24 +48,25 @@ std::vector<uint32_t> ClassifyGroups(const ParallelPlan& plan,
   return classes;
 }
 
-std::vector<RankId> LowestRanks(absl::Span<const uint32_t> class_of_rank) {
-  std::vector<RankId> lowest;
-  for (uint32_t rank = 0; rank < class_of_rank.size(); ++rank) {
-    if (class_of_rank[rank] == lowest.size()) lowest.push_back(RankId(rank));
+// Sets the lowest rank and the stage of each class.
+void SetLowest(const ParallelPlan& plan, bool by_stage, RankClasses& classes) {
+  for (uint32_t i = 0; i < classes.class_of_rank.size(); ++i) {
+    if (classes.class_of_rank[i] < classes.lowest_rank.size()) continue;
+    classes.lowest_rank.emplace_back(i);
+    classes.stage.push_back(by_stage ? plan.StageOf(RankId(i)) : 0);
   }
-  return lowest;
 }
 
 }  // namespace
 
 RankClasses ClassifyRanks(const ParallelPlan& plan,
                           absl::Span<const GroupCosts> dimensions,
-                          uint32_t num_stages) {
+                          bool by_stage) {
   RankClasses result;
   for (uint32_t rank = 0; rank < plan.num_ranks(); ++rank) {
-    result.class_of_rank.push_back(rank / (plan.num_ranks() / num_stages));
+    result.class_of_rank.push_back(by_stage ? plan.StageOf(RankId(rank)) : 0);
   }
-  for (uint32_t num_classes = num_stages;;) {
+  for (uint32_t num_classes = by_stage ? plan.num_stages() : 1;;) {
     result.class_of_group.clear();
     for (const GroupCosts& groups : dimensions) {
       result.class_of_group.push_back(
@@ -86,16 +87,17 @@ RankClasses ClassifyRanks(const ParallelPlan& plan,
     if (numbering.size() == num_classes) break;
     num_classes = numbering.size();
   }
-  result.lowest_rank = LowestRanks(result.class_of_rank);
+  SetLowest(plan, by_stage, result);
   return result;
 }
 
 RankClasses EachRankAlone(const ParallelPlan& plan,
-                          absl::Span<const GroupCosts> dimensions) {
+                          absl::Span<const GroupCosts> dimensions,
+                          bool by_stage) {
   RankClasses result;
   result.class_of_rank.resize(plan.num_ranks());
   std::iota(result.class_of_rank.begin(), result.class_of_rank.end(), 0);
-  result.lowest_rank = LowestRanks(result.class_of_rank);
+  SetLowest(plan, by_stage, result);
   for (const GroupCosts& groups : dimensions) {
     std::vector<uint32_t> classes(groups.cost_class.size());
     std::iota(classes.begin(), classes.end(), 0);

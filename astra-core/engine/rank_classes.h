@@ -33,21 +33,22 @@ struct GroupCosts {
 struct RankClasses {
   std::vector<uint32_t> class_of_rank;
   std::vector<RankId> lowest_rank;  // By class; increasing.
+  std::vector<uint32_t> stage;      // By class: which program it runs.
   // By dimension, in the order of the GroupCosts given, and group: the class of
   // the group. Classes are numbered by their lowest group.
   std::vector<std::vector<uint32_t>> class_of_group;
 };
 
-// Returns the coarsest partition of ranks into classes as defined above. A
-// class never spans two stages; the stages are `num_stages` consecutive blocks
-// of ranks of equal size.
+// Returns the coarsest partition of ranks into classes as defined above. If the
+// stages of the plan run programs of their own, a class never spans two.
 RankClasses ClassifyRanks(const ParallelPlan& plan,
                           absl::Span<const GroupCosts> dimensions,
-                          uint32_t num_stages = 1);
+                          bool by_stage = false);
 
 // Returns classes in which each rank and each group is alone.
 RankClasses EachRankAlone(const ParallelPlan& plan,
-                          absl::Span<const GroupCosts> dimensions);
+                          absl::Span<const GroupCosts> dimensions,
+                          bool by_stage = false);
 
 }  // namespace astra
 

@@ -72,10 +72,9 @@ absl::StatusOr<bool> SymmetricTimes::IsAlone(const Communicator& group,
 // they are the pairs between the same two stages.
 std::vector<Communicator> SymmetricTimes::AllLike(
     const Communicator& group) const {
-  const uint32_t stage_size = plan_.GroupStride(ParallelDimension::kPipeline);
   const bool is_message = group.dimension == ParallelDimension::kPipeline;
   const uint32_t num_groups =
-      is_message ? stage_size
+      is_message ? plan_.stage_size()
                  : plan_.NumGroups(group.dimension) / wiring_.num_stages;
   const uint32_t first = group.group / num_groups * num_groups;
   std::vector<Communicator> groups;

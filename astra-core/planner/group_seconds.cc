@@ -15,12 +15,17 @@ constexpr uint32_t kNumPowers = 62;
 
 std::vector<std::vector<RankId>> GroupsOf(RankGroup group, int64_t num_ranks) {
   std::vector<std::vector<RankId>> groups;
-  const int64_t block = group.size * group.stride;
-  for (int64_t begin = 0; begin + block <= num_ranks; begin += block) {
-    for (int64_t first = begin; first < begin + group.stride; ++first) {
-      std::vector<RankId>& ranks = groups.emplace_back();
+  const int64_t reach =
+      (group.size - 1) * group.stride + (group.runs - 1) * group.run_stride;
+  for (int64_t first = 0; first + reach < num_ranks; ++first) {
+    const bool is_first = first / group.stride % group.size == 0 &&
+                          first / group.run_stride % group.runs == 0;
+    if (!is_first) continue;
+    std::vector<RankId>& ranks = groups.emplace_back();
+    for (int64_t run = 0; run < group.runs; ++run) {
       for (int64_t i = 0; i < group.size; ++i) {
-        ranks.emplace_back(static_cast<uint32_t>(first + i * group.stride));
+        ranks.emplace_back(static_cast<uint32_t>(
+            first + run * group.run_stride + i * group.stride));
       }
     }
   }
@@ -29,10 +34,10 @@ std::vector<std::vector<RankId>> GroupsOf(RankGroup group, int64_t num_ranks) {
 
 // Returns the first of all groups that lie alike on servers.
 std::vector<size_t> UnlikeGroups(const CollectiveTimes& times,
-                                 int64_t num_groups) {
+                                 size_t num_groups) {
   std::vector<const TuningTable*> tables;
   std::vector<size_t> groups;
-  for (size_t i = 0; i < static_cast<size_t>(num_groups); ++i) {
+  for (size_t i = 0; i < num_groups; ++i) {
     const TuningTable* table = &times.tuning(i);
     if (std::find(tables.begin(), tables.end(), table) != tables.end()) {
       continue;
@@ -45,8 +50,17 @@ std::vector<size_t> UnlikeGroups(const CollectiveTimes& times,
 
 }  // namespace
 
+RankGroup GroupOf(RankGroup inner, RankGroup outer) {
+  if (inner.size == 1) return outer;
+  if (outer.size == 1) return inner;
+  if (outer.stride == inner.size * inner.stride) {
+    return {.size = inner.size * outer.size, .stride = inner.stride};
+  }
+  return {inner.size, inner.stride, outer.size, outer.stride};
+}
+
 double GroupSeconds::Of(CollectiveKind kind, RankGroup group, int64_t bytes) {
-  if (group.size <= 1 || bytes <= 0 || !status_.ok()) return 0;
+  if (group.num_ranks() <= 1 || bytes <= 0 || !status_.ok()) return 0;
   Curve& curve = FindCurve(kind, group);
   if (!curve.status.ok()) {
     status_ = curve.status;
@@ -64,19 +78,23 @@ double GroupSeconds::Of(CollectiveKind kind, RankGroup group, int64_t bytes) {
 GroupSeconds::Curve& GroupSeconds::FindCurve(CollectiveKind kind,
                                              RankGroup group) {
   constexpr int kRankBits = 28;
-  const uint64_t key = ((static_cast<uint64_t>(kind) << kRankBits |
+  const uint64_t run = ((static_cast<uint64_t>(kind) << kRankBits |
                          static_cast<uint64_t>(group.size))
                         << kRankBits) |
                        static_cast<uint64_t>(group.stride);
-  std::unique_ptr<Curve>& curve = curves_[key];
+  const uint64_t runs = static_cast<uint64_t>(group.runs) << kRankBits |
+                        static_cast<uint64_t>(group.run_stride);
+  std::unique_ptr<Curve>& curve = curves_[{run, runs}];
   if (curve == nullptr) {
     curve = std::make_unique<Curve>();
     curve->seconds.assign(kNumPowers, -1);
+    std::vector<std::vector<RankId>> groups = GroupsOf(group, num_ranks_);
+    const size_t num_groups = groups.size();
     absl::StatusOr<CollectiveTimes> times = CollectiveTimes::Create(
-        kind, GroupsOf(group, num_ranks_), system_, options_, routes_);
+        kind, std::move(groups), system_, options_, routes_);
     if (times.ok()) {
       curve->times.emplace(*std::move(times));
-      curve->unlike = UnlikeGroups(*curve->times, num_ranks_ / group.size);
+      curve->unlike = UnlikeGroups(*curve->times, num_groups);
     } else {
       curve->status = times.status();
     }

@@ -1,8 +1,8 @@
 // Times collectives of the groups that layouts form, as the closed form of an
 // iteration does, fast enough for millions of layouts.
 //
-// A group has `size` ranks, `stride` apart, and all groups of the cluster run
-// at once; the slowest counts. The time is found for powers of two of the
+// All groups of the cluster that have the same shape run at once, and the
+// slowest counts. The time is found for powers of two of the
 // bytes, once each, and is linear between them.
 
 #ifndef ASTRA_CORE_PLANNER_GROUP_SECONDS_H_
@@ -24,11 +24,19 @@
 
 namespace astra {
 
-// Ranks `stride` apart.
+// Ranks `stride` apart, or several such runs of ranks, `run_stride` apart.
 struct RankGroup {
   int64_t size = 1;
   int64_t stride = 1;
+  int64_t runs = 1;
+  int64_t run_stride = 1;
+
+  int64_t num_ranks() const { return size * runs; }
 };
+
+// Returns the group of `inner` ranks in each of `outer` runs. Runs that follow
+// one another are one.
+RankGroup GroupOf(RankGroup inner, RankGroup outer);
 
 class GroupSeconds {
  public:
@@ -64,7 +72,9 @@ class GroupSeconds {
   const NcclOptions& options_;
   Routes& routes_;
   const int64_t num_ranks_;
-  absl::flat_hash_map<uint64_t, std::unique_ptr<Curve>> curves_;
+  // By kind and run, and by the runs of a group.
+  absl::flat_hash_map<std::pair<uint64_t, uint64_t>, std::unique_ptr<Curve>>
+      curves_;
   absl::Status status_;
 };
 

@@ -33,6 +33,7 @@ TrainingSetup SetupOf(const PlanJob& job, const Layout& layout) {
   setup.sequence_parallel = layout.sequence_parallel;
   setup.schedule = layout.schedule;
   setup.context_method = layout.context_method;
+  setup.order = layout.order;
   SetOverlaps(layout.overlaps.value_or(job.overlaps),
               job.model.HasSharedExperts(), setup);
   if (job.stages_stay_whole) KeepStagesWhole(setup);
@@ -71,6 +72,9 @@ std::string DescribeLayout(const PlanJob& job, const Layout& layout) {
   if (layout.overlaps) {
     AppendFormat(&text, ", overlap {}", JoinedNames(*layout.overlaps));
   }
+  if (layout.order != RankOrder()) {
+    AppendFormat(&text, ", order {}", Name(layout.order));
+  }
   return text;
 }
 
@@ -88,6 +92,9 @@ std::vector<std::string> OptionsOf(const PlanJob& job, const Layout& layout) {
   if (layout.overlaps) {
     words.push_back(
         fmt::format("--overlap={}", JoinedNames(*layout.overlaps, ",")));
+  }
+  if (layout.order != RankOrder()) {
+    words.push_back(fmt::format("--order={}", Name(layout.order)));
   }
   if (layout.pipeline > 1) add("pp", layout.pipeline);
   if (layout.virtual_stages > 1) add("vpp", layout.virtual_stages);

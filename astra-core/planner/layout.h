@@ -32,6 +32,7 @@ struct Layout {
   bool sequence_parallel = false;
   ContextMethod context_method = ContextMethod::kRing;  // With CP above 1.
   std::optional<Overlaps> overlaps;  // None: those of the framework.
+  RankOrder order = {};
   PipelineSchedule schedule = DefaultSchedule(1);
 
   friend bool operator==(const Layout&, const Layout&) = default;

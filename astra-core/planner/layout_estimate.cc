@@ -7,6 +7,7 @@
 #include "astra-core/base/collective_kind.h"
 #include "workload/generator/sharding.h"
 #include "workload/operators/operator.h"
+#include "workload/parallel_plan.h"
 
 namespace astra {
 namespace {
@@ -51,13 +52,13 @@ UnitCost SumOf(const StageShape& stage, const LayoutParts& parts) {
   return sum;
 }
 
-RankGroup DenseReplicas(const TrainingSetup& setup) {
-  return {ReplicasOf(setup).dense, setup.tensor};
-}
-
-RankGroup ExpertReplicas(const TrainingSetup& setup) {
-  return {ReplicasOf(setup).expert,
-          setup.expert * setup.expert_tensor.value_or(setup.tensor)};
+// Returns the ranks with the same parameters.
+RankGroup Replicas(const AxisSizes& view, const RankOrder& order) {
+  const auto along = [&](RankAxis axis) {
+    return RankGroup{view[static_cast<size_t>(axis)],
+                     StrideOf(order, view, axis)};
+  };
+  return GroupOf(along(RankAxis::kContext), along(RankAxis::kData));
 }
 
 // Times of the collectives over replicas for some parameters.
@@ -78,8 +79,9 @@ SharingTimes SharingOf(const UnitCost& parameters, const TrainingSetup& setup,
     times.gather +=
         groups.Of(CollectiveKind::kAllGather, group, count * kParameterBytes);
   };
-  add(DenseReplicas(setup), parameters.dense);
-  add(ExpertReplicas(setup), parameters.expert);
+  const RankViews views = ViewsOf(setup.sizes());
+  add(Replicas(views.dense, setup.order), parameters.dense);
+  add(Replicas(views.expert, setup.order), parameters.expert);
   return times;
 }
 
@@ -254,8 +256,9 @@ double EstimateSeconds(const LayoutParts& parts, const OptimizerRates& rates,
       D(setup.micro_batches()) * slowest * (1 + parts.cut.bubble_share) +
       after + 1e-9 * D(setup.iteration_host_ns);
   if (setup.pipeline > 1) {
-    const double message = groups.Of(CollectiveKind::kSendRecv,
-                                     {2, setup.world_size / setup.pipeline},
+    const int64_t apart = StrideOf(setup.order, ViewsOf(setup.sizes()).dense,
+                                   RankAxis::kPipeline);
+    const double message = groups.Of(CollectiveKind::kSendRecv, {2, apart},
                                      parts.costs.message_bytes);
     seconds += 2 * D(setup.pipeline - 1) * message;
   }

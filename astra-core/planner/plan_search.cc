@@ -13,6 +13,7 @@
 #include "astra-core/planner/pipeline_shape.h"
 #include "astra-core/planner/shape_costs.h"
 #include "workload/generator/module_times.h"
+#include "workload/parallel_plan.h"
 
 namespace astra {
 namespace {
@@ -32,6 +33,10 @@ constexpr const char* kChunks =
     "VPP above 1 without the interleaved schedule, or the reverse";
 constexpr const char* kNoPipeline = "a pipeline's schedule with PP 1";
 constexpr const char* kSharding = "ZeRO 2 or 3 with a pipeline";
+constexpr const char* kSameOrder =
+    "an order that numbers ranks as another one does";
+constexpr const char* kOrderOfStages =
+    "an order that puts stages elsewhere for experts";
 constexpr const char* kLayers =
     "full recomputation of more layers than a chunk of a stage has";
 constexpr const char* kFitsWithout = "the recomputation that just fits is none";
@@ -96,9 +101,10 @@ class PlanSearch {
     }
     inner_ = Count(space.virtual_stages) * Count(space.schedules);
     below_ = Count(space.pipeline) * inner_ * (num_whole_ + num_sharded_);
-    const RecomputeChoice full = {.kind = Recompute::kFull};
-    has_full_ = std::find(space.recompute.begin(), space.recompute.end(),
-                          full) != space.recompute.end();
+    for (const RecomputeChoice& choice : space.recompute) {
+      has_none_ |= choice == RecomputeChoice();
+      has_full_ |= choice == RecomputeChoice{.kind = Recompute::kFull};
+    }
   }
 
   absl::StatusOr<SearchResult> Run() {
@@ -173,6 +179,7 @@ class PlanSearch {
     Layout layout;
     layout.recompute = next(space_.recompute);
     layout.overlaps = next(space_.overlaps);
+    layout.order = next(space_.orders);
     layout.sequence_parallel = next(space_.sequence_parallel);
     layout.context_method = next(space_.context_methods);
     layout.micro_batch = next(space_.micro_batch);
@@ -263,7 +270,21 @@ class PlanSearch {
     const int64_t stage = gpus / pipeline;
     if (stage % (layout.expert * layout.expert_tensor) != 0) return kExperts;
     const int64_t pass = gpus / ranks * layout.micro_batch;
-    return job_.setups[0].global_batch % pass == 0 ? nullptr : kBatch;
+    if (job_.setups[0].global_batch % pass != 0) return kBatch;
+    return space_.orders.size() > 1 || layout.order != RankOrder()
+               ? BrokenByOrder(layout, pipeline)
+               : nullptr;
+  }
+
+  const char* BrokenByOrder(Layout layout, int64_t pipeline) const {
+    layout.pipeline = pipeline;
+    const ParallelSizes sizes = SetupOf(job_, layout).sizes();
+    if (!ParallelPlan::Create(sizes).ok()) return kOrderOfStages;
+    for (const RankOrder& order : space_.orders) {
+      if (order == layout.order) break;
+      if (NumbersAlike(sizes, order)) return kSameOrder;
+    }
+    return nullptr;
   }
 
   // Returns the position of the costs of a layout, of which its recomputation
@@ -401,18 +422,16 @@ class PlanSearch {
     const std::optional<int64_t> blocks =
         LeastBlocksAgain(parts, options_.memory_bytes);
     if (!blocks) {
-      ++result_.beyond_memory;
-      return false;
+      layout.recompute.layers = parts.cut.most_layers;
+      return true;  // That does not fit either.
     }
-    if (*blocks == 0) {
-      Refuse(kFitsWithout, 1);
-      return false;
-    }
-    if (*blocks == parts.cut.most_layers && has_full_) {
-      Refuse(kFitsWithAll, 1);
+    const bool is_all = *blocks == parts.cut.most_layers;
+    if ((*blocks == 0 && has_none_) || (is_all && has_full_)) {
+      Refuse(is_all ? kFitsWithAll : kFitsWithout, 1);
       return false;
     }
     layout.recompute.layers = *blocks;
+    if (*blocks == 0) layout.recompute = {};
     return true;
   }
 
@@ -435,7 +454,8 @@ class PlanSearch {
   int64_t num_sharded_ = 0;  // and from 2 on.
   int64_t inner_ = 1;        // Combinations of chunks and schedules.
   int64_t below_ = 1;        // Layouts of a shape.
-  bool has_full_ = false;    // Of the choices of recomputation.
+  bool has_none_ = false;
+  bool has_full_ = false;  // Of the choices of recomputation.
   std::vector<ShapeCosts> costs_;
   // Costs of the shapes that differ in recomputation only.
   std::vector<KnownCosts> known_;

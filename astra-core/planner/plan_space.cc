@@ -32,7 +32,7 @@ int64_t PlanSpace::size() const {
        {tensor.size(), context.size(), expert.size(), expert_tensor.size(),
         pipeline.size(), virtual_stages.size(), micro_batch.size(), zero.size(),
         recompute.size(), sequence_parallel.size(), schedules.size(),
-        context_methods.size(), overlaps.size()}) {
+        context_methods.size(), overlaps.size(), orders.size()}) {
     product *= static_cast<int64_t>(count);
   }
   return product;

@@ -31,6 +31,9 @@ struct PlanSpace {
   std::vector<ContextMethod> context_methods = {ContextMethod::kRing};
   // Of those that are the same for a layout, only the first one counts.
   std::vector<std::optional<Overlaps>> overlaps = {std::nullopt};
+  // In each, DP and PP come last. Of those that number the ranks of a layout
+  // alike, only the first one counts.
+  std::vector<RankOrder> orders = {RankOrder()};
   std::vector<PipelineSchedule> schedules;
 
   // Returns the number of candidates.
@@ -49,6 +52,7 @@ struct PlanSpace {
 //   schedule           1f1b, or interleaved where VPP is above 1
 //   CP's method        ring
 //   overlaps           those of the framework
+//   order of ranks     tp-cp-ep-dp-pp
 PlanSpace DefaultSpace(const PlanJob& job, int64_t domain);
 
 }  // namespace astra

@@ -10,6 +10,7 @@
 #include "astra-core/base/status_macros.h"
 #include "workload/generator/blueprint.h"
 #include "workload/generator/training.h"
+#include "workload/parallel_plan.h"
 #include "workload/program.h"
 
 namespace astra {
@@ -20,8 +21,8 @@ constexpr double kSecondsPerPs = 1e-12;
 // The clock of a rank that computes and runs collectives beside it.
 class UnitClock {
  public:
-  UnitClock(const Layout& layout, GroupSeconds& groups)
-      : layout_(layout), groups_(groups) {}
+  UnitClock(const ParallelSizes& sizes, GroupSeconds& groups)
+      : sizes_(sizes), views_(ViewsOf(sizes)), groups_(groups) {}
 
   void Run(absl::Span<const ModuleStep> steps, absl::Span<const TimePs> times) {
     for (size_t i = 0; i < steps.size(); ++i) {
@@ -47,15 +48,19 @@ class UnitClock {
 
  private:
   RankGroup GroupOf(ParallelDimension dimension) const {
+    const auto of = [this](const AxisSizes& view, RankAxis axis) {
+      return RankGroup{view[static_cast<size_t>(axis)],
+                       StrideOf(sizes_.order, view, axis)};
+    };
     switch (dimension) {
       case ParallelDimension::kTensor:
-        return {layout_.tensor, 1};
+        return of(views_.dense, RankAxis::kTensor);
       case ParallelDimension::kContext:
-        return {layout_.context, layout_.tensor};
+        return of(views_.dense, RankAxis::kContext);
       case ParallelDimension::kExpert:
-        return {layout_.expert, layout_.expert_tensor};
+        return of(views_.expert, RankAxis::kExpert);
       case ParallelDimension::kExpertTensor:
-        return {layout_.expert_tensor, 1};
+        return of(views_.expert, RankAxis::kTensor);
       case ParallelDimension::kData:
       case ParallelDimension::kDataExpert:
       case ParallelDimension::kPipeline:
@@ -64,18 +69,18 @@ class UnitClock {
     return {};
   }
 
-  const Layout& layout_;
+  const ParallelSizes& sizes_;
+  const RankViews views_;
   GroupSeconds& groups_;
   double now_ = 0;
   std::array<double, kNumParallelDimensions> lanes_{};
 };
 
 UnitCost CostOfRun(const Blueprint& blueprint, const ModuleRun& run,
-                   const Layout& layout, const ModuleTimes& times,
-                   GroupSeconds& groups) {
+                   const ModuleTimes& times, GroupSeconds& groups) {
   UnitCost cost;
-  UnitClock forward(layout, groups);
-  UnitClock backward(layout, groups);
+  UnitClock forward(blueprint.sizes, groups);
+  UnitClock backward(blueprint.sizes, groups);
   const auto pass = [&](const MockModule& module, ModulePass which,
                         UnitClock& clock) {
     clock.Run(module.pass(which), times.StepTimes(module, which));
@@ -99,6 +104,30 @@ UnitCost CostOfRun(const Blueprint& blueprint, const ModuleRun& run,
   cost.forward = forward.now();
   cost.backward = backward.now();
   return cost;
+}
+
+// Returns the least job of this shape: one stage, and as many replicas as the
+// experts need ranks.
+TrainingSetup SetupOfShape(const PlanJob& job, const Layout& layout) {
+  Layout shape = layout;
+  shape.pipeline = 1;
+  shape.virtual_stages = 1;
+  shape.zero = Zero::kOptimizer;
+  shape.schedule = DefaultSchedule(1);
+  TrainingSetup setup = SetupOf(job, shape);
+  setup.zero = Zero::kOptimizer;  // Some frameworks have another one only.
+  const int64_t ranks = layout.tensor * layout.context;
+  setup.world_size = std::lcm(ranks, layout.expert * layout.expert_tensor);
+  setup.global_batch = setup.data() * layout.micro_batch;
+  setup.overlap_gradients = false;
+  setup.overlap_parameters = false;
+  setup.zero_group.reset();
+  setup.stage_layers.clear();
+  setup.first_stage_layers.reset();
+  setup.last_stage_layers.reset();
+  setup.account_for_embedding = false;
+  setup.account_for_loss = false;
+  return setup;
 }
 
 }  // namespace
@@ -126,33 +155,27 @@ UnitCost operator-(UnitCost a, const UnitCost& b) {
 absl::StatusOr<ShapeCosts> CostsOf(const PlanJob& job, const Layout& layout,
                                    const ModuleTimes& times,
                                    GroupSeconds& groups) {
-  // The least job of this shape: one stage, and as many replicas as the experts
-  // need ranks.
-  Layout shape = layout;
-  shape.pipeline = 1;
-  shape.virtual_stages = 1;
-  shape.zero = Zero::kOptimizer;
-  shape.schedule = DefaultSchedule(1);
-  TrainingSetup setup = SetupOf(job, shape);
-  setup.zero = Zero::kOptimizer;  // Some frameworks have another one only.
-  const int64_t ranks = layout.tensor * layout.context;
-  setup.world_size = std::lcm(ranks, layout.expert * layout.expert_tensor);
-  setup.global_batch = setup.data() * layout.micro_batch;
-  setup.overlap_gradients = false;
-  setup.overlap_parameters = false;
-  setup.zero_group.reset();
-  setup.stage_layers.clear();
-  setup.first_stage_layers.reset();
-  setup.last_stage_layers.reset();
-  setup.account_for_embedding = false;
-  setup.account_for_loss = false;
-  ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint,
-                         TrainingBlueprint(job.model, setup));
-  ShapeCosts costs;
-  for (const ModuleRun& run : blueprint.stages.front().runs) {
-    const UnitCost cost = CostOfRun(blueprint, run, layout, times, groups);
-    costs.units.insert(costs.units.end(), static_cast<size_t>(run.times), cost);
+  const TrainingSetup setup = SetupOfShape(job, layout);
+  // Blocks behind the first of each kind cost the same as that one.
+  std::vector<int64_t> likes;
+  for (int64_t layer = 0; layer < job.model.layers; ++layer) {
+    likes.push_back(FirstLike(job.model, layer));
   }
+  ModelSpec model = job.model;
+  model.layers = *std::max_element(likes.begin(), likes.end()) + 1;
+  ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint,
+                         TrainingBlueprint(model, setup));
+  std::vector<UnitCost> units;
+  for (const ModuleRun& run : blueprint.stages.front().runs) {
+    const UnitCost cost = CostOfRun(blueprint, run, times, groups);
+    units.insert(units.end(), static_cast<size_t>(run.times), cost);
+  }
+  ShapeCosts costs;
+  costs.units.push_back(units.front());
+  for (const int64_t like : likes) {
+    costs.units.push_back(units[static_cast<size_t>(like) + 1]);
+  }
+  costs.units.push_back(units.back());
   costs.before.emplace_back();
   for (const UnitCost& unit : costs.units) {
     UnitCost sum = costs.before.back();

@@ -34,11 +34,12 @@ std::string DescribeLayout(const ParallelSizes& sizes) {
           : fmt::format(", ETP {}", *sizes.expert_tensor);
   return fmt::format(
       "layout     TP {} x DP {}{} x PP {} = {} GPUs; EP {}{}, DP_EP {}; VPP {}"
-      ", GA {}\n",
+      ", GA {}{}\n",
       sizes.tensor, plan->GroupSize(ParallelDimension::kData), context,
       sizes.pipeline, sizes.num_ranks, sizes.expert, expert_tensor,
       plan->GroupSize(ParallelDimension::kDataExpert), sizes.virtual_stages,
-      sizes.micro_batches);
+      sizes.micro_batches,
+      sizes.order == RankOrder() ? "" : fmt::format("; {}", Name(sizes.order)));
 }
 
 std::string DescribeCluster(const Topology& topology, int64_t num_ranks,

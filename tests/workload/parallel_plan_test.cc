@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/testing/matchers.h"
@@ -106,6 +107,70 @@ TEST(ParallelPlanTest, ExpertsAreSplitApartFromTheRest) {
               ElementsAre("0 4", "1 5", "2 6", "3 7"));
 }
 
+RankOrder Order(std::string_view text) {
+  return ValueOrDie(ParseRankOrder(text));
+}
+
+// By hand: rank = tp + 2 (cp + 2 (pp + 2 dp)). Stage 0 has 0 to 3 and 8 to 11.
+TEST(ParallelPlanTest, StagesMayLieBetweenReplicas) {
+  const ParallelPlan plan =
+      ValueOrDie(ParallelPlan::Create({.num_ranks = 16,
+                                       .tensor = 2,
+                                       .context = 2,
+                                       .pipeline = 2,
+                                       .order = Order("tp-cp-ep-pp-dp")}));
+  EXPECT_THAT(Groups(plan, ParallelDimension::kPipeline),
+              ElementsAre("0 4", "1 5", "2 6", "3 7", "8 12", "9 13", "10 14",
+                          "11 15"));
+  EXPECT_THAT(Groups(plan, ParallelDimension::kData),
+              ElementsAre("0 2 8 10", "1 3 9 11", "4 6 12 14", "5 7 13 15"));
+  EXPECT_THAT(Groups(plan, ParallelDimension::kContext),
+              ElementsAre("0 2", "1 3", "8 10", "9 11", "4 6", "5 7", "12 14",
+                          "13 15"));
+  EXPECT_EQ(plan.StageOf(RankId(9)), 0u);
+  EXPECT_EQ(plan.StageOf(RankId(13)), 1u);
+  EXPECT_EQ(plan.RankOf(1, 5), RankId(13));
+}
+
+// By hand: rank = pp + 2 (dp + 4 tp), for experts pp + 2 (dp_ep + 2 (ep + 2
+// etp)) with ETP 1.
+TEST(ParallelPlanTest, AnyDimensionMayComeFirst) {
+  const ParallelPlan plan =
+      ValueOrDie(ParallelPlan::Create({.num_ranks = 16,
+                                       .tensor = 2,
+                                       .expert = 4,
+                                       .expert_tensor = 1,
+                                       .pipeline = 2,
+                                       .order = Order("pp-dp-ep-cp-tp")}));
+  EXPECT_THAT(Groups(plan, ParallelDimension::kTensor),
+              ElementsAre("0 8", "2 10", "4 12", "6 14", "1 9", "3 11", "5 13",
+                          "7 15"));
+  EXPECT_THAT(Groups(plan, ParallelDimension::kData),
+              ElementsAre("0 2 4 6", "8 10 12 14", "1 3 5 7", "9 11 13 15"));
+  EXPECT_THAT(Groups(plan, ParallelDimension::kExpert),
+              ElementsAre("0 4 8 12", "2 6 10 14", "1 5 9 13", "3 7 11 15"));
+  EXPECT_THAT(Groups(plan, ParallelDimension::kPipeline),
+              ElementsAre("0 1", "2 3", "4 5", "6 7", "8 9", "10 11", "12 13",
+                          "14 15"));
+}
+
+TEST(ParallelPlanTest, TheOrderMustPutStagesInOnePlace) {
+  const ParallelSizes sizes = {.num_ranks = 16,
+                               .tensor = 2,
+                               .expert = 4,
+                               .expert_tensor = 1,
+                               .pipeline = 2,
+                               .order = Order("tp-cp-ep-pp-dp")};
+  EXPECT_THAT(ParallelPlan::Create(sizes),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "order tp-cp-ep-pp-dp puts stages 2 ranks apart, those "
+                       "of experts 4 ranks (TP 2, CP 1; ETP 1, EP 4)"));
+  EXPECT_FALSE(NumbersAlike({.num_ranks = 8, .tensor = 2, .pipeline = 2},
+                            Order("tp-cp-ep-pp-dp")));
+  EXPECT_TRUE(NumbersAlike({.num_ranks = 8, .tensor = 4, .pipeline = 2},
+                           Order("tp-cp-ep-pp-dp")));
+}
+
 TEST(ParallelPlanTest, ExpertTensorIsTensorUnlessGiven) {
   const ParallelPlan plan =
       ValueOrDie(ParallelPlan::Create({.num_ranks = 8, .tensor = 4}));
@@ -123,21 +188,37 @@ TEST(ParallelPlanTest, EveryRankIsInOneGroupOfEachDimension) {
         .context = 3,
         .expert = 4,
         .expert_tensor = 3,
-        .pipeline = 2}}) {
+        .pipeline = 2},
+        ParallelSizes{.num_ranks = 72,
+        .tensor = 2,
+        .context = 3,
+        .pipeline = 3,
+        .order = Order("dp-tp-pp-cp-ep")},
+        ParallelSizes{.num_ranks = 96,
+        .tensor = 2,
+        .context = 2,
+        .expert = 4,
+        .expert_tensor = 1,
+        .pipeline = 3,
+        .order = Order("ep-tp-cp-pp-dp")}}) {
     const ParallelPlan plan = ValueOrDie(ParallelPlan::Create(sizes));
     for (const ParallelDimension dimension : kParallelDimensions) {
       SCOPED_TRACE(fmt::format("{} of {}", Name(dimension), plan.num_ranks()));
       std::set<RankId> seen;
-      RankId last_first;
+      std::pair<uint32_t, RankId> last;
       for (uint32_t i = 0; i < plan.NumGroups(dimension); ++i) {
         const std::vector<RankId> ranks = plan.Ranks(dimension, i);
         EXPECT_EQ(ranks.size(), plan.GroupSize(dimension));
         EXPECT_TRUE(std::is_sorted(ranks.begin(), ranks.end()));
-        EXPECT_TRUE(i == 0 || last_first < ranks.front());
-        last_first = ranks.front();
+        const bool has_stage = dimension != ParallelDimension::kPipeline;
+        const uint32_t stage = has_stage ? plan.StageOf(ranks.front()) : 0;
+        const auto place = std::pair(stage, ranks.front());
+        EXPECT_TRUE(i == 0 || last < place);
+        last = place;
         for (const RankId rank : ranks) {
           EXPECT_TRUE(seen.insert(rank).second) << "rank " << rank.index();
           EXPECT_EQ(plan.GroupOf(dimension, rank), i);
+          EXPECT_TRUE(!has_stage || plan.StageOf(rank) == stage);
         }
       }
       EXPECT_EQ(seen.size(), plan.num_ranks());

@@ -149,6 +149,16 @@ TEST(ProgramFileTest, TheScheduleFollowsFromTheChunks) {
   EXPECT_EQ(program.schedule(), ScheduleNamed("interleaved"));
 }
 
+TEST(ProgramFileTest, ReadsTheOrderItWrites) {
+  const std::string text =
+      WithLine(kFile, 2,
+               "sizes: {gpus: 64, tp: 8, cp: 1, pp: 2, ep: 1, etp: 8, vpp: 1, "
+               "micro_batches: 16, order: tp-cp-ep-pp-dp}");
+  const Program program = ValueOrDie(ParseProgram("p", text));
+  EXPECT_EQ(Name(program.sizes().order), "tp-cp-ep-pp-dp");
+  EXPECT_EQ(FormatProgram(program), text);
+}
+
 TEST(ProgramFileTest, MostMayBeLeftOut) {
   const Program program =
       ValueOrDie(ParseProgram("p",
@@ -255,7 +265,15 @@ INSTANTIATE_TEST_SUITE_P(
              "16777216"),
         Line("SizeKey", 2, "sizes: {gpus: 8, dp: 3}",
              "p:2:22: unknown field of sizes \"dp\"; did you mean \"cp\"? "
-             "(known: cp, ep, etp, gpus, micro_batches, pp, tp, vpp)"),
+             "(known: cp, ep, etp, gpus, micro_batches, order, pp, tp, vpp)"),
+        Line("Order", 2, "sizes: {gpus: 8, order: tp-dp}",
+             "p:2:25: order \"tp-dp\": expected each of tp, cp, ep, dp and pp "
+             "once, such as tp-cp-ep-dp-pp"),
+        Line("OrderOfStages", 2,
+             "sizes: {gpus: 8, tp: 2, ep: 2, etp: 2, pp: 2, order: "
+             "tp-cp-ep-pp-dp}",
+             "p:2:54: order tp-cp-ep-pp-dp puts stages 2 ranks apart, those of "
+             "experts 4 ranks (TP 2, CP 1; ETP 2, EP 2)"),
         Line(
             "SizesThatDoNotDivide", 2, "sizes: {gpus: 9, pp: 2}",
             "p:2:15: TP 1 x PP 2 does not divide the 9 GPUs: there is no whole "

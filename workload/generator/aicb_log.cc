@@ -228,6 +228,10 @@ absl::StatusOr<std::string> FormatAicbLog(const Blueprint& blueprint,
     return absl::UnimplementedError(
         "AICB's log has no virtual stages; write a program");
   }
+  if (blueprint.sizes.order != RankOrder()) {
+    return absl::UnimplementedError(
+        "AICB's log has no other order of ranks; write a program");
+  }
   if (blueprint.schedule != DefaultSchedule(/*chunks=*/1)) {
     return absl::UnimplementedError(
         fmt::format("AICB's log has no schedule {}; write a program",

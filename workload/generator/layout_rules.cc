@@ -185,7 +185,8 @@ absl::Status CheckRules(const ModelSpec& model, const TrainingSetup& setup) {
                                .expert = setup.expert,
                                .expert_tensor = setup.expert_tensor,
                                .pipeline = setup.pipeline,
-                               .virtual_stages = setup.chunks()};
+                               .virtual_stages = setup.chunks(),
+                               .order = setup.order};
   ASTRA_RETURN_IF_ERROR(ParallelPlan::Create(sizes).status());
   ASTRA_RETURN_IF_ERROR(
       CheckSplits(model, setup.tensor, setup.expert,

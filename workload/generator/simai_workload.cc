@@ -362,6 +362,7 @@ absl::StatusOr<SimaiText> SimaiTextOf(const Blueprint& blueprint, size_t stage,
                                       const ModuleTimes& times) {
   const ParallelSizes& sizes = blueprint.sizes;
   if (sizes.context > 1) return Unexpressed("context parallelism");
+  if (sizes.order != RankOrder()) return Unexpressed("other order of ranks");
   if (blueprint.schedule->holds_model_twice) {
     return Unexpressed("micro-batches that run one chunk of a stage only");
   }

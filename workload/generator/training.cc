@@ -25,22 +25,6 @@ namespace {
 
 constexpr std::string_view kLogits = "logits";  // Name of a TrainedUnit.
 
-// Returns the first block that has the same modules as block `layer`.
-int64_t FirstLike(const ModelSpec& model, int64_t layer) {
-  const auto type = [&model](int64_t block) {
-    return std::visit(
-        [block](const auto& kind) { return kind.LayerType(block); },
-        model.AttentionOf(block));
-  };
-  for (int64_t first = 0; first < layer; ++first) {
-    if (model.HasExperts(first) == model.HasExperts(layer) &&
-        type(first) == type(layer)) {
-      return first;
-    }
-  }
-  return layer;
-}
-
 using Modules = std::vector<MockModule>;
 
 // Sets what the modules of a group of blocks run again. `residual` is the size
@@ -217,6 +201,21 @@ class StageMaker {
 };
 
 }  // namespace
+
+int64_t FirstLike(const ModelSpec& model, int64_t layer) {
+  const auto type = [&model](int64_t block) {
+    return std::visit(
+        [block](const auto& kind) { return kind.LayerType(block); },
+        model.AttentionOf(block));
+  };
+  for (int64_t first = 0; first < layer; ++first) {
+    if (model.HasExperts(first) == model.HasExperts(layer) &&
+        type(first) == type(layer)) {
+      return first;
+    }
+  }
+  return layer;
+}
 
 absl::StatusOr<Blueprint> TrainingBlueprint(const ModelSpec& model,
                                             const TrainingSetup& setup) {

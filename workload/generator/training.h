@@ -35,6 +35,9 @@ namespace astra {
 absl::StatusOr<Blueprint> TrainingBlueprint(const ModelSpec& model,
                                             const TrainingSetup& setup);
 
+// Returns the first block that has the same modules as block `layer`.
+int64_t FirstLike(const ModelSpec& model, int64_t layer);
+
 // Returns the modules of block `layer`.
 std::vector<MockModule> BlockModules(const ModelSpec& model, int64_t layer,
                                      const ModuleContext& context);

@@ -12,7 +12,8 @@ ParallelSizes TrainingSetup::sizes() const {
           .expert_tensor = expert_tensor,
           .pipeline = pipeline,
           .virtual_stages = chunks(),
-          .micro_batches = micro_batches()};
+          .micro_batches = micro_batches(),
+          .order = order};
 }
 
 PipelineSchedule TrainingSetup::pipeline_schedule() const {

@@ -60,6 +60,7 @@ struct TrainingSetup {
   int64_t virtual_stages = 1;  // Model chunks of a stage; see chunks().
   int64_t expert = 1;
   std::optional<int64_t> expert_tensor;  // None: equal to `tensor`.
+  RankOrder order = {};
 
   int64_t micro_batch = 1;
   int64_t global_batch = 1;

@@ -115,6 +115,7 @@ std::vector<NamedFile> DeepSpeedFiles(const LaunchJob& launch, Notes& notes) {
   lines.Number("global-batch-size", launch.setup.global_batch);
   AppendContext(launch, lines, notes);
   NotePipeline(launch, notes);
+  if (layout.order != RankOrder()) NoteOrder(launch, "DeepSpeed", notes);
   AppendRecompute(launch, lines, notes);
   return {{"ds_config.json", Config(launch)}, {"deepspeed.txt", lines.text()}};
 }

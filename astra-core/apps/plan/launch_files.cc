@@ -29,6 +29,12 @@ void NoteSchedule(const LaunchJob& launch, std::string_view launcher,
                               launcher, Name(launch.layout.schedule)));
 }
 
+void NoteOrder(const LaunchJob& launch, std::string_view launcher,
+               Notes& notes) {
+  notes.push_back(fmt::format("{} does not number ranks by {}", launcher,
+                              Name(launch.layout.order)));
+}
+
 std::vector<NamedFile> LaunchFiles(const SimaiPlannerOptions& options,
                                    const Layout& layout) {
   const PlanJob& job = options.job;

@@ -7,6 +7,7 @@
 #include "astra-core/apps/plan/launch_parts.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "workload/generator/sharding.h"
 #include "workload/modules/recompute_module.h"
 
 namespace astra {
@@ -40,6 +41,21 @@ void AppendPipeline(const LaunchJob& launch, OptionLines& lines, Notes& notes) {
   } else if (layout.virtual_stages > 1) {
     lines.Number("num-virtual-stages-per-pipeline-rank", layout.virtual_stages);
   }
+}
+
+void AppendOrder(const LaunchJob& launch, OptionLines& lines, Notes& notes) {
+  const RankOrder& order = launch.layout.order;
+  if (order == RankOrder()) return;
+  if (Name(order) != "tp-cp-ep-pp-dp") {
+    NoteOrder(launch, "Megatron-LM", notes);
+    return;
+  }
+  lines.Flag("use-tp-pp-dp-mapping");
+  const DenseAndExpert replicas = ReplicasOf(launch.setup);
+  if (launch.setup.data() == replicas.expert) return;
+  notes.emplace_back(
+      "Megatron-LM takes --use-tp-pp-dp-mapping only where experts have as "
+      "many replicas as DP; TP x CP must be ETP x EP");
 }
 
 void AppendExperts(const LaunchJob& launch, OptionLines& lines, Notes& notes) {
@@ -106,6 +122,7 @@ std::vector<NamedFile> MegatronFiles(const LaunchJob& launch, Notes& notes) {
   lines.Number("seq-length", launch.setup.positions);
   lines.Number("tensor-model-parallel-size", layout.tensor);
   AppendPipeline(launch, lines, notes);
+  AppendOrder(launch, lines, notes);
   if (layout.context > 1) {
     lines.Number("context-parallel-size", layout.context);
     lines.Word("cp-comm-type",

@@ -55,6 +55,10 @@ std::vector<NamedFile> DeepSpeedFiles(const LaunchJob& launch, Notes& notes);
 void NoteSchedule(const LaunchJob& launch, std::string_view launcher,
                   Notes& notes);
 
+// Adds that `launcher` lacks the order of ranks of the layout.
+void NoteOrder(const LaunchJob& launch, std::string_view launcher,
+               Notes& notes);
+
 }  // namespace astra
 
 #endif  // ASTRA_CORE_APPS_PLAN_LAUNCH_PARTS_H_

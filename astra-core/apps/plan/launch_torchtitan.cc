@@ -112,6 +112,7 @@ std::string Parallelism(const LaunchJob& launch, Notes& notes) {
   if (layout.tensor > 1 && !layout.sequence_parallel) {
     notes.emplace_back("TorchTitan has no TP without sequence parallelism");
   }
+  if (layout.order != RankOrder()) NoteOrder(launch, "TorchTitan", notes);
   text += Pipeline(launch, notes) + Context(launch, notes);
   if (launch.job.model.experts) {
     AppendFormat(&text, "expert_parallel_degree = {}\n", layout.expert);
@@ -142,10 +143,11 @@ std::string EveryFewBlocks(const LaunchJob& launch, Notes& notes) {
   }
   const int64_t every = std::max<int64_t>(1, blocks / again);
   if (blocks / every != again) {
-    notes.push_back(fmt::format(
-        "TorchTitan recomputes 1 of every {} layers: {} of the {} of a rank, "
-        "not {}",
-        every, blocks / every, blocks, again));
+    const std::string which =
+        every == 1 ? "all layers" : fmt::format("1 of every {} layers", every);
+    notes.push_back(
+        fmt::format("TorchTitan recomputes {}: {} of the {} of a rank, not {}",
+                    which, blocks / every, blocks, again));
   }
   return fmt::format("mode = \"selective\"\nselective_ac_option = \"{}\"\n",
                      every);

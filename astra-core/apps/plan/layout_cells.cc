@@ -42,7 +42,8 @@ Json LayoutJson(const PlanJob& job, const Layout& layout) {
           {"sp", layout.sequence_parallel},
           {"cp_method", NameOf(layout.context_method)},
           {"overlap", JoinedNames(OverlapsOf(setup))},
-          {"schedule", Name(layout.schedule)}};
+          {"schedule", Name(layout.schedule)},
+          {"order", Name(layout.order)}};
 }
 
 std::string LayoutColumns() {

@@ -46,6 +46,7 @@ constexpr std::string_view kKeys[] = {"tp",
                                       "schedule",
                                       "cp_method",
                                       "overlap",
+                                      "order",
                                       "recompute_modules",
                                       "recompute_layers",
                                       "recompute_method"};
@@ -145,6 +146,10 @@ absl::Status ReadKey(const std::string& key, const Json& value,
   const auto name = value.get<std::string>();
   if (key == "schedule") {
     ASTRA_ASSIGN_OR_RETURN(layout.schedule, FindSchedule(name));
+    return absl::OkStatus();
+  }
+  if (key == "order") {
+    ASTRA_ASSIGN_OR_RETURN(layout.order, ParseRankOrder(name));
     return absl::OkStatus();
   }
   if (key == "cp_method") {

@@ -9,8 +9,8 @@
 // --zero), "none", true where TP is above 1, and the schedule that VPP asks
 // for. "recompute_modules" refines selective recomputation ("core_attn+mlp"),
 // "recompute_layers" and "recompute_method" full recomputation; "cp_method" and
-// "overlap" ("gradients+tp") are the framework's where absent. The answer is a
-// line with
+// "overlap" ("gradients+tp") are the framework's where absent, and "order" is
+// "tp-cp-ep-dp-pp". The answer is a line with
 //
 //   {"legal": true, "fits": true, "iteration_s": 15.7, ...}
 //

@@ -45,10 +45,11 @@ std::string Conclusion(const SimaiPlannerOptions& options,
         DescribeLayout(options.job, plans.front().estimate.layout),
         plans.front().seconds);
   }
+  Layout least = search.least.layout;
+  least.recompute.just_fits = false;
   return fmt::format(
       "no layout fits into {:.1f} GiB: the least one, {}, allocates {:.1f} GiB",
-      options.job.gpu.memory_gb,
-      DescribeLayout(options.job, search.least.layout),
+      options.job.gpu.memory_gb, DescribeLayout(options.job, least),
       static_cast<double>(search.least.bytes) / kBytesPerGib);
 }
 

@@ -110,6 +110,8 @@ constexpr OptionSpec kOptions[] = {
     {"overlap", "", "LIST", "Space",
      "none, gradients, parameters, tp, shared_experts, or several as "
      "gradients+tp (default: the framework's)"},
+    {"order", "", "LIST", "Space",
+     "which ranks are neighbours (default tp-cp-ep-dp-pp)"},
 
     {"memory", "", "GiB", "Search", "of a GPU that may be used (default: all)"},
     {"exhaustive", "", "", "Search",

@@ -18,6 +18,7 @@
 #include "fmt/ranges.h"
 #include "workload/generator/training.h"
 #include "workload/pipeline/schedule.h"
+#include "workload/rank_order.h"
 
 namespace astra {
 namespace {
@@ -187,6 +188,35 @@ absl::Status ReadOverlapSets(const CommandLine& flags,
   return absl::OkStatus();
 }
 
+// Reads alternatives such as "tp-cp-ep-dp-pp,tp-cp-ep-pp-dp".
+absl::Status ReadOrders(const CommandLine& flags,
+                        std::vector<RankOrder>& orders) {
+  if (!flags.has("order")) return absl::OkStatus();
+  orders.clear();
+  const std::string text = *flags.value("order");
+  const std::vector<std::string> pieces = absl::StrSplit(text, ',');
+  for (const std::string& piece : pieces) {
+    const absl::StatusOr<RankOrder> order = ParseRankOrder(piece);
+    if (!order.ok()) {
+      return absl::InvalidArgumentError(
+          fmt::format("--{}", std::string(order.status().message())));
+    }
+    if (std::find(orders.begin(), orders.end(), *order) != orders.end()) {
+      return absl::InvalidArgumentError(fmt::format(
+          "--order is {}: {} stands there twice", Quoted(text), piece));
+    }
+    // The time of a micro-batch must not depend on the number of stages.
+    const bool is_data_late = order->axes[3] >= RankAxis::kData;
+    if (!is_data_late || order->axes[4] < RankAxis::kData) {
+      return absl::InvalidArgumentError(fmt::format(
+          "--order {}: the planner searches orders that end with dp and pp",
+          piece));
+    }
+    orders.push_back(*order);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadSizes(const CommandLine& flags, const PlanJob& job,
                        PlanSpace& space) {
   if (!job.model.experts) {
@@ -229,6 +259,7 @@ absl::StatusOr<PlanSpace> ReadSpace(const CommandLine& flags,
     }
   }
   ASTRA_RETURN_IF_ERROR(ReadOverlapSets(flags, space.overlaps));
+  ASTRA_RETURN_IF_ERROR(ReadOrders(flags, space.orders));
   if (flags.has("schedule")) {
     const std::vector<PipelineSchedule> all = PipelineSchedules();
     std::vector<std::string_view> names;

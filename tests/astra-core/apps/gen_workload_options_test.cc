@@ -83,6 +83,10 @@ TEST(GenWorkloadOptionsTest, EveryOptionOfTheLayoutSetsItsField) {
                           "--stage-layers 20,4,4,4 --cp-method all-gather")),
             "8 2 3 4 5 1 -1 | 6 8 128 | 20,4,4,4 | true 1 1 true 0 1 4 false "
             "false 1 false 128");
+  EXPECT_EQ(Name(Training("--pp 2 --tp 2 --order tp-cp-ep-pp-dp").order),
+            "tp-cp-ep-pp-dp");
+  EXPECT_EQ(Name(Training("--pp 2 --tp 2 --use-tp-pp-dp-mapping").order),
+            "tp-cp-ep-pp-dp");
   EXPECT_EQ(Training("--cp 2 --cp-method all-to-all").context_method,
             ContextMethod::kAllToAll);
   const TrainingSetup moe = Training("--ep 7 --etp 8", kMoe);
@@ -510,6 +514,11 @@ TEST(GenWorkloadOptionsTest, RefusesOptionsThatContradictOneAnother) {
         std::pair{"--recompute full --recompute-method block",
                   "--recompute-method has no effect: there is no "
                   "--recompute-num-layers"},
+        std::pair{"--order tp-pp",
+                  "--order \"tp-pp\": expected each of tp, cp, ep, dp and pp "
+                  "once, such as tp-cp-ep-dp-pp"},
+        std::pair{"--order tp-cp-ep-pp-dp --use-tp-pp-dp-mapping",
+                  "--use-tp-pp-dp-mapping has no effect: --order says it"},
         std::pair{"--overlap tp --tp-overlap",
                   "--tp-overlap has no effect: --overlap says them all"},
         std::pair{"--overlap none,tp",
@@ -536,6 +545,8 @@ TEST(GenWorkloadOptionsTest, RefusesOptionsThatContradictOneAnother) {
 TEST(GenWorkloadOptionsTest, RefusesTheOtherPhasesOptions) {
   for (const char* option : {"--cp 2",
                              "--cp-method ring",
+                             "--order tp-cp-ep-pp-dp",
+                             "--use-tp-pp-dp-mapping",
                              "--vpp 2",
                              "--schedule gpipe",
                              "--stage-layers 32",

@@ -115,6 +115,32 @@ TEST_F(GenWorkloadSimulationTest, RunsExpertsAndContexts) {
   }
 }
 
+// On two servers of 8, the stages of the other order are on one server and the
+// replicas on two.
+TEST_F(GenWorkloadSimulationTest, AnOrderOfRanksMovesTheMessages) {
+  MakeCluster(16);
+  const auto iteration = [&](const std::string& order) {
+    Generate(
+        "-m llama3-8b --world-size 16 --tp 2 --sp --pp 2 --global-batch 32 "
+        "--seq-length 4096 --format program " +
+        order);
+    const int64_t closed = Simulate("closed").iteration;
+    const int64_t all =
+        Simulate("all", "--fidelity analytical").iteration;  // Of each rank.
+    EXPECT_NEAR(static_cast<double>(all) / static_cast<double>(closed), 1,
+                0.001);
+    return closed;
+  };
+  const int64_t usual = iteration("");
+  EXPECT_EQ(iteration("--order cp-tp-ep-dp-pp"), usual);  // CP is 1.
+  EXPECT_NE(iteration("--order tp-cp-ep-pp-dp"), usual);
+  MakeCluster(8);
+  ExpectRuns(
+      "-m mixtral-8x7b --global-batch 16 --seq-length 512 --tp 2 --sp --pp 2 "
+      "--ep 2 --etp 1 --order ep-tp-cp-pp-dp",
+      "program");
+}
+
 TEST_F(GenWorkloadSimulationTest, RunsInferenceOfDeepSeekV3) {
   MakeCluster(8);
   for (const char* phase : {"prefill", "decode"}) {

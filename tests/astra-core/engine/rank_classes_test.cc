@@ -53,6 +53,21 @@ TEST(RankClassesTest, RanksThatMeetASlowRankAreNotThoseThatMeetNone) {
   EXPECT_THAT(classes.class_of_rank, ElementsAre(0, 0, 1, 1, 2, 2, 2, 2));
 }
 
+// Stage 0 has the ranks 0, 1, 4 and 5.
+TEST(RankClassesTest, StagesNeedNotBeNeighbours) {
+  ParallelSizes sizes;
+  sizes.num_ranks = 8;
+  sizes.tensor = 2;
+  sizes.pipeline = 2;
+  sizes.order = ValueOrDie(ParseRankOrder("tp-cp-ep-pp-dp"));
+  const ParallelPlan plan = ValueOrDie(ParallelPlan::Create(sizes));
+  const RankClasses classes =
+      ClassifyRanks(plan, {{D::kTensor, {0, 0, 0, 0}}}, /*by_stage=*/true);
+  EXPECT_THAT(classes.class_of_rank, ElementsAre(0, 0, 1, 1, 0, 0, 1, 1));
+  EXPECT_THAT(classes.lowest_rank, ElementsAre(RankId(0), RankId(2)));
+  EXPECT_THAT(classes.stage, ElementsAre(0, 1));
+}
+
 TEST(RankClassesTest, EachRankAloneIsItsOwnClass) {
   const RankClasses classes = EachRankAlone(Plan(4, 2), {{D::kTensor, {0, 0}}});
   EXPECT_THAT(classes.class_of_rank, ElementsAre(0, 1, 2, 3));

@@ -152,6 +152,16 @@ TEST(LaunchFilesTest, NotesSayWhatALauncherCannotDo) {
             "not by ring\n"
             "DeepSpeed has no schedule zb-h1: its default runs instead\n");
   EXPECT_THAT(NamesOf(FilesOf("internevo", layout)), ElementsAre());
+  layout = Sized();
+  layout.order = *ParseRankOrder("tp-cp-ep-pp-dp");
+  EXPECT_THAT(TextOf(FilesOf("megatron", layout), "megatron.txt"),
+              HasSubstr("--use-tp-pp-dp-mapping\n"));
+  EXPECT_EQ(TextOf(FilesOf("megatron", layout), "launch-notes.txt"),
+            "Megatron-LM takes --use-tp-pp-dp-mapping only where experts have "
+            "as many replicas as DP; TP x CP must be ETP x EP\n");
+  layout.zero = Zero::kParameters;
+  EXPECT_EQ(TextOf(FilesOf("torchtitan", layout), "launch-notes.txt"),
+            "TorchTitan does not number ranks by tp-cp-ep-pp-dp\n");
 }
 
 }  // namespace

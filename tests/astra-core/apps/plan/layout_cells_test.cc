@@ -17,18 +17,20 @@ TEST(LayoutCellsTest, EachColumnHasACell) {
   EXPECT_EQ(LayoutColumns(),
             "tp,cp,pp,vpp,dp,ep,etp,micro_batch,zero,recompute,"
             "recompute_modules,recompute_layers,recompute_method,sp,cp_method,"
-            "overlap,schedule");
+            "overlap,schedule,order");
   Layout layout = {.tensor = 2, .context = 2, .pipeline = 2};
   layout.sequence_parallel = true;
   EXPECT_EQ(LayoutCells(options.job, layout),
             "2,2,2,1,2,1,1,1,1,none,,0,,true,ring,gradients+parameters+tp,"
-            "1f1b");
+            "1f1b,tp-cp-ep-dp-pp");
   layout.overlaps = Overlaps();
   layout.context_method = ContextMethod::kAllToAll;
+  layout.order = *ParseRankOrder("tp-cp-ep-pp-dp");
   layout.recompute = JustFits();
   layout.recompute.layers = 3;
   EXPECT_EQ(LayoutCells(options.job, layout),
-            "2,2,2,1,2,1,1,1,1,full,,3,block,true,all-to-all,none,1f1b");
+            "2,2,2,1,2,1,1,1,1,full,,3,block,true,all-to-all,none,1f1b,"
+            "tp-cp-ep-pp-dp");
 }
 
 }  // namespace

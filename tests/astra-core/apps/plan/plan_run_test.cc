@@ -59,6 +59,8 @@ INSTANTIATE_TEST_SUITE_P(
         "4096 --dispatcher deepep --candidates 30",
         "-m llama3-8b --gpu H100 --gpus 32 --global-batch 32 --seq-length "
         "32768 --cp 2..16 --cp-method all-gather,all-to-all --candidates 30",
+        "-m llama3-70b --gpu H100 --gpus 64 --global-batch 128 --seq-length "
+        "8192 --pp 2..8 --order tp-cp-ep-pp-dp --candidates 30",
         "-m gpt-175b --gpu A100 --gpus 256 --global-batch 512 --seq-length "
         "2048 --candidates 30",
         "-m mixtral-8x7b --gpu H100 --gpus 64 --global-batch 256 --seq-length "
@@ -110,6 +112,8 @@ INSTANTIATE_TEST_SUITE_P(
         "--candidates 40",
         "-m deepseek-v2 --gpu H100 --gpus 64 --global-batch 256 --seq-length "
         "4096 --overlap none,shared_experts --ep 1,8 --candidates 20",
+        "-m mixtral-8x7b --gpu H100 --gpus 32 --global-batch 64 --seq-length "
+        "4096 --pp 2,4 --order ep-tp-cp-pp-dp,tp-cp-ep-dp-pp --candidates 40",
         "-m deepseek-v3 --gpu H800 --gpus 256 --global-batch 512 --seq-length "
         "4096 --framework megatron-bridge --schedule dualpipe,zb-v "
         "--candidates 10",

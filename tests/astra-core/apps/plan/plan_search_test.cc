@@ -78,6 +78,10 @@ INSTANTIATE_TEST_SUITE_P(
         "-m deepseek-v2 --gpu H100 --gpus 64 --global-batch 256 --seq-length "
         "4096 --overlap none,shared_experts,tp --recompute-modules "
         "moe_act,shared_experts --dispatcher deepep",
+        "-m llama3-70b --gpu H100 --gpus 64 --global-batch 128 --seq-length "
+        "8192 --order tp-cp-ep-dp-pp,tp-cp-ep-pp-dp,cp-tp-ep-pp-dp",
+        "-m mixtral-8x7b --gpu H100 --gpus 64 --global-batch 256 --seq-length "
+        "4096 --etp 1,2,4 --order tp-cp-ep-dp-pp,ep-tp-cp-pp-dp",
         "-m deepseek-v3 --gpu H800 --gpus 256 --global-batch 1024 "
         "--seq-length 4096 --schedule 1f1b,dualpipe --dtype fp8"));
 
@@ -209,6 +213,28 @@ TEST(PlanSearchTest, ADispatcherThatCannotServeAGroupIsARule) {
             2);
 }
 
+// With TP 2, CP 1, ETP 1 and EP 4, stages cannot lie before replicas. With PP 1
+// both orders are one, with EP 2 and PP 2 they are two.
+TEST(PlanSearchTest, OrdersThatNumberRanksAlikeCountOnce) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m mixtral-8x7b --gpu H100 --gpus 16 --global-batch 16 --seq-length "
+      "4096 --tp 2 --cp 1 --pp 1,2 --ep 2,4 --vpp 1 --schedule 1f1b "
+      "--recompute none --zero 1 --micro-batch 1 --order "
+      "tp-cp-ep-dp-pp,tp-cp-ep-pp-dp");
+  const SearchResult all = SearchAs(
+      options, {.most = 100, .memory_bytes = kUnlimited, .exhaustive = true});
+  EXPECT_EQ(all.estimated, 2 + 3);
+  EXPECT_EQ(all.illegal.at("an order that numbers ranks as another one does"),
+            2);
+  EXPECT_EQ(all.illegal.at("an order that puts stages elsewhere for experts"),
+            1);
+  for (const EstimatedLayout& one : all.best) {
+    EXPECT_TRUE(
+        CheckTraining(options.job.model, SetupOf(options.job, one.layout))
+            .ok());
+  }
+}
+
 TEST(PlanSearchTest, LessMemoryLeavesOutLayouts) {
   const SimaiPlannerOptions options = ReadPlanner(
       "-m llama3-8b --gpu H100 --gpus 8 --global-batch 8 --seq-length 4096");
@@ -252,6 +278,29 @@ TEST(PlanSearchTest, TheRecomputationThatJustFitsIsTheLeast) {
     EXPECT_LT(fewer.seconds, one.seconds);
   }
   EXPECT_GT(found, 20);
+}
+
+TEST(PlanSearchTest, WhereNothingFitsTheLeastRecomputesAllLayers) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 8 --seq-length 4096 "
+      "--tp 1 --cp 1 --pp 1 --zero 1 --micro-batch 1 --recompute fit");
+  const SearchResult result =
+      SearchAs(options, {.most = 10, .memory_bytes = 1});
+  EXPECT_EQ(result.beyond_memory, 1);
+  EXPECT_EQ(result.least.layout.recompute.layers, 32);
+  EXPECT_GT(result.least.bytes, 1);
+}
+
+TEST(PlanSearchTest, WhatFitsAnywayRecomputesNothing) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 8 --seq-length 4096 "
+      "--recompute fit");
+  const SearchResult result =
+      SearchAs(options, {.most = 10, .memory_bytes = kUnlimited});
+  ASSERT_FALSE(result.best.empty());
+  for (const EstimatedLayout& one : result.best) {
+    EXPECT_EQ(one.layout.recompute, RecomputeChoice());
+  }
 }
 
 TEST(PlanSearchTest, TheEstimateOfALayoutIsThatOfTheSearch) {

@@ -106,6 +106,12 @@ TEST(SimaiPlannerOptionsTest, SaysWhatIsWrong) {
             "shared_experts)");
   EXPECT_EQ(ErrorOf("--overlap none,tp,none"),
             "--overlap is \"none,tp,none\": none stands there twice");
+  EXPECT_EQ(ErrorOf("--order tp-pp-cp-ep-dp"),
+            "--order tp-pp-cp-ep-dp: the planner searches orders that end with "
+            "dp and pp");
+  EXPECT_EQ(ErrorOf("--order tp"),
+            "--order \"tp\": expected each of tp, cp, ep, dp and pp once, such "
+            "as tp-cp-ep-dp-pp");
   EXPECT_EQ(ErrorOf("--dispatcher deepep"),
             "--dispatcher has no effect: llama3-8b has no experts");
   EXPECT_EQ(ErrorOf("--ep 2"), "--ep has no effect: llama3-8b has no experts");
