@@ -1,6 +1,7 @@
 #include "astra-core/planner/simumax/result_json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "astra-core/planner/simumax/compute_json.h"
@@ -138,8 +139,9 @@ Json SummaryJson(const SimumaxResult& result) {
   Json peak;
   Json reserved;
   for (const auto& [name, stage] : SimumaxShownStages(result)) {
-    peak[name] = stage->peak_bytes();
-    reserved[name] = stage->peak_bytes() / result.files.strategy.memory_share;
+    const double bytes = stage->peak_bytes();
+    peak[name] = std::llround(bytes);
+    reserved[name] = std::llround(bytes / result.files.strategy.memory_share);
   }
   return {{"duration_ms", result.iteration_ms},
           {"tokens_per_gpu_per_second", result.tokens_per_gpu},
@@ -159,13 +161,15 @@ std::vector<NamedFile> SimumaxResultFiles(const SimumaxResult& result) {
           {"efficiency.json", TextOf(EfficiencyJson(result))}};
 }
 
-std::string SimumaxResultJson(const SimumaxResult& result) {
+std::string SimumaxResultJson(const SimumaxResult& result,
+                              const Warnings& warnings) {
   return TextOf({{"summary", SummaryJson(result)},
                  {"compute_result", SimumaxComputeJson(result)},
                  {"mem_result", AllMemoryJson(result)},
                  {"base_info", BaseInfoJson(result)},
                  {"net_info", NetInfoJson(result)},
-                 {"efficiency", EfficiencyJson(result)}});
+                 {"efficiency", EfficiencyJson(result)},
+                 {"warnings", warnings}});
 }
 
 }  // namespace astra

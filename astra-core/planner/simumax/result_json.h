@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "astra-core/base/files.h"
+#include "astra-core/base/log.h"
 #include "astra-core/planner/simumax/simulate.h"
 
 namespace astra {
@@ -33,12 +34,13 @@ namespace astra {
 std::vector<NamedFile> SimumaxResultFiles(const SimumaxResult& result);
 
 // Returns one object with the contents of each file by its name without
-// ".json", and "summary": the numbers that a caller wants first, without units
-// in texts:
+// ".json", the list "warnings", and "summary": the numbers that a caller wants
+// first, without units in texts:
 //
 //   duration_ms, tokens_per_gpu_per_second, tflops_per_gpu, mfu,
 //   peak_bytes and reserved_bytes of each stage
-std::string SimumaxResultJson(const SimumaxResult& result);
+std::string SimumaxResultJson(const SimumaxResult& result,
+                              const Warnings& warnings);
 
 }  // namespace astra
 

@@ -133,11 +133,14 @@ TEST(SimulateTest, WritesTextsAsSimumaxDoes) {
 
 TEST(SimulateTest, ResultsHaveSimumaxNames) {
   const SimumaxResult result = ValueOrDie(Simulate(LlamaFiles()));
-  const auto json = nlohmann::ordered_json::parse(SimumaxResultJson(result));
+  const auto json =
+      nlohmann::ordered_json::parse(SimumaxResultJson(result, {"odd"}));
   std::vector<std::string> names;
   for (const auto& [name, value] : json.items()) names.push_back(name);
-  EXPECT_THAT(names, ElementsAre("summary", "compute_result", "mem_result",
-                                 "base_info", "net_info", "efficiency"));
+  EXPECT_THAT(
+      names, ElementsAre("summary", "compute_result", "mem_result", "base_info",
+                         "net_info", "efficiency", "warnings"));
+  EXPECT_EQ(json["warnings"].dump(), R"(["odd"])");
   const auto& compute = json["compute_result"];
   EXPECT_EQ(compute["duration_time_per_iter"], "5.5547 s");
   EXPECT_EQ(compute["comm_details"]["dp_comm_time"]["dense"]["details"]
