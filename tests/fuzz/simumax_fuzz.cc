@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "astra-core/base/check.h"
 #include "astra-core/planner/simumax/simulate.h"
 #include "astra-core/planner/simumax/simumax_files.h"
@@ -17,8 +18,8 @@
 namespace astra {
 namespace {
 
-void CheckLine(std::string_view text) {
-  ASTRA_CHECK(text.find('\n') == std::string_view::npos,
+void CheckLine(absl::string_view text) {
+  ASTRA_CHECK(text.find('\n') == absl::string_view::npos,
               "a message of several lines");
 }
 
