@@ -35,6 +35,7 @@ VALUES = {
     "cp": [1, 2, 4], "pp": [1, 2, 4, 8], "vpp": [1, 2, 4], "dp": [3, 5, 7],
     "ep": [1, 2, 4, 8], "etp": [1, 2, 4, 8],
     "schedule": ["gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe"],
+    "order": ["tp-cp-ep-pp-dp", "tp-pp-cp-ep-dp"],
     "stage-layers": ["1,3", "3,1", "1,1,1,1", "1,2", "1,2,2,3", "1,1,1,5"],
     "first-stage-layers": [1, 2, 3], "last-stage-layers": [1, 2, 3],
     "cp-method": ["ring", "all-gather", "all-to-all"],
