@@ -16,11 +16,17 @@ using ::astra::testing::SourcePath;
 using ::astra::testing::TryReadPlanner;
 using ::astra::testing::ValueOrDie;
 
+// Takes words that are parted by spaces; @NAME is the path of a config of ours,
+// which may hold spaces.
 absl::StatusOr<EvoRequest> TryRead(const std::string& text) {
-  const std::vector<std::string> words =
-      absl::StrSplit(text, ' ', absl::SkipEmpty());
+  std::vector<std::string> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
   std::vector<const char*> argv = {"simai_planner"};
-  for (const std::string& word : words) argv.push_back(word.c_str());
+  for (std::string& word : words) {
+    if (word.front() == '@') {
+      word = SourcePath("inputs/internevo/" + word.substr(1));
+    }
+    argv.push_back(word.c_str());
+  }
   const auto flags = CommandLine::Parse(
       SimaiPlannerOptionSpecs(), static_cast<int>(argv.size()), argv.data());
   if (!flags.ok()) return flags.status();
@@ -35,7 +41,7 @@ const std::string kCluster = "--world_size 128 --gpu A800 ";
 const std::string kSearch = "--run_all_solu " + kCluster;
 
 std::string Config(const std::string& name) {
-  return "--config " + SourcePath("inputs/internevo/" + name) + " ";
+  return "--config @" + name + " ";
 }
 
 TEST(InternEvoRequestTest, ASizeIsAModelOfTheTable) {
