@@ -96,6 +96,10 @@ EqualParts EqualPartsOf(const StepWork& work) {
 
 }  // namespace
 
+int64_t SequencesOf(const StepWork& work) {
+  return work.decodes + static_cast<int64_t>(work.chunks.size());
+}
+
 TimePs TimeOfParts(const StepParts& parts) {
   return TimePs(std::max<int64_t>(1, std::llround(parts.sum() * kPsPerSecond)));
 }
@@ -104,9 +108,26 @@ TimePs StepTimes::TimeOf(const StepWork& work) {
   return TimeOfParts(PartsOf(work));
 }
 
-StepParts StepTimes::PartsOf(const StepWork& work) {
-  const GraphUse use = GraphOf(work);
-  StepSeconds gpu = SharedAt(use.tokens, use.in_graph);
+StepParts StepTimes::PartsOf(absl::Span<const StepWork> ranks) {
+  const GraphUse use = GraphOf(ranks);
+  StepSeconds gpu;
+  int64_t sequences = 0;
+  for (const StepWork& work : ranks) {
+    const StepSeconds own = RankParts(work, use);
+    if (own.sum() > gpu.sum()) gpu = own;
+    sequences = std::max(sequences, SequencesOf(work));
+  }
+  if (prices_.has_attention_ranks()) {
+    gpu += ExpertsAt(D(use.all_tokens) / static_cast<double>(ranks.size()),
+                     use.in_graph);
+  }
+  return WithHost(sequences, use, gpu);
+}
+
+StepSeconds StepTimes::RankParts(const StepWork& work, const GraphUse& use) {
+  const int64_t tokens =
+      use.in_graph ? use.tokens : std::max<int64_t>(1, work.tokens());
+  StepSeconds gpu = SharedAt(tokens, use.in_graph);
   const EqualParts equal = EqualPartsOf(work);
   if (equal.parts > 0) {
     gpu += PrefillAt(equal.parts, equal.tokens, equal.cached);
@@ -116,11 +137,11 @@ StepParts StepTimes::PartsOf(const StepWork& work) {
     gpu += DecodeAt(work.decodes, std::max(1.0, context));
   }
   if (work.samples > 0) gpu += SampleAt(work.samples, use.in_graph);
-  return WithHost(work, use, gpu);
+  return gpu;
 }
 
 StepParts StepTimes::DirectPartsOf(const StepWork& work) {
-  const GraphUse use = GraphOf(work);
+  const GraphUse use = GraphOf({&work, 1});
   StepSeconds gpu = prices_.Shared(use.tokens, use.in_graph);
   const EqualParts equal = EqualPartsOf(work);
   if (equal.parts > 0) {
@@ -133,20 +154,27 @@ StepParts StepTimes::DirectPartsOf(const StepWork& work) {
                           std::max<int64_t>(1, std::llround(context)));
   }
   if (work.samples > 0) gpu += prices_.Sample(work.samples, use.in_graph);
-  return WithHost(work, use, gpu);
+  return WithHost(SequencesOf(work), use, gpu);
 }
 
-StepTimes::GraphUse StepTimes::GraphOf(const StepWork& work) const {
-  const int64_t tokens = work.tokens();
-  ASTRA_CHECK(tokens > 0, "a step without positions");
-  if (work.chunks.empty() || facts_.mixed_graphs) {
-    const int64_t graph = facts_.GraphFor(tokens);
-    if (graph > 0) return {true, graph};
+StepTimes::GraphUse StepTimes::GraphOf(absl::Span<const StepWork> ranks) const {
+  GraphUse use;
+  bool may_use_graph = true;
+  int64_t all = 0;
+  for (const StepWork& work : ranks) {
+    const int64_t tokens = work.tokens();
+    all += tokens;
+    use.all_tokens += std::max<int64_t>(1, tokens);
+    use.tokens = std::max(use.tokens, tokens);
+    if (!work.chunks.empty() && !facts_.mixed_graphs) may_use_graph = false;
   }
-  return {false, tokens};
+  ASTRA_CHECK(all > 0, "a step without positions");
+  const int64_t graph = may_use_graph ? facts_.GraphFor(use.tokens) : 0;
+  if (graph == 0) return use;
+  return {true, graph, graph * static_cast<int64_t>(ranks.size())};
 }
 
-StepParts StepTimes::WithHost(const StepWork& work, const GraphUse& use,
+StepParts StepTimes::WithHost(int64_t sequences, const GraphUse& use,
                               const StepSeconds& gpu) const {
   StepParts parts;
   parts.gpu = gpu;
@@ -155,10 +183,7 @@ StepParts StepTimes::WithHost(const StepWork& work, const GraphUse& use,
     const double launches = facts_.launch_us * kSecondsPerUs * gpu.kernels;
     parts.launch = std::max(0.0, launches - seconds);
   }
-  const int64_t sequences =
-      work.decodes + static_cast<int64_t>(work.chunks.size());
-  const double host =
-      (facts_.step_us + facts_.sequence_us * D(sequences)) * kSecondsPerUs;
+  const double host = facts_.HostSeconds(sequences);
   parts.host = facts_.overlapped_host
                    ? std::max(0.0, host - seconds - parts.launch)
                    : host;
@@ -169,6 +194,13 @@ StepSeconds StepTimes::SharedAt(int64_t tokens, bool in_graph) {
   return OnGrid(kFine, D(tokens), [&](size_t point) {
     return Entry(shared_[in_graph ? 1 : 0], point,
                  [&] { return prices_.Shared(kFine.At(point), in_graph); });
+  });
+}
+
+StepSeconds StepTimes::ExpertsAt(double tokens, bool in_graph) {
+  return OnGrid(kFine, std::max(1.0, tokens), [&](size_t point) {
+    return Entry(experts_[in_graph ? 1 : 0], point,
+                 [&] { return prices_.Experts(kFine.At(point), in_graph); });
   });
 }
 

@@ -47,7 +47,7 @@ int64_t Replica::Admit(const Admission& admission, Batch* batch) {
 
 bool Replica::Continue(Sequence* sequence, int64_t tokens, bool publish_now,
                        Batch* batch) {
-  const int64_t then = sequence->computed + tokens;
+  const int64_t then = sequence->scheduled() + tokens;
   if (!blocks_.Grow(then, &sequence->kv)) return false;
   if (publish_now) blocks_.Publish(sequence->request, then, &sequence->kv);
   batch->push_back({sequence, tokens});
@@ -57,7 +57,13 @@ bool Replica::Continue(Sequence* sequence, int64_t tokens, bool publish_now,
 bool Replica::ContinueOrPreempt(Sequence* sequence, int64_t tokens,
                                 bool publish_now, Batch* batch) {
   while (!Continue(sequence, tokens, publish_now, batch)) {
-    Sequence* const victim = running_.back();
+    Sequence* victim = nullptr;
+    for (size_t i = running_.size(); victim == nullptr; --i) {
+      Sequence* const last = running_[i - 1];
+      if (last->under_way == 0) victim = last;
+      if (last == sequence) break;
+    }
+    if (victim == nullptr) return false;
     Preempt(victim, /*to_front=*/true);
     if (victim == sequence) return false;
   }
@@ -84,8 +90,9 @@ void Replica::Preempt(Sequence* sequence, bool to_front) {
 bool Replica::FinishPart(const BatchPart& part) {
   Sequence& sequence = *part.sequence;
   sequence.computed += part.tokens;
+  sequence.under_way -= part.tokens;
   blocks_.Publish(sequence.request, sequence.computed, &sequence.kv);
-  if (sequence.todo() > 0) return false;
+  if (sequence.computed < sequence.known()) return false;
   ++sequence.generated;
   return true;
 }

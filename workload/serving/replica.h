@@ -7,6 +7,9 @@
 // - A sequence knows its prompt and the output tokens that it has generated. A
 //   step computes some of the positions that are known but not in the cache. If
 //   it computes all of them, the sequence gets its next output token.
+// - With pipeline stages several steps are under way at once. A sequence whose
+//   positions are all computed or under way has nothing to do until its step
+//   ends, and one with a step under way is never preempted.
 // - A sequence that is preempted loses its blocks and keeps its output. It
 //   waits, and computes all of its positions again, but for those that it finds
 //   in the prefix index.
@@ -33,13 +36,16 @@ struct Sequence {
   bool was_scheduled = false;
   int64_t target = 0;     // Output tokens after which it leaves the replica.
   int64_t computed = 0;   // Positions in the KV cache.
+  int64_t under_way = 0;  // Positions behind these that steps compute now.
   int64_t generated = 0;  // Output tokens so far.
   uint32_t replica = 0;
   uint32_t prefill_replica = 0;
   KvHolding kv;
 
   int64_t known() const { return request.prompt_tokens + generated; }
-  int64_t todo() const { return known() - computed; }
+  // Returns the positions that steps have computed or compute now.
+  int64_t scheduled() const { return computed + under_way; }
+  int64_t todo() const { return known() - scheduled(); }
   // Returns the positions of the sequence when it leaves.
   int64_t final_tokens() const { return request.prompt_tokens + target; }
   // Returns whether the next step computes only the last output token.
@@ -98,9 +104,10 @@ class Replica {
   bool Continue(Sequence* sequence, int64_t tokens, bool publish_now,
                 Batch* batch);
 
-  // The same, but preempts the last running sequence as often as needed.
-  // Returns false if the sequence was preempted itself. Requires that the batch
-  // holds no sequence that runs behind it.
+  // The same, but preempts the last running sequence without a step under way
+  // as often as needed. Returns false if the sequence was preempted itself, or
+  // if steps under way hold the blocks. Requires that the batch holds no
+  // sequence that runs behind it.
   bool ContinueOrPreempt(Sequence* sequence, int64_t tokens, bool publish_now,
                          Batch* batch);
 
@@ -112,6 +119,11 @@ class Replica {
   double new_token_ratio = -1;  // See sglang.cc; below 0 before its first use.
 
   // The following are for the simulation.
+
+  // Accounts for a step that begins to compute `part`.
+  void StartPart(const BatchPart& part) {
+    part.sequence->under_way += part.tokens;
+  }
 
   // Accounts for a step that computed `part`. Returns whether the sequence got
   // an output token.

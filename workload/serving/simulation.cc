@@ -12,6 +12,7 @@
 #include "astra-core/base/field_error.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
+#include "workload/serving/worker.h"
 
 namespace astra {
 namespace {
@@ -26,15 +27,6 @@ struct Pool {
   uint64_t turn = 0;
 };
 
-// Ranks that step together.
-struct Worker {
-  size_t pool = 0;
-  size_t first_rank = 0;  // Index in the replicas of the pool.
-  std::vector<Batch> batches;
-  bool is_busy = false;
-  bool is_touched = false;  // Whether it may have something new to do.
-};
-
 absl::Status CheckPool(const PoolOptions& pool, std::string_view name) {
   ASTRA_CHECK(pool.scheduler != nullptr && pool.cost != nullptr,
               "{} has no scheduler or no cost", name);
@@ -43,6 +35,10 @@ absl::Status CheckPool(const PoolOptions& pool, std::string_view name) {
     return FieldError(
         name, fmt::format("{} replicas of {} ranks: expected 1 to {} in all",
                           pool.replicas, pool.ranks, kMaxReplicas));
+  }
+  if (pool.steps_under_way < 1 || pool.steps_under_way > kMaxReplicas) {
+    return FieldError(name, fmt::format("{} steps under way: expected 1 to {}",
+                                        pool.steps_under_way, kMaxReplicas));
   }
   return CheckBatchingOptions(pool.options);
 }
@@ -102,9 +98,7 @@ class Simulation {
   void Touch(uint32_t worker);
   void Handle(const Event& event);
   void StartTouched();
-  void StartStep(uint32_t index);
-  TimePs FormStep(Worker* worker);
-  StepWork* WorkOf(const Batch& batch);
+  bool StartStep(uint32_t index);
   void EndStep(uint32_t index);
   void EndParts(const Batch& batch, Replica* replica);
   void CountGap(TimePs gap);
@@ -133,10 +127,8 @@ class Simulation {
   std::vector<Sequence*> unused_;
   std::vector<Sequence*> transfers_;  // By slot; null where it is unused.
   std::vector<uint32_t> unused_slots_;
-  std::vector<uint32_t> touched_;
-  // Kept for their memory.
-  StepWork work_;
-  std::vector<StepRecord> records_;
+  std::vector<uint32_t> touched_;  // Workers that may have something to do.
+  std::vector<bool> is_touched_;   // By worker.
   TimePs gap_;
   int64_t gap_tokens_ = 0;
 };
@@ -150,14 +142,17 @@ void Simulation::AddPool(const PoolOptions& options) {
     pool.first_worker = static_cast<uint32_t>(workers_.size());
   }
   for (int64_t i = 0; i < options.replicas; ++i) {
-    workers_.push_back(
-        {.pool = pools_.size(),
-         .first_rank = pool.replicas.size(),
-         .batches = std::vector<Batch>(static_cast<size_t>(options.ranks))});
+    const uint32_t first =
+        pool.first_replica + static_cast<uint32_t>(pool.replicas.size());
+    std::vector<Replica*> ranks;
     for (int64_t rank = 0; rank < options.ranks; ++rank) {
       pool.replicas.push_back(std::make_unique<Replica>(options.options));
+      ranks.push_back(pool.replicas.back().get());
     }
+    workers_.emplace_back(options, std::move(ranks), first,
+                          /*is_decode_pool=*/!pools_.empty());
   }
+  is_touched_.resize(workers_.size());
   pools_.push_back(std::move(pool));
 }
 
@@ -232,87 +227,28 @@ void Simulation::Route(Sequence* sequence, size_t index) {
 }
 
 void Simulation::Touch(uint32_t worker) {
-  if (workers_[worker].is_touched) return;
-  workers_[worker].is_touched = true;
+  if (is_touched_[worker]) return;
+  is_touched_[worker] = true;
   touched_.push_back(worker);
 }
 
 void Simulation::StartTouched() {
   std::sort(touched_.begin(), touched_.end());
   for (const uint32_t worker : touched_) {
-    workers_[worker].is_touched = false;
-    if (!workers_[worker].is_busy) StartStep(worker);
+    is_touched_[worker] = false;
+    while (!workers_[worker].is_full() && StartStep(worker)) {
+    }
   }
   touched_.clear();
 }
 
-StepWork* Simulation::WorkOf(const Batch& batch) {
-  work_.chunks.clear();
-  work_.decodes = work_.decode_context = work_.samples = 0;
-  for (const BatchPart& part : batch) {
-    Sequence& sequence = *part.sequence;
-    if (!sequence.was_scheduled) {
-      sequence.was_scheduled = true;
-      sequence.times.first_scheduled = now_;
-    }
-    if (sequence.is_decoding()) {
-      ++work_.decodes;
-      work_.decode_context += sequence.computed;
-    } else {
-      work_.chunks.push_back({part.tokens, sequence.computed});
-    }
-    if (part.tokens == sequence.todo()) ++work_.samples;
-  }
-  return &work_;
-}
-
-// Forms the batches of all ranks. Returns the time of the step, or 0 if there
-// is nothing to do.
-TimePs Simulation::FormStep(Worker* worker) {
-  Pool& pool = pools_[worker->pool];
-  TimePs duration;
-  records_.clear();
-  for (size_t i = 0; i < worker->batches.size(); ++i) {
-    const size_t rank = worker->first_rank + i;
-    Replica& replica = *pool.replicas[rank];
-    const int64_t preemptions = replica.preemptions();
-    worker->batches[i].clear();
-    pool.options.scheduler->form(&replica, &worker->batches[i]);
-    if (worker->batches[i].empty()) continue;
-    const StepWork& work = *WorkOf(worker->batches[i]);
-    const TimePs time = pool.options.cost->TimeOf(work);
-    ASTRA_CHECK(time > TimePs(0), "a step takes {} ps", time.count());
-    duration = std::max(duration, time);
-    records_.push_back(
-        {.start = now_,
-         .duration = TimePs(0),
-         .replica = pool.first_replica + static_cast<uint32_t>(rank),
-         .is_decode_pool = worker->pool > 0,
-         .sequences = static_cast<int64_t>(worker->batches[i].size()),
-         .prompt_tokens = work.tokens() - work.decodes,
-         .decodes = work.decodes,
-         .decode_context = work.decode_context,
-         .samples = work.samples,
-         .running = static_cast<int64_t>(replica.running().size()),
-         .waiting = static_cast<int64_t>(replica.waiting().size()),
-         .used_blocks = replica.blocks().used(),
-         .cached_blocks = replica.blocks().cached(),
-         .num_blocks = replica.blocks().num_blocks(),
-         .preemptions = replica.preemptions() - preemptions});
-  }
-  return duration;
-}
-
-void Simulation::StartStep(uint32_t index) {
+// Returns false if there is nothing to do.
+bool Simulation::StartStep(uint32_t index) {
   Worker& worker = workers_[index];
-  const TimePs duration = FormStep(&worker);
-  if (records_.empty()) return;
-  for (StepRecord& record : records_) {
-    record.duration = duration;
-    observer_->OnStep(record);
-  }
-  worker.is_busy = true;
-  PushAfter(duration, kStepEnd, index);
+  if (!worker.Start(now_)) return false;
+  for (const StepRecord& record : worker.records()) observer_->OnStep(record);
+  PushAfter(worker.records().front().duration, kStepEnd, index);
+  return true;
 }
 
 void Simulation::CountGap(TimePs gap) {
@@ -328,12 +264,10 @@ void Simulation::FlushGaps() {
 
 void Simulation::EndStep(uint32_t index) {
   Worker& worker = workers_[index];
-  worker.is_busy = false;
+  const std::vector<Batch>& batches = worker.End();
   Touch(index);
-  for (size_t i = 0; i < worker.batches.size(); ++i) {
-    Replica* const replica =
-        pools_[worker.pool].replicas[worker.first_rank + i].get();
-    EndParts(worker.batches[i], replica);
+  for (size_t i = 0; i < batches.size(); ++i) {
+    EndParts(batches[i], worker.ranks()[i]);
   }
 }
 

@@ -21,12 +21,22 @@
 //   stay taken at the sender; the receiver takes blocks when the sequence
 //   starts there. Requests of one output token end in the first pool.
 //
+// - A replica of several pipeline stages has as many steps under way at once
+//   (`steps_under_way`), each on a stage: it forms the next one as soon as
+//   there are fewer. A step enters a stage once it has left the one before and
+//   the step ahead of it has left this one, so that the slowest stage sets the
+//   pace. Which sequences may be in several steps is the scheduler's choice.
+//   Sources: vLLM, vllm/v1/engine/core.py (step_with_batch_queue); SGLang,
+//   python/sglang/srt/managers/scheduler_pp_mixin.py (event_loop_pp);
+//   TensorRT-LLM, tensorrt_llm/_torch/pyexecutor/py_executor.py
+//   (_executor_loop_pp).
+//
 // Time is in whole picoseconds. Events of one instant are handled in a fixed
 // order, so that results are the same on all machines. Memory grows with the
 // requests that have not ended, not with all.
 //
-// Pipeline stages, speculative decoding, cancelled requests and caches beyond
-// the GPU are left out.
+// Speculative decoding, cancelled requests and caches beyond the GPU are left
+// out.
 
 #ifndef WORKLOAD_SERVING_SIMULATION_H_
 #define WORKLOAD_SERVING_SIMULATION_H_
@@ -51,6 +61,7 @@ inline constexpr int64_t kMaxReplicas = 65'536;  // Of a pool, with their ranks.
 struct PoolOptions {
   int64_t replicas = 1;
   int64_t ranks = 1;  // Ranks of data-parallel attention in each replica.
+  int64_t steps_under_way = 1;  // At most, of each replica: pipeline stages.
   const SchedulerKind* scheduler = nullptr;
   BatchingOptions options;             // Of each rank.
   const RouterKind* router = nullptr;  // None: the first of Routers().
@@ -74,8 +85,8 @@ struct ServingOptions {
 // A step of a replica; with several ranks there is one record for each rank
 // that took part.
 struct StepRecord {
-  TimePs start;
-  TimePs duration;
+  TimePs start;     // When the step was formed.
+  TimePs duration;  // From then on, through all pipeline stages.
   uint32_t replica = 0;
   bool is_decode_pool = false;
   int64_t sequences = 0;      // In the batch.

@@ -6,9 +6,11 @@
 #ifndef WORKLOAD_SERVING_STEP_H_
 #define WORKLOAD_SERVING_STEP_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "astra-core/base/units.h"
 
 namespace astra {
@@ -44,6 +46,20 @@ class StepCost {
   virtual ~StepCost() = default;
   // Requires that the step computes at least one position.
   virtual TimePs TimeOf(const StepWork& work) = 0;
+
+  // Times a step that several ranks compute together; the work of a rank that
+  // has nothing to do is empty. Adds to `stages` how long the step keeps each
+  // pipeline stage busy: as many times in every call, and at least one.
+  // Requires that one of the ranks computes a position. By default the replica
+  // is one stage, and the step lasts as long as that of the slowest rank.
+  virtual void AddStages(absl::Span<const StepWork> ranks,
+                         std::vector<TimePs>* stages) {
+    TimePs slowest;
+    for (const StepWork& work : ranks) {
+      if (work.tokens() > 0) slowest = std::max(slowest, TimeOf(work));
+    }
+    stages->push_back(slowest);
+  }
 };
 
 }  // namespace astra

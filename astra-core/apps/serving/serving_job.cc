@@ -1,5 +1,6 @@
 #include "astra-core/apps/serving/serving_job.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -62,6 +63,14 @@ absl::Status UseFacts(ServingJob& job) {
   job.options.max_batched_tokens = budget->tokens;
   job.options.chunk_tokens = budget->tokens;
   job.options.max_sequences = budget->sequences;
+  if (facts.ranks_share_budget) {
+    const auto of_rank = [&job](int64_t& budget_of) {
+      budget_of = std::max<int64_t>(1, budget_of / job.layout.attention_ranks);
+    };
+    of_rank(job.options.max_batched_tokens);
+    of_rank(job.options.chunk_tokens);
+    of_rank(job.options.max_sequences);
+  }
   return absl::OkStatus();
 }
 
@@ -109,13 +118,28 @@ absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
   ASTRA_ASSIGN_OR_RETURN(
       times->gpu_, GpuTimes::Create(job.gpu, {}, "",
                                     {.use = KernelUse::kInference}, warnings));
-  times->prices_.emplace(
-      job.model, job.layout, times->gpu_->model(),
-      FusedKernels{times->facts_.fused, job.gpu.calibration.kernel_us},
-      times->graph_, times->eager_);
+  const FusedKernels fused = {times->facts_.fused,
+                              job.gpu.calibration.kernel_us};
+  times->prices_.emplace(job.model, job.layout, times->gpu_->model(), fused,
+                         times->graph_, times->eager_);
   ASTRA_RETURN_IF_ERROR(times->prices_->Check());
   times->steps_.emplace(*times->prices_, times->facts_);
+  if (job.layout.pipeline == 1) return times;
+  times->stages_.emplace(times->facts_);
+  for (int64_t stage = 0; stage < job.layout.pipeline; ++stage) {
+    times->stages_->Add(StepPrices(job.model, job.layout, times->gpu_->model(),
+                                   fused, times->graph_, times->eager_, stage));
+  }
   return times;
+}
+
+void ReplicaTimes::AddParts(absl::Span<const StepWork> ranks,
+                            std::vector<StepParts>* parts) {
+  if (stages_) {
+    stages_->AddParts(ranks, parts);
+  } else {
+    parts->push_back(steps_->PartsOf(ranks));
+  }
 }
 
 }  // namespace astra

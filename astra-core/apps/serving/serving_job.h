@@ -7,12 +7,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "astra-core/apps/gen_workload_times.h"
 #include "astra-core/base/log.h"
 #include "astra-core/planner/group_seconds.h"
 #include "astra-core/serving/cache_memory.h"
+#include "astra-core/serving/stage_times.h"
 #include "astra-core/serving/step_prices.h"
 #include "astra-core/serving/step_times.h"
 #include "collectives/inference_engines/inference_engine.h"
@@ -67,6 +70,10 @@ class ReplicaTimes {
 
   StepTimes& steps() { return *steps_; }
 
+  // Adds the parts of each pipeline stage of a step; see StepCost::AddStages().
+  void AddParts(absl::Span<const StepWork> ranks,
+                std::vector<StepParts>* parts);
+
  private:
   ReplicaTimes(const ServingJob& job, SystemSpec system, Topology topology);
 
@@ -81,6 +88,7 @@ class ReplicaTimes {
   std::unique_ptr<GpuTimes> gpu_;
   std::optional<StepPrices> prices_;
   std::optional<StepTimes> steps_;
+  std::optional<StageTimes> stages_;  // Only with several of them.
 };
 
 }  // namespace astra

@@ -38,6 +38,9 @@ void AppendDeployment(const SimaiServingOptions& options, std::string* page) {
   const ServingJob& job = options.job;
   const ServingLayout& layout = job.layout;
   std::string sizes = fmt::format("TP {}", layout.tensor);
+  if (layout.attention_ranks > 1) {
+    AppendFormat(&sizes, " x {} ranks of attention", layout.attention_ranks);
+  }
   if (layout.pipeline > 1) AppendFormat(&sizes, ", PP {}", layout.pipeline);
   if (layout.expert > 1) AppendFormat(&sizes, ", EP {}", layout.expert);
   AppendFormat(page, "{} on {} {}: {} of {}, {} {}, scheduler {}\n",
@@ -121,6 +124,7 @@ std::string ServingRunJson(const SimaiServingOptions& options,
       {"gpu", job.gpu.name},
       {"gpus", job.num_gpus()},
       {"tp", job.layout.tensor},
+      {"attention_dp", job.layout.attention_ranks},
       {"pp", job.layout.pipeline},
       {"ep", job.layout.expert},
       {"replicas", job.replicas},

@@ -53,10 +53,14 @@ constexpr OptionSpec kOptions[] = {
      "bfloat16 (default), float16, fp8, fp8_block, mxfp8, nvfp4, or mxfp4: "
      "experts in 4 bits and the rest in BF16"},
     {"tp", "t", "N", "Deployment", "tensor parallelism (default 1)"},
-    {"pp", "l", "N", "Deployment", "pipeline stages (default 1)"},
+    {"pp", "l", "N", "Deployment",
+     "pipeline stages, each with a step of its own (default 1)"},
     {"ep", "e", "N", "Deployment",
      "ranks of a TP group that experts are spread over (default 1: TP splits "
-     "them)"},
+     "them; with --attention-dp all of its GPUs)"},
+    {"attention-dp", "dp data-parallel-size", "N", "Deployment",
+     "ranks of TP GPUs, each with sequences of its own, that share the "
+     "experts (default 1)"},
     {"replicas", "", "N", "Deployment", "replicas of the model (default 1)"},
 
     {"topology", "n", "FILE", "Cluster", "the cluster, as gen_topo draws it"},
@@ -127,7 +131,11 @@ absl::Status WithNearestTensor(const absl::Status& status,
     for (const int64_t sign : {-1, 1}) {
       ServingLayout layout = job.layout;
       layout.tensor += sign * distance;
-      if (layout.tensor < 1 || layout.tensor % layout.expert != 0) continue;
+      if (layout.attention_ranks > 1) {
+        layout.expert = layout.tensor * layout.attention_ranks;
+      }
+      if (layout.tensor < 1) continue;
+      if (layout.tensor * layout.attention_ranks % layout.expert != 0) continue;
       if (!InferenceBlueprint(job.model, SetupOf(layout)).ok()) continue;
       return absl::InvalidArgumentError(
           fmt::format("{}{}; the nearest --tp is {}", kIllegalLayout,
@@ -137,19 +145,39 @@ absl::Status WithNearestTensor(const absl::Status& status,
   return status;
 }
 
+// With several ranks of data-parallel attention, experts are spread over all of
+// their GPUs.
+absl::Status SpreadOverAttentionRanks(const CommandLine& flags,
+                                      ServingLayout& layout) {
+  if (layout.attention_ranks == 1) return absl::OkStatus();
+  const int64_t gpus = layout.tensor * layout.attention_ranks;
+  if (flags.has("ep") && layout.expert != gpus) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--ep is {}: expected {}, since --attention-dp spreads the experts "
+        "over --tp {} x {} GPUs",
+        layout.expert, gpus, layout.tensor, layout.attention_ranks));
+  }
+  layout.expert = gpus;
+  return absl::OkStatus();
+}
+
 absl::Status ReadLayout(const CommandLine& flags, ServingJob& job) {
-  const IntegerOption sizes[] = {{"tp", &job.layout.tensor, kMost},
-                                 {"pp", &job.layout.pipeline, kMost},
-                                 {"ep", &job.layout.expert, kMost},
-                                 {"replicas", &job.replicas, kMost}};
+  const IntegerOption sizes[] = {
+      {"tp", &job.layout.tensor, kMost},
+      {"pp", &job.layout.pipeline, kMost},
+      {"ep", &job.layout.expert, kMost},
+      {"attention-dp", &job.layout.attention_ranks, kMost},
+      {"replicas", &job.replicas, kMost}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   ASTRA_RETURN_IF_ERROR(ReadPrecision(flags, job));
   if (!job.model.experts) {
-    constexpr std::string_view kOfExperts[] = {"ep"};
+    constexpr std::string_view kOfExperts[] = {"ep", "attention-dp"};
     ASTRA_RETURN_IF_ERROR(Refuse(
         flags, kOfExperts, fmt::format("{} has no experts", job.model.name)));
   }
-  if (job.layout.tensor % job.layout.expert != 0) {
+  ASTRA_RETURN_IF_ERROR(SpreadOverAttentionRanks(flags, job.layout));
+  if (job.layout.attention_ranks == 1 &&
+      job.layout.tensor % job.layout.expert != 0) {
     return absl::InvalidArgumentError(
         fmt::format("--ep {} does not divide --tp {}: expected a divisor, such "
                     "as {}",
@@ -181,7 +209,9 @@ absl::Status ReadEngine(const CommandLine& flags,
   ASTRA_RETURN_IF_ERROR(UseFacts(job));
   if (flags.has("router")) {
     constexpr std::string_view kRouter[] = {"router"};
-    if (job.replicas == 1) return Refuse(flags, kRouter, "there is 1 replica");
+    if (job.replicas * job.layout.attention_ranks == 1) {
+      return Refuse(flags, kRouter, "there is 1 replica");
+    }
     ASTRA_ASSIGN_OR_RETURN(job.router, FindRouter(*flags.value("router")));
   }
   const IntegerOption sizes[] = {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 #include "astra-core/base/random.h"
 #include "tests/workload/serving/serving_run.h"
@@ -70,6 +71,84 @@ TEST(SimulationTest, RanksOfAReplicaWaitForTheSlowest) {
   ASSERT_EQ(run.steps.size(), 3u);
   EXPECT_EQ(run.steps[0].duration, TimePs(8));
   EXPECT_EQ(run.steps[1].replica, 1u);
+}
+
+// Writes down the steps of two pipeline stages, which take 10 and `second`.
+class TwoStages : public WrittenCost {
+ public:
+  explicit TwoStages(TimePs second) : second_(second) {}
+  void AddStages(absl::Span<const StepWork> ranks,
+                 std::vector<TimePs>* stages) override {
+    stages->push_back(TimeOf(ranks[0]));
+    stages->push_back(second_);
+  }
+
+ private:
+  TimePs second_;
+};
+
+PoolOptions TwoStagesOf(StepCost* cost, int64_t budget) {
+  PoolOptions pool = Vllm(cost);
+  pool.steps_under_way = 2;
+  pool.options.max_batched_tokens = budget;
+  return pool;
+}
+
+// The budget parts the requests into two steps, which follow one another
+// through the stages: the second enters the first stage at 10.
+TEST(SimulationTest, EachPipelineStageHasAStep) {
+  TwoStages cost(TimePs(10));
+  const WrittenRun run =
+      RunOf({.pool = TwoStagesOf(&cost, 8)}, {{0, 8, 3}, {0, 8, 3}});
+  EXPECT_THAT(cost.steps, ElementsAre("p8@0 =1", "p8@0 =1", "d1@8 =1",
+                                      "d1@8 =1", "d1@9 =1", "d1@9 =1"));
+  EXPECT_EQ(run.Of(0).times.first_token, TimePs(20));
+  EXPECT_EQ(run.Of(0).times.last_token, TimePs(60));
+  EXPECT_EQ(run.Of(1).times.first_token, TimePs(30));
+  EXPECT_EQ(run.Of(1).times.last_token, TimePs(70));
+  // The second was formed at 0 too.
+  EXPECT_EQ(run.steps[1].start, TimePs(0));
+  EXPECT_EQ(run.steps[1].duration, TimePs(30));
+}
+
+// From 40 on a step leaves the second stage every 30.
+TEST(SimulationTest, TheSlowestStageSetsThePace) {
+  TwoStages cost(TimePs(30));
+  const WrittenRun run =
+      RunOf({.pool = TwoStagesOf(&cost, 8)}, {{0, 8, 2}, {0, 8, 2}});
+  EXPECT_EQ(run.Of(0).times.first_token, TimePs(40));
+  EXPECT_EQ(run.Of(1).times.first_token, TimePs(70));
+  EXPECT_EQ(run.Of(0).times.last_token, TimePs(100));
+  EXPECT_EQ(run.Of(1).times.last_token, TimePs(130));
+}
+
+// vLLM sends the second chunk of a prompt behind the first, TensorRT-LLM waits
+// for the end of the first.
+TEST(SimulationTest, ChunksOfAPromptFollowOneAnotherWhereTheEngineLetsThem) {
+  TwoStages cost(TimePs(10));
+  PoolOptions pool = TwoStagesOf(&cost, 8);
+  EXPECT_EQ(RunOf({.pool = pool}, {{0, 16, 1}}).Of(0).times.last_token,
+            TimePs(30));
+  EXPECT_THAT(cost.steps, ElementsAre("p8@0 =0", "p8@8 =1"));
+  pool.scheduler = &TrtllmScheduler();
+  EXPECT_EQ(RunOf({.pool = pool}, {{0, 16, 1}}).Of(0).times.last_token,
+            TimePs(40));
+}
+
+// Three blocks of 16 for two prompts of 16: the second sequence needs the last
+// block at 20, when the first one's step is under way, and so does the first at
+// 30. The second is preempted, and starts again once the first has ended.
+TEST(SimulationTest, StepsUnderWayKeepTheirBlocks) {
+  TwoStages cost(TimePs(10));
+  PoolOptions pool = TwoStagesOf(&cost, 16);
+  pool.options.num_blocks = 3;
+  pool.options.prefix_caching = false;
+  const WrittenRun run = RunOf({.pool = pool}, {{0, 16, 18}, {0, 16, 3}});
+  ASSERT_TRUE(run.status.ok());
+  EXPECT_EQ(run.Of(0).times.preemptions, 0);
+  EXPECT_EQ(run.Of(1).times.preemptions, 1);
+  // 16 prompt positions and 17 more need three blocks at the 18th step.
+  EXPECT_EQ(run.Of(0).times.last_token, TimePs(20 + 17 * 20));
 }
 
 TEST(SimulationTest, PromptsMoveToTheDecodePool) {

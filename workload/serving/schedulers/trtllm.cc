@@ -2,10 +2,12 @@
 // only if its prompt and its whole output fit together with those of all that
 // run, so none is ever preempted. A step computes one token of each decoding
 // sequence, then running prompts, then new ones, up to a number of positions.
+// With pipeline stages, a sequence is in at most one step under way.
 //
 // Source: NVIDIA/TensorRT-LLM, documentation of the batch manager and of
 // "runtime tuning" (max_batch_size, max_num_tokens, context chunking,
-// CapacitySchedulerPolicy).
+// CapacitySchedulerPolicy); tensorrt_llm/_torch/pyexecutor/py_executor.py
+// (_executor_loop_pp, inflight_req_ids).
 
 #include <algorithm>
 #include <string_view>
@@ -20,7 +22,9 @@ void ContinueRunning(Replica* replica, bool decoding, int64_t* budget,
                      Batch* batch) {
   for (Sequence* const sequence : replica->running()) {
     if (*budget <= 0) return;
-    if (sequence->is_decoding() != decoding) continue;
+    if (sequence->is_decoding() != decoding || sequence->under_way > 0) {
+      continue;
+    }
     const int64_t tokens = std::min(sequence->todo(), *budget);
     const bool has_room = replica->Continue(sequence, tokens, false, batch);
     ASTRA_CHECK(has_room, "no room for request {}", sequence->request.id);

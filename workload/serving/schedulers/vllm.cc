@@ -9,6 +9,10 @@
 // scheduler_reserve_full_isl). Prefixes are found by sequences that start in
 // the same step.
 //
+// With pipeline stages, positions count as computed from the start of their
+// step on, so that chunks of one prompt follow one another through the stages
+// (Scheduler._update_after_schedule).
+//
 // Source: vllm/v1/core/sched/scheduler.py, Scheduler.schedule; read at v0.11
 // and later for the check of the whole prompt.
 
@@ -34,6 +38,7 @@ void Form(Replica* replica, Batch* batch) {
     Sequence* const sequence = replica->running()[i];
     const int64_t tokens =
         std::min(sequence->todo(), ChunkLimit(options, budget));
+    if (tokens == 0) continue;
     if (!replica->ContinueOrPreempt(sequence, tokens, true, batch)) break;
     budget -= tokens;
   }

@@ -43,6 +43,25 @@ TEST(SimaiServingOptionsTest, TheEngineSaysWhatAStepHolds) {
   EXPECT_EQ(given.options.block_tokens, 1);
 }
 
+// SGLang's ranks share the budget of a step; vLLM's have one each.
+TEST(SimaiServingOptionsTest, RanksOfAttentionSpreadTheExperts) {
+  const std::string moe = "-m deepseek-v3 --gpu H200 --tp 2 --attention-dp 8 ";
+  const ServingJob job = ValueOrDie(TryRead(moe + kLoad + "--dtype fp8")).job;
+  EXPECT_EQ(job.layout.expert, 16);
+  EXPECT_EQ(job.num_gpus(), 16);
+  EXPECT_EQ(job.options.max_batched_tokens, 8192);
+  const ServingJob sglang =
+      ValueOrDie(
+          TryRead(moe + kLoad + "--dtype fp8 --engine sglang --router random"))
+          .job;
+  EXPECT_EQ(sglang.options.chunk_tokens, 1024);
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--attention-dp 2"),
+            "--attention-dp has no effect: llama3-8b has no experts");
+  EXPECT_EQ(ErrorOf(moe + kLoad + "--ep 8"),
+            "--ep is 8: expected 16, since --attention-dp spreads the experts "
+            "over --tp 2 x 8 GPUs");
+}
+
 TEST(SimaiServingOptionsTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf(kLoad), "--model is missing");
   EXPECT_EQ(ErrorOf(kJob), "--requests is missing");

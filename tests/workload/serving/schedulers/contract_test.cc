@@ -226,6 +226,7 @@ TEST_P(SchedulerContractTest, AnyOptionsServeAllThatFits) {
     ServingOptions options;
     options.pool = {.replicas = draw.From(1, 2),
                     .ranks = draw.From(1, 2),
+                    .steps_under_way = draw.From(1, 3),
                     .scheduler = &Kind(),
                     .options = AnyOptions(&draw),
                     .router = &Routers()[seed % Routers().size()],

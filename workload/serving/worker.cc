@@ -1,0 +1,108 @@
+#include "workload/serving/worker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "astra-core/base/check.h"
+
+namespace astra {
+namespace {
+
+// Writes down what a batch computes, and begins it.
+void StartParts(TimePs now, const Batch& batch, Replica* replica,
+                StepWork* work) {
+  work->chunks.clear();
+  work->decodes = work->decode_context = work->samples = 0;
+  for (const BatchPart& part : batch) {
+    Sequence& sequence = *part.sequence;
+    if (!sequence.was_scheduled) {
+      sequence.was_scheduled = true;
+      sequence.times.first_scheduled = now;
+    }
+    if (sequence.is_decoding()) {
+      ++work->decodes;
+      work->decode_context += sequence.computed;
+    } else {
+      work->chunks.push_back({part.tokens, sequence.scheduled()});
+    }
+    if (part.tokens == sequence.todo()) ++work->samples;
+    replica->StartPart(part);
+  }
+}
+
+}  // namespace
+
+Worker::Worker(const PoolOptions& options, std::vector<Replica*> ranks,
+               uint32_t first_replica, bool is_decode_pool)
+    : options_(options),
+      ranks_(std::move(ranks)),
+      first_replica_(first_replica),
+      is_decode_pool_(is_decode_pool),
+      steps_(static_cast<size_t>(options.steps_under_way),
+             std::vector<Batch>(ranks_.size())),
+      works_(ranks_.size()) {}
+
+void Worker::Form(TimePs now, std::vector<Batch>* batches) {
+  records_.clear();
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    Replica& replica = *ranks_[i];
+    Batch& batch = (*batches)[i];
+    const int64_t preemptions = replica.preemptions();
+    batch.clear();
+    options_.scheduler->form(&replica, &batch);
+    StartParts(now, batch, &replica, &works_[i]);
+    if (batch.empty()) continue;
+    const StepWork& work = works_[i];
+    records_.push_back(
+        {.start = now,
+         .duration = TimePs(0),
+         .replica = first_replica_ + static_cast<uint32_t>(i),
+         .is_decode_pool = is_decode_pool_,
+         .sequences = static_cast<int64_t>(batch.size()),
+         .prompt_tokens = work.tokens() - work.decodes,
+         .decodes = work.decodes,
+         .decode_context = work.decode_context,
+         .samples = work.samples,
+         .running = static_cast<int64_t>(replica.running().size()),
+         .waiting = static_cast<int64_t>(replica.waiting().size()),
+         .used_blocks = replica.blocks().used(),
+         .cached_blocks = replica.blocks().cached(),
+         .num_blocks = replica.blocks().num_blocks(),
+         .preemptions = replica.preemptions() - preemptions});
+  }
+}
+
+TimePs Worker::PassStages(TimePs now) {
+  stages_.clear();
+  options_.cost->AddStages(works_, &stages_);
+  stage_ends_.resize(stages_.size());
+  TimePs end = now;
+  for (size_t i = 0; i < stages_.size(); ++i) {
+    ASTRA_CHECK(stages_[i] >= TimePs(0), "a stage takes {} ps",
+                stages_[i].count());
+    end = std::max(end, stage_ends_[i]) + stages_[i];
+    stage_ends_[i] = end;
+  }
+  ASTRA_CHECK(end > now, "a step takes no time");
+  return end - now;
+}
+
+bool Worker::Start(TimePs now) {
+  ASTRA_CHECK(!is_full(), "{} steps are under way", under_way_);
+  Form(now, &steps_[(oldest_ + under_way_) % steps_.size()]);
+  if (records_.empty()) return false;
+  const TimePs duration = PassStages(now);
+  for (StepRecord& record : records_) record.duration = duration;
+  ++under_way_;
+  return true;
+}
+
+const std::vector<Batch>& Worker::End() {
+  ASTRA_CHECK(under_way_ > 0, "no step is under way");
+  const std::vector<Batch>& batches = steps_[oldest_];
+  oldest_ = (oldest_ + 1) % steps_.size();
+  --under_way_;
+  return batches;
+}
+
+}  // namespace astra

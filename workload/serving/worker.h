@@ -1,0 +1,71 @@
+// Ranks of a replica that step together, and their steps under way.
+//
+//   Worker worker(options, ranks, /*first_replica=*/0, /*decodes=*/false);
+//   while (!worker.is_full() && worker.Start(now)) ...  // worker.records()
+//   const std::vector<Batch>& batches = worker.End();   // A batch for each
+//   rank.
+//
+// Model. Each rank forms a batch from its own queue and cache. A step is under
+// way until it has passed all pipeline stages, one after the other: it enters a
+// stage once it has left the one before and the step ahead has left this one.
+// Steps end in the order in which they start.
+
+#ifndef WORKLOAD_SERVING_WORKER_H_
+#define WORKLOAD_SERVING_WORKER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "astra-core/base/units.h"
+#include "workload/serving/replica.h"
+#include "workload/serving/simulation.h"
+#include "workload/serving/step.h"
+
+namespace astra {
+
+class Worker {
+ public:
+  // `options` and the ranks must outlive the object. `first_replica` is the
+  // number of the first rank over all pools.
+  Worker(const PoolOptions& options, std::vector<Replica*> ranks,
+         uint32_t first_replica, bool is_decode_pool);
+
+  bool is_full() const { return under_way_ == steps_.size(); }
+  const std::vector<Replica*>& ranks() const { return ranks_; }
+
+  // Forms the next step and begins it. Returns false if there is nothing to do.
+  // Requires that fewer steps than allowed are under way.
+  bool Start(TimePs now);
+
+  // Returns the records of the ranks that take part in the step that started
+  // last. All have the same duration.
+  const std::vector<StepRecord>& records() const { return records_; }
+
+  // Ends the step that started first. Returns the batch of each rank, which
+  // stay valid until the next Start(). Requires that a step is under way.
+  const std::vector<Batch>& End();
+
+ private:
+  void Form(TimePs now, std::vector<Batch>* batches);
+  // Returns how long the step of works_ takes from `now` on.
+  TimePs PassStages(TimePs now);
+
+  const PoolOptions& options_;
+  std::vector<Replica*> ranks_;
+  uint32_t first_replica_;
+  bool is_decode_pool_;
+  std::vector<std::vector<Batch>> steps_;  // A ring.
+  size_t oldest_ = 0;                      // The step that ends next.
+  size_t under_way_ = 0;
+  // When each stage ends what it has been given; empty before the first step.
+  std::vector<TimePs> stage_ends_;
+  // Kept for their memory.
+  std::vector<StepWork> works_;  // Of each rank.
+  std::vector<TimePs> stages_;
+  std::vector<StepRecord> records_;
+};
+
+}  // namespace astra
+
+#endif  // WORKLOAD_SERVING_WORKER_H_
