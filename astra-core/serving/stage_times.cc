@@ -4,15 +4,6 @@
 #include <utility>
 
 namespace astra {
-namespace {
-
-ServingFacts WithoutHost(ServingFacts facts) {
-  facts.step_us = facts.sequence_us = 0;
-  return facts;
-}
-
-}  // namespace
-
 StageTimes::StageTimes(const ServingFacts& facts)
     : facts_(facts), without_host_(WithoutHost(facts)) {}
 

@@ -145,9 +145,11 @@ StepSeconds StepPrices::Prefill(int64_t parts, int64_t tokens, int64_t cached) {
                     Part::kAttention, eager_);
 }
 
-StepSeconds StepPrices::Decode(int64_t batch, int64_t context) {
-  return PriceOrDie(StepOf(InferencePhase::kDecode, batch, context),
-                    Part::kAttention, graph_);
+StepSeconds StepPrices::Decode(int64_t batch, int64_t context,
+                               int64_t queries) {
+  InferenceSetup setup = StepOf(InferencePhase::kDecode, batch, context);
+  setup.queries = queries;
+  return PriceOrDie(setup, Part::kAttention, graph_);
 }
 
 StepSeconds StepPrices::Sample(int64_t sequences, bool in_graph) {

@@ -110,8 +110,9 @@ class StepPrices {
   StepSeconds Experts(int64_t tokens, bool in_graph);
   // `parts` equal parts of prompts at once.
   StepSeconds Prefill(int64_t parts, int64_t tokens, int64_t cached);
-  // `context`: positions in the cache of each of the `batch` sequences.
-  StepSeconds Decode(int64_t batch, int64_t context);
+  // `context`: positions in the cache of each of the `batch` sequences, which
+  // compute `queries` positions behind them.
+  StepSeconds Decode(int64_t batch, int64_t context, int64_t queries = 1);
   StepSeconds Sample(int64_t sequences, bool in_graph);
 
  private:

@@ -96,6 +96,18 @@ EqualParts EqualPartsOf(const StepWork& work) {
 
 }  // namespace
 
+StepParts& StepParts::operator+=(const StepParts& other) {
+  gpu += other.gpu;
+  launch += other.launch;
+  host += other.host;
+  return *this;
+}
+
+ServingFacts WithoutHost(ServingFacts facts) {
+  facts.step_us = facts.sequence_us = 0;
+  return facts;
+}
+
 int64_t SequencesOf(const StepWork& work) {
   return work.decodes + static_cast<int64_t>(work.chunks.size());
 }
@@ -132,10 +144,7 @@ StepSeconds StepTimes::RankParts(const StepWork& work, const GraphUse& use) {
   if (equal.parts > 0) {
     gpu += PrefillAt(equal.parts, equal.tokens, equal.cached);
   }
-  if (work.decodes > 0) {
-    const double context = D(work.decode_context) / D(work.decodes);
-    gpu += DecodeAt(work.decodes, std::max(1.0, context));
-  }
+  if (work.decodes > 0) gpu += DecodeAt(work);
   if (work.samples > 0) gpu += SampleAt(work.samples, use.in_graph);
   return gpu;
 }
@@ -151,7 +160,8 @@ StepParts StepTimes::DirectPartsOf(const StepWork& work) {
   if (work.decodes > 0) {
     const double context = D(work.decode_context) / D(work.decodes);
     gpu += prices_.Decode(work.decodes,
-                          std::max<int64_t>(1, std::llround(context)));
+                          std::max<int64_t>(1, std::llround(context)),
+                          1 + work.draft_tokens / work.decodes);
   }
   if (work.samples > 0) gpu += prices_.Sample(work.samples, use.in_graph);
   return WithHost(SequencesOf(work), use, gpu);
@@ -211,12 +221,25 @@ StepSeconds StepTimes::SampleAt(int64_t sequences, bool in_graph) {
   });
 }
 
-StepSeconds StepTimes::DecodeAt(int64_t batch, double context) {
+StepSeconds StepTimes::DecodeAt(const StepWork& work) {
+  const double context =
+      std::max(1.0, D(work.decode_context) / D(work.decodes));
+  const int64_t fewest = 1 + work.draft_tokens / work.decodes;
+  const int64_t others = work.draft_tokens % work.decodes;
+  const StepSeconds price = DecodePlane(work.decodes, context, fewest);
+  if (others == 0) return price;
+  return Between(price, DecodePlane(work.decodes, context, fewest + 1),
+                 D(others) / D(work.decodes));
+}
+
+StepSeconds StepTimes::DecodePlane(int64_t batch, double context,
+                                   int64_t queries) {
+  std::vector<Line>& plane = decode_[queries];
   return OnGrid(kCoarse, D(batch), [&](size_t of_batch) {
-    if (of_batch >= decode_.size()) decode_.resize(of_batch + 1);
+    if (of_batch >= plane.size()) plane.resize(of_batch + 1);
     return OnGrid(kCoarse, context, [&](size_t point) {
-      return Entry(decode_[of_batch], point, [&] {
-        return prices_.Decode(kCoarse.At(of_batch), kCoarse.At(point));
+      return Entry(plane[of_batch], point, [&] {
+        return prices_.Decode(kCoarse.At(of_batch), kCoarse.At(point), queries);
       });
     });
   });

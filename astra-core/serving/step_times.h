@@ -11,6 +11,7 @@
 //   all positions         positions, linear                      16
 //   sampled sequences     sequences, linear                      16
 //   running sequences     sequences, mean context, bilinear      4 x 4
+//   the same with drafts  and positions of each, linear          4 x 4, all
 //   parts of prompts      parts x mean positions x context       2 x 4 x 4
 // clang-format on
 //
@@ -59,7 +60,11 @@ struct StepParts {
   double host = 0;    // What the GPU waits for the engine.
 
   double sum() const { return gpu.sum() + launch + host; }
+  StepParts& operator+=(const StepParts& other);
 };
+
+// Returns the facts of a program that costs nothing beside the GPU.
+ServingFacts WithoutHost(ServingFacts facts);
 
 // Returns the sequences that the host program deals with in a step.
 int64_t SequencesOf(const StepWork& work);
@@ -100,7 +105,8 @@ class StepTimes : public StepCost {
   StepSeconds SharedAt(int64_t tokens, bool in_graph);
   StepSeconds ExpertsAt(double tokens, bool in_graph);
   StepSeconds SampleAt(int64_t sequences, bool in_graph);
-  StepSeconds DecodeAt(int64_t batch, double context);
+  StepSeconds DecodeAt(const StepWork& work);
+  StepSeconds DecodePlane(int64_t batch, double context, int64_t queries);
   StepSeconds PrefillAt(int64_t parts, double tokens, double cached);
   StepSeconds PrefillPlane(int64_t parts, double tokens, double cached);
 
@@ -109,7 +115,8 @@ class StepTimes : public StepCost {
   std::array<Line, 2> shared_;  // Without and with a graph.
   std::array<Line, 2> experts_;
   std::array<Line, 2> sample_;
-  std::vector<Line> decode_;                      // By sequences, by context.
+  // By positions of each sequence, by sequences, by context.
+  std::map<int64_t, std::vector<Line>> decode_;
   std::map<int64_t, std::vector<Line>> prefill_;  // By parts.
 };
 

@@ -24,6 +24,16 @@ struct BatchingOptions {
   bool chunked_prefill = true;        // Whether prompts may be split.
   int64_t chunk_tokens = 8192;        // Chunk of a prompt; sarathi: of a step.
 
+  // Speculative decoding: a step of a running sequence also verifies this many
+  // draft tokens, and gets each that is accepted on top of its own. One is
+  // accepted with this probability if all before it are, independent of
+  // everything else, so that K of them with probability a give a step
+  // (1 - a^(K + 1)) / (1 - a) tokens in the mean. Source: Y. Leviathan et al.,
+  // "Fast inference from transformers via speculative decoding", ICML 2023,
+  // equation 1.
+  int64_t draft_tokens = 0;
+  double acceptance_rate = 0;
+
   // vllm.
   bool whole_prompt_must_fit = true;  // scheduler_reserve_full_isl.
   int64_t long_prefill_tokens = 0;    // Largest chunk of a prompt; 0: any.

@@ -22,6 +22,12 @@ double ServingSummary::PrefixHitRate() const {
                                   static_cast<double>(prompt_tokens);
 }
 
+double ServingSummary::TokensPerDecode() const {
+  return decodes == 0
+             ? 1
+             : 1 + static_cast<double>(accepted) / static_cast<double>(decodes);
+}
+
 bool ServingMetrics::IsWithinLimits(const RequestResult& result) const {
   const auto keeps = [](std::optional<TimePs> limit,
                         std::optional<TimePs> time) {
@@ -55,6 +61,8 @@ void ServingMetrics::OnRequest(const RequestResult& result) {
 void ServingMetrics::OnStep(const StepRecord& step) {
   ++sums_.steps;
   sums_.preemptions += step.preemptions;
+  sums_.decodes += step.decodes;
+  sums_.accepted += step.accepted;
   const double duration = static_cast<double>(step.duration.count());
   const double use = static_cast<double>(step.used_blocks) /
                      static_cast<double>(step.num_blocks);

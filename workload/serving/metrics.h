@@ -49,6 +49,8 @@ struct ServingSummary {
   int64_t cached_tokens = 0;  // Of prompts, found at the first admission.
   int64_t preemptions = 0;
   int64_t steps = 0;
+  int64_t decodes = 0;   // Steps of sequences that decode.
+  int64_t accepted = 0;  // Draft tokens that these accepted.
   TimePs first_arrival;
   TimePs last_token;
 
@@ -67,6 +69,8 @@ struct ServingSummary {
 
   double PerSecond(int64_t count) const;
   double PrefixHitRate() const;  // Of prompt tokens.
+  // Output tokens of a sequence in a step that decodes it; 1 without drafts.
+  double TokensPerDecode() const;
 };
 
 // Keeps five times for each request, and a histogram of the gaps.

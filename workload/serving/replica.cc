@@ -1,11 +1,16 @@
 #include "workload/serving/replica.h"
 
+#include <utility>
+
 #include "astra-core/base/check.h"
+#include "astra-core/base/random.h"
+#include "workload/serving/random_draws.h"
 
 namespace astra {
 
-Replica::Replica(const BatchingOptions& options)
+Replica::Replica(const BatchingOptions& options, uint64_t seed)
     : options_(options),
+      seed_(seed),
       watermark_blocks_(static_cast<int64_t>(
           options.watermark * static_cast<double>(options.num_blocks))),
       blocks_(options.num_blocks, options.block_tokens,
@@ -73,6 +78,7 @@ bool Replica::ContinueOrPreempt(Sequence* sequence, int64_t tokens,
 void Replica::Preempt(Sequence* sequence, bool to_front) {
   blocks_.Release(&sequence->kv);
   sequence->computed = 0;
+  sequence->drafts = 0;
   ++sequence->times.preemptions;
   ++preemptions_;
   if (running_.back() == sequence) {
@@ -87,14 +93,44 @@ void Replica::Preempt(Sequence* sequence, bool to_front) {
   }
 }
 
-bool Replica::FinishPart(const BatchPart& part) {
+int64_t Replica::AcceptedOf(const Sequence& sequence, int64_t drafts) const {
+  if (drafts == 0) return 0;
+  constexpr uint64_t kPurpose = 0x6472616674;  // "draft"
+  RandomDraws draws(seed_, kPurpose,
+                    HashOf(static_cast<uint64_t>(sequence.request.id),
+                           static_cast<uint64_t>(sequence.generated)));
+  int64_t accepted = 0;
+  while (accepted < drafts && draws.Uniform() < options_.acceptance_rate) {
+    ++accepted;
+  }
+  return accepted;
+}
+
+int64_t Replica::StartPart(const BatchPart& part) {
   Sequence& sequence = *part.sequence;
-  sequence.computed += part.tokens;
+  int64_t tokens = part.tokens == sequence.todo() ? 1 : 0;
+  if (sequence.is_decoding()) {
+    sequence.drafts = part.tokens - 1;  // A scheduler may cut them.
+    sequence.accepted = AcceptedOf(sequence, sequence.drafts);
+    tokens = 1 + sequence.accepted;
+  }
+  sequence.under_way += part.tokens;
+  return tokens;
+}
+
+int64_t Replica::FinishPart(const BatchPart& part) {
+  Sequence& sequence = *part.sequence;
+  const int64_t accepted = std::exchange(sequence.accepted, 0);
+  const int64_t drafts = std::exchange(sequence.drafts, 0);
+  sequence.computed += part.tokens - (drafts - accepted);
   sequence.under_way -= part.tokens;
   blocks_.Publish(sequence.request, sequence.computed, &sequence.kv);
-  if (sequence.computed < sequence.known()) return false;
-  ++sequence.generated;
-  return true;
+  if (sequence.computed < sequence.known()) return 0;
+  const int64_t tokens = 1 + accepted;
+  sequence.generated += tokens;
+  sequence.drafts = std::clamp<int64_t>(
+      sequence.target - sequence.generated - 1, 0, options_.draft_tokens);
+  return tokens;
 }
 
 void Replica::DropFinished() {

@@ -7,6 +7,10 @@
 // - A sequence knows its prompt and the output tokens that it has generated. A
 //   step computes some of the positions that are known but not in the cache. If
 //   it computes all of them, the sequence gets its next output token.
+// - With draft_tokens, the step of a sequence that decodes also computes the
+//   positions of drafts, which need blocks. Those that are accepted count as
+//   computed and generated; the blocks of the others stay with the sequence.
+//   Drafts never reach beyond the end of the output.
 // - With pipeline stages several steps are under way at once. A sequence whose
 //   positions are all computed or under way has nothing to do until its step
 //   ends, and one with a step under way is never preempted.
@@ -38,6 +42,8 @@ struct Sequence {
   int64_t computed = 0;   // Positions in the KV cache.
   int64_t under_way = 0;  // Positions behind these that steps compute now.
   int64_t generated = 0;  // Output tokens so far.
+  int64_t drafts = 0;     // Draft tokens that its next step verifies,
+  int64_t accepted = 0;   // and how many the step under way accepts.
   uint32_t replica = 0;
   uint32_t prefill_replica = 0;
   KvHolding kv;
@@ -45,11 +51,14 @@ struct Sequence {
   int64_t known() const { return request.prompt_tokens + generated; }
   // Returns the positions that steps have computed or compute now.
   int64_t scheduled() const { return computed + under_way; }
-  int64_t todo() const { return known() - scheduled(); }
+  int64_t todo() const { return known() + drafts - scheduled(); }
   // Returns the positions of the sequence when it leaves.
   int64_t final_tokens() const { return request.prompt_tokens + target; }
-  // Returns whether the next step computes only the last output token.
-  bool is_decoding() const { return generated > 0 && todo() == 1; }
+  // Returns whether the next step computes only the last output token and
+  // drafts.
+  bool is_decoding() const {
+    return generated > 0 && known() - scheduled() == 1;
+  }
 };
 
 struct BatchPart {
@@ -69,7 +78,8 @@ struct Admission {
 
 class Replica {
  public:
-  explicit Replica(const BatchingOptions& options);
+  // Drafts are accepted at random by the seed.
+  explicit Replica(const BatchingOptions& options, uint64_t seed = 0);
 
   const BatchingOptions& options() const { return options_; }
   const KvBlocks& blocks() const { return blocks_; }
@@ -120,14 +130,13 @@ class Replica {
 
   // The following are for the simulation.
 
-  // Accounts for a step that begins to compute `part`.
-  void StartPart(const BatchPart& part) {
-    part.sequence->under_way += part.tokens;
-  }
+  // Accounts for a step that begins to compute `part`. Returns the output
+  // tokens that the sequence will get at its end.
+  int64_t StartPart(const BatchPart& part);
 
-  // Accounts for a step that computed `part`. Returns whether the sequence got
-  // an output token.
-  bool FinishPart(const BatchPart& part);
+  // Accounts for a step that computed `part`. Returns the output tokens that
+  // the sequence got.
+  int64_t FinishPart(const BatchPart& part);
 
   // Takes sequences that have reached their target from the running ones. They
   // keep their blocks until Release().
@@ -139,7 +148,11 @@ class Replica {
     return blocks_.Match(sequence.request, sequence.known() - 1);
   }
 
+  // Returns how many of so many drafts the next step accepts.
+  int64_t AcceptedOf(const Sequence& sequence, int64_t drafts) const;
+
   BatchingOptions options_;
+  uint64_t seed_;
   int64_t watermark_blocks_;
   KvBlocks blocks_;
   std::deque<Sequence*> waiting_;

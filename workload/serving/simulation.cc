@@ -146,7 +146,8 @@ void Simulation::AddPool(const PoolOptions& options) {
         pool.first_replica + static_cast<uint32_t>(pool.replicas.size());
     std::vector<Replica*> ranks;
     for (int64_t rank = 0; rank < options.ranks; ++rank) {
-      pool.replicas.push_back(std::make_unique<Replica>(options.options));
+      pool.replicas.push_back(
+          std::make_unique<Replica>(options.options, options_.seed));
       ranks.push_back(pool.replicas.back().get());
     }
     workers_.emplace_back(options, std::move(ranks), first,
@@ -275,13 +276,15 @@ void Simulation::EndParts(const Batch& batch, Replica* replica) {
   bool has_finished = false;
   for (const BatchPart& part : batch) {
     Sequence& sequence = *part.sequence;
-    if (!replica->FinishPart(part)) continue;
+    const int64_t tokens = replica->FinishPart(part);
+    if (tokens == 0) continue;
     RequestTimes& times = sequence.times;
-    if (sequence.generated == 1) {
+    if (sequence.generated == tokens) {
       times.first_token = now_;
     } else {
       CountGap(now_ - times.last_token);
     }
+    for (int64_t i = 1; i < tokens; ++i) CountGap(TimePs(0));
     times.last_token = now_;
     has_finished |= sequence.generated >= sequence.target;
   }

@@ -35,8 +35,7 @@
 // order, so that results are the same on all machines. Memory grows with the
 // requests that have not ended, not with all.
 //
-// Speculative decoding, cancelled requests and caches beyond the GPU are left
-// out.
+// Cancelled requests and caches beyond the GPU are left out.
 
 #ifndef WORKLOAD_SERVING_SIMULATION_H_
 #define WORKLOAD_SERVING_SIMULATION_H_
@@ -79,7 +78,7 @@ struct ServingOptions {
   // Requests in flight in a closed loop: one that ends asks for the next. 0:
   // requests arrive at their own times.
   int64_t in_flight = 0;
-  uint64_t seed = 0;  // Of the routers.
+  uint64_t seed = 0;  // Of the routers, and of drafts that are accepted.
 };
 
 // A step of a replica; with several ranks there is one record for each rank
@@ -91,9 +90,11 @@ struct StepRecord {
   bool is_decode_pool = false;
   int64_t sequences = 0;      // In the batch.
   int64_t prompt_tokens = 0;  // Positions of prompts computed.
-  int64_t decodes = 0;
+  int64_t decodes = 0;        // Sequences that decode.
+  int64_t draft_tokens = 0;   // Positions of drafts behind these.
   int64_t decode_context = 0;
-  int64_t samples = 0;  // Output tokens that come out.
+  int64_t samples = 0;   // Output tokens that come out,
+  int64_t accepted = 0;  // and how many of them were drafts.
   int64_t running = 0;
   int64_t waiting = 0;
   int64_t used_blocks = 0;
@@ -109,6 +110,7 @@ class ServingObserver {
   virtual void OnRequest(const RequestResult& result) = 0;
   virtual void OnStep(const StepRecord& step) = 0;
   // `tokens` output tokens came `gap` after the token before of their requests.
+  // Of several tokens of one step, all but the first come at once, after 0.
   virtual void OnTokens(TimePs gap, int64_t tokens) = 0;
 };
 

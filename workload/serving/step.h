@@ -1,7 +1,8 @@
 // What one step of a serving replica computes, and how long that takes.
 //
 // A step is one forward pass of the model over a batch: chunks of prompts
-// (prefill) together with one new token of each running sequence (decode).
+// (prefill) together with one new token of each running sequence (decode), and
+// with the draft tokens behind it that the step verifies.
 
 #ifndef WORKLOAD_SERVING_STEP_H_
 #define WORKLOAD_SERVING_STEP_H_
@@ -25,15 +26,16 @@ struct PromptChunk {
 
 struct StepWork {
   std::vector<PromptChunk> chunks;
-  int64_t decodes = 0;         // Sequences that compute one position each.
+  int64_t decodes = 0;         // Sequences that compute one position each,
+  int64_t draft_tokens = 0;    // and positions of drafts behind all of these.
   int64_t decode_context = 0;  // Positions in the cache of all of these.
-  int64_t samples = 0;         // Sequences that get a token out of this step.
+  int64_t samples = 0;         // Positions whose next token is drawn.
 
   friend bool operator==(const StepWork&, const StepWork&) = default;
 
   // Returns the positions that the step computes.
   int64_t tokens() const {
-    int64_t sum = decodes;
+    int64_t sum = decodes + draft_tokens;
     for (const PromptChunk& chunk : chunks) sum += chunk.tokens;
     return sum;
   }

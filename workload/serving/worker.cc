@@ -8,26 +8,39 @@
 namespace astra {
 namespace {
 
-// Writes down what a batch computes, and begins it.
-void StartParts(TimePs now, const Batch& batch, Replica* replica,
-                StepWork* work) {
+struct ComingTokens {
+  int64_t all = 0;
+  int64_t accepted = 0;  // Drafts among them.
+};
+
+// Writes down what a batch computes, and begins it. Returns the output tokens
+// that come out of it.
+ComingTokens StartParts(TimePs now, const Batch& batch, Replica* replica,
+                        StepWork* work) {
   work->chunks.clear();
-  work->decodes = work->decode_context = work->samples = 0;
+  work->decodes = work->draft_tokens = work->decode_context = work->samples = 0;
+  ComingTokens tokens;
   for (const BatchPart& part : batch) {
     Sequence& sequence = *part.sequence;
     if (!sequence.was_scheduled) {
       sequence.was_scheduled = true;
       sequence.times.first_scheduled = now;
     }
-    if (sequence.is_decoding()) {
+    const bool is_decoding = sequence.is_decoding();
+    if (is_decoding) {
       ++work->decodes;
+      work->draft_tokens += part.tokens - 1;
+      work->samples += part.tokens;
       work->decode_context += sequence.computed;
     } else {
       work->chunks.push_back({part.tokens, sequence.scheduled()});
+      if (part.tokens == sequence.todo()) ++work->samples;
     }
-    if (part.tokens == sequence.todo()) ++work->samples;
-    replica->StartPart(part);
+    const int64_t coming = replica->StartPart(part);
+    tokens.all += coming;
+    if (is_decoding) tokens.accepted += coming - 1;
   }
+  return tokens;
 }
 
 }  // namespace
@@ -50,7 +63,7 @@ void Worker::Form(TimePs now, std::vector<Batch>* batches) {
     const int64_t preemptions = replica.preemptions();
     batch.clear();
     options_.scheduler->form(&replica, &batch);
-    StartParts(now, batch, &replica, &works_[i]);
+    const ComingTokens tokens = StartParts(now, batch, &replica, &works_[i]);
     if (batch.empty()) continue;
     const StepWork& work = works_[i];
     records_.push_back(
@@ -59,10 +72,12 @@ void Worker::Form(TimePs now, std::vector<Batch>* batches) {
          .replica = first_replica_ + static_cast<uint32_t>(i),
          .is_decode_pool = is_decode_pool_,
          .sequences = static_cast<int64_t>(batch.size()),
-         .prompt_tokens = work.tokens() - work.decodes,
+         .prompt_tokens = work.tokens() - work.decodes - work.draft_tokens,
          .decodes = work.decodes,
+         .draft_tokens = work.draft_tokens,
          .decode_context = work.decode_context,
-         .samples = work.samples,
+         .samples = tokens.all,
+         .accepted = tokens.accepted,
          .running = static_cast<int64_t>(replica.running().size()),
          .waiting = static_cast<int64_t>(replica.waiting().size()),
          .used_blocks = replica.blocks().used(),

@@ -124,6 +124,13 @@ absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
                          times->graph_, times->eager_);
   ASTRA_RETURN_IF_ERROR(times->prices_->Check());
   times->steps_.emplace(*times->prices_, times->facts_);
+  if (job.draft_model) {
+    StepPrices prices(
+        *job.draft_model, DraftLayoutOf(*job.draft_model, job.layout),
+        times->gpu_->model(), fused, times->graph_, times->eager_);
+    ASTRA_RETURN_IF_ERROR(prices.Check());
+    times->drafts_.emplace(std::move(prices), times->facts_);
+  }
   if (job.layout.pipeline == 1) return times;
   times->stages_.emplace(times->facts_);
   for (int64_t stage = 0; stage < job.layout.pipeline; ++stage) {
@@ -140,6 +147,7 @@ void ReplicaTimes::AddParts(absl::Span<const StepWork> ranks,
   } else {
     parts->push_back(steps_->PartsOf(ranks));
   }
+  if (drafts_) parts->back() += drafts_->Of(ranks);
 }
 
 }  // namespace astra

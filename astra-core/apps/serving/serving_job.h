@@ -15,6 +15,7 @@
 #include "astra-core/base/log.h"
 #include "astra-core/planner/group_seconds.h"
 #include "astra-core/serving/cache_memory.h"
+#include "astra-core/serving/draft_times.h"
 #include "astra-core/serving/stage_times.h"
 #include "astra-core/serving/step_prices.h"
 #include "astra-core/serving/step_times.h"
@@ -43,6 +44,7 @@ struct ServingJob {
 
   const SchedulerKind* scheduler = nullptr;
   const RouterKind* router = nullptr;
+  std::optional<ModelSpec> draft_model;  // Makes the drafts of `options`.
   // As the engine's facts and the user say; num_blocks is 0 until the memory
   // says.
   BatchingOptions options;
@@ -89,6 +91,7 @@ class ReplicaTimes {
   std::optional<StepPrices> prices_;
   std::optional<StepTimes> steps_;
   std::optional<StageTimes> stages_;  // Only with several of them.
+  std::optional<DraftTimes> drafts_;  // Only with a draft model.
 };
 
 }  // namespace astra

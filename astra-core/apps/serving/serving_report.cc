@@ -97,6 +97,12 @@ std::string DescribeServing(const SimaiServingOptions& options,
                "preemptions; {:.1f} % of prompts found\n",
                100 * summary.kv_use_mean, 100 * summary.kv_use_peak,
                summary.preemptions, 100 * summary.PrefixHitRate());
+  if (options.job.options.draft_tokens > 0) {
+    AppendFormat(&page,
+                 "drafts     {} verified at a time, {:.3f} tokens for each "
+                 "step of a sequence\n",
+                 options.job.options.draft_tokens, summary.TokensPerDecode());
+  }
   AppendFormat(&page, "steps      {} of {:.1f} sequences, whose time is",
                summary.steps, summary.batch_mean);
   for (size_t i = 0; i < run.seconds.size(); ++i) {
@@ -145,6 +151,11 @@ std::string ServingRunJson(const SimaiServingOptions& options,
       {"kv_use_mean", summary.kv_use_mean},
       {"kv_use_peak", summary.kv_use_peak},
       {"steps", summary.steps}};
+  if (job.options.draft_tokens > 0) {
+    json["speculative_tokens"] = job.options.draft_tokens;
+    json["acceptance_rate"] = job.options.acceptance_rate;
+    json["tokens_per_decode"] = summary.TokensPerDecode();
+  }
   for (const NamedFigures& named : FiguresIn(summary)) {
     std::string key(named.name == "e2e/tokens" ? "normalized_e2e" : named.name);
     const TimeFigures& f = named.figures;

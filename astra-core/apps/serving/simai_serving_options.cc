@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/run_output.h"
+#include "astra-core/apps/serving/serving_mechanics_options.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
@@ -81,6 +82,14 @@ constexpr OptionSpec kOptions[] = {
      "memory has room for)"},
     {"gpu-memory-utilization", "", "X", "Engine",
      "share of the memory that the engine takes (default: as the engine has)"},
+
+    {"speculative-tokens", "", "N", "Mechanics",
+     "draft tokens that a step verifies for each running sequence (default 0)"},
+    {"acceptance-rate", "", "X", "Mechanics",
+     "chance that a draft token is accepted if those before it are"},
+    {"draft-model", "", "NAME|FILE|mtp", "Mechanics",
+     "the model that makes the drafts, or mtp: a block of the model itself "
+     "(default: drafts cost nothing, as those of n-grams)"},
 
     {"trace", "", "FILE", "Load",
      "requests of a trace: CSV of Azure, Vidur or BurstGPT, JSONL of Mooncake"},
@@ -220,13 +229,14 @@ absl::Status ReadEngine(const CommandLine& flags,
       {"num-gpu-blocks", &job.options.num_blocks, kMost}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   job.options.chunk_tokens = job.options.max_batched_tokens;
+  ASTRA_RETURN_IF_ERROR(ReadMechanics(flags, job, &options.warnings));
   if (job.options.num_blocks > 0) return absl::OkStatus();
   constexpr double kBytesPerGb = 1e9;
   ASTRA_ASSIGN_OR_RETURN(
       options.room,
       RoomForCache(job.model, job.layout, facts,
                    Bytes(std::llround(job.gpu.memory_gb * kBytesPerGb)),
-                   job.options.max_batched_tokens));
+                   job.options.max_batched_tokens, job.draft_model));
   job.options.num_blocks = options.room->blocks;
   return absl::OkStatus();
 }
@@ -263,6 +273,13 @@ absl::Status ReadSource(const CommandLine& flags,
   return absl::OkStatus();
 }
 
+absl::Status ReadSeedOf(const CommandLine& flags,
+                        SimaiServingOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(const std::optional<uint64_t> seed, ReadSeed(flags));
+  options.seed = seed.value_or(0);
+  return absl::OkStatus();
+}
+
 absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
   ASTRA_RETURN_IF_ERROR(ReadSource(flags, options));
   if (options.trace && !flags.has("concurrency")) return absl::OkStatus();
@@ -273,11 +290,13 @@ absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
   }
   if (flags.has("concurrency")) {
     constexpr std::string_view kSeed[] = {"seed"};
+    const bool draws = options.job.options.draft_tokens > 0;
     if (options.requests > 0 && options.in_flight > options.requests) {
       return absl::InvalidArgumentError(fmt::format(
           "--concurrency is {}: expected at most the {} of --requests",
           options.in_flight, options.requests));
     }
+    if (draws) return ReadSeedOf(flags, options);
     return Refuse(flags, kSeed, "--concurrency draws nothing at random");
   }
   constexpr double kMostRate = 1e9;
@@ -285,9 +304,7 @@ absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
   if (options.rate <= 0) {
     return absl::InvalidArgumentError("--rate is 0: no request would arrive");
   }
-  ASTRA_ASSIGN_OR_RETURN(const std::optional<uint64_t> seed, ReadSeed(flags));
-  options.seed = seed.value_or(0);
-  return absl::OkStatus();
+  return ReadSeedOf(flags, options);
 }
 
 // Checks that nothing but a table and a folder was given.

@@ -7,6 +7,7 @@
 
 #include "astra-core/planner/group_seconds.h"
 #include "astra-core/serving/cache_memory.h"
+#include "astra-core/serving/draft_times.h"
 #include "astra-core/serving/stage_times.h"
 #include "collectives/inference_engines/engine_file.h"
 #include "collectives/nccl/system_topology.h"
@@ -307,6 +308,48 @@ TEST(StageTimesTest, TheHostIsAStageOrIsHidden) {
     EXPECT_NEAR(parts[0].sum(), 5e-6, 1e-12);
     EXPECT_EQ(parts.back().host, 0);
   }
+}
+
+// Two sequences with 10 positions in the cache verify 5 drafts: 7 positions,
+// and the pairs of 3 or 4 queries with the 10 before them and with one another.
+TEST(StepTimesTest, DraftsAreComputedBehindTheirSequence) {
+  const FlopClock clock;
+  Replica replica(TinyLlama(), {}, clock);
+  const StepWork work = {
+      .decodes = 2, .draft_tokens = 5, .decode_context = 20, .samples = 7};
+  const int64_t products = 2 * 8 * (64 * (128 + 64 + 256) + 128 * 64);
+  const int64_t pairs = 10 * 3 + 6 + 10 * 4 + 10;
+  const int64_t attention = 2 * 4 * 32 * pairs;
+  const int64_t logits = 2 * 7 * 64 * 256;
+  // The graph has 8 positions.
+  EXPECT_EQ(replica.steps.TimeOf(work),
+            TimePs(2 * (products + attention) + logits));
+}
+
+// The second block is the draft model: K passes of one position, and the prompt
+// in the first of them.
+TEST(DraftTimesTest, APassForEachDraft) {
+  const FlopClock clock;
+  const ModelSpec model = OneBlockOf(TinyLlama());
+  EXPECT_EQ(model.layers, 1);
+  Replica block(model, {}, clock);
+  DraftTimes drafts(
+      StepPrices(model, {}, clock, {}, block.groups, block.groups),
+      block.facts);
+  const StepWork work = {.chunks = {{.tokens = 3, .cached = 5}},
+                         .decodes = 2,
+                         .draft_tokens = 6,
+                         .decode_context = 20,
+                         .samples = 9};
+  const StepWork pass = {.decodes = 2, .decode_context = 20, .samples = 2};
+  StepWork first = pass;
+  first.chunks = work.chunks;
+  EXPECT_NEAR(
+      drafts.Of({&work, 1}).sum(),
+      block.steps.PartsOf(first).sum() + 2 * block.steps.PartsOf(pass).sum(),
+      1e-15);
+  const StepWork nothing;
+  EXPECT_EQ(drafts.Of({&nothing, 1}).sum(), 0);
 }
 
 TEST(CacheMemoryTest, BlocksFillWhatWeightsLeave) {

@@ -151,6 +151,60 @@ TEST(SimulationTest, StepsUnderWayKeepTheirBlocks) {
   EXPECT_EQ(run.Of(0).times.last_token, TimePs(20 + 17 * 20));
 }
 
+// A prompt of 4 and 6 more tokens: with all of 2 drafts accepted, 3 tokens a
+// step; the last step has none beyond the end. With none, one token a step.
+TEST(SimulationTest, AcceptedDraftsCountAsOutput) {
+  WrittenCost cost;
+  PoolOptions pool = Vllm(&cost);
+  pool.options.draft_tokens = 2;
+  pool.options.acceptance_rate = 1;
+  WrittenRun run = RunOf({.pool = pool}, {{0, 4, 6}});
+  EXPECT_THAT(cost.steps, ElementsAre("p4@0 =1", "d1+2@4 =3", "d1+1@7 =2"));
+  EXPECT_EQ(run.Of(0).times.last_token, TimePs(30));
+  EXPECT_EQ(run.steps[1].samples, 3);
+  EXPECT_EQ(run.steps[1].accepted, 2);
+  EXPECT_THAT(run.gaps, ElementsAre(std::pair(TimePs(10), int64_t{1}),
+                                    std::pair(TimePs(0), int64_t{2}),
+                                    std::pair(TimePs(10), int64_t{1}),
+                                    std::pair(TimePs(0), int64_t{1})));
+  cost.steps.clear();
+  pool.options.acceptance_rate = 0;
+  run = RunOf({.pool = pool}, {{0, 4, 4}});
+  EXPECT_THAT(cost.steps,
+              ElementsAre("p4@0 =1", "d1+2@4 =3", "d1+1@5 =2", "d1@6 =1"));
+}
+
+// A step of 5 positions has room for the drafts of one sequence, and cuts those
+// of the other.
+TEST(SimulationTest, TheBudgetCutsDrafts) {
+  WrittenCost cost;
+  PoolOptions pool = Vllm(&cost);
+  pool.options.max_batched_tokens = 5;
+  pool.options.draft_tokens = 3;
+  pool.options.acceptance_rate = 1;
+  RunOf({.pool = pool}, {{0, 2, 9}, {0, 2, 9}});
+  ASSERT_GE(cost.steps.size(), 2u);
+  EXPECT_EQ(cost.steps[1], "d2+3@4 =5");
+}
+
+// Independent drafts give (1 - a^(K + 1)) / (1 - a) tokens in the mean.
+TEST(SimulationTest, DraftsAreAcceptedAtTheirRate) {
+  FixedCost cost(TimePs(10));
+  PoolOptions pool = Vllm(&cost);
+  pool.options.num_blocks = 10'000;
+  pool.options.draft_tokens = 3;
+  pool.options.acceptance_rate = 0.7;
+  const WrittenRun run =
+      RunOf({.pool = pool, .seed = 5}, {{0, 10, 40'000}, {0, 9, 40'000}});
+  double decodes = 0;
+  double tokens = 0;
+  for (const StepRecord& step : run.steps) {
+    decodes += static_cast<double>(step.decodes);
+    if (step.decodes > 0) tokens += static_cast<double>(step.samples);
+  }
+  EXPECT_NEAR(tokens / decodes, (1 - 0.7 * 0.7 * 0.7 * 0.7) / (1 - 0.7), 0.01);
+}
+
 TEST(SimulationTest, PromptsMoveToTheDecodePool) {
   WrittenCost prefill;
   WrittenCost decode(TimePs(5));

@@ -26,6 +26,7 @@ constexpr IntegerOption kIntegers[] = {
     {"max_batched_tokens", &BatchingOptions::max_batched_tokens, 1},
     {"max_sequences", &BatchingOptions::max_sequences, 1},
     {"chunk_tokens", &BatchingOptions::chunk_tokens, 1},
+    {"draft_tokens", &BatchingOptions::draft_tokens, 0},
     {"long_prefill_tokens", &BatchingOptions::long_prefill_tokens, 0},
     {"max_sequence_tokens", &BatchingOptions::max_sequence_tokens, 1},
     {"max_waiting_steps", &BatchingOptions::max_waiting_steps, 0},
@@ -42,6 +43,7 @@ struct ShareOption {
 
 constexpr ShareOption kShares[] = {
     {"watermark", &BatchingOptions::watermark},
+    {"acceptance_rate", &BatchingOptions::acceptance_rate},
     {"new_token_ratio", &BatchingOptions::new_token_ratio},
     {"min_new_token_ratio", &BatchingOptions::min_new_token_ratio},
 };
@@ -58,9 +60,9 @@ constexpr SwitchOption kSwitches[] = {
 };
 
 // Options of every scheduler.
-constexpr std::string_view kCommonOptions[] = {"num_blocks", "block_tokens",
-                                               "prefix_caching", "watermark",
-                                               "max_sequences"};
+constexpr std::string_view kCommonOptions[] = {
+    "num_blocks",    "block_tokens", "prefix_caching", "watermark",
+    "max_sequences", "draft_tokens", "acceptance_rate"};
 
 absl::Status RangeError(const IntegerOption& option, double value) {
   return FieldError(option.name,

@@ -36,8 +36,8 @@ struct SchedulerKind {
 
   BatchingOptions defaults;  // num_blocks is 0: it has no default.
 
-  // Names of the options that it heeds, beside those of the KV cache and
-  // max_sequences, which all heed.
+  // Names of the options that it heeds, beside max_sequences and those of the
+  // KV cache and of drafts, which all heed.
   absl::Span<const std::string_view> options;
 };
 

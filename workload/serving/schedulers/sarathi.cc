@@ -22,8 +22,9 @@ bool AddDecodes(Replica* replica, int64_t* budget, Batch* batch) {
   for (size_t i = 0; i < replica->running().size(); ++i) {
     Sequence* const sequence = replica->running()[i];
     if (!sequence->is_decoding() || sequence->under_way > 0) continue;
-    if (!replica->ContinueOrPreempt(sequence, 1, false, batch)) break;
-    --*budget;
+    const int64_t tokens = sequence->todo();
+    if (!replica->ContinueOrPreempt(sequence, tokens, false, batch)) break;
+    *budget -= tokens;
   }
   return replica->preemptions() == preemptions;
 }

@@ -81,9 +81,9 @@ void AddPrompts(Replica* replica, Batch* batch) {
 bool CanDecode(const Replica& replica) {
   int64_t missing = 0;
   for (const Sequence* sequence : replica.running()) {
-    missing +=
-        std::max<int64_t>(0, replica.blocks().BlocksOf(sequence->known()) -
-                                 sequence->kv.blocks());
+    missing += std::max<int64_t>(
+        0, replica.blocks().BlocksOf(sequence->known() + sequence->drafts) -
+               sequence->kv.blocks());
   }
   return missing <= replica.blocks().available();
 }

@@ -62,6 +62,23 @@ TEST(SimaiServingOptionsTest, RanksOfAttentionSpreadTheExperts) {
             "over --tp 2 x 8 GPUs");
 }
 
+// The weights of a draft model leave less room for the cache.
+TEST(SimaiServingOptionsTest, DraftsHaveAModelAndARate) {
+  const std::string drafts = kJob + kLoad + "--speculative-tokens 3 ";
+  const ServingJob job =
+      ValueOrDie(TryRead(drafts + "--acceptance-rate 0.6 --seed 3")).job;
+  EXPECT_EQ(job.options.draft_tokens, 3);
+  EXPECT_EQ(job.options.acceptance_rate, 0.6);
+  const ServingJob mtp =
+      ValueOrDie(TryRead(drafts + "--acceptance-rate 0.6 --draft-model mtp"))
+          .job;
+  EXPECT_EQ(mtp.draft_model->layers, 1);
+  EXPECT_LT(mtp.options.num_blocks, job.options.num_blocks);
+  EXPECT_EQ(ErrorOf(drafts), "--acceptance-rate is missing");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--draft-model mtp"),
+            "--draft-model has no effect: --speculative-tokens is not given");
+}
+
 TEST(SimaiServingOptionsTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf(kLoad), "--model is missing");
   EXPECT_EQ(ErrorOf(kJob), "--requests is missing");

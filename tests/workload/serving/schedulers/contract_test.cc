@@ -197,6 +197,8 @@ BatchingOptions AnyOptions(Case* draw) {
   options.new_token_decay_steps = draw->From(1, 30);
   options.max_expected_tokens = draw->From(1, 50);
   options.retract_decode_steps = draw->From(0, 20);
+  options.draft_tokens = draw->From(0, 3);
+  options.acceptance_rate = static_cast<double>(draw->From(0, 10)) / 10;
   return options;
 }
 

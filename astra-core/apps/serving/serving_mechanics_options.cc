@@ -1,0 +1,45 @@
+#include "astra-core/apps/serving/serving_mechanics_options.h"
+
+#include <string>
+#include <string_view>
+
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
+#include "astra-core/serving/draft_times.h"
+#include "fmt/core.h"
+#include "workload/models/model_library.h"
+
+namespace astra {
+namespace {
+
+absl::Status ReadDrafts(const CommandLine& flags, ServingJob& job,
+                        Warnings* warnings) {
+  constexpr int64_t kMostDrafts = 64;
+  const IntegerOption tokens[] = {
+      {"speculative-tokens", &job.options.draft_tokens, kMostDrafts}};
+  ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, tokens));
+  if (job.options.draft_tokens == 0) {
+    constexpr std::string_view kOfDrafts[] = {"acceptance-rate", "draft-model"};
+    return Refuse(flags, kOfDrafts, "--speculative-tokens is not given");
+  }
+  ASTRA_RETURN_IF_ERROR(Require(flags, "acceptance-rate"));
+  ASTRA_ASSIGN_OR_RETURN(job.options.acceptance_rate,
+                         flags.number("acceptance-rate", 1, 1));
+  const std::optional<std::string> draft = flags.value("draft-model");
+  if (!draft) return absl::OkStatus();
+  if (*draft == "mtp") {
+    job.draft_model = OneBlockOf(job.model);
+    return absl::OkStatus();
+  }
+  ASTRA_ASSIGN_OR_RETURN(job.draft_model, FindModel(*draft, warnings));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadMechanics(const CommandLine& flags, ServingJob& job,
+                           Warnings* warnings) {
+  return ReadDrafts(flags, job, warnings);
+}
+
+}  // namespace astra
