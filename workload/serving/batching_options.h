@@ -37,6 +37,9 @@ struct BatchingOptions {
   // vllm.
   bool whole_prompt_must_fit = true;  // scheduler_reserve_full_isl.
   int64_t long_prefill_tokens = 0;    // Largest chunk of a prompt; 0: any.
+  // Steps from one that computes prompts to the next while others decode
+  // (prefill_schedule_interval); 1: every step may.
+  int64_t prefill_interval = 1;
 
   // orca, faster-transformer: positions that are reserved for a sequence.
   int64_t max_sequence_tokens = 4096;

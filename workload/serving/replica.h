@@ -128,6 +128,14 @@ class Replica {
   int64_t decode_steps = 0;     // Since the last attempt to admit.
   double new_token_ratio = -1;  // See sglang.cc; below 0 before its first use.
 
+  // State that only the scheduler vllm uses: whether sequences waited still
+  // when it last let prompts start.
+  bool prompts_were_left = false;
+
+  // Steps that its replica has begun since it last had nothing to do. Ranks of
+  // one replica have the same number. The simulation sets it.
+  int64_t step = 0;
+
   // The following are for the simulation.
 
   // Accounts for a step that begins to compute `part`. Returns the output

@@ -62,6 +62,7 @@ void Worker::Form(TimePs now, std::vector<Batch>* batches) {
     Batch& batch = (*batches)[i];
     const int64_t preemptions = replica.preemptions();
     batch.clear();
+    replica.step = steps_begun_;
     options_.scheduler->form(&replica, &batch);
     const ComingTokens tokens = StartParts(now, batch, &replica, &works_[i]);
     if (batch.empty()) continue;
@@ -105,7 +106,11 @@ TimePs Worker::PassStages(TimePs now) {
 bool Worker::Start(TimePs now) {
   ASTRA_CHECK(!is_full(), "{} steps are under way", under_way_);
   Form(now, &steps_[(oldest_ + under_way_) % steps_.size()]);
-  if (records_.empty()) return false;
+  if (records_.empty()) {
+    if (under_way_ == 0) steps_begun_ = 0;
+    return false;
+  }
+  ++steps_begun_;
   const TimePs duration = PassStages(now);
   for (StepRecord& record : records_) record.duration = duration;
   ++under_way_;

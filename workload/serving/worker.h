@@ -58,6 +58,7 @@ class Worker {
   std::vector<std::vector<Batch>> steps_;  // A ring.
   size_t oldest_ = 0;                      // The step that ends next.
   size_t under_way_ = 0;
+  int64_t steps_begun_ = 0;  // Since there was nothing to do.
   // When each stage ends what it has been given; empty before the first step.
   std::vector<TimePs> stage_ends_;
   // Kept for their memory.

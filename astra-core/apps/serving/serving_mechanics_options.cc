@@ -35,11 +35,28 @@ absl::Status ReadDrafts(const CommandLine& flags, ServingJob& job,
   return absl::OkStatus();
 }
 
+absl::Status ReadPrefillInterval(const CommandLine& flags, ServingJob& job) {
+  constexpr std::string_view kInterval[] = {"prefill-schedule-interval"};
+  if (job.scheduler->name != "vllm") {
+    return Refuse(flags, kInterval,
+                  fmt::format("it is of the scheduler vllm, not {}",
+                              job.scheduler->name));
+  }
+  if (job.layout.attention_ranks == 1) {
+    return Refuse(flags, kInterval, "there is 1 rank of attention");
+  }
+  constexpr int64_t kMostSteps = 1'000'000;
+  const IntegerOption interval[] = {
+      {kInterval[0], &job.options.prefill_interval, kMostSteps}};
+  return ReadIntegers(flags, interval);
+}
+
 }  // namespace
 
 absl::Status ReadMechanics(const CommandLine& flags, ServingJob& job,
                            Warnings* warnings) {
-  return ReadDrafts(flags, job, warnings);
+  ASTRA_RETURN_IF_ERROR(ReadDrafts(flags, job, warnings));
+  return ReadPrefillInterval(flags, job);
 }
 
 }  // namespace astra

@@ -90,6 +90,10 @@ constexpr OptionSpec kOptions[] = {
     {"draft-model", "", "NAME|FILE|mtp", "Mechanics",
      "the model that makes the drafts, or mtp: a block of the model itself "
      "(default: drafts cost nothing, as those of n-grams)"},
+    {"prefill-schedule-interval", "", "N", "Mechanics",
+     "let prompts start only in every N-th step of all ranks of attention "
+     "while "
+     "others decode (default 1)"},
 
     {"trace", "", "FILE", "Load",
      "requests of a trace: CSV of Azure, Vidur or BurstGPT, JSONL of Mooncake"},

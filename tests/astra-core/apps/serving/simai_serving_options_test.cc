@@ -77,6 +77,13 @@ TEST(SimaiServingOptionsTest, DraftsHaveAModelAndARate) {
   EXPECT_EQ(ErrorOf(drafts), "--acceptance-rate is missing");
   EXPECT_EQ(ErrorOf(kJob + kLoad + "--draft-model mtp"),
             "--draft-model has no effect: --speculative-tokens is not given");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--prefill-schedule-interval 2"),
+            "--prefill-schedule-interval has no effect: there is 1 rank of "
+            "attention");
+  EXPECT_EQ(
+      ErrorOf(kJob + kLoad + "--engine sglang --prefill-schedule-interval 2"),
+      "--prefill-schedule-interval has no effect: it is of the scheduler "
+      "vllm, not sglang");
 }
 
 TEST(SimaiServingOptionsTest, SaysWhatIsWrong) {

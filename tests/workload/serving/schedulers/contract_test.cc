@@ -197,6 +197,7 @@ BatchingOptions AnyOptions(Case* draw) {
   options.new_token_decay_steps = draw->From(1, 30);
   options.max_expected_tokens = draw->From(1, 50);
   options.retract_decode_steps = draw->From(0, 20);
+  options.prefill_interval = draw->From(1, 4);
   options.draft_tokens = draw->From(0, 3);
   options.acceptance_rate = static_cast<double>(draw->From(0, 10)) / 10;
   return options;
@@ -264,10 +265,10 @@ TEST_P(SchedulerContractTest, HeedsTheOptionsThatItNames) {
       {"max_batched_tokens", 170, 145},  {"chunk_tokens", 64, 16},
       {"chunked_prefill", 0, 1},         {"whole_prompt_must_fit", 0, 1},
       {"long_prefill_tokens", 0, 5},     {"max_sequence_tokens", 150, 300},
-      {"max_waiting_steps", 2, 9},       {"max_prefill_tokens", 200, 20},
-      {"new_token_ratio", 0.6, 1},       {"min_new_token_ratio", 0.1, 0.5},
-      {"new_token_decay_steps", 2, 200}, {"max_expected_tokens", 40, 5},
-      {"retract_decode_steps", 0, 100},
+      {"prefill_interval", 1, 3},        {"max_waiting_steps", 2, 9},
+      {"max_prefill_tokens", 200, 20},   {"new_token_ratio", 0.6, 1},
+      {"min_new_token_ratio", 0.1, 0.5}, {"new_token_decay_steps", 2, 200},
+      {"max_expected_tokens", 40, 5},    {"retract_decode_steps", 0, 100},
   };
   Case draw(3);
   std::vector<Asked> asked;
