@@ -25,11 +25,12 @@ struct PrefixHashes {
 };
 
 struct Request {
-  int64_t id = 0;  // Counted from 0 in the order of the source.
+  int64_t id = 0;  // Counted from 0; each is of one request.
   TimePs arrival;
   int64_t prompt_tokens = 0;  // Above 0.
   int64_t output_tokens = 0;  // Above 0; the first comes from the prompt.
   PrefixHashes prefix;
+  int64_t turn = 0;  // Of its session, counted from 0.
 
   // Returns the positions of the sequence when it ends.
   int64_t tokens() const { return prompt_tokens + output_tokens; }

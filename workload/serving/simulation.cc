@@ -17,7 +17,7 @@
 namespace astra {
 namespace {
 
-enum EventKind : uint32_t { kStepEnd, kTransferEnd, kArrival };
+enum EventKind : uint32_t { kStepEnd, kTransferEnd, kNextTurn, kArrival };
 
 struct Pool {
   PoolOptions options;
@@ -104,6 +104,7 @@ class Simulation {
   void CountGap(TimePs gap);
   void FlushGaps();
   void EndSequence(Sequence* sequence, Replica* replica);
+  void AwaitSuccessor(Request request);
   void StartTransfer(Sequence* sequence);
   void EndTransfer(uint32_t slot);
   void PushAfter(TimePs delay, EventKind kind, uint32_t index);
@@ -127,6 +128,8 @@ class Simulation {
   std::vector<Sequence*> unused_;
   std::vector<Sequence*> transfers_;  // By slot; null where it is unused.
   std::vector<uint32_t> unused_slots_;
+  std::vector<Request> successors_;  // By slot; they have not arrived yet.
+  std::vector<uint32_t> unused_successors_;
   std::vector<uint32_t> touched_;  // Workers that may have something to do.
   std::vector<bool> is_touched_;   // By worker.
   TimePs gap_;
@@ -311,8 +314,30 @@ void Simulation::EndSequence(Sequence* sequence, Replica* replica) {
                         .times = sequence->times,
                         .replica = sequence->prefill_replica,
                         .decode_replica = sequence->replica});
+  std::optional<Request> successor = source_->After(request, now_);
   unused_.push_back(sequence);
-  if (options_.in_flight > 0 && error_.ok()) PullRequest();
+  if (successor.has_value()) {
+    AwaitSuccessor(*std::move(successor));
+  } else if (options_.in_flight > 0 && error_.ok()) {
+    PullRequest();
+  }
+}
+
+void Simulation::AwaitSuccessor(Request request) {
+  ASTRA_CHECK(request.arrival >= now_, "request {} follows in the past",
+              request.id);
+  if (error_.ok()) error_ = CheckRequest(request);
+  if (!error_.ok()) return;
+  const TimePs wait = request.arrival - now_;
+  uint32_t slot = static_cast<uint32_t>(successors_.size());
+  if (unused_successors_.empty()) {
+    successors_.push_back(std::move(request));
+  } else {
+    slot = unused_successors_.back();
+    unused_successors_.pop_back();
+    successors_[slot] = std::move(request);
+  }
+  PushAfter(wait, kNextTurn, slot);
 }
 
 void Simulation::StartTransfer(Sequence* sequence) {
@@ -351,6 +376,10 @@ void Simulation::Handle(const Event& event) {
       return;
     case kTransferEnd:
       EndTransfer(event.index);
+      return;
+    case kNextTurn:
+      unused_successors_.push_back(event.index);
+      Arrive(std::move(successors_[event.index]));
       return;
     default:
       Arrive(*std::exchange(next_, std::nullopt));

@@ -31,6 +31,10 @@
 //   TensorRT-LLM, tensorrt_llm/_torch/pyexecutor/py_executor.py
 //   (_executor_loop_pp).
 //
+// A request that has ended may have a successor (RequestSource::After), which
+// arrives some time later. In a closed loop the two count as one request in
+// flight, also while nothing of them is here.
+//
 // Time is in whole picoseconds. Events of one instant are handled in a fixed
 // order, so that results are the same on all machines. Memory grows with the
 // requests that have not ended, not with all.

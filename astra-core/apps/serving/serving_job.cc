@@ -118,26 +118,33 @@ absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
   ASTRA_ASSIGN_OR_RETURN(
       times->gpu_, GpuTimes::Create(job.gpu, {}, "",
                                     {.use = KernelUse::kInference}, warnings));
-  const FusedKernels fused = {times->facts_.fused,
-                              job.gpu.calibration.kernel_us};
-  times->prices_.emplace(job.model, job.layout, times->gpu_->model(), fused,
-                         times->graph_, times->eager_);
-  ASTRA_RETURN_IF_ERROR(times->prices_->Check());
-  times->steps_.emplace(*times->prices_, times->facts_);
-  if (job.draft_model) {
-    StepPrices prices(
-        *job.draft_model, DraftLayoutOf(*job.draft_model, job.layout),
-        times->gpu_->model(), fused, times->graph_, times->eager_);
-    ASTRA_RETURN_IF_ERROR(prices.Check());
-    times->drafts_.emplace(std::move(prices), times->facts_);
-  }
-  if (job.layout.pipeline == 1) return times;
-  times->stages_.emplace(times->facts_);
-  for (int64_t stage = 0; stage < job.layout.pipeline; ++stage) {
-    times->stages_->Add(StepPrices(job.model, job.layout, times->gpu_->model(),
-                                   fused, times->graph_, times->eager_, stage));
-  }
+  ASTRA_RETURN_IF_ERROR(times->Price(job));
   return times;
+}
+
+absl::Status ReplicaTimes::Price(const ServingJob& job) {
+  const FusedKernels fused = {facts_.fused, job.gpu.calibration.kernel_us};
+  const auto prices_of = [&](const ModelSpec& model,
+                             const ServingLayout& layout,
+                             std::optional<int64_t> stage = std::nullopt) {
+    return StepPrices(model, layout, gpu_->model(), fused, graph_, eager_,
+                      stage);
+  };
+  prices_.emplace(prices_of(job.model, job.layout));
+  ASTRA_RETURN_IF_ERROR(prices_->Check());
+  steps_.emplace(*prices_, facts_);
+  if (job.draft_model) {
+    StepPrices prices = prices_of(*job.draft_model,
+                                  DraftLayoutOf(*job.draft_model, job.layout));
+    ASTRA_RETURN_IF_ERROR(prices.Check());
+    drafts_.emplace(std::move(prices), facts_);
+  }
+  if (job.layout.pipeline == 1) return absl::OkStatus();
+  stages_.emplace(facts_);
+  for (int64_t stage = 0; stage < job.layout.pipeline; ++stage) {
+    stages_->Add(prices_of(job.model, job.layout, stage));
+  }
+  return absl::OkStatus();
 }
 
 void ReplicaTimes::AddParts(absl::Span<const StepWork> ranks,

@@ -78,6 +78,7 @@ class ReplicaTimes {
 
  private:
   ReplicaTimes(const ServingJob& job, SystemSpec system, Topology topology);
+  absl::Status Price(const ServingJob& job);
 
   const ServingFacts facts_;
   const SystemSpec system_;

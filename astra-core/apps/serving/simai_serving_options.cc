@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "astra-core/apps/run_output.h"
 #include "astra-core/apps/serving/serving_mechanics_options.h"
+#include "astra-core/apps/serving/session_options.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
@@ -104,6 +105,17 @@ constexpr OptionSpec kOptions[] = {
     {"rate", "", "X", "Load", "requests per second, at random (Poisson)"},
     {"concurrency", "", "N", "Load",
      "instead of --rate: requests in flight; one that ends starts the next"},
+    {"shared-prefix", "", "N", "Load",
+     "first tokens of a prompt that it shares with others (default 0)"},
+    {"prefix-groups", "", "N", "Load",
+     "how many such prefixes there are (default 1)"},
+    {"turns", "", "N", "Load",
+     "requests of a session, each behind the prompt and the answer of the one "
+     "before (default 1); --rate and --concurrency count sessions"},
+    {"turn-wait-ms", "", "X", "Load",
+     "mean time from an answer to the next turn: thoughts, tools (default 0)"},
+    {"turn-wait-cv", "", "X", "Load",
+     "deviation of this time over its mean (default 1: exponential)"},
     {"seed", "", "N", "Load", "of the arrivals (default 0)"},
 
     {"compare-table", "", "FILE", "Output",
@@ -255,7 +267,10 @@ absl::Status ReadSource(const CommandLine& flags,
                         SimaiServingOptions& options) {
   options.trace = flags.value("trace");
   if (options.trace) {
-    constexpr std::string_view kDrawn[] = {"isl", "osl", "rate", "seed"};
+    constexpr std::string_view kDrawn[] = {
+        "isl",   "osl",           "rate",
+        "seed",  "shared-prefix", "prefix-groups",
+        "turns", "turn-wait-ms",  "turn-wait-cv"};
     ASTRA_RETURN_IF_ERROR(Refuse(flags, kDrawn, "--trace says it"));
   } else {
     for (const std::string_view name : {"requests", "isl", "osl"}) {
@@ -267,8 +282,10 @@ absl::Status ReadSource(const CommandLine& flags,
                                  {"osl", &options.output_tokens, kMost},
                                  {"concurrency", &options.in_flight, kMost}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
+  ASTRA_RETURN_IF_ERROR(ReadSessions(flags, options));
   const ModelSpec& model = options.job.model;
-  const int64_t longest = options.prompt_tokens + options.output_tokens;
+  const int64_t longest =
+      (options.prompt_tokens + options.output_tokens) * options.sessions.turns;
   if (LongestOf(model) > 0 && longest > LongestOf(model)) {
     return absl::InvalidArgumentError(fmt::format(
         "--isl and --osl are {} together: {} has learned {} positions", longest,
@@ -294,11 +311,16 @@ absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
   }
   if (flags.has("concurrency")) {
     constexpr std::string_view kSeed[] = {"seed"};
-    const bool draws = options.job.options.draft_tokens > 0;
-    if (options.requests > 0 && options.in_flight > options.requests) {
+    const bool draws = options.job.options.draft_tokens > 0 ||
+                       options.sessions.prefix_groups > 1 ||
+                       (options.sessions.turn_wait > TimePs(0) &&
+                        options.sessions.turn_wait_cv > 0);
+    const int64_t sessions = options.requests / options.sessions.turns;
+    if (options.requests > 0 && options.in_flight > sessions) {
       return absl::InvalidArgumentError(fmt::format(
-          "--concurrency is {}: expected at most the {} of --requests",
-          options.in_flight, options.requests));
+          "--concurrency is {}: expected at most the {}{} of --requests",
+          options.in_flight, sessions,
+          options.sessions.turns > 1 ? " sessions" : ""));
     }
     if (draws) return ReadSeedOf(flags, options);
     return Refuse(flags, kSeed, "--concurrency draws nothing at random");
@@ -342,10 +364,10 @@ absl::StatusOr<std::unique_ptr<RequestSource>> SourceOf(
     source = std::make_unique<ListedRequests>(std::move(trace.requests));
     return source;
   }
-  SyntheticOptions synthetic;
+  SyntheticOptions synthetic = options.sessions;
   synthetic.lengths.prompt_tokens = options.prompt_tokens;
   synthetic.lengths.output_tokens = options.output_tokens;
-  synthetic.count = options.requests;
+  synthetic.count = options.requests / synthetic.turns;
   synthetic.seed = options.seed;
   if (options.in_flight > 0) {
     synthetic.arrivals = ArrivalProcess::kAtOnce;

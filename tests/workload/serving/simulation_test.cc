@@ -205,6 +205,31 @@ TEST(SimulationTest, DraftsAreAcceptedAtTheirRate) {
   EXPECT_NEAR(tokens / decodes, (1 - 0.7 * 0.7 * 0.7 * 0.7) / (1 - 0.7), 0.01);
 }
 
+// Sessions of two turns of 64 tokens and 3 of output, with a wait of 50: the
+// second turn finds the first block of 64 hashed tokens, and computes the 3
+// tokens of the answer and its own. The second session starts when the first
+// has ended.
+TEST(SimulationTest, ATurnFollowsTheOneBefore) {
+  SyntheticOptions synthetic;
+  synthetic.lengths = {.prompt_tokens = 64, .output_tokens = 3};
+  synthetic.arrivals = ArrivalProcess::kAtOnce;
+  synthetic.count = 2;
+  synthetic.turns = 2;
+  synthetic.turn_wait = TimePs(50);
+  synthetic.turn_wait_cv = 0;
+  SyntheticRequests source = *SyntheticRequests::Create(synthetic);
+  WrittenCost cost;
+  const WrittenRun run = RunOf({.pool = Vllm(&cost), .in_flight = 1}, &source);
+  EXPECT_THAT(cost.steps,
+              ElementsAre("p64@0 =1", "d1@64 =1", "d1@65 =1", "p67@64 =1",
+                          "d1@131 =1", "d1@132 =1", "p64@0 =1", "d1@64 =1",
+                          "d1@65 =1", "p67@64 =1", "d1@131 =1", "d1@132 =1"));
+  EXPECT_THAT(run.Ended(), ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(run.Of(1).times.arrival, TimePs(80));
+  EXPECT_EQ(run.Of(1).times.cached_tokens, 64);
+  EXPECT_EQ(run.Of(2).times.arrival, TimePs(110));
+}
+
 TEST(SimulationTest, PromptsMoveToTheDecodePool) {
   WrittenCost prefill;
   WrittenCost decode(TimePs(5));

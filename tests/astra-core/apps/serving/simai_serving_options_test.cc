@@ -86,6 +86,30 @@ TEST(SimaiServingOptionsTest, DraftsHaveAModelAndARate) {
       "vllm, not sglang");
 }
 
+TEST(SimaiServingOptionsTest, SessionsHaveTurnsAndWaits) {
+  const std::string load = kJob + "--requests 12 --isl 128 --osl 16 ";
+  const SimaiServingOptions options = ValueOrDie(
+      TryRead(load + "--rate 1 --turns 3 --turn-wait-ms 1.5 --shared-prefix 64 "
+                     "--prefix-groups 2"));
+  EXPECT_EQ(options.sessions.turns, 3);
+  EXPECT_EQ(options.sessions.turn_wait, Microseconds(1500));
+  EXPECT_EQ(options.sessions.prefix_groups, 2);
+  EXPECT_EQ(ErrorOf(load + "--rate 1 --turns 5"),
+            "--requests is 12: expected a multiple of the 5 of --turns");
+  EXPECT_EQ(ErrorOf(load + "--concurrency 5 --turns 3"),
+            "--concurrency is 5: expected at most the 4 sessions of "
+            "--requests");
+  EXPECT_EQ(ErrorOf(load + "--rate 1 --turn-wait-ms 3"),
+            "--turn-wait-ms has no effect: a session has 1 turn");
+  EXPECT_EQ(ErrorOf(load + "--rate 1 --turns 3 --turn-wait-cv 3"),
+            "--turn-wait-cv has no effect: no turn waits (--turn-wait-ms)");
+  EXPECT_EQ(ErrorOf(load + "--rate 1 --prefix-groups 3"),
+            "--prefix-groups has no effect: --shared-prefix is not given");
+  EXPECT_EQ(ErrorOf(load + "--rate 1 --shared-prefix 129"),
+            "--shared-prefix is 129: expected 64 to the 128 of --isl; it "
+            "counts in whole blocks of 64");
+}
+
 TEST(SimaiServingOptionsTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf(kLoad), "--model is missing");
   EXPECT_EQ(ErrorOf(kJob), "--requests is missing");
