@@ -72,6 +72,20 @@ double LeftForCache(const ServingFacts& facts, Bytes memory,
 
 }  // namespace
 
+absl::StatusOr<Bytes> BytesOfBlock(const ModelSpec& model,
+                                   const ServingLayout& layout,
+                                   const ServingFacts& facts) {
+  InferenceSetup setup = SetupOf(layout);
+  setup.positions = facts.block_positions;
+  ASTRA_ASSIGN_OR_RETURN(const Blueprint block,
+                         InferenceBlueprint(model, setup));
+  Bytes most;
+  for (const ProgramStage& stage : block.stages) {
+    most = std::max(most, MemoryOf(block, stage, layout).cache);
+  }
+  return most;
+}
+
 absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
                                        const ServingLayout& layout,
                                        const ServingFacts& facts, Bytes memory,

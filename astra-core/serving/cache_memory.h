@@ -36,6 +36,13 @@ struct CacheRoom {
   Bytes block;
 };
 
+// Returns the bytes of a block on a GPU of the stage where it has the most,
+// beside those of a model that makes drafts. Errors: those of
+// InferenceBlueprint.
+absl::StatusOr<Bytes> BytesOfBlock(const ModelSpec& model,
+                                   const ServingLayout& layout,
+                                   const ServingFacts& facts);
+
 // Returns the room on GPUs of `memory` for steps of at most `step_tokens`,
 // beside a model that makes drafts, if there is one.
 //

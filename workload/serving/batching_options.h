@@ -16,7 +16,8 @@ struct BatchingOptions {
   int64_t num_blocks = 0;  // Of one replica; no default.
   int64_t block_tokens = 16;
   bool prefix_caching = false;
-  double watermark = 0;  // Share of the blocks that admission leaves free.
+  int64_t host_blocks = 0;  // Of prefixes in the host's memory.
+  double watermark = 0;     // Share of the blocks that admission leaves free.
 
   // A step.
   int64_t max_batched_tokens = 8192;  // Positions.

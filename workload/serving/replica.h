@@ -14,6 +14,10 @@
 // - With pipeline stages several steps are under way at once. A sequence whose
 //   positions are all computed or under way has nothing to do until its step
 //   ends, and one with a step under way is never preempted.
+// - With host_blocks, the first sequence that waits leaves the queue while a
+//   part of it that lies in the host's memory is loaded into blocks of its own.
+//   Others pass it meanwhile; then it waits in front of them. So does vLLM
+//   (scheduler.py, WAITING_FOR_REMOTE_KVS).
 // - A sequence that is preempted loses its blocks and keeps its output. It
 //   waits, and computes all of its positions again, but for those that it finds
 //   in the prefix index.
@@ -44,6 +48,7 @@ struct Sequence {
   int64_t generated = 0;  // Output tokens so far.
   int64_t drafts = 0;     // Draft tokens that its next step verifies,
   int64_t accepted = 0;   // and how many the step under way accepts.
+  int64_t loading = 0;    // Positions that come from the host's memory.
   uint32_t replica = 0;
   uint32_t prefill_replica = 0;
   KvHolding kv;
@@ -90,8 +95,10 @@ class Replica {
   int64_t leaving_blocks() const { return leaving_blocks_; }
   // Returns how many sequences are here.
   int64_t outstanding() const {
-    return static_cast<int64_t>(waiting_.size() + running_.size());
+    return static_cast<int64_t>(waiting_.size() + running_.size()) + loading_;
   }
+  // Returns the blocks of sequences that load or wait with what they loaded.
+  int64_t loaded_blocks() const { return loaded_blocks_; }
 
   // Adds a sequence behind all that wait. Positions that are computed already
   // come with it, and get blocks when it starts.
@@ -138,6 +145,19 @@ class Replica {
 
   // The following are for the simulation.
 
+  // Takes the first waiting sequence to load what the host's memory has of it,
+  // and gives it blocks. Returns null if it has nothing there or no room.
+  Sequence* StartLoad();
+  // Returns the blocks that a sequence loads.
+  int64_t LoadOf(const Sequence& sequence) const {
+    return sequence.loading / options_.block_tokens;
+  }
+  // Lets a sequence that has loaded wait again, in front of all that have not.
+  void EndLoad(Sequence* sequence);
+  // Takes from waiting sequences what they have loaded. Returns whether any had
+  // something. For when nothing else could run.
+  bool DropLoaded();
+
   // Accounts for a step that begins to compute `part`. Returns the output
   // tokens that the sequence will get at its end.
   int64_t StartPart(const BatchPart& part);
@@ -167,6 +187,8 @@ class Replica {
   std::vector<Sequence*> running_;
   int64_t preemptions_ = 0;
   int64_t leaving_blocks_ = 0;
+  int64_t loaded_blocks_ = 0;
+  int64_t loading_ = 0;  // Sequences.
 };
 
 }  // namespace astra

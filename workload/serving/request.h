@@ -42,7 +42,10 @@ struct RequestTimes {
   TimePs first_token;      // End of the step that gives the first output token.
   TimePs last_token;
   int64_t preemptions = 0;
-  int64_t cached_tokens = 0;  // Prompt tokens that the first admission found.
+  // Prompt tokens that the first admission found, and those of them that were
+  // loaded from the host's memory for it.
+  int64_t cached_tokens = 0;
+  int64_t host_tokens = 0;
 
   TimePs queueing() const { return first_scheduled - arrival; }
   TimePs to_first_token() const { return first_token - arrival; }

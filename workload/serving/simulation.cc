@@ -17,7 +17,43 @@
 namespace astra {
 namespace {
 
-enum EventKind : uint32_t { kStepEnd, kTransferEnd, kNextTurn, kArrival };
+enum EventKind : uint32_t {
+  kStepEnd,
+  kTransferEnd,
+  kLoadEnd,
+  kNextTurn,
+  kArrival
+};
+
+// Things that wait for an event, which has their slot as its index.
+template <class T>
+class Slots {
+ public:
+  uint32_t Add(T value) {
+    if (unused_.empty()) {
+      values_.push_back(std::move(value));
+      return static_cast<uint32_t>(values_.size() - 1);
+    }
+    const uint32_t slot = unused_.back();
+    unused_.pop_back();
+    values_[slot] = std::move(value);
+    return slot;
+  }
+  T Take(uint32_t slot) {
+    unused_.push_back(slot);
+    return std::move(values_[slot]);
+  }
+
+ private:
+  std::vector<T> values_;
+  std::vector<uint32_t> unused_;
+};
+
+// A load, and the worker whose rank it is of.
+struct WorkerLoad {
+  Load load;
+  uint32_t worker = 0;
+};
 
 struct Pool {
   PoolOptions options;
@@ -100,6 +136,7 @@ class Simulation {
   void StartTouched();
   bool StartStep(uint32_t index);
   void EndStep(uint32_t index);
+  void EndLoad(uint32_t slot);
   void EndParts(const Batch& batch, Replica* replica);
   void CountGap(TimePs gap);
   void FlushGaps();
@@ -128,8 +165,8 @@ class Simulation {
   std::vector<Sequence*> unused_;
   std::vector<Sequence*> transfers_;  // By slot; null where it is unused.
   std::vector<uint32_t> unused_slots_;
-  std::vector<Request> successors_;  // By slot; they have not arrived yet.
-  std::vector<uint32_t> unused_successors_;
+  Slots<Request> successors_;  // They have not arrived yet.
+  Slots<WorkerLoad> loads_;
   std::vector<uint32_t> touched_;  // Workers that may have something to do.
   std::vector<bool> is_touched_;   // By worker.
   TimePs gap_;
@@ -249,10 +286,20 @@ void Simulation::StartTouched() {
 // Returns false if there is nothing to do.
 bool Simulation::StartStep(uint32_t index) {
   Worker& worker = workers_[index];
-  if (!worker.Start(now_)) return false;
+  const bool has_started = worker.Start(now_);
+  for (const Load& load : worker.loads()) {
+    PushAfter(load.end - now_, kLoadEnd, loads_.Add({load, index}));
+  }
+  if (!has_started) return false;
   for (const StepRecord& record : worker.records()) observer_->OnStep(record);
   PushAfter(worker.records().front().duration, kStepEnd, index);
   return true;
+}
+
+void Simulation::EndLoad(uint32_t slot) {
+  const WorkerLoad done = loads_.Take(slot);
+  done.load.replica->EndLoad(done.load.sequence);
+  Touch(done.worker);
 }
 
 void Simulation::CountGap(TimePs gap) {
@@ -329,15 +376,7 @@ void Simulation::AwaitSuccessor(Request request) {
   if (error_.ok()) error_ = CheckRequest(request);
   if (!error_.ok()) return;
   const TimePs wait = request.arrival - now_;
-  uint32_t slot = static_cast<uint32_t>(successors_.size());
-  if (unused_successors_.empty()) {
-    successors_.push_back(std::move(request));
-  } else {
-    slot = unused_successors_.back();
-    unused_successors_.pop_back();
-    successors_[slot] = std::move(request);
-  }
-  PushAfter(wait, kNextTurn, slot);
+  PushAfter(wait, kNextTurn, successors_.Add(std::move(request)));
 }
 
 void Simulation::StartTransfer(Sequence* sequence) {
@@ -377,9 +416,11 @@ void Simulation::Handle(const Event& event) {
     case kTransferEnd:
       EndTransfer(event.index);
       return;
+    case kLoadEnd:
+      EndLoad(event.index);
+      return;
     case kNextTurn:
-      unused_successors_.push_back(event.index);
-      Arrive(std::move(successors_[event.index]));
+      Arrive(successors_.Take(event.index));
       return;
     default:
       Arrive(*std::exchange(next_, std::nullopt));

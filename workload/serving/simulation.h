@@ -39,7 +39,7 @@
 // order, so that results are the same on all machines. Memory grows with the
 // requests that have not ended, not with all.
 //
-// Cancelled requests and caches beyond the GPU are left out.
+// Cancelled requests are left out.
 
 #ifndef WORKLOAD_SERVING_SIMULATION_H_
 #define WORKLOAD_SERVING_SIMULATION_H_
@@ -69,6 +69,9 @@ struct PoolOptions {
   BatchingOptions options;             // Of each rank.
   const RouterKind* router = nullptr;  // None: the first of Routers().
   StepCost* cost = nullptr;
+  // How long a block takes from the host's memory; one after the other on each
+  // rank.
+  TimePs host_block_time;
 };
 
 struct ServingOptions {

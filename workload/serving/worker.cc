@@ -53,17 +53,43 @@ Worker::Worker(const PoolOptions& options, std::vector<Replica*> ranks,
       is_decode_pool_(is_decode_pool),
       steps_(static_cast<size_t>(options.steps_under_way),
              std::vector<Batch>(ranks_.size())),
-      works_(ranks_.size()) {}
+      works_(ranks_.size()),
+      link_ends_(ranks_.size()) {}
+
+// Begins to load what the first waiting sequences have in the host's memory,
+// one after the other over the link of the rank.
+void Worker::StartLoads(TimePs now, size_t rank) {
+  Replica& replica = *ranks_[rank];
+  while (Sequence* const sequence = replica.StartLoad()) {
+    const int64_t blocks = replica.LoadOf(*sequence);
+    TimePs& end = link_ends_[rank];
+    end =
+        std::max(end, now) + TimePs(blocks * options_.host_block_time.count());
+    loads_.push_back({sequence, &replica, end});
+  }
+}
+
+void Worker::FormBatch(TimePs now, size_t rank, Batch* batch) {
+  Replica& replica = *ranks_[rank];
+  batch->clear();
+  replica.step = steps_begun_;
+  StartLoads(now, rank);
+  options_.scheduler->form(&replica, batch);
+  // Sequences that wait with what they have loaded may keep all from running.
+  if (batch->empty() && replica.running().empty() && replica.DropLoaded()) {
+    options_.scheduler->form(&replica, batch);
+  }
+  StartLoads(now, rank);
+}
 
 void Worker::Form(TimePs now, std::vector<Batch>* batches) {
   records_.clear();
+  loads_.clear();
   for (size_t i = 0; i < ranks_.size(); ++i) {
     Replica& replica = *ranks_[i];
     Batch& batch = (*batches)[i];
     const int64_t preemptions = replica.preemptions();
-    batch.clear();
-    replica.step = steps_begun_;
-    options_.scheduler->form(&replica, &batch);
+    FormBatch(now, i, &batch);
     const ComingTokens tokens = StartParts(now, batch, &replica, &works_[i]);
     if (batch.empty()) continue;
     const StepWork& work = works_[i];

@@ -2,6 +2,7 @@
 //
 //   Worker worker(options, ranks, /*first_replica=*/0, /*decodes=*/false);
 //   while (!worker.is_full() && worker.Start(now)) ...  // worker.records()
+//   for (const Load& load : worker.loads()) ...         // Begun by Start().
 //   const std::vector<Batch>& batches = worker.End();   // A batch for each
 //   rank.
 //
@@ -24,6 +25,13 @@
 
 namespace astra {
 
+// What a sequence loads from the host's memory, and when that ends.
+struct Load {
+  Sequence* sequence = nullptr;
+  Replica* replica = nullptr;
+  TimePs end;
+};
+
 class Worker {
  public:
   // `options` and the ranks must outlive the object. `first_replica` is the
@@ -42,12 +50,18 @@ class Worker {
   // last. All have the same duration.
   const std::vector<StepRecord>& records() const { return records_; }
 
+  // Returns what the last Start() has begun to load, whether or not it returned
+  // true.
+  const std::vector<Load>& loads() const { return loads_; }
+
   // Ends the step that started first. Returns the batch of each rank, which
   // stay valid until the next Start(). Requires that a step is under way.
   const std::vector<Batch>& End();
 
  private:
   void Form(TimePs now, std::vector<Batch>* batches);
+  void FormBatch(TimePs now, size_t rank, Batch* batch);
+  void StartLoads(TimePs now, size_t rank);
   // Returns how long the step of works_ takes from `now` on.
   TimePs PassStages(TimePs now);
 
@@ -65,6 +79,8 @@ class Worker {
   std::vector<StepWork> works_;  // Of each rank.
   std::vector<TimePs> stages_;
   std::vector<StepRecord> records_;
+  std::vector<Load> loads_;
+  std::vector<TimePs> link_ends_;  // Of each rank: when its link is free.
 };
 
 }  // namespace astra

@@ -44,6 +44,7 @@ struct ServingJob {
 
   const SchedulerKind* scheduler = nullptr;
   const RouterKind* router = nullptr;
+  TimePs host_block_time;                // Of the host_blocks of `options`.
   std::optional<ModelSpec> draft_model;  // Makes the drafts of `options`.
   // As the engine's facts and the user say; num_blocks is 0 until the memory
   // says.

@@ -94,9 +94,14 @@ std::string DescribeServing(const SimaiServingOptions& options,
   }
   AppendFormat(&page,
                "\ncache use  {:.1f} % in the mean, {:.1f} % at most; {} "
-               "preemptions; {:.1f} % of prompts found\n",
+               "preemptions; {:.1f} % of prompts found",
                100 * summary.kv_use_mean, 100 * summary.kv_use_peak,
                summary.preemptions, 100 * summary.PrefixHitRate());
+  if (options.job.options.host_blocks > 0) {
+    AppendFormat(&page, ", {:.1f} % in the host's {} blocks",
+                 100 * summary.HostHitRate(), options.job.options.host_blocks);
+  }
+  page += "\n";
   if (options.job.options.draft_tokens > 0) {
     AppendFormat(&page,
                  "drafts     {} verified at a time, {:.3f} tokens for each "
@@ -151,6 +156,10 @@ std::string ServingRunJson(const SimaiServingOptions& options,
       {"kv_use_mean", summary.kv_use_mean},
       {"kv_use_peak", summary.kv_use_peak},
       {"steps", summary.steps}};
+  if (job.options.host_blocks > 0) {
+    json["host_kv_blocks"] = job.options.host_blocks;
+    json["host_hit_rate"] = summary.HostHitRate();
+  }
   if (job.options.draft_tokens > 0) {
     json["speculative_tokens"] = job.options.draft_tokens;
     json["acceptance_rate"] = job.options.acceptance_rate;

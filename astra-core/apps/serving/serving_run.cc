@@ -101,7 +101,8 @@ absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                   .scheduler = job.scheduler,
                   .options = job.options,
                   .router = job.router,
-                  .cost = &cost};
+                  .cost = &cost,
+                  .host_block_time = job.host_block_time};
   options.in_flight = load.in_flight;
   options.seed = load.seed;
   Gatherer gatherer(

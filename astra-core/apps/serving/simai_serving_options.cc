@@ -91,6 +91,11 @@ constexpr OptionSpec kOptions[] = {
     {"draft-model", "", "NAME|FILE|mtp", "Mechanics",
      "the model that makes the drafts, or mtp: a block of the model itself "
      "(default: drafts cost nothing, as those of n-grams)"},
+    {"host-kv-gib", "", "X", "Mechanics",
+     "GiB of the host's memory for the blocks of each GPU that prefixes lose "
+     "(default 0)"},
+    {"host-kv-gbps", "", "X", "Mechanics",
+     "10^9 bytes a second from there to each GPU"},
     {"prefill-schedule-interval", "", "N", "Mechanics",
      "let prompts start only in every N-th step of all ranks of attention "
      "while "

@@ -21,8 +21,9 @@ namespace {
 
 // A setup that the seed draws: replicas with ranks and stages, little memory,
 // drafts, prefixes, and sessions.
-struct Setup {
-  Setup(uint64_t seed, const SchedulerKind& scheduler, const RouterKind& router)
+struct RandomSetup {
+  RandomSetup(uint64_t seed, const SchedulerKind& scheduler,
+              const RouterKind& router)
       : seed_(seed) {
     BatchingOptions batching = scheduler.defaults;
     batching.num_blocks = From(40, 200) * 32 / batching.block_tokens;
@@ -42,14 +43,17 @@ struct Setup {
                     .options = batching,
                     .router = &router,
                     .cost = &cost};
+    options.pool.options.host_blocks = From(0, 1) * From(1, 400);
+    options.pool.host_block_time = TimePs(From(0, 100'000));
     options.seed = seed;
     const int64_t most =
         std::min<int64_t>(scheduler.max_tokens(batching), 1024);
     synthetic.turns = From(1, 3);
+    const int64_t longest = most / (2 * synthetic.turns);
     synthetic.lengths = {.distribution = LengthDistribution::kGamma,
-                         .prompt_tokens = 120,
-                         .output_tokens = 30,
-                         .max_tokens = most / synthetic.turns};
+                         .prompt_tokens = std::min<int64_t>(120, longest),
+                         .output_tokens = std::min<int64_t>(30, longest),
+                         .max_tokens = longest};
     synthetic.turn_wait = TimePs(From(0, 5'000'000));
     synthetic.per_second = static_cast<double>(From(1, 50)) * 4e3;
     synthetic.count = 150 / synthetic.turns;
@@ -82,7 +86,7 @@ void ForEachSetup(uint64_t seeds, const Check& check) {
   for (const auto kind : kSchedulers) {
     for (const RouterKind& router : Routers()) {
       for (uint64_t seed = 0; seed < seeds; ++seed) {
-        Setup setup(seed, kind(), router);
+        RandomSetup setup(seed, kind(), router);
         SCOPED_TRACE(fmt::format("{} {} {}", kind().name, router.name, seed));
         check(setup);
       }
@@ -91,7 +95,7 @@ void ForEachSetup(uint64_t seeds, const Check& check) {
 }
 
 TEST(ServingPropertiesTest, TokensAndBlocksAreConserved) {
-  ForEachSetup(12, [](Setup& setup) {
+  ForEachSetup(12, [](RandomSetup& setup) {
     const WrittenRun run = setup.Run();
     ASSERT_TRUE(run.status.ok()) << run.status;
     std::set<int64_t> ids;
@@ -129,7 +133,7 @@ TEST(ServingPropertiesTest, TokensAndBlocksAreConserved) {
 // the sum of the times that they spend there. In a closed loop the number is
 // known without the requests: it is N until the source has no more.
 TEST(ServingPropertiesTest, ClosedLoopsKeepLittlesLaw) {
-  ForEachSetup(6, [](Setup& setup) {
+  ForEachSetup(6, [](RandomSetup& setup) {
     setup.synthetic.turns = 1;
     setup.synthetic.count = 150;
     setup.synthetic.arrivals = ArrivalProcess::kAtOnce;
@@ -160,8 +164,10 @@ TEST(ServingPropertiesTest, ClosedLoopsKeepLittlesLaw) {
 
 // Every scheduler starts the requests of a rank in the order of arrival.
 TEST(ServingPropertiesTest, FirstComeIsFirstServedOnEachRank) {
-  ForEachSetup(6, [](Setup& setup) {
+  ForEachSetup(6, [](RandomSetup& setup) {
     setup.synthetic.turns = 1;
+    // Others pass a sequence that loads.
+    setup.options.pool.options.host_blocks = 0;
     WrittenRun run = setup.Run();
     ASSERT_TRUE(run.status.ok()) << run.status;
     std::sort(run.requests.begin(), run.requests.end(),
@@ -188,7 +194,7 @@ std::string Bytes(const WrittenRun& run) {
 }
 
 TEST(ServingPropertiesTest, TwoRunsWriteTheSameBytes) {
-  ForEachSetup(2, [](Setup& setup) {
+  ForEachSetup(2, [](RandomSetup& setup) {
     const std::string first = Bytes(setup.Run());
     EXPECT_EQ(first, Bytes(setup.Run()));
   });

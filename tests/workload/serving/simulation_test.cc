@@ -230,6 +230,30 @@ TEST(SimulationTest, ATurnFollowsTheOneBefore) {
   EXPECT_EQ(run.Of(2).times.arrival, TimePs(110));
 }
 
+// 20 blocks of 4 here and 16 on the host; a block takes 5 from there. The
+// second prompt pushes the 8 blocks of the first one's hash out. When the third
+// request wants them, at 100, they come until 140, and the fourth, which wants
+// nothing of the host, starts before it.
+TEST(SimulationTest, PrefixesComeBackFromTheHost) {
+  WrittenCost cost;
+  PoolOptions pool = Vllm(&cost);
+  pool.options.block_tokens = 4;
+  pool.options.num_blocks = 20;
+  pool.options.host_blocks = 16;
+  pool.host_block_time = TimePs(5);
+  const WrittenRun run = RunOf({.pool = pool}, {{0, 40, 1, {1}, 32},
+                                                {50, 70, 1, {2}, 32},
+                                                {100, 40, 1, {1}, 32},
+                                                {100, 5, 1}});
+  ASSERT_TRUE(run.status.ok());
+  EXPECT_THAT(cost.steps,
+              ElementsAre("p40@0 =1", "p70@0 =1", "p5@0 =1", "p8@32 =1"));
+  EXPECT_EQ(run.Of(3).times.first_scheduled, TimePs(100));
+  EXPECT_EQ(run.Of(2).times.first_scheduled, TimePs(140));
+  EXPECT_EQ(run.Of(2).times.cached_tokens, 32);
+  EXPECT_EQ(run.Of(2).times.host_tokens, 32);
+}
+
 TEST(SimulationTest, PromptsMoveToTheDecodePool) {
   WrittenCost prefill;
   WrittenCost decode(TimePs(5));

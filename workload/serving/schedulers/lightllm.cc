@@ -51,13 +51,16 @@ void AdmitPrompts(Replica* replica, Batch* batch) {
   for (const Sequence* sequence : replica->running()) {
     growths.push_back(GrowthOf(*sequence));
   }
-  const int64_t room = TokensOfAllBlocks(options) -
-                       replica->leaving_blocks() * options.block_tokens;
+  int64_t room = TokensOfAllBlocks(options) -
+                 (replica->leaving_blocks() + replica->loaded_blocks()) *
+                     options.block_tokens;
   int64_t budget = options.max_batched_tokens;
   const size_t max_running = static_cast<size_t>(options.max_sequences);
   while (!replica->waiting().empty() &&
          replica->running().size() < max_running) {
-    growths.push_back(GrowthOf(*replica->waiting().front()));
+    const Sequence& next = *replica->waiting().front();
+    growths.push_back(GrowthOf(next));
+    room += next.kv.blocks() * options.block_tokens;
     if (PeakTokens(growths) >= room) return;
     const int64_t tokens = replica->Admit({.max_tokens = budget}, batch);
     if (tokens == 0) return;

@@ -26,6 +26,7 @@ constexpr IntegerOption kIntegers[] = {
     {"max_batched_tokens", &BatchingOptions::max_batched_tokens, 1},
     {"max_sequences", &BatchingOptions::max_sequences, 1},
     {"chunk_tokens", &BatchingOptions::chunk_tokens, 1},
+    {"host_blocks", &BatchingOptions::host_blocks, 0},
     {"draft_tokens", &BatchingOptions::draft_tokens, 0},
     {"long_prefill_tokens", &BatchingOptions::long_prefill_tokens, 0},
     {"prefill_interval", &BatchingOptions::prefill_interval, 1},
@@ -63,7 +64,7 @@ constexpr SwitchOption kSwitches[] = {
 // Options of every scheduler.
 constexpr std::string_view kCommonOptions[] = {
     "num_blocks",    "block_tokens", "prefix_caching", "watermark",
-    "max_sequences", "draft_tokens", "acceptance_rate"};
+    "max_sequences", "host_blocks",  "draft_tokens",   "acceptance_rate"};
 
 absl::Status RangeError(const IntegerOption& option, double value) {
   return FieldError(option.name,

@@ -33,7 +33,7 @@ void ContinueRunning(Replica* replica, bool decoding, int64_t* budget,
 }
 
 int64_t PromisedBlocks(const Replica& replica) {
-  int64_t sum = replica.leaving_blocks();
+  int64_t sum = replica.leaving_blocks() + replica.loaded_blocks();
   for (const Sequence* sequence : replica.running()) {
     // It holds more only where its cached prefix reaches into its output.
     sum += std::max(replica.blocks().BlocksOf(sequence->final_tokens()),
@@ -53,7 +53,8 @@ void Form(Replica* replica, Batch* batch) {
   while (!replica->waiting().empty() && budget > 0 &&
          replica->running().size() < max_running) {
     const Sequence& next = *replica->waiting().front();
-    promised += replica->blocks().BlocksOf(next.final_tokens());
+    promised +=
+        replica->blocks().BlocksOf(next.final_tokens()) - next.kv.blocks();
     if (promised > options.num_blocks) return;
     const int64_t tokens = replica->Admit(
         {.max_tokens = budget, .may_split = options.chunked_prefill}, batch);

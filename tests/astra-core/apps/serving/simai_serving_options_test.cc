@@ -110,6 +110,23 @@ TEST(SimaiServingOptionsTest, SessionsHaveTurnsAndWaits) {
             "counts in whole blocks of 64");
 }
 
+// A block of 16 positions has 32 layers of 2 x 8 x 128 elements: 2 MiB.
+TEST(SimaiServingOptionsTest, TheHostHasBlocksAndARate) {
+  const std::string host = kJob +
+                           "--requests 8 --isl 128 --osl 16 "
+                           "--concurrency 4 --host-kv-gib 4 ";
+  const ServingJob job =
+      ValueOrDie(TryRead(host + "--turns 2 --host-kv-gbps 32")).job;
+  EXPECT_EQ(job.options.host_blocks, 2048);
+  EXPECT_EQ(job.host_block_time, TimePs(65'536'000));
+  EXPECT_EQ(ErrorOf(host + "--host-kv-gbps 32"),
+            "--host-kv-gib has no effect: no prompts begin alike (--turns, "
+            "--shared-prefix, --trace)");
+  EXPECT_EQ(ErrorOf(host + "--turns 2"), "--host-kv-gbps is missing");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--host-kv-gbps 2"),
+            "--host-kv-gbps has no effect: --host-kv-gib is not given");
+}
+
 TEST(SimaiServingOptionsTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf(kLoad), "--model is missing");
   EXPECT_EQ(ErrorOf(kJob), "--requests is missing");

@@ -198,6 +198,7 @@ BatchingOptions AnyOptions(Case* draw) {
   options.max_expected_tokens = draw->From(1, 50);
   options.retract_decode_steps = draw->From(0, 20);
   options.prefill_interval = draw->From(1, 4);
+  options.host_blocks = draw->From(0, 1) * draw->From(1, 100);
   options.draft_tokens = draw->From(0, 3);
   options.acceptance_rate = static_cast<double>(draw->From(0, 10)) / 10;
   return options;
