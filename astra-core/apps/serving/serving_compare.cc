@@ -233,6 +233,8 @@ std::string ErrorOf(double predicted, const std::string& measured) {
 
 class Comparer {
  public:
+  explicit Comparer(const PointLimits& limits) : limits_(limits) {}
+
   // Appends the columns of a prediction to `line`. Returns whether there is
   // one.
   bool Append(const PointReader& reader, std::string& line) {
@@ -275,17 +277,27 @@ class Comparer {
         deployments_.try_emplace(key, absl::UnknownError("not made yet"));
     if (is_new) entry->second = DeploymentOf(point);
     if (!entry->second.ok()) return entry->second.status();
+    if (kRounds * point.in_flight > limits_.requests ||
+        kRounds * point.output > limits_.output_tokens) {
+      return LeftOut(fmt::format(
+          "{} x concurrency {} and osl {}: expected at most {} requests and {} "
+          "tokens after one another",
+          kRounds, point.in_flight, point.output, limits_.requests,
+          limits_.output_tokens));
+    }
     assumed = entry->second->assumed;
     return Predict(point, *entry->second);
   }
 
+  PointLimits limits_;
   std::map<std::string, absl::StatusOr<Deployment>> deployments_;
 };
 
 }  // namespace
 
 absl::StatusOr<ServingComparison> CompareServing(std::string_view file,
-                                                 std::string_view contents) {
+                                                 std::string_view contents,
+                                                 const PointLimits& limits) {
   CsvReader csv(file, contents);
   for (const std::string_view name :
        {"model", "gpu", "tp", "framework", "isl", "osl", "concurrency"}) {
@@ -299,7 +311,7 @@ absl::StatusOr<ServingComparison> CompareServing(std::string_view file,
   comparison.csv +=
       "predicted_ttft_ms,predicted_tpot_ms,predicted_throughput_tok_s_gpu,"
       "ttft_error_pct,tpot_error_pct,status\n";
-  Comparer comparer;
+  Comparer comparer(limits);
   const PointReader reader(csv);
   while (csv.NextRow()) {
     std::string line;

@@ -173,6 +173,13 @@ TEST(ServingCompareTest, APointIsPredictedOrSaysWhyNot) {
   EXPECT_THAT(done.csv, HasSubstr(",ok: assumed bf16\n"));
   EXPECT_THAT(done.csv, HasSubstr(",not predicted: no concurrency\n"));
   EXPECT_THAT(done.csv, HasSubstr("not predicted: unknown model"));
+  EXPECT_THAT(
+      ValueOrDie(CompareServing("t.csv",
+                                "model,gpu,tp,framework,isl,osl,concurrency\n"
+                                "llama3-8b,H100,1,vllm 0.14.0,64,8,200000\n"))
+          .csv,
+      HasSubstr("not predicted: 10 x concurrency 200000 and osl 8: expected at "
+                "most 1000000 requests and 10000000 tokens after one another"));
 }
 
 }  // namespace
