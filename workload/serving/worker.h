@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "astra-core/base/units.h"
+#include "workload/serving/pool.h"
 #include "workload/serving/replica.h"
-#include "workload/serving/simulation.h"
 #include "workload/serving/step.h"
 
 namespace astra {

@@ -1,6 +1,7 @@
 #include "astra-core/apps/serving/serving_mechanics_options.h"
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 

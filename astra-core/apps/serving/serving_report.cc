@@ -61,6 +61,47 @@ void AppendDeployment(const SimaiServingOptions& options, std::string* page) {
   *page += "\n";
 }
 
+// Appends what the cache and the steps were used for.
+void AppendUse(const SimaiServingOptions& options, const ServingRun& run,
+               std::string* page) {
+  const ServingSummary& summary = run.summary;
+  AppendFormat(page,
+               "\ncache use  {:.1f} % in the mean, {:.1f} % at most; {} "
+               "preemptions; {:.1f} % of prompts found",
+               100 * summary.kv_use_mean, 100 * summary.kv_use_peak,
+               summary.preemptions, 100 * summary.PrefixHitRate());
+  if (options.job.options.host_blocks > 0) {
+    AppendFormat(page, ", {:.1f} % in the host's {} blocks",
+                 100 * summary.HostHitRate(), options.job.options.host_blocks);
+  }
+  *page += "\n";
+  if (options.job.options.draft_tokens > 0) {
+    AppendFormat(page,
+                 "drafts     {} verified at a time, {:.3f} tokens for each "
+                 "step of a sequence\n",
+                 options.job.options.draft_tokens, summary.TokensPerDecode());
+  }
+  AppendFormat(page, "steps      {} of {:.1f} sequences, whose time is",
+               summary.steps, summary.batch_mean);
+  for (size_t i = 0; i < run.seconds.size(); ++i) {
+    AppendFormat(page, "{} {:.1f} % {}", i == 0 ? "" : ",",
+                 100 * run.seconds[i] / run.busy_seconds(), kStepBounds[i]);
+  }
+}
+
+void AddMechanics(const ServingJob& job, const ServingSummary& summary,
+                  nlohmann::ordered_json* json) {
+  if (job.options.host_blocks > 0) {
+    (*json)["host_kv_blocks"] = job.options.host_blocks;
+    (*json)["host_hit_rate"] = summary.HostHitRate();
+  }
+  if (job.options.draft_tokens > 0) {
+    (*json)["speculative_tokens"] = job.options.draft_tokens;
+    (*json)["acceptance_rate"] = job.options.acceptance_rate;
+    (*json)["tokens_per_decode"] = summary.TokensPerDecode();
+  }
+}
+
 }  // namespace
 
 std::string DescribeServing(const SimaiServingOptions& options,
@@ -92,28 +133,7 @@ std::string DescribeServing(const SimaiServingOptions& options,
     line.erase(line.find_last_not_of(' ') + 1);
     page += line + "\n";
   }
-  AppendFormat(&page,
-               "\ncache use  {:.1f} % in the mean, {:.1f} % at most; {} "
-               "preemptions; {:.1f} % of prompts found",
-               100 * summary.kv_use_mean, 100 * summary.kv_use_peak,
-               summary.preemptions, 100 * summary.PrefixHitRate());
-  if (options.job.options.host_blocks > 0) {
-    AppendFormat(&page, ", {:.1f} % in the host's {} blocks",
-                 100 * summary.HostHitRate(), options.job.options.host_blocks);
-  }
-  page += "\n";
-  if (options.job.options.draft_tokens > 0) {
-    AppendFormat(&page,
-                 "drafts     {} verified at a time, {:.3f} tokens for each "
-                 "step of a sequence\n",
-                 options.job.options.draft_tokens, summary.TokensPerDecode());
-  }
-  AppendFormat(&page, "steps      {} of {:.1f} sequences, whose time is",
-               summary.steps, summary.batch_mean);
-  for (size_t i = 0; i < run.seconds.size(); ++i) {
-    AppendFormat(&page, "{} {:.1f} % {}", i == 0 ? "" : ",",
-                 100 * run.seconds[i] / run.busy_seconds(), kStepBounds[i]);
-  }
+  AppendUse(options, run, &page);
   return page + "\n";
 }
 
@@ -156,15 +176,7 @@ std::string ServingRunJson(const SimaiServingOptions& options,
       {"kv_use_mean", summary.kv_use_mean},
       {"kv_use_peak", summary.kv_use_peak},
       {"steps", summary.steps}};
-  if (job.options.host_blocks > 0) {
-    json["host_kv_blocks"] = job.options.host_blocks;
-    json["host_hit_rate"] = summary.HostHitRate();
-  }
-  if (job.options.draft_tokens > 0) {
-    json["speculative_tokens"] = job.options.draft_tokens;
-    json["acceptance_rate"] = job.options.acceptance_rate;
-    json["tokens_per_decode"] = summary.TokensPerDecode();
-  }
+  AddMechanics(job, summary, &json);
   for (const NamedFigures& named : FiguresIn(summary)) {
     std::string key(named.name == "e2e/tokens" ? "normalized_e2e" : named.name);
     const TimeFigures& f = named.figures;

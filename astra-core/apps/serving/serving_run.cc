@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/serving/step_times.h"
 #include "workload/serving/serving_tables.h"

@@ -12,9 +12,8 @@ namespace {
 
 constexpr int64_t kMost = int64_t{1} << 24;
 
-absl::Status ReadPrefixes(const CommandLine& flags,
-                          SimaiServingOptions& options) {
-  SyntheticOptions& sessions = options.sessions;
+absl::Status ReadPrefixes(const CommandLine& flags, int64_t prompt_tokens,
+                          SyntheticOptions& sessions) {
   const IntegerOption sizes[] = {
       {"shared-prefix", &sessions.prefix_tokens, kMost},
       {"prefix-groups", &sessions.prefix_groups, kMost}};
@@ -24,18 +23,18 @@ absl::Status ReadPrefixes(const CommandLine& flags,
     return Refuse(flags, kGroups, "--shared-prefix is not given");
   }
   if (sessions.prefix_tokens < kSyntheticBlockTokens ||
-      sessions.prefix_tokens > options.prompt_tokens) {
+      sessions.prefix_tokens > prompt_tokens) {
     return absl::InvalidArgumentError(fmt::format(
         "--shared-prefix is {}: expected {} to the {} of --isl; it counts in "
         "whole blocks of {}",
-        sessions.prefix_tokens, kSyntheticBlockTokens, options.prompt_tokens,
+        sessions.prefix_tokens, kSyntheticBlockTokens, prompt_tokens,
         kSyntheticBlockTokens));
   }
   return absl::OkStatus();
 }
 
-absl::Status ReadTurns(const CommandLine& flags, SimaiServingOptions& options) {
-  SyntheticOptions& sessions = options.sessions;
+absl::Status ReadTurns(const CommandLine& flags, int64_t requests,
+                       SyntheticOptions& sessions) {
   constexpr int64_t kMostTurns = 10'000;
   const IntegerOption turns[] = {{"turns", &sessions.turns, kMostTurns}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, turns));
@@ -43,10 +42,10 @@ absl::Status ReadTurns(const CommandLine& flags, SimaiServingOptions& options) {
     constexpr std::string_view kOfTurns[] = {"turn-wait-ms", "turn-wait-cv"};
     return Refuse(flags, kOfTurns, "a session has 1 turn");
   }
-  if (options.requests % sessions.turns != 0) {
+  if (requests % sessions.turns != 0) {
     return absl::InvalidArgumentError(fmt::format(
-        "--requests is {}: expected a multiple of the {} of --turns",
-        options.requests, sessions.turns));
+        "--requests is {}: expected a multiple of the {} of --turns", requests,
+        sessions.turns));
   }
   constexpr double kMostMs = 1e9;
   constexpr double kPsPerMs = 1e9;
@@ -65,11 +64,13 @@ absl::Status ReadTurns(const CommandLine& flags, SimaiServingOptions& options) {
 
 }  // namespace
 
-absl::Status ReadSessions(const CommandLine& flags,
-                          SimaiServingOptions& options) {
-  if (options.trace) return absl::OkStatus();
-  ASTRA_RETURN_IF_ERROR(ReadPrefixes(flags, options));
-  return ReadTurns(flags, options);
+absl::StatusOr<SyntheticOptions> ReadSessions(const CommandLine& flags,
+                                              int64_t requests,
+                                              int64_t prompt_tokens) {
+  SyntheticOptions sessions;
+  ASTRA_RETURN_IF_ERROR(ReadPrefixes(flags, prompt_tokens, sessions));
+  ASTRA_RETURN_IF_ERROR(ReadTurns(flags, requests, sessions));
+  return sessions;
 }
 
 }  // namespace astra

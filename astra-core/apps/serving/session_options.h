@@ -4,16 +4,20 @@
 #ifndef ASTRA_CORE_APPS_SERVING_SESSION_OPTIONS_H_
 #define ASTRA_CORE_APPS_SERVING_SESSION_OPTIONS_H_
 
-#include "absl/status/status.h"
-#include "astra-core/apps/serving/simai_serving_options.h"
+#include <cstdint>
+
+#include "absl/status/statusor.h"
 #include "astra-core/command_line/command_line.h"
+#include "workload/serving/synthetic_requests.h"
 
 namespace astra {
 
-// Fills in `options.sessions`. Requires the numbers of requests and tokens.
-// Errors: InvalidArgument for an option that is wrong or without effect.
-absl::Status ReadSessions(const CommandLine& flags,
-                          SimaiServingOptions& options);
+// Returns options of which the shared prefixes and the turns alone are read,
+// for so many requests with prompts of `prompt_tokens`. Errors: InvalidArgument
+// for an option that is wrong or without effect.
+absl::StatusOr<SyntheticOptions> ReadSessions(const CommandLine& flags,
+                                              int64_t requests,
+                                              int64_t prompt_tokens);
 
 }  // namespace astra
 

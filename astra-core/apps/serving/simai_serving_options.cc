@@ -287,7 +287,11 @@ absl::Status ReadSource(const CommandLine& flags,
                                  {"osl", &options.output_tokens, kMost},
                                  {"concurrency", &options.in_flight, kMost}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
-  ASTRA_RETURN_IF_ERROR(ReadSessions(flags, options));
+  if (!options.trace) {
+    ASTRA_ASSIGN_OR_RETURN(
+        options.sessions,
+        ReadSessions(flags, options.requests, options.prompt_tokens));
+  }
   const ModelSpec& model = options.job.model;
   const int64_t longest =
       (options.prompt_tokens + options.output_tokens) * options.sessions.turns;
