@@ -139,7 +139,7 @@ int64_t Replica::FinishPart(const BatchPart& part) {
   return tokens;
 }
 
-Sequence* Replica::StartLoad() {
+Sequence* Replica::StartLoad(int64_t free_blocks) {
   if (waiting_.empty() || blocks_.host().num_blocks() == 0) return nullptr;
   if (static_cast<int64_t>(running_.size()) + loading_ >=
       options_.max_sequences) {
@@ -149,7 +149,8 @@ Sequence* Replica::StartLoad() {
   if (next->computed > 0) return nullptr;  // It has loaded, or came with it.
   const PrefixMatch match = MatchOf(*next);
   const int64_t blocks = match.host_blocks;
-  if (blocks == 0 || blocks + match.idle_blocks > blocks_.available()) {
+  if (blocks == 0 ||
+      blocks + match.idle_blocks + free_blocks > blocks_.available()) {
     return nullptr;
   }
   blocks_.TouchHost(match, next->request);

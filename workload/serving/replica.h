@@ -146,8 +146,9 @@ class Replica {
   // The following are for the simulation.
 
   // Takes the first waiting sequence to load what the host's memory has of it,
-  // and gives it blocks. Returns null if it has nothing there or no room.
-  Sequence* StartLoad();
+  // and gives it blocks beside so many that stay free. Returns null if it has
+  // nothing there or no room.
+  Sequence* StartLoad(int64_t free_blocks);
   // Returns the blocks that a sequence loads.
   int64_t LoadOf(const Sequence& sequence) const {
     return sequence.loading / options_.block_tokens;

@@ -59,8 +59,12 @@ Worker::Worker(const PoolOptions& options, std::vector<Replica*> ranks,
 // Begins to load what the first waiting sequences have in the host's memory,
 // one after the other over the link of the rank.
 void Worker::StartLoads(TimePs now, size_t rank) {
+  if (options_.options.host_blocks == 0) return;
   Replica& replica = *ranks_[rank];
-  while (Sequence* const sequence = replica.StartLoad()) {
+  const int64_t promised = options_.scheduler->promised_blocks == nullptr
+                               ? 0
+                               : options_.scheduler->promised_blocks(replica);
+  while (Sequence* const sequence = replica.StartLoad(promised)) {
     const int64_t blocks = replica.LoadOf(*sequence);
     TimePs& end = link_ends_[rank];
     end =

@@ -42,6 +42,16 @@ int64_t PromisedBlocks(const Replica& replica) {
   return sum;
 }
 
+int64_t MissingBlocks(const Replica& replica) {
+  int64_t missing = 0;
+  for (const Sequence* sequence : replica.running()) {
+    missing += std::max<int64_t>(
+        0, replica.blocks().BlocksOf(sequence->final_tokens()) -
+               sequence->kv.blocks());
+  }
+  return missing;
+}
+
 void Form(Replica* replica, Batch* batch) {
   const BatchingOptions& options = replica->options();
   int64_t budget = options.max_batched_tokens;
@@ -80,6 +90,7 @@ const SchedulerKind& TrtllmScheduler() {
       .meaning = "TensorRT-LLM: admits what fits with its whole output",
       .form = Form,
       .max_tokens = MaxTokens,
+      .promised_blocks = MissingBlocks,
       .defaults = {.block_tokens = 32,
                    .prefix_caching = true,
                    .max_batched_tokens = 8192,

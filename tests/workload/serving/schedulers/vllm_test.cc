@@ -122,7 +122,6 @@ TEST(VllmSchedulerTest, PromptsThatWereLeftDoNotWait) {
   BatchingOptions options = Small();
   options.prefill_interval = 3;
   options.max_batched_tokens = 4;
-  options.chunked_prefill = false;
   EXPECT_THAT(
       StepsOf(VllmScheduler(), options, {{0, 4, 4}, {0, 3, 1}, {0, 3, 1}}),
       ElementsAre("p4@0 =1", "p3@0 d1@4 =2", "p3@0 d1@5 =2", "d1@6 =1"));
