@@ -15,7 +15,8 @@
 //
 // Columns that are read: model, gpu, tp, pp, ep, dp, framework ("vllm 0.12.0"),
 // precision, isl, osl, concurrency, ttft_ms, tpot_ms, notes, mode, source. A
-// release older than all in the engine's file counts as the oldest.
+// release older than all in the engine's file counts as the oldest. Of rows
+// with dp, tp is that of each rank of data-parallel attention.
 
 #ifndef ASTRA_CORE_APPS_SERVING_SERVING_COMPARE_H_
 #define ASTRA_CORE_APPS_SERVING_SERVING_COMPARE_H_
