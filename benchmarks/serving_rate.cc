@@ -1,6 +1,7 @@
 // How fast requests are served, and the peak memory: a trace, if one is named,
-// on 64 replicas, and a million synthetic requests on 8. Steps take a fixed
-// time, so that only the schedulers and the event loop are timed.
+// on 64 replicas, and a million synthetic requests on 8, alone and as sessions
+// of five turns with prefixes in the host's memory. Steps take a fixed time, so
+// that only the schedulers and the event loop are timed.
 //
 //   serving_rate [TRACE]
 //
@@ -36,14 +37,18 @@ long PeakMiB() {
 
 // Serves the source under `name` and prints a line.
 absl::Status Time(const std::string& name, const SchedulerKind& scheduler,
-                  int64_t replicas, RequestSource* source) {
+                  int64_t replicas, RequestSource* source,
+                  int64_t host_blocks = 0) {
   FixedCost cost;
   ServingOptions options;
-  options.pool = {.replicas = replicas,
-                  .scheduler = &scheduler,
-                  .options = scheduler.defaults,
-                  .router = *FindRouter("least-loaded"),
-                  .cost = &cost};
+  options.pool = {
+      .replicas = replicas,
+      .scheduler = &scheduler,
+      .options = scheduler.defaults,
+      .router = *FindRouter(host_blocks > 0 ? "prefix-aware" : "least-loaded"),
+      .cost = &cost,
+      .host_block_time = Microseconds(50)};
+  options.pool.options.host_blocks = host_blocks;
   options.pool.options.num_blocks = 400'000 / options.pool.options.block_tokens;
   options.pool.options.max_sequence_tokens = 150'000;
   ServingMetrics metrics;
@@ -89,11 +94,24 @@ absl::Status TimeMillion() {
   return Time("synthetic", VllmScheduler(), 8, &*source);
 }
 
+absl::Status TimeSessions() {
+  SyntheticOptions options;
+  options.lengths = {.prompt_tokens = 256, .output_tokens = 64};
+  options.per_second = 40;
+  options.count = 200'000;
+  options.turns = 5;
+  options.turn_wait = Microseconds(60'000'000);
+  absl::StatusOr<SyntheticRequests> source = SyntheticRequests::Create(options);
+  if (!source.ok()) return source.status();
+  return Time("sessions", VllmScheduler(), 8, &*source, 100'000);
+}
+
 }  // namespace
 }  // namespace astra
 
 int main(int argc, char** argv) {
   absl::Status status = astra::TimeMillion();
+  if (status.ok()) status = astra::TimeSessions();
   if (status.ok() && argc > 1) status = astra::TimeTrace(argv[1]);
   if (!status.ok()) fmt::print(stderr, "{}\n", status.ToString());
   return status.ok() ? 0 : 1;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "astra-core/base/status_macros.h"
+#include "astra-core/serving/draft_times.h"
 #include "fmt/core.h"
 #include "workload/generator/blueprint.h"
 #include "workload/generator/inference.h"
@@ -35,6 +36,18 @@ ModuleMemory MemoryOf(const Blueprint& blueprint, const ProgramStage& stage,
   return sum;
 }
 
+// Returns the weights of a draft model, and its share of a block.
+absl::StatusOr<ModuleMemory> DraftMemory(const ModelSpec& draft,
+                                         const ServingLayout& layout,
+                                         int64_t block_positions) {
+  const ServingLayout of_draft = DraftLayoutOf(draft, layout);
+  InferenceSetup setup = SetupOf(of_draft);
+  setup.positions = block_positions;
+  ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint,
+                         InferenceBlueprint(draft, setup));
+  return MemoryOf(blueprint, blueprint.stages.front(), of_draft);
+}
+
 double Gib(Bytes bytes) {
   return static_cast<double>(bytes.count()) / kBytesPerGib;
 }
@@ -59,10 +72,25 @@ double LeftForCache(const ServingFacts& facts, Bytes memory,
 
 }  // namespace
 
+absl::StatusOr<Bytes> BytesOfBlock(const ModelSpec& model,
+                                   const ServingLayout& layout,
+                                   const ServingFacts& facts) {
+  InferenceSetup setup = SetupOf(layout);
+  setup.positions = facts.block_positions;
+  ASTRA_ASSIGN_OR_RETURN(const Blueprint block,
+                         InferenceBlueprint(model, setup));
+  Bytes most;
+  for (const ProgramStage& stage : block.stages) {
+    most = std::max(most, MemoryOf(block, stage, layout).cache);
+  }
+  return most;
+}
+
 absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
                                        const ServingLayout& layout,
                                        const ServingFacts& facts, Bytes memory,
-                                       int64_t step_tokens) {
+                                       int64_t step_tokens,
+                                       const std::optional<ModelSpec>& draft) {
   InferenceSetup setup = SetupOf(layout);
   setup.positions = facts.block_positions;
   ASTRA_ASSIGN_OR_RETURN(const Blueprint block,
@@ -76,8 +104,15 @@ absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
                          InferenceBlueprint(model, setup));
   CacheRoom room;
   for (size_t i = 0; i < step.stages.size(); ++i) {
-    const ModuleMemory held = MemoryOf(step, step.stages[i], layout);
-    const Bytes of_block = MemoryOf(block, block.stages[i], layout).cache;
+    ModuleMemory held = MemoryOf(step, step.stages[i], layout);
+    Bytes of_block = MemoryOf(block, block.stages[i], layout).cache;
+    if (draft && i + 1 == step.stages.size()) {
+      ASTRA_ASSIGN_OR_RETURN(
+          const ModuleMemory of_draft,
+          DraftMemory(*draft, layout, facts.block_positions));
+      held.weights += of_draft.weights;
+      of_block += of_draft.cache;
+    }
     const auto blocks =
         static_cast<int64_t>(std::floor(LeftForCache(facts, memory, held) /
                                         static_cast<double>(of_block.count())));

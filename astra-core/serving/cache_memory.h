@@ -8,7 +8,8 @@
 // (MemoryShareOf): a GPU's memory without the CUDA context and NCCL
 // (kDeviceOverhead), the weights, and the workspace of a step with the most
 // positions. A block holds the keys and
-// values of all layers of the stage, in BF16. Engines print the number; it is
+// values of all layers of the stage, in BF16, and a draft model's lie on the
+// last stage. Engines print the number; it is
 // best taken from there.
 //
 // Left out: graphs, and caches of windows, which are counted in full length.
@@ -17,6 +18,7 @@
 #define ASTRA_CORE_SERVING_CACHE_MEMORY_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/units.h"
@@ -34,14 +36,22 @@ struct CacheRoom {
   Bytes block;
 };
 
-// Returns the room on GPUs of `memory` for steps of at most `step_tokens`.
+// Returns the bytes of a block on a GPU of the stage where it has the most,
+// beside those of a model that makes drafts. Errors: those of
+// InferenceBlueprint.
+absl::StatusOr<Bytes> BytesOfBlock(const ModelSpec& model,
+                                   const ServingLayout& layout,
+                                   const ServingFacts& facts);
+
+// Returns the room on GPUs of `memory` for steps of at most `step_tokens`,
+// beside a model that makes drafts, if there is one.
 //
 // Errors: those of InferenceBlueprint; FailedPrecondition if there is no room
 // for a block, with the sizes.
-absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
-                                       const ServingLayout& layout,
-                                       const ServingFacts& facts, Bytes memory,
-                                       int64_t step_tokens);
+absl::StatusOr<CacheRoom> RoomForCache(
+    const ModelSpec& model, const ServingLayout& layout,
+    const ServingFacts& facts, Bytes memory, int64_t step_tokens,
+    const std::optional<ModelSpec>& draft = std::nullopt);
 
 }  // namespace astra
 

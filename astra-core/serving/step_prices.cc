@@ -51,6 +51,15 @@ bool IsAttention(const MockModule& module, const ModuleStep& step,
          next->kind == StepKind::kCompute && next->op.name == "kv_up";
 }
 
+// Returns whether a module works on the tokens of all ranks of data-parallel
+// attention.
+bool IsOfExperts(const MockModule& module) {
+  constexpr std::string_view kModules[] = {"moe_dispatch", "moe_gather",
+                                           "moe_experts", "moe_combine"};
+  return std::find(std::begin(kModules), std::end(kModules),
+                   PlainName(module.name)) != std::end(kModules);
+}
+
 // Returns whether a step works on the sequences that get a token.
 bool IsSampling(const MockModule& module, const ModuleStep& step) {
   if (PlainName(module.name) != "final_column") return false;
@@ -82,7 +91,10 @@ InferenceSetup SetupOf(const ServingLayout& layout) {
   setup.tensor = layout.tensor;
   setup.pipeline = layout.pipeline;
   setup.expert = layout.expert;
-  if (layout.expert > 1) setup.expert_tensor = layout.tensor / layout.expert;
+  if (layout.expert > 1) {
+    setup.expert_tensor =
+        layout.tensor * layout.attention_ranks / layout.expert;
+  }
   setup.precision = layout.precision;
   setup.expert_load = layout.expert_load;
   return setup;
@@ -90,13 +102,15 @@ InferenceSetup SetupOf(const ServingLayout& layout) {
 
 StepPrices::StepPrices(ModelSpec model, const ServingLayout& layout,
                        const ComputeModel& times, FusedKernels fused,
-                       GroupSeconds& graph, GroupSeconds& eager)
+                       GroupSeconds& graph, GroupSeconds& eager,
+                       std::optional<int64_t> stage)
     : model_(std::move(model)),
       layout_(layout),
       times_(times),
       fused_(std::move(fused)),
       graph_(graph),
-      eager_(eager) {
+      eager_(eager),
+      stage_(stage) {
   // Tables have points beyond the longest sequence. No time depends on this.
   if (model_.positions == Positions::kLearned) {
     model_.max_positions = ModelShape::kMaxPositions;
@@ -107,7 +121,8 @@ absl::Status StepPrices::Check() {
   for (const InferencePhase phase :
        {InferencePhase::kPrefill, InferencePhase::kDecode}) {
     const InferenceSetup setup = StepOf(phase, 1, 2);
-    for (const Part part : {Part::kShared, Part::kAttention, Part::kSample}) {
+    for (const Part part :
+         {Part::kShared, Part::kExperts, Part::kAttention, Part::kSample}) {
       ASTRA_RETURN_IF_ERROR(Price(setup, part, graph_).status());
       ASTRA_RETURN_IF_ERROR(Price(setup, part, eager_).status());
     }
@@ -120,14 +135,21 @@ StepSeconds StepPrices::Shared(int64_t tokens, bool in_graph) {
                     in_graph ? graph_ : eager_);
 }
 
+StepSeconds StepPrices::Experts(int64_t tokens, bool in_graph) {
+  return PriceOrDie(StepOf(InferencePhase::kPrefill, tokens, 1), Part::kExperts,
+                    in_graph ? graph_ : eager_);
+}
+
 StepSeconds StepPrices::Prefill(int64_t parts, int64_t tokens, int64_t cached) {
   return PriceOrDie(StepOf(InferencePhase::kPrefill, parts, tokens, cached),
                     Part::kAttention, eager_);
 }
 
-StepSeconds StepPrices::Decode(int64_t batch, int64_t context) {
-  return PriceOrDie(StepOf(InferencePhase::kDecode, batch, context),
-                    Part::kAttention, graph_);
+StepSeconds StepPrices::Decode(int64_t batch, int64_t context,
+                               int64_t queries) {
+  InferenceSetup setup = StepOf(InferencePhase::kDecode, batch, context);
+  setup.queries = queries;
+  return PriceOrDie(setup, Part::kAttention, graph_);
 }
 
 StepSeconds StepPrices::Sample(int64_t sequences, bool in_graph) {
@@ -157,22 +179,41 @@ absl::StatusOr<StepSeconds> StepPrices::Price(const InferenceSetup& setup,
   ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint,
                          InferenceBlueprint(model_, setup));
   StepSeconds sum;
+  int64_t first = 0;
   for (const ProgramStage& stage : blueprint.stages) {
+    const int64_t priced = PricedOf(first, stage.count);
+    first += stage.count;
+    if (priced == 0) continue;
     for (const ModuleRun& run : stage.runs) {
       for (const ModuleId id : run.modules) {
         AddModule(blueprint.modules[id.index()], part,
-                  static_cast<double>(stage.count * run.times), groups, sum);
+                  static_cast<double>(priced * run.times), groups, sum);
       }
     }
   }
-  if (part == Part::kShared && setup.pipeline > 1) {
-    sum.collectives += static_cast<double>(setup.pipeline - 1) *
+  const int64_t messages = PricedOf(0, setup.pipeline - 1);
+  if (part == Part::kShared && messages > 0) {
+    sum.collectives += static_cast<double>(messages) *
                        groups.Of(CollectiveKind::kSendRecv,
                                  GroupOf(ParallelDimension::kPipeline, setup),
                                  blueprint.pipeline_message.count());
   }
   ASTRA_RETURN_IF_ERROR(groups.TakeStatus());
   return sum;
+}
+
+int64_t StepPrices::PricedOf(int64_t first, int64_t count) const {
+  if (!stage_) return count;
+  return *stage_ >= first && *stage_ < first + count ? 1 : 0;
+}
+
+StepPrices::Part StepPrices::PartOf(const MockModule& module,
+                                    const ModuleStep& step,
+                                    const ModuleStep* next) const {
+  if (IsAttention(module, step, next)) return Part::kAttention;
+  if (IsSampling(module, step)) return Part::kSample;
+  return has_attention_ranks() && IsOfExperts(module) ? Part::kExperts
+                                                      : Part::kShared;
 }
 
 void StepPrices::AddModule(const MockModule& module, Part part, double times,
@@ -182,10 +223,8 @@ void StepPrices::AddModule(const MockModule& module, Part part, double times,
   for (size_t i = 0; i < steps.size(); ++i) {
     const ModuleStep& step = steps[i];
     const ModuleStep* next = i + 1 < steps.size() ? &steps[i + 1] : nullptr;
-    const Part of = IsAttention(module, step, next) ? Part::kAttention
-                    : IsSampling(module, step)      ? Part::kSample
-                                                    : Part::kShared;
-    if (of != part || step.kind == StepKind::kWait) continue;
+    if (PartOf(module, step, next) != part) continue;
+    if (step.kind == StepKind::kWait) continue;
     sum.kernels += times;
     if (step.kind != StepKind::kCompute) {
       sum.collectives +=

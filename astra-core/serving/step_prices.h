@@ -1,7 +1,10 @@
 // Prices the parts of one step of a serving replica: a forward pass over parts
 // of prompts together with one new position of each running sequence.
 //
-//   products, norms, experts, collectives   of all positions of the step
+//   products, norms, experts, collectives   of all positions of the step; with
+//                                           ranks of data-parallel attention,
+//                                           experts and the way of tokens to
+//                                           them apart from the rest
 //   attention, and what makes its keys      of each part of a prompt, and of
 //                                           all running sequences at once, with
 //                                           their mean context
@@ -10,10 +13,16 @@
 // The operators and collectives are those of InferenceBlueprint, so that a step
 // of only one kind takes what `gen_workload --phase` and simai_analytical say,
 // less the kernels that an engine fuses.
-// Every part is summed over the pipeline stages, one after the other: a step of
-// a replica with PP takes as long as its way through all stages.
+// Every part is summed over the pipeline stages, one after the other, or is
+// that of one stage with the message to the next one.
 //
-//   StepPrices prices(model, layout, times, graph, eager);
+// With data-parallel attention a rank holds sequences of its own: TP GPUs
+// compute its attention, shared experts and dense layers for them, and the
+// experts are spread over the GPUs of all ranks. As vLLM lays it out (docs/
+// serving/data_parallel_deployment.md); SGLang's --tp is TP x ranks there
+// (server_args.py, enable_dp_attention).
+//
+//   StepPrices prices(model, layout, times, fused, graph, eager);
 //   ASTRA_RETURN_IF_ERROR(prices.Check());
 //   const StepSeconds shared = prices.Shared(512, /*in_graph=*/true);
 
@@ -21,6 +30,7 @@
 #define ASTRA_CORE_SERVING_STEP_PRICES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,15 +61,17 @@ StepSeconds Between(const StepSeconds& a, const StepSeconds& b, double share);
 // How a replica is spread over GPUs.
 struct ServingLayout {
   int64_t tensor = 1;
+  int64_t attention_ranks = 1;  // Of data-parallel attention.
   int64_t pipeline = 1;
-  int64_t expert = 1;  // Divides TP, or is 1.
+  // Divides TP, or is 1; TP x attention_ranks if there are several of these.
+  int64_t expert = 1;
   Precision precision = Precision::kBf16;
   double expert_load = 1;  // See ModuleContext::expert_load.
   // Weights of experts are read in MXFP4 (4 bits, and a scale of a byte for 32
   // of them) and multiplied in the precision of activations.
   bool mxfp4_experts = false;
 
-  int64_t num_gpus() const { return tensor * pipeline; }
+  int64_t num_gpus() const { return tensor * attention_ranks * pipeline; }
 };
 
 // Bytes of a weight of experts in MXFP4, over those in BF16.
@@ -78,10 +90,14 @@ InferenceSetup SetupOf(const ServingLayout& layout);
 class StepPrices {
  public:
   // All must outlive the object. `graph` times collectives from a CUDA graph,
-  // and `eager` those behind other work of their stream.
+  // and `eager` those behind other work of their stream. `stage`: the only
+  // pipeline stage to price, from 0 on; none: all of them.
   StepPrices(ModelSpec model, const ServingLayout& layout,
              const ComputeModel& times, FusedKernels fused, GroupSeconds& graph,
-             GroupSeconds& eager);
+             GroupSeconds& eager, std::optional<int64_t> stage = std::nullopt);
+
+  // Returns whether Shared() leaves out experts, for Experts() to price.
+  bool has_attention_ranks() const { return layout_.attention_ranks > 1; }
 
   // Prices a step of each kind. Errors: those of InferenceBlueprint and of
   // GroupSeconds.
@@ -90,14 +106,17 @@ class StepPrices {
   // Return the prices of parts, of at least one position each. Require that
   // Check() was ok.
   StepSeconds Shared(int64_t tokens, bool in_graph);
+  // `tokens`: the mean over the ranks of data-parallel attention.
+  StepSeconds Experts(int64_t tokens, bool in_graph);
   // `parts` equal parts of prompts at once.
   StepSeconds Prefill(int64_t parts, int64_t tokens, int64_t cached);
-  // `context`: positions in the cache of each of the `batch` sequences.
-  StepSeconds Decode(int64_t batch, int64_t context);
+  // `context`: positions in the cache of each of the `batch` sequences, which
+  // compute `queries` positions behind them.
+  StepSeconds Decode(int64_t batch, int64_t context, int64_t queries = 1);
   StepSeconds Sample(int64_t sequences, bool in_graph);
 
  private:
-  enum class Part : uint8_t { kShared, kAttention, kSample };
+  enum class Part : uint8_t { kShared, kExperts, kAttention, kSample };
 
   InferenceSetup StepOf(InferencePhase phase, int64_t batch, int64_t positions,
                         int64_t cached = 0) const;
@@ -105,6 +124,10 @@ class StepPrices {
                                     GroupSeconds& groups);
   StepSeconds PriceOrDie(const InferenceSetup& setup, Part part,
                          GroupSeconds& groups);
+  Part PartOf(const MockModule& module, const ModuleStep& step,
+              const ModuleStep* next) const;
+  // Returns how many of `count` equal stages, `first` the first, are priced.
+  int64_t PricedOf(int64_t first, int64_t count) const;
   void AddModule(const MockModule& module, Part part, double times,
                  GroupSeconds& groups, StepSeconds& sum) const;
 
@@ -116,6 +139,7 @@ class StepPrices {
   const FusedKernels fused_;
   GroupSeconds& graph_;
   GroupSeconds& eager_;
+  const std::optional<int64_t> stage_;
 };
 
 }  // namespace astra

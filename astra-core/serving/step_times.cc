@@ -96,6 +96,22 @@ EqualParts EqualPartsOf(const StepWork& work) {
 
 }  // namespace
 
+StepParts& StepParts::operator+=(const StepParts& other) {
+  gpu += other.gpu;
+  launch += other.launch;
+  host += other.host;
+  return *this;
+}
+
+ServingFacts WithoutHost(ServingFacts facts) {
+  facts.step_us = facts.sequence_us = 0;
+  return facts;
+}
+
+int64_t SequencesOf(const StepWork& work) {
+  return work.decodes + static_cast<int64_t>(work.chunks.size());
+}
+
 TimePs TimeOfParts(const StepParts& parts) {
   return TimePs(std::max<int64_t>(1, std::llround(parts.sum() * kPsPerSecond)));
 }
@@ -104,23 +120,37 @@ TimePs StepTimes::TimeOf(const StepWork& work) {
   return TimeOfParts(PartsOf(work));
 }
 
-StepParts StepTimes::PartsOf(const StepWork& work) {
-  const GraphUse use = GraphOf(work);
-  StepSeconds gpu = SharedAt(use.tokens, use.in_graph);
+StepParts StepTimes::PartsOf(absl::Span<const StepWork> ranks) {
+  const GraphUse use = GraphOf(ranks);
+  StepSeconds gpu;
+  int64_t sequences = 0;
+  for (const StepWork& work : ranks) {
+    const StepSeconds own = RankParts(work, use);
+    if (own.sum() > gpu.sum()) gpu = own;
+    sequences = std::max(sequences, SequencesOf(work));
+  }
+  if (prices_.has_attention_ranks()) {
+    gpu += ExpertsAt(D(use.all_tokens) / static_cast<double>(ranks.size()),
+                     use.in_graph);
+  }
+  return WithHost(sequences, use, gpu);
+}
+
+StepSeconds StepTimes::RankParts(const StepWork& work, const GraphUse& use) {
+  const int64_t tokens =
+      use.in_graph ? use.tokens : std::max<int64_t>(1, work.tokens());
+  StepSeconds gpu = SharedAt(tokens, use.in_graph);
   const EqualParts equal = EqualPartsOf(work);
   if (equal.parts > 0) {
     gpu += PrefillAt(equal.parts, equal.tokens, equal.cached);
   }
-  if (work.decodes > 0) {
-    const double context = D(work.decode_context) / D(work.decodes);
-    gpu += DecodeAt(work.decodes, std::max(1.0, context));
-  }
+  if (work.decodes > 0) gpu += DecodeAt(work);
   if (work.samples > 0) gpu += SampleAt(work.samples, use.in_graph);
-  return WithHost(work, use, gpu);
+  return gpu;
 }
 
 StepParts StepTimes::DirectPartsOf(const StepWork& work) {
-  const GraphUse use = GraphOf(work);
+  const GraphUse use = GraphOf({&work, 1});
   StepSeconds gpu = prices_.Shared(use.tokens, use.in_graph);
   const EqualParts equal = EqualPartsOf(work);
   if (equal.parts > 0) {
@@ -130,23 +160,31 @@ StepParts StepTimes::DirectPartsOf(const StepWork& work) {
   if (work.decodes > 0) {
     const double context = D(work.decode_context) / D(work.decodes);
     gpu += prices_.Decode(work.decodes,
-                          std::max<int64_t>(1, std::llround(context)));
+                          std::max<int64_t>(1, std::llround(context)),
+                          1 + work.draft_tokens / work.decodes);
   }
   if (work.samples > 0) gpu += prices_.Sample(work.samples, use.in_graph);
-  return WithHost(work, use, gpu);
+  return WithHost(SequencesOf(work), use, gpu);
 }
 
-StepTimes::GraphUse StepTimes::GraphOf(const StepWork& work) const {
-  const int64_t tokens = work.tokens();
-  ASTRA_CHECK(tokens > 0, "a step without positions");
-  if (work.chunks.empty() || facts_.mixed_graphs) {
-    const int64_t graph = facts_.GraphFor(tokens);
-    if (graph > 0) return {true, graph};
+StepTimes::GraphUse StepTimes::GraphOf(absl::Span<const StepWork> ranks) const {
+  GraphUse use;
+  bool may_use_graph = true;
+  int64_t all = 0;
+  for (const StepWork& work : ranks) {
+    const int64_t tokens = work.tokens();
+    all += tokens;
+    use.all_tokens += std::max<int64_t>(1, tokens);
+    use.tokens = std::max(use.tokens, tokens);
+    if (!work.chunks.empty() && !facts_.mixed_graphs) may_use_graph = false;
   }
-  return {false, tokens};
+  ASTRA_CHECK(all > 0, "a step without positions");
+  const int64_t graph = may_use_graph ? facts_.GraphFor(use.tokens) : 0;
+  if (graph == 0) return use;
+  return {true, graph, graph * static_cast<int64_t>(ranks.size())};
 }
 
-StepParts StepTimes::WithHost(const StepWork& work, const GraphUse& use,
+StepParts StepTimes::WithHost(int64_t sequences, const GraphUse& use,
                               const StepSeconds& gpu) const {
   StepParts parts;
   parts.gpu = gpu;
@@ -155,10 +193,7 @@ StepParts StepTimes::WithHost(const StepWork& work, const GraphUse& use,
     const double launches = facts_.launch_us * kSecondsPerUs * gpu.kernels;
     parts.launch = std::max(0.0, launches - seconds);
   }
-  const int64_t sequences =
-      work.decodes + static_cast<int64_t>(work.chunks.size());
-  const double host =
-      (facts_.step_us + facts_.sequence_us * D(sequences)) * kSecondsPerUs;
+  const double host = facts_.HostSeconds(sequences);
   parts.host = facts_.overlapped_host
                    ? std::max(0.0, host - seconds - parts.launch)
                    : host;
@@ -172,6 +207,13 @@ StepSeconds StepTimes::SharedAt(int64_t tokens, bool in_graph) {
   });
 }
 
+StepSeconds StepTimes::ExpertsAt(double tokens, bool in_graph) {
+  return OnGrid(kFine, std::max(1.0, tokens), [&](size_t point) {
+    return Entry(experts_[in_graph ? 1 : 0], point,
+                 [&] { return prices_.Experts(kFine.At(point), in_graph); });
+  });
+}
+
 StepSeconds StepTimes::SampleAt(int64_t sequences, bool in_graph) {
   return OnGrid(kFine, D(sequences), [&](size_t point) {
     return Entry(sample_[in_graph ? 1 : 0], point,
@@ -179,12 +221,25 @@ StepSeconds StepTimes::SampleAt(int64_t sequences, bool in_graph) {
   });
 }
 
-StepSeconds StepTimes::DecodeAt(int64_t batch, double context) {
+StepSeconds StepTimes::DecodeAt(const StepWork& work) {
+  const double context =
+      std::max(1.0, D(work.decode_context) / D(work.decodes));
+  const int64_t fewest = 1 + work.draft_tokens / work.decodes;
+  const int64_t others = work.draft_tokens % work.decodes;
+  const StepSeconds price = DecodePlane(work.decodes, context, fewest);
+  if (others == 0) return price;
+  return Between(price, DecodePlane(work.decodes, context, fewest + 1),
+                 D(others) / D(work.decodes));
+}
+
+StepSeconds StepTimes::DecodePlane(int64_t batch, double context,
+                                   int64_t queries) {
+  std::vector<Line>& plane = decode_[queries];
   return OnGrid(kCoarse, D(batch), [&](size_t of_batch) {
-    if (of_batch >= decode_.size()) decode_.resize(of_batch + 1);
+    if (of_batch >= plane.size()) plane.resize(of_batch + 1);
     return OnGrid(kCoarse, context, [&](size_t point) {
-      return Entry(decode_[of_batch], point, [&] {
-        return prices_.Decode(kCoarse.At(of_batch), kCoarse.At(point));
+      return Entry(plane[of_batch], point, [&] {
+        return prices_.Decode(kCoarse.At(of_batch), kCoarse.At(point), queries);
       });
     });
   });

@@ -214,6 +214,7 @@ class EngineReader {
     facts.block_positions = line.Integer("block", 1, kMostTokens);
     facts.chunked_prefill = line.Bool("chunked_prefill");
     facts.overlapped_host = line.Bool("overlapped_host");
+    facts.ranks_share_budget = line.BoolOr("ranks_share_budget", false);
     facts.step_us = line.Number("step_us", 0, kMostTime);
     facts.sequence_us = line.Number("sequence_us", 0, kMostTime);
     facts.launch_us = line.Number("launch_us", 0, kMostTime);

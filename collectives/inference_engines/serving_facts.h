@@ -49,6 +49,9 @@ struct ServingFacts {
   int64_t block_positions = 0;   // Positions in a block of the KV cache.
   bool chunked_prefill = false;  // A prompt may be cut at the budget of a step.
   bool overlapped_host = false;
+  // Ranks of data-parallel attention divide the budget of a step among them;
+  // otherwise each has all of it.
+  bool ranks_share_budget = false;
   // Microseconds of the host for a step, for each of its sequences, to launch
   // one kernel, and from the arrival of a request to its place in the queue.
   double step_us = 0;
@@ -64,6 +67,10 @@ struct ServingFacts {
   std::vector<std::string> fused;
   std::vector<StepBudget> budgets;
 
+  // Returns the seconds of the host for a step.
+  double HostSeconds(int64_t sequences) const {
+    return (step_us + sequence_us * static_cast<double>(sequences)) * 1e-6;
+  }
   // Returns the budget of a GPU, or null: the last that is for it.
   const StepBudget* BudgetOf(double memory_gib,
                              std::string_view architecture) const;

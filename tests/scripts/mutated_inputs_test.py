@@ -165,6 +165,13 @@ READERS = {
         "simai_planner --config FILE --world-size 16 --gpu A800 -o OUT"]),
     "iteration_file": ("yaml", ["corpus/iteration_file/*.yaml"], [
         "simai_fit --iteration FILE -o OUT"]),
+    "request_trace": ("csv", ["corpus/request_trace/*"], [
+        "simai_serving -m llama3-8b --gpu H100 --trace FILE --requests 4 "
+        "-o OUT",
+        "simai_serving -m llama3-8b --gpu H100 --trace FILE --requests 4 "
+        "--engine sglang --concurrency 2 -o OUT"]),
+    "serving_points": ("csv", ["corpus/serving_points/*"], [
+        "simai_serving --compare-table FILE -o OUT"]),
     "sweep": ("yaml", ["inputs/sweeps/*.yaml", "corpus/sweep/*.yaml"], [
         *["simai_sweep run FILE --count"] * 9,
         "simai_sweep run FILE --dry-run -o OUT"]),
@@ -202,6 +209,10 @@ WITHOUT_A_LINE = [
     r"\w+ pp \d+ .+: a group lies unevenly on servers of \d+",
     # A model that the strategy beside it does not suit, whose line is named.
     r"OTHER/simumax/strategy_\w+\.json:\d+:\d+: ",
+    # A request of a trace that no replica can hold, or that comes too late.
+    r"request \d+ has \d+ prompt and \d+ output tokens: ",
+    r"block_tokens is \d+: expected a divisor of ",
+    "the simulation passes 100 days",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
     r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",
 ]

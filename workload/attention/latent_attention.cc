@@ -12,7 +12,7 @@ namespace astra {
 namespace {
 
 bool IsAbsorbed(const ModuleContext& context) {
-  return !context.training && context.positions == 1;
+  return !context.training && (context.decoding || context.positions == 1);
 }
 
 // Builds a latent vector from the hidden states of the split tokens.

@@ -27,9 +27,10 @@ ModuleContext ContextOf(const InferenceSetup& setup) {
           .expert = setup.expert,
           .expert_tensor = setup.expert_tensor_size(),
           .sequences = setup.batch,
-          .positions = decodes ? 1 : setup.positions,
+          .positions = decodes ? setup.queries : setup.positions,
           .past = decodes ? setup.positions : setup.cached,
           .training = false,
+          .decoding = decodes,
           .precision = setup.precision,
           .expert_load = setup.expert_load,
           .fp8_dispatch = setup.fp8_dispatch};
@@ -69,7 +70,8 @@ absl::Status CheckInference(const ModelSpec& model,
   if (setup.cached != 0) {
     ASTRA_RETURN_IF_ERROR(CheckTokens(setup.batch, setup.cached));
   }
-  const int64_t next = setup.phase == InferencePhase::kDecode ? 1 : 0;
+  const int64_t next =
+      setup.phase == InferencePhase::kDecode ? setup.queries : 0;
   const int64_t longest = setup.positions + setup.cached + next;
   if (model.positions == Positions::kLearned && longest > model.max_positions) {
     return absl::InvalidArgumentError(fmt::format(

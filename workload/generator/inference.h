@@ -16,7 +16,7 @@ namespace astra {
 
 enum class InferencePhase : uint8_t {
   kPrefill,  // Computes all positions of the prompts.
-  kDecode,   // Computes one position of each sequence.
+  kDecode,   // Computes one position of each sequence, or a few with drafts.
 };
 
 struct InferenceSetup {
@@ -30,7 +30,8 @@ struct InferenceSetup {
   int64_t batch = 1;  // Sequences in one step of a replica.
   // Prefill: prompt length; decode: positions in the cache.
   int64_t positions = 1;
-  int64_t cached = 0;  // Prefill: positions already in the cache.
+  int64_t cached = 0;   // Prefill: positions already in the cache.
+  int64_t queries = 1;  // Decode: positions of each sequence that it computes.
   Precision precision = Precision::kBf16;
   double expert_load = 1;
   bool fp8_dispatch = false;

@@ -51,6 +51,7 @@ struct ModuleContext {
   int64_t positions = 1;  // Positions of a sequence that are computed.
   int64_t past = 0;       // Positions of a sequence in the KV cache.
   bool training = true;   // Whether there is a backward pass.
+  bool decoding = false;  // Whether the positions are those of a decode step.
 
   // Precision of products with weights.
   Precision precision = Precision::kBf16;

@@ -16,7 +16,8 @@ struct BatchingOptions {
   int64_t num_blocks = 0;  // Of one replica; no default.
   int64_t block_tokens = 16;
   bool prefix_caching = false;
-  double watermark = 0;  // Share of the blocks that admission leaves free.
+  int64_t host_blocks = 0;  // Of prefixes in the host's memory.
+  double watermark = 0;     // Share of the blocks that admission leaves free.
 
   // A step.
   int64_t max_batched_tokens = 8192;  // Positions.
@@ -24,9 +25,22 @@ struct BatchingOptions {
   bool chunked_prefill = true;        // Whether prompts may be split.
   int64_t chunk_tokens = 8192;        // Chunk of a prompt; sarathi: of a step.
 
+  // Speculative decoding: a step of a running sequence also verifies this many
+  // draft tokens, and gets each that is accepted on top of its own. One is
+  // accepted with this probability if all before it are, independent of
+  // everything else, so that K of them with probability a give a step
+  // (1 - a^(K + 1)) / (1 - a) tokens in the mean. Source: Y. Leviathan et al.,
+  // "Fast inference from transformers via speculative decoding", ICML 2023,
+  // equation 1.
+  int64_t draft_tokens = 0;
+  double acceptance_rate = 0;
+
   // vllm.
   bool whole_prompt_must_fit = true;  // scheduler_reserve_full_isl.
   int64_t long_prefill_tokens = 0;    // Largest chunk of a prompt; 0: any.
+  // Steps from one that computes prompts to the next while others decode
+  // (prefill_schedule_interval); 1: every step may.
+  int64_t prefill_interval = 1;
 
   // orca, faster-transformer: positions that are reserved for a sequence.
   int64_t max_sequence_tokens = 4096;

@@ -7,11 +7,12 @@
 namespace astra {
 
 KvBlocks::KvBlocks(int64_t num_blocks, int64_t block_tokens,
-                   bool index_prefixes)
+                   bool index_prefixes, int64_t host_blocks)
     : num_blocks_(num_blocks),
       block_tokens_(block_tokens),
       index_prefixes_(index_prefixes),
-      free_(num_blocks) {
+      free_(num_blocks),
+      host_(host_blocks) {
   ASTRA_CHECK(num_blocks > 0 && block_tokens > 0, "{} blocks of {} tokens",
               num_blocks, block_tokens);
 }
@@ -33,19 +34,42 @@ PrefixMatch KvBlocks::Match(const Request& request, int64_t max_tokens) const {
   if (!index_prefixes_) return match;
   const int64_t max_blocks = max_tokens / block_tokens_;
   const std::vector<uint64_t>& hashes = request.prefix.hashes;
+  bool is_whole = true;  // The last segment that was found.
   while (match.segments < hashes.size() && match.blocks < max_blocks) {
     const uint32_t found = Find(hashes[match.segments]);
     if (found == kNone) break;
     const Segment& segment = segments_[found];
     const int64_t whole = SegmentBlocks(request, match.segments);
+    is_whole = segment.blocks == whole;
     if (segment.blocks > whole) break;  // Another sequence goes on longer.
     ++match.segments;
     match.blocks += segment.blocks;
     if (segment.holders == 0) match.idle_blocks += segment.blocks;
     if (segment.blocks < whole) break;
   }
+  if (is_whole && host_.num_blocks() > 0)
+    MatchHost(request, max_blocks, &match);
   match.tokens = std::min(match.blocks, max_blocks) * block_tokens_;
   return match;
+}
+
+void KvBlocks::MatchHost(const Request& request, int64_t max_blocks,
+                         PrefixMatch* match) const {
+  const std::vector<uint64_t>& hashes = request.prefix.hashes;
+  for (size_t i = match->segments; i < hashes.size(); ++i) {
+    const int64_t blocks = host_.Find(hashes[i]);
+    const int64_t whole = SegmentBlocks(request, i);
+    const int64_t all = match->blocks + match->host_blocks + blocks;
+    if (blocks == 0 || blocks != whole || all > max_blocks) return;
+    ++match->host_segments;
+    match->host_blocks += blocks;
+  }
+}
+
+void KvBlocks::TouchHost(const PrefixMatch& match, const Request& request) {
+  for (int64_t i = 0; i < match.host_segments; ++i) {
+    host_.Touch(request.prefix.hashes[match.segments + static_cast<size_t>(i)]);
+  }
 }
 
 void KvBlocks::Acquire(const PrefixMatch& match, const Request& request,
@@ -142,7 +166,10 @@ void KvBlocks::Evict(int64_t blocks) {
   while (blocks > 0) {
     const uint32_t index = oldest_;
     Segment& segment = segments_[index];
-    const int64_t taken = std::min(blocks, segment.blocks);
+    const bool to_host = host_.num_blocks() > 0;
+    if (to_host) host_.Put(segment.hash, segment.blocks);
+    const int64_t taken =
+        to_host ? segment.blocks : std::min(blocks, segment.blocks);
     segment.blocks -= taken;
     blocks -= taken;
     idle_ -= taken;

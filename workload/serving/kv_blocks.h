@@ -17,6 +17,10 @@
 // follows it. Sequences that compute the same prefix at the same time each own
 // a copy; the first one to publish it puts it into the index.
 //
+// With host blocks, a segment whose blocks are needed leaves as a whole, to the
+// host's memory. What a request finds there, behind what it finds here, can be
+// loaded into blocks of its own, which Publish() then enters into the index.
+//
 // This is the block pool of vLLM (vllm/v1/core/block_pool.py), and with blocks
 // of one token SGLang's radix cache, except that prefixes are equal or not at
 // the granularity of the hashes only.
@@ -31,6 +35,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "workload/serving/host_blocks.h"
 #include "workload/serving/request.h"
 
 namespace astra {
@@ -48,22 +53,27 @@ struct KvHolding {
 // The beginning of a request that the index holds.
 struct PrefixMatch {
   size_t segments = 0;
-  int64_t tokens = 0;       // Positions that need not be computed.
-  int64_t blocks = 0;       // Blocks in these segments.
-  int64_t idle_blocks = 0;  // Those of them that no sequence holds.
+  int64_t tokens = 0;         // Positions that need not be computed.
+  int64_t blocks = 0;         // Blocks in these segments.
+  int64_t idle_blocks = 0;    // Those of them that no sequence holds.
+  int64_t host_segments = 0;  // Behind these, in the host's memory,
+  int64_t host_blocks = 0;    // and their blocks.
 };
 
 class KvBlocks {
  public:
   // Requires num_blocks > 0 and block_tokens > 0. Without `index_prefixes`
-  // nothing is ever found in the index.
-  KvBlocks(int64_t num_blocks, int64_t block_tokens, bool index_prefixes);
+  // nothing is ever found in the index. `host_blocks`: what the host's memory
+  // holds of it.
+  KvBlocks(int64_t num_blocks, int64_t block_tokens, bool index_prefixes,
+           int64_t host_blocks = 0);
 
   int64_t num_blocks() const { return num_blocks_; }
   int64_t block_tokens() const { return block_tokens_; }
   int64_t cached() const { return idle_; }  // Blocks of idle segments.
   int64_t available() const { return free_ + idle_; }
   int64_t used() const { return num_blocks_ - available(); }
+  const HostBlocks& host() const { return host_; }
 
   // Returns the blocks that `tokens` positions need.
   int64_t BlocksOf(int64_t tokens) const {
@@ -79,6 +89,9 @@ class KvBlocks {
   // not change since the match.
   void Acquire(const PrefixMatch& match, const Request& request,
                KvHolding* holding);
+
+  // Marks what `match` found in the host's memory as used last.
+  void TouchHost(const PrefixMatch& match, const Request& request);
 
   // Adds blocks until `tokens` positions fit, and takes idle blocks for this
   // where none is free. Returns false, and does nothing, if there are too few.
@@ -109,6 +122,9 @@ class KvBlocks {
   // Returns the whole blocks of a request within its hash `i`.
   int64_t SegmentBlocks(const Request& request, size_t i) const;
   uint32_t Find(uint64_t hash) const;
+  // Adds to `match` what follows in the host's memory.
+  void MatchHost(const Request& request, int64_t max_blocks,
+                 PrefixMatch* match) const;
   void Add(uint64_t hash, int64_t blocks, KvHolding* holding);
   void Evict(int64_t blocks);
   void LinkLast(uint32_t index);
@@ -123,6 +139,7 @@ class KvBlocks {
   std::vector<uint32_t> unused_;  // Indices in segments_ to use again.
   uint32_t oldest_ = kNone;       // Ends of the list of idle segments.
   uint32_t newest_ = kNone;
+  HostBlocks host_;
   absl::flat_hash_map<uint64_t, uint32_t> index_;  // Never iterated over.
 };
 

@@ -22,6 +22,18 @@ double ServingSummary::PrefixHitRate() const {
                                   static_cast<double>(prompt_tokens);
 }
 
+double ServingSummary::HostHitRate() const {
+  return prompt_tokens == 0 ? 0
+                            : static_cast<double>(host_tokens) /
+                                  static_cast<double>(prompt_tokens);
+}
+
+double ServingSummary::TokensPerDecode() const {
+  return decodes == 0
+             ? 1
+             : 1 + static_cast<double>(accepted) / static_cast<double>(decodes);
+}
+
 bool ServingMetrics::IsWithinLimits(const RequestResult& result) const {
   const auto keeps = [](std::optional<TimePs> limit,
                         std::optional<TimePs> time) {
@@ -43,6 +55,7 @@ void ServingMetrics::OnRequest(const RequestResult& result) {
   sums_.prompt_tokens += result.prompt_tokens;
   sums_.output_tokens += result.output_tokens;
   sums_.cached_tokens += times.cached_tokens;
+  sums_.host_tokens += times.host_tokens;
   queueing_.push_back(times.queueing());
   ttft_.push_back(times.to_first_token());
   e2e_.push_back(times.end_to_end());
@@ -55,6 +68,8 @@ void ServingMetrics::OnRequest(const RequestResult& result) {
 void ServingMetrics::OnStep(const StepRecord& step) {
   ++sums_.steps;
   sums_.preemptions += step.preemptions;
+  sums_.decodes += step.decodes;
+  sums_.accepted += step.accepted;
   const double duration = static_cast<double>(step.duration.count());
   const double use = static_cast<double>(step.used_blocks) /
                      static_cast<double>(step.num_blocks);

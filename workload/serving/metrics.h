@@ -46,9 +46,12 @@ struct ServingSummary {
   int64_t requests_within_limits = 0;
   int64_t prompt_tokens = 0;
   int64_t output_tokens = 0;
-  int64_t cached_tokens = 0;  // Of prompts, found at the first admission.
+  int64_t cached_tokens = 0;  // Of prompts, found at the first admission,
+  int64_t host_tokens = 0;    // and loaded from the host's memory.
   int64_t preemptions = 0;
   int64_t steps = 0;
+  int64_t decodes = 0;   // Steps of sequences that decode.
+  int64_t accepted = 0;  // Draft tokens that these accepted.
   TimePs first_arrival;
   TimePs last_token;
 
@@ -66,7 +69,10 @@ struct ServingSummary {
   double batch_mean = 0;  // Sequences in a step, weighted by the times.
 
   double PerSecond(int64_t count) const;
-  double PrefixHitRate() const;  // Of prompt tokens.
+  double PrefixHitRate() const;  // Of prompt tokens; both memories together.
+  double HostHitRate() const;    // The host's alone.
+  // Output tokens of a sequence in a step that decodes it; 1 without drafts.
+  double TokensPerDecode() const;
 };
 
 // Keeps five times for each request, and a histogram of the gaps.

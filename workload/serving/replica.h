@@ -7,6 +7,17 @@
 // - A sequence knows its prompt and the output tokens that it has generated. A
 //   step computes some of the positions that are known but not in the cache. If
 //   it computes all of them, the sequence gets its next output token.
+// - With draft_tokens, the step of a sequence that decodes also computes the
+//   positions of drafts, which need blocks. Those that are accepted count as
+//   computed and generated; the blocks of the others stay with the sequence.
+//   Drafts never reach beyond the end of the output.
+// - With pipeline stages several steps are under way at once. A sequence whose
+//   positions are all computed or under way has nothing to do until its step
+//   ends, and one with a step under way is never preempted.
+// - With host_blocks, the first sequence that waits leaves the queue while a
+//   part of it that lies in the host's memory is loaded into blocks of its own.
+//   Others pass it meanwhile; then it waits in front of them. So does vLLM
+//   (scheduler.py, WAITING_FOR_REMOTE_KVS).
 // - A sequence that is preempted loses its blocks and keeps its output. It
 //   waits, and computes all of its positions again, but for those that it finds
 //   in the prefix index.
@@ -33,17 +44,26 @@ struct Sequence {
   bool was_scheduled = false;
   int64_t target = 0;     // Output tokens after which it leaves the replica.
   int64_t computed = 0;   // Positions in the KV cache.
+  int64_t under_way = 0;  // Positions behind these that steps compute now.
   int64_t generated = 0;  // Output tokens so far.
+  int64_t drafts = 0;     // Draft tokens that its next step verifies,
+  int64_t accepted = 0;   // and how many the step under way accepts.
+  int64_t loading = 0;    // Positions that come from the host's memory.
   uint32_t replica = 0;
   uint32_t prefill_replica = 0;
   KvHolding kv;
 
   int64_t known() const { return request.prompt_tokens + generated; }
-  int64_t todo() const { return known() - computed; }
+  // Returns the positions that steps have computed or compute now.
+  int64_t scheduled() const { return computed + under_way; }
+  int64_t todo() const { return known() + drafts - scheduled(); }
   // Returns the positions of the sequence when it leaves.
   int64_t final_tokens() const { return request.prompt_tokens + target; }
-  // Returns whether the next step computes only the last output token.
-  bool is_decoding() const { return generated > 0 && todo() == 1; }
+  // Returns whether the next step computes only the last output token and
+  // drafts.
+  bool is_decoding() const {
+    return generated > 0 && known() - scheduled() == 1;
+  }
 };
 
 struct BatchPart {
@@ -63,7 +83,8 @@ struct Admission {
 
 class Replica {
  public:
-  explicit Replica(const BatchingOptions& options);
+  // Drafts are accepted at random by the seed.
+  explicit Replica(const BatchingOptions& options, uint64_t seed = 0);
 
   const BatchingOptions& options() const { return options_; }
   const KvBlocks& blocks() const { return blocks_; }
@@ -74,8 +95,10 @@ class Replica {
   int64_t leaving_blocks() const { return leaving_blocks_; }
   // Returns how many sequences are here.
   int64_t outstanding() const {
-    return static_cast<int64_t>(waiting_.size() + running_.size());
+    return static_cast<int64_t>(waiting_.size() + running_.size()) + loading_;
   }
+  // Returns the blocks of sequences that load or wait with what they loaded.
+  int64_t loaded_blocks() const { return loaded_blocks_; }
 
   // Adds a sequence behind all that wait. Positions that are computed already
   // come with it, and get blocks when it starts.
@@ -98,9 +121,10 @@ class Replica {
   bool Continue(Sequence* sequence, int64_t tokens, bool publish_now,
                 Batch* batch);
 
-  // The same, but preempts the last running sequence as often as needed.
-  // Returns false if the sequence was preempted itself. Requires that the batch
-  // holds no sequence that runs behind it.
+  // The same, but preempts the last running sequence without a step under way
+  // as often as needed. Returns false if the sequence was preempted itself, or
+  // if steps under way hold the blocks. Requires that the batch holds no
+  // sequence that runs behind it.
   bool ContinueOrPreempt(Sequence* sequence, int64_t tokens, bool publish_now,
                          Batch* batch);
 
@@ -111,11 +135,37 @@ class Replica {
   int64_t decode_steps = 0;     // Since the last attempt to admit.
   double new_token_ratio = -1;  // See sglang.cc; below 0 before its first use.
 
+  // State that only the scheduler vllm uses: whether sequences waited still
+  // when it last let prompts start.
+  bool prompts_were_left = false;
+
+  // Steps that its replica has begun since it last had nothing to do. Ranks of
+  // one replica have the same number. The simulation sets it.
+  int64_t step = 0;
+
   // The following are for the simulation.
 
-  // Accounts for a step that computed `part`. Returns whether the sequence got
-  // an output token.
-  bool FinishPart(const BatchPart& part);
+  // Takes the first waiting sequence to load what the host's memory has of it,
+  // and gives it blocks beside so many that stay free. Returns null if it has
+  // nothing there or no room.
+  Sequence* StartLoad(int64_t free_blocks);
+  // Returns the blocks that a sequence loads.
+  int64_t LoadOf(const Sequence& sequence) const {
+    return sequence.loading / options_.block_tokens;
+  }
+  // Lets a sequence that has loaded wait again, in front of all that have not.
+  void EndLoad(Sequence* sequence);
+  // Takes from waiting sequences what they have loaded. Returns whether any had
+  // something. For when nothing else could run.
+  bool DropLoaded();
+
+  // Accounts for a step that begins to compute `part`. Returns the output
+  // tokens that the sequence will get at its end.
+  int64_t StartPart(const BatchPart& part);
+
+  // Accounts for a step that computed `part`. Returns the output tokens that
+  // the sequence got.
+  int64_t FinishPart(const BatchPart& part);
 
   // Takes sequences that have reached their target from the running ones. They
   // keep their blocks until Release().
@@ -127,13 +177,19 @@ class Replica {
     return blocks_.Match(sequence.request, sequence.known() - 1);
   }
 
+  // Returns how many of so many drafts the next step accepts.
+  int64_t AcceptedOf(const Sequence& sequence, int64_t drafts) const;
+
   BatchingOptions options_;
+  uint64_t seed_;
   int64_t watermark_blocks_;
   KvBlocks blocks_;
   std::deque<Sequence*> waiting_;
   std::vector<Sequence*> running_;
   int64_t preemptions_ = 0;
   int64_t leaving_blocks_ = 0;
+  int64_t loaded_blocks_ = 0;
+  int64_t loading_ = 0;  // Sequences.
 };
 
 }  // namespace astra

@@ -25,11 +25,12 @@ struct PrefixHashes {
 };
 
 struct Request {
-  int64_t id = 0;  // Counted from 0 in the order of the source.
+  int64_t id = 0;  // Counted from 0; each is of one request.
   TimePs arrival;
   int64_t prompt_tokens = 0;  // Above 0.
   int64_t output_tokens = 0;  // Above 0; the first comes from the prompt.
   PrefixHashes prefix;
+  int64_t turn = 0;  // Of its session, counted from 0.
 
   // Returns the positions of the sequence when it ends.
   int64_t tokens() const { return prompt_tokens + output_tokens; }
@@ -41,7 +42,10 @@ struct RequestTimes {
   TimePs first_token;      // End of the step that gives the first output token.
   TimePs last_token;
   int64_t preemptions = 0;
-  int64_t cached_tokens = 0;  // Prompt tokens that the first admission found.
+  // Prompt tokens that the first admission found, and those of them that were
+  // loaded from the host's memory for it.
+  int64_t cached_tokens = 0;
+  int64_t host_tokens = 0;
 
   TimePs queueing() const { return first_scheduled - arrival; }
   TimePs to_first_token() const { return first_token - arrival; }

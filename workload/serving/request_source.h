@@ -22,6 +22,14 @@ class RequestSource {
   // closed loop a request arrives when it is asked for, at `now`, and the
   // arrival it has is ignored; `now` never falls.
   virtual std::optional<Request> Next(TimePs now) = 0;
+
+  // Returns the request that follows from one that has ended at `now`, such as
+  // the next turn of its session; most have none. It arrives at its own time,
+  // which is `now` or later, in a closed loop too.
+  virtual std::optional<Request> After(const Request& /*ended*/,
+                                       TimePs /*now*/) {
+    return std::nullopt;
+  }
 };
 
 // The requests of a list, such as of a trace. They must be sorted by arrival.

@@ -103,6 +103,8 @@ constexpr TableColumn<StepRecord> kStepColumns[] = {
      AppendField<&StepRecord::prompt_tokens>},
     {"decodes", "", "sequences that computed one position",
      AppendField<&StepRecord::decodes>},
+    {"draft_tokens", "", "positions of drafts that these verified",
+     AppendField<&StepRecord::draft_tokens>},
     {"decode_context", "", "positions in the cache of all of these",
      AppendField<&StepRecord::decode_context>},
     {"samples", "", "output tokens that came out",

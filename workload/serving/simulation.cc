@@ -12,11 +12,48 @@
 #include "astra-core/base/field_error.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
+#include "workload/serving/worker.h"
 
 namespace astra {
 namespace {
 
-enum EventKind : uint32_t { kStepEnd, kTransferEnd, kArrival };
+enum EventKind : uint32_t {
+  kStepEnd,
+  kTransferEnd,
+  kLoadEnd,
+  kNextTurn,
+  kArrival
+};
+
+// Things that wait for an event, which has their slot as its index.
+template <class T>
+class Slots {
+ public:
+  uint32_t Add(T value) {
+    if (unused_.empty()) {
+      values_.push_back(std::move(value));
+      return static_cast<uint32_t>(values_.size() - 1);
+    }
+    const uint32_t slot = unused_.back();
+    unused_.pop_back();
+    values_[slot] = std::move(value);
+    return slot;
+  }
+  T Take(uint32_t slot) {
+    unused_.push_back(slot);
+    return std::move(values_[slot]);
+  }
+
+ private:
+  std::vector<T> values_;
+  std::vector<uint32_t> unused_;
+};
+
+// A load, and the worker whose rank it is of.
+struct WorkerLoad {
+  Load load;
+  uint32_t worker = 0;
+};
 
 struct Pool {
   PoolOptions options;
@@ -24,15 +61,6 @@ struct Pool {
   uint32_t first_replica = 0;                      // Number of replicas[0].
   uint32_t first_worker = 0;
   uint64_t turn = 0;
-};
-
-// Ranks that step together.
-struct Worker {
-  size_t pool = 0;
-  size_t first_rank = 0;  // Index in the replicas of the pool.
-  std::vector<Batch> batches;
-  bool is_busy = false;
-  bool is_touched = false;  // Whether it may have something new to do.
 };
 
 absl::Status CheckPool(const PoolOptions& pool, std::string_view name) {
@@ -43,6 +71,10 @@ absl::Status CheckPool(const PoolOptions& pool, std::string_view name) {
     return FieldError(
         name, fmt::format("{} replicas of {} ranks: expected 1 to {} in all",
                           pool.replicas, pool.ranks, kMaxReplicas));
+  }
+  if (pool.steps_under_way < 1 || pool.steps_under_way > kMaxReplicas) {
+    return FieldError(name, fmt::format("{} steps under way: expected 1 to {}",
+                                        pool.steps_under_way, kMaxReplicas));
   }
   return CheckBatchingOptions(pool.options);
 }
@@ -102,14 +134,14 @@ class Simulation {
   void Touch(uint32_t worker);
   void Handle(const Event& event);
   void StartTouched();
-  void StartStep(uint32_t index);
-  TimePs FormStep(Worker* worker);
-  StepWork* WorkOf(const Batch& batch);
+  bool StartStep(uint32_t index);
   void EndStep(uint32_t index);
+  void EndLoad(uint32_t slot);
   void EndParts(const Batch& batch, Replica* replica);
   void CountGap(TimePs gap);
   void FlushGaps();
   void EndSequence(Sequence* sequence, Replica* replica);
+  void AwaitSuccessor(Request request);
   void StartTransfer(Sequence* sequence);
   void EndTransfer(uint32_t slot);
   void PushAfter(TimePs delay, EventKind kind, uint32_t index);
@@ -133,10 +165,10 @@ class Simulation {
   std::vector<Sequence*> unused_;
   std::vector<Sequence*> transfers_;  // By slot; null where it is unused.
   std::vector<uint32_t> unused_slots_;
-  std::vector<uint32_t> touched_;
-  // Kept for their memory.
-  StepWork work_;
-  std::vector<StepRecord> records_;
+  Slots<Request> successors_;  // They have not arrived yet.
+  Slots<WorkerLoad> loads_;
+  std::vector<uint32_t> touched_;  // Workers that may have something to do.
+  std::vector<bool> is_touched_;   // By worker.
   TimePs gap_;
   int64_t gap_tokens_ = 0;
 };
@@ -150,14 +182,18 @@ void Simulation::AddPool(const PoolOptions& options) {
     pool.first_worker = static_cast<uint32_t>(workers_.size());
   }
   for (int64_t i = 0; i < options.replicas; ++i) {
-    workers_.push_back(
-        {.pool = pools_.size(),
-         .first_rank = pool.replicas.size(),
-         .batches = std::vector<Batch>(static_cast<size_t>(options.ranks))});
+    const uint32_t first =
+        pool.first_replica + static_cast<uint32_t>(pool.replicas.size());
+    std::vector<Replica*> ranks;
     for (int64_t rank = 0; rank < options.ranks; ++rank) {
-      pool.replicas.push_back(std::make_unique<Replica>(options.options));
+      pool.replicas.push_back(
+          std::make_unique<Replica>(options.options, options_.seed));
+      ranks.push_back(pool.replicas.back().get());
     }
+    workers_.emplace_back(options, std::move(ranks), first,
+                          /*is_decode_pool=*/!pools_.empty());
   }
+  is_touched_.resize(workers_.size());
   pools_.push_back(std::move(pool));
 }
 
@@ -232,87 +268,38 @@ void Simulation::Route(Sequence* sequence, size_t index) {
 }
 
 void Simulation::Touch(uint32_t worker) {
-  if (workers_[worker].is_touched) return;
-  workers_[worker].is_touched = true;
+  if (is_touched_[worker]) return;
+  is_touched_[worker] = true;
   touched_.push_back(worker);
 }
 
 void Simulation::StartTouched() {
   std::sort(touched_.begin(), touched_.end());
   for (const uint32_t worker : touched_) {
-    workers_[worker].is_touched = false;
-    if (!workers_[worker].is_busy) StartStep(worker);
+    is_touched_[worker] = false;
+    while (!workers_[worker].is_full() && StartStep(worker)) {
+    }
   }
   touched_.clear();
 }
 
-StepWork* Simulation::WorkOf(const Batch& batch) {
-  work_.chunks.clear();
-  work_.decodes = work_.decode_context = work_.samples = 0;
-  for (const BatchPart& part : batch) {
-    Sequence& sequence = *part.sequence;
-    if (!sequence.was_scheduled) {
-      sequence.was_scheduled = true;
-      sequence.times.first_scheduled = now_;
-    }
-    if (sequence.is_decoding()) {
-      ++work_.decodes;
-      work_.decode_context += sequence.computed;
-    } else {
-      work_.chunks.push_back({part.tokens, sequence.computed});
-    }
-    if (part.tokens == sequence.todo()) ++work_.samples;
-  }
-  return &work_;
-}
-
-// Forms the batches of all ranks. Returns the time of the step, or 0 if there
-// is nothing to do.
-TimePs Simulation::FormStep(Worker* worker) {
-  Pool& pool = pools_[worker->pool];
-  TimePs duration;
-  records_.clear();
-  for (size_t i = 0; i < worker->batches.size(); ++i) {
-    const size_t rank = worker->first_rank + i;
-    Replica& replica = *pool.replicas[rank];
-    const int64_t preemptions = replica.preemptions();
-    worker->batches[i].clear();
-    pool.options.scheduler->form(&replica, &worker->batches[i]);
-    if (worker->batches[i].empty()) continue;
-    const StepWork& work = *WorkOf(worker->batches[i]);
-    const TimePs time = pool.options.cost->TimeOf(work);
-    ASTRA_CHECK(time > TimePs(0), "a step takes {} ps", time.count());
-    duration = std::max(duration, time);
-    records_.push_back(
-        {.start = now_,
-         .duration = TimePs(0),
-         .replica = pool.first_replica + static_cast<uint32_t>(rank),
-         .is_decode_pool = worker->pool > 0,
-         .sequences = static_cast<int64_t>(worker->batches[i].size()),
-         .prompt_tokens = work.tokens() - work.decodes,
-         .decodes = work.decodes,
-         .decode_context = work.decode_context,
-         .samples = work.samples,
-         .running = static_cast<int64_t>(replica.running().size()),
-         .waiting = static_cast<int64_t>(replica.waiting().size()),
-         .used_blocks = replica.blocks().used(),
-         .cached_blocks = replica.blocks().cached(),
-         .num_blocks = replica.blocks().num_blocks(),
-         .preemptions = replica.preemptions() - preemptions});
-  }
-  return duration;
-}
-
-void Simulation::StartStep(uint32_t index) {
+// Returns false if there is nothing to do.
+bool Simulation::StartStep(uint32_t index) {
   Worker& worker = workers_[index];
-  const TimePs duration = FormStep(&worker);
-  if (records_.empty()) return;
-  for (StepRecord& record : records_) {
-    record.duration = duration;
-    observer_->OnStep(record);
+  const bool has_started = worker.Start(now_);
+  for (const Load& load : worker.loads()) {
+    PushAfter(load.end - now_, kLoadEnd, loads_.Add({load, index}));
   }
-  worker.is_busy = true;
-  PushAfter(duration, kStepEnd, index);
+  if (!has_started) return false;
+  for (const StepRecord& record : worker.records()) observer_->OnStep(record);
+  PushAfter(worker.records().front().duration, kStepEnd, index);
+  return true;
+}
+
+void Simulation::EndLoad(uint32_t slot) {
+  const WorkerLoad done = loads_.Take(slot);
+  done.load.replica->EndLoad(done.load.sequence);
+  Touch(done.worker);
 }
 
 void Simulation::CountGap(TimePs gap) {
@@ -328,12 +315,10 @@ void Simulation::FlushGaps() {
 
 void Simulation::EndStep(uint32_t index) {
   Worker& worker = workers_[index];
-  worker.is_busy = false;
+  const std::vector<Batch>& batches = worker.End();
   Touch(index);
-  for (size_t i = 0; i < worker.batches.size(); ++i) {
-    Replica* const replica =
-        pools_[worker.pool].replicas[worker.first_rank + i].get();
-    EndParts(worker.batches[i], replica);
+  for (size_t i = 0; i < batches.size(); ++i) {
+    EndParts(batches[i], worker.ranks()[i]);
   }
 }
 
@@ -341,13 +326,15 @@ void Simulation::EndParts(const Batch& batch, Replica* replica) {
   bool has_finished = false;
   for (const BatchPart& part : batch) {
     Sequence& sequence = *part.sequence;
-    if (!replica->FinishPart(part)) continue;
+    const int64_t tokens = replica->FinishPart(part);
+    if (tokens == 0) continue;
     RequestTimes& times = sequence.times;
-    if (sequence.generated == 1) {
+    if (sequence.generated == tokens) {
       times.first_token = now_;
     } else {
       CountGap(now_ - times.last_token);
     }
+    for (int64_t i = 1; i < tokens; ++i) CountGap(TimePs(0));
     times.last_token = now_;
     has_finished |= sequence.generated >= sequence.target;
   }
@@ -374,8 +361,22 @@ void Simulation::EndSequence(Sequence* sequence, Replica* replica) {
                         .times = sequence->times,
                         .replica = sequence->prefill_replica,
                         .decode_replica = sequence->replica});
+  std::optional<Request> successor = source_->After(request, now_);
   unused_.push_back(sequence);
-  if (options_.in_flight > 0 && error_.ok()) PullRequest();
+  if (successor.has_value()) {
+    AwaitSuccessor(*std::move(successor));
+  } else if (options_.in_flight > 0 && error_.ok()) {
+    PullRequest();
+  }
+}
+
+void Simulation::AwaitSuccessor(Request request) {
+  ASTRA_CHECK(request.arrival >= now_, "request {} follows in the past",
+              request.id);
+  if (error_.ok()) error_ = CheckRequest(request);
+  if (!error_.ok()) return;
+  const TimePs wait = request.arrival - now_;
+  PushAfter(wait, kNextTurn, successors_.Add(std::move(request)));
 }
 
 void Simulation::StartTransfer(Sequence* sequence) {
@@ -414,6 +415,12 @@ void Simulation::Handle(const Event& event) {
       return;
     case kTransferEnd:
       EndTransfer(event.index);
+      return;
+    case kLoadEnd:
+      EndLoad(event.index);
+      return;
+    case kNextTurn:
+      Arrive(successors_.Take(event.index));
       return;
     default:
       Arrive(*std::exchange(next_, std::nullopt));

@@ -21,12 +21,25 @@
 //   stay taken at the sender; the receiver takes blocks when the sequence
 //   starts there. Requests of one output token end in the first pool.
 //
+// - A replica of several pipeline stages has as many steps under way at once
+//   (`steps_under_way`), each on a stage: it forms the next one as soon as
+//   there are fewer. A step enters a stage once it has left the one before and
+//   the step ahead of it has left this one, so that the slowest stage sets the
+//   pace. Which sequences may be in several steps is the scheduler's choice.
+//   Sources: vLLM, vllm/v1/engine/core.py (step_with_batch_queue); SGLang,
+//   python/sglang/srt/managers/scheduler_pp_mixin.py (event_loop_pp);
+//   TensorRT-LLM, tensorrt_llm/_torch/pyexecutor/py_executor.py
+//   (_executor_loop_pp).
+//
+// A request that has ended may have a successor (RequestSource::After), which
+// arrives some time later. In a closed loop the two count as one request in
+// flight, also while nothing of them is here.
+//
 // Time is in whole picoseconds. Events of one instant are handled in a fixed
 // order, so that results are the same on all machines. Memory grows with the
 // requests that have not ended, not with all.
 //
-// Pipeline stages, speculative decoding, cancelled requests and caches beyond
-// the GPU are left out.
+// Cancelled requests are left out.
 
 #ifndef WORKLOAD_SERVING_SIMULATION_H_
 #define WORKLOAD_SERVING_SIMULATION_H_
@@ -37,25 +50,11 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/units.h"
-#include "workload/serving/batching_options.h"
+#include "workload/serving/pool.h"
 #include "workload/serving/request.h"
 #include "workload/serving/request_source.h"
-#include "workload/serving/router.h"
-#include "workload/serving/schedulers/registry.h"
-#include "workload/serving/step.h"
 
 namespace astra {
-
-inline constexpr int64_t kMaxReplicas = 65'536;  // Of a pool, with their ranks.
-
-struct PoolOptions {
-  int64_t replicas = 1;
-  int64_t ranks = 1;  // Ranks of data-parallel attention in each replica.
-  const SchedulerKind* scheduler = nullptr;
-  BatchingOptions options;             // Of each rank.
-  const RouterKind* router = nullptr;  // None: the first of Routers().
-  StepCost* cost = nullptr;
-};
 
 struct ServingOptions {
   PoolOptions pool;
@@ -68,27 +67,7 @@ struct ServingOptions {
   // Requests in flight in a closed loop: one that ends asks for the next. 0:
   // requests arrive at their own times.
   int64_t in_flight = 0;
-  uint64_t seed = 0;  // Of the routers.
-};
-
-// A step of a replica; with several ranks there is one record for each rank
-// that took part.
-struct StepRecord {
-  TimePs start;
-  TimePs duration;
-  uint32_t replica = 0;
-  bool is_decode_pool = false;
-  int64_t sequences = 0;      // In the batch.
-  int64_t prompt_tokens = 0;  // Positions of prompts computed.
-  int64_t decodes = 0;
-  int64_t decode_context = 0;
-  int64_t samples = 0;  // Output tokens that come out.
-  int64_t running = 0;
-  int64_t waiting = 0;
-  int64_t used_blocks = 0;
-  int64_t cached_blocks = 0;  // Of prefixes that no sequence holds.
-  int64_t num_blocks = 0;
-  int64_t preemptions = 0;  // While this step was formed.
+  uint64_t seed = 0;  // Of the routers, and of drafts that are accepted.
 };
 
 // Gets the results as they come, ordered by time.
@@ -98,6 +77,7 @@ class ServingObserver {
   virtual void OnRequest(const RequestResult& result) = 0;
   virtual void OnStep(const StepRecord& step) = 0;
   // `tokens` output tokens came `gap` after the token before of their requests.
+  // Of several tokens of one step, all but the first come at once, after 0.
   virtual void OnTokens(TimePs gap, int64_t tokens) = 0;
 };
 

@@ -102,7 +102,9 @@ class PointReader {
           std::pair{"ep", &point.expert}, std::pair{"dp", &point.data}}) {
       ASTRA_ASSIGN_OR_RETURN(*value, Integer(name, 1));
     }
-    if (point.data > 1) return LeftOut("data-parallel attention");
+    if (point.data > 1 && point.expert != point.tensor * point.data) {
+      return LeftOut("data-parallel attention, and experts not on all ranks");
+    }
     for (const auto& [name, value] :
          {std::pair{"isl", &point.prompt}, std::pair{"osl", &point.output},
           std::pair{"concurrency", &point.in_flight}}) {
@@ -167,7 +169,11 @@ absl::StatusOr<Deployment> DeploymentOf(const MeasuredPoint& point) {
   ASTRA_ASSIGN_OR_RETURN(job.gpu, FindGpu(point.gpu));
   ASTRA_ASSIGN_OR_RETURN(job.engine,
                          EngineOf(point.framework, deployment.assumed));
+  if (point.data > 1 && !job.model.experts) {
+    return LeftOut(fmt::format("dp {}, and no experts", point.data));
+  }
   job.layout = {.tensor = point.tensor,
+                .attention_ranks = point.data,
                 .pipeline = point.pipeline,
                 .expert = point.expert};
   ASTRA_ASSIGN_OR_RETURN(job.layout.precision,
@@ -233,6 +239,8 @@ std::string ErrorOf(double predicted, const std::string& measured) {
 
 class Comparer {
  public:
+  explicit Comparer(const PointLimits& limits) : limits_(limits) {}
+
   // Appends the columns of a prediction to `line`. Returns whether there is
   // one.
   bool Append(const PointReader& reader, std::string& line) {
@@ -249,9 +257,9 @@ class Comparer {
     const double seconds =
         1e-3 * (prediction->ttft_ms +
                 prediction->tpot_ms * static_cast<double>(point->output - 1));
-    const double rate = static_cast<double>(point->in_flight * point->output) /
-                        seconds /
-                        static_cast<double>(point->tensor * point->pipeline);
+    const double rate =
+        static_cast<double>(point->in_flight * point->output) / seconds /
+        static_cast<double>(point->tensor * point->data * point->pipeline);
     std::string status = "ok";
     for (size_t i = 0; i < assumed.size(); ++i) {
       status += (i == 0 ? ": assumed " : ", ") + assumed[i];
@@ -268,24 +276,34 @@ class Comparer {
   absl::StatusOr<Prediction> PredictPoint(const MeasuredPoint& point,
                                           std::vector<std::string>& assumed) {
     const std::string key = fmt::format(
-        "{}|{}|{}|{}|{}|{}|{}|{}", point.model, point.gpu, point.framework,
+        "{}|{}|{}|{}|{}|{}|{}|{}|{}", point.model, point.gpu, point.framework,
         point.precision, point.notes.find("fp8_block") != std::string::npos,
-        point.tensor, point.pipeline, point.expert);
+        point.tensor, point.pipeline, point.expert, point.data);
     const auto [entry, is_new] =
         deployments_.try_emplace(key, absl::UnknownError("not made yet"));
     if (is_new) entry->second = DeploymentOf(point);
     if (!entry->second.ok()) return entry->second.status();
+    if (kRounds * point.in_flight > limits_.requests ||
+        kRounds * point.output > limits_.output_tokens) {
+      return LeftOut(fmt::format(
+          "{} x concurrency {} and osl {}: expected at most {} requests and {} "
+          "tokens after one another",
+          kRounds, point.in_flight, point.output, limits_.requests,
+          limits_.output_tokens));
+    }
     assumed = entry->second->assumed;
     return Predict(point, *entry->second);
   }
 
+  PointLimits limits_;
   std::map<std::string, absl::StatusOr<Deployment>> deployments_;
 };
 
 }  // namespace
 
 absl::StatusOr<ServingComparison> CompareServing(std::string_view file,
-                                                 std::string_view contents) {
+                                                 std::string_view contents,
+                                                 const PointLimits& limits) {
   CsvReader csv(file, contents);
   for (const std::string_view name :
        {"model", "gpu", "tp", "framework", "isl", "osl", "concurrency"}) {
@@ -299,7 +317,7 @@ absl::StatusOr<ServingComparison> CompareServing(std::string_view file,
   comparison.csv +=
       "predicted_ttft_ms,predicted_tpot_ms,predicted_throughput_tok_s_gpu,"
       "ttft_error_pct,tpot_error_pct,status\n";
-  Comparer comparer;
+  Comparer comparer(limits);
   const PointReader reader(csv);
   while (csv.NextRow()) {
     std::string line;

@@ -15,18 +15,27 @@
 //
 // Columns that are read: model, gpu, tp, pp, ep, dp, framework ("vllm 0.12.0"),
 // precision, isl, osl, concurrency, ttft_ms, tpot_ms, notes, mode, source. A
-// release older than all in the engine's file counts as the oldest.
+// release older than all in the engine's file counts as the oldest. Of rows
+// with dp, tp is that of each rank of data-parallel attention.
 
 #ifndef ASTRA_CORE_APPS_SERVING_SERVING_COMPARE_H_
 #define ASTRA_CORE_APPS_SERVING_SERVING_COMPARE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 
 namespace astra {
+
+// Most requests of a point, and most output tokens of one after the other, that
+// are served to predict it: hours of a server, and seconds here.
+struct PointLimits {
+  int64_t requests = 1'000'000;
+  int64_t output_tokens = 10'000'000;
+};
 
 struct ServingComparison {
   std::string csv;  // comparison.csv
@@ -36,8 +45,9 @@ struct ServingComparison {
 
 // Errors: those of CsvReader, and InvalidArgument for a column that is missing.
 // A row that cannot be predicted has the reason in its status.
-absl::StatusOr<ServingComparison> CompareServing(std::string_view file,
-                                                 std::string_view contents);
+absl::StatusOr<ServingComparison> CompareServing(
+    std::string_view file, std::string_view contents,
+    const PointLimits& limits = {});
 
 }  // namespace astra
 

@@ -1,5 +1,6 @@
 #include "astra-core/apps/serving/serving_job.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -62,6 +63,14 @@ absl::Status UseFacts(ServingJob& job) {
   job.options.max_batched_tokens = budget->tokens;
   job.options.chunk_tokens = budget->tokens;
   job.options.max_sequences = budget->sequences;
+  if (facts.ranks_share_budget) {
+    const auto of_rank = [&job](int64_t& budget_of) {
+      budget_of = std::max<int64_t>(1, budget_of / job.layout.attention_ranks);
+    };
+    of_rank(job.options.max_batched_tokens);
+    of_rank(job.options.chunk_tokens);
+    of_rank(job.options.max_sequences);
+  }
   return absl::OkStatus();
 }
 
@@ -109,13 +118,43 @@ absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
   ASTRA_ASSIGN_OR_RETURN(
       times->gpu_, GpuTimes::Create(job.gpu, {}, "",
                                     {.use = KernelUse::kInference}, warnings));
-  times->prices_.emplace(
-      job.model, job.layout, times->gpu_->model(),
-      FusedKernels{times->facts_.fused, job.gpu.calibration.kernel_us},
-      times->graph_, times->eager_);
-  ASTRA_RETURN_IF_ERROR(times->prices_->Check());
-  times->steps_.emplace(*times->prices_, times->facts_);
+  ASTRA_RETURN_IF_ERROR(times->Price(job));
   return times;
+}
+
+absl::Status ReplicaTimes::Price(const ServingJob& job) {
+  const FusedKernels fused = {facts_.fused, job.gpu.calibration.kernel_us};
+  const auto prices_of = [&](const ModelSpec& model,
+                             const ServingLayout& layout,
+                             std::optional<int64_t> stage = std::nullopt) {
+    return StepPrices(model, layout, gpu_->model(), fused, graph_, eager_,
+                      stage);
+  };
+  prices_.emplace(prices_of(job.model, job.layout));
+  ASTRA_RETURN_IF_ERROR(prices_->Check());
+  steps_.emplace(*prices_, facts_);
+  if (job.draft_model) {
+    StepPrices prices = prices_of(*job.draft_model,
+                                  DraftLayoutOf(*job.draft_model, job.layout));
+    ASTRA_RETURN_IF_ERROR(prices.Check());
+    drafts_.emplace(std::move(prices), facts_);
+  }
+  if (job.layout.pipeline == 1) return absl::OkStatus();
+  stages_.emplace(facts_);
+  for (int64_t stage = 0; stage < job.layout.pipeline; ++stage) {
+    stages_->Add(prices_of(job.model, job.layout, stage));
+  }
+  return absl::OkStatus();
+}
+
+void ReplicaTimes::AddParts(absl::Span<const StepWork> ranks,
+                            std::vector<StepParts>* parts) {
+  if (stages_) {
+    stages_->AddParts(ranks, parts);
+  } else {
+    parts->push_back(steps_->PartsOf(ranks));
+  }
+  if (drafts_) parts->back() += drafts_->Of(ranks);
 }
 
 }  // namespace astra

@@ -7,12 +7,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "astra-core/apps/gen_workload_times.h"
 #include "astra-core/base/log.h"
 #include "astra-core/planner/group_seconds.h"
 #include "astra-core/serving/cache_memory.h"
+#include "astra-core/serving/draft_times.h"
+#include "astra-core/serving/stage_times.h"
 #include "astra-core/serving/step_prices.h"
 #include "astra-core/serving/step_times.h"
 #include "collectives/inference_engines/inference_engine.h"
@@ -40,6 +44,8 @@ struct ServingJob {
 
   const SchedulerKind* scheduler = nullptr;
   const RouterKind* router = nullptr;
+  TimePs host_block_time;                // Of the host_blocks of `options`.
+  std::optional<ModelSpec> draft_model;  // Makes the drafts of `options`.
   // As the engine's facts and the user say; num_blocks is 0 until the memory
   // says.
   BatchingOptions options;
@@ -67,8 +73,13 @@ class ReplicaTimes {
 
   StepTimes& steps() { return *steps_; }
 
+  // Adds the parts of each pipeline stage of a step; see StepCost::AddStages().
+  void AddParts(absl::Span<const StepWork> ranks,
+                std::vector<StepParts>* parts);
+
  private:
   ReplicaTimes(const ServingJob& job, SystemSpec system, Topology topology);
+  absl::Status Price(const ServingJob& job);
 
   const ServingFacts facts_;
   const SystemSpec system_;
@@ -81,6 +92,8 @@ class ReplicaTimes {
   std::unique_ptr<GpuTimes> gpu_;
   std::optional<StepPrices> prices_;
   std::optional<StepTimes> steps_;
+  std::optional<StageTimes> stages_;  // Only with several of them.
+  std::optional<DraftTimes> drafts_;  // Only with a draft model.
 };
 
 }  // namespace astra

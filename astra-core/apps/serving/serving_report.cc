@@ -38,6 +38,9 @@ void AppendDeployment(const SimaiServingOptions& options, std::string* page) {
   const ServingJob& job = options.job;
   const ServingLayout& layout = job.layout;
   std::string sizes = fmt::format("TP {}", layout.tensor);
+  if (layout.attention_ranks > 1) {
+    AppendFormat(&sizes, " x {} ranks of attention", layout.attention_ranks);
+  }
   if (layout.pipeline > 1) AppendFormat(&sizes, ", PP {}", layout.pipeline);
   if (layout.expert > 1) AppendFormat(&sizes, ", EP {}", layout.expert);
   AppendFormat(page, "{} on {} {}: {} of {}, {} {}, scheduler {}\n",
@@ -56,6 +59,47 @@ void AppendDeployment(const SimaiServingOptions& options, std::string* page) {
                  Gib(options.room->weights), Gib(options.room->workspace));
   }
   *page += "\n";
+}
+
+// Appends what the cache and the steps were used for.
+void AppendUse(const SimaiServingOptions& options, const ServingRun& run,
+               std::string* page) {
+  const ServingSummary& summary = run.summary;
+  AppendFormat(page,
+               "\ncache use  {:.1f} % in the mean, {:.1f} % at most; {} "
+               "preemptions; {:.1f} % of prompts found",
+               100 * summary.kv_use_mean, 100 * summary.kv_use_peak,
+               summary.preemptions, 100 * summary.PrefixHitRate());
+  if (options.job.options.host_blocks > 0) {
+    AppendFormat(page, ", {:.1f} % in the host's {} blocks",
+                 100 * summary.HostHitRate(), options.job.options.host_blocks);
+  }
+  *page += "\n";
+  if (options.job.options.draft_tokens > 0) {
+    AppendFormat(page,
+                 "drafts     {} verified at a time, {:.3f} tokens for each "
+                 "step of a sequence\n",
+                 options.job.options.draft_tokens, summary.TokensPerDecode());
+  }
+  AppendFormat(page, "steps      {} of {:.1f} sequences, whose time is",
+               summary.steps, summary.batch_mean);
+  for (size_t i = 0; i < run.seconds.size(); ++i) {
+    AppendFormat(page, "{} {:.1f} % {}", i == 0 ? "" : ",",
+                 100 * run.seconds[i] / run.busy_seconds(), kStepBounds[i]);
+  }
+}
+
+void AddMechanics(const ServingJob& job, const ServingSummary& summary,
+                  nlohmann::ordered_json* json) {
+  if (job.options.host_blocks > 0) {
+    (*json)["host_kv_blocks"] = job.options.host_blocks;
+    (*json)["host_hit_rate"] = summary.HostHitRate();
+  }
+  if (job.options.draft_tokens > 0) {
+    (*json)["speculative_tokens"] = job.options.draft_tokens;
+    (*json)["acceptance_rate"] = job.options.acceptance_rate;
+    (*json)["tokens_per_decode"] = summary.TokensPerDecode();
+  }
 }
 
 }  // namespace
@@ -89,17 +133,7 @@ std::string DescribeServing(const SimaiServingOptions& options,
     line.erase(line.find_last_not_of(' ') + 1);
     page += line + "\n";
   }
-  AppendFormat(&page,
-               "\ncache use  {:.1f} % in the mean, {:.1f} % at most; {} "
-               "preemptions; {:.1f} % of prompts found\n",
-               100 * summary.kv_use_mean, 100 * summary.kv_use_peak,
-               summary.preemptions, 100 * summary.PrefixHitRate());
-  AppendFormat(&page, "steps      {} of {:.1f} sequences, whose time is",
-               summary.steps, summary.batch_mean);
-  for (size_t i = 0; i < run.seconds.size(); ++i) {
-    AppendFormat(&page, "{} {:.1f} % {}", i == 0 ? "" : ",",
-                 100 * run.seconds[i] / run.busy_seconds(), kStepBounds[i]);
-  }
+  AppendUse(options, run, &page);
   return page + "\n";
 }
 
@@ -121,6 +155,7 @@ std::string ServingRunJson(const SimaiServingOptions& options,
       {"gpu", job.gpu.name},
       {"gpus", job.num_gpus()},
       {"tp", job.layout.tensor},
+      {"attention_dp", job.layout.attention_ranks},
       {"pp", job.layout.pipeline},
       {"ep", job.layout.expert},
       {"replicas", job.replicas},
@@ -141,6 +176,7 @@ std::string ServingRunJson(const SimaiServingOptions& options,
       {"kv_use_mean", summary.kv_use_mean},
       {"kv_use_peak", summary.kv_use_peak},
       {"steps", summary.steps}};
+  AddMechanics(job, summary, &json);
   for (const NamedFigures& named : FiguresIn(summary)) {
     std::string key(named.name == "e2e/tokens" ? "normalized_e2e" : named.name);
     const TimeFigures& f = named.figures;

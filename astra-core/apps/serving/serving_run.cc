@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <numeric>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/serving/step_times.h"
 #include "workload/serving/serving_tables.h"
@@ -14,23 +16,36 @@ namespace {
 // Adds up what steps are spent on while they are timed.
 class AccountedCost : public StepCost {
  public:
-  AccountedCost(StepTimes& steps, ServingRun& run) : steps_(steps), run_(run) {}
+  AccountedCost(ReplicaTimes& times, ServingRun& run)
+      : times_(times), run_(run) {}
 
   TimePs TimeOf(const StepWork& work) override {
-    const StepParts parts = steps_.PartsOf(work);
-    const auto add = [this](StepBound bound, double seconds) {
-      run_.seconds[static_cast<size_t>(bound)] += seconds;
-    };
-    add(StepBound::kCompute, parts.gpu.compute);
-    add(StepBound::kMemory, parts.gpu.memory);
-    add(StepBound::kCollectives, parts.gpu.collectives);
-    add(StepBound::kHost, parts.launch + parts.host);
-    return TimeOfParts(parts);
+    std::vector<TimePs> stages;
+    AddStages({&work, 1}, &stages);
+    return std::accumulate(stages.begin(), stages.end(), TimePs(0));
+  }
+
+  void AddStages(absl::Span<const StepWork> ranks,
+                 std::vector<TimePs>* stages) override {
+    parts_.clear();
+    times_.AddParts(ranks, &parts_);
+    for (const StepParts& parts : parts_) {
+      Add(StepBound::kCompute, parts.gpu.compute);
+      Add(StepBound::kMemory, parts.gpu.memory);
+      Add(StepBound::kCollectives, parts.gpu.collectives);
+      Add(StepBound::kHost, parts.launch + parts.host);
+      stages->push_back(TimeOfParts(parts));
+    }
   }
 
  private:
-  StepTimes& steps_;
+  void Add(StepBound bound, double seconds) {
+    run_.seconds[static_cast<size_t>(bound)] += seconds;
+  }
+
+  ReplicaTimes& times_;
   ServingRun& run_;
+  std::vector<StepParts> parts_;  // Kept for its memory.
 };
 
 // Passes results on to the metrics and the tables, each request as late as its
@@ -79,13 +94,16 @@ absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                                       ServingTexts* texts) {
   constexpr double kPsPerUs = 1e6;
   ServingRun run;
-  AccountedCost cost(times.steps(), run);
+  AccountedCost cost(times, run);
   ServingOptions options;
   options.pool = {.replicas = job.replicas,
+                  .ranks = job.layout.attention_ranks,
+                  .steps_under_way = job.layout.pipeline,
                   .scheduler = job.scheduler,
                   .options = job.options,
                   .router = job.router,
-                  .cost = &cost};
+                  .cost = &cost,
+                  .host_block_time = job.host_block_time};
   options.in_flight = load.in_flight;
   options.seed = load.seed;
   Gatherer gatherer(

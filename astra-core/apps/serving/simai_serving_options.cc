@@ -8,6 +8,8 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/run_output.h"
+#include "astra-core/apps/serving/serving_mechanics_options.h"
+#include "astra-core/apps/serving/session_options.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
@@ -53,10 +55,14 @@ constexpr OptionSpec kOptions[] = {
      "bfloat16 (default), float16, fp8, fp8_block, mxfp8, nvfp4, or mxfp4: "
      "experts in 4 bits and the rest in BF16"},
     {"tp", "t", "N", "Deployment", "tensor parallelism (default 1)"},
-    {"pp", "l", "N", "Deployment", "pipeline stages (default 1)"},
+    {"pp", "l", "N", "Deployment",
+     "pipeline stages, each with a step of its own (default 1)"},
     {"ep", "e", "N", "Deployment",
      "ranks of a TP group that experts are spread over (default 1: TP splits "
-     "them)"},
+     "them; with --attention-dp all of its GPUs)"},
+    {"attention-dp", "dp data-parallel-size", "N", "Deployment",
+     "ranks of TP GPUs, each with sequences of its own, that share the "
+     "experts (default 1)"},
     {"replicas", "", "N", "Deployment", "replicas of the model (default 1)"},
 
     {"topology", "n", "FILE", "Cluster", "the cluster, as gen_topo draws it"},
@@ -78,6 +84,23 @@ constexpr OptionSpec kOptions[] = {
     {"gpu-memory-utilization", "", "X", "Engine",
      "share of the memory that the engine takes (default: as the engine has)"},
 
+    {"speculative-tokens", "", "N", "Mechanics",
+     "draft tokens that a step verifies for each running sequence (default 0)"},
+    {"acceptance-rate", "", "X", "Mechanics",
+     "chance that a draft token is accepted if those before it are"},
+    {"draft-model", "", "NAME|FILE|mtp", "Mechanics",
+     "the model that makes the drafts, or mtp: a block of the model itself "
+     "(default: drafts cost nothing, as those of n-grams)"},
+    {"host-kv-gib", "", "X", "Mechanics",
+     "GiB of the host's memory for the blocks of each GPU that prefixes lose "
+     "(default 0)"},
+    {"host-kv-gbps", "", "X", "Mechanics",
+     "10^9 bytes a second from there to each GPU"},
+    {"prefill-schedule-interval", "", "N", "Mechanics",
+     "let prompts start only in every N-th step of all ranks of attention "
+     "while "
+     "others decode (default 1)"},
+
     {"trace", "", "FILE", "Load",
      "requests of a trace: CSV of Azure, Vidur or BurstGPT, JSONL of Mooncake"},
     {"requests", "", "N", "Load",
@@ -87,6 +110,17 @@ constexpr OptionSpec kOptions[] = {
     {"rate", "", "X", "Load", "requests per second, at random (Poisson)"},
     {"concurrency", "", "N", "Load",
      "instead of --rate: requests in flight; one that ends starts the next"},
+    {"shared-prefix", "", "N", "Load",
+     "first tokens of a prompt that it shares with others (default 0)"},
+    {"prefix-groups", "", "N", "Load",
+     "how many such prefixes there are (default 1)"},
+    {"turns", "", "N", "Load",
+     "requests of a session, each behind the prompt and the answer of the one "
+     "before (default 1); --rate and --concurrency count sessions"},
+    {"turn-wait-ms", "", "X", "Load",
+     "mean time from an answer to the next turn: thoughts, tools (default 0)"},
+    {"turn-wait-cv", "", "X", "Load",
+     "deviation of this time over its mean (default 1: exponential)"},
     {"seed", "", "N", "Load", "of the arrivals (default 0)"},
 
     {"compare-table", "", "FILE", "Output",
@@ -127,7 +161,11 @@ absl::Status WithNearestTensor(const absl::Status& status,
     for (const int64_t sign : {-1, 1}) {
       ServingLayout layout = job.layout;
       layout.tensor += sign * distance;
-      if (layout.tensor < 1 || layout.tensor % layout.expert != 0) continue;
+      if (layout.attention_ranks > 1) {
+        layout.expert = layout.tensor * layout.attention_ranks;
+      }
+      if (layout.tensor < 1) continue;
+      if (layout.tensor * layout.attention_ranks % layout.expert != 0) continue;
       if (!InferenceBlueprint(job.model, SetupOf(layout)).ok()) continue;
       return absl::InvalidArgumentError(
           fmt::format("{}{}; the nearest --tp is {}", kIllegalLayout,
@@ -137,19 +175,39 @@ absl::Status WithNearestTensor(const absl::Status& status,
   return status;
 }
 
+// With several ranks of data-parallel attention, experts are spread over all of
+// their GPUs.
+absl::Status SpreadOverAttentionRanks(const CommandLine& flags,
+                                      ServingLayout& layout) {
+  if (layout.attention_ranks == 1) return absl::OkStatus();
+  const int64_t gpus = layout.tensor * layout.attention_ranks;
+  if (flags.has("ep") && layout.expert != gpus) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--ep is {}: expected {}, since --attention-dp spreads the experts "
+        "over --tp {} x {} GPUs",
+        layout.expert, gpus, layout.tensor, layout.attention_ranks));
+  }
+  layout.expert = gpus;
+  return absl::OkStatus();
+}
+
 absl::Status ReadLayout(const CommandLine& flags, ServingJob& job) {
-  const IntegerOption sizes[] = {{"tp", &job.layout.tensor, kMost},
-                                 {"pp", &job.layout.pipeline, kMost},
-                                 {"ep", &job.layout.expert, kMost},
-                                 {"replicas", &job.replicas, kMost}};
+  const IntegerOption sizes[] = {
+      {"tp", &job.layout.tensor, kMost},
+      {"pp", &job.layout.pipeline, kMost},
+      {"ep", &job.layout.expert, kMost},
+      {"attention-dp", &job.layout.attention_ranks, kMost},
+      {"replicas", &job.replicas, kMost}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   ASTRA_RETURN_IF_ERROR(ReadPrecision(flags, job));
   if (!job.model.experts) {
-    constexpr std::string_view kOfExperts[] = {"ep"};
+    constexpr std::string_view kOfExperts[] = {"ep", "attention-dp"};
     ASTRA_RETURN_IF_ERROR(Refuse(
         flags, kOfExperts, fmt::format("{} has no experts", job.model.name)));
   }
-  if (job.layout.tensor % job.layout.expert != 0) {
+  ASTRA_RETURN_IF_ERROR(SpreadOverAttentionRanks(flags, job.layout));
+  if (job.layout.attention_ranks == 1 &&
+      job.layout.tensor % job.layout.expert != 0) {
     return absl::InvalidArgumentError(
         fmt::format("--ep {} does not divide --tp {}: expected a divisor, such "
                     "as {}",
@@ -181,7 +239,9 @@ absl::Status ReadEngine(const CommandLine& flags,
   ASTRA_RETURN_IF_ERROR(UseFacts(job));
   if (flags.has("router")) {
     constexpr std::string_view kRouter[] = {"router"};
-    if (job.replicas == 1) return Refuse(flags, kRouter, "there is 1 replica");
+    if (job.replicas * job.layout.attention_ranks == 1) {
+      return Refuse(flags, kRouter, "there is 1 replica");
+    }
     ASTRA_ASSIGN_OR_RETURN(job.router, FindRouter(*flags.value("router")));
   }
   const IntegerOption sizes[] = {
@@ -190,13 +250,14 @@ absl::Status ReadEngine(const CommandLine& flags,
       {"num-gpu-blocks", &job.options.num_blocks, kMost}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   job.options.chunk_tokens = job.options.max_batched_tokens;
+  ASTRA_RETURN_IF_ERROR(ReadMechanics(flags, job, &options.warnings));
   if (job.options.num_blocks > 0) return absl::OkStatus();
   constexpr double kBytesPerGb = 1e9;
   ASTRA_ASSIGN_OR_RETURN(
       options.room,
       RoomForCache(job.model, job.layout, facts,
                    Bytes(std::llround(job.gpu.memory_gb * kBytesPerGb)),
-                   job.options.max_batched_tokens));
+                   job.options.max_batched_tokens, job.draft_model));
   job.options.num_blocks = options.room->blocks;
   return absl::OkStatus();
 }
@@ -211,7 +272,10 @@ absl::Status ReadSource(const CommandLine& flags,
                         SimaiServingOptions& options) {
   options.trace = flags.value("trace");
   if (options.trace) {
-    constexpr std::string_view kDrawn[] = {"isl", "osl", "rate", "seed"};
+    constexpr std::string_view kDrawn[] = {
+        "isl",   "osl",           "rate",
+        "seed",  "shared-prefix", "prefix-groups",
+        "turns", "turn-wait-ms",  "turn-wait-cv"};
     ASTRA_RETURN_IF_ERROR(Refuse(flags, kDrawn, "--trace says it"));
   } else {
     for (const std::string_view name : {"requests", "isl", "osl"}) {
@@ -223,13 +287,26 @@ absl::Status ReadSource(const CommandLine& flags,
                                  {"osl", &options.output_tokens, kMost},
                                  {"concurrency", &options.in_flight, kMost}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
+  if (!options.trace) {
+    ASTRA_ASSIGN_OR_RETURN(
+        options.sessions,
+        ReadSessions(flags, options.requests, options.prompt_tokens));
+  }
   const ModelSpec& model = options.job.model;
-  const int64_t longest = options.prompt_tokens + options.output_tokens;
+  const int64_t longest =
+      (options.prompt_tokens + options.output_tokens) * options.sessions.turns;
   if (LongestOf(model) > 0 && longest > LongestOf(model)) {
     return absl::InvalidArgumentError(fmt::format(
         "--isl and --osl are {} together: {} has learned {} positions", longest,
         model.name, model.max_positions));
   }
+  return absl::OkStatus();
+}
+
+absl::Status ReadSeedOf(const CommandLine& flags,
+                        SimaiServingOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(const std::optional<uint64_t> seed, ReadSeed(flags));
+  options.seed = seed.value_or(0);
   return absl::OkStatus();
 }
 
@@ -243,11 +320,18 @@ absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
   }
   if (flags.has("concurrency")) {
     constexpr std::string_view kSeed[] = {"seed"};
-    if (options.requests > 0 && options.in_flight > options.requests) {
+    const bool draws = options.job.options.draft_tokens > 0 ||
+                       options.sessions.prefix_groups > 1 ||
+                       (options.sessions.turn_wait > TimePs(0) &&
+                        options.sessions.turn_wait_cv > 0);
+    const int64_t sessions = options.requests / options.sessions.turns;
+    if (options.requests > 0 && options.in_flight > sessions) {
       return absl::InvalidArgumentError(fmt::format(
-          "--concurrency is {}: expected at most the {} of --requests",
-          options.in_flight, options.requests));
+          "--concurrency is {}: expected at most the {}{} of --requests",
+          options.in_flight, sessions,
+          options.sessions.turns > 1 ? " sessions" : ""));
     }
+    if (draws) return ReadSeedOf(flags, options);
     return Refuse(flags, kSeed, "--concurrency draws nothing at random");
   }
   constexpr double kMostRate = 1e9;
@@ -255,9 +339,7 @@ absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
   if (options.rate <= 0) {
     return absl::InvalidArgumentError("--rate is 0: no request would arrive");
   }
-  ASTRA_ASSIGN_OR_RETURN(const std::optional<uint64_t> seed, ReadSeed(flags));
-  options.seed = seed.value_or(0);
-  return absl::OkStatus();
+  return ReadSeedOf(flags, options);
 }
 
 // Checks that nothing but a table and a folder was given.
@@ -291,10 +373,10 @@ absl::StatusOr<std::unique_ptr<RequestSource>> SourceOf(
     source = std::make_unique<ListedRequests>(std::move(trace.requests));
     return source;
   }
-  SyntheticOptions synthetic;
+  SyntheticOptions synthetic = options.sessions;
   synthetic.lengths.prompt_tokens = options.prompt_tokens;
   synthetic.lengths.output_tokens = options.output_tokens;
-  synthetic.count = options.requests;
+  synthetic.count = options.requests / synthetic.turns;
   synthetic.seed = options.seed;
   if (options.in_flight > 0) {
     synthetic.arrivals = ArrivalProcess::kAtOnce;

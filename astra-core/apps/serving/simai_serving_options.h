@@ -14,6 +14,7 @@
 #include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
 #include "workload/serving/request_source.h"
+#include "workload/serving/synthetic_requests.h"
 
 namespace astra {
 
@@ -30,6 +31,7 @@ struct SimaiServingOptions {
   int64_t in_flight =
       0;  // Requests of a closed loop; 0: they arrive at `rate`.
   uint64_t seed = 0;
+  SyntheticOptions sessions;  // Its shared prefixes and turns alone count.
 
   std::optional<std::string> compare_table;
   bool writes_steps = false;

@@ -7,6 +7,8 @@
 
 #include "astra-core/planner/group_seconds.h"
 #include "astra-core/serving/cache_memory.h"
+#include "astra-core/serving/draft_times.h"
+#include "astra-core/serving/stage_times.h"
 #include "collectives/inference_engines/engine_file.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
@@ -213,6 +215,142 @@ TEST(StepTimesTest, TablesAreNearDirectPrices) {
   std::sort(errors.begin(), errors.end());
   EXPECT_LT(errors[errors.size() / 2], 0.01);
   EXPECT_LT(errors.back(), 0.06);
+}
+
+// Two ranks of one GPU with 6 and 2 positions. The first takes its own products
+// and pairs; each GPU multiplies half of the 8 x 2 copies of tokens.
+TEST(StepTimesTest, RanksWaitForTheSlowestAndShareTheExperts) {
+  const FlopClock clock;
+  const ModelSpec model = SmallMoe();
+  Replica ranks(model, {.attention_ranks = 2, .expert = 2}, clock);
+  const std::vector<StepWork> works = {{.chunks = {{.tokens = 6}}},
+                                       {.chunks = {{.tokens = 2}}}};
+  // 4 blocks of 64, 8 heads of 8 over 2 of keys, and a router of 8.
+  const int64_t products = 2 * 6 * 64 * (64 + 2 * 16 + 64 + 8);
+  const int64_t pairs = 2 * 8 * 16 * (6 * 7 / 2);
+  const int64_t experts = 2 * 8 * 3 * 64 * 32;
+  const StepParts parts = ranks.steps.PartsOf(works);
+  EXPECT_NEAR(parts.gpu.compute * 1e12,
+              static_cast<double>(4 * (products + pairs + experts)), 1);
+  EXPECT_GT(parts.gpu.collectives, 0);
+  // An idle rank computes a position, and the other one waits for nothing.
+  const std::vector<StepWork> alone = {{.chunks = {{.tokens = 7}}}, {}};
+  Replica single(model, {}, clock);
+  const double own = single.steps.PartsOf(alone[0]).gpu.compute;
+  // 14 copies, of which each of 8 experts multiplies 2.
+  const double all_experts = 4e-12 * 2 * 16 * 3 * 64 * 32;
+  EXPECT_NEAR(ranks.steps.PartsOf(alone).gpu.compute,
+              own - all_experts + 4e-12 * experts, 1e-15);
+}
+
+// Decodes of two ranks take the graph of the larger one.
+TEST(StepTimesTest, RanksTakeOneGraph) {
+  const FlopClock clock;
+  Replica ranks(SmallMoe(), {.attention_ranks = 2, .expert = 2}, clock);
+  const auto compute = [&](std::vector<StepWork> works) {
+    return ranks.steps.PartsOf(works).gpu.compute;
+  };
+  const StepWork three = {.decodes = 3, .decode_context = 24};
+  const StepWork one = {.decodes = 1, .decode_context = 8};
+  EXPECT_EQ(compute({three, one}), compute({three, three}));
+  EXPECT_LT(compute({{.chunks = {{.tokens = 3, .cached = 8}}}, one}),
+            compute({three, one}));
+}
+
+// The stages of a replica, and what their parts add up to.
+TEST(StageTimesTest, StagesAddUpToTheWholeStep) {
+  const H100 h100;
+  Warnings warnings;
+  const ModelSpec model = ValueOrDie(FindModel("llama3-8b", &warnings));
+  const ServingLayout layout = {.tensor = 2, .pipeline = 4};
+  Replica whole(model, layout, h100.model);
+  StageTimes stages(whole.facts);
+  for (int64_t i = 0; i < 4; ++i) {
+    stages.Add(StepPrices(model, layout, h100.model, {}, whole.groups,
+                          whole.groups, i));
+  }
+  for (const StepWork& work :
+       {StepWork{.chunks = {{.tokens = 500}}, .samples = 1},
+        StepWork{.decodes = 8, .decode_context = 8000, .samples = 8}}) {
+    std::vector<StepParts> parts;
+    stages.AddParts({&work, 1}, &parts);
+    // The host is a stage of its own, which takes no time here.
+    ASSERT_EQ(parts.size(), 5u);
+    EXPECT_EQ(parts[0].sum(), 0);
+    double sum = 0;
+    for (const StepParts& part : parts) sum += part.gpu.sum();
+    EXPECT_NEAR(sum, whole.steps.PartsOf(work).gpu.sum(), 1e-12);
+    // The last stage has the logits, and the first a message too.
+    EXPECT_GT(parts[1].sum(), 0.2 * sum);
+    EXPECT_GT(parts[4].sum(), parts[2].sum());
+  }
+}
+
+TEST(StageTimesTest, TheHostIsAStageOrIsHidden) {
+  const FlopClock clock;
+  const ModelSpec model = TinyLlama();
+  const ServingLayout layout = {.pipeline = 2};
+  Replica whole(model, layout, clock);
+  ServingFacts facts;
+  facts.step_us = 100;
+  facts.sequence_us = 1;
+  const StepWork work = {.decodes = 3, .decode_context = 24};
+  for (const bool overlapped : {false, true}) {
+    facts.overlapped_host = overlapped;
+    StageTimes stages(facts);
+    for (int64_t i = 0; i < 2; ++i) {
+      stages.Add(
+          StepPrices(model, layout, clock, {}, whole.groups, whole.groups, i));
+    }
+    std::vector<StepParts> parts;
+    stages.AddParts({&work, 1}, &parts);
+    ASSERT_EQ(parts.size(), overlapped ? 2u : 3u);
+    // The first stage and its message take less than the host.
+    EXPECT_NEAR(parts[0].sum(), 103e-6, 1e-12);
+    EXPECT_EQ(parts.back().host, 0);
+  }
+}
+
+// Two sequences with 10 positions in the cache verify 5 drafts: 7 positions,
+// and the pairs of 3 or 4 queries with the 10 before them and with one another.
+TEST(StepTimesTest, DraftsAreComputedBehindTheirSequence) {
+  const FlopClock clock;
+  Replica replica(TinyLlama(), {}, clock);
+  const StepWork work = {
+      .decodes = 2, .draft_tokens = 5, .decode_context = 20, .samples = 7};
+  const int64_t products = 2 * 8 * (64 * (128 + 64 + 256) + 128 * 64);
+  const int64_t pairs = 10 * 3 + 6 + 10 * 4 + 10;
+  const int64_t attention = 2 * 4 * 32 * pairs;
+  const int64_t logits = 2 * 7 * 64 * 256;
+  // The graph has 8 positions.
+  EXPECT_EQ(replica.steps.TimeOf(work),
+            TimePs(2 * (products + attention) + logits));
+}
+
+// The second block is the draft model: K passes of one position, and the prompt
+// in the first of them.
+TEST(DraftTimesTest, APassForEachDraft) {
+  const FlopClock clock;
+  const ModelSpec model = OneBlockOf(TinyLlama());
+  EXPECT_EQ(model.layers, 1);
+  Replica block(model, {}, clock);
+  DraftTimes drafts(
+      StepPrices(model, {}, clock, {}, block.groups, block.groups),
+      block.facts);
+  const StepWork work = {.chunks = {{.tokens = 3, .cached = 5}},
+                         .decodes = 2,
+                         .draft_tokens = 6,
+                         .decode_context = 20,
+                         .samples = 9};
+  const StepWork pass = {.decodes = 2, .decode_context = 20, .samples = 2};
+  StepWork first = pass;
+  first.chunks = work.chunks;
+  EXPECT_NEAR(
+      drafts.Of({&work, 1}).sum(),
+      block.steps.PartsOf(first).sum() + 2 * block.steps.PartsOf(pass).sum(),
+      1e-15);
+  const StepWork nothing;
+  EXPECT_EQ(drafts.Of({&nothing, 1}).sum(), 0);
 }
 
 TEST(CacheMemoryTest, BlocksFillWhatWeightsLeave) {

@@ -130,7 +130,7 @@ TEST(ServingTablesTest, RowsOfRequestsAndSteps) {
                  .cached_blocks = 8,
                  .preemptions = 1},
                 &text);
-  EXPECT_EQ(text, "0.000005,0.000010,3,4,20,2,99,3,5,6,7,8,1\n");
+  EXPECT_EQ(text, "0.000005,0.000010,3,4,20,2,0,99,3,5,6,7,8,1\n");
 }
 
 TEST(ServingTablesTest, EveryColumnIsExplainedOnce) {

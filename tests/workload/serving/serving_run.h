@@ -18,7 +18,8 @@ namespace astra::testing {
 //
 //   p8@0    a chunk of 8 positions of a prompt, behind 0 in the cache
 //   d2@24   2 decodes, with 24 positions in the cache of both
-//   =3      and 3 tokens that come out.
+//   d2+6@24 the same with 6 draft tokens
+//   =3      and 3 positions whose next token is drawn.
 class WrittenCost : public StepCost {
  public:
   explicit WrittenCost(TimePs time = TimePs(10)) : time_(time) {}
@@ -29,7 +30,9 @@ class WrittenCost : public StepCost {
       AppendFormat(&text, "p{}@{} ", chunk.tokens, chunk.cached);
     }
     if (work.decodes > 0) {
-      AppendFormat(&text, "d{}@{} ", work.decodes, work.decode_context);
+      AppendFormat(&text, "d{}", work.decodes);
+      if (work.draft_tokens > 0) AppendFormat(&text, "+{}", work.draft_tokens);
+      AppendFormat(&text, "@{} ", work.decode_context);
     }
     AppendFormat(&text, "={}", work.samples);
     steps.push_back(text);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 #include "astra-core/base/random.h"
 #include "tests/workload/serving/serving_run.h"
@@ -70,6 +71,187 @@ TEST(SimulationTest, RanksOfAReplicaWaitForTheSlowest) {
   ASSERT_EQ(run.steps.size(), 3u);
   EXPECT_EQ(run.steps[0].duration, TimePs(8));
   EXPECT_EQ(run.steps[1].replica, 1u);
+}
+
+// Writes down the steps of two pipeline stages, which take 10 and `second`.
+class TwoStages : public WrittenCost {
+ public:
+  explicit TwoStages(TimePs second) : second_(second) {}
+  void AddStages(absl::Span<const StepWork> ranks,
+                 std::vector<TimePs>* stages) override {
+    stages->push_back(TimeOf(ranks[0]));
+    stages->push_back(second_);
+  }
+
+ private:
+  TimePs second_;
+};
+
+PoolOptions TwoStagesOf(StepCost* cost, int64_t budget) {
+  PoolOptions pool = Vllm(cost);
+  pool.steps_under_way = 2;
+  pool.options.max_batched_tokens = budget;
+  return pool;
+}
+
+// The budget parts the requests into two steps, which follow one another
+// through the stages: the second enters the first stage at 10.
+TEST(SimulationTest, EachPipelineStageHasAStep) {
+  TwoStages cost(TimePs(10));
+  const WrittenRun run =
+      RunOf({.pool = TwoStagesOf(&cost, 8)}, {{0, 8, 3}, {0, 8, 3}});
+  EXPECT_THAT(cost.steps, ElementsAre("p8@0 =1", "p8@0 =1", "d1@8 =1",
+                                      "d1@8 =1", "d1@9 =1", "d1@9 =1"));
+  EXPECT_EQ(run.Of(0).times.first_token, TimePs(20));
+  EXPECT_EQ(run.Of(0).times.last_token, TimePs(60));
+  EXPECT_EQ(run.Of(1).times.first_token, TimePs(30));
+  EXPECT_EQ(run.Of(1).times.last_token, TimePs(70));
+  // The second was formed at 0 too.
+  EXPECT_EQ(run.steps[1].start, TimePs(0));
+  EXPECT_EQ(run.steps[1].duration, TimePs(30));
+}
+
+// From 40 on a step leaves the second stage every 30.
+TEST(SimulationTest, TheSlowestStageSetsThePace) {
+  TwoStages cost(TimePs(30));
+  const WrittenRun run =
+      RunOf({.pool = TwoStagesOf(&cost, 8)}, {{0, 8, 2}, {0, 8, 2}});
+  EXPECT_EQ(run.Of(0).times.first_token, TimePs(40));
+  EXPECT_EQ(run.Of(1).times.first_token, TimePs(70));
+  EXPECT_EQ(run.Of(0).times.last_token, TimePs(100));
+  EXPECT_EQ(run.Of(1).times.last_token, TimePs(130));
+}
+
+// vLLM sends the second chunk of a prompt behind the first, TensorRT-LLM waits
+// for the end of the first.
+TEST(SimulationTest, ChunksOfAPromptFollowOneAnotherWhereTheEngineLetsThem) {
+  TwoStages cost(TimePs(10));
+  PoolOptions pool = TwoStagesOf(&cost, 8);
+  EXPECT_EQ(RunOf({.pool = pool}, {{0, 16, 1}}).Of(0).times.last_token,
+            TimePs(30));
+  EXPECT_THAT(cost.steps, ElementsAre("p8@0 =0", "p8@8 =1"));
+  pool.scheduler = &TrtllmScheduler();
+  EXPECT_EQ(RunOf({.pool = pool}, {{0, 16, 1}}).Of(0).times.last_token,
+            TimePs(40));
+}
+
+// Three blocks of 16 for two prompts of 16: the second sequence needs the last
+// block at 20, when the first one's step is under way, and so does the first at
+// 30. The second is preempted, and starts again once the first has ended.
+TEST(SimulationTest, StepsUnderWayKeepTheirBlocks) {
+  TwoStages cost(TimePs(10));
+  PoolOptions pool = TwoStagesOf(&cost, 16);
+  pool.options.num_blocks = 3;
+  pool.options.prefix_caching = false;
+  const WrittenRun run = RunOf({.pool = pool}, {{0, 16, 18}, {0, 16, 3}});
+  ASSERT_TRUE(run.status.ok());
+  EXPECT_EQ(run.Of(0).times.preemptions, 0);
+  EXPECT_EQ(run.Of(1).times.preemptions, 1);
+  // 16 prompt positions and 17 more need three blocks at the 18th step.
+  EXPECT_EQ(run.Of(0).times.last_token, TimePs(20 + 17 * 20));
+}
+
+// A prompt of 4 and 6 more tokens: with all of 2 drafts accepted, 3 tokens a
+// step; the last step has none beyond the end. With none, one token a step.
+TEST(SimulationTest, AcceptedDraftsCountAsOutput) {
+  WrittenCost cost;
+  PoolOptions pool = Vllm(&cost);
+  pool.options.draft_tokens = 2;
+  pool.options.acceptance_rate = 1;
+  WrittenRun run = RunOf({.pool = pool}, {{0, 4, 6}});
+  EXPECT_THAT(cost.steps, ElementsAre("p4@0 =1", "d1+2@4 =3", "d1+1@7 =2"));
+  EXPECT_EQ(run.Of(0).times.last_token, TimePs(30));
+  EXPECT_EQ(run.steps[1].samples, 3);
+  EXPECT_EQ(run.steps[1].accepted, 2);
+  EXPECT_THAT(run.gaps, ElementsAre(std::pair(TimePs(10), int64_t{1}),
+                                    std::pair(TimePs(0), int64_t{2}),
+                                    std::pair(TimePs(10), int64_t{1}),
+                                    std::pair(TimePs(0), int64_t{1})));
+  cost.steps.clear();
+  pool.options.acceptance_rate = 0;
+  run = RunOf({.pool = pool}, {{0, 4, 4}});
+  EXPECT_THAT(cost.steps,
+              ElementsAre("p4@0 =1", "d1+2@4 =3", "d1+1@5 =2", "d1@6 =1"));
+}
+
+// A step of 5 positions has room for the drafts of one sequence, and cuts those
+// of the other.
+TEST(SimulationTest, TheBudgetCutsDrafts) {
+  WrittenCost cost;
+  PoolOptions pool = Vllm(&cost);
+  pool.options.max_batched_tokens = 5;
+  pool.options.draft_tokens = 3;
+  pool.options.acceptance_rate = 1;
+  RunOf({.pool = pool}, {{0, 2, 9}, {0, 2, 9}});
+  ASSERT_GE(cost.steps.size(), 2u);
+  EXPECT_EQ(cost.steps[1], "d2+3@4 =5");
+}
+
+// Independent drafts give (1 - a^(K + 1)) / (1 - a) tokens in the mean.
+TEST(SimulationTest, DraftsAreAcceptedAtTheirRate) {
+  FixedCost cost(TimePs(10));
+  PoolOptions pool = Vllm(&cost);
+  pool.options.num_blocks = 10'000;
+  pool.options.draft_tokens = 3;
+  pool.options.acceptance_rate = 0.7;
+  const WrittenRun run =
+      RunOf({.pool = pool, .seed = 5}, {{0, 10, 40'000}, {0, 9, 40'000}});
+  double decodes = 0;
+  double tokens = 0;
+  for (const StepRecord& step : run.steps) {
+    decodes += static_cast<double>(step.decodes);
+    if (step.decodes > 0) tokens += static_cast<double>(step.samples);
+  }
+  EXPECT_NEAR(tokens / decodes, (1 - 0.7 * 0.7 * 0.7 * 0.7) / (1 - 0.7), 0.01);
+}
+
+// Sessions of two turns of 64 tokens and 3 of output, with a wait of 50: the
+// second turn finds the first block of 64 hashed tokens, and computes the 3
+// tokens of the answer and its own. The second session starts when the first
+// has ended.
+TEST(SimulationTest, ATurnFollowsTheOneBefore) {
+  SyntheticOptions synthetic;
+  synthetic.lengths = {.prompt_tokens = 64, .output_tokens = 3};
+  synthetic.arrivals = ArrivalProcess::kAtOnce;
+  synthetic.count = 2;
+  synthetic.turns = 2;
+  synthetic.turn_wait = TimePs(50);
+  synthetic.turn_wait_cv = 0;
+  SyntheticRequests source = *SyntheticRequests::Create(synthetic);
+  WrittenCost cost;
+  const WrittenRun run = RunOf({.pool = Vllm(&cost), .in_flight = 1}, &source);
+  EXPECT_THAT(cost.steps,
+              ElementsAre("p64@0 =1", "d1@64 =1", "d1@65 =1", "p67@64 =1",
+                          "d1@131 =1", "d1@132 =1", "p64@0 =1", "d1@64 =1",
+                          "d1@65 =1", "p67@64 =1", "d1@131 =1", "d1@132 =1"));
+  EXPECT_THAT(run.Ended(), ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(run.Of(1).times.arrival, TimePs(80));
+  EXPECT_EQ(run.Of(1).times.cached_tokens, 64);
+  EXPECT_EQ(run.Of(2).times.arrival, TimePs(110));
+}
+
+// 20 blocks of 4 here and 16 on the host; a block takes 5 from there. The
+// second prompt pushes the 8 blocks of the first one's hash out. When the third
+// request wants them, at 100, they come until 140, and the fourth, which wants
+// nothing of the host, starts before it.
+TEST(SimulationTest, PrefixesComeBackFromTheHost) {
+  WrittenCost cost;
+  PoolOptions pool = Vllm(&cost);
+  pool.options.block_tokens = 4;
+  pool.options.num_blocks = 20;
+  pool.options.host_blocks = 16;
+  pool.host_block_time = TimePs(5);
+  const WrittenRun run = RunOf({.pool = pool}, {{0, 40, 1, {1}, 32},
+                                                {50, 70, 1, {2}, 32},
+                                                {100, 40, 1, {1}, 32},
+                                                {100, 5, 1}});
+  ASSERT_TRUE(run.status.ok());
+  EXPECT_THAT(cost.steps,
+              ElementsAre("p40@0 =1", "p70@0 =1", "p5@0 =1", "p8@32 =1"));
+  EXPECT_EQ(run.Of(3).times.first_scheduled, TimePs(100));
+  EXPECT_EQ(run.Of(2).times.first_scheduled, TimePs(140));
+  EXPECT_EQ(run.Of(2).times.cached_tokens, 32);
+  EXPECT_EQ(run.Of(2).times.host_tokens, 32);
 }
 
 TEST(SimulationTest, PromptsMoveToTheDecodePool) {

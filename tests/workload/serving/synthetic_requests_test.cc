@@ -52,6 +52,55 @@ TEST(RandomDrawsTest, LogarithmAndPowerAreThoseOfTheLibrary) {
   EXPECT_EQ(ExactPower(1e-200, 5), 0);
 }
 
+// Sessions of one group share 128 tokens, each as many blocks as its first
+// prompt has.
+TEST(SyntheticRequestsTest, ATurnContinuesItsSession) {
+  SyntheticOptions options = {.count = 3};
+  options.lengths = {.prompt_tokens = 200, .output_tokens = 30};
+  options.prefix_tokens = 128;
+  options.turns = 3;
+  options.turn_wait = Microseconds(1'000'000);
+  SyntheticRequests source = *SyntheticRequests::Create(options);
+  const Request first = *source.Next(TimePs(0));
+  const Request other = *source.Next(TimePs(0));
+  EXPECT_EQ(other.id, 3);
+  const Request second = *source.After(first, TimePs(7));
+  EXPECT_EQ(second.id, 1);
+  EXPECT_EQ(second.turn, 1);
+  EXPECT_EQ(second.prompt_tokens, 200 + 30 + 200);
+  EXPECT_GT(second.arrival, TimePs(7));
+  // 230 and 460 tokens in blocks of 64.
+  ASSERT_EQ(first.prefix.hashes.size(), 4u);
+  ASSERT_EQ(second.prefix.hashes.size(), 8u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(second.prefix.hashes[i], first.prefix.hashes[i]) << i;
+    EXPECT_EQ(other.prefix.hashes[i] == first.prefix.hashes[i], i < 2) << i;
+  }
+  const Request third = *source.After(second, second.arrival);
+  EXPECT_EQ(third.prompt_tokens, 460 + 200);
+  EXPECT_FALSE(source.After(third, third.arrival).has_value());
+}
+
+TEST(SyntheticRequestsTest, WaitsHaveTheirMeanAndSpread) {
+  SyntheticOptions options = {.count = 1};
+  options.turns = 10'000;
+  options.turn_wait = Microseconds(2'000'000);
+  options.turn_wait_cv = 0.5;
+  SyntheticRequests source = *SyntheticRequests::Create(options);
+  std::vector<Request> turns = {*source.Next(TimePs(0))};
+  for (int i = 1; i < 4000; ++i) {
+    turns.back().prefix = {};  // All of a session, which takes long.
+    turns.back().prompt_tokens = 1;
+    turns.push_back(*source.After(turns.back(), turns.back().arrival));
+  }
+  const auto [mean, cv] = MeanAndCv(turns, GapSeconds);
+  EXPECT_NEAR(mean, 2, 0.05);
+  EXPECT_NEAR(cv, 0.5, 0.02);
+  options.turn_wait_cv = 11;
+  EXPECT_EQ(SyntheticRequests::Create(options).status().message(),
+            "turn_wait_cv is 11: expected 0 to 10");
+}
+
 TEST(SyntheticRequestsTest, ArrivalsHaveTheirRateAndSpread) {
   SyntheticOptions options = {.per_second = 4, .count = 40'000};
   auto [mean, cv] = MeanAndCv(Drawn(options), GapSeconds);

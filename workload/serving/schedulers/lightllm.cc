@@ -51,13 +51,16 @@ void AdmitPrompts(Replica* replica, Batch* batch) {
   for (const Sequence* sequence : replica->running()) {
     growths.push_back(GrowthOf(*sequence));
   }
-  const int64_t room = TokensOfAllBlocks(options) -
-                       replica->leaving_blocks() * options.block_tokens;
+  int64_t room = TokensOfAllBlocks(options) -
+                 (replica->leaving_blocks() + replica->loaded_blocks()) *
+                     options.block_tokens;
   int64_t budget = options.max_batched_tokens;
   const size_t max_running = static_cast<size_t>(options.max_sequences);
   while (!replica->waiting().empty() &&
          replica->running().size() < max_running) {
-    growths.push_back(GrowthOf(*replica->waiting().front()));
+    const Sequence& next = *replica->waiting().front();
+    growths.push_back(GrowthOf(next));
+    room += next.kv.blocks() * options.block_tokens;
     if (PeakTokens(growths) >= room) return;
     const int64_t tokens = replica->Admit({.max_tokens = budget}, batch);
     if (tokens == 0) return;
@@ -76,6 +79,7 @@ void Form(Replica* replica, Batch* batch) {
   ++replica->decode_steps;
   for (size_t i = 0; i < replica->running().size(); ++i) {
     Sequence* const sequence = replica->running()[i];
+    if (sequence->under_way > 0) continue;
     if (!replica->ContinueOrPreempt(sequence, sequence->todo(), false, batch)) {
       return;  // Only with blocks of several tokens, which the peak ignores.
     }

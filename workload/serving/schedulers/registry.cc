@@ -26,7 +26,10 @@ constexpr IntegerOption kIntegers[] = {
     {"max_batched_tokens", &BatchingOptions::max_batched_tokens, 1},
     {"max_sequences", &BatchingOptions::max_sequences, 1},
     {"chunk_tokens", &BatchingOptions::chunk_tokens, 1},
+    {"host_blocks", &BatchingOptions::host_blocks, 0},
+    {"draft_tokens", &BatchingOptions::draft_tokens, 0},
     {"long_prefill_tokens", &BatchingOptions::long_prefill_tokens, 0},
+    {"prefill_interval", &BatchingOptions::prefill_interval, 1},
     {"max_sequence_tokens", &BatchingOptions::max_sequence_tokens, 1},
     {"max_waiting_steps", &BatchingOptions::max_waiting_steps, 0},
     {"max_prefill_tokens", &BatchingOptions::max_prefill_tokens, 1},
@@ -42,6 +45,7 @@ struct ShareOption {
 
 constexpr ShareOption kShares[] = {
     {"watermark", &BatchingOptions::watermark},
+    {"acceptance_rate", &BatchingOptions::acceptance_rate},
     {"new_token_ratio", &BatchingOptions::new_token_ratio},
     {"min_new_token_ratio", &BatchingOptions::min_new_token_ratio},
 };
@@ -58,9 +62,9 @@ constexpr SwitchOption kSwitches[] = {
 };
 
 // Options of every scheduler.
-constexpr std::string_view kCommonOptions[] = {"num_blocks", "block_tokens",
-                                               "prefix_caching", "watermark",
-                                               "max_sequences"};
+constexpr std::string_view kCommonOptions[] = {
+    "num_blocks",    "block_tokens", "prefix_caching", "watermark",
+    "max_sequences", "host_blocks",  "draft_tokens",   "acceptance_rate"};
 
 absl::Status RangeError(const IntegerOption& option, double value) {
   return FieldError(option.name,

@@ -34,10 +34,14 @@ struct SchedulerKind {
   // it runs on an empty replica.
   int64_t (*max_tokens)(const BatchingOptions& options);
 
+  // Returns the blocks that running sequences do not hold yet but never have to
+  // wait for; null: they wait, or hold all of them.
+  int64_t (*promised_blocks)(const Replica& replica) = nullptr;
+
   BatchingOptions defaults;  // num_blocks is 0: it has no default.
 
-  // Names of the options that it heeds, beside those of the KV cache and
-  // max_sequences, which all heed.
+  // Names of the options that it heeds, beside max_sequences and those of the
+  // KV cache and of drafts, which all heed.
   absl::Span<const std::string_view> options;
 };
 

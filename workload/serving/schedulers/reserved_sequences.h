@@ -18,6 +18,7 @@ namespace astra {
 // its blocks.
 inline void ContinueAll(Replica* replica, Batch* batch) {
   for (Sequence* const sequence : replica->running()) {
+    if (sequence->under_way > 0) continue;
     const bool has_room =
         replica->Continue(sequence, sequence->todo(), false, batch);
     ASTRA_CHECK(has_room, "no room for request {}", sequence->request.id);

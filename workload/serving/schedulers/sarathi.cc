@@ -21,9 +21,10 @@ bool AddDecodes(Replica* replica, int64_t* budget, Batch* batch) {
   const int64_t preemptions = replica->preemptions();
   for (size_t i = 0; i < replica->running().size(); ++i) {
     Sequence* const sequence = replica->running()[i];
-    if (!sequence->is_decoding()) continue;
-    if (!replica->ContinueOrPreempt(sequence, 1, false, batch)) break;
-    --*budget;
+    if (!sequence->is_decoding() || sequence->under_way > 0) continue;
+    const int64_t tokens = sequence->todo();
+    if (!replica->ContinueOrPreempt(sequence, tokens, false, batch)) break;
+    *budget -= tokens;
   }
   return replica->preemptions() == preemptions;
 }
@@ -34,7 +35,7 @@ void Form(Replica* replica, Batch* batch) {
   const bool may_admit = AddDecodes(replica, &budget, batch);
   for (Sequence* const sequence : replica->running()) {
     if (budget <= 0) return;
-    if (sequence->is_decoding()) continue;
+    if (sequence->is_decoding() || sequence->under_way > 0) continue;
     const int64_t tokens = std::min(sequence->todo(), budget);
     if (!replica->Continue(sequence, tokens, false, batch)) return;
     budget -= tokens;

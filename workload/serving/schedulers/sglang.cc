@@ -36,7 +36,7 @@ double RoomForPrompts(const Replica& replica) {
   double room =
       static_cast<double>(replica.blocks().available() * options.block_tokens);
   for (const Sequence* sequence : replica.running()) {
-    if (!sequence->is_decoding()) continue;
+    if (sequence->todo() > 0 && !sequence->is_decoding()) continue;
     const int64_t expected =
         std::min(ExpectedTokens(*sequence), options.max_expected_tokens);
     room -= static_cast<double>(expected) * replica.new_token_ratio;
@@ -50,7 +50,8 @@ void AddPrompts(Replica* replica, Batch* batch) {
   int64_t input = options.max_prefill_tokens;
   double room = RoomForPrompts(*replica);
   for (Sequence* const sequence : replica->running()) {
-    if (sequence->is_decoding()) continue;  // At most one is not.
+    // At most one is neither decoding nor under way.
+    if (sequence->is_decoding() || sequence->todo() == 0) continue;
     const int64_t tokens = std::min(sequence->todo(), chunk);
     if (!replica->Continue(sequence, tokens, false, batch)) return;
     chunk -= tokens;
@@ -80,9 +81,9 @@ void AddPrompts(Replica* replica, Batch* batch) {
 bool CanDecode(const Replica& replica) {
   int64_t missing = 0;
   for (const Sequence* sequence : replica.running()) {
-    missing +=
-        std::max<int64_t>(0, replica.blocks().BlocksOf(sequence->known()) -
-                                 sequence->kv.blocks());
+    missing += std::max<int64_t>(
+        0, replica.blocks().BlocksOf(sequence->known() + sequence->drafts) -
+               sequence->kv.blocks());
   }
   return missing <= replica.blocks().available();
 }
@@ -92,9 +93,12 @@ void Retract(Replica* replica) {
     Sequence* const victim = *std::min_element(
         replica->running().begin(), replica->running().end(),
         [](const Sequence* a, const Sequence* b) {
+          const bool is_held = a->under_way > 0;
+          if (is_held != (b->under_way > 0)) return !is_held;
           if (a->generated != b->generated) return a->generated < b->generated;
           return a->request.prompt_tokens > b->request.prompt_tokens;
         });
+    if (victim->under_way > 0) break;
     replica->Preempt(victim, /*to_front=*/false);
   }
   int64_t generated = 0;
@@ -125,6 +129,7 @@ void Form(Replica* replica, Batch* batch) {
   for (size_t i = 0; i < replica->running().size(); ++i) {
     Sequence* const sequence = replica->running()[i];
     const int64_t tokens = std::min(sequence->todo(), options.chunk_tokens);
+    if (tokens == 0) continue;
     if (!replica->ContinueOrPreempt(sequence, tokens, false, batch)) return;
   }
 }

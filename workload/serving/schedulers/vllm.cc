@@ -9,8 +9,20 @@
 // scheduler_reserve_full_isl). Prefixes are found by sequences that start in
 // the same step.
 //
+// With pipeline stages, positions count as computed from the start of their
+// step on, so that chunks of one prompt follow one another through the stages
+// (Scheduler._update_after_schedule).
+//
+// With `prefill_interval` N, steps compute prompts only at every N-th step of a
+// replica while others decode, unless the last such step left sequences
+// waiting. vLLM counts these steps alike on all ranks of data-parallel
+// attention, so that their prompts fall together (prefill_schedule_interval,
+// default 1, which has an effect only there).
+//
 // Source: vllm/v1/core/sched/scheduler.py, Scheduler.schedule; read at v0.11
-// and later for the check of the whole prompt.
+// and later for the check of the whole prompt; prefill_schedule_interval in
+// vllm/config/scheduler.py and DPEngineCoreProc._should_throttle_prefills of
+// vllm/v1/engine/core.py, as of 2026.
 
 #include <algorithm>
 #include <string_view>
@@ -26,18 +38,17 @@ int64_t ChunkLimit(const BatchingOptions& options, int64_t budget) {
              : budget;
 }
 
-void Form(Replica* replica, Batch* batch) {
+// Returns whether the step leaves prompts to a later one.
+bool DefersPrompts(const Replica& replica) {
+  const int64_t interval = replica.options().prefill_interval;
+  if (replica.step % interval == 0 || replica.prompts_were_left) return false;
+  return std::any_of(
+      replica.running().begin(), replica.running().end(),
+      [](const Sequence* sequence) { return sequence->is_decoding(); });
+}
+
+void Admit(Replica* replica, int64_t budget, Batch* batch) {
   const BatchingOptions& options = replica->options();
-  const int64_t preemptions = replica->preemptions();
-  int64_t budget = options.max_batched_tokens;
-  for (size_t i = 0; i < replica->running().size() && budget > 0; ++i) {
-    Sequence* const sequence = replica->running()[i];
-    const int64_t tokens =
-        std::min(sequence->todo(), ChunkLimit(options, budget));
-    if (!replica->ContinueOrPreempt(sequence, tokens, true, batch)) break;
-    budget -= tokens;
-  }
-  if (replica->preemptions() > preemptions) return;
   const size_t max_running = static_cast<size_t>(options.max_sequences);
   while (!replica->waiting().empty() && budget > 0 &&
          replica->running().size() < max_running) {
@@ -55,6 +66,24 @@ void Form(Replica* replica, Batch* batch) {
   }
 }
 
+void Form(Replica* replica, Batch* batch) {
+  const BatchingOptions& options = replica->options();
+  const int64_t preemptions = replica->preemptions();
+  const bool defers = DefersPrompts(*replica);
+  int64_t budget = options.max_batched_tokens;
+  for (size_t i = 0; i < replica->running().size() && budget > 0; ++i) {
+    Sequence* const sequence = replica->running()[i];
+    const int64_t tokens =
+        std::min(sequence->todo(), ChunkLimit(options, budget));
+    if (tokens == 0 || (defers && !sequence->is_decoding())) continue;
+    if (!replica->ContinueOrPreempt(sequence, tokens, true, batch)) break;
+    budget -= tokens;
+  }
+  if (defers) return;
+  if (replica->preemptions() == preemptions) Admit(replica, budget, batch);
+  replica->prompts_were_left = !replica->waiting().empty();
+}
+
 int64_t MaxTokens(const BatchingOptions& options) {
   const int64_t room = TokensOfAllBlocks(options);
   return options.chunked_prefill ? room
@@ -63,7 +92,7 @@ int64_t MaxTokens(const BatchingOptions& options) {
 
 constexpr std::string_view kOptions[] = {
     "max_batched_tokens", "chunked_prefill", "whole_prompt_must_fit",
-    "long_prefill_tokens"};
+    "long_prefill_tokens", "prefill_interval"};
 
 }  // namespace
 

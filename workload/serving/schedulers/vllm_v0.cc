@@ -30,6 +30,7 @@ void Form(Replica* replica, Batch* batch) {
   if (!batch->empty()) return;
   for (size_t i = 0; i < replica->running().size(); ++i) {
     Sequence* const sequence = replica->running()[i];
+    if (sequence->under_way > 0) continue;
     if (!replica->ContinueOrPreempt(sequence, sequence->todo(), false, batch)) {
       return;
     }

@@ -43,6 +43,90 @@ TEST(SimaiServingOptionsTest, TheEngineSaysWhatAStepHolds) {
   EXPECT_EQ(given.options.block_tokens, 1);
 }
 
+// SGLang's ranks share the budget of a step; vLLM's have one each.
+TEST(SimaiServingOptionsTest, RanksOfAttentionSpreadTheExperts) {
+  const std::string moe = "-m deepseek-v3 --gpu H200 --tp 2 --attention-dp 8 ";
+  const ServingJob job = ValueOrDie(TryRead(moe + kLoad + "--dtype fp8")).job;
+  EXPECT_EQ(job.layout.expert, 16);
+  EXPECT_EQ(job.num_gpus(), 16);
+  EXPECT_EQ(job.options.max_batched_tokens, 8192);
+  const ServingJob sglang =
+      ValueOrDie(
+          TryRead(moe + kLoad + "--dtype fp8 --engine sglang --router random"))
+          .job;
+  EXPECT_EQ(sglang.options.chunk_tokens, 1024);
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--attention-dp 2"),
+            "--attention-dp has no effect: llama3-8b has no experts");
+  EXPECT_EQ(ErrorOf(moe + kLoad + "--ep 8"),
+            "--ep is 8: expected 16, since --attention-dp spreads the experts "
+            "over --tp 2 x 8 GPUs");
+}
+
+// The weights of a draft model leave less room for the cache.
+TEST(SimaiServingOptionsTest, DraftsHaveAModelAndARate) {
+  const std::string drafts = kJob + kLoad + "--speculative-tokens 3 ";
+  const ServingJob job =
+      ValueOrDie(TryRead(drafts + "--acceptance-rate 0.6 --seed 3")).job;
+  EXPECT_EQ(job.options.draft_tokens, 3);
+  EXPECT_EQ(job.options.acceptance_rate, 0.6);
+  const ServingJob mtp =
+      ValueOrDie(TryRead(drafts + "--acceptance-rate 0.6 --draft-model mtp"))
+          .job;
+  EXPECT_EQ(mtp.draft_model->layers, 1);
+  EXPECT_LT(mtp.options.num_blocks, job.options.num_blocks);
+  EXPECT_EQ(ErrorOf(drafts), "--acceptance-rate is missing");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--draft-model mtp"),
+            "--draft-model has no effect: --speculative-tokens is not given");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--prefill-schedule-interval 2"),
+            "--prefill-schedule-interval has no effect: there is 1 rank of "
+            "attention");
+  EXPECT_EQ(
+      ErrorOf(kJob + kLoad + "--engine sglang --prefill-schedule-interval 2"),
+      "--prefill-schedule-interval has no effect: it is of the scheduler "
+      "vllm, not sglang");
+}
+
+TEST(SimaiServingOptionsTest, SessionsHaveTurnsAndWaits) {
+  const std::string load = kJob + "--requests 12 --isl 128 --osl 16 ";
+  const SimaiServingOptions options = ValueOrDie(
+      TryRead(load + "--rate 1 --turns 3 --turn-wait-ms 1.5 --shared-prefix 64 "
+                     "--prefix-groups 2"));
+  EXPECT_EQ(options.sessions.turns, 3);
+  EXPECT_EQ(options.sessions.turn_wait, Microseconds(1500));
+  EXPECT_EQ(options.sessions.prefix_groups, 2);
+  EXPECT_EQ(ErrorOf(load + "--rate 1 --turns 5"),
+            "--requests is 12: expected a multiple of the 5 of --turns");
+  EXPECT_EQ(ErrorOf(load + "--concurrency 5 --turns 3"),
+            "--concurrency is 5: expected at most the 4 sessions of "
+            "--requests");
+  EXPECT_EQ(ErrorOf(load + "--rate 1 --turn-wait-ms 3"),
+            "--turn-wait-ms has no effect: a session has 1 turn");
+  EXPECT_EQ(ErrorOf(load + "--rate 1 --turns 3 --turn-wait-cv 3"),
+            "--turn-wait-cv has no effect: no turn waits (--turn-wait-ms)");
+  EXPECT_EQ(ErrorOf(load + "--rate 1 --prefix-groups 3"),
+            "--prefix-groups has no effect: --shared-prefix is not given");
+  EXPECT_EQ(ErrorOf(load + "--rate 1 --shared-prefix 129"),
+            "--shared-prefix is 129: expected 64 to the 128 of --isl; it "
+            "counts in whole blocks of 64");
+}
+
+// A block of 16 positions has 32 layers of 2 x 8 x 128 elements: 2 MiB.
+TEST(SimaiServingOptionsTest, TheHostHasBlocksAndARate) {
+  const std::string host = kJob +
+                           "--requests 8 --isl 128 --osl 16 "
+                           "--concurrency 4 --host-kv-gib 4 ";
+  const ServingJob job =
+      ValueOrDie(TryRead(host + "--turns 2 --host-kv-gbps 32")).job;
+  EXPECT_EQ(job.options.host_blocks, 2048);
+  EXPECT_EQ(job.host_block_time, TimePs(65'536'000));
+  EXPECT_EQ(ErrorOf(host + "--host-kv-gbps 32"),
+            "--host-kv-gib has no effect: no prompts begin alike (--turns, "
+            "--shared-prefix, --trace)");
+  EXPECT_EQ(ErrorOf(host + "--turns 2"), "--host-kv-gbps is missing");
+  EXPECT_EQ(ErrorOf(kJob + kLoad + "--host-kv-gbps 2"),
+            "--host-kv-gbps has no effect: --host-kv-gib is not given");
+}
+
 TEST(SimaiServingOptionsTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf(kLoad), "--model is missing");
   EXPECT_EQ(ErrorOf(kJob), "--requests is missing");
@@ -89,6 +173,13 @@ TEST(ServingCompareTest, APointIsPredictedOrSaysWhyNot) {
   EXPECT_THAT(done.csv, HasSubstr(",ok: assumed bf16\n"));
   EXPECT_THAT(done.csv, HasSubstr(",not predicted: no concurrency\n"));
   EXPECT_THAT(done.csv, HasSubstr("not predicted: unknown model"));
+  EXPECT_THAT(
+      ValueOrDie(CompareServing("t.csv",
+                                "model,gpu,tp,framework,isl,osl,concurrency\n"
+                                "llama3-8b,H100,1,vllm 0.14.0,64,8,200000\n"))
+          .csv,
+      HasSubstr("not predicted: 10 x concurrency 200000 and osl 8: expected at "
+                "most 1000000 requests and 10000000 tokens after one another"));
 }
 
 }  // namespace

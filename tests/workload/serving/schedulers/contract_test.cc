@@ -197,6 +197,10 @@ BatchingOptions AnyOptions(Case* draw) {
   options.new_token_decay_steps = draw->From(1, 30);
   options.max_expected_tokens = draw->From(1, 50);
   options.retract_decode_steps = draw->From(0, 20);
+  options.prefill_interval = draw->From(1, 4);
+  options.host_blocks = draw->From(0, 1) * draw->From(1, 100);
+  options.draft_tokens = draw->From(0, 3);
+  options.acceptance_rate = static_cast<double>(draw->From(0, 10)) / 10;
   return options;
 }
 
@@ -226,6 +230,7 @@ TEST_P(SchedulerContractTest, AnyOptionsServeAllThatFits) {
     ServingOptions options;
     options.pool = {.replicas = draw.From(1, 2),
                     .ranks = draw.From(1, 2),
+                    .steps_under_way = draw.From(1, 3),
                     .scheduler = &Kind(),
                     .options = AnyOptions(&draw),
                     .router = &Routers()[seed % Routers().size()],
@@ -261,10 +266,10 @@ TEST_P(SchedulerContractTest, HeedsTheOptionsThatItNames) {
       {"max_batched_tokens", 170, 145},  {"chunk_tokens", 64, 16},
       {"chunked_prefill", 0, 1},         {"whole_prompt_must_fit", 0, 1},
       {"long_prefill_tokens", 0, 5},     {"max_sequence_tokens", 150, 300},
-      {"max_waiting_steps", 2, 9},       {"max_prefill_tokens", 200, 20},
-      {"new_token_ratio", 0.6, 1},       {"min_new_token_ratio", 0.1, 0.5},
-      {"new_token_decay_steps", 2, 200}, {"max_expected_tokens", 40, 5},
-      {"retract_decode_steps", 0, 100},
+      {"prefill_interval", 1, 3},        {"max_waiting_steps", 2, 9},
+      {"max_prefill_tokens", 200, 20},   {"new_token_ratio", 0.6, 1},
+      {"min_new_token_ratio", 0.1, 0.5}, {"new_token_decay_steps", 2, 200},
+      {"max_expected_tokens", 40, 5},    {"retract_decode_steps", 0, 100},
   };
   Case draw(3);
   std::vector<Asked> asked;

@@ -104,5 +104,28 @@ TEST(VllmSchedulerTest, FindsPrefixesOfTheSameStep) {
               ElementsAre("p9@0 p11@0 =2"));
 }
 
+// The second request arrives amid the first step, and starts in the fourth, the
+// next with a number that 3 divides. The third one arrives in that step and
+// waits for the seventh.
+TEST(VllmSchedulerTest, PromptsStartInEveryThirdStep) {
+  BatchingOptions options = Small();
+  options.prefill_interval = 3;
+  EXPECT_THAT(
+      StepsOf(VllmScheduler(), options, {{0, 4, 8}, {5, 4, 2}, {35, 4, 1}}),
+      ElementsAre("p4@0 =1", "d1@4 =1", "d1@5 =1", "p4@0 d1@6 =2", "d2@11 =2",
+                  "d1@8 =1", "p4@0 d1@9 =2", "d1@10 =1"));
+}
+
+// Three wait when the first step has room for one, so that prompts start at
+// once until none is left.
+TEST(VllmSchedulerTest, PromptsThatWereLeftDoNotWait) {
+  BatchingOptions options = Small();
+  options.prefill_interval = 3;
+  options.max_batched_tokens = 4;
+  EXPECT_THAT(
+      StepsOf(VllmScheduler(), options, {{0, 4, 4}, {0, 3, 1}, {0, 3, 1}}),
+      ElementsAre("p4@0 =1", "p3@0 d1@4 =2", "p3@0 d1@5 =2", "d1@6 =1"));
+}
+
 }  // namespace
 }  // namespace astra::testing
