@@ -70,6 +70,7 @@ astra_test(base_test
     astra-core/base/files_test.cc
     astra-core/base/log_test.cc
     astra-core/base/names_test.cc
+    astra-core/base/parallel_test.cc
     astra-core/base/parse_test.cc
     astra-core/base/pickle_writer_test.cc
     astra-core/base/progress_test.cc
