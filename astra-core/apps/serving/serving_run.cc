@@ -18,8 +18,10 @@ class AccountedCost : public StepCost {
 
   TimePs TimeOf(const StepWork& work) override {
     const StepParts parts = steps_.PartsOf(work);
-    const auto add = [this](StepBound bound, double seconds) {
+    const auto add = [&](StepBound bound, double seconds) {
       run_.seconds[static_cast<size_t>(bound)] += seconds;
+      if (work.chunks.empty()) return;
+      run_.prompt_seconds[static_cast<size_t>(bound)] += seconds;
     };
     add(StepBound::kCompute, parts.gpu.compute);
     add(StepBound::kMemory, parts.gpu.memory);
@@ -37,7 +39,12 @@ class AccountedCost : public StepCost {
 // way to the queue takes.
 class Gatherer : public ServingObserver {
  public:
-  Gatherer(TimePs delay, ServingTexts* texts) : delay_(delay), texts_(texts) {}
+  Gatherer(TimePs delay, const ServingLoad& load, ServingTexts* texts)
+      : delay_(delay),
+        limits_(load.limits),
+        watchers_(load.watchers),
+        texts_(texts),
+        metrics_(load.limits) {}
 
   void OnRequest(const RequestResult& result) override {
     RequestResult late = result;
@@ -45,23 +52,28 @@ class Gatherer : public ServingObserver {
     late.times.first_token += delay_;
     late.times.last_token += delay_;
     metrics_.OnRequest(late);
+    for (ServingObserver* const each : watchers_) each->OnRequest(late);
     if (texts_ != nullptr && !texts_->requests.empty()) {
-      AppendRequestRow(late, &texts_->requests);
+      AppendRequestRow(late, limits_, &texts_->requests);
     }
   }
   void OnStep(const StepRecord& step) override {
     metrics_.OnStep(step);
+    for (ServingObserver* const each : watchers_) each->OnStep(step);
     if (texts_ == nullptr || texts_->steps.empty()) return;
     if (++rows_ <= kMostStepRows) AppendStepRow(step, &texts_->steps);
   }
   void OnTokens(TimePs gap, int64_t tokens) override {
     metrics_.OnTokens(gap, tokens);
+    for (ServingObserver* const each : watchers_) each->OnTokens(gap, tokens);
   }
 
-  ServingSummary Summary() const { return metrics_.Summary(); }
+  const ServingMetrics& metrics() const { return metrics_; }
 
  private:
   const TimePs delay_;
+  const LatencyLimits limits_;
+  const std::vector<ServingObserver*>& watchers_;
   ServingTexts* const texts_;
   int64_t rows_ = 0;
   ServingMetrics metrics_;
@@ -79,6 +91,7 @@ absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                                       ServingTexts* texts) {
   constexpr double kPsPerUs = 1e6;
   ServingRun run;
+  run.limits = load.limits;
   AccountedCost cost(times.steps(), run);
   ServingOptions options;
   options.pool = {.replicas = job.replicas,
@@ -89,9 +102,11 @@ absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
   options.in_flight = load.in_flight;
   options.seed = load.seed;
   Gatherer gatherer(
-      TimePs(std::llround(kPsPerUs * job.engine.serving.request_us)), texts);
+      TimePs(std::llround(kPsPerUs * job.engine.serving.request_us)), load,
+      texts);
   ASTRA_RETURN_IF_ERROR(Serve(options, load.source, &gatherer));
-  run.summary = gatherer.Summary();
+  run.summary = gatherer.metrics().Summary();
+  run.distributions = gatherer.metrics().Distributions();
   return run;
 }
 

@@ -81,11 +81,14 @@ constexpr OptionSpec kOptions[] = {
     {"trace", "", "FILE", "Load",
      "requests of a trace: CSV of Azure, Vidur or BurstGPT, JSONL of Mooncake"},
     {"requests", "", "N", "Load",
-     "requests in all (default of a trace: all of them)"},
+     "requests in all (default of a trace: all of them; with --concurrency: 10 "
+     "for each in flight)"},
     {"isl", "", "N", "Load", "tokens of a prompt"},
     {"osl", "", "N", "Load", "tokens of an answer"},
-    {"rate", "", "X", "Load", "requests per second, at random (Poisson)"},
-    {"concurrency", "", "N", "Load",
+    {"rate", "", "LIST", "Load",
+     "requests per second, at random (Poisson); a list such as 1,2,4..32 is a "
+     "curve"},
+    {"concurrency", "", "LIST", "Load",
      "instead of --rate: requests in flight; one that ends starts the next"},
     {"seed", "", "N", "Load", "of the arrivals (default 0)"},
 
@@ -96,6 +99,20 @@ constexpr OptionSpec kOptions[] = {
     {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "r name", "NAME", "Output",
      "name of the run (default: model, GPUs and GPU)"},
+
+    {"slo-ttft", "", "MS", "Answers",
+     "count requests whose first token comes within so many milliseconds"},
+    {"slo-tpot", "", "MS", "Answers",
+     "and whose later tokens take at most so many each, in their mean"},
+    {"slo-e2e", "", "MS", "Answers",
+     "and whose last token comes within so many"},
+    {"timeline", "", "", "Answers",
+     "write trace.json for Perfetto or chrome://tracing"},
+    {"beside", "", "DIR[,DIR]", "Answers",
+     "draw the curves of these results in the same page"},
+    {"threads", "", "N", "Answers",
+     "serve the loads of a list on N threads (default 1); the results are the "
+     "same"},
 };
 
 constexpr int64_t kMost = int64_t{1} << 24;
@@ -215,13 +232,13 @@ absl::Status ReadSource(const CommandLine& flags,
     ASTRA_RETURN_IF_ERROR(Refuse(flags, kDrawn, "--trace says it"));
   } else {
     for (const std::string_view name : {"requests", "isl", "osl"}) {
+      if (name == "requests" && flags.has("concurrency")) continue;
       ASTRA_RETURN_IF_ERROR(Require(flags, name));
     }
   }
   const IntegerOption sizes[] = {{"requests", &options.requests, kMost},
                                  {"isl", &options.prompt_tokens, kMost},
-                                 {"osl", &options.output_tokens, kMost},
-                                 {"concurrency", &options.in_flight, kMost}};
+                                 {"osl", &options.output_tokens, kMost}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   const ModelSpec& model = options.job.model;
   const int64_t longest = options.prompt_tokens + options.output_tokens;
@@ -235,25 +252,23 @@ absl::Status ReadSource(const CommandLine& flags,
 
 absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
   ASTRA_RETURN_IF_ERROR(ReadSource(flags, options));
+  options.points = {LoadPoint{}};
   if (options.trace && !flags.has("concurrency")) return absl::OkStatus();
   if (flags.has("rate") == flags.has("concurrency")) {
     return absl::InvalidArgumentError(
         flags.has("rate") ? "--rate has no effect: --concurrency is given"
                           : "--rate or --concurrency is missing");
   }
+  ASTRA_ASSIGN_OR_RETURN(options.points, ReadPoints(flags, kMost));
   if (flags.has("concurrency")) {
     constexpr std::string_view kSeed[] = {"seed"};
-    if (options.requests > 0 && options.in_flight > options.requests) {
+    const int64_t in_flight = options.points.back().in_flight;
+    if (options.requests > 0 && in_flight > options.requests) {
       return absl::InvalidArgumentError(fmt::format(
           "--concurrency is {}: expected at most the {} of --requests",
-          options.in_flight, options.requests));
+          in_flight, options.requests));
     }
     return Refuse(flags, kSeed, "--concurrency draws nothing at random");
-  }
-  constexpr double kMostRate = 1e9;
-  ASTRA_ASSIGN_OR_RETURN(options.rate, flags.number("rate", 0, kMostRate));
-  if (options.rate <= 0) {
-    return absl::InvalidArgumentError("--rate is 0: no request would arrive");
   }
   ASTRA_ASSIGN_OR_RETURN(const std::optional<uint64_t> seed, ReadSeed(flags));
   options.seed = seed.value_or(0);
@@ -276,30 +291,36 @@ absl::Status ReadComparison(const CommandLine& flags,
 
 }  // namespace
 
+absl::Status ReadTrace(SimaiServingOptions& options) {
+  if (!options.trace) return absl::OkStatus();
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(*options.trace));
+  ASTRA_ASSIGN_OR_RETURN(
+      RequestTrace trace,
+      ParseRequestTrace(*options.trace, contents,
+                        {.max_requests = options.requests,
+                         .max_tokens = LongestOf(options.job.model)},
+                        &options.warnings));
+  options.traced = std::move(trace.requests);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<RequestSource>> SourceOf(
-    SimaiServingOptions& options) {
+    const SimaiServingOptions& options, const LoadPoint& point) {
   std::unique_ptr<RequestSource> source;
   if (options.trace) {
-    ASTRA_ASSIGN_OR_RETURN(const std::string contents,
-                           ReadFile(*options.trace));
-    ASTRA_ASSIGN_OR_RETURN(
-        RequestTrace trace,
-        ParseRequestTrace(*options.trace, contents,
-                          {.max_requests = options.requests,
-                           .max_tokens = LongestOf(options.job.model)},
-                          &options.warnings));
-    source = std::make_unique<ListedRequests>(std::move(trace.requests));
+    source = std::make_unique<ListedRequests>(options.traced);
     return source;
   }
   SyntheticOptions synthetic;
   synthetic.lengths.prompt_tokens = options.prompt_tokens;
   synthetic.lengths.output_tokens = options.output_tokens;
-  synthetic.count = options.requests;
+  synthetic.count =
+      options.requests > 0 ? options.requests : kRounds * point.in_flight;
   synthetic.seed = options.seed;
-  if (options.in_flight > 0) {
+  if (point.in_flight > 0) {
     synthetic.arrivals = ArrivalProcess::kAtOnce;
   } else {
-    synthetic.per_second = options.rate;
+    synthetic.per_second = point.rate;
   }
   ASTRA_ASSIGN_OR_RETURN(SyntheticRequests requests,
                          SyntheticRequests::Create(synthetic));
@@ -331,6 +352,8 @@ absl::StatusOr<SimaiServingOptions> ReadSimaiServingOptions(
   ASTRA_RETURN_IF_ERROR(ReadLayout(flags, job));
   ASTRA_RETURN_IF_ERROR(ReadEngine(flags, options));
   ASTRA_RETURN_IF_ERROR(ReadLoad(flags, options));
+  ASTRA_ASSIGN_OR_RETURN(options.answers,
+                         ReadAnswers(flags, options.points.size()));
   if (job.layout.num_gpus() == 1) {
     constexpr std::string_view kCluster[] = {"topology", "system"};
     ASTRA_RETURN_IF_ERROR(Refuse(flags, kCluster, "a replica has 1 GPU"));
