@@ -29,8 +29,7 @@ absl::StatusOr<std::vector<Number>> ParseList(std::string_view option,
         "--{} is {}: {}, such as 1,2,8..64", option, std::string(text), why));
   };
   std::vector<Number> numbers;
-  const std::vector<std::string> items =
-      absl::StrSplit(std::string(text), ',');
+  const std::vector<std::string> items = absl::StrSplit(std::string(text), ',');
   for (const std::string_view item : items) {
     const size_t through = item.find(kThrough);
     ASTRA_ASSIGN_OR_RETURN(Number number, parse(item.substr(0, through)));

@@ -158,6 +158,7 @@ std::string SeriesChart(
 }
 
 std::string TimeSection(absl::Span<const LoadBin> bins) {
+  if (bins.empty()) return "";
   constexpr double kPercent = 100;
   return HtmlSection(
       "time", "Over time",

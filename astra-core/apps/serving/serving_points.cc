@@ -1,5 +1,6 @@
 #include "astra-core/apps/serving/serving_points.h"
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -68,11 +69,17 @@ absl::StatusOr<std::vector<ServingRun>> ServePoints(
   TimesPool pool(job);
   std::mutex mutex;
   size_t reported = 0;
+  size_t first_error = points.size();
   std::vector<std::optional<absl::StatusOr<ServingRun>>> served(points.size());
   ForEachOnThreads(points.size(), options.threads, [&](size_t i) {
+    {
+      const std::lock_guard lock(mutex);
+      if (i > first_error) return;
+    }
     absl::StatusOr<ServingRun> run =
         ServePoint(job, points[i], source_of, options, pool);
     const std::lock_guard lock(mutex);
+    if (!run.ok()) first_error = std::min(first_error, i);
     served[i] = std::move(run);
     for (; reported < points.size() && served[reported].has_value() &&
            served[reported]->ok();

@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view kUsage =
     "usage: simai_serving --model NAME|FILE --gpu NAME [--tp N] [--engine "
     "NAME]\n"
-    "                     --requests N --isl N --osl N --rate R [options]\n"
+    "                     --requests N --isl N --osl N --rate LIST [options]\n"
     "       simai_serving --compare-table FILE.csv --output DIR\n"
     "\n"
     "Serves requests with replicas of a model, step by step as the scheduler "
@@ -43,6 +43,9 @@ constexpr CommandExample kExamples[] = {
     {"simai_serving -m llama3-70b --gpu H100 --tp 4 --replicas 2 \\\n"
      "  --engine sglang --requests 640 --isl 2048 --osl 256 --concurrency 128",
      "Two replicas of 4 GPUs with 128 requests in flight:"},
+    {"simai_serving -m llama3-8b --gpu H100 --isl 1024 --osl 128 \\\n"
+     "  --concurrency 1..128 --slo-ttft 500 --slo-tpot 12 --threads 4",
+     "Throughput over interactivity, and goodput under limits:"},
 };
 
 constexpr OptionSpec kOptions[] = {
