@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/check.h"
@@ -25,9 +26,9 @@ std::string_view DashesOf(size_t line) {
   return kDashes[line % std::size(kDashes)];
 }
 
-// Returns ticks that hold `member` of all points.
+// Returns ticks that hold `member` of all points, and `also`.
 AxisTicks TicksOf(const LineChart& chart, double LinePoint::*member,
-                  bool is_log, bool from_zero) {
+                  bool is_log, bool from_zero, std::optional<double> also) {
   double low = 0;
   double high = 0;
   bool is_first = true;
@@ -39,8 +40,23 @@ AxisTicks TicksOf(const LineChart& chart, double LinePoint::*member,
     }
   }
   ASTRA_CHECK(!is_first, "a chart of {} has no point", chart.y_name);
+  if (also) low = std::min(low, *also);
+  if (also) high = std::max(high, *also);
   if (is_log) return LogTicks(low, high);
   return RoundTicks(from_zero ? std::min(0.0, low) : low, high, kSteps);
+}
+
+void AppendLimit(const PlotAxes& axes, const ChartLimit& limit,
+                 std::string* svg) {
+  const double x = axes.XOf(limit.x);
+  // Its name stands on the side that has more room.
+  const bool is_right = x > (kPlotLeft + kPlotRight) / 2;
+  AppendFormat(svg,
+               "<line class=\"limit\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" "
+               "y1=\"{1}\" y2=\"{2}\"/><text x=\"{3:.1f}\" y=\"{4}\" "
+               "text-anchor=\"{5}\">{6}</text>\n",
+               x, kPlotTop, kPlotBottom, x + (is_right ? -5 : 5), kPlotTop + 12,
+               is_right ? "end" : "start", HtmlText(limit.name));
 }
 
 void AppendLine(const PlotAxes& axes, const ChartLine& line, size_t index,
@@ -88,12 +104,16 @@ std::string LegendOf(const LineChart& chart) {
 }  // namespace
 
 std::string LineChartSvg(const LineChart& chart, std::string_view label) {
+  std::optional<double> limit;
+  if (chart.limit) limit = chart.limit->x;
   const PlotAxes axes = {
-      TicksOf(chart, &LinePoint::x, chart.x_is_log, chart.x_from_zero),
-      TicksOf(chart, &LinePoint::y, chart.y_is_log, /*from_zero=*/true)};
+      TicksOf(chart, &LinePoint::x, chart.x_is_log, chart.x_from_zero, limit),
+      TicksOf(chart, &LinePoint::y, chart.y_is_log,
+              /*from_zero=*/true, std::nullopt)};
   std::string svg = chart.lines.size() > 1 ? LegendOf(chart) : "";
   svg += PlotBegin(label);
   AppendPlotAxes(axes, chart.x_name, chart.y_name, &svg);
+  if (chart.limit) AppendLimit(axes, *chart.limit, &svg);
   for (size_t i = 0; i < chart.lines.size(); ++i) {
     AppendLine(axes, chart.lines[i], i, chart.has_dots, &svg);
   }

@@ -12,6 +12,7 @@
 #ifndef ASTRA_CORE_PAGES_LINE_CHART_H_
 #define ASTRA_CORE_PAGES_LINE_CHART_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,12 @@ struct ChartLine {
   std::vector<LinePoint> points;  // Joined in this order.
 };
 
+// A line up the whole chart.
+struct ChartLimit {
+  double x = 0;
+  std::string name;
+};
+
 struct LineChart {
   std::string x_name;  // With the unit.
   std::string y_name;
@@ -37,7 +44,8 @@ struct LineChart {
   bool x_is_log = false;
   bool y_is_log = false;
   bool x_from_zero = false;  // The axis begins at 0, if it is not logarithmic.
-  bool has_dots = false;     // Points are drawn, not only lines between them.
+  std::optional<ChartLimit> limit;
+  bool has_dots = false;  // Points are drawn, not only lines between them.
 };
 
 // Returns the chart, and a legend if it has several lines. `label` says in

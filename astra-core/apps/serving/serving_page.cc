@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -78,8 +79,13 @@ struct Distribution {
 // Returns the chart of cumulative distributions, with the percentiles in a
 // table; empty without values.
 std::string DistributionChart(std::string_view title,
-                              std::initializer_list<Distribution> all) {
+                              std::initializer_list<Distribution> all,
+                              std::optional<TimePs> limit) {
   LineChart chart;
+  if (limit) {
+    const double ms = kMsPerPs * static_cast<double>(limit->count());
+    chart.limit = ChartLimit{ms, fmt::format("limit {:g} ms", ms)};
+  }
   chart.x_name = "ms";
   chart.y_name = "% at or below";
   std::vector<HtmlColumn> columns = {{"percentile", true}};
@@ -131,10 +137,13 @@ std::string LatenciesSection(const ServingRun& run) {
                                         {"max", true},
                                         {"meaning", false}},
                 rows) +
-          DistributionChart("Time to the first token", {{"ttft", all.ttft}}) +
+          DistributionChart("Time to the first token", {{"ttft", all.ttft}},
+                            run.limits.to_first_token) +
           DistributionChart("Time for each token behind the first",
-                            {{"tpot", all.tpot}, {"itl", all.itl}}) +
-          DistributionChart("Time to the last token", {{"e2e", all.e2e}}));
+                            {{"tpot", all.tpot}, {"itl", all.itl}},
+                            run.limits.per_token) +
+          DistributionChart("Time to the last token", {{"e2e", all.e2e}},
+                            run.limits.end_to_end));
 }
 
 std::string SeriesChart(
@@ -221,6 +230,12 @@ std::string CurveSection(const SimaiServingOptions& options,
   chart.y_name = "output tokens/s for each GPU";
   chart.x_from_zero = true;
   chart.has_dots = true;
+  if (const std::optional<TimePs> limit = options.answers.limits.per_token) {
+    const double user = 1e12 / static_cast<double>(limit->count());
+    chart.limit = ChartLimit{
+        user, fmt::format("{:g} ms for each token",
+                          kMsPerPs * static_cast<double>(limit->count()))};
+  }
   const auto add = [](ChartLine& line, const std::string& load, double user,
                       double gpu) {
     line.points.push_back(

@@ -82,6 +82,7 @@ TEST(LineChartTest, DrawsLinesInTheirOrder) {
       .lines = {{"a & b", {{0, 0, "", ""}, {10, 100, "m", "<top>"}}},
                 {"other", {{5, 50, "", ""}}}},
       .x_from_zero = true,
+      .limit = ChartLimit{2, "limit < 3"},
       .has_dots = true};
   const std::string svg = LineChartSvg(chart, "Two lines");
   EXPECT_THAT(svg, HasSubstr("d=\"M80.0 385.0L745.0 15.0\"><title>a &amp; b"));
@@ -90,6 +91,8 @@ TEST(LineChartTest, DrawsLinesInTheirOrder) {
   EXPECT_THAT(svg, HasSubstr(">m</text>"));
   EXPECT_THAT(svg, HasSubstr("aria-label=\"Two lines\""));
   EXPECT_THAT(svg, HasSubstr("</svg> other</span>"));  // The legend.
+  EXPECT_THAT(svg, HasSubstr("class=\"limit\" x1=\"213.0\""));
+  EXPECT_THAT(svg, HasSubstr("text-anchor=\"start\">limit &lt; 3</text>"));
   EXPECT_THAT(svg, HasSubstr("stroke-dasharray:7 4"));
 }
 
