@@ -43,7 +43,9 @@ AxisTicks TicksOf(const LineChart& chart, double LinePoint::*member,
   if (also) low = std::min(low, *also);
   if (also) high = std::max(high, *also);
   if (is_log) return LogTicks(low, high);
-  return RoundTicks(from_zero ? std::min(0.0, low) : low, high, kSteps);
+  if (!from_zero) return RoundTicks(low, high, kSteps);
+  // Only zeros: they lie on the axis, not between two ticks.
+  return RoundTicks(std::min(0.0, low), high > 0 ? high : 1, kSteps);
 }
 
 void AppendLimit(const PlotAxes& axes, const ChartLimit& limit,
