@@ -106,7 +106,9 @@ absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
       texts);
   ASTRA_RETURN_IF_ERROR(Serve(options, load.source, &gatherer));
   run.summary = gatherer.metrics().Summary();
-  run.distributions = gatherer.metrics().Distributions();
+  if (load.wants_distributions) {
+    run.distributions = gatherer.metrics().Distributions();
+  }
   return run;
 }
 

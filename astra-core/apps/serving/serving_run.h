@@ -37,6 +37,7 @@ struct ServingLoad {
   uint64_t seed = 0;      // Of routers.
   LatencyLimits limits;   // For the goodput.
   std::vector<ServingObserver*> watchers;  // Get all results too.
+  bool wants_distributions = false;        // Or only their usual figures.
 };
 
 struct ServingTexts {
@@ -47,7 +48,7 @@ struct ServingTexts {
 struct ServingRun {
   ServingSummary summary;
   LatencyLimits limits;  // That the summary counts requests within.
-  ServingDistributions distributions;
+  ServingDistributions distributions;  // Empty unless the load wants them.
   std::array<double, std::size(kStepBounds)> seconds{};  // Of all replicas.
   // Part of `seconds` in steps that compute parts of prompts.
   std::array<double, std::size(kStepBounds)> prompt_seconds{};

@@ -76,7 +76,8 @@ absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
                       .in_flight = point.in_flight,
                       .seed = options.seed,
                       .limits = options.answers.limits,
-                      .watchers = {&series}};
+                      .watchers = {&series},
+                      .wants_distributions = true};
   if (options.answers.writes_timeline) load.watchers.push_back(&timeline);
   ASTRA_ASSIGN_OR_RETURN(const ServingRun run,
                          RunServing(options.job, times, load, &texts));

@@ -159,20 +159,35 @@ TEST(ServingPageTest, DrawsTheCurvesOfOtherFolders) {
 
 TEST(ServingPageTest, OneLoadHasDistributionsAndTimes) {
   const Curve one("--concurrency 4 --requests 12 --slo-ttft 1");
+  Warnings ignored;
+  const auto times =
+      ValueOrDie(ReplicaTimes::Create(one.options.job, &ignored));
+  const auto source = ValueOrDie(SourceOf(one.options, one.options.points[0]));
   LoadSeries series;
-  series.OnStep({.duration = TimePs(int64_t{3} << 30),
-                 .running = 4,
-                 .waiting = 7,
-                 .num_blocks = 8});
-  const std::string page = ServingPage(one.options, one.runs[0], series.Bins());
+  const ServingRun run = ValueOrDie(RunServing(one.options.job, *times,
+                                               {.source = source.get(),
+                                                .in_flight = 4,
+                                                .limits = one.runs[0].limits,
+                                                .watchers = {&series},
+                                                .wants_distributions = true},
+                                               nullptr));
+  const std::string page = ServingPage(one.options, run, series.Bins());
   ExpectWholePage(page);
   for (const char* id : {"latencies", "time", "bounds"}) {
     EXPECT_THAT(page, HasSubstr(std::string("<section id=\"") + id + "\""));
   }
   EXPECT_THAT(page, HasSubstr("<dd>0.0 % of requests, 0.000 a second</dd>"));
-  EXPECT_THAT(page, HasSubstr("<td class=\"number\">7.000</td>"));
+  EXPECT_THAT(page, HasSubstr("<title>tpot</title>"));
+  EXPECT_THAT(page, HasSubstr("limit 1 ms"));
+  // The last row of the percentiles has the largest times.
   EXPECT_THAT(page, HasSubstr(fmt::format(
-                        "{:.3f}", 1e-9 * one.runs[0].summary.tpot.p95)));
+                        ">100</th><td class=\"number\">{:.3f}</td></tr>",
+                        1e-9 * run.summary.ttft.max)));
+  // All four run all the time, in the first span of time too.
+  EXPECT_THAT(page,
+              HasSubstr("<tr><th scope=\"row\" class=\"number\">0.000</th>"
+                        "<td class=\"number\">4.000</td>"
+                        "<td class=\"number\">0.000</td></tr>"));
   EXPECT_THAT(page, HasSubstr("steps with prompts"));
 }
 
