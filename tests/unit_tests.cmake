@@ -70,6 +70,7 @@ astra_test(base_test
     astra-core/base/files_test.cc
     astra-core/base/log_test.cc
     astra-core/base/names_test.cc
+    astra-core/base/parallel_test.cc
     astra-core/base/parse_test.cc
     astra-core/base/pickle_writer_test.cc
     astra-core/base/progress_test.cc
@@ -522,6 +523,8 @@ astra_test(step_times_test
 
 astra_test(serving_app_test
   SOURCES
+    astra-core/apps/serving/serving_answers_test.cc
+    astra-core/apps/serving/serving_page_test.cc
     astra-core/apps/serving/simai_serving_options_test.cc
   DEPS astra::serving_app)
 

@@ -86,6 +86,13 @@ void TraceEvents::Rate(uint64_t process, std::string_view name, double us,
                JsonString(name), process, us, gbps);
 }
 
+void TraceEvents::Counter(uint64_t process, std::string_view name, TimePs time,
+                          const Arguments& values) {
+  AppendFormat(
+      Begin(), R"({{"ph":"C","name":{},"pid":{},"ts":{:.6f},"args":{}}})",
+      JsonString(name), process, ToMicroseconds(time), JsonText(values));
+}
+
 std::string TraceEvents::Text(const Arguments& remarks) && {
   return fmt::format(
       "{{\"displayTimeUnit\":\"ns\",\"otherData\":{},\"traceEvents\":[\n{}\n]}}"

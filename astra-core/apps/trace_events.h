@@ -47,6 +47,10 @@ class TraceEvents {
   // Adds a value of `process`, in Gbps, that holds from `us` microseconds on.
   void Rate(uint64_t process, std::string_view name, double us, double gbps);
 
+  // Adds values of `process`, such as {"running": 4}, that hold from `time` on.
+  void Counter(uint64_t process, std::string_view name, TimePs time,
+               const Arguments& values);
+
   // Returns the whole file; viewers show `remarks` as facts about the trace.
   std::string Text(const Arguments& remarks) &&;
 

@@ -4,8 +4,14 @@
 
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/check.h"
+#include "fmt/core.h"
 
 namespace astra {
+
+// Contents of the files page.html and sort_tables.js.
+std::string_view PageTemplate();
+std::string_view SortTablesScript();
+
 namespace {
 
 std::string_view ClassOf(const HtmlColumn& column) {
@@ -50,6 +56,41 @@ std::string FillPage(std::string_view page,
     page.remove_prefix(at + place.size());
   }
   return filled += page;
+}
+
+std::string HtmlPage(std::string_view name, std::string_view facts,
+                     std::string_view sections) {
+  const std::string title = HtmlText(name);
+  return FillPage(
+      PageTemplate(),
+      std::vector<PagePlace>{{"@name@", title},
+                             {"@style@", std::string(PageStyle())},
+                             {"@name@", title},
+                             {"@facts@", std::string(facts)},
+                             {"@sections@", std::string(sections)},
+                             {"@script@", std::string(SortTablesScript())}});
+}
+
+std::string HtmlSection(std::string_view id, std::string_view title,
+                        std::string_view body) {
+  return fmt::format(
+      "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n"
+      "<h2 id=\"{0}-title\">{1}</h2>\n{2}</section>\n",
+      id, HtmlText(title), body);
+}
+
+std::string HtmlNote(std::string_view text) {
+  return fmt::format("<p class=\"note\">{}</p>\n", HtmlText(text));
+}
+
+std::string HtmlFacts(
+    absl::Span<const std::pair<std::string_view, std::string>> facts) {
+  std::string html = "<dl class=\"facts\">\n";
+  for (const auto& [name, value] : facts) {
+    AppendFormat(&html, "<dt>{}</dt><dd>{}</dd>\n", HtmlText(name),
+                 HtmlText(value));
+  }
+  return html + "</dl>\n";
 }
 
 std::string HtmlTable(std::string_view attributes,

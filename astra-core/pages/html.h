@@ -38,6 +38,22 @@ using PagePlace = std::pair<std::string_view, std::string>;
 // them in this order. What is filled in is not searched for places.
 std::string FillPage(std::string_view page, absl::Span<const PagePlace> places);
 
+// Returns a whole page that needs no other file and no network: `name` as its
+// title and heading, `facts` below, and `sections`. All but the name is HTML.
+std::string HtmlPage(std::string_view name, std::string_view facts,
+                     std::string_view sections);
+
+// Returns a section with a heading. `id` names it in links; `body` is HTML.
+std::string HtmlSection(std::string_view id, std::string_view title,
+                        std::string_view body);
+
+// Returns a paragraph of small print. `text` is plain.
+std::string HtmlNote(std::string_view text);
+
+// Returns a list of names and what they are. Both are plain text.
+std::string HtmlFacts(
+    absl::Span<const std::pair<std::string_view, std::string>> facts);
+
 struct HtmlColumn {
   std::string name;
   bool is_number = false;  // Numbers stand on the right.
@@ -45,7 +61,8 @@ struct HtmlColumn {
 
 // Returns a table that scrolls sideways where it is wider than the page. The
 // first cell of each row is its header. `attributes` stand in its tag, such as
-// "class=\"sortable\"". Cells are plain text.
+// "class=\"sortable\"", with which a page of HtmlPage() makes its heads buttons
+// that sort. Cells are plain text.
 std::string HtmlTable(std::string_view attributes,
                       absl::Span<const HtmlColumn> columns,
                       absl::Span<const std::vector<std::string>> rows);

@@ -11,7 +11,7 @@ AxisTicks TicksOf(bool is_log, double low, double high, int steps) {
 
 }  // namespace
 
-ScatterAxes AxesOf(const ScatterPlot& plot, int steps_across, int steps_up) {
+PlotAxes AxesOf(const ScatterPlot& plot, int steps_across, int steps_up) {
   const auto [left, right] = std::minmax_element(
       plot.points.begin(), plot.points.end(),
       [](const ScatterPoint& a, const ScatterPoint& b) { return a.x < b.x; });

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "astra-core/pages/axis_ticks.h"
+#include "astra-core/pages/plot_axes.h"
 
 namespace astra {
 
@@ -33,15 +33,10 @@ struct ScatterPlot {
   bool is_log = false;                // Both axes are logarithmic.
 };
 
-// The axes of a plot, with ticks that hold all points and the limit.
-struct ScatterAxes {
-  AxisTicks across;
-  AxisTicks up;
-};
-
-// Returns the axes with about `steps_across` and `steps_up` ticks, where they
-// are not logarithmic. Requires a point.
-ScatterAxes AxesOf(const ScatterPlot& plot, int steps_across, int steps_up);
+// Returns axes whose ticks hold all points and the limit, with about
+// `steps_across` and `steps_up` ticks, where they are not logarithmic. Requires
+// a point.
+PlotAxes AxesOf(const ScatterPlot& plot, int steps_across, int steps_up);
 
 }  // namespace astra
 

@@ -6,67 +6,29 @@
 #include <vector>
 
 #include "astra-core/base/append_format.h"
-#include "astra-core/pages/axis_ticks.h"
 #include "astra-core/pages/html.h"
+#include "astra-core/pages/plot_axes.h"
 
 namespace astra {
 namespace {
 
-constexpr double kLeft = 80;
-constexpr double kRight = 745;
-constexpr double kTop = 15;
-constexpr double kBottom = 385;
 constexpr int kSteps = 6;
 
-double XOf(const ScatterAxes& axes, const ScatterPoint& point) {
-  return kLeft + (kRight - kLeft) * axes.across.At(point.x);
-}
-
-double YAt(const ScatterAxes& axes, double value) {
-  return kBottom - (kBottom - kTop) * axes.up.At(value);
-}
-
-void AppendAxes(const ScatterPlot& plot, const ScatterAxes& axes,
-                std::string* svg) {
-  for (const double tick : axes.across.values) {
-    const double x = kLeft + (kRight - kLeft) * axes.across.At(tick);
-    AppendFormat(svg,
-                 "<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" "
-                 "y1=\"{1}\" y2=\"{2}\"/><text x=\"{0:.1f}\" y=\"{3}\" "
-                 "text-anchor=\"middle\">{4}</text>\n",
-                 x, kTop, kBottom, kBottom + 18, axes.across.Text(tick));
-  }
-  for (const double tick : axes.up.values) {
-    const double y = YAt(axes, tick);
-    AppendFormat(svg,
-                 "<line class=\"grid\" x1=\"{1}\" x2=\"{2}\" y1=\"{0:.1f}\" "
-                 "y2=\"{0:.1f}\"/><text x=\"{3}\" y=\"{4:.1f}\" "
-                 "text-anchor=\"end\">{5}</text>\n",
-                 y, kLeft, kRight, kLeft - 8, y + 4, axes.up.Text(tick));
-  }
-  const auto label = [svg](std::string_view name, double x, double y,
-                           int turn) {
-    AppendFormat(svg,
-                 "<text transform=\"translate({} {}) rotate({})\" "
-                 "text-anchor=\"middle\">{}</text>\n",
-                 x, y, turn, HtmlText(name));
-  };
-  label(plot.x_name, (kLeft + kRight) / 2, kBottom + 42, 0);
-  label(plot.y_name, 16, (kTop + kBottom) / 2, -90);
-  if (!plot.limit) return;
-  const double y = YAt(axes, plot.limit->y);
+void AppendLimit(const PlotAxes& axes, const ScatterLimit& limit,
+                 std::string* svg) {
+  const double y = axes.YOf(limit.y);
   AppendFormat(svg,
                "<line class=\"limit\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" "
                "y2=\"{:.1f}\"/><text x=\"{}\" y=\"{:.1f}\" "
                "text-anchor=\"end\">{}</text>\n",
-               kLeft, kRight, y, y, kRight - 4, y - 5,
-               HtmlText(plot.limit->name));
+               kPlotLeft, kPlotRight, y, y, kPlotRight - 4, y - 5,
+               HtmlText(limit.name));
 }
 
-void AppendPoint(const ScatterPoint& point, const ScatterAxes& axes,
+void AppendPoint(const ScatterPoint& point, const PlotAxes& axes,
                  std::string* svg) {
-  const double x = XOf(axes, point);
-  const double y = YAt(axes, point.y);
+  const double x = axes.XOf(point.x);
+  const double y = axes.YOf(point.y);
   AppendFormat(svg,
                "<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\">"
                "<title>{}</title></circle>\n",
@@ -75,15 +37,15 @@ void AppendPoint(const ScatterPoint& point, const ScatterAxes& axes,
 }
 
 // Appends the marks of the front, but for those that would lie on one another.
-void AppendMarks(const std::vector<ScatterPoint>& front,
-                 const ScatterAxes& axes, std::string* svg) {
+void AppendMarks(const std::vector<ScatterPoint>& front, const PlotAxes& axes,
+                 std::string* svg) {
   constexpr double kLineHeight = 13;
   constexpr double kCharacterWidth = 7.5;
   double end = 0;  // Of the last mark.
   double line = 0;
   for (const ScatterPoint& point : front) {
-    const double x = XOf(axes, point) + 7;
-    const double y = YAt(axes, point.y) - 6;
+    const double x = axes.XOf(point.x) + 7;
+    const double y = axes.YOf(point.y) - 6;
     if (x < end && std::abs(y - line) < kLineHeight) continue;
     AppendFormat(svg, "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x, y,
                  HtmlText(point.mark));
@@ -95,10 +57,10 @@ void AppendMarks(const std::vector<ScatterPoint>& front,
 }  // namespace
 
 std::string ScatterSvg(const ScatterPlot& plot, std::string_view label) {
-  const ScatterAxes axes = AxesOf(plot, kSteps, kSteps);
-  std::string svg = "<svg viewBox=\"0 0 780 440\" role=\"img\" aria-label=\"" +
-                    HtmlText(label) + "\">\n";
-  AppendAxes(plot, axes, &svg);
+  const PlotAxes axes = AxesOf(plot, kSteps, kSteps);
+  std::string svg = PlotBegin(label);
+  AppendPlotAxes(axes, plot.x_name, plot.y_name, &svg);
+  if (plot.limit) AppendLimit(axes, *plot.limit, &svg);
   std::vector<ScatterPoint> front;
   for (const ScatterPoint& point : plot.points) {
     if (point.is_on_front) {
@@ -115,7 +77,7 @@ std::string ScatterSvg(const ScatterPlot& plot, std::string_view label) {
   for (const ScatterPoint& point : front) {
     const bool is_first = path.empty();
     AppendFormat(&path, "{}{:.1f}{}{:.1f}", is_first ? "M" : "H",
-                 XOf(axes, point), is_first ? " " : "V", YAt(axes, point.y));
+                 axes.XOf(point.x), is_first ? " " : "V", axes.YOf(point.y));
   }
   if (!front.empty())
     AppendFormat(&svg, "<path class=\"step\" d=\"{}\"/>\n", path);

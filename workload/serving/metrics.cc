@@ -34,14 +34,20 @@ double ServingSummary::TokensPerDecode() const {
              : 1 + static_cast<double>(accepted) / static_cast<double>(decodes);
 }
 
-bool ServingMetrics::IsWithinLimits(const RequestResult& result) const {
+double ServingSummary::ShareWithinLimits() const {
+  return requests == 0 ? 0
+                       : static_cast<double>(requests_within_limits) /
+                             static_cast<double>(requests);
+}
+
+bool KeepsLimits(const RequestResult& result, const LatencyLimits& limits) {
   const auto keeps = [](std::optional<TimePs> limit,
                         std::optional<TimePs> time) {
     return !limit.has_value() || !time.has_value() || *time <= *limit;
   };
-  return keeps(limits_.to_first_token, result.times.to_first_token()) &&
-         keeps(limits_.per_token, TimePerOutputToken(result)) &&
-         keeps(limits_.end_to_end, result.times.end_to_end());
+  return keeps(limits.to_first_token, result.times.to_first_token()) &&
+         keeps(limits.per_token, TimePerOutputToken(result)) &&
+         keeps(limits.end_to_end, result.times.end_to_end());
 }
 
 void ServingMetrics::OnRequest(const RequestResult& result) {
@@ -51,7 +57,10 @@ void ServingMetrics::OnRequest(const RequestResult& result) {
                             : std::min(sums_.first_arrival, times.arrival);
   sums_.last_token = std::max(sums_.last_token, times.last_token);
   ++sums_.requests;
-  if (IsWithinLimits(result)) ++sums_.requests_within_limits;
+  if (KeepsLimits(result, limits_)) {
+    ++sums_.requests_within_limits;
+    sums_.output_tokens_within_limits += result.output_tokens;
+  }
   sums_.prompt_tokens += result.prompt_tokens;
   sums_.output_tokens += result.output_tokens;
   sums_.cached_tokens += times.cached_tokens;
@@ -96,6 +105,13 @@ ServingSummary ServingMetrics::Summary() const {
     summary.batch_mean = batch_time_ / step_time_;
   }
   return summary;
+}
+
+ServingDistributions ServingMetrics::Distributions() const {
+  return {.ttft = PercentilesOf(ttft_),
+          .tpot = PercentilesOf(tpot_),
+          .itl = itl_.Percentiles(),
+          .e2e = PercentilesOf(e2e_)};
 }
 
 }  // namespace astra

@@ -39,11 +39,25 @@ struct LatencyLimits {
   std::optional<TimePs> to_first_token;
   std::optional<TimePs> per_token;  // tpot.
   std::optional<TimePs> end_to_end;
+
+  bool any() const { return to_first_token || per_token || end_to_end; }
+};
+
+// The percentiles 0, 1, ... 100 of a quantity in picoseconds; empty if it has
+// no values.
+using TimePercentiles = std::vector<double>;
+
+struct ServingDistributions {
+  TimePercentiles ttft;
+  TimePercentiles tpot;
+  TimePercentiles itl;
+  TimePercentiles e2e;
 };
 
 struct ServingSummary {
   int64_t requests = 0;
   int64_t requests_within_limits = 0;
+  int64_t output_tokens_within_limits = 0;  // Of these requests.
   int64_t prompt_tokens = 0;
   int64_t output_tokens = 0;
   int64_t cached_tokens = 0;  // Of prompts, found at the first admission,
@@ -73,6 +87,7 @@ struct ServingSummary {
   double HostHitRate() const;    // The host's alone.
   // Output tokens of a sequence in a step that decodes it; 1 without drafts.
   double TokensPerDecode() const;
+  double ShareWithinLimits() const;  // Of requests.
 };
 
 // Keeps five times for each request, and a histogram of the gaps.
@@ -85,10 +100,9 @@ class ServingMetrics : public ServingObserver {
   void OnTokens(TimePs gap, int64_t tokens) override;
 
   ServingSummary Summary() const;
+  ServingDistributions Distributions() const;
 
  private:
-  bool IsWithinLimits(const RequestResult& result) const;
-
   LatencyLimits limits_;
   ServingSummary sums_;
   std::vector<TimePs> queueing_;
@@ -101,6 +115,9 @@ class ServingMetrics : public ServingObserver {
   double kv_use_time_ = 0;
   double batch_time_ = 0;
 };
+
+// Returns whether a request keeps all limits.
+bool KeepsLimits(const RequestResult& result, const LatencyLimits& limits);
 
 // Returns (e2e - ttft) / (n - 1), rounded down; nothing for one token.
 std::optional<TimePs> TimePerOutputToken(const RequestResult& result);

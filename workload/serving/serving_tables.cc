@@ -31,7 +31,10 @@ void AppendCount(int64_t count, std::string* text) {
   AppendFormat(text, "{}", count);
 }
 
-using Result = RequestResult;
+// A request with the limits that it is held to.
+struct Result : RequestResult {
+  LatencyLimits limits;
+};
 
 constexpr TableColumn<Result> kRequestColumns[] = {
     {"id", "", "number of the request, counted from 0 in order of arrival",
@@ -78,6 +81,11 @@ constexpr TableColumn<Result> kRequestColumns[] = {
     {"decode_replica", "", "replica that gave its last token",
      [](const Result& r, std::string* text) {
        AppendCount(r.decode_replica, text);
+     }},
+    {"within_limits", "",
+     "1 if it kept all limits, 0 if not; empty without limits",
+     [](const Result& r, std::string* text) {
+       if (r.limits.any()) AppendCount(KeepsLimits(r, r.limits) ? 1 : 0, text);
      }},
 };
 
@@ -144,6 +152,13 @@ constexpr FigureRow kRates[] = {
      [](const ServingSummary& s) {
        return s.PerSecond(s.requests_within_limits);
      }},
+    {"goodput_token_rate", "1/s",
+     "output tokens of requests within all limits over the duration",
+     [](const ServingSummary& s) {
+       return s.PerSecond(s.output_tokens_within_limits);
+     }},
+    {"share_within_limits", "", "share of the requests within all limits",
+     [](const ServingSummary& s) { return s.ShareWithinLimits(); }},
     {"kv_use_mean", "", "share of the blocks in use, weighted by step times",
      [](const ServingSummary& s) { return s.kv_use_mean; }},
     {"kv_use_peak", "", "the largest share of any step",
@@ -162,7 +177,7 @@ struct CountRow {
 
 constexpr CountRow kCounts[] = {
     {"requests", "requests that ended", &ServingSummary::requests},
-    {"requests_within_limits", "those that kept all limits",
+    {"requests_within_limits", "those that kept all limits, if there are any",
      &ServingSummary::requests_within_limits},
     {"prompt_tokens", "tokens of their prompts",
      &ServingSummary::prompt_tokens},
@@ -231,12 +246,11 @@ void AppendRow(absl::Span<const TableColumn<Row>> columns, const Row& row,
 
 }  // namespace
 
-std::string RequestsHeader() {
-  return HeaderOf<RequestResult>(kRequestColumns);
-}
+std::string RequestsHeader() { return HeaderOf<Result>(kRequestColumns); }
 
-void AppendRequestRow(const RequestResult& result, std::string* text) {
-  AppendRow<RequestResult>(kRequestColumns, result, text);
+void AppendRequestRow(const RequestResult& result, const LatencyLimits& limits,
+                      std::string* text) {
+  AppendRow<Result>(kRequestColumns, {result, limits}, text);
 }
 
 std::string StepsHeader() { return HeaderOf<StepRecord>(kStepColumns); }

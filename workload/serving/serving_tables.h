@@ -2,7 +2,7 @@
 // row by row, since they may be long, and metrics.csv at the end.
 //
 //   std::string text = RequestsHeader();
-//   AppendRequestRow(result, &text);             // In OnRequest().
+//   AppendRequestRow(result, limits, &text);     // In OnRequest().
 //
 // Times are in microseconds with six decimals, which are exact. To add a
 // column, add a line to the array of its file.
@@ -33,7 +33,8 @@ struct ServingColumn {
 std::vector<ServingColumn> ServingColumns();
 
 std::string RequestsHeader();
-void AppendRequestRow(const RequestResult& result, std::string* text);
+void AppendRequestRow(const RequestResult& result, const LatencyLimits& limits,
+                      std::string* text);
 
 std::string StepsHeader();
 void AppendStepRow(const StepRecord& step, std::string* text);

@@ -39,6 +39,17 @@ double PercentileOf(int64_t count, double percent, const ValueAt& value_at) {
   return share == 0 ? low : low + share * (value_at(below + 1) - low);
 }
 
+// Returns the percentiles 0, 1, ... 100 by `percentile`; none of no values.
+template <class Percentile>
+std::vector<double> AllPercentiles(int64_t count,
+                                   const Percentile& percentile) {
+  std::vector<double> all;
+  for (int percent = 0; count > 0 && percent <= 100; ++percent) {
+    all.push_back(percentile(percent));
+  }
+  return all;
+}
+
 double MeanOf(absl::int128 sum, int64_t count) {
   return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count);
 }
@@ -82,6 +93,21 @@ TimeFigures TimeHistogram::Figures() const {
           .p95 = Percentile(95),
           .p99 = Percentile(99),
           .max = static_cast<double>(max_.count())};
+}
+
+std::vector<double> TimeHistogram::Percentiles() const {
+  return AllPercentiles(count_,
+                        [this](double percent) { return Percentile(percent); });
+}
+
+std::vector<double> PercentilesOf(std::vector<TimePs> times) {
+  std::sort(times.begin(), times.end());
+  const int64_t count = static_cast<int64_t>(times.size());
+  return AllPercentiles(count, [&](double percent) {
+    return PercentileOf(count, percent, [&](int64_t position) {
+      return static_cast<double>(times[static_cast<size_t>(position)].count());
+    });
+  });
 }
 
 TimeFigures FiguresOf(std::vector<TimePs> times) {

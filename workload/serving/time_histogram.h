@@ -37,6 +37,10 @@ class TimeHistogram {
   // taken to be in the middle of its bucket: it is off by at most 0.05 %.
   TimeFigures Figures() const;
 
+  // Returns the percentiles 0, 1, ... 100 with the same error; empty without
+  // times.
+  std::vector<double> Percentiles() const;
+
  private:
   double ValueAt(int64_t position) const;
   double Percentile(double percent) const;
@@ -49,6 +53,10 @@ class TimeHistogram {
 
 // Returns the figures of `times`, exactly.
 TimeFigures FiguresOf(std::vector<TimePs> times);
+
+// Returns the percentiles 0, 1, ... 100 of `times`, exactly; empty without
+// times.
+std::vector<double> PercentilesOf(std::vector<TimePs> times);
 
 }  // namespace astra
 

@@ -18,9 +18,6 @@
 
 namespace astra {
 
-// Contents of the file plan_page.html.
-std::string_view PlanPageTemplate();
-
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -34,27 +31,6 @@ constexpr BarPart kTerms[] = {
     {kPlanTermNames[4], "#cc79a7"}, {kPlanTermNames[5], "#009e73"},
     {kPlanTermNames[6], "#f0e442"}, {kPlanTermNames[7], "#999999"}};
 static_assert(std::size(kTerms) == kNumPlanTerms);
-
-std::string Section(std::string_view id, std::string_view title,
-                    std::string_view body) {
-  return fmt::format(
-      "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n"
-      "<h2 id=\"{0}-title\">{1}</h2>\n{2}</section>\n",
-      id, HtmlText(title), body);
-}
-
-std::string Note(std::string_view text) {
-  return fmt::format("<p class=\"note\">{}</p>\n", HtmlText(text));
-}
-
-std::string Facts(
-    absl::Span<const std::pair<std::string_view, std::string>> facts) {
-  std::string html = "<dl class=\"facts\">\n";
-  for (const auto& [name, value] : facts) {
-    AppendFormat(&html, "<dt>{}</dt><dd>{}</dd>\n", name, HtmlText(value));
-  }
-  return html + "</dl>\n";
-}
 
 // Returns how people write the name of a column of plans.csv: "exposed TP s"
 // for exposed_tp_s.
@@ -153,19 +129,19 @@ std::string PlansSection(const SimaiPlannerOptions& options,
              DescribeLayout(options.job, plans[row].estimate.layout)};
     for (const size_t i : order) cells.push_back(csv.cells[i][row]);
   }
-  std::string html = Note(
+  std::string html = HtmlNote(
       "Memory is that of the fullest stage. A plan is Pareto optimal if no "
       "other is faster and takes less memory. The terms from compute to bubble "
       "add up to the iteration.");
-  if (!alike.empty()) html += Note("The same in all plans: " + alike + ".");
+  if (!alike.empty()) html += HtmlNote("The same in all plans: " + alike + ".");
   if (plans.size() > csv.num_rows()) {
-    html += Note(fmt::format("The first {} of {} plans; plans.csv has all.",
-                             csv.num_rows(), plans.size()));
+    html += HtmlNote(fmt::format("The first {} of {} plans; plans.csv has all.",
+                                 csv.num_rows(), plans.size()));
   }
   html +=
       HtmlTable("class=\"sortable\" aria-label=\"Plans, the fastest first\"",
                 columns, rows);
-  return Section("plans", "Plans", html);
+  return HtmlSection("plans", "Plans", html);
 }
 
 std::string TermsSection(const SimaiPlannerOptions& options,
@@ -179,17 +155,17 @@ std::string TermsSection(const SimaiPlannerOptions& options,
          {plan.terms.begin(), plan.terms.end()},
          fmt::format("{:.4f} s", plan.seconds)});
   }
-  return Section("terms", "Where the time goes",
-                 StackedBars(kTerms, bars, "s"));
+  return HtmlSection("terms", "Where the time goes",
+                     StackedBars(kTerms, bars, "s"));
 }
 
 std::string MemorySection(const SimaiPlannerOptions& options,
                           const std::vector<Plan>& plans) {
   const size_t shown = std::min(kMostPagePlans, plans.size());
   const ScatterPlot plot = PlotOfMemory(options, {plans.data(), shown});
-  return Section(
+  return HtmlSection(
       "memory", "Time and memory",
-      Note("A number is the rank of a plan that no other beats in both.") +
+      HtmlNote("A number is the rank of a plan that no other beats in both.") +
           ScatterSvg(plot,
                      "Reserved memory against the time of an iteration; the "
                      "table of plans has the numbers"));
@@ -206,7 +182,7 @@ std::string ReasonsSection(const SimaiPlannerOptions& options,
          DescribeDifferences(plans[i], plans.front())});
   }
   if (rows.empty()) return "";
-  return Section(
+  return HtmlSection(
       "reasons", "Why the others are slower than the first",
       HtmlTable("aria-label=\"Terms that differ most from the first plan\"",
                 std::vector<HtmlColumn>{{"rank", true},
@@ -231,7 +207,7 @@ std::string LeftOutSection(const SimaiPlannerOptions& options,
   add("were estimated", search.estimated);
   add("of the best estimates do not fit with workspaces", runs.beyond_memory);
   add("were run as whole iterations", static_cast<int64_t>(runs.plans.size()));
-  return Section(
+  return HtmlSection(
       "left-out", "What was left out, and why",
       HtmlTable("aria-label=\"Layouts by what became of them\"",
                 std::vector<HtmlColumn>{{"layouts", false}, {"count", true}},
@@ -273,20 +249,20 @@ std::string ChangesSection(absl::Span<const WhatIf> changes) {
   const ScatterPlot plot = PlotOfGpus(changes);
   if (plot.points.size() > 1) {
     html += "<h3>Time and GPUs</h3>\n" +
-            Note(
+            HtmlNote(
                 "The steps join the numbers of GPUs with which no fewer are "
                 "as fast.") +
             ScatterSvg(plot,
                        "Time of an iteration against the number of GPUs; "
                        "the table above has the numbers");
   }
-  return Section("changes", "What if", html);
+  return HtmlSection("changes", "What if", html);
 }
 
 std::string CommandsSection(const SimaiPlannerOptions& options,
                             const std::vector<Plan>& plans) {
   std::string html =
-      Note("The folders plan-1 to plan-5 have the same as files.");
+      HtmlNote("The folders plan-1 to plan-5 have the same as files.");
   for (size_t i = 0; i < std::min(kPlanFolders, plans.size()); ++i) {
     AppendFormat(
         &html, "<details{}><summary>{}: {}</summary>\n", i == 0 ? " open" : "",
@@ -297,7 +273,7 @@ std::string CommandsSection(const SimaiPlannerOptions& options,
     }
     html += "</details>\n";
   }
-  return Section("commands", "Commands of the first plans", html);
+  return HtmlSection("commands", "Commands of the first plans", html);
 }
 
 }  // namespace
@@ -307,7 +283,7 @@ std::string PlanPage(const SimaiPlannerOptions& options,
                      absl::Span<const WhatIf> changes,
                      std::string_view conclusion) {
   const TrainingSetup& setup = options.job.setups[0];
-  const std::string facts = Facts(
+  const std::string facts = HtmlFacts(
       {{"Result", std::string(conclusion)},
        {"Batch", fmt::format("{} sequences of {} tokens", setup.global_batch,
                              setup.positions)},
@@ -323,13 +299,7 @@ std::string PlanPage(const SimaiPlannerOptions& options,
   }
   sections += ChangesSection(changes) + LeftOutSection(options, search, runs);
   if (!runs.plans.empty()) sections += CommandsSection(options, runs.plans);
-  const std::string name = HtmlText(PlanTitle(options));
-  return FillPage(PlanPageTemplate(),
-                  std::vector<PagePlace>{{"@name@", name},
-                                         {"@style@", std::string(PageStyle())},
-                                         {"@name@", name},
-                                         {"@facts@", facts},
-                                         {"@sections@", sections}});
+  return HtmlPage(PlanTitle(options), facts, sections);
 }
 
 }  // namespace astra

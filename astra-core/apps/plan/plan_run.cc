@@ -1,13 +1,10 @@
 #include "astra-core/apps/plan/plan_run.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -15,6 +12,7 @@
 #include "astra-core/apps/iteration_run.h"
 #include "astra-core/apps/plan/plan_preparation.h"
 #include "astra-core/apps/plan/plan_pricing.h"
+#include "astra-core/base/parallel.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/result.h"
@@ -107,19 +105,6 @@ void MarkEfficient(std::vector<Plan>& plans) {
   }
 }
 
-// Calls `work` with each number below `count`, on `threads` threads.
-void ForEach(size_t count, int64_t threads,
-             const std::function<void(size_t)>& work) {
-  std::atomic<size_t> next = 0;
-  const auto run = [&] {
-    for (size_t i = next++; i < count; i = next++) work(i);
-  };
-  std::vector<std::thread> others;
-  for (int64_t i = 1; i < threads; ++i) others.emplace_back(run);
-  run();
-  for (std::thread& thread : others) thread.join();
-}
-
 using MaybePlan = absl::StatusOr<std::optional<Plan>>;
 
 // Runs layouts from position `begin` on, as many as plans are missing.
@@ -128,7 +113,7 @@ std::vector<MaybePlan> RunSome(const SimaiPlannerOptions& options,
                                size_t missing) {
   const size_t count = std::min(missing, search.best.size() - begin);
   std::vector<MaybePlan> plans(count, std::optional<Plan>());
-  ForEach(count, options.threads, [&](size_t i) {
+  ForEachOnThreads(count, options.threads, [&](size_t i) {
     plans[i] = RunPlan(options, search.best[begin + i]);
   });
   return plans;

@@ -10,6 +10,7 @@
 #include "astra-core/apps/run_defaults.h"
 #include "astra-core/apps/run_output.h"
 #include "astra-core/apps/simai_environment.h"
+#include "astra-core/base/parallel.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
 #include "collectives/nccl/system_topology.h"
@@ -300,7 +301,6 @@ absl::Status ReadSearch(const CommandLine& flags,
     const std::vector<std::string> word = WordsOf(flags, {&option.name, 1});
     options.words.insert(options.words.end(), word.begin(), word.end());
   }
-  constexpr int64_t kMostThreads = 1024;
   ASTRA_ASSIGN_OR_RETURN(options.threads,
                          flags.integer("threads", 1, 1, kMostThreads));
   ASTRA_ASSIGN_OR_RETURN(options.job.gpu.memory_gb,

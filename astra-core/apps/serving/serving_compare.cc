@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/serving/serving_job.h"
+#include "astra-core/apps/serving/serving_points.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "astra-core/base/csv.h"
 #include "astra-core/base/csv_reader.h"
@@ -26,9 +27,6 @@ namespace astra {
 namespace {
 
 constexpr int64_t kMostNumber = int64_t{1} << 24;
-// Requests for each that is in flight, as in InferenceX (benchmark_serving with
-// --num-prompts of 10 x concurrency).
-constexpr int64_t kRounds = 10;
 
 // One row, with what was assumed because it does not say it.
 struct MeasuredPoint {

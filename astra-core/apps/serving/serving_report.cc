@@ -4,9 +4,11 @@
 #include <string_view>
 #include <utility>
 
+#include "astra-core/apps/serving/serving_curve.h"
 #include "astra-core/base/append_format.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"
+#include "workload/serving/serving_tables.h"
 
 namespace astra {
 namespace {
@@ -18,47 +20,76 @@ double Gib(Bytes bytes) {
   return static_cast<double>(bytes.count()) / kBytesPerGib;
 }
 
-struct NamedFigures {
-  std::string_view name;
-  std::string_view meaning;
-  const TimeFigures& figures;
-};
+using Json = nlohmann::ordered_json;
 
-std::array<NamedFigures, 6> FiguresIn(const ServingSummary& summary) {
-  return {{{"queueing", "", summary.queueing},
-           {"ttft", "time to the first token", summary.ttft},
-           {"tpot", "(e2e - ttft) / (tokens - 1)", summary.tpot},
-           {"e2e/tokens", "which some benchmarks call TPOT",
-            summary.normalized_e2e},
-           {"itl", "gap between two tokens", summary.itl},
-           {"e2e", "", summary.e2e}}};
+// Returns what both sorts of run.json begin with.
+Json DeploymentJson(const SimaiServingOptions& options) {
+  const ServingJob& job = options.job;
+  Json json = {
+      {"name", options.name},
+      {"model", job.model.name},
+      {"gpu", job.gpu.name},
+      {"gpus", job.num_gpus()},
+      {"tp", job.layout.tensor},
+      {"attention_dp", job.layout.attention_ranks},
+      {"pp", job.layout.pipeline},
+      {"ep", job.layout.expert},
+      {"replicas", job.replicas},
+      {"dtype", job.layout.mxfp4_experts ? std::string_view("mxfp4")
+                                         : Name(job.layout.precision)},
+      {"engine", fmt::format("{} {}", job.engine.name, job.engine.release)},
+      {"scheduler", job.scheduler->name},
+      {"max_num_batched_tokens", job.options.max_batched_tokens},
+      {"max_num_seqs", job.options.max_sequences},
+      {"num_gpu_blocks", job.options.num_blocks},
+      {"block_size", job.options.block_tokens}};
+  const LatencyLimits& limits = options.answers.limits;
+  for (const auto& [name, limit] :
+       {std::pair{"slo_ttft_ms", limits.to_first_token},
+        std::pair{"slo_tpot_ms", limits.per_token},
+        std::pair{"slo_e2e_ms", limits.end_to_end}}) {
+    if (limit) json[name] = kMsPerPs * static_cast<double>(limit->count());
+  }
+  return json;
 }
 
-void AppendDeployment(const SimaiServingOptions& options, std::string* page) {
-  const ServingJob& job = options.job;
-  const ServingLayout& layout = job.layout;
-  std::string sizes = fmt::format("TP {}", layout.tensor);
-  if (layout.attention_ranks > 1) {
-    AppendFormat(&sizes, " x {} ranks of attention", layout.attention_ranks);
+void AddMechanics(const ServingJob& job, const ServingSummary& summary,
+                  Json& json) {
+  if (job.options.host_blocks > 0) {
+    json["host_kv_blocks"] = job.options.host_blocks;
+    json["host_hit_rate"] = summary.HostHitRate();
   }
-  if (layout.pipeline > 1) AppendFormat(&sizes, ", PP {}", layout.pipeline);
-  if (layout.expert > 1) AppendFormat(&sizes, ", EP {}", layout.expert);
-  AppendFormat(page, "{} on {} {}: {} of {}, {} {}, scheduler {}\n",
-               job.model.name, job.num_gpus(), job.gpu.name,
-               job.replicas == 1 ? std::string("a replica")
-                                 : fmt::format("{} replicas", job.replicas),
-               sizes, job.engine.name, job.engine.release, job.scheduler->name);
-  AppendFormat(page, "step       at most {} positions, {} sequences\n",
-               job.options.max_batched_tokens, job.options.max_sequences);
-  AppendFormat(page, "cache      {} blocks of {}", job.options.num_blocks,
-               job.options.block_tokens);
-  if (options.room) {
-    AppendFormat(page,
-                 ", beside {:.2f} GiB of weights and {:.2f} GiB of workspace "
-                 "on a GPU",
-                 Gib(options.room->weights), Gib(options.room->workspace));
+  if (job.options.draft_tokens > 0) {
+    json["speculative_tokens"] = job.options.draft_tokens;
+    json["acceptance_rate"] = job.options.acceptance_rate;
+    json["tokens_per_decode"] = summary.TokensPerDecode();
   }
-  *page += "\n";
+}
+
+void AddSummary(const SimaiServingOptions& options,
+                const ServingSummary& summary, Json& json) {
+  const auto gpus = static_cast<double>(options.job.num_gpus());
+  json["requests"] = summary.requests;
+  json["prompt_tokens"] = summary.prompt_tokens;
+  json["output_tokens"] = summary.output_tokens;
+  const double output = summary.PerSecond(summary.output_tokens);
+  json["output_tokens_per_s"] = output;
+  json["output_tokens_per_s_per_gpu"] = output / gpus;
+  json["output_tokens_per_s_per_user"] = Interactivity(summary);
+  if (options.answers.limits.any()) {
+    json["requests_within_limits"] = summary.requests_within_limits;
+    json["share_within_limits"] = summary.ShareWithinLimits();
+    json["goodput_requests_per_s"] =
+        summary.PerSecond(summary.requests_within_limits);
+    json["goodput_tokens_per_s_per_gpu"] =
+        summary.PerSecond(summary.output_tokens_within_limits) / gpus;
+  }
+  json["preemptions"] = summary.preemptions;
+  json["prefix_hit_rate"] = summary.PrefixHitRate();
+  json["kv_use_mean"] = summary.kv_use_mean;
+  json["kv_use_peak"] = summary.kv_use_peak;
+  json["steps"] = summary.steps;
+  AddMechanics(options.job, summary, json);
 }
 
 // Appends what the cache and the steps were used for.
@@ -89,26 +120,74 @@ void AppendUse(const SimaiServingOptions& options, const ServingRun& run,
   }
 }
 
-void AddMechanics(const ServingJob& job, const ServingSummary& summary,
-                  nlohmann::ordered_json* json) {
-  if (job.options.host_blocks > 0) {
-    (*json)["host_kv_blocks"] = job.options.host_blocks;
-    (*json)["host_hit_rate"] = summary.HostHitRate();
-  }
-  if (job.options.draft_tokens > 0) {
-    (*json)["speculative_tokens"] = job.options.draft_tokens;
-    (*json)["acceptance_rate"] = job.options.acceptance_rate;
-    (*json)["tokens_per_decode"] = summary.TokensPerDecode();
-  }
+void AppendGoodput(const SimaiServingOptions& options,
+                   const ServingSummary& summary, std::string* page) {
+  const double tokens = summary.PerSecond(summary.output_tokens_within_limits);
+  AppendFormat(page,
+               "goodput    {:.1f} % of requests within {}: {:.3f} requests/s, "
+               "{:.1f} tokens/s for each GPU\n",
+               100 * summary.ShareWithinLimits(),
+               DescribeLimits(options.answers.limits),
+               summary.PerSecond(summary.requests_within_limits),
+               tokens / static_cast<double>(options.job.num_gpus()));
 }
 
 }  // namespace
 
+std::array<NamedFigures, 6> FiguresIn(const ServingSummary& summary) {
+  return {{{"queueing", "", summary.queueing},
+           {"ttft", "time to the first token", summary.ttft},
+           {"tpot", "(e2e - ttft) / (tokens - 1)", summary.tpot},
+           {"e2e/tokens", "which some benchmarks call TPOT",
+            summary.normalized_e2e},
+           {"itl", "gap between two tokens", summary.itl},
+           {"e2e", "", summary.e2e}}};
+}
+
+std::string DescribeLimits(const LatencyLimits& limits) {
+  std::string text;
+  for (const auto& [name, limit] : {std::pair{"ttft", limits.to_first_token},
+                                    std::pair{"tpot", limits.per_token},
+                                    std::pair{"e2e", limits.end_to_end}}) {
+    if (!limit) continue;
+    AppendFormat(&text, "{}{} {:g} ms", text.empty() ? "" : ", ", name,
+                 kMsPerPs * static_cast<double>(limit->count()));
+  }
+  return text;
+}
+
+std::string DescribeDeployment(const SimaiServingOptions& options) {
+  std::string page;
+  const ServingJob& job = options.job;
+  const ServingLayout& layout = job.layout;
+  std::string sizes = fmt::format("TP {}", layout.tensor);
+  if (layout.attention_ranks > 1) {
+    AppendFormat(&sizes, " x {} ranks of attention", layout.attention_ranks);
+  }
+  if (layout.pipeline > 1) AppendFormat(&sizes, ", PP {}", layout.pipeline);
+  if (layout.expert > 1) AppendFormat(&sizes, ", EP {}", layout.expert);
+  AppendFormat(&page, "{} on {} {}: {} of {}, {} {}, scheduler {}\n",
+               job.model.name, job.num_gpus(), job.gpu.name,
+               job.replicas == 1 ? std::string("a replica")
+                                 : fmt::format("{} replicas", job.replicas),
+               sizes, job.engine.name, job.engine.release, job.scheduler->name);
+  AppendFormat(&page, "step       at most {} positions, {} sequences\n",
+               job.options.max_batched_tokens, job.options.max_sequences);
+  AppendFormat(&page, "cache      {} blocks of {}", job.options.num_blocks,
+               job.options.block_tokens);
+  if (options.room) {
+    AppendFormat(&page,
+                 ", beside {:.2f} GiB of weights and {:.2f} GiB of workspace "
+                 "on a GPU",
+                 Gib(options.room->weights), Gib(options.room->workspace));
+  }
+  return page + "\n";
+}
+
 std::string DescribeServing(const SimaiServingOptions& options,
                             const ServingRun& run) {
   const ServingSummary& summary = run.summary;
-  std::string page;
-  AppendDeployment(options, &page);
+  std::string page = DescribeDeployment(options);
   const double output = summary.PerSecond(summary.output_tokens);
   AppendFormat(
       &page,
@@ -121,7 +200,7 @@ std::string DescribeServing(const SimaiServingOptions& options,
                "output     {:.1f} tokens/s, {:.1f} for each GPU, {:.1f} for "
                "each user\n\n",
                output, output / static_cast<double>(options.job.num_gpus()),
-               summary.tpot.mean > 0 ? 1e12 / summary.tpot.mean : 0);
+               Interactivity(summary));
   AppendFormat(&page, "{:<10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "ms",
                "mean", "p50", "p90", "p95", "p99");
   for (const NamedFigures& named : FiguresIn(summary)) {
@@ -134,7 +213,9 @@ std::string DescribeServing(const SimaiServingOptions& options,
     page += line + "\n";
   }
   AppendUse(options, run, &page);
-  return page + "\n";
+  page += "\n";
+  if (run.limits.any()) AppendGoodput(options, summary, &page);
+  return page;
 }
 
 std::string ServingResult(const ServingRun& run) {
@@ -144,40 +225,31 @@ std::string ServingResult(const ServingRun& run) {
                      run.summary.PerSecond(run.summary.output_tokens));
 }
 
+std::string ServingMetricsCsv(const ServingJob& job, const ServingRun& run) {
+  const ServingSummary& summary = run.summary;
+  std::string csv = MetricsCsv(summary);
+  const auto add = [&csv](std::string_view name, std::string_view unit,
+                          double value) {
+    AppendFormat(&csv, "{},{},{:.6f}\n", name, unit, value);
+  };
+  const auto gpus = static_cast<double>(job.num_gpus());
+  AppendFormat(&csv, "gpus,,{}\n", job.num_gpus());
+  add("output_token_rate_per_gpu", "1/s",
+      summary.PerSecond(summary.output_tokens) / gpus);
+  add("output_token_rate_per_user", "1/s", Interactivity(summary));
+  add("goodput_token_rate_per_gpu", "1/s",
+      summary.PerSecond(summary.output_tokens_within_limits) / gpus);
+  for (size_t i = 0; i < run.seconds.size(); ++i) {
+    add(fmt::format("step_{}", kStepBounds[i]), "s", run.seconds[i]);
+  }
+  return csv;
+}
+
 std::string ServingRunJson(const SimaiServingOptions& options,
                            const ServingRun& run) {
-  using Json = nlohmann::ordered_json;
-  const ServingJob& job = options.job;
-  const ServingSummary& summary = run.summary;
-  Json json = {
-      {"name", options.name},
-      {"model", job.model.name},
-      {"gpu", job.gpu.name},
-      {"gpus", job.num_gpus()},
-      {"tp", job.layout.tensor},
-      {"attention_dp", job.layout.attention_ranks},
-      {"pp", job.layout.pipeline},
-      {"ep", job.layout.expert},
-      {"replicas", job.replicas},
-      {"dtype", job.layout.mxfp4_experts ? std::string_view("mxfp4")
-                                         : Name(job.layout.precision)},
-      {"engine", fmt::format("{} {}", job.engine.name, job.engine.release)},
-      {"scheduler", job.scheduler->name},
-      {"max_num_batched_tokens", job.options.max_batched_tokens},
-      {"max_num_seqs", job.options.max_sequences},
-      {"num_gpu_blocks", job.options.num_blocks},
-      {"block_size", job.options.block_tokens},
-      {"requests", summary.requests},
-      {"prompt_tokens", summary.prompt_tokens},
-      {"output_tokens", summary.output_tokens},
-      {"output_tokens_per_s", summary.PerSecond(summary.output_tokens)},
-      {"preemptions", summary.preemptions},
-      {"prefix_hit_rate", summary.PrefixHitRate()},
-      {"kv_use_mean", summary.kv_use_mean},
-      {"kv_use_peak", summary.kv_use_peak},
-      {"steps", summary.steps}};
-  AddMechanics(job, summary, &json);
-  for (const NamedFigures& named : FiguresIn(summary)) {
+  Json json = DeploymentJson(options);
+  AddSummary(options, run.summary, json);
+  for (const NamedFigures& named : FiguresIn(run.summary)) {
     std::string key(named.name == "e2e/tokens" ? "normalized_e2e" : named.name);
     const TimeFigures& f = named.figures;
     json[key + "_ms"] = {
@@ -187,6 +259,18 @@ std::string ServingRunJson(const SimaiServingOptions& options,
   }
   for (size_t i = 0; i < run.seconds.size(); ++i) {
     json["step_time_s"][std::string(kStepBounds[i])] = run.seconds[i];
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string ServingCurveJson(const SimaiServingOptions& options) {
+  Json json = DeploymentJson(options);
+  for (const LoadPoint& point : options.points) {
+    if (point.in_flight > 0) {
+      json["concurrency"].push_back(point.in_flight);
+    } else {
+      json["rate_per_s"].push_back(point.rate);
+    }
   }
   return json.dump(2) + "\n";
 }

@@ -1,5 +1,6 @@
 #include "astra-core/apps/serving/serving_run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -27,6 +28,9 @@ class AccountedCost : public StepCost {
 
   void AddStages(absl::Span<const StepWork> ranks,
                  std::vector<TimePs>* stages) override {
+    has_prompts_ =
+        std::any_of(ranks.begin(), ranks.end(),
+                    [](const auto& work) { return !work.chunks.empty(); });
     parts_.clear();
     times_.AddParts(ranks, &parts_);
     for (const StepParts& parts : parts_) {
@@ -41,10 +45,13 @@ class AccountedCost : public StepCost {
  private:
   void Add(StepBound bound, double seconds) {
     run_.seconds[static_cast<size_t>(bound)] += seconds;
+    if (has_prompts_)
+      run_.prompt_seconds[static_cast<size_t>(bound)] += seconds;
   }
 
   ReplicaTimes& times_;
   ServingRun& run_;
+  bool has_prompts_ = false;      // Of the step that is being timed.
   std::vector<StepParts> parts_;  // Kept for its memory.
 };
 
@@ -52,7 +59,12 @@ class AccountedCost : public StepCost {
 // way to the queue takes.
 class Gatherer : public ServingObserver {
  public:
-  Gatherer(TimePs delay, ServingTexts* texts) : delay_(delay), texts_(texts) {}
+  Gatherer(TimePs delay, const ServingLoad& load, ServingTexts* texts)
+      : delay_(delay),
+        limits_(load.limits),
+        watchers_(load.watchers),
+        texts_(texts),
+        metrics_(load.limits) {}
 
   void OnRequest(const RequestResult& result) override {
     RequestResult late = result;
@@ -60,23 +72,28 @@ class Gatherer : public ServingObserver {
     late.times.first_token += delay_;
     late.times.last_token += delay_;
     metrics_.OnRequest(late);
+    for (ServingObserver* const each : watchers_) each->OnRequest(late);
     if (texts_ != nullptr && !texts_->requests.empty()) {
-      AppendRequestRow(late, &texts_->requests);
+      AppendRequestRow(late, limits_, &texts_->requests);
     }
   }
   void OnStep(const StepRecord& step) override {
     metrics_.OnStep(step);
+    for (ServingObserver* const each : watchers_) each->OnStep(step);
     if (texts_ == nullptr || texts_->steps.empty()) return;
     if (++rows_ <= kMostStepRows) AppendStepRow(step, &texts_->steps);
   }
   void OnTokens(TimePs gap, int64_t tokens) override {
     metrics_.OnTokens(gap, tokens);
+    for (ServingObserver* const each : watchers_) each->OnTokens(gap, tokens);
   }
 
-  ServingSummary Summary() const { return metrics_.Summary(); }
+  const ServingMetrics& metrics() const { return metrics_; }
 
  private:
   const TimePs delay_;
+  const LatencyLimits limits_;
+  const std::vector<ServingObserver*>& watchers_;
   ServingTexts* const texts_;
   int64_t rows_ = 0;
   ServingMetrics metrics_;
@@ -94,6 +111,7 @@ absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                                       ServingTexts* texts) {
   constexpr double kPsPerUs = 1e6;
   ServingRun run;
+  run.limits = load.limits;
   AccountedCost cost(times, run);
   ServingOptions options;
   options.pool = {.replicas = job.replicas,
@@ -107,9 +125,13 @@ absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
   options.in_flight = load.in_flight;
   options.seed = load.seed;
   Gatherer gatherer(
-      TimePs(std::llround(kPsPerUs * job.engine.serving.request_us)), texts);
+      TimePs(std::llround(kPsPerUs * job.engine.serving.request_us)), load,
+      texts);
   ASTRA_RETURN_IF_ERROR(Serve(options, load.source, &gatherer));
-  run.summary = gatherer.Summary();
+  run.summary = gatherer.metrics().Summary();
+  if (load.wants_distributions) {
+    run.distributions = gatherer.metrics().Distributions();
+  }
   return run;
 }
 

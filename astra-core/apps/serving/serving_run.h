@@ -12,11 +12,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "workload/serving/metrics.h"
 #include "workload/serving/request_source.h"
+#include "workload/serving/simulation.h"
 
 namespace astra {
 
@@ -33,6 +35,9 @@ struct ServingLoad {
   RequestSource* source = nullptr;
   int64_t in_flight = 0;  // Of a closed loop; 0: they arrive at their times.
   uint64_t seed = 0;      // Of routers.
+  LatencyLimits limits;   // For the goodput.
+  std::vector<ServingObserver*> watchers;  // Get all results too.
+  bool wants_distributions = false;        // Or only their usual figures.
 };
 
 struct ServingTexts {
@@ -42,7 +47,11 @@ struct ServingTexts {
 
 struct ServingRun {
   ServingSummary summary;
+  LatencyLimits limits;  // That the summary counts requests within.
+  ServingDistributions distributions;  // Empty unless the load wants them.
   std::array<double, std::size(kStepBounds)> seconds{};  // Of all replicas.
+  // Part of `seconds` in steps that compute parts of prompts.
+  std::array<double, std::size(kStepBounds)> prompt_seconds{};
 
   double busy_seconds() const;
 };

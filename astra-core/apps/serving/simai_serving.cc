@@ -8,10 +8,16 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/serving/load_series.h"
+#include "astra-core/apps/serving/other_curve.h"
 #include "astra-core/apps/serving/serving_compare.h"
+#include "astra-core/apps/serving/serving_curve.h"
 #include "astra-core/apps/serving/serving_job.h"
+#include "astra-core/apps/serving/serving_page.h"
+#include "astra-core/apps/serving/serving_points.h"
 #include "astra-core/apps/serving/serving_report.h"
 #include "astra-core/apps/serving/serving_run.h"
+#include "astra-core/apps/serving/serving_timeline.h"
 #include "astra-core/apps/serving/simai_serving_options.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
@@ -39,6 +45,99 @@ absl::Status Compare(const SimaiServingOptions& options) {
   return FlushStdout();
 }
 
+// Files that a run may write. It removes those of an earlier run.
+constexpr std::string_view kResultNames[] = {"requests.csv", "metrics.csv",
+                                             "steps.csv",    "curve.csv",
+                                             "trace.json",   "serving.html"};
+
+// Writes the files and prints where they are, and `result`.
+absl::Status Finish(const SimaiServingOptions& options,
+                    const OutputFolder& folder,
+                    const std::vector<NamedFile>& files,
+                    const std::string& result) {
+  ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultNames));
+  std::string names;
+  for (const NamedFile& file : files) names += " " + file.name;
+  Print(fmt::format("results    {}:{}\nfinished   {}: {}\n", options.output,
+                    names, options.name, result));
+  return FlushStdout();
+}
+
+absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
+                      const OutputFolder& folder, const Log& log) {
+  const LoadPoint& point = options.points.front();
+  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<RequestSource> source,
+                         SourceOf(options, point));
+  ServingTexts texts = {.requests = RequestsHeader(), .steps = ""};
+  if (options.writes_steps) texts.steps = StepsHeader();
+  LoadSeries series;
+  ServingTimeline timeline;
+  ServingLoad load = {.source = source.get(),
+                      .in_flight = point.in_flight,
+                      .seed = options.seed,
+                      .limits = options.answers.limits,
+                      .watchers = {&series},
+                      .wants_distributions = true};
+  if (options.answers.writes_timeline) load.watchers.push_back(&timeline);
+  ASTRA_ASSIGN_OR_RETURN(const ServingRun run,
+                         RunServing(options.job, times, load, &texts));
+  if (options.writes_steps && run.summary.steps > kMostStepRows) {
+    log.Report({fmt::format("steps.csv has the first {} of {} steps",
+                            kMostStepRows, run.summary.steps)});
+  }
+  if (options.answers.writes_timeline &&
+      run.summary.steps > kMostTimelineSteps) {
+    log.Report({fmt::format("trace.json has the first {} of {} steps",
+                            kMostTimelineSteps, run.summary.steps)});
+  }
+  std::vector<NamedFile> files = {
+      {"requests.csv", std::move(texts.requests)},
+      {"metrics.csv", ServingMetricsCsv(options.job, run)},
+      {"run.json", ServingRunJson(options, run)},
+      {"serving.html", ServingPage(options, run, series.Bins())}};
+  if (options.writes_steps) {
+    files.push_back({"steps.csv", std::move(texts.steps)});
+  }
+  if (options.answers.writes_timeline) {
+    files.push_back({"trace.json", std::move(timeline).Text()});
+  }
+  Print(DescribeServing(options, run));
+  return Finish(options, folder, files, ServingResult(run));
+}
+
+absl::Status ServeList(const SimaiServingOptions& options,
+                       const OutputFolder& folder) {
+  const int64_t gpus = options.job.num_gpus();
+  std::vector<OtherCurve> others;
+  for (const std::string& other : options.answers.beside) {
+    ASTRA_ASSIGN_OR_RETURN(others.emplace_back(), ReadOtherCurve(other));
+  }
+  Print(DescribeDeployment(options) + "\n" + CurveHeader(options));
+  ASTRA_RETURN_IF_ERROR(FlushStdout());
+  ASTRA_ASSIGN_OR_RETURN(
+      const std::vector<ServingRun> runs,
+      ServePoints(
+          options.job, options.points,
+          [&](const LoadPoint& point) { return SourceOf(options, point); },
+          {.seed = options.seed,
+           .limits = options.answers.limits,
+           .threads = options.answers.threads,
+           .report = [&](const LoadPoint& point, const ServingRun& run) {
+             Print(CurveLine({.load = point, .run = run, .gpus = gpus}));
+             FlushStdout().IgnoreError();  // Finish() sees it again.
+           }}));
+  std::vector<CurvePoint> points;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    points.push_back({options.points[i], runs[i], gpus});
+  }
+  Print("\n");
+  return Finish(options, folder,
+                {{"curve.csv", CurveCsv(points)},
+                 {"run.json", ServingCurveJson(options)},
+                 {"serving.html", CurvePage(options, points, others)}},
+                CurveResult(points));
+}
+
 absl::Status RunServingProgram(int argc, const char* const* argv,
                                const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(
@@ -52,37 +151,12 @@ absl::Status RunServingProgram(int argc, const char* const* argv,
   if (options.compare_table) return Compare(options);
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ReplicaTimes> times,
                          ReplicaTimes::Create(options.job, &options.warnings));
-  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<RequestSource> source,
-                         SourceOf(options));
+  ASTRA_RETURN_IF_ERROR(ReadTrace(options));
   log.Report(options.warnings);
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
-  ServingTexts texts = {.requests = RequestsHeader(), .steps = ""};
-  if (options.writes_steps) texts.steps = StepsHeader();
-  ASTRA_ASSIGN_OR_RETURN(const ServingRun run,
-                         RunServing(options.job, *times,
-                                    {.source = source.get(),
-                                     .in_flight = options.in_flight,
-                                     .seed = options.seed},
-                                    &texts));
-  if (options.writes_steps && run.summary.steps > kMostStepRows) {
-    log.Report({fmt::format("steps.csv has the first {} of {} steps",
-                            kMostStepRows, run.summary.steps)});
-  }
-  std::vector<NamedFile> files = {{"requests.csv", std::move(texts.requests)},
-                                  {"metrics.csv", MetricsCsv(run.summary)},
-                                  {"run.json", ServingRunJson(options, run)}};
-  if (options.writes_steps) {
-    files.push_back({"steps.csv", std::move(texts.steps)});
-  }
-  constexpr std::string_view kStale[] = {"steps.csv"};
-  ASTRA_RETURN_IF_ERROR(folder.Write(files, kStale));
-  Print(DescribeServing(options, run));
-  std::string names;
-  for (const NamedFile& file : files) names += " " + file.name;
-  Print(fmt::format("results    {}:{}\nfinished   {}: {}\n", options.output,
-                    names, options.name, ServingResult(run)));
-  return FlushStdout();
+  if (options.points.size() > 1) return ServeList(options, folder);
+  return ServeOne(options, *times, folder, log);
 }
 
 }  // namespace

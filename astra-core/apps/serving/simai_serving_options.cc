@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view kUsage =
     "usage: simai_serving --model NAME|FILE --gpu NAME [--tp N] [--engine "
     "NAME]\n"
-    "                     --requests N --isl N --osl N --rate R [options]\n"
+    "                     --requests N --isl N --osl N --rate LIST [options]\n"
     "       simai_serving --compare-table FILE.csv --output DIR\n"
     "\n"
     "Serves requests with replicas of a model, step by step as the scheduler "
@@ -45,6 +45,9 @@ constexpr CommandExample kExamples[] = {
     {"simai_serving -m llama3-70b --gpu H100 --tp 4 --replicas 2 \\\n"
      "  --engine sglang --requests 640 --isl 2048 --osl 256 --concurrency 128",
      "Two replicas of 4 GPUs with 128 requests in flight:"},
+    {"simai_serving -m llama3-8b --gpu H100 --isl 1024 --osl 128 \\\n"
+     "  --concurrency 1..128 --slo-ttft 500 --slo-tpot 12 --threads 4",
+     "Throughput over interactivity, and goodput under limits:"},
 };
 
 constexpr OptionSpec kOptions[] = {
@@ -104,11 +107,14 @@ constexpr OptionSpec kOptions[] = {
     {"trace", "", "FILE", "Load",
      "requests of a trace: CSV of Azure, Vidur or BurstGPT, JSONL of Mooncake"},
     {"requests", "", "N", "Load",
-     "requests in all (default of a trace: all of them)"},
+     "requests in all (default of a trace: all of them; with --concurrency: 10 "
+     "for each in flight)"},
     {"isl", "", "N", "Load", "tokens of a prompt"},
     {"osl", "", "N", "Load", "tokens of an answer"},
-    {"rate", "", "X", "Load", "requests per second, at random (Poisson)"},
-    {"concurrency", "", "N", "Load",
+    {"rate", "", "LIST", "Load",
+     "requests per second, at random (Poisson); a list such as 1,2,4..32 is a "
+     "curve"},
+    {"concurrency", "", "LIST", "Load",
      "instead of --rate: requests in flight; one that ends starts the next"},
     {"shared-prefix", "", "N", "Load",
      "first tokens of a prompt that it shares with others (default 0)"},
@@ -130,6 +136,20 @@ constexpr OptionSpec kOptions[] = {
     {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "r name", "NAME", "Output",
      "name of the run (default: model, GPUs and GPU)"},
+
+    {"slo-ttft", "", "MS", "Answers",
+     "count requests whose first token comes within so many milliseconds"},
+    {"slo-tpot", "", "MS", "Answers",
+     "and whose later tokens take at most so many each, in their mean"},
+    {"slo-e2e", "", "MS", "Answers",
+     "and whose last token comes within so many"},
+    {"timeline", "", "", "Answers",
+     "write trace.json for Perfetto or chrome://tracing"},
+    {"beside", "", "DIR[,DIR]", "Answers",
+     "draw the curves of these results in the same page"},
+    {"threads", "", "N", "Answers",
+     "serve the loads of a list on N threads (default 1); the results are the "
+     "same"},
 };
 
 constexpr int64_t kMost = int64_t{1} << 24;
@@ -279,13 +299,13 @@ absl::Status ReadSource(const CommandLine& flags,
     ASTRA_RETURN_IF_ERROR(Refuse(flags, kDrawn, "--trace says it"));
   } else {
     for (const std::string_view name : {"requests", "isl", "osl"}) {
+      if (name == "requests" && flags.has("concurrency")) continue;
       ASTRA_RETURN_IF_ERROR(Require(flags, name));
     }
   }
   const IntegerOption sizes[] = {{"requests", &options.requests, kMost},
                                  {"isl", &options.prompt_tokens, kMost},
-                                 {"osl", &options.output_tokens, kMost},
-                                 {"concurrency", &options.in_flight, kMost}};
+                                 {"osl", &options.output_tokens, kMost}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   if (!options.trace) {
     ASTRA_ASSIGN_OR_RETURN(
@@ -312,12 +332,14 @@ absl::Status ReadSeedOf(const CommandLine& flags,
 
 absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
   ASTRA_RETURN_IF_ERROR(ReadSource(flags, options));
+  options.points = {LoadPoint{}};
   if (options.trace && !flags.has("concurrency")) return absl::OkStatus();
   if (flags.has("rate") == flags.has("concurrency")) {
     return absl::InvalidArgumentError(
         flags.has("rate") ? "--rate has no effect: --concurrency is given"
                           : "--rate or --concurrency is missing");
   }
+  ASTRA_ASSIGN_OR_RETURN(options.points, ReadPoints(flags, kMost));
   if (flags.has("concurrency")) {
     constexpr std::string_view kSeed[] = {"seed"};
     const bool draws = options.job.options.draft_tokens > 0 ||
@@ -325,19 +347,14 @@ absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
                        (options.sessions.turn_wait > TimePs(0) &&
                         options.sessions.turn_wait_cv > 0);
     const int64_t sessions = options.requests / options.sessions.turns;
-    if (options.requests > 0 && options.in_flight > sessions) {
+    const int64_t in_flight = options.points.back().in_flight;
+    if (options.requests > 0 && in_flight > sessions) {
       return absl::InvalidArgumentError(fmt::format(
           "--concurrency is {}: expected at most the {}{} of --requests",
-          options.in_flight, sessions,
-          options.sessions.turns > 1 ? " sessions" : ""));
+          in_flight, sessions, options.sessions.turns > 1 ? " sessions" : ""));
     }
     if (draws) return ReadSeedOf(flags, options);
     return Refuse(flags, kSeed, "--concurrency draws nothing at random");
-  }
-  constexpr double kMostRate = 1e9;
-  ASTRA_ASSIGN_OR_RETURN(options.rate, flags.number("rate", 0, kMostRate));
-  if (options.rate <= 0) {
-    return absl::InvalidArgumentError("--rate is 0: no request would arrive");
   }
   return ReadSeedOf(flags, options);
 }
@@ -358,30 +375,36 @@ absl::Status ReadComparison(const CommandLine& flags,
 
 }  // namespace
 
+absl::Status ReadTrace(SimaiServingOptions& options) {
+  if (!options.trace) return absl::OkStatus();
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(*options.trace));
+  ASTRA_ASSIGN_OR_RETURN(
+      RequestTrace trace,
+      ParseRequestTrace(*options.trace, contents,
+                        {.max_requests = options.requests,
+                         .max_tokens = LongestOf(options.job.model)},
+                        &options.warnings));
+  options.traced = std::move(trace.requests);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<RequestSource>> SourceOf(
-    SimaiServingOptions& options) {
+    const SimaiServingOptions& options, const LoadPoint& point) {
   std::unique_ptr<RequestSource> source;
   if (options.trace) {
-    ASTRA_ASSIGN_OR_RETURN(const std::string contents,
-                           ReadFile(*options.trace));
-    ASTRA_ASSIGN_OR_RETURN(
-        RequestTrace trace,
-        ParseRequestTrace(*options.trace, contents,
-                          {.max_requests = options.requests,
-                           .max_tokens = LongestOf(options.job.model)},
-                          &options.warnings));
-    source = std::make_unique<ListedRequests>(std::move(trace.requests));
+    source = std::make_unique<ListedRequests>(options.traced);
     return source;
   }
   SyntheticOptions synthetic = options.sessions;
   synthetic.lengths.prompt_tokens = options.prompt_tokens;
   synthetic.lengths.output_tokens = options.output_tokens;
-  synthetic.count = options.requests / synthetic.turns;
+  synthetic.count = options.requests > 0 ? options.requests / synthetic.turns
+                                         : kRounds * point.in_flight;
   synthetic.seed = options.seed;
-  if (options.in_flight > 0) {
+  if (point.in_flight > 0) {
     synthetic.arrivals = ArrivalProcess::kAtOnce;
   } else {
-    synthetic.per_second = options.rate;
+    synthetic.per_second = point.rate;
   }
   ASTRA_ASSIGN_OR_RETURN(SyntheticRequests requests,
                          SyntheticRequests::Create(synthetic));
@@ -413,6 +436,8 @@ absl::StatusOr<SimaiServingOptions> ReadSimaiServingOptions(
   ASTRA_RETURN_IF_ERROR(ReadLayout(flags, job));
   ASTRA_RETURN_IF_ERROR(ReadEngine(flags, options));
   ASTRA_RETURN_IF_ERROR(ReadLoad(flags, options));
+  ASTRA_ASSIGN_OR_RETURN(options.answers,
+                         ReadAnswers(flags, options.points.size()));
   if (job.layout.num_gpus() == 1) {
     constexpr std::string_view kCluster[] = {"topology", "system"};
     ASTRA_RETURN_IF_ERROR(Refuse(flags, kCluster, "a replica has 1 GPU"));

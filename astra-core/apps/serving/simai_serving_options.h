@@ -7,12 +7,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "astra-core/apps/serving/answer_options.h"
 #include "astra-core/apps/serving/serving_job.h"
+#include "astra-core/apps/serving/serving_points.h"
 #include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
+#include "workload/serving/request.h"
 #include "workload/serving/request_source.h"
 #include "workload/serving/synthetic_requests.h"
 
@@ -24,14 +29,15 @@ struct SimaiServingOptions {
   std::optional<CacheRoom> room;
 
   std::optional<std::string> trace;  // Else requests are drawn.
-  int64_t requests = 0;              // 0: all of the trace.
+  std::vector<Request> traced;       // Requests of the trace; see ReadTrace().
+  // 0: all of the trace, or kRounds for each drawn request that is in flight.
+  int64_t requests = 0;
   int64_t prompt_tokens = 0;
   int64_t output_tokens = 0;
-  double rate = 0;  // Requests per second; 0: a closed loop.
-  int64_t in_flight =
-      0;  // Requests of a closed loop; 0: they arrive at `rate`.
+  std::vector<LoadPoint> points;  // Loads to serve, each on its own.
   uint64_t seed = 0;
   SyntheticOptions sessions;  // Its shared prefixes and turns alone count.
+  AnswerOptions answers;
 
   std::optional<std::string> compare_table;
   bool writes_steps = false;
@@ -54,10 +60,14 @@ absl::Span<const CommandExample> SimaiServingExamples();
 absl::StatusOr<SimaiServingOptions> ReadSimaiServingOptions(
     const CommandLine& flags);
 
-// Returns where the requests come from. Errors: those of ParseRequestTrace and
-// of SyntheticRequests.
+// Reads the requests of the trace, if there is one. Errors: those of
+// ParseRequestTrace.
+absl::Status ReadTrace(SimaiServingOptions& options);
+
+// Returns the requests of a point. Requires that ReadTrace() was ok. Errors:
+// those of SyntheticRequests.
 absl::StatusOr<std::unique_ptr<RequestSource>> SourceOf(
-    SimaiServingOptions& options);
+    const SimaiServingOptions& options, const LoadPoint& point);
 
 }  // namespace astra
 

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_split.h"
 #include "astra-core/pages/html.h"
+#include "astra-core/pages/line_chart.h"
 #include "astra-core/pages/scatter_svg.h"
 #include "astra-core/pages/scatter_text.h"
 #include "astra-core/pages/stacked_bars.h"
@@ -71,6 +72,28 @@ TEST(ScatterSvgTest, JoinsTheFrontBySteps) {
   EXPECT_THAT(svg, HasSubstr(">all of it</text>"));
   EXPECT_THAT(svg, HasSubstr(">2</text>"));
   EXPECT_THAT(svg, Not(HasSubstr(">3</text>")));
+}
+
+// The axes are 0 to 10 across 665 units from 80, and 0 to 100 up 370 from 385.
+TEST(LineChartTest, DrawsLinesInTheirOrder) {
+  const LineChart chart = {
+      .x_name = "time s",
+      .y_name = "%",
+      .lines = {{"a & b", {{0, 0, "", ""}, {10, 100, "m", "<top>"}}},
+                {"other", {{5, 50, "", ""}}}},
+      .x_from_zero = true,
+      .limit = ChartLimit{2, "limit < 3"},
+      .has_dots = true};
+  const std::string svg = LineChartSvg(chart, "Two lines");
+  EXPECT_THAT(svg, HasSubstr("d=\"M80.0 385.0L745.0 15.0\"><title>a &amp; b"));
+  EXPECT_THAT(svg, HasSubstr("cx=\"412.5\" cy=\"200.0\""));
+  EXPECT_THAT(svg, HasSubstr("<title>&lt;top&gt;</title>"));
+  EXPECT_THAT(svg, HasSubstr(">m</text>"));
+  EXPECT_THAT(svg, HasSubstr("aria-label=\"Two lines\""));
+  EXPECT_THAT(svg, HasSubstr("</svg> other</span>"));  // The legend.
+  EXPECT_THAT(svg, HasSubstr("class=\"limit\" x1=\"213.0\""));
+  EXPECT_THAT(svg, HasSubstr("text-anchor=\"start\">limit &lt; 3</text>"));
+  EXPECT_THAT(svg, HasSubstr("stroke-dasharray:7 4"));
 }
 
 TEST(StackedBarsTest, HaveOneScaleAndWords) {

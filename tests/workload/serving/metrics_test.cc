@@ -38,6 +38,25 @@ TEST(TimeFiguresTest, PercentilesAreInterpolated) {
   EXPECT_EQ(FiguresOf({}).p99, 0);
 }
 
+// Position (3 - 1) * p / 100.
+TEST(TimeFiguresTest, PercentilesOfAll) {
+  const std::vector<double> all =
+      PercentilesOf({TimePs(50), TimePs(10), TimePs(20)});
+  ASSERT_EQ(all.size(), 101U);
+  EXPECT_DOUBLE_EQ(all[0], 10);
+  EXPECT_DOUBLE_EQ(all[25], 15);
+  EXPECT_DOUBLE_EQ(all[50], 20);
+  EXPECT_DOUBLE_EQ(all[100], 50);
+  EXPECT_TRUE(PercentilesOf({}).empty());
+
+  TimeHistogram histogram;
+  histogram.Add(TimePs(10), 1);
+  histogram.Add(TimePs(20), 1);
+  histogram.Add(TimePs(50), 1);
+  EXPECT_EQ(histogram.Percentiles(), all);
+  EXPECT_TRUE(TimeHistogram().Percentiles().empty());
+}
+
 TEST(TimeHistogramTest, IsCloseToTheExactFigures) {
   TimeHistogram histogram;
   std::vector<TimePs> times;
@@ -84,7 +103,16 @@ TEST(ServingMetricsTest, GoodputCountsRequestsWithinAllLimits) {
   metrics.OnRequest(Result(1, 0, 101, 150, 2));
   metrics.OnRequest(Result(2, 0, 90, 141, 2));
   metrics.OnRequest(Result(3, 0, 90, 90, 1));
-  EXPECT_EQ(metrics.Summary().requests_within_limits, 2);
+  // Requests 0 and 3, with 3 tokens in the 150 ps until the last token of all.
+  const ServingSummary summary = metrics.Summary();
+  EXPECT_EQ(summary.requests_within_limits, 2);
+  EXPECT_EQ(summary.output_tokens_within_limits, 3);
+  EXPECT_DOUBLE_EQ(summary.ShareWithinLimits(), 0.5);
+  const std::string csv = MetricsCsv(summary);
+  EXPECT_THAT(csv, ::testing::HasSubstr("\ngoodput,1/s,13333333333.333334\n"));
+  EXPECT_THAT(csv, ::testing::HasSubstr(
+                       "\ngoodput_token_rate,1/s,20000000000.000000\n"));
+  EXPECT_THAT(csv, ::testing::HasSubstr("\nshare_within_limits,,0.500000\n"));
 }
 
 TEST(ServingMetricsTest, KvUseIsWeightedByTime) {
@@ -108,13 +136,16 @@ TEST(ServingMetricsTest, KvUseIsWeightedByTime) {
 
 TEST(ServingTablesTest, RowsOfRequestsAndSteps) {
   std::string text = RequestsHeader();
-  AppendRequestRow(Result(0, 1'000'000, 3'000'000, 5'000'000, 3), &text);
-  AppendRequestRow(Result(1, 0, 7, 7, 1), &text);
+  AppendRequestRow(Result(0, 1'000'000, 3'000'000, 5'000'000, 3), {}, &text);
+  AppendRequestRow(Result(1, 0, 7, 7, 1), {.to_first_token = TimePs(6)}, &text);
+  AppendRequestRow(Result(2, 0, 7, 7, 1), {.to_first_token = TimePs(7)}, &text);
   EXPECT_EQ(text,
             "id,arrival_us,queueing_us,ttft_us,e2e_us,tpot_us,prompt_tokens,"
-            "output_tokens,cached_tokens,preemptions,replica,decode_replica\n"
-            "0,1.000000,0.000001,2.000000,4.000000,1.000000,10,3,4,0,0,0\n"
-            "1,0.000000,0.000001,0.000007,0.000007,,10,1,4,0,0,0\n");
+            "output_tokens,cached_tokens,preemptions,replica,decode_replica,"
+            "within_limits\n"
+            "0,1.000000,0.000001,2.000000,4.000000,1.000000,10,3,4,0,0,0,\n"
+            "1,0.000000,0.000001,0.000007,0.000007,,10,1,4,0,0,0,0\n"
+            "2,0.000000,0.000001,0.000007,0.000007,,10,1,4,0,0,0,1\n");
   text.clear();
   AppendStepRow({.start = TimePs(5),
                  .duration = TimePs(10),

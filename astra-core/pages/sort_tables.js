@@ -1,35 +1,3 @@
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none';
-  style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-<title>@name@</title>
-<style>
-@style@
-  main .scroll { border-bottom: 1px solid var(--rule); }
-  thead th {
-    position: sticky;
-    top: 0;
-    background: var(--wash);
-    vertical-align: bottom;
-  }
-  tbody th { font-weight: 400; }
-  .bars { grid-template-columns: fit-content(38%) 1fr max-content; }
-  details { margin: 0.4rem 0; }
-  details h3 { margin-top: 0.8rem; }
-</style>
-</head>
-<body>
-<header>
-  <h1>@name@</h1>
-@facts@
-</header>
-<main>
-@sections@
-</main>
-<script>
 "use strict";
 
 // Makes the heads of tables buttons that sort by their column.
@@ -59,6 +27,3 @@ for (const table of document.querySelectorAll("table.sortable")) {
     head.append(button);
   });
 }
-</script>
-</body>
-</html>

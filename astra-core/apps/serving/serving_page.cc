@@ -1,0 +1,455 @@
+#include "astra-core/apps/serving/serving_page.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "astra-core/apps/serving/serving_report.h"
+#include "astra-core/base/append_format.h"
+#include "astra-core/pages/html.h"
+#include "astra-core/pages/line_chart.h"
+#include "astra-core/pages/stacked_bars.h"
+#include "fmt/core.h"
+
+namespace astra {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+using Facts = std::vector<std::pair<std::string_view, std::string>>;
+
+constexpr double kMsPerPs = 1e-9;
+// Above this ratio of the largest to the smallest value an axis is logarithmic.
+constexpr double kLogRatio = 50;
+
+// By StepBound.
+constexpr BarPart kBounds[] = {{kStepBounds[0], "#0072b2"},
+                               {kStepBounds[1], "#56b4e9"},
+                               {kStepBounds[2], "#e69f00"},
+                               {kStepBounds[3], "#999999"}};
+static_assert(std::size(kBounds) == std::size(kStepBounds));
+
+std::string Number(double value, int decimals) {
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+// Returns the chart with its numbers in a table below: x of the first line, and
+// y of each. All lines have the same x.
+std::string ChartWithTable(const LineChart& chart, std::string_view label) {
+  std::vector<HtmlColumn> columns = {{chart.x_name, true}};
+  for (const ChartLine& line : chart.lines)
+    columns.push_back({line.name, true});
+  Rows rows;
+  for (size_t i = 0; i < chart.lines.front().points.size(); ++i) {
+    std::vector<std::string>& row = rows.emplace_back();
+    row.push_back(Number(chart.lines.front().points[i].x, 3));
+    for (const ChartLine& line : chart.lines) {
+      row.push_back(Number(line.points[i].y, 3));
+    }
+  }
+  return LineChartSvg(chart, label) + "<details><summary>Numbers</summary>\n" +
+         HtmlTable(fmt::format("aria-label=\"{}\"", HtmlText(label)), columns,
+                   rows) +
+         "</details>\n";
+}
+
+// Returns whether values spread so far that a linear axis would hide the small
+// ones. None may be 0 then.
+bool SpreadsFar(const LineChart& chart, double LinePoint::*member) {
+  double low = 0;
+  double high = 0;
+  for (const ChartLine& line : chart.lines) {
+    for (const LinePoint& point : line.points) {
+      low = high == 0 ? point.*member : std::min(low, point.*member);
+      high = std::max(high, point.*member);
+    }
+  }
+  return low > 0 && high / low > kLogRatio;
+}
+
+// --- One load.
+
+struct Distribution {
+  std::string_view name;
+  const TimePercentiles& times;
+};
+
+// Returns the chart of cumulative distributions, with the percentiles in a
+// table; empty without values.
+std::string DistributionChart(std::string_view title,
+                              std::initializer_list<Distribution> all,
+                              std::optional<TimePs> limit) {
+  LineChart chart;
+  if (limit) {
+    const double ms = kMsPerPs * static_cast<double>(limit->count());
+    chart.limit = ChartLimit{ms, fmt::format("limit {:g} ms", ms)};
+  }
+  chart.x_name = "ms";
+  chart.y_name = "% at or below";
+  std::vector<HtmlColumn> columns = {{"percentile", true}};
+  Rows rows;
+  for (const Distribution& distribution : all) {
+    if (distribution.times.empty()) continue;
+    ChartLine& line = chart.lines.emplace_back();
+    line.name = distribution.name;
+    columns.push_back({fmt::format("{} ms", distribution.name), true});
+    for (size_t i = 0; i < distribution.times.size(); ++i) {
+      const double ms = kMsPerPs * distribution.times[i];
+      line.points.push_back({.x = ms, .y = static_cast<double>(i)});
+      if (rows.size() <= i) rows.push_back({fmt::format("{}", i)});
+      rows[i].push_back(Number(ms, 3));
+    }
+  }
+  if (chart.lines.empty()) return "";
+  chart.x_is_log = SpreadsFar(chart, &LinePoint::x);
+  const std::string label =
+      fmt::format("{}: share of them at or below a time", title);
+  return fmt::format(
+      "<h3>{}</h3>\n{}<details><summary>Percentiles</summary>\n{}</details>\n",
+      HtmlText(title), LineChartSvg(chart, label),
+      HtmlTable(fmt::format("aria-label=\"{}\"", HtmlText(label)), columns,
+                rows));
+}
+
+std::string LatenciesSection(const ServingRun& run) {
+  Rows rows;
+  for (const NamedFigures& named : FiguresIn(run.summary)) {
+    const TimeFigures& f = named.figures;
+    std::vector<std::string>& row = rows.emplace_back();
+    row.emplace_back(named.name);
+    for (const double value : {f.mean, f.p50, f.p90, f.p95, f.p99, f.max}) {
+      row.push_back(Number(kMsPerPs * value, 3));
+    }
+    row.emplace_back(named.meaning);
+  }
+  const ServingDistributions& all = run.distributions;
+  return HtmlSection(
+      "latencies", "Latencies",
+      HtmlTable("aria-label=\"Latencies in milliseconds\"",
+                std::vector<HtmlColumn>{{"ms", false},
+                                        {"mean", true},
+                                        {"p50", true},
+                                        {"p90", true},
+                                        {"p95", true},
+                                        {"p99", true},
+                                        {"max", true},
+                                        {"meaning", false}},
+                rows) +
+          DistributionChart("Time to the first token", {{"ttft", all.ttft}},
+                            run.limits.to_first_token) +
+          DistributionChart("Time for each token behind the first",
+                            {{"tpot", all.tpot}, {"itl", all.itl}},
+                            run.limits.per_token) +
+          DistributionChart("Time to the last token", {{"e2e", all.e2e}},
+                            run.limits.end_to_end));
+}
+
+std::string SeriesChart(
+    std::string_view title, std::string_view unit,
+    absl::Span<const LoadBin> bins,
+    std::initializer_list<std::pair<std::string_view, double LoadBin::*>> lines,
+    double scale = 1) {
+  LineChart chart;
+  chart.x_name = "time s";
+  chart.y_name = unit;
+  chart.x_from_zero = true;
+  for (const auto& [name, member] : lines) {
+    ChartLine& line = chart.lines.emplace_back();
+    line.name = name;
+    for (const LoadBin& bin : bins) {
+      line.points.push_back({.x = bin.begin_s, .y = scale * bin.*member});
+    }
+  }
+  return fmt::format("<h3>{}</h3>\n{}", HtmlText(title),
+                     ChartWithTable(chart, fmt::format("{} over time", title)));
+}
+
+std::string TimeSection(absl::Span<const LoadBin> bins) {
+  if (bins.empty()) return "";
+  constexpr double kPercent = 100;
+  return HtmlSection(
+      "time", "Over time",
+      HtmlNote("Means over all replicas in equal spans of time, each with the "
+               "time at which it begins.") +
+          SeriesChart("Sequences", "sequences", bins,
+                      {{"running", &LoadBin::running},
+                       {"waiting", &LoadBin::waiting}}) +
+          SeriesChart("KV cache", "% of the blocks in use", bins,
+                      {{"in use", &LoadBin::kv_use}}, kPercent) +
+          SeriesChart("Output", "tokens/s", bins,
+                      {{"output", &LoadBin::output_tokens_per_s}}));
+}
+
+std::string BoundsSection(const ServingRun& run) {
+  std::vector<StackedBar> bars;
+  const auto add = [&bars](std::string name, std::vector<double> seconds) {
+    double sum = 0;
+    for (const double part : seconds) sum += part;
+    if (sum > 0)
+      bars.push_back(
+          {std::move(name), std::move(seconds), fmt::format("{:.3f} s", sum)});
+  };
+  std::vector<double> decode;
+  for (size_t i = 0; i < run.seconds.size(); ++i) {
+    decode.push_back(run.seconds[i] - run.prompt_seconds[i]);
+  }
+  add("all steps", {run.seconds.begin(), run.seconds.end()});
+  add("steps with prompts",
+      {run.prompt_seconds.begin(), run.prompt_seconds.end()});
+  add("decode alone", std::move(decode));
+  return HtmlSection("bounds", "What bounds the steps",
+                     HtmlNote("Seconds of the steps of all replicas. The host "
+                              "counts where the GPU waits for it.") +
+                         StackedBars(kBounds, bars, "s"));
+}
+
+// --- A list of loads.
+
+std::string LoadOf(const LoadPoint& load) {
+  return load.in_flight > 0 ? fmt::format("{}", load.in_flight)
+                            : fmt::format("{:g}", load.rate);
+}
+
+// Returns what the loads are numbers of.
+std::string_view LoadName(absl::Span<const CurvePoint> points) {
+  return points.front().load.in_flight > 0 ? "concurrency"
+                                           : "requests/s that arrive";
+}
+
+double LoadValue(const LoadPoint& load) {
+  return load.in_flight > 0 ? static_cast<double>(load.in_flight) : load.rate;
+}
+
+std::string CurveSection(const SimaiServingOptions& options,
+                         absl::Span<const CurvePoint> points,
+                         absl::Span<const OtherCurve> others) {
+  LineChart chart;
+  chart.x_name = "output tokens/s for each user";
+  chart.y_name = "output tokens/s for each GPU";
+  chart.x_from_zero = true;
+  chart.has_dots = true;
+  if (const std::optional<TimePs> limit = options.answers.limits.per_token) {
+    const double user = 1e12 / static_cast<double>(limit->count());
+    chart.limit = ChartLimit{
+        user, fmt::format("{:g} ms for each token",
+                          kMsPerPs * static_cast<double>(limit->count()))};
+  }
+  const auto add = [](ChartLine& line, const std::string& load, double user,
+                      double gpu) {
+    line.points.push_back(
+        {user, gpu, load,
+         fmt::format("{} {}: {:.1f} tokens/s for each GPU, {:.1f} for each "
+                     "user",
+                     line.name, load, gpu, user)});
+  };
+  ChartLine& own = chart.lines.emplace_back();
+  own.name = options.name;
+  for (const CurvePoint& point : points) {
+    add(own, LoadOf(point.load), Interactivity(point.run.summary),
+        point.OutputRatePerGpu());
+  }
+  for (const OtherCurve& other : others) {
+    ChartLine& line = chart.lines.emplace_back();
+    line.name = other.name;
+    for (const OtherPoint& point : other.points) {
+      add(line, point.load, point.output_tokens_per_s_per_user,
+          point.output_tokens_per_s_per_gpu);
+    }
+  }
+  return HtmlSection(
+      "curve", "Throughput and interactivity",
+      HtmlNote(fmt::format("A number beside a point is its {}. Right and up is "
+                           "better.",
+                           LoadName(points))) +
+          LineChartSvg(chart,
+                       "Throughput per GPU over interactivity; the table of "
+                       "points has the numbers"));
+}
+
+std::string FirstTokenSection(const SimaiServingOptions& options,
+                              absl::Span<const CurvePoint> points,
+                              absl::Span<const OtherCurve> others) {
+  LineChart chart;
+  chart.x_name = "requests/s that end";
+  chart.y_name = "ttft ms";
+  chart.x_from_zero = true;
+  chart.has_dots = true;
+  const auto add = [&](std::string name, double TimeFigures::*figure) {
+    ChartLine& line = chart.lines.emplace_back();
+    line.name = std::move(name);
+    for (const CurvePoint& point : points) {
+      const ServingSummary& s = point.run.summary;
+      const double rate = s.PerSecond(s.requests);
+      const double ms = kMsPerPs * s.ttft.*figure;
+      line.points.push_back(
+          {rate, ms, "",
+           fmt::format("{} {}: {:.3f} requests/s, {:.1f} ms", line.name,
+                       LoadOf(point.load), rate, ms)});
+    }
+  };
+  add(options.name + " p50", &TimeFigures::p50);
+  add(options.name + " p99", &TimeFigures::p99);
+  for (const OtherCurve& other : others) {
+    ChartLine& line = chart.lines.emplace_back();
+    line.name = other.name + " p50";
+    for (const OtherPoint& point : other.points) {
+      line.points.push_back(
+          {point.requests_per_s, point.ttft_p50_ms, "",
+           fmt::format("{} {}: {:.3f} requests/s, {:.1f} ms", line.name,
+                       point.load, point.requests_per_s, point.ttft_p50_ms)});
+    }
+  }
+  chart.y_is_log = SpreadsFar(chart, &LinePoint::y);
+  return HtmlSection("ttft", "Time to the first token and rate",
+                     LineChartSvg(chart,
+                                  "Time to the first token over the rate of "
+                                  "requests; the table of points has the "
+                                  "numbers"));
+}
+
+std::string GoodputSection(const SimaiServingOptions& options,
+                           absl::Span<const CurvePoint> points) {
+  if (!options.answers.limits.any()) return "";
+  LineChart chart;
+  chart.x_name = LoadName(points);
+  chart.y_name = "requests/s";
+  chart.x_is_log = true;
+  chart.has_dots = true;
+  chart.lines = {{"all", {}}, {"within the limits", {}}};
+  for (const CurvePoint& point : points) {
+    const ServingSummary& s = point.run.summary;
+    const double load = LoadValue(point.load);
+    const double all = s.PerSecond(s.requests);
+    const double within = s.PerSecond(s.requests_within_limits);
+    chart.lines[0].points.push_back(
+        {load, all, "", fmt::format("{:.3f} requests/s", all)});
+    chart.lines[1].points.push_back(
+        {load, within, "",
+         fmt::format("{:.3f} requests/s, {:.1f} % of all", within,
+                     100 * s.ShareWithinLimits())});
+  }
+  return HtmlSection(
+      "goodput", "Goodput",
+      HtmlNote(
+          fmt::format("Limits: {}.", DescribeLimits(options.answers.limits))) +
+          ChartWithTable(chart, "Requests within the limits over the load"));
+}
+
+std::string CurveBoundsSection(absl::Span<const CurvePoint> points) {
+  std::vector<StackedBar> bars;
+  for (const CurvePoint& point : points) {
+    std::vector<double> shares;
+    for (const double seconds : point.run.seconds) {
+      shares.push_back(100 * seconds / point.run.busy_seconds());
+    }
+    bars.push_back(
+        {LoadOf(point.load), std::move(shares),
+         fmt::format("{:.2f} ms a step",
+                     1e3 * point.run.busy_seconds() /
+                         static_cast<double>(point.run.summary.steps))});
+  }
+  return HtmlSection("bounds", "What bounds the steps",
+                     HtmlNote(fmt::format("Shares of the steps' time, by {}.",
+                                          LoadName(points))) +
+                         StackedBars(kBounds, bars, "%"));
+}
+
+std::string PointsSection(absl::Span<const CurvePoint> points) {
+  std::vector<HtmlColumn> columns;
+  for (std::string name : CurveNames()) {
+    std::replace(name.begin(), name.end(), '_', ' ');
+    columns.push_back({std::move(name), true});
+  }
+  Rows rows;
+  for (const CurvePoint& point : points) rows.push_back(CurveCells(point));
+  // Columns that no point has a value of, such as the rate of a closed loop.
+  for (size_t i = columns.size(); i-- > 0;) {
+    const bool is_empty = std::all_of(
+        rows.begin(), rows.end(),
+        [i](const std::vector<std::string>& row) { return row[i].empty(); });
+    if (!is_empty) continue;
+    const auto at = static_cast<ptrdiff_t>(i);
+    columns.erase(columns.begin() + at);
+    for (std::vector<std::string>& row : rows) row.erase(row.begin() + at);
+  }
+  return HtmlSection(
+      "points", "Points",
+      HtmlTable("class=\"sortable\" aria-label=\"The points of the curve\"",
+                columns, rows));
+}
+
+Facts FactsOf(const SimaiServingOptions& options, std::string result) {
+  const ServingJob& job = options.job;
+  Facts facts = {
+      {"Result", std::move(result)},
+      {"Model", job.model.name},
+      {"GPUs",
+       fmt::format("{} {}: {} of TP {}, PP {}, EP {}", job.num_gpus(),
+                   job.gpu.name,
+                   job.replicas == 1 ? std::string("a replica")
+                                     : fmt::format("{} replicas", job.replicas),
+                   job.layout.tensor, job.layout.pipeline, job.layout.expert)},
+      {"Engine", fmt::format("{} {}, scheduler {}", job.engine.name,
+                             job.engine.release, job.scheduler->name)},
+      {"Cache", fmt::format("{} blocks of {}", job.options.num_blocks,
+                            job.options.block_tokens)},
+      {"Requests",
+       options.trace
+           ? fmt::format("of {}", *options.trace)
+           : fmt::format("{} prompt and {} output tokens each",
+                         options.prompt_tokens, options.output_tokens)}};
+  if (options.answers.limits.any()) {
+    facts.emplace_back("Limits", DescribeLimits(options.answers.limits));
+  }
+  return facts;
+}
+
+}  // namespace
+
+std::string ServingPage(const SimaiServingOptions& options,
+                        const ServingRun& run, absl::Span<const LoadBin> bins) {
+  const ServingSummary& s = run.summary;
+  Facts facts = FactsOf(options, ServingResult(run));
+  const LoadPoint& load = options.points.front();
+  if (load.in_flight > 0) {
+    facts.emplace_back("In flight", fmt::format("{}", load.in_flight));
+  } else if (load.rate > 0) {
+    facts.emplace_back("Rate", fmt::format("{:g} requests/s", load.rate));
+  }
+  facts.emplace_back(
+      "Output", fmt::format("{:.1f} tokens/s, {:.1f} for each GPU, {:.1f} for "
+                            "each user",
+                            s.PerSecond(s.output_tokens),
+                            s.PerSecond(s.output_tokens) /
+                                static_cast<double>(options.job.num_gpus()),
+                            Interactivity(s)));
+  if (run.limits.any()) {
+    facts.emplace_back("Goodput",
+                       fmt::format("{:.1f} % of requests, {:.3f} a second",
+                                   100 * s.ShareWithinLimits(),
+                                   s.PerSecond(s.requests_within_limits)));
+  }
+  facts.emplace_back("Cache use",
+                     fmt::format("{:.1f} % in the mean, {:.1f} % at most; {} "
+                                 "preemptions; {:.1f} % of prompts found",
+                                 100 * s.kv_use_mean, 100 * s.kv_use_peak,
+                                 s.preemptions, 100 * s.PrefixHitRate()));
+  return HtmlPage(
+      options.name, HtmlFacts(facts),
+      LatenciesSection(run) + TimeSection(bins) + BoundsSection(run));
+}
+
+std::string CurvePage(const SimaiServingOptions& options,
+                      absl::Span<const CurvePoint> points,
+                      absl::Span<const OtherCurve> others) {
+  return HtmlPage(options.name,
+                  HtmlFacts(FactsOf(options, CurveResult(points))),
+                  CurveSection(options, points, others) +
+                      FirstTokenSection(options, points, others) +
+                      GoodputSection(options, points) +
+                      CurveBoundsSection(points) + PointsSection(points));
+}
+
+}  // namespace astra
