@@ -12,11 +12,12 @@
 #include "astra-core/base/field_error.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
+#include "workload/serving/pool_checks.h"
 
 namespace astra {
 namespace {
 
-enum EventKind : uint32_t { kStepEnd, kTransferEnd, kArrival };
+enum EventKind : uint32_t { kStepEnd, kTransferEnd, kArrival, kFirstLayer };
 
 struct Pool {
   PoolOptions options;
@@ -35,18 +36,6 @@ struct Worker {
   bool is_touched = false;  // Whether it may have something new to do.
 };
 
-absl::Status CheckPool(const PoolOptions& pool, std::string_view name) {
-  ASTRA_CHECK(pool.scheduler != nullptr && pool.cost != nullptr,
-              "{} has no scheduler or no cost", name);
-  if (pool.replicas < 1 || pool.ranks < 1 || pool.replicas > kMaxReplicas ||
-      pool.ranks > kMaxReplicas / pool.replicas) {
-    return FieldError(
-        name, fmt::format("{} replicas of {} ranks: expected 1 to {} in all",
-                          pool.replicas, pool.ranks, kMaxReplicas));
-  }
-  return CheckBatchingOptions(pool.options);
-}
-
 absl::Status CheckOptions(const ServingOptions& options) {
   if (options.in_flight < 0) {
     return FieldError(
@@ -58,31 +47,7 @@ absl::Status CheckOptions(const ServingOptions& options) {
   return CheckPool(*options.decode, "decode");
 }
 
-absl::Status CheckFits(const Request& request, int64_t output_tokens,
-                       const PoolOptions& pool) {
-  const int64_t limit = pool.scheduler->max_tokens(pool.options);
-  const int64_t block = pool.options.block_tokens;
-  // Without overflow, whatever the two are.
-  if (request.prompt_tokens > limit ||
-      output_tokens > limit - request.prompt_tokens) {
-    return absl::InvalidArgumentError(fmt::format(
-        "request {} has {} prompt and {} output tokens: a replica of scheduler "
-        "{} with {} blocks of {} tokens serves at most {} in all",
-        request.id, request.prompt_tokens, output_tokens, pool.scheduler->name,
-        pool.options.num_blocks, block, limit));
-  }
-  const int64_t hashed = request.prefix.block_tokens;
-  if (pool.options.prefix_caching && !request.prefix.hashes.empty() &&
-      (hashed <= 0 || hashed % block != 0)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "block_tokens is {}: expected a divisor of {}, the tokens of a hashed "
-        "block of request {}",
-        block, hashed, request.id));
-  }
-  return absl::OkStatus();
-}
-
-class Simulation {
+class Simulation final : public ServingProcess {
  public:
   Simulation(const ServingOptions& options, RequestSource* source,
              ServingObserver* observer)
@@ -91,14 +56,27 @@ class Simulation {
     if (options.decode.has_value()) AddPool(*options.decode);
   }
 
-  absl::Status Run();
+  absl::Status Start();
+
+  std::optional<TimePs> next() const override {
+    if (events_.empty()) return std::nullopt;
+    return events_.next().time;
+  }
+  absl::Status HandleNext() override;
+  void EndTransfer(TimePs now, uint32_t id) override {
+    events_.Push({now, kTransferEnd, id});
+  }
+  bool is_done() const override {
+    return events_.empty() && unused_.size() == sequences_.size();
+  }
 
  private:
   void AddPool(const PoolOptions& options);
+  void CheckEnd() const;
   void PullRequest();
   absl::Status CheckRequest(const Request& request) const;
   void Arrive(Request request);
-  void Route(Sequence* sequence, size_t pool);
+  size_t ChooseRank(const Request& request, size_t pool);
   void Touch(uint32_t worker);
   void Handle(const Event& event);
   void StartTouched();
@@ -110,8 +88,13 @@ class Simulation {
   void CountGap(TimePs gap);
   void FlushGaps();
   void EndSequence(Sequence* sequence, Replica* replica);
-  void StartTransfer(Sequence* sequence);
-  void EndTransfer(uint32_t slot);
+  bool is_layerwise() const {
+    return options_.decode.has_value() && options_.transfer_layers > 1;
+  }
+  void SendFirstLayers(const Worker& worker);
+  void SendLastLayer(Sequence* sequence);
+  void Send(Sequence* sequence, int64_t tokens, double share);
+  void EndTransfer(uint32_t id);
   void PushAfter(TimePs delay, EventKind kind, uint32_t index);
   Sequence* NewSequence();
   uint32_t WorkerOf(const Pool& pool, size_t rank) const {
@@ -131,8 +114,7 @@ class Simulation {
   std::optional<Request> next_;     // Arrives at its time, in the open loop.
   std::deque<Sequence> sequences_;  // All that ever lived at the same time.
   std::vector<Sequence*> unused_;
-  std::vector<Sequence*> transfers_;  // By slot; null where it is unused.
-  std::vector<uint32_t> unused_slots_;
+  KvTransfers transfers_;
   std::vector<uint32_t> touched_;
   // Kept for their memory.
   StepWork work_;
@@ -216,19 +198,18 @@ void Simulation::Arrive(Request request) {
   sequence->times.arrival = request.arrival;
   sequence->target = options_.decode.has_value() ? 1 : request.output_tokens;
   sequence->request = std::move(request);
-  Route(sequence, 0);
-  sequence->prefill_replica = sequence->replica;
+  const size_t rank = ChooseRank(sequence->request, 0);
+  sequence->replica = sequence->prefill_replica = static_cast<uint32_t>(rank);
+  pools_[0].replicas[rank]->Add(sequence);
+  Touch(WorkerOf(pools_[0], rank));
 }
 
-void Simulation::Route(Sequence* sequence, size_t index) {
+size_t Simulation::ChooseRank(const Request& request, size_t index) {
   Pool& pool = pools_[index];
-  const size_t rank = pool.options.router->choose({.request = sequence->request,
-                                                   .replicas = pool.replicas,
-                                                   .turn = pool.turn++,
-                                                   .seed = options_.seed});
-  sequence->replica = pool.first_replica + static_cast<uint32_t>(rank);
-  pool.replicas[rank]->Add(sequence);
-  Touch(WorkerOf(pool, rank));
+  return pool.options.router->choose({.request = request,
+                                      .replicas = pool.replicas,
+                                      .turn = pool.turn++,
+                                      .seed = options_.seed});
 }
 
 void Simulation::Touch(uint32_t worker) {
@@ -313,6 +294,10 @@ void Simulation::StartStep(uint32_t index) {
   }
   worker.is_busy = true;
   PushAfter(duration, kStepEnd, index);
+  if (is_layerwise() && worker.pool == 0) {
+    PushAfter(TimePs(duration.count() / options_.transfer_layers), kFirstLayer,
+              index);
+  }
 }
 
 void Simulation::CountGap(TimePs gap) {
@@ -341,10 +326,14 @@ void Simulation::EndParts(const Batch& batch, Replica* replica) {
   bool has_finished = false;
   for (const BatchPart& part : batch) {
     Sequence& sequence = *part.sequence;
-    if (!replica->FinishPart(part)) continue;
+    const bool has_token = replica->FinishPart(part);
+    if (is_layerwise() && sequence.target < sequence.request.output_tokens) {
+      SendLastLayer(&sequence);
+    }
+    if (!has_token) continue;
     RequestTimes& times = sequence.times;
     if (sequence.generated == 1) {
-      times.first_token = now_;
+      times.first_token = times.prompt_end = now_;
     } else {
       CountGap(now_ - times.last_token);
     }
@@ -364,7 +353,7 @@ void Simulation::EndParts(const Batch& batch, Replica* replica) {
 void Simulation::EndSequence(Sequence* sequence, Replica* replica) {
   const Request& request = sequence->request;
   if (sequence->target < request.output_tokens) {
-    StartTransfer(sequence);
+    if (!is_layerwise()) Send(sequence, sequence->computed, 1);
     return;
   }
   replica->Release(sequence);
@@ -378,33 +367,66 @@ void Simulation::EndSequence(Sequence* sequence, Replica* replica) {
   if (options_.in_flight > 0 && error_.ok()) PullRequest();
 }
 
-void Simulation::StartTransfer(Sequence* sequence) {
-  uint32_t slot = static_cast<uint32_t>(transfers_.size());
-  if (unused_slots_.empty()) {
-    transfers_.push_back(sequence);
-  } else {
-    slot = unused_slots_.back();
-    unused_slots_.pop_back();
-    transfers_[slot] = sequence;
+// Sends all but the last layer of what a step computes.
+void Simulation::SendFirstLayers(const Worker& worker) {
+  for (const Batch& batch : worker.batches) {
+    for (const BatchPart& part : batch) {
+      Sequence& sequence = *part.sequence;
+      if (sequence.target == sequence.request.output_tokens) continue;
+      const int64_t end = sequence.computed + part.tokens;
+      Send(&sequence, std::max<int64_t>(0, end - sequence.transfer.sent),
+           1 - 1 / static_cast<double>(options_.transfer_layers));
+    }
   }
-  TimePs duration;
-  if (options_.transfer_time) {
-    duration = options_.transfer_time(sequence->computed *
-                                      options_.kv_bytes_per_token);
-    ASTRA_CHECK(duration >= TimePs(0), "a transfer takes {} ps",
-                duration.count());
-  }
-  PushAfter(duration, kTransferEnd, slot);
 }
 
-void Simulation::EndTransfer(uint32_t slot) {
-  Sequence* const sequence = std::exchange(transfers_[slot], nullptr);
-  unused_slots_.push_back(slot);
-  const size_t rank = sequence->replica;
-  pools_[0].replicas[rank]->Release(sequence);
-  Touch(WorkerOf(pools_[0], rank));
+void Simulation::SendLastLayer(Sequence* sequence) {
+  KvProgress& progress = sequence->transfer;
+  // A preempted prompt that is computed again has sent these positions before.
+  const int64_t unsent =
+      std::max<int64_t>(0, sequence->computed - progress.sent);
+  Send(sequence, unsent, 1 / static_cast<double>(options_.transfer_layers));
+  progress.sent += unsent;
+}
+
+void Simulation::Send(Sequence* sequence, int64_t tokens, double share) {
+  KvProgress& progress = sequence->transfer;
+  if (!progress.has_target) {
+    progress.has_target = true;
+    progress.target = static_cast<uint32_t>(ChooseRank(sequence->request, 1));
+    pools_[1].replicas[progress.target]->Expect();
+  }
+  ++progress.under_way;
+  const uint32_t id = transfers_.Add(sequence);
+  std::optional<TimePs> duration = TimePs(0);
+  if (options_.transfer && tokens > 0) {
+    duration = options_.transfer(
+        {id, sequence->replica, progress.target, tokens, share});
+  }
+  if (!duration) return;  // EndTransfer() will be called.
+  ASTRA_CHECK(*duration >= TimePs(0), "a transfer takes {}", *duration);
+  progress.free_at = std::max(progress.free_at, now_) + *duration;
+  PushAfter(progress.free_at - now_, kTransferEnd, id);
+}
+
+// Hands the sequence over once all of its cache has arrived.
+void Simulation::EndTransfer(uint32_t id) {
+  Sequence* const sequence = transfers_.Remove(id);
+  KvProgress& progress = sequence->transfer;
+  if (--progress.under_way > 0 || sequence->generated < sequence->target) {
+    return;
+  }
+  pools_[0].replicas[sequence->replica]->Release(sequence);
+  Touch(WorkerOf(pools_[0], sequence->replica));
+  sequence->times.kv_arrived = now_;
+  if (options_.first_token_from_decode) {
+    sequence->times.first_token = sequence->times.last_token = now_;
+  }
   sequence->target = sequence->request.output_tokens;
-  Route(sequence, 1);
+  Pool& pool = pools_[1];
+  sequence->replica = pool.first_replica + progress.target;
+  pool.replicas[progress.target]->AddExpected(sequence);
+  Touch(WorkerOf(pool, progress.target));
 }
 
 void Simulation::Handle(const Event& event) {
@@ -415,13 +437,16 @@ void Simulation::Handle(const Event& event) {
     case kTransferEnd:
       EndTransfer(event.index);
       return;
+    case kFirstLayer:
+      SendFirstLayers(workers_[event.index]);
+      return;
     default:
       Arrive(*std::exchange(next_, std::nullopt));
       PullRequest();
   }
 }
 
-absl::Status Simulation::Run() {
+absl::Status Simulation::Start() {
   if (options_.in_flight == 0) PullRequest();
   for (int64_t i = 0; i < options_.in_flight && error_.ok(); ++i) {
     const size_t before = sequences_.size();
@@ -429,14 +454,20 @@ absl::Status Simulation::Run() {
     if (sequences_.size() == before) break;  // The source has no more.
   }
   StartTouched();
-  while (!events_.empty() && error_.ok()) {
-    now_ = events_.next().time;
-    while (!events_.empty() && events_.next().time == now_ && error_.ok()) {
-      Handle(events_.Pop());
-    }
-    if (error_.ok()) StartTouched();
+  return error_;
+}
+
+absl::Status Simulation::HandleNext() {
+  now_ = events_.next().time;
+  while (!events_.empty() && events_.next().time == now_ && error_.ok()) {
+    Handle(events_.Pop());
   }
-  ASTRA_RETURN_IF_ERROR(error_);
+  if (error_.ok()) StartTouched();
+  if (error_.ok() && is_done()) CheckEnd();
+  return error_;
+}
+
+void Simulation::CheckEnd() const {
   for (const Pool& pool : pools_) {
     for (const auto& replica : pool.replicas) {
       ASTRA_CHECK(replica->outstanding() == 0, "{} requests never end",
@@ -444,15 +475,26 @@ absl::Status Simulation::Run() {
       replica->blocks().CheckConserved(0);
     }
   }
-  return absl::OkStatus();
 }
 
 }  // namespace
 
+absl::StatusOr<std::unique_ptr<ServingProcess>> StartServing(
+    const ServingOptions& options, RequestSource* source,
+    ServingObserver* observer) {
+  ASTRA_RETURN_IF_ERROR(CheckOptions(options));
+  auto simulation = std::make_unique<Simulation>(options, source, observer);
+  ASTRA_RETURN_IF_ERROR(simulation->Start());
+  return simulation;
+}
+
 absl::Status Serve(const ServingOptions& options, RequestSource* source,
                    ServingObserver* observer) {
-  ASTRA_RETURN_IF_ERROR(CheckOptions(options));
-  return Simulation(options, source, observer).Run();
+  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ServingProcess> process,
+                         StartServing(options, source, observer));
+  while (process->next()) ASTRA_RETURN_IF_ERROR(process->HandleNext());
+  ASTRA_CHECK(process->is_done(), "requests never end");
+  return absl::OkStatus();
 }
 
 }  // namespace astra

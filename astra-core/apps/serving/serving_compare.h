@@ -14,7 +14,9 @@
 // clang-format on
 //
 // Columns that are read: model, gpu, tp, pp, ep, dp, framework ("vllm 0.12.0"),
-// precision, isl, osl, concurrency, ttft_ms, tpot_ms, notes, mode, source. A
+// precision, isl, osl, concurrency, ttft_ms, tpot_ms, notes, mode, source. With
+// mode "disagg", prefill_ and decode_ of workers, tp, pp, ep and dp say what
+// computes prompts and what decodes; KV caches move whole, each by itself. A
 // release older than all in the engine's file counts as the oldest.
 
 #ifndef ASTRA_CORE_APPS_SERVING_SERVING_COMPARE_H_

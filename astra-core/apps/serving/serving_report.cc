@@ -1,9 +1,11 @@
 #include "astra-core/apps/serving/serving_report.h"
 
-#include <array>
+#include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "astra-core/apps/serving/serving_pools_report.h"
 #include "astra-core/base/append_format.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"
@@ -24,27 +26,29 @@ struct NamedFigures {
   const TimeFigures& figures;
 };
 
-std::array<NamedFigures, 6> FiguresIn(const ServingSummary& summary) {
-  return {{{"queueing", "", summary.queueing},
-           {"ttft", "time to the first token", summary.ttft},
-           {"tpot", "(e2e - ttft) / (tokens - 1)", summary.tpot},
-           {"e2e/tokens", "which some benchmarks call TPOT",
-            summary.normalized_e2e},
-           {"itl", "gap between two tokens", summary.itl},
-           {"e2e", "", summary.e2e}}};
+std::vector<NamedFigures> FiguresIn(const ServingSummary& summary) {
+  std::vector<NamedFigures> figures = {
+      {"queueing", "", summary.queueing},
+      {"ttft", "time to the first token", summary.ttft},
+      {"tpot", "(e2e - ttft) / (tokens - 1)", summary.tpot},
+      {"e2e/tokens", "which some benchmarks call TPOT", summary.normalized_e2e},
+      {"itl", "gap between two tokens", summary.itl},
+      {"e2e", "", summary.e2e}};
+  if (summary.kv_transfers > 0) {
+    figures.push_back({"kv transfer", "from the prompt's end to the other pool",
+                       summary.kv_transfer});
+  }
+  return figures;
 }
 
 void AppendDeployment(const SimaiServingOptions& options, std::string* page) {
   const ServingJob& job = options.job;
-  const ServingLayout& layout = job.layout;
-  std::string sizes = fmt::format("TP {}", layout.tensor);
-  if (layout.pipeline > 1) AppendFormat(&sizes, ", PP {}", layout.pipeline);
-  if (layout.expert > 1) AppendFormat(&sizes, ", EP {}", layout.expert);
   AppendFormat(page, "{} on {} {}: {} of {}, {} {}, scheduler {}\n",
-               job.model.name, job.num_gpus(), job.gpu.name,
+               job.model.name, options.num_gpus(), job.gpu.name,
                job.replicas == 1 ? std::string("a replica")
                                  : fmt::format("{} replicas", job.replicas),
-               sizes, job.engine.name, job.engine.release, job.scheduler->name);
+               LayoutText(job.layout), job.engine.name, job.engine.release,
+               job.scheduler->name);
   AppendFormat(page, "step       at most {} positions, {} sequences\n",
                job.options.max_batched_tokens, job.options.max_sequences);
   AppendFormat(page, "cache      {} blocks of {}", job.options.num_blocks,
@@ -56,12 +60,13 @@ void AppendDeployment(const SimaiServingOptions& options, std::string* page) {
                  Gib(options.room->weights), Gib(options.room->workspace));
   }
   *page += "\n";
+  if (options.decode) AppendDecodePool(*options.decode, page);
 }
 
 }  // namespace
 
 std::string DescribeServing(const SimaiServingOptions& options,
-                            const ServingRun& run) {
+                            const ServingRun& run, const FabricRun* fabric) {
   const ServingSummary& summary = run.summary;
   std::string page;
   AppendDeployment(options, &page);
@@ -76,7 +81,7 @@ std::string DescribeServing(const SimaiServingOptions& options,
   AppendFormat(&page,
                "output     {:.1f} tokens/s, {:.1f} for each GPU, {:.1f} for "
                "each user\n\n",
-               output, output / static_cast<double>(options.job.num_gpus()),
+               output, output / static_cast<double>(options.num_gpus()),
                summary.tpot.mean > 0 ? 1e12 / summary.tpot.mean : 0);
   AppendFormat(&page, "{:<10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "ms",
                "mean", "p50", "p90", "p95", "p99");
@@ -100,7 +105,10 @@ std::string DescribeServing(const SimaiServingOptions& options,
     AppendFormat(&page, "{} {:.1f} % {}", i == 0 ? "" : ",",
                  100 * run.seconds[i] / run.busy_seconds(), kStepBounds[i]);
   }
-  return page + "\n";
+  page += "\n";
+  if (options.decode) AppendPoolUse(run, &page);
+  if (fabric != nullptr) fabric->Describe(&page);
+  return page;
 }
 
 std::string ServingResult(const ServingRun& run) {
@@ -111,7 +119,7 @@ std::string ServingResult(const ServingRun& run) {
 }
 
 std::string ServingRunJson(const SimaiServingOptions& options,
-                           const ServingRun& run) {
+                           const ServingRun& run, const FabricRun* fabric) {
   using Json = nlohmann::ordered_json;
   const ServingJob& job = options.job;
   const ServingSummary& summary = run.summary;
@@ -119,7 +127,7 @@ std::string ServingRunJson(const SimaiServingOptions& options,
       {"name", options.name},
       {"model", job.model.name},
       {"gpu", job.gpu.name},
-      {"gpus", job.num_gpus()},
+      {"gpus", options.num_gpus()},
       {"tp", job.layout.tensor},
       {"pp", job.layout.pipeline},
       {"ep", job.layout.expert},
@@ -143,6 +151,7 @@ std::string ServingRunJson(const SimaiServingOptions& options,
       {"steps", summary.steps}};
   for (const NamedFigures& named : FiguresIn(summary)) {
     std::string key(named.name == "e2e/tokens" ? "normalized_e2e" : named.name);
+    std::replace(key.begin(), key.end(), ' ', '_');
     const TimeFigures& f = named.figures;
     json[key + "_ms"] = {
         {"mean", kMsPerPs * f.mean}, {"p50", kMsPerPs * f.p50},
@@ -152,6 +161,8 @@ std::string ServingRunJson(const SimaiServingOptions& options,
   for (size_t i = 0; i < run.seconds.size(); ++i) {
     json["step_time_s"][std::string(kStepBounds[i])] = run.seconds[i];
   }
+  if (options.decode) AddPools(*options.decode, run, json);
+  if (fabric != nullptr) fabric->AddTo(json);
   return json.dump(2) + "\n";
 }
 

@@ -10,13 +10,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "workload/serving/metrics.h"
 #include "workload/serving/request_source.h"
+#include "workload/serving/simulation.h"
 
 namespace astra {
 
@@ -40,19 +43,46 @@ struct ServingTexts {
   std::string steps;     // steps.csv
 };
 
+using BoundSeconds = std::array<double, std::size(kStepBounds)>;
+
+// What the steps of one pool did. Shares are weighted by the times of steps.
+struct PoolUse {
+  int64_t steps = 0;
+  int64_t preemptions = 0;
+  double step_seconds = 0;  // Of all replicas.
+  double kv_use_mean = 0;
+  double kv_use_peak = 0;
+  double batch_mean = 0;  // Sequences in a step.
+  BoundSeconds seconds{};
+};
+
 struct ServingRun {
   ServingSummary summary;
-  std::array<double, std::size(kStepBounds)> seconds{};  // Of all replicas.
+  BoundSeconds seconds{};        // Of all replicas of all pools.
+  std::array<PoolUse, 2> pools;  // The second one only decodes.
 
   double busy_seconds() const;
 };
 
+// The replicas that decode, where others compute the prompts.
+struct DecodeSide {
+  const ServingJob& job;
+  ReplicaTimes& times;
+  StartKvTransfer transfer = nullptr;
+  int64_t transfer_layers = 1;  // Above 1: layerwise.
+  bool first_token_from_decode = true;
+  // Serves to the end under the clock of a network; none: no other clock.
+  std::function<absl::Status(ServingProcess&)> drive = nullptr;
+};
+
 // Serves `load`. Adds rows to the tables of `texts` that have a header there.
-// Null: writes none. Errors: those of Serve().
+// Null: writes none. With `decode`, `job` computes prompts only. Errors: those
+// of Serve() and of DecodeSide::drive.
 absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                                       ReplicaTimes& times,
                                       const ServingLoad& load,
-                                      ServingTexts* texts);
+                                      ServingTexts* texts,
+                                      const DecodeSide* decode = nullptr);
 
 }  // namespace astra
 

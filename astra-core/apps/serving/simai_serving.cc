@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/serving/fabric_run.h"
 #include "astra-core/apps/serving/serving_compare.h"
 #include "astra-core/apps/serving/serving_job.h"
+#include "astra-core/apps/serving/serving_pools.h"
 #include "astra-core/apps/serving/serving_report.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "astra-core/apps/serving/simai_serving_options.h"
@@ -39,6 +41,32 @@ absl::Status Compare(const SimaiServingOptions& options) {
   return FlushStdout();
 }
 
+// What decodes on other GPUs than those that compute prompts; all null without.
+struct Decoding {
+  std::unique_ptr<ServingPools> pools;
+  std::unique_ptr<FabricRun> fabric;  // Null where no network is simulated.
+  std::unique_ptr<DecodeSide> side;
+
+  absl::Status status() const {
+    return pools == nullptr ? absl::OkStatus() : pools->status();
+  }
+};
+
+absl::StatusOr<Decoding> DecodingOf(SimaiServingOptions& options) {
+  Decoding decoding;
+  if (!options.decode) return decoding;
+  ASTRA_ASSIGN_OR_RETURN(
+      decoding.pools,
+      ServingPools::Create(options.job, *options.decode, &options.warnings));
+  decoding.side = std::make_unique<DecodeSide>(decoding.pools->Side());
+  if (NetworkOf(options.fabric.fidelity) == nullptr) return decoding;
+  ASTRA_ASSIGN_OR_RETURN(decoding.fabric,
+                         FabricRun::Create(options.fabric, options.job,
+                                           *decoding.pools, &options.warnings));
+  decoding.fabric->Use(*decoding.side);
+  return decoding;
+}
+
 absl::Status RunServingProgram(int argc, const char* const* argv,
                                const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(
@@ -54,6 +82,7 @@ absl::Status RunServingProgram(int argc, const char* const* argv,
                          ReplicaTimes::Create(options.job, &options.warnings));
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<RequestSource> source,
                          SourceOf(options));
+  ASTRA_ASSIGN_OR_RETURN(const Decoding decoding, DecodingOf(options));
   log.Report(options.warnings);
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
@@ -64,20 +93,22 @@ absl::Status RunServingProgram(int argc, const char* const* argv,
                                     {.source = source.get(),
                                      .in_flight = options.in_flight,
                                      .seed = options.seed},
-                                    &texts));
+                                    &texts, decoding.side.get()));
+  ASTRA_RETURN_IF_ERROR(decoding.status());
   if (options.writes_steps && run.summary.steps > kMostStepRows) {
     log.Report({fmt::format("steps.csv has the first {} of {} steps",
                             kMostStepRows, run.summary.steps)});
   }
-  std::vector<NamedFile> files = {{"requests.csv", std::move(texts.requests)},
-                                  {"metrics.csv", MetricsCsv(run.summary)},
-                                  {"run.json", ServingRunJson(options, run)}};
+  std::vector<NamedFile> files = {
+      {"requests.csv", std::move(texts.requests)},
+      {"metrics.csv", MetricsCsv(run.summary)},
+      {"run.json", ServingRunJson(options, run, decoding.fabric.get())}};
   if (options.writes_steps) {
     files.push_back({"steps.csv", std::move(texts.steps)});
   }
   constexpr std::string_view kStale[] = {"steps.csv"};
   ASTRA_RETURN_IF_ERROR(folder.Write(files, kStale));
-  Print(DescribeServing(options, run));
+  Print(DescribeServing(options, run, decoding.fabric.get()));
   std::string names;
   for (const NamedFile& file : files) names += " " + file.name;
   Print(fmt::format("results    {}:{}\nfinished   {}: {}\n", options.output,

@@ -10,7 +10,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "astra-core/apps/serving/serving_fabric_options.h"
 #include "astra-core/apps/serving/serving_job.h"
+#include "astra-core/apps/serving/serving_pool_options.h"
 #include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
 #include "workload/serving/request_source.h"
@@ -21,6 +23,8 @@ struct SimaiServingOptions {
   ServingJob job;
   // What the memory says; none: the number of blocks was given.
   std::optional<CacheRoom> room;
+  FabricOptions fabric;
+  std::optional<DecodePool> decode;  // Else the replicas of `job` decode too.
 
   std::optional<std::string> trace;  // Else requests are drawn.
   int64_t requests = 0;              // 0: all of the trace.
@@ -36,6 +40,10 @@ struct SimaiServingOptions {
   std::string name;    // Name of the run.
   std::string output;  // Folder for the results.
   Warnings warnings;
+
+  int64_t num_gpus() const {
+    return job.num_gpus() + (decode ? decode->job.num_gpus() : 0);
+  }
 };
 
 absl::Span<const OptionSpec> SimaiServingOptionSpecs();
