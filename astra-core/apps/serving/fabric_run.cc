@@ -76,7 +76,6 @@ absl::StatusOr<std::unique_ptr<FabricRun>> FabricRun::Create(
   ASTRA_ASSIGN_OR_RETURN(
       NetworkOptions network,
       NetworkOptionsOf(options, pools.routes().topology(), warnings));
-  ASTRA_RETURN_IF_ERROR(pools.CheckRoutes());
   std::unique_ptr<FabricRun> run(
       new FabricRun(options, pools, std::move(network)));
   if (options.beside) ASTRA_RETURN_IF_ERROR(run->ReadJob(job, warnings));
@@ -119,6 +118,8 @@ absl::Status FabricRun::ReadJob(const ServingJob& job, Warnings* warnings) {
 
 void FabricRun::Use(DecodeSide& side) {
   side.transfer = [this](const KvTransfer& transfer) {
+    // The run goes on, and then ends with the status of the pools.
+    if (!pools_.HasRoutes(transfer)) return std::optional(TimePs(0));
     return fabric_.Start(transfer);
   };
   side.drive = [this](ServingProcess& process) { return Drive(process); };

@@ -93,9 +93,9 @@ absl::StatusOr<std::unique_ptr<ServingPools>> ServingPools::Create(
   return pools;
 }
 
-absl::Status ServingPools::CheckRoutes() {
-  path_.TimeOf({.tokens = 1});
-  return path_.status();
+bool ServingPools::HasRoutes(const KvTransfer& transfer) {
+  path_.TimeOf(transfer);
+  return path_.status().ok();
 }
 
 DecodeSide ServingPools::Side() {

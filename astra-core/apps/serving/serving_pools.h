@@ -36,9 +36,9 @@ class ServingPools {
   Routes& routes() { return routes_; }
   const KvLayout& kv() const { return kv_; }
 
-  // Checks that each GPU of the first replica for prompts reaches those of the
-  // first that decodes. Errors: FailedPrecondition if one does not.
-  absl::Status CheckRoutes();
+  // Returns whether the GPUs of both replicas reach one another; status() says
+  // why not.
+  bool HasRoutes(const KvTransfer& transfer);
 
   // Returns what RunServing() needs. The object must outlive the run, after
   // which status() tells of errors of transfers.
