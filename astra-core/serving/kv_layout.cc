@@ -59,8 +59,9 @@ struct Placement {
   int64_t copies() const { return tensor / parts; }
   Interval PartOf(int64_t rank) const {
     const double all = static_cast<double>(parts);
-    const double part = static_cast<double>(rank / copies());
-    return {part / all, (part + 1) / all};
+    const int64_t part = rank / copies();
+    return {static_cast<double>(part) / all,
+            static_cast<double>(part + 1) / all};
   }
 };
 
