@@ -518,13 +518,20 @@ astra_test(calculon_test
 
 astra_test(step_times_test
   SOURCES
+    astra-core/serving/kv_layout_test.cc
     astra-core/serving/step_times_test.cc
   DEPS astra::kernels astra::step_times)
+
+astra_test(serving_fabric_test
+  SOURCES
+    astra-core/serving/fabric/serving_fabric_test.cc
+  DEPS astra::backends astra::serving_fabric astra::simai_text)
 
 astra_test(serving_app_test
   SOURCES
     astra-core/apps/serving/serving_answers_test.cc
     astra-core/apps/serving/serving_page_test.cc
+    astra-core/apps/serving/serving_pools_test.cc
     astra-core/apps/serving/simai_serving_options_test.cc
   DEPS astra::serving_app)
 

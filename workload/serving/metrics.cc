@@ -70,6 +70,7 @@ void ServingMetrics::OnRequest(const RequestResult& result) {
   e2e_.push_back(times.end_to_end());
   normalized_e2e_.push_back(
       TimePs(times.end_to_end().count() / result.output_tokens));
+  if (times.kv_transfer()) kv_transfer_.push_back(*times.kv_transfer());
   const std::optional<TimePs> tpot = TimePerOutputToken(result);
   if (tpot.has_value()) tpot_.push_back(*tpot);
 }
@@ -100,6 +101,8 @@ ServingSummary ServingMetrics::Summary() const {
   summary.normalized_e2e = FiguresOf(normalized_e2e_);
   summary.itl = itl_.Figures();
   summary.e2e = FiguresOf(e2e_);
+  summary.kv_transfer = FiguresOf(kv_transfer_);
+  summary.kv_transfers = static_cast<int64_t>(kv_transfer_.size());
   if (step_time_ > 0) {
     summary.kv_use_mean = kv_use_time_ / step_time_;
     summary.batch_mean = batch_time_ / step_time_;

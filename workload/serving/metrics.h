@@ -14,6 +14,7 @@
 //   normalized_e2e    e2e / n; many benchmarks call this one TPOT
 //   itl               each gap between two tokens that follow one another
 //   e2e               last token - arrival
+//   kv_transfer       KV cache in the decode pool - end of the prompt
 // clang-format on
 //
 // vLLM's, SGLang's and AIConfigurator's TPOT is the first of the two. Rates are
@@ -75,6 +76,8 @@ struct ServingSummary {
   TimeFigures normalized_e2e;
   TimeFigures itl;
   TimeFigures e2e;
+  TimeFigures kv_transfer;   // Of the requests whose KV cache moved.
+  int64_t kv_transfers = 0;  // Number of these requests.
 
   // Share of the blocks that sequences hold, weighted by the times of the
   // steps, and the largest of any step.
@@ -90,7 +93,7 @@ struct ServingSummary {
   double ShareWithinLimits() const;  // Of requests.
 };
 
-// Keeps five times for each request, and a histogram of the gaps.
+// Keeps six times for each request, and a histogram of the gaps.
 class ServingMetrics : public ServingObserver {
  public:
   explicit ServingMetrics(const LatencyLimits& limits = {}) : limits_(limits) {}
@@ -110,6 +113,7 @@ class ServingMetrics : public ServingObserver {
   std::vector<TimePs> tpot_;
   std::vector<TimePs> normalized_e2e_;
   std::vector<TimePs> e2e_;
+  std::vector<TimePs> kv_transfer_;
   TimeHistogram itl_;
   double step_time_ = 0;  // Sums in picoseconds.
   double kv_use_time_ = 0;

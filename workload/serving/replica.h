@@ -33,6 +33,7 @@
 
 #include "workload/serving/batching_options.h"
 #include "workload/serving/kv_blocks.h"
+#include "workload/serving/kv_transfer.h"
 #include "workload/serving/request.h"
 
 namespace astra {
@@ -52,6 +53,7 @@ struct Sequence {
   uint32_t replica = 0;
   uint32_t prefill_replica = 0;
   KvHolding kv;
+  KvProgress transfer;  // Of its cache, to the pool that decodes.
 
   int64_t known() const { return request.prompt_tokens + generated; }
   // Returns the positions that steps have computed or compute now.
@@ -93,9 +95,10 @@ class Replica {
   int64_t preemptions() const { return preemptions_; }
   // Returns the blocks of sequences that have finished but still hold them.
   int64_t leaving_blocks() const { return leaving_blocks_; }
-  // Returns how many sequences are here.
+  // Returns how many sequences are here, or will come from another pool.
   int64_t outstanding() const {
-    return static_cast<int64_t>(waiting_.size() + running_.size()) + loading_;
+    return static_cast<int64_t>(waiting_.size() + running_.size()) + loading_ +
+           expected_;
   }
   // Returns the blocks of sequences that load or wait with what they loaded.
   int64_t loaded_blocks() const { return loaded_blocks_; }
@@ -103,6 +106,13 @@ class Replica {
   // Adds a sequence behind all that wait. Positions that are computed already
   // come with it, and get blocks when it starts.
   void Add(Sequence* sequence) { waiting_.push_back(sequence); }
+
+  // Counts a sequence whose KV cache is on its way here, until it is added.
+  void Expect() { ++expected_; }
+  void AddExpected(Sequence* sequence) {
+    --expected_;
+    Add(sequence);
+  }
 
   // The following are for schedulers.
 
@@ -186,6 +196,7 @@ class Replica {
   KvBlocks blocks_;
   std::deque<Sequence*> waiting_;
   std::vector<Sequence*> running_;
+  int64_t expected_ = 0;
   int64_t preemptions_ = 0;
   int64_t leaving_blocks_ = 0;
   int64_t loaded_blocks_ = 0;

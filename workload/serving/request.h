@@ -4,6 +4,7 @@
 #define WORKLOAD_SERVING_REQUEST_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "astra-core/base/units.h"
@@ -41,6 +42,9 @@ struct RequestTimes {
   TimePs first_scheduled;  // Start of the first step that computes for it.
   TimePs first_token;      // End of the step that gives the first output token.
   TimePs last_token;
+  // When the pool that decodes had its KV cache; none if it did not move.
+  std::optional<TimePs> kv_arrived;
+  TimePs prompt_end;  // End of the step that computed the last of the prompt.
   int64_t preemptions = 0;
   // Prompt tokens that the first admission found, and those of them that were
   // loaded from the host's memory for it.
@@ -49,6 +53,11 @@ struct RequestTimes {
 
   TimePs queueing() const { return first_scheduled - arrival; }
   TimePs to_first_token() const { return first_token - arrival; }
+  // What the transfer of the KV cache adds to the latency.
+  std::optional<TimePs> kv_transfer() const {
+    if (!kv_arrived) return std::nullopt;
+    return *kv_arrived - prompt_end;
+  }
   TimePs end_to_end() const { return last_token - arrival; }
 };
 

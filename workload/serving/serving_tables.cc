@@ -60,6 +60,13 @@ constexpr TableColumn<Result> kRequestColumns[] = {
        const std::optional<TimePs> tpot = TimePerOutputToken(r);
        if (tpot.has_value()) AppendTime(*tpot, text);
      }},
+    {"kv_transfer_us", "us",
+     "from the end of its prompt until the decode pool had its KV cache; empty "
+     "if it did not move",
+     [](const Result& r, std::string* text) {
+       const std::optional<TimePs> transfer = r.times.kv_transfer();
+       if (transfer.has_value()) AppendTime(*transfer, text);
+     }},
     {"prompt_tokens", "", "tokens of its prompt",
      [](const Result& r, std::string* text) {
        AppendCount(r.prompt_tokens, text);
@@ -201,6 +208,10 @@ constexpr LatencyRow kLatencies[] = {
     {"itl", "gaps between successive tokens", &ServingSummary::itl},
     {"e2e", "from the arrival to the last token", &ServingSummary::e2e},
     {"normalized_e2e", "e2e / output tokens", &ServingSummary::normalized_e2e},
+    {"kv_transfer",
+     "from the end of the prompt until the decode pool has the KV cache; only "
+     "with a decode pool",
+     &ServingSummary::kv_transfer},
 };
 
 void AppendFigure(std::string_view name, std::string_view unit, double value,
@@ -270,6 +281,8 @@ std::string MetricsCsv(const ServingSummary& summary) {
     AppendFigure(row.name, row.unit, row.value(summary), &text);
   }
   for (const LatencyRow& row : kLatencies) {
+    const bool is_kv = row.figures == &ServingSummary::kv_transfer;
+    if (is_kv && summary.kv_transfers == 0) continue;
     AppendLatency(row.name, summary.*row.figures, &text);
   }
   return text;

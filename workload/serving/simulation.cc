@@ -12,6 +12,8 @@
 #include "astra-core/base/field_error.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
+#include "workload/serving/pool_checks.h"
+#include "workload/serving/slots.h"
 #include "workload/serving/worker.h"
 
 namespace astra {
@@ -20,33 +22,16 @@ namespace {
 enum EventKind : uint32_t {
   kStepEnd,
   kTransferEnd,
+  kFirstLayer,
   kLoadEnd,
   kNextTurn,
   kArrival
 };
 
-// Things that wait for an event, which has their slot as its index.
-template <class T>
-class Slots {
- public:
-  uint32_t Add(T value) {
-    if (unused_.empty()) {
-      values_.push_back(std::move(value));
-      return static_cast<uint32_t>(values_.size() - 1);
-    }
-    const uint32_t slot = unused_.back();
-    unused_.pop_back();
-    values_[slot] = std::move(value);
-    return slot;
-  }
-  T Take(uint32_t slot) {
-    unused_.push_back(slot);
-    return std::move(values_[slot]);
-  }
-
- private:
-  std::vector<T> values_;
-  std::vector<uint32_t> unused_;
+// Positions of a prompt that a step computes, up to `end`.
+struct PromptPart {
+  Sequence* sequence = nullptr;
+  int64_t end = 0;
 };
 
 // A load, and the worker whose rank it is of.
@@ -63,22 +48,6 @@ struct Pool {
   uint64_t turn = 0;
 };
 
-absl::Status CheckPool(const PoolOptions& pool, std::string_view name) {
-  ASTRA_CHECK(pool.scheduler != nullptr && pool.cost != nullptr,
-              "{} has no scheduler or no cost", name);
-  if (pool.replicas < 1 || pool.ranks < 1 || pool.replicas > kMaxReplicas ||
-      pool.ranks > kMaxReplicas / pool.replicas) {
-    return FieldError(
-        name, fmt::format("{} replicas of {} ranks: expected 1 to {} in all",
-                          pool.replicas, pool.ranks, kMaxReplicas));
-  }
-  if (pool.steps_under_way < 1 || pool.steps_under_way > kMaxReplicas) {
-    return FieldError(name, fmt::format("{} steps under way: expected 1 to {}",
-                                        pool.steps_under_way, kMaxReplicas));
-  }
-  return CheckBatchingOptions(pool.options);
-}
-
 absl::Status CheckOptions(const ServingOptions& options) {
   if (options.in_flight < 0) {
     return FieldError(
@@ -90,31 +59,7 @@ absl::Status CheckOptions(const ServingOptions& options) {
   return CheckPool(*options.decode, "decode");
 }
 
-absl::Status CheckFits(const Request& request, int64_t output_tokens,
-                       const PoolOptions& pool) {
-  const int64_t limit = pool.scheduler->max_tokens(pool.options);
-  const int64_t block = pool.options.block_tokens;
-  // Without overflow, whatever the two are.
-  if (request.prompt_tokens > limit ||
-      output_tokens > limit - request.prompt_tokens) {
-    return absl::InvalidArgumentError(fmt::format(
-        "request {} has {} prompt and {} output tokens: a replica of scheduler "
-        "{} with {} blocks of {} tokens serves at most {} in all",
-        request.id, request.prompt_tokens, output_tokens, pool.scheduler->name,
-        pool.options.num_blocks, block, limit));
-  }
-  const int64_t hashed = request.prefix.block_tokens;
-  if (pool.options.prefix_caching && !request.prefix.hashes.empty() &&
-      (hashed <= 0 || hashed % block != 0)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "block_tokens is {}: expected a divisor of {}, the tokens of a hashed "
-        "block of request {}",
-        block, hashed, request.id));
-  }
-  return absl::OkStatus();
-}
-
-class Simulation {
+class Simulation final : public ServingProcess {
  public:
   Simulation(const ServingOptions& options, RequestSource* source,
              ServingObserver* observer)
@@ -123,14 +68,27 @@ class Simulation {
     if (options.decode.has_value()) AddPool(*options.decode);
   }
 
-  absl::Status Run();
+  absl::Status Start();
+
+  std::optional<TimePs> next() const override {
+    if (events_.empty()) return std::nullopt;
+    return events_.next().time;
+  }
+  absl::Status HandleNext() override;
+  void EndTransfer(TimePs now, uint32_t id) override {
+    events_.Push({now, kTransferEnd, id});
+  }
+  bool is_done() const override {
+    return events_.empty() && unused_.size() == sequences_.size();
+  }
 
  private:
   void AddPool(const PoolOptions& options);
+  void CheckEnd() const;
   void PullRequest();
   absl::Status CheckRequest(const Request& request) const;
   void Arrive(Request request);
-  void Route(Sequence* sequence, size_t pool);
+  size_t ChooseRank(const Request& request, size_t pool);
   void Touch(uint32_t worker);
   void Handle(const Event& event);
   void StartTouched();
@@ -142,8 +100,14 @@ class Simulation {
   void FlushGaps();
   void EndSequence(Sequence* sequence, Replica* replica);
   void AwaitSuccessor(Request request);
-  void StartTransfer(Sequence* sequence);
-  void EndTransfer(uint32_t slot);
+  bool is_layerwise() const {
+    return options_.decode.has_value() && options_.transfer_layers > 1;
+  }
+  void AwaitFirstLayer(const Worker& worker);
+  void SendFirstLayers(const std::vector<PromptPart>& parts);
+  void SendLastLayer(Sequence* sequence);
+  void Send(Sequence* sequence, int64_t tokens, double share);
+  void EndTransfer(uint32_t id);
   void PushAfter(TimePs delay, EventKind kind, uint32_t index);
   Sequence* NewSequence();
   uint32_t WorkerOf(const Pool& pool, size_t rank) const {
@@ -163,9 +127,9 @@ class Simulation {
   std::optional<Request> next_;     // Arrives at its time, in the open loop.
   std::deque<Sequence> sequences_;  // All that ever lived at the same time.
   std::vector<Sequence*> unused_;
-  std::vector<Sequence*> transfers_;  // By slot; null where it is unused.
-  std::vector<uint32_t> unused_slots_;
-  Slots<Request> successors_;  // They have not arrived yet.
+  Slots<Sequence*> transfers_;
+  Slots<std::vector<PromptPart>> first_layers_;  // Of steps under way.
+  Slots<Request> successors_;                    // They have not arrived yet.
   Slots<WorkerLoad> loads_;
   std::vector<uint32_t> touched_;  // Workers that may have something to do.
   std::vector<bool> is_touched_;   // By worker.
@@ -252,19 +216,18 @@ void Simulation::Arrive(Request request) {
   sequence->times.arrival = request.arrival;
   sequence->target = options_.decode.has_value() ? 1 : request.output_tokens;
   sequence->request = std::move(request);
-  Route(sequence, 0);
-  sequence->prefill_replica = sequence->replica;
+  const size_t rank = ChooseRank(sequence->request, 0);
+  sequence->replica = sequence->prefill_replica = static_cast<uint32_t>(rank);
+  pools_[0].replicas[rank]->Add(sequence);
+  Touch(WorkerOf(pools_[0], rank));
 }
 
-void Simulation::Route(Sequence* sequence, size_t index) {
+size_t Simulation::ChooseRank(const Request& request, size_t index) {
   Pool& pool = pools_[index];
-  const size_t rank = pool.options.router->choose({.request = sequence->request,
-                                                   .replicas = pool.replicas,
-                                                   .turn = pool.turn++,
-                                                   .seed = options_.seed});
-  sequence->replica = pool.first_replica + static_cast<uint32_t>(rank);
-  pool.replicas[rank]->Add(sequence);
-  Touch(WorkerOf(pool, rank));
+  return pool.options.router->choose({.request = request,
+                                      .replicas = pool.replicas,
+                                      .turn = pool.turn++,
+                                      .seed = options_.seed});
 }
 
 void Simulation::Touch(uint32_t worker) {
@@ -293,6 +256,9 @@ bool Simulation::StartStep(uint32_t index) {
   if (!has_started) return false;
   for (const StepRecord& record : worker.records()) observer_->OnStep(record);
   PushAfter(worker.records().front().duration, kStepEnd, index);
+  if (is_layerwise() && !worker.records().front().is_decode_pool) {
+    AwaitFirstLayer(worker);
+  }
   return true;
 }
 
@@ -327,10 +293,13 @@ void Simulation::EndParts(const Batch& batch, Replica* replica) {
   for (const BatchPart& part : batch) {
     Sequence& sequence = *part.sequence;
     const int64_t tokens = replica->FinishPart(part);
+    if (is_layerwise() && sequence.target < sequence.request.output_tokens) {
+      SendLastLayer(&sequence);
+    }
     if (tokens == 0) continue;
     RequestTimes& times = sequence.times;
     if (sequence.generated == tokens) {
-      times.first_token = now_;
+      times.first_token = times.prompt_end = now_;
     } else {
       CountGap(now_ - times.last_token);
     }
@@ -351,7 +320,7 @@ void Simulation::EndParts(const Batch& batch, Replica* replica) {
 void Simulation::EndSequence(Sequence* sequence, Replica* replica) {
   const Request& request = sequence->request;
   if (sequence->target < request.output_tokens) {
-    StartTransfer(sequence);
+    if (!is_layerwise()) Send(sequence, sequence->computed, 1);
     return;
   }
   replica->Release(sequence);
@@ -379,33 +348,77 @@ void Simulation::AwaitSuccessor(Request request) {
   PushAfter(wait, kNextTurn, successors_.Add(std::move(request)));
 }
 
-void Simulation::StartTransfer(Sequence* sequence) {
-  uint32_t slot = static_cast<uint32_t>(transfers_.size());
-  if (unused_slots_.empty()) {
-    transfers_.push_back(sequence);
-  } else {
-    slot = unused_slots_.back();
-    unused_slots_.pop_back();
-    transfers_[slot] = sequence;
+// Lets the step that has started last send once its first layer is ready.
+void Simulation::AwaitFirstLayer(const Worker& worker) {
+  std::vector<PromptPart> parts;
+  for (const Batch& batch : worker.started()) {
+    for (const BatchPart& part : batch) {
+      Sequence& sequence = *part.sequence;
+      if (sequence.target == sequence.request.output_tokens) continue;
+      parts.push_back({&sequence, sequence.scheduled()});
+    }
   }
-  TimePs duration;
-  if (options_.transfer_time) {
-    duration = options_.transfer_time(sequence->computed *
-                                      options_.kv_bytes_per_token);
-    ASTRA_CHECK(duration >= TimePs(0), "a transfer takes {} ps",
-                duration.count());
-  }
-  PushAfter(duration, kTransferEnd, slot);
+  const TimePs duration = worker.records().front().duration;
+  PushAfter(TimePs(duration.count() / options_.transfer_layers), kFirstLayer,
+            first_layers_.Add(std::move(parts)));
 }
 
-void Simulation::EndTransfer(uint32_t slot) {
-  Sequence* const sequence = std::exchange(transfers_[slot], nullptr);
-  unused_slots_.push_back(slot);
-  const size_t rank = sequence->replica;
-  pools_[0].replicas[rank]->Release(sequence);
-  Touch(WorkerOf(pools_[0], rank));
+// Sends all but the last layer of what a step computes.
+void Simulation::SendFirstLayers(const std::vector<PromptPart>& parts) {
+  for (const PromptPart& part : parts) {
+    const int64_t sent = part.sequence->transfer.sent;
+    Send(part.sequence, std::max<int64_t>(0, part.end - sent),
+         1 - 1 / static_cast<double>(options_.transfer_layers));
+  }
+}
+
+void Simulation::SendLastLayer(Sequence* sequence) {
+  KvProgress& progress = sequence->transfer;
+  // A preempted prompt that is computed again has sent these positions before.
+  const int64_t unsent =
+      std::max<int64_t>(0, sequence->computed - progress.sent);
+  Send(sequence, unsent, 1 / static_cast<double>(options_.transfer_layers));
+  progress.sent += unsent;
+}
+
+void Simulation::Send(Sequence* sequence, int64_t tokens, double share) {
+  KvProgress& progress = sequence->transfer;
+  if (!progress.has_target) {
+    progress.has_target = true;
+    progress.target = static_cast<uint32_t>(ChooseRank(sequence->request, 1));
+    pools_[1].replicas[progress.target]->Expect();
+  }
+  ++progress.under_way;
+  const uint32_t id = transfers_.Add(sequence);
+  std::optional<TimePs> duration = TimePs(0);
+  if (options_.transfer && tokens > 0) {
+    duration = options_.transfer(
+        {id, sequence->replica, progress.target, tokens, share});
+  }
+  if (!duration) return;  // EndTransfer() will be called.
+  ASTRA_CHECK(*duration >= TimePs(0), "a transfer takes {}", *duration);
+  progress.free_at = std::max(progress.free_at, now_) + *duration;
+  PushAfter(progress.free_at - now_, kTransferEnd, id);
+}
+
+// Hands the sequence over once all of its cache has arrived.
+void Simulation::EndTransfer(uint32_t id) {
+  Sequence* const sequence = transfers_.Take(id);
+  KvProgress& progress = sequence->transfer;
+  if (--progress.under_way > 0 || sequence->generated < sequence->target) {
+    return;
+  }
+  pools_[0].replicas[sequence->replica]->Release(sequence);
+  Touch(WorkerOf(pools_[0], sequence->replica));
+  sequence->times.kv_arrived = now_;
+  if (options_.first_token_from_decode) {
+    sequence->times.first_token = sequence->times.last_token = now_;
+  }
   sequence->target = sequence->request.output_tokens;
-  Route(sequence, 1);
+  Pool& pool = pools_[1];
+  sequence->replica = pool.first_replica + progress.target;
+  pool.replicas[progress.target]->AddExpected(sequence);
+  Touch(WorkerOf(pool, progress.target));
 }
 
 void Simulation::Handle(const Event& event) {
@@ -415,6 +428,9 @@ void Simulation::Handle(const Event& event) {
       return;
     case kTransferEnd:
       EndTransfer(event.index);
+      return;
+    case kFirstLayer:
+      SendFirstLayers(first_layers_.Take(event.index));
       return;
     case kLoadEnd:
       EndLoad(event.index);
@@ -428,7 +444,7 @@ void Simulation::Handle(const Event& event) {
   }
 }
 
-absl::Status Simulation::Run() {
+absl::Status Simulation::Start() {
   if (options_.in_flight == 0) PullRequest();
   for (int64_t i = 0; i < options_.in_flight && error_.ok(); ++i) {
     const size_t before = sequences_.size();
@@ -436,14 +452,20 @@ absl::Status Simulation::Run() {
     if (sequences_.size() == before) break;  // The source has no more.
   }
   StartTouched();
-  while (!events_.empty() && error_.ok()) {
-    now_ = events_.next().time;
-    while (!events_.empty() && events_.next().time == now_ && error_.ok()) {
-      Handle(events_.Pop());
-    }
-    if (error_.ok()) StartTouched();
+  return error_;
+}
+
+absl::Status Simulation::HandleNext() {
+  now_ = events_.next().time;
+  while (!events_.empty() && events_.next().time == now_ && error_.ok()) {
+    Handle(events_.Pop());
   }
-  ASTRA_RETURN_IF_ERROR(error_);
+  if (error_.ok()) StartTouched();
+  if (error_.ok() && is_done()) CheckEnd();
+  return error_;
+}
+
+void Simulation::CheckEnd() const {
   for (const Pool& pool : pools_) {
     for (const auto& replica : pool.replicas) {
       ASTRA_CHECK(replica->outstanding() == 0, "{} requests never end",
@@ -451,15 +473,26 @@ absl::Status Simulation::Run() {
       replica->blocks().CheckConserved(0);
     }
   }
-  return absl::OkStatus();
 }
 
 }  // namespace
 
+absl::StatusOr<std::unique_ptr<ServingProcess>> StartServing(
+    const ServingOptions& options, RequestSource* source,
+    ServingObserver* observer) {
+  ASTRA_RETURN_IF_ERROR(CheckOptions(options));
+  auto simulation = std::make_unique<Simulation>(options, source, observer);
+  ASTRA_RETURN_IF_ERROR(simulation->Start());
+  return simulation;
+}
+
 absl::Status Serve(const ServingOptions& options, RequestSource* source,
                    ServingObserver* observer) {
-  ASTRA_RETURN_IF_ERROR(CheckOptions(options));
-  return Simulation(options, source, observer).Run();
+  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ServingProcess> process,
+                         StartServing(options, source, observer));
+  while (process->next()) ASTRA_RETURN_IF_ERROR(process->HandleNext());
+  ASTRA_CHECK(process->is_done(), "requests never end");
+  return absl::OkStatus();
 }
 
 }  // namespace astra

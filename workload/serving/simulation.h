@@ -16,10 +16,11 @@
 //   caches of their own, but begin and end each step together: it lasts as long
 //   as that of the slowest rank (`ranks`).
 // - With a pool for decoding, the first pool computes prompts only. The first
-//   token comes out of it, so the time to first token has no transfer in it.
-//   The KV cache of the prompt then moves for `transfer_time`, while its blocks
-//   stay taken at the sender; the receiver takes blocks when the sequence
-//   starts there. Requests of one output token end in the first pool.
+//   token comes out of it: users see it at once, or with
+//   `first_token_from_decode` once the KV cache has arrived. The cache moves as
+//   kv_transfer.h says, while its blocks stay taken at the sender; the receiver
+//   takes blocks when the sequence starts there. Requests of one output token
+//   end in the first pool.
 //
 // - A replica of several pipeline stages has as many steps under way at once
 //   (`steps_under_way`), each on a stage: it forms the next one as soon as
@@ -45,11 +46,13 @@
 #define WORKLOAD_SERVING_SIMULATION_H_
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <optional>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "astra-core/base/units.h"
+#include "workload/serving/kv_transfer.h"
 #include "workload/serving/pool.h"
 #include "workload/serving/request.h"
 #include "workload/serving/request_source.h"
@@ -60,9 +63,11 @@ struct ServingOptions {
   PoolOptions pool;
   std::optional<PoolOptions> decode;  // Pool for what follows the prompt.
 
-  // How long the KV cache of a prompt moves between the pools; none: no time.
-  std::function<TimePs(Bytes)> transfer_time;
-  Bytes kv_bytes_per_token;
+  // Moves KV caches between the pools; none: it takes no time.
+  StartKvTransfer transfer;
+  int64_t transfer_layers = 1;  // Above 1: layerwise, of so many layers.
+  // Whether the pool that decodes hands out the first token too.
+  bool first_token_from_decode = false;
 
   // Requests in flight in a closed loop: one that ends asks for the next. 0:
   // requests arrive at their own times.
@@ -87,6 +92,32 @@ class ServingObserver {
 // replica can hold; OutOfRange where the time passes kMaxServingTime.
 absl::Status Serve(const ServingOptions& options, RequestSource* source,
                    ServingObserver* observer);
+
+// The same under a clock that another owns, such as that of a network on which
+// KV caches move.
+class ServingProcess {
+ public:
+  virtual ~ServingProcess() = default;
+
+  // Returns the instant of the next event; none if nothing is left but
+  // transfers.
+  virtual std::optional<TimePs> next() const = 0;
+
+  // Handles all events of the instant next(). Errors: those of Serve().
+  virtual absl::Status HandleNext() = 0;
+
+  // Ends a transfer at `now`, which becomes next(). Requires that no event is
+  // due before.
+  virtual void EndTransfer(TimePs now, uint32_t id) = 0;
+
+  // Returns whether all requests have ended.
+  virtual bool is_done() const = 0;
+};
+
+// The arguments must outlive the result. Errors: those of Serve().
+absl::StatusOr<std::unique_ptr<ServingProcess>> StartServing(
+    const ServingOptions& options, RequestSource* source,
+    ServingObserver* observer);
 
 }  // namespace astra
 

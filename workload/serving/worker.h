@@ -46,6 +46,12 @@ class Worker {
   // Requires that fewer steps than allowed are under way.
   bool Start(TimePs now);
 
+  // Returns the batch of each rank of the step that started last, which must be
+  // under way.
+  const std::vector<Batch>& started() const {
+    return steps_[(oldest_ + under_way_ - 1) % steps_.size()];
+  }
+
   // Returns the records of the ranks that take part in the step that started
   // last. All have the same duration.
   const std::vector<StepRecord>& records() const { return records_; }

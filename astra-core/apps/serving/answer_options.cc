@@ -111,15 +111,15 @@ absl::StatusOr<AnswerOptions> ReadAnswers(const CommandLine& flags,
     ASTRA_RETURN_IF_ERROR(
         Refuse(flags, kOfOne, fmt::format("there are {} loads", num_points)));
   } else {
-    constexpr std::string_view kOfList[] = {"threads", "beside"};
+    constexpr std::string_view kOfList[] = {"threads", "curves"};
     ASTRA_RETURN_IF_ERROR(
         Refuse(flags, kOfList, "there is one load, not a list of them"));
   }
   answers.writes_timeline = flags.has("timeline");
   ASTRA_ASSIGN_OR_RETURN(answers.threads,
                          flags.integer("threads", 1, 1, kMostThreads));
-  if (flags.has("beside")) {
-    answers.beside = absl::StrSplit(*flags.value("beside"), ',');
+  if (flags.has("curves")) {
+    answers.curves = absl::StrSplit(*flags.value("curves"), ',');
   }
   return answers;
 }

@@ -29,7 +29,7 @@ struct AnswerOptions {
   LatencyLimits limits;
   bool writes_timeline = false;
   int64_t threads = 1;              // Changes no result.
-  std::vector<std::string> beside;  // Folders whose curves are drawn too.
+  std::vector<std::string> curves;  // Folders whose curves are drawn too.
 };
 
 // Reads the loads of --concurrency, at most `most` requests in flight, or of

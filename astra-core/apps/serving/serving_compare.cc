@@ -11,6 +11,8 @@
 #include "absl/status/status.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/apps/serving/serving_points.h"
+#include "astra-core/apps/serving/serving_pool_options.h"
+#include "astra-core/apps/serving/serving_pools.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "astra-core/base/csv.h"
 #include "astra-core/base/csv_reader.h"
@@ -36,19 +38,27 @@ struct MeasuredPoint {
   std::string precision;
   std::string notes;
   std::string source;
-  int64_t tensor = 1;
-  int64_t pipeline = 1;
-  int64_t expert = 1;
-  int64_t data = 1;
+  int64_t replicas = 1;
+  ServingLayout layout;  // Without the precision.
+  // Where prompts are computed on other GPUs than the rest.
+  int64_t decode_replicas = 0;
+  ServingLayout decode_layout;
   int64_t prompt = 0;
   int64_t output = 0;
   int64_t in_flight = 0;
+
+  int64_t num_gpus() const {
+    return replicas * layout.num_gpus() +
+           decode_replicas * decode_layout.num_gpus();
+  }
 };
 
 // A deployment, ready to serve.
 struct Deployment {
   ServingJob job;
   std::unique_ptr<ReplicaTimes> times;
+  std::optional<DecodePool> decode;
+  std::unique_ptr<ServingPools> pools;  // Of `job` and `decode`; does not move.
   std::vector<std::string> assumed;
 };
 
@@ -85,24 +95,20 @@ class PointReader {
   }
 
   absl::StatusOr<MeasuredPoint> Read() const {
-    if (Text("mode") == "disagg") {
-      return LeftOut("prefill and decode on separate GPUs");
-    }
     MeasuredPoint point;
+    if (Text("mode") == "disagg") {
+      ASTRA_RETURN_IF_ERROR(ReadPool("prefill_", point.replicas, point.layout));
+      ASTRA_RETURN_IF_ERROR(
+          ReadPool("decode_", point.decode_replicas, point.decode_layout));
+    } else {
+      ASTRA_RETURN_IF_ERROR(ReadLayout("", point.layout));
+    }
     point.model = Text("model");
     point.gpu = Text("gpu");
     point.framework = Text("framework");
     point.precision = LowerCase(Text("precision"));
     point.notes = Text("notes");
     point.source = Text("source");
-    for (const auto& [name, value] :
-         {std::pair{"tp", &point.tensor}, std::pair{"pp", &point.pipeline},
-          std::pair{"ep", &point.expert}, std::pair{"dp", &point.data}}) {
-      ASTRA_ASSIGN_OR_RETURN(*value, Integer(name, 1));
-    }
-    if (point.data > 1 && point.expert != point.tensor * point.data) {
-      return LeftOut("data-parallel attention, and experts not on all ranks");
-    }
     for (const auto& [name, value] :
          {std::pair{"isl", &point.prompt}, std::pair{"osl", &point.output},
           std::pair{"concurrency", &point.in_flight}}) {
@@ -113,6 +119,34 @@ class PointReader {
   }
 
  private:
+  absl::Status ReadLayout(const std::string& prefix,
+                          ServingLayout& layout) const {
+    for (const auto& [name, value] :
+         {std::pair{"tp", &layout.tensor}, std::pair{"pp", &layout.pipeline},
+          std::pair{"ep", &layout.expert},
+          std::pair{"dp", &layout.attention_ranks}}) {
+      ASTRA_ASSIGN_OR_RETURN(*value, Integer(prefix + name, 1));
+    }
+    if (layout.attention_ranks > 1 &&
+        layout.expert != layout.tensor * layout.attention_ranks) {
+      return LeftOut("data-parallel attention, and experts not on all ranks");
+    }
+    return absl::OkStatus();
+  }
+
+  // Reads one of the pools of separate GPUs.
+  absl::Status ReadPool(const std::string& prefix, int64_t& replicas,
+                        ServingLayout& layout) const {
+    for (const char* const name : {"workers", "tp"}) {
+      if (Text(prefix + name).empty()) {
+        return LeftOut(fmt::format(
+            "prefill and decode on separate GPUs, without {}{}", prefix, name));
+      }
+    }
+    ASTRA_ASSIGN_OR_RETURN(replicas, Integer(prefix + "workers", 1));
+    return ReadLayout(prefix, layout);
+  }
+
   CsvReader& csv_;
 };
 
@@ -160,28 +194,13 @@ absl::StatusOr<InferenceEngine> EngineOf(const std::string& text,
   return LoadInferenceEngine(fmt::format("{}@{}", name, release));
 }
 
-absl::StatusOr<Deployment> DeploymentOf(const MeasuredPoint& point) {
-  Deployment deployment;
-  ServingJob& job = deployment.job;
-  ASTRA_ASSIGN_OR_RETURN(job.model, ModelOf(point.model));
-  ASTRA_ASSIGN_OR_RETURN(job.gpu, FindGpu(point.gpu));
-  ASTRA_ASSIGN_OR_RETURN(job.engine,
-                         EngineOf(point.framework, deployment.assumed));
-  if (point.data > 1 && !job.model.experts) {
-    return LeftOut(fmt::format("dp {}, and no experts", point.data));
-  }
-  job.layout = {.tensor = point.tensor,
-                .attention_ranks = point.data,
-                .pipeline = point.pipeline,
-                .expert = point.expert};
-  ASTRA_ASSIGN_OR_RETURN(job.layout.precision,
-                         PrecisionOf(point, job.model.name));
-  if (point.precision.empty()) deployment.assumed.emplace_back("bf16");
-  if (job.model.name == kMxfp4Model) {
-    job.layout.mxfp4_experts = true;
-    deployment.assumed.emplace_back("experts in MXFP4, as published");
-  }
-  ASTRA_RETURN_IF_ERROR(UseFacts(job));
+// Checks that a model can be laid out in a way.
+absl::Status CheckRanks(const ModelSpec& model, const ServingLayout& layout) {
+  if (layout.attention_ranks == 1 || model.experts) return absl::OkStatus();
+  return LeftOut(fmt::format("dp {}, and no experts", layout.attention_ranks));
+}
+
+absl::Status FindBlocks(ServingJob& job) {
   constexpr double kBytesPerGb = 1e9;
   ASTRA_ASSIGN_OR_RETURN(
       const CacheRoom room,
@@ -189,8 +208,45 @@ absl::StatusOr<Deployment> DeploymentOf(const MeasuredPoint& point) {
                    Bytes(std::llround(job.gpu.memory_gb * kBytesPerGb)),
                    job.options.max_batched_tokens));
   job.options.num_blocks = room.blocks;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Deployment>> DeploymentOf(
+    const MeasuredPoint& point) {
+  auto deployment = std::make_unique<Deployment>();
+  ServingJob& job = deployment->job;
+  ASTRA_ASSIGN_OR_RETURN(job.model, ModelOf(point.model));
+  ASTRA_ASSIGN_OR_RETURN(job.gpu, FindGpu(point.gpu));
+  ASTRA_ASSIGN_OR_RETURN(job.engine,
+                         EngineOf(point.framework, deployment->assumed));
+  ASTRA_RETURN_IF_ERROR(CheckRanks(job.model, point.layout));
+  ASTRA_RETURN_IF_ERROR(CheckRanks(job.model, point.decode_layout));
+  job.layout = point.layout;
+  job.replicas = point.replicas;
+  ASTRA_ASSIGN_OR_RETURN(job.layout.precision,
+                         PrecisionOf(point, job.model.name));
+  if (point.precision.empty()) deployment->assumed.emplace_back("bf16");
+  if (job.model.name == kMxfp4Model) {
+    job.layout.mxfp4_experts = true;
+    deployment->assumed.emplace_back("experts in MXFP4, as published");
+  }
+  ASTRA_RETURN_IF_ERROR(UseFacts(job));
+  ASTRA_RETURN_IF_ERROR(FindBlocks(job));
   Warnings ignored;
-  ASTRA_ASSIGN_OR_RETURN(deployment.times, ReplicaTimes::Create(job, &ignored));
+  ASTRA_ASSIGN_OR_RETURN(deployment->times,
+                         ReplicaTimes::Create(job, &ignored));
+  if (point.decode_replicas == 0) return deployment;
+  ServingJob decode = job;
+  decode.replicas = point.decode_replicas;
+  decode.layout.tensor = point.decode_layout.tensor;
+  decode.layout.attention_ranks = point.decode_layout.attention_ranks;
+  decode.layout.pipeline = point.decode_layout.pipeline;
+  decode.layout.expert = point.decode_layout.expert;
+  ASTRA_RETURN_IF_ERROR(FindBlocks(decode));
+  deployment->decode.emplace(DecodePool{.job = std::move(decode)});
+  ASTRA_ASSIGN_OR_RETURN(
+      deployment->pools,
+      ServingPools::Create(job, *deployment->decode, &ignored));
   return deployment;
 }
 
@@ -218,11 +274,14 @@ std::vector<Request> RequestsOf(const MeasuredPoint& point) {
 absl::StatusOr<Prediction> Predict(const MeasuredPoint& point,
                                    Deployment& deployment) {
   ListedRequests requests(RequestsOf(point));
+  std::optional<DecodeSide> decode;
+  if (deployment.pools != nullptr) decode.emplace(deployment.pools->Side());
   ASTRA_ASSIGN_OR_RETURN(
       const ServingRun run,
       RunServing(deployment.job, *deployment.times,
                  {.source = &requests, .in_flight = point.in_flight},
-                 /*texts=*/nullptr));
+                 /*texts=*/nullptr, decode ? &*decode : nullptr));
+  if (decode) ASTRA_RETURN_IF_ERROR(deployment.pools->status());
   constexpr double kMsPerPs = 1e-9;
   return Prediction{kMsPerPs * run.summary.ttft.mean,
                     kMsPerPs * run.summary.tpot.mean};
@@ -233,6 +292,11 @@ std::string ErrorOf(double predicted, const std::string& measured) {
   const absl::StatusOr<double> value = ParseNumber("time", measured, 0, 1e12);
   if (!value.ok() || *value <= 0) return "";
   return fmt::format("{:.2f}", 100 * (predicted / *value - 1));
+}
+
+std::string KeyOf(int64_t replicas, const ServingLayout& layout) {
+  return fmt::format("{}x{}.{}.{}.{}", replicas, layout.tensor,
+                     layout.attention_ranks, layout.pipeline, layout.expert);
 }
 
 class Comparer {
@@ -255,9 +319,8 @@ class Comparer {
     const double seconds =
         1e-3 * (prediction->ttft_ms +
                 prediction->tpot_ms * static_cast<double>(point->output - 1));
-    const double rate =
-        static_cast<double>(point->in_flight * point->output) / seconds /
-        static_cast<double>(point->tensor * point->data * point->pipeline);
+    const double rate = static_cast<double>(point->in_flight * point->output) /
+                        seconds / static_cast<double>(point->num_gpus());
     std::string status = "ok";
     for (size_t i = 0; i < assumed.size(); ++i) {
       status += (i == 0 ? ": assumed " : ", ") + assumed[i];
@@ -274,9 +337,10 @@ class Comparer {
   absl::StatusOr<Prediction> PredictPoint(const MeasuredPoint& point,
                                           std::vector<std::string>& assumed) {
     const std::string key = fmt::format(
-        "{}|{}|{}|{}|{}|{}|{}|{}|{}", point.model, point.gpu, point.framework,
+        "{}|{}|{}|{}|{}|{}|{}", point.model, point.gpu, point.framework,
         point.precision, point.notes.find("fp8_block") != std::string::npos,
-        point.tensor, point.pipeline, point.expert, point.data);
+        KeyOf(point.replicas, point.layout),
+        KeyOf(point.decode_replicas, point.decode_layout));
     const auto [entry, is_new] =
         deployments_.try_emplace(key, absl::UnknownError("not made yet"));
     if (is_new) entry->second = DeploymentOf(point);
@@ -289,12 +353,14 @@ class Comparer {
           kRounds, point.in_flight, point.output, limits_.requests,
           limits_.output_tokens));
     }
-    assumed = entry->second->assumed;
-    return Predict(point, *entry->second);
+    Deployment& deployment = **entry->second;
+    assumed = deployment.assumed;
+    return Predict(point, deployment);
   }
 
   PointLimits limits_;
-  std::map<std::string, absl::StatusOr<Deployment>> deployments_;
+  std::map<std::string, absl::StatusOr<std::unique_ptr<Deployment>>>
+      deployments_;
 };
 
 }  // namespace

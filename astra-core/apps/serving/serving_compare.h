@@ -16,7 +16,9 @@
 // Columns that are read: model, gpu, tp, pp, ep, dp, framework ("vllm 0.12.0"),
 // precision, isl, osl, concurrency, ttft_ms, tpot_ms, notes, mode, source. A
 // release older than all in the engine's file counts as the oldest. Of rows
-// with dp, tp is that of each rank of data-parallel attention.
+// with dp, tp is that of each rank of data-parallel attention. With mode
+// "disagg", prefill_ and decode_ of workers, tp, pp, ep and dp say what
+// computes prompts and what decodes; KV caches move whole, each by itself.
 
 #ifndef ASTRA_CORE_APPS_SERVING_SERVING_COMPARE_H_
 #define ASTRA_CORE_APPS_SERVING_SERVING_COMPARE_H_

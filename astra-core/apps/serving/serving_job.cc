@@ -31,16 +31,20 @@ absl::StatusOr<SystemSpec> SystemOf(const ServingJob& job,
   // A replica of one GPU has no collectives, so that any system will do.
   if (job.layout.num_gpus() == 1) return BundledSystems().front();
   if (topology) return DeriveSystem(*topology);
-  absl::StatusOr<SystemSpec> system = SystemOfGpu(job.gpu.name);
-  for (const std::string& alias : job.gpu.aliases) {
+  return SystemBuiltWith(job.gpu);
+}
+
+}  // namespace
+
+absl::StatusOr<SystemSpec> SystemBuiltWith(const GpuSpec& gpu) {
+  absl::StatusOr<SystemSpec> system = SystemOfGpu(gpu.name);
+  for (const std::string& alias : gpu.aliases) {
     if (system.ok()) break;
     absl::StatusOr<SystemSpec> other = SystemOfGpu(alias);
     if (other.ok()) system = std::move(other);
   }
   return system;
 }
-
-}  // namespace
 
 absl::Status UseFacts(ServingJob& job) {
   const ServingFacts& facts = job.engine.serving;
@@ -96,7 +100,10 @@ absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
   std::optional<Topology> topology;
   if (job.topology_file) {
     ASTRA_ASSIGN_OR_RETURN(topology, ReadTopology(*job.topology_file));
-    if (topology->num_gpus() != job.num_gpus()) {
+    const bool fits = job.shares_topology
+                          ? topology->num_gpus() >= job.num_gpus()
+                          : topology->num_gpus() == job.num_gpus();
+    if (!fits) {
       return absl::InvalidArgumentError(
           fmt::format("{} has {} GPUs, but {} replicas of {} GPUs are {}",
                       *job.topology_file, topology->num_gpus(), job.replicas,

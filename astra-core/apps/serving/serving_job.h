@@ -42,6 +42,9 @@ struct ServingJob {
   std::optional<std::string> system;         // Else that built with the GPU.
   NcclOptions nccl;
 
+  // Whether the topology also has the GPUs of another pool, or idle ones.
+  bool shares_topology = false;
+
   const SchedulerKind* scheduler = nullptr;
   const RouterKind* router = nullptr;
   TimePs host_block_time;                // Of the host_blocks of `options`.
@@ -57,6 +60,10 @@ struct ServingJob {
 // on this GPU. Errors: InvalidArgument for an engine whose file says nothing of
 // serving, and for a scheduler that is not known.
 absl::Status UseFacts(ServingJob& job);
+
+// Returns the system that is built with the GPU, by any of its names. Errors:
+// those of SystemOfGpu.
+absl::StatusOr<SystemSpec> SystemBuiltWith(const GpuSpec& gpu);
 
 // Times the steps of a replica. The object does not move, since its parts refer
 // to one another.

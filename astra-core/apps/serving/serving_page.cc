@@ -386,7 +386,7 @@ Facts FactsOf(const SimaiServingOptions& options, std::string result) {
       {"Result", std::move(result)},
       {"Model", job.model.name},
       {"GPUs",
-       fmt::format("{} {}: {} of TP {}, PP {}, EP {}", job.num_gpus(),
+       fmt::format("{} {}: {} of TP {}, PP {}, EP {}", options.num_gpus(),
                    job.gpu.name,
                    job.replicas == 1 ? std::string("a replica")
                                      : fmt::format("{} replicas", job.replicas),
@@ -423,7 +423,7 @@ std::string ServingPage(const SimaiServingOptions& options,
                             "each user",
                             s.PerSecond(s.output_tokens),
                             s.PerSecond(s.output_tokens) /
-                                static_cast<double>(options.job.num_gpus()),
+                                static_cast<double>(options.num_gpus()),
                             Interactivity(s)));
   if (run.limits.any()) {
     facts.emplace_back("Goodput",

@@ -19,6 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "astra-core/apps/serving/decoding.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "workload/serving/metrics.h"
@@ -53,13 +54,16 @@ struct ServePointsOptions {
   uint64_t seed = 0;  // Of routers.
   LatencyLimits limits;
   int64_t threads = 1;
+  // Returns what decodes the requests of a point; none: the replicas that
+  // compute their prompts. Several threads call it at once.
+  std::function<absl::StatusOr<std::unique_ptr<Decoding>>()> decoding_of;
   PointReport report;  // None: nobody is told.
 };
 
 // Returns the runs of `points`, in their order.
 //
-// Errors: those of ReplicaTimes::Create, `source_of` and RunServing, of the
-// first point that has one.
+// Errors: those of ReplicaTimes::Create, of the functions and of RunServing, of
+// the first point that has one.
 absl::StatusOr<std::vector<ServingRun>> ServePoints(
     const ServingJob& job, absl::Span<const LoadPoint> points,
     const SourceOfPoint& source_of, const ServePointsOptions& options);

@@ -1,10 +1,12 @@
 #include "astra-core/apps/serving/serving_report.h"
 
-#include <array>
+#include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "astra-core/apps/serving/serving_curve.h"
+#include "astra-core/apps/serving/serving_pools_report.h"
 #include "astra-core/base/append_format.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"
@@ -29,7 +31,7 @@ Json DeploymentJson(const SimaiServingOptions& options) {
       {"name", options.name},
       {"model", job.model.name},
       {"gpu", job.gpu.name},
-      {"gpus", job.num_gpus()},
+      {"gpus", options.num_gpus()},
       {"tp", job.layout.tensor},
       {"attention_dp", job.layout.attention_ranks},
       {"pp", job.layout.pipeline},
@@ -68,7 +70,7 @@ void AddMechanics(const ServingJob& job, const ServingSummary& summary,
 
 void AddSummary(const SimaiServingOptions& options,
                 const ServingSummary& summary, Json& json) {
-  const auto gpus = static_cast<double>(options.job.num_gpus());
+  const auto gpus = static_cast<double>(options.num_gpus());
   json["requests"] = summary.requests;
   json["prompt_tokens"] = summary.prompt_tokens;
   json["output_tokens"] = summary.output_tokens;
@@ -129,19 +131,24 @@ void AppendGoodput(const SimaiServingOptions& options,
                100 * summary.ShareWithinLimits(),
                DescribeLimits(options.answers.limits),
                summary.PerSecond(summary.requests_within_limits),
-               tokens / static_cast<double>(options.job.num_gpus()));
+               tokens / static_cast<double>(options.num_gpus()));
 }
 
 }  // namespace
 
-std::array<NamedFigures, 6> FiguresIn(const ServingSummary& summary) {
-  return {{{"queueing", "", summary.queueing},
-           {"ttft", "time to the first token", summary.ttft},
-           {"tpot", "(e2e - ttft) / (tokens - 1)", summary.tpot},
-           {"e2e/tokens", "which some benchmarks call TPOT",
-            summary.normalized_e2e},
-           {"itl", "gap between two tokens", summary.itl},
-           {"e2e", "", summary.e2e}}};
+std::vector<NamedFigures> FiguresIn(const ServingSummary& summary) {
+  std::vector<NamedFigures> figures = {
+      {"queueing", "", summary.queueing},
+      {"ttft", "time to the first token", summary.ttft},
+      {"tpot", "(e2e - ttft) / (tokens - 1)", summary.tpot},
+      {"e2e/tokens", "which some benchmarks call TPOT", summary.normalized_e2e},
+      {"itl", "gap between two tokens", summary.itl},
+      {"e2e", "", summary.e2e}};
+  if (summary.kv_transfers > 0) {
+    figures.push_back({"kv transfer", "from the prompt's end to the other pool",
+                       summary.kv_transfer});
+  }
+  return figures;
 }
 
 std::string DescribeLimits(const LatencyLimits& limits) {
@@ -159,18 +166,12 @@ std::string DescribeLimits(const LatencyLimits& limits) {
 std::string DescribeDeployment(const SimaiServingOptions& options) {
   std::string page;
   const ServingJob& job = options.job;
-  const ServingLayout& layout = job.layout;
-  std::string sizes = fmt::format("TP {}", layout.tensor);
-  if (layout.attention_ranks > 1) {
-    AppendFormat(&sizes, " x {} ranks of attention", layout.attention_ranks);
-  }
-  if (layout.pipeline > 1) AppendFormat(&sizes, ", PP {}", layout.pipeline);
-  if (layout.expert > 1) AppendFormat(&sizes, ", EP {}", layout.expert);
   AppendFormat(&page, "{} on {} {}: {} of {}, {} {}, scheduler {}\n",
-               job.model.name, job.num_gpus(), job.gpu.name,
+               job.model.name, options.num_gpus(), job.gpu.name,
                job.replicas == 1 ? std::string("a replica")
                                  : fmt::format("{} replicas", job.replicas),
-               sizes, job.engine.name, job.engine.release, job.scheduler->name);
+               LayoutText(job.layout), job.engine.name, job.engine.release,
+               job.scheduler->name);
   AppendFormat(&page, "step       at most {} positions, {} sequences\n",
                job.options.max_batched_tokens, job.options.max_sequences);
   AppendFormat(&page, "cache      {} blocks of {}", job.options.num_blocks,
@@ -181,11 +182,13 @@ std::string DescribeDeployment(const SimaiServingOptions& options) {
                  "on a GPU",
                  Gib(options.room->weights), Gib(options.room->workspace));
   }
-  return page + "\n";
+  page += "\n";
+  if (options.decode) AppendDecodePool(*options.decode, &page);
+  return page;
 }
 
 std::string DescribeServing(const SimaiServingOptions& options,
-                            const ServingRun& run) {
+                            const ServingRun& run, const FabricRun* fabric) {
   const ServingSummary& summary = run.summary;
   std::string page = DescribeDeployment(options);
   const double output = summary.PerSecond(summary.output_tokens);
@@ -199,7 +202,7 @@ std::string DescribeServing(const SimaiServingOptions& options,
   AppendFormat(&page,
                "output     {:.1f} tokens/s, {:.1f} for each GPU, {:.1f} for "
                "each user\n\n",
-               output, output / static_cast<double>(options.job.num_gpus()),
+               output, output / static_cast<double>(options.num_gpus()),
                Interactivity(summary));
   AppendFormat(&page, "{:<10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "ms",
                "mean", "p50", "p90", "p95", "p99");
@@ -214,7 +217,9 @@ std::string DescribeServing(const SimaiServingOptions& options,
   }
   AppendUse(options, run, &page);
   page += "\n";
+  if (options.decode) AppendPoolUse(run, &page);
   if (run.limits.any()) AppendGoodput(options, summary, &page);
+  if (fabric != nullptr) fabric->Describe(&page);
   return page;
 }
 
@@ -225,15 +230,16 @@ std::string ServingResult(const ServingRun& run) {
                      run.summary.PerSecond(run.summary.output_tokens));
 }
 
-std::string ServingMetricsCsv(const ServingJob& job, const ServingRun& run) {
+std::string ServingMetricsCsv(const SimaiServingOptions& options,
+                              const ServingRun& run) {
   const ServingSummary& summary = run.summary;
   std::string csv = MetricsCsv(summary);
   const auto add = [&csv](std::string_view name, std::string_view unit,
                           double value) {
     AppendFormat(&csv, "{},{},{:.6f}\n", name, unit, value);
   };
-  const auto gpus = static_cast<double>(job.num_gpus());
-  AppendFormat(&csv, "gpus,,{}\n", job.num_gpus());
+  const auto gpus = static_cast<double>(options.num_gpus());
+  AppendFormat(&csv, "gpus,,{}\n", options.num_gpus());
   add("output_token_rate_per_gpu", "1/s",
       summary.PerSecond(summary.output_tokens) / gpus);
   add("output_token_rate_per_user", "1/s", Interactivity(summary));
@@ -246,11 +252,12 @@ std::string ServingMetricsCsv(const ServingJob& job, const ServingRun& run) {
 }
 
 std::string ServingRunJson(const SimaiServingOptions& options,
-                           const ServingRun& run) {
+                           const ServingRun& run, const FabricRun* fabric) {
   Json json = DeploymentJson(options);
   AddSummary(options, run.summary, json);
   for (const NamedFigures& named : FiguresIn(run.summary)) {
     std::string key(named.name == "e2e/tokens" ? "normalized_e2e" : named.name);
+    std::replace(key.begin(), key.end(), ' ', '_');
     const TimeFigures& f = named.figures;
     json[key + "_ms"] = {
         {"mean", kMsPerPs * f.mean}, {"p50", kMsPerPs * f.p50},
@@ -260,6 +267,8 @@ std::string ServingRunJson(const SimaiServingOptions& options,
   for (size_t i = 0; i < run.seconds.size(); ++i) {
     json["step_time_s"][std::string(kStepBounds[i])] = run.seconds[i];
   }
+  if (options.decode) AddPools(*options.decode, run, json);
+  if (fabric != nullptr) fabric->AddTo(json);
   return json.dump(2) + "\n";
 }
 

@@ -3,10 +3,11 @@
 #ifndef ASTRA_CORE_APPS_SERVING_SERVING_REPORT_H_
 #define ASTRA_CORE_APPS_SERVING_SERVING_REPORT_H_
 
-#include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "astra-core/apps/serving/fabric_run.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "astra-core/apps/serving/simai_serving_options.h"
 #include "workload/serving/metrics.h"
@@ -19,7 +20,7 @@ struct NamedFigures {
   std::string_view meaning;
   const TimeFigures& figures;
 };
-std::array<NamedFigures, 6> FiguresIn(const ServingSummary& summary);
+std::vector<NamedFigures> FiguresIn(const ServingSummary& summary);
 
 // Returns limits in words, such as "ttft 500 ms, tpot 10 ms".
 std::string DescribeLimits(const LatencyLimits& limits);
@@ -27,20 +28,23 @@ std::string DescribeLimits(const LatencyLimits& limits);
 // Returns the first lines of the page for the screen: what serves the requests.
 std::string DescribeDeployment(const SimaiServingOptions& options);
 
-// Returns the page for the screen.
+// Returns the page for the screen. `fabric` is null without a network.
 std::string DescribeServing(const SimaiServingOptions& options,
-                            const ServingRun& run);
+                            const ServingRun& run,
+                            const FabricRun* fabric = nullptr);
 
 // Returns the last words of the page, which name the main results.
 std::string ServingResult(const ServingRun& run);
 
 // Returns metrics.csv: the figures of MetricsCsv(), rates for each GPU and each
 // user, and what the steps' time is spent on.
-std::string ServingMetricsCsv(const ServingJob& job, const ServingRun& run);
+std::string ServingMetricsCsv(const SimaiServingOptions& options,
+                              const ServingRun& run);
 
-// Returns run.json of one load.
+// Returns run.json of one load. `fabric` is null without a network.
 std::string ServingRunJson(const SimaiServingOptions& options,
-                           const ServingRun& run);
+                           const ServingRun& run,
+                           const FabricRun* fabric = nullptr);
 
 // Returns run.json of a list of loads: the deployment and the limits.
 std::string ServingCurveJson(const SimaiServingOptions& options);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -17,8 +19,10 @@ namespace {
 // Adds up what steps are spent on while they are timed.
 class AccountedCost : public StepCost {
  public:
-  AccountedCost(ReplicaTimes& times, ServingRun& run)
-      : times_(times), run_(run) {}
+  // Adds to `seconds`, and to `prompt_seconds` for steps with parts of prompts.
+  AccountedCost(ReplicaTimes& times, BoundSeconds& seconds,
+                BoundSeconds& prompt_seconds)
+      : times_(times), seconds_(seconds), prompt_seconds_(prompt_seconds) {}
 
   TimePs TimeOf(const StepWork& work) override {
     std::vector<TimePs> stages;
@@ -44,26 +48,47 @@ class AccountedCost : public StepCost {
 
  private:
   void Add(StepBound bound, double seconds) {
-    run_.seconds[static_cast<size_t>(bound)] += seconds;
-    if (has_prompts_)
-      run_.prompt_seconds[static_cast<size_t>(bound)] += seconds;
+    seconds_[static_cast<size_t>(bound)] += seconds;
+    if (has_prompts_) prompt_seconds_[static_cast<size_t>(bound)] += seconds;
   }
 
   ReplicaTimes& times_;
-  ServingRun& run_;
+  BoundSeconds& seconds_;
+  BoundSeconds& prompt_seconds_;
   bool has_prompts_ = false;      // Of the step that is being timed.
   std::vector<StepParts> parts_;  // Kept for its memory.
 };
+
+// Adds up what a pool did; the means are sums until EndUse().
+void AddStep(const StepRecord& step, PoolUse& use) {
+  const double seconds = 1e-12 * static_cast<double>(step.duration.count());
+  const double share = static_cast<double>(step.used_blocks) /
+                       static_cast<double>(step.num_blocks);
+  ++use.steps;
+  use.preemptions += step.preemptions;
+  use.step_seconds += seconds;
+  use.kv_use_mean += share * seconds;
+  use.kv_use_peak = std::max(use.kv_use_peak, share);
+  use.batch_mean += static_cast<double>(step.sequences) * seconds;
+}
+
+void EndUse(PoolUse& use) {
+  if (use.step_seconds == 0) return;
+  use.kv_use_mean /= use.step_seconds;
+  use.batch_mean /= use.step_seconds;
+}
 
 // Passes results on to the metrics and the tables, each request as late as its
 // way to the queue takes.
 class Gatherer : public ServingObserver {
  public:
-  Gatherer(TimePs delay, const ServingLoad& load, ServingTexts* texts)
+  Gatherer(TimePs delay, const ServingLoad& load, ServingTexts* texts,
+           std::array<PoolUse, 2>& pools)
       : delay_(delay),
         limits_(load.limits),
         watchers_(load.watchers),
         texts_(texts),
+        pools_(pools),
         metrics_(load.limits) {}
 
   void OnRequest(const RequestResult& result) override {
@@ -71,6 +96,8 @@ class Gatherer : public ServingObserver {
     late.times.first_scheduled += delay_;
     late.times.first_token += delay_;
     late.times.last_token += delay_;
+    late.times.prompt_end += delay_;
+    if (late.times.kv_arrived) *late.times.kv_arrived += delay_;
     metrics_.OnRequest(late);
     for (ServingObserver* const each : watchers_) each->OnRequest(late);
     if (texts_ != nullptr && !texts_->requests.empty()) {
@@ -80,6 +107,7 @@ class Gatherer : public ServingObserver {
   void OnStep(const StepRecord& step) override {
     metrics_.OnStep(step);
     for (ServingObserver* const each : watchers_) each->OnStep(step);
+    AddStep(step, pools_[step.is_decode_pool ? 1 : 0]);
     if (texts_ == nullptr || texts_->steps.empty()) return;
     if (++rows_ <= kMostStepRows) AppendStepRow(step, &texts_->steps);
   }
@@ -95,9 +123,21 @@ class Gatherer : public ServingObserver {
   const LatencyLimits limits_;
   const std::vector<ServingObserver*>& watchers_;
   ServingTexts* const texts_;
+  std::array<PoolUse, 2>& pools_;
   int64_t rows_ = 0;
   ServingMetrics metrics_;
 };
+
+PoolOptions PoolOf(const ServingJob& job, StepCost* cost) {
+  return {.replicas = job.replicas,
+          .ranks = job.layout.attention_ranks,
+          .steps_under_way = job.layout.pipeline,
+          .scheduler = job.scheduler,
+          .options = job.options,
+          .router = job.router,
+          .cost = cost,
+          .host_block_time = job.host_block_time};
+}
 
 }  // namespace
 
@@ -108,29 +148,44 @@ double ServingRun::busy_seconds() const {
 absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                                       ReplicaTimes& times,
                                       const ServingLoad& load,
-                                      ServingTexts* texts) {
+                                      ServingTexts* texts,
+                                      const DecodeSide* decode) {
   constexpr double kPsPerUs = 1e6;
   ServingRun run;
   run.limits = load.limits;
-  AccountedCost cost(times, run);
+  AccountedCost cost(times, run.pools[0].seconds, run.prompt_seconds);
+  std::optional<AccountedCost> decode_cost;
   ServingOptions options;
-  options.pool = {.replicas = job.replicas,
-                  .ranks = job.layout.attention_ranks,
-                  .steps_under_way = job.layout.pipeline,
-                  .scheduler = job.scheduler,
-                  .options = job.options,
-                  .router = job.router,
-                  .cost = &cost,
-                  .host_block_time = job.host_block_time};
+  options.pool = PoolOf(job, &cost);
   options.in_flight = load.in_flight;
   options.seed = load.seed;
+  if (decode != nullptr) {
+    decode_cost.emplace(decode->times, run.pools[1].seconds,
+                        run.prompt_seconds);
+    options.decode = PoolOf(decode->job, &*decode_cost);
+    options.transfer = decode->transfer;
+    options.transfer_layers = decode->transfer_layers;
+    options.first_token_from_decode = decode->first_token_from_decode;
+  }
   Gatherer gatherer(
       TimePs(std::llround(kPsPerUs * job.engine.serving.request_us)), load,
-      texts);
-  ASTRA_RETURN_IF_ERROR(Serve(options, load.source, &gatherer));
+      texts, run.pools);
+  if (decode != nullptr && decode->drive) {
+    ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ServingProcess> process,
+                           StartServing(options, load.source, &gatherer));
+    ASTRA_RETURN_IF_ERROR(decode->drive(*process));
+  } else {
+    ASTRA_RETURN_IF_ERROR(Serve(options, load.source, &gatherer));
+  }
   run.summary = gatherer.metrics().Summary();
   if (load.wants_distributions) {
     run.distributions = gatherer.metrics().Distributions();
+  }
+  for (PoolUse& use : run.pools) {
+    EndUse(use);
+    for (size_t i = 0; i < run.seconds.size(); ++i) {
+      run.seconds[i] += use.seconds[i];
+    }
   }
   return run;
 }

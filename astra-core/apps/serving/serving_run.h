@@ -10,10 +10,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "workload/serving/metrics.h"
@@ -45,23 +47,49 @@ struct ServingTexts {
   std::string steps;     // steps.csv
 };
 
+using BoundSeconds = std::array<double, std::size(kStepBounds)>;
+
+// What the steps of one pool did. Shares are weighted by the times of steps.
+struct PoolUse {
+  int64_t steps = 0;
+  int64_t preemptions = 0;
+  double step_seconds = 0;  // Of all replicas.
+  double kv_use_mean = 0;
+  double kv_use_peak = 0;
+  double batch_mean = 0;  // Sequences in a step.
+  BoundSeconds seconds{};
+};
+
 struct ServingRun {
   ServingSummary summary;
   LatencyLimits limits;  // That the summary counts requests within.
   ServingDistributions distributions;  // Empty unless the load wants them.
-  std::array<double, std::size(kStepBounds)> seconds{};  // Of all replicas.
-  // Part of `seconds` in steps that compute parts of prompts.
-  std::array<double, std::size(kStepBounds)> prompt_seconds{};
+  BoundSeconds seconds{};              // Of all replicas of all pools.
+  BoundSeconds prompt_seconds{};       // Of these in steps with prompts.
+  std::array<PoolUse, 2> pools;        // The second one only decodes.
 
   double busy_seconds() const;
 };
 
+// The replicas that decode, where others compute the prompts.
+struct DecodeSide {
+  const ServingJob& job;
+  ReplicaTimes& times;
+  StartKvTransfer transfer = nullptr;
+  int64_t transfer_layers = 1;  // Above 1: layerwise.
+  bool first_token_from_decode = true;
+  // Serves to the end under the clock of a network; none: no other clock.
+  std::function<absl::Status(ServingProcess&)> drive = nullptr;
+};
+
 // Serves `load`. Adds rows to the tables of `texts` that have a header there.
-// Null: writes none. Errors: those of Serve().
+// Null: writes none. With `decode`, `job` computes prompts only. Errors: those
+// of Serve() and of DecodeSide::drive.
 absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                                       ReplicaTimes& times,
                                       const ServingLoad& load,
-                                      ServingTexts* texts);
+                                      ServingTexts* texts,
+                                      const DecodeSide* decode = nullptr);
 
 }  // namespace astra
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/serving/decoding.h"
 #include "astra-core/apps/serving/load_series.h"
 #include "astra-core/apps/serving/other_curve.h"
 #include "astra-core/apps/serving/serving_compare.h"
@@ -64,7 +65,8 @@ absl::Status Finish(const SimaiServingOptions& options,
 }
 
 absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
-                      const OutputFolder& folder, const Log& log) {
+                      const Decoding& decoding, const OutputFolder& folder,
+                      const Log& log) {
   const LoadPoint& point = options.points.front();
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<RequestSource> source,
                          SourceOf(options, point));
@@ -79,8 +81,10 @@ absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
                       .watchers = {&series},
                       .wants_distributions = true};
   if (options.answers.writes_timeline) load.watchers.push_back(&timeline);
-  ASTRA_ASSIGN_OR_RETURN(const ServingRun run,
-                         RunServing(options.job, times, load, &texts));
+  ASTRA_ASSIGN_OR_RETURN(
+      const ServingRun run,
+      RunServing(options.job, times, load, &texts, decoding.side.get()));
+  ASTRA_RETURN_IF_ERROR(decoding.status());
   if (options.writes_steps && run.summary.steps > kMostStepRows) {
     log.Report({fmt::format("steps.csv has the first {} of {} steps",
                             kMostStepRows, run.summary.steps)});
@@ -92,8 +96,8 @@ absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
   }
   std::vector<NamedFile> files = {
       {"requests.csv", std::move(texts.requests)},
-      {"metrics.csv", ServingMetricsCsv(options.job, run)},
-      {"run.json", ServingRunJson(options, run)},
+      {"metrics.csv", ServingMetricsCsv(options, run)},
+      {"run.json", ServingRunJson(options, run, decoding.fabric.get())},
       {"serving.html", ServingPage(options, run, series.Bins())}};
   if (options.writes_steps) {
     files.push_back({"steps.csv", std::move(texts.steps)});
@@ -101,15 +105,15 @@ absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
   if (options.answers.writes_timeline) {
     files.push_back({"trace.json", std::move(timeline).Text()});
   }
-  Print(DescribeServing(options, run));
+  Print(DescribeServing(options, run, decoding.fabric.get()));
   return Finish(options, folder, files, ServingResult(run));
 }
 
 absl::Status ServeList(const SimaiServingOptions& options,
                        const OutputFolder& folder) {
-  const int64_t gpus = options.job.num_gpus();
+  const int64_t gpus = options.num_gpus();
   std::vector<OtherCurve> others;
-  for (const std::string& other : options.answers.beside) {
+  for (const std::string& other : options.answers.curves) {
     ASTRA_ASSIGN_OR_RETURN(others.emplace_back(), ReadOtherCurve(other));
   }
   Print(DescribeDeployment(options) + "\n" + CurveHeader(options));
@@ -122,10 +126,16 @@ absl::Status ServeList(const SimaiServingOptions& options,
           {.seed = options.seed,
            .limits = options.answers.limits,
            .threads = options.answers.threads,
-           .report = [&](const LoadPoint& point, const ServingRun& run) {
-             Print(CurveLine({.load = point, .run = run, .gpus = gpus}));
-             FlushStdout().IgnoreError();  // Finish() sees it again.
-           }}));
+           .decoding_of =
+               [&options] {
+                 Warnings ignored;  // Of every point the same.
+                 return DecodingOf(options, &ignored);
+               },
+           .report =
+               [&](const LoadPoint& point, const ServingRun& run) {
+                 Print(CurveLine({.load = point, .run = run, .gpus = gpus}));
+                 FlushStdout().IgnoreError();  // Finish() sees it again.
+               }}));
   std::vector<CurvePoint> points;
   for (size_t i = 0; i < runs.size(); ++i) {
     points.push_back({options.points[i], runs[i], gpus});
@@ -152,11 +162,13 @@ absl::Status RunServingProgram(int argc, const char* const* argv,
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ReplicaTimes> times,
                          ReplicaTimes::Create(options.job, &options.warnings));
   ASTRA_RETURN_IF_ERROR(ReadTrace(options));
+  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<Decoding> decoding,
+                         DecodingOf(options, &options.warnings));
   log.Report(options.warnings);
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
   if (options.points.size() > 1) return ServeList(options, folder);
-  return ServeOne(options, *times, folder, log);
+  return ServeOne(options, *times, *decoding, folder, log);
 }
 
 }  // namespace

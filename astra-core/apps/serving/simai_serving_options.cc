@@ -129,6 +129,39 @@ constexpr OptionSpec kOptions[] = {
      "deviation of this time over its mean (default 1: exponential)"},
     {"seed", "", "N", "Load", "of the arrivals (default 0)"},
 
+    {"decode-replicas", "", "N", "Separate pools",
+     "replicas that only decode; those of --replicas only compute prompts"},
+    {"decode-tp", "", "N", "Separate pools", "their TP (default: --tp)"},
+    {"decode-pp", "", "N", "Separate pools", "their PP (default: --pp)"},
+    {"decode-ep", "", "N", "Separate pools", "their EP (default: --ep)"},
+    {"decode-router", "", "NAME", "Separate pools",
+     "which of them a request goes to"},
+    {"decode-max-num-batched-tokens", "", "N", "Separate pools",
+     "positions of their steps (default: as the other pool)"},
+    {"decode-max-num-seqs", "", "N", "Separate pools",
+     "sequences that run at once (default: as the other pool)"},
+    {"decode-num-gpu-blocks", "", "N", "Separate pools",
+     "blocks of their KV caches (default: what the memory has room for)"},
+    {"decode-first-gpu", "", "N", "Separate pools",
+     "their first GPU in -n (default: behind the other pool)"},
+    {"kv-transfer", "", "NAME", "Separate pools",
+     "whole (default): a KV cache moves behind its prompt; layerwise: beside "
+     "it, and the last layer behind"},
+    {"first-token", "", "NAME", "Separate pools",
+     "pool that hands out the first token: decode (default), once the KV cache "
+     "is there, or prefill"},
+
+    {"fidelity", "", "NAME", "Fabric",
+     "of KV caches between the pools. closed-form (default): each by itself, "
+     "without a network; analytical, flow, packet: with all others on the "
+     "network"},
+    {"network", "c network_conf", "FILE", "Fabric",
+     "NICs and switches, with --fidelity flow and packet"},
+    {"beside", "", "FILE", "Fabric",
+     "workload of a job on the same network, repeated until serving ends"},
+    {"beside-first-gpu", "", "N", "Fabric",
+     "its first GPU (default: the first server behind the pools)"},
+
     {"compare-table", "", "FILE", "Output",
      "predict the measured points of a table instead, and write how far off "
      "they are"},
@@ -145,7 +178,7 @@ constexpr OptionSpec kOptions[] = {
      "and whose last token comes within so many"},
     {"timeline", "", "", "Answers",
      "write trace.json for Perfetto or chrome://tracing"},
-    {"beside", "", "DIR[,DIR]", "Answers",
+    {"curves", "", "DIR[,DIR]", "Answers",
      "draw the curves of these results in the same page"},
     {"threads", "", "N", "Answers",
      "serve the loads of a list on N threads (default 1); the results are the "
@@ -171,28 +204,6 @@ absl::Status ReadPrecision(const CommandLine& flags, ServingJob& job) {
         kPrecisions[IndexOf(Precision::kFp8) + choice - kMxfp4 - 1];
   }
   return absl::OkStatus();
-}
-
-// Returns `status` with the nearest TP that is legal, if there is one.
-absl::Status WithNearestTensor(const absl::Status& status,
-                               const ServingJob& job) {
-  constexpr int64_t kFarthest = 128;
-  for (int64_t distance = 1; distance <= kFarthest; ++distance) {
-    for (const int64_t sign : {-1, 1}) {
-      ServingLayout layout = job.layout;
-      layout.tensor += sign * distance;
-      if (layout.attention_ranks > 1) {
-        layout.expert = layout.tensor * layout.attention_ranks;
-      }
-      if (layout.tensor < 1) continue;
-      if (layout.tensor * layout.attention_ranks % layout.expert != 0) continue;
-      if (!InferenceBlueprint(job.model, SetupOf(layout)).ok()) continue;
-      return absl::InvalidArgumentError(
-          fmt::format("{}{}; the nearest --tp is {}", kIllegalLayout,
-                      std::string(status.message()), layout.tensor));
-    }
-  }
-  return status;
 }
 
 // With several ranks of data-parallel attention, experts are spread over all of
@@ -226,16 +237,7 @@ absl::Status ReadLayout(const CommandLine& flags, ServingJob& job) {
         flags, kOfExperts, fmt::format("{} has no experts", job.model.name)));
   }
   ASTRA_RETURN_IF_ERROR(SpreadOverAttentionRanks(flags, job.layout));
-  if (job.layout.attention_ranks == 1 &&
-      job.layout.tensor % job.layout.expert != 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("--ep {} does not divide --tp {}: expected a divisor, such "
-                    "as {}",
-                    job.layout.expert, job.layout.tensor, job.layout.tensor));
-  }
-  const absl::Status legal =
-      InferenceBlueprint(job.model, SetupOf(job.layout)).status();
-  return legal.ok() ? legal : WithNearestTensor(legal, job);
+  return CheckServingLayout(job, "");
 }
 
 absl::Status ReadEngine(const CommandLine& flags,
@@ -438,15 +440,23 @@ absl::StatusOr<SimaiServingOptions> ReadSimaiServingOptions(
   ASTRA_RETURN_IF_ERROR(ReadLoad(flags, options));
   ASTRA_ASSIGN_OR_RETURN(options.answers,
                          ReadAnswers(flags, options.points.size()));
-  if (job.layout.num_gpus() == 1) {
+  ASTRA_ASSIGN_OR_RETURN(options.decode, ReadDecodePool(flags, job));
+  ASTRA_ASSIGN_OR_RETURN(options.fabric, ReadFabricOptions(flags));
+  if (job.layout.num_gpus() == 1 && !options.decode) {
     constexpr std::string_view kCluster[] = {"topology", "system"};
     ASTRA_RETURN_IF_ERROR(Refuse(flags, kCluster, "a replica has 1 GPU"));
   }
   job.topology_file = flags.value("topology");
   job.system = flags.value("system");
+  if (options.decode) {
+    job.shares_topology = true;
+    options.decode->job.shares_topology = true;
+    options.decode->job.topology_file = job.topology_file;
+    options.decode->job.system = job.system;
+  }
   options.writes_steps = flags.has("steps");
   std::string name =
-      fmt::format("{}-{}-{}", job.model.name, job.num_gpus(), job.gpu.name);
+      fmt::format("{}-{}-{}", job.model.name, options.num_gpus(), job.gpu.name);
   std::replace(name.begin(), name.end(), '/', '-');
   ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, name));
   options.name = std::move(output.name);

@@ -13,8 +13,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/apps/serving/answer_options.h"
+#include "astra-core/apps/serving/serving_fabric_options.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/apps/serving/serving_points.h"
+#include "astra-core/apps/serving/serving_pool_options.h"
 #include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
 #include "workload/serving/request.h"
@@ -27,6 +29,8 @@ struct SimaiServingOptions {
   ServingJob job;
   // What the memory says; none: the number of blocks was given.
   std::optional<CacheRoom> room;
+  FabricOptions fabric;
+  std::optional<DecodePool> decode;  // Else the replicas of `job` decode too.
 
   std::optional<std::string> trace;  // Else requests are drawn.
   std::vector<Request> traced;       // Requests of the trace; see ReadTrace().
@@ -44,6 +48,10 @@ struct SimaiServingOptions {
   std::string name;    // Name of the run.
   std::string output;  // Folder for the results.
   Warnings warnings;
+
+  int64_t num_gpus() const {
+    return job.num_gpus() + (decode ? decode->job.num_gpus() : 0);
+  }
 };
 
 absl::Span<const OptionSpec> SimaiServingOptionSpecs();

@@ -258,9 +258,8 @@ TEST(SimulationTest, PromptsMoveToTheDecodePool) {
   WrittenCost prefill;
   WrittenCost decode(TimePs(5));
   ServingOptions options = {.pool = Vllm(&prefill), .decode = Vllm(&decode)};
-  options.kv_bytes_per_token = Bytes(2);
-  options.transfer_time = [](Bytes bytes) {
-    return TimePs(100 + bytes.count());
+  options.transfer = [](const KvTransfer& transfer) {
+    return TimePs(100 + 2 * transfer.tokens);
   };
   const WrittenRun run = RunOf(options, {{0, 8, 3}, {0, 4, 1}});
   EXPECT_THAT(prefill.steps, ElementsAre("p8@0 p4@0 =2"));
@@ -281,7 +280,7 @@ TEST(SimulationTest, BlocksStayTakenWhileTheyMove) {
   WrittenCost decode;
   ServingOptions options = {.pool = Vllm(&prefill), .decode = Vllm(&decode)};
   options.pool.options.num_blocks = 3;
-  options.transfer_time = [](Bytes) { return TimePs(50); };
+  options.transfer = [](const KvTransfer&) { return TimePs(50); };
   const WrittenRun run = RunOf(options, {{0, 32, 2}, {0, 32, 2}});
   ASSERT_TRUE(run.status.ok());
   EXPECT_EQ(run.Of(1).times.first_scheduled, TimePs(60));
@@ -381,8 +380,9 @@ TEST(SimulationTest, TwoPoolsWithLittleMemoryServeAllRequests) {
     pool.options.num_blocks = 1024 / pool.options.block_tokens;
     ServingOptions options = {.pool = pool, .decode = pool};
     options.decode->ranks = 2;
-    options.kv_bytes_per_token = Bytes(1000);
-    options.transfer_time = [](Bytes bytes) { return TimePs(bytes.count()); };
+    options.transfer = [](const KvTransfer& transfer) {
+      return TimePs(1000 * transfer.tokens);
+    };
     for (const int64_t in_flight : {0, 50}) {
       options.in_flight = in_flight;
       SyntheticRequests again = source;

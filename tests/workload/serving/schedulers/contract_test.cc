@@ -241,7 +241,8 @@ TEST_P(SchedulerContractTest, AnyOptionsServeAllThatFits) {
       options.decode->options = AnyOptions(&draw);
       limit = std::min(limit, Kind().max_tokens(options.decode->options));
       const TimePs delay(draw.From(0, 100));
-      options.transfer_time = [delay](Bytes) { return delay; };
+      options.transfer = [delay](const KvTransfer&) { return delay; };
+      options.transfer_layers = draw.From(1, 3);
     }
     options.in_flight = draw.From(0, 1) * draw.From(1, 20);
     const std::vector<Asked> asked = AnyRequests(limit, &draw);

@@ -1,0 +1,30 @@
+// What a report says of a deployment with separate pools.
+
+#ifndef ASTRA_CORE_APPS_SERVING_SERVING_POOLS_REPORT_H_
+#define ASTRA_CORE_APPS_SERVING_SERVING_POOLS_REPORT_H_
+
+#include <string>
+
+#include "astra-core/apps/serving/serving_pool_options.h"
+#include "astra-core/apps/serving/serving_run.h"
+#include "astra-core/serving/step_prices.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace astra {
+
+// Returns "TP 8, PP 2"; sizes of 1 other than TP are left out.
+std::string LayoutText(const ServingLayout& layout);
+
+// Appends the line that describes the replicas which decode.
+void AppendDecodePool(const DecodePool& pool, std::string* page);
+
+// Appends what the steps and caches of each pool did.
+void AppendPoolUse(const ServingRun& run, std::string* page);
+
+// Adds the pool, and what the steps and caches of each pool did, to run.json.
+void AddPools(const DecodePool& pool, const ServingRun& run,
+              nlohmann::ordered_json& json);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_SERVING_SERVING_POOLS_REPORT_H_

@@ -1,0 +1,61 @@
+// Where the KV cache of a sequence lies on the GPUs of a replica, and which
+// GPUs send what where the cache moves to a replica of another layout.
+//
+//   ASTRA_ASSIGN_OR_RETURN(const KvLayout kv, KvLayoutOf(model, from, to));
+//   Bytes bytes = kv.BytesOf(tokens);             // Of the whole cache.
+//   for (const KvFlow& flow : kv.flows) Send(flow.source, flow.share * bytes);
+//
+// Model. The cache of all layers is cut in two ways: pipeline stages hold
+// layers, and the ranks of a TP group hold heads. Of GQA with H heads of keys
+// and values, TP ranks hold min(TP, H) different parts, each on TP / min(TP, H)
+// ranks; of MLA each rank holds all. For GQA a token thus takes
+//
+//   2 x layers x H x head_dim x bytes / min(TP, H)      on each TP rank.
+//
+// Bytes come from the modules of the model (ModuleMemory::cache), so that
+// hybrid models count what they keep, and the number of parts is the whole over
+// what a rank holds. A receiving rank gets each byte that it holds once, from a
+// rank that has it; ranks with copies take turns. Ranks are those of
+// ServingLayout: TP ranks next to one another, and stages one after another.
+//
+// Left out: caches in FP8, and the part of a hybrid model's state that does not
+// shrink with TP while the rest does.
+
+#ifndef ASTRA_CORE_SERVING_KV_LAYOUT_H_
+#define ASTRA_CORE_SERVING_KV_LAYOUT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "astra-core/serving/step_prices.h"
+#include "workload/models/model_spec.h"
+
+namespace astra {
+
+struct KvFlow {
+  uint32_t source = 0;  // Rank in the replica that computed the prompt.
+  uint32_t target = 0;  // Rank in the replica that decodes.
+  double share = 0;     // Share of the whole cache, above 0.
+};
+
+struct KvLayout {
+  double fixed_bytes = 0;      // State of a sequence of any length.
+  double bytes_per_token = 0;  // Of the whole cache.
+  int64_t layers = 1;
+  std::vector<KvFlow> flows;  // Ordered by target, then by source.
+
+  // Returns the bytes of the cache of `tokens` positions.
+  double BytesOf(int64_t tokens) const {
+    return fixed_bytes + bytes_per_token * static_cast<double>(tokens);
+  }
+};
+
+// Errors: those of InferenceBlueprint.
+absl::StatusOr<KvLayout> KvLayoutOf(const ModelSpec& model,
+                                    const ServingLayout& from,
+                                    const ServingLayout& to);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_SERVING_KV_LAYOUT_H_

@@ -1,0 +1,93 @@
+#include "astra-core/apps/serving/serving_pools.h"
+
+#include <string>
+
+#include "astra-core/apps/serving/serving_compare.h"
+#include "astra-core/apps/serving/simai_serving_options.h"
+#include "tests/testing/command_lines.h"
+#include "tests/testing/matchers.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::ParseArguments;
+using ::astra::testing::ValueOrDie;
+using ::testing::HasSubstr;
+
+const std::string kJob =
+    "-m llama3-8b --gpu H100 --requests 16 --isl 128 --osl 16 --concurrency 4 ";
+
+absl::StatusOr<SimaiServingOptions> TryRead(const std::string& text) {
+  return ReadSimaiServingOptions(
+      ValueOrDie(ParseArguments(SimaiServingOptionSpecs(), kJob + text)));
+}
+
+std::string ErrorOf(const std::string& text) {
+  return std::string(TryRead(text).status().message());
+}
+
+TEST(ServingPoolsTest, ThePoolThatDecodesTakesOverWhatIsNotGiven) {
+  const SimaiServingOptions options = ValueOrDie(
+      TryRead("--tp 2 --replicas 3 --num-gpu-blocks 77 --decode-replicas 2 "
+              "--decode-tp 4 --decode-max-num-seqs 9"));
+  const ServingJob& decode = options.decode->job;
+  EXPECT_EQ(decode.layout.tensor, 4);
+  EXPECT_EQ(decode.replicas, 2);
+  EXPECT_EQ(decode.options.max_sequences, 9);
+  EXPECT_EQ(decode.options.max_batched_tokens, 8192);
+  EXPECT_GT(decode.options.num_blocks, 77);
+  EXPECT_EQ(options.num_gpus(), 14);
+  EXPECT_FALSE(options.decode->is_layerwise);
+}
+
+TEST(ServingPoolsTest, SaysWhatIsWrong) {
+  EXPECT_EQ(ErrorOf("--decode-tp 2"),
+            "--decode-tp has no effect: there is no --decode-replicas");
+  EXPECT_EQ(ErrorOf("--fidelity flow"),
+            "--fidelity has no effect: there is no --decode-replicas");
+  const std::string pools = "--decode-replicas 1 ";
+  EXPECT_EQ(ErrorOf(pools + "--decode-tp 3"),
+            "illegal layout: TP 3 does not divide the 32 attention heads; the "
+            "nearest --decode-tp is 2");
+  EXPECT_EQ(ErrorOf(pools + "--decode-router random"),
+            "--decode-router has no effect: 1 replica decodes");
+  EXPECT_EQ(ErrorOf(pools + "--decode-first-gpu 8"),
+            "--decode-first-gpu has no effect: there is no --topology");
+  EXPECT_EQ(ErrorOf(pools + "--beside w.txt"),
+            "--beside has no effect: --fidelity closed-form has no network: "
+            "give flow or packet");
+  EXPECT_EQ(ErrorOf(pools + "--fidelity flow --beside w.txt"),
+            "--topology is missing");
+  EXPECT_THAT(ErrorOf(pools + "--kv-transfer layers"),
+              HasSubstr("expected whole or layerwise"));
+}
+
+// Prompts of 2 replicas of TP 2, and one of TP 8 that decodes: it begins at the
+// next server.
+TEST(ServingPoolsTest, ReplicasLieOnFewServers) {
+  SimaiServingOptions options = ValueOrDie(
+      TryRead("--tp 2 --replicas 2 --decode-replicas 1 --decode-tp 8"));
+  const auto pools = ValueOrDie(
+      ServingPools::Create(options.job, *options.decode, &options.warnings));
+  EXPECT_EQ(pools->place_of_decode().first_gpu, 8);
+  EXPECT_EQ(pools->routes().topology().num_gpus(), 16u);
+  // 128 KiB a token; each of 2 NICs of the sender has half of it.
+  EXPECT_EQ(pools->kv().bytes_per_token, 131072);
+}
+
+TEST(ServingPoolsTest, RowsWithSeparatePoolsArePredicted) {
+  const std::string header =
+      "model,gpu,tp,framework,precision,isl,osl,concurrency,mode,"
+      "prefill_workers,prefill_tp,decode_workers,decode_tp\n";
+  const std::string point = "llama3-8b,H100-SXM,,vllm 0.14.0,bf16,512,32,8,";
+  const ServingComparison comparison =
+      ValueOrDie(CompareServing("t.csv", header + point + "disagg,1,1,1,2\n" +
+                                             point + "disagg,1,1,,2\n"));
+  EXPECT_EQ(comparison.predicted, 1u);
+  EXPECT_THAT(comparison.csv,
+              HasSubstr("not predicted: prefill and decode on separate GPUs, "
+                        "without decode_workers"));
+}
+
+}  // namespace
+}  // namespace astra

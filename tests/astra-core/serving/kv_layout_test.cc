@@ -1,0 +1,70 @@
+#include "astra-core/serving/kv_layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/testing/matchers.h"
+#include "tests/testing/small_models.h"
+
+namespace astra {
+
+bool operator==(const KvFlow& a, const KvFlow& b) {
+  return a.source == b.source && a.target == b.target && a.share == b.share;
+}
+
+namespace {
+
+using ::astra::testing::SmallDeepSeek;
+using ::astra::testing::SmallLlama;
+using ::astra::testing::ValueOrDie;
+using ::testing::ElementsAre;
+
+std::vector<KvFlow> FlowsOf(const ServingLayout& from,
+                            const ServingLayout& to) {
+  return ValueOrDie(KvLayoutOf(SmallLlama(), from, to)).flows;
+}
+
+// 2 x 4 layers x 2 heads x 8 x 2 bytes.
+TEST(KvLayoutTest, BytesOfGroupedHeads) {
+  const KvLayout kv = ValueOrDie(KvLayoutOf(SmallLlama(), {}, {}));
+  EXPECT_EQ(kv.bytes_per_token, 256);
+  EXPECT_EQ(kv.fixed_bytes, 0);
+  EXPECT_EQ(kv.layers, 4);
+  EXPECT_THAT(kv.flows, ElementsAre(KvFlow{0, 0, 1}));
+}
+
+TEST(KvLayoutTest, RanksSendTheHeadsThatOthersNeed) {
+  EXPECT_THAT(FlowsOf({.tensor = 2}, {.tensor = 2}),
+              ElementsAre(KvFlow{0, 0, 0.5}, KvFlow{1, 1, 0.5}));
+  EXPECT_THAT(FlowsOf({.tensor = 1}, {.tensor = 2}),
+              ElementsAre(KvFlow{0, 0, 0.5}, KvFlow{0, 1, 0.5}));
+  EXPECT_THAT(FlowsOf({.tensor = 2}, {.tensor = 1}),
+              ElementsAre(KvFlow{0, 0, 0.5}, KvFlow{1, 0, 0.5}));
+}
+
+// With two heads, four ranks hold two copies of each half.
+TEST(KvLayoutTest, CopiesTakeTurns) {
+  EXPECT_THAT(FlowsOf({.tensor = 4}, {.tensor = 2}),
+              ElementsAre(KvFlow{0, 0, 0.5}, KvFlow{3, 1, 0.5}));
+  EXPECT_THAT(FlowsOf({.tensor = 2}, {.tensor = 4}),
+              ElementsAre(KvFlow{0, 0, 0.5}, KvFlow{0, 1, 0.5},
+                          KvFlow{1, 2, 0.5}, KvFlow{1, 3, 0.5}));
+}
+
+TEST(KvLayoutTest, StagesSendTheirLayers) {
+  EXPECT_THAT(FlowsOf({.pipeline = 2}, {.tensor = 2}),
+              ElementsAre(KvFlow{0, 0, 0.25}, KvFlow{1, 0, 0.25},
+                          KvFlow{0, 1, 0.25}, KvFlow{1, 1, 0.25}));
+}
+
+// 3 layers x (16 + 4) x 2 bytes, all of it on each rank.
+TEST(KvLayoutTest, LatentCachesAreNotDivided) {
+  const KvLayout kv =
+      ValueOrDie(KvLayoutOf(SmallDeepSeek(), {.tensor = 2}, {.tensor = 4}));
+  EXPECT_EQ(kv.bytes_per_token, 120);
+  EXPECT_THAT(kv.flows, ElementsAre(KvFlow{0, 0, 1}, KvFlow{1, 1, 1},
+                                    KvFlow{0, 2, 1}, KvFlow{1, 3, 1}));
+}
+
+}  // namespace
+}  // namespace astra

@@ -1,0 +1,52 @@
+#include "workload/serving/pool_checks.h"
+
+#include <string_view>
+
+#include "astra-core/base/check.h"
+#include "astra-core/base/field_error.h"
+#include "astra-core/base/status_macros.h"
+#include "fmt/core.h"
+
+namespace astra {
+
+absl::Status CheckPool(const PoolOptions& pool, std::string_view name) {
+  ASTRA_CHECK(pool.scheduler != nullptr && pool.cost != nullptr,
+              "{} has no scheduler or no cost", name);
+  if (pool.replicas < 1 || pool.ranks < 1 || pool.replicas > kMaxReplicas ||
+      pool.ranks > kMaxReplicas / pool.replicas) {
+    return FieldError(
+        name, fmt::format("{} replicas of {} ranks: expected 1 to {} in all",
+                          pool.replicas, pool.ranks, kMaxReplicas));
+  }
+  if (pool.steps_under_way < 1 || pool.steps_under_way > kMaxReplicas) {
+    return FieldError(name, fmt::format("{} steps under way: expected 1 to {}",
+                                        pool.steps_under_way, kMaxReplicas));
+  }
+  return CheckBatchingOptions(pool.options);
+}
+
+absl::Status CheckFits(const Request& request, int64_t output_tokens,
+                       const PoolOptions& pool) {
+  const int64_t limit = pool.scheduler->max_tokens(pool.options);
+  const int64_t block = pool.options.block_tokens;
+  // Without overflow, whatever the two are.
+  if (request.prompt_tokens > limit ||
+      output_tokens > limit - request.prompt_tokens) {
+    return absl::InvalidArgumentError(fmt::format(
+        "request {} has {} prompt and {} output tokens: a replica of scheduler "
+        "{} with {} blocks of {} tokens serves at most {} in all",
+        request.id, request.prompt_tokens, output_tokens, pool.scheduler->name,
+        pool.options.num_blocks, block, limit));
+  }
+  const int64_t hashed = request.prefix.block_tokens;
+  if (pool.options.prefix_caching && !request.prefix.hashes.empty() &&
+      (hashed <= 0 || hashed % block != 0)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "block_tokens is {}: expected a divisor of {}, the tokens of a hashed "
+        "block of request {}",
+        block, hashed, request.id));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace astra
