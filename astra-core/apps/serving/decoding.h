@@ -4,17 +4,19 @@
 #define ASTRA_CORE_APPS_SERVING_DECODING_H_
 
 #include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "astra-core/apps/serving/fabric_run.h"
+#include "astra-core/apps/serving/serving_fabric_options.h"
+#include "astra-core/apps/serving/serving_job.h"
+#include "astra-core/apps/serving/serving_pool_options.h"
 #include "astra-core/apps/serving/serving_pools.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "astra-core/base/log.h"
 
 namespace astra {
-
-struct SimaiServingOptions;
 
 // All are null where one pool does both.
 struct Decoding {
@@ -28,10 +30,12 @@ struct Decoding {
   }
 };
 
-// The options must outlive the result. Errors: those of ServingPools::Create
-// and FabricRun::Create.
+// Returns what decodes for `prefill`; `pool` is empty where one pool does both.
+// All but the warnings must outlive the result. Errors: those of
+// ServingPools::Create and FabricRun::Create.
 absl::StatusOr<std::unique_ptr<Decoding>> DecodingOf(
-    const SimaiServingOptions& options, Warnings* warnings);
+    const ServingJob& prefill, const std::optional<DecodePool>& pool,
+    const FabricOptions& fabric, Warnings* warnings);
 
 }  // namespace astra
 

@@ -129,7 +129,8 @@ absl::Status ServeList(const SimaiServingOptions& options,
            .decoding_of =
                [&options] {
                  Warnings ignored;  // Of every point the same.
-                 return DecodingOf(options, &ignored);
+                 return DecodingOf(options.job, options.decode, options.fabric,
+                                   &ignored);
                },
            .report =
                [&](const LoadPoint& point, const ServingRun& run) {
@@ -163,7 +164,8 @@ absl::Status RunServingProgram(int argc, const char* const* argv,
                          ReplicaTimes::Create(options.job, &options.warnings));
   ASTRA_RETURN_IF_ERROR(ReadTrace(options));
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<Decoding> decoding,
-                         DecodingOf(options, &options.warnings));
+                         DecodingOf(options.job, options.decode, options.fabric,
+                                    &options.warnings));
   log.Report(options.warnings);
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
