@@ -516,8 +516,10 @@ astra_test(calculon_test
 
 astra_test(step_times_test
   SOURCES
+    astra-core/serving/capacity_search_test.cc
+    astra-core/serving/steady_state_test.cc
     astra-core/serving/step_times_test.cc
-  DEPS astra::kernels astra::step_times)
+  DEPS astra::kernels astra::serving astra::step_times)
 
 astra_test(serving_app_test
   SOURCES

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/serving/capacity_run.h"
 #include "astra-core/apps/serving/serving_compare.h"
 #include "astra-core/apps/serving/serving_job.h"
+#include "astra-core/apps/serving/serving_plan_run.h"
 #include "astra-core/apps/serving/serving_report.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "astra-core/apps/serving/simai_serving_options.h"
@@ -47,9 +49,13 @@ absl::Status RunServingProgram(int argc, const char* const* argv,
   if (PrintedInstead(flags, "simai_serving", SimaiServingHelp())) {
     return FlushStdout();
   }
+  if (flags.has("plan")) return RunServingPlan(flags, log);
   ASTRA_ASSIGN_OR_RETURN(SimaiServingOptions options,
                          ReadSimaiServingOptions(flags));
   if (options.compare_table) return Compare(options);
+  if (flags.has("capacity")) {
+    return RunCapacity(flags, std::move(options), log);
+  }
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ReplicaTimes> times,
                          ReplicaTimes::Create(options.job, &options.warnings));
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<RequestSource> source,

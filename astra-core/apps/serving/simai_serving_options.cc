@@ -27,6 +27,9 @@ constexpr std::string_view kUsage =
     "usage: simai_serving --model NAME|FILE --gpu NAME [--tp N] [--engine "
     "NAME]\n"
     "                     --requests N --isl N --osl N --rate R [options]\n"
+    "       simai_serving --capacity --slo-ttft MS --slo-tpot MS --isl N --osl "
+    "N [...]\n"
+    "       simai_serving --plan --gpus N --slo-ttft MS --slo-tpot MS [...]\n"
     "       simai_serving --compare-table FILE.csv --output DIR\n"
     "\n"
     "Serves requests with replicas of a model, step by step as the scheduler "
@@ -89,6 +92,25 @@ constexpr OptionSpec kOptions[] = {
      "instead of --rate: requests in flight; one that ends starts the next"},
     {"seed", "", "N", "Load", "of the arrivals (default 0)"},
 
+    {"capacity", "", "", "Sizing",
+     "find the largest rate that keeps the limits instead; with --rate the "
+     "fewest replicas"},
+    {"plan", "", "", "Sizing",
+     "rank all deployments on --gpus instead, by output tokens a second and "
+     "GPU under the limits; --tp, --pp and --ep may be lists"},
+    {"gpus", "", "N", "Sizing", "GPUs that --plan uses"},
+    {"pools", "", "NAME", "Sizing",
+     "deployments of --plan: shared (replicas that do all), separate (pools "
+     "for prompts and for decoding), both (default)"},
+    {"slo-ttft", "", "MS", "Sizing", "limit of a request's ttft"},
+    {"slo-tpot", "", "MS", "Sizing", "limit of a request's tpot"},
+    {"slo-share", "", "X", "Sizing",
+     "share of the requests that must keep the limits (default 0.99)"},
+    {"top", "", "N", "Sizing",
+     "plans that are replayed and get a folder (default 5)"},
+    {"exhaustive", "", "", "Sizing",
+     "--plan tries every number of sequences, with the same result"},
+
     {"compare-table", "", "FILE", "Output",
      "predict the measured points of a table instead, and write how far off "
      "they are"},
@@ -100,7 +122,9 @@ constexpr OptionSpec kOptions[] = {
 
 constexpr int64_t kMost = int64_t{1} << 24;
 
-absl::Status ReadPrecision(const CommandLine& flags, ServingJob& job) {
+}  // namespace
+
+absl::Status ReadServingPrecision(const CommandLine& flags, ServingJob& job) {
   constexpr std::string_view kNames[] = {"bfloat16",  "bf16",  "float16",
                                          "fp16",      "mxfp4", "fp8",
                                          "fp8_block", "mxfp8", "nvfp4"};
@@ -118,6 +142,8 @@ absl::Status ReadPrecision(const CommandLine& flags, ServingJob& job) {
   }
   return absl::OkStatus();
 }
+
+namespace {
 
 // Returns `status` with the nearest TP that is legal, if there is one.
 absl::Status WithNearestTensor(const absl::Status& status,
@@ -143,7 +169,7 @@ absl::Status ReadLayout(const CommandLine& flags, ServingJob& job) {
                                  {"ep", &job.layout.expert, kMost},
                                  {"replicas", &job.replicas, kMost}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
-  ASTRA_RETURN_IF_ERROR(ReadPrecision(flags, job));
+  ASTRA_RETURN_IF_ERROR(ReadServingPrecision(flags, job));
   if (!job.model.experts) {
     constexpr std::string_view kOfExperts[] = {"ep"};
     ASTRA_RETURN_IF_ERROR(Refuse(
@@ -160,9 +186,9 @@ absl::Status ReadLayout(const CommandLine& flags, ServingJob& job) {
   return legal.ok() ? legal : WithNearestTensor(legal, job);
 }
 
-absl::Status ReadEngine(const CommandLine& flags,
-                        SimaiServingOptions& options) {
-  ServingJob& job = options.job;
+}  // namespace
+
+absl::Status ReadServingEngine(const CommandLine& flags, ServingJob& job) {
   ASTRA_ASSIGN_OR_RETURN(
       job.engine, LoadInferenceEngine(flags.value("engine").value_or("vllm")));
   ServingFacts& facts = job.engine.serving;
@@ -179,22 +205,31 @@ absl::Status ReadEngine(const CommandLine& flags,
                            flags.number("gpu-memory-utilization", 1, 1));
   }
   ASTRA_RETURN_IF_ERROR(UseFacts(job));
-  if (flags.has("router")) {
-    constexpr std::string_view kRouter[] = {"router"};
-    if (job.replicas == 1) return Refuse(flags, kRouter, "there is 1 replica");
-    ASTRA_ASSIGN_OR_RETURN(job.router, FindRouter(*flags.value("router")));
-  }
   const IntegerOption sizes[] = {
       {"max-num-batched-tokens", &job.options.max_batched_tokens, kMost},
       {"max-num-seqs", &job.options.max_sequences, kMost},
       {"num-gpu-blocks", &job.options.num_blocks, kMost}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   job.options.chunk_tokens = job.options.max_batched_tokens;
+  return absl::OkStatus();
+}
+
+namespace {
+
+absl::Status ReadEngine(const CommandLine& flags,
+                        SimaiServingOptions& options) {
+  ServingJob& job = options.job;
+  ASTRA_RETURN_IF_ERROR(ReadServingEngine(flags, job));
+  if (flags.has("router")) {
+    constexpr std::string_view kRouter[] = {"router"};
+    if (job.replicas == 1) return Refuse(flags, kRouter, "there is 1 replica");
+    ASTRA_ASSIGN_OR_RETURN(job.router, FindRouter(*flags.value("router")));
+  }
   if (job.options.num_blocks > 0) return absl::OkStatus();
   constexpr double kBytesPerGb = 1e9;
   ASTRA_ASSIGN_OR_RETURN(
       options.room,
-      RoomForCache(job.model, job.layout, facts,
+      RoomForCache(job.model, job.layout, job.engine.serving,
                    Bytes(std::llround(job.gpu.memory_gb * kBytesPerGb)),
                    job.options.max_batched_tokens));
   job.options.num_blocks = options.room->blocks;
@@ -233,7 +268,21 @@ absl::Status ReadSource(const CommandLine& flags,
   return absl::OkStatus();
 }
 
+// Reads the rate of a search; the rest of its load is read by ReadSizingLoad.
+absl::Status ReadCapacityRate(const CommandLine& flags,
+                              SimaiServingOptions& options) {
+  constexpr double kMostRate = 1e9;
+  ASTRA_ASSIGN_OR_RETURN(options.rate, flags.number("rate", 0, kMostRate));
+  if (!flags.has("rate") || options.rate > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError("--rate is 0: no request would arrive");
+}
+
 absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
+  if (flags.has("capacity")) return ReadCapacityRate(flags, options);
+  constexpr std::string_view kOfSizing[] = {"slo-ttft", "slo-tpot",
+                                            "slo-share"};
+  ASTRA_RETURN_IF_ERROR(
+      Refuse(flags, kOfSizing, "neither --plan nor --capacity is given"));
   ASTRA_RETURN_IF_ERROR(ReadSource(flags, options));
   if (options.trace && !flags.has("concurrency")) return absl::OkStatus();
   if (flags.has("rate") == flags.has("concurrency")) {
@@ -322,6 +371,9 @@ absl::StatusOr<SimaiServingOptions> ReadSimaiServingOptions(
     ASTRA_RETURN_IF_ERROR(ReadComparison(flags, options));
     return options;
   }
+  constexpr std::string_view kOfPlans[] = {"gpus", "pools", "top",
+                                           "exhaustive"};
+  ASTRA_RETURN_IF_ERROR(Refuse(flags, kOfPlans, "--plan is not given"));
   ServingJob& job = options.job;
   ASTRA_RETURN_IF_ERROR(Require(flags, "model"));
   ASTRA_RETURN_IF_ERROR(Require(flags, "gpu-type"));

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/apps/serving/serving_job.h"
@@ -51,6 +52,13 @@ absl::Span<const CommandExample> SimaiServingExamples();
 // engines, of UseFacts and of RoomForCache.
 absl::StatusOr<SimaiServingOptions> ReadSimaiServingOptions(
     const CommandLine& flags);
+
+// Reads --dtype. Errors: InvalidArgument for one that the model has not.
+absl::Status ReadServingPrecision(const CommandLine& flags, ServingJob& job);
+
+// Reads the engine, its scheduler, and what a step may hold. Errors: those of
+// LoadInferenceEngine and UseFacts.
+absl::Status ReadServingEngine(const CommandLine& flags, ServingJob& job);
 
 // Returns where the requests come from. Errors: those of ParseRequestTrace and
 // of SyntheticRequests.
