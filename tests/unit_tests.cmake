@@ -517,12 +517,15 @@ astra_test(calculon_test
 astra_test(step_times_test
   SOURCES
     astra-core/serving/capacity_search_test.cc
+    astra-core/serving/serving_plan_test.cc
     astra-core/serving/steady_state_test.cc
     astra-core/serving/step_times_test.cc
   DEPS astra::kernels astra::serving astra::step_times)
 
 astra_test(serving_app_test
   SOURCES
+    astra-core/apps/serving/engine_launch_test.cc
+    astra-core/apps/serving/serving_plan_job_test.cc
     astra-core/apps/serving/simai_serving_options_test.cc
   DEPS astra::serving_app)
 

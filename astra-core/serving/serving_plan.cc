@@ -87,17 +87,15 @@ class Planner {
     return plan.load.tpot <= space_.most_tpot;
   }
 
-  // Calls keeps(batch) for rising batches. Returns the largest that keeps the
-  // limits, or 0.
+  // Calls keeps(batch) for all levels, and then for what bisection asks for,
+  // until the largest batch that keeps the limits is found.
   template <class Keeps>
-  int64_t LargestBatch(int64_t most, const Keeps& keeps) {
-    int64_t largest = 0;
+  void LargestBatch(int64_t most, const Keeps& keeps) {
     if (space_.exhaustive) {
-      for (int64_t batch = 1; batch <= most; ++batch) {
-        if (keeps(batch)) largest = batch;
-      }
-      return largest;
+      for (int64_t batch = 1; batch <= most; ++batch) keeps(batch);
+      return;
     }
+    int64_t largest = 0;
     int64_t failed = most + 1;
     for (const int64_t level : LevelsUpTo(most)) {
       if (keeps(level)) {
@@ -110,7 +108,6 @@ class Planner {
       const int64_t middle = largest + (failed - largest) / 2;
       (keeps(middle) ? largest : failed) = middle;
     }
-    return largest;
   }
 
   void AddReplicas(size_t shape) {
@@ -133,54 +130,31 @@ class Planner {
     plans_.best.push_back(*best);
   }
 
-  // Returns the largest rate at which prompts keep the limit.
-  double MostPrefillRate(size_t shape) const {
-    const SteadyState& state = states_[shape];
-    const auto keeps = [&](double rate) {
-      const std::optional<SteadyLoad> load = state.PrefillAtRate(rate);
-      return load && load->ttft <= space_.most_ttft;
-    };
-    constexpr double kLeastRate = 1e-6;
-    if (!keeps(kLeastRate)) return 0;
-    double low = kLeastRate;
-    double high = 2 * kLeastRate;
-    while (keeps(high)) {
-      low = high;
-      high *= 2;
-    }
-    constexpr int kSteps = 24;
-    for (int i = 0; i < kSteps; ++i) {
-      const double middle = (low + high) / 2;
-      (keeps(middle) ? low : high) = middle;
-    }
-    return low;
-  }
-
   double TransferSeconds(size_t prefill, size_t decode) const {
     return space_.transfer_seconds /
            D(std::min(GpusOf(prefill), GpusOf(decode)));
   }
 
   void AddPools() {
-    std::vector<double> prefill_rates;
-    for (size_t i = 0; i < states_.size(); ++i) {
-      prefill_rates.push_back(
-          states_[i].most_in_flight() == 0 ? 0 : MostPrefillRate(i));
-    }
-    for (size_t decode = 0; decode < states_.size(); ++decode) {
-      std::vector<SteadyLoad> loads;
-      for (const int64_t level : LevelsUpTo(states_[decode].most_in_flight())) {
-        const auto load = states_[decode].DecodeAtBatch(D(level), 0);
-        if (load) loads.push_back(*load);
-      }
-      for (size_t prefill = 0; prefill < states_.size(); ++prefill) {
+    for (size_t prefill = 0; prefill < states_.size(); ++prefill) {
+      const bool can_start = KeepsFirstToken(prefill);
+      for (size_t decode = 0; decode < states_.size(); ++decode) {
         const int64_t rest = space_.gpus - GpusOf(decode);
         for (int64_t replicas = 1; replicas * GpusOf(prefill) <= rest;
              ++replicas) {
-          AddPoolPair(prefill, replicas, decode, prefill_rates[prefill], loads);
+          AddPoolPair(prefill, replicas, decode, can_start);
         }
       }
     }
+  }
+
+  // Returns whether a pool of this shape keeps the limit of the first token
+  // under the least load.
+  bool KeepsFirstToken(size_t shape) const {
+    constexpr double kLeastRate = 1e-6;
+    const std::optional<SteadyLoad> load =
+        states_[shape].PrefillAtRate(kLeastRate);
+    return load && load->ttft <= space_.most_ttft;
   }
 
   // Returns the plan of two pools at a load of one decoding replica.
@@ -202,40 +176,27 @@ class Planner {
   }
 
   void AddPoolPair(size_t prefill, int64_t prompts, size_t decode,
-                   double prefill_rate, const std::vector<SteadyLoad>& loads) {
+                   bool can_start) {
     ++plans_.deployments;
     const int64_t rest = space_.gpus - prompts * GpusOf(prefill);
     if (rest % GpusOf(decode) != 0) return LeaveOut(kUnequal);
-    if (prefill_rate == 0 && states_[prefill].most_in_flight() > 0) {
-      return LeaveOut(kLimits);
+    const int64_t most = states_[decode].most_in_flight();
+    if (states_[prefill].most_in_flight() == 0 || most == 0) {
+      return LeaveOut(kTooLong);
     }
-    if (prefill_rate == 0 || loads.empty()) return LeaveOut(kTooLong);
+    if (!can_start) return LeaveOut(kLimits);
     const int64_t replicas = rest / GpusOf(decode);
     std::optional<ServingPlan> best;
-    const auto keeps = [&](const std::optional<SteadyLoad>& load) {
+    LargestBatch(most, [&](int64_t batch) {
+      const std::optional<SteadyLoad> load =
+          states_[decode].DecodeAtBatch(D(batch), 0);
       if (!load) return false;
       const std::optional<ServingPlan> plan =
           PoolPlan(prefill, prompts, decode, replicas, *load);
       if (!plan || !Note(*plan)) return false;
       if (!best || plan->output_per_gpu > best->output_per_gpu) best = plan;
       return true;
-    };
-    int64_t largest = 0;
-    int64_t failed = states_[decode].most_in_flight() + 1;
-    for (const SteadyLoad& load : loads) {
-      const auto batch = static_cast<int64_t>(std::llround(load.batch));
-      if (keeps(load)) {
-        largest = batch;
-      } else {
-        failed = batch;
-        break;  // More decoding makes both times longer.
-      }
-    }
-    while (failed - largest > 1) {
-      const int64_t middle = largest + (failed - largest) / 2;
-      const bool does = keeps(states_[decode].DecodeAtBatch(D(middle), 0));
-      (does ? largest : failed) = middle;
-    }
+    });
     if (!best) return LeaveOut(kLimits);
     plans_.best.push_back(*best);
   }

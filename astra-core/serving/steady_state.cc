@@ -261,10 +261,10 @@ std::optional<SteadyLoad> SteadyState::AtRate(double rate) const {
     const int64_t middle = low + (high - low) / 2;
     (is_above(middle) ? high : low) = middle;
   }
-  const double below = AtBatch(D(low))->rate;
+  const std::optional<SteadyLoad> below = AtBatch(D(low));
   const std::optional<SteadyLoad> above = AtBatch(D(high));
-  if (!above || above->rate < rate) return std::nullopt;
-  const double share = (rate - below) / (above->rate - below);
+  if (!below || !above || above->rate < rate) return std::nullopt;
+  const double share = (rate - below->rate) / (above->rate - below->rate);
   std::optional<SteadyLoad> load = AtBatch(D(low) + std::max(0.0, share));
   if (load) load->rate = rate;
   return load;

@@ -38,6 +38,7 @@ struct CapacityRuns {
   Capacity capacity;
   std::vector<ReplayedLoad> loads;   // Of each run.
   std::optional<ReplayedLoad> best;  // Of the run that is the answer.
+  std::optional<SteadyLoad> closed;  // Of a replica there, in the closed form.
 };
 
 ReplayedDeployment DeploymentOf(const CapacityJob& job, ReplicaTimes& times) {
@@ -50,26 +51,33 @@ ReplayedDeployment DeploymentOf(const CapacityJob& job, ReplicaTimes& times) {
           .request_seconds = 1e-6 * serving.engine.serving.request_us};
 }
 
-// Returns the load of a replica that keeps the limits in the closed form, to
-// start from; one request a second where it has none.
-SteadyLoad GuessOf(const CapacityJob& job, ReplicaTimes& times) {
+// The closed form of a replica; none for a scheduler that it does not know.
+std::optional<SteadyState> SteadyOf(const CapacityJob& job,
+                                    ReplicaTimes& times) {
   const ServingJob& serving = job.options.job;
-  SteadyLoad guess;
-  guess.rate = 1;
-  guess.in_flight = 1;
-  if (!CheckSteadyScheduler(serving.scheduler->name).ok()) return guess;
-  const SteadyState steady(
+  if (!CheckSteadyScheduler(serving.scheduler->name).ok()) return std::nullopt;
+  return SteadyState(
       {.cost = &times.steps(),
        .options = serving.options,
        .scheduler = serving.scheduler->name,
        .request_seconds = 1e-6 * serving.engine.serving.request_us},
       job.load.lengths);
+}
+
+// Returns the load of a replica that keeps the limits in the closed form, to
+// start from; one request a second where it has none.
+SteadyLoad GuessOf(const CapacityJob& job,
+                   const std::optional<SteadyState>& steady) {
+  SteadyLoad guess;
+  guess.rate = 1;
+  guess.in_flight = 1;
+  if (!steady) return guess;
   const auto keeps = [](const std::optional<TimePs>& limit, double seconds) {
     return !limit || seconds <= 1e-12 * static_cast<double>(limit->count());
   };
-  for (int64_t batch = 2; batch <= steady.most_in_flight(); batch *= 2) {
+  for (int64_t batch = 2; batch <= steady->most_in_flight(); batch *= 2) {
     const std::optional<SteadyLoad> load =
-        steady.AtBatch(static_cast<double>(batch));
+        steady->AtBatch(static_cast<double>(batch));
     if (!load || !keeps(job.limits.to_first_token, load->ttft) ||
         !keeps(job.limits.per_token, load->tpot)) {
       break;
@@ -82,7 +90,8 @@ SteadyLoad GuessOf(const CapacityJob& job, ReplicaTimes& times) {
 absl::StatusOr<CapacityRuns> Search(const CapacityJob& job,
                                     ReplicaTimes& times) {
   ReplayedDeployment deployment = DeploymentOf(job, times);
-  const SteadyLoad guess = GuessOf(job, times);
+  const std::optional<SteadyState> steady = SteadyOf(job, times);
+  const SteadyLoad guess = GuessOf(job, steady);
   const auto replicas = static_cast<double>(deployment.pool.replicas);
   CapacityRuns runs;
   const auto replay = [&](double rate,
@@ -113,6 +122,10 @@ absl::StatusOr<CapacityRuns> Search(const CapacityJob& job,
     if (runs.capacity.runs[i].load == runs.capacity.largest) {
       runs.best = runs.loads[i];
     }
+  }
+  if (steady && runs.best) {
+    const double count = job.rate ? runs.capacity.largest : replicas;
+    runs.closed = steady->AtRate(runs.best->rate / count);
   }
   return runs;
 }
@@ -163,6 +176,13 @@ std::string PageOf(const CapacityJob& job, const CapacityRuns& runs) {
   if (!runs.capacity.is_precise && runs.capacity.largest > 0) {
     AppendFormat(&page, "not precise: the {} runs were used up\n",
                  job.search.most_runs);
+  }
+  if (runs.closed) {
+    AppendFormat(&page,
+                 "closed form of the answer, in the mean: ttft {:.1f} ms, "
+                 "tpot {:.2f} ms\n",
+                 kMsPerSecond * runs.closed->ttft,
+                 kMsPerSecond * runs.closed->tpot);
   }
   return page + "\n";
 }

@@ -69,6 +69,92 @@ Replayed Replay(StepCost& cost, std::string_view scheduler,
   return {metrics.Summary()};
 }
 
+// 10 ms, whatever is computed.
+class FlatCost : public StepCost {
+ public:
+  TimePs TimeOf(const StepWork&) override {
+    return TimePs(std::llround(10 * kPsPerMs));
+  }
+};
+
+TEST(SteadyStateTest, FlatStepsGiveWhatLittlesLawSays) {
+  FlatCost cost;
+  const SteadyState steady({.cost = &cost,
+                            .options = OptionsOf("vllm"),
+                            .scheduler = "vllm",
+                            .request_seconds = 1},
+                           {.prompt_tokens = 100, .output_tokens = 101});
+  // One other sequence decodes in the mean: 100 steps of 10 ms are 1 s.
+  const SteadyLoad load = *steady.AtBatch(2);
+  EXPECT_NEAR(load.rate, 1, 1e-9);
+  EXPECT_NEAR(load.tpot, 0.01, 1e-12);
+  // The step under way has 5 ms left where one is, 1 - 1 / e of the time, and
+  // does not end with prompts, of which 9 fit into a step.
+  const double residual = 0.005 * (1 - std::exp(-1)) * (1 - 0.01 / 9);
+  EXPECT_NEAR(load.ttft, 1 + 0.01 + residual, 1e-9);
+  EXPECT_NEAR(load.in_flight, 1 + load.ttft, 1e-9);
+  EXPECT_NEAR(steady.AtRate(1)->ttft, load.ttft, 1e-9);
+}
+
+TEST(SteadyStateTest, RequestsOfAClosedLoopStayInStep) {
+  AffineCost cost;
+  const SteadyRequests requests = {.prompt_tokens = 100, .output_tokens = 100};
+  // 4 prompts fit into one step, and no other comes while they decode.
+  const SteadyLoad vllm =
+      SteadyState(
+          {.cost = &cost, .options = OptionsOf("vllm"), .scheduler = "vllm"},
+          requests)
+          .AtConcurrency(4);
+  EXPECT_NEAR(vllm.ttft, 0.025, 1e-9);
+  EXPECT_NEAR(vllm.tpot, 0.00528, 1e-9);
+  EXPECT_NEAR(vllm.rate, 4 / (0.025 + 99 * 0.00528), 1e-9);
+  // 16 prompts are 1.6 steps of 55 ms, all before the first of them decodes.
+  const SteadyLoad sglang = SteadyState({.cost = &cost,
+                                         .options = OptionsOf("sglang"),
+                                         .scheduler = "sglang"},
+                                        requests)
+                                .AtConcurrency(16);
+  EXPECT_NEAR(sglang.ttft, 1.3 * 0.055, 1e-9);
+  EXPECT_NEAR(sglang.tpot, 0.00612 + 0.3 * 0.055 / 99, 1e-9);
+}
+
+TEST(SteadyStateTest, TheCacheAndTheSchedulerLimitWhatIsInFlight) {
+  AffineCost cost;
+  BatchingOptions options = OptionsOf("vllm");
+  options.block_tokens = 16;
+  options.num_blocks = 100;
+  const SteadyRequests requests = {.prompt_tokens = 100, .output_tokens = 100};
+  const auto most = [&](std::string_view scheduler) {
+    return SteadyState(
+               {.cost = &cost, .options = options, .scheduler = scheduler},
+               requests)
+        .most_in_flight();
+  };
+  EXPECT_EQ(most("vllm"), 10);   // 150 positions in the mean: 10 blocks.
+  EXPECT_EQ(most("trtllm"), 7);  // 200 positions at once: 13 blocks.
+  options.num_blocks = 12;
+  EXPECT_EQ(most("vllm"), 0);  // The longest needs 13.
+  options.num_blocks = 1000;
+  options.max_sequences = 5;
+  EXPECT_EQ(most("vllm"), 5);
+  EXPECT_THAT(CheckSteadyScheduler("orca"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the closed form has no scheduler \"orca\": expected "
+                       "one of vllm, sarathi, sglang, vllm-v0, trtllm"));
+}
+
+TEST(SteadyStateTest, StepsUnderWayShareRequestsAndCache) {
+  AffineCost cost;
+  const SteadyRequests requests = {.prompt_tokens = 100, .output_tokens = 100};
+  SteadyReplica replica = {
+      .cost = &cost, .options = OptionsOf("vllm"), .scheduler = "vllm"};
+  const SteadyLoad one = *SteadyState(replica, requests).AtBatch(5);
+  replica.steps_under_way = 4;
+  const SteadyLoad four = *SteadyState(replica, requests).AtBatch(20);
+  EXPECT_NEAR(four.rate, 4 * one.rate, 1e-9);
+  EXPECT_NEAR(four.tpot, one.tpot, 1e-12);
+}
+
 TEST(SteadyStateTest, PROBE) {
   AffineCost cost;
   for (const std::string_view scheduler : {"vllm", "sglang", "trtllm"}) {
