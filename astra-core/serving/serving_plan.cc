@@ -28,16 +28,7 @@ std::vector<int64_t> LevelsUpTo(int64_t most) {
 
 class Planner {
  public:
-  explicit Planner(const ServingSpace& space) : space_(space) {
-    for (const ServingShape& shape : space.shapes) {
-      states_.emplace_back(
-          SteadyReplica{.cost = shape.cost,
-                        .options = shape.options,
-                        .scheduler = space.scheduler,
-                        .request_seconds = space.request_seconds},
-          space.requests);
-    }
-  }
+  explicit Planner(const ServingSpace& space) : space_(space) {}
 
   ServingPlans Plan() {
     if (space_.has_shared) {
@@ -55,6 +46,15 @@ class Planner {
  private:
   int64_t GpusOf(size_t shape) const {
     return space_.shapes[shape].layout.num_gpus();
+  }
+
+  SteadyState StateOf(size_t shape, int64_t replicas) const {
+    return SteadyState({.cost = space_.shapes[shape].cost,
+                        .options = space_.shapes[shape].options,
+                        .scheduler = space_.scheduler,
+                        .request_seconds = space_.request_seconds,
+                        .replicas = replicas},
+                       space_.requests);
   }
 
   void LeaveOut(std::string_view rule) { ++plans_.left_out[std::string(rule)]; }
@@ -112,10 +112,10 @@ class Planner {
 
   void AddReplicas(size_t shape) {
     ++plans_.deployments;
-    const SteadyState& state = states_[shape];
     if (space_.gpus % GpusOf(shape) != 0) return LeaveOut(kUnequal);
-    if (state.most_in_flight() == 0) return LeaveOut(kTooLong);
     const int64_t replicas = space_.gpus / GpusOf(shape);
+    const SteadyState state = StateOf(shape, replicas);
+    if (state.most_in_flight() == 0) return LeaveOut(kTooLong);
     std::optional<ServingPlan> best;
     const auto keeps = [&](int64_t batch) {
       const std::optional<SteadyLoad> load = state.AtBatch(D(batch));
@@ -136,63 +136,57 @@ class Planner {
   }
 
   void AddPools() {
-    for (size_t prefill = 0; prefill < states_.size(); ++prefill) {
-      const bool can_start = KeepsFirstToken(prefill);
-      for (size_t decode = 0; decode < states_.size(); ++decode) {
+    for (size_t prefill = 0; prefill < space_.shapes.size(); ++prefill) {
+      for (size_t decode = 0; decode < space_.shapes.size(); ++decode) {
         const int64_t rest = space_.gpus - GpusOf(decode);
         for (int64_t replicas = 1; replicas * GpusOf(prefill) <= rest;
              ++replicas) {
-          AddPoolPair(prefill, replicas, decode, can_start);
+          AddPoolPair(prefill, replicas, decode);
         }
       }
     }
   }
 
-  // Returns whether a pool of this shape keeps the limit of the first token
-  // under the least load.
-  bool KeepsFirstToken(size_t shape) const {
-    constexpr double kLeastRate = 1e-6;
-    const std::optional<SteadyLoad> load =
-        states_[shape].PrefillAtRate(kLeastRate);
-    return load && load->ttft <= space_.most_ttft;
-  }
-
   // Returns the plan of two pools at a load of one decoding replica.
-  std::optional<ServingPlan> PoolPlan(size_t prefill, int64_t prompts,
-                                      size_t decode, int64_t replicas,
+  std::optional<ServingPlan> PoolPlan(const ServingPlan& pools,
+                                      const SteadyState& prompts,
                                       const SteadyLoad& of_decode) const {
     const double tokens = D(space_.requests.output_tokens - 1);
-    ServingPlan plan = PlanOf(decode, replicas, of_decode);
+    ServingPlan plan = PlanOf(pools.shape, pools.replicas, of_decode);
+    plan.prefill_shape = pools.prefill_shape;
+    plan.prefill_replicas = pools.prefill_replicas;
     const std::optional<SteadyLoad> of_prompts =
-        states_[prefill].PrefillAtRate(plan.load.rate / D(prompts));
+        prompts.PrefillAtRate(plan.load.rate / D(plan.prefill_replicas));
     if (!of_prompts) return std::nullopt;
-    plan.prefill_shape = prefill;
-    plan.prefill_replicas = prompts;
-    plan.load.tpot += TransferSeconds(prefill, decode) / tokens;
+    plan.load.tpot += TransferSeconds(*plan.prefill_shape, plan.shape) / tokens;
     plan.load.ttft = of_prompts->ttft;
     plan.load.in_flight =
         plan.load.rate * (plan.load.ttft + tokens * plan.load.tpot);
     return plan;
   }
 
-  void AddPoolPair(size_t prefill, int64_t prompts, size_t decode,
-                   bool can_start) {
+  void AddPoolPair(size_t prefill, int64_t prompts, size_t decode) {
     ++plans_.deployments;
     const int64_t rest = space_.gpus - prompts * GpusOf(prefill);
     if (rest % GpusOf(decode) != 0) return LeaveOut(kUnequal);
-    const int64_t most = states_[decode].most_in_flight();
-    if (states_[prefill].most_in_flight() == 0 || most == 0) {
+    ServingPlan pools;
+    pools.shape = decode;
+    pools.replicas = rest / GpusOf(decode);
+    pools.prefill_shape = prefill;
+    pools.prefill_replicas = prompts;
+    const SteadyState of_prompts = StateOf(prefill, prompts);
+    const SteadyState of_decode = StateOf(decode, pools.replicas);
+    const int64_t most = of_decode.most_in_flight();
+    if (of_prompts.most_in_flight() == 0 || most == 0) {
       return LeaveOut(kTooLong);
     }
-    if (!can_start) return LeaveOut(kLimits);
-    const int64_t replicas = rest / GpusOf(decode);
     std::optional<ServingPlan> best;
     LargestBatch(most, [&](int64_t batch) {
       const std::optional<SteadyLoad> load =
-          states_[decode].DecodeAtBatch(D(batch), 0);
+          of_decode.DecodeAtBatch(D(batch), 0);
       if (!load) return false;
       const std::optional<ServingPlan> plan =
-          PoolPlan(prefill, prompts, decode, replicas, *load);
+          PoolPlan(pools, of_prompts, *load);
       if (!plan || !Note(*plan)) return false;
       if (!best || plan->output_per_gpu > best->output_per_gpu) best = plan;
       return true;
@@ -220,7 +214,6 @@ class Planner {
   }
 
   const ServingSpace& space_;
-  std::vector<SteadyState> states_;
   ServingPlans plans_;
 };
 

@@ -39,13 +39,6 @@ const SteadyScheduler* Find(std::string_view name) {
 
 double D(int64_t value) { return static_cast<double>(value); }
 
-// Returns the mean wait, in services, for one of `servers` with constant
-// service and a share `use` of them busy.
-double QueueOf(double servers, double use) {
-  return std::pow(use, std::sqrt(2 * (servers + 1)) - 1) /
-         (2 * servers * (1 - use));
-}
-
 // Returns `at(value)` between the whole numbers around `value`.
 template <class At>
 double BetweenWhole(double value, At at) {
@@ -138,6 +131,13 @@ double SteadyState::Mixed(double batch, double prompts) const {
         .samples = decodes};
     return kSecondsPerPs * D(replica_.cost->TimeOf(work).count());
   });
+}
+
+// The mean wait, in services, for one of `servers` with a share `use` of them
+// busy.
+double SteadyState::QueueOf(double servers, double use) const {
+  return std::pow(use, std::sqrt(2 * (servers + 1)) - 1) /
+         (2 * D(replica_.replicas) * servers * (1 - use));
 }
 
 double SteadyState::Budget(double batch) const {

@@ -200,8 +200,9 @@ std::string ResultOf(const CapacityJob& job, const CapacityRuns& runs) {
       job.rate ? runs.capacity.largest : static_cast<double>(serving.replicas);
   const double gpus = replicas * static_cast<double>(serving.layout.num_gpus());
   return fmt::format(
-      "{:.4g} requests/s on {:g} GPUs, {:.1f} output tokens/s for each GPU",
-      runs.best->rate, gpus, runs.best->output_rate / gpus);
+      "{:.4g} requests/s on {:g} GPU{}, {:.1f} output tokens/s for each GPU",
+      runs.best->rate, gpus, gpus == 1 ? "" : "s",
+      runs.best->output_rate / gpus);
 }
 
 std::string CsvOf(const CapacityRuns& runs) {

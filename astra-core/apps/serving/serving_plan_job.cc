@@ -124,6 +124,8 @@ absl::StatusOr<ServingPlanJob> ReadServingPlanJob(const CommandLine& flags) {
   ASTRA_RETURN_IF_ERROR(ReadSpace(flags, plan));
   ASTRA_RETURN_IF_ERROR(ReadServingEngine(flags, plan.job));
   ASTRA_RETURN_IF_ERROR(CheckSteadyScheduler(plan.job.scheduler->name));
+  plan.model = *flags.value("model");
+  plan.gpu = *flags.value("gpu-type");
   plan.job.system = flags.value("system");
   ASTRA_ASSIGN_OR_RETURN(plan.limits, ReadSizingLimits(flags));
   ASTRA_ASSIGN_OR_RETURN(plan.share, ReadSizingShare(flags));
@@ -235,7 +237,7 @@ absl::Status PlanShapes::Add(const ServingPlanJob& job,
   priced->times.emplace(*priced->prices, facts_);
   ServingShape shape = {layout, job.job.options, &*priced->times};
   shape.options.num_blocks = room->blocks;
-  space_.shapes.push_back(std::move(shape));
+  space_.shapes.push_back(shape);
   rooms_.push_back(*room);
   priced_.push_back(std::move(priced));
   return absl::OkStatus();

@@ -38,7 +38,9 @@ namespace astra {
 inline constexpr int64_t kMostPlanGpus = 1024;
 
 struct ServingPlanJob {
-  ServingJob job;  // Its layout has the precision only.
+  ServingJob job;     // Its layout has the precision only.
+  std::string model;  // As the command line names it, and so the GPU.
+  std::string gpu;
   int64_t gpus = 0;
   bool has_shared = true;    // Replicas that compute prompts and decode.
   bool has_separate = true;  // Pools for each.

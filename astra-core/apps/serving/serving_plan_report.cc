@@ -80,8 +80,8 @@ void AppendTable(const PlanResults& results, std::string* page) {
     const double rate = ranked.capacity->capacity.largest;
     AppendFormat(
         page,
-        "{:>3} {:>9.1f} {:>10.3g} {:>7.1f} {:>7.2f} {:>7.1f} {:>7.2f} {:>4.0f} "
-        "% {:>9.1f} {:>10.3g}  {}\n",
+        "{:>3} {:>9.1f} {:>10.2f} {:>7.1f} {:>7.2f} {:>7.1f} {:>7.2f} {:>4.0f} "
+        "% {:>9.1f} {:>10.2f}  {}\n",
         i + 1, ranked.plan.output_per_gpu, load.rate, kMs * load.ttft,
         kMs * load.tpot, kMs * ranked.same->ttft, kMs * ranked.same->tpot,
         100 * ranked.same->share, CapacityPerGpu(results, ranked), rate,
@@ -176,11 +176,11 @@ std::string CommandsText(const PlanResults& results, const RankedPlan& ranked) {
       "# The same requests at the rate of the closed form.\nset -e\n"
       "simai_serving --model={} \\\n  --gpu-type={} --dtype={} \\\n"
       "  --engine={}@{} --scheduler={}",
-      job.job.model.name, job.job.gpu.name,
+      job.model, job.gpu,
       job.job.layout.mxfp4_experts ? std::string_view("mxfp4")
                                    : Name(job.job.layout.precision),
       job.job.engine.name, job.job.engine.release, job.job.scheduler->name);
-  if (job.job.system && job.gpus > 1) {
+  if (job.job.system && (is_split || own.num_gpus() > 1)) {
     AppendFormat(&text, " --system={}", *job.job.system);
   }
   AppendFormat(&text, " \\\n  --tp={} --pp={}", first.tensor, first.pipeline);
@@ -215,8 +215,8 @@ std::string CommandsText(const PlanResults& results, const RankedPlan& ranked) {
 
 std::string DescribeDeployment(const PlanShapes& shapes,
                                const ServingPlan& plan) {
-  const std::string own = fmt::format("{} x {}", plan.replicas,
-                                      ShapeText(LayoutOf(shapes, plan.shape)));
+  std::string own = fmt::format("{} x {}", plan.replicas,
+                                ShapeText(LayoutOf(shapes, plan.shape)));
   if (!plan.prefill_shape) return own;
   return fmt::format("{} x {} for prompts, {} for decoding",
                      plan.prefill_replicas,

@@ -106,6 +106,9 @@ TEST(ServingPlanTest, BisectionFindsWhatAnExhaustiveSearchFinds) {
 TEST(ServingPlanTest, ATighterLimitNeedsMoreGpusForAReplica) {
   Space given;
   given.space.has_pools = false;
+  for (ServingShape& shape : given.space.shapes) {
+    shape.options.num_blocks = 10'000;
+  }
   given.space.most_ttft = 10;
   given.space.most_tpot = 0.05;
   EXPECT_EQ(PlanServing(given.space).best.front().shape, 0u);

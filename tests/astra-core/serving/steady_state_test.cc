@@ -1,9 +1,9 @@
 #include "astra-core/serving/steady_state.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <optional>
 #include <string_view>
-#include <vector>
 
 #include "tests/testing/matchers.h"
 #include "workload/serving/metrics.h"
@@ -155,45 +155,111 @@ TEST(SteadyStateTest, StepsUnderWayShareRequestsAndCache) {
   EXPECT_NEAR(four.tpot, one.tpot, 1e-12);
 }
 
-TEST(SteadyStateTest, PROBE) {
-  AffineCost cost;
+constexpr SteadyRequests kLengths[] = {
+    {100, 100}, {400, 50}, {900, 200}, {3000, 100}};
+
+double ErrorOf(double closed_form, double replayed) {
+  return std::abs(closed_form / replayed - 1);
+}
+
+// The largest errors of a closed form.
+struct Errors {
+  double rate = 0;
+  double tpot = 0;
+  double ttft = 0;
+
+  void Add(const SteadyLoad& load, const Replayed& replayed) {
+    tpot = std::max(tpot, ErrorOf(load.tpot, replayed.tpot()));
+    ttft = std::max(ttft, ErrorOf(load.ttft, replayed.ttft()));
+  }
+};
+
+// Calls add(steady, scheduler, options, requests) for all schedulers and
+// lengths.
+template <class Add>
+void ForEachCase(StepCost& cost, Add add) {
   for (const std::string_view scheduler : {"vllm", "sglang", "trtllm"}) {
     const BatchingOptions options = OptionsOf(scheduler);
-    for (const SteadyRequests requests :
-         {SteadyRequests{100, 100}, SteadyRequests{400, 50},
-          SteadyRequests{900, 200}, SteadyRequests{3000, 100}}) {
-      const SteadyState steady(
-          {.cost = &cost, .options = options, .scheduler = scheduler},
-          requests);
-      for (const double batch : {1.2, 3.0, 8.0, 16.0, 32.0, 64.0}) {
-        const auto load = steady.AtBatch(batch);
-        if (!load) continue;
-        const Replayed r =
-            Replay(cost, scheduler, options, requests, load->rate, 0, 4000);
-        std::printf(
-            "%s %ld/%ld b %.1f rate %.2f n %.1f tpot %.2f %.2f (%+.1f%%) ttft "
-            "%.1f %.1f (%+.1f%%)\n",
-            scheduler.data(), (long)requests.prompt_tokens,
-            (long)requests.output_tokens, batch, load->rate, load->in_flight,
-            1e3 * load->tpot, 1e3 * r.tpot(), 100 * (load->tpot / r.tpot() - 1),
-            1e3 * load->ttft, 1e3 * r.ttft(),
-            100 * (load->ttft / r.ttft() - 1));
-      }
-      for (const int64_t n : {1, 4, 16, 64, 200}) {
-        const auto load = steady.AtConcurrency(n);
-        const Replayed r =
-            Replay(cost, scheduler, options, requests, 0, n, 100 * n);
-        const double rate = r.summary.PerSecond(r.summary.requests);
-        std::printf(
-            "%s %ld/%ld N %ld rate %.2f %.2f (%+.1f%%) tpot %.2f %.2f "
-            "(%+.1f%%) ttft %.1f %.1f (%+.1f%%)\n",
-            scheduler.data(), (long)requests.prompt_tokens,
-            (long)requests.output_tokens, (long)n, load.rate, rate,
-            100 * (load.rate / rate - 1), 1e3 * load.tpot, 1e3 * r.tpot(),
-            100 * (load.tpot / r.tpot() - 1), 1e3 * load.ttft, 1e3 * r.ttft(),
-            100 * (load.ttft / r.ttft() - 1));
-      }
+    for (const SteadyRequests requests : kLengths) {
+      add(SteadyState(
+              {.cost = &cost, .options = options, .scheduler = scheduler},
+              requests),
+          scheduler, options, requests);
     }
+  }
+}
+
+TEST(SteadyStateTest, IsNearTheReplayOfAnOpenLoad) {
+  AffineCost cost;
+  Errors errors;
+  ForEachCase(cost, [&](const SteadyState& steady, std::string_view scheduler,
+                        const BatchingOptions& options,
+                        const SteadyRequests& requests) {
+    for (const double batch : {1.2, 3.0, 8.0, 16.0, 32.0}) {
+      const std::optional<SteadyLoad> load = steady.AtBatch(batch);
+      const double room = static_cast<double>(steady.most_in_flight()) / 2;
+      if (!load || load->in_flight > room) continue;
+      errors.Add(*load, Replay(cost, scheduler, options, requests, load->rate,
+                               0, 4000));
+    }
+  });
+  EXPECT_LT(errors.tpot, 0.05);
+  EXPECT_LT(errors.ttft, 0.12);
+}
+
+TEST(SteadyStateTest, IsNearTheReplayOfAClosedLoop) {
+  AffineCost cost;
+  Errors errors;
+  ForEachCase(cost, [&](const SteadyState& steady, std::string_view scheduler,
+                        const BatchingOptions& options,
+                        const SteadyRequests& requests) {
+    for (const int64_t in_flight : {1, 4, 16, 64}) {
+      if (in_flight > steady.most_in_flight()) continue;
+      const SteadyLoad load = steady.AtConcurrency(in_flight);
+      const Replayed replayed = Replay(cost, scheduler, options, requests, 0,
+                                       in_flight, 100 * in_flight);
+      const ServingSummary& summary = replayed.summary;
+      errors.Add(load, replayed);
+      errors.rate = std::max(
+          errors.rate, ErrorOf(load.rate, summary.PerSecond(summary.requests)));
+    }
+  });
+  EXPECT_LT(errors.rate, 0.01);
+  EXPECT_LT(errors.tpot, 0.04);
+  EXPECT_LT(errors.ttft, 0.25);
+}
+
+TEST(SteadyStateTest, IsNearTheReplayOfSeparatePools) {
+  AffineCost cost;
+  const SteadyRequests requests = {.prompt_tokens = 400, .output_tokens = 50};
+  const BatchingOptions options = OptionsOf("vllm");
+  const SteadyState steady(
+      {.cost = &cost, .options = options, .scheduler = "vllm", .replicas = 2},
+      requests);
+  for (const double batch : {2.0, 4.0, 8.0}) {
+    // Two replicas for prompts and one that decodes.
+    const SteadyLoad decode = *steady.DecodeAtBatch(batch, 0.002);
+    const SteadyLoad prefill = *steady.PrefillAtRate(decode.rate / 2);
+    SyntheticOptions synthetic;
+    synthetic.lengths.prompt_tokens = requests.prompt_tokens;
+    synthetic.lengths.output_tokens = requests.output_tokens;
+    synthetic.count = 4000;
+    synthetic.per_second = decode.rate;
+    SyntheticRequests source = ValueOrDie(SyntheticRequests::Create(synthetic));
+    ServingOptions serving;
+    serving.pool = {.replicas = 2,
+                    .scheduler = ValueOrDie(FindScheduler("vllm")),
+                    .options = options,
+                    .cost = &cost};
+    serving.decode = serving.pool;
+    serving.decode->replicas = 1;
+    serving.transfer_time = [](Bytes) { return TimePs(2'000'000'000); };
+    serving.kv_bytes_per_token = Bytes(1);
+    ServingMetrics metrics;
+    ASSERT_TRUE(Serve(serving, &source, &metrics).ok());
+    const Replayed replayed = {metrics.Summary()};
+    EXPECT_LT(ErrorOf(decode.tpot, replayed.tpot()), 0.05) << batch;
+    EXPECT_LT(ErrorOf(prefill.ttft, replayed.ttft()), 0.15) << batch;
   }
 }
 
