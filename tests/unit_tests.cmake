@@ -519,8 +519,11 @@ astra_test(calculon_test
 astra_test(step_times_test
   SOURCES
     astra-core/serving/kv_layout_test.cc
+    astra-core/serving/capacity_search_test.cc
+    astra-core/serving/serving_plan_test.cc
+    astra-core/serving/steady_state_test.cc
     astra-core/serving/step_times_test.cc
-  DEPS astra::kernels astra::step_times)
+  DEPS astra::kernels astra::serving astra::step_times)
 
 astra_test(serving_fabric_test
   SOURCES
@@ -532,6 +535,8 @@ astra_test(serving_app_test
     astra-core/apps/serving/serving_answers_test.cc
     astra-core/apps/serving/serving_page_test.cc
     astra-core/apps/serving/serving_pools_test.cc
+    astra-core/apps/serving/engine_launch_test.cc
+    astra-core/apps/serving/serving_plan_job_test.cc
     astra-core/apps/serving/simai_serving_options_test.cc
   DEPS astra::serving_app)
 

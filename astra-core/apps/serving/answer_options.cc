@@ -99,13 +99,18 @@ absl::StatusOr<std::vector<LoadPoint>> ReadPoints(const CommandLine& flags,
   return points;
 }
 
+absl::StatusOr<LatencyLimits> ReadLimits(const CommandLine& flags) {
+  LatencyLimits limits;
+  ASTRA_RETURN_IF_ERROR(ReadLimit(flags, "slo-ttft", limits.to_first_token));
+  ASTRA_RETURN_IF_ERROR(ReadLimit(flags, "slo-tpot", limits.per_token));
+  ASTRA_RETURN_IF_ERROR(ReadLimit(flags, "slo-e2e", limits.end_to_end));
+  return limits;
+}
+
 absl::StatusOr<AnswerOptions> ReadAnswers(const CommandLine& flags,
                                           size_t num_points) {
   AnswerOptions answers;
-  ASTRA_RETURN_IF_ERROR(
-      ReadLimit(flags, "slo-ttft", answers.limits.to_first_token));
-  ASTRA_RETURN_IF_ERROR(ReadLimit(flags, "slo-tpot", answers.limits.per_token));
-  ASTRA_RETURN_IF_ERROR(ReadLimit(flags, "slo-e2e", answers.limits.end_to_end));
+  ASTRA_ASSIGN_OR_RETURN(answers.limits, ReadLimits(flags));
   if (num_points > 1) {
     constexpr std::string_view kOfOne[] = {"steps", "timeline"};
     ASTRA_RETURN_IF_ERROR(

@@ -40,6 +40,9 @@ struct AnswerOptions {
 absl::StatusOr<std::vector<LoadPoint>> ReadPoints(const CommandLine& flags,
                                                   int64_t most);
 
+// Reads --slo-ttft, --slo-tpot and --slo-e2e. Errors: InvalidArgument for 0.
+absl::StatusOr<LatencyLimits> ReadLimits(const CommandLine& flags);
+
 // Reads the rest. Errors: InvalidArgument for a value out of its range, and for
 // an option that has no effect on so many points.
 absl::StatusOr<AnswerOptions> ReadAnswers(const CommandLine& flags,

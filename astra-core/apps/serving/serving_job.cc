@@ -1,6 +1,7 @@
 #include "astra-core/apps/serving/serving_job.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -162,6 +163,19 @@ void ReplicaTimes::AddParts(absl::Span<const StepWork> ranks,
     parts->push_back(steps_->PartsOf(ranks));
   }
   if (drafts_) parts->back() += drafts_->Of(ranks);
+}
+
+TimePs ReplicaCost::TimeOf(const StepWork& work) {
+  std::vector<TimePs> stages;
+  AddStages({&work, 1}, &stages);
+  return std::accumulate(stages.begin(), stages.end(), TimePs(0));
+}
+
+void ReplicaCost::AddStages(absl::Span<const StepWork> ranks,
+                            std::vector<TimePs>* stages) {
+  parts_.clear();
+  times_.AddParts(ranks, &parts_);
+  for (const StepParts& parts : parts_) stages->push_back(TimeOfParts(parts));
 }
 
 }  // namespace astra

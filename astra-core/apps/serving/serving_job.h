@@ -103,6 +103,21 @@ class ReplicaTimes {
   std::optional<DraftTimes> drafts_;  // Only with a draft model.
 };
 
+// The times of a replica as a simulation asks for them.
+class ReplicaCost : public StepCost {
+ public:
+  // `times` must outlive the object.
+  explicit ReplicaCost(ReplicaTimes& times) : times_(times) {}
+
+  TimePs TimeOf(const StepWork& work) override;
+  void AddStages(absl::Span<const StepWork> ranks,
+                 std::vector<TimePs>* stages) override;
+
+ private:
+  ReplicaTimes& times_;
+  std::vector<StepParts> parts_;  // Kept for its memory.
+};
+
 }  // namespace astra
 
 #endif  // ASTRA_CORE_APPS_SERVING_SERVING_JOB_H_

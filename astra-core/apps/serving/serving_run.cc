@@ -128,6 +128,8 @@ class Gatherer : public ServingObserver {
   ServingMetrics metrics_;
 };
 
+}  // namespace
+
 PoolOptions PoolOf(const ServingJob& job, StepCost* cost) {
   return {.replicas = job.replicas,
           .ranks = job.layout.attention_ranks,
@@ -138,8 +140,6 @@ PoolOptions PoolOf(const ServingJob& job, StepCost* cost) {
           .cost = cost,
           .host_block_time = job.host_block_time};
 }
-
-}  // namespace
 
 double ServingRun::busy_seconds() const {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);

@@ -82,6 +82,9 @@ struct DecodeSide {
   std::function<absl::Status(ServingProcess&)> drive = nullptr;
 };
 
+// Returns the pool of the replicas of a job, whose steps take `cost`.
+PoolOptions PoolOf(const ServingJob& job, StepCost* cost);
+
 // Serves `load`. Adds rows to the tables of `texts` that have a header there.
 // Null: writes none. With `decode`, `job` computes prompts only. Errors: those
 // of Serve() and of DecodeSide::drive.

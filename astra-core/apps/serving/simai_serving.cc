@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/serving/capacity_run.h"
 #include "astra-core/apps/serving/decoding.h"
 #include "astra-core/apps/serving/load_series.h"
 #include "astra-core/apps/serving/other_curve.h"
@@ -15,6 +16,7 @@
 #include "astra-core/apps/serving/serving_curve.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/apps/serving/serving_page.h"
+#include "astra-core/apps/serving/serving_plan_run.h"
 #include "astra-core/apps/serving/serving_points.h"
 #include "astra-core/apps/serving/serving_report.h"
 #include "astra-core/apps/serving/serving_run.h"
@@ -157,9 +159,13 @@ absl::Status RunServingProgram(int argc, const char* const* argv,
   if (PrintedInstead(flags, "simai_serving", SimaiServingHelp())) {
     return FlushStdout();
   }
+  if (flags.has("plan")) return RunServingPlan(flags, log);
   ASTRA_ASSIGN_OR_RETURN(SimaiServingOptions options,
                          ReadSimaiServingOptions(flags));
   if (options.compare_table) return Compare(options);
+  if (flags.has("capacity")) {
+    return RunCapacity(flags, std::move(options), log);
+  }
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ReplicaTimes> times,
                          ReplicaTimes::Create(options.job, &options.warnings));
   ASTRA_RETURN_IF_ERROR(ReadTrace(options));

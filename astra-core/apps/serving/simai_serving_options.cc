@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/run_output.h"
+#include "astra-core/apps/serving/deployment_options.h"
 #include "astra-core/apps/serving/serving_mechanics_options.h"
 #include "astra-core/apps/serving/session_options.h"
 #include "astra-core/base/files.h"
@@ -29,6 +30,9 @@ constexpr std::string_view kUsage =
     "usage: simai_serving --model NAME|FILE --gpu NAME [--tp N] [--engine "
     "NAME]\n"
     "                     --requests N --isl N --osl N --rate LIST [options]\n"
+    "       simai_serving --capacity --slo-ttft MS --slo-tpot MS --isl N --osl "
+    "N [...]\n"
+    "       simai_serving --plan --gpus N --slo-ttft MS --slo-tpot MS [...]\n"
     "       simai_serving --compare-table FILE.csv --output DIR\n"
     "\n"
     "Serves requests with replicas of a model, step by step as the scheduler "
@@ -162,6 +166,23 @@ constexpr OptionSpec kOptions[] = {
     {"beside-first-gpu", "", "N", "Fabric",
      "its first GPU (default: the first server behind the pools)"},
 
+    {"capacity", "", "", "Sizing",
+     "find the largest rate that keeps the limits instead; with --rate the "
+     "fewest replicas"},
+    {"plan", "", "", "Sizing",
+     "rank all deployments on --gpus instead, by output tokens a second and "
+     "GPU under the limits; --tp, --pp and --ep may be lists"},
+    {"gpus", "", "N", "Sizing", "GPUs that --plan uses"},
+    {"pools", "", "NAME", "Sizing",
+     "deployments of --plan: shared (replicas that do all), separate (pools "
+     "for prompts and for decoding), both (default)"},
+    {"slo-share", "", "X", "Sizing",
+     "share of the requests that must keep the limits (default 0.99)"},
+    {"top", "", "N", "Sizing",
+     "plans that are replayed and get a folder (default 5)"},
+    {"exhaustive", "", "", "Sizing",
+     "--plan tries every number of sequences, with the same result"},
+
     {"compare-table", "", "FILE", "Output",
      "predict the measured points of a table instead, and write how far off "
      "they are"},
@@ -187,78 +208,10 @@ constexpr OptionSpec kOptions[] = {
 
 constexpr int64_t kMost = int64_t{1} << 24;
 
-absl::Status ReadPrecision(const CommandLine& flags, ServingJob& job) {
-  constexpr std::string_view kNames[] = {"bfloat16",  "bf16",  "float16",
-                                         "fp16",      "mxfp4", "fp8",
-                                         "fp8_block", "mxfp8", "nvfp4"};
-  constexpr size_t kMxfp4 = 4;
-  ASTRA_ASSIGN_OR_RETURN(const size_t choice,
-                         Choice(flags, "dtype", 0, kNames));
-  job.layout.mxfp4_experts = choice == kMxfp4;
-  if (job.layout.mxfp4_experts && !job.model.experts) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--dtype mxfp4 is for experts, and {} has none", job.model.name));
-  }
-  if (choice > kMxfp4) {
-    job.layout.precision =
-        kPrecisions[IndexOf(Precision::kFp8) + choice - kMxfp4 - 1];
-  }
-  return absl::OkStatus();
-}
-
-// With several ranks of data-parallel attention, experts are spread over all of
-// their GPUs.
-absl::Status SpreadOverAttentionRanks(const CommandLine& flags,
-                                      ServingLayout& layout) {
-  if (layout.attention_ranks == 1) return absl::OkStatus();
-  const int64_t gpus = layout.tensor * layout.attention_ranks;
-  if (flags.has("ep") && layout.expert != gpus) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--ep is {}: expected {}, since --attention-dp spreads the experts "
-        "over --tp {} x {} GPUs",
-        layout.expert, gpus, layout.tensor, layout.attention_ranks));
-  }
-  layout.expert = gpus;
-  return absl::OkStatus();
-}
-
-absl::Status ReadLayout(const CommandLine& flags, ServingJob& job) {
-  const IntegerOption sizes[] = {
-      {"tp", &job.layout.tensor, kMost},
-      {"pp", &job.layout.pipeline, kMost},
-      {"ep", &job.layout.expert, kMost},
-      {"attention-dp", &job.layout.attention_ranks, kMost},
-      {"replicas", &job.replicas, kMost}};
-  ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
-  ASTRA_RETURN_IF_ERROR(ReadPrecision(flags, job));
-  if (!job.model.experts) {
-    constexpr std::string_view kOfExperts[] = {"ep", "attention-dp"};
-    ASTRA_RETURN_IF_ERROR(Refuse(
-        flags, kOfExperts, fmt::format("{} has no experts", job.model.name)));
-  }
-  ASTRA_RETURN_IF_ERROR(SpreadOverAttentionRanks(flags, job.layout));
-  return CheckServingLayout(job, "");
-}
-
 absl::Status ReadEngine(const CommandLine& flags,
                         SimaiServingOptions& options) {
   ServingJob& job = options.job;
-  ASTRA_ASSIGN_OR_RETURN(
-      job.engine, LoadInferenceEngine(flags.value("engine").value_or("vllm")));
-  ServingFacts& facts = job.engine.serving;
-  if (flags.has("scheduler")) {
-    if (facts.scheduler.empty()) return UseFacts(job);
-    facts.scheduler = *flags.value("scheduler");
-  }
-  if (flags.has("gpu-memory-utilization")) {
-    constexpr std::string_view kGiven[] = {"gpu-memory-utilization"};
-    if (flags.has("num-gpu-blocks")) {
-      return Refuse(flags, kGiven, "--num-gpu-blocks is given");
-    }
-    ASTRA_ASSIGN_OR_RETURN(facts.memory_share,
-                           flags.number("gpu-memory-utilization", 1, 1));
-  }
-  ASTRA_RETURN_IF_ERROR(UseFacts(job));
+  ASTRA_RETURN_IF_ERROR(ReadServingEngine(flags, job));
   if (flags.has("router")) {
     constexpr std::string_view kRouter[] = {"router"};
     if (job.replicas * job.layout.attention_ranks == 1) {
@@ -266,18 +219,12 @@ absl::Status ReadEngine(const CommandLine& flags,
     }
     ASTRA_ASSIGN_OR_RETURN(job.router, FindRouter(*flags.value("router")));
   }
-  const IntegerOption sizes[] = {
-      {"max-num-batched-tokens", &job.options.max_batched_tokens, kMost},
-      {"max-num-seqs", &job.options.max_sequences, kMost},
-      {"num-gpu-blocks", &job.options.num_blocks, kMost}};
-  ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
-  job.options.chunk_tokens = job.options.max_batched_tokens;
   ASTRA_RETURN_IF_ERROR(ReadMechanics(flags, job, &options.warnings));
   if (job.options.num_blocks > 0) return absl::OkStatus();
   constexpr double kBytesPerGb = 1e9;
   ASTRA_ASSIGN_OR_RETURN(
       options.room,
-      RoomForCache(job.model, job.layout, facts,
+      RoomForCache(job.model, job.layout, job.engine.serving,
                    Bytes(std::llround(job.gpu.memory_gb * kBytesPerGb)),
                    job.options.max_batched_tokens, job.draft_model));
   job.options.num_blocks = options.room->blocks;
@@ -332,7 +279,22 @@ absl::Status ReadSeedOf(const CommandLine& flags,
   return absl::OkStatus();
 }
 
+// Reads the rate of a search; the rest of its load is read by ReadSizingLoad.
+absl::Status ReadCapacityRate(const CommandLine& flags,
+                              SimaiServingOptions& options) {
+  options.points = {LoadPoint{}};
+  if (!flags.has("rate")) return absl::OkStatus();
+  ASTRA_ASSIGN_OR_RETURN(options.points, ReadPoints(flags, kMost));
+  if (options.points.size() == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "--rate is {}: expected one rate with --capacity", *flags.value("rate")));
+}
+
 absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
+  if (flags.has("capacity")) return ReadCapacityRate(flags, options);
+  constexpr std::string_view kOfSizing[] = {"slo-share"};
+  ASTRA_RETURN_IF_ERROR(
+      Refuse(flags, kOfSizing, "neither --plan nor --capacity is given"));
   ASTRA_RETURN_IF_ERROR(ReadSource(flags, options));
   options.points = {LoadPoint{}};
   if (options.trace && !flags.has("concurrency")) return absl::OkStatus();
@@ -429,13 +391,16 @@ absl::StatusOr<SimaiServingOptions> ReadSimaiServingOptions(
     ASTRA_RETURN_IF_ERROR(ReadComparison(flags, options));
     return options;
   }
+  constexpr std::string_view kOfPlans[] = {"gpus", "pools", "top",
+                                           "exhaustive"};
+  ASTRA_RETURN_IF_ERROR(Refuse(flags, kOfPlans, "--plan is not given"));
   ServingJob& job = options.job;
   ASTRA_RETURN_IF_ERROR(Require(flags, "model"));
   ASTRA_RETURN_IF_ERROR(Require(flags, "gpu-type"));
   ASTRA_ASSIGN_OR_RETURN(job.model,
                          FindModel(*flags.value("model"), &options.warnings));
   ASTRA_ASSIGN_OR_RETURN(job.gpu, FindGpu(*flags.value("gpu-type")));
-  ASTRA_RETURN_IF_ERROR(ReadLayout(flags, job));
+  ASTRA_RETURN_IF_ERROR(ReadServingLayout(flags, job));
   ASTRA_RETURN_IF_ERROR(ReadEngine(flags, options));
   ASTRA_RETURN_IF_ERROR(ReadLoad(flags, options));
   ASTRA_ASSIGN_OR_RETURN(options.answers,

@@ -186,7 +186,7 @@ TEST(ServingPropertiesTest, FirstComeIsFirstServedOnEachRank) {
 std::string Bytes(const WrittenRun& run) {
   std::string text = RequestsHeader();
   for (const RequestResult& request : run.requests) {
-    AppendRequestRow(request, &text);
+    AppendRequestRow(request, LatencyLimits{}, &text);
   }
   text += StepsHeader();
   for (const StepRecord& step : run.steps) AppendStepRow(step, &text);

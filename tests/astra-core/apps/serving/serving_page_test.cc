@@ -193,7 +193,7 @@ TEST(ServingPageTest, OneLoadHasDistributionsAndTimes) {
 
 TEST(ServingReportTest, MetricsHaveRatesByGpuAndWhatBoundsSteps) {
   const Curve one("--concurrency 4 --requests 12 --slo-ttft 1e6");
-  const std::string csv = ServingMetricsCsv(one.options.job, one.runs[0]);
+  const std::string csv = ServingMetricsCsv(one.options, one.runs[0]);
   for (const char* name :
        {"goodput,1/s,", "goodput_token_rate,1/s,", "kv_use_mean,,",
         "prefix_hit_rate,,", "preemptions,,0\n", "gpus,,1\n",

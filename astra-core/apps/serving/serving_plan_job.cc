@@ -1,0 +1,304 @@
+#include "astra-core/apps/serving/serving_plan_job.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_split.h"
+#include "astra-core/apps/run_output.h"
+#include "astra-core/apps/serving/deployment_options.h"
+#include "astra-core/apps/serving/simai_serving_options.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
+#include "collectives/nccl/system_topology.h"
+#include "collectives/systems/system_library.h"
+#include "fmt/core.h"
+#include "workload/models/model_library.h"
+#include "workload/operators/gpu_library.h"
+
+namespace astra {
+namespace {
+
+constexpr double kBytesPerGb = 1e9;
+constexpr std::string_view kBeyondMemory = "do not fit into the memory";
+
+// Reads rising numbers such as "1,2,8"; none where the option is not given.
+absl::StatusOr<std::vector<int64_t>> ReadSizes(const CommandLine& flags,
+                                               std::string_view name) {
+  std::vector<int64_t> sizes;
+  if (!flags.has(name)) return sizes;
+  const std::vector<std::string> items =
+      absl::StrSplit(*flags.value(name), ',');
+  for (const std::string& item : items) {
+    ASTRA_ASSIGN_OR_RETURN(
+        const int64_t size,
+        ParseInteger(fmt::format("--{}", name), item, 1, kMostPlanGpus));
+    if (!sizes.empty() && size <= sizes.back()) {
+      return absl::InvalidArgumentError(
+          fmt::format("--{} is {}: expected rising numbers, such as 1,2,8",
+                      name, *flags.value(name)));
+    }
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+// Refuses options that a plan searches itself, or knows nothing of.
+absl::Status RefuseOthers(const CommandLine& flags) {
+  constexpr std::string_view kHeeded[] = {
+      "plan",         "model",
+      "gpu-type",     "gpus",
+      "dtype",        "pools",
+      "tp",           "pp",
+      "ep",           "engine",
+      "scheduler",    "max-num-batched-tokens",
+      "max-num-seqs", "gpu-memory-utilization",
+      "system",       "slo-ttft",
+      "slo-tpot",     "slo-share",
+      "trace",        "isl",
+      "osl",          "requests",
+      "seed",         "top",
+      "exhaustive",   "output",
+      "result"};
+  for (const OptionSpec& option : SimaiServingOptionSpecs()) {
+    if (std::find(std::begin(kHeeded), std::end(kHeeded), option.name) !=
+        std::end(kHeeded)) {
+      continue;
+    }
+    ASTRA_RETURN_IF_ERROR(Refuse(flags, {&option.name, 1}, "--plan is given"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadPools(const CommandLine& flags, ServingPlanJob& plan) {
+  constexpr std::string_view kPools[] = {"both", "shared", "separate"};
+  ASTRA_ASSIGN_OR_RETURN(const size_t pools, Choice(flags, "pools", 0, kPools));
+  plan.has_shared = pools != 2;
+  plan.has_separate = pools != 1;
+  return absl::OkStatus();
+}
+
+absl::Status ReadSpace(const CommandLine& flags, ServingPlanJob& plan) {
+  ASTRA_RETURN_IF_ERROR(Require(flags, "gpus"));
+  const IntegerOption gpus[] = {{"gpus", &plan.gpus, kMostPlanGpus}};
+  ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, gpus));
+  ASTRA_RETURN_IF_ERROR(ReadPools(flags, plan));
+  ASTRA_ASSIGN_OR_RETURN(plan.tensor, ReadSizes(flags, "tp"));
+  ASTRA_ASSIGN_OR_RETURN(plan.pipeline, ReadSizes(flags, "pp"));
+  ASTRA_ASSIGN_OR_RETURN(plan.expert, ReadSizes(flags, "ep"));
+  if (!plan.job.model.experts) {
+    constexpr std::string_view kOfExperts[] = {"ep"};
+    return Refuse(flags, kOfExperts,
+                  fmt::format("{} has no experts", plan.job.model.name));
+  }
+  return absl::OkStatus();
+}
+
+// Returns `values` up to `most`, or the powers of two where there are none.
+std::vector<int64_t> SizesUpTo(const std::vector<int64_t>& values,
+                               int64_t most) {
+  std::vector<int64_t> sizes;
+  if (values.empty()) {
+    for (int64_t size = 1; size <= most; size *= 2) sizes.push_back(size);
+    return sizes;
+  }
+  for (const int64_t size : values) {
+    if (size <= most) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+absl::StatusOr<SystemSpec> SystemOfPlan(const ServingJob& job) {
+  if (job.system) return LoadSystem(*job.system);
+  absl::StatusOr<SystemSpec> system = SystemOfGpu(job.gpu.name);
+  for (const std::string& alias : job.gpu.aliases) {
+    if (system.ok()) break;
+    absl::StatusOr<SystemSpec> other = SystemOfGpu(alias);
+    if (other.ok()) system = std::move(other);
+  }
+  return system;
+}
+
+NcclOptions OptionsOf(const ServingJob& job, Launch launch) {
+  NcclOptions options = job.nccl;
+  options.launch = launch;
+  options.engine = job.engine;
+  return options;
+}
+
+double SecondsOf(const std::optional<TimePs>& limit) {
+  return limit ? 1e-12 * static_cast<double>(limit->count())
+               : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+absl::StatusOr<ServingPlanJob> ReadServingPlanJob(const CommandLine& flags) {
+  ASTRA_RETURN_IF_ERROR(RefuseOthers(flags));
+  ServingPlanJob plan;
+  ASTRA_RETURN_IF_ERROR(Require(flags, "model"));
+  ASTRA_RETURN_IF_ERROR(Require(flags, "gpu-type"));
+  ASTRA_ASSIGN_OR_RETURN(plan.job.model,
+                         FindModel(*flags.value("model"), &plan.warnings));
+  ASTRA_ASSIGN_OR_RETURN(plan.job.gpu, FindGpu(*flags.value("gpu-type")));
+  ASTRA_RETURN_IF_ERROR(ReadServingPrecision(flags, plan.job));
+  ASTRA_RETURN_IF_ERROR(ReadSpace(flags, plan));
+  ASTRA_RETURN_IF_ERROR(ReadServingEngine(flags, plan.job));
+  ASTRA_RETURN_IF_ERROR(CheckSteadyScheduler(plan.job.scheduler->name));
+  plan.model = *flags.value("model");
+  plan.gpu = *flags.value("gpu-type");
+  plan.job.system = flags.value("system");
+  ASTRA_ASSIGN_OR_RETURN(plan.limits, ReadSizingLimits(flags));
+  ASTRA_ASSIGN_OR_RETURN(plan.share, ReadSizingShare(flags));
+  ASTRA_ASSIGN_OR_RETURN(plan.load,
+                         ReadSizingLoad(flags, plan.job.model, &plan.warnings));
+  constexpr int64_t kMostTop = 100;
+  auto top = static_cast<int64_t>(plan.top);
+  const IntegerOption count[] = {{"top", &top, kMostTop}};
+  ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, count));
+  plan.top = static_cast<size_t>(top);
+  plan.exhaustive = flags.has("exhaustive");
+  std::string name = fmt::format("plan-{}-{}-{}", plan.job.model.name,
+                                 plan.gpus, plan.job.gpu.name);
+  std::replace(name.begin(), name.end(), '/', '-');
+  ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, name));
+  plan.name = std::move(output.name);
+  plan.output = std::move(output.folder);
+  return plan;
+}
+
+PlanShapes::PlanShapes(const ServingPlanJob& job, SystemSpec system,
+                       Topology topology)
+    : facts_(job.job.engine.serving),
+      system_(std::move(system)),
+      topology_(std::move(topology)),
+      routes_(topology_),
+      graph_options_(OptionsOf(job.job, Launch::kGraph)),
+      eager_options_(OptionsOf(job.job, Launch::kQueued)),
+      graph_(system_, graph_options_, routes_, job.gpus),
+      eager_(system_, eager_options_, routes_, job.gpus) {}
+
+absl::StatusOr<std::unique_ptr<PlanShapes>> PlanShapes::Create(
+    const ServingPlanJob& job, Warnings* warnings) {
+  const Precision precision = job.job.layout.precision;
+  if (job.job.gpu.peak_tflops[IndexOf(precision)] == 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("--dtype {}: {} has no products of that precision",
+                    Name(precision), job.job.gpu.name));
+  }
+  ASTRA_ASSIGN_OR_RETURN(SystemSpec system, SystemOfPlan(job.job));
+  const auto gpus = static_cast<uint32_t>(job.gpus);
+  ASTRA_ASSIGN_OR_RETURN(
+      Topology topology,
+      BuildSystemTopology(system, gpus,
+                          GpusOfDomain(gpus, system.gpus_per_server)));
+  const int64_t domain = system.gpus_per_server;
+  std::unique_ptr<PlanShapes> shapes(
+      new PlanShapes(job, std::move(system), std::move(topology)));
+  ASTRA_ASSIGN_OR_RETURN(
+      shapes->gpu_, GpuTimes::Create(job.job.gpu, {}, "",
+                                     {.use = KernelUse::kInference}, warnings));
+  const int64_t experts =
+      job.job.model.experts ? job.job.model.experts->experts : 1;
+  for (const int64_t tensor :
+       SizesUpTo(job.tensor, std::min(job.gpus, domain))) {
+    for (const int64_t pipeline : SizesUpTo(
+             job.pipeline, std::min(job.job.model.layers, job.gpus / tensor))) {
+      for (const int64_t expert :
+           SizesUpTo(job.expert, std::min(tensor, experts))) {
+        ServingLayout layout = job.job.layout;
+        layout.tensor = tensor;
+        layout.pipeline = pipeline;
+        layout.expert = expert;
+        ASTRA_RETURN_IF_ERROR(shapes->Add(job, layout));
+      }
+    }
+  }
+  ServingSpace& space = shapes->space_;
+  space.requests = job.load.lengths;
+  space.scheduler = std::string(job.job.scheduler->name);
+  space.request_seconds = 1e-6 * job.job.engine.serving.request_us;
+  space.gpus = job.gpus;
+  space.has_shared = job.has_shared;
+  space.has_pools = job.has_separate;
+  space.transfer_seconds = shapes->TransferSeconds(job);
+  space.most_ttft = SecondsOf(job.limits.to_first_token);
+  space.most_tpot = SecondsOf(job.limits.per_token);
+  space.exhaustive = job.exhaustive;
+  return shapes;
+}
+
+void PlanShapes::Priced::AddStages(absl::Span<const StepWork> ranks,
+                                   std::vector<TimePs>* result) {
+  if (!stages) return StepCost::AddStages(ranks, result);
+  parts.clear();
+  stages->AddParts(ranks, &parts);
+  for (const StepParts& stage : parts) result->push_back(TimeOfParts(stage));
+}
+
+absl::Status PlanShapes::Add(const ServingPlanJob& job,
+                             const ServingLayout& layout) {
+  if (layout.tensor % layout.expert != 0) {
+    ++left_out_[fmt::format("EP {} does not divide TP {}", layout.expert,
+                            layout.tensor)];
+    return absl::OkStatus();
+  }
+  const absl::Status legal =
+      InferenceBlueprint(job.job.model, SetupOf(layout)).status();
+  if (!legal.ok()) {
+    ++left_out_[std::string(legal.message())];
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<CacheRoom> room =
+      RoomForCache(job.job.model, layout, facts_,
+                   Bytes(std::llround(job.job.gpu.memory_gb * kBytesPerGb)),
+                   job.job.options.max_batched_tokens);
+  if (!room.ok()) {
+    ++left_out_[std::string(kBeyondMemory)];
+    return absl::OkStatus();
+  }
+  auto priced = std::make_unique<Priced>();
+  const auto prices_of = [&](std::optional<int64_t> stage) {
+    return StepPrices(
+        job.job.model, layout, gpu_->model(),
+        FusedKernels{facts_.fused, job.job.gpu.calibration.kernel_us}, graph_,
+        eager_, stage);
+  };
+  priced->prices.emplace(prices_of(std::nullopt));
+  ASTRA_RETURN_IF_ERROR(priced->prices->Check());
+  priced->times.emplace(*priced->prices, facts_);
+  if (layout.pipeline > 1) priced->stages.emplace(facts_);
+  for (int64_t stage = 0; priced->stages && stage < layout.pipeline; ++stage) {
+    priced->stages->Add(prices_of(stage));
+  }
+  ServingShape shape = {layout, job.job.options, priced.get()};
+  shape.options.num_blocks = room->blocks;
+  space_.shapes.push_back(shape);
+  rooms_.push_back(*room);
+  priced_.push_back(std::move(priced));
+  return absl::OkStatus();
+}
+
+// The cache of a prompt leaves and arrives at the rate of the NICs of a GPU,
+// also within a server.
+double PlanShapes::TransferSeconds(const ServingPlanJob& job) const {
+  double bytes_per_block = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < rooms_.size(); ++i) {
+    bytes_per_block =
+        std::min(bytes_per_block,
+                 static_cast<double>(rooms_[i].block.count()) *
+                     static_cast<double>(space_.shapes[i].layout.num_gpus()));
+  }
+  const double rate = system_.nic_GBps * 1e9 *
+                      static_cast<double>(system_.nics_per_server) /
+                      static_cast<double>(system_.gpus_per_server);
+  if (rooms_.empty() || rate == 0) return 0;
+  return bytes_per_block / static_cast<double>(facts_.block_positions) *
+         static_cast<double>(job.load.lengths.prompt_tokens) / rate;
+}
+
+}  // namespace astra

@@ -1,0 +1,126 @@
+#include "astra-core/apps/serving/serving_plan_run.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "astra-core/apps/serving/serving_plan_job.h"
+#include "astra-core/apps/serving/serving_plan_report.h"
+#include "astra-core/base/append_format.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/main_support.h"
+#include "fmt/core.h"
+
+namespace astra {
+namespace {
+
+// A search around a rate that is known: to 5 % in at most ten replays.
+constexpr double kPlanPrecision = 0.05;
+constexpr int kPlanRuns = 10;
+
+ReplayedDeployment DeploymentOf(const ServingPlanJob& job,
+                                const PlanShapes& shapes,
+                                const ServingPlan& plan) {
+  const ServingSpace& space = shapes.space();
+  const auto pool = [&](size_t shape, int64_t replicas) {
+    return PoolOptions{.replicas = replicas,
+                       .steps_under_way = space.shapes[shape].layout.pipeline,
+                       .scheduler = job.job.scheduler,
+                       .options = space.shapes[shape].options,
+                       .cost = space.shapes[shape].cost};
+  };
+  ReplayedDeployment deployment;
+  deployment.request_seconds = space.request_seconds;
+  deployment.pool = pool(plan.shape, plan.replicas);
+  if (!plan.prefill_shape) return deployment;
+  deployment.decode = deployment.pool;
+  deployment.pool = pool(*plan.prefill_shape, plan.prefill_replicas);
+  deployment.prompt_tokens = space.requests.prompt_tokens;
+  deployment.transfer_seconds =
+      space.transfer_seconds /
+      static_cast<double>(
+          std::min(space.shapes[plan.shape].layout.num_gpus(),
+                   space.shapes[*plan.prefill_shape].layout.num_gpus()));
+  return deployment;
+}
+
+absl::StatusOr<std::vector<RankedPlan>> Replay(const ServingPlanJob& job,
+                                               const PlanShapes& shapes,
+                                               const ServingPlans& plans) {
+  std::vector<RankedPlan> ranked;
+  for (const ServingPlan& plan : plans.best) ranked.push_back({plan, {}, {}});
+  const size_t replayed = std::min(job.top, ranked.size());
+  for (size_t i = 0; i < replayed; ++i) {
+    const ServingPlan& plan = ranked[i].plan;
+    const ReplayedDeployment deployment = DeploymentOf(job, shapes, plan);
+    const int64_t count = job.load.CountOf(plan.load.in_flight);
+    ASTRA_ASSIGN_OR_RETURN(
+        ranked[i].same,
+        ReplayAt(deployment, job.load, job.limits, plan.load.rate, count));
+    ASTRA_ASSIGN_OR_RETURN(
+        ranked[i].capacity,
+        CapacityOf(deployment, job.load, job.limits, plan.load.rate, count,
+                   {.share = job.share,
+                    .precision = kPlanPrecision,
+                    .most_runs = kPlanRuns}));
+  }
+  std::stable_sort(
+      ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(replayed),
+      [](const RankedPlan& a, const RankedPlan& b) {
+        return a.capacity->capacity.largest > b.capacity->capacity.largest;
+      });
+  return ranked;
+}
+
+absl::Status CheckShapes(const PlanShapes& shapes) {
+  if (!shapes.space().shapes.empty()) return absl::OkStatus();
+  std::string reasons;
+  for (const auto& [rule, count] : shapes.left_out()) {
+    AppendFormat(&reasons, "{}{} {}", reasons.empty() ? "" : "; ", count, rule);
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("no shape of a replica is left: {}: expected more --gpus, "
+                  "or other --tp, --pp or --dtype",
+                  reasons));
+}
+
+}  // namespace
+
+absl::Status RunServingPlan(const CommandLine& flags, const Log& log) {
+  ASTRA_ASSIGN_OR_RETURN(ServingPlanJob job, ReadServingPlanJob(flags));
+  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<PlanShapes> shapes,
+                         PlanShapes::Create(job, &job.warnings));
+  log.Report(job.warnings);
+  ASTRA_RETURN_IF_ERROR(CheckShapes(*shapes));
+  ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
+                         OutputFolder::Create(job.output));
+  const ServingPlans plans = PlanServing(shapes->space());
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<RankedPlan> ranked,
+                         Replay(job, *shapes, plans));
+  const PlanResults results = {job, *shapes, plans, ranked,
+                               std::min(job.top, ranked.size())};
+  ASTRA_RETURN_IF_ERROR(
+      folder.Write({{"plans.csv", ServingPlansCsv(results)},
+                    {"front.csv", ServingFrontCsv(results)},
+                    {"plan.json", ServingPlanJson(results)}}));
+  for (size_t i = 0; i < results.replayed; ++i) {
+    ASTRA_ASSIGN_OR_RETURN(
+        const OutputFolder of_plan,
+        OutputFolder::Create(fmt::format("{}/plan-{}", job.output, i + 1)));
+    ASTRA_RETURN_IF_ERROR(
+        of_plan.Write(PlanFolderFiles(results, ranked[i]), kServingPlanFiles));
+  }
+  Print(DescribeServingPlans(results));
+  Print(fmt::format(
+      "results    {}: plans.csv front.csv plan.json{}\nfinished   {}: {}\n",
+      job.output, results.replayed > 0 ? " plan-1 ..." : "", job.name,
+      ServingPlanResult(results)));
+  return FlushStdout();
+}
+
+}  // namespace astra

@@ -1,0 +1,74 @@
+#include "astra-core/apps/serving/serving_replay.h"
+
+#include <cmath>
+#include <memory>
+
+#include "astra-core/base/status_macros.h"
+#include "workload/serving/simulation.h"
+
+namespace astra {
+namespace {
+
+constexpr double kPsPerSecond = 1e12;
+
+}  // namespace
+
+absl::StatusOr<ReplayedLoad> ReplayAt(const ReplayedDeployment& deployment,
+                                      const SizingLoad& load,
+                                      const LatencyLimits& limits, double rate,
+                                      int64_t count) {
+  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<RequestSource> source,
+                         load.At(rate, count));
+  ServingOptions options;
+  options.pool = deployment.pool;
+  options.decode = deployment.decode;
+  if (deployment.decode) {
+    const double ps_per_token = kPsPerSecond * deployment.transfer_seconds /
+                                static_cast<double>(deployment.prompt_tokens);
+    options.transfer = [ps_per_token](const KvTransfer& transfer) {
+      return TimePs(
+          std::llround(ps_per_token * static_cast<double>(transfer.tokens)));
+    };
+  }
+  // The way to the queue counts in the limit; it adds to every time below.
+  LatencyLimits inner = limits;
+  const TimePs delay(std::llround(kPsPerSecond * deployment.request_seconds));
+  if (inner.to_first_token) *inner.to_first_token -= delay;
+  ServingMetrics metrics(inner);
+  ASTRA_RETURN_IF_ERROR(Serve(options, source.get(), &metrics));
+  const ServingSummary summary = metrics.Summary();
+  ReplayedLoad replayed;
+  replayed.rate = rate;
+  replayed.requests = summary.requests;
+  replayed.share = static_cast<double>(summary.requests_within_limits) /
+                   static_cast<double>(summary.requests);
+  replayed.ttft = summary.ttft.mean / kPsPerSecond + deployment.request_seconds;
+  replayed.ttft_p99 =
+      summary.ttft.p99 / kPsPerSecond + deployment.request_seconds;
+  replayed.tpot = summary.tpot.mean / kPsPerSecond;
+  replayed.tpot_p99 = summary.tpot.p99 / kPsPerSecond;
+  replayed.output_rate = summary.PerSecond(summary.output_tokens);
+  return replayed;
+}
+
+absl::StatusOr<ReplayedCapacity> CapacityOf(
+    const ReplayedDeployment& deployment, const SizingLoad& load,
+    const LatencyLimits& limits, double guess, int64_t count,
+    const CapacityOptions& options) {
+  ReplayedCapacity result;
+  ASTRA_ASSIGN_OR_RETURN(
+      result.capacity,
+      LargestRate(guess, options, [&](double rate) -> absl::StatusOr<double> {
+        ASTRA_ASSIGN_OR_RETURN(const ReplayedLoad replayed,
+                               ReplayAt(deployment, load, limits, rate, count));
+        const bool is_best =
+            !result.at_largest || rate > result.at_largest->rate;
+        if (replayed.share >= options.share && is_best) {
+          result.at_largest = replayed;
+        }
+        return replayed.share;
+      }));
+  return result;
+}
+
+}  // namespace astra

@@ -1,0 +1,58 @@
+// Replays requests on a deployment of one or two pools, to see which share of
+// them keeps limits.
+
+#ifndef ASTRA_CORE_APPS_SERVING_SERVING_REPLAY_H_
+#define ASTRA_CORE_APPS_SERVING_SERVING_REPLAY_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "astra-core/apps/serving/sizing_options.h"
+#include "astra-core/serving/capacity_search.h"
+#include "workload/serving/metrics.h"
+#include "workload/serving/pool.h"
+
+namespace astra {
+
+struct ReplayedDeployment {
+  PoolOptions pool;
+  std::optional<PoolOptions> decode;
+  double transfer_seconds = 0;  // Of the KV cache of a mean prompt.
+  int64_t prompt_tokens = 0;    // Of this prompt.
+  double request_seconds = 0;   // From the arrival to the place in the queue.
+};
+
+// What became of requests at a rate.
+struct ReplayedLoad {
+  double rate = 0;  // Requests per second that arrive.
+  int64_t requests = 0;
+  double share = 0;  // Of requests that keep the limits.
+  double ttft = 0;   // Seconds, in the mean.
+  double ttft_p99 = 0;
+  double tpot = 0;
+  double tpot_p99 = 0;
+  double output_rate = 0;  // Tokens per second.
+};
+
+// Errors: those of Serve().
+absl::StatusOr<ReplayedLoad> ReplayAt(const ReplayedDeployment& deployment,
+                                      const SizingLoad& load,
+                                      const LatencyLimits& limits, double rate,
+                                      int64_t count);
+
+// The capacity of a deployment, and what users see there.
+struct ReplayedCapacity {
+  Capacity capacity;
+  std::optional<ReplayedLoad> at_largest;  // None: no rate passed.
+};
+
+// Searches the largest rate from `guess` on. Errors: those of Serve().
+absl::StatusOr<ReplayedCapacity> CapacityOf(
+    const ReplayedDeployment& deployment, const SizingLoad& load,
+    const LatencyLimits& limits, double guess, int64_t count,
+    const CapacityOptions& options);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_SERVING_SERVING_REPLAY_H_

@@ -1,0 +1,142 @@
+#include "astra-core/apps/serving/sizing_options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "astra-core/apps/run_output.h"
+#include "astra-core/apps/serving/answer_options.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
+#include "fmt/core.h"
+#include "workload/serving/request_trace.h"
+#include "workload/serving/synthetic_requests.h"
+
+namespace astra {
+namespace {
+
+constexpr int64_t kMost = int64_t{1} << 24;
+constexpr double kPsPerSecond = 1e12;
+
+absl::Status ReadSizingTrace(const CommandLine& flags, const ModelSpec& model,
+                             SizingLoad& load, Warnings* warnings) {
+  constexpr std::string_view kDrawn[] = {"isl", "osl", "seed"};
+  ASTRA_RETURN_IF_ERROR(Refuse(flags, kDrawn, "--trace says it"));
+  load.trace_file = flags.value("trace");
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents,
+                         ReadFile(*load.trace_file));
+  const bool is_learned = model.positions == Positions::kLearned;
+  ASTRA_ASSIGN_OR_RETURN(
+      RequestTrace trace,
+      ParseRequestTrace(*load.trace_file, contents,
+                        {.max_requests = load.count.value_or(0),
+                         .max_tokens = is_learned ? model.max_positions : 0},
+                        warnings));
+  load.trace = std::move(trace.requests);
+  const auto count = static_cast<int64_t>(load.trace.size());
+  for (const Request& request : load.trace) {
+    load.lengths.prompt_tokens += request.prompt_tokens;
+    load.lengths.output_tokens += request.output_tokens;
+  }
+  load.lengths.prompt_tokens = (load.lengths.prompt_tokens + count / 2) / count;
+  load.lengths.output_tokens =
+      std::max<int64_t>(2, (load.lengths.output_tokens + count / 2) / count);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int64_t SizingLoad::CountOf(double in_flight) const {
+  if (!trace.empty()) return static_cast<int64_t>(trace.size());
+  if (count) return *count;
+  return std::max<int64_t>(kSizingRequests,
+                           kSizingRounds * std::llround(std::ceil(in_flight)));
+}
+
+absl::StatusOr<std::unique_ptr<RequestSource>> SizingLoad::At(
+    double rate, int64_t num_requests) const {
+  std::unique_ptr<RequestSource> source;
+  if (!trace.empty()) {
+    std::vector<Request> requests = trace;
+    const TimePs first = requests.front().arrival;
+    const double seconds =
+        static_cast<double>((requests.back().arrival - first).count()) /
+        kPsPerSecond;
+    const double wanted = static_cast<double>(requests.size() - 1) / rate;
+    const double stretch = seconds > 0 ? wanted / seconds : 1;
+    for (Request& request : requests) {
+      request.arrival = TimePs(std::llround(
+          stretch * static_cast<double>((request.arrival - first).count())));
+    }
+    source = std::make_unique<ListedRequests>(std::move(requests));
+    return source;
+  }
+  SyntheticOptions synthetic;
+  synthetic.lengths.prompt_tokens = lengths.prompt_tokens;
+  synthetic.lengths.output_tokens = lengths.output_tokens;
+  synthetic.count = num_requests;
+  synthetic.seed = seed;
+  synthetic.per_second = rate;
+  ASTRA_ASSIGN_OR_RETURN(SyntheticRequests requests,
+                         SyntheticRequests::Create(synthetic));
+  source = std::make_unique<SyntheticRequests>(std::move(requests));
+  return source;
+}
+
+absl::StatusOr<LatencyLimits> ReadSizingLimits(const CommandLine& flags) {
+  ASTRA_ASSIGN_OR_RETURN(const LatencyLimits limits, ReadLimits(flags));
+  if (limits.any()) return limits;
+  return absl::InvalidArgumentError(
+      "--slo-ttft and --slo-tpot are missing: expected at least one limit");
+}
+
+absl::StatusOr<double> ReadSizingShare(const CommandLine& flags) {
+  constexpr double kShare = 0.99;
+  ASTRA_ASSIGN_OR_RETURN(const double share,
+                         flags.number("slo-share", kShare, 1));
+  if (share > 0) return share;
+  return absl::InvalidArgumentError(
+      "--slo-share is 0: any load would pass: expected a share such as 0.99");
+}
+
+absl::StatusOr<SizingLoad> ReadSizingLoad(const CommandLine& flags,
+                                          const ModelSpec& model,
+                                          Warnings* warnings) {
+  SizingLoad load;
+  if (flags.has("requests")) {
+    int64_t count = 0;
+    const IntegerOption requests[] = {{"requests", &count, kMost}};
+    ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, requests));
+    load.count = count;
+  }
+  if (flags.has("trace")) {
+    ASTRA_RETURN_IF_ERROR(ReadSizingTrace(flags, model, load, warnings));
+    return load;
+  }
+  for (const std::string_view name : {"isl", "osl"}) {
+    ASTRA_RETURN_IF_ERROR(Require(flags, name));
+  }
+  const IntegerOption sizes[] = {{"isl", &load.lengths.prompt_tokens, kMost},
+                                 {"osl", &load.lengths.output_tokens, kMost}};
+  ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
+  if (load.lengths.output_tokens < 2) {
+    return absl::InvalidArgumentError(
+        "--osl is 1: expected at least 2, as a request of one token has no "
+        "time between tokens");
+  }
+  const int64_t longest =
+      load.lengths.prompt_tokens + load.lengths.output_tokens;
+  if (model.positions == Positions::kLearned && longest > model.max_positions) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--isl and --osl are {} together: {} has learned {} positions", longest,
+        model.name, model.max_positions));
+  }
+  ASTRA_ASSIGN_OR_RETURN(const std::optional<uint64_t> seed, ReadSeed(flags));
+  load.seed = seed.value_or(0);
+  return load;
+}
+
+}  // namespace astra
