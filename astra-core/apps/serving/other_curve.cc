@@ -40,6 +40,9 @@ absl::StatusOr<OtherCurve> ReadOtherCurve(const std::string& folder) {
     for (const auto& [column, member] : numbers) {
       point.*member = csv.Number(column, 0, kMost);
     }
+    if (!csv.cell(rate).text.empty()) {
+      point.requests_per_s = csv.Number(rate, 0, kMost);
+    }
   }
   ASTRA_RETURN_IF_ERROR(csv.status());
   if (curve.points.empty()) {

@@ -11,8 +11,8 @@
 namespace astra {
 
 struct OtherPoint {
-  std::string load;  // Its concurrency or its rate, as in curve.csv.
-  double requests_per_s = 0;
+  std::string load;           // Its concurrency or its rate, as in curve.csv.
+  double requests_per_s = 0;  // That arrive; of a closed loop, that end.
   double output_tokens_per_s_per_gpu = 0;
   double output_tokens_per_s_per_user = 0;
   double ttft_p50_ms = 0;

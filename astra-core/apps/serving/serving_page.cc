@@ -272,7 +272,7 @@ std::string FirstTokenSection(const SimaiServingOptions& options,
                               absl::Span<const CurvePoint> points,
                               absl::Span<const OtherCurve> others) {
   LineChart chart;
-  chart.x_name = "requests/s that end";
+  chart.x_name = "requests/s";
   chart.y_name = "ttft ms";
   chart.x_from_zero = true;
   chart.has_dots = true;
@@ -281,7 +281,8 @@ std::string FirstTokenSection(const SimaiServingOptions& options,
     line.name = std::move(name);
     for (const CurvePoint& point : points) {
       const ServingSummary& s = point.run.summary;
-      const double rate = s.PerSecond(s.requests);
+      const double rate =
+          point.load.rate > 0 ? point.load.rate : s.PerSecond(s.requests);
       const double ms = kMsPerPs * s.ttft.*figure;
       line.points.push_back(
           {rate, ms, "",
@@ -302,11 +303,13 @@ std::string FirstTokenSection(const SimaiServingOptions& options,
     }
   }
   chart.y_is_log = SpreadsFar(chart, &LinePoint::y);
-  return HtmlSection("ttft", "Time to the first token and rate",
-                     LineChartSvg(chart,
-                                  "Time to the first token over the rate of "
-                                  "requests; the table of points has the "
-                                  "numbers"));
+  return HtmlSection(
+      "ttft", "Time to the first token and rate",
+      HtmlNote("Requests that arrive in a second, or that end where their "
+               "number in flight is given.") +
+          LineChartSvg(chart,
+                       "Time to the first token over the rate of requests; the "
+                       "table of points has the numbers"));
 }
 
 std::string GoodputSection(const SimaiServingOptions& options,

@@ -116,10 +116,11 @@ constexpr OptionSpec kOptions[] = {
     {"isl", "", "N", "Load", "tokens of a prompt"},
     {"osl", "", "N", "Load", "tokens of an answer"},
     {"rate", "", "LIST", "Load",
-     "requests per second, at random (Poisson); a list such as 1,2,4..32 is a "
-     "curve"},
+     "requests per second, at random (Poisson); a list such as 0.5,1..32, "
+     "doubled up to 32, is a curve"},
     {"concurrency", "", "LIST", "Load",
-     "instead of --rate: requests in flight; one that ends starts the next"},
+     "instead of --rate: requests in flight; one that ends starts the next; a "
+     "list such as 1,2,8..256 is a curve"},
     {"shared-prefix", "", "N", "Load",
      "first tokens of a prompt that it shares with others (default 0)"},
     {"prefix-groups", "", "N", "Load",
