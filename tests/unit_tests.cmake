@@ -521,6 +521,7 @@ astra_test(step_times_test
 
 astra_test(serving_app_test
   SOURCES
+    astra-core/apps/serving/serving_benchmarks_test.cc
     astra-core/apps/serving/simai_serving_options_test.cc
   DEPS astra::serving_app)
 

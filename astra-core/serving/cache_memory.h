@@ -1,15 +1,16 @@
 // How many blocks of the KV cache a replica has room for.
 //
 //   all      blocks = (share x memory - overhead - weights - workspace) / block
-//   static   blocks = (share x memory - weights) / block
+//   static   blocks = (share x memory - weights) / block, or with a reserve
+//            blocks = (memory - overhead - reserve - weights) / block
 //   free     blocks = share x (memory - overhead - weights - workspace) / block
 //
 // of the fullest pipeline stage, by what the engine's share is of
 // (MemoryShareOf): a GPU's memory without the CUDA context and NCCL
 // (kDeviceOverhead), the weights, and the workspace of a step with the most
 // positions. A block holds the keys and
-// values of all layers of the stage, in BF16. Engines print the number; it is
-// best taken from there.
+// values of all layers of the stage, in BF16, or in FP8 where the layout says
+// so. Engines print the number; it is best taken from there.
 //
 // Left out: graphs, and caches of windows, which are counted in full length.
 
@@ -23,6 +24,7 @@
 #include "astra-core/serving/step_prices.h"
 #include "collectives/inference_engines/serving_facts.h"
 #include "workload/models/model_spec.h"
+#include "workload/operators/gpu_spec.h"
 
 namespace astra {
 
@@ -33,6 +35,10 @@ struct CacheRoom {
   Bytes workspace;
   Bytes block;
 };
+
+// Returns the memory of a GPU that CUDA reports: `cuda_gib`, or 99 % of what
+// the maker states in GiB, which A100, H100, H200 and B200 report of theirs.
+Bytes MemoryOf(const GpuSpec& gpu);
 
 // Returns the room on GPUs of `memory` for steps of at most `step_tokens`.
 //

@@ -16,7 +16,7 @@
 namespace astra {
 namespace {
 
-enum EventKind : uint32_t { kStepEnd, kTransferEnd, kArrival };
+enum EventKind : uint32_t { kStepEnd, kTransferEnd, kEntry, kArrival };
 
 struct Pool {
   PoolOptions options;
@@ -52,6 +52,9 @@ absl::Status CheckOptions(const ServingOptions& options) {
     return FieldError(
         "in_flight",
         fmt::format("in_flight is {}: expected 0 or more", options.in_flight));
+  }
+  if (options.entry_delay < TimePs(0)) {
+    return FieldError("entry_delay", "entry_delay is below 0");
   }
   ASTRA_RETURN_IF_ERROR(CheckPool(options.pool, "pool"));
   if (!options.decode.has_value()) return absl::OkStatus();
@@ -97,6 +100,7 @@ class Simulation {
   void AddPool(const PoolOptions& options);
   void PullRequest();
   absl::Status CheckRequest(const Request& request) const;
+  void Enter(Request request);
   void Arrive(Request request);
   void Route(Sequence* sequence, size_t pool);
   void Touch(uint32_t worker);
@@ -129,6 +133,7 @@ class Simulation {
   TimePs now_;
   absl::Status error_;
   std::optional<Request> next_;     // Arrives at its time, in the open loop.
+  std::deque<Request> entering_;    // On the way to a queue, in order.
   std::deque<Sequence> sequences_;  // All that ever lived at the same time.
   std::vector<Sequence*> unused_;
   std::vector<Sequence*> transfers_;  // By slot; null where it is unused.
@@ -182,7 +187,7 @@ void Simulation::PullRequest() {
   if (!error_.ok()) return;
   if (options_.in_flight > 0) {
     request->arrival = now_;
-    Arrive(std::move(*request));
+    Enter(std::move(*request));
     return;
   }
   ASTRA_CHECK(request->arrival >= now_, "request {} arrives before another",
@@ -209,6 +214,16 @@ Sequence* Simulation::NewSequence() {
   *sequence = Sequence();
   sequence->kv = std::move(kv);
   return sequence;
+}
+
+// Arrive follows after entry_delay.
+void Simulation::Enter(Request request) {
+  if (options_.entry_delay == TimePs(0)) {
+    Arrive(std::move(request));
+    return;
+  }
+  entering_.push_back(std::move(request));
+  PushAfter(options_.entry_delay, kEntry, 0);
 }
 
 void Simulation::Arrive(Request request) {
@@ -415,8 +430,14 @@ void Simulation::Handle(const Event& event) {
     case kTransferEnd:
       EndTransfer(event.index);
       return;
+    case kEntry: {
+      Request request = std::move(entering_.front());
+      entering_.pop_front();
+      Arrive(std::move(request));
+      return;
+    }
     default:
-      Arrive(*std::exchange(next_, std::nullopt));
+      Enter(*std::exchange(next_, std::nullopt));
       PullRequest();
   }
 }
@@ -424,9 +445,10 @@ void Simulation::Handle(const Event& event) {
 absl::Status Simulation::Run() {
   if (options_.in_flight == 0) PullRequest();
   for (int64_t i = 0; i < options_.in_flight && error_.ok(); ++i) {
-    const size_t before = sequences_.size();
+    const size_t before = sequences_.size() + entering_.size();
     PullRequest();
-    if (sequences_.size() == before) break;  // The source has no more.
+    // The source has no more.
+    if (sequences_.size() + entering_.size() == before) break;
   }
   StartTouched();
   while (!events_.empty() && error_.ok()) {

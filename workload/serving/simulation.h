@@ -68,6 +68,10 @@ struct ServingOptions {
   // Requests in flight in a closed loop: one that ends asks for the next. 0:
   // requests arrive at their own times.
   int64_t in_flight = 0;
+  // From the arrival of a request to its place in the queue of a replica. In a
+  // closed loop it decides whether requests that end in successive steps are
+  // served together.
+  TimePs entry_delay;
   uint64_t seed = 0;  // Of the routers.
 };
 

@@ -1,6 +1,5 @@
 #include "astra-core/apps/serving/serving_compare.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -9,13 +8,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/serving/serving_benchmarks.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "astra-core/base/csv.h"
 #include "astra-core/base/csv_reader.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
-#include "astra-core/base/random.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/inference_engines/engine_file.h"
 #include "fmt/core.h"
@@ -26,9 +25,6 @@ namespace astra {
 namespace {
 
 constexpr int64_t kMostNumber = int64_t{1} << 24;
-// Requests for each that is in flight, as in InferenceX (benchmark_serving with
-// --num-prompts of 10 x concurrency).
-constexpr int64_t kRounds = 10;
 
 // One row, with what was assumed because it does not say it.
 struct MeasuredPoint {
@@ -42,9 +38,7 @@ struct MeasuredPoint {
   int64_t pipeline = 1;
   int64_t expert = 1;
   int64_t data = 1;
-  int64_t prompt = 0;
-  int64_t output = 0;
-  int64_t in_flight = 0;
+  BenchmarkLoad load;
 };
 
 // A deployment, ready to serve.
@@ -104,8 +98,9 @@ class PointReader {
     }
     if (point.data > 1) return LeftOut("data-parallel attention");
     for (const auto& [name, value] :
-         {std::pair{"isl", &point.prompt}, std::pair{"osl", &point.output},
-          std::pair{"concurrency", &point.in_flight}}) {
+         {std::pair{"isl", &point.load.prompt},
+          std::pair{"osl", &point.load.output},
+          std::pair{"concurrency", &point.load.in_flight}}) {
       ASTRA_ASSIGN_OR_RETURN(*value, Integer(name, 0));
       if (*value == 0) return LeftOut(fmt::format("no {}", name));
     }
@@ -177,47 +172,31 @@ absl::StatusOr<Deployment> DeploymentOf(const MeasuredPoint& point) {
     job.layout.mxfp4_experts = true;
     deployment.assumed.emplace_back("experts in MXFP4, as published");
   }
+  job.layout.fp8_cache = HasFp8Cache(point.source, point.framework) &&
+                         job.layout.precision != Precision::kBf16;
+  if (job.layout.fp8_cache) deployment.assumed.emplace_back("FP8 cache");
   ASTRA_RETURN_IF_ERROR(UseFacts(job));
-  constexpr double kBytesPerGb = 1e9;
-  ASTRA_ASSIGN_OR_RETURN(
-      const CacheRoom room,
-      RoomForCache(job.model, job.layout, job.engine.serving,
-                   Bytes(std::llround(job.gpu.memory_gb * kBytesPerGb)),
-                   job.options.max_batched_tokens));
-  job.options.num_blocks = room.blocks;
   Warnings ignored;
   ASTRA_ASSIGN_OR_RETURN(deployment.times, ReplicaTimes::Create(job, &ignored));
   return deployment;
 }
 
-// Returns the requests of a closed loop. Those of InferenceX have 80 to 100 %
-// of the lengths.
-std::vector<Request> RequestsOf(const MeasuredPoint& point) {
-  constexpr double kLeast = 0.8;
-  const bool varies = point.source.find("InferenceX") != std::string::npos;
-  std::vector<Request> requests(static_cast<size_t>(kRounds * point.in_flight));
-  for (size_t i = 0; i < requests.size(); ++i) {
-    Request& request = requests[i];
-    const auto length = [&](int64_t most, int which) {
-      const double u = UnitInterval(HashOf(i, which));
-      const double share = varies ? kLeast + (1 - kLeast) * u : 1;
-      return std::max<int64_t>(1,
-                               std::llround(share * static_cast<double>(most)));
-    };
-    request.id = static_cast<int64_t>(i);
-    request.prompt_tokens = length(point.prompt, 0);
-    request.output_tokens = length(point.output, 1);
-  }
-  return requests;
-}
-
 absl::StatusOr<Prediction> Predict(const MeasuredPoint& point,
                                    Deployment& deployment) {
-  ListedRequests requests(RequestsOf(point));
+  ServingJob& job = deployment.job;
+  ASTRA_RETURN_IF_ERROR(UseFacts(job));
+  ASTRA_RETURN_IF_ERROR(
+      SetUpEngine(point.source, point.load, point.framework, job.options));
+  ASTRA_ASSIGN_OR_RETURN(
+      const CacheRoom room,
+      RoomForCache(job.model, job.layout, job.engine.serving, MemoryOf(job.gpu),
+                   job.options.max_batched_tokens));
+  job.options.num_blocks = room.blocks;
+  ListedRequests requests(RequestsOfBenchmark(point.source, point.load));
   ASTRA_ASSIGN_OR_RETURN(
       const ServingRun run,
-      RunServing(deployment.job, *deployment.times,
-                 {.source = &requests, .in_flight = point.in_flight},
+      RunServing(job, *deployment.times,
+                 {.source = &requests, .in_flight = point.load.in_flight},
                  /*texts=*/nullptr));
   constexpr double kMsPerPs = 1e-9;
   return Prediction{kMsPerPs * run.summary.ttft.mean,
@@ -247,11 +226,12 @@ class Comparer {
       return false;
     }
     const double seconds =
-        1e-3 * (prediction->ttft_ms +
-                prediction->tpot_ms * static_cast<double>(point->output - 1));
-    const double rate = static_cast<double>(point->in_flight * point->output) /
-                        seconds /
-                        static_cast<double>(point->tensor * point->pipeline);
+        1e-3 *
+        (prediction->ttft_ms +
+         prediction->tpot_ms * static_cast<double>(point->load.output - 1));
+    const double rate =
+        static_cast<double>(point->load.in_flight * point->load.output) /
+        seconds / static_cast<double>(point->tensor * point->pipeline);
     std::string status = "ok";
     for (size_t i = 0; i < assumed.size(); ++i) {
       status += (i == 0 ? ": assumed " : ", ") + assumed[i];

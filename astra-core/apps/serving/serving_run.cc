@@ -33,20 +33,15 @@ class AccountedCost : public StepCost {
   ServingRun& run_;
 };
 
-// Passes results on to the metrics and the tables, each request as late as its
-// way to the queue takes.
+// Passes results on to the metrics and the tables.
 class Gatherer : public ServingObserver {
  public:
-  Gatherer(TimePs delay, ServingTexts* texts) : delay_(delay), texts_(texts) {}
+  explicit Gatherer(ServingTexts* texts) : texts_(texts) {}
 
   void OnRequest(const RequestResult& result) override {
-    RequestResult late = result;
-    late.times.first_scheduled += delay_;
-    late.times.first_token += delay_;
-    late.times.last_token += delay_;
-    metrics_.OnRequest(late);
+    metrics_.OnRequest(result);
     if (texts_ != nullptr && !texts_->requests.empty()) {
-      AppendRequestRow(late, &texts_->requests);
+      AppendRequestRow(result, &texts_->requests);
     }
   }
   void OnStep(const StepRecord& step) override {
@@ -61,7 +56,6 @@ class Gatherer : public ServingObserver {
   ServingSummary Summary() const { return metrics_.Summary(); }
 
  private:
-  const TimePs delay_;
   ServingTexts* const texts_;
   int64_t rows_ = 0;
   ServingMetrics metrics_;
@@ -88,8 +82,9 @@ absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                   .cost = &cost};
   options.in_flight = load.in_flight;
   options.seed = load.seed;
-  Gatherer gatherer(
-      TimePs(std::llround(kPsPerUs * job.engine.serving.request_us)), texts);
+  options.entry_delay =
+      TimePs(std::llround(kPsPerUs * job.engine.serving.request_us));
+  Gatherer gatherer(texts);
   ASTRA_RETURN_IF_ERROR(Serve(options, load.source, &gatherer));
   run.summary = gatherer.Summary();
   return run;

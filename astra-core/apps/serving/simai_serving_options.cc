@@ -191,11 +191,9 @@ absl::Status ReadEngine(const CommandLine& flags,
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   job.options.chunk_tokens = job.options.max_batched_tokens;
   if (job.options.num_blocks > 0) return absl::OkStatus();
-  constexpr double kBytesPerGb = 1e9;
   ASTRA_ASSIGN_OR_RETURN(
       options.room,
-      RoomForCache(job.model, job.layout, facts,
-                   Bytes(std::llround(job.gpu.memory_gb * kBytesPerGb)),
+      RoomForCache(job.model, job.layout, facts, MemoryOf(job.gpu),
                    job.options.max_batched_tokens));
   job.options.num_blocks = options.room->blocks;
   return absl::OkStatus();
