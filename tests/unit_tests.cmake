@@ -537,6 +537,7 @@ astra_test(serving_app_test
     astra-core/apps/serving/serving_pools_test.cc
     astra-core/apps/serving/engine_launch_test.cc
     astra-core/apps/serving/serving_plan_job_test.cc
+    astra-core/apps/serving/serving_benchmarks_test.cc
     astra-core/apps/serving/simai_serving_options_test.cc
   DEPS astra::serving_app)
 

@@ -29,7 +29,8 @@ ModuleMemory MemoryOf(const Blueprint& blueprint, const ProgramStage& stage,
       const int64_t saved = std::llround(
           saved_share * static_cast<double>(module.expert_parameters));
       sum.weights += Bytes(run.times * (memory.weights.count() - saved));
-      sum.cache += Bytes(run.times * memory.cache.count());
+      sum.cache +=
+          Bytes(run.times * memory.cache.count() / (layout.fp8_cache ? 2 : 1));
       sum.workspace = std::max(sum.workspace, memory.workspace);
     }
   }
@@ -54,7 +55,7 @@ double Gib(Bytes bytes) {
 
 // Returns the bytes that a stage which holds `held` leaves for the cache.
 double LeftForCache(const ServingFacts& facts, Bytes memory,
-                    const ModuleMemory& held) {
+                    const ModuleMemory& held, double reserve) {
   const auto bytes = [](Bytes of) { return static_cast<double>(of.count()); };
   const double all = bytes(memory);
   const double others = bytes(kDeviceOverhead + held.workspace);
@@ -63,6 +64,10 @@ double LeftForCache(const ServingFacts& facts, Bytes memory,
     case MemoryShareOf::kAll:
       break;
     case MemoryShareOf::kStatic:
+      // What is free before the weights are there counts as the whole.
+      if (facts.memory_share == 0) {
+        return all - reserve - bytes(kDeviceOverhead) - weights;
+      }
       return facts.memory_share * all - weights;
     case MemoryShareOf::kFree:
       return facts.memory_share * (all - others - weights);
@@ -86,6 +91,13 @@ absl::StatusOr<Bytes> BytesOfBlock(const ModelSpec& model,
   return most;
 }
 
+Bytes MemoryOf(const GpuSpec& gpu) {
+  constexpr double kReported = 0.99;
+  const double gib =
+      gpu.cuda_gib > 0 ? gpu.cuda_gib : kReported * gpu.memory_gb;
+  return Bytes(std::llround(gib * kBytesPerGib));
+}
+
 absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
                                        const ServingLayout& layout,
                                        const ServingFacts& facts, Bytes memory,
@@ -102,6 +114,12 @@ absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
   setup.batch = (step_tokens + setup.positions - 1) / setup.positions;
   ASTRA_ASSIGN_OR_RETURN(const Blueprint step,
                          InferenceBlueprint(model, setup));
+  constexpr double kBytesPerMib = 1 << 20;
+  const double reserve =
+      kBytesPerMib *
+      facts.reserve.Of(Gib(memory), step_tokens,
+                       facts.graphs.empty() ? 0 : facts.graphs.back(),
+                       layout.num_gpus());
   CacheRoom room;
   for (size_t i = 0; i < step.stages.size(); ++i) {
     ModuleMemory held = MemoryOf(step, step.stages[i], layout);
@@ -113,9 +131,9 @@ absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
       held.weights += of_draft.weights;
       of_block += of_draft.cache;
     }
-    const auto blocks =
-        static_cast<int64_t>(std::floor(LeftForCache(facts, memory, held) /
-                                        static_cast<double>(of_block.count())));
+    const auto blocks = static_cast<int64_t>(
+        std::floor(LeftForCache(facts, memory, held, reserve) /
+                   static_cast<double>(of_block.count())));
     if (i > 0 && blocks >= room.blocks) continue;
     room = {blocks, held.weights, held.workspace, of_block};
   }

@@ -1,16 +1,17 @@
 // How many blocks of the KV cache a replica has room for.
 //
 //   all      blocks = (share x memory - overhead - weights - workspace) / block
-//   static   blocks = (share x memory - weights) / block
+//   static   blocks = (share x memory - weights) / block, or with a reserve
+//            blocks = (memory - overhead - reserve - weights) / block
 //   free     blocks = share x (memory - overhead - weights - workspace) / block
 //
 // of the fullest pipeline stage, by what the engine's share is of
 // (MemoryShareOf): a GPU's memory without the CUDA context and NCCL
 // (kDeviceOverhead), the weights, and the workspace of a step with the most
 // positions. A block holds the keys and
-// values of all layers of the stage, in BF16, and a draft model's lie on the
-// last stage. Engines print the number; it is
-// best taken from there.
+// values of all layers of the stage, in BF16, or in FP8 where the layout says
+// so, and a draft model's lie on the last stage. Engines print the number; it
+// is best taken from there.
 //
 // Left out: graphs, and caches of windows, which are counted in full length.
 
@@ -25,6 +26,7 @@
 #include "astra-core/serving/step_prices.h"
 #include "collectives/inference_engines/serving_facts.h"
 #include "workload/models/model_spec.h"
+#include "workload/operators/gpu_spec.h"
 
 namespace astra {
 
@@ -35,6 +37,10 @@ struct CacheRoom {
   Bytes workspace;
   Bytes block;
 };
+
+// Returns the memory of a GPU that CUDA reports: `cuda_gib`, or 99 % of what
+// the maker states in GiB, which A100, H100, H200 and B200 report of theirs.
+Bytes MemoryOf(const GpuSpec& gpu);
 
 // Returns the bytes of a block on a GPU of the stage where it has the most,
 // beside those of a model that makes drafts. Errors: those of

@@ -248,6 +248,10 @@ double StepPrices::SecondsOf(const Operator& op,
   if (is_fused) {
     seconds = std::max(0.0, seconds - fused_.kernel_us * kSecondsPerUs);
   }
+  const auto* attention = std::get_if<Attention>(&op.shape);
+  if (layout_.fp8_cache && attention != nullptr && attention->queries == 1) {
+    seconds *= kFp8CacheShare;
+  }
   const bool is_of_experts =
       op.name == "experts_up" || op.name == "experts_down";
   if (layout_.mxfp4_experts && is_of_experts && time.bound != "compute") {

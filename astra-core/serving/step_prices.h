@@ -70,12 +70,19 @@ struct ServingLayout {
   // Weights of experts are read in MXFP4 (4 bits, and a scale of a byte for 32
   // of them) and multiplied in the precision of activations.
   bool mxfp4_experts = false;
+  // The KV cache is in FP8, and everything else as `precision` says.
+  bool fp8_cache = false;
 
   int64_t num_gpus() const { return tensor * attention_ranks * pipeline; }
 };
 
 // Bytes of a weight of experts in MXFP4, over those in BF16.
 inline constexpr double kMxfp4Share = 17.0 / 64;
+
+// Time of decode attention over an FP8 cache, over that over a BF16 one: the
+// median of NVIDIA AIConfigurator's tables of H100 (ai-dynamo/aiconfigurator
+// 095f58a, TensorRT-LLM's kernels) where the latter takes 0.1 ms or more.
+inline constexpr double kFp8CacheShare = 0.585;
 
 // Which operators an engine fuses with the one before (ServingFacts::fused),
 // and what the start and the end of a kernel take.

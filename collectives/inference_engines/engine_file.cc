@@ -203,11 +203,25 @@ class EngineReader {
     return graphs;
   }
 
+  static MemoryReserve ReadReserve(YamlFields& line) {
+    const auto mib = [&line](std::string_view key) {
+      return line.NumberOr(key, 0, 0, kMostTime);
+    };
+    return {.base_mib = mib("reserve_MiB"),
+            .token_mib = mib("reserve_token_MiB"),
+            .graph_mib = mib("reserve_graph_MiB"),
+            .gpu_mib = mib("reserve_gpu_MiB"),
+            .least_mib = mib("reserve_least_MiB")};
+  }
+
   void ReadServing(YamlFields& line) {
     const Release since = ReadSince(line);
     ServingFacts facts;
     facts.scheduler = line.Text("scheduler");
-    facts.memory_share = line.Number("memory_share", kLeastEfficiency, 1);
+    facts.reserve = ReadReserve(line);
+    facts.memory_share = facts.reserve == MemoryReserve()
+                             ? line.Number("memory_share", kLeastEfficiency, 1)
+                             : 0;
     facts.memory_of = static_cast<MemoryShareOf>(
         line.ChoiceOr("memory_of", 0, kMemoryShareNames));
     facts.fused = line.Texts("fused");

@@ -21,8 +21,10 @@
 // `since` is the first release for which a line holds; a later line for the
 // same links and GPUs (or kernel) takes its place. pass_us may be absent (0),
 // and so may buffer_GBps (no limit) and the eager_us of a kernel (as `eager`
-// says), `serving` and `budgets`, the `fused` and `memory_of` (all) of
-// `serving`, and the `except` of a budget. A range of graphs is
+// says), `serving` and `budgets`, the `fused`, `memory_of` (all) and reserve_MiB,
+// reserve_token_MiB, reserve_graph_MiB, reserve_gpu_MiB and reserve_least_MiB (0;
+// see MemoryReserve; with them there is no memory_share) of `serving`, and the
+// `except` of a budget. A range of graphs is
 // FIRST..LAST/STEP.
 
 #ifndef COLLECTIVES_INFERENCE_ENGINES_ENGINE_FILE_H_

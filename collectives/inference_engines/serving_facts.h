@@ -42,10 +42,29 @@ enum class MemoryShareOf : uint8_t {
 inline constexpr std::string_view kMemoryShareNames[] = {"all", "static",
                                                          "free"};
 
+// Memory in MiB that SGLang leaves to activations, CUDA graphs and collectives:
+//
+//   base + token x positions of a step + graph x largest CUDA graph
+//        + gpu x GPUs of a replica, and `least` on GPUs above 60 GiB
+struct MemoryReserve {
+  double base_mib = 0;
+  double token_mib = 0;
+  double graph_mib = 0;
+  double gpu_mib = 0;
+  double least_mib = 0;
+
+  // Returns MiB on a GPU of `memory_gib`.
+  double Of(double memory_gib, int64_t step_tokens, int64_t largest_graph,
+            int64_t gpus) const;
+
+  friend auto operator<=>(const MemoryReserve&, const MemoryReserve&) = default;
+};
+
 struct ServingFacts {
   std::string scheduler;    // Empty: the file says nothing of serving.
   double memory_share = 0;  // Of the memory that memory_of names.
   MemoryShareOf memory_of = MemoryShareOf::kAll;
+  MemoryReserve reserve;         // Instead of memory_share, where that is 0.
   int64_t block_positions = 0;   // Positions in a block of the KV cache.
   bool chunked_prefill = false;  // A prompt may be cut at the budget of a step.
   bool overlapped_host = false;

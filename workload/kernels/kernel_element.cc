@@ -40,7 +40,8 @@ const KernelElement* FindKernelElement(std::string_view name) {
   return found == std::end(kTypes) ? nullptr : found;
 }
 
-KernelPeaks::KernelPeaks(const GpuSpec& gpu) {
+KernelPeaks::KernelPeaks(const GpuSpec& gpu, double compute_share,
+                         double memory_share) {
   constexpr double kPerTera = 1e6;  // Operations of a TFLOP/s in 1 us.
   constexpr double kPerGiga = 1e3;  // Bytes of a GB/s in 1 us.
   const double bf16 = gpu.peak_tflops[IndexOf(Precision::kBf16)];
@@ -51,9 +52,19 @@ KernelPeaks::KernelPeaks(const GpuSpec& gpu) {
   const double rates[] = {bf16, fp8_or_bf16, fp4 > 0 ? fp4 : fp8_or_bf16,
                           fp8 > 0 ? fp8 : 2 * bf16};
   for (size_t i = 0; i < std::size(rates); ++i) {
-    flops_per_us_[i] = rates[i] * kPerTera;
+    flops_per_us_[i] = compute_share * rates[i] * kPerTera;
   }
-  bytes_per_us_ = gpu.memory_gb_per_s * kPerGiga;
+  bytes_per_us_ = memory_share * gpu.memory_gb_per_s * kPerGiga;
+}
+
+KernelPeaks ReachedPeaks(const GpuSpec& gpu, const GpuSpec& other) {
+  const Calibration& own = gpu.calibration;
+  const bool has_compute =
+      own.reached_compute > 0 && other.calibration.reached_compute > 0;
+  const bool has_memory =
+      own.reached_memory > 0 && other.calibration.reached_memory > 0;
+  return KernelPeaks(gpu, has_compute ? own.reached_compute : 1,
+                     has_memory ? own.reached_memory : 1);
 }
 
 double KernelPeaks::ComputeUs(double flops, KernelUnit unit) const {

@@ -33,7 +33,9 @@ const KernelElement* FindKernelElement(std::string_view name);
 // Rates of a GPU. A unit that it lacks is replaced by the next wider one.
 class KernelPeaks {
  public:
-  explicit KernelPeaks(const GpuSpec& gpu);
+  // With shares of the peaks of computation and of the memory.
+  explicit KernelPeaks(const GpuSpec& gpu, double compute_share = 1,
+                       double memory_share = 1);
 
   // Microseconds of `flops` operations in `unit`, and of moving `bytes`.
   double ComputeUs(double flops, KernelUnit unit) const;
@@ -43,6 +45,10 @@ class KernelPeaks {
   double flops_per_us_[4] = {};  // By KernelUnit.
   double bytes_per_us_ = 0;
 };
+
+// Returns what kernels of `gpu` reach of its peaks, where both it and `other`
+// say that, or else its peaks.
+KernelPeaks ReachedPeaks(const GpuSpec& gpu, const GpuSpec& other);
 
 }  // namespace astra
 

@@ -163,15 +163,20 @@ std::optional<KernelEstimate> KernelPredictor::FindHere(
 std::optional<KernelEstimate> KernelPredictor::FindFrom(
     const GpuSpec& source, const KernelCall& call, const Words& words) const {
   const KernelFamily& family = *call.family;
+  const auto bound_us = [&](const KernelPeaks& peaks) {
+    return family.bound_us(call, peaks, library_.loads());
+  };
   KernelEstimate estimate;
-  estimate.bound_us = family.bound_us(call, peaks_, library_.loads());
+  estimate.bound_us = bound_us(peaks_);
+  const double here_us = bound_us(ReachedPeaks(gpu_, source));
+  const double there_us = bound_us(ReachedPeaks(source, gpu_));
   std::vector<double> times;
   for (const std::string_view backend : BackendsFor(call)) {
     const std::optional<Found> found = FindOf(source, call, words, backend);
     if (!found) continue;
-    times.push_back(CarryOver(
-        {found->estimate.time_us, found->estimate.bound_us, found->floor_us},
-        estimate.bound_us, family.transfer_power));
+    times.push_back(
+        CarryOver({found->estimate.time_us, there_us, found->floor_us}, here_us,
+                  family.transfer_power));
   }
   if (times.empty()) return std::nullopt;
   estimate.time_us = Merged(family.merge, times);

@@ -8,7 +8,7 @@ namespace astra {
 // The time of a kernel where it was measured.
 struct CarriedTime {
   double time_us = 0;
-  double bound_us = 0;  // At the peaks of that GPU.
+  double bound_us = 0;  // At what that GPU reaches of its peaks.
   double floor_us = 0;  // Least time of the surface.
 };
 

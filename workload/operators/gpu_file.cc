@@ -77,6 +77,10 @@ Calibration ReadCalibration(YamlFields fields) {
   }
   calibration.kernel_us = fields.Number("kernel_us", 0, kMostRate);
   calibration.tile_fill_k = fields.Number("tile_fill_k", 0, kMostRate);
+  calibration.reached_compute =
+      fields.NumberOr("reached_compute", 0, kLeastShare, 1);
+  calibration.reached_memory =
+      fields.NumberOr("reached_memory", 0, kLeastShare, 1);
   calibration.training_load =
       fields.NumberOr("training_load", 1, kLeastShare, 1);
   calibration.sharded_load = fields.NumberOr(
@@ -103,6 +107,7 @@ absl::StatusOr<GpuSpec> ParseGpu(std::string_view file,
   ReadPeaks(fields.Map("peak_TFLOPS", "peak_TFLOPS"), gpu);
   gpu.vector_tflops = Rate(fields, "vector_TFLOPS");
   gpu.memory_gb = Rate(fields, "memory_GB");
+  gpu.cuda_gib = fields.NumberOr("cuda_GiB", 0, kLeastRate, gpu.memory_gb);
   gpu.memory_gb_per_s = Rate(fields, "memory_GBps");
   gpu.l2_cache_mb = Rate(fields, "l2_cache_MB");
   gpu.nvlink_gb_per_s = fields.Number("nvlink_GBps", 0, kMostRate);

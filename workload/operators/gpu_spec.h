@@ -58,6 +58,11 @@ struct Calibration {
   // Microseconds to start and end a kernel, besides its work.
   double kernel_us = 0;
   double tile_fill_k = 0;  // Depth at which a product runs at half its rate.
+  // Shares of the BF16 peak and of the bandwidth of the memory that the best
+  // kernels of all reach; 0: not known. Measured times of kernels are carried
+  // over to another GPU by what both reach, where both are known.
+  double reached_compute = 0;
+  double reached_memory = 0;
   // Rate of products and attention during training, relative to the same
   // operators alone, since clocks fall under the power limit. sharded_load
   // applies with sharded parameters or gradients (ZeRO 2 and 3), which
@@ -93,7 +98,10 @@ struct GpuSpec {
   // Dense products, by Precision; 0: no such unit.
   std::array<double, std::size(kPrecisions)> peak_tflops{};
   double vector_tflops = 0;  // FP32 without tensor cores.
-  double memory_gb = 0;      // In units of 10^9 bytes.
+  double memory_gb = 0;      // As its maker counts: in GiB.
+  // Memory that CUDA reports in GiB: without what the driver keeps, and what
+  // error correction takes where it has no memory of its own. 0: not known.
+  double cuda_gib = 0;
   double memory_gb_per_s = 0;
   double l2_cache_mb = 0;
   double nvlink_gb_per_s = 0;  // All links, one direction; 0: no NVLink.

@@ -49,6 +49,7 @@ struct BatchingOptions {
   int64_t max_waiting_steps = 10;
 
   // sglang.
+  bool mixed_chunk = false;            // Steps of prompts also decode.
   int64_t max_prefill_tokens = 16384;  // Prompt positions of a step.
   double new_token_ratio = 0.7;        // Expected share of the outputs.
   double min_new_token_ratio = 0.098;  // To which it falls, in so many steps:

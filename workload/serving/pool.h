@@ -25,7 +25,7 @@ struct PoolOptions {
   StepCost* cost = nullptr;
   // How long a block takes from the host's memory; one after the other on each
   // rank.
-  TimePs host_block_time;
+  TimePs host_block_time = TimePs(0);
 };
 
 // A step of a replica; with several ranks there is one record for each rank

@@ -8,7 +8,9 @@
 #include "fmt/core.h"
 
 namespace astra {
+namespace {
 
+// Checks the options of the pool that is called `name`.
 absl::Status CheckPool(const PoolOptions& pool, std::string_view name) {
   ASTRA_CHECK(pool.scheduler != nullptr && pool.cost != nullptr,
               "{} has no scheduler or no cost", name);
@@ -25,6 +27,7 @@ absl::Status CheckPool(const PoolOptions& pool, std::string_view name) {
   return CheckBatchingOptions(pool.options);
 }
 
+// Checks that a replica of `pool` can hold the request with `output_tokens`.
 absl::Status CheckFits(const Request& request, int64_t output_tokens,
                        const PoolOptions& pool) {
   const int64_t limit = pool.scheduler->max_tokens(pool.options);
@@ -47,6 +50,36 @@ absl::Status CheckFits(const Request& request, int64_t output_tokens,
         block, hashed, request.id));
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckServingOptions(const ServingOptions& options) {
+  if (options.in_flight < 0) {
+    return FieldError(
+        "in_flight",
+        fmt::format("in_flight is {}: expected 0 or more", options.in_flight));
+  }
+  if (options.entry_delay < TimePs(0)) {
+    return FieldError("entry_delay", "entry_delay is below 0");
+  }
+  ASTRA_RETURN_IF_ERROR(CheckPool(options.pool, "pool"));
+  if (!options.decode.has_value()) return absl::OkStatus();
+  return CheckPool(*options.decode, "decode");
+}
+
+absl::Status CheckRequest(const Request& request,
+                          const ServingOptions& options) {
+  if (request.prompt_tokens < 1 || request.output_tokens < 1) {
+    return absl::InvalidArgumentError(fmt::format(
+        "request {} has {} prompt and {} output tokens: expected 1 or more",
+        request.id, request.prompt_tokens, request.output_tokens));
+  }
+  if (!options.decode.has_value()) {
+    return CheckFits(request, request.output_tokens, options.pool);
+  }
+  ASTRA_RETURN_IF_ERROR(CheckFits(request, 1, options.pool));
+  return CheckFits(request, request.output_tokens, *options.decode);
 }
 
 }  // namespace astra

@@ -1,27 +1,22 @@
-// Checks what a pool is given: its options before a run begins, and each
-// request when it arrives.
+// Checks what a simulation of serving is given: its options before it begins,
+// and each request when it arrives.
 
 #ifndef WORKLOAD_SERVING_POOL_CHECKS_H_
 #define WORKLOAD_SERVING_POOL_CHECKS_H_
 
-#include <cstdint>
-#include <string_view>
-
 #include "absl/status/status.h"
-#include "workload/serving/pool.h"
 #include "workload/serving/request.h"
+#include "workload/serving/serving_options.h"
 
 namespace astra {
 
-// Checks the options of the pool that is called `name`. Errors:
-// InvalidArgument, with the field, for an option out of range.
-absl::Status CheckPool(const PoolOptions& pool, std::string_view name);
+// Errors: InvalidArgument, with the field, for an option out of range.
+absl::Status CheckServingOptions(const ServingOptions& options);
 
-// Checks that a replica of `pool` can hold the request with `output_tokens`,
-// and that its hashes fit the blocks there. Errors: InvalidArgument, with the
-// request.
-absl::Status CheckFits(const Request& request, int64_t output_tokens,
-                       const PoolOptions& pool);
+// Checks that the replicas can hold a request, and that its hashes fit the
+// blocks there. Errors: InvalidArgument, with the request.
+absl::Status CheckRequest(const Request& request,
+                          const ServingOptions& options);
 
 }  // namespace astra
 

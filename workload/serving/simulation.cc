@@ -9,7 +9,6 @@
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/event_queue.h"
-#include "astra-core/base/field_error.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
 #include "workload/serving/pool_checks.h"
@@ -25,6 +24,7 @@ enum EventKind : uint32_t {
   kFirstLayer,
   kLoadEnd,
   kNextTurn,
+  kEntry,
   kArrival
 };
 
@@ -47,17 +47,6 @@ struct Pool {
   uint32_t first_worker = 0;
   uint64_t turn = 0;
 };
-
-absl::Status CheckOptions(const ServingOptions& options) {
-  if (options.in_flight < 0) {
-    return FieldError(
-        "in_flight",
-        fmt::format("in_flight is {}: expected 0 or more", options.in_flight));
-  }
-  ASTRA_RETURN_IF_ERROR(CheckPool(options.pool, "pool"));
-  if (!options.decode.has_value()) return absl::OkStatus();
-  return CheckPool(*options.decode, "decode");
-}
 
 class Simulation final : public ServingProcess {
  public:
@@ -86,7 +75,7 @@ class Simulation final : public ServingProcess {
   void AddPool(const PoolOptions& options);
   void CheckEnd() const;
   void PullRequest();
-  absl::Status CheckRequest(const Request& request) const;
+  void Enter(Request request);
   void Arrive(Request request);
   size_t ChooseRank(const Request& request, size_t pool);
   void Touch(uint32_t worker);
@@ -125,6 +114,7 @@ class Simulation final : public ServingProcess {
   TimePs now_;
   absl::Status error_;
   std::optional<Request> next_;     // Arrives at its time, in the open loop.
+  std::deque<Request> entering_;    // On the way to a queue, in order.
   std::deque<Sequence> sequences_;  // All that ever lived at the same time.
   std::vector<Sequence*> unused_;
   Slots<Sequence*> transfers_;
@@ -161,28 +151,15 @@ void Simulation::AddPool(const PoolOptions& options) {
   pools_.push_back(std::move(pool));
 }
 
-absl::Status Simulation::CheckRequest(const Request& request) const {
-  if (request.prompt_tokens < 1 || request.output_tokens < 1) {
-    return absl::InvalidArgumentError(fmt::format(
-        "request {} has {} prompt and {} output tokens: expected 1 or more",
-        request.id, request.prompt_tokens, request.output_tokens));
-  }
-  if (!options_.decode.has_value()) {
-    return CheckFits(request, request.output_tokens, options_.pool);
-  }
-  ASTRA_RETURN_IF_ERROR(CheckFits(request, 1, options_.pool));
-  return CheckFits(request, request.output_tokens, *options_.decode);
-}
-
 // Takes the next request from the source. In a closed loop it arrives now.
 void Simulation::PullRequest() {
   std::optional<Request> request = source_->Next(now_);
   if (!request.has_value()) return;
-  error_ = CheckRequest(*request);
+  error_ = CheckRequest(*request, options_);
   if (!error_.ok()) return;
   if (options_.in_flight > 0) {
     request->arrival = now_;
-    Arrive(std::move(*request));
+    Enter(std::move(*request));
     return;
   }
   ASTRA_CHECK(request->arrival >= now_, "request {} arrives before another",
@@ -209,6 +186,16 @@ Sequence* Simulation::NewSequence() {
   *sequence = Sequence();
   sequence->kv = std::move(kv);
   return sequence;
+}
+
+// Arrive follows after entry_delay.
+void Simulation::Enter(Request request) {
+  if (options_.entry_delay == TimePs(0)) {
+    Arrive(std::move(request));
+    return;
+  }
+  entering_.push_back(std::move(request));
+  PushAfter(options_.entry_delay, kEntry, 0);
 }
 
 void Simulation::Arrive(Request request) {
@@ -342,7 +329,7 @@ void Simulation::EndSequence(Sequence* sequence, Replica* replica) {
 void Simulation::AwaitSuccessor(Request request) {
   ASTRA_CHECK(request.arrival >= now_, "request {} follows in the past",
               request.id);
-  if (error_.ok()) error_ = CheckRequest(request);
+  if (error_.ok()) error_ = CheckRequest(request, options_);
   if (!error_.ok()) return;
   const TimePs wait = request.arrival - now_;
   PushAfter(wait, kNextTurn, successors_.Add(std::move(request)));
@@ -436,10 +423,16 @@ void Simulation::Handle(const Event& event) {
       EndLoad(event.index);
       return;
     case kNextTurn:
-      Arrive(successors_.Take(event.index));
+      Enter(successors_.Take(event.index));
       return;
+    case kEntry: {
+      Request request = std::move(entering_.front());
+      entering_.pop_front();
+      Arrive(std::move(request));
+      return;
+    }
     default:
-      Arrive(*std::exchange(next_, std::nullopt));
+      Enter(*std::exchange(next_, std::nullopt));
       PullRequest();
   }
 }
@@ -447,9 +440,10 @@ void Simulation::Handle(const Event& event) {
 absl::Status Simulation::Start() {
   if (options_.in_flight == 0) PullRequest();
   for (int64_t i = 0; i < options_.in_flight && error_.ok(); ++i) {
-    const size_t before = sequences_.size();
+    const size_t before = sequences_.size() + entering_.size();
     PullRequest();
-    if (sequences_.size() == before) break;  // The source has no more.
+    // The source has no more.
+    if (sequences_.size() + entering_.size() == before) break;
   }
   StartTouched();
   return error_;
@@ -480,7 +474,7 @@ void Simulation::CheckEnd() const {
 absl::StatusOr<std::unique_ptr<ServingProcess>> StartServing(
     const ServingOptions& options, RequestSource* source,
     ServingObserver* observer) {
-  ASTRA_RETURN_IF_ERROR(CheckOptions(options));
+  ASTRA_RETURN_IF_ERROR(CheckServingOptions(options));
   auto simulation = std::make_unique<Simulation>(options, source, observer);
   ASTRA_RETURN_IF_ERROR(simulation->Start());
   return simulation;

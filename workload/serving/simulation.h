@@ -52,28 +52,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "astra-core/base/units.h"
-#include "workload/serving/kv_transfer.h"
 #include "workload/serving/pool.h"
 #include "workload/serving/request.h"
 #include "workload/serving/request_source.h"
+#include "workload/serving/serving_options.h"
 
 namespace astra {
-
-struct ServingOptions {
-  PoolOptions pool;
-  std::optional<PoolOptions> decode;  // Pool for what follows the prompt.
-
-  // Moves KV caches between the pools; none: it takes no time.
-  StartKvTransfer transfer;
-  int64_t transfer_layers = 1;  // Above 1: layerwise, of so many layers.
-  // Whether the pool that decodes hands out the first token too.
-  bool first_token_from_decode = false;
-
-  // Requests in flight in a closed loop: one that ends asks for the next. 0:
-  // requests arrive at their own times.
-  int64_t in_flight = 0;
-  uint64_t seed = 0;  // Of the routers, and of drafts that are accepted.
-};
 
 // Gets the results as they come, ordered by time.
 class ServingObserver {

@@ -1,6 +1,5 @@
 #include "astra-core/apps/serving/serving_compare.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/serving/serving_benchmarks.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/apps/serving/serving_points.h"
 #include "astra-core/apps/serving/serving_pool_options.h"
@@ -18,7 +18,6 @@
 #include "astra-core/base/csv_reader.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
-#include "astra-core/base/random.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/inference_engines/engine_file.h"
 #include "fmt/core.h"
@@ -43,9 +42,7 @@ struct MeasuredPoint {
   // Where prompts are computed on other GPUs than the rest.
   int64_t decode_replicas = 0;
   ServingLayout decode_layout;
-  int64_t prompt = 0;
-  int64_t output = 0;
-  int64_t in_flight = 0;
+  BenchmarkLoad load;
 
   int64_t num_gpus() const {
     return replicas * layout.num_gpus() +
@@ -110,8 +107,9 @@ class PointReader {
     point.notes = Text("notes");
     point.source = Text("source");
     for (const auto& [name, value] :
-         {std::pair{"isl", &point.prompt}, std::pair{"osl", &point.output},
-          std::pair{"concurrency", &point.in_flight}}) {
+         {std::pair{"isl", &point.load.prompt},
+          std::pair{"osl", &point.load.output},
+          std::pair{"concurrency", &point.load.in_flight}}) {
       ASTRA_ASSIGN_OR_RETURN(*value, Integer(name, 0));
       if (*value == 0) return LeftOut(fmt::format("no {}", name));
     }
@@ -200,12 +198,14 @@ absl::Status CheckRanks(const ModelSpec& model, const ServingLayout& layout) {
   return LeftOut(fmt::format("dp {}, and no experts", layout.attention_ranks));
 }
 
-absl::Status FindBlocks(ServingJob& job) {
-  constexpr double kBytesPerGb = 1e9;
+// Sets up the engine of a pool as the benchmark did, and finds the blocks that
+// this leaves room for.
+absl::Status SetUp(const MeasuredPoint& point, ServingJob& job) {
+  ASTRA_RETURN_IF_ERROR(UseFacts(job));
+  SetUpEngine(point.source, point.load, point.framework, job.options);
   ASTRA_ASSIGN_OR_RETURN(
       const CacheRoom room,
-      RoomForCache(job.model, job.layout, job.engine.serving,
-                   Bytes(std::llround(job.gpu.memory_gb * kBytesPerGb)),
+      RoomForCache(job.model, job.layout, job.engine.serving, MemoryOf(job.gpu),
                    job.options.max_batched_tokens));
   job.options.num_blocks = room.blocks;
   return absl::OkStatus();
@@ -230,8 +230,10 @@ absl::StatusOr<std::unique_ptr<Deployment>> DeploymentOf(
     job.layout.mxfp4_experts = true;
     deployment->assumed.emplace_back("experts in MXFP4, as published");
   }
-  ASTRA_RETURN_IF_ERROR(UseFacts(job));
-  ASTRA_RETURN_IF_ERROR(FindBlocks(job));
+  job.layout.fp8_cache = HasFp8Cache(point.source, point.framework) &&
+                         job.layout.precision != Precision::kBf16;
+  if (job.layout.fp8_cache) deployment->assumed.emplace_back("FP8 cache");
+  ASTRA_RETURN_IF_ERROR(SetUp(point, job));
   Warnings ignored;
   ASTRA_ASSIGN_OR_RETURN(deployment->times,
                          ReplicaTimes::Create(job, &ignored));
@@ -242,7 +244,7 @@ absl::StatusOr<std::unique_ptr<Deployment>> DeploymentOf(
   decode.layout.attention_ranks = point.decode_layout.attention_ranks;
   decode.layout.pipeline = point.decode_layout.pipeline;
   decode.layout.expert = point.decode_layout.expert;
-  ASTRA_RETURN_IF_ERROR(FindBlocks(decode));
+  ASTRA_RETURN_IF_ERROR(SetUp(point, decode));
   deployment->decode.emplace(DecodePool{.job = std::move(decode)});
   ASTRA_ASSIGN_OR_RETURN(
       deployment->pools,
@@ -250,36 +252,20 @@ absl::StatusOr<std::unique_ptr<Deployment>> DeploymentOf(
   return deployment;
 }
 
-// Returns the requests of a closed loop. Those of InferenceX have 80 to 100 %
-// of the lengths.
-std::vector<Request> RequestsOf(const MeasuredPoint& point) {
-  constexpr double kLeast = 0.8;
-  const bool varies = point.source.find("InferenceX") != std::string::npos;
-  std::vector<Request> requests(static_cast<size_t>(kRounds * point.in_flight));
-  for (size_t i = 0; i < requests.size(); ++i) {
-    Request& request = requests[i];
-    const auto length = [&](int64_t most, int which) {
-      const double u = UnitInterval(HashOf(i, which));
-      const double share = varies ? kLeast + (1 - kLeast) * u : 1;
-      return std::max<int64_t>(1,
-                               std::llround(share * static_cast<double>(most)));
-    };
-    request.id = static_cast<int64_t>(i);
-    request.prompt_tokens = length(point.prompt, 0);
-    request.output_tokens = length(point.output, 1);
-  }
-  return requests;
-}
-
 absl::StatusOr<Prediction> Predict(const MeasuredPoint& point,
                                    Deployment& deployment) {
-  ListedRequests requests(RequestsOf(point));
+  ServingJob& job = deployment.job;
+  ASTRA_RETURN_IF_ERROR(SetUp(point, job));
+  if (deployment.decode) {
+    ASTRA_RETURN_IF_ERROR(SetUp(point, deployment.decode->job));
+  }
+  ListedRequests requests(RequestsOfBenchmark(point.source, point.load));
   std::optional<DecodeSide> decode;
   if (deployment.pools != nullptr) decode.emplace(deployment.pools->Side());
   ASTRA_ASSIGN_OR_RETURN(
       const ServingRun run,
-      RunServing(deployment.job, *deployment.times,
-                 {.source = &requests, .in_flight = point.in_flight},
+      RunServing(job, *deployment.times,
+                 {.source = &requests, .in_flight = point.load.in_flight},
                  /*texts=*/nullptr, decode ? &*decode : nullptr));
   if (decode) ASTRA_RETURN_IF_ERROR(deployment.pools->status());
   constexpr double kMsPerPs = 1e-9;
@@ -317,10 +303,12 @@ class Comparer {
       return false;
     }
     const double seconds =
-        1e-3 * (prediction->ttft_ms +
-                prediction->tpot_ms * static_cast<double>(point->output - 1));
-    const double rate = static_cast<double>(point->in_flight * point->output) /
-                        seconds / static_cast<double>(point->num_gpus());
+        1e-3 *
+        (prediction->ttft_ms +
+         prediction->tpot_ms * static_cast<double>(point->load.output - 1));
+    const double rate =
+        static_cast<double>(point->load.in_flight * point->load.output) /
+        seconds / static_cast<double>(point->num_gpus());
     std::string status = "ok";
     for (size_t i = 0; i < assumed.size(); ++i) {
       status += (i == 0 ? ": assumed " : ", ") + assumed[i];
@@ -345,12 +333,12 @@ class Comparer {
         deployments_.try_emplace(key, absl::UnknownError("not made yet"));
     if (is_new) entry->second = DeploymentOf(point);
     if (!entry->second.ok()) return entry->second.status();
-    if (kRounds * point.in_flight > limits_.requests ||
-        kRounds * point.output > limits_.output_tokens) {
+    if (kRounds * point.load.in_flight > limits_.requests ||
+        kRounds * point.load.output > limits_.output_tokens) {
       return LeftOut(fmt::format(
           "{} x concurrency {} and osl {}: expected at most {} requests and {} "
           "tokens after one another",
-          kRounds, point.in_flight, point.output, limits_.requests,
+          kRounds, point.load.in_flight, point.load.output, limits_.requests,
           limits_.output_tokens));
     }
     Deployment& deployment = **entry->second;

@@ -16,7 +16,6 @@
 namespace astra {
 namespace {
 
-constexpr double kBytesPerGb = 1e9;
 constexpr double kBytesPerGib = 1 << 30;
 
 NcclOptions OptionsOf(const ServingJob& job, Launch launch) {
@@ -59,7 +58,8 @@ absl::Status UseFacts(ServingJob& job) {
   job.options.block_tokens = facts.block_positions;
   job.options.chunked_prefill = facts.chunked_prefill;
   const StepBudget* budget = facts.BudgetOf(
-      job.gpu.memory_gb * kBytesPerGb / kBytesPerGib, job.gpu.architecture);
+      static_cast<double>(MemoryOf(job.gpu).count()) / kBytesPerGib,
+      job.gpu.architecture);
   if (budget == nullptr) {
     return absl::InvalidArgumentError(
         fmt::format("the file of the engine {} has no budget for a {} of {} GB",

@@ -23,7 +23,6 @@
 namespace astra {
 namespace {
 
-constexpr double kBytesPerGb = 1e9;
 constexpr std::string_view kBeyondMemory = "do not fit into the memory";
 
 // Reads rising numbers such as "1,2,8"; none where the option is not given.
@@ -254,8 +253,7 @@ absl::Status PlanShapes::Add(const ServingPlanJob& job,
     return absl::OkStatus();
   }
   const absl::StatusOr<CacheRoom> room =
-      RoomForCache(job.job.model, layout, facts_,
-                   Bytes(std::llround(job.job.gpu.memory_gb * kBytesPerGb)),
+      RoomForCache(job.job.model, layout, facts_, MemoryOf(job.job.gpu),
                    job.job.options.max_batched_tokens);
   if (!room.ok()) {
     ++left_out_[std::string(kBeyondMemory)];

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "astra-core/apps/gen_workload_times.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/apps/serving/sizing_options.h"

@@ -52,12 +52,13 @@ using PointReport =
 
 struct ServePointsOptions {
   uint64_t seed = 0;  // Of routers.
-  LatencyLimits limits;
+  LatencyLimits limits = {};
   int64_t threads = 1;
   // Returns what decodes the requests of a point; none: the replicas that
   // compute their prompts. Several threads call it at once.
-  std::function<absl::StatusOr<std::unique_ptr<Decoding>>()> decoding_of;
-  PointReport report;  // None: nobody is told.
+  std::function<absl::StatusOr<std::unique_ptr<Decoding>>()> decoding_of =
+      nullptr;
+  PointReport report = nullptr;  // None: nobody is told.
 };
 
 // Returns the runs of `points`, in their order.

@@ -126,12 +126,10 @@ absl::StatusOr<std::optional<DecodePool>> ReadDecodePool(
   ASTRA_RETURN_IF_ERROR(ReadDecodeJob(flags, job));
   ASTRA_RETURN_IF_ERROR(ReadHandover(flags, pool));
   if (job.options.num_blocks == 0) {
-    constexpr double kBytesPerGb = 1e9;
     ASTRA_ASSIGN_OR_RETURN(
         pool.room,
         RoomForCache(job.model, job.layout, job.engine.serving,
-                     Bytes(std::llround(job.gpu.memory_gb * kBytesPerGb)),
-                     job.options.max_batched_tokens));
+                     MemoryOf(job.gpu), job.options.max_batched_tokens));
     job.options.num_blocks = pool.room->blocks;
   }
   return std::optional<DecodePool>(std::move(pool));

@@ -30,11 +30,9 @@ absl::StatusOr<ReplayedLoad> ReplayAt(const ReplayedDeployment& deployment,
           std::llround(ps_per_token * static_cast<double>(transfer.tokens)));
     };
   }
-  // The way to the queue counts in the limit; it adds to every time below.
-  LatencyLimits inner = limits;
-  const TimePs delay(std::llround(kPsPerSecond * deployment.request_seconds));
-  if (inner.to_first_token) *inner.to_first_token -= delay;
-  ServingMetrics metrics(inner);
+  options.entry_delay =
+      TimePs(std::llround(kPsPerSecond * deployment.request_seconds));
+  ServingMetrics metrics(limits);
   ASTRA_RETURN_IF_ERROR(Serve(options, source.get(), &metrics));
   const ServingSummary summary = metrics.Summary();
   ReplayedLoad replayed;
@@ -42,9 +40,8 @@ absl::StatusOr<ReplayedLoad> ReplayAt(const ReplayedDeployment& deployment,
   replayed.requests = summary.requests;
   replayed.share = static_cast<double>(summary.requests_within_limits) /
                    static_cast<double>(summary.requests);
-  replayed.ttft = summary.ttft.mean / kPsPerSecond + deployment.request_seconds;
-  replayed.ttft_p99 =
-      summary.ttft.p99 / kPsPerSecond + deployment.request_seconds;
+  replayed.ttft = summary.ttft.mean / kPsPerSecond;
+  replayed.ttft_p99 = summary.ttft.p99 / kPsPerSecond;
   replayed.tpot = summary.tpot.mean / kPsPerSecond;
   replayed.tpot_p99 = summary.tpot.p99 / kPsPerSecond;
   replayed.output_rate = summary.PerSecond(summary.output_tokens);

@@ -78,30 +78,22 @@ void EndUse(PoolUse& use) {
   use.batch_mean /= use.step_seconds;
 }
 
-// Passes results on to the metrics and the tables, each request as late as its
-// way to the queue takes.
+// Passes results on to the metrics, the tables and those who watch.
 class Gatherer : public ServingObserver {
  public:
-  Gatherer(TimePs delay, const ServingLoad& load, ServingTexts* texts,
+  Gatherer(const ServingLoad& load, ServingTexts* texts,
            std::array<PoolUse, 2>& pools)
-      : delay_(delay),
-        limits_(load.limits),
+      : limits_(load.limits),
         watchers_(load.watchers),
         texts_(texts),
         pools_(pools),
         metrics_(load.limits) {}
 
   void OnRequest(const RequestResult& result) override {
-    RequestResult late = result;
-    late.times.first_scheduled += delay_;
-    late.times.first_token += delay_;
-    late.times.last_token += delay_;
-    late.times.prompt_end += delay_;
-    if (late.times.kv_arrived) *late.times.kv_arrived += delay_;
-    metrics_.OnRequest(late);
-    for (ServingObserver* const each : watchers_) each->OnRequest(late);
+    metrics_.OnRequest(result);
+    for (ServingObserver* const each : watchers_) each->OnRequest(result);
     if (texts_ != nullptr && !texts_->requests.empty()) {
-      AppendRequestRow(late, limits_, &texts_->requests);
+      AppendRequestRow(result, limits_, &texts_->requests);
     }
   }
   void OnStep(const StepRecord& step) override {
@@ -119,7 +111,6 @@ class Gatherer : public ServingObserver {
   const ServingMetrics& metrics() const { return metrics_; }
 
  private:
-  const TimePs delay_;
   const LatencyLimits limits_;
   const std::vector<ServingObserver*>& watchers_;
   ServingTexts* const texts_;
@@ -167,9 +158,9 @@ absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
     options.transfer_layers = decode->transfer_layers;
     options.first_token_from_decode = decode->first_token_from_decode;
   }
-  Gatherer gatherer(
-      TimePs(std::llround(kPsPerUs * job.engine.serving.request_us)), load,
-      texts, run.pools);
+  options.entry_delay =
+      TimePs(std::llround(kPsPerUs * job.engine.serving.request_us));
+  Gatherer gatherer(load, texts, run.pools);
   if (decode != nullptr && decode->drive) {
     ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ServingProcess> process,
                            StartServing(options, load.source, &gatherer));

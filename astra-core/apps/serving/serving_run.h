@@ -37,9 +37,9 @@ struct ServingLoad {
   RequestSource* source = nullptr;
   int64_t in_flight = 0;  // Of a closed loop; 0: they arrive at their times.
   uint64_t seed = 0;      // Of routers.
-  LatencyLimits limits;   // For the goodput.
-  std::vector<ServingObserver*> watchers;  // Get all results too.
-  bool wants_distributions = false;        // Or only their usual figures.
+  LatencyLimits limits = {};                    // For the goodput.
+  std::vector<ServingObserver*> watchers = {};  // Get all results too.
+  bool wants_distributions = false;             // Or only their usual figures.
 };
 
 struct ServingTexts {

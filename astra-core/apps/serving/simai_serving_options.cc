@@ -222,11 +222,9 @@ absl::Status ReadEngine(const CommandLine& flags,
   }
   ASTRA_RETURN_IF_ERROR(ReadMechanics(flags, job, &options.warnings));
   if (job.options.num_blocks > 0) return absl::OkStatus();
-  constexpr double kBytesPerGb = 1e9;
   ASTRA_ASSIGN_OR_RETURN(
       options.room,
-      RoomForCache(job.model, job.layout, job.engine.serving,
-                   Bytes(std::llround(job.gpu.memory_gb * kBytesPerGb)),
+      RoomForCache(job.model, job.layout, job.engine.serving, MemoryOf(job.gpu),
                    job.options.max_batched_tokens, job.draft_model));
   job.options.num_blocks = options.room->blocks;
   return absl::OkStatus();

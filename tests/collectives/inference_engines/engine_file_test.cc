@@ -124,6 +124,21 @@ TEST(EngineFileTest, ServingFactsHoldForTheGpuAndItsRelease) {
   EXPECT_EQ(facts.BudgetOf(69.9, "Hopper")->sequences, 256);
 }
 
+// SGLang on an H100 with TP 1: 512 + 1.5 x 8192 + 2 x 256 + 128 MiB.
+TEST(EngineFileTest, AReserveCountsStepsGraphsAndGpus) {
+  const MemoryReserve reserve = {.base_mib = 512,
+                                 .token_mib = 1.5,
+                                 .graph_mib = 2,
+                                 .gpu_mib = 128,
+                                 .least_mib = 10240};
+  EXPECT_EQ(reserve.Of(79, 8192, 256, 1), 13440);
+  EXPECT_EQ(reserve.Of(79, 2048, 160, 1), 10240);
+  EXPECT_EQ(reserve.Of(24, 2048, 160, 1), 4032);
+  const ServingFacts facts = ValueOrDie(LoadInferenceEngine("sglang")).serving;
+  EXPECT_EQ(facts.reserve, reserve);
+  EXPECT_EQ(facts.memory_share, 0);
+}
+
 TEST(EngineFileTest, BundledEnginesTellHowTheyServe) {
   for (const std::string_view name : InferenceEngineNames()) {
     const InferenceEngine engine = ValueOrDie(LoadInferenceEngine(name));
@@ -134,7 +149,7 @@ TEST(EngineFileTest, BundledEnginesTellHowTheyServe) {
 
 TEST(EngineFileTest, BundledEnginesAreFoundByNameAndRelease) {
   EXPECT_THAT(InferenceEngineNames(), ElementsAre("sglang", "trtllm", "vllm"));
-  EXPECT_EQ(ValueOrDie(LoadInferenceEngine("vllm")).release, "0.19");
+  EXPECT_EQ(ValueOrDie(LoadInferenceEngine("vllm")).release, "0.22");
   EXPECT_EQ(ValueOrDie(LoadInferenceEngine("vllm@0.18.3")).release, "0.14");
   EXPECT_EQ(ValueOrDie(LoadInferenceEngine("trtllm@1.3.0rc10")).release, "1.3");
   EXPECT_THAT(LoadInferenceEngine("vlm").status(),
@@ -146,7 +161,7 @@ TEST(EngineFileTest, BundledEnginesAreFoundByNameAndRelease) {
         LoadInferenceEngine(text).status(),
         StatusIs(absl::StatusCode::kInvalidArgument,
                  fmt::format("{}: expected a release of vllm from 0.11 on, "
-                             "such as vllm@0.19",
+                             "such as vllm@0.22",
                              text)));
   }
 }

@@ -57,7 +57,26 @@ TEST(BundledSurfacesTest, TheNearestGpuIsOfTheSameArchitecture) {
   EXPECT_EQ(nearest("H20"), "h100-sxm");
   EXPECT_EQ(nearest("GB300"), "b200");
   EXPECT_EQ(nearest("RTX4090"), "l40s");
+  EXPECT_EQ(nearest("RTXPRO6000"), "a100-sxm-80gb");
   EXPECT_EQ(nearest("A800"), "a100-sxm-80gb");
+}
+
+// A bound of 2 TFLOP or 1 GB: 20 and 4 ms at the peaks of 100 TFLOP/s and 250
+// GB/s, of which kernels reach 80 and 50 %.
+TEST(KernelPeaksTest, ReachedPeaksNeedBothGpus) {
+  GpuSpec gpu;
+  gpu.peak_tflops[IndexOf(Precision::kBf16)] = 100;
+  gpu.memory_gb_per_s = 250;
+  gpu.calibration.reached_compute = 0.8;
+  gpu.calibration.reached_memory = 0.5;
+  GpuSpec other = gpu;
+  const KernelPeaks both = ReachedPeaks(gpu, other);
+  EXPECT_DOUBLE_EQ(both.ComputeUs(2e12, KernelUnit::kBf16), 25'000);
+  EXPECT_DOUBLE_EQ(both.MemoryUs(1e9), 8'000);
+  other.calibration.reached_compute = 0;
+  const KernelPeaks one = ReachedPeaks(gpu, other);
+  EXPECT_DOUBLE_EQ(one.ComputeUs(2e12, KernelUnit::kBf16), 20'000);
+  EXPECT_DOUBLE_EQ(one.MemoryUs(1e9), 8'000);
 }
 
 TEST(KernelPredictorTest, AMeasuredProductTakesWhatItTook) {

@@ -115,6 +115,21 @@ TEST(GpuFileTest, TheLoadOfShardedTrainingIsThatOfTraining) {
   EXPECT_EQ(c.attention_bias, 0.6);
 }
 
+TEST(GpuFileTest, SaysWhatCudaReportsAndWhatKernelsReach) {
+  const GpuSpec none = ValueOrDie(ParseGpu("g", kFile));
+  EXPECT_EQ(none.cuda_gib, 0);
+  EXPECT_EQ(none.calibration.reached_compute, 0);
+  const std::string memory =
+      With("memory_GB: 16", "memory_GB: 16\ncuda_GiB: 15");
+  EXPECT_EQ(ValueOrDie(ParseGpu("g", memory)).cuda_gib, 15);
+  const std::string reached =
+      With("  tile_fill_k: 100",
+           "  tile_fill_k: 100\n  reached_compute: 0.9\n  reached_memory: 0.8");
+  const Calibration c = ValueOrDie(ParseGpu("g", reached)).calibration;
+  EXPECT_EQ(c.reached_compute, 0.9);
+  EXPECT_EQ(c.reached_memory, 0.8);
+}
+
 TEST(GpuFileTest, CollectivesSlowComputationDown) {
   EXPECT_EQ(ValueOrDie(ParseGpu("g", kFile)).calibration.communication_slowdown,
             0);
@@ -223,7 +238,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "g:1:1: a GPU has no \"architecture\""},
         BadFile{std::string(kFile) + "price: 1\n",
                 "g:32:8: unknown field of a GPU \"price\" (known: aliases, "
-                "architecture, calibration, clock_MHz, l2_cache_MB, memory_GB, "
+                "architecture, calibration, clock_MHz, cuda_GiB, l2_cache_MB, "
+                "memory_GB, "
                 "memory_GBps, name, nvlink_GBps, origins, pcie_GBps, "
                 "peak_TFLOPS, sms, source, vector_TFLOPS)"},
         BadFile{WithOrigins("pcie_GBps, ", ""),

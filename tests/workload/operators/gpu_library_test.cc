@@ -36,7 +36,7 @@ TEST(GpuLibraryTest, ListsTheNames) {
           "a100-pcie-40gb", "a100-pcie-80gb", "a100-sxm-40gb", "a100-sxm-80gb",
           "a800-sxm-80gb", "b200", "b300", "gb200", "gb300", "gh200",
           "h100-pcie", "h100-sxm", "h100-sxm-500w", "h20", "h200", "h800-sxm",
-          "l40s", "mi300x", "rtx4090", "v100-sxm-32gb"));
+          "l40s", "mi300x", "rtx-pro-6000", "rtx4090", "v100-sxm-32gb"));
 }
 
 TEST(GpuLibraryTest, ReadsAFile) {
@@ -58,7 +58,7 @@ TEST(GpuLibraryTest, OffersTheNearestName) {
                "a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, "
                "a800-sxm-80gb, b200, b300, gb200, gb300, gh200, h100-pcie, "
                "h100-sxm, h100-sxm-500w, h20, h200, h800-sxm, l40s, mi300x, "
-               "rtx4090, "
+               "rtx-pro-6000, rtx4090, "
                "v100-sxm-32gb)"));
 }
 

@@ -43,6 +43,29 @@ TEST(SimulationTest, ArrivalsOfOneInstantShareTheirStep) {
   EXPECT_THAT(cost.steps, ElementsAre("p5@0 p6@0 =2"));
 }
 
+// The requests arrive at 0 and 1, enter at 4 and 5, and steps begin at 4
+// and 14.
+TEST(SimulationTest, RequestsEnterAQueueLate) {
+  WrittenCost cost;
+  const WrittenRun run = RunOf({.pool = Vllm(&cost), .entry_delay = TimePs(4)},
+                               {{0, 5, 2}, {1, 7, 1}});
+  EXPECT_THAT(cost.steps, ElementsAre("p5@0 =1", "p7@0 d1@5 =2"));
+  EXPECT_EQ(run.Of(0).times.queueing(), TimePs(4));
+  EXPECT_EQ(run.Of(1).times.queueing(), TimePs(13));
+  EXPECT_EQ(run.Of(1).times.to_first_token(), TimePs(23));
+}
+
+TEST(SimulationTest, ALateRequestOfAClosedLoopWaitsForItsEntry) {
+  WrittenCost cost;
+  const WrittenRun run =
+      RunOf({.pool = Vllm(&cost), .in_flight = 1, .entry_delay = TimePs(4)},
+            {{0, 5, 1}, {0, 7, 1}});
+  EXPECT_THAT(cost.steps, ElementsAre("p5@0 =1", "p7@0 =1"));
+  // It arrives when the first ends, at 14.
+  EXPECT_EQ(run.Of(1).times.arrival, TimePs(14));
+  EXPECT_EQ(run.Of(1).times.first_scheduled, TimePs(18));
+}
+
 TEST(SimulationTest, ReplicasWorkSideBySide) {
   WrittenCost cost;
   const WrittenRun run =

@@ -59,6 +59,7 @@ constexpr SwitchOption kSwitches[] = {
     {"prefix_caching", &BatchingOptions::prefix_caching},
     {"chunked_prefill", &BatchingOptions::chunked_prefill},
     {"whole_prompt_must_fit", &BatchingOptions::whole_prompt_must_fit},
+    {"mixed_chunk", &BatchingOptions::mixed_chunk},
 };
 
 // Options of every scheduler.

@@ -14,9 +14,12 @@
 // ratio then becomes the share of output that the others have, after
 // `retract_decode_steps` more steps.
 //
+// With `mixed_chunk`, steps of prompts also compute a token of each decoding
+// sequence, whose positions count among those of prompts, if all have room.
+//
 // Source: sgl-project/sglang, python/sglang/srt/managers: schedule_policy.py
 // (PrefillAdder), schedule_batch.py (retract_decode) and scheduler.py; policy
-// fcfs, no mixed chunks.
+// fcfs.
 
 #include <algorithm>
 #include <string_view>
@@ -28,6 +31,12 @@ namespace {
 
 int64_t ExpectedTokens(const Sequence& sequence) {
   return std::max<int64_t>(0, sequence.target - sequence.generated);
+}
+
+int64_t NumDecoding(const Replica& replica) {
+  return std::count_if(
+      replica.running().begin(), replica.running().end(),
+      [](const Sequence* sequence) { return sequence->is_decoding(); });
 }
 
 // Returns the room that decoding sequences leave for new ones.
@@ -46,8 +55,9 @@ double RoomForPrompts(const Replica& replica) {
 
 void AddPrompts(Replica* replica, Batch* batch) {
   const BatchingOptions& options = replica->options();
-  int64_t chunk = options.chunk_tokens;
-  int64_t input = options.max_prefill_tokens;
+  const int64_t decodes = options.mixed_chunk ? NumDecoding(*replica) : 0;
+  int64_t chunk = options.chunk_tokens - decodes;
+  int64_t input = options.max_prefill_tokens - decodes;
   double room = RoomForPrompts(*replica);
   for (Sequence* const sequence : replica->running()) {
     // At most one is neither decoding nor under way.
@@ -111,12 +121,23 @@ void Retract(Replica* replica) {
       std::min(1.0, static_cast<double>(generated) / static_cast<double>(all));
 }
 
+void MixDecodes(Replica* replica, Batch* batch) {
+  if (!CanDecode(*replica)) return;
+  for (Sequence* const sequence : replica->running()) {
+    if (!sequence->is_decoding()) continue;
+    if (!replica->Continue(sequence, 1, false, batch)) return;
+  }
+}
+
 void Form(Replica* replica, Batch* batch) {
   const BatchingOptions& options = replica->options();
   double& ratio = replica->new_token_ratio;
   if (replica->running().empty()) ratio = options.new_token_ratio;
   AddPrompts(replica, batch);
-  if (!batch->empty()) return;
+  if (!batch->empty()) {
+    if (options.mixed_chunk) MixDecodes(replica, batch);
+    return;
+  }
   if (replica->running().empty()) return;
   if (!CanDecode(*replica)) {
     Retract(replica);
@@ -140,9 +161,10 @@ int64_t MaxTokens(const BatchingOptions& options) {
 }
 
 constexpr std::string_view kOptions[] = {
-    "chunk_tokens",        "max_prefill_tokens",    "new_token_ratio",
-    "min_new_token_ratio", "new_token_decay_steps", "max_expected_tokens",
-    "retract_decode_steps"};
+    "chunk_tokens",          "max_prefill_tokens",
+    "new_token_ratio",       "min_new_token_ratio",
+    "new_token_decay_steps", "max_expected_tokens",
+    "retract_decode_steps",  "mixed_chunk"};
 
 }  // namespace
 

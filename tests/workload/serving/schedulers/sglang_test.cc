@@ -23,6 +23,16 @@ TEST(SglangSchedulerTest, PromptsComeFirst) {
       ElementsAre("p6@0 p2@0 =1", "p8@2 =0", "p2@10 p3@0 =2", "d2@18 =2"));
 }
 
+// As above, but the first decodes along with the second part of the prompt that
+// is cut, which leaves 7 of 8 positions for it.
+TEST(SglangSchedulerTest, MixedStepsDecodeToo) {
+  BatchingOptions options = Small();
+  options.mixed_chunk = true;
+  EXPECT_THAT(
+      StepsOf(SglangScheduler(), options, {{0, 6, 2}, {0, 12, 2}, {0, 3, 1}}),
+      ElementsAre("p6@0 p2@0 =1", "p7@2 d1@6 =1", "p3@9 p3@0 =2", "d1@12 =1"));
+}
+
 // The first 8 tokens are equal; the prefix is found after the step.
 TEST(SglangSchedulerTest, FindsPrefixesOfEarlierSteps) {
   EXPECT_THAT(StepsOf(SglangScheduler(), Small(),
