@@ -40,6 +40,7 @@ struct RequestTimes {
   TimePs first_scheduled;  // Start of the first step that computes for it.
   TimePs first_token;      // End of the step that gives the first output token.
   TimePs last_token;
+  TimePs executed;  // Sum of the steps that computed for it.
   int64_t preemptions = 0;
   int64_t cached_tokens = 0;  // Prompt tokens that the first admission found.
 

@@ -311,6 +311,11 @@ void Simulation::StartStep(uint32_t index) {
     record.duration = duration;
     observer_->OnStep(record);
   }
+  for (const Batch& batch : worker.batches) {
+    for (const BatchPart& part : batch) {
+      part.sequence->times.executed += duration;
+    }
+  }
   worker.is_busy = true;
   PushAfter(duration, kStepEnd, index);
 }
