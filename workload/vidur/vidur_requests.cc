@@ -51,11 +51,9 @@ Lengths CutBoth(Lengths lengths, int64_t max_tokens) {
 
 // Takes what is beyond the limit from the prompt.
 Lengths CutPrompt(Lengths lengths, int64_t max_tokens) {
-  lengths.prefill = std::max<int64_t>(1, lengths.prefill);
-  lengths.decode = std::max<int64_t>(1, lengths.decode);
-  const int64_t beyond =
-      std::max<int64_t>(0, lengths.prefill + lengths.decode - max_tokens);
-  lengths.prefill -= beyond;
+  lengths.decode = std::clamp<int64_t>(lengths.decode, 1, max_tokens - 1);
+  lengths.prefill =
+      std::clamp<int64_t>(lengths.prefill, 1, max_tokens - lengths.decode);
   return lengths;
 }
 
