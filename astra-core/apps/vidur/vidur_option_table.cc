@@ -202,8 +202,8 @@ std::vector<OptionSpec> AllOptions() {
 }  // namespace
 
 absl::Span<const OptionSpec> SimaiVidurOptionSpecs() {
-  static const std::vector<OptionSpec> kAll = AllOptions();
-  return kAll;
+  static const std::vector<OptionSpec> all = AllOptions();
+  return all;
 }
 
 absl::Status RefuseOptionsOf(const CommandLine& flags, std::string_view prefix,
