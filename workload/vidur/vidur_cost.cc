@@ -28,9 +28,11 @@ absl::StatusOr<VidurCost> VidurCost::Create(
   for (size_t i = 0; i < samples.size(); ++i) {
     const TrainingSet& set = samples[i];
     if (set.size() == 0) continue;
+    TrainingSet negated = set;
+    for (double& value : negated.values) value = -value;
     ASTRA_ASSIGN_OR_RETURN(TreeModel model,
-                           TreeModel::Train(set, TreeKind::kForest));
-    Forest forest{.model = std::move(model)};
+                           TreeModel::Train(negated, TreeKind::kForest));
+    Forest forest(std::move(model));
     for (size_t feature = 0; feature < set.features.size(); ++feature) {
       Range range{set.features[feature], set.sample(0)[feature],
                   set.sample(0)[feature]};
@@ -71,7 +73,9 @@ double VidurCost::Milliseconds(VidurOperator which,
   const auto [known, is_new] = forest->known.try_emplace(
       std::vector<double>(features.begin(), features.end()), 0);
   if (is_new) {
-    const absl::StatusOr<double> us = forest->model.PredictUs(features);
+    std::vector<double> negated;
+    for (const double feature : features) negated.push_back(-feature);
+    const absl::StatusOr<double> us = forest->model.PredictUs(negated);
     ASTRA_CHECK(us.ok(), "{}", std::string(us.status().message()));
     known->second = kMsPerUs * *us;
   }

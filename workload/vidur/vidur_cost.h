@@ -25,8 +25,12 @@
 //
 // The forests are those of tree_model.h. Vidur's are scikit-learn's, with the
 // sizes that do best in a cross-validation; scripts/compare_vidur measures the
-// difference. Forests answer with what they saw: Warnings() counts the steps
-// whose sizes the tables do not have.
+// difference. A size halfway between two samples takes the time of the smaller
+// one in scikit-learn's trees, and of the larger one in XGBoost's. Since
+// rounded sizes lie on samples and halfway between their neighbours, XGBoost
+// gets negated features here, which lets it do as scikit-learn. Forests answer
+// with what they saw: Outside() counts the steps whose sizes the tables do not
+// have.
 //
 // Source: Vidur (microsoft/vidur, MIT),
 // vidur/execution_time_predictor/sklearn_execution_time_predictor.py and
@@ -41,6 +45,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -84,7 +89,9 @@ class VidurCost : public StepCost {
     double most = 0;
   };
   struct Forest {
-    TreeModel model;
+    explicit Forest(TreeModel fitted) : model(std::move(fitted)) {}
+
+    TreeModel model;  // Of the negated features.
     std::vector<Range> ranges;
     std::map<std::vector<double>, double> known;  // Times that were asked for.
     int64_t asked = 0;
