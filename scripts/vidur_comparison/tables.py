@@ -22,12 +22,12 @@ def read(path):
 
 
 def steps(largest, octave):
-    """1, 2, 3, ... first, and later `octave` numbers to the octave."""
+    """1, 2, 3, ..., later `octave` numbers to the octave, and the largest."""
     number, found = 1, []
-    while number <= largest:
+    while number < largest:
         found.append(number)
         number += max(1, number // octave)
-    return found
+    return [*found, largest]
 
 
 def ms(flops, moved):

@@ -157,24 +157,41 @@ TimePs VidurCost::TimeOf(const StepWork& work) {
   return TimePs(std::max<int64_t>(1, std::llround(kPsPerMs * ms)));
 }
 
+std::string VidurCost::TextOf(const Forest& forest) {
+  std::string sizes;
+  for (size_t i = 0; i < forest.ranges.size(); ++i) {
+    const Range& range = forest.ranges[i];
+    const Range& asked = forest.asked_ranges[i];
+    sizes += fmt::format("{}{} {} to {}, and samples have {} to {}",
+                         i == 0 ? "" : "; ", range.name, asked.least,
+                         asked.most, range.least, range.most);
+  }
+  return fmt::format(
+      "{} of {} steps lie outside of the samples, and take the time of the "
+      "nearest: they have {}",
+      forest.outside, forest.asked, sizes);
+}
+
 Warnings VidurCost::Outside() const {
   Warnings warnings;
+  std::string names;
+  std::string text;
+  const auto finish = [&] {
+    if (!names.empty()) warnings.push_back(fmt::format("{}: {}", names, text));
+  };
   for (size_t i = 0; i < forests_.size(); ++i) {
     const std::optional<Forest>& forest = forests_[i];
     if (!forest || forest->outside == 0) continue;
-    std::string sizes;
-    for (size_t f = 0; f < forest->ranges.size(); ++f) {
-      const Range& range = forest->ranges[f];
-      const Range& asked = forest->asked_ranges[f];
-      sizes += fmt::format("{}{} {} to {}, and samples have {} to {}",
-                           f == 0 ? "" : "; ", range.name, asked.least,
-                           asked.most, range.least, range.most);
+    std::string own = TextOf(*forest);
+    if (own == text) {
+      names += fmt::format(", {}", kVidurOperatorNames[i]);
+      continue;
     }
-    warnings.push_back(fmt::format(
-        "{}: {} of {} steps lie outside of the samples, and take the time of "
-        "the nearest: they have {}",
-        kVidurOperatorNames[i], forest->outside, forest->asked, sizes));
+    finish();
+    names = kVidurOperatorNames[i];
+    text = std::move(own);
   }
+  finish();
   return warnings;
 }
 

@@ -78,8 +78,8 @@ class VidurCost : public StepCost {
   // Returns the time of an operator in milliseconds; 0 without samples.
   double Milliseconds(VidurOperator which, absl::Span<const double> features);
 
-  // Returns a line for each operator that was asked for sizes outside of its
-  // samples.
+  // Returns a line for operators that were asked for sizes outside of their
+  // samples. Neighbours with the same sizes share a line.
   Warnings Outside() const;
 
  private:
@@ -101,6 +101,9 @@ class VidurCost : public StepCost {
 
   VidurCost(const VidurReplica& replica, const VidurPredictorOptions& options)
       : replica_(replica), options_(options) {}
+
+  // Says how often and where the forest was asked outside of its samples.
+  static std::string TextOf(const Forest& forest);
 
   double OfTokens(VidurOperator which, int64_t tokens);
   int64_t RoundedCache(int64_t tokens) const;

@@ -118,9 +118,10 @@ constexpr OptionSpec kReplica[] = {
 // Options of every scheduler, as NAME-scheduler-config-FIELD.
 constexpr OptionSpec kOfSchedulers[] = {
     {"batch-size-cap", "", "N", "Scheduler", "sequences (default 128)"},
-    {"block-size", "", "N", "Scheduler", "tokens of a block (default 16)"},
+    {"block-size", "", "N", "Scheduler",
+     "tokens of a block (default 16; lightllm: 1)"},
     {"watermark-blocks-fraction", "", "X", "Scheduler",
-     "share of the blocks that stays free (default 0.01)"},
+     "blocks that stay free (default 0.01; of sarathi and vllm alone)"},
     {"num-blocks", "", "N", "Scheduler",
      "(default: what the memory has room for)"},
 };
