@@ -3,7 +3,8 @@
 
 The workloads are one training iteration each, from a formula that fits on a
 page: dense GPT layers with sequence parallelism, times at a fixed share of the
-GPU's peak. `gen_topo` writes the topologies.
+GPU's peak. `gen_topo` writes the topologies. vidur_comparison/tables.py has the
+formula of the tables of `inputs/vidur`.
 
 Usage: make_example_inputs.py --bin DIR [--check]
 """
@@ -14,6 +15,10 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+
+sys.dont_write_bytecode = True  # The source folders stay as they are.
+
+from vidur_comparison import tables  # noqa: E402
 
 INPUTS = pathlib.Path(__file__).resolve().parent.parent / "inputs"
 
@@ -163,6 +168,8 @@ def main():
     for name, options in TOPOLOGIES.items():
         files[INPUTS / "topologies" / name] = topology(
             arguments.bin.resolve(), options)
+    for name, make in tables.EXAMPLE.items():
+        files[INPUTS / "vidur" / name] = make()
     stale = [path for path, text in files.items()
              if not path.exists() or path.read_text() != text]
     if arguments.check:

@@ -217,6 +217,14 @@ astra_test(regressors_test
     workload/regressors/regressors_test.cc
   DEPS astra::regressors)
 
+astra_test(vidur_test
+  SOURCES
+    astra-core/apps/vidur/simai_vidur_options_test.cc
+    workload/vidur/vidur_cost_test.cc
+    workload/vidur/vidur_metrics_test.cc
+    workload/vidur/vidur_requests_test.cc
+  DEPS astra::vidur astra::vidur_app)
+
 # A new scheduler brings a new test, which the next build finds.
 file(GLOB serving_tests RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
      workload/serving/*_test.cc workload/serving/schedulers/*_test.cc)

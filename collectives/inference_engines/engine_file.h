@@ -19,13 +19,13 @@
 // clang-format on
 //
 // `since` is the first release for which a line holds; a later line for the
-// same links and GPUs (or kernel) takes its place. pass_us may be absent (0),
-// and so may buffer_GBps (no limit) and the eager_us of a kernel (as `eager`
-// says), `serving` and `budgets`, the `fused`, `memory_of` (all) and reserve_MiB,
-// reserve_token_MiB, reserve_graph_MiB, reserve_gpu_MiB and reserve_least_MiB (0;
-// see MemoryReserve; with them there is no memory_share) of `serving`, and the
-// `except` of a budget. A range of graphs is
-// FIRST..LAST/STEP.
+// same links and GPUs (or kernel) takes its place. A range of graphs is
+// FIRST..LAST/STEP. These may be absent: pass_us (0), buffer_GBps (no limit),
+// the eager_us of a kernel (as `eager` says), `serving` and `budgets`, the
+// `except` of a budget, and of `serving`: `fused`, `memory_of` (all),
+// `ranks_share_budget` (false), and reserve_MiB, reserve_token_MiB,
+// reserve_graph_MiB, reserve_gpu_MiB and reserve_least_MiB (0; see
+// MemoryReserve; with them there is no memory_share).
 
 #ifndef COLLECTIVES_INFERENCE_ENGINES_ENGINE_FILE_H_
 #define COLLECTIVES_INFERENCE_ENGINES_ENGINE_FILE_H_

@@ -51,10 +51,17 @@ SMALL = "-b 64K -e 64K"
 TOPOLOGY = "inputs/topologies/one_server_8_h100.txt"
 
 SIMUMAX = CORPUS / "simumax"
+VIDUR = REPO / "inputs/vidur"
+LLAMA = "compute/a100/meta-llama/Meta-Llama-3-8B"
+ON_VIDUR = ("simai_vidur --profiles VIDUR/ --replica-config-model-name "
+            "meta-llama/Meta-Llama-3-8B -o OUT ")
+OF_FOREST = "--random-forrest-execution-time-predictor-config-"
+FEW = ("--synthetic-request-generator-config-num-requests 4 "
+       "--fixed-request-length-generator-config-decode-tokens 4 ")
 
 # Commands that read the seeds of each kind of input. FILE is the mutated file, OUT the output; WORKLOAD,
 # PROGRAM and TOPOLOGY are files for 8 GPUs, APPLICATION, EXECUTION and SYSTEM those of Calculon;
-# SIMUMAX is the folder of those of SimuMax.
+# SIMUMAX is the folder of those of SimuMax, VIDUR that of the tables of Vidur.
 READERS = {
     "model": ("yaml", ["inputs/models/*.yaml", "corpus/model/*"], [
         f"gen_workload -m FILE --gpu H100 {SIZES} --tp 2 --sp --format "
@@ -163,6 +170,16 @@ READERS = {
     "evo_config": ("yaml", ["inputs/internevo/*.yaml",
                             "corpus/evo_config/*.yaml"], [
         "simai_planner --config FILE --world-size 16 --gpu A800 -o OUT"]),
+    "vidur_compute": ("csv", [f"inputs/vidur/{LLAMA}/mlp.csv",
+                              "corpus/vidur_table/mlp.csv"], [
+        f"{ON_VIDUR}{FEW}{OF_FOREST}compute-input-file FILE"]),
+    "vidur_attention": ("csv", [f"inputs/vidur/{LLAMA}/attention.csv",
+                                "corpus/vidur_table/attention.csv"], [
+        f"{ON_VIDUR}{FEW}{OF_FOREST}attention-input-file FILE"]),
+    "vidur_trace": ("csv", ["corpus/vidur_table/trace.csv",
+                            "corpus/vidur_table/lengths.csv"], [
+        f"{ON_VIDUR}--request-generator-config-type trace_replay "
+        "--trace-request-generator-config-trace-file FILE"]),
     "iteration_file": ("yaml", ["corpus/iteration_file/*.yaml"], [
         "simai_fit --iteration FILE -o OUT"]),
     "request_trace": ("csv", ["corpus/request_trace/*"], [
@@ -183,6 +200,8 @@ DICTIONARIES = {"yaml": "yaml", "json": "yaml", "xml": "xml", "txt": "text",
 # or of a file beside an option. FILE is the changed file, OTHER another one.
 WITHOUT_A_LINE = [
     "out of memory: ",
+    # A table of Vidur as a whole.
+    r"FILE: (no row has|fewer than 2 rows of|no requests)",
     r"FILE: expected a file named GPU_OPERATOR_PRECISION\.csv",
     r"illegal layout: ",
     # The file lacks what an option asks for; the error names the key.
@@ -370,7 +389,7 @@ class Runner:
         arguments = [",".join(words.get(part, part) for part in word.split(","))
                      for word in command.split()]
         arguments = [word.replace("SIMUMAX/", f"{SIMUMAX}/")
-                     for word in arguments]
+                     .replace("VIDUR/", f"{VIDUR}/") for word in arguments]
         arguments[0] = str(self.args.bin / arguments[0])
         out = self.folder / "out"
         try:

@@ -94,6 +94,7 @@ REFUSALS = {
         "-w w -g 8 -g_p_s 8 -nic 50".split()],  # fmt: skip
     "simai_simulator --nic-type": ["-w w -g 8 -g_p_s 8 -nv 400".split()],
     "simai_sweep": [["run", "none.yaml"]],
+    "simai_vidur": [["--cluster-config-num-replicas", "2"]],
 }
 # Other spellings, which are known too and not offered.
 SPELLINGS = {

@@ -28,6 +28,7 @@ PROGRAMS = {
     "plan": "simai_planner",
     "serve": "simai_serving",
     "sweep": "simai_sweep",
+    "vidur": "simai_vidur",
 }
 # Stands for a program: prints its process and its arguments, one a line.
 STAND_IN = """#!/usr/bin/env bash
@@ -37,7 +38,7 @@ echo 'to stderr' >&2
 exit 7
 """
 KNOWN = ('(known: topo, workload, analyze, simulate, collective, fit, plan, '
-         'serve, sweep, help)')
+         'serve, sweep, vidur, help)')
 
 
 def run(*command, **options):

@@ -45,6 +45,7 @@ struct RequestTimes {
   // When the pool that decodes had its KV cache; none if it did not move.
   std::optional<TimePs> kv_arrived;
   TimePs prompt_end;  // End of the step that computed the last of the prompt.
+  TimePs executed;    // Sum of the steps that computed for it.
   int64_t preemptions = 0;
   // Prompt tokens that the first admission found, and those of them that were
   // loaded from the host's memory for it.

@@ -242,7 +242,13 @@ bool Simulation::StartStep(uint32_t index) {
   }
   if (!has_started) return false;
   for (const StepRecord& record : worker.records()) observer_->OnStep(record);
-  PushAfter(worker.records().front().duration, kStepEnd, index);
+  const TimePs duration = worker.records().front().duration;
+  for (const Batch& batch : worker.started()) {
+    for (const BatchPart& part : batch) {
+      part.sequence->times.executed += duration;
+    }
+  }
+  PushAfter(duration, kStepEnd, index);
   if (is_layerwise() && !worker.records().front().is_decode_pool) {
     AwaitFirstLayer(worker);
   }

@@ -19,6 +19,7 @@
 #include "astra-core/apps/serving/simai_serving_options.h"
 #include "astra-core/apps/shell/simai_options.h"
 #include "astra-core/apps/sweep/simai_sweep_options.h"
+#include "astra-core/apps/vidur/vidur_option_table.h"
 #include "astra-core/base/check.h"
 #include "collectives/inference_engines/engine_file.h"
 #include "collectives/measurements/measured_terms.h"
@@ -40,7 +41,7 @@ namespace {
 constexpr std::string_view kPrograms[] = {
     "gen_topo",         "gen_workload", "simai",         "simai_analytical",
     "simai_collective", "simai_fit",    "simai_planner", "simai_serving",
-    "simai_simulator",  "simai_sweep"};
+    "simai_simulator",  "simai_sweep",  "simai_vidur"};
 
 template <class Names>
 ShellValues Values(std::string_view option, const Names& names) {
@@ -384,6 +385,38 @@ ShellProgram SimaiServing() {
   };
 }
 
+ShellProgram SimaiVidur() {
+  return {
+      .name = "simai_vidur",
+      .help = SimaiVidurHelp(),
+      .options = SimaiVidurOptionSpecs(),
+      .values = {Words("replica-config-model-name",
+                       {"meta-llama/Llama-2-7b-hf", "meta-llama/Llama-2-70b-hf",
+                        "meta-llama/Meta-Llama-3-8B",
+                        "meta-llama/Meta-Llama-3-70B",
+                        "codellama/CodeLlama-34b-Instruct-hf",
+                        "internlm/internlm-20b", "internlm/internlm2-20b",
+                        "microsoft/phi-2", "Qwen/Qwen-72B"}),
+                 Words("replica-config-device", {"a40", "a100", "h100"}),
+                 Values("global-scheduler-config-type", kVidurRouters),
+                 Words("request-generator-config-type",
+                       {"synthetic", "trace_replay"}),
+                 Words("interval-generator-config-type",
+                       {"poisson", "gamma", "static"}),
+                 Words("length-generator-config-type",
+                       {"fixed", "uniform", "zipf", "trace"}),
+                 Values("replica-scheduler-config-type", kVidurSchedulers),
+                 Words("execution-time-predictor-config-type",
+                       {"random_forrest"})},
+      .exit_codes = ExitCodes(),
+      .files = {{"simulator_output/request_metrics.csv",
+                 "Vidur's metrics of each request, with its columns."},
+                {"simulator_output/metrics.csv",
+                 "Latencies, rates, preemptions, use of the KV cache."}},
+      .examples = SimaiVidurExamples(),
+  };
+}
+
 ShellProgram SimaiSweep() {
   ShellProgram program = {
       .name = "simai_sweep",
@@ -425,7 +458,8 @@ std::vector<ShellProgram> ShellPrograms() {
                                         SimaiPlanner(),
                                         SimaiServing(),
                                         RunProgramOf(SimaiSimulatorDefaults()),
-                                        SimaiSweep()};
+                                        SimaiSweep(),
+                                        SimaiVidur()};
   for (ShellProgram& program : programs) {
     for (const std::string_view name : kPrograms) {
       if (name != program.name) program.related.push_back(name);
