@@ -17,9 +17,9 @@
 //   earlier than real ones do, which are ready one after the other.
 //
 // Transfers of one request follow one another. The replica that decodes is
-// chosen when the first transfer of a request begins, and counts the request as
-// its own from then on. Positions that the
-// prefix index had at the sender move with the first step.
+// chosen when the first of them begins, and counts the request as its own from
+// then on. Positions that the sender had in its prefix index move with the
+// first step.
 //
 // Sources: Mooncake (FAST 2025) for layerwise transfers; SGLang and vLLM
 // (NIXL) for whole ones, by their documentation.

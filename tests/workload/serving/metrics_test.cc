@@ -140,12 +140,12 @@ TEST(ServingTablesTest, RowsOfRequestsAndSteps) {
   AppendRequestRow(Result(1, 0, 7, 7, 1), {.to_first_token = TimePs(6)}, &text);
   AppendRequestRow(Result(2, 0, 7, 7, 1), {.to_first_token = TimePs(7)}, &text);
   EXPECT_EQ(text,
-            "id,arrival_us,queueing_us,ttft_us,e2e_us,tpot_us,prompt_tokens,"
-            "output_tokens,cached_tokens,preemptions,replica,decode_replica,"
-            "within_limits\n"
-            "0,1.000000,0.000001,2.000000,4.000000,1.000000,10,3,4,0,0,0,\n"
-            "1,0.000000,0.000001,0.000007,0.000007,,10,1,4,0,0,0,0\n"
-            "2,0.000000,0.000001,0.000007,0.000007,,10,1,4,0,0,0,1\n");
+            "id,arrival_us,queueing_us,ttft_us,e2e_us,tpot_us,kv_transfer_us,"
+            "prompt_tokens,output_tokens,cached_tokens,preemptions,replica,"
+            "decode_replica,within_limits\n"
+            "0,1.000000,0.000001,2.000000,4.000000,1.000000,,10,3,4,0,0,0,\n"
+            "1,0.000000,0.000001,0.000007,0.000007,,,10,1,4,0,0,0,0\n"
+            "2,0.000000,0.000001,0.000007,0.000007,,,10,1,4,0,0,0,1\n");
   text.clear();
   AppendStepRow({.start = TimePs(5),
                  .duration = TimePs(10),

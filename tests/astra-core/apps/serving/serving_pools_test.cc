@@ -59,7 +59,7 @@ TEST(ServingPoolsTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf(pools + "--fidelity flow --beside w.txt"),
             "--topology is missing");
   EXPECT_THAT(ErrorOf(pools + "--kv-transfer layers"),
-              HasSubstr("expected whole or layerwise"));
+              HasSubstr("did you mean \"layerwise\"?"));
 }
 
 // Prompts of 2 replicas of TP 2, and one of TP 8 that decodes: it begins at the
