@@ -57,16 +57,19 @@ absl::StatusOr<Capacity> LargestRate(double guess,
   Runs runs(options, share_at);
   Capacity capacity;
   double rate = guess;
-  while (runs.has_left() && (capacity.largest == 0 || capacity.failed == 0)) {
+  const auto is_open = [&] {
+    return capacity.largest == 0 || capacity.failed == 0;
+  };
+  while (runs.has_left() && is_open() && rate >= options.least_rate) {
     ASTRA_ASSIGN_OR_RETURN(const bool passes, runs.Passes(rate));
     (passes ? capacity.largest : capacity.failed) = rate;
     rate *= passes ? 2 : 0.5;
   }
   const auto is_wide = [&] {
-    return capacity.largest == 0 || capacity.failed == 0 ||
+    return is_open() ||
            capacity.failed > capacity.largest * (1 + options.precision);
   };
-  while (runs.has_left() && is_wide()) {
+  while (runs.has_left() && !is_open() && is_wide()) {
     rate = std::sqrt(capacity.largest * capacity.failed);
     ASTRA_ASSIGN_OR_RETURN(const bool passes, runs.Passes(rate));
     (passes ? capacity.largest : capacity.failed) = rate;

@@ -31,6 +31,7 @@ struct CapacityOptions {
   double share = 0.99;       // Of requests that must keep the limits.
   double precision = 0.025;  // Of the rate.
   int most_runs = 24;
+  double least_rate = 0.01;  // Lower rates count as none.
 };
 
 struct CapacityRun {

@@ -47,7 +47,8 @@
 // Error against the replay of requests of one length, with up to 32 sequences
 // and half of the cache in use: at most 5 % of tpot and 12 % of ttft of an open
 // load; 1 % of the rate, 4 % of tpot and 25 % of ttft of a closed loop, whose
-// first round it leaves out (SteadyStateTest.IsNearTheReplay...). Near the rate
+// first round it leaves out; 5 % of tpot and 25 % of ttft of separate pools
+// (SteadyStateTest.IsNearTheReplay...). Near the rate
 // at which the queue never ends, tpot is up to 20 % off, and ttft means little:
 // replays are shorter than it takes the queue to grow. Left out: prompts whose
 // beginnings are in the cache, lengths that differ, preemptions (where

@@ -48,16 +48,21 @@ ReplayedDeployment DeploymentOf(const CapacityJob& job, StepCost* cost) {
           .request_seconds = 1e-6 * serving.engine.serving.request_us};
 }
 
-// The closed form of a replica; none for a scheduler that it does not know.
+// The closed form of a replica; none for a scheduler, and for what a replica
+// does, that it does not know.
 std::optional<SteadyState> SteadyOf(const CapacityJob& job,
                                     ReplicaTimes& times) {
   const ServingJob& serving = job.options.job;
-  if (!CheckSteadyScheduler(serving.scheduler->name).ok()) return std::nullopt;
+  if (!CheckSteadyScheduler(serving.scheduler->name).ok() ||
+      serving.layout.attention_ranks > 1 || serving.options.draft_tokens > 0) {
+    return std::nullopt;
+  }
   return SteadyState(
       {.cost = &times.steps(),
        .options = serving.options,
        .scheduler = serving.scheduler->name,
-       .request_seconds = 1e-6 * serving.engine.serving.request_us},
+       .request_seconds = 1e-6 * serving.engine.serving.request_us,
+       .steps_under_way = serving.layout.pipeline},
       job.load.lengths);
 }
 

@@ -77,16 +77,37 @@ absl::StatusOr<std::vector<RankedPlan>> Replay(const ServingPlanJob& job,
   return ranked;
 }
 
-absl::Status CheckShapes(const PlanShapes& shapes) {
+// Returns a shape of any sizes that is legal on `gpus`, or nothing.
+std::string LegalShape(ServingPlanJob job, int64_t gpus) {
+  job.gpus = gpus;
+  job.tensor.clear();
+  job.pipeline.clear();
+  job.expert.clear();
+  Warnings ignored;
+  const absl::StatusOr<std::unique_ptr<PlanShapes>> shapes =
+      PlanShapes::Create(job, &ignored);
+  if (!shapes.ok() || (*shapes)->space().shapes.empty()) return "";
+  const ServingLayout& layout = (*shapes)->space().shapes.front().layout;
+  return fmt::format("--gpus {} --tp {} --pp {}", gpus, layout.tensor,
+                     layout.pipeline);
+}
+
+absl::Status CheckShapes(const ServingPlanJob& job, const PlanShapes& shapes) {
   if (!shapes.space().shapes.empty()) return absl::OkStatus();
   std::string reasons;
   for (const auto& [rule, count] : shapes.left_out()) {
     AppendFormat(&reasons, "{}{} {}", reasons.empty() ? "" : "; ", count, rule);
   }
-  return absl::InvalidArgumentError(
-      fmt::format("no shape of a replica is left: {}: expected more --gpus, "
-                  "or other --tp, --pp or --dtype",
-                  reasons));
+  std::string nearest = LegalShape(job, job.gpus);
+  for (int64_t gpus = 2 * job.gpus; nearest.empty() && gpus <= kMostPlanGpus;
+       gpus *= 2) {
+    nearest = LegalShape(job, gpus);
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "no shape of a replica is left: {}; {}",
+      reasons.empty() ? "--tp, --pp or --ep are beyond the GPUs" : reasons,
+      nearest.empty() ? std::string("none is on other GPUs either")
+                      : "the nearest is " + nearest));
 }
 
 }  // namespace
@@ -96,7 +117,7 @@ absl::Status RunServingPlan(const CommandLine& flags, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<PlanShapes> shapes,
                          PlanShapes::Create(job, &job.warnings));
   log.Report(job.warnings);
-  ASTRA_RETURN_IF_ERROR(CheckShapes(*shapes));
+  ASTRA_RETURN_IF_ERROR(CheckShapes(job, *shapes));
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(job.output));
   const ServingPlans plans = PlanServing(shapes->space());

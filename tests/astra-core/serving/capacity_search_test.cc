@@ -49,6 +49,13 @@ TEST(CapacitySearchTest, RunsAreBoundedAndNothingMayPass) {
   EXPECT_FALSE(capacity.is_precise);
 }
 
+TEST(CapacitySearchTest, RatesBelowTheLeastCountAsNone) {
+  const Capacity capacity = ValueOrDie(
+      LargestRate(1, {.least_rate = 0.3}, [](double) { return 0.0; }));
+  EXPECT_EQ(LoadsOf(capacity), (std::vector<double>{1, 0.5}));
+  EXPECT_EQ(capacity.largest, 0);
+}
+
 TEST(CapacitySearchTest, TellsWhereTheBracketIsNotMonotone) {
   // Two rates pass above one that fails.
   const auto share = [](double rate) {

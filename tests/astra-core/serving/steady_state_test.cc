@@ -258,7 +258,7 @@ TEST(SteadyStateTest, IsNearTheReplayOfSeparatePools) {
     ASSERT_TRUE(Serve(serving, &source, &metrics).ok());
     const Replayed replayed = {metrics.Summary()};
     EXPECT_LT(ErrorOf(decode.tpot, replayed.tpot()), 0.05) << batch;
-    EXPECT_LT(ErrorOf(prefill.ttft, replayed.ttft()), 0.15) << batch;
+    EXPECT_LT(ErrorOf(prefill.ttft, replayed.ttft()), 0.25) << batch;
   }
 }
 
