@@ -54,8 +54,8 @@ class Planner {
          .options = space_.shapes[shape].options,
          .scheduler = space_.scheduler,
          .request_seconds = space_.request_seconds,
-         .replicas = replicas,
-         .steps_under_way = space_.shapes[shape].layout.pipeline},
+         .steps_under_way = space_.shapes[shape].layout.pipeline,
+         .replicas = replicas},
         space_.requests);
   }
 
