@@ -22,8 +22,8 @@ namespace astra {
 struct LinePoint {
   double x = 0;
   double y = 0;
-  std::string mark;   // Stands beside the point; empty: nothing.
-  std::string title;  // What the point is, for readers who point at it.
+  std::string mark = {};   // Stands beside the point; empty: nothing.
+  std::string title = {};  // What the point is, for readers who point at it.
 };
 
 struct ChartLine {

@@ -25,7 +25,7 @@ struct PromptChunk {
 };
 
 struct StepWork {
-  std::vector<PromptChunk> chunks;
+  std::vector<PromptChunk> chunks = {};
   int64_t decodes = 0;         // Sequences that compute one position each,
   int64_t draft_tokens = 0;    // and positions of drafts behind all of these.
   int64_t decode_context = 0;  // Positions in the cache of all of these.

@@ -17,7 +17,7 @@ namespace astra {
 
 struct ReplayedDeployment {
   PoolOptions pool;
-  std::optional<PoolOptions> decode;
+  std::optional<PoolOptions> decode = std::nullopt;
   double transfer_seconds = 0;  // Of the KV cache of a mean prompt.
   int64_t prompt_tokens = 0;    // Of this prompt.
   double request_seconds = 0;   // From the arrival to the place in the queue.
