@@ -27,6 +27,13 @@ class CommandLines {
   std::string text_;
 };
 
+// Adds the share of the memory, unless the engine has a rule of its own.
+void AddMemoryShare(std::string_view option, const ServingJob& job,
+                    CommandLines& lines) {
+  const double share = job.engine.serving.memory_share;
+  if (share > 0) lines.Add(option, fmt::format("{:g}", share));
+}
+
 // Returns the name at Hugging Face, where the model's file has it.
 std::string ModelName(const ModelSpec& model) {
   constexpr std::string_view kHub = "https://huggingface.co/";
@@ -78,8 +85,7 @@ std::string VllmCommand(const EngineLaunch& launch,
   lines.Add("--max-num-batched-tokens", job.options.max_batched_tokens);
   lines.Add("--max-num-seqs", job.options.max_sequences);
   lines.Add("--block-size", job.options.block_tokens);
-  lines.Add("--gpu-memory-utilization",
-            fmt::format("{:g}", job.engine.serving.memory_share));
+  AddMemoryShare("--gpu-memory-utilization", job, lines);
   if (launch.role != PoolRole::kShared) {
     lines.Add("--kv-transfer-config",
               R"('{"kv_connector": "NixlConnector", "kv_role": "kv_both"}')");
@@ -105,8 +111,7 @@ std::string SglangCommand(const EngineLaunch& launch,
   lines.Add("--context-length", launch.longest);
   lines.Add("--chunked-prefill-size", job.options.max_batched_tokens);
   lines.Add("--max-running-requests", job.options.max_sequences);
-  lines.Add("--mem-fraction-static",
-            fmt::format("{:g}", job.engine.serving.memory_share));
+  AddMemoryShare("--mem-fraction-static", job, lines);
   if (launch.role != PoolRole::kShared) {
     lines.Add("--disaggregation-mode",
               launch.role == PoolRole::kPrefill ? "prefill" : "decode");
@@ -131,8 +136,7 @@ std::string TrtllmCommand(const EngineLaunch& launch,
   lines.Add("--max_seq_len", launch.longest);
   lines.Add("--max_num_tokens", job.options.max_batched_tokens);
   lines.Add("--max_batch_size", job.options.max_sequences);
-  lines.Add("--kv_cache_free_gpu_memory_fraction",
-            fmt::format("{:g}", job.engine.serving.memory_share));
+  AddMemoryShare("--kv_cache_free_gpu_memory_fraction", job, lines);
   if (launch.role != PoolRole::kShared) {
     notes->emplace_back(
         "trtllm-serve also needs cache_transceiver_config in the file of "

@@ -182,12 +182,13 @@ std::string CommandsText(const PlanResults& results, const RankedPlan& ranked) {
     if (own.expert > 1) AppendFormat(&text, " --decode-ep={}", own.expert);
     text += " --first-token=prefill";
   }
-  AppendFormat(&text,
-               " \\\n  --max-num-batched-tokens={} --max-num-seqs={} "
-               "--gpu-memory-utilization={:g}",
+  AppendFormat(&text, " \\\n  --max-num-batched-tokens={} --max-num-seqs={}",
                job.job.options.max_batched_tokens,
-               job.job.options.max_sequences,
-               job.job.engine.serving.memory_share);
+               job.job.options.max_sequences);
+  if (job.job.engine.serving.memory_share > 0) {
+    AppendFormat(&text, " --gpu-memory-utilization={:g}",
+                 job.job.engine.serving.memory_share);
+  }
   if (job.load.trace_file) {
     AppendFormat(&text, " \\\n  --trace={}", *job.load.trace_file);
   } else {

@@ -73,7 +73,6 @@ TEST(EngineLaunchTest, WritesTheOptionsOfSglangPools) {
             "  --context-length 4096 \\\n"
             "  --chunked-prefill-size 8192 \\\n"
             "  --max-running-requests 4096 \\\n"
-            "  --mem-fraction-static 0.88 \\\n"
             "  --disaggregation-mode decode\n");
   EXPECT_THAT(notes, IsEmpty());
 }
