@@ -407,7 +407,7 @@ std::string ManPage(const ShellProgram& program, std::string_view version) {
   ASTRA_CHECK(paragraphs.size() >= 2, "the help of {} says too little",
               program.name);
   std::string text = fmt::format(
-      ".TH {} 1 \"\" \"simai\\-cpp {}\" \"simai\\-cpp\"\n"
+      ".TH {} 1 \"\" \"simai\\-cpp {}\" \"simai\\-cpp\"\n.ad l\n"
       ".SH NAME\n{} \\- {}\n",
       program.name, Roff(version), program.name, Roff(Summary(paragraphs[1])));
   text += RoffUsage(program, paragraphs[0]);

@@ -287,7 +287,7 @@ class CompletionTest(ShellTest):
 
     def test_offers_the_commands_of_simai(self):
         commands = ["topo", "workload", "analyze", "simulate", "collective",
-                    "fit", "plan", "serve", "sweep",
+                    "fit", "plan", "serve", "sweep", "vidur",
                     "help"]
         self.assert_offers("simai ", *commands)
         self.assert_offers("simai he", "help")
@@ -401,7 +401,7 @@ class ManPageTest(ShellTest):
 
     def test_is_of_known_requests_and_escapes(self):
         request = re.compile(
-            r"\.(TH .*|S[HS] .*|TP|PP|RS( 4)?|RE|nf|fi|br|I \".*\"|"
+            r"\.(TH .*|ad l|S[HS] .*|TP|PP|RS( 4)?|RE|nf|fi|br|I \".*\"|"
             r"BR \w+ \(1\),?)$")
         for program in programs():
             text = self.page(program)
@@ -471,6 +471,8 @@ class ManPageTest(ShellTest):
             KERNELS, encoding="utf-8")
         for path in (ROOT / "inputs" / "simumax").glob("*.json"):
             self.folder.joinpath(path.name).write_bytes(path.read_bytes())
+        shutil.copytree(ROOT / "inputs" / "vidur",
+                        self.folder / "data" / "profiling")
         self.folder.joinpath("operators.csv").write_text(
             OPERATORS, encoding="utf-8")
         self.folder.joinpath("iterations.yaml").write_text(

@@ -29,6 +29,11 @@ constexpr CommandExample kExamples[] = {
      "  --length_generator_config_type fixed \\\n"
      "  --poisson_request_interval_generator_config_qps 2",
      "Llama 3 8B on one A100, from a clone of Vidur:"},
+    {"simai_vidur --replica_config_device a100 \\\n"
+     "  --replica_config_model_name meta-llama/Meta-Llama-3-8B \\\n"
+     "  --synthetic_request_generator_config_num_requests 64 \\\n"
+     "  --replica_scheduler_config_type vllm",
+     "64 requests, with vLLM's first scheduler:"},
 };
 
 constexpr OptionSpec kReplica[] = {

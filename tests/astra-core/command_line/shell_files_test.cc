@@ -138,6 +138,7 @@ TEST(BashCompletionTest, NamesItsFunctionsAfterTheProgram) {
 TEST(ManPageTest, HoldsAllAndEscapesIt) {
   EXPECT_EQ(ManPage(Painter(), "1.2-3"),
             R"(.TH paint_it 1 "" "simai\-cpp 1.2\-3" "simai\-cpp"
+.ad l
 .SH NAME
 paint_it \- paints it
 .SH SYNOPSIS
