@@ -49,14 +49,13 @@ class Planner {
   }
 
   SteadyState StateOf(size_t shape, int64_t replicas) const {
-    return SteadyState(
-        {.cost = space_.shapes[shape].cost,
-         .options = space_.shapes[shape].options,
-         .scheduler = space_.scheduler,
-         .request_seconds = space_.request_seconds,
-         .steps_under_way = space_.shapes[shape].layout.pipeline,
-         .replicas = replicas},
-        space_.requests);
+    return SteadyState({.cost = space_.shapes[shape].cost,
+                        .options = space_.shapes[shape].options,
+                        .scheduler = space_.scheduler,
+                        .request_seconds = space_.request_seconds,
+                        .steps_under_way = space_.shapes[shape].layout.pipeline,
+                        .replicas = replicas},
+                       space_.requests);
   }
 
   void LeaveOut(std::string_view rule) { ++plans_.left_out[std::string(rule)]; }
