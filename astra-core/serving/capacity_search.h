@@ -6,7 +6,7 @@
 //       LargestRate(8, options, [&](double rate) { return ShareAt(rate); }));
 //
 // Definition: a load passes if at least `share` of its requests keep all
-// limits. The capacity is the largest rate that passed below which no rate was
+// limits; what else must hold is for `share_at` to say. The capacity is the largest rate that passed below which no rate was
 // found that fails, within `precision` of the least rate that failed above it.
 // That is Vidur's search (microsoft/vidur, vidur/config_optimizer, Agrawal et
 // al., MLSys 2024), which bisects rates until 2.5 % are left; its own limit is

@@ -28,7 +28,10 @@ struct Interval {
 absl::StatusOr<std::vector<double>> CacheOfStages(const ModelSpec& model,
                                                   const ServingLayout& layout,
                                                   int64_t tokens) {
-  InferenceSetup setup = SetupOf(layout);
+  // Experts hold no cache, and each rank of attention has one of its own.
+  ServingLayout of_cache = layout;
+  of_cache.attention_ranks = of_cache.expert = 1;
+  InferenceSetup setup = SetupOf(of_cache);
   setup.positions = tokens;
   ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint,
                          InferenceBlueprint(model, setup));

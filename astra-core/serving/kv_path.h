@@ -31,16 +31,24 @@
 
 namespace astra {
 
-// GPUs of a pool: its replicas, one after another.
+// GPUs of a pool: its replicas, one after another. On each pipeline stage lie
+// the TP ranks of each rank of data-parallel attention; queues and caches are
+// those of such a rank, which counts as a replica of its own.
 struct PoolPlace {
   int64_t first_gpu = 0;
   int64_t gpus_per_replica = 1;
   int64_t replicas = 1;
+  int64_t attention_ranks = 1;
+  int64_t tensor = 1;
 
   int64_t end() const { return first_gpu + gpus_per_replica * replicas; }
+  // Returns the GPU of `rank`, counted as in KvFlow.
   RankId GpuOf(uint32_t replica, uint32_t rank) const {
-    return RankId(static_cast<uint32_t>(first_gpu) +
-                  replica * static_cast<uint32_t>(gpus_per_replica) + rank);
+    const int64_t stage = rank / tensor;
+    const int64_t attention = replica % attention_ranks;
+    return RankId(static_cast<uint32_t>(
+        first_gpu + replica / attention_ranks * gpus_per_replica +
+        (stage * attention_ranks + attention) * tensor + rank % tensor));
   }
 };
 

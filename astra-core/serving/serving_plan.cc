@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kUnequal =
     "leave GPUs over: no whole number of replicas";
 constexpr std::string_view kTooLong = "have no room for one whole request";
-constexpr std::string_view kLimits = "keep the limits under no load";
+constexpr std::string_view kLimits = "miss the limits at every load";
 
 double D(int64_t value) { return static_cast<double>(value); }
 

@@ -54,11 +54,15 @@ absl::StatusOr<std::vector<Number>> ParseList(std::string_view option,
 }
 
 absl::StatusOr<double> ParseRate(std::string_view text) {
+  constexpr double kLeastRate = 1e-3;
   constexpr double kMostRate = 1e9;
   ASTRA_ASSIGN_OR_RETURN(const double rate,
                          ParseNumber("--rate", text, 0, kMostRate));
-  if (rate > 0) return rate;
-  return absl::InvalidArgumentError("--rate is 0: no request would arrive");
+  if (rate >= kLeastRate) return rate;
+  return absl::InvalidArgumentError(
+      rate == 0 ? std::string("--rate is 0: no request would arrive")
+                : fmt::format("--rate is {}: expected {} to {}", rate,
+                              kLeastRate, kMostRate));
 }
 
 // Reads a limit in milliseconds. It is rounded to a whole picosecond.

@@ -103,7 +103,7 @@ absl::StatusOr<CapacityRuns> Search(const CapacityJob& job,
                            ReplayAt(deployment, job.load, job.limits, rate,
                                     job.load.CountOf(in_flight)));
     runs.loads.push_back(load);
-    return load.share;
+    return load.share_if_steady();
   };
   if (job.rate) {
     const double in_flight = guess.in_flight * *job.rate / guess.rate;
@@ -118,7 +118,7 @@ absl::StatusOr<CapacityRuns> Search(const CapacityJob& job,
     ASTRA_ASSIGN_OR_RETURN(
         runs.capacity,
         LargestRate(replicas * guess.rate, job.search, [&](double rate) {
-          return replay(rate, replicas * guess.in_flight);
+          return replay(rate, guess.in_flight * rate / guess.rate);
         }));
   }
   for (size_t i = 0; i < runs.loads.size(); ++i) {
@@ -154,7 +154,7 @@ std::string PageOf(const CapacityJob& job, const CapacityRuns& runs) {
     const CapacityRun& run = runs.capacity.runs[i];
     AppendFormat(&page,
                  "{:>12.6g} {:>9.2f} {:>9.1f} {:>9.1f} {:>9.2f} {:>9.2f}  {}\n",
-                 run.load, 100 * run.share, kMsPerSecond * load.ttft,
+                 run.load, 100 * load.share, kMsPerSecond * load.ttft,
                  kMsPerSecond * load.ttft_p99, kMsPerSecond * load.tpot,
                  kMsPerSecond * load.tpot_p99, run.passes ? "yes" : "no");
   }

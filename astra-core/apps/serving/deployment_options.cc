@@ -15,22 +15,6 @@ namespace {
 
 constexpr int64_t kMost = int64_t{1} << 24;
 
-// With several ranks of data-parallel attention, experts are spread over all of
-// their GPUs.
-absl::Status SpreadOverAttentionRanks(const CommandLine& flags,
-                                      ServingLayout& layout) {
-  if (layout.attention_ranks == 1) return absl::OkStatus();
-  const int64_t gpus = layout.tensor * layout.attention_ranks;
-  if (flags.has("ep") && layout.expert != gpus) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--ep is {}: expected {}, since --attention-dp spreads the experts "
-        "over --tp {} x {} GPUs",
-        layout.expert, gpus, layout.tensor, layout.attention_ranks));
-  }
-  layout.expert = gpus;
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Status ReadServingPrecision(const CommandLine& flags, ServingJob& job) {
@@ -66,7 +50,7 @@ absl::Status ReadServingLayout(const CommandLine& flags, ServingJob& job) {
     ASTRA_RETURN_IF_ERROR(Refuse(
         flags, kOfExperts, fmt::format("{} has no experts", job.model.name)));
   }
-  ASTRA_RETURN_IF_ERROR(SpreadOverAttentionRanks(flags, job.layout));
+  ASTRA_RETURN_IF_ERROR(SpreadOverAttentionRanks(flags, "", job.layout));
   return CheckServingLayout(job, "");
 }
 

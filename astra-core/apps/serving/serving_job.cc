@@ -114,8 +114,10 @@ absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
   ASTRA_ASSIGN_OR_RETURN(SystemSpec system, SystemOf(job, topology));
   if (!topology) {
     const bool has_groups = job.layout.num_gpus() > 1;
-    const auto gpus =
-        has_groups ? static_cast<uint32_t>(job.num_gpus()) : uint32_t{1};
+    const int64_t server = system.gpus_per_server;
+    int64_t cluster = has_groups ? job.num_gpus() : 1;
+    if (cluster > server) cluster = (cluster + server - 1) / server * server;
+    const auto gpus = static_cast<uint32_t>(cluster);
     ASTRA_ASSIGN_OR_RETURN(
         topology,
         BuildSystemTopology(system, gpus,

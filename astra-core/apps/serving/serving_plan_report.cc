@@ -49,8 +49,7 @@ void AppendCounts(const PlanResults& results, std::string* page) {
 // Returns the output rate of a GPU at the largest rate that passed.
 double CapacityPerGpu(const PlanResults& results, const RankedPlan& ranked) {
   if (!ranked.capacity || !ranked.capacity->at_largest) return 0;
-  return ranked.capacity->at_largest->rate *
-         static_cast<double>(results.job.load.lengths.output_tokens) /
+  return ranked.capacity->at_largest->output_rate /
          static_cast<double>(results.job.gpus);
 }
 
@@ -162,7 +161,8 @@ std::string CommandsText(const PlanResults& results, const RankedPlan& ranked) {
       is_split ? LayoutOf(results.shapes, *plan.prefill_shape) : own;
   std::string text = fmt::format(
       "# The same requests at the rate of the closed form.\nset -e\n"
-      "simai_serving --model={} \\\n  --gpu-type={} --dtype={} \\\n"
+      "simai_serving --output=\"$(dirname \"$0\")/run\" \\\n"
+      "  --model={} --gpu-type={} --dtype={} \\\n"
       "  --engine={}@{} --scheduler={}",
       job.model, job.gpu,
       job.job.layout.mxfp4_experts ? std::string_view("mxfp4")

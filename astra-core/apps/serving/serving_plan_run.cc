@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -92,6 +93,23 @@ std::string LegalShape(ServingPlanJob job, int64_t gpus) {
                      layout.pipeline);
 }
 
+// Writes a folder for each plan that was replayed, and empties those that an
+// earlier run left behind.
+absl::Status WriteFolders(const PlanResults& results) {
+  for (size_t i = 0;; ++i) {
+    const std::string path =
+        fmt::format("{}/plan-{}", results.job.output, i + 1);
+    const bool has_plan = i < results.replayed;
+    if (!has_plan && !std::filesystem::is_directory(path)) break;
+    ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
+                           OutputFolder::Create(path));
+    std::vector<NamedFile> files;
+    if (has_plan) files = PlanFolderFiles(results, results.ranked[i]);
+    ASTRA_RETURN_IF_ERROR(folder.Write(files, kServingPlanFiles));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckShapes(const ServingPlanJob& job, const PlanShapes& shapes) {
   if (!shapes.space().shapes.empty()) return absl::OkStatus();
   std::string reasons;
@@ -129,13 +147,7 @@ absl::Status RunServingPlan(const CommandLine& flags, const Log& log) {
       folder.Write({{"plans.csv", ServingPlansCsv(results)},
                     {"front.csv", ServingFrontCsv(results)},
                     {"plan.json", ServingPlanJson(results)}}));
-  for (size_t i = 0; i < results.replayed; ++i) {
-    ASTRA_ASSIGN_OR_RETURN(
-        const OutputFolder of_plan,
-        OutputFolder::Create(fmt::format("{}/plan-{}", job.output, i + 1)));
-    ASTRA_RETURN_IF_ERROR(
-        of_plan.Write(PlanFolderFiles(results, ranked[i]), kServingPlanFiles));
-  }
+  ASTRA_RETURN_IF_ERROR(WriteFolders(results));
   Print(DescribeServingPlans(results));
   Print(fmt::format(
       "results    {}: plans.csv front.csv plan.json{}\nfinished   {}: {}\n",

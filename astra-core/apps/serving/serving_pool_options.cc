@@ -15,16 +15,13 @@ namespace {
 
 constexpr int64_t kMost = int64_t{1} << 24;
 
-constexpr std::string_view kPoolOptions[] = {"decode-tp",
-                                             "decode-pp",
-                                             "decode-ep",
-                                             "decode-router",
-                                             "decode-max-num-batched-tokens",
-                                             "decode-max-num-seqs",
-                                             "decode-num-gpu-blocks",
-                                             "decode-first-gpu",
-                                             "kv-transfer",
-                                             "first-token"};
+constexpr std::string_view kPoolOptions[] = {
+    "decode-tp",           "decode-pp",
+    "decode-ep",           "decode-attention-dp",
+    "decode-router",       "decode-max-num-batched-tokens",
+    "decode-max-num-seqs", "decode-num-gpu-blocks",
+    "decode-first-gpu",    "kv-transfer",
+    "first-token"};
 
 // Returns `status` with the nearest TP that is legal, if there is one.
 absl::Status WithNearestTensor(const absl::Status& status,
@@ -55,20 +52,23 @@ absl::Status ReadDecodeJob(const CommandLine& flags, ServingJob& job) {
       {"decode-tp", &job.layout.tensor, kMost},
       {"decode-pp", &job.layout.pipeline, kMost},
       {"decode-ep", &job.layout.expert, kMost},
+      {"decode-attention-dp", &job.layout.attention_ranks, kMost},
       {"decode-max-num-batched-tokens", &job.options.max_batched_tokens, kMost},
       {"decode-max-num-seqs", &job.options.max_sequences, kMost},
       {"decode-num-gpu-blocks", &job.options.num_blocks, kMost}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   job.options.chunk_tokens = job.options.max_batched_tokens;
   if (!job.model.experts) {
-    constexpr std::string_view kOfExperts[] = {"decode-ep"};
+    constexpr std::string_view kOfExperts[] = {"decode-ep",
+                                               "decode-attention-dp"};
     ASTRA_RETURN_IF_ERROR(Refuse(
         flags, kOfExperts, fmt::format("{} has no experts", job.model.name)));
   }
+  ASTRA_RETURN_IF_ERROR(SpreadOverAttentionRanks(flags, "decode-", job.layout));
   ASTRA_RETURN_IF_ERROR(CheckServingLayout(job, "decode-"));
   if (!flags.has("decode-router")) return absl::OkStatus();
   constexpr std::string_view kRouter[] = {"decode-router"};
-  if (job.replicas == 1) {
+  if (job.replicas * job.layout.attention_ranks == 1) {
     return Refuse(flags, kRouter, "1 replica decodes");
   }
   ASTRA_ASSIGN_OR_RETURN(job.router, FindRouter(*flags.value("decode-router")));
@@ -97,6 +97,21 @@ absl::Status ReadHandover(const CommandLine& flags, DecodePool& pool) {
 }
 
 }  // namespace
+
+absl::Status SpreadOverAttentionRanks(const CommandLine& flags,
+                                      std::string_view prefix,
+                                      ServingLayout& layout) {
+  if (layout.attention_ranks == 1) return absl::OkStatus();
+  const int64_t gpus = layout.tensor * layout.attention_ranks;
+  if (flags.has(fmt::format("{}ep", prefix)) && layout.expert != gpus) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--{0}ep is {1}: expected {2}, since --{0}attention-dp spreads the "
+        "experts over --{0}tp {3} x {4} GPUs",
+        prefix, layout.expert, gpus, layout.tensor, layout.attention_ranks));
+  }
+  layout.expert = gpus;
+  return absl::OkStatus();
+}
 
 absl::Status CheckServingLayout(const ServingJob& job,
                                 std::string_view prefix) {

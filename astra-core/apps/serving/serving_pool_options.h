@@ -26,6 +26,13 @@ struct DecodePool {
   std::optional<int64_t> first_gpu = std::nullopt;
 };
 
+// With several ranks of data-parallel attention, experts are spread over all of
+// their GPUs: sets EP so. `prefix` is that of the options: "" or "decode-".
+// Errors: InvalidArgument for another EP that is given.
+absl::Status SpreadOverAttentionRanks(const CommandLine& flags,
+                                      std::string_view prefix,
+                                      ServingLayout& layout);
+
 // Checks that EP divides TP, and that the model can be laid out like this.
 // `prefix` is that of the options: "" or "decode-". Errors: InvalidArgument,
 // with the nearest TP that is legal.

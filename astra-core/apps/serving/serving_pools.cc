@@ -16,7 +16,9 @@ namespace {
 PoolPlace PlaceOf(const ServingJob& job, int64_t first_gpu) {
   return {.first_gpu = first_gpu,
           .gpus_per_replica = job.layout.num_gpus(),
-          .replicas = job.replicas};
+          .replicas = job.replicas,
+          .attention_ranks = job.layout.attention_ranks,
+          .tensor = job.layout.tensor};
 }
 
 // Returns where the pool that decodes begins: where the user says, or at the

@@ -44,6 +44,7 @@ absl::StatusOr<ReplayedLoad> ReplayAt(const ReplayedDeployment& deployment,
   replayed.ttft_p99 = summary.ttft.p99 / kPsPerSecond;
   replayed.tpot = summary.tpot.mean / kPsPerSecond;
   replayed.tpot_p99 = summary.tpot.p99 / kPsPerSecond;
+  replayed.served = summary.PerSecond(summary.requests);
   replayed.output_rate = summary.PerSecond(summary.output_tokens);
   return replayed;
 }
@@ -60,10 +61,10 @@ absl::StatusOr<ReplayedCapacity> CapacityOf(
                                ReplayAt(deployment, load, limits, rate, count));
         const bool is_best =
             !result.at_largest || rate > result.at_largest->rate;
-        if (replayed.share >= options.share && is_best) {
+        if (replayed.share_if_steady() >= options.share && is_best) {
           result.at_largest = replayed;
         }
-        return replayed.share;
+        return replayed.share_if_steady();
       }));
   return result;
 }

@@ -33,6 +33,16 @@ struct ReplayedLoad {
   double tpot = 0;
   double tpot_p99 = 0;
   double output_rate = 0;  // Tokens per second.
+  double served = 0;       // Requests per second, until the last has ended.
+
+  // Returns the share for the search: 0 where requests are not served as fast
+  // as they come, so that those behind the run would wait ever longer. A run
+  // has ten requests for each in flight, whose last ones end up to a tenth of
+  // it after the arrivals.
+  double share_if_steady() const {
+    constexpr double kLeastServed = 0.85;
+    return served < kLeastServed * rate ? 0 : share;
+  }
 };
 
 // Errors: those of Serve().

@@ -139,6 +139,8 @@ constexpr OptionSpec kOptions[] = {
     {"decode-tp", "", "N", "Separate pools", "their TP (default: --tp)"},
     {"decode-pp", "", "N", "Separate pools", "their PP (default: --pp)"},
     {"decode-ep", "", "N", "Separate pools", "their EP (default: --ep)"},
+    {"decode-attention-dp", "", "N", "Separate pools",
+     "their ranks of attention (default: --attention-dp)"},
     {"decode-router", "", "NAME", "Separate pools",
      "which of them a request goes to"},
     {"decode-max-num-batched-tokens", "", "N", "Separate pools",
@@ -348,6 +350,20 @@ absl::Status ReadTrace(SimaiServingOptions& options) {
                          .max_tokens = LongestOf(options.job.model)},
                         &options.warnings));
   options.traced = std::move(trace.requests);
+  const auto count = static_cast<int64_t>(options.traced.size());
+  if (options.requests > count) {
+    options.warnings.push_back(fmt::format("--requests is {}: the trace has {}",
+                                           options.requests, count));
+  }
+  const bool has_prefixes = std::any_of(
+      options.traced.begin(), options.traced.end(),
+      [](const Request& request) { return !request.prefix.hashes.empty(); });
+  if (options.job.options.host_blocks > 0 && !has_prefixes) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--host-kv-gib has no effect: {} does not tell which prompts begin "
+        "alike",
+        *options.trace));
+  }
   return absl::OkStatus();
 }
 

@@ -36,6 +36,12 @@ absl::Status ReadSizingTrace(const CommandLine& flags, const ModelSpec& model,
                          .max_tokens = is_learned ? model.max_positions : 0},
                         warnings));
   load.trace = std::move(trace.requests);
+  if (load.trace.front().arrival == load.trace.back().arrival) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: all requests arrive at once: expected arrivals over some time, "
+        "which is stretched to each rate",
+        *load.trace_file));
+  }
   const auto count = static_cast<int64_t>(load.trace.size());
   for (const Request& request : load.trace) {
     load.lengths.prompt_tokens += request.prompt_tokens;

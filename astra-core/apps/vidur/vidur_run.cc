@@ -154,6 +154,11 @@ absl::StatusOr<VidurRun> RunVidur(const SimaiVidurOptions& options,
   ASTRA_RETURN_IF_ERROR(Serve(serving, &source, &gatherer));
   for (std::string& line : cost.Outside()) warnings->push_back(std::move(line));
   const ServingSummary summary = gatherer.Summary();
+  if (summary.requests == 0) {
+    return absl::InvalidArgumentError(
+        "no request arrives within the duration of the generator: expected a "
+        "longer duration, or more requests a second");
+  }
   return VidurRun{
       .page = PageOf(options, summary),
       .result = fmt::format("ttft {:.1f} ms, {:.1f} output tokens/s",

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "astra-core/serving/kv_path.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_models.h"
 
@@ -64,6 +65,21 @@ TEST(KvLayoutTest, LatentCachesAreNotDivided) {
   EXPECT_EQ(kv.bytes_per_token, 120);
   EXPECT_THAT(kv.flows, ElementsAre(KvFlow{0, 0, 1}, KvFlow{1, 1, 1},
                                     KvFlow{0, 2, 1}, KvFlow{1, 3, 1}));
+}
+
+// Two replicas of two stages, on each two ranks of attention with TP 2.
+TEST(PoolPlaceTest, RanksOfAttentionLieBesideOneAnotherOnEachStage) {
+  const PoolPlace place = {.first_gpu = 8,
+                           .gpus_per_replica = 8,
+                           .replicas = 2,
+                           .attention_ranks = 2,
+                           .tensor = 2};
+  EXPECT_EQ(place.end(), 24);
+  EXPECT_EQ(place.GpuOf(0, 0), RankId(8));
+  EXPECT_EQ(place.GpuOf(0, 1), RankId(9));
+  EXPECT_EQ(place.GpuOf(1, 0), RankId(10));  // The other rank of attention.
+  EXPECT_EQ(place.GpuOf(0, 2), RankId(12));  // The second stage.
+  EXPECT_EQ(place.GpuOf(3, 3), RankId(23));  // The last GPU.
 }
 
 }  // namespace
