@@ -6,11 +6,12 @@
 //       LargestRate(8, options, [&](double rate) { return ShareAt(rate); }));
 //
 // Definition: a load passes if at least `share` of its requests keep all
-// limits; what else must hold is for `share_at` to say. The capacity is the largest rate that passed below which no rate was
-// found that fails, within `precision` of the least rate that failed above it.
-// That is Vidur's search (microsoft/vidur, vidur/config_optimizer, Agrawal et
-// al., MLSys 2024), which bisects rates until 2.5 % are left; its own limit is
-// the 99th percentile of the delay of scheduling.
+// limits; what else must hold is for `share_at` to say. The capacity is the
+// largest rate that passed below which no rate was found that fails, within
+// `precision` of the least rate that failed above it. That is Vidur's search
+// (microsoft/vidur, vidur/config_optimizer, Agrawal et al., MLSys 2024), which
+// bisects rates until 2.5 % are left; its own limit is the 99th percentile of
+// the delay of scheduling.
 //
 // The search takes it that passing ends at one rate. A replay of finitely many
 // requests is not quite monotone. Each run is kept, and is_monotone tells
