@@ -121,8 +121,8 @@ TEST_F(GenWorkloadSimulationTest, AnOrderOfRanksMovesTheMessages) {
   MakeCluster(16);
   const auto iteration = [&](const std::string& order) {
     Generate(
-        "-m llama3-8b --world-size 16 --tp 2 --sp --pp 2 --global-batch 32 "
-        "--seq-length 4096 --format program " +
+        "-m llama3-8b --num-layers 4 --world-size 16 --tp 2 --sp --pp 2 "
+        "--global-batch 16 --seq-length 4096 --format program " +
         order);
     const int64_t closed = Simulate("closed").iteration;
     const int64_t all =
