@@ -1,4 +1,4 @@
-// What the Python module does, without Python.
+// Predicts an iteration as the Python module does, for tests without Python.
 
 #ifndef ASTRA_CORE_APPS_PYTHON_SIMULATE_TEXTS_H_
 #define ASTRA_CORE_APPS_PYTHON_SIMULATE_TEXTS_H_

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "astra-core/apps/json_parts.h"
+#include "astra-core/apps/serving/replica_times.h"
 #include "astra-core/apps/serving/serving_replay.h"
 #include "astra-core/apps/serving/serving_report.h"
 #include "astra-core/apps/serving/sizing_options.h"
@@ -91,8 +92,7 @@ SteadyLoad GuessOf(const CapacityJob& job,
 
 absl::StatusOr<CapacityRuns> Search(const CapacityJob& job,
                                     ReplicaTimes& times) {
-  ReplicaCost cost(times);
-  ReplayedDeployment deployment = DeploymentOf(job, &cost);
+  ReplayedDeployment deployment = DeploymentOf(job, &times.steps());
   const std::optional<SteadyState> steady = SteadyOf(job, times);
   const SteadyLoad guess = GuessOf(job, steady);
   const auto replicas = static_cast<double>(deployment.pool.replicas);

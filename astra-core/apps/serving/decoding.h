@@ -1,4 +1,5 @@
-// What decodes requests on other GPUs than those that compute their prompts.
+// Sets up the pool that decodes requests on other GPUs than those that compute
+// their prompts, and the network between the two.
 
 #ifndef ASTRA_CORE_APPS_SERVING_DECODING_H_
 #define ASTRA_CORE_APPS_SERVING_DECODING_H_

@@ -1,5 +1,5 @@
-// What replicas hold and give over time, in a few hundred bins of equal width
-// however long a run is.
+// Records what replicas hold and give over time, in a few hundred bins of equal
+// width however long a run is.
 //
 //   LoadSeries series;
 //   RunServing(job, times, {.source = ..., .watchers = {&series}}, texts);

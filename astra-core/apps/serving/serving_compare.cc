@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/serving/replica_times.h"
 #include "astra-core/apps/serving/serving_benchmarks.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/apps/serving/serving_points.h"
@@ -39,7 +40,7 @@ struct MeasuredPoint {
   std::string source;
   int64_t replicas = 1;
   ServingLayout layout;  // Without the precision.
-  // Where prompts are computed on other GPUs than the rest.
+  // Replicas that only decode; 0: those above compute prompts and decode.
   int64_t decode_replicas = 0;
   ServingLayout decode_layout;
   BenchmarkLoad load;

@@ -4,26 +4,15 @@
 #define ASTRA_CORE_APPS_SERVING_SERVING_JOB_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
-#include "astra-core/apps/gen_workload_times.h"
-#include "astra-core/base/log.h"
-#include "astra-core/planner/group_seconds.h"
-#include "astra-core/serving/cache_memory.h"
-#include "astra-core/serving/draft_times.h"
-#include "astra-core/serving/stage_times.h"
 #include "astra-core/serving/step_prices.h"
-#include "astra-core/serving/step_times.h"
 #include "collectives/inference_engines/inference_engine.h"
 #include "collectives/nccl/nccl_options.h"
 #include "collectives/systems/system_spec.h"
-#include "topology/routes.h"
-#include "topology/topology.h"
 #include "workload/models/model_spec.h"
 #include "workload/operators/gpu_spec.h"
 #include "workload/serving/batching_options.h"
@@ -61,62 +50,9 @@ struct ServingJob {
 // serving, and for a scheduler that is not known.
 absl::Status UseFacts(ServingJob& job);
 
-// Returns the system that is built with the GPU, by any of its names. Errors:
-// those of SystemOfGpu.
-absl::StatusOr<SystemSpec> SystemBuiltWith(const GpuSpec& gpu);
-
-// Times the steps of a replica. The object does not move, since its parts refer
-// to one another.
-class ReplicaTimes {
- public:
-  // Errors: those of the readers of topologies and systems, of StepPrices and
-  // of GpuTimes; InvalidArgument for a topology with another number of GPUs,
-  // and for a precision that the GPU has no products of.
-  static absl::StatusOr<std::unique_ptr<ReplicaTimes>> Create(
-      const ServingJob& job, Warnings* warnings);
-
-  ReplicaTimes(const ReplicaTimes&) = delete;
-  ReplicaTimes& operator=(const ReplicaTimes&) = delete;
-
-  StepTimes& steps() { return *steps_; }
-
-  // Adds the parts of each pipeline stage of a step; see StepCost::AddStages().
-  void AddParts(absl::Span<const StepWork> ranks,
-                std::vector<StepParts>* parts);
-
- private:
-  ReplicaTimes(const ServingJob& job, SystemSpec system, Topology topology);
-  absl::Status Price(const ServingJob& job);
-
-  const ServingFacts facts_;
-  const SystemSpec system_;
-  const Topology topology_;
-  Routes routes_;
-  NcclOptions graph_options_;
-  NcclOptions eager_options_;
-  GroupSeconds graph_;
-  GroupSeconds eager_;
-  std::unique_ptr<GpuTimes> gpu_;
-  std::optional<StepPrices> prices_;
-  std::optional<StepTimes> steps_;
-  std::optional<StageTimes> stages_;  // Only with several of them.
-  std::optional<DraftTimes> drafts_;  // Only with a draft model.
-};
-
-// The times of a replica as a simulation asks for them.
-class ReplicaCost : public StepCost {
- public:
-  // `times` must outlive the object.
-  explicit ReplicaCost(ReplicaTimes& times) : times_(times) {}
-
-  TimePs TimeOf(const StepWork& work) override;
-  void AddStages(absl::Span<const StepWork> ranks,
-                 std::vector<TimePs>* stages) override;
-
- private:
-  ReplicaTimes& times_;
-  std::vector<StepParts> parts_;  // Kept for its memory.
-};
+// Returns the system that the job names, or that is built with its GPU, by any
+// name of the GPU. Errors: those of LoadSystem and SystemOfGpu.
+absl::StatusOr<SystemSpec> SystemOfJob(const ServingJob& job);
 
 }  // namespace astra
 

@@ -111,24 +111,6 @@ std::vector<int64_t> SizesUpTo(const std::vector<int64_t>& values,
   return sizes;
 }
 
-absl::StatusOr<SystemSpec> SystemOfPlan(const ServingJob& job) {
-  if (job.system) return LoadSystem(*job.system);
-  absl::StatusOr<SystemSpec> system = SystemOfGpu(job.gpu.name);
-  for (const std::string& alias : job.gpu.aliases) {
-    if (system.ok()) break;
-    absl::StatusOr<SystemSpec> other = SystemOfGpu(alias);
-    if (other.ok()) system = std::move(other);
-  }
-  return system;
-}
-
-NcclOptions OptionsOf(const ServingJob& job, Launch launch) {
-  NcclOptions options = job.nccl;
-  options.launch = launch;
-  options.engine = job.engine;
-  return options;
-}
-
 double SecondsOf(const std::optional<TimePs>& limit) {
   return limit ? 1e-12 * static_cast<double>(limit->count())
                : std::numeric_limits<double>::infinity();
@@ -170,37 +152,20 @@ absl::StatusOr<ServingPlanJob> ReadServingPlanJob(const CommandLine& flags) {
   return plan;
 }
 
-PlanShapes::PlanShapes(const ServingPlanJob& job, SystemSpec system,
-                       Topology topology)
-    : facts_(job.job.engine.serving),
-      system_(std::move(system)),
-      topology_(std::move(topology)),
-      routes_(topology_),
-      graph_options_(OptionsOf(job.job, Launch::kGraph)),
-      eager_options_(OptionsOf(job.job, Launch::kQueued)),
-      graph_(system_, graph_options_, routes_, job.gpus),
-      eager_(system_, eager_options_, routes_, job.gpus) {}
-
 absl::StatusOr<std::unique_ptr<PlanShapes>> PlanShapes::Create(
     const ServingPlanJob& job, Warnings* warnings) {
-  const Precision precision = job.job.layout.precision;
-  if (job.job.gpu.peak_tflops[IndexOf(precision)] == 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("--dtype {}: {} has no products of that precision",
-                    Name(precision), job.job.gpu.name));
-  }
-  ASTRA_ASSIGN_OR_RETURN(SystemSpec system, SystemOfPlan(job.job));
+  ASTRA_ASSIGN_OR_RETURN(SystemSpec system, SystemOfJob(job.job));
   const auto gpus = static_cast<uint32_t>(job.gpus);
   ASTRA_ASSIGN_OR_RETURN(
       Topology topology,
       BuildSystemTopology(system, gpus,
                           GpusOfDomain(gpus, system.gpus_per_server)));
   const int64_t domain = system.gpus_per_server;
-  std::unique_ptr<PlanShapes> shapes(
-      new PlanShapes(job, std::move(system), std::move(topology)));
+  std::unique_ptr<PlanShapes> shapes(new PlanShapes());
   ASTRA_ASSIGN_OR_RETURN(
-      shapes->gpu_, GpuTimes::Create(job.job.gpu, {}, "",
-                                     {.use = KernelUse::kInference}, warnings));
+      shapes->pricing_,
+      ServingPricing::Create(job.job, std::move(system), std::move(topology),
+                             job.gpus, warnings));
   const int64_t experts =
       job.job.model.experts ? job.job.model.experts->experts : 1;
   for (const int64_t tensor :
@@ -231,14 +196,6 @@ absl::StatusOr<std::unique_ptr<PlanShapes>> PlanShapes::Create(
   return shapes;
 }
 
-void PlanShapes::Priced::AddStages(absl::Span<const StepWork> ranks,
-                                   std::vector<TimePs>* result) {
-  if (!stages) return StepCost::AddStages(ranks, result);
-  parts.clear();
-  stages->AddParts(ranks, &parts);
-  for (const StepParts& stage : parts) result->push_back(TimeOfParts(stage));
-}
-
 absl::Status PlanShapes::Add(const ServingPlanJob& job,
                              const ServingLayout& layout) {
   if (layout.tensor % layout.expert != 0) {
@@ -253,31 +210,21 @@ absl::Status PlanShapes::Add(const ServingPlanJob& job,
     return absl::OkStatus();
   }
   const absl::StatusOr<CacheRoom> room =
-      RoomForCache(job.job.model, layout, facts_, MemoryOf(job.job.gpu),
-                   job.job.options.max_batched_tokens);
+      RoomForCache(job.job.model, layout, pricing_->facts(),
+                   MemoryOf(job.job.gpu), job.job.options.max_batched_tokens);
   if (!room.ok()) {
     ++left_out_[std::string(kBeyondMemory)];
     return absl::OkStatus();
   }
-  auto priced = std::make_unique<Priced>();
-  const auto prices_of = [&](std::optional<int64_t> stage) {
-    return StepPrices(
-        job.job.model, layout, gpu_->model(),
-        FusedKernels{facts_.fused, job.job.gpu.calibration.kernel_us}, graph_,
-        eager_, stage);
-  };
-  priced->prices.emplace(prices_of(std::nullopt));
-  ASTRA_RETURN_IF_ERROR(priced->prices->Check());
-  priced->times.emplace(*priced->prices, facts_);
-  if (layout.pipeline > 1) priced->stages.emplace(facts_);
-  for (int64_t stage = 0; priced->stages && stage < layout.pipeline; ++stage) {
-    priced->stages->Add(prices_of(stage));
-  }
-  ServingShape shape = {layout, job.job.options, priced.get()};
+  ASTRA_ASSIGN_OR_RETURN(
+      std::unique_ptr<ReplicaSteps> steps,
+      ReplicaSteps::Create(job.job.model, layout, /*draft=*/std::nullopt,
+                           pricing_->facts(), pricing_->sources()));
+  ServingShape shape = {layout, job.job.options, steps.get()};
   shape.options.num_blocks = room->blocks;
   space_.shapes.push_back(shape);
   rooms_.push_back(*room);
-  priced_.push_back(std::move(priced));
+  steps_.push_back(std::move(steps));
   return absl::OkStatus();
 }
 
@@ -291,11 +238,13 @@ double PlanShapes::TransferSeconds(const ServingPlanJob& job) const {
                  static_cast<double>(rooms_[i].block.count()) *
                      static_cast<double>(space_.shapes[i].layout.num_gpus()));
   }
-  const double rate = system_.nic_GBps * 1e9 *
-                      static_cast<double>(system_.nics_per_server) /
-                      static_cast<double>(system_.gpus_per_server);
+  const SystemSpec& system = pricing_->system();
+  const double rate = system.nic_GBps * 1e9 *
+                      static_cast<double>(system.nics_per_server) /
+                      static_cast<double>(system.gpus_per_server);
   if (rooms_.empty() || rate == 0) return 0;
-  return bytes_per_block / static_cast<double>(facts_.block_positions) *
+  return bytes_per_block /
+         static_cast<double>(pricing_->facts().block_positions) *
          static_cast<double>(job.load.lengths.prompt_tokens) / rate;
 }
 

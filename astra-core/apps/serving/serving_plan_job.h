@@ -18,21 +18,15 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
-#include "astra-core/apps/gen_workload_times.h"
 #include "astra-core/apps/serving/serving_job.h"
+#include "astra-core/apps/serving/serving_pricing.h"
 #include "astra-core/apps/serving/sizing_options.h"
 #include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
-#include "astra-core/planner/group_seconds.h"
 #include "astra-core/serving/cache_memory.h"
 #include "astra-core/serving/capacity_search.h"
+#include "astra-core/serving/replica_steps.h"
 #include "astra-core/serving/serving_plan.h"
-#include "astra-core/serving/stage_times.h"
-#include "astra-core/serving/step_prices.h"
-#include "astra-core/serving/step_times.h"
-#include "topology/routes.h"
-#include "topology/topology.h"
 
 namespace astra {
 
@@ -81,32 +75,12 @@ class PlanShapes {
   const std::map<std::string, int64_t>& left_out() const { return left_out_; }
 
  private:
-  // The steps of a shape, whose parts refer to one another.
-  struct Priced : public StepCost {
-    std::optional<StepPrices> prices;
-    std::optional<StepTimes> times;
-    std::optional<StageTimes> stages;  // Only with several of them.
-    std::vector<StepParts> parts;      // Kept for their memory.
-
-    TimePs TimeOf(const StepWork& work) override { return times->TimeOf(work); }
-    void AddStages(absl::Span<const StepWork> ranks,
-                   std::vector<TimePs>* result) override;
-  };
-
-  PlanShapes(const ServingPlanJob& job, SystemSpec system, Topology topology);
+  PlanShapes() = default;
   absl::Status Add(const ServingPlanJob& job, const ServingLayout& layout);
   double TransferSeconds(const ServingPlanJob& job) const;
 
-  const ServingFacts facts_;
-  const SystemSpec system_;
-  const Topology topology_;
-  Routes routes_;
-  NcclOptions graph_options_;
-  NcclOptions eager_options_;
-  GroupSeconds graph_;
-  GroupSeconds eager_;
-  std::unique_ptr<GpuTimes> gpu_;
-  std::vector<std::unique_ptr<Priced>> priced_;
+  std::unique_ptr<ServingPricing> pricing_;
+  std::vector<std::unique_ptr<ReplicaSteps>> steps_;  // Refer to pricing_.
   std::vector<CacheRoom> rooms_;
   std::map<std::string, int64_t> left_out_;
   ServingSpace space_;

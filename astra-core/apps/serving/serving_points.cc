@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/serving/replica_times.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/parallel.h"
 #include "astra-core/base/status_macros.h"

@@ -31,14 +31,10 @@ int64_t FirstGpu(const ServingJob& prefill, const DecodePool& decode,
   return (prefill.num_gpus() + step - 1) / step * step;
 }
 
-absl::StatusOr<SystemSpec> SystemOf(const ServingJob& job) {
-  return job.system ? LoadSystem(*job.system) : SystemBuiltWith(job.gpu);
-}
-
 // Returns the servers below one switch that hold both pools.
 absl::StatusOr<Topology> BuildCluster(const ServingJob& prefill,
                                       const DecodePool& decode) {
-  ASTRA_ASSIGN_OR_RETURN(const SystemSpec system, SystemOf(prefill));
+  ASTRA_ASSIGN_OR_RETURN(const SystemSpec system, SystemOfJob(prefill));
   const int64_t server = system.gpus_per_server;
   int64_t gpus = FirstGpu(prefill, decode, server) + decode.job.num_gpus();
   if (gpus > server) gpus = (gpus + server - 1) / server * server;

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "astra-core/apps/serving/replica_times.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/apps/serving/serving_pool_options.h"
 #include "astra-core/apps/serving/serving_run.h"

@@ -1,4 +1,4 @@
-// What a report says of a deployment with separate pools.
+// Describes a deployment with separate pools in the page and in run.json.
 
 #ifndef ASTRA_CORE_APPS_SERVING_SERVING_POOLS_REPORT_H_
 #define ASTRA_CORE_APPS_SERVING_SERVING_POOLS_REPORT_H_

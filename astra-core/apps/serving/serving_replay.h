@@ -23,7 +23,7 @@ struct ReplayedDeployment {
   double request_seconds = 0;   // From the arrival to the place in the queue.
 };
 
-// What became of requests at a rate.
+// Tells how requests that came at a rate were served.
 struct ReplayedLoad {
   double rate = 0;  // Requests per second that arrive.
   int64_t requests = 0;

@@ -36,7 +36,7 @@ class AccountedCost : public StepCost {
         std::any_of(ranks.begin(), ranks.end(),
                     [](const auto& work) { return !work.chunks.empty(); });
     parts_.clear();
-    times_.AddParts(ranks, &parts_);
+    times_.steps().AddParts(ranks, &parts_);
     for (const StepParts& parts : parts_) {
       Add(StepBound::kCompute, parts.gpu.compute);
       Add(StepBound::kMemory, parts.gpu.memory);

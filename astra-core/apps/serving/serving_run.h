@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "astra-core/apps/serving/replica_times.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "workload/serving/metrics.h"
 #include "workload/serving/request_source.h"
@@ -49,7 +50,7 @@ struct ServingTexts {
 
 using BoundSeconds = std::array<double, std::size(kStepBounds)>;
 
-// What the steps of one pool did. Shares are weighted by the times of steps.
+// Sums up the steps of one pool. Shares are weighted by the times of steps.
 struct PoolUse {
   int64_t steps = 0;
   int64_t preemptions = 0;

@@ -12,6 +12,7 @@
 #include "astra-core/apps/serving/decoding.h"
 #include "astra-core/apps/serving/load_series.h"
 #include "astra-core/apps/serving/other_curve.h"
+#include "astra-core/apps/serving/replica_times.h"
 #include "astra-core/apps/serving/serving_compare.h"
 #include "astra-core/apps/serving/serving_curve.h"
 #include "astra-core/apps/serving/serving_job.h"

@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<RequestSource>> SizingLoad::At(
         static_cast<double>((requests.back().arrival - first).count()) /
         kPsPerSecond;
     const double wanted = static_cast<double>(requests.size() - 1) / rate;
-    const double stretch = seconds > 0 ? wanted / seconds : 1;
+    const double stretch = wanted / seconds;
     for (Request& request : requests) {
       request.arrival = TimePs(std::llround(
           stretch * static_cast<double>((request.arrival - first).count())));

@@ -1,4 +1,4 @@
-// What simai_vidur is told, with Vidur's defaults.
+// Reads the options of simai_vidur, which have Vidur's defaults.
 
 #ifndef ASTRA_CORE_APPS_VIDUR_SIMAI_VIDUR_OPTIONS_H_
 #define ASTRA_CORE_APPS_VIDUR_SIMAI_VIDUR_OPTIONS_H_

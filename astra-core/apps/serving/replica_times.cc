@@ -1,0 +1,68 @@
+#include "astra-core/apps/serving/replica_times.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "astra-core/base/status_macros.h"
+#include "collectives/nccl/system_topology.h"
+#include "collectives/systems/system_library.h"
+#include "fmt/core.h"
+#include "topology/topology_file.h"
+
+namespace astra {
+namespace {
+
+absl::StatusOr<SystemSpec> SystemOf(const ServingJob& job,
+                                    const std::optional<Topology>& topology) {
+  // A replica of one GPU has no collectives, so that any system will do.
+  if (job.layout.num_gpus() == 1 && !job.system) {
+    return BundledSystems().front();
+  }
+  if (topology && !job.system) return DeriveSystem(*topology);
+  return SystemOfJob(job);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
+    const ServingJob& job, Warnings* warnings) {
+  std::optional<Topology> topology;
+  if (job.topology_file) {
+    ASTRA_ASSIGN_OR_RETURN(topology, ReadTopology(*job.topology_file));
+    const bool fits = job.shares_topology
+                          ? topology->num_gpus() >= job.num_gpus()
+                          : topology->num_gpus() == job.num_gpus();
+    if (!fits) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} has {} GPUs, but {} replicas of {} GPUs are {}",
+                      *job.topology_file, topology->num_gpus(), job.replicas,
+                      job.layout.num_gpus(), job.num_gpus()));
+    }
+  }
+  ASTRA_ASSIGN_OR_RETURN(SystemSpec system, SystemOf(job, topology));
+  if (!topology) {
+    const bool has_groups = job.layout.num_gpus() > 1;
+    const int64_t server = system.gpus_per_server;
+    int64_t cluster = has_groups ? job.num_gpus() : 1;
+    if (cluster > server) cluster = (cluster + server - 1) / server * server;
+    const auto gpus = static_cast<uint32_t>(cluster);
+    ASTRA_ASSIGN_OR_RETURN(
+        topology,
+        BuildSystemTopology(system, gpus,
+                            GpusOfDomain(gpus, system.gpus_per_server)));
+  }
+  std::unique_ptr<ReplicaTimes> times(new ReplicaTimes());
+  ASTRA_ASSIGN_OR_RETURN(
+      times->pricing_,
+      ServingPricing::Create(job, std::move(system), *std::move(topology),
+                             job.num_gpus(), warnings));
+  ASTRA_ASSIGN_OR_RETURN(
+      times->steps_, ReplicaSteps::Create(
+                         job.model, job.layout, job.draft_model,
+                         times->pricing_->facts(), times->pricing_->sources()));
+  return times;
+}
+
+}  // namespace astra
