@@ -543,7 +543,9 @@ astra_test(serving_app_test
     astra-core/apps/serving/serving_answers_test.cc
     astra-core/apps/serving/serving_page_test.cc
     astra-core/apps/serving/serving_pools_test.cc
+    astra-core/apps/serving/serving_progress_test.cc
     astra-core/apps/serving/serving_replay_test.cc
+    astra-core/apps/serving/serving_rows_test.cc
     astra-core/apps/serving/engine_launch_test.cc
     astra-core/apps/serving/serving_plan_job_test.cc
     astra-core/apps/serving/serving_benchmarks_test.cc

@@ -19,6 +19,7 @@
 
 #include "astra-core/base/host_name.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/temporary_file.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -29,28 +30,7 @@ struct CloseFile {
 };
 using FilePtr = std::unique_ptr<std::FILE, CloseFile>;
 
-constexpr std::string_view kTemporaryEnd = ".tmp";
-
 std::string LastSystemError() { return std::strerror(errno); }
-
-absl::Status CannotWrite(std::string_view path, std::string_view reason) {
-  return absl::PermissionDeniedError(
-      fmt::format("{}: cannot be written: {}", path, reason));
-}
-
-// Writes and closes the file. Returns the error of the first step that failed.
-absl::Status WriteAndClose(FilePtr file, const std::string& path,
-                           std::string_view contents) {
-  const size_t written =
-      std::fwrite(contents.data(), 1, contents.size(), file.get());
-  if (written != contents.size() || std::fflush(file.get()) != 0) {
-    return CannotWrite(path, LastSystemError());
-  }
-  if (std::fclose(file.release()) != 0) {
-    return CannotWrite(path, LastSystemError());
-  }
-  return absl::OkStatus();
-}
 
 absl::Status CannotRead(std::string_view path, std::string_view reason) {
   return absl::NotFoundError(
@@ -112,12 +92,6 @@ absl::Status ReadAll(int file, const std::string& path, bool is_pipe,
   }
 }
 
-std::string TemporaryName(std::string_view path) {
-  // On a shared file system, another host may have a process of the same
-  // number.
-  return fmt::format("{}.{}.{}{}", path, HostName(), getpid(), kTemporaryEnd);
-}
-
 // Returns whether `name` is a TemporaryName() of a process of this host that no
 // longer exists.
 bool IsOfDeadProcess(std::string_view name) {
@@ -137,45 +111,52 @@ bool IsOfDeadProcess(std::string_view name) {
          kill(process, 0) != 0 && errno == ESRCH;
 }
 
-// Writes `temporary`. Errors name `path`, the file that the user meant.
-absl::Status WriteTemporary(const std::string& temporary,
-                            const std::string& path,
-                            std::string_view contents) {
-  FilePtr file(std::fopen(temporary.c_str(), "wb"));
-  if (file == nullptr) return CannotWrite(path, LastSystemError());
-  return WriteAndClose(std::move(file), path, contents);
+absl::Status Fill(TemporaryFile& file, std::string_view contents) {
+  ASTRA_RETURN_IF_ERROR(file.Open());
+  file.Append(contents);
+  return file.Close();
 }
 
-// A temporary file beside `path`. The destructor removes it unless it was
-// renamed to `path`, also after an exception, such as when memory runs out.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(std::string path)
-      : path_(std::move(path)), name_(TemporaryName(path_)) {}
-  ~TemporaryFile() {
-    if (!name_.empty()) std::remove(name_.c_str());
-  }
-  TemporaryFile(TemporaryFile&& other) noexcept
-      : path_(std::exchange(other.path_, {})),
-        name_(std::exchange(other.name_, {})) {}
-  TemporaryFile& operator=(TemporaryFile&&) = delete;
-
-  absl::Status Write(std::string_view contents) const {
-    return WriteTemporary(name_, path_, contents);
-  }
-
-  absl::Status Rename() {
-    if (std::rename(name_.c_str(), path_.c_str()) != 0) {
-      return CannotWrite(path_, LastSystemError());
+// Removes what killed writers of the file `name` left in `folder`.
+void RemoveLeftOf(const std::string& folder, std::string_view name) {
+  const std::string start = fmt::format("{}.", name);
+  std::error_code error;
+  std::vector<std::filesystem::path> left;
+  for (std::filesystem::directory_iterator it(folder, error);
+       !error && it != std::filesystem::directory_iterator();
+       it.increment(error)) {
+    const std::string other = it->path().filename().string();
+    if (other.starts_with(start) && other.ends_with(kTemporaryEnd) &&
+        IsOfDeadProcess(other)) {
+      left.push_back(it->path());
     }
-    name_.clear();
-    return absl::OkStatus();
   }
+  for (const auto& path : left) std::filesystem::remove(path, error);
+}
 
- private:
-  std::string path_;
-  std::string name_;
-};
+absl::StatusOr<TemporaryFile> BeginIn(std::string_view folder,
+                                      std::string_view name) {
+  const std::string path = fmt::format("{}/{}", folder, name);
+  // A file can replace a file, but not a folder.
+  if (std::filesystem::is_directory(path)) {
+    return CannotWrite(path, std::strerror(EISDIR));
+  }
+  TemporaryFile file(path);
+  ASTRA_RETURN_IF_ERROR(file.Open());
+  return file;
+}
+
+// Writes to a device or a pipe, which has no file beside it.
+absl::Status WriteDirectly(const std::string& path, std::string_view contents) {
+  FilePtr file(std::fopen(path.c_str(), "wb"));
+  if (file == nullptr) return CannotWrite(path, LastSystemError());
+  const size_t written =
+      std::fwrite(contents.data(), 1, contents.size(), file.get());
+  if (written != contents.size() || std::fclose(file.release()) != 0) {
+    return CannotWrite(path, LastSystemError());
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -211,13 +192,13 @@ absl::Status WriteFile(const std::string& path, std::string_view contents) {
   const fs::file_status target = fs::status(path, error);
   if (fs::is_directory(target)) return CannotWrite(path, std::strerror(EISDIR));
   if (fs::exists(target) && !fs::is_regular_file(target)) {
-    return WriteTemporary(path, path, contents);
+    return WriteDirectly(path, contents);
   }
   if (fs::is_symlink(fs::symlink_status(path, error)) && fs::exists(target)) {
     return WriteFile(fs::canonical(path, error).string(), contents);
   }
   TemporaryFile file(path);
-  ASTRA_RETURN_IF_ERROR(file.Write(contents));
+  ASTRA_RETURN_IF_ERROR(Fill(file, contents));
   return file.Rename();
 }
 
@@ -256,9 +237,8 @@ absl::StatusOr<OutputFolder> OutputFolder::Create(std::string path) {
     if (error) return CannotWrite(folder.path_, error.message());
     if (made) folder.made_.push_back(*p);
   }
-  const std::string probe = TemporaryName(folder.path_ + "/");
-  ASTRA_RETURN_IF_ERROR(WriteTemporary(probe, folder.path_, ""));
-  std::remove(probe.c_str());
+  TemporaryFile probe(folder.path_ + "/");
+  if (!probe.Open().ok()) return CannotWrite(folder.path_, LastSystemError());
   return folder;
 }
 
@@ -267,24 +247,28 @@ OutputFolder::~OutputFolder() {
   for (auto p = made_.rbegin(); p != made_.rend(); ++p) rmdir(p->c_str());
 }
 
-absl::Status OutputFolder::Write(
-    const std::vector<NamedFile>& files,
-    absl::Span<const std::string_view> stale) const {
-  std::vector<TemporaryFile> temporaries;
+absl::StatusOr<TemporaryFile> OutputFolder::Begin(std::string_view name) const {
+  RemoveLeftOf(path_, name);
+  return BeginIn(path_, name);
+}
+
+absl::Status OutputFolder::Write(const std::vector<NamedFile>& files,
+                                 absl::Span<const std::string_view> stale,
+                                 std::vector<TemporaryFile> begun) const {
+  for (TemporaryFile& file : begun) ASTRA_RETURN_IF_ERROR(file.Close());
   for (const NamedFile& file : files) {
-    const std::string path = fmt::format("{}/{}", path_, file.name);
-    // A file can replace a file, but not a folder.
-    if (std::filesystem::is_directory(path)) {
-      return CannotWrite(path, std::strerror(EISDIR));
-    }
-    ASTRA_RETURN_IF_ERROR(temporaries.emplace_back(path).Write(file.contents));
+    ASTRA_ASSIGN_OR_RETURN(TemporaryFile next, BeginIn(path_, file.name));
+    next.Append(file.contents);
+    ASTRA_RETURN_IF_ERROR(next.Close());
+    begun.push_back(std::move(next));
   }
-  for (TemporaryFile& file : temporaries) ASTRA_RETURN_IF_ERROR(file.Rename());
+  for (TemporaryFile& file : begun) ASTRA_RETURN_IF_ERROR(file.Rename());
   for (const std::string_view name : stale) {
-    const bool is_new =
-        std::any_of(files.begin(), files.end(),
-                    [&](const NamedFile& file) { return file.name == name; });
-    if (!is_new) std::remove(fmt::format("{}/{}", path_, name).c_str());
+    const std::string path = fmt::format("{}/{}", path_, name);
+    const bool is_new = std::any_of(
+        begun.begin(), begun.end(),
+        [&](const TemporaryFile& file) { return file.path() == path; });
+    if (!is_new) std::remove(path.c_str());
   }
   return absl::OkStatus();
 }

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "astra-core/base/temporary_file.h"
 
 namespace astra {
 
@@ -66,13 +67,22 @@ class OutputFolder {
         made_(std::exchange(other.made_, {})) {}
   OutputFolder& operator=(OutputFolder&&) = delete;
 
+  // Begins a file of the folder that is too long to be held in memory. Write()
+  // ends it; without Write() it is removed. Also removes what killed writers
+  // of this file left behind.
+  //
+  // Errors: PermissionDenied "PATH: reason".
+  absl::StatusOr<TemporaryFile> Begin(std::string_view name) const;
+
   // Writes all files to the folder, or none: each goes to a temporary file, and
-  // all are renamed at the end. Then removes the files of `stale` that were not
-  // written, which an earlier run may have left.
+  // all are renamed at the end, with those that were `begun` before. Then
+  // removes the files of `stale` that were not written, which an earlier run
+  // may have left.
   //
   // Errors: PermissionDenied "PATH: reason".
   absl::Status Write(const std::vector<NamedFile>& files,
-                     absl::Span<const std::string_view> stale = {}) const;
+                     absl::Span<const std::string_view> stale = {},
+                     std::vector<TemporaryFile> begun = {}) const;
 
  private:
   explicit OutputFolder(std::string path) : path_(std::move(path)) {}

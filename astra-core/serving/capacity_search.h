@@ -28,11 +28,14 @@
 
 namespace astra {
 
+// Rates in requests a second below this one count as none.
+inline constexpr double kLeastCapacity = 0.01;
+
 struct CapacityOptions {
   double share = 0.99;       // Of requests that must keep the limits.
   double precision = 0.025;  // Of the rate.
   int most_runs = 24;
-  double least_rate = 0.01;  // Lower rates count as none.
+  double least_rate = kLeastCapacity;
 };
 
 struct CapacityRun {

@@ -60,6 +60,13 @@ class Planner {
 
   void LeaveOut(std::string_view rule) { ++plans_.left_out[std::string(rule)]; }
 
+  // Ranks the best load of a deployment, if it serves anything.
+  void Rank(const std::optional<ServingPlan>& best) {
+    if (!best) return LeaveOut(kLimits);
+    if (best->load.rate < kLeastCapacity) return LeaveOut(kServeNothing);
+    plans_.best.push_back(*best);
+  }
+
   // Scales the load of one replica to all.
   ServingPlan PlanOf(size_t shape, int64_t replicas,
                      const SteadyLoad& load) const {
@@ -127,8 +134,7 @@ class Planner {
       return true;
     };
     LargestBatch(state.most_in_flight(), keeps);
-    if (!best) return LeaveOut(kLimits);
-    plans_.best.push_back(*best);
+    Rank(best);
   }
 
   double TransferSeconds(size_t prefill, size_t decode) const {
@@ -192,8 +198,7 @@ class Planner {
       if (!best || plan->output_per_gpu > best->output_per_gpu) best = plan;
       return true;
     });
-    if (!best) return LeaveOut(kLimits);
-    plans_.best.push_back(*best);
+    Rank(best);
   }
 
   void KeepFront() {

@@ -23,8 +23,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "astra-core/serving/capacity_search.h"
 #include "astra-core/serving/steady_state.h"
 #include "astra-core/serving/step_prices.h"
 #include "workload/serving/batching_options.h"
@@ -68,6 +70,12 @@ struct ServingPlan {
 
   double per_user() const { return 1 / load.tpot; }  // Tokens per second.
 };
+
+// The rule for deployments that keep the limits, but serve less than a request
+// in 1 / kLeastCapacity seconds.
+inline constexpr std::string_view kServeNothing =
+    "serve less than a request in 100 s within the limits";
+static_assert(kLeastCapacity == 0.01);
 
 struct ServingPlans {
   std::vector<ServingPlan> best;  // One for each deployment, the best first.

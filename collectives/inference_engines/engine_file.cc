@@ -229,6 +229,7 @@ class EngineReader {
     facts.chunked_prefill = line.Bool("chunked_prefill");
     facts.overlapped_host = line.Bool("overlapped_host");
     facts.ranks_share_budget = line.BoolOr("ranks_share_budget", false);
+    facts.ranks_are_gpus = line.BoolOr("ranks_are_gpus", false);
     facts.step_us = line.Number("step_us", 0, kMostTime);
     facts.sequence_us = line.Number("sequence_us", 0, kMostTime);
     facts.launch_us = line.Number("launch_us", 0, kMostTime);

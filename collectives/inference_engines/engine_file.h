@@ -23,9 +23,9 @@
 // FIRST..LAST/STEP. These may be absent: pass_us (0), buffer_GBps (no limit),
 // the eager_us of a kernel (as `eager` says), `serving` and `budgets`, the
 // `except` of a budget, and of `serving`: `fused`, `memory_of` (all),
-// `ranks_share_budget` (false), and reserve_MiB, reserve_token_MiB,
-// reserve_graph_MiB, reserve_gpu_MiB and reserve_least_MiB (0; see
-// MemoryReserve; with them there is no memory_share).
+// `ranks_share_budget` and `ranks_are_gpus` (false), and reserve_MiB,
+// reserve_token_MiB, reserve_graph_MiB, reserve_gpu_MiB and reserve_least_MiB
+// (0; see MemoryReserve; with them there is no memory_share).
 
 #ifndef COLLECTIVES_INFERENCE_ENGINES_ENGINE_FILE_H_
 #define COLLECTIVES_INFERENCE_ENGINES_ENGINE_FILE_H_

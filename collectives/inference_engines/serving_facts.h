@@ -71,6 +71,8 @@ struct ServingFacts {
   // Ranks of data-parallel attention divide the budget of a step among them;
   // otherwise each has all of it.
   bool ranks_share_budget = false;
+  // A rank of data-parallel attention is one GPU, never a TP group.
+  bool ranks_are_gpus = false;
   // Microseconds of the host for a step, for each of its sequences, to launch
   // one kernel, and from the arrival of a request to its place in the queue.
   double step_us = 0;

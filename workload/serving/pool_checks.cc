@@ -1,5 +1,6 @@
 #include "workload/serving/pool_checks.h"
 
+#include <string>
 #include <string_view>
 
 #include "astra-core/base/check.h"
@@ -27,6 +28,28 @@ absl::Status CheckPool(const PoolOptions& pool, std::string_view name) {
   return CheckBatchingOptions(pool.options);
 }
 
+// Returns what limits the tokens of a request in `pool`: the option that lets
+// longer ones in when it grows, or the blocks.
+std::string LimitOf(const PoolOptions& pool) {
+  const auto helps = [&pool](int64_t BatchingOptions::*option) {
+    BatchingOptions more = pool.options;
+    ++(more.*option);
+    return pool.scheduler->max_tokens(more) >
+           pool.scheduler->max_tokens(pool.options);
+  };
+  const BatchingOptions& options = pool.options;
+  if (helps(&BatchingOptions::max_batched_tokens)) {
+    return fmt::format("steps of at most {} tokens (max_batched_tokens)",
+                       options.max_batched_tokens);
+  }
+  if (helps(&BatchingOptions::max_sequence_tokens)) {
+    return fmt::format("sequences of at most {} tokens (max_sequence_tokens)",
+                       options.max_sequence_tokens);
+  }
+  return fmt::format("{} blocks of {} tokens", options.num_blocks,
+                     options.block_tokens);
+}
+
 // Checks that a replica of `pool` can hold the request with `output_tokens`.
 absl::Status CheckFits(const Request& request, int64_t output_tokens,
                        const PoolOptions& pool) {
@@ -37,9 +60,9 @@ absl::Status CheckFits(const Request& request, int64_t output_tokens,
       output_tokens > limit - request.prompt_tokens) {
     return absl::InvalidArgumentError(fmt::format(
         "request {} has {} prompt and {} output tokens: a replica of scheduler "
-        "{} with {} blocks of {} tokens serves at most {} in all",
+        "{} with {} serves at most {} in all",
         request.id, request.prompt_tokens, output_tokens, pool.scheduler->name,
-        pool.options.num_blocks, block, limit));
+        LimitOf(pool), limit));
   }
   const int64_t hashed = request.prefix.block_tokens;
   if (pool.options.prefix_caching && !request.prefix.hashes.empty() &&

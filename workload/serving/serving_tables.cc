@@ -204,8 +204,10 @@ constexpr LatencyRow kLatencies[] = {
     {"queueing", "from the arrival to the first step",
      &ServingSummary::queueing},
     {"ttft", "from the arrival to the first token", &ServingSummary::ttft},
-    {"tpot", "(e2e - ttft) / (output tokens - 1)", &ServingSummary::tpot},
-    {"itl", "gaps between successive tokens", &ServingSummary::itl},
+    {"tpot", "(e2e - ttft) / (output tokens - 1); empty if all have one token",
+     &ServingSummary::tpot},
+    {"itl", "gaps between successive tokens; empty if all have one token",
+     &ServingSummary::itl},
     {"e2e", "from the arrival to the last token", &ServingSummary::e2e},
     {"normalized_e2e", "e2e / output tokens", &ServingSummary::normalized_e2e},
     {"kv_transfer",
@@ -231,6 +233,10 @@ void AppendLatency(std::string_view name, const TimeFigures& figures,
   for (const auto& figure : all) {
     std::string full(name);
     full += figure.suffix;
+    if (figures.count == 0) {
+      AppendFormat(text, "{},us,\n", full);
+      continue;
+    }
     AppendFigure(full, "us", figure.value * 1e-6, text);
   }
 }

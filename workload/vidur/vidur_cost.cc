@@ -162,8 +162,9 @@ std::string VidurCost::TextOf(const Forest& forest) {
   for (size_t i = 0; i < forest.ranges.size(); ++i) {
     const Range& range = forest.ranges[i];
     const Range& asked = forest.asked_ranges[i];
+    if (asked.least >= range.least && asked.most <= range.most) continue;
     sizes += fmt::format("{}{} {} to {}, and samples have {} to {}",
-                         i == 0 ? "" : "; ", range.name, asked.least,
+                         sizes.empty() ? "" : "; ", range.name, asked.least,
                          asked.most, range.least, range.most);
   }
   return fmt::format(

@@ -2,7 +2,7 @@
 // width however long a run is.
 //
 //   LoadSeries series;
-//   RunServing(job, times, {.source = ..., .watchers = {&series}}, texts);
+//   RunServing(job, times, {.source = ..., .watchers = {&series}});
 //   for (const LoadBin& bin : series.Bins()) ...
 //
 // A bin has the mean over its time of what the steps in it had when they began,

@@ -19,12 +19,11 @@ absl::StatusOr<OtherCurve> ReadOtherCurve(const std::string& folder) {
   CsvReader csv(file, contents);
   const size_t concurrency = csv.Column("concurrency");
   const size_t rate = csv.Column("rate_per_s");
+  const size_t per_user = csv.Column("output_tokens_per_s_per_user");
   const std::pair<size_t, double OtherPoint::*> numbers[] = {
       {csv.Column("requests_per_s"), &OtherPoint::requests_per_s},
       {csv.Column("output_tokens_per_s_per_gpu"),
        &OtherPoint::output_tokens_per_s_per_gpu},
-      {csv.Column("output_tokens_per_s_per_user"),
-       &OtherPoint::output_tokens_per_s_per_user},
       {csv.Column("ttft_p50_ms"), &OtherPoint::ttft_p50_ms}};
   ASTRA_RETURN_IF_ERROR(csv.status());
   constexpr double kMost = 1e15;
@@ -39,6 +38,9 @@ absl::StatusOr<OtherCurve> ReadOtherCurve(const std::string& folder) {
                      : csv.cell(concurrency).text;
     for (const auto& [column, member] : numbers) {
       point.*member = csv.Number(column, 0, kMost);
+    }
+    if (!csv.cell(per_user).text.empty()) {
+      point.output_tokens_per_s_per_user = csv.Number(per_user, 0, kMost);
     }
     if (!csv.cell(rate).text.empty()) {
       point.requests_per_s = csv.Number(rate, 0, kMost);

@@ -3,6 +3,7 @@
 #ifndef ASTRA_CORE_APPS_SERVING_OTHER_CURVE_H_
 #define ASTRA_CORE_APPS_SERVING_OTHER_CURVE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ struct OtherPoint {
   std::string load;           // Its concurrency or its rate, as in curve.csv.
   double requests_per_s = 0;  // That arrive; of a closed loop, that end.
   double output_tokens_per_s_per_gpu = 0;
-  double output_tokens_per_s_per_user = 0;
+  // None where no request has a second token.
+  std::optional<double> output_tokens_per_s_per_user;
   double ttft_p50_ms = 0;
 };
 

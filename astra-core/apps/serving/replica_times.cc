@@ -54,6 +54,7 @@ absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
                             GpusOfDomain(gpus, system.gpus_per_server)));
   }
   std::unique_ptr<ReplicaTimes> times(new ReplicaTimes());
+  times->has_collectives_ = job.layout.num_gpus() > 1;
   ASTRA_ASSIGN_OR_RETURN(
       times->pricing_,
       ServingPricing::Create(job, std::move(system), *std::move(topology),
@@ -63,6 +64,11 @@ absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
                          job.model, job.layout, job.draft_model,
                          times->pricing_->facts(), times->pricing_->sources()));
   return times;
+}
+
+std::optional<std::string> ReplicaTimes::system_name() const {
+  if (!has_collectives_) return std::nullopt;
+  return pricing_->system().name;
 }
 
 }  // namespace astra

@@ -4,6 +4,8 @@
 #define ASTRA_CORE_APPS_SERVING_REPLICA_TIMES_H_
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "astra-core/apps/serving/serving_job.h"
@@ -23,9 +25,14 @@ class ReplicaTimes {
 
   ReplicaSteps& steps() { return *steps_; }
 
+  // Returns the name of the system that collectives are timed on; nothing for a
+  // replica of one GPU, which has none.
+  std::optional<std::string> system_name() const;
+
  private:
   ReplicaTimes() = default;
 
+  bool has_collectives_ = false;
   std::unique_ptr<ServingPricing> pricing_;
   std::unique_ptr<ReplicaSteps> steps_;  // Refers to pricing_.
 };

@@ -267,7 +267,7 @@ absl::StatusOr<Prediction> Predict(const MeasuredPoint& point,
       const ServingRun run,
       RunServing(job, *deployment.times,
                  {.source = &requests, .in_flight = point.load.in_flight},
-                 /*texts=*/nullptr, decode ? &*decode : nullptr));
+                 decode ? &*decode : nullptr));
   if (decode) ASTRA_RETURN_IF_ERROR(deployment.pools->status());
   constexpr double kMsPerPs = 1e-9;
   return Prediction{kMsPerPs * run.summary.ttft.mean,

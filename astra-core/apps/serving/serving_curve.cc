@@ -178,9 +178,10 @@ double CurvePoint::OutputRatePerGpu() const {
          static_cast<double>(gpus);
 }
 
-double Interactivity(const ServingSummary& summary) {
+std::optional<double> Interactivity(const ServingSummary& summary) {
   constexpr double kPsPerSecond = 1e12;
-  return summary.tpot.mean > 0 ? kPsPerSecond / summary.tpot.mean : 0;
+  if (summary.tpot.mean <= 0) return std::nullopt;
+  return kPsPerSecond / summary.tpot.mean;
 }
 
 std::vector<std::string> CurveNames() {
@@ -207,7 +208,10 @@ std::vector<std::string> CurveCells(const CurvePoint& point) {
   for (const CurveLatency& latency : kLatencies) {
     const TimeFigures& figures = point.run.summary.*latency.figures;
     for (const CurveFigure& figure : kFigures) {
-      cells.push_back(fmt::format("{:.6f}", kMsPerPs * figures.*figure.value));
+      cells.push_back(
+          figures.count == 0
+              ? std::string()
+              : fmt::format("{:.6f}", kMsPerPs * figures.*figure.value));
     }
   }
   for (const CurveColumn& column : kStepColumns) {
@@ -235,14 +239,20 @@ std::string CurveHeader(const SimaiServingOptions& options) {
 
 std::string CurveLine(const CurvePoint& point) {
   const ServingSummary& s = point.run.summary;
+  const auto of_tokens = [&s](std::optional<double> value, int decimals) {
+    return s.tpot.count == 0 || !value
+               ? std::string("-")
+               : fmt::format("{:.{}f}", *value, decimals);
+  };
   std::string line = fmt::format(
-      "{:>11} {:>11.3f} {:>13.1f} {:>13.1f} {:>12.1f} {:>9.1f} {:>12.2f} "
-      "{:>9.2f} {:>8.1f}",
+      "{:>11} {:>11.3f} {:>13.1f} {:>13} {:>12.1f} {:>9.1f} {:>12} "
+      "{:>9} {:>8.1f}",
       point.load.in_flight > 0 ? fmt::format("{}", point.load.in_flight)
                                : fmt::format("{:g}", point.load.rate),
-      s.PerSecond(s.requests), point.OutputRatePerGpu(), Interactivity(s),
-      kMsPerPs * s.ttft.p50, kMsPerPs * s.ttft.p99, kMsPerPs * s.tpot.p50,
-      kMsPerPs * s.tpot.p99, 100 * s.kv_use_mean);
+      s.PerSecond(s.requests), point.OutputRatePerGpu(),
+      of_tokens(Interactivity(s), 1), kMsPerPs * s.ttft.p50,
+      kMsPerPs * s.ttft.p99, of_tokens(kMsPerPs * s.tpot.p50, 2),
+      of_tokens(kMsPerPs * s.tpot.p99, 2), 100 * s.kv_use_mean);
   if (point.run.limits.any()) {
     AppendFormat(&line, " {:>9.1f} {:>9.3f}", 100 * s.ShareWithinLimits(),
                  s.PerSecond(s.requests_within_limits));
@@ -262,10 +272,13 @@ std::string CurveResult(absl::Span<const CurvePoint> points) {
                           return goodput(a) < goodput(b);
                         });
   if (!best.run.limits.any()) {
-    return fmt::format(
-        "most at {}: {:.1f} output tokens/s for each GPU, {:.1f} for each user",
-        NameOf(best.load), best.OutputRatePerGpu(),
-        Interactivity(best.run.summary));
+    std::string text =
+        fmt::format("most at {}: {:.1f} output tokens/s for each GPU",
+                    NameOf(best.load), best.OutputRatePerGpu());
+    if (const auto user = Interactivity(best.run.summary)) {
+      AppendFormat(&text, ", {:.1f} for each user", *user);
+    }
+    return text;
   }
   if (goodput(best) == 0) return "no request keeps the limits";
   return fmt::format(

@@ -13,6 +13,7 @@
 #define ASTRA_CORE_APPS_SERVING_SERVING_CURVE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,9 @@ struct CurvePoint {
   double OutputRatePerGpu() const;  // Tokens per second.
 };
 
-// Returns 1 / mean tpot, in tokens per second; 0 if no request has two tokens.
-double Interactivity(const ServingSummary& summary);
+// Returns 1 / mean tpot, in tokens per second; nothing if no request has two
+// tokens.
+std::optional<double> Interactivity(const ServingSummary& summary);
 
 // Return the names of the columns of curve.csv, and the cells of a point.
 std::vector<std::string> CurveNames();

@@ -29,6 +29,20 @@ absl::StatusOr<SystemSpec> SystemOfJob(const ServingJob& job) {
   return system;
 }
 
+absl::Status CheckAttentionRanks(const ServingJob& job,
+                                 std::string_view prefix) {
+  const ServingLayout& layout = job.layout;
+  if (!job.engine.serving.ranks_are_gpus || layout.attention_ranks == 1 ||
+      layout.tensor == 1) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "--{0}tp is {1}: a rank of attention of {2} is one GPU: expected "
+      "--{0}tp 1 --{0}attention-dp {3}",
+      prefix, layout.tensor, job.engine.name,
+      layout.tensor * layout.attention_ranks));
+}
+
 absl::Status UseFacts(ServingJob& job) {
   const ServingFacts& facts = job.engine.serving;
   if (facts.scheduler.empty()) {
@@ -36,6 +50,7 @@ absl::Status UseFacts(ServingJob& job) {
         fmt::format("the file of the engine {} has no serving facts",
                     Quoted(job.engine.name)));
   }
+  ASTRA_RETURN_IF_ERROR(CheckAttentionRanks(job, ""));
   ASTRA_ASSIGN_OR_RETURN(job.scheduler, FindScheduler(facts.scheduler));
   job.options = job.scheduler->defaults;
   job.options.block_tokens = facts.block_positions;

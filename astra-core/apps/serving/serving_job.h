@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -45,9 +46,14 @@ struct ServingJob {
   int64_t num_gpus() const { return replicas * layout.num_gpus(); }
 };
 
+// Checks that the engine has ranks of attention such as those of the layout.
+// Errors: InvalidArgument that names the option --PREFIXtp.
+absl::Status CheckAttentionRanks(const ServingJob& job,
+                                 std::string_view prefix);
+
 // Returns the scheduler of an engine, and its options as the engine sets them
 // on this GPU. Errors: InvalidArgument for an engine whose file says nothing of
-// serving, and for a scheduler that is not known.
+// serving, and for a scheduler that is not known; those of CheckAttentionRanks.
 absl::Status UseFacts(ServingJob& job);
 
 // Returns the system that the job names, or that is built with its GPU, by any

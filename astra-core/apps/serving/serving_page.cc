@@ -69,6 +69,12 @@ bool SpreadsFar(const LineChart& chart, double LinePoint::*member) {
   return low > 0 && high / low > kLogRatio;
 }
 
+bool HasPoints(const LineChart& chart) {
+  return std::any_of(
+      chart.lines.begin(), chart.lines.end(),
+      [](const ChartLine& line) { return !line.points.empty(); });
+}
+
 // --- One load.
 
 struct Distribution {
@@ -120,7 +126,7 @@ std::string LatenciesSection(const ServingRun& run) {
     std::vector<std::string>& row = rows.emplace_back();
     row.emplace_back(named.name);
     for (const double value : {f.mean, f.p50, f.p90, f.p95, f.p99, f.max}) {
-      row.push_back(Number(kMsPerPs * value, 3));
+      row.push_back(f.count == 0 ? "-" : Number(kMsPerPs * value, 3));
     }
     row.emplace_back(named.meaning);
   }
@@ -236,8 +242,10 @@ std::string CurveSection(const SimaiServingOptions& options,
         user, fmt::format("{:g} ms for each token",
                           kMsPerPs * static_cast<double>(limit->count()))};
   }
-  const auto add = [](ChartLine& line, const std::string& load, double user,
-                      double gpu) {
+  const auto add = [](ChartLine& line, const std::string& load,
+                      std::optional<double> per_user, double gpu) {
+    if (!per_user) return;
+    const double user = *per_user;
     line.points.push_back(
         {user, gpu, load,
          fmt::format("{} {}: {:.1f} tokens/s for each GPU, {:.1f} for each "
@@ -258,6 +266,7 @@ std::string CurveSection(const SimaiServingOptions& options,
           point.output_tokens_per_s_per_gpu);
     }
   }
+  if (!HasPoints(chart)) return "";
   return HtmlSection(
       "curve", "Throughput and interactivity",
       HtmlNote(fmt::format("A number beside a point is its {}. Right and up is "
@@ -421,13 +430,7 @@ std::string ServingPage(const SimaiServingOptions& options,
   } else if (load.rate > 0) {
     facts.emplace_back("Rate", fmt::format("{:g} requests/s", load.rate));
   }
-  facts.emplace_back(
-      "Output", fmt::format("{:.1f} tokens/s, {:.1f} for each GPU, {:.1f} for "
-                            "each user",
-                            s.PerSecond(s.output_tokens),
-                            s.PerSecond(s.output_tokens) /
-                                static_cast<double>(options.num_gpus()),
-                            Interactivity(s)));
+  facts.emplace_back("Output", DescribeOutput(options, s));
   if (run.limits.any()) {
     facts.emplace_back("Goodput",
                        fmt::format("{:.1f} % of requests, {:.3f} a second",

@@ -227,6 +227,12 @@ std::string DescribeServingPlans(const PlanResults& results) {
 
 std::string ServingPlanResult(const PlanResults& results) {
   if (results.replayed == 0) {
+    const auto& left_out = results.plans.left_out;
+    if (left_out.contains(std::string(kServeNothing))) {
+      return fmt::format("{} of {} deployments {}, and no other keeps them",
+                         left_out.at(std::string(kServeNothing)),
+                         results.plans.deployments, kServeNothing);
+    }
     return results.plans.least_tpot == 0
                ? std::string("no deployment can serve this")
                : fmt::format(

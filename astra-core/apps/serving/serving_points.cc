@@ -56,13 +56,12 @@ absl::StatusOr<ServingRun> ServePoint(const ServingJob& job,
     ASTRA_ASSIGN_OR_RETURN(decoding, options.decoding_of());
   }
   ASTRA_ASSIGN_OR_RETURN(std::unique_ptr<ReplicaTimes> times, pool.Take());
-  absl::StatusOr<ServingRun> run =
-      RunServing(job, *times,
-                 {.source = source.get(),
-                  .in_flight = point.in_flight,
-                  .seed = options.seed,
-                  .limits = options.limits},
-                 /*texts=*/nullptr, decoding->side.get());
+  absl::StatusOr<ServingRun> run = RunServing(job, *times,
+                                              {.source = source.get(),
+                                               .in_flight = point.in_flight,
+                                               .seed = options.seed,
+                                               .limits = options.limits},
+                                              decoding->side.get());
   pool.GiveBack(std::move(times));
   ASTRA_RETURN_IF_ERROR(decoding->status());
   return run;

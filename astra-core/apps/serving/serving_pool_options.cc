@@ -66,6 +66,7 @@ absl::Status ReadDecodeJob(const CommandLine& flags, ServingJob& job) {
   }
   ASTRA_RETURN_IF_ERROR(SpreadOverAttentionRanks(flags, "decode-", job.layout));
   ASTRA_RETURN_IF_ERROR(CheckServingLayout(job, "decode-"));
+  ASTRA_RETURN_IF_ERROR(CheckAttentionRanks(job, "decode-"));
   if (!flags.has("decode-router")) return absl::OkStatus();
   constexpr std::string_view kRouter[] = {"decode-router"};
   if (job.replicas * job.layout.attention_ranks == 1) {

@@ -1,6 +1,7 @@
 #include "astra-core/apps/serving/serving_report.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -37,6 +38,8 @@ Json DeploymentJson(const SimaiServingOptions& options) {
       {"pp", job.layout.pipeline},
       {"ep", job.layout.expert},
       {"replicas", job.replicas},
+      {"topology", job.topology_file ? Json(*job.topology_file) : Json()},
+      {"system", options.system ? Json(*options.system) : Json()},
       {"dtype", job.layout.mxfp4_experts ? std::string_view("mxfp4")
                                          : Name(job.layout.precision)},
       {"engine", fmt::format("{} {}", job.engine.name, job.engine.release)},
@@ -77,7 +80,8 @@ void AddSummary(const SimaiServingOptions& options,
   const double output = summary.PerSecond(summary.output_tokens);
   json["output_tokens_per_s"] = output;
   json["output_tokens_per_s_per_gpu"] = output / gpus;
-  json["output_tokens_per_s_per_user"] = Interactivity(summary);
+  const std::optional<double> per_user = Interactivity(summary);
+  json["output_tokens_per_s_per_user"] = per_user ? Json(*per_user) : Json();
   if (options.answers.limits.any()) {
     json["requests_within_limits"] = summary.requests_within_limits;
     json["share_within_limits"] = summary.ShareWithinLimits();
@@ -187,11 +191,22 @@ std::string DescribeDeployment(const SimaiServingOptions& options) {
   return page;
 }
 
+std::string DescribeOutput(const SimaiServingOptions& options,
+                           const ServingSummary& summary) {
+  const double output = summary.PerSecond(summary.output_tokens);
+  std::string text =
+      fmt::format("{:.1f} tokens/s, {:.1f} for each GPU", output,
+                  output / static_cast<double>(options.num_gpus()));
+  if (const std::optional<double> per_user = Interactivity(summary)) {
+    AppendFormat(&text, ", {:.1f} for each user", *per_user);
+  }
+  return text;
+}
+
 std::string DescribeServing(const SimaiServingOptions& options,
                             const ServingRun& run, const FabricRun* fabric) {
   const ServingSummary& summary = run.summary;
   std::string page = DescribeDeployment(options);
-  const double output = summary.PerSecond(summary.output_tokens);
   AppendFormat(
       &page,
       "served     {} requests of {} prompt and {} output tokens in "
@@ -199,19 +214,18 @@ std::string DescribeServing(const SimaiServingOptions& options,
       summary.requests, summary.prompt_tokens, summary.output_tokens,
       1e-12 * static_cast<double>(
                   (summary.last_token - summary.first_arrival).count()));
-  AppendFormat(&page,
-               "output     {:.1f} tokens/s, {:.1f} for each GPU, {:.1f} for "
-               "each user\n\n",
-               output, output / static_cast<double>(options.num_gpus()),
-               Interactivity(summary));
+  AppendFormat(&page, "output     {}\n\n", DescribeOutput(options, summary));
   AppendFormat(&page, "{:<10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "ms",
                "mean", "p50", "p90", "p95", "p99");
   for (const NamedFigures& named : FiguresIn(summary)) {
     const TimeFigures& f = named.figures;
-    std::string line = fmt::format(
-        "{:<10} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.3f}  {}",
-        named.name, kMsPerPs * f.mean, kMsPerPs * f.p50, kMsPerPs * f.p90,
-        kMsPerPs * f.p95, kMsPerPs * f.p99, named.meaning);
+    std::string line = fmt::format("{:<10}", named.name);
+    for (const double time : {f.mean, f.p50, f.p90, f.p95, f.p99}) {
+      AppendFormat(&line, " {:>10}",
+                   f.count == 0 ? std::string("-")
+                                : fmt::format("{:.3f}", kMsPerPs * time));
+    }
+    AppendFormat(&line, "  {}", named.meaning);
     line.erase(line.find_last_not_of(' ') + 1);
     page += line + "\n";
   }
@@ -224,10 +238,13 @@ std::string DescribeServing(const SimaiServingOptions& options,
 }
 
 std::string ServingResult(const ServingRun& run) {
-  return fmt::format("ttft {:.1f} ms, tpot {:.2f} ms, {:.1f} output tokens/s",
-                     kMsPerPs * run.summary.ttft.mean,
-                     kMsPerPs * run.summary.tpot.mean,
-                     run.summary.PerSecond(run.summary.output_tokens));
+  const ServingSummary& s = run.summary;
+  std::string text = fmt::format("ttft {:.1f} ms", kMsPerPs * s.ttft.mean);
+  if (s.tpot.count > 0) {
+    AppendFormat(&text, ", tpot {:.2f} ms", kMsPerPs * s.tpot.mean);
+  }
+  AppendFormat(&text, ", {:.1f} output tokens/s", s.PerSecond(s.output_tokens));
+  return text;
 }
 
 std::string ServingMetricsCsv(const SimaiServingOptions& options,
@@ -242,7 +259,11 @@ std::string ServingMetricsCsv(const SimaiServingOptions& options,
   AppendFormat(&csv, "gpus,,{}\n", options.num_gpus());
   add("output_token_rate_per_gpu", "1/s",
       summary.PerSecond(summary.output_tokens) / gpus);
-  add("output_token_rate_per_user", "1/s", Interactivity(summary));
+  if (const std::optional<double> per_user = Interactivity(summary)) {
+    add("output_token_rate_per_user", "1/s", *per_user);
+  } else {
+    csv += "output_token_rate_per_user,1/s,\n";
+  }
   add("goodput_token_rate_per_gpu", "1/s",
       summary.PerSecond(summary.output_tokens_within_limits) / gpus);
   for (size_t i = 0; i < run.seconds.size(); ++i) {
@@ -259,6 +280,8 @@ std::string ServingRunJson(const SimaiServingOptions& options,
     std::string key(named.name == "e2e/tokens" ? "normalized_e2e" : named.name);
     std::replace(key.begin(), key.end(), ' ', '_');
     const TimeFigures& f = named.figures;
+    json[key + "_ms"] = nullptr;
+    if (f.count == 0) continue;
     json[key + "_ms"] = {
         {"mean", kMsPerPs * f.mean}, {"p50", kMsPerPs * f.p50},
         {"p90", kMsPerPs * f.p90},   {"p95", kMsPerPs * f.p95},

@@ -28,6 +28,11 @@ std::string DescribeLimits(const LatencyLimits& limits);
 // Returns the first lines of the page for the screen: what serves the requests.
 std::string DescribeDeployment(const SimaiServingOptions& options);
 
+// Returns the rates of output tokens in words: all, of a GPU, and of a user if
+// any request has a second token.
+std::string DescribeOutput(const SimaiServingOptions& options,
+                           const ServingSummary& summary);
+
 // Returns the page for the screen. `fabric` is null without a network.
 std::string DescribeServing(const SimaiServingOptions& options,
                             const ServingRun& run,

@@ -10,7 +10,6 @@
 #include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/serving/step_times.h"
-#include "workload/serving/serving_tables.h"
 #include "workload/serving/simulation.h"
 
 namespace astra {
@@ -78,30 +77,20 @@ void EndUse(PoolUse& use) {
   use.batch_mean /= use.step_seconds;
 }
 
-// Passes results on to the metrics, the tables and those who watch.
+// Passes results on to the metrics and those who watch.
 class Gatherer : public ServingObserver {
  public:
-  Gatherer(const ServingLoad& load, ServingTexts* texts,
-           std::array<PoolUse, 2>& pools)
-      : limits_(load.limits),
-        watchers_(load.watchers),
-        texts_(texts),
-        pools_(pools),
-        metrics_(load.limits) {}
+  Gatherer(const ServingLoad& load, std::array<PoolUse, 2>& pools)
+      : watchers_(load.watchers), pools_(pools), metrics_(load.limits) {}
 
   void OnRequest(const RequestResult& result) override {
     metrics_.OnRequest(result);
     for (ServingObserver* const each : watchers_) each->OnRequest(result);
-    if (texts_ != nullptr && !texts_->requests.empty()) {
-      AppendRequestRow(result, limits_, &texts_->requests);
-    }
   }
   void OnStep(const StepRecord& step) override {
     metrics_.OnStep(step);
     for (ServingObserver* const each : watchers_) each->OnStep(step);
     AddStep(step, pools_[step.is_decode_pool ? 1 : 0]);
-    if (texts_ == nullptr || texts_->steps.empty()) return;
-    if (++rows_ <= kMostStepRows) AppendStepRow(step, &texts_->steps);
   }
   void OnTokens(TimePs gap, int64_t tokens) override {
     metrics_.OnTokens(gap, tokens);
@@ -111,11 +100,8 @@ class Gatherer : public ServingObserver {
   const ServingMetrics& metrics() const { return metrics_; }
 
  private:
-  const LatencyLimits limits_;
   const std::vector<ServingObserver*>& watchers_;
-  ServingTexts* const texts_;
   std::array<PoolUse, 2>& pools_;
-  int64_t rows_ = 0;
   ServingMetrics metrics_;
 };
 
@@ -139,7 +125,6 @@ double ServingRun::busy_seconds() const {
 absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                                       ReplicaTimes& times,
                                       const ServingLoad& load,
-                                      ServingTexts* texts,
                                       const DecodeSide* decode) {
   constexpr double kPsPerUs = 1e6;
   ServingRun run;
@@ -160,7 +145,7 @@ absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
   }
   options.entry_delay =
       TimePs(std::llround(kPsPerUs * job.engine.serving.request_us));
-  Gatherer gatherer(load, texts, run.pools);
+  Gatherer gatherer(load, run.pools);
   if (decode != nullptr && decode->drive) {
     ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ServingProcess> process,
                            StartServing(options, load.source, &gatherer));

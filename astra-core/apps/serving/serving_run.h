@@ -31,9 +31,6 @@ enum class StepBound : uint8_t { kCompute, kMemory, kCollectives, kHost };
 inline constexpr std::array<std::string_view, 4> kStepBounds = {
     "compute", "memory", "collectives", "host"};
 
-// Most rows of steps.csv. A run of more steps has only the first ones there.
-inline constexpr int64_t kMostStepRows = 1'000'000;
-
 struct ServingLoad {
   RequestSource* source = nullptr;
   int64_t in_flight = 0;  // Of a closed loop; 0: they arrive at their times.
@@ -41,11 +38,6 @@ struct ServingLoad {
   LatencyLimits limits = {};                    // For the goodput.
   std::vector<ServingObserver*> watchers = {};  // Get all results too.
   bool wants_distributions = false;             // Or only their usual figures.
-};
-
-struct ServingTexts {
-  std::string requests;  // requests.csv
-  std::string steps;     // steps.csv
 };
 
 using BoundSeconds = std::array<double, std::size(kStepBounds)>;
@@ -86,13 +78,11 @@ struct DecodeSide {
 // Returns the pool of the replicas of a job, whose steps take `cost`.
 PoolOptions PoolOf(const ServingJob& job, StepCost* cost);
 
-// Serves `load`. Adds rows to the tables of `texts` that have a header there.
-// Null: writes none. With `decode`, `job` computes prompts only. Errors: those
-// of Serve() and of DecodeSide::drive.
+// Serves `load`. With `decode`, `job` computes prompts only. Errors: those of
+// Serve() and of DecodeSide::drive.
 absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                                       ReplicaTimes& times,
                                       const ServingLoad& load,
-                                      ServingTexts* texts,
                                       const DecodeSide* decode = nullptr);
 
 }  // namespace astra

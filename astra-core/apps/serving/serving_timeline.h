@@ -1,7 +1,7 @@
 // Draws the steps of replicas as a timeline for Perfetto or chrome://tracing.
 //
 //   ServingTimeline timeline;
-//   RunServing(job, times, {.source = ..., .watchers = {&timeline}}, texts);
+//   RunServing(job, times, {.source = ..., .watchers = {&timeline}});
 //   std::string json = std::move(timeline).Text();
 //
 // Each replica is a process, in order of its number, with

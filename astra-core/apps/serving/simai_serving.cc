@@ -1,6 +1,7 @@
 // simai_serving: serves requests with replicas of a model, and tells how long
 // users wait.
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,17 +20,19 @@
 #include "astra-core/apps/serving/serving_page.h"
 #include "astra-core/apps/serving/serving_plan_run.h"
 #include "astra-core/apps/serving/serving_points.h"
+#include "astra-core/apps/serving/serving_progress.h"
 #include "astra-core/apps/serving/serving_report.h"
+#include "astra-core/apps/serving/serving_rows.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "astra-core/apps/serving/serving_timeline.h"
 #include "astra-core/apps/serving/simai_serving_options.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/temporary_file.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/command_line/main_support.h"
 #include "fmt/core.h"
-#include "workload/serving/serving_tables.h"
 
 namespace astra {
 namespace {
@@ -54,14 +57,19 @@ constexpr std::string_view kResultNames[] = {"requests.csv", "metrics.csv",
                                              "steps.csv",    "curve.csv",
                                              "trace.json",   "serving.html"};
 
-// Writes the files and prints where they are, and `result`.
+// Writes the files, those `begun` too, and prints where they are, and `result`.
 absl::Status Finish(const SimaiServingOptions& options,
                     const OutputFolder& folder,
                     const std::vector<NamedFile>& files,
-                    const std::string& result) {
-  ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultNames));
+                    const std::string& result,
+                    std::vector<TemporaryFile> begun = {}) {
   std::string names;
+  for (const TemporaryFile& file : begun) {
+    names += ' ';
+    names += std::filesystem::path(file.path()).filename().string();
+  }
   for (const NamedFile& file : files) names += " " + file.name;
+  ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultNames, std::move(begun)));
   Print(fmt::format("results    {}:{}\nfinished   {}: {}\n", options.output,
                     names, options.name, result));
   return FlushStdout();
@@ -73,20 +81,22 @@ absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
   const LoadPoint& point = options.points.front();
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<RequestSource> source,
                          SourceOf(options, point));
-  ServingTexts texts = {.requests = RequestsHeader(), .steps = ""};
-  if (options.writes_steps) texts.steps = StepsHeader();
+  ASTRA_ASSIGN_OR_RETURN(
+      ServingRows rows,
+      ServingRows::Begin(folder, options.answers.limits, options.writes_steps));
   LoadSeries series;
   ServingTimeline timeline;
+  ServingProgress progress(options.num_requests());
   ServingLoad load = {.source = source.get(),
                       .in_flight = point.in_flight,
                       .seed = options.seed,
                       .limits = options.answers.limits,
-                      .watchers = {&series},
+                      .watchers = {&rows, &series, &progress},
                       .wants_distributions = true};
   if (options.answers.writes_timeline) load.watchers.push_back(&timeline);
   ASTRA_ASSIGN_OR_RETURN(
       const ServingRun run,
-      RunServing(options.job, times, load, &texts, decoding.side.get()));
+      RunServing(options.job, times, load, decoding.side.get()));
   ASTRA_RETURN_IF_ERROR(decoding.status());
   if (options.writes_steps && run.summary.steps > kMostStepRows) {
     log.Report({fmt::format("steps.csv has the first {} of {} steps",
@@ -98,18 +108,15 @@ absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
                             kMostTimelineSteps, run.summary.steps)});
   }
   std::vector<NamedFile> files = {
-      {"requests.csv", std::move(texts.requests)},
       {"metrics.csv", ServingMetricsCsv(options, run)},
       {"run.json", ServingRunJson(options, run, decoding.fabric.get())},
       {"serving.html", ServingPage(options, run, series.Bins())}};
-  if (options.writes_steps) {
-    files.push_back({"steps.csv", std::move(texts.steps)});
-  }
   if (options.answers.writes_timeline) {
     files.push_back({"trace.json", std::move(timeline).Text()});
   }
   Print(DescribeServing(options, run, decoding.fabric.get()));
-  return Finish(options, folder, files, ServingResult(run));
+  return Finish(options, folder, files, ServingResult(run),
+                std::move(rows).Files());
 }
 
 absl::Status ServeList(const SimaiServingOptions& options,
@@ -169,6 +176,7 @@ absl::Status RunServingProgram(int argc, const char* const* argv,
   }
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ReplicaTimes> times,
                          ReplicaTimes::Create(options.job, &options.warnings));
+  options.system = times->system_name();
   ASTRA_RETURN_IF_ERROR(ReadTrace(options));
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<Decoding> decoding,
                          DecodingOf(options.job, options.decode, options.fabric,

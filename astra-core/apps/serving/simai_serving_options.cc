@@ -340,6 +340,12 @@ absl::Status ReadComparison(const CommandLine& flags,
 
 }  // namespace
 
+int64_t SimaiServingOptions::num_requests() const {
+  if (trace) return static_cast<int64_t>(traced.size());
+  return requests > 0 ? requests
+                      : kRounds * sessions.turns * points.front().in_flight;
+}
+
 absl::Status ReadTrace(SimaiServingOptions& options) {
   if (!options.trace) return absl::OkStatus();
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(*options.trace));

@@ -49,6 +49,13 @@ struct SimaiServingOptions {
   std::string output;  // Folder for the results.
   Warnings warnings;
 
+  // Name of the system that collectives are timed on; none where there are
+  // none.
+  std::optional<std::string> system;
+
+  // Returns how many requests the first load has. Requires that ReadTrace() was
+  // ok.
+  int64_t num_requests() const;
   int64_t num_gpus() const {
     return job.num_gpus() + (decode ? decode->job.num_gpus() : 0);
   }

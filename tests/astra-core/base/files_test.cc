@@ -6,7 +6,10 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "astra-core/base/host_name.h"
 #include "fmt/core.h"
@@ -206,6 +209,45 @@ TEST(OutputFolderTest, WritesAllFilesOrNoneWhereANameIsTaken) {
       StatusIs(absl::StatusCode::kPermissionDenied,
                folder.PathOf("b") + ": cannot be written: Is a directory"));
   EXPECT_THAT(folder.Names(), ElementsAre("b"));
+}
+
+TEST(OutputFolderTest, KeepsWhatWasBegunOnlyWithTheOtherFiles) {
+  const TemporaryFolder folder;
+  const std::string left = fmt::format("long.{}.999999999.tmp", HostName());
+  WriteText(folder.PathOf(left), "killed");
+  WriteText(folder.PathOf("old.tmp"), "of somebody else");
+  const OutputFolder output = ValueOrDie(OutputFolder::Create(folder.path()));
+  {
+    TemporaryFile file = ValueOrDie(output.Begin("long"));
+    file.Append("1\n");
+  }
+  EXPECT_THAT(folder.Names(), ElementsAre("old.tmp"));
+  std::vector<TemporaryFile> begun;
+  begun.push_back(ValueOrDie(output.Begin("long")));
+  for (const std::string_view row : {"1\n", "2\n"}) begun[0].Append(row);
+  constexpr std::string_view kNames[] = {"long", "a", "stale"};
+  WriteText(folder.PathOf("stale"), "");
+  ASSERT_TRUE(output.Write({{"a", "3\n"}}, kNames, std::move(begun)).ok());
+  EXPECT_EQ(ReadText(folder.PathOf("long")), "1\n2\n");
+  EXPECT_THAT(folder.Names(), UnorderedElementsAre("a", "long", "old.tmp"));
+}
+
+TEST(OutputFolderTest, SaysWhereTheDiskWasFullBeforeTheEnd) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
+  const TemporaryFolder folder;
+  const OutputFolder output = ValueOrDie(OutputFolder::Create(folder.path()));
+  std::filesystem::create_symlink(
+      "/dev/full",
+      folder.PathOf(fmt::format("long.{}.{}.tmp", HostName(), getpid())));
+  std::vector<TemporaryFile> begun;
+  begun.push_back(ValueOrDie(output.Begin("long")));
+  begun[0].Append(std::string(1 << 20, 'x'));
+  begun[0].Append("y");
+  EXPECT_THAT(output.Write({{"a", "b"}}, {}, std::move(begun)),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       folder.PathOf("long") +
+                           ": cannot be written: No space left on device"));
+  EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
 TEST(WriteFileTest, WritesWhatALinkLeadsTo) {

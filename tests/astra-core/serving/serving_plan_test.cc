@@ -121,6 +121,32 @@ TEST(ServingPlanTest, ATighterLimitNeedsMoreGpusForAReplica) {
   EXPECT_GT(PlanServing(given.space).least_tpot, 0.003);
 }
 
+// A request of 50 tokens at 10 s each, one at a time, is 0.002 requests/s; from
+// six at a time on it is more than 0.01.
+TEST(ServingPlanTest, CountsDeploymentsThatServeNothing) {
+  class SlowCost : public StepCost {
+   public:
+    TimePs TimeOf(const StepWork&) override {
+      return TimePs(10'000'000'000'000);
+    }
+  };
+  SlowCost slow;
+  Space given;
+  given.space.has_pools = false;
+  given.space.most_ttft = given.space.most_tpot = 1000;
+  for (const size_t shape : {0, 1}) {
+    given.space.shapes[shape].cost = &slow;
+    given.space.shapes[shape].options.max_sequences = shape == 0 ? 1 : 64;
+  }
+  given.space.gpus = 2;
+  given.space.shapes.resize(2);
+  given.space.shapes[0].layout.tensor = 2;
+  const ServingPlans plans = PlanServing(given.space);
+  ASSERT_EQ(plans.best.size(), 1u);
+  EXPECT_EQ(plans.best[0].shape, 1u);
+  EXPECT_EQ(plans.left_out.at(std::string(kServeNothing)), 1);
+}
+
 TEST(ServingPlanTest, NoLoadBeatsOneOfTheFront) {
   Space given;
   const ServingPlans plans = PlanServing(given.space);

@@ -109,8 +109,7 @@ TEST(VidurCostTest, CountsSizesOutsideOfTheSamples) {
       cost.Outside(),
       ElementsAre("attn_decode: 2 of 3 steps lie outside of the samples, and "
                   "take the time of the nearest: they have batch_size 5 to 9, "
-                  "and samples have 1 to 4; kv_cache_size 128 to 128, and "
-                  "samples have 64 to 1024"));
+                  "and samples have 1 to 4"));
 }
 
 TEST(VidurProfileTest, SaysWhichRowsAreMissing) {

@@ -21,10 +21,12 @@ using ::testing::Not;
 
 // A list of loads that was served, on so many threads.
 struct Curve {
-  explicit Curve(const std::string& load, int64_t threads = 1)
+  explicit Curve(const std::string& load, int64_t threads = 1,
+                 int64_t output_tokens = 32)
       : options(ValueOrDie(ReadSimaiServingOptions(ValueOrDie(ParseArguments(
             SimaiServingOptionSpecs(),
-            "-m llama3-8b --gpu H100 --isl 256 --osl 32 -r a<b " + load))))),
+            fmt::format("-m llama3-8b --gpu H100 --isl 256 --osl {} -r a<b {}",
+                        output_tokens, load)))))),
         runs(ValueOrDie(ServePoints(
             options.job, options.points,
             [this](const LoadPoint& point) { return SourceOf(options, point); },
@@ -87,7 +89,7 @@ TEST(ServingCurveTest, MoreInFlightIsMoreThroughputAndLessInteractivity) {
   // contains the time until the first token.
   for (const CurvePoint& point : curve.points) {
     EXPECT_LT(point.OutputRatePerGpu(),
-              Interactivity(point.run.summary) *
+              *Interactivity(point.run.summary) *
                   static_cast<double>(point.load.in_flight));
   }
 }
@@ -119,6 +121,41 @@ TEST(ServingCurveTest, TheCsvHasACellForEachName) {
   EXPECT_NE(cell("ttft_p99_ms"), "none");
 }
 
+// Answers of one token have no time between tokens: nothing says that it is 0.
+TEST(ServingCurveTest, AnswersOfOneTokenHaveNoTimePerToken) {
+  const Curve curve("--concurrency 1,4", 1, 1);
+  const std::vector<std::string> names = CurveNames();
+  const std::vector<std::string> cells = CurveCells(curve.points[1]);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const bool is_of_tokens = names[i].starts_with("tpot") ||
+                              names[i].starts_with("itl") ||
+                              names[i].ends_with("per_user");
+    if (is_of_tokens) {
+      EXPECT_EQ(cells[i], "") << names[i];
+    }
+  }
+  EXPECT_THAT(curve.lines, ::testing::ContainsRegex(" +- .* +- +- "));
+  EXPECT_THAT(CurveResult(curve.points), Not(HasSubstr("user")));
+  const std::string page = CurvePage(curve.options, curve.points, {});
+  EXPECT_THAT(page, Not(HasSubstr("tpot")));
+  EXPECT_THAT(page, Not(HasSubstr("<section id=\"curve\"")));
+  EXPECT_THAT(ServingResult(curve.runs[0]), Not(HasSubstr("tpot")));
+  const std::string text = DescribeServing(curve.options, curve.runs[0]);
+  EXPECT_THAT(text, HasSubstr("\ntpot                -          -          -  "
+                              "        -          -  (e2e"));
+  EXPECT_THAT(text, Not(HasSubstr("for each user")));
+  EXPECT_THAT(ServingMetricsCsv(curve.options, curve.runs[0]),
+              ::testing::AllOf(
+                  HasSubstr("\ntpot_mean,us,\n"), HasSubstr("\nitl_max,us,\n"),
+                  HasSubstr("\noutput_token_rate_per_user,1/s,\n")));
+  const std::string json = ServingRunJson(curve.options, curve.runs[0]);
+  EXPECT_THAT(json, HasSubstr("\"tpot_ms\": null"));
+  EXPECT_THAT(json, HasSubstr("\"output_tokens_per_s_per_user\": null"));
+  EXPECT_THAT(json, HasSubstr("\"topology\": null,\n  \"system\": null,"));
+  EXPECT_THAT(ServingPage(curve.options, curve.runs[0], {}),
+              ::testing::ContainsRegex("scope=.row.>tpot</th><td[^>]*>-</td>"));
+}
+
 TEST(ServingPageTest, ACurveHasItsChartsAndPoints) {
   const Curve curve("--concurrency 1,4 --slo-tpot 8");
   const std::string page = CurvePage(curve.options, curve.points, {});
@@ -132,7 +169,7 @@ TEST(ServingPageTest, ACurveHasItsChartsAndPoints) {
   EXPECT_THAT(page, HasSubstr(">4</text>"));
   EXPECT_THAT(page,
               HasSubstr(fmt::format("{:.1f} for each user",
-                                    Interactivity(curve.runs[1].summary))));
+                                    *Interactivity(curve.runs[1].summary))));
   for (const std::string& cell : CurveCells(curve.points[1])) {
     EXPECT_THAT(page, HasSubstr(">" + cell + "<"));
   }
@@ -149,8 +186,8 @@ TEST(ServingPageTest, DrawsTheCurvesOfOtherFolders) {
   EXPECT_EQ(other.name, "other-run");
   ASSERT_EQ(other.points.size(), 2U);
   EXPECT_EQ(other.points[1].load, "4");
-  EXPECT_NEAR(other.points[1].output_tokens_per_s_per_user,
-              Interactivity(curve.runs[1].summary), 1e-3);
+  EXPECT_NEAR(*other.points[1].output_tokens_per_s_per_user,
+              *Interactivity(curve.runs[1].summary), 1e-3);
   const std::string page = CurvePage(curve.options, curve.points, {&other, 1});
   EXPECT_THAT(page, HasSubstr("<title>other-run 4: "));
   EXPECT_EQ(ReadOtherCurve(folder.PathOf("none")).status().code(),
@@ -169,8 +206,7 @@ TEST(ServingPageTest, OneLoadHasDistributionsAndTimes) {
                                                 .in_flight = 4,
                                                 .limits = one.runs[0].limits,
                                                 .watchers = {&series},
-                                                .wants_distributions = true},
-                                               nullptr));
+                                                .wants_distributions = true}));
   const std::string page = ServingPage(one.options, run, series.Bins());
   ExpectWholePage(page);
   for (const char* id : {"latencies", "time", "bounds"}) {

@@ -62,6 +62,20 @@ TEST(SimaiServingOptionsTest, RanksOfAttentionSpreadTheExperts) {
             "over --tp 2 x 8 GPUs");
 }
 
+// TensorRT-LLM's attention is replicated on all GPUs of TP, or split over them.
+TEST(SimaiServingOptionsTest, ARankOfAttentionOfTrtllmIsOneGpu) {
+  const std::string moe =
+      "-m deepseek-v3 --gpu H200 --dtype fp8 --engine trtllm " + kLoad;
+  EXPECT_EQ(ErrorOf(moe + "--tp 2 --attention-dp 8"),
+            "--tp is 2: a rank of attention of trtllm is one GPU: expected "
+            "--tp 1 --attention-dp 16");
+  const std::string gpus = moe + "--attention-dp 16 --decode-replicas 1 ";
+  EXPECT_TRUE(TryRead(gpus).ok());
+  EXPECT_EQ(ErrorOf(gpus + "--decode-tp 4 --decode-attention-dp 4"),
+            "--decode-tp is 4: a rank of attention of trtllm is one GPU: "
+            "expected --decode-tp 1 --decode-attention-dp 16");
+}
+
 // The weights of a draft model leave less room for the cache.
 TEST(SimaiServingOptionsTest, DraftsHaveAModelAndARate) {
   const std::string drafts = kJob + kLoad + "--speculative-tokens 3 ";

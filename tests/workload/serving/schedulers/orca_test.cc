@@ -30,8 +30,9 @@ TEST(OrcaSchedulerTest, RefusesWhatIsLongerThanItReserves) {
   options.num_blocks = 1000;
   EXPECT_THAT(StepsOf(OrcaScheduler(), options, {{0, 4000, 97}}),
               ElementsAre("request 0 has 4000 prompt and 97 output tokens: a "
-                          "replica of scheduler orca with 1000 blocks of 16 "
-                          "tokens serves at most 4096 in all"));
+                          "replica of scheduler orca with sequences of at most "
+                          "4096 tokens (max_sequence_tokens) serves at most "
+                          "4096 in all"));
 }
 
 }  // namespace

@@ -32,8 +32,9 @@ TEST(VllmSchedulerTest, WithoutChunksAPromptWaitsForTheWholeBudget) {
               ElementsAre("p6@0 =1", "p8@0 d1@6 =2", "d1@8 =1"));
   EXPECT_THAT(StepsOf(VllmScheduler(), options, {{0, 9, 2}}),
               ElementsAre("request 0 has 9 prompt and 2 output tokens: a "
-                          "replica of scheduler vllm with 100 blocks of 4 "
-                          "tokens serves at most 10 in all"));
+                          "replica of scheduler vllm with steps of at most 10 "
+                          "tokens (max_batched_tokens) serves at most 10 in "
+                          "all"));
 }
 
 TEST(VllmSchedulerTest, RunsNoMoreThanMaxSequences) {
