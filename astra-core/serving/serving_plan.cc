@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <numeric>
 #include <string_view>
 #include <utility>
+
+#include "absl/types/span.h"
 
 namespace astra {
 namespace {
@@ -26,9 +30,36 @@ std::vector<int64_t> LevelsUpTo(int64_t most) {
   return levels;
 }
 
+// The steps of ranks of attention that all have the same work.
+class EqualRanks : public StepCost {
+ public:
+  EqualRanks(StepCost& cost, int64_t ranks)
+      : cost_(cost), works_(static_cast<size_t>(ranks)) {}
+
+  TimePs TimeOf(const StepWork& work) override {
+    stages_.clear();
+    AddStages({&work, 1}, &stages_);
+    return std::accumulate(stages_.begin(), stages_.end(), TimePs(0));
+  }
+  void AddStages(absl::Span<const StepWork> ranks,
+                 std::vector<TimePs>* stages) override {
+    std::fill(works_.begin(), works_.end(), ranks.front());
+    cost_.AddStages(works_, stages);
+  }
+
+ private:
+  StepCost& cost_;
+  std::vector<StepWork> works_;  // Of each rank.
+  std::vector<TimePs> stages_;   // Kept for its memory.
+};
+
 class Planner {
  public:
-  explicit Planner(const ServingSpace& space) : space_(space) {}
+  explicit Planner(const ServingSpace& space) : space_(space) {
+    for (const ServingShape& shape : space.shapes) {
+      costs_.emplace_back(*shape.cost, shape.layout.attention_ranks);
+    }
+  }
 
   ServingPlans Plan() {
     if (space_.has_shared) {
@@ -48,13 +79,18 @@ class Planner {
     return space_.shapes[shape].layout.num_gpus();
   }
 
-  SteadyState StateOf(size_t shape, int64_t replicas) const {
-    return SteadyState({.cost = space_.shapes[shape].cost,
+  int64_t RanksOf(size_t shape) const {
+    return space_.shapes[shape].layout.attention_ranks;
+  }
+
+  // Of one rank of attention of one of `replicas`.
+  SteadyState StateOf(size_t shape, int64_t replicas) {
+    return SteadyState({.cost = &costs_[shape],
                         .options = space_.shapes[shape].options,
                         .scheduler = space_.scheduler,
                         .request_seconds = space_.request_seconds,
                         .steps_under_way = space_.shapes[shape].layout.pipeline,
-                        .replicas = replicas},
+                        .replicas = replicas * RanksOf(shape)},
                        space_.requests);
   }
 
@@ -67,16 +103,17 @@ class Planner {
     plans_.best.push_back(*best);
   }
 
-  // Scales the load of one replica to all.
+  // Scales the load of one rank of one replica to all.
   ServingPlan PlanOf(size_t shape, int64_t replicas,
                      const SteadyLoad& load) const {
     ServingPlan plan;
     plan.shape = shape;
     plan.replicas = replicas;
     plan.load = load;
-    plan.load.rate *= D(replicas);
-    plan.load.in_flight *= D(replicas);
-    plan.load.batch *= D(replicas);
+    const double ranks = D(replicas * RanksOf(shape));
+    plan.load.rate *= ranks;
+    plan.load.in_flight *= ranks;
+    plan.load.batch *= ranks;
     plan.output_per_gpu =
         plan.load.rate * D(space_.requests.output_tokens) / D(space_.gpus);
     return plan;
@@ -139,7 +176,8 @@ class Planner {
 
   double TransferSeconds(size_t prefill, size_t decode) const {
     return space_.transfer_seconds /
-           D(std::min(GpusOf(prefill), GpusOf(decode)));
+           D(std::min(GpusOf(prefill) / RanksOf(prefill),
+                      GpusOf(decode) / RanksOf(decode)));
   }
 
   void AddPools() {
@@ -163,7 +201,8 @@ class Planner {
     plan.prefill_shape = pools.prefill_shape;
     plan.prefill_replicas = pools.prefill_replicas;
     const std::optional<SteadyLoad> of_prompts =
-        prompts.PrefillAtRate(plan.load.rate / D(plan.prefill_replicas));
+        prompts.PrefillAtRate(plan.load.rate / D(plan.prefill_replicas *
+                                                 RanksOf(*plan.prefill_shape)));
     if (!of_prompts) return std::nullopt;
     plan.load.tpot += TransferSeconds(*plan.prefill_shape, plan.shape) / tokens;
     plan.load.ttft = of_prompts->ttft;
@@ -220,6 +259,7 @@ class Planner {
   }
 
   const ServingSpace& space_;
+  std::deque<EqualRanks> costs_;  // By shape.
   ServingPlans plans_;
 };
 

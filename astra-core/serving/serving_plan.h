@@ -9,7 +9,10 @@
 // a limit is reached, in steps of sqrt(2) of the sequences that decode together
 // and then one by one (by bisection). A deployment is worth its goodput: output
 // tokens a second for each GPU at the largest load whose mean times keep the
-// limits. The rate of two pools is that of the slower one.
+// limits. The rate of two pools is that of the slower one. Ranks of
+// data-parallel attention count as equally busy in every step; where prompts
+// come one by one, a step lasts as long as that of the rank with a prompt,
+// which replays show.
 //
 // Every candidate is counted: those that are ranked, and the others by the rule
 // that leaves them out.

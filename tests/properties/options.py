@@ -113,9 +113,9 @@ Emb:
 PRODUCT = re.compile(r"^ +(\w+) +bf16 (\d+) x (\d+) x (\d+):", re.M)
 
 
-def listed(case):
+def listed(case, program="gen_workload"):
     """The options that --help lists, each with its sort of value, or None."""
-    text = case.run("gen_workload", "--help").stdout
+    text = case.run(program, "--help").stdout
     found = {}
     for line in text.splitlines():
         if match := re.match(

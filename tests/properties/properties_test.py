@@ -14,6 +14,7 @@ import sys
 
 import laws
 import options
+import serving
 import suite
 
 PROPERTIES = {
@@ -29,6 +30,7 @@ PROPERTIES = {
     "limits": laws.physical_limits,
     "decode": laws.decode_above_memory,
     "options": options.every_option_acts,
+    "serving-options": serving.every_option_acts,
     "repeated": laws.repeated,
 }
 

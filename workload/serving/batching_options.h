@@ -51,6 +51,7 @@ struct BatchingOptions {
   // sglang.
   bool mixed_chunk = false;            // Steps of prompts also decode.
   int64_t max_prefill_tokens = 16384;  // Prompt positions of a step.
+  int64_t prefill_delay = 0;           // See prefill_delay.h, in steps.
   double new_token_ratio = 0.7;        // Expected share of the outputs.
   double min_new_token_ratio = 0.098;  // To which it falls, in so many steps:
   int64_t new_token_decay_steps = 600;

@@ -152,6 +152,8 @@ class Replica {
   // Steps that its replica has begun since it last had nothing to do. Ranks of
   // one replica have the same number. The simulation sets it.
   int64_t step = 0;
+  // Whether the next step may start prompts; set by the worker.
+  bool may_start_prompts = true;
 
   // The following are for the simulation.
 

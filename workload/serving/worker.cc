@@ -53,6 +53,7 @@ Worker::Worker(const PoolOptions& options, std::vector<Replica*> ranks,
       is_decode_pool_(is_decode_pool),
       steps_(static_cast<size_t>(options.steps_under_way),
              std::vector<Batch>(ranks_.size())),
+      delay_(options.options.prefill_delay),
       works_(ranks_.size()),
       link_ends_(ranks_.size()) {}
 
@@ -89,8 +90,19 @@ void Worker::FormBatch(TimePs now, size_t rank, Batch* batch) {
 void Worker::Form(TimePs now, std::vector<Batch>* batches) {
   records_.clear();
   loads_.clear();
+  const bool may_start_prompts = delay_.Allows(ranks_);
+  FormRanks(now, may_start_prompts, batches);
+  // Steps of nothing take no time, so that the delay is over at once.
+  if (!may_start_prompts && records_.empty() && under_way_ == 0) {
+    FormRanks(now, /*may_start_prompts=*/true, batches);
+  }
+}
+
+void Worker::FormRanks(TimePs now, bool may_start_prompts,
+                       std::vector<Batch>* batches) {
   for (size_t i = 0; i < ranks_.size(); ++i) {
     Replica& replica = *ranks_[i];
+    replica.may_start_prompts = may_start_prompts;
     Batch& batch = (*batches)[i];
     const int64_t preemptions = replica.preemptions();
     FormBatch(now, i, &batch);

@@ -20,6 +20,7 @@
 
 #include "astra-core/base/units.h"
 #include "workload/serving/pool.h"
+#include "workload/serving/prefill_delay.h"
 #include "workload/serving/replica.h"
 #include "workload/serving/step.h"
 
@@ -66,6 +67,8 @@ class Worker {
 
  private:
   void Form(TimePs now, std::vector<Batch>* batches);
+  void FormRanks(TimePs now, bool may_start_prompts,
+                 std::vector<Batch>* batches);
   void FormBatch(TimePs now, size_t rank, Batch* batch);
   void StartLoads(TimePs now, size_t rank);
   // Returns how long the step of works_ takes from `now` on.
@@ -78,6 +81,7 @@ class Worker {
   std::vector<std::vector<Batch>> steps_;  // A ring.
   size_t oldest_ = 0;                      // The step that ends next.
   size_t under_way_ = 0;
+  PrefillDelay delay_;
   int64_t steps_begun_ = 0;  // Since there was nothing to do.
   // When each stage ends what it has been given; empty before the first step.
   std::vector<TimePs> stage_ends_;

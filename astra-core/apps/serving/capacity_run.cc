@@ -11,7 +11,9 @@
 
 #include "absl/status/statusor.h"
 #include "astra-core/apps/json_parts.h"
+#include "astra-core/apps/serving/decoding.h"
 #include "astra-core/apps/serving/replica_times.h"
+#include "astra-core/apps/serving/serving_pools_report.h"
 #include "astra-core/apps/serving/serving_replay.h"
 #include "astra-core/apps/serving/serving_report.h"
 #include "astra-core/apps/serving/sizing_options.h"
@@ -43,17 +45,26 @@ struct CapacityRuns {
   std::optional<SteadyLoad> closed;  // Of a replica there, in the closed form.
 };
 
-ReplayedDeployment DeploymentOf(const CapacityJob& job, StepCost* cost) {
+// `side` is null where one pool does all.
+ReplayedDeployment DeploymentOf(const CapacityJob& job, ReplicaTimes& times,
+                                const DecodeSide* side) {
   const ServingJob& serving = job.options.job;
-  return {.pool = PoolOf(serving, cost),
-          .request_seconds = 1e-6 * serving.engine.serving.request_us};
+  ReplayedDeployment deployment = {
+      .pool = PoolOf(serving, &times.steps()),
+      .request_seconds = 1e-6 * serving.engine.serving.request_us};
+  if (side == nullptr) return deployment;
+  deployment.decode = PoolOf(side->job, &side->times.steps());
+  deployment.transfer = side->transfer;
+  deployment.transfer_layers = side->transfer_layers;
+  deployment.first_token_from_decode = side->first_token_from_decode;
+  return deployment;
 }
 
 // The closed form of a replica; none for a scheduler, and for what a replica
 // does, that it does not know.
 std::optional<SteadyState> SteadyOf(const CapacityJob& job,
+                                    const ServingJob& serving,
                                     ReplicaTimes& times) {
-  const ServingJob& serving = job.options.job;
   if (!CheckSteadyScheduler(serving.scheduler->name).ok() ||
       serving.layout.attention_ranks > 1 || serving.options.draft_tokens > 0) {
     return std::nullopt;
@@ -70,7 +81,8 @@ std::optional<SteadyState> SteadyOf(const CapacityJob& job,
 // Returns the load of a replica that keeps the limits in the closed form, to
 // start from; one request a second where it has none.
 SteadyLoad GuessOf(const CapacityJob& job,
-                   const std::optional<SteadyState>& steady) {
+                   const std::optional<SteadyState>& steady,
+                   bool decodes_only) {
   SteadyLoad guess;
   guess.rate = 1;
   guess.in_flight = 1;
@@ -78,9 +90,11 @@ SteadyLoad GuessOf(const CapacityJob& job,
   const auto keeps = [](const std::optional<TimePs>& limit, double seconds) {
     return !limit || seconds <= 1e-12 * static_cast<double>(limit->count());
   };
-  for (int64_t batch = 2; batch <= steady->most_in_flight(); batch *= 2) {
+  for (int64_t count = 2; count <= steady->most_in_flight(); count *= 2) {
+    const auto batch = static_cast<double>(count);
     const std::optional<SteadyLoad> load =
-        steady->AtBatch(static_cast<double>(batch));
+        decodes_only ? steady->DecodeAtBatch(batch, /*transfer_seconds=*/0)
+                     : steady->AtBatch(batch);
     if (!load || !keeps(job.limits.to_first_token, load->ttft) ||
         !keeps(job.limits.per_token, load->tpot)) {
       break;
@@ -90,12 +104,17 @@ SteadyLoad GuessOf(const CapacityJob& job,
   return guess;
 }
 
-absl::StatusOr<CapacityRuns> Search(const CapacityJob& job,
-                                    ReplicaTimes& times) {
-  ReplayedDeployment deployment = DeploymentOf(job, &times.steps());
-  const std::optional<SteadyState> steady = SteadyOf(job, times);
-  const SteadyLoad guess = GuessOf(job, steady);
-  const auto replicas = static_cast<double>(deployment.pool.replicas);
+// Searches the rate, or the replicas, of the deployment; `side` is null where
+// one pool does all. With two pools the guess is what the decoding one takes.
+absl::StatusOr<CapacityRuns> Search(const CapacityJob& job, ReplicaTimes& times,
+                                    const DecodeSide* side) {
+  ReplayedDeployment deployment = DeploymentOf(job, times, side);
+  const std::optional<SteadyState> steady =
+      side == nullptr ? SteadyOf(job, job.options.job, times)
+                      : SteadyOf(job, side->job, side->times);
+  const SteadyLoad guess = GuessOf(job, steady, side != nullptr);
+  const auto replicas =
+      static_cast<double>(deployment.decode.value_or(deployment.pool).replicas);
   CapacityRuns runs;
   const auto replay = [&](double rate,
                           double in_flight) -> absl::StatusOr<double> {
@@ -126,7 +145,7 @@ absl::StatusOr<CapacityRuns> Search(const CapacityJob& job,
       runs.best = runs.loads[i];
     }
   }
-  if (steady && runs.best) {
+  if (steady && runs.best && side == nullptr) {
     const double count = job.rate ? runs.capacity.largest : replicas;
     runs.closed = steady->AtRate(runs.best->rate / count);
   }
@@ -137,14 +156,20 @@ std::string_view LoadName(const CapacityJob& job) {
   return job.rate ? "replicas" : "requests/s";
 }
 
+// Returns the line of the pool that decodes, or nothing.
+std::string DecodeLineOf(const CapacityJob& job) {
+  std::string line;
+  if (job.options.decode) AppendDecodePool(*job.options.decode, &line);
+  return line;
+}
+
 std::string PageOf(const CapacityJob& job, const CapacityRuns& runs) {
   const ServingJob& serving = job.options.job;
   std::string page = fmt::format(
-      "{} on {}: TP {}, PP {}, EP {}, {} {}\ncapacity   {} at which {:g} % of "
+      "{} on {}: {}, {} {}\n{}capacity   {} at which {:g} % of "
       "the requests keep {}\n\n{:>12} {:>9} {:>9} {:>9} {:>9} {:>9}  passes\n",
-      serving.model.name, serving.gpu.name, serving.layout.tensor,
-      serving.layout.pipeline, serving.layout.expert, serving.engine.name,
-      serving.engine.release,
+      serving.model.name, serving.gpu.name, LayoutText(serving.layout),
+      serving.engine.name, serving.engine.release, DecodeLineOf(job),
       job.rate ? fmt::format("fewest replicas for {:g} requests/s", *job.rate)
                : std::string("largest rate"),
       100 * job.search.share, DescribeLimits(job.limits), LoadName(job),
@@ -186,9 +211,10 @@ std::string ResultOf(const CapacityJob& job, const CapacityRuns& runs) {
                           kMostCapacityReplicas, *job.rate)
                     : "no rate keeps the limits";
   }
-  const double replicas =
-      job.rate ? runs.capacity.largest : static_cast<double>(serving.replicas);
-  const double gpus = replicas * static_cast<double>(serving.layout.num_gpus());
+  const double gpus = job.rate
+                          ? runs.capacity.largest *
+                                static_cast<double>(serving.layout.num_gpus())
+                          : static_cast<double>(job.options.num_gpus());
   return fmt::format(
       "{:.4g} requests/s on {:g} GPU{}, {:.1f} output tokens/s for each GPU",
       runs.best->rate, gpus, gpus == 1 ? "" : "s",
@@ -219,12 +245,22 @@ std::string JsonOf(const CapacityJob& job, const CapacityRuns& runs) {
                {"tp", serving.layout.tensor},
                {"pp", serving.layout.pipeline},
                {"ep", serving.layout.expert},
+               {"attention_dp", serving.layout.attention_ranks},
+               {"replicas", job.rate ? Json() : Json(serving.replicas)},
                {"share", job.search.share},
                {"searched", job.rate ? "replicas" : "rate"},
                {"passed", runs.capacity.largest},
                {"failed", runs.capacity.failed},
                {"is_monotone", runs.capacity.is_monotone},
                {"is_precise", runs.capacity.is_precise}};
+  if (job.options.decode) {
+    const ServingJob& decode = job.options.decode->job;
+    json["decode_tp"] = decode.layout.tensor;
+    json["decode_pp"] = decode.layout.pipeline;
+    json["decode_ep"] = decode.layout.expert;
+    json["decode_attention_dp"] = decode.layout.attention_ranks;
+    json["decode_replicas"] = decode.replicas;
+  }
   if (runs.best) {
     json["rate"] = runs.best->rate;
     json["output_tokens_per_s"] = runs.best->output_rate;
@@ -236,16 +272,18 @@ absl::StatusOr<CapacityJob> JobOf(const CommandLine& flags,
                                   SimaiServingOptions options) {
   CapacityJob job;
   constexpr std::string_view kOther[] = {
-      "concurrency",  "steps",         "timeline",       "threads",
-      "curves",       "shared-prefix", "prefix-groups",  "turns",
-      "turn-wait-ms", "turn-wait-cv",  "decode-replicas"};
+      "concurrency",  "steps",           "timeline",      "threads",
+      "curves",       "shared-prefix",   "prefix-groups", "turns",
+      "turn-wait-ms", "turn-wait-cv",    "fidelity",      "network",
+      "beside",       "beside-first-gpu"};
   ASTRA_RETURN_IF_ERROR(Refuse(flags, kOther, "--capacity is given"));
   ASTRA_ASSIGN_OR_RETURN(job.limits, ReadSizingLimits(flags));
   ASTRA_ASSIGN_OR_RETURN(job.search.share, ReadSizingShare(flags));
   ASTRA_ASSIGN_OR_RETURN(
       job.load, ReadSizingLoad(flags, options.job.model, &options.warnings));
   if (flags.has("rate")) {
-    constexpr std::string_view kReplicas[] = {"replicas", "topology"};
+    constexpr std::string_view kReplicas[] = {"replicas", "topology",
+                                              "decode-replicas"};
     ASTRA_RETURN_IF_ERROR(
         Refuse(flags, kReplicas, "--capacity finds the replicas for --rate"));
     job.rate = options.points.front().rate;
@@ -262,10 +300,15 @@ absl::Status RunCapacity(const CommandLine& flags, SimaiServingOptions options,
   ASTRA_ASSIGN_OR_RETURN(
       const std::unique_ptr<ReplicaTimes> times,
       ReplicaTimes::Create(job.options.job, &job.options.warnings));
+  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<Decoding> decoding,
+                         DecodingOf(job.options.job, job.options.decode,
+                                    job.options.fabric, &job.options.warnings));
   log.Report(job.options.warnings);
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(job.options.output));
-  ASTRA_ASSIGN_OR_RETURN(const CapacityRuns runs, Search(job, *times));
+  ASTRA_ASSIGN_OR_RETURN(const CapacityRuns runs,
+                         Search(job, *times, decoding->side.get()));
+  ASTRA_RETURN_IF_ERROR(decoding->status());
   ASTRA_RETURN_IF_ERROR(folder.Write(
       {{"capacity.csv", CsvOf(runs)}, {"capacity.json", JsonOf(job, runs)}}));
   Print(PageOf(job, runs));

@@ -69,6 +69,9 @@ std::string VllmCommand(const EngineLaunch& launch,
   CommandLines lines("vllm serve " + ModelName(job.model));
   lines.Add("--tensor-parallel-size", layout.tensor);
   lines.Add("--pipeline-parallel-size", layout.pipeline);
+  if (layout.attention_ranks > 1) {
+    lines.Add("--data-parallel-size", layout.attention_ranks);
+  }
   if (layout.expert > 1) {
     lines.Add("--enable-expert-parallel");
     if (layout.expert < layout.tensor) {
@@ -102,8 +105,13 @@ std::string SglangCommand(const EngineLaunch& launch,
   const ServingLayout& layout = launch.layout;
   CommandLines lines("python -m sglang.launch_server");
   lines.Add("--model-path", ModelName(job.model));
-  lines.Add("--tp-size", layout.tensor);
+  // Its TP counts the GPUs of all ranks of attention.
+  lines.Add("--tp-size", layout.tensor * layout.attention_ranks);
   lines.Add("--pp-size", layout.pipeline);
+  if (layout.attention_ranks > 1) {
+    lines.Add("--dp-size", layout.attention_ranks);
+    lines.Add("--enable-dp-attention");
+  }
   if (layout.expert > 1) lines.Add("--ep-size", layout.expert);
   if (const auto quantization = QuantizationOf(job, notes)) {
     lines.Add("--quantization", *quantization);
@@ -124,8 +132,13 @@ std::string TrtllmCommand(const EngineLaunch& launch,
   const ServingJob& job = launch.job;
   const ServingLayout& layout = launch.layout;
   CommandLines lines("trtllm-serve " + ModelName(job.model));
-  lines.Add("--tp_size", layout.tensor);
+  lines.Add("--tp_size", layout.tensor * layout.attention_ranks);
   lines.Add("--pp_size", layout.pipeline);
+  if (layout.attention_ranks > 1) {
+    notes->emplace_back(
+        "trtllm-serve also needs `enable_attention_dp: true` in the file of "
+        "--extra_llm_api_options");
+  }
   if (layout.expert > 1) lines.Add("--ep_size", layout.expert);
   if (job.layout.precision != Precision::kBf16) {
     notes->push_back(

@@ -43,6 +43,16 @@ absl::Status CheckAttentionRanks(const ServingJob& job,
       layout.tensor * layout.attention_ranks));
 }
 
+void ShareBudget(const ServingFacts& facts, int64_t ranks,
+                 BatchingOptions& options) {
+  if (!facts.ranks_share_budget) return;
+  for (int64_t* const budget :
+       {&options.max_batched_tokens, &options.chunk_tokens,
+        &options.max_sequences}) {
+    *budget = std::max<int64_t>(1, *budget / ranks);
+  }
+}
+
 absl::Status UseFacts(ServingJob& job) {
   const ServingFacts& facts = job.engine.serving;
   if (facts.scheduler.empty()) {
@@ -66,14 +76,7 @@ absl::Status UseFacts(ServingJob& job) {
   job.options.max_batched_tokens = budget->tokens;
   job.options.chunk_tokens = budget->tokens;
   job.options.max_sequences = budget->sequences;
-  if (facts.ranks_share_budget) {
-    const auto of_rank = [&job](int64_t& budget_of) {
-      budget_of = std::max<int64_t>(1, budget_of / job.layout.attention_ranks);
-    };
-    of_rank(job.options.max_batched_tokens);
-    of_rank(job.options.chunk_tokens);
-    of_rank(job.options.max_sequences);
-  }
+  ShareBudget(facts, job.layout.attention_ranks, job.options);
   return absl::OkStatus();
 }
 

@@ -51,6 +51,10 @@ struct ServingJob {
 absl::Status CheckAttentionRanks(const ServingJob& job,
                                  std::string_view prefix);
 
+// Divides the budget of a step among ranks of attention, where the engine does.
+void ShareBudget(const ServingFacts& facts, int64_t ranks,
+                 BatchingOptions& options);
+
 // Returns the scheduler of an engine, and its options as the engine sets them
 // on this GPU. Errors: InvalidArgument for an engine whose file says nothing of
 // serving, and for a scheduler that is not known; those of CheckAttentionRanks.

@@ -79,6 +79,26 @@ absl::Status ReadHostMemory(const CommandLine& flags, ServingJob& job) {
   return absl::OkStatus();
 }
 
+// Reads how long SGLang holds prompts back until all ranks have some.
+absl::Status ReadPrefillDelay(const CommandLine& flags, ServingJob& job) {
+  constexpr std::string_view kDelay[] = {"prefill-delay-passes"};
+  if (job.scheduler->name != "sglang") {
+    return Refuse(flags, kDelay,
+                  fmt::format("it is of the scheduler sglang, not {}",
+                              job.scheduler->name));
+  }
+  if (job.layout.attention_ranks == 1) {
+    return Refuse(flags, kDelay, "there is 1 rank of attention");
+  }
+  if (flags.has("decode-replicas")) {
+    return Refuse(flags, kDelay, "--decode-replicas are separate");
+  }
+  constexpr int64_t kMostPasses = 1'000'000;
+  const IntegerOption passes[] = {
+      {kDelay[0], &job.options.prefill_delay, kMostPasses}};
+  return ReadIntegers(flags, passes);
+}
+
 absl::Status ReadPrefillInterval(const CommandLine& flags, ServingJob& job) {
   constexpr std::string_view kInterval[] = {"prefill-schedule-interval"};
   if (job.scheduler->name != "vllm") {
@@ -101,6 +121,7 @@ absl::Status ReadMechanics(const CommandLine& flags, ServingJob& job,
                            Warnings* warnings) {
   ASTRA_RETURN_IF_ERROR(ReadDrafts(flags, job, warnings));
   ASTRA_RETURN_IF_ERROR(ReadHostMemory(flags, job));
+  ASTRA_RETURN_IF_ERROR(ReadPrefillDelay(flags, job));
   return ReadPrefillInterval(flags, job);
 }
 

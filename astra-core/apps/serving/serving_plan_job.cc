@@ -48,21 +48,34 @@ absl::StatusOr<std::vector<int64_t>> ReadSizes(const CommandLine& flags,
 
 // Refuses options that a plan searches itself, or knows nothing of.
 absl::Status RefuseOthers(const CommandLine& flags) {
-  constexpr std::string_view kHeeded[] = {
-      "plan",         "model",
-      "gpu-type",     "gpus",
-      "dtype",        "pools",
-      "tp",           "pp",
-      "ep",           "engine",
-      "scheduler",    "max-num-batched-tokens",
-      "max-num-seqs", "gpu-memory-utilization",
-      "system",       "slo-ttft",
-      "slo-tpot",     "slo-share",
-      "trace",        "isl",
-      "osl",          "requests",
-      "seed",         "top",
-      "exhaustive",   "output",
-      "result"};
+  constexpr std::string_view kHeeded[] = {"plan",
+                                          "model",
+                                          "attention-dp",
+                                          "gpu-type",
+                                          "gpus",
+                                          "dtype",
+                                          "pools",
+                                          "tp",
+                                          "pp",
+                                          "ep",
+                                          "engine",
+                                          "scheduler",
+                                          "max-num-batched-tokens",
+                                          "max-num-seqs",
+                                          "gpu-memory-utilization",
+                                          "system",
+                                          "slo-ttft",
+                                          "slo-tpot",
+                                          "slo-share",
+                                          "trace",
+                                          "isl",
+                                          "osl",
+                                          "requests",
+                                          "seed",
+                                          "top",
+                                          "exhaustive",
+                                          "output",
+                                          "result"};
   for (const OptionSpec& option : SimaiServingOptionSpecs()) {
     if (std::find(std::begin(kHeeded), std::end(kHeeded), option.name) !=
         std::end(kHeeded)) {
@@ -89,8 +102,10 @@ absl::Status ReadSpace(const CommandLine& flags, ServingPlanJob& plan) {
   ASTRA_ASSIGN_OR_RETURN(plan.tensor, ReadSizes(flags, "tp"));
   ASTRA_ASSIGN_OR_RETURN(plan.pipeline, ReadSizes(flags, "pp"));
   ASTRA_ASSIGN_OR_RETURN(plan.expert, ReadSizes(flags, "ep"));
+  ASTRA_ASSIGN_OR_RETURN(plan.attention_ranks,
+                         ReadSizes(flags, "attention-dp"));
   if (!plan.job.model.experts) {
-    constexpr std::string_view kOfExperts[] = {"ep"};
+    constexpr std::string_view kOfExperts[] = {"ep", "attention-dp"};
     return Refuse(flags, kOfExperts,
                   fmt::format("{} has no experts", plan.job.model.name));
   }
@@ -109,6 +124,47 @@ std::vector<int64_t> SizesUpTo(const std::vector<int64_t>& values,
     if (size <= most) sizes.push_back(size);
   }
   return sizes;
+}
+
+// Returns the values of EP beside TP and ranks of attention.
+std::vector<int64_t> ExpertsOf(const ServingPlanJob& job, int64_t tensor,
+                               int64_t ranks) {
+  const int64_t experts =
+      job.job.model.experts ? job.job.model.experts->experts : 1;
+  if (ranks == 1) return SizesUpTo(job.expert, std::min(tensor, experts));
+  // Ranks of attention spread the experts over all of their GPUs.
+  const int64_t all = tensor * ranks;
+  const bool is_listed =
+      job.expert.empty() ||
+      std::find(job.expert.begin(), job.expert.end(), all) != job.expert.end();
+  return is_listed && all <= experts ? std::vector<int64_t>{all}
+                                     : std::vector<int64_t>();
+}
+
+// Returns the layouts of a replica on servers of `domain` GPUs.
+std::vector<ServingLayout> LayoutsOf(const ServingPlanJob& job,
+                                     int64_t domain) {
+  const ModelSpec& model = job.job.model;
+  std::vector<ServingLayout> layouts;
+  ServingLayout layout = job.job.layout;
+  for (const int64_t tensor :
+       SizesUpTo(job.tensor, std::min(job.gpus, domain))) {
+    layout.tensor = tensor;
+    for (const int64_t pipeline :
+         SizesUpTo(job.pipeline, std::min(model.layers, job.gpus / tensor))) {
+      layout.pipeline = pipeline;
+      const int64_t most_ranks =
+          model.experts ? job.gpus / tensor / pipeline : 1;
+      for (const int64_t ranks : SizesUpTo(job.attention_ranks, most_ranks)) {
+        layout.attention_ranks = ranks;
+        for (const int64_t expert : ExpertsOf(job, tensor, ranks)) {
+          layout.expert = expert;
+          layouts.push_back(layout);
+        }
+      }
+    }
+  }
+  return layouts;
 }
 
 double SecondsOf(const std::optional<TimePs>& limit) {
@@ -166,21 +222,8 @@ absl::StatusOr<std::unique_ptr<PlanShapes>> PlanShapes::Create(
       shapes->pricing_,
       ServingPricing::Create(job.job, std::move(system), std::move(topology),
                              job.gpus, warnings));
-  const int64_t experts =
-      job.job.model.experts ? job.job.model.experts->experts : 1;
-  for (const int64_t tensor :
-       SizesUpTo(job.tensor, std::min(job.gpus, domain))) {
-    for (const int64_t pipeline : SizesUpTo(
-             job.pipeline, std::min(job.job.model.layers, job.gpus / tensor))) {
-      for (const int64_t expert :
-           SizesUpTo(job.expert, std::min(tensor, experts))) {
-        ServingLayout layout = job.job.layout;
-        layout.tensor = tensor;
-        layout.pipeline = pipeline;
-        layout.expert = expert;
-        ASTRA_RETURN_IF_ERROR(shapes->Add(job, layout));
-      }
-    }
+  for (const ServingLayout& layout : LayoutsOf(job, domain)) {
+    ASTRA_RETURN_IF_ERROR(shapes->Add(job, layout));
   }
   ServingSpace& space = shapes->space_;
   space.requests = job.load.lengths;
@@ -198,7 +241,13 @@ absl::StatusOr<std::unique_ptr<PlanShapes>> PlanShapes::Create(
 
 absl::Status PlanShapes::Add(const ServingPlanJob& job,
                              const ServingLayout& layout) {
-  if (layout.tensor % layout.expert != 0) {
+  const bool has_ranks = layout.attention_ranks > 1;
+  if (has_ranks && layout.tensor > 1 && pricing_->facts().ranks_are_gpus) {
+    ++left_out_[fmt::format("a rank of attention of {} is one GPU",
+                            job.job.engine.name)];
+    return absl::OkStatus();
+  }
+  if (!has_ranks && layout.tensor % layout.expert != 0) {
     ++left_out_[fmt::format("EP {} does not divide TP {}", layout.expert,
                             layout.tensor)];
     return absl::OkStatus();
@@ -209,9 +258,11 @@ absl::Status PlanShapes::Add(const ServingPlanJob& job,
     ++left_out_[std::string(legal.message())];
     return absl::OkStatus();
   }
+  BatchingOptions options = job.job.options;
+  ShareBudget(pricing_->facts(), layout.attention_ranks, options);
   const absl::StatusOr<CacheRoom> room =
       RoomForCache(job.job.model, layout, pricing_->facts(),
-                   MemoryOf(job.job.gpu), job.job.options.max_batched_tokens);
+                   MemoryOf(job.job.gpu), options.max_batched_tokens);
   if (!room.ok()) {
     ++left_out_[std::string(kBeyondMemory)];
     return absl::OkStatus();
@@ -220,7 +271,7 @@ absl::Status PlanShapes::Add(const ServingPlanJob& job,
       std::unique_ptr<ReplicaSteps> steps,
       ReplicaSteps::Create(job.job.model, layout, /*draft=*/std::nullopt,
                            pricing_->facts(), pricing_->sources()));
-  ServingShape shape = {layout, job.job.options, steps.get()};
+  ServingShape shape = {layout, options, steps.get()};
   shape.options.num_blocks = room->blocks;
   space_.shapes.push_back(shape);
   rooms_.push_back(*room);
@@ -233,10 +284,11 @@ absl::Status PlanShapes::Add(const ServingPlanJob& job,
 double PlanShapes::TransferSeconds(const ServingPlanJob& job) const {
   double bytes_per_block = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < rooms_.size(); ++i) {
-    bytes_per_block =
-        std::min(bytes_per_block,
-                 static_cast<double>(rooms_[i].block.count()) *
-                     static_cast<double>(space_.shapes[i].layout.num_gpus()));
+    bytes_per_block = std::min(
+        bytes_per_block,
+        static_cast<double>(rooms_[i].block.count()) *
+            static_cast<double>(space_.shapes[i].layout.num_gpus() /
+                                space_.shapes[i].layout.attention_ranks));
   }
   const SystemSpec& system = pricing_->system();
   const double rate = system.nic_GBps * 1e9 *

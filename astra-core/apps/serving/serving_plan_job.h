@@ -2,9 +2,10 @@
 // replica may have.
 //
 // Shapes are all TP x PP of powers of two that the GPUs hold, with EP of powers
-// of two within TP, or the lists of --tp, --pp and --ep. All share one cluster,
-// one model of the GPU and one table of collectives; each has tables of steps
-// of its own, whose points are priced once.
+// of two within TP, and for models with experts TP x ranks of attention x PP
+// with EP over all ranks; or the lists of --tp, --attention-dp, --pp and --ep.
+// All share one cluster, one model of the GPU and one table of collectives;
+// each has tables of steps of its own, whose points are priced once.
 
 #ifndef ASTRA_CORE_APPS_SERVING_SERVING_PLAN_JOB_H_
 #define ASTRA_CORE_APPS_SERVING_SERVING_PLAN_JOB_H_
@@ -43,6 +44,7 @@ struct ServingPlanJob {
   // Values of the shapes; empty: all powers of two.
   std::vector<int64_t> tensor;
   std::vector<int64_t> pipeline;
+  std::vector<int64_t> attention_ranks;
   std::vector<int64_t> expert;
   SizingLoad load;
   LatencyLimits limits;

@@ -20,6 +20,9 @@ constexpr double kMs = 1e3;
 
 std::string ShapeText(const ServingLayout& layout) {
   std::string text = fmt::format("TP {}", layout.tensor);
+  if (layout.attention_ranks > 1) {
+    AppendFormat(&text, " x {} ranks of attention", layout.attention_ranks);
+  }
   if (layout.pipeline > 1) AppendFormat(&text, " PP {}", layout.pipeline);
   if (layout.expert > 1) AppendFormat(&text, " EP {}", layout.expert);
   return text;
@@ -97,22 +100,24 @@ void AppendFront(const PlanResults& results, std::string* page) {
 
 std::string PlanCells(const PlanShapes& shapes, const ServingPlan& plan) {
   const ServingLayout& layout = LayoutOf(shapes, plan.shape);
-  std::string prefill = ",,,";
+  std::string prefill = ",,,,";
   if (plan.prefill_shape) {
     const ServingLayout& prompts = LayoutOf(shapes, *plan.prefill_shape);
-    prefill = fmt::format("{},{},{},{}", prompts.tensor, prompts.pipeline,
-                          prompts.expert, plan.prefill_replicas);
+    prefill = fmt::format("{},{},{},{},{}", prompts.tensor, prompts.pipeline,
+                          prompts.expert, prompts.attention_ranks,
+                          plan.prefill_replicas);
   }
   return fmt::format(
-      "{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g}",
+      "{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g}",
       plan.prefill_shape ? "separate" : "shared", layout.tensor,
-      layout.pipeline, layout.expert, plan.replicas, prefill, plan.load.rate,
-      plan.output_per_gpu, plan.per_user(), kMs * plan.load.ttft,
-      kMs * plan.load.tpot, plan.load.in_flight);
+      layout.pipeline, layout.expert, layout.attention_ranks, plan.replicas,
+      prefill, plan.load.rate, plan.output_per_gpu, plan.per_user(),
+      kMs * plan.load.ttft, kMs * plan.load.tpot, plan.load.in_flight);
 }
 
 constexpr std::string_view kPlanColumns =
-    "pools,tp,pp,ep,replicas,prefill_tp,prefill_pp,prefill_ep,prefill_replicas,"
+    "pools,tp,pp,ep,attention_dp,replicas,prefill_tp,prefill_pp,prefill_ep,"
+    "prefill_attention_dp,prefill_replicas,"
     "rate,output_tokens_per_s_per_gpu,tokens_per_s_per_user,ttft_ms,tpot_ms,"
     "in_flight";
 
@@ -123,6 +128,7 @@ Json PlanJsonOf(const PlanResults& results, const RankedPlan& ranked) {
     return Json{{"tp", layout.tensor},
                 {"pp", layout.pipeline},
                 {"ep", layout.expert},
+                {"attention_dp", layout.attention_ranks},
                 {"replicas", replicas},
                 {"num_gpu_blocks", results.shapes.room(shape).blocks},
                 {"weights_bytes", results.shapes.room(shape).weights.count()}};
@@ -151,6 +157,30 @@ Json PlanJsonOf(const PlanResults& results, const RankedPlan& ranked) {
   return json;
 }
 
+// Appends the options that say how experts are spread, where there are any.
+void AppendExperts(const ServingPlanJob& job, std::string_view prefix,
+                   const ServingLayout& layout, std::string* text) {
+  if (!job.job.model.experts) return;
+  AppendFormat(text, " --{0}ep={1} --{0}attention-dp={2}", prefix,
+               layout.expert, layout.attention_ranks);
+}
+
+// Appends the options that say what a step of each pool holds.
+void AppendBudgets(const PlanResults& results, const ServingPlan& plan,
+                   std::string* text) {
+  const std::vector<ServingShape>& shapes = results.shapes.space().shapes;
+  const BatchingOptions& own = shapes[plan.shape].options;
+  const BatchingOptions& first =
+      shapes[plan.prefill_shape.value_or(plan.shape)].options;
+  AppendFormat(text, " \\\n  --max-num-batched-tokens={} --max-num-seqs={}",
+               first.max_batched_tokens, first.max_sequences);
+  if (own.max_batched_tokens == first.max_batched_tokens) return;
+  AppendFormat(text,
+               " \\\n  --decode-max-num-batched-tokens={} "
+               "--decode-max-num-seqs={}",
+               own.max_batched_tokens, own.max_sequences);
+}
+
 // Returns the command that serves the same requests at the same rate.
 std::string CommandsText(const PlanResults& results, const RankedPlan& ranked) {
   const ServingPlanJob& job = results.job;
@@ -172,19 +202,17 @@ std::string CommandsText(const PlanResults& results, const RankedPlan& ranked) {
     AppendFormat(&text, " --system={}", *job.job.system);
   }
   AppendFormat(&text, " \\\n  --tp={} --pp={}", first.tensor, first.pipeline);
-  if (first.expert > 1) AppendFormat(&text, " --ep={}", first.expert);
+  AppendExperts(job, "", first, &text);
   AppendFormat(&text, " --replicas={}",
                is_split ? plan.prefill_replicas : plan.replicas);
   if (is_split) {
     AppendFormat(&text,
                  " \\\n  --decode-replicas={} --decode-tp={} --decode-pp={}",
                  plan.replicas, own.tensor, own.pipeline);
-    if (own.expert > 1) AppendFormat(&text, " --decode-ep={}", own.expert);
+    AppendExperts(job, "decode-", own, &text);
     text += " --first-token=prefill";
   }
-  AppendFormat(&text, " \\\n  --max-num-batched-tokens={} --max-num-seqs={}",
-               job.job.options.max_batched_tokens,
-               job.job.options.max_sequences);
+  AppendBudgets(results, plan, &text);
   if (job.job.engine.serving.memory_share > 0) {
     AppendFormat(&text, " --gpu-memory-utilization={:g}",
                  job.job.engine.serving.memory_share);

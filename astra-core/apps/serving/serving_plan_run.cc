@@ -1,6 +1,7 @@
 #include "astra-core/apps/serving/serving_plan_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -30,6 +31,7 @@ ReplayedDeployment DeploymentOf(const ServingPlanJob& job,
   const ServingSpace& space = shapes.space();
   const auto pool = [&](size_t shape, int64_t replicas) {
     return PoolOptions{.replicas = replicas,
+                       .ranks = space.shapes[shape].layout.attention_ranks,
                        .steps_under_way = space.shapes[shape].layout.pipeline,
                        .scheduler = job.job.scheduler,
                        .options = space.shapes[shape].options,
@@ -41,12 +43,19 @@ ReplayedDeployment DeploymentOf(const ServingPlanJob& job,
   if (!plan.prefill_shape) return deployment;
   deployment.decode = deployment.pool;
   deployment.pool = pool(*plan.prefill_shape, plan.prefill_replicas);
-  deployment.prompt_tokens = space.requests.prompt_tokens;
-  deployment.transfer_seconds =
-      space.transfer_seconds /
-      static_cast<double>(
-          std::min(space.shapes[plan.shape].layout.num_gpus(),
-                   space.shapes[*plan.prefill_shape].layout.num_gpus()));
+  const auto gpus_of_rank = [&space](size_t shape) {
+    const ServingLayout& layout = space.shapes[shape].layout;
+    return layout.num_gpus() / layout.attention_ranks;
+  };
+  const int64_t gpus =
+      std::min(gpus_of_rank(plan.shape), gpus_of_rank(*plan.prefill_shape));
+  const double ps_per_token =
+      1e12 * space.transfer_seconds /
+      static_cast<double>(gpus * space.requests.prompt_tokens);
+  deployment.transfer = [ps_per_token](const KvTransfer& transfer) {
+    return TimePs(
+        std::llround(ps_per_token * static_cast<double>(transfer.tokens)));
+  };
   return deployment;
 }
 
@@ -84,6 +93,7 @@ std::string LegalShape(ServingPlanJob job, int64_t gpus) {
   job.tensor.clear();
   job.pipeline.clear();
   job.expert.clear();
+  job.attention_ranks.clear();
   Warnings ignored;
   const absl::StatusOr<std::unique_ptr<PlanShapes>> shapes =
       PlanShapes::Create(job, &ignored);

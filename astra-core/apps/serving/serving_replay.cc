@@ -22,14 +22,9 @@ absl::StatusOr<ReplayedLoad> ReplayAt(const ReplayedDeployment& deployment,
   ServingOptions options;
   options.pool = deployment.pool;
   options.decode = deployment.decode;
-  if (deployment.decode) {
-    const double ps_per_token = kPsPerSecond * deployment.transfer_seconds /
-                                static_cast<double>(deployment.prompt_tokens);
-    options.transfer = [ps_per_token](const KvTransfer& transfer) {
-      return TimePs(
-          std::llround(ps_per_token * static_cast<double>(transfer.tokens)));
-    };
-  }
+  options.transfer = deployment.transfer;
+  options.transfer_layers = deployment.transfer_layers;
+  options.first_token_from_decode = deployment.first_token_from_decode;
   options.entry_delay =
       TimePs(std::llround(kPsPerSecond * deployment.request_seconds));
   ServingMetrics metrics(limits);

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/apps/serving/sizing_options.h"
 #include "astra-core/serving/capacity_search.h"
+#include "workload/serving/kv_transfer.h"
 #include "workload/serving/metrics.h"
 #include "workload/serving/pool.h"
 
@@ -18,9 +19,11 @@ namespace astra {
 struct ReplayedDeployment {
   PoolOptions pool;
   std::optional<PoolOptions> decode = std::nullopt;
-  double transfer_seconds = 0;  // Of the KV cache of a mean prompt.
-  int64_t prompt_tokens = 0;    // Of this prompt.
-  double request_seconds = 0;   // From the arrival to the place in the queue.
+  // As in ServingOptions.
+  StartKvTransfer transfer = nullptr;
+  int64_t transfer_layers = 1;
+  bool first_token_from_decode = false;
+  double request_seconds = 0;  // From the arrival to the place in the queue.
 };
 
 // Tells how requests that came at a rate were served.

@@ -108,6 +108,11 @@ constexpr OptionSpec kOptions[] = {
      "while "
      "others decode (default 1)"},
 
+    {"prefill-delay-passes", "", "N", "Mechanics",
+     "SGLang's prefill delayer: while only some ranks of attention have "
+     "prompts, "
+     "start none for at most N - 1 steps (default 0: no delay)"},
+
     {"trace", "", "FILE", "Load",
      "requests of a trace: CSV of Azure, Vidur or BurstGPT, JSONL of Mooncake"},
     {"requests", "", "N", "Load",
@@ -174,7 +179,7 @@ constexpr OptionSpec kOptions[] = {
      "fewest replicas"},
     {"plan", "", "", "Sizing",
      "rank all deployments on --gpus instead, by output tokens a second and "
-     "GPU under the limits; --tp, --pp and --ep may be lists"},
+     "GPU under the limits; --tp, --pp, --ep and --attention-dp may be lists"},
     {"gpus", "", "N", "Sizing", "GPUs that --plan uses"},
     {"pools", "", "NAME", "Sizing",
      "deployments of --plan: shared (replicas that do all), separate (pools "

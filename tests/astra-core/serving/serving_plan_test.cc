@@ -147,6 +147,25 @@ TEST(ServingPlanTest, CountsDeploymentsThatServeNothing) {
   EXPECT_EQ(plans.left_out.at(std::string(kServeNothing)), 1);
 }
 
+// Two ranks that step together are two replicas where both always have as much
+// to do, and none waits for the other.
+TEST(ServingPlanTest, EqualRanksAreLikeReplicas) {
+  Space given;
+  given.space.has_pools = false;
+  given.space.most_ttft = 10;
+  given.space.most_tpot = 0.05;
+  given.space.gpus = 2;
+  given.space.shapes.resize(1);
+  const ServingPlan replicas = PlanServing(given.space).best.at(0);
+  given.space.shapes[0].layout.attention_ranks = 2;
+  given.space.shapes[0].layout.expert = 2;
+  const ServingPlan ranks = PlanServing(given.space).best.at(0);
+  EXPECT_EQ(replicas.replicas, 2);
+  EXPECT_EQ(ranks.replicas, 1);
+  EXPECT_EQ(ranks.output_per_gpu, replicas.output_per_gpu);
+  EXPECT_EQ(ranks.load.tpot, replicas.load.tpot);
+}
+
 TEST(ServingPlanTest, NoLoadBeatsOneOfTheFront) {
   Space given;
   const ServingPlans plans = PlanServing(given.space);

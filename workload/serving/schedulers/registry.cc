@@ -30,6 +30,7 @@ constexpr IntegerOption kIntegers[] = {
     {"draft_tokens", &BatchingOptions::draft_tokens, 0},
     {"long_prefill_tokens", &BatchingOptions::long_prefill_tokens, 0},
     {"prefill_interval", &BatchingOptions::prefill_interval, 1},
+    {"prefill_delay", &BatchingOptions::prefill_delay, 0},
     {"max_sequence_tokens", &BatchingOptions::max_sequence_tokens, 1},
     {"max_waiting_steps", &BatchingOptions::max_waiting_steps, 0},
     {"max_prefill_tokens", &BatchingOptions::max_prefill_tokens, 1},

@@ -17,6 +17,8 @@
 // With `mixed_chunk`, steps of prompts also compute a token of each decoding
 // sequence, whose positions count among those of prompts, if all have room.
 //
+// `prefill_delay` holds new prompts back; see prefill_delay.h.
+//
 // Source: sgl-project/sglang, python/sglang/srt/managers: schedule_policy.py
 // (PrefillAdder), schedule_batch.py (retract_decode) and scheduler.py; policy
 // fcfs.
@@ -69,6 +71,7 @@ void AddPrompts(Replica* replica, Batch* batch) {
     room -= static_cast<double>(tokens);
     if (tokens < sequence->todo()) return;
   }
+  if (!replica->may_start_prompts) return;
   const size_t max_running = static_cast<size_t>(options.max_sequences);
   while (!replica->waiting().empty() && chunk > 0 && input > 0 &&
          replica->running().size() < max_running) {
@@ -161,10 +164,9 @@ int64_t MaxTokens(const BatchingOptions& options) {
 }
 
 constexpr std::string_view kOptions[] = {
-    "chunk_tokens",          "max_prefill_tokens",
-    "new_token_ratio",       "min_new_token_ratio",
-    "new_token_decay_steps", "max_expected_tokens",
-    "retract_decode_steps",  "mixed_chunk"};
+    "chunk_tokens",         "max_prefill_tokens",    "new_token_ratio",
+    "min_new_token_ratio",  "new_token_decay_steps", "max_expected_tokens",
+    "retract_decode_steps", "mixed_chunk",           "prefill_delay"};
 
 }  // namespace
 

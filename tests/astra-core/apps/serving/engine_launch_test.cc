@@ -45,6 +45,31 @@ TEST(EngineLaunchTest, WritesTheOptionsOfVllm) {
   EXPECT_THAT(notes, IsEmpty());
 }
 
+TEST(EngineLaunchTest, WritesRanksOfAttention) {
+  const ServingLayout layout = {.tensor = 2, .attention_ranks = 4, .expert = 8};
+  std::vector<std::string> notes;
+  const auto command = [&](const std::string& engine) {
+    const ServingJob job = JobOf(engine, "qwen3-30b-a3b");
+    return LaunchCommand({.job = job, .layout = layout, .longest = 100},
+                         &notes);
+  };
+  EXPECT_THAT(command("vllm@0.14"),
+              ::testing::HasSubstr("--tensor-parallel-size 2 \\\n"
+                                   "  --pipeline-parallel-size 1 \\\n"
+                                   "  --data-parallel-size 4 \\\n"
+                                   "  --enable-expert-parallel \\\n"));
+  EXPECT_THAT(command("sglang@0.5.9"),
+              ::testing::HasSubstr("--tp-size 8 \\\n  --pp-size 1 \\\n"
+                                   "  --dp-size 4 \\\n"
+                                   "  --enable-dp-attention \\\n"
+                                   "  --ep-size 8 \\\n"));
+  EXPECT_THAT(notes, IsEmpty());
+  EXPECT_THAT(command("trtllm"), ::testing::HasSubstr("--tp_size 8 \\\n"));
+  EXPECT_THAT(notes, ElementsAre("trtllm-serve also needs "
+                                 "`enable_attention_dp: true` in the file of "
+                                 "--extra_llm_api_options"));
+}
+
 TEST(EngineLaunchTest, SaysWhatVllmCannotDo) {
   const ServingJob job = JobOf("vllm@0.14", "qwen3-30b-a3b");
   std::vector<std::string> notes;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "astra-core/apps/serving/simai_serving_options.h"
+#include "fmt/core.h"
 #include "tests/testing/command_lines.h"
 #include "tests/testing/matchers.h"
 
@@ -59,6 +60,36 @@ TEST(ServingPlanJobTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf(kJob + kLoad + "--scheduler orca"),
             "the closed form has no scheduler \"orca\": expected one of vllm, "
             "sarathi, sglang, vllm-v0, trtllm");
+}
+
+// TP 1 or 2 within 4 GPUs: 4 or 2 ranks of attention at most, and with several
+// ranks experts on all of their GPUs. Of trtllm a rank is one GPU.
+TEST(ServingPlanJobTest, RanksOfAttentionAreShapes) {
+  const auto shapes_of = [](const std::string& engine) {
+    Warnings warnings;
+    const ServingPlanJob job = ValueOrDie(
+        TryRead("--plan -m qwen3-30b-a3b --gpu H200 --gpus 4 --tp 1,2 --pp 1 "
+                "--attention-dp 1,2,4 --engine " +
+                engine + " " + kLoad));
+    const std::unique_ptr<PlanShapes> shapes =
+        ValueOrDie(PlanShapes::Create(job, &warnings));
+    std::string text;
+    for (const ServingShape& shape : shapes->space().shapes) {
+      text += fmt::format("{}x{} EP {}: {}; ", shape.layout.tensor,
+                          shape.layout.attention_ranks, shape.layout.expert,
+                          shape.options.max_batched_tokens);
+    }
+    return text;
+  };
+  EXPECT_EQ(shapes_of("vllm@0.14"),
+            "1x1 EP 1: 8192; 1x2 EP 2: 8192; 1x4 EP 4: 8192; 2x1 EP 1: 8192; "
+            "2x1 EP 2: 8192; 2x2 EP 4: 8192; ");
+  EXPECT_EQ(shapes_of("sglang@0.5.9"),
+            "1x1 EP 1: 8192; 1x2 EP 2: 4096; 1x4 EP 4: 2048; 2x1 EP 1: 8192; "
+            "2x1 EP 2: 8192; 2x2 EP 4: 4096; ");
+  EXPECT_EQ(shapes_of("trtllm"),
+            "1x1 EP 1: 8192; 1x2 EP 2: 8192; 1x4 EP 4: 8192; 2x1 EP 1: 8192; "
+            "2x1 EP 2: 8192; ");
 }
 
 TEST(ServingPlanJobTest, ShapesThatCannotBeAreCountedByTheirRule) {
