@@ -4,6 +4,7 @@ is warned of.
 The options come from --help, so that a new one without a draw here fails.
 """
 
+import json
 import re
 
 from options import listed
@@ -15,6 +16,7 @@ WITHOUT_CHANGE = {
     "threads": "changes no result", "exhaustive": "finds the same",
     "compare-table": "takes no other option",
     "gpu-memory-utilization": "changes only how much of the cache is in use",
+    "beside-first-gpu": "moves the job among servers that are alike",
 }
 
 # What the base has beside the option, or instead of what is in DENSE; REMOVED
@@ -29,7 +31,8 @@ SESSIONS = {"turns": 3, "turn-wait-ms": 20}
 HOST = {**SESSIONS, "num-gpu-blocks": 200, "host-kv-gib": 4, "host-kv-gbps": 40}
 DRAFTS = {"speculative-tokens": 3, "acceptance-rate": 0.6}
 LIMITS = {"slo-ttft": 60, "slo-tpot": 12}
-CAPACITY = {**LIMITS, "capacity": None, "rate": REMOVED, "requests": 50}
+CAPACITY = {**LIMITS, "slo-tpot": 8, "capacity": None, "rate": REMOVED,
+            "requests": 50}
 PLAN = {**LIMITS, "plan": None, "gpus": 2, "rate": REMOVED, "requests": 10}
 CURVE = {"rate": "10,40"}
 FABRIC = {**POOLS, "fidelity": "flow", "topology": "sixteen.txt",
@@ -82,14 +85,13 @@ DRAWS = {
     "kv-transfer": (["whole", "layerwise"], POOLS),
     "first-token": (["decode", "prefill"], POOLS),
     "fidelity": (["flow", "packet"], SPLIT),
-    "network": (["fast.conf", "slow.conf"], {**SPLIT, "fidelity": "packet",
-                                             "requests": 4}),
+    "network": (["small.yaml", "large.yaml"], {**SPLIT, "fidelity": "packet",
+                                               "requests": 4}),
     "beside": (["small.txt", "large.txt"], FABRIC),
-    "beside-first-gpu": ([2, 4], {**FABRIC, "beside": "small.txt"}),
     "capacity": ([None], {**LIMITS, "rate": REMOVED, "concurrency": 4}),
     "plan": ([None], {**LIMITS, "rate": REMOVED, "concurrency": 4}),
     "gpus": ([1, 2, 4], PLAN), "pools": (["shared", "separate"], PLAN),
-    "slo-share": ([0.5, 0.9], CAPACITY), "top": ([1, 2], PLAN),
+    "slo-share": ([0.1, 0.999], CAPACITY), "top": ([1, 2], PLAN),
     "steps": ([None], {}), "timeline": ([None], {}),
     "result": (["one", "other"], {}),
     "slo-ttft": ([10, 18, 1000], {}), "slo-tpot": ([1, 1000], {}),
@@ -99,17 +101,18 @@ DRAWS = {
 
 def _write_inputs(case, name):
     """The files that draws name, where the option needs one."""
-    if name in ("topology", "decode-first-gpu", "fidelity", "network", "beside",
-                "beside-first-gpu"):
-        for file, rates in (("sixteen.txt", ()),
-                            ("slow.txt", ("--nvlink-bw", "20Gbps"))):
-            case.run("gen_topo", "--gpus", 16, "--gpu-type", "H100", *rates,
-                     "-o", file)
-    if name.startswith("beside"):
+    for file, rates in (("sixteen.txt", ()),
+                        ("slow.txt", ("--nvlink-bw", "20Gbps"))):
+        case.run("gen_topo", "--gpus", 24 if name == "beside" else 16,
+                 "--gpu-type", "H100", *rates, "-o", file)
+    if name == "beside":
         for file, length in (("small.txt", 256), ("large.txt", 4096)):
             case.run("gen_workload", "-m", "gpt-7b", "--num-layers", 1,
-                     "--gpu-type", "h100-sxm", "--gpus", 2, "--micro-batch", 1,
-                     "--global-batch", 2, "--seq-length", length, "-o", file)
+                     "--gpu-type", "h100-sxm", "--gpus", 8, "--micro-batch", 1,
+                     "--global-batch", 8, "--seq-length", length, "-o", file)
+    if name == "network":
+        for file, payload in (("small.yaml", "1KiB"), ("large.yaml", "8KiB")):
+            case.write(file, f"simai_network: 1\nnic:\n  payload: {payload}\n")
     if name == "trace":
         for file, tokens in (("one.csv", 100), ("two.csv", 300)):
             case.write(file, "TIMESTAMP,ContextTokens,GeneratedTokens\n" +
@@ -136,6 +139,9 @@ def _outcome(case, options):
     names = sorted(file.name for file in folder.iterdir() if file.is_file())
     texts = [(folder / file).read_text() for file in names
              if file.endswith(".csv") or file == "serving.html"]
+    run = folder / "run.json"
+    beside = json.loads(run.read_text()).get("beside") if run.exists() else None
+    texts.append(str(beside and beside["iteration_ms_mean"]))
     for file in names:
         (folder / file).unlink()
     return "\n".join([*names, *texts]), said.stderr

@@ -138,40 +138,16 @@ std::optional<KernelPredictor::Found> KernelPredictor::FindOn(
   return found;
 }
 
-const Surface* KernelPredictor::SurfaceOf(const GpuSpec& gpu,
-                                          const KernelFamily& family,
-                                          const Words& words,
-                                          std::string_view backend) const {
-  for (const Surface& surface : library_.Find(gpu.name, family, backend)) {
-    if (surface.times().words == words) return &surface;
-  }
-  return nullptr;
-}
-
-bool KernelPredictor::HasTimesOfHost(const GpuSpec& gpu,
-                                     const KernelFamily& family,
-                                     const Surface& surface) const {
-  constexpr double kMostOfKernel = 4;
-  for (const std::string_view backend : library_.backends()) {
-    const Surface* const other =
-        SurfaceOf(gpu, family, surface.times().words, backend);
-    if (other != nullptr &&
-        surface.floor_us() > kMostOfKernel * other->floor_us()) {
-      return true;
-    }
-  }
-  return false;
-}
-
 std::optional<KernelPredictor::Found> KernelPredictor::FindOf(
     const GpuSpec& gpu, const KernelCall& call, const Words& words,
     std::string_view backend) const {
-  const Surface* const surface = SurfaceOf(gpu, *call.family, words, backend);
-  if (surface == nullptr) return std::nullopt;
-  if (backend_.empty() && HasTimesOfHost(gpu, *call.family, *surface)) {
-    return std::nullopt;
+  for (const Surface& surface :
+       library_.Find(gpu.name, *call.family, backend)) {
+    if (surface.times().words == words) {
+      return FindOn(surface, call, KernelPeaks(gpu));
+    }
   }
-  return FindOn(*surface, call, KernelPeaks(gpu));
+  return std::nullopt;
 }
 
 std::optional<KernelEstimate> KernelPredictor::FindHere(

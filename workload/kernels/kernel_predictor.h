@@ -44,13 +44,8 @@ std::string DescribeSource(const KernelEstimate& estimate);
 //   3. the same of the element type that is most like the one asked for
 //   4. the same two of the GPU nearest by its peaks, carried over (transfer.h)
 //
-// A surface whose least time is more than four times that of another backend is
-// one of a host that launches kernels, which CUDA graphs spare: vLLM's FP8
-// products in blocks take 57 us at least on H100, and TensorRT-LLM's 4.6 us. It
-// is left out unless its backend is asked for.
-//
-// Within a surface it answers from the shape itself if it was measured, else
-// from its neighbours (surface.h, neighbours.h).
+// and within a surface from the shape itself if it was measured, else from its
+// neighbours (surface.h, neighbours.h).
 class KernelPredictor {
  public:
   // An empty `backend` means that of the family. `library` must outlive this
@@ -84,13 +79,6 @@ class KernelPredictor {
 
   std::optional<Found> FindOn(const Surface& surface, const KernelCall& call,
                               const KernelPeaks& peaks) const;
-  // Null: none.
-  const Surface* SurfaceOf(const GpuSpec& gpu, const KernelFamily& family,
-                           const Words& words, std::string_view backend) const;
-  // Returns whether the times of small kernels on `surface` are those of a host
-  // that launches them, which another backend on the same GPU did not measure.
-  bool HasTimesOfHost(const GpuSpec& gpu, const KernelFamily& family,
-                      const Surface& surface) const;
   std::optional<Found> FindOf(const GpuSpec& gpu, const KernelCall& call,
                               const Words& words,
                               std::string_view backend) const;

@@ -87,16 +87,6 @@ TEST(KernelPredictorTest, AMeasuredProductTakesWhatItTook) {
   EXPECT_EQ(DescribeSource(estimate), "measured");
 }
 
-// Rows of AIConfigurator's tables for 16 x 7168 x 2048 on H100: 10.36 us of
-// TensorRT-LLM's kernel, and 67.74 us of vLLM's and the host that launches it.
-TEST(KernelPredictorTest, LeavesOutTimesOfTheHostUnlessAskedForThem) {
-  const KernelCall product = Product(16, 7168, 2048, "fp8_block");
-  EXPECT_NEAR(Estimate(Predictor("H100"), product).time_us, 10.36, 0.1);
-  EXPECT_LT(Estimate(Predictor("H200"), product).time_us, 11);
-  const KernelPredictor vllm(*FindGpu("H100"), BundledSurfaces(), "vllm");
-  EXPECT_NEAR(Estimate(vllm, product).time_us, 67.74, 0.5);
-}
-
 TEST(KernelPredictorTest, EachClassSaysItsName) {
   const KernelPredictor here = Predictor("H100");
   EXPECT_EQ(DescribeSource(Estimate(here, Product(5000, 4096, 4096))),
