@@ -85,7 +85,8 @@ class Planner {
 
   // Of one rank of attention of one of `replicas`.
   SteadyState StateOf(size_t shape, int64_t replicas) {
-    return SteadyState({.cost = &costs_[shape],
+    return SteadyState({.cost = RanksOf(shape) == 1 ? space_.shapes[shape].cost
+                                                    : &costs_[shape],
                         .options = space_.shapes[shape].options,
                         .scheduler = space_.scheduler,
                         .request_seconds = space_.request_seconds,

@@ -1,6 +1,8 @@
 // simai_serving: serves requests with replicas of a model, and tells how long
 // users wait.
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -91,9 +93,11 @@ absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
                       .in_flight = point.in_flight,
                       .seed = options.seed,
                       .limits = options.answers.limits,
-                      .watchers = {&rows, &series, &progress},
+                      .watchers = {&rows, &series},
                       .wants_distributions = true};
   if (options.answers.writes_timeline) load.watchers.push_back(&timeline);
+  // Into a file or a pipe a run says the same however long it takes.
+  if (isatty(STDERR_FILENO) != 0) load.watchers.push_back(&progress);
   ASTRA_ASSIGN_OR_RETURN(
       const ServingRun run,
       RunServing(options.job, times, load, decoding.side.get()));
