@@ -284,11 +284,12 @@ absl::Status PlanShapes::Add(const ServingPlanJob& job,
 double PlanShapes::TransferSeconds(const ServingPlanJob& job) const {
   double bytes_per_block = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < rooms_.size(); ++i) {
-    bytes_per_block = std::min(
-        bytes_per_block,
-        static_cast<double>(rooms_[i].block.count()) *
-            static_cast<double>(space_.shapes[i].layout.num_gpus() /
-                                space_.shapes[i].layout.attention_ranks));
+    // The GPUs of one rank of attention, which has caches of its own.
+    const ServingLayout& layout = space_.shapes[i].layout;
+    bytes_per_block =
+        std::min(bytes_per_block,
+                 static_cast<double>(rooms_[i].block.count()) *
+                     static_cast<double>(layout.tensor * layout.pipeline));
   }
   const SystemSpec& system = pricing_->system();
   const double rate = system.nic_GBps * 1e9 *
