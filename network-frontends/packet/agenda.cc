@@ -4,37 +4,58 @@
 
 namespace astra {
 
-void Agenda::InsertOpen(const Entry& entry) {
-  const auto first = open_.begin() + static_cast<std::ptrdiff_t>(open_next_);
-  open_.insert(std::upper_bound(first, open_.end(), entry), entry);
+bool Agenda::HasLaterUntil(int64_t limit_ps) const {
+  if (!far_.empty() && far_.top().time_ps <= limit_ps) return true;
+  return num_linked_ > 0 && NextBucket() << kBucketBits <= limit_ps;
 }
 
-void Agenda::Link(int64_t bucket, const Entry& entry) {
-  if (free_ == kNone) {
-    free_ = static_cast<uint32_t>(nodes_.size());
-    nodes_.emplace_back();
+// Adds an entry that the wheel cannot hold: for the open bucket or an earlier
+// one, or far away.
+void Agenda::PushAside(const Entry& entry) {
+  const int64_t bucket = entry.time_ps >> kBucketBits;
+  if (bucket < open_bucket_) {
+    // The open bucket was opened to look at and is closed again.
+    for (; open_next_ < open_.size(); ++open_next_) {
+      far_.push(Unpack(open_[open_next_]));
+    }
+    open_bucket_ = bucket;
   }
-  const auto slot = static_cast<size_t>(bucket) % kNumBuckets;
-  Node& node = nodes_[free_];
+  if (bucket > open_bucket_) {
+    far_.push(entry);
+    return;
+  }
+  const uint64_t packed = Pack(entry.time_ps, entry.key);
+  const auto first = open_.begin() + static_cast<std::ptrdiff_t>(open_next_);
+  open_.insert(std::upper_bound(first, open_.end(), packed), packed);
+}
+
+// Puts an empty chunk in front of those of a slot of the wheel.
+uint32_t Agenda::AddChunk(size_t slot) {
+  if (free_ == kNone) {
+    free_ = static_cast<uint32_t>(chunks_.size());
+    chunks_.emplace_back();
+  }
   const uint32_t id = free_;
-  free_ = node.next;
-  node = {entry, heads_[slot]};
+  Chunk& chunk = chunks_[id];
+  free_ = chunk.next;
+  chunk.count = 0;
+  chunk.next = heads_[slot];
   heads_[slot] = id;
   bitmap_[slot / 64] |= uint64_t{1} << (slot % 64);
   summary_[slot / 4096] |= uint64_t{1} << (slot / 64 % 64);
-  ++num_linked_;
+  return id;
 }
 
-// Returns the first bucket after the open one that is not empty. Requires that
-// there is one. The wheel turns, so the search goes once around.
+// Returns the first bucket of the wheel that is not empty. Requires that there
+// is one. The wheel turns, so the search goes once around.
 int64_t Agenda::NextBucket() const {
-  const auto start = static_cast<size_t>(cursor_ + 1) % kNumBuckets;
+  const auto start = static_cast<size_t>(last_ + 1) % kNumBuckets;
   const auto distance = [&](size_t slot) {
     return static_cast<int64_t>((slot - start) % kNumBuckets);
   };
   const size_t word = start / 64;
   const uint64_t rest = bitmap_[word] >> (start % 64);
-  if (rest != 0) return cursor_ + 1 + std::countr_zero(rest);
+  if (rest != 0) return last_ + 1 + std::countr_zero(rest);
   for (size_t i = 1; i <= kNumWords; ++i) {
     const size_t next = (word + i) % kNumWords;
     if (next % 64 == 0 && summary_[next / 64] == 0) {
@@ -43,46 +64,71 @@ int64_t Agenda::NextBucket() const {
     }
     if (bitmap_[next] == 0) continue;
     const auto bit = static_cast<size_t>(std::countr_zero(bitmap_[next]));
-    return cursor_ + 1 + distance(next * 64 + bit);
+    return last_ + 1 + distance(next * 64 + bit);
   }
   ASTRA_CHECK(false, "{} entries and no bucket", num_linked_);
 }
 
-// Moves on to `bucket`, before which nothing is left. Later pushes are at this
-// bucket or after it.
-void Agenda::PassTo(int64_t bucket) {
-  if (open_next_ < open_.size() || bucket <= cursor_) return;
-  if (num_linked_ == 0 || NextBucket() > bucket) cursor_ = bucket;
-}
-
-// Opens the next bucket unless the first entry of far_ comes before it.
+// Opens the next bucket that is not empty.
 void Agenda::OpenNext() {
   open_.clear();
   open_next_ = 0;
-  if (num_linked_ == 0) return;
-  const int64_t bucket = NextBucket();
-  if (far_next_.time_ps >> kBucketBits < bucket) return;
-  cursor_ = bucket;
   ++num_opened_;
+  const bool has_far = !far_.empty();
+  open_bucket_ = has_far ? far_.top().time_ps >> kBucketBits : NextBucket();
+  if (has_far && num_linked_ > 0) {
+    open_bucket_ = std::min(open_bucket_, NextBucket());
+  }
+  if (open_bucket_ > last_) OpenLinked(open_bucket_);
+  while (!far_.empty() &&
+         far_.top().time_ps >> kBucketBits == open_bucket_) {
+    open_.push_back(Pack(far_.top().time_ps, far_.top().key));
+    far_.pop();
+  }
+  SortOpen();
+}
+
+// Takes the entries of a bucket, before which nothing is left, off the wheel.
+void Agenda::OpenLinked(int64_t bucket) {
+  last_ = bucket;
   const auto slot = static_cast<size_t>(bucket) % kNumBuckets;
   for (uint32_t id = heads_[slot]; id != kNone;) {
-    Node& node = nodes_[id];
-    open_.push_back(node.entry);
-    const uint32_t next = node.next;
-    node.next = free_;
+    Chunk& chunk = chunks_[id];
+    open_.insert(open_.end(), chunk.entries.begin(),
+                 chunk.entries.begin() + chunk.count);
+    num_linked_ -= chunk.count;
+    const uint32_t next = chunk.next;
+    chunk.next = free_;
     free_ = id;
     id = next;
-    --num_linked_;
   }
   heads_[slot] = kNone;
   bitmap_[slot / 64] &= ~(uint64_t{1} << (slot % 64));
   if (bitmap_[slot / 64] == 0) {
     summary_[slot / 4096] &= ~(uint64_t{1} << (slot / 64 % 64));
   }
-  // A list starts with the entry pushed last, which is often the latest.
-  std::reverse(open_.begin(), open_.end());
-  if (!std::is_sorted(open_.begin(), open_.end())) {
-    std::sort(open_.begin(), open_.end());
+}
+
+// Sorts the open bucket. A large one is first spread over bins, each a 64th of
+// it, whose sorting then takes next to nothing.
+void Agenda::SortOpen() {
+  constexpr size_t kFew = 24;
+  constexpr size_t kNumBins = 64;
+  constexpr int kBinShift = kKeyBits + kBucketBits - 6;
+  if (open_.size() <= kFew) return std::sort(open_.begin(), open_.end());
+  std::array<uint32_t, kNumBins + 1> ends{};
+  for (const uint64_t packed : open_) ++ends[(packed >> kBinShift) + 1];
+  for (size_t i = 1; i <= kNumBins; ++i) ends[i] += ends[i - 1];
+  unsorted_.swap(open_);
+  open_.resize(unsorted_.size());
+  for (const uint64_t packed : unsorted_) {
+    open_[ends[packed >> kBinShift]++] = packed;
+  }
+  auto begin = open_.begin();
+  for (size_t i = 0; i < kNumBins; ++i) {
+    const auto end = open_.begin() + ends[i];
+    std::sort(begin, end);
+    begin = end;
   }
 }
 

@@ -1,5 +1,7 @@
 #include "network-frontends/packet/prefetcher.h"
 
+#include <optional>
+
 namespace astra {
 namespace {
 
@@ -43,27 +45,27 @@ void Prefetcher::Fetch() {
 void Prefetcher::FetchBuckets() {
   const Agenda& agenda = events_.agenda();
   num_prefetched_ = agenda.num_opened();
-  agenda.ForEachOfNextBucket([&](const Agenda::Entry& entry) {
-    if (const Port* port = PortOf(entry)) FetchPort(*port);
+  agenda.ForEachKeyOfNextBucket([&](uint32_t key) {
+    if (const Port* port = PortOf(key)) FetchPort(*port);
   });
-  for (size_t i = 0; const Agenda::Entry* entry = agenda.Peek(i); ++i) {
-    const Port* port = PortOf(*entry);
+  for (size_t i = 0; const auto key = agenda.PeekKey(i); ++i) {
+    const Port* port = PortOf(*key);
     if (port == nullptr) continue;
     for (const Lane& lane : port->lanes) lane.Prefetch();
   }
 }
 
 // Returns the port that an event is for, or nullptr.
-const Port* Prefetcher::PortOf(const Agenda::Entry& entry) const {
-  if (PacketEvents::KindOf(entry) != EventKind::kLink) return nullptr;
-  return &ports_[PacketEvents::IdOf<LinkId>(entry)];
+const Port* Prefetcher::PortOf(uint32_t key) const {
+  if (PacketEvents::KindOf(key) != EventKind::kLink) return nullptr;
+  return &ports_[PacketEvents::IdOf<LinkId>(key)];
 }
 
 // Returns the packet that arrives at the event that comes `ahead` after the
 // next, or nullptr.
 const Packet* Prefetcher::PacketAt(size_t ahead) const {
-  const Agenda::Entry* entry = events_.agenda().Peek(ahead);
-  const Port* port = entry == nullptr ? nullptr : PortOf(*entry);
+  const std::optional<uint32_t> key = events_.agenda().PeekKey(ahead);
+  const Port* port = key ? PortOf(*key) : nullptr;
   if (port == nullptr) return nullptr;
   for (const Lane& lane : port->lanes) {
     if (!lane.has_wire()) continue;

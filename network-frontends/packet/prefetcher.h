@@ -34,7 +34,7 @@ class Prefetcher {
  private:
   void Fetch();
   void FetchBuckets();
-  const Port* PortOf(const Agenda::Entry& entry) const;
+  const Port* PortOf(uint32_t key) const;
   const Packet* PacketAt(size_t ahead) const;
 
   const PacketEvents& events_;
