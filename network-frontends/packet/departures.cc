@@ -27,7 +27,7 @@ void Departures::Transmit(LinkId link, TrafficClass traffic_class,
                           const Packet& packet, LinkId ingress) {
   Port& port = ports_[link];
   const TimePs now = events_.now();
-  if (port.busy_until < now) AdvanceIdle(link);
+  if (port.busy_until < now) Advance(link);
   if (traffic_class == TrafficClass::kData) port.queued += packet.size();
   // Changing the copy and not `packet` spares the processor a wait; see
   // Packet::padding.
@@ -35,7 +35,7 @@ void Departures::Transmit(LinkId link, TrafficClass traffic_class,
   queued.time = now;
   queued.ingress = ingress;
   ++queued.hop;
-  if (port.busy_until <= now) AdvanceIdle(link);
+  if (port.busy_until <= now) AdvanceIdle(link, port);
   port.max_queued = std::max(port.max_queued, port.queued);
   Arm(link);
 }
@@ -56,8 +56,7 @@ void Departures::Wake(QueuePairId id) {
 }
 
 // Does the work of Advance() where the port may be idle.
-void Departures::AdvanceIdle(LinkId link) {
-  Port& port = ports_[link];
+void Departures::AdvanceIdle(LinkId link, Port& port) {
   const TimePs now = events_.now();
   while (port.busy_until <= now && !port.is_down) {
     Lane& control = port.lane(TrafficClass::kControl);
@@ -179,18 +178,14 @@ TimePs Departures::UntilForwarded(const Port& port, const Packet& packet,
   return std::max(port.Divide(kCutThrough), serialisation - fastest);
 }
 
-// Does the work of Arm() where there may be no event, or a later one.
-void Departures::ArmAnew(LinkId link) {
-  Port& port = ports_[link];
-  TimePs next = kNever;
-  for (const Lane& lane : port.lanes) {
-    if (lane.has_wire()) next = std::min(next, lane.first_on_wire().time);
-  }
-  const bool is_of_wire = next != kNever;
-  if (!is_of_wire || port.is_watched) next = std::min(next, NextStart(port));
+// Does the work of Arm() where departures are events: at a watched port and, with
+// an empty wire, at any.
+void Departures::ArmEarly(LinkId link, Port& port) {
+  const TimePs arrival = port.FirstArrival();
+  const TimePs next = std::min(arrival, NextStart(port));
   if (next >= port.event) return;
   port.event = next;
-  port.is_event_of_wire = is_of_wire;
+  port.is_event_of_wire = arrival != kNever;
   events_.PushLink(next, link);
 }
 

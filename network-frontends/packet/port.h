@@ -56,7 +56,7 @@ class Lane {
 
   // Appends a copy of `packet` and returns it.
   Packet& Push(const Packet& packet) {
-    if (tail_ - head_ == capacity_) Grow();
+    if (tail_ - head_ == mask_ + 1) Grow();
     return packets_[tail_++ & mask_] = packet;
   }
   void PutOnWire() { ++split_; }   // Moves the first waiting packet.
@@ -64,19 +64,17 @@ class Lane {
 
  private:
   void Grow() {
-    const uint32_t larger = std::max(capacity_ * 2, 4U);
+    const uint32_t larger = std::max((mask_ + 1) * 2, 4U);
     auto packets = std::make_unique<Packet[]>(larger);
     for (uint32_t i = head_; i != tail_; ++i) {
       packets[i & (larger - 1)] = packets_[i & mask_];
     }
     packets_ = std::move(packets);
-    capacity_ = larger;
     mask_ = larger - 1;
   }
 
   std::unique_ptr<Packet[]> packets_;
-  uint32_t capacity_ = 0;
-  uint32_t mask_ = 0;
+  uint32_t mask_ = UINT32_MAX;  // Size of the ring, less 1.
   uint32_t head_ = 0;
   uint32_t split_ = 0;
   uint32_t tail_ = 0;
@@ -121,6 +119,19 @@ struct alignas(64) Port {
   TimePs resolution{1};
 
   Lane& lane(TrafficClass c) { return lanes[static_cast<size_t>(c)]; }
+
+  bool has_queued() const {
+    return lanes[0].has_queued() || lanes[1].has_queued();
+  }
+  // Returns when the first packet on the wire reaches the far end; kNever if
+  // none is on it.
+  TimePs FirstArrival() const {
+    TimePs first = kNever;
+    for (const Lane& lane : lanes) {
+      if (lane.has_wire()) first = std::min(first, lane.first_on_wire().time);
+    }
+    return first;
+  }
 
   // Returns the serialisation time of `size`, rounded up to a picosecond, or
   // down to a multiple of a coarser resolution. Requires that the link is up.
