@@ -109,25 +109,38 @@ void Agenda::OpenLinked(int64_t bucket) {
   }
 }
 
-// Sorts the open bucket. A large one is first spread over bins, each a 64th of
-// it, whose sorting then takes next to nothing.
+// Sorts the open bucket. A large one is first spread over bins, each a 32nd of
+// it; then few entries are far from their place.
 void Agenda::SortOpen() {
-  constexpr size_t kFew = 24;
-  constexpr size_t kNumBins = 64;
-  constexpr int kBinShift = kKeyBits + kBucketBits - 6;
-  if (open_.size() <= kFew) return std::sort(open_.begin(), open_.end());
+  constexpr size_t kFew = 32;
+  if (open_.size() > kFew) SortBins();
+  for (size_t i = 1; i < open_.size(); ++i) {
+    const uint64_t packed = open_[i];
+    size_t place = i;
+    for (; place > 0 && open_[place - 1] > packed; --place) {
+      open_[place] = open_[place - 1];
+    }
+    open_[place] = packed;
+  }
+}
+
+void Agenda::SortBins() {
+  constexpr int kBinBits = 5;
+  constexpr size_t kNumBins = size_t{1} << kBinBits;
+  constexpr int kShift = kKeyBits + kBucketBits - kBinBits;
+  constexpr std::ptrdiff_t kMany = 16;
   std::array<uint32_t, kNumBins + 1> ends{};
-  for (const uint64_t packed : open_) ++ends[(packed >> kBinShift) + 1];
+  for (const uint64_t packed : open_) ++ends[(packed >> kShift) + 1];
   for (size_t i = 1; i <= kNumBins; ++i) ends[i] += ends[i - 1];
   unsorted_.swap(open_);
   open_.resize(unsorted_.size());
   for (const uint64_t packed : unsorted_) {
-    open_[ends[packed >> kBinShift]++] = packed;
+    open_[ends[packed >> kShift]++] = packed;
   }
   auto begin = open_.begin();
   for (size_t i = 0; i < kNumBins; ++i) {
     const auto end = open_.begin() + ends[i];
-    std::sort(begin, end);
+    if (end - begin > kMany) std::sort(begin, end);
     begin = end;
   }
 }

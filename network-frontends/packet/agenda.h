@@ -134,6 +134,7 @@ class Agenda {
   void OpenNext();
   void OpenLinked(int64_t bucket);
   void SortOpen();
+  void SortBins();
   int64_t NextBucket() const;
 
   // Buckets count from time 0. The open one is done up to open_next_, and

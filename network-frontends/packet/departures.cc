@@ -28,13 +28,18 @@ void Departures::Transmit(LinkId link, TrafficClass traffic_class,
   Port& port = ports_[link];
   const TimePs now = events_.now();
   if (port.busy_until < now) Advance(link);
-  if (traffic_class == TrafficClass::kData) port.queued += packet.size();
+  const bool is_data = traffic_class == TrafficClass::kData;
+  const bool leaves_at_once = port.busy_until == now && !port.has_queued() &&
+                              !port.is_down && !(is_data && port.is_paused);
+  if (is_data) port.queued += packet.size();
   // Changing the copy and not `packet` spares the processor a wait; see
   // Packet::padding.
-  Packet& queued = port.lane(traffic_class).Push(packet);
+  Lane& lane = port.lane(traffic_class);
+  Packet& queued = lane.Push(packet);
   queued.time = now;
   queued.ingress = ingress;
   ++queued.hop;
+  if (leaves_at_once) Start(link, port, lane, now);
   if (port.busy_until <= now) AdvanceIdle(link, port);
   port.max_queued = std::max(port.max_queued, port.queued);
   Arm(link);

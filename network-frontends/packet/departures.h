@@ -93,9 +93,8 @@ class Departures {
   bool HasSender(const Port& port) const {
     return port.nic != kNoId<NicId> && !port.is_paused && nics_.HasAny(port);
   }
-  // Returns whether the port certainly has nothing to send.
-  static bool HasNothing(const Port& port) {
-    return !port.has_queued() && port.nic == kNoId<NicId>;
+  bool HasNothing(const Port& port) const {
+    return !port.has_queued() && !HasSender(port);
   }
   void AdvanceIdle(LinkId link, Port& port);
   bool StartFromNic(LinkId link, Port& port);

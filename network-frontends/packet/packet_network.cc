@@ -107,13 +107,11 @@ void PacketNetwork::OnLink(LinkId link) {
   port.event = kNever;
   port.is_event_of_wire = false;
   departures_.Advance(link);
-  for (Lane& lane : port.lanes) {
-    while (lane.has_wire() && lane.first_on_wire().time <= time) {
-      // Nothing comes into this port while one of its packets arrives, so the
-      // packet need not be copied.
-      Arrive(link, port.target, lane.first_on_wire());
-      lane.PopFromWire();
-    }
+  // Nothing comes into this port while one of its packets arrives, so the
+  // packet need not be copied.
+  while (Lane* lane = port.LaneArrivedBy(time)) {
+    Arrive(link, port.target, lane->first_on_wire());
+    lane->PopFromWire();
   }
   departures_.Arm(link);
 }

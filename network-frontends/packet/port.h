@@ -123,6 +123,14 @@ struct alignas(64) Port {
   bool has_queued() const {
     return lanes[0].has_queued() || lanes[1].has_queued();
   }
+  // Returns the first lane with a packet that is at the far end by `time`, or
+  // nullptr.
+  Lane* LaneArrivedBy(TimePs time) {
+    for (Lane& lane : lanes) {
+      if (lane.has_wire() && lane.first_on_wire().time <= time) return &lane;
+    }
+    return nullptr;
+  }
   // Returns when the first packet on the wire reaches the far end; kNever if
   // none is on it.
   TimePs FirstArrival() const {
