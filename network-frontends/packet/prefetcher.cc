@@ -1,5 +1,6 @@
 #include "network-frontends/packet/prefetcher.h"
 
+#include <array>
 #include <optional>
 
 namespace astra {
@@ -11,14 +12,28 @@ constexpr size_t kManyLinks = 1024;
 constexpr size_t kLineBytes = 64;  // Size of a cache line.
 
 // Fetches the first `bytes` bytes of `value`.
-void FetchLines(const void* value, size_t bytes) {
+[[gnu::always_inline]] inline void FetchLines(const void* value, size_t bytes) {
   for (size_t i = 0; i < bytes; i += kLineBytes) {
     __builtin_prefetch(static_cast<const char*>(value) + i);
   }
 }
 
 // Fetches what each packet touches of its port.
-void FetchPort(const Port& port) { FetchLines(&port, 3 * kLineBytes); }
+[[gnu::always_inline]] inline void FetchPort(const Port& port) {
+  FetchLines(&port, 3 * kLineBytes);
+}
+
+// Returns the packet that is the next to arrive, or nullptr.
+const Packet* FirstOnWire(const Port& port) {
+  const Packet* first = nullptr;
+  for (const Lane& lane : port.lanes) {
+    if (!lane.has_wire()) continue;
+    const Packet& packet = lane.first_on_wire();
+    if (packet.queue_pair == kNoId<QueuePairId>) continue;
+    if (first == nullptr || packet.time < first->time) first = &packet;
+  }
+  return first;
+}
 
 }  // namespace
 
@@ -30,28 +45,45 @@ Prefetcher::Prefetcher(const PacketEvents& events, const Ports& ports,
       queue_pairs_(queue_pairs),
       is_large_(ports.size() >= kManyLinks) {}
 
-void Prefetcher::Fetch() {
-  if (events_.agenda().num_opened() != num_prefetched_) FetchBuckets();
-  if (const Packet* packet = PacketAt(3)) {
-    __builtin_prefetch(paths_.FindHop(*packet));
-  }
-  if (const Packet* packet = PacketAt(1)) {
-    const LinkId next = paths_.Next(*packet);
-    if (next != kNoId<LinkId>) return FetchPort(ports_[next]);
-    FetchLines(&queue_pairs_[packet->queue_pair], sizeof(QueuePair));
-  }
-}
-
-void Prefetcher::FetchBuckets() {
+void Prefetcher::FetchBlock() {
   const Agenda& agenda = events_.agenda();
-  num_prefetched_ = agenda.num_opened();
-  agenda.ForEachKeyOfNextBucket([&](uint32_t key) {
-    if (const Port* port = PortOf(key)) FetchPort(*port);
-  });
-  for (size_t i = 0; const auto key = agenda.PeekKey(i); ++i) {
+  if (agenda.num_opened() != num_opened_) {
+    num_opened_ = agenda.num_opened();
+    agenda.ForEachKeyOfNextBucket([&](uint32_t key) {
+      if (const Port* port = PortOf(key)) FetchPort(*port);
+    });
+  }
+  std::array<const Port*, kBlock> ports{};
+  std::array<const Packet*, kBlock> packets{};
+  std::array<const Port*, kBlock> next_ports{};
+  num_left_ = 0;
+  while (num_left_ < kBlock) {
+    const std::optional<uint32_t> key = agenda.PeekKey(num_left_);
+    if (!key) break;
     const Port* port = PortOf(*key);
+    ports[num_left_++] = port;
     if (port == nullptr) continue;
-    for (const Lane& lane : port->lanes) lane.Prefetch();
+    for (const Lane& lane : port->lanes) lane.PrefetchWire();
+  }
+  for (size_t i = 0; i < num_left_; ++i) {
+    if (ports[i] == nullptr) continue;
+    packets[i] = FirstOnWire(*ports[i]);
+    if (packets[i] != nullptr) __builtin_prefetch(paths_.FindHop(*packets[i]));
+  }
+  for (size_t i = 0; i < num_left_; ++i) {
+    if (packets[i] == nullptr) continue;
+    const LinkId next = paths_.Next(*packets[i]);
+    if (next != kNoId<LinkId>) {
+      next_ports[i] = &ports_[next];
+      FetchPort(*next_ports[i]);
+    } else {
+      FetchLines(&queue_pairs_[packets[i]->queue_pair], sizeof(QueuePair));
+    }
+  }
+  for (size_t i = 0; i < num_left_; ++i) {
+    if (next_ports[i] == nullptr) continue;
+    const size_t lane = packets[i]->kind == PacketKind::kData ? 1 : 0;
+    next_ports[i]->lanes[lane].PrefetchQueue();
   }
 }
 
@@ -59,20 +91,6 @@ void Prefetcher::FetchBuckets() {
 const Port* Prefetcher::PortOf(uint32_t key) const {
   if (PacketEvents::KindOf(key) != EventKind::kLink) return nullptr;
   return &ports_[PacketEvents::IdOf<LinkId>(key)];
-}
-
-// Returns the packet that arrives at the event that comes `ahead` after the
-// next, or nullptr.
-const Packet* Prefetcher::PacketAt(size_t ahead) const {
-  const std::optional<uint32_t> key = events_.agenda().PeekKey(ahead);
-  const Port* port = key ? PortOf(*key) : nullptr;
-  if (port == nullptr) return nullptr;
-  for (const Lane& lane : port->lanes) {
-    if (!lane.has_wire()) continue;
-    const Packet& packet = lane.first_on_wire();
-    return packet.queue_pair == kNoId<QueuePairId> ? nullptr : &packet;
-  }
-  return nullptr;
 }
 
 }  // namespace astra
