@@ -24,7 +24,7 @@ Departures::Departures(const PacketSetup& setup, PacketEvents& events,
       ack_has_priority_(setup.options.nic.ack_has_priority) {}
 
 void Departures::Transmit(LinkId link, TrafficClass traffic_class,
-                          const Packet& packet, LinkId ingress) {
+                          const Packet& packet, Origin origin) {
   Port& port = ports_[link];
   const TimePs now = events_.now();
   if (port.busy_until < now) Advance(link);
@@ -37,8 +37,9 @@ void Departures::Transmit(LinkId link, TrafficClass traffic_class,
   Lane& lane = port.lane(traffic_class);
   Packet& queued = lane.Push(packet);
   queued.time = now;
-  queued.ingress = ingress;
+  queued.ingress = origin.ingress;
   ++queued.hop;
+  if (origin.is_buffered) queued.flags |= Packet::kBuffered;
   if (leaves_at_once) Start(link, port, lane, now);
   if (port.busy_until <= now) AdvanceIdle(link, port);
   port.max_queued = std::max(port.max_queued, port.queued);

@@ -59,19 +59,21 @@ class Departures {
     if (port.is_watched) return ArmEarly(link, port);
     if (port.is_event_of_wire) return;
     const TimePs arrival = port.FirstArrival();
-    if (arrival == kNever) {
-      if (!HasNothing(port)) ArmEarly(link, port);
-    } else if (arrival < port.event) {
-      port.event = arrival;
-      port.is_event_of_wire = true;
-      events_.PushLink(arrival, link);
-    }
+    if (arrival != kNever) return ArmArrival(link, port, arrival);
+    if (!HasNothing(port)) ArmEarly(link, port);
   }
 
-  // Puts a copy of `packet` into the port now. At a switch, `ingress` is the
-  // link on which it came.
+  // How a packet came to a switch.
+  struct Origin {
+    LinkId ingress = kNoId<LinkId>;  // Link on which it came.
+    bool is_buffered = false;        // It has taken memory of the switch.
+  };
+  // Puts a copy of `packet` into the port now.
+  void Transmit(LinkId link, TrafficClass traffic_class, const Packet& packet) {
+    Transmit(link, traffic_class, packet, Origin());
+  }
   void Transmit(LinkId link, TrafficClass traffic_class, const Packet& packet,
-                LinkId ingress = kNoId<LinkId>);
+                Origin origin);
 
   // Advances the port of the queue pair, if it has one.
   void AdvanceSender(QueuePairId id);
@@ -99,6 +101,12 @@ class Departures {
   void AdvanceIdle(LinkId link, Port& port);
   bool StartFromNic(LinkId link, Port& port);
   void Start(LinkId link, Port& port, Lane& lane, TimePs start);
+  void ArmArrival(LinkId link, Port& port, TimePs arrival) {
+    if (arrival >= port.event) return;
+    port.event = arrival;
+    port.is_event_of_wire = true;
+    events_.PushLink(arrival, link);
+  }
   void ArmEarly(LinkId link, Port& port);
   TimePs NextStart(const Port& port) const;
   TimePs UntilForwarded(const Port& port, const Packet& packet,

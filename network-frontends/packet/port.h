@@ -45,10 +45,12 @@ class Lane {
   Packet& first_on_wire() { return packets_[head_ & mask_]; }
   const Packet& first_on_wire() const { return packets_[head_ & mask_]; }
 
-  // Fetch into the cache the first packet on the wire, and where the next to
+  // Fetch into the cache the first packets on the wire, and where the next to
   // leave and the next to come are.
   void PrefetchWire() const {
-    if (head_ != tail_) __builtin_prefetch(&packets_[head_ & mask_]);
+    if (head_ == tail_) return;
+    __builtin_prefetch(&packets_[head_ & mask_]);
+    __builtin_prefetch(&packets_[(head_ + 1) & mask_]);
   }
   void PrefetchQueue() const {
     if (packets_ == nullptr) return;
