@@ -23,6 +23,46 @@ Departures::Departures(const PacketSetup& setup, PacketEvents& events,
       marker_(setup),
       ack_has_priority_(setup.options.nic.ack_has_priority) {}
 
+// Lets the first packet of the lane begin to leave at `start`.
+[[gnu::always_inline]] inline void Departures::Start(LinkId link, Port& port, Lane& lane, TimePs start) {
+  Packet& packet = lane.first_queued();
+  const Bytes size = packet.size();
+  const TimePs serialisation = port.SerialisationTime(size);
+  port.busy_until = start + serialisation;
+  port.busy += serialisation;
+  port.sent_bytes += packet.bytes;
+  ++port.sent_packets;
+  if (&lane == &port.lane(TrafficClass::kData)) port.queued -= size;
+  if (packet.has(Packet::kBuffered)) buffers_.Release(port, packet);
+  if (packet.kind == PacketKind::kData) {
+    port.sent_data_bytes += packet.bytes;
+    ++port.sent_data_packets;
+    if (port.marks && port.queued > Bytes() && marker_.Marks(link, port)) {
+      packet.flags |= Packet::kMarked;
+      records_.CountMark(link);
+    }
+    if (port.at != kNoId<SwitchId>) {
+      telemetry_.Stamp(link, port, packet, start);
+    }
+  }
+  if (port.has_errors && packet.kind < PacketKind::kPause) {
+    const uint64_t draw =
+        HashOf(setup_.options.seed, uint64_t{link.index()}, port.sent_packets);
+    if (UnitInterval(draw) < setup_.ErrorRateOf(link)) {
+      packet.flags |= Packet::kLost;
+    }
+  }
+  if (records_.captures(link)) {
+    const bool has_qp = packet.queue_pair != kNoId<QueuePairId>;
+    records_.AddCapture(
+        packet, has_qp ? &queue_pairs_[packet.queue_pair] : nullptr, start);
+  }
+  packet.time = start + port.propagation +
+                (port.cuts_through ? UntilForwarded(port, packet, serialisation)
+                                   : serialisation);
+  lane.PutOnWire();
+}
+
 void Departures::Transmit(LinkId link, TrafficClass traffic_class,
                           const Packet& packet, Origin origin) {
   Port& port = ports_[link];
@@ -116,46 +156,6 @@ TimePs Departures::NextStart(const Port& port) const {
   }
   if (HasSender(port)) next = std::min(next, nics_.NextStart(port));
   return next == kNever ? next : std::max(next, port.busy_until);
-}
-
-// Lets the first packet of the lane begin to leave at `start`.
-void Departures::Start(LinkId link, Port& port, Lane& lane, TimePs start) {
-  Packet& packet = lane.first_queued();
-  const Bytes size = packet.size();
-  const TimePs serialisation = port.SerialisationTime(size);
-  port.busy_until = start + serialisation;
-  port.busy += serialisation;
-  port.sent_bytes += packet.bytes;
-  ++port.sent_packets;
-  if (&lane == &port.lane(TrafficClass::kData)) port.queued -= size;
-  if (packet.has(Packet::kBuffered)) buffers_.Release(port, packet);
-  if (packet.kind == PacketKind::kData) {
-    port.sent_data_bytes += packet.bytes;
-    ++port.sent_data_packets;
-    if (port.marks && port.queued > Bytes() && marker_.Marks(link, port)) {
-      packet.flags |= Packet::kMarked;
-      records_.CountMark(link);
-    }
-    if (port.at != kNoId<SwitchId>) {
-      telemetry_.Stamp(link, port, packet, start);
-    }
-  }
-  if (port.has_errors && packet.kind < PacketKind::kPause) {
-    const uint64_t draw =
-        HashOf(setup_.options.seed, uint64_t{link.index()}, port.sent_packets);
-    if (UnitInterval(draw) < setup_.ErrorRateOf(link)) {
-      packet.flags |= Packet::kLost;
-    }
-  }
-  if (records_.captures(link)) {
-    const bool has_qp = packet.queue_pair != kNoId<QueuePairId>;
-    records_.AddCapture(
-        packet, has_qp ? &queue_pairs_[packet.queue_pair] : nullptr, start);
-  }
-  packet.time = start + port.propagation +
-                (port.cuts_through ? UntilForwarded(port, packet, serialisation)
-                                   : serialisation);
-  lane.PutOnWire();
 }
 
 // Returns how long a packet must have been leaving before the switch at the far

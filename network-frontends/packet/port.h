@@ -67,7 +67,10 @@ class Lane {
     return packets_[tail_++ & mask_] = packet;
   }
   void PutOnWire() { ++split_; }   // Moves the first waiting packet.
-  void PopFromWire() { ++head_; }  // Removes the first packet.
+  // Removes the first packet. An empty ring begins anew, where memory is warm.
+  void PopFromWire() {
+    if (++head_ == tail_) head_ = split_ = tail_ = 0;
+  }
 
  private:
   void Grow() {
