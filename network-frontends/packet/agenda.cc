@@ -15,7 +15,7 @@ void Agenda::PushAside(const Entry& entry) {
   const int64_t bucket = entry.time_ps >> kBucketBits;
   if (bucket < open_bucket_) {
     // The open bucket was opened to look at and is closed again.
-    for (; open_next_ < open_.size(); ++open_next_) {
+    for (; open_next_ < open_end_; ++open_next_) {
       far_.push(Unpack(open_[open_next_]));
     }
     open_bucket_ = bucket;
@@ -25,8 +25,12 @@ void Agenda::PushAside(const Entry& entry) {
     return;
   }
   const uint64_t packed = Pack(entry.time_ps, entry.key);
-  const auto first = open_.begin() + static_cast<std::ptrdiff_t>(open_next_);
-  open_.insert(std::upper_bound(first, open_.end(), packed), packed);
+  MakeRoom(1);
+  uint64_t* const end = open_.data() + open_end_++;
+  uint64_t* const place =
+      std::upper_bound(open_.data() + open_next_, end, packed);
+  std::copy_backward(place, end, end + 1);
+  *place = packed;
 }
 
 // Puts an empty chunk in front of those of a slot of the wheel.
@@ -71,8 +75,8 @@ int64_t Agenda::NextBucket() const {
 
 // Opens the next bucket that is not empty.
 void Agenda::OpenNext() {
-  open_.clear();
   open_next_ = 0;
+  open_end_ = 0;
   ++num_opened_;
   const bool has_far = !far_.empty();
   open_bucket_ = has_far ? far_.top().time_ps >> kBucketBits : NextBucket();
@@ -82,7 +86,8 @@ void Agenda::OpenNext() {
   if (open_bucket_ > last_) OpenLinked(open_bucket_);
   while (!far_.empty() &&
          far_.top().time_ps >> kBucketBits == open_bucket_) {
-    open_.push_back(Pack(far_.top().time_ps, far_.top().key));
+    MakeRoom(1);
+    open_[open_end_++] = Pack(far_.top().time_ps, far_.top().key);
     far_.pop();
   }
   SortOpen();
@@ -94,8 +99,10 @@ void Agenda::OpenLinked(int64_t bucket) {
   const auto slot = static_cast<size_t>(bucket) % kNumBuckets;
   for (uint32_t id = heads_[slot]; id != kNone;) {
     Chunk& chunk = chunks_[id];
-    open_.insert(open_.end(), chunk.entries.begin(),
-                 chunk.entries.begin() + chunk.count);
+    MakeRoom(kChunkEntries);
+    // To copy all is faster than to copy a number of entries.
+    std::copy_n(chunk.entries.data(), kChunkEntries, open_.data() + open_end_);
+    open_end_ += chunk.count;
     num_linked_ -= chunk.count;
     const uint32_t next = chunk.next;
     chunk.next = free_;
@@ -113,14 +120,15 @@ void Agenda::OpenLinked(int64_t bucket) {
 // it; then few entries are far from their place.
 void Agenda::SortOpen() {
   constexpr size_t kFew = 32;
-  if (open_.size() > kFew) SortBins();
-  for (size_t i = 1; i < open_.size(); ++i) {
-    const uint64_t packed = open_[i];
+  if (open_end_ > kFew) SortBins();
+  uint64_t* const open = open_.data();
+  for (size_t i = 1; i < open_end_; ++i) {
+    const uint64_t packed = open[i];
     size_t place = i;
-    for (; place > 0 && open_[place - 1] > packed; --place) {
-      open_[place] = open_[place - 1];
+    for (; place > 0 && open[place - 1] > packed; --place) {
+      open[place] = open[place - 1];
     }
-    open_[place] = packed;
+    open[place] = packed;
   }
 }
 
@@ -128,20 +136,21 @@ void Agenda::SortBins() {
   constexpr int kBinBits = 5;
   constexpr size_t kNumBins = size_t{1} << kBinBits;
   constexpr int kShift = kKeyBits + kBucketBits - kBinBits;
-  constexpr std::ptrdiff_t kMany = 16;
-  std::array<uint32_t, kNumBins + 1> ends{};
-  for (const uint64_t packed : open_) ++ends[(packed >> kShift) + 1];
-  for (size_t i = 1; i <= kNumBins; ++i) ends[i] += ends[i - 1];
+  constexpr uint32_t kMany = 16;
   unsorted_.swap(open_);
-  open_.resize(unsorted_.size());
-  for (const uint64_t packed : unsorted_) {
-    open_[ends[packed >> kShift]++] = packed;
+  MakeRoom(0);
+  std::array<uint32_t, kNumBins + 1> ends{};
+  for (size_t i = 0; i < open_end_; ++i) ++ends[(unsorted_[i] >> kShift) + 1];
+  for (size_t i = 1; i <= kNumBins; ++i) ends[i] += ends[i - 1];
+  for (size_t i = 0; i < open_end_; ++i) {
+    open_[ends[unsorted_[i] >> kShift]++] = unsorted_[i];
   }
-  auto begin = open_.begin();
+  uint32_t begin = 0;
   for (size_t i = 0; i < kNumBins; ++i) {
-    const auto end = open_.begin() + ends[i];
-    if (end - begin > kMany) std::sort(begin, end);
-    begin = end;
+    if (ends[i] - begin > kMany) {
+      std::sort(open_.data() + begin, open_.data() + ends[i]);
+    }
+    begin = ends[i];
   }
 }
 

@@ -40,7 +40,7 @@ class Agenda {
 
   bool empty() const { return size() == 0; }
   size_t size() const {
-    return open_.size() - open_next_ + num_linked_ + far_.size();
+    return open_end_ - open_next_ + num_linked_ + far_.size();
   }
 
   // Adds an entry. Requires that it is not before the entry that was popped
@@ -61,12 +61,12 @@ class Agenda {
   // Returns whether next() may be at `limit_ps` or before; false if there is no
   // entry. If not, no bucket that lies later is opened.
   bool HasUntil(int64_t limit_ps) const {
-    return open_next_ < open_.size() || HasLaterUntil(limit_ps);
+    return open_next_ < open_end_ || HasLaterUntil(limit_ps);
   }
 
   // Returns the earliest entry. Requires !empty().
   Entry next() {
-    if (open_next_ == open_.size()) OpenNext();
+    if (open_next_ == open_end_) OpenNext();
     return Unpack(open_[open_next_]);
   }
 
@@ -78,7 +78,7 @@ class Agenda {
   // in between.
   std::optional<uint32_t> PeekKey(size_t ahead) const {
     const size_t position = open_next_ + ahead;
-    if (position >= open_.size()) return std::nullopt;
+    if (position >= open_end_) return std::nullopt;
     return static_cast<uint32_t>(open_[position]);
   }
 
@@ -131,17 +131,21 @@ class Agenda {
   bool HasLaterUntil(int64_t limit_ps) const;
   void PushAside(const Entry& entry);
   uint32_t AddChunk(size_t slot);
+  void MakeRoom(size_t count) {
+    if (open_end_ + count > open_.size()) open_.resize(2 * open_end_ + count);
+  }
   void OpenNext();
   void OpenLinked(int64_t bucket);
   void SortOpen();
   void SortBins();
   int64_t NextBucket() const;
 
-  // Buckets count from time 0. The open one is done up to open_next_, and
-  // everything before it is over.
+  // Buckets count from time 0. What is left of the open one is in open_, sorted,
+  // from open_next_ to open_end_. Everything before it is over.
   int64_t open_bucket_ = -1;
-  std::vector<uint64_t> open_;  // Sorted.
+  std::vector<uint64_t> open_;  // Has room for more.
   size_t open_next_ = 0;
+  size_t open_end_ = 0;
   std::vector<uint64_t> unsorted_;  // Only while a bucket is being opened.
   uint64_t num_opened_ = 0;
 
