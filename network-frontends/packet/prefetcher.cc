@@ -55,7 +55,7 @@ void Prefetcher::FetchBlock() {
   }
   std::array<const Port*, kBlock> ports{};
   std::array<const Packet*, kBlock> packets{};
-  std::array<const Port*, kBlock> next_ports{};
+  std::array<const Lane*, kBlock> next_lanes{};
   num_left_ = 0;
   while (num_left_ < kBlock) {
     const std::optional<uint32_t> key = agenda.PeekKey(num_left_);
@@ -72,18 +72,19 @@ void Prefetcher::FetchBlock() {
   }
   for (size_t i = 0; i < num_left_; ++i) {
     if (packets[i] == nullptr) continue;
-    const LinkId next = paths_.Next(*packets[i]);
-    if (next != kNoId<LinkId>) {
-      next_ports[i] = &ports_[next];
-      FetchPort(*next_ports[i]);
-    } else {
+    LinkId next = paths_.Next(*packets[i]);
+    bool is_data = packets[i]->kind == PacketKind::kData;
+    if (next == kNoId<LinkId>) {
+      // At its end it is answered, mostly on the link on which it came.
       FetchLines(&queue_pairs_[packets[i]->queue_pair], sizeof(QueuePair));
+      next = Reverse(ports_.LinkOf(*ports[i]));
+      is_data = !is_data;
     }
+    FetchPort(ports_[next]);
+    next_lanes[i] = &ports_[next].lanes[is_data ? 1 : 0];
   }
   for (size_t i = 0; i < num_left_; ++i) {
-    if (next_ports[i] == nullptr) continue;
-    const size_t lane = packets[i]->kind == PacketKind::kData ? 1 : 0;
-    next_ports[i]->lanes[lane].PrefetchQueue();
+    if (next_lanes[i] != nullptr) next_lanes[i]->PrefetchQueue();
   }
 }
 
