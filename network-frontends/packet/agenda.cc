@@ -84,8 +84,7 @@ void Agenda::OpenNext() {
     open_bucket_ = std::min(open_bucket_, NextBucket());
   }
   if (open_bucket_ > last_) OpenLinked(open_bucket_);
-  while (!far_.empty() &&
-         far_.top().time_ps >> kBucketBits == open_bucket_) {
+  while (!far_.empty() && far_.top().time_ps >> kBucketBits == open_bucket_) {
     MakeRoom(1);
     open_[open_end_++] = Pack(far_.top().time_ps, far_.top().key);
     far_.pop();

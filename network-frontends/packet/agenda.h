@@ -2,11 +2,11 @@
 // happen.
 //
 // A wheel of buckets, each 1024 ps wide, holds the events of the next 16.8 us,
-// and a heap those that are further away. A bitmap finds the next bucket that is
-// not empty; it is sorted when it is opened, together with what the heap has for
-// it. A push and a pop therefore take constant time for packets on links.
-// Design: R. Brown, "Calendar queues", CACM 31(10), 1988. Entries of one instant
-// come in the order of their keys, whatever the order of pushes.
+// and a heap those that are further away. A bitmap finds the next bucket that
+// is not empty; it is sorted when it is opened, together with what the heap has
+// for it. A push and a pop therefore take constant time for packets on links.
+// Design: R. Brown, "Calendar queues", CACM 31(10), 1988. Entries of one
+// instant come in the order of their keys, whatever the order of pushes.
 //
 // Within a bucket an entry is one word: the time since the bucket began, then
 // the key. The entries of a bucket lie in chunks of one cache line each.
@@ -74,8 +74,8 @@ class Agenda {
   void Pop() { ++open_next_; }
 
   // Returns the key of the entry that comes `ahead` after next(), if its bucket
-  // is open. It is a hint for fetching data ahead; entries pushed later may come
-  // in between.
+  // is open. It is a hint for fetching data ahead; entries pushed later may
+  // come in between.
   std::optional<uint32_t> PeekKey(size_t ahead) const {
     const size_t position = open_next_ + ahead;
     if (position >= open_end_) return std::nullopt;
@@ -140,8 +140,8 @@ class Agenda {
   void SortBins();
   int64_t NextBucket() const;
 
-  // Buckets count from time 0. What is left of the open one is in open_, sorted,
-  // from open_next_ to open_end_. Everything before it is over.
+  // Buckets count from time 0. What is left of the open one is in open_,
+  // sorted, from open_next_ to open_end_. Everything before it is over.
   int64_t open_bucket_ = -1;
   std::vector<uint64_t> open_;  // Has room for more.
   size_t open_next_ = 0;

@@ -24,7 +24,8 @@ Departures::Departures(const PacketSetup& setup, PacketEvents& events,
       ack_has_priority_(setup.options.nic.ack_has_priority) {}
 
 // Lets the first packet of the lane begin to leave at `start`.
-[[gnu::always_inline]] inline void Departures::Start(LinkId link, Port& port, Lane& lane, TimePs start) {
+[[gnu::always_inline]] inline void Departures::Start(LinkId link, Port& port,
+                                                     Lane& lane, TimePs start) {
   Packet& packet = lane.first_queued();
   const Bytes size = packet.size();
   const TimePs serialisation = port.SerialisationTime(size);
@@ -184,8 +185,8 @@ TimePs Departures::UntilForwarded(const Port& port, const Packet& packet,
   return std::max(port.Divide(kCutThrough), serialisation - fastest);
 }
 
-// Does the work of Arm() where departures are events: at a watched port and, with
-// an empty wire, at any.
+// Does the work of Arm() where departures are events: at a watched port and,
+// with an empty wire, at any.
 void Departures::ArmEarly(LinkId link, Port& port) {
   const TimePs arrival = port.FirstArrival();
   const TimePs next = std::min(arrival, NextStart(port));

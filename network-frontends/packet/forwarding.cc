@@ -119,8 +119,9 @@ LinkId Forwarding::Flowlet(NodeId node, absl::Span<const LinkId> links,
   return state.link;
 }
 
-// Takes memory for a packet that must wait at `port` of a switch; returns false if there is
-// none. Memory that was freed meanwhile is counted only when it matters.
+// Takes memory for a packet that must wait at `port` of a switch; returns false
+// if there is none. Memory that was freed meanwhile is counted only when it
+// matters.
 bool Forwarding::TakeBuffer(const Port& port, LinkId ingress, Bytes size) {
   if (buffers_.AddIfEasy(port, ingress, size)) return true;
   // Settles the count: brings all ports of the switch up to now.

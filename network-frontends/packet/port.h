@@ -46,13 +46,13 @@ class Lane {
   const Packet& first_on_wire() const { return packets_[head_ & mask_]; }
 
   // Fetch into the cache the first packets on the wire, and where the next to
-  // leave and the next to come are.
-  void PrefetchWire() const {
+  // leave and the next to come are. See prefetcher.cc for the attribute.
+  [[gnu::always_inline]] void PrefetchWire() const {
     if (head_ == tail_) return;
     __builtin_prefetch(&packets_[head_ & mask_]);
     __builtin_prefetch(&packets_[(head_ + 1) & mask_]);
   }
-  void PrefetchQueue() const {
+  [[gnu::always_inline]] void PrefetchQueue() const {
     if (packets_ == nullptr) return;
     __builtin_prefetch(&packets_[split_ & mask_]);
     __builtin_prefetch(&packets_[tail_ & mask_]);
@@ -66,7 +66,7 @@ class Lane {
     if (tail_ - head_ == mask_ + 1) Grow();
     return packets_[tail_++ & mask_] = packet;
   }
-  void PutOnWire() { ++split_; }   // Moves the first waiting packet.
+  void PutOnWire() { ++split_; }  // Moves the first waiting packet.
   // Removes the first packet. An empty ring begins anew, where memory is warm.
   void PopFromWire() {
     if (++head_ == tail_) head_ = split_ = tail_ = 0;

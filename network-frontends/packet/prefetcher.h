@@ -28,8 +28,8 @@ class Prefetcher {
   Prefetcher(const PacketEvents& events, const Ports& ports, const Paths& paths,
              const QueuePairPool& queue_pairs);
 
-  // Fetches for the events to come, once for each block of them. Does nothing in
-  // a network that fits a cache.
+  // Fetches for the events to come, once for each block of them. Does nothing
+  // in a network that fits a cache.
   void BeforeEvent() {
     if (!is_large_) return;
     if (num_left_ == 0 || events_.agenda().num_opened() != num_opened_) {
