@@ -76,7 +76,7 @@ void Departures::Transmit(LinkId link, TrafficClass traffic_class,
   // Changing the copy and not `packet` spares the processor a wait; see
   // Packet::padding.
   Lane& lane = port.lane(traffic_class);
-  Packet& queued = lane.Push(packet);
+  Packet& queued = lane.Append() = packet;
   queued.time = now;
   queued.ingress = origin.ingress;
   ++queued.hop;
@@ -134,12 +134,15 @@ void Departures::AdvanceIdle(LinkId link, Port& port) {
 bool Departures::StartFromNic(LinkId link, Port& port) {
   const QueuePairId id = senders_.NextTurn(link, port);
   if (id == kNoId<QueuePairId>) return false;
-  const Packet packet = senders_.MakePacket(id, port);
+  const TimePs start = port.busy_until;
   Lane& lane = port.lane(TrafficClass::kData);
-  port.queued += packet.size();
-  lane.Push(packet);
-  Start(link, port, lane, packet.time);
-  senders_.AfterSending(id, packet, port);
+  // Made where it lies: a processor waits to copy what it has just written.
+  Packet& packet = lane.Append();
+  senders_.MakePacket(id, start, port, packet);
+  const Bytes size = packet.size();
+  port.queued += size;
+  Start(link, port, lane, start);
+  senders_.AfterSending(id, start, size, port);
   return true;
 }
 

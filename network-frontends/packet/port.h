@@ -61,10 +61,10 @@ class Lane {
   // Returns the i-th packet of the ring.
   Packet& at(uint32_t i) { return packets_[(head_ + i) & mask_]; }
 
-  // Appends a copy of `packet` and returns it.
-  Packet& Push(const Packet& packet) {
+  // Appends a packet and returns it; its fields are still to be set.
+  Packet& Append() {
     if (tail_ - head_ == mask_ + 1) Grow();
-    return packets_[tail_++ & mask_] = packet;
+    return packets_[tail_++ & mask_];
   }
   void PutOnWire() { ++split_; }  // Moves the first waiting packet.
   // Removes the first packet. An empty ring begins anew, where memory is warm.

@@ -86,7 +86,8 @@ QueuePairId Senders::NextTurn(LinkId link, const Port& port) {
   }
 }
 
-Packet Senders::MakePacket(QueuePairId id, const Port& port) {
+void Senders::MakePacket(QueuePairId id, TimePs start, const Port& port,
+                         Packet& packet) {
   QueuePair& qp = queue_pairs_[id];
   PacketNumber number = qp.next;
   const bool is_lost =
@@ -107,7 +108,6 @@ Packet Senders::MakePacket(QueuePairId id, const Port& port) {
     ++message.retransmissions;
   }
   qp.highest = std::max(qp.highest, Next(number));
-  const TimePs start = port.busy_until;
   if (qp.last_size > 0) CountPace(qp, port);
   // Before this packet there was no acknowledgement to wait for.
   if (qp.flying == Bytes()) qp.progress = std::max(qp.progress, start);
@@ -116,25 +116,23 @@ Packet Senders::MakePacket(QueuePairId id, const Port& port) {
   ++qp.in_network;
   ++totals.num_data_packets;
 
-  Packet packet{
-      .time = start,
-      .queue_pair = id,
-      .number = number,
-      .bytes = static_cast<uint16_t>((payload + setup_.header).count()),
-      .hop = 1};
+  packet = {.time = start,
+            .queue_pair = id,
+            .number = number,
+            .bytes = static_cast<uint16_t>((payload + setup_.header).count()),
+            .hop = 1};
   if (qp.flying >= qp.window) packet.flags = Packet::kWantsAck;
   if (telemetry_.is_carried()) {
     packet.telemetry = telemetry_.Take();
     telemetry_[packet.telemetry].sent = start;
   }
-  return packet;
 }
 
-void Senders::AfterSending(QueuePairId id, const Packet& packet,
+void Senders::AfterSending(QueuePairId id, TimePs start, Bytes size,
                            const Port& port) {
   QueuePair& qp = queue_pairs_[id];
-  qp.sent = packet.time;
-  qp.last_size = packet.bytes;
+  qp.sent = start;
+  qp.last_size = static_cast<uint32_t>(size.count());
   qp.next_send = NextSendAfter(qp);
   if (qp.timeout == kNever) ArmTimeout(id);
   if (CanSend(qp)) return nics_.TakeTurn(id, port);

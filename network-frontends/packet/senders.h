@@ -61,11 +61,13 @@ class Senders {
   // kNoId. Requires that MakePacket and AfterSending follow.
   QueuePairId NextTurn(LinkId link, const Port& port);
 
-  // Returns the next packet of the queue pair.
-  Packet MakePacket(QueuePairId id, const Port& port);
+  // Makes the next packet of the queue pair, which begins to leave at `start`.
+  void MakePacket(QueuePairId id, TimePs start, const Port& port,
+                  Packet& packet);
 
-  // Notes that `packet` has begun to leave `port`, and takes the next turn.
-  void AfterSending(QueuePairId id, const Packet& packet, const Port& port);
+  // Notes that a packet of `size` has begun to leave `port` at `start`, and
+  // takes the next turn.
+  void AfterSending(QueuePairId id, TimePs start, Bytes size, const Port& port);
 
   // Handles an acknowledgement.
   void OnAck(const Packet& packet);
