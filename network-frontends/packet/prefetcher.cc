@@ -3,6 +3,8 @@
 #include <array>
 #include <optional>
 
+#include "absl/types/span.h"
+
 namespace astra {
 namespace {
 
@@ -54,38 +56,44 @@ void Prefetcher::FetchBlock() {
       if (const Port* port = PortOf(key)) FetchPort(*port);
     });
   }
-  std::array<const Port*, kBlock> ports{};
-  std::array<const Packet*, kBlock> packets{};
-  std::array<const Lane*, kBlock> next_lanes{};
-  num_left_ = 0;
-  while (num_left_ < kBlock) {
+  struct Arrival {
+    const Port* port;
+    const Packet* packet;
+    const Lane* next;  // Where the packet, or what answers it, goes.
+  };
+  std::array<Arrival, kBlock> block;
+  size_t count = 0;
+  for (num_left_ = 0; num_left_ < kBlock; ++num_left_) {
     const std::optional<uint32_t> key = agenda.PeekKey(num_left_);
     if (!key) break;
     const Port* port = PortOf(*key);
-    ports[num_left_++] = port;
     if (port == nullptr) continue;
+    block[count++].port = port;
     for (const Lane& lane : port->lanes) lane.PrefetchWire();
   }
-  for (size_t i = 0; i < num_left_; ++i) {
-    if (ports[i] == nullptr) continue;
-    packets[i] = FirstOnWire(*ports[i]);
-    if (packets[i] != nullptr) __builtin_prefetch(paths_.FindHop(*packets[i]));
+  const absl::Span<Arrival> arrivals(block.data(), count);
+  for (Arrival& arrival : arrivals) {
+    arrival.packet = FirstOnWire(*arrival.port);
+    if (arrival.packet != nullptr) {
+      __builtin_prefetch(paths_.FindHop(*arrival.packet));
+    }
   }
-  for (size_t i = 0; i < num_left_; ++i) {
-    if (packets[i] == nullptr) continue;
-    LinkId next = paths_.Next(*packets[i]);
-    bool is_data = packets[i]->kind == PacketKind::kData;
+  for (Arrival& arrival : arrivals) {
+    arrival.next = nullptr;
+    if (arrival.packet == nullptr) continue;
+    LinkId next = paths_.Next(*arrival.packet);
+    bool is_data = arrival.packet->kind == PacketKind::kData;
     if (next == kNoId<LinkId>) {
       // At its end it is answered, mostly on the link on which it came.
-      FetchLines(&queue_pairs_[packets[i]->queue_pair], sizeof(QueuePair));
-      next = Reverse(ports_.LinkOf(*ports[i]));
+      FetchLines(&queue_pairs_[arrival.packet->queue_pair], sizeof(QueuePair));
+      next = Reverse(ports_.LinkOf(*arrival.port));
       is_data = !is_data;
     }
     FetchPort(ports_[next]);
-    next_lanes[i] = &ports_[next].lanes[is_data ? 1 : 0];
+    arrival.next = &ports_[next].lanes[is_data ? 1 : 0];
   }
-  for (size_t i = 0; i < num_left_; ++i) {
-    if (next_lanes[i] != nullptr) next_lanes[i]->PrefetchQueue();
+  for (const Arrival& arrival : arrivals) {
+    if (arrival.next != nullptr) arrival.next->PrefetchQueue();
   }
 }
 
