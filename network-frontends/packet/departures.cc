@@ -76,7 +76,8 @@ void Departures::Transmit(LinkId link, TrafficClass traffic_class,
   // Changing the copy and not `packet` spares the processor a wait; see
   // Packet::padding.
   Lane& lane = port.lane(traffic_class);
-  Packet& queued = lane.Append() = packet;
+  Packet& queued = lane.Append();
+  queued = packet;
   queued.time = now;
   queued.ingress = origin.ingress;
   ++queued.hop;

@@ -30,6 +30,7 @@ using TelemetryId = Id<struct TelemetryTag>;  // Slot in TelemetrySlots.
 
 enum class PacketKind : uint8_t { kData, kAck, kNack, kPause, kResume };
 
+// Aligned so that it does not lie across two cache lines.
 struct alignas(32) Packet {
   enum Flag : uint8_t {
     kMarked = 1,     // ECN; on an ACK: the packet it answers was marked.
