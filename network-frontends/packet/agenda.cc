@@ -4,37 +4,62 @@
 
 namespace astra {
 
-void Agenda::InsertOpen(const Entry& entry) {
-  const auto first = open_.begin() + static_cast<std::ptrdiff_t>(open_next_);
-  open_.insert(std::upper_bound(first, open_.end(), entry), entry);
+bool Agenda::HasLaterUntil(int64_t limit_ps) const {
+  if (!far_.empty() && far_.top().time_ps <= limit_ps) return true;
+  return num_linked_ > 0 && NextBucket() << kBucketBits <= limit_ps;
 }
 
-void Agenda::Link(int64_t bucket, const Entry& entry) {
-  if (free_ == kNone) {
-    free_ = static_cast<uint32_t>(nodes_.size());
-    nodes_.emplace_back();
+// Adds an entry that the wheel cannot hold: for the open bucket or an earlier
+// one, or far away.
+void Agenda::PushAside(const Entry& entry) {
+  const int64_t bucket = entry.time_ps >> kBucketBits;
+  if (bucket < open_bucket_) {
+    // The open bucket was opened to look at and is closed again.
+    for (; open_next_ < open_end_; ++open_next_) {
+      far_.push(Unpack(open_[open_next_]));
+    }
+    open_bucket_ = bucket;
   }
-  const auto slot = static_cast<size_t>(bucket) % kNumBuckets;
-  Node& node = nodes_[free_];
+  if (bucket > open_bucket_) {
+    far_.push(entry);
+    return;
+  }
+  const uint64_t packed = Pack(entry.time_ps, entry.key);
+  MakeRoom(1);
+  uint64_t* const end = open_.data() + open_end_++;
+  uint64_t* const place =
+      std::upper_bound(open_.data() + open_next_, end, packed);
+  std::copy_backward(place, end, end + 1);
+  *place = packed;
+}
+
+// Puts an empty chunk in front of those of a slot of the wheel.
+uint32_t Agenda::AddChunk(size_t slot) {
+  if (free_ == kNone) {
+    free_ = static_cast<uint32_t>(chunks_.size());
+    chunks_.emplace_back();
+  }
   const uint32_t id = free_;
-  free_ = node.next;
-  node = {entry, heads_[slot]};
+  Chunk& chunk = chunks_[id];
+  free_ = chunk.next;
+  chunk.count = 0;
+  chunk.next = heads_[slot];
   heads_[slot] = id;
   bitmap_[slot / 64] |= uint64_t{1} << (slot % 64);
   summary_[slot / 4096] |= uint64_t{1} << (slot / 64 % 64);
-  ++num_linked_;
+  return id;
 }
 
-// Returns the first bucket after the open one that is not empty. Requires that
-// there is one. The wheel turns, so the search goes once around.
+// Returns the first bucket of the wheel that is not empty. Requires that there
+// is one. The wheel turns, so the search goes once around.
 int64_t Agenda::NextBucket() const {
-  const auto start = static_cast<size_t>(cursor_ + 1) % kNumBuckets;
+  const auto start = static_cast<size_t>(last_ + 1) % kNumBuckets;
   const auto distance = [&](size_t slot) {
     return static_cast<int64_t>((slot - start) % kNumBuckets);
   };
   const size_t word = start / 64;
   const uint64_t rest = bitmap_[word] >> (start % 64);
-  if (rest != 0) return cursor_ + 1 + std::countr_zero(rest);
+  if (rest != 0) return last_ + 1 + std::countr_zero(rest);
   for (size_t i = 1; i <= kNumWords; ++i) {
     const size_t next = (word + i) % kNumWords;
     if (next % 64 == 0 && summary_[next / 64] == 0) {
@@ -43,46 +68,88 @@ int64_t Agenda::NextBucket() const {
     }
     if (bitmap_[next] == 0) continue;
     const auto bit = static_cast<size_t>(std::countr_zero(bitmap_[next]));
-    return cursor_ + 1 + distance(next * 64 + bit);
+    return last_ + 1 + distance(next * 64 + bit);
   }
   ASTRA_CHECK(false, "{} entries and no bucket", num_linked_);
 }
 
-// Moves on to `bucket`, before which nothing is left. Later pushes are at this
-// bucket or after it.
-void Agenda::PassTo(int64_t bucket) {
-  if (open_next_ < open_.size() || bucket <= cursor_) return;
-  if (num_linked_ == 0 || NextBucket() > bucket) cursor_ = bucket;
+// Opens the next bucket that is not empty.
+void Agenda::OpenNext() {
+  open_next_ = 0;
+  open_end_ = 0;
+  ++num_opened_;
+  const bool has_far = !far_.empty();
+  open_bucket_ = has_far ? far_.top().time_ps >> kBucketBits : NextBucket();
+  if (has_far && num_linked_ > 0) {
+    open_bucket_ = std::min(open_bucket_, NextBucket());
+  }
+  if (open_bucket_ > last_) OpenLinked(open_bucket_);
+  while (!far_.empty() && far_.top().time_ps >> kBucketBits == open_bucket_) {
+    MakeRoom(1);
+    open_[open_end_++] = Pack(far_.top().time_ps, far_.top().key);
+    far_.pop();
+  }
+  SortOpen();
 }
 
-// Opens the next bucket unless the first entry of far_ comes before it.
-void Agenda::OpenNext() {
-  open_.clear();
-  open_next_ = 0;
-  if (num_linked_ == 0) return;
-  const int64_t bucket = NextBucket();
-  if (far_next_.time_ps >> kBucketBits < bucket) return;
-  cursor_ = bucket;
-  ++num_opened_;
+// Takes the entries of a bucket, before which nothing is left, off the wheel.
+void Agenda::OpenLinked(int64_t bucket) {
+  last_ = bucket;
   const auto slot = static_cast<size_t>(bucket) % kNumBuckets;
   for (uint32_t id = heads_[slot]; id != kNone;) {
-    Node& node = nodes_[id];
-    open_.push_back(node.entry);
-    const uint32_t next = node.next;
-    node.next = free_;
+    Chunk& chunk = chunks_[id];
+    MakeRoom(kChunkEntries);
+    // To copy all is faster than to copy a number of entries.
+    std::copy_n(chunk.entries.data(), kChunkEntries, open_.data() + open_end_);
+    open_end_ += chunk.count;
+    num_linked_ -= chunk.count;
+    const uint32_t next = chunk.next;
+    chunk.next = free_;
     free_ = id;
     id = next;
-    --num_linked_;
   }
   heads_[slot] = kNone;
   bitmap_[slot / 64] &= ~(uint64_t{1} << (slot % 64));
   if (bitmap_[slot / 64] == 0) {
     summary_[slot / 4096] &= ~(uint64_t{1} << (slot / 64 % 64));
   }
-  // A list starts with the entry pushed last, which is often the latest.
-  std::reverse(open_.begin(), open_.end());
-  if (!std::is_sorted(open_.begin(), open_.end())) {
-    std::sort(open_.begin(), open_.end());
+}
+
+// Sorts the open bucket. A large one is first spread over bins, each a 32nd of
+// it; then few entries are far from their place.
+void Agenda::SortOpen() {
+  constexpr size_t kFew = 32;
+  if (open_end_ > kFew) SortBins();
+  uint64_t* const open = open_.data();
+  for (size_t i = 1; i < open_end_; ++i) {
+    const uint64_t packed = open[i];
+    size_t place = i;
+    for (; place > 0 && open[place - 1] > packed; --place) {
+      open[place] = open[place - 1];
+    }
+    open[place] = packed;
+  }
+}
+
+void Agenda::SortBins() {
+  constexpr int kBinBits = 5;
+  constexpr size_t kNumBins = size_t{1} << kBinBits;
+  constexpr int kShift = kKeyBits + kBucketBits - kBinBits;
+  constexpr uint32_t kMany = 16;
+  unsorted_.swap(open_);
+  MakeRoom(0);
+  std::array<uint32_t, kNumBins + 1> ends{};
+  for (size_t i = 0; i < open_end_; ++i) ++ends[(unsorted_[i] >> kShift) + 1];
+  for (size_t i = 1; i <= kNumBins; ++i) ends[i] += ends[i - 1];
+  for (size_t i = 0; i < open_end_; ++i) {
+    open_[ends[unsorted_[i] >> kShift]++] = unsorted_[i];
+  }
+  uint32_t begin = 0;
+  for (size_t i = 0; i < kNumBins; ++i) {
+    if (ends[i] - begin > kMany) {
+      std::sort(open_.data() + begin, open_.data() + ends[i]);
+    }
+    begin = ends[i];
   }
 }
 

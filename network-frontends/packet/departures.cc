@@ -23,98 +23,9 @@ Departures::Departures(const PacketSetup& setup, PacketEvents& events,
       marker_(setup),
       ack_has_priority_(setup.options.nic.ack_has_priority) {}
 
-void Departures::Transmit(LinkId link, TrafficClass traffic_class,
-                          const Packet& packet, LinkId ingress) {
-  Port& port = ports_[link];
-  const TimePs now = events_.now();
-  if (port.busy_until < now) AdvanceIdle(link);
-  if (traffic_class == TrafficClass::kData) port.queued += packet.size();
-  // Changing the copy and not `packet` spares the processor a wait; see
-  // Packet::padding.
-  Packet& queued = port.lane(traffic_class).Push(packet);
-  queued.time = now;
-  queued.ingress = ingress;
-  ++queued.hop;
-  if (port.busy_until <= now) AdvanceIdle(link);
-  port.max_queued = std::max(port.max_queued, port.queued);
-  Arm(link);
-}
-
-void Departures::AdvanceSender(QueuePairId id) {
-  const LinkId link = queue_pairs_[id].link;
-  if (link != kNoId<LinkId>) Advance(link);
-}
-
-void Departures::Wake(QueuePairId id) {
-  QueuePair& qp = queue_pairs_[id];
-  if (qp.turn != QueuePair::Turn::kNone || !senders_.CanSend(qp)) return;
-  const LinkId link = qp.link;
-  Advance(link);
-  nics_.TakeTurn(id, ports_[link]);
-  Advance(link);
-  Arm(link);
-}
-
-// Does the work of Advance() where the port may be idle.
-void Departures::AdvanceIdle(LinkId link) {
-  Port& port = ports_[link];
-  const TimePs now = events_.now();
-  while (port.busy_until <= now && !port.is_down) {
-    Lane& control = port.lane(TrafficClass::kControl);
-    if (control.has_queued() &&
-        control.first_queued().time <= port.busy_until) {
-      Start(link, port, control, port.busy_until);
-      continue;
-    }
-    Lane& data = port.lane(TrafficClass::kData);
-    if (!port.is_paused && data.has_queued() &&
-        data.first_queued().time <= port.busy_until) {
-      Start(link, port, data, port.busy_until);
-      continue;
-    }
-    if (!data.has_queued() && HasSender(port) && StartFromNic(link, port)) {
-      continue;
-    }
-    // The port is idle until a packet may leave.
-    const TimePs next = NextStart(port);
-    if (next > now || next <= port.busy_until) break;
-    port.busy_until = next;
-  }
-  port.busy_until = std::max(port.busy_until, now);
-}
-
-// Sends a packet of the queue pair whose turn it is; returns false if none may
-// send.
-bool Departures::StartFromNic(LinkId link, Port& port) {
-  const QueuePairId id = senders_.NextTurn(link, port);
-  if (id == kNoId<QueuePairId>) return false;
-  const Packet packet = senders_.MakePacket(id, port);
-  Lane& lane = port.lane(TrafficClass::kData);
-  port.queued += packet.size();
-  lane.Push(packet);
-  Start(link, port, lane, packet.time);
-  senders_.AfterSending(id, packet, port);
-  return true;
-}
-
-// Returns when a waiting packet may leave, if nothing else happens.
-TimePs Departures::NextStart(const Port& port) const {
-  TimePs next = kNever;
-  if (port.is_down) return next;
-  for (size_t i = 0; i < kNumTrafficClasses; ++i) {
-    const Lane& lane = port.lanes[i];
-    if (!lane.has_queued()) continue;
-    if (port.is_paused && i == static_cast<size_t>(TrafficClass::kData)) {
-      continue;
-    }
-    next = std::min(next, lane.first_queued().time);
-  }
-  if (HasSender(port)) next = std::min(next, nics_.NextStart(port));
-  return next == kNever ? next : std::max(next, port.busy_until);
-}
-
 // Lets the first packet of the lane begin to leave at `start`.
-void Departures::Start(LinkId link, Port& port, Lane& lane, TimePs start) {
+[[gnu::always_inline]] inline void Departures::Start(LinkId link, Port& port,
+                                                     Lane& lane, TimePs start) {
   Packet& packet = lane.first_queued();
   const Bytes size = packet.size();
   const TimePs serialisation = port.SerialisationTime(size);
@@ -153,6 +64,105 @@ void Departures::Start(LinkId link, Port& port, Lane& lane, TimePs start) {
   lane.PutOnWire();
 }
 
+void Departures::Transmit(LinkId link, TrafficClass traffic_class,
+                          const Packet& packet, Origin origin) {
+  Port& port = ports_[link];
+  const TimePs now = events_.now();
+  if (port.busy_until < now) Advance(link);
+  const bool is_data = traffic_class == TrafficClass::kData;
+  const bool leaves_at_once = port.busy_until == now && !port.has_queued() &&
+                              !port.is_down && !(is_data && port.is_paused);
+  if (is_data) port.queued += packet.size();
+  // Changing the copy and not `packet` spares the processor a wait; see
+  // Packet::padding.
+  Lane& lane = port.lane(traffic_class);
+  Packet& queued = lane.Append();
+  queued = packet;
+  queued.time = now;
+  queued.ingress = origin.ingress;
+  ++queued.hop;
+  if (origin.is_buffered) queued.flags |= Packet::kBuffered;
+  if (leaves_at_once) Start(link, port, lane, now);
+  if (port.busy_until <= now) AdvanceIdle(link, port);
+  port.max_queued = std::max(port.max_queued, port.queued);
+  Arm(link);
+}
+
+void Departures::AdvanceSender(QueuePairId id) {
+  const LinkId link = queue_pairs_[id].link;
+  if (link != kNoId<LinkId>) Advance(link);
+}
+
+void Departures::Wake(QueuePairId id) {
+  QueuePair& qp = queue_pairs_[id];
+  if (qp.turn != QueuePair::Turn::kNone || !senders_.CanSend(qp)) return;
+  const LinkId link = qp.link;
+  Advance(link);
+  nics_.TakeTurn(id, ports_[link]);
+  Advance(link);
+  Arm(link);
+}
+
+// Does the work of Advance() where the port may be idle.
+void Departures::AdvanceIdle(LinkId link, Port& port) {
+  const TimePs now = events_.now();
+  while (port.busy_until <= now && !port.is_down) {
+    Lane& control = port.lane(TrafficClass::kControl);
+    if (control.has_queued() &&
+        control.first_queued().time <= port.busy_until) {
+      Start(link, port, control, port.busy_until);
+      continue;
+    }
+    Lane& data = port.lane(TrafficClass::kData);
+    if (!port.is_paused && data.has_queued() &&
+        data.first_queued().time <= port.busy_until) {
+      Start(link, port, data, port.busy_until);
+      continue;
+    }
+    if (!data.has_queued() && HasSender(port) && StartFromNic(link, port)) {
+      continue;
+    }
+    // The port is idle until a packet may leave.
+    const TimePs next = NextStart(port);
+    if (next > now || next <= port.busy_until) break;
+    port.busy_until = next;
+  }
+  port.busy_until = std::max(port.busy_until, now);
+}
+
+// Sends a packet of the queue pair whose turn it is; returns false if none may
+// send.
+bool Departures::StartFromNic(LinkId link, Port& port) {
+  const QueuePairId id = senders_.NextTurn(link, port);
+  if (id == kNoId<QueuePairId>) return false;
+  const TimePs start = port.busy_until;
+  Lane& lane = port.lane(TrafficClass::kData);
+  // Made where it lies: a processor waits to copy what it has just written.
+  Packet& packet = lane.Append();
+  senders_.MakePacket(id, start, port, packet);
+  const Bytes size = packet.size();
+  port.queued += size;
+  Start(link, port, lane, start);
+  senders_.AfterSending(id, start, size, port);
+  return true;
+}
+
+// Returns when a waiting packet may leave, if nothing else happens.
+TimePs Departures::NextStart(const Port& port) const {
+  TimePs next = kNever;
+  if (port.is_down) return next;
+  for (size_t i = 0; i < kNumTrafficClasses; ++i) {
+    const Lane& lane = port.lanes[i];
+    if (!lane.has_queued()) continue;
+    if (port.is_paused && i == static_cast<size_t>(TrafficClass::kData)) {
+      continue;
+    }
+    next = std::min(next, lane.first_queued().time);
+  }
+  if (HasSender(port)) next = std::min(next, nics_.NextStart(port));
+  return next == kNever ? next : std::max(next, port.busy_until);
+}
+
 // Returns how long a packet must have been leaving before the switch at the far
 // end may pass it on. That is the time of its head; a longer time if the next
 // link is faster and would run dry; or the time of the whole packet if the
@@ -179,18 +189,14 @@ TimePs Departures::UntilForwarded(const Port& port, const Packet& packet,
   return std::max(port.Divide(kCutThrough), serialisation - fastest);
 }
 
-// Does the work of Arm() where there may be no event, or a later one.
-void Departures::ArmAnew(LinkId link) {
-  Port& port = ports_[link];
-  TimePs next = kNever;
-  for (const Lane& lane : port.lanes) {
-    if (lane.has_wire()) next = std::min(next, lane.first_on_wire().time);
-  }
-  const bool is_of_wire = next != kNever;
-  if (!is_of_wire || port.is_watched) next = std::min(next, NextStart(port));
+// Does the work of Arm() where departures are events: at a watched port and,
+// with an empty wire, at any.
+void Departures::ArmEarly(LinkId link, Port& port) {
+  const TimePs arrival = port.FirstArrival();
+  const TimePs next = std::min(arrival, NextStart(port));
   if (next >= port.event) return;
   port.event = next;
-  port.is_event_of_wire = is_of_wire;
+  port.is_event_of_wire = arrival != kNever;
   events_.PushLink(next, link);
 }
 

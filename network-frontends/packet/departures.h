@@ -41,21 +41,39 @@ class Departures {
   // Decides which packets leave the port up to now. Nothing that could change
   // the decision has happened since the last call.
   void Advance(LinkId link) {
-    if (ports_[link].busy_until <= events_.now()) AdvanceIdle(link);
+    Port& port = ports_[link];
+    const TimePs now = events_.now();
+    if (port.busy_until > now) return;
+    if (HasNothing(port)) {
+      port.busy_until = now;
+    } else {
+      AdvanceIdle(link, port);
+    }
   }
 
   // Makes sure that the port has an event when the first packet on the wire
   // reaches the far end or, with an empty wire, when a packet may leave.
   // Packets that come onto the wire later also arrive later.
   void Arm(LinkId link) {
-    const Port& port = ports_[link];
-    if (!port.is_event_of_wire || port.is_watched) ArmAnew(link);
+    Port& port = ports_[link];
+    if (port.is_watched) return ArmEarly(link, port);
+    if (port.is_event_of_wire) return;
+    const TimePs arrival = port.FirstArrival();
+    if (arrival != kNever) return ArmArrival(link, port, arrival);
+    if (!HasNothing(port)) ArmEarly(link, port);
   }
 
-  // Puts a copy of `packet` into the port now. At a switch, `ingress` is the
-  // link on which it came.
+  // How a packet came to a switch.
+  struct Origin {
+    LinkId ingress = kNoId<LinkId>;  // Link on which it came.
+    bool is_buffered = false;        // It has taken memory of the switch.
+  };
+  // Puts a copy of `packet` into the port now.
+  void Transmit(LinkId link, TrafficClass traffic_class, const Packet& packet) {
+    Transmit(link, traffic_class, packet, Origin());
+  }
   void Transmit(LinkId link, TrafficClass traffic_class, const Packet& packet,
-                LinkId ingress = kNoId<LinkId>);
+                Origin origin);
 
   // Advances the port of the queue pair, if it has one.
   void AdvanceSender(QueuePairId id);
@@ -77,10 +95,19 @@ class Departures {
   bool HasSender(const Port& port) const {
     return port.nic != kNoId<NicId> && !port.is_paused && nics_.HasAny(port);
   }
-  void AdvanceIdle(LinkId link);
+  bool HasNothing(const Port& port) const {
+    return !port.has_queued() && !HasSender(port);
+  }
+  void AdvanceIdle(LinkId link, Port& port);
   bool StartFromNic(LinkId link, Port& port);
   void Start(LinkId link, Port& port, Lane& lane, TimePs start);
-  void ArmAnew(LinkId link);
+  void ArmArrival(LinkId link, Port& port, TimePs arrival) {
+    if (arrival >= port.event) return;
+    port.event = arrival;
+    port.is_event_of_wire = true;
+    events_.PushLink(arrival, link);
+  }
+  void ArmEarly(LinkId link, Port& port);
   TimePs NextStart(const Port& port) const;
   TimePs UntilForwarded(const Port& port, const Packet& packet,
                         TimePs serialisation);

@@ -36,12 +36,13 @@ void Forwarding::Forward(LinkId ingress, LinkId egress, Packet& packet) {
   // A packet that leaves at once takes no memory.
   const bool waits = port.busy_until > events_.now() || port.queued > Bytes() ||
                      port.is_paused;
-  if (waits && traffic_class == TrafficClass::kData &&
-      !TakeBuffer(port, ingress, packet)) {
+  const bool is_buffered = waits && traffic_class == TrafficClass::kData &&
+                           port.at != kNoId<SwitchId>;
+  if (is_buffered && !TakeBuffer(port, ingress, packet.size())) {
     records_.CountDrop(egress);
     return connections_.Discard(packet);
   }
-  departures_.Transmit(egress, traffic_class, packet, ingress);
+  departures_.Transmit(egress, traffic_class, packet, {ingress, is_buffered});
 }
 
 void Forwarding::ForwardOffPath(LinkId ingress, Packet& packet) {
@@ -118,18 +119,18 @@ LinkId Forwarding::Flowlet(NodeId node, absl::Span<const LinkId> links,
   return state.link;
 }
 
-// Takes memory for a packet that must wait at `port`; returns false if there is
-// none. Memory that was freed meanwhile is counted only when it matters.
-bool Forwarding::TakeBuffer(const Port& port, LinkId ingress, Packet& packet) {
-  if (port.at == kNoId<SwitchId>) return true;
-  if (buffers_.AddIfEasy(port, ingress, packet)) return true;
+// Takes memory for a packet that must wait at `port` of a switch; returns false
+// if there is none. Memory that was freed meanwhile is counted only when it
+// matters.
+bool Forwarding::TakeBuffer(const Port& port, LinkId ingress, Bytes size) {
+  if (buffers_.AddIfEasy(port, ingress, size)) return true;
   // Settles the count: brings all ports of the switch up to now.
   for (const LinkId link : setup_.topology.links_from(port.source)) {
     if (ports_[link].queued == Bytes()) continue;
     departures_.Advance(link);
     departures_.Arm(link);
   }
-  const Added added = buffers_.Add(port, ingress, packet);
+  const Added added = buffers_.Add(port, ingress, size);
   if (added == Added::kNoRoom) return false;
   if (added == Added::kPausesFirst) {  // Its ports are watched from now on.
     for (const LinkId link : setup_.topology.links_from(port.source)) {

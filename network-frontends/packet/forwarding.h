@@ -60,7 +60,7 @@ class Forwarding {
   LinkId ShortestQueue(absl::Span<const LinkId> links, size_t first);
   LinkId Flowlet(NodeId node, absl::Span<const LinkId> links,
                  const Packet& packet, size_t first);
-  bool TakeBuffer(const Port& port, LinkId ingress, Packet& packet);
+  bool TakeBuffer(const Port& port, LinkId ingress, Bytes size);
   void TellToPause(PauseChange change);
 
   const PacketSetup& setup_;

@@ -30,7 +30,8 @@ using TelemetryId = Id<struct TelemetryTag>;  // Slot in TelemetrySlots.
 
 enum class PacketKind : uint8_t { kData, kAck, kNack, kPause, kResume };
 
-struct Packet {
+// Aligned so that it does not lie across two cache lines.
+struct alignas(32) Packet {
   enum Flag : uint8_t {
     kMarked = 1,     // ECN; on an ACK: the packet it answers was marked.
     kLost = 2,       // Is lost before the end of the link that it is on.

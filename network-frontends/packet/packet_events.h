@@ -55,14 +55,14 @@ class PacketEvents {
   Agenda& agenda() { return agenda_; }
   const Agenda& agenda() const { return agenda_; }
 
-  static EventKind KindOf(const Agenda::Entry& entry) {
-    return static_cast<EventKind>(entry.key >> kIndexBits);
+  static EventKind KindOf(uint32_t key) {
+    return static_cast<EventKind>(key >> kIndexBits);
   }
   // Returns the id of what the event happens to. Requires the id's type to be
-  // that of KindOf(entry).
+  // that of KindOf(key).
   template <class AnId>
-  static AnId IdOf(const Agenda::Entry& entry) {
-    return AnId(entry.key & (kMaxIds - 1));
+  static AnId IdOf(uint32_t key) {
+    return AnId(key & (kMaxIds - 1));
   }
 
  private:

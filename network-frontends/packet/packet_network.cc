@@ -59,9 +59,9 @@ void PacketNetwork::Enqueue(const Message& message, const MessageState& state) {
 
 void PacketNetwork::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
   Agenda& agenda = events_.agenda();
-  const bool is_endless = limit == kNever;
-  while (!agenda.empty() && !(is_endless && deliveries_.num_in_flight() == 0)) {
-    if (!agenda.HasUntil(limit.count())) break;
+  // Without a limit, what is left when all messages are there is of no account.
+  const bool is_over = limit == kNever && deliveries_.num_in_flight() == 0;
+  while (!is_over && agenda.HasUntil(limit.count())) {
     const Agenda::Entry event = agenda.next();
     const TimePs time(event.time_ps);
     if (time > limit) break;
@@ -72,10 +72,10 @@ void PacketNetwork::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
     if (time > records_.next_sample()) TakeSamples(time);
     events_.set_now(time);
     ++records_.totals().num_events;
-    if (PacketEvents::KindOf(event) == EventKind::kLink) {
-      OnLink(PacketEvents::IdOf<LinkId>(event));
+    if (PacketEvents::KindOf(event.key) == EventKind::kLink) {
+      OnLink(PacketEvents::IdOf<LinkId>(event.key));
     } else {
-      HandleOther(event);
+      HandleOther(event.key);
     }
     if (buffers_.has_changes()) forwarding_.SendPauses();
   }
@@ -84,42 +84,41 @@ void PacketNetwork::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
 }
 
 // Handles the events that do not belong to links, which are few.
-void PacketNetwork::HandleOther(const Agenda::Entry& event) {
-  switch (PacketEvents::KindOf(event)) {
+void PacketNetwork::HandleOther(uint32_t key) {
+  switch (PacketEvents::KindOf(key)) {
     case EventKind::kLink:
       return;
     case EventKind::kTimer:
-      return OnTimer(PacketEvents::IdOf<QueuePairId>(event));
+      return OnTimer(PacketEvents::IdOf<QueuePairId>(key));
     case EventKind::kTimeout:
-      return OnTimeout(PacketEvents::IdOf<QueuePairId>(event));
+      return OnTimeout(PacketEvents::IdOf<QueuePairId>(key));
     case EventKind::kLinkChange:
-      return faults_.OnLinkChange(PacketEvents::IdOf<LinkEventId>(event));
+      return faults_.OnLinkChange(PacketEvents::IdOf<LinkEventId>(key));
     case EventKind::kBackground:
-      return OnBackground(PacketEvents::IdOf<BackgroundId>(event));
+      return OnBackground(PacketEvents::IdOf<BackgroundId>(key));
   }
 }
 
 // Handles the event of a port: packets are at the far end, or one may leave.
 void PacketNetwork::OnLink(LinkId link) {
   Port& port = ports_[link];
-  if (port.event != now()) return;  // The event is stale.
+  const TimePs time = now();
+  if (port.event != time) return;  // The event is stale.
   port.event = kNever;
   port.is_event_of_wire = false;
   departures_.Advance(link);
-  for (Lane& lane : port.lanes) {
-    while (lane.has_wire() && lane.first_on_wire().time <= now()) {
-      // Nothing comes into this port while one of its packets arrives, so the
-      // packet need not be copied.
-      Arrive(link, lane.first_on_wire());
-      lane.PopFromWire();
-    }
+  // Nothing comes into this port while one of its packets arrives, so the
+  // packet need not be copied.
+  while (Lane* lane = port.LaneArrivedBy(time)) {
+    Arrive(link, port.target, lane->first_on_wire());
+    lane->PopFromWire();
   }
   departures_.Arm(link);
 }
 
 // Gives a packet that is at the far end of `link` to the switch, the receiver
-// or the sender there.
-void PacketNetwork::Arrive(LinkId link, Packet& packet) {
+// or the sender there, which is `node`.
+void PacketNetwork::Arrive(LinkId link, NodeId node, Packet& packet) {
   ++records_.totals().num_packet_hops;
   if (packet.has(Packet::kLost)) {
     records_.CountLoss(link);
@@ -130,7 +129,6 @@ void PacketNetwork::Arrive(LinkId link, Packet& packet) {
     return forwarding_.OnPause(Reverse(link),
                                packet.kind == PacketKind::kPause);
   }
-  const NodeId node = ports_[link].target;
   const LinkId next = paths_.Next(packet);
   if (next != kNoId<LinkId> && ports_[next].source == node) {
     return forwarding_.Forward(link, next, packet);

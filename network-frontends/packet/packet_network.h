@@ -21,6 +21,7 @@
 #ifndef NETWORK_FRONTENDS_PACKET_PACKET_NETWORK_H_
 #define NETWORK_FRONTENDS_PACKET_PACKET_NETWORK_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -66,9 +67,9 @@ class PacketNetwork {
 
  private:
   void Enqueue(const Message& message, const MessageState& state);
-  void HandleOther(const Agenda::Entry& event);
+  void HandleOther(uint32_t key);
   void OnLink(LinkId link);
-  void Arrive(LinkId link, Packet& packet);
+  void Arrive(LinkId link, NodeId node, Packet& packet);
   void OnAck(const Packet& packet);
   void OnTimer(QueuePairId id);
   void OnTimeout(QueuePairId id);

@@ -45,38 +45,46 @@ class Lane {
   Packet& first_on_wire() { return packets_[head_ & mask_]; }
   const Packet& first_on_wire() const { return packets_[head_ & mask_]; }
 
-  void Prefetch() const {
+  // Fetch into the cache the first packets on the wire, and where the next to
+  // leave and the next to come are. See prefetcher.cc for the attribute.
+  [[gnu::always_inline]] void PrefetchWire() const {
     if (head_ == tail_) return;
     __builtin_prefetch(&packets_[head_ & mask_]);
+    __builtin_prefetch(&packets_[(head_ + 1) & mask_]);
+  }
+  [[gnu::always_inline]] void PrefetchQueue() const {
+    if (packets_ == nullptr) return;
     __builtin_prefetch(&packets_[split_ & mask_]);
+    __builtin_prefetch(&packets_[tail_ & mask_]);
   }
 
   // Returns the i-th packet of the ring.
   Packet& at(uint32_t i) { return packets_[(head_ + i) & mask_]; }
 
-  // Appends a copy of `packet` and returns it.
-  Packet& Push(const Packet& packet) {
-    if (tail_ - head_ == capacity_) Grow();
-    return packets_[tail_++ & mask_] = packet;
+  // Appends a packet and returns it; its fields are still to be set.
+  Packet& Append() {
+    if (tail_ - head_ == mask_ + 1) Grow();
+    return packets_[tail_++ & mask_];
   }
-  void PutOnWire() { ++split_; }   // Moves the first waiting packet.
-  void PopFromWire() { ++head_; }  // Removes the first packet.
+  void PutOnWire() { ++split_; }  // Moves the first waiting packet.
+  // Removes the first packet. An empty ring begins anew, where memory is warm.
+  void PopFromWire() {
+    if (++head_ == tail_) head_ = split_ = tail_ = 0;
+  }
 
  private:
   void Grow() {
-    const uint32_t larger = std::max(capacity_ * 2, 4U);
+    const uint32_t larger = std::max((mask_ + 1) * 2, 4U);
     auto packets = std::make_unique<Packet[]>(larger);
     for (uint32_t i = head_; i != tail_; ++i) {
       packets[i & (larger - 1)] = packets_[i & mask_];
     }
     packets_ = std::move(packets);
-    capacity_ = larger;
     mask_ = larger - 1;
   }
 
   std::unique_ptr<Packet[]> packets_;
-  uint32_t capacity_ = 0;
-  uint32_t mask_ = 0;
+  uint32_t mask_ = UINT32_MAX;  // Size of the ring, less 1.
   uint32_t head_ = 0;
   uint32_t split_ = 0;
   uint32_t tail_ = 0;
@@ -121,6 +129,27 @@ struct alignas(64) Port {
   TimePs resolution{1};
 
   Lane& lane(TrafficClass c) { return lanes[static_cast<size_t>(c)]; }
+
+  bool has_queued() const {
+    return lanes[0].has_queued() || lanes[1].has_queued();
+  }
+  // Returns the first lane with a packet that is at the far end by `time`, or
+  // nullptr.
+  Lane* LaneArrivedBy(TimePs time) {
+    for (Lane& lane : lanes) {
+      if (lane.has_wire() && lane.first_on_wire().time <= time) return &lane;
+    }
+    return nullptr;
+  }
+  // Returns when the first packet on the wire reaches the far end; kNever if
+  // none is on it.
+  TimePs FirstArrival() const {
+    TimePs first = kNever;
+    for (const Lane& lane : lanes) {
+      if (lane.has_wire()) first = std::min(first, lane.first_on_wire().time);
+    }
+    return first;
+  }
 
   // Returns the serialisation time of `size`, rounded up to a picosecond, or
   // down to a multiple of a coarser resolution. Requires that the link is up.

@@ -32,6 +32,9 @@ class Ports {
   Port& operator[](LinkId link) { return ports_[link.index()]; }
   const Port& operator[](LinkId link) const { return ports_[link.index()]; }
   size_t size() const { return ports_.size(); }
+  LinkId LinkOf(const Port& port) const {
+    return LinkId(static_cast<uint32_t>(&port - ports_.data()));
+  }
   PortArray array() { return PortArray(ports_.data()); }
 
   // Sets the rate of the link to `factor` times the rate of the topology. With

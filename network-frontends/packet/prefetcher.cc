@@ -1,5 +1,10 @@
 #include "network-frontends/packet/prefetcher.h"
 
+#include <array>
+#include <optional>
+
+#include "absl/types/span.h"
+
 namespace astra {
 namespace {
 
@@ -8,15 +13,30 @@ constexpr size_t kManyLinks = 1024;
 
 constexpr size_t kLineBytes = 64;  // Size of a cache line.
 
-// Fetches the first `bytes` bytes of `value`.
-void FetchLines(const void* value, size_t bytes) {
+// Fetches the first `bytes` bytes of `value`. As all that only fetch, it is
+// part of its caller: GCC drops calls of functions that change nothing.
+[[gnu::always_inline]] inline void FetchLines(const void* value, size_t bytes) {
   for (size_t i = 0; i < bytes; i += kLineBytes) {
     __builtin_prefetch(static_cast<const char*>(value) + i);
   }
 }
 
 // Fetches what each packet touches of its port.
-void FetchPort(const Port& port) { FetchLines(&port, 3 * kLineBytes); }
+[[gnu::always_inline]] inline void FetchPort(const Port& port) {
+  FetchLines(&port, 3 * kLineBytes);
+}
+
+// Returns the packet that is the next to arrive, or nullptr.
+const Packet* FirstOnWire(const Port& port) {
+  const Packet* first = nullptr;
+  for (const Lane& lane : port.lanes) {
+    if (!lane.has_wire()) continue;
+    const Packet& packet = lane.first_on_wire();
+    if (packet.queue_pair == kNoId<QueuePairId>) continue;
+    if (first == nullptr || packet.time < first->time) first = &packet;
+  }
+  return first;
+}
 
 }  // namespace
 
@@ -28,49 +48,59 @@ Prefetcher::Prefetcher(const PacketEvents& events, const Ports& ports,
       queue_pairs_(queue_pairs),
       is_large_(ports.size() >= kManyLinks) {}
 
-void Prefetcher::Fetch() {
-  if (events_.agenda().num_opened() != num_prefetched_) FetchBuckets();
-  if (const Packet* packet = PacketAt(3)) {
-    __builtin_prefetch(paths_.FindHop(*packet));
-  }
-  if (const Packet* packet = PacketAt(1)) {
-    const LinkId next = paths_.Next(*packet);
-    if (next != kNoId<LinkId>) return FetchPort(ports_[next]);
-    FetchLines(&queue_pairs_[packet->queue_pair], sizeof(QueuePair));
-  }
-}
-
-void Prefetcher::FetchBuckets() {
+void Prefetcher::FetchBlock() {
   const Agenda& agenda = events_.agenda();
-  num_prefetched_ = agenda.num_opened();
-  agenda.ForEachOfNextBucket([&](const Agenda::Entry& entry) {
-    if (const Port* port = PortOf(entry)) FetchPort(*port);
-  });
-  for (size_t i = 0; const Agenda::Entry* entry = agenda.Peek(i); ++i) {
-    const Port* port = PortOf(*entry);
+  if (agenda.num_opened() != num_opened_) {
+    num_opened_ = agenda.num_opened();
+    agenda.ForEachKeyOfNextBucket([&](uint32_t key) {
+      if (const Port* port = PortOf(key)) FetchPort(*port);
+    });
+  }
+  struct Arrival {
+    const Port* port;
+    const Packet* packet;
+    const Lane* next;  // Where the packet, or what answers it, goes.
+  };
+  std::array<Arrival, kBlock> block;
+  size_t count = 0;
+  for (num_left_ = 0; num_left_ < kBlock; ++num_left_) {
+    const std::optional<uint32_t> key = agenda.PeekKey(num_left_);
+    if (!key) break;
+    const Port* port = PortOf(*key);
     if (port == nullptr) continue;
-    for (const Lane& lane : port->lanes) lane.Prefetch();
+    block[count++].port = port;
+    for (const Lane& lane : port->lanes) lane.PrefetchWire();
+  }
+  const absl::Span<Arrival> arrivals(block.data(), count);
+  for (Arrival& arrival : arrivals) {
+    arrival.packet = FirstOnWire(*arrival.port);
+    if (arrival.packet != nullptr) {
+      __builtin_prefetch(paths_.FindHop(*arrival.packet));
+    }
+  }
+  for (Arrival& arrival : arrivals) {
+    arrival.next = nullptr;
+    if (arrival.packet == nullptr) continue;
+    LinkId next = paths_.Next(*arrival.packet);
+    bool is_data = arrival.packet->kind == PacketKind::kData;
+    if (next == kNoId<LinkId>) {
+      // At its end it is answered, mostly on the link on which it came.
+      FetchLines(&queue_pairs_[arrival.packet->queue_pair], sizeof(QueuePair));
+      next = Reverse(ports_.LinkOf(*arrival.port));
+      is_data = !is_data;
+    }
+    FetchPort(ports_[next]);
+    arrival.next = &ports_[next].lanes[is_data ? 1 : 0];
+  }
+  for (const Arrival& arrival : arrivals) {
+    if (arrival.next != nullptr) arrival.next->PrefetchQueue();
   }
 }
 
 // Returns the port that an event is for, or nullptr.
-const Port* Prefetcher::PortOf(const Agenda::Entry& entry) const {
-  if (PacketEvents::KindOf(entry) != EventKind::kLink) return nullptr;
-  return &ports_[PacketEvents::IdOf<LinkId>(entry)];
-}
-
-// Returns the packet that arrives at the event that comes `ahead` after the
-// next, or nullptr.
-const Packet* Prefetcher::PacketAt(size_t ahead) const {
-  const Agenda::Entry* entry = events_.agenda().Peek(ahead);
-  const Port* port = entry == nullptr ? nullptr : PortOf(*entry);
-  if (port == nullptr) return nullptr;
-  for (const Lane& lane : port->lanes) {
-    if (!lane.has_wire()) continue;
-    const Packet& packet = lane.first_on_wire();
-    return packet.queue_pair == kNoId<QueuePairId> ? nullptr : &packet;
-  }
-  return nullptr;
+const Port* Prefetcher::PortOf(uint32_t key) const {
+  if (PacketEvents::KindOf(key) != EventKind::kLink) return nullptr;
+  return &ports_[PacketEvents::IdOf<LinkId>(key)];
 }
 
 }  // namespace astra

@@ -2,18 +2,21 @@
 // the state does not fit a cache, and most of the cost of a packet is waiting
 // for memory. Results do not depend on what is fetched.
 //
-// When a bucket of the agenda is opened, the packets of this bucket and the
-// ports of the next bucket are fetched. For the events that come next, the
-// paths of their packets and the ports that follow are fetched.
+// To find what an event reads takes several steps, each of which reads what the
+// one before has fetched: its port, the packet that arrives, the path of that,
+// the port that follows and its queue. Each step is done for a block of events,
+// so that the waits for memory overlap.
 
 #ifndef NETWORK_FRONTENDS_PACKET_PREFETCHER_H_
 #define NETWORK_FRONTENDS_PACKET_PREFETCHER_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "network-frontends/packet/packet_events.h"
 #include "network-frontends/packet/paths.h"
+#include "network-frontends/packet/port.h"
 #include "network-frontends/packet/ports.h"
 #include "network-frontends/packet/queue_pair.h"
 
@@ -25,24 +28,29 @@ class Prefetcher {
   Prefetcher(const PacketEvents& events, const Ports& ports, const Paths& paths,
              const QueuePairPool& queue_pairs);
 
-  // Fetches for the events after the next. Does nothing in a network that fits
-  // a cache.
+  // Fetches for the events to come, once for each block of them. Does nothing
+  // in a network that fits a cache.
   void BeforeEvent() {
-    if (is_large_) Fetch();
+    if (!is_large_) return;
+    if (num_left_ == 0 || events_.agenda().num_opened() != num_opened_) {
+      FetchBlock();
+    }
+    --num_left_;
   }
 
  private:
-  void Fetch();
-  void FetchBuckets();
-  const Port* PortOf(const Agenda::Entry& entry) const;
-  const Packet* PacketAt(size_t ahead) const;
+  static constexpr size_t kBlock = 16;
+
+  void FetchBlock();
+  const Port* PortOf(uint32_t key) const;
 
   const PacketEvents& events_;
   const Ports& ports_;
   const Paths& paths_;
   const QueuePairPool& queue_pairs_;
-  const bool is_large_;          // State exceeds the nearest caches.
-  uint64_t num_prefetched_ = 0;  // Buckets that were prefetched.
+  const bool is_large_;      // State exceeds the nearest caches.
+  uint64_t num_opened_ = 0;  // Agenda::num_opened() at the last block.
+  size_t num_left_ = 0;      // Events of the block that are to come.
 };
 
 }  // namespace astra

@@ -43,7 +43,7 @@ struct MessageState {
   PacketNumber end() const { return PacketNumber(first.index() + num_packets); }
 };
 
-struct QueuePair {
+struct alignas(64) QueuePair {
   // Place of the sender in the queue of its NIC.
   enum class Turn : uint8_t { kNone, kReady, kPaced };
 

@@ -23,7 +23,8 @@ Senders::Senders(const PacketSetup& setup, PacketEvents& events,
       deliveries_(deliveries),
       records_(records),
       control_(*setup.control),
-      paces_anew_(control_.paces_anew()) {}
+      paces_anew_(control_.paces_anew()),
+      window_follows_rate_(setup.options.nic.window_follows_rate) {}
 
 void Senders::StartControl(QueuePairId id) {
   QueuePair& qp = queue_pairs_[id];
@@ -63,25 +64,15 @@ void Senders::Enqueue(QueuePairId id, const Message& message,
   qp.end = state.end();
 }
 
-Bytes Senders::WindowOf(const QueuePair& qp) const {
-  Bytes cap = qp.window_cap;
-  if (setup_.options.nic.window_follows_rate && cap != Bytes(INT64_MAX)) {
-    const double share =
-        static_cast<double>(qp.limits.rate.count()) /
-        static_cast<double>(ports_[qp.link].nominal_rate.count());
-    cap = Bytes(std::max<int64_t>(
-        1,
-        std::llround(std::min(share, 1.0) * static_cast<double>(cap.count()))));
-  }
-  return std::min(cap, Bytes(qp.limits.window_bytes));
-}
-
-bool Senders::CanSend(QueuePair& qp) const {
-  if (qp.link == kNoId<LinkId> || qp.has_given_up) return false;
-  PacketNumber lost;
-  const bool has_packet = qp.next < qp.end || (qp.send_window != nullptr &&
-                                               qp.send_window->PeekLost(&lost));
-  return has_packet && (qp.flying == Bytes() || qp.flying < WindowOf(qp));
+// Returns the largest window, where that is in proportion to the rate.
+Bytes Senders::WindowCapOf(const QueuePair& qp) const {
+  if (qp.window_cap == Bytes(INT64_MAX)) return qp.window_cap;
+  const double share =
+      static_cast<double>(qp.limits.rate.count()) /
+      static_cast<double>(ports_[qp.link].nominal_rate.count());
+  return Bytes(std::max<int64_t>(
+      1, std::llround(std::min(share, 1.0) *
+                      static_cast<double>(qp.window_cap.count()))));
 }
 
 QueuePairId Senders::NextTurn(LinkId link, const Port& port) {
@@ -95,24 +86,28 @@ QueuePairId Senders::NextTurn(LinkId link, const Port& port) {
   }
 }
 
-Packet Senders::MakePacket(QueuePairId id, const Port& port) {
+void Senders::MakePacket(QueuePairId id, TimePs start, const Port& port,
+                         Packet& packet) {
   QueuePair& qp = queue_pairs_[id];
   PacketNumber number = qp.next;
-  if (qp.send_window == nullptr || !qp.send_window->PeekLost(&number)) {
-    qp.sending = MessageOf(qp, number);
+  const bool is_lost =
+      qp.send_window != nullptr && qp.send_window->PeekLost(&number);
+  const MessageSlot slot = MessageOf(qp, number);
+  MessageState& message = messages_[slot];
+  if (!is_lost) {
+    qp.sending = slot;
     qp.next = Next(qp.next);
   }
   if (qp.send_window != nullptr) {
     qp.send_window->Set(number, SendWindow::State::kFlying);
   }
-  const Bytes payload = PayloadOf(qp, number);
+  const Bytes payload = PayloadOf(message, number);
   NetworkStatistics& totals = records_.totals();
   if (number < qp.highest) {
     ++totals.num_retransmissions;
-    ++messages_[MessageOf(qp, number)].retransmissions;
+    ++message.retransmissions;
   }
   qp.highest = std::max(qp.highest, Next(number));
-  const TimePs start = port.busy_until;
   if (qp.last_size > 0) CountPace(qp, port);
   // Before this packet there was no acknowledgement to wait for.
   if (qp.flying == Bytes()) qp.progress = std::max(qp.progress, start);
@@ -121,25 +116,23 @@ Packet Senders::MakePacket(QueuePairId id, const Port& port) {
   ++qp.in_network;
   ++totals.num_data_packets;
 
-  Packet packet{
-      .time = start,
-      .queue_pair = id,
-      .number = number,
-      .bytes = static_cast<uint16_t>((payload + setup_.header).count()),
-      .hop = 1};
+  packet = {.time = start,
+            .queue_pair = id,
+            .number = number,
+            .bytes = static_cast<uint16_t>((payload + setup_.header).count()),
+            .hop = 1};
   if (qp.flying >= qp.window) packet.flags = Packet::kWantsAck;
   if (telemetry_.is_carried()) {
     packet.telemetry = telemetry_.Take();
     telemetry_[packet.telemetry].sent = start;
   }
-  return packet;
 }
 
-void Senders::AfterSending(QueuePairId id, const Packet& packet,
+void Senders::AfterSending(QueuePairId id, TimePs start, Bytes size,
                            const Port& port) {
   QueuePair& qp = queue_pairs_[id];
-  qp.sent = packet.time;
-  qp.last_size = packet.bytes;
+  qp.sent = start;
+  qp.last_size = static_cast<uint32_t>(size.count());
   qp.next_send = NextSendAfter(qp);
   if (qp.timeout == kNever) ArmTimeout(id);
   if (CanSend(qp)) return nics_.TakeTurn(id, port);
@@ -174,12 +167,6 @@ MessageSlot Senders::MessageOf(const QueuePair& qp, PacketNumber packet) const {
   }
   while (packet >= messages_[message].end()) message = messages_[message].next;
   return message;
-}
-
-Bytes Senders::PayloadOf(const QueuePair& qp, PacketNumber packet) const {
-  const MessageState& message = messages_[MessageOf(qp, packet)];
-  return Next(packet) == message.end() ? Bytes(message.last_payload)
-                                       : setup_.payload;
 }
 
 void Senders::OnAck(const Packet& packet) {

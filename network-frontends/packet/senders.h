@@ -13,6 +13,7 @@
 #ifndef NETWORK_FRONTENDS_PACKET_SENDERS_H_
 #define NETWORK_FRONTENDS_PACKET_SENDERS_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "astra-core/base/ids.h"
@@ -47,17 +48,26 @@ class Senders {
   void Enqueue(QueuePairId id, const Message& message, MessageState state);
 
   // Returns whether the queue pair has a packet that its window allows.
-  bool CanSend(QueuePair& qp) const;
+  bool CanSend(QueuePair& qp) const {
+    if (qp.link == kNoId<LinkId> || qp.has_given_up) return false;
+    PacketNumber lost;
+    const bool has_packet =
+        qp.next < qp.end ||
+        (qp.send_window != nullptr && qp.send_window->PeekLost(&lost));
+    return has_packet && (qp.flying == Bytes() || qp.flying < WindowOf(qp));
+  }
 
   // Returns the queue pair that sends next on `link` when its port is free, or
   // kNoId. Requires that MakePacket and AfterSending follow.
   QueuePairId NextTurn(LinkId link, const Port& port);
 
-  // Returns the next packet of the queue pair.
-  Packet MakePacket(QueuePairId id, const Port& port);
+  // Makes the next packet of the queue pair, which begins to leave at `start`.
+  void MakePacket(QueuePairId id, TimePs start, const Port& port,
+                  Packet& packet);
 
-  // Notes that `packet` has begun to leave `port`, and takes the next turn.
-  void AfterSending(QueuePairId id, const Packet& packet, const Port& port);
+  // Notes that a packet of `size` has begun to leave `port` at `start`, and
+  // takes the next turn.
+  void AfterSending(QueuePairId id, TimePs start, Bytes size, const Port& port);
 
   // Handles an acknowledgement.
   void OnAck(const Packet& packet);
@@ -77,9 +87,19 @@ class Senders {
   // The statistics count a sender as slow below line rate / kSlowFactor.
   static constexpr int64_t kSlowFactor = 100;
 
-  Bytes WindowOf(const QueuePair& qp) const;
+  Bytes WindowOf(const QueuePair& qp) const {
+    const Bytes cap = window_follows_rate_ ? WindowCapOf(qp) : qp.window_cap;
+    return std::min(cap, Bytes(qp.limits.window_bytes));
+  }
+  Bytes WindowCapOf(const QueuePair& qp) const;
   MessageSlot MessageOf(const QueuePair& qp, PacketNumber packet) const;
-  Bytes PayloadOf(const QueuePair& qp, PacketNumber packet) const;
+  Bytes PayloadOf(const MessageState& message, PacketNumber packet) const {
+    return Next(packet) == message.end() ? Bytes(message.last_payload)
+                                         : setup_.payload;
+  }
+  Bytes PayloadOf(const QueuePair& qp, PacketNumber packet) const {
+    return PayloadOf(messages_[MessageOf(qp, packet)], packet);
+  }
   TimePs NextSendAfter(const QueuePair& qp) const;
   void CountPace(const QueuePair& qp, const Port& port);
   void AfterControl(QueuePairId id);
@@ -108,6 +128,7 @@ class Senders {
   Records& records_;
   CongestionControl& control_;
   const bool paces_anew_;  // CongestionControl::paces_anew().
+  const bool window_follows_rate_;
 };
 
 }  // namespace astra

@@ -55,24 +55,21 @@ Bytes SwitchBuffers::HeadroomOf(LinkId link,
          2 * setup_.full + options.headroom_extra;
 }
 
-bool SwitchBuffers::AddIfEasy(const Port& port, LinkId ingress,
-                              Packet& packet) {
+bool SwitchBuffers::AddIfEasy(const Port& port, LinkId ingress, Bytes size) {
   SharedBuffer& buffer = switches_[port.at.index()].buffer;
   IngressBuffer& from = ingress_[ingress.index()];
-  if (!buffer.IsEasy(from, port.queued.count(), packet.bytes)) return false;
-  packet.flags |= Packet::kBuffered;
-  buffer.Add(from, packet.bytes);
+  if (!buffer.IsEasy(from, port.queued.count(), size.count())) return false;
+  buffer.Add(from, size.count());
   return true;
 }
 
-Added SwitchBuffers::Add(const Port& port, LinkId ingress, Packet& packet) {
+Added SwitchBuffers::Add(const Port& port, LinkId ingress, Bytes size) {
   Switch& at = switches_[port.at.index()];
   IngressBuffer& from = ingress_[ingress.index()];
-  if (!at.buffer.HasRoom(from, port.queued.count(), packet.bytes)) {
+  if (!at.buffer.HasRoom(from, port.queued.count(), size.count())) {
     return Added::kNoRoom;
   }
-  packet.flags |= Packet::kBuffered;
-  at.buffer.Add(from, packet.bytes);
+  at.buffer.Add(from, size.count());
   if (!at.buffer.ShouldPause(from)) return Added::kFits;
   from.has_paused = true;
   if (at.buffer.num_paused++ > 0) return Added::kPauses;

@@ -1,8 +1,8 @@
 // The packet buffers of all switches, and the pauses that they call for.
 //
-//   if (!buffers.AddIfEasy(port, ingress, packet)) {  // The packet must wait.
+//   if (!buffers.AddIfEasy(port, ingress, size)) {  // The packet must wait.
 //     ... bring all ports of the switch up to now ...
-//     buffers.Add(port, ingress, packet);
+//     buffers.Add(port, ingress, size);
 //   }
 //   buffers.Release(port, packet);              // It begins to leave.
 //
@@ -52,11 +52,11 @@ class SwitchBuffers {
 
   // Takes memory at the switch of `port` for a packet that came on `ingress`
   // and must wait. Returns false if it might not fit or might cause a pause.
-  bool AddIfEasy(const Port& port, LinkId ingress, Packet& packet);
+  bool AddIfEasy(const Port& port, LinkId ingress, Bytes size);
 
   // Does the same with an exact count. On kPausesFirst, the ports of the switch
   // become watched: each departure may end a pause, so it must be an event.
-  Added Add(const Port& port, LinkId ingress, Packet& packet);
+  Added Add(const Port& port, LinkId ingress, Bytes size);
 
   // Frees the memory of a packet that begins to leave `port`.
   void Release(const Port& port, Packet& packet);

@@ -13,8 +13,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// From header: buckets of 256 ps, and a wheel of 16384 of them.
-constexpr int64_t kBucketPs = 256;
+// From header: buckets of 1024 ps, and a wheel of 16384 of them.
+constexpr int64_t kBucketPs = 1024;
 constexpr int64_t kWheelPs = kBucketPs * 16384;
 
 std::vector<int64_t> PopAll(Agenda& agenda) {
@@ -109,12 +109,15 @@ TEST(AgendaTest, IsASortedMultiset) {
       agenda.Push(time, key);
       expected.insert({time, key});
     } else {
-      ASSERT_EQ(agenda.next(), *expected.begin()) << "after " << i;
       now = expected.begin()->time_ps;
       agenda.Pop();
       expected.erase(expected.begin());
     }
     ASSERT_EQ(agenda.size(), expected.size());
+    // To look at it opens its bucket; the next entry may be before that.
+    if (!expected.empty()) {
+      ASSERT_EQ(agenda.next(), *expected.begin()) << "after " << i;
+    }
   }
 }
 
