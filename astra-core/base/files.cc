@@ -146,37 +146,6 @@ absl::Status WriteTemporary(const std::string& temporary,
   return WriteAndClose(std::move(file), path, contents);
 }
 
-// A temporary file beside `path`. The destructor removes it unless it was
-// renamed to `path`, also after an exception, such as when memory runs out.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(std::string path)
-      : path_(std::move(path)), name_(TemporaryName(path_)) {}
-  ~TemporaryFile() {
-    if (!name_.empty()) std::remove(name_.c_str());
-  }
-  TemporaryFile(TemporaryFile&& other) noexcept
-      : path_(std::exchange(other.path_, {})),
-        name_(std::exchange(other.name_, {})) {}
-  TemporaryFile& operator=(TemporaryFile&&) = delete;
-
-  absl::Status Write(std::string_view contents) const {
-    return WriteTemporary(name_, path_, contents);
-  }
-
-  absl::Status Rename() {
-    if (std::rename(name_.c_str(), path_.c_str()) != 0) {
-      return CannotWrite(path_, LastSystemError());
-    }
-    name_.clear();
-    return absl::OkStatus();
-  }
-
- private:
-  std::string path_;
-  std::string name_;
-};
-
 }  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
@@ -217,8 +186,50 @@ absl::Status WriteFile(const std::string& path, std::string_view contents) {
     return WriteFile(fs::canonical(path, error).string(), contents);
   }
   TemporaryFile file(path);
-  ASTRA_RETURN_IF_ERROR(file.Write(contents));
+  file.Append(contents);
+  ASTRA_RETURN_IF_ERROR(file.Close());
   return file.Rename();
+}
+
+TemporaryFile::TemporaryFile(std::string path, std::string_view mark)
+    : path_(std::move(path)),
+      name_(TemporaryName(mark.empty() ? path_
+                                       : fmt::format("{}.{}", path_, mark))),
+      file_(std::fopen(name_.c_str(), "wb")) {
+  if (file_ == nullptr) status_ = CannotWrite(path_, LastSystemError());
+}
+
+TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
+    : path_(std::exchange(other.path_, {})),
+      name_(std::exchange(other.name_, {})),
+      file_(std::move(other.file_)),
+      status_(std::exchange(other.status_, {})) {}
+
+TemporaryFile::~TemporaryFile() {
+  if (!name_.empty()) std::remove(name_.c_str());
+}
+
+void TemporaryFile::Append(std::string_view text) {
+  if (!status_.ok()) return;
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) {
+    status_ = CannotWrite(path_, LastSystemError());
+  }
+}
+
+absl::Status TemporaryFile::Close() {
+  if (!status_.ok()) return status_;
+  if (std::fclose(file_.release()) != 0) {
+    status_ = CannotWrite(path_, LastSystemError());
+  }
+  return status_;
+}
+
+absl::Status TemporaryFile::Rename() {
+  if (std::rename(name_.c_str(), path_.c_str()) != 0) {
+    return CannotWrite(path_, LastSystemError());
+  }
+  name_.clear();
+  return absl::OkStatus();
 }
 
 void RemoveLeftTemporaries(const std::string& folder) {
@@ -270,16 +281,20 @@ OutputFolder::~OutputFolder() {
 absl::Status OutputFolder::Write(
     const std::vector<NamedFile>& files,
     absl::Span<const std::string_view> stale) const {
-  std::vector<TemporaryFile> temporaries;
+  std::vector<std::shared_ptr<TemporaryFile>> temporaries;
   for (const NamedFile& file : files) {
     const std::string path = fmt::format("{}/{}", path_, file.name);
     // A file can replace a file, but not a folder.
     if (std::filesystem::is_directory(path)) {
       return CannotWrite(path, std::strerror(EISDIR));
     }
-    ASTRA_RETURN_IF_ERROR(temporaries.emplace_back(path).Write(file.contents));
+    temporaries.push_back(file.written != nullptr
+                              ? file.written
+                              : std::make_shared<TemporaryFile>(path));
+    temporaries.back()->Append(file.contents);
+    ASTRA_RETURN_IF_ERROR(temporaries.back()->Close());
   }
-  for (TemporaryFile& file : temporaries) ASTRA_RETURN_IF_ERROR(file.Rename());
+  for (const auto& file : temporaries) ASTRA_RETURN_IF_ERROR(file->Rename());
   for (const std::string_view name : stale) {
     const bool is_new =
         std::any_of(files.begin(), files.end(),

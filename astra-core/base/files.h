@@ -5,6 +5,8 @@
 #define ASTRA_CORE_BASE_FILES_H_
 
 #include <cstdint>
+#include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,9 +47,41 @@ void RemoveLeftTemporaries(const std::string& folder);
 
 constexpr int64_t kLeftTemporarySeconds = 3600;
 
+// A file that is written piece by piece. Nobody sees it before it is whole: it
+// has a temporary name until Rename(). The destructor removes a file that was
+// not renamed, also after an exception, such as when memory runs out.
+class TemporaryFile {
+ public:
+  // The file lies beside `path`, which it becomes in the end. `mark` tells
+  // files apart that are written for one `path` at a time.
+  explicit TemporaryFile(std::string path, std::string_view mark = "");
+  ~TemporaryFile();
+  TemporaryFile(TemporaryFile&& other) noexcept;
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+
+  // Keeps the first error for Close().
+  void Append(std::string_view text);
+  // Errors: PermissionDenied "PATH: reason".
+  absl::Status Close();
+  absl::Status Rename();
+
+ private:
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  std::string path_;
+  std::string name_;  // Empty once the file was renamed.
+  std::unique_ptr<std::FILE, CloseFile> file_;
+  absl::Status status_;
+};
+
 struct NamedFile {
   std::string name;
   std::string contents;
+  // The file, if it was written while its contents came up; `contents` is empty
+  // then.
+  std::shared_ptr<TemporaryFile> written = nullptr;
 };
 
 // A folder for results. A run that fails leaves the folder as it was before.

@@ -1,5 +1,7 @@
 #include "network-frontends/packet/packet_backend.h"
 
+#include <utility>
+
 #include "network-frontends/packet/packet_network.h"
 
 namespace astra {
@@ -16,6 +18,10 @@ void PacketBackend::Send(const Message& message) { network_->Send(message); }
 
 void PacketBackend::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
   network_->AdvanceTo(limit, arrived);
+}
+
+void PacketBackend::LogArrivals(ArrivalLog log) {
+  network_->LogArrivals(std::move(log));
 }
 
 absl::Span<const double> PacketBackend::link_bytes() const {
