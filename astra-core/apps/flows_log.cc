@@ -41,9 +41,7 @@ void FlowsLog::EndNetwork(TimePs now) {
     for (const auto& [number, _] : collectives_) left.push_back(number);
     std::sort(left.begin(), left.end());
     for (const uint32_t number : left) EndCollective(number);
-    text_.clear();
-    AppendMessageSums(background_, {}, &text_);
-    files_.sums->Append(text_);
+    WriteSums(background_, {});
   }
   files_.end = now;
   const bool is_first = num_networks_ == 1;
@@ -58,7 +56,11 @@ void FlowsLog::BeginCollective(uint32_t collective,
 
 void FlowsLog::EndCollective(uint32_t collective) {
   const auto ended = collectives_.find(collective);
-  if (files_.sums != nullptr) WriteSums(ended->second);
+  if (files_.sums != nullptr) {
+    auto& [record, sums] = ended->second;
+    WriteSums(sums,
+              {layers_[record.layer.index()], &record, record.first_start});
+  }
   collectives_.erase(ended);
 }
 
@@ -89,13 +91,13 @@ void FlowsLog::WriteEach(const FlowRecord& message,
   files_.each->Append(text_);
 }
 
-void FlowsLog::WriteSums(const Collective& collective) {
-  const CollectiveRecord& record = collective.record;
-  text_.clear();
-  AppendMessageSums(
-      collective.sums,
-      {layers_[record.layer.index()], &record, record.first_start}, &text_);
-  files_.sums->Append(text_);
+void FlowsLog::WriteSums(MessageSums& sums, const SummedMessages& messages) {
+  sums.Sort();
+  for (const PairSum& sum : sums.all()) {
+    text_.clear();
+    AppendMessageSum(sum, messages, &text_);
+    files_.sums->Append(text_);
+  }
 }
 
 }  // namespace astra

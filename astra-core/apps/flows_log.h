@@ -74,7 +74,7 @@ class FlowsLog final : public MessageLog {
 
   void WriteEach(const FlowRecord& message, absl::Span<const LinkId> path,
                  uint32_t collective);
-  void WriteSums(const Collective& collective);
+  void WriteSums(MessageSums& sums, const SummedMessages& messages);
 
   const FlowsFile form_;
   const std::string path_;

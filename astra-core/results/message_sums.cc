@@ -127,21 +127,18 @@ void MessageSums::Add(const FlowRecord& message, TimePs origin) {
   sum.largest_slowdown = std::max(sum.largest_slowdown, slowdown);
 }
 
-std::vector<PairSum> MessageSums::Sorted() const {
-  std::vector<PairSum> sums = sums_;
-  std::sort(sums.begin(), sums.end(), [](const PairSum& a, const PairSum& b) {
+void MessageSums::Sort() {
+  index_ = {};
+  std::sort(sums_.begin(), sums_.end(), [](const PairSum& a, const PairSum& b) {
     return std::pair(a.source, a.target) < std::pair(b.source, b.target);
   });
-  return sums;
 }
 
 std::string MessageSumsHeader() { return HeaderOf<Row>(kColumns); }
 
-void AppendMessageSums(const MessageSums& sums, const SummedMessages& messages,
-                       std::string* text) {
-  for (const PairSum& sum : sums.Sorted()) {
-    AppendRow<Row>(kColumns, {messages, sum}, text);
-  }
+void AppendMessageSum(const PairSum& sum, const SummedMessages& messages,
+                      std::string* text) {
+  AppendRow<Row>(kColumns, {messages, sum}, text);
 }
 
 void AppendMessageSumsColumns(std::vector<ColumnText>* texts) {
