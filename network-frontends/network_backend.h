@@ -53,7 +53,7 @@ class NetworkBackend {
   // Calls `log` with each message that arrives from now on, in the order of
   // arrival and before AdvanceTo() returns its id. `log` must not call the
   // backend. A backend without records of messages never calls it.
-  virtual void LogArrivals(ArrivalLog /*log*/) {}
+  virtual void LogArrivals(const ArrivalLog& /*log*/) {}
 
   // Returns the bytes that each link has carried for the messages sent so far,
   // by link id.

@@ -78,7 +78,7 @@ class FlowBackend final : public NetworkBackend {
   void Send(const Message& message) override;
 
   void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) override;
-  void LogArrivals(ArrivalLog log) override { log_ = std::move(log); }
+  void LogArrivals(const ArrivalLog& log) override { log_ = log; }
 
   // Counts headers, and all messages sent, even bytes that have not left yet.
   absl::Span<const double> link_bytes() const override { return link_bytes_; }

@@ -1,7 +1,5 @@
 #include "network-frontends/packet/packet_backend.h"
 
-#include <utility>
-
 #include "network-frontends/packet/packet_network.h"
 
 namespace astra {
@@ -20,8 +18,8 @@ void PacketBackend::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
   network_->AdvanceTo(limit, arrived);
 }
 
-void PacketBackend::LogArrivals(ArrivalLog log) {
-  network_->LogArrivals(std::move(log));
+void PacketBackend::LogArrivals(const ArrivalLog& log) {
+  network_->LogArrivals(log);
 }
 
 absl::Span<const double> PacketBackend::link_bytes() const {

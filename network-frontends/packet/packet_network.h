@@ -22,7 +22,6 @@
 #define NETWORK_FRONTENDS_PACKET_PACKET_NETWORK_H_
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -61,7 +60,7 @@ class PacketNetwork {
   TimePs now() const { return events_.now(); }
   void Send(const Message& message);
   void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived);
-  void LogArrivals(ArrivalLog log) { records_.LogArrivals(std::move(log)); }
+  void LogArrivals(const ArrivalLog& log) { records_.LogArrivals(log); }
   absl::Span<const double> link_bytes();
   const NetworkStatistics& statistics();
   std::string WhyStuck() const { return connections_.WhyStuck(); }

@@ -4,7 +4,6 @@
 #ifndef NETWORK_FRONTENDS_PACKET_RECORDS_H_
 #define NETWORK_FRONTENDS_PACKET_RECORDS_H_
 
-#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -38,7 +37,7 @@ class Records {
   // Notes an acknowledgement of a marked packet.
   void AddMarkedAck(const QueuePair& qp, TimePs now);
   // Hands each message that arrives from now on to `log`.
-  void LogArrivals(ArrivalLog log) { log_ = std::move(log); }
+  void LogArrivals(const ArrivalLog& log) { log_ = log; }
   void CountFlow() { ++statistics_.num_flows; }
   // Returns whether anybody wants to know of messages that arrive.
   bool wants_flows() const { return log_ || options_.flows; }
