@@ -1,8 +1,8 @@
 // Interface between the engine and the network that carries its messages.
 //
 // The engine drives: it sends messages, then asks the backend to simulate up to
-// an instant that the engine chooses. There are no callbacks and hence no
-// re-entrance. Another backend is used by constructing another one.
+// an instant that the engine chooses. Nothing calls back into a backend, so
+// there is no re-entrance. Another backend is used by constructing another one.
 
 #ifndef NETWORK_FRONTENDS_NETWORK_BACKEND_H_
 #define NETWORK_FRONTENDS_NETWORK_BACKEND_H_
@@ -49,6 +49,11 @@ class NetworkBackend {
   // instant by increasing id. If none arrives by `limit`, appends none, and
   // now() becomes `limit`.
   virtual void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) = 0;
+
+  // Calls `log` with each message that arrives from now on, in the order of
+  // arrival and before AdvanceTo() returns its id. `log` must not call the
+  // backend. A backend without records of messages never calls it.
+  virtual void LogArrivals(const ArrivalLog& /*log*/) {}
 
   // Returns the bytes that each link has carried for the messages sent so far,
   // by link id.

@@ -5,21 +5,32 @@
 #define NETWORK_FRONTENDS_NETWORK_STATISTICS_H_
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 
 namespace astra {
 
+// What flows.csv says of the messages of a run.
+enum class FlowsFile : uint8_t {
+  kAuto,     // Each message, or sums if there are too many messages.
+  kEach,     // Each message.
+  kSummary,  // Sums by collective and pair of nodes.
+  kNone,     // There is no such file.
+};
+
 // Chooses what is recorded during the simulation.
 struct RecordOptions {
-  // Records messages that have arrived. Without a value they are recorded as
-  // long as there are at most kMostUnaskedFlows; if there are more, none is
-  // kept.
-  std::optional<bool> flows = false;
+  // Keeps a FlowRecord of each message that has arrived in the statistics.
+  bool flows = false;
+  // What is written of messages. Networks only hand messages to an ArrivalLog;
+  // whoever gave it to them reads this option.
+  FlowsFile flows_file = FlowsFile::kNone;
   bool pfc = false;  // Records each pause and resume.
   bool cnp = false;  // Records each congestion notification to a sender.
   // Interval at which queues and rates are sampled; without a value there are
@@ -34,10 +45,6 @@ struct RecordOptions {
   uint64_t max_records = uint64_t{1} << 24;
 
   TimePs sample_start;  // No sample is taken before this instant.
-
-  static constexpr uint64_t kMostUnaskedFlows = uint64_t{1} << 18;
-
-  bool keeps_flows() const { return flows.value_or(true); }
 };
 
 // Channel of the background traffic, which the network itself sends.
@@ -59,6 +66,11 @@ struct FlowRecord {
   TimePs finish;  // Instant of arrival, as its backend defines it.
   TimePs ideal;   // Time if alone on its path, at least 1 ps.
 };
+
+// Is called with a message that has arrived and with the links of its path.
+// FlowRecord::path has no meaning here.
+using ArrivalLog =
+    std::function<void(const FlowRecord&, absl::Span<const LinkId>)>;
 
 struct LinkRecord {
   double bytes = 0;      // Bytes on the wire, headers included.
@@ -124,9 +136,7 @@ struct NetworkStatistics {
   std::vector<CnpRecord> cnps;
   std::vector<CapturedPacket> captured;
   uint64_t num_lost_records = 0;
-  // Messages that arrived but are not in `flows`, because recording was not
-  // asked for and there were too many.
-  uint64_t num_unasked_flows = 0;
+  uint64_t num_flows = 0;  // Messages that have arrived, recorded or not.
 
   uint64_t num_events = 0;
   uint64_t num_data_packets = 0;  // Data packets sent, again or not.
@@ -142,20 +152,6 @@ struct NetworkStatistics {
   // Part of `sending` at less than a hundredth of the sender's line rate. Where
   // it is most of `sending`, congestion control has collapsed.
   TimePs sending_slowly;
-
-  // Returns true if the next message that arrives is to be recorded. Drops all
-  // recorded flows once there are too many for `options`.
-  bool KeepsNextFlow(const RecordOptions& options) {
-    if (!options.keeps_flows()) return false;
-    if (options.flows) return true;
-    if (flows.size() + num_unasked_flows < RecordOptions::kMostUnaskedFlows) {
-      return true;
-    }
-    num_unasked_flows += 1 + flows.size();
-    flows = {};
-    paths = {};
-    return false;
-  }
 };
 
 }  // namespace astra

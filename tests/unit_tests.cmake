@@ -569,6 +569,7 @@ astra_test(sweep_app_test
 astra_test(apps_test
   SOURCES
     astra-core/apps/analytical_work_test.cc
+    astra-core/apps/flows_log_test.cc
     astra-core/apps/gen_topo_options_test.cc
     astra-core/apps/gen_topo_test.cc
     astra-core/apps/gen_workload_effects_test.cc

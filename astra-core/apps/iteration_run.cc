@@ -37,6 +37,8 @@ absl::StatusOr<RunResult> RunGenerated(const RunOptions& options,
   if (!request.ok()) return Of(kRun, request.status());
   request->explain = false;
   request->trace = keeps_timeline;
+  request->network.packet.record = {};  // Nobody reads what networks record.
+  request->network.flow.record = {};
   absl::StatusOr<RunResult> run = Run(*request);
   if (!run.ok()) return Of(kRun, run.status());
   if (!run->status.ok()) return Of(kRun, run->status);

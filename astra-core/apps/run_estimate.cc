@@ -128,20 +128,16 @@ double MemoryOf(const RunRequest& request, const RunEstimate& estimate,
   // Measured sizes; see docs/performance.md.
   constexpr double kBytesPerLink = 512;
   constexpr double kBytesPerFlow = 200;
-  constexpr double kBytesPerLine = 110;  // Bytes of a line of flows.csv.
   const BackendEntry& network = *NetworkOf(request.fidelity);
   const RecordOptions& record = request.network.packet.record;
-  const double most_kept =
-      record.flows ? static_cast<double>(record.max_records)
-                   : static_cast<double>(RecordOptions::kMostUnaskedFlows);
-  const double num_kept = network.records_flows && record.keeps_flows()
-                              ? std::min(estimate.flows, most_kept)
-                              : 0;
+  const double num_kept =
+      network.records_flows && record.flows
+          ? std::min(estimate.flows, static_cast<double>(record.max_records))
+          : 0;
   const double hops =
       estimate.packets > 0 ? estimate.packet_hops / estimate.packets / 2 : 0;
   return kBytesPerFlow * most_flows +
-         (sizeof(FlowRecord) + hops * sizeof(LinkId) + kBytesPerLine) *
-             num_kept +
+         (sizeof(FlowRecord) + hops * sizeof(LinkId)) * num_kept +
          kBytesPerLink * static_cast<double>(request.topology.links().size());
 }
 

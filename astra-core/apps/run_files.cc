@@ -64,17 +64,29 @@ std::string AddSnapshot(const RunOptions& options, const RunRequest& request,
   return remark;
 }
 
+// Returns the line that tells which form flows.csv has; "" if it lists the few
+// messages of a run, as it does unless someone asks for something else.
+std::string DescribeFlows(const FlowsLog& flows) {
+  const uint64_t number = flows.num_messages();
+  if (!flows.has_each_message()) {
+    return fmt::format(
+        "messages   {}: flows.csv sums them up by collective and pair of "
+        "nodes; \"record: {{flows: each}}\" in the file of -c lists each\n",
+        number);
+  }
+  if (number <= FlowsLog::kMostMessages) return "";
+  return fmt::format(
+      "messages   {}: flows.csv lists each; \"record: {{flows: auto}}\" in the "
+      "file of -c sums them up by collective and pair of nodes\n",
+      number);
+}
+
 void AddNetworkFiles(const RunOptions& options, const RunRequest& request,
                      const RunResult& run, std::vector<NamedFile>& files) {
   const BackendEntry* network = NetworkOf(request.fidelity);
   if (network == nullptr) return;
   const Topology& topology = request.topology;
   const RecordOptions& record = request.network.packet.record;
-  if (network->records_flows && record.keeps_flows() &&
-      run.network.num_unasked_flows == 0) {
-    files.push_back({"flows.csv", FlowsCsv(topology, PlanOf(request.program),
-                                           run.result, run.network)});
-  }
   if (options.simai_files) {
     files.push_back({"fct.txt", SimaiFctText(run.network)});
   }
@@ -111,17 +123,10 @@ std::string DescribeNetwork(const RunRequest& request, const RunResult& run) {
     return !run.status.ok() ? ""
                             : DescribeLinkUse(request.topology, run.result);
   }
-  std::string text = DescribeNetworkUse(
-      request.topology, network, run.network_time,
-      backend->records_packets ? request.network.packet.congestion.name
-                               : std::string_view());
-  if (network.num_unasked_flows > 0) {
-    text += fmt::format(
-        "messages   {}, more than {}: flows.csv is left out; \"record: "
-        "{{flows: true}}\" in the file of -c asks for it\n",
-        network.num_unasked_flows, RecordOptions::kMostUnaskedFlows);
-  }
-  return text;
+  return DescribeNetworkUse(request.topology, network, run.network_time,
+                            backend->records_packets
+                                ? request.network.packet.congestion.name
+                                : std::string_view());
 }
 
 std::string DescribeTimeOf(const RunRequest& request, const RunResult& run) {
@@ -138,7 +143,8 @@ std::string DescribeTimeOf(const RunRequest& request, const RunResult& run) {
 }  // namespace
 
 ResultFiles MakeResultFiles(const RunOptions& options,
-                            const RunRequest& request, const RunResult& run) {
+                            const RunRequest& request, const RunResult& run,
+                            const FlowsLog* flows) {
   const Topology& topology = request.topology;
   const SimulationResult& result = run.result;
   // Adds files one by one, because a list would copy their strings: links.csv
@@ -152,6 +158,10 @@ ResultFiles MakeResultFiles(const RunOptions& options,
   if (run.explanation) {
     AddExplanation(request.program, *run.explanation, result, files);
   }
+  if (flows != nullptr) {
+    files.push_back({"flows.csv", "", flows->file()});
+    results.remarks = DescribeFlows(*flows);
+  }
   AddNetworkFiles(options, request, run, files);
   if (options.trace) {
     files.push_back(
@@ -163,7 +173,7 @@ ResultFiles MakeResultFiles(const RunOptions& options,
         {"chart.html", TimeChart(options.name, result, options.language)});
   }
   if (options.memory_snapshot && run.explanation) {
-    results.remarks = AddSnapshot(options, request, run, files);
+    results.remarks += AddSnapshot(options, request, run, files);
   }
   return results;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "astra-core/apps/flows_log.h"
 #include "astra-core/apps/run_options.h"
 #include "astra-core/base/files.h"
 #include "astra-core/run/run.h"
@@ -18,9 +19,11 @@ struct ResultFiles {
 };
 
 // Returns the tables, the trace, the chart and the snapshot. They are the same
-// for equal inputs.
+// for equal inputs. `flows` was told of the messages of the run; null: there is
+// no flows.csv.
 ResultFiles MakeResultFiles(const RunOptions& options,
-                            const RunRequest& request, const RunResult& run);
+                            const RunRequest& request, const RunResult& run,
+                            const FlowsLog* flows);
 
 // Returns the text that is printed at the end. The last line says whether the
 // run has finished, and if not, why.

@@ -135,7 +135,7 @@ Json SimulatedJson(const RunResult& run) {
   const NetworkStatistics& network = run.network;
   return {{"network_ps", run.network_time.count()},
           {"events", network.num_events},
-          {"flows", network.flows.size() + network.num_unasked_flows},
+          {"flows", network.num_flows},
           {"data_packets", network.num_data_packets},
           {"packet_hops", network.num_packet_hops},
           {"drops", network.num_drops},

@@ -1,11 +1,13 @@
 #include "astra-core/apps/run_program.h"
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/flows_log.h"
 #include "astra-core/apps/growing_file.h"
 #include "astra-core/apps/run_estimate.h"
 #include "astra-core/apps/run_files.h"
@@ -52,6 +54,20 @@ absl::Status CheckBudget(const RunOptions& options, const RunRequest& request) {
                       options.force);
 }
 
+// Returns what writes flows.csv during the run; null if there is no such file.
+std::unique_ptr<FlowsLog> FlowsLogOf(const RunOptions& options,
+                                     const RunRequest& request) {
+  const BackendEntry* network = NetworkOf(request.fidelity);
+  const FlowsFile form = request.network.packet.record.flows_file;
+  if (network == nullptr || !network->records_flows ||
+      request.simulation.symmetric || form == FlowsFile::kNone) {
+    return nullptr;
+  }
+  return std::make_unique<FlowsLog>(
+      form, fmt::format("{}/flows.csv", options.output),
+      LayerNames(request.program), request.topology);
+}
+
 // Runs `request`. Meanwhile collectives.csv in the output folder gets a line
 // for each collective that ends.
 absl::StatusOr<RunResult> RunWatched(const RunOptions& options,
@@ -86,10 +102,12 @@ absl::Status Simulate(const RunDefaults& defaults, const RunOptions& options,
   ASTRA_RETURN_IF_ERROR(CheckBudget(options, request));
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
+  const std::unique_ptr<FlowsLog> flows = FlowsLogOf(options, request);
+  request.simulation.message_log = flows.get();
   const Clock::time_point begin = Clock::now();
   ASTRA_ASSIGN_OR_RETURN(const RunResult run, RunWatched(options, request));
   const std::chrono::duration<double> wall = Clock::now() - begin;
-  ResultFiles results = MakeResultFiles(options, request, run);
+  ResultFiles results = MakeResultFiles(options, request, run, flows.get());
   std::vector<NamedFile>& files = results.files;
   files.push_back(
       {"run.json", RunJson(defaults.program, options, request, warnings, run)});

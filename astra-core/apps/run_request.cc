@@ -158,10 +158,9 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
                                        &warnings));
   }
   if (options.seed) packet.seed = *options.seed;
-  // Files of messages that the user asked for hold all messages.
-  if ((options.simai_files || options.trace) && !packet.record.flows) {
-    packet.record.flows = true;
-  }
+  // These files are made at the end, from all messages.
+  packet.record.flows = (options.simai_files || options.trace) &&
+                        packet.record.flows_file != FlowsFile::kNone;
   if (options.sample_interval) {
     packet.record.sample_interval = options.sample_interval;
   }

@@ -257,6 +257,11 @@ absl::Status OutputFolder::Write(const std::vector<NamedFile>& files,
                                  std::vector<TemporaryFile> begun) const {
   for (TemporaryFile& file : begun) ASTRA_RETURN_IF_ERROR(file.Close());
   for (const NamedFile& file : files) {
+    if (file.written != nullptr) {
+      ASTRA_RETURN_IF_ERROR(file.written->Close());
+      begun.push_back(std::move(*file.written));
+      continue;
+    }
     ASTRA_ASSIGN_OR_RETURN(TemporaryFile next, BeginIn(path_, file.name));
     next.Append(file.contents);
     ASTRA_RETURN_IF_ERROR(next.Close());

@@ -5,6 +5,7 @@
 #define ASTRA_CORE_BASE_FILES_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,6 +50,9 @@ constexpr int64_t kLeftTemporarySeconds = 3600;
 struct NamedFile {
   std::string name;
   std::string contents;
+  // The file, if it was written while its contents came up; `contents` is empty
+  // then.
+  std::shared_ptr<TemporaryFile> written = nullptr;
 };
 
 // A folder for results. A run that fails leaves the folder as it was before.

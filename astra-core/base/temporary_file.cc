@@ -22,8 +22,10 @@ absl::Status CannotWrite(std::string_view path, std::string_view reason) {
       fmt::format("{}: cannot be written: {}", path, reason));
 }
 
-TemporaryFile::TemporaryFile(std::string path)
-    : path_(std::move(path)), name_(TemporaryName(path_)) {}
+TemporaryFile::TemporaryFile(std::string path, std::string_view mark)
+    : path_(std::move(path)),
+      name_(TemporaryName(mark.empty() ? path_
+                                       : fmt::format("{}.{}", path_, mark))) {}
 
 TemporaryFile::~TemporaryFile() {
   if (!name_.empty()) std::remove(name_.c_str());
@@ -37,18 +39,19 @@ TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
 
 absl::Status TemporaryFile::Open() {
   file_.reset(std::fopen(name_.c_str(), "wb"));
-  return file_ == nullptr ? CannotWrite(path_, std::strerror(errno))
-                          : absl::OkStatus();
+  if (file_ == nullptr) error_ = CannotWrite(path_, std::strerror(errno));
+  return error_;
 }
 
 void TemporaryFile::Append(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() &&
-      error_.ok()) {
+  if (!error_.ok()) return;
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) {
     error_ = CannotWrite(path_, std::strerror(errno));
   }
 }
 
 absl::Status TemporaryFile::Close() {
+  if (file_ == nullptr) return error_;
   if (std::fclose(file_.release()) != 0 && error_.ok()) {
     error_ = CannotWrite(path_, std::strerror(errno));
   }

@@ -34,7 +34,8 @@ absl::Status CannotWrite(std::string_view path, std::string_view reason);
 
 class TemporaryFile {
  public:
-  explicit TemporaryFile(std::string path);
+  // `mark` tells files apart that are written for one `path` at a time.
+  explicit TemporaryFile(std::string path, std::string_view mark = "");
   ~TemporaryFile();
   TemporaryFile(TemporaryFile&& other) noexcept;
   TemporaryFile& operator=(TemporaryFile&&) = delete;
@@ -42,10 +43,11 @@ class TemporaryFile {
   // The name that the file takes in the end, which errors name too.
   const std::string& path() const { return path_; }
 
-  // Begins the file, empty. Errors: those of CannotWrite().
+  // Begins the file, empty. Errors: those of CannotWrite(); Close() returns them
+  // again.
   absl::Status Open();
 
-  // Adds `text`. Requires an open file. Close() tells of what went wrong.
+  // Adds `text` after Open(). Close() tells of what went wrong.
   void Append(std::string_view text);
 
   // Ends the file. Errors: those of CannotWrite(), of the first text that could

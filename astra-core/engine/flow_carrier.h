@@ -44,6 +44,12 @@ class FlowCarrier {
   // done by `limit`, the network advances to `limit` and nothing is appended.
   void AdvanceTo(TimePs limit, std::vector<CarriedFlow>* done);
 
+  // Returns the flow of a message that has arrived on the network, but that
+  // AdvanceTo() has not returned.
+  const CarriedFlow& FlowOf(MessageId message) const {
+    return in_flight_[message.index()].flow;
+  }
+
   size_t num_under_way() const {
     return in_flight_.size() - free_slots_.size();
   }

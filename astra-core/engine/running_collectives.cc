@@ -5,6 +5,7 @@
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/engine/message_log.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -36,7 +37,13 @@ RunningCollectives::RunningCollectives(
       carrier_(network),
       runs_(communicators.list.size()),
       first_run_(communicators.list.size()),
-      lanes_(communicators.of_class.size() * communicators.num_lanes) {}
+      lanes_(communicators.of_class.size() * communicators.num_lanes) {
+  if (options_.message_log == nullptr) return;
+  network_.LogArrivals(
+      [this](const FlowRecord& message, absl::Span<const LinkId> path) {
+        Log(message, path);
+      });
+}
 
 uint32_t RunningCollectives::LaneIndex(uint32_t member,
                                        CommunicatorId id) const {
@@ -112,6 +119,10 @@ absl::Status RunningCollectives::Open(const Call& call, Run& run) {
   run.record = records_.size();
   records_.push_back(NewRecord(call, run));
   has_ended_.push_back(false);
+  if (options_.message_log != nullptr && run.flows != nullptr) {
+    options_.message_log->BeginCollective(static_cast<uint32_t>(run.record),
+                                          records_.back());
+  }
   return absl::OkStatus();
 }
 
@@ -302,8 +313,23 @@ void RunningCollectives::Record(uint32_t member, const Run& run,
   }
   if (run.num_ended < group.members.size()) return;
   if (run.flows != nullptr) record.time = result - record.start;
+  if (options_.message_log != nullptr && run.flows != nullptr) {
+    options_.message_log->EndCollective(static_cast<uint32_t>(run.record));
+  }
   has_ended_[run.record] = true;
   if (options_.on_collective) options_.on_collective(record);
+}
+
+// Tells the log of a message that has arrived, with its collective.
+void RunningCollectives::Log(const FlowRecord& message,
+                             absl::Span<const LinkId> path) {
+  uint32_t collective = MessageLog::kNone;
+  if (message.channel != kBackgroundChannel) {
+    const CarriedFlow& flow = carrier_.FlowOf(message.message);
+    const Run& run = RunOf(CommunicatorId(flow.communicator), flow.number);
+    collective = static_cast<uint32_t>(run.record);
+  }
+  options_.message_log->Arrive(message, path, collective);
 }
 
 std::vector<Ended> RunningCollectives::TakeEnded() {

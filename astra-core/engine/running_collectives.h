@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "astra-core/base/event_queue.h"
 #include "astra-core/engine/closed_form_runs.h"
 #include "astra-core/engine/collective_lowering.h"
@@ -149,6 +150,7 @@ class RunningCollectives {
   void Finish(uint32_t member, Run& run);
   void End(uint32_t member, Run& run);
   void Record(uint32_t member, const Run& run, TimePs result);
+  void Log(const FlowRecord& message, absl::Span<const LinkId> path);
   std::string MissingFlows(CommunicatorId communicator, const Run& run) const;
 
   const SimulationOptions& options_;

@@ -173,12 +173,17 @@ class Run {
         network_(setting.new_network()),
         engine_(program, setting.layer_names, options, *setting.costs,
                 setting.communicators, *setting.lowering,
-                setting.symmetric.get(), *setting.sharing, *network_) {}
+                setting.symmetric.get(), *setting.sharing, *network_) {
+    if (options_.message_log != nullptr) options_.message_log->BeginNetwork();
+  }
 
   // Errors of both: those of Simulate(), which also says what `partial` is
   // then.
   absl::Status ToTheEnd(SimulationResult* partial) {
     const absl::Status status = engine_.Run();
+    if (options_.message_log != nullptr) {
+      options_.message_log->EndNetwork(network_->now());
+    }
     if (options_.on_network_end) options_.on_network_end(*network_);
     return Fill(partial, status);
   }
@@ -227,6 +232,7 @@ absl::StatusOr<std::vector<double>> MessageBytes(const Program& program,
   SimulationOptions options = setting.options;
   options.on_collective = nullptr;
   options.on_network_end = nullptr;
+  options.message_log = nullptr;
   options.record_timeline = false;
   const PipelineProgram less(program, fewer, 1);
   Run once(less, setting, options);

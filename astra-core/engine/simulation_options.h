@@ -18,6 +18,7 @@
 #include "astra-core/engine/collective_family.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/message_costs.h"
+#include "astra-core/engine/message_log.h"
 #include "astra-core/engine/message_pace.h"
 #include "astra-core/engine/result.h"
 #include "collectives/bus_bandwidth_file.h"
@@ -76,6 +77,10 @@ struct SimulationOptions {
   // order. Skipped repetitions and the reported rank are not known then.
   // Simulate() may run a stage several times; the calls are then repeated.
   std::function<void(const CollectiveRecord&)> on_collective;
+
+  // Is told of the messages of flow graphs, on networks that record messages.
+  // None with `symmetric`.
+  MessageLog* message_log = nullptr;
 
   // Called with each network before it is destroyed, for its statistics. A
   // program has a network for each run; the call is made even if a run ends

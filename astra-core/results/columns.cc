@@ -6,6 +6,7 @@
 #include "astra-core/results/explanation_tables.h"
 #include "astra-core/results/iteration_table.h"
 #include "astra-core/results/links_table.h"
+#include "astra-core/results/message_sums.h"
 #include "astra-core/results/network_tables.h"
 #include "astra-core/results/stages_table.h"
 
@@ -20,6 +21,7 @@ std::vector<ColumnText> ResultColumns() {
   AppendExplanationColumns(&columns);
   AppendStagesColumns(&columns);
   AppendNetworkColumns(&columns);
+  AppendMessageSumsColumns(&columns);
   return columns;
 }
 

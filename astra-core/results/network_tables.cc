@@ -1,98 +1,15 @@
 #include "astra-core/results/network_tables.h"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <string_view>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "astra-core/base/append_format.h"
-#include "astra-core/base/parallel_dimension.h"
 
 namespace astra {
 namespace {
-
-// Finds the collective to which a message belongs.
-class CollectiveFinder {
- public:
-  CollectiveFinder(const Topology& topology, const ParallelPlan& plan,
-                   const SimulationResult& result)
-      : topology_(topology), plan_(plan), result_(result) {
-    for (const ParallelDimension dimension : kParallelDimensions) {
-      of_group_[IndexOf(dimension)].resize(plan.NumGroups(dimension));
-    }
-    for (const CollectiveRecord& record : result.collectives) {
-      const ParallelDimension dimension = record.communication.dimension;
-      of_group_[IndexOf(dimension)][plan.GroupOf(dimension, record.lowest_rank)]
-          .push_back(&record);
-    }
-    for (auto& groups : of_group_) {
-      for (auto& records : groups) {
-        std::stable_sort(records.begin(), records.end(),
-                         [](const auto* a, const auto* b) {
-                           return a->first_start < b->first_start;
-                         });
-      }
-    }
-  }
-
-  // Returns the name of the collective; "" if there is none or several.
-  std::string_view NameOf(const FlowRecord& flow) const {
-    if (flow.channel == kBackgroundChannel) return "";
-    const CollectiveRecord* found = nullptr;
-    for (const ParallelDimension dimension : kParallelDimensions) {
-      for (const CollectiveRecord* record : RecordsOf(flow, dimension)) {
-        if (record->first_start > flow.start) break;
-        if (record->start + record->time < flow.finish) continue;
-        if (found != nullptr) return "";
-        found = record;
-      }
-    }
-    if (found == nullptr) return "";
-    return result_.layer_names[found->layer.index()];
-  }
-
- private:
-  using Records = std::vector<const CollectiveRecord*>;
-
-  // Returns the records of the group of the ends of `flow` that may contain
-  // `flow`, and later ones. Only neighbouring records of a group overlap, so
-  // they begin with the last but one that began before `flow`.
-  absl::Span<const CollectiveRecord* const> RecordsOf(
-      const FlowRecord& flow, ParallelDimension dimension) const {
-    const bool from_gpu = IsGpu(flow.source);
-    if (!from_gpu && !IsGpu(flow.target)) return {};
-    const RankId rank(from_gpu ? flow.source.index() : flow.target.index());
-    const uint32_t group = plan_.GroupOf(dimension, rank);
-    if (from_gpu && IsGpu(flow.target) &&
-        plan_.GroupOf(dimension, RankId(flow.target.index())) != group) {
-      return {};
-    }
-    const Records& records = of_group_[IndexOf(dimension)][group];
-    const auto later =
-        std::upper_bound(records.begin(), records.end(), flow.start,
-                         [](TimePs start, const CollectiveRecord* record) {
-                           return start < record->first_start;
-                         });
-    const auto first =
-        std::max<ptrdiff_t>(0, std::distance(records.begin(), later) - 2);
-    return absl::MakeConstSpan(records).subspan(static_cast<size_t>(first));
-  }
-
-  bool IsGpu(NodeId node) const {
-    return topology_.kind(node) == NodeKind::kGpu;
-  }
-
-  const Topology& topology_;
-  const ParallelPlan& plan_;
-  const SimulationResult& result_;
-  // Records by dimension and group.
-  std::array<std::vector<Records>, kNumParallelDimensions> of_group_;
-};
 
 // Appends the channel; background traffic has none.
 void AppendChannel(uint32_t channel, std::string* text) {
@@ -105,9 +22,9 @@ void AppendChannel(uint32_t channel, std::string* text) {
 
 struct FlowRow {
   const FlowRecord& flow;
+  absl::Span<const LinkId> path;
   std::string_view collective;
   const Topology& topology;
-  const NetworkStatistics& network;
 };
 
 TimePs CompletionTime(const FlowRecord& flow) {
@@ -116,8 +33,7 @@ TimePs CompletionTime(const FlowRecord& flow) {
 
 void AppendPath(const FlowRow& row, std::string* text) {
   AppendInteger(row.flow.source.index(), text);
-  for (uint32_t i = 0; i < row.flow.num_links; ++i) {
-    const LinkId link = row.network.paths[row.flow.path + i];
+  for (const LinkId link : row.path) {
     *text += '>';
     AppendInteger(row.topology.link(link).target.index(), text);
   }
@@ -125,7 +41,7 @@ void AppendPath(const FlowRow& row, std::string* text) {
 
 constexpr Column<FlowRow> kFlows[] = {
     {"collective", "",
-     "layer or module that the message is of; empty if several run at once",
+     "layer or module that the message is of; empty for background traffic",
      [](const FlowRow& row, std::string* text) {
        AppendField(row.collective, text);
      }},
@@ -297,13 +213,12 @@ std::string LinkTable(absl::Span<const Column<LinkRow<Record>>> columns,
 
 }  // namespace
 
-std::string FlowsCsv(const Topology& topology, const ParallelPlan& plan,
-                     const SimulationResult& result,
-                     const NetworkStatistics& network) {
-  const CollectiveFinder finder(topology, plan, result);
-  return Table<FlowRow>(kFlows, network.flows, [&](const FlowRecord& flow) {
-    return FlowRow{flow, finder.NameOf(flow), topology, network};
-  });
+std::string FlowsHeader() { return HeaderOf<FlowRow>(kFlows); }
+
+void AppendFlow(const FlowRecord& flow, absl::Span<const LinkId> path,
+                std::string_view collective, const Topology& topology,
+                std::string* text) {
+  AppendRow<FlowRow>(kFlows, {flow, path, collective, topology}, text);
 }
 
 std::string QueuesCsv(const Topology& topology,

@@ -5,22 +5,25 @@
 #define ASTRA_CORE_RESULTS_NETWORK_TABLES_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "astra-core/engine/result.h"
+#include "absl/types/span.h"
+#include "astra-core/base/ids.h"
 #include "astra-core/results/table.h"
 #include "network-frontends/network_statistics.h"
 #include "topology/topology.h"
-#include "workload/parallel_plan.h"
 
 namespace astra {
 
-// Returns flows.csv. A message is named after the collective of `result` in
-// which its ranks took part while it was under way: both, or one where the
-// other end is a switch. Without exactly one such collective it has no name.
-std::string FlowsCsv(const Topology& topology, const ParallelPlan& plan,
-                     const SimulationResult& result,
-                     const NetworkStatistics& network);
+// Returns the first line of flows.csv with a line for each message.
+std::string FlowsHeader();
+
+// Appends the line of a message that took `path`. `collective` is the layer or
+// module that it is of, empty for background traffic.
+void AppendFlow(const FlowRecord& flow, absl::Span<const LinkId> path,
+                std::string_view collective, const Topology& topology,
+                std::string* text);
 
 std::string QueuesCsv(const Topology& topology,
                       const NetworkStatistics& network);

@@ -41,8 +41,14 @@ NetworkFactory FactoryOf(const RunRequest& request, Routes& routes) {
   if (network == nullptr) {
     return [&routes] { return std::make_unique<AnalyticalBackend>(routes); };
   }
-  return [&request, &routes, network] {
-    return network->make(request.network, routes);
+  NetworkOptions options = request.network;
+  if (request.simulation.symmetric) {
+    // Nobody sees the networks on which symmetric collectives run.
+    options.packet.record = {};
+    options.flow.record = {};
+  }
+  return [options = std::move(options), &routes, network] {
+    return network->make(options, routes);
   };
 }
 

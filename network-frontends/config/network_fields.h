@@ -33,6 +33,8 @@ inline constexpr std::array<std::string_view, 2> kCompletions = {
     "delivered", "acknowledged"};
 inline constexpr std::array<std::string_view, 3> kWindowScopes = {
     "none", "path", "network"};
+inline constexpr std::array<std::string_view, 4> kFlowsFiles = {
+    "auto", "each", "summary", "false"};
 
 // Limits far beyond any real network, narrow enough that nothing overflows;
 // congestion_control.h has those of factors and packets.
@@ -112,7 +114,7 @@ void Visit(BackgroundTraffic& o, Visitor& v) {
 
 template <class Visitor>
 void Visit(RecordOptions& o, Visitor& v) {
-  v.OptionalBool("flows", o.flows);
+  v.Choice("flows", o.flows_file, kFlowsFiles);
   v.Bool("pfc", o.pfc);
   v.Bool("cnp", o.cnp);
   v.OptionalTime("sample_interval", o.sample_interval);

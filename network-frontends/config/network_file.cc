@@ -70,9 +70,6 @@ class Reader {
   void Bool(std::string_view key, bool& value) {
     value = fields_.BoolOr(key, value);
   }
-  void OptionalBool(std::string_view key, std::optional<bool>& value) {
-    if (fields_.has(key)) value = fields_.BoolOr(key, true);
-  }
   template <class Id_>
   void Id(std::string_view key, Id_& value) {
     constexpr int64_t kMax = std::numeric_limits<uint32_t>::max();
@@ -167,9 +164,6 @@ class Writer {
     Add(key, value);
   }
   void Bool(std::string_view key, bool value) { Add(key, value); }
-  void OptionalBool(std::string_view key, std::optional<bool> value) {
-    if (value) Add(key, *value);
-  }
   template <class Id_>
   void Id(std::string_view key, Id_ value) {
     Add(key, value.index());

@@ -315,29 +315,20 @@ void FlowBackend::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
 
 void FlowBackend::Arrive(uint32_t message) {
   ++statistics_.num_events;
-  if (statistics_.KeepsNextFlow(options_.record)) Record(messages_[message]);
+  ++statistics_.num_flows;
+  if (log_ || options_.record.flows) Record(messages_[message]);
   unused_messages_.push_back(message);
 }
 
-void FlowBackend::Record(const InFlight& message) {
-  if (statistics_.flows.size() >= options_.record.max_records) {
-    ++statistics_.num_lost_records;
-    return;
-  }
+FlowRecord FlowBackend::RecordOf(const InFlight& message) const {
   const Connection& connection = connections_[message.connection];
-  FlowClass& c = classes_[connection.flow_class];
-  if (c.record == 0) {
-    c.record = statistics_.paths.size() + 1;
-    const absl::Span<const LinkId> path = PathOf(c);
-    statistics_.paths.insert(statistics_.paths.end(), path.begin(), path.end());
-  }
-  FlowRecord& record = statistics_.flows.emplace_back();
+  const FlowClass& c = classes_[connection.flow_class];
+  FlowRecord record;
   record.message = message.id;
   record.source = c.source;
   record.target = c.target;
   record.channel = connection.channel;
   record.num_links = c.num_links;
-  record.path = c.record - 1;
   record.bytes = message.bytes;
   record.start = message.start;
   record.finish = now_;
@@ -346,6 +337,29 @@ void FlowBackend::Record(const InFlight& message) {
   const auto wire = static_cast<double>(WireBytes(message.bytes).count());
   record.ideal =
       std::max(TimePs(1), TimeToServe(alone, wire) + Latency(c, message.bytes));
+  return record;
+}
+
+void FlowBackend::Record(const InFlight& message) {
+  FlowClass& c = classes_[connections_[message.connection].flow_class];
+  const FlowRecord record = RecordOf(message);
+  if (log_) log_(record, PathOf(c));
+  if (options_.record.flows) Keep(record, c);
+}
+
+// Adds `record` of a message of `c` to the statistics.
+void FlowBackend::Keep(FlowRecord record, FlowClass& c) {
+  if (statistics_.flows.size() >= options_.record.max_records) {
+    ++statistics_.num_lost_records;
+    return;
+  }
+  if (c.record == 0) {
+    c.record = statistics_.paths.size() + 1;
+    const absl::Span<const LinkId> path = PathOf(c);
+    statistics_.paths.insert(statistics_.paths.end(), path.begin(), path.end());
+  }
+  record.path = c.record - 1;
+  statistics_.flows.push_back(record);
 }
 
 // Returns the wire bytes of the messages that wait until `message` has left.

@@ -78,6 +78,7 @@ class FlowBackend final : public NetworkBackend {
   void Send(const Message& message) override;
 
   void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) override;
+  void LogArrivals(const ArrivalLog& log) override { log_ = log; }
 
   // Counts headers, and all messages sent, even bytes that have not left yet.
   absl::Span<const double> link_bytes() const override { return link_bytes_; }
@@ -160,7 +161,9 @@ class FlowBackend final : public NetworkBackend {
   uint32_t EndLeaving(uint32_t message);
   void EndFlows(uint32_t flow_class);
   void Arrive(uint32_t message);
+  FlowRecord RecordOf(const InFlight& message) const;
   void Record(const InFlight& message);
+  void Keep(FlowRecord record, FlowClass& c);
 
   const Topology& topology_;
   FlowOptions options_;
@@ -188,6 +191,7 @@ class FlowBackend final : public NetworkBackend {
 
   std::vector<double> link_bytes_;
   NetworkStatistics statistics_;
+  ArrivalLog log_;  // Empty if nobody listens.
 };
 
 }  // namespace astra

@@ -24,7 +24,8 @@ void Deliveries::Expect(const Message& message, MessageState* state) {
 
 void Deliveries::Finish(QueuePairId id, const QueuePair& qp,
                         const MessageState& message) {
-  if (records_.KeepsNextFlow()) {
+  records_.CountFlow();
+  if (records_.wants_flows()) {
     records_.AddFlow(qp, message, paths_.Find(id, Paths::Way::kThere),
                      paths_.IdealOf(id, message), events_.now());
   }

@@ -18,6 +18,10 @@ void PacketBackend::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
   network_->AdvanceTo(limit, arrived);
 }
 
+void PacketBackend::LogArrivals(const ArrivalLog& log) {
+  network_->LogArrivals(log);
+}
+
 absl::Span<const double> PacketBackend::link_bytes() const {
   return network_->link_bytes();
 }

@@ -54,6 +54,7 @@ class PacketBackend final : public NetworkBackend {
   TimePs now() const override;
   void Send(const Message& message) override;
   void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) override;
+  void LogArrivals(const ArrivalLog& log) override;
 
   // Counts payload, including payload that was sent again.
   absl::Span<const double> link_bytes() const override;

@@ -61,6 +61,7 @@ class PacketNetwork {
   TimePs now() const { return events_.now(); }
   void Send(const Message& message);
   void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived);
+  void LogArrivals(const ArrivalLog& log) { records_.LogArrivals(log); }
   absl::Span<const double> link_bytes();
   const NetworkStatistics& statistics();
   std::string WhyStuck() const { return connections_.WhyStuck(); }

@@ -143,7 +143,7 @@ absl::Status CheckBackground(const BackgroundTraffic& traffic,
 
 PacketOptions DefaultNetwork() {
   PacketOptions options;
-  options.record.flows = std::nullopt;
+  options.record.flows_file = FlowsFile::kAuto;
   options.record.pfc = true;
   options.record.cnp = true;
   return options;

@@ -1,6 +1,7 @@
 #include "network-frontends/packet/records.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace astra {
 
@@ -44,21 +45,28 @@ void Records::AddMarkedAck(const QueuePair& qp, TimePs now) {
 
 void Records::AddFlow(const QueuePair& qp, const MessageState& message,
                       const LinkId* path, TimePs ideal, TimePs now) {
-  FlowRecord record{.message = message.id,
-                    .source = qp.source,
-                    .target = qp.target,
-                    .channel = qp.channel,
-                    .retransmissions = message.retransmissions,
-                    .path = statistics_.paths.size(),
-                    .bytes = message.bytes,
-                    .start = message.start,
-                    .finish = now,
-                    .ideal = ideal};
+  const LinkId* end = path;
+  while (*end != kNoId<LinkId>) ++end;
+  const absl::Span<const LinkId> links(path, static_cast<size_t>(end - path));
+  const FlowRecord record{.message = message.id,
+                          .source = qp.source,
+                          .target = qp.target,
+                          .channel = qp.channel,
+                          .retransmissions = message.retransmissions,
+                          .num_links = static_cast<uint32_t>(links.size()),
+                          .bytes = message.bytes,
+                          .start = message.start,
+                          .finish = now,
+                          .ideal = ideal};
+  if (log_) log_(record, links);
+  if (options_.flows) Keep(record, links);
+}
+
+// Adds `record` of a message that took `path` to the statistics.
+void Records::Keep(FlowRecord record, absl::Span<const LinkId> path) {
+  record.path = statistics_.paths.size();
   if (statistics_.flows.size() < options_.max_records) {
-    for (; *path != kNoId<LinkId>; ++path) {
-      statistics_.paths.push_back(*path);
-      ++record.num_links;
-    }
+    statistics_.paths.insert(statistics_.paths.end(), path.begin(), path.end());
   }
   Append(statistics_.flows, record);
 }

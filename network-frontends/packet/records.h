@@ -36,8 +36,12 @@ class Records {
   void AddPause(LinkId link, bool is_pause, TimePs now);
   // Notes an acknowledgement of a marked packet.
   void AddMarkedAck(const QueuePair& qp, TimePs now);
-  // Returns whether the next message that arrives is to be recorded.
-  bool KeepsNextFlow() { return statistics_.KeepsNextFlow(options_); }
+  // Hands each message that arrives from now on to `log`.
+  void LogArrivals(const ArrivalLog& log) { log_ = log; }
+  void CountFlow() { ++statistics_.num_flows; }
+  // Returns whether anybody wants to know of messages that arrive.
+  bool wants_flows() const { return log_ || options_.flows; }
+  // Notes a message that has arrived. kNoId ends its `path`.
   void AddFlow(const QueuePair& qp, const MessageState& message,
                const LinkId* path, TimePs ideal, TimePs now);
 
@@ -69,6 +73,7 @@ class Records {
       ++statistics_.num_lost_records;
     }
   }
+  void Keep(FlowRecord record, absl::Span<const LinkId> path);
   LinkRecord& OfLink(LinkId link) { return statistics_.links[link.index()]; }
 
   const PacketSetup& setup_;
@@ -76,6 +81,7 @@ class Records {
   const bool has_cnps_;
   const LinkId captured_;
   NetworkStatistics statistics_;
+  ArrivalLog log_;  // Empty if nobody listens.
   std::vector<double> link_bytes_;
   TimePs next_sample_ = kNever;
   // Begin of the pause of each link; kNever: not paused.

@@ -77,7 +77,7 @@ absl::Status CheckFollows(const BackendEntry& backend, std::string_view file,
   heeded.fabric.latency = packet.fabric.latency;
   heeded.nv_switch.latency = packet.fabric.latency;
   heeded.seed = packet.seed;
-  heeded.record.flows = packet.record.flows;
+  heeded.record.flows_file = packet.record.flows_file;
   heeded.record.max_records = packet.record.max_records;
   const std::vector<std::string> keys = DifferentKeys(packet, heeded);
   if (!keys.empty()) {

@@ -159,7 +159,7 @@ std::vector<ShellTerm> ResultFiles(absl::Span<const std::string_view> names) {
        "PyTorch's "
        "memory viewer."},
       {"flows.csv",
-       "Each message with its path, its time, and its time alone."},
+       "Messages with their paths and times; sums above a million."},
       {"queues.csv", "Of --sample: queues over time."},
       {"rates.csv", "Of --sample: the rates of senders over time."},
       {"pfc.csv", "Of the packet network: pauses of links."},

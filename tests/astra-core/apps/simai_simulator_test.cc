@@ -137,6 +137,40 @@ TEST_F(SimaiSimulatorTest, WritesEveryFileThatIsAskedFor) {
                                              15)));
 }
 
+// The ring reduces with 14 messages of each GPU to its neighbour.
+TEST_F(SimaiSimulatorTest, SumsUpMessagesOnRequest) {
+  for (const std::string fidelity : {"flow", "packet"}) {
+    SCOPED_TRACE(fidelity);
+    const auto run = [&](const std::string& form) {
+      WriteText(folder_.PathOf(form + ".yaml"),
+                "simai_network: 1\nrecord: {flows: " + form + "}\n");
+      return Simulate("-w w.txt -n t.txt --collectives ring --fidelity " +
+                      fidelity + " -c " + form + ".yaml -o " + form);
+    };
+    const ProgramResult summary = run("summary");
+    EXPECT_EQ(summary.exit_code, 0) << summary.error;
+    EXPECT_THAT(
+        summary.out,
+        HasSubstr("\nmessages   168: flows.csv sums them up by collective and "
+                  "pair of nodes; \"record: {flows: each}\" in the file of -c "
+                  "lists each\n"));
+    EXPECT_THAT(
+        Result("summary/flows.csv"),
+        HasSubstr("\nreduce,fwd,all-reduce,TP,0,1.000000,0,1,14,1835008,"
+                  "1.000000,"));
+    EXPECT_THAT(Result("summary/flows.csv"),
+                HasSubstr("\nexchange,fwd,all-to-all,TP,0,"));
+    EXPECT_THAT(run("each").out, Not(HasSubstr("\nmessages ")));
+    EXPECT_THAT(run("auto").out, Not(HasSubstr("\nmessages ")));
+    EXPECT_EQ(Result("each/flows.csv"), Result("auto/flows.csv"));
+    EXPECT_THAT(run("false").out, Not(HasSubstr("flows.csv")));
+    for (const std::string form : {"each", "summary", "false"}) {
+      EXPECT_EQ(Result(form + "/collectives.csv"),
+                Result("auto/collectives.csv"));
+    }
+  }
+}
+
 TEST_F(SimaiSimulatorTest, WritesTheSameBytesAgainOnAnyNumberOfThreads) {
   const std::string arguments =
       "-w w.txt -n t.txt --sample 1us --capture 0-8 --trace --simai-files";
@@ -459,15 +493,22 @@ TEST_F(SimaiSimulatorTest, DocumentsEveryColumn) {
   ASSERT_EQ(Simulate("-w w.txt -n t.txt --collectives ring -o a --sample 1us")
                 .exit_code,
             0);
+  WriteText(folder_.PathOf("c.yaml"),
+            "simai_network: 1\nrecord: {flows: summary}\n");
+  ASSERT_EQ(
+      Simulate("-w w.txt -n t.txt --collectives ring -c c.yaml -o b").exit_code,
+      0);
   const std::string dictionary = Simulate("--columns").out;
   for (const std::string file :
-       {"collectives.csv", "cnp.csv", "flows.csv", "iteration.csv", "links.csv",
-        "pfc.csv", "queues.csv", "rates.csv"}) {
-    std::string header = LineOf(Result("a/" + file), "");
+       {"collectives.csv", "cnp.csv", "flows.csv", "flows.csv (sums)",
+        "iteration.csv", "links.csv", "pfc.csv", "queues.csv", "rates.csv"}) {
+    const bool has_sums = file == "flows.csv (sums)";
+    std::string header =
+        LineOf(Result(has_sums ? "b/flows.csv" : "a/" + file), "");
     std::replace(header.begin(), header.end(), ',', ' ');
     std::string documented;
     for (const std::string_view line : testing::SplitLines(dictionary)) {
-      if (line.substr(0, file.size()) != file) continue;
+      if (line.substr(0, 18) != fmt::format("{:<18}", file)) continue;
       const std::string_view name = line.substr(18);
       if (!documented.empty()) documented += ' ';
       documented += name.substr(0, name.find(' '));

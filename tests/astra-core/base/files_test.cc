@@ -28,6 +28,33 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
+TEST(TemporaryFileTest, IsSeenOnceItIsWhole) {
+  const TemporaryFolder folder;
+  const std::string path = folder.PathOf("file");
+  TemporaryFile file(path, "a");
+  TemporaryFile other(path, "b");
+  EXPECT_EQ(file.Open(), absl::OkStatus());
+  EXPECT_EQ(other.Open(), absl::OkStatus());
+  file.Append("one ");
+  other.Append("none");
+  file.Append("two");
+  EXPECT_EQ(file.Close(), absl::OkStatus());
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_EQ(file.Rename(), absl::OkStatus());
+  EXPECT_EQ(ReadText(path), "one two");
+}
+
+TEST(TemporaryFileTest, TellsWhatItCouldNotWrite) {
+  const TemporaryFolder folder;
+  const std::string path = folder.PathOf("none/file");
+  TemporaryFile file(path);
+  EXPECT_FALSE(file.Open().ok());
+  file.Append("text");
+  EXPECT_THAT(file.Close(), StatusIs(absl::StatusCode::kPermissionDenied,
+                                     path + ": cannot be written: No such file "
+                                            "or directory"));
+}
+
 TEST(ReadFileTest, GivesEveryByte) {
   const TemporaryFolder folder;
   std::string contents("\0\r\n\xff", 4);

@@ -47,7 +47,21 @@ TEST(NetworkFileTest, SaysWithUnitsWhatItMeans) {
   ASSERT_THAT(o.link_events, SizeIs(1));
   EXPECT_EQ(o.link_events[0].b, NodeId(12));
   EXPECT_EQ(o.link_events[0].rate_factor, 0.5);
-  EXPECT_EQ(o.record.flows, std::nullopt);
+  EXPECT_EQ(o.record.flows_file, FlowsFile::kAuto);
+}
+
+TEST(NetworkFileTest, FlowsAreOneOfFourForms) {
+  const auto form = [](const std::string& value) {
+    return ParseNetworkFile(
+        "n", "simai_network: 1\nrecord: {flows: " + value + "}\n");
+  };
+  EXPECT_EQ(ValueOrDie(form("each")).record.flows_file, FlowsFile::kEach);
+  EXPECT_EQ(ValueOrDie(form("summary")).record.flows_file, FlowsFile::kSummary);
+  EXPECT_EQ(ValueOrDie(form("false")).record.flows_file, FlowsFile::kNone);
+  EXPECT_THAT(form("true"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "n:2:17: unknown flows \"true\" (known: auto, each, "
+                       "summary, false)"));
 }
 
 TEST(NetworkFileTest, NvSwitchesAreAsTheFabricExceptForPfcAndEcn) {

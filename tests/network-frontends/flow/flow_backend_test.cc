@@ -308,18 +308,27 @@ TEST(FlowBackendTest, RecordsFlowsByFinish) {
   EXPECT_EQ(record.finish, TransferTime(769 * Bytes(4178), Gbps(800)));
 }
 
-TEST(FlowBackendTest, DropsFlowsThatNobodyAskedForWhenTheyAreMany) {
-  NetworkStatistics statistics;
-  const RecordOptions unasked = {.flows = std::nullopt};
-  statistics.flows.resize(RecordOptions::kMostUnaskedFlows - 1);
-  EXPECT_TRUE(statistics.KeepsNextFlow(unasked));
-  statistics.flows.emplace_back();
-  EXPECT_TRUE(statistics.KeepsNextFlow({.flows = true}));
-  EXPECT_FALSE(statistics.KeepsNextFlow({.flows = false}));
-  EXPECT_FALSE(statistics.KeepsNextFlow(unasked));
-  EXPECT_THAT(statistics.flows, SizeIs(0));
-  EXPECT_FALSE(statistics.KeepsNextFlow(unasked));
-  EXPECT_EQ(statistics.num_unasked_flows, RecordOptions::kMostUnaskedFlows + 2);
+TEST(FlowBackendTest, ALogHearsOfEachMessageAndNothingIsKept) {
+  const Topology topology = astra::testing::Star(1, 3);
+  FlowBackend network(topology, {});
+  std::vector<FlowRecord> heard;
+  network.LogArrivals(
+      [&](const FlowRecord& record, absl::Span<const LinkId> path) {
+        heard.push_back(record);
+        EXPECT_EQ(path.size(), 2u);
+        EXPECT_EQ(topology.link(path.front()).source, record.source);
+        EXPECT_EQ(topology.link(path.back()).target, record.target);
+      });
+  network.Send(From(5, 0, 2, MiB(1), 9));
+  network.Send(From(7, 1, 0, Bytes(0)));
+  Arrivals(network);
+  ASSERT_THAT(heard, SizeIs(2));
+  EXPECT_EQ(heard[0].message, MessageId(7));
+  EXPECT_EQ(heard[1].message, MessageId(5));
+  EXPECT_EQ(heard[1].channel, 9u);
+  EXPECT_EQ(heard[1].finish, TransferTime(257 * Bytes(4178), Gbps(800)));
+  EXPECT_THAT(network.statistics().flows, SizeIs(0));
+  EXPECT_EQ(network.statistics().num_flows, 2u);
 }
 
 // Four spines: the path is that of the queue pair, whatever the seed makes it.

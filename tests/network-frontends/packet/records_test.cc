@@ -9,6 +9,7 @@ namespace astra {
 namespace {
 
 using namespace ::astra::testing;  // NOLINT: what tests are written in.
+using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
 constexpr TimePs kLatency = Nanoseconds(500);
@@ -60,6 +61,24 @@ TEST(FlowRecordTest, TheyAreInTheOrderOfTheirEnds) {
   const std::vector<FlowRecord>& flows = network.statistics().flows;
   ASSERT_THAT(flows, SizeIs(3));
   for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(flows[i].message, MessageId(i));
+}
+
+TEST(FlowRecordTest, ALogHearsOfEachMessageAndNothingIsKept) {
+  const Topology topology = Chain(3);
+  PacketBackend network(topology, Plain());
+  std::vector<FlowRecord> heard;
+  network.LogArrivals(
+      [&](const FlowRecord& record, absl::Span<const LinkId> path) {
+        heard.push_back(record);
+        EXPECT_THAT(path, ElementsAre(LinkId(0), LinkId(2), LinkId(4)));
+      });
+  const TimePs finish = Finish(network, {From(7, 0, 1, Bytes(100'010), 3)});
+  ASSERT_THAT(heard, SizeIs(1));
+  EXPECT_EQ(heard[0].message, MessageId(7));
+  EXPECT_EQ(heard[0].channel, 3u);
+  EXPECT_EQ(heard[0].finish, finish);
+  EXPECT_THAT(network.statistics().flows, SizeIs(0));
+  EXPECT_EQ(network.statistics().num_flows, 1u);
 }
 
 TEST(CaptureTest, ShowsEachPacketOfALinkAsItBeginsToLeave) {
