@@ -23,9 +23,14 @@ class ReplicaTimes {
 
   ReplicaSteps& steps() { return *steps_; }
 
+  // Returns whether the steps tell what they send between servers: the job is
+  // on a network, and each replica takes several whole servers.
+  bool sends_between_servers() const { return sends_between_servers_; }
+
  private:
   ReplicaTimes() = default;
 
+  bool sends_between_servers_ = false;
   std::unique_ptr<ServingPricing> pricing_;
   std::unique_ptr<ReplicaSteps> steps_;  // Refers to pricing_.
 };

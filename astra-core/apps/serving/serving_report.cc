@@ -188,7 +188,7 @@ std::string DescribeDeployment(const SimaiServingOptions& options) {
 }
 
 std::string DescribeServing(const SimaiServingOptions& options,
-                            const ServingRun& run, const FabricRun* fabric) {
+                            const ServingRun& run, const ServingSetup* setup) {
   const ServingSummary& summary = run.summary;
   std::string page = DescribeDeployment(options);
   const double output = summary.PerSecond(summary.output_tokens);
@@ -219,7 +219,7 @@ std::string DescribeServing(const SimaiServingOptions& options,
   page += "\n";
   if (options.decode) AppendPoolUse(run, &page);
   if (run.limits.any()) AppendGoodput(options, summary, &page);
-  if (fabric != nullptr) fabric->Describe(&page);
+  if (setup != nullptr) setup->Describe(&page);
   return page;
 }
 
@@ -252,7 +252,7 @@ std::string ServingMetricsCsv(const SimaiServingOptions& options,
 }
 
 std::string ServingRunJson(const SimaiServingOptions& options,
-                           const ServingRun& run, const FabricRun* fabric) {
+                           const ServingRun& run, const ServingSetup* setup) {
   Json json = DeploymentJson(options);
   AddSummary(options, run.summary, json);
   for (const NamedFigures& named : FiguresIn(run.summary)) {
@@ -268,7 +268,7 @@ std::string ServingRunJson(const SimaiServingOptions& options,
     json["step_time_s"][std::string(kStepBounds[i])] = run.seconds[i];
   }
   if (options.decode) AddPools(*options.decode, run, json);
-  if (fabric != nullptr) fabric->AddTo(json);
+  if (setup != nullptr) setup->AddTo(json);
   return json.dump(2) + "\n";
 }
 
