@@ -208,11 +208,7 @@ double FabricRun::StepsSlowed() const {
     lost += steps->lost();
   }
   if (alone == TimePs(0)) return 0;
-  // Times are rounded to a picosecond, so that less than a millionth is none.
-  constexpr double kLeast = 1e-6;
-  const double slowed =
-      static_cast<double>(lost.count()) / static_cast<double>(alone.count());
-  return std::abs(slowed) < kLeast ? 0 : slowed;
+  return static_cast<double>(lost.count()) / static_cast<double>(alone.count());
 }
 
 void FabricRun::Describe(std::string* page) const {
@@ -231,7 +227,9 @@ void FabricRun::Describe(std::string* page) const {
     parts.push_back(
         fmt::format("{:.3f} GB of steps, whose messages take {:.1f} % longer "
                     "than alone",
-                    gb(step_bytes()), 100 * StepsSlowed()));
+                    gb(step_bytes()),
+                    // Without the sign of a zero.
+                    std::round(1000 * StepsSlowed()) / 10 + 0.0));
   }
   AppendFormat(page, "fabric     {}: {}\n", Name(options_.fidelity),
                absl::StrJoin(parts, "; "));

@@ -114,6 +114,32 @@ TEST(ServingPoolsTest, NetworksNeedSomethingToCarry) {
               HasSubstr("--fidelity flow has no effect"));
 }
 
+ServingSummary SummaryOf(const std::string& text) {
+  SimaiServingOptions options = ValueOrDie(TryRead(text));
+  const auto times =
+      ValueOrDie(ReplicaTimes::Create(options.job, &options.warnings));
+  const auto setup = ValueOrDie(ServingSetup::Create(
+      options.job, options.decode, options.fabric, &options.warnings));
+  const LoadPoint& point = options.points.front();
+  const auto source = ValueOrDie(SourceOf(options, point));
+  const ServingRun run = ValueOrDie(
+      RunServing(options.job, *times,
+                 {.source = source.get(), .in_flight = point.in_flight},
+                 /*texts=*/nullptr, setup->parts()));
+  EXPECT_TRUE(setup->status().ok());
+  return run.summary;
+}
+
+// Every collective of TP, or every message between stages, crosses servers.
+TEST(ServingPoolsTest, AReplicaAloneOnTheNetworkTakesItsClosedForm) {
+  for (const std::string layout : {"--tp 16 ", "--tp 8 --pp 2 "}) {
+    const ServingSummary closed = SummaryOf(layout);
+    const ServingSummary flow = SummaryOf(layout + "--fidelity flow");
+    EXPECT_NEAR(flow.ttft.mean, closed.ttft.mean, 1e-5 * closed.ttft.mean);
+    EXPECT_NEAR(flow.e2e.mean, closed.e2e.mean, 1e-5 * closed.e2e.mean);
+  }
+}
+
 TEST(ServingPoolsTest, RowsWithSeparatePoolsArePredicted) {
   const std::string header =
       "model,gpu,tp,framework,precision,isl,osl,concurrency,mode,"
