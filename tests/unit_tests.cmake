@@ -531,11 +531,13 @@ astra_test(step_times_test
     astra-core/serving/serving_plan_test.cc
     astra-core/serving/steady_state_test.cc
     astra-core/serving/step_times_test.cc
+    astra-core/serving/weight_loading_test.cc
   DEPS astra::kernels astra::serving astra::step_times)
 
 astra_test(serving_fabric_test
   SOURCES
     astra-core/serving/fabric/serving_fabric_test.cc
+    astra-core/serving/fabric/step_messages_test.cc
   DEPS astra::backends astra::serving_fabric astra::simai_text)
 
 astra_test(serving_app_test

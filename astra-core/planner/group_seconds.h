@@ -8,15 +8,18 @@
 #ifndef ASTRA_CORE_PLANNER_GROUP_SECONDS_H_
 #define ASTRA_CORE_PLANNER_GROUP_SECONDS_H_
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "astra-core/base/collective_kind.h"
+#include "astra-core/base/ids.h"
 #include "collectives/nccl/collective_time.h"
 #include "collectives/nccl/nccl_options.h"
 #include "collectives/systems/system_spec.h"
@@ -32,11 +35,26 @@ struct RankGroup {
   int64_t run_stride = 1;
 
   int64_t num_ranks() const { return size * runs; }
+
+  friend auto operator<=>(const RankGroup&, const RankGroup&) = default;
 };
 
 // Returns the group of `inner` ranks in each of `outer` runs. Runs that follow
 // one another are one.
 RankGroup GroupOf(RankGroup inner, RankGroup outer);
+
+// Returns the ranks of all groups of this shape among `num_ranks` ranks,
+// ordered by their first rank.
+std::vector<std::vector<RankId>> RanksOfGroups(RankGroup group,
+                                               int64_t num_ranks);
+
+// How the messages of a collective leave servers.
+struct WireTraffic {
+  std::string_view algorithm;  // Name in collectives/registry.h.
+  // Bytes between servers for each byte that the algorithm sends there; see
+  // NcclMessages.
+  double bytes_per_byte = 1;
+};
 
 class GroupSeconds {
  public:
@@ -54,6 +72,12 @@ class GroupSeconds {
   // has the first error: those of CollectiveTimes.
   double Of(CollectiveKind kind, RankGroup group, int64_t bytes);
 
+  // Returns how the first of the groups that span servers sends; none if no
+  // group does, and for no bytes. What it says of `bytes` is that of the power
+  // of two below. Errors are those of Of().
+  std::optional<WireTraffic> TrafficOf(CollectiveKind kind, RankGroup group,
+                                       int64_t bytes);
+
   // Returns the first error since the last call.
   absl::Status TakeStatus() { return std::exchange(status_, absl::OkStatus()); }
 
@@ -63,6 +87,8 @@ class GroupSeconds {
     absl::Status status;
     std::vector<size_t> unlike;   // A group of each kind; the slowest counts.
     std::vector<double> seconds;  // By power of two of the bytes; < 0: unknown.
+    std::optional<size_t> between;  // The first group that spans servers.
+    std::vector<std::optional<WireTraffic>> traffic;  // By power of two.
   };
 
   Curve& FindCurve(CollectiveKind kind, RankGroup group);

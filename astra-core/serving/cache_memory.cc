@@ -91,6 +91,17 @@ absl::StatusOr<Bytes> BytesOfBlock(const ModelSpec& model,
   return most;
 }
 
+absl::StatusOr<Bytes> BytesOfWeights(const ModelSpec& model,
+                                     const ServingLayout& layout) {
+  ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint,
+                         InferenceBlueprint(model, SetupOf(layout)));
+  Bytes most;
+  for (const ProgramStage& stage : blueprint.stages) {
+    most = std::max(most, MemoryOf(blueprint, stage, layout).weights);
+  }
+  return most;
+}
+
 Bytes MemoryOf(const GpuSpec& gpu) {
   constexpr double kReported = 0.99;
   const double gib =

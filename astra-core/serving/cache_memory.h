@@ -42,6 +42,11 @@ struct CacheRoom {
 // the maker states in GiB, which A100, H100, H200 and B200 report of theirs.
 Bytes MemoryOf(const GpuSpec& gpu);
 
+// Returns the bytes of the weights on a GPU of the stage where they are the
+// most. Errors: those of InferenceBlueprint.
+absl::StatusOr<Bytes> BytesOfWeights(const ModelSpec& model,
+                                     const ServingLayout& layout);
+
 // Returns the bytes of a block on a GPU of the stage where it has the most,
 // beside those of a model that makes drafts. Errors: those of
 // InferenceBlueprint.

@@ -5,10 +5,13 @@
 //       const std::unique_ptr<ReplicaSteps> steps,
 //       ReplicaSteps::Create(model, layout, std::nullopt, facts, sources));
 //   steps->AddParts(ranks, &parts);  // One StepParts for each stage.
+//   steps->AddTimes(parts, &stages);
 
 #ifndef ASTRA_CORE_SERVING_REPLICA_STEPS_H_
 #define ASTRA_CORE_SERVING_REPLICA_STEPS_H_
 
+#include <compare>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -21,6 +24,7 @@
 #include "astra-core/serving/stage_times.h"
 #include "astra-core/serving/step_prices.h"
 #include "astra-core/serving/step_times.h"
+#include "astra-core/serving/step_traffic.h"
 #include "collectives/inference_engines/serving_facts.h"
 #include "workload/models/model_spec.h"
 #include "workload/serving/step.h"
@@ -34,6 +38,16 @@ struct PriceSources {
   FusedKernels fused;
   GroupSeconds& graph;
   GroupSeconds& eager;
+  // Whether steps tell what their collectives put between servers.
+  bool watches_traffic = false;
+};
+
+// Which ranks of a replica send, and in which proportions.
+struct StagePattern {
+  TrafficKind kind;
+  int64_t stage = 0;  // Pipeline stage whose groups send.
+
+  friend auto operator<=>(const StagePattern&, const StagePattern&) = default;
 };
 
 // The object does not move, since its parts refer to one another.
@@ -53,20 +67,32 @@ class ReplicaSteps : public StepCost {
   void AddParts(absl::Span<const StepWork> ranks,
                 std::vector<StepParts>* parts);
 
+  // Adds the time of each of `parts`, with the messages between servers that
+  // are watched.
+  void AddTimes(absl::Span<const StepParts> parts,
+                std::vector<StageTime>* stages);
+
+  // Returns what StageMessages::pattern counts. It grows with AddTimes().
+  const std::vector<StagePattern>& patterns() const { return patterns_; }
+
   // Times a step that no other follows, without drafts.
   TimePs TimeOf(const StepWork& work) override { return times_.TimeOf(work); }
   void AddStages(absl::Span<const StepWork> ranks,
-                 std::vector<TimePs>* stages) override;
+                 std::vector<StageTime>* stages) override;
 
  private:
   ReplicaSteps(StepPrices prices, const ServingFacts& facts)
       : prices_(std::move(prices)), times_(prices_, facts) {}
+
+  uint32_t PatternOf(const StagePattern& pattern);
 
   StepPrices prices_;
   StepTimes times_;
   std::optional<StageTimes> stages_;  // Only with several of them.
   std::optional<DraftTimes> drafts_;  // Only with a model that makes drafts.
   std::vector<StepParts> parts_;      // Kept for their memory.
+  int64_t num_stages_ = 1;
+  std::vector<StagePattern> patterns_;
 };
 
 }  // namespace astra

@@ -74,6 +74,7 @@ StepSeconds& StepSeconds::operator+=(const StepSeconds& other) {
   memory += other.memory;
   collectives += other.collectives;
   kernels += other.kernels;
+  traffic += other.traffic;
   return *this;
 }
 
@@ -81,8 +82,14 @@ StepSeconds Between(const StepSeconds& a, const StepSeconds& b, double share) {
   const auto mix = [share](double from, double to) {
     return from + share * (to - from);
   };
-  return {mix(a.compute, b.compute), mix(a.memory, b.memory),
-          mix(a.collectives, b.collectives), mix(a.kernels, b.kernels)};
+  StepSeconds mixed = {.compute = mix(a.compute, b.compute),
+                       .memory = mix(a.memory, b.memory),
+                       .collectives = mix(a.collectives, b.collectives),
+                       .kernels = mix(a.kernels, b.kernels)};
+  if (a.traffic.parts().empty() && b.traffic.parts().empty()) return mixed;
+  mixed.traffic = a.traffic.Scaled(1 - share);
+  mixed.traffic += b.traffic.Scaled(share);
+  return mixed;
 }
 
 InferenceSetup SetupOf(const ServingLayout& layout) {
@@ -193,10 +200,9 @@ absl::StatusOr<StepSeconds> StepPrices::Price(const InferenceSetup& setup,
   }
   const int64_t messages = PricedOf(0, setup.pipeline - 1);
   if (part == Part::kShared && messages > 0) {
-    sum.collectives += static_cast<double>(messages) *
-                       groups.Of(CollectiveKind::kSendRecv,
-                                 GroupOf(ParallelDimension::kPipeline, setup),
-                                 blueprint.pipeline_message.count());
+    AddCollective(
+        CollectiveKind::kSendRecv, GroupOf(ParallelDimension::kPipeline, setup),
+        blueprint.pipeline_message, static_cast<double>(messages), groups, sum);
   }
   ASTRA_RETURN_IF_ERROR(groups.TakeStatus());
   return sum;
@@ -227,16 +233,29 @@ void StepPrices::AddModule(const MockModule& module, Part part, double times,
     if (step.kind == StepKind::kWait) continue;
     sum.kernels += times;
     if (step.kind != StepKind::kCompute) {
-      sum.collectives +=
-          times * groups.Of(step.communication.kind,
-                            GroupOf(step.communication.dimension, setup),
-                            step.communication.bytes.count());
+      AddCollective(step.communication.kind,
+                    GroupOf(step.communication.dimension, setup),
+                    step.communication.bytes, times, groups, sum);
       continue;
     }
     const OperatorTime time = times_.TimeOf(step.op);
     double& seconds = time.bound == "compute" ? sum.compute : sum.memory;
     seconds += times * SecondsOf(step.op, time);
   }
+}
+
+void StepPrices::AddCollective(CollectiveKind kind, RankGroup group,
+                               Bytes bytes, double times, GroupSeconds& groups,
+                               StepSeconds& sum) const {
+  const double seconds = times * groups.Of(kind, group, bytes.count());
+  sum.collectives += seconds;
+  if (!watches_traffic_) return;
+  const auto traffic = groups.TrafficOf(kind, group, bytes.count());
+  if (!traffic) return;
+  sum.traffic.Add({.kind = {kind, group, traffic->algorithm},
+                   .seconds = seconds,
+                   .bytes = times * traffic->bytes_per_byte *
+                            static_cast<double>(bytes.count())});
 }
 
 double StepPrices::SecondsOf(const Operator& op,

@@ -37,6 +37,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "astra-core/planner/group_seconds.h"
+#include "astra-core/serving/step_traffic.h"
 #include "workload/generator/blueprint.h"
 #include "workload/generator/inference.h"
 #include "workload/models/model_spec.h"
@@ -50,6 +51,9 @@ struct StepSeconds {
   double memory = 0;  // And the start and end of small kernels.
   double collectives = 0;
   double kernels = 0;
+  // Of the collectives that span servers. Empty unless it is watched; see
+  // StepPrices::WatchTraffic().
+  StepTraffic traffic = {};
 
   double sum() const { return compute + memory + collectives; }
   StepSeconds& operator+=(const StepSeconds& other);
@@ -103,6 +107,10 @@ class StepPrices {
              const ComputeModel& times, FusedKernels fused, GroupSeconds& graph,
              GroupSeconds& eager, std::optional<int64_t> stage = std::nullopt);
 
+  // Lets the prices tell what collectives put between servers. Call it before
+  // Check().
+  void WatchTraffic() { watches_traffic_ = true; }
+
   // Returns whether Shared() leaves out experts, for Experts() to price.
   bool has_attention_ranks() const { return layout_.attention_ranks > 1; }
 
@@ -138,6 +146,10 @@ class StepPrices {
   void AddModule(const MockModule& module, Part part, double times,
                  GroupSeconds& groups, StepSeconds& sum) const;
 
+  // Adds `times` collectives over `bytes`.
+  void AddCollective(CollectiveKind kind, RankGroup group, Bytes bytes,
+                     double times, GroupSeconds& groups,
+                     StepSeconds& sum) const;
   double SecondsOf(const Operator& op, const OperatorTime& time) const;
 
   ModelSpec model_;
@@ -147,6 +159,7 @@ class StepPrices {
   GroupSeconds& graph_;
   GroupSeconds& eager_;
   const std::optional<int64_t> stage_;
+  bool watches_traffic_ = false;
 };
 
 }  // namespace astra

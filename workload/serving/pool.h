@@ -9,6 +9,7 @@
 #include "workload/serving/batching_options.h"
 #include "workload/serving/router.h"
 #include "workload/serving/schedulers/registry.h"
+#include "workload/serving/stage_network.h"
 #include "workload/serving/step.h"
 
 namespace astra {
@@ -20,9 +21,11 @@ struct PoolOptions {
   int64_t ranks = 1;  // Ranks of data-parallel attention in each replica.
   int64_t steps_under_way = 1;  // At most, of each replica: pipeline stages.
   const SchedulerKind* scheduler = nullptr;
-  BatchingOptions options;             // Of each rank.
+  BatchingOptions options = {};        // Of each rank.
   const RouterKind* router = nullptr;  // None: the first of Routers().
   StepCost* cost = nullptr;
+  // Carries what steps send between servers; none: they take their closed form.
+  StageNetwork* network = nullptr;
   // How long a block takes from the host's memory; one after the other on each
   // rank.
   TimePs host_block_time = TimePs(0);

@@ -4,6 +4,7 @@
 #define WORKLOAD_SERVING_SERVING_OPTIONS_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "astra-core/base/units.h"
@@ -12,15 +13,25 @@
 
 namespace astra {
 
+// Starts to load the weights of a replica at time 0. Replicas are numbered over
+// both pools. Returns how long that takes; none if the caller of ServingProcess
+// says when it has ended.
+using StartWeights = std::function<std::optional<TimePs>(uint32_t replica)>;
+
 struct ServingOptions {
-  PoolOptions pool;
-  std::optional<PoolOptions> decode;  // Pool for what follows the prompt.
+  PoolOptions pool = {};
+  // Pool for what follows the prompt.
+  std::optional<PoolOptions> decode = std::nullopt;
 
   // Moves KV caches between the pools; none: it takes no time.
-  StartKvTransfer transfer;
+  StartKvTransfer transfer = nullptr;
   int64_t transfer_layers = 1;  // Above 1: layerwise, of so many layers.
   // Whether the pool that decodes hands out the first token too.
   bool first_token_from_decode = false;
+
+  // Loads the weights of replicas before their first step; none: they are
+  // there. Requests wait meanwhile.
+  StartWeights load_weights = nullptr;
 
   // Requests in flight in a closed loop: one that ends asks for the next. 0:
   // requests arrive at their own times.
@@ -28,7 +39,7 @@ struct ServingOptions {
   // From the arrival of a request to its place in the queue of a replica. In a
   // closed loop it decides whether requests that end in successive steps are
   // served together.
-  TimePs entry_delay;
+  TimePs entry_delay = TimePs(0);
   uint64_t seed = 0;  // Of the routers, and of drafts that are accepted.
 };
 

@@ -32,6 +32,11 @@
 //   TensorRT-LLM, tensorrt_llm/_torch/pyexecutor/py_executor.py
 //   (_executor_loop_pp).
 //
+// - Of pools with a StageNetwork, steps last as long as their messages.
+// - A replica that loads its weights (`load_weights`) begins its first step
+// when
+//   they are there. Routers know nothing of it.
+//
 // A request that has ended may have a successor (RequestSource::After), which
 // arrives some time later. In a closed loop the two count as one request in
 // flight, also while nothing of them is here.
@@ -45,30 +50,15 @@
 #ifndef WORKLOAD_SERVING_SIMULATION_H_
 #define WORKLOAD_SERVING_SIMULATION_H_
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "astra-core/base/units.h"
-#include "workload/serving/pool.h"
-#include "workload/serving/request.h"
 #include "workload/serving/request_source.h"
 #include "workload/serving/serving_options.h"
+#include "workload/serving/serving_process.h"
 
 namespace astra {
-
-// Gets the results as they come, ordered by time.
-class ServingObserver {
- public:
-  virtual ~ServingObserver() = default;
-  virtual void OnRequest(const RequestResult& result) = 0;
-  virtual void OnStep(const StepRecord& step) = 0;
-  // `tokens` output tokens came `gap` after the token before of their requests.
-  // Of several tokens of one step, all but the first come at once, after 0.
-  virtual void OnTokens(TimePs gap, int64_t tokens) = 0;
-};
 
 // Serves all requests of `source`.
 //
@@ -77,28 +67,9 @@ class ServingObserver {
 absl::Status Serve(const ServingOptions& options, RequestSource* source,
                    ServingObserver* observer);
 
-// The same under a clock that another owns, such as that of a network on which
-// KV caches move.
-class ServingProcess {
- public:
-  virtual ~ServingProcess() = default;
-
-  // Returns the instant of the next event; none if nothing is left but
-  // transfers.
-  virtual std::optional<TimePs> next() const = 0;
-
-  // Handles all events of the instant next(). Errors: those of Serve().
-  virtual absl::Status HandleNext() = 0;
-
-  // Ends a transfer at `now`, which becomes next(). Requires that no event is
-  // due before.
-  virtual void EndTransfer(TimePs now, uint32_t id) = 0;
-
-  // Returns whether all requests have ended.
-  virtual bool is_done() const = 0;
-};
-
-// The arguments must outlive the result. Errors: those of Serve().
+// Returns the same under a clock that another owns, such as that of a network
+// on which KV caches move. The arguments must outlive the result. Errors: those
+// of Serve().
 absl::StatusOr<std::unique_ptr<ServingProcess>> StartServing(
     const ServingOptions& options, RequestSource* source,
     ServingObserver* observer);

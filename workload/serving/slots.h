@@ -23,6 +23,9 @@ class Slots {
     values_[slot] = std::move(value);
     return slot;
   }
+  // Returns the value of a slot that Add() returned and that was not taken.
+  T& operator[](uint32_t slot) { return values_[slot]; }
+
   // Requires that Add() returned `slot`, and that it was not taken since.
   T Take(uint32_t slot) {
     unused_.push_back(slot);

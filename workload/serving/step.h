@@ -41,6 +41,20 @@ struct StepWork {
   }
 };
 
+// Messages of a stage's collectives between servers. Collectives of one pattern
+// are added up.
+struct StageMessages {
+  uint32_t pattern = 0;  // Which ranks send: a number of the StepCost.
+  double bytes = 0;      // On the wire, of all buffers.
+  TimePs time;           // What these collectives take where no others run.
+};
+
+// How long a step keeps a stage busy where nothing else is on the network.
+struct StageTime {
+  TimePs time;
+  std::vector<StageMessages> messages = {};  // Their times are part of `time`.
+};
+
 // A source of the times of steps of one replica. All times are above 0, and
 // equal work takes equal time.
 class StepCost {
@@ -55,12 +69,12 @@ class StepCost {
   // Requires that one of the ranks computes a position. By default the replica
   // is one stage, and the step lasts as long as that of the slowest rank.
   virtual void AddStages(absl::Span<const StepWork> ranks,
-                         std::vector<TimePs>* stages) {
+                         std::vector<StageTime>* stages) {
     TimePs slowest;
     for (const StepWork& work : ranks) {
       if (work.tokens() > 0) slowest = std::max(slowest, TimeOf(work));
     }
-    stages->push_back(slowest);
+    stages->push_back({slowest});
   }
 };
 

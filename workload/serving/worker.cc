@@ -136,9 +136,10 @@ TimePs Worker::PassStages(TimePs now) {
   stage_ends_.resize(stages_.size());
   TimePs end = now;
   for (size_t i = 0; i < stages_.size(); ++i) {
-    ASTRA_CHECK(stages_[i] >= TimePs(0), "a stage takes {} ps",
-                stages_[i].count());
-    end = std::max(end, stage_ends_[i]) + stages_[i];
+    const TimePs time = stages_[i].time;
+    ASTRA_CHECK(time >= TimePs(0), "a stage takes {} ps", time.count());
+    if (options_.network == nullptr) end = std::max(end, stage_ends_[i]);
+    end += time;
     stage_ends_[i] = end;
   }
   ASTRA_CHECK(end > now, "a step takes no time");

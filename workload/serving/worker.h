@@ -9,7 +9,8 @@
 // Model. Each rank forms a batch from its own queue and cache. A step is under
 // way until it has passed all pipeline stages, one after the other: it enters a
 // stage once it has left the one before and the step ahead has left this one.
-// Steps end in the order in which they start.
+// Steps end in the order in which they start. With a StageNetwork, the caller
+// lets them pass the stages(); see stage_line.h.
 
 #ifndef WORKLOAD_SERVING_WORKER_H_
 #define WORKLOAD_SERVING_WORKER_H_
@@ -53,9 +54,17 @@ class Worker {
     return steps_[(oldest_ + under_way_ - 1) % steps_.size()];
   }
 
+  // Returns the batch of each rank of the step that ends next, which must be
+  // under way.
+  const std::vector<Batch>& oldest() const { return steps_[oldest_]; }
+
   // Returns the records of the ranks that take part in the step that started
-  // last. All have the same duration.
+  // last. All have the same duration; with a StageNetwork, that of a step which
+  // waits for nothing.
   const std::vector<StepRecord>& records() const { return records_; }
+
+  // Returns the times of the step that started last.
+  const std::vector<StageTime>& stages() const { return stages_; }
 
   // Returns what the last Start() has begun to load, whether or not it returned
   // true.
@@ -87,7 +96,7 @@ class Worker {
   std::vector<TimePs> stage_ends_;
   // Kept for their memory.
   std::vector<StepWork> works_;  // Of each rank.
-  std::vector<TimePs> stages_;
+  std::vector<StageTime> stages_;
   std::vector<StepRecord> records_;
   std::vector<Load> loads_;
   std::vector<TimePs> link_ends_;  // Of each rank: when its link is free.

@@ -272,10 +272,10 @@ absl::StatusOr<CapacityJob> JobOf(const CommandLine& flags,
                                   SimaiServingOptions options) {
   CapacityJob job;
   constexpr std::string_view kOther[] = {
-      "concurrency",  "steps",           "timeline",      "threads",
-      "curves",       "shared-prefix",   "prefix-groups", "turns",
-      "turn-wait-ms", "turn-wait-cv",    "fidelity",      "network",
-      "beside",       "beside-first-gpu"};
+      "concurrency",  "steps",         "timeline",      "threads",
+      "curves",       "shared-prefix", "prefix-groups", "turns",
+      "turn-wait-ms", "turn-wait-cv",  "fidelity",      "network",
+      "beside",       "beside-first-gpu", "load-weights"};
   ASTRA_RETURN_IF_ERROR(Refuse(flags, kOther, "--capacity is given"));
   ASTRA_ASSIGN_OR_RETURN(job.limits, ReadSizingLimits(flags));
   ASTRA_ASSIGN_OR_RETURN(job.search.share, ReadSizingShare(flags));

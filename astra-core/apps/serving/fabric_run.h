@@ -1,34 +1,46 @@
-// Moves the KV caches of separate pools on a simulated network, with a job
-// beside them where one is given.
+// Serves with a deployment on a simulated network: KV caches, collectives of
+// replicas that span servers and weights are messages on it, with a job beside
+// them where one is given.
 
 #ifndef ASTRA_CORE_APPS_SERVING_FABRIC_RUN_H_
 #define ASTRA_CORE_APPS_SERVING_FABRIC_RUN_H_
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "astra-core/apps/serving/serving_cluster.h"
 #include "astra-core/apps/serving/serving_fabric_options.h"
 #include "astra-core/apps/serving/serving_pools.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "astra-core/base/log.h"
 #include "astra-core/serving/fabric/background_job.h"
+#include "astra-core/serving/fabric/kv_messages.h"
 #include "astra-core/serving/fabric/serving_fabric.h"
+#include "astra-core/serving/fabric/step_messages.h"
+#include "astra-core/serving/fabric/weight_messages.h"
 #include "network-frontends/network_backend.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace astra {
 
-class FabricRun {
+class FabricRun final : public ServingNetwork {
  public:
-  // `options` and `pools` must outlive the object. Requires a fidelity that has
-  // a network. Errors: those of the readers; InvalidArgument for a job that
-  // shares GPUs with the pools, or has others than the cluster.
+  // `options`, `cluster` and `pools` must outlive the object; `pools` is null
+  // where one pool does all. Requires a fidelity that has a network. Errors:
+  // those of the readers; InvalidArgument for a job that shares GPUs with the
+  // deployment, or has others than the cluster, and where nothing is on the
+  // network.
   static absl::StatusOr<std::unique_ptr<FabricRun>> Create(
-      const FabricOptions& options, const ServingJob& job, ServingPools& pools,
-      Warnings* warnings);
+      const FabricOptions& options, const ServingJob& job,
+      ServingCluster& cluster, ServingPools* pools, Warnings* warnings);
 
   FabricRun(const FabricRun&) = delete;
   FabricRun& operator=(const FabricRun&) = delete;
@@ -36,22 +48,45 @@ class FabricRun {
   // Lets `side` move its caches here. The object must outlive the run.
   void Use(DecodeSide& side);
 
+  // Lets replicas load their weights here, by StartOfWeights().
+  void Load(std::vector<WeightLoad> loads);
+  StartWeights StartOfWeights();
+
+  StageNetwork* StepsOf(size_t pool, ReplicaTimes& times) override;
+  absl::Status Drive(ServingProcess& process) override;
+  double LostSeconds(size_t pool) const override;
+
+  // Returns the first error of the messages of steps.
+  absl::Status status() const;
+  // Returns when each replica had its weights; empty without Load().
+  absl::Span<const TimePs> load_times() const;
+
   // Append what became of the network and the job, after the run.
   void Describe(std::string* page) const;
   void AddTo(nlohmann::ordered_json& json) const;
 
  private:
-  FabricRun(const FabricOptions& options, ServingPools& pools,
-            NetworkOptions network);
+  FabricRun(const FabricOptions& options, ServingCluster& cluster,
+            ServingPools* pools, NetworkOptions network);
 
+  absl::Status CheckUse(const ServingJob& job) const;
   absl::Status ReadJob(const ServingJob& job, Warnings* warnings);
-  absl::Status Drive(ServingProcess& process);
+  std::unique_ptr<NetworkBackend> NewIdle();
+  int64_t kv_bytes() const { return caches_ ? caches_->bytes_sent() : 0; }
+  int64_t step_bytes() const;
+  // Returns by how much longer than alone the messages of steps took, over
+  // their time alone.
+  double StepsSlowed() const;
 
   const FabricOptions& options_;
-  ServingPools& pools_;
+  ServingCluster& cluster_;
+  ServingPools* const pools_;
   const NetworkOptions network_options_;
   std::unique_ptr<NetworkBackend> network_;
   ServingFabric fabric_;
+  std::optional<KvMessages> caches_;
+  std::optional<WeightMessages> weights_;
+  std::array<std::unique_ptr<StepMessages>, 2> steps_;  // By pool.
   std::optional<BackgroundJob> job_;
   JobTimes times_;
   TimePs alone_;  // Time of an iteration of the job without serving.

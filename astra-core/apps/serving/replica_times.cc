@@ -55,14 +55,20 @@ absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
   }
   std::unique_ptr<ReplicaTimes> times(new ReplicaTimes());
   times->has_collectives_ = job.layout.num_gpus() > 1;
+  const int64_t server = topology->gpus_per_server();
+  const int64_t gpus = job.layout.num_gpus();
+  const bool sends = job.is_on_network && gpus > server && gpus % server == 0;
+  times->sends_between_servers_ = sends;
   ASTRA_ASSIGN_OR_RETURN(
       times->pricing_,
       ServingPricing::Create(job, std::move(system), *std::move(topology),
-                             job.num_gpus(), warnings));
+                             sends ? gpus : job.num_gpus(), warnings));
+  PriceSources sources = times->pricing_->sources();
+  sources.watches_traffic = sends;
   ASTRA_ASSIGN_OR_RETURN(
-      times->steps_, ReplicaSteps::Create(
-                         job.model, job.layout, job.draft_model,
-                         times->pricing_->facts(), times->pricing_->sources()));
+      times->steps_,
+      ReplicaSteps::Create(job.model, job.layout, job.draft_model,
+                           times->pricing_->facts(), sources));
   return times;
 }
 

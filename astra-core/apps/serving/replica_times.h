@@ -28,11 +28,15 @@ class ReplicaTimes {
   // Returns the name of the system that collectives are timed on; nothing for a
   // replica of one GPU, which has none.
   std::optional<std::string> system_name() const;
+  // Returns whether the steps tell what they send between servers: the job is
+  // on a network, and each replica takes several whole servers.
+  bool sends_between_servers() const { return sends_between_servers_; }
 
  private:
   ReplicaTimes() = default;
 
   bool has_collectives_ = false;
+  bool sends_between_servers_ = false;
   std::unique_ptr<ServingPricing> pricing_;
   std::unique_ptr<ReplicaSteps> steps_;  // Refers to pricing_.
 };

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "astra-core/apps/serving/replica_times.h"
 #include "astra-core/apps/serving/serving_benchmarks.h"
+#include "astra-core/apps/serving/serving_cluster.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/apps/serving/serving_points.h"
 #include "astra-core/apps/serving/serving_pool_options.h"
@@ -56,6 +57,7 @@ struct Deployment {
   ServingJob job;
   std::unique_ptr<ReplicaTimes> times;
   std::optional<DecodePool> decode;
+  std::unique_ptr<ServingCluster> cluster;  // Of `job` and `decode`.
   std::unique_ptr<ServingPools> pools;  // Of `job` and `decode`; does not move.
   std::vector<std::string> assumed;
 };
@@ -247,9 +249,11 @@ absl::StatusOr<std::unique_ptr<Deployment>> DeploymentOf(
   decode.layout.expert = point.decode_layout.expert;
   ASTRA_RETURN_IF_ERROR(SetUp(point, decode));
   deployment->decode.emplace(DecodePool{.job = std::move(decode)});
-  ASTRA_ASSIGN_OR_RETURN(
-      deployment->pools,
-      ServingPools::Create(job, *deployment->decode, &ignored));
+  ASTRA_ASSIGN_OR_RETURN(deployment->cluster,
+                         ServingCluster::Create(job, &*deployment->decode));
+  ASTRA_ASSIGN_OR_RETURN(deployment->pools,
+                         ServingPools::Create(job, *deployment->decode,
+                                              *deployment->cluster, &ignored));
   return deployment;
 }
 
@@ -267,7 +271,7 @@ absl::StatusOr<Prediction> Predict(const MeasuredPoint& point,
       const ServingRun run,
       RunServing(job, *deployment.times,
                  {.source = &requests, .in_flight = point.load.in_flight},
-                 decode ? &*decode : nullptr));
+                 {.decode = decode ? &*decode : nullptr}));
   if (decode) ASTRA_RETURN_IF_ERROR(deployment.pools->status());
   constexpr double kMsPerPs = 1e-9;
   return Prediction{kMsPerPs * run.summary.ttft.mean,

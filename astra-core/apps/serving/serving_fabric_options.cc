@@ -1,5 +1,7 @@
 #include "astra-core/apps/serving/serving_fabric_options.h"
 
+#include <cstddef>
+#include <iterator>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -10,13 +12,20 @@
 namespace astra {
 namespace {
 
-// Returns why options of the fabric have no effect; "" if they have.
+// Returns the GPU that an option names, if it is given.
+absl::StatusOr<std::optional<int64_t>> ReadGpu(const CommandLine& flags,
+                                               std::string_view option) {
+  if (!flags.has(option)) return std::nullopt;
+  constexpr int64_t kMost = int64_t{1} << 24;
+  int64_t gpu = 0;
+  const IntegerOption place[] = {{option, &gpu, kMost}};
+  ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, place));
+  return gpu;
+}
+
+constexpr std::string_view kWeightSources[] = {"storage", "replica"};
+
 absl::Status CheckEffects(const CommandLine& flags, Fidelity fidelity) {
-  constexpr std::string_view kAll[] = {"fidelity", "network", "beside",
-                                       "beside-first-gpu"};
-  if (!flags.has("decode-replicas")) {
-    return Refuse(flags, kAll, "there is no --decode-replicas");
-  }
   constexpr std::string_view kOfMessages[] = {"network", "beside",
                                               "beside-first-gpu"};
   const BackendEntry* network = NetworkOf(fidelity);
@@ -36,7 +45,34 @@ absl::Status CheckEffects(const CommandLine& flags, Fidelity fidelity) {
   return Require(flags, "topology");
 }
 
+absl::StatusOr<WeightSource> FindWeightSource(std::string_view name) {
+  for (size_t i = 0; i < std::size(kWeightSources); ++i) {
+    if (kWeightSources[i] == name) return static_cast<WeightSource>(i);
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "--load-weights is \"{}\": expected storage or replica", name));
+}
+
+absl::Status ReadWeights(const CommandLine& flags, FabricOptions& options) {
+  constexpr std::string_view kPlace[] = {"storage-first-gpu"};
+  if (!flags.has("load-weights")) {
+    return Refuse(flags, kPlace, "there is no --load-weights");
+  }
+  ASTRA_ASSIGN_OR_RETURN(options.load_weights,
+                         FindWeightSource(*flags.value("load-weights")));
+  if (*options.load_weights == WeightSource::kReplica) {
+    return Refuse(flags, kPlace, "--load-weights replica has no storage");
+  }
+  ASTRA_ASSIGN_OR_RETURN(options.storage_first_gpu,
+                         ReadGpu(flags, "storage-first-gpu"));
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+std::string_view Name(WeightSource source) {
+  return kWeightSources[static_cast<size_t>(source)];
+}
 
 absl::StatusOr<FabricOptions> ReadFabricOptions(const CommandLine& flags) {
   FabricOptions options;
@@ -47,13 +83,9 @@ absl::StatusOr<FabricOptions> ReadFabricOptions(const CommandLine& flags) {
   ASTRA_RETURN_IF_ERROR(CheckEffects(flags, options.fidelity));
   options.network_file = flags.value("network");
   options.beside = flags.value("beside");
-  if (flags.has("beside-first-gpu")) {
-    constexpr int64_t kMost = int64_t{1} << 24;
-    int64_t gpu = 0;
-    const IntegerOption place[] = {{"beside-first-gpu", &gpu, kMost}};
-    ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, place));
-    options.beside_first_gpu = gpu;
-  }
+  ASTRA_ASSIGN_OR_RETURN(options.beside_first_gpu,
+                         ReadGpu(flags, "beside-first-gpu"));
+  ASTRA_RETURN_IF_ERROR(ReadWeights(flags, options));
   return options;
 }
 

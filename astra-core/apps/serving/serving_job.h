@@ -34,6 +34,9 @@ struct ServingJob {
 
   // Whether the topology also has the GPUs of another pool, or idle ones.
   bool shares_topology = false;
+  // Whether collectives between servers are messages on a network, so that
+  // their closed form is of one replica alone.
+  bool is_on_network = false;
 
   const SchedulerKind* scheduler = nullptr;
   const RouterKind* router = nullptr;

@@ -51,9 +51,9 @@ absl::StatusOr<ServingRun> ServePoint(const ServingJob& job,
                                       TimesPool& pool) {
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<RequestSource> source,
                          source_of(point));
-  auto decoding = std::make_unique<Decoding>();
-  if (options.decoding_of) {
-    ASTRA_ASSIGN_OR_RETURN(decoding, options.decoding_of());
+  auto setup = std::make_unique<ServingSetup>();
+  if (options.setup_of) {
+    ASTRA_ASSIGN_OR_RETURN(setup, options.setup_of());
   }
   ASTRA_ASSIGN_OR_RETURN(std::unique_ptr<ReplicaTimes> times, pool.Take());
   absl::StatusOr<ServingRun> run = RunServing(job, *times,
@@ -61,9 +61,9 @@ absl::StatusOr<ServingRun> ServePoint(const ServingJob& job,
                                                .in_flight = point.in_flight,
                                                .seed = options.seed,
                                                .limits = options.limits},
-                                              decoding->side.get());
+                                              setup->parts());
   pool.GiveBack(std::move(times));
-  ASTRA_RETURN_IF_ERROR(decoding->status());
+  ASTRA_RETURN_IF_ERROR(setup->status());
   return run;
 }
 

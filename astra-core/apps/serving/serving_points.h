@@ -19,9 +19,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "astra-core/apps/serving/decoding.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/apps/serving/serving_run.h"
+#include "astra-core/apps/serving/serving_setup.h"
 #include "workload/serving/metrics.h"
 #include "workload/serving/request_source.h"
 
@@ -54,9 +54,9 @@ struct ServePointsOptions {
   uint64_t seed = 0;  // Of routers.
   LatencyLimits limits = {};
   int64_t threads = 1;
-  // Returns what decodes the requests of a point; none: the replicas that
-  // compute their prompts. Several threads call it at once.
-  std::function<absl::StatusOr<std::unique_ptr<Decoding>>()> decoding_of =
+  // Returns what the deployment has beside its replicas, anew for each point;
+  // none: nothing. Several threads call it at once.
+  std::function<absl::StatusOr<std::unique_ptr<ServingSetup>>()> setup_of =
       nullptr;
   PointReport report = nullptr;  // None: nobody is told.
 };

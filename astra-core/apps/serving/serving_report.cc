@@ -204,7 +204,7 @@ std::string DescribeOutput(const SimaiServingOptions& options,
 }
 
 std::string DescribeServing(const SimaiServingOptions& options,
-                            const ServingRun& run, const FabricRun* fabric) {
+                            const ServingRun& run, const ServingSetup* setup) {
   const ServingSummary& summary = run.summary;
   std::string page = DescribeDeployment(options);
   AppendFormat(
@@ -233,7 +233,7 @@ std::string DescribeServing(const SimaiServingOptions& options,
   page += "\n";
   if (options.decode) AppendPoolUse(run, &page);
   if (run.limits.any()) AppendGoodput(options, summary, &page);
-  if (fabric != nullptr) fabric->Describe(&page);
+  if (setup != nullptr) setup->Describe(&page);
   return page;
 }
 
@@ -273,7 +273,7 @@ std::string ServingMetricsCsv(const SimaiServingOptions& options,
 }
 
 std::string ServingRunJson(const SimaiServingOptions& options,
-                           const ServingRun& run, const FabricRun* fabric) {
+                           const ServingRun& run, const ServingSetup* setup) {
   Json json = DeploymentJson(options);
   AddSummary(options, run.summary, json);
   for (const NamedFigures& named : FiguresIn(run.summary)) {
@@ -291,7 +291,7 @@ std::string ServingRunJson(const SimaiServingOptions& options,
     json["step_time_s"][std::string(kStepBounds[i])] = run.seconds[i];
   }
   if (options.decode) AddPools(*options.decode, run, json);
-  if (fabric != nullptr) fabric->AddTo(json);
+  if (setup != nullptr) setup->AddTo(json);
   return json.dump(2) + "\n";
 }
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "astra-core/apps/serving/fabric_run.h"
 #include "astra-core/apps/serving/serving_run.h"
+#include "astra-core/apps/serving/serving_setup.h"
 #include "astra-core/apps/serving/simai_serving_options.h"
 #include "workload/serving/metrics.h"
 
@@ -33,10 +33,10 @@ std::string DescribeDeployment(const SimaiServingOptions& options);
 std::string DescribeOutput(const SimaiServingOptions& options,
                            const ServingSummary& summary);
 
-// Returns the page for the screen. `fabric` is null without a network.
+// Returns the page for the screen. `setup` may be null.
 std::string DescribeServing(const SimaiServingOptions& options,
                             const ServingRun& run,
-                            const FabricRun* fabric = nullptr);
+                            const ServingSetup* setup = nullptr);
 
 // Returns the last words of the page, which name the main results.
 std::string ServingResult(const ServingRun& run);
@@ -46,10 +46,10 @@ std::string ServingResult(const ServingRun& run);
 std::string ServingMetricsCsv(const SimaiServingOptions& options,
                               const ServingRun& run);
 
-// Returns run.json of one load. `fabric` is null without a network.
+// Returns run.json of one load. `setup` may be null.
 std::string ServingRunJson(const SimaiServingOptions& options,
                            const ServingRun& run,
-                           const FabricRun* fabric = nullptr);
+                           const ServingSetup* setup = nullptr);
 
 // Returns run.json of a list of loads: the deployment and the limits.
 std::string ServingCurveJson(const SimaiServingOptions& options);

@@ -24,13 +24,15 @@ class AccountedCost : public StepCost {
       : times_(times), seconds_(seconds), prompt_seconds_(prompt_seconds) {}
 
   TimePs TimeOf(const StepWork& work) override {
-    std::vector<TimePs> stages;
+    std::vector<StageTime> stages;
     AddStages({&work, 1}, &stages);
-    return std::accumulate(stages.begin(), stages.end(), TimePs(0));
+    return std::accumulate(
+        stages.begin(), stages.end(), TimePs(0),
+        [](TimePs sum, const StageTime& stage) { return sum + stage.time; });
   }
 
   void AddStages(absl::Span<const StepWork> ranks,
-                 std::vector<TimePs>* stages) override {
+                 std::vector<StageTime>* stages) override {
     has_prompts_ =
         std::any_of(ranks.begin(), ranks.end(),
                     [](const auto& work) { return !work.chunks.empty(); });
@@ -41,8 +43,8 @@ class AccountedCost : public StepCost {
       Add(StepBound::kMemory, parts.gpu.memory);
       Add(StepBound::kCollectives, parts.gpu.collectives);
       Add(StepBound::kHost, parts.launch + parts.host);
-      stages->push_back(TimeOfParts(parts));
     }
+    times_.steps().AddTimes(parts_, stages);
   }
 
  private:
@@ -105,6 +107,30 @@ class Gatherer : public ServingObserver {
   ServingMetrics metrics_;
 };
 
+// Serves under the clock of `network`, if there is one.
+absl::Status ServeOn(ServingNetwork* network, const ServingOptions& options,
+                     RequestSource* source, ServingObserver* observer) {
+  if (network == nullptr) return Serve(options, source, observer);
+  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ServingProcess> process,
+                         StartServing(options, source, observer));
+  return network->Drive(*process);
+}
+
+// Sums up the pools, whose steps `network` has delayed, if there is one.
+void SumUp(const ServingNetwork* network, ServingRun& run) {
+  for (size_t pool = 0; pool < run.pools.size(); ++pool) {
+    PoolUse& use = run.pools[pool];
+    EndUse(use);
+    if (network != nullptr) {
+      use.seconds[static_cast<size_t>(StepBound::kCollectives)] +=
+          network->LostSeconds(pool);
+    }
+    for (size_t i = 0; i < run.seconds.size(); ++i) {
+      run.seconds[i] += use.seconds[i];
+    }
+  }
+}
+
 }  // namespace
 
 PoolOptions PoolOf(const ServingJob& job, StepCost* cost) {
@@ -125,8 +151,9 @@ double ServingRun::busy_seconds() const {
 absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                                       ReplicaTimes& times,
                                       const ServingLoad& load,
-                                      const DecodeSide* decode) {
+                                      const ServingParts& parts) {
   constexpr double kPsPerUs = 1e6;
+  const DecodeSide* const decode = parts.decode;
   ServingRun run;
   run.limits = load.limits;
   AccountedCost cost(times, run.pools[0].seconds, run.prompt_seconds);
@@ -143,26 +170,23 @@ absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
     options.transfer_layers = decode->transfer_layers;
     options.first_token_from_decode = decode->first_token_from_decode;
   }
+  options.load_weights = parts.load_weights;
+  if (parts.network != nullptr) {
+    options.pool.network = parts.network->StepsOf(0, times);
+    if (decode != nullptr) {
+      options.decode->network = parts.network->StepsOf(1, decode->times);
+    }
+  }
   options.entry_delay =
       TimePs(std::llround(kPsPerUs * job.engine.serving.request_us));
   Gatherer gatherer(load, run.pools);
-  if (decode != nullptr && decode->drive) {
-    ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ServingProcess> process,
-                           StartServing(options, load.source, &gatherer));
-    ASTRA_RETURN_IF_ERROR(decode->drive(*process));
-  } else {
-    ASTRA_RETURN_IF_ERROR(Serve(options, load.source, &gatherer));
-  }
+  ASTRA_RETURN_IF_ERROR(
+      ServeOn(parts.network, options, load.source, &gatherer));
   run.summary = gatherer.metrics().Summary();
   if (load.wants_distributions) {
     run.distributions = gatherer.metrics().Distributions();
   }
-  for (PoolUse& use : run.pools) {
-    EndUse(use);
-    for (size_t i = 0; i < run.seconds.size(); ++i) {
-      run.seconds[i] += use.seconds[i];
-    }
-  }
+  SumUp(parts.network, run);
   return run;
 }
 

@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +20,9 @@
 #include "astra-core/apps/serving/serving_job.h"
 #include "workload/serving/metrics.h"
 #include "workload/serving/request_source.h"
+#include "workload/serving/serving_options.h"
 #include "workload/serving/simulation.h"
+#include "workload/serving/stage_network.h"
 
 namespace astra {
 
@@ -71,19 +72,39 @@ struct DecodeSide {
   StartKvTransfer transfer = nullptr;
   int64_t transfer_layers = 1;  // Above 1: layerwise.
   bool first_token_from_decode = true;
-  // Serves to the end under the clock of a network; none: no other clock.
-  std::function<absl::Status(ServingProcess&)> drive = nullptr;
+};
+
+// A network on which a deployment serves.
+class ServingNetwork {
+ public:
+  virtual ~ServingNetwork() = default;
+
+  // Returns what carries the steps of a pool, 0 or 1, during the next Drive();
+  // null where they have their closed form.
+  virtual StageNetwork* StepsOf(size_t pool, ReplicaTimes& times) = 0;
+
+  // Serves to the end under the clock of the network.
+  virtual absl::Status Drive(ServingProcess& process) = 0;
+
+  // Returns the seconds by which messages delayed the steps of a pool.
+  virtual double LostSeconds(size_t pool) const = 0;
+};
+
+// What a deployment has beside the replicas of its job. Null: it has not.
+struct ServingParts {
+  const DecodeSide* decode = nullptr;  // Then the job computes prompts only.
+  ServingNetwork* network = nullptr;
+  StartWeights load_weights = nullptr;
 };
 
 // Returns the pool of the replicas of a job, whose steps take `cost`.
 PoolOptions PoolOf(const ServingJob& job, StepCost* cost);
 
-// Serves `load`. With `decode`, `job` computes prompts only. Errors: those of
-// Serve() and of DecodeSide::drive.
+// Serves `load`. Errors: those of Serve() and of ServingNetwork::Drive().
 absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                                       ReplicaTimes& times,
                                       const ServingLoad& load,
-                                      const DecodeSide* decode = nullptr);
+                                      const ServingParts& parts = {});
 
 }  // namespace astra
 

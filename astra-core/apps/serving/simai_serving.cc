@@ -12,7 +12,6 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/serving/capacity_run.h"
-#include "astra-core/apps/serving/decoding.h"
 #include "astra-core/apps/serving/load_series.h"
 #include "astra-core/apps/serving/other_curve.h"
 #include "astra-core/apps/serving/replica_times.h"
@@ -26,6 +25,7 @@
 #include "astra-core/apps/serving/serving_report.h"
 #include "astra-core/apps/serving/serving_rows.h"
 #include "astra-core/apps/serving/serving_run.h"
+#include "astra-core/apps/serving/serving_setup.h"
 #include "astra-core/apps/serving/serving_timeline.h"
 #include "astra-core/apps/serving/simai_serving_options.h"
 #include "astra-core/base/files.h"
@@ -78,7 +78,7 @@ absl::Status Finish(const SimaiServingOptions& options,
 }
 
 absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
-                      const Decoding& decoding, const OutputFolder& folder,
+                      ServingSetup& setup, const OutputFolder& folder,
                       const Log& log) {
   const LoadPoint& point = options.points.front();
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<RequestSource> source,
@@ -100,8 +100,8 @@ absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
   if (isatty(STDERR_FILENO) != 0) load.watchers.push_back(&progress);
   ASTRA_ASSIGN_OR_RETURN(
       const ServingRun run,
-      RunServing(options.job, times, load, decoding.side.get()));
-  ASTRA_RETURN_IF_ERROR(decoding.status());
+      RunServing(options.job, times, load, setup.parts()));
+  ASTRA_RETURN_IF_ERROR(setup.status());
   if (options.writes_steps && run.summary.steps > kMostStepRows) {
     log.Report({fmt::format("steps.csv has the first {} of {} steps",
                             kMostStepRows, run.summary.steps)});
@@ -113,12 +113,12 @@ absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
   }
   std::vector<NamedFile> files = {
       {"metrics.csv", ServingMetricsCsv(options, run)},
-      {"run.json", ServingRunJson(options, run, decoding.fabric.get())},
+      {"run.json", ServingRunJson(options, run, &setup)},
       {"serving.html", ServingPage(options, run, series.Bins())}};
   if (options.answers.writes_timeline) {
     files.push_back({"trace.json", std::move(timeline).Text()});
   }
-  Print(DescribeServing(options, run, decoding.fabric.get()));
+  Print(DescribeServing(options, run, &setup));
   return Finish(options, folder, files, ServingResult(run),
                 std::move(rows).Files());
 }
@@ -140,11 +140,11 @@ absl::Status ServeList(const SimaiServingOptions& options,
           {.seed = options.seed,
            .limits = options.answers.limits,
            .threads = options.answers.threads,
-           .decoding_of =
+           .setup_of =
                [&options] {
                  Warnings ignored;  // Of every point the same.
-                 return DecodingOf(options.job, options.decode, options.fabric,
-                                   &ignored);
+                 return ServingSetup::Create(options.job, options.decode,
+                                             options.fabric, &ignored);
                },
            .report =
                [&](const LoadPoint& point, const ServingRun& run) {
@@ -182,14 +182,15 @@ absl::Status RunServingProgram(int argc, const char* const* argv,
                          ReplicaTimes::Create(options.job, &options.warnings));
   options.system = times->system_name();
   ASTRA_RETURN_IF_ERROR(ReadTrace(options));
-  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<Decoding> decoding,
-                         DecodingOf(options.job, options.decode, options.fabric,
-                                    &options.warnings));
+  ASTRA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<ServingSetup> setup,
+      ServingSetup::Create(options.job, options.decode, options.fabric,
+                           &options.warnings));
   log.Report(options.warnings);
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
   if (options.points.size() > 1) return ServeList(options, folder);
-  return ServeOne(options, *times, *decoding, folder, log);
+  return ServeOne(options, *times, *setup, folder, log);
 }
 
 }  // namespace

@@ -164,15 +164,22 @@ constexpr OptionSpec kOptions[] = {
      "is there, or prefill"},
 
     {"fidelity", "", "NAME", "Fabric",
-     "of KV caches between the pools. closed-form (default): each by itself, "
-     "without a network; analytical, flow, packet: with all others on the "
-     "network"},
+     "of KV caches between pools, of weights, and of collectives of replicas "
+     "that span servers. closed-form (default): each by itself, without a "
+     "network; analytical, flow, packet: with all others on the network"},
     {"network", "c network_conf", "FILE", "Fabric",
      "NICs and switches, with --fidelity flow and packet"},
     {"beside", "", "FILE", "Fabric",
      "workload of a job on the same network, repeated until serving ends"},
     {"beside-first-gpu", "", "N", "Fabric",
      "its first GPU (default: the first server behind the pools)"},
+    {"load-weights", "", "NAME", "Fabric",
+     "load weights before the first step. storage: from a server that holds "
+     "them; replica: from the first replica, which has them (default: they are "
+     "there)"},
+    {"storage-first-gpu", "", "N", "Fabric",
+     "first GPU of the server in -n whose NICs send the weights (default: the "
+     "first server behind the pools)"},
 
     {"capacity", "", "", "Sizing",
      "find the largest rate that keeps the limits instead; with --rate the "
@@ -433,15 +440,19 @@ absl::StatusOr<SimaiServingOptions> ReadSimaiServingOptions(
                          ReadAnswers(flags, options.points.size()));
   ASTRA_ASSIGN_OR_RETURN(options.decode, ReadDecodePool(flags, job));
   ASTRA_ASSIGN_OR_RETURN(options.fabric, ReadFabricOptions(flags));
-  if (job.layout.num_gpus() == 1 && !options.decode) {
+  const bool shares_topology = options.decode || options.fabric.load_weights ||
+                               options.fabric.fidelity != Fidelity::kClosedForm;
+  if (job.layout.num_gpus() == 1 && !shares_topology) {
     constexpr std::string_view kCluster[] = {"topology", "system"};
     ASTRA_RETURN_IF_ERROR(Refuse(flags, kCluster, "a replica has 1 GPU"));
   }
   job.topology_file = flags.value("topology");
   job.system = flags.value("system");
+  job.shares_topology = shares_topology;
+  job.is_on_network = options.fabric.fidelity != Fidelity::kClosedForm;
   if (options.decode) {
-    job.shares_topology = true;
     options.decode->job.shares_topology = true;
+    options.decode->job.is_on_network = job.is_on_network;
     options.decode->job.topology_file = job.topology_file;
     options.decode->job.system = job.system;
   }

@@ -1,8 +1,8 @@
 #include "astra-core/serving/fabric/serving_fabric.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
+#include <utility>
 
 #include "astra-core/base/check.h"
 #include "fmt/core.h"
@@ -11,51 +11,36 @@
 namespace astra {
 namespace {
 
-// Numbers of messages of KV caches have this bit; those of the job have not.
-constexpr uint32_t kOfCaches = uint32_t{1} << 31;
+// Numbers of messages of serving have this bit; those of the job have not.
+constexpr uint32_t kOfServing = uint32_t{1} << 31;
 
 }  // namespace
 
-uint32_t ServingFabric::NewMessage(uint32_t transfer) {
-  if (unused_.empty()) {
-    transfer_of_.push_back(transfer);
-    return static_cast<uint32_t>(transfer_of_.size() - 1);
+void ServingFabric::Send(FabricChannel channel,
+                         absl::Span<const FabricMessage> messages,
+                         std::function<void()> on_arrival) {
+  ASTRA_CHECK(!messages.empty(), "nothing to send");
+  const uint32_t batch = batches_.Add({messages.size(), std::move(on_arrival)});
+  for (const FabricMessage& message : messages) {
+    network_.Send({.id = MessageId(kOfServing | batch_of_.Add(batch)),
+                   .source = message.source,
+                   .target = message.target,
+                   .bytes = message.bytes,
+                   .channel = static_cast<uint32_t>(channel)});
   }
-  const uint32_t message = unused_.back();
-  unused_.pop_back();
-  transfer_of_[message] = transfer;
-  return message;
-}
-
-std::optional<TimePs> ServingFabric::Start(const KvTransfer& transfer) {
-  const double whole = transfer.share * kv_.BytesOf(transfer.tokens);
-  if (transfer.id >= missing_.size()) missing_.resize(transfer.id + 1);
-  missing_[transfer.id] = static_cast<int64_t>(kv_.flows.size());
-  for (const KvFlow& flow : kv_.flows) {
-    const Bytes bytes(std::llround(flow.share * whole));
-    bytes_sent_ += bytes.count();
-    network_.Send(
-        {.id = MessageId(kOfCaches | NewMessage(transfer.id)),
-         .source = Topology::NodeOf(from_.GpuOf(transfer.source, flow.source)),
-         .target = Topology::NodeOf(to_.GpuOf(transfer.target, flow.target)),
-         .bytes = bytes});
-  }
-  return std::nullopt;
 }
 
 void ServingFabric::SendOfJob(const Message& message) {
-  ASTRA_CHECK(message.id.index() < kOfCaches, "message {} of a job",
+  ASTRA_CHECK(message.id.index() < kOfServing, "message {} of a job",
               message.id);
   network_.Send(message);
 }
 
 void ServingFabric::Arrive(MessageId id) {
-  const uint32_t message = id.index() & ~kOfCaches;
-  const uint32_t transfer = transfer_of_[message];
-  unused_.push_back(message);
-  if (--missing_[transfer] == 0) {
-    process_->EndTransfer(network_.now(), transfer);
-  }
+  const uint32_t batch = batch_of_.Take(id.index() & ~kOfServing);
+  if (--batches_[batch].missing > 0) return;
+  const Batch done = batches_.Take(batch);
+  done.on_arrival();
 }
 
 void ServingFabric::HandleServing() {
@@ -72,7 +57,7 @@ bool ServingFabric::Turn(TimePs limit, std::vector<MessageId>* of_job) {
   network_.AdvanceTo(until, &arrived_);
   bool has_job = false;
   for (const MessageId id : arrived_) {
-    if ((id.index() & kOfCaches) != 0) {
+    if ((id.index() & kOfServing) != 0) {
       Arrive(id);
     } else {
       of_job->push_back(id);
@@ -95,9 +80,8 @@ absl::Status ServingFabric::ServeToTheEnd() {
     Turn(kMaxServingTime, &none);
     if (network_.now() < kMaxServingTime || !is_serving()) continue;
     const std::string why = network_.WhyStuck();
-    return absl::FailedPreconditionError(
-        fmt::format("the KV caches of requests never arrive{}{}",
-                    why.empty() ? "" : ": ", why));
+    return absl::FailedPreconditionError(fmt::format(
+        "messages of requests never arrive{}{}", why.empty() ? "" : ": ", why));
   }
   return status_;
 }

@@ -1,16 +1,13 @@
-// Serves requests and simulates a network under one clock, so that KV caches
-// which move at the same time, and the messages of a training job beside them,
-// share links.
+// Serves requests and simulates a network under one clock, so that whatever
+// moves at the same time shares links: KV caches, the collectives of steps,
+// weights, and the messages of a training job.
 //
-//   ServingFabric fabric(*network, kv, prefill, decode);
-//   options.transfer = [&](const KvTransfer& t) { return fabric.Start(t); };
+//   ServingFabric fabric(*network);
+//   KvMessages caches(fabric, kv, prefill, decode);   // See kv_messages.h.
+//   options.transfer = [&](const KvTransfer& t) { return caches.Start(t); };
 //   ASTRA_ASSIGN_OR_RETURN(auto process, StartServing(options, ...));
 //   fabric.Attach(*process);
 //   ASTRA_RETURN_IF_ERROR(fabric.ServeToTheEnd());
-//
-// Model. A transfer is one message for each flow of KvLayout, all of which are
-// sent when it begins; it ends when the last arrives. Messages from one GPU to
-// another form one queue pair, which ECMP keeps on one path.
 //
 // One clock: the network is simulated up to the next event of the serving
 // process or the instant that the job's engine asks for, whichever comes first.
@@ -18,49 +15,60 @@
 // number, events of serving by (kind, index), and the engine of the job. The
 // result thus depends on nothing but the inputs.
 //
-// Only KV caches and the job are on the network. Tensor parallelism within a
-// server has its NVLinks to itself, since KV caches leave through NICs, so that
-// the closed form of step_prices.h is exact for it. Left out: collectives of
-// replicas that span servers keep their closed form and disturb nothing, and
-// KV caches that move within a server do not slow its collectives.
+// Collectives within a server have its NVLinks to themselves, since all that is
+// on the network leaves through NICs, so that the closed form of step_prices.h
+// is exact for them. Left out: KV caches that move within a server do not slow
+// its collectives.
 
 #ifndef ASTRA_CORE_SERVING_FABRIC_SERVING_FABRIC_H_
 #define ASTRA_CORE_SERVING_FABRIC_SERVING_FABRIC_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
-#include "astra-core/serving/kv_layout.h"
-#include "astra-core/serving/kv_path.h"
 #include "network-frontends/network_backend.h"
-#include "workload/serving/kv_transfer.h"
 #include "workload/serving/simulation.h"
+#include "workload/serving/slots.h"
 
 namespace astra {
 
+// Channels keep the queue pairs of what serving sends apart.
+enum class FabricChannel : uint8_t { kCaches, kSteps, kWeights };
+
+// A message between two GPUs.
+struct FabricMessage {
+  NodeId source;
+  NodeId target;
+  Bytes bytes;
+};
+
 class ServingFabric {
  public:
-  // `network` and `kv` must outlive the object.
-  ServingFabric(NetworkBackend& network, const KvLayout& kv,
-                const PoolPlace& from, const PoolPlace& to)
-      : network_(network), kv_(kv), from_(from), to_(to) {}
+  // `network` must outlive the object.
+  explicit ServingFabric(NetworkBackend& network) : network_(network) {}
 
   ServingFabric(const ServingFabric&) = delete;
   ServingFabric& operator=(const ServingFabric&) = delete;
 
-  // `process` must outlive the object, and must start its transfers here.
+  // `process` must outlive the object, and must start what it sends here.
   void Attach(ServingProcess& process) { process_ = &process; }
+  ServingProcess& process() { return *process_; }
 
-  // Starts a transfer at the present instant of the network; see
-  // StartKvTransfer.
-  std::optional<TimePs> Start(const KvTransfer& transfer);
+  // Sends `messages` at the present instant, and calls `on_arrival` when the
+  // last of them arrives. Those from one GPU to another on one channel form one
+  // queue pair, which ECMP keeps on one path. Requires a message.
+  void Send(FabricChannel channel, absl::Span<const FabricMessage> messages,
+            std::function<void()> on_arrival);
 
   // Serves until all requests have ended. Errors: those of Serve();
-  // FailedPrecondition if a transfer never arrives.
+  // FailedPrecondition if a message never arrives.
   absl::Status ServeToTheEnd();
 
   // The following are for a job on the same network; see job_network.h.
@@ -80,8 +88,6 @@ class ServingFabric {
   // Returns the first error of serving.
   const absl::Status& status() const { return status_; }
 
-  int64_t bytes_sent() const { return bytes_sent_; }
-
  private:
   bool is_serving() const {
     return process_ != nullptr && status_.ok() && !served_at_;
@@ -91,20 +97,20 @@ class ServingFabric {
   bool Turn(TimePs limit, std::vector<MessageId>* of_job);
   void Arrive(MessageId id);
   void HandleServing();
-  uint32_t NewMessage(uint32_t transfer);
+
+  // Messages that began together.
+  struct Batch {
+    size_t missing = 0;
+    std::function<void()> on_arrival;
+  };
 
   NetworkBackend& network_;
-  const KvLayout& kv_;
-  const PoolPlace from_;
-  const PoolPlace to_;
   ServingProcess* process_ = nullptr;
   absl::Status status_;
   std::optional<TimePs> served_at_;
-  std::vector<int64_t> missing_;       // Messages, by transfer.
-  std::vector<uint32_t> transfer_of_;  // Transfer, by message.
-  std::vector<uint32_t> unused_;       // Messages that have arrived.
-  std::vector<MessageId> arrived_;     // Kept for its memory.
-  int64_t bytes_sent_ = 0;             // Of KV caches.
+  Slots<Batch> batches_;
+  Slots<uint32_t> batch_of_;        // By message.
+  std::vector<MessageId> arrived_;  // Kept for its memory.
 };
 
 }  // namespace astra

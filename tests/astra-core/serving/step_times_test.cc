@@ -377,5 +377,41 @@ TEST(CacheMemoryTest, BlocksFillWhatWeightsLeave) {
             (MiB(512) - room.weights).count() / room.block.count());
 }
 
+// TP over two servers: every collective crosses, and what the parts of the
+// traffic take is what the collectives take.
+TEST(StepPricesTest, TrafficIsThatOfCollectivesBetweenServers) {
+  const FlopClock clock;
+  const SystemSpec system = ValueOrDie(FindSystem("dgx-h100"));
+  const NcclOptions nccl;
+  const Topology topology = ValueOrDie(BuildSystemTopology(system, 16, 8));
+  Routes routes(topology);
+  GroupSeconds groups(system, nccl, routes, 16);
+  Warnings warnings;
+  const ModelSpec model = ValueOrDie(FindModel("llama3-70b", &warnings));
+  for (const int64_t tensor : {8, 16}) {
+    StepPrices prices(model, {.tensor = tensor}, clock, {}, groups, groups);
+    prices.WatchTraffic();
+    ASSERT_TRUE(prices.Check().ok());
+    const StepSeconds step = prices.Shared(512, /*in_graph=*/false);
+    if (tensor == 8) {
+      EXPECT_TRUE(step.traffic.parts().empty());
+      continue;
+    }
+    double seconds = 0;
+    double bytes = 0;
+    for (const TrafficPart& part : step.traffic.parts()) {
+      EXPECT_EQ(part.kind.group, (RankGroup{.size = 16}));
+      seconds += part.seconds;
+      bytes += part.bytes;
+    }
+    EXPECT_NEAR(seconds, step.collectives, 1e-12);
+    // 80 layers with two all-reduces of 512 x 8192 values, and an embedding;
+    // more than that with what makes the closed form slower than the links.
+    const double least = (2 * 80 + 1) * 512.0 * 8192 * 2;
+    EXPECT_GE(bytes, least);
+    EXPECT_LT(bytes, 3 * least);
+  }
+}
+
 }  // namespace
 }  // namespace astra

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -101,13 +102,25 @@ class TwoStages : public WrittenCost {
  public:
   explicit TwoStages(TimePs second) : second_(second) {}
   void AddStages(absl::Span<const StepWork> ranks,
-                 std::vector<TimePs>* stages) override {
-    stages->push_back(TimeOf(ranks[0]));
-    stages->push_back(second_);
+                 std::vector<StageTime>* stages) override {
+    stages->push_back({TimeOf(ranks[0])});
+    stages->push_back({second_});
   }
 
  private:
   TimePs second_;
+};
+
+// A network for steps that send nothing.
+class UnusedNetwork : public StageNetwork {
+ public:
+  TimePs TimeAlone(uint32_t, absl::Span<const StageMessages>) override {
+    ADD_FAILURE();
+    return TimePs(0);
+  }
+  void Start(uint32_t, uint32_t, absl::Span<const StageMessages>) override {
+    ADD_FAILURE();
+  }
 };
 
 PoolOptions TwoStagesOf(StepCost* cost, int64_t budget) {
@@ -115,6 +128,43 @@ PoolOptions TwoStagesOf(StepCost* cost, int64_t budget) {
   pool.steps_under_way = 2;
   pool.options.max_batched_tokens = budget;
   return pool;
+}
+
+// Stages that the simulation passes one by one take what the closed form says.
+TEST(SimulationTest, StepsThatSendNothingTakeTheirClosedForm) {
+  const std::vector<Asked> asked = {
+      {0, 8, 3}, {0, 8, 3}, {15, 6, 2}, {100, 1, 4}};
+  UnusedNetwork network;
+  for (const int64_t second : {3, 10, 17}) {
+    TwoStages cost{TimePs(second)};
+    PoolOptions pool = TwoStagesOf(&cost, 8);
+    const WrittenRun closed = RunOf({.pool = pool}, asked);
+    pool.network = &network;
+    const WrittenRun passed = RunOf({.pool = pool}, asked);
+    ASSERT_TRUE(passed.status.ok());
+    ASSERT_EQ(passed.steps.size(), closed.steps.size());
+    for (size_t i = 0; i < passed.steps.size(); ++i) {
+      EXPECT_EQ(passed.steps[i].start, closed.steps[i].start);
+      EXPECT_EQ(passed.steps[i].duration, closed.steps[i].duration);
+    }
+    for (int64_t id = 0; id < 4; ++id) {
+      EXPECT_EQ(passed.Of(id).times.last_token, closed.Of(id).times.last_token);
+      EXPECT_EQ(passed.Of(id).times.executed, closed.Of(id).times.executed);
+    }
+  }
+}
+
+// Replica 1 has its weights at 25, and the router does not know.
+TEST(SimulationTest, RequestsWaitUntilTheirReplicaHasItsWeights) {
+  WrittenCost cost;
+  ServingOptions options = {.pool = Vllm(&cost, 2)};
+  options.load_weights = [](uint32_t replica) {
+    return std::optional(TimePs(replica == 1 ? 25 : 0));
+  };
+  const WrittenRun run = RunOf(options, {{0, 4, 1}, {1, 4, 1}});
+  EXPECT_EQ(run.Of(0).times.first_token, TimePs(10));
+  EXPECT_EQ(run.Of(1).replica, 1u);
+  EXPECT_EQ(run.Of(1).times.first_token, TimePs(35));
 }
 
 // The budget parts the requests into two steps, which follow one another

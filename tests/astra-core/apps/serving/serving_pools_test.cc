@@ -3,6 +3,7 @@
 #include <string>
 
 #include "astra-core/apps/serving/serving_compare.h"
+#include "astra-core/apps/serving/serving_setup.h"
 #include "astra-core/apps/serving/simai_serving_options.h"
 #include "tests/testing/command_lines.h"
 #include "tests/testing/matchers.h"
@@ -43,8 +44,13 @@ TEST(ServingPoolsTest, ThePoolThatDecodesTakesOverWhatIsNotGiven) {
 TEST(ServingPoolsTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf("--decode-tp 2"),
             "--decode-tp has no effect: there is no --decode-replicas");
-  EXPECT_EQ(ErrorOf("--fidelity flow"),
-            "--fidelity has no effect: there is no --decode-replicas");
+  EXPECT_EQ(ErrorOf("--network n.txt"),
+            "--network has no effect: --fidelity closed-form has no network: "
+            "give flow or packet");
+  EXPECT_EQ(ErrorOf("--load-weights disk"),
+            "--load-weights is \"disk\": expected storage or replica");
+  EXPECT_EQ(ErrorOf("--storage-first-gpu 8"),
+            "--storage-first-gpu has no effect: there is no --load-weights");
   const std::string pools = "--decode-replicas 1 ";
   EXPECT_EQ(ErrorOf(pools + "--decode-tp 3"),
             "illegal layout: TP 3 does not divide the 32 attention heads; the "
@@ -67,12 +73,71 @@ TEST(ServingPoolsTest, SaysWhatIsWrong) {
 TEST(ServingPoolsTest, ReplicasLieOnFewServers) {
   SimaiServingOptions options = ValueOrDie(
       TryRead("--tp 2 --replicas 2 --decode-replicas 1 --decode-tp 8"));
-  const auto pools = ValueOrDie(
-      ServingPools::Create(options.job, *options.decode, &options.warnings));
-  EXPECT_EQ(pools->place_of_decode().first_gpu, 8);
-  EXPECT_EQ(pools->routes().topology().num_gpus(), 16u);
+  const auto cluster =
+      ValueOrDie(ServingCluster::Create(options.job, &*options.decode));
+  const auto pools = ValueOrDie(ServingPools::Create(
+      options.job, *options.decode, *cluster, &options.warnings));
+  EXPECT_EQ(cluster->pools()[1].first_gpu, 8);
+  EXPECT_EQ(cluster->topology().num_gpus(), 16u);
   // 128 KiB a token; each of 2 NICs of the sender has half of it.
   EXPECT_EQ(pools->kv().bytes_per_token, 131072);
+}
+
+// A server behind the pools stores weights, and a job can have none of them.
+TEST(ServingPoolsTest, StorageIsAServerBehindThePools) {
+  const SimaiServingOptions options =
+      ValueOrDie(TryRead("--tp 2 --replicas 3 --load-weights storage"));
+  const StorageServer behind;
+  const auto cluster =
+      ValueOrDie(ServingCluster::Create(options.job, nullptr, &behind));
+  EXPECT_EQ(cluster->storage_gpu(), 8);
+  EXPECT_EQ(cluster->end(), 16);
+  EXPECT_EQ(cluster->CheckFree(8, 24, "the job", "--place").message(),
+            "the job takes GPUs 8 to 23, but 8 to 15 store weights: give "
+            "another --place");
+  const StorageServer among = {0};
+  EXPECT_EQ(
+      ServingCluster::Create(options.job, nullptr, &among).status().message(),
+      "the storage server takes GPUs 0 to 7, but 0 to 5 serve: give another "
+      "--storage-first-gpu");
+}
+
+// Sixteen GPUs are two servers, so that the collectives of TP cross; a replica
+// of one server has nothing to send.
+TEST(ServingPoolsTest, NetworksNeedSomethingToCarry) {
+  SimaiServingOptions alone =
+      ValueOrDie(TryRead("--tp 8 --replicas 2 --fidelity flow"));
+  EXPECT_THAT(ServingSetup::Create(alone.job, alone.decode, alone.fabric,
+                                   &alone.warnings)
+                  .status()
+                  .message(),
+              HasSubstr("--fidelity flow has no effect"));
+}
+
+ServingSummary SummaryOf(const std::string& text) {
+  SimaiServingOptions options = ValueOrDie(TryRead(text));
+  const auto times =
+      ValueOrDie(ReplicaTimes::Create(options.job, &options.warnings));
+  const auto setup = ValueOrDie(ServingSetup::Create(
+      options.job, options.decode, options.fabric, &options.warnings));
+  const LoadPoint& point = options.points.front();
+  const auto source = ValueOrDie(SourceOf(options, point));
+  const ServingRun run = ValueOrDie(
+      RunServing(options.job, *times,
+                 {.source = source.get(), .in_flight = point.in_flight},
+                 /*texts=*/nullptr, setup->parts()));
+  EXPECT_TRUE(setup->status().ok());
+  return run.summary;
+}
+
+// Every collective of TP, or every message between stages, crosses servers.
+TEST(ServingPoolsTest, AReplicaAloneOnTheNetworkTakesItsClosedForm) {
+  for (const std::string layout : {"--tp 16 ", "--tp 8 --pp 2 "}) {
+    const ServingSummary closed = SummaryOf(layout);
+    const ServingSummary flow = SummaryOf(layout + "--fidelity flow");
+    EXPECT_NEAR(flow.ttft.mean, closed.ttft.mean, 1e-5 * closed.ttft.mean);
+    EXPECT_NEAR(flow.e2e.mean, closed.e2e.mean, 1e-5 * closed.e2e.mean);
+  }
 }
 
 TEST(ServingPoolsTest, RowsWithSeparatePoolsArePredicted) {

@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "astra-core/serving/fabric/background_job.h"
+#include "astra-core/serving/fabric/kv_messages.h"
+#include "astra-core/serving/fabric/weight_messages.h"
 #include "network-frontends/registry/registry.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
@@ -70,7 +72,8 @@ FabricResult ServeOn(const Cluster& cluster, std::string_view backend,
   Routes routes(cluster.topology);
   const BackendEntry& entry = *ValueOrDie(FindBackend(backend));
   const std::unique_ptr<NetworkBackend> made = entry.make(network, routes);
-  ServingFabric fabric(*made, kv, cluster.from(), cluster.to());
+  ServingFabric fabric(*made);
+  KvMessages caches(fabric, kv, cluster.from(), cluster.to());
   FixedCost cost(Microseconds(10));
   PoolOptions pool = {.scheduler = &VllmScheduler(),
                       .options = VllmScheduler().defaults,
@@ -79,7 +82,7 @@ FabricResult ServeOn(const Cluster& cluster, std::string_view backend,
   pool.options.max_batched_tokens = 1 << 20;
   ServingOptions options = {.pool = pool, .decode = pool};
   options.transfer = [&](const KvTransfer& transfer) {
-    return fabric.Start(transfer);
+    return caches.Start(transfer);
   };
   std::vector<Asked> asked(static_cast<size_t>(requests));
   for (Asked& each : asked) each = {0, kPrompt, 8};
@@ -96,10 +99,10 @@ FabricResult ServeOn(const Cluster& cluster, std::string_view backend,
         ValueOrDie(PartOfCluster(cluster.topology, 2, 4))};
     result.job = ValueOrDie(ServeBeside(job, fabric));
     const auto idle = entry.make(network, routes);
-    ServingFabric nothing(*idle, kv, cluster.from(), cluster.to());
+    ServingFabric nothing(*idle);
     result.alone = ValueOrDie(IterationAlone(job, nothing));
   }
-  result.bytes = fabric.bytes_sent();
+  result.bytes = caches.bytes_sent();
   const Topology& topology = cluster.topology;
   for (size_t i = 0; i < topology.links().size(); ++i) {
     if (topology.links()[i].target == NodeId(6)) {
@@ -190,6 +193,43 @@ TEST(ServingFabricTest, AJobBesideSlowsTransfersAndIsSlowed) {
     EXPECT_EQ(again.job.iterations, beside.job.iterations);
     EXPECT_EQ(TransferOf(again, 2), TransferOf(beside, 2));
   }
+}
+
+// Two replicas on the left of the dumbbell load 50 MB on each GPU from a server
+// on the right. Its NICs take 2 ms, and the cable between the switches 4 ms.
+TEST(ServingFabricTest, RequestsWaitForWeights) {
+  const Cluster cluster = Dumbbell();
+  Routes routes(cluster.topology);
+  const WeightPlace pool = {{.gpus_per_replica = 2, .replicas = 2},
+                            Bytes(50'000'000)};
+  const std::vector<WeightLoad> loads = LoadsFromStorage({&pool, 1}, 6, 2);
+  const TimePs closed(2'000'000'000 + 1'500'000);
+  EXPECT_THAT(ValueOrDie(LoadTimes(loads, routes)),
+              ::testing::ElementsAre(closed, closed));
+  const auto network =
+      ValueOrDie(FindBackend("flow"))->make(WithoutHeaders(), routes);
+  ServingFabric fabric(*network);
+  WeightMessages weights(fabric, loads);
+  FixedCost cost(Microseconds(10));
+  ServingOptions options = {.pool = {.replicas = 2,
+                                     .scheduler = &VllmScheduler(),
+                                     .options = VllmScheduler().defaults,
+                                     .cost = &cost}};
+  options.pool.options.num_blocks = 100;
+  options.load_weights = [&](uint32_t replica) {
+    return weights.Start(replica);
+  };
+  ListedRequests source(RequestsOf({{0, 8, 1}}));
+  WrittenRun run;
+  const auto process = ValueOrDie(StartServing(options, &source, &run));
+  fabric.Attach(*process);
+  ASSERT_TRUE(fabric.ServeToTheEnd().ok());
+  const TimePs packets(2 * TransferTime(Bytes(4096), Gbps(400)).count());
+  const double expected = 4e9 + 1.5e6 + static_cast<double>(packets.count());
+  for (const TimePs time : weights.times()) {
+    EXPECT_NEAR(static_cast<double>(time.count()), expected, 4);
+  }
+  EXPECT_EQ(run.Of(0).times.first_token, weights.times()[0] + Microseconds(10));
 }
 
 TEST(ServingFabricTest, PartsOfAClusterAreWholeServers) {
