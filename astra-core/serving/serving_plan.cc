@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -39,18 +38,20 @@ class EqualRanks : public StepCost {
   TimePs TimeOf(const StepWork& work) override {
     stages_.clear();
     AddStages({&work, 1}, &stages_);
-    return std::accumulate(stages_.begin(), stages_.end(), TimePs(0));
+    TimePs sum;
+    for (const StageTime& stage : stages_) sum += stage.time;
+    return sum;
   }
   void AddStages(absl::Span<const StepWork> ranks,
-                 std::vector<TimePs>* stages) override {
+                 std::vector<StageTime>* stages) override {
     std::fill(works_.begin(), works_.end(), ranks.front());
     cost_.AddStages(works_, stages);
   }
 
  private:
   StepCost& cost_;
-  std::vector<StepWork> works_;  // Of each rank.
-  std::vector<TimePs> stages_;   // Kept for its memory.
+  std::vector<StepWork> works_;    // Of each rank.
+  std::vector<StageTime> stages_;  // Kept for its memory.
 };
 
 class Planner {

@@ -37,6 +37,8 @@ PLAN = {**LIMITS, "plan": None, "gpus": 2, "rate": REMOVED, "requests": 10}
 CURVE = {"rate": "10,40"}
 FABRIC = {**POOLS, "fidelity": "flow", "topology": "sixteen.txt",
           "decode-first-gpu": 8, "rate": 400}
+LOADING = {"load-weights": "storage", "replicas": 2, "topology": "sixteen.txt",
+           "rate": 400}
 SPLIT = {**FABRIC, "replicas": 2, "decode-replicas": 2}
 
 # The values to set against one another, which must act differently, and the
@@ -65,6 +67,8 @@ DRAWS = {
     "prefill-delay-passes": ([2, 6], {**RANKS, "engine": "sglang"}),
     "trace": (["one.csv", "two.csv"], {"isl": REMOVED, "osl": REMOVED,
                                        "rate": REMOVED}),
+    "load-weights": (["storage", "replica"], LOADING),
+    "storage-first-gpu": ([4, 8], {**LOADING, "fidelity": "flow"}),
     "requests": ([7, 12, 24], {}), "isl": ([64, 128, 900], {}),
     "osl": ([2, 8, 24], {}), "rate": ([5, 20, 80], {}),
     "concurrency": ([1, 4, 8], {"rate": REMOVED}),

@@ -11,11 +11,11 @@
 
 #include "absl/status/statusor.h"
 #include "astra-core/apps/json_parts.h"
-#include "astra-core/apps/serving/decoding.h"
 #include "astra-core/apps/serving/replica_times.h"
 #include "astra-core/apps/serving/serving_pools_report.h"
 #include "astra-core/apps/serving/serving_replay.h"
 #include "astra-core/apps/serving/serving_report.h"
+#include "astra-core/apps/serving/serving_setup.h"
 #include "astra-core/apps/serving/sizing_options.h"
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/files.h"
@@ -271,11 +271,14 @@ std::string JsonOf(const CapacityJob& job, const CapacityRuns& runs) {
 absl::StatusOr<CapacityJob> JobOf(const CommandLine& flags,
                                   SimaiServingOptions options) {
   CapacityJob job;
-  constexpr std::string_view kOther[] = {
-      "concurrency",  "steps",         "timeline",      "threads",
-      "curves",       "shared-prefix", "prefix-groups", "turns",
-      "turn-wait-ms", "turn-wait-cv",  "fidelity",      "network",
-      "beside",       "beside-first-gpu", "load-weights"};
+  constexpr std::string_view kOther[] = {"concurrency",   "steps",
+                                         "timeline",      "threads",
+                                         "curves",        "shared-prefix",
+                                         "prefix-groups", "turns",
+                                         "turn-wait-ms",  "turn-wait-cv",
+                                         "fidelity",      "network",
+                                         "beside",        "beside-first-gpu",
+                                         "load-weights"};
   ASTRA_RETURN_IF_ERROR(Refuse(flags, kOther, "--capacity is given"));
   ASTRA_ASSIGN_OR_RETURN(job.limits, ReadSizingLimits(flags));
   ASTRA_ASSIGN_OR_RETURN(job.search.share, ReadSizingShare(flags));
@@ -300,15 +303,16 @@ absl::Status RunCapacity(const CommandLine& flags, SimaiServingOptions options,
   ASTRA_ASSIGN_OR_RETURN(
       const std::unique_ptr<ReplicaTimes> times,
       ReplicaTimes::Create(job.options.job, &job.options.warnings));
-  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<Decoding> decoding,
-                         DecodingOf(job.options.job, job.options.decode,
-                                    job.options.fabric, &job.options.warnings));
+  ASTRA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<ServingSetup> setup,
+      ServingSetup::Create(job.options.job, job.options.decode,
+                           job.options.fabric, &job.options.warnings));
   log.Report(job.options.warnings);
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(job.options.output));
   ASTRA_ASSIGN_OR_RETURN(const CapacityRuns runs,
-                         Search(job, *times, decoding->side.get()));
-  ASTRA_RETURN_IF_ERROR(decoding->status());
+                         Search(job, *times, setup->parts().decode));
+  ASTRA_RETURN_IF_ERROR(setup->status());
   ASTRA_RETURN_IF_ERROR(folder.Write(
       {{"capacity.csv", CsvOf(runs)}, {"capacity.json", JsonOf(job, runs)}}));
   Print(PageOf(job, runs));

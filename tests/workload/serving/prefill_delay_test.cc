@@ -26,9 +26,9 @@ std::vector<std::string> StepsOfTwoRanks(int64_t delay,
   class BothCost : public WrittenCost {
    public:
     void AddStages(absl::Span<const StepWork> ranks,
-                   std::vector<TimePs>* stages) override {
+                   std::vector<StageTime>* stages) override {
       for (const StepWork& work : ranks) TimeOf(work);
-      stages->emplace_back(10);
+      stages->push_back({TimePs(10)});
     }
   };
   BothCost cost;

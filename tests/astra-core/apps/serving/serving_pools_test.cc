@@ -122,10 +122,9 @@ ServingSummary SummaryOf(const std::string& text) {
       options.job, options.decode, options.fabric, &options.warnings));
   const LoadPoint& point = options.points.front();
   const auto source = ValueOrDie(SourceOf(options, point));
-  const ServingRun run = ValueOrDie(
-      RunServing(options.job, *times,
-                 {.source = source.get(), .in_flight = point.in_flight},
-                 /*texts=*/nullptr, setup->parts()));
+  const ServingRun run = ValueOrDie(RunServing(
+      options.job, *times,
+      {.source = source.get(), .in_flight = point.in_flight}, setup->parts()));
   EXPECT_TRUE(setup->status().ok());
   return run.summary;
 }
