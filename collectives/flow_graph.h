@@ -97,6 +97,13 @@ class FlowGraph {
   // Returns how many flows `member` sends or receives.
   virtual uint64_t num_flows_of(GroupRank member) const = 0;
 
+  // Returns by how much the numbers of corresponding flows of successive rounds
+  // differ, if most rounds consist of the same flows: flow i +
+  // flows_per_round() and its dependents are flow i and its dependents, each
+  // moved by that much. Every round has as many flows of each member. 0: there
+  // are no rounds.
+  virtual uint64_t flows_per_round() const { return 0; }
+
  protected:
   struct Size {
     uint32_t num_ranks = 0;

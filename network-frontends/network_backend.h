@@ -17,6 +17,8 @@
 
 namespace astra {
 
+class ReplaySupport;
+
 // A message from one node of the topology to another. Ranks, which are GPUs,
 // send to one another and to switches that reduce or multicast for them.
 struct Message {
@@ -50,6 +52,9 @@ class NetworkBackend {
   // now() becomes `limit`.
   virtual void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) = 0;
 
+  // Lets what nobody waits for come to its end, such as acknowledgements that
+  // are still on their way. Requires that no message is in flight.
+  virtual void Drain() {}
   // Calls `log` with each message that arrives from now on, in the order of
   // arrival and before AdvanceTo() returns its id. `log` must not call the
   // backend. A backend without records of messages never calls it.
@@ -67,6 +72,10 @@ class NetworkBackend {
   // happens any more, such as "link ... is down". Returns "" if the backend
   // cannot tell.
   virtual std::string WhyStuck() const { return {}; }
+
+  // Returns what replays of collectives need, or nullptr if this network cannot
+  // have any.
+  virtual ReplaySupport* replay() { return nullptr; }
 };
 
 }  // namespace astra

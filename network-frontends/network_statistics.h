@@ -139,15 +139,16 @@ struct NetworkStatistics {
   uint64_t num_flows = 0;  // Messages that have arrived, recorded or not.
 
   uint64_t num_events = 0;
-  uint64_t num_data_packets = 0;  // Data packets sent, again or not.
-  uint64_t num_packet_hops = 0;   // Packets of any kind, over one link each.
-  uint64_t num_drops = 0;         // Packets dropped for want of buffer.
-  uint64_t num_losses = 0;        // Packets lost on the wire.
+  uint64_t num_data_packets = 0;   // Data packets sent, again or not.
+  uint64_t num_packet_hops = 0;    // Packets of any kind, over one link each.
+  uint64_t num_replayed_hops = 0;  // Those of them that were not simulated.
+  uint64_t num_drops = 0;          // Packets dropped for want of buffer.
+  uint64_t num_losses = 0;         // Packets lost on the wire.
   uint64_t num_retransmissions = 0;
 
-  // Time for which the rates of congestion control have kept packets apart:
-  // from the start of one packet to when the rate allows the next, summed over
-  // all packets that were followed by another of their queue pair.
+  // Time for which the rates of congestion control keep packets apart: from the
+  // start of one packet to when the rate allows the next of its queue pair,
+  // summed over all packets.
   TimePs sending;
   // Part of `sending` at less than a hundredth of the sender's line rate. Where
   // it is most of `sending`, congestion control has collapsed.

@@ -380,11 +380,13 @@ astra_test(engine_test
     astra-core/engine/message_simulation_test.cc
     astra-core/engine/program_simulation_test.cc
     astra-core/engine/rank_classes_test.cc
+    astra-core/engine/replay_test.cc
     astra-core/engine/slot_ops_test.cc
     astra-core/engine/simai_schedule_test.cc
     astra-core/engine/simulation_test.cc
     astra-core/engine/pipeline_program_test.cc
-  DEPS astra::backend_analytical astra::backend_flow astra::engine
+  DEPS astra::backend_analytical astra::backend_flow astra::backend_packet
+       astra::engine
        astra::results astra::simai_text)
 
 astra_test(results_test

@@ -81,7 +81,6 @@ Json ResultJson(const SimulationResult& result) {
   json["bubble_ps"] = result.pipeline.bubble.count();
   json["reported_rank"] = result.reported_rank.index();
   json["rank_programs"] = result.num_rank_classes;
-  json["events"] = result.num_events;
   return json;
 }
 

@@ -54,7 +54,7 @@ absl::StatusOr<Load> LoadOf(const CollectiveMessages& messages,
   for (uint64_t i = 0; i < graph.num_flows(); i += step) {
     const Flow flow = graph.flow(FlowId(i));
     const auto bytes = static_cast<double>(
-        messages.costs.OnWire(flow, messages.layout).count());
+        messages.costs.OnWire(flow, messages.layout.get()).count());
     ASTRA_ASSIGN_OR_RETURN(
         const Route route,
         routes.FindNodes((*messages.nodes)[flow.source.index()],

@@ -129,6 +129,28 @@ std::string DescribeNetwork(const RunRequest& request, const RunResult& run) {
                                 : std::string_view());
 }
 
+// Says how much was counted again, or, of a long run, why nothing was.
+std::string DescribeReplays(const RunRequest& request, const RunResult& run) {
+  constexpr uint64_t kMany = 100'000'000;
+  const NetworkStatistics& network = run.network;
+  if (network.num_replayed_hops > 0) {
+    return fmt::format(
+        "replays    {:.2f} % of what crossed links was counted and not "
+        "simulated, since collectives go alike\n",
+        100 * static_cast<double>(network.num_replayed_hops) /
+            static_cast<double>(network.num_packet_hops));
+  }
+  const bool logs_messages =
+      request.network.packet.record.flows_file != FlowsFile::kNone;
+  if (network.num_packet_hops < kMany || !logs_messages ||
+      request.simulation.acceleration == Acceleration::kOff) {
+    return "";
+  }
+  return "replays    none, for flows.csv tells of every message; without it "
+         "(record: {flows: false} in the file of -c) collectives that go alike "
+         "are counted again\n";
+}
+
 std::string DescribeTimeOf(const RunRequest& request, const RunResult& run) {
   if (!run.explanation) return DescribeTime(request.topology, run.result);
   const Explanation& explanation = *run.explanation;
@@ -187,6 +209,7 @@ std::string DescribeResults(const RunOptions& options,
     text += DescribeTimeOf(request, run);
   }
   text += DescribeNetwork(request, run);
+  text += DescribeReplays(request, run);
   if (options.trace) text += DescribeSkipped(run.result);
   text += results.remarks;
   for (const std::string& source : options.environment.sources) {

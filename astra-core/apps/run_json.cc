@@ -134,7 +134,6 @@ Json NetworkJson(const RunOptions& options, const RunRequest& request) {
 Json SimulatedJson(const RunResult& run) {
   const NetworkStatistics& network = run.network;
   return {{"network_ps", run.network_time.count()},
-          {"events", network.num_events},
           {"flows", network.num_flows},
           {"data_packets", network.num_data_packets},
           {"packet_hops", network.num_packet_hops},
@@ -262,6 +261,8 @@ std::string CostJson(const RunOptions& options, const RunResult& run,
        {"cpu_s", seconds(usage.ru_utime) + seconds(usage.ru_stime)},
        {"peak_memory_MiB", static_cast<double>(usage.ru_maxrss) / kKibPerMib},
        {"packet_hops_per_s", wall_s > 0 ? hops / wall_s : 0},
+       {"replayed_packet_hops", run.network.num_replayed_hops},
+       {"events", run.result.num_events},
        {"threads", options.num_threads}});
 }
 

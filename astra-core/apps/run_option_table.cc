@@ -83,6 +83,10 @@ constexpr OptionSpec kOptions[] = {
      "with --fidelity flow and a program: run one of the ranks that do the "
      "same; collectives of different dimensions share links as in closed form"},
 
+    {"accelerate", "", "off|exact", "Run",
+     "with --fidelity packet and without flows.csv, exact (default): "
+     "collectives "
+     "that go as they did before are counted again; the results are the same"},
     {"threads", "t", "N", "Run",
      "1 (default) to 1024; the results are the same, and so is the time"},
     {"estimate", "", "", "Run",

@@ -59,6 +59,7 @@ absl::Status CheckFidelity(const CommandLine& flags, Fidelity fidelity) {
       {"estimate", network != nullptr},
       {"simai-files", network != nullptr && network->records_flows},
       {"sample", records_packets},
+      {"accelerate", records_packets},
       {"capture", records_packets}};
   for (const Rule& rule : rules) {
     if (rule.has_effect || !flags.has(rule.option)) continue;
@@ -206,6 +207,12 @@ absl::Status ReadModel(const RunDefaults& defaults, const CommandLine& flags,
   ASTRA_ASSIGN_OR_RETURN(options.stop_at, ReadStopAt(flags));
   options.unroll = flags.has("unroll");
   options.symmetry = flags.has("symmetry");
+  constexpr std::string_view kAccelerations[] = {"off", "exact"};
+  ASTRA_ASSIGN_OR_RETURN(const size_t acceleration,
+                         Choice(flags, "accelerate", 1, kAccelerations));
+  if (flags.has("accelerate")) {
+    options.acceleration = static_cast<Acceleration>(acceleration);
+  }
   return absl::OkStatus();
 }
 

@@ -25,6 +25,7 @@
 #include "astra-core/base/units.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/engine/collective_lowering.h"
+#include "astra-core/engine/simulation_options.h"
 #include "astra-core/run/fidelity.h"
 #include "collectives/nccl/nccl_options.h"
 #include "topology/two_level_cluster.h"
@@ -72,6 +73,7 @@ struct RunOptions {
   TimePs stop_at;
   bool unroll = false;
   bool symmetry = false;
+  std::optional<Acceleration> acceleration;  // Unless it was not given.
 
   // How the program runs.
   SimaiSettings environment;

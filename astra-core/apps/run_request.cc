@@ -161,6 +161,12 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
   // These files are made at the end, from all messages.
   packet.record.flows = (options.simai_files || options.trace) &&
                         packet.record.flows_file != FlowsFile::kNone;
+  if (options.acceleration == Acceleration::kExact &&
+      packet.record.flows_file != FlowsFile::kNone) {
+    return absl::InvalidArgumentError(
+        "--accelerate exact has no effect: flows.csv tells of every message; "
+        "leave it out with record: {flows: false} in the file of -c");
+  }
   if (options.sample_interval) {
     packet.record.sample_interval = options.sample_interval;
   }
@@ -307,6 +313,7 @@ absl::StatusOr<SimulationOptions> SimulationOf(
   simulation.communication_slowdown = options.disturbances.contention;
   simulation.jitter = options.disturbances.jitter;
   simulation.symmetric = options.symmetry;
+  simulation.acceleration = options.acceleration.value_or(Acceleration::kExact);
   simulation.collectives = options.collectives;
   simulation.simai = options.nccl;
   if (options.bus_bandwidth_file) {

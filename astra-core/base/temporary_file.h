@@ -43,8 +43,8 @@ class TemporaryFile {
   // The name that the file takes in the end, which errors name too.
   const std::string& path() const { return path_; }
 
-  // Begins the file, empty. Errors: those of CannotWrite(); Close() returns them
-  // again.
+  // Begins the file, empty. Errors: those of CannotWrite(); Close() returns
+  // them again.
   absl::Status Open();
 
   // Adds `text` after Open(). Close() tells of what went wrong.

@@ -8,10 +8,21 @@
 #include "fmt/core.h"
 
 namespace astra {
+
 absl::StatusOr<CollectiveMessages> CollectiveLowering::Lower(
     uint32_t id, const Communicator& group, const Communication& what,
     const CollectiveCost& cost) {
-  absl::StatusOr<CollectiveMessages> messages = TryLower(id, group, what, cost);
+  ASTRA_ASSIGN_OR_RETURN(CollectiveMessages messages,
+                         Outline(id, group, what, cost));
+  ASTRA_ASSIGN_OR_RETURN(messages.graph, GraphOf(messages, what));
+  return messages;
+}
+
+absl::StatusOr<CollectiveMessages> CollectiveLowering::Outline(
+    uint32_t id, const Communicator& group, const Communication& what,
+    const CollectiveCost& cost) {
+  absl::StatusOr<CollectiveMessages> messages =
+      TryOutline(id, group, what, cost);
   if (messages.ok()) return messages;
   return absl::Status(
       messages.status().code(),
@@ -21,83 +32,81 @@ absl::StatusOr<CollectiveMessages> CollectiveLowering::Lower(
                   std::string(messages.status().message())));
 }
 
-absl::StatusOr<CollectiveMessages> CollectiveLowering::TryLower(
+absl::StatusOr<CollectiveMessages> CollectiveLowering::TryOutline(
     uint32_t id, const Communicator& group, const Communication& what,
     const CollectiveCost& cost) {
   const NcclMessages* nccl = nullptr;
   if (family_ == CollectiveFamily::kNccl) {
     nccl = &cost.messages.at(what.bytes)[cost.class_of_group[group.group]];
   }
-  ASTRA_ASSIGN_OR_RETURN(const Plan plan, PlanOf(group, what, nccl));
   CollectiveMessages messages;
-  messages.algorithm = plan.algorithm.name;
+  ASTRA_ASSIGN_OR_RETURN(messages.plan, PlanOf(group, what, nccl));
+  messages.algorithm = messages.plan.algorithm.name;
   messages.costs = costs_;
-  if (nccl != nullptr) {
-    const TimedCollective timed = cost.Time(group.group, what.bytes);
-    messages.algorithm = timed.algorithm;
-    messages.protocol = timed.protocol;
-  }
-  std::shared_ptr<const GroupLayout> layout = group.layout;
+  messages.layout = group.layout;
   messages.nodes = &group.nodes;
-  if (plan.algorithm.needs_reducers) {
+  if (messages.plan.algorithm.needs_reducers) {
     ASTRA_ASSIGN_OR_RETURN(const Place* place,
-                           WithReducers(id, group, plan.algorithm));
-    layout = place->layout;
+                           WithReducers(id, group, messages.plan.algorithm));
+    messages.layout = place->layout;
     messages.nodes = &place->nodes;
   }
-  ASTRA_ASSIGN_OR_RETURN(messages.graph, GraphOf(plan, what, layout));
-  messages.layout = layout.get();
-  if (nccl != nullptr) {
-    ASTRA_ASSIGN_OR_RETURN(const NcclMessages* paced,
-                           PacedLike(*nccl, messages));
-    messages.costs = CostsOf(*paced, costs_);
-  }
+  if (nccl == nullptr) return messages;
+  const TimedCollective timed = cost.Time(group.group, what.bytes);
+  messages.algorithm = timed.algorithm;
+  messages.protocol = timed.protocol;
+  ASTRA_ASSIGN_OR_RETURN(const NcclMessages* paced,
+                         PacedLike(*nccl, what, messages));
+  messages.costs = CostsOf(*paced, costs_);
   return messages;
 }
 
 absl::StatusOr<const NcclMessages*> CollectiveLowering::PacedLike(
-    const NcclMessages& nccl, const CollectiveMessages& messages) {
+    const NcclMessages& nccl, const Communication& what,
+    const CollectiveMessages& messages) {
   if (!pace_network_) return &nccl;
   const auto known = paced_.find(&nccl);
   if (known != paced_.end()) return &known->second;
+  ASTRA_ASSIGN_OR_RETURN(std::shared_ptr<const FlowGraph> graph,
+                         GraphOf(messages, what));
   const PlacedFlowGraph placed = {
-      messages.graph, *messages.nodes, {}, messages.layout};
+      std::move(graph), *messages.nodes, {}, messages.layout.get()};
   ASTRA_ASSIGN_OR_RETURN(const NcclMessages paced,
                          Paced(nccl, placed, pace_network_));
   return &paced_.emplace(&nccl, paced).first->second;
 }
 
-absl::StatusOr<CollectiveLowering::Plan> CollectiveLowering::PlanOf(
+absl::StatusOr<CollectivePlan> CollectiveLowering::PlanOf(
     const Communicator& group, const Communication& what,
     const NcclMessages* nccl) const {
   if (nccl != nullptr) {
     ASTRA_ASSIGN_OR_RETURN(
         const CollectiveAlgorithm algorithm,
         FindCollectiveAlgorithm(what.kind, nccl->registry_name));
-    return Plan{algorithm, nccl->chunking};
+    return CollectivePlan{algorithm, nccl->chunking};
   }
   if (family_ == CollectiveFamily::kRing) {
-    return Plan{DefaultCollectiveAlgorithm(what.kind), {}};
+    return CollectivePlan{DefaultCollectiveAlgorithm(what.kind), {}};
   }
   ASTRA_ASSIGN_OR_RETURN(
       const CollectiveAlgorithm algorithm,
       SimaiAlgorithm(what.kind, what.dimension, *group.layout, simai_));
-  return Plan{algorithm, {}};
+  return CollectivePlan{algorithm, {}};
 }
 
 absl::StatusOr<std::shared_ptr<const FlowGraph>> CollectiveLowering::GraphOf(
-    const Plan& plan, const Communication& what,
-    const std::shared_ptr<const GroupLayout>& layout) {
-  const GraphKey key = {what.kind, what.bytes, layout.get(),
-                        plan.algorithm.name, plan.chunking};
+    const CollectiveMessages& messages, const Communication& what) {
+  const auto& [algorithm, chunking] = messages.plan;
+  const GraphKey key = {what.kind, what.bytes, messages.layout.get(),
+                        algorithm.name, chunking};
   std::weak_ptr<const FlowGraph>& kept = graphs_[key];
   if (std::shared_ptr<const FlowGraph> graph = kept.lock()) return graph;
   ASTRA_ASSIGN_OR_RETURN(
       CollectiveRequest request,
-      CollectiveRequest::Create(what.kind, what.bytes, layout));
-  ASTRA_ASSIGN_OR_RETURN(request, request.With(plan.chunking));
+      CollectiveRequest::Create(what.kind, what.bytes, messages.layout));
+  ASTRA_ASSIGN_OR_RETURN(request, request.With(chunking));
   ASTRA_ASSIGN_OR_RETURN(std::shared_ptr<const FlowGraph> graph,
-                         plan.algorithm.lower(request));
+                         algorithm.lower(request));
   kept = graph;
   return graph;
 }

@@ -26,16 +26,23 @@
 
 namespace astra {
 
+// Algorithm and chunks of a collective.
+struct CollectivePlan {
+  CollectiveAlgorithm algorithm{};
+  Chunking chunking;
+};
+
 // The messages of a collective of one group, and their costs. What the pointers
 // point at belongs to the Communicator or to the CollectiveLowering.
 struct CollectiveMessages {
   // Names in results. `protocol` is "-" if the family has no protocols.
   std::string_view algorithm;
   std::string_view protocol = "-";
-  std::shared_ptr<const FlowGraph> graph;
-  const GroupLayout* layout = nullptr;
+  std::shared_ptr<const FlowGraph> graph;  // Of Lower() only.
+  std::shared_ptr<const GroupLayout> layout;
   const std::vector<NodeId>* nodes = nullptr;  // By member of `layout`.
   MessageCosts costs;
+  CollectivePlan plan;
 };
 
 class CollectiveLowering {
@@ -62,12 +69,18 @@ class CollectiveLowering {
                                            const Communication& what,
                                            const CollectiveCost& cost);
 
+  // The same without the graph, which takes the time and memory of its flows.
+  // Where messages must be paced, the graph is built the first time.
+  absl::StatusOr<CollectiveMessages> Outline(uint32_t id,
+                                             const Communicator& group,
+                                             const Communication& what,
+                                             const CollectiveCost& cost);
+
+  // Returns the graph of what Outline() returned for `what`.
+  absl::StatusOr<std::shared_ptr<const FlowGraph>> GraphOf(
+      const CollectiveMessages& messages, const Communication& what);
+
  private:
-  // Algorithm and chunks of a collective.
-  struct Plan {
-    CollectiveAlgorithm algorithm;
-    Chunking chunking;
-  };
   struct Place {
     std::shared_ptr<const GroupLayout> layout;
     std::vector<NodeId> nodes;
@@ -76,20 +89,18 @@ class CollectiveLowering {
   using GraphKey = std::tuple<CollectiveKind, Bytes, const GroupLayout*,
                               std::string_view, Chunking>;
 
-  absl::StatusOr<CollectiveMessages> TryLower(uint32_t id,
-                                              const Communicator& group,
-                                              const Communication& what,
-                                              const CollectiveCost& cost);
-  absl::StatusOr<Plan> PlanOf(const Communicator& group,
-                              const Communication& what,
-                              const NcclMessages* nccl) const;
-  absl::StatusOr<std::shared_ptr<const FlowGraph>> GraphOf(
-      const Plan& plan, const Communication& what,
-      const std::shared_ptr<const GroupLayout>& layout);
+  absl::StatusOr<CollectiveMessages> TryOutline(uint32_t id,
+                                                const Communicator& group,
+                                                const Communication& what,
+                                                const CollectiveCost& cost);
+  absl::StatusOr<CollectivePlan> PlanOf(const Communicator& group,
+                                        const Communication& what,
+                                        const NcclMessages* nccl) const;
   // Returns `nccl`, scaled by Paced() on the group of `messages` the first time
   // that `nccl` is seen.
   absl::StatusOr<const NcclMessages*> PacedLike(
-      const NcclMessages& nccl, const CollectiveMessages& messages);
+      const NcclMessages& nccl, const Communication& what,
+      const CollectiveMessages& messages);
   // Returns the group with the switches of the fabric that reduce for it.
   absl::StatusOr<const Place*> WithReducers(uint32_t id,
                                             const Communicator& group,

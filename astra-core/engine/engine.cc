@@ -30,14 +30,14 @@ Engine::Engine(const RankProgram& program,
                const SimulationOptions& options, const CollectiveCosts& costs,
                const Communicators& communicators, CollectiveLowering& lowering,
                SymmetricTimes* symmetric, LinkSharing& sharing,
-               NetworkBackend& network)
+               LoneCollectives* lone, NetworkBackend& network)
     : layer_names_(layer_names),
       options_(options),
       communicators_(communicators),
       network_(network),
       slowdown_(options.communication_slowdown.value_or(0)),
       collectives_(options, costs, communicators, lowering, symmetric, sharing,
-                   network, timers_),
+                   lone, network, timers_),
       actors_(communicators.classes.lowest_rank.size()) {
   std::vector<int64_t> num_ops(program.num_stages());
   for (uint32_t stage = 0; stage < program.num_stages(); ++stage) {
@@ -63,6 +63,7 @@ absl::Status Engine::Run() {
     ASTRA_RETURN_IF_ERROR(Step());
     if (pace.IsDue()) ASTRA_RETURN_IF_ERROR(ReportProgress());
   }
+  collectives_.Finish();
   return absl::OkStatus();
 }
 
@@ -95,13 +96,14 @@ double Engine::ShareDone() const {
 // Advances to the next instant at which something happens. Arrivals come before
 // timers.
 absl::Status Engine::Step() {
-  if (timers_.empty() && collectives_.num_flows_under_way() == 0) {
+  if (timers_.empty() && !collectives_.has_any_under_way()) {
     return Silence();
   }
   const TimePs next_timer = timers_.empty() ? kNever : timers_.next().time;
   const TimePs limit =
       std::min({next_timer, options_.stop_at, network_.now() + slice_});
-  if (!collectives_.AdvanceTo(limit)) {
+  ASTRA_ASSIGN_OR_RETURN(const bool has_ended, collectives_.AdvanceTo(limit));
+  if (!has_ended) {
     if (limit < std::min(next_timer, options_.stop_at)) {
       AdaptSlice();
       return ReportProgress();
@@ -120,7 +122,7 @@ absl::Status Engine::Step() {
       EndComputation(event.index);
       return Resume(event.index);
     }
-    collectives_.OnTimer(event);
+    ASTRA_RETURN_IF_ERROR(collectives_.OnTimer(event));
   } else {
     last_event_ = network_.now();
     ++num_events_;

@@ -49,11 +49,11 @@ struct StandIn {
 class Engine {
  public:
   // All arguments must outlive the engine. `network` must be at time 0.
-  // `symmetric` may be null; see RunningCollectives.
+  // `symmetric` and `lone` may be null; see RunningCollectives.
   Engine(const RankProgram& program, absl::Span<const std::string> layer_names,
          const SimulationOptions& options, const CollectiveCosts& costs,
          const Communicators& communicators, CollectiveLowering& lowering,
-         SymmetricTimes* symmetric, LinkSharing& sharing,
+         SymmetricTimes* symmetric, LinkSharing& sharing, LoneCollectives* lone,
          NetworkBackend& network);
 
   // Errors: those of Simulate().

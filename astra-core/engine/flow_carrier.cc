@@ -4,13 +4,17 @@
 #include <limits>
 
 #include "astra-core/base/check.h"
+#include "astra-core/base/random.h"
 
 namespace astra {
 
 void FlowCarrier::Leave(const CarriedFlow& flow, const Message& message,
                         TimePs before, TimePs after) {
   const uint32_t slot = TakeSlot();
-  in_flight_[slot] = {flow, message, after};
+  in_flight_[slot] = InFlight();
+  in_flight_[slot].flow = flow;
+  in_flight_[slot].message = message;
+  in_flight_[slot].after = after;
   in_flight_[slot].message.id = MessageId(slot);
   if (before == TimePs(0)) {
     network_.Send(in_flight_[slot].message);
@@ -57,6 +61,11 @@ void FlowCarrier::EndDelays() {
   leaving_.clear();
 }
 
+void FlowCarrier::Return() {
+  while (!delays_.empty()) present_.Push(delays_.Pop());
+  delays_ = std::exchange(present_, EventQueue());
+}
+
 std::vector<CarriedFlow> FlowCarrier::UnderWay(uint32_t communicator,
                                                uint32_t number) const {
   std::vector<CarriedFlow> flows;
@@ -71,7 +80,38 @@ std::vector<CarriedFlow> FlowCarrier::UnderWay(uint32_t communicator,
 }
 
 void FlowCarrier::Delay(TimePs time, DelayKind kind, uint32_t slot) {
-  delays_.Push({.time = network_.now() + time, .kind = kind, .index = slot});
+  InFlight& delayed = in_flight_[slot];
+  delayed.due = network_.now() + time;
+  delayed.kind = kind;
+  delays_.Push({.time = delayed.due, .kind = kind, .index = slot});
+}
+
+// A sum does not depend on the slots.
+uint64_t FlowCarrier::StateFrom(uint64_t first) const {
+  uint64_t sum = 0;
+  for (const InFlight& carried : in_flight_) {
+    if (carried.is_free) continue;
+    // A delay that has ended is one that is not there.
+    const int64_t left =
+        std::max<int64_t>(0, (carried.due - network_.now()).count());
+    sum += HashOf(carried.flow.flow.index() - first, left,
+                  left == 0 ? 0 : 1 + static_cast<uint64_t>(carried.kind));
+  }
+  return sum;
+}
+
+uint64_t FlowCarrier::LastUnderWay() const {
+  uint64_t last = 0;
+  for (const InFlight& carried : in_flight_) {
+    if (!carried.is_free) last = std::max(last, carried.flow.flow.index());
+  }
+  return last;
+}
+
+void FlowCarrier::Renumber(uint64_t by) {
+  for (InFlight& carried : in_flight_) {
+    carried.flow.flow = FlowId(carried.flow.flow.index() + by);
+  }
 }
 
 uint32_t FlowCarrier::TakeSlot() {

@@ -10,6 +10,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "astra-core/base/event_queue.h"
@@ -44,8 +45,12 @@ class FlowCarrier {
   // done by `limit`, the network advances to `limit` and nothing is appended.
   void AdvanceTo(TimePs limit, std::vector<CarriedFlow>* done);
 
-  // Returns the flow of a message that has arrived on the network, but that
-  // AdvanceTo() has not returned.
+  // Sets the flows that are under way aside, until Return(): the network is to
+  // go back in time and carry others.
+  void GoBack() { present_ = std::exchange(delays_, EventQueue()); }
+  void Return();
+  // Returns the flow of a message that is under way, or that has arrived on the
+  // network, but that AdvanceTo() has not returned.
   const CarriedFlow& FlowOf(MessageId message) const {
     return in_flight_[message.index()].flow;
   }
@@ -53,6 +58,14 @@ class FlowCarrier {
   size_t num_under_way() const {
     return in_flight_.size() - free_slots_.size();
   }
+
+  // Returns a number that is equal for equal flows under way, with the numbers
+  // of flows counted from `first` and times from now. Of one collective only.
+  uint64_t StateFrom(uint64_t first) const;
+  // Returns the largest number of a flow under way. Requires that there is one.
+  uint64_t LastUnderWay() const;
+  // Adds `by` to the numbers of all flows under way.
+  void Renumber(uint64_t by);
 
   // Returns the flows of one collective that are under way, in increasing
   // order. Takes time in proportion to the flows of all collectives.
@@ -68,6 +81,9 @@ class FlowCarrier {
     Message message;
     TimePs after;
     bool is_free = false;
+    // Of a delay: when it ends, and what it is.
+    TimePs due;
+    DelayKind kind = kTargetDone;
   };
 
   void Delay(TimePs time, DelayKind kind, uint32_t slot);
@@ -79,6 +95,7 @@ class FlowCarrier {
   std::vector<InFlight> in_flight_;  // Index: slot, which is the message's id.
   std::vector<uint32_t> free_slots_;
   EventQueue delays_;               // The index of each event is a slot.
+  EventQueue present_;              // Between GoBack() and Return().
   std::vector<MessageId> arrived_;  // Scratch.
   std::vector<uint32_t> done_;      // Scratch.
   std::vector<uint32_t> leaving_;   // Scratch.

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/check.h"
+#include "astra-core/base/random.h"
 #include "astra-core/engine/flow_carrier.h"
 #include "fmt/core.h"
 
@@ -165,6 +166,36 @@ void FlowRun::Arrive(FlowId flow, std::vector<FlowId>* ready,
     if (--missing_[member.index()] > 0) continue;
     if (member.index() < graph_->num_ranks()) finished->push_back(member);
   }
+}
+
+uint64_t FlowRun::StateFrom(uint64_t first) const {
+  ASTRA_CHECK(num_absent_ == 0, "{} ranks are absent", num_absent_);
+  // A sum does not depend on the order of the map.
+  uint64_t sum = HashOf(num_missing_ + first);
+  for (const auto& [flow, missing] : partly_released_) {
+    sum += HashOf(flow - first, missing);
+  }
+  const uint64_t num_rounds = graph_->num_flows() / graph_->flows_per_round();
+  const uint64_t round = first / graph_->flows_per_round();
+  for (uint32_t i = 0; i < missing_.size(); ++i) {
+    const uint64_t in_round = graph_->num_flows_of(GroupRank(i)) / num_rounds;
+    sum += HashOf(missing_[i] + round * in_round, i);
+  }
+  return sum;
+}
+
+void FlowRun::Skip(uint64_t rounds) {
+  const uint64_t per_round = graph_->flows_per_round();
+  const uint64_t num_rounds = graph_->num_flows() / per_round;
+  num_missing_ -= rounds * per_round;
+  for (uint32_t i = 0; i < missing_.size(); ++i) {
+    missing_[i] -= rounds * (graph_->num_flows_of(GroupRank(i)) / num_rounds);
+  }
+  absl::flat_hash_map<uint64_t, uint32_t> moved;
+  for (const auto& [flow, missing] : partly_released_) {
+    moved[flow + rounds * per_round] = missing;
+  }
+  partly_released_ = std::move(moved);
 }
 
 // Counts an arrival that `flow` waits for; returns whether it was the last.

@@ -49,6 +49,14 @@ class FlowRun {
     return missing_[member.index()] == 0;
   }
 
+  // Returns a number that is equal in equal states, with flows counted from
+  // `first`, which is the first of a round of the graph. Requires that all
+  // ranks have joined.
+  uint64_t StateFrom(uint64_t first) const;
+  // Counts the flows of `rounds` more rounds of the graph as arrived, and
+  // what is under way as so many rounds later.
+  void Skip(uint64_t rounds);
+
   bool is_done() const { return num_missing_ == 0; }
   uint64_t num_missing() const { return num_missing_; }
 

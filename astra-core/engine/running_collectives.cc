@@ -5,6 +5,7 @@
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/engine/flow_sending.h"
 #include "astra-core/engine/message_log.h"
 #include "fmt/core.h"
 
@@ -23,8 +24,8 @@ std::string AndMore(size_t count) {
 RunningCollectives::RunningCollectives(
     const SimulationOptions& options, const CollectiveCosts& costs,
     const Communicators& communicators, CollectiveLowering& lowering,
-    SymmetricTimes* symmetric, LinkSharing& sharing, NetworkBackend& network,
-    EventQueue& timers)
+    SymmetricTimes* symmetric, LinkSharing& sharing, LoneCollectives* lone,
+    NetworkBackend& network, EventQueue& timers)
     : options_(options),
       costs_(costs),
       communicators_(communicators),
@@ -35,6 +36,9 @@ RunningCollectives::RunningCollectives(
       timers_(timers),
       network_(network),
       carrier_(network),
+      replays_(lone == nullptr
+                   ? nullptr
+                   : std::make_unique<CollectiveReplays>(*lone, network)),
       runs_(communicators.list.size()),
       first_run_(communicators.list.size()),
       lanes_(communicators.of_class.size() * communicators.num_lanes) {
@@ -90,32 +94,22 @@ absl::Status RunningCollectives::Join(uint32_t member, const Call& call) {
   const uint32_t lane = LaneIndex(member, call.communicator);
   lanes_[lane] = {call.number, network_.now()};
 
-  if (run.flows == nullptr) {
+  if (!run.has_messages) {
     const size_t num_members = communicator(call.communicator).members.size();
     return run.joined.size() == num_members ? StartClosedForm(run)
                                             : absl::OkStatus();
   }
-  if (run.messages.costs.start == TimePs(0)) {
-    StartKernel(member, run);
-  } else {
-    timers_.Push({.time = network_.now() + run.messages.costs.start,
-                  .kind = kKernelStarted,
-                  .index = lane});
-  }
+  if (run.messages.costs.start == TimePs(0)) return StartKernel(member, run);
+  timers_.Push({.time = network_.now() + run.messages.costs.start,
+                .kind = kKernelStarted,
+                .index = lane});
   return absl::OkStatus();
 }
 
 absl::Status RunningCollectives::Open(const Call& call, Run& run) {
   run.call = call;
-  if (options_.lowering == Lowering::kFlowGraph) {
-    const auto& [kind, dimension, _] = call.communication;
-    ASTRA_ASSIGN_OR_RETURN(
-        run.messages,
-        lowering_.Lower(call.communicator.index(),
-                        communicator(call.communicator), call.communication,
-                        costs_.at({dimension, kind})));
-    run.flows = std::make_unique<FlowRun>(run.messages.graph);
-  }
+  run.has_messages = options_.lowering == Lowering::kFlowGraph;
+  if (run.has_messages) ASTRA_RETURN_IF_ERROR(OpenMessages(run));
   run.record = records_.size();
   records_.push_back(NewRecord(call, run));
   has_ended_.push_back(false);
@@ -123,6 +117,25 @@ absl::Status RunningCollectives::Open(const Call& call, Run& run) {
     options_.message_log->BeginCollective(static_cast<uint32_t>(run.record),
                                           records_.back());
   }
+  return absl::OkStatus();
+}
+
+absl::Status RunningCollectives::OpenMessages(Run& run) {
+  const Call& call = run.call;
+  if (replays_ != nullptr) {
+    ASTRA_ASSIGN_OR_RETURN(
+        run.region,
+        replays_->lone().RegionOf(call.communicator, call.communication));
+    run.messages = run.region->messages;
+    return absl::OkStatus();
+  }
+  const auto& [kind, dimension, _] = call.communication;
+  ASTRA_ASSIGN_OR_RETURN(
+      run.messages,
+      lowering_.Lower(call.communicator.index(),
+                      communicator(call.communicator), call.communication,
+                      costs_.at({dimension, kind})));
+  run.flows = std::make_unique<FlowRun>(run.messages.graph);
   return absl::OkStatus();
 }
 
@@ -138,7 +151,7 @@ CollectiveRecord RunningCollectives::NewRecord(const Call& call,
   record.communication = call.communication;
   record.algorithm = timed.algorithm;
   record.protocol = timed.protocol;
-  if (run.flows != nullptr) {
+  if (run.has_messages) {
     record.algorithm = run.messages.algorithm;
     record.protocol = run.messages.protocol;
   }
@@ -200,26 +213,34 @@ void RunningCollectives::EndAll(Run& run) {
 }
 
 // The messages of `member` may leave, and those to it.
-void RunningCollectives::StartKernel(uint32_t member, Run& run) {
+absl::Status RunningCollectives::StartKernel(uint32_t member, Run& run) {
   const GroupRank rank = RankOf(member, run);
+  if (replays_ != nullptr && !run.is_live) {
+    ASTRA_ASSIGN_OR_RETURN(const bool has_started, StartReplay(rank, run));
+    if (has_started) return absl::OkStatus();
+  }
   ready_.clear();
   run.flows->Join(rank, &ready_);
-  SendReady(run);
+  SendFlows(ready_, IdOf(run), run.messages, carrier_);
   if (run.flows->is_finished(rank)) {
     timers_.Push({.time = ResultTime(member, run),
                   .kind = kResultThere,
                   .index = LaneIndex(member, run.call.communicator)});
   }
+  return absl::OkStatus();
 }
 
-void RunningCollectives::OnTimer(const Event& event) {
+absl::Status RunningCollectives::OnTimer(const Event& event) {
   switch (event.kind) {
     case kTransferDone:
-      return EndTransfer(runs_[event.index].front());
+      EndTransfer(runs_[event.index].front());
+      return absl::OkStatus();
     case kCollectiveDone:
-      return EndAll(runs_[event.index].front());
+      EndAll(runs_[event.index].front());
+      return absl::OkStatus();
     case kResultThere:
-      return End(MemberOf(event.index), RunOfLane(event.index));
+      End(MemberOf(event.index), RunOfLane(event.index));
+      return absl::OkStatus();
     case kKernelStarted:
       return StartKernel(MemberOf(event.index), RunOfLane(event.index));
     default:
@@ -227,11 +248,26 @@ void RunningCollectives::OnTimer(const Event& event) {
   }
 }
 
-bool RunningCollectives::AdvanceTo(TimePs limit) {
+absl::StatusOr<bool> RunningCollectives::AdvanceTo(TimePs limit) {
   done_.clear();
-  carrier_.AdvanceTo(limit, &done_);
-  for (const CarriedFlow& done : done_) OnFlow(done);
-  return !done_.empty();
+  if (replays_ == nullptr) {
+    carrier_.AdvanceTo(limit, &done_);
+    for (const CarriedFlow& done : done_) OnFlow(done);
+    return !done_.empty();
+  }
+  std::vector<ReplayedEnd> ends;
+  do {
+    carrier_.AdvanceTo(std::min(limit, replays_->next_end()), &done_);
+    ends = replays_->TakeEnds();
+    TakeInOrder(done_, ends);
+    ASTRA_RETURN_IF_ERROR(EndClaims());
+  } while (done_.empty() && ends.empty() && network_.now() < limit);
+  return !done_.empty() || !ends.empty();
+}
+
+void RunningCollectives::Finish() {
+  if (replays_ != nullptr) replays_->Finish();
+  network_.Drain();
 }
 
 void RunningCollectives::OnFlow(const CarriedFlow& done) {
@@ -240,7 +276,7 @@ void RunningCollectives::OnFlow(const CarriedFlow& done) {
   ready_.clear();
   finished_.clear();
   run.flows->Arrive(done.flow, &ready_, &finished_);
-  SendReady(run);
+  SendFlows(ready_, IdOf(run), run.messages, carrier_);
   for (const GroupRank rank : finished_) {
     Finish(ranks[rank.index()].index(), run);
   }
@@ -264,30 +300,12 @@ void RunningCollectives::Finish(uint32_t member, Run& run) {
   }
 }
 
-void RunningCollectives::SendReady(const Run& run) {
-  const auto& [algorithm, protocol, graph, layout, nodes, costs] = run.messages;
-  const uint32_t communicator_index = run.call.communicator.index();
-  for (const FlowId id : ready_) {
-    const Flow flow = graph->flow(id);
-    carrier_.Leave({communicator_index, run.call.number, id},
-                   {.id = {},
-                    .source = (*nodes)[flow.source.index()],
-                    .target = (*nodes)[flow.target.index()],
-                    .bytes = costs.OnWire(flow, layout),
-                    .channel = communicator_index * kChannelsPerCommunicator +
-                               flow.channel % kChannelsPerCommunicator},
-                   costs.BeforeSending(flow, layout),
-                   costs.AtTarget(flow, graph->num_ranks()));
-  }
-}
-
 // The last member to end takes the run away with it.
 void RunningCollectives::End(uint32_t member, Run& run) {
   const CommunicatorId id = run.call.communicator;
   const TimePs result = network_.now() - run.call.update;
   const CollectiveRecord& record = records_[run.record];
-  const TimePs network =
-      run.flows == nullptr ? record.time : result - record.start;
+  const TimePs network = run.has_messages ? result - record.start : record.time;
   ended_.push_back(
       {member, id, run.record, network, record.start, run.joined.back()});
   ++run.num_ended;
@@ -295,6 +313,8 @@ void RunningCollectives::End(uint32_t member, Run& run) {
   std::deque<Run>& runs = runs_[id.index()];
   while (!runs.empty() &&
          runs.front().num_ended == communicator(id).members.size()) {
+    const Run& ended = runs.front();
+    if (ended.is_live) replays_->RemoveLive(IdOf(ended), *ended.region);
     runs.pop_front();
     ++first_run_[id.index()];
   }
@@ -312,8 +332,8 @@ void RunningCollectives::Record(uint32_t member, const Run& run,
     record.lowest_rank_time = result - lanes_[LaneIndex(member, id)].joined;
   }
   if (run.num_ended < group.members.size()) return;
-  if (run.flows != nullptr) record.time = result - record.start;
-  if (options_.message_log != nullptr && run.flows != nullptr) {
+  if (run.has_messages) record.time = result - record.start;
+  if (options_.message_log != nullptr && run.has_messages) {
     options_.message_log->EndCollective(static_cast<uint32_t>(run.record));
   }
   has_ended_[run.record] = true;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,13 @@
 #include "astra-core/base/event_queue.h"
 #include "astra-core/engine/closed_form_runs.h"
 #include "astra-core/engine/collective_lowering.h"
+#include "astra-core/engine/collective_replays.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/flow_carrier.h"
 #include "astra-core/engine/flow_run.h"
+#include "astra-core/engine/link_claims.h"
 #include "astra-core/engine/link_sharing.h"
+#include "astra-core/engine/lone_collectives.h"
 #include "astra-core/engine/result.h"
 #include "astra-core/engine/simulation_options.h"
 #include "astra-core/engine/symmetric_times.h"
@@ -42,11 +46,6 @@ enum EventKind : uint32_t {
   kResultThere,     // Index: a lane of RunningCollectives.
   kKernelStarted,   // Index: a lane of RunningCollectives.
 };
-
-// Messages of one communicator use channels from this times its index on, so
-// that those of different communicators share no queue pair. Channels beyond
-// these would share those of lower ones.
-inline constexpr uint32_t kChannelsPerCommunicator = 4096;
 
 // A collective that a member has come to in its program.
 struct Call {
@@ -76,31 +75,39 @@ class RunningCollectives {
  public:
   // All must outlive the object. `lowering` is read with flow graphs only.
   // With `symmetric`, which may be null, closed forms take its times. `sharing`
-  // slows closed forms down that need the same links.
+  // slows closed forms down that need the same links. With `lone`, which may be
+  // null, flow graphs are counted again where that changes nothing.
   RunningCollectives(const SimulationOptions& options,
                      const CollectiveCosts& costs,
                      const Communicators& communicators,
                      CollectiveLowering& lowering, SymmetricTimes* symmetric,
-                     LinkSharing& sharing, NetworkBackend& network,
-                     EventQueue& timers);
+                     LinkSharing& sharing, LoneCollectives* lone,
+                     NetworkBackend& network, EventQueue& timers);
 
-  // Errors: those of CollectiveLowering; ResourceExhausted for a collective
-  // that would take kMaxCollectiveTime.
+  // Errors, also below: those of CollectiveLowering and CollectiveReplays;
+  // ResourceExhausted for a collective that would take kMaxCollectiveTime.
   absl::Status Join(uint32_t member, const Call& call);
 
   // For events of the other kinds than kComputeDone.
-  void OnTimer(const Event& event);
+  absl::Status OnTimer(const Event& event);
 
   // Takes the network to the first instant at which flows are done, but not
   // beyond `limit`; returns whether there is one. They are taken by
   // communicator and flow: what follows must not depend on what came long
   // before.
-  bool AdvanceTo(TimePs limit);
+  absl::StatusOr<bool> AdvanceTo(TimePs limit);
 
   // Moves out who has ended since the last time.
   std::vector<Ended> TakeEnded();
 
-  size_t num_flows_under_way() const { return carrier_.num_under_way(); }
+  // Whether something is under way that may end a collective.
+  bool has_any_under_way() {
+    return carrier_.num_under_way() > 0 ||
+           (replays_ != nullptr && replays_->has_ends());
+  }
+
+  // All collectives have ended: lets the network carry what is left.
+  void Finish();
 
   // What the running collective of `communicator` still lacks; for messages.
   std::string WhatIsMissing(CommunicatorId communicator) const;
@@ -119,8 +126,14 @@ class RunningCollectives {
     size_t record = 0;
     TimePs hidden;  // Part of a closed form that SimAI's overlap ratio hides.
     // Of flow graphs.
+    bool has_messages = false;
     CollectiveMessages messages;
-    std::unique_ptr<FlowRun> flows;  // None for closed forms.
+    std::unique_ptr<FlowRun> flows;            // None for replays.
+    const CollectiveRegion* region = nullptr;  // None without replays.
+    // The rank that was first, until a second starts and flows can leave.
+    std::optional<GroupRank> first_start;
+    ClaimId claim = kNoClaim;
+    bool is_live = false;  // Is simulated, not replayed.
   };
   // What a member does on one of its lanes: the call that it has joined.
   struct Lane {
@@ -143,9 +156,18 @@ class RunningCollectives {
                                 const TimedCollective& timed) const;
   void EndTransfer(Run& run);
   void EndAll(Run& run);
-  void StartKernel(uint32_t member, Run& run);
+  absl::Status OpenMessages(Run& run);
+  absl::Status StartKernel(uint32_t member, Run& run);
+  absl::StatusOr<bool> StartReplay(GroupRank rank, Run& run);
+  absl::Status GoLive(Run& run);
+  absl::Status EndClaims();
+  absl::Status EndClaim(ClaimId claim);
+  CarriedFlow IdOf(const Run& run) const {
+    return {run.call.communicator.index(), run.call.number, FlowId()};
+  }
+  void TakeInOrder(absl::Span<const CarriedFlow> flows,
+                   absl::Span<const ReplayedEnd> ends);
   void OnFlow(const CarriedFlow& done);
-  void SendReady(const Run& run);
   TimePs ResultTime(uint32_t member, const Run& run) const;
   void Finish(uint32_t member, Run& run);
   void End(uint32_t member, Run& run);
@@ -163,6 +185,7 @@ class RunningCollectives {
   EventQueue& timers_;
   NetworkBackend& network_;
   FlowCarrier carrier_;
+  std::unique_ptr<CollectiveReplays> replays_;  // None without replays.
 
   std::vector<std::deque<Run>> runs_;  // By communicator, by number.
   std::vector<uint32_t> first_run_;    // The number of the first of each.

@@ -16,6 +16,7 @@
 #include "astra-core/engine/engine.h"
 #include "astra-core/engine/link_bytes.h"
 #include "astra-core/engine/link_sharing.h"
+#include "astra-core/engine/lone_collectives.h"
 #include "astra-core/engine/pipeline.h"
 #include "astra-core/engine/pipeline_links.h"
 #include "astra-core/engine/pipeline_program.h"
@@ -102,6 +103,7 @@ struct Setting {
   std::vector<std::string> layer_names;
   std::unique_ptr<LinkSharing> sharing;
   std::unique_ptr<SymmetricTimes> symmetric = nullptr;
+  std::unique_ptr<LoneCollectives> lone = nullptr;
 
   bool is_closed_form() const {
     return options.lowering == Lowering::kClosedForm;
@@ -173,7 +175,8 @@ class Run {
         network_(setting.new_network()),
         engine_(program, setting.layer_names, options, *setting.costs,
                 setting.communicators, *setting.lowering,
-                setting.symmetric.get(), *setting.sharing, *network_) {
+                setting.symmetric.get(), *setting.sharing, setting.lone.get(),
+                *network_) {
     if (options_.message_log != nullptr) options_.message_log->BeginNetwork();
   }
 
@@ -369,11 +372,28 @@ absl::StatusOr<IterationRun> RunIteration(const Program& program,
 
 }  // namespace
 
-absl::StatusOr<SimulationResult> Simulate(const Program& program,
-                                          const SimulationOptions& options,
-                                          Routes& routes,
-                                          const NetworkFactory& new_network,
-                                          SimulationResult* partial) {
+namespace {
+
+// Returns what lets collectives be counted again, or null if they may not.
+std::unique_ptr<LoneCollectives> LoneCollectivesOf(const Setting& setting) {
+  const SimulationOptions& options = setting.options;
+  const bool may_replay =
+      options.acceleration == Acceleration::kExact &&
+      options.lowering == Lowering::kFlowGraph && options.jitter == 0 &&
+      options.stop_at == kMaxCollectiveTime && options.message_log == nullptr;
+  if (!may_replay) return nullptr;
+  std::unique_ptr<NetworkBackend> network = setting.new_network();
+  if (network->replay() == nullptr) return nullptr;
+  return std::make_unique<LoneCollectives>(
+      setting.communicators, *setting.costs, *setting.lowering,
+      setting.new_network, std::move(network));
+}
+
+absl::StatusOr<SimulationResult> SimulateOnce(const Program& program,
+                                              const SimulationOptions& options,
+                                              Routes& routes,
+                                              const NetworkFactory& new_network,
+                                              SimulationResult* partial) {
   ASTRA_ASSIGN_OR_RETURN(Setting setting,
                          Prepare(program, options, routes, new_network));
   if (options.symmetric) {
@@ -382,6 +402,7 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
         *setting.lowering, routes, new_network);
     setting.options.lowering = Lowering::kClosedForm;
   }
+  setting.lone = LoneCollectivesOf(setting);
   ASTRA_ASSIGN_OR_RETURN(IterationRun made,
                          RunIteration(program, setting, partial));
   if (setting.is_closed_form()) {
@@ -408,6 +429,22 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
   made.result.layer_names = std::move(setting.layer_names);
   made.result.costs = std::move(setting.costs);
   return std::move(made.result);
+}
+
+}  // namespace
+
+// Where replays turn out to have been none, everything is simulated.
+absl::StatusOr<SimulationResult> Simulate(const Program& program,
+                                          const SimulationOptions& options,
+                                          Routes& routes,
+                                          const NetworkFactory& new_network,
+                                          SimulationResult* partial) {
+  absl::StatusOr<SimulationResult> result =
+      SimulateOnce(program, options, routes, new_network, partial);
+  if (!absl::IsUnavailable(result.status())) return result;
+  SimulationOptions in_full = options;
+  in_full.acceleration = Acceleration::kOff;
+  return SimulateOnce(program, in_full, routes, new_network, partial);
 }
 
 absl::StatusOr<std::vector<TimePs>> IdealTimes(

@@ -34,6 +34,12 @@ enum class Lowering : uint8_t {
   kFlowGraph,   // A collective is messages on the network; every rank is run.
 };
 
+// How far the simulation of messages may be spared.
+enum class Acceleration : uint8_t {
+  kOff,    // Every message is simulated.
+  kExact,  // What goes as it did before is counted again; no result changes.
+};
+
 struct SimulationOptions {
   Lowering lowering = Lowering::kClosedForm;
 
@@ -65,6 +71,11 @@ struct SimulationOptions {
   // groups that do the same, but without other collectives; see
   // symmetric_times.h.
   bool symmetric = false;
+
+  // Flow graphs on networks that have ReplaySupport only; others are always
+  // simulated in full, and so are runs with jitter, with a time to stop at, or
+  // with a log of messages.
+  Acceleration acceleration = Acceleration::kExact;
 
   // Flow graphs of kNccl only: makes the networks on which messages are paced;
   // see message_pace.h. None: messages keep the costs of the NCCL model.

@@ -51,7 +51,7 @@ absl::StatusOr<TimePs> SymmetricTimes::Simulate(CommunicatorId id,
   std::vector<PlacedFlowGraph> placed;
   placed.reserve(messages.size());
   for (const CollectiveMessages& each : messages) {
-    placed.push_back({each.graph, *each.nodes, each.costs, each.layout});
+    placed.push_back({each.graph, *each.nodes, each.costs, each.layout.get()});
   }
   const std::unique_ptr<NetworkBackend> network = new_network_();
   return RunFlowGraphs(placed, *network);

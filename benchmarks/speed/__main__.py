@@ -54,6 +54,7 @@ def arguments_of(words):
 def run_case(case, modes, arguments, folder):
     """Prints the row of `case`; returns whether all is as it should be."""
     inputs = case.prepare(arguments.bin, folder)
+    modes = runs.modes_for(case.options, modes)
     results = {mode: runs.simulate(arguments.bin, inputs, mode,
                                    folder / mode.name, arguments.limit)
                for mode in modes}

@@ -13,7 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import compare_simai  # noqa: E402  (after the line above)
 
-NETWORK = "simai_network: 1\n"
+# Lists no messages, so that collectives may be counted again.
+NETWORK = "simai_network: 1\nrecord: {flows: false}\n"
 
 
 def run(command):
@@ -29,14 +30,14 @@ class Case:
     """A workload on a topology.
 
     `workload` is a list of options of gen_workload, or the text of a workload.
-    `network` is the text of a network file, or none.
+    `network` is the text of a network file, or empty where options name one.
     """
 
     name: str
     topology: tuple
     workload: object
     options: tuple = ()
-    network: str = ""
+    network: str = NETWORK
 
     def prepare(self, programs, folder):
         """Makes the inputs; returns the options of simai_simulator."""
@@ -141,7 +142,7 @@ def measured_case(row):
     if case.nvls:
         options += ["--nccl", "NCCL_ALGO=NVLS"]
     return Case(f"ns3_{case.name}", tuple(case.topology),
-                compare_simai.workload_of(case), tuple(options))
+                compare_simai.workload_of(case), tuple(options), network="")
 
 
 def choose(is_small, data):

@@ -14,8 +14,9 @@ REFUSED = "too large for memory"
 # In the order of the table; the first one is what the others are compared with.
 KNOWN_MODES = ("off", "exact", "bounded")
 
-# Of "simulated" in run.json.
-EXECUTED, SKIPPED = "packet_hops", "packet_hops_skipped"
+# All packet-hops, in "simulated" of run.json, and those that were not executed,
+# in cost.json.
+ALL, SKIPPED = "packet_hops", "replayed_packet_hops"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +44,12 @@ def modes_of(programs):
     modes = tuple(Mode(name, ("--accelerate", name))
                   for name in KNOWN_MODES if name in named)
     return modes or (Mode("off", ()),)
+
+
+def modes_for(case_options, modes):
+    """The modes of a case: flows, and SimAI's queue pairs, are not spared."""
+    is_whole = "--fidelity" in case_options or "-c" in case_options
+    return (Mode("off", ()),) if is_whole else modes
 
 
 def simulate(programs, inputs, mode, folder, limit):
@@ -75,7 +82,8 @@ def simulate(programs, inputs, mode, folder, limit):
         lines = error.strip().splitlines() or [f"exit {process.returncode}"]
         result.problem = REFUSED if is_refused else lines[-1]
     else:
-        simulated = json.loads((folder / "run.json").read_text())["simulated"]
-        result.executed = simulated[EXECUTED]
-        result.skipped = simulated.get(SKIPPED, 0)
+        run, cost = (json.loads((folder / name).read_text())
+                     for name in ("run.json", "cost.json"))
+        result.skipped = cost[SKIPPED]
+        result.executed = run["simulated"][ALL] - result.skipped
     return result

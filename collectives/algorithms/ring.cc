@@ -128,6 +128,12 @@ class RingGraph final : public FlowGraph {
     return 2 * (num_flows() / n_);
   }
 
+  // A loop if there are many, otherwise a step.
+  uint64_t flows_per_round() const override {
+    constexpr uint32_t kMany = 4;
+    return num_flows() / num_loops_ / (num_loops_ < kMany ? steps_.size() : 1);
+  }
+
  private:
   struct Place {
     uint32_t loop = 0;

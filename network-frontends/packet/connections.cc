@@ -10,8 +10,11 @@
 namespace astra {
 namespace {
 
+uint64_t EndsOf(NodeId source, NodeId target) {
+  return uint64_t{source.index()} << 32 | target.index();
+}
 uint64_t EndsOf(const Message& message) {
-  return uint64_t{message.source.index()} << 32 | message.target.index();
+  return EndsOf(message.source, message.target);
 }
 
 }  // namespace
@@ -37,9 +40,29 @@ Connections::Found Connections::Find(const Message& message) {
       kept_.try_emplace({ends, message.channel}, kNoId<QueuePairId>);
   if (is_new) {
     found->second =
-        Open(message, HashOf(seed, ends, uint64_t{message.channel}));
+        Open(message, KeyOf(message.source, message.target, message.channel));
   }
   return {found->second, is_new};
+}
+
+QueuePairId Connections::FindOpen(NodeId source, NodeId target,
+                                  uint32_t channel) const {
+  const auto found = kept_.find({EndsOf(source, target), channel});
+  return found == kept_.end() ? kNoId<QueuePairId> : found->second;
+}
+
+uint64_t Connections::KeyOf(NodeId source, NodeId target,
+                            uint32_t channel) const {
+  return HashOf(setup_.options.seed, EndsOf(source, target), uint64_t{channel});
+}
+
+// The queue pairs that are kept are all there are, so their order, which the
+// map does not tell, is that of their slots.
+void Connections::CloseAll() {
+  for (uint32_t i = 0; i < queue_pairs_.size(); ++i) {
+    if (queue_pairs_[QueuePairId(i)].is_open) Close(QueuePairId(i));
+  }
+  kept_.clear();
 }
 
 QueuePairId Connections::Open(const Message& message, uint64_t key) {
@@ -98,6 +121,11 @@ void Connections::MaybeClose(QueuePairId id) {
   if (setup_.options.nic.queue_pairs != QueuePairs::kPerMessage) return;
   QueuePair& qp = queue_pairs_[id];
   if (!qp.is_open || qp.acked != qp.end || qp.in_network > 0) return;
+  Close(id);
+}
+
+void Connections::Close(QueuePairId id) {
+  QueuePair& qp = queue_pairs_[id];
   LeaveNic(qp);
   qp.is_open = false;
   queue_pairs_.Free(id);

@@ -37,6 +37,16 @@ class Connections {
   // Returns the queue pair of a message and opens it if necessary.
   Found Find(const Message& message);
 
+  // Returns the open queue pair of a source, target and channel; kNoId if there
+  // is none.
+  QueuePairId FindOpen(NodeId source, NodeId target, uint32_t channel) const;
+
+  // Returns what the hash of the path of a queue pair is of.
+  uint64_t KeyOf(NodeId source, NodeId target, uint32_t channel) const;
+
+  // Closes all queue pairs that are kept. Requires that no packet is left.
+  void CloseAll();
+
   // Chooses the paths of the queue pair over links that are up, and gives it a
   // place at the NIC where the first path begins.
   void ChoosePath(QueuePairId id);
@@ -52,6 +62,7 @@ class Connections {
 
  private:
   QueuePairId Open(const Message& message, uint64_t key);
+  void Close(QueuePairId id);
   void LeaveNic(QueuePair& qp);
 
   const PacketSetup& setup_;

@@ -38,9 +38,12 @@ Departures::Departures(const PacketSetup& setup, PacketEvents& events,
   if (packet.kind == PacketKind::kData) {
     port.sent_data_bytes += packet.bytes;
     ++port.sent_data_packets;
-    if (port.marks && port.queued > Bytes() && marker_.Marks(link, port)) {
-      packet.flags |= Packet::kMarked;
-      records_.CountMark(link);
+    if (port.marks && port.queued > Bytes() && marker_.MayMark(link, port)) {
+      records_.CountIrregular();
+      if (marker_.Marks(link, port)) {
+        packet.flags |= Packet::kMarked;
+        records_.CountMark(link);
+      }
     }
     if (port.at != kNoId<SwitchId>) {
       telemetry_.Stamp(link, port, packet, start);
@@ -139,7 +142,7 @@ bool Departures::StartFromNic(LinkId link, Port& port) {
   Lane& lane = port.lane(TrafficClass::kData);
   // Made where it lies: a processor waits to copy what it has just written.
   Packet& packet = lane.Append();
-  senders_.MakePacket(id, start, port, packet);
+  senders_.MakePacket(id, start, packet);
   const Bytes size = packet.size();
   port.queued += size;
   Start(link, port, lane, start);

@@ -27,6 +27,12 @@ class EcnMarker {
   // `setup` must outlive the marker.
   explicit EcnMarker(const PacketSetup& setup);
 
+  // Returns whether packets that leave `port` are marked at all with its
+  // present queue.
+  bool MayMark(LinkId link, const Port& port) const {
+    return port.queued > profiles_[profile_of_[link.index()]].min;
+  }
+
   // Returns whether the packet that now leaves `port` is marked. Draws are
   // hashes of the link and of the number of packets that it has sent.
   bool Marks(LinkId link, const Port& port) const;

@@ -124,6 +124,7 @@ LinkId Forwarding::Flowlet(NodeId node, absl::Span<const LinkId> links,
 // matters.
 bool Forwarding::TakeBuffer(const Port& port, LinkId ingress, Bytes size) {
   if (buffers_.AddIfEasy(port, ingress, size)) return true;
+  records_.CountIrregular();
   // Settles the count: brings all ports of the switch up to now.
   for (const LinkId link : setup_.topology.links_from(port.source)) {
     if (ports_[link].queued == Bytes()) continue;

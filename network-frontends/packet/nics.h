@@ -32,6 +32,15 @@ class Nics {
   // Takes the turn of `qp` back.
   void LoseTurn(QueuePair& qp, const Port& port);
 
+  // Returns whether the next turn at `port` begins after the place of `qp`.
+  bool IsPast(const QueuePair& qp, const Port& port) const {
+    return nics_[port.nic.index()].turns.IsPast(qp.turn_slot);
+  }
+  // Lets the next turn at `port` begin after the place of `qp`.
+  void GoOnAfter(const QueuePair& qp, const Port& port) {
+    nics_[port.nic.index()].turns.GoOnAfter(qp.turn_slot);
+  }
+
   // Returns the queue pair that sends next on `link` when its port is free, and
   // counts it as served; kNoId if none is ready. Requires that the port has a
   // NIC.

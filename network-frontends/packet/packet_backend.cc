@@ -18,6 +18,7 @@ void PacketBackend::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
   network_->AdvanceTo(limit, arrived);
 }
 
+void PacketBackend::Drain() { network_->Drain(); }
 void PacketBackend::LogArrivals(const ArrivalLog& log) {
   network_->LogArrivals(log);
 }
@@ -29,6 +30,8 @@ absl::Span<const double> PacketBackend::link_bytes() const {
 const NetworkStatistics& PacketBackend::statistics() {
   return network_->statistics();
 }
+
+ReplaySupport* PacketBackend::replay() { return network_->replay(); }
 
 std::string PacketBackend::WhyStuck() const { return network_->WhyStuck(); }
 

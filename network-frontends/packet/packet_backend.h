@@ -54,6 +54,7 @@ class PacketBackend final : public NetworkBackend {
   TimePs now() const override;
   void Send(const Message& message) override;
   void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) override;
+  void Drain() override;
   void LogArrivals(const ArrivalLog& log) override;
 
   // Counts payload, including payload that was sent again.
@@ -61,6 +62,7 @@ class PacketBackend final : public NetworkBackend {
 
   const NetworkStatistics& statistics() override;
   std::string WhyStuck() const override;
+  ReplaySupport* replay() override;
 
  private:
   std::unique_ptr<PacketNetwork> network_;

@@ -8,6 +8,7 @@
 #define NETWORK_FRONTENDS_PACKET_PACKET_EVENTS_H_
 
 #include <cstdint>
+#include <utility>
 
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
@@ -52,6 +53,21 @@ class PacketEvents {
     Push(time, EventKind::kBackground, id.index());
   }
 
+  // Sets the clock back to `time`; what is pending waits until Return(). What
+  // is pushed in between and not yet due then is pending, too.
+  void GoBackTo(TimePs time) {
+    present_ = std::exchange(agenda_, Agenda());
+    now_ = time;
+  }
+  void Return() {
+    while (!agenda_.empty()) {
+      const Agenda::Entry entry = agenda_.next();
+      agenda_.Pop();
+      present_.Push(entry.time_ps, entry.key);
+    }
+    agenda_ = std::exchange(present_, Agenda());
+  }
+
   Agenda& agenda() { return agenda_; }
   const Agenda& agenda() const { return agenda_; }
 
@@ -76,6 +92,7 @@ class PacketEvents {
 
   TimePs now_;
   Agenda agenda_;
+  Agenda present_;  // Between GoBackTo() and Return().
 };
 
 }  // namespace astra

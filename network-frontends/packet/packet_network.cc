@@ -35,6 +35,16 @@ PacketNetwork::PacketNetwork(const Topology& topology,
       events_.PushLinkChange(time, LinkEventId(i));
     }
   }
+  if (PacketReplay::IsPossible(setup_)) {
+    replay_.emplace(
+        PacketReplay::Parts{setup_, events_, ports_, buffers_, records_, paths_,
+                            nics_, connections_, senders_, queue_pairs_,
+                            messages_, departures_},
+        [this](TimePs time) {
+          std::vector<MessageId> arrived;
+          AdvanceTo(time, &arrived);
+        });
+  }
   for (uint32_t i = 0; i < options.background.size(); ++i) {
     events_.PushBackground(options.background[i].start, BackgroundId(i));
   }
@@ -81,6 +91,16 @@ void PacketNetwork::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
   }
   if (deliveries_.has_any()) return deliveries_.Take(arrived);
   events_.set_now(limit);
+}
+
+void PacketNetwork::Drain() {
+  if (!setup_.options.background.empty()) return;  // It never ends.
+  std::vector<MessageId> arrived;
+  for (const QueuePair& qp : queue_pairs_) {
+    while (qp.is_open && qp.in_network > 0 && !events_.agenda().empty()) {
+      AdvanceTo(TimePs(events_.agenda().next().time_ps), &arrived);
+    }
+  }
 }
 
 // Handles the events that do not belong to links, which are few.

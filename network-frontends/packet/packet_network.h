@@ -22,6 +22,7 @@
 #define NETWORK_FRONTENDS_PACKET_PACKET_NETWORK_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@
 #include "network-frontends/packet/packet.h"
 #include "network-frontends/packet/packet_events.h"
 #include "network-frontends/packet/packet_options.h"
+#include "network-frontends/packet/packet_replay.h"
 #include "network-frontends/packet/packet_setup.h"
 #include "network-frontends/packet/paths.h"
 #include "network-frontends/packet/ports.h"
@@ -46,6 +48,7 @@
 #include "network-frontends/packet/senders.h"
 #include "network-frontends/packet/switch_buffers.h"
 #include "network-frontends/packet/telemetry.h"
+#include "network-frontends/replay_support.h"
 #include "topology/topology.h"
 
 namespace astra {
@@ -61,10 +64,12 @@ class PacketNetwork {
   TimePs now() const { return events_.now(); }
   void Send(const Message& message);
   void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived);
+  void Drain();
   void LogArrivals(const ArrivalLog& log) { records_.LogArrivals(log); }
   absl::Span<const double> link_bytes();
   const NetworkStatistics& statistics();
   std::string WhyStuck() const { return connections_.WhyStuck(); }
+  ReplaySupport* replay() { return replay_ ? &*replay_ : nullptr; }
 
  private:
   void Enqueue(const Message& message, const MessageState& state);
@@ -96,6 +101,7 @@ class PacketNetwork {
   Forwarding forwarding_;
   Faults faults_;
   Prefetcher prefetcher_;
+  std::optional<PacketReplay> replay_;  // Unless no replay is possible.
 };
 
 }  // namespace astra

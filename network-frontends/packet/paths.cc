@@ -47,20 +47,21 @@ bool Paths::Choose(QueuePairId id, const QueuePair& qp) {
   return ChooseOne(id, qp, Way::kThere) && ChooseOne(id, qp, Way::kBack);
 }
 
-bool Paths::ChooseOne(QueuePairId id, const QueuePair& qp, Way way) {
+bool Paths::Append(const QueuePair& qp, Way way, std::vector<LinkId>* path) {
   const bool is_back = way == Way::kBack;
-  scratch_path_.clear();
-  bool is_found = false;
   if (setup_.options.ecmp_hash == EcmpHash::kSimai) {
     const SimaiFlow flow{qp.source.index(), qp.target.index(),
                          static_cast<uint16_t>(qp.key)};
-    is_found = AppendSimaiPath(is_back ? flow.Reversed() : flow);
-  } else {
-    is_found = next_hops_.AppendEcmpPath(
-        is_back ? qp.target : qp.source, is_back ? qp.source : qp.target,
-        is_back ? Mix64(qp.key) : qp.key, &scratch_path_);
+    return AppendSimaiPath(is_back ? flow.Reversed() : flow, path);
   }
-  if (!is_found) return false;
+  return next_hops_.AppendEcmpPath(is_back ? qp.target : qp.source,
+                                   is_back ? qp.source : qp.target,
+                                   is_back ? Mix64(qp.key) : qp.key, path);
+}
+
+bool Paths::ChooseOne(QueuePairId id, const QueuePair& qp, Way way) {
+  scratch_path_.clear();
+  if (!Append(qp, way, &scratch_path_)) return false;
   const size_t length = scratch_path_.size();
   ASTRA_CHECK(length < 255, "a path of {} links", length);
   if (length + 1 > stride_) Restride(length + 1);
@@ -69,9 +70,9 @@ bool Paths::ChooseOne(QueuePairId id, const QueuePair& qp, Way way) {
   return true;
 }
 
-// Appends to scratch_path_ the links that SimAI's hash chooses. Returns false
-// if no path leads to the target.
-bool Paths::AppendSimaiPath(const SimaiFlow& flow) {
+// Appends the links that SimAI's hash chooses. Returns false if no path leads
+// to the target.
+bool Paths::AppendSimaiPath(const SimaiFlow& flow, std::vector<LinkId>* path) {
   const Topology& topology = setup_.topology;
   const NodeId target(flow.target);
   for (NodeId at(flow.source); at != target;) {
@@ -86,7 +87,7 @@ bool Paths::AppendSimaiPath(const SimaiFlow& flow) {
     const bool is_gpu = topology.kind(at) == NodeKind::kGpu;
     const uint32_t hash = SimaiHash(flow, is_gpu ? kSimaiHostSeed : at.index());
     const LinkId link = scratch_hops_[hash % scratch_hops_.size()];
-    scratch_path_.push_back(link);
+    path->push_back(link);
     at = topology.link(link).target;
   }
   return true;

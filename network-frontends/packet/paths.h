@@ -40,6 +40,10 @@ class Paths {
   // false if one does not exist. Requires room for `id`.
   bool Choose(QueuePairId id, const QueuePair& qp);
 
+  // Appends the links of one path of `qp`, over links that are up. Returns
+  // false if there is none.
+  bool Append(const QueuePair& qp, Way way, std::vector<LinkId>* path);
+
   // Returns the links of a path; kNoId follows the last.
   const LinkId* Find(QueuePairId id, Way way) const {
     return &links_[(size_t{id.index()} * 2 + static_cast<size_t>(way)) *
@@ -74,7 +78,7 @@ class Paths {
  private:
   void SetUpWindow();
   bool ChooseOne(QueuePairId id, const QueuePair& qp, Way way);
-  bool AppendSimaiPath(const SimaiFlow& flow);
+  bool AppendSimaiPath(const SimaiFlow& flow, std::vector<LinkId>* path);
   void Restride(size_t stride);
   TimePs AckTime(QueuePairId id) const;
 

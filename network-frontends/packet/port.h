@@ -39,6 +39,7 @@ class Lane {
   bool has_queued() const { return split_ != tail_; }
   bool has_wire() const { return head_ != split_; }
   uint32_t num_packets() const { return tail_ - head_; }
+  uint32_t num_on_wire() const { return split_ - head_; }
 
   Packet& first_queued() { return packets_[split_ & mask_]; }
   const Packet& first_queued() const { return packets_[split_ & mask_]; }

@@ -17,16 +17,19 @@ Records::Records(const PacketSetup& setup)
 }
 
 void Records::CountDrop(LinkId link) {
+  CountIrregular();
   ++OfLink(link).dropped;
   ++statistics_.num_drops;
 }
 
 void Records::CountLoss(LinkId link) {
+  CountIrregular();
   ++OfLink(link).lost;
   ++statistics_.num_losses;
 }
 
 void Records::AddPause(LinkId link, bool is_pause, TimePs now) {
+  CountIrregular();
   if (options_.pfc) Append(statistics_.pfc, PfcRecord{now, link, is_pause});
   TimePs& since = paused_since_[link.index()];
   if (is_pause) {

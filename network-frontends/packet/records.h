@@ -25,6 +25,11 @@ class Records {
   // The totals of packets, events and times, for the parts that count them.
   NetworkStatistics& totals() { return statistics_; }
 
+  // Counts what makes a packet's way depend on more than the packets that it
+  // meets: a draw, a shortage of buffers, a loss, a pause, a timeout.
+  void CountIrregular() { ++num_irregular_; }
+  uint64_t num_irregular() const { return num_irregular_; }
+
   void CountMark(LinkId link) { ++OfLink(link).marked; }
   // Counts a packet that was dropped for want of buffer before `link`.
   void CountDrop(LinkId link);
@@ -81,6 +86,7 @@ class Records {
   const bool has_cnps_;
   const LinkId captured_;
   NetworkStatistics statistics_;
+  uint64_t num_irregular_ = 0;
   ArrivalLog log_;  // Empty if nobody listens.
   std::vector<double> link_bytes_;
   TimePs next_sample_ = kNever;

@@ -49,6 +49,13 @@ class RoundRobin {
     num_ready_ += is_ready ? 1U : ~0U;
   }
 
+  // Returns whether the next turn begins after `slot`.
+  bool IsPast(TurnSlot slot) const {
+    return last_ != kBeforeAll && slot.index() <= last_;
+  }
+  // Lets the next turn begin after `slot`.
+  void GoOnAfter(TurnSlot slot) { last_ = slot.index(); }
+
   // Returns the entry whose turn it is and counts it as served. Requires
   // has_ready().
   QueuePairId Next() {

@@ -86,8 +86,7 @@ QueuePairId Senders::NextTurn(LinkId link, const Port& port) {
   }
 }
 
-void Senders::MakePacket(QueuePairId id, TimePs start, const Port& port,
-                         Packet& packet) {
+void Senders::MakePacket(QueuePairId id, TimePs start, Packet& packet) {
   QueuePair& qp = queue_pairs_[id];
   PacketNumber number = qp.next;
   const bool is_lost =
@@ -108,7 +107,6 @@ void Senders::MakePacket(QueuePairId id, TimePs start, const Port& port,
     ++message.retransmissions;
   }
   qp.highest = std::max(qp.highest, Next(number));
-  if (qp.last_size > 0) CountPace(qp, port);
   // Before this packet there was no acknowledgement to wait for.
   if (qp.flying == Bytes()) qp.progress = std::max(qp.progress, start);
   qp.flying += payload;
@@ -134,6 +132,7 @@ void Senders::AfterSending(QueuePairId id, TimePs start, Bytes size,
   qp.sent = start;
   qp.last_size = static_cast<uint32_t>(size.count());
   qp.next_send = NextSendAfter(qp);
+  CountPace(qp, port);
   if (qp.timeout == kNever) ArmTimeout(id);
   if (CanSend(qp)) return nics_.TakeTurn(id, port);
   nics_.LoseTurn(qp, port);
@@ -148,13 +147,14 @@ TimePs Senders::NextSendAfter(const QueuePair& qp) const {
                         : TransferTime(size, qp.limits.rate));
 }
 
-// Counts for how long the rate has kept the next packet back.
-void Senders::CountPace(const QueuePair& qp, const Port& port) {
+// Counts for how long the rate keeps the next packet back, or, with a `sign` of
+// -1, takes the count back.
+void Senders::CountPace(const QueuePair& qp, const Port& port, int64_t sign) {
   NetworkStatistics& totals = records_.totals();
   const TimePs pace = qp.next_send - qp.sent;
-  totals.sending += pace;
+  totals.sending += sign * pace;
   if (pace > kSlowFactor * port.SerialisationTime(Bytes(qp.last_size))) {
-    totals.sending_slowly += pace;
+    totals.sending_slowly += sign * pace;
   }
 }
 
@@ -277,6 +277,7 @@ Bytes Senders::AckSelectively(QueuePair& qp, PacketNumber packet) {
 // Returns whether the acknowledgement reports new losses, which are then to be
 // sent again.
 bool Senders::FindLosses(QueuePair& qp, const Packet& packet) {
+  if (packet.kind == PacketKind::kNack) records_.CountIrregular();
   if (packet.kind == PacketKind::kNack && qp.acked < qp.next &&
       !HasGoneBack(qp)) {
     GoBack(qp);
@@ -350,7 +351,10 @@ void Senders::AfterControl(QueuePairId id) {
 // that Departures::Wake follows, which queues the queue pair again.
 void Senders::PaceAnew(QueuePair& qp) {
   if (qp.last_size == 0) return;
+  const Port& port = ports_[qp.link];
+  CountPace(qp, port, -1);
   qp.next_send = NextSendAfter(qp);
+  CountPace(qp, port);
   if (qp.turn != QueuePair::Turn::kNone) {
     nics_.LoseTurn(qp, ports_[qp.link]);
   }
@@ -399,6 +403,7 @@ bool Senders::OnTimeout(QueuePairId id) {
     ArmTimeout(id);
     return false;
   }
+  records_.CountIrregular();
   if (++qp.num_timeouts > setup_.options.nic.retries) {
     qp.has_given_up = true;
     return false;

@@ -62,8 +62,7 @@ class Senders {
   QueuePairId NextTurn(LinkId link, const Port& port);
 
   // Makes the next packet of the queue pair, which begins to leave at `start`.
-  void MakePacket(QueuePairId id, TimePs start, const Port& port,
-                  Packet& packet);
+  void MakePacket(QueuePairId id, TimePs start, Packet& packet);
 
   // Notes that a packet of `size` has begun to leave `port` at `start`, and
   // takes the next turn.
@@ -101,7 +100,7 @@ class Senders {
     return PayloadOf(messages_[MessageOf(qp, packet)], packet);
   }
   TimePs NextSendAfter(const QueuePair& qp) const;
-  void CountPace(const QueuePair& qp, const Port& port);
+  void CountPace(const QueuePair& qp, const Port& port, int64_t sign = 1);
   void AfterControl(QueuePairId id);
   void PaceAnew(QueuePair& qp);
   Bytes AckUpTo(QueuePairId id, PacketNumber packet);

@@ -71,6 +71,15 @@ class SwitchBuffers {
     return ingress_[link.index()].has_paused;
   }
 
+  const SharedBuffer& BufferAt(SwitchId id) const {
+    return switches_[id.index()].buffer;
+  }
+  // Returns the most bytes that were in use since the last call.
+  int64_t TakePeak(SwitchId id) {
+    SharedBuffer& buffer = switches_[id.index()].buffer;
+    return std::exchange(buffer.max_used_bytes, buffer.used_bytes);
+  }
+
  private:
   // A switch of the fabric or an NVSwitch.
   struct Switch {

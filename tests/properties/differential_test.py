@@ -264,6 +264,45 @@ def small_program(case):
                     f"closed form, {least} without communication")
 
 
+def _packet_network(case):
+    """A network file that may do without ECN or PFC, and be short of memory."""
+    rng = case.rng
+    lines = ["simai_network: 1",
+             f"nic: {{payload: {rng.choice([1024, 4096, 8192])}B, "
+             f"packets_per_ack: {rng.choice([1, 1, 4])}, "
+             f"window: {rng.choice(['path', 'network'])}, "
+             f"completion: {rng.choice(['delivered', 'acknowledged'])}, "
+             f"loss_recovery: {rng.choice(['go-back-n', 'selective-repeat'])}}}",
+             f"congestion: {{name: "
+             f"{rng.choice(['dcqcn', 'dcqcn', 'none', 'hpcc', 'dctcp'])}}}"]
+    if rng.random() < 0.3:
+        lines.append(f"fabric: {{buffer: {rng.choice([2, 8])}MiB, "
+                     f"ecn: {rng.choice(['true', 'false'])}}}")
+    lines.append("record: {flows: false}")
+    return case.write("network.yaml", "\n".join(lines) + "\n")
+
+
+def replays(case):
+    """Collectives that are counted again give the same files, byte for byte."""
+    options = setups.training(case, lambda drawn: (
+        2 <= drawn["gpus"] <= 16 and drawn["seq-length"] <= 256 and
+        str(drawn["model"]).endswith(".yaml") and
+        drawn["global-batch"] <= 8 * drawn["micro-batch"]))
+    where = [*setups.draw_network(case, options), "-c", _packet_network(case),
+             "--fidelity", "packet"]
+    if case.rng.random() < 0.5:
+        where += RINGS
+    off, exact = (case.simulate("simai_simulator", "program.yaml", where,
+                                "--accelerate", name).folder
+                  for name in ("off", "exact"))
+    files = sorted(path.name for path in off.iterdir())
+    case.expect(files == sorted(path.name for path in exact.iterdir()),
+                "the two write different files")
+    for name in files:
+        same = (off / name).read_bytes() == (exact / name).read_bytes()
+        case.expect(same or name == "cost.json", f"{name} differs")
+
+
 PROPERTIES = {
     "by-hand": by_hand,
     "nothing-shared": nothing_shared,
@@ -272,6 +311,7 @@ PROPERTIES = {
     "many-paths": many_paths,
     "nccl": nccl,
     "small-program": small_program,
+    "replays": replays,
 }
 
 if __name__ == "__main__":

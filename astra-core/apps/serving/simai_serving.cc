@@ -98,9 +98,8 @@ absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
   if (options.answers.writes_timeline) load.watchers.push_back(&timeline);
   // Into a file or a pipe a run says the same however long it takes.
   if (isatty(STDERR_FILENO) != 0) load.watchers.push_back(&progress);
-  ASTRA_ASSIGN_OR_RETURN(
-      const ServingRun run,
-      RunServing(options.job, times, load, setup.parts()));
+  ASTRA_ASSIGN_OR_RETURN(const ServingRun run,
+                         RunServing(options.job, times, load, setup.parts()));
   ASTRA_RETURN_IF_ERROR(setup.status());
   if (options.writes_steps && run.summary.steps > kMostStepRows) {
     log.Report({fmt::format("steps.csv has the first {} of {} steps",

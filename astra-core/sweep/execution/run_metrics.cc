@@ -26,7 +26,6 @@ constexpr const char* kSections[] = {"result", "iteration", "memory",
 constexpr std::string_view kNoMetrics[] = {
     "reported_rank",  // Found in the section "result".
     "rank_programs",
-    "events",
     "sizes",
     "stage",        // Found in the section "memory".
     "packet_hops",  // Found in the section "simulated".

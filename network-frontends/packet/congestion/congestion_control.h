@@ -106,6 +106,13 @@ class CongestionControl {
   // one. If not, it holds from the packet after it.
   virtual bool paces_anew() const { return false; }
 
+  // Returns whether the queue pair is as it was after Open(), and
+  // acknowledgements without marks leave it so.
+  virtual bool IsAtRest(QueuePairId qp) const {
+    (void)qp;
+    return false;
+  }
+
   // Begins a queue pair, whose id may have belonged to an earlier one. Ids are
   // dense and grow by one at a time.
   virtual void Open(QueuePairId qp, const PathProperties& path, TimePs now,

@@ -94,6 +94,10 @@ class Dcqcn final : public CongestionControl {
   explicit Dcqcn(const DcqcnOptions& options);
 
   bool heeds_marks() const override { return true; }
+  // Before the first report nothing changes.
+  bool IsAtRest(QueuePairId qp) const override {
+    return states_[qp.index()].next_alpha == kNoTimer;
+  }
   void Open(QueuePairId qp, const PathProperties& path, TimePs now,
             SendingLimits* limits) override;
   void OnAck(QueuePairId qp, const Acknowledgement& ack,

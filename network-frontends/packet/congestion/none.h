@@ -22,6 +22,7 @@ class NoCongestionControl final : public CongestionControl {
   static std::string_view WhyWrong(const Options& /*options*/) { return {}; }
 
   explicit NoCongestionControl(const Options& /*options*/ = {}) {}
+  bool IsAtRest(QueuePairId /*qp*/) const override { return true; }
   void Open(QueuePairId qp, const PathProperties& path, TimePs now,
             SendingLimits* limits) override;
   void OnAck(QueuePairId qp, const Acknowledgement& ack,

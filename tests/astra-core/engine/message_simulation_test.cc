@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "astra-core/engine/flow_sending.h"
 #include "astra-core/engine/running_collectives.h"
 #include "astra-core/engine/simulation.h"
 #include "collectives/nccl/system_topology.h"

@@ -38,7 +38,7 @@ TEST(RunMetricsTest, HasThoseOfAnAnalyticalRunInTheirOrder) {
         "result": {
           "iteration_ps": 8094014984701,
           "exposed_ps": {"TP": 883344545580, "DP_EP": 0},
-          "reported_rank": 0, "rank_programs": 8, "events": 35432},
+          "reported_rank": 0, "rank_programs": 8},
         "iteration": {
           "total_ps": 8094014984701,
           "exposed_ps": {"TP": 7, "CP": 1},
@@ -60,8 +60,8 @@ TEST(RunMetricsTest, HasWhatASimulatedNetworkDidButNotItsWork) {
       MetricsOf(R"({
         "program": "simai_simulator", "finished": true,
         "result": {"iteration_ps": 41909756918},
-        "simulated": {"network_ps": 33891333476, "events": 2043392,
-          "flows": 1022144, "data_packets": 23, "packet_hops": 44,
+        "simulated": {"network_ps": 33891333476, "flows": 1022144,
+          "data_packets": 23, "packet_hops": 44,
           "drops": 1, "losses": 2, "retransmissions": 3, "records_left_out": 4}
       })"),
       ElementsAre("iteration_ms=41.909756918", "network_ms=33.891333476",

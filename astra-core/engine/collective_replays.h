@@ -1,0 +1,129 @@
+// Collectives that are counted again instead of being simulated: which they are
+// now, when their ranks have their results, and when they cannot be any more.
+//
+// A collective claims its links when its first kernel starts. Once all kernels
+// have started, how it goes is known (lone_collectives.h), and the ends of its
+// ranks are all that happens. If another collective comes to one of its links
+// before the last acknowledgement has gone, or if buffers that it shares with
+// others could become short, it must be simulated in earnest from its
+// beginning: its claim is then given to the caller.
+
+#ifndef ASTRA_CORE_ENGINE_COLLECTIVE_REPLAYS_H_
+#define ASTRA_CORE_ENGINE_COLLECTIVE_REPLAYS_H_
+
+#include <cstdint>
+#include <map>
+#include <queue>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "astra-core/engine/flow_carrier.h"
+#include "astra-core/engine/link_claims.h"
+#include "astra-core/engine/lone_collectives.h"
+#include "network-frontends/network_backend.h"
+
+namespace astra {
+
+struct ReplayClaim {
+  // Those that share the claim, since they met on links.
+  std::vector<StartedCollective> collectives;
+  const CollectiveRegion* region = nullptr;  // Of all.
+  Turns turns;                               // As the first kernel started.
+  const LoneResult* result = nullptr;  // None before all kernels have started.
+
+  TimePs begin() const { return collectives.front().starts.front().time; }
+  TimePs quiet() const { return begin() + result->measured.quiet; }
+};
+
+// A rank of a replayed collective that has its result.
+struct ReplayedEnd {
+  CarriedFlow flow;  // The last that the rank sent or received.
+  GroupRank rank;
+};
+
+class CollectiveReplays {
+ public:
+  // All must outlive the object. `network` must have ReplaySupport.
+  CollectiveReplays(LoneCollectives& lone, NetworkBackend& network);
+
+  LoneCollectives& lone() { return lone_; }
+
+  // The first kernel of a collective, that of `rank`, starts. Returns its
+  // claim, or kNoClaim if it must be simulated in earnest. Where it meets
+  // others whose end is known, they become one claim.
+  ClaimId Claim(const CarriedFlow& of, const CollectiveRegion& region,
+                GroupRank rank);
+
+  // Another kernel of the collective that claimed last starts. Returns false if
+  // the collective must be simulated in earnest after all; the claim stays
+  // until TakeClaim().
+  //
+  // Errors: those of LoneCollectives; Unavailable if a collective that has
+  // ended should not have been counted.
+  absl::StatusOr<bool> Start(ClaimId claim, GroupRank rank);
+
+  // A collective is simulated in earnest from now on, or no longer.
+  void AddLive(const CarriedFlow& of, const CollectiveRegion& region);
+  void RemoveLive(const CarriedFlow& of, const CollectiveRegion& region);
+
+  // Returns the claims that what was called since has made impossible.
+  std::vector<ClaimId> TakeEvicted() { return std::exchange(evicted_, {}); }
+  bool has_claim(ClaimId claim) const { return claims_.count(claim) > 0; }
+  // Takes a claim away, with all that is still to come of it.
+  ReplayClaim TakeClaim(ClaimId claim);
+
+  // Whether ranks are still to have results, and when the next has.
+  bool has_ends();
+  TimePs next_end();
+  // Moves out the ends of now(), in the order of CarriedFlow.
+  std::vector<ReplayedEnd> TakeEnds();
+
+  // Adds all that has been replayed to the network, and lets it go on until the
+  // last packet has gone.
+  void Finish();
+
+ private:
+  struct DueEnd {
+    TimePs time;
+    ReplayedEnd end;
+    uint32_t place = 0;  // Among the ends of its claim.
+    ClaimId claim;
+    bool is_deadline = false;  // By then all kernels must have started.
+  };
+  struct Later {
+    bool operator()(const DueEnd& a, const DueEnd& b) const {
+      return std::tie(a.time, a.end.flow, a.place) >
+             std::tie(b.time, b.end.flow, b.place);
+    }
+  };
+
+  // Most collectives of a claim. Each that joins may have all simulated anew.
+  static constexpr size_t kMostTogether = 8;
+
+  bool CanMerge(const std::vector<ClaimId>& claims) const;
+  void Merge(const std::vector<ClaimId>& others, ClaimId into);
+  absl::StatusOr<bool> Resolve(ClaimId id);
+  void Evict(const std::vector<ClaimId>& claims);
+  void EndQuietClaims(TimePs until);
+  void DropTakenEnds();
+  bool IsIdle(const CollectiveRegion& region) const;
+  TimePs FirstOpenStart() const;
+
+  LoneCollectives& lone_;
+  NetworkBackend& network_;
+  ReplaySupport& support_;
+  LinkClaims links_;
+  BufferClaims buffers_;
+  std::map<ClaimId, ReplayClaim> claims_;
+  uint32_t num_claims_ = 0;
+  std::set<std::pair<TimePs, ClaimId>> open_;   // First starts; no result yet.
+  std::set<std::pair<TimePs, ClaimId>> quiet_;  // Ends of claims with results.
+  std::priority_queue<DueEnd, std::vector<DueEnd>, Later> ends_;
+  std::vector<ClaimId> evicted_;
+};
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_ENGINE_COLLECTIVE_REPLAYS_H_

@@ -1,0 +1,451 @@
+#include "astra-core/engine/lone_collectives.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "astra-core/base/check.h"
+#include "astra-core/base/random.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/engine/flow_sending.h"
+
+namespace astra {
+namespace {
+
+// Returns whether the result of each rank is made of something of every other,
+// by what the collective is.
+bool IsMadeOfAll(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllReduce:
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kReduceScatter:
+    case CollectiveKind::kAllToAll:
+    case CollectiveKind::kSendRecv:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Returns whether the flows of each rank wait, themselves or through others,
+// for all ranks to start. Of large graphs it says that they do not.
+bool WaitsForAll(const FlowGraph& graph) {
+  constexpr uint64_t kMostWords = uint64_t{1} << 24;
+  const uint64_t num_words = (graph.num_ranks() + 63) / 64;
+  if (graph.num_flows() > kMostWords / num_words) return false;
+  // Bits of ranks, by flow and by rank. A flow comes after those it waits for.
+  std::vector<uint64_t> of_flow(graph.num_flows() * num_words);
+  std::vector<uint64_t> of_rank(graph.num_members() * num_words);
+  const auto add = [num_words](const uint64_t* from, uint64_t* to) {
+    for (uint64_t word = 0; word < num_words; ++word) to[word] |= from[word];
+  };
+  std::vector<FlowId> later;
+  for (uint64_t i = 0; i < graph.num_flows(); ++i) {
+    const Flow flow = graph.flow(FlowId(i));
+    uint64_t* needs = &of_flow[i * num_words];
+    for (const GroupRank rank : {flow.source, flow.target}) {
+      if (rank.index() >= graph.num_ranks()) continue;
+      needs[rank.index() / 64] |= uint64_t{1} << (rank.index() % 64);
+    }
+    add(needs, &of_rank[flow.source.index() * num_words]);
+    add(needs, &of_rank[flow.target.index() * num_words]);
+    later.clear();
+    graph.AppendDependents(FlowId(i), &later);
+    for (const FlowId id : later) add(needs, &of_flow[id.index() * num_words]);
+  }
+  for (uint32_t rank = 0; rank < graph.num_ranks(); ++rank) {
+    for (uint32_t other = 0; other < graph.num_ranks(); ++other) {
+      const uint64_t word = of_rank[rank * num_words + other / 64];
+      if ((word >> (other % 64) & 1) == 0) return false;
+    }
+  }
+  return true;
+}
+
+template <class Item>
+void SortOut(std::vector<Item>* items) {
+  std::sort(items->begin(), items->end());
+  items->erase(std::unique(items->begin(), items->end()), items->end());
+}
+
+// Adds what skipped rounds have carried.
+void AddSkipped(const SkippedRounds& skipped, Measurement* to) {
+  const auto& [first, last, times] = skipped;
+  const auto factor = static_cast<uint64_t>(times);
+  for (size_t i = 0; i < to->links.size(); ++i) {
+    LinkTraffic& link = to->links[i];
+    const LinkTraffic& before = first.links[i];
+    const LinkTraffic& after = last.links[i];
+    link.busy += times * (after.busy - before.busy);
+    link.bytes += factor * (after.bytes - before.bytes);
+    link.packets += factor * (after.packets - before.packets);
+    link.data_bytes += factor * (after.data_bytes - before.data_bytes);
+    link.data_packets += factor * (after.data_packets - before.data_packets);
+  }
+  to->num_flows += factor * (last.num_flows - first.num_flows);
+  to->num_data_packets +=
+      factor * (last.num_data_packets - first.num_data_packets);
+  to->num_packet_hops +=
+      factor * (last.num_packet_hops - first.num_packet_hops);
+  to->sending += times * (last.sending - first.sending);
+  to->sending_slowly += times * (last.sending_slowly - first.sending_slowly);
+  to->quiet += times * (last.quiet - first.quiet);
+}
+
+// Returns whether flow `id` and its dependents are those of the round before.
+bool IsAsBefore(const FlowGraph& graph, uint64_t id,
+                std::vector<FlowId>* scratch) {
+  const uint64_t per_round = graph.flows_per_round();
+  const Flow now = graph.flow(FlowId(id));
+  const Flow before = graph.flow(FlowId(id - per_round));
+  if (std::tie(now.source, now.target, now.channel, now.bytes, now.op) !=
+      std::tie(before.source, before.target, before.channel, before.bytes,
+               before.op)) {
+    return false;
+  }
+  scratch->clear();
+  graph.AppendDependents(FlowId(id), scratch);
+  const size_t count = scratch->size();
+  graph.AppendDependents(FlowId(id - per_round), scratch);
+  if (scratch->size() != 2 * count) return false;
+  for (size_t i = 0; i < count; ++i) {
+    if ((*scratch)[i].index() != (*scratch)[count + i].index() + per_round) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Returns the runs of two rounds or more that are alike.
+std::vector<AlikeRounds> AlikeRoundsOf(const FlowGraph& graph) {
+  std::vector<AlikeRounds> alike;
+  const uint64_t per_round = graph.flows_per_round();
+  if (per_round == 0) return alike;
+  std::vector<FlowId> scratch;
+  const auto is_like_before = [&](uint64_t round) {
+    for (uint64_t i = 0; i < per_round; ++i) {
+      if (!IsAsBefore(graph, round * per_round + i, &scratch)) return false;
+    }
+    return true;
+  };
+  AlikeRounds run = {0, 1};
+  for (uint64_t round = 1; round * per_round < graph.num_flows(); ++round) {
+    if (!is_like_before(round)) {
+      if (run.end - run.begin > 1) alike.push_back(run);
+      run.begin = round;
+    }
+    run.end = round + 1;
+  }
+  if (run.end - run.begin > 1) alike.push_back(run);
+  return alike;
+}
+
+template <class Item>
+int64_t PlaceIn(const std::vector<Item>& sorted, Item item) {
+  return std::lower_bound(sorted.begin(), sorted.end(), item) - sorted.begin();
+}
+
+}  // namespace
+
+LoneCollectives::LoneCollectives(
+    const Communicators& communicators, const CollectiveCosts& costs,
+    CollectiveLowering& lowering,
+    const std::function<std::unique_ptr<NetworkBackend>()>& new_network,
+    std::unique_ptr<NetworkBackend> network)
+    : communicators_(communicators),
+      costs_(costs),
+      lowering_(lowering),
+      new_network_(new_network) {
+  SetNetwork(std::move(network));
+}
+
+void LoneCollectives::SetNetwork(std::unique_ptr<NetworkBackend> network) {
+  carrier_.reset();
+  network_ = std::move(network);
+  carrier_ = std::make_unique<FlowCarrier>(*network_);
+}
+
+absl::StatusOr<const CollectiveRegion*> LoneCollectives::RegionOf(
+    CommunicatorId communicator, const Communication& what) {
+  const auto key =
+      std::tuple(communicator.index(), what.dimension, what.kind, what.bytes);
+  const auto found = regions_.find(key);
+  if (found != regions_.end()) return &found->second;
+  ASTRA_ASSIGN_OR_RETURN(CollectiveRegion region,
+                         MakeRegion(communicator, what));
+  return &regions_.emplace(key, std::move(region)).first->second;
+}
+
+bool LoneCollectives::IsReplayable(const CollectiveRegion& region) const {
+  return needs_all_[region.shape] && !is_irregular_[region.shape];
+}
+
+absl::StatusOr<CollectiveRegion> LoneCollectives::MakeRegion(
+    CommunicatorId communicator, const Communication& what) {
+  const Communicator& group = communicators_.list[communicator.index()];
+  CollectiveRegion region;
+  region.communicator = communicator;
+  region.what = what;
+  ASTRA_ASSIGN_OR_RETURN(
+      region.messages,
+      lowering_.Outline(communicator.index(), group, what,
+                        costs_.at({what.dimension, what.kind})));
+  ASTRA_ASSIGN_OR_RETURN(const MessageFacts* facts,
+                         FactsOf(region.messages, what));
+  for (const auto& [source, target, channel] : facts->connections) {
+    const Flow flow{.source = source,
+                    .target = target,
+                    .first_chunk = {},
+                    .bytes = {},
+                    .channel = channel};
+    region.connections.push_back(
+        ConnectionOf(flow, region.messages, communicator.index()));
+  }
+  region.may_begin_alone = facts->has_switches;
+  FindShape(facts->hash, &region);
+  AddBuffers(&region);
+  if (region.shape == needs_all_.size()) {
+    needs_all_.push_back(facts->needs_all);
+    is_irregular_.push_back(false);
+  }
+  return region;
+}
+
+// Finds the links of the connections, and what makes them alike to others.
+// `what_it_is` says which messages there are.
+void LoneCollectives::FindShape(absl::Span<const uint64_t> what_it_is,
+                                CollectiveRegion* region) {
+  ReplaySupport& network = *network_->replay();
+  const Topology& topology = network.topology();
+  std::vector<std::vector<LinkId>> paths;  // There and back of each.
+  for (const Connection& connection : region->connections) {
+    std::vector<LinkId> there;
+    std::vector<LinkId> back;
+    ASTRA_CHECK(network.AppendPath(connection, &there, &back), "no path");
+    paths.push_back(std::move(there));
+    paths.push_back(std::move(back));
+  }
+  std::vector<NodeId> nodes;
+  for (const std::vector<LinkId>& path : paths) {
+    region->links.insert(region->links.end(), path.begin(), path.end());
+  }
+  SortOut(&region->links);
+  for (const LinkId link : region->links) {
+    nodes.push_back(topology.link(link).source);
+    nodes.push_back(topology.link(link).target);
+  }
+  SortOut(&nodes);
+  for (const NodeId node : nodes) {
+    if (topology.kind(node) != NodeKind::kGpu) region->switches.push_back(node);
+  }
+
+  std::vector<int64_t> shape;
+  for (const uint64_t word : what_it_is) {
+    shape.push_back(static_cast<int64_t>(word));
+  }
+  for (const LinkId link : region->links) {
+    network.AppendShape(link, &shape);
+    shape.push_back(PlaceIn(nodes, topology.link(link).source));
+    shape.push_back(PlaceIn(nodes, topology.link(link).target));
+  }
+  for (const std::vector<LinkId>& path : paths) {
+    shape.push_back(-1);
+    for (const LinkId link : path) {
+      shape.push_back(PlaceIn(region->links, link));
+    }
+  }
+  const auto next = static_cast<uint32_t>(shapes_.size());
+  region->shape = shapes_.try_emplace(std::move(shape), next).first->second;
+}
+
+void LoneCollectives::AddBuffers(CollectiveRegion* region) {
+  ReplaySupport& network = *network_->replay();
+  const Topology& topology = network.topology();
+  region->most_at_switch.resize(region->switches.size());
+  constexpr int64_t kNoLimit = int64_t{1} << 50;
+  for (const Connection& connection : region->connections) {
+    std::vector<LinkId> there;
+    std::vector<LinkId> back;
+    network.AppendPath(connection, &there, &back);
+    const int64_t most =
+        std::min(kNoLimit, network.MostUnderWay(connection).count());
+    for (const LinkId link : there) {
+      const NodeId node = topology.link(link).source;
+      if (topology.kind(node) == NodeKind::kGpu) continue;
+      int64_t& held = region->most_at_switch[static_cast<size_t>(
+          PlaceIn(region->switches, node))];
+      held = std::min(kNoLimit, held + most);
+    }
+  }
+}
+
+const CollectiveRegion& LoneCollectives::JointRegionOf(
+    absl::Span<const StartedCollective> collectives) {
+  std::vector<const CollectiveRegion*> regions;
+  for (const StartedCollective& each : collectives) {
+    regions.push_back(each.region);
+  }
+  const auto [found, is_new] = joint_.try_emplace(std::move(regions));
+  CollectiveRegion& joint = found->second;
+  if (!is_new) return joint;
+  // What happens at one instant happens by the numbers of communicators.
+  std::vector<uint64_t> what_they_are;
+  std::vector<CommunicatorId> communicators;
+  for (const StartedCollective& each : collectives) {
+    communicators.push_back(each.region->communicator);
+  }
+  SortOut(&communicators);
+  for (const StartedCollective& each : collectives) {
+    const CollectiveRegion& region = *each.region;
+    what_they_are.push_back(region.shape);
+    what_they_are.push_back(
+        static_cast<uint64_t>(PlaceIn(communicators, region.communicator)));
+    joint.connections.insert(joint.connections.end(),
+                             region.connections.begin(),
+                             region.connections.end());
+  }
+  FindShape(what_they_are, &joint);
+  if (joint.shape == needs_all_.size()) {
+    needs_all_.push_back(true);
+    is_irregular_.push_back(false);
+  }
+  return joint;
+}
+
+// Looks at each message once for all groups that lie alike.
+absl::StatusOr<const LoneCollectives::MessageFacts*> LoneCollectives::FactsOf(
+    const CollectiveMessages& messages, const Communication& what) {
+  const auto& [algorithm, chunking] = messages.plan;
+  const MessagesKey key = {
+      what.kind,      what.bytes, messages.layout.get(),
+      algorithm.name, chunking,   NumberOf(messages.costs)};
+  const auto found = facts_.find(key);
+  if (found != facts_.end()) return &found->second;
+  ASTRA_ASSIGN_OR_RETURN(const std::shared_ptr<const FlowGraph> graph,
+                         lowering_.GraphOf(messages, what));
+  MessageFacts facts;
+  std::set<GraphConnection> known;
+  const auto mix = [&facts](uint64_t value) {
+    facts.hash[0] = Mix64(facts.hash[0] ^ value);
+    facts.hash[1] = Mix64(facts.hash[1] + value);
+  };
+  const MessageCosts& costs = messages.costs;
+  const GroupLayout* layout = messages.layout.get();
+  std::vector<FlowId> later;
+  for (uint64_t i = 0; i < graph->num_flows(); ++i) {
+    const Flow flow = graph->flow(FlowId(i));
+    const GraphConnection connection = {flow.source, flow.target, flow.channel};
+    if (known.insert(connection).second) {
+      facts.connections.push_back(connection);
+    }
+    later.clear();
+    graph->AppendDependents(FlowId(i), &later);
+    mix(uint64_t{flow.source.index()} << 32 | flow.target.index());
+    mix(uint64_t{flow.channel} << 32 | later.size());
+    mix(static_cast<uint64_t>(costs.OnWire(flow, layout).count()));
+    mix(static_cast<uint64_t>(costs.BeforeSending(flow, layout).count()));
+    mix(static_cast<uint64_t>(
+        costs.AtTarget(flow, graph->num_ranks()).count()));
+    for (const FlowId id : later) mix(id.index());
+  }
+  facts.alike = AlikeRoundsOf(*graph);
+  mix(graph->num_ranks());
+  const uint32_t num_ranks = graph->num_ranks();
+  facts.has_switches = graph->num_members() > num_ranks;
+  bool all_take_part = true;
+  for (uint32_t rank = 0; rank < num_ranks; ++rank) {
+    if (graph->num_flows_of(GroupRank(rank)) == 0) all_take_part = false;
+  }
+  facts.needs_all =
+      all_take_part && (IsMadeOfAll(what.kind) || WaitsForAll(*graph));
+  return &facts_.emplace(key, std::move(facts)).first->second;
+}
+
+uint32_t LoneCollectives::NumberOf(const MessageCosts& costs) {
+  const auto found = std::find(known_costs_.begin(), known_costs_.end(), costs);
+  const auto number = static_cast<uint32_t>(found - known_costs_.begin());
+  if (found == known_costs_.end()) known_costs_.push_back(costs);
+  return number;
+}
+
+absl::StatusOr<const LoneResult*> LoneCollectives::ResultOf(
+    const CollectiveRegion& region,
+    absl::Span<const StartedCollective> collectives, const Turns& turns) {
+  std::vector<int64_t> key = {int64_t{region.shape}};
+  const TimePs begin = collectives.front().starts.front().time;
+  for (const StartedCollective& each : collectives) {
+    for (const auto& [time, rank] : each.starts) {
+      key.push_back((time - begin).count());
+      key.push_back(rank.index());
+    }
+  }
+  key.insert(key.end(), turns.begin(), turns.end());
+  const auto found = results_.find(key);
+  if (found != results_.end()) return &found->second;
+  ASTRA_ASSIGN_OR_RETURN(LoneResult result,
+                         Simulate(region, collectives, turns));
+  if (!result.is_regular) is_irregular_[region.shape] = true;
+  return &results_.emplace(std::move(key), std::move(result)).first->second;
+}
+
+absl::StatusOr<std::vector<LoneCollective>> LoneCollectives::WithGraphs(
+    absl::Span<const StartedCollective> collectives) {
+  std::vector<LoneCollective> made;
+  for (const auto& [of, region, starts] : collectives) {
+    LoneCollective& each = made.emplace_back();
+    each.of = of;
+    each.messages = region->messages;
+    each.starts = starts;
+    ASTRA_ASSIGN_OR_RETURN(each.messages.graph,
+                           lowering_.GraphOf(each.messages, region->what));
+  }
+  return made;
+}
+
+absl::StatusOr<LoneResult> LoneCollectives::Simulate(
+    const CollectiveRegion& region,
+    absl::Span<const StartedCollective> collectives, const Turns& turns) {
+  ASTRA_ASSIGN_OR_RETURN(std::vector<LoneCollective> alone,
+                         WithGraphs(collectives));
+  ReplaySupport& network = *network_->replay();
+  network.CloseConnections();
+  network.SetTurns(region.connections, turns);
+  network.StartMeasuring(region.links, region.switches);
+  const TimePs begin = network_->now();
+  const TimePs moved_by = begin - alone.front().starts.front().time;
+  size_t num_ranks = 0;
+  for (LoneCollective& each : alone) {
+    for (KernelStart& start : each.starts) start.time += moved_by;
+    num_ranks += each.starts.size();
+  }
+
+  ASTRA_ASSIGN_OR_RETURN(
+      const MessageFacts* facts,
+      FactsOf(alone.front().messages, collectives.front().region->what));
+  RoundSkipper skipper(facts->alike, region.connections, *carrier_, *network_);
+  LoneRun run(alone, *carrier_, *network_);
+  LoneResult result;
+  result.ends = run.RunToEnd(alone.size() == 1 ? &skipper : nullptr);
+  if (run.is_done()) {
+    result.measured = network.StopMeasuring(region.connections);
+    simulated_hops_ += result.measured.num_packet_hops;
+    for (const SkippedRounds& skipped : skipper.skipped()) {
+      AddSkipped(skipped, &result.measured);
+    }
+    // No rank may have its result before all of its collective have started.
+    result.is_regular =
+        result.measured.is_regular && result.ends.size() == num_ranks;
+    for (const RankEnd& end : result.ends) {
+      if (end.time < alone[end.collective].starts.back().time) {
+        result.is_regular = false;
+      }
+    }
+  }
+  for (RankEnd& end : result.ends) end.time -= begin;
+  // What it left behind would disturb the next.
+  if (!result.is_regular) SetNetwork(new_network_());
+  return result;
+}
+
+}  // namespace astra

@@ -1,0 +1,163 @@
+// How collectives go that have the network for themselves: which links they
+// use, and when each rank has its result. Each is simulated once, on a network
+// of its own, and so are those that lie alike elsewhere in the cluster.
+//
+// Two collectives go the same way if they consist of the same messages with the
+// same costs; if their connections pass alike links, numbered in the same order
+// (events of one instant happen in the order of links); if their ranks start at
+// the same times after one another; and if the turns of their NICs begin at the
+// same places. These four are the key of what is remembered.
+
+#ifndef ASTRA_CORE_ENGINE_LONE_COLLECTIVES_H_
+#define ASTRA_CORE_ENGINE_LONE_COLLECTIVES_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "astra-core/engine/collective_lowering.h"
+#include "astra-core/engine/communicators.h"
+#include "astra-core/engine/lone_run.h"
+#include "astra-core/engine/round_skipper.h"
+#include "network-frontends/network_backend.h"
+#include "network-frontends/replay_support.h"
+#include "workload/phase.h"
+
+namespace astra {
+
+// Where a collective of a communicator takes place, or several of them that
+// meet on links.
+struct CollectiveRegion {
+  CommunicatorId communicator;  // Here and in the next two: of one only.
+  Communication what{};
+  CollectiveMessages messages;  // Without a graph.
+  // In the order of their first flows, one collective after the other.
+  std::vector<Connection> connections;
+  std::vector<LinkId> links;            // Sorted.
+  std::vector<NodeId> switches;         // Sorted.
+  std::vector<int64_t> most_at_switch;  // Bytes that it may hold there.
+  // Flows can leave with the start of a single rank, since switches take part.
+  bool may_begin_alone = false;
+  uint32_t shape = 0;  // Equal for collectives with equal messages and links.
+};
+
+// A collective and its kernels that have started, in order.
+struct StartedCollective {
+  CarriedFlow of;
+  const CollectiveRegion* region = nullptr;
+  std::vector<KernelStart> starts;
+};
+
+// How collectives went. Times count from the start of the first kernel.
+struct LoneResult {
+  std::vector<RankEnd> ends;  // By time.
+  Measurement measured;
+  // False: it depends on more than itself, so it cannot be counted again.
+  bool is_regular = false;
+};
+
+class LoneCollectives {
+ public:
+  // All references must outlive the object. `network`, which is one of
+  // `new_network`, is at time 0 and has ReplaySupport.
+  LoneCollectives(
+      const Communicators& communicators, const CollectiveCosts& costs,
+      CollectiveLowering& lowering,
+      const std::function<std::unique_ptr<NetworkBackend>()>& new_network,
+      std::unique_ptr<NetworkBackend> network);
+
+  // Returns where the collective takes place. Errors: those of
+  // CollectiveLowering.
+  absl::StatusOr<const CollectiveRegion*> RegionOf(CommunicatorId communicator,
+                                                   const Communication& what);
+
+  // Returns whether the collective can be counted again, as far as is known: no
+  // rank has its result before all have started, and it has not turned out to
+  // depend on anything else.
+  bool IsReplayable(const CollectiveRegion& region) const;
+
+  // Returns where collectives take place together.
+  const CollectiveRegion& JointRegionOf(
+      absl::Span<const StartedCollective> collectives);
+
+  // Returns how collectives go all of whose kernels have started. `region` is
+  // that of all, and `turns` are those of its NICs at the first start, which is
+  // the first of the first collective.
+  absl::StatusOr<const LoneResult*> ResultOf(
+      const CollectiveRegion& region,
+      absl::Span<const StartedCollective> collectives, const Turns& turns);
+
+  // Returns the packet-hops that were simulated since the last call.
+  uint64_t TakeSimulatedHops() { return std::exchange(simulated_hops_, 0); }
+
+  // Returns the collectives with their graphs.
+  absl::StatusOr<std::vector<LoneCollective>> WithGraphs(
+      absl::Span<const StartedCollective> collectives);
+
+ private:
+  // What a graph consists of, by group rank.
+  struct GraphConnection {
+    GroupRank source;
+    GroupRank target;
+    uint16_t channel = 0;
+
+    friend auto operator<=>(const GraphConnection&,
+                            const GraphConnection&) = default;
+  };
+  // Messages with equal keys are equal; others may be, too.
+  using MessagesKey = std::tuple<CollectiveKind, Bytes, const GroupLayout*,
+                                 std::string_view, Chunking, uint32_t>;
+  struct MessageFacts {
+    // Hash of all messages, their costs and dependencies.
+    std::array<uint64_t, 2> hash{};
+    std::vector<GraphConnection> connections;
+    // No rank has its result before all have started.
+    bool needs_all = false;
+    bool has_switches = false;
+    std::vector<AlikeRounds> alike;  // In order.
+  };
+
+  absl::StatusOr<CollectiveRegion> MakeRegion(CommunicatorId communicator,
+                                              const Communication& what);
+  absl::StatusOr<const MessageFacts*> FactsOf(
+      const CollectiveMessages& messages, const Communication& what);
+  uint32_t NumberOf(const MessageCosts& costs);
+  void FindShape(absl::Span<const uint64_t> what_it_is,
+                 CollectiveRegion* region);
+  void AddBuffers(CollectiveRegion* region);
+  absl::StatusOr<LoneResult> Simulate(
+      const CollectiveRegion& region,
+      absl::Span<const StartedCollective> collectives, const Turns& turns);
+  void SetNetwork(std::unique_ptr<NetworkBackend> network);
+
+  const Communicators& communicators_;
+  const CollectiveCosts& costs_;
+  CollectiveLowering& lowering_;
+  const std::function<std::unique_ptr<NetworkBackend>()>& new_network_;
+  std::unique_ptr<NetworkBackend> network_;
+  std::unique_ptr<FlowCarrier> carrier_;
+
+  std::map<std::tuple<uint32_t, ParallelDimension, CollectiveKind, Bytes>,
+           CollectiveRegion>
+      regions_;
+  std::map<std::vector<const CollectiveRegion*>, CollectiveRegion> joint_;
+  std::map<MessagesKey, MessageFacts> facts_;
+  std::vector<MessageCosts> known_costs_;
+  std::map<std::vector<int64_t>, uint32_t> shapes_;
+  std::vector<bool> is_irregular_;  // By shape.
+  std::vector<bool> needs_all_;     // By shape.
+  std::map<std::vector<int64_t>, LoneResult> results_;
+  uint64_t simulated_hops_ = 0;
+};
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_ENGINE_LONE_COLLECTIVES_H_

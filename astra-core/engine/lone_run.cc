@@ -1,0 +1,99 @@
+#include "astra-core/engine/lone_run.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "astra-core/engine/flow_sending.h"
+
+namespace astra {
+
+LoneRun::LoneRun(absl::Span<const LoneCollective> collectives,
+                 FlowCarrier& carrier, NetworkBackend& network)
+    : collectives_(collectives), carrier_(carrier), network_(network) {
+  for (const LoneCollective& collective : collectives) {
+    flows_.push_back(std::make_unique<FlowRun>(collective.messages.graph));
+  }
+}
+
+bool LoneRun::is_done() const {
+  return std::all_of(flows_.begin(), flows_.end(),
+                     [](const auto& flows) { return flows->is_done(); });
+}
+
+std::vector<RankEnd> LoneRun::RunTo(TimePs limit) {
+  std::vector<RankEnd> ends;
+  Start(&ends);
+  while (Advance(limit, &ends)) {
+  }
+  return ends;
+}
+
+std::vector<RankEnd> LoneRun::RunToEnd(RoundSkipper* skipper) {
+  constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
+  std::vector<RankEnd> ends;
+  Start(&ends);
+  while (!is_done() && Advance(kNever, &ends)) {
+    if (skipper != nullptr) {
+      later_ = skipper->AfterArrivals(done_, *flows_.front());
+    }
+  }
+  return ends;
+}
+
+void LoneRun::Start(std::vector<RankEnd>* ends) {
+  struct AnyStart {
+    KernelStart start;
+    size_t collective = 0;
+  };
+  std::vector<AnyStart> starts;
+  for (size_t i = 0; i < collectives_.size(); ++i) {
+    for (const KernelStart& start : collectives_[i].starts) {
+      starts.push_back({start, i});
+    }
+  }
+  std::stable_sort(starts.begin(), starts.end(),
+                   [](const AnyStart& a, const AnyStart& b) {
+                     return a.start.time < b.start.time;
+                   });
+  for (const auto& [start, collective] : starts) {
+    while (Advance(start.time, ends)) {
+    }
+    ready_.clear();
+    flows_[collective]->Join(start.rank, &ready_);
+    SendFlows(ready_, collectives_[collective].of,
+              collectives_[collective].messages, carrier_);
+  }
+}
+
+// Handles the flows of the next instant, but not beyond `limit`. Returns
+// whether there were any.
+bool LoneRun::Advance(TimePs limit, std::vector<RankEnd>* ends) {
+  done_.clear();
+  carrier_.AdvanceTo(limit, &done_);
+  for (const CarriedFlow& done : done_) {
+    const size_t position = PositionOf(done);
+    ready_.clear();
+    finished_.clear();
+    flows_[position]->Arrive(done.flow, &ready_, &finished_);
+    SendFlows(ready_, collectives_[position].of,
+              collectives_[position].messages, carrier_);
+    for (const GroupRank rank : finished_) {
+      ends->push_back({network_.now() + later_, static_cast<uint32_t>(position),
+                       done.flow, rank});
+    }
+  }
+  return !done_.empty();
+}
+
+size_t LoneRun::PositionOf(const CarriedFlow& flow) const {
+  size_t position = 0;
+  while (std::tie(collectives_[position].of.communicator,
+                  collectives_[position].of.number) !=
+         std::tie(flow.communicator, flow.number)) {
+    ++position;
+  }
+  return position;
+}
+
+}  // namespace astra

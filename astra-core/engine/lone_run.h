@@ -1,0 +1,79 @@
+// Simulates collectives up to an instant, apart from all others.
+
+#ifndef ASTRA_CORE_ENGINE_LONE_RUN_H_
+#define ASTRA_CORE_ENGINE_LONE_RUN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "astra-core/engine/collective_lowering.h"
+#include "astra-core/engine/flow_carrier.h"
+#include "astra-core/engine/flow_run.h"
+#include "astra-core/engine/round_skipper.h"
+#include "network-frontends/network_backend.h"
+
+namespace astra {
+
+// When the kernel of a rank starts, after which its flows may leave.
+struct KernelStart {
+  TimePs time;
+  GroupRank rank;
+};
+
+// A collective, and when its kernels start, in order.
+struct LoneCollective {
+  CarriedFlow of;               // Identifies it for a carrier.
+  CollectiveMessages messages;  // With a graph.
+  std::vector<KernelStart> starts;
+};
+
+// When a rank has sent and received all its flows, and which was the last.
+struct RankEnd {
+  TimePs time;
+  uint32_t collective = 0;  // Its position among those of the run.
+  FlowId flow;
+  GroupRank rank;
+};
+
+class LoneRun {
+ public:
+  // `carrier`, whose network is `network`, must carry nothing else while a
+  // function below is called. Kernels start from now() on. All must outlive the
+  // object.
+  LoneRun(absl::Span<const LoneCollective> collectives, FlowCarrier& carrier,
+          NetworkBackend& network);
+
+  // Returns the ends of ranks by time. The first runs to `limit`, which is not
+  // before the last start. The second runs until the last flow is done, or
+  // nothing happens any more; of a single collective it skips rounds where it
+  // can, and times are then those of a run that skips none.
+  std::vector<RankEnd> RunTo(TimePs limit);
+  std::vector<RankEnd> RunToEnd(RoundSkipper* skipper);
+
+  bool is_done() const;
+  std::unique_ptr<FlowRun> TakeFlows(size_t collective) {
+    return std::move(flows_[collective]);
+  }
+
+ private:
+  void Start(std::vector<RankEnd>* ends);
+  bool Advance(TimePs limit, std::vector<RankEnd>* ends);
+  size_t PositionOf(const CarriedFlow& flow) const;
+
+  const absl::Span<const LoneCollective> collectives_;
+  FlowCarrier& carrier_;
+  NetworkBackend& network_;
+  std::vector<std::unique_ptr<FlowRun>> flows_;
+  TimePs later_;                     // Time that was skipped.
+  std::vector<FlowId> ready_;        // Scratch.
+  std::vector<GroupRank> finished_;  // Scratch.
+  std::vector<CarriedFlow> done_;    // Scratch.
+};
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_ENGINE_LONE_RUN_H_

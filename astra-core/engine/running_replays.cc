@@ -1,0 +1,116 @@
+// The part of RunningCollectives that replays collectives, or does not.
+
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "astra-core/base/check.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/engine/lone_run.h"
+#include "astra-core/engine/running_collectives.h"
+#include "network-frontends/replay_support.h"
+
+namespace astra {
+
+// Lets `rank` start in a replay, if there can be one. Otherwise the collective
+// is simulated from here on; returns whether `rank` has started in any case.
+absl::StatusOr<bool> RunningCollectives::StartReplay(GroupRank rank, Run& run) {
+  if (run.claim == kNoClaim) {
+    if (!run.first_start && !run.region->may_begin_alone) {
+      run.first_start = rank;
+      return true;
+    }
+    run.claim =
+        replays_->Claim(IdOf(run), *run.region, run.first_start.value_or(rank));
+    ASTRA_RETURN_IF_ERROR(EndClaims());
+    if (run.is_live) return !run.first_start.has_value();
+    if (run.claim == kNoClaim) {
+      ASTRA_RETURN_IF_ERROR(GoLive(run));
+      return false;
+    }
+    if (!run.first_start) return true;
+  }
+  ASTRA_ASSIGN_OR_RETURN(const bool can_be, replays_->Start(run.claim, rank));
+  if (!can_be) ASTRA_RETURN_IF_ERROR(EndClaim(run.claim));
+  return true;
+}
+
+// Simulates a collective none of whose flows could leave so far.
+absl::Status RunningCollectives::GoLive(Run& run) {
+  ASTRA_ASSIGN_OR_RETURN(
+      run.messages.graph,
+      lowering_.GraphOf(run.messages, run.call.communication));
+  run.flows = std::make_unique<FlowRun>(run.messages.graph);
+  run.is_live = true;
+  if (run.first_start) {
+    ready_.clear();
+    run.flows->Join(*run.first_start, &ready_);
+    ASTRA_CHECK(ready_.empty(), "flows leave before a second rank has started");
+  }
+  replays_->AddLive(IdOf(run), *run.region);
+  return EndClaims();
+}
+
+absl::Status RunningCollectives::EndClaims() {
+  for (const ClaimId claim : replays_->TakeEvicted()) {
+    // Ending one may have ended another.
+    if (!replays_->has_claim(claim)) continue;
+    ASTRA_RETURN_IF_ERROR(EndClaim(claim));
+  }
+  return absl::OkStatus();
+}
+
+// Simulates up to now what a replay would only have counted. Its ranks have had
+// all the results that come of it.
+absl::Status RunningCollectives::EndClaim(ClaimId id) {
+  const ReplayClaim claim = replays_->TakeClaim(id);
+  ASTRA_ASSIGN_OR_RETURN(std::vector<LoneCollective> collectives,
+                         replays_->lone().WithGraphs(claim.collectives));
+  const TimePs now = network_.now();
+  ReplaySupport& network = *network_.replay();
+  network.GoBackTo(claim.begin(), claim.region->links);
+  carrier_.GoBack();
+  LoneRun lone(collectives, carrier_, network_);
+  const std::vector<RankEnd> ends = lone.RunTo(now);
+  carrier_.Return();
+  network.Return();
+  for (const RankEnd& end : ends) {
+    const StartedCollective& of = claim.collectives[end.collective];
+    if (of.starts.size() < of.region->messages.layout->num_ranks()) {
+      return absl::UnavailableError("a rank had its result before all started");
+    }
+  }
+  for (size_t i = 0; i < collectives.size(); ++i) {
+    const auto& [of, region, starts] = claim.collectives[i];
+    if (of.number < first_run_[of.communicator]) continue;  // It has ended.
+    Run& run = RunOf(region->communicator, of.number);
+    run.messages = std::move(collectives[i].messages);
+    run.flows = lone.TakeFlows(i);
+    run.is_live = true;
+    replays_->AddLive(of, *region);
+  }
+  return EndClaims();
+}
+
+// Handles flows and ends of replays of one instant, in the order of flows.
+void RunningCollectives::TakeInOrder(absl::Span<const CarriedFlow> flows,
+                                     absl::Span<const ReplayedEnd> ends) {
+  auto end = ends.begin();
+  const auto finish_before = [&](const CarriedFlow* flow) {
+    for (; end != ends.end() && (flow == nullptr || end->flow < *flow); ++end) {
+      Run& run =
+          RunOf(CommunicatorId(end->flow.communicator), end->flow.number);
+      const Communicator& group = communicator(run.call.communicator);
+      Finish(group.ranks[end->rank.index()].index(), run);
+    }
+  };
+  for (const CarriedFlow& flow : flows) {
+    finish_before(&flow);
+    OnFlow(flow);
+  }
+  finish_before(nullptr);
+}
+
+}  // namespace astra

@@ -1,0 +1,404 @@
+#include "network-frontends/packet/packet_replay.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "astra-core/base/check.h"
+#include "astra-core/base/random.h"
+
+namespace astra {
+namespace {
+
+// One connection that is open, at its NIC.
+struct Place {
+  LinkId link;
+  TurnSlot slot;
+  uint32_t position = 0;  // In the list that was asked for.
+
+  friend bool operator<(const Place& a, const Place& b) {
+    return std::tie(a.link, a.slot) < std::tie(b.link, b.slot);
+  }
+};
+
+LinkTraffic TrafficOf(const Port& port) {
+  return {.busy = port.busy,
+          .bytes = port.sent_bytes,
+          .packets = port.sent_packets,
+          .data_bytes = port.sent_data_bytes,
+          .data_packets = port.sent_data_packets,
+          .max_queued = port.max_queued};
+}
+
+// The counters of `from`, without its lists.
+NetworkStatistics Totals(const NetworkStatistics& from) {
+  NetworkStatistics totals;
+  totals.num_flows = from.num_flows;
+  totals.num_data_packets = from.num_data_packets;
+  totals.num_packet_hops = from.num_packet_hops;
+  totals.sending = from.sending;
+  totals.sending_slowly = from.sending_slowly;
+  return totals;
+}
+
+}  // namespace
+
+bool PacketReplay::IsPossible(const PacketSetup& setup) {
+  const PacketOptions& options = setup.options;
+  const RecordOptions& record = options.record;
+  const auto& types = setup.topology.link_types();
+  const bool has_errors =
+      options.error_rate > 0 ||
+      std::any_of(types.begin(), types.end(),
+                  [](const LinkType& type) { return type.error_rate > 0; });
+  return options.nic.queue_pairs == QueuePairs::kPerConnection &&
+         options.load_balancing == LoadBalancing::kEcmp &&
+         options.ecmp_hash == EcmpHash::kMixed && options.link_events.empty() &&
+         options.background.empty() && !has_errors && !record.sample_interval &&
+         !record.captured_link && !record.flows;
+}
+
+bool PacketReplay::AppendPath(const Connection& connection,
+                              std::vector<LinkId>* there,
+                              std::vector<LinkId>* back) {
+  QueuePair qp;
+  qp.source = connection.source;
+  qp.target = connection.target;
+  qp.channel = connection.channel;
+  qp.key = parts_.connections.KeyOf(qp.source, qp.target, qp.channel);
+  return parts_.paths.Append(qp, Paths::Way::kThere, there) &&
+         parts_.paths.Append(qp, Paths::Way::kBack, back);
+}
+
+void PacketReplay::AppendShape(LinkId link, std::vector<int64_t>* shape) const {
+  const Port& port = parts_.ports[link];
+  shape->insert(
+      shape->end(),
+      {port.nominal_rate.count(), port.propagation.count(),
+       int64_t{port.cuts_through}, int64_t{port.marks},
+       static_cast<int64_t>(parts_.setup.topology.kind(port.source)),
+       static_cast<int64_t>(parts_.setup.topology.kind(port.target))});
+  const bool is_at_switch = port.at != kNoId<SwitchId>;
+  shape->push_back(is_at_switch ? parts_.buffers.BufferAt(port.at).shared_bytes
+                                : 0);
+}
+
+Bytes PacketReplay::MostUnderWay(const Connection& connection) {
+  // A path of its own is enough: windows follow from it alone.
+  std::vector<LinkId> there;
+  std::vector<LinkId> back;
+  ASTRA_CHECK(AppendPath(connection, &there, &back), "no path");
+  PathProperties path;
+  path.line_rate = path.bottleneck = parts_.ports[there.front()].nominal_rate;
+  for (const LinkId link : there) {
+    const Port& port = parts_.ports[link];
+    path.base_rtt +=
+        port.propagation + TransferTime(parts_.setup.full, port.nominal_rate);
+    path.bottleneck = std::min(path.bottleneck, port.nominal_rate);
+  }
+  for (const LinkId link : back) {
+    const Port& port = parts_.ports[link];
+    path.base_rtt +=
+        port.propagation + TransferTime(parts_.setup.ack, port.nominal_rate);
+  }
+  // The window may be passed by one packet. Headers count as well.
+  const Bytes window = parts_.paths.WindowCapOf(path);
+  if (window == Bytes(INT64_MAX)) return window;
+  const int64_t packets = window.count() / parts_.setup.payload.count() + 2;
+  return packets * parts_.setup.full;
+}
+
+// Requires what SharedBuffer::IsEasy asks for, of each of them, whatever the
+// others hold.
+bool PacketReplay::HasRoomFor(NodeId node, int64_t sum_bytes,
+                              int64_t largest_bytes) const {
+  const LinkId out = parts_.setup.topology.links_from(node).front();
+  const SharedBuffer& buffer = parts_.buffers.BufferAt(parts_.ports[out].at);
+  const int64_t packet = parts_.setup.full.count();
+  const int64_t free_bytes = buffer.shared_bytes - sum_bytes - packet;
+  return free_bytes > 0 && static_cast<double>(largest_bytes + 2 * packet) <
+                               buffer.share * static_cast<double>(free_bytes);
+}
+
+bool PacketReplay::IsIdle(LinkId link) const {
+  const Port& port = parts_.ports[link];
+  const bool has_packets =
+      std::any_of(port.lanes.begin(), port.lanes.end(),
+                  [](const Lane& lane) { return lane.num_packets() > 0; });
+  return !has_packets && port.event == kNever && !port.is_paused &&
+         !port.is_watched && !port.is_down &&
+         port.busy_until <= parts_.events.now();
+}
+
+bool PacketReplay::IsAtRest(QueuePairId id) const {
+  const QueuePair& qp = parts_.queue_pairs[id];
+  return qp.acked == qp.end && qp.expected == qp.end && qp.in_network == 0 &&
+         qp.turn == QueuePair::Turn::kNone && !qp.has_given_up &&
+         !qp.has_mark && qp.num_timeouts == 0 && qp.num_unacked == 0 &&
+         qp.next_send <= parts_.events.now() &&
+         parts_.setup.control->IsAtRest(id);
+}
+
+bool PacketReplay::AreAtRest(absl::Span<const Connection> connections) const {
+  return std::all_of(
+      connections.begin(), connections.end(), [this](const Connection& c) {
+        const QueuePairId id =
+            parts_.connections.FindOpen(c.source, c.target, c.channel);
+        return id == kNoId<QueuePairId> || IsAtRest(id);
+      });
+}
+
+Turns PacketReplay::TurnsOf(absl::Span<const Connection> connections) const {
+  std::vector<Place> places;
+  places.reserve(connections.size());
+  for (uint32_t i = 0; i < connections.size(); ++i) {
+    const auto& [source, target, channel] = connections[i];
+    const QueuePairId id = parts_.connections.FindOpen(source, target, channel);
+    if (id == kNoId<QueuePairId>) continue;
+    const QueuePair& qp = parts_.queue_pairs[id];
+    places.push_back({qp.link, qp.turn_slot, i});
+  }
+  std::sort(places.begin(), places.end());
+  Turns turns;
+  for (size_t begin = 0; begin < places.size();) {
+    const LinkId link = places[begin].link;
+    const Port& port = parts_.ports[link];
+    const size_t head = turns.size();
+    turns.push_back(0);
+    uint32_t num_past = 0;
+    for (; begin < places.size() && places[begin].link == link; ++begin) {
+      const auto& [source, target, channel] =
+          connections[places[begin].position];
+      const QueuePairId id =
+          parts_.connections.FindOpen(source, target, channel);
+      num_past += parts_.nics.IsPast(parts_.queue_pairs[id], port) ? 1 : 0;
+      turns.push_back(places[begin].position);
+      ++turns[head];
+    }
+    turns.push_back(num_past);
+  }
+  return turns;
+}
+
+QueuePairId PacketReplay::Open(const Connection& connection) {
+  const auto [id, is_new] =
+      parts_.connections.Find({.id = MessageId(),
+                               .source = connection.source,
+                               .target = connection.target,
+                               .bytes = Bytes(),
+                               .channel = connection.channel});
+  if (is_new) parts_.senders.StartControl(id);
+  return id;
+}
+
+void PacketReplay::SetTurns(absl::Span<const Connection> connections,
+                            const Turns& turns) {
+  for (size_t at = 0; at < turns.size();) {
+    const uint32_t count = turns[at++];
+    const uint32_t num_past = turns[at + count];
+    for (uint32_t i = 0; i < count; ++i, ++at) {
+      const QueuePairId id = Open(connections[turns[at]]);
+      if (i + 1 != num_past) continue;
+      const QueuePair& qp = parts_.queue_pairs[id];
+      parts_.nics.GoOnAfter(qp, parts_.ports[qp.link]);
+    }
+    ++at;
+  }
+}
+
+void PacketReplay::StartMeasuring(absl::Span<const LinkId> links,
+                                  absl::Span<const NodeId> switches) {
+  before_.start = parts_.events.now();
+  before_.links.assign(links.begin(), links.end());
+  before_.switches.assign(switches.begin(), switches.end());
+  before_.traffic.clear();
+  for (const LinkId link : links) {
+    before_.traffic.push_back(TrafficOf(parts_.ports[link]));
+    parts_.ports[link].max_queued = Bytes();
+  }
+  for (const NodeId node : switches) {
+    const LinkId out = parts_.setup.topology.links_from(node).front();
+    parts_.buffers.TakePeak(parts_.ports[out].at);
+  }
+  before_.totals = Totals(parts_.records.totals());
+  before_.num_irregular = parts_.records.num_irregular();
+}
+
+Measurement PacketReplay::StopMeasuring(
+    absl::Span<const Connection> connections) {
+  for (const auto& [source, target, channel] : connections) {
+    const QueuePairId id = parts_.connections.FindOpen(source, target, channel);
+    while (parts_.queue_pairs[id].in_network > 0) {
+      handle_until_(TimePs(parts_.events.agenda().next().time_ps));
+    }
+  }
+  Measurement made = Measure(connections);
+  made.turns = TurnsOf(connections);
+  made.is_regular = parts_.records.num_irregular() == before_.num_irregular &&
+                    AreAtRest(connections);
+  for (const NodeId node : before_.switches) {
+    const LinkId out = parts_.setup.topology.links_from(node).front();
+    made.peak_bytes.push_back(parts_.buffers.TakePeak(parts_.ports[out].at));
+  }
+  return made;
+}
+
+Measurement PacketReplay::Measure(
+    absl::Span<const Connection> /*connections*/) {
+  Measurement made;
+  made.quiet = parts_.events.now() - before_.start;
+  for (size_t i = 0; i < before_.links.size(); ++i) {
+    const Port& port = parts_.ports[before_.links[i]];
+    const LinkTraffic& before = before_.traffic[i];
+    LinkTraffic traffic = TrafficOf(port);
+    traffic.busy -= before.busy;
+    traffic.bytes -= before.bytes;
+    traffic.packets -= before.packets;
+    traffic.data_bytes -= before.data_bytes;
+    traffic.data_packets -= before.data_packets;
+    made.links.push_back(traffic);
+  }
+  NetworkStatistics& now = parts_.records.totals();
+  const NetworkStatistics& before = before_.totals;
+  made.num_flows = now.num_flows - before.num_flows;
+  made.num_data_packets = now.num_data_packets - before.num_data_packets;
+  made.num_packet_hops = now.num_packet_hops - before.num_packet_hops;
+  made.sending = now.sending - before.sending;
+  made.sending_slowly = now.sending_slowly - before.sending_slowly;
+  return made;
+}
+
+// Gathers numbers into one.
+class PacketReplay::StateHash {
+ public:
+  void Add(int64_t number) {
+    hash_ = Mix64(hash_ ^ static_cast<uint64_t>(number));
+  }
+  // Adds how long it is until `time`; what is over is over.
+  void AddTime(TimePs time, TimePs now) {
+    Add(std::max<int64_t>(0, (time - now).count()));
+  }
+  // Adds the distance of packet numbers.
+  void AddNumber(PacketNumber packet, PacketNumber from) {
+    Add(int64_t{packet.index()} - int64_t{from.index()});
+  }
+  uint64_t hash() const { return hash_; }
+
+ private:
+  uint64_t hash_ = 0;
+};
+
+uint64_t PacketReplay::StateOf(
+    absl::Span<const Connection> connections,
+    const std::function<uint64_t(MessageId)>& label) {
+  // What has left ports is worked out late.
+  for (const LinkId link : before_.links) {
+    parts_.departures.Advance(link);
+    parts_.departures.Arm(link);
+  }
+  StateHash state;
+  absl::flat_hash_map<uint32_t, int64_t> place;  // For look-up only.
+  for (size_t i = 0; i < connections.size(); ++i) {
+    const auto& [source, target, channel] = connections[i];
+    const QueuePairId id = parts_.connections.FindOpen(source, target, channel);
+    const bool is_open = id != kNoId<QueuePairId>;
+    state.Add(int64_t{is_open});
+    if (!is_open) continue;
+    place[id.index()] = static_cast<int64_t>(i);
+    AddQueuePair(parts_.queue_pairs[id], label, &state);
+  }
+  for (const LinkId link : before_.links) {
+    AddPort(parts_.ports[link], place, &state);
+  }
+  for (const uint32_t number : TurnsOf(connections)) state.Add(number);
+  return state.hash();
+}
+
+void PacketReplay::AddQueuePair(const QueuePair& qp,
+                                const std::function<uint64_t(MessageId)>& label,
+                                StateHash* state) const {
+  for (const PacketNumber packet : {qp.next, qp.end, qp.highest, qp.expected}) {
+    state->AddNumber(packet, qp.acked);
+  }
+  state->Add(qp.flying.count());
+  state->AddTime(qp.next_send, parts_.events.now());
+  state->Add(qp.last_size);
+  state->Add(static_cast<int64_t>(qp.turn));
+  state->Add(qp.in_network);
+  state->Add(qp.num_unacked);
+  state->Add(int64_t{qp.sending != kNoId<MessageSlot>});
+  for (MessageSlot slot = qp.oldest; slot != kNoId<MessageSlot>;
+       slot = parts_.messages[slot].next) {
+    const MessageState& message = parts_.messages[slot];
+    state->AddNumber(message.first, qp.acked);
+    state->Add(message.num_packets);
+    state->Add(message.last_payload);
+    state->Add(static_cast<int64_t>(label(message.id)));
+    state->Add(int64_t{slot == qp.receiving} + 2 * int64_t{slot == qp.sending});
+  }
+}
+
+// `place` is that of queue pairs among the connections.
+void PacketReplay::AddPort(Port& port,
+                           const absl::flat_hash_map<uint32_t, int64_t>& place,
+                           StateHash* state) const {
+  const TimePs now = parts_.events.now();
+  state->AddTime(port.busy_until, now);
+  state->Add(port.queued.count());
+  for (Lane& lane : port.lanes) {
+    state->Add(lane.num_packets());
+    state->Add(lane.num_on_wire());
+    for (uint32_t i = 0; i < lane.num_packets(); ++i) {
+      const Packet& packet = lane.at(i);
+      if (packet.queue_pair == kNoId<QueuePairId>) continue;
+      state->AddTime(packet.time, now);
+      state->Add(place.at(packet.queue_pair.index()));
+      state->AddNumber(packet.number,
+                       parts_.queue_pairs[packet.queue_pair].acked);
+      state->Add(packet.bytes);
+      state->Add(packet.hop);
+      state->Add(static_cast<int64_t>(packet.kind));
+      state->Add(packet.flags);
+    }
+  }
+}
+
+void PacketReplay::CountSimulated(uint64_t packet_hops) {
+  uint64_t& replayed = parts_.records.totals().num_replayed_hops;
+  replayed -= std::min(replayed, packet_hops);
+}
+
+void PacketReplay::GoBackTo(TimePs time, absl::Span<const LinkId> links) {
+  parts_.events.GoBackTo(time);
+  // Stale events may have looked at these idle ports since.
+  for (const LinkId link : links) {
+    Port& port = parts_.ports[link];
+    port.busy_until = std::min(port.busy_until, time);
+  }
+}
+
+void PacketReplay::Replay(const Measurement& measured,
+                          absl::Span<const LinkId> links,
+                          absl::Span<const Connection> connections) {
+  for (size_t i = 0; i < links.size(); ++i) {
+    Port& port = parts_.ports[links[i]];
+    const LinkTraffic& traffic = measured.links[i];
+    port.busy += traffic.busy;
+    port.sent_bytes += traffic.bytes;
+    port.sent_packets += traffic.packets;
+    port.sent_data_bytes += traffic.data_bytes;
+    port.sent_data_packets += traffic.data_packets;
+    port.max_queued = std::max(port.max_queued, traffic.max_queued);
+  }
+  NetworkStatistics& totals = parts_.records.totals();
+  totals.num_flows += measured.num_flows;
+  totals.num_data_packets += measured.num_data_packets;
+  totals.num_packet_hops += measured.num_packet_hops;
+  totals.num_replayed_hops += measured.num_packet_hops;
+  totals.sending += measured.sending;
+  totals.sending_slowly += measured.sending_slowly;
+  SetTurns(connections, measured.turns);
+}
+
+}  // namespace astra

@@ -1,0 +1,110 @@
+// Collectives that are counted again on the packet network; see
+// replay_support.h.
+
+#ifndef NETWORK_FRONTENDS_PACKET_PACKET_REPLAY_H_
+#define NETWORK_FRONTENDS_PACKET_PACKET_REPLAY_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "network-frontends/packet/connections.h"
+#include "network-frontends/packet/departures.h"
+#include "network-frontends/packet/nics.h"
+#include "network-frontends/packet/packet_events.h"
+#include "network-frontends/packet/packet_setup.h"
+#include "network-frontends/packet/paths.h"
+#include "network-frontends/packet/ports.h"
+#include "network-frontends/packet/queue_pair.h"
+#include "network-frontends/packet/records.h"
+#include "network-frontends/packet/senders.h"
+#include "network-frontends/packet/switch_buffers.h"
+#include "network-frontends/replay_support.h"
+
+namespace astra {
+
+class PacketReplay final : public ReplaySupport {
+ public:
+  // The parts of the network that replays read or change.
+  struct Parts {
+    const PacketSetup& setup;
+    PacketEvents& events;
+    Ports& ports;
+    SwitchBuffers& buffers;
+    Records& records;
+    Paths& paths;
+    Nics& nics;
+    Connections& connections;
+    Senders& senders;
+    QueuePairPool& queue_pairs;
+    MessagePool& messages;
+    Departures& departures;
+  };
+
+  // Returns whether collectives that go the same way can exist at all: nothing
+  // depends on the time, on earlier messages, or on draws for each packet, and
+  // nothing is recorded as it happens.
+  static bool IsPossible(const PacketSetup& setup);
+
+  // `handle_until` lets the network handle all events up to an instant. All
+  // must outlive the object.
+  PacketReplay(const Parts& parts,
+               const std::function<void(TimePs)>& handle_until)
+      : parts_(parts), handle_until_(handle_until) {}
+
+  const Topology& topology() const override { return parts_.setup.topology; }
+  bool AppendPath(const Connection& connection, std::vector<LinkId>* there,
+                  std::vector<LinkId>* back) override;
+  void AppendShape(LinkId link, std::vector<int64_t>* shape) const override;
+  Bytes MostUnderWay(const Connection& connection) override;
+  bool HasRoomFor(NodeId node, int64_t sum_bytes,
+                  int64_t largest_bytes) const override;
+  bool IsIdle(LinkId link) const override;
+  bool AreAtRest(absl::Span<const Connection> connections) const override;
+  Turns TurnsOf(absl::Span<const Connection> connections) const override;
+  void SetTurns(absl::Span<const Connection> connections,
+                const Turns& turns) override;
+  void CloseConnections() override { parts_.connections.CloseAll(); }
+  void StartMeasuring(absl::Span<const LinkId> links,
+                      absl::Span<const NodeId> switches) override;
+  Measurement Measure(absl::Span<const Connection> connections) override;
+  Measurement StopMeasuring(absl::Span<const Connection> connections) override;
+  uint64_t StateOf(absl::Span<const Connection> connections,
+                   const std::function<uint64_t(MessageId)>& label) override;
+  void Replay(const Measurement& measured, absl::Span<const LinkId> links,
+              absl::Span<const Connection> connections) override;
+  void CountSimulated(uint64_t packet_hops) override;
+  void GoBackTo(TimePs time, absl::Span<const LinkId> links) override;
+  void Return() override { parts_.events.Return(); }
+
+ private:
+  // The state of the counters as StartMeasuring() was called.
+  struct Before {
+    TimePs start;
+    std::vector<LinkId> links;
+    std::vector<NodeId> switches;
+    std::vector<LinkTraffic> traffic;
+    NetworkStatistics totals;  // Without lists.
+    uint64_t num_irregular = 0;
+  };
+
+  class StateHash;
+
+  bool IsAtRest(QueuePairId id) const;
+  void AddQueuePair(const QueuePair& qp,
+                    const std::function<uint64_t(MessageId)>& label,
+                    StateHash* state) const;
+  void AddPort(Port& port, const absl::flat_hash_map<uint32_t, int64_t>& place,
+               StateHash* state) const;
+  QueuePairId Open(const Connection& connection);
+
+  const Parts parts_;
+  const std::function<void(TimePs)> handle_until_;
+  Before before_;
+};
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_PACKET_REPLAY_H_

@@ -1,0 +1,138 @@
+// Collectives that are counted again give what simulating each of them gives.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "astra-core/engine/simulation.h"
+#include "fmt/core.h"
+#include "network-frontends/packet/packet_backend.h"
+#include "tests/testing/matchers.h"
+#include "tests/testing/small_clusters.h"
+#include "workload/simai_text/simai_text_file.h"
+
+namespace astra {
+namespace {
+
+using ::astra::testing::OneServer;
+using ::astra::testing::Star;
+using ::astra::testing::ValueOrDie;
+
+// All that two runs must agree in, and how much of one was counted.
+struct Outcome {
+  TimePs time;
+  std::vector<std::tuple<TimePs, TimePs>> collectives;  // Start and time.
+  std::vector<double> link_bytes;
+  std::vector<std::tuple<double, uint64_t, TimePs, Bytes>> links;
+  uint64_t hops = 0;
+  uint64_t replayed_hops = 0;
+};
+
+Outcome OutcomeOf(const Program& program, const Topology& topology,
+                  const PacketOptions& network, Acceleration acceleration) {
+  Outcome outcome;
+  SimulationOptions options;
+  options.lowering = Lowering::kFlowGraph;
+  options.acceleration = acceleration;
+  options.on_network_end = [&](NetworkBackend& backend) {
+    const NetworkStatistics& statistics = backend.statistics();
+    outcome.hops = statistics.num_packet_hops;
+    outcome.replayed_hops = statistics.num_replayed_hops;
+    outcome.links.clear();
+    for (const LinkRecord& link : statistics.links) {
+      outcome.links.emplace_back(link.bytes, link.packets, link.busy,
+                                 link.max_queue);
+    }
+  };
+  Routes routes(topology);
+  const SimulationResult result =
+      ValueOrDie(Simulate(program, options, routes, [&] {
+        return std::make_unique<PacketBackend>(topology, network);
+      }));
+  outcome.time = result.total();
+  outcome.link_bytes = result.link_bytes;
+  for (const CollectiveRecord& record : result.collectives) {
+    outcome.collectives.emplace_back(record.start, record.time);
+  }
+  return outcome;
+}
+
+// Returns the share of what crossed links that was counted. Expects the same
+// outcome without that.
+double ShareReplayed(const Program& program, const Topology& topology,
+                     const PacketOptions& network = {}) {
+  const Outcome off = OutcomeOf(program, topology, network, Acceleration::kOff);
+  const Outcome exact =
+      OutcomeOf(program, topology, network, Acceleration::kExact);
+  EXPECT_EQ(exact.time, off.time);
+  EXPECT_EQ(exact.collectives, off.collectives);
+  EXPECT_EQ(exact.link_bytes, off.link_bytes);
+  EXPECT_EQ(exact.links, off.links);
+  EXPECT_EQ(exact.hops, off.hops);
+  EXPECT_EQ(off.replayed_hops, 0u);
+  return static_cast<double>(exact.replayed_hops) /
+         static_cast<double>(exact.hops);
+}
+
+// `count` layers that compute for `compute` us, each with a forward collective
+// of TP and a gradient all-reduce of DP, which overlaps with the layer below.
+Program Layers(uint32_t tensor, uint32_t gpus, int count, int compute,
+               int64_t bytes, std::string_view forward = "ALLREDUCE") {
+  std::string text = fmt::format(
+      "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: {} ep: 1 "
+      "pp: 1 vpp: 1 ga: 1 all_gpus: {}\n{}\n",
+      tensor, gpus, count);
+  for (int i = 0; i < count; ++i) {
+    text += fmt::format("layer{} -1 {} {} {} {} NONE 0 {} ALLREDUCE {} 0\n", i,
+                        compute, forward, bytes, compute, compute, bytes);
+  }
+  Warnings warnings;
+  return ValueOrDie(ParseSimaiProgram("w", text, &warnings));
+}
+
+TEST(ReplayTest, WhatIsAloneIsSimulatedOnce) {
+  EXPECT_GT(ShareReplayed(Layers(4, 4, 6, 1000, 300'000),
+                          OneServer(4, "2880Gbps", "100ns")),
+            0.5);
+}
+
+TEST(ReplayTest, GroupsThatLieAlikeShareASimulation) {
+  EXPECT_GT(ShareReplayed(Layers(2, 8, 3, 1000, 300'000), Star(4, 2)), 0.3);
+}
+
+// Of one GPU in each server, TP and DP share the NICs.
+TEST(ReplayTest, WhatMeetsOnLinksIsSimulatedTogether) {
+  for (const int compute : {3, 20, 60}) {
+    ShareReplayed(Layers(2, 4, 4, compute, 500'000), Star(4, 1));
+    ShareReplayed(Layers(2, 8, 4, compute, 500'000), Star(8, 1));
+  }
+}
+
+TEST(ReplayTest, RoundsOfALargeRingAreSkipped) {
+  EXPECT_GT(ShareReplayed(Layers(16, 16, 1, 10, 8'000'000), Star(16, 1)), 0.5);
+}
+
+// Marks are draws, which depend on all packets before.
+TEST(ReplayTest, MarkedPacketsAreSimulated) {
+  PacketOptions network;
+  network.fabric.ecn_thresholds = {{.rate = Gbps(400),
+                                    .min_queue = Bytes(1),
+                                    .max_queue = Bytes(100'000),
+                                    .max_probability = 0.5}};
+  const Program incasts = Layers(4, 4, 8, 1000, 300'000, "ALLTOALL");
+  EXPECT_EQ(ShareReplayed(incasts, Star(4, 1), network), 0);
+  EXPECT_GT(ShareReplayed(incasts, Star(4, 1)), 0);
+}
+
+TEST(ReplayTest, ControlsWithAMemoryAreSimulated) {
+  PacketOptions network;
+  network.congestion.name = "hpcc";
+  EXPECT_EQ(ShareReplayed(Layers(4, 4, 3, 1000, 300'000),
+                          OneServer(4, "2880Gbps", "100ns"), network),
+            0);
+}
+
+}  // namespace
+}  // namespace astra
