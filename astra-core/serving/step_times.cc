@@ -226,7 +226,7 @@ StepSeconds StepTimes::DecodeAt(const StepWork& work) {
       std::max(1.0, D(work.decode_context) / D(work.decodes));
   const int64_t fewest = 1 + work.draft_tokens / work.decodes;
   const int64_t others = work.draft_tokens % work.decodes;
-  const StepSeconds price = DecodePlane(work.decodes, context, fewest);
+  StepSeconds price = DecodePlane(work.decodes, context, fewest);
   if (others == 0) return price;
   return Between(price, DecodePlane(work.decodes, context, fewest + 1),
                  D(others) / D(work.decodes));
