@@ -134,7 +134,7 @@ TEST(ServingPlanTest, CountsDeploymentsThatServeNothing) {
   Space given;
   given.space.has_pools = false;
   given.space.most_ttft = given.space.most_tpot = 1000;
-  for (const size_t shape : {0, 1}) {
+  for (const size_t shape : {size_t{0}, size_t{1}}) {
     given.space.shapes[shape].cost = &slow;
     given.space.shapes[shape].options.max_sequences = shape == 0 ? 1 : 64;
   }
