@@ -91,8 +91,9 @@ class ReplaySupport {
   // meet equal buffers.
   virtual void AppendShape(LinkId link, std::vector<int64_t>* shape) const = 0;
 
-  // Returns the most that the connection ever has under way.
-  virtual Bytes MostUnderWay(const Connection& connection) = 0;
+  // Returns the most that a connection over these links ever has under way.
+  virtual Bytes MostUnderWay(absl::Span<const LinkId> there,
+                             absl::Span<const LinkId> back) const = 0;
 
   // Returns whether collectives whose buffers in `node` hold at most
   // `sum_bytes` together, and each at most `largest_bytes`, do not feel one
@@ -125,13 +126,13 @@ class ReplaySupport {
 
   // Returns what was carried since StartMeasuring(); the second after running
   // on until no packet is left.
-  virtual Measurement Measure(absl::Span<const Connection> connections) = 0;
+  virtual Measurement Measure() const = 0;
   virtual Measurement StopMeasuring(
       absl::Span<const Connection> connections) = 0;
 
   // Returns a number that is equal if all that is on the measured links and in
   // the connections is equal, with times counted from now and packets from what
-  // is acknowledged. `label` tells what a message under way is.
+  // is acknowledged. `label` tells what a message is that has not arrived.
   virtual uint64_t StateOf(absl::Span<const Connection> connections,
                            const std::function<uint64_t(MessageId)>& label) = 0;
 

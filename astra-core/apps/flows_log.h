@@ -10,10 +10,10 @@
 // for each message is dropped once there are more than kMostMessages, and the
 // one with sums is dropped at the end if there are not.
 //
-// Of several networks, the file is that of the one that was simulated longest,
-// the first of several. Lines of messages come in the order of arrival. Sums
-// come in the order in which their collectives ended; those of collectives that
-// did not end and of background traffic come last.
+// If there are several networks, the file tells of the one that was simulated
+// longest, and of the first of equals. Lines of messages come in the order of
+// arrival. Sums come in the order in which their collectives ended; those of
+// collectives that did not end and of background traffic come last.
 
 #ifndef ASTRA_CORE_APPS_FLOWS_LOG_H_
 #define ASTRA_CORE_APPS_FLOWS_LOG_H_

@@ -69,8 +69,9 @@ class CollectiveLowering {
                                            const Communication& what,
                                            const CollectiveCost& cost);
 
-  // The same without the graph, which takes the time and memory of its flows.
-  // Where messages must be paced, the graph is built the first time.
+  // Returns the same without the graph, which takes the time and memory of its
+  // flows. The graph of messages that must be paced is built the first time, to
+  // pace them.
   absl::StatusOr<CollectiveMessages> Outline(uint32_t id,
                                              const Communicator& group,
                                              const Communication& what,

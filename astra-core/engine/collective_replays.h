@@ -1,10 +1,11 @@
 // Collectives that are counted again instead of being simulated: which they are
 // now, when their ranks have their results, and when they cannot be any more.
 //
-// A collective claims its links when its first kernel starts. Once all kernels
-// have started, how it goes is known (lone_collectives.h), and the ends of its
-// ranks are all that happens. If another collective comes to one of its links
-// before the last acknowledgement has gone, or if buffers that it shares with
+// A collective claims its links when its first message could leave. Once all
+// kernels have started, how it goes is known (lone_collectives.h), and the ends
+// of its ranks are all that happens. If another collective comes to one of its
+// links before the last acknowledgement has gone, the two share a claim and go
+// as they do together. Where they cannot, or if buffers that it shares with
 // others could become short, it must be simulated in earnest from its
 // beginning: its claim is then given to the caller.
 
@@ -27,7 +28,7 @@
 namespace astra {
 
 struct ReplayClaim {
-  // Those that share the claim, since they met on links.
+  // The collectives that share the claim because they met on links.
   std::vector<StartedCollective> collectives;
   const CollectiveRegion* region = nullptr;  // Of all.
   Turns turns;                               // As the first kernel started.
@@ -50,9 +51,9 @@ class CollectiveReplays {
 
   LoneCollectives& lone() { return lone_; }
 
-  // The first kernel of a collective, that of `rank`, starts. Returns its
-  // claim, or kNoClaim if it must be simulated in earnest. Where it meets
-  // others whose end is known, they become one claim.
+  // The first message of a collective may leave, after the kernel of `rank` has
+  // started. Returns its claim, or kNoClaim if it must be simulated in earnest.
+  // Where it meets others whose end is known, they become one claim.
   ClaimId Claim(const CarriedFlow& of, const CollectiveRegion& region,
                 GroupRank rank);
 

@@ -17,7 +17,7 @@
 
 namespace astra {
 
-using ClaimId = Id<struct ClaimTag>;  // Index into CollectiveReplays.
+using ClaimId = Id<struct ClaimTag>;  // Of CollectiveReplays; never used again.
 inline constexpr ClaimId kNoClaim(std::numeric_limits<uint32_t>::max());
 
 class LinkClaims {

@@ -203,34 +203,37 @@ absl::StatusOr<CollectiveRegion> LoneCollectives::MakeRegion(
         ConnectionOf(flow, region.messages, communicator.index()));
   }
   region.may_begin_alone = facts->has_switches;
-  FindShape(facts->hash, &region);
-  AddBuffers(&region);
-  if (region.shape == needs_all_.size()) {
-    needs_all_.push_back(facts->needs_all);
-    is_irregular_.push_back(false);
-  }
+  const std::vector<Way> ways = WaysOf(region);
+  FindShape(facts->hash, ways, facts->needs_all, &region);
+  AddBuffers(ways, &region);
   return region;
+}
+
+std::vector<LoneCollectives::Way> LoneCollectives::WaysOf(
+    const CollectiveRegion& region) {
+  std::vector<Way> ways;
+  for (const Connection& connection : region.connections) {
+    Way& way = ways.emplace_back();
+    ASTRA_CHECK(
+        network_->replay()->AppendPath(connection, &way.there, &way.back),
+        "no path");
+  }
+  return ways;
 }
 
 // Finds the links of the connections, and what makes them alike to others.
 // `what_it_is` says which messages there are.
 void LoneCollectives::FindShape(absl::Span<const uint64_t> what_it_is,
+                                absl::Span<const Way> ways, bool needs_all,
                                 CollectiveRegion* region) {
-  ReplaySupport& network = *network_->replay();
+  const ReplaySupport& network = *network_->replay();
   const Topology& topology = network.topology();
-  std::vector<std::vector<LinkId>> paths;  // There and back of each.
-  for (const Connection& connection : region->connections) {
-    std::vector<LinkId> there;
-    std::vector<LinkId> back;
-    ASTRA_CHECK(network.AppendPath(connection, &there, &back), "no path");
-    paths.push_back(std::move(there));
-    paths.push_back(std::move(back));
-  }
-  std::vector<NodeId> nodes;
-  for (const std::vector<LinkId>& path : paths) {
-    region->links.insert(region->links.end(), path.begin(), path.end());
+  for (const auto& [there, back] : ways) {
+    region->links.insert(region->links.end(), there.begin(), there.end());
+    region->links.insert(region->links.end(), back.begin(), back.end());
   }
   SortOut(&region->links);
+  std::vector<NodeId> nodes;
   for (const LinkId link : region->links) {
     nodes.push_back(topology.link(link).source);
     nodes.push_back(topology.link(link).target);
@@ -249,27 +252,31 @@ void LoneCollectives::FindShape(absl::Span<const uint64_t> what_it_is,
     shape.push_back(PlaceIn(nodes, topology.link(link).source));
     shape.push_back(PlaceIn(nodes, topology.link(link).target));
   }
-  for (const std::vector<LinkId>& path : paths) {
-    shape.push_back(-1);
-    for (const LinkId link : path) {
-      shape.push_back(PlaceIn(region->links, link));
+  for (const auto& [there, back] : ways) {
+    for (const auto* path : {&there, &back}) {
+      shape.push_back(-1);
+      for (const LinkId link : *path) {
+        shape.push_back(PlaceIn(region->links, link));
+      }
     }
   }
   const auto next = static_cast<uint32_t>(shapes_.size());
-  region->shape = shapes_.try_emplace(std::move(shape), next).first->second;
+  const auto [known, is_new] = shapes_.try_emplace(std::move(shape), next);
+  region->shape = known->second;
+  if (!is_new) return;
+  needs_all_.push_back(needs_all);
+  is_irregular_.push_back(false);
 }
 
-void LoneCollectives::AddBuffers(CollectiveRegion* region) {
-  ReplaySupport& network = *network_->replay();
+void LoneCollectives::AddBuffers(absl::Span<const Way> ways,
+                                 CollectiveRegion* region) {
+  const ReplaySupport& network = *network_->replay();
   const Topology& topology = network.topology();
   region->most_at_switch.resize(region->switches.size());
   constexpr int64_t kNoLimit = int64_t{1} << 50;
-  for (const Connection& connection : region->connections) {
-    std::vector<LinkId> there;
-    std::vector<LinkId> back;
-    network.AppendPath(connection, &there, &back);
+  for (const auto& [there, back] : ways) {
     const int64_t most =
-        std::min(kNoLimit, network.MostUnderWay(connection).count());
+        std::min(kNoLimit, network.MostUnderWay(there, back).count());
     for (const LinkId link : there) {
       const NodeId node = topology.link(link).source;
       if (topology.kind(node) == NodeKind::kGpu) continue;
@@ -289,7 +296,8 @@ const CollectiveRegion& LoneCollectives::JointRegionOf(
   const auto [found, is_new] = joint_.try_emplace(std::move(regions));
   CollectiveRegion& joint = found->second;
   if (!is_new) return joint;
-  // What happens at one instant happens by the numbers of communicators.
+  // Events of one instant are handled in the order of communicators, so this
+  // order is part of the shape.
   std::vector<uint64_t> what_they_are;
   std::vector<CommunicatorId> communicators;
   for (const StartedCollective& each : collectives) {
@@ -305,11 +313,7 @@ const CollectiveRegion& LoneCollectives::JointRegionOf(
                              region.connections.begin(),
                              region.connections.end());
   }
-  FindShape(what_they_are, &joint);
-  if (joint.shape == needs_all_.size()) {
-    needs_all_.push_back(true);
-    is_irregular_.push_back(false);
-  }
+  FindShape(what_they_are, WaysOf(joint), /*needs_all=*/true, &joint);
   return joint;
 }
 
@@ -443,7 +447,8 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
     }
   }
   for (RankEnd& end : result.ends) end.time -= begin;
-  // What it left behind would disturb the next.
+  // An irregular collective leaves queue pairs behind that would disturb the
+  // next one.
   if (!result.is_regular) SetNetwork(new_network_());
   return result;
 }

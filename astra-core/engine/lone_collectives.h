@@ -33,10 +33,11 @@
 
 namespace astra {
 
-// Where a collective of a communicator takes place, or several of them that
-// meet on links.
+// Tells where a collective of a communicator takes place, or where several do
+// that meet on links.
 struct CollectiveRegion {
-  CommunicatorId communicator;  // Here and in the next two: of one only.
+  // The first three, and `most_at_switch`, are those of a single collective.
+  CommunicatorId communicator;
   Communication what{};
   CollectiveMessages messages;  // Without a graph.
   // In the order of their first flows, one collective after the other.
@@ -103,7 +104,8 @@ class LoneCollectives {
       absl::Span<const StartedCollective> collectives);
 
  private:
-  // What a graph consists of, by group rank.
+  // The messages of a graph between two members on one channel, which share a
+  // connection wherever the group lies.
   struct GraphConnection {
     GroupRank source;
     GroupRank target;
@@ -130,9 +132,17 @@ class LoneCollectives {
   absl::StatusOr<const MessageFacts*> FactsOf(
       const CollectiveMessages& messages, const Communication& what);
   uint32_t NumberOf(const MessageCosts& costs);
+  // Where the packets of a connection go.
+  struct Way {
+    std::vector<LinkId> there;
+    std::vector<LinkId> back;
+  };
+
+  std::vector<Way> WaysOf(const CollectiveRegion& region);
   void FindShape(absl::Span<const uint64_t> what_it_is,
+                 absl::Span<const Way> ways, bool needs_all,
                  CollectiveRegion* region);
-  void AddBuffers(CollectiveRegion* region);
+  void AddBuffers(absl::Span<const Way> ways, CollectiveRegion* region);
   absl::StatusOr<LoneResult> Simulate(
       const CollectiveRegion& region,
       absl::Span<const StartedCollective> collectives, const Turns& turns);

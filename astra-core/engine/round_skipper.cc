@@ -39,7 +39,7 @@ void RoundSkipper::LookAt(uint64_t round, FlowRun& flows) {
   look.time = network_.now();
   look.state = HashOf(network.StateOf(connections_, label),
                       carrier_.StateFrom(first), flows.StateFrom(first));
-  look.measured = network.Measure(connections_);
+  look.measured = network.Measure();
   const auto before =
       std::find_if(looks_.begin(), looks_.end(),
                    [&](const Look& l) { return l.state == look.state; });

@@ -16,6 +16,7 @@ struct Place {
   LinkId link;
   TurnSlot slot;
   uint32_t position = 0;  // In the list that was asked for.
+  bool is_past = false;   // The next turn begins after it.
 
   friend bool operator<(const Place& a, const Place& b) {
     return std::tie(a.link, a.slot) < std::tie(b.link, b.slot);
@@ -84,27 +85,12 @@ void PacketReplay::AppendShape(LinkId link, std::vector<int64_t>* shape) const {
                                 : 0);
 }
 
-Bytes PacketReplay::MostUnderWay(const Connection& connection) {
-  // A path of its own is enough: windows follow from it alone.
-  std::vector<LinkId> there;
-  std::vector<LinkId> back;
-  ASTRA_CHECK(AppendPath(connection, &there, &back), "no path");
-  PathProperties path;
-  path.line_rate = path.bottleneck = parts_.ports[there.front()].nominal_rate;
-  for (const LinkId link : there) {
-    const Port& port = parts_.ports[link];
-    path.base_rtt +=
-        port.propagation + TransferTime(parts_.setup.full, port.nominal_rate);
-    path.bottleneck = std::min(path.bottleneck, port.nominal_rate);
-  }
-  for (const LinkId link : back) {
-    const Port& port = parts_.ports[link];
-    path.base_rtt +=
-        port.propagation + TransferTime(parts_.setup.ack, port.nominal_rate);
-  }
-  // The window may be passed by one packet. Headers count as well.
-  const Bytes window = parts_.paths.WindowCapOf(path);
+Bytes PacketReplay::MostUnderWay(absl::Span<const LinkId> there,
+                                 absl::Span<const LinkId> back) const {
+  const Bytes window =
+      parts_.paths.WindowCapOf(parts_.paths.PropertiesOf(there, back));
   if (window == Bytes(INT64_MAX)) return window;
+  // The window may be passed by one packet. Headers count as well.
   const int64_t packets = window.count() / parts_.setup.payload.count() + 2;
   return packets * parts_.setup.full;
 }
@@ -157,24 +143,20 @@ Turns PacketReplay::TurnsOf(absl::Span<const Connection> connections) const {
     const QueuePairId id = parts_.connections.FindOpen(source, target, channel);
     if (id == kNoId<QueuePairId>) continue;
     const QueuePair& qp = parts_.queue_pairs[id];
-    places.push_back({qp.link, qp.turn_slot, i});
+    places.push_back({qp.link, qp.turn_slot, i,
+                      parts_.nics.IsPast(qp, parts_.ports[qp.link])});
   }
   std::sort(places.begin(), places.end());
   Turns turns;
-  for (size_t begin = 0; begin < places.size();) {
-    const LinkId link = places[begin].link;
-    const Port& port = parts_.ports[link];
+  for (auto place = places.begin(); place != places.end();) {
+    const LinkId link = place->link;
     const size_t head = turns.size();
     turns.push_back(0);
     uint32_t num_past = 0;
-    for (; begin < places.size() && places[begin].link == link; ++begin) {
-      const auto& [source, target, channel] =
-          connections[places[begin].position];
-      const QueuePairId id =
-          parts_.connections.FindOpen(source, target, channel);
-      num_past += parts_.nics.IsPast(parts_.queue_pairs[id], port) ? 1 : 0;
-      turns.push_back(places[begin].position);
+    for (; place != places.end() && place->link == link; ++place) {
+      turns.push_back(place->position);
       ++turns[head];
+      num_past += place->is_past ? 1 : 0;
     }
     turns.push_back(num_past);
   }
@@ -233,7 +215,7 @@ Measurement PacketReplay::StopMeasuring(
       handle_until_(TimePs(parts_.events.agenda().next().time_ps));
     }
   }
-  Measurement made = Measure(connections);
+  Measurement made = Measure();
   made.turns = TurnsOf(connections);
   made.is_regular = parts_.records.num_irregular() == before_.num_irregular &&
                     AreAtRest(connections);
@@ -244,8 +226,7 @@ Measurement PacketReplay::StopMeasuring(
   return made;
 }
 
-Measurement PacketReplay::Measure(
-    absl::Span<const Connection> /*connections*/) {
+Measurement PacketReplay::Measure() const {
   Measurement made;
   made.quiet = parts_.events.now() - before_.start;
   for (size_t i = 0; i < before_.links.size(); ++i) {
@@ -259,7 +240,7 @@ Measurement PacketReplay::Measure(
     traffic.data_packets -= before.data_packets;
     made.links.push_back(traffic);
   }
-  NetworkStatistics& now = parts_.records.totals();
+  const NetworkStatistics& now = parts_.records.totals();
   const NetworkStatistics& before = before_.totals;
   made.num_flows = now.num_flows - before.num_flows;
   made.num_data_packets = now.num_data_packets - before.num_data_packets;
@@ -328,13 +309,17 @@ void PacketReplay::AddQueuePair(const QueuePair& qp,
   state->Add(qp.in_network);
   state->Add(qp.num_unacked);
   state->Add(int64_t{qp.sending != kNoId<MessageSlot>});
+  const Completion completion = parts_.setup.options.nic.completion;
   for (MessageSlot slot = qp.oldest; slot != kNoId<MessageSlot>;
        slot = parts_.messages[slot].next) {
     const MessageState& message = parts_.messages[slot];
     state->AddNumber(message.first, qp.acked);
     state->Add(message.num_packets);
     state->Add(message.last_payload);
-    state->Add(static_cast<int64_t>(label(message.id)));
+    // What has arrived and lacks its acknowledgement has no id any more.
+    const bool has_arrived =
+        completion == Completion::kDelivered && message.end() <= qp.expected;
+    state->Add(has_arrived ? -1 : static_cast<int64_t>(label(message.id)));
     state->Add(int64_t{slot == qp.receiving} + 2 * int64_t{slot == qp.sending});
   }
 }

@@ -58,7 +58,8 @@ class PacketReplay final : public ReplaySupport {
   bool AppendPath(const Connection& connection, std::vector<LinkId>* there,
                   std::vector<LinkId>* back) override;
   void AppendShape(LinkId link, std::vector<int64_t>* shape) const override;
-  Bytes MostUnderWay(const Connection& connection) override;
+  Bytes MostUnderWay(absl::Span<const LinkId> there,
+                     absl::Span<const LinkId> back) const override;
   bool HasRoomFor(NodeId node, int64_t sum_bytes,
                   int64_t largest_bytes) const override;
   bool IsIdle(LinkId link) const override;
@@ -69,7 +70,7 @@ class PacketReplay final : public ReplaySupport {
   void CloseConnections() override { parts_.connections.CloseAll(); }
   void StartMeasuring(absl::Span<const LinkId> links,
                       absl::Span<const NodeId> switches) override;
-  Measurement Measure(absl::Span<const Connection> connections) override;
+  Measurement Measure() const override;
   Measurement StopMeasuring(absl::Span<const Connection> connections) override;
   uint64_t StateOf(absl::Span<const Connection> connections,
                    const std::function<uint64_t(MessageId)>& label) override;

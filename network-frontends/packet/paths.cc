@@ -105,15 +105,22 @@ void Paths::Restride(size_t stride) {
   stride_ = stride;
 }
 
-PathProperties Paths::PropertiesOf(QueuePairId id) const {
-  const LinkId* there = Find(id, Way::kThere);
+absl::Span<const LinkId> Paths::LinksOf(QueuePairId id, Way way) const {
+  const LinkId* begin = Find(id, way);
+  const LinkId* end = begin;
+  while (*end != kNoId<LinkId>) ++end;
+  return absl::MakeConstSpan(begin, end);
+}
+
+PathProperties Paths::PropertiesOf(absl::Span<const LinkId> there,
+                                   absl::Span<const LinkId> back) const {
   PathProperties path;
-  path.line_rate = ports_[*there].nominal_rate;
+  path.line_rate = ports_[there.front()].nominal_rate;
   path.bottleneck = path.line_rate;
   path.packet_bytes = setup_.full.count();
-  path.base_rtt = AckTime(id);
-  for (const LinkId* link = there; *link != kNoId<LinkId>; ++link) {
-    const Port& port = ports_[*link];
+  path.base_rtt = AckTime(back);
+  for (const LinkId link : there) {
+    const Port& port = ports_[link];
     path.base_rtt +=
         port.propagation + TransferTime(setup_.full, port.nominal_rate);
     path.bottleneck = std::min(path.bottleneck, port.nominal_rate);
@@ -125,11 +132,10 @@ PathProperties Paths::PropertiesOf(QueuePairId id) const {
 }
 
 // Returns the time of an acknowledgement on the path back.
-TimePs Paths::AckTime(QueuePairId id) const {
+TimePs Paths::AckTime(absl::Span<const LinkId> back) const {
   TimePs time;
-  for (const LinkId* link = Find(id, Way::kBack); *link != kNoId<LinkId>;
-       ++link) {
-    const Port& port = ports_[*link];
+  for (const LinkId link : back) {
+    const Port& port = ports_[link];
     time += port.propagation + TransferTime(setup_.ack, port.nominal_rate);
   }
   return time;
@@ -177,7 +183,7 @@ TimePs Paths::IdealOf(QueuePairId id, const MessageState& message) const {
   }
   TimePs ideal = last_left + way;
   if (setup_.options.nic.completion == Completion::kAcknowledged) {
-    ideal += AckTime(id);
+    ideal += AckTime(LinksOf(id, Way::kBack));
   }
   return std::max(TimePs(1), ideal);
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 #include "network-frontends/packet/congestion/congestion_control.h"
@@ -64,7 +65,12 @@ class Paths {
     return *FindHop(packet);
   }
 
-  PathProperties PropertiesOf(QueuePairId id) const;
+  // Returns the properties of a path, there and back.
+  PathProperties PropertiesOf(absl::Span<const LinkId> there,
+                              absl::Span<const LinkId> back) const;
+  PathProperties PropertiesOf(QueuePairId id) const {
+    return PropertiesOf(LinksOf(id, Way::kThere), LinksOf(id, Way::kBack));
+  }
 
   // Returns the largest window that the options allow on such a path.
   Bytes WindowCapOf(const PathProperties& path) const;
@@ -80,7 +86,8 @@ class Paths {
   bool ChooseOne(QueuePairId id, const QueuePair& qp, Way way);
   bool AppendSimaiPath(const SimaiFlow& flow, std::vector<LinkId>* path);
   void Restride(size_t stride);
-  TimePs AckTime(QueuePairId id) const;
+  absl::Span<const LinkId> LinksOf(QueuePairId id, Way way) const;
+  TimePs AckTime(absl::Span<const LinkId> back) const;
 
   const PacketSetup& setup_;
   const Ports& ports_;

@@ -15,7 +15,7 @@
 
 namespace astra {
 
-// Where replicas get their weights from; see weight_loading.h.
+// Tells where replicas get their weights from; see weight_loading.h.
 enum class WeightSource : uint8_t { kStorage, kReplica };
 
 // Returns the spelling in options and results.
