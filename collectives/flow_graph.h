@@ -98,11 +98,11 @@ class FlowGraph {
   virtual uint64_t num_flows_of(GroupRank member) const = 0;
 
   // Returns by how much the numbers of corresponding flows of successive rounds
-  // differ, if most rounds consist of the same flows: flow i +
-  // flows_per_round() and its dependents are flow i and its dependents, each
-  // moved by that much. Every round has as many flows of each member. 0: there
-  // are no rounds.
-  virtual uint64_t flows_per_round() const { return 0; }
+  // differ, if most rounds consist of the same flows: flow i + n and its
+  // dependents are flow i and its dependents, each moved by n. Every round has
+  // as many flows of each member. There may be long rounds that consist of
+  // shorter ones; the longest come first.
+  virtual std::vector<uint64_t> flows_per_round() const { return {}; }
 
  protected:
   struct Size {

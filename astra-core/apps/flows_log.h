@@ -12,8 +12,9 @@
 //
 // If there are several networks, the file tells of the one that was simulated
 // longest, and of the first of equals. Lines of messages come in the order of
-// arrival. Sums come in the order in which their collectives ended; those of
-// collectives that did not end and of background traffic come last.
+// arrival, those of one instant by source, target and channel. Sums come in the
+// order in which their collectives ended; those of collectives that did not end
+// and of background traffic come last.
 
 #ifndef ASTRA_CORE_APPS_FLOWS_LOG_H_
 #define ASTRA_CORE_APPS_FLOWS_LOG_H_
@@ -21,6 +22,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -51,6 +53,8 @@ class FlowsLog final : public MessageLog {
   void EndCollective(uint32_t collective) override;
   void Arrive(const FlowRecord& message, absl::Span<const LinkId> path,
               uint32_t collective) override;
+  void Repeat(const RepeatedMessages& messages, uint32_t collective) override;
+  void Settle(TimePs until) override;
 
   // These describe the network that was simulated longest, once it has ended.
   uint64_t num_messages() const { return longest_.num_messages; }
@@ -63,6 +67,7 @@ class FlowsLog final : public MessageLog {
   struct Collective {
     CollectiveRecord record;
     MessageSums sums;
+    std::vector<PairSum> repeated;  // Instead, of one that is counted again.
   };
   // The files of a network; null if they are not written.
   struct Files {
@@ -71,10 +76,32 @@ class FlowsLog final : public MessageLog {
     uint64_t num_messages = 0;
     TimePs end;
   };
+  // The line of a message that others may have to come before.
+  struct PendingLine {
+    TimePs finish;
+    std::tuple<NodeId, NodeId, uint32_t, TimePs> message;  // And its start.
+    uint64_t number = 0;  // In the order in which messages were told.
+    std::string text;
 
+    friend bool operator>(const PendingLine& a, const PendingLine& b) {
+      return std::tie(a.finish, a.message, a.number) >
+             std::tie(b.finish, b.message, b.number);
+    }
+  };
+  // The sums of a sequence of messages, from its own begin. They are the same
+  // wherever it is repeated, but for source and target.
+  struct SequenceSums {
+    std::vector<PairSum> sums;
+    std::vector<uint32_t> connections;  // One of each pair.
+  };
+
+  void Count(uint64_t num_messages);
   void WriteEach(const FlowRecord& message, absl::Span<const LinkId> path,
                  uint32_t collective);
-  void WriteSums(MessageSums& sums, const SummedMessages& messages);
+  void WriteEach(const RepeatedMessages& messages, uint32_t collective);
+  const SequenceSums& SumsOf(const RepeatedMessages& messages);
+  void WriteSums(absl::Span<const PairSum> sums,
+                 const SummedMessages& messages);
 
   const FlowsFile form_;
   const std::string path_;
@@ -87,6 +114,11 @@ class FlowsLog final : public MessageLog {
   // Collectives that have begun and not ended; for look-up only.
   absl::flat_hash_map<uint32_t, Collective> collectives_;
   MessageSums background_;
+  std::vector<PendingLine> pending_;  // A heap, the first to arrive on top.
+  uint64_t num_told_ = 0;
+  // For look-up only.
+  absl::flat_hash_map<std::shared_ptr<const MessageSequence>, SequenceSums>
+      sums_of_;
   std::string text_;  // Scratch.
 };
 

@@ -140,15 +140,12 @@ std::string DescribeReplays(const RunRequest& request, const RunResult& run) {
         100 * static_cast<double>(network.num_replayed_hops) /
             static_cast<double>(network.num_packet_hops));
   }
-  const bool logs_messages =
-      request.network.packet.record.flows_file != FlowsFile::kNone;
-  if (network.num_packet_hops < kMany || !logs_messages ||
+  if (network.num_packet_hops < kMany || !request.network.packet.record.flows ||
       request.simulation.acceleration == Acceleration::kOff) {
     return "";
   }
-  return "replays    none, for flows.csv tells of every message; without it "
-         "(record: {flows: false} in the file of -c) collectives that go alike "
-         "are counted again\n";
+  return "replays    none, for the trace and SimAI's files tell of every "
+         "message; without them collectives that go alike are counted again\n";
 }
 
 std::string DescribeTimeOf(const RunRequest& request, const RunResult& run) {

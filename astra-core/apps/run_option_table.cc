@@ -84,9 +84,8 @@ constexpr OptionSpec kOptions[] = {
      "same; collectives of different dimensions share links as in closed form"},
 
     {"accelerate", "", "off|exact", "Run",
-     "with --fidelity packet and without flows.csv, exact (default): "
-     "collectives "
-     "that go as they did before are counted again; the results are the same"},
+     "with --fidelity packet, exact (default): collectives that go as they did "
+     "before are counted again; the results are the same"},
     {"threads", "t", "N", "Run",
      "1 (default) to 1024; the results are the same, and so is the time"},
     {"estimate", "", "", "Run",

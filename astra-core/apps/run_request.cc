@@ -161,11 +161,11 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
   // These files are made at the end, from all messages.
   packet.record.flows = (options.simai_files || options.trace) &&
                         packet.record.flows_file != FlowsFile::kNone;
-  if (options.acceleration == Acceleration::kExact &&
-      packet.record.flows_file != FlowsFile::kNone) {
-    return absl::InvalidArgumentError(
-        "--accelerate exact has no effect: flows.csv tells of every message; "
-        "leave it out with record: {flows: false} in the file of -c");
+  if (options.acceleration == Acceleration::kExact && packet.record.flows) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--accelerate exact has no effect with --{}, which tells of every "
+        "message",
+        options.trace ? "trace" : "simai-files"));
   }
   if (options.sample_interval) {
     packet.record.sample_interval = options.sample_interval;

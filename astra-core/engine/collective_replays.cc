@@ -48,6 +48,7 @@ ClaimId CollectiveReplays::Claim(const CarriedFlow& of,
   }
   claim.turns = support_.TurnsOf(claim.region->connections);
   links_.Claim(id, claim.region->links);
+  begins_.insert(claim.begin());
   open_.emplace(claim.begin(), id);
   return id;
 }
@@ -85,9 +86,8 @@ void CollectiveReplays::Merge(const std::vector<ClaimId>& others,
                    });
   if (deadline == kNever) return;
   ends_.push({.time = deadline - TimePs(1),
-              .end = {},
+              .end = {.flow = {}, .rank = {}, .claim = into},
               .place = 0,
-              .claim = into,
               .is_deadline = true});
 }
 
@@ -140,9 +140,11 @@ absl::StatusOr<bool> CollectiveReplays::Resolve(ClaimId id) {
     if (begin + time <= now) continue;  // It has its result.
     const CarriedFlow& of = claim.collectives[collective].of;
     ends_.push({.time = begin + time,
-                .end = {{of.communicator, of.number, flow}, rank},
-                .place = i,
-                .claim = id});
+                .end = {.flow = {of.communicator, of.number, flow},
+                        .rank = rank,
+                        .claim = id,
+                        .collective = collective},
+                .place = i});
   }
   return true;
 }
@@ -186,6 +188,7 @@ ReplayClaim CollectiveReplays::TakeClaim(ClaimId id) {
   claims_.erase(found);
   links_.Release(claim.region->links);
   for (const NodeId node : claim.region->switches) buffers_.Remove(node, id);
+  begins_.erase(begins_.find(claim.begin()));
   open_.erase({claim.begin(), id});
   if (claim.result != nullptr) quiet_.erase({claim.quiet(), id});
   return claim;
@@ -202,7 +205,7 @@ TimePs CollectiveReplays::next_end() {
 }
 
 void CollectiveReplays::DropTakenEnds() {
-  while (!ends_.empty() && claims_.count(ends_.top().claim) == 0) ends_.pop();
+  while (!ends_.empty() && !has_claim(ends_.top().end.claim)) ends_.pop();
 }
 
 std::vector<ReplayedEnd> CollectiveReplays::TakeEnds() {
@@ -212,8 +215,8 @@ std::vector<ReplayedEnd> CollectiveReplays::TakeEnds() {
     ends_.pop();
     if (!due.is_deadline) {
       ends.push_back(due.end);
-    } else if (claims_.at(due.claim).result == nullptr) {
-      Evict({due.claim});
+    } else if (claims_.at(due.end.claim).result == nullptr) {
+      Evict({due.end.claim});
     }
   }
   return ends;
@@ -228,9 +231,15 @@ void CollectiveReplays::EndQuietClaims(TimePs until) {
     const CollectiveRegion& region = *claim.region;
     support_.Replay(claim.result->measured, region.links, region.connections);
     links_.Release(region.links);
+    begins_.erase(begins_.find(claim.begin()));
     claims_.erase(found);
     quiet_.erase(quiet_.begin());
   }
+}
+
+TimePs CollectiveReplays::FirstBegin() {
+  EndQuietClaims(network_.now());
+  return begins_.empty() ? network_.now() : *begins_.begin();
 }
 
 // Returns when the first of the claims without a result began, or now.

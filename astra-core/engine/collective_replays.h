@@ -42,6 +42,8 @@ struct ReplayClaim {
 struct ReplayedEnd {
   CarriedFlow flow;  // The last that the rank sent or received.
   GroupRank rank;
+  ClaimId claim;
+  uint32_t collective = 0;  // Its position in the claim.
 };
 
 class CollectiveReplays {
@@ -72,6 +74,9 @@ class CollectiveReplays {
   // Returns the claims that what was called since has made impossible.
   std::vector<ClaimId> TakeEvicted() { return std::exchange(evicted_, {}); }
   bool has_claim(ClaimId claim) const { return claims_.count(claim) > 0; }
+  const ReplayClaim& claim(ClaimId claim) const { return claims_.at(claim); }
+  // Returns when the first claim began that is not quiet, or now.
+  TimePs FirstBegin();
   // Takes a claim away, with all that is still to come of it.
   ReplayClaim TakeClaim(ClaimId claim);
 
@@ -89,8 +94,7 @@ class CollectiveReplays {
   struct DueEnd {
     TimePs time;
     ReplayedEnd end;
-    uint32_t place = 0;  // Among the ends of its claim.
-    ClaimId claim;
+    uint32_t place = 0;        // Among the ends of its claim.
     bool is_deadline = false;  // By then all kernels must have started.
   };
   struct Later {
@@ -119,6 +123,7 @@ class CollectiveReplays {
   BufferClaims buffers_;
   std::map<ClaimId, ReplayClaim> claims_;
   uint32_t num_claims_ = 0;
+  std::multiset<TimePs> begins_;                // Of all claims.
   std::set<std::pair<TimePs, ClaimId>> open_;   // First starts; no result yet.
   std::set<std::pair<TimePs, ClaimId>> quiet_;  // Ends of claims with results.
   std::priority_queue<DueEnd, std::vector<DueEnd>, Later> ends_;

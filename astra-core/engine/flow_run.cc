@@ -168,15 +168,15 @@ void FlowRun::Arrive(FlowId flow, std::vector<FlowId>* ready,
   }
 }
 
-uint64_t FlowRun::StateFrom(uint64_t first) const {
+uint64_t FlowRun::StateFrom(uint64_t round, uint64_t per_round) const {
   ASTRA_CHECK(num_absent_ == 0, "{} ranks are absent", num_absent_);
   // A sum does not depend on the order of the map.
+  const uint64_t first = round * per_round;
   uint64_t sum = HashOf(num_missing_ + first);
   for (const auto& [flow, missing] : partly_released_) {
     sum += HashOf(flow - first, missing);
   }
-  const uint64_t num_rounds = graph_->num_flows() / graph_->flows_per_round();
-  const uint64_t round = first / graph_->flows_per_round();
+  const uint64_t num_rounds = graph_->num_flows() / per_round;
   for (uint32_t i = 0; i < missing_.size(); ++i) {
     const uint64_t in_round = graph_->num_flows_of(GroupRank(i)) / num_rounds;
     sum += HashOf(missing_[i] + round * in_round, i);
@@ -184,8 +184,7 @@ uint64_t FlowRun::StateFrom(uint64_t first) const {
   return sum;
 }
 
-void FlowRun::Skip(uint64_t rounds) {
-  const uint64_t per_round = graph_->flows_per_round();
+void FlowRun::Skip(uint64_t rounds, uint64_t per_round) {
   const uint64_t num_rounds = graph_->num_flows() / per_round;
   num_missing_ -= rounds * per_round;
   for (uint32_t i = 0; i < missing_.size(); ++i) {

@@ -50,12 +50,12 @@ class FlowRun {
   }
 
   // Returns a number that is equal in equal states, with flows counted from
-  // `first`, which is the first of a round of the graph. Requires that all
-  // ranks have joined.
-  uint64_t StateFrom(uint64_t first) const;
-  // Counts the flows of `rounds` more rounds of the graph as arrived, and
-  // what is under way as so many rounds later.
-  void Skip(uint64_t rounds);
+  // the first of `round`, one of the rounds of the graph that have `per_round`
+  // flows. Requires that all ranks have joined.
+  uint64_t StateFrom(uint64_t round, uint64_t per_round) const;
+  // Counts the flows of `rounds` more of these rounds as arrived, and what is
+  // under way as so many rounds later.
+  void Skip(uint64_t rounds, uint64_t per_round);
 
   bool is_done() const { return num_missing_ == 0; }
   uint64_t num_missing() const { return num_missing_; }

@@ -1,144 +1,20 @@
 #include "astra-core/engine/lone_collectives.h"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 #include <utility>
 
 #include "astra-core/base/check.h"
-#include "astra-core/base/random.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/flow_sending.h"
 
 namespace astra {
 namespace {
 
-// Returns whether the result of each rank is made of something of every other,
-// by what the collective is.
-bool IsMadeOfAll(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllReduce:
-    case CollectiveKind::kAllGather:
-    case CollectiveKind::kReduceScatter:
-    case CollectiveKind::kAllToAll:
-    case CollectiveKind::kSendRecv:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Returns whether the flows of each rank wait, themselves or through others,
-// for all ranks to start. Of large graphs it says that they do not.
-bool WaitsForAll(const FlowGraph& graph) {
-  constexpr uint64_t kMostWords = uint64_t{1} << 24;
-  const uint64_t num_words = (graph.num_ranks() + 63) / 64;
-  if (graph.num_flows() > kMostWords / num_words) return false;
-  // Bits of ranks, by flow and by rank. A flow comes after those it waits for.
-  std::vector<uint64_t> of_flow(graph.num_flows() * num_words);
-  std::vector<uint64_t> of_rank(graph.num_members() * num_words);
-  const auto add = [num_words](const uint64_t* from, uint64_t* to) {
-    for (uint64_t word = 0; word < num_words; ++word) to[word] |= from[word];
-  };
-  std::vector<FlowId> later;
-  for (uint64_t i = 0; i < graph.num_flows(); ++i) {
-    const Flow flow = graph.flow(FlowId(i));
-    uint64_t* needs = &of_flow[i * num_words];
-    for (const GroupRank rank : {flow.source, flow.target}) {
-      if (rank.index() >= graph.num_ranks()) continue;
-      needs[rank.index() / 64] |= uint64_t{1} << (rank.index() % 64);
-    }
-    add(needs, &of_rank[flow.source.index() * num_words]);
-    add(needs, &of_rank[flow.target.index() * num_words]);
-    later.clear();
-    graph.AppendDependents(FlowId(i), &later);
-    for (const FlowId id : later) add(needs, &of_flow[id.index() * num_words]);
-  }
-  for (uint32_t rank = 0; rank < graph.num_ranks(); ++rank) {
-    for (uint32_t other = 0; other < graph.num_ranks(); ++other) {
-      const uint64_t word = of_rank[rank * num_words + other / 64];
-      if ((word >> (other % 64) & 1) == 0) return false;
-    }
-  }
-  return true;
-}
-
 template <class Item>
 void SortOut(std::vector<Item>* items) {
   std::sort(items->begin(), items->end());
   items->erase(std::unique(items->begin(), items->end()), items->end());
-}
-
-// Adds what skipped rounds have carried.
-void AddSkipped(const SkippedRounds& skipped, Measurement* to) {
-  const auto& [first, last, times] = skipped;
-  const auto factor = static_cast<uint64_t>(times);
-  for (size_t i = 0; i < to->links.size(); ++i) {
-    LinkTraffic& link = to->links[i];
-    const LinkTraffic& before = first.links[i];
-    const LinkTraffic& after = last.links[i];
-    link.busy += times * (after.busy - before.busy);
-    link.bytes += factor * (after.bytes - before.bytes);
-    link.packets += factor * (after.packets - before.packets);
-    link.data_bytes += factor * (after.data_bytes - before.data_bytes);
-    link.data_packets += factor * (after.data_packets - before.data_packets);
-  }
-  to->num_flows += factor * (last.num_flows - first.num_flows);
-  to->num_data_packets +=
-      factor * (last.num_data_packets - first.num_data_packets);
-  to->num_packet_hops +=
-      factor * (last.num_packet_hops - first.num_packet_hops);
-  to->sending += times * (last.sending - first.sending);
-  to->sending_slowly += times * (last.sending_slowly - first.sending_slowly);
-  to->quiet += times * (last.quiet - first.quiet);
-}
-
-// Returns whether flow `id` and its dependents are those of the round before.
-bool IsAsBefore(const FlowGraph& graph, uint64_t id,
-                std::vector<FlowId>* scratch) {
-  const uint64_t per_round = graph.flows_per_round();
-  const Flow now = graph.flow(FlowId(id));
-  const Flow before = graph.flow(FlowId(id - per_round));
-  if (std::tie(now.source, now.target, now.channel, now.bytes, now.op) !=
-      std::tie(before.source, before.target, before.channel, before.bytes,
-               before.op)) {
-    return false;
-  }
-  scratch->clear();
-  graph.AppendDependents(FlowId(id), scratch);
-  const size_t count = scratch->size();
-  graph.AppendDependents(FlowId(id - per_round), scratch);
-  if (scratch->size() != 2 * count) return false;
-  for (size_t i = 0; i < count; ++i) {
-    if ((*scratch)[i].index() != (*scratch)[count + i].index() + per_round) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Returns the runs of two rounds or more that are alike.
-std::vector<AlikeRounds> AlikeRoundsOf(const FlowGraph& graph) {
-  std::vector<AlikeRounds> alike;
-  const uint64_t per_round = graph.flows_per_round();
-  if (per_round == 0) return alike;
-  std::vector<FlowId> scratch;
-  const auto is_like_before = [&](uint64_t round) {
-    for (uint64_t i = 0; i < per_round; ++i) {
-      if (!IsAsBefore(graph, round * per_round + i, &scratch)) return false;
-    }
-    return true;
-  };
-  AlikeRounds run = {0, 1};
-  for (uint64_t round = 1; round * per_round < graph.num_flows(); ++round) {
-    if (!is_like_before(round)) {
-      if (run.end - run.begin > 1) alike.push_back(run);
-      run.begin = round;
-    }
-    run.end = round + 1;
-  }
-  if (run.end - run.begin > 1) alike.push_back(run);
-  return alike;
 }
 
 template <class Item>
@@ -152,11 +28,12 @@ LoneCollectives::LoneCollectives(
     const Communicators& communicators, const CollectiveCosts& costs,
     CollectiveLowering& lowering,
     const std::function<std::unique_ptr<NetworkBackend>()>& new_network,
-    std::unique_ptr<NetworkBackend> network)
+    std::unique_ptr<NetworkBackend> network, bool notes_messages)
     : communicators_(communicators),
       costs_(costs),
       lowering_(lowering),
-      new_network_(new_network) {
+      new_network_(new_network),
+      notes_messages_(notes_messages) {
   SetNetwork(std::move(network));
 }
 
@@ -164,6 +41,11 @@ void LoneCollectives::SetNetwork(std::unique_ptr<NetworkBackend> network) {
   carrier_.reset();
   network_ = std::move(network);
   carrier_ = std::make_unique<FlowCarrier>(*network_);
+  if (!notes_messages_) return;
+  network_->LogArrivals(
+      [this](const FlowRecord& message, absl::Span<const LinkId> /*path*/) {
+        recorder_->Add(message);
+      });
 }
 
 absl::StatusOr<const CollectiveRegion*> LoneCollectives::RegionOf(
@@ -318,7 +200,7 @@ const CollectiveRegion& LoneCollectives::JointRegionOf(
 }
 
 // Looks at each message once for all groups that lie alike.
-absl::StatusOr<const LoneCollectives::MessageFacts*> LoneCollectives::FactsOf(
+absl::StatusOr<const MessageFacts*> LoneCollectives::FactsOf(
     const CollectiveMessages& messages, const Communication& what) {
   const auto& [algorithm, chunking] = messages.plan;
   const MessagesKey key = {
@@ -328,42 +210,10 @@ absl::StatusOr<const LoneCollectives::MessageFacts*> LoneCollectives::FactsOf(
   if (found != facts_.end()) return &found->second;
   ASTRA_ASSIGN_OR_RETURN(const std::shared_ptr<const FlowGraph> graph,
                          lowering_.GraphOf(messages, what));
-  MessageFacts facts;
-  std::set<GraphConnection> known;
-  const auto mix = [&facts](uint64_t value) {
-    facts.hash[0] = Mix64(facts.hash[0] ^ value);
-    facts.hash[1] = Mix64(facts.hash[1] + value);
-  };
-  const MessageCosts& costs = messages.costs;
-  const GroupLayout* layout = messages.layout.get();
-  std::vector<FlowId> later;
-  for (uint64_t i = 0; i < graph->num_flows(); ++i) {
-    const Flow flow = graph->flow(FlowId(i));
-    const GraphConnection connection = {flow.source, flow.target, flow.channel};
-    if (known.insert(connection).second) {
-      facts.connections.push_back(connection);
-    }
-    later.clear();
-    graph->AppendDependents(FlowId(i), &later);
-    mix(uint64_t{flow.source.index()} << 32 | flow.target.index());
-    mix(uint64_t{flow.channel} << 32 | later.size());
-    mix(static_cast<uint64_t>(costs.OnWire(flow, layout).count()));
-    mix(static_cast<uint64_t>(costs.BeforeSending(flow, layout).count()));
-    mix(static_cast<uint64_t>(
-        costs.AtTarget(flow, graph->num_ranks()).count()));
-    for (const FlowId id : later) mix(id.index());
-  }
-  facts.alike = AlikeRoundsOf(*graph);
-  mix(graph->num_ranks());
-  const uint32_t num_ranks = graph->num_ranks();
-  facts.has_switches = graph->num_members() > num_ranks;
-  bool all_take_part = true;
-  for (uint32_t rank = 0; rank < num_ranks; ++rank) {
-    if (graph->num_flows_of(GroupRank(rank)) == 0) all_take_part = false;
-  }
-  facts.needs_all =
-      all_take_part && (IsMadeOfAll(what.kind) || WaitsForAll(*graph));
-  return &facts_.emplace(key, std::move(facts)).first->second;
+  return &facts_
+              .emplace(key, astra::FactsOf(*graph, what.kind, messages.costs,
+                                           messages.layout.get()))
+              .first->second;
 }
 
 uint32_t LoneCollectives::NumberOf(const MessageCosts& costs) {
@@ -427,16 +277,19 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
   ASTRA_ASSIGN_OR_RETURN(
       const MessageFacts* facts,
       FactsOf(alone.front().messages, collectives.front().region->what));
-  RoundSkipper skipper(facts->alike, region.connections, *carrier_, *network_);
+  if (notes_messages_) {
+    recorder_ = std::make_unique<MessageRecorder>(alone, region.connections,
+                                                  *carrier_, begin);
+  }
+  RoundSkipper skipper(facts->rounds, region.connections, *carrier_, *network_);
   LoneRun run(alone, *carrier_, *network_);
   LoneResult result;
   result.ends = run.RunToEnd(alone.size() == 1 ? &skipper : nullptr);
   if (run.is_done()) {
     result.measured = network.StopMeasuring(region.connections);
     simulated_hops_ += result.measured.num_packet_hops;
-    for (const SkippedRounds& skipped : skipper.skipped()) {
-      AddSkipped(skipped, &result.measured);
-    }
+    skipper.AddSkipped(&result.measured);
+    if (notes_messages_) result.messages = recorder_->Take(skipper.skipped());
     // No rank may have its result before all of its collective have started.
     result.is_regular =
         result.measured.is_regular && result.ends.size() == num_ranks;

@@ -26,6 +26,9 @@
 #include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/lone_run.h"
+#include "astra-core/engine/message_facts.h"
+#include "astra-core/engine/message_log.h"
+#include "astra-core/engine/message_recorder.h"
 #include "astra-core/engine/round_skipper.h"
 #include "network-frontends/network_backend.h"
 #include "network-frontends/replay_support.h"
@@ -61,6 +64,8 @@ struct StartedCollective {
 struct LoneResult {
   std::vector<RankEnd> ends;  // By time.
   Measurement measured;
+  // Of each collective; empty if nobody wants to know of messages.
+  std::vector<std::shared_ptr<const MessageSequence>> messages;
   // False: it depends on more than itself, so it cannot be counted again.
   bool is_regular = false;
 };
@@ -68,12 +73,13 @@ struct LoneResult {
 class LoneCollectives {
  public:
   // All references must outlive the object. `network`, which is one of
-  // `new_network`, is at time 0 and has ReplaySupport.
+  // `new_network`, is at time 0 and has ReplaySupport. `notes_messages` says
+  // whether results tell of messages.
   LoneCollectives(
       const Communicators& communicators, const CollectiveCosts& costs,
       CollectiveLowering& lowering,
       const std::function<std::unique_ptr<NetworkBackend>()>& new_network,
-      std::unique_ptr<NetworkBackend> network);
+      std::unique_ptr<NetworkBackend> network, bool notes_messages);
 
   // Returns where the collective takes place. Errors: those of
   // CollectiveLowering.
@@ -104,28 +110,9 @@ class LoneCollectives {
       absl::Span<const StartedCollective> collectives);
 
  private:
-  // The messages of a graph between two members on one channel, which share a
-  // connection wherever the group lies.
-  struct GraphConnection {
-    GroupRank source;
-    GroupRank target;
-    uint16_t channel = 0;
-
-    friend auto operator<=>(const GraphConnection&,
-                            const GraphConnection&) = default;
-  };
   // Messages with equal keys are equal; others may be, too.
   using MessagesKey = std::tuple<CollectiveKind, Bytes, const GroupLayout*,
                                  std::string_view, Chunking, uint32_t>;
-  struct MessageFacts {
-    // Hash of all messages, their costs and dependencies.
-    std::array<uint64_t, 2> hash{};
-    std::vector<GraphConnection> connections;
-    // No rank has its result before all have started.
-    bool needs_all = false;
-    bool has_switches = false;
-    std::vector<AlikeRounds> alike;  // In order.
-  };
 
   absl::StatusOr<CollectiveRegion> MakeRegion(CommunicatorId communicator,
                                               const Communication& what);
@@ -152,8 +139,10 @@ class LoneCollectives {
   const CollectiveCosts& costs_;
   CollectiveLowering& lowering_;
   const std::function<std::unique_ptr<NetworkBackend>()>& new_network_;
+  const bool notes_messages_;
   std::unique_ptr<NetworkBackend> network_;
   std::unique_ptr<FlowCarrier> carrier_;
+  std::unique_ptr<MessageRecorder> recorder_;  // During a simulation.
 
   std::map<std::tuple<uint32_t, ParallelDimension, CollectiveKind, Bytes>,
            CollectiveRegion>

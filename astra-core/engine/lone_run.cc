@@ -8,6 +8,17 @@
 
 namespace astra {
 
+size_t PositionOf(const CarriedFlow& flow,
+                  absl::Span<const LoneCollective> collectives) {
+  size_t position = 0;
+  while (std::tie(collectives[position].of.communicator,
+                  collectives[position].of.number) !=
+         std::tie(flow.communicator, flow.number)) {
+    ++position;
+  }
+  return position;
+}
+
 LoneRun::LoneRun(absl::Span<const LoneCollective> collectives,
                  FlowCarrier& carrier, NetworkBackend& network)
     : collectives_(collectives), carrier_(carrier), network_(network) {
@@ -72,7 +83,7 @@ bool LoneRun::Advance(TimePs limit, std::vector<RankEnd>* ends) {
   done_.clear();
   carrier_.AdvanceTo(limit, &done_);
   for (const CarriedFlow& done : done_) {
-    const size_t position = PositionOf(done);
+    const size_t position = PositionOf(done, collectives_);
     ready_.clear();
     finished_.clear();
     flows_[position]->Arrive(done.flow, &ready_, &finished_);
@@ -84,16 +95,6 @@ bool LoneRun::Advance(TimePs limit, std::vector<RankEnd>* ends) {
     }
   }
   return !done_.empty();
-}
-
-size_t LoneRun::PositionOf(const CarriedFlow& flow) const {
-  size_t position = 0;
-  while (std::tie(collectives_[position].of.communicator,
-                  collectives_[position].of.number) !=
-         std::tie(flow.communicator, flow.number)) {
-    ++position;
-  }
-  return position;
 }
 
 }  // namespace astra

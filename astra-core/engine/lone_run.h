@@ -39,6 +39,10 @@ struct RankEnd {
   GroupRank rank;
 };
 
+// Returns the position of the collective of `flow`, which is one of them.
+size_t PositionOf(const CarriedFlow& flow,
+                  absl::Span<const LoneCollective> collectives);
+
 class LoneRun {
  public:
   // `carrier`, whose network is `network`, must carry nothing else while a
@@ -62,7 +66,6 @@ class LoneRun {
  private:
   void Start(std::vector<RankEnd>* ends);
   bool Advance(TimePs limit, std::vector<RankEnd>* ends);
-  size_t PositionOf(const CarriedFlow& flow) const;
 
   const absl::Span<const LoneCollective> collectives_;
   FlowCarrier& carrier_;

@@ -1,19 +1,23 @@
 // Skips the rounds of a collective that go as those before them.
 //
 // A large collective runs the same messages again and again, a round for each
-// part of the buffer. Whenever the first flow of a round has arrived, the state
-// of the collective and of its links is compared with those before: once it
-// recurs, with times and numbers counted from there, so does all that follows,
-// as long as sizes stay the same. The rounds up to there are counted, and what
-// is under way is taken for what is under way then.
+// part of the buffer, and shorter rounds for the steps within. Whenever the
+// first flow of a round has arrived, the state of the collective and of its
+// links is compared with those before: once it recurs, with times and numbers
+// counted from there, so does all that follows, as long as sizes stay the same.
+// The rounds up to there are counted, and what is under way is taken for what
+// is under way then.
 
 #ifndef ASTRA_CORE_ENGINE_ROUND_SKIPPER_H_
 #define ASTRA_CORE_ENGINE_ROUND_SKIPPER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/base/units.h"
+#include "astra-core/engine/alike_rounds.h"
 #include "astra-core/engine/flow_carrier.h"
 #include "astra-core/engine/flow_run.h"
 #include "network-frontends/network_backend.h"
@@ -21,59 +25,60 @@
 
 namespace astra {
 
-// Loops of a graph that have the same sizes.
-struct AlikeRounds {
-  uint64_t begin = 0;
-  uint64_t end = 0;
-};
-
 // What was counted instead of simulated: `times` more of what came between two
-// measurements.
+// numbers of messages that have been simulated, which may contain others that
+// were skipped.
 struct SkippedRounds {
-  Measurement first;
-  Measurement last;
+  uint64_t first_message = 0;
+  uint64_t end_message = 0;
   int64_t times = 0;
+  TimePs period;
 };
 
 class RoundSkipper {
  public:
   // All must outlive the object. `network` measures the collective.
-  RoundSkipper(const std::vector<AlikeRounds>& alike,
+  RoundSkipper(const std::vector<Rounds>& rounds,
                const std::vector<Connection>& connections, FlowCarrier& carrier,
-               NetworkBackend& network)
-      : alike_(alike),
-        connections_(connections),
-        carrier_(carrier),
-        network_(network) {}
+               NetworkBackend& network);
 
   // Flows have arrived, and what could leave then has left. Returns by how much
   // all that follows is later than the network says.
   TimePs AfterArrivals(absl::Span<const CarriedFlow> arrived, FlowRun& flows);
 
   absl::Span<const SkippedRounds> skipped() const { return skipped_; }
+  // Adds all that was skipped.
+  void AddSkipped(Measurement* to) const;
 
  private:
   static constexpr size_t kMaxLooks = 64;  // Of one run of alike rounds.
 
-  // How it was when the first flow of a round had arrived.
+  // How it was when the first flow of a round had arrived. What was skipped
+  // before is in the time and the measurement.
   struct Look {
     uint64_t round = 0;
     uint64_t state = 0;
-    TimePs time;
+    uint64_t num_messages = 0;  // Without what was skipped.
     Measurement measured;
   };
+  // Rounds of one length.
+  struct Level {
+    const Rounds* rounds = nullptr;
+    uint64_t section = 0;  // Begin of the alike rounds of `looks`.
+    std::vector<Look> looks;
+  };
 
-  void LookAt(uint64_t round, FlowRun& flows);
-  void Skip(const Look& before, const Look& now, uint64_t end, FlowRun& flows);
+  // Both return whether rounds were skipped.
+  bool LookAt(uint64_t round, Level& level, FlowRun& flows);
+  bool Skip(const Look& before, const Look& now, uint64_t end,
+            uint64_t per_round, FlowRun& flows);
 
-  const std::vector<AlikeRounds>& alike_;
   const std::vector<Connection>& connections_;
   FlowCarrier& carrier_;
   NetworkBackend& network_;
-  uint64_t section_ = 0;  // Begin of the alike rounds of `looks_`.
-  std::vector<Look> looks_;
+  std::vector<Level> levels_;
   std::vector<SkippedRounds> skipped_;
-  TimePs later_;
+  Measurement not_simulated_;
 };
 
 }  // namespace astra

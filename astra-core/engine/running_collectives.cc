@@ -113,7 +113,7 @@ absl::Status RunningCollectives::Open(const Call& call, Run& run) {
   run.record = records_.size();
   records_.push_back(NewRecord(call, run));
   has_ended_.push_back(false);
-  if (options_.message_log != nullptr && run.flows != nullptr) {
+  if (options_.message_log != nullptr && run.has_messages) {
     options_.message_log->BeginCollective(static_cast<uint32_t>(run.record),
                                           records_.back());
   }
@@ -253,6 +253,7 @@ absl::StatusOr<bool> RunningCollectives::AdvanceTo(TimePs limit) {
   if (replays_ == nullptr) {
     carrier_.AdvanceTo(limit, &done_);
     for (const CarriedFlow& done : done_) OnFlow(done);
+    SettleLog();
     return !done_.empty();
   }
   std::vector<ReplayedEnd> ends;
@@ -262,6 +263,7 @@ absl::StatusOr<bool> RunningCollectives::AdvanceTo(TimePs limit) {
     TakeInOrder(done_, ends);
     ASTRA_RETURN_IF_ERROR(EndClaims());
   } while (done_.empty() && ends.empty() && network_.now() < limit);
+  SettleLog();
   return !done_.empty() || !ends.empty();
 }
 
@@ -340,16 +342,25 @@ void RunningCollectives::Record(uint32_t member, const Run& run,
   if (options_.on_collective) options_.on_collective(record);
 }
 
-// Tells the log of a message that has arrived, with its collective.
+// Tells the log of a message that has arrived, with its collective. A replay
+// that is simulated after all may have had results before.
 void RunningCollectives::Log(const FlowRecord& message,
                              absl::Span<const LinkId> path) {
   uint32_t collective = MessageLog::kNone;
   if (message.channel != kBackgroundChannel) {
     const CarriedFlow& flow = carrier_.FlowOf(message.message);
+    if (flow.number < first_run_[flow.communicator]) return;
     const Run& run = RunOf(CommunicatorId(flow.communicator), flow.number);
+    if (run.is_told) return;
     collective = static_cast<uint32_t>(run.record);
   }
   options_.message_log->Arrive(message, path, collective);
+}
+
+void RunningCollectives::SettleLog() {
+  if (options_.message_log == nullptr) return;
+  options_.message_log->Settle(replays_ == nullptr ? network_.now()
+                                                   : replays_->FirstBegin());
 }
 
 std::vector<Ended> RunningCollectives::TakeEnded() {

@@ -134,6 +134,8 @@ class RunningCollectives {
     std::optional<GroupRank> first_start;
     ClaimId claim = kNoClaim;
     bool is_live = false;  // Is simulated, not replayed.
+    uint32_t num_replayed_ends = 0;
+    bool is_told = false;  // The log knows of all its messages.
   };
   // What a member does on one of its lanes: the call that it has joined.
   struct Lane {
@@ -173,6 +175,8 @@ class RunningCollectives {
   void End(uint32_t member, Run& run);
   void Record(uint32_t member, const Run& run, TimePs result);
   void Log(const FlowRecord& message, absl::Span<const LinkId> path);
+  void LogReplay(const ReplayedEnd& end, Run& run);
+  void SettleLog();
   std::string MissingFlows(CommunicatorId communicator, const Run& run) const;
 
   const SimulationOptions& options_;

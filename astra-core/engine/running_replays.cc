@@ -103,6 +103,8 @@ void RunningCollectives::TakeInOrder(absl::Span<const CarriedFlow> flows,
       Run& run =
           RunOf(CommunicatorId(end->flow.communicator), end->flow.number);
       const Communicator& group = communicator(run.call.communicator);
+      ++run.num_replayed_ends;
+      if (run.num_replayed_ends == group.ranks.size()) LogReplay(*end, run);
       Finish(group.ranks[end->rank.index()].index(), run);
     }
   };
@@ -111,6 +113,24 @@ void RunningCollectives::TakeInOrder(absl::Span<const CarriedFlow> flows,
     OnFlow(flow);
   }
   finish_before(nullptr);
+}
+
+// Tells the log of the messages of a replay, the last rank of which has ended.
+void RunningCollectives::LogReplay(const ReplayedEnd& end, Run& run) {
+  if (options_.message_log == nullptr) return;
+  const ReplayClaim& claim = replays_->claim(end.claim);
+  const auto append_path = [this](const Connection& connection,
+                                  std::vector<LinkId>* path) {
+    std::vector<LinkId> back;
+    network_.replay()->AppendPath(connection, path, &back);
+  };
+  options_.message_log->Repeat(
+      {.sequence = claim.result->messages[end.collective],
+       .begin = claim.begin(),
+       .connections = claim.region->connections,
+       .append_path = append_path},
+      static_cast<uint32_t>(run.record));
+  run.is_told = true;
 }
 
 }  // namespace astra

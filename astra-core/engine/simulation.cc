@@ -377,16 +377,16 @@ namespace {
 // Returns what lets collectives be counted again, or null if they may not.
 std::unique_ptr<LoneCollectives> LoneCollectivesOf(const Setting& setting) {
   const SimulationOptions& options = setting.options;
-  const bool may_replay =
-      options.acceleration == Acceleration::kExact &&
-      options.lowering == Lowering::kFlowGraph && options.jitter == 0 &&
-      options.stop_at == kMaxCollectiveTime && options.message_log == nullptr;
+  const bool may_replay = options.acceleration == Acceleration::kExact &&
+                          options.lowering == Lowering::kFlowGraph &&
+                          options.jitter == 0 &&
+                          options.stop_at == kMaxCollectiveTime;
   if (!may_replay) return nullptr;
   std::unique_ptr<NetworkBackend> network = setting.new_network();
   if (network->replay() == nullptr) return nullptr;
   return std::make_unique<LoneCollectives>(
       setting.communicators, *setting.costs, *setting.lowering,
-      setting.new_network, std::move(network));
+      setting.new_network, std::move(network), options.message_log != nullptr);
 }
 
 absl::StatusOr<SimulationResult> SimulateOnce(const Program& program,

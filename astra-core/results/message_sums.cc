@@ -18,6 +18,19 @@ double Mean(double total, uint64_t number) {
   return total / static_cast<double>(number);
 }
 
+double MeanSlowdown(const PairSum& sum) {
+  constexpr double kMillion = 1e6;
+  return Mean(static_cast<double>(sum.total_slowdown_ppm) / kMillion,
+              sum.messages);
+}
+
+// Returns time / ideal in millionths, rounded to the nearest.
+absl::uint128 SlowdownPpm(TimePs time, TimePs ideal) {
+  const auto parts = static_cast<absl::uint128>(ideal.count());
+  return (static_cast<absl::uint128>(time.count()) * 1'000'000 + parts / 2) /
+         parts;
+}
+
 constexpr Column<Row> kColumns[] = {
     {"layer", "",
      "layer or module of the collective, or \"(background)\" for traffic of no "
@@ -87,7 +100,7 @@ constexpr Column<Row> kColumns[] = {
      }},
     {"mean_slowdown", "", "that time / the time alone on the path, mean",
      [](const Row& row, std::string* text) {
-       AppendNumber(Mean(row.sum.total_slowdown, row.sum.messages), 4, text);
+       AppendNumber(MeanSlowdown(row.sum), 4, text);
      }},
     {"max_slowdown", "", "the same, largest",
      [](const Row& row, std::string* text) {
@@ -101,7 +114,8 @@ constexpr Column<Row> kColumns[] = {
 
 }  // namespace
 
-void MessageSums::Add(const FlowRecord& message, TimePs origin) {
+void MessageSums::Add(const FlowRecord& message, TimePs origin, uint64_t count,
+                      TimePs later) {
   const uint64_t ends =
       uint64_t{message.source.index()} << 32 | message.target.index();
   const auto [place, is_new] =
@@ -116,14 +130,15 @@ void MessageSums::Add(const FlowRecord& message, TimePs origin) {
   const TimePs time = message.finish - message.start;
   const double slowdown = static_cast<double>(time.count()) /
                           static_cast<double>(message.ideal.count());
-  ++sum.messages;
-  sum.retransmissions += message.retransmissions;
-  sum.bytes += message.bytes;
+  const auto times = static_cast<int64_t>(count);
+  sum.messages += count;
+  sum.retransmissions += count * message.retransmissions;
+  sum.bytes += times * message.bytes;
   sum.first_start = std::min(sum.first_start, message.start - origin);
-  sum.last_finish = std::max(sum.last_finish, message.finish - origin);
-  sum.total_time += time;
+  sum.last_finish = std::max(sum.last_finish, message.finish - origin + later);
+  sum.total_time += times * time;
   sum.longest_time = std::max(sum.longest_time, time);
-  sum.total_slowdown += slowdown;
+  sum.total_slowdown_ppm += count * SlowdownPpm(time, message.ideal);
   sum.largest_slowdown = std::max(sum.largest_slowdown, slowdown);
 }
 

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/numeric/int128.h"
 #include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
@@ -45,15 +46,19 @@ struct PairSum {
   // Over messages: the time from start to arrival.
   TimePs total_time;
   TimePs longest_time;
-  // Over messages: that time, divided by the time alone on the path.
-  double total_slowdown = 0;
+  // Over messages: that time, divided by the time alone on the path. The total
+  // is in millionths, so that adding it up rounds nothing.
+  absl::uint128 total_slowdown_ppm = 0;
   double largest_slowdown = 0;
 };
 
 class MessageSums {
  public:
-  // Counts the times of `message` from `origin`. Not allowed after Sort().
-  void Add(const FlowRecord& message, TimePs origin);
+  // Counts the times of `message` from `origin`. There are `count` of them, the
+  // last of which comes `later` than the first. The sums do not depend on the
+  // order in which messages are added. Not allowed after Sort().
+  void Add(const FlowRecord& message, TimePs origin, uint64_t count = 1,
+           TimePs later = {});
 
   // Orders the sums by source and then target.
   void Sort();

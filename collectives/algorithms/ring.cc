@@ -128,10 +128,10 @@ class RingGraph final : public FlowGraph {
     return 2 * (num_flows() / n_);
   }
 
-  // A loop if there are many, otherwise a step.
-  uint64_t flows_per_round() const override {
-    constexpr uint32_t kMany = 4;
-    return num_flows() / num_loops_ / (num_loops_ < kMany ? steps_.size() : 1);
+  // Loops, and their steps.
+  std::vector<uint64_t> flows_per_round() const override {
+    const uint64_t of_loop = num_flows() / num_loops_;
+    return {of_loop, of_loop / steps_.size()};
   }
 
  private:

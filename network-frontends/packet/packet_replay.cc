@@ -260,6 +260,7 @@ class PacketReplay::StateHash {
   void AddTime(TimePs time, TimePs now) {
     Add(std::max<int64_t>(0, (time - now).count()));
   }
+  void AddAge(TimePs start, TimePs now) { Add((now - start).count()); }
   // Adds the distance of packet numbers.
   void AddNumber(PacketNumber packet, PacketNumber from) {
     Add(int64_t{packet.index()} - int64_t{from.index()});
@@ -320,6 +321,8 @@ void PacketReplay::AddQueuePair(const QueuePair& qp,
     const bool has_arrived =
         completion == Completion::kDelivered && message.end() <= qp.expected;
     state->Add(has_arrived ? -1 : static_cast<int64_t>(label(message.id)));
+    // What will be logged of a message depends on when it was sent.
+    if (!has_arrived) state->AddAge(message.start, parts_.events.now());
     state->Add(int64_t{slot == qp.receiving} + 2 * int64_t{slot == qp.sending});
   }
 }

@@ -265,7 +265,8 @@ def small_program(case):
 
 
 def _packet_network(case):
-    """A network file that may do without ECN or PFC, and be short of memory."""
+    """A network file that may do without ECN or PFC, be short of memory, and have
+    flows.csv in each of its forms."""
     rng = case.rng
     lines = ["simai_network: 1",
              f"nic: {{payload: {rng.choice([1024, 4096, 8192])}B, "
@@ -278,7 +279,8 @@ def _packet_network(case):
     if rng.random() < 0.3:
         lines.append(f"fabric: {{buffer: {rng.choice([2, 8])}MiB, "
                      f"ecn: {rng.choice(['true', 'false'])}}}")
-    lines.append("record: {flows: false}")
+    lines.append(f"record: {{flows: "
+                 f"{rng.choice(['false', 'each', 'summary', 'auto'])}}}")
     return case.write("network.yaml", "\n".join(lines) + "\n")
 
 

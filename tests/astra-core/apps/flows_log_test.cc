@@ -1,6 +1,9 @@
 #include "astra-core/apps/flows_log.h"
 
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
@@ -148,6 +151,91 @@ TEST_F(FlowsLogTest, AStoppedRunHasTheSumsOfWhatHadBegun) {
                 "2.000000,1.000000,1.000000,0.5000,0.5000,1\n"
                 "embed,fwd,all-reduce,TP,0,0.000000,1,0,1,1000,1.000000,"
                 "2.000000,1.000000,1.000000,0.5000,0.5000,1\n");
+}
+
+// Messages that go two and two, 10 us apart, four times, and one more: told one
+// by one, or as a sequence that begins 5 us after its collective.
+class RepeatedFlowsTest : public FlowsLogTest {
+ protected:
+  RepeatedFlowsTest() {
+    MessageSequence sequence;
+    sequence.items = {
+        {1, Bytes(7), Microseconds(0), Microseconds(9), kIdeal},
+        {0, Bytes(9), Microseconds(1), Microseconds(10), kIdeal},
+        {1, Bytes(7), Microseconds(40), Microseconds(44), kIdeal}};
+    sequence.repetitions = {{0, 2, 3, Microseconds(10)}};
+    sequence.num_messages = 9;
+    sequence_ = std::make_shared<const MessageSequence>(std::move(sequence));
+  }
+
+  void Begin(FlowsLog& log) const {
+    log.BeginNetwork();
+    CollectiveRecord record;
+    record.first_start = Microseconds(100);
+    log.BeginCollective(3, record);
+  }
+
+  void RunOneByOne(FlowsLog& log) const {
+    Begin(log);
+    for (int64_t i = 0; i < 4; ++i) {
+      log.Arrive(Message(0, 1, 7, 105 + 10 * i, 114 + 10 * i), path_0_to_1_, 3);
+      log.Arrive(Message(1, 0, 9, 106 + 10 * i, 115 + 10 * i), path_1_to_0_, 3);
+    }
+    log.Arrive(Message(0, 1, 7, 145, 149), path_0_to_1_, 3);
+    End(log);
+  }
+
+  void RunAtOnce(FlowsLog& log) const {
+    Begin(log);
+    log.Settle(Microseconds(100));
+    log.Repeat(
+        {.sequence = sequence_,
+         .begin = Microseconds(105),
+         .connections = connections_,
+         .append_path =
+             [this](const Connection& connection, std::vector<LinkId>* path) {
+               *path =
+                   connection.source == NodeId(0) ? path_0_to_1_ : path_1_to_0_;
+             }},
+        3);
+    End(log);
+  }
+
+  void End(FlowsLog& log) const {
+    log.Settle(Microseconds(150));
+    log.EndCollective(3);
+    log.EndNetwork(Microseconds(150));
+  }
+
+  FlowRecord Message(uint32_t source, uint32_t target, int64_t bytes,
+                     int64_t start_us, int64_t finish_us) const {
+    FlowRecord message = Flow(source, target, start_us, finish_us);
+    message.retransmissions = 0;
+    message.bytes = Bytes(bytes);
+    message.ideal = kIdeal;
+    return message;
+  }
+
+  static constexpr TimePs kIdeal = Microseconds(3);
+  const std::vector<LinkId> path_0_to_1_ = {LinkId(0), LinkId(5)};
+  const std::vector<LinkId> path_1_to_0_ = {LinkId(4), LinkId(1)};
+  const std::vector<Connection> connections_ = {{NodeId(1), NodeId(0), 0},
+                                                {NodeId(0), NodeId(1), 0}};
+  std::shared_ptr<const MessageSequence> sequence_;
+};
+
+TEST_F(RepeatedFlowsTest, AreAsIfToldOneByOne) {
+  for (const FlowsFile form :
+       {FlowsFile::kEach, FlowsFile::kSummary, FlowsFile::kAuto}) {
+    FlowsLog once = Log(form, 8);
+    RunOneByOne(once);
+    EXPECT_EQ(once.num_messages(), 9u);
+    const std::string expected = Written(once);
+    FlowsLog repeated = Log(form, 8);
+    RunAtOnce(repeated);
+    EXPECT_EQ(repeated.num_messages(), 9u);
+    EXPECT_EQ(Written(repeated), expected);
+  }
 }
 
 TEST_F(FlowsLogTest, LeavesNothingBehindUnlessItIsRenamed) {

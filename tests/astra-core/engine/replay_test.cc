@@ -1,11 +1,13 @@
 // Collectives that are counted again give what simulating each of them gives.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "astra-core/engine/message_log.h"
 #include "astra-core/engine/simulation.h"
 #include "fmt/core.h"
 #include "network-frontends/packet/packet_backend.h"
@@ -20,8 +22,65 @@ using ::astra::testing::OneServer;
 using ::astra::testing::Star;
 using ::astra::testing::ValueOrDie;
 
+// Lists messages with the number of their collective.
+class AllMessages final : public MessageLog {
+ public:
+  using Line = std::tuple<TimePs, TimePs, NodeId, NodeId, uint32_t, Bytes,
+                          TimePs, std::vector<LinkId>, uint32_t>;
+
+  void BeginNetwork() override { lines_.clear(); }
+  void EndNetwork(TimePs /*now*/) override {
+    std::sort(lines_.begin(), lines_.end());
+  }
+  void BeginCollective(uint32_t, const CollectiveRecord&) override {}
+  void EndCollective(uint32_t) override {}
+  void Arrive(const FlowRecord& message, absl::Span<const LinkId> path,
+              uint32_t collective) override {
+    EXPECT_GE(message.finish, settled_);
+    lines_.push_back({message.finish,
+                      message.start,
+                      message.source,
+                      message.target,
+                      message.channel,
+                      message.bytes,
+                      message.ideal,
+                      {path.begin(), path.end()},
+                      collective});
+  }
+  void Repeat(const RepeatedMessages& messages, uint32_t collective) override {
+    uint64_t count = 0;
+    for (size_t i = 0; i < messages.sequence->items.size(); ++i) {
+      const MessageSequence::Item& item = messages.sequence->items[i];
+      FlowRecord message;
+      const Connection& connection = messages.connections[item.connection];
+      message.source = connection.source;
+      message.target = connection.target;
+      message.channel = connection.channel;
+      message.bytes = item.bytes;
+      message.ideal = item.ideal;
+      std::vector<LinkId> path;
+      messages.append_path(connection, &path);
+      for (const TimePs later : messages.sequence->DelaysOf(i)) {
+        message.start = messages.begin + item.start + later;
+        message.finish = messages.begin + item.finish + later;
+        Arrive(message, path, collective);
+        ++count;
+      }
+    }
+    EXPECT_EQ(count, messages.sequence->num_messages);
+  }
+  void Settle(TimePs until) override { settled_ = until; }
+
+  const std::vector<Line>& lines() const { return lines_; }
+
+ private:
+  std::vector<Line> lines_;  // Sorted at the end.
+  TimePs settled_;
+};
+
 // All that two runs must agree in, and how much of one was counted.
 struct Outcome {
+  std::vector<AllMessages::Line> messages;
   TimePs time;
   std::vector<std::tuple<TimePs, TimePs>> collectives;  // Start and time.
   std::vector<double> link_bytes;
@@ -36,6 +95,8 @@ Outcome OutcomeOf(const Program& program, const Topology& topology,
   SimulationOptions options;
   options.lowering = Lowering::kFlowGraph;
   options.acceleration = acceleration;
+  AllMessages messages;
+  options.message_log = &messages;
   options.on_network_end = [&](NetworkBackend& backend) {
     const NetworkStatistics& statistics = backend.statistics();
     outcome.hops = statistics.num_packet_hops;
@@ -52,6 +113,7 @@ Outcome OutcomeOf(const Program& program, const Topology& topology,
         return std::make_unique<PacketBackend>(topology, network);
       }));
   outcome.time = result.total();
+  outcome.messages = messages.lines();
   outcome.link_bytes = result.link_bytes;
   for (const CollectiveRecord& record : result.collectives) {
     outcome.collectives.emplace_back(record.start, record.time);
@@ -70,6 +132,7 @@ double ShareReplayed(const Program& program, const Topology& topology,
   EXPECT_EQ(exact.collectives, off.collectives);
   EXPECT_EQ(exact.link_bytes, off.link_bytes);
   EXPECT_EQ(exact.links, off.links);
+  EXPECT_TRUE(exact.messages == off.messages);
   EXPECT_EQ(exact.hops, off.hops);
   EXPECT_EQ(off.replayed_hops, 0u);
   return static_cast<double>(exact.replayed_hops) /
