@@ -65,6 +65,7 @@ struct Measurement {
   uint64_t num_flows = 0;
   uint64_t num_data_packets = 0;
   uint64_t num_packet_hops = 0;
+  uint64_t num_counted_hops = 0;  // Of these, not simulated.
   TimePs sending;
   TimePs sending_slowly;
   TimePs quiet;  // When the last packet had gone, since the start.

@@ -134,11 +134,16 @@ std::string DescribeReplays(const RunRequest& request, const RunResult& run) {
   constexpr uint64_t kMany = 100'000'000;
   const NetworkStatistics& network = run.network;
   if (network.num_replayed_hops > 0) {
+    const SimulationOptions& simulation = request.simulation;
+    const bool is_exact = simulation.acceleration == Acceleration::kExact;
     return fmt::format(
         "replays    {:.2f} % of what crossed links was counted and not "
-        "simulated, since collectives go alike\n",
+        "simulated, since collectives go {}\n",
         100 * static_cast<double>(network.num_replayed_hops) /
-            static_cast<double>(network.num_packet_hops));
+            static_cast<double>(network.num_packet_hops),
+        is_exact ? "alike"
+                 : fmt::format("alike within {:g} % of their time",
+                               100 * simulation.error_bound));
   }
   if (network.num_packet_hops < kMany || !request.network.packet.record.flows ||
       request.simulation.acceleration == Acceleration::kOff) {

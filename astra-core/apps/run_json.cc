@@ -114,6 +114,10 @@ Json ModelJson(const RunOptions& options, const SimulationOptions& simulation) {
   if (!options.environment.sources.empty()) {
     json["environment"] = options.environment.sources;
   }
+  // The other modes have the same results.
+  if (simulation.acceleration == Acceleration::kBounded) {
+    json["error_bound"] = simulation.error_bound;
+  }
   if (simulation.communication_slowdown) {
     json["contention"] = *simulation.communication_slowdown;
   }

@@ -83,9 +83,13 @@ constexpr OptionSpec kOptions[] = {
      "with --fidelity flow and a program: run one of the ranks that do the "
      "same; collectives of different dimensions share links as in closed form"},
 
-    {"accelerate", "", "off|exact", "Run",
+    {"accelerate", "", "off|exact|bounded", "Run",
      "with --fidelity packet, exact (default): collectives that go as they did "
-     "before are counted again; the results are the same"},
+     "before are counted again; the results are the same. bounded: so are "
+     "those that go nearly as before"},
+    {"error-bound", "", "PERCENT", "Run",
+     "with --accelerate bounded: by how much of its time a collective may end "
+     "too early or too late, 0 to 20 (default 1)"},
     {"threads", "t", "N", "Run",
      "1 (default) to 1024; the results are the same, and so is the time"},
     {"estimate", "", "", "Run",

@@ -60,6 +60,7 @@ absl::Status CheckFidelity(const CommandLine& flags, Fidelity fidelity) {
       {"simai-files", network != nullptr && network->records_flows},
       {"sample", records_packets},
       {"accelerate", records_packets},
+      {"error-bound", records_packets},
       {"capture", records_packets}};
   for (const Rule& rule : rules) {
     if (rule.has_effect || !flags.has(rule.option)) continue;
@@ -191,6 +192,27 @@ absl::Status ReadEnvironment(const CommandLine& flags,
   return ApplyNcclOptionList(options.nccl_variables, &options.nccl);
 }
 
+absl::Status ReadAcceleration(const CommandLine& flags, RunOptions& options) {
+  constexpr std::string_view kAccelerations[] = {"off", "exact", "bounded"};
+  constexpr double kDefaultPercent = 1;
+  constexpr double kMostPercent = 20;
+  ASTRA_ASSIGN_OR_RETURN(const size_t acceleration,
+                         Choice(flags, "accelerate", 1, kAccelerations));
+  if (flags.has("accelerate")) {
+    options.acceleration = static_cast<Acceleration>(acceleration);
+  }
+  if (options.acceleration != Acceleration::kBounded) {
+    return flags.has("error-bound")
+               ? NoEffect("error-bound", "without --accelerate bounded")
+               : absl::OkStatus();
+  }
+  ASTRA_ASSIGN_OR_RETURN(
+      const double percent,
+      flags.number("error-bound", kDefaultPercent, kMostPercent));
+  options.error_bound = percent / 100;
+  return absl::OkStatus();
+}
+
 absl::Status ReadModel(const RunDefaults& defaults, const CommandLine& flags,
                        const SimaiVariables& variables, RunOptions& options) {
   options.fidelity = defaults.fidelity;
@@ -207,13 +229,7 @@ absl::Status ReadModel(const RunDefaults& defaults, const CommandLine& flags,
   ASTRA_ASSIGN_OR_RETURN(options.stop_at, ReadStopAt(flags));
   options.unroll = flags.has("unroll");
   options.symmetry = flags.has("symmetry");
-  constexpr std::string_view kAccelerations[] = {"off", "exact"};
-  ASTRA_ASSIGN_OR_RETURN(const size_t acceleration,
-                         Choice(flags, "accelerate", 1, kAccelerations));
-  if (flags.has("accelerate")) {
-    options.acceleration = static_cast<Acceleration>(acceleration);
-  }
-  return absl::OkStatus();
+  return ReadAcceleration(flags, options);
 }
 
 absl::Status ReadChart(const CommandLine& flags, RunOptions& options) {

@@ -74,6 +74,7 @@ struct RunOptions {
   bool unroll = false;
   bool symmetry = false;
   std::optional<Acceleration> acceleration;  // Unless it was not given.
+  double error_bound = 0;                    // Of kBounded, a share.
 
   // How the program runs.
   SimaiSettings environment;

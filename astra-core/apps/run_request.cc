@@ -161,10 +161,10 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
   // These files are made at the end, from all messages.
   packet.record.flows = (options.simai_files || options.trace) &&
                         packet.record.flows_file != FlowsFile::kNone;
-  if (options.acceleration == Acceleration::kExact && packet.record.flows) {
+  if (options.acceleration.value_or(Acceleration::kOff) != Acceleration::kOff &&
+      packet.record.flows) {
     return absl::InvalidArgumentError(fmt::format(
-        "--accelerate exact has no effect with --{}, which tells of every "
-        "message",
+        "--accelerate has no effect with --{}, which tells of every message",
         options.trace ? "trace" : "simai-files"));
   }
   if (options.sample_interval) {
@@ -314,6 +314,7 @@ absl::StatusOr<SimulationOptions> SimulationOf(
   simulation.jitter = options.disturbances.jitter;
   simulation.symmetric = options.symmetry;
   simulation.acceleration = options.acceleration.value_or(Acceleration::kExact);
+  simulation.error_bound = options.error_bound;
   simulation.collectives = options.collectives;
   simulation.simai = options.nccl;
   if (options.bus_bandwidth_file) {

@@ -101,7 +101,18 @@ absl::StatusOr<bool> CollectiveReplays::Start(ClaimId id, GroupRank rank) {
   StartedCollective& started = claims_.at(id).collectives.back();
   started.starts.push_back({network_.now(), rank});
   const uint32_t num_ranks = started.region->messages.layout->num_ranks();
-  return started.starts.size() < num_ranks ? true : Resolve(id);
+  if (started.starts.size() < num_ranks) return true;
+  const ReplayClaim& claim = claims_.at(id);
+  const TimePs begin = claim.begin();
+  const bool is_joined = claim.collectives.size() > 1;
+  ASTRA_RETURN_IF_ERROR(
+      lone_.RoundStarts(is_joined ? std::optional<TimePs>(begin) : std::nullopt,
+                        claim.turns, &started));
+  begins_.erase(begins_.find(begin));
+  open_.erase({begin, id});
+  begins_.insert(claim.begin());
+  open_.emplace(claim.begin(), id);
+  return Resolve(id);
 }
 
 // Finds out how the collectives of a claim go, all of whose kernels have
@@ -137,13 +148,14 @@ absl::StatusOr<bool> CollectiveReplays::Resolve(ClaimId id) {
   quiet_.emplace(claim.quiet(), id);
   for (uint32_t i = 0; i < result->ends.size(); ++i) {
     const auto& [time, collective, flow, rank] = result->ends[i];
-    if (begin + time <= now) continue;  // It has its result.
     const CarriedFlow& of = claim.collectives[collective].of;
-    ends_.push({.time = begin + time,
+    // A collective that was here before may have had results before now.
+    ends_.push({.time = std::max(now, begin + time),
                 .end = {.flow = {of.communicator, of.number, flow},
                         .rank = rank,
                         .claim = id,
-                        .collective = collective},
+                        .collective = collective,
+                        .is_late = begin + time <= now},
                 .place = i});
   }
   return true;

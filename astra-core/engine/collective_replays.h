@@ -44,6 +44,7 @@ struct ReplayedEnd {
   GroupRank rank;
   ClaimId claim;
   uint32_t collective = 0;  // Its position in the claim.
+  bool is_late = false;     // It had its result before all had started.
 };
 
 class CollectiveReplays {

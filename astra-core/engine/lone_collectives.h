@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -42,6 +43,7 @@ struct CollectiveRegion {
   // The first three, and `most_at_switch`, are those of a single collective.
   CommunicatorId communicator;
   Communication what{};
+  TimePs closed_form;           // How long it takes alone, as a formula.
   CollectiveMessages messages;  // Without a graph.
   // In the order of their first flows, one collective after the other.
   std::vector<Connection> connections;
@@ -70,16 +72,22 @@ struct LoneResult {
   bool is_regular = false;
 };
 
+struct LoneOptions {
+  bool notes_messages = false;  // Results tell of messages.
+  // By which share of its time a collective may end too early or too late; 0:
+  // results are exact.
+  double error_bound = 0;
+};
+
 class LoneCollectives {
  public:
   // All references must outlive the object. `network`, which is one of
-  // `new_network`, is at time 0 and has ReplaySupport. `notes_messages` says
-  // whether results tell of messages.
+  // `new_network`, is at time 0 and has ReplaySupport.
   LoneCollectives(
       const Communicators& communicators, const CollectiveCosts& costs,
       CollectiveLowering& lowering,
       const std::function<std::unique_ptr<NetworkBackend>()>& new_network,
-      std::unique_ptr<NetworkBackend> network, bool notes_messages);
+      std::unique_ptr<NetworkBackend> network, const LoneOptions& options);
 
   // Returns where the collective takes place. Errors: those of
   // CollectiveLowering.
@@ -94,6 +102,14 @@ class LoneCollectives {
   // Returns where collectives take place together.
   const CollectiveRegion& JointRegionOf(
       absl::Span<const StartedCollective> collectives);
+
+  bool is_exact() const { return options_.error_bound == 0; }
+
+  // If results need not be exact, moves the starts of kernels, none to an
+  // earlier time, so that fewer differ. `joined` says at which time others
+  // began before that share the claim; `turns` are as for ResultOf().
+  absl::Status RoundStarts(std::optional<TimePs> joined, const Turns& turns,
+                           StartedCollective* started);
 
   // Returns how collectives go all of whose kernels have started. `region` is
   // that of all, and `turns` are those of its NICs at the first start, which is
@@ -119,6 +135,9 @@ class LoneCollectives {
   absl::StatusOr<const MessageFacts*> FactsOf(
       const CollectiveMessages& messages, const Communication& what);
   uint32_t NumberOf(const MessageCosts& costs);
+  // So often is a shape simulated before others are tried for comparison.
+  static constexpr uint32_t kManySimulated = 3;
+
   // Where the packets of a connection go.
   struct Way {
     std::vector<LinkId> there;
@@ -133,13 +152,20 @@ class LoneCollectives {
   absl::StatusOr<LoneResult> Simulate(
       const CollectiveRegion& region,
       absl::Span<const StartedCollective> collectives, const Turns& turns);
+  // Like ResultOf(), of a result that may not be used.
+  absl::StatusOr<const LoneResult*> Find(
+      const CollectiveRegion& region,
+      absl::Span<const StartedCollective> collectives, const Turns& turns);
+  absl::StatusOr<bool> EndAlike(const StartedCollective& later,
+                                const StartedCollective& earlier,
+                                const Turns& turns, TimePs tolerance);
   void SetNetwork(std::unique_ptr<NetworkBackend> network);
 
   const Communicators& communicators_;
   const CollectiveCosts& costs_;
   CollectiveLowering& lowering_;
   const std::function<std::unique_ptr<NetworkBackend>()>& new_network_;
-  const bool notes_messages_;
+  const LoneOptions options_;
   std::unique_ptr<NetworkBackend> network_;
   std::unique_ptr<FlowCarrier> carrier_;
   std::unique_ptr<MessageRecorder> recorder_;  // During a simulation.
@@ -151,8 +177,9 @@ class LoneCollectives {
   std::map<MessagesKey, MessageFacts> facts_;
   std::vector<MessageCosts> known_costs_;
   std::map<std::vector<int64_t>, uint32_t> shapes_;
-  std::vector<bool> is_irregular_;  // By shape.
-  std::vector<bool> needs_all_;     // By shape.
+  std::vector<bool> is_irregular_;       // By shape.
+  std::vector<bool> needs_all_;          // By shape.
+  std::vector<uint32_t> num_simulated_;  // By shape.
   std::map<std::vector<int64_t>, LoneResult> results_;
   uint64_t simulated_hops_ = 0;
 };

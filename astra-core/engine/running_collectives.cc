@@ -127,6 +127,7 @@ absl::Status RunningCollectives::OpenMessages(Run& run) {
         run.region,
         replays_->lone().RegionOf(call.communicator, call.communication));
     run.messages = run.region->messages;
+    run.has_result.resize(run.messages.layout->num_ranks());
     return absl::OkStatus();
   }
   const auto& [kind, dimension, _] = call.communication;
@@ -260,7 +261,7 @@ absl::StatusOr<bool> RunningCollectives::AdvanceTo(TimePs limit) {
   do {
     carrier_.AdvanceTo(std::min(limit, replays_->next_end()), &done_);
     ends = replays_->TakeEnds();
-    TakeInOrder(done_, ends);
+    ASTRA_RETURN_IF_ERROR(TakeInOrder(done_, ends));
     ASTRA_RETURN_IF_ERROR(EndClaims());
   } while (done_.empty() && ends.empty() && network_.now() < limit);
   SettleLog();
@@ -274,13 +275,14 @@ void RunningCollectives::Finish() {
 
 void RunningCollectives::OnFlow(const CarriedFlow& done) {
   Run& run = RunOf(CommunicatorId(done.communicator), done.number);
-  const std::vector<RankId>& ranks = communicator(run.call.communicator).ranks;
   ready_.clear();
   finished_.clear();
   run.flows->Arrive(done.flow, &ready_, &finished_);
   SendFlows(ready_, IdOf(run), run.messages, carrier_);
   for (const GroupRank rank : finished_) {
-    Finish(ranks[rank.index()].index(), run);
+    const bool has_result =
+        run.region != nullptr && run.has_result[rank.index()];
+    if (!has_result) Finish(rank, run);
   }
 }
 
@@ -291,7 +293,10 @@ TimePs RunningCollectives::ResultTime(uint32_t member, const Run& run) const {
          run.call.update;
 }
 
-void RunningCollectives::Finish(uint32_t member, Run& run) {
+void RunningCollectives::Finish(GroupRank rank, Run& run) {
+  if (run.region != nullptr) run.has_result[rank.index()] = true;
+  const uint32_t member =
+      communicator(run.call.communicator).ranks[rank.index()].index();
   const TimePs result = ResultTime(member, run);
   if (result == network_.now()) {
     End(member, run);

@@ -133,8 +133,9 @@ class RunningCollectives {
     // The rank that was first, until a second starts and flows can leave.
     std::optional<GroupRank> first_start;
     ClaimId claim = kNoClaim;
-    bool is_live = false;  // Is simulated, not replayed.
-    uint32_t num_replayed_ends = 0;
+    bool is_live = false;          // Is simulated, not replayed.
+    std::vector<bool> has_result;  // By rank, of replays.
+    size_t num_replayed_ends = 0;
     bool is_told = false;  // The log knows of all its messages.
   };
   // What a member does on one of its lanes: the call that it has joined.
@@ -167,11 +168,12 @@ class RunningCollectives {
   CarriedFlow IdOf(const Run& run) const {
     return {run.call.communicator.index(), run.call.number, FlowId()};
   }
-  void TakeInOrder(absl::Span<const CarriedFlow> flows,
-                   absl::Span<const ReplayedEnd> ends);
+  absl::Status TakeInOrder(absl::Span<const CarriedFlow> flows,
+                           absl::Span<const ReplayedEnd> ends);
+  absl::Status TakeEnd(const ReplayedEnd& end);
   void OnFlow(const CarriedFlow& done);
   TimePs ResultTime(uint32_t member, const Run& run) const;
-  void Finish(uint32_t member, Run& run);
+  void Finish(GroupRank rank, Run& run);
   void End(uint32_t member, Run& run);
   void Record(uint32_t member, const Run& run, TimePs result);
   void Log(const FlowRecord& message, absl::Span<const LinkId> path);

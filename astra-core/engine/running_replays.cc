@@ -70,6 +70,11 @@ absl::Status RunningCollectives::EndClaim(ClaimId id) {
                          replays_->lone().WithGraphs(claim.collectives));
   const TimePs now = network_.now();
   ReplaySupport& network = *network_.replay();
+  for (LoneCollective& each : collectives) {
+    for (KernelStart& start : each.starts) {
+      start.time = std::min(start.time, now);  // If it was rounded up.
+    }
+  }
   network.GoBackTo(claim.begin(), claim.region->links);
   carrier_.GoBack();
   LoneRun lone(collectives, carrier_, network_);
@@ -91,28 +96,45 @@ absl::Status RunningCollectives::EndClaim(ClaimId id) {
     run.is_live = true;
     replays_->AddLive(of, *region);
   }
+  // What was told was nearly right: others may have their results, too.
+  for (const RankEnd& end : ends) {
+    const auto& [of, region, starts] = claim.collectives[end.collective];
+    if (of.number < first_run_[of.communicator]) continue;
+    Run& run = RunOf(region->communicator, of.number);
+    if (!run.has_result[end.rank.index()]) Finish(end.rank, run);
+  }
   return EndClaims();
 }
 
 // Handles flows and ends of replays of one instant, in the order of flows.
-void RunningCollectives::TakeInOrder(absl::Span<const CarriedFlow> flows,
-                                     absl::Span<const ReplayedEnd> ends) {
+absl::Status RunningCollectives::TakeInOrder(
+    absl::Span<const CarriedFlow> flows, absl::Span<const ReplayedEnd> ends) {
   auto end = ends.begin();
-  const auto finish_before = [&](const CarriedFlow* flow) {
-    for (; end != ends.end() && (flow == nullptr || end->flow < *flow); ++end) {
-      Run& run =
-          RunOf(CommunicatorId(end->flow.communicator), end->flow.number);
-      const Communicator& group = communicator(run.call.communicator);
-      ++run.num_replayed_ends;
-      if (run.num_replayed_ends == group.ranks.size()) LogReplay(*end, run);
-      Finish(group.ranks[end->rank.index()].index(), run);
-    }
-  };
   for (const CarriedFlow& flow : flows) {
-    finish_before(&flow);
+    for (; end != ends.end() && end->flow < flow; ++end) {
+      ASTRA_RETURN_IF_ERROR(TakeEnd(*end));
+    }
     OnFlow(flow);
   }
-  finish_before(nullptr);
+  for (; end != ends.end(); ++end) ASTRA_RETURN_IF_ERROR(TakeEnd(*end));
+  return absl::OkStatus();
+}
+
+absl::Status RunningCollectives::TakeEnd(const ReplayedEnd& end) {
+  const CommunicatorId communicator(end.flow.communicator);
+  // Ends come again where collectives have met. All ranks may have results.
+  if (end.flow.number < first_run_[communicator.index()]) {
+    return absl::OkStatus();
+  }
+  Run& run = RunOf(communicator, end.flow.number);
+  if (run.has_result[end.rank.index()]) return absl::OkStatus();
+  if (end.is_late && replays_->lone().is_exact()) {
+    return absl::UnavailableError("a rank had its result before all started");
+  }
+  ++run.num_replayed_ends;
+  if (run.num_replayed_ends == run.has_result.size()) LogReplay(end, run);
+  Finish(end.rank, run);
+  return absl::OkStatus();
 }
 
 // Tells the log of the messages of a replay, the last rank of which has ended.

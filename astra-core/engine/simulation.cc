@@ -377,7 +377,7 @@ namespace {
 // Returns what lets collectives be counted again, or null if they may not.
 std::unique_ptr<LoneCollectives> LoneCollectivesOf(const Setting& setting) {
   const SimulationOptions& options = setting.options;
-  const bool may_replay = options.acceleration == Acceleration::kExact &&
+  const bool may_replay = options.acceleration != Acceleration::kOff &&
                           options.lowering == Lowering::kFlowGraph &&
                           options.jitter == 0 &&
                           options.stop_at == kMaxCollectiveTime;
@@ -386,7 +386,11 @@ std::unique_ptr<LoneCollectives> LoneCollectivesOf(const Setting& setting) {
   if (network->replay() == nullptr) return nullptr;
   return std::make_unique<LoneCollectives>(
       setting.communicators, *setting.costs, *setting.lowering,
-      setting.new_network, std::move(network), options.message_log != nullptr);
+      setting.new_network, std::move(network),
+      LoneOptions{.notes_messages = options.message_log != nullptr,
+                  .error_bound = options.acceleration == Acceleration::kBounded
+                                     ? options.error_bound
+                                     : 0});
 }
 
 absl::StatusOr<SimulationResult> SimulateOnce(const Program& program,

@@ -36,8 +36,9 @@ enum class Lowering : uint8_t {
 
 // How far the simulation of messages may be spared.
 enum class Acceleration : uint8_t {
-  kOff,    // Every message is simulated.
-  kExact,  // What goes as it did before is counted again; no result changes.
+  kOff,      // Every message is simulated.
+  kExact,    // What goes as it did before is counted again; no result changes.
+  kBounded,  // So is what goes nearly as it did before.
 };
 
 struct SimulationOptions {
@@ -73,9 +74,11 @@ struct SimulationOptions {
   bool symmetric = false;
 
   // Flow graphs on networks that have ReplaySupport only; others are always
-  // simulated in full, and so are runs with jitter, with a time to stop at, or
-  // with a log of messages.
+  // simulated in full, and so are runs with jitter or with a time to stop at.
   Acceleration acceleration = Acceleration::kExact;
+  // Of kBounded: by which share of its time a collective may end too early or
+  // too late.
+  double error_bound = 0.01;
 
   // Flow graphs of kNccl only: makes the networks on which messages are paced;
   // see message_pace.h. None: messages keep the costs of the NCCL model.

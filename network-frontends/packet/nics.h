@@ -59,6 +59,13 @@ class Nics {
     return nic.turns.has_ready() ? port.busy_until : nic.paced.front().first;
   }
 
+  // Moves all turns that wait for a rate to a later time.
+  void MoveTurns(TimePs by) {
+    for (Nic& nic : nics_) {
+      for (auto& [time, _] : nic.paced) time += by;
+    }
+  }
+
  private:
   // `turns` holds the queue pairs that may send and `paced` those that wait for
   // their rate.

@@ -68,6 +68,18 @@ class PacketEvents {
     agenda_ = std::exchange(present_, Agenda());
   }
 
+  // Sets the clock forward, and all that is pending with it.
+  void MoveOn(TimePs by) {
+    Agenda later;
+    while (!agenda_.empty()) {
+      const Agenda::Entry entry = agenda_.next();
+      agenda_.Pop();
+      later.Push(entry.time_ps + by.count(), entry.key);
+    }
+    agenda_ = std::move(later);
+    now_ += by;
+  }
+
   Agenda& agenda() { return agenda_; }
   const Agenda& agenda() const { return agenda_; }
 

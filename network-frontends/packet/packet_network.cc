@@ -37,12 +37,11 @@ PacketNetwork::PacketNetwork(const Topology& topology,
   }
   if (PacketReplay::IsPossible(setup_)) {
     replay_.emplace(
-        PacketReplay::Parts{setup_, events_, ports_, buffers_, records_, paths_,
-                            nics_, connections_, senders_, queue_pairs_,
-                            messages_, departures_},
-        [this](TimePs time) {
-          std::vector<MessageId> arrived;
-          AdvanceTo(time, &arrived);
+        NetworkParts{setup_, events_, ports_, buffers_, records_, paths_, nics_,
+                     connections_, deliveries_, senders_, queue_pairs_,
+                     messages_, departures_},
+        [this](TimePs time, std::vector<MessageId>* arrived) {
+          AdvanceTo(time, arrived);
         });
   }
   for (uint32_t i = 0; i < options.background.size(); ++i) {

@@ -69,7 +69,7 @@ class PacketNetwork {
   absl::Span<const double> link_bytes();
   const NetworkStatistics& statistics();
   std::string WhyStuck() const { return connections_.WhyStuck(); }
-  ReplaySupport* replay() { return replay_ ? &*replay_ : nullptr; }
+  PacketReplay* replay() { return replay_ ? &*replay_ : nullptr; }
 
  private:
   void Enqueue(const Message& message, const MessageState& state);

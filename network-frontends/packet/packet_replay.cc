@@ -23,21 +23,13 @@ struct Place {
   }
 };
 
-LinkTraffic TrafficOf(const Port& port) {
-  return {.busy = port.busy,
-          .bytes = port.sent_bytes,
-          .packets = port.sent_packets,
-          .data_bytes = port.sent_data_bytes,
-          .data_packets = port.sent_data_packets,
-          .max_queued = port.max_queued};
-}
-
 // The counters of `from`, without its lists.
 NetworkStatistics Totals(const NetworkStatistics& from) {
   NetworkStatistics totals;
   totals.num_flows = from.num_flows;
   totals.num_data_packets = from.num_data_packets;
   totals.num_packet_hops = from.num_packet_hops;
+  totals.num_replayed_hops = from.num_replayed_hops;
   totals.sending = from.sending;
   totals.sending_slowly = from.sending_slowly;
   return totals;
@@ -205,16 +197,20 @@ void PacketReplay::StartMeasuring(absl::Span<const LinkId> links,
   }
   before_.totals = Totals(parts_.records.totals());
   before_.num_irregular = parts_.records.num_irregular();
+  is_measuring_ = true;
+  phases_.Begin(links);
 }
 
 Measurement PacketReplay::StopMeasuring(
     absl::Span<const Connection> connections) {
+  std::vector<MessageId> arrived;  // There are none.
   for (const auto& [source, target, channel] : connections) {
     const QueuePairId id = parts_.connections.FindOpen(source, target, channel);
     while (parts_.queue_pairs[id].in_network > 0) {
-      handle_until_(TimePs(parts_.events.agenda().next().time_ps));
+      advance_(TimePs(parts_.events.agenda().next().time_ps), &arrived);
     }
   }
+  is_measuring_ = false;
   Measurement made = Measure();
   made.turns = TurnsOf(connections);
   made.is_regular = parts_.records.num_irregular() == before_.num_irregular &&
@@ -245,31 +241,11 @@ Measurement PacketReplay::Measure() const {
   made.num_flows = now.num_flows - before.num_flows;
   made.num_data_packets = now.num_data_packets - before.num_data_packets;
   made.num_packet_hops = now.num_packet_hops - before.num_packet_hops;
+  made.num_counted_hops = now.num_replayed_hops - before.num_replayed_hops;
   made.sending = now.sending - before.sending;
   made.sending_slowly = now.sending_slowly - before.sending_slowly;
   return made;
 }
-
-// Gathers numbers into one.
-class PacketReplay::StateHash {
- public:
-  void Add(int64_t number) {
-    hash_ = Mix64(hash_ ^ static_cast<uint64_t>(number));
-  }
-  // Adds how long it is until `time`; what is over is over.
-  void AddTime(TimePs time, TimePs now) {
-    Add(std::max<int64_t>(0, (time - now).count()));
-  }
-  void AddAge(TimePs start, TimePs now) { Add((now - start).count()); }
-  // Adds the distance of packet numbers.
-  void AddNumber(PacketNumber packet, PacketNumber from) {
-    Add(int64_t{packet.index()} - int64_t{from.index()});
-  }
-  uint64_t hash() const { return hash_; }
-
- private:
-  uint64_t hash_ = 0;
-};
 
 uint64_t PacketReplay::StateOf(
     absl::Span<const Connection> connections,
@@ -290,8 +266,10 @@ uint64_t PacketReplay::StateOf(
     place[id.index()] = static_cast<int64_t>(i);
     AddQueuePair(parts_.queue_pairs[id], label, &state);
   }
+  const auto place_of = [&](QueuePairId id) { return place.at(id.index()); };
   for (const LinkId link : before_.links) {
-    AddPort(parts_.ports[link], place, &state);
+    AddPort(parts_.ports[link], parts_.queue_pairs, parts_.events.now(),
+            place_of, &state);
   }
   for (const uint32_t number : TurnsOf(connections)) state.Add(number);
   return state.hash();
@@ -300,15 +278,8 @@ uint64_t PacketReplay::StateOf(
 void PacketReplay::AddQueuePair(const QueuePair& qp,
                                 const std::function<uint64_t(MessageId)>& label,
                                 StateHash* state) const {
-  for (const PacketNumber packet : {qp.next, qp.end, qp.highest, qp.expected}) {
-    state->AddNumber(packet, qp.acked);
-  }
-  state->Add(qp.flying.count());
-  state->AddTime(qp.next_send, parts_.events.now());
-  state->Add(qp.last_size);
-  state->Add(static_cast<int64_t>(qp.turn));
-  state->Add(qp.in_network);
-  state->Add(qp.num_unacked);
+  AddPointers(qp, parts_.events.now(), state);
+  state->AddNumber(qp.end, qp.acked);
   state->Add(int64_t{qp.sending != kNoId<MessageSlot>});
   const Completion completion = parts_.setup.options.nic.completion;
   for (MessageSlot slot = qp.oldest; slot != kNoId<MessageSlot>;
@@ -324,31 +295,6 @@ void PacketReplay::AddQueuePair(const QueuePair& qp,
     // What will be logged of a message depends on when it was sent.
     if (!has_arrived) state->AddAge(message.start, parts_.events.now());
     state->Add(int64_t{slot == qp.receiving} + 2 * int64_t{slot == qp.sending});
-  }
-}
-
-// `place` is that of queue pairs among the connections.
-void PacketReplay::AddPort(Port& port,
-                           const absl::flat_hash_map<uint32_t, int64_t>& place,
-                           StateHash* state) const {
-  const TimePs now = parts_.events.now();
-  state->AddTime(port.busy_until, now);
-  state->Add(port.queued.count());
-  for (Lane& lane : port.lanes) {
-    state->Add(lane.num_packets());
-    state->Add(lane.num_on_wire());
-    for (uint32_t i = 0; i < lane.num_packets(); ++i) {
-      const Packet& packet = lane.at(i);
-      if (packet.queue_pair == kNoId<QueuePairId>) continue;
-      state->AddTime(packet.time, now);
-      state->Add(place.at(packet.queue_pair.index()));
-      state->AddNumber(packet.number,
-                       parts_.queue_pairs[packet.queue_pair].acked);
-      state->Add(packet.bytes);
-      state->Add(packet.hop);
-      state->Add(static_cast<int64_t>(packet.kind));
-      state->Add(packet.flags);
-    }
   }
 }
 

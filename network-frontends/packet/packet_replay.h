@@ -12,10 +12,13 @@
 #include "absl/types/span.h"
 #include "network-frontends/packet/connections.h"
 #include "network-frontends/packet/departures.h"
+#include "network-frontends/packet/network_parts.h"
+#include "network-frontends/packet/network_state.h"
 #include "network-frontends/packet/nics.h"
 #include "network-frontends/packet/packet_events.h"
 #include "network-frontends/packet/packet_setup.h"
 #include "network-frontends/packet/paths.h"
+#include "network-frontends/packet/phase_skipper.h"
 #include "network-frontends/packet/ports.h"
 #include "network-frontends/packet/queue_pair.h"
 #include "network-frontends/packet/records.h"
@@ -27,32 +30,21 @@ namespace astra {
 
 class PacketReplay final : public ReplaySupport {
  public:
-  // The parts of the network that replays read or change.
-  struct Parts {
-    const PacketSetup& setup;
-    PacketEvents& events;
-    Ports& ports;
-    SwitchBuffers& buffers;
-    Records& records;
-    Paths& paths;
-    Nics& nics;
-    Connections& connections;
-    Senders& senders;
-    QueuePairPool& queue_pairs;
-    MessagePool& messages;
-    Departures& departures;
-  };
-
   // Returns whether collectives that go the same way can exist at all: nothing
   // depends on the time, on earlier messages, or on draws for each packet, and
   // nothing is recorded as it happens.
   static bool IsPossible(const PacketSetup& setup);
 
-  // `handle_until` lets the network handle all events up to an instant. All
-  // must outlive the object.
-  PacketReplay(const Parts& parts,
-               const std::function<void(TimePs)>& handle_until)
-      : parts_(parts), handle_until_(handle_until) {}
+  // `advance` lets the network go on. All must outlive the object.
+  PacketReplay(const NetworkParts& parts, const PhaseSkipper::Advance& advance)
+      : parts_(parts), advance_(advance), phases_(parts, advance) {}
+
+  // Between StartMeasuring() and StopMeasuring() nothing else is on the
+  // network, which should then go on this way.
+  bool is_measuring() const { return is_measuring_; }
+  void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
+    phases_.AdvanceTo(limit, arrived);
+  }
 
   const Topology& topology() const override { return parts_.setup.topology; }
   bool AppendPath(const Connection& connection, std::vector<LinkId>* there,
@@ -91,18 +83,16 @@ class PacketReplay final : public ReplaySupport {
     uint64_t num_irregular = 0;
   };
 
-  class StateHash;
-
   bool IsAtRest(QueuePairId id) const;
   void AddQueuePair(const QueuePair& qp,
                     const std::function<uint64_t(MessageId)>& label,
                     StateHash* state) const;
-  void AddPort(Port& port, const absl::flat_hash_map<uint32_t, int64_t>& place,
-               StateHash* state) const;
   QueuePairId Open(const Connection& connection);
 
-  const Parts parts_;
-  const std::function<void(TimePs)> handle_until_;
+  const NetworkParts parts_;
+  const PhaseSkipper::Advance advance_;
+  PhaseSkipper phases_;
+  bool is_measuring_ = false;
   Before before_;
 };
 

@@ -285,7 +285,8 @@ def _packet_network(case):
 
 
 def replays(case):
-    """Collectives that are counted again give the same files, byte for byte."""
+    """Collectives that are counted again give the same files, byte for byte; with
+    an error bound of 1 %, an iteration of the same time up to that."""
     options = setups.training(case, lambda drawn: (
         2 <= drawn["gpus"] <= 16 and drawn["seq-length"] <= 256 and
         str(drawn["model"]).endswith(".yaml") and
@@ -303,6 +304,11 @@ def replays(case):
     for name in files:
         same = (off / name).read_bytes() == (exact / name).read_bytes()
         case.expect(same or name == "cost.json", f"{name} differs")
+    times = [case.simulate("simai_simulator", "program.yaml", where,
+                           "--accelerate", name).time
+             for name in ("exact", "bounded")]
+    case.expect(abs(times[1] - times[0]) <= 0.01 * times[0],
+                f"{times[1]} ps with an error bound, {times[0]} exactly")
 
 
 PROPERTIES = {

@@ -449,6 +449,14 @@ TEST_F(SimaiSimulatorTest, RefusesWhatHasNoEffect) {
                 "--sample has no effect with --fidelity flow");
   ExpectRefused("-w w.txt -n t.txt --fidelity flow --capture 0-8",
                 "--capture has no effect with --fidelity flow");
+  ExpectRefused("-w w.txt -n t.txt --fidelity flow --accelerate exact",
+                "--accelerate has no effect with --fidelity flow");
+  ExpectRefused("-w w.txt -n t.txt --fidelity packet --error-bound 2",
+                "--error-bound has no effect without --accelerate bounded");
+  ExpectRefused(
+      "-w w.txt -n t.txt --fidelity packet --accelerate bounded --simai-files",
+      "--accelerate has no effect with --simai-files, which tells of every "
+      "message");
   ExpectRefused("-w w.txt -n t.txt --collectives ring --nccl NCCL_ALGO=Ring",
                 "--nccl has no effect with --collectives ring");
   ExpectRefused("-w w.txt -n t.txt --collectives simai --system dgx-h100",

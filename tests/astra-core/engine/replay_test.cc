@@ -90,9 +90,11 @@ struct Outcome {
 };
 
 Outcome OutcomeOf(const Program& program, const Topology& topology,
-                  const PacketOptions& network, Acceleration acceleration) {
+                  const PacketOptions& network, Acceleration acceleration,
+                  double error_bound = 0) {
   Outcome outcome;
   SimulationOptions options;
+  options.error_bound = error_bound;
   options.lowering = Lowering::kFlowGraph;
   options.acceleration = acceleration;
   AllMessages messages;
@@ -175,6 +177,47 @@ TEST(ReplayTest, WhatMeetsOnLinksIsSimulatedTogether) {
 
 TEST(ReplayTest, RoundsOfALargeRingAreSkipped) {
   EXPECT_GT(ShareReplayed(Layers(16, 16, 1, 10, 8'000'000), Star(16, 1)), 0.5);
+}
+
+// One message of 5,000 packets to and from each rank, and nothing else.
+TEST(ReplayTest, PacketsWithinMessagesAreSkipped) {
+  for (const int packets_per_ack : {1, 3}) {
+    PacketOptions network;
+    network.nic.packets_per_ack = packets_per_ack;
+    const Program exchange = Layers(2, 2, 1, 10, 40'000'000);
+    EXPECT_GT(
+        ShareReplayed(exchange, OneServer(2, "2880Gbps", "100ns"), network),
+        0.9);
+    EXPECT_GT(ShareReplayed(exchange, Star(2, 1), network), 0.9);
+  }
+}
+
+// Two pairs of ranks on one NIC each share it from the middle of a message on.
+TEST(ReplayTest, PacketsAreSkippedUntilAnotherMessageComes) {
+  for (const int compute : {100, 777, 1500}) {
+    EXPECT_GT(ShareReplayed(Layers(2, 4, 2, compute, 40'000'000), Star(4, 1)),
+              0.5);
+  }
+}
+
+TEST(ReplayTest, AnErrorBoundHolds) {
+  constexpr double kBound = 0.02;
+  for (const int compute : {300, 10'000, 30'000}) {
+    const Program program = Layers(2, 8, 6, compute, 500'000);
+    const Topology topology = Star(4, 2);
+    const Outcome off = OutcomeOf(program, topology, {}, Acceleration::kOff);
+    const Outcome bounded =
+        OutcomeOf(program, topology, {}, Acceleration::kBounded, kBound);
+    EXPECT_GT(bounded.replayed_hops, 0u);
+    ASSERT_EQ(bounded.collectives.size(), off.collectives.size());
+    for (size_t i = 0; i < off.collectives.size(); ++i) {
+      const double expected = ToMicroseconds(std::get<1>(off.collectives[i]));
+      EXPECT_NEAR(ToMicroseconds(std::get<1>(bounded.collectives[i])), expected,
+                  kBound * expected);
+    }
+    EXPECT_NEAR(ToMicroseconds(bounded.time), ToMicroseconds(off.time),
+                kBound * ToMicroseconds(off.time));
+  }
 }
 
 // Marks are draws, which depend on all packets before.

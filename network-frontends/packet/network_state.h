@@ -1,0 +1,88 @@
+// Numbers that are equal for equal states of parts of a packet network.
+
+#ifndef NETWORK_FRONTENDS_PACKET_NETWORK_STATE_H_
+#define NETWORK_FRONTENDS_PACKET_NETWORK_STATE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "astra-core/base/random.h"
+#include "astra-core/base/units.h"
+#include "network-frontends/packet/packet.h"
+#include "network-frontends/packet/port.h"
+#include "network-frontends/packet/queue_pair.h"
+#include "network-frontends/replay_support.h"
+
+namespace astra {
+
+inline LinkTraffic TrafficOf(const Port& port) {
+  return {.busy = port.busy,
+          .bytes = port.sent_bytes,
+          .packets = port.sent_packets,
+          .data_bytes = port.sent_data_bytes,
+          .data_packets = port.sent_data_packets,
+          .max_queued = port.max_queued};
+}
+
+// Gathers numbers into one.
+class StateHash {
+ public:
+  void Add(int64_t number) {
+    hash_ = Mix64(hash_ ^ static_cast<uint64_t>(number));
+  }
+  // Adds how long it is until `time`; what is over is over.
+  void AddTime(TimePs time, TimePs now) {
+    Add(std::max<int64_t>(0, (time - now).count()));
+  }
+  void AddAge(TimePs start, TimePs now) { Add((now - start).count()); }
+  // Adds the distance of packet numbers.
+  void AddNumber(PacketNumber packet, PacketNumber from) {
+    Add(int64_t{packet.index()} - int64_t{from.index()});
+  }
+  uint64_t hash() const { return hash_; }
+
+ private:
+  uint64_t hash_ = 0;
+};
+
+// Adds what waits at a port and what is on its wire, with times counted from
+// `now` and packets from what is acknowledged. `place_of` gives the number that
+// stands for a queue pair.
+template <class PlaceOf>
+void AddPort(Port& port, const QueuePairPool& queue_pairs, TimePs now,
+             const PlaceOf& place_of, StateHash* state) {
+  state->AddTime(port.busy_until, now);
+  state->Add(port.queued.count());
+  for (Lane& lane : port.lanes) {
+    state->Add(lane.num_packets());
+    state->Add(lane.num_on_wire());
+    for (uint32_t i = 0; i < lane.num_packets(); ++i) {
+      const Packet& packet = lane.at(i);
+      if (packet.queue_pair == kNoId<QueuePairId>) continue;
+      state->AddTime(packet.time, now);
+      state->Add(place_of(packet.queue_pair));
+      state->AddNumber(packet.number, queue_pairs[packet.queue_pair].acked);
+      state->Add(packet.bytes);
+      state->Add(packet.hop);
+      state->Add(static_cast<int64_t>(packet.kind));
+      state->Add(packet.flags);
+    }
+  }
+}
+
+// Adds how a queue pair sends and receives, but not which messages.
+inline void AddPointers(const QueuePair& qp, TimePs now, StateHash* state) {
+  for (const PacketNumber packet : {qp.next, qp.highest, qp.expected}) {
+    state->AddNumber(packet, qp.acked);
+  }
+  state->Add(qp.flying.count());
+  state->AddTime(qp.next_send, now);
+  state->Add(qp.last_size);
+  state->Add(static_cast<int64_t>(qp.turn));
+  state->Add(qp.in_network);
+  state->Add(qp.num_unacked);
+}
+
+}  // namespace astra
+
+#endif  // NETWORK_FRONTENDS_PACKET_NETWORK_STATE_H_
