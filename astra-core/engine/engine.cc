@@ -35,6 +35,7 @@ Engine::Engine(const RankProgram& program,
       options_(options),
       communicators_(communicators),
       network_(network),
+      lone_(lone),
       slowdown_(options.communication_slowdown.value_or(0)),
       collectives_(options, costs, communicators, lowering, symmetric, sharing,
                    lone, network, timers_),
@@ -54,6 +55,7 @@ Engine::Engine(const RankProgram& program,
 }
 
 absl::Status Engine::Run() {
+  if (lone_ != nullptr) lone_->set_watch([this] { return ReportProgress(); });
   ASTRA_RETURN_IF_ERROR(ReportProgress());
   for (uint32_t id = 0; id < actors_.size(); ++id) {
     ASTRA_RETURN_IF_ERROR(Resume(id));

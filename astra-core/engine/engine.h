@@ -176,6 +176,7 @@ class Engine {
   const SimulationOptions& options_;
   const Communicators& communicators_;
   NetworkBackend& network_;
+  LoneCollectives* lone_;  // May be null.
   const double slowdown_;
   int64_t num_ops_ = 0;  // Total over all ranks that are run.
   EventQueue timers_;

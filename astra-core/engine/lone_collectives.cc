@@ -60,6 +60,20 @@ StartedCollective MovedStarts(StartedCollective started, const Move& move) {
   return started;
 }
 
+// Returns whether every rank has its result, and none before all ranks of its
+// collective have started.
+bool EndAfterStarts(absl::Span<const RankEnd> ends,
+                    absl::Span<const LoneCollective> collectives) {
+  size_t num_ranks = 0;
+  for (const LoneCollective& each : collectives) {
+    num_ranks += each.starts.size();
+  }
+  if (ends.size() != num_ranks) return false;
+  return std::all_of(ends.begin(), ends.end(), [&](const RankEnd& end) {
+    return end.time >= collectives[end.collective].starts.back().time;
+  });
+}
+
 template <class Item>
 int64_t PlaceIn(const std::vector<Item>& sorted, Item item) {
   return std::lower_bound(sorted.begin(), sorted.end(), item) - sorted.begin();
@@ -387,12 +401,9 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
   network.StartMeasuring(region.links, region.switches);
   const TimePs begin = network_->now();
   const TimePs moved_by = begin - alone.front().starts.front().time;
-  size_t num_ranks = 0;
   for (LoneCollective& each : alone) {
     for (KernelStart& start : each.starts) start.time += moved_by;
-    num_ranks += each.starts.size();
   }
-
   ASTRA_ASSIGN_OR_RETURN(
       const MessageFacts* facts,
       FactsOf(alone.front().messages, collectives.front().region->what));
@@ -403,25 +414,22 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
   RoundSkipper skipper(facts->rounds, region.connections, *carrier_, *network_);
   LoneRun run(alone, *carrier_, *network_);
   LoneResult result;
-  result.ends = run.RunToEnd(alone.size() == 1 ? &skipper : nullptr);
+  ASTRA_ASSIGN_OR_RETURN(
+      result.ends,
+      run.RunToEnd(alone.size() == 1 ? &skipper : nullptr, watch_));
   if (run.is_done()) {
     result.measured = network.StopMeasuring(region.connections);
     simulated_hops_ +=
         result.measured.num_packet_hops - result.measured.num_counted_hops;
     skipper.AddSkipped(&result.measured);
-    if (options_.notes_messages)
+    if (options_.notes_messages) {
       result.messages = recorder_->Take(skipper.skipped());
-    // No rank may have its result before all of its collective have started.
-    result.is_regular =
-        result.measured.is_regular && result.ends.size() == num_ranks;
-    for (const RankEnd& end : result.ends) {
-      if (end.time < alone[end.collective].starts.back().time) {
-        result.is_regular = false;
-      }
     }
+    result.is_regular =
+        result.measured.is_regular && EndAfterStarts(result.ends, alone);
   }
   for (RankEnd& end : result.ends) end.time -= begin;
-  // Some acknowledgements that are still under way slow down nobody much.
+  // Acknowledgements that are still under way slow nobody down much.
   if (result.is_regular && !is_exact()) {
     result.measured.quiet = result.ends.back().time;
   }

@@ -89,6 +89,12 @@ class LoneCollectives {
       const std::function<std::unique_ptr<NetworkBackend>()>& new_network,
       std::unique_ptr<NetworkBackend> network, const LoneOptions& options);
 
+  // Is called many times a second while something is simulated, which ends with
+  // the error that it returns.
+  void set_watch(std::function<absl::Status()> watch) {
+    watch_ = std::move(watch);
+  }
+
   // Returns where the collective takes place. Errors: those of
   // CollectiveLowering.
   absl::StatusOr<const CollectiveRegion*> RegionOf(CommunicatorId communicator,
@@ -166,6 +172,7 @@ class LoneCollectives {
   CollectiveLowering& lowering_;
   const std::function<std::unique_ptr<NetworkBackend>()>& new_network_;
   const LoneOptions options_;
+  std::function<absl::Status()> watch_;
   std::unique_ptr<NetworkBackend> network_;
   std::unique_ptr<FlowCarrier> carrier_;
   std::unique_ptr<MessageRecorder> recorder_;  // During a simulation.

@@ -4,6 +4,8 @@
 #include <limits>
 #include <tuple>
 
+#include "astra-core/base/status_macros.h"
+#include "astra-core/base/wall_pace.h"
 #include "astra-core/engine/flow_sending.h"
 
 namespace astra {
@@ -40,13 +42,27 @@ std::vector<RankEnd> LoneRun::RunTo(TimePs limit) {
   return ends;
 }
 
-std::vector<RankEnd> LoneRun::RunToEnd(RoundSkipper* skipper) {
+absl::StatusOr<std::vector<RankEnd>> LoneRun::RunToEnd(
+    RoundSkipper* skipper, const std::function<absl::Status()>& watch) {
   constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
   std::vector<RankEnd> ends;
   Start(&ends);
-  while (!is_done() && Advance(kNever, &ends)) {
-    if (skipper != nullptr) {
-      later_ = skipper->AfterArrivals(done_, *flows_.front());
+  // Where nothing arrives for a slice of time, the next one is twice as long:
+  // the length must not follow the wall clock, or what is skipped would.
+  TimePs slice = Microseconds(100);
+  WallPace pace;
+  while (!is_done()) {
+    if (pace.IsDue()) ASTRA_RETURN_IF_ERROR(watch());
+    const bool is_last = slice >= kMaxCollectiveTime;
+    const TimePs limit = is_last ? kNever : network_.now() + slice;
+    if (Advance(limit, &ends)) {
+      if (skipper != nullptr) {
+        later_ = skipper->AfterArrivals(done_, *flows_.front());
+      }
+    } else if (is_last) {
+      break;  // Nothing happens any more.
+    } else {
+      slice += slice;
     }
   }
   return ends;

@@ -5,10 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/flow_carrier.h"
@@ -54,9 +57,11 @@ class LoneRun {
   // Returns the ends of ranks by time. The first runs to `limit`, which is not
   // before the last start. The second runs until the last flow is done, or
   // nothing happens any more; of a single collective it skips rounds where it
-  // can, and times are then those of a run that skips none.
+  // can, and times are then those of a run that skips none. It calls `watch`
+  // many times a second, and ends with the error that it returns.
   std::vector<RankEnd> RunTo(TimePs limit);
-  std::vector<RankEnd> RunToEnd(RoundSkipper* skipper);
+  absl::StatusOr<std::vector<RankEnd>> RunToEnd(
+      RoundSkipper* skipper, const std::function<absl::Status()>& watch);
 
   bool is_done() const;
   std::unique_ptr<FlowRun> TakeFlows(size_t collective) {

@@ -46,12 +46,19 @@ class StateHash {
 };
 
 // Adds what waits at a port and what is on its wire, with times counted from
-// `now` and packets from what is acknowledged. `place_of` gives the number that
-// stands for a queue pair.
+// `now` and packets from what is acknowledged. Which packets have left is
+// decided late, and deciding it earlier could change it; so what is added is
+// how far that is decided. `has_sender` says whether a queue pair may send at
+// the port, and `place_of` gives the number that stands for a queue pair.
 template <class PlaceOf>
-void AddPort(Port& port, const QueuePairPool& queue_pairs, TimePs now,
-             const PlaceOf& place_of, StateHash* state) {
-  state->AddTime(port.busy_until, now);
+void AddPort(Port& port, bool has_sender, const QueuePairPool& queue_pairs,
+             TimePs now, const PlaceOf& place_of, StateHash* state) {
+  const bool is_idle = !has_sender && !port.has_queued();
+  const TimePs decided =
+      is_idle ? std::max(port.busy_until, now) : port.busy_until;
+  state->AddAge(decided, now);
+  state->Add(port.event == kNever ? -1 : (port.event - now).count());
+  state->Add(int64_t{port.is_event_of_wire});
   state->Add(port.queued.count());
   for (Lane& lane : port.lanes) {
     state->Add(lane.num_packets());
@@ -59,7 +66,7 @@ void AddPort(Port& port, const QueuePairPool& queue_pairs, TimePs now,
     for (uint32_t i = 0; i < lane.num_packets(); ++i) {
       const Packet& packet = lane.at(i);
       if (packet.queue_pair == kNoId<QueuePairId>) continue;
-      state->AddTime(packet.time, now);
+      state->AddTime(packet.time, std::min(decided, now));
       state->Add(place_of(packet.queue_pair));
       state->AddNumber(packet.number, queue_pairs[packet.queue_pair].acked);
       state->Add(packet.bytes);
@@ -70,13 +77,15 @@ void AddPort(Port& port, const QueuePairPool& queue_pairs, TimePs now,
   }
 }
 
-// Adds how a queue pair sends and receives, but not which messages.
-inline void AddPointers(const QueuePair& qp, TimePs now, StateHash* state) {
+// Adds how a queue pair sends and receives, but not which messages. `decided`
+// is how far departures are decided at the port where it sends.
+inline void AddPointers(const QueuePair& qp, TimePs now, TimePs decided,
+                        StateHash* state) {
   for (const PacketNumber packet : {qp.next, qp.highest, qp.expected}) {
     state->AddNumber(packet, qp.acked);
   }
   state->Add(qp.flying.count());
-  state->AddTime(qp.next_send, now);
+  state->AddTime(qp.next_send, std::min(decided, now));
   state->Add(qp.last_size);
   state->Add(static_cast<int64_t>(qp.turn));
   state->Add(qp.in_network);

@@ -52,6 +52,11 @@ class Nics {
     return nic.turns.has_ready() || !nic.paced.empty();
   }
 
+  // The same of any port, which may have no NIC.
+  bool HasSender(const Port& port) const {
+    return port.nic != kNoId<NicId> && HasAny(port);
+  }
+
   // Returns the first instant at which a queue pair may send, if nothing else
   // happens. Requires HasAny().
   TimePs NextStart(const Port& port) const {

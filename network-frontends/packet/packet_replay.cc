@@ -250,11 +250,6 @@ Measurement PacketReplay::Measure() const {
 uint64_t PacketReplay::StateOf(
     absl::Span<const Connection> connections,
     const std::function<uint64_t(MessageId)>& label) {
-  // What has left ports is worked out late.
-  for (const LinkId link : before_.links) {
-    parts_.departures.Advance(link);
-    parts_.departures.Arm(link);
-  }
   StateHash state;
   absl::flat_hash_map<uint32_t, int64_t> place;  // For look-up only.
   for (size_t i = 0; i < connections.size(); ++i) {
@@ -268,8 +263,9 @@ uint64_t PacketReplay::StateOf(
   }
   const auto place_of = [&](QueuePairId id) { return place.at(id.index()); };
   for (const LinkId link : before_.links) {
-    AddPort(parts_.ports[link], parts_.queue_pairs, parts_.events.now(),
-            place_of, &state);
+    Port& port = parts_.ports[link];
+    AddPort(port, parts_.nics.HasSender(port), parts_.queue_pairs,
+            parts_.events.now(), place_of, &state);
   }
   for (const uint32_t number : TurnsOf(connections)) state.Add(number);
   return state.hash();
@@ -278,7 +274,7 @@ uint64_t PacketReplay::StateOf(
 void PacketReplay::AddQueuePair(const QueuePair& qp,
                                 const std::function<uint64_t(MessageId)>& label,
                                 StateHash* state) const {
-  AddPointers(qp, parts_.events.now(), state);
+  AddPointers(qp, parts_.events.now(), parts_.ports[qp.link].busy_until, state);
   state->AddNumber(qp.end, qp.acked);
   state->Add(int64_t{qp.sending != kNoId<MessageSlot>});
   const Completion completion = parts_.setup.options.nic.completion;

@@ -86,7 +86,7 @@ bool PhaseSkipper::TryToSkip(TimePs limit, std::vector<MessageId>* arrived) {
   for (uint32_t i = 1; i <= kMostLooks; ++i) {
     if (!AdvanceToAck(*sender, limit, arrived)) return false;
     Look now = TakeLook();
-    if (now.state == before.state) {
+    if (now.state == before.state && now.time > before.time) {
       const int64_t times = TimesWithin(before, now, limit);
       if (times > 0) Skip(before, now, times);
       return times > 0;
@@ -135,11 +135,6 @@ bool PhaseSkipper::AdvanceToAck(QueuePairId id, TimePs limit,
 
 PhaseSkipper::Look PhaseSkipper::TakeLook() {
   const TimePs now = parts_.events.now();
-  // What has left ports is worked out late.
-  for (const LinkId link : links_) {
-    parts_.departures.Advance(link);
-    parts_.departures.Arm(link);
-  }
   Look look;
   look.time = now;
   StateHash state;
@@ -148,14 +143,12 @@ PhaseSkipper::Look PhaseSkipper::TakeLook() {
     const QueuePair& qp = parts_.queue_pairs[QueuePairId(i)];
     look.acked.push_back(qp.acked);
     look.left.push_back(0);
-    if (!qp.is_open) continue;
-    AddPointers(qp, now, &state);
+    if (!qp.is_open || qp.link == kNoId<LinkId>) continue;
+    AddPointers(qp, now, parts_.ports[qp.link].busy_until, &state);
     state.Add(qp.sending.index());
     state.Add(qp.receiving.index());
     state.Add(qp.oldest.index());
-    if (qp.link != kNoId<LinkId>) {
-      state.Add(parts_.nics.IsPast(qp, parts_.ports[qp.link]) ? 1 : 0);
-    }
+    state.Add(int64_t{parts_.nics.IsPast(qp, parts_.ports[qp.link])});
     if (IsWithinMessage(qp, parts_.messages)) {
       look.left.back() = PacketsLeft(qp, parts_.messages);
     } else if (qp.oldest != kNoId<MessageSlot>) {
@@ -166,7 +159,8 @@ PhaseSkipper::Look PhaseSkipper::TakeLook() {
   const auto place_of = [](QueuePairId id) { return int64_t{id.index()}; };
   for (const LinkId link : links_) {
     Port& port = parts_.ports[link];
-    AddPort(port, parts_.queue_pairs, now, place_of, &state);
+    AddPort(port, parts_.nics.HasSender(port), parts_.queue_pairs, now,
+            place_of, &state);
     look.traffic.push_back(TrafficOf(port));
   }
   look.state = state.hash();

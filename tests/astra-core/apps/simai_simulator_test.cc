@@ -234,7 +234,7 @@ TEST_F(SimaiSimulatorTest, ASignalLeavesWhatThereIsAndALastLine) {
             "reduce -1 1000 ALLREDUCE 1048576 0 NONE 0 0 NONE 0 0\n"
             "exchange -1 1000 ALLTOALL 64000000000 0 NONE 0 0 NONE 0 0\n");
   const ProgramResult result = Simulate(
-      "-w long.txt -n t.txt --collectives ring -o a >out.txt "
+      "-w long.txt -n t.txt --collectives ring --accelerate off -o a >out.txt "
       "2>error.txt & pid=$!; sleep 1; kill -TERM $pid; wait $pid");
   EXPECT_EQ(result.exit_code, 143);
   EXPECT_THAT(Result("error.txt"),

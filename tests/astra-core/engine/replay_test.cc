@@ -181,7 +181,7 @@ TEST(ReplayTest, RoundsOfALargeRingAreSkipped) {
 
 // One message of 5,000 packets to and from each rank, and nothing else.
 TEST(ReplayTest, PacketsWithinMessagesAreSkipped) {
-  for (const int packets_per_ack : {1, 3}) {
+  for (const uint32_t packets_per_ack : {1U, 3U}) {
     PacketOptions network;
     network.nic.packets_per_ack = packets_per_ack;
     const Program exchange = Layers(2, 2, 1, 10, 40'000'000);
