@@ -37,7 +37,6 @@ from simai_comparison import flows  # noqa: E402  (after the line above)
 
 CONF = ROOT / "inputs" / "networks" / "simai.conf"
 COMPUTE_NS = 556000
-MEMORY_BUS_NS = 10  # What SimAI lets pass before it hands a flow to ns-3.
 H100 = ["-gt", "H100", "-bw", "400Gbps"]
 
 
@@ -194,7 +193,7 @@ def simulate(arguments, case, seed, network):
     """Times of the collectives on rank 0, in us."""
     folder = arguments.out / case.name
     results = results_of(arguments, case, seed, network)
-    latency_ns = case.latency_us * 1000 + MEMORY_BUS_NS
+    latency_ns = case.latency_us * 1000
     run([arguments.bin / "simai_simulator", "-w", folder / "workload.txt", "-n",
          folder / "topology", "-c", network, "--collectives", "simai",
          "--send-latency", f"{latency_ns}ns",
@@ -261,7 +260,7 @@ def simulate_flows(arguments, name, topology, workload, network, latency_us,
     results = folder / f"{network.stem}_seed{seed}"
     run([arguments.bin / "simai_simulator", "-w", folder / "workload.txt", "-n",
          folder / "topology", "-c", network, "--collectives", "simai",
-         "--send-latency", f"{latency_us * 1000 + MEMORY_BUS_NS}ns", "--seed",
+         "--send-latency", f"{latency_us * 1000}ns", "--seed",
          str(seed), "-o", results])
     return results
 

@@ -382,6 +382,7 @@ astra_test(engine_test
     astra-core/engine/rank_classes_test.cc
     astra-core/engine/replay_test.cc
     astra-core/engine/slot_ops_test.cc
+    astra-core/engine/simai_executor_test.cc
     astra-core/engine/simai_schedule_test.cc
     astra-core/engine/simulation_test.cc
     astra-core/engine/pipeline_program_test.cc

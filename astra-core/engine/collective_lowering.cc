@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/engine/simai_executor.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -50,6 +51,11 @@ absl::StatusOr<CollectiveMessages> CollectiveLowering::TryOutline(
                            WithReducers(id, group, messages.plan.algorithm));
     messages.layout = place->layout;
     messages.nodes = &place->nodes;
+  }
+  if (family_ == CollectiveFamily::kSimai) {
+    messages.costs =
+        SimaiExecutorCosts(messages.algorithm, what.kind, what.dimension,
+                           *messages.layout, topology_, costs_);
   }
   if (nccl == nullptr) return messages;
   const TimedCollective timed = cost.Time(group.group, what.bytes);

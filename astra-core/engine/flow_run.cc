@@ -76,7 +76,7 @@ class LoneRuns {
                       .target = members[flow.target.index()],
                       .bytes = costs.OnWire(flow, layout),
                       .channel = graph * kChannelsPerGraph + flow.channel},
-                     costs.BeforeSending(flow, layout),
+                     costs.BeforeSending(id, flow, layout),
                      costs.AtTarget(flow, flows->num_ranks()));
     }
     ready_.clear();

@@ -27,7 +27,7 @@ void SendFlows(absl::Span<const FlowId> flows, const CarriedFlow& of,
                    .target = target,
                    .bytes = costs.OnWire(flow, layout),
                    .channel = channel},
-                  costs.BeforeSending(flow, layout),
+                  costs.BeforeSending(id, flow, layout),
                   costs.AtTarget(flow, graph.num_ranks()));
   }
 }

@@ -33,14 +33,16 @@ const HopCosts& HopOf(const MessageCosts& costs, const Flow& flow,
 
 }  // namespace
 
-TimePs MessageCosts::BeforeSending(const Flow& flow,
+TimePs MessageCosts::BeforeSending(FlowId id, const Flow& flow,
                                    const GroupLayout* layout) const {
+  const bool is_later = id.index() >= later.begin && id.index() < later.end;
+  const TimePs always = per_message + (is_later ? later.delay : TimePs());
   const TimePs latency = HopOf(*this, flow, layout).latency;
-  if (latency == TimePs(0)) return per_message;
+  if (latency == TimePs(0)) return always;
   ASTRA_CHECK(layout != nullptr, "a latency of hops, but no layout");
   const int num_ranks = (flow.source.index() < layout->num_ranks()) +
                         (flow.target.index() < layout->num_ranks());
-  return per_message + TimePs(latency.count() * num_ranks / 2);
+  return always + TimePs(latency.count() * num_ranks / 2);
 }
 
 Bytes MessageCosts::OnWire(const Flow& flow, const GroupLayout* layout) const {

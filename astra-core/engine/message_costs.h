@@ -3,6 +3,9 @@
 #ifndef ASTRA_CORE_ENGINE_MESSAGE_COSTS_H_
 #define ASTRA_CORE_ENGINE_MESSAGE_COSTS_H_
 
+#include <cstdint>
+
+#include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 #include "collectives/flow_graph.h"
 #include "collectives/group_layout.h"
@@ -19,9 +22,19 @@ struct HopCosts {
   friend bool operator==(const HopCosts&, const HopCosts&) = default;
 };
 
+// Flows [begin, end) of a graph wait `delay` longer than others.
+struct LaterFlows {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  TimePs delay;
+
+  friend bool operator==(const LaterFlows&, const LaterFlows&) = default;
+};
+
 struct MessageCosts {
   // Delay from when a flow may leave to when its message leaves.
   TimePs per_message;
+  LaterFlows later;
 
   // Time that the receiving rank spends on each byte, to reduce or to copy it,
   // before dependent flows may leave. Switches spend none: they work at the
@@ -43,10 +56,11 @@ struct MessageCosts {
   TimePs start;
   TimePs least;
 
-  // Returns the delay before the message of `flow` leaves. Here and below,
-  // `layout` is the layout of the group; it is needed if `within` and `between`
-  // differ, or have a latency.
-  TimePs BeforeSending(const Flow& flow, const GroupLayout* layout) const;
+  // Returns the delay before the message of `flow`, which has number `id`,
+  // leaves. Here and below, `layout` is the layout of the group; it is needed
+  // if `within` and `between` differ, or have a latency.
+  TimePs BeforeSending(FlowId id, const Flow& flow,
+                       const GroupLayout* layout) const;
 
   // Returns the bytes that the network carries for `flow`, rounded up.
   Bytes OnWire(const Flow& flow, const GroupLayout* layout) const;

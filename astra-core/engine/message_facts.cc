@@ -78,7 +78,7 @@ MessageFacts FactsOf(const FlowGraph& graph, CollectiveKind kind,
     }
     uint64_t mark =
         HashOf(ends, flow.channel, costs.OnWire(flow, layout).count(),
-               costs.BeforeSending(flow, layout).count(),
+               costs.BeforeSending(FlowId(i), flow, layout).count(),
                costs.AtTarget(flow, graph.num_ranks()).count());
     later.clear();
     graph.AppendDependents(FlowId(i), &later);

@@ -136,7 +136,7 @@ def measured_case(row):
     case = compare_simai.case_of(row)
     if case is None:
         return None
-    latency_ns = case.latency_us * 1000 + compare_simai.MEMORY_BUS_NS
+    latency_ns = case.latency_us * 1000
     options = ["--collectives", "simai", "--send-latency", f"{latency_ns}ns",
                "-c", compare_simai.CONF]
     if case.nvls:

@@ -42,11 +42,24 @@ TEST(MessageCostsTest, DependOnWhereAMessageGoes) {
            Case{4, 6, TimePs(1), Bytes(250)},  // None is.
        }) {
     const Flow flow = FlowBetween(c.source, c.target);
-    EXPECT_EQ(costs.BeforeSending(flow, &layout), c.before)
+    EXPECT_EQ(costs.BeforeSending(FlowId(0), flow, &layout), c.before)
         << c.source << " to " << c.target;
     EXPECT_EQ(costs.OnWire(flow, &layout), c.on_wire)
         << c.source << " to " << c.target;
   }
+}
+
+TEST(MessageCostsTest, FlowsOfARangeAreLater) {
+  const MessageCosts costs = {
+      .per_message = TimePs(1),
+      .later = {.begin = 4, .end = 8, .delay = TimePs(30)}};
+  const auto before = [&](uint64_t id) {
+    return costs.BeforeSending(FlowId(id), FlowBetween(0, 1), nullptr);
+  };
+  EXPECT_EQ(before(3), TimePs(1));
+  EXPECT_EQ(before(4), TimePs(31));
+  EXPECT_EQ(before(7), TimePs(31));
+  EXPECT_EQ(before(8), TimePs(1));
 }
 
 TEST(MessageCostsTest, WhatTheNetworkCarriesIsRoundedUp) {

@@ -98,15 +98,17 @@ TEST(MessageSimulationTest, MessagesAndKernelsHaveTheirLatencies) {
   EXPECT_EQ(record.lowest_rank_time, Microseconds(30));
 }
 
-// One rank on each of 4 servers, so one ring: 2 (n - 1) steps of a latency and
-// a quarter of 4 MB, 20 us at 50 GB/s.
+// One rank on each of 4 servers, so one ring: 2 (n - 1) steps of a latency, the
+// memory bus and a quarter of 4 MB, 20 us at 50 GB/s. The 3 after the first are
+// processed.
 TEST(MessageSimulationTest, SimaisRingPaysTheLatencyOfEachStep) {
   SimulationOptions options = Messages(CollectiveFamily::kSimai);
   options.message_costs.per_message = Microseconds(6);
   const CollectiveRecord record =
       OnlyRecord(One("ALLREDUCE", 4, Bytes(4'000'000)), Star(4, 1), options);
   EXPECT_EQ(record.algorithm, "simai_ring");
-  EXPECT_EQ(record.time, 6 * Microseconds(6 + 20));
+  EXPECT_EQ(record.time,
+            6 * (Microseconds(6 + 20) + Nanoseconds(10)) + 3 * Nanoseconds(30));
 }
 
 // 4 chunks up, each after the one before, and the last one down.
@@ -118,8 +120,8 @@ TEST(MessageSimulationTest, SimaisNvlsTakesFiveChunks) {
   const CollectiveRecord record =
       OnlyRecord(One("ALLREDUCE", 8, MiB(16)), server, options);
   EXPECT_EQ(record.algorithm, "simai_nvls");
-  EXPECT_EQ(record.time,
-            5 * (Microseconds(6) + TransferTime(MiB(4), Gbps(2880))));
+  EXPECT_EQ(record.time, 5 * (Microseconds(6) + Nanoseconds(10) +
+                              TransferTime(MiB(4), Gbps(2880))));
 }
 
 TEST(MessageSimulationTest, SimaiUsesNvlsForLargeTensorGroupsOnly) {
