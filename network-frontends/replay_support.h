@@ -56,6 +56,17 @@ struct LinkTraffic {
   uint64_t data_bytes = 0;
   uint64_t data_packets = 0;
   Bytes max_queued;
+
+  // Adds `times` times what came between two looks, but for the longest queue.
+  void AddBetween(const LinkTraffic& first, const LinkTraffic& last,
+                  int64_t times) {
+    const auto factor = static_cast<uint64_t>(times);
+    busy += times * (last.busy - first.busy);
+    bytes += factor * (last.bytes - first.bytes);
+    packets += factor * (last.packets - first.packets);
+    data_bytes += factor * (last.data_bytes - first.data_bytes);
+    data_packets += factor * (last.data_packets - first.data_packets);
+  }
 };
 
 // What a collective left behind on the network that it had for itself.

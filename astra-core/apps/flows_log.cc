@@ -73,7 +73,7 @@ void FlowsLog::EndNetwork(TimePs now) {
     WriteSums(background_.all(), {});
   }
   files_.end = now;
-  const bool is_first = num_networks_ == 1;
+  const bool is_first = file() == nullptr;
   if (is_first || now > longest_.end) longest_ = std::move(files_);
   files_ = {};
 }

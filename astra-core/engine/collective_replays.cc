@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
 
@@ -99,16 +99,14 @@ bool CollectiveReplays::IsIdle(const CollectiveRegion& region) const {
 }
 
 absl::StatusOr<bool> CollectiveReplays::Start(ClaimId id, GroupRank rank) {
-  StartedCollective& started = claims_.at(id).collectives.back();
+  ReplayClaim& claim = claims_.at(id);
+  StartedCollective& started = claim.collectives.back();
   started.starts.push_back({network_.now(), rank});
   const uint32_t num_ranks = started.region->messages.layout->num_ranks();
   if (started.starts.size() < num_ranks) return true;
-  const ReplayClaim& claim = claims_.at(id);
   const TimePs begin = claim.begin();
-  const bool is_joined = claim.collectives.size() > 1;
   ASTRA_RETURN_IF_ERROR(
-      lone_.RoundStarts(is_joined ? std::optional<TimePs>(begin) : std::nullopt,
-                        claim.turns, &started));
+      lone_.RoundStarts(claim.turns, absl::MakeSpan(claim.collectives)));
   begins_.erase(begins_.find(begin));
   open_.erase({begin, id});
   begins_.insert(claim.begin());

@@ -16,6 +16,7 @@
 #include <map>
 #include <queue>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -72,7 +73,8 @@ class CollectiveReplays {
   void AddLive(const CarriedFlow& of, const CollectiveRegion& region);
   void RemoveLive(const CarriedFlow& of, const CollectiveRegion& region);
 
-  // Returns the claims that what was called since has made impossible.
+  // The claims that what was called since the last time has made impossible.
+  bool has_evicted() const { return !evicted_.empty(); }
   std::vector<ClaimId> TakeEvicted() { return std::exchange(evicted_, {}); }
   bool has_claim(ClaimId claim) const { return claims_.count(claim) > 0; }
   const ReplayClaim& claim(ClaimId claim) const { return claims_.at(claim); }

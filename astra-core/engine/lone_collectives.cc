@@ -7,6 +7,7 @@
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/flow_sending.h"
+#include "astra-core/engine/round_skipper.h"
 
 namespace astra {
 namespace {
@@ -24,11 +25,12 @@ TimePs RoundUp(TimePs time, TimePs to) {
   return RoundDown(time + to - TimePs(1), to);
 }
 
-// Times of which each is a multiple of the one before: 0, then from `least` on
-// up to `most`, which stands for all later ones.
+// Times each of which is about `factor` times the one before: 0, then from
+// `least` on up to `most`, which is the only one of its kind when rounding
+// down.
 class TimeScale {
  public:
-  TimeScale(TimePs least, TimePs most, int64_t factor) {
+  TimeScale(TimePs least, TimePs most, int64_t factor) : factor_(factor) {
     for (TimePs time = most; time > least;
          time = TimePs(time.count() / factor)) {
       times_.push_back(time);
@@ -42,10 +44,14 @@ class TimeScale {
   }
   TimePs RoundUp(TimePs time) const {
     const auto next = std::lower_bound(times_.begin(), times_.end(), time);
-    return next == times_.end() ? times_.back() : *next;
+    if (next != times_.end()) return *next;
+    TimePs beyond = times_.back();
+    while (beyond < time) beyond = factor_ * beyond;
+    return beyond;
   }
 
  private:
+  int64_t factor_;
   std::vector<TimePs> times_;
 };
 
@@ -287,40 +293,45 @@ uint32_t LoneCollectives::NumberOf(const MessageCosts& costs) {
 // `tolerance`. They may be moved by more if two simulations say that it makes
 // no difference: one in which no rank starts earlier than it does, and one in
 // which none starts later.
-absl::Status LoneCollectives::RoundStarts(std::optional<TimePs> joined,
-                                          const Turns& turns,
-                                          StartedCollective* started) {
-  const TimePs duration = started->region->closed_form;
-  const TimePs tolerance = ShareOf(options_.error_bound, duration);
+absl::Status LoneCollectives::RoundStarts(
+    const Turns& turns, absl::Span<StartedCollective> collectives) {
+  StartedCollective& started = collectives.back();
+  const TimePs duration = started.region->closed_form;
+  TimePs tolerance = ShareOf(options_.error_bound, duration);
+  for (const StartedCollective& each : collectives) {
+    tolerance = std::min(
+        tolerance, ShareOf(options_.error_bound, each.region->closed_form));
+  }
   if (tolerance <= TimePs(1)) return absl::OkStatus();
-  const TimePs last = started->starts.back().time;
-  if (joined) {
-    *started = MovedStarts(*started, [&](TimePs start) {
-      return *joined + RoundUp(start - *joined, tolerance);
+  if (collectives.size() > 1) {
+    const TimePs begin = collectives.front().starts.front().time;
+    started = MovedStarts(started, [&](TimePs start) {
+      return begin + RoundUp(start - begin, tolerance);
     });
     return absl::OkStatus();
   }
+  const TimePs last = started.starts.back().time;
   // What a rank can do without the last one is done after a while.
-  StartedCollective nearly = MovedStarts(*started, [&](TimePs start) {
+  StartedCollective nearly = MovedStarts(started, [&](TimePs start) {
     return last - RoundDown(std::min(last - start, duration), tolerance);
   });
-  const uint32_t num_simulated = num_simulated_[started->region->shape];
+  const uint32_t num_simulated = num_simulated_[started.region->shape];
   for (const int64_t factor : {16, 4, 2}) {
     if (num_simulated < kManySimulated) break;
     const TimeScale scale(tolerance, duration, factor);
-    StartedCollective later = MovedStarts(*started, [&](TimePs start) {
+    StartedCollective later = MovedStarts(started, [&](TimePs start) {
       return last - scale.RoundDown(last - start);
     });
-    const StartedCollective earlier = MovedStarts(*started, [&](TimePs start) {
+    const StartedCollective earlier = MovedStarts(started, [&](TimePs start) {
       return last - scale.RoundUp(last - start);
     });
     ASTRA_ASSIGN_OR_RETURN(const bool is_alike,
                            EndAlike(later, earlier, turns, tolerance));
     if (!is_alike) continue;
-    *started = std::move(later);
+    started = std::move(later);
     return absl::OkStatus();
   }
-  *started = std::move(nearly);
+  started = std::move(nearly);
   return absl::OkStatus();
 }
 
@@ -414,16 +425,18 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
   RoundSkipper skipper(facts->rounds, region.connections, *carrier_, *network_);
   LoneRun run(alone, *carrier_, *network_);
   LoneResult result;
-  ASTRA_ASSIGN_OR_RETURN(
-      result.ends,
-      run.RunToEnd(alone.size() == 1 ? &skipper : nullptr, watch_));
+  absl::StatusOr<std::vector<RankEnd>> ends =
+      run.RunToEnd(alone.size() == 1 ? &skipper : nullptr, watch_);
+  const std::unique_ptr<MessageRecorder> recorder = std::move(recorder_);
+  if (!ends.ok()) return ends.status();  // So does the run.
+  result.ends = *std::move(ends);
   if (run.is_done()) {
     result.measured = network.StopMeasuring(region.connections);
     simulated_hops_ +=
         result.measured.num_packet_hops - result.measured.num_counted_hops;
     skipper.AddSkipped(&result.measured);
     if (options_.notes_messages) {
-      result.messages = recorder_->Take(skipper.skipped());
+      result.messages = recorder->Take(skipper.skipped());
     }
     result.is_regular =
         result.measured.is_regular && EndAfterStarts(result.ends, alone);

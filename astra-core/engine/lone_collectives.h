@@ -11,17 +11,16 @@
 #ifndef ASTRA_CORE_ENGINE_LONE_COLLECTIVES_H_
 #define ASTRA_CORE_ENGINE_LONE_COLLECTIVES_H_
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/engine/collective_lowering.h"
@@ -30,7 +29,6 @@
 #include "astra-core/engine/message_facts.h"
 #include "astra-core/engine/message_log.h"
 #include "astra-core/engine/message_recorder.h"
-#include "astra-core/engine/round_skipper.h"
 #include "network-frontends/network_backend.h"
 #include "network-frontends/replay_support.h"
 #include "workload/phase.h"
@@ -111,11 +109,11 @@ class LoneCollectives {
 
   bool is_exact() const { return options_.error_bound == 0; }
 
-  // If results need not be exact, moves the starts of kernels, none to an
-  // earlier time, so that fewer differ. `joined` says at which time others
-  // began before that share the claim; `turns` are as for ResultOf().
-  absl::Status RoundStarts(std::optional<TimePs> joined, const Turns& turns,
-                           StartedCollective* started);
+  // If results need not be exact, moves the starts of the kernels of the last
+  // of the collectives, none to an earlier time, so that fewer differ. Those
+  // before it share its claim; `turns` are as for ResultOf().
+  absl::Status RoundStarts(const Turns& turns,
+                           absl::Span<StartedCollective> collectives);
 
   // Returns how collectives go all of whose kernels have started. `region` is
   // that of all, and `turns` are those of its NICs at the first start, which is
@@ -132,6 +130,9 @@ class LoneCollectives {
       absl::Span<const StartedCollective> collectives);
 
  private:
+  // So often is a shape simulated before others are tried for comparison.
+  static constexpr uint32_t kManySimulated = 3;
+
   // Messages with equal keys are equal; others may be, too.
   using MessagesKey = std::tuple<CollectiveKind, Bytes, const GroupLayout*,
                                  std::string_view, Chunking, uint32_t>;
@@ -141,9 +142,6 @@ class LoneCollectives {
   absl::StatusOr<const MessageFacts*> FactsOf(
       const CollectiveMessages& messages, const Communication& what);
   uint32_t NumberOf(const MessageCosts& costs);
-  // So often is a shape simulated before others are tried for comparison.
-  static constexpr uint32_t kManySimulated = 3;
-
   // Where the packets of a connection go.
   struct Way {
     std::vector<LinkId> there;
@@ -172,7 +170,7 @@ class LoneCollectives {
   CollectiveLowering& lowering_;
   const std::function<std::unique_ptr<NetworkBackend>()>& new_network_;
   const LoneOptions options_;
-  std::function<absl::Status()> watch_;
+  std::function<absl::Status()> watch_ = [] { return absl::OkStatus(); };
   std::unique_ptr<NetworkBackend> network_;
   std::unique_ptr<FlowCarrier> carrier_;
   std::unique_ptr<MessageRecorder> recorder_;  // During a simulation.

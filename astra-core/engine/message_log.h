@@ -85,6 +85,7 @@ class MessageLog {
 
   virtual ~MessageLog() = default;
 
+  // What was told of a network that has not ended is void.
   virtual void BeginNetwork() = 0;
   // `now` is the simulated time at the end of the network.
   virtual void EndNetwork(TimePs now) = 0;

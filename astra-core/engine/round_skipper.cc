@@ -14,14 +14,7 @@ void Add(const Measurement& first, const Measurement& last, int64_t times,
   const auto factor = static_cast<uint64_t>(times);
   to->links.resize(last.links.size());
   for (size_t i = 0; i < to->links.size(); ++i) {
-    LinkTraffic& link = to->links[i];
-    const LinkTraffic& before = first.links[i];
-    const LinkTraffic& after = last.links[i];
-    link.busy += times * (after.busy - before.busy);
-    link.bytes += factor * (after.bytes - before.bytes);
-    link.packets += factor * (after.packets - before.packets);
-    link.data_bytes += factor * (after.data_bytes - before.data_bytes);
-    link.data_packets += factor * (after.data_packets - before.data_packets);
+    to->links[i].AddBetween(first.links[i], last.links[i], times);
   }
   to->num_flows += factor * (last.num_flows - first.num_flows);
   to->num_data_packets +=
@@ -100,6 +93,10 @@ bool RoundSkipper::LookAt(uint64_t round, Level& level, FlowRun& flows) {
   }
   const bool has_skipped = Skip(*before, look, run->end, per_round, flows);
   level.looks.clear();
+  // Looks at shorter rounds do not tell what has been skipped since.
+  if (has_skipped) {
+    for (Level& each : levels_) each.looks.clear();
+  }
   return has_skipped;
 }
 

@@ -257,15 +257,16 @@ absl::StatusOr<bool> RunningCollectives::AdvanceTo(TimePs limit) {
     SettleLog();
     return !done_.empty();
   }
-  std::vector<ReplayedEnd> ends;
+  bool has_any = false;
   do {
     carrier_.AdvanceTo(std::min(limit, replays_->next_end()), &done_);
-    ends = replays_->TakeEnds();
+    const std::vector<ReplayedEnd> ends = replays_->TakeEnds();
     ASTRA_RETURN_IF_ERROR(TakeInOrder(done_, ends));
+    has_any = !done_.empty() || !ends.empty() || replays_->has_evicted();
     ASTRA_RETURN_IF_ERROR(EndClaims());
-  } while (done_.empty() && ends.empty() && network_.now() < limit);
+  } while (!has_any && network_.now() < limit);
   SettleLog();
-  return !done_.empty() || !ends.empty();
+  return has_any;
 }
 
 void RunningCollectives::Finish() {
@@ -273,17 +274,23 @@ void RunningCollectives::Finish() {
   network_.Drain();
 }
 
+// Flows of a replay that is simulated after all may be done after all ranks
+// have had their results, and the run may end with the last result.
 void RunningCollectives::OnFlow(const CarriedFlow& done) {
+  if (done.number < first_run_[done.communicator]) return;
   Run& run = RunOf(CommunicatorId(done.communicator), done.number);
   ready_.clear();
   finished_.clear();
   run.flows->Arrive(done.flow, &ready_, &finished_);
   SendFlows(ready_, IdOf(run), run.messages, carrier_);
-  for (const GroupRank rank : finished_) {
-    const bool has_result =
-        run.region != nullptr && run.has_result[rank.index()];
-    if (!has_result) Finish(rank, run);
+  if (run.region != nullptr) {
+    finished_.erase(std::remove_if(finished_.begin(), finished_.end(),
+                                   [&run](GroupRank rank) {
+                                     return run.has_result[rank.index()];
+                                   }),
+                    finished_.end());
   }
+  for (const GroupRank rank : finished_) Finish(rank, run);
 }
 
 // When `member`, which has sent and received all that is its, has its result.

@@ -91,10 +91,10 @@ class RunningCollectives {
   // For events of the other kinds than kComputeDone.
   absl::Status OnTimer(const Event& event);
 
-  // Takes the network to the first instant at which flows are done, but not
-  // beyond `limit`; returns whether there is one. They are taken by
-  // communicator and flow: what follows must not depend on what came long
-  // before.
+  // Takes the network to the first instant at which flows are done or a member
+  // may have ended, but not beyond `limit`; returns whether there is one. Flows
+  // are taken by communicator and flow: what follows must not depend on what
+  // came long before.
   absl::StatusOr<bool> AdvanceTo(TimePs limit);
 
   // Moves out who has ended since the last time.

@@ -1,5 +1,7 @@
 // The part of RunningCollectives that replays collectives, or does not.
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -62,8 +64,9 @@ absl::Status RunningCollectives::EndClaims() {
   return absl::OkStatus();
 }
 
-// Simulates up to now what a replay would only have counted. Its ranks have had
-// all the results that come of it.
+// Simulates up to now what a replay would only have counted. Ranks have had the
+// results that the replay knew of. With an error bound they may have had them a
+// little earlier than the simulation says, or have them only now.
 absl::Status RunningCollectives::EndClaim(ClaimId id) {
   const ReplayClaim claim = replays_->TakeClaim(id);
   ASTRA_ASSIGN_OR_RETURN(std::vector<LoneCollective> collectives,
@@ -96,12 +99,15 @@ absl::Status RunningCollectives::EndClaim(ClaimId id) {
     run.is_live = true;
     replays_->AddLive(of, *region);
   }
-  // What was told was nearly right: others may have their results, too.
   for (const RankEnd& end : ends) {
     const auto& [of, region, starts] = claim.collectives[end.collective];
     if (of.number < first_run_[of.communicator]) continue;
     Run& run = RunOf(region->communicator, of.number);
-    if (!run.has_result[end.rank.index()]) Finish(end.rank, run);
+    if (run.has_result[end.rank.index()]) continue;
+    if (end.time < now && replays_->lone().is_exact()) {
+      return absl::UnavailableError("a rank has its result too late");
+    }
+    Finish(end.rank, run);
   }
   return EndClaims();
 }

@@ -24,6 +24,16 @@ inline LinkTraffic TrafficOf(const Port& port) {
           .max_queued = port.max_queued};
 }
 
+// Counts what a port has carried besides what was simulated.
+inline void AddTraffic(const LinkTraffic& traffic, Port* port) {
+  port->busy += traffic.busy;
+  port->sent_bytes += traffic.bytes;
+  port->sent_packets += traffic.packets;
+  port->sent_data_bytes += traffic.data_bytes;
+  port->sent_data_packets += traffic.data_packets;
+  port->max_queued = std::max(port->max_queued, traffic.max_queued);
+}
+
 // Gathers numbers into one.
 class StateHash {
  public:

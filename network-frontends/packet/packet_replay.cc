@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "astra-core/base/check.h"
-#include "astra-core/base/random.h"
 
 namespace astra {
 namespace {
@@ -227,14 +225,9 @@ Measurement PacketReplay::Measure() const {
   made.quiet = parts_.events.now() - before_.start;
   for (size_t i = 0; i < before_.links.size(); ++i) {
     const Port& port = parts_.ports[before_.links[i]];
-    const LinkTraffic& before = before_.traffic[i];
-    LinkTraffic traffic = TrafficOf(port);
-    traffic.busy -= before.busy;
-    traffic.bytes -= before.bytes;
-    traffic.packets -= before.packets;
-    traffic.data_bytes -= before.data_bytes;
-    traffic.data_packets -= before.data_packets;
-    made.links.push_back(traffic);
+    LinkTraffic& traffic = made.links.emplace_back();
+    traffic.AddBetween(before_.traffic[i], TrafficOf(port), 1);
+    traffic.max_queued = port.max_queued;
   }
   const NetworkStatistics& now = parts_.records.totals();
   const NetworkStatistics& before = before_.totals;
@@ -312,14 +305,7 @@ void PacketReplay::Replay(const Measurement& measured,
                           absl::Span<const LinkId> links,
                           absl::Span<const Connection> connections) {
   for (size_t i = 0; i < links.size(); ++i) {
-    Port& port = parts_.ports[links[i]];
-    const LinkTraffic& traffic = measured.links[i];
-    port.busy += traffic.busy;
-    port.sent_bytes += traffic.bytes;
-    port.sent_packets += traffic.packets;
-    port.sent_data_bytes += traffic.data_bytes;
-    port.sent_data_packets += traffic.data_packets;
-    port.max_queued = std::max(port.max_queued, traffic.max_queued);
+    AddTraffic(measured.links[i], &parts_.ports[links[i]]);
   }
   NetworkStatistics& totals = parts_.records.totals();
   totals.num_flows += measured.num_flows;

@@ -8,7 +8,6 @@
 #include <functional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "network-frontends/packet/connections.h"
 #include "network-frontends/packet/departures.h"

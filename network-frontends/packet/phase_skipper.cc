@@ -1,11 +1,9 @@
 #include "network-frontends/packet/phase_skipper.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "network-frontends/packet/deliveries.h"
-#include "network-frontends/packet/departures.h"
 #include "network-frontends/packet/network_state.h"
 #include "network-frontends/packet/nics.h"
 #include "network-frontends/packet/packet_events.h"
@@ -16,15 +14,15 @@
 namespace astra {
 namespace {
 
-// Packets before the end of a message at which it is not yet felt.
+// The last packet of a message differs from the others: it may be shorter, and
+// asks for an acknowledgement. So many before it are simulated to be safe.
 constexpr uint32_t kMargin = 2;
 // A message with fewer packets to come is not worth a look.
 constexpr uint32_t kFewPackets = 12;
 constexpr uint32_t kMostLooks = 24;
 
-// Returns whether all packets from the oldest that is not acknowledged to the
-// next one to be sent belong to one message, and both it and the packets before
-// its end are far away.
+// Returns whether all that a queue pair sends, has under way and receives
+// belongs to one message.
 bool IsWithinMessage(const QueuePair& qp, const MessagePool& messages) {
   if (qp.sending == kNoId<MessageSlot> || qp.sending != qp.oldest ||
       qp.receiving != qp.sending) {
@@ -34,6 +32,8 @@ bool IsWithinMessage(const QueuePair& qp, const MessagePool& messages) {
   return message.first <= qp.acked && message.first <= qp.expected;
 }
 
+// Requires IsWithinMessage(). Returns how many packets a queue pair can send
+// before it matters where its message ends.
 uint32_t PacketsLeft(const QueuePair& qp, const MessagePool& messages) {
   const MessageState& message = messages[qp.sending];
   const uint32_t left = message.end().index() - qp.next.index();
@@ -98,7 +98,9 @@ bool PhaseSkipper::TryToSkip(TimePs limit, std::vector<MessageId>* arrived) {
   return false;
 }
 
-// Returns a queue pair that sends, if no message will end soon.
+// Returns the queue pair that can go on longest, if it can for long enough and
+// nothing but acknowledgements and departures happens: no timer runs, and
+// congestion control is at rest.
 std::optional<QueuePairId> PhaseSkipper::FindSteadySender() const {
   std::optional<QueuePairId> sender;
   uint32_t most = 0;
@@ -118,7 +120,8 @@ std::optional<QueuePairId> PhaseSkipper::FindSteadySender() const {
   return sender;
 }
 
-// Returns false if it has not come by `limit`, or if messages have arrived.
+// Goes on to the next acknowledgement at a queue pair. Returns false if it has
+// not come by `limit`, or if messages have arrived.
 bool PhaseSkipper::AdvanceToAck(QueuePairId id, TimePs limit,
                                 std::vector<MessageId>* arrived) {
   Agenda& agenda = parts_.events.agenda();
@@ -133,6 +136,9 @@ bool PhaseSkipper::AdvanceToAck(QueuePairId id, TimePs limit,
   return true;
 }
 
+// What FindSteadySender() has excluded, timers and congestion control, is not
+// in the state, and neither is what only counts. How far a queue pair is within
+// its message may differ; elsewhere it must not.
 PhaseSkipper::Look PhaseSkipper::TakeLook() {
   const TimePs now = parts_.events.now();
   Look look;
@@ -238,14 +244,9 @@ void PhaseSkipper::CountTraffic(const Look& before, const Look& now,
                                 int64_t times) {
   const auto factor = static_cast<uint64_t>(times);
   for (size_t i = 0; i < links_.size(); ++i) {
-    Port& port = parts_.ports[links_[i]];
-    const LinkTraffic& first = before.traffic[i];
-    const LinkTraffic& last = now.traffic[i];
-    port.busy += times * (last.busy - first.busy);
-    port.sent_bytes += factor * (last.bytes - first.bytes);
-    port.sent_packets += factor * (last.packets - first.packets);
-    port.sent_data_bytes += factor * (last.data_bytes - first.data_bytes);
-    port.sent_data_packets += factor * (last.data_packets - first.data_packets);
+    LinkTraffic traffic;
+    traffic.AddBetween(before.traffic[i], now.traffic[i], times);
+    AddTraffic(traffic, &parts_.ports[links_[i]]);
   }
   NetworkStatistics& totals = parts_.records.totals();
   const uint64_t hops = factor * (now.num_packet_hops - before.num_packet_hops);

@@ -9,8 +9,8 @@
 // go on from there. Nothing that is measured afterwards differs.
 //
 //   PhaseSkipper skipper(parts, advance);
-//   skipper.AdvanceTo(limit, &arrived);   // Instead of advance(limit,
-//   &arrived).
+//   skipper.Begin(links);
+//   skipper.AdvanceTo(limit, &arrived);  // In place of advance().
 //
 // For networks on which nothing happens but what sends now: all that is pending
 // moves with the clock.
@@ -39,7 +39,7 @@ class PhaseSkipper {
   // appends these.
   using Advance = std::function<void(TimePs, std::vector<MessageId>*)>;
 
-  // All must outlive the object.
+  // All that `parts` refers to must outlive the object.
   PhaseSkipper(const NetworkParts& parts, const Advance& advance)
       : parts_(parts), advance_(advance) {}
 
@@ -55,7 +55,8 @@ class PhaseSkipper {
     uint64_t state = 0;
     TimePs time;
     std::vector<PacketNumber> acked;  // By queue pair.
-    // By queue pair: packets until the end of its message matters.
+    // By queue pair: how many packets it can send until it matters where its
+    // message ends.
     std::vector<uint32_t> left;
     std::vector<LinkTraffic> traffic;  // By link.
     uint64_t num_data_packets = 0;
