@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -144,9 +145,11 @@ class ReplaySupport {
 
   // Returns a number that is equal if all that is on the measured links and in
   // the connections is equal, with times counted from now and packets from what
-  // is acknowledged. `label` tells what a message is that has not arrived.
-  virtual uint64_t StateOf(absl::Span<const Connection> connections,
-                           const std::function<uint64_t(MessageId)>& label) = 0;
+  // is acknowledged; none if the network cannot tell. `label` tells what a
+  // message is that has not arrived.
+  virtual std::optional<uint64_t> StateOf(
+      absl::Span<const Connection> connections,
+      const std::function<uint64_t(MessageId)>& label) = 0;
 
   // Adds what has ended and was measured on links that stand for `links`.
   virtual void Replay(const Measurement& measured,

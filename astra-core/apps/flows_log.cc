@@ -182,11 +182,11 @@ void FlowsLog::WriteEach(const RepeatedMessages& messages,
 // Lines are written once no message can come before them any more.
 void FlowsLog::WriteEach(const FlowRecord& message,
                          absl::Span<const LinkId> path, uint32_t collective) {
-  PendingLine line = {
-      message.finish,
-      {message.source, message.target, message.channel, message.start},
-      num_told_++,
-      {}};
+  PendingLine line = {message.finish,
+                      {message.source, message.target, message.channel,
+                       message.start, message.bytes},
+                      num_told_++,
+                      {}};
   std::string_view layer;
   if (collective != kNone) {
     layer = layers_[collectives_.at(collective).record.layer.index()];

@@ -79,7 +79,8 @@ class FlowsLog final : public MessageLog {
   // The line of a message that others may have to come before.
   struct PendingLine {
     TimePs finish;
-    std::tuple<NodeId, NodeId, uint32_t, TimePs> message;  // And its start.
+    // Source, target, channel, start and size of the message.
+    std::tuple<NodeId, NodeId, uint32_t, TimePs, Bytes> message;
     uint64_t number = 0;  // In the order in which messages were told.
     std::string text;
 

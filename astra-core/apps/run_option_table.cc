@@ -84,9 +84,9 @@ constexpr OptionSpec kOptions[] = {
      "same; collectives of different dimensions share links as in closed form"},
 
     {"accelerate", "", "off|exact|bounded", "Run",
-     "with --fidelity packet, exact (default): collectives that go as they did "
-     "before are counted again; the results are the same. bounded: so are "
-     "those that go nearly as before"},
+     "with --fidelity flow or packet, exact (default): collectives that go as "
+     "they did before are counted again; the results are the same. bounded: so "
+     "are those that go nearly as before"},
     {"error-bound", "", "PERCENT", "Run",
      "with --accelerate bounded: by how much of its time a collective may end "
      "too early or too late, 0 to 20 (default 1)"},

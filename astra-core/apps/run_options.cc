@@ -44,24 +44,24 @@ absl::Status CheckFidelity(const CommandLine& flags, Fidelity fidelity) {
   const BackendEntry* network = NetworkOf(fidelity);
   const bool has_options = network != nullptr && network->has_options;
   const bool records_packets = network != nullptr && network->records_packets;
+  const bool records_flows = network != nullptr && network->records_flows;
   struct Rule {
     std::string_view option;
     bool has_effect;
   };
-  const Rule rules[] = {
-      {"network", has_options},
-      {"busbw", network == nullptr},
-      {"dp-overlap", network == nullptr},
-      {"tp-overlap", network == nullptr},
-      {"ep-overlap", network == nullptr},
-      {"send-latency", network != nullptr},
-      {"symmetry", fidelity == Fidelity::kFlow},
-      {"estimate", network != nullptr},
-      {"simai-files", network != nullptr && network->records_flows},
-      {"sample", records_packets},
-      {"accelerate", records_packets},
-      {"error-bound", records_packets},
-      {"capture", records_packets}};
+  const Rule rules[] = {{"network", has_options},
+                        {"busbw", network == nullptr},
+                        {"dp-overlap", network == nullptr},
+                        {"tp-overlap", network == nullptr},
+                        {"ep-overlap", network == nullptr},
+                        {"send-latency", network != nullptr},
+                        {"symmetry", fidelity == Fidelity::kFlow},
+                        {"estimate", network != nullptr},
+                        {"simai-files", records_flows},
+                        {"sample", records_packets},
+                        {"accelerate", records_flows},
+                        {"error-bound", records_flows},
+                        {"capture", records_packets}};
   for (const Rule& rule : rules) {
     if (rule.has_effect || !flags.has(rule.option)) continue;
     return NoEffect(rule.option,
@@ -199,6 +199,7 @@ absl::Status ReadAcceleration(const CommandLine& flags, RunOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(const size_t acceleration,
                          Choice(flags, "accelerate", 1, kAccelerations));
   if (flags.has("accelerate")) {
+    if (flags.has("symmetry")) return NoEffect("accelerate", "with --symmetry");
     options.acceleration = static_cast<Acceleration>(acceleration);
   }
   if (options.acceleration != Acceleration::kBounded) {

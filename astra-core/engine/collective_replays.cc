@@ -146,7 +146,7 @@ absl::StatusOr<bool> CollectiveReplays::Resolve(ClaimId id) {
   claim.result = result;
   quiet_.emplace(claim.quiet(), id);
   for (uint32_t i = 0; i < result->ends.size(); ++i) {
-    const auto& [time, collective, flow, rank] = result->ends[i];
+    const auto& [time, collective, flow, rank, batch] = result->ends[i];
     const CarriedFlow& of = claim.collectives[collective].of;
     // A collective that was here before may have had results before now.
     ends_.push({.time = std::max(now, begin + time),
@@ -155,6 +155,7 @@ absl::StatusOr<bool> CollectiveReplays::Resolve(ClaimId id) {
                         .claim = id,
                         .collective = collective,
                         .is_late = begin + time <= now},
+                .batch = batch,
                 .place = i});
   }
   return true;

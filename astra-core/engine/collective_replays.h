@@ -86,7 +86,7 @@ class CollectiveReplays {
   // Whether ranks are still to have results, and when the next has.
   bool has_ends();
   TimePs next_end();
-  // Moves out the ends of now(), in the order of CarriedFlow.
+  // Moves out the ends of now(), in the order in which their flows were done.
   std::vector<ReplayedEnd> TakeEnds();
 
   // Adds all that has been replayed to the network, and lets it go on until the
@@ -97,13 +97,14 @@ class CollectiveReplays {
   struct DueEnd {
     TimePs time;
     ReplayedEnd end;
+    uint32_t batch = 0;        // As in RankEnd.
     uint32_t place = 0;        // Among the ends of its claim.
     bool is_deadline = false;  // By then all kernels must have started.
   };
   struct Later {
     bool operator()(const DueEnd& a, const DueEnd& b) const {
-      return std::tie(a.time, a.end.flow, a.place) >
-             std::tie(b.time, b.end.flow, b.place);
+      return std::tie(a.time, a.batch, a.end.flow, a.place) >
+             std::tie(b.time, b.batch, b.end.flow, b.place);
     }
   };
 

@@ -98,6 +98,9 @@ void LoneRun::Start(std::vector<RankEnd>* ends) {
 bool LoneRun::Advance(TimePs limit, std::vector<RankEnd>* ends) {
   done_.clear();
   carrier_.AdvanceTo(limit, &done_);
+  if (done_.empty()) return false;
+  batch_ = network_.now() == last_ ? batch_ + 1 : 0;
+  last_ = network_.now();
   for (const CarriedFlow& done : done_) {
     const size_t position = PositionOf(done, collectives_);
     ready_.clear();
@@ -107,10 +110,10 @@ bool LoneRun::Advance(TimePs limit, std::vector<RankEnd>* ends) {
               collectives_[position].messages, carrier_);
     for (const GroupRank rank : finished_) {
       ends->push_back({network_.now() + later_, static_cast<uint32_t>(position),
-                       done.flow, rank});
+                       done.flow, rank, batch_});
     }
   }
-  return !done_.empty();
+  return true;
 }
 
 }  // namespace astra

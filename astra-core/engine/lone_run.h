@@ -40,6 +40,9 @@ struct RankEnd {
   uint32_t collective = 0;  // Its position among those of the run.
   FlowId flow;
   GroupRank rank;
+  // How often flows had been done at that instant before: a message that takes
+  // no time follows another at the same instant.
+  uint32_t batch = 0;
 };
 
 // Returns the position of the collective of `flow`, which is one of them.
@@ -77,6 +80,8 @@ class LoneRun {
   NetworkBackend& network_;
   std::vector<std::unique_ptr<FlowRun>> flows_;
   TimePs later_;                     // Time that was skipped.
+  TimePs last_;                      // When flows were done last,
+  uint32_t batch_ = 0;               // and how often before at that instant.
   std::vector<FlowId> ready_;        // Scratch.
   std::vector<GroupRank> finished_;  // Scratch.
   std::vector<CarriedFlow> done_;    // Scratch.

@@ -1,6 +1,7 @@
 #include "astra-core/engine/round_skipper.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "astra-core/base/random.h"
@@ -76,11 +77,12 @@ bool RoundSkipper::LookAt(uint64_t round, Level& level, FlowRun& flows) {
   const auto label = [&](MessageId message) {
     return carrier_.FlowOf(message).flow.index() - first;
   };
+  const std::optional<uint64_t> state = network.StateOf(connections_, label);
+  if (!state) return false;
   Look look;
   look.round = round;
-  look.state =
-      HashOf(network.StateOf(connections_, label), carrier_.StateFrom(first),
-             flows.StateFrom(round, per_round));
+  look.state = HashOf(*state, carrier_.StateFrom(first),
+                      flows.StateFrom(round, per_round));
   look.measured = network.Measure();
   look.num_messages = look.measured.num_flows;
   AddSkipped(&look.measured);

@@ -183,7 +183,7 @@ class Run {
   // Errors of both: those of Simulate(), which also says what `partial` is
   // then.
   absl::Status ToTheEnd(SimulationResult* partial) {
-    const absl::Status status = engine_.Run();
+    absl::Status status = engine_.Run();
     if (absl::IsUnavailable(status)) return status;  // All is simulated anew.
     if (options_.message_log != nullptr) {
       options_.message_log->EndNetwork(network_->now());

@@ -49,6 +49,9 @@ class FairRates {
   // class had no flows.
   double rate(uint32_t flow_class) const { return classes_[flow_class].rate; }
 
+  // Returns the flows of all classes that pass a link.
+  int64_t num_flows_on(uint32_t link) const { return links_[link].num_flows; }
+
   // For tests: number of classes that Solve() has solved for so far.
   uint64_t num_solved_classes() const { return num_solved_classes_; }
 

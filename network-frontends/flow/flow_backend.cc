@@ -12,7 +12,6 @@
 namespace astra {
 namespace {
 
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 constexpr double kBitPicosecondsPerByteSecond = 8e12;
 
 // Time in ps by which a message may be early when it counts as having left.
@@ -25,10 +24,6 @@ constexpr double kLatest = 4e18;
 // Served bytes at which a class counts from 0 again. Doubles resolve 2^40 bytes
 // to 2^-12 bytes, a fraction of a picosecond.
 constexpr double kMostServed = 0x1p40;
-
-uint64_t KeyOf(NodeId source, NodeId target) {
-  return uint64_t{source.index()} << 32 | target.index();
-}
 
 std::vector<double> Capacities(const Topology& topology, double efficiency) {
   ASTRA_CHECK(efficiency > 0 && efficiency <= 1, "efficiency {}", efficiency);
@@ -78,13 +73,19 @@ TimePs FlowBackend::Latency(const FlowClass& c, Bytes bytes) const {
   return c.latency + PacketLatency(c, WireBytes(bytes));
 }
 
+uint64_t FlowBackend::HashOfPath(NodeId source, NodeId target,
+                                 uint32_t channel) const {
+  return HashOf(options_.seed, KeyOf(source, target), channel);
+}
+
 uint32_t FlowBackend::ConnectionOf(const Message& message) {
   const uint64_t ends = KeyOf(message.source, message.target);
   const auto [known, is_new] = connection_of_.try_emplace(
       {ends, message.channel}, static_cast<uint32_t>(connections_.size()));
   if (is_new) {
     path_.clear();
-    const uint64_t hash = HashOf(options_.seed, ends, message.channel);
+    const uint64_t hash =
+        HashOfPath(message.source, message.target, message.channel);
     ASTRA_CHECK(
         next_hops_.AppendEcmpPath(message.source, message.target, hash, &path_),
         "no path from {} to {}", message.source, message.target);
@@ -154,7 +155,7 @@ void FlowBackend::CountBytes(const FlowClass& c, Bytes bytes) {
 
 void FlowBackend::Send(const Message& message) {
   const uint32_t id = ConnectionOf(message);
-  Connection& connection = connections_[id];
+  QueuePair& connection = connections_[id];
   FlowClass& c = classes_[connection.flow_class];
   const uint32_t place = TakePlace();
   messages_[place] = {message.id, id, kNone, message.bytes, now_};
@@ -187,7 +188,7 @@ void FlowBackend::BeginLeaving(uint32_t message, double after) {
 // no other.
 uint32_t FlowBackend::EndLeaving(uint32_t message) {
   const InFlight& m = messages_[message];
-  Connection& connection = connections_[m.connection];
+  QueuePair& connection = connections_[m.connection];
   const FlowClass& c = classes_[connection.flow_class];
   connection.arrived = std::max(connection.arrived, now_ + Latency(c, m.bytes));
   arrivals_.Push({connection.arrived, m.id.index(), message});
@@ -321,7 +322,7 @@ void FlowBackend::Arrive(uint32_t message) {
 }
 
 FlowRecord FlowBackend::RecordOf(const InFlight& message) const {
-  const Connection& connection = connections_[message.connection];
+  const QueuePair& connection = connections_[message.connection];
   const FlowClass& c = classes_[connection.flow_class];
   FlowRecord record;
   record.message = message.id;

@@ -35,7 +35,10 @@
 #ifndef NETWORK_FRONTENDS_FLOW_FLOW_BACKEND_H_
 #define NETWORK_FRONTENDS_FLOW_FLOW_BACKEND_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -47,6 +50,7 @@
 #include "network-frontends/flow/deadline_queue.h"
 #include "network-frontends/flow/fair_rates.h"
 #include "network-frontends/network_backend.h"
+#include "network-frontends/replay_support.h"
 #include "topology/next_hops.h"
 
 namespace astra {
@@ -67,7 +71,7 @@ struct FlowOptions {
   RecordOptions record;  // Only `flows` are recorded.
 };
 
-class FlowBackend final : public NetworkBackend {
+class FlowBackend final : public NetworkBackend, private ReplaySupport {
  public:
   // `topology` must outlive the backend.
   FlowBackend(const Topology& topology, const FlowOptions& options);
@@ -87,7 +91,12 @@ class FlowBackend final : public NetworkBackend {
   // messages sent; bytes are those that have left.
   const NetworkStatistics& statistics() override;
 
+  // None if rates wait for one another, or if messages are recorded.
+  ReplaySupport* replay() override;
+
  private:
+  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+
   // A message until it has arrived. Places of arrived messages are reused.
   struct InFlight {
     MessageId id;
@@ -97,14 +106,14 @@ class FlowBackend final : public NetworkBackend {
     TimePs start;
   };
   static_assert(sizeof(InFlight) == 32, "there may be 10^6 of them");
-  // Connection: the messages of one source, target and channel.
-  struct Connection {
+  // Connection, or queue pair: the messages of one source, target and channel.
+  struct QueuePair {
     uint32_t flow_class;
     uint32_t channel;
     uint32_t last;   // Last message that has not left, or kNone.
     TimePs arrived;  // Arrival of the last message that has left.
   };
-  static_assert(sizeof(Connection) == 24, "there may be 10^6 of them");
+  static_assert(sizeof(QueuePair) == 24, "there may be 10^6 of them");
   // The message of a connection that is leaving. It has left when each flow of
   // its class has been served `end` bytes.
   struct Leaving {
@@ -135,6 +144,59 @@ class FlowBackend final : public NetworkBackend {
   };
   static_assert(sizeof(FlowClass) <= 112, "there may be 10^6 of them");
 
+  // What had been carried as StartMeasuring() was called.
+  struct Before {
+    TimePs start;
+    std::vector<LinkId> links;
+    std::vector<LinkTraffic> traffic;
+    size_t num_switches = 0;
+    uint64_t num_flows = 0;
+    uint64_t num_data_packets = 0;
+    uint64_t num_packet_hops = 0;
+  };
+
+  // ReplaySupport, in flow_replay.cc. Messages have no turns and no buffers,
+  // and two instants are never taken to be alike.
+  const Topology& topology() const override { return topology_; }
+  bool AppendPath(const Connection& connection, std::vector<LinkId>* there,
+                  std::vector<LinkId>* back) override;
+  void AppendShape(LinkId link, std::vector<int64_t>* shape) const override;
+  Bytes MostUnderWay(absl::Span<const LinkId> /*there*/,
+                     absl::Span<const LinkId> /*back*/) const override {
+    return {};
+  }
+  bool HasRoomFor(NodeId /*node*/, int64_t /*sum_bytes*/,
+                  int64_t /*largest_bytes*/) const override {
+    return true;
+  }
+  bool IsIdle(LinkId link) const override;
+  bool AreAtRest(absl::Span<const Connection> connections) const override;
+  Turns TurnsOf(absl::Span<const Connection> /*connections*/) const override {
+    return {};
+  }
+  void SetTurns(absl::Span<const Connection> /*connections*/,
+                const Turns& /*turns*/) override {}
+  void CloseConnections() override {}
+  void StartMeasuring(absl::Span<const LinkId> links,
+                      absl::Span<const NodeId> switches) override;
+  Measurement Measure() const override;
+  Measurement StopMeasuring(absl::Span<const Connection> connections) override;
+  std::optional<uint64_t> StateOf(
+      absl::Span<const Connection> /*connections*/,
+      const std::function<uint64_t(MessageId)>& /*label*/) override {
+    return std::nullopt;
+  }
+  void Replay(const Measurement& measured, absl::Span<const LinkId> links,
+              absl::Span<const Connection> connections) override;
+  void CountSimulated(uint64_t packet_hops) override;
+  void GoBackTo(TimePs time, absl::Span<const LinkId> links) override;
+  void Return() override;
+  LinkTraffic TrafficOf(LinkId link) const;
+
+  static uint64_t KeyOf(NodeId source, NodeId target) {
+    return uint64_t{source.index()} << 32 | target.index();
+  }
+  uint64_t HashOfPath(NodeId source, NodeId target, uint32_t channel) const;
   uint32_t ConnectionOf(const Message& message);
   uint32_t ClassOfPath(NodeId source, NodeId target,
                        absl::Span<const LinkId> path);
@@ -173,7 +235,7 @@ class FlowBackend final : public NetworkBackend {
 
   std::vector<FlowClass> classes_;
   std::vector<LinkId> paths_;
-  std::vector<Connection> connections_;
+  std::vector<QueuePair> connections_;
   // connection_of_ has the key (source and target, channel); first_class_of_
   // has the key (source and target).
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> connection_of_;
@@ -188,6 +250,11 @@ class FlowBackend final : public NetworkBackend {
   std::vector<uint32_t> touched_;  // Classes whose flows have changed.
   std::vector<uint32_t> changed_;  // Classes whose rate has changed.
   std::vector<LinkId> path_;       // Working memory.
+
+  // Between GoBackTo() and Return().
+  DeadlineQueue present_deadlines_;
+  EventQueue present_arrivals_;
+  Before before_;
 
   std::vector<double> link_bytes_;
   NetworkStatistics statistics_;

@@ -240,7 +240,7 @@ Measurement PacketReplay::Measure() const {
   return made;
 }
 
-uint64_t PacketReplay::StateOf(
+std::optional<uint64_t> PacketReplay::StateOf(
     absl::Span<const Connection> connections,
     const std::function<uint64_t(MessageId)>& label) {
   StateHash state;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -63,8 +64,9 @@ class PacketReplay final : public ReplaySupport {
                       absl::Span<const NodeId> switches) override;
   Measurement Measure() const override;
   Measurement StopMeasuring(absl::Span<const Connection> connections) override;
-  uint64_t StateOf(absl::Span<const Connection> connections,
-                   const std::function<uint64_t(MessageId)>& label) override;
+  std::optional<uint64_t> StateOf(
+      absl::Span<const Connection> connections,
+      const std::function<uint64_t(MessageId)>& label) override;
   void Replay(const Measurement& measured, absl::Span<const LinkId> links,
               absl::Span<const Connection> connections) override;
   void CountSimulated(uint64_t packet_hops) override;

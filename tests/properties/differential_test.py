@@ -292,7 +292,7 @@ def replays(case):
         str(drawn["model"]).endswith(".yaml") and
         drawn["global-batch"] <= 8 * drawn["micro-batch"]))
     where = [*setups.draw_network(case, options), "-c", _packet_network(case),
-             "--fidelity", "packet"]
+             "--fidelity", case.rng.choice(["packet", "packet", "flow"])]
     if case.rng.random() < 0.5:
         where += RINGS
     off, exact = (case.simulate("simai_simulator", "program.yaml", where,

@@ -449,8 +449,10 @@ TEST_F(SimaiSimulatorTest, RefusesWhatHasNoEffect) {
                 "--sample has no effect with --fidelity flow");
   ExpectRefused("-w w.txt -n t.txt --fidelity flow --capture 0-8",
                 "--capture has no effect with --fidelity flow");
-  ExpectRefused("-w w.txt -n t.txt --fidelity flow --accelerate exact",
-                "--accelerate has no effect with --fidelity flow");
+  ExpectRefused("-w w.txt -n t.txt --fidelity analytical --accelerate exact",
+                "--accelerate has no effect with --fidelity analytical");
+  ExpectRefused("-w w.txt -n t.txt --fidelity flow --symmetry --accelerate off",
+                "--accelerate has no effect with --symmetry");
   ExpectRefused("-w w.txt -n t.txt --fidelity packet --error-bound 2",
                 "--error-bound has no effect without --accelerate bounded");
   ExpectRefused(

@@ -10,6 +10,7 @@
 #include "astra-core/engine/message_log.h"
 #include "astra-core/engine/simulation.h"
 #include "fmt/core.h"
+#include "network-frontends/flow/flow_backend.h"
 #include "network-frontends/packet/packet_backend.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
@@ -89,8 +90,18 @@ struct Outcome {
   uint64_t replayed_hops = 0;
 };
 
+std::unique_ptr<NetworkBackend> MakeNetwork(const Topology& topology,
+                                            const PacketOptions& options) {
+  return std::make_unique<PacketBackend>(topology, options);
+}
+std::unique_ptr<NetworkBackend> MakeNetwork(const Topology& topology,
+                                            const FlowOptions& options) {
+  return std::make_unique<FlowBackend>(topology, options);
+}
+
+template <class Options>
 Outcome OutcomeOf(const Program& program, const Topology& topology,
-                  const PacketOptions& network, Acceleration acceleration,
+                  const Options& network, Acceleration acceleration,
                   double error_bound = 0) {
   Outcome outcome;
   SimulationOptions options;
@@ -111,9 +122,8 @@ Outcome OutcomeOf(const Program& program, const Topology& topology,
   };
   Routes routes(topology);
   const SimulationResult result =
-      ValueOrDie(Simulate(program, options, routes, [&] {
-        return std::make_unique<PacketBackend>(topology, network);
-      }));
+      ValueOrDie(Simulate(program, options, routes,
+                          [&] { return MakeNetwork(topology, network); }));
   outcome.time = result.total();
   outcome.messages = messages.lines();
   outcome.link_bytes = result.link_bytes;
@@ -125,8 +135,9 @@ Outcome OutcomeOf(const Program& program, const Topology& topology,
 
 // Returns the share of what crossed links that was counted. Expects the same
 // outcome without that.
+template <class Options = PacketOptions>
 double ShareReplayed(const Program& program, const Topology& topology,
-                     const PacketOptions& network = {}) {
+                     const Options& network = {}) {
   const Outcome off = OutcomeOf(program, topology, network, Acceleration::kOff);
   const Outcome exact =
       OutcomeOf(program, topology, network, Acceleration::kExact);
@@ -205,9 +216,11 @@ TEST(ReplayTest, AnErrorBoundHolds) {
   for (const int compute : {300, 10'000, 30'000}) {
     const Program program = Layers(2, 8, 6, compute, 500'000);
     const Topology topology = Star(4, 2);
-    const Outcome off = OutcomeOf(program, topology, {}, Acceleration::kOff);
+    const PacketOptions network;
+    const Outcome off =
+        OutcomeOf(program, topology, network, Acceleration::kOff);
     const Outcome bounded =
-        OutcomeOf(program, topology, {}, Acceleration::kBounded, kBound);
+        OutcomeOf(program, topology, network, Acceleration::kBounded, kBound);
     EXPECT_GT(bounded.replayed_hops, 0u);
     ASSERT_EQ(bounded.collectives.size(), off.collectives.size());
     for (size_t i = 0; i < off.collectives.size(); ++i) {
@@ -230,6 +243,34 @@ TEST(ReplayTest, MarkedPacketsAreSimulated) {
   const Program incasts = Layers(4, 4, 8, 1000, 300'000, "ALLTOALL");
   EXPECT_EQ(ShareReplayed(incasts, Star(4, 1), network), 0);
   EXPECT_GT(ShareReplayed(incasts, Star(4, 1)), 0);
+}
+
+TEST(ReplayTest, FlowsThatAreAloneAreSimulatedOnce) {
+  const FlowOptions network;
+  EXPECT_GT(ShareReplayed(Layers(4, 4, 6, 1000, 300'000),
+                          OneServer(4, "2880Gbps", "100ns"), network),
+            0.5);
+  EXPECT_GT(ShareReplayed(Layers(2, 8, 3, 1000, 300'000), Star(4, 2), network),
+            0.3);
+}
+
+TEST(ReplayTest, FlowsThatMeetOnLinksAreSimulatedTogether) {
+  for (const int compute : {3, 20, 60}) {
+    const FlowOptions network;
+    ShareReplayed(Layers(2, 4, 4, compute, 500'000), Star(4, 1), network);
+    ShareReplayed(Layers(2, 8, 4, compute, 500'000), Star(8, 1), network);
+    ShareReplayed(Layers(4, 16, 4, compute, 500'000, "ALLTOALL"), Star(8, 2),
+                  network);
+  }
+}
+
+// When a message begins, all capacity that is free is given away, so that
+// collectives feel others that meet them nowhere.
+TEST(ReplayTest, FlowsWhoseRatesWaitAreSimulated) {
+  const FlowOptions network = {.end_batching = Microseconds(1)};
+  EXPECT_EQ(ShareReplayed(Layers(4, 4, 6, 1000, 300'000),
+                          OneServer(4, "2880Gbps", "100ns"), network),
+            0);
 }
 
 TEST(ReplayTest, ControlsWithAMemoryAreSimulated) {
