@@ -392,17 +392,16 @@ bool Senders::TakeTimeout(QueuePairId id) {
   QueuePair& qp = queue_pairs_[id];
   if (qp.timeout != events_.now()) return false;
   qp.timeout = kNever;
-  return true;
+  if (qp.acked == qp.end || qp.has_given_up) return false;
+  if (qp.progress + PatienceOf(qp) <= events_.now()) return true;
+  if (qp.acked != qp.highest) ArmTimeout(id);
+  return false;
 }
 
 bool Senders::OnTimeout(QueuePairId id) {
   QueuePair& qp = queue_pairs_[id];
   const TimePs now = events_.now();
-  if (qp.acked == qp.highest || qp.has_given_up) return false;
-  if (qp.progress + PatienceOf(qp) > now) {
-    ArmTimeout(id);
-    return false;
-  }
+  if (qp.acked == qp.highest) return false;
   records_.CountIrregular();
   if (++qp.num_timeouts > setup_.options.nic.retries) {
     qp.has_given_up = true;

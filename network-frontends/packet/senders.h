@@ -75,11 +75,13 @@ class Senders {
   bool IsTimerDue(QueuePairId id) const;
   void OnTimer(QueuePairId id);
 
-  // Returns whether the event of the retransmission timer is not stale; the
-  // timer is then no longer pending.
+  // Returns whether nothing has been acknowledged for too long; the timer is
+  // then no longer pending. Ports need not be brought up to now for that, and
+  // should not: when the timer is looked at depends on messages that are long
+  // gone.
   bool TakeTimeout(QueuePairId id);
-  // Handles the retransmission timer. Returns whether there are packets to be
-  // sent again, so that Departures::Wake must follow.
+  // Handles what TakeTimeout() has found. Returns whether there are packets to
+  // be sent again, so that Departures::Wake must follow.
   bool OnTimeout(QueuePairId id);
 
  private:

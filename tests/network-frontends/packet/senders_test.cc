@@ -151,6 +151,36 @@ TEST(OrderTest, AMessageThatOvertakesWaitsForTheEarlierOnes) {
   EXPECT_GT(times.at(9), Microseconds(20));
 }
 
+// Pairs of GPUs below two switches share a link, both ways, and PFC holds them
+// back. When a sender looks at its timer must not show.
+TEST(TimeoutTest, AsLongAsNothingTimesOutItMakesNoDifference) {
+  constexpr uint32_t kPairs = 8;
+  testing::Drawing drawing(2 * kPairs, 1, 0, 2);
+  for (uint32_t gpu = 0; gpu < 2 * kPairs; ++gpu) {
+    drawing.Cable(gpu, 2 * kPairs + gpu / kPairs, "200Gbps", "500ns");
+  }
+  drawing.Cable(2 * kPairs, 2 * kPairs + 1, "400Gbps", "500ns");
+  const Topology topology = drawing.Build();
+  const auto arrivals = [&](TimePs timeout) {
+    PacketOptions options;
+    options.nic.payload = Bytes(8192);
+    options.nic.retransmission_timeout = timeout;
+    options.fabric.ecn = false;
+    options.fabric.buffer = MiB(2);
+    PacketBackend network(topology, options);
+    for (uint32_t i = 0; i < kPairs; ++i) {
+      AdvanceTo(TimePs(1'713'560 * i), network);
+      network.Send(From(2 * i, i, kPairs + i, Bytes(7'890'176)));
+      network.Send(From(2 * i + 1, kPairs + i, i, Bytes(7'890'176)));
+    }
+    return Arrivals(network, 2 * kPairs);
+  };
+  const auto expected = arrivals(Microseconds(100'000));
+  for (const int us : {130, 172, 205, 223, 394}) {
+    EXPECT_EQ(arrivals(Microseconds(us)), expected) << us;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, LossTest,
                          ::testing::Values(LossRecovery::kGoBackN,
                                            LossRecovery::kSelectiveRepeat),
