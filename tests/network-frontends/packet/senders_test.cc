@@ -169,11 +169,11 @@ TEST(TimeoutTest, AsLongAsNothingTimesOutItMakesNoDifference) {
     options.fabric.buffer = MiB(2);
     PacketBackend network(topology, options);
     for (uint32_t i = 0; i < kPairs; ++i) {
-      AdvanceTo(TimePs(1'713'560 * i), network);
+      AdvanceTo(int64_t{i} * TimePs(1'713'560), network);
       network.Send(From(2 * i, i, kPairs + i, Bytes(7'890'176)));
       network.Send(From(2 * i + 1, kPairs + i, i, Bytes(7'890'176)));
     }
-    return Arrivals(network, 2 * kPairs);
+    return Arrivals(network, size_t{2} * kPairs);
   };
   const auto expected = arrivals(Microseconds(100'000));
   for (const int us : {130, 172, 205, 223, 394}) {
