@@ -88,6 +88,40 @@ struct Measurement {
   bool is_regular = false;
 };
 
+// The counters of messages and packets of a network, without its lists.
+inline NetworkStatistics CountersOf(const NetworkStatistics& network) {
+  NetworkStatistics counters;
+  counters.num_flows = network.num_flows;
+  counters.num_data_packets = network.num_data_packets;
+  counters.num_packet_hops = network.num_packet_hops;
+  counters.num_replayed_hops = network.num_replayed_hops;
+  counters.sending = network.sending;
+  counters.sending_slowly = network.sending_slowly;
+  return counters;
+}
+
+// Sets the counters of `made` to what came between two states of a network.
+inline void MeasureCounters(const NetworkStatistics& before,
+                            const NetworkStatistics& now, Measurement* made) {
+  made->num_flows = now.num_flows - before.num_flows;
+  made->num_data_packets = now.num_data_packets - before.num_data_packets;
+  made->num_packet_hops = now.num_packet_hops - before.num_packet_hops;
+  made->num_counted_hops = now.num_replayed_hops - before.num_replayed_hops;
+  made->sending = now.sending - before.sending;
+  made->sending_slowly = now.sending_slowly - before.sending_slowly;
+}
+
+// Counts in a network what was measured and is replayed.
+inline void AddCounters(const Measurement& measured,
+                        NetworkStatistics* network) {
+  network->num_flows += measured.num_flows;
+  network->num_data_packets += measured.num_data_packets;
+  network->num_packet_hops += measured.num_packet_hops;
+  network->num_replayed_hops += measured.num_packet_hops;
+  network->sending += measured.sending;
+  network->sending_slowly += measured.sending_slowly;
+}
+
 class ReplaySupport {
  public:
   virtual ~ReplaySupport() = default;

@@ -297,11 +297,11 @@ absl::Status LoneCollectives::RoundStarts(
     const Turns& turns, absl::Span<StartedCollective> collectives) {
   StartedCollective& started = collectives.back();
   const TimePs duration = started.region->closed_form;
-  TimePs tolerance = ShareOf(options_.error_bound, duration);
+  TimePs shortest = duration;
   for (const StartedCollective& each : collectives) {
-    tolerance = std::min(
-        tolerance, ShareOf(options_.error_bound, each.region->closed_form));
+    shortest = std::min(shortest, each.region->closed_form);
   }
+  const TimePs tolerance = ShareOf(options_.error_bound, shortest);
   if (tolerance <= TimePs(1)) return absl::OkStatus();
   if (collectives.size() > 1) {
     const TimePs begin = collectives.front().starts.front().time;

@@ -47,8 +47,9 @@ absl::StatusOr<std::vector<RankEnd>> LoneRun::RunToEnd(
   constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
   std::vector<RankEnd> ends;
   Start(&ends);
-  // Where nothing arrives for a slice of time, the next one is twice as long:
-  // the length must not follow the wall clock, or what is skipped would.
+  // The network goes on in slices, so that signals are answered. A slice in
+  // which nothing arrives doubles the next one. Its length must not follow the
+  // wall clock, since what is skipped depends on it.
   TimePs slice = Microseconds(100);
   WallPace pace;
   while (!is_done()) {

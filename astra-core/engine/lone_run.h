@@ -80,7 +80,7 @@ class LoneRun {
   NetworkBackend& network_;
   std::vector<std::unique_ptr<FlowRun>> flows_;
   TimePs later_;                     // Time that was skipped.
-  TimePs last_;                      // When flows were done last,
+  TimePs last_ = TimePs(-1);         // When flows were done last,
   uint32_t batch_ = 0;               // and how often before at that instant.
   std::vector<FlowId> ready_;        // Scratch.
   std::vector<GroupRank> finished_;  // Scratch.

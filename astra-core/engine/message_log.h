@@ -85,7 +85,8 @@ class MessageLog {
 
   virtual ~MessageLog() = default;
 
-  // What was told of a network that has not ended is void.
+  // A network that began before and has not ended is simulated anew: the log
+  // forgets it.
   virtual void BeginNetwork() = 0;
   // `now` is the simulated time at the end of the network.
   virtual void EndNetwork(TimePs now) = 0;

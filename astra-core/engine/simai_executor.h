@@ -1,4 +1,5 @@
-// What SimAI's executor lets pass before it hands a message to the network.
+// SimAI's executor delays each message before it hands it to the network; this
+// file says by how much.
 //
 // Each message spends 10 ns on a memory bus. 30 ns more are for reading and
 // writing what a message of a ring reduces, but which messages those are is a
@@ -8,8 +9,8 @@
 // turns, says whether they do: with an even number of rings they never do, and
 // with an odd one those of the first cycle do.
 //
-// Of data-parallel groups SimAI takes the length from a number of nodes that
-// has the NVSwitches in it.
+// SimAI works out the length of a cycle of a data-parallel group from the
+// number of nodes, in which it includes the NVSwitches.
 //
 // Source: SimAI v1.6, astra-sim/system: NcclTreeFlowModel.cc (insert_packet),
 // PacketBundle.cc, MemBus.cc; and the starts of single messages in its runs on

@@ -144,15 +144,13 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
   };
   static_assert(sizeof(FlowClass) <= 112, "there may be 10^6 of them");
 
-  // What had been carried as StartMeasuring() was called.
+  // The state of the counters as StartMeasuring() was called.
   struct Before {
     TimePs start;
     std::vector<LinkId> links;
     std::vector<LinkTraffic> traffic;
     size_t num_switches = 0;
-    uint64_t num_flows = 0;
-    uint64_t num_data_packets = 0;
-    uint64_t num_packet_hops = 0;
+    NetworkStatistics counters;
   };
 
   // ReplaySupport, in flow_replay.cc. Messages have no turns and no buffers,

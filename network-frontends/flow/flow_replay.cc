@@ -10,8 +10,8 @@
 
 namespace astra {
 
-// Where capacity that has become free waits to be given away, it is given away
-// when any message begins, however far from it.
+// With `end_batching`, any message that begins has all waiting capacity given
+// away, so that collectives which share no link affect one another.
 ReplaySupport* FlowBackend::replay() {
   const bool is_possible =
       options_.end_batching == TimePs() && !options_.record.flows;
@@ -61,9 +61,7 @@ void FlowBackend::StartMeasuring(absl::Span<const LinkId> links,
   before_.traffic.clear();
   for (const LinkId link : links) before_.traffic.push_back(TrafficOf(link));
   before_.num_switches = switches.size();
-  before_.num_flows = statistics_.num_flows;
-  before_.num_data_packets = statistics_.num_data_packets;
-  before_.num_packet_hops = statistics_.num_packet_hops;
+  before_.counters = CountersOf(statistics_);
 }
 
 Measurement FlowBackend::Measure() const {
@@ -73,10 +71,7 @@ Measurement FlowBackend::Measure() const {
     made.links.emplace_back().AddBetween(before_.traffic[i],
                                          TrafficOf(before_.links[i]), 1);
   }
-  made.num_flows = statistics_.num_flows - before_.num_flows;
-  made.num_data_packets =
-      statistics_.num_data_packets - before_.num_data_packets;
-  made.num_packet_hops = statistics_.num_packet_hops - before_.num_packet_hops;
+  MeasureCounters(before_.counters, statistics_, &made);
   return made;
 }
 
@@ -96,10 +91,7 @@ void FlowBackend::Replay(const Measurement& measured,
     link_bytes_[links[i].index()] += static_cast<double>(traffic.bytes);
     statistics_.links[links[i].index()].packets += traffic.packets;
   }
-  statistics_.num_flows += measured.num_flows;
-  statistics_.num_data_packets += measured.num_data_packets;
-  statistics_.num_packet_hops += measured.num_packet_hops;
-  statistics_.num_replayed_hops += measured.num_packet_hops;
+  AddCounters(measured, &statistics_);
 }
 
 void FlowBackend::CountSimulated(uint64_t packet_hops) {
@@ -107,7 +99,8 @@ void FlowBackend::CountSimulated(uint64_t packet_hops) {
   replayed -= std::min(replayed, packet_hops);
 }
 
-// What began at this instant gets its rate before the clock is set back.
+// Messages that began at this instant get their rates first, since rates are
+// solved for the instant that the clock shows.
 void FlowBackend::GoBackTo(TimePs time, absl::Span<const LinkId> /*links*/) {
   if (!fair_rates_.is_solved()) Solve();
   present_deadlines_ = std::exchange(deadlines_, {});

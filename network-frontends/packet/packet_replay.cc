@@ -21,18 +21,6 @@ struct Place {
   }
 };
 
-// The counters of `from`, without its lists.
-NetworkStatistics Totals(const NetworkStatistics& from) {
-  NetworkStatistics totals;
-  totals.num_flows = from.num_flows;
-  totals.num_data_packets = from.num_data_packets;
-  totals.num_packet_hops = from.num_packet_hops;
-  totals.num_replayed_hops = from.num_replayed_hops;
-  totals.sending = from.sending;
-  totals.sending_slowly = from.sending_slowly;
-  return totals;
-}
-
 }  // namespace
 
 bool PacketReplay::IsPossible(const PacketSetup& setup) {
@@ -193,7 +181,7 @@ void PacketReplay::StartMeasuring(absl::Span<const LinkId> links,
     const LinkId out = parts_.setup.topology.links_from(node).front();
     parts_.buffers.TakePeak(parts_.ports[out].at);
   }
-  before_.totals = Totals(parts_.records.totals());
+  before_.totals = CountersOf(parts_.records.totals());
   before_.num_irregular = parts_.records.num_irregular();
   is_measuring_ = true;
   phases_.Begin(links);
@@ -229,14 +217,7 @@ Measurement PacketReplay::Measure() const {
     traffic.AddBetween(before_.traffic[i], TrafficOf(port), 1);
     traffic.max_queued = port.max_queued;
   }
-  const NetworkStatistics& now = parts_.records.totals();
-  const NetworkStatistics& before = before_.totals;
-  made.num_flows = now.num_flows - before.num_flows;
-  made.num_data_packets = now.num_data_packets - before.num_data_packets;
-  made.num_packet_hops = now.num_packet_hops - before.num_packet_hops;
-  made.num_counted_hops = now.num_replayed_hops - before.num_replayed_hops;
-  made.sending = now.sending - before.sending;
-  made.sending_slowly = now.sending_slowly - before.sending_slowly;
+  MeasureCounters(before_.totals, parts_.records.totals(), &made);
   return made;
 }
 
@@ -307,13 +288,7 @@ void PacketReplay::Replay(const Measurement& measured,
   for (size_t i = 0; i < links.size(); ++i) {
     AddTraffic(measured.links[i], &parts_.ports[links[i]]);
   }
-  NetworkStatistics& totals = parts_.records.totals();
-  totals.num_flows += measured.num_flows;
-  totals.num_data_packets += measured.num_data_packets;
-  totals.num_packet_hops += measured.num_packet_hops;
-  totals.num_replayed_hops += measured.num_packet_hops;
-  totals.sending += measured.sending;
-  totals.sending_slowly += measured.sending_slowly;
+  AddCounters(measured, &parts_.records.totals());
   SetTurns(connections, measured.turns);
 }
 

@@ -136,8 +136,8 @@ bool PhaseSkipper::AdvanceToAck(QueuePairId id, TimePs limit,
   return true;
 }
 
-// What FindSteadySender() has excluded, timers and congestion control, is not
-// in the state, and neither is what only counts. How far a queue pair is within
+// The state leaves out timers and congestion control, which FindSteadySender()
+// has found at rest, and all that only counts. How far a queue pair is within
 // its message may differ; elsewhere it must not.
 PhaseSkipper::Look PhaseSkipper::TakeLook() {
   const TimePs now = parts_.events.now();

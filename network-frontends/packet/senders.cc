@@ -402,6 +402,11 @@ bool Senders::OnTimeout(QueuePairId id) {
   QueuePair& qp = queue_pairs_[id];
   const TimePs now = events_.now();
   if (qp.acked == qp.highest) return false;
+  // A packet that left by now after a pause may have been what it waits for.
+  if (qp.progress + PatienceOf(qp) > now) {
+    ArmTimeout(id);
+    return false;
+  }
   records_.CountIrregular();
   if (++qp.num_timeouts > setup_.options.nic.retries) {
     qp.has_given_up = true;
