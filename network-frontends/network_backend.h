@@ -50,6 +50,9 @@ class NetworkBackend {
   // message that overtakes others waits for them. Appends the messages of that
   // instant by increasing id. If none arrives by `limit`, appends none, and
   // now() becomes `limit`.
+  //
+  // A network that several jobs share returns at once, with now() unchanged and
+  // nothing appended, if another job has to go on first; see shared_network.h.
   virtual void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) = 0;
 
   // Lets what nobody waits for come to its end, such as acknowledgements that

@@ -537,6 +537,13 @@ astra_test(step_times_test
     astra-core/serving/weight_loading_test.cc
   DEPS astra::kernels astra::serving astra::step_times)
 
+astra_test(jobs_test
+  SOURCES
+    astra-core/jobs/jobs_file_test.cc
+    astra-core/jobs/jobs_run_test.cc
+    astra-core/jobs/placement_test.cc
+  DEPS astra::backends astra::jobs astra::network_config)
+
 astra_test(serving_fabric_test
   SOURCES
     astra-core/serving/fabric/serving_fabric_test.cc

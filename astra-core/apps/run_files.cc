@@ -34,21 +34,6 @@ ParallelPlan PlanOf(const Program& program) {
   return *plan;
 }
 
-void AddExplanation(const Program& program, const Explanation& explanation,
-                    const SimulationResult& result,
-                    std::vector<NamedFile>& files) {
-  files.push_back({"breakdown.csv", BreakdownCsv(result)});
-  if (!explanation.path.empty()) {
-    files.push_back(
-        {"critical_path.csv", CriticalPathCsv(explanation.path, result)});
-  }
-  if (!explanation.memory.empty()) {
-    files.push_back({"memory.csv", MemoryCsv(program, explanation.memory)});
-  }
-  files.push_back(
-      {"stages.csv", StagesCsv(program, explanation.memory, result)});
-}
-
 // Adds memory_snapshot.pickle. Returns what it leaves out.
 std::string AddSnapshot(const RunOptions& options, const RunRequest& request,
                         const RunResult& run, std::vector<NamedFile>& files) {
@@ -94,12 +79,7 @@ void AddNetworkFiles(const RunOptions& options, const RunRequest& request,
   if (options.simai_files) {
     files.push_back({"pfc.txt", SimaiPfcText(topology, run.network)});
   }
-  if (record.pfc) files.push_back({"pfc.csv", PfcCsv(topology, run.network)});
-  if (record.cnp) files.push_back({"cnp.csv", CnpCsv(run.network)});
-  if (record.sample_interval) {
-    files.push_back({"queues.csv", QueuesCsv(topology, run.network)});
-    files.push_back({"rates.csv", RatesCsv(run.network)});
-  }
+  AddPacketTables(record, topology, run.network, files);
   if (record.captured_link) {
     files.push_back({"capture.pcapng", PcapngFile(run.network.captured)});
   }
@@ -166,18 +146,51 @@ std::string DescribeTimeOf(const RunRequest& request, const RunResult& run) {
 
 }  // namespace
 
+std::vector<NamedFile> IterationFiles(std::string_view name,
+                                      const Topology& topology,
+                                      const SimulationResult& result) {
+  // Adds files one by one, because a list would copy their strings.
+  std::vector<NamedFile> files;
+  files.push_back({"EndToEnd.csv", EndToEndCsv(name, result)});
+  files.push_back({"iteration.csv", IterationCsv(result)});
+  files.push_back({"collectives.csv", CollectivesCsv(topology, result)});
+  return files;
+}
+
+void AddExplanation(const Program& program, const Explanation& explanation,
+                    const SimulationResult& result,
+                    std::vector<NamedFile>& files) {
+  files.push_back({"breakdown.csv", BreakdownCsv(result)});
+  if (!explanation.path.empty()) {
+    files.push_back(
+        {"critical_path.csv", CriticalPathCsv(explanation.path, result)});
+  }
+  if (!explanation.memory.empty()) {
+    files.push_back({"memory.csv", MemoryCsv(program, explanation.memory)});
+  }
+  files.push_back(
+      {"stages.csv", StagesCsv(program, explanation.memory, result)});
+}
+
+void AddPacketTables(const RecordOptions& record, const Topology& topology,
+                     const NetworkStatistics& network,
+                     std::vector<NamedFile>& files) {
+  if (record.pfc) files.push_back({"pfc.csv", PfcCsv(topology, network)});
+  if (record.cnp) files.push_back({"cnp.csv", CnpCsv(network)});
+  if (record.sample_interval) {
+    files.push_back({"queues.csv", QueuesCsv(topology, network)});
+    files.push_back({"rates.csv", RatesCsv(network)});
+  }
+}
+
 ResultFiles MakeResultFiles(const RunOptions& options,
                             const RunRequest& request, const RunResult& run,
                             const FlowsLog* flows) {
   const Topology& topology = request.topology;
   const SimulationResult& result = run.result;
-  // Adds files one by one, because a list would copy their strings: links.csv
-  // is large.
   ResultFiles results;
   std::vector<NamedFile>& files = results.files;
-  files.push_back({"EndToEnd.csv", EndToEndCsv(options.name, result)});
-  files.push_back({"iteration.csv", IterationCsv(result)});
-  files.push_back({"collectives.csv", CollectivesCsv(topology, result)});
+  files = IterationFiles(options.name, topology, result);
   files.push_back({"links.csv", LinksOf(request, run)});
   if (run.explanation) {
     AddExplanation(request.program, *run.explanation, result, files);

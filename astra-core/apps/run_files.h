@@ -4,6 +4,7 @@
 #define ASTRA_CORE_APPS_RUN_FILES_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "astra-core/apps/flows_log.h"
@@ -17,6 +18,23 @@ struct ResultFiles {
   std::vector<NamedFile> files;
   std::string remarks;  // Lines of the text: what the files leave out.
 };
+
+// Returns the tables of one iteration that need no network: EndToEnd.csv,
+// iteration.csv and collectives.csv. `topology` has the links that limit the
+// collectives.
+std::vector<NamedFile> IterationFiles(std::string_view name,
+                                      const Topology& topology,
+                                      const SimulationResult& result);
+
+// Adds the tables of the explanation of `result`.
+void AddExplanation(const Program& program, const Explanation& explanation,
+                    const SimulationResult& result,
+                    std::vector<NamedFile>& files);
+
+// Adds the tables of what was recorded of packets.
+void AddPacketTables(const RecordOptions& record, const Topology& topology,
+                     const NetworkStatistics& network,
+                     std::vector<NamedFile>& files);
 
 // Returns the tables, the trace, the chart and the snapshot. They are the same
 // for equal inputs. `flows` was told of the messages of the run; null: there is

@@ -104,49 +104,6 @@ Json CollectivesJson(const RunOptions& options,
   return json;
 }
 
-Json ModelJson(const RunOptions& options, const SimulationOptions& simulation) {
-  Json json = {{"fidelity", Name(options.fidelity)},
-               {"collectives", CollectivesJson(options, simulation)},
-               {"jitter", simulation.jitter},
-               {"seed", simulation.seed},
-               {"symmetry", simulation.symmetric},
-               {"stop_at_ps", simulation.stop_at.count()}};
-  if (!options.environment.sources.empty()) {
-    json["environment"] = options.environment.sources;
-  }
-  // The other modes have the same results.
-  if (simulation.acceleration == Acceleration::kBounded) {
-    json["error_bound"] = simulation.error_bound;
-  }
-  if (simulation.communication_slowdown) {
-    json["contention"] = *simulation.communication_slowdown;
-  }
-  return json;
-}
-
-Json NetworkJson(const RunOptions& options, const RunRequest& request) {
-  const BackendEntry& network = *NetworkOf(request.fidelity);
-  Json json = {{"file", options.network_file.value_or("")}};
-  if (network.records_packets) {
-    json["packet"] = PacketJson(request.network.packet);
-  } else if (network.has_options) {
-    json["flow"] = FlowJson(request.network.flow);
-  }
-  return json;
-}
-
-Json SimulatedJson(const RunResult& run) {
-  const NetworkStatistics& network = run.network;
-  return {{"network_ps", run.network_time.count()},
-          {"flows", network.num_flows},
-          {"data_packets", network.num_data_packets},
-          {"packet_hops", network.num_packet_hops},
-          {"drops", network.num_drops},
-          {"losses", network.num_losses},
-          {"retransmissions", network.num_retransmissions},
-          {"records_left_out", network.num_lost_records}};
-}
-
 Json TimesByDimension(const std::array<TimePs, kNumParallelDimensions>& times) {
   Json json = Json::object();
   for (const ParallelDimension dimension : kParallelDimensions) {
@@ -220,6 +177,48 @@ Json MemoryJson(const Explanation& explanation) {
 
 }  // namespace
 
+Json ModelJson(const RunOptions& options, const SimulationOptions& simulation) {
+  Json json = {{"fidelity", Name(options.fidelity)},
+               {"collectives", CollectivesJson(options, simulation)},
+               {"jitter", simulation.jitter},
+               {"seed", simulation.seed},
+               {"symmetry", simulation.symmetric},
+               {"stop_at_ps", simulation.stop_at.count()}};
+  if (!options.environment.sources.empty()) {
+    json["environment"] = options.environment.sources;
+  }
+  // The other modes have the same results.
+  if (simulation.acceleration == Acceleration::kBounded) {
+    json["error_bound"] = simulation.error_bound;
+  }
+  if (simulation.communication_slowdown) {
+    json["contention"] = *simulation.communication_slowdown;
+  }
+  return json;
+}
+
+Json NetworkJson(const RunOptions& options, const NetworkOptions& network) {
+  const BackendEntry& backend = *NetworkOf(options.fidelity);
+  Json json = {{"file", options.network_file.value_or("")}};
+  if (backend.records_packets) {
+    json["packet"] = PacketJson(network.packet);
+  } else if (backend.has_options) {
+    json["flow"] = FlowJson(network.flow);
+  }
+  return json;
+}
+
+Json SimulatedJson(const NetworkStatistics& network, TimePs end) {
+  return {{"network_ps", end.count()},
+          {"flows", network.num_flows},
+          {"data_packets", network.num_data_packets},
+          {"packet_hops", network.num_packet_hops},
+          {"drops", network.num_drops},
+          {"losses", network.num_losses},
+          {"retransmissions", network.num_retransmissions},
+          {"records_left_out", network.num_lost_records}};
+}
+
 std::string RunJson(std::string_view program, const RunOptions& options,
                     const RunRequest& request, const Warnings& warnings,
                     const RunResult& run) {
@@ -236,8 +235,8 @@ std::string RunJson(std::string_view program, const RunOptions& options,
                {"warnings", warnings},
                {"result", ResultJson(run.result)}};
   if (request.fidelity != Fidelity::kClosedForm) {
-    json["network"] = NetworkJson(options, request);
-    json["simulated"] = SimulatedJson(run);
+    json["network"] = NetworkJson(options, request.network);
+    json["simulated"] = SimulatedJson(run.network, run.network_time);
   }
   if (run.explanation) {
     json["iteration"] =

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/run_options.h"
 #include "astra-core/base/log.h"
 #include "astra-core/run/run.h"
@@ -17,6 +18,12 @@ namespace astra {
 std::string RunJson(std::string_view program, const RunOptions& options,
                     const RunRequest& request, const Warnings& warnings,
                     const RunResult& run);
+
+// Parts of run.json: the fidelity and the collectives; the network; what the
+// network carried until `end`.
+Json ModelJson(const RunOptions& options, const SimulationOptions& simulation);
+Json NetworkJson(const RunOptions& options, const NetworkOptions& network);
+Json SimulatedJson(const NetworkStatistics& network, TimePs end);
 
 // Returns what the process has cost until now, of which the run took `wall_s`.
 std::string CostJson(const RunOptions& options, const RunResult& run,

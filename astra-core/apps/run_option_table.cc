@@ -7,6 +7,9 @@ namespace {
 constexpr OptionSpec kOptions[] = {
     {"workload", "w", "FILE", "Input",
      "workload in SimAI's format, or a program"},
+    {"jobs", "", "FILE", "Input",
+     "several workloads and where they run, in place of -w: YAML that begins "
+     "with simai_jobs; with -n and --fidelity flow or packet"},
     {"topology", "n network_topo", "FILE", "Input",
      "topology in SimAI's format, as gen_topo writes it"},
     {"network", "c network_conf", "FILE", "Input",

@@ -85,12 +85,39 @@ absl::Status CheckEstimate(const CommandLine& flags) {
   return absl::OkStatus();
 }
 
+// Refuses the options that say what several jobs say themselves, or that tell
+// of one workload.
+absl::Status CheckJobs(const CommandLine& flags, Fidelity fidelity) {
+  if (!flags.has("jobs")) return absl::OkStatus();
+  const BackendEntry* network = NetworkOf(fidelity);
+  if (network == nullptr || !network->has_options) {
+    return NoEffect("jobs",
+                    fmt::format("with --fidelity {}, in which messages of "
+                                "several jobs share no link: take flow or "
+                                "packet",
+                                Name(fidelity)));
+  }
+  if (!flags.has("topology")) {
+    return absl::InvalidArgumentError(
+        "--jobs needs the cluster that the jobs share: give -n");
+  }
+  for (const std::string_view option :
+       {"workload", "gpus", "gpu-type", "dispatcher", "stop-at", "unroll",
+        "symmetry", "accelerate", "error-bound", "estimate", "visual", "lang",
+        "capture", "trace", "memory-snapshot", "snapshot-stage",
+        "simai-files"}) {
+    if (flags.has(option)) return NoEffect(option, "with --jobs");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadInputOptions(const CommandLine& flags, RunOptions& options) {
-  if (!flags.has("workload")) {
+  options.jobs_file = flags.value("jobs");
+  if (!flags.has("workload") && !options.jobs_file) {
     return absl::InvalidArgumentError(
         "--workload is missing: give a workload file with -w");
   }
-  options.workload_file = *flags.value("workload");
+  options.workload_file = flags.value("workload").value_or("");
   options.topology_file = flags.value("topology");
   options.network_file = flags.value("network");
   options.bus_bandwidth_file = flags.value("busbw");
@@ -221,6 +248,7 @@ absl::Status ReadModel(const RunDefaults& defaults, const CommandLine& flags,
     ASTRA_ASSIGN_OR_RETURN(options.fidelity,
                            FindFidelity(*flags.value("fidelity")));
   }
+  ASTRA_RETURN_IF_ERROR(CheckJobs(flags, options.fidelity));
   ASTRA_RETURN_IF_ERROR(CheckFidelity(flags, options.fidelity));
   ASTRA_RETURN_IF_ERROR(ReadCollectives(flags, options));
   ASTRA_RETURN_IF_ERROR(ReadOverlaps(flags, options));
@@ -280,7 +308,9 @@ absl::StatusOr<std::string> ResultFolder(const CommandLine& flags,
 
 absl::Status ReadOutput(const CommandLine& flags, RunOptions& options) {
   const std::string stem =
-      std::filesystem::path(options.workload_file).stem().string();
+      std::filesystem::path(options.jobs_file.value_or(options.workload_file))
+          .stem()
+          .string();
   ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, stem));
   if (flags.has("result-folder")) {
     ASTRA_ASSIGN_OR_RETURN(output.folder, ResultFolder(flags, output.name));

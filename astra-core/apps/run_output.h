@@ -24,7 +24,8 @@ constexpr std::string_view kResultFiles[] = {
     "flows.csv",         "queues.csv",    "rates.csv",
     "pfc.csv",           "cnp.csv",       "capture.pcapng",
     "cost.json",         "fct.txt",       "pfc.txt",
-    "stages.csv",        "chart.html",    "memory_snapshot.pickle"};
+    "stages.csv",        "chart.html",    "memory_snapshot.pickle",
+    "jobs.csv",          "iterations.csv"};
 
 struct RunOutput {
   std::string name;    // Name of the run.

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "astra-core/apps/flows_log.h"
 #include "astra-core/apps/growing_file.h"
+#include "astra-core/apps/jobs_program.h"
 #include "astra-core/apps/run_estimate.h"
 #include "astra-core/apps/run_files.h"
 #include "astra-core/apps/run_json.h"
@@ -135,6 +136,9 @@ absl::Status RunCommand(const RunDefaults& defaults, int argc,
   Warnings warnings = options.warnings;
   warnings.insert(warnings.end(), options.environment.warnings.begin(),
                   options.environment.warnings.end());
+  if (options.jobs_file) {
+    return RunJobsProgram(defaults, options, std::move(warnings), log);
+  }
   ASTRA_ASSIGN_OR_RETURN(RunRequest request, ReadRequest(options, &warnings));
   if (options.environment.log_level != LogLevel::kError) log.Report(warnings);
   return options.estimate ? Estimate(request)

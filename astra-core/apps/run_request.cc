@@ -142,48 +142,6 @@ absl::StatusOr<LinkId> FindLink(const Topology& topology, NodeId source,
       "--capture is \"{}-{}\": no cable connects these nodes", source, target));
 }
 
-// Returns the network of the file, or the default network, with what the
-// command line adds.
-absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
-                                                  const Topology& topology,
-                                                  Warnings& warnings) {
-  NetworkOptions network;
-  PacketOptions& packet = network.packet;
-  packet = DefaultNetwork();
-  if (options.network_file) {
-    ASTRA_ASSIGN_OR_RETURN(packet,
-                           ReadNetwork(*options.network_file, &warnings));
-    ASTRA_RETURN_IF_ERROR(CheckFollows(*NetworkOf(options.fidelity),
-                                       *options.network_file, packet,
-                                       &warnings));
-  }
-  if (options.seed) packet.seed = *options.seed;
-  // These files are made at the end, from all messages.
-  packet.record.flows = (options.simai_files || options.trace) &&
-                        packet.record.flows_file != FlowsFile::kNone;
-  if (options.acceleration.value_or(Acceleration::kOff) != Acceleration::kOff &&
-      packet.record.flows) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--accelerate has no effect with --{}, which tells of every message",
-        options.trace ? "trace" : "simai-files"));
-  }
-  if (options.sample_interval) {
-    packet.record.sample_interval = options.sample_interval;
-  }
-  if (options.capture) {
-    ASTRA_ASSIGN_OR_RETURN(
-        packet.record.captured_link,
-        FindLink(topology, options.capture->first, options.capture->second));
-  }
-  if (const absl::Status status = CheckPacketOptions(packet, topology);
-      !status.ok()) {
-    return options.network_file ? AtNetworkField(*options.network_file, status)
-                                : status;
-  }
-  network.flow = FlowOptionsOf(packet);
-  return network;
-}
-
 // Sets the system whose NCCL runs the collectives. If nothing names the system,
 // collectives become rings, with a warning unless all of them have measured bus
 // bandwidths.
@@ -371,6 +329,45 @@ absl::StatusOr<RunCluster> ReadCluster(const RunOptions& options,
   return RunCluster{std::move(topology), std::move(system)};
 }
 
+absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
+                                                  const Topology& topology,
+                                                  Warnings* warnings) {
+  NetworkOptions network;
+  PacketOptions& packet = network.packet;
+  packet = DefaultNetwork();
+  if (options.network_file) {
+    ASTRA_ASSIGN_OR_RETURN(packet,
+                           ReadNetwork(*options.network_file, warnings));
+    ASTRA_RETURN_IF_ERROR(CheckFollows(
+        *NetworkOf(options.fidelity), *options.network_file, packet, warnings));
+  }
+  if (options.seed) packet.seed = *options.seed;
+  // These files are made at the end, from all messages.
+  packet.record.flows = (options.simai_files || options.trace) &&
+                        packet.record.flows_file != FlowsFile::kNone;
+  if (options.acceleration.value_or(Acceleration::kOff) != Acceleration::kOff &&
+      packet.record.flows) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--accelerate has no effect with --{}, which tells of every message",
+        options.trace ? "trace" : "simai-files"));
+  }
+  if (options.sample_interval) {
+    packet.record.sample_interval = options.sample_interval;
+  }
+  if (options.capture) {
+    ASTRA_ASSIGN_OR_RETURN(
+        packet.record.captured_link,
+        FindLink(topology, options.capture->first, options.capture->second));
+  }
+  if (const absl::Status status = CheckPacketOptions(packet, topology);
+      !status.ok()) {
+    return options.network_file ? AtNetworkField(*options.network_file, status)
+                                : status;
+  }
+  network.flow = FlowOptionsOf(packet);
+  return network;
+}
+
 absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
                                        Warnings* warnings) {
   ASTRA_ASSIGN_OR_RETURN(Program program,
@@ -391,6 +388,16 @@ absl::StatusOr<RunRequest> RequestFor(const RunOptions& options,
   ASTRA_ASSIGN_OR_RETURN(RunCluster cluster,
                          ReadCluster(options, options.num_gpus.value_or(
                                                   program.sizes().num_ranks)));
+  ASTRA_ASSIGN_OR_RETURN(
+      NetworkOptions network,
+      ReadNetworkOptions(options, cluster.topology, warnings));
+  return RequestOn(options, std::move(program), std::move(cluster),
+                   std::move(network), warnings);
+}
+
+absl::StatusOr<RunRequest> RequestOn(const RunOptions& options, Program program,
+                                     RunCluster cluster, NetworkOptions network,
+                                     Warnings* warnings) {
   const std::optional<SystemSpec>& system = cluster.system;
   Topology& topology = cluster.topology;
   ASTRA_RETURN_IF_ERROR(CheckGpus(options, program, topology));
@@ -400,8 +407,6 @@ absl::StatusOr<RunRequest> RequestFor(const RunOptions& options,
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
                          ParallelPlan::Create(program.sizes()));
   const CollectiveSizes used = UsedCollectives(program, plan);
-  ASTRA_ASSIGN_OR_RETURN(NetworkOptions network,
-                         ReadNetworkOptions(options, topology, *warnings));
   ASTRA_ASSIGN_OR_RETURN(
       SimulationOptions simulation,
       SimulationOf(options, system, program, plan, topology, used, *warnings));

@@ -27,6 +27,20 @@ struct RunCluster {
 absl::StatusOr<RunCluster> ReadCluster(const RunOptions& options,
                                        int64_t num_gpus);
 
+// Returns the network that `options` name, or the default one, with what the
+// command line adds. `topology` is that of the network.
+//
+// Errors: those of ReadNetwork, CheckFollows and CheckPacketOptions.
+absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
+                                                  const Topology& topology,
+                                                  Warnings* warnings);
+
+// Returns the request for `program` on `cluster`, with `network`. Errors: as
+// below.
+absl::StatusOr<RunRequest> RequestOn(const RunOptions& options, Program program,
+                                     RunCluster cluster, NetworkOptions network,
+                                     Warnings* warnings);
+
 // Reads the files. Appends to `warnings` what is odd in the inputs but stops no
 // run. Prints the cost of a closed form, if it is high, before reading the
 // cluster.

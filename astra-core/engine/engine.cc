@@ -7,7 +7,6 @@
 
 #include "astra-core/base/random.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/base/wall_pace.h"
 #include "astra-core/engine/time_limit.h"
 #include "fmt/core.h"
 
@@ -54,19 +53,24 @@ Engine::Engine(const RankProgram& program,
   }
 }
 
-absl::Status Engine::Run() {
+absl::Status Engine::Begin() {
   if (lone_ != nullptr) lone_->set_watch([this] { return ReportProgress(); });
   ASTRA_RETURN_IF_ERROR(ReportProgress());
   for (uint32_t id = 0; id < actors_.size(); ++id) {
     ASTRA_RETURN_IF_ERROR(Resume(id));
   }
-  WallPace pace;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Engine::Run() {
+  if (!std::exchange(has_begun_, true)) ASTRA_RETURN_IF_ERROR(Begin());
   while (num_done_ < actors_.size()) {
     ASTRA_RETURN_IF_ERROR(Step());
-    if (pace.IsDue()) ASTRA_RETURN_IF_ERROR(ReportProgress());
+    if (paused_until_) return false;
+    if (pace_.IsDue()) ASTRA_RETURN_IF_ERROR(ReportProgress());
   }
   collectives_.Finish();
-  return absl::OkStatus();
+  return true;
 }
 
 // Keeps the wall-clock time of a slice at 5 to 50 ms, so that a signal ends the
@@ -102,10 +106,15 @@ absl::Status Engine::Step() {
     return Silence();
   }
   const TimePs next_timer = timers_.empty() ? kNever : timers_.next().time;
-  const TimePs limit =
-      std::min({next_timer, options_.stop_at, network_.now() + slice_});
+  const TimePs limit = std::exchange(paused_until_, std::nullopt)
+                           .value_or(std::min({next_timer, options_.stop_at,
+                                               network_.now() + slice_}));
   ASTRA_ASSIGN_OR_RETURN(const bool has_ended, collectives_.AdvanceTo(limit));
   if (!has_ended) {
+    if (network_.now() < limit) {
+      paused_until_ = limit;
+      return absl::OkStatus();
+    }
     if (limit < std::min(next_timer, options_.stop_at)) {
       AdaptSlice();
       return ReportProgress();

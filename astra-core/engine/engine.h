@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/base/event_queue.h"
+#include "astra-core/base/wall_pace.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/rank_program.h"
 #include "astra-core/engine/result.h"
@@ -56,20 +57,23 @@ class Engine {
          SymmetricTimes* symmetric, LinkSharing& sharing, LoneCollectives* lone,
          NetworkBackend& network);
 
+  // Runs until all ranks are done, which returns true, or until the network
+  // waits for others that share it. Then the call has to be repeated.
+  //
   // Errors: those of Simulate().
-  absl::Status Run();
+  absl::StatusOr<bool> Run();
 
-  // These require Run().
+  // These require that Run() has returned true.
   size_t num_ranks() const { return actors_.size(); }  // Ranks that were run.
   uint32_t stage(size_t rank) const { return actors_[rank].stage; }
   absl::Span<const Repetition> repetitions(size_t rank) const {
     return actors_[rank].repetitions;
   }
 
-  // Requires Run(). Returns the result without layer names, pipeline and bytes
-  // of links. A collective counts stand_in.times more often if its lowest rank
-  // ended it in a repetition that stands in. What comes after those repetitions
-  // is later by the time that was left out.
+  // Requires the same. Returns the result without layer names, pipeline and
+  // bytes of links. A collective counts stand_in.times more often if its lowest
+  // rank ended it in a repetition that stands in. What comes after those
+  // repetitions is later by the time that was left out.
   //
   // Errors: Aborted or ResourceExhausted if the iteration takes too long.
   absl::StatusOr<SimulationResult> TakeResult(const StandIn& stand_in);
@@ -138,6 +142,7 @@ class Engine {
     RankTimeline timeline;
   };
 
+  absl::Status Begin();
   absl::Status Step();
   absl::Status Resume(uint32_t id);
   void Compute(uint32_t id, const Op& op);
@@ -183,6 +188,9 @@ class Engine {
   RunningCollectives collectives_;
 
   std::vector<Actor> actors_;  // By class of ranks.
+  bool has_begun_ = false;
+  // How far the network is to go on, while it waits for others.
+  std::optional<TimePs> paused_until_;
   size_t num_done_ = 0;
   int64_t num_ops_ended_ = 0;  // A launch ends at once.
   int64_t num_events_ = 0;
@@ -198,6 +206,7 @@ class Engine {
   // How far the network is simulated before progress is reported if no message
   // arrives earlier. The length follows the wall clock and changes no result.
   TimePs slice_ = Microseconds(10);
+  WallPace pace_;
   std::chrono::steady_clock::time_point slice_ended_;
 };
 

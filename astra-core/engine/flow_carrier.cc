@@ -26,8 +26,10 @@ void FlowCarrier::Leave(const CarriedFlow& flow, const Message& message,
 void FlowCarrier::AdvanceTo(TimePs limit, std::vector<CarriedFlow>* done) {
   while (done_.empty()) {
     const TimePs next = delays_.empty() ? limit : delays_.next().time;
+    const TimePs until = std::min(limit, next);
     arrived_.clear();
-    network_.AdvanceTo(std::min(limit, next), &arrived_);
+    network_.AdvanceTo(until, &arrived_);
+    if (arrived_.empty() && network_.now() < until) break;
     for (const MessageId message : arrived_) {
       const uint32_t slot = message.index();
       const TimePs after = in_flight_[slot].after;

@@ -42,7 +42,8 @@ class FlowCarrier {
 
   // Advances the network to the first instant at which flows are done, but not
   // beyond `limit`, and appends these flows in increasing order. If no flow is
-  // done by `limit`, the network advances to `limit` and nothing is appended.
+  // done by `limit`, the network advances to `limit` and nothing is appended;
+  // or not so far, if it waits for others.
   void AdvanceTo(TimePs limit, std::vector<CarriedFlow>* done);
 
   // Sets the flows that are under way aside, until Return(): the network is to

@@ -10,9 +10,6 @@
 #define ASTRA_CORE_ENGINE_SIMULATION_H_
 
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -20,18 +17,11 @@
 #include "astra-core/base/units.h"
 #include "astra-core/engine/result.h"
 #include "astra-core/engine/simulation_options.h"
-#include "network-frontends/network_backend.h"
+#include "astra-core/engine/simulation_setting.h"
 #include "topology/routes.h"
 #include "workload/program.h"
 
 namespace astra {
-
-// Returns the names of layers in results; for a program, the names of its
-// modules, then "pipeline" for the messages between stages.
-std::vector<std::string> LayerNames(const Program& program);
-
-// Returns a network at time 0.
-using NetworkFactory = std::function<std::unique_ptr<NetworkBackend>()>;
 
 // Runs `program` on the topology of `routes`, over networks of that topology.
 // Each stage runs its own modules in the order of the pipeline schedule and

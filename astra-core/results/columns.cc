@@ -5,6 +5,7 @@
 #include "astra-core/results/end_to_end.h"
 #include "astra-core/results/explanation_tables.h"
 #include "astra-core/results/iteration_table.h"
+#include "astra-core/results/jobs_table.h"
 #include "astra-core/results/links_table.h"
 #include "astra-core/results/message_sums.h"
 #include "astra-core/results/network_tables.h"
@@ -22,6 +23,7 @@ std::vector<ColumnText> ResultColumns() {
   AppendStagesColumns(&columns);
   AppendNetworkColumns(&columns);
   AppendMessageSumsColumns(&columns);
+  AppendJobsColumns(&columns);
   return columns;
 }
 

@@ -115,7 +115,7 @@ absl::Status FabricRun::ReadJob(const ServingJob& job, Warnings* warnings) {
   const int64_t gpus = program.sizes().num_ranks;
   ASTRA_RETURN_IF_ERROR(cluster_.CheckFree(
       first, first + gpus, "the job of --beside", "--beside-first-gpu"));
-  absl::StatusOr<JobTopology> place = PartOfCluster(
+  absl::StatusOr<ClusterPart> place = RangeOfCluster(
       whole, static_cast<uint32_t>(first), static_cast<uint32_t>(gpus));
   if (!place.ok()) {
     return absl::Status(place.status().code(),

@@ -2,7 +2,7 @@
 // follow one another until all requests have ended.
 //
 //   BackgroundJob job{.program = program, .options = options,
-//                     .place = *PartOfCluster(topology, 16, 32)};
+//                     .place = *RangeOfCluster(topology, 16, 32)};
 //   ASTRA_ASSIGN_OR_RETURN(JobTimes times, ServeBeside(job, fabric));
 //
 // The engine of the job owns the clock, and serving is a source of events on it
@@ -19,8 +19,8 @@
 #include "absl/status/statusor.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/simulation_options.h"
-#include "astra-core/serving/fabric/job_topology.h"
 #include "astra-core/serving/fabric/serving_fabric.h"
+#include "topology/cluster_part.h"
 #include "workload/program.h"
 
 namespace astra {
@@ -30,7 +30,7 @@ struct BackgroundJob {
   // ServeBeside() sets what a run under another clock needs: messages, all
   // micro-batches, and the end.
   SimulationOptions options;
-  JobTopology place;
+  ClusterPart place;
 };
 
 struct JobTimes {

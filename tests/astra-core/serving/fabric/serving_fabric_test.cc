@@ -96,7 +96,7 @@ FabricResult ServeOn(const Cluster& cluster, std::string_view backend,
     const BackgroundJob job = {
         *program,
         {.collectives = CollectiveFamily::kRing},
-        ValueOrDie(PartOfCluster(cluster.topology, 2, 4))};
+        ValueOrDie(RangeOfCluster(cluster.topology, 2, 4))};
     result.job = ValueOrDie(ServeBeside(job, fabric));
     const auto idle = entry.make(network, routes);
     ServingFabric nothing(*idle);
@@ -234,17 +234,17 @@ TEST(ServingFabricTest, RequestsWaitForWeights) {
 
 TEST(ServingFabricTest, PartsOfAClusterAreWholeServers) {
   const Cluster cluster = Dumbbell();
-  const JobTopology part = ValueOrDie(PartOfCluster(cluster.topology, 2, 4));
+  const ClusterPart part = ValueOrDie(RangeOfCluster(cluster.topology, 2, 4));
   EXPECT_EQ(part.topology.num_gpus(), 4u);
   // Two NVSwitches and both switches.
   EXPECT_EQ(part.topology.num_nodes(), 8u);
   EXPECT_EQ(part.nodes[0], NodeId(2));
   EXPECT_EQ(part.nodes[4], NodeId(9));
   EXPECT_EQ(part.topology.links().size(), 2 * (4 + 4 + 1u));
-  EXPECT_THAT(PartOfCluster(cluster.topology, 1, 4),
+  EXPECT_THAT(RangeOfCluster(cluster.topology, 1, 4),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("expected whole servers of 2 GPUs")));
-  EXPECT_THAT(PartOfCluster(cluster.topology, 6, 4),
+  EXPECT_THAT(RangeOfCluster(cluster.topology, 6, 4),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("expected GPUs below 8")));
 }

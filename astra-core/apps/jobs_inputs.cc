@@ -1,0 +1,136 @@
+#include "astra-core/apps/jobs_inputs.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "astra-core/apps/run_estimate.h"
+#include "astra-core/apps/run_inputs.h"
+#include "astra-core/apps/run_request.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/jobs/placement.h"
+#include "collectives/systems/system_library.h"
+#include "fmt/core.h"
+#include "topology/cluster_part.h"
+#include "workload/program.h"
+
+namespace astra {
+namespace {
+
+absl::Status Named(const JobSpec& spec, const absl::Status& status) {
+  return absl::Status(
+      status.code(),
+      fmt::format("job {}: {}", spec.name, std::string(status.message())));
+}
+
+absl::StatusOr<PlacementWish> WishOf(const JobSpec& spec,
+                                     const Program& program) {
+  PlacementWish wish{
+      .name = spec.name,
+      .num_ranks = static_cast<uint32_t>(program.sizes().num_ranks),
+      .servers = spec.servers,
+      .gpus_of_server = spec.gpus_of_server,
+      .gpu_of_rank = {}};
+  if (!spec.rank_file) return wish;
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(*spec.rank_file));
+  ASTRA_ASSIGN_OR_RETURN(wish.gpu_of_rank,
+                         ParseRankFile(*spec.rank_file, contents));
+  return wish;
+}
+
+// The servers of a place, such as "0-3 8".
+std::string ServersText(const JobPlace& place, const Topology& topology) {
+  std::vector<uint32_t> servers;
+  for (size_t i = 0; i < place.gpus.size(); i += place.gpus_per_server) {
+    servers.push_back(topology.ServerOf(RankId(place.gpus[i])));
+  }
+  std::string text;
+  for (size_t i = 0; i < servers.size();) {
+    size_t end = i + 1;
+    while (end < servers.size() && servers[end] == servers[end - 1] + 1) ++end;
+    if (i > 0) text += ' ';
+    text += fmt::format("{}", servers[i]);
+    if (end - i > 1) text += fmt::format("-{}", servers[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+// Adds what a run of `request`, `times` times, takes.
+void AddWork(const RunRequest& request, int64_t times, WorkBudget& budget) {
+  const absl::StatusOr<RunEstimate> estimate = EstimateRun(request);
+  if (!estimate.ok()) return;  // The run itself reports this error.
+  budget.seconds += static_cast<double>(times) * estimate->seconds;
+  budget.memory_bytes += estimate->memory_bytes;
+}
+
+absl::StatusOr<Job> ReadJob(const RunOptions& options, const JobSpec& spec,
+                            Program program, const JobPlace& place,
+                            const Topology& topology, int64_t times,
+                            JobsInputs& inputs, Warnings* warnings) {
+  ASTRA_ASSIGN_OR_RETURN(
+      ClusterPart part,
+      PartOfCluster(topology, place.gpus, place.gpus_per_server));
+  RunOptions of_job = options;
+  of_job.workload_file = spec.workload;
+  RunCluster cluster{part.topology, std::nullopt};
+  if (options.system) {
+    ASTRA_ASSIGN_OR_RETURN(cluster.system, LoadSystem(*options.system));
+  }
+  ASTRA_ASSIGN_OR_RETURN(
+      RunRequest request,
+      RequestOn(of_job, std::move(program), std::move(cluster), inputs.network,
+                warnings));
+  AddWork(request, times, inputs.budget);
+  return Job{spec.name,       std::move(request.program),
+             std::move(part), std::move(request.simulation),
+             spec.start,      spec.iterations};
+}
+
+absl::StatusOr<JobsFile> ReadJobsFile(const std::string& path) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+  return ParseJobs(path, contents);
+}
+
+}  // namespace
+
+absl::StatusOr<JobsInputs> ReadJobsInputs(const RunOptions& options,
+                                          const Topology& topology,
+                                          Warnings* warnings) {
+  JobsInputs inputs;
+  ASTRA_ASSIGN_OR_RETURN(inputs.file, ReadJobsFile(*options.jobs_file));
+  ASTRA_ASSIGN_OR_RETURN(inputs.network,
+                         ReadNetworkOptions(options, topology, warnings));
+  std::vector<Program> programs;
+  std::vector<PlacementWish> wishes;
+  for (const JobSpec& spec : inputs.file.jobs) {
+    absl::StatusOr<Program> program = ReadWorkload(spec.workload, warnings);
+    if (!program.ok()) return Named(spec, program.status());
+    ASTRA_ASSIGN_OR_RETURN(wishes.emplace_back(), WishOf(spec, *program));
+    programs.push_back(*std::move(program));
+  }
+  absl::StatusOr<std::vector<JobPlace>> places = PlaceJobs(
+      topology, wishes, inputs.file.placement, inputs.network.packet.seed);
+  if (!places.ok()) {
+    return absl::Status(places.status().code(),
+                        fmt::format("{}: {}", *options.jobs_file,
+                                    std::string(places.status().message())));
+  }
+  const bool runs_alone = inputs.file.runs_alone && inputs.file.jobs.size() > 1;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const JobSpec& spec = inputs.file.jobs[i];
+    absl::StatusOr<Job> job =
+        ReadJob(options, spec, std::move(programs[i]), (*places)[i], topology,
+                (runs_alone ? 2 : 1) * spec.iterations, inputs, warnings);
+    if (!job.ok()) return Named(spec, job.status());
+    inputs.jobs.push_back(*std::move(job));
+    inputs.servers.push_back(ServersText((*places)[i], topology));
+  }
+  return inputs;
+}
+
+}  // namespace astra

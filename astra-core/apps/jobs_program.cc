@@ -1,0 +1,211 @@
+#include "astra-core/apps/jobs_program.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "astra-core/apps/jobs_inputs.h"
+#include "astra-core/apps/json_parts.h"
+#include "astra-core/apps/network_summary.h"
+#include "astra-core/apps/run_files.h"
+#include "astra-core/apps/run_json.h"
+#include "astra-core/apps/run_request.h"
+#include "astra-core/apps/run_watch.h"
+#include "astra-core/apps/work_budget.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/main_support.h"
+#include "astra-core/command_line/version.h"
+#include "astra-core/jobs/jobs_run.h"
+#include "astra-core/results/jobs_table.h"
+#include "astra-core/results/links_table.h"
+#include "fmt/core.h"
+#include "nlohmann/json.hpp"
+
+namespace astra {
+namespace {
+
+// What was run: the jobs together, and each without the others.
+struct JobsRun {
+  JobsResult together;
+  std::vector<std::optional<TimePs>> alone;  // Mean iteration, by job.
+};
+
+// The share of the work is that of all runs, which count alike.
+absl::StatusOr<JobsRun> RunAll(const RunOptions& options,
+                               const JobsInputs& inputs,
+                               const Topology& topology) {
+  RunWatch watch(options.environment.log_level == LogLevel::kInfo);
+  const size_t num_jobs = inputs.jobs.size();
+  const bool runs_alone = inputs.file.runs_alone && num_jobs > 1;
+  const double num_runs =
+      static_cast<double>(runs_alone ? 1 + num_jobs : size_t{1});
+  double num_done = 0;
+  JobsRequest request{.jobs = inputs.jobs,
+                      .topology = topology,
+                      .fidelity = options.fidelity,
+                      .network = inputs.network,
+                      .on_progress = [&](double share, TimePs simulated) {
+                        return watch.Update((num_done + share) / num_runs,
+                                            simulated);
+                      }};
+  JobsRun run;
+  ASTRA_ASSIGN_OR_RETURN(run.together, RunJobs(request));
+  run.alone.resize(num_jobs);
+  for (size_t i = 0; runs_alone && i < num_jobs; ++i) {
+    num_done += 1;
+    ASTRA_ASSIGN_OR_RETURN(const JobsResult alone, RunAlone(request, i));
+    run.alone[i] = alone.jobs[0].MeanIteration();
+  }
+  return run;
+}
+
+std::vector<JobRow> RowsOf(const JobsInputs& inputs, const JobsRun& run) {
+  std::vector<JobRow> rows;
+  for (size_t i = 0; i < inputs.jobs.size(); ++i) {
+    JobRow& row = rows.emplace_back();
+    row.name = inputs.jobs[i].name;
+    row.workload = inputs.file.jobs[i].workload;
+    row.num_gpus = inputs.jobs[i].part.topology.num_gpus();
+    row.servers = inputs.servers[i];
+    for (const JobIteration& iteration : run.together.jobs[i].iterations) {
+      row.iterations.push_back({iteration.begin, iteration.end});
+    }
+    row.alone = run.alone[i];
+  }
+  return rows;
+}
+
+// What the tables of a run say of links: those of all jobs, until the end.
+SimulationResult LinksOf(const JobsResult& run) {
+  SimulationResult result;
+  result.link_bytes = run.link_bytes;
+  result.stage_time = run.end;
+  return result;
+}
+
+std::string JobsJson(const RunDefaults& defaults, const RunOptions& options,
+                     const JobsInputs& inputs, const Topology& topology,
+                     const Warnings& warnings, const JobsRun& run) {
+  Json json = {{"program", defaults.program},
+               {"version", Version()},
+               {"name", options.name},
+               {"finished", true},
+               {"reason", ""},
+               {"jobs_file", *options.jobs_file},
+               {"placement",
+                kPlacementPolicies[static_cast<size_t>(inputs.file.placement)]},
+               {"topology", TopologyJson(*options.topology_file, topology)},
+               {"warnings", warnings},
+               {"jobs", Json::array()}};
+  for (size_t i = 0; i < inputs.jobs.size(); ++i) {
+    const Job& job = inputs.jobs[i];
+    json["jobs"].push_back(
+        {{"name", job.name},
+         {"workload", WorkloadJson(inputs.file.jobs[i].workload, job.program,
+                                   options.unroll)},
+         {"servers", inputs.servers[i]},
+         {"start_ps", job.start.count()},
+         {"iterations", job.iterations},
+         {"model", ModelJson(options, job.options)},
+         {"result", ResultJson(run.together.jobs[i].result)}});
+  }
+  json["network"] = NetworkJson(options, inputs.network);
+  json["simulated"] = SimulatedJson(run.together.network, run.together.end);
+  return JsonText(json);
+}
+
+// Writes the folder of each job, with the files of its last iteration.
+absl::Status WriteJobs(const RunOptions& options, const JobsInputs& inputs,
+                       const JobsRun& run, const Topology& topology) {
+  for (size_t i = 0; i < inputs.jobs.size(); ++i) {
+    const Job& job = inputs.jobs[i];
+    const JobResult& result = run.together.jobs[i];
+    ASTRA_ASSIGN_OR_RETURN(
+        const OutputFolder folder,
+        OutputFolder::Create(fmt::format("{}/{}", options.output, job.name)));
+    std::vector<NamedFile> files =
+        IterationFiles(job.name, topology, result.result);
+    if (result.explanation) {
+      AddExplanation(job.program, *result.explanation, result.result, files);
+    }
+    ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
+  }
+  return absl::OkStatus();
+}
+
+std::string DescribeJob(const JobRow& job) {
+  const auto ms = [](TimePs time) { return ToMicroseconds(time) * 1e-3; };
+  const size_t count = job.iterations.size();
+  std::string text = fmt::format(
+      "job        {}: {} GPUs on servers {}, {} iteration{} of {:.6f} ms{}",
+      job.name, job.num_gpus, job.servers, count, count == 1 ? "" : "s",
+      ms(job.mean()), count == 1 ? "" : " on average");
+  if (job.alone) {
+    text += fmt::format("; alone {:.6f} ms: {:.3f} times as long",
+                        ms(*job.alone), job.slowdown());
+  }
+  return text + '\n';
+}
+
+std::string DescribeJobs(const RunOptions& options, const JobsInputs& inputs,
+                         const Topology& topology, const JobsRun& run,
+                         absl::Span<const JobRow> rows,
+                         const std::vector<NamedFile>& files) {
+  std::string text;
+  for (const JobRow& row : rows) text += DescribeJob(row);
+  const BackendEntry& network = *NetworkOf(options.fidelity);
+  text += DescribeNetworkUse(topology, run.together.network, run.together.end,
+                             network.records_packets
+                                 ? inputs.network.packet.congestion.name
+                                 : std::string_view());
+  text += fmt::format("results    {}:", options.output);
+  for (const NamedFile& file : files) text += " " + file.name;
+  text += ", and a folder for each job\n";
+  return text + fmt::format("finished   {}: {:.6f} ms\n", options.name,
+                            ToMicroseconds(run.together.end) * 1e-3);
+}
+
+}  // namespace
+
+absl::Status RunJobsProgram(const RunDefaults& defaults,
+                            const RunOptions& options, Warnings warnings,
+                            const Log& log) {
+  using Clock = std::chrono::steady_clock;
+  ASTRA_ASSIGN_OR_RETURN(const RunCluster cluster, ReadCluster(options, 0));
+  const Topology& topology = cluster.topology;
+  ASTRA_ASSIGN_OR_RETURN(const JobsInputs inputs,
+                         ReadJobsInputs(options, topology, &warnings));
+  if (options.environment.log_level != LogLevel::kError) log.Report(warnings);
+  ASTRA_RETURN_IF_ERROR(AnnounceWork(inputs.budget, options.force));
+  ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
+                         OutputFolder::Create(options.output));
+  const Clock::time_point begin = Clock::now();
+  ASTRA_ASSIGN_OR_RETURN(const JobsRun run, RunAll(options, inputs, topology));
+  const std::chrono::duration<double> wall = Clock::now() - begin;
+  const std::vector<JobRow> rows = RowsOf(inputs, run);
+  const SimulationResult links = LinksOf(run.together);
+  std::vector<NamedFile> files = {{"jobs.csv", JobsCsv(rows)},
+                                  {"iterations.csv", IterationsCsv(rows)}};
+  files.push_back({"links.csv", LinksCsv(topology, links, run.together.network,
+                                         run.together.end)});
+  if (NetworkOf(options.fidelity)->records_packets) {
+    AddPacketTables(inputs.network.packet.record, topology,
+                    run.together.network, files);
+  }
+  files.push_back({"run.json", JobsJson(defaults, options, inputs, topology,
+                                        warnings, run)});
+  RunResult cost;
+  cost.network = run.together.network;
+  files.push_back({"cost.json", CostJson(options, cost, wall.count())});
+  ASTRA_RETURN_IF_ERROR(WriteJobs(options, inputs, run, topology));
+  ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
+  Print(DescribeJobs(options, inputs, topology, run, rows, files));
+  return FlushStdout();
+}
+
+}  // namespace astra

@@ -1,0 +1,24 @@
+// Runs the jobs of --jobs on one cluster, and each of them alone to compare.
+
+#ifndef ASTRA_CORE_APPS_JOBS_PROGRAM_H_
+#define ASTRA_CORE_APPS_JOBS_PROGRAM_H_
+
+#include "absl/status/status.h"
+#include "astra-core/apps/run_options.h"
+#include "astra-core/base/log.h"
+
+namespace astra {
+
+// Reads the files, runs the jobs, writes the results and prints the summary.
+// Requires options.jobs_file. Reports `warnings` and those of the files to
+// `log`.
+//
+// Errors: those of the readers, of PlaceJobs, PartOfCluster and RunJobs;
+// Aborted if a signal ends the run, which leaves no results.
+absl::Status RunJobsProgram(const RunDefaults& defaults,
+                            const RunOptions& options, Warnings warnings,
+                            const Log& log);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_JOBS_PROGRAM_H_

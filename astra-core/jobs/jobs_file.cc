@@ -1,0 +1,151 @@
+#include "astra-core/jobs/jobs_file.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/text_reader.h"
+#include "astra-core/base/yaml_reader.h"
+#include "fmt/core.h"
+#include "topology/topology.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kMark = "simai_jobs";
+constexpr int64_t kVersion = 1;
+
+// Returns `path`, taken from the folder of `file` unless it is absolute.
+std::string BesideFile(std::string_view file, const std::string& path) {
+  if (path.starts_with('/')) return path;
+  return std::string(file.substr(0, file.rfind('/') + 1)) + path;
+}
+
+// Appends the numbers of `text`, such as "8" or "0-3".
+absl::Status AppendRange(std::string_view text,
+                         std::vector<uint32_t>* numbers) {
+  const size_t dash = text.find('-');
+  const auto first =
+      ParseInteger("", text.substr(0, dash), 0, Topology::kMaxNodes);
+  const auto last =
+      dash == std::string_view::npos
+          ? first
+          : ParseInteger("", text.substr(dash + 1), 0, Topology::kMaxNodes);
+  if (!first.ok() || !last.ok() || *last < *first) {
+    return absl::InvalidArgumentError(
+        fmt::format("expected numbers such as 8 or 0-3, not {}", Quoted(text)));
+  }
+  for (int64_t number = *first; number <= *last; ++number) {
+    numbers->push_back(static_cast<uint32_t>(number));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<uint32_t> ReadNumbers(std::string_view key, YamlFields& fields) {
+  std::vector<uint32_t> numbers;
+  for (const std::string& text : fields.Texts(key)) {
+    const absl::Status status = AppendRange(text, &numbers);
+    if (!status.ok()) fields.Error(key, std::string(status.message()));
+    if (numbers.size() > Topology::kMaxNodes) {
+      fields.Error(key, "expected no number twice");
+      return {};
+    }
+  }
+  if (fields.has(key) && numbers.empty()) {
+    fields.Error(key, "expected at least one number");
+  }
+  return numbers;
+}
+
+TimePs ReadStart(YamlFields& fields) {
+  constexpr TimePs kLatest = Microseconds(1'000'000'000);
+  const absl::StatusOr<TimePs> start = ParseTime(fields.TextOr("start", "0us"));
+  if (start.ok() && *start <= kLatest) return *start;
+  fields.Error("start", start.ok() ? "expected at most 1000 s"
+                                   : std::string(start.status().message()));
+  return {};
+}
+
+JobSpec ReadJob(std::string_view file, YamlFields& fields) {
+  JobSpec job;
+  job.name = fields.Text("name");
+  if (fields.has("name") && !IsFileName(job.name)) {
+    fields.Error("name", fmt::format("expected the name of a folder, not {}",
+                                     Quoted(job.name)));
+  }
+  job.workload = BesideFile(file, fields.Text("workload"));
+  job.servers = ReadNumbers("servers", fields);
+  job.gpus_of_server = ReadNumbers("gpus_of_server", fields);
+  const std::string rank_file = fields.TextOr("rank_file", "");
+  if (fields.has("rank_file")) {
+    job.rank_file = BesideFile(file, rank_file);
+    for (const std::string_view key : {"servers", "gpus_of_server"}) {
+      if (fields.has(key)) fields.Error(key, "no effect beside rank_file");
+    }
+  }
+  job.start = ReadStart(fields);
+  job.iterations = fields.IntegerOr("iterations", 1, 1, kMostIterations);
+  fields.Close();
+  return job;
+}
+
+}  // namespace
+
+absl::StatusOr<JobsFile> ParseJobs(std::string_view file,
+                                   std::string_view contents) {
+  YamlDocument document(file, contents);
+  YamlFields root = document.Root("a file of jobs");
+  root.Integer(kMark, kVersion, kVersion);
+  JobsFile jobs;
+  jobs.placement = static_cast<PlacementPolicy>(
+      root.ChoiceOr("placement", 0, kPlacementPolicies));
+  jobs.runs_alone = root.BoolOr("alone", true);
+  for (YamlFields& fields : root.Maps("jobs", "a job")) {
+    JobSpec job = ReadJob(file, fields);
+    const bool is_known = std::any_of(
+        jobs.jobs.begin(), jobs.jobs.end(),
+        [&](const JobSpec& other) { return other.name == job.name; });
+    if (is_known) {
+      fields.Error("name", fmt::format("two jobs are named {}", job.name));
+    }
+    jobs.jobs.push_back(std::move(job));
+  }
+  if (jobs.jobs.empty() || jobs.jobs.size() > kMostJobs) {
+    root.Error("jobs",
+               fmt::format("expected a list of 1 to {} jobs", kMostJobs));
+  }
+  root.Close();
+  if (!document.status().ok()) return document.status();
+  return jobs;
+}
+
+absl::StatusOr<std::vector<uint32_t>> ParseRankFile(std::string_view file,
+                                                    std::string_view contents) {
+  std::vector<uint32_t> gpus;
+  TextReader reader(file, contents);
+  while (reader.NextLine()) {
+    const absl::Span<const Token> tokens = reader.tokens();
+    if (tokens.empty() || tokens[0].text.starts_with('#')) continue;
+    const absl::StatusOr<int64_t> gpu =
+        ParseInteger("", tokens[0].text, 0, Topology::kMaxNodes);
+    if (!gpu.ok()) {
+      return reader.Error(
+          tokens[0], fmt::format("expected the number of the GPU of rank {}, "
+                                 "not {}",
+                                 gpus.size(), Quoted(tokens[0].text)));
+    }
+    if (tokens.size() > 1) {
+      return reader.Error(tokens[1], fmt::format("expected one number a line, "
+                                                 "not {} behind it",
+                                                 Quoted(tokens[1].text)));
+    }
+    gpus.push_back(static_cast<uint32_t>(*gpu));
+  }
+  if (gpus.empty()) return reader.ErrorAtEnd("expected the GPU of rank 0");
+  return gpus;
+}
+
+}  // namespace astra

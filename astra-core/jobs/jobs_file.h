@@ -1,0 +1,70 @@
+// Reads the file of --jobs: which workloads run on a cluster, where and when.
+//
+//   simai_jobs: 1
+//   placement: spread
+//   jobs:
+//     - name: llama
+//       workload: llama.yaml
+//       servers: [0-3, 8]
+//     - name: moe
+//       workload: moe.yaml
+//       start: 5ms
+//       iterations: 3
+//
+// docs/guide/jobs.md has all keys.
+
+#ifndef ASTRA_CORE_JOBS_JOBS_FILE_H_
+#define ASTRA_CORE_JOBS_JOBS_FILE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/units.h"
+#include "astra-core/jobs/placement.h"
+
+namespace astra {
+
+struct JobSpec {
+  std::string name;
+  std::string workload;  // File.
+  // See PlacementWish.
+  std::vector<uint32_t> servers;
+  std::vector<uint32_t> gpus_of_server;
+  std::optional<std::string> rank_file;
+  TimePs start;
+  int64_t iterations = 1;
+};
+
+struct JobsFile {
+  PlacementPolicy placement = PlacementPolicy::kPacked;
+  bool runs_alone = true;  // Run each job alone, too, to compare.
+  std::vector<JobSpec> jobs;
+};
+
+constexpr int64_t kMostJobs = 1000;
+constexpr int64_t kMostIterations = 1'000'000;
+
+// Parses `contents`. `file` names it in messages; paths in the file are
+// relative to its folder.
+//
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is missing, unknown
+// or wrong; for names that are no file names or that two jobs share; for
+// servers or GPUs beside a rank file.
+absl::StatusOr<JobsFile> ParseJobs(std::string_view file,
+                                   std::string_view contents);
+
+// Parses a rank file: on line i the number of the GPU of rank i. Lines that are
+// empty or begin with "#" do not count.
+//
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for a line that is no number,
+// or a file without any.
+absl::StatusOr<std::vector<uint32_t>> ParseRankFile(std::string_view file,
+                                                    std::string_view contents);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_JOBS_JOBS_FILE_H_

@@ -1,0 +1,82 @@
+// Runs several jobs on one network, on which they meet.
+//
+// Each job has GPUs of its own and goes through its iterations, one after the
+// other: an iteration begins when the last rank has ended the one before. The
+// jobs share nothing but links and switches. At one instant the jobs go on in
+// the order of their list.
+
+#ifndef ASTRA_CORE_JOBS_JOBS_RUN_H_
+#define ASTRA_CORE_JOBS_JOBS_RUN_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "astra-core/base/units.h"
+#include "astra-core/engine/result.h"
+#include "astra-core/engine/simulation_options.h"
+#include "astra-core/run/explanation.h"
+#include "astra-core/run/fidelity.h"
+#include "network-frontends/network_statistics.h"
+#include "network-frontends/registry/registry.h"
+#include "topology/cluster_part.h"
+#include "topology/topology.h"
+#include "workload/program.h"
+
+namespace astra {
+
+struct Job {
+  std::string name;
+  Program program;
+  ClusterPart part;           // Of the topology of the run.
+  SimulationOptions options;  // Of messages: RunJobs() sets the lowering.
+  TimePs start;
+  int64_t iterations = 1;  // At least 1.
+};
+
+struct JobsRequest {
+  std::vector<Job> jobs;  // At least one. No two share a GPU.
+  const Topology& topology;
+  Fidelity fidelity = Fidelity::kFlow;  // Flow or packet.
+  NetworkOptions network;
+  // Called many times a second with the share of the work that is done, 0 to 1,
+  // and the simulated time. RunJobs() ends with the error that it returns.
+  std::function<absl::Status(double, TimePs)> on_progress;
+};
+
+// When an iteration began and ended.
+struct JobIteration {
+  TimePs begin;
+  TimePs end;
+};
+
+struct JobResult {
+  std::vector<JobIteration> iterations;
+  // Of the last iteration. Times are counted from its begin.
+  SimulationResult result;
+  std::optional<Explanation> explanation;
+
+  TimePs MeanIteration() const;
+};
+
+struct JobsResult {
+  std::vector<JobResult> jobs;     // As in the request.
+  std::vector<double> link_bytes;  // By link, of all jobs.
+  NetworkStatistics network;
+  TimePs end;  // When the last job ended.
+};
+
+// Errors: those of Simulate(), after the name of the job; of on_progress.
+absl::StatusOr<JobsResult> RunJobs(const JobsRequest& request);
+
+// Runs `jobs[job]` of the request as if it were the only one.
+absl::StatusOr<JobsResult> RunAlone(const JobsRequest& request, size_t job);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_JOBS_JOBS_RUN_H_

@@ -1,0 +1,74 @@
+// The file of --jobs, and rank files.
+
+#include "astra-core/jobs/jobs_file.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/testing/matchers.h"
+
+namespace astra::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::string ErrorOf(const std::string& text) {
+  return std::string(
+      ParseJobs("j.yaml", "simai_jobs: 1\n" + text).status().message());
+}
+
+TEST(JobsFileTest, ReadsAllKeys) {
+  const JobsFile file = ValueOrDie(ParseJobs("in/j.yaml", R"(
+simai_jobs: 1
+placement: random
+alone: false
+jobs:
+  - {name: a, workload: a.yaml, servers: [0-2, 7], gpus_of_server: 0-3}
+  - {name: b, workload: /b.txt, rank_file: b.ranks, start: 5ms, iterations: 3}
+)"));
+  EXPECT_EQ(file.placement, PlacementPolicy::kRandom);
+  EXPECT_FALSE(file.runs_alone);
+  ASSERT_EQ(file.jobs.size(), 2u);
+  EXPECT_EQ(file.jobs[0].workload, "in/a.yaml");
+  EXPECT_THAT(file.jobs[0].servers, ElementsAre(0, 1, 2, 7));
+  EXPECT_THAT(file.jobs[0].gpus_of_server, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(file.jobs[1].workload, "/b.txt");
+  EXPECT_EQ(file.jobs[1].rank_file, "in/b.ranks");
+  EXPECT_EQ(file.jobs[1].start, Microseconds(5000));
+  EXPECT_EQ(file.jobs[1].iterations, 3);
+}
+
+TEST(JobsFileTest, MistakesHaveAPlace) {
+  EXPECT_EQ(ErrorOf("jobs: []\n"),
+            "j.yaml:2:7: expected a list of 1 to 1000 jobs");
+  EXPECT_EQ(ErrorOf("jobs: [{name: a, workload: w, server: 3}]\n"),
+            "j.yaml:2:39: unknown field of a job \"server\"; did you mean "
+            "\"servers\"? (known: gpus_of_server, iterations, name, rank_file, "
+            "servers, start, workload)");
+  EXPECT_EQ(ErrorOf("jobs: [{name: a, workload: w, servers: 3-1}]\n"),
+            "j.yaml:2:40: expected numbers such as 8 or 0-3, not \"3-1\"");
+  EXPECT_EQ(ErrorOf("jobs: [{name: a/b, workload: w}]\n"),
+            "j.yaml:2:15: expected the name of a folder, not \"a/b\"");
+  EXPECT_EQ(ErrorOf("jobs: [{name: a, workload: w}, {name: a, workload: w}]\n"),
+            "j.yaml:2:39: two jobs are named a");
+  EXPECT_EQ(
+      ErrorOf("jobs: [{name: a, workload: w, servers: 1, rank_file: r}]\n"),
+      "j.yaml:2:40: no effect beside rank_file");
+  EXPECT_EQ(ErrorOf("jobs: [{name: a, workload: w, start: 1}]\n").substr(0, 13),
+            "j.yaml:2:38: ");
+}
+
+TEST(JobsFileTest, ARankFileHasAGpuForEachRank) {
+  EXPECT_THAT(ValueOrDie(ParseRankFile("r", "# GPUs\n4\n5\n\n0\n1\n")),
+              ElementsAre(4, 5, 0, 1));
+  EXPECT_EQ(ParseRankFile("r", "4\nx\n").status().message(),
+            "r:2:1: expected the number of the GPU of rank 1, not \"x\"");
+  EXPECT_EQ(ParseRankFile("r", "4 5\n").status().message(),
+            "r:1:3: expected one number a line, not \"5\" behind it");
+  EXPECT_EQ(ParseRankFile("r", "").status().message(),
+            "r:1:1: expected the GPU of rank 0");
+}
+
+}  // namespace
+}  // namespace astra::testing
