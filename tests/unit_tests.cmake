@@ -351,6 +351,7 @@ astra_test(backend_flow_test
     network-frontends/flow/deadline_queue_test.cc
     network-frontends/flow/fair_rates_test.cc
     network-frontends/flow/flow_backend_test.cc
+    network-frontends/flow/link_faults_test.cc
     network-frontends/flow/max_min_test.cc
   DEPS astra::backend_flow)
 
@@ -400,9 +401,10 @@ astra_test(results_test
 
 astra_test(run_test
   SOURCES
+    astra-core/run/events_file_test.cc
     astra-core/run/fidelity_test.cc
     astra-core/run/run_test.cc
-  DEPS astra::run astra::simai_text)
+  DEPS astra::backends astra::run astra::simai_text)
 
 # Files that a reader must refuse, each with its exact message.
 astra_test(bad_inputs_test

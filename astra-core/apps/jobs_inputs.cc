@@ -60,6 +60,21 @@ std::string ServersText(const JobPlace& place, const Topology& topology) {
   return text;
 }
 
+// The changes of GPUs on which the job runs, by its ranks.
+std::vector<SpeedChange> SpeedsOf(const RunEvents& events,
+                                  const ClusterPart& part) {
+  std::vector<SpeedChange> speeds;
+  for (const SpeedChange& change : events.speeds) {
+    const auto end = part.nodes.begin() + part.topology.num_gpus();
+    const auto node =
+        std::find(part.nodes.begin(), end, Topology::NodeOf(change.rank));
+    if (node == end) continue;
+    SpeedChange& of_job = speeds.emplace_back(change);
+    of_job.rank = RankId(static_cast<uint32_t>(node - part.nodes.begin()));
+  }
+  return speeds;
+}
+
 // Adds what a run of `request`, `times` times, takes.
 void AddWork(const RunRequest& request, int64_t times, WorkBudget& budget) {
   const absl::StatusOr<RunEstimate> estimate = EstimateRun(request);
@@ -70,8 +85,9 @@ void AddWork(const RunRequest& request, int64_t times, WorkBudget& budget) {
 
 absl::StatusOr<Job> ReadJob(const RunOptions& options, const JobSpec& spec,
                             Program program, const JobPlace& place,
-                            const Topology& topology, int64_t times,
-                            JobsInputs& inputs, Warnings* warnings) {
+                            const Topology& topology, const RunEvents& events,
+                            int64_t times, JobsInputs& inputs,
+                            Warnings* warnings) {
   ASTRA_ASSIGN_OR_RETURN(
       ClusterPart part,
       PartOfCluster(topology, place.gpus, place.gpus_per_server));
@@ -86,6 +102,7 @@ absl::StatusOr<Job> ReadJob(const RunOptions& options, const JobSpec& spec,
       RequestOn(of_job, std::move(program), std::move(cluster), inputs.network,
                 warnings));
   AddWork(request, times, inputs.budget);
+  request.simulation.speed_changes = SpeedsOf(events, part);
   return Job{spec.name,       std::move(request.program),
              std::move(part), std::move(request.simulation),
              spec.start,      spec.iterations};
@@ -105,6 +122,9 @@ absl::StatusOr<JobsInputs> ReadJobsInputs(const RunOptions& options,
   ASTRA_ASSIGN_OR_RETURN(inputs.file, ReadJobsFile(*options.jobs_file));
   ASTRA_ASSIGN_OR_RETURN(inputs.network,
                          ReadNetworkOptions(options, topology, warnings));
+  ASTRA_ASSIGN_OR_RETURN(const RunEvents events, ReadEvents(options, topology));
+  inputs.network = WithEvents(std::move(inputs.network), events);
+  inputs.events = events.texts;
   std::vector<Program> programs;
   std::vector<PlacementWish> wishes;
   for (const JobSpec& spec : inputs.file.jobs) {
@@ -123,9 +143,9 @@ absl::StatusOr<JobsInputs> ReadJobsInputs(const RunOptions& options,
   const bool runs_alone = inputs.file.runs_alone && inputs.file.jobs.size() > 1;
   for (size_t i = 0; i < programs.size(); ++i) {
     const JobSpec& spec = inputs.file.jobs[i];
-    absl::StatusOr<Job> job =
-        ReadJob(options, spec, std::move(programs[i]), (*places)[i], topology,
-                (runs_alone ? 2 : 1) * spec.iterations, inputs, warnings);
+    absl::StatusOr<Job> job = ReadJob(
+        options, spec, std::move(programs[i]), (*places)[i], topology, events,
+        (runs_alone ? 2 : 1) * spec.iterations, inputs, warnings);
     if (!job.ok()) return Named(spec, job.status());
     inputs.jobs.push_back(*std::move(job));
     inputs.servers.push_back(ServersText((*places)[i], topology));

@@ -20,8 +20,9 @@ struct JobsInputs {
   JobsFile file;
   std::vector<Job> jobs;             // As in the file.
   std::vector<std::string> servers;  // Of each, such as "0-3 8".
-  NetworkOptions network;
-  WorkBudget budget;  // Of all that will be run.
+  NetworkOptions network;            // With the events of links.
+  std::vector<std::string> events;   // What happens; see RunEvents::texts.
+  WorkBudget budget;                 // Of all that will be run.
 };
 
 // `topology` is that of the options.

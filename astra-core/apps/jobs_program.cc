@@ -114,6 +114,10 @@ std::string JobsJson(const RunDefaults& defaults, const RunOptions& options,
          {"model", ModelJson(options, job.options)},
          {"result", ResultJson(run.together.jobs[i].result)}});
   }
+  if (options.events_file) {
+    json["events"] = {{"file", *options.events_file},
+                      {"happened", inputs.events}};
+  }
   json["network"] = NetworkJson(options, inputs.network);
   json["simulated"] = SimulatedJson(run.together.network, run.together.end);
   return JsonText(json);
@@ -158,6 +162,9 @@ std::string DescribeJobs(const RunOptions& options, const JobsInputs& inputs,
                          const std::vector<NamedFile>& files) {
   std::string text;
   for (const JobRow& row : rows) text += DescribeJob(row);
+  for (const std::string& event : inputs.events) {
+    text += fmt::format("event      {}\n", event);
+  }
   const BackendEntry& network = *NetworkOf(options.fidelity);
   text += DescribeNetworkUse(topology, run.together.network, run.together.end,
                              network.records_packets

@@ -5,12 +5,14 @@
 
 #include "absl/status/statusor.h"
 #include "astra-core/apps/chrome_trace.h"
+#include "astra-core/apps/events_report.h"
 #include "astra-core/apps/iteration_trace.h"
 #include "astra-core/apps/memory_snapshot.h"
 #include "astra-core/apps/network_summary.h"
 #include "astra-core/apps/packet_capture.h"
 #include "astra-core/apps/simai_network_files.h"
 #include "astra-core/base/check.h"
+#include "astra-core/results/changes_table.h"
 #include "astra-core/results/collectives_table.h"
 #include "astra-core/results/end_to_end.h"
 #include "astra-core/results/explanation_tables.h"
@@ -125,7 +127,8 @@ std::string DescribeReplays(const RunRequest& request, const RunResult& run) {
                  : fmt::format("alike within {:g} % of their time",
                                100 * simulation.error_bound));
   }
-  if (network.num_packet_hops < kMany || !request.network.packet.record.flows ||
+  if (network.num_packet_hops < kMany || !request.events.links.empty() ||
+      !request.network.packet.record.flows ||
       request.simulation.acceleration == Acceleration::kOff) {
     return "";
   }
@@ -199,6 +202,10 @@ ResultFiles MakeResultFiles(const RunOptions& options,
     files.push_back({"flows.csv", "", flows->file()});
     results.remarks = DescribeFlows(*flows);
   }
+  if (run.healthy) {
+    files.push_back(
+        {"changes.csv", ChangesCsv(ChangesOf(*run.healthy, result))});
+  }
   AddNetworkFiles(options, request, run, files);
   if (options.trace) {
     files.push_back(
@@ -225,6 +232,7 @@ std::string DescribeResults(const RunOptions& options,
   }
   text += DescribeNetwork(request, run);
   text += DescribeReplays(request, run);
+  text += DescribeEvents(request, run);
   if (options.trace) text += DescribeSkipped(run.result);
   text += results.remarks;
   for (const std::string& source : options.environment.sources) {

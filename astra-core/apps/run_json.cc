@@ -234,6 +234,13 @@ std::string RunJson(std::string_view program, const RunOptions& options,
                {"model", ModelJson(options, request.simulation)},
                {"warnings", warnings},
                {"result", ResultJson(run.result)}};
+  if (options.events_file) {
+    json["events"] = {{"file", *options.events_file},
+                      {"happened", request.events.texts}};
+    if (run.healthy) {
+      json["events"]["healthy_ps"] = run.healthy->total().count();
+    }
+  }
   if (request.fidelity != Fidelity::kClosedForm) {
     json["network"] = NetworkJson(options, request.network);
     json["simulated"] = SimulatedJson(run.network, run.network_time);

@@ -15,6 +15,9 @@ constexpr OptionSpec kOptions[] = {
     {"network", "c network_conf", "FILE", "Input",
      "NICs and switches, with --fidelity flow and packet: SimAI.conf, or YAML "
      "that begins with simai_network"},
+    {"events", "", "FILE", "Input",
+     "what happens during the run: links and NICs that fail or slow down, slow "
+     "and dead GPUs; YAML that begins with simai_events"},
     {"busbw", "bus_bandwidth", "FILE", "Input",
      "bus bandwidths that take the place of the topology's; closed form only"},
     {"gpus", "g", "N", "Input",

@@ -79,7 +79,8 @@ absl::Status CheckEstimate(const CommandLine& flags) {
   if (!flags.has("estimate")) return absl::OkStatus();
   for (const std::string_view option :
        {"output", "result", "result-folder", "visual", "sample", "capture",
-        "trace", "memory-snapshot", "simai-files", "stop-at", "force"}) {
+        "trace", "memory-snapshot", "simai-files", "stop-at", "force",
+        "events"}) {
     if (flags.has(option)) return NoEffect(option, "with --estimate");
   }
   return absl::OkStatus();
@@ -120,6 +121,7 @@ absl::Status ReadInputOptions(const CommandLine& flags, RunOptions& options) {
   options.workload_file = flags.value("workload").value_or("");
   options.topology_file = flags.value("topology");
   options.network_file = flags.value("network");
+  options.events_file = flags.value("events");
   options.bus_bandwidth_file = flags.value("busbw");
   options.gpu_type = flags.value("gpu-type");
   options.gpu_mismatch = flags.has("gpu-mismatch");
@@ -258,6 +260,9 @@ absl::Status ReadModel(const RunDefaults& defaults, const CommandLine& flags,
   ASTRA_ASSIGN_OR_RETURN(options.stop_at, ReadStopAt(flags));
   options.unroll = flags.has("unroll");
   options.symmetry = flags.has("symmetry");
+  if (options.symmetry && options.events_file) {
+    return NoEffect("symmetry", "with --events, which make ranks differ");
+  }
   return ReadAcceleration(flags, options);
 }
 

@@ -13,6 +13,7 @@
 #include "astra-core/apps/measured_inputs.h"
 #include "astra-core/apps/run_inputs.h"
 #include "astra-core/apps/work_budget.h"
+#include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/communicators.h"
@@ -368,6 +369,30 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
   return network;
 }
 
+absl::StatusOr<RunEvents> ReadEvents(const RunOptions& options,
+                                     const Topology& topology) {
+  if (!options.events_file) return RunEvents();
+  const std::string& file = *options.events_file;
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(file));
+  ASTRA_ASSIGN_OR_RETURN(RunEvents events,
+                         ParseEvents(file, contents, topology));
+  const BackendEntry* network = NetworkOf(options.fidelity);
+  const bool has_links = network != nullptr && network->has_options;
+  const bool has_packets = network != nullptr && network->records_packets;
+  if (!events.links.empty() && !has_links) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: events of links have no effect with --fidelity {}: take flow or "
+        "packet",
+        file, Name(options.fidelity)));
+  }
+  if (events.has_losses && !has_packets) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: losses have no effect with --fidelity {}: take packet",
+                    file, Name(options.fidelity)));
+  }
+  return events;
+}
+
 absl::StatusOr<RunRequest> ReadRequest(const RunOptions& options,
                                        Warnings* warnings) {
   ASTRA_ASSIGN_OR_RETURN(Program program,
@@ -391,8 +416,14 @@ absl::StatusOr<RunRequest> RequestFor(const RunOptions& options,
   ASTRA_ASSIGN_OR_RETURN(
       NetworkOptions network,
       ReadNetworkOptions(options, cluster.topology, warnings));
-  return RequestOn(options, std::move(program), std::move(cluster),
-                   std::move(network), warnings);
+  ASTRA_ASSIGN_OR_RETURN(RunEvents events,
+                         ReadEvents(options, cluster.topology));
+  ASTRA_ASSIGN_OR_RETURN(
+      RunRequest request,
+      RequestOn(options, std::move(program), std::move(cluster),
+                std::move(network), warnings));
+  request.events = std::move(events);
+  return request;
 }
 
 absl::StatusOr<RunRequest> RequestOn(const RunOptions& options, Program program,
@@ -414,10 +445,13 @@ absl::StatusOr<RunRequest> RequestOn(const RunOptions& options, Program program,
   WarnOfOverlaps(options, used, *warnings);
   WarnOfErrors(options, topology, *warnings);
   WarnOfWorkload(options.workload_file, program, plan, *warnings);
-  return RunRequest{
-      std::move(program),    std::move(topology),
-      options.fidelity,      std::move(network),
-      std::move(simulation), options.trace || options.memory_snapshot};
+  return RunRequest{.program = std::move(program),
+                    .topology = std::move(topology),
+                    .fidelity = options.fidelity,
+                    .network = std::move(network),
+                    .events = {},
+                    .simulation = std::move(simulation),
+                    .trace = options.trace || options.memory_snapshot};
 }
 
 }  // namespace astra

@@ -35,8 +35,16 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
                                                   const Topology& topology,
                                                   Warnings* warnings);
 
-// Returns the request for `program` on `cluster`, with `network`. Errors: as
-// below.
+// Returns the events that `options` name, on `topology`; none if they name
+// none.
+//
+// Errors: those of ReadFile and ParseEvents; InvalidArgument for events that
+// have no effect with the fidelity.
+absl::StatusOr<RunEvents> ReadEvents(const RunOptions& options,
+                                     const Topology& topology);
+
+// Returns the request for `program` on `cluster`, with `network` and without
+// events. Errors: as below.
 absl::StatusOr<RunRequest> RequestOn(const RunOptions& options, Program program,
                                      RunCluster cluster, NetworkOptions network,
                                      Warnings* warnings);

@@ -51,6 +51,10 @@ Engine::Engine(const RankProgram& program,
     actor.layers.resize(layer_names.size());
     num_ops_ += num_ops[actor.stage];
   }
+  for (uint32_t i = 0; i < options.speed_changes.size(); ++i) {
+    const TimePs time = options.speed_changes[i].time;
+    timers_.Push({.time = time, .kind = kSpeedChanged, .index = i});
+  }
 }
 
 absl::Status Engine::Begin() {
@@ -127,6 +131,10 @@ absl::Status Engine::Step() {
       return TooLong(options_.stop_at, ShareDone());
     }
     const Event event = timers_.Pop();
+    if (event.kind == kSpeedChanged) {
+      TakeSpeedChange(event.index);
+      return absl::OkStatus();
+    }
     last_event_ = network_.now();
     ++num_events_;
     if (event.kind == kComputeDone) {
@@ -147,6 +155,7 @@ absl::Status Engine::Step() {
 // Runs the program of the rank until the rank has to wait.
 absl::Status Engine::Resume(uint32_t id) {
   Actor& actor = actors_[id];
+  if (actor.speed == 0) return absl::OkStatus();
   actor.state = Actor::State::kRunning;
   num_ops_ended_ += std::exchange(actor.is_in_op, false);
   while (actor.state == Actor::State::kRunning) {
@@ -199,7 +208,7 @@ void Engine::Compute(uint32_t id, const Op& op) {
                        .left = work,
                        .since = now,
                        .ends = {},
-                       .is_slowed = IsSlowed(actor)};
+                       .speed = SpeedOf(actor)};
   SetTimer(id);
 }
 
@@ -216,44 +225,58 @@ TimePs Engine::WorkOf(uint32_t id, const Op& op) const {
   return op.compute + ShareOf(share, op.compute);
 }
 
-// Returns whether a collective of the rank is under way and slows its
-// computation. Messages between stages need few SMs and do not count.
-bool Engine::IsSlowed(const Actor& actor) const {
-  if (slowdown_ == 0) return false;
+// Returns the speed at which the rank computes now. A collective that is under
+// way slows it; messages between stages need few SMs and do not count.
+double Engine::SpeedOf(const Actor& actor) const {
+  if (slowdown_ == 0) return actor.speed;
   const auto first = actor.lanes.begin();
-  return std::any_of(first, first + kNumParallelDimensions,
-                     [](const Lane& lane) { return !lane.calls.empty(); });
+  const bool is_slowed =
+      std::any_of(first, first + kNumParallelDimensions,
+                  [](const Lane& lane) { return !lane.calls.empty(); });
+  return is_slowed ? actor.speed * (1 - slowdown_) : actor.speed;
 }
 
-// Sets the timer for the end of the computation at its present speed.
+// Sets the timer for the end of the computation at its present speed. That of a
+// dead rank never ends.
 void Engine::SetTimer(uint32_t id) {
   Computation& computation = *actors_[id].computation;
+  if (computation.speed == 0) {
+    computation.ends = kNever;
+    return;
+  }
   TimePs time = computation.left;
-  if (computation.is_slowed) {
+  if (computation.speed != 1) {
     time = TimePs(
-        std::llround(static_cast<double>(time.count()) / (1 - slowdown_)));
+        std::llround(static_cast<double>(time.count()) / computation.speed));
   }
   computation.ends = network_.now() + time;
   timers_.Push({.time = computation.ends, .kind = kComputeDone, .index = id});
 }
 
-// Adapts the speed of the computation to the rank's collectives.
+// Adapts the speed of the computation to the rank and its collectives.
 void Engine::ChangeSpeed(uint32_t id) {
   Actor& actor = actors_[id];
   if (!actor.computation) return;
   Computation& computation = *actor.computation;
-  const bool is_slowed = IsSlowed(actor);
+  const double speed = SpeedOf(actor);
   const TimePs now = network_.now();
-  if (is_slowed == computation.is_slowed || computation.ends == now) return;
+  if (speed == computation.speed || computation.ends == now) return;
   timers_.Cancel({.time = computation.ends, .kind = kComputeDone, .index = id});
   TimePs done = now - computation.since;
-  if (computation.is_slowed) {
-    done = ShareOf(1 - slowdown_, done);
-  }
+  if (computation.speed != 1) done = ShareOf(computation.speed, done);
   computation.left = std::max(TimePs(0), computation.left - done);
   computation.since = now;
-  computation.is_slowed = is_slowed;
+  computation.speed = speed;
   SetTimer(id);
+}
+
+// The dead stay dead.
+void Engine::TakeSpeedChange(uint32_t index) {
+  const SpeedChange& change = options_.speed_changes[index];
+  const uint32_t id = communicators_.classes.class_of_rank[change.rank.index()];
+  if (actors_[id].speed == 0) return;
+  actors_[id].speed = change.speed;
+  ChangeSpeed(id);
 }
 
 void Engine::EndComputation(uint32_t id) {
@@ -387,6 +410,7 @@ void Engine::Account(Actor& actor, const Call& call, const Ended& ended) {
   const TimePs waited = now - actor.wait_began;
   const TimePs late =
       std::clamp(ended.start - actor.wait_began, TimePs(0), waited);
+  Add(actor.repeats, late, actors_[ended.last_member].kept_waiting);
   Expose(actor, call, waited, late);
   if (RecordsTimeline() && waited > TimePs(0)) {
     actor.timeline.spans.push_back(
@@ -436,48 +460,6 @@ void Engine::EndRepetition(Actor& actor) {
   actor.repetitions.push_back({now - actor.repetition_began, actor.hash});
   actor.repetition_began = now;
   actor.hash = kHashBasis;
-}
-
-// Returns the error for ranks that wait when nothing is left to happen: which
-// ranks wait, and for what.
-absl::Status Engine::Silence() const {
-  constexpr size_t kMaxNamed = 4;
-  std::string who;
-  size_t num_waiting = 0;
-  std::vector<std::string> told;  // What ranks wait for, without repeats.
-  for (uint32_t id = 0; id < actors_.size(); ++id) {
-    for (const Lane& lane : actors_[id].lanes) {
-      if (lane.calls.empty() || ++num_waiting > kMaxNamed) continue;
-      std::string what = WhatIsAwaited(lane);
-      const bool is_told =
-          std::find(told.begin(), told.end(), what) != told.end();
-      who += fmt::format("; rank {} waits since {:.3f} us {}",
-                         communicators_.classes.lowest_rank[id],
-                         ToMicroseconds(lane.joined),
-                         is_told ? "for the same" : what);
-      if (!is_told) told.push_back(std::move(what));
-    }
-  }
-  if (num_waiting > kMaxNamed) {
-    who += fmt::format("; and {} more", num_waiting - kMaxNamed);
-  }
-  const std::string why = network_.WhyStuck();
-  return absl::InternalError(fmt::format(
-      "nothing is left to happen after {:.3f} us, but {} rank(s) wait{}{}{}",
-      ToMicroseconds(last_event_), num_waiting, who,
-      why.empty() ? "" : "; the network says: ", why));
-}
-
-std::string Engine::WhatIsAwaited(const Lane& lane) const {
-  const Call& call = lane.calls.front();
-  const Communicator& group = communicators_.list[call.communicator.index()];
-  return fmt::format(
-      "in layer {} ({}) for the {} of {} over {}, {} ranks from rank {}, which "
-      "lacks {}",
-      layer_names_[call.layer.index()], Name(call.phase),
-      Name(call.communication.kind), call.communication.bytes,
-      Name(call.communication.dimension), group.ranks.size(),
-      group.ranks.front(), collectives_.WhatIsMissing(call.communicator));
 }
 
 }  // namespace astra

@@ -109,7 +109,7 @@ class Engine {
     TimePs left;  // Part of `work` that was left at `since`.
     TimePs since;
     TimePs ends;
-    bool is_slowed = false;
+    double speed = 1;  // Of the present.
   };
 
   // Identifies an Exposure of a rank.
@@ -127,6 +127,7 @@ class Engine {
     std::vector<Lane> lanes;
     Awaited awaited;
     std::optional<Computation> computation;
+    double speed = 1;  // Of its own, without what collectives take; 0: dead.
     uint64_t num_computations = 0;
     TimePs wait_began;
     TimePs finish;
@@ -139,6 +140,7 @@ class Engine {
     std::array<TimePs, kNumParallelDimensions> late{};
     std::map<ExposureKey, Exposure> exposures;
     TimePs slowed;
+    TimePs kept_waiting;  // See RankResult.
     RankTimeline timeline;
   };
 
@@ -167,7 +169,9 @@ class Engine {
   void TakeRecords(const StandIn& stand_in, TimePs skipped,
                    SimulationResult& result);
   void TakeTimeline(const StandIn& stand_in, SimulationResult& result);
-  bool IsSlowed(const Actor& actor) const;
+  double SpeedOf(const Actor& actor) const;
+  void TakeSpeedChange(uint32_t index);
+  std::string DescribeDead() const;
   bool RecordsTimeline() const {
     return options_.record_timeline && num_ops_ <= options_.max_timeline_ops;
   }

@@ -24,6 +24,7 @@ SimulationResult Engine::ResultOf(Actor& reported) {
     rank.count = 0;
     rank.finish = actor.finish;
     rank.slowed = actor.slowed;
+    rank.kept_waiting = actor.kept_waiting;
     rank.layers = actor.layers;
     rank.exposed_in = actor.exposed;
     rank.late_in = actor.late;

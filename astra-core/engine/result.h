@@ -86,7 +86,10 @@ struct RankResult {
   TimePs compute;
   TimePs slowed;   // Computing time added by collectives beside it.
   TimePs exposed;  // Waiting for collectives, over all dimensions.
-  TimePs finish;   // compute + slowed + exposed.
+  // What other ranks that were run waited, in all, until this one joined: those
+  // of the collectives that it was the last to join.
+  TimePs kept_waiting;
+  TimePs finish;  // compute + slowed + exposed.
   std::vector<std::array<PhaseResult, kNumPhases>> layers;
   // Waiting by dimension. kPipeline is waiting for messages of other stages.
   std::array<TimePs, kNumParallelDimensions> exposed_in{};

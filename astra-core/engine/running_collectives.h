@@ -45,6 +45,7 @@ enum EventKind : uint32_t {
   kCollectiveDone,  // Index: a communicator whose members have their results.
   kResultThere,     // Index: a lane of RunningCollectives.
   kKernelStarted,   // Index: a lane of RunningCollectives.
+  kSpeedChanged,    // Index: into SimulationOptions::speed_changes.
 };
 
 // A collective that a member has come to in its program.

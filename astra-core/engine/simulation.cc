@@ -121,7 +121,8 @@ absl::StatusOr<IterationRun> RunIteration(const Program& program,
                                           const SimulationSetting& setting,
                                           SimulationResult* partial) {
   ShorterIterations iterations(program);
-  if (setting.options.unroll || setting.options.jitter > 0) iterations.TryAll();
+  if (setting.options.unroll || setting.options.ranks_differ())
+    iterations.TryAll();
   while (true) {
     IterationRun made;
     made.micro_batches = iterations.micro_batches();

@@ -11,8 +11,10 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/collective_family.h"
@@ -39,6 +41,15 @@ enum class Acceleration : uint8_t {
   kOff,      // Every message is simulated.
   kExact,    // What goes as it did before is counted again; no result changes.
   kBounded,  // So is what goes nearly as it did before.
+};
+
+// From `time` on, `rank` computes at `speed` times its own speed. With 0 it is
+// dead: it computes nothing and joins no collective any more. Messages of
+// collectives that it has joined still arrive.
+struct SpeedChange {
+  TimePs time;
+  RankId rank;
+  double speed = 1;
 };
 
 struct SimulationOptions {
@@ -118,6 +129,13 @@ struct SimulationOptions {
   // and micro-batch is run then.
   double jitter = 0;
   uint64_t seed = 1;
+
+  // Whether ranks that have the same program may differ in what they compute.
+  bool ranks_differ() const { return jitter > 0 || !speed_changes.empty(); }
+
+  // Changes of the speed of ranks, in any order; of one rank and instant the
+  // last counts. Every rank and micro-batch is run then.
+  std::vector<SpeedChange> speed_changes;
 
   // For bounds: communication, or computations, take no time. Closed forms
   // only.

@@ -109,7 +109,7 @@ absl::StatusOr<SimulationSetting> PrepareSimulation(
   }
   const bool each_rank =
       (options.lowering == Lowering::kFlowGraph && !options.symmetric) ||
-      options.jitter > 0;
+      options.ranks_differ();
   Communicators communicators =
       FormCommunicators(plan, wiring, *costs, each_rank, topology);
   SimulationSetting setting{

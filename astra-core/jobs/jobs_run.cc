@@ -81,10 +81,21 @@ class RunningJob {
   absl::Status Begin() {
     begin_ = shared_.now();
     share_ = 0;
+    options_.speed_changes = SpeedsFrom(begin_);
     ASTRA_ASSIGN_OR_RETURN(
         iteration_,
         SharedIteration::Create(job_.program, options_, routes_, new_network_));
     return absl::OkStatus();
+  }
+
+  // The changes of speeds for an iteration that begins now. Those of before
+  // have happened when it begins, in their order.
+  std::vector<SpeedChange> SpeedsFrom(TimePs now) const {
+    std::vector<SpeedChange> speeds = job_.options.speed_changes;
+    for (SpeedChange& change : speeds) {
+      change.time = std::max(TimePs(), change.time - now);
+    }
+    return speeds;
   }
 
   absl::Status End() {

@@ -33,8 +33,10 @@ namespace astra {
 struct Job {
   std::string name;
   Program program;
-  ClusterPart part;           // Of the topology of the run.
-  SimulationOptions options;  // Of messages: RunJobs() sets the lowering.
+  ClusterPart part;  // Of the topology of the run.
+  // Of messages: RunJobs() sets the lowering. Speeds change at instants of the
+  // whole run, not of an iteration.
+  SimulationOptions options;
   TimePs start;
   int64_t iterations = 1;  // At least 1.
 };

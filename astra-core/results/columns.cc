@@ -1,6 +1,7 @@
 #include "astra-core/results/columns.h"
 
 #include "astra-core/base/append_format.h"
+#include "astra-core/results/changes_table.h"
 #include "astra-core/results/collectives_table.h"
 #include "astra-core/results/end_to_end.h"
 #include "astra-core/results/explanation_tables.h"
@@ -24,6 +25,7 @@ std::vector<ColumnText> ResultColumns() {
   AppendNetworkColumns(&columns);
   AppendMessageSumsColumns(&columns);
   AppendJobsColumns(&columns);
+  AppendChangesColumns(&columns);
   return columns;
 }
 

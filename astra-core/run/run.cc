@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/simulation.h"
@@ -41,7 +42,7 @@ NetworkFactory FactoryOf(const RunRequest& request, Routes& routes) {
   if (network == nullptr) {
     return [&routes] { return std::make_unique<AnalyticalBackend>(routes); };
   }
-  NetworkOptions options = request.network;
+  NetworkOptions options = WithEvents(request.network, request.events);
   if (request.simulation.symmetric) {
     // Nobody sees the networks on which symmetric collectives run.
     options.packet.record = {};
@@ -52,13 +53,12 @@ NetworkFactory FactoryOf(const RunRequest& request, Routes& routes) {
   };
 }
 
-}  // namespace
-
-absl::StatusOr<RunResult> Run(const RunRequest& request) {
+absl::StatusOr<RunResult> RunOnce(const RunRequest& request) {
   Routes routes(request.topology);
   RunResult run;
   LongestNetwork longest(run);
   SimulationOptions options = request.simulation;
+  options.speed_changes = request.events.speeds;
   if (request.explain || request.trace) {
     KeepTimeline(request.program, request.trace, options);
   }
@@ -82,6 +82,53 @@ absl::StatusOr<RunResult> Run(const RunRequest& request) {
         run.explanation, Explain(request.program, options, routes, run.result));
   }
   return run;
+}
+
+// The part of `request` that remains without its events: the times alone.
+RunRequest WithoutEvents(const RunRequest& request) {
+  RunRequest healthy = request;
+  healthy.events = {};
+  healthy.trace = false;
+  healthy.explain = false;
+  healthy.simulation.message_log = nullptr;
+  healthy.simulation.on_collective = nullptr;
+  return healthy;
+}
+
+// Runs `request` with its events and then without. Each is half of the work.
+absl::StatusOr<RunResult> RunTwice(const RunRequest& request) {
+  RunRequest half = request;
+  double done = 0;
+  if (request.simulation.on_progress) {
+    half.simulation.on_progress = [&](double share, TimePs simulated) {
+      return request.simulation.on_progress(done + share / 2, simulated);
+    };
+  }
+  ASTRA_ASSIGN_OR_RETURN(RunResult run, RunOnce(half));
+  if (!run.status.ok()) return run;
+  done = 0.5;
+  ASTRA_ASSIGN_OR_RETURN(RunResult healthy, RunOnce(WithoutEvents(half)));
+  ASTRA_RETURN_IF_ERROR(healthy.status);
+  run.healthy = std::move(healthy.result);
+  return run;
+}
+
+}  // namespace
+
+NetworkOptions WithEvents(NetworkOptions network, const RunEvents& events) {
+  for (std::vector<LinkEvent>* links :
+       {&network.packet.link_events, &network.flow.link_events}) {
+    links->insert(links->end(), events.links.begin(), events.links.end());
+  }
+  for (TimePs* delay :
+       {&network.packet.reroute_delay, &network.flow.reroute_delay}) {
+    if (!events.links.empty()) *delay = events.reroute_delay;
+  }
+  return network;
+}
+
+absl::StatusOr<RunResult> Run(const RunRequest& request) {
+  return request.events.empty() ? RunOnce(request) : RunTwice(request);
 }
 
 }  // namespace astra

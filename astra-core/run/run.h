@@ -16,6 +16,7 @@
 #include "astra-core/base/units.h"
 #include "astra-core/engine/result.h"
 #include "astra-core/engine/simulation_options.h"
+#include "astra-core/run/events_file.h"
 #include "astra-core/run/explanation.h"
 #include "astra-core/run/fidelity.h"
 #include "network-frontends/network_statistics.h"
@@ -30,12 +31,18 @@ struct RunRequest {
   Topology topology;
   Fidelity fidelity = Fidelity::kClosedForm;
   NetworkOptions network;  // Read only by networks that have options.
+  // What happens during the run, in addition to events of `network`. Those of
+  // links have an effect on networks that have options only.
+  RunEvents events = {};
   // Options of the run. Run() sets `lowering` and `on_network_end` by the
-  // fidelity, and the timeline options by `trace`.
+  // fidelity, the timeline options by `trace`, and `speed_changes` by `events`.
   SimulationOptions simulation;
   bool trace = false;   // Keep a timeline as long as a trace can show.
   bool explain = true;  // Keep a timeline for RunResult::explanation.
 };
+
+// Returns `network` with the events of links.
+NetworkOptions WithEvents(NetworkOptions network, const RunEvents& events);
 
 struct RunResult {
   // Ok, or Aborted or Internal with the reason why the run has not finished.
@@ -49,6 +56,9 @@ struct RunResult {
   // each run of a stage has a network of its own. Empty in closed form.
   NetworkStatistics network;
   TimePs network_time;  // Simulated time at the end of that network.
+  // The same without the events; present if there are events and the run has
+  // finished.
+  std::optional<SimulationResult> healthy;
 };
 
 // Errors: those of Simulate() that RunResult::status does not hold:

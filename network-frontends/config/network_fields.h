@@ -95,14 +95,6 @@ void Visit(SwitchOptions& o, Visitor& v) {
 }
 
 template <class Visitor>
-void Visit(LinkEvent& o, Visitor& v) {
-  v.Time("time", o.time);
-  v.Id("a", o.a);
-  v.Id("b", o.b);
-  v.Number("rate_factor", o.rate_factor, 0, kMostTimes);
-}
-
-template <class Visitor>
 void Visit(BackgroundTraffic& o, Visitor& v) {
   v.Id("source", o.source);
   v.Id("target", o.target);
@@ -135,7 +127,6 @@ void Visit(PacketOptions& o, Visitor& v) {
   v.Number("error_rate", o.error_rate, 0, 1);
   v.Time("time_resolution", o.time_resolution);
   v.Map("congestion", o.congestion);
-  v.List("link_events", o.link_events);
   v.List("background", o.background);
   v.Integer("seed", o.seed, 0, std::numeric_limits<int64_t>::max());
   v.Map("record", o.record);

@@ -253,6 +253,11 @@ absl::StatusOr<PacketOptions> ParseNetworkFile(std::string_view file,
   YamlDocument document(file, contents);
   YamlFields fields = document.Root("a network");
   fields.Integer(kMark, kVersion, kVersion);
+  if (fields.has("link_events")) {
+    fields.Error("link_events",
+                 "link_events are gone: simai_simulator reads what happens to "
+                 "links with --events");
+  }
   PacketOptions options = DefaultNetwork();
   Reader reader(std::move(fields));
   Visit(options, reader);

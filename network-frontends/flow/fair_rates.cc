@@ -43,6 +43,15 @@ void FairRates::AddFlows(uint32_t flow_class, int64_t change) {
   }
 }
 
+// The flows of the link are solved for again.
+void FairRates::SetCapacity(uint32_t link, double capacity) {
+  links_[link].capacity = capacity;
+  const std::vector<uint32_t> classes = links_[link].classes;
+  for (const uint32_t flow_class : classes) {
+    if (!classes_[flow_class].is_free) Free(flow_class);
+  }
+}
+
 void FairRates::List(uint32_t flow_class) {
   classes_[flow_class].is_listed = true;
   for (Place& place : PlacesOf(classes_[flow_class])) {

@@ -38,11 +38,15 @@ class FairRates {
   // Adds `change` flows to the class. Requires that 0 or more remain.
   void AddFlows(uint32_t flow_class, int64_t change);
 
+  // Sets the capacity of a link, above 0.
+  void SetCapacity(uint32_t link, double capacity);
+
   // Solves for the rates and appends the classes whose rate has changed.
   // Classes without flows are not appended.
   void Solve(std::vector<uint32_t>* changed);
 
-  // Returns true if no flows have come or gone since Solve().
+  // Returns true if no flows have come or gone, and no capacity has changed on
+  // their links, since Solve().
   bool is_solved() const { return free_.empty(); }
 
   // Returns the rate of each flow of the class at the last Solve(); 0 if the

@@ -46,6 +46,12 @@ FlowBackend::FlowBackend(const Topology& topology, const FlowOptions& options)
   ASTRA_CHECK(options.payload > Bytes(0), "payload {}", options.payload);
   ASTRA_CHECK(options.header >= Bytes(0), "header {}", options.header);
   statistics_.links.resize(topology.links().size());
+  if (options.link_events.empty()) return;
+  rate_factors_.assign(topology.links().size(), 1);
+  for (uint32_t i = 0; i < options.link_events.size(); ++i) {
+    link_events_.Push({options.link_events[i].time, kLinkChange, i});
+  }
+  HandleLinkEvents();
 }
 
 int64_t FlowBackend::NumPackets(Bytes bytes) const {
@@ -62,7 +68,7 @@ Bytes FlowBackend::WireBytes(Bytes bytes) const {
 TimePs FlowBackend::PacketLatency(const FlowClass& c, Bytes packet) const {
   TimePs latency;
   for (const LinkId link : PathOf(c)) {
-    latency += TransferTime(packet, topology_.type(link).bandwidth);
+    latency += TransferTime(packet, RateOf(link));
   }
   return latency - TransferTime(packet, c.slowest);
 }
@@ -83,19 +89,29 @@ uint32_t FlowBackend::ConnectionOf(const Message& message) {
   const auto [known, is_new] = connection_of_.try_emplace(
       {ends, message.channel}, static_cast<uint32_t>(connections_.size()));
   if (is_new) {
-    path_.clear();
-    const uint64_t hash =
-        HashOfPath(message.source, message.target, message.channel);
-    ASTRA_CHECK(
-        next_hops_.AppendEcmpPath(message.source, message.target, hash, &path_),
-        "no path from {} to {}", message.source, message.target);
     connections_.push_back(
-        {.flow_class = ClassOfPath(message.source, message.target, path_),
+        {.flow_class =
+             ClassOfConnection(message.source, message.target, message.channel),
          .channel = message.channel,
          .last = kNone,
          .arrived = {}});
   }
   return known->second;
+}
+
+// Returns the class of the path that the hash of a connection chooses. Where no
+// path is up, the connection has that of a network without faults, and waits.
+uint32_t FlowBackend::ClassOfConnection(NodeId source, NodeId target,
+                                        uint32_t channel) {
+  const uint64_t hash = HashOfPath(source, target, channel);
+  path_.clear();
+  if (!next_hops_.AppendEcmpPath(source, target, hash, &path_)) {
+    NextHops without_faults(topology_);
+    const bool is_found =
+        without_faults.AppendEcmpPath(source, target, hash, &path_);
+    ASTRA_CHECK(is_found, "no path from {} to {}", source, target);
+  }
+  return ClassOfPath(source, target, path_);
 }
 
 uint32_t FlowBackend::ClassOfPath(NodeId source, NodeId target,
@@ -118,18 +134,27 @@ void FlowBackend::AddClass(NodeId source, NodeId target,
   c.first_link = static_cast<uint32_t>(paths_.size());
   c.num_links = static_cast<uint32_t>(path.size());
   paths_.insert(paths_.end(), path.begin(), path.end());
-  c.slowest = topology_.type(path.front()).bandwidth;
-  c.latency = options_.message_latency +
-              int64_t{c.num_links - 1} * options_.switch_latency;
   std::vector<uint32_t> links;
-  for (const LinkId link : path) {
-    c.slowest = std::min(c.slowest, topology_.type(link).bandwidth);
-    c.latency += topology_.type(link).latency;
-    links.push_back(link.index());
-  }
-  c.packet_latency = PacketLatency(c, options_.payload + options_.header);
+  links.reserve(path.size());
+  for (const LinkId link : path) links.push_back(link.index());
+  UpdateClass(c);
   const uint32_t rates = fair_rates_.AddClass(links);
   ASTRA_DCHECK(rates + 1 == classes_.size(), "rates {}", rates);
+}
+
+// Sets what follows from the rates of the links of `c`.
+void FlowBackend::UpdateClass(FlowClass& c) const {
+  const absl::Span<const LinkId> path = PathOf(c);
+  c.slowest = RateOf(path.front());
+  c.latency = options_.message_latency +
+              int64_t{c.num_links - 1} * options_.switch_latency;
+  c.is_down = false;
+  for (const LinkId link : path) {
+    c.slowest = std::min(c.slowest, RateOf(link));
+    c.latency += topology_.type(link).latency;
+    c.is_down = c.is_down || IsDown(link);
+  }
+  c.packet_latency = PacketLatency(c, options_.payload + options_.header);
 }
 
 uint32_t FlowBackend::TakePlace() {
@@ -165,6 +190,9 @@ void FlowBackend::Send(const Message& message) {
     messages_[before].next = place;
   } else if (message.bytes == Bytes(0)) {
     EndLeaving(place);
+  } else if (c.is_down) {
+    stalled_.push_back({place, connection.flow_class,
+                        static_cast<double>(WireBytes(message.bytes).count())});
   } else {
     Serve(c);
     BeginLeaving(place, c.served);
@@ -287,6 +315,7 @@ std::optional<TimePs> FlowBackend::NextInstant() const {
     if (!next || time < *next) next = time;
   };
   if (!fair_rates_.is_solved()) consider(solve_at_);
+  if (!link_events_.empty()) consider(link_events_.next().time);
   if (!deadlines_.empty()) consider(deadlines_.next().time);
   if (!arrivals_.empty()) consider(arrivals_.next().time);
   return next;
@@ -303,6 +332,7 @@ void FlowBackend::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
       return;
     }
     now_ = *next;
+    HandleLinkEvents();
     while (!deadlines_.empty() && deadlines_.next().time == now_) {
       EndFlows(deadlines_.next().index);
     }
@@ -383,6 +413,12 @@ const NetworkStatistics& FlowBackend::statistics() {
           std::max(0.0, flow.end - ServedBy(c)) + WireBytesBehind(flow.message);
     }
     for (const LinkId link : PathOf(c)) {
+      statistics_.links[link.index()].bytes -= waiting;
+    }
+  }
+  for (const auto& [message, flow_class, left] : stalled_) {
+    const double waiting = left + WireBytesBehind(message);
+    for (const LinkId link : PathOf(classes_[flow_class])) {
       statistics_.links[link.index()].bytes -= waiting;
     }
   }

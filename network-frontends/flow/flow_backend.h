@@ -22,6 +22,11 @@
 // A message leaves the links when its last byte has left its source. An empty
 // message has no bytes on the wire and takes only the latencies.
 //
+// A link may change its rate, and it may go down (see link_event.h). Messages
+// whose path is down wait until there is another, and go on there with the
+// bytes that are left; a switch or NIC that takes other ways sends what it has
+// along them.
+//
 // Left out: queues and their delay, the time in which a congestion control
 // finds the fair rate, and losses.
 //
@@ -40,6 +45,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -49,6 +55,7 @@
 #include "astra-core/base/event_queue.h"
 #include "network-frontends/flow/deadline_queue.h"
 #include "network-frontends/flow/fair_rates.h"
+#include "network-frontends/link_event.h"
 #include "network-frontends/network_backend.h"
 #include "network-frontends/replay_support.h"
 #include "topology/next_hops.h"
@@ -68,6 +75,9 @@ struct FlowOptions {
   // for new messages. 0 is exact. One round-trip time costs no more accuracy
   // than the reaction time of congestion control.
   TimePs end_batching;
+  std::vector<LinkEvent> link_events;  // Changes of links, in any order.
+  // Time from a change until switches and NICs send other ways.
+  TimePs reroute_delay;
   RecordOptions record;  // Only `flows` are recorded.
 };
 
@@ -90,8 +100,10 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
   // Fills in bytes, packets and busy time of links. Packets are those of all
   // messages sent; bytes are those that have left.
   const NetworkStatistics& statistics() override;
+  std::string WhyStuck() const override;
 
-  // None if rates wait for one another, or if messages are recorded.
+  // None if links change, rates wait for one another, or if messages are
+  // recorded.
   ReplaySupport* replay() override;
 
  private:
@@ -139,10 +151,11 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
     TimePs latency;  // Latency of an empty message.
     // Time of a full packet on all links but the slowest.
     TimePs packet_latency;
-    uint64_t record = 0;  // 1 + index into statistics_.paths; 0: none.
+    bool is_down = false;  // A link of the path is down.
+    uint64_t record = 0;   // 1 + index into statistics_.paths; 0: none.
     absl::InlinedVector<Leaving, 1> leaving;  // Heap, earliest end first.
   };
-  static_assert(sizeof(FlowClass) <= 112, "there may be 10^6 of them");
+  static_assert(sizeof(FlowClass) <= 120, "there may be 10^6 of them");
 
   // The state of the counters as StartMeasuring() was called.
   struct Before {
@@ -191,11 +204,39 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
   void Return() override;
   LinkTraffic TrafficOf(LinkId link) const;
 
+  // A message whose path is down, and its wire bytes that have not left.
+  struct Stalled {
+    uint32_t message;     // Index into messages_.
+    uint32_t flow_class;  // Whose links count the bytes.
+    double left;
+  };
+  // Kinds of entries of link_events_, in this order at one instant.
+  enum LinkEventKind : uint32_t { kLinkChange, kReroute };
+
+  // In link_faults.cc.
+  void HandleLinkEvents();
+  void ChangeLink(const LinkEvent& event);
+  void SetUp(LinkId link, double rate_factor);
+  void UpdateClass(FlowClass& c) const;
+  void Stall(uint32_t flow_class);
+  void Reroute(const LinkEvent& event);
+  void RerouteConnections();
+  void LeaveClass(uint32_t flow_class, absl::Span<const Leaving> leaving);
+  void GoOnWithStalled();
+  void GoOn(const Stalled& stalled);
+  void MoveBytes(const Stalled& stalled, uint32_t flow_class);
+  bool IsDown(LinkId link) const {
+    return !rate_factors_.empty() && rate_factors_[link.index()] == 0;
+  }
+  // The present rate; that of the topology for a link that is down.
+  Bandwidth RateOf(LinkId link) const;
+
   static uint64_t KeyOf(NodeId source, NodeId target) {
     return uint64_t{source.index()} << 32 | target.index();
   }
   uint64_t HashOfPath(NodeId source, NodeId target, uint32_t channel) const;
   uint32_t ConnectionOf(const Message& message);
+  uint32_t ClassOfConnection(NodeId source, NodeId target, uint32_t channel);
   uint32_t ClassOfPath(NodeId source, NodeId target,
                        absl::Span<const LinkId> path);
   void AddClass(NodeId source, NodeId target, absl::Span<const LinkId> path);
@@ -248,6 +289,10 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
   std::vector<uint32_t> touched_;  // Classes whose flows have changed.
   std::vector<uint32_t> changed_;  // Classes whose rate has changed.
   std::vector<LinkId> path_;       // Working memory.
+
+  EventQueue link_events_;            // Index: into options_.link_events.
+  std::vector<double> rate_factors_;  // By link; empty: nothing ever changes.
+  std::vector<Stalled> stalled_;
 
   // Between GoBackTo() and Return().
   DeadlineQueue present_deadlines_;

@@ -13,8 +13,8 @@ namespace astra {
 // With `end_batching`, any message that begins has all waiting capacity given
 // away, so that collectives which share no link affect one another.
 ReplaySupport* FlowBackend::replay() {
-  const bool is_possible =
-      options_.end_batching == TimePs() && !options_.record.flows;
+  const bool is_possible = options_.end_batching == TimePs() &&
+                           !options_.record.flows && rate_factors_.empty();
   return is_possible ? this : nullptr;
 }
 

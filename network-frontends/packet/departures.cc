@@ -52,7 +52,7 @@ Departures::Departures(const PacketSetup& setup, PacketEvents& events,
   if (port.has_errors && packet.kind < PacketKind::kPause) {
     const uint64_t draw =
         HashOf(setup_.options.seed, uint64_t{link.index()}, port.sent_packets);
-    if (UnitInterval(draw) < setup_.ErrorRateOf(link)) {
+    if (UnitInterval(draw) < port.error_rate) {
       packet.flags |= Packet::kLost;
     }
   }

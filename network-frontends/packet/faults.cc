@@ -4,8 +4,8 @@
 
 namespace astra {
 
-Faults::Faults(const PacketSetup& setup, const PacketEvents& events,
-               Ports& ports, Paths& paths, SwitchBuffers& buffers,
+Faults::Faults(const PacketSetup& setup, PacketEvents& events, Ports& ports,
+               Paths& paths, SwitchBuffers& buffers,
                const QueuePairPool& queue_pairs, Connections& connections,
                Senders& senders, Departures& departures, Forwarding& forwarding)
     : setup_(setup),
@@ -19,15 +19,32 @@ Faults::Faults(const PacketSetup& setup, const PacketEvents& events,
       departures_(departures),
       forwarding_(forwarding) {}
 
-void Faults::OnLinkChange(LinkEventId id) {
-  const LinkEvent& event = setup_.options.link_events[id.index()];
+template <class Visitor>
+void Faults::ForEachLinkOf(const LinkEvent& event, Visitor visit) const {
   for (const LinkId out : setup_.topology.links_from(event.a)) {
     if (setup_.topology.link(out).target != event.b) continue;
-    for (const LinkId link : {out, Reverse(out)}) {
-      departures_.Advance(link);
-      SetRate(link, event.rate_factor);
-    }
+    visit(out);
+    visit(Reverse(out));
   }
+}
+
+void Faults::OnLinkChange(LinkEventId id) {
+  const LinkEvent& event = setup_.options.link_events[id.index()];
+  ForEachLinkOf(event, [&](LinkId link) {
+    departures_.Advance(link);
+    ports_.SetErrorRate(link,
+                        event.error_rate.value_or(setup_.ErrorRateOf(link)));
+    SetRate(link, event.rate_factor);
+  });
+  const TimePs delay = setup_.options.reroute_delay;
+  if (delay == TimePs()) return Reroute(id);
+  events_.PushReroute(events_.now() + delay, id);
+}
+
+void Faults::Reroute(LinkEventId id) {
+  ForEachLinkOf(setup_.options.link_events[id.index()], [&](LinkId link) {
+    paths_.next_hops().SetLinkUp(link, !ports_[link].is_down);
+  });
   for (uint32_t i = 0; i < queue_pairs_.size(); ++i) {
     const QueuePairId qp(i);
     if (!queue_pairs_[qp].is_open) continue;
@@ -50,11 +67,9 @@ void Faults::SetRate(LinkId link, double factor) {
   const bool was_down = port.is_down;
   ports_.SetRate(link, factor);
   if (port.is_down) {
-    paths_.next_hops().SetLinkUp(link, false);
     LosePackets(port);
     if (port.is_paused) forwarding_.SetPaused(link, false);
   } else if (was_down) {
-    paths_.next_hops().SetLinkUp(link, true);
     // The switch at the far end may still require the pause.
     if (buffers_.HasPaused(link)) forwarding_.SetPaused(link, true);
   }

@@ -21,21 +21,27 @@ namespace astra {
 class Faults {
  public:
   // All arguments must outlive the faults.
-  Faults(const PacketSetup& setup, const PacketEvents& events, Ports& ports,
+  Faults(const PacketSetup& setup, PacketEvents& events, Ports& ports,
          Paths& paths, SwitchBuffers& buffers, const QueuePairPool& queue_pairs,
          Connections& connections, Senders& senders, Departures& departures,
          Forwarding& forwarding);
 
-  // Changes the rate of all cables between two nodes. Queue pairs that lost
-  // their path look for another, and so do those that had none.
+  // Changes the rate of all cables between two nodes, and reroutes at once if
+  // nothing delays it.
   void OnLinkChange(LinkEventId id);
 
+  // Queue pairs that lost their path look for another, and so do those that had
+  // none.
+  void Reroute(LinkEventId id);
+
  private:
+  template <class Visitor>
+  void ForEachLinkOf(const LinkEvent& event, Visitor visit) const;
   void SetRate(LinkId link, double factor);
   void LosePackets(Port& port);
 
   const PacketSetup& setup_;
-  const PacketEvents& events_;
+  PacketEvents& events_;
   Ports& ports_;
   Paths& paths_;
   SwitchBuffers& buffers_;

@@ -20,6 +20,7 @@ namespace astra {
 // Kinds of events. Events of one instant happen in this order.
 enum class EventKind : uint32_t {
   kLinkChange,  // Id: LinkEventId. The rate of links changes.
+  kReroute,     // Id: LinkEventId. Its change is known to all.
   kLink,        // Id: LinkId. A packet arrives, or one may leave.
   kTimer,       // Id: QueuePairId. The timer of congestion control.
   kTimeout,     // Id: QueuePairId. The retransmission timer.
@@ -39,6 +40,9 @@ class PacketEvents {
 
   void PushLinkChange(TimePs time, LinkEventId id) {
     Push(time, EventKind::kLinkChange, id.index());
+  }
+  void PushReroute(TimePs time, LinkEventId id) {
+    Push(time, EventKind::kReroute, id.index());
   }
   void PushLink(TimePs time, LinkId id) {
     Push(time, EventKind::kLink, id.index());

@@ -113,6 +113,8 @@ void PacketNetwork::HandleOther(uint32_t key) {
       return OnTimeout(PacketEvents::IdOf<QueuePairId>(key));
     case EventKind::kLinkChange:
       return faults_.OnLinkChange(PacketEvents::IdOf<LinkEventId>(key));
+    case EventKind::kReroute:
+      return faults_.Reroute(PacketEvents::IdOf<LinkEventId>(key));
     case EventKind::kBackground:
       return OnBackground(PacketEvents::IdOf<BackgroundId>(key));
   }

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
+#include "network-frontends/link_event.h"
 #include "network-frontends/network_statistics.h"
 #include "network-frontends/packet/congestion/registry.h"
 #include "topology/topology.h"
@@ -116,15 +117,6 @@ struct SwitchOptions {
       1, EcnThresholds{Gbps(400), Bytes(800'000), Bytes(3'200'000), 0.2}};
 };
 
-// From `time` on, all cables between two nodes have `rate_factor` times the
-// rate of the topology, in both directions. With a factor of 0, they are down.
-struct LinkEvent {
-  TimePs time;
-  NodeId a;
-  NodeId b;
-  double rate_factor = 1;
-};
-
 // Background traffic: a message of `bytes` every `interval`, from `start` on
 // and before `stop`.
 struct BackgroundTraffic {
@@ -145,6 +137,8 @@ struct PacketOptions {
   TimePs flowlet_gap = Microseconds(50);
   CongestionOptions congestion;
   std::vector<LinkEvent> link_events;  // Changes of links, in any order.
+  // Time from a change until switches and NICs send other ways.
+  TimePs reroute_delay;
   std::vector<BackgroundTraffic> background;
   uint64_t seed = 1;
   RecordOptions record;

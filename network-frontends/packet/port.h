@@ -128,6 +128,7 @@ struct alignas(64) Port {
   Bandwidth rate;          // 0: the link is down.
   Bandwidth nominal_rate;  // Rate in the topology.
   TimePs resolution{1};
+  double error_rate = 0;  // Probability that a packet is lost.
 
   Lane& lane(TrafficClass c) { return lanes[static_cast<size_t>(c)]; }
 

@@ -19,7 +19,7 @@ Ports::Ports(const PacketSetup& setup) : setup_(setup) {
     port.source = link.source;
     port.target = link.target;
     port.propagation = topology.type(id).latency;
-    port.has_errors = setup.ErrorRateOf(id) > 0;
+    SetErrorRate(id, setup.ErrorRateOf(id));
     port.resolution = setup.options.time_resolution;
     if (topology.kind(link.target) != NodeKind::kGpu) {
       const SwitchOptions& far = setup.SwitchOf(link.target);

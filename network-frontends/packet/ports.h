@@ -41,6 +41,12 @@ class Ports {
   // 0 the link is down.
   void SetRate(LinkId link, double factor);
 
+  // Sets the probability that a packet is lost on the link.
+  void SetErrorRate(LinkId link, double rate) {
+    (*this)[link].has_errors = rate > 0;
+    (*this)[link].error_rate = rate;
+  }
+
  private:
   const PacketSetup& setup_;
   std::vector<Port> ports_;  // Port of each link; the array never moves.

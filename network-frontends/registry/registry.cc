@@ -58,7 +58,6 @@ absl::Status CheckFollows(const BackendEntry& backend, std::string_view file,
     std::string_view key;
     bool is_used;
   } rules[] = {
-      {"link_events", !packet.link_events.empty()},
       {"background", !packet.background.empty()},
       {"load_balancing", packet.load_balancing != LoadBalancing::kEcmp},
       {"error_rate", packet.error_rate > 0},
@@ -94,6 +93,8 @@ FlowOptions FlowOptionsOf(const PacketOptions& packet) {
   flow.switch_latency = packet.fabric.latency;
   flow.seed = packet.seed;
   flow.record = packet.record;
+  flow.link_events = packet.link_events;
+  flow.reroute_delay = packet.reroute_delay;
   return flow;
 }
 

@@ -189,6 +189,9 @@ READERS = {
         "--engine sglang --concurrency 2 -o OUT"]),
     "serving_points": ("csv", ["corpus/serving_points/*"], [
         "simai_serving --compare-table FILE -o OUT"]),
+    "events_file": ("yaml", ["corpus/events_file/*.yaml"], [
+        "simai_simulator -w WORKLOAD -n TOPOLOGY --fidelity flow --events FILE "
+        "-o OUT"]),
     "jobs_file": ("yaml", ["corpus/jobs_file/*.yaml"], [
         "simai_simulator --jobs FILE -n TOPOLOGY --fidelity flow -o OUT"]),
     "sweep": ("yaml", ["inputs/sweeps/*.yaml", "corpus/sweep/*.yaml"], [

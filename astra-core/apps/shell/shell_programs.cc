@@ -151,6 +151,7 @@ constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
     {"memory.csv", "Of programs: the memory of a rank of each stage."},
     {"stages.csv",
      "Of programs: what each stage and chunk computes and holds."},
+    {"changes.csv", "Of --events: collectives with and without them."},
     {"jobs.csv", "Of --jobs: each job, and what it loses to the others."},
     {"iterations.csv", "Of --jobs: when each iteration began and ended."},
     {"trace.json", "Of --trace: what each rank did and waited for."},

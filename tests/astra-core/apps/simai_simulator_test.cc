@@ -335,12 +335,12 @@ TEST_F(SimaiSimulatorTest, RefusesVariablesWithWrongValues) {
 
 TEST_F(SimaiSimulatorTest, AStuckRunSaysWhy) {
   WriteText(folder_.PathOf("c.yaml"),
-            "simai_network: 1\n"
-            "link_events:\n"
-            "  - {time: 1us, a: 0, b: 8, rate_factor: 0}\n"
-            "  - {time: 1us, a: 0, b: 9, rate_factor: 0}\n");
+            "simai_events: 1\n"
+            "events:\n"
+            "  - {from: 1us, link: [0, 8], down: true}\n"
+            "  - {from: 1us, link: [0, 9], down: true}\n");
   const ProgramResult result =
-      Simulate("-w w.txt -n t.txt --collectives ring -c c.yaml -o a");
+      Simulate("-w w.txt -n t.txt --collectives ring --events c.yaml -o a");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.out, HasSubstr("\nnot finished w: nothing is left to "));
   EXPECT_THAT(result.out, HasSubstr("lead from GPU 0 to GPU 1"));
@@ -417,8 +417,6 @@ TEST_F(SimaiSimulatorTest, FlowsRefuseWhatWouldChangeTheNetwork) {
                       " has no effect with --fidelity flow: take --fidelity "
                       "packet, or leave it out");
   };
-  refuses("link_events",
-          "link_events: [{time: 1us, a: 0, b: 8, rate_factor: 0}]");
   refuses("background",
           "background: [{source: 0, target: 1, bytes: 4KiB, interval: 1us, "
           "start: 0us, stop: 1ms}]");
@@ -463,6 +461,16 @@ TEST_F(SimaiSimulatorTest, RefusesWhatHasNoEffect) {
                 "--nccl has no effect with --collectives ring");
   ExpectRefused("-w w.txt -n t.txt --collectives simai --system dgx-h100",
                 "--system has no effect with --collectives simai");
+  ExpectRefused("-w w.txt -n t.txt --jobs j.yaml",
+                "--workload has no effect with --jobs");
+  ExpectRefused("--jobs j.yaml -n t.txt --fidelity analytical",
+                "--jobs has no effect with --fidelity analytical, in which "
+                "messages of several jobs share no link: take flow or packet");
+  ExpectRefused("--jobs j.yaml --system dgx-h100",
+                "--jobs needs the cluster that the jobs share: give -n");
+  ExpectRefused("-w w.txt -n t.txt --fidelity flow --symmetry --events e.yaml",
+                "--symmetry has no effect with --events, which make ranks "
+                "differ");
   ExpectRefused("-w w.txt -n t.txt --estimate --trace",
                 "--trace has no effect with --estimate");
 }

@@ -452,5 +452,53 @@ TEST(SimulationTest, TwoRunsInOneProcessAreTheSame) {
   EXPECT_EQ(a.link_bytes, b.link_bytes);
 }
 
+// Rank 1 of four computes 4 us at half its speed from 1 us on: 1 + 2 x 3 us.
+// Its peer of TP waits for it, 3 us, and both then start DP later.
+TEST(SimulationTest, ASlowRankKeepsOthersWaiting) {
+  const Program workload =
+      Parse(kTp2Dp2, {"4000 ALLREDUCE 1000000 0 NONE 0 0 ALLREDUCE 1000000 0"});
+  const SimulationResult healthy = RunOrDie(workload, FourGpus());
+  SimulationOptions options;
+  options.speed_changes = {{Microseconds(1), RankId(1), 0.5}};
+  const SimulationResult slow = RunOrDie(workload, FourGpus(), options);
+  EXPECT_EQ(healthy.total(), Microseconds(24));
+  EXPECT_EQ(slow.total(), Microseconds(27));
+  ASSERT_EQ(slow.ranks.size(), 4u);
+  EXPECT_EQ(slow.ranks[1].slowed, Microseconds(3));
+  EXPECT_EQ(slow.ranks[0].slowed, TimePs(0));
+  // By rank 0 in TP; the ranks of the other replica wait in DP, for either.
+  EXPECT_GE(slow.ranks[1].kept_waiting, Microseconds(3));
+  EXPECT_EQ(slow.ranks[0].kept_waiting + slow.ranks[1].kept_waiting,
+            Microseconds(9));
+  EXPECT_EQ(slow.ranks[2].kept_waiting, TimePs(0));
+}
+
+TEST(SimulationTest, ARankThatRecoversIsFastAgain) {
+  const Program workload = Parse(kTp2Dp2, {"4000 NONE 0 0 NONE 0 0 NONE 0 0"});
+  SimulationOptions options;
+  options.speed_changes = {{TimePs(0), RankId(2), 0.25},
+                           {Microseconds(8), RankId(2), 1}};
+  // 2 us of work in 8 us, and the other 2 us.
+  EXPECT_EQ(RunOrDie(workload, FourGpus(), options).total(), Microseconds(10));
+}
+
+TEST(SimulationTest, WhoWaitsForADeadRankIsNamed) {
+  const Program workload =
+      Parse(kTp2Dp2, {"4000 ALLREDUCE 1000000 0 NONE 0 0 ALLREDUCE 1000000 0"});
+  SimulationOptions options;
+  options.speed_changes = {{Microseconds(2), RankId(3), 0},
+                           {Microseconds(3), RankId(3), 1}};
+  EXPECT_THAT(
+      TryRun(workload, FourGpus(), options),
+      StatusIs(
+          absl::StatusCode::kInternal,
+          HasSubstr("rank 2 waits since 4.000 us in layer layer0 (fwd) for "
+                    "the all-reduce of 1000000B over TP, 2 ranks from "
+                    "rank 2, which lacks rank 3 to join")));
+  EXPECT_THAT(TryRun(workload, FourGpus(), options),
+              StatusIs(absl::StatusCode::kInternal,
+                       HasSubstr("rank 3 is dead since 2.000 us")));
+}
+
 }  // namespace
 }  // namespace astra

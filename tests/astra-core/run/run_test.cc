@@ -2,8 +2,10 @@
 
 #include <string>
 
+#include "network-frontends/registry/registry.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
+#include "tests/testing/topologies.h"
 #include "workload/simai_text/simai_text_file.h"
 
 namespace astra {
@@ -62,6 +64,56 @@ TEST(RunTest, RefusesWhatHasNoEffect) {
   request.simulation.symmetric = true;
   EXPECT_THAT(astra::Run(request), StatusIs(absl::StatusCode::kInvalidArgument,
                                             HasSubstr("closed forms")));
+}
+
+// Two GPUs below two leaves that one cable joins: 64 MB each way. From half of
+// the time on the cable has a quarter of its rate, so the other half takes four
+// times as long: 2.5 times in all. Both networks say so, and which collective.
+TEST(RunTest, ACableThatDegradesAtHalfTimeCostsWhatIsLeft) {
+  testing::Drawing drawing(2, 1, 0, 2);
+  RunRequest request = OneAllReduce(Fidelity::kFlow);
+  Warnings warnings;
+  request.program = ValueOrDie(ParseSimaiProgram(
+      "w",
+      "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 1 pp: 1 vpp: 1 ga: 1 "
+      "all_gpus: 2\n1\n"
+      "l -1 1000 ALLREDUCE 64000000 0 NONE 0 0 NONE 0 0\n",
+      &warnings));
+  request.topology = drawing.Cable(0, 2).Cable(1, 3).Cable(2, 3).Build();
+  request.network.packet = DefaultNetwork();
+  request.network.flow = FlowOptionsOf(request.network.packet);
+  for (const Fidelity fidelity : {Fidelity::kFlow, Fidelity::kPacket}) {
+    SCOPED_TRACE(Name(fidelity));
+    request.fidelity = fidelity;
+    request.events = {};
+    const TimePs healthy = ValueOrDie(astra::Run(request)).result.total();
+    request.events.links = {{.time = TimePs(healthy.count() / 2),
+                             .a = NodeId(3),
+                             .b = NodeId(2),
+                             .rate_factor = 0.25}};
+    const RunResult run = ValueOrDie(astra::Run(request));
+    ASSERT_TRUE(run.status.ok()) << run.status;
+    EXPECT_EQ(run.healthy->total(), healthy);
+    EXPECT_NEAR(static_cast<double>(run.result.total().count()) /
+                    static_cast<double>(healthy.count()),
+                2.5, fidelity == Fidelity::kFlow ? 0.01 : 0.1);
+    ASSERT_EQ(run.result.collectives.size(), 1u);
+    EXPECT_GT(run.result.collectives[0].time, 2 * healthy);
+  }
+}
+
+// The fidelities that have no network know slow GPUs.
+TEST(RunTest, ASlowGpuIsSlowAtEveryFidelity) {
+  for (const Fidelity fidelity : {Fidelity::kClosedForm, Fidelity::kAnalytical,
+                                  Fidelity::kFlow, Fidelity::kPacket}) {
+    SCOPED_TRACE(Name(fidelity));
+    RunRequest request = OneAllReduce(fidelity);
+    request.events.speeds = {{TimePs(), RankId(5), 0.5}};
+    const RunResult run = ValueOrDie(astra::Run(request));
+    EXPECT_NEAR(ToMicroseconds(run.result.total() - run.healthy->total()), 1,
+                0.05);
+    EXPECT_EQ(run.result.ranks[5].kept_waiting, 7 * Microseconds(1));
+  }
 }
 
 }  // namespace

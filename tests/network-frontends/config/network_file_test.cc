@@ -34,8 +34,7 @@ TEST(NetworkFileTest, SaysWithUnitsWhatItMeans) {
       "  ecn_thresholds:\n"
       "    - {rate: 400Gbps, min_queue: 800kB, max_queue: 3200kB,\n"
       "       max_probability: 0.2}\n"
-      "congestion: {name: swift, swift: {per_hop: 500ns}}\n"
-      "link_events: [{time: 1ms, a: 3, b: 12, rate_factor: 0.5}]\n"));
+      "congestion: {name: swift, swift: {per_hop: 500ns}}\n"));
   EXPECT_EQ(o.nic.payload, Bytes(9000));
   EXPECT_EQ(o.nic.window, WindowScope::kNetwork);
   EXPECT_EQ(o.nic.completion, Completion::kAcknowledged);
@@ -44,9 +43,6 @@ TEST(NetworkFileTest, SaysWithUnitsWhatItMeans) {
   EXPECT_EQ(o.fabric.ecn_thresholds[0].min_queue, Bytes(800'000));
   EXPECT_EQ(o.congestion.name, "swift");
   EXPECT_EQ(o.congestion.of<Swift>().per_hop, Nanoseconds(500));
-  ASSERT_THAT(o.link_events, SizeIs(1));
-  EXPECT_EQ(o.link_events[0].b, NodeId(12));
-  EXPECT_EQ(o.link_events[0].rate_factor, 0.5);
   EXPECT_EQ(o.record.flows_file, FlowsFile::kAuto);
 }
 
@@ -103,11 +99,16 @@ const BadInput kBadInputs[] = {
     {"UnknownPart", "nics: {}",
      "n:2:7: unknown field of a network \"nics\"; did you mean \"nic\"? "
      "(known: background, congestion, ecmp_hash, error_rate, fabric, "
-     "flowlet_gap, link_events, load_balancing, nic, nv_switch, record, seed, "
+     "flowlet_gap, load_balancing, nic, nv_switch, record, seed, "
      "simai_network, time_resolution)"},
-    {"UnknownField", "flowlet_gap: 1us\nlink_events: [{tim: 1us, a: 0, b: 1}]",
-     "n:3:21: unknown field of link_events \"tim\"; did you mean \"time\"? "
-     "(known: a, b, rate_factor, time)"},
+    {"UnknownField",
+     "flowlet_gap: 1us\nbackground: [{source: 0, target: 1, bytes: 1kB, "
+     "interval: 1us, start: 0us, stop: 1us, stopp: 2us}]",
+     "n:3:82: unknown field of background \"stopp\"; did you mean \"stop\"? "
+     "(known: bytes, interval, source, start, stop, target)"},
+    {"EventsAreElsewhere", "link_events: []",
+     "n:2:14: link_events are gone: simai_simulator reads what happens to "
+     "links with --events"},
     {"UnknownChoice", "nic: {window: paths}",
      "n:2:15: unknown window \"paths\"; did you mean \"path\"? (known: none, "
      "path, network)"},
@@ -123,8 +124,8 @@ const BadInput kBadInputs[] = {
      "n:2:16: payload is \"0B\": expected 1B to 64KiB"},
     {"NoShare", "error_rate: 2",
      "n:2:13: error_rate is \"2\": expected a number from 0 to 1"},
-    {"NoEnds", "link_events: [{time: 1us}]",
-     "n:2:15: link_events has no \"a\""},
+    {"NoEnds", "background: [{bytes: 1kB}]",
+     "n:2:14: background has no \"source\""},
     {"NoRate", "fabric: {ecn_thresholds: [{min_queue: 1kB}]}",
      "n:2:27: ecn_thresholds has no \"rate\""},
     {"NoSampling", "record: {sample_interval: 0us}",

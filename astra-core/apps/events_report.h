@@ -1,0 +1,19 @@
+// What events did to a run, for its summary.
+
+#ifndef ASTRA_CORE_APPS_EVENTS_REPORT_H_
+#define ASTRA_CORE_APPS_EVENTS_REPORT_H_
+
+#include <string>
+
+#include "astra-core/run/run.h"
+
+namespace astra {
+
+// Returns lines of text: the events of `request`; of a run that has finished,
+// how much longer it took than without them, and which collectives did; and
+// which ranks others waited for.
+std::string DescribeEvents(const RunRequest& request, const RunResult& run);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_EVENTS_REPORT_H_
