@@ -22,9 +22,9 @@ namespace astra {
 namespace {
 
 absl::Status Named(const JobSpec& spec, const absl::Status& status) {
-  return absl::Status(
-      status.code(),
-      fmt::format("job {}: {}", spec.name, std::string(status.message())));
+  return absl::Status(status.code(),
+                      fmt::format("{}: job {}: {}", spec.place, spec.name,
+                                  std::string(status.message())));
 }
 
 absl::StatusOr<PlacementWish> WishOf(const JobSpec& spec,
@@ -130,7 +130,9 @@ absl::StatusOr<JobsInputs> ReadJobsInputs(const RunOptions& options,
   for (const JobSpec& spec : inputs.file.jobs) {
     absl::StatusOr<Program> program = ReadWorkload(spec.workload, warnings);
     if (!program.ok()) return Named(spec, program.status());
-    ASTRA_ASSIGN_OR_RETURN(wishes.emplace_back(), WishOf(spec, *program));
+    absl::StatusOr<PlacementWish> wish = WishOf(spec, *program);
+    if (!wish.ok()) return Named(spec, wish.status());
+    wishes.push_back(*std::move(wish));
     programs.push_back(*std::move(program));
   }
   absl::StatusOr<std::vector<JobPlace>> places = PlaceJobs(

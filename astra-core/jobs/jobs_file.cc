@@ -72,6 +72,9 @@ TimePs ReadStart(YamlFields& fields) {
 JobSpec ReadJob(std::string_view file, YamlFields& fields) {
   JobSpec job;
   job.name = fields.Text("name");
+  if (const YamlValue* name = fields.Value("name"); name != nullptr) {
+    job.place = fmt::format("{}:{}:{}", file, name->line, name->column);
+  }
   if (fields.has("name") && !IsFileName(job.name)) {
     fields.Error("name", fmt::format("expected the name of a folder, not {}",
                                      Quoted(job.name)));

@@ -29,6 +29,7 @@
 namespace astra {
 
 struct JobSpec {
+  std::string place;  // FILE:LINE:COLUMN, for messages.
   std::string name;
   std::string workload;  // File.
   // See PlacementWish.

@@ -30,6 +30,7 @@ jobs:
   EXPECT_EQ(file.placement, PlacementPolicy::kRandom);
   EXPECT_FALSE(file.runs_alone);
   ASSERT_EQ(file.jobs.size(), 2u);
+  EXPECT_EQ(file.jobs[0].place, "in/j.yaml:6:12");
   EXPECT_EQ(file.jobs[0].workload, "in/a.yaml");
   EXPECT_THAT(file.jobs[0].servers, ElementsAre(0, 1, 2, 7));
   EXPECT_THAT(file.jobs[0].gpus_of_server, ElementsAre(0, 1, 2, 3));

@@ -104,7 +104,7 @@ const BadInput kBadInputs[] = {
     {"UnknownField",
      "flowlet_gap: 1us\nbackground: [{source: 0, target: 1, bytes: 1kB, "
      "interval: 1us, start: 0us, stop: 1us, stopp: 2us}]",
-     "n:3:82: unknown field of background \"stopp\"; did you mean \"stop\"? "
+     "n:3:94: unknown field of background \"stopp\"; did you mean \"stop\"? "
      "(known: bytes, interval, source, start, stop, target)"},
     {"EventsAreElsewhere", "link_events: []",
      "n:2:14: link_events are gone: simai_simulator reads what happens to "
