@@ -89,6 +89,7 @@ astra_test(topology_test
   SOURCES
     topology/cluster_test.cc
     topology/describe_test.cc
+    topology/fabrics/fabrics_test.cc
     topology/next_hops_test.cc
     topology/routes_test.cc
     topology/templates/alibaba_hpn_test.cc

@@ -9,7 +9,7 @@ namespace astra {
 FabricGraph::FabricGraph(const Topology& topology, Bundles bundles)
     : num_gpus_(topology.num_gpus()) {
   FindEdges(topology);
-  FindComponents();
+  FindComponents(topology);
   bundle_size_.assign(num_vertices(), 1);
   if (bundles == Bundles::kFind) FindBundles(topology);
   hops_.assign(num_vertices(), kUnreached);
@@ -29,7 +29,7 @@ void FabricGraph::FindEdges(const Topology& topology) {
   first_edge_.push_back(static_cast<uint32_t>(target_.size()));
 }
 
-void FabricGraph::FindComponents() {
+void FabricGraph::FindComponents(const Topology& topology) {
   const auto count = static_cast<uint32_t>(first_edge_.size() - 1);
   component_.assign(count, kUnreached);
   place_.assign(count, 0);
@@ -54,6 +54,11 @@ void FabricGraph::FindComponents() {
     }
   }
   first_member_.push_back(count);
+  is_nvlink_.assign(first_member_.size() - 1, true);
+  for (uint32_t vertex = 0; vertex < count; ++vertex) {
+    if (topology.kind(NodeOf(vertex)) == NodeKind::kNvSwitch) continue;
+    is_nvlink_[component_[vertex]] = false;
+  }
 }
 
 // Returns whether b, the vertex after a, has the same links as a, each one

@@ -47,6 +47,9 @@ class FabricGraph {
   // lowest vertex.
   uint32_t component(NodeId node) const { return component_[VertexOf(node)]; }
 
+  // Returns whether all switches of a component are NVSwitches.
+  bool is_nvlink(uint32_t component) const { return is_nvlink_[component]; }
+
   // Returns the vertices of a component.
   absl::Span<const uint32_t> members(uint32_t component) const {
     const uint32_t begin = first_member_[component];
@@ -84,7 +87,7 @@ class FabricGraph {
   using Levels = std::vector<std::vector<uint32_t>>;
 
   void FindEdges(const Topology& topology);
-  void FindComponents();
+  void FindComponents(const Topology& topology);
   void FindBundles(const Topology& topology);
   bool AreTwins(const Topology& topology, uint32_t a, uint32_t b) const;
   void ForgetSearch();
@@ -104,6 +107,7 @@ class FabricGraph {
   std::vector<uint32_t> members_;     // Vertices, grouped by component.
   // By component: begin in members_; and the end.
   std::vector<uint32_t> first_member_;
+  std::vector<bool> is_nvlink_;  // By component: only NVSwitches.
   // By vertex: the size of its bundle if it is the first member, 1 if it is in
   // no bundle, 0 for other members.
   std::vector<uint32_t> bundle_size_;

@@ -58,7 +58,7 @@ absl::Span<const LinkId> NextHops::FindFromGpu(NodeId gpu, NodeId target) {
           if (is_down_[link.index()]) continue;
           const NodeId next = topology_.link(link).target;
           nearest.Offer(FromSwitch(next, theirs).num_hops, topology_.kind(next),
-                        link);
+                        graph_.is_nvlink(ours.fabric), link);
         }
       });
   std::vector<LinkId> links(nearest.ways().begin(), nearest.ways().end());

@@ -9,6 +9,9 @@
 //      another without GPUs), and from a switch to a GPU.
 //   3. A GPU with an NVSwitch among the switches that begin its shortest paths
 //      uses only NVSwitches.
+//   4. Before all that, a fabric that consists of NVSwitches is taken where it
+//      joins the two GPUs: with several levels of NVSwitches, a NIC may be
+//      fewer links away, and is not taken.
 //
 // Part 2 is the work of FabricGraph, which has no links to GPUs, and of
 // Attachments, which lists the fabrics that lead from one node to another.
@@ -21,6 +24,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,11 +40,14 @@ namespace astra {
 template <class Way>
 class NearestWays {
  public:
-  // Offers a way of `num_hops` links from its first switch to the last one.
-  // With kUnreached hops it leads nowhere and is left out.
-  void Offer(uint32_t num_hops, NodeKind first_switch, const Way& way) {
+  // Offers a way of `num_hops` links from its first switch to the last one, in
+  // a fabric that consists of NVSwitches or does not. With kUnreached hops it
+  // leads nowhere and is left out.
+  void Offer(uint32_t num_hops, NodeKind first_switch, bool is_nvlink,
+             const Way& way) {
     if (num_hops == FabricGraph::kUnreached) return;
-    const Rank rank = {num_hops, first_switch != NodeKind::kNvSwitch};
+    const Rank rank = {!is_nvlink, num_hops,
+                       first_switch != NodeKind::kNvSwitch};
     if (rank > best_) return;
     if (rank < best_) ways_.clear();
     best_ = rank;
@@ -50,13 +57,13 @@ class NearestWays {
   const absl::InlinedVector<Way, 4>& ways() const { return ways_; }
 
   // Returns the number of hops of each chosen way; kUnreached if there is none.
-  uint32_t num_hops() const { return best_.first; }
+  uint32_t num_hops() const { return std::get<uint32_t>(best_); }
 
  private:
-  // Fewer hops are better; at equal hops an NVSwitch is better.
-  using Rank = std::pair<uint32_t, bool>;
+  // NVLink is better, then fewer hops, then an NVSwitch.
+  using Rank = std::tuple<bool, uint32_t, bool>;
 
-  Rank best_ = {FabricGraph::kUnreached, true};
+  Rank best_ = {true, FabricGraph::kUnreached, true};
   absl::InlinedVector<Way, 4> ways_;
 };
 

@@ -37,7 +37,7 @@ absl::StatusOr<Route> Routes::FindNodes(NodeId source, NodeId target) {
             FabricRouteBetween(ours.switches, theirs.switches);
         const FabricRoute& fabric = fabric_route(id);
         nearest.Offer(fabric.num_hops, topology_.kind(fabric.entries.front()),
-                      {id, &ours, &theirs});
+                      graph_.is_nvlink(ours.fabric), {id, &ours, &theirs});
       });
   if (nearest.ways().empty()) {
     return absl::FailedPreconditionError(fmt::format(
@@ -126,7 +126,7 @@ FabricRoute Routes::Trace(SwitchSetId sources, SwitchSetId targets) {
   NearestWays<NodeId> nearest;
   for (const NodeId node : source_nodes) {
     nearest.Offer(graph_.hops(graph_.VertexOf(node)), topology_.kind(node),
-                  node);
+                  /*is_nvlink=*/false, node);
   }
   route.num_hops = nearest.num_hops();
   route.entries.assign(nearest.ways().begin(), nearest.ways().end());

@@ -12,6 +12,7 @@
 #include "fmt/core.h"
 #include "topology/cluster.h"
 #include "topology/describe.h"
+#include "topology/fabrics/fabric_file.h"
 #include "topology/topology_file.h"
 
 namespace astra {
@@ -54,12 +55,27 @@ WorkBudget WorkOf(const ClusterCounts& counts) {
           .memory_bytes = kBytesPerCable * cables};
 }
 
+// Draws the fabric of --fabric. A fabric that loses rate from tier to tier was
+// asked for, so only --describe tells of that.
+absl::Status RunFabric(const GenTopoOptions& options) {
+  const std::string& file = *options.fabric_file;
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(file));
+  ASTRA_ASSIGN_OR_RETURN(const FabricSpec spec, ParseFabric(file, contents));
+  const absl::StatusOr<Topology> topology = DrawFabric(spec);
+  if (!topology.ok()) return AtFabricField(file, contents, topology.status());
+  ASTRA_RETURN_IF_ERROR(WriteFile(options.output, FormatTopology(*topology)));
+  if (options.describe) Print(DescribeTopology(*topology));
+  Print(options.output + "\n");
+  return FlushStdout();
+}
+
 absl::Status Run(int argc, const char* const* argv, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const CommandLine flags,
                          CommandLine::Parse(GenTopoOptionSpecs(), argc, argv));
   if (PrintedInstead(flags, "gen_topo", GenTopoHelp())) return FlushStdout();
   ASTRA_ASSIGN_OR_RETURN(const GenTopoOptions options,
                          ReadGenTopoOptions(flags));
+  if (options.fabric_file) return RunFabric(options);
   log.Report(options.warnings);
   ASTRA_RETURN_IF_ERROR(AnnounceWork(WorkOf(options.counts), options.force));
   ASTRA_ASSIGN_OR_RETURN(const Topology topology,

@@ -1,5 +1,6 @@
 #include "astra-core/apps/gen_topo_options.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,11 +28,15 @@ constexpr CommandExample kExamples[] = {
      "Two servers of eight H100 GPUs:"},
     {"gen_topo -topo Spectrum-X -g 8192 --pods 2 -o two_pods.txt --describe",
      "Two pods below core switches, and what they are made of:"},
+    {"gen_topo --fabric torus.yaml -o torus.txt", "A fabric of your own:"},
 };
 
 constexpr OptionSpec kOptions[] = {
     {"topology", "topo", "NAME", "Design",
      "a named design, see below (default: custom)"},
+    {"fabric", "", "FILE", "Design",
+     "a fabric of your own, in place of all other options of designs, sizes "
+     "and links: YAML that begins with simai_fabric"},
     {"ro", "", "", "Design", "rail-optimised"},
     {"dt", "", "", "Design", "dual ToR"},
     {"dp", "", "", "Design", "dual plane"},
@@ -221,7 +226,35 @@ std::string GenTopoHelp() {
 
 absl::Span<const CommandExample> GenTopoExamples() { return kExamples; }
 
+namespace {
+
+// Reads the options beside --fabric, which says all else.
+absl::StatusOr<GenTopoOptions> ReadFabricOptions(const CommandLine& flags) {
+  for (const OptionSpec& option : kOptions) {
+    const bool is_said_by_file =
+        option.group != "Output" && option.name != "fabric";
+    if (is_said_by_file && flags.has(option.name)) {
+      return absl::InvalidArgumentError(fmt::format(
+          "--{} has no effect: --fabric says what the fabric is", option.name));
+    }
+  }
+  GenTopoOptions options;
+  options.fabric_file = flags.value("fabric");
+  const std::filesystem::path file(*options.fabric_file);
+  options.output =
+      flags.value("output").value_or(file.stem().string() + ".topo");
+  if (options.output.empty()) {
+    return absl::InvalidArgumentError("--output is empty: expected a file");
+  }
+  options.describe = flags.has("describe");
+  options.force = flags.has("force");
+  return options;
+}
+
+}  // namespace
+
 absl::StatusOr<GenTopoOptions> ReadGenTopoOptions(const CommandLine& flags) {
+  if (flags.has("fabric")) return ReadFabricOptions(flags);
   ASTRA_ASSIGN_OR_RETURN(
       const TopologyTemplate chosen,
       FindTopologyTemplate(flags.value("topology").value_or("custom")));

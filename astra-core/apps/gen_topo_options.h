@@ -3,6 +3,7 @@
 #ifndef ASTRA_CORE_APPS_GEN_TOPO_OPTIONS_H_
 #define ASTRA_CORE_APPS_GEN_TOPO_OPTIONS_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -14,6 +15,8 @@
 namespace astra {
 
 struct GenTopoOptions {
+  // A file that declares the fabric, in place of `cluster`.
+  std::optional<std::string> fabric_file;
   ClusterParameters cluster;
   ClusterCounts counts;
   std::string output;  // File to write.

@@ -192,6 +192,8 @@ READERS = {
     "events_file": ("yaml", ["corpus/events_file/*.yaml"], [
         "simai_simulator -w WORKLOAD -n TOPOLOGY --fidelity flow --events FILE "
         "-o OUT"]),
+    "fabric": ("yaml", ["corpus/fabric/*.yaml"], [
+        "gen_topo --fabric FILE -o OUT"]),
     "jobs_file": ("yaml", ["corpus/jobs_file/*.yaml"], [
         "simai_simulator --jobs FILE -n TOPOLOGY --fidelity flow -o OUT"]),
     "sweep": ("yaml", ["inputs/sweeps/*.yaml", "corpus/sweep/*.yaml"], [

@@ -67,13 +67,48 @@ inline std::map<LinkId, double> SharesOf(const Routes& routes,
   return shares;
 }
 
+// The NVSwitches that are joined to `gpu` by NVSwitches alone; none if other
+// switches are joined to them.
+inline std::vector<NodeId> NvlinkFabricsOf(const Topology& topology,
+                                           NodeId gpu) {
+  std::vector<NodeId> all;
+  if (topology.kind(gpu) != NodeKind::kGpu) return all;
+  std::vector<bool> is_seen(topology.num_nodes());
+  for (const LinkId first : topology.links_from(gpu)) {
+    std::vector<NodeId> fabric = {topology.link(first).target};
+    bool is_nvlink = true;
+    for (size_t i = 0; i < fabric.size(); ++i) {
+      is_nvlink &= topology.kind(fabric[i]) == NodeKind::kNvSwitch;
+      if (!is_nvlink) break;
+      is_seen[fabric[i].index()] = true;
+      for (const LinkId link : topology.links_from(fabric[i])) {
+        const NodeId next = topology.link(link).target;
+        if (topology.kind(next) == NodeKind::kGpu) continue;
+        if (std::find(fabric.begin(), fabric.end(), next) != fabric.end()) {
+          continue;
+        }
+        fabric.push_back(next);
+      }
+    }
+    if (is_nvlink) all.insert(all.end(), fabric.begin(), fabric.end());
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
 // The same from first principles: a breadth-first search from the target that
 // does not go on from GPUs gives distances; then what is at a node is split
 // evenly over the links to nodes one nearer. A GPU that has NVSwitches among
-// those uses only them. None if there is no path.
-inline std::map<LinkId, double> SharesBySearch(const Topology& topology,
-                                               NodeId from, NodeId to) {
+// those uses only them. Of switches only those in `open` are passed, if there
+// are any. None if there is no path.
+inline std::map<LinkId, double> SharesBySearch(
+    const Topology& topology, NodeId from, NodeId to,
+    const std::vector<NodeId>& open = {}) {
   constexpr uint32_t kFar = std::numeric_limits<uint32_t>::max();
+  const auto is_open = [&](NodeId node) {
+    return open.empty() || node == from || node == to ||
+           std::binary_search(open.begin(), open.end(), node);
+  };
   std::vector<uint32_t> distance(topology.num_nodes(), kFar);
   distance[to.index()] = 0;
   std::vector<NodeId> order = {to};
@@ -82,7 +117,7 @@ inline std::map<LinkId, double> SharesBySearch(const Topology& topology,
     if (topology.kind(node) == NodeKind::kGpu && node != to) continue;
     for (const LinkId link : topology.links_from(node)) {
       const NodeId next = topology.link(link).target;
-      if (distance[next.index()] != kFar) continue;
+      if (distance[next.index()] != kFar || !is_open(next)) continue;
       distance[next.index()] = distance[node.index()] + 1;
       order.push_back(next);
     }
@@ -119,6 +154,21 @@ inline std::map<LinkId, double> SharesBySearch(const Topology& topology,
     }
   }
   return shares;
+}
+
+// The same by the whole rule: where a fabric of NVSwitches of `whole` leads
+// from one to the other, no other switch is passed. `topology` may lack links.
+inline std::map<LinkId, double> SharesByRule(const Topology& topology,
+                                             const Topology& whole, NodeId from,
+                                             NodeId to) {
+  const std::vector<NodeId> ours = NvlinkFabricsOf(whole, from);
+  const std::vector<NodeId> theirs = NvlinkFabricsOf(whole, to);
+  std::vector<NodeId> common;
+  std::set_intersection(ours.begin(), ours.end(), theirs.begin(), theirs.end(),
+                        std::back_inserter(common));
+  std::map<LinkId, double> shares;
+  if (!common.empty()) shares = SharesBySearch(topology, from, to, common);
+  return shares.empty() ? SharesBySearch(topology, from, to) : shares;
 }
 
 // Expects that one unit leaves `source`, one reaches `target`, no other GPU is

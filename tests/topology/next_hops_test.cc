@@ -19,7 +19,7 @@ namespace astra {
 namespace {
 
 using ::astra::testing::Drawing;
-using ::astra::testing::SharesBySearch;
+using ::astra::testing::SharesByRule;
 using ::astra::testing::SharesOf;
 using ::astra::testing::ValueOrDie;
 using ::testing::ElementsAre;
@@ -162,11 +162,10 @@ TEST(NextHopsTest, WithLinksDownAreThoseOfATopologyWithoutThem) {
       for (uint32_t i = 0; i < topology.num_nodes(); ++i) {
         for (uint32_t j = 0; j < topology.num_nodes(); ++j) {
           if (i == j) continue;
-          ASSERT_EQ(
-              Ends(topology,
-                   LinksOnTheWay(next_hops, topology, NodeId(i), NodeId(j))),
-              Ends(expected,
-                   LinksOf(SharesBySearch(expected, NodeId(i), NodeId(j)))))
+          ASSERT_EQ(Ends(topology, LinksOnTheWay(next_hops, topology, NodeId(i),
+                                                 NodeId(j))),
+                    Ends(expected, LinksOf(SharesByRule(expected, topology,
+                                                        NodeId(i), NodeId(j)))))
               << "from " << i << " to " << j;
         }
       }

@@ -17,7 +17,7 @@ namespace {
 
 using ::astra::testing::Drawing;
 using ::astra::testing::ExpectConservesFlow;
-using ::astra::testing::SharesBySearch;
+using ::astra::testing::SharesByRule;
 using ::astra::testing::SharesOf;
 using ::astra::testing::StatusIs;
 using ::astra::testing::ValueOrDie;
@@ -133,12 +133,22 @@ TEST(RoutesTest, PreferTheNvSwitchThatIsLinkedToTheOtherSwitch) {
   EXPECT_THAT(Links(routes, 0, 1), ElementsAre("0>2 1", "2>1 1"));
 }
 
-// A shorter way counts for more than NVLink does: GPUs 0 and 1 share switch 4,
-// while NVSwitches 2 and 3 are a link apart.
-TEST(RoutesTest, TakeTheFewestLinksBeforeNvSwitches) {
+// A shorter way does not count: GPUs 0 and 1 share switch 4, while NVSwitches 2
+// and 3 are a link apart.
+TEST(RoutesTest, TakeNvSwitchesOfSeveralLevelsBeforeFewerLinks) {
   const Topology topology =
       Drawing(2, 2, 2, 1)
           .Cables({{0, 2}, {1, 3}, {2, 3}, {0, 4}, {1, 4}})
+          .Build();
+  Routes routes(topology);
+  EXPECT_THAT(Links(routes, 0, 1), ElementsAre("0>2 1", "2>3 1", "3>1 1"));
+}
+
+// Where NVSwitches are linked to other switches, links count first.
+TEST(RoutesTest, TakeTheFewestLinksThroughMixedFabrics) {
+  const Topology topology =
+      Drawing(2, 2, 2, 1)
+          .Cables({{0, 2}, {1, 3}, {2, 3}, {0, 4}, {1, 4}, {2, 4}})
           .Build();
   Routes routes(topology);
   EXPECT_THAT(Links(routes, 0, 1), ElementsAre("0>4 1", "4>1 1"));
@@ -428,7 +438,7 @@ TEST(RoutesTest, AreThoseOfASearchAlsoThroughBundles) {
         if (i == j) continue;
         SCOPED_TRACE(fmt::format("from {} to {}", i, j));
         const std::map<LinkId, double> expected =
-            SharesBySearch(topology, NodeId(i), NodeId(j));
+            SharesByRule(topology, topology, NodeId(i), NodeId(j));
         const absl::StatusOr<Route> route =
             routes.FindNodes(NodeId(i), NodeId(j));
         ASSERT_EQ(route.ok(), !expected.empty());
@@ -476,7 +486,7 @@ TEST(RoutesTest, AreThoseOfASearchFromFirstPrinciples) {
         if (i == j) continue;
         SCOPED_TRACE(fmt::format("from {} to {}", i, j));
         const std::map<LinkId, double> expected =
-            SharesBySearch(*topology, NodeId(i), NodeId(j));
+            SharesByRule(*topology, *topology, NodeId(i), NodeId(j));
         const absl::StatusOr<Route> route =
             routes.FindNodes(NodeId(i), NodeId(j));
         if (expected.empty()) {

@@ -1,0 +1,173 @@
+#include "topology/fabrics/fabric.h"
+
+#include <algorithm>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/field_error.h"
+#include "astra-core/base/parse.h"
+#include "fmt/core.h"
+
+namespace astra {
+namespace {
+
+std::pair<uint32_t, uint32_t> EndsOf(NodeId a, NodeId b) {
+  return std::minmax(a.index(), b.index());
+}
+
+// Joins sites by routers; `tops` are the highest switches of each.
+void JoinSites(const std::vector<std::vector<NodeId>>& tops,
+               FabricDrawing& drawing) {
+  const SitesSpec& sites = drawing.spec().sites;
+  std::vector<std::vector<NodeId>> routers;
+  for (const std::vector<NodeId>& of_site : tops) {
+    routers.push_back(drawing.AddSwitches(sites.routers));
+    for (const NodeId top : of_site) {
+      for (const NodeId router : routers.back()) {
+        drawing.Cable(top, router, sites.uplink);
+      }
+    }
+  }
+  for (size_t i = 0; i < routers.size(); ++i) {
+    for (size_t j = i + 1; j < routers.size(); ++j) {
+      for (uint32_t k = 0; k < sites.routers; ++k) {
+        drawing.Cable(routers[i][k], routers[j][k], sites.cable);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+FabricDrawing::FabricDrawing(const FabricSpec& spec)
+    : spec_(spec),
+      builder_(spec.servers.count * spec.servers.gpus, spec.servers.gpus,
+               spec.servers.gpu_type),
+      num_nodes_(spec.servers.count * spec.servers.gpus) {
+  for (uint32_t i = 0; i < spec.overrides.size(); ++i) {
+    const CableOverride& each = spec.overrides[i];
+    overrides_[EndsOf(each.a, each.b)] = i;
+  }
+  AddServers();
+}
+
+NodeId FabricDrawing::Gpu(uint32_t server, uint32_t gpu) const {
+  return NodeId(server * spec_.servers.gpus + gpu);
+}
+
+void FabricDrawing::Error(std::string_view message) {
+  if (status_.ok()) status_ = FieldError("fabric", message);
+}
+
+std::vector<NodeId> FabricDrawing::AddSwitches(uint32_t count) {
+  std::vector<NodeId> switches;
+  if (!status_.ok()) return switches;
+  num_nodes_ += count;
+  if (num_nodes_ > Topology::kMaxNodes) {
+    Error(fmt::format("more than {} nodes", Topology::kMaxNodes));
+    return switches;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    switches.push_back(builder_.AddSwitch(NodeKind::kSwitch));
+  }
+  return switches;
+}
+
+void FabricDrawing::Cable(NodeId a, NodeId b, const CableSpec& cable) {
+  if (!status_.ok()) return;
+  CableSpec made = cable;
+  const auto other = overrides_.find(EndsOf(a, b));
+  if (other != overrides_.end()) {
+    const CableSpec& given = spec_.overrides[other->second].cable;
+    if (!given.rate.empty()) made.rate = given.rate;
+    if (!given.latency.empty()) made.latency = given.latency;
+    if (!given.error_rate.empty()) made.error_rate = given.error_rate;
+    overrides_.erase(other);
+  }
+  absl::StatusOr<LinkTypeId> type =
+      builder_.AddLinkType(made.rate, made.latency, made.error_rate);
+  status_ = type.ok() ? builder_.AddCable(a, b, *type) : type.status();
+}
+
+// NVSwitches have the lowest numbers after the GPUs.
+void FabricDrawing::AddServers() {
+  const ServerSpec& servers = spec_.servers;
+  const uint32_t first_level = servers.trays * servers.nv_switches;
+  const uint32_t per_server = first_level + servers.second_level;
+  const uint32_t first = num_nodes_;
+  const uint64_t all = uint64_t{per_server} * servers.count + num_nodes_;
+  if (all > Topology::kMaxNodes) {
+    return Error(fmt::format("more than {} nodes", Topology::kMaxNodes));
+  }
+  for (uint32_t i = 0; i < per_server * servers.count; ++i) {
+    builder_.AddSwitch(NodeKind::kNvSwitch);
+  }
+  num_nodes_ = static_cast<uint32_t>(all);
+  for (uint32_t server = 0; server < servers.count; ++server) {
+    const uint32_t base = first + server * per_server;
+    for (uint32_t gpu = 0; gpu < servers.gpus; ++gpu) {
+      const uint32_t tray = gpu / (servers.gpus / servers.trays);
+      for (uint32_t i = 0; i < servers.nv_switches; ++i) {
+        Cable(Gpu(server, gpu), NodeId(base + tray * servers.nv_switches + i),
+              servers.nvlink);
+      }
+    }
+    for (uint32_t i = 0; i < first_level; ++i) {
+      for (uint32_t j = 0; j < servers.second_level; ++j) {
+        Cable(NodeId(base + i), NodeId(base + first_level + j), servers.nvlink);
+      }
+    }
+  }
+}
+
+absl::StatusOr<Topology> FabricDrawing::Finish() && {
+  if (!status_.ok()) return status_;
+  if (!overrides_.empty()) {
+    const uint32_t first = overrides_.begin()->second;
+    const CableOverride& unused = spec_.overrides[first];
+    return FieldError(
+        fmt::format("overrides.{}", first),
+        fmt::format("the design has no cable between nodes {} and {}", unused.a,
+                    unused.b));
+  }
+  return std::move(builder_).Build();
+}
+
+absl::StatusOr<Topology> DrawFabric(const FabricSpec& spec) {
+  FabricDrawing drawing(spec);
+  const uint32_t per_site = spec.servers.count / spec.sites.count;
+  std::vector<std::vector<NodeId>> tops(spec.sites.count);
+  for (uint32_t site = 0; site < spec.sites.count; ++site) {
+    for (uint32_t plane = 0; plane < spec.nics.planes; ++plane) {
+      const std::vector<NodeId> of_plane = spec.design->Draw(
+          site * per_site, (site + 1) * per_site, plane, drawing);
+      tops[site].insert(tops[site].end(), of_plane.begin(), of_plane.end());
+    }
+  }
+  if (spec.sites.count > 1) JoinSites(tops, drawing);
+  return std::move(drawing).Finish();
+}
+
+CableSpec ReadCable(const CableSpec& otherwise, YamlFields& fields) {
+  CableSpec cable;
+  cable.rate = fields.TextOr("rate", otherwise.rate);
+  cable.latency = fields.TextOr("latency", otherwise.latency);
+  cable.error_rate = fields.TextOr("error_rate", otherwise.error_rate);
+  if (fields.has("rate")) {
+    const absl::Status status = ParseBandwidth(cable.rate).status();
+    if (!status.ok()) fields.Error("rate", std::string(status.message()));
+  }
+  if (fields.has("latency")) {
+    const absl::Status status = ParseTime(cable.latency).status();
+    if (!status.ok()) fields.Error("latency", std::string(status.message()));
+  }
+  if (fields.has("error_rate")) {
+    const absl::StatusOr<double> rate =
+        ParseNumber("the probability", cable.error_rate, 0, 1);
+    if (!rate.ok() || *rate == 1) {
+      fields.Error("error_rate", "expected a probability below 1");
+    }
+  }
+  return cable;
+}
+
+}  // namespace astra

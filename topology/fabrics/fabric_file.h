@@ -1,0 +1,38 @@
+// Reads the file of `gen_topo --fabric`.
+//
+//   simai_fabric: 1
+//   servers: {count: 64, gpus: 8, gpu_type: H100, nvlink: {rate: 3600Gbps}}
+//   nics: {rate: 400Gbps}
+//   fabric:
+//     kind: fat-tree
+//     rails: true
+//     tiers: [{down: 32, oversubscription: 2}, {down: 64}]
+//
+// docs/guide/fabrics.md has all keys.
+
+#ifndef TOPOLOGY_FABRICS_FABRIC_FILE_H_
+#define TOPOLOGY_FABRICS_FABRIC_FILE_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "topology/fabrics/fabric.h"
+
+namespace astra {
+
+// Parses `contents`; `file` names it in messages.
+//
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is missing, unknown
+// or wrong.
+absl::StatusOr<FabricSpec> ParseFabric(std::string_view file,
+                                       std::string_view contents);
+
+// Returns `error`, one of DrawFabric() of what ParseFabric() gave for
+// `contents`, with the place in the file that it is about.
+absl::Status AtFabricField(std::string_view file, std::string_view contents,
+                           const absl::Status& error);
+
+}  // namespace astra
+
+#endif  // TOPOLOGY_FABRICS_FABRIC_FILE_H_

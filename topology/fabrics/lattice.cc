@@ -1,0 +1,73 @@
+#include "topology/fabrics/lattice.h"
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
+#include "fmt/core.h"
+
+namespace astra {
+
+uint32_t Lattice::size() const { return StrideOf(shape.size()); }
+
+uint32_t Lattice::StrideOf(size_t dimension) const {
+  uint32_t stride = 1;
+  for (size_t i = 0; i < dimension; ++i) stride *= shape[i];
+  return stride;
+}
+
+uint32_t Lattice::Along(uint32_t number, size_t dimension) const {
+  return number / StrideOf(dimension) % shape[dimension];
+}
+
+Lattice ReadLattice(const NicSpec& nics, YamlFields& fields) {
+  constexpr size_t kMostDimensions = 6;
+  Lattice lattice;
+  int64_t size = 1;
+  for (const std::string& text : fields.Texts("shape")) {
+    const absl::StatusOr<int64_t> length =
+        ParseInteger("", text, 2, Topology::kMaxNodes);
+    if (!length.ok()) {
+      fields.Error("shape", fmt::format("expected lengths of 2 or more, not {}",
+                                        Quoted(text)));
+      return lattice;
+    }
+    size *= *length;
+    if (size > Topology::kMaxNodes) {
+      fields.Error("shape",
+                   fmt::format("more than {} switches", Topology::kMaxNodes));
+      return lattice;
+    }
+    lattice.shape.push_back(static_cast<uint32_t>(*length));
+  }
+  if (lattice.shape.empty() || lattice.shape.size() > kMostDimensions) {
+    fields.Error("shape", "expected 1 to 6 lengths, such as [4, 4, 4]");
+  }
+  lattice.cable = ReadCable(nics.cable, fields);
+  if (nics.per_gpu > 1) {
+    fields.Error("shape", "a GPU has one NIC to its switch here, not several");
+  }
+  return lattice;
+}
+
+std::vector<NodeId> DrawPoints(const Lattice& lattice, uint32_t first,
+                               uint32_t end, FabricDrawing& drawing) {
+  const uint32_t per_server = drawing.spec().servers.gpus;
+  const uint32_t gpus = (end - first) * per_server;
+  if (gpus % lattice.size() != 0) {
+    drawing.Error(fmt::format("{} GPUs do not divide among {} switches", gpus,
+                              lattice.size()));
+    return {};
+  }
+  const std::vector<NodeId> switches = drawing.AddSwitches(lattice.size());
+  if (switches.empty()) return switches;
+  for (uint32_t i = 0; i < gpus; ++i) {
+    drawing.Cable(drawing.Gpu(first + i / per_server, i % per_server),
+                  switches[i / (gpus / lattice.size())],
+                  drawing.spec().nics.cable);
+  }
+  return switches;
+}
+
+}  // namespace astra
