@@ -540,6 +540,10 @@ astra_test(step_times_test
     astra-core/serving/weight_loading_test.cc
   DEPS astra::kernels astra::serving astra::step_times)
 
+astra_test(goodput_test
+  SOURCES astra-core/goodput/goodput_test.cc
+  DEPS astra::goodput)
+
 astra_test(jobs_test
   SOURCES
     astra-core/jobs/jobs_file_test.cc

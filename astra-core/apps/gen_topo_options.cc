@@ -28,7 +28,6 @@ constexpr CommandExample kExamples[] = {
      "Two servers of eight H100 GPUs:"},
     {"gen_topo -topo Spectrum-X -g 8192 --pods 2 -o two_pods.txt --describe",
      "Two pods below core switches, and what they are made of:"},
-    {"gen_topo --fabric torus.yaml -o torus.txt", "A fabric of your own:"},
 };
 
 constexpr OptionSpec kOptions[] = {

@@ -81,6 +81,7 @@ REFUSALS = {
     "simai_fit": [["--compare-table", "none.csv", "--gpu", "H100"]],
     "simai_fit --gpu": [["--compare-table", "none.csv"]],
     "simai_fit --trees": [["--tables", "none.csv"]],
+    "simai_goodput": ["--gpus 8 --checkpoint 1s --failures none.yaml".split()],
     "simai_planner": [PLAN],
     "simai_planner --model": [PLAN[2:]],
     "simai_planner --recompute-method": [
@@ -201,7 +202,7 @@ class CompletionTest(ShellTest):
         self.assert_offers("gen_topo --nv_sw", "--nv-switch-per-server")
         self.assertEqual(
             self.completions("gen_topo ")[0][:3],
-            ["--topology", "-topo", "--ro"])
+            ["--topology", "-topo", "--fabric"])
 
     def test_offers_no_option_twice(self):
         self.assert_offers("gen_topo -topo NVL --d", "--dt", "--dp",
@@ -287,7 +288,7 @@ class CompletionTest(ShellTest):
 
     def test_offers_the_commands_of_simai(self):
         commands = ["topo", "workload", "analyze", "simulate", "collective",
-                    "fit", "plan", "serve", "sweep", "vidur",
+                    "fit", "plan", "serve", "goodput", "sweep", "vidur",
                     "help"]
         self.assert_offers("simai ", *commands)
         self.assert_offers("simai he", "help")

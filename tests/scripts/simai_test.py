@@ -25,6 +25,7 @@ PROGRAMS = {
     "simulate": "simai_simulator",
     "collective": "simai_collective",
     "fit": "simai_fit",
+    "goodput": "simai_goodput",
     "plan": "simai_planner",
     "serve": "simai_serving",
     "sweep": "simai_sweep",
@@ -38,7 +39,7 @@ echo 'to stderr' >&2
 exit 7
 """
 KNOWN = ('(known: topo, workload, analyze, simulate, collective, fit, plan, '
-         'serve, sweep, vidur, help)')
+         'serve, goodput, sweep, vidur, help)')
 
 
 def run(*command, **options):

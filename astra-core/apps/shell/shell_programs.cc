@@ -11,6 +11,7 @@
 #include "astra-core/apps/fit/simai_fit_options.h"
 #include "astra-core/apps/gen_topo_options.h"
 #include "astra-core/apps/gen_workload_options.h"
+#include "astra-core/apps/goodput/simai_goodput_options.h"
 #include "astra-core/apps/plan/simai_planner_options.h"
 #include "astra-core/apps/plan/space_options.h"
 #include "astra-core/apps/run_defaults.h"
@@ -39,9 +40,9 @@ namespace astra {
 namespace {
 
 constexpr std::string_view kPrograms[] = {
-    "gen_topo",         "gen_workload", "simai",         "simai_analytical",
-    "simai_collective", "simai_fit",    "simai_planner", "simai_serving",
-    "simai_simulator",  "simai_sweep",  "simai_vidur"};
+    "gen_topo",         "gen_workload",    "simai",         "simai_analytical",
+    "simai_collective", "simai_fit",       "simai_goodput", "simai_planner",
+    "simai_serving",    "simai_simulator", "simai_sweep",   "simai_vidur"};
 
 template <class Names>
 ShellValues Values(std::string_view option, const Names& names) {
@@ -316,6 +317,19 @@ ShellProgram SimaiFit() {
   };
 }
 
+ShellProgram SimaiGoodput() {
+  return {
+      .name = "simai_goodput",
+      .help = SimaiGoodputHelp(),
+      .options = SimaiGoodputOptionSpecs(),
+      .values = {},
+      .exit_codes = ExitCodes(),
+      .files = {{"results/NAME/goodput.csv",
+                 "Intervals between checkpoints, and the goodput of each."}},
+      .examples = SimaiGoodputExamples(),
+  };
+}
+
 ShellProgram SimaiPlanner() {
   return {
       .name = "simai_planner",
@@ -453,17 +467,13 @@ ShellProgram SimaiSweep() {
 }  // namespace
 
 std::vector<ShellProgram> ShellPrograms() {
-  std::vector<ShellProgram> programs = {GenTopo(),
-                                        GenWorkload(),
-                                        Simai(),
-                                        RunProgramOf(SimaiAnalyticalDefaults()),
-                                        SimaiCollective(),
-                                        SimaiFit(),
-                                        SimaiPlanner(),
-                                        SimaiServing(),
-                                        RunProgramOf(SimaiSimulatorDefaults()),
-                                        SimaiSweep(),
-                                        SimaiVidur()};
+  std::vector<ShellProgram> programs = {
+      GenTopo(),         GenWorkload(),
+      Simai(),           RunProgramOf(SimaiAnalyticalDefaults()),
+      SimaiCollective(), SimaiFit(),
+      SimaiGoodput(),    SimaiPlanner(),
+      SimaiServing(),    RunProgramOf(SimaiSimulatorDefaults()),
+      SimaiSweep(),      SimaiVidur()};
   for (ShellProgram& program : programs) {
     for (const std::string_view name : kPrograms) {
       if (name != program.name) program.related.push_back(name);

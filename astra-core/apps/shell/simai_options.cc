@@ -29,6 +29,7 @@ constexpr SimaiCommand kCommands[] = {
     {"fit", "simai_fit", "compare and fit times of operators"},
     {"plan", "simai_planner", "rank the layouts of a training job"},
     {"serve", "simai_serving", "serve requests with replicas of a model"},
+    {"goodput", "simai_goodput", "what failures leave of a month"},
     {"sweep", "simai_sweep", "run many cases and compare them"},
     {"vidur", "simai_vidur", "serve requests with Vidur's flags and tables"},
 };
