@@ -156,12 +156,40 @@ std::string DescribeJob(const JobRow& job) {
   return text + '\n';
 }
 
+// The links that jobs shared, those with most to carry first.
+std::vector<SharedLink> SharedLinksOf(const JobsResult& run,
+                                      const Topology& topology) {
+  std::vector<std::vector<double>> bytes;
+  for (const JobResult& job : run.jobs) bytes.push_back(job.link_bytes);
+  return SharedLinks(topology, bytes);
+}
+
+std::string DescribeShared(const Topology& topology,
+                           absl::Span<const SharedLink> links,
+                           absl::Span<const JobRow> rows) {
+  if (rows.size() < 2) return "";
+  if (links.empty()) return "shared     the jobs have no link in common\n";
+  const SharedLink& most = links.front();
+  std::string text = fmt::format(
+      "shared     {} link{}; most loaded: {}, {:.3f} GB:", links.size(),
+      links.size() == 1 ? "" : "s", topology.LinkName(most.link),
+      most.all() * 1e-9);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (most.bytes[i] == 0) continue;
+    text += fmt::format(" {} {:.1f} %", rows[i].name,
+                        100 * most.bytes[i] / most.all());
+  }
+  return text + '\n';
+}
+
 std::string DescribeJobs(const RunOptions& options, const JobsInputs& inputs,
                          const Topology& topology, const JobsRun& run,
                          absl::Span<const JobRow> rows,
+                         absl::Span<const SharedLink> shared,
                          const std::vector<NamedFile>& files) {
   std::string text;
   for (const JobRow& row : rows) text += DescribeJob(row);
+  text += DescribeShared(topology, shared, rows);
   for (const std::string& event : inputs.events) {
     text += fmt::format("event      {}\n", event);
   }
@@ -195,11 +223,13 @@ absl::Status RunJobsProgram(const RunDefaults& defaults,
   ASTRA_ASSIGN_OR_RETURN(const JobsRun run, RunAll(options, inputs, topology));
   const std::chrono::duration<double> wall = Clock::now() - begin;
   const std::vector<JobRow> rows = RowsOf(inputs, run);
+  const std::vector<SharedLink> shared = SharedLinksOf(run.together, topology);
   const SimulationResult links = LinksOf(run.together);
   std::vector<NamedFile> files = {{"jobs.csv", JobsCsv(rows)},
                                   {"iterations.csv", IterationsCsv(rows)}};
   files.push_back({"links.csv", LinksCsv(topology, links, run.together.network,
                                          run.together.end)});
+  files.push_back({"shared_links.csv", SharedLinksCsv(topology, shared, rows)});
   if (NetworkOf(options.fidelity)->records_packets) {
     AddPacketTables(inputs.network.packet.record, topology,
                     run.together.network, files);
@@ -211,7 +241,7 @@ absl::Status RunJobsProgram(const RunDefaults& defaults,
   files.push_back({"cost.json", CostJson(options, cost, wall.count())});
   ASTRA_RETURN_IF_ERROR(WriteJobs(options, inputs, run, topology));
   ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
-  Print(DescribeJobs(options, inputs, topology, run, rows, files));
+  Print(DescribeJobs(options, inputs, topology, run, rows, shared, files));
   return FlushStdout();
 }
 

@@ -25,7 +25,8 @@ constexpr std::string_view kResultFiles[] = {
     "pfc.csv",           "cnp.csv",        "capture.pcapng",
     "cost.json",         "fct.txt",        "pfc.txt",
     "stages.csv",        "chart.html",     "memory_snapshot.pickle",
-    "jobs.csv",          "iterations.csv", "changes.csv"};
+    "jobs.csv",          "iterations.csv", "changes.csv",
+    "shared_links.csv"};
 
 struct RunOutput {
   std::string name;    // Name of the run.

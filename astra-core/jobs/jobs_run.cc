@@ -71,6 +71,8 @@ class RunningJob {
 
   // Requires has_ended().
   absl::StatusOr<JobResult> TakeResult() {
+    const absl::Span<const double> bytes = shared_.LinkBytesOf(number_);
+    result_.link_bytes.assign(bytes.begin(), bytes.end());
     ASTRA_ASSIGN_OR_RETURN(
         result_.explanation,
         Explain(job_.program, options_, routes_, result_.result));
@@ -164,7 +166,8 @@ absl::StatusOr<JobsResult> RunJobs(const JobsRequest& request) {
   Routes routes(request.topology);
   const std::unique_ptr<NetworkBackend> network =
       NetworkOf(request.fidelity)->make(request.network, routes);
-  SharedNetwork shared(*network, static_cast<uint32_t>(request.jobs.size()));
+  SharedNetwork shared(*network, request.topology,
+                       static_cast<uint32_t>(request.jobs.size()));
   std::vector<std::unique_ptr<RunningJob>> jobs;
   const std::function<absl::Status()> report = [&] {
     if (!request.on_progress) return absl::OkStatus();

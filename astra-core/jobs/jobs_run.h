@@ -62,6 +62,8 @@ struct JobResult {
   // Of the last iteration. Times are counted from its begin.
   SimulationResult result;
   std::optional<Explanation> explanation;
+  // By link of the topology: the bytes of its messages, without headers.
+  std::vector<double> link_bytes;
 
   TimePs MeanIteration() const;
 };

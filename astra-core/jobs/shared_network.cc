@@ -46,6 +46,21 @@ class SharedNetwork::View final : public NetworkBackend {
   const TimePs start_;
 };
 
+SharedNetwork::SharedNetwork(NetworkBackend& network, const Topology& topology,
+                             uint32_t num_jobs)
+    : network_(network), jobs_(num_jobs) {
+  for (Job& job : jobs_) job.link_bytes.resize(topology.links().size());
+  network_.LogArrivals(
+      [this](const FlowRecord& message, absl::Span<const LinkId> path) {
+        if (message.channel == kBackgroundChannel) return;
+        Job& job = jobs_[message.message.index() % this->num_jobs()];
+        for (const LinkId link : path) {
+          job.link_bytes[link.index()] +=
+              static_cast<double>(message.bytes.count());
+        }
+      });
+}
+
 std::unique_ptr<NetworkBackend> SharedNetwork::ViewFor(
     uint32_t job, const std::vector<NodeId>& nodes) {
   return std::make_unique<View>(*this, job, nodes);

@@ -17,17 +17,22 @@
 #include <memory>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 #include "network-frontends/network_backend.h"
+#include "topology/topology.h"
 
 namespace astra {
 
 class SharedNetwork {
  public:
-  // `network` must outlive the object.
-  SharedNetwork(NetworkBackend& network, uint32_t num_jobs)
-      : network_(network), jobs_(num_jobs) {}
+  // Both must outlive the object, and the object must outlive what happens on
+  // `network`. Listens to its arrivals.
+  SharedNetwork(NetworkBackend& network, const Topology& topology,
+                uint32_t num_jobs);
+  SharedNetwork(const SharedNetwork&) = delete;
+  SharedNetwork& operator=(const SharedNetwork&) = delete;
 
   TimePs now() const { return network_.now(); }
 
@@ -47,12 +52,19 @@ class SharedNetwork {
   // Returns the instant to which `job`, which has paused, wants to go.
   TimePs WantedBy(uint32_t job) const { return jobs_[job].wanted; }
 
+  // Returns the bytes of messages of `job` that have arrived over each link, by
+  // link; of networks that know the paths of messages.
+  absl::Span<const double> LinkBytesOf(uint32_t job) const {
+    return jobs_[job].link_bytes;
+  }
+
  private:
   class View;
 
   struct Job {
     std::vector<MessageId> arrived;  // By the ids of the job.
     TimePs wanted;
+    std::vector<double> link_bytes;
   };
 
   // Messages of all jobs have different ids: job i has i, i + n, i + 2 n, ...

@@ -1,13 +1,17 @@
 #include "astra-core/results/jobs_table.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <string_view>
+#include <utility>
 
 namespace astra {
 namespace {
 
 constexpr std::string_view kJobsFile = "jobs.csv";
 constexpr std::string_view kIterationsFile = "iterations.csv";
+constexpr std::string_view kSharedFile = "shared_links.csv";
 constexpr int kDecimals = 6;
 
 constexpr Column<JobRow> kJobsColumns[] = {
@@ -80,7 +84,79 @@ constexpr Column<IterationRow> kIterationsColumns[] = {
      }},
 };
 
+struct SharedRow {
+  const Topology& topology;
+  const SharedLink& link;
+  const JobRow& job;
+  size_t number;  // Of the job.
+};
+
+constexpr Column<SharedRow> kSharedColumns[] = {
+    {"link", "", "number, as in links.csv",
+     [](const SharedRow& row, std::string* text) {
+       AppendInteger(row.link.link.index(), text);
+     }},
+    {"name", "", "its ends and its rate",
+     [](const SharedRow& row, std::string* text) {
+       AppendField(row.topology.LinkName(row.link.link), text);
+     }},
+    {"job", "", "name",
+     [](const SharedRow& row, std::string* text) {
+       AppendField(row.job.name, text);
+     }},
+    {"bytes", "B", "of messages of the job, without headers",
+     [](const SharedRow& row, std::string* text) {
+       AppendNumber(row.link.bytes[row.number], 0, text);
+     }},
+    {"share", "", "of the bytes of all jobs on the link",
+     [](const SharedRow& row, std::string* text) {
+       AppendNumber(row.link.bytes[row.number] / row.link.all(), kDecimals,
+                    text);
+     }},
+};
+
 }  // namespace
+
+double SharedLink::all() const {
+  return std::accumulate(bytes.begin(), bytes.end(), 0.0);
+}
+
+std::vector<SharedLink> SharedLinks(
+    const Topology& topology, absl::Span<const std::vector<double>> bytes) {
+  std::vector<SharedLink> links;
+  for (uint32_t i = 0; i < topology.links().size(); ++i) {
+    SharedLink link{LinkId(i), {}};
+    for (const std::vector<double>& of_job : bytes) {
+      link.bytes.push_back(of_job[i]);
+    }
+    const auto users = std::count_if(link.bytes.begin(), link.bytes.end(),
+                                     [](double each) { return each > 0; });
+    if (users > 1) links.push_back(std::move(link));
+  }
+  const auto load = [&topology](const SharedLink& link) {
+    const Bandwidth rate = topology.type(link.link).bandwidth;
+    return link.all() / static_cast<double>(rate.count());
+  };
+  std::stable_sort(links.begin(), links.end(),
+                   [&load](const SharedLink& a, const SharedLink& b) {
+                     return load(a) > load(b);
+                   });
+  return links;
+}
+
+std::string SharedLinksCsv(const Topology& topology,
+                           absl::Span<const SharedLink> links,
+                           absl::Span<const JobRow> jobs) {
+  std::string text = HeaderOf<SharedRow>(kSharedColumns);
+  for (const SharedLink& link : links) {
+    for (size_t job = 0; job < jobs.size(); ++job) {
+      if (link.bytes[job] == 0) continue;
+      AppendRow<SharedRow>(kSharedColumns, {topology, link, jobs[job], job},
+                           &text);
+    }
+  }
+  return text;
+}
 
 double JobRow::slowdown() const {
   if (*alone == TimePs(0)) return 1;
@@ -107,6 +183,7 @@ std::string IterationsCsv(absl::Span<const JobRow> jobs) {
 void AppendJobsColumns(std::vector<ColumnText>* texts) {
   AppendTexts<JobRow>(kJobsFile, kJobsColumns, texts);
   AppendTexts<IterationRow>(kIterationsFile, kIterationsColumns, texts);
+  AppendTexts<SharedRow>(kSharedFile, kSharedColumns, texts);
 }
 
 }  // namespace astra

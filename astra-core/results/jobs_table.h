@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 #include "astra-core/results/table.h"
+#include "topology/topology.h"
 
 namespace astra {
 
@@ -35,6 +37,24 @@ struct JobRow {
   // mean() / alone; 1 if the job takes no time. Requires `alone`.
   double slowdown() const;
 };
+
+// A link that carried messages of two jobs or more.
+struct SharedLink {
+  LinkId link;
+  std::vector<double> bytes;  // By job, without headers.
+
+  double all() const;
+};
+
+// Returns the links that jobs shared, the one with most bytes over its rate
+// first. `bytes` has, by job, those of each link.
+std::vector<SharedLink> SharedLinks(
+    const Topology& topology, absl::Span<const std::vector<double>> bytes);
+
+// shared_links.csv: a line for each job on each of `links`.
+std::string SharedLinksCsv(const Topology& topology,
+                           absl::Span<const SharedLink> links,
+                           absl::Span<const JobRow> jobs);
 
 std::string JobsCsv(absl::Span<const JobRow> jobs);
 std::string IterationsCsv(absl::Span<const JobRow> jobs);

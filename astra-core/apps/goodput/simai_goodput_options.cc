@@ -64,7 +64,7 @@ constexpr int64_t kMostTrials = 1'000'000;
 absl::StatusOr<double> ReadDuration(const CommandLine& flags,
                                     std::string_view name, bool or_zero) {
   ASTRA_RETURN_IF_ERROR(Require(flags, name));
-  const absl::StatusOr<double> time = ParseDuration(*flags.value(name));
+  absl::StatusOr<double> time = ParseDuration(*flags.value(name));
   if (time.ok() && (*time > 0 || (or_zero && *time == 0))) return time;
   return absl::InvalidArgumentError(
       fmt::format("--{}: {}", name,

@@ -154,6 +154,7 @@ constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
      "Of programs: what each stage and chunk computes and holds."},
     {"changes.csv", "Of --events: collectives with and without them."},
     {"jobs.csv", "Of --jobs: each job, and what it loses to the others."},
+    {"shared_links.csv", "Of --jobs: links of several jobs, and their shares."},
     {"iterations.csv", "Of --jobs: when each iteration began and ended."},
     {"trace.json", "Of --trace: what each rank did and waited for."},
     {"chart.html", "Of -v: a pie of where the time goes."},

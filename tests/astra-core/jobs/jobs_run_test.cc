@@ -88,6 +88,13 @@ TEST_P(SharedLeafTest, TwoEqualJobsHaveHalfTheCableEach) {
                 {JobOn(topology, {0, 2}, SummingProgram(kBytes), "a"),
                  JobOn(topology, {1, 3}, SummingProgram(kBytes), "b")});
   EXPECT_NEAR(SlowdownOf(request, 0), 2, 2 * GetParam().tolerance);
+  // Each direction of the cable carries the reduced and the gathered half.
+  const JobsResult together = ValueOrDie(RunJobs(request));
+  for (const JobResult& job : together.jobs) {
+    EXPECT_EQ(job.link_bytes[8], static_cast<double>(kBytes.count()));
+    EXPECT_EQ(job.link_bytes[9], static_cast<double>(kBytes.count()));
+  }
+  EXPECT_EQ(together.jobs[0].link_bytes[2], 0);
   EXPECT_NEAR(SlowdownOf(request, 1), 2, 2 * GetParam().tolerance);
 }
 
