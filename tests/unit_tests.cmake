@@ -101,9 +101,10 @@ astra_test(topology_test
     topology/templates/spectrum_x_test.cc
     topology/topology_builder_test.cc
     topology/topology_file_test.cc
+    topology/topology_svg_test.cc
     topology/topology_test.cc
     topology/two_level_cluster_test.cc
-  DEPS astra::topology)
+  DEPS astra::topology pugixml::pugixml)
 
 astra_test(workload_test
   SOURCES

@@ -14,9 +14,17 @@
 #include "topology/describe.h"
 #include "topology/fabrics/fabric_file.h"
 #include "topology/topology_file.h"
+#include "topology/topology_svg.h"
 
 namespace astra {
 namespace {
+
+absl::Status WriteFiles(const GenTopoOptions& options,
+                        const Topology& topology) {
+  ASTRA_RETURN_IF_ERROR(WriteFile(options.output, FormatTopology(topology)));
+  if (!options.drawing) return absl::OkStatus();
+  return WriteFile(*options.drawing, TopologySvg(topology));
+}
 
 // Prints what SimAI's generator prints, and the description if it is asked for.
 void PrintSummary(const GenTopoOptions& options, const Topology& topology) {
@@ -63,7 +71,7 @@ absl::Status RunFabric(const GenTopoOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(const FabricSpec spec, ParseFabric(file, contents));
   const absl::StatusOr<Topology> topology = DrawFabric(spec);
   if (!topology.ok()) return AtFabricField(file, contents, topology.status());
-  ASTRA_RETURN_IF_ERROR(WriteFile(options.output, FormatTopology(*topology)));
+  ASTRA_RETURN_IF_ERROR(WriteFiles(options, *topology));
   if (options.describe) Print(DescribeTopology(*topology));
   Print(options.output + "\n");
   return FlushStdout();
@@ -80,7 +88,7 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   ASTRA_RETURN_IF_ERROR(AnnounceWork(WorkOf(options.counts), options.force));
   ASTRA_ASSIGN_OR_RETURN(const Topology topology,
                          BuildCluster(options.cluster));
-  ASTRA_RETURN_IF_ERROR(WriteFile(options.output, FormatTopology(topology)));
+  ASTRA_RETURN_IF_ERROR(WriteFiles(options, topology));
   PrintSummary(options, topology);
   if (!options.describe) log.Report(Oversubscribed(options, topology));
   return FlushStdout();

@@ -61,6 +61,8 @@ constexpr OptionSpec kOptions[] = {
     {"gpu-type", "gt", "NAME", "Links", "type of the GPUs, such as H100"},
     {"output", "o", "FILE", "Output", "the file to write"},
     {"describe", "", "", "Output", "print tiers, counts, oversubscription"},
+    {"draw", "", "FILE", "Output",
+     "draw the topology as SVG, by groups of equal parts if it is large"},
     {"force", "", "", "Output",
      "go on where memory is too small for what it takes"},
 };
@@ -246,6 +248,7 @@ absl::StatusOr<GenTopoOptions> ReadFabricOptions(const CommandLine& flags) {
     return absl::InvalidArgumentError("--output is empty: expected a file");
   }
   options.describe = flags.has("describe");
+  options.drawing = flags.value("draw");
   options.force = flags.has("force");
   return options;
 }
@@ -277,6 +280,7 @@ absl::StatusOr<GenTopoOptions> ReadGenTopoOptions(const CommandLine& flags) {
                          OutputFile(flags, chosen, options.cluster));
   WarnOfGpuType(options);
   options.describe = flags.has("describe");
+  options.drawing = flags.value("draw");
   options.keeps_uplinks =
       flags.has("bandwidth") && !flags.has("ap-bandwidth") &&
       options.cluster.bandwidth != options.cluster.asw_psw_bandwidth;

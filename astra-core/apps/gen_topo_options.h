@@ -19,7 +19,8 @@ struct GenTopoOptions {
   std::optional<std::string> fabric_file;
   ClusterParameters cluster;
   ClusterCounts counts;
-  std::string output;  // File to write.
+  std::string output;                  // File to write.
+  std::optional<std::string> drawing;  // File to draw it in.
   bool describe = false;
   // --bandwidth is given and differs from the rate of the uplinks, and
   // --ap-bandwidth, which sets the uplinks, is not given.

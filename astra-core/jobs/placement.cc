@@ -1,6 +1,7 @@
 #include "astra-core/jobs/placement.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -47,7 +48,7 @@ class Occupancy {
     std::vector<uint32_t> servers;
     const uint32_t size = topology_.gpus_per_server();
     for (uint32_t server = 0; server < topology_.num_servers(); ++server) {
-      const auto first = owner_.begin() + server * size;
+      const auto first = owner_.begin() + std::ptrdiff_t{server} * size;
       const bool is_free = std::all_of(
           first, first + size, [](size_t owner) { return owner == kFree; });
       if (is_free) servers.push_back(server);
@@ -83,6 +84,7 @@ std::vector<uint32_t> Spread(const Topology& topology,
                              const std::vector<uint32_t>& servers) {
   std::map<std::vector<NodeId>, uint32_t> size_of_set;
   std::vector<std::pair<uint32_t, uint32_t>> order;  // Turn, server.
+  order.reserve(servers.size());
   for (const uint32_t server : servers) {
     order.emplace_back(size_of_set[LeavesOf(topology, server)]++, server);
   }

@@ -206,12 +206,13 @@ class CompletionTest(ShellTest):
 
     def test_offers_no_option_twice(self):
         self.assert_offers("gen_topo -topo NVL --d", "--dt", "--dp",
-                           "--describe")
-        self.assert_offers("gen_topo -dt -topo NVL --d", "--dp", "--describe")
+                           "--describe", "--draw")
+        self.assert_offers("gen_topo -dt -topo NVL --d", "--dp", "--describe",
+                           "--draw")
         self.assert_offers("gen_topo --topology=NVL -to")
         # A value is not an option.
         self.assert_offers("gen_topo --output --dt --d", "--dt", "--dp",
-                           "--describe")
+                           "--describe", "--draw")
 
     def test_offers_the_values_of_an_option_by_any_of_its_names(self):
         self.assert_offers("gen_topo --topology D", "DCN+")

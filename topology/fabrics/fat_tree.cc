@@ -78,7 +78,7 @@ class FatTree final : public FabricDesign {
     const uint32_t rails = rails_ ? per_server : 1;
     const uint32_t nics = (end - first) * per_server / rails;  // Of a rail.
     const uint32_t segments = (nics + tiers_[0].down - 1) / tiers_[0].down;
-    const std::vector<NodeId> leaves = drawing.AddSwitches(segments * rails);
+    std::vector<NodeId> leaves = drawing.AddSwitches(segments * rails);
     if (leaves.empty()) return leaves;
     for (uint32_t server = first; server < end; ++server) {
       for (uint32_t nic = 0; nic < per_server; ++nic) {

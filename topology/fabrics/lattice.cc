@@ -60,7 +60,7 @@ std::vector<NodeId> DrawPoints(const Lattice& lattice, uint32_t first,
                               lattice.size()));
     return {};
   }
-  const std::vector<NodeId> switches = drawing.AddSwitches(lattice.size());
+  std::vector<NodeId> switches = drawing.AddSwitches(lattice.size());
   if (switches.empty()) return switches;
   for (uint32_t i = 0; i < gpus; ++i) {
     drawing.Cable(drawing.Gpu(first + i / per_server, i % per_server),

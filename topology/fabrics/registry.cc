@@ -3,9 +3,9 @@
 namespace astra {
 
 absl::Span<const FabricKind> FabricKinds() {
-  static const FabricKind kKinds[] = {DragonflyPlusFabric(), FatTreeFabric(),
-                                      HyperXFabric(), TorusFabric()};
-  return kKinds;
+  static const FabricKind kinds[] = {DragonflyPlusFabric(), FatTreeFabric(),
+                                     HyperXFabric(), TorusFabric()};
+  return kinds;
 }
 
 }  // namespace astra
