@@ -83,6 +83,7 @@ astra_test(base_test
 astra_test(pages_test
   SOURCES
     astra-core/pages/pages_test.cc
+    astra-core/pages/timeline_chart_test.cc
   DEPS absl::strings astra::pages)
 
 astra_test(topology_test

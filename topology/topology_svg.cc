@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -16,7 +17,7 @@ namespace astra {
 namespace {
 
 // Up to this many boxes, each server and switch has its own.
-constexpr size_t kMostBoxes = 80;
+constexpr size_t kMostBoxes = 48;
 
 constexpr double kBoxWidth = 120;
 constexpr double kBoxHeight = 40;
@@ -25,19 +26,37 @@ constexpr double kRowHeight = 150;
 constexpr double kMargin = 30;
 
 constexpr std::string_view kStyle = R"(<style>
-svg { font: 11px system-ui, sans-serif; background: #fff; color: #1b1f24; }
-text { fill: currentColor; text-anchor: middle; }
-.box { fill: #eef2f7; stroke: #57606a; }
-.server { fill: #e6f4ea; }
-.link { stroke: #57606a; stroke-opacity: .55; fill: none; }
+.topology { font: 11px system-ui, sans-serif; color: #1b1f24; }
+.topology text { fill: currentColor; text-anchor: middle; }
+.topology .box { fill: #eef2f7; stroke: #57606a; }
+.topology .server { fill: #e6f4ea; }
+.topology .link { stroke: #57606a; stroke-opacity: .6; fill: none; }
 @media (prefers-color-scheme: dark) {
-  svg { background: #0d1117; color: #e6edf3; }
-  .box { fill: #21262d; stroke: #8b949e; }
-  .server { fill: #1a3a26; }
-  .link { stroke: #8b949e; }
+  .topology { color: #e6edf3; }
+  .topology .box { fill: #21262d; stroke: #8b949e; }
+  .topology .server { fill: #1a3a26; }
+  .topology .link { stroke: #8b949e; }
 }
 </style>
 )";
+
+// Colours of loads, each up to the share that follows it.
+struct LoadColour {
+  std::string_view colour;
+  double most;
+};
+constexpr LoadColour kLoadColours[] = {{"#9ecae1", 0.1},
+                                       {"#4292c6", 0.3},
+                                       {"#e69f00", 0.6},
+                                       {"#d55e00", 0.85},
+                                       {"#8b0000", 2}};
+
+std::string_view ColourOf(double load) {
+  for (const LoadColour& each : kLoadColours) {
+    if (load <= each.most) return each.colour;
+  }
+  return kLoadColours[std::size(kLoadColours) - 1].colour;
+}
 
 // One box: servers, or switches of one tier.
 struct Box {
@@ -51,12 +70,14 @@ struct Box {
 struct Line {
   uint32_t cables = 0;
   double gbps = 0;
+  double load = 0;  // The highest.
 };
 
 // A topology in which each server and each switch of the fabric is a part.
 class Parts {
  public:
-  explicit Parts(const Topology& topology) : topology_(topology) {
+  Parts(const Topology& topology, absl::Span<const double> loads)
+      : topology_(topology), loads_(loads) {
     part_of_.resize(topology.num_nodes());
     tiers_.assign(topology.num_servers(), 0);
     for (uint32_t i = 0; i < topology.num_nodes(); ++i) {
@@ -97,9 +118,12 @@ class Parts {
     ++line.cables;
     line.gbps +=
         ToGbps(topology_.type(LinkId(static_cast<uint32_t>(cable))).bandwidth);
+    if (loads_.empty()) return;
+    line.load = std::max({line.load, loads_[cable], loads_[cable + 1]});
   }
 
   const Topology& topology_;
+  const absl::Span<const double> loads_;
   std::vector<uint32_t> part_of_;  // By node; of NVSwitches without meaning.
   std::vector<uint32_t> nodes_;    // Of the parts behind the servers.
   std::vector<uint32_t> tiers_;    // By part; 0 of servers.
@@ -179,8 +203,10 @@ std::string TitleOf(const Box& box, const Topology& topology) {
 
 class Picture {
  public:
-  explicit Picture(const Topology& topology)
-      : topology_(topology), parts_(topology) {
+  Picture(const Topology& topology, absl::Span<const double> loads)
+      : topology_(topology),
+        has_loads_(!loads.empty()),
+        parts_(topology, loads) {
     std::vector<uint32_t> group;
     if (parts_.size() > kMostBoxes) {
       group = GroupsOf(parts_, topology.num_servers());
@@ -193,7 +219,8 @@ class Picture {
 
   std::string Draw() const {
     std::string text = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" "
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"topology\" "
+        "width=\"{0:.0f}\" "
         "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">\n"
         "<title>{2} GPUs in {3} servers, {4} switches, {5} "
         "cables</title>\n",
@@ -229,6 +256,7 @@ class Picture {
                                      box_of.at(group[ends.second]))];
       sum.cables += line.cables;
       sum.gbps += line.gbps;
+      sum.load = std::max(sum.load, line.load);
     }
   }
 
@@ -265,17 +293,24 @@ class Picture {
     return kBoxHeight / 2 + 20 + 0.08 * std::abs(a.x - b.x);
   }
 
-  static std::string DrawLine(const Box& a, const Box& b, const Line& line) {
+  std::string DrawLine(const Box& a, const Box& b, const Line& line) const {
     const double width = std::clamp(std::log10(line.gbps) - 1, 0.75, 6.0);
     const double middle = (a.y + b.y) / 2 - 2 * BendOf(a, b);
     const double side = &a == &b ? kBoxWidth / 4 : 0;
+    std::string style;
+    std::string load;
+    if (has_loads_) {
+      style = fmt::format(" style=\"stroke:{};stroke-opacity:1\"",
+                          ColourOf(line.load));
+      load = fmt::format(", {:.1f} % used", 100 * line.load);
+    }
     return fmt::format(
-        "<path class=\"link\" stroke-width=\"{:.2f}\" d=\"M{:.1f} {:.1f} "
+        "<path class=\"link\"{} stroke-width=\"{:.2f}\" d=\"M{:.1f} {:.1f} "
         "Q{:.1f} {:.1f} {:.1f} {:.1f}\"><title>{} to {}: {} cable{}, {:g} Gbps "
-        "in all</title></path>\n",
-        width, a.x - side, a.y, (a.x + b.x) / 2, middle, b.x + side, b.y,
+        "in all{}</title></path>\n",
+        style, width, a.x - side, a.y, (a.x + b.x) / 2, middle, b.x + side, b.y,
         NameOf(a), NameOf(b), line.cables, line.cables == 1 ? "" : "s",
-        line.gbps);
+        line.gbps, load);
   }
 
   // What the lines between groups stand for; near the lower end, where lines to
@@ -301,6 +336,7 @@ class Picture {
   }
 
   const Topology& topology_;
+  const bool has_loads_;
   const Parts parts_;
   std::vector<Box> boxes_;
   std::map<std::pair<uint32_t, uint32_t>, Line> lines_;
@@ -310,8 +346,9 @@ class Picture {
 
 }  // namespace
 
-std::string TopologySvg(const Topology& topology) {
-  return Picture(topology).Draw();
+std::string TopologySvg(const Topology& topology,
+                        absl::Span<const double> loads) {
+  return Picture(topology, loads).Draw();
 }
 
 }  // namespace astra

@@ -11,11 +11,15 @@
 
 #include <string>
 
+#include "absl/types/span.h"
 #include "topology/topology.h"
 
 namespace astra {
 
-std::string TopologySvg(const Topology& topology);
+// With `loads`, by link from 0 to 1, lines are coloured by the higher load of
+// their cables and directions, and their titles say it.
+std::string TopologySvg(const Topology& topology,
+                        absl::Span<const double> loads = {});
 
 }  // namespace astra
 

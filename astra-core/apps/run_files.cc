@@ -10,6 +10,7 @@
 #include "astra-core/apps/memory_snapshot.h"
 #include "astra-core/apps/network_summary.h"
 #include "astra-core/apps/packet_capture.h"
+#include "astra-core/apps/run_report.h"
 #include "astra-core/apps/simai_network_files.h"
 #include "astra-core/base/check.h"
 #include "astra-core/results/changes_table.h"
@@ -211,6 +212,9 @@ ResultFiles MakeResultFiles(const RunOptions& options,
     files.push_back(
         {"trace.json",
          ChromeTrace(topology, PlanOf(request.program), result, run.network)});
+  }
+  if (options.report && run.status.ok()) {
+    files.push_back({"report.html", RunReport(options.name, request, run)});
   }
   if (options.chart) {
     files.push_back(

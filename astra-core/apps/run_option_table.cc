@@ -114,6 +114,9 @@ constexpr OptionSpec kOptions[] = {
      "write queues.csv and rates.csv, at this interval"},
     {"capture", "", "SOURCE-TARGET", "Output",
      "write what leaves on one link, by node ids, as capture.pcapng"},
+    {"report", "", "", "Output",
+     "write report.html: time, timeline, collectives, links, memory on one "
+     "page"},
     {"trace", "", "", "Output",
      "write trace.json for Perfetto or chrome://tracing"},
     {"memory-snapshot", "", "", "Output",

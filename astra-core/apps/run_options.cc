@@ -79,7 +79,7 @@ absl::Status CheckEstimate(const CommandLine& flags) {
   if (!flags.has("estimate")) return absl::OkStatus();
   for (const std::string_view option :
        {"output", "result", "result-folder", "visual", "sample", "capture",
-        "trace", "memory-snapshot", "simai-files", "stop-at", "force",
+        "trace", "report", "memory-snapshot", "simai-files", "stop-at", "force",
         "events"}) {
     if (flags.has(option)) return NoEffect(option, "with --estimate");
   }
@@ -105,7 +105,7 @@ absl::Status CheckJobs(const CommandLine& flags, Fidelity fidelity) {
   for (const std::string_view option :
        {"workload", "gpus", "gpu-type", "dispatcher", "stop-at", "unroll",
         "symmetry", "accelerate", "error-bound", "estimate", "visual", "lang",
-        "capture", "trace", "memory-snapshot", "snapshot-stage",
+        "capture", "trace", "report", "memory-snapshot", "snapshot-stage",
         "simai-files"}) {
     if (flags.has(option)) return NoEffect(option, "with --jobs");
   }
@@ -329,6 +329,7 @@ absl::Status ReadOutput(const CommandLine& flags, RunOptions& options) {
   }
   options.simai_files = flags.has("simai-files");
   options.trace = flags.has("trace");
+  options.report = flags.has("report");
   options.memory_snapshot = flags.has("memory-snapshot");
   if (flags.has("snapshot-stage")) {
     if (!options.memory_snapshot) {

@@ -92,6 +92,7 @@ struct RunOptions {
   std::optional<std::pair<NodeId, NodeId>> capture;
   bool simai_files = false;
   bool trace = false;
+  bool report = false;
   bool memory_snapshot = false;
   std::optional<int64_t> snapshot_stage;  // None: the one that needs most.
   bool chart = false;

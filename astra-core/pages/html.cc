@@ -8,9 +8,10 @@
 
 namespace astra {
 
-// Contents of the files page.html and sort_tables.js.
+// Contents of the files page.html, sort_tables.js and zoom_timelines.js.
 std::string_view PageTemplate();
 std::string_view SortTablesScript();
+std::string_view ZoomTimelinesScript();
 
 namespace {
 
@@ -61,14 +62,15 @@ std::string FillPage(std::string_view page,
 std::string HtmlPage(std::string_view name, std::string_view facts,
                      std::string_view sections) {
   const std::string title = HtmlText(name);
-  return FillPage(
-      PageTemplate(),
-      std::vector<PagePlace>{{"@name@", title},
-                             {"@style@", std::string(PageStyle())},
-                             {"@name@", title},
-                             {"@facts@", std::string(facts)},
-                             {"@sections@", std::string(sections)},
-                             {"@script@", std::string(SortTablesScript())}});
+  return FillPage(PageTemplate(),
+                  std::vector<PagePlace>{
+                      {"@name@", title},
+                      {"@style@", std::string(PageStyle())},
+                      {"@name@", title},
+                      {"@facts@", std::string(facts)},
+                      {"@sections@", std::string(sections)},
+                      {"@script@", std::string(SortTablesScript()) +
+                                       std::string(ZoomTimelinesScript())}});
 }
 
 std::string HtmlSection(std::string_view id, std::string_view title,

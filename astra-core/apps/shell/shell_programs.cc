@@ -152,6 +152,7 @@ constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
     {"memory.csv", "Of programs: the memory of a rank of each stage."},
     {"stages.csv",
      "Of programs: what each stage and chunk computes and holds."},
+    {"report.html", "Of --report: all of it on one page."},
     {"changes.csv", "Of --events: collectives with and without them."},
     {"jobs.csv", "Of --jobs: each job, and what it loses to the others."},
     {"shared_links.csv", "Of --jobs: links of several jobs, and their shares."},

@@ -494,6 +494,21 @@ stages: [{count: 2, run: [{modules: mlp}]}]
   EXPECT_THAT(Result("a/run.json"), HasSubstr("\"iteration\": {\n"));
   EXPECT_THAT(Result("a/trace.json"), HasSubstr("\"ph\":\"f\""));
 
+  // The page says what the files say, and fetches nothing.
+  const ProgramResult reported = Simulate(arguments + "-o r --report");
+  ASSERT_EQ(reported.exit_code, 0);
+  const std::string page = Result("r/report.html");
+  const size_t total = reported.out.rfind(": ") + 2;
+  EXPECT_THAT(page,
+              HasSubstr("<dd>" + reported.out.substr(
+                                     total, reported.out.rfind("\n") - total)));
+  for (const char* section :
+       {"time", "timeline", "path", "collectives", "links"}) {
+    EXPECT_THAT(page, HasSubstr("id=\"" + std::string(section) + "\""));
+  }
+  EXPECT_THAT(page, ::testing::Not(HasSubstr("src=")));
+  EXPECT_THAT(page, ::testing::Not(HasSubstr("<link ")));
+
   EXPECT_EQ(Simulate(arguments + "-o b --stop-at 10us").exit_code, 1);
   EXPECT_THAT(Result("b/trace.json"), HasSubstr("\"TP of rank 0\""));
   EXPECT_THAT(Result("b/run.json"),

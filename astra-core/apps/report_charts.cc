@@ -1,0 +1,203 @@
+#include "astra-core/apps/report_charts.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "astra-core/engine/breakdown.h"
+#include "astra-core/pages/html.h"
+#include "astra-core/pages/line_chart.h"
+#include "astra-core/pages/stacked_bars.h"
+#include "astra-core/pages/timeline_chart.h"
+#include "fmt/core.h"
+
+namespace astra {
+namespace {
+
+constexpr size_t kMostStages = 64;
+
+double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
+
+// What the time of a rank consists of: compute and what slows it, waiting by
+// group, messages, bubbles. Plans have the same colours.
+constexpr BarPart kParts[] = {
+    {"compute", "#0072b2"},    {"slowed by collectives", "#56b4e9"},
+    {"TP", "#e69f00"},         {"CP", "#f0e442"},
+    {"EP and ETP", "#d55e00"}, {"DP", "#cc79a7"},
+    {"late", "#332288"},       {"messages", "#009e73"},
+    {"bubble", "#999999"},     {"idle", "#cccccc"}};
+enum Part : size_t {
+  kCompute,
+  kSlowed,
+  kTp,
+  kCp,
+  kEp,
+  kDp,
+  kLate,
+  kMessages,
+  kBubble,
+  kIdle,
+};
+
+size_t PartOf(ParallelDimension dimension) {
+  switch (dimension) {
+    case ParallelDimension::kTensor:
+      return kTp;
+    case ParallelDimension::kContext:
+      return kCp;
+    case ParallelDimension::kExpert:
+    case ParallelDimension::kExpertTensor:
+      return kEp;
+    case ParallelDimension::kData:
+    case ParallelDimension::kDataExpert:
+      return kDp;
+    case ParallelDimension::kPipeline:
+      return kMessages;
+  }
+  return kMessages;
+}
+
+size_t PartOf(const TimePart& part) {
+  switch (part.category) {
+    case TimeCategory::kCompute:
+      return kCompute;
+    case TimeCategory::kSlowed:
+      return kSlowed;
+    case TimeCategory::kNetwork:
+      return part.dimension ? PartOf(*part.dimension) : kMessages;
+    case TimeCategory::kLate:
+      return kLate;
+    case TimeCategory::kTransfer:
+      return kMessages;
+    case TimeCategory::kBubble:
+      return kBubble;
+    case TimeCategory::kIdle:
+      return kIdle;
+  }
+  return kIdle;
+}
+
+// By stage: the index of its rank that works longest, the lowest of several.
+std::vector<size_t> BusiestRanks(const SimulationResult& result) {
+  std::map<uint32_t, size_t> ranks;
+  for (size_t i = 0; i < result.ranks.size(); ++i) {
+    const auto [known, is_new] = ranks.try_emplace(result.ranks[i].stage, i);
+    const RankResult& best = result.ranks[known->second];
+    const RankResult& rank = result.ranks[i];
+    if (!is_new && rank.compute + rank.slowed > best.compute + best.slowed) {
+      known->second = i;
+    }
+  }
+  std::vector<size_t> order;
+  for (const auto& [stage, rank] : ranks) {
+    if (order.size() < kMostStages) order.push_back(rank);
+  }
+  return order;
+}
+
+std::string NameOf(const RankResult& rank) {
+  return fmt::format("stage {}, rank {}", rank.stage, rank.rank);
+}
+
+TimelineRow RowOf(const SimulationResult& result, size_t rank) {
+  TimelineRow row{NameOf(result.ranks[rank]), {}};
+  const RankTimeline& timeline = result.timeline.ranks[rank];
+  for (const Span& span : timeline.spans) {
+    const std::string& layer = result.layer_names[span.layer.index()];
+    const std::string batch =
+        span.micro_batch < 0
+            ? ""
+            : fmt::format(", micro-batch {}", span.micro_batch);
+    TimelineSpan& drawn = row.spans.emplace_back();
+    drawn.begin = Milliseconds(span.begin);
+    drawn.end = Milliseconds(span.end);
+    if (!span.is_wait()) {
+      drawn.kind = kCompute;
+      drawn.title = fmt::format("{} {}{}: {:.6f} ms", layer, Name(span.phase),
+                                batch, drawn.end - drawn.begin);
+      continue;
+    }
+    const Communication& what =
+        result.collectives[timeline.calls[span.call].record].communication;
+    drawn.kind = PartOf(what.dimension);
+    drawn.title = fmt::format("{} {}{}: waits {:.6f} ms for {} over {}", layer,
+                              Name(span.phase), batch, drawn.end - drawn.begin,
+                              Name(what.kind), Name(what.dimension));
+  }
+  return row;
+}
+
+}  // namespace
+
+std::string BreakdownSection(const Program& program,
+                             const SimulationResult& result) {
+  if (!program.simulates_pipeline()) return "";
+  std::vector<StackedBar> bars;
+  for (const size_t rank : BusiestRanks(result)) {
+    StackedBar& bar = bars.emplace_back();
+    bar.name = NameOf(result.ranks[rank]);
+    bar.parts.resize(std::size(kParts));
+    for (const TimePart& part : TimePartsOf(result.ranks[rank], result)) {
+      bar.parts[PartOf(part)] += Milliseconds(part.time);
+    }
+    bar.whole = fmt::format("{:.3f} ms", Milliseconds(result.total()));
+  }
+  return HtmlSection(
+      "time", "Where the time goes",
+      HtmlNote("Of each stage the rank that works longest. A wait counts for "
+               "the group that it is for, until the last rank had joined as "
+               "late.") +
+          StackedBars(kParts, bars, "ms"));
+}
+
+std::string TimelineSection(const Program& program,
+                            const SimulationResult& result) {
+  if (!program.simulates_pipeline() || result.timeline.empty()) return "";
+  std::vector<TimelineRow> rows;
+  for (const size_t rank : BusiestRanks(result)) {
+    rows.push_back(RowOf(result, rank));
+  }
+  std::string html;
+  if (result.timeline.skipped) {
+    html += HtmlNote(fmt::format(
+        "{} repetitions of the schedule went as those shown and are left out.",
+        result.timeline.skipped->times));
+  }
+  html += TimelineChart(kParts, rows, "ms",
+                        "What a rank of each stage computes and waits for");
+  return HtmlSection("timeline", "Timeline", html);
+}
+
+std::string MemorySection(const Program& program,
+                          absl::Span<const StageMemory> memories) {
+  if (memories.empty()) return "";
+  constexpr double kGib = 0x1p30;
+  LineChart chart;
+  chart.x_name = "slot of the schedule";
+  chart.y_name = "GiB allocated on a rank";
+  for (const StageMemory& memory : memories) {
+    if (chart.lines.size() == kMostStages) break;
+    ChartLine& line = chart.lines.emplace_back();
+    line.name = fmt::format("stage {}", memory.stage);
+    for (const MemoryPoint& point : memory.points) {
+      line.points.push_back(
+          {.x = static_cast<double>(line.points.size()),
+           .y = static_cast<double>(point.bytes.count()) / kGib});
+    }
+    if (memory.after > Bytes(0)) {
+      line.points.push_back(
+          {.x = static_cast<double>(line.points.size()),
+           .y = static_cast<double>(memory.after.count()) / kGib});
+    }
+  }
+  return HtmlSection(
+      "memory", "Memory",
+      LineChartSvg(chart, "Memory of each stage over its schedule") + "<pre>" +
+          HtmlText(DescribeMemory(program, memories)) + "</pre>");
+}
+
+}  // namespace astra

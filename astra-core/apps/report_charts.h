@@ -1,0 +1,30 @@
+// The charts of report.html; see run_report.h. Each function returns HTML,
+// empty if there is nothing to show.
+
+#ifndef ASTRA_CORE_APPS_REPORT_CHARTS_H_
+#define ASTRA_CORE_APPS_REPORT_CHARTS_H_
+
+#include <string>
+
+#include "absl/types/span.h"
+#include "astra-core/engine/result.h"
+#include "workload/memory_timeline.h"
+#include "workload/program.h"
+
+namespace astra {
+
+// Where the time of each stage goes, of its rank that works longest.
+std::string BreakdownSection(const Program& program,
+                             const SimulationResult& result);
+
+// What a rank of each stage did and waited for, over time.
+std::string TimelineSection(const Program& program,
+                            const SimulationResult& result);
+
+// The memory of each stage, slot by slot of its schedule.
+std::string MemorySection(const Program& program,
+                          absl::Span<const StageMemory> memories);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_REPORT_CHARTS_H_

@@ -1,0 +1,270 @@
+#include "astra-core/apps/run_report.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "astra-core/apps/report_charts.h"
+#include "astra-core/engine/critical_path.h"
+#include "astra-core/engine/time_limit.h"
+#include "astra-core/engine/work_rates.h"
+#include "astra-core/pages/html.h"
+#include "astra-core/results/changes_table.h"
+#include "astra-core/results/links_table.h"
+#include "fmt/core.h"
+#include "topology/topology_svg.h"
+#include "workload/memory_timeline.h"
+
+namespace astra {
+namespace {
+
+using Facts = std::vector<std::pair<std::string_view, std::string>>;
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr size_t kMostRows = 200;
+constexpr size_t kMostLinks = 40;
+
+double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
+
+std::string Ms(TimePs time) {
+  return fmt::format("{:.6f}", Milliseconds(time));
+}
+
+std::string LayoutText(const ParallelSizes& sizes) {
+  return fmt::format(
+      "TP {}, CP {}, EP {}, PP {}, DP {}; {} micro-batches", sizes.tensor,
+      sizes.context, sizes.expert, sizes.pipeline,
+      sizes.num_ranks / (sizes.tensor * sizes.context * sizes.pipeline),
+      sizes.micro_batches);
+}
+
+Facts FactsOf(const RunRequest& request, const RunResult& run) {
+  const Topology& topology = request.topology;
+  const SimulationResult& result = run.result;
+  Facts facts = {
+      {"iteration", Ms(result.total()) + " ms"},
+      {"layout", LayoutText(request.program.sizes())},
+      {"cluster", fmt::format("{} {} in {} servers, {} links",
+                              topology.num_gpus(), topology.gpu_type(),
+                              topology.num_servers(), topology.links().size())},
+      {"fidelity", std::string(Name(request.fidelity))},
+      {"compute", Ms(result.compute) + " ms of the rank that finishes last"}};
+  if (result.total() > TimePs(0)) {
+    const WorkRates rates = RatesOf(request.program, result.total());
+    if (rates.tokens_per_second > 0) {
+      facts.emplace_back("tokens",
+                         fmt::format("{:.0f} per second, {:.1f} per GPU",
+                                     rates.tokens_per_second,
+                                     rates.tokens_per_second_per_gpu));
+    }
+    if (rates.utilisation > 0) {
+      facts.emplace_back(
+          "model FLOPs",
+          fmt::format("{:.1f} TFLOP/s per GPU, MFU {:.1f} %",
+                      rates.tflops_per_gpu, 100 * rates.utilisation));
+    }
+  }
+  if (run.explanation) {
+    const Bounds& bounds = run.explanation->bounds;
+    facts.emplace_back("with an ideal network",
+                       Ms(bounds.ideal_network) + " ms");
+    facts.emplace_back("communication alone", Ms(bounds.ideal_compute) + " ms");
+  }
+  if (run.healthy) {
+    facts.emplace_back("without the events", Ms(run.healthy->total()) + " ms");
+  }
+  return facts;
+}
+
+std::string EventsSection(const RunRequest& request, const RunResult& run) {
+  if (!run.healthy) return "";
+  std::string html = "<ul>\n";
+  for (const std::string& event : request.events.texts) {
+    html += "<li>" + HtmlText(event) + "</li>\n";
+  }
+  html += "</ul>\n";
+  Rows rows;
+  for (const CollectiveChange& change : ChangesOf(*run.healthy, run.result)) {
+    if (rows.size() == kMostRows) break;
+    rows.push_back(
+        {change.layer, std::string(Name(change.phase)),
+         std::string(Name(change.dimension)), std::string(Name(change.kind)),
+         fmt::format("{}", change.count), Ms(change.healthy),
+         Ms(change.with_events), fmt::format("{:.3f}", change.ratio())});
+  }
+  html += HtmlTable(
+      "class=\"sortable\" aria-label=\"Collectives with and "
+      "without the events\"",
+      {{{"module", false},
+        {"phase", false},
+        {"group", false},
+        {"collective", false},
+        {"count", true},
+        {"without ms", true},
+        {"with ms", true},
+        {"ratio", true}}},
+      rows);
+  return HtmlSection("events", "What happened", html);
+}
+
+std::string PathSection(const RunResult& run) {
+  if (!run.explanation || run.explanation->path.empty()) return "";
+  const SimulationResult& result = run.result;
+  Rows rows;
+  for (const PathPart& part : PartsOf(run.explanation->path, result)) {
+    if (rows.size() == kMostRows) break;
+    const std::string what =
+        part.kind == PathKind::kCompute
+            ? "compute"
+            : fmt::format("{} over {}", Name(part.communication.kind),
+                          Name(part.communication.dimension));
+    rows.push_back({result.layer_names[part.layer.index()],
+                    std::string(Name(part.phase)), what,
+                    fmt::format("{}", part.count), Ms(part.time),
+                    fmt::format("{:.2f}", 100 * Milliseconds(part.time) /
+                                              Milliseconds(result.total()))});
+  }
+  return HtmlSection(
+      "path", "What bounds the iteration",
+      HtmlNote("The critical path: computations and transfers, each of which "
+               "begins when the one before it ends. They add up to the "
+               "iteration.") +
+          HtmlTable("class=\"sortable\" aria-label=\"Critical path\"",
+                    {{{"module", false},
+                      {"phase", false},
+                      {"what", false},
+                      {"count", true},
+                      {"ms", true},
+                      {"% of the iteration", true}}},
+                    rows));
+}
+
+// The collectives of one kind that one module calls in one phase.
+struct CollectiveSum {
+  int64_t count = 0;
+  TimePs all;
+  TimePs longest;
+  Bytes bytes;
+  uint32_t num_ranks = 0;
+  std::string algorithm;
+  std::string bound;
+};
+
+using CollectiveSums =
+    std::map<std::tuple<uint32_t, Phase, ParallelDimension, CollectiveKind>,
+             CollectiveSum>;
+
+CollectiveSums CollectiveSumsOf(const Topology& topology,
+                                const SimulationResult& result) {
+  CollectiveSums sums;
+  for (const CollectiveRecord& record : result.collectives) {
+    const Communication& what = record.communication;
+    CollectiveSum& sum =
+        sums[{record.layer.index(), record.phase, what.dimension, what.kind}];
+    sum.count += record.count;
+    Add(record.count, record.time, sum.all);
+    if (record.time < sum.longest) continue;
+    sum.longest = record.time;
+    sum.bytes = what.bytes;
+    sum.num_ranks = record.num_ranks;
+    sum.algorithm = fmt::format("{} {}", record.algorithm, record.protocol);
+    sum.bound = record.is_latency_bound ? "latency"
+                                        : topology.LinkName(record.bottleneck);
+  }
+  return sums;
+}
+
+std::string CollectivesSection(const Topology& topology,
+                               const SimulationResult& result) {
+  const CollectiveSums sums = CollectiveSumsOf(topology, result);
+  if (sums.empty()) return "";
+  Rows rows;
+  for (const auto& [key, sum] : sums) {
+    if (rows.size() == kMostRows) break;
+    const auto& [layer, phase, dimension, kind] = key;
+    rows.push_back(
+        {result.layer_names[layer], std::string(Name(phase)),
+         std::string(Name(dimension)), std::string(Name(kind)),
+         fmt::format("{}", sum.num_ranks),
+         fmt::format("{:.3f}", static_cast<double>(sum.bytes.count()) * 1e-6),
+         fmt::format("{}", sum.count), Ms(sum.all), Ms(sum.longest),
+         sum.algorithm, sum.bound});
+  }
+  return HtmlSection(
+      "collectives", "Collectives",
+      HtmlNote("Times are those from the last rank's start to the last result, "
+               "summed over the collectives that were run. The longest gives "
+               "size, algorithm and bound. collectives.csv has each.") +
+          HtmlTable("class=\"sortable\" aria-label=\"Collectives\"",
+                    {{{"module", false},
+                      {"phase", false},
+                      {"group", false},
+                      {"collective", false},
+                      {"ranks", true},
+                      {"MB", true},
+                      {"count", true},
+                      {"all ms", true},
+                      {"longest ms", true},
+                      {"algorithm", false},
+                      {"bound by", false}}},
+                    rows));
+}
+
+std::string LinksSection(const Topology& topology,
+                         const SimulationResult& result) {
+  std::vector<double> loads(topology.links().size());
+  for (uint32_t i = 0; i < loads.size(); ++i) {
+    loads[i] = UtilisationOf(LinkId(i), topology, result);
+  }
+  std::vector<uint32_t> order(loads.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  const size_t shown = std::min(kMostLinks, order.size());
+  std::partial_sort(order.begin(),
+                    order.begin() + static_cast<std::ptrdiff_t>(shown),
+                    order.end(), [&](uint32_t a, uint32_t b) {
+                      return std::pair(-loads[a], a) < std::pair(-loads[b], b);
+                    });
+  Rows rows;
+  for (size_t i = 0; i < shown; ++i) {
+    const uint32_t link = order[i];
+    if (loads[link] == 0) break;
+    rows.push_back({topology.LinkName(LinkId(link)), fmt::format("{}", link),
+                    fmt::format("{:.3f}", result.link_bytes[link] * 1e-9),
+                    fmt::format("{:.2f}", 100 * loads[link])});
+  }
+  return HtmlSection(
+      "links", "Links",
+      "<div class=\"map\">" + TopologySvg(topology, loads) + "</div>" +
+          HtmlNote("Darker lines are used more, the busiest cable and "
+                   "direction counts. NVLink is within the boxes of servers. "
+                   "links.csv has each link.") +
+          HtmlTable("class=\"sortable\" aria-label=\"The busiest links\"",
+                    {{{"link", false},
+                      {"number", true},
+                      {"GB", true},
+                      {"% used", true}}},
+                    rows));
+}
+
+}  // namespace
+
+std::string RunReport(std::string_view name, const RunRequest& request,
+                      const RunResult& run) {
+  std::string sections = EventsSection(request, run);
+  sections += BreakdownSection(request.program, run.result);
+  sections += TimelineSection(request.program, run.result);
+  sections += PathSection(run);
+  sections += CollectivesSection(request.topology, run.result);
+  sections += LinksSection(request.topology, run.result);
+  if (run.explanation) {
+    sections += MemorySection(request.program, run.explanation->memory);
+  }
+  return HtmlPage(name, HtmlFacts(FactsOf(request, run)), sections);
+}
+
+}  // namespace astra
