@@ -13,12 +13,12 @@ namespace astra {
 // From `time` on, all cables between nodes a and b have `rate_factor` times the
 // rate of the topology; 0: they are down.
 struct LinkEvent {
-  TimePs time;
+  TimePs time;  // From the start of the run.
   NodeId a;
   NodeId b;
   double rate_factor = 1;
-  // Probability that a packet is lost on them; none: that of the topology.
-  // Only packets are lost.
+  // Probability that a packet is lost on them; none: that of the topology. Only
+  // the packet network has losses.
   std::optional<double> error_rate = std::nullopt;
 };
 

@@ -80,15 +80,25 @@ absl::Status CheckGpus(const Topology& whole, absl::Span<const uint32_t> gpus,
   return absl::OkStatus();
 }
 
-// Returns whether a switch connects GPUs of the part: NVSwitches of other
-// servers do not. `number_of` has the GPUs of the part.
-bool IsKept(const Topology& whole, NodeId node,
-            const std::vector<uint32_t>& number_of) {
-  for (const LinkId link : whole.links_from(node)) {
-    const uint32_t other = whole.link(link).target.index();
-    if (other >= whole.num_gpus() || number_of[other] != kNone) return true;
+// Returns the nodes that are connected with GPUs of the part without passing
+// through other GPUs.
+std::vector<bool> ConnectedWith(const Topology& whole,
+                                absl::Span<const uint32_t> gpus) {
+  std::vector<bool> is_met(whole.num_nodes());
+  std::vector<NodeId> queue;
+  for (const uint32_t gpu : gpus) {
+    is_met[gpu] = true;
+    queue.emplace_back(gpu);
   }
-  return false;
+  for (size_t i = 0; i < queue.size(); ++i) {
+    for (const LinkId link : whole.links_from(queue[i])) {
+      const NodeId next = whole.link(link).target;
+      if (whole.kind(next) == NodeKind::kGpu || is_met[next.index()]) continue;
+      is_met[next.index()] = true;
+      queue.push_back(next);
+    }
+  }
+  return is_met;
 }
 
 }  // namespace
@@ -105,8 +115,9 @@ absl::StatusOr<ClusterPart> PartOfCluster(const Topology& whole,
     number_of[gpu] = static_cast<uint32_t>(nodes.size());
     nodes.emplace_back(gpu);
   }
+  const std::vector<bool> is_met = ConnectedWith(whole, gpus);
   for (uint32_t i = whole.num_gpus(); i < whole.num_nodes(); ++i) {
-    if (!IsKept(whole, NodeId(i), number_of)) continue;
+    if (!is_met[i]) continue;
     number_of[i] = builder.AddSwitch(whole.kind(NodeId(i))).index();
     nodes.emplace_back(i);
   }

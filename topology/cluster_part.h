@@ -1,7 +1,7 @@
 // The part of a cluster on which a job runs: some of its GPUs, in the order of
-// the job's ranks, with all switches that connect them. The job knows only this
-// part, as if it were a cluster of its own, and its messages are then sent on
-// the whole.
+// the job's ranks, with the switches that lead from them to anywhere. The job
+// knows only this part, as if it were a cluster of its own, and its messages
+// are then sent on the whole.
 
 #ifndef TOPOLOGY_CLUSTER_PART_H_
 #define TOPOLOGY_CLUSTER_PART_H_
@@ -26,11 +26,11 @@ struct ClusterPart {
 // `gpus_per_server` successive ranks are one server of the part. Switches keep
 // their order.
 //
-// Errors: InvalidArgument for GPUs that `whole` does not have or that are named
-// twice; for successive ranks on different servers of `whole`; for servers
-// whose ranks are on other GPUs of the server, or in another order, than those
-// of the first, since a rail is the position of a GPU in its server; those of
-// TopologyBuilder.
+// Errors: InvalidArgument if the ranks do not divide into servers; for GPUs
+// that `whole` does not have or that are named twice; for successive ranks on
+// different servers of `whole`; for servers whose ranks are on other GPUs of
+// the server, or in another order, than those of the first, since a rail is the
+// position of a GPU in its server; those of TopologyBuilder.
 absl::StatusOr<ClusterPart> PartOfCluster(const Topology& whole,
                                           absl::Span<const uint32_t> gpus,
                                           uint32_t gpus_per_server);

@@ -18,6 +18,8 @@ struct Tier {
   int64_t num_ports = 0;
   double down_gbps = 0;
   double up_gbps = 0;
+  int64_t num_peer_ports = 0;  // Two for each link within the tier.
+  double peer_gbps = 0;        // Of those links.
 };
 
 std::string_view TierName(int tier) {
@@ -30,6 +32,10 @@ std::string Line(std::string_view name, const Tier& tier) {
   std::string line =
       fmt::format("  {:<17}{} switches, {} links, {:.12g} Gbps down", name,
                   tier.num_switches, tier.num_ports, tier.down_gbps);
+  if (tier.num_peer_ports > 0) {
+    line += fmt::format(", {} links of {:.12g} Gbps within the tier",
+                        tier.num_peer_ports / 2, tier.peer_gbps);
+  }
   if (tier.up_gbps > 0) {
     line += fmt::format(", {:.12g} Gbps up, oversubscription {:.3g}:1",
                         tier.up_gbps, tier.down_gbps / tier.up_gbps);
@@ -47,10 +53,16 @@ std::vector<Tier> TiersOf(const Topology& topology) {
     Tier& tier = tiers[static_cast<size_t>(std::min(own, 4))];
     ++tier.num_switches;
     for (const LinkId link : topology.links_from(node)) {
-      ++tier.num_ports;
-      const bool up = topology.tier(topology.link(link).target) > own;
+      const NodeId other = topology.link(link).target;
       const double gbps = ToGbps(topology.type(link).bandwidth);
-      (up ? tier.up_gbps : tier.down_gbps) += gbps;
+      if (topology.kind(other) == topology.kind(node) &&
+          topology.tier(other) == own) {
+        ++tier.num_peer_ports;
+        tier.peer_gbps += gbps / 2;
+        continue;
+      }
+      ++tier.num_ports;
+      (topology.tier(other) > own ? tier.up_gbps : tier.down_gbps) += gbps;
     }
   }
   return tiers;
@@ -86,7 +98,8 @@ std::vector<std::string> Oversubscriptions(const Topology& topology) {
   std::vector<std::string> texts;
   const std::vector<Tier> tiers = TiersOf(topology);
   for (size_t i = 1; i < tiers.size(); ++i) {
-    const auto& [num_switches, num_ports, down, up] = tiers[i];
+    const double down = tiers[i].down_gbps;
+    const double up = tiers[i].up_gbps;
     if (up == 0 || down <= up * (1 + kRounding)) continue;
     texts.push_back(
         fmt::format("{} is oversubscribed {:.3g}:1: {} Gbps down, {} Gbps up",

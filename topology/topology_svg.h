@@ -1,10 +1,11 @@
 // Draws a topology as SVG: servers at the bottom, switches above them by tier,
-// and the cables between, each with its rate.
+// and the cables between. NVSwitches are within their servers.
 //
 // A large topology is drawn by groups: servers below the same switches are one
-// box, and switches of a tier with the same neighbours are one, with their
-// number. A line stands for all cables between two boxes; its width grows with
-// their rate. Every box and line has a title, which viewers show.
+// box, and so are switches of a tier that the graph does not tell apart. A line
+// stands for all cables between two boxes; its width grows with the logarithm of
+// their rate. Every box and line has a title, with the rates, which viewers
+// show; lines between groups have them beside.
 
 #ifndef TOPOLOGY_TOPOLOGY_SVG_H_
 #define TOPOLOGY_TOPOLOGY_SVG_H_

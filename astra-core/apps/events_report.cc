@@ -55,6 +55,11 @@ std::string DescribeEvents(const RunRequest& request, const RunResult& run) {
     for (size_t i = 0; i < std::min(kMostShown, changes.size()); ++i) {
       if (changes[i].added_us() > 0) text += DescribeChange(changes[i]);
     }
+    if (!request.events.links.empty()) {
+      text +=
+          "  \"bound by\" names the links that would bound collectives without "
+          "the events\n";
+    }
   }
   const bool is_told = run.status.ok() && !request.events.speeds.empty();
   return is_told ? text + DescribeAwaited(run.result) : text;

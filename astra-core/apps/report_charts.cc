@@ -25,11 +25,10 @@ double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
 // What the time of a rank consists of: compute and what slows it, waiting by
 // group, messages, bubbles. Plans have the same colours.
 constexpr BarPart kParts[] = {
-    {"compute", "#0072b2"},    {"slowed by collectives", "#56b4e9"},
-    {"TP", "#e69f00"},         {"CP", "#f0e442"},
-    {"EP and ETP", "#d55e00"}, {"DP", "#cc79a7"},
-    {"late", "#332288"},       {"messages", "#009e73"},
-    {"bubble", "#999999"},     {"idle", "#cccccc"}};
+    {"compute", "#0072b2"}, {"slowed", "#56b4e9"},     {"TP", "#e69f00"},
+    {"CP", "#f0e442"},      {"EP and ETP", "#d55e00"}, {"DP", "#cc79a7"},
+    {"late", "#332288"},    {"messages", "#009e73"},   {"bubble", "#999999"},
+    {"idle", "#cccccc"}};
 enum Part : size_t {
   kCompute,
   kSlowed,

@@ -38,6 +38,7 @@ constexpr RunDefaults kSimaiSimulator = {
     .fidelity = Fidelity::kPacket,
     .usage =
         "usage: simai_simulator -w FILE -n FILE [-c FILE] [-o DIR]\n"
+        "       simai_simulator --jobs FILE -n FILE [-c FILE] [-o DIR]\n"
         "\n"
         "Runs one iteration of a workload, every message of every rank, on a "
         "network\n"

@@ -79,7 +79,8 @@ constexpr OptionSpec kOptions[] = {
     {"jitter", "", "X", "Model",
      "computations take longer at random, by this share on average"},
     {"seed", "", "N", "Model",
-     "of paths, marks, losses and --jitter (default: that of -c, or 1)"},
+     "of paths, marks, losses, --jitter and random placement (default: that of "
+     "-c, or 1)"},
     {"stop-at", "", "TIME", "Model",
      "end the run at this simulated time, such as 10ms"},
     {"unroll", "", "", "Model",

@@ -48,6 +48,7 @@ SimulationResult Engine::ResultOf(Actor& reported) {
   result.late = reported.late;
   result.num_rank_classes = static_cast<uint32_t>(actors_.size());
   result.num_events = num_events_;
+  result.has_slow_gpus = !options_.speed_changes.empty();
   return result;
 }
 
@@ -107,8 +108,11 @@ SimulationResult Engine::TakePartialResult() {
     const auto lane =
         std::find_if(actor.lanes.begin(), actor.lanes.end(),
                      [](const Lane& each) { return !each.calls.empty(); });
+    // A dead rank may have the results of all that it had joined.
+    if (lane == actor.lanes.end()) continue;
     const LaneId first(static_cast<uint32_t>(lane - actor.lanes.begin()));
     const LaneId awaited = actor.awaited.lane.value_or(first);
+    if (actor.lanes[awaited.index()].calls.empty()) continue;
     const Call& call = actor.lanes[awaited.index()].calls.front();
     const TimePs waited = last_event_ - actor.wait_began;
     actor.layers[call.layer.index()][IndexOf(call.phase)].exposed += waited;

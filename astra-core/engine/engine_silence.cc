@@ -31,6 +31,12 @@ absl::Status Engine::Silence() const {
       if (!is_told) told.push_back(std::move(what));
     }
   }
+  if (num_waiting == 0) {
+    return absl::InternalError(
+        fmt::format("nothing is left to happen after {:.3f} us{}; no other "
+                    "rank waits for it",
+                    ToMicroseconds(last_event_), DescribeDead()));
+  }
   if (num_waiting > kMaxNamed) {
     who += fmt::format("; and {} more", num_waiting - kMaxNamed);
   }

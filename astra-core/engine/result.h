@@ -116,7 +116,8 @@ struct SimulationResult {
   // The part of `exposed` until the last member of the group had joined.
   std::array<TimePs, kNumParallelDimensions> late{};
   TimePs compute;
-  TimePs slowed;      // Computing time added by collectives beside it.
+  // Computing time added by collectives beside it, or by slow GPUs.
+  TimePs slowed;
   TimePs stage_time;  // compute + slowed + all of exposed.
   PipelineResult pipeline;
 
@@ -126,6 +127,7 @@ struct SimulationResult {
   // them over through SimulationOptions::costs.
   std::shared_ptr<const CollectiveCosts> costs;
 
+  bool has_slow_gpus = false;     // Speeds of ranks changed during the run.
   std::vector<RankResult> ranks;  // By class, in order of the lowest rank.
   Timeline timeline;              // Empty unless it was asked for.
   uint32_t num_rank_classes = 0;

@@ -26,7 +26,7 @@ namespace astra {
 class SharedIteration {
  public:
   // Every micro-batch will be run, with messages. `new_network` is called once.
-  // All must outlive the object.
+  // `program`, `routes` and `new_network` must outlive the object.
   //
   // Errors, also below: those of Simulate().
   static absl::StatusOr<std::unique_ptr<SharedIteration>> Create(

@@ -86,7 +86,7 @@ ExpectedGoodput ExpectGoodput(const GoodputJob& job, double interval_s) {
 }
 
 // The goodput has one maximum in the interval: golden-section search over its
-// logarithm, from a checkpoint's length to a thousand mean times.
+// logarithm, from a thousandth of a checkpoint's time to a thousand mean times.
 double BestInterval(const GoodputJob& job) {
   const double golden = (std::sqrt(5.0) - 1) / 2;
   double low = std::log(job.checkpoint_s * 1e-3);

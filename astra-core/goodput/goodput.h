@@ -39,14 +39,15 @@ struct ExpectedGoodput {
   double goodput = 0;     // Work that counts over time, 0 to 1.
   // The rest of the time, as shares.
   double checkpoints = 0;
-  double lost = 0;  // Work that is done again.
+  double lost = 0;  // Work and checkpoints that failures cut short.
   double restarts = 0;
 };
 
 // Requires an interval above 0.
 ExpectedGoodput ExpectGoodput(const GoodputJob& job, double interval_s);
 
-// Returns the interval with the highest goodput, to within a thousandth.
+// Returns the interval in seconds with the highest goodput, to a thousandth of
+// the interval.
 // Requires checkpoints that take time and something that fails.
 double BestInterval(const GoodputJob& job);
 
@@ -62,7 +63,7 @@ SimulatedGoodput SimulateGoodput(const GoodputJob& job, double interval_s,
 
 // Many runs, with seeds that follow from `seed`.
 struct GoodputTrials {
-  double mean = 0;
+  double mean = 0;  // Of the goodputs of all runs.
   double p5 = 0;  // One run in twenty is worse.
   double p95 = 0;
   std::vector<double> failures;  // By kind: the mean number.

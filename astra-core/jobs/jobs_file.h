@@ -36,7 +36,7 @@ struct JobSpec {
   std::vector<uint32_t> servers;
   std::vector<uint32_t> gpus_of_server;
   std::optional<std::string> rank_file;
-  TimePs start;
+  TimePs start;  // Of the first iteration.
   int64_t iterations = 1;
 };
 
@@ -61,8 +61,8 @@ absl::StatusOr<JobsFile> ParseJobs(std::string_view file,
 // Parses a rank file: on line i the number of the GPU of rank i. Lines that are
 // empty or begin with "#" do not count.
 //
-// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for a line that is no number,
-// or a file without any.
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for a line that is not one
+// number, or a file without any.
 absl::StatusOr<std::vector<uint32_t>> ParseRankFile(std::string_view file,
                                                     std::string_view contents);
 

@@ -2,8 +2,8 @@
 //
 // Each job has GPUs of its own and goes through its iterations, one after the
 // other: an iteration begins when the last rank has ended the one before. The
-// jobs share nothing but links and switches. At one instant the jobs go on in
-// the order of their list.
+// jobs share nothing but links and switches. At equal times the jobs act in the
+// order of their list.
 
 #ifndef ASTRA_CORE_JOBS_JOBS_RUN_H_
 #define ASTRA_CORE_JOBS_JOBS_RUN_H_
@@ -34,7 +34,7 @@ struct Job {
   std::string name;
   Program program;
   ClusterPart part;  // Of the topology of the run.
-  // Of messages: RunJobs() sets the lowering. Speeds change at instants of the
+  // RunJobs() sets the lowering. Speeds change at times since the start of the
   // whole run, not of an iteration.
   SimulationOptions options;
   TimePs start;
@@ -43,11 +43,12 @@ struct Job {
 
 struct JobsRequest {
   std::vector<Job> jobs;  // At least one. No two share a GPU.
-  const Topology& topology;
+  const Topology& topology;  // Must outlive the request.
   Fidelity fidelity = Fidelity::kFlow;  // Flow or packet.
   NetworkOptions network;
   // Called many times a second with the share of the work that is done, 0 to 1,
-  // and the simulated time. RunJobs() ends with the error that it returns.
+  // and the simulated time. RunJobs() ends with the error that it returns. May
+  // be empty.
   std::function<absl::Status(double, TimePs)> on_progress;
 };
 
@@ -62,15 +63,16 @@ struct JobResult {
   // Of the last iteration. Times are counted from its begin.
   SimulationResult result;
   std::optional<Explanation> explanation;
-  // By link of the topology: the bytes of its messages, without headers.
+  // By link of the topology: the bytes of the messages of all iterations,
+  // without headers.
   std::vector<double> link_bytes;
 
-  TimePs MeanIteration() const;
+  TimePs MeanIteration() const;  // Requires an iteration.
 };
 
 struct JobsResult {
   std::vector<JobResult> jobs;     // As in the request.
-  std::vector<double> link_bytes;  // By link, of all jobs.
+  std::vector<double> link_bytes;  // By link, of all jobs, with headers.
   NetworkStatistics network;
   TimePs end;  // When the last job ended.
 };
@@ -78,7 +80,8 @@ struct JobsResult {
 // Errors: those of Simulate(), after the name of the job; of on_progress.
 absl::StatusOr<JobsResult> RunJobs(const JobsRequest& request);
 
-// Runs `jobs[job]` of the request as if it were the only one.
+// Runs `jobs[job]` of the request as if it were the only one. Errors: those of
+// RunJobs().
 absl::StatusOr<JobsResult> RunAlone(const JobsRequest& request, size_t job);
 
 }  // namespace astra

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -79,10 +80,16 @@ std::vector<NodeId> LeavesOf(const Topology& topology, uint32_t server) {
   return leaves;
 }
 
-// `servers` in turn from each set of servers with the same leaves.
+// The free servers `servers`, in turn from each set of servers with the same
+// leaves, the sets with the fewest busy servers first.
 std::vector<uint32_t> Spread(const Topology& topology,
                              const std::vector<uint32_t>& servers) {
+  const std::set<uint32_t> free(servers.begin(), servers.end());
   std::map<std::vector<NodeId>, uint32_t> size_of_set;
+  for (uint32_t server = 0; server < topology.num_servers(); ++server) {
+    if (free.count(server) > 0) continue;
+    ++size_of_set[LeavesOf(topology, server)];
+  }
   std::vector<std::pair<uint32_t, uint32_t>> order;  // Turn, server.
   order.reserve(servers.size());
   for (const uint32_t server : servers) {
@@ -150,6 +157,10 @@ absl::Status CheckNumbers(const PlacementWish& wish,
     if (server < topology.num_servers()) continue;
     return ErrorOf(wish, fmt::format("expected servers below {}, not {}",
                                      topology.num_servers(), server));
+  }
+  const std::set<uint32_t> different(wish.servers.begin(), wish.servers.end());
+  if (different.size() < wish.servers.size()) {
+    return ErrorOf(wish, "expected no server twice");
   }
   for (const uint32_t gpu : local) {
     if (gpu < topology.gpus_per_server()) continue;

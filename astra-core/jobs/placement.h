@@ -16,8 +16,10 @@ namespace astra {
 
 // How jobs that name no servers get some.
 enum class PlacementPolicy : uint8_t {
-  kPacked,  // The first free servers: near one another.
-  kSpread,  // In turn from each set of servers that share their leaf switches.
+  kPacked,  // The free servers with the lowest numbers.
+  // In turn from each set of servers that share their leaf switches, the sets
+  // with the fewest busy servers first.
+  kSpread,
   kRandom,  // Any free servers, in any order, by a seed.
 };
 constexpr std::string_view kPlacementPolicies[] = {"packed", "spread",
@@ -41,10 +43,12 @@ struct JobPlace {
   uint32_t gpus_per_server = 1;  // Successive ranks on one server.
 };
 
-// Returns the place of each job. Jobs that name their servers come first.
+// Returns the place of each job. Jobs that name servers or the GPUs of their
+// ranks are placed first, then the others in their order.
 //
 // Errors: InvalidArgument, with the name of the job, for servers or GPUs that
-// do not exist or do not suffice, and for GPUs of two jobs.
+// do not exist or do not suffice, for ranks that do not fill servers, and for
+// GPUs of two jobs.
 absl::StatusOr<std::vector<JobPlace>> PlaceJobs(
     const Topology& topology, absl::Span<const PlacementWish> wishes,
     PlacementPolicy policy, uint64_t seed);

@@ -5,7 +5,7 @@
 //   std::unique_ptr<NetworkBackend> view = shared.ViewFor(0, part.nodes);
 //   ...  // The engines of the jobs send, and go on until their views pause.
 //   shared.Advance(limit);
-//   for (uint32_t job : ...) if (shared.HasToGoOn(job)) ...
+//   for (uint32_t job : ...) if (shared.HasArrivals(job)) ...
 //
 // A view never takes the network beyond the present instant. Where its job asks
 // for more, it says how far the job wants to go, and pauses.
@@ -27,8 +27,7 @@ namespace astra {
 
 class SharedNetwork {
  public:
-  // Both must outlive the object, and the object must outlive what happens on
-  // `network`. Listens to its arrivals.
+  // `network` must outlive the object, and tells it of arrivals.
   SharedNetwork(NetworkBackend& network, const Topology& topology,
                 uint32_t num_jobs);
   SharedNetwork(const SharedNetwork&) = delete;
@@ -37,7 +36,7 @@ class SharedNetwork {
   TimePs now() const { return network_.now(); }
 
   // Returns a view for `job`, whose node i is node `nodes[i]` of the network.
-  // `nodes` must outlive the view, and the object, too. Requires that no
+  // `nodes` and the SharedNetwork must outlive the view. Requires that no
   // message of the job is under way.
   std::unique_ptr<NetworkBackend> ViewFor(uint32_t job,
                                           const std::vector<NodeId>& nodes);

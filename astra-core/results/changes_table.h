@@ -31,7 +31,8 @@ struct CollectiveChange {
   double added_us() const;
 };
 
-// Returns the changes, the largest sum first. Both results are of one program.
+// Returns the changes, the largest added_us() first. Both results are of one
+// program.
 std::vector<CollectiveChange> ChangesOf(const SimulationResult& healthy,
                                         const SimulationResult& with_events);
 

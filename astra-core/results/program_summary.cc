@@ -241,7 +241,9 @@ std::string DescribeTime(const Program& program, const Topology& topology,
   std::string text = TimeLine("iteration", total, total);
   text += TimeLine("compute", result.compute, total);
   if (result.slowed > TimePs(0)) {
-    text += TimeLine("slowed by collectives", result.slowed, total);
+    text += TimeLine(
+        result.has_slow_gpus ? "slowed, in all" : "slowed by collectives",
+        result.slowed, total);
   }
   text += CollectiveLines(topology, result);
   if (result.pipeline.num_messages > 0) text += MessageLines(topology, result);

@@ -22,7 +22,6 @@ namespace {
 constexpr std::string_view kMark = "simai_events";
 constexpr int64_t kVersion = 1;
 constexpr TimePs kNever = Microseconds(1'000'000'000);
-constexpr double kMostRate = 1000;
 
 // From `from` until `until`, a rate, a speed or a loss.
 struct Interval {
@@ -86,8 +85,8 @@ class EventsReader {
     for (size_t i = 0; i < names.size(); ++i) {
       if (fields.Value(names[i]) == nullptr) continue;
       if (found) {
-        fields.Error(names[i],
-                     fmt::format("expected one of {}", fmt::join(names, ", ")));
+        fields.Error(names[i], fmt::format("expected only one of {}",
+                                           fmt::join(names, ", ")));
       }
       found = i;
     }
@@ -135,6 +134,11 @@ class EventsReader {
   void ReadSpeed(Target target, Interval when, YamlFields& fields) {
     const std::string_view name = kTargets[static_cast<size_t>(target)];
     RefuseEffects({"rate", "down", "loss"}, name, fields);
+    for (const std::string_view key : {"every", "for"}) {
+      if (fields.Value(key) != nullptr) {
+        fields.Error(key, "only events of links, NICs and switches repeat");
+      }
+    }
     const std::vector<uint32_t> gpus = GpusOf(target, fields);
     std::string what = "dead";
     if (fields.has("dead")) {
@@ -142,7 +146,7 @@ class EventsReader {
       if (fields.has("until")) fields.Error("until", "the dead stay dead");
       when.value = 0;
     } else if (fields.has("speed")) {
-      when.value = fields.Number("speed", 0, kMostRate);
+      when.value = fields.Number("speed", 0, 1);
       if (when.value == 0) fields.Error("speed", "expected above 0, or dead");
       what = fmt::format("at {:g} of its speed", when.value);
     }
@@ -182,7 +186,7 @@ class EventsReader {
       intervals[0].value = 0;
       what = "down";
     } else if (fields.has("rate")) {
-      intervals[0].value = fields.Number("rate", 0, kMostRate);
+      intervals[0].value = fields.Number("rate", 0, 1);
       what = fmt::format("at {:g} of its rate", intervals[0].value);
     }
     what += ReadFlaps(when, &intervals, fields);

@@ -30,7 +30,7 @@ struct RunEvents {
   std::vector<LinkEvent> links;  // By time, then by cable.
   // Time from a change of a link until others send another way.
   TimePs reroute_delay;
-  std::vector<SpeedChange> speeds;  // By time, then by rank.
+  std::vector<SpeedChange> speeds;  // By time, then by GPU.
   bool has_losses = false;          // Links lose packets.
   // What happens, one line for each event of the file.
   std::vector<std::string> texts;
@@ -38,7 +38,8 @@ struct RunEvents {
   bool empty() const { return links.empty() && speeds.empty(); }
 };
 
-// Most changes that a file may make, flaps and cables of a switch among them.
+// A file may make at most so many changes of cables: a flap counts for each
+// cable of its switch.
 constexpr size_t kMostEventChanges = 10'000;
 
 // Parses `contents`. `file` names it in messages. Where several events hold at
@@ -46,7 +47,8 @@ constexpr size_t kMostEventChanges = 10'000;
 // the largest of their losses.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is missing, unknown
-// or wrong, and for nodes, cables and GPUs that `topology` does not have.
+// or wrong, for nodes, cables and GPUs that `topology` does not have, and for
+// more changes than kMostEventChanges.
 absl::StatusOr<RunEvents> ParseEvents(std::string_view file,
                                       std::string_view contents,
                                       const Topology& topology);

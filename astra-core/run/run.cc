@@ -1,5 +1,6 @@
 #include "astra-core/run/run.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -77,6 +78,10 @@ absl::StatusOr<RunResult> RunOnce(const RunRequest& request) {
   if (!result.ok() && !IsUnfinished(result.status())) return result.status();
   run.status = result.status();
   run.result = result.ok() ? *std::move(result) : std::move(partial);
+  // The clock of a network in which nothing happens any more went on.
+  if (!run.status.ok()) {
+    run.network_time = std::min(run.network_time, run.result.stage_time);
+  }
   if (run.status.ok() && request.explain) {
     ASTRA_ASSIGN_OR_RETURN(
         run.explanation, Explain(request.program, options, routes, run.result));

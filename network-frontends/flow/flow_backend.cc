@@ -48,6 +48,7 @@ FlowBackend::FlowBackend(const Topology& topology, const FlowOptions& options)
   statistics_.links.resize(topology.links().size());
   if (options.link_events.empty()) return;
   rate_factors_.assign(topology.links().size(), 1);
+  settled_.resize(topology.links().size());
   for (uint32_t i = 0; i < options.link_events.size(); ++i) {
     link_events_.Push({options.link_events[i].time, kLinkChange, i});
   }
@@ -402,6 +403,15 @@ double FlowBackend::WireBytesBehind(uint32_t message) const {
   return static_cast<double>(bytes.count());
 }
 
+// Returns for how long the link has sent, once it has sent `bytes`.
+double FlowBackend::BusyPs(LinkId link, double bytes) const {
+  Settled settled;
+  if (!settled_.empty()) settled = settled_[link.index()];
+  return settled.busy_ps + (bytes - settled.bytes) *
+                               kBitPicosecondsPerByteSecond /
+                               static_cast<double>(RateOf(link).count());
+}
+
 const NetworkStatistics& FlowBackend::statistics() {
   for (size_t i = 0; i < link_bytes_.size(); ++i) {
     statistics_.links[i].bytes = link_bytes_[i];
@@ -424,9 +434,7 @@ const NetworkStatistics& FlowBackend::statistics() {
   }
   for (uint32_t i = 0; i < link_bytes_.size(); ++i) {
     LinkRecord& link = statistics_.links[i];
-    const Bandwidth rate = topology_.type(LinkId(i)).bandwidth;
-    link.busy = TimePs(std::llround(link.bytes * kBitPicosecondsPerByteSecond /
-                                    static_cast<double>(rate.count())));
+    link.busy = TimePs(std::llround(BusyPs(LinkId(i), link.bytes)));
   }
   return statistics_;
 }

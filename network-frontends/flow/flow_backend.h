@@ -216,6 +216,8 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
   // In link_faults.cc.
   void HandleLinkEvents();
   void ChangeLink(const LinkEvent& event);
+  void SettleBusyTimes();
+  double BusyPs(LinkId link, double bytes) const;
   void SetUp(LinkId link, double rate_factor);
   void UpdateClass(FlowClass& c) const;
   void Stall(uint32_t flow_class);
@@ -292,6 +294,12 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
 
   EventQueue link_events_;            // Index: into options_.link_events.
   std::vector<double> rate_factors_;  // By link; empty: nothing ever changes.
+  // By link: what it had sent, and for how long, when its rate changed last.
+  struct Settled {
+    double bytes = 0;
+    double busy_ps = 0;
+  };
+  std::vector<Settled> settled_;
   std::vector<Stalled> stalled_;
 
   // Between GoBackTo() and Return().

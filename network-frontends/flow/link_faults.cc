@@ -38,7 +38,17 @@ void FlowBackend::HandleLinkEvents() {
   }
 }
 
+// Keeps how long links have been busy at the rates that they had so far.
+void FlowBackend::SettleBusyTimes() {
+  const NetworkStatistics& now = statistics();
+  for (uint32_t i = 0; i < settled_.size(); ++i) {
+    const double bytes = now.links[i].bytes;
+    settled_[i] = {bytes, BusyPs(LinkId(i), bytes)};
+  }
+}
+
 void FlowBackend::ChangeLink(const LinkEvent& event) {
+  SettleBusyTimes();
   for (const LinkId link : topology_.links_from(event.a)) {
     if (topology_.link(link).target != event.b) continue;
     SetUp(link, event.rate_factor);

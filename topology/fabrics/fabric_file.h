@@ -28,8 +28,8 @@ namespace astra {
 absl::StatusOr<FabricSpec> ParseFabric(std::string_view file,
                                        std::string_view contents);
 
-// Returns `error`, one of DrawFabric() of what ParseFabric() gave for
-// `contents`, with the place in the file that it is about.
+// Returns `error`, which DrawFabric() returned for the fabric that ParseFabric()
+// read from `contents`, with the line and column of the field at fault.
 absl::Status AtFabricField(std::string_view file, std::string_view contents,
                            const absl::Status& error);
 

@@ -85,11 +85,9 @@ std::string DescribeGoodput(const SimaiGoodputOptions& options,
   for (size_t i = 0; i < options.job.failures.size(); ++i) {
     const FailureKind& kind = options.job.failures[i];
     text += fmt::format(
-        "failures   {}: every {} on {} GPUs, {} to restart; {:.1f} in {:g} "
-        "days\n",
-        kind.name, DurationText(kind.mean_s), options.num_gpus,
-        DurationText(kind.restart_s), simulated.failures[i],
-        options.duration_s / 86'400);
+        "failures   {}: one in {}, then {} to restart; {:.1f} in {:g} days\n",
+        kind.name, DurationText(kind.mean_s), DurationText(kind.restart_s),
+        simulated.failures[i], options.duration_s / 86'400);
   }
   text += fmt::format("checkpoint {}, after each {} of work{}\n",
                       DurationText(options.job.checkpoint_s),
@@ -105,6 +103,12 @@ std::string DescribeGoodput(const SimaiGoodputOptions& options,
       "in nine of ten\n",
       100 * simulated.mean, options.trials, options.duration_s / 86'400,
       100 * simulated.p5, 100 * simulated.p95);
+  constexpr double kHopeless = 1e-4;
+  if (expected.goodput < kHopeless) {
+    text +=
+        "no progress: failures come faster than work and a checkpoint are "
+        "done\n";
+  }
   if (options.iteration_s && expected.goodput > 0) {
     text += fmt::format(
         "iteration  {} comes to {}; {:.0f} in {:g} days\n",

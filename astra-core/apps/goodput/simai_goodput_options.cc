@@ -37,21 +37,23 @@ constexpr CommandExample kExamples[] = {
 constexpr OptionSpec kOptions[] = {
     {"gpus", "g", "N", "Job", "GPUs of the job"},
     {"checkpoint", "", "TIME", "Job",
-     "for which a checkpoint keeps the job from computing"},
+     "time for which a checkpoint stops computation"},
     {"every", "", "TIME|best", "Job",
-     "of work between checkpoints; best (default): with the highest goodput"},
+     "work between checkpoints; best (default): what gives the highest "
+     "goodput"},
     {"iteration", "", "TIME", "Job",
-     "of an iteration without failures: says what it comes to with them"},
+     "time of an iteration without failures; prints the effective time"},
     {"gpu-mtbf", "", "TIME", "Failures",
      "mean time between failures of one GPU, with all that fails with it"},
     {"restart", "", "TIME", "Failures",
-     "from a failure until work goes on from the last checkpoint"},
+     "time from a failure until work goes on: detection, rescheduling, "
+     "loading"},
     {"failures", "", "FILE", "Failures",
      "several kinds of failures, in place of both: YAML that begins with "
      "simai_failures"},
     {"days", "", "N", "Simulation", "length of a run (default 30)"},
     {"trials", "", "N", "Simulation", "runs (default 1000)"},
-    {"seed", "", "N", "Simulation", "of the failures (default 1)"},
+    {"seed", "", "N", "Simulation", "seed of the failures (default 1)"},
     {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "r name", "NAME", "Output", "name of the run (default goodput)"},
 };
@@ -94,6 +96,21 @@ absl::Status ReadFailures(const CommandLine& flags,
   return absl::OkStatus();
 }
 
+// Refuses runs that would take minutes: failures that come by the million.
+absl::Status CheckWork(const SimaiGoodputOptions& options) {
+  constexpr double kMostFailures = 5e8;
+  double failures = 0;
+  for (const FailureKind& kind : options.job.failures) {
+    failures += options.duration_s / kind.mean_s;
+  }
+  failures *= static_cast<double>(options.trials);
+  if (failures <= kMostFailures) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "{} runs of {:g} days have some {:.2g} failures, more than "
+      "{:g}: take fewer --trials or --days",
+      options.trials, options.duration_s / 86'400, failures, kMostFailures));
+}
+
 }  // namespace
 
 absl::Span<const OptionSpec> SimaiGoodputOptionSpecs() { return kOptions; }
@@ -127,6 +144,7 @@ absl::StatusOr<SimaiGoodputOptions> ReadSimaiGoodputOptions(
   options.duration_s = kSecondsPerDay * static_cast<double>(days);
   ASTRA_ASSIGN_OR_RETURN(options.trials,
                          flags.integer("trials", 1000, 1, kMostTrials));
+  ASTRA_RETURN_IF_ERROR(CheckWork(options));
   ASTRA_ASSIGN_OR_RETURN(const std::optional<uint64_t> seed, ReadSeed(flags));
   options.seed = seed.value_or(1);
   ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, "goodput"));

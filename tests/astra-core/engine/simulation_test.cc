@@ -500,5 +500,18 @@ TEST(SimulationTest, WhoWaitsForADeadRankIsNamed) {
                        HasSubstr("rank 3 is dead since 2.000 us")));
 }
 
+// Rank 0 dies while it waits for the last collective, for which nobody waits
+// but the ranks of it.
+TEST(SimulationTest, ARankMayDieWhileItWaits) {
+  const Program workload =
+      Parse(kTp2Dp2, {"4000 ALLREDUCE 1000000 0 NONE 0 0 NONE 0 0"});
+  SimulationOptions options;
+  options.speed_changes = {{Microseconds(6), RankId(0), 0}};
+  EXPECT_THAT(TryRun(workload, FourGpus(), options),
+              StatusIs(absl::StatusCode::kInternal,
+                       HasSubstr("rank 0 is dead since 6.000 us; no other rank "
+                                 "waits for it")));
+}
+
 }  // namespace
 }  // namespace astra

@@ -57,6 +57,15 @@ TEST(PlacementTest, SpreadTakesTurnsBetweenLeaves) {
   EXPECT_THAT(places[1].gpus, ElementsAre(2, 3, 6, 7));
 }
 
+// A job on a server of the first leaf leaves the second one less used.
+TEST(PlacementTest, SpreadBeginsWhereFewestServersAreBusy) {
+  const std::vector<JobPlace> places =
+      Place({{.name = "a", .num_ranks = 2}, {.name = "b", .num_ranks = 2}},
+            PlacementPolicy::kSpread);
+  EXPECT_THAT(places[0].gpus, ElementsAre(0, 1));
+  EXPECT_THAT(places[1].gpus, ElementsAre(4, 5));
+}
+
 TEST(PlacementTest, RandomDependsOnTheSeedAlone) {
   const std::vector<PlacementWish> wishes = {{.name = "a", .num_ranks = 8}};
   std::set<std::vector<uint32_t>> seen;
@@ -96,6 +105,8 @@ TEST(PlacementTest, WhatDoesNotFitNamesTheJob) {
   EXPECT_EQ(
       ErrorOf({{.name = "a", .num_ranks = 8}, {.name = "b", .num_ranks = 2}}),
       "job b: it needs 1 servers, and 0 are free");
+  EXPECT_EQ(ErrorOf({{.name = "a", .num_ranks = 4, .servers = {1, 1}}}),
+            "job a: expected no server twice");
   EXPECT_THAT(ErrorOf({{.name = "a", .num_ranks = 3}}),
               HasSubstr("say which GPUs of each it takes"));
 }

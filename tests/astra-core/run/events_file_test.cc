@@ -125,9 +125,13 @@ TEST(EventsFileTest, MistakesHaveAPlace) {
   EXPECT_EQ(ErrorOf("{link: [0, 4]}"),
             "e:2:10: expected one of rate, down, loss, speed, dead");
   EXPECT_EQ(ErrorOf("{link: [0, 4], gpu: 1, down: true}"),
-            "e:2:30: expected one of link, switch, nic, gpu, server");
+            "e:2:30: expected only one of link, switch, nic, gpu, server");
   EXPECT_EQ(ErrorOf("{from: 2us, until: 1us, gpu: 1, speed: 2}"),
             "e:2:29: expected after from");
+  EXPECT_EQ(ErrorOf("{gpu: 1, speed: 1.5}"),
+            "e:2:26: speed is \"1.5\": expected a number from 0 to 1");
+  EXPECT_EQ(ErrorOf("{gpu: 1, speed: 0.5, every: 1ms}"),
+            "e:2:38: only events of links, NICs and switches repeat");
   EXPECT_EQ(ErrorOf("{gpu: 1, dead: false}"), "e:2:25: expected true");
   EXPECT_EQ(ErrorOf("{until: 3us, gpu: 1, dead: true}"),
             "e:2:18: the dead stay dead");

@@ -162,5 +162,17 @@ TEST(FlowLinkEventTest, AShortAbsenceCostsItsTime) {
   ExpectUs(Arrivals(network).at(0), 26);
 }
 
+// 10 us at the full rate and 40 us at a quarter: busy all the time.
+TEST(FlowLinkEventTest, ALinkIsBusyAtTheRateThatItHas) {
+  const Topology topology = OneSwitch();
+  FlowOptions options = Plain();
+  options.link_events = {{Microseconds(10), NodeId(2), NodeId(1), 0.25}};
+  FlowBackend network(topology, options);
+  network.Send(From(0, 0, 1));
+  Arrivals(network);
+  ExpectUs(network.statistics().links[3].busy, 50);
+  ExpectUs(network.statistics().links[0].busy, 20);
+}
+
 }  // namespace
 }  // namespace astra::testing

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/topologies.h"
+#include "topology/cluster_part.h"
 #include "topology/fabrics/fabric_file.h"
 #include "topology/fabrics/registry.h"
 #include "topology/routes.h"
@@ -210,6 +211,18 @@ TEST(FabricTest, ACableMayDifferFromTheDesign) {
       "1e-6}]\n");
   EXPECT_EQ(topology.type(LinkId(0)).text, "400Gbps 500ns 1e-6");
   EXPECT_EQ(topology.type(LinkId(8)).text, "100Gbps 500ns 0");
+}
+
+// A part of a cluster of racks has the NVSwitches of its own racks, of both
+// levels, and no others.
+TEST(FabricTest, APartHasTheNvSwitchesOfItsServers) {
+  const Topology topology = Draw(
+      "servers: {count: 2, gpus: 4, nvlink: {trays: 2, switches: 2, "
+      "second_level: 2}}\n"
+      "fabric: {kind: fat-tree, tiers: [{down: 8}]}\n");
+  const ClusterPart part = ValueOrDie(RangeOfCluster(topology, 4, 4));
+  EXPECT_EQ(part.topology.num_nodes(), 4u + 6 + 1);
+  EXPECT_EQ(part.nodes[4], NodeId(8 + 6));
 }
 
 std::string ErrorOf(const std::string& text) {
