@@ -229,6 +229,25 @@ absl::Span<const CommandExample> GenTopoExamples() { return kExamples; }
 
 namespace {
 
+// Refuses files that would overwrite one another, or the input.
+absl::Status CheckFiles(const GenTopoOptions& options) {
+  const auto same = [](const std::string& a, const std::string& b) {
+    return std::filesystem::weakly_canonical(a) ==
+           std::filesystem::weakly_canonical(b);
+  };
+  if (options.fabric_file && same(options.output, *options.fabric_file)) {
+    return absl::InvalidArgumentError(
+        "--output is the file of --fabric: expected another");
+  }
+  if (!options.drawing) return absl::OkStatus();
+  if (same(*options.drawing, options.output) ||
+      (options.fabric_file && same(*options.drawing, *options.fabric_file))) {
+    return absl::InvalidArgumentError(
+        "--draw is the file of --output or --fabric: expected another");
+  }
+  return absl::OkStatus();
+}
+
 // Reads the options beside --fabric, which says all else.
 absl::StatusOr<GenTopoOptions> ReadFabricOptions(const CommandLine& flags) {
   for (const OptionSpec& option : kOptions) {
@@ -249,6 +268,7 @@ absl::StatusOr<GenTopoOptions> ReadFabricOptions(const CommandLine& flags) {
   }
   options.describe = flags.has("describe");
   options.drawing = flags.value("draw");
+  ASTRA_RETURN_IF_ERROR(CheckFiles(options));
   options.force = flags.has("force");
   return options;
 }
@@ -281,6 +301,7 @@ absl::StatusOr<GenTopoOptions> ReadGenTopoOptions(const CommandLine& flags) {
   WarnOfGpuType(options);
   options.describe = flags.has("describe");
   options.drawing = flags.value("draw");
+  ASTRA_RETURN_IF_ERROR(CheckFiles(options));
   options.keeps_uplinks =
       flags.has("bandwidth") && !flags.has("ap-bandwidth") &&
       options.cluster.bandwidth != options.cluster.asw_psw_bandwidth;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "absl/types/span.h"
 #include "astra-core/apps/run_estimate.h"
 #include "astra-core/apps/run_inputs.h"
+#include "astra-core/apps/run_output.h"
 #include "astra-core/apps/run_request.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
@@ -128,6 +130,12 @@ absl::StatusOr<JobsInputs> ReadJobsInputs(const RunOptions& options,
   std::vector<Program> programs;
   std::vector<PlacementWish> wishes;
   for (const JobSpec& spec : inputs.file.jobs) {
+    if (std::find(std::begin(kResultFiles), std::end(kResultFiles),
+                  spec.name) != std::end(kResultFiles)) {
+      return Named(spec,
+                   absl::InvalidArgumentError(
+                       "expected a name other than that of a result file"));
+    }
     absl::StatusOr<Program> program = ReadWorkload(spec.workload, warnings);
     if (!program.ok()) return Named(spec, program.status());
     absl::StatusOr<PlacementWish> wish = WishOf(spec, *program);
@@ -137,11 +145,7 @@ absl::StatusOr<JobsInputs> ReadJobsInputs(const RunOptions& options,
   }
   absl::StatusOr<std::vector<JobPlace>> places = PlaceJobs(
       topology, wishes, inputs.file.placement, inputs.network.packet.seed);
-  if (!places.ok()) {
-    return absl::Status(places.status().code(),
-                        fmt::format("{}: {}", *options.jobs_file,
-                                    std::string(places.status().message())));
-  }
+  if (!places.ok()) return places.status();
   const bool runs_alone = inputs.file.runs_alone && inputs.file.jobs.size() > 1;
   for (size_t i = 0; i < programs.size(); ++i) {
     const JobSpec& spec = inputs.file.jobs[i];

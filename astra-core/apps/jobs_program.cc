@@ -205,6 +205,22 @@ std::string DescribeJobs(const RunOptions& options, const JobsInputs& inputs,
                             ToMicroseconds(run.together.end) * 1e-3);
 }
 
+// Prints why the run has not finished, where it had begun. It leaves no files.
+absl::Status EndUnfinished(const RunOptions& options, const JobsInputs& inputs,
+                           const absl::Status& status) {
+  if (status.code() == absl::StatusCode::kAborted ||
+      status.code() == absl::StatusCode::kInternal) {
+    std::string text;
+    for (const std::string& event : inputs.events) {
+      text += fmt::format("event      {}\n", event);
+    }
+    Print(text + fmt::format("not finished {}: {}\n", options.name,
+                             std::string(status.message())));
+    ASTRA_RETURN_IF_ERROR(FlushStdout());
+  }
+  return status;
+}
+
 }  // namespace
 
 absl::Status RunJobsProgram(const RunDefaults& defaults,
@@ -220,7 +236,9 @@ absl::Status RunJobsProgram(const RunDefaults& defaults,
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
   const Clock::time_point begin = Clock::now();
-  ASTRA_ASSIGN_OR_RETURN(const JobsRun run, RunAll(options, inputs, topology));
+  const absl::StatusOr<JobsRun> all = RunAll(options, inputs, topology);
+  if (!all.ok()) return EndUnfinished(options, inputs, all.status());
+  const JobsRun& run = *all;
   const std::chrono::duration<double> wall = Clock::now() - begin;
   const std::vector<JobRow> rows = RowsOf(inputs, run);
   const std::vector<SharedLink> shared = SharedLinksOf(run.together, topology);

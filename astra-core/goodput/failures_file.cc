@@ -34,6 +34,10 @@ double ReadDuration(std::string_view key, double least, YamlFields& fields) {
 FailureKind ReadKind(int64_t num_gpus, YamlFields& fields) {
   FailureKind kind;
   kind.name = fields.Text("name");
+  if (fields.has("name") && !IsFileName(kind.name)) {
+    fields.Error("name",
+                 fmt::format("expected a name, not {}", Quoted(kind.name)));
+  }
   const bool is_per_gpu = fields.Value("per_gpu") != nullptr;
   if (is_per_gpu) {
     kind.mean_s =

@@ -119,10 +119,12 @@ SimulatedGoodput SimulateGoodput(const GoodputJob& job, double interval_s,
   double until_failure = draws.Exponential(rate);
   while (time < duration_s) {
     if (until_failure >= segment) {
-      // The last segment counts as far as it goes.
-      work += std::min(interval_s, duration_s - time);
-      time += segment;
-      until_failure -= segment;
+      // All segments until then at once; the last one counts as far as it goes.
+      const double left = std::min(until_failure, duration_s - time);
+      const double count = std::max(1.0, std::floor(left / segment));
+      work += std::min(count * interval_s, duration_s - time);
+      time += count * segment;
+      until_failure -= count * segment;
       continue;
     }
     time += until_failure;

@@ -16,7 +16,9 @@ namespace astra {
 namespace {
 
 absl::Status ErrorOf(const PlacementWish& wish, std::string_view what) {
-  return absl::InvalidArgumentError(fmt::format("job {}: {}", wish.name, what));
+  return absl::InvalidArgumentError(fmt::format("{}{}job {}: {}", wish.place,
+                                                wish.place.empty() ? "" : ": ",
+                                                wish.name, what));
 }
 
 // Which GPUs are taken, and by which job.

@@ -28,6 +28,7 @@ constexpr std::string_view kPlacementPolicies[] = {"packed", "spread",
 // What a job needs, and what it says of where it wants to run.
 struct PlacementWish {
   std::string name;        // Of the job, for messages.
+  std::string place = {};  // Of the job in its file, before messages.
   uint32_t num_ranks = 0;  // At least 1.
   // Servers in the order of the ranks; empty: the policy chooses.
   std::vector<uint32_t> servers;

@@ -22,6 +22,8 @@ namespace {
 constexpr std::string_view kMark = "simai_events";
 constexpr int64_t kVersion = 1;
 constexpr TimePs kNever = Microseconds(1'000'000'000);
+// Lowest speeds, and rates of links that are up: times then stay finite.
+constexpr double kLeastShare = 1e-6;
 
 // From `from` until `until`, a rate, a speed or a loss.
 struct Interval {
@@ -146,8 +148,7 @@ class EventsReader {
       if (fields.has("until")) fields.Error("until", "the dead stay dead");
       when.value = 0;
     } else if (fields.has("speed")) {
-      when.value = fields.Number("speed", 0, 1);
-      if (when.value == 0) fields.Error("speed", "expected above 0, or dead");
+      when.value = fields.Number("speed", kLeastShare, 1);
       what = fmt::format("at {:g} of its speed", when.value);
     }
     for (const uint32_t gpu : gpus) speeds_[gpu].push_back(when);
@@ -187,6 +188,10 @@ class EventsReader {
       what = "down";
     } else if (fields.has("rate")) {
       intervals[0].value = fields.Number("rate", 0, 1);
+      if (intervals[0].value > 0 && intervals[0].value < kLeastShare) {
+        fields.Error("rate",
+                     fmt::format("expected 0, or {} to 1", kLeastShare));
+      }
       what = fmt::format("at {:g} of its rate", intervals[0].value);
     }
     what += ReadFlaps(when, &intervals, fields);
@@ -329,7 +334,10 @@ class EventsReader {
     return value;
   }
 
-  static double Product(double a, double b) { return a * b; }
+  static double Product(double a, double b) {
+    const double product = a * b;
+    return product > 0 ? std::max(product, kLeastShare) : 0;
+  }
   static double Larger(double a, double b) { return std::max(a, b); }
 
   void AddLinks() {

@@ -8,6 +8,9 @@ namespace astra {
 PaceNetwork PaceNetworkOf(Fidelity fidelity, NetworkOptions network,
                           Routes& routes) {
   network.packet.record = {};
+  // What happens during the run is no part of how fast a collective can be.
+  network.packet.link_events.clear();
+  network.packet.background.clear();
   network.flow = FlowOptionsOf(network.packet);
   const BackendEntry* alone = NetworkOf(Fidelity::kAnalytical);
   const BackendEntry* sharing =

@@ -27,6 +27,7 @@ void JoinSites(const std::vector<std::vector<NodeId>>& tops,
       }
     }
   }
+  if (!drawing.ok()) return;
   for (size_t i = 0; i < routers.size(); ++i) {
     for (size_t j = i + 1; j < routers.size(); ++j) {
       for (uint32_t k = 0; k < sites.routers; ++k) {
@@ -143,7 +144,7 @@ absl::StatusOr<Topology> DrawFabric(const FabricSpec& spec) {
       tops[site].insert(tops[site].end(), of_plane.begin(), of_plane.end());
     }
   }
-  if (spec.sites.count > 1) JoinSites(tops, drawing);
+  if (spec.sites.count > 1 && drawing.ok()) JoinSites(tops, drawing);
   return std::move(drawing).Finish();
 }
 

@@ -71,8 +71,10 @@ class FabricDrawing {
   // The GPU of a server.
   NodeId Gpu(uint32_t server, uint32_t gpu) const;
 
-  // Records an error of the design.
+  // Records an error of the design. Once there is one, no more switches are
+  // added.
   void Error(std::string_view message);
+  bool ok() const { return status_.ok(); }
 
   // Returns the topology. Errors: the first that was recorded; those of
   // TopologyBuilder; a FieldError for an override of a cable that does not

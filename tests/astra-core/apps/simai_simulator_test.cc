@@ -347,6 +347,27 @@ TEST_F(SimaiSimulatorTest, AStuckRunSaysWhy) {
   EXPECT_THAT(Result("a/run.json"), HasSubstr("\"finished\": false"));
 }
 
+// One job on all of the cluster is an ordinary run, with events, too.
+TEST_F(SimaiSimulatorTest, AJobSeesTheEventsThatARunSees) {
+  WriteText(folder_.PathOf("e.yaml"),
+            "simai_events: 1\n"
+            "events:\n"
+            "  - {link: [0, 8], rate: 0.5}\n"
+            "  - {gpu: 1, speed: 0.5}\n");
+  WriteText(folder_.PathOf("j.yaml"),
+            "simai_jobs: 1\njobs: [{name: a, workload: w.txt}]\n");
+  const auto time_of = [](const ProgramResult& result) {
+    EXPECT_EQ(result.exit_code, 0) << result.error;
+    return result.out.substr(result.out.rfind(": "));
+  };
+  for (const std::string fidelity : {"flow", "packet"}) {
+    const std::string rest =
+        " -n t.txt --events e.yaml --fidelity " + fidelity + " -o o";
+    EXPECT_EQ(time_of(Simulate("--jobs j.yaml" + rest)),
+              time_of(Simulate("-w w.txt" + rest)));
+  }
+}
+
 TEST_F(SimaiSimulatorTest, EstimatesWithoutRunning) {
   const ProgramResult result =
       Simulate("-w w.txt -n t.txt --collectives ring --estimate");

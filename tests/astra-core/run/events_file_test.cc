@@ -129,7 +129,7 @@ TEST(EventsFileTest, MistakesHaveAPlace) {
   EXPECT_EQ(ErrorOf("{from: 2us, until: 1us, gpu: 1, speed: 2}"),
             "e:2:29: expected after from");
   EXPECT_EQ(ErrorOf("{gpu: 1, speed: 1.5}"),
-            "e:2:26: speed is \"1.5\": expected a number from 0 to 1");
+            "e:2:26: speed is \"1.5\": expected a number from 1e-06 to 1");
   EXPECT_EQ(ErrorOf("{gpu: 1, speed: 0.5, every: 1ms}"),
             "e:2:38: only events of links, NICs and switches repeat");
   EXPECT_EQ(ErrorOf("{gpu: 1, dead: false}"), "e:2:25: expected true");

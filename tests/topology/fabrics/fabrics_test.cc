@@ -250,6 +250,9 @@ TEST(FabricTest, MistakesAreNamed) {
       "f:3:9: 4 leaves, but the second tier has 2 ports down");
   EXPECT_EQ(ErrorOf(servers + "fabric: {kind: torus, shape: [3]}\n"),
             "f:3:9: 8 GPUs do not divide among 3 switches");
+  EXPECT_EQ(ErrorOf(servers + "fabric: {kind: torus, shape: [3]}\n"
+                              "sites: {count: 2}\n"),
+            "f:3:9: 4 GPUs do not divide among 3 switches");
   EXPECT_EQ(ErrorOf(servers + "fabric: {kind: torus, shape: [1]}\n"),
             "f:3:30: expected lengths of 2 or more, not \"1\"");
   EXPECT_EQ(ErrorOf(servers + "fabric: {kind: torus, shape: [4]}\n"
