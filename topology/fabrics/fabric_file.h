@@ -28,8 +28,9 @@ namespace astra {
 absl::StatusOr<FabricSpec> ParseFabric(std::string_view file,
                                        std::string_view contents);
 
-// Returns `error`, which DrawFabric() returned for the fabric that ParseFabric()
-// read from `contents`, with the line and column of the field at fault.
+// Returns `error`, which DrawFabric() returned for the fabric that
+// ParseFabric() read from `contents`, with the line and column of the field at
+// fault.
 absl::Status AtFabricField(std::string_view file, std::string_view contents,
                            const absl::Status& error);
 

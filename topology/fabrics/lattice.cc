@@ -1,6 +1,7 @@
 #include "topology/fabrics/lattice.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/names.h"
@@ -21,6 +22,9 @@ uint32_t Lattice::Along(uint32_t number, size_t dimension) const {
   return number / StrideOf(dimension) % shape[dimension];
 }
 
+namespace {
+
+// Reads shape and cable; the cable is that of the NICs unless it is said.
 Lattice ReadLattice(const NicSpec& nics, YamlFields& fields) {
   constexpr size_t kMostDimensions = 6;
   Lattice lattice;
@@ -51,6 +55,7 @@ Lattice ReadLattice(const NicSpec& nics, YamlFields& fields) {
   return lattice;
 }
 
+// Adds a switch for each point, with its block of GPUs.
 std::vector<NodeId> DrawPoints(const Lattice& lattice, uint32_t first,
                                uint32_t end, FabricDrawing& drawing) {
   const uint32_t per_server = drawing.spec().servers.gpus;
@@ -68,6 +73,31 @@ std::vector<NodeId> DrawPoints(const Lattice& lattice, uint32_t first,
                   drawing.spec().nics.cable);
   }
   return switches;
+}
+
+class LatticeFabric final : public FabricDesign {
+ public:
+  LatticeFabric(Lattice lattice, LatticeCabling join)
+      : lattice_(std::move(lattice)), join_(join) {}
+
+  std::vector<NodeId> Draw(uint32_t first, uint32_t end, uint32_t /*plane*/,
+                           FabricDrawing& drawing) const override {
+    std::vector<NodeId> switches = DrawPoints(lattice_, first, end, drawing);
+    if (!switches.empty()) join_(lattice_, switches, drawing);
+    return switches;
+  }
+
+ private:
+  const Lattice lattice_;
+  const LatticeCabling join_;
+};
+
+}  // namespace
+
+std::unique_ptr<FabricDesign> ReadLatticeFabric(const NicSpec& nics,
+                                                YamlFields& fields,
+                                                LatticeCabling join) {
+  return std::make_unique<LatticeFabric>(ReadLattice(nics, fields), join);
 }
 
 }  // namespace astra

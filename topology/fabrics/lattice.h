@@ -4,8 +4,9 @@
 #ifndef TOPOLOGY_FABRICS_LATTICE_H_
 #define TOPOLOGY_FABRICS_LATTICE_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <memory>
 #include <vector>
 
 #include "topology/fabrics/fabric.h"
@@ -17,19 +18,23 @@ struct Lattice {
   CableSpec cable;              // Between switches.
 
   uint32_t size() const;
-  // Position of switch `number` along `dimension`, and the distance between the
-  // numbers of neighbours.
+  // Returns the position of switch `number` along `dimension`.
   uint32_t Along(uint32_t number, size_t dimension) const;
+  // Returns the distance between the numbers of neighbours along `dimension`.
   uint32_t StrideOf(size_t dimension) const;
 };
 
-// Reads shape, rate and latency. `nics` has the cable that holds otherwise.
-Lattice ReadLattice(const NicSpec& nics, YamlFields& fields);
+// Joins the switches of a lattice, one at each point, by cables.
+using LatticeCabling = void (*)(const Lattice& lattice,
+                                const std::vector<NodeId>& switches,
+                                FabricDrawing& drawing);
 
-// Returns a switch for each point, with its share of the GPUs of the servers,
-// in order. Records an error if they do not divide.
-std::vector<NodeId> DrawPoints(const Lattice& lattice, uint32_t first,
-                               uint32_t end, FabricDrawing& drawing);
+// Reads a lattice and returns the design that `join` makes of it: each switch
+// has a block of successive GPUs. Drawing it records an error if the GPUs do
+// not divide among the switches.
+std::unique_ptr<FabricDesign> ReadLatticeFabric(const NicSpec& nics,
+                                                YamlFields& fields,
+                                                LatticeCabling join);
 
 }  // namespace astra
 
