@@ -3,8 +3,8 @@
 //
 // A large topology is drawn by groups: servers below the same switches are one
 // box, and so are switches of a tier that the graph does not tell apart. A line
-// stands for all cables between two boxes; its width grows with the logarithm of
-// their rate. Every box and line has a title, with the rates, which viewers
+// stands for all cables between two boxes; its width grows with the logarithm
+// of their rate. Every box and line has a title, with the rates, which viewers
 // show; lines between groups have them beside.
 
 #ifndef TOPOLOGY_TOPOLOGY_SVG_H_

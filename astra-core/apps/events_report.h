@@ -1,4 +1,4 @@
-// What events did to a run, for its summary.
+// Writes the part of the summary that tells what events did to a run.
 
 #ifndef ASTRA_CORE_APPS_EVENTS_REPORT_H_
 #define ASTRA_CORE_APPS_EVENTS_REPORT_H_

@@ -146,12 +146,12 @@ absl::StatusOr<JobsInputs> ReadJobsInputs(const RunOptions& options,
   absl::StatusOr<std::vector<JobPlace>> places = PlaceJobs(
       topology, wishes, inputs.file.placement, inputs.network.packet.seed);
   if (!places.ok()) return places.status();
-  const bool runs_alone = inputs.file.runs_alone && inputs.file.jobs.size() > 1;
+  const int64_t num_runs_of_job = inputs.file.ComparesAlone() ? 2 : 1;
   for (size_t i = 0; i < programs.size(); ++i) {
     const JobSpec& spec = inputs.file.jobs[i];
-    absl::StatusOr<Job> job = ReadJob(
-        options, spec, std::move(programs[i]), (*places)[i], topology, events,
-        (runs_alone ? 2 : 1) * spec.iterations, inputs, warnings);
+    absl::StatusOr<Job> job =
+        ReadJob(options, spec, std::move(programs[i]), (*places)[i], topology,
+                events, num_runs_of_job * spec.iterations, inputs, warnings);
     if (!job.ok()) return Named(spec, job.status());
     inputs.jobs.push_back(*std::move(job));
     inputs.servers.push_back(ServersText((*places)[i], topology));

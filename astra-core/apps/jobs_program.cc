@@ -41,7 +41,7 @@ absl::StatusOr<JobsRun> RunAll(const RunOptions& options,
                                const Topology& topology) {
   RunWatch watch(options.environment.log_level == LogLevel::kInfo);
   const size_t num_jobs = inputs.jobs.size();
-  const bool runs_alone = inputs.file.runs_alone && num_jobs > 1;
+  const bool runs_alone = inputs.file.ComparesAlone();
   const double num_runs =
       static_cast<double>(runs_alone ? 1 + num_jobs : size_t{1});
   double num_done = 0;

@@ -13,15 +13,15 @@
 
 namespace astra {
 
-// Where the time of each stage goes, of its rank that works longest.
+// Shows where the time of each stage goes, for its rank that works longest.
 std::string BreakdownSection(const Program& program,
                              const SimulationResult& result);
 
-// What a rank of each stage did and waited for, over time.
+// Shows what a rank of each stage did and waited for, over time.
 std::string TimelineSection(const Program& program,
                             const SimulationResult& result);
 
-// The memory of each stage, slot by slot of its schedule.
+// Shows the memory of each stage, slot by slot of its schedule.
 std::string MemorySection(const Program& program,
                           absl::Span<const StageMemory> memories);
 

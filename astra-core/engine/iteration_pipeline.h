@@ -1,4 +1,4 @@
-// What the pipeline of an iteration adds to its time.
+// Adds to the time of an iteration what its pipeline takes.
 
 #ifndef ASTRA_CORE_ENGINE_ITERATION_PIPELINE_H_
 #define ASTRA_CORE_ENGINE_ITERATION_PIPELINE_H_

@@ -33,7 +33,7 @@ struct GoodputJob {
   double checkpoint_s = 0;            // Time of a checkpoint.
 };
 
-// What the formula says of one interval between checkpoints.
+// Holds what the formula expects with one interval between checkpoints.
 struct ExpectedGoodput {
   double interval_s = 0;  // Of work.
   double goodput = 0;     // Work that counts over time, 0 to 1.
@@ -64,7 +64,7 @@ SimulatedGoodput SimulateGoodput(const GoodputJob& job, double interval_s,
 // Many runs, with seeds that follow from `seed`.
 struct GoodputTrials {
   double mean = 0;  // Of the goodputs of all runs.
-  double p5 = 0;  // One run in twenty is worse.
+  double p5 = 0;    // One run in twenty is worse.
   double p95 = 0;
   std::vector<double> failures;  // By kind: the mean number.
 };

@@ -42,8 +42,12 @@ struct JobSpec {
 
 struct JobsFile {
   PlacementPolicy placement = PlacementPolicy::kPacked;
-  bool runs_alone = true;  // Run each job alone, too, to compare.
+  bool runs_alone = true;  // Key `alone`: run each job alone, too.
   std::vector<JobSpec> jobs;
+
+  // Returns whether each job is run alone, too, to compare: a single job is
+  // alone anyway.
+  bool ComparesAlone() const { return runs_alone && jobs.size() > 1; }
 };
 
 constexpr int64_t kMostJobs = 1000;

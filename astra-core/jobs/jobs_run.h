@@ -42,8 +42,8 @@ struct Job {
 };
 
 struct JobsRequest {
-  std::vector<Job> jobs;  // At least one. No two share a GPU.
-  const Topology& topology;  // Must outlive the request.
+  std::vector<Job> jobs;                // At least one. No two share a GPU.
+  const Topology& topology;             // Must outlive the request.
   Fidelity fidelity = Fidelity::kFlow;  // Flow or packet.
   NetworkOptions network;
   // Called many times a second with the share of the work that is done, 0 to 1,
@@ -60,7 +60,8 @@ struct JobIteration {
 
 struct JobResult {
   std::vector<JobIteration> iterations;
-  // Of the last iteration. Times are counted from its begin.
+  // This is the result of the last iteration; its times are counted from the
+  // begin of that iteration.
   SimulationResult result;
   std::optional<Explanation> explanation;
   // By link of the topology: the bytes of the messages of all iterations,

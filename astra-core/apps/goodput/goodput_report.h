@@ -17,13 +17,14 @@ struct GoodputPoint {
   GoodputTrials simulated;
 };
 
-// The interval of the options, or the best one, then shorter and longer ones.
+// Returns a point for the interval of the options, or for the best one, then
+// points for shorter and longer intervals.
 std::vector<GoodputPoint> GoodputPoints(const SimaiGoodputOptions& options);
 
-// The file, by interval.
+// Returns the contents of the file, which has a line for each interval.
 std::string GoodputCsv(absl::Span<const GoodputPoint> points);
 
-// What is printed of the first point.
+// Returns the lines that the program prints about `point`, the first one.
 std::string DescribeGoodput(const SimaiGoodputOptions& options,
                             const GoodputPoint& point);
 

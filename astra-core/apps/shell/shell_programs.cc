@@ -133,7 +133,7 @@ std::vector<ShellTerm> RunExitCodes() {
   return codes;
 }
 
-// What is in each result file.
+// Tells what each result file holds, for help and documentation.
 constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
     {"EndToEnd.csv", "The totals, then a line for each layer."},
     {"iteration.csv",
