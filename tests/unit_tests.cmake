@@ -553,6 +553,17 @@ astra_test(jobs_test
     astra-core/jobs/placement_test.cc
   DEPS astra::backends astra::jobs astra::network_config)
 
+astra_test(traces_test
+  SOURCES
+    workload/traces/chakra_trace_test.cc
+  DEPS astra::traces)
+
+astra_test(trace_runs_test
+  SOURCES
+    astra-core/traces/trace_simulation_test.cc
+  DEPS astra::backend_analytical astra::backend_flow astra::simai_text
+       astra::trace_runs)
+
 astra_test(serving_fabric_test
   SOURCES
     astra-core/serving/fabric/serving_fabric_test.cc

@@ -141,6 +141,7 @@ absl::Status Engine::Step() {
       EndComputation(event.index);
       return Resume(event.index);
     }
+    if (event.kind == kDelayDone) return EndDelay(event.index);
     ASTRA_RETURN_IF_ERROR(collectives_.OnTimer(event));
   } else {
     last_event_ = network_.now();
@@ -173,6 +174,11 @@ absl::Status Engine::Resume(uint32_t id) {
         ASTRA_RETURN_IF_ERROR(CallCollective(id, op));
         actor.is_in_op = actor.state != Actor::State::kRunning;
         num_ops_ended_ += !actor.is_in_op;
+        break;
+      case OpKind::kDelay:
+        StartDelay(id, op);
+        ASTRA_RETURN_IF_ERROR(TryNext(id, op.lane));
+        ++num_ops_ended_;
         break;
       case OpKind::kWait:
         Wait(actor, {op.lane, op.outstanding, op.ended});
@@ -231,7 +237,7 @@ double Engine::SpeedOf(const Actor& actor) const {
   if (slowdown_ == 0) return actor.speed;
   const auto first = actor.lanes.begin();
   const bool is_slowed =
-      std::any_of(first, first + kNumParallelDimensions,
+      std::any_of(first, first + communicators_.num_slowing_lanes,
                   [](const Lane& lane) { return !lane.calls.empty(); });
   return is_slowed ? actor.speed * (1 - slowdown_) : actor.speed;
 }
@@ -316,33 +322,10 @@ absl::Status Engine::CallCollective(uint32_t id, const Op& op) {
                         .update = op.update,
                         .issued = network_.now(),
                         .chunk = op.chunk,
-                        .micro_batch = op.micro_batch});
+                        .micro_batch = op.micro_batch,
+                        .after = op.after});
   if (op.kind == OpKind::kBlocking) Wait(actor, {op.lane, 0});
-  return lane.calls.size() == 1 ? JoinNext(id, lane) : absl::OkStatus();
-}
-
-absl::Status Engine::JoinNext(uint32_t id, Lane& lane) {
-  lane.joined = network_.now();
-  return collectives_.Join(id, lane.calls.front());
-}
-
-bool Engine::IsOver(const Actor& actor, const Awaited& awaited) {
-  if (awaited.lane) {
-    const Lane& lane = actor.lanes[awaited.lane->index()];
-    if (lane.calls.empty()) return true;  // Or the group has one rank.
-    return awaited.ended > 0
-               ? lane.num_calls - lane.calls.size() >= awaited.ended
-               : lane.calls.size() <= awaited.outstanding;
-  }
-  return std::all_of(actor.lanes.begin(), actor.lanes.end(),
-                     [](const Lane& lane) { return lane.calls.empty(); });
-}
-
-void Engine::Wait(Actor& actor, const Awaited& awaited) {
-  if (IsOver(actor, awaited)) return;
-  actor.state = Actor::State::kWaiting;
-  actor.awaited = awaited;
-  actor.wait_began = network_.now();
+  return TryNext(id, op.lane);
 }
 
 absl::Status Engine::EndCall(const Ended& ended) {
@@ -359,8 +342,9 @@ absl::Status Engine::EndCall(const Ended& ended) {
   const TimePs joined = lane.joined;
   lane.calls.pop_front();
   if (!lane.calls.empty()) {
-    ASTRA_RETURN_IF_ERROR(JoinNext(ended.member, lane));
+    ASTRA_RETURN_IF_ERROR(JoinNext(ended.member, lane_id));
   }
+  ASTRA_RETURN_IF_ERROR(TryBlocked(ended.member));
   if (RecordsTimeline()) RecordCall(actor, call, joined, ended);
   Account(actor, call, ended);
   ChangeSpeed(ended.member);

@@ -140,7 +140,9 @@ class Engine {
     std::array<TimePs, kNumParallelDimensions> late{};
     std::map<ExposureKey, Exposure> exposures;
     TimePs slowed;
-    TimePs kept_waiting;  // See RankResult.
+    TimePs kept_waiting;          // See RankResult.
+    TimePs held;                  // See RankResult.
+    std::vector<LaneId> blocked;  // Lanes whose next call may not start yet.
     RankTimeline timeline;
   };
 
@@ -153,7 +155,12 @@ class Engine {
   void SetTimer(uint32_t id);
   void EndComputation(uint32_t id);
   absl::Status CallCollective(uint32_t id, const Op& op);
-  absl::Status JoinNext(uint32_t id, Lane& lane);
+  void StartDelay(uint32_t id, const Op& op);
+  absl::Status TryNext(uint32_t id, LaneId lane);
+  absl::Status JoinNext(uint32_t id, LaneId lane);
+  absl::Status TryBlocked(uint32_t id);
+  static bool IsBlocked(const Actor& actor, LaneId lane);
+  absl::Status EndDelay(uint32_t index);
   absl::Status EndCall(const Ended& ended);
   void RecordCall(Actor& actor, const Call& call, TimePs joined,
                   const Ended& ended) const;

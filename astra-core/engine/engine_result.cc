@@ -25,6 +25,7 @@ SimulationResult Engine::ResultOf(Actor& reported) {
     rank.finish = actor.finish;
     rank.slowed = actor.slowed;
     rank.kept_waiting = actor.kept_waiting;
+    rank.held = actor.held;
     rank.layers = actor.layers;
     rank.exposed_in = actor.exposed;
     rank.late_in = actor.late;

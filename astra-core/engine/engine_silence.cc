@@ -19,8 +19,12 @@ absl::Status Engine::Silence() const {
   size_t num_waiting = 0;
   std::vector<std::string> told;  // What ranks wait for, without repeats.
   for (uint32_t id = 0; id < actors_.size(); ++id) {
-    for (const Lane& lane : actors_[id].lanes) {
-      if (lane.calls.empty() || ++num_waiting > kMaxNamed) continue;
+    const Actor& actor = actors_[id];
+    for (uint32_t i = 0; i < actor.lanes.size(); ++i) {
+      const Lane& lane = actor.lanes[i];
+      // What waits for another lane of the rank is not the cause.
+      if (lane.calls.empty() || IsBlocked(actor, LaneId(i))) continue;
+      if (++num_waiting > kMaxNamed) continue;
       std::string what = WhatIsAwaited(lane);
       const bool is_told =
           std::find(told.begin(), told.end(), what) != told.end();

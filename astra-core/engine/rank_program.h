@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
@@ -23,6 +24,7 @@ enum class OpKind : uint8_t {
   kWaitAll,     // Waits for all that was started.
   kRepetition,  // Ends a repetition of a section; takes no time.
   kFinish,      // The last operation, once nothing is left to wait for.
+  kDelay,       // Starts a delay of `compute` on its lane and goes on.
 };
 
 // A communication stream of a rank, on which calls run one after another. Each
@@ -47,6 +49,14 @@ constexpr LaneId LaneOf(StageMessage message, uint32_t chunk) {
                 chunk * kNumStageMessages + static_cast<uint32_t>(message));
 }
 
+// A lane on which so many calls have ended since the beginning.
+struct LaneProgress {
+  LaneId lane{};
+  uint32_t ended = 0;
+
+  friend bool operator==(const LaneProgress&, const LaneProgress&) = default;
+};
+
 struct Op {
   OpKind kind = OpKind::kFinish;
   Phase phase = Phase::kForward;
@@ -57,8 +67,11 @@ struct Op {
   TimePs update{};  // Delay from the end of the collective to its result.
   uint32_t outstanding = 0;  // For kWait; see there.
   uint32_t ended = 0;        // For kWait; see there.
-  int64_t repeats = 1;       // Times that the operation counts.
-  int32_t chunk = -1;        // Chunk of the stage; -1 outside of micro-batches.
+  // Of kLaunch and kDelay: what must have ended, beside the calls before it on
+  // its lane, before it starts. Belongs to the program.
+  absl::Span<const LaneProgress> after{};
+  int64_t repeats = 1;  // Times that the operation counts.
+  int32_t chunk = -1;   // Chunk of the stage; -1 outside of micro-batches.
   int32_t micro_batch = -1;
 
   friend bool operator==(const Op&, const Op&) = default;

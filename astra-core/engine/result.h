@@ -89,7 +89,8 @@ struct RankResult {
   // What other ranks that were run waited, in all, until this one joined: those
   // of the collectives that it was the last to join.
   TimePs kept_waiting;
-  TimePs finish;  // compute + slowed + exposed.
+  TimePs held;    // Waiting for the CPU or for copies; of traces only.
+  TimePs finish;  // compute + slowed + exposed + held.
   std::vector<std::array<PhaseResult, kNumPhases>> layers;
   // Waiting by dimension. kPipeline is waiting for messages of other stages.
   std::array<TimePs, kNumParallelDimensions> exposed_in{};

@@ -46,13 +46,14 @@ enum EventKind : uint32_t {
   kResultThere,     // Index: a lane of RunningCollectives.
   kKernelStarted,   // Index: a lane of RunningCollectives.
   kSpeedChanged,    // Index: into SimulationOptions::speed_changes.
+  kDelayDone,       // Index: a lane of the engine.
 };
 
-// A collective that a member has come to in its program.
+// A collective, or a delay, that a member has come to in its program.
 struct Call {
-  CommunicatorId communicator;
-  LaneId lane;          // Of the member.
-  uint32_t number = 0;  // Of this communicator, from 0.
+  CommunicatorId communicator;  // Of a collective.
+  LaneId lane;                  // Of the member.
+  uint32_t number = 0;          // Of this communicator, from 0.
   LayerId layer;
   Phase phase = Phase::kForward;
   Communication communication{};
@@ -60,6 +61,8 @@ struct Call {
   TimePs issued;  // When the member's program came to it.
   int32_t chunk = -1;
   int32_t micro_batch = -1;
+  absl::Span<const LaneProgress> after{};      // See Op::after.
+  std::optional<TimePs> delay = std::nullopt;  // Of a delay.
 };
 
 // A member has the result of the call it had joined on this communicator.

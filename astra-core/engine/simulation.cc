@@ -7,10 +7,9 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/engine/engine.h"
+#include "astra-core/engine/engine_run.h"
 #include "astra-core/engine/iteration_pipeline.h"
 #include "astra-core/engine/link_bytes.h"
-#include "astra-core/engine/lone_collectives.h"
 #include "astra-core/engine/pipeline_program.h"
 #include "astra-core/engine/shorter_iterations.h"
 
@@ -23,70 +22,12 @@ absl::StatusOr<std::vector<double>> LinkBytesOf(
                    setting.options.nccl, setting.routes);
 }
 
-// A program on a network of its own.
-class Run {
- public:
-  // `options` are those of `setting`, but perhaps others are told.
-  Run(const RankProgram& program, const SimulationSetting& setting,
-      const SimulationOptions& options)
-      : setting_(setting),
-        options_(options),
-        network_(setting.new_network()),
-        engine_(program, setting.layer_names, options, *setting.costs,
-                setting.communicators, *setting.lowering,
-                setting.symmetric.get(), *setting.sharing, setting.lone.get(),
-                *network_) {
-    if (options_.message_log != nullptr) options_.message_log->BeginNetwork();
-  }
-
-  // Errors of both: those of Simulate(), which also says what `partial` is
-  // then.
-  absl::Status ToTheEnd(SimulationResult* partial) {
-    absl::Status status = engine_.Run().status();
-    if (absl::IsUnavailable(status)) return status;  // All is simulated anew.
-    if (options_.message_log != nullptr) {
-      options_.message_log->EndNetwork(network_->now());
-    }
-    if (options_.on_network_end) options_.on_network_end(*network_);
-    return Fill(partial, status);
-  }
-  absl::StatusOr<SimulationResult> TakeResult(const StandIn& stand_in,
-                                              SimulationResult* partial) {
-    absl::StatusOr<SimulationResult> result = engine_.TakeResult(stand_in);
-    if (!result.ok()) return Fill(partial, result.status());
-    return result;
-  }
-
-  std::vector<double> link_bytes() const {
-    return {network_->link_bytes().begin(), network_->link_bytes().end()};
-  }
-
-  const Engine& engine() const { return engine_; }
-
- private:
-  absl::Status Fill(SimulationResult* partial, const absl::Status& status) {
-    const bool has_begun = status.code() == absl::StatusCode::kAborted ||
-                           status.code() == absl::StatusCode::kInternal;
-    if (partial != nullptr && has_begun) {
-      *partial = engine_.TakePartialResult();
-      partial->link_bytes = link_bytes();
-      partial->layer_names = setting_.layer_names;
-    }
-    return status;
-  }
-
-  const SimulationSetting& setting_;
-  const SimulationOptions& options_;
-  std::unique_ptr<NetworkBackend> network_;
-  Engine engine_;
-};
-
 // What the messages of a run of `program`, some of whose repetitions stand in
 // for others, would put on links if all were run. Every repetition sends the
 // same messages, so a run with fewer of them says how many bytes each adds.
 absl::StatusOr<std::vector<double>> MessageBytes(
     const Program& program, int64_t micro_batches,
-    const SimulationSetting& setting, const Run& run) {
+    const SimulationSetting& setting, const EngineRun& run) {
   std::vector<double> bytes = run.link_bytes();
   const int64_t all = program.shape().micro_batches;
   if (micro_batches == all) return bytes;
@@ -97,7 +38,7 @@ absl::StatusOr<std::vector<double>> MessageBytes(
   options.message_log = nullptr;
   options.record_timeline = false;
   const PipelineProgram less(program, fewer, 1);
-  Run once(less, setting, options);
+  EngineRun once(less, setting, options);
   ASTRA_RETURN_IF_ERROR(once.ToTheEnd(nullptr));
   const std::vector<double> least = once.link_bytes();
   const double scale = static_cast<double>(all - micro_batches) /
@@ -113,7 +54,7 @@ absl::StatusOr<std::vector<double>> MessageBytes(
 struct IterationRun {
   SimulationResult result;
   std::unique_ptr<PipelineProgram> program;
-  std::unique_ptr<Run> run;
+  std::unique_ptr<EngineRun> run;
   int64_t micro_batches = 0;
 };
 
@@ -132,7 +73,8 @@ absl::StatusOr<IterationRun> RunIteration(const Program& program,
       iterations.TryAll();
       continue;
     }
-    made.run = std::make_unique<Run>(*made.program, setting, setting.options);
+    made.run =
+        std::make_unique<EngineRun>(*made.program, setting, setting.options);
     ASTRA_RETURN_IF_ERROR(made.run->ToTheEnd(partial));
     if (!iterations.is_whole()) {
       constexpr size_t kLongestPeriod = 64;
@@ -151,26 +93,6 @@ absl::StatusOr<IterationRun> RunIteration(const Program& program,
         made.result, made.run->TakeResult(StandInOf(*made.program), partial));
     return made;
   }
-}
-
-// Returns what lets collectives be counted again, or null if they may not.
-std::unique_ptr<LoneCollectives> LoneCollectivesOf(
-    const SimulationSetting& setting) {
-  const SimulationOptions& options = setting.options;
-  const bool may_replay = options.acceleration != Acceleration::kOff &&
-                          options.lowering == Lowering::kFlowGraph &&
-                          options.jitter == 0 &&
-                          options.stop_at == kMaxCollectiveTime;
-  if (!may_replay) return nullptr;
-  std::unique_ptr<NetworkBackend> network = setting.new_network();
-  if (network->replay() == nullptr) return nullptr;
-  return std::make_unique<LoneCollectives>(
-      setting.communicators, *setting.costs, *setting.lowering,
-      setting.new_network, std::move(network),
-      LoneOptions{.notes_messages = options.message_log != nullptr,
-                  .error_bound = options.acceleration == Acceleration::kBounded
-                                     ? options.error_bound
-                                     : 0});
 }
 
 absl::StatusOr<SimulationResult> SimulateOnce(const Program& program,

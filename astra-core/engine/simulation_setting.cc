@@ -67,10 +67,7 @@ absl::Status CheckOptions(const ParallelSizes& sizes,
         fmt::format("the workload is for {} GPUs, the topology has {}",
                     sizes.num_ranks, topology.num_gpus()));
   }
-  ASTRA_RETURN_IF_ERROR(CheckFamily(options));
-  return options.lowering == Lowering::kClosedForm
-             ? CheckClosedForm(options)
-             : CheckMessages(options, has_real_pipeline);
+  return CheckCollectiveOptions(options, !has_real_pipeline);
 }
 
 }  // namespace
@@ -85,6 +82,43 @@ std::vector<std::string> LayerNames(const Program& program) {
   return names;
 }
 
+EngineSetting MakeEngineSetting(const SimulationOptions& options,
+                                Routes& routes,
+                                const NetworkFactory& new_network,
+                                std::shared_ptr<const CollectiveCosts> costs,
+                                Communicators communicators,
+                                std::vector<std::string> layer_names) {
+  const Topology& topology = routes.topology();
+  EngineSetting setting{
+      options,
+      routes,
+      new_network,
+      std::move(costs),
+      std::move(communicators),
+      std::make_unique<CollectiveLowering>(options.collectives, options.simai,
+                                           options.message_costs, topology,
+                                           options.pace_network),
+      std::move(layer_names)};
+  setting.sharing = std::make_unique<LinkSharing>(*setting.costs, topology);
+  return setting;
+}
+
+CostSetting CostSettingOf(const SimulationOptions& options) {
+  return {.family = options.collectives,
+          .nccl = options.nccl,
+          .simai = options.simai,
+          .measured = options.bus_bandwidths,
+          .with_messages = options.lowering == Lowering::kFlowGraph};
+}
+
+absl::Status CheckCollectiveOptions(const SimulationOptions& options,
+                                    bool has_pipeline_formula) {
+  ASTRA_RETURN_IF_ERROR(CheckFamily(options));
+  return options.lowering == Lowering::kClosedForm
+             ? CheckClosedForm(options)
+             : CheckMessages(options, !has_pipeline_formula);
+}
+
 absl::StatusOr<SimulationSetting> PrepareSimulation(
     const Program& program, const SimulationOptions& options, Routes& routes,
     const NetworkFactory& new_network) {
@@ -96,15 +130,10 @@ absl::StatusOr<SimulationSetting> PrepareSimulation(
   PipelineWiring wiring = WiringOf(program, plan);
   std::shared_ptr<const CollectiveCosts> costs = options.costs;
   if (costs == nullptr) {
-    const CostSetting setting = {
-        .family = options.collectives,
-        .nccl = options.nccl,
-        .simai = options.simai,
-        .measured = options.bus_bandwidths,
-        .with_messages = options.lowering == Lowering::kFlowGraph};
-    ASTRA_ASSIGN_OR_RETURN(CollectiveCosts found,
-                           FindCosts(UsedCollectives(program, plan), plan,
-                                     wiring.pairs, setting, routes));
+    ASTRA_ASSIGN_OR_RETURN(
+        CollectiveCosts found,
+        FindCosts(UsedCollectives(program, plan), plan, wiring.pairs,
+                  CostSettingOf(options), routes));
     costs = std::make_shared<const CollectiveCosts>(std::move(found));
   }
   const bool each_rank =
@@ -113,18 +142,9 @@ absl::StatusOr<SimulationSetting> PrepareSimulation(
   Communicators communicators =
       FormCommunicators(plan, wiring, *costs, each_rank, topology);
   SimulationSetting setting{
-      options,
-      routes,
-      new_network,
-      plan,
-      std::move(wiring),
-      std::move(costs),
-      std::move(communicators),
-      std::make_unique<CollectiveLowering>(options.collectives, options.simai,
-                                           options.message_costs, topology,
-                                           options.pace_network),
-      LayerNames(program)};
-  setting.sharing = std::make_unique<LinkSharing>(*setting.costs, topology);
+      MakeEngineSetting(options, routes, new_network, std::move(costs),
+                        std::move(communicators), LayerNames(program)),
+      plan, std::move(wiring)};
   if (!setting.options.communication_slowdown) {
     setting.options.communication_slowdown =
         program.gpu().communication_slowdown;

@@ -31,12 +31,11 @@ using NetworkFactory = std::function<std::unique_ptr<NetworkBackend>()>;
 // modules, then "pipeline" for the messages between stages.
 std::vector<std::string> LayerNames(const Program& program);
 
-struct SimulationSetting {
+// What an engine needs beside the programs of the ranks.
+struct EngineSetting {
   SimulationOptions options;
   Routes& routes;
   const NetworkFactory& new_network;
-  ParallelPlan plan;
-  PipelineWiring wiring;
   std::shared_ptr<const CollectiveCosts> costs;
   Communicators communicators;
   std::unique_ptr<CollectiveLowering> lowering;
@@ -49,6 +48,33 @@ struct SimulationSetting {
     return options.lowering == Lowering::kClosedForm;
   }
 };
+
+// What the runs of a program need.
+struct SimulationSetting : EngineSetting {
+  ParallelPlan plan;
+  PipelineWiring wiring;
+};
+
+// Returns the setting with what lowers collectives and shares links. `routes`
+// and `new_network` must outlive it.
+EngineSetting MakeEngineSetting(const SimulationOptions& options,
+                                Routes& routes,
+                                const NetworkFactory& new_network,
+                                std::shared_ptr<const CollectiveCosts> costs,
+                                Communicators communicators,
+                                std::vector<std::string> layer_names);
+
+// Returns how `options` have the costs of collectives found.
+CostSetting CostSettingOf(const SimulationOptions& options);
+
+// Checks that the options of collectives and messages have an effect. With
+// `has_pipeline_formula` the messages between stages are a formula, even where
+// others are simulated.
+//
+// Errors: InvalidArgument for an option without effect, or without what it
+// needs.
+absl::Status CheckCollectiveOptions(const SimulationOptions& options,
+                                    bool has_pipeline_formula);
 
 // `routes` and `new_network` must outlive the result. Errors: those of
 // Simulate() for what the options and the inputs say.

@@ -1,0 +1,88 @@
+// The ranks of an execution trace as programs of the engine.
+//
+// The graph of a rank becomes lanes on which things happen one after another:
+// its kernels, a lane for each group of collectives and each channel of
+// messages, one for the CPU, and one for copies. A kernel waits for what it
+// depends on in other lanes, and so does the first call of each lane. A call
+// starts as soon as that has ended, whatever the kernels do meanwhile.
+
+#ifndef ASTRA_CORE_TRACES_TRACE_PROGRAM_H_
+#define ASTRA_CORE_TRACES_TRACE_PROGRAM_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "astra-core/base/ids.h"
+#include "astra-core/engine/rank_program.h"
+#include "workload/traces/execution_trace.h"
+
+namespace astra {
+
+// Messages of one sender, receiver and tag, which arrive in their order.
+struct TraceChannel {
+  RankId sender;
+  RankId receiver;
+  int64_t tag = 0;
+  LaneId send_lane;     // Of the sender.
+  LaneId receive_lane;  // Of the receiver.
+};
+
+// The groups and channels of a trace, and their lanes.
+struct TraceLanes {
+  // Groups that may run collectives at once: none shares a rank with another of
+  // its family, all have one size, and their names begin alike ("TP.0",
+  // "TP.1"). The family is the number of their lane.
+  std::vector<std::vector<ProcessGroupId>> families;
+  std::vector<uint32_t> family_of_group;  // By group; families.size(): unused.
+  std::vector<TraceChannel> channels;     // By sender, receiver and tag.
+  uint32_t num_lanes = 0;                 // Of each rank.
+
+  LaneId host_lane() const { return LaneId(num_lanes - 2); }
+  LaneId memory_lane() const { return LaneId(num_lanes - 1); }
+};
+
+TraceLanes LanesOf(const ExecutionTrace& trace);
+
+class TraceProgram final : public RankProgram {
+ public:
+  // Both must outlive the object. Requires what execution_trace.h says of the
+  // order of nodes.
+  TraceProgram(const ExecutionTrace& trace, const TraceLanes& lanes);
+
+  // Each rank is a stage of its own.
+  uint32_t num_stages() const override {
+    return static_cast<uint32_t>(ranks_.size());
+  }
+  uint32_t num_lanes() const override { return lanes_.num_lanes; }
+  OpStream Begin(uint32_t stage) const override;
+  int64_t num_ops(uint32_t stage) const override;
+
+ private:
+  // A node that starts, or a wait for a lane before the next kernel.
+  struct Step {
+    static constexpr uint32_t kNoNode = UINT32_MAX;
+
+    uint32_t node = kNoNode;
+    LaneId lane{};       // Of a wait, or of what is no kernel.
+    uint32_t ended = 0;  // Of a wait: calls of the lane.
+    uint32_t first_after = 0;
+    uint32_t num_after = 0;
+  };
+  struct Rank {
+    std::vector<Step> steps;
+    std::vector<LaneProgress> after;
+    int64_t num_nodes = 0;
+  };
+  class RankBuilder;
+
+  Op OpOf(uint32_t rank, const Step& step) const;
+
+  const ExecutionTrace& trace_;
+  const TraceLanes& lanes_;
+  std::vector<Rank> ranks_;
+};
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_TRACES_TRACE_PROGRAM_H_

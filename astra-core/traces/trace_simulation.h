@@ -1,0 +1,32 @@
+// Runs an execution trace on a cluster.
+
+#ifndef ASTRA_CORE_TRACES_TRACE_SIMULATION_H_
+#define ASTRA_CORE_TRACES_TRACE_SIMULATION_H_
+
+#include "absl/status/statusor.h"
+#include "astra-core/engine/result.h"
+#include "astra-core/engine/simulation_options.h"
+#include "astra-core/engine/simulation_setting.h"
+#include "topology/routes.h"
+#include "workload/traces/execution_trace.h"
+
+namespace astra {
+
+// Runs all nodes of `trace`, whose ranks are the GPUs of the topology, and
+// returns what Simulate() returns for a program. The names of nodes are the
+// layers; each rank is a class of its own. The closed form says nothing of
+// links, whose bytes are 0 then.
+//
+// Of a run that has begun and does not finish, `partial`, unless it is null,
+// gets what happened until then.
+//
+// Errors: those of Simulate(); InvalidArgument if the topology has another
+// number of GPUs, and for options that have no effect on a trace.
+absl::StatusOr<SimulationResult> SimulateTrace(
+    const ExecutionTrace& trace, const SimulationOptions& options,
+    Routes& routes, const NetworkFactory& new_network,
+    SimulationResult* partial = nullptr);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_TRACES_TRACE_SIMULATION_H_

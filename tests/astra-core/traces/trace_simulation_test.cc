@@ -1,0 +1,243 @@
+// Traces on the engine: by hand, and against the programs they are made of.
+
+#include "astra-core/traces/trace_simulation.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "astra-core/engine/simulation.h"
+#include "astra-core/traces/program_trace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "network-frontends/analytical/analytical_backend.h"
+#include "network-frontends/flow/flow_backend.h"
+#include "tests/astra-core/engine/pipelined_runs.h"
+#include "tests/testing/matchers.h"
+#include "tests/testing/small_clusters.h"
+#include "workload/simai_text/simai_text_file.h"
+
+namespace astra::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Ranks whose nodes are added one by one.
+class TraceDrawing {
+ public:
+  explicit TraceDrawing(uint32_t num_ranks) {
+    trace_.names = {"n"};
+    trace_.ranks.resize(num_ranks);
+    ProcessGroup all{"DP.0", ParallelDimension::kData, {}};
+    for (uint32_t r = 0; r < num_ranks; ++r) all.ranks.emplace_back(r);
+    trace_.groups = {all};
+  }
+
+  // Returns the position of the node.
+  uint32_t Timed(uint32_t rank, TraceNodeKind kind, int64_t us,
+                 std::vector<uint32_t> after = {}) {
+    TraceNode node;
+    node.kind = kind;
+    node.duration = Microseconds(us);
+    return Add(rank, node, after);
+  }
+  uint32_t Kernel(uint32_t rank, int64_t us, std::vector<uint32_t> after = {}) {
+    return Timed(rank, TraceNodeKind::kCompute, us, std::move(after));
+  }
+  uint32_t Sum(uint32_t rank, int64_t bytes, std::vector<uint32_t> after = {}) {
+    TraceNode node;
+    node.kind = TraceNodeKind::kCollective;
+    node.collective = CollectiveKind::kAllReduce;
+    node.bytes = Bytes(bytes);
+    return Add(rank, node, after);
+  }
+  uint32_t Message(uint32_t rank, TraceNodeKind kind, uint32_t peer,
+                   int64_t tag, int64_t bytes,
+                   std::vector<uint32_t> after = {}) {
+    TraceNode node;
+    node.kind = kind;
+    node.peer = RankId(peer);
+    node.tag = tag;
+    node.bytes = Bytes(bytes);
+    return Add(rank, node, after);
+  }
+
+  const ExecutionTrace& trace() const { return trace_; }
+
+ private:
+  uint32_t Add(uint32_t rank, TraceNode node,
+               const std::vector<uint32_t>& after) {
+    RankTrace& own = trace_.ranks[rank];
+    node.id = own.nodes.size();
+    node.first_dependency = static_cast<uint32_t>(own.dependencies.size());
+    node.num_dependencies = static_cast<uint32_t>(after.size());
+    own.dependencies.insert(own.dependencies.end(), after.begin(), after.end());
+    own.nodes.push_back(node);
+    return static_cast<uint32_t>(node.id);
+  }
+
+  ExecutionTrace trace_;
+};
+
+absl::StatusOr<SimulationResult> TryRun(const ExecutionTrace& trace,
+                                        const Topology& topology,
+                                        Lowering lowering) {
+  SimulationOptions options;
+  options.lowering = lowering;
+  options.record_timeline = true;
+  Routes routes(topology);
+  return SimulateTrace(trace, options, routes, [&] {
+    return std::make_unique<AnalyticalBackend>(routes);
+  });
+}
+
+// 100 GB/s each way, no delay: an all-reduce of 1 MB over 2 ranks, and a
+// message of 1 MB, take 10 us.
+SimulationResult RunDrawn(const TraceDrawing& drawing) {
+  const auto num_ranks = static_cast<uint32_t>(drawing.trace().ranks.size());
+  return ValueOrDie(TryRun(drawing.trace(),
+                           OneServer(num_ranks, "800Gbps", "0ns"),
+                           Lowering::kFlowGraph));
+}
+
+constexpr int64_t kMegabyte = 1'000'000;
+
+// Rank 0: a kernel to 20 us, beside it the sum, which begins at 5 us with rank
+// 1. A kernel waits for it until 15 us, but the stream is busy until 20 us.
+TEST(TraceSimulationTest, CollectivesRunBesideKernels) {
+  TraceDrawing drawing(2);
+  drawing.Kernel(0, 20);
+  const uint32_t sum = drawing.Sum(0, kMegabyte);
+  drawing.Kernel(0, 4, {sum});
+  const uint32_t late = drawing.Kernel(1, 5);
+  const uint32_t other = drawing.Sum(1, kMegabyte, {late});
+  drawing.Kernel(1, 3, {other});
+  const SimulationResult result = RunDrawn(drawing);
+  EXPECT_EQ(result.ranks[0].finish, Microseconds(24));
+  EXPECT_EQ(result.ranks[0].exposed, TimePs(0));
+  EXPECT_EQ(result.ranks[1].finish, Microseconds(18));
+  EXPECT_EQ(result.ranks[1].exposed, Microseconds(10));
+}
+
+// A collective follows another of a different group while a kernel of 100 us
+// runs: it does not wait for the kernel.
+TEST(TraceSimulationTest, ACallWaitsForCallsOfOtherLanesAlone) {
+  TraceDrawing drawing(2);
+  drawing.Kernel(0, 100);
+  const uint32_t sum = drawing.Sum(0, kMegabyte);
+  drawing.Message(0, TraceNodeKind::kSend, 1, 7, kMegabyte, {sum});
+  drawing.Sum(1, kMegabyte);
+  const uint32_t got =
+      drawing.Message(1, TraceNodeKind::kReceive, 0, 7, kMegabyte);
+  drawing.Kernel(1, 1, {got});
+  EXPECT_EQ(RunDrawn(drawing).ranks[1].finish, Microseconds(21));
+}
+
+// The CPU and copies have streams of their own; a kernel waits for the later.
+TEST(TraceSimulationTest, HostAndCopiesRunBesideKernels) {
+  TraceDrawing drawing(2);
+  drawing.Kernel(0, 10);
+  const uint32_t host = drawing.Timed(0, TraceNodeKind::kHost, 12);
+  const uint32_t host2 = drawing.Timed(0, TraceNodeKind::kHost, 4);
+  const uint32_t copy = drawing.Timed(0, TraceNodeKind::kMemory, 6, {host});
+  drawing.Kernel(0, 1, {host2, copy});
+  const SimulationResult result = RunDrawn(drawing);
+  EXPECT_EQ(result.ranks[0].finish, Microseconds(19));
+  EXPECT_EQ(result.ranks[0].held, Microseconds(8));
+  EXPECT_EQ(result.ranks[0].compute, Microseconds(11));
+}
+
+// What takes no time passes on what it waits for.
+TEST(TraceSimulationTest, MarksPassDependenciesOn) {
+  TraceDrawing drawing(2);
+  const uint32_t sum = drawing.Sum(0, kMegabyte);
+  const uint32_t mark = drawing.Timed(0, TraceNodeKind::kMark, 0, {sum});
+  drawing.Kernel(0, 2, {mark});
+  drawing.Sum(1, kMegabyte);
+  EXPECT_EQ(RunDrawn(drawing).ranks[0].finish, Microseconds(12));
+}
+
+// Rank 0 sums up before it sends, and rank 1 the other way round.
+TEST(TraceSimulationTest, RanksThatWaitForOneAnotherAreNamed) {
+  TraceDrawing drawing(2);
+  const uint32_t sum = drawing.Sum(0, kMegabyte);
+  drawing.Message(0, TraceNodeKind::kSend, 1, 0, 8, {sum});
+  const uint32_t got = drawing.Message(1, TraceNodeKind::kReceive, 0, 0, 8);
+  drawing.Sum(1, kMegabyte, {got});
+  const absl::Status status =
+      TryRun(drawing.trace(), OneServer(2, "800Gbps", "0ns"),
+             Lowering::kFlowGraph)
+          .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr("2 rank(s) wait; rank 0 waits since 0.000 us in layer n "
+                "(fwd) for the all-reduce of 1000000B over DP, 2 ranks "
+                "from rank 0, which lacks rank 1 to join; rank 1 waits "
+                "since 0.000 us in layer n (fwd) for the send-recv of "
+                "8B over PP, 2 ranks from rank 0, which lacks rank 0 "
+                "to join"));
+}
+
+// Everything that results say of ranks, but for names.
+void ExpectEqual(const SimulationResult& trace, const SimulationResult& whole) {
+  EXPECT_EQ(trace.total(), whole.total());
+  ASSERT_EQ(trace.ranks.size(), whole.ranks.size());
+  for (size_t i = 0; i < trace.ranks.size(); ++i) {
+    SCOPED_TRACE(fmt::format("rank {}", i));
+    EXPECT_EQ(trace.ranks[i].finish, whole.ranks[i].finish);
+    EXPECT_EQ(trace.ranks[i].compute, whole.ranks[i].compute);
+    EXPECT_EQ(trace.ranks[i].slowed, whole.ranks[i].slowed);
+    EXPECT_EQ(trace.ranks[i].exposed, whole.ranks[i].exposed);
+  }
+  EXPECT_EQ(trace.collectives.size(), whole.collectives.size());
+}
+
+SimulationResult RunProgram(const Program& program, const Topology& topology,
+                            const SimulationOptions& options) {
+  Routes routes(topology);
+  return ValueOrDie(Simulate(program, options, routes, [&] {
+    return std::make_unique<FlowBackend>(topology, FlowOptions());
+  }));
+}
+
+SimulationResult RunTraceOf(const Program& program, const Topology& topology,
+                            const SimulationOptions& options) {
+  Routes routes(topology);
+  const ExecutionTrace trace = ValueOrDie(TraceOf(program));
+  EXPECT_EQ(CheckRanksAgree(trace), absl::OkStatus());
+  return ValueOrDie(SimulateTrace(trace, options, routes, [&] {
+    return std::make_unique<FlowBackend>(topology, FlowOptions());
+  }));
+}
+
+class TraceOfProgramTest : public ::testing::TestWithParam<PipelineCase> {};
+
+TEST_P(TraceOfProgramTest, TakesAsLongAsTheProgram) {
+  const Program program = PipelinedProgram(GetParam());
+  const Topology topology =
+      Star(static_cast<uint32_t>(program.sizes().num_ranks / 4), 4);
+  SimulationOptions options;
+  options.unroll = true;
+  options.communication_slowdown = 0.1;
+  options.lowering = Lowering::kFlowGraph;
+  ExpectEqual(RunTraceOf(program, topology, options),
+              RunProgram(program, topology, options));
+  options.lowering = Lowering::kClosedForm;
+  EXPECT_EQ(RunTraceOf(program, topology, options).total(),
+            RunProgram(program, topology, options).total());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Schedules, TraceOfProgramTest,
+    ::testing::Values(PipelineCase{ScheduleNamed("gpipe"), 3, 1, 4},
+                      PipelineCase{ScheduleNamed("1f1b"), 4, 1, 8},
+                      PipelineCase{ScheduleNamed("interleaved"), 2, 3, 8},
+                      PipelineCase{ScheduleNamed("interleaved"), 4, 2, 8},
+                      PipelineCase{ScheduleNamed("zb-h1"), 3, 1, 5},
+                      PipelineCase{ScheduleNamed("zb-v"), 3, 2, 6},
+                      PipelineCase{ScheduleNamed("dualpipe"), 4, 2, 8}),
+    [](const auto& each) { return fmt::format("Case{}", each.index); });
+
+}  // namespace
+}  // namespace astra::testing
