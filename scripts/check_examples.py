@@ -15,8 +15,8 @@ A fenced block marked `console` holds commands and what they print:
 
 A line of `...` stands for any number of lines, none included. Output is
 stdout and stderr together; blanks at line ends and blank lines at its end do
-not count. A command must exit with 0 unless its output closes with [exit N].
-One that takes longer than TIME_LIMIT is stopped, which is [exit 124].
+not count, nor do lines of progress, which only slow machines show. A command
+must exit with 0 unless its output closes with [exit N]. One that takes longer than TIME_LIMIT is stopped, which is [exit 124].
 
 The commands of one file run in order in one empty folder that holds a copy of
 inputs/. Each has a bash of its own, so `cd` does not outlast its line.
@@ -49,6 +49,7 @@ DEFAULT_FILES = (
 TIME_LIMIT = "120"  # Seconds for one command.
 
 FENCE = re.compile(r"^( *)(`{3,}|~{3,}) *([\w-]*)(.*)$")
+PROGRESS = re.compile(r"^ *\d+ %  simulated [\d.]+ ms(  \d+ s left)?$")
 EXIT = re.compile(r"^\[exit \d+\]$")
 NOT_RUN = re.compile(
     r"^(git clone|cd|(\./)?scripts/\w+|cmake|ctest)( [^;|&`$()]*)?$"
@@ -143,6 +144,7 @@ def check_line(number, line):
 def tidy(output):
     """Returns lines without what a reader cannot see."""
     lines = [line.rstrip() for line in output]
+    lines = [line for line in lines if not PROGRESS.match(line)]
     while lines and not lines[-1]:
         lines.pop()
     return lines

@@ -560,6 +560,7 @@ astra_test(traces_test
 
 astra_test(trace_runs_test
   SOURCES
+    astra-core/traces/goal_text_test.cc
     astra-core/traces/trace_simulation_test.cc
   DEPS astra::backend_analytical astra::backend_flow astra::simai_text
        astra::trace_runs)
@@ -569,6 +570,11 @@ astra_test(serving_fabric_test
     astra-core/serving/fabric/serving_fabric_test.cc
     astra-core/serving/fabric/step_messages_test.cc
   DEPS astra::backends astra::serving_fabric astra::simai_text)
+
+astra_test(trace_app_test
+  SOURCES astra-core/apps/trace/simai_trace_test.cc
+  DEPS astra::base
+  PROGRAMS gen_topo gen_workload simai_analytical simai_simulator simai_trace)
 
 astra_test(serving_app_test
   SOURCES

@@ -39,9 +39,9 @@ std::string DescribeAwaited(const SimulationResult& result) {
 
 }  // namespace
 
-std::string DescribeEvents(const RunRequest& request, const RunResult& run) {
+std::string DescribeEvents(const RunEvents& events, const RunResult& run) {
   std::string text;
-  for (const std::string& event : request.events.texts) {
+  for (const std::string& event : events.texts) {
     text += fmt::format("event      {}\n", event);
   }
   if (run.healthy && run.healthy->total() > TimePs(0)) {
@@ -55,13 +55,13 @@ std::string DescribeEvents(const RunRequest& request, const RunResult& run) {
     for (size_t i = 0; i < std::min(kMostShown, changes.size()); ++i) {
       if (changes[i].added_us() > 0) text += DescribeChange(changes[i]);
     }
-    if (!request.events.links.empty()) {
+    if (!events.links.empty()) {
       text +=
           "  \"bound by\" names the links that would bound collectives without "
           "the events\n";
     }
   }
-  const bool is_told = run.status.ok() && !request.events.speeds.empty();
+  const bool is_told = run.status.ok() && !events.speeds.empty();
   return is_told ? text + DescribeAwaited(run.result) : text;
 }
 

@@ -5,14 +5,15 @@
 
 #include <string>
 
+#include "astra-core/run/events_file.h"
 #include "astra-core/run/run.h"
 
 namespace astra {
 
-// Returns lines of text: the events of `request`; of a run that has finished,
+// Returns lines of text: the events; of a run that has finished,
 // how much longer it took than without them, and which collectives did; and
 // which ranks others waited for.
-std::string DescribeEvents(const RunRequest& request, const RunResult& run);
+std::string DescribeEvents(const RunEvents& events, const RunResult& run);
 
 }  // namespace astra
 

@@ -236,7 +236,7 @@ std::string DescribeResults(const RunOptions& options,
   }
   text += DescribeNetwork(request, run);
   text += DescribeReplays(request, run);
-  text += DescribeEvents(request, run);
+  text += DescribeEvents(request.events, run);
   if (options.trace) text += DescribeSkipped(run.result);
   text += results.remarks;
   for (const std::string& source : options.environment.sources) {

@@ -10,6 +10,12 @@ constexpr OptionSpec kOptions[] = {
     {"jobs", "", "FILE", "Input",
      "several workloads and where they run, in place of -w: YAML that begins "
      "with simai_jobs; with -n and --fidelity flow or packet"},
+    {"chakra", "", "PREFIX", "Input",
+     "an execution trace in place of -w: the files PREFIX.0.et, PREFIX.1.et, "
+     "... of Chakra, one for each GPU"},
+    {"comm-groups", "", "FILE", "Input",
+     "with --chakra: the ranks of each process group, as JSON (default: "
+     "PREFIX.json, if there is one)"},
     {"topology", "n network_topo", "FILE", "Input",
      "topology in SimAI's format, as gen_topo writes it"},
     {"network", "c network_conf", "FILE", "Input",

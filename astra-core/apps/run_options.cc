@@ -112,13 +112,32 @@ absl::Status CheckJobs(const CommandLine& flags, Fidelity fidelity) {
   return absl::OkStatus();
 }
 
+// Refuses the options that are about programs or that need what only they say.
+absl::Status CheckChakra(const CommandLine& flags) {
+  if (!flags.has("chakra")) {
+    return flags.has("comm-groups")
+               ? NoEffect("comm-groups", "without --chakra")
+               : absl::OkStatus();
+  }
+  for (const std::string_view option :
+       {"workload", "jobs", "gpu-mismatch", "dispatcher", "unroll", "symmetry",
+        "estimate", "visual", "lang", "trace", "report", "memory-snapshot",
+        "snapshot-stage"}) {
+    if (flags.has(option)) return NoEffect(option, "with --chakra");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadInputOptions(const CommandLine& flags, RunOptions& options) {
   options.jobs_file = flags.value("jobs");
-  if (!flags.has("workload") && !options.jobs_file) {
+  options.chakra = flags.value("chakra");
+  options.groups_file = flags.value("comm-groups");
+  if (!flags.has("workload") && !options.jobs_file && !options.chakra) {
     return absl::InvalidArgumentError(
         "--workload is missing: give a workload file with -w");
   }
-  options.workload_file = flags.value("workload").value_or("");
+  options.workload_file =
+      flags.value("workload").value_or(options.chakra.value_or(""));
   options.topology_file = flags.value("topology");
   options.network_file = flags.value("network");
   options.events_file = flags.value("events");
@@ -250,6 +269,7 @@ absl::Status ReadModel(const RunDefaults& defaults, const CommandLine& flags,
     ASTRA_ASSIGN_OR_RETURN(options.fidelity,
                            FindFidelity(*flags.value("fidelity")));
   }
+  ASTRA_RETURN_IF_ERROR(CheckChakra(flags));
   ASTRA_RETURN_IF_ERROR(CheckJobs(flags, options.fidelity));
   ASTRA_RETURN_IF_ERROR(CheckFidelity(flags, options.fidelity));
   ASTRA_RETURN_IF_ERROR(ReadCollectives(flags, options));

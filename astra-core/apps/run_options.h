@@ -45,6 +45,8 @@ struct RunOptions {
   // The inputs.
   std::string workload_file;
   std::optional<std::string> jobs_file;  // In place of the workload.
+  std::optional<std::string> chakra;     // Prefix of files; in place of both.
+  std::optional<std::string> groups_file;
   std::optional<std::string> topology_file;
   // The cluster, where there is no topology file. None: servers, NICs and
   // NVLinks of `system` below one switch.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/chakra_program.h"
 #include "astra-core/apps/flows_log.h"
 #include "astra-core/apps/growing_file.h"
 #include "astra-core/apps/jobs_program.h"
@@ -138,6 +139,9 @@ absl::Status RunCommand(const RunDefaults& defaults, int argc,
                   options.environment.warnings.end());
   if (options.jobs_file) {
     return RunJobsProgram(defaults, options, std::move(warnings), log);
+  }
+  if (options.chakra) {
+    return RunChakraProgram(defaults, options, std::move(warnings), log);
   }
   ASTRA_ASSIGN_OR_RETURN(RunRequest request, ReadRequest(options, &warnings));
   if (options.environment.log_level != LogLevel::kError) log.Report(warnings);

@@ -193,11 +193,20 @@ bool HasAny(const CollectiveSizes& used, bool (*is)(CollectiveKind)) {
   });
 }
 
+// What a run needs to know of its workload to be set up. Of a trace, `program`
+// and `plan` are null.
+struct WorkloadFacts {
+  const Program* program;
+  const ParallelPlan* plan;
+  const CollectiveSizes& used;
+};
+
 // Lets a dispatcher take the tokens of `program` to their experts.
-absl::Status SetDispatcher(const RunOptions& options, const Program& program,
+absl::Status SetDispatcher(const RunOptions& options, const Program* program,
                            const CollectiveSizes& used, NcclOptions& nccl) {
   if (!options.dispatcher) return absl::OkStatus();
-  if (!program.routing() || program.routing()->combine_bytes == 0) {
+  if (program == nullptr || !program->routing() ||
+      program->routing()->combine_bytes == 0) {
     return absl::InvalidArgumentError(fmt::format(
         "--dispatcher has no effect: {} has no routing with the bytes of a "
         "token, as gen_workload --format program writes it for experts",
@@ -212,19 +221,20 @@ absl::Status SetDispatcher(const RunOptions& options, const Program& program,
   ExpertDispatch& dispatch = nccl.dispatch.emplace();
   ASTRA_ASSIGN_OR_RETURN(dispatch.dispatcher,
                          LoadDispatcher(*options.dispatcher));
-  dispatch.routing = *program.routing();
+  dispatch.routing = *program->routing();
   return absl::OkStatus();
 }
 
 // Returns NCCL's options with the engine of inference that was asked for, or
 // that `program` has if none was.
 absl::StatusOr<NcclOptions> WithEngine(const RunOptions& options,
-                                       const Program& program,
+                                       const Program* program,
                                        const CollectiveSizes& used) {
   constexpr std::string_view kNone = "none";
   NcclOptions nccl = options.nccl;
   const std::string engine = options.engine.value_or(
-      program.forward_only() ? "vllm" : std::string(kNone));
+      program != nullptr && program->forward_only() ? "vllm"
+                                                    : std::string(kNone));
   if (engine == kNone) return nccl;
   const auto is_all_reduce = [](CollectiveKind kind) {
     return kind == CollectiveKind::kAllReduce;
@@ -239,8 +249,9 @@ absl::StatusOr<NcclOptions> WithEngine(const RunOptions& options,
 }
 
 // Lets what was measured go before the model of the system's NCCL.
-absl::Status SetMeasured(const RunOptions& options, const ParallelPlan& plan,
-                         const Topology& topology, const CollectiveSizes& used,
+absl::Status SetMeasured(const RunOptions& options,
+                         const WorkloadFacts& workload,
+                         const Topology& topology,
                          SimulationOptions& simulation, Warnings& warnings) {
   if (options.measured_files.empty()) return absl::OkStatus();
   if (!simulation.nccl) {
@@ -254,16 +265,19 @@ absl::Status SetMeasured(const RunOptions& options, const ParallelPlan& plan,
       simulation.nccl->options.measured,
       ReadMeasuredCurves(options.measured_files, simulation.nccl->system.gpu,
                          launch, options.nccl.symmetric, &warnings));
-  WarnOfUnusedMeasurements(options.measured_files,
-                           *simulation.nccl->options.measured, used, plan,
-                           topology, warnings);
+  if (workload.plan != nullptr) {
+    WarnOfUnusedMeasurements(options.measured_files,
+                             *simulation.nccl->options.measured, workload.used,
+                             *workload.plan, topology, warnings);
+  }
   return absl::OkStatus();
 }
 
 absl::StatusOr<SimulationOptions> SimulationOf(
     const RunOptions& options, const std::optional<SystemSpec>& system,
-    const Program& program, const ParallelPlan& plan, const Topology& topology,
-    const CollectiveSizes& used, Warnings& warnings) {
+    const WorkloadFacts& workload, const Topology& topology,
+    Warnings& warnings) {
+  const CollectiveSizes& used = workload.used;
   SimulationOptions simulation;
   simulation.overlap = options.overlap;
   simulation.message_costs.per_message = options.send_latency;
@@ -284,12 +298,12 @@ absl::StatusOr<SimulationOptions> SimulationOf(
   }
   if (options.collectives == CollectiveFamily::kNccl) {
     ASTRA_ASSIGN_OR_RETURN(NcclOptions nccl,
-                           WithEngine(options, program, used));
-    ASTRA_RETURN_IF_ERROR(SetDispatcher(options, program, used, nccl));
+                           WithEngine(options, workload.program, used));
+    ASTRA_RETURN_IF_ERROR(SetDispatcher(options, workload.program, used, nccl));
     ASTRA_RETURN_IF_ERROR(
         SetSystem(options, system, nccl, topology, used, simulation, warnings));
     ASTRA_RETURN_IF_ERROR(
-        SetMeasured(options, plan, topology, used, simulation, warnings));
+        SetMeasured(options, workload, topology, simulation, warnings));
   }
   return simulation;
 }
@@ -438,9 +452,9 @@ absl::StatusOr<RunRequest> RequestOn(const RunOptions& options, Program program,
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
                          ParallelPlan::Create(program.sizes()));
   const CollectiveSizes used = UsedCollectives(program, plan);
-  ASTRA_ASSIGN_OR_RETURN(
-      SimulationOptions simulation,
-      SimulationOf(options, system, program, plan, topology, used, *warnings));
+  ASTRA_ASSIGN_OR_RETURN(SimulationOptions simulation,
+                         SimulationOf(options, system, {&program, &plan, used},
+                                      topology, *warnings));
   simulation.seed = network.packet.seed;
   WarnOfOverlaps(options, used, *warnings);
   WarnOfErrors(options, topology, *warnings);
@@ -452,6 +466,20 @@ absl::StatusOr<RunRequest> RequestOn(const RunOptions& options, Program program,
                     .events = {},
                     .simulation = std::move(simulation),
                     .trace = options.trace || options.memory_snapshot};
+}
+
+absl::StatusOr<SimulationOptions> SimulationForTrace(
+    const RunOptions& options, const RunCluster& cluster,
+    const CollectiveSizes& used, const NetworkOptions& network,
+    Warnings* warnings) {
+  ASTRA_ASSIGN_OR_RETURN(
+      SimulationOptions simulation,
+      SimulationOf(options, cluster.system, {nullptr, nullptr, used},
+                   cluster.topology, *warnings));
+  simulation.seed = network.packet.seed;
+  WarnOfOverlaps(options, used, *warnings);
+  WarnOfErrors(options, cluster.topology, *warnings);
+  return simulation;
 }
 
 }  // namespace astra

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/apps/run_options.h"
 #include "astra-core/base/log.h"
+#include "astra-core/engine/collective_costs.h"
 #include "astra-core/run/run.h"
 #include "collectives/systems/system_spec.h"
 #include "topology/topology.h"
@@ -48,6 +49,13 @@ absl::StatusOr<RunEvents> ReadEvents(const RunOptions& options,
 absl::StatusOr<RunRequest> RequestOn(const RunOptions& options, Program program,
                                      RunCluster cluster, NetworkOptions network,
                                      Warnings* warnings);
+
+// Returns the options of the simulation of a trace that uses these collectives.
+// Errors: as below.
+absl::StatusOr<SimulationOptions> SimulationForTrace(
+    const RunOptions& options, const RunCluster& cluster,
+    const CollectiveSizes& used, const NetworkOptions& network,
+    Warnings* warnings);
 
 // Reads the files. Appends to `warnings` what is odd in the inputs but stops no
 // run. Prints the cost of a closed form, if it is high, before reading the

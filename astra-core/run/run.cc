@@ -1,63 +1,33 @@
 #include "astra-core/run/run.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/simulation.h"
 #include "astra-core/run/pace_network.h"
-#include "network-frontends/analytical/analytical_backend.h"
+#include "astra-core/run/run_network.h"
 #include "network-frontends/network_backend.h"
 #include "topology/routes.h"
 
 namespace astra {
 namespace {
 
-bool IsUnfinished(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kAborted ||
-         status.code() == absl::StatusCode::kInternal;
-}
-
-// Keeps the statistics of the network that was simulated longest.
-class LongestNetwork {
- public:
-  explicit LongestNetwork(RunResult& run) : run_(run) {}
-
-  void See(NetworkBackend& network) {
-    if (has_any_ && network.now() <= run_.network_time) return;
-    has_any_ = true;
-    run_.network_time = network.now();
-    run_.network = network.statistics();
-  }
-
- private:
-  RunResult& run_;
-  bool has_any_ = false;
-};
-
-// The closed form sends nothing. Its network is the clock of the engine.
 NetworkFactory FactoryOf(const RunRequest& request, Routes& routes) {
-  const BackendEntry* network = NetworkOf(request.fidelity);
-  if (network == nullptr) {
-    return [&routes] { return std::make_unique<AnalyticalBackend>(routes); };
-  }
   NetworkOptions options = WithEvents(request.network, request.events);
   if (request.simulation.symmetric) {
     // Nobody sees the networks on which symmetric collectives run.
     options.packet.record = {};
     options.flow.record = {};
   }
-  return [options = std::move(options), &routes, network] {
-    return network->make(options, routes);
-  };
+  return NetworkFactoryOf(request.fidelity, std::move(options), routes);
 }
 
 absl::StatusOr<RunResult> RunOnce(const RunRequest& request) {
   Routes routes(request.topology);
   RunResult run;
-  LongestNetwork longest(run);
+  LongestNetwork longest(run.network, run.network_time);
   SimulationOptions options = request.simulation;
   options.speed_changes = request.events.speeds;
   if (request.explain || request.trace) {
@@ -75,13 +45,8 @@ absl::StatusOr<RunResult> RunOnce(const RunRequest& request) {
   SimulationResult partial;
   absl::StatusOr<SimulationResult> result = Simulate(
       request.program, options, routes, FactoryOf(request, routes), &partial);
-  if (!result.ok() && !IsUnfinished(result.status())) return result.status();
-  run.status = result.status();
-  run.result = result.ok() ? *std::move(result) : std::move(partial);
-  // The clock of a network in which nothing happens any more went on.
-  if (!run.status.ok()) {
-    run.network_time = std::min(run.network_time, run.result.stage_time);
-  }
+  ASTRA_RETURN_IF_ERROR(
+      TakeOutcome(std::move(result), std::move(partial), run));
   if (run.status.ok() && request.explain) {
     ASTRA_ASSIGN_OR_RETURN(
         run.explanation, Explain(request.program, options, routes, run.result));
@@ -119,6 +84,21 @@ absl::StatusOr<RunResult> RunTwice(const RunRequest& request) {
 }
 
 }  // namespace
+
+absl::Status TakeOutcome(absl::StatusOr<SimulationResult> result,
+                         SimulationResult partial, RunResult& run) {
+  const absl::StatusCode code = result.status().code();
+  const bool is_unfinished =
+      code == absl::StatusCode::kAborted || code == absl::StatusCode::kInternal;
+  if (!result.ok() && !is_unfinished) return result.status();
+  run.status = result.status();
+  run.result = result.ok() ? *std::move(result) : std::move(partial);
+  // The clock of a network in which nothing happens any more went on.
+  if (!run.status.ok()) {
+    run.network_time = std::min(run.network_time, run.result.stage_time);
+  }
+  return absl::OkStatus();
+}
 
 NetworkOptions WithEvents(NetworkOptions network, const RunEvents& events) {
   for (std::vector<LinkEvent>* links :

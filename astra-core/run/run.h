@@ -61,6 +61,13 @@ struct RunResult {
   std::optional<SimulationResult> healthy;
 };
 
+// Sets status and result of `run` from what Simulate() returned and left in
+// `partial`.
+//
+// Errors: those of `result` that RunResult::status does not hold.
+absl::Status TakeOutcome(absl::StatusOr<SimulationResult> result,
+                         SimulationResult partial, RunResult& run);
+
 // Errors: those of Simulate() that RunResult::status does not hold:
 // InvalidArgument for an option that has no effect with the fidelity,
 // FailedPrecondition if ranks cannot reach one another, and more.

@@ -67,6 +67,14 @@ void Add(Communicator made, const Topology& topology, SharedLayouts& layouts,
 
 }  // namespace
 
+CollectiveSizes UsedCollectives(const ExecutionTrace& trace) {
+  CollectiveSizes used;
+  for (auto& [key, of_key] : UsedBy(trace, LanesOf(trace))) {
+    used[key] = of_key.sizes;
+  }
+  return used;
+}
+
 absl::StatusOr<CollectiveCosts> FindTraceCosts(const ExecutionTrace& trace,
                                                const TraceLanes& lanes,
                                                const CostSetting& setting,

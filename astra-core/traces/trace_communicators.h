@@ -15,6 +15,9 @@
 
 namespace astra {
 
+// Returns the sizes of the collectives and messages of `trace`.
+CollectiveSizes UsedCollectives(const ExecutionTrace& trace);
+
 // Returns the costs of the collectives and messages of `trace`. The groups of a
 // family run a collective at once. Errors: those of FindCosts().
 absl::StatusOr<CollectiveCosts> FindTraceCosts(const ExecutionTrace& trace,

@@ -82,6 +82,8 @@ REFUSALS = {
     "simai_fit --gpu": [["--compare-table", "none.csv"]],
     "simai_fit --trees": [["--tables", "none.csv"]],
     "simai_goodput": ["--gpus 8 --checkpoint 1s --failures none.yaml".split()],
+    "simai_trace": [["-w", "w"]],
+    "simai_trace --gpu-type": [["--chakra", "x"]],
     "simai_planner": [PLAN],
     "simai_planner --model": [PLAN[2:]],
     "simai_planner --recompute-method": [
@@ -289,7 +291,8 @@ class CompletionTest(ShellTest):
 
     def test_offers_the_commands_of_simai(self):
         commands = ["topo", "workload", "analyze", "simulate", "collective",
-                    "fit", "plan", "serve", "goodput", "sweep", "vidur",
+                    "fit", "plan", "serve", "goodput", "trace", "sweep",
+                    "vidur",
                     "help"]
         self.assert_offers("simai ", *commands)
         self.assert_offers("simai he", "help")

@@ -28,6 +28,7 @@ PROGRAMS = {
     "goodput": "simai_goodput",
     "plan": "simai_planner",
     "serve": "simai_serving",
+    "trace": "simai_trace",
     "sweep": "simai_sweep",
     "vidur": "simai_vidur",
 }
@@ -39,7 +40,7 @@ echo 'to stderr' >&2
 exit 7
 """
 KNOWN = ('(known: topo, workload, analyze, simulate, collective, fit, plan, '
-         'serve, goodput, sweep, vidur, help)')
+         'serve, goodput, trace, sweep, vidur, help)')
 
 
 def run(*command, **options):

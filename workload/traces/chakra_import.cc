@@ -337,6 +337,7 @@ class ChakraImport::Rank {
       }
       return found->second;
     }
+    if (name.empty()) return import_.AddGroupOfAll();
     std::vector<std::string_view> known;
     for (const ProcessGroup& group : import_.trace_.groups) {
       if (!group.name.empty()) known.push_back(group.name);
@@ -387,14 +388,20 @@ class ChakraImport::Rank {
 ChakraImport::ChakraImport(std::vector<ProcessGroup> groups, uint32_t num_ranks,
                            std::optional<PeakRates> peak)
     : num_ranks_(num_ranks), peak_(peak) {
-  // Collectives that name no group are over all ranks.
-  ProcessGroup all = {"", ParallelDimension::kData, {}};
-  for (uint32_t r = 0; r < num_ranks; ++r) all.ranks.emplace_back(r);
-  groups.push_back(std::move(all));
   trace_.groups = std::move(groups);
   for (uint32_t g = 0; g < trace_.groups.size(); ++g) {
     groups_.try_emplace(trace_.groups[g].name, g);
   }
+}
+
+// Collectives that name no group are over all ranks.
+ProcessGroupId ChakraImport::AddGroupOfAll() {
+  ProcessGroup all = {"", ParallelDimension::kData, {}};
+  for (uint32_t r = 0; r < num_ranks_; ++r) all.ranks.emplace_back(r);
+  const ProcessGroupId id(static_cast<uint32_t>(trace_.groups.size()));
+  trace_.groups.push_back(std::move(all));
+  groups_.try_emplace("", id);
+  return id;
 }
 
 TraceNameId ChakraImport::NameOf(std::string_view name) {

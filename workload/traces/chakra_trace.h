@@ -72,6 +72,7 @@ class ChakraImport {
   class Rank;
 
   TraceNameId NameOf(std::string_view name);
+  ProcessGroupId AddGroupOfAll();
 
   ExecutionTrace trace_;
   uint32_t num_ranks_;

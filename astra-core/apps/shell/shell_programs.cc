@@ -18,8 +18,10 @@
 #include "astra-core/apps/run_options.h"
 #include "astra-core/apps/run_output.h"
 #include "astra-core/apps/serving/simai_serving_options.h"
+#include "astra-core/apps/shell/result_files.h"
 #include "astra-core/apps/shell/simai_options.h"
 #include "astra-core/apps/sweep/simai_sweep_options.h"
+#include "astra-core/apps/trace/simai_trace_options.h"
 #include "astra-core/apps/vidur/vidur_option_table.h"
 #include "astra-core/base/check.h"
 #include "collectives/inference_engines/engine_file.h"
@@ -42,7 +44,8 @@ namespace {
 constexpr std::string_view kPrograms[] = {
     "gen_topo",         "gen_workload",    "simai",         "simai_analytical",
     "simai_collective", "simai_fit",       "simai_goodput", "simai_planner",
-    "simai_serving",    "simai_simulator", "simai_sweep",   "simai_vidur"};
+    "simai_serving",    "simai_simulator", "simai_sweep",   "simai_trace",
+    "simai_vidur"};
 
 template <class Names>
 ShellValues Values(std::string_view option, const Names& names) {
@@ -131,64 +134,6 @@ std::vector<ShellTerm> RunExitCodes() {
   codes.push_back({"130", "Stopped by SIGINT."});
   codes.push_back({"143", "Stopped by SIGTERM."});
   return codes;
-}
-
-// Tells what each result file holds, for help and documentation.
-constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
-    {"EndToEnd.csv", "The totals, then a line for each layer."},
-    {"iteration.csv",
-     "What each rank did with the time: computation, waiting by group."},
-    {"collectives.csv",
-     "Each collective: group, algorithm, bytes, start, time, bandwidths, "
-     "what bounds it."},
-    {"links.csv",
-     "Each direction of each link: rate, bytes carried, utilisation."},
-    {"run.json",
-     "The inputs as they were understood, warnings, totals in picoseconds."},
-    {"breakdown.csv", "Of programs: what each stage did with the iteration."},
-    {"critical_path.csv",
-     "Of programs: the chain of computations and transfers that is as long "
-     "as the iteration."},
-    {"memory.csv", "Of programs: the memory of a rank of each stage."},
-    {"stages.csv",
-     "Of programs: what each stage and chunk computes and holds."},
-    {"report.html", "Of --report: all of it on one page."},
-    {"changes.csv", "Of --events: collectives with and without them."},
-    {"jobs.csv", "Of --jobs: each job, and what it loses to the others."},
-    {"shared_links.csv", "Of --jobs: links of several jobs, and their shares."},
-    {"iterations.csv", "Of --jobs: when each iteration began and ended."},
-    {"trace.json", "Of --trace: what each rank did and waited for."},
-    {"chart.html", "Of -v: a pie of where the time goes."},
-    {"memory_snapshot.pickle",
-     "Of --memory-snapshot: allocations and releases of a stage, for "
-     "PyTorch's "
-     "memory viewer."},
-    {"flows.csv", "Messages with their paths and times; sums above a million."},
-    {"queues.csv", "Of --sample: queues over time."},
-    {"rates.csv", "Of --sample: the rates of senders over time."},
-    {"pfc.csv", "Of the packet network: pauses of links."},
-    {"cnp.csv", "Of the packet network: congestion notifications."},
-    {"capture.pcapng", "Of --capture: the packets of a link."},
-    {"cost.json",
-     "What the run itself cost: time, memory. The only file that differs "
-     "from run to run."},
-    {"fct.txt", "Of --simai-files: messages as SimAI writes them."},
-    {"pfc.txt", "Of --simai-files: pauses as SimAI writes them."},
-};
-
-// Describes the files `names`, in this order, as docs/guide/results.md does.
-std::vector<ShellTerm> ResultFiles(absl::Span<const std::string_view> names) {
-  std::vector<ShellTerm> files;
-  files.reserve(names.size());
-  for (const std::string_view name : names) {
-    const auto* file =
-        std::find_if(std::begin(kFiles), std::end(kFiles),
-                     [name](const auto& entry) { return entry.first == name; });
-    ASTRA_CHECK(file != std::end(kFiles), "{} is not described", name);
-    files.push_back({"results/NAME/" + std::string(name), ""});
-    files.back().help = file->second;
-  }
-  return files;
 }
 
 ShellProgram GenTopo() {
@@ -329,6 +274,23 @@ ShellProgram SimaiGoodput() {
       .files = {{"results/NAME/goodput.csv",
                  "Intervals between checkpoints, and the goodput of each."}},
       .examples = SimaiGoodputExamples(),
+  };
+}
+
+ShellProgram SimaiTrace() {
+  return {
+      .name = "simai_trace",
+      .help = SimaiTraceHelp(),
+      .options = SimaiTraceOptionSpecs(),
+      .values = {Values("gpu-type", GpuNames()),
+                 Values("format", kTraceFormats)},
+      .exit_codes = ExitCodes(),
+      .files = {{"results/NAME/NAME.RANK.et",
+                 "Of --format chakra: the trace of each rank."},
+                {"results/NAME/NAME.json",
+                 "Of --format chakra: the ranks of each process group."},
+                {"results/NAME/NAME.goal", "Of --format goal: all ranks."}},
+      .examples = SimaiTraceExamples(),
   };
 }
 
@@ -475,7 +437,8 @@ std::vector<ShellProgram> ShellPrograms() {
       SimaiCollective(), SimaiFit(),
       SimaiGoodput(),    SimaiPlanner(),
       SimaiServing(),    RunProgramOf(SimaiSimulatorDefaults()),
-      SimaiSweep(),      SimaiVidur()};
+      SimaiSweep(),      SimaiTrace(),
+      SimaiVidur()};
   for (ShellProgram& program : programs) {
     for (const std::string_view name : kPrograms) {
       if (name != program.name) program.related.push_back(name);

@@ -30,6 +30,7 @@ constexpr SimaiCommand kCommands[] = {
     {"plan", "simai_planner", "rank the layouts of a training job"},
     {"serve", "simai_serving", "serve requests with replicas of a model"},
     {"goodput", "simai_goodput", "what failures leave of a month"},
+    {"trace", "simai_trace", "write and convert execution traces"},
     {"sweep", "simai_sweep", "run many cases and compare them"},
     {"vidur", "simai_vidur", "serve requests with Vidur's flags and tables"},
 };

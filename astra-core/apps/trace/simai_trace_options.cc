@@ -1,0 +1,101 @@
+#include "astra-core/apps/trace/simai_trace_options.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "astra-core/apps/run_output.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: simai_trace (-w FILE | --chakra PREFIX) [--format chakra]\n"
+    "       simai_trace (-w FILE | --chakra PREFIX) --format goal -n FILE\n"
+    "\n"
+    "Writes what each rank of a workload does as an execution trace, for "
+    "other\n"
+    "simulators, or checks and converts a trace. simai_simulator --chakra runs "
+    "one.\n";
+
+constexpr CommandExample kExamples[] = {
+    {"simai_trace -w llama3.yaml -o traces",
+     "A Chakra trace, a file for each rank:"},
+    {"simai_trace --chakra traces/llama3 --format goal -n h100_16.txt",
+     "The same for LogGOPSim and ATLAHS:"},
+};
+
+constexpr OptionSpec kOptions[] = {
+    {"workload", "w", "FILE", "Input",
+     "workload in SimAI's format, or a program"},
+    {"chakra", "", "PREFIX", "Input",
+     "in its place a Chakra trace: PREFIX.0.et, PREFIX.1.et, ..."},
+    {"comm-groups", "", "FILE", "Input",
+     "with --chakra: the ranks of each process group, as JSON (default: "
+     "PREFIX.json, if there is one)"},
+    {"gpu-type", "g_type", "NAME", "Input",
+     "with --chakra: the GPU of kernels that have operations and no duration"},
+    {"format", "", "chakra|goal", "Output",
+     "chakra (default): NAME.RANK.et and NAME.json; goal: NAME.goal, with the "
+     "messages of collectives"},
+    {"topology", "n network_topo", "FILE", "Output",
+     "with --format goal: the cluster, through whose servers rings go"},
+    {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
+    {"result", "r name", "NAME", "Output",
+     "name of the run and its files (default: that of the input)"},
+};
+
+}  // namespace
+
+absl::Span<const OptionSpec> SimaiTraceOptionSpecs() { return kOptions; }
+
+std::string SimaiTraceHelp() {
+  return HelpText(kUsage, kOptions) + ExamplesText(kExamples);
+}
+
+absl::Span<const CommandExample> SimaiTraceExamples() { return kExamples; }
+
+absl::StatusOr<SimaiTraceOptions> ReadSimaiTraceOptions(
+    const CommandLine& flags) {
+  SimaiTraceOptions options;
+  options.workload_file = flags.value("workload");
+  options.chakra = flags.value("chakra");
+  options.groups_file = flags.value("comm-groups");
+  options.gpu_type = flags.value("gpu-type");
+  options.topology_file = flags.value("topology");
+  if (options.workload_file.has_value() == options.chakra.has_value()) {
+    return absl::InvalidArgumentError(
+        "expected an input: either a workload with -w or a trace with "
+        "--chakra");
+  }
+  if (options.workload_file) {
+    constexpr std::string_view kOfTraces[] = {"comm-groups", "gpu-type"};
+    ASTRA_RETURN_IF_ERROR(
+        Refuse(flags, kOfTraces, "a workload says that itself"));
+  }
+  ASTRA_ASSIGN_OR_RETURN(const size_t format,
+                         Choice(flags, "format", 0, kTraceFormats));
+  options.format = static_cast<TraceFormat>(format);
+  if (options.format == TraceFormat::kGoal) {
+    ASTRA_RETURN_IF_ERROR(Require(flags, "topology"));
+  } else {
+    constexpr std::string_view kOfGoal[] = {"topology"};
+    ASTRA_RETURN_IF_ERROR(
+        Refuse(flags, kOfGoal, "a Chakra trace is the same on every topology"));
+  }
+  const std::string& input =
+      options.workload_file ? *options.workload_file : *options.chakra;
+  const std::filesystem::path path(input);
+  ASTRA_ASSIGN_OR_RETURN(
+      RunOutput output,
+      ReadRunOutput(flags,
+                    (options.chakra ? path.filename() : path.stem()).string()));
+  options.name = std::move(output.name);
+  options.output = std::move(output.folder);
+  return options;
+}
+
+}  // namespace astra
