@@ -16,7 +16,8 @@ A fenced block marked `console` holds commands and what they print:
 A line of `...` stands for any number of lines, none included. Output is
 stdout and stderr together; blanks at line ends and blank lines at its end do
 not count, nor do lines of progress, which only slow machines show. A command
-must exit with 0 unless its output closes with [exit N]. One that takes longer than TIME_LIMIT is stopped, which is [exit 124].
+must exit with 0 unless its output closes with [exit N]. One that takes longer
+than TIME_LIMIT is stopped, which is [exit 124].
 
 The commands of one file run in order in one empty folder that holds a copy of
 inputs/. Each has a bash of its own, so `cd` does not outlast its line.

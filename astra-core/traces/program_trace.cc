@@ -196,7 +196,7 @@ class TraceWriter {
       for (uint32_t g = 0; g < plan_.NumGroups(dimension); ++g) {
         const ProcessGroupId id(static_cast<uint32_t>(trace_.groups.size()));
         ProcessGroup group;
-        group.name = fmt::format("{}.{}", Name(dimension), g);
+        group.name = fmt::format("{}", id.index());
         group.dimension = dimension;
         group.ranks = plan_.Ranks(dimension, g);
         for (const RankId member : group.ranks) {

@@ -10,8 +10,8 @@
 
 namespace astra {
 
-// Returns the trace, which takes as long as the program on any cluster. Groups
-// are named by dimension and number, as "TP.0".
+// Returns the trace, which takes as long as the program on any cluster. The
+// names of groups are numbers, which is all that ASTRA-sim reads.
 //
 // Errors: Unimplemented if stages of the pipeline are a formula, as in SimAI's
 // text, which no trace can say; ResourceExhausted if it would have more than

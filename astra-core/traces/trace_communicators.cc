@@ -45,7 +45,7 @@ std::map<CostKey, Used> UsedBy(const ExecutionTrace& trace,
             .sizes.insert(node.bytes);
       } else if (node.kind == TraceNodeKind::kCollective) {
         const ProcessGroup& group = trace.groups[node.group.index()];
-        Used& key = used[{group.dimension, node.collective}];
+        Used& key = used[{group.counted_dimension(), node.collective}];
         key.sizes.insert(node.bytes);
         key.families.insert(lanes.family_of_group[node.group.index()]);
       }
@@ -123,7 +123,7 @@ Communicators FormTraceCommunicators(const ExecutionTrace& trace,
     if (family == lanes.families.size()) continue;
     const ProcessGroup& group = trace.groups[g];
     Communicator made;
-    made.dimension = group.dimension;
+    made.dimension = group.counted_dimension();
     made.group = g;
     made.ranks = group.ranks;
     for (const RankId rank : group.ranks) made.members.push_back(rank.index());

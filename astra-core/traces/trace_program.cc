@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <string_view>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -175,7 +175,7 @@ class FamilyFinder {
 
   void Add(ProcessGroupId id, TraceLanes& lanes) {
     const ProcessGroup& group = trace_.groups[id.index()];
-    const Kind kind = {Prefix(group.name), group.ranks.size()};
+    const Kind kind = {group.dimension, group.ranks.size()};
     size_t family = 0;
     while (family < kinds_.size() &&
            (kinds_[family] != kind || Meets(group, family))) {
@@ -194,12 +194,7 @@ class FamilyFinder {
   }
 
  private:
-  using Kind = std::pair<std::string_view, size_t>;
-
-  static std::string_view Prefix(std::string_view name) {
-    const size_t dot = name.find('.');
-    return dot == std::string_view::npos ? "" : name.substr(0, dot);
-  }
+  using Kind = std::pair<std::optional<ParallelDimension>, size_t>;
 
   bool Meets(const ProcessGroup& group, size_t family) const {
     return std::any_of(
@@ -282,7 +277,7 @@ Op TraceProgram::OpOf(uint32_t rank, const Step& step) const {
   const bool is_collective = node.kind == TraceNodeKind::kCollective;
   op.communication = {
       is_collective ? node.collective : CollectiveKind::kSendRecv,
-      is_collective ? trace_.groups[node.group.index()].dimension
+      is_collective ? trace_.groups[node.group.index()].counted_dimension()
                     : ParallelDimension::kPipeline,
       node.bytes};
   op.update = node.update;

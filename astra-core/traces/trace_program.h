@@ -31,8 +31,8 @@ struct TraceChannel {
 // The groups and channels of a trace, and their lanes.
 struct TraceLanes {
   // Groups that may run collectives at once: none shares a rank with another of
-  // its family, all have one size, and their names begin alike ("TP.0",
-  // "TP.1"). The family is the number of their lane.
+  // its family, and all have one size and one dimension. The family is the
+  // number of their lane.
   std::vector<std::vector<ProcessGroupId>> families;
   std::vector<uint32_t> family_of_group;  // By group; families.size(): unused.
   std::vector<TraceChannel> channels;     // By sender, receiver and tag.

@@ -28,14 +28,15 @@ constexpr std::string_view kTensorSize = "tensor_size";
 constexpr std::string_view kDurationPs = "duration_ps";
 constexpr std::string_view kUpdatePs = "update_ps";
 constexpr std::string_view kPhase = "phase";
+constexpr std::string_view kDimension = "dimension";
 constexpr std::string_view kCollectiveKind = "collective_kind";
 constexpr std::string_view kBufferBytes = "buffer_bytes";
 constexpr std::string_view kSlowdown = "communication_slowdown";  // Of a file.
 
 constexpr std::string_view kRead[] = {
-    kIsCpuOp,  kCommType, kCommSize,       kGroup,      kSource,
-    kTarget,   kTag,      kNumOps,         kTensorSize, kDurationPs,
-    kUpdatePs, kPhase,    kCollectiveKind, kBufferBytes};
+    kIsCpuOp,  kCommType, kCommSize,  kGroup,          kSource,
+    kTarget,   kTag,      kNumOps,    kTensorSize,     kDurationPs,
+    kUpdatePs, kPhase,    kDimension, kCollectiveKind, kBufferBytes};
 
 }  // namespace chakra
 

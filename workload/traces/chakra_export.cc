@@ -65,6 +65,9 @@ void AddCollective(const TraceNode& from, const ProcessGroup& group,
     Add(chakra::kBufferBytes, from.bytes.count(), node);
   }
   if (!group.name.empty()) Add(chakra::kGroup, group.name, node);
+  if (group.dimension) {
+    Add(chakra::kDimension, std::string(Name(*group.dimension)), node);
+  }
   if (IsOfExperts(from.collective)) {
     Add(chakra::kCollectiveKind, std::string(Name(from.collective)), node);
   }

@@ -277,6 +277,7 @@ class ChakraImport::Rank {
                                      std::size(kCommTypes) - 1));
     }
     ASTRA_ASSIGN_OR_RETURN(node.group, GroupOf(from, attributes));
+    ASTRA_RETURN_IF_ERROR(SetDimension(from, attributes, node.group));
     const size_t num_ranks =
         import_.trace_.groups[node.group.index()].ranks.size();
     const std::optional<CollectiveKind> kind =
@@ -301,6 +302,34 @@ class ChakraImport::Rank {
     if (node.bytes == Bytes(0) || num_ranks == 1) {
       node.kind = TraceNodeKind::kMark;
     }
+    return absl::OkStatus();
+  }
+
+  // All collectives of a group have one dimension.
+  absl::Status SetDimension(const ChakraNode& from,
+                            const ChakraAttributes& attributes,
+                            ProcessGroupId id) {
+    ProcessGroup& group = import_.trace_.groups[id.index()];
+    const std::string_view name = attributes.Text(chakra::kDimension);
+    const std::optional<ParallelDimension> dimension = DimensionOf(name);
+    if (!attributes.has(chakra::kDimension)) {
+      if (!group.dimension && !group.name.empty()) {
+        import_.undimensioned_groups_.insert(group.name);
+      }
+      return absl::OkStatus();
+    }
+    if (!dimension) {
+      return Error(from, fmt::format("dimension {} is none of TP, CP, DP, EP, "
+                                     "ETP and DP_EP",
+                                     Quoted(name)));
+    }
+    if (group.dimension && group.dimension != dimension) {
+      return Error(from, fmt::format("dimension {} is another than {}, which "
+                                     "group {} had before",
+                                     Quoted(name), Name(*group.dimension),
+                                     Quoted(group.name)));
+    }
+    group.dimension = dimension;
     return absl::OkStatus();
   }
 
@@ -331,12 +360,7 @@ class ChakraImport::Rank {
                                          const ChakraAttributes& attributes) {
     const std::string_view name = attributes.Text(chakra::kGroup);
     const auto found = import_.groups_.find(name);
-    if (found != import_.groups_.end()) {
-      if (!name.empty() && !DimensionOf(name)) {
-        import_.undimensioned_groups_.emplace(name);
-      }
-      return found->second;
-    }
+    if (found != import_.groups_.end()) return found->second;
     if (name.empty()) return import_.AddGroupOfAll();
     std::vector<std::string_view> known;
     for (const ProcessGroup& group : import_.trace_.groups) {
@@ -396,7 +420,7 @@ ChakraImport::ChakraImport(std::vector<ProcessGroup> groups, uint32_t num_ranks,
 
 // Collectives that name no group are over all ranks.
 ProcessGroupId ChakraImport::AddGroupOfAll() {
-  ProcessGroup all = {"", ParallelDimension::kData, {}};
+  ProcessGroup all;
   for (uint32_t r = 0; r < num_ranks_; ++r) all.ranks.emplace_back(r);
   const ProcessGroupId id(static_cast<uint32_t>(trace_.groups.size()));
   trace_.groups.push_back(std::move(all));
@@ -453,8 +477,8 @@ absl::StatusOr<ExecutionTrace> ChakraImport::Finish(Warnings* warnings) {
   }
   if (!undimensioned_groups_.empty()) {
     warnings->push_back(fmt::format(
-        "the names of groups do not begin with a dimension, such as \"TP.0\"; "
-        "their collectives count to DP: {}",
+        "groups of no known dimension, which a name such as \"TP.0\" or the "
+        "attribute dimension says, count to DP: {}",
         ListOf(undimensioned_groups_)));
   }
   return std::move(trace_);

@@ -3,10 +3,10 @@
 //
 // What a node takes is its duration_micros. Our own files say it to the
 // picosecond, in the attribute duration_ps, which other readers pass over; so
-// do update_ps, phase, collective_kind and buffer_bytes for what Chakra has no
-// word for. Of a kernel without a duration, num_ops and tensor_size give the
-// time on a GPU, as in ASTRA-sim: that of its arithmetic or of its memory
-// traffic, whichever is longer.
+// do update_ps, phase, dimension, collective_kind and buffer_bytes for what
+// Chakra has no word for. Of a kernel without a duration, num_ops and
+// tensor_size give the time on a GPU, as in ASTRA-sim: that of its arithmetic
+// or of its memory traffic, whichever is longer.
 
 #ifndef WORKLOAD_TRACES_CHAKRA_TRACE_H_
 #define WORKLOAD_TRACES_CHAKRA_TRACE_H_
@@ -37,7 +37,7 @@ struct PeakRates {
 // Parses the groups of a trace, a JSON object of lists of ranks by name:
 // {"0": [0, 1], "1": [2, 3]}. ASTRA-sim reads it as
 // --comm-group-configuration. A group whose name begins with a dimension, as
-// "TP.0", counts to that in results, and any other to DP.
+// "TP.0", has that.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is not a rank below
 // `num_ranks`, a rank that is twice in a group, and an empty group.

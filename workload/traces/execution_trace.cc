@@ -145,6 +145,7 @@ size_t ExecutionTrace::num_nodes() const {
 std::optional<ParallelDimension> DimensionOf(std::string_view group_name) {
   const std::string_view prefix = group_name.substr(0, group_name.find('.'));
   for (const ParallelDimension dimension : kParallelDimensions) {
+    if (dimension == ParallelDimension::kPipeline) continue;
     if (LowerCase(prefix) == LowerCase(Name(dimension))) return dimension;
   }
   return std::nullopt;

@@ -74,8 +74,13 @@ struct RankTrace {
 // The ranks that run collectives together.
 struct ProcessGroup {
   std::string name;
-  ParallelDimension dimension{};  // What results count its collectives to.
-  std::vector<RankId> ranks;      // Ascending; at least one.
+  std::optional<ParallelDimension> dimension;  // None if nobody says.
+  std::vector<RankId> ranks;                   // Ascending; at least one.
+
+  // Returns the dimension to which results count its collectives.
+  ParallelDimension counted_dimension() const {
+    return dimension.value_or(ParallelDimension::kData);
+  }
 };
 
 struct ExecutionTrace {
@@ -90,7 +95,7 @@ struct ExecutionTrace {
 };
 
 // Returns the dimension that a group's name begins with, as "TP.3" does with
-// TP; none for other names.
+// TP; none for other names, and for PP, over which there are no collectives.
 std::optional<ParallelDimension> DimensionOf(std::string_view group_name);
 
 // Checks that ranks agree with one another: each takes part in the collectives

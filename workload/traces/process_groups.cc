@@ -54,10 +54,9 @@ absl::StatusOr<std::vector<ProcessGroup>> ParseProcessGroups(
   std::vector<ProcessGroup> groups;
   for (const std::string& name : fields.keys()) {
     const YamlValue* list = fields.Value(name);
-    groups.push_back(
-        {.name = name,
-         .dimension = DimensionOf(name).value_or(ParallelDimension::kData),
-         .ranks = RanksOf(*list, num_ranks, document)});
+    groups.push_back({.name = name,
+                      .dimension = DimensionOf(name),
+                      .ranks = RanksOf(*list, num_ranks, document)});
     if (!document.status().ok()) break;
   }
   fields.Close();

@@ -164,7 +164,7 @@ TEST(ChakraImportTest, SizesAreThoseOfTheWholeBuffer) {
   const ExecutionTrace trace =
       ValueOrDie(Import({gather()}, {gather()}, &warnings));
   EXPECT_EQ(trace.ranks[0].nodes[0].bytes, Bytes(1000));
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("their collectives count to DP: "
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("count to DP: "
                                               "\"g\"")));
 }
 
