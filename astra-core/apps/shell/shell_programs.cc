@@ -289,7 +289,12 @@ ShellProgram SimaiTrace() {
                  "Of --format chakra: the trace of each rank."},
                 {"results/NAME/NAME.json",
                  "Of --format chakra: the ranks of each process group."},
-                {"results/NAME/NAME.goal", "Of --format goal: all ranks."}},
+                {"results/NAME/NAME.goal", "Of --format goal: all ranks."},
+                {"results/NAME/operators.csv",
+                 "Of --kineto: products, for --operator-table."},
+                {"results/NAME/communication.csv",
+                 "Of --kineto: collectives, for --measured."},
+                {"results/NAME/kernels.csv", "Of --kineto: all kernels."}},
       .examples = SimaiTraceExamples(),
   };
 }

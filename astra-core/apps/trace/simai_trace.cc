@@ -21,6 +21,12 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   }
   ASTRA_ASSIGN_OR_RETURN(const SimaiTraceOptions options,
                          ReadSimaiTraceOptions(flags));
+  if (options.kineto) {
+    ASTRA_ASSIGN_OR_RETURN(const std::string tables,
+                           WriteKinetoTables(options));
+    Print(tables);
+    return FlushStdout();
+  }
   Warnings warnings;
   ASTRA_ASSIGN_OR_RETURN(const ExecutionTrace trace,
                          ReadTrace(options, &warnings));

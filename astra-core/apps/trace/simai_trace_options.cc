@@ -15,11 +15,15 @@ namespace {
 constexpr std::string_view kUsage =
     "usage: simai_trace (-w FILE | --chakra PREFIX) [--format chakra]\n"
     "       simai_trace (-w FILE | --chakra PREFIX) --format goal -n FILE\n"
+    "       simai_trace --kineto FILE\n"
     "\n"
     "Writes what each rank of a workload does as an execution trace, for "
     "other\n"
     "simulators, or checks and converts a trace. simai_simulator --chakra runs "
-    "one.\n";
+    "one.\n"
+    "Of a trace of PyTorch's profiler it makes tables of products and "
+    "collectives, for\n"
+    "--operator-table and --measured.\n";
 
 constexpr CommandExample kExamples[] = {
     {"simai_trace -w llama3.yaml -o traces",
@@ -33,11 +37,16 @@ constexpr OptionSpec kOptions[] = {
      "workload in SimAI's format, or a program"},
     {"chakra", "", "PREFIX", "Input",
      "in its place a Chakra trace: PREFIX.0.et, PREFIX.1.et, ..."},
+    {"kineto", "", "FILE", "Input",
+     "in its place a trace of PyTorch's profiler, of one rank, as JSON"},
     {"comm-groups", "", "FILE", "Input",
      "with --chakra: the ranks of each process group, as JSON (default: "
      "PREFIX.json, if there is one)"},
     {"gpu-type", "g_type", "NAME", "Input",
-     "with --chakra: the GPU of kernels that have operations and no duration"},
+     "with --chakra: the GPU of kernels that have operations and no duration; "
+     "with --kineto: the GPU (default: that of the trace)"},
+    {"gpus-per-server", "g_p_s", "N", "Input",
+     "with --kineto: GPUs of a server, by which ranks share one (default 8)"},
     {"format", "", "chakra|goal", "Output",
      "chakra (default): NAME.RANK.et and NAME.json; goal: NAME.goal, with the "
      "messages of collectives"},
@@ -66,10 +75,25 @@ absl::StatusOr<SimaiTraceOptions> ReadSimaiTraceOptions(
   options.groups_file = flags.value("comm-groups");
   options.gpu_type = flags.value("gpu-type");
   options.topology_file = flags.value("topology");
-  if (options.workload_file.has_value() == options.chakra.has_value()) {
+  options.kineto = flags.value("kineto");
+  const int num_inputs = static_cast<int>(options.workload_file.has_value()) +
+                         static_cast<int>(options.chakra.has_value()) +
+                         static_cast<int>(options.kineto.has_value());
+  if (num_inputs != 1) {
     return absl::InvalidArgumentError(
-        "expected an input: either a workload with -w or a trace with "
-        "--chakra");
+        "expected one input: a workload with -w, or a trace with --chakra or "
+        "--kineto");
+  }
+  if (options.kineto) {
+    constexpr std::string_view kOfOthers[] = {"comm-groups", "format",
+                                              "topology"};
+    ASTRA_RETURN_IF_ERROR(
+        Refuse(flags, kOfOthers, "a trace of PyTorch becomes tables"));
+    ASTRA_ASSIGN_OR_RETURN(options.gpus_per_server,
+                           flags.integer("gpus-per-server", 8, 1, 1024));
+  } else if (flags.has("gpus-per-server")) {
+    constexpr std::string_view kOfKineto[] = {"gpus-per-server"};
+    ASTRA_RETURN_IF_ERROR(Refuse(flags, kOfKineto, "it is for --kineto"));
   }
   if (options.workload_file) {
     constexpr std::string_view kOfTraces[] = {"comm-groups", "gpu-type"};
@@ -86,8 +110,9 @@ absl::StatusOr<SimaiTraceOptions> ReadSimaiTraceOptions(
     ASTRA_RETURN_IF_ERROR(
         Refuse(flags, kOfGoal, "a Chakra trace is the same on every topology"));
   }
-  const std::string& input =
-      options.workload_file ? *options.workload_file : *options.chakra;
+  const std::string& input = options.workload_file ? *options.workload_file
+                             : options.chakra      ? *options.chakra
+                                                   : *options.kineto;
   const std::filesystem::path path(input);
   ASTRA_ASSIGN_OR_RETURN(
       RunOutput output,

@@ -18,10 +18,12 @@ enum class TraceFormat : uint8_t { kChakra, kGoal };
 constexpr std::string_view kTraceFormats[] = {"chakra", "goal"};
 
 struct SimaiTraceOptions {
-  // The input: a workload or the prefix of a trace.
+  // The input: a workload, the prefix of a Chakra trace, or a trace of PyTorch.
   std::optional<std::string> workload_file;
   std::optional<std::string> chakra;
   std::optional<std::string> groups_file;
+  std::optional<std::string> kineto;  // Trace of PyTorch, in place of both.
+  int64_t gpus_per_server = 8;        // Of `kineto`.
   std::optional<std::string> gpu_type;
 
   TraceFormat format = TraceFormat::kChakra;

@@ -7,15 +7,20 @@
 
 #include "astra-core/apps/chakra_files.h"
 #include "astra-core/apps/run_inputs.h"
+#include "astra-core/apps/trace/kineto_tables.h"
+#include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/traces/goal_text.h"
 #include "astra-core/traces/program_trace.h"
 #include "fmt/core.h"
 #include "topology/topology.h"
 #include "topology/topology_file.h"
+#include "workload/operators/gpu_library.h"
+#include "workload/operators/gpu_spec.h"
 #include "workload/program.h"
 #include "workload/traces/chakra_file.h"
 #include "workload/traces/chakra_trace.h"
+#include "workload/traces/kineto_trace.h"
 
 namespace astra {
 namespace {
@@ -41,6 +46,31 @@ absl::StatusOr<std::vector<NamedFile>> FilesOf(const SimaiTraceOptions& options,
   }
   files.push_back({options.name + ".json", FormatProcessGroups(trace.groups)});
   return files;
+}
+
+// Finds the GPU that CUDA calls "NVIDIA H100 80GB HBM3": the first of its words
+// that is the name of one. Cards for PCIe have the same words and other rates.
+absl::StatusOr<GpuSpec> GpuOf(const SimaiTraceOptions& options,
+                              const KinetoTrace& trace) {
+  if (options.gpu_type) return FindGpu(*options.gpu_type);
+  if (trace.gpu.empty()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: says nothing of the GPU: give --gpu-type", *options.kineto));
+  }
+  const bool is_card = LowerCase(trace.gpu).find("pcie") != std::string::npos;
+  std::string word;
+  for (const char letter : trace.gpu + " ") {
+    if (letter != ' ' && letter != '-') {
+      word += letter;
+      continue;
+    }
+    absl::StatusOr<GpuSpec> gpu = FindGpu(word);
+    if (gpu.ok() && !is_card) return gpu;
+    word.clear();
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("{}: its GPU {} is not known: give --gpu-type",
+                  *options.kineto, Quoted(trace.gpu)));
 }
 
 }  // namespace
@@ -84,6 +114,27 @@ absl::StatusOr<std::string> WriteTrace(const SimaiTraceOptions& options,
       options.output, files.front().name,
       files.size() == 1 ? "" : fmt::format(" to {}", files.back().name),
       options.name);
+}
+
+absl::StatusOr<std::string> WriteKinetoTables(
+    const SimaiTraceOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(*options.kineto));
+  ASTRA_ASSIGN_OR_RETURN(const KinetoTrace trace,
+                         ParseKinetoTrace(*options.kineto, contents));
+  ASTRA_ASSIGN_OR_RETURN(const GpuSpec gpu, GpuOf(options, trace));
+  const std::vector<NamedFile> files =
+      KinetoTables(trace, {.gpu = gpu.name,
+                           .source = *options.kineto,
+                           .gpus_per_server = options.gpus_per_server});
+  ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
+                         OutputFolder::Create(options.output));
+  constexpr std::string_view kAll[] = {"operators.csv", "communication.csv",
+                                       "kernels.csv"};
+  ASTRA_RETURN_IF_ERROR(folder.Write(files, kAll));
+  std::string text = DescribeKineto(trace);
+  text += fmt::format("results    {}:", options.output);
+  for (const NamedFile& file : files) text += " " + file.name;
+  return text + fmt::format("\nfinished   {}\n", options.name);
 }
 
 }  // namespace astra

@@ -28,6 +28,12 @@ absl::StatusOr<ExecutionTrace> ReadTrace(const SimaiTraceOptions& options,
 absl::StatusOr<std::string> WriteTrace(const SimaiTraceOptions& options,
                                        const ExecutionTrace& trace);
 
+// Reads the trace of PyTorch that `options` name and writes its tables. Returns
+// the last lines of the program.
+//
+// Errors: those of ReadFile, ParseKinetoTrace, FindGpu and OutputFolder.
+absl::StatusOr<std::string> WriteKinetoTables(const SimaiTraceOptions& options);
+
 }  // namespace astra
 
 #endif  // ASTRA_CORE_APPS_TRACE_TRACE_FILES_H_

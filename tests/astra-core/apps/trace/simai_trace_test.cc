@@ -145,8 +145,8 @@ TEST_F(SimaiTraceTest, MissingFilesAndRanksAreNamed) {
             "simai_analytical: error: --comm-groups has no effect without "
             "--chakra\n");
   EXPECT_EQ(Run("simai_trace", "--chakra x -w w").error,
-            "simai_trace: error: expected an input: either a workload with -w "
-            "or a trace with --chakra\n");
+            "simai_trace: error: expected one input: a workload with -w, or a "
+            "trace with --chakra or --kineto\n");
   EXPECT_EQ(Run("simai_trace", "--chakra x --format goal").exit_code, 2);
 }
 
