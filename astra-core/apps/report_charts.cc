@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -102,6 +103,30 @@ std::string NameOf(const RankResult& rank) {
   return fmt::format("stage {}, rank {}", rank.stage, rank.rank);
 }
 
+// Adds a wait: until the last member of the collective had joined, or the
+// message was sent, and then until the result.
+void AddWait(const Span& span, const CallSpan& call, const Communication& what,
+             const std::string& name, TimelineRow& row) {
+  const bool is_message = what.dimension == ParallelDimension::kPipeline;
+  const TimePs ready = std::clamp(call.start, span.begin, span.end);
+  const auto add = [&](TimePs begin, TimePs end, size_t kind,
+                       std::string_view why) {
+    if (begin == end) return;
+    row.spans.push_back({Milliseconds(begin), Milliseconds(end), kind,
+                         fmt::format("{}: waits {:.6f} ms {}", name,
+                                     Milliseconds(end - begin), why)});
+  };
+  if (is_message) {
+    add(span.begin, ready, kBubble, "until another stage sends");
+    add(ready, span.end, kMessages, "for the message of another stage");
+    return;
+  }
+  const std::string collective =
+      fmt::format("{} over {}", Name(what.kind), Name(what.dimension));
+  add(span.begin, ready, kLate, "for the last rank of " + collective);
+  add(ready, span.end, PartOf(what.dimension), "for " + collective);
+}
+
 TimelineRow RowOf(const SimulationResult& result, size_t rank) {
   TimelineRow row{NameOf(result.ranks[rank]), {}};
   const RankTimeline& timeline = result.timeline.ranks[rank];
@@ -111,21 +136,18 @@ TimelineRow RowOf(const SimulationResult& result, size_t rank) {
         span.micro_batch < 0
             ? ""
             : fmt::format(", micro-batch {}", span.micro_batch);
-    TimelineSpan& drawn = row.spans.emplace_back();
-    drawn.begin = Milliseconds(span.begin);
-    drawn.end = Milliseconds(span.end);
-    if (!span.is_wait()) {
-      drawn.kind = kCompute;
-      drawn.title = fmt::format("{} {}{}: {:.6f} ms", layer, Name(span.phase),
-                                batch, drawn.end - drawn.begin);
+    const std::string name =
+        fmt::format("{} {}{}", layer, Name(span.phase), batch);
+    if (span.is_wait()) {
+      const CallSpan& call = timeline.calls[span.call];
+      AddWait(span, call, result.collectives[call.record].communication, name,
+              row);
       continue;
     }
-    const Communication& what =
-        result.collectives[timeline.calls[span.call].record].communication;
-    drawn.kind = PartOf(what.dimension);
-    drawn.title = fmt::format("{} {}{}: waits {:.6f} ms for {} over {}", layer,
-                              Name(span.phase), batch, drawn.end - drawn.begin,
-                              Name(what.kind), Name(what.dimension));
+    row.spans.push_back({Milliseconds(span.begin), Milliseconds(span.end),
+                         kCompute,
+                         fmt::format("{}: {:.6f} ms", name,
+                                     Milliseconds(span.end - span.begin))});
   }
   return row;
 }
