@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "astra-core/apps/time_parts.h"
 #include "astra-core/engine/breakdown.h"
 #include "astra-core/pages/html.h"
 #include "astra-core/pages/line_chart.h"
@@ -22,64 +23,6 @@ namespace {
 constexpr size_t kMostStages = 64;
 
 double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
-
-// What the time of a rank consists of: compute and what slows it, waiting by
-// group, messages, bubbles. Plans have the same colours.
-constexpr BarPart kParts[] = {
-    {"compute", "#0072b2"}, {"slowed", "#56b4e9"},     {"TP", "#e69f00"},
-    {"CP", "#f0e442"},      {"EP and ETP", "#d55e00"}, {"DP", "#cc79a7"},
-    {"late", "#332288"},    {"messages", "#009e73"},   {"bubble", "#999999"},
-    {"idle", "#cccccc"}};
-enum Part : size_t {
-  kCompute,
-  kSlowed,
-  kTp,
-  kCp,
-  kEp,
-  kDp,
-  kLate,
-  kMessages,
-  kBubble,
-  kIdle,
-};
-
-size_t PartOf(ParallelDimension dimension) {
-  switch (dimension) {
-    case ParallelDimension::kTensor:
-      return kTp;
-    case ParallelDimension::kContext:
-      return kCp;
-    case ParallelDimension::kExpert:
-    case ParallelDimension::kExpertTensor:
-      return kEp;
-    case ParallelDimension::kData:
-    case ParallelDimension::kDataExpert:
-      return kDp;
-    case ParallelDimension::kPipeline:
-      return kMessages;
-  }
-  return kMessages;
-}
-
-size_t PartOf(const TimePart& part) {
-  switch (part.category) {
-    case TimeCategory::kCompute:
-      return kCompute;
-    case TimeCategory::kSlowed:
-      return kSlowed;
-    case TimeCategory::kNetwork:
-      return part.dimension ? PartOf(*part.dimension) : kMessages;
-    case TimeCategory::kLate:
-      return kLate;
-    case TimeCategory::kTransfer:
-      return kMessages;
-    case TimeCategory::kBubble:
-      return kBubble;
-    case TimeCategory::kIdle:
-      return kIdle;
-  }
-  return kIdle;
-}
 
 // By stage: the index of its rank that works longest, the lowest of several.
 std::vector<size_t> BusiestRanks(const SimulationResult& result) {
@@ -117,14 +60,17 @@ void AddWait(const Span& span, const CallSpan& call, const Communication& what,
                                      Milliseconds(end - begin), why)});
   };
   if (is_message) {
-    add(span.begin, ready, kBubble, "until another stage sends");
-    add(ready, span.end, kMessages, "for the message of another stage");
+    add(span.begin, ready, TimePartOf(TimeCategory::kBubble),
+        "until another stage sends");
+    add(ready, span.end, TimePartOf(TimeCategory::kTransfer),
+        "for the message of another stage");
     return;
   }
   const std::string collective =
       fmt::format("{} over {}", Name(what.kind), Name(what.dimension));
-  add(span.begin, ready, kLate, "for the last rank of " + collective);
-  add(ready, span.end, PartOf(what.dimension), "for " + collective);
+  add(span.begin, ready, TimePartOf(TimeCategory::kLate),
+      "for the last rank of " + collective);
+  add(ready, span.end, TimePartOf(what.dimension), "for " + collective);
 }
 
 TimelineRow RowOf(const SimulationResult& result, size_t rank) {
@@ -145,7 +91,7 @@ TimelineRow RowOf(const SimulationResult& result, size_t rank) {
       continue;
     }
     row.spans.push_back({Milliseconds(span.begin), Milliseconds(span.end),
-                         kCompute,
+                         TimePartOf(TimeCategory::kCompute),
                          fmt::format("{}: {:.6f} ms", name,
                                      Milliseconds(span.end - span.begin))});
   }
@@ -161,9 +107,10 @@ std::string BreakdownSection(const Program& program,
   for (const size_t rank : BusiestRanks(result)) {
     StackedBar& bar = bars.emplace_back();
     bar.name = NameOf(result.ranks[rank]);
-    bar.parts.resize(std::size(kParts));
+    bar.parts.resize(std::size(kTimeParts));
     for (const TimePart& part : TimePartsOf(result.ranks[rank], result)) {
-      bar.parts[PartOf(part)] += Milliseconds(part.time);
+      bar.parts[TimePartOf(part.category, part.dimension)] +=
+          Milliseconds(part.time);
     }
     bar.whole = fmt::format("{:.3f} ms", Milliseconds(result.total()));
   }
@@ -172,7 +119,7 @@ std::string BreakdownSection(const Program& program,
       HtmlNote("Of each stage the rank that works longest. A wait counts for "
                "the group that it is for, until the last rank had joined as "
                "late.") +
-          StackedBars(kParts, bars, "ms"));
+          StackedBars(kTimeParts, bars, "ms"));
 }
 
 std::string TimelineSection(const Program& program,
@@ -188,7 +135,7 @@ std::string TimelineSection(const Program& program,
         "{} repetitions of the schedule went as those shown and are left out.",
         result.timeline.skipped->times));
   }
-  html += TimelineChart(kParts, rows, "ms",
+  html += TimelineChart(kTimeParts, rows, "ms",
                         "What a rank of each stage computes and waits for");
   return HtmlSection("timeline", "Timeline", html);
 }
