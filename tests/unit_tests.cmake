@@ -542,6 +542,10 @@ astra_test(step_times_test
     astra-core/serving/weight_loading_test.cc
   DEPS astra::kernels astra::serving astra::step_times)
 
+astra_test(compare_app_test
+  SOURCES astra-core/apps/compare/finished_run_test.cc
+  DEPS astra::compare_app)
+
 astra_test(goodput_test
   SOURCES astra-core/goodput/goodput_test.cc
   DEPS astra::goodput)

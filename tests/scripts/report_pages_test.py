@@ -257,6 +257,42 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.check_sorting(), 3)
         self.check_zoom(total)
 
+    def test_runs_side_by_side(self):
+        folders = []
+        for name, option in (("first", []),
+                             ("second", ["--nccl", "NCCL_PROTO=LL128"])):
+            folders.append(self.folder / name)
+            self.make(*QUICK_START, *option, "-o", name)
+        self.make("simai_compare", "first", "second", "-o", "compared")
+        self.open(self.folder / "compared/comparison.html", "comparison")
+        runs = [json.loads((folder / "run.json").read_text())
+                for folder in folders]
+        times = [Decimal(run["result"]["iteration_ps"]) / 10**9 for run in runs]
+        row = self.table("Figures of the runs")[0]
+        self.same(row["first"], times[0], row)
+        self.same(row["second"], times[1], row)
+        self.assertGreater(times[1], times[0])
+        self.same(row["difference"], times[1] - times[0], row)
+        self.same(row["difference %"], 100 * (times[1] / times[0] - 1), row)
+        self.check_totals(folders)
+        self.assertEqual(
+            self.table("Inputs that differ"),
+            [{"input": "model.collectives.nccl", "first": "",
+              "second": "NCCL_PROTO=LL128"}])
+        self.assertEqual(self.check_sorting(), 3)
+
+    def check_totals(self, folders):
+        table = self.table("Collectives by group and kind")
+        for folder in folders:
+            sums = collections.defaultdict(Decimal)
+            for row in rows_of(folder / "collectives.csv"):
+                sums[row["group"], row["collective"]] += (
+                    int(row["count"]) * Decimal(row["time_us"]) / 1000)
+            self.assertEqual(len(table), len(sums))
+            for row in table:
+                self.same(row[f"ms in {folder.name}"],
+                          sums[row["group"], row["collective"]], row)
+
     # --- Plans and served requests.
 
     def test_a_plan(self):
