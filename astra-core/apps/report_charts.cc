@@ -117,8 +117,8 @@ std::string BreakdownSection(const Program& program,
   return HtmlSection(
       "time", "Where the time goes",
       HtmlNote("Of each stage the rank that works longest. A wait counts for "
-               "the group that it is for, until the last rank had joined as "
-               "late.") +
+               "its group once all ranks of the group have joined, and as late "
+               "until then.") +
           StackedBars(kTimeParts, bars, "ms"));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/apps/network_charts.h"
 #include "astra-core/apps/report_charts.h"
 #include "astra-core/engine/critical_path.h"
 #include "astra-core/engine/time_limit.h"
@@ -260,13 +261,16 @@ std::string LinksSection(const Topology& topology,
 }  // namespace
 
 std::string RunReport(std::string_view name, const RunRequest& request,
-                      const RunResult& run) {
+                      const RunResult& run, const MessageTimes* messages) {
   std::string sections = EventsSection(request, run);
   sections += BreakdownSection(request.program, run.result);
   sections += TimelineSection(request.program, run.result);
   sections += PathSection(run);
   sections += CollectivesSection(request.topology, run.result);
   sections += LinksSection(request.topology, run.result);
+  sections += QueuesSection(request.topology, run.network,
+                            request.network.packet.record.sample_interval);
+  if (messages != nullptr) sections += MessagesSection(*messages);
   if (run.explanation) {
     sections += MemorySection(request.program, run.explanation->memory);
   }

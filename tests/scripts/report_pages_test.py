@@ -7,8 +7,8 @@ show the numbers of the files beside it. Skips where Chromium is not installed.
 
 Usage: report_pages_test.py --bin DIR [--screenshots FOLDER]
 
-  --screenshots FOLDER  writes NAME.png, the top of each page, and
-                        NAME-light.png and NAME-dark.png, whole pages
+  --screenshots FOLDER  writes NAME.png, the part of each page that docs/images
+                        has, and NAME-light.png and NAME-dark.png, whole pages
 """
 
 import argparse
@@ -16,6 +16,7 @@ import collections
 import csv
 import decimal
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -30,7 +31,11 @@ BIN = pathlib.Path()
 SCREENSHOTS = None
 MOST_BYTES = 5_000_000  # Of a page.
 LEAST_CONTRAST = 4.5  # WCAG 2.1, criterion 1.4.3.
-TOP = 900  # Pixels of a page in its picture in the documents.
+TOP = 900  # Pixels of a page in its picture in the documents, but of these
+# the part from one element to another:
+SHOWN = {"iteration": ("header", "#timeline"),
+         "packets": ("#queues", "#queues"),
+         "serving": ("header", "#latencies svg")}
 Decimal = decimal.Decimal
 GIB = 2**30
 
@@ -42,6 +47,13 @@ WORKLOAD = ("gen_workload -m gpt-175b --gpu-type H100 --gpus 1024 --tp 8 "
             "--pp 8 --global-batch 128 --micro-batch 1 --seq-length 2048 "
             "--format program -o work.yaml").split()
 LARGE = "simai_analytical -w work.yaml -n cluster.txt".split()
+HPN = "gen_topo -topo AlibabaHPN -g 32 -gt H100 -o hpn.txt".split()
+EXCHANGE = """HYBRID_TRANSFORMER model_parallel_NPU_group: 32 all_gpus: 32
+1
+exchange -1 1000 ALLTOALL 16777216 0 NONE 0 0 NONE 0 0
+"""
+PACKETS = ("simai_simulator -w exchange.txt -n hpn.txt --sample 20us "
+           "--report").split()
 PLAN = ("simai_planner -m llama3-8b --gpu H100 --gpus 16 --global-batch 64 "
         "--seq-length 8192 --framework megatron-core --pp 1,2,4").split()
 SERVING = ("simai_serving -m llama3-8b --gpu H100 --engine vllm@0.14 "
@@ -106,7 +118,11 @@ class Pages(unittest.TestCase):
                     self.browser.picture())
         self.browser.prefer("light")
         if SCREENSHOTS:
-            (SCREENSHOTS / f"{name}.png").write_bytes(self.browser.picture(TOP))
+            top, bottom = 0, TOP
+            if name in SHOWN:
+                top, bottom = self.ask("placeOf", *SHOWN[name])
+            (SCREENSHOTS / f"{name}.png").write_bytes(
+                self.browser.picture(top, bottom))
 
     def check_sorting(self):
         """Tables sort by a click, and back by the Enter key."""
@@ -256,6 +272,41 @@ class Pages(unittest.TestCase):
         self.check_memory(folder)
         self.assertEqual(self.check_sorting(), 3)
         self.check_zoom(total)
+
+    def test_packets(self):
+        folder = self.folder / "packets"
+        self.make(*HPN)
+        (self.folder / "exchange.txt").write_text(EXCHANGE)
+        self.make(*PACKETS, "-o", str(folder))
+        self.open(folder / "report.html", "packets")
+        self.check_run(folder)
+        self.assertEqual(self.check_sorting(), 3)
+        links = {row["link"]: row for row in rows_of(folder / "links.csv")}
+        table = self.table("The longest queues")
+        longest = sorted(int(row["max_queue_bytes"]) for row in links.values())
+        self.assertEqual(len(table), 20)
+        for row in table:
+            link = links[row["number"]]
+            queue = int(link["max_queue_bytes"])
+            self.same(row["longest kB"], Decimal(queue) / 1000, row)
+            self.assertGreaterEqual(queue, longest[-20])
+            self.assertEqual(row["marked"], link["marked"])
+            self.same(row["paused ms"], Decimal(link["paused_us"]) / 1000, row)
+        self.check_messages(rows_of(folder / "flows.csv"))
+
+    def check_messages(self, flows):
+        """Percentiles are within 0.6 %, and the longest are exact."""
+        *_, row = self.table("Times of messages by size")
+        self.assertEqual(int(row["messages"]), len(flows))
+        for name, column, largest in (
+                ("{} us", "fct_us", "longest us"),
+                ("slowdown {}", "slowdown", "largest slowdown")):
+            values = sorted(float(flow[column]) for flow in flows)
+            for percent in (50, 99):
+                at = math.ceil(percent / 100 * len(values)) - 1
+                shown = float(row[name.format(f"p{percent}")])
+                self.assertAlmostEqual(shown / values[at], 1, delta=0.006)
+            self.assertAlmostEqual(float(row[largest]), values[-1], delta=1e-3)
 
     def test_runs_side_by_side(self):
         folders = []

@@ -67,11 +67,13 @@ std::string TimeSection(absl::Span<const FinishedRun> runs) {
   for (const auto& [stage, of_runs] : stages) {
     bars.insert(bars.end(), of_runs.begin(), of_runs.end());
   }
-  html += "<h3>By stage</h3>\n" +
-          HtmlNote(
-              "Of each stage the rank that works longest. Waiting until "
-              "the last rank had joined counts as late.") +
-          StackedBars(kTimeParts, bars, "ms");
+  html +=
+      "<h3>By stage</h3>\n" +
+      HtmlNote(
+          "Of each stage the rank that works longest. A wait counts for its "
+          "group once all ranks of the group have joined, and as late until "
+          "then.") +
+      StackedBars(kTimeParts, bars, "ms");
   return HtmlSection("time", "Where the time goes", html);
 }
 
