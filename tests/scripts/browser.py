@@ -129,11 +129,12 @@ class Browser:
         self._devtools("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": scheme}])
 
-    def picture(self, height=None):
-        """Returns the page as PNG, whole or down to `height` pixels."""
+    def picture(self, top=0, bottom=None):
+        """Returns the page as PNG, from `top` to `bottom` or its end."""
         whole = self.run("return document.documentElement.scrollHeight")
-        clip = {"x": 0, "y": 0, "width": WIDTH, "scale": 1,
-                "height": min(whole, height or whole)}
+        end = min(whole, bottom or whole)
+        clip = {"x": 0, "y": top, "width": WIDTH, "height": end - top,
+                "scale": 1}
         return base64.b64decode(self._devtools(
             "Page.captureScreenshot", clip=clip,
             captureBeyondViewport=True)["data"])

@@ -38,6 +38,14 @@ function windowOf(chart) {
   };
 }
 
+// Returns where on the page one element begins and another ends, with a margin.
+function placeOf(first, last) {
+  const edge = (selector, side) =>
+    document.querySelector(selector).getBoundingClientRect()[side] +
+    window.scrollY;
+  return [Math.max(0, edge(first, "top") - 24), edge(last, "bottom") + 24];
+}
+
 const start = (element) => element.outerHTML.slice(0, 100);
 
 // Returns the charts that say nothing to those who cannot see them.
