@@ -58,6 +58,7 @@ std::vector<LinkId> LongestQueues(const NetworkStatistics& network) {
     bytes = std::max(bytes, sample.queue.count());
   }
   std::vector<LinkId> links;
+  links.reserve(longest.size());
   for (const auto& [link, bytes] : longest) links.push_back(link);
   std::stable_sort(links.begin(), links.end(), [&](LinkId a, LinkId b) {
     return longest.at(a) > longest.at(b);
