@@ -75,10 +75,14 @@ function contrast(a, b) {
   return (light + 0.05) / (dark + 0.05);
 }
 
-// Returns red, green, blue of an opaque colour, or null.
-function partsOf(colour) {
+// Returns red, green, blue of a colour over another one, or null of one that
+// cannot be seen.
+function partsOf(colour, below = [255, 255, 255]) {
   const parts = colour.match(/[\d.]+/g)?.map(Number);
-  return !parts || parts[3] === 0 ? null : parts.slice(0, 3);
+  if (!parts || parts[3] === 0) return null;
+  const share = parts[3] ?? 1;
+  return parts.slice(0, 3).map((part, i) =>
+    share * part + (1 - share) * below[i]);
 }
 
 // Returns the colour of the last shape of the drawing that lies below `text`.
@@ -97,11 +101,9 @@ function shapeBelow(text) {
 }
 
 function backgroundOf(element) {
-  for (let at = element; at; at = at.parentElement) {
-    const colour = partsOf(getComputedStyle(at).backgroundColor);
-    if (colour) return colour;
-  }
-  return [255, 255, 255];
+  if (!element) return [255, 255, 255];
+  const below = backgroundOf(element.parentElement);
+  return partsOf(getComputedStyle(element).backgroundColor, below) || below;
 }
 
 // Returns the texts that stand out too little from what is behind them.

@@ -54,6 +54,16 @@ exchange -1 1000 ALLTOALL 16777216 0 NONE 0 0 NONE 0 0
 """
 PACKETS = ("simai_simulator -w exchange.txt -n hpn.txt --sample 20us "
            "--report").split()
+SWEEP = """simai_sweep: 1
+axes:
+  tp: [2, 4, 8]
+  rate: [200, 400]
+gen_topo: {topology: Spectrum-X, gpu: 16, gpu-type: H100,
+           bandwidth: "${rate}Gbps"}
+gen_workload: {model: llama3-8b, gpu: H100, gpus: 16, tp: "${tp}",
+               seq-length: 4096, global-batch: 16, format: program}
+simai_analytical: {}
+"""
 PLAN = ("simai_planner -m llama3-8b --gpu H100 --gpus 16 --global-batch 64 "
         "--seq-length 8192 --framework megatron-core --pp 1,2,4").split()
 SERVING = ("simai_serving -m llama3-8b --gpu H100 --engine vllm@0.14 "
@@ -343,6 +353,17 @@ class Pages(unittest.TestCase):
             for row in table:
                 self.same(row[f"ms in {folder.name}"],
                           sums[row["group"], row["collective"]], row)
+
+    def test_a_sweep(self):
+        folder = self.folder / "swept"
+        (self.folder / "sweep.yaml").write_text(SWEEP)
+        self.make("simai_sweep", "run", "sweep.yaml", "-o", "swept")
+        self.open(folder / "report.html", "sweep")
+        shown = self.browser.run(
+            "return document.querySelectorAll('#table tbody tr').length")
+        points = list((folder / "points").iterdir())
+        self.assertEqual(len(points), 6)
+        self.assertEqual(shown, len(points))
 
     # --- Plans and served requests.
 
