@@ -396,6 +396,7 @@ astra_test(engine_test
 
 astra_test(results_test
   SOURCES
+    astra-core/results/message_times_test.cc
     astra-core/results/program_summary_test.cc
     astra-core/results/stages_table_test.cc
     astra-core/results/tables_test.cc
@@ -541,6 +542,10 @@ astra_test(step_times_test
     astra-core/serving/step_times_test.cc
     astra-core/serving/weight_loading_test.cc
   DEPS astra::kernels astra::serving astra::step_times)
+
+astra_test(compare_app_test
+  SOURCES astra-core/apps/compare/finished_run_test.cc
+  DEPS astra::compare_app)
 
 astra_test(goodput_test
   SOURCES astra-core/goodput/goodput_test.cc

@@ -28,6 +28,8 @@ constexpr double kMargin = 30;
 constexpr std::string_view kStyle = R"(<style>
 .topology { font: 11px system-ui, sans-serif; color: #1b1f24; }
 .topology text { fill: currentColor; text-anchor: middle; }
+.topology .label { paint-order: stroke; stroke: var(--paper, none);
+  stroke-width: 4px; }
 .topology .box { fill: #eef2f7; stroke: #57606a; }
 .topology .server { fill: #e6f4ea; }
 .topology .link { stroke: #57606a; stroke-opacity: .6; fill: none; }
@@ -313,15 +315,17 @@ class Picture {
         line.gbps, load);
   }
 
-  // What the lines between groups stand for; near the lower end, where lines to
-  // one box are apart.
+  // What the lines between groups stand for, in two short lines; near the lower
+  // end, where lines to one box are apart.
   static std::string DrawLabel(const Box& a, const Box& b, const Line& line) {
     constexpr double kGbpsPerTbps = 1000;
     const double to_a = a.tier == b.tier ? 0.5 : a.tier < b.tier ? 0.75 : 0.25;
     return fmt::format(
-        "<text x=\"{:.1f}\" y=\"{:.1f}\">{} cables, {:g} Tbps</text>\n",
+        "<text class=\"label\" y=\"{1:.1f}\"><tspan x=\"{0:.1f}\">{2} "
+        "cables</tspan><tspan x=\"{0:.1f}\" dy=\"14\">{3:g} Tbps</tspan>"
+        "</text>\n",
         to_a * a.x + (1 - to_a) * b.x,
-        to_a * a.y + (1 - to_a) * b.y - BendOf(a, b), line.cables,
+        to_a * a.y + (1 - to_a) * b.y - BendOf(a, b) - 4, line.cables,
         line.gbps / kGbpsPerTbps);
   }
 

@@ -1,19 +1,20 @@
 #include "astra-core/apps/chrome_trace.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "astra-core/apps/iteration_trace.h"
+#include "astra-core/apps/trace_counters.h"
 #include "astra-core/apps/trace_events.h"
+#include "astra-core/base/check.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"
+#include "workload/parallel_plan.h"
 
 namespace astra {
 namespace {
@@ -22,11 +23,10 @@ enum Process : uint64_t {
   kRanks = 1,
   kCollectives = 2,
   kLinks = 3,
-  kFirstOfIteration = 4,
+  kQueues = 4,
+  kMemory = 5,
+  kFirstOfIteration = 6,
 };
-
-constexpr size_t kNumLinks = 16;  // Links that are shown.
-constexpr size_t kNumBins = 256;  // Bins of time.
 
 // Adds slices of collectives until kMaxTraceSlices is reached.
 class CollectiveSlices {
@@ -81,77 +81,34 @@ int64_t AddCollectives(const ParallelPlan& plan, const SimulationResult& result,
   return slices.num_left_out();
 }
 
-// Returns the links that carry most; of equal links, the lowest come first.
-std::vector<LinkId> BusyLinks(const NetworkStatistics& network) {
-  std::vector<LinkId> links(network.links.size());
-  for (uint32_t i = 0; i < links.size(); ++i) links[i] = LinkId(i);
-  const auto num_shown =
-      static_cast<ptrdiff_t>(std::min(kNumLinks, links.size()));
-  std::partial_sort(links.begin(), links.begin() + num_shown, links.end(),
-                    [&](LinkId a, LinkId b) {
-                      const double bytes_a = network.links[a.index()].bytes;
-                      const double bytes_b = network.links[b.index()].bytes;
-                      return std::tuple(-bytes_a, a) < std::tuple(-bytes_b, b);
-                    });
-  links.resize(static_cast<size_t>(num_shown));
-  return links;
-}
-
-// Spreads `bytes` evenly from `begin` to `end`, in units of bins, over `bins`.
-void Spread(double bytes, double begin, double end, double* bins) {
-  const double length = std::max(end - begin, 1e-9);
-  const auto last = std::min(static_cast<size_t>(end), kNumBins - 1);
-  for (size_t bin = static_cast<size_t>(begin); bin <= last; ++bin) {
-    const double left = std::max(begin, static_cast<double>(bin));
-    const double right = std::min(end, static_cast<double>(bin + 1));
-    bins[bin] += bytes * std::max(right - left, 0.0) / length;
-  }
-}
-
-void AddLinks(const Topology& topology, const NetworkStatistics& network,
-              TraceEvents& events) {
-  if (network.flows.empty()) return;
-  events.NameProcess(kLinks, "links");
-  const std::vector<LinkId> links = BusyLinks(network);
-  std::map<LinkId, size_t> row_of;
-  for (const LinkId link : links) row_of.emplace(link, row_of.size());
-  TimePs end;
-  for (const FlowRecord& flow : network.flows) end = std::max(end, flow.finish);
-  const double width_us = ToMicroseconds(end) / kNumBins;
-  std::vector<double> bytes(links.size() * kNumBins);
-  for (const FlowRecord& flow : network.flows) {
-    for (uint32_t i = 0; i < flow.num_links; ++i) {
-      const auto row = row_of.find(network.paths[flow.path + i]);
-      if (row == row_of.end()) continue;
-      Spread(static_cast<double>(flow.bytes.count()),
-             ToMicroseconds(flow.start) / width_us,
-             ToMicroseconds(flow.finish) / width_us,
-             &bytes[row->second * kNumBins]);
-    }
-  }
-  constexpr double kGbpsPerBytePerUs = 8e-3;
-  for (size_t row = 0; row < links.size(); ++row) {
-    const std::string name = topology.LinkName(links[row]);
-    for (size_t bin = 0; bin < kNumBins; ++bin) {
-      events.Rate(kLinks, name, static_cast<double>(bin) * width_us,
-                  kGbpsPerBytePerUs * bytes[row * kNumBins + bin] / width_us);
-    }
-  }
+ParallelPlan PlanOf(const Program& program) {
+  const absl::StatusOr<ParallelPlan> plan =
+      ParallelPlan::Create(program.sizes());
+  ASTRA_CHECK(plan.ok(), "{}", plan.status().ToString());
+  return *plan;
 }
 
 }  // namespace
 
-std::string ChromeTrace(const Topology& topology, const ParallelPlan& plan,
-                        const SimulationResult& result,
-                        const NetworkStatistics& network) {
+std::string ChromeTrace(const RunRequest& request, const RunResult& run) {
+  const SimulationResult& result = run.result;
   TraceEvents events;
   TraceEvents::Arguments remarks;
   if (result.timeline.empty()) {
-    remarks["slices left out"] = AddCollectives(plan, result, events);
+    remarks["slices left out"] =
+        AddCollectives(PlanOf(request.program), result, events);
   } else {
     remarks = AddIteration(result, {}, kFirstOfIteration, events);
   }
-  AddLinks(topology, network, events);
+  AddLinks(request.topology, run.network, kLinks, events);
+  const auto interval = request.network.packet.record.sample_interval;
+  if (interval)
+    AddQueues(request.topology, run.network, *interval, kQueues, events);
+  if (run.explanation) {
+    const int64_t left_out = AddMemory(request.program, run.explanation->memory,
+                                       result, kMemory, events);
+    if (left_out > 0) remarks["changes of memory left out"] = left_out;
+  }
   return std::move(events).Text(remarks);
 }
 

@@ -5,10 +5,7 @@
 
 #include <string>
 
-#include "astra-core/engine/result.h"
-#include "network-frontends/network_statistics.h"
-#include "topology/topology.h"
-#include "workload/parallel_plan.h"
+#include "astra-core/run/run.h"
 
 namespace astra {
 
@@ -24,9 +21,11 @@ inline constexpr int64_t kMaxTraceSlices = 1'000'000;
 //   collectives  the same, a track for each group
 //   links        Gbps of the links that carry most, where flows were recorded:
 //                each message evenly over its time
-std::string ChromeTrace(const Topology& topology, const ParallelPlan& plan,
-                        const SimulationResult& result,
-                        const NetworkStatistics& network);
+//   queues       kB before the links with the longest queues, where queues were
+//                sampled
+//   memory       GiB allocated on a rank of each stage, where the program says
+//                what modules keep
+std::string ChromeTrace(const RunRequest& request, const RunResult& run);
 
 }  // namespace astra
 

@@ -97,6 +97,7 @@ void FlowsLog::EndCollective(uint32_t collective) {
 void FlowsLog::Arrive(const FlowRecord& message, absl::Span<const LinkId> path,
                       uint32_t collective) {
   Count(1);
+  if (keeps_times_) files_.times.Add(message);
   if (files_.each != nullptr) WriteEach(message, path, collective);
   if (files_.sums == nullptr) return;
   if (collective == kNone) {
@@ -119,6 +120,7 @@ void FlowsLog::Count(uint64_t num_messages) {
 void FlowsLog::Repeat(const RepeatedMessages& messages, uint32_t collective) {
   Count(messages.sequence->num_messages);
   if (files_.each != nullptr) WriteEach(messages, collective);
+  if (keeps_times_) files_.times.Add(SumsOf(messages).times);
   if (files_.sums == nullptr) return;
   const SequenceSums& known = SumsOf(messages);
   auto& [record, _, sums] = collectives_.at(collective);
@@ -145,8 +147,10 @@ const FlowsLog::SequenceSums& FlowsLog::SumsOf(
   MessageSums sums;
   for (size_t i = 0; i < sequence.items.size(); ++i) {
     const auto [count, last] = sequence.OccurrencesOf(i);
-    sums.Add(RecordOf(sequence.items[i], messages.connections), TimePs(), count,
-             last);
+    const FlowRecord message =
+        RecordOf(sequence.items[i], messages.connections);
+    sums.Add(message, TimePs(), count, last);
+    if (keeps_times_) made.times.Add(message, count);
   }
   sums.Sort();
   made.sums.assign(sums.all().begin(), sums.all().end());

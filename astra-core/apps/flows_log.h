@@ -31,6 +31,7 @@
 #include "astra-core/base/units.h"
 #include "astra-core/engine/message_log.h"
 #include "astra-core/results/message_sums.h"
+#include "astra-core/results/message_times.h"
 #include "network-frontends/network_statistics.h"
 #include "topology/topology.h"
 
@@ -56,8 +57,13 @@ class FlowsLog final : public MessageLog {
   void Repeat(const RepeatedMessages& messages, uint32_t collective) override;
   void Settle(TimePs until) override;
 
+  // Also counts the times of messages, for times(). Requires that no network
+  // has begun.
+  void KeepTimes() { keeps_times_ = true; }
+
   // These describe the network that was simulated longest, once it has ended.
   uint64_t num_messages() const { return longest_.num_messages; }
+  const MessageTimes& times() const { return longest_.times; }
   bool has_each_message() const { return longest_.each != nullptr; }
   const std::shared_ptr<TemporaryFile>& file() const {
     return has_each_message() ? longest_.each : longest_.sums;
@@ -74,6 +80,7 @@ class FlowsLog final : public MessageLog {
     std::shared_ptr<TemporaryFile> each;
     std::shared_ptr<TemporaryFile> sums;
     uint64_t num_messages = 0;
+    MessageTimes times;  // Empty unless KeepTimes() was called.
     TimePs end;
   };
   // The line of a message that others may have to come before.
@@ -94,6 +101,7 @@ class FlowsLog final : public MessageLog {
   struct SequenceSums {
     std::vector<PairSum> sums;
     std::vector<uint32_t> connections;  // One of each pair.
+    MessageTimes times;                 // Empty unless they are kept.
   };
 
   void Count(uint64_t num_messages);
@@ -109,6 +117,7 @@ class FlowsLog final : public MessageLog {
   const std::vector<std::string> layers_;
   const Topology& topology_;
   const uint64_t most_messages_;
+  bool keeps_times_ = false;
   uint32_t num_networks_ = 0;
   Files files_;    // Of the present network.
   Files longest_;  // Of the network that was simulated longest.

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/apps/rank_computations.h"
 #include "astra-core/base/pickle_writer.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"
@@ -67,47 +67,6 @@ class AddressSpace {
   std::map<int64_t, int64_t> free_;  // Sizes of free ranges by address.
 };
 
-// The computations of a rank, by chunk and micro-batch.
-class Computations {
- public:
-  Computations(const SimulationResult& result, int64_t stage) {
-    if (result.timeline.empty()) return;
-    for (size_t i = 0; i < result.ranks.size(); ++i) {
-      if (result.ranks[i].stage != stage) continue;
-      for (const Span& span : result.timeline.ranks[i].spans) {
-        if (span.is_wait()) continue;
-        of_place_[{span.chunk, span.micro_batch}].push_back(&span);
-        last_ = std::max(last_, span.micro_batch);
-      }
-      return;
-    }
-  }
-
-  bool empty() const { return of_place_.empty(); }
-
-  // Returns the number of micro-batches that were run.
-  int64_t micro_batches() const { return last_ + 1; }
-
-  // Returns when an event happens: where the next computation begins for an
-  // allocation, and where the one before ended for a release.
-  std::optional<TimePs> TimeOf(const MemoryEvent& event) const {
-    const auto found = of_place_.find(
-        event.slot ? std::pair(event.slot->chunk, event.slot->micro_batch)
-                   : std::pair(-1, -1));
-    if (found == of_place_.end()) return std::nullopt;
-    const std::vector<const Span*>& spans = found->second;
-    if (event.is_release && event.computed > 0) {
-      return spans[std::min(event.computed, spans.size()) - 1]->end;
-    }
-    if (event.computed < spans.size()) return spans[event.computed]->begin;
-    return spans.back()->end;
-  }
-
- private:
-  std::map<std::pair<int32_t, int32_t>, std::vector<const Span*>> of_place_;
-  int32_t last_ = -1;
-};
-
 struct LiveBlock {
   size_t number = 0;
   int64_t size = 0;
@@ -116,7 +75,7 @@ struct LiveBlock {
 class SnapshotWriter {
  public:
   SnapshotWriter(const Program& program, const StageMemory& memory,
-                 const Computations& computations)
+                 const RankComputations& computations)
       : program_(program), memory_(memory), computations_(computations) {}
 
   std::string Write(absl::Span<const MemoryEvent> events) {
@@ -136,12 +95,7 @@ class SnapshotWriter {
   };
 
   void AddEvent(const MemoryEvent& event) {
-    // Events before the first slot get the time 0. Slots that run side by side
-    // are listed one behind the other, so that no time runs backward.
-    const bool is_first = !event.slot && event.use != MemoryUse::kWorkspace;
-    if (!is_first) {
-      now_ = std::max(now_, computations_.TimeOf(event).value_or(now_));
-    }
+    now_ = computations_.TimeOf(event, now_);
     const int64_t size = event.bytes.count();
     if (!event.is_release) {
       const int64_t address = addresses_.Take(size);
@@ -250,7 +204,7 @@ class SnapshotWriter {
 
   const Program& program_;
   const StageMemory& memory_;
-  const Computations& computations_;
+  const RankComputations& computations_;
   PickleWriter pickle_;
   AddressSpace addresses_;
   TimePs now_;
@@ -265,12 +219,9 @@ class SnapshotWriter {
 
 MemorySnapshot SnapshotOf(const Program& program, const StageMemory& memory,
                           const SimulationResult& result, size_t most) {
-  const Computations computations(result, memory.stage);
-  const int64_t micro_batches = computations.empty()
-                                    ? LeastMicroBatches(program)
-                                    : computations.micro_batches();
-  const MemoryEvents events =
-      MemoryEventsOf(program, memory.stage, micro_batches, most);
+  const RankComputations computations(result, memory.stage);
+  const MemoryEvents events = MemoryEventsOf(
+      program, memory.stage, computations.MicroBatches(program), most);
   MemorySnapshot snapshot;
   snapshot.file =
       SnapshotWriter(program, memory, computations).Write(events.events);

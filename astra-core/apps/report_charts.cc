@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "astra-core/apps/time_parts.h"
 #include "astra-core/engine/breakdown.h"
 #include "astra-core/pages/html.h"
 #include "astra-core/pages/line_chart.h"
@@ -21,64 +23,6 @@ namespace {
 constexpr size_t kMostStages = 64;
 
 double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
-
-// What the time of a rank consists of: compute and what slows it, waiting by
-// group, messages, bubbles. Plans have the same colours.
-constexpr BarPart kParts[] = {
-    {"compute", "#0072b2"}, {"slowed", "#56b4e9"},     {"TP", "#e69f00"},
-    {"CP", "#f0e442"},      {"EP and ETP", "#d55e00"}, {"DP", "#cc79a7"},
-    {"late", "#332288"},    {"messages", "#009e73"},   {"bubble", "#999999"},
-    {"idle", "#cccccc"}};
-enum Part : size_t {
-  kCompute,
-  kSlowed,
-  kTp,
-  kCp,
-  kEp,
-  kDp,
-  kLate,
-  kMessages,
-  kBubble,
-  kIdle,
-};
-
-size_t PartOf(ParallelDimension dimension) {
-  switch (dimension) {
-    case ParallelDimension::kTensor:
-      return kTp;
-    case ParallelDimension::kContext:
-      return kCp;
-    case ParallelDimension::kExpert:
-    case ParallelDimension::kExpertTensor:
-      return kEp;
-    case ParallelDimension::kData:
-    case ParallelDimension::kDataExpert:
-      return kDp;
-    case ParallelDimension::kPipeline:
-      return kMessages;
-  }
-  return kMessages;
-}
-
-size_t PartOf(const TimePart& part) {
-  switch (part.category) {
-    case TimeCategory::kCompute:
-      return kCompute;
-    case TimeCategory::kSlowed:
-      return kSlowed;
-    case TimeCategory::kNetwork:
-      return part.dimension ? PartOf(*part.dimension) : kMessages;
-    case TimeCategory::kLate:
-      return kLate;
-    case TimeCategory::kTransfer:
-      return kMessages;
-    case TimeCategory::kBubble:
-      return kBubble;
-    case TimeCategory::kIdle:
-      return kIdle;
-  }
-  return kIdle;
-}
 
 // By stage: the index of its rank that works longest, the lowest of several.
 std::vector<size_t> BusiestRanks(const SimulationResult& result) {
@@ -102,6 +46,33 @@ std::string NameOf(const RankResult& rank) {
   return fmt::format("stage {}, rank {}", rank.stage, rank.rank);
 }
 
+// Adds a wait: until the last member of the collective had joined, or the
+// message was sent, and then until the result.
+void AddWait(const Span& span, const CallSpan& call, const Communication& what,
+             const std::string& name, TimelineRow& row) {
+  const bool is_message = what.dimension == ParallelDimension::kPipeline;
+  const TimePs ready = std::clamp(call.start, span.begin, span.end);
+  const auto add = [&](TimePs begin, TimePs end, size_t kind,
+                       std::string_view why) {
+    if (begin == end) return;
+    row.spans.push_back({Milliseconds(begin), Milliseconds(end), kind,
+                         fmt::format("{}: waits {:.6f} ms {}", name,
+                                     Milliseconds(end - begin), why)});
+  };
+  if (is_message) {
+    add(span.begin, ready, TimePartOf(TimeCategory::kBubble),
+        "until another stage sends");
+    add(ready, span.end, TimePartOf(TimeCategory::kTransfer),
+        "for the message of another stage");
+    return;
+  }
+  const std::string collective =
+      fmt::format("{} over {}", Name(what.kind), Name(what.dimension));
+  add(span.begin, ready, TimePartOf(TimeCategory::kLate),
+      "for the last rank of " + collective);
+  add(ready, span.end, TimePartOf(what.dimension), "for " + collective);
+}
+
 TimelineRow RowOf(const SimulationResult& result, size_t rank) {
   TimelineRow row{NameOf(result.ranks[rank]), {}};
   const RankTimeline& timeline = result.timeline.ranks[rank];
@@ -111,21 +82,18 @@ TimelineRow RowOf(const SimulationResult& result, size_t rank) {
         span.micro_batch < 0
             ? ""
             : fmt::format(", micro-batch {}", span.micro_batch);
-    TimelineSpan& drawn = row.spans.emplace_back();
-    drawn.begin = Milliseconds(span.begin);
-    drawn.end = Milliseconds(span.end);
-    if (!span.is_wait()) {
-      drawn.kind = kCompute;
-      drawn.title = fmt::format("{} {}{}: {:.6f} ms", layer, Name(span.phase),
-                                batch, drawn.end - drawn.begin);
+    const std::string name =
+        fmt::format("{} {}{}", layer, Name(span.phase), batch);
+    if (span.is_wait()) {
+      const CallSpan& call = timeline.calls[span.call];
+      AddWait(span, call, result.collectives[call.record].communication, name,
+              row);
       continue;
     }
-    const Communication& what =
-        result.collectives[timeline.calls[span.call].record].communication;
-    drawn.kind = PartOf(what.dimension);
-    drawn.title = fmt::format("{} {}{}: waits {:.6f} ms for {} over {}", layer,
-                              Name(span.phase), batch, drawn.end - drawn.begin,
-                              Name(what.kind), Name(what.dimension));
+    row.spans.push_back({Milliseconds(span.begin), Milliseconds(span.end),
+                         TimePartOf(TimeCategory::kCompute),
+                         fmt::format("{}: {:.6f} ms", name,
+                                     Milliseconds(span.end - span.begin))});
   }
   return row;
 }
@@ -139,18 +107,19 @@ std::string BreakdownSection(const Program& program,
   for (const size_t rank : BusiestRanks(result)) {
     StackedBar& bar = bars.emplace_back();
     bar.name = NameOf(result.ranks[rank]);
-    bar.parts.resize(std::size(kParts));
+    bar.parts.resize(std::size(kTimeParts));
     for (const TimePart& part : TimePartsOf(result.ranks[rank], result)) {
-      bar.parts[PartOf(part)] += Milliseconds(part.time);
+      bar.parts[TimePartOf(part.category, part.dimension)] +=
+          Milliseconds(part.time);
     }
     bar.whole = fmt::format("{:.3f} ms", Milliseconds(result.total()));
   }
   return HtmlSection(
       "time", "Where the time goes",
       HtmlNote("Of each stage the rank that works longest. A wait counts for "
-               "the group that it is for, until the last rank had joined as "
-               "late.") +
-          StackedBars(kParts, bars, "ms"));
+               "its group once all ranks of the group have joined, and as late "
+               "until then.") +
+          StackedBars(kTimeParts, bars, "ms"));
 }
 
 std::string TimelineSection(const Program& program,
@@ -166,7 +135,7 @@ std::string TimelineSection(const Program& program,
         "{} repetitions of the schedule went as those shown and are left out.",
         result.timeline.skipped->times));
   }
-  html += TimelineChart(kParts, rows, "ms",
+  html += TimelineChart(kTimeParts, rows, "ms",
                         "What a rank of each stage computes and waits for");
   return HtmlSection("timeline", "Timeline", html);
 }

@@ -12,7 +12,6 @@
 #include "astra-core/apps/packet_capture.h"
 #include "astra-core/apps/run_report.h"
 #include "astra-core/apps/simai_network_files.h"
-#include "astra-core/base/check.h"
 #include "astra-core/results/changes_table.h"
 #include "astra-core/results/collectives_table.h"
 #include "astra-core/results/end_to_end.h"
@@ -25,17 +24,9 @@
 #include "astra-core/results/summary.h"
 #include "fmt/core.h"
 #include "workload/memory_timeline.h"
-#include "workload/parallel_plan.h"
 
 namespace astra {
 namespace {
-
-ParallelPlan PlanOf(const Program& program) {
-  const absl::StatusOr<ParallelPlan> plan =
-      ParallelPlan::Create(program.sizes());
-  ASTRA_CHECK(plan.ok(), "{}", plan.status().ToString());
-  return *plan;
-}
 
 // Adds memory_snapshot.pickle. Returns what it leaves out.
 std::string AddSnapshot(const RunOptions& options, const RunRequest& request,
@@ -209,12 +200,12 @@ ResultFiles MakeResultFiles(const RunOptions& options,
   }
   AddNetworkFiles(options, request, run, files);
   if (options.trace) {
-    files.push_back(
-        {"trace.json",
-         ChromeTrace(topology, PlanOf(request.program), result, run.network)});
+    files.push_back({"trace.json", ChromeTrace(request, run)});
   }
   if (options.report && run.status.ok()) {
-    files.push_back({"report.html", RunReport(options.name, request, run)});
+    files.push_back({"report.html",
+                     RunReport(options.name, request, run,
+                               flows == nullptr ? nullptr : &flows->times())});
   }
   if (options.chart) {
     files.push_back(

@@ -105,6 +105,7 @@ absl::Status Simulate(const RunDefaults& defaults, const RunOptions& options,
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
   const std::unique_ptr<FlowsLog> flows = FlowsLogOf(options, request);
+  if (flows != nullptr && options.report) flows->KeepTimes();
   request.simulation.message_log = flows.get();
   const Clock::time_point begin = Clock::now();
   ASTRA_ASSIGN_OR_RETURN(const RunResult run, RunWatched(options, request));

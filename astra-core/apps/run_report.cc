@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/apps/network_charts.h"
 #include "astra-core/apps/report_charts.h"
 #include "astra-core/engine/critical_path.h"
 #include "astra-core/engine/time_limit.h"
@@ -47,36 +48,36 @@ Facts FactsOf(const RunRequest& request, const RunResult& run) {
   const Topology& topology = request.topology;
   const SimulationResult& result = run.result;
   Facts facts = {
-      {"iteration", Ms(result.total()) + " ms"},
-      {"layout", LayoutText(request.program.sizes())},
-      {"cluster", fmt::format("{} {} in {} servers, {} links",
+      {"Iteration", Ms(result.total()) + " ms"},
+      {"Layout", LayoutText(request.program.sizes())},
+      {"Cluster", fmt::format("{} {} in {} servers, {} links",
                               topology.num_gpus(), topology.gpu_type(),
                               topology.num_servers(), topology.links().size())},
-      {"fidelity", std::string(Name(request.fidelity))},
-      {"compute", Ms(result.compute) + " ms of the rank that finishes last"}};
+      {"Fidelity", std::string(Name(request.fidelity))},
+      {"Compute", Ms(result.compute) + " ms of the rank that finishes last"}};
   if (result.total() > TimePs(0)) {
     const WorkRates rates = RatesOf(request.program, result.total());
     if (rates.tokens_per_second > 0) {
-      facts.emplace_back("tokens",
+      facts.emplace_back("Tokens",
                          fmt::format("{:.0f} per second, {:.1f} per GPU",
                                      rates.tokens_per_second,
                                      rates.tokens_per_second_per_gpu));
     }
     if (rates.utilisation > 0) {
       facts.emplace_back(
-          "model FLOPs",
+          "Model FLOPs",
           fmt::format("{:.1f} TFLOP/s per GPU, MFU {:.1f} %",
                       rates.tflops_per_gpu, 100 * rates.utilisation));
     }
   }
   if (run.explanation) {
     const Bounds& bounds = run.explanation->bounds;
-    facts.emplace_back("with an ideal network",
+    facts.emplace_back("With an ideal network",
                        Ms(bounds.ideal_network) + " ms");
-    facts.emplace_back("communication alone", Ms(bounds.ideal_compute) + " ms");
+    facts.emplace_back("Communication alone", Ms(bounds.ideal_compute) + " ms");
   }
   if (run.healthy) {
-    facts.emplace_back("without the events", Ms(run.healthy->total()) + " ms");
+    facts.emplace_back("Without the events", Ms(run.healthy->total()) + " ms");
   }
   return facts;
 }
@@ -144,7 +145,7 @@ std::string PathSection(const RunResult& run) {
                     rows));
 }
 
-// The collectives of one kind that one module calls in one phase.
+// The collectives of one kind that modules of one name call in one phase.
 struct CollectiveSum {
   int64_t count = 0;
   TimePs all;
@@ -155,6 +156,7 @@ struct CollectiveSum {
   std::string bound;
 };
 
+// By the first layer of the name.
 using CollectiveSums =
     std::map<std::tuple<uint32_t, Phase, ParallelDimension, CollectiveKind>,
              CollectiveSum>;
@@ -162,10 +164,15 @@ using CollectiveSums =
 CollectiveSums CollectiveSumsOf(const Topology& topology,
                                 const SimulationResult& result) {
   CollectiveSums sums;
+  std::map<std::string_view, uint32_t> first_of;  // First layer of a name.
+  for (uint32_t i = 0; i < result.layer_names.size(); ++i) {
+    first_of.try_emplace(result.layer_names[i], i);
+  }
   for (const CollectiveRecord& record : result.collectives) {
     const Communication& what = record.communication;
-    CollectiveSum& sum =
-        sums[{record.layer.index(), record.phase, what.dimension, what.kind}];
+    const uint32_t layer =
+        first_of.at(result.layer_names[record.layer.index()]);
+    CollectiveSum& sum = sums[{layer, record.phase, what.dimension, what.kind}];
     sum.count += record.count;
     Add(record.count, record.time, sum.all);
     if (record.time < sum.longest) continue;
@@ -254,13 +261,16 @@ std::string LinksSection(const Topology& topology,
 }  // namespace
 
 std::string RunReport(std::string_view name, const RunRequest& request,
-                      const RunResult& run) {
+                      const RunResult& run, const MessageTimes* messages) {
   std::string sections = EventsSection(request, run);
   sections += BreakdownSection(request.program, run.result);
   sections += TimelineSection(request.program, run.result);
   sections += PathSection(run);
   sections += CollectivesSection(request.topology, run.result);
   sections += LinksSection(request.topology, run.result);
+  sections += QueuesSection(request.topology, run.network,
+                            request.network.packet.record.sample_interval);
+  if (messages != nullptr) sections += MessagesSection(*messages);
   if (run.explanation) {
     sections += MemorySection(request.program, run.explanation->memory);
   }

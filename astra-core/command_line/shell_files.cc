@@ -169,6 +169,15 @@ std::string_view OperandKind(std::string_view operand) {
   return Contains(operand, "FOLDER") ? "folder" : "yaml";
 }
 
+// Returns the line that sets the kinds of operands.
+std::string BashOperands(std::string_view operands, std::string_view indent) {
+  std::vector<std::string> kinds;
+  for (const std::string& operand : Split(operands, " ")) {
+    kinds.emplace_back(OperandKind(operand));
+  }
+  return BashArray(indent, "operands", kinds);
+}
+
 // Returns a case for each command, and one for no command.
 std::string BashCommands(const ShellProgram& program) {
   constexpr std::string_view kIndent = "      ";
@@ -186,12 +195,8 @@ std::string BashCommands(const ShellProgram& program) {
                           command.program);
       continue;
     }
-    std::vector<std::string> kinds;
-    for (const std::string& operand : Split(command.operands, " ")) {
-      kinds.emplace_back(OperandKind(operand));
-    }
     text += fmt::format("    {})\n{}", command.name,
-                        BashArray(kIndent, "operands", kinds));
+                        BashOperands(command.operands, kIndent));
     if (Contains(command.operands, "COMMAND")) {
       text += BashArray(kIndent, "words", commands);
     }
@@ -394,6 +399,7 @@ std::string BashCompletion(const ShellProgram& program) {
       "  name=${{name//_/-}}\n"
       "  names=() operands=() option='' takes='' words=()\n",
       program.name);
+  if (!program.operands.empty()) text += BashOperands(program.operands, "  ");
   text += program.commands.empty() ? BashOptions(program, program.options, "  ")
                                    : BashCommands(program);
   text += "}\n";

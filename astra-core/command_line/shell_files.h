@@ -46,6 +46,8 @@ struct ShellProgram {
   std::string help = {};
   // A program has either options, or commands with their own options.
   absl::Span<const OptionSpec> options = {};
+  // Operands of a program without commands, as those of a ShellCommand.
+  std::string_view operands = {};
   std::vector<ShellCommand> commands = {};
   std::vector<ShellValues> values = {};  // Values of any of these options.
   // The fields below are used only for the manual.

@@ -69,6 +69,17 @@ std::string LegendOf(absl::Span<const BarPart> kinds,
   return html + "</p>\n";
 }
 
+// Returns the times that the left edge, the right edge and three places between
+// stand for; the script keeps them as readers zoom.
+std::string TicksOf(double end) {
+  constexpr int kSteps = 4;
+  std::string html = "<p class=\"ticks note\" aria-hidden=\"true\">";
+  for (int i = 0; i <= kSteps; ++i) {
+    AppendFormat(&html, "<span>{:.6g}</span>", end * i / kSteps);
+  }
+  return html + "</p>";
+}
+
 }  // namespace
 
 std::string TimelineChart(absl::Span<const BarPart> kinds,
@@ -109,11 +120,11 @@ std::string TimelineChart(absl::Span<const BarPart> kinds,
       html += "</rect>\n";
     }
   }
-  AppendFormat(
-      &html,
-      "</svg><p class=\"window note\" aria-live=\"polite\">0 to {:.6g} "
-      "{}</p></div>\n",
-      end, HtmlText(unit));
+  html += "</svg>" + TicksOf(end);
+  AppendFormat(&html,
+               "<p class=\"window note\" aria-live=\"polite\">0 to {:.6g} "
+               "{}</p></div>\n",
+               end, HtmlText(unit));
   return html + HtmlNote(
                     "Zoom with the wheel, or + and -; move with the mouse, or "
                     "the arrow keys; 0 shows all.");

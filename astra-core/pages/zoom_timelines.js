@@ -2,6 +2,7 @@
 for (const chart of document.querySelectorAll(".timeline")) {
   const svg = chart.querySelector("svg");
   const note = chart.querySelector(".window");
+  const ticks = [...chart.querySelectorAll(".ticks span")];
   const box = svg.viewBox.baseVal;
   const all = box.width;
   const end = Number(chart.dataset.end);
@@ -9,6 +10,9 @@ for (const chart of document.querySelectorAll(".timeline")) {
     box.width = Math.min(all, Math.max(all / 1e5, width));
     box.x = Math.min(all - box.width, Math.max(0, x));
     const at = (place) => ((place / all) * end).toPrecision(6) * 1;
+    ticks.forEach((tick, i) => {
+      tick.textContent = at(box.x + (box.width * i) / (ticks.length - 1));
+    });
     note.textContent =
       `${at(box.x)} to ${at(box.x + box.width)} ${chart.dataset.unit}`;
   };

@@ -9,6 +9,7 @@ Usage: memory_snapshot_test.py --bin DIR
 
 import argparse
 import csv
+import json
 import pathlib
 import pickle
 import pickletools
@@ -152,6 +153,23 @@ class Snapshot(unittest.TestCase):
                           if each["stage"] == row["stage"] and each["chunk"]]
                 self.assertAlmostEqual(float(row[name]), sum(chunks), 5)
                 self.assertGreater(float(row[name]), 0)
+
+    def test_the_trace_has_the_same_peaks(self):
+        for name in ("interleaved", "side by side"):
+            _, peaks = self.snapshot(LAYOUTS[name], "--trace")
+            folder = pathlib.Path(self.folder.name) / "out"
+            trace = json.loads((folder / "trace.json").read_text())
+            highest, last = {}, {}
+            for event in trace["traceEvents"]:
+                if event["ph"] != "C":
+                    continue
+                stage = int(event["name"].removeprefix("stage "))
+                self.assertGreater(event["ts"], last.get(stage, -1))
+                last[stage] = event["ts"]
+                highest[stage] = max(highest.get(stage, 0),
+                                     event["args"]["GiB"])
+            self.assertEqual(
+                {stage: gib * 2**30 for stage, gib in highest.items()}, peaks)
 
     def test_the_viewer_knows_all_opcodes(self):
         data, _ = self.snapshot(LAYOUTS["interleaved"])

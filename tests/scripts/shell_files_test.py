@@ -78,6 +78,7 @@ REFUSALS = {
                    "sendrecv", "broadcast", "reduce", "gather", "scatter",
                    "dispatch", "combine")
     ],
+    "simai_compare": [["none", "other"]],
     "simai_fit": [["--compare-table", "none.csv", "--gpu", "H100"]],
     "simai_fit --gpu": [["--compare-table", "none.csv"]],
     "simai_fit --trees": [["--tables", "none.csv"]],
@@ -286,14 +287,14 @@ class CompletionTest(ShellTest):
         self.assert_offers("simai_sweep status ", "d")
         self.assert_offers("simai_sweep status --po", "--points")
         self.assert_offers("simai_sweep compare d ", "d")
+        self.assert_offers("simai_compare d ", "d")
         self.assertEqual(self.completions("simai_sweep compare d d ")[0][0],
                          "--top")
 
     def test_offers_the_commands_of_simai(self):
         commands = ["topo", "workload", "analyze", "simulate", "collective",
-                    "fit", "plan", "serve", "goodput", "trace", "sweep",
-                    "vidur",
-                    "help"]
+                    "fit", "plan", "serve", "compare", "goodput", "trace",
+                    "sweep", "vidur", "help"]
         self.assert_offers("simai ", *commands)
         self.assert_offers("simai he", "help")
         self.assert_offers("simai --v", "--version")
@@ -398,7 +399,7 @@ class ManPageTest(ShellTest):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 options = list(OPTION.finditer(done.stdout))
                 # simai only has the options that every program has.
-                fewest = 2 if program == "simai" else 5
+                fewest = {"simai": 2, "simai_compare": 4}.get(program, 5)
                 self.assertGreaterEqual(len(options), fewest)
                 for match in options:
                     line = " ".join(match.group().split())

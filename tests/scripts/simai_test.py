@@ -25,6 +25,7 @@ PROGRAMS = {
     "simulate": "simai_simulator",
     "collective": "simai_collective",
     "fit": "simai_fit",
+    "compare": "simai_compare",
     "goodput": "simai_goodput",
     "plan": "simai_planner",
     "serve": "simai_serving",
@@ -40,7 +41,7 @@ echo 'to stderr' >&2
 exit 7
 """
 KNOWN = ('(known: topo, workload, analyze, simulate, collective, fit, plan, '
-         'serve, goodput, trace, sweep, vidur, help)')
+         'serve, compare, goodput, trace, sweep, vidur, help)')
 
 
 def run(*command, **options):

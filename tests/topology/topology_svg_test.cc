@@ -50,6 +50,9 @@ TEST(TopologySvgTest, LargeTopologiesAreDrawnByGroups) {
   EXPECT_EQ(Count(svg, "//path"), 8u + 8);
   EXPECT_THAT(svg, HasSubstr(">64 x server</text>"));
   EXPECT_THAT(svg, HasSubstr(">8 x tier 1</text>"));
+  // Labels are narrower than boxes, so that neighbours stand apart.
+  EXPECT_THAT(svg, HasSubstr(">512 cables</tspan>"));
+  EXPECT_THAT(svg, HasSubstr("dy=\"14\">204.8 Tbps</tspan></text>"));
   EXPECT_THAT(svg, HasSubstr("64 x server to 8 x tier 1: 512 cables, 204800 "
                              "Gbps in all"));
 }

@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "astra-core/apps/collective/simai_collective_options.h"
+#include "astra-core/apps/compare/simai_compare_options.h"
 #include "astra-core/apps/fit/simai_fit_options.h"
 #include "astra-core/apps/gen_topo_options.h"
 #include "astra-core/apps/gen_workload_options.h"
@@ -40,12 +41,6 @@
 
 namespace astra {
 namespace {
-
-constexpr std::string_view kPrograms[] = {
-    "gen_topo",         "gen_workload",    "simai",         "simai_analytical",
-    "simai_collective", "simai_fit",       "simai_goodput", "simai_planner",
-    "simai_serving",    "simai_simulator", "simai_sweep",   "simai_trace",
-    "simai_vidur"};
 
 template <class Names>
 ShellValues Values(std::string_view option, const Names& names) {
@@ -264,6 +259,18 @@ ShellProgram SimaiFit() {
   };
 }
 
+ShellProgram SimaiCompare() {
+  return {
+      .name = "simai_compare",
+      .help = SimaiCompareHelp(),
+      .options = SimaiCompareOptionSpecs(),
+      .operands = kComparedRuns,
+      .exit_codes = ExitCodes(),
+      .files = {{"results/NAME/comparison.html", "The runs side by side."}},
+      .examples = SimaiCompareExamples(),
+  };
+}
+
 ShellProgram SimaiGoodput() {
   return {
       .name = "simai_goodput",
@@ -436,17 +443,20 @@ ShellProgram SimaiSweep() {
 }  // namespace
 
 std::vector<ShellProgram> ShellPrograms() {
+  // clang-format off
   std::vector<ShellProgram> programs = {
       GenTopo(),         GenWorkload(),
       Simai(),           RunProgramOf(SimaiAnalyticalDefaults()),
-      SimaiCollective(), SimaiFit(),
-      SimaiGoodput(),    SimaiPlanner(),
-      SimaiServing(),    RunProgramOf(SimaiSimulatorDefaults()),
+      SimaiCollective(), SimaiCompare(),
+      SimaiFit(),        SimaiGoodput(),
+      SimaiPlanner(),    SimaiServing(),
+      RunProgramOf(SimaiSimulatorDefaults()),
       SimaiSweep(),      SimaiTrace(),
       SimaiVidur()};
+  // clang-format on
   for (ShellProgram& program : programs) {
-    for (const std::string_view name : kPrograms) {
-      if (name != program.name) program.related.push_back(name);
+    for (const ShellProgram& other : programs) {
+      if (&other != &program) program.related.push_back(other.name);
     }
   }
   return programs;

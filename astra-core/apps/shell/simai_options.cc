@@ -29,6 +29,7 @@ constexpr SimaiCommand kCommands[] = {
     {"fit", "simai_fit", "compare and fit times of operators"},
     {"plan", "simai_planner", "rank the layouts of a training job"},
     {"serve", "simai_serving", "serve requests with replicas of a model"},
+    {"compare", "simai_compare", "set finished runs side by side"},
     {"goodput", "simai_goodput", "what failures leave of a month"},
     {"trace", "simai_trace", "write and convert execution traces"},
     {"sweep", "simai_sweep", "run many cases and compare them"},

@@ -34,12 +34,17 @@ function breakdownOf(row) {
     found.push({text: "other", colour: "#c9ced3", value: iteration - sum});
   }
   return {parts: found, sum: Math.max(sum, iteration || 0),
-    whole: iteration === null ? sum : iteration};
+    whole: iteration === null ? sum : iteration, unit: " ms"};
 }
 
+// The bar says its parts in words, too.
 function barOf(breakdown, longest) {
   const width = (value) => `${longest > 0 ? 100 * value / longest : 0}%`;
-  return make("div", {class: "bar"}, ...breakdown.parts.map((part) => {
+  const format = numberFormat(breakdown.parts.map((part) => part.value));
+  const words = breakdown.parts.map((part) =>
+    `${part.text} ${format(part.value)}${breakdown.unit}`).join(", ");
+  return make("div", {class: "bar", role: "img", "aria-label": words},
+    ...breakdown.parts.map((part) => {
     const piece = make("span");
     piece.style.width = width(part.value);
     piece.style.background = part.colour;
@@ -97,7 +102,7 @@ function stepBreakdown(row) {
   if (parts.length > 0) return breakdownOf(row);
   const value = Math.max(metricOf(row, goal.metric), 0);
   return {parts: [{text: goal.metric, colour: "#0072b2", value}],
-    sum: value, whole: value};
+    sum: value, whole: value, unit: ""};
 }
 
 function makeSteps() {

@@ -84,9 +84,8 @@ function heatCell(rows, larger, strength) {
   const best = bestOf(rows, heat.metric, larger);
   if (best === null) return emptyCell(rows);
   const share = strength.at(metricOf(best, heat.metric));
-  const alpha = 0.06 + 0.89 * share;
-  const cell = make("td", {class: alpha > 0.7 ? "strong" : null},
-    metricText(best, heat.metric));
+  const alpha = 0.06 + 0.52 * share;  // More would hide the text.
+  const cell = make("td", null, metricText(best, heat.metric));
   cell.style.setProperty("--strength", alpha.toFixed(3));
   return tipped(cell, () => [...tipOf(best, [heat.metric, ...objectiveNames]),
     `${larger ? "largest" : "smallest"} of ${plural(

@@ -40,6 +40,8 @@ TEST(TimelineChartTest, DrawsSpansOnOneScale) {
   EXPECT_THAT(html, HasSubstr("<rect x=\"0.0000\" y=\"23\" "
                               "width=\"500.0000\""));
   EXPECT_THAT(html, HasSubstr("data-end=\"10\" data-unit=\"ms\""));
+  EXPECT_THAT(html, HasSubstr("<span>0</span><span>2.5</span><span>5</span>"
+                              "<span>7.5</span><span>10</span>"));
   EXPECT_THAT(html, Not(HasSubstr("never")));
 }
 

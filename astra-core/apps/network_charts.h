@@ -1,0 +1,29 @@
+// The sections of report.html about a simulated network; see run_report.h. Each
+// function returns HTML, empty if there is nothing to show.
+
+#ifndef ASTRA_CORE_APPS_NETWORK_CHARTS_H_
+#define ASTRA_CORE_APPS_NETWORK_CHARTS_H_
+
+#include <optional>
+#include <string>
+
+#include "astra-core/base/units.h"
+#include "astra-core/results/message_times.h"
+#include "network-frontends/network_statistics.h"
+#include "topology/topology.h"
+
+namespace astra {
+
+// Shows the links with the longest queues: what they held at most, marked,
+// dropped and paused, and the queues over time if they were sampled at
+// `interval`.
+std::string QueuesSection(const Topology& topology,
+                          const NetworkStatistics& network,
+                          std::optional<TimePs> interval);
+
+// Shows how long messages took, and how much longer than alone on their paths.
+std::string MessagesSection(const MessageTimes& messages);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_NETWORK_CHARTS_H_
