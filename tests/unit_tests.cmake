@@ -561,7 +561,7 @@ astra_test(jobs_test
 astra_test(traces_test
   SOURCES
     workload/traces/chakra_trace_test.cc
-    workload/traces/kineto_trace_test.cc
+    workload/traces/kineto_profile_test.cc
   DEPS astra::traces)
 
 astra_test(trace_runs_test

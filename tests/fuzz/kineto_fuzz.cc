@@ -7,13 +7,13 @@
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/check.h"
-#include "workload/traces/kineto_trace.h"
+#include "workload/traces/kineto_profile.h"
 
 namespace astra {
 namespace {
 
 void Check(std::string_view input) {
-  const absl::StatusOr<KinetoTrace> trace = ParseKinetoTrace("f", input);
+  const absl::StatusOr<KinetoProfile> trace = ParseKinetoProfile("f", input);
   ASTRA_CHECK(
       std::string(trace.status().message()).find('\n') == std::string::npos,
       "a message of several lines");

@@ -170,7 +170,7 @@ TimePs SumOf(const std::vector<TimePs>& times) {
 
 }  // namespace
 
-std::vector<NamedFile> KinetoTables(const KinetoTrace& trace,
+std::vector<NamedFile> KinetoTables(const KinetoProfile& trace,
                                     const KinetoTableOptions& options) {
   std::vector<NamedFile> files;
   std::string kernels = HeaderOf<KinetoKernel>(kKernelColumns);
@@ -196,7 +196,7 @@ std::vector<NamedFile> KinetoTables(const KinetoTrace& trace,
   return files;
 }
 
-std::string DescribeKineto(const KinetoTrace& trace) {
+std::string DescribeKineto(const KinetoProfile& trace) {
   TimePs all;
   TimePs communication;
   TimePs products;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "astra-core/base/files.h"
-#include "workload/traces/kineto_trace.h"
+#include "workload/traces/kineto_profile.h"
 
 namespace astra {
 
@@ -23,12 +23,12 @@ struct KinetoTableOptions {
 };
 
 // Returns the files; those without rows are left out.
-std::vector<NamedFile> KinetoTables(const KinetoTrace& trace,
+std::vector<NamedFile> KinetoTables(const KinetoProfile& trace,
                                     const KinetoTableOptions& options);
 
 // Returns lines of text: where the time of the kernels goes, and what the
 // tables leave out.
-std::string DescribeKineto(const KinetoTrace& trace);
+std::string DescribeKineto(const KinetoProfile& trace);
 
 }  // namespace astra
 

@@ -57,19 +57,7 @@ constexpr OptionSpec kOptions[] = {
      "name of the run and its files (default: that of the input)"},
 };
 
-}  // namespace
-
-absl::Span<const OptionSpec> SimaiTraceOptionSpecs() { return kOptions; }
-
-std::string SimaiTraceHelp() {
-  return HelpText(kUsage, kOptions) + ExamplesText(kExamples);
-}
-
-absl::Span<const CommandExample> SimaiTraceExamples() { return kExamples; }
-
-absl::StatusOr<SimaiTraceOptions> ReadSimaiTraceOptions(
-    const CommandLine& flags) {
-  SimaiTraceOptions options;
+absl::Status ReadInput(const CommandLine& flags, SimaiTraceOptions& options) {
   options.workload_file = flags.value("workload");
   options.chakra = flags.value("chakra");
   options.groups_file = flags.value("comm-groups");
@@ -100,6 +88,23 @@ absl::StatusOr<SimaiTraceOptions> ReadSimaiTraceOptions(
     ASTRA_RETURN_IF_ERROR(
         Refuse(flags, kOfTraces, "a workload says that itself"));
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const OptionSpec> SimaiTraceOptionSpecs() { return kOptions; }
+
+std::string SimaiTraceHelp() {
+  return HelpText(kUsage, kOptions) + ExamplesText(kExamples);
+}
+
+absl::Span<const CommandExample> SimaiTraceExamples() { return kExamples; }
+
+absl::StatusOr<SimaiTraceOptions> ReadSimaiTraceOptions(
+    const CommandLine& flags) {
+  SimaiTraceOptions options;
+  ASTRA_RETURN_IF_ERROR(ReadInput(flags, options));
   ASTRA_ASSIGN_OR_RETURN(const size_t format,
                          Choice(flags, "format", 0, kTraceFormats));
   options.format = static_cast<TraceFormat>(format);

@@ -20,7 +20,7 @@
 #include "workload/program.h"
 #include "workload/traces/chakra_file.h"
 #include "workload/traces/chakra_trace.h"
-#include "workload/traces/kineto_trace.h"
+#include "workload/traces/kineto_profile.h"
 
 namespace astra {
 namespace {
@@ -51,7 +51,7 @@ absl::StatusOr<std::vector<NamedFile>> FilesOf(const SimaiTraceOptions& options,
 // Finds the GPU that CUDA calls "NVIDIA H100 80GB HBM3": the first of its words
 // that is the name of one. Cards for PCIe have the same words and other rates.
 absl::StatusOr<GpuSpec> GpuOf(const SimaiTraceOptions& options,
-                              const KinetoTrace& trace) {
+                              const KinetoProfile& trace) {
   if (options.gpu_type) return FindGpu(*options.gpu_type);
   if (trace.gpu.empty()) {
     return absl::InvalidArgumentError(fmt::format(
@@ -119,8 +119,8 @@ absl::StatusOr<std::string> WriteTrace(const SimaiTraceOptions& options,
 absl::StatusOr<std::string> WriteKinetoTables(
     const SimaiTraceOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(*options.kineto));
-  ASTRA_ASSIGN_OR_RETURN(const KinetoTrace trace,
-                         ParseKinetoTrace(*options.kineto, contents));
+  ASTRA_ASSIGN_OR_RETURN(const KinetoProfile trace,
+                         ParseKinetoProfile(*options.kineto, contents));
   ASTRA_ASSIGN_OR_RETURN(const GpuSpec gpu, GpuOf(options, trace));
   const std::vector<NamedFile> files =
       KinetoTables(trace, {.gpu = gpu.name,

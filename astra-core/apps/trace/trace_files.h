@@ -31,7 +31,7 @@ absl::StatusOr<std::string> WriteTrace(const SimaiTraceOptions& options,
 // Reads the trace of PyTorch that `options` name and writes its tables. Returns
 // the last lines of the program.
 //
-// Errors: those of ReadFile, ParseKinetoTrace, FindGpu and OutputFolder.
+// Errors: those of ReadFile, ParseKinetoProfile, FindGpu and OutputFolder.
 absl::StatusOr<std::string> WriteKinetoTables(const SimaiTraceOptions& options);
 
 }  // namespace astra

@@ -6,8 +6,8 @@
 // record_shapes=True; github.com/pytorch/kineto. Kernels are tied to operators
 // by "External id".
 
-#ifndef WORKLOAD_TRACES_KINETO_TRACE_H_
-#define WORKLOAD_TRACES_KINETO_TRACE_H_
+#ifndef WORKLOAD_TRACES_KINETO_PROFILE_H_
+#define WORKLOAD_TRACES_KINETO_PROFILE_H_
 
 #include <cstdint>
 #include <optional>
@@ -53,7 +53,7 @@ struct KinetoKernel {
   TimePs time;
 };
 
-struct KinetoTrace {
+struct KinetoProfile {
   std::string gpu;  // Name of the first GPU; empty if the trace does not say.
   std::vector<KinetoProduct> products;        // Most time first.
   std::vector<KinetoCollective> collectives;  // Most time first.
@@ -68,9 +68,9 @@ struct KinetoTrace {
 //
 // Errors: InvalidArgument "FILE: byte N: ..." for what is no JSON, and "FILE:
 // ..." for JSON without kernels of a GPU.
-absl::StatusOr<KinetoTrace> ParseKinetoTrace(std::string_view file,
-                                             std::string_view contents);
+absl::StatusOr<KinetoProfile> ParseKinetoProfile(std::string_view file,
+                                                 std::string_view contents);
 
 }  // namespace astra
 
-#endif  // WORKLOAD_TRACES_KINETO_TRACE_H_
+#endif  // WORKLOAD_TRACES_KINETO_PROFILE_H_

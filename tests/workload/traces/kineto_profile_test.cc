@@ -1,6 +1,6 @@
 // Traces of PyTorch's profiler, made by hand in the form of its export.
 
-#include "workload/traces/kineto_trace.h"
+#include "workload/traces/kineto_profile.h"
 
 #include <string>
 
@@ -47,8 +47,8 @@ constexpr std::string_view kTrace = R"({
 {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_Generic", "dur": 2}
 ]})";
 
-TEST(KinetoTraceTest, ProductsCollectivesAndKernelsAreSummedUp) {
-  const KinetoTrace trace = ValueOrDie(ParseKinetoTrace("t", kTrace));
+TEST(KinetoProfileTest, ProductsCollectivesAndKernelsAreSummedUp) {
+  const KinetoProfile trace = ValueOrDie(ParseKinetoProfile("t", kTrace));
   EXPECT_EQ(trace.gpu, "NVIDIA H100 80GB HBM3");
   ASSERT_EQ(trace.products.size(), 1u);
   const KinetoProduct& product = trace.products[0];
@@ -73,17 +73,18 @@ TEST(KinetoTraceTest, ProductsCollectivesAndKernelsAreSummedUp) {
   EXPECT_TRUE(trace.kernels[0].is_communication);
 }
 
-TEST(KinetoTraceTest, ProductsWithoutShapesAreTold) {
-  const KinetoTrace trace = ValueOrDie(ParseKinetoTrace("t", R"({"traceEvents":
+TEST(KinetoProfileTest, ProductsWithoutShapesAreTold) {
+  const KinetoProfile trace =
+      ValueOrDie(ParseKinetoProfile("t", R"({"traceEvents":
 [{"cat": "cpu_op", "name": "aten::mm", "args": {"External id": 1}},
  {"cat": "kernel", "name": "gemm", "dur": 1, "args": {"External id": 1}}]})"));
   EXPECT_TRUE(trace.lacks_shapes);
   EXPECT_THAT(trace.products, IsEmpty());
 }
 
-TEST(KinetoTraceTest, OtherFilesAreRefused) {
+TEST(KinetoProfileTest, OtherFilesAreRefused) {
   const auto message = [](std::string_view text) {
-    return std::string(ParseKinetoTrace("t", text).status().message());
+    return std::string(ParseKinetoProfile("t", text).status().message());
   };
   EXPECT_EQ(message("{\"a\": "),
             "t: byte 7: no JSON; expected a trace of PyTorch's profiler");

@@ -1,4 +1,4 @@
-#include "workload/traces/kineto_trace.h"
+#include "workload/traces/kineto_profile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -163,7 +163,7 @@ void Add(TimePs time, TimePs& sum) {
 // Sums up the events of a trace.
 class Reader {
  public:
-  explicit Reader(KinetoTrace& trace) : trace_(trace) {}
+  explicit Reader(KinetoProfile& trace) : trace_(trace) {}
 
   void Read(const Json& root) {
     if (const Json* devices = FindField(root, "deviceProperties");
@@ -308,7 +308,7 @@ class Reader {
     });
   }
 
-  KinetoTrace& trace_;
+  KinetoProfile& trace_;
   std::map<int64_t, ProductKey> product_of_id_;
   std::map<int64_t, TimePs> time_of_id_;
   std::map<CollectiveKey, KinetoCollective> collectives_;
@@ -328,8 +328,8 @@ bool IsOfUse(int depth, Json::parse_event_t event, const Json& parsed) {
 
 }  // namespace
 
-absl::StatusOr<KinetoTrace> ParseKinetoTrace(std::string_view file,
-                                             std::string_view contents) {
+absl::StatusOr<KinetoProfile> ParseKinetoProfile(std::string_view file,
+                                                 std::string_view contents) {
   Json root;
   try {
     root = Json::parse(contents, IsOfUse);
@@ -339,7 +339,7 @@ absl::StatusOr<KinetoTrace> ParseKinetoTrace(std::string_view file,
                     "profiler",
                     file, error.byte));
   }
-  KinetoTrace trace;
+  KinetoProfile trace;
   Reader(trace).Read(root);
   if (trace.kernels.empty()) {
     return absl::InvalidArgumentError(
