@@ -619,6 +619,7 @@ astra_test(apps_test
     astra-core/apps/memory_snapshot_test.cc
     astra-core/apps/network_summary_test.cc
     astra-core/apps/packet_capture_test.cc
+    astra-core/apps/server_types_test.cc
     astra-core/apps/simai_network_files_test.cc
     astra-core/apps/simai_analytical_test.cc
     astra-core/apps/simai_simulator_test.cc

@@ -1,8 +1,10 @@
 // gen_topo: writes the topology file of a GPU cluster.
 
+#include <filesystem>
 #include <string>
 
 #include "astra-core/apps/gen_topo_options.h"
+#include "astra-core/apps/server_types.h"
 #include "astra-core/apps/work_budget.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
@@ -65,10 +67,15 @@ WorkBudget WorkOf(const ClusterCounts& counts) {
 
 // Draws the fabric of --fabric. A fabric that loses rate from tier to tier was
 // asked for, so only --describe tells of that.
-absl::Status RunFabric(const GenTopoOptions& options) {
+absl::Status RunFabric(const GenTopoOptions& options, const Log& log) {
   const std::string& file = *options.fabric_file;
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(file));
-  ASTRA_ASSIGN_OR_RETURN(const FabricSpec spec, ParseFabric(file, contents));
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  Warnings warnings;
+  ASTRA_ASSIGN_OR_RETURN(
+      const FabricSpec spec,
+      ParseFabric(file, contents, ServerTypesFor(folder), &warnings));
+  log.Report(warnings);
   const absl::StatusOr<Topology> topology = DrawFabric(spec);
   if (!topology.ok()) return AtFabricField(file, contents, topology.status());
   ASTRA_RETURN_IF_ERROR(WriteFiles(options, *topology));
@@ -83,7 +90,7 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   if (PrintedInstead(flags, "gen_topo", GenTopoHelp())) return FlushStdout();
   ASTRA_ASSIGN_OR_RETURN(const GenTopoOptions options,
                          ReadGenTopoOptions(flags));
-  if (options.fabric_file) return RunFabric(options);
+  if (options.fabric_file) return RunFabric(options, log);
   log.Report(options.warnings);
   ASTRA_RETURN_IF_ERROR(AnnounceWork(WorkOf(options.counts), options.force));
   ASTRA_ASSIGN_OR_RETURN(const Topology topology,
