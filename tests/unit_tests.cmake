@@ -107,6 +107,11 @@ astra_test(topology_test
     topology/two_level_cluster_test.cc
   DEPS astra::topology pugixml::pugixml)
 
+astra_test(discovered_test
+  SOURCES
+    topology/discovered/nccl_topology_test.cc
+  DEPS astra::discovered)
+
 astra_test(workload_test
   SOURCES
     workload/memory_events_test.cc
@@ -412,9 +417,10 @@ astra_test(run_test
 # Files that a reader must refuse, each with its exact message.
 astra_test(bad_inputs_test
   SOURCES
+    bad_inputs/nccl_topology_test.cc
     bad_inputs/topology_test.cc
     bad_inputs/workload_test.cc
-  DEPS astra::simai_text astra::topology)
+  DEPS astra::discovered astra::simai_text astra::topology)
 
 astra_test(command_line_test
   SOURCES

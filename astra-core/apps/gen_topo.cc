@@ -74,7 +74,8 @@ absl::Status RunFabric(const GenTopoOptions& options, const Log& log) {
   Warnings warnings;
   ASTRA_ASSIGN_OR_RETURN(
       const FabricSpec spec,
-      ParseFabric(file, contents, ServerTypesFor(folder), &warnings));
+      ParseFabric(file, contents, ServerTypesFor(folder, &warnings),
+                  &warnings));
   log.Report(warnings);
   const absl::StatusOr<Topology> topology = DrawFabric(spec);
   if (!topology.ok()) return AtFabricField(file, contents, topology.status());

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <filesystem>
 
+#include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/yaml_path.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/core.h"
+#include "topology/discovered/nccl_topology.h"
 
 namespace astra {
 namespace {
@@ -64,17 +66,27 @@ absl::StatusOr<ServerType> ServerTypeOf(const SystemSpec& system) {
   return type;
 }
 
-ServerTypeSources ServerTypesFor(const std::string& folder) {
+ServerTypeSources ServerTypesFor(const std::string& folder,
+                                 Warnings* warnings) {
   const auto in_folder = [folder](const std::string& path) {
     return (std::filesystem::path(folder) / path).string();
   };
-  return {.named = [in_folder](
-                       const std::string& name) -> absl::StatusOr<ServerType> {
+  ServerTypeSources sources;
+  sources.named =
+      [in_folder](const std::string& name) -> absl::StatusOr<ServerType> {
     ASTRA_ASSIGN_OR_RETURN(
         const SystemSpec system,
         LoadSystem(IsYamlPath(name) ? in_folder(name) : name));
     return ServerTypeOf(system);
-  }};
+  };
+  sources.nccl_topology =
+      [in_folder,
+       warnings](const std::string& path) -> absl::StatusOr<ServerType> {
+    const std::string file = in_folder(path);
+    ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(file));
+    return ParseNcclTopology(file, contents, warnings);
+  };
+  return sources;
 }
 
 }  // namespace astra

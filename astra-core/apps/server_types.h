@@ -1,4 +1,5 @@
-// Types of server that fabrics may name: the systems of inputs/systems.
+// Types of server that fabrics may name: the systems of inputs/systems, and
+// topology files of NCCL.
 
 #ifndef ASTRA_CORE_APPS_SERVER_TYPES_H_
 #define ASTRA_CORE_APPS_SERVER_TYPES_H_
@@ -6,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "astra-core/base/log.h"
 #include "collectives/systems/system_spec.h"
 #include "topology/fabrics/server.h"
 
@@ -24,8 +26,8 @@ namespace astra {
 absl::StatusOr<ServerType> ServerTypeOf(const SystemSpec& system);
 
 // Returns the sources of types for a file in `folder`, which paths in the file
-// are relative to.
-ServerTypeSources ServerTypesFor(const std::string& folder);
+// are relative to. `warnings` must outlive the sources.
+ServerTypeSources ServerTypesFor(const std::string& folder, Warnings* warnings);
 
 }  // namespace astra
 

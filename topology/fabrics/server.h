@@ -65,11 +65,14 @@ struct ServerType {
       {};  // Cable of each NIC. The rate is empty if there is no NIC.
 };
 
-// Where types of servers come from. The function returns an error whose message
-// says what was expected.
+// Where types of servers come from. The functions return errors whose messages
+// say what was expected.
 struct ServerTypeSources {
   // Finds a type by name.
   std::function<absl::StatusOr<ServerType>(const std::string& name)> named;
+  // Reads a type from a topology file that NCCL wrote.
+  std::function<absl::StatusOr<ServerType>(const std::string& path)>
+      nccl_topology;
 };
 
 // Returns the NICs of `gpus` GPUs: `per_gpu` NICs of each GPU, or, if

@@ -50,11 +50,17 @@ class ServerFieldReader {
 
   // Reads the type of server, if the file names one.
   void ReadType(YamlFields& fields) {
-    const std::string name = fields.TextOr("type", "");
-    if (!fields.has("type")) return;
-    absl::StatusOr<ServerType> type = sources_.named(name);
+    const bool is_dump = fields.has("nccl_topology");
+    const std::string_view key = is_dump ? "nccl_topology" : "type";
+    const std::string value = fields.TextOr(key, "");
+    if (!fields.has(key)) return;
+    if (is_dump && fields.Value("type") != nullptr) {
+      return fields.Error("type", "no effect beside nccl_topology");
+    }
+    absl::StatusOr<ServerType> type =
+        is_dump ? sources_.nccl_topology(value) : sources_.named(value);
     if (!type.ok()) {
-      return fields.Error("type", std::string(type.status().message()));
+      return fields.Error(key, std::string(type.status().message()));
     }
     type_ = *std::move(type);
     read_.servers = type_->server;

@@ -14,9 +14,13 @@ namespace {
 
 using ::testing::ElementsAre;
 
-ServerType Named(const std::string& name) {
-  return ValueOrDie(ServerTypesFor("").named(name));
+absl::StatusOr<ServerType> Find(const std::string& name,
+                                const std::string& folder = "") {
+  Warnings warnings;
+  return ServerTypesFor(folder, &warnings).named(name);
 }
+
+ServerType Named(const std::string& name) { return ValueOrDie(Find(name)); }
 
 double GbpsOf(const std::string& rate) {
   return ToGbps(ValueOrDie(ParseBandwidth(rate)));
@@ -72,14 +76,11 @@ TEST(ServerTypesTest, EverySystemIsAType) {
 }
 
 TEST(ServerTypesTest, AnUnknownTypeIsNamedWithTheNearest) {
-  EXPECT_THAT(
-      std::string(ServerTypesFor("").named("dgx-h10").status().message()),
-      ::testing::StartsWith(
-          "unknown system \"dgx-h10\"; did you mean \"dgx-h100\"?"));
-  EXPECT_THAT(
-      std::string(
-          ServerTypesFor("in/here").named("my.yaml").status().message()),
-      ::testing::StartsWith("in/here/my.yaml: "));
+  EXPECT_THAT(std::string(Find("dgx-h10").status().message()),
+              ::testing::StartsWith(
+                  "unknown system \"dgx-h10\"; did you mean \"dgx-h100\"?"));
+  EXPECT_THAT(std::string(Find("my.yaml", "in/here").status().message()),
+              ::testing::StartsWith("in/here/my.yaml: "));
 }
 
 }  // namespace
