@@ -109,6 +109,8 @@ astra_test(topology_test
 
 astra_test(discovered_test
   SOURCES
+    topology/discovered/discovered_fabric_test.cc
+    topology/discovered/natural_order_test.cc
     topology/discovered/nccl_topology_test.cc
   DEPS astra::discovered)
 
@@ -417,6 +419,7 @@ astra_test(run_test
 # Files that a reader must refuse, each with its exact message.
 astra_test(bad_inputs_test
   SOURCES
+    bad_inputs/ibnetdiscover_test.cc
     bad_inputs/nccl_topology_test.cc
     bad_inputs/topology_test.cc
     bad_inputs/workload_test.cc

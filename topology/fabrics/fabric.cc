@@ -90,17 +90,14 @@ void FabricDrawing::Cable(NodeId a, NodeId b, const CableSpec& cable) {
 }
 
 void FabricDrawing::CableNic(uint32_t server, uint32_t nic, NodeId to) {
-  CableNic(server, nic, to, spec_.nics.cable);
+  Cable(NicNode(server, nic), to, spec_.nics.cable);
 }
 
-void FabricDrawing::CableNic(uint32_t server, uint32_t nic, NodeId to,
-                             const CableSpec& cable) {
+NodeId FabricDrawing::NicNode(uint32_t server, uint32_t nic) const {
   const std::vector<uint32_t>& gpus = spec_.servers.nics[nic].gpus;
-  const NodeId from =
-      gpus.size() == 1 ? Gpu(server, gpus[0])
-                       : NodeId(first_shared_nic_ + server * num_shared_nics_ +
-                                shared_place_[nic]);
-  Cable(from, to, cable);
+  if (gpus.size() == 1) return Gpu(server, gpus[0]);
+  return NodeId(first_shared_nic_ + server * num_shared_nics_ +
+                shared_place_[nic]);
 }
 
 uint32_t FabricDrawing::nics_per_server() const {

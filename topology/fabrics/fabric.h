@@ -45,9 +45,9 @@ class FabricDrawing {
   // Adds a cable from a NIC of a server to a switch of one plane.
   void CableNic(uint32_t server, uint32_t nic, NodeId to);
 
-  // The same with another make of cable than the file says.
-  void CableNic(uint32_t server, uint32_t nic, NodeId to,
-                const CableSpec& cable);
+  // Returns the node that the cables of a NIC leave from: its GPU, or the NIC
+  // itself if several GPUs share it.
+  NodeId NicNode(uint32_t server, uint32_t nic) const;
 
   // The number of NICs of a server.
   uint32_t nics_per_server() const;
