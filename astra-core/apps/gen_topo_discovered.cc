@@ -153,6 +153,8 @@ absl::StatusOr<Topology> DrawDiscovered(const DiscoveredOptions& options,
     type.name = "a server";
     AddNicsOfMostHosts(hosts, &type.server);
   }
+  hosts = JoinHostsOfRacks(std::move(hosts), type.server.nics.size(),
+                           options.file, warnings);
   ASTRA_ASSIGN_OR_RETURN(
       hosts, MatchNics(std::move(hosts), type, options.hosts.has_value(),
                        options.file, fabric, warnings));

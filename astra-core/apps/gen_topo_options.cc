@@ -39,8 +39,8 @@ constexpr OptionSpec kOptions[] = {
     {"ibnetdiscover", "", "FILE", "Design",
      "an InfiniBand fabric as it is: what ibnetdiscover printed; the hosts are "
      "servers of the type below, or of -gps, -gt and -nvbw"},
-    {"server-type", "", "NAME", "Design",
-     "with --ibnetdiscover: the servers of a system, by name or file"},
+    {"server-type", "", "NAME|FILE", "Design",
+     "with --ibnetdiscover: the servers of a system, such as dgx-h100"},
     {"nccl-topology", "", "FILE", "Design",
      "with --ibnetdiscover: a server from the file of NCCL_TOPO_DUMP_FILE"},
     {"hosts", "", "FILE", "Design",

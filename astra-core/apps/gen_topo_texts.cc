@@ -38,7 +38,7 @@ absl::Status Check(std::string_view option, std::string_view text) {
 }  // namespace
 
 absl::Status CheckTopologyText(std::string_view option, std::string_view text) {
-  const absl::Status status = Check(option, text);
+  absl::Status status = Check(option, text);
   if (status.ok()) return status;
   return absl::InvalidArgumentError(
       fmt::format("--{}: {}", option, std::string(status.message())));

@@ -5,7 +5,8 @@
 //
 // The model:
 //
-//   servers    hosts in the natural order of their names, or in a given one
+//   servers    hosts in the natural order of their names, or in a given one;
+//              several successive ones where a rack is an NVLink domain
 //   NICs       see MatchNics()
 //   switches   those on a shortest path between two servers; nodes are GPUs,
 //              NVSwitches, NICs that GPUs share, and these switches by level,

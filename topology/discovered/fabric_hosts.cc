@@ -1,6 +1,7 @@
 #include "topology/discovered/fabric_hosts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -71,11 +72,12 @@ class LeftOut {
 };
 
 // Returns the ports of `host` that have the names of the NICs, in their order;
-// none if one is missing.
+// none if one is missing or a name is there twice, as on the hosts of a rack.
 std::vector<HostPort> PortsByName(const FabricHost& host,
                                   const std::vector<ServerNic>& nics,
                                   const IbFabric& fabric) {
   std::vector<HostPort> ports;
+  std::set<std::pair<std::string, uint32_t>> seen;
   for (const ServerNic& nic : nics) {
     const auto found = std::find_if(
         host.ports.begin(), host.ports.end(), [&](const HostPort& port) {
@@ -84,9 +86,25 @@ std::vector<HostPort> PortsByName(const FabricHost& host,
                  node.ports[port.port].number == nic.port;
         });
     if (found == host.ports.end()) return {};
+    if (!seen.emplace(nic.name, nic.port).second) return {};
     ports.push_back(*found);
   }
   return ports;
+}
+
+// Returns the number of ports that most hosts have; of several, the largest. 0
+// if no host has a port.
+size_t PortsOfMostHosts(const std::vector<FabricHost>& hosts) {
+  std::map<size_t, size_t> hosts_with;  // By number of ports.
+  for (const FabricHost& host : hosts) ++hosts_with[host.ports.size()];
+  size_t nics = 0;
+  size_t most = 0;
+  for (const auto& [ports, count] : hosts_with) {
+    if (ports == 0 || count < most) continue;
+    nics = ports;
+    most = count;
+  }
+  return nics;
 }
 
 std::string NicsText(size_t count) {
@@ -196,21 +214,49 @@ absl::StatusOr<std::vector<std::string>> ParseHostNames(
 void AddNicsOfMostHosts(const std::vector<FabricHost>& hosts,
                         ServerSpec* server) {
   if (!server->nics.empty()) return;
-  std::map<size_t, size_t> hosts_with;  // By number of ports.
-  for (const FabricHost& host : hosts) ++hosts_with[host.ports.size()];
-  size_t nics = 0;
-  size_t most = 0;
-  for (const auto& [ports, count] : hosts_with) {
-    if (ports == 0 || count < most) continue;
-    nics = ports;
-    most = count;
-  }
+  const size_t nics = PortsOfMostHosts(hosts);
   server->nics.resize(nics);
   const size_t more = std::max<size_t>(nics, server->gpus);
   for (size_t i = 0; i < more && nics > 0; ++i) {
     server->nics[i * nics / more].gpus.push_back(
         static_cast<uint32_t>(i * server->gpus / more));
   }
+}
+
+std::vector<FabricHost> JoinHostsOfRacks(std::vector<FabricHost> hosts,
+                                         size_t nics, std::string_view file,
+                                         Warnings* warnings) {
+  const size_t per_host = PortsOfMostHosts(hosts);
+  if (per_host == 0 || nics <= per_host || nics % per_host != 0) return hosts;
+  std::vector<FabricHost> joined;
+  std::vector<FabricHost> others;
+  std::vector<FabricHost> rack;
+  for (FabricHost& host : hosts) {
+    if (host.ports.size() != per_host) {
+      others.push_back(std::move(host));
+      continue;
+    }
+    rack.push_back(std::move(host));
+    if (rack.size() * per_host < nics) continue;
+    FabricHost server = {
+        fmt::format("{} to {}", rack.front().name, rack.back().name), {}};
+    for (const FabricHost& each : rack) {
+      server.ports.insert(server.ports.end(), each.ports.begin(),
+                          each.ports.end());
+    }
+    joined.push_back(std::move(server));
+    rack.clear();
+  }
+  if (!joined.empty()) {
+    warnings->push_back(fmt::format(
+        "{}: {} successive hosts with {} each are a server, such as {}", file,
+        nics / per_host, NicsText(per_host), joined.front().name));
+  }
+  joined.insert(joined.end(), std::make_move_iterator(others.begin()),
+                std::make_move_iterator(others.end()));
+  joined.insert(joined.end(), std::make_move_iterator(rack.begin()),
+                std::make_move_iterator(rack.end()));
+  return joined;
 }
 
 absl::StatusOr<std::vector<FabricHost>> MatchNics(

@@ -61,6 +61,14 @@ absl::StatusOr<std::vector<std::string>> ParseHostNames(
 void AddNicsOfMostHosts(const std::vector<FabricHost>& hosts,
                         ServerSpec* server);
 
+// Joins successive hosts to servers of `nics` NICs, where most hosts have fewer
+// and these divide them: the hosts of a rack that is one NVLink domain. Hosts
+// that have another number of ports than most, and those that are left over,
+// stay as they are. Warns of what was joined.
+std::vector<FabricHost> JoinHostsOfRacks(std::vector<FabricHost> hosts,
+                                         size_t nics, std::string_view file,
+                                         Warnings* warnings);
+
 // Brings the ports of each host into the order of the NICs of `server`: by
 // their names where the host has all of these, else in the order of devices.
 //

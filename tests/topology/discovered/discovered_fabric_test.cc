@@ -280,6 +280,29 @@ TEST(DiscoveredFabricTest, SwitchesThatNoServerNeedsAreLeftOut) {
             "switch 6 (tier 1) -> switch 8 (tier 2) at 200 Gbps");
 }
 
+// Hosts n1 to n5 with 2 ports each, and one with 3; a server has 4 NICs.
+TEST(DiscoveredFabricTest, SuccessiveHostsAreARack) {
+  std::vector<FabricHost> hosts;
+  for (uint32_t i = 1; i <= 5; ++i) {
+    hosts.push_back({fmt::format("n{}", i), {{"a", i, 0}, {"b", i, 0}}});
+  }
+  hosts.insert(hosts.begin() + 1, {"x", {{}, {}, {}}});
+  Warnings warnings;
+  const std::vector<FabricHost> joined =
+      JoinHostsOfRacks(hosts, 4, "t", &warnings);
+  ASSERT_EQ(joined.size(), 4u);
+  EXPECT_EQ(joined[0].name, "n1 to n2");
+  EXPECT_EQ(joined[1].name, "n3 to n4");
+  EXPECT_EQ(joined[2].name, "x");
+  EXPECT_EQ(joined[3].name, "n5");
+  ASSERT_EQ(joined[1].ports.size(), 4u);
+  EXPECT_EQ(joined[1].ports[2].node, 4u);
+  EXPECT_THAT(warnings,
+              ElementsAre("t: 2 successive hosts with 2 NICs each are a "
+                          "server, such as n1 to n2"));
+  EXPECT_EQ(JoinHostsOfRacks(hosts, 3, "t", &warnings).size(), hosts.size());
+}
+
 TEST(DiscoveredFabricTest, MistakesOfHostsAreNamed) {
   Warnings warnings;
   const IbFabric fabric = ValueOrDie(ParseIbnetdiscover("t", kSmall));
