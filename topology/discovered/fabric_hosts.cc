@@ -263,6 +263,7 @@ absl::StatusOr<std::vector<FabricHost>> MatchNics(
     std::vector<FabricHost> hosts, const ServerType& type, bool is_chosen,
     std::string_view file, const IbFabric& fabric, Warnings* warnings) {
   const std::vector<ServerNic>& nics = type.server.nics;
+  const size_t most = PortsOfMostHosts(hosts);
   std::vector<FabricHost> matched;
   Warnings left_out;
   bool is_told = false;
@@ -289,9 +290,9 @@ absl::StatusOr<std::vector<FabricHost>> MatchNics(
   }
   if (matched.empty() || nics.empty()) {
     return absl::InvalidArgumentError(
-        fmt::format("{}: no host has {}: adapters of hosts are described as "
-                    "\"HOST DEVICE\"",
-                    file, nics.empty() ? "NICs" : NicsText(nics.size())));
+        fmt::format("{}: no host has {}, most have {}: adapters of hosts are "
+                    "described as \"HOST DEVICE\"",
+                    file, nics.empty() ? "NICs" : NicsText(nics.size()), most));
   }
   TellOfHosts(file, std::move(left_out), warnings);
   return matched;
