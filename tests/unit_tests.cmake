@@ -107,6 +107,13 @@ astra_test(topology_test
     topology/two_level_cluster_test.cc
   DEPS astra::topology pugixml::pugixml)
 
+astra_test(discovered_test
+  SOURCES
+    topology/discovered/discovered_fabric_test.cc
+    topology/discovered/natural_order_test.cc
+    topology/discovered/nccl_topology_test.cc
+  DEPS astra::discovered)
+
 astra_test(workload_test
   SOURCES
     workload/memory_events_test.cc
@@ -413,9 +420,11 @@ astra_test(run_test
 # Files that a reader must refuse, each with its exact message.
 astra_test(bad_inputs_test
   SOURCES
+    bad_inputs/ibnetdiscover_test.cc
+    bad_inputs/nccl_topology_test.cc
     bad_inputs/topology_test.cc
     bad_inputs/workload_test.cc
-  DEPS astra::simai_text astra::topology)
+  DEPS astra::discovered astra::simai_text astra::topology)
 
 astra_test(command_line_test
   SOURCES
@@ -625,6 +634,7 @@ astra_test(apps_test
     astra-core/apps/memory_snapshot_test.cc
     astra-core/apps/network_summary_test.cc
     astra-core/apps/packet_capture_test.cc
+    astra-core/apps/server_types_test.cc
     astra-core/apps/simai_network_files_test.cc
     astra-core/apps/simai_analytical_test.cc
     astra-core/apps/simai_simulator_test.cc

@@ -1,8 +1,11 @@
 // gen_topo: writes the topology file of a GPU cluster.
 
+#include <filesystem>
 #include <string>
 
+#include "astra-core/apps/gen_topo_discovered.h"
 #include "astra-core/apps/gen_topo_options.h"
+#include "astra-core/apps/server_types.h"
 #include "astra-core/apps/work_budget.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
@@ -63,16 +66,30 @@ WorkBudget WorkOf(const ClusterCounts& counts) {
           .memory_bytes = kBytesPerCable * cables};
 }
 
-// Draws the fabric of --fabric. A fabric that loses rate from tier to tier was
-// asked for, so only --describe tells of that.
-absl::Status RunFabric(const GenTopoOptions& options) {
-  const std::string& file = *options.fabric_file;
+// Draws the fabric of --fabric.
+absl::StatusOr<Topology> DrawDeclared(const std::string& file,
+                                      Warnings* warnings) {
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(file));
-  ASTRA_ASSIGN_OR_RETURN(const FabricSpec spec, ParseFabric(file, contents));
-  const absl::StatusOr<Topology> topology = DrawFabric(spec);
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  ASTRA_ASSIGN_OR_RETURN(
+      const FabricSpec spec,
+      ParseFabric(file, contents, ServerTypesFor(folder, warnings), warnings));
+  absl::StatusOr<Topology> topology = DrawFabric(spec);
   if (!topology.ok()) return AtFabricField(file, contents, topology.status());
-  ASTRA_RETURN_IF_ERROR(WriteFiles(options, *topology));
-  if (options.describe) Print(DescribeTopology(*topology));
+  return topology;
+}
+
+// Writes the fabric of --fabric or --ibnetdiscover. A fabric that loses rate
+// from tier to tier was asked for, so only --describe tells of that.
+absl::Status RunFabric(const GenTopoOptions& options, const Log& log) {
+  Warnings warnings;
+  ASTRA_ASSIGN_OR_RETURN(const Topology topology,
+                         options.discovered
+                             ? DrawDiscovered(*options.discovered, &warnings)
+                             : DrawDeclared(*options.fabric_file, &warnings));
+  log.Report(warnings);
+  ASTRA_RETURN_IF_ERROR(WriteFiles(options, topology));
+  if (options.describe) Print(DescribeTopology(topology));
   Print(options.output + "\n");
   return FlushStdout();
 }
@@ -83,7 +100,9 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   if (PrintedInstead(flags, "gen_topo", GenTopoHelp())) return FlushStdout();
   ASTRA_ASSIGN_OR_RETURN(const GenTopoOptions options,
                          ReadGenTopoOptions(flags));
-  if (options.fabric_file) return RunFabric(options);
+  if (options.fabric_file || options.discovered) {
+    return RunFabric(options, log);
+  }
   log.Report(options.warnings);
   ASTRA_RETURN_IF_ERROR(AnnounceWork(WorkOf(options.counts), options.force));
   ASTRA_ASSIGN_OR_RETURN(const Topology topology,

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "astra-core/apps/gen_topo_texts.h"
 #include "astra-core/base/names.h"
-#include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
 #include "topology/templates/registry.h"
@@ -36,6 +36,16 @@ constexpr OptionSpec kOptions[] = {
     {"fabric", "", "FILE", "Design",
      "a fabric of your own, in place of all other options of designs, sizes "
      "and links: YAML that begins with simai_fabric"},
+    {"ibnetdiscover", "", "FILE", "Design",
+     "an InfiniBand fabric as it is: what ibnetdiscover printed; the hosts are "
+     "servers of the type below, or of -gps, -gt and -nvbw"},
+    {"server-type", "", "NAME|FILE", "Design",
+     "with --ibnetdiscover: the servers of a system, such as dgx-h100"},
+    {"nccl-topology", "", "FILE", "Design",
+     "with --ibnetdiscover: a server from the file of NCCL_TOPO_DUMP_FILE"},
+    {"hosts", "", "FILE", "Design",
+     "with --ibnetdiscover: these hosts only, one a line, in the order of "
+     "ranks (default: all, node2 before node10)"},
     {"ro", "", "", "Design", "rail-optimised"},
     {"dt", "", "", "Design", "dual ToR"},
     {"dp", "", "", "Design", "dual plane"},
@@ -96,13 +106,6 @@ absl::Status OverrideCounts(const CommandLine& flags, ClusterParameters& p) {
   return Override(flags, "gpus", 1, &p.num_gpus);
 }
 
-absl::Status CheckErrorRate(std::string_view text) {
-  ASTRA_ASSIGN_OR_RETURN(const double rate,
-                         ParseNumber("the probability", text, 0, 1));
-  if (rate < 1) return absl::OkStatus();
-  return absl::InvalidArgumentError("a link that loses all delivers nothing");
-}
-
 // Overwrites texts with those of the user. Rates, times and names are copied
 // into the file as they are spelt, so they are only checked here.
 absl::Status OverrideTexts(const CommandLine& flags, ClusterParameters& p) {
@@ -121,21 +124,7 @@ absl::Status OverrideTexts(const CommandLine& flags, ClusterParameters& p) {
   };
   for (const auto& [name, parameter] : texts) {
     *parameter = flags.value(name).value_or(*parameter);
-    absl::Status status;
-    if (name == "error-rate") {
-      status = CheckErrorRate(*parameter);
-    } else if (name == "latency" || name == "nv-latency") {
-      status = ParseTime(*parameter).status();
-    } else if (name != "gpu-type") {
-      status = ParseBandwidth(*parameter).status();
-    } else if (parameter->empty() || !IsPlain(*parameter) ||
-               parameter->find_first_of(" \t\r\n/") != std::string::npos) {
-      status = absl::InvalidArgumentError("expected one word without \"/\"");
-    }
-    if (!status.ok()) {
-      return absl::InvalidArgumentError(
-          fmt::format("--{}: {}", name, std::string(status.message())));
-    }
+    ASTRA_RETURN_IF_ERROR(CheckTopologyText(name, *parameter));
   }
   return absl::OkStatus();
 }
@@ -229,38 +218,72 @@ absl::Span<const CommandExample> GenTopoExamples() { return kExamples; }
 
 namespace {
 
-// Refuses files that would overwrite one another, or the input.
+// Returns the files that are read in place of options, with their options.
+std::vector<std::pair<std::string_view, std::string>> InputsOf(
+    const GenTopoOptions& options) {
+  std::vector<std::pair<std::string_view, std::string>> inputs;
+  const auto add = [&](std::string_view option,
+                       const std::optional<std::string>& file) {
+    if (file) inputs.emplace_back(option, *file);
+  };
+  add("fabric", options.fabric_file);
+  if (options.discovered) {
+    add("ibnetdiscover", options.discovered->file);
+    add("nccl-topology", options.discovered->nccl_topology);
+    add("hosts", options.discovered->hosts);
+  }
+  return inputs;
+}
+
+// Refuses files that would overwrite one another, or an input.
 absl::Status CheckFiles(const GenTopoOptions& options) {
   const auto same = [](const std::string& a, const std::string& b) {
     return std::filesystem::weakly_canonical(a) ==
            std::filesystem::weakly_canonical(b);
   };
-  if (options.fabric_file && same(options.output, *options.fabric_file)) {
+  for (const auto& [option, file] : InputsOf(options)) {
+    const bool is_output = same(options.output, file);
+    if (!is_output && !(options.drawing && same(*options.drawing, file))) {
+      continue;
+    }
     return absl::InvalidArgumentError(
-        "--output is the file of --fabric: expected another");
+        fmt::format("--{} is the file of --{}: expected another",
+                    is_output ? "output" : "draw", option));
   }
-  if (!options.drawing) return absl::OkStatus();
-  if (same(*options.drawing, options.output) ||
-      (options.fabric_file && same(*options.drawing, *options.fabric_file))) {
+  if (options.drawing && same(*options.drawing, options.output)) {
     return absl::InvalidArgumentError(
-        "--draw is the file of --output or --fabric: expected another");
+        "--draw is the file of --output: expected another");
   }
   return absl::OkStatus();
 }
 
-// Reads the options beside --fabric, which says all else.
-absl::StatusOr<GenTopoOptions> ReadFabricOptions(const CommandLine& flags) {
+// Refuses options beside --fabric or --ibnetdiscover that have no effect there.
+absl::Status CheckBeside(const CommandLine& flags, std::string_view source) {
+  const bool is_discovered = source == "ibnetdiscover";
   for (const OptionSpec& option : kOptions) {
-    const bool is_said_by_file =
-        option.group != "Output" && option.name != "fabric";
-    if (is_said_by_file && flags.has(option.name)) {
-      return absl::InvalidArgumentError(fmt::format(
-          "--{} has no effect: --fabric says what the fabric is", option.name));
+    const bool has_effect = is_discovered ? HasEffectOnDiscovered(option)
+                                          : option.group == "Output";
+    if (has_effect || option.name == source || !flags.has(option.name)) {
+      continue;
     }
+    return absl::InvalidArgumentError(
+        fmt::format("--{} has no effect: --{} says what the fabric is",
+                    option.name, source));
   }
+  return absl::OkStatus();
+}
+
+// Reads the options beside --fabric or --ibnetdiscover.
+absl::StatusOr<GenTopoOptions> ReadFabricOptions(const CommandLine& flags,
+                                                 std::string_view source) {
+  ASTRA_RETURN_IF_ERROR(CheckBeside(flags, source));
   GenTopoOptions options;
-  options.fabric_file = flags.value("fabric");
-  const std::filesystem::path file(*options.fabric_file);
+  const std::filesystem::path file(*flags.value(source));
+  if (source == "fabric") {
+    options.fabric_file = flags.value(source);
+  } else {
+    ASTRA_ASSIGN_OR_RETURN(options.discovered, ReadDiscoveredOptions(flags));
+  }
   options.output =
       flags.value("output").value_or(file.stem().string() + ".topo");
   if (options.output.empty()) {
@@ -273,10 +296,27 @@ absl::StatusOr<GenTopoOptions> ReadFabricOptions(const CommandLine& flags) {
   return options;
 }
 
+// Refuses options that say more of --ibnetdiscover, which is not there.
+absl::Status CheckWithoutDiscovered(const CommandLine& flags) {
+  for (const std::string_view option :
+       {"server-type", "nccl-topology", "hosts"}) {
+    if (!flags.has(option)) continue;
+    return absl::InvalidArgumentError(fmt::format(
+        "--{} has no effect without --ibnetdiscover{}", option,
+        option == "hosts" ? ""
+                          : ": a file of --fabric names types of servers"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<GenTopoOptions> ReadGenTopoOptions(const CommandLine& flags) {
-  if (flags.has("fabric")) return ReadFabricOptions(flags);
+  if (flags.has("fabric")) return ReadFabricOptions(flags, "fabric");
+  if (flags.has("ibnetdiscover")) {
+    return ReadFabricOptions(flags, "ibnetdiscover");
+  }
+  ASTRA_RETURN_IF_ERROR(CheckWithoutDiscovered(flags));
   ASTRA_ASSIGN_OR_RETURN(
       const TopologyTemplate chosen,
       FindTopologyTemplate(flags.value("topology").value_or("custom")));

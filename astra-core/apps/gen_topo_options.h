@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "astra-core/apps/gen_topo_discovered.h"
 #include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
 #include "topology/cluster.h"
@@ -17,6 +18,8 @@ namespace astra {
 struct GenTopoOptions {
   // A file that declares the fabric, in place of `cluster`.
   std::optional<std::string> fabric_file;
+  // A discovered fabric, in place of `cluster`.
+  std::optional<DiscoveredOptions> discovered;
   ClusterParameters cluster;
   ClusterCounts counts;
   std::string output;                  // File to write.

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "astra-core/xml/xml_place.h"
 #include "collectives/schedules/demand.h"
 
 namespace astra {
@@ -57,19 +58,13 @@ constexpr bool Writes(MscclOp op) {
 enum class MscclBuffer : uint8_t { kInput, kOutput, kScratch };
 constexpr std::string_view kMscclBufferNames[] = {"i", "o", "s"};
 
-// A place in the file, counted from 1.
-struct MscclPlace {
-  uint32_t line = 1;
-  uint32_t column = 1;
-};
-
 struct MscclAddress {
   MscclBuffer buffer = MscclBuffer::kInput;
   int32_t offset = 0;  // Offset in chunks.
 };
 
 struct MscclStep {
-  MscclPlace place;
+  XmlPlace place;
   MscclOp op = MscclOp::kNothing;
   uint32_t count = 0;  // Number of chunks.
   MscclAddress source;
@@ -85,7 +80,7 @@ struct MscclStep {
 };
 
 struct MscclBlock {
-  MscclPlace place;
+  XmlPlace place;
   uint32_t id = 0;
   std::optional<uint32_t> send;     // GPU to which messages go.
   std::optional<uint32_t> receive;  // GPU from which messages come.
@@ -94,7 +89,7 @@ struct MscclBlock {
 };
 
 struct MscclGpu {
-  MscclPlace place;
+  XmlPlace place;
   uint32_t num_scratch_chunks = 0;
   std::vector<MscclBlock> blocks;
 };

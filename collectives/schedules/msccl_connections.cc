@@ -120,7 +120,7 @@ class Connector {
     return NameOfBlock(blocks_[block].gpu, *blocks_[block].code);
   }
 
-  absl::Status Error(MscclPlace place, std::string_view message) const {
+  absl::Status Error(XmlPlace place, std::string_view message) const {
     return absl::InvalidArgumentError(
         fmt::format("{}:{}:{}: {}", file_, place.line, place.column, message));
   }

@@ -10,9 +10,9 @@
 
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/xml/xml_reader.h"
 #include "collectives/schedules/msccl_algorithm.h"
 #include "collectives/schedules/msccl_run.h"
-#include "collectives/schedules/xml_reader.h"
 #include "fmt/core.h"
 #include "pugixml.hpp"
 

@@ -365,7 +365,7 @@ class Run {
 
   void CheckEnd(uint32_t rank, uint32_t i, uint32_t chunk) {
     const Value& value = Slot(rank, {MscclBuffer::kOutput}, i);
-    const MscclPlace place = algorithm_.gpus[rank].place;
+    const XmlPlace place = algorithm_.gpus[rank].place;
     if (value.chunk == kNoChunk) {
       Fail(place, fmt::format("rank {} ends with nothing in chunk {} of its "
                               "output",
@@ -386,7 +386,7 @@ class Run {
     }
   }
 
-  void Fail(MscclPlace place, std::string_view message) {
+  void Fail(XmlPlace place, std::string_view message) {
     if (!error_.ok()) return;
     error_ = absl::InvalidArgumentError(
         fmt::format("{}:{}:{}: {}", file_, place.line, place.column, message));

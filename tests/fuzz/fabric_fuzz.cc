@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "astra-core/base/check.h"
+#include "tests/testing/server_types.h"
 #include "topology/fabrics/fabric_file.h"
 #include "topology/topology_file.h"
 
@@ -20,11 +21,16 @@ void CheckMessage(const absl::Status& status) {
 
 void Check(std::string_view input) {
   constexpr int64_t kSmall = 1000;
-  const absl::StatusOr<FabricSpec> spec = ParseFabric("f", input);
+  Warnings warnings;
+  const absl::StatusOr<FabricSpec> spec =
+      ParseFabric("f", input, testing::SmallServerTypes(), &warnings);
   CheckMessage(spec.status());
+  for (const std::string& warning : warnings) {
+    CheckMessage(absl::InvalidArgumentError(warning));
+  }
   if (!spec.ok()) return;
   const ServerSpec& servers = spec->servers;
-  const int64_t per_server = int64_t{servers.gpus} * spec->nics.per_gpu +
+  const int64_t per_server = static_cast<int64_t>(2 * servers.nics.size()) +
                              int64_t{servers.trays} * servers.nv_switches +
                              servers.second_level;
   if (servers.count * per_server * spec->nics.planes > kSmall) return;

@@ -49,6 +49,7 @@ grad_gather -1 1000 NONE 0 0 NONE 0 0 ALLGATHER 4096 0
 SIZES = "--world-size 8 --micro-batch 1 --global-batch 8 --seq-length 128"
 SMALL = "-b 64K -e 64K"
 TOPOLOGY = "inputs/topologies/one_server_8_h100.txt"
+FABRIC = "inputs/discovered/four_dgx_h100_ibnetdiscover.txt"
 
 SIMUMAX = CORPUS / "simumax"
 VIDUR = REPO / "inputs/vidur"
@@ -60,7 +61,7 @@ FEW = ("--synthetic-request-generator-config-num-requests 4 "
        "--fixed-request-length-generator-config-decode-tokens 4 ")
 
 # Commands that read the seeds of each kind of input. FILE is the mutated file, OUT the output; WORKLOAD,
-# PROGRAM and TOPOLOGY are files for 8 GPUs, APPLICATION, EXECUTION and SYSTEM those of Calculon;
+# PROGRAM and TOPOLOGY are files for 8 GPUs, FABRIC is an InfiniBand fabric, APPLICATION, EXECUTION and SYSTEM those of Calculon;
 # SIMUMAX is the folder of those of SimuMax, VIDUR that of the tables of Vidur.
 READERS = {
     "model": ("yaml", ["inputs/models/*.yaml", "corpus/model/*"], [
@@ -194,6 +195,13 @@ READERS = {
         "-o OUT"]),
     "fabric": ("yaml", ["corpus/fabric/*.yaml"], [
         "gen_topo --fabric FILE -o OUT"]),
+    "ibnetdiscover": ("txt", ["inputs/discovered/*.txt",
+                              "corpus/ibnetdiscover/*"], [
+        "gen_topo --ibnetdiscover FILE -o OUT",
+        "gen_topo --ibnetdiscover FILE -gps 4 --gpu-type A100 -o OUT"]),
+    "nccl_topology": ("xml", ["inputs/discovered/*.xml",
+                              "corpus/nccl_topology/*"], [
+        "gen_topo --ibnetdiscover FABRIC --nccl-topology FILE -o OUT"]),
     "jobs_file": ("yaml", ["corpus/jobs_file/*.yaml"], [
         "simai_simulator --jobs FILE -n TOPOLOGY --fidelity flow -o OUT"]),
     "sweep": ("yaml", ["inputs/sweeps/*.yaml", "corpus/sweep/*.yaml"], [
@@ -239,6 +247,8 @@ WITHOUT_A_LINE = [
     r"request \d+ has \d+ prompt and \d+ output tokens: ",
     r"block_tokens is \d+: expected a divisor of ",
     "the simulation passes 100 days",
+    # A fabric and a server that do not fit.
+    r"(FILE|OTHER): no host has ",
     r"FILE is for \d+ GPUs \(\w+\), OTHER has \d+",
     r"OTHER is for \d+ GPUs \(\w+\), FILE has \d+",
 ]
@@ -352,6 +362,7 @@ class Runner:
         self.args, self.folder = args, folder
         self.partners = {
             "TOPOLOGY": str(REPO / TOPOLOGY),
+            "FABRIC": str(REPO / FABRIC),
             "WORKLOAD": str(folder / "partner.txt"),
             "PROGRAM": str(folder / "partner.yaml"),
             "APPLICATION": str(REPO / "inputs/calculon/megatron-1T.json"),

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "pugixml.hpp"
 #include "tests/testing/matchers.h"
+#include "tests/testing/server_types.h"
 #include "topology/fabrics/fabric_file.h"
 
 namespace astra::testing {
@@ -17,8 +18,9 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string Draw(const std::string& text) {
-  const FabricSpec spec =
-      ValueOrDie(ParseFabric("f", "simai_fabric: 1\n" + text));
+  Warnings warnings;
+  const FabricSpec spec = ValueOrDie(ParseFabric(
+      "f", "simai_fabric: 1\n" + text, SmallServerTypes(), &warnings));
   return TopologySvg(ValueOrDie(DrawFabric(spec)));
 }
 

@@ -31,7 +31,7 @@ class DragonflyPlus final : public FabricDesign {
 
   std::vector<NodeId> Draw(uint32_t first, uint32_t end, uint32_t /*plane*/,
                            FabricDrawing& drawing) const override {
-    const uint32_t per_server = drawing.spec().servers.gpus;
+    const uint32_t per_server = drawing.nics_per_server();
     const uint32_t nics = (end - first) * per_server;
     const uint32_t per_group = group_.leaves * group_.nics_per_leaf;
     const uint32_t groups = (nics + per_group - 1) / per_group;
@@ -61,16 +61,15 @@ class DragonflyPlus final : public FabricDesign {
   // Draws a group for NICs `begin` to `end` - 1 of the servers from `first` on.
   std::vector<NodeId> DrawGroup(uint32_t first, uint32_t begin, uint32_t end,
                                 FabricDrawing& drawing) const {
-    const uint32_t per_server = drawing.spec().servers.gpus;
+    const uint32_t per_server = drawing.nics_per_server();
     const uint32_t num_leaves =
         (end - begin + group_.nics_per_leaf - 1) / group_.nics_per_leaf;
     const std::vector<NodeId> leaves = drawing.AddSwitches(num_leaves);
     std::vector<NodeId> spines = drawing.AddSwitches(group_.spines);
     if (leaves.empty() || spines.empty()) return {};
     for (uint32_t nic = begin; nic < end; ++nic) {
-      drawing.Cable(drawing.Gpu(first + nic / per_server, nic % per_server),
-                    leaves[(nic - begin) / group_.nics_per_leaf],
-                    drawing.spec().nics.cable);
+      drawing.CableNic(first + nic / per_server, nic % per_server,
+                       leaves[(nic - begin) / group_.nics_per_leaf]);
     }
     for (const NodeId leaf : leaves) {
       for (const NodeId spine : spines) {
@@ -104,7 +103,7 @@ class DragonflyPlus final : public FabricDesign {
   const Group group_;
 };
 
-std::unique_ptr<FabricDesign> Read(const ServerSpec& /*servers*/,
+std::unique_ptr<FabricDesign> Read(const ServerSpec& servers,
                                    const NicSpec& nics, YamlFields& fields) {
   const auto ports = [&fields](std::string_view key) {
     return static_cast<uint32_t>(fields.Integer(key, 1, kMostPorts));
@@ -118,7 +117,7 @@ std::unique_ptr<FabricDesign> Read(const ServerSpec& /*servers*/,
   YamlFields global = fields.Map("global", "a cable");
   group.global = ReadCable(group.local, global);
   global.Close();
-  if (nics.per_gpu > 1) {
+  if (HasGpuWithSeveralNics(servers)) {
     fields.Error("nics_per_leaf", "a GPU has one NIC here, not several");
   }
   return std::make_unique<DragonflyPlus>(std::move(group));

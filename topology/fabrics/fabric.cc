@@ -89,11 +89,26 @@ void FabricDrawing::Cable(NodeId a, NodeId b, const CableSpec& cable) {
   status_ = type.ok() ? builder_.AddCable(a, b, *type) : type.status();
 }
 
+void FabricDrawing::CableNic(uint32_t server, uint32_t nic, NodeId to) {
+  Cable(NicNode(server, nic), to, spec_.nics.cable);
+}
+
+NodeId FabricDrawing::NicNode(uint32_t server, uint32_t nic) const {
+  const std::vector<uint32_t>& gpus = spec_.servers.nics[nic].gpus;
+  if (gpus.size() == 1) return Gpu(server, gpus[0]);
+  return NodeId(first_shared_nic_ + server * num_shared_nics_ +
+                shared_place_[nic]);
+}
+
+uint32_t FabricDrawing::nics_per_server() const {
+  return static_cast<uint32_t>(spec_.servers.nics.size());
+}
+
 // NVSwitches have the lowest numbers after the GPUs.
 void FabricDrawing::AddServers() {
   const ServerSpec& servers = spec_.servers;
-  const uint32_t first_level = servers.trays * servers.nv_switches;
-  const uint32_t per_server = first_level + servers.second_level;
+  const uint32_t per_server =
+      servers.trays * servers.nv_switches + servers.second_level;
   const uint32_t first = num_nodes_;
   const uint64_t all = uint64_t{per_server} * servers.count + num_nodes_;
   if (all > Topology::kMaxNodes) {
@@ -104,17 +119,59 @@ void FabricDrawing::AddServers() {
   }
   num_nodes_ = static_cast<uint32_t>(all);
   for (uint32_t server = 0; server < servers.count; ++server) {
-    const uint32_t base = first + server * per_server;
-    for (uint32_t gpu = 0; gpu < servers.gpus; ++gpu) {
-      const uint32_t tray = gpu / (servers.gpus / servers.trays);
-      for (uint32_t i = 0; i < servers.nv_switches; ++i) {
-        Cable(Gpu(server, gpu), NodeId(base + tray * servers.nv_switches + i),
-              servers.nvlink);
-      }
+    AddNvSwitches(server, NodeId(first + server * per_server));
+    for (const GpuCable& each : servers.gpu_cables) {
+      Cable(Gpu(server, each.a), Gpu(server, each.b), each.cable);
     }
-    for (uint32_t i = 0; i < first_level; ++i) {
-      for (uint32_t j = 0; j < servers.second_level; ++j) {
-        Cable(NodeId(base + i), NodeId(base + first_level + j), servers.nvlink);
+  }
+  AddSharedNics();
+}
+
+// Adds the cables of the NVSwitches of a server, from `first` on.
+void FabricDrawing::AddNvSwitches(uint32_t server, NodeId first) {
+  const ServerSpec& servers = spec_.servers;
+  const uint32_t first_level = servers.trays * servers.nv_switches;
+  const auto nv_switch = [&](uint32_t i) { return NodeId(first.index() + i); };
+  for (uint32_t gpu = 0; gpu < servers.gpus; ++gpu) {
+    const uint32_t tray = gpu / (servers.gpus / servers.trays);
+    for (uint32_t i = 0; i < servers.nv_switches; ++i) {
+      Cable(Gpu(server, gpu), nv_switch(tray * servers.nv_switches + i),
+            servers.nvlink);
+    }
+  }
+  for (uint32_t i = 0; i < first_level; ++i) {
+    for (uint32_t j = 0; j < servers.second_level; ++j) {
+      Cable(nv_switch(i), nv_switch(first_level + j), servers.nvlink);
+    }
+  }
+}
+
+// A NIC that GPUs share is a switch that each of them has a cable to, so that
+// they share the cables that leave it. The NIC adds no delay of its own.
+void FabricDrawing::AddSharedNics() {
+  const std::vector<ServerNic>& nics = spec_.servers.nics;
+  shared_place_.assign(nics.size(), 0);
+  for (size_t i = 0; i < nics.size(); ++i) {
+    shared_place_[i] = num_shared_nics_;
+    if (nics[i].gpus.size() > 1) ++num_shared_nics_;
+  }
+  const uint64_t count = uint64_t{num_shared_nics_} * spec_.servers.count;
+  if (count == 0) return;
+  const absl::StatusOr<Bandwidth> rate = ParseBandwidth(spec_.nics.cable.rate);
+  if (!rate.ok() || count > Topology::kMaxNodes) {
+    return Error(fmt::format("more than {} nodes", Topology::kMaxNodes));
+  }
+  first_shared_nic_ = num_nodes_;
+  const std::vector<NodeId> nodes = AddSwitches(static_cast<uint32_t>(count));
+  if (nodes.empty()) return;
+  const CableSpec inside = {
+      CableRateText(Bandwidth(rate->count() * spec_.nics.planes)), "0ns", "0"};
+  for (uint32_t server = 0; server < spec_.servers.count; ++server) {
+    for (size_t i = 0; i < nics.size(); ++i) {
+      if (nics[i].gpus.size() == 1) continue;
+      for (const uint32_t gpu : nics[i].gpus) {
+        Cable(Gpu(server, gpu),
+              nodes[server * num_shared_nics_ + shared_place_[i]], inside);
       }
     }
   }
@@ -146,29 +203,6 @@ absl::StatusOr<Topology> DrawFabric(const FabricSpec& spec) {
   }
   if (spec.sites.count > 1 && drawing.ok()) JoinSites(tops, drawing);
   return std::move(drawing).Finish();
-}
-
-CableSpec ReadCable(const CableSpec& otherwise, YamlFields& fields) {
-  CableSpec cable;
-  cable.rate = fields.TextOr("rate", otherwise.rate);
-  cable.latency = fields.TextOr("latency", otherwise.latency);
-  cable.error_rate = fields.TextOr("error_rate", otherwise.error_rate);
-  if (fields.has("rate")) {
-    const absl::Status status = ParseBandwidth(cable.rate).status();
-    if (!status.ok()) fields.Error("rate", std::string(status.message()));
-  }
-  if (fields.has("latency")) {
-    const absl::Status status = ParseTime(cable.latency).status();
-    if (!status.ok()) fields.Error("latency", std::string(status.message()));
-  }
-  if (fields.has("error_rate")) {
-    const absl::StatusOr<double> rate =
-        ParseNumber("the probability", cable.error_rate, 0, 1);
-    if (!rate.ok() || *rate == 1) {
-      fields.Error("error_rate", "expected a probability below 1");
-    }
-  }
-  return cable;
 }
 
 }  // namespace astra

@@ -22,38 +22,12 @@
 #include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/yaml_reader.h"
+#include "topology/fabrics/cable.h"
+#include "topology/fabrics/server.h"
 #include "topology/topology.h"
 #include "topology/topology_builder.h"
 
 namespace astra {
-
-// A make of cable, as it is spelt in topology files.
-struct CableSpec {
-  std::string rate;
-  std::string latency = "500ns";
-  std::string error_rate = "0";
-
-  friend bool operator==(const CableSpec&, const CableSpec&) = default;
-};
-
-struct ServerSpec {
-  uint32_t count = 1;
-  uint32_t gpus = 8;
-  std::string gpu_type = "H100";
-  // Switches within the server, or none. With several trays each tray of GPUs
-  // has `nv_switches` of its own, and `second_level` switches join all trays.
-  uint32_t nv_switches = 1;
-  uint32_t trays = 1;
-  uint32_t second_level = 0;
-  CableSpec nvlink = {"3600Gbps", "25ns", "0"};
-};
-
-// The NICs of each GPU: `per_gpu` of them, each with one port to each plane.
-struct NicSpec {
-  uint32_t per_gpu = 1;
-  uint32_t planes = 1;
-  CableSpec cable = {"400Gbps", "500ns", "0"};
-};
 
 struct FabricSpec;
 
@@ -68,8 +42,15 @@ class FabricDrawing {
   // Adds a cable. Only the first error of all is kept; see Finish().
   void Cable(NodeId a, NodeId b, const CableSpec& cable);
 
-  // The GPU of a server.
-  NodeId Gpu(uint32_t server, uint32_t gpu) const;
+  // Adds a cable from a NIC of a server to a switch of one plane.
+  void CableNic(uint32_t server, uint32_t nic, NodeId to);
+
+  // Returns the node that the cables of a NIC leave from: its GPU, or the NIC
+  // itself if several GPUs share it.
+  NodeId NicNode(uint32_t server, uint32_t nic) const;
+
+  // The number of NICs of a server.
+  uint32_t nics_per_server() const;
 
   // Records an error of the design. Once there is one, no more switches are
   // added.
@@ -84,7 +65,12 @@ class FabricDrawing {
   const FabricSpec& spec() const { return spec_; }
 
  private:
+  // Returns the GPU of a server.
+  NodeId Gpu(uint32_t server, uint32_t gpu) const;
+
   void AddServers();
+  void AddNvSwitches(uint32_t server, NodeId first);
+  void AddSharedNics();
 
   const FabricSpec& spec_;
   TopologyBuilder builder_;
@@ -92,6 +78,10 @@ class FabricDrawing {
   uint32_t num_nodes_;
   // By the ends, the lower first: the number of an override not yet used.
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> overrides_;
+  // By NIC of a server: its place among those that GPUs share.
+  std::vector<uint32_t> shared_place_;
+  uint32_t num_shared_nics_ = 0;  // Of each server.
+  uint32_t first_shared_nic_ = 0;
 };
 
 // A design of switches with its parameters.
@@ -141,10 +131,6 @@ struct FabricSpec {
 
 // Draws the topology. Errors: those of FabricDrawing::Finish().
 absl::StatusOr<Topology> DrawFabric(const FabricSpec& spec);
-
-// Reads the fields rate, latency and error_rate of a cable; what is absent is
-// that of `otherwise`.
-CableSpec ReadCable(const CableSpec& otherwise, YamlFields& fields);
 
 }  // namespace astra
 

@@ -9,64 +9,17 @@
 #include "astra-core/base/parse.h"
 #include "fmt/core.h"
 #include "topology/fabrics/registry.h"
+#include "topology/fabrics/server_fields.h"
 
 namespace astra {
 namespace {
 
 constexpr std::string_view kMark = "simai_fabric";
 constexpr int64_t kVersion = 1;
-constexpr int64_t kMostGpus = 16'384;  // Of a server, or of a rack.
-constexpr int64_t kMostPlanes = 64;
 
 uint32_t Count(std::string_view key, int64_t otherwise, int64_t min,
                int64_t max, YamlFields& fields) {
   return static_cast<uint32_t>(fields.IntegerOr(key, otherwise, min, max));
-}
-
-ServerSpec ReadServers(YamlFields fields) {
-  ServerSpec servers;
-  servers.count =
-      static_cast<uint32_t>(fields.Integer("count", 1, Topology::kMaxNodes));
-  servers.gpus = Count("gpus", servers.gpus, 1, kMostGpus, fields);
-  servers.gpu_type = fields.TextOr("gpu_type", servers.gpu_type);
-  if (!IsPlain(servers.gpu_type) || servers.gpu_type.empty() ||
-      servers.gpu_type.find_first_of(" \t\r\n/") != std::string::npos) {
-    fields.Error("gpu_type", "expected one word without \"/\"");
-  }
-  YamlFields nvlink = fields.Map("nvlink", "NVLink");
-  servers.nv_switches =
-      Count("switches", servers.gpus > 1 ? 1 : 0, 0, kMostGpus, nvlink);
-  servers.trays = Count("trays", 1, 1, kMostGpus, nvlink);
-  servers.second_level =
-      Count("second_level", servers.trays > 1 ? 1 : 0, 0, kMostGpus, nvlink);
-  servers.nvlink = ReadCable(servers.nvlink, nvlink);
-  if (servers.gpus % servers.trays != 0) {
-    nvlink.Error("trays", fmt::format("{} GPUs do not divide into {} trays",
-                                      servers.gpus, servers.trays));
-  }
-  if (servers.trays > 1 && servers.second_level == 0) {
-    nvlink.Error("second_level", "expected switches that join the trays");
-  }
-  if (servers.trays == 1 && servers.second_level > 0) {
-    nvlink.Error("second_level", "no effect with one tray");
-  }
-  nvlink.Close();
-  fields.Close();
-  if (int64_t{servers.count} * servers.gpus > Topology::kMaxNodes) {
-    fields.Error("count",
-                 fmt::format("more than {} GPUs", Topology::kMaxNodes));
-    servers.count = 1;
-  }
-  return servers;
-}
-
-NicSpec ReadNics(YamlFields fields) {
-  NicSpec nics;
-  nics.per_gpu = Count("per_gpu", 1, 1, kMostPlanes, fields);
-  nics.planes = Count("planes", 1, 1, kMostPlanes, fields);
-  nics.cable = ReadCable(nics.cable, fields);
-  fields.Close();
-  return nics;
 }
 
 std::shared_ptr<const FabricDesign> ReadDesign(const ServerSpec& servers,
@@ -126,13 +79,16 @@ CableOverride ReadOverride(YamlFields& fields) {
 }  // namespace
 
 absl::StatusOr<FabricSpec> ParseFabric(std::string_view file,
-                                       std::string_view contents) {
+                                       std::string_view contents,
+                                       const ServerTypeSources& sources,
+                                       Warnings* warnings) {
   YamlDocument document(file, contents);
   YamlFields root = document.Root("a fabric");
   root.Integer(kMark, kVersion, kVersion);
   FabricSpec spec;
-  spec.servers = ReadServers(root.Map("servers", "the servers"));
-  spec.nics = ReadNics(root.Map("nics", "the NICs"));
+  ServerFields read = ReadServerFields(file, sources, root, warnings);
+  spec.servers = std::move(read.servers);
+  spec.nics = std::move(read.nics);
   spec.design =
       ReadDesign(spec.servers, spec.nics, root.Map("fabric", "the fabric"));
   spec.sites =

@@ -1,8 +1,7 @@
 // Reads the file of `gen_topo --fabric`.
 //
 //   simai_fabric: 1
-//   servers: {count: 64, gpus: 8, gpu_type: H100, nvlink: {rate: 3600Gbps}}
-//   nics: {rate: 400Gbps}
+//   servers: {type: dgx-h100, count: 64}
 //   fabric:
 //     kind: fat-tree
 //     rails: true
@@ -17,16 +16,21 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "astra-core/base/log.h"
 #include "topology/fabrics/fabric.h"
 
 namespace astra {
 
-// Parses `contents`; `file` names it in messages.
+// Parses `contents`; `file` names it in messages. Where a key says other than
+// the type of server that the file names, the key counts, and `warnings` tells
+// of it.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is missing, unknown
 // or wrong.
 absl::StatusOr<FabricSpec> ParseFabric(std::string_view file,
-                                       std::string_view contents);
+                                       std::string_view contents,
+                                       const ServerTypeSources& sources,
+                                       Warnings* warnings);
 
 // Returns `error`, which DrawFabric() returned for the fabric that
 // ParseFabric() read from `contents`, with the line and column of the field at

@@ -47,9 +47,9 @@ class FatTree final : public FabricDesign {
     std::vector<NodeId> switches = DrawLeaves(first, end, drawing);
     if (tiers_.size() == 1) {
       if (!rails_ && switches.size() > 1) {
-        drawing.Error(fmt::format(
-            "one tier of {} ports does not hold {} NICs", tiers_[0].down,
-            (end - first) * NicsPerServer(drawing.spec())));
+        drawing.Error(fmt::format("one tier of {} ports does not hold {} NICs",
+                                  tiers_[0].down,
+                                  (end - first) * drawing.nics_per_server()));
       }
       return switches;
     }
@@ -66,15 +66,10 @@ class FatTree final : public FabricDesign {
   }
 
  private:
-  static uint32_t NicsPerServer(const FabricSpec& spec) {
-    return spec.servers.gpus * spec.nics.per_gpu;
-  }
-
   // Leaf r of segment s has number s x rails + r.
   std::vector<NodeId> DrawLeaves(uint32_t first, uint32_t end,
                                  FabricDrawing& drawing) const {
-    const FabricSpec& spec = drawing.spec();
-    const uint32_t per_server = NicsPerServer(spec);
+    const uint32_t per_server = drawing.nics_per_server();
     const uint32_t rails = rails_ ? per_server : 1;
     const uint32_t nics = (end - first) * per_server / rails;  // Of a rail.
     const uint32_t segments = (nics + tiers_[0].down - 1) / tiers_[0].down;
@@ -85,9 +80,8 @@ class FatTree final : public FabricDesign {
         const uint32_t rail = rails_ ? nic : 0;
         const uint32_t place =
             rails_ ? server - first : (server - first) * per_server + nic;
-        drawing.Cable(drawing.Gpu(server, nic / spec.nics.per_gpu),
-                      leaves[place / tiers_[0].down * rails + rail],
-                      spec.nics.cable);
+        drawing.CableNic(server, nic,
+                         leaves[place / tiers_[0].down * rails + rail]);
       }
     }
     return leaves;
@@ -165,10 +159,10 @@ uint32_t ReadUp(const CableSpec& below, const Tier& tier, YamlFields& fields) {
   return 1;
 }
 
-std::unique_ptr<FabricDesign> Read(const ServerSpec& /*servers*/,
+std::unique_ptr<FabricDesign> Read(const ServerSpec& servers,
                                    const NicSpec& nics, YamlFields& fields) {
   const bool rails = fields.BoolOr("rails", false);
-  if (nics.per_gpu > 1 && !rails) {
+  if (HasGpuWithSeveralNics(servers) && !rails) {
     fields.Error("rails", "several NICs of a GPU need rails: true");
   }
   std::vector<Tier> tiers;

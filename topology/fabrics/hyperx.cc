@@ -26,9 +26,9 @@ void Join(const Lattice& lattice, const std::vector<NodeId>& switches,
   }
 }
 
-std::unique_ptr<FabricDesign> Read(const ServerSpec& /*servers*/,
+std::unique_ptr<FabricDesign> Read(const ServerSpec& servers,
                                    const NicSpec& nics, YamlFields& fields) {
-  return ReadLatticeFabric(nics, fields, &Join);
+  return ReadLatticeFabric(servers, nics, fields, &Join);
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ uint32_t Lattice::Along(uint32_t number, size_t dimension) const {
 namespace {
 
 // Reads shape and cable; the cable is that of the NICs unless it is said.
-Lattice ReadLattice(const NicSpec& nics, YamlFields& fields) {
+Lattice ReadLattice(const ServerSpec& servers, const NicSpec& nics,
+                    YamlFields& fields) {
   constexpr size_t kMostDimensions = 6;
   Lattice lattice;
   int64_t size = 1;
@@ -49,28 +50,27 @@ Lattice ReadLattice(const NicSpec& nics, YamlFields& fields) {
     fields.Error("shape", "expected 1 to 6 lengths, such as [4, 4, 4]");
   }
   lattice.cable = ReadCable(nics.cable, fields);
-  if (nics.per_gpu > 1) {
+  if (HasGpuWithSeveralNics(servers)) {
     fields.Error("shape", "a GPU has one NIC to its switch here, not several");
   }
   return lattice;
 }
 
-// Adds a switch for each point, with its block of GPUs.
+// Adds a switch for each point, with its block of NICs.
 std::vector<NodeId> DrawPoints(const Lattice& lattice, uint32_t first,
                                uint32_t end, FabricDrawing& drawing) {
-  const uint32_t per_server = drawing.spec().servers.gpus;
-  const uint32_t gpus = (end - first) * per_server;
-  if (gpus % lattice.size() != 0) {
-    drawing.Error(fmt::format("{} GPUs do not divide among {} switches", gpus,
+  const uint32_t per_server = drawing.nics_per_server();
+  const uint32_t nics = (end - first) * per_server;
+  if (nics % lattice.size() != 0) {
+    drawing.Error(fmt::format("{} NICs do not divide among {} switches", nics,
                               lattice.size()));
     return {};
   }
   std::vector<NodeId> switches = drawing.AddSwitches(lattice.size());
   if (switches.empty()) return switches;
-  for (uint32_t i = 0; i < gpus; ++i) {
-    drawing.Cable(drawing.Gpu(first + i / per_server, i % per_server),
-                  switches[i / (gpus / lattice.size())],
-                  drawing.spec().nics.cable);
+  for (uint32_t i = 0; i < nics; ++i) {
+    drawing.CableNic(first + i / per_server, i % per_server,
+                     switches[i / (nics / lattice.size())]);
   }
   return switches;
 }
@@ -94,10 +94,12 @@ class LatticeFabric final : public FabricDesign {
 
 }  // namespace
 
-std::unique_ptr<FabricDesign> ReadLatticeFabric(const NicSpec& nics,
+std::unique_ptr<FabricDesign> ReadLatticeFabric(const ServerSpec& servers,
+                                                const NicSpec& nics,
                                                 YamlFields& fields,
                                                 LatticeCabling join) {
-  return std::make_unique<LatticeFabric>(ReadLattice(nics, fields), join);
+  return std::make_unique<LatticeFabric>(ReadLattice(servers, nics, fields),
+                                         join);
 }
 
 }  // namespace astra

@@ -1,5 +1,5 @@
 // What designs have in common whose switches stand at the points of a lattice,
-// each with equally many GPUs: torus and HyperX.
+// each with equally many NICs: torus and HyperX.
 
 #ifndef TOPOLOGY_FABRICS_LATTICE_H_
 #define TOPOLOGY_FABRICS_LATTICE_H_
@@ -30,9 +30,10 @@ using LatticeCabling = void (*)(const Lattice& lattice,
                                 FabricDrawing& drawing);
 
 // Reads a lattice and returns the design that `join` makes of it: each switch
-// has a block of successive GPUs. Drawing it records an error if the GPUs do
+// has a block of successive NICs. Drawing it records an error if the NICs do
 // not divide among the switches.
-std::unique_ptr<FabricDesign> ReadLatticeFabric(const NicSpec& nics,
+std::unique_ptr<FabricDesign> ReadLatticeFabric(const ServerSpec& servers,
+                                                const NicSpec& nics,
                                                 YamlFields& fields,
                                                 LatticeCabling join);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -311,6 +312,53 @@ TEST(GenTopoOptionsTest, RefusesRatesTimesAndNamesThatAreNone) {
               Says("--error-rate: a link that loses all delivers nothing"));
   EXPECT_THAT(TryRead("-gt A/B"),
               Says("--gpu-type: expected one word without \"/\""));
+}
+
+TEST(GenTopoOptionsTest, ADiscoveredFabricHasServersOfATypeOrOfNumbers) {
+  const GenTopoOptions typed = Read(
+      "--ibnetdiscover a/ib.txt --server-type dgx-h100 --hosts h -l 600ns");
+  ASSERT_TRUE(typed.discovered.has_value());
+  EXPECT_EQ(typed.output, "ib.topo");
+  EXPECT_EQ(typed.discovered->file, "a/ib.txt");
+  EXPECT_EQ(typed.discovered->server_type, "dgx-h100");
+  EXPECT_EQ(typed.discovered->hosts, "h");
+  EXPECT_EQ(typed.discovered->latency, "600ns");
+  const GenTopoOptions numbers =
+      Read("--ibnetdiscover ib.txt -gps 4 -gt A100 -nvbw 2400Gbps -nl 50ns");
+  EXPECT_EQ(numbers.discovered->gpus_per_server, 4);
+  EXPECT_EQ(numbers.discovered->gpu_type, "A100");
+  EXPECT_EQ(numbers.discovered->nvlink_rate, "2400Gbps");
+  EXPECT_EQ(numbers.discovered->nvlink_latency, "50ns");
+}
+
+TEST(GenTopoOptionsTest, RefusesWhatHasNoEffectOnADiscoveredFabric) {
+  for (const auto& [arguments, message] :
+       std::initializer_list<std::pair<const char*, const char*>>{
+           {"--ibnetdiscover ib -topo NVL",
+            "--topology has no effect: --ibnetdiscover says what the fabric "
+            "is"},
+           {"--ibnetdiscover ib -g 16",
+            "--gpus has no effect: --ibnetdiscover says what the fabric is"},
+           {"--ibnetdiscover ib --bandwidth 100Gbps",
+            "--bandwidth has no effect: --ibnetdiscover says what the fabric "
+            "is"},
+           {"--ibnetdiscover ib --fabric f",
+            "--ibnetdiscover has no effect: --fabric says what the fabric is"},
+           {"--ibnetdiscover ib --server-type a --nccl-topology b",
+            "--server-type has no effect beside --nccl-topology"},
+           {"--ibnetdiscover ib -gt A/B",
+            "--gpu-type: expected one word without \"/\""},
+           {"--ibnetdiscover ib -o ib",
+            "--output is the file of --ibnetdiscover: expected another"},
+           {"--ibnetdiscover ib --hosts h --draw h",
+            "--draw is the file of --hosts: expected another"},
+           {"--server-type dgx-h100",
+            "--server-type has no effect without --ibnetdiscover: a file of "
+            "--fabric names types of servers"},
+           {"--hosts h", "--hosts has no effect without --ibnetdiscover"},
+       }) {
+    EXPECT_THAT(TryRead(arguments), Says(message)) << arguments;
+  }
 }
 
 }  // namespace

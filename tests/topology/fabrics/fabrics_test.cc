@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/matchers.h"
+#include "tests/testing/server_types.h"
 #include "tests/testing/topologies.h"
 #include "topology/cluster_part.h"
 #include "topology/fabrics/fabric_file.h"
@@ -20,6 +21,7 @@
 namespace astra::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 struct Case {
@@ -35,8 +37,9 @@ struct Case {
 };
 
 Topology Draw(const std::string& text) {
-  const FabricSpec spec =
-      ValueOrDie(ParseFabric("f", "simai_fabric: 1\n" + text));
+  Warnings warnings;
+  const FabricSpec spec = ValueOrDie(ParseFabric(
+      "f", "simai_fabric: 1\n" + text, SmallServerTypes(), &warnings));
   return ValueOrDie(DrawFabric(spec));
 }
 
@@ -177,6 +180,18 @@ const Case kCases[] = {
      "fabric: {kind: fat-tree, tiers: [{down: 2}, {down: 2}]}\n"
      "sites: {count: 2, routers: 2, rate: 100Gbps, latency: 5ms}\n",
      8, 12, 8 + 8 + 8 + 2, 7, 2},
+    // 4 servers with an NVSwitch and 2 NICs, each of 2 GPUs; 2 leaves.
+    {"shared_nics",
+     "servers: {type: quad, count: 4}\n"
+     "fabric: {kind: fat-tree, rails: true, tiers: [{down: 4, up: 2}, {down: "
+     "2}]}\n",
+     16, 4 * (1 + 2) + 2 + 2, 4 * (4 + 4 + 2) + 2 * 2, 6, 4},
+    // 2 servers of 2 GPUs that a cable joins.
+    {"cables_between_gpus",
+     "servers: {type: pair, count: 2}\n"
+     "nics: {rate: 100Gbps}\n"
+     "fabric: {kind: fat-tree, tiers: [{down: 4}]}\n",
+     4, 1, 2 + 4, 2, 0},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, FabricContractTest, ::testing::ValuesIn(kCases),
@@ -227,7 +242,9 @@ TEST(FabricTest, APartHasTheNvSwitchesOfItsServers) {
 
 std::string ErrorOf(const std::string& text) {
   const std::string contents = "simai_fabric: 1\n" + text;
-  const absl::StatusOr<FabricSpec> spec = ParseFabric("f", contents);
+  Warnings warnings;
+  const absl::StatusOr<FabricSpec> spec =
+      ParseFabric("f", contents, SmallServerTypes(), &warnings);
   if (!spec.ok()) return std::string(spec.status().message());
   const absl::Status error = DrawFabric(*spec).status();
   return std::string(AtFabricField("f", contents, error).message());
@@ -249,10 +266,10 @@ TEST(FabricTest, MistakesAreNamed) {
               "fabric: {kind: fat-tree, tiers: [{down: 2}, {down: 2}]}\n"),
       "f:3:9: 4 leaves, but the second tier has 2 ports down");
   EXPECT_EQ(ErrorOf(servers + "fabric: {kind: torus, shape: [3]}\n"),
-            "f:3:9: 8 GPUs do not divide among 3 switches");
+            "f:3:9: 8 NICs do not divide among 3 switches");
   EXPECT_EQ(ErrorOf(servers + "fabric: {kind: torus, shape: [3]}\n"
                               "sites: {count: 2}\n"),
-            "f:3:9: 4 GPUs do not divide among 3 switches");
+            "f:3:9: 4 NICs do not divide among 3 switches");
   EXPECT_EQ(ErrorOf(servers + "fabric: {kind: torus, shape: [1]}\n"),
             "f:3:30: expected lengths of 2 or more, not \"1\"");
   EXPECT_EQ(ErrorOf(servers + "fabric: {kind: torus, shape: [4]}\n"
@@ -261,6 +278,44 @@ TEST(FabricTest, MistakesAreNamed) {
   EXPECT_THAT(ErrorOf("servers: {count: 2, gpus: 3, nvlink: {trays: 2}}\n"
                       "fabric: {kind: torus, shape: [2]}\n"),
               HasSubstr("3 GPUs do not divide into 2 trays"));
+}
+
+// What a file says beside a type of server counts, and is told.
+TEST(FabricTest, KeysGoBeforeTheTypeOfServer) {
+  Warnings warnings;
+  const FabricSpec spec = ValueOrDie(
+      ParseFabric("f",
+                  "simai_fabric: 1\n"
+                  "servers: {type: quad, count: 2, gpus: 3, gpu_type: A100,\n"
+                  "          nvlink: {switches: 2}}\n"
+                  "nics: {rate: 100Gbps, latency: 500ns}\n"
+                  "fabric: {kind: fat-tree, tiers: [{down: 8}]}\n",
+                  SmallServerTypes(), &warnings));
+  EXPECT_THAT(warnings,
+              ElementsAre("f:2:39: gpus: 3 in place of 4 of quad",
+                          "f:4:14: rate: 100Gbps in place of 200Gbps of quad"));
+  EXPECT_EQ(spec.servers.nvlink.rate, "1200Gbps");
+  EXPECT_EQ(spec.servers.nvlink.latency, "250ns");
+  ASSERT_EQ(spec.servers.nics.size(), 2u);
+  EXPECT_THAT(spec.servers.nics[0].gpus, ElementsAre(0, 1));
+  EXPECT_THAT(spec.servers.nics[1].gpus, ElementsAre(2));
+}
+
+TEST(FabricTest, MistakesBesideATypeOfServerAreNamed) {
+  const std::string fabric = "fabric: {kind: fat-tree, tiers: [{down: 8}]}\n";
+  EXPECT_EQ(ErrorOf("servers: {count: 2, type: five}\n" + fabric),
+            "f:2:27: no such type");
+  EXPECT_EQ(ErrorOf("servers: {count: 2, type: quad, gpus: 8}\n" + fabric),
+            "f:2:39: gpus is \"8\": expected a whole number from 1 to 4");
+  EXPECT_EQ(ErrorOf("servers: {count: 2, type: pair}\n" + fabric),
+            "f:1:1: pair has no NICs: expected the rate of NICs");
+  EXPECT_EQ(ErrorOf("servers: {count: 2, type: pair, nvlink: {rate: 1Gbps}}\n" +
+                    fabric),
+            "f:2:41: no effect: pair has NVLink from GPU to GPU");
+  EXPECT_EQ(ErrorOf("servers: {count: 2}\n"
+                    "nics: {gpus_per_nic: 3}\n" +
+                    fabric),
+            "f:3:22: 8 GPUs do not divide among NICs of 3");
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // the element concerned. The first error is kept; values read after it are the
 // least ones allowed.
 
-#ifndef COLLECTIVES_SCHEDULES_XML_READER_H_
-#define COLLECTIVES_SCHEDULES_XML_READER_H_
+#ifndef ASTRA_CORE_XML_XML_READER_H_
+#define ASTRA_CORE_XML_XML_READER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "astra-core/base/log.h"
-#include "collectives/schedules/msccl_algorithm.h"
+#include "astra-core/xml/xml_place.h"
 #include "pugixml.hpp"
 
 namespace astra {
@@ -35,8 +35,14 @@ class XmlReader {
   // Returns the root element, which must be a `name`; null on an error.
   pugi::xml_node Root(const char* name);
 
-  // Returns the elements `name` of `parent`, and warns of others.
-  std::vector<pugi::xml_node> Children(pugi::xml_node parent, const char* name);
+  // Returns the elements of `parent` that have one of these names, in the order
+  // of the file, and warns of others.
+  std::vector<pugi::xml_node> Children(
+      pugi::xml_node parent, absl::Span<const std::string_view> names);
+  std::vector<pugi::xml_node> Children(pugi::xml_node parent,
+                                       std::string_view name) {
+    return Children(parent, absl::MakeConstSpan(&name, 1));
+  }
 
   // Read an attribute, which must exist.
   std::string Text(pugi::xml_node node, const char* key,
@@ -57,18 +63,21 @@ class XmlReader {
                        absl::Span<const std::string_view> known);
 
   // Returns the place of the "<" of an element.
-  MscclPlace PlaceOf(pugi::xml_node node) {
+  XmlPlace PlaceOf(pugi::xml_node node) {
     return PlaceAt(node.offset_debug() - 1);
   }
 
+  // Warns, once for each `what`, that the file says what has no effect.
+  void WarnOfNoEffect(pugi::xml_node node, const std::string& what);
+
   // Records an error, unless there is already one.
-  void Fail(MscclPlace place, std::string_view message);
+  void Fail(XmlPlace place, std::string_view message);
 
   const absl::Status& status() const { return status_; }
 
  private:
-  void Warn(pugi::xml_node node, const std::string& what);
-  MscclPlace PlaceAt(ptrdiff_t offset);
+  void Warn(pugi::xml_node node, const std::string& what, std::string_view why);
+  XmlPlace PlaceAt(ptrdiff_t offset);
 
   std::string_view file_;
   std::string_view contents_;
@@ -85,4 +94,4 @@ class XmlReader {
 
 }  // namespace astra
 
-#endif  // COLLECTIVES_SCHEDULES_XML_READER_H_
+#endif  // ASTRA_CORE_XML_XML_READER_H_

@@ -1,7 +1,6 @@
-#include "collectives/schedules/xml_reader.h"
+#include "astra-core/xml/xml_reader.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/names.h"
@@ -10,6 +9,11 @@
 #include "fmt/ranges.h"
 
 namespace astra {
+namespace {
+
+constexpr std::string_view kUnknown = "is not known and has no effect";
+
+}  // namespace
 
 pugi::xml_node XmlReader::Root(const char* name) {
   if (contents_.size() > kMaxFileBytes) {
@@ -41,15 +45,15 @@ pugi::xml_node XmlReader::Root(const char* name) {
   return roots.front();
 }
 
-std::vector<pugi::xml_node> XmlReader::Children(pugi::xml_node parent,
-                                                const char* name) {
+std::vector<pugi::xml_node> XmlReader::Children(
+    pugi::xml_node parent, absl::Span<const std::string_view> names) {
   std::vector<pugi::xml_node> children;
   for (const pugi::xml_node child : parent.children()) {
     if (child.type() != pugi::node_element) continue;
-    if (std::strcmp(child.name(), name) == 0) {
+    if (std::find(names.begin(), names.end(), child.name()) != names.end()) {
       children.push_back(child);
     } else {
-      Warn(child, fmt::format("element {}", Quoted(child.name())));
+      Warn(child, fmt::format("element {}", Quoted(child.name())), kUnknown);
     }
   }
   return children;
@@ -111,29 +115,33 @@ void XmlReader::CheckAttributes(pugi::xml_node node,
            fmt::format("<{}> has {} twice", node.name(), Quoted(name)));
     }
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      Warn(node,
-           fmt::format("attribute {} of <{}>", Quoted(name), node.name()));
+      Warn(node, fmt::format("attribute {} of <{}>", Quoted(name), node.name()),
+           kUnknown);
     }
   }
 }
 
-void XmlReader::Fail(MscclPlace place, std::string_view message) {
+void XmlReader::Fail(XmlPlace place, std::string_view message) {
   if (!status_.ok()) return;
   status_ = absl::InvalidArgumentError(
       fmt::format("{}:{}:{}: {}", file_, place.line, place.column, message));
 }
 
-void XmlReader::Warn(pugi::xml_node node, const std::string& what) {
+void XmlReader::WarnOfNoEffect(pugi::xml_node node, const std::string& what) {
+  Warn(node, what, "has no effect");
+}
+
+void XmlReader::Warn(pugi::xml_node node, const std::string& what,
+                     std::string_view why) {
   if (warned_.size() >= kMaxWarnings || !warned_.insert(what).second) return;
-  const MscclPlace place = PlaceOf(node);
-  warnings_->push_back(
-      fmt::format("{}:{}:{}: {} is not known and has no effect", file_,
-                  place.line, place.column, what));
+  const XmlPlace place = PlaceOf(node);
+  warnings_->push_back(fmt::format("{}:{}:{}: {} {}", file_, place.line,
+                                   place.column, what, why));
 }
 
 // Returns the place of `offset`. Files are read from front to back, so that
 // each line is counted once.
-MscclPlace XmlReader::PlaceAt(ptrdiff_t offset) {
+XmlPlace XmlReader::PlaceAt(ptrdiff_t offset) {
   const size_t end = std::min(
       static_cast<size_t>(std::max<ptrdiff_t>(offset, 0)), contents_.size());
   if (end < counted_) {
