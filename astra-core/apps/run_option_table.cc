@@ -21,6 +21,9 @@ constexpr OptionSpec kOptions[] = {
     {"network", "c network_conf", "FILE", "Input",
      "NICs and switches, with --fidelity flow and packet: SimAI.conf, or YAML "
      "that begins with simai_network"},
+    {"network-set", "", "KEY=VALUE,...", "Input",
+     "values of -c, or of the default network, to change: "
+     "fabric.latency=300ns,congestion.name=dctcp"},
     {"events", "", "FILE", "Input",
      "what happens during the run: links and NICs that fail or slow down, slow "
      "and dead GPUs; YAML that begins with simai_events"},

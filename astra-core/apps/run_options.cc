@@ -50,6 +50,7 @@ absl::Status CheckFidelity(const CommandLine& flags, Fidelity fidelity) {
     bool has_effect;
   };
   const Rule rules[] = {{"network", has_options},
+                        {"network-set", has_options},
                         {"busbw", network == nullptr},
                         {"dp-overlap", network == nullptr},
                         {"tp-overlap", network == nullptr},
@@ -140,6 +141,7 @@ absl::Status ReadInputOptions(const CommandLine& flags, RunOptions& options) {
       flags.value("workload").value_or(options.chakra.value_or(""));
   options.topology_file = flags.value("topology");
   options.network_file = flags.value("network");
+  options.network_settings = FilesOf(flags.value("network-set"));
   options.events_file = flags.value("events");
   options.bus_bandwidth_file = flags.value("busbw");
   options.gpu_type = flags.value("gpu-type");

@@ -353,8 +353,18 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
   if (options.network_file) {
     ASTRA_ASSIGN_OR_RETURN(packet,
                            ReadNetwork(*options.network_file, warnings));
+  }
+  for (const std::string& setting : options.network_settings) {
+    if (const absl::Status status = SetNetworkValue(setting, packet);
+        !status.ok()) {
+      return absl::InvalidArgumentError(
+          fmt::format("--network-set {}", std::string(status.message())));
+    }
+  }
+  if (options.network_file || !options.network_settings.empty()) {
     ASTRA_RETURN_IF_ERROR(CheckFollows(
-        *NetworkOf(options.fidelity), *options.network_file, packet, warnings));
+        *NetworkOf(options.fidelity),
+        options.network_file.value_or("--network-set"), packet, warnings));
   }
   if (options.seed) packet.seed = *options.seed;
   // These files are made at the end, from all messages.

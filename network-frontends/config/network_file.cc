@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "astra-core/base/field_error.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
@@ -37,7 +38,9 @@ constexpr int64_t kMostSize = int64_t{1} << 40;
 // A Visitor that replaces the values that a mapping of the file names.
 class Reader {
  public:
-  explicit Reader(YamlFields fields) : fields_(std::move(fields)) {}
+  // With `inherits`, what the file says of `fabric` holds for `nv_switch`, too.
+  explicit Reader(YamlFields fields, bool inherits = true)
+      : fields_(std::move(fields)), inherits_(inherits) {}
 
   void Time(std::string_view key, TimePs& value) {
     Amount(key, &ParseTime, TimePs(0), kMostTime, "at most 1000s", value);
@@ -110,7 +113,8 @@ class Reader {
   void Close() { fields_.Close(); }
 
   // Takes over `from`, except PFC and ECN of `to`.
-  static void Inherit(const SwitchOptions& from, SwitchOptions& to) {
+  void Inherit(const SwitchOptions& from, SwitchOptions& to) const {
+    if (!inherits_) return;
     const bool pfc = to.pfc;
     const bool ecn = to.ecn;
     to = from;
@@ -139,6 +143,7 @@ class Reader {
   }
 
   YamlFields fields_;
+  bool inherits_;
 };
 
 // A Visitor that collects the lines of a mapping.
@@ -264,6 +269,36 @@ absl::StatusOr<PacketOptions> ParseNetworkFile(std::string_view file,
   reader.Close();
   ASTRA_RETURN_IF_ERROR(document.status());
   return options;
+}
+
+absl::Status SetNetworkValue(std::string_view setting, PacketOptions& options) {
+  const size_t equals = setting.find('=');
+  const std::string_view key = setting.substr(0, equals);
+  const bool is_plain = std::all_of(setting.begin(), setting.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+           std::string_view("._+-/%=").find(c) != std::string_view::npos;
+  });
+  if (equals == std::string_view::npos || key.empty() ||
+      equals + 1 == setting.size() || !is_plain) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: expected KEY=VALUE, such as fabric.latency=300ns",
+                    Quoted(setting)));
+  }
+  std::string text(setting.substr(equals + 1));
+  std::string_view rest = key;
+  while (true) {
+    const size_t dot = rest.rfind('.');
+    text = fmt::format(
+        "{{{}: {}}}",
+        dot == std::string_view::npos ? rest : rest.substr(dot + 1), text);
+    if (dot == std::string_view::npos) break;
+    rest = rest.substr(0, dot);
+  }
+  YamlDocument document(setting, text);
+  Reader reader(document.Root("a network"), /*inherits=*/false);
+  Visit(options, reader);
+  reader.Close();
+  return document.status();
 }
 
 std::string WriteNetworkFile(const PacketOptions& options) {

@@ -40,6 +40,14 @@ bool IsNetworkFile(std::string_view contents);
 absl::StatusOr<PacketOptions> ParseNetworkFile(std::string_view file,
                                                std::string_view contents);
 
+// Changes one value of `options`: `setting` is KEY=VALUE, with the keys of a
+// file joined by dots, such as "congestion.dcqcn.gain=0.01". A key of `fabric`
+// leaves `nv_switch` as it is.
+//
+// Errors: InvalidArgument "SETTING:1:COLUMN: ..." for an unknown key or a wrong
+// value.
+absl::Status SetNetworkValue(std::string_view setting, PacketOptions& options);
+
 // Writes all values as a file from which ParseNetworkFile reads the same
 // values.
 std::string WriteNetworkFile(const PacketOptions& options);

@@ -1,6 +1,8 @@
 #include "network-frontends/config/network_file.h"
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/testing/bad_input.h"
 #include "tests/testing/files.h"
@@ -22,6 +24,35 @@ const std::string kAll = ReadText(
 
 TEST(NetworkFileTest, EveryFieldIsReadAndWritten) {
   EXPECT_EQ(WriteNetworkFile(ValueOrDie(ParseNetworkFile("n", kAll))), kAll);
+}
+
+TEST(NetworkFileTest, SingleValuesAreSetByTheirKeys) {
+  PacketOptions options = DefaultNetwork();
+  for (const std::string setting :
+       {"seed=7", "fabric.latency=300ns", "congestion.name=dctcp",
+        "congestion.dcqcn.gain=0.25"}) {
+    EXPECT_EQ(SetNetworkValue(setting, options), absl::OkStatus()) << setting;
+  }
+  EXPECT_EQ(DifferentKeys(options, DefaultNetwork()),
+            std::vector<std::string>({"congestion.dcqcn", "congestion.name",
+                                      "fabric.latency", "seed"}));
+  EXPECT_EQ(options.seed, 7u);
+  EXPECT_EQ(options.fabric.latency, Nanoseconds(300));
+}
+
+TEST(NetworkFileTest, WrongSettingsAreRefused) {
+  PacketOptions options = DefaultNetwork();
+  const auto message = [&](std::string_view setting) {
+    return std::string(SetNetworkValue(setting, options).message());
+  };
+  EXPECT_EQ(message("seed"),
+            "\"seed\": expected KEY=VALUE, such as fabric.latency=300ns");
+  EXPECT_EQ(message("seed=1}"),
+            "\"seed=1}\": expected KEY=VALUE, such as fabric.latency=300ns");
+  EXPECT_THAT(message("fabric.latensy=1ns"),
+              ::testing::HasSubstr("unknown field of fabric \"latensy\"; did "
+                                   "you mean \"latency\"?"));
+  EXPECT_EQ(WriteNetworkFile(options), WriteNetworkFile(DefaultNetwork()));
 }
 
 TEST(NetworkFileTest, SaysWithUnitsWhatItMeans) {
