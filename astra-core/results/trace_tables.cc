@@ -76,7 +76,7 @@ constexpr Column<NodeRow> kNodeColumns[] = {
      }},
     {"bytes", "B", "sum of the buffers of this communication",
      [](const NodeRow& row, std::string* text) {
-       AppendInteger(static_cast<uint64_t>(row.times.bytes.count()), text);
+       AppendInteger(row.times.bytes.count(), text);
      }},
 };
 

@@ -37,7 +37,7 @@ class StageTracer {
   StageTracer(const ParallelPlan& plan, uint32_t num_lanes)
       : plan_(plan), calls_(num_lanes) {}
 
-  std::vector<StageNode> Trace(OpStream next) {
+  std::vector<StageNode> Trace(const OpStream& next) {
     for (Op op = next(); op.kind != OpKind::kFinish; op = next()) Take(op);
     return std::move(nodes_);
   }

@@ -122,11 +122,12 @@ bool IsReadable(const pbf_reader& message) {
 ChakraAttribute AttributeOf(pbf_reader message) {
   ChakraAttribute attribute;
   while (message.next()) {
-    if (!IsReadable(message)) {
-      message.skip();
-    } else if (message.tag() == kAttributeName) {
+    if (IsReadable(message) && message.tag() == kAttributeName) {
       attribute.name = message.get_string();
-    } else if (auto value = ValueOf(message)) {
+      continue;
+    }
+    auto value = IsReadable(message) ? ValueOf(message) : std::nullopt;
+    if (value) {
       attribute.value = *std::move(value);
     } else {
       message.skip();
