@@ -334,10 +334,11 @@ absl::StatusOr<std::string> ResultFolder(const CommandLine& flags,
 }
 
 absl::Status ReadOutput(const CommandLine& flags, RunOptions& options) {
+  const std::filesystem::path path(
+      options.jobs_file.value_or(options.workload_file));
+  // A prefix has no extension.
   const std::string stem =
-      std::filesystem::path(options.jobs_file.value_or(options.workload_file))
-          .stem()
-          .string();
+      (options.chakra ? path.filename() : path.stem()).string();
   ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, stem));
   if (flags.has("result-folder")) {
     ASTRA_ASSIGN_OR_RETURN(output.folder, ResultFolder(flags, output.name));

@@ -458,6 +458,7 @@ absl::Status ChakraImport::AddRank(std::string_view name,
 
 absl::StatusOr<ExecutionTrace> ChakraImport::Finish(Warnings* warnings) {
   ASTRA_RETURN_IF_ERROR(CheckRanksAgree(trace_));
+  if (trace_.num_nodes() == 0) warnings->push_back("the trace has no nodes");
   if (!unread_attributes_.empty()) {
     warnings->push_back(
         fmt::format("the trace has attributes without effect: "
