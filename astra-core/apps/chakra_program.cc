@@ -13,6 +13,7 @@
 #include "astra-core/apps/flows_log.h"
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/network_summary.h"
+#include "astra-core/apps/packet_capture.h"
 #include "astra-core/apps/run_files.h"
 #include "astra-core/apps/run_json.h"
 #include "astra-core/apps/run_request.h"
@@ -127,8 +128,11 @@ std::vector<NamedFile> FilesOf(const RunOptions& options,
     files.push_back({"fct.txt", SimaiFctText(run.network)});
   }
   if (network->records_packets) {
-    AddPacketTables(request.network.packet.record, request.topology,
-                    run.network, files);
+    const RecordOptions& record = request.network.packet.record;
+    AddPacketTables(record, request.topology, run.network, files);
+    if (record.captured_link) {
+      files.push_back({"capture.pcapng", PcapngFile(run.network.captured)});
+    }
   }
   return files;
 }

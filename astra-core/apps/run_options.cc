@@ -129,6 +129,18 @@ absl::Status CheckChakra(const CommandLine& flags) {
   return absl::OkStatus();
 }
 
+// Refuses a key of --network-set that is there twice.
+absl::Status CheckSettings(absl::Span<const std::string> settings) {
+  std::set<std::string_view> keys;
+  for (const std::string& setting : settings) {
+    const auto key = std::string_view(setting).substr(0, setting.find('='));
+    if (keys.insert(key).second) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("--network-set has the key {} twice", Quoted(key)));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadInputOptions(const CommandLine& flags, RunOptions& options) {
   options.jobs_file = flags.value("jobs");
   options.chakra = flags.value("chakra");
@@ -142,6 +154,7 @@ absl::Status ReadInputOptions(const CommandLine& flags, RunOptions& options) {
   options.topology_file = flags.value("topology");
   options.network_file = flags.value("network");
   options.network_settings = FilesOf(flags.value("network-set"));
+  ASTRA_RETURN_IF_ERROR(CheckSettings(options.network_settings));
   options.events_file = flags.value("events");
   options.bus_bandwidth_file = flags.value("busbw");
   options.gpu_type = flags.value("gpu-type");

@@ -46,7 +46,7 @@ class StageTracer {
   void Take(const Op& op) {
     switch (op.kind) {
       case OpKind::kCompute:
-        if (op.compute > TimePs(0)) frontier_ = {AddNode(op)};
+        frontier_ = {AddNode(op)};
         break;
       case OpKind::kBlocking:
       case OpKind::kLaunch:

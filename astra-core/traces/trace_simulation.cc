@@ -28,6 +28,19 @@ absl::Status CheckOptions(const ExecutionTrace& trace,
   return CheckCollectiveOptions(options, /*has_pipeline_formula=*/false);
 }
 
+// Waiting for messages is not that of collectives, as in the result of a
+// program.
+void MoveMessages(SimulationResult& result) {
+  constexpr size_t kPipeline = IndexOf(ParallelDimension::kPipeline);
+  PipelineResult& pipeline = result.pipeline;
+  pipeline.is_simulated = true;
+  pipeline.bubble = result.late[kPipeline];
+  pipeline.exposed = result.exposed[kPipeline] - pipeline.bubble;
+  result.stage_time -= result.exposed[kPipeline];
+  result.exposed[kPipeline] = TimePs(0);
+  result.late[kPipeline] = TimePs(0);
+}
+
 // In the timeline each rank was a stage; of a trace none is known.
 void ForgetStages(SimulationResult& result) {
   for (RankResult& rank : result.ranks) rank.stage = 0;
@@ -57,6 +70,7 @@ absl::StatusOr<SimulationResult> SimulateOnce(const ExecutionTrace& trace,
                          run.TakeResult(StandIn(), partial));
   result.link_bytes = run.link_bytes();
   result.link_bytes.resize(routes.topology().links().size());
+  MoveMessages(result);
   result.layer_names = trace.names;
   result.costs = setting.costs;
   return result;

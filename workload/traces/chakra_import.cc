@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
-#include <queue>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,6 +16,7 @@
 #include "fmt/format.h"
 #include "workload/traces/chakra_attributes.h"
 #include "workload/traces/chakra_trace.h"
+#include "workload/traces/node_order.h"
 
 namespace astra {
 namespace {
@@ -147,34 +146,15 @@ class ChakraImport::Rank {
     return absl::OkStatus();
   }
 
-  // Returns the nodes so that each comes behind its dependencies; of those that
-  // may come next, always the first of the file.
   absl::StatusOr<std::vector<uint32_t>> Order() const {
-    std::vector<std::vector<uint32_t>> followers(dependencies_.size());
-    std::vector<size_t> num_missing(dependencies_.size());
-    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
-    for (uint32_t i = 0; i < dependencies_.size(); ++i) {
-      num_missing[i] = dependencies_[i].size();
-      if (num_missing[i] == 0) ready.push(i);
-      for (const uint32_t dependency : dependencies_[i]) {
-        followers[dependency].push_back(i);
-      }
-    }
-    std::vector<uint32_t> order;
-    while (!ready.empty()) {
-      order.push_back(ready.top());
-      ready.pop();
-      for (const uint32_t follower : followers[order.back()]) {
-        if (--num_missing[follower] == 0) ready.push(follower);
-      }
-    }
-    for (uint32_t i = 0; i < num_missing.size(); ++i) {
-      if (num_missing[i] == 0) continue;
-      return Error(file_.nodes[i],
-                   "waits for itself through its dependencies, or for nodes "
-                   "that do");
-    }
-    return order;
+    std::vector<uint32_t> order = NodeOrder(dependencies_);
+    if (order.size() == dependencies_.size()) return order;
+    std::sort(order.begin(), order.end());
+    uint32_t first = 0;  // That the order lacks.
+    while (first < order.size() && order[first] == first) ++first;
+    return Error(file_.nodes[first],
+                 "waits for itself through its dependencies, or for nodes that "
+                 "do");
   }
 
   absl::StatusOr<TraceNode> NodeOf(const ChakraNode& from) {
@@ -232,7 +212,7 @@ class ChakraImport::Rank {
                            const ChakraAttributes& attributes,
                            TraceNode& node) const {
     constexpr int64_t kPerMicrosecond = 1'000'000;
-    if (attributes.has(chakra::kDurationPs)) {
+    if (attributes.has(chakra::kDurationPs)) {  // Which may well be 0.
       const std::optional<int64_t> time =
           attributes.Integer(chakra::kDurationPs, kMostPicoseconds);
       if (!time) return Error(from, "duration_ps is no time below 2^60 ps");
@@ -250,7 +230,7 @@ class ChakraImport::Rank {
     const double num_ops = attributes.Number(chakra::kNumOps);
     const double bytes = attributes.Number(chakra::kTensorSize);
     if (node.kind != TraceNodeKind::kCompute || num_ops + bytes == 0) {
-      if (num_ops + bytes > 0) ++import_.timeless_nodes_[from.type];
+      ++import_.timeless_nodes_[from.type];
       return absl::OkStatus();
     }
     if (!import_.peak_) {
@@ -294,11 +274,8 @@ class ChakraImport::Rank {
             Bytes(node.bytes.count() * static_cast<int64_t>(num_ranks));
       }
     }
-    if (const auto all = attributes.Integer(chakra::kBufferBytes, kMostBytes)) {
-      node.bytes = Bytes(*all);
-    }
-    node.update = TimePs(
-        attributes.Integer(chakra::kUpdatePs, kMostPicoseconds).value_or(0));
+    ASTRA_RETURN_IF_ERROR(SetBuffer(from, attributes, num_ranks, node));
+    ASTRA_RETURN_IF_ERROR(SetUpdate(from, attributes, node));
     if (node.bytes == Bytes(0) || num_ranks == 1) {
       node.kind = TraceNodeKind::kMark;
     }
@@ -333,6 +310,35 @@ class ChakraImport::Rank {
     return absl::OkStatus();
   }
 
+  // What a rank puts in is rounded down where the buffer is no multiple.
+  absl::Status SetBuffer(const ChakraNode& from,
+                         const ChakraAttributes& attributes, size_t num_ranks,
+                         TraceNode& node) const {
+    if (!attributes.has(chakra::kBufferBytes)) return absl::OkStatus();
+    const std::optional<int64_t> all =
+        attributes.Integer(chakra::kBufferBytes, kMostBytes);
+    const int64_t least = node.bytes.count();
+    if (!all || *all < least ||
+        *all - least >= static_cast<int64_t>(num_ranks)) {
+      return Error(from, fmt::format("buffer_bytes is not what {} ranks put in "
+                                     "by comm_size, {}, and a rest",
+                                     num_ranks, node.bytes));
+    }
+    node.bytes = Bytes(*all);
+    return absl::OkStatus();
+  }
+
+  absl::Status SetUpdate(const ChakraNode& from,
+                         const ChakraAttributes& attributes,
+                         TraceNode& node) const {
+    if (!attributes.has(chakra::kUpdatePs)) return absl::OkStatus();
+    const std::optional<int64_t> time =
+        attributes.Integer(chakra::kUpdatePs, kMostPicoseconds);
+    if (!time) return Error(from, "update_ps is no time below 2^60 ps");
+    node.update = TimePs(*time);
+    return absl::OkStatus();
+  }
+
   // Chakra has one word for the all-to-alls of experts.
   absl::Status SetOurKind(const ChakraNode& from,
                           const ChakraAttributes& attributes,
@@ -340,12 +346,13 @@ class ChakraImport::Rank {
     if (!attributes.has(chakra::kCollectiveKind)) return absl::OkStatus();
     const std::string_view name = attributes.Text(chakra::kCollectiveKind);
     for (const CollectiveKind kind : kCollectiveKinds) {
-      if (name != Name(kind)) continue;
+      if (name != Name(kind) || !IsAllToAll(kind)) continue;
+      if (!IsAllToAll(node.collective)) break;
       node.collective = kind;
       return absl::OkStatus();
     }
-    return Error(from,
-                 fmt::format("collective_kind {} is unknown", Quoted(name)));
+    return Error(from, fmt::format("collective_kind {} is no kind of {}",
+                                   Quoted(name), Name(node.collective)));
   }
 
   absl::StatusOr<Bytes> SizeOf(const ChakraNode& from,
@@ -381,6 +388,10 @@ class ChakraImport::Rank {
     const bool sends = node.kind == TraceNodeKind::kSend;
     const std::string_view key = sends ? chakra::kTarget : chakra::kSource;
     const std::string_view own = sends ? chakra::kSource : chakra::kTarget;
+    if (attributes.has(own) && attributes.Integer(own) != int64_t{rank_}) {
+      return Error(from, fmt::format("{} is not rank {}, whose file this is",
+                                     own, rank_));
+    }
     const std::optional<int64_t> peer =
         attributes.Integer(key, import_.num_ranks_ - 1);
     if (!peer) {
@@ -389,10 +400,6 @@ class ChakraImport::Rank {
                                      key, import_.num_ranks_ - 1));
     }
     if (*peer == rank_) return Error(from, "the rank is its own peer");
-    if (attributes.has(own) && attributes.Integer(own) != int64_t{rank_}) {
-      return Error(from, fmt::format("{} is not rank {}, whose file this is",
-                                     own, rank_));
-    }
     node.peer = RankId(static_cast<uint32_t>(*peer));
     node.tag = attributes.Integer(chakra::kTag).value_or(0);
     ASTRA_ASSIGN_OR_RETURN(node.bytes, SizeOf(from, attributes));
@@ -447,11 +454,13 @@ absl::Status ChakraImport::AddRank(std::string_view name,
   unknown_fields_.insert(file.unknown_fields.begin(),
                          file.unknown_fields.end());
   for (const ChakraAttribute& attribute : file.attributes) {
+    if (attribute.name != chakra::kSlowdown) continue;
     const auto* slowdown = std::get_if<double>(&attribute.value);
-    if (attribute.name == chakra::kSlowdown && slowdown != nullptr &&
-        *slowdown >= 0 && *slowdown < 1) {
-      trace_.communication_slowdown = *slowdown;
+    if (slowdown == nullptr || !(*slowdown >= 0 && *slowdown < 1)) {
+      return absl::InvalidArgumentError(fmt::format(
+          "{}: {} is no number from 0 to below 1", name, chakra::kSlowdown));
     }
+    trace_.communication_slowdown = *slowdown;
   }
   return absl::OkStatus();
 }

@@ -210,11 +210,13 @@ class Reader {
         first->groups != second->groups || !types->is_array() ||
         types->size() <= word->first_matrix ||
         !(*types)[word->first_matrix].is_string()) {
+      ++trace_.num_unknown_products;
       return;
     }
     const auto type = (*types)[word->first_matrix].get<std::string>();
     const auto* element = FindWord(kElementTypes, ElementWord(type));
     if (element == std::end(kElementTypes) || element->precision.empty()) {
+      ++trace_.num_unknown_products;
       return;
     }
     product_of_id_[id] = {name,           std::string(element->precision),
@@ -224,7 +226,10 @@ class Reader {
 
   void ReadKernel(const Json& event) {
     const std::optional<TimePs> time = DurationOf(event);
-    if (!time) return;
+    if (!time) {
+      ++trace_.num_untimed_kernels;
+      return;
+    }
     const std::string name = TextOf(event, "name");
     const bool is_communication = name.starts_with("nccl");
     KinetoKernel& kernel = kernels_[name];
@@ -341,6 +346,11 @@ absl::StatusOr<KinetoProfile> ParseKinetoProfile(std::string_view file,
   }
   KinetoProfile trace;
   Reader(trace).Read(root);
+  if (trace.kernels.empty() && trace.num_untimed_kernels > 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: no kernel has a \"dur\" from 0 to {:g} us", file,
+                    kMostMicroseconds));
+  }
   if (trace.kernels.empty()) {
     return absl::InvalidArgumentError(
         fmt::format("{}: no kernel of a GPU (\"cat\": \"kernel\"); expected a "

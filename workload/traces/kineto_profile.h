@@ -60,6 +60,8 @@ struct KinetoProfile {
   std::vector<KinetoKernel> kernels;          // Most time first.
   // Kernels of NCCL without the name or size of their collective.
   int64_t num_unknown_collectives = 0;
+  int64_t num_unknown_products = 0;  // Of shapes or types that do not fit.
+  int64_t num_untimed_kernels = 0;   // Without a duration up to 1000 s.
   // Products without shapes: the profiler ran without record_shapes=True.
   bool lacks_shapes = false;
 };

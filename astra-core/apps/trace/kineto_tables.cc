@@ -220,6 +220,15 @@ std::string DescribeKineto(const KinetoProfile& trace) {
         "no shapes  products have none: profile with record_shapes=True for "
         "operators.csv\n";
   }
+  if (trace.num_unknown_products > 0) {
+    text +=
+        fmt::format("left out   {} products whose shapes or types do not fit\n",
+                    trace.num_unknown_products);
+  }
+  if (trace.num_untimed_kernels > 0) {
+    text += fmt::format("left out   {} kernels without a duration\n",
+                        trace.num_untimed_kernels);
+  }
   if (trace.num_unknown_collectives > 0) {
     text += fmt::format(
         "left out   {} kernels of NCCL that do not say their collective and "

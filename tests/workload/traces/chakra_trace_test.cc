@@ -210,6 +210,26 @@ TEST(ChakraImportTest, MistakesAreRefusedWithTheirNode) {
       "to 1");
 }
 
+// Attributes of our own are held to what they mean.
+TEST(ChakraImportTest, OwnAttributesAreChecked) {
+  const auto error = [](std::vector<ChakraAttribute> own) {
+    own.push_back({"comm_type", int64_t{2}});
+    own.push_back({"comm_size", int64_t{8}});
+    return ErrorOf({Node(1, ChakraNodeType::kCollective, own)}, {});
+  };
+  EXPECT_EQ(error({{"buffer_bytes", int64_t{18}}}),
+            "t.0.et: node 1 (n): buffer_bytes is not what 2 ranks put in by "
+            "comm_size, 16B, and a rest");
+  EXPECT_EQ(error({{"update_ps", int64_t{-1}}}),
+            "t.0.et: node 1 (n): update_ps is no time below 2^60 ps");
+  EXPECT_EQ(error({{"collective_kind", std::string("dispatch")}}),
+            "t.0.et: node 1 (n): collective_kind \"dispatch\" is no kind of "
+            "all-gather");
+  EXPECT_EQ(error({{"dimension", std::string("PP")}}),
+            "t.0.et: node 1 (n): dimension \"PP\" is none of TP, CP, DP, EP, "
+            "ETP and DP_EP");
+}
+
 TEST(ChakraImportTest, RanksThatDisagreeAreRefused) {
   EXPECT_EQ(ErrorOf({Sum(1, 8)}, {Sum(4, 16)}),
             "rank 1, node 4 (n): collective 1 of group \"\" is here the "
