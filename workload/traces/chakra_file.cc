@@ -233,13 +233,15 @@ void ReadMetadata(pbf_reader message, ChakraFile& file) {
       message.skip();
       continue;
     }
+    // A message has its tag only until its value is read.
+    const uint32_t tag = message.tag();
     const auto view = message.get_view();
     const std::string_view field(view.data(), view.size());
-    if (message.tag() == kVersion && !IsAttribute(field)) {
+    if (tag == kVersion && !IsAttribute(field)) {
       file.version = field;
       continue;
     }
-    if (message.tag() > kMetadataAttribute) continue;
+    if (tag > kMetadataAttribute) continue;
     file.attributes.push_back(AttributeOf(ReaderOf(field)));
     const auto* text = std::get_if<std::string>(&file.attributes.back().value);
     if (file.attributes.back().name == "schema" && text != nullptr) {
