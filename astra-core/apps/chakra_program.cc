@@ -89,19 +89,6 @@ absl::StatusOr<TraceRunRequest> ReadTraceRequest(const RunOptions& options,
                          .simulation = std::move(simulation)};
 }
 
-std::unique_ptr<FlowsLog> FlowsLogOf(const RunOptions& options,
-                                     const TraceRunRequest& request) {
-  const BackendEntry* network = NetworkOf(request.fidelity);
-  const FlowsFile form = request.network.packet.record.flows_file;
-  if (network == nullptr || !network->records_flows ||
-      form == FlowsFile::kNone) {
-    return nullptr;
-  }
-  return std::make_unique<FlowsLog>(form,
-                                    fmt::format("{}/flows.csv", options.output),
-                                    request.trace.names, request.topology);
-}
-
 std::vector<NamedFile> FilesOf(const RunOptions& options,
                                const TraceRunRequest& request,
                                const RunResult& run, const FlowsLog* flows) {
@@ -154,17 +141,7 @@ std::string JsonOf(const RunDefaults& defaults, const RunOptions& options,
                {"model", ModelJson(options, request.simulation)},
                {"warnings", warnings},
                {"result", ResultJson(run.result)}};
-  if (options.events_file) {
-    json["events"] = {{"file", *options.events_file},
-                      {"happened", request.events.texts}};
-    if (run.healthy) {
-      json["events"]["healthy_ps"] = run.healthy->total().count();
-    }
-  }
-  if (request.fidelity != Fidelity::kClosedForm) {
-    json["network"] = NetworkJson(options, request.network);
-    json["simulated"] = SimulatedJson(run.network, run.network_time);
-  }
+  AddNetworkRun(options, request.events, request.network, run, json);
   return JsonText(json);
 }
 
@@ -224,7 +201,8 @@ absl::Status RunChakraProgram(const RunDefaults& defaults,
   if (options.environment.log_level != LogLevel::kError) log.Report(warnings);
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
-  const std::unique_ptr<FlowsLog> flows = FlowsLogOf(options, request);
+  const std::unique_ptr<FlowsLog> flows = MakeFlowsLog(
+      options, request.network, request.trace.names, request.topology);
   request.simulation.message_log = flows.get();
   RunWatch watch(options.environment.log_level == LogLevel::kInfo);
   request.simulation.on_progress = [&](double share, TimePs simulated) {

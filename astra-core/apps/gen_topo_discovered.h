@@ -20,7 +20,7 @@ struct DiscoveredOptions {
   std::optional<std::string> server_type;
   std::optional<std::string> nccl_topology;
   std::optional<std::string> hosts;  // File of the hosts, in order of ranks.
-  // What goes before the type of server.
+  // These values replace those of the type of server.
   std::optional<int64_t> gpus_per_server;
   std::optional<std::string> gpu_type;
   std::optional<std::string> nvlink_rate;

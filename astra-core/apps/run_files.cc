@@ -141,6 +141,21 @@ std::string DescribeTimeOf(const RunRequest& request, const RunResult& run) {
 
 }  // namespace
 
+std::unique_ptr<FlowsLog> MakeFlowsLog(const RunOptions& options,
+                                       const NetworkOptions& network,
+                                       std::vector<std::string> layers,
+                                       const Topology& topology) {
+  const BackendEntry* backend = NetworkOf(options.fidelity);
+  const FlowsFile form = network.packet.record.flows_file;
+  if (backend == nullptr || !backend->records_flows || options.symmetry ||
+      form == FlowsFile::kNone) {
+    return nullptr;
+  }
+  return std::make_unique<FlowsLog>(form,
+                                    fmt::format("{}/flows.csv", options.output),
+                                    std::move(layers), topology);
+}
+
 std::vector<NamedFile> IterationFiles(std::string_view name,
                                       const Topology& topology,
                                       const SimulationResult& result) {

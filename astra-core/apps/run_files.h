@@ -3,6 +3,7 @@
 #ifndef ASTRA_CORE_APPS_RUN_FILES_H_
 #define ASTRA_CORE_APPS_RUN_FILES_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,14 @@ struct ResultFiles {
   std::vector<NamedFile> files;
   std::string remarks;  // Lines of the text: what the files leave out.
 };
+
+// Returns what writes flows.csv during the run; null if there is no such file.
+// `layers` are the names of layers, modules or nodes. `topology` must outlive
+// the log.
+std::unique_ptr<FlowsLog> MakeFlowsLog(const RunOptions& options,
+                                       const NetworkOptions& network,
+                                       std::vector<std::string> layers,
+                                       const Topology& topology);
 
 // Returns the tables of one iteration that need no network: EndToEnd.csv,
 // iteration.csv and collectives.csv. `topology` has the links that limit the

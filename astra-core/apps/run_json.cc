@@ -219,6 +219,22 @@ Json SimulatedJson(const NetworkStatistics& network, TimePs end) {
           {"records_left_out", network.num_lost_records}};
 }
 
+void AddNetworkRun(const RunOptions& options, const RunEvents& events,
+                   const NetworkOptions& network, const RunResult& run,
+                   Json& json) {
+  if (options.events_file) {
+    json["events"] = {{"file", *options.events_file},
+                      {"happened", events.texts}};
+    if (run.healthy) {
+      json["events"]["healthy_ps"] = run.healthy->total().count();
+    }
+  }
+  if (options.fidelity != Fidelity::kClosedForm) {
+    json["network"] = NetworkJson(options, network);
+    json["simulated"] = SimulatedJson(run.network, run.network_time);
+  }
+}
+
 std::string RunJson(std::string_view program, const RunOptions& options,
                     const RunRequest& request, const Warnings& warnings,
                     const RunResult& run) {
@@ -234,17 +250,7 @@ std::string RunJson(std::string_view program, const RunOptions& options,
                {"model", ModelJson(options, request.simulation)},
                {"warnings", warnings},
                {"result", ResultJson(run.result)}};
-  if (options.events_file) {
-    json["events"] = {{"file", *options.events_file},
-                      {"happened", request.events.texts}};
-    if (run.healthy) {
-      json["events"]["healthy_ps"] = run.healthy->total().count();
-    }
-  }
-  if (request.fidelity != Fidelity::kClosedForm) {
-    json["network"] = NetworkJson(options, request.network);
-    json["simulated"] = SimulatedJson(run.network, run.network_time);
-  }
+  AddNetworkRun(options, request.events, request.network, run, json);
   if (run.explanation) {
     json["iteration"] =
         IterationJson(request.program, run.result, *run.explanation);

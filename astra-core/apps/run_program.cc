@@ -56,20 +56,6 @@ absl::Status CheckBudget(const RunOptions& options, const RunRequest& request) {
                       options.force);
 }
 
-// Returns what writes flows.csv during the run; null if there is no such file.
-std::unique_ptr<FlowsLog> FlowsLogOf(const RunOptions& options,
-                                     const RunRequest& request) {
-  const BackendEntry* network = NetworkOf(request.fidelity);
-  const FlowsFile form = request.network.packet.record.flows_file;
-  if (network == nullptr || !network->records_flows ||
-      request.simulation.symmetric || form == FlowsFile::kNone) {
-    return nullptr;
-  }
-  return std::make_unique<FlowsLog>(
-      form, fmt::format("{}/flows.csv", options.output),
-      LayerNames(request.program), request.topology);
-}
-
 // Runs `request`. Meanwhile collectives.csv in the output folder gets a line
 // for each collective that ends.
 absl::StatusOr<RunResult> RunWatched(const RunOptions& options,
@@ -104,7 +90,8 @@ absl::Status Simulate(const RunDefaults& defaults, const RunOptions& options,
   ASTRA_RETURN_IF_ERROR(CheckBudget(options, request));
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
-  const std::unique_ptr<FlowsLog> flows = FlowsLogOf(options, request);
+  const std::unique_ptr<FlowsLog> flows = MakeFlowsLog(
+      options, request.network, LayerNames(request.program), request.topology);
   if (flows != nullptr && options.report) flows->KeepTimes();
   request.simulation.message_log = flows.get();
   const Clock::time_point begin = Clock::now();

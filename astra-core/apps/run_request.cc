@@ -193,8 +193,8 @@ bool HasAny(const CollectiveSizes& used, bool (*is)(CollectiveKind)) {
   });
 }
 
-// What a run needs to know of its workload to be set up. Of a trace, `program`
-// and `plan` are null.
+// Tells the options of a simulation what its workload is. A trace has neither
+// program nor plan, which are null then.
 struct WorkloadFacts {
   const Program* program;
   const ParallelPlan* plan;

@@ -1,5 +1,5 @@
-// What the collectives of a workload cost the groups that run them, as closed
-// forms and as NCCL would run them.
+// Says how long the collectives of a workload take in the groups that run them,
+// by closed forms or as NCCL would run them.
 
 #ifndef ASTRA_CORE_ENGINE_COLLECTIVE_COSTS_H_
 #define ASTRA_CORE_ENGINE_COLLECTIVE_COSTS_H_
@@ -44,7 +44,8 @@ struct CollectiveCost {
   // By name of the algorithm in registry.h, by link; for `sized`.
   std::map<std::string_view, std::vector<double>> link_bytes_per_byte;
 
-  // What a collective of `bytes` takes and is. Requires that it is used.
+  // Returns the time and the algorithm of a collective of `bytes`. Requires
+  // that the workload has such a collective.
   TimedCollective Time(uint32_t group, Bytes bytes) const;
 
   // By link: the bytes for each byte of the buffer. `registry_name` is what

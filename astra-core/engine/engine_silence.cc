@@ -22,7 +22,7 @@ absl::Status Engine::Silence() const {
     const Actor& actor = actors_[id];
     for (uint32_t i = 0; i < actor.lanes.size(); ++i) {
       const Lane& lane = actor.lanes[i];
-      // What waits for another lane of the rank is not the cause.
+      // A call that waits for another lane of its rank is not the cause.
       if (lane.calls.empty() || IsBlocked(actor, LaneId(i))) continue;
       if (++num_waiting > kMaxNamed) continue;
       std::string what = WhatIsAwaited(lane);

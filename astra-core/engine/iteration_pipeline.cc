@@ -8,16 +8,9 @@
 namespace astra {
 namespace {
 
-// Waiting for messages of other stages is not that of a collective.
 void MovePipeline(const SimulationSetting& setting, SimulationResult& result) {
-  constexpr size_t kPipeline = IndexOf(ParallelDimension::kPipeline);
   PipelineResult& pipeline = result.pipeline;
-  pipeline.is_simulated = true;
-  pipeline.bubble = result.late[kPipeline];
-  pipeline.exposed = result.exposed[kPipeline] - pipeline.bubble;
-  result.stage_time -= result.exposed[kPipeline];
-  result.exposed[kPipeline] = TimePs(0);
-  result.late[kPipeline] = TimePs(0);
+  MoveMessageWaits(result);
   if (setting.wiring.links.empty()) return;
   const CollectiveRecord* slowest = nullptr;
   for (const CollectiveRecord& record : result.collectives) {
@@ -72,6 +65,17 @@ absl::Status AddPipelineByFormula(const Program& program,
 }
 
 }  // namespace
+
+void MoveMessageWaits(SimulationResult& result) {
+  constexpr size_t kPipeline = IndexOf(ParallelDimension::kPipeline);
+  PipelineResult& pipeline = result.pipeline;
+  pipeline.is_simulated = true;
+  pipeline.bubble = result.late[kPipeline];
+  pipeline.exposed = result.exposed[kPipeline] - pipeline.bubble;
+  result.stage_time -= result.exposed[kPipeline];
+  result.exposed[kPipeline] = TimePs(0);
+  result.late[kPipeline] = TimePs(0);
+}
 
 absl::Status FinishPipeline(const Program& program,
                             const SimulationSetting& setting,

@@ -10,6 +10,10 @@
 
 namespace astra {
 
+// Moves the waiting for messages of other ranks from that for collectives to
+// the pipeline of `result`: until a message was sent it is the bubble.
+void MoveMessageWaits(SimulationResult& result);
+
 // Fills in `result.pipeline`, of a run of `program`: what was simulated is
 // moved there, and the pipeline of schedule "simai", which is not simulated, is
 // added by its formula. Requires link_bytes of the right size.

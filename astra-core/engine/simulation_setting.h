@@ -31,7 +31,7 @@ using NetworkFactory = std::function<std::unique_ptr<NetworkBackend>()>;
 // modules, then "pipeline" for the messages between stages.
 std::vector<std::string> LayerNames(const Program& program);
 
-// What an engine needs beside the programs of the ranks.
+// Holds what an engine needs beside the programs of the ranks.
 struct EngineSetting {
   SimulationOptions options;
   Routes& routes;

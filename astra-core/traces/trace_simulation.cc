@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/engine_run.h"
+#include "astra-core/engine/iteration_pipeline.h"
 #include "astra-core/traces/trace_communicators.h"
 #include "astra-core/traces/trace_program.h"
 #include "fmt/core.h"
@@ -26,19 +27,6 @@ absl::Status CheckOptions(const ExecutionTrace& trace,
         "--symmetry has no effect on a trace: its ranks differ");
   }
   return CheckCollectiveOptions(options, /*has_pipeline_formula=*/false);
-}
-
-// Waiting for messages is not that of collectives, as in the result of a
-// program.
-void MoveMessages(SimulationResult& result) {
-  constexpr size_t kPipeline = IndexOf(ParallelDimension::kPipeline);
-  PipelineResult& pipeline = result.pipeline;
-  pipeline.is_simulated = true;
-  pipeline.bubble = result.late[kPipeline];
-  pipeline.exposed = result.exposed[kPipeline] - pipeline.bubble;
-  result.stage_time -= result.exposed[kPipeline];
-  result.exposed[kPipeline] = TimePs(0);
-  result.late[kPipeline] = TimePs(0);
 }
 
 // In the timeline each rank was a stage; of a trace none is known.
@@ -70,7 +58,7 @@ absl::StatusOr<SimulationResult> SimulateOnce(const ExecutionTrace& trace,
                          run.TakeResult(StandIn(), partial));
   result.link_bytes = run.link_bytes();
   result.link_bytes.resize(routes.topology().links().size());
-  MoveMessages(result);
+  MoveMessageWaits(result);
   result.layer_names = trace.names;
   result.costs = setting.costs;
   return result;

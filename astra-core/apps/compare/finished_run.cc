@@ -55,7 +55,7 @@ constexpr FigureSpec kFigures[] = {
     {"allocated GiB", "memory", "", "allocated_memory_gib", 1, 2},
     {"reserved GiB", "memory", "", "reserved_memory_gib", 1, 2}};
 
-// What run.json says besides what was run.
+// These keys of run.json hold results, and no inputs.
 constexpr std::string_view kOutcomes[] = {"name",     "finished", "reason",
                                           "warnings", "result",   "simulated",
                                           "memory",   "iteration"};

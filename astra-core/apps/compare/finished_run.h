@@ -28,7 +28,8 @@ struct FigureSpec {
   std::string_view key;
   double scale = 1;  // What the value is multiplied with.
   int decimals = 0;  // Digits that are shown behind the point.
-  // What the rank did in this time, if the figure is a part of the iteration.
+  // Names what the rank did in this time, if the figure is a part of the
+  // iteration.
   std::optional<TimeCategory> category = std::nullopt;
   std::optional<ParallelDimension> dimension = std::nullopt;
 };

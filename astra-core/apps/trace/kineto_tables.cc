@@ -4,6 +4,7 @@
 #include <set>
 
 #include "astra-core/results/table.h"
+#include "collectives/measurements/measured_terms.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -77,29 +78,6 @@ int64_t ServersOf(const CollectiveRow& row) {
   return static_cast<int64_t>(servers.size());
 }
 
-std::string_view NcclWord(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllReduce:
-      return "all_reduce";
-    case CollectiveKind::kAllGather:
-      return "all_gather";
-    case CollectiveKind::kReduceScatter:
-      return "reduce_scatter";
-    case CollectiveKind::kAllToAll:
-      return "alltoall";
-    case CollectiveKind::kSendRecv:
-      return "sendrecv";
-    case CollectiveKind::kDispatch:
-    case CollectiveKind::kCombine:
-    case CollectiveKind::kBroadcast:
-    case CollectiveKind::kReduce:
-    case CollectiveKind::kGather:
-    case CollectiveKind::kScatter:
-      break;
-  }
-  return Name(kind);
-}
-
 constexpr Column<CollectiveRow> kCollectiveColumns[] = {
     {"gpu", "", "name",
      [](const CollectiveRow& row, std::string* text) {
@@ -117,7 +95,7 @@ constexpr Column<CollectiveRow> kCollectiveColumns[] = {
      [](const CollectiveRow&, std::string* text) { *text += "none"; }},
     {"collective", "", "kind",
      [](const CollectiveRow& row, std::string* text) {
-       *text += NcclWord(row.collective.kind);
+       *text += NcclTestsName(row.collective.kind);
      }},
     {"bytes", "B", "size of nccl-tests",
      [](const CollectiveRow& row, std::string* text) {
