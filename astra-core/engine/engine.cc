@@ -26,18 +26,15 @@ void Mix(int64_t value, uint64_t& hash) {
 
 Engine::Engine(const RankProgram& program,
                absl::Span<const std::string> layer_names,
-               const SimulationOptions& options, const CollectiveCosts& costs,
-               const Communicators& communicators, CollectiveLowering& lowering,
-               SymmetricTimes* symmetric, LinkSharing& sharing,
-               LoneCollectives* lone, NetworkBackend& network)
+               const SimulationOptions& options,
+               const Communicators& communicators, EventQueue& timers,
+               CollectiveService& collectives)
     : layer_names_(layer_names),
       options_(options),
       communicators_(communicators),
-      network_(network),
-      lone_(lone),
       slowdown_(options.communication_slowdown.value_or(0)),
-      collectives_(options, costs, communicators, lowering, symmetric, sharing,
-                   lone, network, timers_),
+      timers_(timers),
+      collectives_(collectives),
       actors_(communicators.classes.lowest_rank.size()) {
   std::vector<int64_t> num_ops(program.num_stages());
   for (uint32_t stage = 0; stage < program.num_stages(); ++stage) {
@@ -58,7 +55,7 @@ Engine::Engine(const RankProgram& program,
 }
 
 absl::Status Engine::Begin() {
-  if (lone_ != nullptr) lone_->set_watch([this] { return ReportProgress(); });
+  collectives_.set_watch([this] { return ReportProgress(); });
   ASTRA_RETURN_IF_ERROR(ReportProgress());
   for (uint32_t id = 0; id < actors_.size(); ++id) {
     ASTRA_RETURN_IF_ERROR(Resume(id));
@@ -93,8 +90,8 @@ void Engine::AdaptSlice() {
 
 absl::Status Engine::ReportProgress() {
   if (!options_.on_progress) return absl::OkStatus();
-  absl::Status status = options_.on_progress(ShareDone(), network_.now());
-  if (!status.ok()) last_event_ = network_.now();
+  absl::Status status = options_.on_progress(ShareDone(), collectives_.now());
+  if (!status.ok()) last_event_ = collectives_.now();
   return status;
 }
 
@@ -112,10 +109,10 @@ absl::Status Engine::Step() {
   const TimePs next_timer = timers_.empty() ? kNever : timers_.next().time;
   const TimePs limit = std::exchange(paused_until_, std::nullopt)
                            .value_or(std::min({next_timer, options_.stop_at,
-                                               network_.now() + slice_}));
+                                               collectives_.now() + slice_}));
   ASTRA_ASSIGN_OR_RETURN(const bool has_ended, collectives_.AdvanceTo(limit));
   if (!has_ended) {
-    if (network_.now() < limit) {
+    if (collectives_.now() < limit) {
       paused_until_ = limit;
       return absl::OkStatus();
     }
@@ -135,7 +132,7 @@ absl::Status Engine::Step() {
       TakeSpeedChange(event.index);
       return absl::OkStatus();
     }
-    last_event_ = network_.now();
+    last_event_ = collectives_.now();
     ++num_events_;
     if (event.kind == kComputeDone) {
       EndComputation(event.index);
@@ -144,7 +141,7 @@ absl::Status Engine::Step() {
     if (event.kind == kDelayDone) return EndDelay(event.index);
     ASTRA_RETURN_IF_ERROR(collectives_.OnTimer(event));
   } else {
-    last_event_ = network_.now();
+    last_event_ = collectives_.now();
     ++num_events_;
   }
   for (const Ended& ended : collectives_.TakeEnded()) {
@@ -191,7 +188,7 @@ absl::Status Engine::Resume(uint32_t id) {
         break;
       case OpKind::kFinish:
         actor.state = Actor::State::kDone;
-        actor.finish = network_.now();
+        actor.finish = collectives_.now();
         ++num_done_;
         break;
     }
@@ -205,7 +202,7 @@ void Engine::Compute(uint32_t id, const Op& op) {
   const TimePs work = WorkOf(id, op);
   ++actor.num_computations;
   if (work == TimePs(0)) return;
-  const TimePs now = network_.now();
+  const TimePs now = collectives_.now();
   Add(op.repeats, work,
       actor.layers[op.layer.index()][IndexOf(op.phase)].compute);
   actor.computation = {.op = op,
@@ -255,7 +252,7 @@ void Engine::SetTimer(uint32_t id) {
     time = TimePs(
         std::llround(static_cast<double>(time.count()) / computation.speed));
   }
-  computation.ends = network_.now() + time;
+  computation.ends = collectives_.now() + time;
   timers_.Push({.time = computation.ends, .kind = kComputeDone, .index = id});
 }
 
@@ -265,7 +262,7 @@ void Engine::ChangeSpeed(uint32_t id) {
   if (!actor.computation) return;
   Computation& computation = *actor.computation;
   const double speed = SpeedOf(actor);
-  const TimePs now = network_.now();
+  const TimePs now = collectives_.now();
   if (speed == computation.speed || computation.ends == now) return;
   timers_.Cancel({.time = computation.ends, .kind = kComputeDone, .index = id});
   TimePs done = now - computation.since;
@@ -288,7 +285,7 @@ void Engine::TakeSpeedChange(uint32_t index) {
 void Engine::EndComputation(uint32_t id) {
   Actor& actor = actors_[id];
   const Computation& computation = *actor.computation;
-  const TimePs now = network_.now();
+  const TimePs now = collectives_.now();
   const TimePs slowed = now - computation.began - computation.work;
   Add(computation.op.repeats, slowed, actor.slowed);
   if (RecordsTimeline()) {
@@ -320,7 +317,7 @@ absl::Status Engine::CallCollective(uint32_t id, const Op& op) {
                         .phase = op.phase,
                         .communication = op.communication,
                         .update = op.update,
-                        .issued = network_.now(),
+                        .issued = collectives_.now(),
                         .chunk = op.chunk,
                         .micro_batch = op.micro_batch,
                         .after = op.after});
@@ -365,7 +362,7 @@ void Engine::RecordCall(Actor& actor, const Call& call, TimePs joined,
                    .issued = call.issued,
                    .joined = joined,
                    .start = ended.start,
-                   .result = network_.now(),
+                   .result = collectives_.now(),
                    .last_member = ended.last_member,
                    .previous = lane.last});
   lane.last = static_cast<uint32_t>(calls.size() - 1);
@@ -390,7 +387,7 @@ void Engine::Account(Actor& actor, const Call& call, const Ended& ended) {
   const bool waits = actor.state == Actor::State::kWaiting &&
                      actor.awaited.lane.value_or(call.lane) == call.lane;
   if (!waits) return;
-  const TimePs now = network_.now();
+  const TimePs now = collectives_.now();
   const TimePs waited = now - actor.wait_began;
   const TimePs late =
       std::clamp(ended.start - actor.wait_began, TimePs(0), waited);
@@ -425,11 +422,11 @@ void Engine::Expose(Actor& actor, const Call& call, TimePs waited,
 }
 
 void Engine::MixTime(Actor& actor) const {
-  Mix((network_.now() - actor.repetition_began).count(), actor.hash);
+  Mix((collectives_.now() - actor.repetition_began).count(), actor.hash);
 }
 
 void Engine::EndRepetition(Actor& actor) {
-  const TimePs now = network_.now();
+  const TimePs now = collectives_.now();
   for (const Lane& lane : actor.lanes) {
     Mix(static_cast<int64_t>(lane.calls.size()), actor.hash);
     if (lane.calls.empty()) continue;

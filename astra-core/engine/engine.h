@@ -19,13 +19,12 @@
 #include "absl/types/span.h"
 #include "astra-core/base/event_queue.h"
 #include "astra-core/base/wall_pace.h"
+#include "astra-core/engine/collective_service.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/rank_program.h"
 #include "astra-core/engine/result.h"
-#include "astra-core/engine/running_collectives.h"
 #include "astra-core/engine/simulation_options.h"
 #include "astra-core/engine/timeline.h"
-#include "network-frontends/network_backend.h"
 
 namespace astra {
 
@@ -49,13 +48,11 @@ struct StandIn {
 
 class Engine {
  public:
-  // All arguments must outlive the engine. `network` must be at time 0.
-  // `symmetric` and `lone` may be null; see RunningCollectives.
+  // All arguments must outlive the engine. `collectives` is at time 0, puts its
+  // own events into `timers`, and has the ranks of `communicators` as members.
   Engine(const RankProgram& program, absl::Span<const std::string> layer_names,
-         const SimulationOptions& options, const CollectiveCosts& costs,
-         const Communicators& communicators, CollectiveLowering& lowering,
-         SymmetricTimes* symmetric, LinkSharing& sharing, LoneCollectives* lone,
-         NetworkBackend& network);
+         const SimulationOptions& options, const Communicators& communicators,
+         EventQueue& timers, CollectiveService& collectives);
 
   // Runs until all ranks are done, which returns true, or until the network
   // waits for others that share it. Then the call has to be repeated.
@@ -191,12 +188,10 @@ class Engine {
   const absl::Span<const std::string> layer_names_;
   const SimulationOptions& options_;
   const Communicators& communicators_;
-  NetworkBackend& network_;
-  LoneCollectives* lone_;  // May be null.
   const double slowdown_;
   int64_t num_ops_ = 0;  // Total over all ranks that are run.
-  EventQueue timers_;
-  RunningCollectives collectives_;
+  EventQueue& timers_;
+  CollectiveService& collectives_;
 
   std::vector<Actor> actors_;  // By class of ranks.
   bool has_begun_ = false;

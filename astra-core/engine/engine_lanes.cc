@@ -14,7 +14,7 @@ void Engine::StartDelay(uint32_t id, const Op& op) {
   Call call;
   call.lane = op.lane;
   call.number = lane.num_calls++;
-  call.issued = network_.now();
+  call.issued = collectives_.now();
   call.after = op.after;
   call.delay = op.compute;
   lane.calls.push_back(call);
@@ -37,7 +37,7 @@ absl::Status Engine::JoinNext(uint32_t id, LaneId lane_id) {
     actor.blocked.push_back(lane_id);
     return absl::OkStatus();
   }
-  lane.joined = network_.now();
+  lane.joined = collectives_.now();
   if (!call.delay) return collectives_.Join(id, call);
   timers_.Push({.time = lane.joined + *call.delay,
                 .kind = kDelayDone,
@@ -68,8 +68,8 @@ absl::Status Engine::EndDelay(uint32_t index) {
   ASTRA_RETURN_IF_ERROR(TryBlocked(id));
   if (actor.state != Actor::State::kWaiting) return absl::OkStatus();
   if (actor.awaited.lane.value_or(lane_id) == lane_id) {
-    Add(actor.repeats, network_.now() - actor.wait_began, actor.held);
-    actor.wait_began = network_.now();
+    Add(actor.repeats, collectives_.now() - actor.wait_began, actor.held);
+    actor.wait_began = collectives_.now();
   }
   return IsOver(actor, actor.awaited) ? Resume(id) : absl::OkStatus();
 }
@@ -90,7 +90,7 @@ void Engine::Wait(Actor& actor, const Awaited& awaited) {
   if (IsOver(actor, awaited)) return;
   actor.state = Actor::State::kWaiting;
   actor.awaited = awaited;
-  actor.wait_began = network_.now();
+  actor.wait_began = collectives_.now();
 }
 
 }  // namespace astra

@@ -32,9 +32,11 @@ EngineRun::EngineRun(const RankProgram& program, const EngineSetting& setting,
     : setting_(setting),
       options_(options),
       network_(setting.new_network()),
-      engine_(program, setting.layer_names, options, *setting.costs,
-              setting.communicators, *setting.lowering, setting.symmetric.get(),
-              *setting.sharing, setting.lone.get(), *network_) {
+      collectives_(options, *setting.costs, setting.communicators,
+                   *setting.lowering, setting.symmetric.get(), *setting.sharing,
+                   setting.lone.get(), *network_, timers_),
+      engine_(program, setting.layer_names, options, setting.communicators,
+              timers_, collectives_) {
   if (options_.message_log != nullptr) options_.message_log->BeginNetwork();
 }
 

@@ -8,10 +8,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "astra-core/base/event_queue.h"
 #include "astra-core/engine/engine.h"
 #include "astra-core/engine/lone_collectives.h"
 #include "astra-core/engine/rank_program.h"
 #include "astra-core/engine/result.h"
+#include "astra-core/engine/running_collectives.h"
 #include "astra-core/engine/simulation_options.h"
 #include "astra-core/engine/simulation_setting.h"
 #include "network-frontends/network_backend.h"
@@ -52,6 +54,8 @@ class EngineRun {
   const EngineSetting& setting_;
   const SimulationOptions& options_;
   std::unique_ptr<NetworkBackend> network_;
+  EventQueue timers_;
+  RunningCollectives collectives_;
   Engine engine_;
 };
 

@@ -45,7 +45,7 @@ absl::Status Engine::Silence() const {
     who += fmt::format("; and {} more", num_waiting - kMaxNamed);
   }
   who = DescribeDead() + who;
-  const std::string why = network_.WhyStuck();
+  const std::string why = collectives_.WhyStuck();
   return absl::InternalError(fmt::format(
       "nothing is left to happen after {:.3f} us, but {} rank(s) wait{}{}{}",
       ToMicroseconds(last_event_), num_waiting, who,
@@ -56,7 +56,7 @@ absl::Status Engine::Silence() const {
 std::string Engine::DescribeDead() const {
   std::string text;
   for (const SpeedChange& change : options_.speed_changes) {
-    if (change.speed != 0 || change.time > network_.now()) continue;
+    if (change.speed != 0 || change.time > collectives_.now()) continue;
     text += fmt::format("; rank {} is dead since {:.3f} us", change.rank,
                         ToMicroseconds(change.time));
   }

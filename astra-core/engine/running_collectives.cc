@@ -274,6 +274,11 @@ void RunningCollectives::Finish() {
   network_.Drain();
 }
 
+// Only a replay takes long.
+void RunningCollectives::set_watch(std::function<absl::Status()> watch) {
+  if (replays_ != nullptr) replays_->lone().set_watch(std::move(watch));
+}
+
 // Flows of a replay that is simulated after all may be done after all ranks
 // have had their results, and the run may end with the last result.
 void RunningCollectives::OnFlow(const CarriedFlow& done) {

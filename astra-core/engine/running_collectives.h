@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@
 #include "astra-core/engine/closed_form_runs.h"
 #include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/collective_replays.h"
+#include "astra-core/engine/collective_service.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/flow_carrier.h"
 #include "astra-core/engine/flow_run.h"
@@ -33,49 +35,10 @@
 #include "astra-core/engine/simulation_options.h"
 #include "astra-core/engine/symmetric_times.h"
 #include "network-frontends/network_backend.h"
-#include "workload/phase.h"
 
 namespace astra {
 
-// What may be pending in the queue of a simulation. At one instant computations
-// end first. A lane is what one member does on one communicator.
-enum EventKind : uint32_t {
-  kComputeDone,     // Index: a rank class.
-  kTransferDone,    // Index: a communicator whose closed form has passed.
-  kCollectiveDone,  // Index: a communicator whose members have their results.
-  kResultThere,     // Index: a lane of RunningCollectives.
-  kKernelStarted,   // Index: a lane of RunningCollectives.
-  kSpeedChanged,    // Index: into SimulationOptions::speed_changes.
-  kDelayDone,       // Index: a lane of the engine.
-};
-
-// A collective, or a delay, that a member has come to in its program.
-struct Call {
-  CommunicatorId communicator;  // Of a collective.
-  LaneId lane;                  // Of the member.
-  uint32_t number = 0;          // Of this communicator, from 0.
-  LayerId layer;
-  Phase phase = Phase::kForward;
-  Communication communication{};
-  TimePs update;  // Passes before a member has its result.
-  TimePs issued;  // When the member's program came to it.
-  int32_t chunk = -1;
-  int32_t micro_batch = -1;
-  absl::Span<const LaneProgress> after{};      // See Op::after.
-  std::optional<TimePs> delay = std::nullopt;  // Of a delay.
-};
-
-// A member has the result of the call it had joined on this communicator.
-struct Ended {
-  uint32_t member = 0;
-  CommunicatorId communicator;
-  size_t record = 0;  // Of TakeRecords().
-  TimePs network;     // From the last member's joining to this one's result.
-  TimePs start;       // When the last member had joined.
-  uint32_t last_member = 0;  // That one.
-};
-
-class RunningCollectives {
+class RunningCollectives final : public CollectiveService {
  public:
   // All must outlive the object. `lowering` is read with flow graphs only.
   // With `symmetric`, which may be null, closed forms take its times. `sharing`
@@ -88,39 +51,35 @@ class RunningCollectives {
                      LinkSharing& sharing, LoneCollectives* lone,
                      NetworkBackend& network, EventQueue& timers);
 
+  TimePs now() const override { return network_.now(); }
+
   // Errors, also below: those of CollectiveLowering and CollectiveReplays;
   // ResourceExhausted for a collective that would take kMaxCollectiveTime.
-  absl::Status Join(uint32_t member, const Call& call);
+  absl::Status Join(uint32_t member, const Call& call) override;
 
-  // For events of the other kinds than kComputeDone.
-  absl::Status OnTimer(const Event& event);
+  absl::Status OnTimer(const Event& event) override;
 
-  // Takes the network to the first instant at which flows are done or a member
-  // may have ended, but not beyond `limit`; returns whether there is one. Flows
-  // are taken by communicator and flow: what follows must not depend on what
-  // came long before.
-  absl::StatusOr<bool> AdvanceTo(TimePs limit);
+  // Flows are taken by communicator and flow: what follows must not depend on
+  // what came long before.
+  absl::StatusOr<bool> AdvanceTo(TimePs limit) override;
 
-  // Moves out who has ended since the last time.
-  std::vector<Ended> TakeEnded();
+  std::vector<Ended> TakeEnded() override;
 
-  // Whether something is under way that may end a collective.
-  bool has_any_under_way() {
+  bool has_any_under_way() override {
     return carrier_.num_under_way() > 0 ||
            (replays_ != nullptr && replays_->has_ends());
   }
 
-  // All collectives have ended: lets the network carry what is left.
-  void Finish();
+  void Finish() override;
+  void set_watch(std::function<absl::Status()> watch) override;
 
-  // What the running collective of `communicator` still lacks; for messages.
-  std::string WhatIsMissing(CommunicatorId communicator) const;
+  std::string WhatIsMissing(CommunicatorId communicator) const override;
+  std::string WhyStuck() const override { return network_.WhyStuck(); }
 
-  // Whether the collective has ended, by position in TakeRecords().
-  bool HasEnded(size_t record) const { return has_ended_[record]; }
-
-  // In order of joining.
-  std::vector<CollectiveRecord> TakeRecords() { return std::move(records_); }
+  std::vector<CollectiveRecord> TakeRecords() override {
+    return std::move(records_);
+  }
+  bool HasEnded(size_t record) const override { return has_ended_[record]; }
 
  private:
   struct Run {

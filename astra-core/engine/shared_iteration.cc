@@ -15,9 +15,11 @@ SharedIteration::SharedIteration(const Program& program,
       setting_(std::move(setting)),
       stages_(program, program.shape().micro_batches, /*window=*/1),
       network_(setting_.new_network()),
-      engine_(stages_, setting_.layer_names, setting_.options, *setting_.costs,
-              setting_.communicators, *setting_.lowering, /*symmetric=*/nullptr,
-              *setting_.sharing, /*lone=*/nullptr, *network_) {}
+      collectives_(setting_.options, *setting_.costs, setting_.communicators,
+                   *setting_.lowering, /*symmetric=*/nullptr, *setting_.sharing,
+                   /*lone=*/nullptr, *network_, timers_),
+      engine_(stages_, setting_.layer_names, setting_.options,
+              setting_.communicators, timers_, collectives_) {}
 
 absl::StatusOr<std::unique_ptr<SharedIteration>> SharedIteration::Create(
     const Program& program, const SimulationOptions& options, Routes& routes,

@@ -12,9 +12,11 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "astra-core/base/event_queue.h"
 #include "astra-core/engine/engine.h"
 #include "astra-core/engine/pipeline_program.h"
 #include "astra-core/engine/result.h"
+#include "astra-core/engine/running_collectives.h"
 #include "astra-core/engine/simulation_options.h"
 #include "astra-core/engine/simulation_setting.h"
 #include "network-frontends/network_backend.h"
@@ -48,6 +50,8 @@ class SharedIteration {
   const SimulationSetting setting_;
   const PipelineProgram stages_;
   const std::unique_ptr<NetworkBackend> network_;
+  EventQueue timers_;
+  RunningCollectives collectives_;
   Engine engine_;
 };
 
