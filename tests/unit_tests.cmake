@@ -75,6 +75,7 @@ astra_test(base_test
     astra-core/base/pickle_writer_test.cc
     astra-core/base/progress_test.cc
     astra-core/base/sha256_test.cc
+    astra-core/base/shell_word_test.cc
     astra-core/base/text_reader_test.cc
     astra-core/base/units_test.cc
     astra-core/base/yaml_reader_test.cc
@@ -456,7 +457,6 @@ astra_test(sweep_execution_test
     astra-core/sweep/execution/point_process_test.cc
     astra-core/sweep/execution/point_record_test.cc
     astra-core/sweep/execution/run_metrics_test.cc
-    astra-core/sweep/execution/shell_word_test.cc
     astra-core/sweep/execution/slurm_job_test.cc
     astra-core/sweep/execution/slurm_queue_test.cc
     astra-core/sweep/execution/slurm_scheduler_test.cc
@@ -559,6 +559,21 @@ astra_test(compare_app_test
 astra_test(goodput_test
   SOURCES astra-core/goodput/goodput_test.cc
   DEPS astra::goodput)
+
+astra_test(hosts_test
+  SOURCES
+    astra-core/hosts/bytes_test.cc
+    astra-core/hosts/handshake_test.cc
+    astra-core/hosts/socket_test.cc
+  DEPS astra::hosts)
+
+astra_test(physical_test
+  SOURCES
+    astra-core/apps/physical/host_file_test.cc
+    astra-core/apps/physical/rank_environment_test.cc
+    astra-core/apps/physical/run_beside_test.cc
+    astra-core/physical/control_message_test.cc
+  DEPS astra::physical_app)
 
 astra_test(jobs_test
   SOURCES

@@ -40,9 +40,9 @@ enum EventKind : uint32_t {
 
 // A collective, or a delay, that a member has come to in its program.
 struct Call {
-  CommunicatorId communicator;  // Of a collective.
-  LaneId lane;                  // Of the member.
-  uint32_t number = 0;          // Of this communicator, from 0.
+  CommunicatorId communicator;  // Unused by delays.
+  LaneId lane;                  // Lane of the member.
+  uint32_t number = 0;          // Counts the calls of the communicator, from 0.
   LayerId layer;
   Phase phase = Phase::kForward;
   Communication communication{};
@@ -51,17 +51,17 @@ struct Call {
   int32_t chunk = -1;
   int32_t micro_batch = -1;
   absl::Span<const LaneProgress> after{};      // See Op::after.
-  std::optional<TimePs> delay = std::nullopt;  // Of a delay.
+  std::optional<TimePs> delay = std::nullopt;  // Length of a delay.
 };
 
 // A member has the result of the call it had joined on this communicator.
 struct Ended {
   uint32_t member = 0;
   CommunicatorId communicator;
-  size_t record = 0;  // Of TakeRecords().
+  size_t record = 0;  // Index into TakeRecords().
   TimePs network;     // From the last member's joining to this one's result.
-  TimePs start;       // When the last member had joined.
-  uint32_t last_member = 0;  // That one.
+  TimePs start;       // Instant at which the last member joined.
+  uint32_t last_member = 0;  // Index of the member that joined last.
 };
 
 // Collectives of one communicator are numbered in the order of the program, and
@@ -76,7 +76,8 @@ class CollectiveService {
   // Errors, also below: those of the service, which end the run.
   virtual absl::Status Join(uint32_t member, const Call& call) = 0;
 
-  // For events of the engine's queue whose kinds are not of the engine.
+  // Handles every timer event of a kind that the engine does not handle
+  // itself.
   virtual absl::Status OnTimer(const Event& event) = 0;
 
   // Goes on to the first instant at which something has happened after which a
@@ -85,30 +86,34 @@ class CollectiveService {
   // the network have to go on first. On real hosts it may be later.
   virtual absl::StatusOr<bool> AdvanceTo(TimePs limit) = 0;
 
-  // Moves out who has ended since the last time.
+  // Moves out the members that have had their results since the last call.
   virtual std::vector<Ended> TakeEnded() = 0;
 
-  // Whether something is under way that may end a collective.
+  // Returns true while messages or closed forms are under way.
   virtual bool has_any_under_way() = 0;
 
-  // All collectives have ended: lets what is left come to its end.
+  // Lets what nobody waits for come to its end. The engine calls this once all
+  // collectives have ended.
   virtual void Finish() {}
 
-  // Has `watch` called many times a second while a call takes long, which ends
-  // with the error that it returns.
+  // Has `watch` called many times a second while another call takes long. That
+  // call ends with the error that `watch` returns.
   virtual void set_watch(std::function<absl::Status()> /*watch*/) {}
 
-  // What the running collective of `communicator` still lacks; for messages.
+  // Returns what the running collective of `communicator` still lacks, as a
+  // part of an error message.
   virtual std::string WhatIsMissing(CommunicatorId communicator) const = 0;
 
-  // Explains why nothing happens any more; "" if the service cannot tell.
+  // Explains why nothing happens any more. Returns "" if the service cannot
+  // tell.
   virtual std::string WhyStuck() const { return {}; }
 
-  // Moves out the collectives that members of this service have joined, in
-  // order of joining.
+  // Moves out all collectives, ordered by the time at which their first member
+  // joined.
   virtual std::vector<CollectiveRecord> TakeRecords() = 0;
 
-  // Whether the collective has ended, by position in TakeRecords().
+  // Returns true once every member has its result. `record` is an index into
+  // TakeRecords().
   virtual bool HasEnded(size_t record) const = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/engine/collective_record.h"
 #include "astra-core/engine/flow_sending.h"
 #include "astra-core/engine/message_log.h"
 #include "fmt/core.h"
@@ -142,29 +143,11 @@ absl::Status RunningCollectives::OpenMessages(Run& run) {
 
 CollectiveRecord RunningCollectives::NewRecord(const Call& call,
                                                const Run& run) const {
-  const Communicator& group = communicator(call.communicator);
-  const auto& [kind, dimension, bytes] = call.communication;
-  const CollectiveCost& cost = costs_.at({dimension, kind});
-  const TimedCollective timed = cost.Time(group.group, bytes);
-  CollectiveRecord record;
-  record.layer = call.layer;
-  record.phase = call.phase;
-  record.communication = call.communication;
-  record.algorithm = timed.algorithm;
-  record.protocol = timed.protocol;
-  if (run.has_messages) {
-    record.algorithm = run.messages.algorithm;
-    record.protocol = run.messages.protocol;
-  }
-  record.communicator = call.communicator.index();
-  record.lowest_rank = group.ranks.front();
-  record.num_ranks = static_cast<uint32_t>(group.ranks.size());
-  record.num_groups = group.num_groups;
+  const auto& [kind, dimension, _] = call.communication;
+  CollectiveRecord record = RecordOf(
+      call, communicator(call.communicator), costs_.at({dimension, kind}),
+      run.has_messages ? &run.messages : nullptr);
   record.first_start = network_.now();
-  record.is_measured = cost.is_measured;
-  record.is_latency_bound = timed.is_latency_bound;
-  record.source = timed.source;
-  record.bottleneck = timed.bottleneck;
   return record;
 }
 

@@ -85,6 +85,7 @@ REFUSALS = {
     "simai_goodput": ["--gpus 8 --checkpoint 1s --failures none.yaml".split()],
     "simai_trace": [["-w", "w"]],
     "simai_trace --gpu-type": [["--chakra", "x"]],
+    "simai_physical": [[*RUN, "--hosts", "h"]],
     "simai_planner": [PLAN],
     "simai_planner --model": [PLAN[2:]],
     "simai_planner --recompute-method": [
@@ -294,7 +295,7 @@ class CompletionTest(ShellTest):
     def test_offers_the_commands_of_simai(self):
         commands = ["topo", "workload", "analyze", "simulate", "collective",
                     "fit", "plan", "serve", "compare", "goodput", "trace",
-                    "sweep", "vidur", "help"]
+                    "physical", "sweep", "vidur", "help"]
         self.assert_offers("simai ", *commands)
         self.assert_offers("simai he", "help")
         self.assert_offers("simai --v", "--version")
@@ -465,7 +466,7 @@ class ManPageTest(ShellTest):
             self.assertLess(max(map(len, text.splitlines())), 81)
 
     def test_gives_examples_that_work_one_after_the_other(self):
-        """Besides, they read a log, tables, iterations and a sweep."""
+        """Besides, they read a log, tables, iterations, hosts and a sweep."""
         text = run("simai_sweep", "--help", cwd=self.folder).stdout
         sweep = text.split("the shortest:\n\n")[1].split("\n\n")[0]
         self.folder.joinpath("sweep.yaml").write_text(
@@ -483,6 +484,8 @@ class ManPageTest(ShellTest):
             OPERATORS, encoding="utf-8")
         self.folder.joinpath("iterations.yaml").write_text(
             ITERATIONS, encoding="utf-8")
+        self.folder.joinpath("hosts.txt").write_text(
+            "localhost slots=8\n", encoding="utf-8")
         environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
         for program in programs():
             examples = self.examples(program)

@@ -27,6 +27,7 @@ PROGRAMS = {
     "fit": "simai_fit",
     "compare": "simai_compare",
     "goodput": "simai_goodput",
+    "physical": "simai_physical",
     "plan": "simai_planner",
     "serve": "simai_serving",
     "trace": "simai_trace",
@@ -41,7 +42,7 @@ echo 'to stderr' >&2
 exit 7
 """
 KNOWN = ('(known: topo, workload, analyze, simulate, collective, fit, plan, '
-         'serve, compare, goodput, trace, sweep, vidur, help)')
+         'serve, compare, goodput, trace, physical, sweep, vidur, help)')
 
 
 def run(*command, **options):

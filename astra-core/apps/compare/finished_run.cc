@@ -20,7 +20,7 @@ constexpr double kMsPerUs = 1e-3;
 constexpr double kMostUs = 1e15;  // Of a time; beyond that no run ends.
 constexpr int64_t kMostCount = int64_t{1} << 53;
 
-constexpr std::string_view kPrograms[] = {"simai_analytical",
+constexpr std::string_view kPrograms[] = {"simai_analytical", "simai_physical",
                                           "simai_simulator"};
 constexpr FigureSpec Exposed(std::string_view name,
                              ParallelDimension dimension) {

@@ -13,6 +13,7 @@
 #include "astra-core/apps/gen_topo_options.h"
 #include "astra-core/apps/gen_workload_options.h"
 #include "astra-core/apps/goodput/simai_goodput_options.h"
+#include "astra-core/apps/physical/simai_physical_options.h"
 #include "astra-core/apps/plan/simai_planner_options.h"
 #include "astra-core/apps/plan/space_options.h"
 #include "astra-core/apps/run_defaults.h"
@@ -306,6 +307,25 @@ ShellProgram SimaiTrace() {
   };
 }
 
+ShellProgram SimaiPhysical() {
+  return {
+      .name = "simai_physical",
+      .help = SimaiPhysicalHelp(),
+      .options = SimaiPhysicalOptionSpecs(),
+      .values = {Words("collectives", {"nccl", "ring", "simai"}),
+                 Values("system", SystemNames())},
+      .exit_codes = ExitCodes(),
+      .files = {{"results/NAME/collectives.csv",
+                 "Each collective, as it was measured."},
+                {"results/NAME/ranks.csv", "What each rank did with the time."},
+                {"results/NAME/run.json",
+                 "The inputs as they were understood, and the totals."},
+                {"results/NAME/comparison.csv",
+                 "Of --compare: collectives beside those of a simulated run."}},
+      .examples = SimaiPhysicalExamples(),
+  };
+}
+
 ShellProgram SimaiPlanner() {
   return {
       .name = "simai_planner",
@@ -449,7 +469,8 @@ std::vector<ShellProgram> ShellPrograms() {
       Simai(),           RunProgramOf(SimaiAnalyticalDefaults()),
       SimaiCollective(), SimaiCompare(),
       SimaiFit(),        SimaiGoodput(),
-      SimaiPlanner(),    SimaiServing(),
+      SimaiPhysical(),   SimaiPlanner(),
+      SimaiServing(),
       RunProgramOf(SimaiSimulatorDefaults()),
       SimaiSweep(),      SimaiTrace(),
       SimaiVidur()};

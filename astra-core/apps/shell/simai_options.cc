@@ -32,6 +32,7 @@ constexpr SimaiCommand kCommands[] = {
     {"compare", "simai_compare", "set finished runs side by side"},
     {"goodput", "simai_goodput", "what failures leave of a month"},
     {"trace", "simai_trace", "write and convert execution traces"},
+    {"physical", "simai_physical", "run collectives between real hosts"},
     {"sweep", "simai_sweep", "run many cases and compare them"},
     {"vidur", "simai_vidur", "serve requests with Vidur's flags and tables"},
 };

@@ -13,7 +13,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/version.h"
 #include "astra-core/sweep/execution/json_writer.h"
-#include "astra-core/sweep/execution/shell_word.h"
+#include "astra-core/base/shell_word.h"
 #include "astra-core/sweep/results/flat_json.h"
 #include "astra-core/sweep/sweep_file.h"
 #include "fmt/core.h"

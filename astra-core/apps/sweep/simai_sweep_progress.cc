@@ -4,7 +4,7 @@
 
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/sweep/execution/json_writer.h"
-#include "astra-core/sweep/execution/shell_word.h"
+#include "astra-core/base/shell_word.h"
 #include "astra-core/sweep/results/sweep_table.h"
 #include "fmt/core.h"
 

@@ -21,7 +21,7 @@
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/sweep/execution/captured_command.h"
 #include "astra-core/sweep/execution/run_metrics.h"
-#include "astra-core/sweep/execution/shell_word.h"
+#include "astra-core/base/shell_word.h"
 #include "fmt/core.h"
 
 namespace astra {

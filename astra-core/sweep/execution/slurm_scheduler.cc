@@ -16,7 +16,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/stop_signals.h"
 #include "astra-core/sweep/execution/point_process.h"
-#include "astra-core/sweep/execution/shell_word.h"
+#include "astra-core/base/shell_word.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 

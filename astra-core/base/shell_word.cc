@@ -1,4 +1,4 @@
-#include "astra-core/sweep/execution/shell_word.h"
+#include "astra-core/base/shell_word.h"
 
 namespace astra {
 

@@ -1,7 +1,7 @@
 // Formats command lines as a person would type them into a shell.
 
-#ifndef ASTRA_CORE_SWEEP_EXECUTION_SHELL_WORD_H_
-#define ASTRA_CORE_SWEEP_EXECUTION_SHELL_WORD_H_
+#ifndef ASTRA_CORE_BASE_SHELL_WORD_H_
+#define ASTRA_CORE_BASE_SHELL_WORD_H_
 
 #include <string>
 #include <string_view>
@@ -19,4 +19,4 @@ std::string ShellCommand(const std::vector<std::string>& words);
 
 }  // namespace astra
 
-#endif  // ASTRA_CORE_SWEEP_EXECUTION_SHELL_WORD_H_
+#endif  // ASTRA_CORE_BASE_SHELL_WORD_H_

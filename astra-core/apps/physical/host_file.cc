@@ -1,0 +1,90 @@
+#include "astra-core/apps/physical/host_file.h"
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/parse.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/base/text_reader.h"
+#include "fmt/core.h"
+
+namespace astra {
+namespace {
+
+constexpr int64_t kMostSlots = 65536;
+
+// A host as a line says.
+struct HostLine {
+  RankPlace place;
+  int64_t slots = 1;
+};
+
+absl::Status ReadSetting(const TextReader& reader, const Token& token,
+                         HostLine& host) {
+  const size_t equals = token.text.find('=');
+  const std::string_view key = token.text.substr(0, equals);
+  const std::string_view value =
+      equals == std::string_view::npos ? "" : token.text.substr(equals + 1);
+  if (key == "address" && !value.empty()) {
+    host.place.address = std::string(value);
+    return absl::OkStatus();
+  }
+  if (key == "slots" && equals != std::string_view::npos) {
+    const auto slots = ParseInteger("", value, 1, kMostSlots);
+    if (slots.ok()) {
+      host.slots = *slots;
+      return absl::OkStatus();
+    }
+    return reader.Error(
+        token, fmt::format("slots is {}: expected a whole number from 1 to {}",
+                           Quoted(value), kMostSlots));
+  }
+  return reader.Error(token,
+                      fmt::format("expected slots=N or address=ADDRESS, not {}",
+                                  Quoted(token.text)));
+}
+
+// Reads the tokens before a comment.
+absl::StatusOr<HostLine> ReadHost(const TextReader& reader,
+                                  absl::Span<const Token> tokens) {
+  HostLine host;
+  if (tokens.front().text.find('=') != std::string_view::npos) {
+    return reader.Error(tokens.front(),
+                        "a line begins with the name of a host");
+  }
+  host.place.host = std::string(tokens.front().text);
+  for (const Token& token : tokens.subspan(1)) {
+    ASTRA_RETURN_IF_ERROR(ReadSetting(reader, token, host));
+  }
+  return host;
+}
+
+absl::Span<const Token> WithoutComment(absl::Span<const Token> tokens) {
+  size_t count = 0;
+  while (count < tokens.size() && tokens[count].text.front() != '#') ++count;
+  return tokens.first(count);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<RankPlace>> ParseHostFile(std::string_view file,
+                                                     std::string_view contents,
+                                                     uint32_t num_ranks) {
+  std::vector<RankPlace> places;
+  int64_t num_slots = 0;
+  TextReader reader(file, contents);
+  while (reader.NextLine()) {
+    const absl::Span<const Token> tokens = WithoutComment(reader.tokens());
+    if (tokens.empty()) continue;
+    ASTRA_ASSIGN_OR_RETURN(const HostLine host, ReadHost(reader, tokens));
+    num_slots += host.slots;
+    for (int64_t i = 0; i < host.slots && places.size() < num_ranks; ++i) {
+      places.push_back(host.place);
+    }
+  }
+  if (places.size() == num_ranks) return places;
+  return absl::InvalidArgumentError(fmt::format(
+      "{}: {} slots are too few for {} ranks", file, num_slots, num_ranks));
+}
+
+}  // namespace astra

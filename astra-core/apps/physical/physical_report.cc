@@ -1,0 +1,128 @@
+#include "astra-core/apps/physical/physical_report.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <utility>
+
+#include "astra-core/apps/json_parts.h"
+#include "astra-core/apps/run_json.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/version.h"
+#include "astra-core/physical/physical_result.h"
+#include "astra-core/results/collectives_table.h"
+#include "astra-core/results/trace_tables.h"
+#include "fmt/core.h"
+#include "nlohmann/json.hpp"
+
+namespace astra {
+namespace {
+
+double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
+
+TimePs EndOf(const std::vector<RankReport>& iteration) {
+  TimePs end;
+  for (const RankReport& report : iteration) {
+    end = std::max(end, report.finish);
+  }
+  return end;
+}
+
+Json RunJsonOf(const SimaiPhysicalOptions& options, const RunRequest& request,
+               const Warnings& warnings, const PhysicalOutcome& outcome) {
+  Json json = {
+      {"program", "simai_physical"},
+      {"version", Version()},
+      {"name", options.run.name},
+      {"finished", true},
+      {"reason", ""},
+      {"workload", WorkloadJson(options.run.workload_file, request.program,
+                                /*unroll=*/true)},
+      {"topology",
+       TopologyJson(options.run.topology_file.value_or(""), request.topology)},
+      {"model", ModelJson(options.run, request.simulation)},
+      {"physical",
+       {{"hosts", outcome.num_hosts},
+        {"transport", "tcp"},
+        {"warm_up_iterations", options.num_warm_ups},
+        {"clock_error_ns", outcome.clock_error.count()},
+        {"iterations_ps", Json::array()}}},
+      {"warnings", warnings},
+      {"result", ResultJson(outcome.result)}};
+  json["model"]["fidelity"] = "physical";
+  for (const TimePs time : outcome.iterations) {
+    json["physical"]["iterations_ps"].push_back(time.count());
+  }
+  return json;
+}
+
+}  // namespace
+
+absl::StatusOr<PhysicalOutcome> OutcomeOf(const SimaiPhysicalOptions& options,
+                                          const SimulationSetting& setting,
+                                          const PhysicalReports& reports) {
+  PhysicalOutcome outcome;
+  outcome.clock_error = reports.clock_error;
+  outcome.num_hosts = static_cast<uint32_t>(
+      std::set<std::string>(reports.hosts.begin(), reports.hosts.end()).size());
+  std::vector<std::pair<TimePs, size_t>> order;
+  for (size_t i = options.num_warm_ups; i < reports.iterations.size(); ++i) {
+    const TimePs time = EndOf(reports.iterations[i]);
+    outcome.iterations.push_back(time);
+    order.emplace_back(time, i);
+  }
+  std::sort(order.begin(), order.end());
+  const size_t median = order[(order.size() - 1) / 2].second;
+  ASTRA_ASSIGN_OR_RETURN(outcome.result,
+                         ResultOf(setting, reports.iterations[median]));
+  return outcome;
+}
+
+std::vector<NamedFile> PhysicalFiles(const SimaiPhysicalOptions& options,
+                                     const RunRequest& request,
+                                     const Warnings& warnings,
+                                     const PhysicalOutcome& outcome) {
+  return {
+      {"collectives.csv", CollectivesCsv(request.topology, outcome.result)},
+      {"ranks.csv", RanksCsv(outcome.result)},
+      {"run.json", JsonText(RunJsonOf(options, request, warnings, outcome))}};
+}
+
+std::string DescribePhysical(const SimaiPhysicalOptions& options,
+                             const PhysicalOutcome& outcome,
+                             const std::optional<Beside>& beside,
+                             const std::vector<NamedFile>& files) {
+  const SimulationResult& result = outcome.result;
+  const RankResult& last = result.ranks[result.reported_rank.index()];
+  const TimePs messages =
+      last.exposed_in[IndexOf(ParallelDimension::kPipeline)];
+  const auto [least, most] =
+      std::minmax_element(outcome.iterations.begin(), outcome.iterations.end());
+  std::string text = fmt::format(
+      "physical   {} ranks on {} host(s) over TCP; {} collectives and "
+      "messages\n",
+      result.ranks.size(), outcome.num_hosts, result.collectives.size());
+  if (outcome.iterations.size() > 1) {
+    text += fmt::format(
+        "iterations {} measured: {:.3f} to {:.3f} ms; the median follows\n",
+        outcome.iterations.size(), Milliseconds(*least), Milliseconds(*most));
+  }
+  text += fmt::format(
+      "time       rank {} finishes last: computing {:.3f} ms, {:.3f} ms of it "
+      "late; waiting for collectives {:.3f} ms, for messages {:.3f} ms\n",
+      last.rank, Milliseconds(last.compute + last.slowed),
+      Milliseconds(last.slowed), Milliseconds(last.exposed - messages),
+      Milliseconds(messages));
+  if (outcome.clock_error > HostTime(0)) {
+    text += fmt::format(
+        "clocks     times of ranks on different hosts compare to {:.1f} us\n",
+        static_cast<double>(outcome.clock_error.count()) * 1e-3);
+  }
+  if (beside) text += DescribeBeside(*beside);
+  text += fmt::format("results    {}:", options.run.output);
+  for (const NamedFile& file : files) text += " " + file.name;
+  return text + fmt::format("\nfinished   {}: {:.6f} ms\n", options.run.name,
+                            Milliseconds(result.total()));
+}
+
+}  // namespace astra

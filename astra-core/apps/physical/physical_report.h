@@ -1,0 +1,50 @@
+// The files and the summary of a physical run.
+
+#ifndef ASTRA_CORE_APPS_PHYSICAL_PHYSICAL_REPORT_H_
+#define ASTRA_CORE_APPS_PHYSICAL_PHYSICAL_REPORT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "astra-core/apps/physical/run_beside.h"
+#include "astra-core/apps/physical/simai_physical_options.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/log.h"
+#include "astra-core/base/units.h"
+#include "astra-core/engine/result.h"
+#include "astra-core/engine/simulation_setting.h"
+#include "astra-core/physical/coordinator.h"
+#include "astra-core/run/run.h"
+
+namespace astra {
+
+// What came of a run that has finished.
+struct PhysicalOutcome {
+  std::vector<TimePs> iterations;  // Times of those that were measured.
+  SimulationResult result;         // Of the median of them.
+  uint32_t num_hosts = 0;
+  HostTime clock_error{};  // See PhysicalReports.
+};
+
+// Errors: those of ResultOf().
+absl::StatusOr<PhysicalOutcome> OutcomeOf(const SimaiPhysicalOptions& options,
+                                          const SimulationSetting& setting,
+                                          const PhysicalReports& reports);
+
+// Returns collectives.csv, ranks.csv and run.json.
+std::vector<NamedFile> PhysicalFiles(const SimaiPhysicalOptions& options,
+                                     const RunRequest& request,
+                                     const Warnings& warnings,
+                                     const PhysicalOutcome& outcome);
+
+// Returns what the program prints at the end.
+std::string DescribePhysical(const SimaiPhysicalOptions& options,
+                             const PhysicalOutcome& outcome,
+                             const std::optional<Beside>& beside,
+                             const std::vector<NamedFile>& files);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_PHYSICAL_PHYSICAL_REPORT_H_

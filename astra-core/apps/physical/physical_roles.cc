@@ -1,0 +1,239 @@
+#include "astra-core/apps/physical/physical_roles.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "astra-core/apps/physical/host_file.h"
+#include "astra-core/apps/physical/launcher.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/host_name.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/base/stop_signals.h"
+#include "astra-core/command_line/main_support.h"
+#include "astra-core/engine/pipeline_program.h"
+#include "astra-core/physical/rank_plan.h"
+#include "astra-core/physical/rank_run.h"
+#include "astra-core/physical/rank_session.h"
+#include "fmt/core.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kThisHost = "127.0.0.1";
+
+bool IsThisHost(std::string_view host) {
+  return host == kThisHost || host == "localhost";
+}
+
+CoordinatorSetting CoordinatorSettingOf(const PhysicalRun& run) {
+  const SimaiPhysicalOptions& options = run.options;
+  return {.num_ranks = run.num_ranks(),
+          .digest = run.digest,
+          .num_iterations = options.num_warm_ups + options.num_iterations,
+          .join_limit = options.join_limit,
+          .time_limit = options.time_limit};
+}
+
+std::function<void(std::string_view)> WarnOf(const PhysicalRun& run) {
+  return [&log = run.log](std::string_view text) { log.Warning(text); };
+}
+
+// Returns what a rank does. Errors: those of RankPlan.
+absl::StatusOr<RankPlan> PlanOf(const PhysicalRun& run,
+                                const PipelineProgram& program, uint32_t rank) {
+  return RankPlan::Create(run.setting, program, RankId(rank));
+}
+
+PipelineProgram ProgramOf(const PhysicalRun& run) {
+  return PipelineProgram(run.program, run.program.shape().micro_batches,
+                         /*window=*/1);
+}
+
+// `coordinator_name` is how messages call who coordinates.
+absl::Status RunRank(const PhysicalRun& run, const Secret& secret,
+                     std::string coordinator_name) {
+  const SimaiPhysicalOptions& options = run.options;
+  if (options.rank >= run.num_ranks()) {
+    return absl::InvalidArgumentError(
+        fmt::format("--rank is {}: the workload has ranks 0 to {}",
+                    options.rank, run.num_ranks() - 1));
+  }
+  const PipelineProgram program = ProgramOf(run);
+  ASTRA_ASSIGN_OR_RETURN(const RankPlan plan,
+                         PlanOf(run, program, options.rank));
+  // Ranks of one host are reached from nowhere else.
+  const std::string address =
+      options.address.empty() && IsThisHost(options.coordinator.host)
+          ? std::string(kThisHost)
+          : options.address;
+  const RankSetting setting{.rank = RankId(options.rank),
+                            .num_ranks = run.num_ranks(),
+                            .digest = run.digest,
+                            .coordinator = options.coordinator,
+                            .coordinator_name = std::move(coordinator_name),
+                            .address = address,
+                            .join_limit = options.join_limit};
+  RankSession session(setting, secret, plan);
+  return session.Run([&](uint32_t iteration, Instant begin,
+                         DataConnections& connections,
+                         const HostCollectives::Wait& wait) {
+    return RunRankIteration(run.setting, program, plan, iteration, begin,
+                            connections, wait);
+  });
+}
+
+// Returns the command that starts rank `rank` on any host.
+std::vector<std::string> RankCommand(const PhysicalRun& run, uint32_t rank,
+                                     const RankPlace& place,
+                                     const Endpoint& coordinator) {
+  const SimaiPhysicalOptions& options = run.options;
+  std::error_code error;
+  const std::string own =
+      std::filesystem::read_symlink("/proc/self/exe", error).string();
+  std::vector<std::string> words = {
+      error ? "simai_physical" : own,
+      "--launched",
+      fmt::format("--rank={}", rank),
+      fmt::format("--coordinator={}", coordinator.ToString()),
+      fmt::format("--join-limit={}", options.join_limit.count()),
+      fmt::format("--directory={}",
+                  std::filesystem::current_path(error).string())};
+  if (!place.address.empty()) {
+    words.push_back(fmt::format("--address={}", place.address));
+  }
+  words.insert(words.end(), options.for_ranks.begin(), options.for_ranks.end());
+  return words;
+}
+
+// Returns where the launcher listens, and where ranks find it.
+struct LauncherEndpoints {
+  Endpoint listens;
+  Endpoint found;
+};
+LauncherEndpoints EndpointsOf(const Endpoint& given,
+                              const std::vector<RankPlace>& places) {
+  if (!given.host.empty()) return {{"0.0.0.0", given.port}, given};
+  const bool all_here = std::all_of(
+      places.begin(), places.end(),
+      [](const RankPlace& place) { return place.host == "localhost"; });
+  if (all_here) {
+    const Endpoint here{std::string(kThisHost), 0};
+    return {here, here};
+  }
+  return {{"0.0.0.0", 0}, {HostName(), 0}};
+}
+
+absl::Status StartRanks(const PhysicalRun& run,
+                        const std::vector<RankPlace>& places,
+                        const Endpoint& coordinator, const Secret& secret,
+                        RankProcesses& processes) {
+  for (uint32_t rank = 0; rank < places.size(); ++rank) {
+    const RankPlace& place = places[rank];
+    ASTRA_RETURN_IF_ERROR(
+        processes.Start(CommandAt(place, run.options.remote_shell,
+                                  RankCommand(run, rank, place, coordinator)),
+                        place.host, secret.text() + "\n"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Secret> FindSecret(const SimaiPhysicalOptions& options) {
+  if (options.is_launched) {
+    std::string line;
+    std::getline(std::cin, line);
+    return Secret::Create("the standard input", line);
+  }
+  if (options.secret_file) return Secret::ReadFrom(*options.secret_file);
+  const char* variable = std::getenv("SIMAI_SECRET");
+  if (variable == nullptr) {
+    return absl::InvalidArgumentError(
+        "no secret keeps others out of the run: give all ranks --secret-file "
+        "FILE, or the variable SIMAI_SECRET");
+  }
+  return Secret::Create("SIMAI_SECRET", variable);
+}
+
+absl::StatusOr<PhysicalReports> Launch(const PhysicalRun& run) {
+  const SimaiPhysicalOptions& options = run.options;
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents,
+                         ReadFile(options.hosts_file));
+  ASTRA_ASSIGN_OR_RETURN(
+      const std::vector<RankPlace> places,
+      ParseHostFile(options.hosts_file, contents, run.num_ranks()));
+  // What hosts cannot do is told once, not by every rank.
+  const PipelineProgram program = ProgramOf(run);
+  ASTRA_RETURN_IF_ERROR(PlanOf(run, program, 0).status());
+  LauncherEndpoints endpoints = EndpointsOf(options.coordinator, places);
+  const Secret secret = Secret::Draw();
+  ASTRA_ASSIGN_OR_RETURN(Socket listener, Listen(endpoints.listens));
+  endpoints.found.port = PortOf(listener);
+  StopSignals signals;
+  Coordinator coordinator(CoordinatorSettingOf(run), secret,
+                          std::move(listener), WarnOf(run));
+  RankProcesses processes;
+  ASTRA_RETURN_IF_ERROR(
+      StartRanks(run, places, endpoints.found, secret, processes));
+  // What a rank tells the coordinator says more than its exit code.
+  int ended_for = 0;
+  absl::Status ended;
+  const char* signal = nullptr;
+  absl::StatusOr<PhysicalReports> reports = coordinator.Run([&] {
+    signal = signals.Wait(std::chrono::milliseconds(0));
+    if (signal != nullptr) {
+      return absl::AbortedError(fmt::format("stopped by {}", signal));
+    }
+    constexpr int kRounds = 3;
+    if (ended.ok()) ended = processes.Watch();
+    if (!ended.ok() && ++ended_for >= kRounds) return ended;
+    return absl::OkStatus();
+  });
+  processes.AwaitEnd(std::chrono::seconds(2));
+  if (signal == nullptr) return reports;
+  return WithExitCode(reports.status(), StopCode(signal));
+}
+
+absl::StatusOr<PhysicalReports> RunFirstRank(const PhysicalRun& run) {
+  ASTRA_ASSIGN_OR_RETURN(const Secret secret, FindSecret(run.options));
+  const Endpoint& at = run.options.coordinator;
+  ASTRA_ASSIGN_OR_RETURN(
+      Socket listener,
+      Listen(
+          {IsThisHost(at.host) ? std::string(kThisHost) : "0.0.0.0", at.port}));
+  Coordinator coordinator(CoordinatorSettingOf(run), secret,
+                          std::move(listener), WarnOf(run));
+  std::atomic<bool> has_failed = false;
+  absl::Status session;
+  absl::StatusOr<PhysicalReports> reports = PhysicalReports();
+  std::thread thread([&] {
+    reports = coordinator.Run([&] {
+      return has_failed
+                 ? absl::AbortedError(fmt::format(
+                       "rank 0 gave up: {}", std::string(session.message())))
+                 : absl::OkStatus();
+    });
+  });
+  session = RunRank(run, secret, "rank 0, which coordinates,");
+  has_failed = !session.ok();
+  thread.join();
+  // The coordinator knows why all ranks have ended.
+  return reports;
+}
+
+absl::Status RunOtherRank(const PhysicalRun& run) {
+  ASTRA_ASSIGN_OR_RETURN(const Secret secret, FindSecret(run.options));
+  return RunRank(
+      run, secret,
+      run.options.is_launched ? "the launcher" : "rank 0, which coordinates,");
+}
+
+}  // namespace astra

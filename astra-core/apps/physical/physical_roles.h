@@ -1,0 +1,51 @@
+// The parts that a process can have in a physical run: the launcher, rank 0,
+// which coordinates as well, or another rank.
+
+#ifndef ASTRA_CORE_APPS_PHYSICAL_PHYSICAL_ROLES_H_
+#define ASTRA_CORE_APPS_PHYSICAL_PHYSICAL_ROLES_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "astra-core/apps/physical/simai_physical_options.h"
+#include "astra-core/base/log.h"
+#include "astra-core/engine/simulation_setting.h"
+#include "astra-core/hosts/secret.h"
+#include "astra-core/physical/coordinator.h"
+#include "workload/program.h"
+
+namespace astra {
+
+// What all parts of a run share. The referenced objects outlive it.
+struct PhysicalRun {
+  const SimaiPhysicalOptions& options;
+  const Program& program;
+  const SimulationSetting& setting;
+  std::string digest;
+  const Log& log;
+
+  uint32_t num_ranks() const {
+    return static_cast<uint32_t>(program.sizes().num_ranks);
+  }
+};
+
+// Returns the secret that the options, the environment or, of a rank that was
+// launched, the standard input give.
+//
+// Errors: InvalidArgument if there is none or it is too short.
+absl::StatusOr<Secret> FindSecret(const SimaiPhysicalOptions& options);
+
+// Starts the ranks and coordinates them. Errors: those of the host file, of
+// Listen() and of Coordinator; the errors of all functions say what to do.
+absl::StatusOr<PhysicalReports> Launch(const PhysicalRun& run);
+
+// Runs rank 0 and coordinates all. Errors: as above, and those of RankSession.
+absl::StatusOr<PhysicalReports> RunFirstRank(const PhysicalRun& run);
+
+// Runs another rank. Errors: those of RankPlan and RankSession.
+absl::Status RunOtherRank(const PhysicalRun& run);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_PHYSICAL_PHYSICAL_ROLES_H_

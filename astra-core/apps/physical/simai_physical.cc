@@ -1,0 +1,153 @@
+// simai_physical: runs the collectives of a workload as traffic between hosts.
+
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "astra-core/apps/physical/physical_report.h"
+#include "astra-core/apps/physical/physical_roles.h"
+#include "astra-core/apps/physical/run_beside.h"
+#include "astra-core/apps/physical/simai_physical_options.h"
+#include "astra-core/apps/run_output.h"
+#include "astra-core/apps/run_request.h"
+#include "astra-core/base/files.h"
+#include "astra-core/base/log.h"
+#include "astra-core/base/sha256.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/command_line.h"
+#include "astra-core/command_line/main_support.h"
+#include "astra-core/engine/simulation_setting.h"
+#include "fmt/core.h"
+#include "topology/routes.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kBesideFile = "comparison.csv";
+
+// Returns a hash of all that must be the same for all ranks.
+absl::StatusOr<std::string> DigestOf(const SimaiPhysicalOptions& options) {
+  std::string text = options.what;
+  ASTRA_ASSIGN_OR_RETURN(const std::string workload,
+                         ReadFile(options.run.workload_file));
+  text += Sha256(workload);
+  if (options.run.topology_file) {
+    ASTRA_ASSIGN_OR_RETURN(const std::string topology,
+                           ReadFile(*options.run.topology_file));
+    text += Sha256(topology);
+  }
+  return Sha256(text);
+}
+
+// The names of files that may be those of an earlier run.
+std::vector<std::string_view> OwnFiles() {
+  std::vector<std::string_view> files(std::begin(kResultFiles),
+                                      std::end(kResultFiles));
+  files.push_back(kBesideFile);
+  return files;
+}
+
+absl::StatusOr<MeanTimes> ReadSimulated(const std::string& folder) {
+  const std::string file = folder + "/collectives.csv";
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(file));
+  return ParseMeanTimes(file, contents);
+}
+
+absl::StatusOr<Beside> BesideOf(const std::string& folder,
+                                const MeanTimes& simulated,
+                                const std::vector<NamedFile>& files) {
+  ASTRA_ASSIGN_OR_RETURN(
+      const MeanTimes measured,
+      ParseMeanTimes(files.front().name, files.front().contents));
+  absl::StatusOr<Beside> beside = SetBeside(measured, simulated);
+  if (beside.ok()) return beside;
+  return absl::InvalidArgumentError(fmt::format(
+      "--compare is {}: {}", folder, std::string(beside.status().message())));
+}
+
+absl::Status Coordinate(const PhysicalRun& run, const RunRequest& request,
+                        const Warnings& warnings) {
+  const SimaiPhysicalOptions& options = run.options;
+  MeanTimes simulated;  // Read first, since a run takes long.
+  if (options.beside) {
+    ASTRA_ASSIGN_OR_RETURN(simulated, ReadSimulated(*options.beside));
+  }
+  ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
+                         OutputFolder::Create(options.run.output));
+  ASTRA_ASSIGN_OR_RETURN(const PhysicalReports reports,
+                         options.role == PhysicalRole::kLauncher
+                             ? Launch(run)
+                             : RunFirstRank(run));
+  ASTRA_ASSIGN_OR_RETURN(const PhysicalOutcome outcome,
+                         OutcomeOf(options, run.setting, reports));
+  std::vector<NamedFile> files =
+      PhysicalFiles(options, request, warnings, outcome);
+  std::optional<Beside> beside;
+  if (options.beside) {
+    ASTRA_ASSIGN_OR_RETURN(beside, BesideOf(*options.beside, simulated, files));
+    files.push_back({std::string(kBesideFile), BesideCsv(*beside)});
+  }
+  ASTRA_RETURN_IF_ERROR(folder.Write(files, OwnFiles()));
+  Print(DescribePhysical(options, outcome, beside, files));
+  return FlushStdout();
+}
+
+// Runs a rank that does not coordinate. Of a rank that was launched, the
+// launcher says why the run has ended.
+absl::StatusOr<int> TakePart(const PhysicalRun& run) {
+  const absl::Status status = RunOtherRank(run);
+  if (run.options.is_launched && absl::IsAborted(status)) return 1;
+  if (!status.ok()) return status;
+  return 0;
+}
+
+// Returns the exit code.
+absl::StatusOr<int> RunCommand(int argc, const char* const* argv,
+                               const Log& log) {
+  ASTRA_ASSIGN_OR_RETURN(
+      const CommandLine flags,
+      CommandLine::Parse(SimaiPhysicalOptionSpecs(), argc, argv));
+  if (PrintedInstead(flags, "simai_physical", SimaiPhysicalHelp())) {
+    ASTRA_RETURN_IF_ERROR(FlushStdout());
+    return 0;
+  }
+  ASTRA_ASSIGN_OR_RETURN(const SimaiPhysicalOptions options,
+                         ReadSimaiPhysicalOptions(flags));
+  Warnings warnings;
+  ASTRA_ASSIGN_OR_RETURN(RunRequest request,
+                         ReadRequest(options.run, &warnings));
+  if (options.num_ranks &&
+      *options.num_ranks != request.program.sizes().num_ranks) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} processes were started, but {} has {} ranks", *options.num_ranks,
+        options.run.workload_file, request.program.sizes().num_ranks));
+  }
+  ASTRA_ASSIGN_OR_RETURN(std::string digest, DigestOf(options));
+  request.simulation.lowering = Lowering::kFlowGraph;
+  Routes routes(request.topology);
+  const NetworkFactory no_network = [] { return nullptr; };
+  ASTRA_ASSIGN_OR_RETURN(const SimulationSetting setting,
+                         PrepareSimulation(request.program, request.simulation,
+                                           routes, no_network));
+  const PhysicalRun run{options, request.program, setting, std::move(digest),
+                        log};
+  if (options.role == PhysicalRole::kRank) return TakePart(run);
+  log.Report(warnings);
+  ASTRA_RETURN_IF_ERROR(Coordinate(run, request, warnings));
+  return 0;
+}
+
+}  // namespace
+}  // namespace astra
+
+int main(int argc, char** argv) {
+  const astra::Log log("simai_physical");
+  return astra::WithinMemory(log, [&] {
+    const absl::StatusOr<int> code = astra::RunCommand(argc, argv, log);
+    return code.ok() ? *code : astra::ExitCode(code.status(), log);
+  });
+}

@@ -1,0 +1,250 @@
+#include "astra-core/apps/physical/simai_physical_options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_split.h"
+#include "astra-core/apps/physical/rank_environment.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
+#include "astra-core/command_line/version.h"
+#include "fmt/core.h"
+
+namespace astra {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: simai_physical -w WORKLOAD -n TOPOLOGY --hosts FILE\n"
+    "       mpirun -n N simai_physical -w WORKLOAD -n TOPOLOGY\n"
+    "       srun -n N simai_physical -w WORKLOAD -n TOPOLOGY\n"
+    "\n"
+    "Runs a workload on real hosts: each rank is a process, its collectives "
+    "are the\n"
+    "messages that a simulation has, sent over TCP, and computation is "
+    "waiting. No GPU\n"
+    "is needed. Writes the files of a simulated run, to be held against it.\n";
+
+constexpr CommandExample kExamples[] = {
+    {"simai_physical -w decode.yaml --system dgx-h100 --engine none \\\n"
+     "  --nccl NCCL_ALGO=Ring --hosts hosts.txt",
+     "A decode step, with a rank for each slot of a host file:"},
+    {"simai_physical -w decode.yaml --system dgx-h100 --engine none \\\n"
+     "  --nccl NCCL_ALGO=Ring --hosts hosts.txt --iterations 5 \\\n"
+     "  --compare results/decode",
+     "The median of five, beside a simulated run:"},
+};
+
+constexpr OptionSpec kOptions[] = {
+    {"workload", "w", "FILE", "Input",
+     "workload in SimAI's format, or a program"},
+    {"topology", "n network_topo", "FILE", "Input",
+     "topology of the cluster that the hosts stand for, which says how NCCL "
+     "would lay its channels"},
+    {"gpus", "g", "N", "Input", "GPUs; checked against both files"},
+    {"gpu-mismatch", "", "", "Input",
+     "run a program that is timed for another GPU than the topology names"},
+
+    {"collectives", "", "NAME", "Model",
+     "nccl (default): what NCCL chooses on --system; ring: rings and direct "
+     "messages; simai: SimAI's"},
+    {"system", "", "NAME|FILE", "Model",
+     "for nccl: dgx-h100, a file, ... (default: that of the topology's GPUs)"},
+    {"nccl", "", "KEY=VALUE", "Model",
+     "NCCL's variables, such as NCCL_ALGO=Ring,NCCL_PROTO=Simple"},
+    {"engine", "", "NAME", "Model",
+     "whose all-reduce kernels inference uses within a server: vllm (default), "
+     "sglang, trtllm, a release (vllm@0.14), or none: NCCL's"},
+
+    {"hosts", "", "FILE", "Hosts",
+     "start the ranks: a line for each host, NAME slots=N address=ADDRESS; "
+     "localhost needs no remote shell"},
+    {"remote-shell", "", "COMMAND", "Hosts",
+     "with --hosts: what runs a command on a host, before its name (default: "
+     "ssh -o BatchMode=yes)"},
+    {"rank", "", "N", "Hosts",
+     "the rank of this process (default: what mpirun or srun say); rank 0 "
+     "coordinates and writes the results"},
+    {"coordinator", "", "HOST[:PORT]", "Hosts",
+     "where rank 0 is, or, with --hosts, where the ranks reach this process"},
+    {"address", "", "ADDRESS", "Hosts",
+     "where other ranks reach this one (default: the address it has towards "
+     "the coordinator)"},
+    {"secret-file", "", "FILE", "Hosts",
+     "a secret of 16 characters or more that all ranks have, or SIMAI_SECRET "
+     "of the environment; --hosts makes its own"},
+    {"launched", "", "", "Hosts",
+     "of ranks that --hosts starts: the secret comes on the standard input"},
+    {"directory", "", "DIR", "Hosts",
+     "of ranks that --hosts starts: the folder where files are"},
+
+    {"warm-up", "", "N", "Run",
+     "iterations before the first that is measured, in which connections find "
+     "their windows (default 1)"},
+    {"iterations", "", "N", "Run",
+     "iterations that are measured; the median is written (default 1)"},
+    {"join-limit", "", "SECONDS", "Run",
+     "until all ranks have joined and are connected (default 60)"},
+    {"time-limit", "", "SECONDS", "Run", "of all iterations (default 600)"},
+
+    {"compare", "", "DIR", "Output",
+     "results of simai_simulator or simai_analytical: writes comparison.csv"},
+    {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
+    {"result", "r name", "NAME", "Output",
+     "name of the run (default: that of the workload file)"},
+};
+
+constexpr RunDefaults kDefaults = {.program = "simai_physical",
+                                   .fidelity = Fidelity::kFlow,
+                                   .usage = kUsage,
+                                   .examples = kExamples};
+
+constexpr uint16_t kDefaultPort = 29411;
+
+// The options that say what is run, and so are those of every rank.
+bool IsOfAllRanks(const OptionSpec& option) {
+  return option.group == "Input" || option.group == "Model" ||
+         option.name == "warm-up" || option.name == "iterations";
+}
+
+std::optional<std::string> FindInEnvironment(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+absl::Status ReadLauncher(const CommandLine& flags,
+                          SimaiPhysicalOptions& options) {
+  constexpr std::string_view kOfRanks[] = {"rank", "address", "launched",
+                                           "directory", "secret-file"};
+  ASTRA_RETURN_IF_ERROR(Refuse(flags, kOfRanks, "--hosts starts the ranks"));
+  options.role = PhysicalRole::kLauncher;
+  options.hosts_file = *flags.value("hosts");
+  const std::string shell =
+      flags.value("remote-shell").value_or("ssh -o BatchMode=yes");
+  options.remote_shell = absl::StrSplit(shell, ' ', absl::SkipEmpty());
+  if (options.remote_shell.empty()) {
+    return absl::InvalidArgumentError("--remote-shell is empty");
+  }
+  if (!flags.has("coordinator")) return absl::OkStatus();
+  ASTRA_ASSIGN_OR_RETURN(
+      options.coordinator,
+      ParseEndpoint("--coordinator", *flags.value("coordinator"), 0));
+  return absl::OkStatus();
+}
+
+// Returns where rank 0 is.
+absl::StatusOr<Endpoint> FindCoordinator(
+    const CommandLine& flags, const std::optional<RankEnvironment>& found) {
+  const uint16_t port = found ? found->port : kDefaultPort;
+  if (flags.has("coordinator")) {
+    return ParseEndpoint("--coordinator", *flags.value("coordinator"), port);
+  }
+  if (found && found->first_host) return Endpoint{*found->first_host, port};
+  return absl::InvalidArgumentError(fmt::format(
+      "--coordinator is missing: {} does not say on which host rank 0 is",
+      found ? found->launcher : "--rank"));
+}
+
+absl::Status ReadRank(const CommandLine& flags, SimaiPhysicalOptions& options) {
+  constexpr std::string_view kOfLauncher[] = {"remote-shell"};
+  ASTRA_RETURN_IF_ERROR(
+      Refuse(flags, kOfLauncher, "only --hosts starts ranks"));
+  std::optional<RankEnvironment> found;
+  if (flags.has("rank")) {
+    constexpr int64_t kMost = 1 << 24;
+    ASTRA_ASSIGN_OR_RETURN(const int64_t rank,
+                           flags.integer("rank", 0, 0, kMost));
+    options.rank = static_cast<uint32_t>(rank);
+  } else {
+    ASTRA_ASSIGN_OR_RETURN(found, ReadRankEnvironment(FindInEnvironment));
+    if (!found) {
+      return absl::InvalidArgumentError(
+          "nothing says where the ranks run: give --hosts FILE, or start "
+          "simai_physical with mpirun or srun, or each rank with --rank N");
+    }
+    options.rank = found->rank;
+    options.num_ranks = found->num_ranks;
+  }
+  ASTRA_ASSIGN_OR_RETURN(options.coordinator, FindCoordinator(flags, found));
+  options.address = flags.value("address").value_or("");
+  options.secret_file = flags.value("secret-file");
+  options.is_launched = flags.has("launched");
+  options.role = options.rank == 0 && !options.is_launched
+                     ? PhysicalRole::kFirst
+                     : PhysicalRole::kRank;
+  if (options.role == PhysicalRole::kRank && flags.has("compare") && !found) {
+    return absl::InvalidArgumentError(
+        "--compare has no effect: rank 0 writes the results");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadLimits(const CommandLine& flags,
+                        SimaiPhysicalOptions& options) {
+  constexpr int64_t kMostIterations = 100'000;
+  constexpr int64_t kMostSeconds = 30 * 86'400;
+  ASTRA_ASSIGN_OR_RETURN(const int64_t warm_ups,
+                         flags.integer("warm-up", 1, 0, kMostIterations));
+  options.num_warm_ups = static_cast<uint32_t>(warm_ups);
+  ASTRA_ASSIGN_OR_RETURN(const int64_t iterations,
+                         flags.integer("iterations", 1, 1, kMostIterations));
+  options.num_iterations = static_cast<uint32_t>(iterations);
+  ASTRA_ASSIGN_OR_RETURN(const int64_t join,
+                         flags.integer("join-limit", 60, 1, kMostSeconds));
+  options.join_limit = std::chrono::seconds(join);
+  ASTRA_ASSIGN_OR_RETURN(const int64_t time,
+                         flags.integer("time-limit", 600, 1, kMostSeconds));
+  options.time_limit = std::chrono::seconds(time);
+  return absl::OkStatus();
+}
+
+absl::Status ChangeDirectory(const CommandLine& flags) {
+  const std::optional<std::string> folder = flags.value("directory");
+  if (!folder || chdir(folder->c_str()) == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "--directory is {}: {}", Quoted(*folder), std::strerror(errno)));
+}
+
+}  // namespace
+
+absl::Span<const OptionSpec> SimaiPhysicalOptionSpecs() { return kOptions; }
+
+std::string SimaiPhysicalHelp() {
+  return HelpText(kUsage, kOptions) + ExamplesText(kExamples);
+}
+
+absl::Span<const CommandExample> SimaiPhysicalExamples() { return kExamples; }
+
+absl::StatusOr<SimaiPhysicalOptions> ReadSimaiPhysicalOptions(
+    const CommandLine& flags) {
+  SimaiPhysicalOptions options;
+  ASTRA_RETURN_IF_ERROR(ChangeDirectory(flags));
+  // Variables of SimAI are about simulations.
+  ASTRA_ASSIGN_OR_RETURN(options.run,
+                         ReadRunOptions(kDefaults, flags, SimaiVariables()));
+  ASTRA_RETURN_IF_ERROR(flags.has("hosts") ? ReadLauncher(flags, options)
+                                           : ReadRank(flags, options));
+  ASTRA_RETURN_IF_ERROR(ReadLimits(flags, options));
+  options.beside = flags.value("compare");
+  options.what = Version();
+  for (const OptionSpec& option : kOptions) {
+    if (!IsOfAllRanks(option) || !flags.has(option.name)) continue;
+    const std::string value = *flags.value(option.name);
+    options.for_ranks.push_back(
+        option.value.empty() ? fmt::format("--{}", option.name)
+                             : fmt::format("--{}={}", option.name, value));
+    // Names of files may differ between hosts.
+    const bool is_file = option.name == "workload" || option.name == "topology";
+    options.what += fmt::format("\n{}={}", option.name, is_file ? "" : value);
+  }
+  return options;
+}
+
+}  // namespace astra

@@ -1,0 +1,97 @@
+// Accepts connections, and sees those that accept and those that connect
+// through their handshakes, all at once and none for longer than a few seconds.
+
+#ifndef ASTRA_CORE_HOSTS_DOORWAY_H_
+#define ASTRA_CORE_HOSTS_DOORWAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "astra-core/hosts/handshake.h"
+#include "astra-core/hosts/poller.h"
+#include "astra-core/hosts/secret.h"
+#include "astra-core/hosts/socket.h"
+
+namespace astra {
+
+// A connection whose two ends have the same secret. The poller has its socket
+// under `token`.
+struct Entered {
+  uint64_t token = 0;
+  Socket socket;
+  std::string claim;      // Of who connects.
+  bool connects = false;  // This end does.
+};
+
+// A connection that did not enter.
+struct Refused {
+  uint64_t token = 0;
+  bool connects = false;
+  std::string peer;  // Address of the other end.
+  absl::Status why;
+};
+
+class Doorway {
+ public:
+  // Who says nothing for so long is shut out.
+  static constexpr std::chrono::seconds kPatience{5};
+  // So many may be in their handshakes; those who come then are shut out.
+  static constexpr size_t kMostAtOnce = 1024;
+
+  // Tokens of connections are `first_token` and those behind it; the listener
+  // has `first_token` itself. `secret` and `poller` must outlive the object.
+  Doorway(const Secret& secret, Poller& poller, uint64_t first_token);
+
+  // Accepts connections from `listener` from now on.
+  void Open(Socket listener);
+
+  // Begins to connect; returns the token.
+  //
+  // Errors: those of StartConnect().
+  absl::StatusOr<uint64_t> Connect(const Endpoint& endpoint, std::string claim);
+
+  // Handles an event of the poller whose token is of this doorway and of none
+  // that has entered.
+  void OnReady(const Ready& ready);
+
+  // Shuts out who has been too slow. Call this now and then.
+  void CloseLate();
+
+  std::vector<Entered> TakeEntered() { return std::exchange(entered_, {}); }
+  std::vector<Refused> TakeRefused() { return std::exchange(refused_, {}); }
+
+ private:
+  struct Guest {
+    Socket socket;
+    Handshake handshake;
+    bool connects = false;
+    bool is_connected = false;
+    std::string unsent;
+    std::string peer;
+    Instant deadline;
+  };
+
+  uint64_t Admit(Guest guest);
+  void Accept();
+  absl::Status GoOn(Guest& guest, uint64_t token, const Ready& ready);
+  void Refuse(uint64_t token, absl::Status why);
+
+  const Secret& secret_;
+  Poller& poller_;
+  const uint64_t listener_token_;
+  uint64_t next_token_;
+  Socket listener_;
+  std::map<uint64_t, Guest> guests_;  // By token.
+  std::vector<Entered> entered_;
+  std::vector<Refused> refused_;
+};
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_HOSTS_DOORWAY_H_

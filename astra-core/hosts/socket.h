@@ -1,0 +1,93 @@
+// TCP sockets that never block, and the addresses they connect.
+
+#ifndef ASTRA_CORE_HOSTS_SOCKET_H_
+#define ASTRA_CORE_HOSTS_SOCKET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace astra {
+
+// A host, by name or address, and a port.
+struct Endpoint {
+  std::string host;
+  uint16_t port = 0;
+
+  // "node1:29411"; an address with colons is in brackets.
+  std::string ToString() const;
+};
+
+// Reads "HOST", "HOST:PORT" or "[ADDRESS]:PORT"; `port` is the one of a text
+// that has none.
+//
+// Errors: InvalidArgument "SOURCE is ...: expected ...".
+absl::StatusOr<Endpoint> ParseEndpoint(std::string_view source,
+                                       std::string_view text, uint16_t port);
+
+// Owns a socket, and closes it.
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  ~Socket() { Close(); }
+  Socket(Socket&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+
+  int descriptor() const { return descriptor_; }
+  bool is_open() const { return descriptor_ >= 0; }
+  void Close();
+
+ private:
+  int descriptor_ = -1;
+};
+
+// Listens on the address of `endpoint`; with port 0 the kernel chooses one.
+//
+// Errors: Unavailable, which names the endpoint and the reason.
+absl::StatusOr<Socket> Listen(const Endpoint& endpoint);
+
+// Returns the port on which a socket listens.
+uint16_t PortOf(const Socket& socket);
+
+// Returns the address of the other end, without its port.
+std::string PeerOf(const Socket& socket);
+
+// Accepts a connection; none if there is none to accept.
+std::optional<Socket> AcceptFrom(const Socket& listener);
+
+// Begins to connect. The socket can be written to once that has succeeded;
+// ConnectResult() then tells whether it has.
+//
+// Errors: Unavailable, which names the endpoint and the reason.
+absl::StatusOr<Socket> StartConnect(const Endpoint& endpoint);
+absl::Status ConnectResult(const Socket& socket);
+
+// Reads at most `num_bytes` of what has arrived, and appends them; returns how
+// many these are, 0 if nothing has.
+//
+// Errors, also below: Unavailable if the connection has ended or broken.
+absl::StatusOr<size_t> ReadInto(const Socket& socket, size_t num_bytes,
+                                std::string* bytes);
+
+// Takes at most `num_bytes` of what has arrived, and forgets them.
+absl::StatusOr<size_t> Discard(const Socket& socket, size_t num_bytes);
+
+// Writes what fits of `first` and then of `second`; returns how many bytes.
+absl::StatusOr<size_t> Write(const Socket& socket, std::string_view first,
+                             std::string_view second = {});
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_HOSTS_SOCKET_H_

@@ -1,0 +1,93 @@
+// A rank of a physical run: joins it, connects to the ranks it talks to, runs
+// each iteration when the coordinator says, and reports what it measured.
+
+#ifndef ASTRA_CORE_PHYSICAL_RANK_SESSION_H_
+#define ASTRA_CORE_PHYSICAL_RANK_SESSION_H_
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "astra-core/base/ids.h"
+#include "astra-core/hosts/doorway.h"
+#include "astra-core/hosts/message_link.h"
+#include "astra-core/hosts/poller.h"
+#include "astra-core/hosts/secret.h"
+#include "astra-core/hosts/socket.h"
+#include "astra-core/physical/control_message.h"
+#include "astra-core/physical/data_connections.h"
+#include "astra-core/physical/host_collectives.h"
+#include "astra-core/physical/rank_plan.h"
+
+namespace astra {
+
+struct RankSetting {
+  RankId rank;
+  uint32_t num_ranks = 0;
+  std::string digest;  // See JoinMessage.
+  Endpoint coordinator;
+  std::string coordinator_name;  // In messages: "the launcher".
+  // Where other ranks reach this one; empty: at the address that the
+  // coordinator sees.
+  std::string address;
+  std::chrono::seconds join_limit{60};  // Until all ranks are connected.
+};
+
+// Returns a text that is equal for processes that share a kernel, and so a
+// clock.
+std::string BootId();
+
+class RankSession {
+ public:
+  // Runs an iteration that begins at an instant.
+  using Iteration = std::function<absl::StatusOr<RankReport>(
+      uint32_t, Instant, DataConnections&, const HostCollectives::Wait&)>;
+
+  // All must outlive the object.
+  RankSession(const RankSetting& setting, const Secret& secret,
+              const RankPlan& plan);
+
+  // Returns once the coordinator says that the run has finished.
+  //
+  // Errors: Aborted with the coordinator's reason; Unavailable if the
+  // coordinator or another rank is lost, which the message names, or cannot be
+  // reached; PermissionDenied for another secret; those of `iteration`.
+  absl::Status Run(const Iteration& iteration);
+
+ private:
+  absl::Status Join();
+  absl::Status ConnectToPeers();
+  absl::Status Serve(const Iteration& iteration);
+  absl::Status WaitUntil(Instant until);
+  absl::Status OnCoordinator(const Ready& ready);
+  absl::StatusOr<ControlMessage> Next();
+  void TakePeers();
+  absl::Status TakeRefused();
+  absl::Status ConnectMissing();
+  absl::Status Explain(absl::Status status);
+  void Send(const ControlMessage& message) { link_->Send(Encode(message)); }
+
+  const RankSetting& setting_;
+  const Secret& secret_;
+  const RankPlan& plan_;
+  Poller poller_;
+  Doorway doorway_;
+  DataConnections connections_;
+  std::optional<MessageLink> link_;  // With the coordinator.
+  std::deque<ControlMessage> inbox_;
+  std::optional<RosterMessage> roster_;
+  size_t num_connecting_ = 0;  // Connections that are in their handshakes.
+  Instant next_close_;
+  // Ended the run; no call goes on after it.
+  absl::Status verdict_;
+};
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_PHYSICAL_RANK_SESSION_H_

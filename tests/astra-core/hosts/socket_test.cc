@@ -1,0 +1,142 @@
+#include "astra-core/hosts/socket.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "astra-core/hosts/doorway.h"
+#include "astra-core/hosts/message_link.h"
+#include "astra-core/hosts/poller.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/testing/matchers.h"
+
+namespace astra::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+
+TEST(EndpointTest, HasAHostAndAPort) {
+  const auto text = [](std::string_view given) {
+    return ValueOrDie(ParseEndpoint("--coordinator", given, 7)).ToString();
+  };
+  EXPECT_EQ(text("node1"), "node1:7");
+  EXPECT_EQ(text("node1:80"), "node1:80");
+  EXPECT_EQ(text("[fe80::1]:80"), "[fe80::1]:80");
+  EXPECT_EQ(text("fe80::1"), "[fe80::1]:7");
+  for (const std::string_view wrong :
+       {"", ":80", "node1:", "node1:0", "node1:65536", "[fe80::1", "[]:8"}) {
+    EXPECT_FALSE(ParseEndpoint("--coordinator", wrong, 7).ok()) << wrong;
+  }
+  EXPECT_EQ(ParseEndpoint("--coordinator", "a:b", 7).status().message(),
+            "--coordinator is \"a:b\": expected HOST or HOST:PORT, such as "
+            "node1:29411");
+}
+
+TEST(PollerTest, WaitsForAnInstant) {
+  Poller poller;
+  const Instant until = HostClock::now() + milliseconds(20);
+  EXPECT_TRUE(poller.Wait(until).empty());
+  EXPECT_GE(HostClock::now(), until);
+  EXPECT_TRUE(poller.Wait(until).empty());  // Past instants are over at once.
+}
+
+// Two ends in one process, over the loopback device.
+class DoorwayTest : public ::testing::Test {
+ protected:
+  DoorwayTest() : doorway_(secret_, poller_, 100) {
+    Socket listener = ValueOrDie(Listen({"127.0.0.1", 0}));
+    endpoint_ = {"127.0.0.1", PortOf(listener)};
+    doorway_.Open(std::move(listener));
+  }
+
+  // Goes on until `is_enough`, but not for longer than two seconds.
+  template <class IsEnough>
+  void Step(IsEnough is_enough) {
+    const Instant until = HostClock::now() + std::chrono::seconds(2);
+    while (!is_enough() && HostClock::now() < until) {
+      for (const Ready& ready : poller_.Wait(until)) doorway_.OnReady(ready);
+      for (Entered& each : doorway_.TakeEntered()) {
+        entered_.push_back(std::move(each));
+      }
+      for (Refused& each : doorway_.TakeRefused()) {
+        refused_.push_back(std::move(each));
+      }
+    }
+  }
+
+  const Secret secret_ = Secret::Draw();
+  Poller poller_;
+  Doorway doorway_;
+  Endpoint endpoint_;
+  std::vector<Entered> entered_;
+  std::vector<Refused> refused_;
+};
+
+TEST_F(DoorwayTest, LetsTheTwoEndsIn) {
+  ASSERT_TRUE(doorway_.Connect(endpoint_, "rank 3").ok());
+  Step([&] { return entered_.size() == 2; });
+  ASSERT_EQ(entered_.size(), 2u);
+  for (const Entered& each : entered_) EXPECT_EQ(each.claim, "rank 3");
+  EXPECT_NE(entered_[0].connects, entered_[1].connects);
+}
+
+TEST_F(DoorwayTest, ShutsOthersOut) {
+  Poller elsewhere;
+  const Secret other = Secret::Draw();
+  Doorway stranger(other, elsewhere, 1);
+  ASSERT_TRUE(stranger.Connect(endpoint_, "rank 3").ok());
+  std::vector<Refused> told;
+  Step([&] {
+    for (const Ready& ready : elsewhere.Wait(HostClock::now())) {
+      stranger.OnReady(ready);
+    }
+    for (Refused& each : stranger.TakeRefused())
+      told.push_back(std::move(each));
+    return !told.empty();
+  });
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_TRUE(absl::IsPermissionDenied(told[0].why));
+  EXPECT_TRUE(entered_.empty());
+}
+
+TEST_F(DoorwayTest, NobodyIsThere) {
+  const uint16_t port =
+      PortOf(ValueOrDie(Listen({"127.0.0.1", 0})));  // Closed again.
+  ASSERT_TRUE(doorway_.Connect({"127.0.0.1", port}, "").ok());
+  Step([&] { return !refused_.empty(); });
+  ASSERT_EQ(refused_.size(), 1u);
+  EXPECT_TRUE(refused_[0].connects);
+  EXPECT_EQ(refused_[0].why.message(), "Connection refused");
+}
+
+TEST_F(DoorwayTest, MessagesArriveWholeAndThenTheEnd) {
+  ASSERT_TRUE(doorway_.Connect(endpoint_, "").ok());
+  Step([&] { return entered_.size() == 2; });
+  ASSERT_EQ(entered_.size(), 2u);
+  MessageLink sender(std::move(entered_[0].socket), poller_, 1, false);
+  MessageLink receiver(std::move(entered_[1].socket), poller_, 2, false);
+  const std::string large(size_t{5} << 20, 'x');
+  sender.Send("first");
+  sender.Send(large);
+  std::vector<std::string> messages;
+  absl::Status end;
+  const Instant until = HostClock::now() + std::chrono::seconds(5);
+  while (end.ok() && HostClock::now() < until) {
+    for (const Ready& ready : poller_.Wait(until)) {
+      if (ready.token == 2) end = receiver.OnReady(ready, &messages);
+      if (ready.token == 1 && sender.is_open()) {
+        std::vector<std::string> none;
+        ASSERT_TRUE(sender.OnReady(ready, &none).ok());
+      }
+    }
+    if (messages.size() == 2 && sender.is_open()) sender.Close();
+  }
+  EXPECT_THAT(messages, ElementsAre("first", large));
+  EXPECT_EQ(end.message(), "the connection has ended");
+}
+
+}  // namespace
+}  // namespace astra::testing

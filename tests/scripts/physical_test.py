@@ -1,0 +1,331 @@
+"""Runs simai_physical with processes of this host: complete runs, ranks that
+are killed, and whoever else comes to its ports.
+
+    physical_test.py --bin build/release/bin [--kills 3] [--ranks 8]
+"""
+
+import argparse
+import csv
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+OPTIONS = argparse.Namespace(bin=ROOT / "build" / "release" / "bin", kills=3,
+                             ranks=8)
+SECRET = "a secret of the tests"
+ENVIRONMENT = {**os.environ, "SIMAI_SECRET": SECRET}
+for variable in ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"):
+    ENVIRONMENT.pop(variable, None)
+# So long may the others take to notice that one is lost.
+SECONDS_TO_NOTICE = 5
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def workload(ranks, layers, compute_ns=100_000, sizes=(65536,)):
+    """SimAI's text: each layer computes, and then has a collective of TP."""
+    kinds = ("ALLREDUCE", "ALLTOALL", "ALLGATHER", "REDUCESCATTER")
+    head = ("HYBRID_TRANSFORMER_FWD_IN_BCKWD "
+            f"model_parallel_NPU_group: {ranks} ep: 1 pp: 1 vpp: 1 ga: 1 "
+            f"all_gpus: {ranks} checkpoints: 0 checkpoint_initiates: 0 "
+            "pp_comm: 0")
+    rows = [
+        "\t".join([f"layer{i}", "-1", str(compute_ns), kinds[i % 4],
+                   str(sizes[i % len(sizes)]), "0", "NONE", "0", "0", "NONE",
+                   "0", "0"]) for i in range(layers)
+    ]
+    return "\n".join([head, str(layers), *rows]) + "\n"
+
+
+def sockets_of(port):
+    """States, but TIME_WAIT, of the sockets of this host that have the port."""
+    time_wait = "06"
+    states = []
+    for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        cells = line.split()
+        ports = [int(cell.split(":")[1], 16) for cell in cells[1:3]]
+        if port in ports and cells[3] != time_wait:
+            states.append(cells[3])
+    return states
+
+
+def processes_of(folder):
+    """Ids of the processes that run in the folder."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if os.readlink(entry / "cwd") == str(folder):
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+class PhysicalTest(unittest.TestCase):
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        self.running = []
+        self.addCleanup(self.kill_all)
+
+    def kill_all(self):
+        for process in self.running:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+    def run_program(self, program, *arguments, code=0):
+        done = subprocess.run([OPTIONS.bin / program, *arguments],
+                              cwd=self.folder, env=ENVIRONMENT, text=True,
+                              capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def make_inputs(self, ranks, **options):
+        self.run_program("gen_topo", "-topo", "Spectrum-X", "-g", str(ranks),
+                         "-gt", "H100", "-gps", "1", "-o", "topo.txt")
+        (self.folder / "w.txt").write_text(workload(ranks, **options))
+        (self.folder / "hosts.txt").write_text(
+            f"localhost slots={ranks}\n")
+
+    def start(self, *arguments, **variables):
+        process = subprocess.Popen(
+            [OPTIONS.bin / "simai_physical", "-w", "w.txt", "-n", "topo.txt",
+             "--collectives", "ring", *arguments], cwd=self.folder,
+            env={**ENVIRONMENT, **variables}, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.running.append(process)
+        return process
+
+    def start_rank(self, rank, port, *arguments, **variables):
+        return self.start("--rank", str(rank), "--coordinator",
+                          f"127.0.0.1:{port}", *arguments, **variables)
+
+    def end_of(self, process, seconds=30):
+        out, error = process.communicate(timeout=seconds)
+        return process.returncode, out, error
+
+    def collectives(self, folder):
+        with open(self.folder / folder / "collectives.csv") as file:
+            return list(csv.DictReader(file))
+
+    # The rows are those of the simulation, but for their times.
+    def test_a_launched_run_has_the_collectives_of_a_simulated_one(self):
+        self.make_inputs(4, layers=8, sizes=(1 << 16, 1 << 20))
+        self.run_program("simai_simulator", "-w", "w.txt", "-n", "topo.txt",
+                         "--collectives", "ring", "--fidelity", "flow", "-o",
+                         "simulated")
+        process = self.start("--hosts", "hosts.txt", "-o", "measured",
+                             "--compare", "simulated", "--iterations", "3")
+        code, out, error = self.end_of(process)
+        self.assertEqual((code, error), (0, ""))
+        self.assertIn("finished   w: ", out)
+        self.assertIn("median of the errors of collectives of 1 MiB", out)
+        keys = ("layer", "phase", "collective", "group", "first_rank", "ranks",
+                "bytes", "algorithm")
+
+        def rows(folder):
+            return sorted(
+                tuple(row[key] for key in keys)
+                for row in self.collectives(folder)
+                for _ in range(int(row["count"])))
+
+        self.assertEqual(rows("measured"), rows("simulated"))
+        for row in self.collectives("measured"):
+            self.assertGreater(float(row["time_us"]), 0)
+        run = json.loads((self.folder / "measured/run.json").read_text())
+        self.assertEqual(len(run["physical"]["iterations_ps"]), 3)
+        # Computing is waiting, at least as long as the workload says.
+        self.assertGreater(run["result"]["iteration_ps"], 8 * 100_000_000)
+        self.assertEqual(processes_of(self.folder), [])
+
+    def test_ranks_find_their_places_in_what_mpirun_says(self):
+        self.make_inputs(3, layers=4)
+        processes = [
+            self.start("-o", "out", OMPI_COMM_WORLD_RANK=str(rank),
+                       OMPI_COMM_WORLD_SIZE="3", OMPI_COMM_WORLD_LOCAL_SIZE="3",
+                       PMIX_NAMESPACE=str(os.getpid())) for rank in range(3)
+        ]
+        ends = [self.end_of(process) for process in processes]
+        self.assertEqual([end[0] for end in ends], [0, 0, 0], ends)
+        self.assertIn("finished", ends[0][1])
+        self.assertEqual([end[1] for end in ends[1:]], ["", ""])
+        self.assertEqual(len(self.collectives("out")), 4)
+
+    # Whichever rank it is and whenever, all others end soon and name it.
+    def test_a_killed_rank_ends_the_run(self):
+        ranks = OPTIONS.ranks
+        self.make_inputs(ranks, layers=2000, compute_ns=5_000_000,
+                         sizes=(1 << 14, 1 << 18))
+        draws = random.Random(1)
+        for _ in range(OPTIONS.kills):
+            port = free_port()
+            processes = [self.start_rank(rank, port) for rank in range(ranks)]
+            # All have joined by then; who never came is missed later.
+            time.sleep(0.06 * ranks + draws.uniform(0.5, 3))
+            lost = draws.randrange(ranks)
+            with self.subTest(lost=lost):
+                self.assertIsNone(processes[lost].poll(),
+                                  "the run is over too soon")
+                processes[lost].send_signal(signal.SIGKILL)
+                killed = time.monotonic()
+                for rank, process in enumerate(processes):
+                    code, _, error = self.end_of(process)
+                    if rank != lost:
+                        self.assertEqual(code, 1)
+                        self.assertRegex(error, rf"rank {lost}\b.* was lost")
+                self.assertLess(time.monotonic() - killed, SECONDS_TO_NOTICE)
+                self.assertEqual(processes_of(self.folder), [])
+                self.assertEqual(sockets_of(port), [])
+
+    def test_a_launcher_that_is_killed_takes_its_ranks_along(self):
+        self.make_inputs(4, layers=2000, compute_ns=5_000_000)
+        launcher = self.start("--hosts", "hosts.txt")
+        time.sleep(1)
+        self.assertGreater(len(processes_of(self.folder)), 4)
+        launcher.kill()
+        end = time.monotonic() + SECONDS_TO_NOTICE
+        while processes_of(self.folder) and time.monotonic() < end:
+            time.sleep(0.05)
+        launcher.communicate()
+        self.assertEqual(processes_of(self.folder), [])
+
+    def test_a_launched_rank_that_cannot_start_is_named(self):
+        self.make_inputs(2, layers=2)
+        (self.folder / "hosts.txt").write_text("localhost\nother\n")
+        code, _, error = self.end_of(
+            self.start("--hosts", "hosts.txt", "--remote-shell", "false"))
+        self.assertEqual(code, 1)
+        self.assertEqual(
+            error, "simai_physical: error: the process of rank 1 on other has "
+            "ended with exit code 1\n")
+
+    def test_a_rank_with_another_secret_is_told_and_the_run_goes_on(self):
+        self.make_inputs(2, layers=4)
+        port = free_port()
+        first = self.start_rank(0, port)
+        code, _, error = self.end_of(
+            self.start_rank(1, port, SIMAI_SECRET="another secret of theirs"))
+        self.assertEqual(code, 2)
+        self.assertEqual(
+            error, "simai_physical: error: rank 0, which coordinates, at "
+            f"127.0.0.1:{port} has another secret\n")
+        second = self.start_rank(1, port)
+        self.assertEqual(self.end_of(second)[0], 0)
+        code, out, error = self.end_of(first)
+        self.assertEqual(code, 0, error)
+        self.assertIn("a connection from 127.0.0.1 was refused", error)
+
+    def test_a_rank_with_another_workload_is_told_and_the_run_goes_on(self):
+        self.make_inputs(2, layers=4)
+        port = free_port()
+        first = self.start_rank(0, port)
+        code, _, error = self.end_of(
+            self.start_rank(1, port, "--iterations", "2"))
+        self.assertEqual(code, 1)
+        self.assertIn("the workload, cluster or options of rank 1 on", error)
+        self.assertIn("differ from those of the coordinator", error)
+        self.assertEqual(self.end_of(self.start_rank(1, port))[0], 0)
+        self.assertEqual(self.end_of(first)[0], 0)
+
+    # A port scan, garbage, and somebody who says nothing or hears nothing.
+    def test_strangers_do_not_stop_a_run(self):
+        self.make_inputs(2, layers=400, compute_ns=5_000_000)
+        port = free_port()
+        first = self.start_rank(0, port)
+        strangers = []
+        end = time.monotonic() + 10
+        while not strangers and time.monotonic() < end:
+            try:
+                strangers.append(socket.create_connection(("127.0.0.1", port)))
+            except OSError:
+                time.sleep(0.05)
+        for i in range(200):
+            stranger = socket.create_connection(("127.0.0.1", port))
+            if i % 4 == 0:
+                stranger.sendall(random.Random(i).randbytes(1000))
+            elif i % 4 == 1:
+                stranger.sendall(b"simai-physical:1" + bytes(31))
+            elif i % 4 == 2:
+                stranger.close()
+            strangers.append(stranger)
+        second = self.start_rank(1, port)
+        self.assertEqual(self.end_of(second, 60)[0], 0)
+        code, out, error = self.end_of(first)
+        self.assertEqual(code, 0, error)
+        self.assertIn("finished", out)
+        self.assertIn("is no simai_physical of this version", error)
+        for stranger in strangers:
+            stranger.close()
+
+    def test_ranks_that_never_come_are_named(self):
+        self.make_inputs(4, layers=2)
+        port = free_port()
+        processes = [
+            self.start_rank(rank, port, "--join-limit", "1") for rank in (0, 2)
+        ]
+        for process in processes:
+            code, _, error = self.end_of(process)
+            self.assertEqual(code, 1)
+            self.assertEqual(
+                error, "simai_physical: error: rank(s) 1, 3 have not joined "
+                "within --join-limit, 1 s\n")
+
+    def test_a_run_that_takes_too_long_ends(self):
+        self.make_inputs(2, layers=2000, compute_ns=5_000_000)
+        code, _, error = self.end_of(
+            self.start("--hosts", "hosts.txt", "--time-limit", "1"))
+        self.assertEqual(code, 1)
+        self.assertEqual(
+            error, "simai_physical: error: the run takes longer than "
+            "--time-limit, 1 s; iteration 0 lacks rank(s) 0, 1\n")
+        self.assertEqual(processes_of(self.folder), [])
+
+    def test_what_has_no_effect_is_refused(self):
+        self.make_inputs(2, layers=2)
+        for arguments, message in (
+            ((), "nothing says where the ranks run: give --hosts FILE, or "
+             "start simai_physical with mpirun or srun, or each rank with "
+             "--rank N"),
+            (("--hosts", "hosts.txt", "--rank", "0"),
+             "--rank has no effect: --hosts starts the ranks"),
+            (("--rank", "0", "--remote-shell", "rsh"),
+             "--remote-shell has no effect: only --hosts starts ranks"),
+            (("--rank", "0"), "--coordinator is missing: --rank does not say "
+             "on which host rank 0 is"),
+            (("--rank", "1", "--coordinator", "a", "--compare", "b"),
+             "--compare has no effect: rank 0 writes the results"),
+            (("--rank", "5", "--coordinator", "127.0.0.1"),
+             "--rank is 5: the workload has ranks 0 to 1"),
+        ):
+            with self.subTest(arguments=arguments):
+                code, _, error = self.end_of(self.start(*arguments))
+                self.assertEqual(
+                    (code, error), (2, f"simai_physical: error: {message}\n"))
+
+
+if __name__ == "__main__":
+    PARSER = argparse.ArgumentParser(description=__doc__)
+    PARSER.add_argument("--bin", type=pathlib.Path, default=OPTIONS.bin)
+    PARSER.add_argument("--kills", type=int, default=3)
+    PARSER.add_argument("--ranks", type=int, default=8)
+    OPTIONS, REST = PARSER.parse_known_args()
+    OPTIONS.bin = OPTIONS.bin.resolve()
+    unittest.main(argv=[sys.argv[0], *REST])
