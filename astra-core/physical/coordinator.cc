@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/physical/rank_session.h"
 #include "fmt/format.h"
@@ -25,9 +26,9 @@ HostTime Clock() { return HostClock::now().time_since_epoch(); }
 // "3, 5, 7 and 12 more".
 std::string ListOf(const std::vector<uint32_t>& ranks) {
   constexpr size_t kMost = 8;
+  const absl::Span<const uint32_t> all = ranks;
   const size_t named = std::min(kMost, ranks.size());
-  std::string text =
-      fmt::format("{}", fmt::join(ranks.begin(), ranks.begin() + named, ", "));
+  std::string text = fmt::format("{}", fmt::join(all.first(named), ", "));
   if (named < ranks.size()) {
     text += fmt::format(" and {} more", ranks.size() - named);
   }

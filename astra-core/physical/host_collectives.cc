@@ -60,7 +60,7 @@ absl::Status HostCollectives::Join(uint32_t /*member*/, const Call& call) {
     }
     early_.erase(early);
   }
-  if (run->flows->is_finished(planned->member)) Finish(*run);
+  if (run->flows->is_finished(planned->member)) Complete(*run);
   return absl::OkStatus();
 }
 
@@ -172,12 +172,12 @@ absl::Status HostCollectives::OnFlow(const DataFrame& frame) {
   finished_.clear();
   run.flows->Arrive(frame.flow, &ready_, &finished_);
   SendOwn(run);
-  if (run.flows->is_finished(run.planned->member)) Finish(run);
+  if (run.flows->is_finished(run.planned->member)) Complete(run);
   return absl::OkStatus();
 }
 
 // The rank has sent and received all that is its.
-void HostCollectives::Finish(Run& run) {
+void HostCollectives::Complete(Run& run) {
   if (std::exchange(run.is_finished, true)) return;
   Tick();
   if (run.call.update == TimePs(0)) {

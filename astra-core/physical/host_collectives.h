@@ -77,7 +77,7 @@ class HostCollectives final : public CollectiveService {
   absl::Status CheckFrame(const DataEvent& event, const Run& run) const;
   absl::Status OnFlow(const DataFrame& frame);
   void SendOwn(const Run& run);
-  void Finish(Run& run);
+  void Complete(Run& run);
   void End(Run& run);
 
   const RankPlan& plan_;

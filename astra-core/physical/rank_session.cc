@@ -44,7 +44,11 @@ absl::Status RankSession::Run(const Iteration& iteration) {
   absl::Status status = Join();
   if (status.ok()) status = ConnectToPeers();
   if (status.ok()) status = Serve(iteration);
-  return status.ok() ? status : Explain(std::move(status));
+  if (status.ok()) return status;
+  status = Explain(std::move(status));
+  // A loss is a run that failed; nobody gave bad input.
+  return absl::IsUnavailable(status) ? absl::AbortedError(status.message())
+                                     : status;
 }
 
 // Returns the coordinator's reason for the end, if it has one.

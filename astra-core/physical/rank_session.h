@@ -55,9 +55,9 @@ class RankSession {
 
   // Returns once the coordinator says that the run has finished.
   //
-  // Errors: Aborted with the coordinator's reason; Unavailable if the
-  // coordinator or another rank is lost, which the message names, or cannot be
-  // reached; PermissionDenied for another secret; those of `iteration`.
+  // Errors: Aborted with the coordinator's reason, or if the coordinator or
+  // another rank is lost, which the message names, or cannot be reached;
+  // PermissionDenied for another secret; those of `iteration`.
   absl::Status Run(const Iteration& iteration);
 
  private:
