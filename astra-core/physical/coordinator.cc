@@ -50,11 +50,11 @@ Coordinator::Coordinator(const CoordinatorSetting& setting,
 }
 
 absl::StatusOr<PhysicalReports> Coordinator::Run(
-    const std::function<absl::Status()>& watch) {
+    const std::function<absl::Status(const PhysicalProgress&)>& watch) {
   absl::Status status;
   while (status.ok() && !has_finished_) {
     status = Step(HostClock::now() + kBetweenWatches);
-    if (status.ok()) status = watch();
+    if (status.ok()) status = watch(ProgressNow());
     if (status.ok()) status = CheckTime();
   }
   TellEnd(status);
@@ -316,6 +316,16 @@ absl::Status Coordinator::CheckTime() const {
   return absl::AbortedError(fmt::format(
       "rank(s) {} have not connected to the others within --join-limit, {} s",
       ListOf(unconnected), setting_.join_limit.count()));
+}
+
+PhysicalProgress Coordinator::ProgressNow() const {
+  PhysicalProgress progress;
+  for (const Member& member : members_) {
+    progress.joined += member.token.has_value();
+    progress.connected += member.is_connected;
+  }
+  progress.iterations = static_cast<uint32_t>(reports_.iterations.size());
+  return progress;
 }
 
 void Coordinator::SendAll(const ControlMessage& message) {

@@ -35,6 +35,13 @@ struct CoordinatorSetting {
   std::chrono::seconds time_limit{600};  // Of all iterations together.
 };
 
+// How far a run has come.
+struct PhysicalProgress {
+  uint32_t joined = 0;      // Ranks that have joined.
+  uint32_t connected = 0;   // Ranks that are connected to the ranks they need.
+  uint32_t iterations = 0;  // Iterations that have ended.
+};
+
 // What became of the ranks.
 struct PhysicalReports {
   std::vector<std::string> hosts;  // By rank: the name of its host.
@@ -52,13 +59,13 @@ class Coordinator {
   Coordinator(const CoordinatorSetting& setting, const Secret& secret,
               Socket listener, std::function<void(std::string_view)> warn);
 
-  // Runs all iterations. Calls `watch` ten times a second; its error ends the
-  // run.
+  // Runs all iterations. Calls `watch` ten times a second or more often; its
+  // error ends the run.
   //
   // Errors: Aborted, with the ranks that were lost or missing, or with the
   // reason that a rank gives; those of `watch`. All ranks have been told.
   absl::StatusOr<PhysicalReports> Run(
-      const std::function<absl::Status()>& watch);
+      const std::function<absl::Status(const PhysicalProgress&)>& watch);
 
  private:
   // Whoever has the secret; a rank once it has said which.
@@ -93,6 +100,7 @@ class Coordinator {
   void Refuse(uint64_t token, std::string_view why);
   absl::Status OnEnd(uint64_t token, const absl::Status& why);
   absl::Status CheckTime() const;
+  PhysicalProgress ProgressNow() const;
   void SendRoster();
   void SendPing(Member& member);
   void BeginIteration();

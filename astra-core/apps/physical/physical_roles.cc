@@ -15,6 +15,7 @@
 #include "astra-core/apps/physical/launcher.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/host_name.h"
+#include "astra-core/base/progress.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/stop_signals.h"
 #include "astra-core/command_line/main_support.h"
@@ -89,6 +90,35 @@ absl::Status RunRank(const PhysicalRun& run, const Secret& secret,
                             connections, wait);
   });
 }
+
+// Shows a person how far the run has come.
+class RunLine {
+ public:
+  explicit RunLine(const PhysicalRun& run)
+      : num_ranks_(run.num_ranks()),
+        num_iterations_(run.options.num_warm_ups + run.options.num_iterations) {
+  }
+
+  void Show(const PhysicalProgress& progress) {
+    if (!line_.IsDue()) return;
+    const double share = static_cast<double>(progress.iterations) /
+                         static_cast<double>(num_iterations_);
+    if (progress.connected == num_ranks_) {
+      line_.Update(share,
+                   fmt::format("iteration {} of {}", progress.iterations + 1,
+                               num_iterations_));
+      return;
+    }
+    line_.Update(share,
+                 fmt::format("{} of {} ranks have joined, {} are connected",
+                             progress.joined, num_ranks_, progress.connected));
+  }
+
+ private:
+  const uint32_t num_ranks_;
+  const uint32_t num_iterations_;
+  ProgressLine line_;
+};
 
 // Returns the command that starts rank `rank` on any host.
 std::vector<std::string> RankCommand(const PhysicalRun& run, uint32_t rank,
@@ -187,16 +217,19 @@ absl::StatusOr<PhysicalReports> Launch(const PhysicalRun& run) {
   int ended_for = 0;
   absl::Status ended;
   const char* signal = nullptr;
-  absl::StatusOr<PhysicalReports> reports = coordinator.Run([&] {
-    signal = signals.Wait(std::chrono::milliseconds(0));
-    if (signal != nullptr) {
-      return absl::AbortedError(fmt::format("stopped by {}", signal));
-    }
-    constexpr int kRounds = 3;
-    if (ended.ok()) ended = processes.Watch();
-    if (!ended.ok() && ++ended_for >= kRounds) return ended;
-    return absl::OkStatus();
-  });
+  RunLine line(run);
+  absl::StatusOr<PhysicalReports> reports =
+      coordinator.Run([&](const PhysicalProgress& progress) {
+        line.Show(progress);
+        signal = signals.Wait(std::chrono::milliseconds(0));
+        if (signal != nullptr) {
+          return absl::AbortedError(fmt::format("stopped by {}", signal));
+        }
+        constexpr int kRounds = 3;
+        if (ended.ok()) ended = processes.Watch();
+        if (!ended.ok() && ++ended_for >= kRounds) return ended;
+        return absl::OkStatus();
+      });
   processes.AwaitEnd(std::chrono::seconds(2));
   if (signal == nullptr) return reports;
   return WithExitCode(reports.status(), StopCode(signal));
@@ -215,7 +248,9 @@ absl::StatusOr<PhysicalReports> RunFirstRank(const PhysicalRun& run) {
   absl::Status session;
   absl::StatusOr<PhysicalReports> reports = PhysicalReports();
   std::thread thread([&] {
-    reports = coordinator.Run([&] {
+    RunLine line(run);
+    reports = coordinator.Run([&](const PhysicalProgress& progress) {
+      line.Show(progress);
       return has_failed
                  ? absl::AbortedError(fmt::format(
                        "rank 0 gave up: {}", std::string(session.message())))
