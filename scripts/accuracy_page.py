@@ -1,8 +1,8 @@
-"""Tables of errors for docs/accuracy.md, and the part of it that a script writes.
+"""Tables of errors for docs/accuracy, and the parts of its pages that scripts write.
 
-A part stands between two comments, "<!-- The figures of NAME begin here. -->" and
-"<!-- The figures of NAME end here. -->". Errors are in percent of what was measured,
-above 0 where the prediction is too long.
+A part stands on one page of the folder between two comments, "<!-- The figures of
+NAME begin here. -->" and "<!-- The figures of NAME end here. -->". Errors are in
+percent of what was measured, above 0 where the prediction is too long.
 """
 
 import collections
@@ -11,7 +11,7 @@ import pathlib
 import re
 import statistics
 
-PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "accuracy.md"
+PAGES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "accuracy"
 
 
 def figures(errors):
@@ -66,17 +66,25 @@ def is_worse(old, new):
     return bool(worse)
 
 
+def part(name):
+    """(page, text before, text of the part, text after) of the part `name`."""
+    begin = f"<!-- The figures of {name} begin here. -->\n"
+    end = f"<!-- The figures of {name} end here. -->\n"
+    page, = (path for path in sorted(PAGES.glob("*.md"))
+             if begin in path.read_text(encoding="utf-8"))
+    head, rest = page.read_text(encoding="utf-8").split(begin)
+    text, tail = rest.split(end)
+    return page, head + begin, text, end + tail
+
+
 def publish(name, text, write, check):
-    """Writes, checks or prints the part of the page that is called `name`.
+    """Writes, checks or prints the part that is called `name`.
 
     Returns the exit code: 1 where a check fails.
     """
-    begin = f"<!-- The figures of {name} begin here. -->\n"
-    end = f"<!-- The figures of {name} end here. -->\n"
-    head, rest = PAGE.read_text(encoding="utf-8").split(begin)
-    old, tail = rest.split(end)
+    page, head, old, tail = part(name)
     if write:
-        PAGE.write_text(head + begin + text + end + tail, encoding="utf-8")
+        page.write_text(head + text + tail, encoding="utf-8")
     elif not check:
         print(text, end="")
     return 1 if check and is_worse(old, text) else 0

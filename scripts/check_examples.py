@@ -43,7 +43,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEFAULT_FILES = (
     "README.md",
     "docs/*.md",
-    "docs/guide/*.md",
+    "docs/*/*.md",
     "*/README.md",
     "*/*/README.md",
 )
@@ -259,8 +259,9 @@ def main(arguments, root=ROOT):
         path = [str(options.bin.resolve()), environment["PATH"]]
         environment["PATH"] = os.pathsep.join(path)
     readme = root / "README.md"
+    # A page may fit several patterns.
     paths = options.files or [readme] + sorted(
-        path for glob in DEFAULT_FILES[1:] for path in root.glob(glob)
+        {path for glob in DEFAULT_FILES[1:] for path in root.glob(glob)}
     )
     for path in paths:
         if not path.is_file():

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compares simai_collective with measured collectives, for docs/accuracy.md.
+"""Compares simai_collective with measured collectives, for docs/accuracy/collectives.md.
 
 usage: compare_collectives.py --bin DIR --data DIR --out DIR [--write | --check]
 
 --bin    folder with the programs
 --data   folder with nccl_measured.csv, collectives_one_node.csv.gz and others
 --out    gets one folder of comparisons for each table
---write  writes the figures into docs/accuracy.md, between its markers
+--write  writes the figures into docs/accuracy/collectives.md, between its markers
 --check  fails where a median there is worse by more than a tenth
 
 Without the data it says so and ends. Rows with the grades C and X count nowhere.

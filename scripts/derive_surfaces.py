@@ -4,8 +4,8 @@
   scripts/derive_surfaces.py TABLES [-o inputs/kernels]
 
 TABLES holds a folder for each GPU with files FAMILY_BACKEND.csv.gz, as
-docs/formats.md describes them. Each file becomes GPU_FAMILY_BACKEND.txt, in the
-form that inputs/kernels/README.md describes: times as natural logarithms of
+docs/formats/measured-operators.md describes them. Each file becomes
+GPU_FAMILY_BACKEND.txt, in the form that inputs/kernels/README.md describes: times as natural logarithms of
 microseconds in steps of 0.01, each written as its difference from what the
 points beside it say.
 """

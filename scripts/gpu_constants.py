@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Lists where the constants of inputs/gpus come from, for docs/accuracy.md.
+"""Lists where the constants of inputs/gpus come from, for docs/accuracy.
 
 Usage: gpu_constants.py [--write | --check]
-  --write  writes the table into docs/accuracy.md, between its markers
+  --write  writes the table into docs/accuracy/constants.md, between its markers
   --check  fails where the page has another table
 """
 
@@ -53,10 +53,11 @@ def main():
     arguments = parser.parse_args()
     text = table()
     if arguments.check:
-        if text in accuracy_page.PAGE.read_text(encoding="utf-8"):
+        page, _, old, _ = accuracy_page.part("gpu_constants")
+        if text == old:
             return 0
-        print("docs/accuracy.md has another table of the constants of GPUs: "
-              "run scripts/gpu_constants.py --write")
+        print(f"docs/accuracy/{page.name} has another table of the constants of "
+              "GPUs: run scripts/gpu_constants.py --write")
         return 1
     return accuracy_page.publish("gpu_constants", text, arguments.write, False)
 

@@ -58,7 +58,7 @@ def _best(points, which, limit):
 
 
 def page_of(rows):
-    """The figures of docs/accuracy.md."""
+    """The figures of docs/accuracy/serving.md."""
     groups = _points(rows)
     if not groups:
         return ""

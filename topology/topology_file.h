@@ -6,7 +6,8 @@
 //
 // The second line lists the NVSwitches, then the other switches. After it comes
 // a line for each cable. The nodes that the second line does not list are the
-// GPUs; they must have the lowest ids. docs/formats.md has the grammar.
+// GPUs; they must have the lowest ids. docs/formats/clusters.md has the
+// grammar.
 //
 // Source: the topology generator and the ns-3 front end of SimAI 1.6.
 

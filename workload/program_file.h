@@ -14,7 +14,7 @@
 //       run:
 //         - {times: 8, modules: [attention_column]}
 //
-// docs/formats.md has the grammar.
+// docs/formats/programs.md has the grammar.
 
 #ifndef WORKLOAD_PROGRAM_FILE_H_
 #define WORKLOAD_PROGRAM_FILE_H_

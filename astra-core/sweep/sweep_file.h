@@ -1,4 +1,5 @@
-// Reads the file that describes a sweep. docs/formats.md documents the format:
+// Reads the file that describes a sweep. docs/formats/sweeps.md documents the
+// format:
 //
 //   simai_sweep: 1
 //   axes:

@@ -11,8 +11,8 @@
 //     name: dcqcn
 //     dcqcn: {gain: 0.00390625}
 //
-// Keys are the names of the fields of PacketOptions; docs/formats.md lists
-// them. A key that the file leaves out has its default.
+// Keys are the names of the fields of PacketOptions; docs/formats/networks.md
+// lists them. A key that the file leaves out has its default.
 
 #ifndef NETWORK_FRONTENDS_CONFIG_NETWORK_FILE_H_
 #define NETWORK_FRONTENDS_CONFIG_NETWORK_FILE_H_

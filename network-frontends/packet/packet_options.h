@@ -1,6 +1,6 @@
 // Options of the packet network as its user describes it: NICs, switches,
 // faults and records. Each has a default that is the same for any cluster.
-// docs/formats.md lists the keys of the file.
+// docs/formats/networks.md lists the keys of the file.
 
 #ifndef NETWORK_FRONTENDS_PACKET_PACKET_OPTIONS_H_
 #define NETWORK_FRONTENDS_PACKET_PACKET_OPTIONS_H_

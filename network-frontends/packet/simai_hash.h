@@ -10,7 +10,8 @@
 // take kSimaiHostSeed. Next hops are counted from the highest node number down.
 //
 // Source: SimAI 1.6 on ns-3 (ns-3-alibabacloud, switch-node.cc and
-// rdma-queue-pair.cc). docs/accuracy.md compares the paths of 1,984 flows.
+// rdma-queue-pair.cc). docs/accuracy/simai-ns3.md compares the paths of 1,984
+// flows.
 
 #ifndef NETWORK_FRONTENDS_PACKET_SIMAI_HASH_H_
 #define NETWORK_FRONTENDS_PACKET_SIMAI_HASH_H_

@@ -41,7 +41,7 @@ def loss_of_best(rates):
 
 
 def page(rows):
-    """The table of docs/accuracy.md; empty without groups."""
+    """The table of docs/accuracy/training.md; empty without groups."""
     groups = groups_of(rows)
     if not groups:
         return ""

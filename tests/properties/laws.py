@@ -292,7 +292,7 @@ def physical_limits(case):
 
 
 def _strides(sizes):
-    """From one rank of a group to the next, as docs/formats.md says."""
+    """From one rank of a group to the next, as docs/formats/workloads.md says."""
     return {"TP": 1, "CP": sizes["tp"], "DP": sizes["tp"], "EP": sizes["etp"],
             "ETP": 1, "DP_EP": sizes["etp"] * sizes["ep"]}
 

@@ -233,13 +233,13 @@ class CheckExamplesTest(unittest.TestCase):
         self.assertIn("README.md:1: holds no example", said)
 
     def test_reads_every_page_by_default(self):
-        pages = ("README.md", "docs/a.md", "docs/guide/a.md", "b/README.md",
-                 "c/d/README.md")
+        pages = ("README.md", "docs/a.md", "docs/guide/a.md",
+                 "docs/formats/README.md", "b/README.md", "c/d/README.md")
         for page in pages:
             self.write(page, "```console\n$ true\n```\n")
         status, said = self.run_main()
         self.assertEqual(status, 0, said)
-        self.assertIn("ran 5 commands in 5 files", said)
+        self.assertIn("ran 6 commands in 6 files", said)
 
     def test_goes_on_after_a_bad_file(self):
         bad = self.write("bad.md", "```console\nx\n```\n")

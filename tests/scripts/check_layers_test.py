@@ -22,7 +22,7 @@ class CheckLayersTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
-        self.rows = []  # Of the table in docs/architecture.md.
+        self.rows = []  # Of the table in docs/architecture/layers.md.
 
     def library(self, name, *deps, private=""):
         deps = "\n    ".join(deps)
@@ -44,7 +44,7 @@ class CheckLayersTest(unittest.TestCase):
 
     def check(self):
         """Returns (exit status, the lines it printed)."""
-        self.write("docs/architecture.md", "".join(self.rows))
+        self.write("docs/architecture/layers.md", "".join(self.rows))
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
             status = check_layers.main(self.root)
@@ -130,8 +130,8 @@ class CheckLayersTest(unittest.TestCase):
                         "them |\n",
                         "| `astra::top` | `top` | nothing |\n"]
         self.assertEqual(self.check(), (1, [
-            "docs/architecture.md: expected of astra::base: `base` | nothing",
-            "docs/architecture.md: expected of astra::top: `top` | base"]))
+            "docs/architecture/layers.md: expected of astra::base: `base` | nothing",
+            "docs/architecture/layers.md: expected of astra::top: `top` | base"]))
 
     def test_refuses_a_folder_without_targets(self):
         self.assertEqual(self.check(), (1, []))

@@ -13,7 +13,7 @@ namespace astra {
 namespace {
 
 // Median errors with what is asked for left out of the tables; see
-// docs/accuracy.md.
+// docs/accuracy/kernels.md.
 constexpr double kMeasuredError = 0.005;  // Steps of the text.
 constexpr double kInterpolatedError = 0.04;
 constexpr double kExtrapolatedError = 0.1;

@@ -7,8 +7,8 @@
 // with a time, a collective and its size for each of the three phases: forward,
 // input gradient, weight gradient.
 //
-// docs/formats.md has the grammar. All policies of SimAI are recognised; those
-// that are not executed yet are refused by name.
+// docs/formats/workloads.md has the grammar. All policies of SimAI are
+// recognised; those that are not executed yet are refused by name.
 //
 // Source: the reader of SimAI 1.6 and the output of AICB.
 

@@ -51,7 +51,8 @@ constexpr CommandExample kExamples[] = {
 
 constexpr OptionSpec kOptions[] = {
     {"compare-table", "", "FILE", "Comparison",
-     "the measured times, as CSV; docs/formats.md names the columns"},
+     "the measured times, as CSV; docs/formats/measured-operators.md names the "
+     "columns"},
     {"gpu", "gpu-type", "NAME|FILE", "Comparison",
      "the GPU that the table was measured on; of --train, too"},
     {"leave-out", "", "NAME", "Comparison",
@@ -75,7 +76,8 @@ constexpr OptionSpec kOptions[] = {
     {"folds", "", "N", "Regressors",
      "parts of the samples, each predicted from the others (default 5)"},
     {"iteration", "", "FILE", "Iterations",
-     "measured iterations of a job, as YAML; docs/formats.md names the keys"},
+     "measured iterations of a job, as YAML; "
+     "docs/formats/measured-operators.md names the keys"},
     {"output", "o out", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "", "NAME", "Output",
      "name of the run (default: that of the first file)"},

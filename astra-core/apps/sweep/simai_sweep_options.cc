@@ -24,7 +24,7 @@ constexpr std::string_view kUsage =
     "cluster, keeps what came of them, and tells which are best. Where it was\n"
     "stopped, it goes on. A FOLDER is that of a sweep that was run. A SWEEP is "
     "a\n"
-    "YAML file, as docs/formats.md describes; the shortest:\n"
+    "YAML file, as docs/formats/sweeps.md describes; the shortest:\n"
     "\n"
     "  simai_sweep: 1\n"
     "  axes: {size: [1M, 64M, 1G]}\n"
