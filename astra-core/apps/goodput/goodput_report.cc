@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "astra-core/apps/json_parts.h"
 #include "astra-core/goodput/failures_file.h"
 #include "astra-core/results/table.h"
 #include "fmt/core.h"
+#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
@@ -75,6 +77,20 @@ std::string GoodputCsv(absl::Span<const GoodputPoint> points) {
     AppendRow<GoodputPoint>(kColumns, point, &text);
   }
   return text;
+}
+
+std::string GoodputRunJson(const GoodputPoint& point) {
+  const ExpectedGoodput& expected = point.expected;
+  return JsonText({{"program", "simai_goodput"},
+                   {"result",
+                    {{"interval_s", expected.interval_s},
+                     {"goodput", expected.goodput},
+                     {"checkpoints", expected.checkpoints},
+                     {"lost", expected.lost},
+                     {"restarts", expected.restarts},
+                     {"simulated", point.simulated.mean},
+                     {"simulated_p5", point.simulated.p5},
+                     {"simulated_p95", point.simulated.p95}}}});
 }
 
 std::string DescribeGoodput(const SimaiGoodputOptions& options,

@@ -24,6 +24,9 @@ std::vector<GoodputPoint> GoodputPoints(const SimaiGoodputOptions& options);
 // Returns the contents of the file, which has a line for each interval.
 std::string GoodputCsv(absl::Span<const GoodputPoint> points);
 
+// Returns run.json: the numbers of `point`, the first one.
+std::string GoodputRunJson(const GoodputPoint& point);
+
 // Returns the lines that the program prints about `point`, the first one.
 std::string DescribeGoodput(const SimaiGoodputOptions& options,
                             const GoodputPoint& point);

@@ -28,11 +28,13 @@ absl::Status Run(int argc, const char* const* argv) {
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
   const std::vector<GoodputPoint> points = GoodputPoints(options);
-  ASTRA_RETURN_IF_ERROR(folder.Write({{"goodput.csv", GoodputCsv(points)}}));
+  ASTRA_RETURN_IF_ERROR(
+      folder.Write({{"goodput.csv", GoodputCsv(points)},
+                    {"run.json", GoodputRunJson(points.front())}}));
   Print(DescribeGoodput(options, points.front()));
-  Print(fmt::format("results    {}: goodput.csv\nfinished   {}: {:.2f} %\n",
-                    options.output, options.name,
-                    100 * points.front().expected.goodput));
+  Print(fmt::format(
+      "results    {}: goodput.csv run.json\nfinished   {}: {:.2f} %\n",
+      options.output, options.name, 100 * points.front().expected.goodput));
   return FlushStdout();
 }
 

@@ -280,7 +280,9 @@ ShellProgram SimaiGoodput() {
       .values = {},
       .exit_codes = ExitCodes(),
       .files = {{"results/NAME/goodput.csv",
-                 "Intervals between checkpoints, and the goodput of each."}},
+                 "Intervals between checkpoints, and the goodput of each."},
+                {"results/NAME/run.json",
+                 "The same of the interval that was asked for, or the best."}},
       .examples = SimaiGoodputExamples(),
   };
 }
