@@ -1,10 +1,12 @@
 // write_shell_files FOLDER: writes the bash completion and the manual page of
-// each program into FOLDER, arranged like share/ of an installation prefix.
+// each program, and the option tables of all, into FOLDER, arranged like share/
+// of an installation prefix.
 
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "astra-core/apps/shell/programs_json.h"
 #include "astra-core/apps/shell/shell_programs.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
@@ -29,14 +31,17 @@ absl::Status Run(int argc, const char* const* argv) {
   const std::string folder = argv[1];
   std::vector<NamedFile> completions;
   std::vector<NamedFile> pages;
-  for (const ShellProgram& program : ShellPrograms()) {
+  const std::vector<ShellProgram> programs = ShellPrograms();
+  for (const ShellProgram& program : programs) {
     const std::string name(program.name);
     completions.push_back({name, BashCompletion(program)});
     pages.push_back({name + ".1", ManPage(program, Version())});
   }
   ASTRA_RETURN_IF_ERROR(
       Write(folder + "/bash-completion/completions", completions));
-  return Write(folder + "/man/man1", pages);
+  ASTRA_RETURN_IF_ERROR(Write(folder + "/man/man1", pages));
+  return Write(folder + "/simai-cpp",
+               {{"programs.json", ProgramsJson(programs, Version())}});
 }
 
 }  // namespace
