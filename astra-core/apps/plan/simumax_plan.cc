@@ -147,6 +147,7 @@ absl::Status RunSimumax(const CommandLine& flags, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const SimumaxResult result, Simulate(*files));
   const std::string page = DescribeSimumax(result);
   std::vector<NamedFile> results = SimumaxResultFiles(result);
+  results.push_back({"run.json", SimumaxRunJson(result)});
   results.push_back({"summary.txt", page});
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(output.folder));

@@ -135,20 +135,13 @@ Json EfficiencyJson(const SimumaxResult& result) {
   return {{"miss_efficiency", misses}, {"hit_efficiency", hits}};
 }
 
-Json SummaryJson(const SimumaxResult& result) {
-  Json peak;
-  Json reserved;
-  for (const auto& [name, stage] : SimumaxShownStages(result)) {
-    const double bytes = stage->peak_bytes();
-    peak[name] = std::llround(bytes);
-    reserved[name] = std::llround(bytes / result.files.strategy.memory_share);
+// Returns the most bytes that a rank of a stage allocates.
+double PeakBytes(const SimumaxResult& result) {
+  double peak = 0;
+  for (const SimumaxStage& stage : result.stages) {
+    peak = std::max(peak, stage.peak_bytes());
   }
-  return {{"duration_ms", result.iteration_ms},
-          {"tokens_per_gpu_per_second", result.tokens_per_gpu},
-          {"tflops_per_gpu", result.tflops_per_gpu},
-          {"mfu", result.utilization},
-          {"peak_bytes", peak},
-          {"reserved_bytes", reserved}};
+  return peak;
 }
 
 }  // namespace
@@ -161,15 +154,22 @@ std::vector<NamedFile> SimumaxResultFiles(const SimumaxResult& result) {
           {"efficiency.json", TextOf(EfficiencyJson(result))}};
 }
 
-std::string SimumaxResultJson(const SimumaxResult& result,
-                              const Warnings& warnings) {
-  return TextOf({{"summary", SummaryJson(result)},
-                 {"compute_result", SimumaxComputeJson(result)},
-                 {"mem_result", AllMemoryJson(result)},
-                 {"base_info", BaseInfoJson(result)},
-                 {"net_info", NetInfoJson(result)},
-                 {"efficiency", EfficiencyJson(result)},
-                 {"warnings", warnings}});
+std::string SimumaxRunJson(const SimumaxResult& result) {
+  constexpr double kPsPerMs = 1e9;
+  constexpr double kBytesPerGib = 1 << 30;
+  const SimumaxStrategy& strategy = result.files.strategy;
+  const double gib = PeakBytes(result) / kBytesPerGib;
+  return TextOf(
+      {{"program", "simai_planner"},
+       {"assumptions", "SimuMax"},
+       {"result",
+        {{"iteration_ps", std::llround(result.iteration_ms * kPsPerMs)},
+         {"tokens_per_s_per_gpu", result.tokens_per_gpu},
+         {"model_tflops_per_gpu", result.tflops_per_gpu},
+         {"mfu", result.utilization}}},
+       {"memory",
+        {{"allocated_memory_gib", gib},
+         {"reserved_memory_gib", gib / strategy.memory_share}}}});
 }
 
 }  // namespace astra

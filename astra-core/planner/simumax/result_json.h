@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "astra-core/base/files.h"
-#include "astra-core/base/log.h"
 #include "astra-core/planner/simumax/simulate.h"
 
 namespace astra {
@@ -33,14 +32,9 @@ namespace astra {
 // Returns the files above. Every text ends in a newline.
 std::vector<NamedFile> SimumaxResultFiles(const SimumaxResult& result);
 
-// Returns one object with the contents of each file by its name without
-// ".json", the list "warnings", and "summary": the numbers that a caller wants
-// first, without units in texts:
-//
-//   duration_ms, tokens_per_gpu_per_second, tflops_per_gpu, mfu,
-//   peak_bytes and reserved_bytes of each stage
-std::string SimumaxResultJson(const SimumaxResult& result,
-                              const Warnings& warnings);
+// Returns run.json, which has the names that other runs have: the time of the
+// iteration, rates, and the memory of the fullest stage.
+std::string SimumaxRunJson(const SimumaxResult& result);
 
 }  // namespace astra
 

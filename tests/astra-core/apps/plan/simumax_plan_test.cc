@@ -33,10 +33,10 @@ std::string Files() {
 TEST(SimumaxPlanTest, WritesTheFilesOfSimumax) {
   const TemporaryFolder folder;
   EXPECT_TRUE(RunWords({"--simumax", Files(), "--output", folder.path()}).ok());
-  EXPECT_THAT(
-      folder.Names(),
-      ElementsAre("base_info.json", "compute_result.json", "efficiency.json",
-                  "mem_result.json", "net_info.json", "summary.txt"));
+  EXPECT_THAT(folder.Names(),
+              ElementsAre("base_info.json", "compute_result.json",
+                          "efficiency.json", "mem_result.json", "net_info.json",
+                          "run.json", "summary.txt"));
 }
 
 TEST(SimumaxPlanTest, RefusesOptionsWithoutEffect) {

@@ -1,5 +1,6 @@
 #include "astra-core/planner/simumax/simulate.h"
 
+#include <map>
 #include <string>
 
 #include "astra-core/planner/simumax/result_json.h"
@@ -15,7 +16,8 @@ using ::astra::testing::SmallFiles;
 using ::astra::testing::StatusIs;
 using ::astra::testing::ValueOrDie;
 using ::testing::DoubleNear;
-using ::testing::ElementsAre;
+
+using Json = nlohmann::ordered_json;
 
 constexpr double kGib = 1 << 30;
 
@@ -133,26 +135,38 @@ TEST(SimulateTest, WritesTextsAsSimumaxDoes) {
 
 TEST(SimulateTest, ResultsHaveSimumaxNames) {
   const SimumaxResult result = ValueOrDie(Simulate(LlamaFiles()));
-  const auto json =
-      nlohmann::ordered_json::parse(SimumaxResultJson(result, {"odd"}));
-  std::vector<std::string> names;
-  for (const auto& [name, value] : json.items()) names.push_back(name);
-  EXPECT_THAT(
-      names, ElementsAre("summary", "compute_result", "mem_result", "base_info",
-                         "net_info", "efficiency", "warnings"));
-  EXPECT_EQ(json["warnings"].dump(), R"(["odd"])");
-  const auto& compute = json["compute_result"];
+  std::map<std::string, Json> files;
+  for (const NamedFile& file : SimumaxResultFiles(result)) {
+    files[file.name] = Json::parse(file.contents);
+  }
+  const Json& compute = files.at("compute_result.json");
   EXPECT_EQ(compute["duration_time_per_iter"], "5.5547 s");
   EXPECT_EQ(compute["comm_details"]["dp_comm_time"]["dense"]["details"]
                    ["reduce_scatter_time"],
             "558.7312 ms");
   EXPECT_EQ(compute["param_numel_info"]["all"], "8.03B");
-  const auto& memory = json["mem_result"];
+  const Json& memory = files.at("mem_result.json");
   EXPECT_EQ(memory["first_stage"]["model_mem"], "33.6588 GB");
   EXPECT_EQ(memory["last_stage"]["cached_micro_batch_num"], 0);
-  EXPECT_EQ(json["net_info"]["p2p"]["pp"]["net"], "intra_node_pcie_8x");
-  EXPECT_EQ(json["efficiency"]["hit_efficiency"].size(), 3);
-  EXPECT_TRUE(json["efficiency"]["miss_efficiency"].empty());
+  EXPECT_EQ(files.at("net_info.json")["p2p"]["pp"]["net"],
+            "intra_node_pcie_8x");
+  const Json& efficiency = files.at("efficiency.json");
+  EXPECT_EQ(efficiency["hit_efficiency"].size(), 3);
+  EXPECT_TRUE(efficiency["miss_efficiency"].empty());
+}
+
+// 50.9244 GiB is the peak of the first stage, and 0.94 of it is allocated.
+TEST(SimulateTest, ARunHasTheNamesOfOtherRuns) {
+  const SimumaxResult result = ValueOrDie(Simulate(LlamaFiles()));
+  const Json run = Json::parse(SimumaxRunJson(result));
+  EXPECT_THAT(run["result"]["iteration_ps"].get<double>(),
+              DoubleNear(5'554'700'000'000, 50'000'000));
+  EXPECT_THAT(run["result"]["model_tflops_per_gpu"].get<double>(),
+              DoubleNear(151.83, 0.005));
+  EXPECT_THAT(run["memory"]["allocated_memory_gib"].get<double>(),
+              DoubleNear(50.9244, 0.0001));
+  EXPECT_THAT(run["memory"]["reserved_memory_gib"].get<double>(),
+              DoubleNear(50.9244 / 0.94, 0.0002));
 }
 
 }  // namespace
