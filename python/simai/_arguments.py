@@ -7,6 +7,7 @@
     topology=result          --topology=FILE, which an earlier call wrote
     events={...}             --events=FILE, which holds the dictionary
     trace=frame              --trace=FILE, a CSV file of the data frame
+    trace=[{...}, {...}]     --trace=FILE, a CSV file with a row for each
 
 A file is written for a dictionary where the option takes a file. It is JSON,
 and thus also YAML, which the programs read; a path in it that is no text
@@ -16,9 +17,13 @@ becomes absolute.
 from __future__ import annotations
 
 import collections.abc
+import csv
+import io
 import json
 import numbers
 import os
+
+from simai._result import Table
 
 
 class Writer:
@@ -71,6 +76,8 @@ def _text(name, value, takes, writer):
         return os.fspath(value)
     if hasattr(value, "to_csv"):
         return writer.write(name, ".csv", value.to_csv(index=False))
+    if isinstance(value, Table) or (takes == "FILE" and _is_rows(value)):
+        return writer.write(name, ".csv", _csv(value))
     if isinstance(value, collections.abc.Mapping):
         if "FILE" in takes:
             return writer.write(name, _suffix(value), _json(value))
@@ -81,6 +88,24 @@ def _text(name, value, takes, writer):
     raise TypeError(
         f"{name} is of type {type(value).__name__}: expected a number, text, "
         "a path, a result, a dictionary, a data frame, or a list of these")
+
+
+def _is_rows(value):
+    return bool(value) and isinstance(value, (list, tuple)) and all(
+        isinstance(row, collections.abc.Mapping) for row in value)
+
+
+def _csv(rows):
+    """Returns a CSV table with the keys of all rows as its columns."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(columns)
+    for row in rows:
+        fields = [row.get(column) for column in columns]
+        lines.writerow([str(field).lower() if isinstance(field, bool)
+                        else field for field in fields])
+    return text.getvalue()
 
 
 def _suffix(value):

@@ -176,6 +176,16 @@ class ArgumentsTest(unittest.TestCase):
         self.assertEqual(path.name, "measured.csv")
         self.assertEqual(path.read_text("utf-8"), "a,b\n1,2\n")
 
+    def test_rows_become_tables(self):
+        rows = [{"a": 1, "b": "x, y"}, {"a": None, "c": True}]
+        expected = 'a,b,c\n1,"x, y",\n,,true\n'
+        for option, value in (("FILE", rows),
+                              ("FILE,...", simai.Table("t", [], rows))):
+            word, = self.words(option, trace=value)
+            path = pathlib.Path(word.partition("=")[2])
+            self.assertEqual(path.name, "trace.csv")
+            self.assertEqual(path.read_text("utf-8"), expected)
+
     def test_another_type_is_a_type_error(self):
         with self.assertRaisesRegex(
                 TypeError, "^gpus is of type object: expected a number, text"):
@@ -486,13 +496,16 @@ class FramesTest(unittest.TestCase):
 
     def test_a_frame_is_an_input(self):
         import pandas
-        frame = pandas.DataFrame(
-            {"TIMESTAMP": ["2023-11-16 18:15:46.6805900",
-                           "2023-11-16 18:15:47.6805900"],
-             "ContextTokens": [64, 128], "GeneratedTokens": [4, 8]})
-        run = simai.serve(model="llama3-8b", gpu_type="H100", trace=frame)
-        self.assertEqual(list(run.frame("requests")["prompt_tokens"]),
+        requests = [
+            {"TIMESTAMP": "2023-11-16 18:15:46.6805900", "ContextTokens": 64,
+             "GeneratedTokens": 4},
+            {"TIMESTAMP": "2023-11-16 18:15:47.6805900", "ContextTokens": 128,
+             "GeneratedTokens": 8}]
+        runs = [simai.serve(model="llama3-8b", gpu_type="H100", trace=trace)
+                for trace in (requests, pandas.DataFrame(requests))]
+        self.assertEqual(list(runs[0].frame("requests")["prompt_tokens"]),
                          [64, 128])
+        self.assertEqual(runs[0].tables["requests"], runs[1].tables["requests"])
 
 
 @unittest.skipUnless(installed("matplotlib"), "matplotlib is not installed")
