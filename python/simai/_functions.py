@@ -39,11 +39,8 @@ def _call(program, operands, options):
     command = operands[0] if program.commands and operands else None
     table = _by_keyword(program.options_of(command))
     writer = Writer(workspace.folder)
-    words = []
-    for position, value in enumerate(operands):
-        name = "command" if program.commands and position == 0 else (
-            program.command)
-        words.append(operand_word(name, value, writer))
+    words = [operand_word(program.command, operand, writer)
+             for operand in operands]
     for keyword, value in options.items():
         words += option_words(table.get(keyword), keyword, value, writer)
     path, chosen = _output(program, table, options, workspace)
