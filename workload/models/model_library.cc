@@ -34,8 +34,9 @@ std::vector<std::string> ModelNames() {
 absl::StatusOr<ModelSpec> ReadModel(const std::string& path,
                                     Warnings* warnings) {
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+  const bool is_yaml = path.ends_with(".yaml") || path.ends_with(".yml");
   const size_t first = contents.find_first_not_of(" \t\r\n");
-  if (first != std::string::npos && contents[first] == '{') {
+  if (!is_yaml && first != std::string::npos && contents[first] == '{') {
     return ParseHuggingFaceConfig(path, contents, warnings);
   }
   return ParseModel(path, contents);

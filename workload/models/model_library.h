@@ -22,7 +22,8 @@ absl::Span<const EmbeddedFile> BundledModels();
 std::vector<std::string> ModelNames();
 
 // Reads the model in the file `path`: as a config.json of Hugging Face if its
-// first character other than blanks is "{", and as YAML otherwise.
+// first character other than blanks is "{" and its name does not end in .yaml
+// or .yml, and as YAML otherwise.
 //
 // Errors: those of ReadFile, ParseModel and ParseHuggingFaceConfig.
 absl::StatusOr<ModelSpec> ReadModel(const std::string& path,

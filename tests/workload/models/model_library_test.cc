@@ -78,6 +78,18 @@ TEST(ModelLibraryTest, FindsFilesOfBothFormats) {
       ElementsAre(json + ":3:8: \"odd\" is not understood and left out"));
 }
 
+TEST(ModelLibraryTest, AYamlFileMayBeWrittenInBraces) {
+  const TemporaryFolder folder;
+  const std::string yaml = folder.PathOf("tiny.yaml");
+  WriteText(yaml,
+            "{\"name\": \"tiny\", \"layers\": 2, \"hidden\": 64, "
+            "\"vocabulary\": 100, \"attention\": {\"kind\": \"full\", "
+            "\"heads\": 4, \"kv_heads\": 2, \"head_dim\": 16}, "
+            "\"feed_forward\": {\"ffn\": 256, \"gated\": true}}");
+  Warnings warnings;
+  EXPECT_EQ(ValueOrDie(FindModel(yaml, &warnings)).name, "tiny");
+}
+
 TEST(ModelLibraryTest, SaysWhichFileIsNotThere) {
   Warnings warnings;
   EXPECT_THAT(FindModel("no/such", &warnings),
