@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the examples in Python of pages and notebooks, and compares their output.
+"""Runs the examples in Python of pages and notebooks, and checks their output.
 
 In a page, a block marked `python` is run; a block marked `text` directly below
 it holds what it prints. The blocks of a page are one program. In a notebook,

@@ -43,7 +43,7 @@ def docstring(program):
                       f"{command.operands}): {command.summary}",
                   *_option_lines(command.options)]
     parts += _option_lines(program.options)
-    parts += ["", f"    stdin: {_STDIN}", "",
+    parts += ["", f"stdin: {_STDIN}", "",
               "Returns a simai.Result; raises simai.Error."]
     return "\n".join(parts)
 

@@ -30,8 +30,10 @@ def _draw_plans(axes, plans):
     """Training layouts: a point for each, time over memory."""
     best = [plan for plan in plans if plan["is_pareto_optimal"]]
     rest = [plan for plan in plans if not plan["is_pareto_optimal"]]
-    for group, color, label in ((rest, "tab:gray", "other plans"),
-                                (best, "tab:blue", "no plan is better in both")):
+    for group, color, label in (
+        (rest, "tab:gray", "other plans"),
+        (best, "tab:blue", "no plan is better in both"),
+    ):
         axes.scatter([plan["allocated_gib"] for plan in group],
                      [plan["iteration_s"] for plan in group],
                      color=color, label=label)

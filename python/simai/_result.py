@@ -106,7 +106,8 @@ class Result:
     def summary(self) -> dict[str, float]:
         """The numbers that the run came to, as {name: number}.
 
-        The names end in their units, and are those of simai_sweep.
+        The names end in their units, and are those of simai_sweep. What
+        simai.serve returns begins with the deployment.
         """
         return summary_of(self.json)
 

@@ -33,8 +33,13 @@ def summary_of(files):
 
 
 def _numbers(section, prefix, unit):
-    """Yields (name, number) for all numbers in a section."""
+    """Yields (name, number) for all numbers in a section.
+
+    Counts by reason are left out: the reasons are phrases, not names.
+    """
     for key, value in section.items():
+        if " " in key:
+            continue
         own = next((end for end in _UNITS if key.endswith(end)), "")
         name = prefix + key[:len(key) - len(own)]
         own = own or unit

@@ -280,7 +280,8 @@ class ProcessTest(unittest.TestCase):
     def test_an_interrupt_ends_the_program(self):
         with StandIn("echo $$ >pid.new && mv pid.new pid; exec sleep 60"
                      ) as folder:
-            script = (f"import pathlib, sys; sys.path.insert(0, {str(PACKAGE)!r})\n"
+            script = ("import pathlib, sys\n"
+                      f"sys.path.insert(0, {str(PACKAGE)!r})\n"
                       "import simai\n"
                       f"simai._process.BIN = pathlib.Path({str(folder)!r})\n"
                       "try:\n  simai.topo()\n"
@@ -418,6 +419,19 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual(dict(contents.json), dict(paths.json))
         self.assertEqual(
             paths.json["compute_result"]["duration_time_per_iter"], "5.5547 s")
+
+    def test_a_model_may_be_a_dictionary(self):
+        shape = {"name": "tiny", "layers": 2, "hidden": 512,
+                 "vocabulary": 1000, "attention": {
+                     "kind": "full", "heads": 8, "kv_heads": 8, "head_dim": 64},
+                 "feed_forward": {"ffn": 2048, "gated": True}}
+        config = {"model_type": "llama", "num_hidden_layers": 2,
+                  "hidden_size": 512, "vocab_size": 1000,
+                  "num_attention_heads": 8, "intermediate_size": 2048,
+                  "_name_or_path": "tiny"}
+        texts = [simai.workload(**{**MODEL, "model": model, "pp": 1}
+                                ).path.read_text() for model in (shape, config)]
+        self.assertEqual(*texts)
 
     def test_flags_that_stop_a_program_need_no_place_for_files(self):
         for function, options in (
