@@ -25,6 +25,7 @@ _TYPES = {
     "PERCENT": "float",
     "PREFIX": "_Path",
     "RANK": "int",
+    "SECONDS": "float",
     "SIZE": "int | str",
     "TOKENS": "int",
     "X": "float",

@@ -56,6 +56,18 @@ class Workspace:
             self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
+class KeptPath(type(pathlib.Path())):
+    """A path in a workspace, which lasts as long as the path, too."""
+
+    workspace = None
+
+    @classmethod
+    def of(cls, path, workspace):
+        kept = cls(path)
+        kept.workspace = workspace
+        return kept
+
+
 @dataclasses.dataclass(frozen=True)
 class Outcome:
     """How a process ended, and what it printed."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Dict, List
 
 from simai import _plots
-from simai._process import Workspace, without_workspaces
+from simai._process import KeptPath, Workspace, without_workspaces
 from simai._summary import summary_of
 
 # The table that a run is about: the first of these that it has.
@@ -65,13 +65,14 @@ class Result:
 
     As an argument of another function, a result stands for the file or folder
     that was written. Without `output` that is a temporary one, which lasts as
-    long as the result.
+    long as the result, its tables and its paths.
     """
 
     def __init__(self, program: str, path: pathlib.Path | None, output: str,
                  warnings: list[str], workspace: Workspace | None) -> None:
         self.program = program  # Its name; empty for read().
-        self.path = path  # The file or folder that was written, or None.
+        # The file or folder that was written, or None.
+        self.path = path and KeptPath.of(path, workspace)
         self.output = output  # What the program printed.
         self.warnings = warnings  # Its warnings, one text each.
         self._workspace = workspace  # Keeps the folder.
@@ -83,7 +84,8 @@ class Result:
         if self.path is None:
             return {}
         if self.path.is_dir():
-            return {path.relative_to(self.path).as_posix(): path
+            return {path.relative_to(self.path).as_posix():
+                    KeptPath.of(path, self._workspace)
                     for path in sorted(self.path.rglob("*"))
                     if path.is_file()}
         return {self.path.name: self.path} if self.path.exists() else {}

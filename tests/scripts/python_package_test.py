@@ -459,11 +459,24 @@ class ResultsTest(unittest.TestCase):
 
     def test_a_folder_lasts_as_long_as_its_result(self):
         result = simai.topo(topology="Spectrum-X", gpus=8, gpu_type="H100")
-        folder = result.path.parent
-        self.assertTrue(result.path.exists())
+        folder = os.path.dirname(result.path)
+        self.assertTrue(os.path.exists(folder))
+        path = result.path
         del result
         gc.collect()
-        self.assertFalse(folder.exists())
+        self.assertEqual(path.read_text().split()[0], "81")
+        del path
+        gc.collect()
+        self.assertFalse(os.path.exists(folder))
+
+    def test_parts_of_a_result_outlast_it(self):
+        def run():
+            return simai.collective(system="dgx-h100", min_bytes="1M",
+                                    max_bytes="1M")
+
+        self.assertEqual(run().tables["collective"][0]["bytes"], 1 << 20)
+        self.assertEqual(run().json["run"]["program"], "simai_collective")
+        self.assertIn("busbw", run().files["collective.csv"].read_text())
 
     def test_the_caller_may_choose_the_place(self):
         with tempfile.TemporaryDirectory() as folder:
