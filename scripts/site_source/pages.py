@@ -5,6 +5,7 @@ every other file that one of these names. A link of the site leads to where the
 site has the file.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -131,6 +132,29 @@ def listing(path, text):
             f"{fence}{language}\n{text.rstrip()}\n{fence}\n")
 
 
+def notebook_page(text):
+    """The page of a notebook: its text, and its code with what it prints."""
+    parts = ["---\norphan: true\n---"]
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        parts += [f"```text\n{''.join(output['text']).rstrip()}\n```"
+                  for output in cell["outputs"]]
+    return "\n\n".join(parts) + "\n"
+
+
+def page_of(path, text, texts):
+    """The source of Sphinx for a file of the repository."""
+    if path.endswith(".md"):
+        return relinked(path, text) + sidebar(path, texts)
+    if path.endswith(".ipynb"):
+        return notebook_page(text)
+    return listing(path, text)
+
+
 def write(root, folder):
     """Writes the sources of the site; returns {file: path in the repository}."""
     texts = read(root)
@@ -142,7 +166,5 @@ def write(root, folder):
         if text is None:
             place.write_bytes((root / path).read_bytes())
             continue
-        page = (relinked(path, text) + sidebar(path, texts)
-                if path.endswith(".md") else listing(path, text))
-        place.write_text(page, encoding="utf-8")
+        place.write_text(page_of(path, text, texts), encoding="utf-8")
     return places
