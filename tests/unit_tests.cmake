@@ -601,6 +601,14 @@ astra_test(serving_fabric_test
     astra-core/serving/fabric/step_messages_test.cc
   DEPS astra::backends astra::serving_fabric astra::simai_text)
 
+astra_test(testbed_test
+  SOURCES
+    astra-core/apps/testbed/emulated_fabric_test.cc
+    astra-core/apps/testbed/lateness_test.cc
+    astra-core/apps/testbed/simai_wire_options_test.cc
+    astra-core/apps/testbed/tcp_train_test.cc
+  DEPS astra::testbed)
+
 astra_test(trace_app_test
   SOURCES astra-core/apps/trace/simai_trace_test.cc
   DEPS astra::base
