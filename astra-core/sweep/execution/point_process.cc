@@ -17,11 +17,11 @@
 
 #include "astra-core/base/files.h"
 #include "astra-core/base/host_name.h"
+#include "astra-core/base/shell_word.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/sweep/execution/captured_command.h"
 #include "astra-core/sweep/execution/run_metrics.h"
-#include "astra-core/base/shell_word.h"
 #include "fmt/core.h"
 
 namespace astra {

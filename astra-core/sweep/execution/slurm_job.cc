@@ -12,9 +12,9 @@
 
 #include "astra-core/base/files.h"
 #include "astra-core/base/parse.h"
+#include "astra-core/base/shell_word.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/sweep/execution/captured_command.h"
-#include "astra-core/base/shell_word.h"
 #include "fmt/core.h"
 #include "fmt/ranges.h"
 

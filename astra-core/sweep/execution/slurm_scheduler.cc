@@ -13,10 +13,10 @@
 
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
+#include "astra-core/base/shell_word.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/stop_signals.h"
 #include "astra-core/sweep/execution/point_process.h"
-#include "astra-core/base/shell_word.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
