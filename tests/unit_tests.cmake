@@ -94,6 +94,7 @@ astra_test(topology_test
     topology/fabrics/fabrics_test.cc
     topology/next_hops_test.cc
     topology/routes_test.cc
+    topology/storage_test.cc
     topology/templates/alibaba_hpn_test.cc
     topology/templates/contract_test.cc
     topology/templates/custom_test.cc
