@@ -94,6 +94,7 @@ astra_test(topology_test
     topology/fabrics/fabrics_test.cc
     topology/next_hops_test.cc
     topology/routes_test.cc
+    topology/storage_test.cc
     topology/templates/alibaba_hpn_test.cc
     topology/templates/contract_test.cc
     topology/templates/custom_test.cc
@@ -407,6 +408,7 @@ astra_test(results_test
     astra-core/results/message_times_test.cc
     astra-core/results/program_summary_test.cc
     astra-core/results/stages_table_test.cc
+    astra-core/results/storage_tables_test.cc
     astra-core/results/tables_test.cc
   DEPS astra::backend_analytical astra::engine astra::results
        astra::simai_text)
@@ -580,6 +582,8 @@ astra_test(jobs_test
     astra-core/jobs/jobs_file_test.cc
     astra-core/jobs/jobs_run_test.cc
     astra-core/jobs/placement_test.cc
+    astra-core/jobs/storage_messages_test.cc
+    astra-core/jobs/storage_run_test.cc
   DEPS astra::backends astra::jobs astra::network_config)
 
 astra_test(traces_test

@@ -81,7 +81,7 @@ absl::Status CheckGpus(const Topology& whole, absl::Span<const uint32_t> gpus,
 }
 
 // Returns the nodes that are connected with GPUs of the part without passing
-// through other GPUs.
+// through other hosts.
 std::vector<bool> ConnectedWith(const Topology& whole,
                                 absl::Span<const uint32_t> gpus) {
   std::vector<bool> is_met(whole.num_nodes());
@@ -95,7 +95,7 @@ std::vector<bool> ConnectedWith(const Topology& whole,
       const NodeId next = whole.link(link).target;
       if (whole.kind(next) == NodeKind::kGpu || is_met[next.index()]) continue;
       is_met[next.index()] = true;
-      queue.push_back(next);
+      if (!whole.IsHost(next)) queue.push_back(next);
     }
   }
   return is_met;
@@ -116,11 +116,18 @@ absl::StatusOr<ClusterPart> PartOfCluster(const Topology& whole,
     nodes.emplace_back(gpu);
   }
   const std::vector<bool> is_met = ConnectedWith(whole, gpus);
+  uint32_t num_storage = 0;
   for (uint32_t i = whole.num_gpus(); i < whole.num_nodes(); ++i) {
     if (!is_met[i]) continue;
-    number_of[i] = builder.AddSwitch(whole.kind(NodeId(i))).index();
+    const bool is_storage = whole.kind(NodeId(i)) == NodeKind::kStorage;
+    num_storage += is_storage ? 1 : 0;
+    number_of[i] =
+        builder
+            .AddSwitch(is_storage ? NodeKind::kSwitch : whole.kind(NodeId(i)))
+            .index();
     nodes.emplace_back(i);
   }
+  ASTRA_RETURN_IF_ERROR(builder.MakeStorage(num_storage));
   std::vector<LinkId> links;
   for (uint32_t i = 0; i < whole.links().size(); i += 2) {
     const Link& link = whole.links()[i];

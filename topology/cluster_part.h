@@ -1,5 +1,6 @@
 // The part of a cluster on which a job runs: some of its GPUs, in the order of
-// the job's ranks, with the switches that lead from them to anywhere. The job
+// the job's ranks, with the switches that lead from them to anywhere and the
+// storage servers that these switches lead to. The job
 // knows only this part, as if it were a cluster of its own, and its messages
 // are then sent on the whole.
 
@@ -23,8 +24,8 @@ struct ClusterPart {
 };
 
 // Returns the part in which rank i runs on GPU `gpus[i]` of `whole`. Each
-// `gpus_per_server` successive ranks are one server of the part. Switches keep
-// their order.
+// `gpus_per_server` successive ranks are one server of the part. Switches and
+// storage servers keep their order.
 //
 // Errors: InvalidArgument if the ranks do not divide into servers; for GPUs
 // that `whole` does not have or that are named twice; for successive ranks on

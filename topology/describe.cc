@@ -43,11 +43,26 @@ std::string Line(std::string_view name, const Tier& tier) {
   return line + '\n';
 }
 
+// Cables of storage servers count to no tier.
+std::string StorageLine(const Topology& topology) {
+  size_t num_links = 0;
+  double gbps = 0;
+  for (uint32_t i = topology.first_storage(); i < topology.num_nodes(); ++i) {
+    for (const LinkId link : topology.links_from(NodeId(i))) {
+      ++num_links;
+      gbps += ToGbps(topology.type(link).bandwidth);
+    }
+  }
+  return fmt::format("  {:<17}{} server{}, {} links, {:.12g} Gbps\n", "storage",
+                     topology.num_storage(),
+                     topology.num_storage() == 1 ? "" : "s", num_links, gbps);
+}
+
 // Returns the NVSwitches, the switches of each of the tiers 1 to 3, and all
 // higher switches together.
 std::vector<Tier> TiersOf(const Topology& topology) {
   std::vector<Tier> tiers(5);
-  for (uint32_t i = topology.num_gpus(); i < topology.num_nodes(); ++i) {
+  for (uint32_t i = topology.num_gpus(); i < topology.first_storage(); ++i) {
     const NodeId node(i);
     const int own = topology.tier(node);
     Tier& tier = tiers[static_cast<size_t>(std::min(own, 4))];
@@ -55,6 +70,7 @@ std::vector<Tier> TiersOf(const Topology& topology) {
     for (const LinkId link : topology.links_from(node)) {
       const NodeId other = topology.link(link).target;
       const double gbps = ToGbps(topology.type(link).bandwidth);
+      if (topology.kind(other) == NodeKind::kStorage) continue;
       if (topology.kind(other) == topology.kind(node) &&
           topology.tier(other) == own) {
         ++tier.num_peer_ports;
@@ -81,6 +97,7 @@ std::string DescribeTopology(const Topology& topology) {
     if (tiers[i].num_switches == 0) continue;
     text += Line(TierName(static_cast<int>(i)), tiers[i]);
   }
+  if (topology.num_storage() > 0) text += StorageLine(topology);
   AppendFormat(&text, "  {:<17}{} nodes, {} links\n", "in all",
                topology.num_nodes(), topology.links().size() / 2);
   for (const LinkType& type : topology.link_types()) {

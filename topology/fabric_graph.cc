@@ -17,11 +17,11 @@ FabricGraph::FabricGraph(const Topology& topology, Bundles bundles)
 }
 
 void FabricGraph::FindEdges(const Topology& topology) {
-  for (uint32_t i = num_gpus_; i < topology.num_nodes(); ++i) {
+  for (uint32_t i = num_gpus_; i < topology.first_storage(); ++i) {
     first_edge_.push_back(static_cast<uint32_t>(target_.size()));
     for (const LinkId link : topology.links_from(NodeId(i))) {
       const NodeId target = topology.link(link).target;
-      if (target.index() < num_gpus_) continue;
+      if (topology.IsHost(target)) continue;
       target_.push_back(VertexOf(target));
       link_.push_back(link);
     }

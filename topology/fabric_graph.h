@@ -72,7 +72,7 @@ class FabricGraph {
   uint32_t hops(uint32_t vertex) const { return hops_[vertex]; }
 
   // Visits the edges from `vertex` in the order of its links, with or without
-  // bundles as in the last search. Links to GPUs are left out.
+  // bundles as in the last search. Links to hosts are left out.
   template <class Visitor>
   void ForEachEdge(uint32_t vertex, Visitor visit) const {
     for (uint32_t i = first_edge_[vertex]; i < first_edge_[vertex + 1];) {

@@ -20,11 +20,11 @@ NextHops::NextHops(const Topology& topology)
       graph_(topology, FabricGraph::Bundles::kNone),
       attachments_(topology, graph_),
       table_of_(attachments_.size()),
-      kept_(topology.num_gpus()) {}
+      kept_(topology.num_nodes()) {}
 
 absl::Span<const LinkId> NextHops::Find(NodeId at, NodeId target) {
   ASTRA_DCHECK(at != target, "from {} to itself", at);
-  if (topology_.kind(at) == NodeKind::kGpu) return FindFromGpu(at, target);
+  if (topology_.IsHost(at)) return FindFromHost(at, target);
   absl::Span<const LinkId> links;
   attachments_.ForEachCommonFabric(
       at, target, [&](const Attachment&, const Attachment& there) {
@@ -47,12 +47,12 @@ NextHops::Step NextHops::FromSwitch(NodeId at, const Attachment& target) {
               .subspan(begin, table->first[place + 1] - begin)};
 }
 
-absl::Span<const LinkId> NextHops::FindFromGpu(NodeId gpu, NodeId target) {
-  const std::optional<LinkId> direct = attachments_.FindLink(gpu, target);
-  if (direct && !is_down_[direct->index()]) return Keep(gpu, {*direct});
+absl::Span<const LinkId> NextHops::FindFromHost(NodeId host, NodeId target) {
+  const std::optional<LinkId> direct = attachments_.FindLink(host, target);
+  if (direct && !is_down_[direct->index()]) return Keep(host, {*direct});
   NearestWays<LinkId> nearest;
   attachments_.ForEachCommonFabric(
-      gpu, target, [&](const Attachment& ours, const Attachment& theirs) {
+      host, target, [&](const Attachment& ours, const Attachment& theirs) {
         for (const LinkId back : attachments_.LinksTo(ours)) {
           const LinkId link = Reverse(back);
           if (is_down_[link.index()]) continue;
@@ -63,11 +63,12 @@ absl::Span<const LinkId> NextHops::FindFromGpu(NodeId gpu, NodeId target) {
       });
   std::vector<LinkId> links(nearest.ways().begin(), nearest.ways().end());
   std::sort(links.begin(), links.end());
-  return Keep(gpu, std::move(links));
+  return Keep(host, std::move(links));
 }
 
-absl::Span<const LinkId> NextHops::Keep(NodeId gpu, std::vector<LinkId> links) {
-  std::vector<std::vector<LinkId>>& kept = kept_[gpu.index()];
+absl::Span<const LinkId> NextHops::Keep(NodeId host,
+                                        std::vector<LinkId> links) {
+  std::vector<std::vector<LinkId>>& kept = kept_[host.index()];
   for (const std::vector<LinkId>& known : kept) {
     if (known == links) return known;
   }

@@ -7,10 +7,10 @@
 // Tables are made when first needed and kept. There is one for each set of
 // switches to which targets are linked, so the GPUs of a rail share one. A
 // table covers only the switches that are connected with this set, and not the
-// last link, to a GPU. Routes has no such table: it searches from both ends,
+// last link, to a host. Routes has no such table: it searches from both ends,
 // over bundles of switches, which a link that is down would break up. Memory:
 // 4 B per link and 8 B per switch for each table; 20 B per attachment and 4 B
-// per link of a GPU; 8 B per link between switches.
+// per link of a host; 8 B per link between switches.
 
 #ifndef TOPOLOGY_NEXT_HOPS_H_
 #define TOPOLOGY_NEXT_HOPS_H_
@@ -62,8 +62,8 @@ class NextHops {
     absl::Span<const LinkId> links;
   };
 
-  absl::Span<const LinkId> FindFromGpu(NodeId gpu, NodeId target);
-  absl::Span<const LinkId> Keep(NodeId gpu, std::vector<LinkId> links);
+  absl::Span<const LinkId> FindFromHost(NodeId host, NodeId target);
+  absl::Span<const LinkId> Keep(NodeId host, std::vector<LinkId> links);
   Step FromSwitch(NodeId at, const Attachment& target);
   const Table* TableFor(const Attachment& target);
   Table MakeTable(uint32_t fabric, const std::vector<NodeId>& exits) const;
@@ -75,7 +75,7 @@ class NextHops {
   // Table of each attachment; null if it is not known yet.
   std::vector<const Table*> table_of_;
   std::map<std::vector<NodeId>, Table> tables_;  // Tables by their exits.
-  // Sets of links that Find() has returned, by GPU; each GPU has few.
+  // Sets of links that Find() has returned, by host; each host has few.
   std::vector<std::vector<std::vector<LinkId>>> kept_;
 };
 

@@ -9,7 +9,7 @@ Attachments::Attachments(const Topology& topology, const FabricGraph& graph)
   for (uint32_t i = 0; i < topology.num_nodes(); ++i) {
     const NodeId node(i);
     first_.push_back(static_cast<uint32_t>(attachments_.size()));
-    if (topology.kind(node) == NodeKind::kGpu) {
+    if (topology.IsHost(node)) {
       Attach(node, graph);
     } else {
       attachments_.push_back({graph.component(node), SetOf({node})});
@@ -18,9 +18,9 @@ Attachments::Attachments(const Topology& topology, const FabricGraph& graph)
   first_.push_back(static_cast<uint32_t>(attachments_.size()));
 }
 
-void Attachments::Attach(NodeId gpu, const FabricGraph& graph) {
+void Attachments::Attach(NodeId host, const FabricGraph& graph) {
   std::vector<std::pair<uint32_t, LinkId>> links;  // Fabric and link.
-  for (const LinkId link : topology_.links_from(gpu)) {
+  for (const LinkId link : topology_.links_from(host)) {
     const NodeId next = topology_.link(link).target;
     if (topology_.kind(next) == NodeKind::kGpu) {
       has_cables_between_gpus_ = true;

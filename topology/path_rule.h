@@ -4,16 +4,17 @@
 //
 // The rule:
 //   1. A message takes the paths with the fewest links.
-//   2. GPUs never forward. A path is one link, or it leads from a GPU to a
-//      switch, through one fabric (the switches that are connected with one
-//      another without GPUs), and from a switch to a GPU.
+//   2. Hosts, which are GPUs and storage servers, never forward. A path is one
+//      link, or it leads from a host to a switch, through one fabric (the
+//      switches that are connected with one another without hosts), and from a
+//      switch to a host.
 //   3. A GPU with an NVSwitch among the switches that begin its shortest paths
 //      uses only NVSwitches.
 //   4. Before all that, a fabric that consists of NVSwitches is taken where it
 //      joins the two GPUs: with several levels of NVSwitches, a NIC may be
 //      fewer links away, and is not taken.
 //
-// Part 2 is the work of FabricGraph, which has no links to GPUs, and of
+// Part 2 is the work of FabricGraph, which has no links to hosts, and of
 // Attachments, which lists the fabrics that lead from one node to another.
 // Parts 1 and 3 are the work of NearestWays, which chooses among them.
 
@@ -69,7 +70,7 @@ class NearestWays {
 
 using SwitchSetId = Id<struct SwitchSetTag>;
 
-// How a node is attached to one fabric. A GPU is attached by the switches to
+// How a node is attached to one fabric. A host is attached by the switches to
 // which it is linked; a switch is attached by itself, without a link.
 struct Attachment {
   uint32_t fabric;  // Component of the graph of switches.
@@ -78,7 +79,7 @@ struct Attachment {
   uint32_t num_links = 0;   // One link for each switch; 0: this is a switch.
 };
 
-// The attachments of all nodes. GPUs that are linked to the same switches, in
+// The attachments of all nodes. Hosts that are linked to the same switches, in
 // the same order, share one set of switches, so that what is found for a set
 // holds for all of them.
 class Attachments {
@@ -117,14 +118,14 @@ class Attachments {
     return *switch_sets_[set.index()];
   }
 
-  // Returns the links from the switches of `attachment` to its GPU, in the same
-  // order; none if it is the attachment of a switch.
+  // Returns the links from the switches of `attachment` to its host, in the
+  // same order; none if it is the attachment of a switch.
   absl::Span<const LinkId> LinksTo(const Attachment& attachment) const {
     return absl::MakeConstSpan(links_).subspan(attachment.first_link,
                                                attachment.num_links);
   }
 
-  // Returns the link from one switch to the GPU of `attachment`, or null if
+  // Returns the link from one switch to the host of `attachment`, or null if
   // there is none.
   const LinkId* LinkFrom(NodeId fabric_switch,
                          const Attachment& attachment) const;
@@ -133,14 +134,14 @@ class Attachments {
   std::optional<LinkId> FindLink(NodeId source, NodeId target) const;
 
  private:
-  void Attach(NodeId gpu, const FabricGraph& graph);
+  void Attach(NodeId host, const FabricGraph& graph);
   SwitchSetId SetOf(const std::vector<NodeId>& switches);
 
   const Topology& topology_;
   bool has_cables_between_gpus_ = false;
   std::vector<Attachment> attachments_;  // Grouped by node.
   std::vector<uint32_t> first_;  // By node: begin in attachments_; and the end.
-  std::vector<LinkId> links_;    // Links to GPUs, grouped by attachment.
+  std::vector<LinkId> links_;    // Links to hosts, grouped by attachment.
   std::map<std::vector<NodeId>, SwitchSetId> switch_set_ids_;
   std::vector<const std::vector<NodeId>*> switch_sets_;  // Keys of the map.
 };

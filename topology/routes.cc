@@ -77,16 +77,17 @@ Route Routes::Join(NodeId source, absl::Span<const Way> ways,
     TimePs slowest_first, slowest_last;
     const double share =
         static_cast<double>(fabric.entries.size()) * entry_share;
-    route.num_hops = fabric.num_hops + IsGpu(source) + IsGpu(target);
+    route.num_hops =
+        fabric.num_hops + topology_.IsHost(source) + topology_.IsHost(target);
     route.parts.push_back({way.fabric, share});
     for (const NodeId entry : fabric.entries) {
-      if (!IsGpu(source)) break;
+      if (!topology_.IsHost(source)) break;
       const LinkId link = Reverse(*attachments_.LinkFrom(entry, *way.source));
       route.first.push_back({link, entry_share});
       slowest_first = std::max(slowest_first, topology_.type(link).latency);
     }
     for (const FabricRoute::Exit& exit : fabric.exits) {
-      if (!IsGpu(target)) break;
+      if (!topology_.IsHost(target)) break;
       const LinkId link = *attachments_.LinkFrom(exit.node, *way.target);
       route.last.push_back({link, share * exit.share});
       slowest_last = std::max(slowest_last, topology_.type(link).latency);

@@ -1,4 +1,4 @@
-// Finds the links that carry a message from one GPU or switch to another, and
+// Finds the links that carry a message from one node to another, and
 // the share of each.
 //
 // The paths are those of path_rule.h. Where several next hops are equally near,
@@ -102,7 +102,7 @@ class Routes {
   }
 
   // Returns the route between two different nodes, of which either may be a
-  // switch. A message to a switch ends there.
+  // switch or a storage server. A message to a switch ends there.
   absl::StatusOr<Route> FindNodes(NodeId source, NodeId target);
 
   // Returns the links on which a message on `route` leaves its source.
@@ -129,7 +129,6 @@ class Routes {
     TimePs latency{};   // Latency of the slowest path to here.
   };
 
-  bool IsGpu(NodeId node) const { return node.index() < topology_.num_gpus(); }
   FabricRouteId FabricRouteBetween(SwitchSetId sources, SwitchSetId targets);
   // A way from an attachment of the source to one of the target.
   struct Way {

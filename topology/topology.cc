@@ -13,6 +13,8 @@ std::string Topology::NodeName(NodeId node) const {
       return fmt::format("NVSwitch {}", node);
     case NodeKind::kSwitch:
       return fmt::format("switch {} (tier {})", node, tier(node));
+    case NodeKind::kStorage:
+      return fmt::format("storage {}", node);
   }
   ASTRA_CHECK(false, "node kind {}", static_cast<int>(kind(node)));
 }

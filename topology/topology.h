@@ -1,4 +1,5 @@
-// The cluster as a graph: GPUs and switches, and the links between them.
+// The cluster as a graph: GPUs, switches and storage servers, and the links
+// between them.
 //
 // Every topology is valid, because TopologyBuilder::Build() has checked it. It
 // never changes, so all parts of a run may share one.
@@ -22,6 +23,7 @@ enum class NodeKind : uint8_t {
   kGpu,
   kNvSwitch,  // Connects the GPUs of one server.
   kSwitch,    // Any other switch; tier() is its level.
+  kStorage,   // A server without GPUs that messages begin or end at.
 };
 
 using LinkTypeId = Id<struct LinkTypeTag>;
@@ -59,14 +61,26 @@ class Topology {
   uint32_t num_servers() const { return num_gpus_ / gpus_per_server_; }
   uint32_t num_nodes() const { return static_cast<uint32_t>(kinds_.size()); }
 
+  // Storage servers are the nodes from first_storage() on, behind all switches.
+  // They have no rank.
+  uint32_t num_storage() const { return num_storage_; }
+  uint32_t first_storage() const { return num_nodes() - num_storage_; }
+  uint32_t num_switches() const { return first_storage() - num_gpus_; }
+
   // Returns the name of the GPUs in the file, such as "H100".
   const std::string& gpu_type() const { return gpu_type_; }
 
   NodeKind kind(NodeId node) const { return kinds_[node.index()]; }
 
-  // Returns 0 for GPUs and NVSwitches. For other switches, returns the number
-  // of links to the nearest GPU: 1 for a ToR or leaf switch, 2 for the tier
-  // above.
+  // Returns whether messages begin and end at `node`, which then never forwards
+  // those of others: whether it is a GPU or a storage server.
+  bool IsHost(NodeId node) const {
+    return node.index() < num_gpus_ || node.index() >= first_storage();
+  }
+
+  // Returns 0 for GPUs, NVSwitches and storage servers. For other switches,
+  // returns the number of links to the nearest GPU: 1 for a ToR or leaf switch,
+  // 2 for the tier above.
   uint8_t tier(NodeId node) const { return tiers_[node.index()]; }
 
   static NodeId NodeOf(RankId rank) { return NodeId(rank.index()); }
@@ -90,7 +104,8 @@ class Topology {
     return absl::MakeConstSpan(links_from_).subspan(begin, end - begin);
   }
 
-  // Returns a name such as "GPU 3", "NVSwitch 130", "switch 144 (tier 1)".
+  // Returns a name such as "GPU 3", "NVSwitch 130", "switch 144 (tier 1)",
+  // "storage 160".
   std::string NodeName(NodeId node) const;
 
   // Returns a name such as "GPU 3 -> NVSwitch 130 at 2880 Gbps".
@@ -102,6 +117,7 @@ class Topology {
 
   uint32_t num_gpus_ = 0;
   uint32_t gpus_per_server_ = 1;
+  uint32_t num_storage_ = 0;
   std::string gpu_type_;
   std::vector<NodeKind> kinds_;  // Kind of each node.
   std::vector<uint8_t> tiers_;   // Tier of each node.

@@ -33,9 +33,27 @@ TopologyBuilder::TopologyBuilder(uint32_t num_gpus, uint32_t gpus_per_server,
 }
 
 NodeId TopologyBuilder::AddSwitch(NodeKind kind) {
-  ASTRA_CHECK(kind != NodeKind::kGpu, "GPUs come first");
+  ASTRA_CHECK(kind == NodeKind::kNvSwitch || kind == NodeKind::kSwitch,
+              "GPUs come first, and storage servers are made of switches");
+  ASTRA_CHECK(topology_.num_storage_ == 0, "storage servers come last");
   topology_.kinds_.push_back(kind);
   return NodeId(topology_.num_nodes() - 1);
+}
+
+absl::Status TopologyBuilder::MakeStorage(uint32_t count) {
+  const auto begin =
+      topology_.kinds_.end() - std::min(count, topology_.num_nodes());
+  if (count > topology_.num_nodes() ||
+      std::any_of(begin, topology_.kinds_.end(),
+                  [](NodeKind kind) { return kind != NodeKind::kSwitch; })) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} storage servers are more than the switches other than NVSwitches "
+        "that come last",
+        count));
+  }
+  std::fill(begin, topology_.kinds_.end(), NodeKind::kStorage);
+  topology_.num_storage_ = count;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<LinkTypeId> TopologyBuilder::AddLinkType(
@@ -102,6 +120,7 @@ absl::StatusOr<Topology> TopologyBuilder::Build() && {
                     topology_.num_nodes(), Topology::kMaxNodes));
   }
   ASTRA_RETURN_IF_ERROR(CheckServers());
+  ASTRA_RETURN_IF_ERROR(CheckStorage());
   IndexLinks();
   ASTRA_RETURN_IF_ERROR(CheckConnections());
   FindTiers();
@@ -143,6 +162,22 @@ absl::Status TopologyBuilder::CheckServers() const {
   return absl::OkStatus();
 }
 
+absl::Status TopologyBuilder::CheckStorage() const {
+  for (size_t i = 0; i < topology_.links_.size(); ++i) {
+    const auto [storage, other, type] = topology_.links_[i];
+    if (topology_.kind(storage) != NodeKind::kStorage ||
+        topology_.kind(other) == NodeKind::kSwitch) {
+      continue;
+    }
+    return FieldError(
+        fmt::format("links.{}", i / 2),
+        fmt::format("storage {} is linked to node {}: expected a switch that "
+                    "is no NVSwitch",
+                    storage, other));
+  }
+  return absl::OkStatus();
+}
+
 // Groups the links by source, in the order in which they were added.
 void TopologyBuilder::IndexLinks() {
   std::vector<uint32_t>& first = topology_.first_link_;
@@ -162,21 +197,31 @@ absl::Status TopologyBuilder::CheckConnections() const {
   const uint32_t num_nodes = topology_.num_nodes();
   boost::disjoint_sets_with_storage<> components(num_nodes);
   for (uint32_t node = 0; node < num_nodes; ++node) components.make_set(node);
+  // Storage servers do not forward, so they join nothing.
   for (const Link& link : topology_.links_) {
+    if (std::max(link.source, link.target).index() >=
+        topology_.first_storage()) {
+      continue;
+    }
     components.union_set(link.source.index(), link.target.index());
   }
   for (uint32_t i = 0; i < num_nodes; ++i) {
     const NodeId node(i);
     const bool is_gpu = topology_.kind(node) == NodeKind::kGpu;
+    const bool is_storage = topology_.kind(node) == NodeKind::kStorage;
+    const std::string_view what = is_gpu       ? "GPU"
+                                  : is_storage ? "storage"
+                                               : "switch";
     if (topology_.links_from(node).empty()) {
       return absl::InvalidArgumentError(
-          fmt::format("{} {} has no link", is_gpu ? "GPU" : "switch", node));
+          fmt::format("{} {} has no link", what, node));
     }
+    if (is_storage) continue;
     if (components.find_set(i) != components.find_set(0u)) {
       const uint32_t link = topology_.links_from(node).front().index();
-      return FieldError(fmt::format("links.{}", link / 2),
-                        fmt::format("{} {} is not connected to GPU 0",
-                                    is_gpu ? "GPU" : "switch", node));
+      return FieldError(
+          fmt::format("links.{}", link / 2),
+          fmt::format("{} {} is not connected to GPU 0", what, node));
     }
   }
   return absl::OkStatus();
@@ -196,6 +241,7 @@ void TopologyBuilder::FindTiers() {
   for (uint8_t tier = 1; !frontier.empty() && tier < kUnknown; ++tier) {
     std::vector<NodeId> next;
     for (const NodeId node : frontier) {
+      if (topology_.kind(node) == NodeKind::kStorage) continue;
       for (const LinkId link : topology_.links_from(node)) {
         const NodeId above = topology_.link(link).target;
         if (tiers[above.index()] != kUnknown) continue;
@@ -206,7 +252,7 @@ void TopologyBuilder::FindTiers() {
     frontier = std::move(next);
   }
   for (uint32_t i = topology_.num_gpus(); i < topology_.num_nodes(); ++i) {
-    if (topology_.kinds_[i] == NodeKind::kNvSwitch) tiers[i] = 0;
+    if (topology_.kinds_[i] != NodeKind::kSwitch) tiers[i] = 0;
   }
 }
 

@@ -22,8 +22,13 @@ class TopologyBuilder {
                   std::string gpu_type);
 
   // Appends a switch and returns its id: num_gpus, num_gpus + 1, ...
-  // Requires a kind other than kGpu.
+  // Requires kNvSwitch or kSwitch, and that there are no storage servers yet.
   NodeId AddSwitch(NodeKind kind);
+
+  // Makes the last `count` nodes, which were added as kSwitch, storage servers.
+  //
+  // Errors: InvalidArgument if they are not all of this kind.
+  absl::Status MakeStorage(uint32_t count);
 
   // Returns the make of links with these properties, spelt as in SimAI's files:
   // a rate, a time, and a probability below 1. Equal spellings give the same
@@ -43,13 +48,15 @@ class TopologyBuilder {
   // Checks and returns the topology.
   //
   // Errors: InvalidArgument if there is no GPU, the GPUs do not divide into
-  // servers, a node has no cable, an NVSwitch has GPUs of two servers, or two
-  // GPUs are not connected; ResourceExhausted beyond kMaxNodes. The message
-  // names the lowest node at fault.
+  // servers, a node has no cable, an NVSwitch has GPUs of two servers, a
+  // storage server has a cable to another node than a kSwitch, or two nodes are
+  // not connected but through storage servers; ResourceExhausted beyond
+  // kMaxNodes. The message names the lowest node at fault.
   absl::StatusOr<Topology> Build() &&;
 
  private:
   absl::Status CheckServers() const;
+  absl::Status CheckStorage() const;
   absl::Status CheckConnections() const;
   void IndexLinks();
   void FindTiers();

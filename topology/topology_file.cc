@@ -24,6 +24,8 @@ constexpr std::string_view kHeaderColumns =
     "\"nodes gpus_per_server nv_switches other_switches links gpu_type\"";
 constexpr std::string_view kCableColumns =
     "\"source target rate latency error_rate\"";
+constexpr std::string_view kStorageWord = "storage_servers";
+constexpr std::string_view kStorageColumns = "\"storage_servers count\"";
 
 // Values of the first line.
 struct Header {
@@ -164,13 +166,33 @@ absl::Status ReadCables(TextReader& reader, const Header& header,
     }
     ASTRA_RETURN_IF_ERROR(ReadCable(reader, header, builder));
   }
+  return absl::OkStatus();
+}
+
+// Reads what follows the cables: blank lines, and in files with storage servers
+// the line that counts them.
+absl::Status ReadEnd(TextReader& reader, const Header& header,
+                     TopologyBuilder& builder) {
+  bool has_storage = false;
   while (reader.NextLine()) {
-    if (!reader.tokens().empty()) {
+    const absl::Span<const Token> words = reader.tokens();
+    if (words.empty()) continue;
+    if (has_storage || words[0].text != kStorageWord) {
       return reader.Error(
-          reader.tokens()[0],
-          fmt::format("more links than the {} that the header says",
-                      header.num_cables));
+          words[0], has_storage
+                        ? fmt::format("unexpected {} behind the line of {}",
+                                      Quoted(words[0].text), kStorageWord)
+                        : fmt::format("more links than the {} that the header "
+                                      "says",
+                                      header.num_cables));
     }
+    has_storage = true;
+    ASTRA_RETURN_IF_ERROR(ExpectTokens(reader, 2, kStorageColumns));
+    ASTRA_ASSIGN_OR_RETURN(const int64_t count,
+                           ReadInteger(reader, "the number of storage servers",
+                                       words[1], 1, Topology::kMaxNodes));
+    const absl::Status made = builder.MakeStorage(static_cast<uint32_t>(count));
+    if (!made.ok()) return reader.Error(words[1], std::string(made.message()));
   }
   return absl::OkStatus();
 }
@@ -202,6 +224,7 @@ absl::StatusOr<Topology> ParseTopology(std::string_view file,
   uint32_t first_line = 0;
   ASTRA_RETURN_IF_ERROR(
       ReadCables(reader, header, !has_switch_line, builder, first_line));
+  ASTRA_RETURN_IF_ERROR(ReadEnd(reader, header, builder));
   absl::StatusOr<Topology> topology = std::move(builder).Build();
   if (!topology.ok()) {
     // An error about a cable stands at its line; any other stands at the
@@ -244,6 +267,9 @@ std::string FormatTopology(const Topology& topology) {
     const LinkId link(static_cast<uint32_t>(i));
     AppendFormat(&text, "{} {} {}\n", topology.link(link).source,
                  topology.link(link).target, topology.type(link).text);
+  }
+  if (topology.num_storage() > 0) {
+    AppendFormat(&text, "{} {}\n", kStorageWord, topology.num_storage());
   }
   return text;
 }

@@ -60,9 +60,10 @@ std::string_view ColourOf(double load) {
   return kLoadColours[std::size(kLoadColours) - 1].colour;
 }
 
-// One box: servers, or switches of one tier.
+// One box: servers, storage servers, or switches of one tier.
 struct Box {
-  uint32_t tier = 0;              // 0: servers.
+  uint32_t tier = 0;  // 0: servers and storage servers.
+  bool is_storage = false;
   std::vector<uint32_t> members;  // Servers, or nodes; increasing.
   double x = 0;                   // Of its middle.
   double y = 0;
@@ -75,7 +76,8 @@ struct Line {
   double load = 0;  // The highest.
 };
 
-// A topology in which each server and each switch of the fabric is a part.
+// A topology in which each server, each switch of the fabric and each storage
+// server is a part.
 class Parts {
  public:
   Parts(const Topology& topology, absl::Span<const double> loads)
@@ -83,7 +85,8 @@ class Parts {
     part_of_.resize(topology.num_nodes());
     tiers_.assign(topology.num_servers(), 0);
     for (uint32_t i = 0; i < topology.num_nodes(); ++i) {
-      if (topology.kind(NodeId(i)) != NodeKind::kSwitch) continue;
+      const NodeKind kind = topology.kind(NodeId(i));
+      if (kind != NodeKind::kSwitch && kind != NodeKind::kStorage) continue;
       part_of_[i] = size();
       nodes_.push_back(i);
       tiers_.push_back(topology.tier(NodeId(i)));
@@ -96,6 +99,9 @@ class Parts {
 
   uint32_t size() const { return static_cast<uint32_t>(tiers_.size()); }
   uint32_t tier(uint32_t part) const { return tiers_[part]; }
+  bool is_storage(uint32_t part) const {
+    return part >= topology_.num_servers() && tiers_[part] == 0;
+  }
   // The server or node that a part is.
   uint32_t Number(uint32_t part) const {
     return part < topology_.num_servers()
@@ -128,7 +134,7 @@ class Parts {
   const absl::Span<const double> loads_;
   std::vector<uint32_t> part_of_;  // By node; of NVSwitches without meaning.
   std::vector<uint32_t> nodes_;    // Of the parts behind the servers.
-  std::vector<uint32_t> tiers_;    // By part; 0 of servers.
+  std::vector<uint32_t> tiers_;    // By part; 0 of both kinds of servers.
   std::map<std::pair<uint32_t, uint32_t>, Line> lines_;
 };
 
@@ -167,7 +173,10 @@ void Refine(const Neighbours& neighbours, std::vector<uint32_t>& group) {
 std::vector<uint32_t> GroupsOf(const Parts& parts, uint32_t num_servers) {
   const Neighbours neighbours = NeighboursOf(parts);
   std::vector<uint32_t> coarse(parts.size());
-  for (uint32_t i = 0; i < parts.size(); ++i) coarse[i] = parts.tier(i);
+  constexpr uint32_t kStorageGroup = ~uint32_t{0};
+  for (uint32_t i = 0; i < parts.size(); ++i) {
+    coarse[i] = parts.is_storage(i) ? kStorageGroup : parts.tier(i);
+  }
   std::vector<uint32_t> group = coarse;
   std::map<std::set<uint32_t>, uint32_t> sets;  // Of switches above servers.
   for (uint32_t i = 0; i < num_servers; ++i) {
@@ -183,10 +192,11 @@ std::vector<uint32_t> GroupsOf(const Parts& parts, uint32_t num_servers) {
 
 std::string NameOf(const Box& box) {
   const uint32_t first = box.members.front();
-  const std::string kind =
-      box.tier == 0 ? "server" : fmt::format("tier {}", box.tier);
+  const std::string kind = box.is_storage  ? "storage"
+                           : box.tier == 0 ? "server"
+                                           : fmt::format("tier {}", box.tier);
   if (box.members.size() == 1) {
-    return box.tier == 0 ? fmt::format("server {}", first)
+    return box.tier == 0 ? fmt::format("{} {}", kind, first)
                          : fmt::format("switch {}", first);
   }
   return fmt::format("{} x {}", box.members.size(), kind);
@@ -194,8 +204,9 @@ std::string NameOf(const Box& box) {
 
 std::string TitleOf(const Box& box, const Topology& topology) {
   const std::string what =
-      box.tier == 0 ? fmt::format("{} GPUs each", topology.gpus_per_server())
-                    : fmt::format("switches of tier {}", box.tier);
+      box.is_storage  ? "storage servers"
+      : box.tier == 0 ? fmt::format("{} GPUs each", topology.gpus_per_server())
+                      : fmt::format("switches of tier {}", box.tier);
   const uint32_t first = box.members.front();
   const uint32_t last = box.members.back();
   return first == last
@@ -227,7 +238,8 @@ class Picture {
         "<title>{2} GPUs in {3} servers, {4} switches, {5} "
         "cables</title>\n",
         width_, height_, topology_.num_gpus(), topology_.num_servers(),
-        parts_.size() - topology_.num_servers(), topology_.links().size() / 2);
+        parts_.size() - topology_.num_servers() - topology_.num_storage(),
+        topology_.links().size() / 2);
     text += kStyle;
     for (const auto& [ends, line] : lines_) {
       text += DrawLine(boxes_[ends.first], boxes_[ends.second], line);
@@ -250,6 +262,7 @@ class Picture {
       if (is_new) {
         boxes_.emplace_back();
         boxes_.back().tier = parts_.tier(i);
+        boxes_.back().is_storage = parts_.is_storage(i);
       }
       boxes_[known->second].members.push_back(parts_.Number(i));
     }

@@ -16,6 +16,7 @@
 #include "topology/cluster.h"
 #include "topology/describe.h"
 #include "topology/fabrics/fabric_file.h"
+#include "topology/storage.h"
 #include "topology/topology_file.h"
 #include "topology/topology_svg.h"
 
@@ -94,6 +95,15 @@ absl::Status RunFabric(const GenTopoOptions& options, const Log& log) {
   return FlushStdout();
 }
 
+absl::StatusOr<Topology> DrawTemplate(const GenTopoOptions& options) {
+  absl::StatusOr<Topology> topology = BuildCluster(options.cluster);
+  if (!topology.ok() || !options.storage) return topology;
+  absl::StatusOr<Topology> with = WithStorage(*topology, *options.storage);
+  if (with.ok()) return with;
+  return absl::InvalidArgumentError(
+      fmt::format("--storage: {}", std::string(with.status().message())));
+}
+
 absl::Status Run(int argc, const char* const* argv, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const CommandLine flags,
                          CommandLine::Parse(GenTopoOptionSpecs(), argc, argv));
@@ -105,8 +115,7 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
   }
   log.Report(options.warnings);
   ASTRA_RETURN_IF_ERROR(AnnounceWork(WorkOf(options.counts), options.force));
-  ASTRA_ASSIGN_OR_RETURN(const Topology topology,
-                         BuildCluster(options.cluster));
+  ASTRA_ASSIGN_OR_RETURN(const Topology topology, DrawTemplate(options));
   ASTRA_RETURN_IF_ERROR(WriteFiles(options, topology));
   PrintSummary(options, topology);
   if (!options.describe) log.Report(Oversubscribed(options, topology));

@@ -10,6 +10,7 @@
 #include "astra-core/apps/gen_topo_texts.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
 #include "fmt/core.h"
 #include "topology/templates/registry.h"
 #include "workload/operators/gpu_library.h"
@@ -69,6 +70,13 @@ constexpr OptionSpec kOptions[] = {
     {"nv-latency", "nl", "TIME", "Links", "of NVLink"},
     {"error-rate", "er", "P", "Links", "probability that a packet is lost"},
     {"gpu-type", "gt", "NAME", "Links", "type of the GPUs, such as H100"},
+    {"storage", "", "N", "Storage", "storage servers (default 0)"},
+    {"storage-nics", "", "N", "Storage",
+     "NICs of each, each to another switch (default 1)"},
+    {"storage-tier", "", "N", "Storage",
+     "tier of these switches: 1 (default), the ASWs, to 3, the core"},
+    {"storage-bw", "", "RATE", "Storage",
+     "NIC to switch (default: that of GPUs to ASW)"},
     {"output", "o", "FILE", "Output", "the file to write"},
     {"describe", "", "", "Output", "print tiers, counts, oversubscription"},
     {"draw", "", "FILE", "Output",
@@ -151,6 +159,33 @@ absl::Status CheckEffects(const CommandLine& flags,
     }
   }
   return absl::OkStatus();
+}
+
+// Reads the storage servers, whose cables are those of NICs unless the user
+// gives their rate.
+absl::Status ReadStorage(const CommandLine& flags, GenTopoOptions& options) {
+  if (!flags.has("storage")) {
+    constexpr std::string_view kOfStorage[] = {"storage-nics", "storage-tier",
+                                               "storage-bw"};
+    return Refuse(flags, kOfStorage, "--storage adds storage servers");
+  }
+  constexpr int64_t kHighestTier = 3;
+  StorageSpec& storage = options.storage.emplace();
+  ASTRA_ASSIGN_OR_RETURN(
+      const int64_t servers,
+      flags.integer("storage", 0, 1, StorageSpec::kMaxServers));
+  ASTRA_ASSIGN_OR_RETURN(
+      const int64_t nics,
+      flags.integer("storage-nics", 1, 1, StorageSpec::kMaxNics));
+  ASTRA_ASSIGN_OR_RETURN(const int64_t tier,
+                         flags.integer("storage-tier", 1, 1, kHighestTier));
+  storage.servers = static_cast<uint32_t>(servers);
+  storage.nics = static_cast<uint32_t>(nics);
+  storage.tier = static_cast<uint32_t>(tier);
+  storage.cable = {
+      flags.value("storage-bw").value_or(options.cluster.bandwidth),
+      options.cluster.latency, options.cluster.error_rate};
+  return CheckTopologyText("storage-bw", storage.cable.rate);
 }
 
 absl::StatusOr<std::string> OutputFile(const CommandLine& flags,
@@ -334,10 +369,14 @@ absl::StatusOr<GenTopoOptions> ReadGenTopoOptions(const CommandLine& flags) {
   ASTRA_RETURN_IF_ERROR(OverrideCounts(flags, options.cluster));
   ASTRA_RETURN_IF_ERROR(OverrideTexts(flags, options.cluster));
   ASTRA_RETURN_IF_ERROR(CheckEffects(flags, options.cluster));
+  ASTRA_RETURN_IF_ERROR(ReadStorage(flags, options));
   ASTRA_ASSIGN_OR_RETURN(options.counts, CountCluster(options.cluster));
   ASTRA_RETURN_IF_ERROR(CheckAswCount(flags, options));
   ASTRA_ASSIGN_OR_RETURN(options.output,
                          OutputFile(flags, chosen, options.cluster));
+  if (options.storage && !flags.has("output")) {
+    options.output += fmt::format("_{}storage", options.storage->servers);
+  }
   WarnOfGpuType(options);
   options.describe = flags.has("describe");
   options.drawing = flags.value("draw");

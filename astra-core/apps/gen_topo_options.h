@@ -12,6 +12,7 @@
 #include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
 #include "topology/cluster.h"
+#include "topology/storage.h"
 
 namespace astra {
 
@@ -22,6 +23,7 @@ struct GenTopoOptions {
   std::optional<DiscoveredOptions> discovered;
   ClusterParameters cluster;
   ClusterCounts counts;
+  std::optional<StorageSpec> storage;  // Behind `cluster`.
   std::string output;                  // File to write.
   std::optional<std::string> drawing;  // File to draw it in.
   bool describe = false;

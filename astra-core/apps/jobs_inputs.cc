@@ -1,6 +1,7 @@
 #include "astra-core/apps/jobs_inputs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -15,9 +16,13 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/jobs/placement.h"
+#include "astra-core/jobs/storage_messages.h"
+#include "astra-core/jobs/storage_use.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/core.h"
 #include "topology/cluster_part.h"
+#include "topology/routes.h"
+#include "workload/parallel_plan.h"
 #include "workload/program.h"
 
 namespace astra {
@@ -85,6 +90,72 @@ void AddWork(const RunRequest& request, int64_t times, WorkBudget& budget) {
   budget.memory_bytes += estimate->memory_bytes;
 }
 
+// Returns the seconds of wall-clock time that moving `amount` once takes.
+absl::StatusOr<double> SecondsOf(const StorageAmount& amount, const Job& job,
+                                 const RunOptions& options,
+                                 const NicOptions& nic, Routes& routes) {
+  ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
+                         ParallelPlan::Create(job.program.sizes()));
+  const std::vector<StorageMessage> messages =
+      StorageMessagesOf(amount, plan, job.part.topology);
+  if (!NetworkOf(options.fidelity)->records_packets) {
+    return static_cast<double>(messages.size()) / kFlowMessagesPerSecond;
+  }
+  double hops = 0;
+  for (const StorageMessage& message : messages) {
+    ASTRA_ASSIGN_OR_RETURN(const Route route,
+                           routes.FindNodes(message.rank, message.storage));
+    const double packets = static_cast<double>(message.bytes.count()) /
+                           static_cast<double>(nic.payload.count());
+    hops += packets * (1 + 1.0 / nic.packets_per_ack) * route.num_hops;
+  }
+  return hops / kPacketHopsPerSecond;
+}
+
+// Adds what the job does with storage in `times` runs.
+absl::Status AddStorageWork(const RunOptions& options, const Job& job,
+                            int64_t times, JobsInputs& inputs) {
+  if (job.storage.empty()) return absl::OkStatus();
+  Routes routes(job.part.topology);
+  const NicOptions& nic = inputs.network.packet.nic;
+  double seconds = 0;
+  if (const auto& checkpoint = job.storage.checkpoint) {
+    ASTRA_ASSIGN_OR_RETURN(const double once, SecondsOf(checkpoint->amount, job,
+                                                        options, nic, routes));
+    seconds += std::ceil(static_cast<double>(job.iterations) /
+                         static_cast<double>(checkpoint->every)) *
+               once;
+  }
+  if (const auto& data = job.storage.data) {
+    ASTRA_ASSIGN_OR_RETURN(const double once,
+                           SecondsOf(data->amount, job, options, nic, routes));
+    seconds += static_cast<double>(job.iterations) * once;
+  }
+  inputs.budget.seconds += static_cast<double>(times) * seconds;
+  return absl::OkStatus();
+}
+
+// Checks that the storage servers of `whole`, which `file` names, suffice for a
+// job on `part`.
+absl::Status CheckStorage(const StorageUse& use, const std::string& file,
+                          const Topology& whole, const Topology& part) {
+  if (use.empty()) return absl::OkStatus();
+  const uint32_t servers = part.num_storage();
+  if (servers == 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} needs storage servers, and {} has none{}: see gen_topo --storage",
+        use.checkpoint ? "checkpoint" : "data", file,
+        whole.num_storage() > 0 ? " that GPUs of the job reach" : ""));
+  }
+  const uint32_t stripes =
+      std::max(use.checkpoint ? use.checkpoint->amount.stripes : 1,
+               use.data ? use.data->amount.stripes : 1);
+  if (stripes <= servers) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("stripes is {}, but {} has {} storage server{}", stripes,
+                  file, servers, servers == 1 ? "" : "s"));
+}
+
 absl::StatusOr<Job> ReadJob(const RunOptions& options, const JobSpec& spec,
                             Program program, const JobPlace& place,
                             const Topology& topology, const RunEvents& events,
@@ -105,9 +176,15 @@ absl::StatusOr<Job> ReadJob(const RunOptions& options, const JobSpec& spec,
                 warnings));
   AddWork(request, times, inputs.budget);
   request.simulation.speed_changes = SpeedsOf(events, part);
-  return Job{spec.name,       std::move(request.program),
-             std::move(part), std::move(request.simulation),
-             spec.start,      spec.iterations};
+  ASTRA_RETURN_IF_ERROR(CheckStorage(spec.storage, *options.topology_file,
+                                     topology, part.topology));
+  return Job{.name = spec.name,
+             .program = std::move(request.program),
+             .part = std::move(part),
+             .options = std::move(request.simulation),
+             .start = spec.start,
+             .iterations = spec.iterations,
+             .storage = spec.storage};
 }
 
 absl::StatusOr<JobsFile> ReadJobsFile(const std::string& path) {
@@ -146,13 +223,21 @@ absl::StatusOr<JobsInputs> ReadJobsInputs(const RunOptions& options,
   absl::StatusOr<std::vector<JobPlace>> places = PlaceJobs(
       topology, wishes, inputs.file.placement, inputs.network.packet.seed);
   if (!places.ok()) return places.status();
-  const int64_t num_runs_of_job = inputs.file.ComparesAlone() ? 2 : 1;
+  const bool uses_storage =
+      std::any_of(inputs.file.jobs.begin(), inputs.file.jobs.end(),
+                  [](const JobSpec& spec) { return !spec.storage.empty(); });
+  const int64_t num_runs_of_job =
+      1 + (inputs.file.ComparesAlone() ? 1 : 0) + (uses_storage ? 1 : 0);
   for (size_t i = 0; i < programs.size(); ++i) {
     const JobSpec& spec = inputs.file.jobs[i];
     absl::StatusOr<Job> job =
         ReadJob(options, spec, std::move(programs[i]), (*places)[i], topology,
                 events, num_runs_of_job * spec.iterations, inputs, warnings);
     if (!job.ok()) return Named(spec, job.status());
+    const int64_t with_storage = inputs.file.ComparesAlone() ? 2 : 1;
+    const absl::Status added =
+        AddStorageWork(options, *job, with_storage, inputs);
+    if (!added.ok()) return Named(spec, added);
     inputs.jobs.push_back(*std::move(job));
     inputs.servers.push_back(ServersText((*places)[i], topology));
   }

@@ -15,6 +15,7 @@
 #include "astra-core/apps/run_json.h"
 #include "astra-core/apps/run_request.h"
 #include "astra-core/apps/run_watch.h"
+#include "astra-core/apps/storage_report.h"
 #include "astra-core/apps/work_budget.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
@@ -23,16 +24,19 @@
 #include "astra-core/jobs/jobs_run.h"
 #include "astra-core/results/jobs_table.h"
 #include "astra-core/results/links_table.h"
+#include "astra-core/results/storage_table.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
 
-// What was run: the jobs together, and each without the others.
+// What was run: the jobs together, each without the others, and all without
+// storage.
 struct JobsRun {
   JobsResult together;
-  std::vector<std::optional<TimePs>> alone;  // Mean iteration, by job.
+  std::optional<JobsResult> without_storage;  // None if no job uses it.
+  std::vector<std::optional<TimePs>> alone;   // Mean iteration, by job.
 };
 
 // The share of the work is that of all runs, which count alike.
@@ -42,8 +46,9 @@ absl::StatusOr<JobsRun> RunAll(const RunOptions& options,
   RunWatch watch(options.environment.log_level == LogLevel::kInfo);
   const size_t num_jobs = inputs.jobs.size();
   const bool runs_alone = inputs.file.ComparesAlone();
-  const double num_runs =
-      static_cast<double>(runs_alone ? 1 + num_jobs : size_t{1});
+  const bool uses_storage = UsesStorage(inputs.jobs);
+  const double num_runs = static_cast<double>(1 + (runs_alone ? num_jobs : 0) +
+                                              (uses_storage ? 1 : 0));
   double num_done = 0;
   JobsRequest request{.jobs = inputs.jobs,
                       .topology = topology,
@@ -55,6 +60,10 @@ absl::StatusOr<JobsRun> RunAll(const RunOptions& options,
                       }};
   JobsRun run;
   ASTRA_ASSIGN_OR_RETURN(run.together, RunJobs(request));
+  if (uses_storage) {
+    num_done += 1;
+    ASTRA_ASSIGN_OR_RETURN(run.without_storage, RunWithoutStorage(request));
+  }
   run.alone.resize(num_jobs);
   for (size_t i = 0; runs_alone && i < num_jobs; ++i) {
     num_done += 1;
@@ -62,6 +71,14 @@ absl::StatusOr<JobsRun> RunAll(const RunOptions& options,
     run.alone[i] = alone.jobs[0].MeanIteration();
   }
   return run;
+}
+
+void AddWithoutStorage(const JobResult& without, JobRow& row) {
+  row.without_storage = without.MeanIteration();
+  for (size_t i = 0; i < row.iterations.size(); ++i) {
+    const JobIteration& iteration = without.iterations[i];
+    row.iterations[i].without_storage = iteration.end - iteration.begin;
+  }
 }
 
 std::vector<JobRow> RowsOf(const JobsInputs& inputs, const JobsRun& run) {
@@ -72,10 +89,14 @@ std::vector<JobRow> RowsOf(const JobsInputs& inputs, const JobsRun& run) {
     row.workload = inputs.file.jobs[i].workload;
     row.num_gpus = inputs.jobs[i].part.topology.num_gpus();
     row.servers = inputs.servers[i];
+    row.start = run.together.jobs[i].start;
     for (const JobIteration& iteration : run.together.jobs[i].iterations) {
       row.iterations.push_back({iteration.begin, iteration.end});
     }
     row.alone = run.alone[i];
+    if (run.without_storage) {
+      AddWithoutStorage(run.without_storage->jobs[i], row);
+    }
   }
   return rows;
 }
@@ -90,7 +111,8 @@ SimulationResult LinksOf(const JobsResult& run) {
 
 std::string JobsJson(const RunDefaults& defaults, const RunOptions& options,
                      const JobsInputs& inputs, const Topology& topology,
-                     const Warnings& warnings, const JobsRun& run) {
+                     const Warnings& warnings, const JobsRun& run,
+                     absl::Span<const JobRow> rows) {
   Json json = {{"program", defaults.program},
                {"version", Version()},
                {"name", options.name},
@@ -113,6 +135,10 @@ std::string JobsJson(const RunDefaults& defaults, const RunOptions& options,
          {"iterations", job.iterations},
          {"model", ModelJson(options, job.options)},
          {"result", ResultJson(run.together.jobs[i].result)}});
+    if (rows[i].without_storage) {
+      json["jobs"].back()["storage"] =
+          StorageJson(run.together.jobs[i], rows[i]);
+    }
   }
   if (options.events_file) {
     json["events"] = {{"file", *options.events_file},
@@ -156,28 +182,47 @@ std::string DescribeJob(const JobRow& job) {
   return text + '\n';
 }
 
-// The links that jobs shared, those with most to carry first.
-std::vector<SharedLink> SharedLinksOf(const JobsResult& run,
-                                      const Topology& topology) {
-  std::vector<std::vector<double>> bytes;
-  for (const JobResult& job : run.jobs) bytes.push_back(job.link_bytes);
-  return SharedLinks(topology, bytes);
+// Those who share links: the jobs, and behind them what jobs wrote to and read
+// from storage.
+struct LinkUsers {
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> bytes;  // Of each user, by link.
+};
+
+LinkUsers LinkUsersOf(const JobsInputs& inputs, const JobsResult& run) {
+  LinkUsers users;
+  for (size_t i = 0; i < run.jobs.size(); ++i) {
+    users.names.push_back(inputs.jobs[i].name);
+    users.bytes.push_back(run.jobs[i].link_bytes);
+  }
+  for (size_t i = 0; i < run.jobs.size(); ++i) {
+    if (run.jobs[i].storage_link_bytes.empty()) continue;
+    users.names.push_back(inputs.jobs[i].name + " storage");
+    users.bytes.push_back(run.jobs[i].storage_link_bytes);
+  }
+  return users;
 }
 
 std::string DescribeShared(const Topology& topology,
                            absl::Span<const SharedLink> links,
-                           absl::Span<const JobRow> rows) {
-  if (rows.size() < 2) return "";
-  if (links.empty()) return "shared     the jobs have no link in common\n";
+                           absl::Span<const std::string> users,
+                           bool uses_storage) {
+  if (users.size() < 2) return "";
+  if (links.empty()) {
+    return fmt::format("shared     the jobs{} have no link in common\n",
+                       uses_storage ? " and their storage" : "");
+  }
   const SharedLink& most = links.front();
   std::string text = fmt::format(
       "shared     {} link{}; most loaded: {}, {:.3f} GB:", links.size(),
       links.size() == 1 ? "" : "s", topology.LinkName(most.link),
       most.all() * 1e-9);
-  for (size_t i = 0; i < rows.size(); ++i) {
+  std::string_view separator = " ";
+  for (size_t i = 0; i < users.size(); ++i) {
     if (most.bytes[i] == 0) continue;
-    text += fmt::format(" {} {:.1f} %", rows[i].name,
+    text += fmt::format("{}{} {:.1f} %", separator, users[i],
                         100 * most.bytes[i] / most.all());
+    if (uses_storage) separator = ", ";
   }
   return text + '\n';
 }
@@ -186,10 +231,14 @@ std::string DescribeJobs(const RunOptions& options, const JobsInputs& inputs,
                          const Topology& topology, const JobsRun& run,
                          absl::Span<const JobRow> rows,
                          absl::Span<const SharedLink> shared,
+                         absl::Span<const std::string> users,
                          const std::vector<NamedFile>& files) {
   std::string text;
-  for (const JobRow& row : rows) text += DescribeJob(row);
-  text += DescribeShared(topology, shared, rows);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    text +=
+        DescribeJob(rows[i]) + DescribeStorage(run.together.jobs[i], rows[i]);
+  }
+  text += DescribeShared(topology, shared, users, UsesStorage(inputs.jobs));
   for (const std::string& event : inputs.events) {
     text += fmt::format("event      {}\n", event);
   }
@@ -241,25 +290,32 @@ absl::Status RunJobsProgram(const RunDefaults& defaults,
   const JobsRun& run = *all;
   const std::chrono::duration<double> wall = Clock::now() - begin;
   const std::vector<JobRow> rows = RowsOf(inputs, run);
-  const std::vector<SharedLink> shared = SharedLinksOf(run.together, topology);
+  const LinkUsers users = LinkUsersOf(inputs, run.together);
+  const std::vector<SharedLink> shared = SharedLinks(topology, users.bytes);
   const SimulationResult links = LinksOf(run.together);
   std::vector<NamedFile> files = {{"jobs.csv", JobsCsv(rows)},
                                   {"iterations.csv", IterationsCsv(rows)}};
   files.push_back({"links.csv", LinksCsv(topology, links, run.together.network,
                                          run.together.end)});
-  files.push_back({"shared_links.csv", SharedLinksCsv(topology, shared, rows)});
+  files.push_back(
+      {"shared_links.csv", SharedLinksCsv(topology, shared, users.names)});
+  if (UsesStorage(inputs.jobs)) {
+    files.push_back({"storage.csv", StorageCsv(StorageRowsOf(
+                                        inputs.jobs, run.together.jobs))});
+  }
   if (NetworkOf(options.fidelity)->records_packets) {
     AddPacketTables(inputs.network.packet.record, topology,
                     run.together.network, files);
   }
   files.push_back({"run.json", JobsJson(defaults, options, inputs, topology,
-                                        warnings, run)});
+                                        warnings, run, rows)});
   RunResult cost;
   cost.network = run.together.network;
   files.push_back({"cost.json", CostJson(options, cost, wall.count())});
   ASTRA_RETURN_IF_ERROR(WriteJobs(options, inputs, run, topology));
   ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
-  Print(DescribeJobs(options, inputs, topology, run, rows, shared, files));
+  Print(DescribeJobs(options, inputs, topology, run, rows, shared, users.names,
+                     files));
   return FlushStdout();
 }
 

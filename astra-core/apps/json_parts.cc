@@ -61,6 +61,9 @@ Json TopologyJson(const std::string& file, const Topology& topology) {
                {"gpus_per_server", topology.gpus_per_server()},
                {"nodes", topology.num_nodes()},
                {"links", topology.links().size() / 2}};
+  if (topology.num_storage() > 0) {
+    json["storage_servers"] = topology.num_storage();
+  }
   for (const LinkType& type : topology.link_types()) {
     json["link_makes"].push_back(type.text);
   }

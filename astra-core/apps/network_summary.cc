@@ -14,8 +14,9 @@
 namespace astra {
 namespace {
 
-// Kind of a tier. NVSwitches are below the tiers of the fabric.
-enum class LinkTier : uint8_t { kNvlink, kFabric };
+// Kind of a tier. NVSwitches are below the tiers of the fabric; links of
+// storage servers are told of last.
+enum class LinkTier : uint8_t { kNvlink, kFabric, kStorage };
 
 // The links between two levels, in both directions: kind, lower and upper tier.
 using TierKey = std::tuple<LinkTier, uint8_t, uint8_t>;
@@ -26,18 +27,25 @@ struct TierUse {
   double busy = 0;  // Largest share of the time that a link was busy.
 };
 
+bool IsOfStorage(const Topology& topology, const Link& link) {
+  return topology.kind(link.source) == NodeKind::kStorage ||
+         topology.kind(link.target) == NodeKind::kStorage;
+}
+
 TierKey KeyOf(const Topology& topology, const Link& link) {
   const bool is_nvlink = topology.kind(link.source) == NodeKind::kNvSwitch ||
                          topology.kind(link.target) == NodeKind::kNvSwitch;
   if (is_nvlink) return {LinkTier::kNvlink, 0, 0};
   const auto [low, high] =
       std::minmax({topology.tier(link.source), topology.tier(link.target)});
-  return {LinkTier::kFabric, low, high};
+  return {IsOfStorage(topology, link) ? LinkTier::kStorage : LinkTier::kFabric,
+          low, high};
 }
 
 std::string NameOf(const TierKey& key) {
   const auto [tier, low, high] = key;
   if (tier == LinkTier::kNvlink) return "NVLink";
+  if (tier == LinkTier::kStorage) return fmt::format("storage, tier {}", high);
   if (high == 0) return "GPU to GPU";
   if (low == 0) return fmt::format("GPU to tier {}", high);
   return fmt::format("tier {} to {}", low, high);
@@ -108,7 +116,7 @@ std::optional<Peers> MostUneven(const Topology& topology,
     const Link& link = topology.links()[i];
     const uint8_t from = topology.tier(link.source);
     const uint8_t to = topology.tier(link.target);
-    if (from == to) continue;
+    if (from == to || IsOfStorage(topology, link)) continue;
     const bool is_up = to > from;
     const NodeId below = is_up ? link.source : link.target;
     Peers& peers =

@@ -26,8 +26,8 @@ constexpr std::string_view kResultFiles[] = {
     "cost.json",         "fct.txt",        "pfc.txt",
     "stages.csv",        "chart.html",     "memory_snapshot.pickle",
     "jobs.csv",          "iterations.csv", "changes.csv",
-    "shared_links.csv",  "ranks.csv",      "nodes.csv",
-    "report.html"};
+    "shared_links.csv",  "storage.csv",    "ranks.csv",
+    "nodes.csv",         "report.html"};
 
 struct RunOutput {
   std::string name;    // Name of the run.

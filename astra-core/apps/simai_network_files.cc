@@ -44,6 +44,7 @@ std::vector<uint32_t> SourcePorts(absl::Span<const FlowRecord> flows) {
 int TypeOf(NodeKind kind) {
   switch (kind) {
     case NodeKind::kGpu:
+    case NodeKind::kStorage:  // SimAI's hosts.
       return 0;
     case NodeKind::kSwitch:
       return 1;

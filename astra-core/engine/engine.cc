@@ -74,20 +74,6 @@ absl::StatusOr<bool> Engine::Run() {
   return true;
 }
 
-// Keeps the wall-clock time of a slice at 5 to 50 ms, so that a signal ends the
-// run soon.
-void Engine::AdaptSlice() {
-  constexpr TimePs kShortest = Microseconds(1);
-  const auto now = std::chrono::steady_clock::now();
-  const auto passed = now - slice_ended_;
-  slice_ended_ = now;
-  if (passed < std::chrono::milliseconds(5)) {
-    slice_ = std::min(kMaxCollectiveTime, slice_ + slice_);
-  } else if (passed > std::chrono::milliseconds(50)) {
-    slice_ = std::max(kShortest, TimePs(slice_.count() / 2));
-  }
-}
-
 absl::Status Engine::ReportProgress() {
   if (!options_.on_progress) return absl::OkStatus();
   absl::Status status = options_.on_progress(ShareDone(), collectives_.now());
@@ -107,9 +93,10 @@ absl::Status Engine::Step() {
     return Silence();
   }
   const TimePs next_timer = timers_.empty() ? kNever : timers_.next().time;
-  const TimePs limit = std::exchange(paused_until_, std::nullopt)
-                           .value_or(std::min({next_timer, options_.stop_at,
-                                               collectives_.now() + slice_}));
+  const TimePs limit =
+      std::exchange(paused_until_, std::nullopt)
+          .value_or(std::min({next_timer, options_.stop_at,
+                              collectives_.now() + slice_.length()}));
   ASTRA_ASSIGN_OR_RETURN(const bool has_ended, collectives_.AdvanceTo(limit));
   if (!has_ended) {
     if (collectives_.now() < limit) {
@@ -117,7 +104,7 @@ absl::Status Engine::Step() {
       return absl::OkStatus();
     }
     if (limit < std::min(next_timer, options_.stop_at)) {
-      AdaptSlice();
+      slice_.Adapt();
       return ReportProgress();
     }
     if (next_timer > limit) {

@@ -4,7 +4,6 @@
 #define ASTRA_CORE_ENGINE_ENGINE_H_
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -24,6 +23,7 @@
 #include "astra-core/engine/rank_program.h"
 #include "astra-core/engine/result.h"
 #include "astra-core/engine/simulation_options.h"
+#include "astra-core/engine/time_slice.h"
 #include "astra-core/engine/timeline.h"
 
 namespace astra {
@@ -181,7 +181,6 @@ class Engine {
   }
   double ShareDone() const;
   absl::Status ReportProgress();
-  void AdaptSlice();
   absl::Status Silence() const;
   std::string WhatIsAwaited(const Lane& lane) const;
 
@@ -210,10 +209,9 @@ class Engine {
   TimePs last_event_;  // When the last event happened.
 
   // How far the network is simulated before progress is reported if no message
-  // arrives earlier. The length follows the wall clock and changes no result.
-  TimePs slice_ = Microseconds(10);
+  // arrives earlier.
+  TimeSlice slice_;
   WallPace pace_;
-  std::chrono::steady_clock::time_point slice_ended_;
 };
 
 }  // namespace astra

@@ -186,7 +186,7 @@ void LoneCollectives::FindShape(absl::Span<const uint64_t> what_it_is,
   }
   SortOut(&nodes);
   for (const NodeId node : nodes) {
-    if (topology.kind(node) != NodeKind::kGpu) region->switches.push_back(node);
+    if (!topology.IsHost(node)) region->switches.push_back(node);
   }
 
   std::vector<int64_t> shape;
@@ -226,7 +226,7 @@ void LoneCollectives::AddBuffers(absl::Span<const Way> ways,
         std::min(kNoLimit, network.MostUnderWay(there, back).count());
     for (const LinkId link : there) {
       const NodeId node = topology.link(link).source;
-      if (topology.kind(node) == NodeKind::kGpu) continue;
+      if (topology.IsHost(node)) continue;
       int64_t& held = region->most_at_switch[static_cast<size_t>(
           PlaceIn(region->switches, node))];
       held = std::min(kNoLimit, held + most);

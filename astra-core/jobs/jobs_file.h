@@ -10,8 +10,9 @@
 //       workload: moe.yaml
 //       start: 5ms
 //       iterations: 3
+//       checkpoint: {every: 3, bytes: 40GB}
 //
-// docs/guide/jobs.md has all keys.
+// docs/guide/jobs.md has all keys, docs/guide/storage.md those of storage.
 
 #ifndef ASTRA_CORE_JOBS_JOBS_FILE_H_
 #define ASTRA_CORE_JOBS_JOBS_FILE_H_
@@ -25,6 +26,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/base/units.h"
 #include "astra-core/jobs/placement.h"
+#include "astra-core/jobs/storage_use.h"
 
 namespace astra {
 
@@ -38,6 +40,7 @@ struct JobSpec {
   std::optional<std::string> rank_file;
   TimePs start;  // Of the first iteration.
   int64_t iterations = 1;
+  StorageUse storage;
 };
 
 struct JobsFile {

@@ -2,8 +2,8 @@
 //
 // Each job has GPUs of its own and goes through its iterations, one after the
 // other: an iteration begins when the last rank has ended the one before. The
-// jobs share nothing but links and switches. At equal times the jobs act in the
-// order of their list.
+// jobs share nothing but links, switches and storage servers. At equal times
+// the jobs act in the order of their list.
 
 #ifndef ASTRA_CORE_JOBS_JOBS_RUN_H_
 #define ASTRA_CORE_JOBS_JOBS_RUN_H_
@@ -20,6 +20,8 @@
 #include "astra-core/base/units.h"
 #include "astra-core/engine/result.h"
 #include "astra-core/engine/simulation_options.h"
+#include "astra-core/jobs/storage_traffic.h"
+#include "astra-core/jobs/storage_use.h"
 #include "astra-core/run/explanation.h"
 #include "astra-core/run/fidelity.h"
 #include "network-frontends/network_statistics.h"
@@ -38,7 +40,8 @@ struct Job {
   // whole run, not of an iteration.
   SimulationOptions options;
   TimePs start;
-  int64_t iterations = 1;  // At least 1.
+  int64_t iterations = 1;   // At least 1.
+  StorageUse storage = {};  // Needs storage servers in `part` unless empty.
 };
 
 struct JobsRequest {
@@ -59,6 +62,8 @@ struct JobIteration {
 };
 
 struct JobResult {
+  TimePs
+      start;  // When its first iteration began, or began to wait for storage.
   std::vector<JobIteration> iterations;
   // This is the result of the last iteration; its times are counted from the
   // begin of that iteration.
@@ -67,23 +72,32 @@ struct JobResult {
   // By link of the topology: the bytes of the messages of all iterations,
   // without headers.
   std::vector<double> link_bytes;
+  std::vector<StorageTransfer> transfers;  // In the order of their begin.
+  std::vector<double> storage_link_bytes;  // As link_bytes, of `transfers`.
 
-  TimePs MeanIteration() const;  // Requires an iteration.
+  // Returns the time of an iteration with what it waits for storage, from
+  // `start` to the end of the last. Requires an iteration.
+  TimePs MeanIteration() const;
 };
 
 struct JobsResult {
   std::vector<JobResult> jobs;     // As in the request.
   std::vector<double> link_bytes;  // By link, of all jobs, with headers.
   NetworkStatistics network;
-  TimePs end;  // When the last job ended.
+  TimePs end;  // When the last job, or what it wrote or read, ended.
 };
 
-// Errors: those of Simulate(), after the name of the job; of on_progress.
+// Errors: those of Simulate(), after the name of the job; FailedPrecondition
+// if no path leads from a rank to a storage server; Internal if what is written
+// or read never arrives; of on_progress.
 absl::StatusOr<JobsResult> RunJobs(const JobsRequest& request);
 
 // Runs `jobs[job]` of the request as if it were the only one. Errors: those of
 // RunJobs().
 absl::StatusOr<JobsResult> RunAlone(const JobsRequest& request, size_t job);
+
+// Runs the jobs as if none of them used storage. Errors: those of RunJobs().
+absl::StatusOr<JobsResult> RunWithoutStorage(const JobsRequest& request);
 
 }  // namespace astra
 

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -27,7 +28,8 @@ namespace astra {
 
 class SharedNetwork {
  public:
-  // `network` must outlive the object, and tells it of arrivals.
+  // `network` must outlive the object, and tells it of arrivals. What a job
+  // writes to and reads from storage is a job of its own here.
   SharedNetwork(NetworkBackend& network, const Topology& topology,
                 uint32_t num_jobs);
   SharedNetwork(const SharedNetwork&) = delete;
@@ -50,6 +52,9 @@ class SharedNetwork {
 
   // Returns the instant to which `job`, which has paused, wants to go.
   TimePs WantedBy(uint32_t job) const { return jobs_[job].wanted; }
+
+  // See NetworkBackend.
+  std::string WhyStuck() const { return network_.WhyStuck(); }
 
   // Returns the bytes of messages of `job` that have arrived over each link, by
   // link; of networks that know the paths of messages.

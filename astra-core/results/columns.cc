@@ -11,6 +11,7 @@
 #include "astra-core/results/message_sums.h"
 #include "astra-core/results/network_tables.h"
 #include "astra-core/results/stages_table.h"
+#include "astra-core/results/storage_table.h"
 #include "astra-core/results/trace_tables.h"
 
 namespace astra {
@@ -26,6 +27,7 @@ std::vector<ColumnText> ResultColumns() {
   AppendNetworkColumns(&columns);
   AppendMessageSumsColumns(&columns);
   AppendJobsColumns(&columns);
+  AppendStorageColumns(&columns);
   AppendChangesColumns(&columns);
   AppendTraceColumns(&columns);
   return columns;

@@ -54,6 +54,18 @@ constexpr Column<JobRow> kJobsColumns[] = {
      }},
 };
 
+// Columns of runs in which a job uses storage.
+constexpr Column<JobRow> kJobsStorageColumns[] = {
+    {"without_storage_us", "us", "iteration_us while no job uses storage",
+     [](const JobRow& job, std::string* text) {
+       AppendUs(*job.without_storage, text);
+     }},
+    {"storage_slowdown", "", "iteration_us / without_storage_us",
+     [](const JobRow& job, std::string* text) {
+       AppendNumber(job.storage_slowdown(), kDecimals, text);
+     }},
+};
+
 struct IterationRow {
   const JobRow& job;
   size_t number;
@@ -70,7 +82,8 @@ constexpr Column<IterationRow> kIterationsColumns[] = {
      [](const IterationRow& row, std::string* text) {
        AppendInteger(static_cast<int64_t>(row.number), text);
      }},
-    {"begin_us", "us", "when the last rank had ended the iteration before",
+    {"begin_us", "us",
+     "when the last rank had ended the iteration before, and storage was ready",
      [](const IterationRow& row, std::string* text) {
        AppendUs(row.iteration().begin, text);
      }},
@@ -84,11 +97,23 @@ constexpr Column<IterationRow> kIterationsColumns[] = {
      }},
 };
 
+// Columns of runs in which a job uses storage.
+constexpr Column<IterationRow> kIterationsStorageColumns[] = {
+    {"waited_us", "us", "for checkpoints and data before it began",
+     [](const IterationRow& row, std::string* text) {
+       AppendUs(row.job.WaitedFor(row.number), text);
+     }},
+    {"without_storage_us", "us", "time_us while no job uses storage",
+     [](const IterationRow& row, std::string* text) {
+       AppendUs(*row.iteration().without_storage, text);
+     }},
+};
+
 struct SharedRow {
   const Topology& topology;
   const SharedLink& link;
-  const JobRow& job;
-  size_t number;  // Of the job.
+  const std::string& user;
+  size_t number;  // Of the user.
 };
 
 constexpr Column<SharedRow> kSharedColumns[] = {
@@ -100,9 +125,9 @@ constexpr Column<SharedRow> kSharedColumns[] = {
      [](const SharedRow& row, std::string* text) {
        AppendField(row.topology.LinkName(row.link.link), text);
      }},
-    {"job", "", "name",
+    {"job", "", "name; with \"storage\" behind it what the job wrote and read",
      [](const SharedRow& row, std::string* text) {
-       AppendField(row.job.name, text);
+       AppendField(row.user, text);
      }},
     {"bytes", "B", "of messages of the job, without headers",
      [](const SharedRow& row, std::string* text) {
@@ -115,6 +140,19 @@ constexpr Column<SharedRow> kSharedColumns[] = {
      }},
 };
 
+// Returns the columns of a table of `jobs`: `of_storage` only if they were run
+// without storage, too.
+template <class Row>
+std::vector<Column<Row>> ColumnsOf(absl::Span<const JobRow> jobs,
+                                   absl::Span<const Column<Row>> columns,
+                                   absl::Span<const Column<Row>> of_storage) {
+  std::vector<Column<Row>> all(columns.begin(), columns.end());
+  if (!jobs.empty() && jobs.front().without_storage) {
+    all.insert(all.end(), of_storage.begin(), of_storage.end());
+  }
+  return all;
+}
+
 }  // namespace
 
 double SharedLink::all() const {
@@ -126,8 +164,8 @@ std::vector<SharedLink> SharedLinks(
   std::vector<SharedLink> links;
   for (uint32_t i = 0; i < topology.links().size(); ++i) {
     SharedLink link{LinkId(i), {}};
-    for (const std::vector<double>& of_job : bytes) {
-      link.bytes.push_back(of_job[i]);
+    for (const std::vector<double>& of_user : bytes) {
+      link.bytes.push_back(of_user[i]);
     }
     const auto users = std::count_if(link.bytes.begin(), link.bytes.end(),
                                      [](double each) { return each > 0; });
@@ -146,12 +184,12 @@ std::vector<SharedLink> SharedLinks(
 
 std::string SharedLinksCsv(const Topology& topology,
                            absl::Span<const SharedLink> links,
-                           absl::Span<const JobRow> jobs) {
+                           absl::Span<const std::string> users) {
   std::string text = HeaderOf<SharedRow>(kSharedColumns);
   for (const SharedLink& link : links) {
-    for (size_t job = 0; job < jobs.size(); ++job) {
-      if (link.bytes[job] == 0) continue;
-      AppendRow<SharedRow>(kSharedColumns, {topology, link, jobs[job], job},
+    for (size_t user = 0; user < users.size(); ++user) {
+      if (link.bytes[user] == 0) continue;
+      AppendRow<SharedRow>(kSharedColumns, {topology, link, users[user], user},
                            &text);
     }
   }
@@ -164,17 +202,27 @@ double JobRow::slowdown() const {
          static_cast<double>(alone->count());
 }
 
+double JobRow::storage_slowdown() const {
+  if (*without_storage == TimePs(0)) return 1;
+  return static_cast<double>(mean().count()) /
+         static_cast<double>(without_storage->count());
+}
+
 std::string JobsCsv(absl::Span<const JobRow> jobs) {
-  std::string text = HeaderOf<JobRow>(kJobsColumns);
-  for (const JobRow& job : jobs) AppendRow<JobRow>(kJobsColumns, job, &text);
+  const std::vector<Column<JobRow>> columns =
+      ColumnsOf<JobRow>(jobs, kJobsColumns, kJobsStorageColumns);
+  std::string text = HeaderOf<JobRow>(columns);
+  for (const JobRow& job : jobs) AppendRow<JobRow>(columns, job, &text);
   return text;
 }
 
 std::string IterationsCsv(absl::Span<const JobRow> jobs) {
-  std::string text = HeaderOf<IterationRow>(kIterationsColumns);
+  const std::vector<Column<IterationRow>> columns = ColumnsOf<IterationRow>(
+      jobs, kIterationsColumns, kIterationsStorageColumns);
+  std::string text = HeaderOf<IterationRow>(columns);
   for (const JobRow& job : jobs) {
     for (size_t i = 0; i < job.iterations.size(); ++i) {
-      AppendRow<IterationRow>(kIterationsColumns, {job, i}, &text);
+      AppendRow<IterationRow>(columns, {job, i}, &text);
     }
   }
   return text;
@@ -182,7 +230,9 @@ std::string IterationsCsv(absl::Span<const JobRow> jobs) {
 
 void AppendJobsColumns(std::vector<ColumnText>* texts) {
   AppendTexts<JobRow>(kJobsFile, kJobsColumns, texts);
+  AppendTexts<JobRow>(kJobsFile, kJobsStorageColumns, texts);
   AppendTexts<IterationRow>(kIterationsFile, kIterationsColumns, texts);
+  AppendTexts<IterationRow>(kIterationsFile, kIterationsStorageColumns, texts);
   AppendTexts<SharedRow>(kSharedFile, kSharedColumns, texts);
 }
 

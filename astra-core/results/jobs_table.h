@@ -25,37 +25,53 @@ struct JobRow {
   struct Iteration {
     TimePs begin;
     TimePs end;
+    // The time of the iteration while no job uses storage; none if none does.
+    std::optional<TimePs> without_storage = std::nullopt;
   };
+  TimePs
+      start;  // When its first iteration began, or began to wait for storage.
   std::vector<Iteration> iterations;  // At least one.
   // Mean of an iteration without the other jobs; none: not known.
   std::optional<TimePs> alone;
+  // Mean of an iteration while no job uses storage; none if none does.
+  std::optional<TimePs> without_storage;
 
+  // Returns the mean time of an iteration, with what it waited for storage.
   TimePs mean() const {
-    return TimePs((iterations.back().end - iterations.front().begin).count() /
+    return TimePs((iterations.back().end - start).count() /
                   static_cast<int64_t>(iterations.size()));
+  }
+  // Returns how long iteration `number` waited for storage before it began.
+  TimePs WaitedFor(size_t number) const {
+    return iterations[number].begin -
+           (number == 0 ? start : iterations[number - 1].end);
   }
   // mean() / alone; 1 if the job takes no time. Requires `alone`.
   double slowdown() const;
+  // mean() / without_storage; 1 if that is 0. Requires `without_storage`.
+  double storage_slowdown() const;
 };
 
-// A link that carried messages of two jobs or more.
+// A link that carried messages of two users or more: jobs, or what a job writes
+// to and reads from storage.
 struct SharedLink {
   LinkId link;
-  std::vector<double> bytes;  // By job, without headers.
+  std::vector<double> bytes;  // By user, without headers.
 
   double all() const;
 };
 
-// Returns the links that jobs shared, the one with most bytes over its rate
-// first. `bytes` has, by job, those of each link.
+// Returns the links that users shared, the one with most bytes over its rate
+// first. `bytes` has, by user, those of each link.
 std::vector<SharedLink> SharedLinks(
     const Topology& topology, absl::Span<const std::vector<double>> bytes);
 
-// shared_links.csv: a line for each job on each of `links`.
+// shared_links.csv: a line for each of `users` on each of `links`.
 std::string SharedLinksCsv(const Topology& topology,
                            absl::Span<const SharedLink> links,
-                           absl::Span<const JobRow> jobs);
+                           absl::Span<const std::string> users);
 
+// Columns of storage are left out if no job uses it.
 std::string JobsCsv(absl::Span<const JobRow> jobs);
 std::string IterationsCsv(absl::Span<const JobRow> jobs);
 

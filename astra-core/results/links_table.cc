@@ -44,6 +44,9 @@ void AppendKind(const Topology& topology, NodeId node, std::string* text) {
     case NodeKind::kSwitch:
       absl::StrAppend(text, "tier", topology.tier(node));
       return;
+    case NodeKind::kStorage:
+      *text += "storage";
+      return;
   }
   ASTRA_CHECK(false, "node {}", node);
 }
@@ -58,7 +61,7 @@ constexpr Column<Row> kColumns[] = {
      [](const Row& row, std::string* text) {
        absl::StrAppend(text, row.link.source.index());
      }},
-    {"source_kind", "", "gpu, nvswitch, or tierN of a switch",
+    {"source_kind", "", "gpu, nvswitch, storage, or tierN of a switch",
      [](const Row& row, std::string* text) {
        AppendKind(row.topology, row.link.source, text);
      }},

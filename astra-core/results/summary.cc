@@ -20,7 +20,11 @@ std::string Count(size_t count, std::string_view what) {
 }
 
 std::string CountSwitches(const Topology& topology) {
-  return Count(topology.num_nodes() - topology.num_gpus(), "switch");
+  std::string text = Count(topology.num_switches(), "switch");
+  if (topology.num_storage() > 0) {
+    text += ", " + Count(topology.num_storage(), "storage server");
+  }
+  return text;
 }
 
 std::string DescribeLayout(const ParallelSizes& sizes) {

@@ -249,7 +249,7 @@ class EventsReader {
     const std::string_view key = is_nic ? "nic" : "switch";
     const int64_t first = is_nic ? 0 : topology_.num_gpus();
     const int64_t last =
-        int64_t{is_nic ? topology_.num_gpus() : topology_.num_nodes()} - 1;
+        int64_t{is_nic ? topology_.num_gpus() : topology_.first_storage()} - 1;
     const NodeId node(static_cast<uint32_t>(fields.Integer(key, first, last)));
     *name = (is_nic ? "NIC of " : "") + topology_.NodeName(node);
     std::set<Ends> cables;

@@ -39,6 +39,7 @@ bool IsSharedNic(const Topology& topology, NodeId node, uint32_t server) {
   double gpu_rate = 0;
   for (const LinkId link : topology.links_from(node)) {
     const NodeId target = topology.link(link).target;
+    if (topology.kind(target) == NodeKind::kStorage) continue;
     if (topology.kind(target) != NodeKind::kGpu) {
       ++num_uplinks;
       uplink_rate = GBpsOf(topology, link);
@@ -71,7 +72,7 @@ Nics NicsOf(const Topology& topology, uint32_t server,
       } else if (shared.insert(target).second) {
         ++nics.count;
         for (const LinkId up : topology.links_from(target)) {
-          if (topology.kind(topology.link(up).target) != NodeKind::kGpu) {
+          if (!topology.IsHost(topology.link(up).target)) {
             nics.GBps += GBpsOf(topology, up);
           }
         }

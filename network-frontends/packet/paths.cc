@@ -84,8 +84,8 @@ bool Paths::AppendSimaiPath(const SimaiFlow& flow, std::vector<LinkId>* path) {
                      [&](LinkId a, LinkId b) {
                        return topology.link(a).target > topology.link(b).target;
                      });
-    const bool is_gpu = topology.kind(at) == NodeKind::kGpu;
-    const uint32_t hash = SimaiHash(flow, is_gpu ? kSimaiHostSeed : at.index());
+    const uint32_t hash =
+        SimaiHash(flow, topology.IsHost(at) ? kSimaiHostSeed : at.index());
     const LinkId link = scratch_hops_[hash % scratch_hops_.size()];
     path->push_back(link);
     at = topology.link(link).target;

@@ -21,7 +21,7 @@ Ports::Ports(const PacketSetup& setup) : setup_(setup) {
     port.propagation = topology.type(id).latency;
     SetErrorRate(id, setup.ErrorRateOf(id));
     port.resolution = setup.options.time_resolution;
-    if (topology.kind(link.target) != NodeKind::kGpu) {
+    if (!topology.IsHost(link.target)) {
       const SwitchOptions& far = setup.SwitchOf(link.target);
       port.propagation += far.latency;
       port.cuts_through = far.switching == Switching::kCutThrough;

@@ -8,7 +8,7 @@ namespace astra {
 SwitchBuffers::SwitchBuffers(const PacketSetup& setup, Ports& ports)
     : setup_(setup), ports_(ports), ingress_(ports.size()) {
   const Topology& topology = setup.topology;
-  for (uint32_t n = topology.num_gpus(); n < topology.num_nodes(); ++n) {
+  for (uint32_t n = topology.num_gpus(); n < topology.first_storage(); ++n) {
     SetUp(NodeId(n));
   }
 }

@@ -187,6 +187,40 @@ std::vector<BadInput> BadLinks() {
   };
 }
 
+// The line behind the cables that counts storage servers.
+std::vector<BadInput> BadStorage() {
+  const std::string good(kGood);
+  const std::string cables = "0 2 400Gbps 500ns 0\n1 2 400Gbps 500ns 0\n";
+  return {
+      {"StorageWithoutCount", good + "storage_servers\n",
+       "t:7:16: 1 words, expected 2: \"storage_servers count\""},
+      {"StorageOfTwoCounts", good + "storage_servers 1 2\n",
+       "t:7:19: unexpected \"2\" after \"storage_servers count\""},
+      {"StorageZero", good + "storage_servers 0\n",
+       "t:7:17: the number of storage servers is \"0\": expected a whole "
+       "number from 1 to 16777216"},
+      {"StorageOfNvSwitches", good + "storage_servers 2\n",
+       "t:7:17: 2 storage servers are more than the switches other than "
+       "NVSwitches that come last"},
+      {"StorageBeyondTheNodes", good + "storage_servers 5\n",
+       "t:7:17: 5 storage servers are more than the switches other than "
+       "NVSwitches that come last"},
+      {"StorageTwice", good + "storage_servers 1\nstorage_servers 1\n",
+       "t:8:1: unexpected \"storage_servers\" behind the line of "
+       "storage_servers"},
+      {"StorageAtAGpu", good + "storage_servers 1\n",
+       "t:4:1: storage 3 is linked to node 0: expected a switch that is no "
+       "NVSwitch"},
+      {"StorageThatJoinsGpus",
+       "5 1 0 3 4 H100\n2 3 4\n0 2 400Gbps 500ns 0\n1 3 400Gbps 500ns 0\n"
+       "2 4 400Gbps 500ns 0\n3 4 400Gbps 500ns 0\nstorage_servers 1\n",
+       "t:4:1: GPU 1 is not connected to GPU 0"},
+      {"StorageWithoutALink",
+       "4 1 0 2 2 H100\n2 3\n" + cables + "storage_servers 1\n",
+       "t:1:1: storage 3 has no link"},
+  };
+}
+
 // What no single line gets wrong.
 std::vector<BadInput> BadGraphs() {
   return {
@@ -234,6 +268,8 @@ INSTANTIATE_TEST_SUITE_P(Switches, BadTopologyTest,
                          ::testing::ValuesIn(BadSwitches()), Name);
 INSTANTIATE_TEST_SUITE_P(Links, BadTopologyTest,
                          ::testing::ValuesIn(BadLinks()), Name);
+INSTANTIATE_TEST_SUITE_P(Storage, BadTopologyTest,
+                         ::testing::ValuesIn(BadStorage()), Name);
 INSTANTIATE_TEST_SUITE_P(Graph, BadTopologyTest,
                          ::testing::ValuesIn(BadGraphs()), Name);
 

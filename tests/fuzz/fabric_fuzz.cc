@@ -34,6 +34,10 @@ void Check(std::string_view input) {
                              int64_t{servers.trays} * servers.nv_switches +
                              servers.second_level;
   if (servers.count * per_server * spec->nics.planes > kSmall) return;
+  if (spec->storage &&
+      int64_t{spec->storage->servers} * spec->storage->nics > kSmall) {
+    return;
+  }
   if (servers.nv_switches > 50 || servers.second_level > 50) return;
   const absl::StatusOr<Topology> topology = DrawFabric(*spec);
   CheckMessage(topology.status());

@@ -25,6 +25,15 @@ void Check(std::string_view input) {
     for (const JobSpec& job : jobs->jobs) {
       ASTRA_CHECK(job.iterations >= 1 && job.start >= TimePs(0), "{}",
                   job.name);
+      const StorageUse& storage = job.storage;
+      ASTRA_CHECK(
+          !storage.checkpoint || (storage.checkpoint->amount.bytes > Bytes(0) &&
+                                  storage.checkpoint->every >= 1 &&
+                                  storage.checkpoint->pause >= TimePs(0)),
+          "checkpoint of {}", job.name);
+      ASTRA_CHECK(!storage.data || (storage.data->amount.bytes > Bytes(0) &&
+                                    storage.data->ahead >= 0),
+                  "data of {}", job.name);
     }
   }
   CheckMessage(ParseRankFile("f", input).status());

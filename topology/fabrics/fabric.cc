@@ -202,7 +202,11 @@ absl::StatusOr<Topology> DrawFabric(const FabricSpec& spec) {
     }
   }
   if (spec.sites.count > 1 && drawing.ok()) JoinSites(tops, drawing);
-  return std::move(drawing).Finish();
+  absl::StatusOr<Topology> drawn = std::move(drawing).Finish();
+  if (!drawn.ok() || !spec.storage) return drawn;
+  absl::StatusOr<Topology> with = WithStorage(*drawn, *spec.storage);
+  if (with.ok()) return with;
+  return FieldError("storage", std::string(with.status().message()));
 }
 
 }  // namespace astra

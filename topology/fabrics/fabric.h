@@ -24,6 +24,7 @@
 #include "astra-core/base/yaml_reader.h"
 #include "topology/fabrics/cable.h"
 #include "topology/fabrics/server.h"
+#include "topology/storage.h"
 #include "topology/topology.h"
 #include "topology/topology_builder.h"
 
@@ -126,10 +127,12 @@ struct FabricSpec {
   NicSpec nics;
   std::shared_ptr<const FabricDesign> design;
   SitesSpec sites;
-  std::vector<CableOverride> overrides;
+  std::vector<CableOverride> overrides;  // Not of storage servers.
+  std::optional<StorageSpec> storage;
 };
 
-// Draws the topology. Errors: those of FabricDrawing::Finish().
+// Draws the topology. Errors: those of FabricDrawing::Finish(), and a
+// FieldError for those of WithStorage.
 absl::StatusOr<Topology> DrawFabric(const FabricSpec& spec);
 
 }  // namespace astra

@@ -1,5 +1,6 @@
 #include "topology/fabrics/fabric_file.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,19 @@ SitesSpec ReadSites(const ServerSpec& servers, const NicSpec& nics,
   return sites;
 }
 
+std::optional<StorageSpec> ReadStorage(const NicSpec& nics, YamlFields& root) {
+  if (root.Value("storage") == nullptr) return std::nullopt;
+  YamlFields fields = root.Map("storage", "the storage");
+  StorageSpec storage;
+  storage.servers = static_cast<uint32_t>(
+      fields.Integer("servers", 1, StorageSpec::kMaxServers));
+  storage.nics = Count("nics", 1, 1, StorageSpec::kMaxNics, fields);
+  storage.tier = Count("tier", 1, 1, StorageSpec::kMaxTier, fields);
+  storage.cable = ReadCable(nics.cable, fields);
+  fields.Close();
+  return storage;
+}
+
 CableOverride ReadOverride(YamlFields& fields) {
   CableOverride made;
   const std::vector<std::string> ends = fields.Texts("link");
@@ -96,6 +110,7 @@ absl::StatusOr<FabricSpec> ParseFabric(std::string_view file,
   for (YamlFields& fields : root.Maps("overrides", "an override")) {
     spec.overrides.push_back(ReadOverride(fields));
   }
+  spec.storage = ReadStorage(spec.nics, root);
   root.Close();
   if (!document.status().ok()) return document.status();
   return spec;
@@ -107,8 +122,9 @@ absl::Status AtFabricField(std::string_view file, std::string_view contents,
                            const absl::Status& error) {
   const std::string field = FieldOf(error);
   YamlDocument document(file, contents);
-  document.ErrorAt(field.starts_with("overrides") ? field : "fabric",
-                   std::string(error.message()));
+  const bool is_known =
+      field.starts_with("overrides") || field.starts_with("storage");
+  document.ErrorAt(is_known ? field : "fabric", std::string(error.message()));
   return document.status();
 }
 

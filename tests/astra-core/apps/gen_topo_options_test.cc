@@ -165,6 +165,26 @@ TEST(GenTopoOptionsTest, EveryOptionSetsItsParameter) {
   EXPECT_EQ(Read("--pods 2 -apbw 3Gbps").cluster.psw_core_bandwidth, "3Gbps");
 }
 
+// The cables of storage are those of NICs unless they have a rate.
+TEST(GenTopoOptionsTest, StorageStandsBehindTheTemplate) {
+  EXPECT_FALSE(Read("").storage.has_value());
+  const GenTopoOptions options = Read("-g 16 -bw 100Gbps -l 5ns --storage 3");
+  EXPECT_EQ(options.storage->servers, 3u);
+  EXPECT_EQ(options.storage->nics, 1u);
+  EXPECT_EQ(options.storage->tier, 1u);
+  EXPECT_EQ(options.storage->cable, (CableSpec{"100Gbps", "5ns", "0"}));
+  EXPECT_TRUE(options.output.ends_with("_3storage")) << options.output;
+  const StorageSpec storage =
+      *Read("--storage 1 --storage-nics 2 --storage-tier 2 --storage-bw 1Gbps")
+           .storage;
+  EXPECT_EQ(storage.nics, 2u);
+  EXPECT_EQ(storage.tier, 2u);
+  EXPECT_EQ(storage.cable.rate, "1Gbps");
+  EXPECT_THAT(TryRead("--storage 1 --storage-bw 1"),
+              Says("--storage-bw: \"1\" is not a rate: expected a number and a "
+                   "unit, such as 400Gbps"));
+}
+
 TEST(GenTopoOptionsTest, APodHasTheTemplatesGpus) {
   const GenTopoOptions options = Read("-topo Spectrum-X --pods 25");
   EXPECT_EQ(options.cluster.num_gpus, 102'400);
@@ -258,7 +278,10 @@ TEST(GenTopoOptionsTest, RefusesOptionsForThingsThatAreNotThere) {
         std::pair{"-nsps 0 -nl 1ns",
                   "--nv-latency has no effect: there are no NVSwitches"},
         std::pair{"-psn 0 -apbw 400Gbps",
-                  "--ap-bandwidth has no effect: there are no PSWs"}}) {
+                  "--ap-bandwidth has no effect: there are no PSWs"},
+        std::pair{"--storage-nics 2",
+                  "--storage-nics has no effect: --storage adds storage "
+                  "servers"}}) {
     EXPECT_THAT(TryRead(arguments), Says(message));
   }
   EXPECT_TRUE(TryRead("--pods 2 -csn 64 -pcbw 1Gbps -nvbw 1Gbps").ok());

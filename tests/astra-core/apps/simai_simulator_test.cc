@@ -368,6 +368,39 @@ TEST_F(SimaiSimulatorTest, AJobSeesTheEventsThatARunSees) {
   }
 }
 
+// Eight ranks write 1 MB each to two servers of 400 Gbps, which takes 80 us and
+// the latencies.
+TEST_F(SimaiSimulatorTest, JobsWriteCheckpointsToStorageServers) {
+  ASSERT_EQ(RunProgram("gen_topo",
+                       "-topo Spectrum-X -g 8 -psn 1 --storage 2 -o s.txt",
+                       folder_.path())
+                .exit_code,
+            0);
+  const auto write_jobs = [&](const std::string& more) {
+    WriteText(folder_.PathOf("j.yaml"),
+              "simai_jobs: 1\njobs: [{name: a, workload: w.txt, checkpoint: "
+              "{every: 1, bytes: 8MB" +
+                  more + "}}]\n");
+  };
+  write_jobs(", stripes: 3");
+  ExpectRefused("--jobs j.yaml -n s.txt --fidelity flow",
+                "j.yaml:2:15: job a: stripes is 3, but s.txt has 2 storage "
+                "servers");
+  write_jobs(", blocking: true");
+  ExpectRefused("--jobs j.yaml -n t.txt --fidelity flow",
+                "j.yaml:2:15: job a: checkpoint needs storage servers, and "
+                "t.txt has none: see gen_topo --storage");
+  const ProgramResult result =
+      Simulate("--jobs j.yaml -n s.txt --fidelity flow -o a");
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  EXPECT_THAT(LineOf(result.out, "storage"),
+              StartsWith("storage    a: 1 checkpoint of 0.008 GB in 0.08"));
+  EXPECT_THAT(Result("a/storage.csv"), HasSubstr("\na,checkpoint,0,0.000000,"));
+  EXPECT_THAT(Result("a/iterations.csv"), HasSubstr("without_storage_us\n"));
+  EXPECT_THAT(Result("a/run.json"), HasSubstr("\"storage_servers\": 2"));
+  EXPECT_THAT(Result("a/run.json"), HasSubstr("\"checkpoint\""));
+}
+
 TEST_F(SimaiSimulatorTest, EstimatesWithoutRunning) {
   const ProgramResult result =
       Simulate("-w w.txt -n t.txt --collectives ring --estimate");

@@ -43,10 +43,11 @@ jobs:
 TEST(JobsFileTest, MistakesHaveAPlace) {
   EXPECT_EQ(ErrorOf("jobs: []\n"),
             "j.yaml:2:7: expected a list of 1 to 1000 jobs");
-  EXPECT_EQ(ErrorOf("jobs: [{name: a, workload: w, server: 3}]\n"),
-            "j.yaml:2:39: unknown field of a job \"server\"; did you mean "
-            "\"servers\"? (known: gpus_of_server, iterations, name, rank_file, "
-            "servers, start, workload)");
+  EXPECT_EQ(
+      ErrorOf("jobs: [{name: a, workload: w, server: 3}]\n"),
+      "j.yaml:2:39: unknown field of a job \"server\"; did you mean "
+      "\"servers\"? (known: checkpoint, data, gpus_of_server, iterations, "
+      "name, rank_file, servers, start, workload)");
   EXPECT_EQ(ErrorOf("jobs: [{name: a, workload: w, servers: 3-1}]\n"),
             "j.yaml:2:40: expected numbers such as 8 or 0-3, not \"3-1\"");
   EXPECT_EQ(ErrorOf("jobs: [{name: a/b, workload: w}]\n"),
@@ -58,6 +59,67 @@ TEST(JobsFileTest, MistakesHaveAPlace) {
       "j.yaml:2:40: no effect beside rank_file");
   EXPECT_EQ(ErrorOf("jobs: [{name: a, workload: w, start: 1}]\n").substr(0, 13),
             "j.yaml:2:38: ");
+}
+
+TEST(JobsFileTest, ReadsWhatJobsDoWithStorage) {
+  const JobsFile file = ValueOrDie(ParseJobs("j.yaml", R"(
+simai_jobs: 1
+jobs:
+  - name: a
+    workload: a.yaml
+    checkpoint: {every: 5, bytes: 98GB, writers: first-replica, stripes: 4,
+                 blocking: true, pause: 20ms}
+    data: {bytes: 64MiB, readers: first-stage, stripes: 2, ahead: 0}
+  - {name: b, workload: b.yaml, checkpoint: {every: 1, bytes: 1B}, data: {bytes: 2B}}
+  - {name: c, workload: c.yaml}
+)"));
+  const CheckpointUse& checkpoint = *file.jobs[0].storage.checkpoint;
+  EXPECT_EQ(checkpoint.every, 5);
+  EXPECT_EQ(checkpoint.amount.bytes, Bytes(98'000'000'000));
+  EXPECT_EQ(checkpoint.amount.ranks, StorageRanks::kFirstReplica);
+  EXPECT_EQ(checkpoint.amount.stripes, 4u);
+  EXPECT_TRUE(checkpoint.blocks);
+  EXPECT_EQ(checkpoint.pause, Microseconds(20'000));
+  const DataUse& data = *file.jobs[0].storage.data;
+  EXPECT_EQ(data.amount.bytes, Bytes(64 << 20));
+  EXPECT_EQ(data.amount.ranks, StorageRanks::kFirstStage);
+  EXPECT_EQ(data.amount.stripes, 2u);
+  EXPECT_EQ(data.ahead, 0);
+  const StorageUse& otherwise = file.jobs[1].storage;
+  EXPECT_EQ(otherwise.checkpoint->amount.ranks, StorageRanks::kAll);
+  EXPECT_FALSE(otherwise.checkpoint->blocks);
+  EXPECT_EQ(otherwise.checkpoint->pause, TimePs(0));
+  EXPECT_EQ(otherwise.data->amount.ranks, StorageRanks::kAll);
+  EXPECT_EQ(otherwise.data->ahead, 1);
+  EXPECT_TRUE(file.jobs[2].storage.empty());
+}
+
+TEST(JobsFileTest, MistakesOfStorageHaveAPlace) {
+  const auto error_of = [](const std::string& keys) {
+    return ErrorOf("jobs: [{name: a, workload: w, " + keys + "}]\n");
+  };
+  EXPECT_EQ(error_of("checkpoint: {bytes: 1GB}"),
+            "j.yaml:2:43: a checkpoint has no \"every\"");
+  EXPECT_EQ(error_of("checkpoint: {every: 1}"),
+            "j.yaml:2:43: a checkpoint has no \"bytes\"");
+  EXPECT_EQ(error_of("checkpoint: {every: 1, bytes: 0GB}"),
+            "j.yaml:2:61: expected above 0");
+  EXPECT_EQ(error_of("data: {bytes: 5}"),
+            "j.yaml:2:45: \"5\" is not a size: expected a whole number and a "
+            "unit of B, kB, MB, GB, KiB, MiB or GiB, such as 64MiB");
+  EXPECT_EQ(
+      error_of("checkpoint: {every: 1, bytes: 1GB, writers: rank0}"),
+      "j.yaml:2:75: unknown writers \"rank0\" (known: all, first-replica)");
+  EXPECT_EQ(error_of("data: {bytes: 1GB, writers: all}"),
+            "j.yaml:2:59: unknown field of the data \"writers\" (known: ahead, "
+            "bytes, readers, stripes)");
+  EXPECT_EQ(
+      error_of("data: {bytes: 1GB, stripes: 0}"),
+      "j.yaml:2:59: stripes is \"0\": expected a whole number from 1 to 1024");
+  EXPECT_EQ(error_of("checkpoint: {every: 1, bytes: 1GB, pause: 2000s}"),
+            "j.yaml:2:73: expected at most 1000 s");
+  EXPECT_EQ(error_of("checkpoint: [1]"),
+            "j.yaml:2:43: a checkpoint is a list, expected a mapping");
 }
 
 TEST(JobsFileTest, ARankFileHasAGpuForEachRank) {

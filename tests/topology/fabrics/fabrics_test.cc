@@ -280,6 +280,34 @@ TEST(FabricTest, MistakesAreNamed) {
               HasSubstr("3 GPUs do not divide into 2 trays"));
 }
 
+// Storage servers take the NICs of the file unless they have a cable of their
+// own; leaves 8 and 9 are one after the other.
+TEST(FabricTest, StorageStandsBehindTheFabric) {
+  const Topology topology = Draw(
+      "servers: {count: 4, gpus: 2, nvlink: {switches: 0}}\n"
+      "nics: {rate: 100Gbps}\n"
+      "fabric: {kind: fat-tree, tiers: [{down: 4}, {down: 2}]}\n"
+      "storage: {servers: 3, rate: 200Gbps}\n");
+  EXPECT_EQ(topology.num_gpus(), 8u);
+  EXPECT_EQ(topology.num_storage(), 3u);
+  const LinkId first = topology.links_from(NodeId(topology.first_storage()))[0];
+  EXPECT_EQ(topology.link(first).target, NodeId(8));
+  EXPECT_EQ(topology.type(first).bandwidth, Gbps(200));
+  const std::string servers = "servers: {count: 2, gpus: 4}\n";
+  const std::string fabric = "fabric: {kind: fat-tree, tiers: [{down: 8}]}\n";
+  EXPECT_EQ(ErrorOf(servers + fabric + "storage: {nics: 1}\n"),
+            "f:4:10: the storage has no \"servers\"");
+  EXPECT_EQ(ErrorOf(servers + fabric + "storage: {servers: 1, attach: leaf}\n"),
+            "f:4:31: unknown field of the storage \"attach\" (known: "
+            "error_rate, latency, nics, rate, servers, tier)");
+  EXPECT_EQ(
+      ErrorOf(servers + fabric + "storage: {servers: 1, nics: 2}\n"),
+      "f:4:10: 2 NICs of a storage server need as many switches, but tier "
+      "1 has 1");
+  EXPECT_EQ(ErrorOf(servers + fabric + "storage: {servers: 1, tier: 2}\n"),
+            "f:4:10: there is no switch of tier 2");
+}
+
 // What a file says beside a type of server counts, and is told.
 TEST(FabricTest, KeysGoBeforeTheTypeOfServer) {
   Warnings warnings;

@@ -1,0 +1,123 @@
+#include "astra-core/apps/storage_report.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "absl/numeric/int128.h"
+#include "fmt/core.h"
+#include "nlohmann/json.hpp"
+
+namespace astra {
+namespace {
+
+constexpr StorageKind kKinds[] = {StorageKind::kCheckpoint, StorageKind::kData};
+
+std::string_view NameOf(StorageKind kind) {
+  return kind == StorageKind::kCheckpoint ? "checkpoint" : "data";
+}
+
+double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
+
+// The transfers of one kind of a job.
+struct Sum {
+  int64_t count = 0;
+  Bytes bytes;  // Of each.
+  TimePs shortest;
+  TimePs longest;
+  absl::int128 time = 0;  // Of all, in ps.
+  TimePs waited;          // Of all.
+
+  TimePs mean() const { return TimePs(static_cast<int64_t>(time / count)); }
+  double GBps() const { return StorageGBps(bytes, mean()); }
+};
+
+Sum SumOf(const JobResult& result, StorageKind kind) {
+  Sum sum;
+  for (const StorageTransfer& transfer : result.transfers) {
+    if (transfer.kind != kind) continue;
+    const TimePs time = transfer.end - transfer.begin;
+    sum.shortest = sum.count == 0 ? time : std::min(sum.shortest, time);
+    sum.longest = std::max(sum.longest, time);
+    ++sum.count;
+    sum.bytes = transfer.bytes;
+    sum.time += time.count();
+    sum.waited += transfer.waited;
+  }
+  return sum;
+}
+
+std::string DescribeSum(const Sum& sum, std::string_view job,
+                        StorageKind kind) {
+  const bool is_one = sum.count == 1;
+  const std::string_view what = kind == StorageKind::kCheckpoint
+                                    ? (is_one ? "checkpoint" : "checkpoints")
+                                    : (is_one ? "read" : "reads");
+  std::string text = fmt::format(
+      "storage    {}: {} {} of {:.3f} GB in {:.6f} ms{}, {:.3f} GB/s", job,
+      sum.count, what, static_cast<double>(sum.bytes.count()) * 1e-9,
+      Milliseconds(sum.mean()), is_one ? "" : " on average", sum.GBps());
+  if (sum.shortest < sum.longest) {
+    text += fmt::format(", {:.6f} to {:.6f} ms", Milliseconds(sum.shortest),
+                        Milliseconds(sum.longest));
+  }
+  if (sum.waited == TimePs(0)) return text + "; no iteration waited\n";
+  return text + fmt::format("; iterations waited {:.6f} ms in all\n",
+                            Milliseconds(sum.waited));
+}
+
+}  // namespace
+
+bool UsesStorage(absl::Span<const Job> jobs) {
+  return std::any_of(jobs.begin(), jobs.end(),
+                     [](const Job& job) { return !job.storage.empty(); });
+}
+
+std::vector<StorageRow> StorageRowsOf(absl::Span<const Job> jobs,
+                                      absl::Span<const JobResult> results) {
+  std::vector<StorageRow> rows;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    for (const StorageTransfer& transfer : results[i].transfers) {
+      rows.push_back({.job = jobs[i].name,
+                      .kind = NameOf(transfer.kind),
+                      .iteration = transfer.iteration,
+                      .begin = transfer.begin,
+                      .end = transfer.end,
+                      .bytes = transfer.bytes,
+                      .waited = transfer.waited});
+    }
+  }
+  return rows;
+}
+
+std::string DescribeStorage(const JobResult& result, const JobRow& row) {
+  if (!row.without_storage) return "";
+  std::string text;
+  for (const StorageKind kind : kKinds) {
+    const Sum sum = SumOf(result, kind);
+    if (sum.count > 0) text += DescribeSum(sum, row.name, kind);
+  }
+  return text + fmt::format(
+                    "storage    {}: an iteration takes {:.6f} ms without, and "
+                    "{:.3f} times as long with it\n",
+                    row.name, Milliseconds(*row.without_storage),
+                    row.storage_slowdown());
+}
+
+Json StorageJson(const JobResult& result, const JobRow& row) {
+  Json json = {{"iteration_without_ps", row.without_storage->count()},
+               {"iteration_ps", row.mean().count()}};
+  for (const StorageKind kind : kKinds) {
+    const Sum sum = SumOf(result, kind);
+    if (sum.count == 0) continue;
+    json[NameOf(kind)] = {{"count", sum.count},
+                          {"bytes", sum.bytes.count()},
+                          {"mean_ps", sum.mean().count()},
+                          {"longest_ps", sum.longest.count()},
+                          {"GBps", sum.GBps()},
+                          {"waited_ps", sum.waited.count()}};
+  }
+  return json;
+}
+
+}  // namespace astra
