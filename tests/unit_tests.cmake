@@ -585,6 +585,7 @@ astra_test(jobs_test
 astra_test(traces_test
   SOURCES
     workload/traces/chakra_trace_test.cc
+    workload/traces/deadlock_test.cc
     workload/traces/kineto_profile_test.cc
   DEPS astra::traces)
 

@@ -2,8 +2,12 @@
 
 #include "astra-core/traces/trace_simulation.h"
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "astra-core/engine/simulation.h"
@@ -15,69 +19,14 @@
 #include "tests/astra-core/engine/pipelined_runs.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
+#include "tests/workload/traces/trace_drawing.h"
 #include "workload/simai_text/simai_text_file.h"
+#include "workload/traces/deadlock.h"
 
 namespace astra::testing {
 namespace {
 
 using ::testing::HasSubstr;
-
-// Ranks whose nodes are added one by one.
-class TraceDrawing {
- public:
-  explicit TraceDrawing(uint32_t num_ranks) {
-    trace_.names = {"n"};
-    trace_.ranks.resize(num_ranks);
-    ProcessGroup all{"DP.0", ParallelDimension::kData, {}};
-    for (uint32_t r = 0; r < num_ranks; ++r) all.ranks.emplace_back(r);
-    trace_.groups = {all};
-  }
-
-  // Returns the position of the node.
-  uint32_t Timed(uint32_t rank, TraceNodeKind kind, int64_t us,
-                 std::vector<uint32_t> after = {}) {
-    TraceNode node;
-    node.kind = kind;
-    node.duration = Microseconds(us);
-    return Add(rank, node, after);
-  }
-  uint32_t Kernel(uint32_t rank, int64_t us, std::vector<uint32_t> after = {}) {
-    return Timed(rank, TraceNodeKind::kCompute, us, std::move(after));
-  }
-  uint32_t Sum(uint32_t rank, int64_t bytes, std::vector<uint32_t> after = {}) {
-    TraceNode node;
-    node.kind = TraceNodeKind::kCollective;
-    node.collective = CollectiveKind::kAllReduce;
-    node.bytes = Bytes(bytes);
-    return Add(rank, node, after);
-  }
-  uint32_t Message(uint32_t rank, TraceNodeKind kind, uint32_t peer,
-                   int64_t tag, int64_t bytes,
-                   std::vector<uint32_t> after = {}) {
-    TraceNode node;
-    node.kind = kind;
-    node.peer = RankId(peer);
-    node.tag = tag;
-    node.bytes = Bytes(bytes);
-    return Add(rank, node, after);
-  }
-
-  const ExecutionTrace& trace() const { return trace_; }
-
- private:
-  uint32_t Add(uint32_t rank, TraceNode node,
-               const std::vector<uint32_t>& after) {
-    RankTrace& own = trace_.ranks[rank];
-    node.id = own.nodes.size();
-    node.first_dependency = static_cast<uint32_t>(own.dependencies.size());
-    node.num_dependencies = static_cast<uint32_t>(after.size());
-    own.dependencies.insert(own.dependencies.end(), after.begin(), after.end());
-    own.nodes.push_back(node);
-    return static_cast<uint32_t>(node.id);
-  }
-
-  ExecutionTrace trace_;
-};
 
 absl::StatusOr<SimulationResult> TryRun(const ExecutionTrace& trace,
                                         const Topology& topology,
@@ -177,6 +126,75 @@ TEST(TraceSimulationTest, RanksThatWaitForOneAnotherAreNamed) {
                 "since 0.000 us in layer n (fwd) for the send-recv of "
                 "8B over PP, 2 ranks from rank 0, which lacks rank 0 "
                 "to join"));
+}
+
+// Sums and messages in a random order on each rank, with kernels between them;
+// a node depends on some of those before it.
+TraceDrawing RandomTrace(uint32_t seed) {
+  constexpr uint32_t kRanks = 3;
+  constexpr uint32_t kExchanges = 5;
+  std::mt19937 random(seed);
+  TraceDrawing drawing(kRanks);
+  drawing.AddGroup({0, 1});
+  drawing.AddGroup({1, 2});
+  std::vector<uint32_t> draws;
+  for (uint32_t i = 0; i < kExchanges; ++i) draws.push_back(static_cast<uint32_t>(random() % 6));
+  for (uint32_t rank = 0; rank < kRanks; ++rank) {
+    std::vector<uint32_t> order(kExchanges);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    uint32_t num_nodes = 0;
+    for (const uint32_t i : order) {
+      std::vector<uint32_t> after;
+      for (uint32_t node = 0; node < num_nodes; ++node) {
+        if (random() % 4 == 0) after.push_back(node);
+      }
+      if (random() % 3 == 0) {
+        drawing.Kernel(rank, 1, std::exchange(after, {}));
+        after.push_back(num_nodes++);
+      }
+      const uint32_t sender = draws[i] % kRanks;
+      const uint32_t receiver = (sender + 1) % kRanks;
+      if (draws[i] < kRanks) {
+        const ProcessGroup& group = drawing.trace().groups[draws[i]];
+        if (!std::binary_search(group.ranks.begin(), group.ranks.end(),
+                                RankId(rank))) {
+          continue;
+        }
+        drawing.Sum(rank, 8, after, ProcessGroupId(draws[i]));
+      } else if (rank == sender) {
+        drawing.Message(rank, TraceNodeKind::kSend, receiver, i, 8, after);
+      } else if (rank == receiver) {
+        drawing.Message(rank, TraceNodeKind::kReceive, sender, i, 8, after);
+      } else {
+        continue;
+      }
+      ++num_nodes;
+    }
+  }
+  return drawing;
+}
+
+TEST(TraceSimulationTest, ARunComesToItsEndExactlyIfTheCheckSaysSo) {
+  int num_ended = 0;
+  constexpr int kTraces = 400;
+  for (uint32_t seed = 0; seed < kTraces; ++seed) {
+    const TraceDrawing drawing = RandomTrace(seed);
+    ASSERT_EQ(CheckRanksAgree(drawing.trace()), absl::OkStatus());
+    const bool ends = CheckEnds(drawing.trace()).ok();
+    for (const Lowering lowering :
+         {Lowering::kClosedForm, Lowering::kFlowGraph}) {
+      const absl::Status status =
+          TryRun(drawing.trace(), OneServer(3, "800Gbps", "0ns"), lowering)
+              .status();
+      EXPECT_EQ(status.code(),
+                ends ? absl::StatusCode::kOk : absl::StatusCode::kInternal)
+          << "seed " << seed << ": " << status;
+    }
+    num_ended += static_cast<int>(ends);
+  }
+  EXPECT_GT(num_ended, kTraces / 10);
+  EXPECT_LT(num_ended, kTraces * 9 / 10);
 }
 
 // Everything that results say of ranks, but for names.

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "fmt/core.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/files.h"
@@ -148,6 +149,36 @@ TEST_F(SimaiTraceTest, MissingFilesAndRanksAreNamed) {
             "simai_trace: error: expected one input: a workload with -w, or a "
             "trace with --chakra or --kineto\n");
   EXPECT_EQ(Run("simai_trace", "--chakra x --format goal").exit_code, 2);
+}
+
+// Each rank sends only after it has received. Both programs refuse the trace
+// before it runs, in one line.
+TEST_F(SimaiTraceTest, RanksThatWaitForOneAnotherAreNamedOnceBeforeTheRun) {
+  WriteText(folder_.PathOf("t.txt"),
+            "3 2 1 0 2 H100\n2\n0 2 800Gbps 0ns 0\n1 2 800Gbps 0ns 0\n");
+  for (const uint64_t rank : {0, 1}) {
+    const uint64_t peer = 1 - rank;
+    WriteText(folder_.PathOf(fmt::format("x.{}.et", rank)),
+              Wire().Text(1, "0.0.4").Framed() +
+                  Node(0, "get", 6)
+                      .Attribute("comm_src", peer)
+                      .Attribute("comm_size", 8)
+                      .Framed() +
+                  Node(1, "send", 5)
+                      .Attribute("comm_dst", peer)
+                      .Attribute("comm_size", 8)
+                      .Framed());
+  }
+  const std::string error =
+      "error: ranks wait for one another in a circle: rank 0 (x.0.et): node 1 "
+      "(send) waits for node 0 (get), in which rank 1 is missing; rank 1 "
+      "(x.1.et): node 1 (send) waits for node 0 (get), in which rank 0 is "
+      "missing\n";
+  const ProgramResult run = Run("simai_simulator", "--chakra x -n t.txt");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.error, "simai_simulator: " + error);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(Run("simai_trace", "--chakra x").error, "simai_trace: " + error);
 }
 
 // A smaller trace of the same name does not keep ranks of the larger one.
