@@ -120,7 +120,7 @@ TEST(FinishedRunTest, RefusesWhatIsNoFinishedRun) {
   for (const Case& each : {
            Case{With(kRun, "simai_analytical", "simai_planner"),
                 "r:2:14: unknown program \"simai_planner\" (known: "
-                "simai_analytical, simai_simulator)"},
+                "simai_analytical, simai_physical, simai_simulator)"},
            Case{With(kRun, "true", "false"),
                 "r:4:15: the run has not finished: it has no result"},
            Case{With(kRun, "\"bubble_ps\": 1000000000", "\"bubble\": 1"),
