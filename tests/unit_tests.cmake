@@ -488,7 +488,6 @@ astra_test(fit_app_test
   SOURCES
     astra-core/apps/fit/constants_fit_test.cc
     astra-core/apps/fit/iteration_file_test.cc
-    astra-core/apps/fit/kineto_trace_test.cc
     astra-core/apps/fit/simai_fit_compare_test.cc
     astra-core/apps/fit/simai_fit_iteration_test.cc
   DEPS astra::fit_app)
@@ -589,6 +588,8 @@ astra_test(jobs_test
 astra_test(traces_test
   SOURCES
     workload/traces/chakra_trace_test.cc
+    workload/traces/deadlock_test.cc
+    workload/traces/gzip_test.cc
     workload/traces/kineto_profile_test.cc
   DEPS astra::traces)
 

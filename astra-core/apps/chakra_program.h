@@ -9,11 +9,10 @@
 
 namespace astra {
 
-// Reads the trace and the cluster of `options`, runs it, writes the result
-// files and prints the summary. `warnings` are those of the options.
+// Reads the trace and the cluster of `options`, and carries the run out.
+// `warnings` are those of the options.
 //
-// Errors: those of the readers, of RunTrace() and of the files; Aborted or
-// Internal for a run that has not finished, whose files are written, too.
+// Errors: those of the readers, of RunTrace() and of CarryOut().
 absl::Status RunChakraProgram(const RunDefaults& defaults,
                               const RunOptions& options, Warnings warnings,
                               const Log& log);

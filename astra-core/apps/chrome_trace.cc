@@ -11,6 +11,7 @@
 #include "astra-core/apps/iteration_trace.h"
 #include "astra-core/apps/trace_counters.h"
 #include "astra-core/apps/trace_events.h"
+#include "astra-core/apps/trace_tracks.h"
 #include "astra-core/base/check.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"
@@ -90,23 +91,29 @@ ParallelPlan PlanOf(const Program& program) {
 
 }  // namespace
 
-std::string ChromeTrace(const RunRequest& request, const RunResult& run) {
+std::string ChromeTrace(const RunSubject& subject, const RunResult& run) {
   const SimulationResult& result = run.result;
   TraceEvents events;
   TraceEvents::Arguments remarks;
-  if (result.timeline.empty()) {
+  if (!result.timeline.empty()) {
+    const TrackNames names = subject.program != nullptr
+                                 ? ProgramTracks()
+                                 : TraceTracks(*subject.trace, *subject.lanes);
+    remarks = AddIteration(result, {}, kFirstOfIteration, names, events);
+  } else if (subject.program != nullptr) {
     remarks["slices left out"] =
-        AddCollectives(PlanOf(request.program), result, events);
+        AddCollectives(PlanOf(*subject.program), result, events);
   } else {
-    remarks = AddIteration(result, {}, kFirstOfIteration, events);
+    remarks["ranks"] = "none: the run has not finished, or is too long";
   }
-  AddLinks(request.topology, run.network, kLinks, events);
-  const auto interval = request.network.packet.record.sample_interval;
-  if (interval)
-    AddQueues(request.topology, run.network, *interval, kQueues, events);
-  if (run.explanation) {
-    const int64_t left_out = AddMemory(request.program, run.explanation->memory,
-                                       result, kMemory, events);
+  AddLinks(subject.topology, run.network, kLinks, events);
+  const auto interval = subject.network.packet.record.sample_interval;
+  if (interval) {
+    AddQueues(subject.topology, run.network, *interval, kQueues, events);
+  }
+  if (run.explanation && subject.program != nullptr) {
+    const int64_t left_out = AddMemory(
+        *subject.program, run.explanation->memory, result, kMemory, events);
     if (left_out > 0) remarks["changes of memory left out"] = left_out;
   }
   return std::move(events).Text(remarks);

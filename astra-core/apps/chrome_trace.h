@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "astra-core/apps/run_subject.h"
 #include "astra-core/run/run.h"
 
 namespace astra {
@@ -16,7 +17,8 @@ inline constexpr int64_t kMaxTraceSlices = 1'000'000;
 //
 //   each rank    what it did and waited for, of a result with a timeline; see
 //                iteration_trace.h
-//   ranks        without: what collectives each takes part in, from the joining
+//   ranks        without, of a program: what collectives each takes part in,
+//   from the joining
 //                of the first of its group to the result of the last
 //   collectives  the same, a track for each group
 //   links        Gbps of the links that carry most, where flows were recorded:
@@ -25,7 +27,7 @@ inline constexpr int64_t kMaxTraceSlices = 1'000'000;
 //                sampled
 //   memory       GiB allocated on a rank of each stage, where the program says
 //                what modules keep
-std::string ChromeTrace(const RunRequest& request, const RunResult& run);
+std::string ChromeTrace(const RunSubject& subject, const RunResult& run);
 
 }  // namespace astra
 

@@ -74,7 +74,7 @@ void FlowsLog::EndNetwork(TimePs now) {
   }
   files_.end = now;
   const bool is_first = file() == nullptr;
-  if (is_first || now > longest_.end) longest_ = std::move(files_);
+  if (is_first || now >= longest_.end) longest_ = std::move(files_);
   files_ = {};
 }
 

@@ -61,7 +61,8 @@ class FlowsLog final : public MessageLog {
   // has begun.
   void KeepTimes() { keeps_times_ = true; }
 
-  // These describe the network that was simulated longest, once it has ended.
+  // These describe the network that was simulated longest, the last of several,
+  // once it has ended.
   uint64_t num_messages() const { return longest_.num_messages; }
   const MessageTimes& times() const { return longest_.times; }
   bool has_each_message() const { return longest_.each != nullptr; }

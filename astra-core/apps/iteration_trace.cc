@@ -23,20 +23,8 @@ using Arguments = TraceEvents::Arguments;
 
 uint64_t ThreadOf(LaneId lane) { return 1 + lane.index(); }
 
-bool IsMessage(LaneId lane) { return lane.index() >= kNumParallelDimensions; }
-
-StageMessage MessageOf(LaneId lane) {
-  return static_cast<StageMessage>((lane.index() - kNumParallelDimensions) %
-                                   kNumStageMessages);
-}
-
-bool IsSend(LaneId lane) {
-  return IsMessage(lane) && (MessageOf(lane) == StageMessage::kSendActivation ||
-                             MessageOf(lane) == StageMessage::kSendGradient);
-}
-
-std::string NameOf(LaneId lane) {
-  if (!IsMessage(lane)) {
+std::string NameOfLane(LaneId lane) {
+  if (lane.index() < kNumParallelDimensions) {
     return std::string(Name(kParallelDimensions[lane.index()]));
   }
   constexpr std::string_view kNames[kNumStageMessages] = {
@@ -77,9 +65,11 @@ std::vector<uint32_t> RanksToShow(const SimulationResult& result,
 class IterationTracks {
  public:
   IterationTracks(const SimulationResult& result, const TraceLimits& limits,
-                  uint64_t first_process, TraceEvents& events)
+                  uint64_t first_process, const TrackNames& names,
+                  TraceEvents& events)
       : result_(result),
         first_process_(first_process),
+        names_(names),
         events_(events),
         shown_(RanksToShow(result, limits.max_ranks)) {
     FindEnd(static_cast<size_t>(limits.max_slices));
@@ -119,7 +109,7 @@ class IterationTracks {
   // Returns when a call begins to be drawn. A message is drawn from its start,
   // since receives are ready long before.
   static TimePs BeginOf(const CallSpan& call) {
-    return IsMessage(call.lane) ? call.start : call.joined;
+    return call.is_message() ? call.start : call.joined;
   }
 
   // Sets the time from which on slices are left out, so that at most `max` are
@@ -150,8 +140,7 @@ class IterationTracks {
 
   void AddRank(uint32_t number) {
     const RankResult& rank = result_.ranks[number];
-    std::string name =
-        fmt::format("stage {} rank {}", rank.stage, rank.rank.index());
+    std::string name = names_.rank(rank);
     if (rank.count > 1) name += fmt::format(" and {} alike", rank.count - 1);
     events_.NameProcess(first_process_ + number, name);
     events_.NameThread(TrackOf(number, kComputation), "computation");
@@ -159,7 +148,7 @@ class IterationTracks {
     for (const CallSpan& call : TimelineOf(number).calls) {
       if (lanes.insert(call.lane).second) {
         events_.NameThread(TrackOf(number, ThreadOf(call.lane)),
-                           NameOf(call.lane));
+                           names_.lane(rank, call.lane));
       }
     }
     for (const Span& span : TimelineOf(number).spans) AddSpan(number, span);
@@ -184,9 +173,7 @@ class IterationTracks {
     if (span.is_wait()) {
       const CallSpan& call = TimelineOf(number).calls[span.call];
       AddCause(number, call, arguments);
-      const Communication& what = OfRecord(call).communication;
-      arguments["for"] = fmt::format("{} over {} of {}", Name(what.kind),
-                                     Name(what.dimension), name);
+      arguments["for"] = fmt::format("{} of {}", KindOf(number, call), name);
       name = "wait";
     } else if (span.slowed > TimePs(0)) {
       arguments["slowed us"] = ToMicroseconds(span.slowed);
@@ -195,19 +182,29 @@ class IterationTracks {
                   arguments, span.is_wait());
   }
 
+  // Returns text such as "all-reduce over DP", or "CPU".
+  std::string KindOf(uint32_t number, const CallSpan& call) const {
+    if (call.role == CallRole::kDelay) {
+      return names_.lane(result_.ranks[number], call.lane);
+    }
+    const Communication& what = OfRecord(call).communication;
+    return fmt::format("{} over {}", Name(what.kind), Name(what.dimension));
+  }
+
   void AddCall(uint32_t number, const CallSpan& call) {
     if (BeginOf(call) >= end_) return;
-    const CollectiveRecord& record = OfRecord(call);
-    Arguments arguments =
-        MicroBatch(record.phase, call.chunk, call.micro_batch);
-    arguments["op"] = Name(record.communication.kind);
-    arguments["bytes"] = record.communication.bytes.count();
-    arguments["ranks"] = record.num_ranks;
-    arguments["algorithm"] = record.algorithm;
-    if (record.protocol != "-") arguments["protocol"] = record.protocol;
+    Arguments arguments = MicroBatch(call.phase, call.chunk, call.micro_batch);
+    if (call.role != CallRole::kDelay) {
+      const CollectiveRecord& record = OfRecord(call);
+      arguments["op"] = Name(record.communication.kind);
+      arguments["bytes"] = record.communication.bytes.count();
+      arguments["ranks"] = record.num_ranks;
+      arguments["algorithm"] = record.algorithm;
+      if (record.protocol != "-") arguments["protocol"] = record.protocol;
+    }
     AddCause(number, call, arguments);
     events_.Slice(TrackOf(number, ThreadOf(call.lane)),
-                  result_.layer_names[record.layer.index()], BeginOf(call),
+                  result_.layer_names[call.layer.index()], BeginOf(call),
                   call.result, arguments);
   }
 
@@ -228,9 +225,7 @@ class IterationTracks {
   void AddArrowsTo(uint32_t receiver) {
     if (sends_.empty()) FindSends();
     for (const CallSpan& call : TimelineOf(receiver).calls) {
-      if (!IsMessage(call.lane) || IsSend(call.lane) || call.start >= end_) {
-        continue;
-      }
+      if (call.role != CallRole::kReceiver || call.start >= end_) continue;
       const auto sent = sends_.find(call.record);
       if (sent == sends_.end() || call.result == call.start) continue;
       const auto& [sender, lane] = sent->second;
@@ -243,13 +238,15 @@ class IterationTracks {
   void FindSends() {
     for (const uint32_t rank : shown_) {
       for (const CallSpan& call : TimelineOf(rank).calls) {
-        if (IsSend(call.lane)) sends_[call.record] = {rank, call.lane};
+        if (call.role != CallRole::kSender) continue;
+        sends_[call.record] = {rank, call.lane};
       }
     }
   }
 
   const SimulationResult& result_;
   const uint64_t first_process_;
+  const TrackNames& names_;
   TraceEvents& events_;
   const std::vector<uint32_t> shown_;
   TimePs end_{std::numeric_limits<int64_t>::max()};
@@ -260,12 +257,23 @@ class IterationTracks {
 
 }  // namespace
 
+TrackNames ProgramTracks() {
+  return {
+      .rank =
+          [](const RankResult& rank) {
+            return fmt::format("stage {} rank {}", rank.stage,
+                               rank.rank.index());
+          },
+      .lane = [](const RankResult&, LaneId lane) { return NameOfLane(lane); }};
+}
+
 TraceEvents::Arguments AddIteration(const SimulationResult& result,
                                     const TraceLimits& limits,
                                     uint64_t first_process,
+                                    const TrackNames& names,
                                     TraceEvents& events) {
   ASTRA_CHECK(!result.timeline.empty(), "no timeline");
-  IterationTracks tracks(result, limits, first_process, events);
+  IterationTracks tracks(result, limits, first_process, names, events);
   tracks.Add();
   return tracks.Remarks();
 }
@@ -274,7 +282,7 @@ std::string IterationTrace(const SimulationResult& result,
                            const TraceLimits& limits) {
   TraceEvents events;
   const TraceEvents::Arguments remarks =
-      AddIteration(result, limits, 0, events);
+      AddIteration(result, limits, 0, ProgramTracks(), events);
   return std::move(events).Text(remarks);
 }
 

@@ -20,7 +20,7 @@
 namespace astra {
 namespace {
 
-constexpr size_t kMostStages = 64;
+constexpr size_t kMostStages = 64;  // Or ranks.
 
 double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
 
@@ -42,8 +42,24 @@ std::vector<size_t> BusiestRanks(const SimulationResult& result) {
   return order;
 }
 
-std::string NameOf(const RankResult& rank) {
-  return fmt::format("stage {}, rank {}", rank.stage, rank.rank);
+// Returns the indices of all ranks; of many, of some that are evenly spread.
+std::vector<size_t> SpreadRanks(const SimulationResult& result) {
+  const size_t num_ranks = result.ranks.size();
+  const size_t num_shown = std::min(num_ranks, kMostStages);
+  std::vector<size_t> shown;
+  for (size_t i = 0; i < num_shown; ++i) {
+    shown.push_back(i * num_ranks / num_shown);
+  }
+  return shown;
+}
+
+std::vector<size_t> RanksOf(bool has_stages, const SimulationResult& result) {
+  return has_stages ? BusiestRanks(result) : SpreadRanks(result);
+}
+
+std::string NameOf(bool has_stages, const RankResult& rank) {
+  return has_stages ? fmt::format("stage {}, rank {}", rank.stage, rank.rank)
+                    : fmt::format("rank {}", rank.rank);
 }
 
 // Adds a wait: until the last member of the collective had joined, or the
@@ -73,8 +89,17 @@ void AddWait(const Span& span, const CallSpan& call, const Communication& what,
   add(ready, span.end, TimePartOf(what.dimension), "for " + collective);
 }
 
-TimelineRow RowOf(const SimulationResult& result, size_t rank) {
-  TimelineRow row{NameOf(result.ranks[rank]), {}};
+// Adds a wait for the CPU or a copy.
+void AddHostWait(const Span& span, const std::string& name, TimelineRow& row) {
+  row.spans.push_back({Milliseconds(span.begin), Milliseconds(span.end),
+                       TimePartOf(TimeCategory::kHost),
+                       fmt::format("{}: waits {:.6f} ms for the CPU or a copy",
+                                   name, Milliseconds(span.end - span.begin))});
+}
+
+TimelineRow RowOf(bool has_stages, const SimulationResult& result,
+                  size_t rank) {
+  TimelineRow row{NameOf(has_stages, result.ranks[rank]), {}};
   const RankTimeline& timeline = result.timeline.ranks[rank];
   for (const Span& span : timeline.spans) {
     const std::string& layer = result.layer_names[span.layer.index()];
@@ -86,8 +111,12 @@ TimelineRow RowOf(const SimulationResult& result, size_t rank) {
         fmt::format("{} {}{}", layer, Name(span.phase), batch);
     if (span.is_wait()) {
       const CallSpan& call = timeline.calls[span.call];
-      AddWait(span, call, result.collectives[call.record].communication, name,
-              row);
+      if (call.role == CallRole::kDelay) {
+        AddHostWait(span, name, row);
+      } else {
+        AddWait(span, call, result.collectives[call.record].communication, name,
+                row);
+      }
       continue;
     }
     row.spans.push_back({Milliseconds(span.begin), Milliseconds(span.end),
@@ -100,13 +129,11 @@ TimelineRow RowOf(const SimulationResult& result, size_t rank) {
 
 }  // namespace
 
-std::string BreakdownSection(const Program& program,
-                             const SimulationResult& result) {
-  if (!program.simulates_pipeline()) return "";
+std::string BreakdownSection(bool has_stages, const SimulationResult& result) {
   std::vector<StackedBar> bars;
-  for (const size_t rank : BusiestRanks(result)) {
+  for (const size_t rank : RanksOf(has_stages, result)) {
     StackedBar& bar = bars.emplace_back();
-    bar.name = NameOf(result.ranks[rank]);
+    bar.name = NameOf(has_stages, result.ranks[rank]);
     bar.parts.resize(std::size(kTimeParts));
     for (const TimePart& part : TimePartsOf(result.ranks[rank], result)) {
       bar.parts[TimePartOf(part.category, part.dimension)] +=
@@ -116,18 +143,18 @@ std::string BreakdownSection(const Program& program,
   }
   return HtmlSection(
       "time", "Where the time goes",
-      HtmlNote("Of each stage the rank that works longest. A wait counts for "
-               "its group once all ranks of the group have joined, and as late "
-               "until then.") +
+      HtmlNote(fmt::format(
+          "{}A wait counts for its group once all ranks of the group have "
+          "joined, and as late until then.",
+          has_stages ? "Of each stage the rank that works longest. " : "")) +
           StackedBars(kTimeParts, bars, "ms"));
 }
 
-std::string TimelineSection(const Program& program,
-                            const SimulationResult& result) {
-  if (!program.simulates_pipeline() || result.timeline.empty()) return "";
+std::string TimelineSection(bool has_stages, const SimulationResult& result) {
+  if (result.timeline.empty()) return "";
   std::vector<TimelineRow> rows;
-  for (const size_t rank : BusiestRanks(result)) {
-    rows.push_back(RowOf(result, rank));
+  for (const size_t rank : RanksOf(has_stages, result)) {
+    rows.push_back(RowOf(has_stages, result, rank));
   }
   std::string html;
   if (result.timeline.skipped) {
@@ -136,7 +163,9 @@ std::string TimelineSection(const Program& program,
         result.timeline.skipped->times));
   }
   html += TimelineChart(kTimeParts, rows, "ms",
-                        "What a rank of each stage computes and waits for");
+                        has_stages
+                            ? "What a rank of each stage computes and waits for"
+                            : "What ranks compute and wait for");
   return HtmlSection("timeline", "Timeline", html);
 }
 

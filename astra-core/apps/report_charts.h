@@ -14,12 +14,12 @@
 namespace astra {
 
 // Shows where the time of each stage goes, for its rank that works longest.
-std::string BreakdownSection(const Program& program,
-                             const SimulationResult& result);
+// Without stages, as in an execution trace, it shows ranks.
+std::string BreakdownSection(bool has_stages, const SimulationResult& result);
 
-// Shows what a rank of each stage did and waited for, over time.
-std::string TimelineSection(const Program& program,
-                            const SimulationResult& result);
+// Shows what a rank of each stage did and waited for, over time; without stages
+// what ranks did.
+std::string TimelineSection(bool has_stages, const SimulationResult& result);
 
 // Shows the memory of each stage, slot by slot of its schedule.
 std::string MemorySection(const Program& program,

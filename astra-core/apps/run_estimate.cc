@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -12,9 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "astra-core/apps/run_subject.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/communicators.h"
+#include "astra-core/traces/trace_communicators.h"
+#include "astra-core/traces/trace_simulation.h"
 #include "fmt/core.h"
 #include "network-frontends/network_statistics.h"
 #include "topology/routes.h"
@@ -30,16 +34,21 @@ struct Load {
   double packet_hops = 0;
 };
 
-absl::StatusOr<SimulationResult> InClosedForm(const RunRequest& request,
-                                              Routes& routes) {
-  SimulationOptions options;
-  options.collectives = request.simulation.collectives;
-  options.nccl = request.simulation.nccl;
-  options.simai = request.simulation.simai;
-  const NetworkFactory new_network = [&] {
-    return Backends().front().make(request.network, routes);
-  };
-  return Simulate(request.program, options, routes, new_network);
+// Returns the options of a run in closed form.
+SimulationOptions InClosedForm(const SimulationOptions& options) {
+  SimulationOptions closed_form;
+  closed_form.collectives = options.collectives;
+  closed_form.nccl = options.nccl;
+  closed_form.simai = options.simai;
+  return closed_form;
+}
+
+CostSetting WithMessages(const SimulationOptions& options) {
+  return {.family = options.collectives,
+          .nccl = options.nccl,
+          .simai = options.simai,
+          .measured = options.bus_bandwidths,
+          .with_messages = true};
 }
 
 // Estimates the load from a sample of the flows: every n-th flow.
@@ -69,28 +78,17 @@ absl::StatusOr<Load> LoadOf(const CollectiveMessages& messages,
   return load;
 }
 
-struct Setting {
-  CollectiveCosts costs;
-  Communicators communicators;
+// What is estimated from: the collectives of a run in closed form, and what
+// their messages are.
+struct Work {
+  const SimulationResult& result;
+  const CollectiveCosts& costs;
+  const Communicators& communicators;  // With each rank by itself.
+  // Returns the index of the communicator of a record.
+  std::function<uint32_t(const CollectiveRecord&)> communicator_of;
+  // Returns how many groups run such a collective at a time.
+  std::function<double(const CollectiveRecord&)> groups_at_once;
 };
-
-absl::StatusOr<Setting> Prepare(const RunRequest& request, Routes& routes) {
-  ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
-                         ParallelPlan::Create(request.program.sizes()));
-  const CollectiveSizes used = UsedCollectives(request.program, plan);
-  const PipelineWiring wiring = WiringOf(request.program, plan);
-  const SimulationOptions& options = request.simulation;
-  const CostSetting how = {.family = options.collectives,
-                           .nccl = options.nccl,
-                           .simai = options.simai,
-                           .measured = options.bus_bandwidths,
-                           .with_messages = true};
-  ASTRA_ASSIGN_OR_RETURN(CollectiveCosts costs,
-                         FindCosts(used, plan, wiring.pairs, how, routes));
-  Communicators communicators = FormCommunicators(
-      plan, wiring, costs, /*each_rank=*/true, request.topology);
-  return Setting{std::move(costs), std::move(communicators)};
-}
 
 void Add(const Load& load, double times, RunEstimate& estimate) {
   estimate.collectives += times;
@@ -123,13 +121,13 @@ Speed SpeedOf(const BackendEntry& backend) {
 
 // Returns bytes of memory. At most `most_flows` are under way at a time, or
 // wait for one another.
-double MemoryOf(const RunRequest& request, const RunEstimate& estimate,
+double MemoryOf(const RunSubject& subject, const RunEstimate& estimate,
                 double most_flows) {
   // Measured sizes; see docs/performance.md.
   constexpr double kBytesPerLink = 512;
   constexpr double kBytesPerFlow = 200;
-  const BackendEntry& network = *NetworkOf(request.fidelity);
-  const RecordOptions& record = request.network.packet.record;
+  const BackendEntry& network = *NetworkOf(subject.fidelity);
+  const RecordOptions& record = subject.network.packet.record;
   const double num_kept =
       network.records_flows && record.flows
           ? std::min(estimate.flows, static_cast<double>(record.max_records))
@@ -138,55 +136,128 @@ double MemoryOf(const RunRequest& request, const RunEstimate& estimate,
       estimate.packets > 0 ? estimate.packet_hops / estimate.packets / 2 : 0;
   return kBytesPerFlow * most_flows +
          (sizeof(FlowRecord) + hops * sizeof(LinkId)) * num_kept +
-         kBytesPerLink * static_cast<double>(request.topology.links().size());
+         kBytesPerLink * static_cast<double>(subject.topology.links().size());
+}
+
+absl::StatusOr<RunEstimate> EstimateOf(const RunSubject& subject,
+                                       const Work& work, Routes& routes) {
+  const SimulationOptions& options = subject.simulation;
+  CollectiveLowering lowering(options.collectives, options.simai,
+                              options.message_costs, subject.topology);
+  std::map<std::tuple<uint32_t, CollectiveKind, Bytes>, Load> loads;
+  RunEstimate estimate;
+  // Largest number of flows at a time, by dimension.
+  std::array<double, kNumParallelDimensions> most_flows{};
+  for (const CollectiveRecord& record : work.result.collectives) {
+    const Communication& what = record.communication;
+    const uint32_t id = work.communicator_of(record);
+    const auto [load, is_new] =
+        loads.try_emplace({id, what.kind, what.bytes}, Load());
+    if (is_new) {
+      const CollectiveCost& cost = work.costs.at({what.dimension, what.kind});
+      ASTRA_ASSIGN_OR_RETURN(
+          const CollectiveMessages messages,
+          lowering.Lower(id, work.communicators.list[id], what, cost));
+      ASTRA_ASSIGN_OR_RETURN(
+          load->second, LoadOf(messages, subject.network.packet.nic, routes));
+    }
+    // With --symmetry, equal collectives run once, in all their groups.
+    const double times = !options.symmetric ? static_cast<double>(record.count)
+                                            : (is_new ? 1.0 : 0.0);
+    Add(load->second, times * record.num_groups, estimate);
+    double& most = most_flows[IndexOf(what.dimension)];
+    most = std::max(most, load->second.flows * work.groups_at_once(record));
+  }
+  estimate.memory_bytes =
+      MemoryOf(subject, estimate,
+               std::accumulate(most_flows.begin(), most_flows.end(), 0.0));
+  estimate.seconds = SpeedOf(*NetworkOf(subject.fidelity)).Seconds(estimate);
+  estimate.iteration = work.result.total();
+  return estimate;
 }
 
 }  // namespace
 
 absl::StatusOr<RunEstimate> EstimateRun(const RunRequest& request) {
   Routes routes(request.topology);
-  ASTRA_ASSIGN_OR_RETURN(const SimulationResult result,
-                         InClosedForm(request, routes));
-  ASTRA_ASSIGN_OR_RETURN(const Setting setting, Prepare(request, routes));
+  const NetworkFactory new_network = [&] {
+    return Backends().front().make(request.network, routes);
+  };
+  ASTRA_ASSIGN_OR_RETURN(
+      const SimulationResult result,
+      Simulate(request.program, InClosedForm(request.simulation), routes,
+               new_network));
+  ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
+                         ParallelPlan::Create(request.program.sizes()));
+  const PipelineWiring wiring = WiringOf(request.program, plan);
+  ASTRA_ASSIGN_OR_RETURN(
+      const CollectiveCosts costs,
+      FindCosts(UsedCollectives(request.program, plan), plan, wiring.pairs,
+                WithMessages(request.simulation), routes));
+  const Communicators communicators = FormCommunicators(
+      plan, wiring, costs, /*each_rank=*/true, request.topology);
   std::map<std::pair<ParallelDimension, RankId>, uint32_t> group_of;
-  const std::vector<Communicator>& groups = setting.communicators.list;
-  for (uint32_t i = 0; i < groups.size(); ++i) {
-    group_of[{groups[i].dimension, groups[i].ranks.front()}] = i;
+  for (uint32_t i = 0; i < communicators.list.size(); ++i) {
+    const Communicator& group = communicators.list[i];
+    group_of[{group.dimension, group.ranks.front()}] = i;
   }
-  CollectiveLowering lowering(
-      request.simulation.collectives, request.simulation.simai,
-      request.simulation.message_costs, request.topology);
-  std::map<std::tuple<uint32_t, CollectiveKind, Bytes>, Load> loads;
-  RunEstimate estimate;
-  // Largest number of flows at a time, by dimension.
-  std::array<double, kNumParallelDimensions> most_flows{};
-  for (const CollectiveRecord& record : result.collectives) {
-    const Communication& what = record.communication;
-    const uint32_t id = group_of.at({what.dimension, record.lowest_rank});
-    const auto [load, is_new] =
-        loads.try_emplace({id, what.kind, what.bytes}, Load());
-    if (is_new) {
-      const CollectiveCost& cost =
-          setting.costs.at({what.dimension, what.kind});
-      ASTRA_ASSIGN_OR_RETURN(const CollectiveMessages messages,
-                             lowering.Lower(id, groups[id], what, cost));
-      ASTRA_ASSIGN_OR_RETURN(
-          load->second, LoadOf(messages, request.network.packet.nic, routes));
-    }
-    // With --symmetry, equal collectives run once, in all their groups.
-    const double times = !request.simulation.symmetric
-                             ? static_cast<double>(record.count)
-                             : (is_new ? 1.0 : 0.0);
-    Add(load->second, times * record.num_groups, estimate);
-    double& most = most_flows[IndexOf(what.dimension)];
-    most = std::max(most, load->second.flows * record.num_groups);
+  // The communicators of the result are those of classes.
+  const auto communicator_of = [&](const CollectiveRecord& record) {
+    return group_of.at({record.communication.dimension, record.lowest_rank});
+  };
+  const auto groups_at_once = [](const CollectiveRecord& record) {
+    return static_cast<double>(record.num_groups);
+  };
+  return EstimateOf(
+      SubjectOf(request),
+      {result, costs, communicators, communicator_of, groups_at_once}, routes);
+}
+
+namespace {
+
+// Returns, by communicator of a trace, how many groups may run a collective at
+// a time: those of a family, or the channels of a tag.
+std::vector<double> GroupsAtOnce(const TraceLanes& lanes) {
+  std::vector<double> groups;
+  for (const uint32_t family : lanes.family_of_group) {
+    if (family == lanes.families.size()) continue;
+    groups.push_back(static_cast<double>(lanes.families[family].size()));
   }
-  estimate.memory_bytes =
-      MemoryOf(request, estimate,
-               std::accumulate(most_flows.begin(), most_flows.end(), 0.0));
-  estimate.seconds = SpeedOf(*NetworkOf(request.fidelity)).Seconds(estimate);
-  estimate.iteration = result.total();
-  return estimate;
+  std::map<int64_t, double> channels;  // By tag.
+  for (const TraceChannel& channel : lanes.channels) ++channels[channel.tag];
+  for (const TraceChannel& channel : lanes.channels) {
+    groups.push_back(channels.at(channel.tag));
+  }
+  return groups;
+}
+
+}  // namespace
+
+absl::StatusOr<RunEstimate> EstimateRun(const TraceRunRequest& request) {
+  Routes routes(request.topology);
+  const NetworkFactory new_network = [&] {
+    return Backends().front().make(request.network, routes);
+  };
+  ASTRA_ASSIGN_OR_RETURN(
+      CollectiveCosts costs,
+      FindTraceCosts(request.trace, request.lanes,
+                     WithMessages(request.simulation), routes));
+  SimulationOptions options = InClosedForm(request.simulation);
+  options.costs = std::make_shared<const CollectiveCosts>(std::move(costs));
+  ASTRA_ASSIGN_OR_RETURN(const SimulationResult result,
+                         SimulateTrace(request.trace, request.lanes, options,
+                                       routes, new_network));
+  const Communicators communicators =
+      FormTraceCommunicators(request.trace, request.lanes, request.topology);
+  const std::vector<double> groups = GroupsAtOnce(request.lanes);
+  return EstimateOf(
+      SubjectOf(request),
+      {result, *options.costs, communicators,
+       [](const CollectiveRecord& record) { return record.communicator; },
+       [&](const CollectiveRecord& record) {
+         return groups[record.communicator];
+       }},
+      routes);
 }
 
 std::string DescribeEstimate(const RunEstimate& estimate, Fidelity fidelity) {

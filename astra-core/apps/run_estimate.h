@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/base/units.h"
 #include "astra-core/run/run.h"
+#include "astra-core/run/trace_run.h"
 
 namespace astra {
 
@@ -37,6 +38,7 @@ inline constexpr uint64_t kSampledFlows = 4096;
 //
 // Errors: those of Simulate().
 absl::StatusOr<RunEstimate> EstimateRun(const RunRequest& request);
+absl::StatusOr<RunEstimate> EstimateRun(const TraceRunRequest& request);
 
 // Returns the estimate as lines of text.
 std::string DescribeEstimate(const RunEstimate& estimate, Fidelity fidelity);

@@ -22,6 +22,8 @@
 #include "astra-core/results/program_summary.h"
 #include "astra-core/results/stages_table.h"
 #include "astra-core/results/summary.h"
+#include "astra-core/results/trace_summary.h"
+#include "astra-core/results/trace_tables.h"
 #include "fmt/core.h"
 #include "workload/memory_timeline.h"
 
@@ -29,7 +31,7 @@ namespace astra {
 namespace {
 
 // Adds memory_snapshot.pickle. Returns what it leaves out.
-std::string AddSnapshot(const RunOptions& options, const RunRequest& request,
+std::string AddSnapshot(const RunOptions& options, const Program& program,
                         const RunResult& run, std::vector<NamedFile>& files) {
   const std::vector<StageMemory>& memories = run.explanation->memory;
   const StageMemory& memory =
@@ -37,7 +39,7 @@ std::string AddSnapshot(const RunOptions& options, const RunRequest& request,
           ? memories[static_cast<size_t>(*options.snapshot_stage)]
           : LargestOf(memories);
   MemorySnapshot snapshot =
-      SnapshotOf(request.program, memory, run.result, kMostSnapshotEvents);
+      SnapshotOf(program, memory, run.result, kMostSnapshotEvents);
   std::string remark = DescribeLeftOut(snapshot);
   files.push_back({"memory_snapshot.pickle", std::move(snapshot.file)});
   return remark;
@@ -60,12 +62,12 @@ std::string DescribeFlows(const FlowsLog& flows) {
       number);
 }
 
-void AddNetworkFiles(const RunOptions& options, const RunRequest& request,
+void AddNetworkFiles(const RunOptions& options, const RunSubject& subject,
                      const RunResult& run, std::vector<NamedFile>& files) {
-  const BackendEntry* network = NetworkOf(request.fidelity);
+  const BackendEntry* network = NetworkOf(subject.fidelity);
   if (network == nullptr) return;
-  const Topology& topology = request.topology;
-  const RecordOptions& record = request.network.packet.record;
+  const Topology& topology = subject.topology;
+  const RecordOptions& record = subject.network.packet.record;
   if (options.simai_files) {
     files.push_back({"fct.txt", SimaiFctText(run.network)});
   }
@@ -80,35 +82,35 @@ void AddNetworkFiles(const RunOptions& options, const RunRequest& request,
 }
 
 // Returns links.csv. Networks that record flows know more than bytes of links.
-std::string LinksOf(const RunRequest& request, const RunResult& run) {
-  const BackendEntry* network = NetworkOf(request.fidelity);
+std::string LinksOf(const RunSubject& subject, const RunResult& run) {
+  const BackendEntry* network = NetworkOf(subject.fidelity);
   return network != nullptr && network->records_flows
-             ? LinksCsv(request.topology, run.result, run.network,
+             ? LinksCsv(subject.topology, run.result, run.network,
                         run.network_time)
-             : LinksCsv(request.topology, run.result);
+             : LinksCsv(subject.topology, run.result);
 }
 
-std::string DescribeNetwork(const RunRequest& request, const RunResult& run) {
-  const BackendEntry* backend = NetworkOf(request.fidelity);
+std::string DescribeNetwork(const RunSubject& subject, const RunResult& run) {
+  const BackendEntry* backend = NetworkOf(subject.fidelity);
   const NetworkStatistics& network = run.network;
   // Symmetric collectives ran on networks of their own, which are gone.
   if (backend == nullptr || !backend->records_flows ||
-      request.simulation.symmetric || network.links.empty()) {
+      subject.simulation.symmetric || network.links.empty()) {
     return !run.status.ok() ? ""
-                            : DescribeLinkUse(request.topology, run.result);
+                            : DescribeLinkUse(subject.topology, run.result);
   }
-  return DescribeNetworkUse(request.topology, network, run.network_time,
+  return DescribeNetworkUse(subject.topology, network, run.network_time,
                             backend->records_packets
-                                ? request.network.packet.congestion.name
+                                ? subject.network.packet.congestion.name
                                 : std::string_view());
 }
 
 // Says how much was counted again, or, of a long run, why nothing was.
-std::string DescribeReplays(const RunRequest& request, const RunResult& run) {
+std::string DescribeReplays(const RunSubject& subject, const RunResult& run) {
   constexpr uint64_t kMany = 100'000'000;
   const NetworkStatistics& network = run.network;
   if (network.num_replayed_hops > 0) {
-    const SimulationOptions& simulation = request.simulation;
+    const SimulationOptions& simulation = subject.simulation;
     const bool is_exact = simulation.acceleration == Acceleration::kExact;
     return fmt::format(
         "replays    {:.2f} % of what crossed links was counted and not "
@@ -119,24 +121,60 @@ std::string DescribeReplays(const RunRequest& request, const RunResult& run) {
                  : fmt::format("alike within {:g} % of their time",
                                100 * simulation.error_bound));
   }
-  if (network.num_packet_hops < kMany || !request.events.links.empty() ||
-      !request.network.packet.record.flows ||
-      request.simulation.acceleration == Acceleration::kOff) {
+  if (network.num_packet_hops < kMany || !subject.events.links.empty() ||
+      !subject.network.packet.record.flows ||
+      subject.simulation.acceleration == Acceleration::kOff) {
     return "";
   }
   return "replays    none, for the trace and SimAI's files tell of every "
          "message; without them collectives that go alike are counted again\n";
 }
 
-std::string DescribeTimeOf(const RunRequest& request, const RunResult& run) {
-  if (!run.explanation) return DescribeTime(request.topology, run.result);
+std::string DescribeTimeOf(const Program& program, const RunSubject& subject,
+                           const RunResult& run) {
+  if (!run.explanation) return DescribeTime(subject.topology, run.result);
   const Explanation& explanation = *run.explanation;
-  std::string text = DescribeTime(request.program, request.topology, run.result,
+  std::string text = DescribeTime(program, subject.topology, run.result,
                                   explanation.path, explanation.bounds);
   if (!explanation.memory.empty()) {
-    text += DescribeMemory(request.program, explanation.memory);
+    text += DescribeMemory(program, explanation.memory);
   }
   return text;
+}
+
+// Returns what was run and where its time goes, of a run that has finished.
+std::string DescribeFinished(const RunSubject& subject, const RunResult& run) {
+  if (subject.program == nullptr) {
+    return DescribeTraceRun(subject.trace->num_nodes(), subject.topology,
+                            run.result, run.explanation->path,
+                            run.explanation->bounds);
+  }
+  return DescribeRun(*subject.program, subject.topology, run.result) +
+         DescribeTimeOf(*subject.program, subject, run);
+}
+
+// Returns the tables of what was run that need no network.
+std::vector<NamedFile> TablesOf(const RunOptions& options,
+                                const RunSubject& subject,
+                                const SimulationResult& result) {
+  if (subject.program != nullptr) {
+    return IterationFiles(options.name, subject.topology, result);
+  }
+  std::vector<NamedFile> files;
+  files.push_back({"ranks.csv", RanksCsv(result)});
+  files.push_back({"nodes.csv", NodesCsv(result)});
+  files.push_back(
+      {"collectives.csv", CollectivesCsv(subject.topology, result)});
+  return files;
+}
+
+// Adds the tables of an explanation that need no program.
+void AddPath(const Explanation& explanation, const SimulationResult& result,
+             std::vector<NamedFile>& files) {
+  files.push_back({"breakdown.csv", BreakdownCsv(result)});
+  if (explanation.path.empty()) return;
+  files.push_back(
+      {"critical_path.csv", CriticalPathCsv(explanation.path, result)});
 }
 
 }  // namespace
@@ -170,11 +208,7 @@ std::vector<NamedFile> IterationFiles(std::string_view name,
 void AddExplanation(const Program& program, const Explanation& explanation,
                     const SimulationResult& result,
                     std::vector<NamedFile>& files) {
-  files.push_back({"breakdown.csv", BreakdownCsv(result)});
-  if (!explanation.path.empty()) {
-    files.push_back(
-        {"critical_path.csv", CriticalPathCsv(explanation.path, result)});
-  }
+  AddPath(explanation, result, files);
   if (!explanation.memory.empty()) {
     files.push_back({"memory.csv", MemoryCsv(program, explanation.memory)});
   }
@@ -194,16 +228,17 @@ void AddPacketTables(const RecordOptions& record, const Topology& topology,
 }
 
 ResultFiles MakeResultFiles(const RunOptions& options,
-                            const RunRequest& request, const RunResult& run,
+                            const RunSubject& subject, const RunResult& run,
                             const FlowsLog* flows) {
-  const Topology& topology = request.topology;
   const SimulationResult& result = run.result;
   ResultFiles results;
   std::vector<NamedFile>& files = results.files;
-  files = IterationFiles(options.name, topology, result);
-  files.push_back({"links.csv", LinksOf(request, run)});
-  if (run.explanation) {
-    AddExplanation(request.program, *run.explanation, result, files);
+  files = TablesOf(options, subject, result);
+  files.push_back({"links.csv", LinksOf(subject, run)});
+  if (run.explanation && subject.program != nullptr) {
+    AddExplanation(*subject.program, *run.explanation, result, files);
+  } else if (run.explanation) {
+    AddPath(*run.explanation, result, files);
   }
   if (flows != nullptr) {
     files.push_back({"flows.csv", "", flows->file()});
@@ -213,13 +248,13 @@ ResultFiles MakeResultFiles(const RunOptions& options,
     files.push_back(
         {"changes.csv", ChangesCsv(ChangesOf(*run.healthy, result))});
   }
-  AddNetworkFiles(options, request, run, files);
+  AddNetworkFiles(options, subject, run, files);
   if (options.trace) {
-    files.push_back({"trace.json", ChromeTrace(request, run)});
+    files.push_back({"trace.json", ChromeTrace(subject, run)});
   }
   if (options.report && run.status.ok()) {
     files.push_back({"report.html",
-                     RunReport(options.name, request, run,
+                     RunReport(options.name, subject, run,
                                flows == nullptr ? nullptr : &flows->times())});
   }
   if (options.chart) {
@@ -227,22 +262,19 @@ ResultFiles MakeResultFiles(const RunOptions& options,
         {"chart.html", TimeChart(options.name, result, options.language)});
   }
   if (options.memory_snapshot && run.explanation) {
-    results.remarks += AddSnapshot(options, request, run, files);
+    results.remarks += AddSnapshot(options, *subject.program, run, files);
   }
   return results;
 }
 
 std::string DescribeResults(const RunOptions& options,
-                            const RunRequest& request, const RunResult& run,
+                            const RunSubject& subject, const RunResult& run,
                             const ResultFiles& results) {
   std::string text;
-  if (run.status.ok()) {
-    text = DescribeRun(request.program, request.topology, run.result);
-    text += DescribeTimeOf(request, run);
-  }
-  text += DescribeNetwork(request, run);
-  text += DescribeReplays(request, run);
-  text += DescribeEvents(request.events, run);
+  if (run.status.ok()) text = DescribeFinished(subject, run);
+  text += DescribeNetwork(subject, run);
+  text += DescribeReplays(subject, run);
+  text += DescribeEvents(subject.events, run);
   if (options.trace) text += DescribeSkipped(run.result);
   text += results.remarks;
   for (const std::string& source : options.environment.sources) {

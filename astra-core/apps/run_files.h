@@ -10,6 +10,7 @@
 
 #include "astra-core/apps/flows_log.h"
 #include "astra-core/apps/run_options.h"
+#include "astra-core/apps/run_subject.h"
 #include "astra-core/base/files.h"
 #include "astra-core/run/run.h"
 
@@ -49,13 +50,13 @@ void AddPacketTables(const RecordOptions& record, const Topology& topology,
 // for equal inputs. `flows` was told of the messages of the run; null: there is
 // no flows.csv.
 ResultFiles MakeResultFiles(const RunOptions& options,
-                            const RunRequest& request, const RunResult& run,
+                            const RunSubject& subject, const RunResult& run,
                             const FlowsLog* flows);
 
 // Returns the text that is printed at the end. The last line says whether the
 // run has finished, and if not, why.
 std::string DescribeResults(const RunOptions& options,
-                            const RunRequest& request, const RunResult& run,
+                            const RunSubject& subject, const RunResult& run,
                             const ResultFiles& results);
 
 }  // namespace astra

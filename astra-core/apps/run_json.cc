@@ -113,15 +113,15 @@ Json TimesByDimension(const std::array<TimePs, kNumParallelDimensions>& times) {
   return json;
 }
 
-// Returns the critical path by its parts: "compute", a dimension, or
-// "messages".
+// Returns the critical path by its parts: "compute", a dimension, "messages",
+// or "host" for the CPU and copies.
 Json PathJson(const Explanation& explanation, const SimulationResult& result) {
   Json json = Json::object();
   for (const PathPart& part : PartsOf(explanation.path, result)) {
-    const std::string_view name = part.kind == PathKind::kCollective
-                                      ? Name(part.communication.dimension)
-                                  : part.kind == PathKind::kMessage ? "messages"
-                                                                    : "compute";
+    const std::string_view name =
+        part.kind == PathKind::kCollective ? Name(part.communication.dimension)
+        : part.kind == PathKind::kMessage  ? "messages"
+                                           : Name(part.kind);
     Json& sum = json[std::string(name)];
     sum = sum.is_null() ? part.time.count()
                         : sum.get<int64_t>() + part.time.count();
@@ -129,25 +129,32 @@ Json PathJson(const Explanation& explanation, const SimulationResult& result) {
   return json;
 }
 
-Json IterationJson(const Program& program, const SimulationResult& result,
+// `program` is null for a trace.
+Json IterationJson(const Program* program, const SimulationResult& result,
                    const Explanation& explanation) {
-  const WorkRates rates = RatesOf(program, result.total());
-  return {{"total_ps", result.total().count()},
-          {"compute_ps", result.compute.count()},
-          {"slowed_ps", result.slowed.count()},
-          {"exposed_ps", TimesByDimension(result.exposed)},
-          {"late_ps", TimesByDimension(result.late)},
-          {"transfer_ps", result.pipeline.exposed.count()},
-          {"bubble_ps", result.pipeline.bubble.count()},
-          {"bubble_of_work", BubbleShare(result)},
-          {"ideal_bubble_of_work", IdealBubbleShare(program)},
-          {"critical_path_ps", PathJson(explanation, result)},
-          {"ideal_network_ps", explanation.bounds.ideal_network.count()},
-          {"ideal_compute_ps", explanation.bounds.ideal_compute.count()},
-          {"model_tflops_per_gpu", rates.tflops_per_gpu},
-          {"mfu", rates.utilisation},
-          {"tokens_per_s", rates.tokens_per_second},
-          {"tokens_per_s_per_gpu", rates.tokens_per_second_per_gpu}};
+  Json json = {{"total_ps", result.total().count()},
+               {"compute_ps", result.compute.count()},
+               {"slowed_ps", result.slowed.count()},
+               {"exposed_ps", TimesByDimension(result.exposed)},
+               {"late_ps", TimesByDimension(result.late)},
+               {"transfer_ps", result.pipeline.exposed.count()},
+               {"bubble_ps", result.pipeline.bubble.count()}};
+  if (program != nullptr) {
+    json["bubble_of_work"] = BubbleShare(result);
+    json["ideal_bubble_of_work"] = IdealBubbleShare(*program);
+  } else {
+    json["held_ps"] = result.held.count();
+  }
+  json["critical_path_ps"] = PathJson(explanation, result);
+  json["ideal_network_ps"] = explanation.bounds.ideal_network.count();
+  json["ideal_compute_ps"] = explanation.bounds.ideal_compute.count();
+  if (program == nullptr) return json;
+  const WorkRates rates = RatesOf(*program, result.total());
+  json["model_tflops_per_gpu"] = rates.tflops_per_gpu;
+  json["mfu"] = rates.utilisation;
+  json["tokens_per_s"] = rates.tokens_per_second;
+  json["tokens_per_s_per_gpu"] = rates.tokens_per_second_per_gpu;
+  return json;
 }
 
 Json MemoryJson(const Explanation& explanation) {
@@ -173,6 +180,37 @@ Json MemoryJson(const Explanation& explanation) {
     json["fits"] = most.peak() <= explanation.gpu_memory;
   }
   return json;
+}
+
+// Adds the events of a run and the times without them, its network, and what
+// that carried.
+void AddNetworkRun(const RunOptions& options, const RunSubject& subject,
+                   const RunResult& run, Json& json) {
+  if (options.events_file) {
+    json["events"] = {{"file", *options.events_file},
+                      {"happened", subject.events.texts}};
+    if (run.healthy) {
+      json["events"]["healthy_ps"] = run.healthy->total().count();
+    }
+  }
+  if (options.fidelity != Fidelity::kClosedForm) {
+    json["network"] = NetworkJson(options, subject.network);
+    json["simulated"] = SimulatedJson(run.network, run.network_time);
+  }
+}
+
+// Adds the workload, or the trace in its place.
+void AddInput(const RunOptions& options, const RunSubject& subject,
+              Json& json) {
+  if (subject.program != nullptr) {
+    json["workload"] =
+        WorkloadJson(options.workload_file, *subject.program, options.unroll);
+    return;
+  }
+  json["trace"] = {{"chakra", *options.chakra},
+                   {"ranks", subject.trace->ranks.size()},
+                   {"nodes", subject.trace->num_nodes()}};
+  if (options.groups_file) json["trace"]["groups"] = *options.groups_file;
 }
 
 }  // namespace
@@ -219,41 +257,27 @@ Json SimulatedJson(const NetworkStatistics& network, TimePs end) {
           {"records_left_out", network.num_lost_records}};
 }
 
-void AddNetworkRun(const RunOptions& options, const RunEvents& events,
-                   const NetworkOptions& network, const RunResult& run,
-                   Json& json) {
-  if (options.events_file) {
-    json["events"] = {{"file", *options.events_file},
-                      {"happened", events.texts}};
-    if (run.healthy) {
-      json["events"]["healthy_ps"] = run.healthy->total().count();
-    }
-  }
-  if (options.fidelity != Fidelity::kClosedForm) {
-    json["network"] = NetworkJson(options, network);
-    json["simulated"] = SimulatedJson(run.network, run.network_time);
-  }
-}
-
 std::string RunJson(std::string_view program, const RunOptions& options,
-                    const RunRequest& request, const Warnings& warnings,
+                    const RunSubject& subject, const Warnings& warnings,
                     const RunResult& run) {
   Json json = {{"program", program},
                {"version", Version()},
                {"name", options.name},
                {"finished", run.status.ok()},
-               {"reason", std::string(run.status.message())},
-               {"workload", WorkloadJson(options.workload_file, request.program,
-                                         options.unroll)},
-               {"topology", TopologyJson(options.topology_file.value_or(""),
-                                         request.topology)},
-               {"model", ModelJson(options, request.simulation)},
-               {"warnings", warnings},
-               {"result", ResultJson(run.result)}};
-  AddNetworkRun(options, request.events, request.network, run, json);
+               {"reason", std::string(run.status.message())}};
+  AddInput(options, subject, json);
+  json["topology"] =
+      TopologyJson(options.topology_file.value_or(""), subject.topology);
+  json["model"] = ModelJson(options, subject.simulation);
+  json["warnings"] = warnings;
+  json["result"] = ResultJson(run.result);
+  if (subject.trace != nullptr) {
+    json["result"]["held_ps"] = run.result.held.count();
+  }
+  AddNetworkRun(options, subject, run, json);
   if (run.explanation) {
     json["iteration"] =
-        IterationJson(request.program, run.result, *run.explanation);
+        IterationJson(subject.program, run.result, *run.explanation);
     if (!run.explanation->memory.empty()) {
       json["memory"] = MemoryJson(*run.explanation);
     }

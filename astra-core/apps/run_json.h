@@ -8,6 +8,7 @@
 
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/run_options.h"
+#include "astra-core/apps/run_subject.h"
 #include "astra-core/base/log.h"
 #include "astra-core/run/run.h"
 
@@ -16,7 +17,7 @@ namespace astra {
 // Returns the inputs as they were understood, and the totals: the same for
 // equal inputs, whenever and wherever `program` runs them.
 std::string RunJson(std::string_view program, const RunOptions& options,
-                    const RunRequest& request, const Warnings& warnings,
+                    const RunSubject& subject, const Warnings& warnings,
                     const RunResult& run);
 
 // Parts of run.json: the fidelity and the collectives; the network; what the
@@ -24,12 +25,6 @@ std::string RunJson(std::string_view program, const RunOptions& options,
 Json ModelJson(const RunOptions& options, const SimulationOptions& simulation);
 Json NetworkJson(const RunOptions& options, const NetworkOptions& network);
 Json SimulatedJson(const NetworkStatistics& network, TimePs end);
-
-// Adds the events of a run and the times without them, its network, and what
-// that carried.
-void AddNetworkRun(const RunOptions& options, const RunEvents& events,
-                   const NetworkOptions& network, const RunResult& run,
-                   Json& json);
 
 // Returns what the process has cost until now, of which the run took `wall_s`.
 std::string CostJson(const RunOptions& options, const RunResult& run,

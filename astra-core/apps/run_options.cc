@@ -122,8 +122,7 @@ absl::Status CheckChakra(const CommandLine& flags) {
   }
   for (const std::string_view option :
        {"workload", "jobs", "gpu-mismatch", "dispatcher", "unroll", "symmetry",
-        "estimate", "visual", "lang", "trace", "report", "memory-snapshot",
-        "snapshot-stage"}) {
+        "memory-snapshot", "snapshot-stage"}) {
     if (flags.has(option)) return NoEffect(option, "with --chakra");
   }
   return absl::OkStatus();

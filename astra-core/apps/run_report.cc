@@ -44,31 +44,44 @@ std::string LayoutText(const ParallelSizes& sizes) {
       sizes.micro_batches);
 }
 
-Facts FactsOf(const RunRequest& request, const RunResult& run) {
-  const Topology& topology = request.topology;
+// Adds the rates of a program, as far as it says what it computes.
+void AddRates(const Program& program, TimePs iteration, Facts& facts) {
+  if (iteration == TimePs(0)) return;
+  const WorkRates rates = RatesOf(program, iteration);
+  if (rates.tokens_per_second > 0) {
+    facts.emplace_back(
+        "Tokens",
+        fmt::format("{:.0f} per second, {:.1f} per GPU",
+                    rates.tokens_per_second, rates.tokens_per_second_per_gpu));
+  }
+  if (rates.utilisation > 0) {
+    facts.emplace_back(
+        "Model FLOPs",
+        fmt::format("{:.1f} TFLOP/s per GPU, MFU {:.1f} %",
+                    rates.tflops_per_gpu, 100 * rates.utilisation));
+  }
+}
+
+Facts FactsOf(const RunSubject& subject, const RunResult& run) {
+  const Topology& topology = subject.topology;
   const SimulationResult& result = run.result;
-  Facts facts = {
-      {"Iteration", Ms(result.total()) + " ms"},
-      {"Layout", LayoutText(request.program.sizes())},
-      {"Cluster", fmt::format("{} {} in {} servers, {} links",
-                              topology.num_gpus(), topology.gpu_type(),
-                              topology.num_servers(), topology.links().size())},
-      {"Fidelity", std::string(Name(request.fidelity))},
-      {"Compute", Ms(result.compute) + " ms of the rank that finishes last"}};
-  if (result.total() > TimePs(0)) {
-    const WorkRates rates = RatesOf(request.program, result.total());
-    if (rates.tokens_per_second > 0) {
-      facts.emplace_back("Tokens",
-                         fmt::format("{:.0f} per second, {:.1f} per GPU",
-                                     rates.tokens_per_second,
-                                     rates.tokens_per_second_per_gpu));
-    }
-    if (rates.utilisation > 0) {
-      facts.emplace_back(
-          "Model FLOPs",
-          fmt::format("{:.1f} TFLOP/s per GPU, MFU {:.1f} %",
-                      rates.tflops_per_gpu, 100 * rates.utilisation));
-    }
+  Facts facts = {{"Iteration", Ms(result.total()) + " ms"}};
+  if (subject.program != nullptr) {
+    facts.emplace_back("Layout", LayoutText(subject.program->sizes()));
+  } else {
+    facts.emplace_back(
+        "Trace", fmt::format("{} ranks, {} nodes", subject.trace->ranks.size(),
+                             subject.trace->num_nodes()));
+  }
+  facts.emplace_back(
+      "Cluster", fmt::format("{} {} in {} servers, {} links",
+                             topology.num_gpus(), topology.gpu_type(),
+                             topology.num_servers(), topology.links().size()));
+  facts.emplace_back("Fidelity", std::string(Name(subject.fidelity)));
+  facts.emplace_back("Compute",
+                     Ms(result.compute) + " ms of the rank that finishes last");
+  if (subject.program != nullptr) {
+    AddRates(*subject.program, result.total(), facts);
   }
   if (run.explanation) {
     const Bounds& bounds = run.explanation->bounds;
@@ -82,10 +95,10 @@ Facts FactsOf(const RunRequest& request, const RunResult& run) {
   return facts;
 }
 
-std::string EventsSection(const RunRequest& request, const RunResult& run) {
+std::string EventsSection(const RunSubject& subject, const RunResult& run) {
   if (!run.healthy) return "";
   std::string html = "<ul>\n";
-  for (const std::string& event : request.events.texts) {
+  for (const std::string& event : subject.events.texts) {
     html += "<li>" + HtmlText(event) + "</li>\n";
   }
   html += "</ul>\n";
@@ -120,8 +133,8 @@ std::string PathSection(const RunResult& run) {
   for (const PathPart& part : PartsOf(run.explanation->path, result)) {
     if (rows.size() == kMostRows) break;
     const std::string what =
-        part.kind == PathKind::kCompute
-            ? "compute"
+        part.kind == PathKind::kCompute || part.kind == PathKind::kHost
+            ? std::string(Name(part.kind))
             : fmt::format("{} over {}", Name(part.communication.kind),
                           Name(part.communication.dimension));
     rows.push_back({result.layer_names[part.layer.index()],
@@ -260,21 +273,23 @@ std::string LinksSection(const Topology& topology,
 
 }  // namespace
 
-std::string RunReport(std::string_view name, const RunRequest& request,
+std::string RunReport(std::string_view name, const RunSubject& subject,
                       const RunResult& run, const MessageTimes* messages) {
-  std::string sections = EventsSection(request, run);
-  sections += BreakdownSection(request.program, run.result);
-  sections += TimelineSection(request.program, run.result);
-  sections += PathSection(run);
-  sections += CollectivesSection(request.topology, run.result);
-  sections += LinksSection(request.topology, run.result);
-  sections += QueuesSection(request.topology, run.network,
-                            request.network.packet.record.sample_interval);
-  if (messages != nullptr) sections += MessagesSection(*messages);
-  if (run.explanation) {
-    sections += MemorySection(request.program, run.explanation->memory);
+  std::string sections = EventsSection(subject, run);
+  if (subject.has_stages() || subject.trace != nullptr) {
+    sections += BreakdownSection(subject.has_stages(), run.result);
+    sections += TimelineSection(subject.has_stages(), run.result);
   }
-  return HtmlPage(name, HtmlFacts(FactsOf(request, run)), sections);
+  sections += PathSection(run);
+  sections += CollectivesSection(subject.topology, run.result);
+  sections += LinksSection(subject.topology, run.result);
+  sections += QueuesSection(subject.topology, run.network,
+                            subject.network.packet.record.sample_interval);
+  if (messages != nullptr) sections += MessagesSection(*messages);
+  if (run.explanation && subject.program != nullptr) {
+    sections += MemorySection(*subject.program, run.explanation->memory);
+  }
+  return HtmlPage(name, HtmlFacts(FactsOf(subject, run)), sections);
 }
 
 }  // namespace astra

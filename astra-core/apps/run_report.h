@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "astra-core/apps/run_subject.h"
 #include "astra-core/results/message_times.h"
 #include "astra-core/run/run.h"
 
@@ -15,7 +16,7 @@ namespace astra {
 
 // Returns the page of a run that has finished. Sections about what the run does
 // not know are left out. `messages` may be null.
-std::string RunReport(std::string_view name, const RunRequest& request,
+std::string RunReport(std::string_view name, const RunSubject& subject,
                       const RunResult& run, const MessageTimes* messages);
 
 }  // namespace astra

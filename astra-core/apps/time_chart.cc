@@ -19,16 +19,17 @@ struct Words {
   std::string_view bubble;
   std::string_view pipeline;
   std::string_view iteration;
+  std::string_view host;
 };
 // Words of the chart, by ChartLanguage.
 constexpr Words kWords[] = {
     {"en", "exposed {}", "computation", "pipeline bubble",
-     "exposed pipeline messages", "one iteration"},
+     "exposed pipeline messages", "one iteration", "CPU and copies"},
     {"ja", "{} の通信待ち", "計算", "パイプラインバブル",
-     "パイプライン通信待ち", "1反復"}};
+     "パイプライン通信待ち", "1反復", "CPUとコピー待ち"}};
 
-// Returns the slices of SimAI's chart, and a slice for each dimension that
-// SimAI does not have and that costs time.
+// Returns the slices of SimAI's chart, and a slice for each dimension, and for
+// the CPU and copies, that SimAI does not have and that costs time.
 std::vector<PieSlice> SlicesOf(const SimulationResult& result,
                                const Words& words) {
   std::vector<PieSlice> slices;
@@ -49,6 +50,7 @@ std::vector<PieSlice> SlicesOf(const SimulationResult& result,
   add(std::string(words.compute), result.compute + result.slowed);
   add(std::string(words.bubble), result.pipeline.bubble);
   add(std::string(words.pipeline), result.pipeline.exposed);
+  if (result.held > TimePs(0)) add(std::string(words.host), result.held);
   return slices;
 }
 

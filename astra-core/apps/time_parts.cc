@@ -13,6 +13,7 @@ enum Part : size_t {
   kLate,
   kMessages,
   kBubble,
+  kHost,
   kIdle,
 };
 
@@ -51,6 +52,8 @@ size_t TimePartOf(TimeCategory category,
       return kMessages;
     case TimeCategory::kBubble:
       return kBubble;
+    case TimeCategory::kHost:
+      return kHost;
     case TimeCategory::kIdle:
       return kIdle;
   }

@@ -1,5 +1,5 @@
 // The parts that pages divide the time of a rank into, with their colours:
-// compute and what slows it, waiting by group, messages, bubbles.
+// compute and what slows it, waiting by group, messages, bubbles, the CPU.
 
 #ifndef ASTRA_CORE_APPS_TIME_PARTS_H_
 #define ASTRA_CORE_APPS_TIME_PARTS_H_
@@ -15,9 +15,11 @@ namespace astra {
 
 // Plans have the same colours.
 inline constexpr BarPart kTimeParts[] = {
-    {"compute", "#0072b2"}, {"slowed", "#56b4e9"},     {"TP", "#e69f00"},
-    {"CP", "#f0e442"},      {"EP and ETP", "#d55e00"}, {"DP", "#cc79a7"},
-    {"late", "#332288"},    {"messages", "#009e73"},   {"bubble", "#999999"},
+    {"compute", "#0072b2"},    {"slowed", "#56b4e9"},
+    {"TP", "#e69f00"},         {"CP", "#f0e442"},
+    {"EP and ETP", "#d55e00"}, {"DP", "#cc79a7"},
+    {"late", "#332288"},       {"messages", "#009e73"},
+    {"bubble", "#999999"},     {"CPU and copies", "#882255"},
     {"idle", "#cccccc"}};
 
 // Returns the position in kTimeParts of a wait for a collective of `dimension`,

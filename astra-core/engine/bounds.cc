@@ -21,10 +21,7 @@ std::string Line(std::string_view what, TimePs bound, TimePs total) {
 
 }  // namespace
 
-absl::StatusOr<Bounds> BoundsOf(const Program& program,
-                                const SimulationOptions& options,
-                                Routes& routes,
-                                const NetworkFactory& new_network) {
+SimulationOptions BoundOptions(const SimulationOptions& options) {
   SimulationOptions ideal;
   ideal.overlap = options.overlap;
   ideal.bus_bandwidths = options.bus_bandwidths;
@@ -35,10 +32,17 @@ absl::StatusOr<Bounds> BoundsOf(const Program& program,
   ideal.communication_slowdown = options.communication_slowdown;
   ideal.jitter = options.jitter;
   ideal.seed = options.seed;
+  return ideal;
+}
+
+absl::StatusOr<Bounds> BoundsOf(const Program& program,
+                                const SimulationOptions& options,
+                                Routes& routes,
+                                const NetworkFactory& new_network) {
   constexpr Ideal kIdeals[] = {Ideal::kNetwork, Ideal::kCompute};
   ASTRA_ASSIGN_OR_RETURN(
       const std::vector<TimePs> times,
-      IdealTimes(program, ideal, kIdeals, routes, new_network));
+      IdealTimes(program, BoundOptions(options), kIdeals, routes, new_network));
   return Bounds{.ideal_network = times[0], .ideal_compute = times[1]};
 }
 

@@ -28,6 +28,10 @@ absl::StatusOr<Bounds> BoundsOf(const Program& program,
                                 Routes& routes,
                                 const NetworkFactory& new_network);
 
+// Returns `options` without what the runs of bounds leave out: they are in
+// closed form, and nobody watches them.
+SimulationOptions BoundOptions(const SimulationOptions& options);
+
 // Returns the bounds as lines of text, each compared with `total`.
 std::string DescribeBounds(const Bounds& bounds, TimePs total);
 

@@ -57,6 +57,8 @@ std::string_view Name(TimeCategory category) {
       return "transfer";
     case TimeCategory::kBubble:
       return "bubble";
+    case TimeCategory::kHost:
+      return "host";
     case TimeCategory::kIdle:
       return "idle";
   }
@@ -73,6 +75,11 @@ std::vector<TimePart> TimePartsOf(const RankResult& rank,
           .time = rank.slowed},
          parts);
   AppendExposures(rank, parts);
+  Append({.category = TimeCategory::kHost,
+          .layer = std::nullopt,
+          .dimension = std::nullopt,
+          .time = rank.held},
+         parts);
   Append({.category = TimeCategory::kIdle,
           .layer = std::nullopt,
           .dimension = std::nullopt,

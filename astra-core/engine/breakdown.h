@@ -21,18 +21,19 @@ enum class TimeCategory : uint8_t {
   kLate,      // Waiting for a collective that others have yet to join.
   kTransfer,  // Waiting for a message that is on its way.
   kBubble,    // Waiting for a message that was not sent yet.
+  kHost,      // Waiting for the CPU or for copies; of traces only.
   kIdle,      // Finished, until the iteration ends.
 };
-// Returns "compute", "slowed", "network", "late", "transfer", "bubble" or
-// "idle".
+// Returns "compute", "slowed", "network", "late", "transfer", "bubble", "host"
+// or "idle".
 std::string_view Name(TimeCategory category);
 
 struct TimePart {
   TimeCategory category = TimeCategory::kCompute;
-  // Layer or module of this part; none for kSlowed and kIdle.
+  // Layer or module of this part; none for kSlowed, kHost and kIdle.
   std::optional<LayerId> layer;
   Phase phase = Phase::kForward;
-  // Dimension waited for; none for kCompute, kSlowed and kIdle.
+  // Dimension waited for; none for kCompute, kSlowed, kHost and kIdle.
   std::optional<ParallelDimension> dimension;
   CollectiveKind kind = CollectiveKind::kSendRecv;
   TimePs time;  // Duration of this part; above 0.

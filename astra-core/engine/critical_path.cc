@@ -60,23 +60,27 @@ class PathWalker {
   void GoThroughCalls(uint32_t number) {
     while (true) {
       const CallSpan& call = OfRank().calls[number];
-      const CollectiveRecord& record = result_.collectives[call.record];
-      const bool is_message =
-          record.communication.dimension == ParallelDimension::kPipeline;
       Add({.begin = call.start,
            .end = call.result,
            .rank = rank_,
-           .kind = is_message ? PathKind::kMessage : PathKind::kCollective,
-           .phase = record.phase,
-           .layer = record.layer,
+           .kind = KindOf(call),
+           .phase = call.phase,
+           .layer = call.layer,
            .chunk = call.chunk,
            .micro_batch = call.micro_batch,
            .record = call.record});
       rank_ = call.last_member;
-      const CallSpan& last = OfRank().calls[CallOf(call.record)];
+      const CallSpan& last = call.role == CallRole::kDelay
+                                 ? call
+                                 : OfRank().calls[CallOf(call.record)];
       if (last.joined == last.issued) return;
-      number = last.previous;
+      number = last.cause;
     }
+  }
+
+  static PathKind KindOf(const CallSpan& call) {
+    if (call.role == CallRole::kDelay) return PathKind::kHost;
+    return call.is_message() ? PathKind::kMessage : PathKind::kCollective;
   }
 
   // Returns the index of the present rank's call of collective `record`.
@@ -211,6 +215,8 @@ std::string_view Name(PathKind kind) {
       return "collective";
     case PathKind::kMessage:
       return "message";
+    case PathKind::kHost:
+      return "host";
   }
   ASTRA_CHECK(false, "path kind {}", static_cast<int>(kind));
 }

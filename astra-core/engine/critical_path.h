@@ -6,7 +6,9 @@
 // computation began when the operation before it on its rank had ended. A wait
 // ended with a call, which was on the network from the time its last member had
 // joined. That member joined when its program came to the call or, if that was
-// earlier, when the call before on the same lane had ended. Where messages are
+// earlier, when the last call had ended that the call waits for: the one before
+// on its lane or, in a trace, one of another lane. Work of the CPU and copies
+// of a trace are calls that a rank joins alone. Where messages are
 // simulated, a rank may have its result before all members have joined; then
 // the last member that had joined by that time counts.
 //
@@ -35,10 +37,12 @@
 
 namespace astra {
 
-enum class PathKind : uint8_t { kCompute, kCollective, kMessage };
-std::string_view Name(PathKind kind);  // "compute", "collective" or "message".
+enum class PathKind : uint8_t { kCompute, kCollective, kMessage, kHost };
+// Returns "compute", "collective", "message" or "host".
+std::string_view Name(PathKind kind);
 
-// A computation of one rank, or the time of one of its calls on the network.
+// A computation of one rank, the time of one of its calls on the network, or
+// work of its CPU or a copy.
 struct PathPiece {
   static constexpr size_t kNoRecord = std::numeric_limits<size_t>::max();
 
@@ -60,8 +64,6 @@ struct PathPiece {
 // Returns the pieces in order of time. Each begins where the one before it
 // ends, and none is empty. Their times add up to the total. Empty without a
 // timeline.
-//
-// Requires the result of a program.
 std::vector<PathPiece> CriticalPath(const SimulationResult& result);
 
 // The pieces of the path that do the same work, summed over all stages.

@@ -36,17 +36,19 @@ Engine::Engine(const RankProgram& program,
       timers_(timers),
       collectives_(collectives),
       actors_(communicators.classes.lowest_rank.size()) {
-  std::vector<int64_t> num_ops(program.num_stages());
-  for (uint32_t stage = 0; stage < program.num_stages(); ++stage) {
-    num_ops[stage] = program.num_ops(stage);
+  for (const uint32_t id : communicators.classes.class_of_rank) {
+    ++actors_[id].num_ranks;
   }
-  for (size_t id = 0; id < actors_.size(); ++id) {
+  std::vector<int64_t> work(program.num_stages(), -1);
+  for (uint32_t id = 0; id < actors_.size(); ++id) {
     Actor& actor = actors_[id];
     actor.stage = communicators.classes.stage[id];
     actor.program = program.Begin(actor.stage);
     actor.lanes.resize(communicators.num_lanes);
     actor.layers.resize(layer_names.size());
-    num_ops_ += num_ops[actor.stage];
+    if (work[actor.stage] < 0) work[actor.stage] = CountWork(program, id);
+    num_ops_ += work[actor.stage];
+    all_work_ += actor.num_ranks * work[actor.stage];
   }
   for (uint32_t i = 0; i < options.speed_changes.size(); ++i) {
     const TimePs time = options.speed_changes[i].time;
@@ -82,8 +84,37 @@ absl::Status Engine::ReportProgress() {
 }
 
 double Engine::ShareDone() const {
-  if (num_ops_ == 0) return 1;  // The ranks have nothing to do.
-  return static_cast<double>(num_ops_ended_) / static_cast<double>(num_ops_);
+  if (all_work_ == 0) return 1;  // The ranks have nothing to do.
+  return static_cast<double>(work_done_) / static_cast<double>(all_work_);
+}
+
+// Whether the operation does something that ends. Calls without bytes, or in a
+// group of one rank, do not.
+bool Engine::IsWork(uint32_t id, const Op& op) const {
+  switch (op.kind) {
+    case OpKind::kCompute:
+    case OpKind::kDelay:
+      return true;
+    case OpKind::kBlocking:
+    case OpKind::kLaunch:
+      return op.communication.bytes > Bytes(0) &&
+             communicators_.of_class[id][op.lane.index()].has_value();
+    case OpKind::kWait:
+    case OpKind::kWaitAll:
+    case OpKind::kRepetition:
+    case OpKind::kFinish:
+      break;
+  }
+  return false;
+}
+
+int64_t Engine::CountWork(const RankProgram& program, uint32_t id) const {
+  int64_t count = 0;
+  const OpStream next = program.Begin(actors_[id].stage);
+  for (Op op = next(); op.kind != OpKind::kFinish; op = next()) {
+    count += static_cast<int64_t>(IsWork(id, op));
+  }
+  return count;
 }
 
 // Advances to the next instant at which something happens. Arrivals come before
@@ -112,6 +143,7 @@ absl::Status Engine::Step() {
           timers_.empty() && options_.stop_at == kMaxCollectiveTime;
       if (is_silent) return Silence();
       last_event_ = options_.stop_at;
+      has_stopped_ = true;
       return TooLong(options_.stop_at, ShareDone());
     }
     const Event event = timers_.Pop();
@@ -142,27 +174,22 @@ absl::Status Engine::Resume(uint32_t id) {
   Actor& actor = actors_[id];
   if (actor.speed == 0) return absl::OkStatus();
   actor.state = Actor::State::kRunning;
-  num_ops_ended_ += std::exchange(actor.is_in_op, false);
   while (actor.state == Actor::State::kRunning) {
     const Op op = actor.program();
     actor.repeats = op.repeats;
     switch (op.kind) {
       case OpKind::kCompute:
         Compute(id, op);
-        actor.is_in_op = actor.computation.has_value();
-        if (actor.is_in_op) return absl::OkStatus();
-        ++num_ops_ended_;
+        if (actor.computation) return absl::OkStatus();
+        work_done_ += actor.num_ranks;
         break;
       case OpKind::kBlocking:
       case OpKind::kLaunch:
         ASTRA_RETURN_IF_ERROR(CallCollective(id, op));
-        actor.is_in_op = actor.state != Actor::State::kRunning;
-        num_ops_ended_ += !actor.is_in_op;
         break;
       case OpKind::kDelay:
         StartDelay(id, op);
         ASTRA_RETURN_IF_ERROR(TryNext(id, op.lane));
-        ++num_ops_ended_;
         break;
       case OpKind::kWait:
         Wait(actor, {op.lane, op.outstanding, op.ended});
@@ -275,6 +302,7 @@ void Engine::EndComputation(uint32_t id) {
   const TimePs now = collectives_.now();
   const TimePs slowed = now - computation.began - computation.work;
   Add(computation.op.repeats, slowed, actor.slowed);
+  work_done_ += actor.num_ranks;
   if (RecordsTimeline()) {
     const Op& op = computation.op;
     actor.timeline.spans.push_back({.begin = computation.began,
@@ -290,26 +318,46 @@ void Engine::EndComputation(uint32_t id) {
 }
 
 absl::Status Engine::CallCollective(uint32_t id, const Op& op) {
-  if (op.communication.bytes == Bytes(0)) return absl::OkStatus();
+  if (!IsWork(id, op)) return absl::OkStatus();
   Actor& actor = actors_[id];
-  const auto& communicator = communicators_.of_class[id][op.lane.index()];
-  if (!communicator) return absl::OkStatus();  // The group has one rank.
-
   MixTime(actor);
   Lane& lane = actor.lanes[op.lane.index()];
-  lane.calls.push_back({.communicator = *communicator,
-                        .lane = op.lane,
-                        .number = lane.num_calls++,
-                        .layer = op.layer,
-                        .phase = op.phase,
-                        .communication = op.communication,
-                        .update = op.update,
-                        .issued = collectives_.now(),
-                        .chunk = op.chunk,
-                        .micro_batch = op.micro_batch,
-                        .after = op.after});
+  lane.calls.push_back(
+      {.communicator = *communicators_.of_class[id][op.lane.index()],
+       .lane = op.lane,
+       .number = lane.num_calls++,
+       .layer = op.layer,
+       .phase = op.phase,
+       .communication = op.communication,
+       .update = op.update,
+       .issued = collectives_.now(),
+       .chunk = op.chunk,
+       .micro_batch = op.micro_batch,
+       .after = op.after});
   if (op.kind == OpKind::kBlocking) Wait(actor, {op.lane, 0});
   return TryNext(id, op.lane);
+}
+
+CallSpan Engine::SpanOf(const Communicator& communicator, const Call& call,
+                        const Lane& lane, const Ended& ended) const {
+  const bool is_message =
+      call.communication.dimension == ParallelDimension::kPipeline;
+  const bool is_first = communicator.members.front() == ended.member;
+  return {.record = ended.record,
+          .role = !is_message ? CallRole::kMember
+                  : is_first  ? CallRole::kSender
+                              : CallRole::kReceiver,
+          .phase = call.phase,
+          .layer = call.layer,
+          .lane = call.lane,
+          .chunk = call.chunk,
+          .micro_batch = call.micro_batch,
+          .issued = call.issued,
+          .joined = lane.joined,
+          .start = ended.start,
+          .result = collectives_.now(),
+          .last_member = ended.last_member,
+          .cause = lane.cause};
 }
 
 absl::Status Engine::EndCall(const Ended& ended) {
@@ -323,36 +371,24 @@ absl::Status Engine::EndCall(const Ended& ended) {
   const LaneId lane_id = communicator.LaneOfMember(ended.member);
   Lane& lane = actor.lanes[lane_id.index()];
   const Call call = lane.calls.front();
-  const TimePs joined = lane.joined;
+  const CallSpan span = SpanOf(communicator, call, lane, ended);
   lane.calls.pop_front();
+  work_done_ += actor.num_ranks;
+  const uint32_t number = RecordCall(actor, span);
   if (!lane.calls.empty()) {
-    ASTRA_RETURN_IF_ERROR(JoinNext(ended.member, lane_id));
+    ASTRA_RETURN_IF_ERROR(JoinNext(ended.member, lane_id, number));
   }
-  ASTRA_RETURN_IF_ERROR(TryBlocked(ended.member));
-  if (RecordsTimeline()) RecordCall(actor, call, joined, ended);
+  ASTRA_RETURN_IF_ERROR(TryBlocked(ended.member, number));
   Account(actor, call, ended);
+  if (WaitsFor(actor, lane_id)) {
+    RecordWait(actor, span, number);
+    actor.wait_began = collectives_.now();
+  }
   ChangeSpeed(ended.member);
   if (actor.state == Actor::State::kWaiting && IsOver(actor, actor.awaited)) {
     return Resume(ended.member);
   }
   return absl::OkStatus();
-}
-
-void Engine::RecordCall(Actor& actor, const Call& call, TimePs joined,
-                        const Ended& ended) const {
-  Lane& lane = actor.lanes[call.lane.index()];
-  std::vector<CallSpan>& calls = actor.timeline.calls;
-  calls.push_back({.record = ended.record,
-                   .lane = call.lane,
-                   .chunk = call.chunk,
-                   .micro_batch = call.micro_batch,
-                   .issued = call.issued,
-                   .joined = joined,
-                   .start = ended.start,
-                   .result = collectives_.now(),
-                   .last_member = ended.last_member,
-                   .previous = lane.last});
-  lane.last = static_cast<uint32_t>(calls.size() - 1);
 }
 
 // Adds waiting time to the call that ended the wait. The part before the last
@@ -371,27 +407,13 @@ void Engine::Account(Actor& actor, const Call& call, const Ended& ended) {
 
   MixTime(actor);
   Mix(static_cast<int64_t>(call.lane.index()), actor.hash);
-  const bool waits = actor.state == Actor::State::kWaiting &&
-                     actor.awaited.lane.value_or(call.lane) == call.lane;
-  if (!waits) return;
+  if (!WaitsFor(actor, call.lane)) return;
   const TimePs now = collectives_.now();
   const TimePs waited = now - actor.wait_began;
   const TimePs late =
       std::clamp(ended.start - actor.wait_began, TimePs(0), waited);
   Add(actor.repeats, late, actors_[ended.last_member].kept_waiting);
   Expose(actor, call, waited, late);
-  if (RecordsTimeline() && waited > TimePs(0)) {
-    actor.timeline.spans.push_back(
-        {.begin = actor.wait_began,
-         .end = now,
-         .layer = call.layer,
-         .phase = call.phase,
-         .chunk = call.chunk,
-         .micro_batch = call.micro_batch,
-         .call = static_cast<uint32_t>(actor.timeline.calls.size() - 1),
-         .slowed = {}});
-  }
-  actor.wait_began = now;
 }
 
 void Engine::Expose(Actor& actor, const Call& call, TimePs waited,

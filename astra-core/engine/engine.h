@@ -75,6 +75,10 @@ class Engine {
   // Errors: Aborted or ResourceExhausted if the iteration takes too long.
   absl::StatusOr<SimulationResult> TakeResult(const StandIn& stand_in);
 
+  // Returns whether the time to stop at was reached: the error of Run() or
+  // TakeResult() says so.
+  bool has_stopped() const { return has_stopped_; }
+
   // Requires a Run() that ended with an error. Returns what happened until
   // then; see Simulate().
   SimulationResult TakePartialResult();
@@ -88,7 +92,7 @@ class Engine {
     uint32_t num_calls = 0;
     std::deque<Call> calls;
     TimePs joined;  // When the rank joined the first of `calls`.
-    uint32_t last = CallSpan::kNone;  // Index of the call that ended last.
+    uint32_t cause = CallSpan::kNone;  // Of that; see CallSpan.
   };
 
   // The condition that ends a rank's wait.
@@ -118,8 +122,8 @@ class Engine {
     enum class State : uint8_t { kRunning, kWaiting, kDone };
 
     State state = State::kRunning;
-    bool is_in_op = false;  // Whether it waits for the end of an operation.
     uint32_t stage = 0;
+    int64_t num_ranks = 0;  // Of the class.
     OpStream program;
     std::vector<Lane> lanes;
     Awaited awaited;
@@ -154,17 +158,20 @@ class Engine {
   absl::Status CallCollective(uint32_t id, const Op& op);
   void StartDelay(uint32_t id, const Op& op);
   absl::Status TryNext(uint32_t id, LaneId lane);
-  absl::Status JoinNext(uint32_t id, LaneId lane);
-  absl::Status TryBlocked(uint32_t id);
+  absl::Status JoinNext(uint32_t id, LaneId lane, uint32_t cause);
+  absl::Status TryBlocked(uint32_t id, uint32_t cause);
   static bool IsBlocked(const Actor& actor, LaneId lane);
   absl::Status EndDelay(uint32_t index);
   absl::Status EndCall(const Ended& ended);
-  void RecordCall(Actor& actor, const Call& call, TimePs joined,
-                  const Ended& ended) const;
+  CallSpan SpanOf(const Communicator& communicator, const Call& call,
+                  const Lane& lane, const Ended& ended) const;
+  uint32_t RecordCall(Actor& actor, const CallSpan& span) const;
+  void RecordWait(Actor& actor, const CallSpan& span, uint32_t number) const;
   void Account(Actor& actor, const Call& call, const Ended& ended);
   static void Expose(Actor& actor, const Call& call, TimePs waited,
                      TimePs late);
   void Wait(Actor& actor, const Awaited& awaited);
+  static bool WaitsFor(const Actor& actor, LaneId lane);
   static bool IsOver(const Actor& actor, const Awaited& awaited);
   void EndRepetition(Actor& actor);
   void MixTime(Actor& actor) const;
@@ -179,6 +186,8 @@ class Engine {
   bool RecordsTimeline() const {
     return options_.record_timeline && num_ops_ <= options_.max_timeline_ops;
   }
+  bool IsWork(uint32_t id, const Op& op) const;
+  int64_t CountWork(const RankProgram& program, uint32_t id) const;
   double ShareDone() const;
   absl::Status ReportProgress();
   absl::Status Silence() const;
@@ -188,7 +197,8 @@ class Engine {
   const SimulationOptions& options_;
   const Communicators& communicators_;
   const double slowdown_;
-  int64_t num_ops_ = 0;  // Total over all ranks that are run.
+  int64_t num_ops_ = 0;   // Computations, calls and delays that are run.
+  int64_t all_work_ = 0;  // The same of all ranks that they stand for.
   EventQueue& timers_;
   CollectiveService& collectives_;
 
@@ -197,7 +207,8 @@ class Engine {
   // How far the network is to go on, while it waits for others.
   std::optional<TimePs> paused_until_;
   size_t num_done_ = 0;
-  int64_t num_ops_ended_ = 0;  // A launch ends at once.
+  int64_t work_done_ = 0;  // The part of all_work_ that has ended.
+  bool has_stopped_ = false;
   int64_t num_events_ = 0;
   // By record: index of the actor of the collective's lowest rank, and the
   // repetition of this actor in which the collective ended.

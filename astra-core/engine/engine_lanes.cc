@@ -14,21 +14,24 @@ void Engine::StartDelay(uint32_t id, const Op& op) {
   Call call;
   call.lane = op.lane;
   call.number = lane.num_calls++;
+  call.layer = op.layer;
+  call.phase = op.phase;
   call.issued = collectives_.now();
   call.after = op.after;
-  call.delay = op.compute;
+  call.delay = options_.ideal_compute ? TimePs(0) : op.compute;
   lane.calls.push_back(call);
 }
 
 // Starts the call that has just come to the lane, if the lane is free.
 absl::Status Engine::TryNext(uint32_t id, LaneId lane) {
-  return actors_[id].lanes[lane.index()].calls.size() == 1 ? JoinNext(id, lane)
-                                                           : absl::OkStatus();
+  return actors_[id].lanes[lane.index()].calls.size() == 1
+             ? JoinNext(id, lane, CallSpan::kNone)
+             : absl::OkStatus();
 }
 
 // Starts the first call of the lane, or remembers that it has to wait for other
-// lanes.
-absl::Status Engine::JoinNext(uint32_t id, LaneId lane_id) {
+// lanes. `cause` is the number of the call that has just ended, if one has.
+absl::Status Engine::JoinNext(uint32_t id, LaneId lane_id, uint32_t cause) {
   Actor& actor = actors_[id];
   Lane& lane = actor.lanes[lane_id.index()];
   const Call& call = lane.calls.front();
@@ -38,6 +41,7 @@ absl::Status Engine::JoinNext(uint32_t id, LaneId lane_id) {
     return absl::OkStatus();
   }
   lane.joined = collectives_.now();
+  lane.cause = cause;
   if (!call.delay) return collectives_.Join(id, call);
   timers_.Push({.time = lane.joined + *call.delay,
                 .kind = kDelayDone,
@@ -46,9 +50,9 @@ absl::Status Engine::JoinNext(uint32_t id, LaneId lane_id) {
 }
 
 // A call of the rank has ended, for which others may have waited.
-absl::Status Engine::TryBlocked(uint32_t id) {
+absl::Status Engine::TryBlocked(uint32_t id, uint32_t cause) {
   for (const LaneId lane : std::exchange(actors_[id].blocked, {})) {
-    ASTRA_RETURN_IF_ERROR(JoinNext(id, lane));
+    ASTRA_RETURN_IF_ERROR(JoinNext(id, lane, cause));
   }
   return absl::OkStatus();
 }
@@ -63,15 +67,57 @@ absl::Status Engine::EndDelay(uint32_t index) {
   const LaneId lane_id(index % communicators_.num_lanes);
   Actor& actor = actors_[id];
   Lane& lane = actor.lanes[lane_id.index()];
+  const Call call = lane.calls.front();
+  const CallSpan span = {.role = CallRole::kDelay,
+                         .phase = call.phase,
+                         .layer = call.layer,
+                         .lane = lane_id,
+                         .issued = call.issued,
+                         .joined = lane.joined,
+                         .start = lane.joined,
+                         .result = collectives_.now(),
+                         .last_member = id,
+                         .cause = lane.cause};
   lane.calls.pop_front();
-  if (!lane.calls.empty()) ASTRA_RETURN_IF_ERROR(JoinNext(id, lane_id));
-  ASTRA_RETURN_IF_ERROR(TryBlocked(id));
+  work_done_ += actor.num_ranks;
+  const uint32_t number = RecordCall(actor, span);
+  if (!lane.calls.empty()) {
+    ASTRA_RETURN_IF_ERROR(JoinNext(id, lane_id, number));
+  }
+  ASTRA_RETURN_IF_ERROR(TryBlocked(id, number));
   if (actor.state != Actor::State::kWaiting) return absl::OkStatus();
-  if (actor.awaited.lane.value_or(lane_id) == lane_id) {
+  if (WaitsFor(actor, lane_id)) {
+    RecordWait(actor, span, number);
     Add(actor.repeats, collectives_.now() - actor.wait_began, actor.held);
     actor.wait_began = collectives_.now();
   }
   return IsOver(actor, actor.awaited) ? Resume(id) : absl::OkStatus();
+}
+
+bool Engine::WaitsFor(const Actor& actor, LaneId lane) {
+  return actor.state == Actor::State::kWaiting &&
+         actor.awaited.lane.value_or(lane) == lane;
+}
+
+// Returns the number of the call in the timeline; kNone if none is kept.
+uint32_t Engine::RecordCall(Actor& actor, const CallSpan& span) const {
+  if (!RecordsTimeline()) return CallSpan::kNone;
+  actor.timeline.calls.push_back(span);
+  return static_cast<uint32_t>(actor.timeline.calls.size() - 1);
+}
+
+// Records that the rank waited for the call `number` until now.
+void Engine::RecordWait(Actor& actor, const CallSpan& span,
+                        uint32_t number) const {
+  if (!RecordsTimeline() || actor.wait_began == collectives_.now()) return;
+  actor.timeline.spans.push_back({.begin = actor.wait_began,
+                                  .end = collectives_.now(),
+                                  .layer = span.layer,
+                                  .phase = span.phase,
+                                  .chunk = span.chunk,
+                                  .micro_batch = span.micro_batch,
+                                  .call = number,
+                                  .slowed = {}});
 }
 
 bool Engine::IsOver(const Actor& actor, const Awaited& awaited) {

@@ -44,6 +44,7 @@ SimulationResult Engine::ResultOf(Actor& reported) {
   }
   result.compute = result.ranks[id].compute;
   result.slowed = reported.slowed;
+  result.held = reported.held;
   result.layers = std::move(reported.layers);
   result.exposed = reported.exposed;
   result.late = reported.late;
@@ -69,6 +70,7 @@ absl::StatusOr<SimulationResult> Engine::TakeResult(const StandIn& stand_in) {
   TimePs finish = last->finish;
   Add(1, skipped, finish);
   if (finish > options_.stop_at || finish == kMaxCollectiveTime) {
+    has_stopped_ = options_.stop_at != kMaxCollectiveTime;
     return TooLong(options_.stop_at,
                    static_cast<double>(options_.stop_at.count()) /
                        static_cast<double>(finish.count()));
@@ -167,6 +169,7 @@ void Engine::TakeRecords(const StandIn& stand_in, TimePs skipped,
   }
   for (Actor& actor : actors_) {
     for (CallSpan& call : actor.timeline.calls) {
+      if (call.record == CallSpan::kNoRecord) continue;
       call.record = position[call.record];
     }
   }

@@ -8,10 +8,9 @@
 namespace astra {
 namespace {
 
-void MovePipeline(const SimulationSetting& setting, SimulationResult& result) {
+// Counts the messages of the reported rank, and finds the slowest of all.
+void CountMessages(SimulationResult& result) {
   PipelineResult& pipeline = result.pipeline;
-  MoveMessageWaits(result);
-  if (setting.wiring.links.empty()) return;
   const CollectiveRecord* slowest = nullptr;
   for (const CollectiveRecord& record : result.collectives) {
     if (record.communication.dimension != ParallelDimension::kPipeline) {
@@ -20,7 +19,8 @@ void MovePipeline(const SimulationSetting& setting, SimulationResult& result) {
     if (record.is_of_reported_rank) pipeline.num_messages += record.count;
     if (slowest == nullptr || record.time > slowest->time) slowest = &record;
   }
-  if (slowest != nullptr) pipeline.message = *slowest;
+  if (slowest == nullptr) return;
+  pipeline.message = *slowest;
   pipeline.message.count = pipeline.num_messages;
 }
 
@@ -75,6 +75,7 @@ void MoveMessageWaits(SimulationResult& result) {
   result.stage_time -= result.exposed[kPipeline];
   result.exposed[kPipeline] = TimePs(0);
   result.late[kPipeline] = TimePs(0);
+  CountMessages(result);
 }
 
 absl::Status FinishPipeline(const Program& program,
@@ -83,7 +84,7 @@ absl::Status FinishPipeline(const Program& program,
   if (!program.simulates_pipeline()) {
     return AddPipelineByFormula(program, setting, result);
   }
-  MovePipeline(setting, result);
+  MoveMessageWaits(result);
   return absl::OkStatus();
 }
 

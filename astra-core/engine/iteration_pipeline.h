@@ -10,8 +10,9 @@
 
 namespace astra {
 
-// Moves the waiting for messages of other ranks from that for collectives to
-// the pipeline of `result`: until a message was sent it is the bubble.
+// Fills in `result.pipeline`, of a run whose messages between ranks were
+// simulated. The waiting for messages is moved there from the waiting for
+// collectives; the waiting until a message was sent is the bubble.
 void MoveMessageWaits(SimulationResult& result);
 
 // Fills in `result.pipeline`, of a run of `program`: what was simulated is

@@ -14,24 +14,15 @@
 namespace astra {
 namespace {
 
-// The bytes of one kind of collective, by block. A block is a set of groups
-// that communicate alike: the groups of one stage or, for the pipeline, the
+// A block of a program is the groups of one stage or, for the pipeline, the
 // pairs between two stages.
-struct Volume {
-  Bytes bytes;                          // Size of one of the collectives.
-  std::map<uint32_t, double> of_block;  // Sums of bytes, by block.
-};
-
-// By cost key and algorithm, which decide how bytes are laid on links.
-using Volumes = std::map<std::pair<CostKey, std::string_view>, Volume>;
-
 class VolumeCounter {
  public:
   VolumeCounter(const RankProgram& program, const PipelineWiring& wiring,
                 const CollectiveCosts& costs)
       : program_(program), wiring_(wiring), costs_(costs) {}
 
-  Volumes Count() {
+  LinkVolumes Count() {
     for (uint32_t stage = 0; stage < program_.num_stages(); ++stage) {
       const OpStream next = program_.Begin(stage);
       for (Op op = next(); op.kind != OpKind::kFinish; op = next()) {
@@ -61,7 +52,8 @@ class VolumeCounter {
           wiring_.pairs
               .first_pair[static_cast<size_t>(link - wiring_.links.begin())];
     }
-    Volume& volume = volumes_[{key, cost->second.Time(0, bytes).registry_name}];
+    LinkVolume& volume =
+        volumes_[{key, cost->second.Time(0, bytes).registry_name}];
     volume.bytes = bytes;
     volume.of_block[block] +=
         static_cast<double>(op.repeats) * static_cast<double>(bytes.count());
@@ -70,16 +62,15 @@ class VolumeCounter {
   const RankProgram& program_;
   const PipelineWiring& wiring_;
   const CollectiveCosts& costs_;
-  Volumes volumes_;
+  LinkVolumes volumes_;
 };
 
-class BlockLayer {
+// Lays volumes on links.
+class VolumeLayer {
  public:
-  BlockLayer(const ParallelPlan& plan, const PipelineWiring& wiring,
-             const CollectiveCosts& costs,
-             const std::optional<NcclSystem>& nccl, Routes& routes)
-      : plan_(plan),
-        wiring_(wiring),
+  VolumeLayer(const LinkBlocks& blocks, const CollectiveCosts& costs,
+              const std::optional<NcclSystem>& nccl, Routes& routes)
+      : blocks_(blocks),
         costs_(costs),
         nccl_(nccl),
         routes_(routes),
@@ -87,22 +78,24 @@ class BlockLayer {
 
   // Adds the bytes that the groups of each block put on links.
   absl::Status Add(const CostKey& key, std::string_view algorithm,
-                   const Volume& volume) {
-    std::map<double, std::vector<uint32_t>> blocks_of;
+                   const LinkVolume& volume) {
+    // By bytes and size of the groups.
+    std::map<std::pair<double, size_t>, std::vector<std::vector<RankId>>> alike;
     for (const auto& [block, bytes] : volume.of_block) {
-      blocks_of[bytes].push_back(block);
+      std::vector<std::vector<RankId>> groups;
+      blocks_.append(key, block, &groups);
+      auto& all = alike[{bytes, groups.front().size()}];
+      all.insert(all.end(), groups.begin(), groups.end());
     }
     const CollectiveCost& cost = costs_.at(key);
-    const bool is_alike =
-        blocks_of.size() == 1 && volume.of_block.size() == NumBlocks(key.first);
-    if (is_alike) {
-      Add(blocks_of.begin()->first, cost.LinkBytesPerByte(algorithm));
+    const bool are_all =
+        alike.size() == 1 && volume.of_block.size() == blocks_.count(key);
+    if (are_all) {
+      Add(alike.begin()->first.first, cost.LinkBytesPerByte(algorithm));
       return absl::OkStatus();
     }
-    for (const auto& [bytes, blocks] : blocks_of) {
-      std::vector<std::vector<RankId>> groups;
-      for (const uint32_t block : blocks) AppendGroups(key, block, groups);
-      ASTRA_RETURN_IF_ERROR(Lay(key, cost, volume.bytes, groups, bytes));
+    for (const auto& [of, groups] : alike) {
+      ASTRA_RETURN_IF_ERROR(Lay(key, cost, volume.bytes, groups, of.first));
     }
     return absl::OkStatus();
   }
@@ -113,25 +106,6 @@ class BlockLayer {
   void Add(double bytes, absl::Span<const double> per_byte) {
     for (size_t link = 0; link < link_bytes_.size(); ++link) {
       link_bytes_[link] += bytes * per_byte[link];
-    }
-  }
-
-  size_t NumBlocks(ParallelDimension dimension) const {
-    return dimension == ParallelDimension::kPipeline
-               ? wiring_.pairs.pairs.size() / plan_.stage_size()
-               : wiring_.num_stages;
-  }
-
-  void AppendGroups(const CostKey& key, uint32_t block,
-                    std::vector<std::vector<RankId>>& groups) const {
-    if (key.first == ParallelDimension::kPipeline) {
-      const auto first = wiring_.pairs.pairs.begin() + block;
-      groups.insert(groups.end(), first, first + plan_.stage_size());
-      return;
-    }
-    const uint32_t per_stage = plan_.NumGroups(key.first) / wiring_.num_stages;
-    for (uint32_t i = 0; i < per_stage; ++i) {
-      groups.push_back(plan_.Ranks(key.first, block * per_stage + i));
     }
   }
 
@@ -154,26 +128,54 @@ class BlockLayer {
     return absl::OkStatus();
   }
 
-  const ParallelPlan& plan_;
-  const PipelineWiring& wiring_;
+  const LinkBlocks& blocks_;
   const CollectiveCosts& costs_;
   const std::optional<NcclSystem>& nccl_;
   Routes& routes_;
   std::vector<double> link_bytes_;
 };
 
+LinkBlocks BlocksOf(const ParallelPlan& plan, const PipelineWiring& wiring) {
+  LinkBlocks blocks;
+  blocks.count = [&](const CostKey& key) -> size_t {
+    return key.first == ParallelDimension::kPipeline
+               ? wiring.pairs.pairs.size() / plan.stage_size()
+               : wiring.num_stages;
+  };
+  blocks.append = [&](const CostKey& key, uint32_t block,
+                      std::vector<std::vector<RankId>>* groups) {
+    if (key.first == ParallelDimension::kPipeline) {
+      const auto first = wiring.pairs.pairs.begin() + block;
+      groups->insert(groups->end(), first, first + plan.stage_size());
+      return;
+    }
+    const uint32_t per_stage = plan.NumGroups(key.first) / wiring.num_stages;
+    for (uint32_t i = 0; i < per_stage; ++i) {
+      groups->push_back(plan.Ranks(key.first, block * per_stage + i));
+    }
+  };
+  return blocks;
+}
+
 }  // namespace
+
+absl::StatusOr<std::vector<double>> LayVolumes(
+    const LinkVolumes& volumes, const LinkBlocks& blocks,
+    const CollectiveCosts& costs, const std::optional<NcclSystem>& nccl,
+    Routes& routes) {
+  VolumeLayer layer(blocks, costs, nccl, routes);
+  for (const auto& [laid, volume] : volumes) {
+    ASTRA_RETURN_IF_ERROR(layer.Add(laid.first, laid.second, volume));
+  }
+  return layer.Take();
+}
 
 absl::StatusOr<std::vector<double>> LinkBytes(
     const RankProgram& program, const ParallelPlan& plan,
     const PipelineWiring& wiring, const CollectiveCosts& costs,
     const std::optional<NcclSystem>& nccl, Routes& routes) {
-  const Volumes volumes = VolumeCounter(program, wiring, costs).Count();
-  BlockLayer layer(plan, wiring, costs, nccl, routes);
-  for (const auto& [laid, volume] : volumes) {
-    ASTRA_RETURN_IF_ERROR(layer.Add(laid.first, laid.second, volume));
-  }
-  return layer.Take();
+  return LayVolumes(VolumeCounter(program, wiring, costs).Count(),
+                    BlocksOf(plan, wiring), costs, nccl, routes);
 }
 
 }  // namespace astra

@@ -478,14 +478,4 @@ Op PipelineProgram::Next(const Stage& stage, Cursor& cursor) const {
   return op;
 }
 
-int64_t PipelineProgram::num_ops(uint32_t stage) const {
-  int64_t count = 0;
-  OpStream next = Begin(stage);
-  for (Op op = next(); op.kind != OpKind::kFinish; op = next()) {
-    count += op.kind == OpKind::kCompute || op.kind == OpKind::kBlocking ||
-             op.kind == OpKind::kLaunch;
-  }
-  return count;
-}
-
 }  // namespace astra

@@ -70,7 +70,6 @@ class PipelineProgram final : public RankProgram {
   }
   uint32_t num_lanes() const override;
   OpStream Begin(uint32_t stage) const override;
-  int64_t num_ops(uint32_t stage) const override;
 
  private:
   // A half holds the messages that a piece waits for and sends for one

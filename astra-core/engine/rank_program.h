@@ -95,9 +95,6 @@ class RankProgram {
   // Returns the operations of `stage` from the first one on. The program must
   // outlive the stream.
   virtual OpStream Begin(uint32_t stage) const = 0;
-
-  // Number of operations of `stage` that compute or start a collective.
-  virtual int64_t num_ops(uint32_t stage) const = 0;
 };
 
 }  // namespace astra

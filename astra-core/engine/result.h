@@ -108,7 +108,7 @@ using CollectiveCosts = std::map<CostKey, CollectiveCost>;
 
 struct SimulationResult {
   // The rank that finishes last; the lowest of several. `layers`, `exposed`,
-  // `late`, `compute` and `slowed` are those of this rank.
+  // `late`, `compute`, `slowed` and `held` are those of this rank.
   RankId reported_rank;
   std::vector<std::string> layer_names;  // Names of layers or modules.
   std::vector<std::array<PhaseResult, kNumPhases>> layers;
@@ -119,7 +119,8 @@ struct SimulationResult {
   TimePs compute;
   // Computing time added by collectives beside it, or by slow GPUs.
   TimePs slowed;
-  TimePs stage_time;  // compute + slowed + all of exposed.
+  TimePs held;        // Waiting for the CPU or for copies; of traces only.
+  TimePs stage_time;  // compute + slowed + held + all of exposed.
   PipelineResult pipeline;
 
   std::vector<CollectiveRecord> collectives;  // Ordered by start, group, issue.

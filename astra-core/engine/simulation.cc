@@ -49,8 +49,9 @@ absl::StatusOr<std::vector<double>> MessageBytes(
   return bytes;
 }
 
-// Runs as short an iteration as stands for the whole. What a result says of
-// links and of the pipeline is left to the caller.
+// Runs as short an iteration as stands for the whole, or the whole up to the
+// time to stop at. What a result says of links and of the pipeline is left to
+// the caller.
 struct IterationRun {
   SimulationResult result;
   std::unique_ptr<PipelineProgram> program;
@@ -75,8 +76,8 @@ absl::StatusOr<IterationRun> RunIteration(const Program& program,
     }
     made.run =
         std::make_unique<EngineRun>(*made.program, setting, setting.options);
-    ASTRA_RETURN_IF_ERROR(made.run->ToTheEnd(partial));
-    if (!iterations.is_whole()) {
+    const absl::Status status = made.run->ToTheEnd(partial);
+    if (status.ok() && !iterations.is_whole()) {
       constexpr size_t kLongestPeriod = 64;
       const size_t period =
           PeriodOf(made.run->engine(), *made.program, kLongestPeriod);
@@ -89,8 +90,16 @@ absl::StatusOr<IterationRun> RunIteration(const Program& program,
         continue;
       }
     }
-    ASTRA_ASSIGN_OR_RETURN(
-        made.result, made.run->TakeResult(StandInOf(*made.program), partial));
+    const auto take = [&]() -> absl::StatusOr<SimulationResult> {
+      ASTRA_RETURN_IF_ERROR(status);
+      return made.run->TakeResult(StandInOf(*made.program), partial);
+    };
+    absl::StatusOr<SimulationResult> result = take();
+    if (!iterations.is_whole() && made.run->engine().has_stopped()) {
+      iterations.TryAll();
+      continue;
+    }
+    ASTRA_ASSIGN_OR_RETURN(made.result, std::move(result));
     return made;
   }
 }

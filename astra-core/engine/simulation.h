@@ -33,7 +33,7 @@ namespace astra {
 // An iteration of many micro-batches is run with few of them. If the
 // repetitions of the schedule's steady part are alike on all ranks, the
 // repetitions left out would be alike too and are only counted. Otherwise more
-// are run.
+// are run. All are run up to `stop_at` if the iteration does not end before.
 //
 // Errors: InvalidArgument if the program is for another number of GPUs, or an
 // option has no effect with the lowering; FailedPrecondition if ranks cannot

@@ -16,8 +16,8 @@
 namespace astra {
 
 // A stretch of the computation stream of a rank: a computation, or a wait that
-// a call ended. Spans follow one another without gaps, from 0 to the rank's
-// finish, and none is empty.
+// the end of a call ended. Spans follow one another without gaps, from 0 to the
+// rank's finish, and none is empty.
 struct Span {
   static constexpr uint32_t kNoCall = std::numeric_limits<uint32_t>::max();
 
@@ -33,20 +33,40 @@ struct Span {
   bool is_wait() const { return call != kNoCall; }
 };
 
-// A collective, or a message between stages, as one rank took part in it.
+// The part of a rank in a call.
+enum class CallRole : uint8_t {
+  kMember,    // Of a collective.
+  kSender,    // Of a message.
+  kReceiver,  // Of a message.
+  kDelay,     // Of work of the CPU, or of a copy, which no other rank sees.
+};
+
+// A collective, a message or a delay, as one rank took part in it.
 struct CallSpan {
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+  static constexpr size_t kNoRecord = std::numeric_limits<size_t>::max();
 
-  size_t record = 0;  // Index into SimulationResult::collectives.
+  // Index into SimulationResult::collectives; kNoRecord of a delay.
+  size_t record = kNoRecord;
+  CallRole role = CallRole::kMember;
+  Phase phase = Phase::kForward;
+  LayerId layer;
   LaneId lane;
   int32_t chunk = -1;
   int32_t micro_batch = -1;
   TimePs issued;  // When the program of the rank came to the call.
-  TimePs joined;  // When the rank joined: the lane was free, too.
+  TimePs joined;  // When the rank joined: all that it waits for had ended.
   TimePs start;   // When the last member had joined.
   TimePs result;
-  uint32_t last_member = 0;   // Index into Timeline::ranks.
-  uint32_t previous = kNone;  // Index of the call before it on its lane.
+  uint32_t last_member = 0;  // Index into Timeline::ranks.
+  // Index of the call whose end let the rank join: the one before on the lane,
+  // or the last one of other lanes that it waits for. kNone if the rank joined
+  // as its program came to the call.
+  uint32_t cause = kNone;
+
+  bool is_message() const {
+    return role == CallRole::kSender || role == CallRole::kReceiver;
+  }
 };
 
 // The timeline of one rank, or of each rank of a class.

@@ -20,7 +20,7 @@ struct PartRow {
 };
 
 constexpr Column<PartRow> kBreakdown[] = {
-    {"stage", "", "of the pipeline",
+    {"stage", "", "of the pipeline; 0 of a trace",
      [](const PartRow& row, std::string* text) {
        AppendInteger(row.rank.stage, text);
      }},
@@ -35,7 +35,7 @@ constexpr Column<PartRow> kBreakdown[] = {
     {"category", "",
      "compute; slowed by collectives; network, late: waiting for a collective, "
      "until its last rank had joined: late; transfer, bubble: the same of "
-     "messages; idle at the end",
+     "messages; host: waiting for the CPU or copies; idle at the end",
      [](const PartRow& row, std::string* text) {
        *text += Name(row.part.category);
      }},
@@ -47,7 +47,7 @@ constexpr Column<PartRow> kBreakdown[] = {
      [](const PartRow& row, std::string* text) {
        if (row.part.dimension) *text += Name(row.part.kind);
      }},
-    {"name", "", "module, or pipeline for messages",
+    {"name", "", "module, or pipeline for messages; of a trace the node",
      [](const PartRow& row, std::string* text) {
        if (!row.part.layer) return;
        AppendField(row.result.layer_names[row.part.layer->index()], text);
@@ -100,7 +100,7 @@ constexpr Column<PathRow> kPath[] = {
      [](const PathRow& row, std::string* text) {
        AppendInteger(row.piece.repeats, text);
      }},
-    {"stage", "", "of the pipeline",
+    {"stage", "", "of the pipeline; 0 of a trace",
      [](const PathRow& row, std::string* text) {
        AppendInteger(RankOf(row).stage, text);
      }},
@@ -108,11 +108,11 @@ constexpr Column<PathRow> kPath[] = {
      [](const PathRow& row, std::string* text) {
        AppendInteger(RankOf(row).rank.index(), text);
      }},
-    {"kind", "", "compute, collective or message",
+    {"kind", "", "compute, collective, message, or host: the CPU or a copy",
      [](const PathRow& row, std::string* text) {
        *text += Name(row.piece.kind);
      }},
-    {"name", "", "module, or pipeline for messages",
+    {"name", "", "module, or pipeline for messages; of a trace the node",
      [](const PathRow& row, std::string* text) {
        AppendField(row.result.layer_names[row.piece.layer.index()], text);
      }},

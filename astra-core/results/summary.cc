@@ -46,24 +46,6 @@ std::string DescribeLayout(const ParallelSizes& sizes) {
       sizes.order == RankOrder() ? "" : fmt::format("; {}", Name(sizes.order)));
 }
 
-std::string DescribeCluster(const Topology& topology, int64_t num_ranks,
-                            const SimulationResult& result) {
-  return fmt::format("cluster    {} {} in {} of {}, {}, {}\n",
-                     topology.num_gpus(), topology.gpu_type(),
-                     Count(topology.num_servers(), "server"),
-                     topology.gpus_per_server(), CountSwitches(topology),
-                     Count(topology.links().size() / 2, "link")) +
-         fmt::format(
-             "simulated  {} of {} ranks, {}; {}; the times are those of "
-             "rank {}, which finishes last\n",
-             result.num_rank_classes, num_ranks,
-             result.num_rank_classes < num_ranks
-                 ? "each for all that do the same"
-                 : "each by itself",
-             Count(static_cast<size_t>(result.num_events), "event"),
-             result.reported_rank);
-}
-
 std::string DescribeProgram(const Program& program) {
   const ParallelSizes& sizes = program.sizes();
   if (!program.simulates_pipeline()) {
@@ -84,6 +66,24 @@ std::string DescribeProgram(const Program& program) {
 }
 
 }  // namespace
+
+std::string DescribeCluster(const Topology& topology, int64_t num_ranks,
+                            const SimulationResult& result) {
+  return fmt::format("cluster    {} {} in {} of {}, {}, {}\n",
+                     topology.num_gpus(), topology.gpu_type(),
+                     Count(topology.num_servers(), "server"),
+                     topology.gpus_per_server(), CountSwitches(topology),
+                     Count(topology.links().size() / 2, "link")) +
+         fmt::format(
+             "simulated  {} of {} ranks, {}; {}; the times are those of "
+             "rank {}, which finishes last\n",
+             result.num_rank_classes, num_ranks,
+             result.num_rank_classes < num_ranks
+                 ? "each for all that do the same"
+                 : "each by itself",
+             Count(static_cast<size_t>(result.num_events), "event"),
+             result.reported_rank);
+}
 
 std::string DescribeRun(const Program& program, const Topology& topology,
                         const SimulationResult& result) {

@@ -12,6 +12,13 @@ TimePs MessagesOf(const RankResult& rank) {
   return rank.exposed_in[IndexOf(ParallelDimension::kPipeline)];
 }
 
+template <ParallelDimension kDimension>
+void AppendExposed(const RankResult& rank, std::string* text) {
+  AppendUs(rank.exposed_in[IndexOf(kDimension)], text);
+}
+
+using enum ParallelDimension;
+
 constexpr Column<RankResult> kRankColumns[] = {
     {"rank", "", "of the trace",
      [](const RankResult& rank, std::string* text) {
@@ -29,6 +36,14 @@ constexpr Column<RankResult> kRankColumns[] = {
      [](const RankResult& rank, std::string* text) {
        AppendUs(rank.exposed - MessagesOf(rank), text);
      }},
+    {"exposed_TP_us", "us", "of it, for TP collectives",
+     AppendExposed<kTensor>},
+    {"exposed_CP_us", "us", "the same for CP", AppendExposed<kContext>},
+    {"exposed_DP_us", "us", "the same for DP", AppendExposed<kData>},
+    {"exposed_EP_us", "us", "the same for EP", AppendExposed<kExpert>},
+    {"exposed_ETP_us", "us", "the same for ETP", AppendExposed<kExpertTensor>},
+    {"exposed_DP_EP_us", "us", "the same for DP_EP",
+     AppendExposed<kDataExpert>},
     {"messages_us", "us", "kernels waiting for messages of other ranks",
      [](const RankResult& rank, std::string* text) {
        AppendUs(MessagesOf(rank), text);
@@ -69,6 +84,10 @@ constexpr Column<NodeRow> kNodeColumns[] = {
     {"exposed_us", "us", "kernels waiting for communication of this name",
      [](const NodeRow& row, std::string* text) {
        AppendUs(row.times.exposed, text);
+     }},
+    {"late_us", "us", "of it, until the last rank had joined",
+     [](const NodeRow& row, std::string* text) {
+       AppendUs(row.times.late, text);
      }},
     {"network_us", "us", "communication of this name, exposed or not",
      [](const NodeRow& row, std::string* text) {

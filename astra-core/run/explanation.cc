@@ -21,6 +21,11 @@ void KeepTimeline(const Program& program, bool trace,
   options.max_timeline_ops = trace ? kMaxTracedOps : kMaxOps;
 }
 
+void KeepTimeline(bool trace, SimulationOptions& options) {
+  options.record_timeline = true;
+  options.max_timeline_ops = trace ? kMaxTracedOps : kMaxOps;
+}
+
 absl::StatusOr<std::optional<Explanation>> Explain(
     const Program& program, const SimulationOptions& options, Routes& routes,
     const SimulationResult& result) {

@@ -31,6 +31,9 @@ struct Explanation {
 void KeepTimeline(const Program& program, bool trace,
                   SimulationOptions& options);
 
+// Sets `options` to keep the timeline of an execution trace, as above.
+void KeepTimeline(bool trace, SimulationOptions& options);
+
 // Explains `result`, the result of a run of `program` with `options`. Returns
 // none if the pipeline of the program is a formula.
 //

@@ -52,7 +52,7 @@ struct RunResult {
   // Present if it was asked for, the run has finished and the stages were
   // simulated.
   std::optional<Explanation> explanation;
-  // Statistics of the network that was simulated longest, the first of several:
+  // Statistics of the network that was simulated longest, the last of several:
   // each run of a stage has a network of its own. Empty in closed form.
   NetworkStatistics network;
   TimePs network_time;  // Simulated time at the end of that network.

@@ -18,7 +18,7 @@ namespace astra {
 NetworkFactory NetworkFactoryOf(Fidelity fidelity, NetworkOptions options,
                                 Routes& routes);
 
-// Keeps the statistics of the network that was simulated longest, the first of
+// Keeps the statistics of the network that was simulated longest, the last of
 // several.
 class LongestNetwork {
  public:
@@ -27,8 +27,7 @@ class LongestNetwork {
       : statistics_(statistics), time_(time) {}
 
   void See(NetworkBackend& network) {
-    if (has_any_ && network.now() <= time_) return;
-    has_any_ = true;
+    if (network.now() < time_) return;
     time_ = network.now();
     statistics_ = network.statistics();
   }
@@ -36,7 +35,6 @@ class LongestNetwork {
  private:
   NetworkStatistics& statistics_;
   TimePs& time_;
-  bool has_any_ = false;
 };
 
 }  // namespace astra

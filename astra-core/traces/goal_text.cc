@@ -13,7 +13,7 @@
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/shared_layouts.h"
-#include "astra-core/traces/trace_program.h"
+#include "astra-core/traces/trace_lanes.h"
 #include "collectives/collective_request.h"
 #include "collectives/flow_graph.h"
 #include "collectives/group_layout.h"

@@ -1,7 +1,6 @@
 #include "astra-core/traces/trace_communicators.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,46 +12,6 @@
 
 namespace astra {
 namespace {
-
-// The pairs of ranks that have channels, forward before backward: in each of
-// the two directions of a pipeline all stages send at once.
-std::vector<std::vector<RankId>> PairsOf(const TraceLanes& lanes) {
-  std::set<std::vector<RankId>> pairs;
-  for (const TraceChannel& channel : lanes.channels) {
-    pairs.insert({channel.sender, channel.receiver});
-  }
-  std::vector<std::vector<RankId>> sorted(pairs.begin(), pairs.end());
-  std::stable_partition(
-      sorted.begin(), sorted.end(),
-      [](const std::vector<RankId>& pair) { return pair[0] < pair[1]; });
-  return sorted;
-}
-
-// By what is looked up in CollectiveCosts: the sizes, and the families that
-// have such a collective.
-struct Used {
-  std::set<Bytes> sizes;
-  std::set<uint32_t> families;
-};
-
-std::map<CostKey, Used> UsedBy(const ExecutionTrace& trace,
-                               const TraceLanes& lanes) {
-  std::map<CostKey, Used> used;
-  for (const RankTrace& rank : trace.ranks) {
-    for (const TraceNode& node : rank.nodes) {
-      if (node.kind == TraceNodeKind::kSend) {
-        used[{ParallelDimension::kPipeline, CollectiveKind::kSendRecv}]
-            .sizes.insert(node.bytes);
-      } else if (node.kind == TraceNodeKind::kCollective) {
-        const ProcessGroup& group = trace.groups[node.group.index()];
-        Used& key = used[{group.counted_dimension(), node.collective}];
-        key.sizes.insert(node.bytes);
-        key.families.insert(lanes.family_of_group[node.group.index()]);
-      }
-    }
-  }
-  return used;
-}
 
 void Add(Communicator made, const Topology& topology, SharedLayouts& layouts,
          Communicators& all) {
@@ -67,12 +26,16 @@ void Add(Communicator made, const Topology& topology, SharedLayouts& layouts,
 
 }  // namespace
 
-CollectiveSizes UsedCollectives(const ExecutionTrace& trace) {
-  CollectiveSizes used;
-  for (auto& [key, of_key] : UsedBy(trace, LanesOf(trace))) {
-    used[key] = of_key.sizes;
+std::vector<std::vector<RankId>> PairsOf(const TraceLanes& lanes) {
+  std::set<std::vector<RankId>> pairs;
+  for (const TraceChannel& channel : lanes.channels) {
+    pairs.insert({channel.sender, channel.receiver});
   }
-  return used;
+  std::vector<std::vector<RankId>> sorted(pairs.begin(), pairs.end());
+  std::stable_partition(
+      sorted.begin(), sorted.end(),
+      [](const std::vector<RankId>& pair) { return pair[0] < pair[1]; });
+  return sorted;
 }
 
 absl::StatusOr<CollectiveCosts> FindTraceCosts(const ExecutionTrace& trace,
@@ -83,21 +46,21 @@ absl::StatusOr<CollectiveCosts> FindTraceCosts(const ExecutionTrace& trace,
   for (const ProcessGroup& group : trace.groups) groups.push_back(group.ranks);
   const std::vector<std::vector<RankId>> pairs = PairsOf(lanes);
   CollectiveCosts costs;
-  for (const auto& [key, used] : UsedBy(trace, lanes)) {
+  for (const auto& [key, use] : lanes.uses) {
     if (key.second == CollectiveKind::kSendRecv) {
       ASTRA_ASSIGN_OR_RETURN(
           costs[key],
-          CostOfWaves(key, used.sizes, pairs, WavesOf(pairs), setting, routes));
+          CostOfWaves(key, use.sizes, pairs, WavesOf(pairs), setting, routes));
       continue;
     }
     std::vector<std::vector<uint32_t>> waves;
-    for (const uint32_t family : used.families) {
+    for (const uint32_t family : use.families) {
       std::vector<uint32_t>& wave = waves.emplace_back();
       for (const ProcessGroupId id : lanes.families[family]) {
         wave.push_back(id.index());
       }
     }
-    ASTRA_ASSIGN_OR_RETURN(costs[key], CostOfWaves(key, used.sizes, groups,
+    ASTRA_ASSIGN_OR_RETURN(costs[key], CostOfWaves(key, use.sizes, groups,
                                                    waves, setting, routes));
   }
   return costs;

@@ -4,19 +4,24 @@
 #ifndef ASTRA_CORE_TRACES_TRACE_COMMUNICATORS_H_
 #define ASTRA_CORE_TRACES_TRACE_COMMUNICATORS_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
+#include "astra-core/base/ids.h"
 #include "astra-core/engine/collective_costs.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/result.h"
-#include "astra-core/traces/trace_program.h"
+#include "astra-core/traces/trace_lanes.h"
 #include "topology/routes.h"
 #include "topology/topology.h"
 #include "workload/traces/execution_trace.h"
 
 namespace astra {
 
-// Returns the sizes of the collectives and messages of `trace`.
-CollectiveSizes UsedCollectives(const ExecutionTrace& trace);
+// Returns the pairs of ranks that have channels, senders first, and the forward
+// ones before the backward ones: in each of the two directions of a pipeline
+// all stages send at once.
+std::vector<std::vector<RankId>> PairsOf(const TraceLanes& lanes);
 
 // Returns the costs of the collectives and messages of `trace`. The groups of a
 // family run a collective at once. Errors: those of FindCosts().

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -136,7 +135,6 @@ class TraceProgram::RankBuilder {
       ++step.num_after;
     }
     made_.steps.push_back(step);
-    ++made_.num_nodes;
   }
 
   void AddKernel(uint32_t node) {
@@ -151,7 +149,6 @@ class TraceProgram::RankBuilder {
     Step step;
     step.node = node;
     made_.steps.push_back(step);
-    ++made_.num_nodes;
   }
 
   const TraceLanes& lanes_;
@@ -165,83 +162,6 @@ class TraceProgram::RankBuilder {
   std::map<LaneId, uint32_t> waited_;
   Rank made_;
 };
-
-namespace {
-
-// Puts each group that has collectives into the first family that it fits.
-class FamilyFinder {
- public:
-  explicit FamilyFinder(const ExecutionTrace& trace) : trace_(trace) {}
-
-  void Add(ProcessGroupId id, TraceLanes& lanes) {
-    const ProcessGroup& group = trace_.groups[id.index()];
-    const Kind kind = {group.dimension, group.ranks.size()};
-    size_t family = 0;
-    while (family < kinds_.size() &&
-           (kinds_[family] != kind || Meets(group, family))) {
-      ++family;
-    }
-    if (family == kinds_.size()) {
-      kinds_.push_back(kind);
-      has_rank_.emplace_back(trace_.ranks.size());
-      lanes.families.emplace_back();
-    }
-    for (const RankId rank : group.ranks) {
-      has_rank_[family][rank.index()] = true;
-    }
-    lanes.families[family].push_back(id);
-    lanes.family_of_group[id.index()] = static_cast<uint32_t>(family);
-  }
-
- private:
-  using Kind = std::pair<std::optional<ParallelDimension>, size_t>;
-
-  bool Meets(const ProcessGroup& group, size_t family) const {
-    return std::any_of(
-        group.ranks.begin(), group.ranks.end(),
-        [&](RankId rank) { return has_rank_[family][rank.index()]; });
-  }
-
-  const ExecutionTrace& trace_;
-  std::vector<Kind> kinds_;                  // By family.
-  std::vector<std::vector<bool>> has_rank_;  // By family.
-};
-
-}  // namespace
-
-TraceLanes LanesOf(const ExecutionTrace& trace) {
-  TraceLanes lanes;
-  std::vector<bool> is_used(trace.groups.size());
-  std::map<std::tuple<RankId, RankId, int64_t>, TraceChannel> channels;
-  for (uint32_t r = 0; r < trace.ranks.size(); ++r) {
-    for (const TraceNode& node : trace.ranks[r].nodes) {
-      if (node.kind == TraceNodeKind::kCollective) {
-        is_used[node.group.index()] = true;
-      } else if (node.kind == TraceNodeKind::kSend) {
-        channels[{RankId(r), node.peer, node.tag}] = {
-            RankId(r), node.peer, node.tag, LaneId(), LaneId()};
-      }
-    }
-  }
-  lanes.family_of_group.resize(trace.groups.size());
-  FamilyFinder finder(trace);
-  for (uint32_t g = 0; g < trace.groups.size(); ++g) {
-    if (is_used[g]) finder.Add(ProcessGroupId(g), lanes);
-  }
-  const auto num_families = static_cast<uint32_t>(lanes.families.size());
-  for (size_t g = 0; g < trace.groups.size(); ++g) {
-    if (!is_used[g]) lanes.family_of_group[g] = num_families;
-  }
-  std::vector<uint32_t> next_lane(trace.ranks.size(), num_families);
-  for (auto& [key, channel] : channels) {
-    channel.send_lane = LaneId(next_lane[channel.sender.index()]++);
-    channel.receive_lane = LaneId(next_lane[channel.receiver.index()]++);
-    lanes.channels.push_back(channel);
-  }
-  const auto most = std::max_element(next_lane.begin(), next_lane.end());
-  lanes.num_lanes = (most == next_lane.end() ? num_families : *most) + 2;
-  return lanes;
-}
 
 TraceProgram::TraceProgram(const ExecutionTrace& trace, const TraceLanes& lanes)
     : trace_(trace), lanes_(lanes) {
@@ -292,10 +212,6 @@ OpStream TraceProgram::Begin(uint32_t stage) const {
     op.kind = next++ == steps.size() ? OpKind::kWaitAll : OpKind::kFinish;
     return op;
   };
-}
-
-int64_t TraceProgram::num_ops(uint32_t stage) const {
-  return ranks_[stage].num_nodes;
 }
 
 }  // namespace astra

@@ -1,8 +1,7 @@
 // The ranks of an execution trace as programs of the engine.
 //
 // The graph of a rank becomes lanes on which things happen one after another:
-// its kernels, a lane for each group of collectives and each channel of
-// messages, one for the CPU, and one for copies. A kernel waits for what it
+// its kernels, and the lanes of trace_lanes.h. A kernel waits for what it
 // depends on in other lanes, and so does the first call of each lane. A call
 // starts as soon as that has ended, whatever the kernels do meanwhile.
 
@@ -13,36 +12,11 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "astra-core/base/ids.h"
 #include "astra-core/engine/rank_program.h"
+#include "astra-core/traces/trace_lanes.h"
 #include "workload/traces/execution_trace.h"
 
 namespace astra {
-
-// Messages of one sender, receiver and tag, which arrive in their order.
-struct TraceChannel {
-  RankId sender;
-  RankId receiver;
-  int64_t tag = 0;
-  LaneId send_lane;     // Of the sender.
-  LaneId receive_lane;  // Of the receiver.
-};
-
-// The groups and channels of a trace, and their lanes.
-struct TraceLanes {
-  // Groups that may run collectives at once: none shares a rank with another of
-  // its family, and all have one size and one dimension. The family is the
-  // number of their lane.
-  std::vector<std::vector<ProcessGroupId>> families;
-  std::vector<uint32_t> family_of_group;  // By group; families.size(): unused.
-  std::vector<TraceChannel> channels;     // By sender, receiver and tag.
-  uint32_t num_lanes = 0;                 // Of each rank.
-
-  LaneId host_lane() const { return LaneId(num_lanes - 2); }
-  LaneId memory_lane() const { return LaneId(num_lanes - 1); }
-};
-
-TraceLanes LanesOf(const ExecutionTrace& trace);
 
 class TraceProgram final : public RankProgram {
  public:
@@ -56,7 +30,6 @@ class TraceProgram final : public RankProgram {
   }
   uint32_t num_lanes() const override { return lanes_.num_lanes; }
   OpStream Begin(uint32_t stage) const override;
-  int64_t num_ops(uint32_t stage) const override;
 
  private:
   // A node that starts, or a wait for a lane before the next kernel.
@@ -72,7 +45,6 @@ class TraceProgram final : public RankProgram {
   struct Rank {
     std::vector<Step> steps;
     std::vector<LaneProgress> after;
-    int64_t num_nodes = 0;
   };
   class RankBuilder;
 

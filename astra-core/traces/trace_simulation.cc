@@ -8,6 +8,7 @@
 #include "astra-core/engine/engine_run.h"
 #include "astra-core/engine/iteration_pipeline.h"
 #include "astra-core/traces/trace_communicators.h"
+#include "astra-core/traces/trace_link_bytes.h"
 #include "astra-core/traces/trace_program.h"
 #include "fmt/core.h"
 
@@ -29,27 +30,40 @@ absl::Status CheckOptions(const ExecutionTrace& trace,
   return CheckCollectiveOptions(options, /*has_pipeline_formula=*/false);
 }
 
-// In the timeline each rank was a stage; of a trace none is known.
+// In the engine each rank was a stage; of a trace none is known.
 void ForgetStages(SimulationResult& result) {
   for (RankResult& rank : result.ranks) rank.stage = 0;
 }
 
-absl::StatusOr<SimulationResult> SimulateOnce(const ExecutionTrace& trace,
-                                              const SimulationOptions& options,
-                                              Routes& routes,
-                                              const NetworkFactory& new_network,
-                                              SimulationResult* partial) {
-  const TraceLanes lanes = LanesOf(trace);
-  ASTRA_ASSIGN_OR_RETURN(
-      CollectiveCosts costs,
-      FindTraceCosts(trace, lanes, CostSettingOf(options), routes));
+absl::StatusOr<EngineSetting> SettingOf(const ExecutionTrace& trace,
+                                        const TraceLanes& lanes,
+                                        const SimulationOptions& options,
+                                        Routes& routes,
+                                        const NetworkFactory& new_network) {
+  std::shared_ptr<const CollectiveCosts> costs = options.costs;
+  if (costs == nullptr) {
+    ASTRA_ASSIGN_OR_RETURN(
+        CollectiveCosts found,
+        FindTraceCosts(trace, lanes, CostSettingOf(options), routes));
+    costs = std::make_shared<const CollectiveCosts>(std::move(found));
+  }
   EngineSetting setting = MakeEngineSetting(
-      options, routes, new_network,
-      std::make_shared<const CollectiveCosts>(std::move(costs)),
+      options, routes, new_network, std::move(costs),
       FormTraceCommunicators(trace, lanes, routes.topology()), trace.names);
   if (!setting.options.communication_slowdown) {
     setting.options.communication_slowdown = trace.communication_slowdown;
   }
+  return setting;
+}
+
+absl::StatusOr<SimulationResult> SimulateOnce(const ExecutionTrace& trace,
+                                              const TraceLanes& lanes,
+                                              const SimulationOptions& options,
+                                              Routes& routes,
+                                              const NetworkFactory& new_network,
+                                              SimulationResult* partial) {
+  ASTRA_ASSIGN_OR_RETURN(EngineSetting setting,
+                         SettingOf(trace, lanes, options, routes, new_network));
   setting.lone = LoneCollectivesOf(setting);
   const TraceProgram program(trace, lanes);
   EngineRun run(program, setting, setting.options);
@@ -57,7 +71,11 @@ absl::StatusOr<SimulationResult> SimulateOnce(const ExecutionTrace& trace,
   ASTRA_ASSIGN_OR_RETURN(SimulationResult result,
                          run.TakeResult(StandIn(), partial));
   result.link_bytes = run.link_bytes();
-  result.link_bytes.resize(routes.topology().links().size());
+  if (setting.is_closed_form()) {
+    ASTRA_ASSIGN_OR_RETURN(
+        result.link_bytes,
+        TraceLinkBytes(trace, lanes, *setting.costs, options.nccl, routes));
+  }
   MoveMessageWaits(result);
   result.layer_names = trace.names;
   result.costs = setting.costs;
@@ -67,20 +85,44 @@ absl::StatusOr<SimulationResult> SimulateOnce(const ExecutionTrace& trace,
 }  // namespace
 
 absl::StatusOr<SimulationResult> SimulateTrace(
-    const ExecutionTrace& trace, const SimulationOptions& options,
-    Routes& routes, const NetworkFactory& new_network,
-    SimulationResult* partial) {
+    const ExecutionTrace& trace, const TraceLanes& lanes,
+    const SimulationOptions& options, Routes& routes,
+    const NetworkFactory& new_network, SimulationResult* partial) {
   ASTRA_RETURN_IF_ERROR(CheckOptions(trace, options, routes.topology()));
   absl::StatusOr<SimulationResult> result =
-      SimulateOnce(trace, options, routes, new_network, partial);
+      SimulateOnce(trace, lanes, options, routes, new_network, partial);
   if (absl::IsUnavailable(result.status())) {
     SimulationOptions in_full = options;
     in_full.acceleration = Acceleration::kOff;
-    result = SimulateOnce(trace, in_full, routes, new_network, partial);
+    result = SimulateOnce(trace, lanes, in_full, routes, new_network, partial);
   }
   if (partial != nullptr) ForgetStages(*partial);
   if (result.ok()) ForgetStages(*result);
   return result;
+}
+
+absl::StatusOr<Bounds> TraceBounds(const ExecutionTrace& trace,
+                                   const TraceLanes& lanes,
+                                   const SimulationOptions& options,
+                                   Routes& routes,
+                                   const NetworkFactory& new_network) {
+  ASTRA_ASSIGN_OR_RETURN(
+      EngineSetting setting,
+      SettingOf(trace, lanes, BoundOptions(options), routes, new_network));
+  const TraceProgram program(trace, lanes);
+  Bounds bounds;
+  for (const auto& [bound, is_network] :
+       {std::pair(&bounds.ideal_network, true),
+        std::pair(&bounds.ideal_compute, false)}) {
+    setting.options.ideal_network = is_network;
+    setting.options.ideal_compute = !is_network;
+    EngineRun run(program, setting, setting.options);
+    ASTRA_RETURN_IF_ERROR(run.ToTheEnd(nullptr));
+    ASTRA_ASSIGN_OR_RETURN(const SimulationResult result,
+                           run.TakeResult(StandIn(), nullptr));
+    *bound = result.stage_time;
+  }
+  return bounds;
 }
 
 }  // namespace astra

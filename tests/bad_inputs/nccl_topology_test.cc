@@ -53,9 +53,23 @@ std::vector<BadInput> BadNcclTopologies() {
       {"NoNumberOfAGpu", Line(4, "<gpu sm=\"90\">"),
        "t:4:1: <gpu> has no \"dev\": expected a whole number from 0 to "
        "1000000"},
-      {"TwoGpusOfANumber", Line(8, "<gpu dev=\"0\" sm=\"90\" rank=\"0\">"),
+      {"TwoGpusOfANumber", Line(8, "<gpu dev=\"0\" sm=\"90\">"),
        "t:8:1: a second <gpu> with dev 0, and not all have a rank of their "
        "own"},
+      {"TwoGpusOfARank", Line(8, "<gpu dev=\"1\" sm=\"90\" rank=\"0\">"),
+       "t:8:1: a second GPU of rank 0, which the one on line 4 has"},
+      {"TwoGpusOfABusId",
+       Line(7,
+            "<pci busid=\"0000:18:00.0\" vendor=\"0x10de\" "
+            "device=\"0x2330\">"),
+       "t:8:1: a second GPU of bus id \"0000:18:00.0\", which the one on line "
+       "4 has"},
+      {"LinksToItself",
+       Line(5,
+            "<nvlink target=\"0000:06:00.0\" count=\"18\" "
+            "tclass=\"0x068000\"/><nvlink target=\"0000:18:00.0\" "
+            "count=\"2\" tclass=\"0x030200\"/>"),
+       "t:5:61: an NVLink of GPU 0 to itself, \"0000:18:00.0\""},
       {"GpusThatDiffer", Line(8, "<gpu dev=\"1\" sm=\"80\" rank=\"1\">"),
        "t:8:1: a GPU \"0x10de:0x2330\" (sm 80) beside a GPU "
        "\"0x10de:0x2330\" (sm 90): expected equal GPUs"},

@@ -1,5 +1,6 @@
 // Any bytes are a Chakra file, or an error of one line. What can be read is
-// written and read as the same; and it is the file of a rank, or an error.
+// written and read as the same; and it is the file of a rank, or an error. Two
+// ranks that do the same agree, and none waits for the other forever.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,17 @@ void CheckMessage(const absl::Status& status) {
               "a message of several lines");
 }
 
+// A rank that sends messages is no peer of a rank that does the same.
+void CheckTwoRanks(const ChakraFile& file) {
+  ChakraImport import({}, 2, PeakRates{1e12, 1e12});
+  if (!import.AddRank("a", file).ok() || !import.AddRank("b", file).ok()) {
+    return;
+  }
+  Warnings warnings;
+  const absl::Status status = import.Finish(&warnings).status();
+  ASTRA_CHECK(status.ok(), "{}", status.ToString());
+}
+
 void Check(std::string_view input) {
   CheckMessage(ParseProcessGroups("f", input, 4).status());
   const absl::StatusOr<ChakraFile> file = ParseChakraFile("f", input);
@@ -27,6 +39,7 @@ void Check(std::string_view input) {
   const absl::StatusOr<ChakraFile> again = ParseChakraFile("f", text);
   ASTRA_CHECK(again.ok(), "{}", again.status().ToString());
   ASTRA_CHECK(FormatChakraFile(*again) == text, "another text");
+  CheckTwoRanks(*file);
   ChakraImport import({}, 1, PeakRates{1e12, 1e12});
   const absl::Status status = import.AddRank("f", *file);
   CheckMessage(status);

@@ -1,13 +1,10 @@
-// Any bytes are measured iterations and a trace of Kineto, or errors of one
-// line.
+// Any bytes are measured iterations, or an error of one line.
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "astra-core/apps/fit/iteration_file.h"
-#include "astra-core/apps/fit/kineto_trace.h"
 #include "astra-core/base/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -18,8 +15,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto file = astra::ParseIterations("file", text);
   ASTRA_CHECK(is_line(file.status()), "a message of several lines");
   ASTRA_CHECK(!file.ok() || !file->iterations.empty(), "no iteration");
-  const auto trace = astra::ParseKinetoTrace("file", text);
-  ASTRA_CHECK(is_line(trace.status()), "a message of several lines");
-  ASTRA_CHECK(!trace.ok() || trace->computing_seconds >= 0, "a negative time");
   return 0;
 }

@@ -1,4 +1,5 @@
-// Any bytes are a trace of PyTorch's profiler, or an error of one line.
+// Any bytes are a trace of PyTorch's profiler, packed by gzip or not, or an
+// error of one line.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@ void Check(std::string_view input) {
       "a message of several lines");
   if (!trace.ok()) return;
   ASTRA_CHECK(!trace->kernels.empty(), "no kernels");
+  ASTRA_CHECK(trace->computing >= TimePs(0) && trace->num_steps > 0, "times");
   for (const KinetoProduct& product : trace->products) {
     ASTRA_CHECK(product.m > 0 && product.n > 0 && product.k > 0 &&
                     product.groups > 0 && !product.times.empty(),

@@ -283,6 +283,23 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.check_sorting(), 3)
         self.check_zoom(total)
 
+    def test_a_trace(self):
+        folder = self.folder / "trace"
+        for command in (
+                "gen_topo -topo Spectrum-X -g 16 -gt H100 -o small.txt",
+                "gen_workload -m llama3-8b --gpu-type H100 --gpus 16 --tp 4 "
+                "--pp 2 --num-layers 4 --global-batch 8 --micro-batch 1 "
+                "--seq-length 2048 --format program -o small.yaml",
+                "simai_trace -w small.yaml -o traces",
+                "simai_analytical --chakra traces/small -n small.txt --report "
+                f"-o {folder}"):
+            self.make(*command.split())
+        self.open(folder / "report.html", "trace")
+        total = self.check_run(folder)
+        self.check_path(folder, total)
+        self.assertEqual(self.check_sorting(), 3)
+        self.check_zoom(total)
+
     def test_packets(self):
         folder = self.folder / "packets"
         self.make(*HPN)

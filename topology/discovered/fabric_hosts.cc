@@ -111,15 +111,29 @@ std::string NicsText(size_t count) {
   return fmt::format("{} NIC{}", count, count == 1 ? "" : "s");
 }
 
-// Adds the first of the warnings of hosts, and the number of the others.
-void TellOfHosts(std::string_view file, Warnings of_hosts, Warnings* warnings) {
+// Returns the first of two ports behind one another that have one device and
+// number; the end if there is none.
+std::vector<HostPort>::const_iterator PortTwice(
+    const std::vector<HostPort>& ports, const IbFabric& fabric) {
+  return std::adjacent_find(
+      ports.begin(), ports.end(), [&](const HostPort& a, const HostPort& b) {
+        return a.device == b.device &&
+               fabric.nodes[a.node].ports[a.port].number ==
+                   fabric.nodes[b.node].ports[b.port].number;
+      });
+}
+
+// Adds the first of the warnings of hosts, and says of how many others `what`
+// is true.
+void TellOfHosts(std::string_view file, Warnings of_hosts,
+                 std::string_view what, Warnings* warnings) {
   const size_t told = std::min(of_hosts.size(), kMostWarnings);
   for (size_t i = 0; i < told; ++i) {
     warnings->push_back(std::move(of_hosts[i]));
   }
   if (told == of_hosts.size()) return;
-  warnings->push_back(fmt::format("{}: {} more hosts are left out", file,
-                                  of_hosts.size() - told));
+  warnings->push_back(
+      fmt::format("{}: {} more hosts {}", file, of_hosts.size() - told, what));
 }
 
 }  // namespace
@@ -145,6 +159,7 @@ std::vector<FabricHost> FindHosts(std::string_view file, const IbFabric& fabric,
   }
   left_out.Warn(file, warnings);
   std::vector<FabricHost> hosts;
+  Warnings twice;
   for (auto& [name, ports] : ports_of) {
     std::stable_sort(ports.begin(), ports.end(),
                      [&](const HostPort& a, const HostPort& b) {
@@ -154,8 +169,20 @@ std::vector<FabricHost> FindHosts(std::string_view file, const IbFabric& fabric,
                        return fabric.nodes[a.node].ports[a.port].number <
                               fabric.nodes[b.node].ports[b.port].number;
                      });
-    hosts.push_back({name, std::move(ports)});
+    const auto first = PortTwice(ports, fabric);
+    const bool has_port_twice = first != ports.end();
+    if (has_port_twice) {
+      const IbPort& port = fabric.nodes[first->node].ports[first->port];
+      const HostPort& second = first[1];
+      twice.push_back(fmt::format(
+          "{}:{}:1: the host {} has port {} of {} twice, here and on line {}: "
+          "its NICs are taken in order",
+          file, fabric.nodes[second.node].ports[second.port].line, Quoted(name),
+          port.number, Quoted(first->device), port.line));
+    }
+    hosts.push_back({name, std::move(ports), has_port_twice});
   }
+  TellOfHosts(file, std::move(twice), "have a port twice", warnings);
   return hosts;
 }
 
@@ -279,7 +306,8 @@ absl::StatusOr<std::vector<FabricHost>> MatchNics(
       if (is_chosen) return absl::InvalidArgumentError(message);
       left_out.push_back(message + ": it is left out");
       continue;
-    } else if (!nics.empty() && !nics.front().name.empty() && !is_told) {
+    } else if (!nics.empty() && !nics.front().name.empty() &&
+               !host.has_port_twice && !is_told) {
       is_told = true;
       warnings->push_back(fmt::format(
           "{}: the host {} has no NICs of the names in {}: they are taken in "
@@ -294,7 +322,7 @@ absl::StatusOr<std::vector<FabricHost>> MatchNics(
                     "described as \"HOST DEVICE\"",
                     file, nics.empty() ? "NICs" : NicsText(nics.size()), most));
   }
-  TellOfHosts(file, std::move(left_out), warnings);
+  TellOfHosts(file, std::move(left_out), "are left out", warnings);
   return matched;
 }
 

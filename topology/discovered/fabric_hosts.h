@@ -31,11 +31,12 @@ struct HostPort {
 struct FabricHost {
   std::string name;
   std::vector<HostPort> ports;  // In the natural order of devices.
+  bool has_port_twice = false;  // Two ports have one device and number.
 };
 
 // Returns the hosts in the natural order of their names. Warns of adapters that
-// are described otherwise, once for each description. Ports that lead to no
-// switch are left out.
+// are described otherwise, once for each description, and of hosts that have a
+// port twice. Ports that lead to no switch are left out.
 std::vector<FabricHost> FindHosts(std::string_view file, const IbFabric& fabric,
                                   Warnings* warnings);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +76,7 @@ class ServerReader {
     found_ = ReadNcclElements(xml_);
     ASTRA_RETURN_IF_ERROR(xml_.status());
     if (found_.gpus.empty()) xml_.Fail(found_.root, "there is no <gpu>");
+    CheckGpus();
     SortDevices();
     type_.name = file_;
     type_.server.gpus = static_cast<uint32_t>(found_.gpus.size());
@@ -95,11 +95,36 @@ class ServerReader {
         fmt::format("{}:{}:{}: {}", file_, place.line, place.column, message));
   }
 
+  // Refuses two GPUs of one rank, or of one bus id on the same host.
+  void CheckGpus() {
+    std::map<std::pair<uint32_t, std::string>, uint32_t> line_of_bus;
+    std::map<int64_t, uint32_t> line_of_rank;
+    for (const NcclGpu& gpu : found_.gpus) {
+      const uint32_t line = gpu.place.line;
+      const uint32_t host = gpu.path.empty() ? 0 : gpu.path.front();
+      const auto [bus, is_new_bus] =
+          line_of_bus.try_emplace({host, gpu.bus_id}, line);
+      if (!is_new_bus) {
+        return xml_.Fail(gpu.place,
+                         fmt::format("a second GPU of bus id {}, which the one "
+                                     "on line {} has",
+                                     Quoted(gpu.bus_id), bus->second));
+      }
+      if (gpu.rank < 0) continue;
+      const auto [rank, is_new_rank] = line_of_rank.try_emplace(gpu.rank, line);
+      if (!is_new_rank) {
+        return xml_.Fail(gpu.place,
+                         fmt::format("a second GPU of rank {}, which the one "
+                                     "on line {} has",
+                                     gpu.rank, rank->second));
+      }
+    }
+  }
+
   void SortDevices() {
-    std::set<int64_t> ranks;
-    for (const NcclGpu& gpu : found_.gpus) ranks.insert(gpu.rank);
     const bool by_rank =
-        ranks.size() == found_.gpus.size() && ranks.count(-1) == 0;
+        std::all_of(found_.gpus.begin(), found_.gpus.end(),
+                    [](const NcclGpu& gpu) { return gpu.rank >= 0; });
     const auto key = [&](const NcclGpu& gpu) {
       return by_rank ? gpu.rank : gpu.number;
     };
@@ -196,7 +221,13 @@ class ServerReader {
       for (const NcclNvlinks& links : found_.gpus[i].nvlinks) {
         const auto other = number_of.find(links.target);
         if (links.is_to_switch) continue;
-        if (other == number_of.end() || other->second == i) {
+        if (links.target == found_.gpus[i].bus_id) {
+          return xml_.Fail(
+              links.place,
+              fmt::format("an NVLink of GPU {} to itself, {}",
+                          found_.gpus[i].number, Quoted(links.target)));
+        }
+        if (other == number_of.end()) {
           Warn(links.place, fmt::format("NVLink to {}, which is none of the "
                                         "other GPUs, has no effect",
                                         Quoted(links.target)));

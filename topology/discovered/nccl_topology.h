@@ -22,7 +22,7 @@
 //
 // The model:
 //
-//   order of GPUs   by `rank` if all ranks differ, else by `dev`
+//   order of GPUs   by `rank` if all have one, else by `dev`
 //   NVSwitches      one switch. A GPU has the rate of its links to NVSwitches,
 //                   which have a `tclass` of 0x0680.., or a target that ends in
 //                   ff:ff.0 or ff:ff where the driver hides it
@@ -58,8 +58,9 @@ namespace astra {
 // Parses `contents`; `file` names it in messages and is the name of the type.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for text that does not have
-// this form, for what is missing, and for servers that are not modelled: GPUs
-// with NVSwitches beside GPUs without, NICs of different rates.
+// this form, for what is missing, for two GPUs of one rank, or of one bus id on
+// a host, for links of a GPU to itself, and for servers that are not modelled:
+// GPUs with NVSwitches beside GPUs without, NICs of different rates.
 absl::StatusOr<ServerType> ParseNcclTopology(std::string_view file,
                                              std::string_view contents,
                                              Warnings* warnings);

@@ -16,6 +16,7 @@
 #include "fmt/format.h"
 #include "workload/traces/chakra_attributes.h"
 #include "workload/traces/chakra_trace.h"
+#include "workload/traces/deadlock.h"
 #include "workload/traces/node_order.h"
 
 namespace astra {
@@ -95,6 +96,7 @@ class ChakraImport::Rank {
     std::vector<uint32_t> position(order.size());
     for (uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
     RankTrace trace;
+    trace.file = name_;
     for (const uint32_t number : order) {
       ASTRA_ASSIGN_OR_RETURN(TraceNode node, NodeOf(file_.nodes[number]));
       node.first_dependency = static_cast<uint32_t>(trace.dependencies.size());
@@ -467,6 +469,7 @@ absl::Status ChakraImport::AddRank(std::string_view name,
 
 absl::StatusOr<ExecutionTrace> ChakraImport::Finish(Warnings* warnings) {
   ASTRA_RETURN_IF_ERROR(CheckRanksAgree(trace_));
+  ASTRA_RETURN_IF_ERROR(CheckEnds(trace_));
   if (trace_.num_nodes() == 0) warnings->push_back("the trace has no nodes");
   if (!unread_attributes_.empty()) {
     warnings->push_back(

@@ -65,7 +65,7 @@ class ChakraImport {
   // Requires num_ranks calls of AddRank(). Appends to `warnings` what in the
   // files has no effect.
   //
-  // Errors: those of CheckRanksAgree().
+  // Errors: those of CheckRanksAgree() and CheckEnds().
   absl::StatusOr<ExecutionTrace> Finish(Warnings* warnings);
 
  private:

@@ -20,7 +20,9 @@ struct PlacedNode {
 };
 
 std::string Describe(const ExecutionTrace& trace, const PlacedNode& placed) {
-  return fmt::format("rank {}, node {} ({})", placed.rank, placed.node->id,
+  const std::string& file = trace.ranks[placed.rank.index()].file;
+  return fmt::format("{}{}rank {}, node {} ({})", file,
+                     file.empty() ? "" : ": ", placed.rank, placed.node->id,
                      Printable(trace.names[placed.node->name.index()]));
 }
 
@@ -44,7 +46,7 @@ absl::Status CheckCalls(const ExecutionTrace& trace, const ProcessGroup& group,
     return Mismatch(
         trace, other[i],
         fmt::format("collective {} of group \"{}\" is here the {} of {}, but "
-                    "the {} of {} for {}",
+                    "the {} of {} at {}",
                     i + 1, Printable(group.name), Name(b.collective), b.bytes,
                     Name(a.collective), a.bytes, Describe(trace, first[i])));
   }
@@ -54,9 +56,9 @@ absl::Status CheckCalls(const ExecutionTrace& trace, const ProcessGroup& group,
   const RankId absent = first_has_more ? rank : group.ranks.front();
   return Mismatch(
       trace, alone,
-      fmt::format("rank {} of group \"{}\" has no counterpart: it takes part "
-                  "in {} collectives of the group, this rank in {}",
-                  absent, Printable(group.name), common,
+      fmt::format("{} of group \"{}\" has no counterpart: it takes part in {} "
+                  "collectives of the group, this rank in {}",
+                  RankText(trace, absent), Printable(group.name), common,
                   std::max(first.size(), other.size())));
 }
 
@@ -111,24 +113,23 @@ absl::Status CheckMessages(const ExecutionTrace& trace) {
     const size_t common = std::min(ends.sends.size(), ends.receives.size());
     for (size_t i = 0; i < common; ++i) {
       if (ends.sends[i].node->bytes == ends.receives[i].node->bytes) continue;
-      return Mismatch(trace, ends.receives[i],
-                      fmt::format("receives {}, but {} sends {}",
-                                  ends.receives[i].node->bytes,
-                                  Describe(trace, ends.sends[i]),
-                                  ends.sends[i].node->bytes));
+      return Mismatch(
+          trace, ends.receives[i],
+          fmt::format("receives {} of a message of {}, sent at {}",
+                      ends.receives[i].node->bytes, ends.sends[i].node->bytes,
+                      Describe(trace, ends.sends[i])));
     }
     if (ends.sends.size() > common) {
       return Mismatch(
           trace, ends.sends[common],
-          fmt::format("rank {} does not receive message {} with tag {} from "
-                      "rank {}",
-                      receiver, common + 1, tag, sender));
+          fmt::format("{} does not receive message {} with tag {} from rank {}",
+                      RankText(trace, receiver), common + 1, tag, sender));
     }
     if (ends.receives.size() > common) {
       return Mismatch(
           trace, ends.receives[common],
-          fmt::format("rank {} does not send message {} with tag {} to rank {}",
-                      sender, common + 1, tag, receiver));
+          fmt::format("{} does not send message {} with tag {} to rank {}",
+                      RankText(trace, sender), common + 1, tag, receiver));
     }
   }
   return absl::OkStatus();
@@ -149,6 +150,12 @@ std::optional<ParallelDimension> DimensionOf(std::string_view group_name) {
     if (LowerCase(prefix) == LowerCase(Name(dimension))) return dimension;
   }
   return std::nullopt;
+}
+
+std::string RankText(const ExecutionTrace& trace, RankId rank) {
+  const std::string& file = trace.ranks[rank.index()].file;
+  return file.empty() ? fmt::format("rank {}", rank)
+                      : fmt::format("rank {} ({})", rank, file);
 }
 
 absl::Status CheckRanksAgree(const ExecutionTrace& trace) {

@@ -62,6 +62,7 @@ struct TraceNode {
 // run in the order of the nodes, and so do the collectives of one group, and
 // the messages that have their sender, receiver and tag in common.
 struct RankTrace {
+  std::string file;  // Where it is from, for messages; empty if from no file.
   std::vector<TraceNode> nodes;
   std::vector<uint32_t> dependencies;  // Positions in `nodes`.
 
@@ -98,12 +99,15 @@ struct ExecutionTrace {
 // TP; none for other names, and for PP, over which there are no collectives.
 std::optional<ParallelDimension> DimensionOf(std::string_view group_name);
 
+// Returns "rank R (FILE)", or "rank R" of a rank that is from no file.
+std::string RankText(const ExecutionTrace& trace, RankId rank);
+
 // Checks that ranks agree with one another: each takes part in the collectives
 // of its groups in one order, with the same kinds and sizes, and each message
 // that is sent is received with its size.
 //
-// Errors: InvalidArgument "rank R, node N: ..." for the first that has no
-// counterpart, or a different one.
+// Errors: InvalidArgument "FILE: rank R, node N (NAME): ..." for the first that
+// has no counterpart, or a different one.
 absl::Status CheckRanksAgree(const ExecutionTrace& trace);
 
 }  // namespace astra

@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
+#include <limits>
 #include <map>
+#include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "astra-core/base/parse.h"
+#include "astra-core/base/names.h"
+#include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"
+#include "workload/traces/kineto_events.h"
 
 namespace astra {
 namespace {
@@ -20,6 +24,7 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMostElements = int64_t{1} << 40;
 constexpr double kMostMicroseconds = 1e9;
+constexpr double kMostBegin = 1e18;  // Microseconds; 30,000 years.
 
 // PyTorch's words for collectives, and whether they count what goes in or what
 // comes out.
@@ -154,6 +159,41 @@ std::optional<Matrix> MatrixOf(const Json& dims, size_t index) {
   return matrix;
 }
 
+// Returns whether a kernel moves data between GPUs and computes nothing.
+bool Communicates(std::string_view name) {
+  const std::string kernel = LowerCase(name);
+  constexpr std::string_view kWords[] = {"nccl", "rccl", "nvshmem", "deep_ep"};
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&kernel](std::string_view word) {
+                       return kernel.find(word) != std::string::npos;
+                     });
+}
+
+// The time in which anything is busy.
+class BusyTime {
+ public:
+  // Times are in microseconds since any instant.
+  void Add(double begin_us, TimePs duration) {
+    intervals_.emplace_back(begin_us, begin_us + ToMicroseconds(duration));
+  }
+
+  TimePs Sum() {
+    std::sort(intervals_.begin(), intervals_.end());
+    double busy_us = 0;
+    double until_us = -std::numeric_limits<double>::infinity();
+    for (const auto& [begin_us, end_us] : intervals_) {
+      if (end_us <= until_us) continue;
+      busy_us += end_us - std::max(begin_us, until_us);
+      until_us = end_us;
+    }
+    constexpr double kMostPs = 0x1p61;  // 26 days.
+    return TimePs(std::llround(std::min(kMostPs, busy_us * 1e6)));
+  }
+
+ private:
+  std::vector<std::pair<double, double>> intervals_;  // Begin and end.
+};
+
 // Adds `time`, but not beyond 26 days, the longest time of a simulation.
 void Add(TimePs time, TimePs& sum) {
   constexpr TimePs kMost(int64_t{1} << 61);
@@ -165,20 +205,43 @@ class Reader {
  public:
   explicit Reader(KinetoProfile& trace) : trace_(trace) {}
 
-  void Read(const Json& root) {
-    if (const Json* devices = FindField(root, "deviceProperties");
-        devices != nullptr && devices->is_array() && !devices->empty()) {
-      trace_.gpu = TextOf(devices->front(), "name");
+  void Take(const Json& event) {
+    const std::string category = TextOf(event, "cat");
+    const std::string name = TextOf(event, "name");
+    if (name.starts_with("ProfilerStep#")) steps_.insert(name);
+    if (category == "cpu_op") ReadOperator(name, event);
+    if (category == "kernel") ReadKernel(name, event);
+  }
+
+  // Fills in what all events together say.
+  void Finish() {
+    trace_.num_steps =
+        std::max<int64_t>(1, static_cast<int64_t>(steps_.size()));
+    trace_.computing = computing_.Sum();
+    std::map<ProductKey, KinetoProduct> products;
+    for (const auto& [id, key] : product_of_id_) {
+      const auto time = time_of_id_.find(id);
+      if (time == time_of_id_.end()) continue;
+      KinetoProduct& product = products[key];
+      std::tie(product.name, product.precision, product.m, product.n, product.k,
+               product.groups) = key;
+      product.times.push_back(time->second);
     }
-    const Json* events = FindField(root, "traceEvents");
-    if (events == nullptr || !events->is_array()) return;
-    for (const Json& event : *events) {
-      if (TextOf(event, "cat") == "cpu_op") ReadOperator(event);
+    for (auto& [key, product] : products) {
+      trace_.products.push_back(std::move(product));
     }
-    for (const Json& event : *events) {
-      if (TextOf(event, "cat") == "kernel") ReadKernel(event);
+    for (auto& [key, collective] : collectives_) {
+      trace_.collectives.push_back(std::move(collective));
     }
-    Collect();
+    for (auto& [name, kernel] : kernels_) {
+      trace_.kernels.push_back(std::move(kernel));
+    }
+    SortByTime(trace_.products);
+    SortByTime(trace_.collectives);
+    std::stable_sort(trace_.kernels.begin(), trace_.kernels.end(),
+                     [](const KinetoKernel& a, const KinetoKernel& b) {
+                       return a.time > b.time;
+                     });
   }
 
  private:
@@ -191,8 +254,7 @@ class Reader {
     return args == nullptr ? 0 : CountOf(FindField(*args, "External id"));
   }
 
-  void ReadOperator(const Json& event) {
-    const std::string name = TextOf(event, "name");
+  void ReadOperator(const std::string& name, const Json& event) {
     const auto* word = FindWord(kProductWords, name);
     if (word == std::end(kProductWords)) return;
     const int64_t id = ExternalId(event);
@@ -224,25 +286,38 @@ class Reader {
                           first->columns, first->groups};
   }
 
-  void ReadKernel(const Json& event) {
+  void ReadKernel(const std::string& name, const Json& event) {
+    const bool communicates = Communicates(name);
+    trace_.num_computing_kernels += static_cast<int64_t>(!communicates);
     const std::optional<TimePs> time = DurationOf(event);
     if (!time) {
       ++trace_.num_untimed_kernels;
+      trace_.num_unplaced_kernels += static_cast<int64_t>(!communicates);
       return;
     }
-    const std::string name = TextOf(event, "name");
-    const bool is_communication = name.starts_with("nccl");
     KinetoKernel& kernel = kernels_[name];
     kernel.name = name;
-    kernel.is_communication = is_communication;
+    kernel.is_communication = communicates;
     ++kernel.count;
     Add(*time, kernel.time);
-    if (is_communication) {
+    if (communicates) {
       if (!AddCollective(event, *time)) ++trace_.num_unknown_collectives;
       return;
     }
+    AddComputation(event, *time);
+  }
+
+  // The operator of the kernel may come later in the file.
+  void AddComputation(const Json& event, TimePs time) {
+    const Json* begin = FindField(event, "ts");
+    if (begin != nullptr && begin->is_number() &&
+        std::fabs(begin->get<double>()) <= kMostBegin) {
+      computing_.Add(begin->get<double>(), time);
+    } else {
+      ++trace_.num_unplaced_kernels;
+    }
     const int64_t id = ExternalId(event);
-    if (product_of_id_.contains(id)) Add(*time, time_of_id_[id]);
+    if (id != 0) Add(time, time_of_id_[id]);
   }
 
   // Returns whether the kernel says what it does.
@@ -274,32 +349,6 @@ class Reader {
     return true;
   }
 
-  void Collect() {
-    std::map<ProductKey, KinetoProduct> products;
-    for (const auto& [id, time] : time_of_id_) {
-      const ProductKey& key = product_of_id_.at(id);
-      KinetoProduct& product = products[key];
-      std::tie(product.name, product.precision, product.m, product.n, product.k,
-               product.groups) = key;
-      product.times.push_back(time);
-    }
-    for (auto& [key, product] : products) {
-      trace_.products.push_back(std::move(product));
-    }
-    for (auto& [key, collective] : collectives_) {
-      trace_.collectives.push_back(std::move(collective));
-    }
-    for (auto& [name, kernel] : kernels_) {
-      trace_.kernels.push_back(std::move(kernel));
-    }
-    SortByTime(trace_.products);
-    SortByTime(trace_.collectives);
-    std::stable_sort(trace_.kernels.begin(), trace_.kernels.end(),
-                     [](const KinetoKernel& a, const KinetoKernel& b) {
-                       return a.time > b.time;
-                     });
-  }
-
   template <class Row>
   static void SortByTime(std::vector<Row>& rows) {
     for (Row& row : rows) std::sort(row.times.begin(), row.times.end());
@@ -314,38 +363,27 @@ class Reader {
   }
 
   KinetoProfile& trace_;
+  BusyTime computing_;
+  std::set<std::string> steps_;
   std::map<int64_t, ProductKey> product_of_id_;
   std::map<int64_t, TimePs> time_of_id_;
   std::map<CollectiveKey, KinetoCollective> collectives_;
   std::map<std::string, KinetoKernel> kernels_;
 };
 
-// Most events are of no use, and a trace has millions: they are dropped as soon
-// as they are read.
-bool IsOfUse(int depth, Json::parse_event_t event, const Json& parsed) {
-  constexpr int kEventDepth = 2;
-  if (event != Json::parse_event_t::object_end || depth != kEventDepth) {
-    return true;
-  }
-  const std::string category = TextOf(parsed, "cat");
-  return category.empty() || category == "kernel" || category == "cpu_op";
-}
-
 }  // namespace
 
 absl::StatusOr<KinetoProfile> ParseKinetoProfile(std::string_view file,
                                                  std::string_view contents) {
-  Json root;
-  try {
-    root = Json::parse(contents, IsOfUse);
-  } catch (const Json::parse_error& error) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: byte {}: no JSON; expected a trace of PyTorch's "
-                    "profiler",
-                    file, error.byte));
-  }
   KinetoProfile trace;
-  Reader(trace).Read(root);
+  Reader reader(trace);
+  ASTRA_ASSIGN_OR_RETURN(
+      KinetoHeader header,
+      ReadKinetoEvents(file, contents,
+                       [&reader](const Json& event) { reader.Take(event); }));
+  trace.gpu = std::move(header.gpu);
+  trace.rank = header.rank;
+  reader.Finish();
   if (trace.kernels.empty() && trace.num_untimed_kernels > 0) {
     return absl::InvalidArgumentError(
         fmt::format("{}: no kernel has a \"dur\" from 0 to {:g} us", file,

@@ -1,5 +1,7 @@
 #include "astra-core/apps/compare/finished_run.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <limits>
 
@@ -11,6 +13,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/yaml_reader.h"
 #include "fmt/core.h"
+#include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
@@ -28,9 +31,15 @@ constexpr FigureSpec Exposed(std::string_view name,
           kMsPerPs, 6,        TimeCategory::kNetwork, dimension};
 }
 
+constexpr FigureSpec Optional(FigureSpec spec) {
+  spec.is_optional = true;
+  return spec;
+}
+
 constexpr FigureSpec kFigures[] = {
     {"iteration ms", "result", "", "iteration_ps", kMsPerPs, 6},
-    {"without the events ms", "events", "", "healthy_ps", kMsPerPs, 6},
+    Optional(
+        {"without the events ms", "events", "", "healthy_ps", kMsPerPs, 6}),
     {"compute ms", "result", "", "compute_ps", kMsPerPs, 6,
      TimeCategory::kCompute},
     {"slowed by collectives ms", "result", "", "slowed_ps", kMsPerPs, 6,
@@ -44,14 +53,18 @@ constexpr FigureSpec kFigures[] = {
     Exposed("exposed PP ms", ParallelDimension::kPipeline),
     {"pipeline bubble ms", "result", "", "bubble_ps", kMsPerPs, 6,
      TimeCategory::kBubble},
+    Optional({"CPU and copies ms", "result", "", "held_ps", kMsPerPs, 6,
+              TimeCategory::kHost}),
     {"with an ideal network ms", "iteration", "", "ideal_network_ps", kMsPerPs,
      6},
     {"communication alone ms", "iteration", "", "ideal_compute_ps", kMsPerPs,
      6},
-    {"tokens/s", "iteration", "", "tokens_per_s", 1, 0},
-    {"tokens/s of a GPU", "iteration", "", "tokens_per_s_per_gpu", 1, 1},
-    {"model TFLOP/s of a GPU", "iteration", "", "model_tflops_per_gpu", 1, 1},
-    {"MFU %", "iteration", "", "mfu", 100, 2},
+    Optional({"tokens/s", "iteration", "", "tokens_per_s", 1, 0}),
+    Optional(
+        {"tokens/s of a GPU", "iteration", "", "tokens_per_s_per_gpu", 1, 1}),
+    Optional({"model TFLOP/s of a GPU", "iteration", "", "model_tflops_per_gpu",
+              1, 1}),
+    Optional({"MFU %", "iteration", "", "mfu", 100, 2}),
     {"allocated GiB", "memory", "", "allocated_memory_gib", 1, 2},
     {"reserved GiB", "memory", "", "reserved_memory_gib", 1, 2}};
 
@@ -64,7 +77,29 @@ constexpr std::string_view kOutcomeOfEvents = "events.healthy_ps";
 constexpr TimeCategory kCategories[] = {
     TimeCategory::kCompute, TimeCategory::kSlowed,   TimeCategory::kNetwork,
     TimeCategory::kLate,    TimeCategory::kTransfer, TimeCategory::kBubble,
-    TimeCategory::kIdle};
+    TimeCategory::kHost,    TimeCategory::kIdle};
+
+// Checks that `contents` are JSON. YAML, of which JSON is a part, is read
+// afterwards, but its errors would not say what is wrong with JSON.
+absl::Status CheckJson(std::string_view file, std::string_view contents) {
+  using Json = nlohmann::json;
+  try {
+    const Json nothing = Json::parse(
+        contents, [](int, Json::parse_event_t, const Json&) { return false; });
+  } catch (const Json::parse_error& error) {
+    const size_t at = std::max<size_t>(error.byte, 1) - 1;
+    const std::string_view before = contents.substr(0, at);
+    // In the first line rfind() finds nothing, and npos + 1 is 0.
+    const size_t line_begin = before.rfind('\n') + 1;
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    return absl::InvalidArgumentError(fmt::format(
+        "{}:{}:{}: not JSON: {}", file, line, at - line_begin + 1,
+        at < contents.size()
+            ? fmt::format("unexpected {}", Quoted(contents.substr(at, 1)))
+            : "the file ends early"));
+  }
+  return absl::OkStatus();
+}
 
 // Adds `value` and what it holds to `inputs` under names that begin with `key`.
 void Flatten(const std::string& key, const YamlValue& value,
@@ -87,7 +122,7 @@ void Flatten(const std::string& key, const YamlValue& value,
 std::optional<double> ReadFigure(const FigureSpec& spec, YamlFields& root) {
   if (!root.has(spec.section)) return std::nullopt;
   YamlFields section = root.Map(spec.section, spec.section);
-  if (spec.section == "events" && !section.has(spec.key)) return std::nullopt;
+  if (spec.is_optional && !section.has(spec.key)) return std::nullopt;
   if (spec.group.empty()) return spec.scale * section.Number(spec.key);
   YamlFields group = section.Map(spec.group, spec.group);
   return spec.scale * group.Number(spec.key);
@@ -146,6 +181,7 @@ absl::Span<const FigureSpec> RunFigures() { return kFigures; }
 
 absl::StatusOr<RunSummary> ParseRunSummary(std::string_view file,
                                            std::string_view contents) {
+  ASTRA_RETURN_IF_ERROR(CheckJson(file, contents));
   YamlDocument document(file, contents);
   YamlFields root = document.Root("a run");
   RunSummary summary;

@@ -1,5 +1,5 @@
 // Reads what a run of simai_analytical or simai_simulator left in its folder:
-// run.json, collectives.csv and, of programs, breakdown.csv.
+// run.json, collectives.csv and, of programs and traces, breakdown.csv.
 
 #ifndef ASTRA_CORE_APPS_COMPARE_FINISHED_RUN_H_
 #define ASTRA_CORE_APPS_COMPARE_FINISHED_RUN_H_
@@ -32,6 +32,9 @@ struct FigureSpec {
   // iteration.
   std::optional<TimeCategory> category = std::nullopt;
   std::optional<ParallelDimension> dimension = std::nullopt;
+  // Whether runs that have the section may lack the figure, as those of traces
+  // lack tokens.
+  bool is_optional = false;
 };
 
 // Returns the figures in the order in which they are shown. The first is the
@@ -44,7 +47,7 @@ struct RunSummary {
   // and its value, in the order of the file.
   std::vector<std::pair<std::string, std::string>> inputs;
   std::vector<std::optional<double>> figures;  // By RunFigures().
-  bool has_breakdown = false;                  // The run was of a program.
+  bool has_breakdown = false;  // The run was of a program or a trace.
 };
 
 // The time of one stage, of its rank that works longest.

@@ -11,7 +11,6 @@
 #include "absl/status/status.h"
 #include "astra-core/apps/fit/constants_fit.h"
 #include "astra-core/apps/fit/iteration_file.h"
-#include "astra-core/apps/fit/kineto_trace.h"
 #include "astra-core/apps/fit/measured_job.h"
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/files.h"
@@ -19,6 +18,7 @@
 #include "astra-core/base/yaml_text.h"
 #include "fmt/core.h"
 #include "workload/frameworks/framework_file.h"
+#include "workload/traces/kineto_profile.h"
 
 namespace astra {
 namespace {
@@ -62,6 +62,25 @@ absl::StatusOr<std::vector<MeasuredJob>> ReadJobs(const IterationFile& file,
   return jobs;
 }
 
+// Reads a trace that says when its kernels compute.
+absl::StatusOr<KinetoProfile> ReadComputing(const std::string& file) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(file));
+  ASTRA_ASSIGN_OR_RETURN(KinetoProfile trace,
+                         ParseKinetoProfile(file, contents));
+  if (trace.num_computing_kernels == 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: no kernel computes: expected a trace of ProfilerActivity.CUDA",
+        file));
+  }
+  if (trace.num_unplaced_kernels > 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: {} of {} kernels that compute have no \"ts\" and \"dur\" in "
+        "microseconds",
+        file, trace.num_unplaced_kernels, trace.num_computing_kernels));
+  }
+  return trace;
+}
+
 absl::StatusOr<std::vector<Observed>> ObservationsOf(
     const IterationFile& file, const std::vector<MeasuredJob>& jobs) {
   std::vector<Observed> all;
@@ -73,12 +92,10 @@ absl::StatusOr<std::vector<Observed>> ObservationsOf(
                    std::nullopt,
                    {iteration.seconds, iteration.seconds * spread}});
     if (iteration.trace.empty()) continue;
-    ASTRA_ASSIGN_OR_RETURN(const std::string contents,
-                           ReadFile(iteration.trace));
-    ASTRA_ASSIGN_OR_RETURN(const KinetoTrace trace,
-                           ParseKinetoTrace(iteration.trace, contents));
-    const double seconds =
-        trace.computing_seconds / static_cast<double>(trace.steps);
+    ASTRA_ASSIGN_OR_RETURN(const KinetoProfile trace,
+                           ReadComputing(iteration.trace));
+    const double seconds = 1e-6 * ToMicroseconds(trace.computing) /
+                           static_cast<double>(trace.num_steps);
     all.push_back(
         {&iteration, &jobs[i], trace.rank, {seconds, seconds * spread}});
   }

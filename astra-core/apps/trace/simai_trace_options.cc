@@ -38,7 +38,8 @@ constexpr OptionSpec kOptions[] = {
     {"chakra", "", "PREFIX", "Input",
      "in its place a Chakra trace: PREFIX.0.et, PREFIX.1.et, ..."},
     {"kineto", "", "FILE", "Input",
-     "in its place a trace of PyTorch's profiler, of one rank, as JSON"},
+     "in its place a trace of PyTorch's profiler, of one rank: JSON, packed by "
+     "gzip or not"},
     {"comm-groups", "", "FILE", "Input",
      "with --chakra: the ranks of each process group, as JSON (default: "
      "PREFIX.json, if there is one)"},
@@ -118,7 +119,8 @@ absl::StatusOr<SimaiTraceOptions> ReadSimaiTraceOptions(
   const std::string& input = options.workload_file ? *options.workload_file
                              : options.chakra      ? *options.chakra
                                                    : *options.kineto;
-  const std::filesystem::path path(input);
+  std::filesystem::path path(input);
+  if (options.kineto && path.extension() == ".gz") path = path.stem();
   ASTRA_ASSIGN_OR_RETURN(
       RunOutput output,
       ReadRunOutput(flags,

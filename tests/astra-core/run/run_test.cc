@@ -6,6 +6,7 @@
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
 #include "tests/testing/topologies.h"
+#include "workload/program_file.h"
 #include "workload/simai_text/simai_text_file.h"
 
 namespace astra {
@@ -57,6 +58,28 @@ TEST(RunTest, AStoppedRunGivesWhatThereIs) {
   EXPECT_EQ(run.status.code(), absl::StatusCode::kAborted);
   EXPECT_TRUE(run.result.collectives.empty());
   EXPECT_FALSE(run.explanation.has_value());
+}
+
+// 100 micro-batches that are alike, of which a run to the end needs few.
+TEST(RunTest, AStoppedRunIsThatOfAllMicroBatches) {
+  RunRequest request = OneAllReduce(Fidelity::kFlow);
+  request.program = ValueOrDie(ParseProgram("p", R"(simai_program: 1
+sizes: {gpus: 8, tp: 8, micro_batches: 100}
+modules:
+  - name: a
+    forward: [{compute: 1us}, {blocking: all-reduce, over: TP, bytes: 8000000}]
+stages: [{run: [{modules: a}]}]
+)"));
+  request.simulation.acceleration = Acceleration::kOff;
+  const TimePs whole = ValueOrDie(astra::Run(request)).result.total();
+  request.simulation.stop_at = TimePs(whole.count() / 2);
+  const RunResult stopped = ValueOrDie(astra::Run(request));
+  request.simulation.unroll = true;
+  const RunResult unrolled = ValueOrDie(astra::Run(request));
+  EXPECT_EQ(stopped.status, unrolled.status);
+  EXPECT_EQ(stopped.result.collectives.size(), 50u);
+  EXPECT_EQ(stopped.network.num_flows, unrolled.network.num_flows);
+  EXPECT_EQ(stopped.result.link_bytes, unrolled.result.link_bytes);
 }
 
 TEST(RunTest, RefusesWhatHasNoEffect) {

@@ -303,6 +303,32 @@ TEST(DiscoveredFabricTest, SuccessiveHostsAreARack) {
   EXPECT_EQ(JoinHostsOfRacks(hosts, 3, "t", &warnings).size(), hosts.size());
 }
 
+// Both adapters of the host are called mlx5_0: their names are of no use, and
+// that is said with both lines.
+TEST(DiscoveredFabricTest, AHostThatNamesADeviceTwiceIsTold) {
+  const IbFabric fabric = ValueOrDie(ParseIbnetdiscover(
+      "t",
+      "Switch\t2 \"S-1\"\t\t# \"leaf\" base port 0 lid 1 lmc 0\n"
+      "[1]\t\"H-1\"[1] \t\t# \"node1 mlx5_0\" lid 2 4xNDR\n"
+      "[2]\t\"H-2\"[1] \t\t# \"node1 mlx5_0\" lid 3 4xNDR\n"
+      "Ca\t1 \"H-1\"\t\t# \"node1 mlx5_0\"\n"
+      "[1] \t\"S-1\"[1]\t\t# lid 2 lmc 0 \"leaf\" lid 1 4xNDR\n"
+      "Ca\t1 \"H-2\"\t\t# \"node1 mlx5_0\"\n"
+      "[1] \t\"S-1\"[2]\t\t# lid 3 lmc 0 \"leaf\" lid 1 4xNDR\n"));
+  Warnings warnings;
+  std::vector<FabricHost> hosts = FindHosts("t", fabric, &warnings);
+  ServerType type = TwoGpus();
+  type.server.nics = EvenNics(2, 1, 1);
+  type.server.nics[0].name = "mlx5_0";
+  type.server.nics[1].name = "mlx5_1";
+  hosts = ValueOrDie(MatchNics(hosts, type, true, "t", fabric, &warnings));
+  EXPECT_EQ(hosts[0].ports.size(), 2u);
+  EXPECT_THAT(warnings,
+              ElementsAre("t:7:1: the host \"node1\" has port 1 of \"mlx5_0\" "
+                          "twice, here and on line 5: its NICs are taken in "
+                          "order"));
+}
+
 TEST(DiscoveredFabricTest, MistakesOfHostsAreNamed) {
   Warnings warnings;
   const IbFabric fabric = ValueOrDie(ParseIbnetdiscover("t", kSmall));

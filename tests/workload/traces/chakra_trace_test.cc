@@ -231,20 +231,22 @@ TEST(ChakraImportTest, OwnAttributesAreChecked) {
 }
 
 TEST(ChakraImportTest, RanksThatDisagreeAreRefused) {
-  EXPECT_EQ(ErrorOf({Sum(1, 8)}, {Sum(4, 16)}),
-            "rank 1, node 4 (n): collective 1 of group \"\" is here the "
-            "all-reduce of 16B, but the all-reduce of 8B for rank 0, node 1 "
-            "(n)");
+  EXPECT_EQ(
+      ErrorOf({Sum(1, 8)}, {Sum(4, 16)}),
+      "t.1.et: rank 1, node 4 (n): collective 1 of group \"\" is here the "
+      "all-reduce of 16B, but the all-reduce of 8B at t.0.et: rank 0, "
+      "node 1 (n)");
   EXPECT_EQ(ErrorOf({Sum(1, 8), Sum(2, 8)}, {Sum(4, 8)}),
-            "rank 0, node 2 (n): rank 1 of group \"\" has no counterpart: it "
-            "takes part in 1 collectives of the group, this rank in 2");
+            "t.0.et: rank 0, node 2 (n): rank 1 (t.1.et) of group \"\" has no "
+            "counterpart: it takes part in 1 collectives of the group, this "
+            "rank in 2");
   const auto receive = Node(6, ChakraNodeType::kReceive,
                             {{"comm_src", int64_t{0}},
                              {"comm_size", int64_t{8}},
                              {"comm_tag", int64_t{3}}});
   EXPECT_EQ(ErrorOf({}, {receive}),
-            "rank 1, node 6 (n): rank 0 does not send message 1 with tag 3 to "
-            "rank 1");
+            "t.1.et: rank 1, node 6 (n): rank 0 (t.0.et) does not send message "
+            "1 with tag 3 to rank 1");
 }
 
 TEST(ChakraImportTest, WhatHasNoEffectIsNamed) {

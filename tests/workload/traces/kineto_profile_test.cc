@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "fmt/core.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/matchers.h"
@@ -73,6 +74,68 @@ TEST(KinetoProfileTest, ProductsCollectivesAndKernelsAreSummedUp) {
   EXPECT_TRUE(trace.kernels[0].is_communication);
 }
 
+std::string Kernel(std::string_view name, double begin, double duration) {
+  return fmt::format(
+      R"({{"ph":"X","cat":"kernel","name":"{}","ts":{},"dur":{}}})", name,
+      begin, duration);
+}
+
+// Computing runs from 10 to 40 and from 50 to 60 us, on two streams.
+TEST(KinetoProfileTest, ComputingIsTheTimeInWhichAnyKernelDoes) {
+  const std::string text =
+      R"({"distributedInfo":{"backend":"nccl","rank":5},"traceEvents":[)" +
+      Kernel("gemm", 10, 20) + "," + Kernel("norm", 20, 20) + "," +
+      Kernel("ncclDevKernel_AllGather_RING_LL", 35, 100) + "," +
+      Kernel("nvshmem_put", 60, 9) + "," + Kernel("adam", 50, 10) +
+      R"(,{"ph":"X","cat":"user_annotation","name":"ProfilerStep#4"})"
+      R"(,{"ph":"X","cat":"user_annotation","name":"ProfilerStep#5"})"
+      R"(,{"ph":"X","cat":"gpu_user_annotation","name":"ProfilerStep#5"}]})";
+  const KinetoProfile trace = ValueOrDie(ParseKinetoProfile("t", text));
+  EXPECT_EQ(trace.rank, 5u);
+  EXPECT_EQ(trace.num_steps, 2);
+  EXPECT_EQ(trace.num_computing_kernels, 3);
+  EXPECT_EQ(trace.num_unplaced_kernels, 0);
+  EXPECT_EQ(trace.computing, Microseconds(40));
+  EXPECT_EQ(ValueOrDie(ParseKinetoProfile("t", "{\"traceEvents\":[" +
+                                                   Kernel("gemm", 0, 1) + "]}"))
+                .num_steps,
+            1);
+}
+
+// The operator of a kernel may come behind it; one without a begin counts to
+// the sums only.
+TEST(KinetoProfileTest, TheOrderOfEventsHasNoEffect) {
+  const KinetoProfile trace =
+      ValueOrDie(ParseKinetoProfile("t", R"({"traceEvents":
+[{"cat": "kernel", "name": "gemm", "dur": 3, "args": {"External id": 1}},
+ {"cat": "cpu_op", "name": "aten::mm", "args": {"External id": 1,
+  "Input Dims": [[2, 3], [3, 4]], "Input type": ["float", "float"]}}]})"));
+  ASSERT_EQ(trace.products.size(), 1u);
+  EXPECT_THAT(trace.products[0].times, ElementsAre(Microseconds(3)));
+  EXPECT_EQ(trace.num_unplaced_kernels, 1);
+  EXPECT_EQ(trace.computing, TimePs(0));
+}
+
+// {"traceEvents": [{"cat": "kernel", "name": "k", "ts": 1, "dur": 2}],
+//  "distributedInfo": {"rank": 3}}
+constexpr std::string_view kPacked(
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\x2a\x29\x4a\x4c\x4e\x75"
+    "\x2d\x4b\xcd\x2b\x29\x56\xb2\x52\x88\xae\x56\x4a\x4e\x2c\x01\x32\x94\xb2"
+    "\x53\x8b\xf2\x52\x73\x94\x74\x14\x94\xf2\x12\x73\x53\xc1\x22\x20\x0e\x58"
+    "\x95\x21\x90\x91\x52\x5a\x04\x64\x19\xd5\xc6\x82\xd8\x99\xc5\x25\x45\x99"
+    "\x49\xa5\x25\xa9\x29\x9e\x79\x69\xf9\x40\xf1\x6a\xa5\xa2\xc4\xbc\x6c\x20"
+    "\xc3\xb8\xb6\x16\x00\x7e\x96\x44\xc8\x64\x00\x00\x00",
+    103);
+
+TEST(KinetoProfileTest, PackedTracesAreRead) {
+  const KinetoProfile trace = ValueOrDie(ParseKinetoProfile("t.gz", kPacked));
+  EXPECT_EQ(trace.rank, 3u);
+  EXPECT_EQ(trace.computing, Microseconds(2));
+  EXPECT_EQ(
+      ParseKinetoProfile("t.gz", kPacked.substr(0, 60)).status().message(),
+      "t.gz: the compressed data end early");
+}
+
 TEST(KinetoProfileTest, ProductsWithoutShapesAreTold) {
   const KinetoProfile trace =
       ValueOrDie(ParseKinetoProfile("t", R"({"traceEvents":
@@ -88,7 +151,13 @@ TEST(KinetoProfileTest, OtherFilesAreRefused) {
   };
   EXPECT_EQ(message("{\"a\": "),
             "t: byte 7: no JSON; expected a trace of PyTorch's profiler");
-  EXPECT_THAT(message("[]"), HasSubstr("t: no kernel of a GPU"));
+  for (const char* text : {"[]", "{}", R"({"traceEvents": 1})"}) {
+    EXPECT_EQ(message(text),
+              "t: no list \"traceEvents\"; expected a trace of PyTorch's "
+              "profiler");
+  }
+  EXPECT_THAT(message(R"({"traceEvents": []})"),
+              HasSubstr("t: no kernel of a GPU"));
   EXPECT_THAT(message(R"({"traceEvents": [{"cat": "kernel", "dur": -1}]})"),
               HasSubstr("t: no kernel has a \"dur\""));
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "astra-core/apps/compare/run_comparison.h"
+#include "astra-core/apps/time_parts.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/matchers.h"
@@ -80,7 +81,7 @@ TEST(FinishedRunTest, OfEachStageTheRankThatWorksLongest) {
   ASSERT_EQ(stages.size(), 2u);
   EXPECT_EQ(stages[0].rank, 2u);
   EXPECT_THAT(stages[0].parts_ms,
-              ElementsAre(1.2, 0, 0, 0, 0, 0, 0, 0, DoubleEq(0.3), 0));
+              ElementsAre(1.2, 0, 0, 0, 0, 0, 0, 0, DoubleEq(0.3), 0, 0));
   EXPECT_EQ(stages[1].rank, 4u);
 }
 
@@ -119,7 +120,7 @@ TEST(FinishedRunTest, RefusesWhatIsNoFinishedRun) {
   for (const Case& each : {
            Case{With(kRun, "simai_analytical", "simai_planner"),
                 "r:2:14: unknown program \"simai_planner\" (known: "
-                "simai_analytical, simai_simulator)"},
+                "simai_analytical, simai_physical, simai_simulator)"},
            Case{With(kRun, "true", "false"),
                 "r:4:15: the run has not finished: it has no result"},
            Case{With(kRun, "\"bubble_ps\": 1000000000", "\"bubble\": 1"),
@@ -130,10 +131,36 @@ TEST(FinishedRunTest, RefusesWhatIsNoFinishedRun) {
            Case{With(kRun, "\"result\"", "\"results\""),
                 "r:1:1: a run has no \"result\""},
            Case{"[1]", "r:1:1: a run is a list, expected a mapping"},
+           Case{"", "r:1:1: not JSON: the file ends early"},
+           Case{"{\n \"name\": \"a\",\n",
+                "r:3:1: not JSON: the file ends early"},
+           Case{"{\n  \"name\": a}", "r:2:11: not JSON: unexpected \"a\""},
        }) {
     EXPECT_THAT(ParseRunSummary("r", each.contents).status(),
                 StatusIs(absl::StatusCode::kInvalidArgument, each.message));
   }
+}
+
+// Runs of traces have waiting for the CPU, and no tokens.
+TEST(FinishedRunTest, ReadsRunsOfTraces) {
+  const RunSummary summary = ValueOrDie(ParseRunSummary(
+      "r", With(With(kRun, "\"slowed_ps\": 0",
+                     "\"slowed_ps\": 0, \"held_ps\": "
+                     "5000000000"),
+                "\"workload\": {\"file\": \"w.yaml\", \"gpus\": 8}",
+                "\"trace\": {\"chakra\": \"t\"}, \"iteration\": "
+                "{\"ideal_network_ps\": 0, \"ideal_compute_ps\": 0}")));
+  for (size_t i = 0; i < RunFigures().size(); ++i) {
+    const std::string_view name = RunFigures()[i].name;
+    if (name == "CPU and copies ms") {
+      EXPECT_EQ(summary.figures[i], 5);
+    } else if (name == "MFU %") {
+      EXPECT_EQ(summary.figures[i], std::nullopt);
+    }
+  }
+  const std::vector<StageBreakdown> stages = ValueOrDie(ParseBreakdown(
+      "b", std::string(kBreakdown) + "0,2,1,host,,,,,2000,0.1\n"));
+  EXPECT_EQ(stages[0].parts_ms[TimePartOf(TimeCategory::kHost)], 2);
 }
 
 TEST(FinishedRunTest, RefusesTablesOfOthers) {
@@ -142,7 +169,7 @@ TEST(FinishedRunTest, RefusesTablesOfOthers) {
       StatusIs(absl::StatusCode::kInvalidArgument,
                "b:5:7: unknown category \"buble\"; did you mean \"bubble\"? "
                "(known: compute, slowed, network, late, transfer, bubble, "
-               "idle)"));
+               "host, idle)"));
   EXPECT_THAT(ParseBreakdown("b", With(kBreakdown, "TP", "")).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "b:3:15: expected the group of a collective"));

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "fmt/core.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/files.h"
@@ -11,6 +12,7 @@
 namespace astra::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -59,6 +61,14 @@ Wire Node(uint64_t id, std::string_view name, uint64_t type) {
   return node;
 }
 
+// An estimate without its memory, which depends on how many groups are taken to
+// run a collective at once.
+std::string WithoutMemory(std::string estimate) {
+  const size_t begin = estimate.find("\nmemory ");
+  EXPECT_NE(begin, std::string::npos) << estimate;
+  return estimate.erase(begin, estimate.find('\n', begin + 1) - begin);
+}
+
 class SimaiTraceTest : public ::testing::Test {
  protected:
   ProgramResult Run(const std::string& program, const std::string& arguments) {
@@ -98,6 +108,12 @@ TEST_F(SimaiTraceTest, TheTraceOf64RanksTakesAsLongAsTheWorkload) {
     EXPECT_EQ(LastLine("simai_simulator", "--chakra traces/w -o b" + rest),
               expected);
   }
+  const std::string rest = " -n t.txt --fidelity flow --estimate";
+  const ProgramResult whole = Run("simai_simulator", "-w w.yaml" + rest);
+  EXPECT_EQ(whole.exit_code, 0) << whole.error;
+  EXPECT_EQ(
+      WithoutMemory(Run("simai_simulator", "--chakra traces/w" + rest).out),
+      WithoutMemory(whole.out));
 }
 
 // Two ranks compute for 7 us, sum up 1 MB and compute for 2 us; made from the
@@ -115,13 +131,29 @@ TEST_F(SimaiTraceTest, AFileMadeByHandRuns) {
   WriteText(folder_.PathOf("x.0.et"), file);
   WriteText(folder_.PathOf("x.1.et"), file);
   EXPECT_EQ(LastLine("simai_analytical",
-                     "--chakra x -n t.txt --collectives ring -o out"),
+                     "--chakra x -n t.txt --collectives ring -o out --trace "
+                     "--report --visual"),
             "finished   x: 0.019000 ms");
   EXPECT_THAT(ReadText(folder_.PathOf("out/ranks.csv")),
               HasSubstr("\n1,9.000000,0.000000,10.000000,0.000000,0.000000,"
-                        "0.000000,19.000000\n"));
-  EXPECT_THAT(ReadText(folder_.PathOf("out/nodes.csv")),
-              HasSubstr("\nsum,fwd,0.000000,10.000000,10.000000,1000000\n"));
+                        "10.000000,0.000000,0.000000,0.000000,0.000000,"
+                        "0.000000,0.000000,19.000000\n"));
+  EXPECT_THAT(
+      ReadText(folder_.PathOf("out/nodes.csv")),
+      HasSubstr("\nsum,fwd,0.000000,10.000000,0.000000,10.000000,1000000\n"));
+  EXPECT_THAT(ReadText(folder_.PathOf("out/breakdown.csv")),
+              HasSubstr("\n0,1,1,network,DP,all-reduce,sum,fwd,10.000000,"));
+  EXPECT_THAT(ReadText(folder_.PathOf("out/critical_path.csv")),
+              HasSubstr("\n7.000000,10.000000,1,0,0,collective,sum,fwd,,,DP,"
+                        "all-reduce,1000000\n"));
+  EXPECT_THAT(ReadText(folder_.PathOf("out/links.csv")), HasSubstr("1000000"));
+  EXPECT_THAT(ReadText(folder_.PathOf("out/trace.json")),
+              AllOf(HasSubstr("\"all ranks\""), HasSubstr("\"rank 1\"")));
+  EXPECT_THAT(ReadText(folder_.PathOf("out/report.html")),
+              AllOf(HasSubstr("2 ranks, 6 nodes"), HasSubstr("Timeline")));
+  EXPECT_THAT(ReadText(folder_.PathOf("out/run.json")),
+              HasSubstr("\"critical_path_ps\": {\n      \"DP\": 10000000,\n"
+                        "      \"compute\": 9000000\n"));
 }
 
 TEST_F(SimaiTraceTest, MissingFilesAndRanksAreNamed) {
@@ -138,9 +170,9 @@ TEST_F(SimaiTraceTest, MissingFilesAndRanksAreNamed) {
   EXPECT_EQ(result.error,
             "simai_analytical: error: y.0.et: no such file, nor any other of "
             "the trace --chakra y\n");
-  result = Run("simai_analytical", "--chakra x -n t.txt --report");
+  result = Run("simai_analytical", "--chakra x -n t.txt --unroll");
   EXPECT_EQ(result.error,
-            "simai_analytical: error: --report has no effect with --chakra\n");
+            "simai_analytical: error: --unroll has no effect with --chakra\n");
   EXPECT_EQ(Run("simai_analytical", "-w w -n t.txt --comm-groups g").error,
             "simai_analytical: error: --comm-groups has no effect without "
             "--chakra\n");
@@ -148,6 +180,36 @@ TEST_F(SimaiTraceTest, MissingFilesAndRanksAreNamed) {
             "simai_trace: error: expected one input: a workload with -w, or a "
             "trace with --chakra or --kineto\n");
   EXPECT_EQ(Run("simai_trace", "--chakra x --format goal").exit_code, 2);
+}
+
+// Each rank sends only after it has received. Both programs refuse the trace
+// before it runs, in one line.
+TEST_F(SimaiTraceTest, RanksThatWaitForOneAnotherAreNamedOnceBeforeTheRun) {
+  WriteText(folder_.PathOf("t.txt"),
+            "3 2 1 0 2 H100\n2\n0 2 800Gbps 0ns 0\n1 2 800Gbps 0ns 0\n");
+  for (const uint64_t rank : {0, 1}) {
+    const uint64_t peer = 1 - rank;
+    WriteText(folder_.PathOf(fmt::format("x.{}.et", rank)),
+              Wire().Text(1, "0.0.4").Framed() +
+                  Node(0, "get", 6)
+                      .Attribute("comm_src", peer)
+                      .Attribute("comm_size", 8)
+                      .Framed() +
+                  Node(1, "send", 5)
+                      .Attribute("comm_dst", peer)
+                      .Attribute("comm_size", 8)
+                      .Framed());
+  }
+  const std::string error =
+      "error: ranks wait for one another in a circle: rank 0 (x.0.et): node 1 "
+      "(send) waits for node 0 (get), in which rank 1 is missing; rank 1 "
+      "(x.1.et): node 1 (send) waits for node 0 (get), in which rank 0 is "
+      "missing\n";
+  const ProgramResult run = Run("simai_simulator", "--chakra x -n t.txt");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.error, "simai_simulator: " + error);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(Run("simai_trace", "--chakra x").error, "simai_trace: " + error);
 }
 
 // A smaller trace of the same name does not keep ranks of the larger one.
