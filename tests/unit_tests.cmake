@@ -379,6 +379,15 @@ astra_test(network_config_test
     network-frontends/config/simai_conf_test.cc
   DEPS astra::network_config)
 
+astra_test(traffic_test
+  SOURCES
+    network-frontends/traffic/all_to_all_test.cc
+    network-frontends/traffic/flow_sizes_test.cc
+    network-frontends/traffic/incast_test.cc
+    network-frontends/traffic/permutation_test.cc
+    network-frontends/traffic/traffic_draw_test.cc
+  DEPS astra::traffic)
+
 astra_test(engine_test
   SOURCES
     astra-core/engine/breakdown_test.cc
@@ -421,11 +430,13 @@ astra_test(run_test
 # Files that a reader must refuse, each with its exact message.
 astra_test(bad_inputs_test
   SOURCES
+    bad_inputs/flow_sizes_test.cc
     bad_inputs/ibnetdiscover_test.cc
     bad_inputs/nccl_topology_test.cc
+    bad_inputs/pattern_spec_test.cc
     bad_inputs/topology_test.cc
     bad_inputs/workload_test.cc
-  DEPS astra::discovered astra::simai_text astra::topology)
+  DEPS astra::discovered astra::simai_text astra::topology astra::traffic)
 
 astra_test(command_line_test
   SOURCES
