@@ -413,6 +413,7 @@ astra_test(engine_test
 
 astra_test(results_test
   SOURCES
+    astra-core/results/completions_table_test.cc
     astra-core/results/message_times_test.cc
     astra-core/results/program_summary_test.cc
     astra-core/results/stages_table_test.cc
@@ -425,6 +426,7 @@ astra_test(run_test
     astra-core/run/events_file_test.cc
     astra-core/run/fidelity_test.cc
     astra-core/run/run_test.cc
+    astra-core/run/traffic_run_test.cc
   DEPS astra::backends astra::run astra::simai_text)
 
 # Files that a reader must refuse, each with its exact message.
@@ -660,6 +662,7 @@ astra_test(apps_test
     astra-core/apps/memory_snapshot_test.cc
     astra-core/apps/network_summary_test.cc
     astra-core/apps/packet_capture_test.cc
+    astra-core/apps/pattern_program_test.cc
     astra-core/apps/server_types_test.cc
     astra-core/apps/simai_network_files_test.cc
     astra-core/apps/simai_analytical_test.cc

@@ -60,25 +60,6 @@ std::string DescribeFlows(const FlowsLog& flows) {
       number);
 }
 
-void AddNetworkFiles(const RunOptions& options, const RunRequest& request,
-                     const RunResult& run, std::vector<NamedFile>& files) {
-  const BackendEntry* network = NetworkOf(request.fidelity);
-  if (network == nullptr) return;
-  const Topology& topology = request.topology;
-  const RecordOptions& record = request.network.packet.record;
-  if (options.simai_files) {
-    files.push_back({"fct.txt", SimaiFctText(run.network)});
-  }
-  if (!network->records_packets) return;
-  if (options.simai_files) {
-    files.push_back({"pfc.txt", SimaiPfcText(topology, run.network)});
-  }
-  AddPacketTables(record, topology, run.network, files);
-  if (record.captured_link) {
-    files.push_back({"capture.pcapng", PcapngFile(run.network.captured)});
-  }
-}
-
 // Returns links.csv. Networks that record flows know more than bytes of links.
 std::string LinksOf(const RunRequest& request, const RunResult& run) {
   const BackendEntry* network = NetworkOf(request.fidelity);
@@ -193,6 +174,22 @@ void AddPacketTables(const RecordOptions& record, const Topology& topology,
   }
 }
 
+void AddNetworkFiles(const RunOptions& options, const RecordOptions& record,
+                     const Topology& topology, const NetworkStatistics& network,
+                     std::vector<NamedFile>& files) {
+  const BackendEntry* backend = NetworkOf(options.fidelity);
+  if (backend == nullptr) return;
+  if (options.simai_files) files.push_back({"fct.txt", SimaiFctText(network)});
+  if (!backend->records_packets) return;
+  if (options.simai_files) {
+    files.push_back({"pfc.txt", SimaiPfcText(topology, network)});
+  }
+  AddPacketTables(record, topology, network, files);
+  if (record.captured_link) {
+    files.push_back({"capture.pcapng", PcapngFile(network.captured)});
+  }
+}
+
 ResultFiles MakeResultFiles(const RunOptions& options,
                             const RunRequest& request, const RunResult& run,
                             const FlowsLog* flows) {
@@ -213,7 +210,8 @@ ResultFiles MakeResultFiles(const RunOptions& options,
     files.push_back(
         {"changes.csv", ChangesCsv(ChangesOf(*run.healthy, result))});
   }
-  AddNetworkFiles(options, request, run, files);
+  AddNetworkFiles(options, request.network.packet.record, topology, run.network,
+                  files);
   if (options.trace) {
     files.push_back({"trace.json", ChromeTrace(request, run)});
   }

@@ -13,6 +13,10 @@ constexpr OptionSpec kOptions[] = {
     {"chakra", "", "PREFIX", "Input",
      "an execution trace in place of -w: the files PREFIX.0.et, PREFIX.1.et, "
      "... of Chakra, one for each GPU"},
+    {"pattern", "", "NAME:KEY=VALUE,...", "Input",
+     "traffic in place of -w: incast:bytes=64KiB,senders=8, permutation, "
+     "all-to-all; several with \"+\" between them; with --fidelity analytical, "
+     "flow or packet"},
     {"comm-groups", "", "FILE", "Input",
      "with --chakra: the ranks of each process group, as JSON (default: "
      "PREFIX.json, if there is one)"},

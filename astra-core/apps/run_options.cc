@@ -68,7 +68,8 @@ absl::Status CheckFidelity(const CommandLine& flags, Fidelity fidelity) {
     return NoEffect(rule.option,
                     fmt::format("with --fidelity {}", Name(fidelity)));
   }
-  if (flags.has("seed") && !has_options && !flags.has("jitter")) {
+  if (flags.has("seed") && !has_options && !flags.has("jitter") &&
+      !flags.has("pattern")) {
     return NoEffect("seed", fmt::format("with --fidelity {}: without --jitter "
                                         "nothing is random",
                                         Name(fidelity)));
@@ -129,6 +130,28 @@ absl::Status CheckChakra(const CommandLine& flags) {
   return absl::OkStatus();
 }
 
+// Refuses the options that say how a workload runs, which traffic is not.
+absl::Status CheckPattern(const CommandLine& flags, Fidelity fidelity) {
+  if (!flags.has("pattern")) return absl::OkStatus();
+  if (NetworkOf(fidelity) == nullptr) {
+    return NoEffect("pattern",
+                    fmt::format("with --fidelity {}, which has no messages: "
+                                "take analytical, flow or packet",
+                                Name(fidelity)));
+  }
+  for (const std::string_view option :
+       {"workload",        "jobs",          "chakra",      "comm-groups",
+        "gpu-mismatch",    "collectives",   "nccl",        "measured",
+        "engine",          "dispatcher",    "launch",      "pp-overlap",
+        "send-latency",    "contention",    "jitter",      "unroll",
+        "symmetry",        "accelerate",    "error-bound", "estimate",
+        "force",           "visual",        "lang",        "trace",
+        "memory-snapshot", "snapshot-stage"}) {
+    if (flags.has(option)) return NoEffect(option, "with --pattern");
+  }
+  return absl::OkStatus();
+}
+
 // Refuses a key of --network-set that is there twice.
 absl::Status CheckSettings(absl::Span<const std::string> settings) {
   std::set<std::string_view> keys;
@@ -145,7 +168,9 @@ absl::Status ReadInputOptions(const CommandLine& flags, RunOptions& options) {
   options.jobs_file = flags.value("jobs");
   options.chakra = flags.value("chakra");
   options.groups_file = flags.value("comm-groups");
-  if (!flags.has("workload") && !options.jobs_file && !options.chakra) {
+  options.pattern = flags.value("pattern");
+  if (!flags.has("workload") && !options.jobs_file && !options.chakra &&
+      !options.pattern) {
     return absl::InvalidArgumentError(
         "--workload is missing: give a workload file with -w");
   }
@@ -284,6 +309,7 @@ absl::Status ReadModel(const RunDefaults& defaults, const CommandLine& flags,
     ASTRA_ASSIGN_OR_RETURN(options.fidelity,
                            FindFidelity(*flags.value("fidelity")));
   }
+  ASTRA_RETURN_IF_ERROR(CheckPattern(flags, options.fidelity));
   ASTRA_RETURN_IF_ERROR(CheckChakra(flags));
   ASTRA_RETURN_IF_ERROR(CheckJobs(flags, options.fidelity));
   ASTRA_RETURN_IF_ERROR(CheckFidelity(flags, options.fidelity));
@@ -350,8 +376,12 @@ absl::Status ReadOutput(const CommandLine& flags, RunOptions& options) {
   const std::filesystem::path path(
       options.jobs_file.value_or(options.workload_file));
   // A prefix has no extension.
-  const std::string stem =
-      (options.chakra ? path.filename() : path.stem()).string();
+  std::string stem = (options.chakra ? path.filename() : path.stem()).string();
+  if (options.pattern) {
+    stem = options.pattern->substr(0, options.pattern->find_first_of(":+"));
+    // Whoever parses the pattern tells what is wrong with its name.
+    if (!IsFileName(stem)) stem = "pattern";
+  }
   ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, stem));
   if (flags.has("result-folder")) {
     ASTRA_ASSIGN_OR_RETURN(output.folder, ResultFolder(flags, output.name));

@@ -47,6 +47,7 @@ struct RunOptions {
   std::optional<std::string> jobs_file;  // In place of the workload.
   std::optional<std::string> chakra;     // Prefix of files; in place of both.
   std::optional<std::string> groups_file;
+  std::optional<std::string> pattern;  // See ParsePatterns(); in place of all.
   std::optional<std::string> topology_file;
   // The cluster, where there is no topology file. None: servers, NICs and
   // NVLinks of `system` below one switch.

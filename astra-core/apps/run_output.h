@@ -27,7 +27,7 @@ constexpr std::string_view kResultFiles[] = {
     "stages.csv",        "chart.html",     "memory_snapshot.pickle",
     "jobs.csv",          "iterations.csv", "changes.csv",
     "shared_links.csv",  "ranks.csv",      "nodes.csv",
-    "report.html"};
+    "completions.csv",   "report.html"};
 
 struct RunOutput {
   std::string name;    // Name of the run.

@@ -11,6 +11,7 @@
 #include "astra-core/apps/flows_log.h"
 #include "astra-core/apps/growing_file.h"
 #include "astra-core/apps/jobs_program.h"
+#include "astra-core/apps/pattern_program.h"
 #include "astra-core/apps/run_estimate.h"
 #include "astra-core/apps/run_files.h"
 #include "astra-core/apps/run_json.h"
@@ -130,6 +131,9 @@ absl::Status RunCommand(const RunDefaults& defaults, int argc,
   }
   if (options.chakra) {
     return RunChakraProgram(defaults, options, std::move(warnings), log);
+  }
+  if (options.pattern) {
+    return RunPatternProgram(defaults, options, std::move(warnings), log);
   }
   ASTRA_ASSIGN_OR_RETURN(RunRequest request, ReadRequest(options, &warnings));
   if (options.environment.log_level != LogLevel::kError) log.Report(warnings);
