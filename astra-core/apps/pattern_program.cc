@@ -165,26 +165,42 @@ std::vector<NamedFile> FilesOf(const RunOptions& options,
   return files;
 }
 
+// Returns the times of all messages and, of several patterns, those of each.
+Json ResultOf(const RunResult& run, absl::Span<const CompletionRow> rows) {
+  const auto completions = [](const CompletionRow& row) -> Json {
+    return {{"mean_us", row.mean_us},
+            {"median_ps", row.median.count()},
+            {"p99_ps", row.p99.count()},
+            {"max_ps", row.longest.count()},
+            {"goodput_GBps", row.gigabytes_per_s()}};
+  };
+  Json json = completions(rows.back());
+  json["last_arrival_ps"] = run.result.stage_time.count();
+  for (const CompletionRow& row : rows.first(rows.size() - 1)) {
+    json[row.pattern] = completions(row);
+  }
+  return json;
+}
+
 std::string JsonOf(const RunDefaults& defaults, const RunOptions& options,
                    const TrafficRunRequest& request, const Warnings& warnings,
-                   const RunResult& run) {
-  Json json = {
-      {"program", defaults.program},
-      {"version", Version()},
-      {"name", options.name},
-      {"finished", run.status.ok()},
-      {"reason", std::string(run.status.message())},
-      {"traffic",
-       {{"pattern", *options.pattern},
-        {"messages", request.traffic.messages.size()}}},
-      {"topology",
-       TopologyJson(options.topology_file.value_or(""), request.topology)},
-      {"model",
-       {{"fidelity", Name(options.fidelity)},
-        {"seed", request.network.packet.seed},
-        {"stop_at_ps", request.stop_at.count()}}},
-      {"warnings", warnings},
-      {"result", {{"last_arrival_ps", run.result.stage_time.count()}}}};
+                   const RunResult& run, absl::Span<const CompletionRow> rows) {
+  Json json = {{"program", defaults.program},
+               {"version", Version()},
+               {"name", options.name},
+               {"finished", run.status.ok()},
+               {"reason", std::string(run.status.message())},
+               {"traffic",
+                {{"pattern", *options.pattern},
+                 {"messages", request.traffic.messages.size()}}},
+               {"topology", TopologyJson(options.topology_file.value_or(""),
+                                         request.topology)},
+               {"model",
+                {{"fidelity", Name(options.fidelity)},
+                 {"seed", request.network.packet.seed},
+                 {"stop_at_ps", request.stop_at.count()}}},
+               {"warnings", warnings},
+               {"result", ResultOf(run, rows)}};
   AddNetworkRun(options, request.events, request.network, run, json);
   return JsonText(json);
 }
@@ -252,7 +268,7 @@ absl::Status RunPatternProgram(const RunDefaults& defaults,
   std::vector<NamedFile> files =
       FilesOf(options, request, run, rows, flows.get());
   files.push_back(
-      {"run.json", JsonOf(defaults, options, request, warnings, run)});
+      {"run.json", JsonOf(defaults, options, request, warnings, run, rows)});
   files.push_back({"cost.json", CostJson(options, run, wall.count())});
   ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
   Print(Describe(options, request, run, rows, files));

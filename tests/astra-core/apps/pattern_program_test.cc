@@ -57,6 +57,8 @@ TEST_F(PatternProgramTest, WritesMessagesQueuesAndAPage) {
   EXPECT_THAT(ReadOut("flows.csv"),
               HasSubstr("\nincast,8,0,0,100000,0.000000"));
   EXPECT_THAT(ReadOut("completions.csv"), HasSubstr("\nall,17,17,809000,"));
+  EXPECT_THAT(ReadOut("run.json"),
+              HasSubstr("\"incast\": {\n      \"mean_us\""));
   EXPECT_THAT(ReadOut("queues.csv"), HasSubstr("\n1.000000,1,9,0,"));
   const std::string page = ReadOut("report.html");
   for (const char* section :
