@@ -392,6 +392,7 @@ astra_test(engine_test
   SOURCES
     astra-core/engine/breakdown_test.cc
     astra-core/engine/critical_path_test.cc
+    astra-core/engine/custom_collectives_test.cc
     astra-core/engine/dualpipe_simulation_test.cc
     astra-core/engine/flow_carrier_test.cc
     astra-core/engine/flow_run_test.cc
@@ -661,6 +662,7 @@ astra_test(apps_test
     astra-core/apps/iteration_trace_test.cc
     astra-core/apps/memory_snapshot_test.cc
     astra-core/apps/network_summary_test.cc
+    astra-core/apps/own_algorithms_test.cc
     astra-core/apps/packet_capture_test.cc
     astra-core/apps/pattern_program_test.cc
     astra-core/apps/server_types_test.cc

@@ -15,6 +15,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/communicators.h"
+#include "astra-core/engine/simulation_setting.h"
 #include "fmt/core.h"
 #include "network-frontends/network_statistics.h"
 #include "topology/routes.h"
@@ -153,9 +154,10 @@ absl::StatusOr<RunEstimate> EstimateRun(const RunRequest& request) {
   for (uint32_t i = 0; i < groups.size(); ++i) {
     group_of[{groups[i].dimension, groups[i].ranks.front()}] = i;
   }
-  CollectiveLowering lowering(
-      request.simulation.collectives, request.simulation.simai,
-      request.simulation.message_costs, request.topology);
+  CollectiveLowering lowering(request.simulation.collectives,
+                              request.simulation.simai,
+                              request.simulation.message_costs,
+                              request.topology, CustomsOf(request.simulation));
   std::map<std::tuple<uint32_t, CollectiveKind, Bytes>, Load> loads;
   RunEstimate estimate;
   // Largest number of flows at a time, by dimension.

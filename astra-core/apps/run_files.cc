@@ -9,6 +9,7 @@
 #include "astra-core/apps/iteration_trace.h"
 #include "astra-core/apps/memory_snapshot.h"
 #include "astra-core/apps/network_summary.h"
+#include "astra-core/apps/own_algorithms.h"
 #include "astra-core/apps/packet_capture.h"
 #include "astra-core/apps/run_report.h"
 #include "astra-core/apps/simai_network_files.h"
@@ -238,6 +239,7 @@ std::string DescribeResults(const RunOptions& options,
     text = DescribeRun(request.program, request.topology, run.result);
     text += DescribeTimeOf(request, run);
   }
+  text += DescribeOwnAlgorithms(request.simulation.custom, run.result);
   text += DescribeNetwork(request, run);
   text += DescribeReplays(request, run);
   text += DescribeEvents(request.events, run);

@@ -66,6 +66,9 @@ constexpr OptionSpec kOptions[] = {
      "measured times of collectives, which go before NCCL's model: tables, "
      "logs "
      "of nccl-tests, lines of NCCL's inspector"},
+    {"algorithm", "", "FILE[:MIN-MAX],...", "Model",
+     "algorithms of your own, MSCCL's .xml or .yaml, for the collectives that "
+     "they fit: by kind, ranks and bytes (a.xml:1MiB-64MiB); with messages"},
     {"engine", "", "NAME", "Model",
      "whose all-reduce kernels inference uses within a server: vllm (default), "
      "sglang, trtllm, a release (vllm@0.14), or none: NCCL's"},

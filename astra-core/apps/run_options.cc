@@ -12,6 +12,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
 #include "fmt/core.h"
+#include "network-frontends/config/amounts.h"
 #include "topology/topology.h"
 
 namespace astra {
@@ -105,10 +106,10 @@ absl::Status CheckJobs(const CommandLine& flags, Fidelity fidelity) {
         "--jobs needs the cluster that the jobs share: give -n");
   }
   for (const std::string_view option :
-       {"workload", "gpus", "gpu-type", "dispatcher", "stop-at", "unroll",
-        "symmetry", "accelerate", "error-bound", "estimate", "visual", "lang",
-        "capture", "trace", "report", "memory-snapshot", "snapshot-stage",
-        "simai-files"}) {
+       {"workload", "gpus", "gpu-type", "algorithm", "dispatcher", "stop-at",
+        "unroll", "symmetry", "accelerate", "error-bound", "estimate", "visual",
+        "lang", "capture", "trace", "report", "memory-snapshot",
+        "snapshot-stage", "simai-files"}) {
     if (flags.has(option)) return NoEffect(option, "with --jobs");
   }
   return absl::OkStatus();
@@ -122,9 +123,9 @@ absl::Status CheckChakra(const CommandLine& flags) {
                : absl::OkStatus();
   }
   for (const std::string_view option :
-       {"workload", "jobs", "gpu-mismatch", "dispatcher", "unroll", "symmetry",
-        "estimate", "visual", "lang", "trace", "report", "memory-snapshot",
-        "snapshot-stage"}) {
+       {"workload", "jobs", "gpu-mismatch", "algorithm", "dispatcher", "unroll",
+        "symmetry", "estimate", "visual", "lang", "trace", "report",
+        "memory-snapshot", "snapshot-stage"}) {
     if (flags.has(option)) return NoEffect(option, "with --chakra");
   }
   return absl::OkStatus();
@@ -139,14 +140,20 @@ absl::Status CheckPattern(const CommandLine& flags, Fidelity fidelity) {
                                 "take analytical, flow or packet",
                                 Name(fidelity)));
   }
-  for (const std::string_view option :
-       {"workload",        "jobs",          "chakra",      "comm-groups",
-        "gpu-mismatch",    "collectives",   "nccl",        "measured",
-        "engine",          "dispatcher",    "launch",      "pp-overlap",
-        "send-latency",    "contention",    "jitter",      "unroll",
-        "symmetry",        "accelerate",    "error-bound", "estimate",
-        "force",           "visual",        "lang",        "trace",
-        "memory-snapshot", "snapshot-stage"}) {
+  for (const std::string_view option : {"workload",      "jobs",
+                                        "chakra",        "comm-groups",
+                                        "gpu-mismatch",  "algorithm",
+                                        "collectives",   "nccl",
+                                        "measured",      "engine",
+                                        "dispatcher",    "launch",
+                                        "pp-overlap",    "send-latency",
+                                        "contention",    "jitter",
+                                        "unroll",        "symmetry",
+                                        "accelerate",    "error-bound",
+                                        "estimate",      "force",
+                                        "visual",        "lang",
+                                        "trace",         "memory-snapshot",
+                                        "snapshot-stage"}) {
     if (flags.has(option)) return NoEffect(option, "with --pattern");
   }
   return absl::OkStatus();
@@ -205,7 +212,51 @@ absl::Status ReadInputOptions(const CommandLine& flags, RunOptions& options) {
       "-g_p_s, -nv and -nic");
 }
 
+// Reads "a.xml" or "a.xml:1MiB-64MiB". A colon before the last slash belongs to
+// the path.
+absl::StatusOr<AlgorithmOption> ReadAlgorithmOption(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos ||
+      text.find('/', colon) != std::string::npos) {
+    AlgorithmOption all_sizes;
+    all_sizes.file = text;
+    return all_sizes;
+  }
+  const std::string_view range = std::string_view(text).substr(colon + 1);
+  const size_t dash = range.find('-');
+  if (dash != std::string_view::npos) {
+    const absl::StatusOr<Bytes> min = ParseSize(range.substr(0, dash));
+    const absl::StatusOr<Bytes> max = ParseSize(range.substr(dash + 1));
+    if (min.ok() && max.ok() && *min <= *max) {
+      return AlgorithmOption{text.substr(0, colon), *min, *max};
+    }
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("--algorithm: {}: expected FILE:MIN-MAX with two sizes, such "
+                  "as ring.xml:1MiB-64MiB",
+                  Quoted(text)));
+}
+
+absl::Status ReadAlgorithms(const CommandLine& flags, RunOptions& options) {
+  if (!flags.has("algorithm")) return absl::OkStatus();
+  if (options.fidelity == Fidelity::kClosedForm) {
+    return NoEffect("algorithm",
+                    "with --fidelity closed-form: it has no messages");
+  }
+  if (flags.has("symmetry")) {
+    return NoEffect("algorithm",
+                    "with --symmetry, in which collectives share links as in "
+                    "closed form");
+  }
+  for (const std::string& text : FilesOf(flags.value("algorithm"))) {
+    ASTRA_ASSIGN_OR_RETURN(options.algorithms.emplace_back(),
+                           ReadAlgorithmOption(text));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadCollectives(const CommandLine& flags, RunOptions& options) {
+  ASTRA_RETURN_IF_ERROR(ReadAlgorithms(flags, options));
   ASTRA_ASSIGN_OR_RETURN(
       options.collectives,
       FindCollectiveFamily(flags.value("collectives").value_or("nccl")));

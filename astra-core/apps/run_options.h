@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,13 @@ struct RunDefaults {
   absl::Span<const CommandExample> examples;  // End of --help.
 };
 
+// A file of --algorithm, and the buffers that it is used for.
+struct AlgorithmOption {
+  std::string file;
+  Bytes min_bytes;
+  Bytes max_bytes{std::numeric_limits<int64_t>::max()};
+};
+
 struct RunOptions {
   // The inputs.
   std::string workload_file;
@@ -69,6 +77,7 @@ struct RunOptions {
   std::optional<std::string> engine;
   std::optional<std::string> dispatcher;    // As LoadDispatcher takes it.
   std::vector<std::string> measured_files;  // Measured collectives.
+  std::vector<AlgorithmOption> algorithms;  // Own algorithms, in their order.
   bool has_launch = false;     // --launch was given, and holds for these files.
   std::string nccl_variables;  // Text of --nccl.
   NcclOptions nccl;
