@@ -665,6 +665,7 @@ astra_test(apps_test
     astra-core/apps/own_algorithms_test.cc
     astra-core/apps/packet_capture_test.cc
     astra-core/apps/pattern_program_test.cc
+    astra-core/apps/run_watch_test.cc
     astra-core/apps/server_types_test.cc
     astra-core/apps/simai_network_files_test.cc
     astra-core/apps/simai_analytical_test.cc

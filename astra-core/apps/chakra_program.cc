@@ -205,6 +205,12 @@ absl::Status RunChakraProgram(const RunDefaults& defaults,
       options, request.network, request.trace.names, request.topology);
   request.simulation.message_log = flows.get();
   RunWatch watch(options.environment.log_level == LogLevel::kInfo);
+  if (flows != nullptr) {
+    watch.CountMessages([&flows] { return flows->num_arrived(); });
+  }
+  request.simulation.on_collective = [&](const CollectiveRecord& record) {
+    watch.End(record);
+  };
   request.simulation.on_progress = [&](double share, TimePs simulated) {
     return watch.Update(share, simulated);
   };

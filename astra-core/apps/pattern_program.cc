@@ -256,6 +256,9 @@ absl::Status RunPatternProgram(const RunDefaults& defaults,
   if (flows != nullptr && options.report) flows->KeepTimes();
   request.message_log = flows.get();
   RunWatch watch(options.environment.log_level == LogLevel::kInfo);
+  if (flows != nullptr) {
+    watch.CountMessages([&flows] { return flows->num_arrived(); });
+  }
   request.on_progress = [&](double share, TimePs simulated) {
     return watch.Update(share, simulated);
   };

@@ -58,19 +58,24 @@ absl::Status CheckBudget(const RunOptions& options, const RunRequest& request) {
 }
 
 // Runs `request`. Meanwhile collectives.csv in the output folder gets a line
-// for each collective that ends.
+// for each collective that ends. `flows` may be null.
 absl::StatusOr<RunResult> RunWatched(const RunOptions& options,
+                                     const FlowsLog* flows,
                                      RunRequest& request) {
   GrowingFile collectives(fmt::format("{}/collectives.csv", options.output),
                           CollectivesHeader());
   const std::vector<std::string> layers = LayerNames(request.program);
   RunWatch watch(options.environment.log_level == LogLevel::kInfo);
+  if (flows != nullptr) {
+    watch.CountMessages([flows] { return flows->num_arrived(); });
+  }
   request.simulation.on_progress = [&](double fraction, TimePs simulated) {
     return watch.Update(fraction, simulated);
   };
   // A closed form is over at once, so it has no growing file.
   if (request.fidelity != Fidelity::kClosedForm) {
     request.simulation.on_collective = [&](const CollectiveRecord& record) {
+      watch.End(record);
       std::string line;
       AppendCollective(record, layers[record.layer.index()], request.topology,
                        &line);
@@ -96,7 +101,8 @@ absl::Status Simulate(const RunDefaults& defaults, const RunOptions& options,
   if (flows != nullptr && options.report) flows->KeepTimes();
   request.simulation.message_log = flows.get();
   const Clock::time_point begin = Clock::now();
-  ASTRA_ASSIGN_OR_RETURN(const RunResult run, RunWatched(options, request));
+  ASTRA_ASSIGN_OR_RETURN(const RunResult run,
+                         RunWatched(options, flows.get(), request));
   const std::chrono::duration<double> wall = Clock::now() - begin;
   ResultFiles results = MakeResultFiles(options, request, run, flows.get());
   std::vector<NamedFile>& files = results.files;
