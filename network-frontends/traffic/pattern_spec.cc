@@ -160,7 +160,7 @@ absl::Status ReadParameter(std::string_view setting, Keys* given,
         fmt::format("the key {} is there twice", Quoted(key)));
   }
   const absl::Status status = parameter->read(setting.substr(equals + 1), spec);
-  if (status.ok()) return status;
+  if (status.ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       fmt::format("{}: {}", key, std::string(status.message())));
 }
