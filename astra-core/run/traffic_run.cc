@@ -54,7 +54,19 @@ class TrafficSender {
         messages_(request.traffic.messages),
         channels_(std::move(channels)),
         network_(network),
-        finish_(messages_.size(), TrafficRunResult::kNever) {}
+        finish_(messages_.size(), TrafficRunResult::kNever) {
+    std::vector<bool> sends(request.topology.num_gpus());
+    for (const TrafficMessage& message : messages_) {
+      total_bytes_ += static_cast<double>(message.bytes.count());
+      sends[message.source.index()] = true;
+    }
+    for (uint32_t rank = 0; rank < sends.size(); ++rank) {
+      if (!sends[rank]) continue;
+      const absl::Span<const LinkId> links =
+          request.topology.links_from(Topology::NodeOf(RankId(rank)));
+      exits_.insert(exits_.end(), links.begin(), links.end());
+    }
+  }
 
   // Returns Ok once all messages have arrived, else the reason why not.
   absl::Status Run() {
@@ -65,7 +77,7 @@ class TrafficSender {
     while (num_arrived_ < messages_.size()) {
       if (pace.IsDue() && request_.on_progress) {
         ASTRA_RETURN_IF_ERROR(
-            request_.on_progress(ShareArrived(), network_.now()));
+            request_.on_progress(ShareDone(), network_.now()));
       }
       SendDue();
       const TimePs end_of_slice = network_.now() + slice;
@@ -84,9 +96,18 @@ class TrafficSender {
   std::vector<TimePs> TakeFinish() { return std::move(finish_); }
 
  private:
-  double ShareArrived() const {
-    return static_cast<double>(num_arrived_) /
-           static_cast<double>(messages_.size());
+  // Equal messages may all arrive at the very end, so what has left the senders
+  // tells more. Only packets are counted as they leave; other networks count a
+  // message when it is sent.
+  double ShareDone() const {
+    if (!NetworkOf(request_.fidelity)->records_packets) {
+      return static_cast<double>(num_arrived_) /
+             static_cast<double>(messages_.size());
+    }
+    const absl::Span<const double> carried = network_.link_bytes();
+    double left = 0;
+    for (const LinkId link : exits_) left += carried[link.index()];
+    return std::min(1.0, left / total_bytes_);
   }
 
   TimePs NextStart() const {
@@ -140,6 +161,8 @@ class TrafficSender {
   const std::vector<TrafficMessage>& messages_;
   const std::vector<uint32_t> channels_;  // By message.
   NetworkBackend& network_;
+  std::vector<LinkId> exits_;  // Links that leave senders.
+  double total_bytes_ = 0;     // Of all messages.
   size_t num_sent_ = 0;
   size_t num_arrived_ = 0;
   TimePs last_arrival_;

@@ -39,8 +39,8 @@ struct TrafficRunRequest {
   // Is told of the messages, on networks that record them. The layer of a
   // collective is the index of a pattern.
   MessageLog* message_log = nullptr;
-  // Called many times a second with the share of the messages that have
-  // arrived, and the simulated time. The run ends with the error it returns.
+  // Called many times a second with the share of the work that is done, and
+  // the simulated time. The run ends with the error it returns.
   std::function<absl::Status(double, TimePs)> on_progress;
 };
 
