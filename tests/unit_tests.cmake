@@ -380,10 +380,20 @@ astra_test(network_config_test
     network-frontends/config/simai_conf_test.cc
   DEPS astra::network_config)
 
+astra_test(traffic_test
+  SOURCES
+    network-frontends/traffic/all_to_all_test.cc
+    network-frontends/traffic/flow_sizes_test.cc
+    network-frontends/traffic/incast_test.cc
+    network-frontends/traffic/permutation_test.cc
+    network-frontends/traffic/traffic_draw_test.cc
+  DEPS astra::traffic)
+
 astra_test(engine_test
   SOURCES
     astra-core/engine/breakdown_test.cc
     astra-core/engine/critical_path_test.cc
+    astra-core/engine/custom_collectives_test.cc
     astra-core/engine/dualpipe_simulation_test.cc
     astra-core/engine/flow_carrier_test.cc
     astra-core/engine/flow_run_test.cc
@@ -405,6 +415,7 @@ astra_test(engine_test
 
 astra_test(results_test
   SOURCES
+    astra-core/results/completions_table_test.cc
     astra-core/results/message_times_test.cc
     astra-core/results/program_summary_test.cc
     astra-core/results/stages_table_test.cc
@@ -418,16 +429,19 @@ astra_test(run_test
     astra-core/run/events_file_test.cc
     astra-core/run/fidelity_test.cc
     astra-core/run/run_test.cc
+    astra-core/run/traffic_run_test.cc
   DEPS astra::backends astra::run astra::simai_text)
 
 # Files that a reader must refuse, each with its exact message.
 astra_test(bad_inputs_test
   SOURCES
+    bad_inputs/flow_sizes_test.cc
     bad_inputs/ibnetdiscover_test.cc
     bad_inputs/nccl_topology_test.cc
+    bad_inputs/pattern_spec_test.cc
     bad_inputs/topology_test.cc
     bad_inputs/workload_test.cc
-  DEPS astra::discovered astra::simai_text astra::topology)
+  DEPS astra::discovered astra::simai_text astra::topology astra::traffic)
 
 astra_test(command_line_test
   SOURCES
@@ -661,7 +675,10 @@ astra_test(apps_test
     astra-core/apps/iteration_trace_test.cc
     astra-core/apps/memory_snapshot_test.cc
     astra-core/apps/network_summary_test.cc
+    astra-core/apps/own_algorithms_test.cc
     astra-core/apps/packet_capture_test.cc
+    astra-core/apps/pattern_program_test.cc
+    astra-core/apps/run_watch_test.cc
     astra-core/apps/server_types_test.cc
     astra-core/apps/simai_network_files_test.cc
     astra-core/apps/simai_analytical_test.cc

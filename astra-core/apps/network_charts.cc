@@ -11,13 +11,16 @@
 #include "astra-core/base/ids.h"
 #include "astra-core/pages/html.h"
 #include "astra-core/pages/line_chart.h"
+#include "astra-core/results/links_table.h"
 #include "fmt/core.h"
+#include "topology/topology_svg.h"
 
 namespace astra {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
+constexpr size_t kMostLinks = 40;   // Of the table.
 constexpr size_t kMostQueues = 20;  // Of the table.
 constexpr size_t kMostLines = 6;    // Of the chart.
 constexpr int64_t kMostPoints = 400;
@@ -122,6 +125,42 @@ std::string DistributionChart(const LogHistogram& values,
 }
 
 }  // namespace
+
+std::string LinksSection(const Topology& topology,
+                         const SimulationResult& result) {
+  std::vector<double> loads(topology.links().size());
+  for (uint32_t i = 0; i < loads.size(); ++i) {
+    loads[i] = UtilisationOf(LinkId(i), topology, result);
+  }
+  std::vector<uint32_t> order(loads.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  const size_t shown = std::min(kMostLinks, order.size());
+  std::partial_sort(order.begin(),
+                    order.begin() + static_cast<std::ptrdiff_t>(shown),
+                    order.end(), [&](uint32_t a, uint32_t b) {
+                      return std::pair(-loads[a], a) < std::pair(-loads[b], b);
+                    });
+  Rows rows;
+  for (size_t i = 0; i < shown; ++i) {
+    const uint32_t link = order[i];
+    if (loads[link] == 0) break;
+    rows.push_back({topology.LinkName(LinkId(link)), fmt::format("{}", link),
+                    fmt::format("{:.3f}", result.link_bytes[link] * 1e-9),
+                    fmt::format("{:.2f}", 100 * loads[link])});
+  }
+  return HtmlSection(
+      "links", "Links",
+      "<div class=\"map\">" + TopologySvg(topology, loads) + "</div>" +
+          HtmlNote("Darker lines are used more, the busiest cable and "
+                   "direction counts. NVLink is within the boxes of servers. "
+                   "links.csv has each link.") +
+          HtmlTable("class=\"sortable\" aria-label=\"The busiest links\"",
+                    {{{"link", false},
+                      {"number", true},
+                      {"GB", true},
+                      {"% used", true}}},
+                    rows));
+}
 
 std::string QueuesSection(const Topology& topology,
                           const NetworkStatistics& network,

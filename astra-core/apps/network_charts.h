@@ -8,11 +8,16 @@
 #include <string>
 
 #include "astra-core/base/units.h"
+#include "astra-core/engine/result.h"
 #include "astra-core/results/message_times.h"
 #include "network-frontends/network_statistics.h"
 #include "topology/topology.h"
 
 namespace astra {
+
+// Draws the topology with the load of its links, and lists the busiest links.
+std::string LinksSection(const Topology& topology,
+                         const SimulationResult& result);
 
 // Shows the links with the longest queues: what they held at most, marked,
 // dropped and paused, and the queues over time if they were sampled at

@@ -17,6 +17,10 @@ constexpr CommandExample kSimulatorExamples[] = {
      "An iteration whose messages share links, on one rank of each kind:"},
     {"simai_simulator -w llama3.yaml -n h100_16.txt --estimate",
      "How long it would take packet by packet, with every rank:"},
+    {"simai_simulator --pattern incast:bytes=64KiB,senders=8 -n h100_16.txt "
+     "\\\n"
+     "  --sample 1us --report",
+     "Messages of eight senders to one, and the queues before it:"},
 };
 
 constexpr RunDefaults kSimaiAnalytical = {
@@ -39,6 +43,7 @@ constexpr RunDefaults kSimaiSimulator = {
     .usage =
         "usage: simai_simulator -w FILE -n FILE [-c FILE] [-o DIR]\n"
         "       simai_simulator --jobs FILE -n FILE [-c FILE] [-o DIR]\n"
+        "       simai_simulator --pattern NAME:KEY=VALUE,... -n FILE [-o DIR]\n"
         "\n"
         "Runs one iteration of a workload, every message of every rank, on a "
         "network\n"

@@ -17,6 +17,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/communicators.h"
+#include "astra-core/engine/simulation_setting.h"
 #include "astra-core/traces/trace_communicators.h"
 #include "astra-core/traces/trace_simulation.h"
 #include "fmt/core.h"
@@ -143,7 +144,8 @@ absl::StatusOr<RunEstimate> EstimateOf(const RunSubject& subject,
                                        const Work& work, Routes& routes) {
   const SimulationOptions& options = subject.simulation;
   CollectiveLowering lowering(options.collectives, options.simai,
-                              options.message_costs, subject.topology);
+                              options.message_costs, subject.topology,
+                              CustomsOf(options));
   std::map<std::tuple<uint32_t, CollectiveKind, Bytes>, Load> loads;
   RunEstimate estimate;
   // Largest number of flows at a time, by dimension.

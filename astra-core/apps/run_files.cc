@@ -9,6 +9,7 @@
 #include "astra-core/apps/iteration_trace.h"
 #include "astra-core/apps/memory_snapshot.h"
 #include "astra-core/apps/network_summary.h"
+#include "astra-core/apps/own_algorithms.h"
 #include "astra-core/apps/packet_capture.h"
 #include "astra-core/apps/run_report.h"
 #include "astra-core/apps/simai_network_files.h"
@@ -60,25 +61,6 @@ std::string DescribeFlows(const FlowsLog& flows) {
       "messages   {}: flows.csv lists each; \"record: {{flows: auto}}\" in the "
       "file of -c sums them up by collective and pair of nodes\n",
       number);
-}
-
-void AddNetworkFiles(const RunOptions& options, const RunSubject& subject,
-                     const RunResult& run, std::vector<NamedFile>& files) {
-  const BackendEntry* network = NetworkOf(subject.fidelity);
-  if (network == nullptr) return;
-  const Topology& topology = subject.topology;
-  const RecordOptions& record = subject.network.packet.record;
-  if (options.simai_files) {
-    files.push_back({"fct.txt", SimaiFctText(run.network)});
-  }
-  if (!network->records_packets) return;
-  if (options.simai_files) {
-    files.push_back({"pfc.txt", SimaiPfcText(topology, run.network)});
-  }
-  AddPacketTables(record, topology, run.network, files);
-  if (record.captured_link) {
-    files.push_back({"capture.pcapng", PcapngFile(run.network.captured)});
-  }
 }
 
 // Returns links.csv. Networks that record flows know more than bytes of links.
@@ -227,6 +209,22 @@ void AddPacketTables(const RecordOptions& record, const Topology& topology,
   }
 }
 
+void AddNetworkFiles(const RunOptions& options, const RecordOptions& record,
+                     const Topology& topology, const NetworkStatistics& network,
+                     std::vector<NamedFile>& files) {
+  const BackendEntry* backend = NetworkOf(options.fidelity);
+  if (backend == nullptr) return;
+  if (options.simai_files) files.push_back({"fct.txt", SimaiFctText(network)});
+  if (!backend->records_packets) return;
+  if (options.simai_files) {
+    files.push_back({"pfc.txt", SimaiPfcText(topology, network)});
+  }
+  AddPacketTables(record, topology, network, files);
+  if (record.captured_link) {
+    files.push_back({"capture.pcapng", PcapngFile(network.captured)});
+  }
+}
+
 ResultFiles MakeResultFiles(const RunOptions& options,
                             const RunSubject& subject, const RunResult& run,
                             const FlowsLog* flows) {
@@ -248,7 +246,8 @@ ResultFiles MakeResultFiles(const RunOptions& options,
     files.push_back(
         {"changes.csv", ChangesCsv(ChangesOf(*run.healthy, result))});
   }
-  AddNetworkFiles(options, subject, run, files);
+  AddNetworkFiles(options, subject.network.packet.record, subject.topology,
+                  run.network, files);
   if (options.trace) {
     files.push_back({"trace.json", ChromeTrace(subject, run)});
   }
@@ -272,6 +271,7 @@ std::string DescribeResults(const RunOptions& options,
                             const ResultFiles& results) {
   std::string text;
   if (run.status.ok()) text = DescribeFinished(subject, run);
+  text += DescribeOwnAlgorithms(subject.simulation.custom, run.result);
   text += DescribeNetwork(subject, run);
   text += DescribeReplays(subject, run);
   text += DescribeEvents(subject.events, run);

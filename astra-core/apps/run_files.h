@@ -46,6 +46,12 @@ void AddPacketTables(const RecordOptions& record, const Topology& topology,
                      const NetworkStatistics& network,
                      std::vector<NamedFile>& files);
 
+// Adds the files that `options` ask for of what a simulated network recorded:
+// those of AddPacketTables(), captured packets, and SimAI's.
+void AddNetworkFiles(const RunOptions& options, const RecordOptions& record,
+                     const Topology& topology, const NetworkStatistics& network,
+                     std::vector<NamedFile>& files);
+
 // Returns the tables, the trace, the chart and the snapshot. They are the same
 // for equal inputs. `flows` was told of the messages of the run; null: there is
 // no flows.csv.

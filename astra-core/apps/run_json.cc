@@ -101,6 +101,11 @@ Json CollectivesJson(const RunOptions& options,
     json["overlap"][std::string(Name(dimension))] =
         simulation.overlap[IndexOf(dimension)];
   }
+  for (const AlgorithmOption& algorithm : options.algorithms) {
+    json["algorithms"].push_back({{"file", algorithm.file},
+                                  {"min_bytes", algorithm.min_bytes.count()},
+                                  {"max_bytes", algorithm.max_bytes.count()}});
+  }
   return json;
 }
 

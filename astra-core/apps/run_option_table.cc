@@ -13,6 +13,10 @@ constexpr OptionSpec kOptions[] = {
     {"chakra", "", "PREFIX", "Input",
      "an execution trace in place of -w: the files PREFIX.0.et, PREFIX.1.et, "
      "... of Chakra, one for each GPU"},
+    {"pattern", "", "NAME:KEY=VALUE,...", "Input",
+     "traffic in place of -w: incast:bytes=64KiB,senders=8, permutation, "
+     "all-to-all; several with \"+\" between them; with --fidelity analytical, "
+     "flow or packet"},
     {"comm-groups", "", "FILE", "Input",
      "with --chakra: the ranks of each process group, as JSON (default: "
      "PREFIX.json, if there is one)"},
@@ -62,6 +66,9 @@ constexpr OptionSpec kOptions[] = {
      "measured times of collectives, which go before NCCL's model: tables, "
      "logs "
      "of nccl-tests, lines of NCCL's inspector"},
+    {"algorithm", "", "FILE[:MIN-MAX],...", "Model",
+     "algorithms of your own, MSCCL's .xml or .yaml, for the collectives that "
+     "they fit: by kind, ranks and bytes (a.xml:1MiB-64MiB); with messages"},
     {"engine", "", "NAME", "Model",
      "whose all-reduce kernels inference uses within a server: vllm (default), "
      "sglang, trtllm, a release (vllm@0.14), or none: NCCL's"},

@@ -12,6 +12,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
 #include "fmt/core.h"
+#include "network-frontends/config/amounts.h"
 #include "topology/topology.h"
 
 namespace astra {
@@ -68,7 +69,8 @@ absl::Status CheckFidelity(const CommandLine& flags, Fidelity fidelity) {
     return NoEffect(rule.option,
                     fmt::format("with --fidelity {}", Name(fidelity)));
   }
-  if (flags.has("seed") && !has_options && !flags.has("jitter")) {
+  if (flags.has("seed") && !has_options && !flags.has("jitter") &&
+      !flags.has("pattern")) {
     return NoEffect("seed", fmt::format("with --fidelity {}: without --jitter "
                                         "nothing is random",
                                         Name(fidelity)));
@@ -104,10 +106,10 @@ absl::Status CheckJobs(const CommandLine& flags, Fidelity fidelity) {
         "--jobs needs the cluster that the jobs share: give -n");
   }
   for (const std::string_view option :
-       {"workload", "gpus", "gpu-type", "dispatcher", "stop-at", "unroll",
-        "symmetry", "accelerate", "error-bound", "estimate", "visual", "lang",
-        "capture", "trace", "report", "memory-snapshot", "snapshot-stage",
-        "simai-files"}) {
+       {"workload", "gpus", "gpu-type", "algorithm", "dispatcher", "stop-at",
+        "unroll", "symmetry", "accelerate", "error-bound", "estimate", "visual",
+        "lang", "capture", "trace", "report", "memory-snapshot",
+        "snapshot-stage", "simai-files"}) {
     if (flags.has(option)) return NoEffect(option, "with --jobs");
   }
   return absl::OkStatus();
@@ -121,9 +123,37 @@ absl::Status CheckChakra(const CommandLine& flags) {
                : absl::OkStatus();
   }
   for (const std::string_view option :
-       {"workload", "jobs", "gpu-mismatch", "dispatcher", "unroll", "symmetry",
-        "memory-snapshot", "snapshot-stage"}) {
+       {"workload", "jobs", "gpu-mismatch", "algorithm", "dispatcher", "unroll",
+        "symmetry", "memory-snapshot", "snapshot-stage"}) {
     if (flags.has(option)) return NoEffect(option, "with --chakra");
+  }
+  return absl::OkStatus();
+}
+
+// Refuses the options that say how a workload runs, which traffic is not.
+absl::Status CheckPattern(const CommandLine& flags, Fidelity fidelity) {
+  if (!flags.has("pattern")) return absl::OkStatus();
+  if (NetworkOf(fidelity) == nullptr) {
+    return NoEffect("pattern",
+                    fmt::format("with --fidelity {}, which has no messages: "
+                                "take analytical, flow or packet",
+                                Name(fidelity)));
+  }
+  for (const std::string_view option : {"workload",      "jobs",
+                                        "chakra",        "comm-groups",
+                                        "gpu-mismatch",  "algorithm",
+                                        "collectives",   "nccl",
+                                        "measured",      "engine",
+                                        "dispatcher",    "launch",
+                                        "pp-overlap",    "send-latency",
+                                        "contention",    "jitter",
+                                        "unroll",        "symmetry",
+                                        "accelerate",    "error-bound",
+                                        "estimate",      "force",
+                                        "visual",        "lang",
+                                        "trace",         "memory-snapshot",
+                                        "snapshot-stage"}) {
+    if (flags.has(option)) return NoEffect(option, "with --pattern");
   }
   return absl::OkStatus();
 }
@@ -144,7 +174,9 @@ absl::Status ReadInputOptions(const CommandLine& flags, RunOptions& options) {
   options.jobs_file = flags.value("jobs");
   options.chakra = flags.value("chakra");
   options.groups_file = flags.value("comm-groups");
-  if (!flags.has("workload") && !options.jobs_file && !options.chakra) {
+  options.pattern = flags.value("pattern");
+  if (!flags.has("workload") && !options.jobs_file && !options.chakra &&
+      !options.pattern) {
     return absl::InvalidArgumentError(
         "--workload is missing: give a workload file with -w");
   }
@@ -179,7 +211,51 @@ absl::Status ReadInputOptions(const CommandLine& flags, RunOptions& options) {
       "-g_p_s, -nv and -nic");
 }
 
+// Reads "a.xml" or "a.xml:1MiB-64MiB". A colon before the last slash belongs to
+// the path.
+absl::StatusOr<AlgorithmOption> ReadAlgorithmOption(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos ||
+      text.find('/', colon) != std::string::npos) {
+    AlgorithmOption all_sizes;
+    all_sizes.file = text;
+    return all_sizes;
+  }
+  const std::string_view range = std::string_view(text).substr(colon + 1);
+  const size_t dash = range.find('-');
+  if (dash != std::string_view::npos) {
+    const absl::StatusOr<Bytes> min = ParseSize(range.substr(0, dash));
+    const absl::StatusOr<Bytes> max = ParseSize(range.substr(dash + 1));
+    if (min.ok() && max.ok() && *min <= *max) {
+      return AlgorithmOption{text.substr(0, colon), *min, *max};
+    }
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("--algorithm: {}: expected FILE:MIN-MAX with two sizes, such "
+                  "as ring.xml:1MiB-64MiB",
+                  Quoted(text)));
+}
+
+absl::Status ReadAlgorithms(const CommandLine& flags, RunOptions& options) {
+  if (!flags.has("algorithm")) return absl::OkStatus();
+  if (options.fidelity == Fidelity::kClosedForm) {
+    return NoEffect("algorithm",
+                    "with --fidelity closed-form: it has no messages");
+  }
+  if (flags.has("symmetry")) {
+    return NoEffect("algorithm",
+                    "with --symmetry, in which collectives share links as in "
+                    "closed form");
+  }
+  for (const std::string& text : FilesOf(flags.value("algorithm"))) {
+    ASTRA_ASSIGN_OR_RETURN(options.algorithms.emplace_back(),
+                           ReadAlgorithmOption(text));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadCollectives(const CommandLine& flags, RunOptions& options) {
+  ASTRA_RETURN_IF_ERROR(ReadAlgorithms(flags, options));
   ASTRA_ASSIGN_OR_RETURN(
       options.collectives,
       FindCollectiveFamily(flags.value("collectives").value_or("nccl")));
@@ -283,6 +359,7 @@ absl::Status ReadModel(const RunDefaults& defaults, const CommandLine& flags,
     ASTRA_ASSIGN_OR_RETURN(options.fidelity,
                            FindFidelity(*flags.value("fidelity")));
   }
+  ASTRA_RETURN_IF_ERROR(CheckPattern(flags, options.fidelity));
   ASTRA_RETURN_IF_ERROR(CheckChakra(flags));
   ASTRA_RETURN_IF_ERROR(CheckJobs(flags, options.fidelity));
   ASTRA_RETURN_IF_ERROR(CheckFidelity(flags, options.fidelity));
@@ -349,8 +426,12 @@ absl::Status ReadOutput(const CommandLine& flags, RunOptions& options) {
   const std::filesystem::path path(
       options.jobs_file.value_or(options.workload_file));
   // A prefix has no extension.
-  const std::string stem =
-      (options.chakra ? path.filename() : path.stem()).string();
+  std::string stem = (options.chakra ? path.filename() : path.stem()).string();
+  if (options.pattern) {
+    stem = options.pattern->substr(0, options.pattern->find_first_of(":+"));
+    // Whoever parses the pattern tells what is wrong with its name.
+    if (!IsFileName(stem)) stem = "pattern";
+  }
   ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, stem));
   if (flags.has("result-folder")) {
     ASTRA_ASSIGN_OR_RETURN(output.folder, ResultFolder(flags, output.name));

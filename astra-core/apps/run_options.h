@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,12 +42,20 @@ struct RunDefaults {
   absl::Span<const CommandExample> examples;  // End of --help.
 };
 
+// A file of --algorithm, and the buffers that it is used for.
+struct AlgorithmOption {
+  std::string file;
+  Bytes min_bytes;
+  Bytes max_bytes{std::numeric_limits<int64_t>::max()};
+};
+
 struct RunOptions {
   // The inputs.
   std::string workload_file;
   std::optional<std::string> jobs_file;  // In place of the workload.
   std::optional<std::string> chakra;     // Prefix of files; in place of both.
   std::optional<std::string> groups_file;
+  std::optional<std::string> pattern;  // See ParsePatterns(); in place of all.
   std::optional<std::string> topology_file;
   // The cluster, where there is no topology file. None: servers, NICs and
   // NVLinks of `system` below one switch.
@@ -68,6 +77,7 @@ struct RunOptions {
   std::optional<std::string> engine;
   std::optional<std::string> dispatcher;    // As LoadDispatcher takes it.
   std::vector<std::string> measured_files;  // Measured collectives.
+  std::vector<AlgorithmOption> algorithms;  // Own algorithms, in their order.
   bool has_launch = false;     // --launch was given, and holds for these files.
   std::string nccl_variables;  // Text of --nccl.
   NcclOptions nccl;

@@ -18,16 +18,16 @@ namespace astra {
 // Files that a run of a workload may write. A run removes those of an earlier
 // run that it does not write itself, so that nobody takes them for its own.
 constexpr std::string_view kResultFiles[] = {
-    "EndToEnd.csv",      "iteration.csv",  "collectives.csv",
-    "links.csv",         "run.json",       "breakdown.csv",
-    "critical_path.csv", "memory.csv",     "trace.json",
-    "flows.csv",         "queues.csv",     "rates.csv",
-    "pfc.csv",           "cnp.csv",        "capture.pcapng",
-    "cost.json",         "fct.txt",        "pfc.txt",
-    "stages.csv",        "chart.html",     "memory_snapshot.pickle",
-    "jobs.csv",          "iterations.csv", "changes.csv",
-    "shared_links.csv",  "storage.csv",    "ranks.csv",
-    "nodes.csv",         "report.html"};
+    "EndToEnd.csv",      "iteration.csv",   "collectives.csv",
+    "links.csv",         "run.json",        "breakdown.csv",
+    "critical_path.csv", "memory.csv",      "trace.json",
+    "flows.csv",         "queues.csv",      "rates.csv",
+    "pfc.csv",           "cnp.csv",         "capture.pcapng",
+    "cost.json",         "fct.txt",         "pfc.txt",
+    "stages.csv",        "chart.html",      "memory_snapshot.pickle",
+    "jobs.csv",          "iterations.csv",  "changes.csv",
+    "shared_links.csv",  "storage.csv",     "ranks.csv",
+    "nodes.csv",         "completions.csv", "report.html"};
 
 struct RunOutput {
   std::string name;    // Name of the run.

@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "astra-core/apps/chakra_program.h"
 #include "astra-core/apps/jobs_program.h"
+#include "astra-core/apps/pattern_program.h"
 #include "astra-core/apps/prepared_run.h"
 #include "astra-core/apps/run_options.h"
 #include "astra-core/apps/run_request.h"
@@ -42,6 +43,9 @@ absl::Status RunCommand(const RunDefaults& defaults, int argc,
   }
   if (options.chakra) {
     return RunChakraProgram(defaults, options, std::move(warnings), log);
+  }
+  if (options.pattern) {
+    return RunPatternProgram(defaults, options, std::move(warnings), log);
   }
   ASTRA_ASSIGN_OR_RETURN(RunRequest request, ReadRequest(options, &warnings));
   return CarryOut(defaults, options, warnings, log,

@@ -16,9 +16,7 @@
 #include "astra-core/engine/work_rates.h"
 #include "astra-core/pages/html.h"
 #include "astra-core/results/changes_table.h"
-#include "astra-core/results/links_table.h"
 #include "fmt/core.h"
-#include "topology/topology_svg.h"
 #include "workload/memory_timeline.h"
 
 namespace astra {
@@ -28,7 +26,6 @@ using Facts = std::vector<std::pair<std::string_view, std::string>>;
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr size_t kMostRows = 200;
-constexpr size_t kMostLinks = 40;
 
 double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
 
@@ -232,42 +229,6 @@ std::string CollectivesSection(const Topology& topology,
                       {"longest ms", true},
                       {"algorithm", false},
                       {"bound by", false}}},
-                    rows));
-}
-
-std::string LinksSection(const Topology& topology,
-                         const SimulationResult& result) {
-  std::vector<double> loads(topology.links().size());
-  for (uint32_t i = 0; i < loads.size(); ++i) {
-    loads[i] = UtilisationOf(LinkId(i), topology, result);
-  }
-  std::vector<uint32_t> order(loads.size());
-  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  const size_t shown = std::min(kMostLinks, order.size());
-  std::partial_sort(order.begin(),
-                    order.begin() + static_cast<std::ptrdiff_t>(shown),
-                    order.end(), [&](uint32_t a, uint32_t b) {
-                      return std::pair(-loads[a], a) < std::pair(-loads[b], b);
-                    });
-  Rows rows;
-  for (size_t i = 0; i < shown; ++i) {
-    const uint32_t link = order[i];
-    if (loads[link] == 0) break;
-    rows.push_back({topology.LinkName(LinkId(link)), fmt::format("{}", link),
-                    fmt::format("{:.3f}", result.link_bytes[link] * 1e-9),
-                    fmt::format("{:.2f}", 100 * loads[link])});
-  }
-  return HtmlSection(
-      "links", "Links",
-      "<div class=\"map\">" + TopologySvg(topology, loads) + "</div>" +
-          HtmlNote("Darker lines are used more, the busiest cable and "
-                   "direction counts. NVLink is within the boxes of servers. "
-                   "links.csv has each link.") +
-          HtmlTable("class=\"sortable\" aria-label=\"The busiest links\"",
-                    {{{"link", false},
-                      {"number", true},
-                      {"GB", true},
-                      {"% used", true}}},
                     rows));
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "astra-core/apps/analytical_work.h"
 #include "astra-core/apps/measured_inputs.h"
+#include "astra-core/apps/own_algorithms.h"
 #include "astra-core/apps/run_inputs.h"
 #include "astra-core/apps/work_budget.h"
 #include "astra-core/base/files.h"
@@ -305,6 +306,10 @@ absl::StatusOr<SimulationOptions> SimulationOf(
     ASTRA_RETURN_IF_ERROR(
         SetMeasured(options, workload, topology, simulation, warnings));
   }
+  if (workload.plan == nullptr) return simulation;
+  ASTRA_ASSIGN_OR_RETURN(simulation.custom,
+                         ReadOwnAlgorithms(options, simulation.nccl, used,
+                                           *workload.plan, &warnings));
   return simulation;
 }
 

@@ -36,6 +36,9 @@ absl::StatusOr<CollectiveMessages> CollectiveLowering::Outline(
 absl::StatusOr<CollectiveMessages> CollectiveLowering::TryOutline(
     uint32_t id, const Communicator& group, const Communication& what,
     const CollectiveCost& cost) {
+  const CustomCollective* custom =
+      FindCustom(customs_, what.kind, group.ranks.size(), what.bytes);
+  if (custom != nullptr) return OutlineCustom(group, *custom);
   const NcclMessages* nccl = nullptr;
   if (family_ == CollectiveFamily::kNccl) {
     nccl = &cost.messages.at(what.bytes)[cost.class_of_group[group.group]];
@@ -67,6 +70,19 @@ absl::StatusOr<CollectiveMessages> CollectiveLowering::TryOutline(
   return messages;
 }
 
+CollectiveMessages CollectiveLowering::OutlineCustom(
+    const Communicator& group, const CustomCollective& custom) const {
+  CollectiveMessages messages;
+  messages.plan.custom = &custom;
+  messages.algorithm = custom.schedule.name();
+  messages.layout = group.layout;
+  messages.nodes = &group.nodes;
+  messages.costs = group.layout->num_servers() == 1 ? custom.one_server
+                                                    : custom.several_servers;
+  messages.costs.per_message += costs_.per_message;
+  return messages;
+}
+
 absl::StatusOr<const NcclMessages*> CollectiveLowering::PacedLike(
     const NcclMessages& nccl, const Communication& what,
     const CollectiveMessages& messages) {
@@ -89,30 +105,34 @@ absl::StatusOr<CollectivePlan> CollectiveLowering::PlanOf(
     ASTRA_ASSIGN_OR_RETURN(
         const CollectiveAlgorithm algorithm,
         FindCollectiveAlgorithm(what.kind, nccl->registry_name));
-    return CollectivePlan{algorithm, nccl->chunking};
+    return CollectivePlan{.algorithm = algorithm, .chunking = nccl->chunking};
   }
   if (family_ == CollectiveFamily::kRing) {
-    return CollectivePlan{DefaultCollectiveAlgorithm(what.kind), {}};
+    return CollectivePlan{.algorithm = DefaultCollectiveAlgorithm(what.kind),
+                          .chunking = {}};
   }
   ASTRA_ASSIGN_OR_RETURN(
       const CollectiveAlgorithm algorithm,
       SimaiAlgorithm(what.kind, what.dimension, *group.layout, simai_));
-  return CollectivePlan{algorithm, {}};
+  return CollectivePlan{.algorithm = algorithm, .chunking = {}};
 }
 
 absl::StatusOr<std::shared_ptr<const FlowGraph>> CollectiveLowering::GraphOf(
     const CollectiveMessages& messages, const Communication& what) {
-  const auto& [algorithm, chunking] = messages.plan;
-  const GraphKey key = {what.kind, what.bytes, messages.layout.get(),
-                        algorithm.name, chunking};
+  const auto& [algorithm, chunking, custom] = messages.plan;
+  const GraphKey key = {what.kind,      what.bytes, messages.layout.get(),
+                        algorithm.name, chunking,   custom};
   std::weak_ptr<const FlowGraph>& kept = graphs_[key];
   if (std::shared_ptr<const FlowGraph> graph = kept.lock()) return graph;
+  const CollectiveKind kind =
+      custom == nullptr ? what.kind : custom->schedule.collective().kind;
   ASTRA_ASSIGN_OR_RETURN(
       CollectiveRequest request,
-      CollectiveRequest::Create(what.kind, what.bytes, messages.layout));
+      CollectiveRequest::Create(kind, what.bytes, messages.layout));
   ASTRA_ASSIGN_OR_RETURN(request, request.With(chunking));
   ASTRA_ASSIGN_OR_RETURN(std::shared_ptr<const FlowGraph> graph,
-                         algorithm.lower(request));
+                         custom == nullptr ? algorithm.lower(request)
+                                           : custom->schedule.Lower(request));
   kept = graph;
   return graph;
 }

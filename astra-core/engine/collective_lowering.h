@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "astra-core/engine/collective_family.h"
 #include "astra-core/engine/communicators.h"
+#include "astra-core/engine/custom_collectives.h"
 #include "astra-core/engine/message_costs.h"
 #include "astra-core/engine/message_pace.h"
 #include "collectives/collective_request.h"
@@ -30,6 +32,7 @@ namespace astra {
 struct CollectivePlan {
   CollectiveAlgorithm algorithm{};
   Chunking chunking;
+  const CustomCollective* custom = nullptr;  // In place of both, unless null.
 };
 
 // The messages of a collective of one group, and their costs. What the pointers
@@ -49,14 +52,17 @@ class CollectiveLowering {
  public:
   // `simai` is read only with CollectiveFamily::kSimai. NCCL's messages are
   // paced on networks from `pace_network`; without it they keep the costs of
-  // the NCCL model. `topology` must outlive the object.
+  // the NCCL model. Collectives that `customs` fit are theirs. `topology` and
+  // `customs` must outlive the object.
   CollectiveLowering(CollectiveFamily family, const NcclOptions& simai,
                      const MessageCosts& costs, const Topology& topology,
+                     absl::Span<const CustomCollective> customs = {},
                      PaceNetwork pace_network = nullptr)
       : family_(family),
         simai_(simai),
         costs_(costs),
         topology_(topology),
+        customs_(customs),
         pace_network_(std::move(pace_network)) {}
 
   // Returns the messages of `what` over `group`, whose costs are `cost`. `id`
@@ -87,13 +93,16 @@ class CollectiveLowering {
     std::vector<NodeId> nodes;
   };
   // All that decides a graph: collectives with equal keys share one graph.
-  using GraphKey = std::tuple<CollectiveKind, Bytes, const GroupLayout*,
-                              std::string_view, Chunking>;
+  using GraphKey =
+      std::tuple<CollectiveKind, Bytes, const GroupLayout*, std::string_view,
+                 Chunking, const CustomCollective*>;
 
   absl::StatusOr<CollectiveMessages> TryOutline(uint32_t id,
                                                 const Communicator& group,
                                                 const Communication& what,
                                                 const CollectiveCost& cost);
+  CollectiveMessages OutlineCustom(const Communicator& group,
+                                   const CustomCollective& custom) const;
   absl::StatusOr<CollectivePlan> PlanOf(const Communicator& group,
                                         const Communication& what,
                                         const NcclMessages* nccl) const;
@@ -111,6 +120,7 @@ class CollectiveLowering {
   NcclOptions simai_;
   MessageCosts costs_;
   const Topology& topology_;
+  absl::Span<const CustomCollective> customs_;
   PaceNetwork pace_network_;
   // Paced costs by the costs before pacing, which all groups of a class share.
   std::map<const NcclMessages*, NcclMessages> paced_;

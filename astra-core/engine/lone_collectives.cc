@@ -267,10 +267,10 @@ const CollectiveRegion& LoneCollectives::JointRegionOf(
 // Looks at each message once for all groups that lie alike.
 absl::StatusOr<const MessageFacts*> LoneCollectives::FactsOf(
     const CollectiveMessages& messages, const Communication& what) {
-  const auto& [algorithm, chunking] = messages.plan;
+  const auto& [algorithm, chunking, custom] = messages.plan;
   const MessagesKey key = {
-      what.kind,      what.bytes, messages.layout.get(),
-      algorithm.name, chunking,   NumberOf(messages.costs)};
+      what.kind, what.bytes, messages.layout.get(),   algorithm.name,
+      chunking,  custom,     NumberOf(messages.costs)};
   const auto found = facts_.find(key);
   if (found != facts_.end()) return &found->second;
   ASTRA_ASSIGN_OR_RETURN(const std::shared_ptr<const FlowGraph> graph,

@@ -134,8 +134,9 @@ class LoneCollectives {
   static constexpr uint32_t kManySimulated = 3;
 
   // Messages with equal keys are equal; others may be, too.
-  using MessagesKey = std::tuple<CollectiveKind, Bytes, const GroupLayout*,
-                                 std::string_view, Chunking, uint32_t>;
+  using MessagesKey =
+      std::tuple<CollectiveKind, Bytes, const GroupLayout*, std::string_view,
+                 Chunking, const CustomCollective*, uint32_t>;
 
   absl::StatusOr<CollectiveRegion> MakeRegion(CommunicatorId communicator,
                                               const Communication& what);

@@ -1,9 +1,12 @@
 #include "astra-core/engine/message_costs.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "astra-core/base/check.h"
+#include "collectives/nccl/tuning.h"
+#include "collectives/nccl_algorithm.h"
 
 namespace astra {
 namespace {
@@ -11,6 +14,21 @@ namespace {
 TimePs FromUs(double us) {
   constexpr double kPsPerUs = 1e6;
   return TimePs(std::llround(us * kPsPerUs));
+}
+
+// NCCL's latencies for the Simple protocol, in microseconds: of a kernel, and
+// of a step over each kind of link.
+constexpr double kBaseUs = 8.4;
+constexpr double kNvlinkStepUs = 3.4;
+constexpr double kPcieStepUs = 5.7;
+constexpr double kNetStepUs = 14;
+
+Pace PaceOf(const Paces& paces, CollectiveKind kind, std::string_view name) {
+  for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
+    if (RegistryName(algorithm) == name) return paces.of(algorithm);
+  }
+  return IsSendsAndReceives(kind) ? paces.direct
+                                  : paces.of(NcclAlgorithm::kRing);
 }
 
 // Returns the server of a rank or NVSwitch; none for a switch of the fabric.
@@ -59,6 +77,31 @@ TimePs MessageCosts::AtTarget(const Flow& flow, uint32_t num_ranks) const {
       flow.op == FlowOp::kReduce ? reduce_ps_per_byte : copy_ps_per_byte;
   return TimePs(
       std::llround(ps_per_byte * static_cast<double>(flow.bytes.count())));
+}
+
+MessageCosts CostsOfSimple(const SystemSpec& system, bool is_one_server,
+                           CollectiveKind kind, std::string_view name,
+                           Launch launch) {
+  constexpr double kHopsOfSimple = 2;  // Data and flush.
+  const bool is_pcie = system.interconnect.kind == InterconnectKind::kPcie;
+  double launch_us = launch == Launch::kGraph
+                         ? system.interconnect.graph_launch_us
+                         : system.interconnect.launch_us;
+  if (!is_one_server) {
+    launch_us = std::max(launch_us, system.transport.launch_us);
+  }
+  if (launch == Launch::kQueued) launch_us = 0;
+  MessageCosts costs;
+  costs.within.latency = FromUs(is_pcie ? kPcieStepUs : kNvlinkStepUs);
+  costs.within.wire_bytes_per_byte =
+      1 / PaceOf(system.interconnect.paces, kind, name).efficiency;
+  costs.between.latency =
+      FromUs(kNetStepUs + kHopsOfSimple * system.transport.latency_us);
+  costs.between.wire_bytes_per_byte =
+      1 / PaceOf(system.transport.paces, kind, name).efficiency;
+  costs.start = FromUs(kBaseUs);
+  costs.least = FromUs(launch_us);
+  return costs;
 }
 
 MessageCosts CostsOf(const NcclMessages& nccl, MessageCosts of_all) {

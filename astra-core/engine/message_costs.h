@@ -4,12 +4,16 @@
 #define ASTRA_CORE_ENGINE_MESSAGE_COSTS_H_
 
 #include <cstdint>
+#include <string_view>
 
+#include "astra-core/base/collective_kind.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 #include "collectives/flow_graph.h"
 #include "collectives/group_layout.h"
+#include "collectives/launch.h"
 #include "collectives/nccl/collective_time.h"
+#include "collectives/systems/system_spec.h"
 
 namespace astra {
 
@@ -74,6 +78,18 @@ struct MessageCosts {
 // Returns the costs of NCCL's messages, added to `of_all`, the costs of every
 // message.
 MessageCosts CostsOf(const NcclMessages& nccl, MessageCosts of_all);
+
+// Returns what the messages of an algorithm cost that NCCL does not have, if
+// NCCL ran it with its Simple protocol. A kernel starts in 8.4 us and takes no
+// less than the time between two collectives. A message costs what NCCL reckons
+// for a step of a ring. Links yield the share of their rate that NCCL's
+// algorithm `name` of registry.h reaches, or else its ring; for collectives
+// that NCCL makes of sends and receives, their share.
+//
+// Source: NCCL 2.30, src/graph/tuning.cc (the latencies).
+MessageCosts CostsOfSimple(const SystemSpec& system, bool is_one_server,
+                           CollectiveKind kind, std::string_view name,
+                           Launch launch);
 
 }  // namespace astra
 

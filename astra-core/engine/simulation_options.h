@@ -19,6 +19,7 @@
 #include "astra-core/base/units.h"
 #include "astra-core/engine/collective_family.h"
 #include "astra-core/engine/communicators.h"
+#include "astra-core/engine/custom_collectives.h"
 #include "astra-core/engine/message_costs.h"
 #include "astra-core/engine/message_log.h"
 #include "astra-core/engine/message_pace.h"
@@ -72,6 +73,10 @@ struct SimulationOptions {
   // With kSimai only: NCCL_ALGO may ask for NVLS. Other variables have no
   // effect.
   NcclOptions simai;
+
+  // Flow graphs without `symmetric` only: go before the family for what they
+  // fit. Results name them by their schedules, which must outlive the results.
+  std::shared_ptr<const std::vector<CustomCollective>> custom;
 
   // The costs of the collectives, which a run finds unless they are given here.
   // They must be from the result of a run with the same program, topology, bus

@@ -23,6 +23,10 @@ absl::Status CheckFamily(const SimulationOptions& options) {
 }
 
 absl::Status CheckClosedForm(const SimulationOptions& options) {
+  if (options.custom != nullptr) {
+    return absl::InvalidArgumentError(
+        "own algorithms have no effect on closed forms: they are messages");
+  }
   if (options.symmetric) {
     return absl::InvalidArgumentError(
         "closed forms need no network for ranks that do the same");
@@ -37,6 +41,12 @@ absl::Status CheckClosedForm(const SimulationOptions& options) {
 
 absl::Status CheckMessages(const SimulationOptions& options,
                            bool has_real_pipeline) {
+  if (options.custom != nullptr && options.symmetric) {
+    return absl::InvalidArgumentError(
+        "own algorithms have no effect where ranks that do the same are run "
+        "once: how collectives share links is known of built-in algorithms "
+        "only");
+  }
   if (options.ideal_network) {
     return absl::InvalidArgumentError(
         "an ideal network has no messages: it needs closed forms");
@@ -82,6 +92,11 @@ std::vector<std::string> LayerNames(const Program& program) {
   return names;
 }
 
+absl::Span<const CustomCollective> CustomsOf(const SimulationOptions& options) {
+  if (options.custom == nullptr) return {};
+  return *options.custom;
+}
+
 EngineSetting MakeEngineSetting(const SimulationOptions& options,
                                 Routes& routes,
                                 const NetworkFactory& new_network,
@@ -95,9 +110,9 @@ EngineSetting MakeEngineSetting(const SimulationOptions& options,
       new_network,
       std::move(costs),
       std::move(communicators),
-      std::make_unique<CollectiveLowering>(options.collectives, options.simai,
-                                           options.message_costs, topology,
-                                           options.pace_network),
+      std::make_unique<CollectiveLowering>(
+          options.collectives, options.simai, options.message_costs, topology,
+          CustomsOf(options), options.pace_network),
       std::move(layer_names)};
   setting.sharing = std::make_unique<LinkSharing>(*setting.costs, topology);
   return setting;

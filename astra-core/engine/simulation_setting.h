@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "astra-core/engine/collective_lowering.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/link_sharing.h"
@@ -54,6 +55,9 @@ struct SimulationSetting : EngineSetting {
   ParallelPlan plan;
   PipelineWiring wiring;
 };
+
+// Returns the own algorithms of `options`, which keep them.
+absl::Span<const CustomCollective> CustomsOf(const SimulationOptions& options);
 
 // Returns the setting with what lowers collectives and shares links. `routes`
 // and `new_network` must outlive it.

@@ -3,6 +3,7 @@
 #include "astra-core/base/append_format.h"
 #include "astra-core/results/changes_table.h"
 #include "astra-core/results/collectives_table.h"
+#include "astra-core/results/completions_table.h"
 #include "astra-core/results/end_to_end.h"
 #include "astra-core/results/explanation_tables.h"
 #include "astra-core/results/iteration_table.h"
@@ -30,6 +31,7 @@ std::vector<ColumnText> ResultColumns() {
   AppendStorageColumns(&columns);
   AppendChangesColumns(&columns);
   AppendTraceColumns(&columns);
+  AppendCompletionsColumns(&columns);
   return columns;
 }
 

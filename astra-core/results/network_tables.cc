@@ -41,7 +41,8 @@ void AppendPath(const FlowRow& row, std::string* text) {
 
 constexpr Column<FlowRow> kFlows[] = {
     {"collective", "",
-     "layer or module that the message is of; empty for background traffic",
+     "layer, module or pattern that the message is of; empty for background "
+     "traffic",
      [](const FlowRow& row, std::string* text) {
        AppendField(row.collective, text);
      }},

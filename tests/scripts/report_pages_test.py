@@ -54,6 +54,8 @@ exchange -1 1000 ALLTOALL 16777216 0 NONE 0 0 NONE 0 0
 """
 PACKETS = ("simai_simulator -w exchange.txt -n hpn.txt --sample 20us "
            "--report").split()
+PATTERN = ("simai_simulator -n hpn.txt --sample 20us --report --pattern "
+           "permutation:bytes=1MB,shift=8+incast:bytes=64kB,senders=20").split()
 SWEEP = """simai_sweep: 1
 axes:
   tp: [2, 4, 8]
@@ -319,6 +321,25 @@ class Pages(unittest.TestCase):
             self.assertGreaterEqual(queue, longest[-20])
             self.assertEqual(row["marked"], link["marked"])
             self.same(row["paused ms"], Decimal(link["paused_us"]) / 1000, row)
+        self.check_messages(rows_of(folder / "flows.csv"))
+
+    def test_patterns(self):
+        folder = self.folder / "patterns"
+        self.make(*HPN)
+        self.make(*PATTERN, "-o", str(folder))
+        self.open(folder / "report.html", "patterns")
+        rows = rows_of(folder / "completions.csv")
+        table = self.table("Completion times by pattern")
+        self.assertEqual([row["pattern"] for row in table],
+                         ["permutation", "incast", "all"])
+        for shown, row in zip(table, rows, strict=True):
+            self.assertEqual(shown["messages"], row["messages"])
+            for heading, column in (("mean us", "mean_us"),
+                                    ("median us", "median_us"),
+                                    ("p99 us", "p99_us"),
+                                    ("longest us", "max_us"),
+                                    ("goodput GB/s", "goodput_GBps")):
+                self.same(shown[heading], row[column], row)
         self.check_messages(rows_of(folder / "flows.csv"))
 
     def check_messages(self, flows):

@@ -15,31 +15,11 @@
 #include "collectives/nccl/collective_time.h"
 #include "collectives/nccl/tuning.h"
 #include "collectives/reduction_tree.h"
-#include "collectives/schedules/msccl_file.h"
-#include "collectives/schedules/schedule_file.h"
+#include "collectives/schedules/algorithm_file.h"
 #include "fmt/core.h"
 
 namespace astra {
 namespace {
-
-constexpr double kPsPerUs = 1e6;
-
-// NCCL's latencies for the Simple protocol, in microseconds: of a kernel, and
-// of a step over each kind of link.
-constexpr double kBaseUs = 8.4;
-constexpr double kNvlinkStepUs = 3.4;
-constexpr double kPcieStepUs = 5.7;
-constexpr double kNetStepUs = 14;
-
-TimePs FromUs(double us) { return TimePs(std::llround(us * kPsPerUs)); }
-
-Pace PaceOf(const Paces& paces, CollectiveKind kind, const std::string& name) {
-  for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
-    if (RegistryName(algorithm) == name) return paces.of(algorithm);
-  }
-  return IsSendsAndReceives(kind) ? paces.direct
-                                  : paces.of(NcclAlgorithm::kRing);
-}
 
 bool IsOneServer(const CollectiveEstimator& cluster) {
   const Topology& topology = cluster.topology();
@@ -47,34 +27,6 @@ bool IsOneServer(const CollectiveEstimator& cluster) {
   return std::all_of(ranks.begin(), ranks.end(), [&](RankId rank) {
     return topology.ServerOf(rank) == topology.ServerOf(ranks[0]);
   });
-}
-
-// Returns what a message costs beyond the network of the topology, and the cost
-// of a kernel.
-MessageCosts CostsOfSimple(const CollectiveEstimator& cluster,
-                           CollectiveKind kind, const std::string& name,
-                           Launch launch) {
-  constexpr double kHopsOfSimple = 2;  // Data and flush.
-  const SystemSpec& system = cluster.system();
-  const bool is_pcie = system.interconnect.kind == InterconnectKind::kPcie;
-  double launch_us = launch == Launch::kGraph
-                         ? system.interconnect.graph_launch_us
-                         : system.interconnect.launch_us;
-  if (!IsOneServer(cluster)) {
-    launch_us = std::max(launch_us, system.transport.launch_us);
-  }
-  if (launch == Launch::kQueued) launch_us = 0;
-  MessageCosts costs;
-  costs.within.latency = FromUs(is_pcie ? kPcieStepUs : kNvlinkStepUs);
-  costs.within.wire_bytes_per_byte =
-      1 / PaceOf(system.interconnect.paces, kind, name).efficiency;
-  costs.between.latency =
-      FromUs(kNetStepUs + kHopsOfSimple * system.transport.latency_us);
-  costs.between.wire_bytes_per_byte =
-      1 / PaceOf(system.transport.paces, kind, name).efficiency;
-  costs.start = FromUs(kBaseUs);
-  costs.least = FromUs(launch_us);
-  return costs;
 }
 
 struct Busiest {
@@ -101,11 +53,6 @@ uint32_t NumChannels(const FlowGraph& graph) {
     channels = std::max(channels, graph.flow(FlowId(i)).channel + 1U);
   }
   return channels;
-}
-
-bool EndsWith(const std::string& text, std::string_view end) {
-  return text.size() >= end.size() &&
-         text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 // Returns the place of the group, with the switches that the algorithm needs.
@@ -140,8 +87,7 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
     }
   } else {
     ASTRA_ASSIGN_OR_RETURN(CustomSchedule schedule,
-                           EndsWith(named, ".xml") ? ReadMsccl(named, warnings)
-                                                   : ReadSchedule(named));
+                           ReadAlgorithm(named, warnings));
     chosen.name = schedule.name();
     chosen.lower = [path = named, schedule = std::move(schedule)](
                        const CollectiveRequest& request) {
@@ -156,8 +102,9 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
       return graph;
     };
   }
-  chosen.costs = CostsOfSimple(cluster, *options.kind, chosen.name,
-                               options.nccl.launch.value_or(Launch::kHost));
+  chosen.costs =
+      CostsOfSimple(cluster.system(), IsOneServer(cluster), *options.kind,
+                    chosen.name, options.nccl.launch.value_or(Launch::kHost));
   return chosen;
 }
 

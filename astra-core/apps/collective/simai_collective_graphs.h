@@ -52,19 +52,12 @@ struct ChosenAlgorithm {
 // Returns the algorithm that --algorithm names, or the one in its file. An
 // algorithm has the fewest channels that use every NIC. It cuts the buffer as
 // NCCL does with the Simple protocol: chunks of 2 MiB, half of a FIFO, in two
-// slices. Sends and receives are whole messages.
-//
-// A kernel starts in 8.4 us, NCCL's value for the Simple protocol, and takes no
-// less than the time between two collectives. A message costs what NCCL reckons
-// for a step of a ring with this protocol, within a server or between two.
-// Links yield the share of their rate that the algorithm reaches: the share of
-// NCCL's algorithm of the same name, or else of its ring. For collectives that
-// NCCL makes of sends and receives, it is their share.
+// slices. Sends and receives are whole messages. Their costs are those of
+// CostsOfSimple().
 //
 // Errors: those of FindCollectiveAlgorithm and of the readers of schedules.
 //
-// Source: NCCL 2.30, src/include/collectives.h (chunks and slices),
-// src/graph/tuning.cc (the latencies).
+// Source: NCCL 2.30, src/include/collectives.h (chunks and slices).
 absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
     const SimaiCollectiveOptions& options, const CollectiveEstimator& cluster,
     Warnings* warnings);

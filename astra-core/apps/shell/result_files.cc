@@ -37,6 +37,8 @@ constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
     {"iterations.csv", "Of --jobs: when each iteration began and ended."},
     {"ranks.csv", "Of --chakra: what each rank did with the time."},
     {"nodes.csv", "Of --chakra: nodes of the slowest rank, summed by name."},
+    {"completions.csv",
+     "Of --pattern: how long the messages of each pattern took."},
     {"trace.json", "Of --trace: what each rank did and waited for."},
     {"chart.html", "Of -v: a pie of where the time goes."},
     {"memory_snapshot.pickle",

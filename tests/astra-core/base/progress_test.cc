@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -23,6 +24,11 @@ TEST(ProgressTextTest, SaysShareSimulatedTimeAndWhatIsLeft) {
             "  25 %  simulated 1.250 ms  15 s left");
   EXPECT_EQ(ProgressText(1, SimulatedText(Microseconds(2'000'000)), 60),
             " 100 %  simulated 2000.000 ms  0 s left");
+}
+
+TEST(ProgressTextTest, DetailsComeLast) {
+  EXPECT_EQ(ProgressText(0.5, "half", 2, "ended: a broadcast"),
+            "  50 %  half  2 s left  ended: a broadcast");
 }
 
 TEST(ProgressTextTest, ForeseesNothingBeforeItHasBegun) {
@@ -72,6 +78,36 @@ TEST(ProgressLineTest, OnATerminalIsForRunsOfOverASecond) {
     EXPECT_EQ(terminal.TakeText(), "") << "twice within 200 ms";
   }
   EXPECT_EQ(terminal.TakeText(), "\r\x1b[K");  // Clean for what follows.
+}
+
+// A line that wraps could not be replaced.
+TEST(ProgressLineTest, OnATerminalIsNoWiderThanTheTerminal) {
+  Terminal terminal;
+  if (terminal.file() == nullptr) GTEST_SKIP() << "no pseudo-terminal here";
+  const winsize size{
+      .ws_row = 10, .ws_col = 40, .ws_xpixel = 0, .ws_ypixel = 0};
+  ASSERT_EQ(ioctl(fileno(terminal.file()), TIOCSWINSZ, &size), 0);
+  ProgressLine on_terminal(terminal.file());
+  std::this_thread::sleep_for(std::chrono::milliseconds(1010));
+  on_terminal.Update(0.5, "half of the work", std::string(100, 'x'));
+  EXPECT_EQ(terminal.TakeText(),
+            "\r\x1b[K  50 %  half of the work  1 s left  xxx");
+}
+
+TEST(ProgressLineTest, InAFileIsALineForEachTenthOfTheWork) {
+  const testing::TemporaryFolder folder;
+  std::FILE* const file = std::fopen(folder.PathOf("log").c_str(), "w");
+  {
+    ProgressLine progress(file, std::chrono::milliseconds(0), 0.1);
+    for (int step = 1; step <= 4; ++step) {
+      progress.Update(0.06 * step, "step");
+      std::this_thread::sleep_for(std::chrono::milliseconds(210));
+    }
+  }
+  std::fclose(file);
+  EXPECT_EQ(testing::ReadText(folder.PathOf("log")),
+            "  12 %  step  2 s left\n"
+            "  24 %  step  2 s left\n");
 }
 
 TEST(ProgressLineTest, InAFileIsALineAtATimeWithoutControlCharacters) {
