@@ -650,6 +650,7 @@ astra_test(serving_app_test
 astra_test(collective_app_test
   SOURCES
     astra-core/apps/collective/nccl_tests_sizes_test.cc
+    astra-core/apps/collective/physical_measurements_test.cc
     astra-core/apps/collective/simai_collective_calibrate_test.cc
     astra-core/apps/collective/simai_collective_options_test.cc
     astra-core/apps/collective/simai_collective_test.cc

@@ -106,6 +106,7 @@ class Search {
   absl::StatusOr<Column> Probe(const SystemSpec& system, size_t j,
                                double probe);
   absl::StatusOr<std::vector<Column>> Columns();
+  double PullOf(size_t j) const;
   double GradientOf(const Column& column) const;
   Vector StepOf(const std::vector<Column>& columns) const;
   absl::StatusOr<bool> Improve();
@@ -146,8 +147,7 @@ double Search::LossOf(const Point& point) const {
   double loss = 0;
   for (const Prediction& p : point.predictions) loss += HuberLoss(p.log_error);
   for (size_t i = 0; i < prior_.size(); ++i) {
-    const double pull = noise_ * (point.x[i] - prior_[i]);
-    loss += pull * pull / 2;
+    loss += HuberLoss(noise_ * (point.x[i] - prior_[i]));
   }
   return loss;
 }
@@ -189,9 +189,15 @@ absl::StatusOr<std::vector<Column>> Search::Columns() {
   return columns;
 }
 
+// Returns how strongly constant `j` is pulled to its former value, relative to
+// the distance.
+double Search::PullOf(size_t j) const {
+  return noise_ * noise_ * HuberWeight(noise_ * (point_.x[j] - prior_[j]));
+}
+
 double Search::GradientOf(const Column& column) const {
   const size_t j = column.constant;
-  double gradient = noise_ * noise_ * (point_.x[j] - prior_[j]);
+  double gradient = PullOf(j) * (point_.x[j] - prior_[j]);
   for (size_t i = 0; i < column.slopes.size(); ++i) {
     const double error = point_.predictions[i].log_error;
     gradient += HuberWeight(error) * error * column.slopes[i];
@@ -210,7 +216,7 @@ Vector Search::StepOf(const std::vector<Column>& columns) const {
                    columns[j].slopes[i] * columns[k].slopes[i];
       }
     }
-    a[j][j] += noise_ * noise_;
+    a[j][j] += PullOf(columns[j].constant);
     a[j][j] *= 1 + damping_;
     b.push_back(-GradientOf(columns[j]));
   }

@@ -8,9 +8,9 @@
 // so that twice the time is as bad as half of it, small messages count as much
 // as large ones, and outliers (|e| above 0.1) pull only linearly. A second term
 // pulls towards the former constants of the system: each counts as one more
-// observation, which is off by the median error if the constant is off by a
-// factor of 2.7. This term decides where the observations, with their noise, do
-// not.
+// observation, with the same loss, which is off by the median error if the
+// constant is off by a factor of 2.7. This term decides where the observations,
+// with their noise, do not.
 //
 // The search is over the logarithms of the constants. Each round measures how
 // the predictions change with every constant, leaves out constants that matter

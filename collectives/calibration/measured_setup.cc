@@ -174,7 +174,8 @@ absl::Status ApplyTransport(const MeasuredRow& row, uint32_t domain,
         fmt::format("{} nodes without NICs", row.num_nodes));
   }
   if (row.nics.transport == "TCP") {
-    return absl::InvalidArgumentError("the transport TCP has no description");
+    return absl::InvalidArgumentError(
+        "TCP reaches other rates on each host: no constants hold for it");
   }
   const std::vector<Transport>& transports = BundledParts().transports;
   const auto found =

@@ -1,5 +1,6 @@
 #include "collectives/calibration/observations.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <tuple>
@@ -78,6 +79,26 @@ std::vector<size_t> MeasurementIds(absl::Span<const Observation> observations) {
     ids.push_back(known.try_emplace(key_of(observation), next).first->second);
   }
   return ids;
+}
+
+std::vector<Observation> MediansOf(absl::Span<const Observation> observations) {
+  const std::vector<size_t> ids = MeasurementIds(observations);
+  std::vector<Observation> medians;
+  std::vector<std::vector<double>> times;  // By measurement.
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] == medians.size()) {
+      medians.push_back(observations[i]);
+      times.emplace_back();
+    }
+    times[ids[i]].push_back(observations[i].time_us);
+  }
+  for (size_t id = 0; id < medians.size(); ++id) {
+    const auto middle =
+        times[id].begin() + static_cast<ptrdiff_t>((times[id].size() - 1) / 2);
+    std::nth_element(times[id].begin(), middle, times[id].end());
+    medians[id].time_us = *middle;
+  }
+  return medians;
 }
 
 Predictor::Predictor(absl::Span<const Observation> observations)

@@ -37,6 +37,11 @@ struct Observation {
 // first occur.
 std::vector<size_t> MeasurementIds(absl::Span<const Observation> observations);
 
+// Returns one observation for each measurement, with the median of its times:
+// of an even number of times, the lower of the two in the middle. They are in
+// the order of MeasurementIds.
+std::vector<Observation> MediansOf(absl::Span<const Observation> observations);
+
 struct Prediction {
   double log_error = 0;  // log(predicted / measured).
   // Pattern of the algorithm; see CalibratedConstant.

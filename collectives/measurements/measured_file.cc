@@ -106,10 +106,17 @@ absl::StatusOr<MeasuredFile> ReadInspectorLog(std::string_view file,
 
 }  // namespace
 
+MeasuredForm MeasuredFormOf(std::string_view file, std::string_view contents) {
+  if (IsInspectorLog(contents)) return MeasuredForm::kInspector;
+  return IsTable(file, contents) ? MeasuredForm::kTable
+                                 : MeasuredForm::kNcclTests;
+}
+
 absl::StatusOr<MeasuredFile> ParseMeasuredFile(std::string_view file,
                                                std::string_view contents) {
-  if (IsInspectorLog(contents)) return ReadInspectorLog(file, contents);
-  if (!IsTable(file, contents)) return ReadLog(file, contents);
+  const MeasuredForm form = MeasuredFormOf(file, contents);
+  if (form == MeasuredForm::kInspector) return ReadInspectorLog(file, contents);
+  if (form == MeasuredForm::kNcclTests) return ReadLog(file, contents);
   ASTRA_ASSIGN_OR_RETURN(MeasuredTable table,
                          ParseMeasuredTable(file, contents));
   return MeasuredFile{std::move(table.rows), {}};

@@ -34,6 +34,12 @@
 
 namespace astra {
 
+enum class MeasuredForm { kInspector, kTable, kNcclTests };
+
+// Returns the format of the file `file` with these contents. A file of none of
+// the formats is taken for a log of nccl-tests.
+MeasuredForm MeasuredFormOf(std::string_view file, std::string_view contents);
+
 struct MeasuredFile {
   std::vector<MeasuredRow> rows;
 

@@ -26,10 +26,8 @@ absl::StatusOr<CollectiveReport> RunTask(
                            RunCollectiveSweep(options));
     return ReportSweep(options, sweep);
   }
-  const bool is_calibration = options.task == CollectiveTask::kCalibrate ||
-                              options.task == CollectiveTask::kCalibrateTable;
-  return is_calibration ? ReportCalibration(options)
-                        : ReportComparison(options);
+  return options.task == CollectiveTask::kCalibrate ? ReportCalibration(options)
+                                                    : ReportComparison(options);
 }
 
 absl::Status Run(int argc, const char* const* argv, const Log& log) {

@@ -1,5 +1,5 @@
-// Fits the constants of a system to measurements, for --calibrate and
-// --calibrate-table of simai_collective.
+// Fits the constants of a system to measurements, for --calibrate of
+// simai_collective.
 
 #ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_CALIBRATE_H_
 #define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_CALIBRATE_H_
@@ -10,17 +10,14 @@
 
 namespace astra {
 
-// --calibrate fits the constants of the system to a log of nccl-tests.
-// --calibrate-table fits them to the rows of a table that were measured on the
-// links of the system. Rows that cannot be used are left out. The report has
-// the system with the fitted constants, and warns of few rows and of sizes that
-// occur more than once.
+// Fits the constants of the system to what calibration_source.h reads. The
+// report has the system with the fitted constants, and warns of few rows and of
+// sizes that occur more than once.
 //
-// Requires one of these tasks.
+// Requires the task kCalibrate.
 //
-// Errors: those of the readers, ReadLoggedRun and LoadSystem; those of
-// Calibrate after the name of the file; InvalidArgument for a table without a
-// row of the system.
+// Errors: those of ReadCalibrationSource; those of Calibrate after the name of
+// the source.
 absl::StatusOr<CollectiveReport> ReportCalibration(
     const SimaiCollectiveOptions& options);
 

@@ -100,15 +100,16 @@ constexpr OptionSpec kOptions[] = {
     {"compare-table", "", "FILE", "Measurements",
      "the same of a CSV table; its rows say what they ran on; with "
      "--system: only rows of its links, with its constants"},
-    {"calibrate", "", "LOG", "Measurements",
-     "fit the constants of --system to a log, write it as a system"},
-    {"calibrate-table", "", "FILE", "Measurements",
-     "the same with the rows of a CSV table that were measured on --system"},
+    {"calibrate", "", "SOURCE", "Measurements",
+     "fit the constants of --system, write it as a system: to a log of "
+     "nccl-tests, a CSV table, lines of NCCL's inspector, or a folder of "
+     "simai_physical",
+     "calibrate-table"},
     {"in-place", "", "", "Measurements", "take the in-place times of a log"},
 
     {"output", "o out", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "", "NAME", "Output",
-     "name of the run (default that of --op, or of the file compared with)"},
+     "name of the run (default that of --op, or of what is read)"},
 };
 
 }  // namespace

@@ -28,8 +28,6 @@ struct TaskSpec {
 constexpr TaskSpec kTasks[] = {
     {CollectiveTask::kListSystems, "list-systems", " "},
     {CollectiveTask::kCompareTable, "compare-table", " system output result "},
-    {CollectiveTask::kCalibrateTable, "calibrate-table",
-     " system output result "},
     {CollectiveTask::kCompareLog, "compare",
      " op system servers gpus-per-server gpus topology ranks nccl nccl-file "
      "launch engine symmetric in-place output result "},
@@ -283,15 +281,24 @@ absl::Status ReadSweep(const CommandLine& flags,
   return ReadOutput(flags, NcclTestsName(*options.kind), options);
 }
 
+// Returns the name of a run that reads `measurements`. The results of a run
+// that reads a folder of results do not go there.
+std::string NameOf(const std::string& measurements) {
+  std::filesystem::path path(measurements);
+  if (!path.has_filename()) path = path.parent_path();
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored)
+             ? path.filename().string() + "_fit"
+             : path.stem().string();
+}
+
 // Reads the options of a comparison or a calibration with the file that option
 // `flag` names.
 absl::Status ReadMeasurements(const CommandLine& flags, std::string_view flag,
                               SimaiCollectiveOptions& options) {
   options.measurements = *flags.value(flag);
   options.in_place = flags.has("in-place");
-  return ReadOutput(flags,
-                    std::filesystem::path(options.measurements).stem().string(),
-                    options);
+  return ReadOutput(flags, NameOf(options.measurements), options);
 }
 
 }  // namespace

@@ -25,7 +25,6 @@ enum class CollectiveTask : uint8_t {
   kCompareLog,
   kCompareTable,
   kCalibrate,
-  kCalibrateTable,
 };
 
 // Cluster to predict for, as far as the command line describes it.
@@ -72,7 +71,7 @@ struct SimaiCollectiveOptions {
   bool tuning = false;
 
   // Fields of a comparison or a calibration.
-  std::string measurements;  // Path of a log or a table.
+  std::string measurements;  // Path of a log, a table or a folder.
   bool in_place = false;
 
   std::string name;    // Name of the run.

@@ -223,6 +223,22 @@ TEST(CalibrateTest, OutliersHardlyMatter) {
   EXPECT_LT(calibration.after.summary.median_abs, 3);
 }
 
+// Every prediction is some ten times too short at first, so that the former
+// constants seem as uncertain as that.
+TEST(CalibrateTest, ConstantsThatAreFarOffAreFound) {
+  const SystemSpec base = ValueOrDie(LoadSystem("h100-ethernet"));
+  SystemSpec truth = base;
+  truth.transport.latency_us = 400;
+  truth.transport.paces.algorithms[IndexOf(NcclAlgorithm::kRing)].efficiency =
+      0.04;
+  const SystemCalibration calibration = ValueOrDie(
+      Calibrate(base, Observe(truth, {{CollectiveKind::kAllReduce, 16,
+                                       "NCCL_ALGO=Ring,NCCL_PROTO=Simple"}})));
+  const Transport& fitted = calibration.system.transport;
+  EXPECT_NEAR(fitted.latency_us / 400, 1, 0.02);
+  EXPECT_NEAR(fitted.paces.of(NcclAlgorithm::kRing).efficiency / 0.04, 1, 0.02);
+}
+
 TEST(CalibrateTest, RefusesWhatCannotBeFitted) {
   const auto error_of = [](const std::vector<Observation>& observations) {
     return Calibrate(Base(), observations).status();

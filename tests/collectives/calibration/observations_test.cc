@@ -29,5 +29,20 @@ TEST(MeasurementIdsTest, OnlyTheTimeMakesNoOtherMeasurement) {
               ElementsAre(0, 1, 0, 2, 3, 4, 1));
 }
 
+TEST(MediansOfTest, EachMeasurementHasTheMedianOfItsTimes) {
+  const auto of = [](int64_t bytes, double time_us) {
+    return Observation{.num_gpus = 8,
+                       .gpus_per_server = 8,
+                       .bytes = Bytes(bytes),
+                       .time_us = time_us};
+  };
+  const std::vector<Observation> medians = MediansOf(
+      {{of(16, 5), of(8, 9), of(16, 7), of(8, 1), of(8, 3), of(8, 2)}});
+  ASSERT_EQ(medians.size(), 2U);
+  EXPECT_EQ(medians[0].bytes, Bytes(16));
+  EXPECT_EQ(medians[0].time_us, 5);  // The lower of two.
+  EXPECT_EQ(medians[1].time_us, 2);
+}
+
 }  // namespace
 }  // namespace astra

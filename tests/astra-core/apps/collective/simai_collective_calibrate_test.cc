@@ -1,13 +1,16 @@
-// simai_collective --calibrate and --calibrate-table as a user runs them.
+// simai_collective --calibrate as a user runs them.
 
 #include "astra-core/apps/collective/simai_collective_calibrate.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "collectives/nccl_algorithm.h"
+#include "collectives/systems/system_library.h"
 #include "tests/astra-core/apps/collective/collective_program.h"
 #include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
@@ -17,6 +20,7 @@ namespace astra {
 namespace {
 
 using ::astra::testing::ProgramResult;
+using ::astra::testing::ValueOrDie;
 using ::astra::testing::WriteText;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
@@ -69,6 +73,19 @@ class SimaiCalibrateTest : public CollectiveProgramTest {
         Predict("--system dgx-h100 -b 64K -e 4G --op " + op);
     for (LogRow& row : rows) row.time_us *= factor;
     WriteText(folder_.PathOf("a.log"), LogOf(rows));
+  }
+
+  // Writes the folder `run` of a physical run of 4 ranks.
+  void WritePhysicalRun(std::string_view collectives, int per_server = 1) {
+    std::filesystem::create_directory(folder_.PathOf("run"));
+    WriteText(folder_.PathOf("run/run.json"),
+              fmt::format(R"({{"program": "simai_physical", "topology": )"
+                          R"({{"gpus": 4, "gpus_per_server": {}}}}})",
+                          per_server));
+    WriteText(folder_.PathOf("run/collectives.csv"),
+              fmt::format("collective,ranks,algorithm,protocol,bytes,time_us\n"
+                          "{}",
+                          collectives));
   }
 };
 
@@ -136,7 +153,7 @@ TEST_F(SimaiCalibrateTest, TakesTheRowsOfATableThatAreOfTheSystem) {
   }
   WriteText(folder_.PathOf("t.csv"), table);
   const ProgramResult result =
-      Run("--calibrate-table t.csv --system dgx-h100 --out d");
+      Run("--calibrate t.csv --system dgx-h100 --out d");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("fitted to 8 measurements\n"));
   EXPECT_THAT(result.out, HasSubstr("interconnect launch_us"));
@@ -145,7 +162,7 @@ TEST_F(SimaiCalibrateTest, TakesTheRowsOfATableThatAreOfTheSystem) {
       HasSubstr("warning: t.csv: 1 of 9 rows are left out, which cannot "
                 "be used or were not measured on the links of "
                 "dgx-h100\n"));
-  ExpectRefused("--calibrate-table t.csv --system dgx-b200",
+  ExpectRefused("--calibrate t.csv --system dgx-b200",
                 "t.csv: none of its 9 rows was measured on the links of "
                 "dgx-b200");
 }
@@ -160,7 +177,7 @@ TEST_F(SimaiCalibrateTest, WarnsOfAsManyConstantsAsRows) {
   EXPECT_EQ(result.error,
             "simai_collective: warning: 1 constant was fitted to 1 different "
             "measurement: the fit meets these rows, whatever the rest of the "
-            "system is like; give a log of at least 2 sizes\n");
+            "system is like; measure at least 2 sizes\n");
   EXPECT_THAT(result.out, ContainsRegex("median +[0-9.]+ % +0\\.0 % +-\n"));
   EXPECT_THAT(result.out, HasSubstr("left out: none, since there is only one "
                                     "measurement\n"));
@@ -199,6 +216,106 @@ TEST_F(SimaiCalibrateTest, WarnsOfSizesThatOccurMoreThanOnce) {
               EndsWith("occurs 2 times: both rows count\n"
                        "simai_collective: warning: a.log: 6 sizes occur more "
                        "than once, of which 5 are named: all rows count\n"));
+}
+
+// Of 4 hosts of a rank each, whose NIC has 12.5 GB/s. A message takes NCCL's 14
+// us and twice the latency of the transport. A ring has 6 messages one after
+// the other and 2 * 3 / 4 of the bytes on each link; an all-to-all sends all
+// its 3 messages at once, in 1 us each, with 3 / 4 of the bytes.
+TEST_F(SimaiCalibrateTest, PhysicalRunsGiveBackTheirConstants) {
+  constexpr double kLatencyUs = 40;
+  constexpr double kRingBytesPerUs = 0.4 * 12500;
+  constexpr double kDirectBytesPerUs = 0.3 * 12500;
+  const double message_us = 14 + 2 * kLatencyUs;
+  std::string rows =
+      "all-reduce,2,ring,-,1024,1\n"
+      "all-reduce,4,halving_doubling,-,1024,1\n"
+      "all-gather,4,ring,-,0,1\n";
+  for (int64_t bytes = 1024; bytes <= 256 * kMiB; bytes *= 4) {
+    const auto size = static_cast<double>(bytes);
+    const double ring_us = 8.4 + 6 * message_us + 1.5 * size / kRingBytesPerUs;
+    const double direct_us =
+        8.4 + message_us + 3 + 0.75 * size / kDirectBytesPerUs;
+    // The median of the three counts.
+    for (const double factor : {1.0, 0.5, 30.0}) {
+      rows += fmt::format("all-reduce,4,ring,-,{},{:.6f}\n", bytes,
+                          factor * ring_us);
+    }
+    rows += fmt::format("all-to-all,4,direct,-,{},{:.6f}\n", bytes, direct_us);
+  }
+  WritePhysicalRun(rows);
+  const ProgramResult result = Run("--calibrate run/ --system h100-ethernet");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.error,
+            "simai_collective: warning: run/: 3 of 43 collectives are left "
+            "out: those of all 4 ranks count, by NCCL's algorithms or straight "
+            "from rank to rank\n");
+  EXPECT_THAT(result.out,
+              EndsWith("results    results/run_fit: h100-ethernet.yaml\n"
+                       "finished   run_fit: 20 rows\n"));
+  const Transport fitted =
+      ValueOrDie(
+          LoadSystem(folder_.PathOf("results/run_fit/h100-ethernet.yaml")))
+          .transport;
+  EXPECT_NEAR(fitted.latency_us / kLatencyUs, 1, 0.02);
+  EXPECT_NEAR(fitted.paces.of(NcclAlgorithm::kRing).efficiency / 0.4, 1, 0.02);
+  EXPECT_NEAR(fitted.paces.direct.efficiency / 0.3, 1, 0.02);
+}
+
+TEST_F(SimaiCalibrateTest, RefusesPhysicalRunsThatTellNothingOfTheNetwork) {
+  const std::string run = "--calibrate run --system h100-ethernet";
+  WritePhysicalRun("all-reduce,4,ring,-,1024,9\n", 8);
+  ExpectRefused(run,
+                "run: its topology has all 4 GPUs on one server: expected "
+                "several, since what is fitted is the network between them");
+  WritePhysicalRun("all-reduce,2,ring,-,1024,9\n");
+  ExpectRefused(run,
+                "run: none of its 1 collectives can be used: those of all 4 "
+                "ranks count, by NCCL's algorithms or straight from rank to "
+                "rank");
+}
+
+TEST_F(SimaiCalibrateTest, RefusesWhatTheSourceSaysItself) {
+  WritePhysicalRun("all-reduce,4,ring,-,1024,9\n");
+  ExpectRefused("--calibrate run --system h100-ethernet --servers 4",
+                "--servers has no effect: run: a folder of simai_physical says "
+                "what ran");
+  WriteText(folder_.PathOf("t.csv"),
+            "gpu,nodes,gpus_total,nic_gbps,collective,bytes,time_us\n");
+  ExpectRefused("--calibrate t.csv --system dgx-h100 --nccl NCCL_ALGO=Ring",
+                "--nccl has no effect: t.csv: the rows of a table say what "
+                "they ran on");
+  WriteText(folder_.PathOf("i.json"), "{}\n");
+  ExpectRefused("--calibrate i.json --system dgx-h100 --launch graph",
+                "--launch has no effect: i.json: lines of NCCL's inspector say "
+                "it");
+}
+
+// The rank that came earlier waited for the other one. Times of kernels hold no
+// launch.
+TEST_F(SimaiCalibrateTest, TakesTheShortestTimeOfACallOfTheInspector) {
+  constexpr double kSlower = 1.25;
+  const std::string sweep = "--system dgx-h100 -b 1M -e 4G --launch queued ";
+  std::string lines;
+  int serial = 0;
+  for (const LogRow& row : Predict(sweep)) {
+    ++serial;
+    for (const int rank : {0, 1}) {
+      lines += fmt::format(
+          R"({{"header":{{"id":"0x1","rank":{},"n_ranks":8,"nnodes":1}},)"
+          R"("coll_perf":{{"coll":"AllReduce","coll_sn":{},)"
+          R"("coll_msg_size_bytes":{},"coll_exec_time_us":{:.0f},)"
+          R"("coll_timing_source":"kernel_gpu"}}}})"
+          "\n",
+          rank, serial, row.bytes, (rank + 1) * kSlower * row.time_us);
+    }
+  }
+  WriteText(folder_.PathOf("i.json"), lines);
+  EXPECT_EQ(Run("--calibrate i.json --system dgx-h100 --out d").exit_code, 0);
+  const std::string one = " -b 1G -e 1G --launch queued";
+  EXPECT_NEAR(TimeOf("--system d/dgx-h100.yaml" + one) /
+                  TimeOf("--system dgx-h100" + one),
+              kSlower, 0.05);
 }
 
 }  // namespace

@@ -89,6 +89,9 @@ TEST(SimaiCollectiveOptionsTest, WhatHasNoEffectIsRefused) {
   ExpectRefused(s + "--schedule a.xml",
                 "--schedule is gone: --algorithm NAME|FILE takes its place "
                 "(--help has it)");
+  ExpectRefused(s + "--calibrate-table t.csv",
+                "--calibrate-table is gone: --calibrate SOURCE takes its place "
+                "(--help has it)");
   ExpectRefused(s + "--algorithm ring --nccl NCCL_ALGO=Ring",
                 "--nccl has no effect with --algorithm: NCCL chooses nothing");
   ExpectRefused(
