@@ -39,9 +39,10 @@ struct Refused {
 
 class Doorway {
  public:
-  // Who says nothing for so long is shut out.
+  // Time that a handshake may take; a connection that needs longer is closed.
   static constexpr std::chrono::seconds kPatience{5};
-  // So many may be in their handshakes; those who come then are shut out.
+  // Number of connections that may be in their handshakes at once. Connections
+  // that come in addition are closed.
   static constexpr size_t kMostAtOnce = 1024;
 
   // Tokens of connections are `first_token` and those behind it; the listener
@@ -60,8 +61,12 @@ class Doorway {
   // that has entered.
   void OnReady(const Ready& ready);
 
-  // Shuts out who has been too slow. Call this now and then.
+  // Closes connections whose handshakes take too long, and listens again after
+  // sockets had run out. Call this once a second or more often.
   void CloseLate();
+
+  // Ends listening, and closes all connections that have not been taken.
+  void Close();
 
   std::vector<Entered> TakeEntered() { return std::exchange(entered_, {}); }
   std::vector<Refused> TakeRefused() { return std::exchange(refused_, {}); }
@@ -79,6 +84,7 @@ class Doorway {
 
   uint64_t Admit(Guest guest);
   void Accept();
+  void Pause(const absl::Status& why);
   absl::Status GoOn(Guest& guest, uint64_t token, const Ready& ready);
   void Refuse(uint64_t token, absl::Status why);
 
@@ -87,6 +93,7 @@ class Doorway {
   const uint64_t listener_token_;
   uint64_t next_token_;
   Socket listener_;
+  std::optional<Instant> resumes_;    // Set while the listener is not watched.
   std::map<uint64_t, Guest> guests_;  // By token.
   std::vector<Entered> entered_;
   std::vector<Refused> refused_;

@@ -20,10 +20,9 @@ class MessageLink {
   // A longer message is an error of the other end.
   static constexpr size_t kLongestMessage = size_t{256} << 20;
 
-  // Takes a connection whose handshake is done. `poller` must outlive the
-  // object; it has the socket under `token` already, or gets it here if
-  // `is_new`.
-  MessageLink(Socket socket, Poller& poller, uint64_t token, bool is_new);
+  // Takes a connection that has entered through a Doorway of `poller`, which
+  // must outlive the object. The poller names the link `token` from now on.
+  MessageLink(Socket socket, Poller& poller, uint64_t token);
 
   const Socket& socket() const { return socket_; }
   bool is_open() const { return socket_.is_open(); }

@@ -47,6 +47,7 @@ class Poller {
 
   Socket poll_;   // Of epoll.
   Socket timer_;  // Milliseconds, as epoll counts them, would be too coarse.
+  Instant timer_until_;  // Instant that the timer is set to.
   std::vector<Ready> ready_;
 };
 

@@ -3,6 +3,7 @@
 #ifndef ASTRA_CORE_HOSTS_SOCKET_H_
 #define ASTRA_CORE_HOSTS_SOCKET_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -64,8 +65,19 @@ uint16_t PortOf(const Socket& socket);
 // Returns the address of the other end, without its port.
 std::string PeerOf(const Socket& socket);
 
-// Accepts a connection; none if there is none to accept.
-std::optional<Socket> AcceptFrom(const Socket& listener);
+// Accepts a connection; returns none if no connection waits.
+//
+// Errors: ResourceExhausted if the process or the host can have no more
+// sockets. The connection still waits then, and `listener` stays readable.
+absl::StatusOr<std::optional<Socket>> AcceptFrom(const Socket& listener);
+
+// Ends the connection once the other end has left what was sent unanswered for
+// `limit`. This is only for connections whose other end always reads: the time
+// in which a receiver has no room counts as well.
+void LimitSilence(const Socket& socket, std::chrono::milliseconds limit);
+
+// Lets this process have as many sockets as the host allows it (ulimit -Hn).
+void RaiseSocketLimit();
 
 // Begins to connect. The socket can be written to once that has succeeded;
 // ConnectResult() then tells whether it has.

@@ -167,6 +167,11 @@ absl::Status HostCollectives::CheckFrame(const DataEvent& event,
 }
 
 absl::Status HostCollectives::OnFlow(const DataFrame& frame) {
+  if (!runs_[frame.communicator]) {
+    return absl::InternalError(fmt::format(
+        "a message of collective {} of communicator {} arrives twice",
+        frame.number, frame.communicator));
+  }
   Run& run = *runs_[frame.communicator];
   ready_.clear();
   finished_.clear();

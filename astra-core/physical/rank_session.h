@@ -55,9 +55,10 @@ class RankSession {
 
   // Returns once the coordinator says that the run has finished.
   //
-  // Errors: Aborted with the coordinator's reason, or if the coordinator or
-  // another rank is lost, which the message names, or cannot be reached;
-  // PermissionDenied for another secret; those of `iteration`.
+  // Errors: Unavailable if the coordinator cannot be reached; Aborted with the
+  // coordinator's reason, or if the coordinator or another rank is lost, which
+  // the message names; PermissionDenied for another secret; those of
+  // `iteration`.
   absl::Status Run(const Iteration& iteration);
 
  private:
@@ -83,8 +84,10 @@ class RankSession {
   std::deque<ControlMessage> inbox_;
   std::optional<RosterMessage> roster_;
   size_t num_connecting_ = 0;  // Connections that are in their handshakes.
-  Instant next_close_;
-  // Ended the run; no call goes on after it.
+  // Why the last attempt to connect to another rank has failed.
+  std::string why_not_connected_ = "it does not connect";
+  Instant next_close_;  // When doorway_.CloseLate() has to be called again.
+  // Why the coordinator has ended the run, or was lost; OK until then.
   absl::Status verdict_;
 };
 
