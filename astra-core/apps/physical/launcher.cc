@@ -42,7 +42,10 @@ std::string EndOf(size_t rank, const std::string& host,
           ? fmt::format("was ended by signal {}", WTERMSIG(status))
           : fmt::format("has ended with exit code {}", WEXITSTATUS(status));
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNotFound) {
-    how += fmt::format(": is {} there?", ShellWord(program));
+    how += host == "localhost"
+               ? fmt::format(": is {} there?", ShellWord(program))
+               : fmt::format(": is {} on this host, and simai_physical on {}?",
+                             ShellWord(program), host);
   }
   return fmt::format("the process of rank {} on {} {}", rank, host, how);
 }

@@ -59,17 +59,10 @@ PipelineProgram ProgramOf(const PhysicalRun& run) {
 }
 
 // `coordinator_name` is how messages call who coordinates.
-absl::Status RunRank(const PhysicalRun& run, const Secret& secret,
+absl::Status RunRank(const PhysicalRun& run, const PipelineProgram& program,
+                     const RankPlan& plan, const Secret& secret,
                      std::string coordinator_name) {
   const SimaiPhysicalOptions& options = run.options;
-  if (options.rank >= run.num_ranks()) {
-    return absl::InvalidArgumentError(
-        fmt::format("--rank is {}: the workload has ranks 0 to {}",
-                    options.rank, run.num_ranks() - 1));
-  }
-  const PipelineProgram program = ProgramOf(run);
-  ASTRA_ASSIGN_OR_RETURN(const RankPlan plan,
-                         PlanOf(run, program, options.rank));
   // Ranks of one host are reached from nowhere else.
   const std::string address =
       options.address.empty() && IsThisHost(options.coordinator.host)
@@ -120,6 +113,14 @@ class RunLine {
   ProgressLine line_;
 };
 
+// A rank that cannot reach the launcher knows the reason, so it gives up, and
+// tells, a little before the launcher does.
+std::chrono::seconds JoinLimitOfRanks(const SimaiPhysicalOptions& options) {
+  constexpr std::chrono::seconds kSooner(5);
+  return options.join_limit > 2 * kSooner ? options.join_limit - kSooner
+                                          : options.join_limit;
+}
+
 // Returns the command that starts rank `rank` on any host.
 std::vector<std::string> RankCommand(const PhysicalRun& run, uint32_t rank,
                                      const RankPlace& place,
@@ -133,7 +134,7 @@ std::vector<std::string> RankCommand(const PhysicalRun& run, uint32_t rank,
       "--launched",
       fmt::format("--rank={}", rank),
       fmt::format("--coordinator={}", coordinator.ToString()),
-      fmt::format("--join-limit={}", options.join_limit.count()),
+      fmt::format("--join-limit={}", JoinLimitOfRanks(options).count()),
       fmt::format("--directory={}",
                   std::filesystem::current_path(error).string())};
   if (!place.address.empty()) {
@@ -237,6 +238,8 @@ absl::StatusOr<PhysicalReports> Launch(const PhysicalRun& run) {
 
 absl::StatusOr<PhysicalReports> RunFirstRank(const PhysicalRun& run) {
   ASTRA_ASSIGN_OR_RETURN(const Secret secret, FindSecret(run.options));
+  const PipelineProgram program = ProgramOf(run);
+  ASTRA_ASSIGN_OR_RETURN(const RankPlan plan, PlanOf(run, program, 0));
   const Endpoint& at = run.options.coordinator;
   ASTRA_ASSIGN_OR_RETURN(
       Socket listener,
@@ -257,7 +260,7 @@ absl::StatusOr<PhysicalReports> RunFirstRank(const PhysicalRun& run) {
                  : absl::OkStatus();
     });
   });
-  session = RunRank(run, secret, "rank 0, which coordinates,");
+  session = RunRank(run, program, plan, secret, "rank 0, which coordinates,");
   has_failed = !session.ok();
   thread.join();
   // The coordinator knows why all ranks have ended.
@@ -265,10 +268,19 @@ absl::StatusOr<PhysicalReports> RunFirstRank(const PhysicalRun& run) {
 }
 
 absl::Status RunOtherRank(const PhysicalRun& run) {
-  ASTRA_ASSIGN_OR_RETURN(const Secret secret, FindSecret(run.options));
+  const SimaiPhysicalOptions& options = run.options;
+  ASTRA_ASSIGN_OR_RETURN(const Secret secret, FindSecret(options));
+  if (options.rank >= run.num_ranks()) {
+    return absl::InvalidArgumentError(
+        fmt::format("--rank is {}: the workload has ranks 0 to {}",
+                    options.rank, run.num_ranks() - 1));
+  }
+  const PipelineProgram program = ProgramOf(run);
+  ASTRA_ASSIGN_OR_RETURN(const RankPlan plan,
+                         PlanOf(run, program, options.rank));
   return RunRank(
-      run, secret,
-      run.options.is_launched ? "the launcher" : "rank 0, which coordinates,");
+      run, program, plan, secret,
+      options.is_launched ? "the launcher" : "rank 0, which coordinates,");
 }
 
 }  // namespace astra

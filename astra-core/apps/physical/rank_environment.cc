@@ -24,7 +24,7 @@ constexpr Launcher kLaunchers[] = {
     {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},
     {"srun", "SLURM_PROCID", "SLURM_NTASKS", "", "SLURM_JOB_ID"},
-    {"PMI", "PMI_RANK", "PMI_SIZE", "", "PMI_ID"},
+    {"PMI", "PMI_RANK", "PMI_SIZE", "", "PMI_JOBID"},
 };
 
 absl::StatusOr<uint32_t> ReadNumber(const FindVariable& find,

@@ -179,11 +179,12 @@ absl::Status ReadRank(const CommandLine& flags, SimaiPhysicalOptions& options) {
   options.role = options.rank == 0 && !options.is_launched
                      ? PhysicalRole::kFirst
                      : PhysicalRole::kRank;
-  if (options.role == PhysicalRole::kRank && flags.has("compare") && !found) {
-    return absl::InvalidArgumentError(
-        "--compare has no effect: rank 0 writes the results");
-  }
-  return absl::OkStatus();
+  // mpirun and srun give all ranks the options of rank 0.
+  if (options.role == PhysicalRole::kFirst || found) return absl::OkStatus();
+  constexpr std::string_view kOfResults[] = {"compare", "output", "result"};
+  constexpr std::string_view kOfTime[] = {"time-limit"};
+  ASTRA_RETURN_IF_ERROR(Refuse(flags, kOfResults, "rank 0 writes the results"));
+  return Refuse(flags, kOfTime, "rank 0 ends a run that takes too long");
 }
 
 absl::Status ReadLimits(const CommandLine& flags,
