@@ -1,6 +1,7 @@
-// Brings the ranks of a physical run together, starts each iteration on all of
-// them at one instant, and gathers what they measured. If a rank is lost, it
-// tells the others which one, and the run ends.
+// Coordinates the ranks of a physical run: waits until all have joined and are
+// connected, starts each iteration on all of them at one instant, and gathers
+// what they measured. If a rank is lost, it tells the others which one, and the
+// run ends.
 
 #ifndef ASTRA_CORE_PHYSICAL_COORDINATOR_H_
 #define ASTRA_CORE_PHYSICAL_COORDINATOR_H_
@@ -29,10 +30,11 @@ namespace astra {
 
 struct CoordinatorSetting {
   uint32_t num_ranks = 0;
-  std::string digest;                    // That of every rank; see JoinMessage.
-  uint32_t num_iterations = 1;           // With those that only warm up.
-  std::chrono::seconds join_limit{60};   // Until all ranks are connected.
-  std::chrono::seconds time_limit{600};  // Of all iterations together.
+  std::string digest;           // Digest that each rank must have.
+  uint32_t num_iterations = 1;  // Including iterations that only warm up.
+  // Time until all ranks have joined, and again until all are connected.
+  std::chrono::seconds join_limit{60};
+  std::chrono::seconds time_limit{600};  // Time of all iterations together.
   // Time in which whoever has the secret has to say which rank it is.
   std::chrono::milliseconds patience = Doorway::kPatience;
 };
@@ -44,20 +46,20 @@ struct PhysicalProgress {
   uint32_t iterations = 0;  // Iterations that have ended.
 };
 
-// What became of the ranks.
+// What the ranks of a run measured.
 struct PhysicalReports {
-  std::vector<std::string> hosts;  // By rank: the name of its host.
-  // By iteration and rank.
+  std::vector<std::string> hosts;  // Name of the host of each rank, by rank.
+  // Reports by iteration and rank.
   std::vector<std::vector<RankReport>> iterations;
-  // The longest round trip of a rank whose clock is not that of the
-  // coordinator: times of different ranks compare to half of that.
+  // Largest error of a difference between the clocks of a rank and of the
+  // coordinator; 0 if they share one clock.
   HostTime clock_error{};
 };
 
 class Coordinator {
  public:
-  // Connections come to `listener`. `warn` gets a line for each that is
-  // refused. `secret` must outlive the object.
+  // Ranks connect to `listener`. `warn` gets a line for each connection that is
+  // refused, up to a limit. `secret` must outlive the object.
   Coordinator(const CoordinatorSetting& setting, const Secret& secret,
               Socket listener, std::function<void(std::string_view)> warn);
 
