@@ -19,7 +19,7 @@ constexpr uint64_t kCoordinatorToken = 0;
 constexpr uint64_t kDoorwayTokens = uint64_t{1} << 32;
 constexpr uint64_t kDataTokens = uint64_t{1} << 48;
 constexpr milliseconds kBetweenTries(100);
-// Somebody else's loss is told by the coordinator, which sees it as well.
+// Time for the coordinator to say which rank is lost, which it notices itself.
 constexpr milliseconds kUntilVerdict(2000);
 
 Instant In(milliseconds time) { return HostClock::now() + time; }
@@ -170,10 +170,10 @@ absl::Status RankSession::ConnectMissing() {
   return absl::OkStatus();
 }
 
-// Who has the secret and a claim that nobody else has becomes a connection;
-// the socket of anybody else is closed.
+// Turns connections of this run into connections for messages, and closes all
+// others.
 void RankSession::TakePeers() {
-  if (!roster_) return;  // They wait until it is known who takes part.
+  if (!roster_) return;  // The session that claims have to name is not known.
   for (Entered& entered : doorway_.TakeEntered()) {
     if (entered.connects) --num_connecting_;
     const auto key = ParseClaim(roster_->session, entered.claim);
@@ -186,7 +186,7 @@ void RankSession::TakePeers() {
 
 absl::Status RankSession::TakeRefused() {
   for (const Refused& refused : doorway_.TakeRefused()) {
-    if (!refused.connects) continue;  // Whoever it was, it is no rank.
+    if (!refused.connects) continue;  // A stranger was refused.
     --num_connecting_;
     if (absl::IsPermissionDenied(refused.why)) {
       return absl::PermissionDeniedError(fmt::format(

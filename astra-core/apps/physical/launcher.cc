@@ -19,14 +19,14 @@
 namespace astra {
 namespace {
 
-constexpr int kNotFound = 127;  // As of a shell.
+constexpr int kNotFound = 127;  // Exit code of a shell for no such program.
 
 // Turns the child into the program, with async-signal-safe calls only.
 [[noreturn]] void Become(char* const* words, int input, pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  setpgid(0, 0);  // A key on the terminal is for the launcher alone.
+  setpgid(0, 0);  // Ctrl-C ends the launcher, which then ends the ranks.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() == parent && dup2(input, STDIN_FILENO) >= 0) {
     execvp(words[0], words);
@@ -74,6 +74,7 @@ RankProcesses::~RankProcesses() {
 absl::Status RankProcesses::Start(std::vector<std::string> command,
                                   std::string host, const std::string& input) {
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (std::string& word : command) words.push_back(word.data());
   words.push_back(nullptr);
   std::array<int, 2> ends{};

@@ -47,7 +47,7 @@ std::function<void(std::string_view)> WarnOf(const PhysicalRun& run) {
   return [&log = run.log](std::string_view text) { log.Warning(text); };
 }
 
-// Returns what a rank does. Errors: those of RankPlan.
+// Errors: those of RankPlan.
 absl::StatusOr<RankPlan> PlanOf(const PhysicalRun& run,
                                 const PipelineProgram& program, uint32_t rank) {
   return RankPlan::Create(run.setting, program, RankId(rank));
@@ -58,12 +58,13 @@ PipelineProgram ProgramOf(const PhysicalRun& run) {
                          /*window=*/1);
 }
 
-// `coordinator_name` is how messages call who coordinates.
+// Takes part as the rank of `plan`. `coordinator_name` names the coordinator in
+// error messages.
 absl::Status RunRank(const PhysicalRun& run, const PipelineProgram& program,
                      const RankPlan& plan, const Secret& secret,
                      std::string coordinator_name) {
   const SimaiPhysicalOptions& options = run.options;
-  // Ranks of one host are reached from nowhere else.
+  // If the coordinator is on this host only, all ranks are.
   const std::string address =
       options.address.empty() && IsThisHost(options.coordinator.host)
           ? std::string(kThisHost)
@@ -144,10 +145,9 @@ std::vector<std::string> RankCommand(const PhysicalRun& run, uint32_t rank,
   return words;
 }
 
-// Returns where the launcher listens, and where ranks find it.
 struct LauncherEndpoints {
-  Endpoint listens;
-  Endpoint found;
+  Endpoint listens;  // Where the launcher listens.
+  Endpoint found;    // Where ranks connect to it.
 };
 LauncherEndpoints EndpointsOf(const Endpoint& given,
                               const std::vector<RankPlace>& places) {
@@ -201,7 +201,7 @@ absl::StatusOr<PhysicalReports> Launch(const PhysicalRun& run) {
   ASTRA_ASSIGN_OR_RETURN(
       const std::vector<RankPlace> places,
       ParseHostFile(options.hosts_file, contents, run.num_ranks()));
-  // What hosts cannot do is told once, not by every rank.
+  // A collective that hosts cannot run is an error before any rank starts.
   const PipelineProgram program = ProgramOf(run);
   ASTRA_RETURN_IF_ERROR(PlanOf(run, program, 0).status());
   LauncherEndpoints endpoints = EndpointsOf(options.coordinator, places);
@@ -214,7 +214,9 @@ absl::StatusOr<PhysicalReports> Launch(const PhysicalRun& run) {
   RankProcesses processes;
   ASTRA_RETURN_IF_ERROR(
       StartRanks(run, places, endpoints.found, secret, processes));
-  // What a rank tells the coordinator says more than its exit code.
+  // A process may have ended after its rank told the coordinator why, which
+  // says more than its exit code. So the exit code counts only three rounds
+  // later.
   int ended_for = 0;
   absl::Status ended;
   const char* signal = nullptr;
