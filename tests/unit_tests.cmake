@@ -588,6 +588,7 @@ astra_test(physical_test
     astra-core/apps/physical/rank_environment_test.cc
     astra-core/apps/physical/run_beside_test.cc
     astra-core/physical/control_message_test.cc
+    astra-core/physical/coordinator_test.cc
   DEPS astra::physical_app)
 
 astra_test(jobs_test

@@ -1,5 +1,5 @@
-// Numbers and texts as bytes, for messages between hosts. Numbers are
-// little-endian.
+// Writes numbers and texts as the bytes of a message between hosts, and reads
+// them back. Numbers are little-endian.
 
 #ifndef ASTRA_CORE_HOSTS_BYTES_H_
 #define ASTRA_CORE_HOSTS_BYTES_H_
@@ -21,7 +21,7 @@ class ByteWriter {
   void AddTime(int64_t value) { Add64(static_cast<uint64_t>(value)); }
   // Appends the length as 32 bits, then the text.
   void AddText(std::string_view text);
-  // Appends the text alone, whose length the reader knows.
+  // Appends the text without its length, which the reader has to know.
   void AddRaw(std::string_view text) { bytes_ += text; }
 
   std::string Take() { return std::move(bytes_); }
@@ -32,8 +32,9 @@ class ByteWriter {
   std::string bytes_;
 };
 
-// Reads what a ByteWriter wrote. Once something is missing, all that is read is
-// 0 or empty, and status() is an error; so check once, at the end.
+// Reads what a ByteWriter wrote. Once bytes are missing, every further read
+// returns 0 or an empty text, and status() is an error. It is enough to check
+// status() once, at the end.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
@@ -44,8 +45,9 @@ class ByteReader {
   int64_t ReadTime() { return static_cast<int64_t>(Read64()); }
   std::string ReadText();
   std::string ReadRaw(size_t num_bytes);
-  // Returns a number of elements that follow, each of at least
-  // `bytes_of_each`. A number that the bytes left cannot hold is an error.
+  // Reads the number of elements that follow, each of which has at least
+  // `bytes_of_each` bytes. It is an error if the bytes left cannot hold as
+  // many.
   uint32_t ReadCount(size_t bytes_of_each);
 
   // Errors: InvalidArgument if something was missing, or if bytes are left.

@@ -39,10 +39,18 @@ absl::StatusOr<uint64_t> Doorway::Connect(const Endpoint& endpoint,
 }
 
 void Doorway::Accept() {
-  while (std::optional<Socket> socket = AcceptFrom(listener_)) {
+  // A flood of connections must not keep others from their turn.
+  constexpr int kAtOnce = 64;
+  for (int i = 0; i < kAtOnce; ++i) {
+    absl::StatusOr<std::optional<Socket>> accepted = AcceptFrom(listener_);
+    if (!accepted.ok()) {
+      Pause(accepted.status());
+      return;
+    }
+    if (!accepted->has_value()) return;
     if (guests_.size() >= kMostAtOnce) continue;
-    std::string peer = PeerOf(*socket);
-    Admit({.socket = *std::move(socket),
+    std::string peer = PeerOf(**accepted);
+    Admit({.socket = **std::move(accepted),
            .handshake = Handshake::Accept(secret_),
            .connects = false,
            .is_connected = true,
@@ -50,6 +58,18 @@ void Doorway::Accept() {
            .peer = std::move(peer),
            .deadline = HostClock::now() + kPatience});
   }
+}
+
+// The listener stays readable while its connections wait, so the poller would
+// return at once, again and again.
+void Doorway::Pause(const absl::Status& why) {
+  constexpr std::chrono::milliseconds kPause(100);
+  poller_.Change(listener_, listener_token_, {});
+  resumes_ = HostClock::now() + kPause;
+  refused_.push_back({.token = listener_token_,
+                      .connects = false,
+                      .peer = "an unknown address",
+                      .why = why});
 }
 
 void Doorway::OnReady(const Ready& ready) {
@@ -107,8 +127,21 @@ void Doorway::Refuse(uint64_t token, absl::Status why) {
   guests_.erase(found);
 }
 
+void Doorway::Close() {
+  listener_.Close();
+  guests_.clear();
+  entered_.clear();
+  refused_.clear();
+}
+
 void Doorway::CloseLate() {
   const Instant now = HostClock::now();
+  if (resumes_ && *resumes_ <= now) {
+    resumes_.reset();
+    if (listener_.is_open()) {
+      poller_.Change(listener_, listener_token_, {.reads = true});
+    }
+  }
   std::vector<uint64_t> late;
   for (const auto& [token, guest] : guests_) {
     if (guest.deadline <= now) late.push_back(token);

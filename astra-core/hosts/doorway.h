@@ -1,5 +1,10 @@
-// Accepts connections, and sees those that accept and those that connect
-// through their handshakes, all at once and none for longer than a few seconds.
+// Makes and accepts connections, and carries out their handshakes. Many
+// handshakes are under way at once; none may take longer than a few seconds.
+//
+// Usage, with the events of the poller:
+//   doorway.Open(std::move(listener));
+//   for (const Ready& ready : poller.Wait(until)) doorway.OnReady(ready);
+//   for (Entered& entered : doorway.TakeEntered()) ...
 
 #ifndef ASTRA_CORE_HOSTS_DOORWAY_H_
 #define ASTRA_CORE_HOSTS_DOORWAY_H_
@@ -20,48 +25,54 @@
 
 namespace astra {
 
-// A connection whose two ends have the same secret. The poller has its socket
-// under `token`.
+// A connection whose two ends have proved that they have the same secret. The
+// poller names its socket `token`.
 struct Entered {
   uint64_t token = 0;
   Socket socket;
-  std::string claim;      // Of who connects.
-  bool connects = false;  // This end does.
+  std::string claim;      // Claim of the end that connected.
+  bool connects = false;  // True if this end connected.
 };
 
-// A connection that did not enter.
+// A connection that has failed, or whose handshake has. It is closed.
 struct Refused {
   uint64_t token = 0;
-  bool connects = false;
-  std::string peer;  // Address of the other end.
-  absl::Status why;
+  bool connects = false;  // True if this end wanted to connect.
+  std::string peer;       // Address of the other end.
+  absl::Status why;       // PermissionDenied: the other end has another secret.
 };
 
 class Doorway {
  public:
-  // Who says nothing for so long is shut out.
+  // Time that a handshake may take; a connection that needs longer is closed.
   static constexpr std::chrono::seconds kPatience{5};
-  // So many may be in their handshakes; those who come then are shut out.
+  // Number of connections that may be in their handshakes at once. Connections
+  // that come in addition are closed.
   static constexpr size_t kMostAtOnce = 1024;
 
-  // Tokens of connections are `first_token` and those behind it; the listener
-  // has `first_token` itself. `secret` and `poller` must outlive the object.
+  // The listener gets the token `first_token`, and connections get the tokens
+  // after it. `secret` and `poller` must outlive the object.
   Doorway(const Secret& secret, Poller& poller, uint64_t first_token);
 
   // Accepts connections from `listener` from now on.
   void Open(Socket listener);
 
-  // Begins to connect; returns the token.
+  // Begins to connect, with `claim` for the other end. Returns the token of the
+  // connection, which TakeEntered() or TakeRefused() has later.
   //
   // Errors: those of StartConnect().
   absl::StatusOr<uint64_t> Connect(const Endpoint& endpoint, std::string claim);
 
-  // Handles an event of the poller whose token is of this doorway and of none
-  // that has entered.
+  // Handles an event of the listener or of a connection in its handshake. It
+  // ignores other tokens.
   void OnReady(const Ready& ready);
 
-  // Shuts out who has been too slow. Call this now and then.
+  // Closes connections whose handshakes take too long, and listens again after
+  // sockets had run out. Call this once a second or more often.
   void CloseLate();
+
+  // Ends listening, and closes all connections that have not been taken.
+  void Close();
 
   std::vector<Entered> TakeEntered() { return std::exchange(entered_, {}); }
   std::vector<Refused> TakeRefused() { return std::exchange(refused_, {}); }
@@ -70,15 +81,16 @@ class Doorway {
   struct Guest {
     Socket socket;
     Handshake handshake;
-    bool connects = false;
-    bool is_connected = false;
-    std::string unsent;
-    std::string peer;
-    Instant deadline;
+    bool connects = false;      // This end connects, and the other accepts.
+    bool is_connected = false;  // TCP has made the connection.
+    std::string unsent;         // Bytes of the handshake that wait for room.
+    std::string peer;           // Address of the other end.
+    Instant deadline;           // When the handshake has taken too long.
   };
 
   uint64_t Admit(Guest guest);
   void Accept();
+  void Pause(const absl::Status& why);
   absl::Status GoOn(Guest& guest, uint64_t token, const Ready& ready);
   void Refuse(uint64_t token, absl::Status why);
 
@@ -87,6 +99,7 @@ class Doorway {
   const uint64_t listener_token_;
   uint64_t next_token_;
   Socket listener_;
+  std::optional<Instant> resumes_;    // Set while the listener is not watched.
   std::map<uint64_t, Guest> guests_;  // By token.
   std::vector<Entered> entered_;
   std::vector<Refused> refused_;

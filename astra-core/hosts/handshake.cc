@@ -47,7 +47,7 @@ void Handshake::Await(Step step, size_t num_bytes) {
 absl::Status Handshake::Take(std::string_view bytes) {
   ASTRA_CHECK(bytes.size() <= wanted(), "more than a handshake wants");
   input_ += bytes;
-  // Garbage is refused at its first byte, not when there is enough of it.
+  // A first wrong byte is enough to refuse the other end.
   if (step_ == Step::kHello &&
       std::string_view(input_).substr(0, kMagic.size()) !=
           kMagic.substr(0, input_.size())) {
@@ -95,7 +95,7 @@ void Handshake::TakeAnswer() {
   code_ = input_.substr(0, kHmacBytes);
   ByteReader reader(std::string_view(input_).substr(kHmacBytes));
   const size_t length = reader.Read32();
-  // A claim that is too long is not waited for; its code will be wrong.
+  // A claim that is too long counts as empty, so that its code is wrong.
   Await(Step::kClaim, length <= kLongestClaim ? length : 0);
 }
 
@@ -106,7 +106,7 @@ absl::Status Handshake::TakeClaim() {
   return absl::OkStatus();
 }
 
-// The nonce of who accepts is the other one for who connects.
+// Both ends put the nonce of the accepting end first.
 std::string Handshake::CodeOfAcceptor() const {
   const bool accepts = step_ == Step::kHello;
   return secret_->Hmac("accepts" + (accepts ? nonce_ : other_nonce_) +

@@ -1,14 +1,16 @@
-// How the two ends of a connection prove to one another that they have the same
-// secret, without telling it.
+// Proves to both ends of a connection that the other end has the same secret.
+// The secret itself is not sent.
 //
-//   who connects   a magic word with the version, and a nonce
-//   who accepts    its own nonce, and a code of both nonces
-//   who connects   a code of both nonces and of its claim, and the claim: who
-//                  it is and what it wants
+// clang-format off
+//   connecting end   a magic word with the version, and a nonce
+//   accepting end    its own nonce, and a code of both nonces
+//   connecting end   a code of both nonces and of its claim, and the claim: a
+//                    text that says who it is and what it wants
+// clang-format on
 //
-// A claim cannot be changed on its way, and no message is of use for another
-// connection. What follows the handshake is neither encrypted nor checked: it
-// is traffic without content.
+// Nobody on the way can change the claim, or use what it has heard for another
+// connection. Bytes that follow the handshake are neither encrypted nor
+// checked.
 //
 // Source: challenge and response with message authentication codes, as in
 // ISO/IEC 9798-4, mutual authentication.
@@ -26,7 +28,7 @@
 
 namespace astra {
 
-// One end. It holds no socket: whoever has one passes the bytes on.
+// One end of a handshake. It has no socket: its owner passes the bytes on.
 class Handshake {
  public:
   static constexpr size_t kLongestClaim = 512;
@@ -38,20 +40,22 @@ class Handshake {
   // Moves out what has to be sent now.
   std::string TakeOutput() { return std::exchange(output_, {}); }
 
-  // Returns how many bytes the end has to receive before it goes on; 0 if it
-  // has all.
+  // Returns how many bytes this end has to receive before its next step; 0 if
+  // it has received all.
   size_t wanted() const { return wanted_ - input_.size(); }
 
   // Takes received bytes, at most wanted().
   //
-  // Errors: InvalidArgument for what no handshake of this version has;
-  // PermissionDenied for another secret. The connection has to be closed.
+  // Errors: InvalidArgument for bytes that are no handshake of this version;
+  // PermissionDenied if the other end has another secret. The owner has to
+  // close the connection.
   absl::Status Take(std::string_view bytes);
 
-  // Whether this end has sent and received all, apart from TakeOutput().
+  // Returns true once this end has received all, and has nothing to send apart
+  // from TakeOutput().
   bool is_done() const { return step_ == Step::kDone; }
 
-  // Requires is_done(). Returns the claim of who connects.
+  // Returns the claim of the connecting end. Requires is_done().
   const std::string& claim() const { return claim_; }
 
  private:
@@ -67,10 +71,10 @@ class Handshake {
   void Await(Step step, size_t num_bytes);
 
   const Secret* secret_;
-  std::string nonce_;  // Of this end.
+  std::string nonce_;  // Nonce of this end.
   std::string claim_;
   std::string other_nonce_;
-  std::string code_;  // Of who connects, as received.
+  std::string code_;  // Code that the connecting end has sent.
   Step step_ = Step::kHello;
   size_t wanted_ = 0;
   std::string input_;

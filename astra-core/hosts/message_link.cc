@@ -1,5 +1,7 @@
 #include "astra-core/hosts/message_link.h"
 
+#include <chrono>
+
 #include "astra-core/base/status_macros.h"
 #include "astra-core/hosts/bytes.h"
 #include "fmt/core.h"
@@ -32,14 +34,11 @@ absl::Status TakeMessages(std::string& received,
 
 }  // namespace
 
-MessageLink::MessageLink(Socket socket, Poller& poller, uint64_t token,
-                         bool is_new)
+MessageLink::MessageLink(Socket socket, Poller& poller, uint64_t token)
     : socket_(std::move(socket)), poller_(poller), token_(token) {
-  if (is_new) {
-    poller_.Add(socket_, token_, {.reads = true});
-  } else {
-    poller_.Change(socket_, token_, {.reads = true});
-  }
+  constexpr std::chrono::seconds kLongestSilence(60);
+  LimitSilence(socket_, kLongestSilence);
+  poller_.Change(socket_, token_, {.reads = true});
 }
 
 void MessageLink::Send(std::string_view message) {

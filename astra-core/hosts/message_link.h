@@ -1,4 +1,5 @@
-// Messages with a length in front, both ways over one connection.
+// Sends and receives messages over one connection. Each message has its length
+// in front, as 32 bits.
 
 #ifndef ASTRA_CORE_HOSTS_MESSAGE_LINK_H_
 #define ASTRA_CORE_HOSTS_MESSAGE_LINK_H_
@@ -17,24 +18,24 @@ namespace astra {
 
 class MessageLink {
  public:
-  // A longer message is an error of the other end.
+  // Largest length of a message in bytes; a longer one is an error.
   static constexpr size_t kLongestMessage = size_t{256} << 20;
 
-  // Takes a connection whose handshake is done. `poller` must outlive the
-  // object; it has the socket under `token` already, or gets it here if
-  // `is_new`.
-  MessageLink(Socket socket, Poller& poller, uint64_t token, bool is_new);
+  // Takes a connection that has entered through a Doorway of `poller`, which
+  // must outlive the object. The poller names the link `token` from now on.
+  MessageLink(Socket socket, Poller& poller, uint64_t token);
 
   const Socket& socket() const { return socket_; }
   bool is_open() const { return socket_.is_open(); }
   void Close() { socket_.Close(); }
 
-  // Writes what fits and keeps the rest for OnReady(). A link that has broken
-  // tells so at the next OnReady().
+  // Writes as much as the socket has room for, and keeps the rest for
+  // OnReady(). If the connection has broken, the next OnReady() returns the
+  // error.
   void Send(std::string_view message);
 
-  // Reads and writes what it can, and appends the messages that have arrived,
-  // also those before an error.
+  // Writes and reads what the socket can take and has. Appends the messages
+  // that have arrived whole, also if an error follows them.
   //
   // Errors: Unavailable if the connection has ended; InvalidArgument for a
   // message that is too long.

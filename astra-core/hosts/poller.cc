@@ -5,6 +5,7 @@
 
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "astra-core/base/check.h"
 
@@ -33,7 +34,10 @@ Poller::Poller()
 
 void Poller::Add(const Socket& socket, uint64_t token, Interest interest) {
   epoll_event event = EventOf(token, interest);
-  epoll_ctl(poll_.descriptor(), EPOLL_CTL_ADD, socket.descriptor(), &event);
+  const int result =
+      epoll_ctl(poll_.descriptor(), EPOLL_CTL_ADD, socket.descriptor(), &event);
+  ASTRA_CHECK(result == 0, "the kernel watches no more sockets: see {}",
+              "/proc/sys/fs/epoll/max_user_watches");
 }
 
 void Poller::Change(const Socket& socket, uint64_t token, Interest interest) {
@@ -43,6 +47,7 @@ void Poller::Change(const Socket& socket, uint64_t token, Interest interest) {
 
 // The clock of HostClock is CLOCK_MONOTONIC with libstdc++ on Linux.
 void Poller::SetTimer(Instant until) {
+  if (std::exchange(timer_until_, until) == until) return;
   const int64_t ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
                          until.time_since_epoch())
                          .count();

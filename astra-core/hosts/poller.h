@@ -14,15 +14,17 @@ namespace astra {
 
 using HostClock = std::chrono::steady_clock;
 using Instant = HostClock::time_point;
-using HostTime = std::chrono::nanoseconds;  // By a host's clock, or a length.
+// A time by the HostClock of some host, or the length of a time.
+using HostTime = std::chrono::nanoseconds;
 
-// What a socket is waited for.
+// What a poller waits for at a socket. It always waits for errors.
 struct Interest {
   bool reads = false;
   bool writes = false;
 };
 
-// A socket that can go on. Errors and ends count as both.
+// A socket that can be read or written without waiting. A connection that has
+// broken counts as both, so that reading or writing tells the error.
 struct Ready {
   uint64_t token = 0;
   bool can_read = false;
@@ -33,20 +35,23 @@ class Poller {
  public:
   Poller();
 
-  // `token` is what Wait() returns for the socket. A socket leaves the poller
-  // when it is closed.
+  // Adds a socket, which Wait() names `token`. Closing the socket removes it.
   void Add(const Socket& socket, uint64_t token, Interest interest);
+  // Changes the token of a socket, and what is waited for.
   void Change(const Socket& socket, uint64_t token, Interest interest);
 
-  // Waits for the first socket that can go on, or for `until`. The result is
-  // valid until the next call, and empty if there is none.
+  // Waits until a socket is ready, or until the instant `until`, and returns
+  // the sockets that are ready. A signal may end the wait sooner. The result is
+  // valid until the next call.
   absl::Span<const Ready> Wait(Instant until);
 
  private:
   void SetTimer(Instant until);
 
-  Socket poll_;   // Of epoll.
-  Socket timer_;  // Milliseconds, as epoll counts them, would be too coarse.
+  Socket poll_;  // Descriptor of epoll.
+  // Descriptor of a timer, which is more exact than the milliseconds of epoll.
+  Socket timer_;
+  Instant timer_until_;  // Instant that the timer is set to.
   std::vector<Ready> ready_;
 };
 

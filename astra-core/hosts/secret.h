@@ -12,14 +12,14 @@
 
 namespace astra {
 
-// A secret has at least so many characters.
+// Smallest number of characters of a secret.
 inline constexpr size_t kShortestSecret = 16;
 inline constexpr size_t kHmacBytes = 32;
 
 class Secret {
  public:
-  // Takes a text without the blanks and line ends around it. `source` names it
-  // in messages, which never repeat the text.
+  // Makes a secret of `text` without the blanks and line ends around it.
+  // `source` names the text in error messages, which never repeat it.
   //
   // Errors: InvalidArgument for fewer than kShortestSecret characters.
   static absl::StatusOr<Secret> Create(std::string_view source,
@@ -35,7 +35,7 @@ class Secret {
   // Returns the message authentication code of `text`, kHmacBytes bytes.
   std::string Hmac(std::string_view text) const;
 
-  // The text; for the standard input of processes that the run starts.
+  // Returns the text, to be passed to the standard input of a rank.
   const std::string& text() const { return text_; }
 
  private:
@@ -44,14 +44,16 @@ class Secret {
   std::string text_;
 };
 
-// Source: H. Krawczyk, M. Bellare, R. Canetti, RFC 2104, 1997, with SHA-256.
+// Returns the HMAC of `text` with SHA-256.
+//
+// Source: H. Krawczyk, M. Bellare, R. Canetti, RFC 2104, 1997.
 std::string HmacSha256(std::string_view key, std::string_view text);
 
 // Returns bytes from the kernel's generator.
 std::string RandomBytes(size_t num_bytes);
 
-// Compares two texts of one length in a time that does not tell where they
-// differ.
+// Returns whether two texts are equal. The time that this takes depends only on
+// their lengths, so that it does not tell where they differ.
 bool AreSame(std::string_view a, std::string_view b);
 
 }  // namespace astra

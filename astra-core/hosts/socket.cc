@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -58,14 +59,13 @@ void SetFlag(const Socket& socket, int level, int option) {
 }
 
 // A message may be smaller than a packet, and leaves at once. A peer whose host
-// is gone is noticed after a minute even if nothing is sent to it.
+// is gone is noticed after a minute as long as nothing is under way to it; see
+// LimitSilence() for the rest.
 void SetUp(const Socket& socket) {
   SetFlag(socket, IPPROTO_TCP, TCP_NODELAY);
   SetFlag(socket, SOL_SOCKET, SO_KEEPALIVE);
-  constexpr std::pair<int, int> kValues[] = {{TCP_KEEPIDLE, 10},
-                                             {TCP_KEEPINTVL, 5},
-                                             {TCP_KEEPCNT, 10},
-                                             {TCP_USER_TIMEOUT, 60'000}};
+  constexpr std::pair<int, int> kValues[] = {
+      {TCP_KEEPIDLE, 10}, {TCP_KEEPINTVL, 5}, {TCP_KEEPCNT, 10}};
   for (const auto& [option, value] : kValues) {
     setsockopt(socket.descriptor(), IPPROTO_TCP, option, &value, sizeof(value));
   }
@@ -166,12 +166,30 @@ std::string PeerOf(const Socket& socket) {
   return host.data();
 }
 
-std::optional<Socket> AcceptFrom(const Socket& listener) {
+absl::StatusOr<std::optional<Socket>> AcceptFrom(const Socket& listener) {
   Socket socket(accept4(listener.descriptor(), nullptr, nullptr,
                         SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (!socket.is_open()) return std::nullopt;
-  SetUp(socket);
-  return socket;
+  if (socket.is_open()) {
+    SetUp(socket);
+    return std::optional<Socket>(std::move(socket));
+  }
+  const bool is_exhausted =
+      errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+  if (is_exhausted) return absl::ResourceExhaustedError(LastError());
+  return std::optional<Socket>();
+}
+
+void LimitSilence(const Socket& socket, std::chrono::milliseconds limit) {
+  const int value = static_cast<int>(limit.count());
+  setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_USER_TIMEOUT, &value,
+             sizeof(value));
+}
+
+void RaiseSocketLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 absl::StatusOr<Socket> StartConnect(const Endpoint& endpoint) {

@@ -3,6 +3,7 @@
 #ifndef ASTRA_CORE_HOSTS_SOCKET_H_
 #define ASTRA_CORE_HOSTS_SOCKET_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,12 +22,12 @@ struct Endpoint {
   std::string host;
   uint16_t port = 0;
 
-  // "node1:29411"; an address with colons is in brackets.
+  // Returns "node1:29411". A host with colons, as of IPv6, is put in brackets.
   std::string ToString() const;
 };
 
-// Reads "HOST", "HOST:PORT" or "[ADDRESS]:PORT"; `port` is the one of a text
-// that has none.
+// Reads "HOST", "HOST:PORT" or "[ADDRESS]:PORT". `port` is used if the text has
+// none.
 //
 // Errors: InvalidArgument "SOURCE is ...: expected ...".
 absl::StatusOr<Endpoint> ParseEndpoint(std::string_view source,
@@ -64,27 +65,39 @@ uint16_t PortOf(const Socket& socket);
 // Returns the address of the other end, without its port.
 std::string PeerOf(const Socket& socket);
 
-// Accepts a connection; none if there is none to accept.
-std::optional<Socket> AcceptFrom(const Socket& listener);
+// Accepts a connection; returns none if no connection waits.
+//
+// Errors: ResourceExhausted if the process or the host can have no more
+// sockets. The connection still waits then, and `listener` stays readable.
+absl::StatusOr<std::optional<Socket>> AcceptFrom(const Socket& listener);
 
-// Begins to connect. The socket can be written to once that has succeeded;
-// ConnectResult() then tells whether it has.
+// Ends the connection once the other end has left what was sent unanswered for
+// `limit`. This is only for connections whose other end always reads: the time
+// in which a receiver has no room counts as well.
+void LimitSilence(const Socket& socket, std::chrono::milliseconds limit);
+
+// Lets this process have as many sockets as the host allows it (ulimit -Hn).
+void RaiseSocketLimit();
+
+// Begins to connect. Once the socket can be written, ConnectResult() returns
+// whether the connection was made.
 //
 // Errors: Unavailable, which names the endpoint and the reason.
 absl::StatusOr<Socket> StartConnect(const Endpoint& endpoint);
 absl::Status ConnectResult(const Socket& socket);
 
-// Reads at most `num_bytes` of what has arrived, and appends them; returns how
-// many these are, 0 if nothing has.
+// Appends at most `num_bytes` bytes that have arrived to `bytes`. Returns their
+// number, which is 0 if nothing has arrived.
 //
 // Errors, also below: Unavailable if the connection has ended or broken.
 absl::StatusOr<size_t> ReadInto(const Socket& socket, size_t num_bytes,
                                 std::string* bytes);
 
-// Takes at most `num_bytes` of what has arrived, and forgets them.
+// Drops at most `num_bytes` bytes that have arrived. Returns their number.
 absl::StatusOr<size_t> Discard(const Socket& socket, size_t num_bytes);
 
-// Writes what fits of `first` and then of `second`; returns how many bytes.
+// Writes `first` and then `second`, as far as the socket has room. Returns the
+// number of bytes written.
 absl::StatusOr<size_t> Write(const Socket& socket, std::string_view first,
                              std::string_view second = {});
 

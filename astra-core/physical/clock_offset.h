@@ -1,8 +1,11 @@
-// Finds by how much the clock of a host is ahead of that of another, from the
-// times of messages that go there and back.
+// Measures by how much the clock of another host is ahead of the own clock,
+// with messages that go there and back.
 //
-// Source: D. Mills, RFC 5905, 2010, section 8: the answer of the shortest round
-// trip tells most, since what it has waited on its ways is least.
+// Model: offset = answered - (sent + received) / 2, of the shortest round trip,
+// since that one has waited least on its way. The error is at most half of the
+// round trip.
+//
+// Source: D. Mills, RFC 5905, 2010, section 8.
 
 #ifndef ASTRA_CORE_PHYSICAL_CLOCK_OFFSET_H_
 #define ASTRA_CORE_PHYSICAL_CLOCK_OFFSET_H_
@@ -15,12 +18,12 @@ namespace astra {
 
 class ClockOffset {
  public:
-  // A message left at `sent` and its answer came at `received`, both by the own
-  // clock; the other host answered at `answered` by its own.
+  // Adds a message that was sent at `sent` and whose answer came at `received`,
+  // both by the own clock. The other host answered at `answered` by its clock.
   void Add(HostTime sent, HostTime answered, HostTime received);
 
-  // Requires an answer. What to add to a time of the own clock to have that of
-  // the other. The error is at most half of round_trip().
+  // Returns what to add to a time of the own clock to get the time of the other
+  // clock. Requires Add(), as does round_trip().
   HostTime offset() const { return offset_; }
   HostTime round_trip() const { return *round_trip_; }
 

@@ -89,7 +89,7 @@ void Read(ByteReader& reader, AbortMessage& message) {
   message.why = reader.ReadText();
 }
 
-// What Add() writes for MemberTimes.
+// Number of bytes that Add() writes for MemberTimes.
 constexpr size_t kMemberBytes = 39;
 
 void Add(const MemberTimes& times, ByteWriter& writer) {

@@ -1,15 +1,18 @@
-// What ranks and the coordinator of a physical run tell one another.
+// The messages between the ranks of a physical run and its coordinator, in the
+// order in which they are sent. Ping to Report are repeated for each iteration.
 //
-//   rank -> coordinator                      coordinator -> rank
+// clang-format off
+//   rank to coordinator                    coordinator to rank
 //   Join       who it is, where it listens
-//                                            Roster   where all ranks listen
-//   Connected  to all it talks to
-//                                            Ping     several times
+//                                          Roster   where all ranks listen
+//   Connected  to all ranks that it needs
+//                                          Ping     16 times, to other clocks
 //   Pong       its clock
-//                                            Begin    an iteration, when
+//                                          Begin    when the iteration begins
 //   Report     what it measured
-//                                            Finish
-//   Abort      why it cannot go on           Abort    why the run ends
+//                                          Finish   the run is over
+//   Abort      why it cannot go on         Abort    why the run ends
+// clang-format on
 
 #ifndef ASTRA_CORE_PHYSICAL_CONTROL_MESSAGE_H_
 #define ASTRA_CORE_PHYSICAL_CONTROL_MESSAGE_H_
@@ -37,17 +40,17 @@ struct JoinMessage {
   // Hash of all that must be the same for all ranks: workload, cluster and
   // options.
   std::string digest;
-  std::string host;  // Name of its host.
-  std::string boot;  // Of its kernel: equal where ranks have one clock.
-  // Where other ranks reach it. Without an address they take the one from which
+  std::string host;  // Name of the rank's host.
+  std::string boot;  // BootId() of the host; ranks of one boot share a clock.
+  // Address at which other ranks reach this rank; "" for the address from which
   // it has joined.
   std::string address;
-  uint16_t port = 0;
+  uint16_t port = 0;  // Port on which the rank listens.
 };
 
 struct RosterMessage {
-  std::string session;          // Random; the same for all ranks of a run.
-  std::vector<Endpoint> ranks;  // By rank.
+  std::string session;          // Random bytes that name the run.
+  std::vector<Endpoint> ranks;  // Where each rank listens, by rank.
 };
 
 struct ConnectedMessage {};
@@ -57,15 +60,16 @@ struct PingMessage {
 };
 struct PongMessage {
   uint32_t number = 0;
-  HostTime clock{};  // Of the rank.
+  HostTime clock{};  // Time at which the rank answered, by its clock.
 };
 
 struct BeginMessage {
   uint32_t iteration = 0;
-  HostTime at{};  // By the clock of the rank.
+  HostTime at{};  // Time at which it begins, by the clock of the rank.
 };
 
-// A collective as one of its members saw it; times from the iteration's start.
+// A collective as one of its members has measured it. Times count from the
+// beginning of the iteration.
 struct MemberTimes {
   uint32_t communicator = 0;
   uint32_t number = 0;
@@ -80,9 +84,10 @@ struct MemberTimes {
 
 // What a rank measured in an iteration.
 struct RankReport {
-  TimePs finish;
-  TimePs compute;  // As the workload says.
-  TimePs slowed;   // What computations took longer.
+  TimePs finish;  // When the rank had done all, from the iteration's beginning.
+  TimePs compute;  // Time of its computations, as the workload says.
+  TimePs slowed;   // Time that its computations took in addition.
+  // Time that it waited for communication, by dimension.
   std::array<TimePs, kNumParallelDimensions> exposed{};
   std::vector<MemberTimes> collectives;
 

@@ -19,6 +19,7 @@ using std::chrono::milliseconds;
 constexpr uint64_t kDoorwayTokens = uint64_t{1} << 32;
 constexpr milliseconds kBetweenWatches(100);
 constexpr std::chrono::seconds kUntilGone(2);
+constexpr std::chrono::seconds kUntilTold(2);
 constexpr uint32_t kPings = 16;
 
 HostTime Clock() { return HostClock::now().time_since_epoch(); }
@@ -52,19 +53,19 @@ Coordinator::Coordinator(const CoordinatorSetting& setting,
 absl::StatusOr<PhysicalReports> Coordinator::Run(
     const std::function<absl::Status(const PhysicalProgress&)>& watch) {
   absl::Status status;
+  Instant next_watch = HostClock::now();
   while (status.ok() && !has_finished_) {
-    status = Step(HostClock::now() + kBetweenWatches);
-    if (status.ok()) status = watch(ProgressNow());
+    status = Step(next_watch);
+    if (!status.ok() || has_finished_ || HostClock::now() < next_watch)
+      continue;
+    next_watch = HostClock::now() + kBetweenWatches;
+    ShutOutSilent();
+    status = watch(ProgressNow());
     if (status.ok()) status = CheckTime();
   }
   TellEnd(status);
   if (!status.ok()) return status;
-  for (const Member& member : members_) {
-    reports_.hosts.push_back(member.host);
-    if (member.shares_clock) continue;
-    reports_.clock_error =
-        std::max(reports_.clock_error, member.clock.round_trip() / 2);
-  }
+  for (const Member& member : members_) reports_.hosts.push_back(member.host);
   return std::move(reports_);
 }
 
@@ -100,13 +101,42 @@ void Coordinator::TakeGuests() {
   for (Entered& entered : doorway_.TakeEntered()) {
     std::string peer = PeerOf(entered.socket);
     guests_.emplace(entered.token,
-                    Guest{MessageLink(std::move(entered.socket), poller_,
-                                      entered.token, /*is_new=*/false),
-                          std::move(peer), HostClock::now()});
+                    Guest{.link = MessageLink(std::move(entered.socket),
+                                              poller_, entered.token),
+                          .peer = std::move(peer),
+                          .rank = std::nullopt,
+                          .deadline = HostClock::now() + setting_.patience});
   }
   for (const Refused& refused : doorway_.TakeRefused()) {
-    warn_(fmt::format("a connection from {} was refused: {}", refused.peer,
-                      std::string(refused.why.message())));
+    Warn(fmt::format("a connection from {} was refused: {}", refused.peer,
+                     std::string(refused.why.message())));
+  }
+}
+
+// Whoever keeps connecting must not fill the terminal.
+void Coordinator::Warn(std::string_view text) {
+  constexpr uint32_t kMostWarnings = 20;
+  if (num_warnings_ == kMostWarnings) return;
+  warn_(text);
+  if (++num_warnings_ == kMostWarnings) {
+    warn_("more connections that are refused are not reported");
+  }
+}
+
+// Refuses guests that have the secret but do not say which rank they are, and
+// closes the connections of guests that were refused and do not leave.
+void Coordinator::ShutOutSilent() {
+  const Instant now = HostClock::now();
+  std::vector<uint64_t> late;
+  for (const auto& [token, guest] : guests_) {
+    if (!guest.rank && guest.deadline <= now) late.push_back(token);
+  }
+  for (const uint64_t token : late) {
+    if (guests_.at(token).is_leaving) {
+      guests_.erase(token);
+    } else {
+      Refuse(token, "it does not say which rank it is");
+    }
   }
 }
 
@@ -125,7 +155,7 @@ absl::Status Coordinator::OnGuest(const Ready& ready) {
 
 // The guest has gone, or has to.
 absl::Status Coordinator::OnEnd(uint64_t token, const absl::Status& why) {
-  const std::optional<RankId> rank = RankOf(token);
+  const std::optional<RankId> rank = guests_.at(token).rank;
   guests_.erase(token);
   if (!rank) return absl::OkStatus();
   members_[rank->index()].token.reset();
@@ -136,7 +166,7 @@ absl::Status Coordinator::OnEnd(uint64_t token, const absl::Status& why) {
 
 absl::Status Coordinator::OnMessage(uint64_t token,
                                     const ControlMessage& message) {
-  const std::optional<RankId> rank = RankOf(token);
+  const std::optional<RankId> rank = guests_.at(token).rank;
   if (rank) return OnRankMessage(*rank, message);
   if (const auto* join = std::get_if<JoinMessage>(&message)) {
     return OnJoin(token, *join);
@@ -147,13 +177,15 @@ absl::Status Coordinator::OnMessage(uint64_t token,
 
 void Coordinator::Refuse(uint64_t token, std::string_view why) {
   Guest& guest = guests_.at(token);
-  warn_(fmt::format("a process on {} was refused: {}", guest.peer, why));
+  Warn(fmt::format("a process on {} was refused: {}", guest.peer, why));
   guest.link.Send(Encode(AbortMessage{std::string(why)}));
   guest.is_leaving = true;
+  guest.deadline = HostClock::now() + setting_.patience;
 }
 
 // Returns why a rank cannot join; "" if it can.
 std::string Coordinator::WhyNot(const JoinMessage& join) const {
+  if (has_finished_) return "the run is over";
   if (join.num_ranks != setting_.num_ranks ||
       join.rank.index() >= setting_.num_ranks) {
     return fmt::format("rank {} of {} is not of this run, which has {} ranks",
@@ -179,13 +211,37 @@ absl::Status Coordinator::OnJoin(uint64_t token, const JoinMessage& join) {
     return absl::OkStatus();
   }
   Member& member = members_[join.rank.index()];
+  guests_.at(token).rank = join.rank;
   member.token = token;
   member.host = join.host;
+  member.boot = join.boot;
   member.endpoint = {
       join.address.empty() ? guests_.at(token).peer : join.address, join.port};
   member.shares_clock = join.boot == boot_;
-  if (AllAre([](const Member& each) { return each.token.has_value(); })) {
-    SendRoster();
+  if (!AllAre([](const Member& each) { return each.token.has_value(); })) {
+    return absl::OkStatus();
+  }
+  ASTRA_RETURN_IF_ERROR(CheckEndpoints());
+  SendRoster();
+  return absl::OkStatus();
+}
+
+// A rank that reaches the coordinator over the loopback device of its host has
+// an address there that means another host to ranks of other hosts.
+absl::Status Coordinator::CheckEndpoints() const {
+  const std::string& first = members_.front().boot;
+  if (AllAre([&](const Member& each) { return each.boot == first; })) {
+    return absl::OkStatus();
+  }
+  for (uint32_t i = 0; i < members_.size(); ++i) {
+    const std::string& host = members_[i].endpoint.host;
+    const bool is_loopback =
+        host.rfind("127.", 0) == 0 || host == "::1" || host == "localhost";
+    if (!is_loopback) continue;
+    return absl::AbortedError(fmt::format(
+        "{} has the address {}, at which ranks of other hosts cannot reach it: "
+        "give it another with address= in the host file, or with --address",
+        NameOf(RankId(i)), host));
   }
   return absl::OkStatus();
 }
@@ -195,16 +251,16 @@ void Coordinator::SendRoster() {
   RosterMessage roster{.session = RandomBytes(kSessionBytes), .ranks = {}};
   for (const Member& member : members_) roster.ranks.push_back(member.endpoint);
   SendAll(roster);
+  roster_sent_ = HostClock::now();
 }
 
 absl::Status Coordinator::OnRankMessage(RankId rank,
                                         const ControlMessage& message) {
-  Member& member = members_[rank.index()];
   if (std::holds_alternative<ConnectedMessage>(message)) {
-    return OnConnected(member);
+    return OnConnected(rank);
   }
   if (const auto* pong = std::get_if<PongMessage>(&message)) {
-    return OnPong(member, *pong);
+    return OnPong(rank, *pong);
   }
   if (const auto* report = std::get_if<ReportMessage>(&message)) {
     return OnReport(rank, *report);
@@ -213,41 +269,64 @@ absl::Status Coordinator::OnRankMessage(RankId rank,
     return absl::AbortedError(
         fmt::format("{} gave up: {}", NameOf(rank), abort->why));
   }
-  return absl::AbortedError(
-      fmt::format("{} says what no rank says", NameOf(rank)));
+  return Unexpected(rank, "message");
 }
 
-absl::Status Coordinator::OnConnected(Member& member) {
+absl::Status Coordinator::Unexpected(RankId rank, std::string_view what) const {
+  return absl::AbortedError(
+      fmt::format("{} sends a {} that does not belong here: it is no rank of "
+                  "this version",
+                  NameOf(rank), what));
+}
+
+absl::Status Coordinator::OnConnected(RankId rank) {
+  Member& member = members_[rank.index()];
+  if (!roster_sent_ || member.is_connected) {
+    return Unexpected(rank, "Connected");
+  }
   member.is_connected = true;
-  if (!AllAre([](const Member& each) { return each.is_connected; })) {
-    return absl::OkStatus();
+  if (AllAre([](const Member& each) { return each.is_connected; })) {
+    CompareClocks();
   }
-  for (Member& each : members_) {
-    each.num_pings = each.shares_clock ? kPings : 0;
-    if (!each.shares_clock) SendPing(each);
-  }
-  const bool share =
-      AllAre([](const Member& each) { return each.shares_clock; });
-  if (share) BeginIteration();
   return absl::OkStatus();
+}
+
+// Clocks drift apart, so they are compared before each iteration, which begins
+// then.
+void Coordinator::CompareClocks() {
+  for (Member& member : members_) {
+    member.clock = ClockOffset();
+    member.num_pongs = member.shares_clock ? kPings : 0;
+    if (!member.shares_clock) SendPing(member);
+  }
+  BeginIfCompared();
+}
+
+void Coordinator::BeginIfCompared() {
+  if (AllAre([](const Member& each) { return each.num_pongs == kPings; })) {
+    BeginIteration();
+  }
 }
 
 void Coordinator::SendPing(Member& member) {
   member.pinged = Clock();
-  Send(member, PingMessage{member.num_pings});
+  Send(member, PingMessage{member.num_pongs});
 }
 
-absl::Status Coordinator::OnPong(Member& member, const PongMessage& pong) {
-  if (pong.number != member.num_pings || member.num_pings >= kPings) {
-    return absl::AbortedError("a rank answers what was not asked");
+absl::Status Coordinator::OnPong(RankId rank, const PongMessage& pong) {
+  Member& member = members_[rank.index()];
+  if (!member.pinged || pong.number != member.num_pongs) {
+    return Unexpected(rank, "Pong");
   }
-  member.clock.Add(member.pinged, pong.clock, Clock());
-  if (++member.num_pings < kPings) {
+  member.clock.Add(*std::exchange(member.pinged, std::nullopt), pong.clock,
+                   Clock());
+  if (++member.num_pongs < kPings) {
     SendPing(member);
-  } else if (AllAre(
-                 [](const Member& each) { return each.num_pings == kPings; })) {
-    BeginIteration();
+    return absl::OkStatus();
   }
+  reports_.clock_error =
+      std::max(reports_.clock_error, member.clock.round_trip() / 2);
+  BeginIfCompared();
   return absl::OkStatus();
 }
 
@@ -258,8 +337,8 @@ void Coordinator::BeginIteration() {
   if (!first_iteration_) first_iteration_ = HostClock::now();
   const HostTime at = Clock() + kAhead + kPerRank * setting_.num_ranks;
   const auto iteration = static_cast<uint32_t>(reports_.iterations.size());
+  is_running_ = true;
   for (Member& member : members_) {
-    member.report.reset();
     const HostTime offset =
         member.shares_clock ? HostTime(0) : member.clock.offset();
     Send(member, BeginMessage{.iteration = iteration, .at = at + offset});
@@ -268,19 +347,22 @@ void Coordinator::BeginIteration() {
 
 absl::Status Coordinator::OnReport(RankId rank, const ReportMessage& report) {
   Member& member = members_[rank.index()];
-  if (report.iteration != reports_.iterations.size() || member.report ||
-      !first_iteration_) {
-    return absl::AbortedError(fmt::format(
-        "{} reports an iteration that it was not asked for", NameOf(rank)));
+  if (!is_running_ || member.report ||
+      report.iteration != reports_.iterations.size()) {
+    return Unexpected(rank, "Report");
   }
   member.report = report.report;
   if (!AllAre([](const Member& each) { return each.report.has_value(); })) {
     return absl::OkStatus();
   }
   std::vector<RankReport>& all = reports_.iterations.emplace_back();
-  for (Member& each : members_) all.push_back(*std::move(each.report));
+  for (Member& each : members_) {
+    all.push_back(*std::move(each.report));
+    each.report.reset();
+  }
+  is_running_ = false;
   if (reports_.iterations.size() < setting_.num_iterations) {
-    BeginIteration();
+    CompareClocks();
   } else {
     has_finished_ = true;
   }
@@ -301,7 +383,11 @@ absl::Status Coordinator::CheckTime() const {
         setting_.time_limit.count(), reports_.iterations.size(),
         ListOf(ranks)));
   }
-  if (now < begin_ + setting_.join_limit) return absl::OkStatus();
+  // Ranks that cannot connect tell more about it, and so come first.
+  const Instant until = roster_sent_
+                            ? *roster_sent_ + setting_.join_limit + kUntilTold
+                            : begin_ + setting_.join_limit;
+  if (now < until) return absl::OkStatus();
   std::vector<uint32_t> absent;
   std::vector<uint32_t> unconnected;
   for (uint32_t i = 0; i < members_.size(); ++i) {
@@ -334,14 +420,6 @@ void Coordinator::SendAll(const ControlMessage& message) {
 
 void Coordinator::Send(const Member& member, const ControlMessage& message) {
   if (member.token) guests_.at(*member.token).link.Send(Encode(message));
-}
-
-std::optional<RankId> Coordinator::RankOf(uint64_t token) const {
-  const auto found = std::find_if(
-      members_.begin(), members_.end(),
-      [token](const Member& member) { return member.token == token; });
-  if (found == members_.end()) return std::nullopt;
-  return RankId(static_cast<uint32_t>(found - members_.begin()));
 }
 
 std::string Coordinator::NameOf(RankId rank) const {

@@ -1,6 +1,7 @@
-// Brings the ranks of a physical run together, starts each iteration on all of
-// them at one instant, and gathers what they measured. If a rank is lost, it
-// tells the others which one, and the run ends.
+// Coordinates the ranks of a physical run: waits until all have joined and are
+// connected, starts each iteration on all of them at one instant, and gathers
+// what they measured. If a rank is lost, it tells the others which one, and the
+// run ends.
 
 #ifndef ASTRA_CORE_PHYSICAL_COORDINATOR_H_
 #define ASTRA_CORE_PHYSICAL_COORDINATOR_H_
@@ -29,10 +30,13 @@ namespace astra {
 
 struct CoordinatorSetting {
   uint32_t num_ranks = 0;
-  std::string digest;                    // That of every rank; see JoinMessage.
-  uint32_t num_iterations = 1;           // With those that only warm up.
-  std::chrono::seconds join_limit{60};   // Until all ranks are connected.
-  std::chrono::seconds time_limit{600};  // Of all iterations together.
+  std::string digest;           // Digest that each rank must have.
+  uint32_t num_iterations = 1;  // Including iterations that only warm up.
+  // Time until all ranks have joined, and again until all are connected.
+  std::chrono::seconds join_limit{60};
+  std::chrono::seconds time_limit{600};  // Time of all iterations together.
+  // Time in which whoever has the secret has to say which rank it is.
+  std::chrono::milliseconds patience = Doorway::kPatience;
 };
 
 // How far a run has come.
@@ -42,25 +46,25 @@ struct PhysicalProgress {
   uint32_t iterations = 0;  // Iterations that have ended.
 };
 
-// What became of the ranks.
+// What the ranks of a run measured.
 struct PhysicalReports {
-  std::vector<std::string> hosts;  // By rank: the name of its host.
-  // By iteration and rank.
+  std::vector<std::string> hosts;  // Name of the host of each rank, by rank.
+  // Reports by iteration and rank.
   std::vector<std::vector<RankReport>> iterations;
-  // The longest round trip of a rank whose clock is not that of the
-  // coordinator: times of different ranks compare to half of that.
+  // Largest error of a difference between the clocks of a rank and of the
+  // coordinator; 0 if they share one clock.
   HostTime clock_error{};
 };
 
 class Coordinator {
  public:
-  // Connections come to `listener`. `warn` gets a line for each that is
-  // refused. `secret` must outlive the object.
+  // Ranks connect to `listener`. `warn` gets a line for each connection that is
+  // refused, up to a limit. `secret` must outlive the object.
   Coordinator(const CoordinatorSetting& setting, const Secret& secret,
               Socket listener, std::function<void(std::string_view)> warn);
 
-  // Runs all iterations. Calls `watch` ten times a second or more often; its
-  // error ends the run.
+  // Runs all iterations. Calls `watch` ten times a second; its error ends the
+  // run.
   //
   // Errors: Aborted, with the ranks that were lost or missing, or with the
   // reason that a rank gives; those of `watch`. All ranks have been told.
@@ -68,46 +72,56 @@ class Coordinator {
       const std::function<absl::Status(const PhysicalProgress&)>& watch);
 
  private:
-  // Whoever has the secret; a rank once it has said which.
+  // The other end of a connection, which has the secret.
   struct Guest {
     MessageLink link;
-    std::string peer;  // Its address.
-    Instant since;
-    bool is_leaving = false;  // It was told to.
+    std::string peer;            // Address of the guest.
+    std::optional<RankId> rank;  // Set once the guest has joined.
+    // Instant at which a guest that has no rank is refused, or, if it is
+    // leaving, its connection is closed.
+    Instant deadline;
+    bool is_leaving = false;  // The guest was told that it has to leave.
   };
+  // A rank of the run, whether it has joined or not.
   struct Member {
-    std::optional<uint64_t> token;  // Of its guest.
-    std::string host;
-    Endpoint endpoint;
-    bool shares_clock = false;
+    std::optional<uint64_t> token;  // Key of the rank's guest in guests_.
+    std::string host;               // Name of the rank's host.
+    std::string boot;               // See JoinMessage.
+    Endpoint endpoint;              // Where other ranks reach the rank.
+    bool shares_clock = false;      // The rank's clock is the coordinator's.
     bool is_connected = false;
-    uint32_t num_pings = 0;
-    HostTime pinged{};
+    uint32_t num_pongs = 0;          // Pings that the rank has answered.
+    std::optional<HostTime> pinged;  // When the unanswered ping was sent.
     ClockOffset clock;
-    std::optional<RankReport> report;  // Of the present iteration.
+    std::optional<RankReport> report;  // Report of the present iteration.
   };
 
   absl::Status Step(Instant until);
   void TakeGuests();
+  void ShutOutSilent();
+  void Warn(std::string_view text);
   absl::Status OnGuest(const Ready& ready);
   absl::Status OnMessage(uint64_t token, const ControlMessage& message);
   absl::Status OnJoin(uint64_t token, const JoinMessage& join);
   absl::Status OnRankMessage(RankId rank, const ControlMessage& message);
-  absl::Status OnConnected(Member& member);
-  absl::Status OnPong(Member& member, const PongMessage& pong);
+  absl::Status OnConnected(RankId rank);
+  absl::Status OnPong(RankId rank, const PongMessage& pong);
   absl::Status OnReport(RankId rank, const ReportMessage& report);
   std::string WhyNot(const JoinMessage& join) const;
   void Refuse(uint64_t token, std::string_view why);
   absl::Status OnEnd(uint64_t token, const absl::Status& why);
+  absl::Status Unexpected(RankId rank, std::string_view what) const;
+  absl::Status CheckEndpoints() const;
   absl::Status CheckTime() const;
   PhysicalProgress ProgressNow() const;
   void SendRoster();
+  void CompareClocks();
+  void BeginIfCompared();
   void SendPing(Member& member);
   void BeginIteration();
   void SendAll(const ControlMessage& message);
   void Send(const Member& member, const ControlMessage& message);
   void TellEnd(const absl::Status& why);
-  std::optional<RankId> RankOf(uint64_t token) const;
   std::string NameOf(RankId rank) const;
 
   template <class Is>
@@ -121,9 +135,12 @@ class Coordinator {
   std::map<uint64_t, Guest> guests_;  // By token.
   std::vector<Member> members_;       // By rank.
   PhysicalReports reports_;
-  Instant begin_;
-  std::optional<Instant> first_iteration_;
-  bool has_finished_ = false;
+  Instant begin_;                           // When ranks could first join.
+  std::optional<Instant> roster_sent_;      // Set once all have joined.
+  std::optional<Instant> first_iteration_;  // When it was begun.
+  bool is_running_ = false;    // An iteration has begun and not all reported.
+  bool has_finished_ = false;  // The run is over, well or not.
+  uint32_t num_warnings_ = 0;
 };
 
 }  // namespace astra

@@ -12,7 +12,7 @@
 namespace astra {
 namespace {
 
-// What one connection moves before others have their turn.
+// Most bytes that one connection moves before others have their turn.
 constexpr size_t kTurnBytes = size_t{1} << 20;
 
 // Returns the position of `key` in `keys`, which are in order; their number if
@@ -27,7 +27,7 @@ size_t Position(const std::vector<ConnectionKey>& keys,
 
 }  // namespace
 
-// Random bytes, so that nothing on the way can compress them.
+// The payload is random so that nothing on the way can compress it.
 DataConnections::DataConnections(const RankPlan& plan, Poller& poller,
                                  uint64_t first_token)
     : plan_(plan),
@@ -150,7 +150,7 @@ void DataConnections::Watch(size_t index, bool is_watched) {
                  {.reads = is_watched});
 }
 
-// Reads a frame, which is announced once it is whole.
+// Reads a part of a frame, and announces the frame once it is whole.
 absl::Status DataConnections::ReadHeader(size_t index, bool* has_all) {
   Incoming& connection = incoming_[index];
   ASTRA_RETURN_IF_ERROR(ReadInto(connection.socket,
@@ -181,7 +181,7 @@ void DataConnections::ReadSome(size_t index) {
     return;
   }
   if (!connection.is_admitted) {
-    // Only the end of a connection is reported that is not watched.
+    // The poller reports an unwatched connection only when it has broken.
     if (connection.is_watched) {
       Watch(index, false);
     } else {
@@ -222,7 +222,7 @@ void DataConnections::OnReady(const Ready& ready) {
   if (!connection.socket.is_open()) return;
   if (ready.can_write && connection.awaits) WriteSome(position);
   if (!ready.can_read || !connection.socket.is_open()) return;
-  // A receiver says nothing; so this is the end.
+  // A receiver sends nothing, so the connection has ended.
   const absl::StatusOr<size_t> got = Discard(connection.socket, kTurnBytes);
   if (!got.ok() || *got > 0) LoseOutgoing(position);
 }

@@ -1,4 +1,4 @@
-// What stands in front of the bytes of a message between two ranks.
+// The header in front of the bytes of a message between two ranks.
 
 #ifndef ASTRA_CORE_PHYSICAL_DATA_FRAME_H_
 #define ASTRA_CORE_PHYSICAL_DATA_FRAME_H_
@@ -16,13 +16,13 @@ namespace astra {
 
 // Identifies a flow of a collective, and says how many bytes follow.
 struct DataFrame {
-  static constexpr size_t kBytes = 32;
+  static constexpr size_t kBytes = 32;  // Length of an encoded frame.
 
   uint32_t iteration = 0;
   uint32_t communicator = 0;
-  uint32_t number = 0;  // Of the communicator's collectives.
-  FlowId flow;
-  Bytes bytes;
+  uint32_t number = 0;  // Number of the collective in its communicator.
+  FlowId flow;          // Flow of the collective's graph.
+  Bytes bytes;          // Bytes that follow the frame.
 
   friend bool operator==(const DataFrame&, const DataFrame&) = default;
 };

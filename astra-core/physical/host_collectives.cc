@@ -11,7 +11,7 @@ namespace astra {
 namespace {
 
 constexpr int64_t kPsPerNs = 1000;
-constexpr uint32_t kMember = 0;  // The only one here.
+constexpr uint32_t kMember = 0;  // The engine of a rank has one member.
 
 }  // namespace
 
@@ -45,7 +45,8 @@ absl::Status HostCollectives::Join(uint32_t /*member*/, const Call& call) {
             .is_finished = false};
   ++num_under_way_;
   ready_.clear();
-  // Other ranks hold back what comes too early for them.
+  // Messages need not wait for other ranks to join, since a rank that has not
+  // joined does not take their bytes.
   for (uint32_t i = 0; i < run->flows->graph().num_members(); ++i) {
     if (GroupRank(i) != planned->member)
       run->flows->Join(GroupRank(i), &ready_);
@@ -64,7 +65,7 @@ absl::Status HostCollectives::Join(uint32_t /*member*/, const Call& call) {
   return absl::OkStatus();
 }
 
-// Sends those of the flows in `ready_` that leave from this rank.
+// Sends the flows in `ready_` whose source is this rank.
 void HostCollectives::SendOwn(const Run& run) {
   const CollectiveMessages& messages = run.planned->messages;
   for (const FlowId id : ready_) {
@@ -99,7 +100,8 @@ absl::StatusOr<bool> HostCollectives::AdvanceTo(TimePs limit) {
   }
 }
 
-// What is sent may be in the kernel at once, which is another event.
+// Handling an event may send messages that the kernel takes at once, which
+// makes more events.
 absl::Status HostCollectives::TakeEvents() {
   while (connections_.has_events()) {
     for (const DataEvent& event : connections_.TakeEvents()) {
@@ -167,6 +169,11 @@ absl::Status HostCollectives::CheckFrame(const DataEvent& event,
 }
 
 absl::Status HostCollectives::OnFlow(const DataFrame& frame) {
+  if (!runs_[frame.communicator]) {
+    return absl::InternalError(fmt::format(
+        "a message of collective {} of communicator {} arrives twice",
+        frame.number, frame.communicator));
+  }
   Run& run = *runs_[frame.communicator];
   ready_.clear();
   finished_.clear();
@@ -176,7 +183,7 @@ absl::Status HostCollectives::OnFlow(const DataFrame& frame) {
   return absl::OkStatus();
 }
 
-// The rank has sent and received all that is its.
+// Handles the end of the last flow of this rank.
 void HostCollectives::Complete(Run& run) {
   if (std::exchange(run.is_finished, true)) return;
   Tick();

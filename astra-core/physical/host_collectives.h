@@ -1,9 +1,9 @@
-// Runs the part of one rank in the collectives of its program, as messages to
-// and from other ranks on the clock of the host.
+// Runs one rank's part of the collectives of its program: sends and receives
+// messages over TCP, on the clock of the host.
 //
-// A flow leaves once the flows it waits for have arrived here, or have been
-// handed to the kernel here, and the rank has joined. Its bytes are taken at
-// the other end once the rank there has joined, too.
+// A flow leaves this rank once the rank has joined the collective, the incoming
+// flows that it depends on have arrived, and the kernel has taken the outgoing
+// ones. The rank at the other end takes its bytes once it has joined as well.
 
 #ifndef ASTRA_CORE_PHYSICAL_HOST_COLLECTIVES_H_
 #define ASTRA_CORE_PHYSICAL_HOST_COLLECTIVES_H_
@@ -32,8 +32,8 @@ namespace astra {
 
 class HostCollectives final : public CollectiveService {
  public:
-  // Waits until something has happened to the connections, or until the
-  // instant. Errors end the run.
+  // Waits for an event of the connections, or until the instant. An error ends
+  // the run.
   using Wait = std::function<absl::Status(Instant)>;
 
   // `begin` is the time 0 of iteration number `iteration`. All must outlive the
@@ -53,20 +53,21 @@ class HostCollectives final : public CollectiveService {
   bool has_any_under_way() override { return num_under_way_ > 0; }
   std::string WhatIsMissing(CommunicatorId communicator) const override;
 
-  // What other ranks have seen decides the records; see TakeTimes().
+  // Records need the times of all ranks; see TakeTimes() and ResultOf().
   std::vector<CollectiveRecord> TakeRecords() override { return {}; }
   bool HasEnded(size_t) const override { return false; }
 
-  // Moves out the collectives of which the rank has its results.
+  // Moves out the collectives whose results the rank has.
   std::vector<MemberTimes> TakeTimes() { return std::move(times_); }
 
  private:
+  // A collective that the rank has joined and whose result it does not have.
   struct Run {
     Call call;
     const PlannedCollective* planned = nullptr;
-    std::unique_ptr<FlowRun> flows;
-    TimePs joined;
-    bool is_finished = false;
+    std::unique_ptr<FlowRun> flows;  // Which flows have arrived or were sent.
+    TimePs joined;                   // When the rank joined.
+    bool is_finished = false;        // All flows of the rank have ended.
   };
   using DataEvent = DataConnections::Event;
 
@@ -88,10 +89,10 @@ class HostCollectives final : public CollectiveService {
   const Wait wait_;
   TimePs now_;
 
-  std::vector<std::optional<Run>> runs_;  // By communicator.
-  size_t num_under_way_ = 0;
-  // By communicator and number: messages of a collective that the rank has not
-  // joined.
+  std::vector<std::optional<Run>> runs_;  // Running collective by communicator.
+  size_t num_under_way_ = 0;              // Number of running collectives.
+  // Announced messages of collectives that the rank has not joined, by
+  // communicator and number of the collective.
   std::map<std::pair<uint32_t, uint32_t>, std::vector<DataEvent>> early_;
   std::vector<Ended> ended_;
   std::vector<MemberTimes> times_;

@@ -16,9 +16,9 @@
 namespace astra {
 namespace {
 
-// The members of a collective, as far as they have been seen.
+// A collective, put together from the reports of its members so far.
 struct Joint {
-  MemberTimes first;  // What the first member seen says.
+  MemberTimes first;  // Report of the first member.
   TimePs first_joined;
   TimePs last_joined;
   TimePs last_result;

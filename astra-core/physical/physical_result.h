@@ -1,4 +1,4 @@
-// What all ranks of a physical run measured, as the result of a run.
+// Makes the result of a run from what all ranks of a physical run measured.
 
 #ifndef ASTRA_CORE_PHYSICAL_PHYSICAL_RESULT_H_
 #define ASTRA_CORE_PHYSICAL_PHYSICAL_RESULT_H_
@@ -11,10 +11,10 @@
 
 namespace astra {
 
-// Returns the result of an iteration from the reports of its ranks, by rank: a
-// collective begins when its first member joined and ends with the last result.
-// How long a rank waited for others to join is not known; `late` is 0. Links
-// have no bytes.
+// Returns the result of an iteration from the reports of its ranks, by rank. A
+// collective begins when its first member joins and ends when its last member
+// has its result. Time spent waiting for others to join is not told apart, so
+// `late` is 0, and no bytes of links are known.
 //
 // Errors: Internal if ranks report different collectives.
 absl::StatusOr<SimulationResult> ResultOf(const SimulationSetting& setting,

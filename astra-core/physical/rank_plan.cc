@@ -14,7 +14,7 @@
 namespace astra {
 namespace {
 
-// A class that other processes run.
+// Class of the members that other processes run.
 constexpr uint32_t kElsewhere = std::numeric_limits<uint32_t>::max();
 constexpr uint32_t kHere = 0;
 

@@ -1,5 +1,5 @@
-// What one rank does in a physical run: the collectives it takes part in, and
-// the connections over which it sends and receives their messages.
+// Plans what one rank does in a physical run: the collectives in which it takes
+// part, and the connections that their messages need.
 
 #ifndef ASTRA_CORE_PHYSICAL_RANK_PLAN_H_
 #define ASTRA_CORE_PHYSICAL_RANK_PLAN_H_
@@ -22,9 +22,9 @@
 
 namespace astra {
 
-// One direction between two ranks. Messages of one key are sent one after the
-// other over one connection, as those of a queue pair of a simulated network
-// are; `channel` is that of the network's messages.
+// Names a connection, which carries messages from one rank to another. Messages
+// of one key are sent one after the other, as over one queue pair of a
+// simulated network. `channel` tells the connections of a pair of ranks apart.
 struct ConnectionKey {
   RankId source;
   RankId target;
@@ -33,18 +33,21 @@ struct ConnectionKey {
   friend auto operator<=>(const ConnectionKey&, const ConnectionKey&) = default;
 };
 
-// A key with the session it belongs to, as the claim of a handshake.
+// Returns the claim of a handshake for a connection of a run, which the
+// coordinator has named `session`.
 std::string ClaimOf(std::string_view session, const ConnectionKey& key);
 
-// Errors: InvalidArgument for what ClaimOf() does not make; PermissionDenied
-// for a claim of another session.
+// Returns the key of which ClaimOf() made `claim`.
+//
+// Errors: InvalidArgument if `claim` is no claim; PermissionDenied if it is of
+// another session.
 absl::StatusOr<ConnectionKey> ParseClaim(std::string_view session,
                                          std::string_view claim);
 
-// A collective of a communicator as it runs, whatever its number.
+// The messages of all collectives of a communicator that are alike.
 struct PlannedCollective {
-  CollectiveMessages messages;  // With a graph.
-  GroupRank member;             // The rank's own place in it.
+  CollectiveMessages messages;  // Always has a graph.
+  GroupRank member;             // Place of the planned rank in the graph.
 };
 
 class RankPlan {
@@ -61,15 +64,15 @@ class RankPlan {
 
   RankId rank() const { return rank_; }
 
-  // The communicators of the run, with this rank as the only class that is run:
-  // the member 0 of those it belongs to.
+  // Returns the communicators of the run as the engine of this rank needs them:
+  // the rank is the only class, and is member 0 of its communicators.
   const Communicators& communicators() const { return communicators_; }
 
-  // Returns a collective that the program has; null for another one.
+  // Returns the plan of a collective; null if the program does not have it.
   const PlannedCollective* Find(CommunicatorId communicator,
                                 const Communication& what) const;
 
-  // Returns the connection over which a flow of a planned collective goes.
+  // Returns the connection that carries a flow of a planned collective.
   ConnectionKey KeyOf(CommunicatorId communicator,
                       const CollectiveMessages& messages,
                       const Flow& flow) const;

@@ -17,8 +17,8 @@
 namespace astra {
 
 // Runs the rank of `plan` in iteration number `iteration`, which begins at
-// `begin`: computations take the time that `program` says, collectives what
-// they take.
+// `begin`, and returns what it measured. A computation is waiting for the time
+// that `program` says, and a collective is sent over `connections`.
 //
 // Errors: those of HostCollectives.
 absl::StatusOr<RankReport> RunRankIteration(const SimulationSetting& setting,

@@ -19,7 +19,7 @@ constexpr uint64_t kCoordinatorToken = 0;
 constexpr uint64_t kDoorwayTokens = uint64_t{1} << 32;
 constexpr uint64_t kDataTokens = uint64_t{1} << 48;
 constexpr milliseconds kBetweenTries(100);
-// Somebody else's loss is told by the coordinator, which sees it as well.
+// Time for the coordinator to say which rank is lost, which it notices itself.
 constexpr milliseconds kUntilVerdict(2000);
 
 Instant In(milliseconds time) { return HostClock::now() + time; }
@@ -46,9 +46,9 @@ absl::Status RankSession::Run(const Iteration& iteration) {
   if (status.ok()) status = Serve(iteration);
   if (status.ok()) return status;
   status = Explain(std::move(status));
-  // A loss is a run that failed; nobody gave bad input.
-  return absl::IsUnavailable(status) ? absl::AbortedError(status.message())
-                                     : status;
+  // A rank that never joined says so itself; for others the coordinator does.
+  const bool is_loss = absl::IsUnavailable(status) && link_;
+  return is_loss ? absl::AbortedError(status.message()) : status;
 }
 
 // Returns the coordinator's reason for the end, if it has one.
@@ -75,25 +75,25 @@ absl::Status RankSession::Join() {
   const uint16_t port = PortOf(listener);
   const Instant deadline = HostClock::now() + setting_.join_limit;
   bool is_trying = false;
+  Instant next_try = HostClock::now();
   absl::Status why = absl::UnavailableError("no answer");
   while (!link_) {
     if (HostClock::now() >= deadline) {
-      return absl::UnavailableError(fmt::format(
-          "cannot reach {} at {} within {} s: {}", setting_.coordinator_name,
-          setting_.coordinator.ToString(), setting_.join_limit.count(),
-          std::string(why.message())));
+      return absl::UnavailableError(
+          fmt::format("rank {} on {} cannot reach {} at {} within {} s: {}",
+                      setting_.rank, HostName(), setting_.coordinator_name,
+                      setting_.coordinator.ToString(),
+                      setting_.join_limit.count(), std::string(why.message())));
     }
-    if (!std::exchange(is_trying, true)) {
+    if (!is_trying && HostClock::now() >= next_try) {
+      next_try = In(kBetweenTries);
       const auto token = doorway_.Connect(setting_.coordinator, "join");
-      if (!token.ok()) {
-        why = token.status();
-        is_trying = false;
-      }
+      is_trying = token.ok();
+      if (!is_trying) why = token.status();
     }
     ASTRA_RETURN_IF_ERROR(WaitUntil(In(kBetweenTries)));
     for (Entered& entered : doorway_.TakeEntered()) {
-      link_.emplace(std::move(entered.socket), poller_, kCoordinatorToken,
-                    /*is_new=*/false);
+      link_.emplace(std::move(entered.socket), poller_, kCoordinatorToken);
     }
     for (const Refused& refused : doorway_.TakeRefused()) {
       if (absl::IsPermissionDenied(refused.why)) {
@@ -127,22 +127,31 @@ absl::Status RankSession::ConnectToPeers() {
     return absl::InternalError("the coordinator has another number of ranks");
   }
   const Instant deadline = HostClock::now() + setting_.join_limit;
+  Instant next_try = HostClock::now();
   while (!connections_.is_complete()) {
     TakePeers();
     ASTRA_RETURN_IF_ERROR(TakeRefused());
-    if (num_connecting_ == 0) ASTRA_RETURN_IF_ERROR(ConnectMissing());
+    if (num_connecting_ == 0 && HostClock::now() >= next_try) {
+      next_try = In(kBetweenTries);
+      ASTRA_RETURN_IF_ERROR(ConnectMissing());
+    }
     if (connections_.is_complete()) break;
     if (HostClock::now() >= deadline) {
       std::vector<uint32_t> ranks;
       for (const RankId peer : connections_.MissingPeers()) {
         ranks.push_back(peer.index());
       }
-      return absl::DeadlineExceededError(fmt::format(
-          "rank {} has no connections with rank(s) {} after {} s",
-          setting_.rank, fmt::join(ranks, ", "), setting_.join_limit.count()));
+      return absl::AbortedError(fmt::format(
+          "no connection with rank(s) {} within --join-limit, {} s: {}",
+          fmt::join(ranks, ", "), setting_.join_limit.count(),
+          why_not_connected_));
     }
     ASTRA_RETURN_IF_ERROR(WaitUntil(In(kBetweenTries)));
   }
+  // Each connection that was lost before has been made again. Nobody else has
+  // to come.
+  connections_.TakeEvents();
+  doorway_.Close();
   Send(ConnectedMessage{});
   return absl::OkStatus();
 }
@@ -161,10 +170,10 @@ absl::Status RankSession::ConnectMissing() {
   return absl::OkStatus();
 }
 
-// Who has the secret and a claim that nobody else has becomes a connection;
-// the socket of anybody else is closed.
+// Turns connections of this run into connections for messages, and closes all
+// others.
 void RankSession::TakePeers() {
-  if (!roster_) return;  // They wait until it is known who takes part.
+  if (!roster_) return;  // The session that claims have to name is not known.
   for (Entered& entered : doorway_.TakeEntered()) {
     if (entered.connects) --num_connecting_;
     const auto key = ParseClaim(roster_->session, entered.claim);
@@ -177,12 +186,14 @@ void RankSession::TakePeers() {
 
 absl::Status RankSession::TakeRefused() {
   for (const Refused& refused : doorway_.TakeRefused()) {
-    if (!refused.connects) continue;  // Whoever it was, it is no rank.
+    if (!refused.connects) continue;  // A stranger was refused.
     --num_connecting_;
     if (absl::IsPermissionDenied(refused.why)) {
       return absl::PermissionDeniedError(fmt::format(
           "{} is no rank of this run: it has another secret", refused.peer));
     }
+    why_not_connected_ =
+        fmt::format("{}: {}", refused.peer, std::string(refused.why.message()));
   }
   return absl::OkStatus();
 }

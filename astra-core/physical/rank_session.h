@@ -1,5 +1,6 @@
-// A rank of a physical run: joins it, connects to the ranks it talks to, runs
-// each iteration when the coordinator says, and reports what it measured.
+// Carries a rank through a physical run: joins the coordinator, connects to the
+// ranks with which it exchanges messages, runs each iteration at the instant
+// that the coordinator sets, and reports what it measured.
 
 #ifndef ASTRA_CORE_PHYSICAL_RANK_SESSION_H_
 #define ASTRA_CORE_PHYSICAL_RANK_SESSION_H_
@@ -32,20 +33,22 @@ struct RankSetting {
   uint32_t num_ranks = 0;
   std::string digest;  // See JoinMessage.
   Endpoint coordinator;
-  std::string coordinator_name;  // In messages: "the launcher".
-  // Where other ranks reach this one; empty: at the address that the
-  // coordinator sees.
+  std::string coordinator_name;  // Name in error messages: "the launcher".
+  // Address at which other ranks reach this rank; "" for the address from which
+  // it connects to the coordinator.
   std::string address;
-  std::chrono::seconds join_limit{60};  // Until all ranks are connected.
+  // Time until the coordinator is reached, and again until this rank is
+  // connected to others.
+  std::chrono::seconds join_limit{60};
 };
 
-// Returns a text that is equal for processes that share a kernel, and so a
-// clock.
+// Returns a text that is equal for processes that share a kernel and thus a
+// clock, and differs otherwise.
 std::string BootId();
 
 class RankSession {
  public:
-  // Runs an iteration that begins at an instant.
+  // Runs the iteration of that number, which begins at the instant.
   using Iteration = std::function<absl::StatusOr<RankReport>(
       uint32_t, Instant, DataConnections&, const HostCollectives::Wait&)>;
 
@@ -55,9 +58,10 @@ class RankSession {
 
   // Returns once the coordinator says that the run has finished.
   //
-  // Errors: Aborted with the coordinator's reason, or if the coordinator or
-  // another rank is lost, which the message names, or cannot be reached;
-  // PermissionDenied for another secret; those of `iteration`.
+  // Errors: Unavailable if the coordinator cannot be reached; Aborted with the
+  // coordinator's reason, or if the coordinator or another rank is lost, which
+  // the message names; PermissionDenied for another secret; those of
+  // `iteration`.
   absl::Status Run(const Iteration& iteration);
 
  private:
@@ -79,12 +83,14 @@ class RankSession {
   Poller poller_;
   Doorway doorway_;
   DataConnections connections_;
-  std::optional<MessageLink> link_;  // With the coordinator.
-  std::deque<ControlMessage> inbox_;
+  std::optional<MessageLink> link_;   // Connection to the coordinator.
+  std::deque<ControlMessage> inbox_;  // Messages that Next() returns.
   std::optional<RosterMessage> roster_;
-  size_t num_connecting_ = 0;  // Connections that are in their handshakes.
-  Instant next_close_;
-  // Ended the run; no call goes on after it.
+  size_t num_connecting_ = 0;  // Outgoing connections in their handshakes.
+  // Why the last attempt to connect to another rank has failed.
+  std::string why_not_connected_ = "it does not connect";
+  Instant next_close_;  // When doorway_.CloseLate() has to be called again.
+  // Why the coordinator has ended the run, or was lost; OK until then.
   absl::Status verdict_;
 };
 

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import signal
 import socket
 import subprocess
@@ -288,6 +289,34 @@ class PhysicalTest(unittest.TestCase):
                 error, "simai_physical: error: rank(s) 1, 3 have not joined "
                 "within --join-limit, 1 s\n")
 
+    # A refusal comes at once; a rank must not try again as often as it can.
+    def test_a_rank_waits_idly_for_its_coordinator(self):
+        self.make_inputs(2, layers=2)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        port = free_port()
+        code, _, error = self.end_of(
+            self.start_rank(1, port, "--join-limit", "2"))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertEqual(code, 1)
+        self.assertRegex(
+            error, "^simai_physical: error: rank 1 on .* cannot reach rank 0, "
+            f"which coordinates, at 127.0.0.1:{port} within 2 s: Connection "
+            "refused\n$")
+        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime -
+                        before.ru_stime, 0.5)
+
+    def test_measurements_that_cannot_be_compared_are_kept(self):
+        self.make_inputs(2, layers=1)
+        self.end_of(self.start("--hosts", "hosts.txt", "-o", "other"))
+        rows = self.folder / "other/collectives.csv"
+        rows.write_text(rows.read_text().replace(",all-reduce,", ",broadcast,"))
+        code, _, error = self.end_of(
+            self.start("--hosts", "hosts.txt", "-o", "out", "--compare",
+                       "other"))
+        self.assertEqual(code, 2)
+        self.assertIn("error: --compare is other: no collective of the", error)
+        self.assertEqual(len(self.collectives("out")), 1)
+
     def test_a_run_that_takes_too_long_ends(self):
         self.make_inputs(2, layers=2000, compute_ns=5_000_000)
         code, _, error = self.end_of(
@@ -312,6 +341,9 @@ class PhysicalTest(unittest.TestCase):
              "on which host rank 0 is"),
             (("--rank", "1", "--coordinator", "a", "--compare", "b"),
              "--compare has no effect: rank 0 writes the results"),
+            (("--rank", "1", "--coordinator", "a", "--time-limit", "9"),
+             "--time-limit has no effect: rank 0 ends a run that takes too "
+             "long"),
             (("--rank", "5", "--coordinator", "127.0.0.1"),
              "--rank is 5: the workload has ranks 0 to 1"),
         ):

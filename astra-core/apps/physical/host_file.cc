@@ -1,5 +1,7 @@
 #include "astra-core/apps/physical/host_file.h"
 
+#include <optional>
+
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "astra-core/base/names.h"
@@ -13,10 +15,10 @@ namespace {
 
 constexpr int64_t kMostSlots = 65536;
 
-// A host as a line says.
+// What a line says of its host.
 struct HostLine {
   RankPlace place;
-  int64_t slots = 1;
+  std::optional<int64_t> slots;
 };
 
 absl::Status ReadSetting(const TextReader& reader, const Token& token,
@@ -25,6 +27,11 @@ absl::Status ReadSetting(const TextReader& reader, const Token& token,
   const std::string_view key = token.text.substr(0, equals);
   const std::string_view value =
       equals == std::string_view::npos ? "" : token.text.substr(equals + 1);
+  const bool is_repeated = (key == "address" && !host.place.address.empty()) ||
+                           (key == "slots" && host.slots);
+  if (is_repeated) {
+    return reader.Error(token, fmt::format("{} is given twice", key));
+  }
   if (key == "address" && !value.empty()) {
     host.place.address = std::string(value);
     return absl::OkStatus();
@@ -52,6 +59,13 @@ absl::StatusOr<HostLine> ReadHost(const TextReader& reader,
     return reader.Error(tokens.front(),
                         "a line begins with the name of a host");
   }
+  if (tokens.front().text.front() == '-') {
+    return reader.Error(
+        tokens.front(),
+        fmt::format("{} is no name of a host: a remote shell would take it for "
+                    "an option",
+                    Quoted(tokens.front().text)));
+  }
   host.place.host = std::string(tokens.front().text);
   for (const Token& token : tokens.subspan(1)) {
     ASTRA_RETURN_IF_ERROR(ReadSetting(reader, token, host));
@@ -77,8 +91,9 @@ absl::StatusOr<std::vector<RankPlace>> ParseHostFile(std::string_view file,
     const absl::Span<const Token> tokens = WithoutComment(reader.tokens());
     if (tokens.empty()) continue;
     ASTRA_ASSIGN_OR_RETURN(const HostLine host, ReadHost(reader, tokens));
-    num_slots += host.slots;
-    for (int64_t i = 0; i < host.slots && places.size() < num_ranks; ++i) {
+    const int64_t slots = host.slots.value_or(1);
+    num_slots += slots;
+    for (int64_t i = 0; i < slots && places.size() < num_ranks; ++i) {
       places.push_back(host.place);
     }
   }

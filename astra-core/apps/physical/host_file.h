@@ -1,9 +1,13 @@
-// Reads the hosts on which ranks run, in the form of Open MPI's host files.
+// Reads a host file: the hosts on which ranks run, in the form of Open MPI's
+// host files. A line has the name of a host, the number of ranks that it can
+// hold, and the address at which ranks of other hosts reach them.
 //
+// clang-format off
 //   node1 slots=8
-//   node2 slots=8 address=10.0.0.2   # Where others reach its ranks.
+//   node2 slots=8 address=10.0.0.2   # A comment.
+// clang-format on
 //
-// Ranks are counted in this order: node1 has 0 to 7.
+// Ranks are numbered in the order of the lines: node1 has the ranks 0 to 7.
 
 #ifndef ASTRA_CORE_APPS_PHYSICAL_HOST_FILE_H_
 #define ASTRA_CORE_APPS_PHYSICAL_HOST_FILE_H_
@@ -17,20 +21,19 @@
 
 namespace astra {
 
-// The place of one rank.
+// Where one rank runs.
 struct RankPlace {
-  std::string host;     // Name that the remote shell knows.
-  std::string address;  // Of the host; empty: the one it joins from.
+  std::string host;     // Name of the host for the remote shell.
+  std::string address;  // Address of the rank for others; see RankSetting.
 
   friend bool operator==(const RankPlace&, const RankPlace&) = default;
 };
 
-// Returns the places of `num_ranks` ranks. `file` names the contents in
-// messages. A line without slots has one.
+// Returns the places of `num_ranks` ranks. A host without slots holds one rank.
+// `file` names the file in error messages.
 //
-// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is not of this
-// form, and
-// "FILE: ..." for fewer slots than ranks.
+// Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for a line of another form,
+// and "FILE: ..." if there are fewer slots than ranks.
 absl::StatusOr<std::vector<RankPlace>> ParseHostFile(std::string_view file,
                                                      std::string_view contents,
                                                      uint32_t num_ranks);

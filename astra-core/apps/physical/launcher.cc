@@ -19,14 +19,14 @@
 namespace astra {
 namespace {
 
-constexpr int kNotFound = 127;  // As of a shell.
+constexpr int kNotFound = 127;  // Exit code of a shell for no such program.
 
 // Turns the child into the program, with async-signal-safe calls only.
 [[noreturn]] void Become(char* const* words, int input, pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  setpgid(0, 0);  // A key on the terminal is for the launcher alone.
+  setpgid(0, 0);  // Ctrl-C ends the launcher, which then ends the ranks.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() == parent && dup2(input, STDIN_FILENO) >= 0) {
     execvp(words[0], words);
@@ -42,7 +42,10 @@ std::string EndOf(size_t rank, const std::string& host,
           ? fmt::format("was ended by signal {}", WTERMSIG(status))
           : fmt::format("has ended with exit code {}", WEXITSTATUS(status));
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNotFound) {
-    how += fmt::format(": is {} there?", ShellWord(program));
+    how += host == "localhost"
+               ? fmt::format(": is {} there?", ShellWord(program))
+               : fmt::format(": is {} on this host, and simai_physical on {}?",
+                             ShellWord(program), host);
   }
   return fmt::format("the process of rank {} on {} {}", rank, host, how);
 }
@@ -71,6 +74,7 @@ RankProcesses::~RankProcesses() {
 absl::Status RankProcesses::Start(std::vector<std::string> command,
                                   std::string host, const std::string& input) {
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (std::string& word : command) words.push_back(word.data());
   words.push_back(nullptr);
   std::array<int, 2> ends{};

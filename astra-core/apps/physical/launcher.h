@@ -16,9 +16,9 @@
 
 namespace astra {
 
-// Returns the command that starts a rank with `words` at `place`. This host is
-// named localhost; for another, `remote_shell` and its name come first, and the
-// words are those of its shell.
+// Returns the command that runs `words` at `place`. On localhost these are the
+// words themselves. For another host they are quoted for its shell, after
+// `remote_shell` and the name of the host.
 std::vector<std::string> CommandAt(const RankPlace& place,
                                    const std::vector<std::string>& remote_shell,
                                    const std::vector<std::string>& words);
@@ -26,22 +26,22 @@ std::vector<std::string> CommandAt(const RankPlace& place,
 class RankProcesses {
  public:
   RankProcesses() = default;
-  ~RankProcesses();  // Kills those that still run.
+  ~RankProcesses();  // Kills the processes that still run.
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
 
-  // Starts the next rank, which reads `input` from its standard input. It dies
-  // with this process.
+  // Starts the process of the next rank, with `input` as its standard input.
+  // The kernel ends it when this process ends.
   //
   // Errors: Internal, with the reason.
   absl::Status Start(std::vector<std::string> command, std::string host,
                      const std::string& input);
 
-  // Errors: Aborted, with the rank, its host and the reason, if a process has
-  // ended with an error since the last call.
+  // Returns the error Aborted, with the rank, its host and the reason, if a
+  // process has ended with an error since the last call.
   absl::Status Watch();
 
-  // Waits until all have ended, but not longer than `longest`.
+  // Waits until all processes have ended, but not longer than `longest`.
   void AwaitEnd(std::chrono::milliseconds longest);
 
  private:

@@ -1,4 +1,4 @@
-// The files and the summary of a physical run.
+// Makes the result files and the summary of a physical run.
 
 #ifndef ASTRA_CORE_APPS_PHYSICAL_PHYSICAL_REPORT_H_
 #define ASTRA_CORE_APPS_PHYSICAL_PHYSICAL_REPORT_H_
@@ -20,14 +20,16 @@
 
 namespace astra {
 
-// What came of a run that has finished.
+// What a run has measured.
 struct PhysicalOutcome {
-  std::vector<TimePs> iterations;  // Times of those that were measured.
-  SimulationResult result;         // Of the median of them.
+  std::vector<TimePs> iterations;  // Times of iterations without warm-ups.
+  SimulationResult result;         // Result of the median of these iterations.
   uint32_t num_hosts = 0;
   HostTime clock_error{};  // See PhysicalReports.
 };
 
+// Returns the outcome of a run from the reports of its ranks.
+//
 // Errors: those of ResultOf().
 absl::StatusOr<PhysicalOutcome> OutcomeOf(const SimaiPhysicalOptions& options,
                                           const SimulationSetting& setting,
@@ -39,7 +41,8 @@ std::vector<NamedFile> PhysicalFiles(const SimaiPhysicalOptions& options,
                                      const Warnings& warnings,
                                      const PhysicalOutcome& outcome);
 
-// Returns what the program prints at the end.
+// Returns the summary that the program prints at the end. `beside` is the
+// comparison with a simulated run, if there is one.
 std::string DescribePhysical(const SimaiPhysicalOptions& options,
                              const PhysicalOutcome& outcome,
                              const std::optional<Beside>& beside,

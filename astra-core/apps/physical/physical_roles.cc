@@ -47,7 +47,7 @@ std::function<void(std::string_view)> WarnOf(const PhysicalRun& run) {
   return [&log = run.log](std::string_view text) { log.Warning(text); };
 }
 
-// Returns what a rank does. Errors: those of RankPlan.
+// Errors: those of RankPlan.
 absl::StatusOr<RankPlan> PlanOf(const PhysicalRun& run,
                                 const PipelineProgram& program, uint32_t rank) {
   return RankPlan::Create(run.setting, program, RankId(rank));
@@ -58,19 +58,13 @@ PipelineProgram ProgramOf(const PhysicalRun& run) {
                          /*window=*/1);
 }
 
-// `coordinator_name` is how messages call who coordinates.
-absl::Status RunRank(const PhysicalRun& run, const Secret& secret,
+// Takes part as the rank of `plan`. `coordinator_name` names the coordinator in
+// error messages.
+absl::Status RunRank(const PhysicalRun& run, const PipelineProgram& program,
+                     const RankPlan& plan, const Secret& secret,
                      std::string coordinator_name) {
   const SimaiPhysicalOptions& options = run.options;
-  if (options.rank >= run.num_ranks()) {
-    return absl::InvalidArgumentError(
-        fmt::format("--rank is {}: the workload has ranks 0 to {}",
-                    options.rank, run.num_ranks() - 1));
-  }
-  const PipelineProgram program = ProgramOf(run);
-  ASTRA_ASSIGN_OR_RETURN(const RankPlan plan,
-                         PlanOf(run, program, options.rank));
-  // Ranks of one host are reached from nowhere else.
+  // If the coordinator is on this host only, all ranks are.
   const std::string address =
       options.address.empty() && IsThisHost(options.coordinator.host)
           ? std::string(kThisHost)
@@ -120,6 +114,14 @@ class RunLine {
   ProgressLine line_;
 };
 
+// A rank that cannot reach the launcher knows the reason, so it gives up, and
+// tells, a little before the launcher does.
+std::chrono::seconds JoinLimitOfRanks(const SimaiPhysicalOptions& options) {
+  constexpr std::chrono::seconds kSooner(5);
+  return options.join_limit > 2 * kSooner ? options.join_limit - kSooner
+                                          : options.join_limit;
+}
+
 // Returns the command that starts rank `rank` on any host.
 std::vector<std::string> RankCommand(const PhysicalRun& run, uint32_t rank,
                                      const RankPlace& place,
@@ -133,7 +135,7 @@ std::vector<std::string> RankCommand(const PhysicalRun& run, uint32_t rank,
       "--launched",
       fmt::format("--rank={}", rank),
       fmt::format("--coordinator={}", coordinator.ToString()),
-      fmt::format("--join-limit={}", options.join_limit.count()),
+      fmt::format("--join-limit={}", JoinLimitOfRanks(options).count()),
       fmt::format("--directory={}",
                   std::filesystem::current_path(error).string())};
   if (!place.address.empty()) {
@@ -143,10 +145,9 @@ std::vector<std::string> RankCommand(const PhysicalRun& run, uint32_t rank,
   return words;
 }
 
-// Returns where the launcher listens, and where ranks find it.
 struct LauncherEndpoints {
-  Endpoint listens;
-  Endpoint found;
+  Endpoint listens;  // Where the launcher listens.
+  Endpoint found;    // Where ranks connect to it.
 };
 LauncherEndpoints EndpointsOf(const Endpoint& given,
                               const std::vector<RankPlace>& places) {
@@ -200,7 +201,7 @@ absl::StatusOr<PhysicalReports> Launch(const PhysicalRun& run) {
   ASTRA_ASSIGN_OR_RETURN(
       const std::vector<RankPlace> places,
       ParseHostFile(options.hosts_file, contents, run.num_ranks()));
-  // What hosts cannot do is told once, not by every rank.
+  // A collective that hosts cannot run is an error before any rank starts.
   const PipelineProgram program = ProgramOf(run);
   ASTRA_RETURN_IF_ERROR(PlanOf(run, program, 0).status());
   LauncherEndpoints endpoints = EndpointsOf(options.coordinator, places);
@@ -213,7 +214,9 @@ absl::StatusOr<PhysicalReports> Launch(const PhysicalRun& run) {
   RankProcesses processes;
   ASTRA_RETURN_IF_ERROR(
       StartRanks(run, places, endpoints.found, secret, processes));
-  // What a rank tells the coordinator says more than its exit code.
+  // A process may have ended after its rank told the coordinator why, which
+  // says more than its exit code. So the exit code counts only three rounds
+  // later.
   int ended_for = 0;
   absl::Status ended;
   const char* signal = nullptr;
@@ -237,6 +240,8 @@ absl::StatusOr<PhysicalReports> Launch(const PhysicalRun& run) {
 
 absl::StatusOr<PhysicalReports> RunFirstRank(const PhysicalRun& run) {
   ASTRA_ASSIGN_OR_RETURN(const Secret secret, FindSecret(run.options));
+  const PipelineProgram program = ProgramOf(run);
+  ASTRA_ASSIGN_OR_RETURN(const RankPlan plan, PlanOf(run, program, 0));
   const Endpoint& at = run.options.coordinator;
   ASTRA_ASSIGN_OR_RETURN(
       Socket listener,
@@ -257,7 +262,7 @@ absl::StatusOr<PhysicalReports> RunFirstRank(const PhysicalRun& run) {
                  : absl::OkStatus();
     });
   });
-  session = RunRank(run, secret, "rank 0, which coordinates,");
+  session = RunRank(run, program, plan, secret, "rank 0, which coordinates,");
   has_failed = !session.ok();
   thread.join();
   // The coordinator knows why all ranks have ended.
@@ -265,10 +270,19 @@ absl::StatusOr<PhysicalReports> RunFirstRank(const PhysicalRun& run) {
 }
 
 absl::Status RunOtherRank(const PhysicalRun& run) {
-  ASTRA_ASSIGN_OR_RETURN(const Secret secret, FindSecret(run.options));
+  const SimaiPhysicalOptions& options = run.options;
+  ASTRA_ASSIGN_OR_RETURN(const Secret secret, FindSecret(options));
+  if (options.rank >= run.num_ranks()) {
+    return absl::InvalidArgumentError(
+        fmt::format("--rank is {}: the workload has ranks 0 to {}",
+                    options.rank, run.num_ranks() - 1));
+  }
+  const PipelineProgram program = ProgramOf(run);
+  ASTRA_ASSIGN_OR_RETURN(const RankPlan plan,
+                         PlanOf(run, program, options.rank));
   return RunRank(
-      run, secret,
-      run.options.is_launched ? "the launcher" : "rank 0, which coordinates,");
+      run, program, plan, secret,
+      options.is_launched ? "the launcher" : "rank 0, which coordinates,");
 }
 
 }  // namespace astra

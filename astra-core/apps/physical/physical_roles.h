@@ -1,5 +1,5 @@
-// The parts that a process can have in a physical run: the launcher, rank 0,
-// which coordinates as well, or another rank.
+// Runs one process of a physical run: the launcher, rank 0, which coordinates
+// as well, or another rank.
 
 #ifndef ASTRA_CORE_APPS_PHYSICAL_PHYSICAL_ROLES_H_
 #define ASTRA_CORE_APPS_PHYSICAL_PHYSICAL_ROLES_H_
@@ -17,7 +17,7 @@
 
 namespace astra {
 
-// What all parts of a run share. The referenced objects outlive it.
+// What a process knows of the run. The referenced objects must outlive it.
 struct PhysicalRun {
   const SimaiPhysicalOptions& options;
   const Program& program;
@@ -36,14 +36,20 @@ struct PhysicalRun {
 // Errors: InvalidArgument if there is none or it is too short.
 absl::StatusOr<Secret> FindSecret(const SimaiPhysicalOptions& options);
 
-// Starts the ranks and coordinates them. Errors: those of the host file, of
-// Listen() and of Coordinator; the errors of all functions say what to do.
+// Starts the ranks and coordinates them.
+//
+// Errors: those of ParseHostFile(), RankPlan, Listen() and Coordinator; Aborted
+// "stopped by SIGINT", with the exit code of a shell, for a signal.
 absl::StatusOr<PhysicalReports> Launch(const PhysicalRun& run);
 
-// Runs rank 0 and coordinates all. Errors: as above, and those of RankSession.
+// Runs rank 0 and coordinates all ranks.
+//
+// Errors: those of FindSecret(), RankPlan, Listen() and Coordinator.
 absl::StatusOr<PhysicalReports> RunFirstRank(const PhysicalRun& run);
 
-// Runs another rank. Errors: those of RankPlan and RankSession.
+// Runs a rank that does not coordinate.
+//
+// Errors: those of FindSecret(), RankPlan and RankSession.
 absl::Status RunOtherRank(const PhysicalRun& run);
 
 }  // namespace astra

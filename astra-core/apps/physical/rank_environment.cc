@@ -12,19 +12,19 @@ namespace {
 
 constexpr std::string_view kThisHost = "127.0.0.1";
 
-// The names that a launcher has for what it tells.
+// The variables of one launcher.
 struct Launcher {
-  std::string_view name;
-  std::string_view rank;
-  std::string_view num_ranks;
-  std::string_view local_ranks;  // Number of ranks on this host; "" if untold.
-  std::string_view job;          // Differs between jobs.
+  std::string_view name;         // Name of the launcher in messages.
+  std::string_view rank;         // Variable with the rank.
+  std::string_view num_ranks;    // Variable with the number of ranks.
+  std::string_view local_ranks;  // Variable with the ranks on this host, or "".
+  std::string_view job;          // Variable that differs between jobs.
 };
 constexpr Launcher kLaunchers[] = {
     {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},
     {"srun", "SLURM_PROCID", "SLURM_NTASKS", "", "SLURM_JOB_ID"},
-    {"PMI", "PMI_RANK", "PMI_SIZE", "", "PMI_ID"},
+    {"PMI", "PMI_RANK", "PMI_SIZE", "", "PMI_JOBID"},
 };
 
 absl::StatusOr<uint32_t> ReadNumber(const FindVariable& find,
@@ -38,7 +38,7 @@ absl::StatusOr<uint32_t> ReadNumber(const FindVariable& find,
                   Quoted(text), min, max));
 }
 
-// Ports below are often of services, those above of outgoing connections.
+// Services often use lower ports, and outgoing connections higher ones.
 uint16_t PortFor(std::string_view job) {
   constexpr uint32_t kFirst = 20'000;
   constexpr uint32_t kCount = 10'000;

@@ -1,5 +1,4 @@
-// What mpirun and srun tell the processes that they start, in variables of the
-// environment.
+// Reads which rank a process is from the variables that mpirun and srun set.
 
 #ifndef ASTRA_CORE_APPS_PHYSICAL_RANK_ENVIRONMENT_H_
 #define ASTRA_CORE_APPS_PHYSICAL_RANK_ENVIRONMENT_H_
@@ -18,22 +17,23 @@ namespace astra {
 using FindVariable =
     std::function<std::optional<std::string>(std::string_view)>;
 
-// Where a process stands among those that were started with it.
+// The place of a process among the processes that were started with it.
 struct RankEnvironment {
-  std::string launcher;  // "mpirun", "srun" or "PMI".
+  std::string launcher;  // Name in messages: "mpirun", "srun" or "PMI".
   uint32_t rank = 0;
   uint32_t num_ranks = 0;
-  // The host of rank 0, if it is known: the first of Slurm's list, or this one
-  // where all processes are on one host.
+  // Host of rank 0, if it is known: the first host of Slurm's list, or
+  // 127.0.0.1 if all processes are on one host.
   std::optional<std::string> first_host;
-  // A port that differs between jobs of one host, and is the same for all ranks
-  // of a job.
+  // Port of rank 0. It is the same for all ranks of a job, and usually another
+  // one for another job.
   uint16_t port = 0;
 };
 
-// Returns none for a process that none of these has started.
+// Returns the place of this process, or none if neither mpirun nor srun has
+// started it.
 //
-// Errors: InvalidArgument for a variable that is not what it should be.
+// Errors: InvalidArgument, with the variable, if its value is no valid number.
 absl::StatusOr<std::optional<RankEnvironment>> ReadRankEnvironment(
     const FindVariable& find);
 

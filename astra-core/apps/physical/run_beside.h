@@ -1,4 +1,4 @@
-// Sets the collectives of a simulated run beside those that were measured.
+// Compares the collectives of a measured run with those of a simulated one.
 
 #ifndef ASTRA_CORE_APPS_PHYSICAL_RUN_BESIDE_H_
 #define ASTRA_CORE_APPS_PHYSICAL_RUN_BESIDE_H_
@@ -17,50 +17,53 @@
 
 namespace astra {
 
-// Collectives that are alike: kind, group, ranks and bytes.
+// What makes collectives comparable: equal kind, group, ranks and bytes.
 using LikeCollectives = std::tuple<std::string, std::string, int64_t, int64_t>;
 
 struct MeanTime {
   int64_t count = 0;
-  double us = 0;  // Mean of time_us, from the last start to the last result.
+  double us = 0;  // Mean of time_us in microseconds.
 };
 using MeanTimes = std::map<LikeCollectives, MeanTime>;
 
-// Reads collectives.csv, as any of the programs writes it. `file` names it in
-// messages.
+// Reads the collectives.csv of any program. `file` names it in error messages.
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ...".
 absl::StatusOr<MeanTimes> ParseMeanTimes(std::string_view file,
                                          std::string_view contents);
 
-// Collectives that both runs have.
+// Comparable collectives that both runs have.
 struct BesideRow {
   LikeCollectives like;
   MeanTime measured;
   MeanTime simulated;
 
-  // How much longer the simulation takes them, in percent; negative: shorter.
+  // Returns by how many percent the simulated mean is above the measured one.
   double error_percent() const {
     return 100 * (simulated.us - measured.us) / measured.us;
   }
 };
 
 struct Beside {
-  std::vector<BesideRow> rows;  // By kind, group, ranks and bytes.
-  size_t only_measured = 0;     // Kinds of collectives of one run alone.
-  size_t only_simulated = 0;
+  std::vector<BesideRow> rows;  // Ordered by kind, group, ranks and bytes.
+  size_t only_measured = 0;     // Keys that only the measured run has.
+  size_t only_simulated = 0;    // Keys that only the simulated run has.
 };
 
-// Errors: InvalidArgument if no collective is in both.
+// Returns the comparison of two runs.
+//
+// Errors: InvalidArgument if they have no comparable collectives.
 absl::StatusOr<Beside> SetBeside(const MeanTimes& measured,
                                  const MeanTimes& simulated);
 
-// Returns the median of the absolute errors of collectives of at least
-// `least`, in percent; negative if there are none.
+// Returns the median of the absolute errors, in percent, over the rows whose
+// collectives have at least `least` bytes; -1 if there are none.
 double MedianError(const Beside& beside, Bytes least);
 
-// Returns comparison.csv, and a table for people.
+// Returns the contents of comparison.csv.
 std::string BesideCsv(const Beside& beside);
+
+// Returns the table of the summary.
 std::string DescribeBeside(const Beside& beside);
 
 }  // namespace astra

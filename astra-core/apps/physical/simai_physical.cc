@@ -21,6 +21,7 @@
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/engine/simulation_setting.h"
+#include "astra-core/hosts/socket.h"
 #include "fmt/core.h"
 #include "topology/routes.h"
 
@@ -87,20 +88,29 @@ absl::Status Coordinate(const PhysicalRun& run, const RunRequest& request,
   std::vector<NamedFile> files =
       PhysicalFiles(options, request, warnings, outcome);
   std::optional<Beside> beside;
+  absl::Status compared;
   if (options.beside) {
-    ASTRA_ASSIGN_OR_RETURN(beside, BesideOf(*options.beside, simulated, files));
-    files.push_back({std::string(kBesideFile), BesideCsv(*beside)});
+    absl::StatusOr<Beside> both = BesideOf(*options.beside, simulated, files);
+    compared = both.status();
+    if (both.ok()) {
+      beside = *std::move(both);
+      files.push_back({std::string(kBesideFile), BesideCsv(*beside)});
+    }
   }
+  // Measurements that cannot be compared are kept.
   ASTRA_RETURN_IF_ERROR(folder.Write(files, OwnFiles()));
   Print(DescribePhysical(options, outcome, beside, files));
-  return FlushStdout();
+  ASTRA_RETURN_IF_ERROR(FlushStdout());
+  return compared;
 }
 
-// Runs a rank that does not coordinate. Of a rank that was launched, the
-// launcher says why the run has ended.
+// Runs a rank that does not coordinate. The launcher says why a run has ended,
+// once, so that the ranks that it has started need not.
 absl::StatusOr<int> TakePart(const PhysicalRun& run) {
+  constexpr int kFailedRun = 1;
   const absl::Status status = RunOtherRank(run);
-  if (run.options.is_launched && absl::IsAborted(status)) return 1;
+  if (run.options.is_launched && absl::IsAborted(status)) return kFailedRun;
+  if (absl::IsUnavailable(status)) return WithExitCode(status, kFailedRun);
   if (!status.ok()) return status;
   return 0;
 }
@@ -135,6 +145,7 @@ absl::StatusOr<int> RunCommand(int argc, const char* const* argv,
                                            routes, no_network));
   const PhysicalRun run{options, request.program, setting, std::move(digest),
                         log};
+  RaiseSocketLimit();
   if (options.role == PhysicalRole::kRank) return TakePart(run);
   log.Report(warnings);
   ASTRA_RETURN_IF_ERROR(Coordinate(run, request, warnings));

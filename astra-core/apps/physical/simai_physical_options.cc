@@ -26,11 +26,12 @@ constexpr std::string_view kUsage =
     "       mpirun -n N simai_physical -w WORKLOAD -n TOPOLOGY\n"
     "       srun -n N simai_physical -w WORKLOAD -n TOPOLOGY\n"
     "\n"
-    "Runs a workload on real hosts: each rank is a process, its collectives "
-    "are the\n"
-    "messages that a simulation has, sent over TCP, and computation is "
-    "waiting. No GPU\n"
-    "is needed. Writes the files of a simulated run, to be held against it.\n";
+    "Measures the collectives of a workload on real hosts. Each rank is a "
+    "process that\n"
+    "sends the messages of a simulated run over TCP. A computation is waiting, "
+    "so no GPU\n"
+    "is needed. The files are those of a simulated run, so that both can be "
+    "compared.\n";
 
 constexpr CommandExample kExamples[] = {
     {"simai_physical -w decode.yaml --system dgx-h100 --engine none \\\n"
@@ -67,8 +68,8 @@ constexpr OptionSpec kOptions[] = {
      "start the ranks: a line for each host, NAME slots=N address=ADDRESS; "
      "localhost needs no remote shell"},
     {"remote-shell", "", "COMMAND", "Hosts",
-     "with --hosts: what runs a command on a host, before its name (default: "
-     "ssh -o BatchMode=yes)"},
+     "with --hosts: the command that runs another one on a host, whose name "
+     "follows it (default: ssh -o BatchMode=yes)"},
     {"rank", "", "N", "Hosts",
      "the rank of this process (default: what mpirun or srun say); rank 0 "
      "coordinates and writes the results"},
@@ -78,24 +79,28 @@ constexpr OptionSpec kOptions[] = {
      "where other ranks reach this one (default: the address it has towards "
      "the coordinator)"},
     {"secret-file", "", "FILE", "Hosts",
-     "a secret of 16 characters or more that all ranks have, or SIMAI_SECRET "
-     "of the environment; --hosts makes its own"},
+     "file with the secret of all ranks, 16 characters or more (default: the "
+     "variable SIMAI_SECRET; --hosts draws one)"},
     {"launched", "", "", "Hosts",
-     "of ranks that --hosts starts: the secret comes on the standard input"},
+     "for ranks that --hosts starts: read the secret from the standard input"},
     {"directory", "", "DIR", "Hosts",
-     "of ranks that --hosts starts: the folder where files are"},
+     "for ranks that --hosts starts: the folder to run in"},
 
     {"warm-up", "", "N", "Run",
-     "iterations before the first that is measured, in which connections find "
-     "their windows (default 1)"},
+     "iterations that are not measured, in which TCP finds the size of its "
+     "windows (default 1)"},
     {"iterations", "", "N", "Run",
-     "iterations that are measured; the median is written (default 1)"},
+     "iterations that are measured; the results are those of the median "
+     "(default 1)"},
     {"join-limit", "", "SECONDS", "Run",
-     "until all ranks have joined and are connected (default 60)"},
-    {"time-limit", "", "SECONDS", "Run", "of all iterations (default 600)"},
+     "end the run unless all ranks have joined in this time, and are connected "
+     "in as much again (default 60)"},
+    {"time-limit", "", "SECONDS", "Run",
+     "end the run if its iterations together take longer (default 600)"},
 
     {"compare", "", "DIR", "Output",
-     "results of simai_simulator or simai_analytical: writes comparison.csv"},
+     "compare with these results of simai_simulator or simai_analytical, in "
+     "comparison.csv"},
     {"output", "o", "DIR", "Output", "folder (default ./results/NAME)"},
     {"result", "r name", "NAME", "Output",
      "name of the run (default: that of the workload file)"},
@@ -179,17 +184,18 @@ absl::Status ReadRank(const CommandLine& flags, SimaiPhysicalOptions& options) {
   options.role = options.rank == 0 && !options.is_launched
                      ? PhysicalRole::kFirst
                      : PhysicalRole::kRank;
-  if (options.role == PhysicalRole::kRank && flags.has("compare") && !found) {
-    return absl::InvalidArgumentError(
-        "--compare has no effect: rank 0 writes the results");
-  }
-  return absl::OkStatus();
+  // mpirun and srun give all ranks the options of rank 0.
+  if (options.role == PhysicalRole::kFirst || found) return absl::OkStatus();
+  constexpr std::string_view kOfResults[] = {"compare", "output", "result"};
+  constexpr std::string_view kOfTime[] = {"time-limit"};
+  ASTRA_RETURN_IF_ERROR(Refuse(flags, kOfResults, "rank 0 writes the results"));
+  return Refuse(flags, kOfTime, "rank 0 ends a run that takes too long");
 }
 
 absl::Status ReadLimits(const CommandLine& flags,
                         SimaiPhysicalOptions& options) {
   constexpr int64_t kMostIterations = 100'000;
-  constexpr int64_t kMostSeconds = 30 * 86'400;
+  constexpr int64_t kMostSeconds = int64_t{30} * 86'400;
   ASTRA_ASSIGN_OR_RETURN(const int64_t warm_ups,
                          flags.integer("warm-up", 1, 0, kMostIterations));
   options.num_warm_ups = static_cast<uint32_t>(warm_ups);

@@ -17,38 +17,39 @@
 
 namespace astra {
 
-// Which part of a run this process is.
+// What this process does in a run.
 enum class PhysicalRole : uint8_t {
   kLauncher,  // Starts the ranks of a host file, and coordinates them.
-  kFirst,     // Rank 0, which also coordinates.
-  kRank,
+  kFirst,     // Is rank 0, and coordinates all ranks.
+  kRank,      // Is a rank that does not coordinate.
 };
 
 struct SimaiPhysicalOptions {
-  RunOptions run;  // What is run.
+  RunOptions run;  // Workload, topology, model and output.
   PhysicalRole role = PhysicalRole::kRank;
-  uint32_t rank = 0;                  // But of the launcher.
-  std::optional<uint32_t> num_ranks;  // That the environment says.
+  uint32_t rank = 0;  // Rank of this process; unused by the launcher.
+  // Number of ranks that mpirun or srun has started, if one of them has.
+  std::optional<uint32_t> num_ranks;
 
-  std::string hosts_file;  // Of the launcher.
-  std::vector<std::string> remote_shell;
-  // Where the coordinator is. Of the launcher: where it listens; port 0 if any
-  // will do, and no host if it is to find one.
+  std::string hosts_file;                 // Host file of the launcher.
+  std::vector<std::string> remote_shell;  // Words before the name of a host.
+  // Where ranks reach the coordinator. The launcher finds a host and a port
+  // itself if the host is "" or the port is 0.
   Endpoint coordinator;
-  std::string address;  // Of this rank for others; see RankSetting.
+  std::string address;  // See RankSetting.
   std::optional<std::string> secret_file;
-  bool is_launched = false;  // By simai_physical; the secret comes on stdin.
+  bool is_launched = false;  // The launcher started this rank.
 
-  uint32_t num_warm_ups = 1;
-  uint32_t num_iterations = 1;  // That are measured.
+  uint32_t num_warm_ups = 1;    // Iterations that are not measured.
+  uint32_t num_iterations = 1;  // Iterations that are measured.
   std::chrono::seconds join_limit{};
   std::chrono::seconds time_limit{};
-  std::optional<std::string> beside;  // Folder of a simulated run.
+  std::optional<std::string> beside;  // Results of a simulated run to compare.
 
-  // The options that every rank needs, as its command line has them.
+  // Words of the command line that the launcher passes on to each rank.
   std::vector<std::string> for_ranks;
-  // What the options say that has to be the same for all ranks, but for the
-  // contents of files.
+  // Version and options that must be the same for all ranks, without the names
+  // and contents of their files.
   std::string what;
 };
 
@@ -56,6 +57,8 @@ absl::Span<const OptionSpec> SimaiPhysicalOptionSpecs();
 std::string SimaiPhysicalHelp();
 absl::Span<const CommandExample> SimaiPhysicalExamples();
 
+// Returns the options of the command line and of the environment.
+//
 // Errors: InvalidArgument for a missing or wrong option or variable of the
 // environment, and for an option that has no effect.
 absl::StatusOr<SimaiPhysicalOptions> ReadSimaiPhysicalOptions(

@@ -1,7 +1,13 @@
 #include "astra-core/hosts/socket.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
 #include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -112,12 +118,66 @@ TEST_F(DoorwayTest, NobodyIsThere) {
   EXPECT_EQ(refused_[0].why.message(), "Connection refused");
 }
 
+// Without a pause the poller would return at once, again and again, since the
+// connection that cannot be accepted still waits.
+TEST_F(DoorwayTest, RestsWhileSocketsHaveRunOut) {
+  const Socket waiting = ValueOrDie(StartConnect(endpoint_));
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const auto allow = [&](rlim_t most) {
+    const rlimit limit{most, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  };
+  allow(static_cast<rlim_t>(waiting.descriptor()) + 1);
+  Step([&] { return !refused_.empty(); });
+  ASSERT_EQ(refused_.size(), 1u);
+  EXPECT_EQ(refused_[0].why.message(), "Too many open files");
+  const Instant soon = HostClock::now() + milliseconds(20);
+  EXPECT_TRUE(poller_.Wait(soon).empty());
+  EXPECT_GE(HostClock::now(), soon);
+
+  allow(before.rlim_cur);
+  ASSERT_TRUE(doorway_.Connect(endpoint_, "").ok());
+  std::this_thread::sleep_for(milliseconds(110));
+  doorway_.CloseLate();
+  Step([&] { return entered_.size() == 2; });
+  EXPECT_EQ(entered_.size(), 2u);
+}
+
+TEST_F(DoorwayTest, NobodyComesInOnceItIsClosed) {
+  doorway_.Close();
+  ASSERT_TRUE(doorway_.Connect(endpoint_, "").ok());
+  Step([&] { return !refused_.empty(); });
+  ASSERT_EQ(refused_.size(), 1u);
+  EXPECT_EQ(refused_[0].why.message(), "Connection refused");
+}
+
+// The kernel ends a connection with this limit also when the other end has no
+// room for as long. A rank that computes for minutes takes no bytes of the
+// messages that wait for it, so only control messages may have the limit.
+TEST_F(DoorwayTest, OnlyMessageLinksLimitTheSilence) {
+  const auto limit_ms = [](const Socket& socket) {
+    int value = -1;
+    socklen_t size = sizeof(value);
+    EXPECT_EQ(getsockopt(socket.descriptor(), IPPROTO_TCP, TCP_USER_TIMEOUT,
+                         &value, &size),
+              0);
+    return value;
+  };
+  ASSERT_TRUE(doorway_.Connect(endpoint_, "").ok());
+  Step([&] { return entered_.size() == 2; });
+  ASSERT_EQ(entered_.size(), 2u);
+  for (const Entered& each : entered_) EXPECT_EQ(limit_ms(each.socket), 0);
+  const MessageLink link(std::move(entered_[0].socket), poller_, 1);
+  EXPECT_EQ(limit_ms(link.socket()), 60'000);
+}
+
 TEST_F(DoorwayTest, MessagesArriveWholeAndThenTheEnd) {
   ASSERT_TRUE(doorway_.Connect(endpoint_, "").ok());
   Step([&] { return entered_.size() == 2; });
   ASSERT_EQ(entered_.size(), 2u);
-  MessageLink sender(std::move(entered_[0].socket), poller_, 1, false);
-  MessageLink receiver(std::move(entered_[1].socket), poller_, 2, false);
+  MessageLink sender(std::move(entered_[0].socket), poller_, 1);
+  MessageLink receiver(std::move(entered_[1].socket), poller_, 2);
   const std::string large(size_t{5} << 20, 'x');
   sender.Send("first");
   sender.Send(large);

@@ -34,6 +34,11 @@ TEST(HostFileTest, ErrorsNameThePlace) {
   EXPECT_EQ(error("a b"),
             "h:1:3: expected slots=N or address=ADDRESS, not \"b\"");
   EXPECT_EQ(error("slots=4"), "h:1:1: a line begins with the name of a host");
+  EXPECT_EQ(error("a slots=2 slots=2"), "h:1:11: slots is given twice");
+  EXPECT_EQ(error("a address=b address=c"), "h:1:13: address is given twice");
+  EXPECT_EQ(error("-v slots=4"),
+            "h:1:1: \"-v\" is no name of a host: a remote shell would take it "
+            "for an option");
 }
 
 TEST(CommandAtTest, OnlyOtherHostsNeedAShell) {

@@ -47,6 +47,19 @@ TEST(RankEnvironmentTest, SrunOnSeveralHosts) {
   EXPECT_NE(ValueOrDie(Read(set))->port, found.port);
 }
 
+// Where PMI_ID is set, it is another one for each rank.
+TEST(RankEnvironmentTest, RanksOfOnePmiJobHaveOnePort) {
+  const auto port = [](const std::string& id, const std::string& job) {
+    return ValueOrDie(Read({{"PMI_RANK", id},
+                            {"PMI_SIZE", "2"},
+                            {"PMI_ID", id},
+                            {"PMI_JOBID", job}}))
+        ->port;
+  };
+  EXPECT_EQ(port("0", "7"), port("1", "7"));
+  EXPECT_NE(port("0", "7"), port("0", "8"));
+}
+
 TEST(RankEnvironmentTest, WrongNumbersAreErrors) {
   EXPECT_EQ(Read({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}).status().message(),
             "PMI_RANK is \"2\": expected a whole number from 0 to 1");
