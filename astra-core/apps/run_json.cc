@@ -187,23 +187,6 @@ Json MemoryJson(const Explanation& explanation) {
   return json;
 }
 
-// Adds the events of a run and the times without them, its network, and what
-// that carried.
-void AddNetworkRun(const RunOptions& options, const RunSubject& subject,
-                   const RunResult& run, Json& json) {
-  if (options.events_file) {
-    json["events"] = {{"file", *options.events_file},
-                      {"happened", subject.events.texts}};
-    if (run.healthy) {
-      json["events"]["healthy_ps"] = run.healthy->total().count();
-    }
-  }
-  if (options.fidelity != Fidelity::kClosedForm) {
-    json["network"] = NetworkJson(options, subject.network);
-    json["simulated"] = SimulatedJson(run.network, run.network_time);
-  }
-}
-
 // Adds the workload, or the trace in its place.
 void AddInput(const RunOptions& options, const RunSubject& subject,
               Json& json) {
@@ -262,6 +245,22 @@ Json SimulatedJson(const NetworkStatistics& network, TimePs end) {
           {"records_left_out", network.num_lost_records}};
 }
 
+void AddNetworkRun(const RunOptions& options, const RunEvents& events,
+                   const NetworkOptions& network, const RunResult& run,
+                   Json& json) {
+  if (options.events_file) {
+    json["events"] = {{"file", *options.events_file},
+                      {"happened", events.texts}};
+    if (run.healthy) {
+      json["events"]["healthy_ps"] = run.healthy->total().count();
+    }
+  }
+  if (options.fidelity != Fidelity::kClosedForm) {
+    json["network"] = NetworkJson(options, network);
+    json["simulated"] = SimulatedJson(run.network, run.network_time);
+  }
+}
+
 std::string RunJson(std::string_view program, const RunOptions& options,
                     const RunSubject& subject, const Warnings& warnings,
                     const RunResult& run) {
@@ -279,7 +278,7 @@ std::string RunJson(std::string_view program, const RunOptions& options,
   if (subject.trace != nullptr) {
     json["result"]["held_ps"] = run.result.held.count();
   }
-  AddNetworkRun(options, subject, run, json);
+  AddNetworkRun(options, subject.events, subject.network, run, json);
   if (run.explanation) {
     json["iteration"] =
         IterationJson(subject.program, run.result, *run.explanation);

@@ -26,6 +26,12 @@ Json ModelJson(const RunOptions& options, const SimulationOptions& simulation);
 Json NetworkJson(const RunOptions& options, const NetworkOptions& network);
 Json SimulatedJson(const NetworkStatistics& network, TimePs end);
 
+// Adds the events of a run and the times without them, its network, and what
+// that carried.
+void AddNetworkRun(const RunOptions& options, const RunEvents& events,
+                   const NetworkOptions& network, const RunResult& run,
+                   Json& json);
+
 // Returns what the process has cost until now, of which the run took `wall_s`.
 std::string CostJson(const RunOptions& options, const RunResult& run,
                      double wall_s);
