@@ -98,7 +98,7 @@ class CollectiveService {
 
   // Has `watch` called many times a second while another call takes long. That
   // call ends with the error that `watch` returns.
-  virtual void set_watch(std::function<absl::Status()> /*watch*/) {}
+  virtual void set_watch(const std::function<absl::Status()>& /*watch*/) {}
 
   // Returns what the running collective of `communicator` still lacks, as a
   // part of an error message.

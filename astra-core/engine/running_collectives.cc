@@ -258,8 +258,8 @@ void RunningCollectives::Finish() {
 }
 
 // Only a replay takes long.
-void RunningCollectives::set_watch(std::function<absl::Status()> watch) {
-  if (replays_ != nullptr) replays_->lone().set_watch(std::move(watch));
+void RunningCollectives::set_watch(const std::function<absl::Status()>& watch) {
+  if (replays_ != nullptr) replays_->lone().set_watch(watch);
 }
 
 // Flows of a replay that is simulated after all may be done after all ranks

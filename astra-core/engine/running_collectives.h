@@ -71,7 +71,7 @@ class RunningCollectives final : public CollectiveService {
   }
 
   void Finish() override;
-  void set_watch(std::function<absl::Status()> watch) override;
+  void set_watch(const std::function<absl::Status()>& watch) override;
 
   std::string WhatIsMissing(CommunicatorId communicator) const override;
   std::string WhyStuck() const override { return network_.WhyStuck(); }

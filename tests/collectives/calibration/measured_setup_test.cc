@@ -295,8 +295,9 @@ TEST(MeasuredSetupTest, WhatIsNotDescribedIsAnErrorThatSaysWhat) {
   };
   EXPECT_THAT(Of({.gpu = "MI300X"}), error("no system has the GPU \"MI300X\""));
   EXPECT_THAT(Of({.nodes = 2, .gpus = 16}), error("2 nodes without NICs"));
-  EXPECT_THAT(Of({.nodes = 2, .gpus = 16, .nics = "1x100 TCP"}),
-              error("TCP reaches other rates on each host: no constants hold for it"));
+  EXPECT_THAT(
+      Of({.nodes = 2, .gpus = 16, .nics = "1x100 TCP"}),
+      error("TCP reaches other rates on each host: no constants hold for it"));
   EXPECT_THAT(Of({.gpu = "GB200",
                   .nodes = 101,
                   .gpus = 101,
