@@ -65,7 +65,7 @@ absl::Status Talk(Handshake& a, Handshake& b, size_t at_once) {
 
 TEST(HandshakeTest, TellsTheClaimOfWhoConnects) {
   const Secret secret = SecretOf("0123456789abcdef");
-  for (const size_t at_once : {1, 7, 1000}) {
+  for (const size_t at_once : {size_t{1}, size_t{7}, size_t{1000}}) {
     Handshake a = Handshake::Connect(secret, "rank 3");
     Handshake b = Handshake::Accept(secret);
     ASSERT_EQ(Talk(a, b, at_once), absl::OkStatus());
