@@ -41,7 +41,7 @@ TEST(DeadlockTest, ASumBeforeAMessageAndTheOtherWayRoundIsACircle) {
 
 TEST(DeadlockTest, MessagesBothWaysThatNeedNoOrderEnd) {
   TraceDrawing drawing(2);
-  for (const uint32_t rank : {0, 1}) {
+  for (const uint32_t rank : {0U, 1U}) {
     drawing.Message(rank, kSend, 1 - rank, 0, 8);
     drawing.Message(rank, kReceive, 1 - rank, 0, 8);
     drawing.Sum(rank, 8, {0, 1});
@@ -54,7 +54,7 @@ TEST(DeadlockTest, MessagesBothWaysThatNeedNoOrderEnd) {
 TEST(DeadlockTest, TheOrderOfKernelsHoldsBackWhatIsBehindThem) {
   for (const bool has_kernel : {true, false}) {
     TraceDrawing drawing(2);
-    for (const uint32_t rank : {0, 1}) {
+    for (const uint32_t rank : {0U, 1U}) {
       const uint32_t got = drawing.Message(rank, kReceive, 1 - rank, 0, 8);
       if (has_kernel) drawing.Kernel(rank, 1, {got});
       const uint32_t kernel = drawing.Kernel(rank, 1);
@@ -73,11 +73,11 @@ TEST(DeadlockTest, TheOrderOfKernelsHoldsBackWhatIsBehindThem) {
 // Ranks 0, 1 and 2 wait in a ring, and ranks 2 and 3 for one another.
 TEST(DeadlockTest, TheShortestCircleIsNamed) {
   TraceDrawing drawing(4);
-  for (const uint32_t rank : {0, 1, 2}) {
+  for (const uint32_t rank : {0U, 1U, 2U}) {
     const uint32_t got = drawing.Message(rank, kReceive, (rank + 2) % 3, 0, 8);
     drawing.Message(rank, kSend, (rank + 1) % 3, 0, 8, {got});
   }
-  for (const uint32_t rank : {2, 3}) {
+  for (const uint32_t rank : {2U, 3U}) {
     const uint32_t got = drawing.Message(rank, kReceive, 5 - rank, 1, 8);
     drawing.Message(rank, kSend, 5 - rank, 1, 8, {got});
   }
@@ -109,11 +109,11 @@ TEST(DeadlockTest, OfALongCircleTheBeginningIsNamed) {
 // rank comes to: what stops the trace is named.
 TEST(DeadlockTest, OnlyWhatRanksHaveBegunCounts) {
   TraceDrawing drawing(3);
-  for (const uint32_t rank : {0, 1, 2}) {
+  for (const uint32_t rank : {0U, 1U, 2U}) {
     const uint32_t got = drawing.Message(rank, kReceive, (rank + 2) % 3, 0, 8);
     drawing.Message(rank, kSend, (rank + 1) % 3, 0, 8, {got});
   }
-  for (const uint32_t rank : {0, 1}) {
+  for (const uint32_t rank : {0U, 1U}) {
     const uint32_t got = drawing.Message(rank, kReceive, 1 - rank, 1, 8, {1});
     drawing.Message(rank, kSend, 1 - rank, 1, 8, {got});
   }
