@@ -187,7 +187,7 @@ TEST_F(SimaiTraceTest, MissingFilesAndRanksAreNamed) {
 TEST_F(SimaiTraceTest, RanksThatWaitForOneAnotherAreNamedOnceBeforeTheRun) {
   WriteText(folder_.PathOf("t.txt"),
             "3 2 1 0 2 H100\n2\n0 2 800Gbps 0ns 0\n1 2 800Gbps 0ns 0\n");
-  for (const uint64_t rank : {0, 1}) {
+  for (const uint64_t rank : {uint64_t{0}, uint64_t{1}}) {
     const uint64_t peer = 1 - rank;
     WriteText(folder_.PathOf(fmt::format("x.{}.et", rank)),
               Wire().Text(1, "0.0.4").Framed() +
