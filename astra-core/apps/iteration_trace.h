@@ -27,7 +27,8 @@ struct TraceLimits {
   int64_t max_slices = 200'000;
 };
 
-// What the tracks of a timeline are called.
+// Names the tracks of a timeline: `rank` returns the name of a rank's track,
+// and `lane` the name of one of its lanes.
 struct TrackNames {
   std::function<std::string(const RankResult&)> rank;
   std::function<std::string(const RankResult&, LaneId)> lane;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMostSlots = 65536;
 
-// What a line says of its host.
+// Holds one line of a host file. `slots` is empty if the line has none.
 struct HostLine {
   RankPlace place;
   std::optional<int64_t> slots;

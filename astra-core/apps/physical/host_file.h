@@ -21,7 +21,7 @@
 
 namespace astra {
 
-// Where one rank runs.
+// Tells where a launcher starts one rank, and how other ranks reach it.
 struct RankPlace {
   std::string host;     // Name of the host for the remote shell.
   std::string address;  // Address of the rank for others; see RankSetting.

@@ -20,7 +20,7 @@
 
 namespace astra {
 
-// What a run has measured.
+// Holds what the measured iterations of a run took.
 struct PhysicalOutcome {
   std::vector<TimePs> iterations;  // Times of iterations without warm-ups.
   SimulationResult result;         // Result of the median of these iterations.

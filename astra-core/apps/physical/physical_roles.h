@@ -17,7 +17,8 @@
 
 namespace astra {
 
-// What a process knows of the run. The referenced objects must outlive it.
+// Holds what each process of a run needs to take part in it. The referenced
+// objects must outlive it.
 struct PhysicalRun {
   const SimaiPhysicalOptions& options;
   const Program& program;

@@ -17,7 +17,7 @@
 
 namespace astra {
 
-// What this process does in a run.
+// Tells which part of a run this process carries out.
 enum class PhysicalRole : uint8_t {
   kLauncher,  // Starts the ranks of a host file, and coordinates them.
   kFirst,     // Is rank 0, and coordinates all ranks.
@@ -33,8 +33,8 @@ struct SimaiPhysicalOptions {
 
   std::string hosts_file;                 // Host file of the launcher.
   std::vector<std::string> remote_shell;  // Words before the name of a host.
-  // Where ranks reach the coordinator. The launcher finds a host and a port
-  // itself if the host is "" or the port is 0.
+  // Ranks reach the coordinator at this endpoint. The launcher chooses the host
+  // itself if it is "", and the port if it is 0.
   Endpoint coordinator;
   std::string address;  // See RankSetting.
   std::optional<std::string> secret_file;

@@ -55,7 +55,7 @@ struct PacketOutcome {
   bool is_dropped = false;
 };
 
-// What one link has carried.
+// Counts what one link, a direction of a cable, has carried.
 struct LinkCounts {
   int64_t packets = 0;
   Bytes bytes;
