@@ -70,6 +70,12 @@ absl::StatusOr<KinetoHeader> ReadKinetoEvents(
     return absl::InvalidArgumentError(
         fmt::format("{}: byte {}{}: no JSON; {}", file, error.byte,
                     is_packed ? " of what it unpacks to" : "", kExpected));
+  } catch (const Json::out_of_range& error) {
+    // The only such error of the parser. Its text ends with the number.
+    const std::string_view text = error.what();
+    return absl::InvalidArgumentError(
+        fmt::format("{}: the number {} does not fit 64 bits; {}", file,
+                    text.substr(text.find('\'')), kExpected));
   }
   const bool has_events = root.is_object() && root.contains(kEvents) &&
                           root.at(std::string(kEvents)).is_array();

@@ -97,6 +97,12 @@ absl::Status CheckJson(std::string_view file, std::string_view contents) {
         at < contents.size()
             ? fmt::format("unexpected {}", Quoted(contents.substr(at, 1)))
             : "the file ends early"));
+  } catch (const Json::out_of_range& error) {
+    // The only such error of the parser. Its text ends with the number.
+    const std::string_view text = error.what();
+    return absl::InvalidArgumentError(
+        fmt::format("{}: the number {} does not fit 64 bits", file,
+                    text.substr(text.find('\''))));
   }
   return absl::OkStatus();
 }

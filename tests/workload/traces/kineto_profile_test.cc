@@ -151,6 +151,9 @@ TEST(KinetoProfileTest, OtherFilesAreRefused) {
   };
   EXPECT_EQ(message("{\"a\": "),
             "t: byte 7: no JSON; expected a trace of PyTorch's profiler");
+  EXPECT_EQ(message(R"({"traceEvents": [{"ts": 71e999}]})"),
+            "t: the number '71e999' does not fit 64 bits; expected a trace of "
+            "PyTorch's profiler");
   for (const char* text : {"[]", "{}", R"({"traceEvents": 1})"}) {
     EXPECT_EQ(message(text),
               "t: no list \"traceEvents\"; expected a trace of PyTorch's "

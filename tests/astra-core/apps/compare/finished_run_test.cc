@@ -135,6 +135,8 @@ TEST(FinishedRunTest, RefusesWhatIsNoFinishedRun) {
            Case{"{\n \"name\": \"a\",\n",
                 "r:3:1: not JSON: the file ends early"},
            Case{"{\n  \"name\": a}", "r:2:11: not JSON: unexpected \"a\""},
+           Case{"{\"name\": -1e999}",
+                "r: the number '-1e999' does not fit 64 bits"},
        }) {
     EXPECT_THAT(ParseRunSummary("r", each.contents).status(),
                 StatusIs(absl::StatusCode::kInvalidArgument, each.message));
