@@ -197,10 +197,10 @@ std::string JsonOf(const RunDefaults& defaults, const RunOptions& options,
                                          request.topology)},
                {"model",
                 {{"fidelity", Name(options.fidelity)},
-                 {"seed", request.network.packet.seed},
-                 {"stop_at_ps", request.stop_at.count()}}},
+                 {"seed", request.network.packet.seed}}},
                {"warnings", warnings},
                {"result", ResultOf(run, rows)}};
+  AddStopAt(request.stop_at, json["model"]);
   AddNetworkRun(options, request.events, request.network, run, json);
   return JsonText(json);
 }

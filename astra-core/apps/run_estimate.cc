@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -120,6 +122,16 @@ Speed SpeedOf(const BackendEntry& backend) {
           "messages"};
 }
 
+// Returns whether the run may count collectives again.
+bool MayReplay(const RunSubject& subject) {
+  const SimulationOptions& options = subject.simulation;
+  return NetworkOf(subject.fidelity)->has_replays &&
+         options.acceleration != Acceleration::kOff && !options.symmetric &&
+         !options.ranks_differ() &&
+         options.stop_at == SimulationOptions().stop_at &&
+         subject.events.links.empty() && !subject.network.packet.record.flows;
+}
+
 // Returns bytes of memory. At most `most_flows` are under way at a time, or
 // wait for one another.
 double MemoryOf(const RunSubject& subject, const RunEstimate& estimate,
@@ -148,6 +160,9 @@ absl::StatusOr<RunEstimate> EstimateOf(const RunSubject& subject,
                               CustomsOf(options));
   std::map<std::tuple<uint32_t, CollectiveKind, Bytes>, Load> loads;
   RunEstimate estimate;
+  // Collectives that differ in more than their groups, once each.
+  std::set<std::tuple<ParallelDimension, CollectiveKind, Bytes>> kinds;
+  RunEstimate of_kinds;
   // Largest number of flows at a time, by dimension.
   std::array<double, kNumParallelDimensions> most_flows{};
   for (const CollectiveRecord& record : work.result.collectives) {
@@ -167,13 +182,20 @@ absl::StatusOr<RunEstimate> EstimateOf(const RunSubject& subject,
     const double times = !options.symmetric ? static_cast<double>(record.count)
                                             : (is_new ? 1.0 : 0.0);
     Add(load->second, times * record.num_groups, estimate);
+    if (kinds.emplace(what.dimension, what.kind, what.bytes).second) {
+      Add(load->second, 1, of_kinds);
+    }
     double& most = most_flows[IndexOf(what.dimension)];
     most = std::max(most, load->second.flows * work.groups_at_once(record));
   }
   estimate.memory_bytes =
       MemoryOf(subject, estimate,
                std::accumulate(most_flows.begin(), most_flows.end(), 0.0));
-  estimate.seconds = SpeedOf(*NetworkOf(subject.fidelity)).Seconds(estimate);
+  const Speed speed = SpeedOf(*NetworkOf(subject.fidelity));
+  estimate.seconds = speed.Seconds(estimate);
+  if (MayReplay(subject)) {
+    estimate.seconds_with_replays = speed.Seconds(of_kinds);
+  }
   estimate.iteration = work.result.total();
   return estimate;
 }
@@ -264,15 +286,23 @@ absl::StatusOr<RunEstimate> EstimateRun(const TraceRunRequest& request) {
 
 std::string DescribeEstimate(const RunEstimate& estimate, Fidelity fidelity) {
   const Speed speed = SpeedOf(*NetworkOf(fidelity));
+  const std::string least =
+      estimate.seconds_with_replays.value_or(estimate.seconds) <
+              estimate.seconds
+          ? fmt::format(
+                "{:.3g} s if every kind of collective is simulated "
+                "once, else up to ",
+                *estimate.seconds_with_replays)
+          : "";
   return fmt::format(
       "collectives  {:.6g}, of all groups\n"
       "flows        {:.6g} messages, {:.6g} bytes\n"
       "packets      {:.6g}; {:.6g} over links, with acknowledgements\n"
       "memory       {:.0f} MiB for messages under way, records and ports\n"
-      "time         {:.3g} s of the {} network, at {} million {} a second\n"
+      "time         {}{:.3g} s of the {} network, at {} million {} a second\n"
       "iteration    {:.6f} ms in closed form, without congestion\n",
       estimate.collectives, estimate.flows, estimate.bytes, estimate.packets,
-      estimate.packet_hops, std::ceil(estimate.memory_bytes / (1 << 20)),
+      estimate.packet_hops, std::ceil(estimate.memory_bytes / (1 << 20)), least,
       estimate.seconds, Name(fidelity), speed.per_second * 1e-6, speed.what,
       ToMicroseconds(estimate.iteration) * 1e-3);
 }

@@ -3,6 +3,7 @@
 #ifndef ASTRA_CORE_APPS_RUN_ESTIMATE_H_
 #define ASTRA_CORE_APPS_RUN_ESTIMATE_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -25,7 +26,11 @@ struct RunEstimate {
   double packets = 0;
   double packet_hops = 0;  // Packets times links, with acknowledgements.
   double memory_bytes = 0;
-  double seconds = 0;  // Wall-clock time of the backend.
+  double seconds = 0;  // Wall-clock time of the backend if all is simulated.
+  // The same if the collectives of each kind and size are simulated once in
+  // each dimension, and counted again from then on. None where nothing is: with
+  // --accelerate off, with --symmetry, and on networks without replays.
+  std::optional<double> seconds_with_replays;
   // Time of the iteration in closed form, without congestion.
   TimePs iteration;
 };

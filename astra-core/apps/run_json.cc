@@ -203,13 +203,17 @@ void AddInput(const RunOptions& options, const RunSubject& subject,
 
 }  // namespace
 
+void AddStopAt(TimePs stop_at, Json& model) {
+  if (stop_at < kMaxCollectiveTime) model["stop_at_ps"] = stop_at.count();
+}
+
 Json ModelJson(const RunOptions& options, const SimulationOptions& simulation) {
   Json json = {{"fidelity", Name(options.fidelity)},
                {"collectives", CollectivesJson(options, simulation)},
                {"jitter", simulation.jitter},
                {"seed", simulation.seed},
-               {"symmetry", simulation.symmetric},
-               {"stop_at_ps", simulation.stop_at.count()}};
+               {"symmetry", simulation.symmetric}};
+  AddStopAt(simulation.stop_at, json);
   if (!options.environment.sources.empty()) {
     json["environment"] = options.environment.sources;
   }

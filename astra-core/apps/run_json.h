@@ -20,9 +20,11 @@ std::string RunJson(std::string_view program, const RunOptions& options,
                     const RunSubject& subject, const Warnings& warnings,
                     const RunResult& run);
 
-// Parts of run.json: the fidelity and the collectives; the network; what the
-// network carried until `end`.
+// Parts of run.json: the fidelity and the collectives; when the run is to stop;
+// the network; what the network carried until `end`.
 Json ModelJson(const RunOptions& options, const SimulationOptions& simulation);
+// Adds nothing for a run that goes to its end.
+void AddStopAt(TimePs stop_at, Json& model);
 Json NetworkJson(const RunOptions& options, const NetworkOptions& network);
 Json SimulatedJson(const NetworkStatistics& network, TimePs end);
 

@@ -31,11 +31,11 @@ std::unique_ptr<NetworkBackend> MakePacket(const NetworkOptions& options,
 
 constexpr BackendEntry kBackends[] = {
     {"analytical", "each message by itself: latency and bytes over rate", false,
-     false, false, &MakeAnalytical},
+     false, false, false, &MakeAnalytical},
     {"flow", "messages that share links max-min fairly", true, true, false,
-     &MakeFlow},
+     true, &MakeFlow},
     {"packet", "every packet, with queues, ECN, PFC and congestion control",
-     true, true, true, &MakePacket},
+     true, true, true, true, &MakePacket},
 };
 
 }  // namespace

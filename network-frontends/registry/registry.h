@@ -33,6 +33,7 @@ struct BackendEntry {
   bool has_options = false;      // The backend reads NetworkOptions.
   bool records_flows = false;    // The backend obeys RecordOptions::flows.
   bool records_packets = false;  // The backend obeys all of RecordOptions.
+  bool has_replays = false;      // Its replay() may be other than nullptr.
   // Constructs the backend. The topology of `routes` must outlive it, and
   // `options` must have been checked against this topology.
   std::unique_ptr<NetworkBackend> (*make)(const NetworkOptions& options,

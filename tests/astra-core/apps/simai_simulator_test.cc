@@ -425,6 +425,19 @@ TEST_F(SimaiSimulatorTest, EstimatesWithoutRunning) {
                   .out,
               HasSubstr("\ntime         0.000168 s of the analytical network, "
                         "at 1 million messages a second\n"));
+  // A second all-reduce, of 112 messages, may be counted and not simulated.
+  std::string twice(kWorkload);
+  twice.replace(twice.find("\n2\n"), 3, "\n3\n");
+  WriteText(folder_.PathOf("w.txt"),
+            twice + "again -1 1000 ALLREDUCE 1048576 0 NONE 0 0 NONE 0 0\n");
+  const std::string estimate =
+      "-w w.txt -n t.txt --collectives ring --estimate --fidelity flow";
+  EXPECT_THAT(
+      Simulate(estimate).out,
+      HasSubstr("\ntime         0.000336 s if every kind of collective is "
+                "simulated once, else up to 0.00056 s of the flow network"));
+  EXPECT_THAT(Simulate(estimate + " --accelerate off").out,
+              HasSubstr("\ntime         0.00056 s of the flow network"));
   EXPECT_THAT(folder_.Names(), ElementsAre("t.txt", "w.txt"));
 }
 
